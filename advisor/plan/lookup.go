@@ -1,0 +1,25 @@
+package plan
+
+// LookUp is the contract between the advisor and package rewrite for a verified look-up (design/mapping.md 3.3, R1): a
+// derived table that finds primary keys by one column, after which the base rows are read again and re-checked. As a
+// plan it is a join plan whose last step is the base table.
+type LookUp struct {
+	Keyspace   string   `json:"keyspace"`
+	Base       string   `json:"base"`       // the application's table; never altered
+	Column     string   `json:"column"`     // what the statements ask by; partition key of the look-up table
+	Table      string   `json:"table"`      // name of the look-up table, in Keyspace
+	Statements []string `json:"statements"` // fingerprints (32 hex digits) of the statements to be answered from it
+	Texts      []string `json:"texts"`      // their normalised texts, in the same order
+	// SchemaDigest is schema.Table.Digest of the base table that the advice was made on: approval is refused, and
+	// serving stops, when it is no longer the same.
+	SchemaDigest string `json:"schema_digest"`
+}
+
+// Verdict says whether a statement may take part in a change, and if not, which correctness condition (C1-C22 of
+// design/mapping.md 3.4) refuses it.
+type Verdict struct {
+	Statement string `json:"statement"` // fingerprint; "" for the table as a whole
+	Condition string `json:"condition"` // "C4"; "" if nothing refuses
+	Refused   bool   `json:"refused"`
+	Reason    string `json:"reason"`
+}

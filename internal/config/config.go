@@ -1,0 +1,186 @@
+// Package config holds the settings of `helenus run`. A setting is one field of [Settings]: its tag gives its name, which
+// is the flag (--state-dir), the environment variable (HELENUS_STATE_DIR) and the YAML key (state-dir); its default; and
+// what it does. docs/configuration.md is generated from the same tags, so the four can not drift apart.
+//
+// A flag beats the environment, which beats the file, which beats the default. An unknown key, or a value that can not be
+// read, is an error that says where it stands and which known key is nearest.
+//
+// It imports nothing of ours.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Settings is everything that can be set. Durations are Go durations ("30s").
+type Settings struct {
+	ContactPoints []string `name:"contact-points" default:"127.0.0.1:9042" help:"Cassandra nodes, host:port, comma separated"`
+	Listen        string   `name:"listen" default:"127.0.0.1:19042" help:"where applications connect instead; in topology mirror the further nodes take the next ports"`
+	Topology      string   `name:"topology" default:"mirror" help:"mirror: one listener per node, drivers keep token-aware routing; single: Helenus shows itself as one node"`
+	Username      string   `name:"username" default:"" help:"role that Helenus itself connects with, if Cassandra asks for one"`
+	Password      string   `name:"password" default:"" help:"its password; better given as HELENUS_PASSWORD"`
+
+	Admin      string `name:"admin" default:"127.0.0.1:19080" help:"where the API, /metrics, /healthz and /readyz are served"`
+	AdminToken string `name:"admin-token" default:"" help:"token that the API asks for; if empty, one is made and kept in STATE-DIR/admin.token"`
+	Pprof      bool   `name:"pprof" default:"false" help:"serve /debug/pprof on the admin address, for holders of the token"`
+
+	StateDir  string `name:"state-dir" default:"helenus-state" help:"where decisions, migrations and history are kept; one process at a time"`
+	LogLevel  string `name:"log-level" default:"info" help:"debug, info, warn or error"`
+	LogFormat string `name:"log-format" default:"text" help:"text or json"`
+
+	MaxConnections int `name:"max-connections" default:"4096" help:"client connections; further ones are closed at once"`
+	MaxFrame       int `name:"max-frame" default:"16777216" help:"largest request, bytes"`
+	MaxFrameEarly  int `name:"max-frame-early" default:"65536" help:"largest request before a connection is authenticated, bytes"`
+
+	MaxStatements int  `name:"max-statements" default:"10000" help:"statements counted one by one; the rest are counted together"`
+	SampleValues  bool `name:"sample-values" default:"true" help:"look at bound and returned values (hashed with a key that is never stored) in short windows, to find the joins that applications do by hand"`
+
+	Keyspaces      []string      `name:"keyspaces" default:"" help:"keyspaces to advise on; empty: all that are not Cassandra's own"`
+	AdviseEvery    time.Duration `name:"advise-every" default:"1m" help:"how often the advice is worked out anew"`
+	MinExecutions  int           `name:"min-executions" default:"20" help:"statements executed less often are not advised on"`
+	MinSaved       time.Duration `name:"min-saved" default:"1ms" help:"work that an advice must save per second of traffic"`
+	SnapshotsEvery time.Duration `name:"snapshots-every" default:"10m" help:"how often the counters are written to the history"`
+
+	Settle         time.Duration `name:"settle" default:"5s" help:"wait after dual writes are on, for writes that were still on their way inside Cassandra"`
+	BackfillRanges int           `name:"backfill-ranges" default:"256" help:"token ranges that a backfill is cut into; each is a checkpoint"`
+	BackfillRate   int           `name:"backfill-rate" default:"20000" help:"rows a second that a backfill may write; 0: no limit"`
+	Workers        int           `name:"workers" default:"4" help:"token ranges read at a time by backfill and verification"`
+	ShadowReads    int           `name:"shadow-reads" default:"10000" help:"live reads to compare before an approved change serves"`
+	ShadowFor      time.Duration `name:"shadow-for" default:"24h" help:"or how long to compare, if that many reads do not come"`
+	ShadowProbes   int           `name:"shadow-probes" default:"100" help:"values for which Helenus itself compares both plans before an approved change serves"`
+	SweepEvery     time.Duration `name:"sweep-every" default:"1h" help:"how often a serving table is compared with its base in both directions"`
+	MaxEntries     int           `name:"max-entries" default:"1000" help:"look-up entries of one value above which the original statement runs"`
+}
+
+// EnvPrefix begins the name of every environment variable.
+const EnvPrefix = "HELENUS_"
+
+// Setting is the description of one field.
+type Setting struct {
+	Name, Env, Default, Help, Type string
+	index                          int
+}
+
+// All lists the settings in the order of the struct.
+func All() []Setting {
+	t := reflect.TypeFor[Settings]()
+	all := make([]Setting, t.NumField())
+	for i := range all {
+		f := t.Field(i)
+		name := f.Tag.Get("name")
+		all[i] = Setting{
+			Name:    name,
+			Env:     EnvPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_")),
+			Default: f.Tag.Get("default"), Help: f.Tag.Get("help"), index: i,
+			Type: (&value{reflect.New(f.Type).Elem()}).Type(),
+		}
+	}
+	return all
+}
+
+// Defaults returns the settings nobody has touched.
+func Defaults() *Settings {
+	s := &Settings{}
+	for _, one := range All() {
+		if err := s.value(one).Set(one.Default); err != nil {
+			panic("config: the default of " + one.Name + " can not be read: " + err.Error()) // a test reads them all
+		}
+	}
+	return s
+}
+
+func (s *Settings) value(one Setting) *value {
+	return &value{reflect.ValueOf(s).Elem().Field(one.index)}
+}
+
+// Flags adds a flag for every setting to flags and returns a function that, once the flags are parsed, puts the settings
+// together. lookup is os.LookupEnv; file is the path of a YAML file or "".
+func Flags(flags *pflag.FlagSet) func(file string, lookup func(string) (string, bool)) (*Settings, error) {
+	given := Defaults()
+	for _, one := range All() {
+		f := flags.VarPF(given.value(one), one.Name, "", one.Help+" ["+one.Env+"]")
+		if one.Type == "bool" {
+			f.NoOptDefVal = "true"
+		}
+	}
+	return func(file string, lookup func(string) (string, bool)) (*Settings, error) {
+		s := Defaults()
+		if file != "" {
+			if err := s.readFile(file); err != nil {
+				return nil, err
+			}
+		}
+		for _, one := range All() {
+			if text, ok := lookup(one.Env); ok {
+				if err := s.value(one).Set(text); err != nil {
+					return nil, fmt.Errorf("environment variable %s: %w", one.Env, err)
+				}
+			}
+			if flags.Changed(one.Name) {
+				reflect.ValueOf(s).Elem().Field(one.index).Set(reflect.ValueOf(given).Elem().Field(one.index))
+			}
+		}
+		return s, s.Validate()
+	}
+}
+
+// Validate checks what a single field's type can not.
+func (s *Settings) Validate() error {
+	var bad []error
+	wrong := func(name, format string, args ...any) {
+		bad = append(bad, fmt.Errorf("setting %s: %s", name, fmt.Sprintf(format, args...)))
+	}
+	if len(s.ContactPoints) == 0 {
+		wrong("contact-points", "is empty; name at least one Cassandra node as host:port")
+	}
+	for _, at := range append([]string{s.Listen, s.Admin}, s.ContactPoints...) {
+		if _, _, err := net.SplitHostPort(at); err != nil {
+			wrong("contact-points, listen, admin", "%q is not host:port: %v", at, err)
+		}
+	}
+	oneOf := func(name, is string, of ...string) {
+		for _, o := range of {
+			if is == o {
+				return
+			}
+		}
+		wrong(name, "is %q; it may be %s", is, strings.Join(of, ", "))
+	}
+	oneOf("topology", s.Topology, "mirror", "single")
+	oneOf("log-level", s.LogLevel, "debug", "info", "warn", "error")
+	oneOf("log-format", s.LogFormat, "text", "json")
+	positive := map[string]int{
+		"max-connections": s.MaxConnections, "max-frame": s.MaxFrame, "max-frame-early": s.MaxFrameEarly,
+		"max-statements": s.MaxStatements, "backfill-ranges": s.BackfillRanges, "workers": s.Workers, "max-entries": s.MaxEntries,
+	}
+	for _, one := range All() {
+		if n, ok := positive[one.Name]; ok && n <= 0 {
+			wrong(one.Name, "is %d; it must be above 0", n)
+		}
+		if v := reflect.ValueOf(s).Elem().Field(one.index); v.CanInt() && v.Int() < 0 {
+			wrong(one.Name, "is negative")
+		}
+	}
+	for _, every := range []struct {
+		name string
+		d    time.Duration
+	}{{"advise-every", s.AdviseEvery}, {"snapshots-every", s.SnapshotsEvery}, {"sweep-every", s.SweepEvery}} {
+		if every.d < time.Second {
+			wrong(every.name, "is %v; it must be at least 1s", every.d)
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// Load is Flags for callers without flags: the file (or "") and the environment.
+func Load(file string) (*Settings, error) {
+	return Flags(pflag.NewFlagSet("", pflag.ContinueOnError))(file, os.LookupEnv)
+}

@@ -1,0 +1,140 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+func environment(pairs ...string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1], true
+			}
+		}
+		return "", false
+	}
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	if err := Defaults().Validate(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEverySettingIsDocumentedAndReadsBack(t *testing.T) {
+	for _, one := range All() {
+		if one.Name == "" || one.Help == "" {
+			t.Errorf("setting %d lacks a name or a help text", one.index)
+		}
+		s := Defaults()
+		v := s.value(one)
+		if err := v.Set(v.String()); err != nil {
+			t.Errorf("%s: %v", one.Name, err)
+		}
+		if !reflect.DeepEqual(s, Defaults()) {
+			t.Errorf("%s: its own text changes it", one.Name)
+		}
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "helenus.yaml")
+	if err := os.WriteFile(file, []byte("listen: 127.0.0.1:1\nadmin: 127.0.0.1:1\nstate-dir: from-file\ncontact-points: [a:1, b:2]\nsettle: 2s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	settings := Flags(flags)
+	if err := flags.Parse([]string{"--listen", "127.0.0.1:3", "--pprof"}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := settings(file, environment("HELENUS_LISTEN", "127.0.0.1:2", "HELENUS_ADMIN", "127.0.0.1:2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Listen != "127.0.0.1:3" || s.Admin != "127.0.0.1:2" || s.StateDir != "from-file" || s.Topology != "mirror" || !s.Pprof ||
+		s.Settle != 2*time.Second || !reflect.DeepEqual(s.ContactPoints, []string{"a:1", "b:2"}) {
+		t.Fatalf("%+v", s)
+	}
+}
+
+func TestBadInputSaysWhere(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown key":   {"listen: 127.0.0.1:1\ncontact-point: x:1\n", `helenus.yaml:2:1: unknown key "contact-point"; the nearest known key is "contact-points"`},
+		"key twice":     {"listen: a:1\nlisten: b:1\n", `listen`},
+		"not a number":  {"workers: many\n", `helenus.yaml:1:1: workers: "many" is not a whole number`},
+		"not a bool":    {"pprof: perhaps\n", `"perhaps" is neither true nor false`},
+		"not a time":    {"settle: 5\n", `"5" is not a duration`},
+		"nested":        {"listen: {a: b}\n", `helenus.yaml:1:1: listen: expected a value`},
+		"a list":        {"- a\n", `helenus.yaml:1:1: expected`},
+		"broken YAML":   {"listen: [a\n", `helenus.yaml`},
+		"not host:port": {"listen: nowhere\n", `"nowhere" is not host:port`},
+		"enumeration":   {"topology: ring\n", `setting topology: is "ring"; it may be mirror, single`},
+		"zero":          {"workers: 0\n", `setting workers: is 0; it must be above 0`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Defaults()
+			err := s.read("helenus.yaml", []byte(c.text))
+			if err == nil {
+				err = s.Validate()
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestEmptyFileIsFine(t *testing.T) {
+	for _, text := range []string{"", "# nothing\n", "---\n"} {
+		s := Defaults()
+		if err := s.read("f", []byte(text)); err != nil || !reflect.DeepEqual(s, Defaults()) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("listen: a:1\n")
+	f.Add("contact-points: [a, {b: c}]\n? x\n")
+	f.Fuzz(func(_ *testing.T, text string) {
+		_ = Defaults().read("f", []byte(text)) // errors, never panics
+	})
+}
+
+// TestDocumentation keeps docs/configuration.md what the struct says. Run with -update to write it.
+func TestDocumentation(t *testing.T) {
+	const path = "../../docs/configuration.md"
+	want := Markdown()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Fatal("docs/configuration.md is not what config.Markdown writes; run: go test ./internal/config -update")
+	}
+}
+
+func TestYAMLReadsBack(t *testing.T) {
+	want := Defaults()
+	want.ContactPoints = []string{"[::1]:9042", "10.0.0.2:9042"}
+	want.Workers = 7
+	got := Defaults()
+	if err := got.read("f", []byte(want.YAML())); err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%v\n%s", err, want.YAML())
+	}
+}

@@ -1,0 +1,128 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// readFile reads a YAML file of settings over s. Errors name file, line and column.
+func (s *Settings) readFile(path string) error {
+	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return fmt.Errorf("configuration file: %w", err)
+	}
+	return s.read(path, text)
+}
+
+func (s *Settings) read(path string, text []byte) error {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return fmt.Errorf("configuration file %s: %w", path, err)
+	}
+	known := map[string]Setting{}
+	for _, one := range All() {
+		known[one.Name] = one
+	}
+	seen := map[string]bool{}
+	for _, doc := range file.Docs {
+		entries, err := mapping(path, doc.Body)
+		if err != nil {
+			return err
+		}
+		for _, entry := range entries {
+			key := entry.Key.String()
+			at := entry.Key.GetToken().Position
+			where := fmt.Sprintf("%s:%d:%d", path, at.Line, at.Column)
+			one, ok := known[key]
+			switch {
+			case !ok:
+				return fmt.Errorf("%s: unknown key %q; the nearest known key is %q", where, key, nearest(key))
+			case seen[key]:
+				return fmt.Errorf("%s: key %q stands twice", where, key)
+			}
+			seen[key] = true
+			text, err := scalar(entry.Value)
+			if err == nil {
+				err = s.value(one).Set(text)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", where, key, err)
+			}
+		}
+	}
+	return nil
+}
+
+func mapping(path string, body ast.Node) ([]*ast.MappingValueNode, error) {
+	switch n := body.(type) {
+	case nil, *ast.NullNode, *ast.CommentGroupNode:
+		return nil, nil
+	case *ast.MappingNode:
+		return n.Values, nil
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}, nil
+	default:
+		at := n.GetToken().Position
+		return nil, fmt.Errorf("%s:%d:%d: expected `key: value` lines, found %s", path, at.Line, at.Column, n.Type())
+	}
+}
+
+// scalar is the text of a value; a sequence becomes a comma separated list, as a flag would give it.
+func scalar(n ast.Node) (string, error) {
+	switch v := n.(type) {
+	case *ast.NullNode:
+		return "", nil
+	case *ast.StringNode:
+		return v.Value, nil
+	case *ast.SequenceNode:
+		var all []string
+		for _, item := range v.Values {
+			one, err := scalar(item)
+			if err != nil {
+				return "", err
+			}
+			all = append(all, one)
+		}
+		return strings.Join(all, ","), nil
+	case ast.ScalarNode:
+		return v.GetToken().Value, nil
+	default:
+		return "", fmt.Errorf("expected a value or a list of values, found %s", n.Type())
+	}
+}
+
+// nearest is the known key that takes the fewest edits to reach.
+func nearest(key string) string {
+	best, at := "", 1<<30
+	for _, one := range All() {
+		if d := distance(key, one.Name); d < at {
+			best, at = one.Name, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,2 @@
+// Package proxy is the wire: see hooks.go for what it asks of the rest.
+package proxy

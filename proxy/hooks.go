@@ -1,0 +1,211 @@
+package proxy
+
+// This file is the whole of what the proxy asks of the rest of Helenus: somebody who listens (Recorder) and somebody who
+// may answer in Cassandra's place (Rewriter). Both are nil-able; without them the proxy is a bare relay.
+
+// Recorder hears what was said. Its methods are called from relay goroutines, many at once; they do not block, and they
+// keep no byte slice that is passed to them.
+type Recorder interface {
+	// Statement returns the record of a statement text said while keyspace was in use ("" if none). It is asked once per
+	// PREPARE and connection, and once per QUERY. It never returns nil.
+	Statement(keyspace, text string) Record
+	// Batch returns the record of a BATCH of these children (kind as on the wire: 0 logged, 1 unlogged, 2 counter).
+	// The slice is reused by the caller.
+	Batch(kind byte, children []Record) Record
+	// Sampling tells whether a value window is open now for this client: one atomic load. While it is, exchanges come
+	// with Request and Response filled.
+	Sampling(c *Client) bool
+}
+
+// Record counts one statement. Done is on the hot path: no allocation, no lock that other statements share.
+type Record interface {
+	// Prepared tells what Cassandra answered to a PREPARE of this statement. p is immutable and may be kept.
+	Prepared(p *Prepared)
+	// Done counts one finished exchange. x is reused after the call. For a child of a batch x.InBatch is set.
+	Done(x *Exchange)
+}
+
+// Client is one client connection, and who is at its other end. Immutable once STARTUP was seen.
+type Client struct {
+	ID          uint64 // number of the connection, unique in this process
+	Address     string // remote host:port
+	Application string // STARTUP option APPLICATION_NAME, else ""
+	Driver      string // STARTUP option DRIVER_NAME, else ""
+	Instance    string // STARTUP option CLIENT_ID, else ""
+	Version     byte   // protocol version
+	User        bool   // Cassandra asked it to authenticate
+}
+
+// Exchange is one request and its answer.
+type Exchange struct {
+	Client        *Client
+	Prepared      *Prepared // nil for QUERY, and for an id prepared elsewhere
+	Opcode        byte      // of the request: OpQuery, OpExecute or OpBatch
+	Start, End    int64     // nanoseconds since the proxy started: request read, answer handed to the client's socket
+	RequestBytes  int       // frame bodies, bytes
+	ResponseBytes int
+	Consistency   uint16 // as on the wire
+	Failed        bool   // answered by an ERROR message
+	ErrorCode     int32  // its code, if Failed
+	Rows          int    // rows in the answer, -1 if it does not say
+	InBatch       bool   // counted as a child of a batch
+	Paged         bool   // the request carried a paging state
+	MorePages     bool   // the answer says so
+	Serial        bool   // read at SERIAL or LOCAL_SERIAL
+	Warned        bool   // the answer carries warnings
+	Rewritten     bool   // answered by the Rewriter, not by Cassandra
+	Values        []Value // bound values, only while sampling
+	Response      []byte  // body of a RESULT Rows answer from its kind on (4 bytes), only while sampling; may be cut short
+}
+
+// Column is one bind variable or one result column of a prepared statement.
+type Column struct {
+	Keyspace, Table, Name string
+	Type                  Type
+}
+
+// Type is a CQL type as the protocol writes it. Codes that this program does not know are kept with their bytes.
+type Type struct {
+	Code     uint16 // 0x0000 custom, 0x0001 ascii, ... as in the protocol's [option]
+	Custom   string // class name, for code 0
+	Keyspace string // user-defined types
+	Name     string
+	Fields   []string // field names of a user-defined type
+	Elements []Type   // list, set: 1; map: 2; tuple, user-defined type: n
+}
+
+// Prepared is Cassandra's answer to a PREPARE.
+type Prepared struct {
+	ID               string // prepared id, raw bytes
+	Keyspace         string // keyspace in use when it was prepared
+	Text             string // what the client sent
+	Version          byte   // protocol version it was prepared with
+	ResultMetadataID string // v5
+	Variables        []Column
+	PartitionKey     []int  // indexes into Variables, in partition key order; empty if not all are bound
+	Results          []Column
+	// ResultMetadata is the metadata of the answer as received (flags, column count, ... ), the very bytes that
+	// begin a ROWS answer after its kind; nil if the statement returns nothing.
+	ResultMetadata []byte
+}
+
+// Value is one bound value.
+type Value struct {
+	Name  string // "" if positional
+	Bytes []byte // nil if Null or Unset
+	Null  bool
+	Unset bool
+}
+
+// Rewriter may change a statement's text, or take a request over.
+type Rewriter interface {
+	// Epoch is raised whenever Rule may answer differently than before. It is loaded for every request, so it is one
+	// atomic load. A connection that sees a new epoch asks Rule again for the statements that it knows.
+	Epoch() uint64
+	// Rule returns what is to be done with a statement said in a keyspace, or nil: nothing, as nearly always.
+	Rule(keyspace, text string) Rule
+	// Take is offered every EXECUTE and QUERY whose statement has a Rule, and every BATCH in which a child has one.
+	// It runs on the relay's goroutine and must not block. On false the request is forwarded as it came. On true it
+	// belongs to the Rewriter, which calls exactly one of r.Forward, r.Answer, r.Fail, once, from any goroutine, soon.
+	Take(r *Request) bool
+	// Opaque is told of a connection whose requests can not be read (it compresses them). The returned function is
+	// called when the connection has ended.
+	Opaque(c *Client) (ended func())
+}
+
+// Rule marks a statement as the Rewriter's business.
+type Rule interface {
+	// Text is what to send to Cassandra instead of the client's text at PREPARE and QUERY; "" leaves it.
+	Text() string
+}
+
+// Request is one request that the Rewriter may take. It is valid until Forward, Answer or Fail was called; its slices
+// belong to it, so they may be read from other goroutines until then.
+type Request struct {
+	Client   *Client
+	Version  byte
+	Flags    byte // of the frame header: tracing 0x02, custom payload 0x04, ...
+	Opcode   byte
+	Stream   int16
+	Keyspace string // in use on the connection, or named by the v5 request
+	Start    int64  // as Exchange.Start
+
+	// EXECUTE, QUERY
+	Prepared *Prepared // EXECUTE
+	Text     string    // QUERY, and EXECUTE (the text prepared)
+	Rule     Rule
+	Values   []Value
+
+	// BATCH
+	BatchType byte
+	Children  []Child
+
+	Consistency       uint16
+	SerialConsistency uint16 // 0 if not sent (SERIAL is 8, LOCAL_SERIAL 9)
+	SkipMetadata      bool
+	PageSize          int32 // 0 if not sent
+	PagingState       []byte
+	HasTimestamp      bool
+	Timestamp         int64 // microseconds
+	Unusual           bool  // carries v5 options (keyspace, now_in_seconds) or flags that this program does not know
+
+	Responder Responder
+}
+
+// Child is one statement of a BATCH.
+type Child struct {
+	Prepared *Prepared // nil if it came as text, or if the id was prepared elsewhere
+	Text     string    // "" if the id was prepared elsewhere
+	Rule     Rule
+	Values   []Value
+}
+
+// Responder carries a taken request on. The relay implements it; tests may.
+type Responder interface {
+	Forward(r *Request, f Forward)
+	Answer(r *Request, rows Rows)
+	Fail(r *Request, code int32, message string)
+}
+
+// Forward says how a taken request goes on to Cassandra.
+type Forward struct {
+	// Timestamp (microseconds) is put into a request that carries none; 0 leaves it as it is. It is never put over the
+	// client's own.
+	Timestamp int64
+	// Done, if set, is called after the answer was passed on to the client, or with Lost set when the connection ended
+	// before. It runs on the relay's goroutine and must not block. The Response is valid during the call only.
+	Done func(Response)
+}
+
+// Response is Cassandra's answer to a forwarded request.
+type Response struct {
+	Lost      bool // no answer came: the request may or may not have been carried out
+	Opcode    byte // OpResult or OpError
+	Failed    bool
+	ErrorCode int32
+	Body      []byte // from the message's first field on (tracing id, warnings and payload are stepped over); may be cut short (Truncated)
+	Truncated bool
+}
+
+// Rows is the content of a RESULT Rows answer, without metadata: for each row, its cells in the order of
+// Prepared.Results; a nil cell is null.
+type Rows [][][]byte
+
+// Forward sends the request on to Cassandra; its answer goes to the client.
+func (r *Request) Forward(f Forward) { r.Responder.Forward(r, f) }
+
+// Answer answers an EXECUTE with rows, with the metadata that Cassandra gave when the statement was prepared.
+func (r *Request) Answer(rows Rows) { r.Responder.Answer(r, rows) }
+
+// Fail answers with an ERROR message (protocol error codes).
+func (r *Request) Fail(code int32, message string) { r.Responder.Fail(r, code, message) }
+
+// Opcodes of the messages that this package's users meet.
+const (
+	OpError   byte = 0x00
+	OpQuery   byte = 0x07
+	OpResult  byte = 0x08
+	OpPrepare byte = 0x09
+	OpExecute byte = 0x0A
+	OpBatch   byte = 0x0D
+)
