@@ -1,0 +1,240 @@
+//go:build cgo && !nocbc
+
+package solve
+
+/*
+#cgo pkg-config: cbc
+#cgo CXXFLAGS: -O2 -Wno-deprecated-declarations
+#include "cbc.h"
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+)
+
+// cbcMutex keeps CBC to one solve at a time: Cbc_solve parses its parameters with global state, and two at once give
+// wrong objectives.
+var cbcMutex sync.Mutex
+
+// effort is for a start only: the exact engine takes it from there.
+const effort = 20_000_000
+
+// exactEngine: this build can prove an optimum.
+const exactEngine = true
+
+// exact solves p to the optimum or a limit. start is nil or a feasible solution.
+func exact(ctx context.Context, p *Problem, limits Limits, start []float64) (*Solution, error) {
+	if over(ctx) {
+		return stoppedByWall(p, start), nil
+	}
+	if !p.integers() {
+		return linear(p, start)
+	}
+	if start != nil {
+		if better := polish(p, start); p.Check(better) == nil && p.Objective(better) < p.Objective(start) {
+			start = better
+		}
+	}
+	raw, values := runCBC(ctx, p, limits, start, false)
+	if raw.infeasible != 0 && !over(ctx) {
+		// CBC 2.10.8 calls some feasible problems infeasible, from probing with continuous columns above all.
+		// Nothing hangs on a start here: it must find a solution by itself.
+		raw, values = runCBC(ctx, p, limits, nil, true)
+	}
+	return judge(p, limits, start, raw, values)
+}
+
+// over reports whether the wall was reached. That is not an error: there is an answer, a worse one.
+func over(ctx context.Context) bool { return ctx.Err() != nil }
+
+// linear solves a problem without integer columns. CBC is no good at it (no status, no solution, prints).
+func linear(p *Problem, start []float64) (*Solution, error) {
+	r, err := relax(p)
+	if err != nil {
+		return fallback(p, start, err)
+	}
+	return newSolution(p, r.Status, r.Values, math.Inf(-1), EngineCLP), nil
+}
+
+// judge makes a solution of what CBC says. CBC is believed as far as the values can be checked: values that break a row,
+// or "infeasible" in the face of a feasible start, end in the start, and that as Unproven.
+func judge(p *Problem, limits Limits, start []float64, raw C.helenus_cbc_result, values []float64) (*Solution, error) {
+	const ( // secondary statuses
+		bySearch, byCutoff, byGap, byNodes, byTime, byEvent, unboundedBelow = 0, 1, 2, 3, 4, 5, 7
+	)
+	switch {
+	case raw.status == C.HELENUS_CBC_MEMORY:
+		return nil, ErrMemory
+	case raw.status == C.HELENUS_CBC_FAULT:
+		return fallback(p, start, errors.New("solve: cbc failed with an exception"))
+	case raw.unbounded != 0 || raw.secondary == unboundedBelow:
+		return newSolution(p, Unbounded, nil, math.Inf(-1), EngineCBC), nil
+	case raw.infeasible != 0:
+		if start != nil {
+			return fallback(p, start, nil)
+		}
+		return newSolution(p, Infeasible, nil, math.Inf(1), EngineCBC), nil
+	case raw.status != 0 && raw.status != 1 && raw.status != 5:
+		return fallback(p, start, fmt.Errorf("solve: cbc gave up (status %d, secondary status %d)", raw.status, raw.secondary))
+	}
+
+	engine := EngineCBC
+	if values != nil {
+		values = polish(p, values)
+		if err := p.Check(values); err != nil {
+			return fallback(p, start, fmt.Errorf("solve: cbc's answer does not hold: %w", err))
+		}
+	}
+	if start != nil && (values == nil || p.Objective(start) < p.Objective(values)) {
+		values, engine = start, EngineHeuristic
+	}
+	bound := float64(raw.bound)
+	if !finite(bound) {
+		bound = math.Inf(-1)
+	}
+	s := newSolution(p, Stopped, values, max(bound, p.floor()), engine)
+	s.Nodes = int(raw.nodes)
+	switch raw.secondary {
+	case bySearch, byCutoff, byGap: // byCutoff: nothing is better than the start
+		if values != nil && (raw.secondary != byGap || limits.Gap == 0 || s.Gap <= tolerance*tolerance) {
+			s.Status, s.Bound, s.Gap = Optimal, s.Objective, 0
+		} else {
+			s.Limit = LimitGap
+		}
+	case byNodes:
+		s.Limit = LimitNodes
+	case byTime, byEvent:
+		s.Limit = LimitWall
+	}
+	return s, nil
+}
+
+// stoppedByWall is the answer when the time is up and start, or nothing, is all there is.
+func stoppedByWall(p *Problem, start []float64) *Solution {
+	s := newSolution(p, Stopped, start, p.floor(), EngineHeuristic)
+	s.Limit = LimitWall
+	return s
+}
+
+// fallback answers with the start, unproven, if there is one, and else with the error.
+func fallback(p *Problem, start []float64, err error) (*Solution, error) {
+	if start == nil {
+		return nil, err
+	}
+	return newSolution(p, Unproven, start, p.floor(), EngineHeuristic), nil
+}
+
+// polish rounds the integer columns and chooses the others anew, at least cost, around the rounded ones: rounding alone
+// may break a row (a large coefficient makes much of a millionth), and a start has continuous columns put anyhow.
+func polish(p *Problem, values []float64) []float64 {
+	fixed := &Problem{Columns: append([]Column(nil), p.Columns...), Rows: p.Rows}
+	whole := true
+	for i, c := range p.Columns {
+		whole = whole && c.Integer
+		if c.Integer {
+			v := min(max(math.Round(values[i]), c.Lower), c.Upper)
+			fixed.Columns[i].Lower, fixed.Columns[i].Upper = v, v
+		}
+	}
+	if !whole {
+		if r, err := relax(fixed); err == nil && r.Status == Optimal && p.Check(r.Values) == nil {
+			return p.snap(r.Values)
+		}
+	}
+	return p.snap(values)
+}
+
+// runCBC hands the problem over in compressed columns. Costs are scaled by a power of two, which is exact, so that
+// CBC's absolute tolerances are small beside them.
+func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, plain bool) (C.helenus_cbc_result, []float64) {
+	n, m := len(p.Columns), len(p.Rows)
+	scale := costScale(p)
+	starts, index, value := compress(p)
+	lower, upper, cost := make([]C.double, n), make([]C.double, n), make([]C.double, n)
+	integer := make([]C.char, n)
+	for j, c := range p.Columns {
+		lower[j], upper[j], cost[j] = bound(c.Lower), bound(c.Upper), C.double(c.Cost*scale)
+		if c.Integer {
+			integer[j] = 1
+		}
+	}
+	rowLower, rowUpper := make([]C.double, m+1), make([]C.double, m+1) // one more: never empty
+	for i, r := range p.Rows {
+		rowLower[i], rowUpper[i] = bound(r.Lower), bound(r.Upper)
+	}
+	var incumbent *C.double
+	if start != nil {
+		values := make([]C.double, n)
+		for j, v := range start {
+			values[j] = C.double(v)
+		}
+		incumbent = &values[0]
+	}
+	var withoutProbing C.int
+	if plain {
+		withoutProbing = 1
+	}
+	found := make([]C.double, n)
+	var result C.helenus_cbc_result
+
+	cbcMutex.Lock()
+	defer cbcMutex.Unlock()
+	C.helenus_cbc_stop(0)
+	done, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-ctx.Done():
+			C.helenus_cbc_stop(1)
+		case <-done:
+		}
+	}()
+	C.helenus_cbc_solve(C.int(n), C.int(m), &starts[0], &index[0], &value[0], &lower[0], &upper[0], &cost[0], &integer[0],
+		&rowLower[0], &rowUpper[0], incumbent, C.int(limits.Nodes), C.double(limits.Gap), withoutProbing, &found[0], &result)
+	close(done)
+	<-watched
+
+	result.bound /= C.double(scale)
+	if result.solved == 0 {
+		return result, nil
+	}
+	values := make([]float64, n)
+	for j := range values {
+		values[j] = float64(found[j])
+	}
+	return result, values
+}
+
+// compress returns the rows' terms by column.
+func compress(p *Problem) (starts, index []C.int, value []C.double) {
+	starts = make([]C.int, len(p.Columns)+1)
+	for _, r := range p.Rows {
+		for _, t := range r.Terms {
+			starts[t.Column+1]++
+		}
+	}
+	for j := range p.Columns {
+		starts[j+1] += starts[j]
+	}
+	next := append([]C.int(nil), starts...)
+	terms := starts[len(p.Columns)]
+	index, value = make([]C.int, terms+1), make([]C.double, terms+1) // one more: never empty
+	for i, r := range p.Rows {
+		for _, t := range r.Terms {
+			at := next[t.Column]
+			next[t.Column]++
+			index[at], value[at] = C.int(i), C.double(t.Coefficient)
+		}
+	}
+	return starts, index, value
+}
+
+// bound writes infinity as CBC does, as the greatest double.
+func bound(v float64) C.double {
+	return C.double(min(max(v, -math.MaxFloat64), math.MaxFloat64))
+}

@@ -1,0 +1,39 @@
+//go:build cgo && !nocbc
+
+#ifndef HELENUS_CBC_H
+#define HELENUS_CBC_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  int status;     /* Cbc_status, or HELENUS_CBC_MEMORY, HELENUS_CBC_FAULT */
+  int secondary;  /* Cbc_secondaryStatus */
+  int infeasible; /* Cbc_isProvenInfeasible */
+  int unbounded;  /* Cbc_isContinuousUnbounded */
+  int solved;     /* values were written */
+  int nodes;
+  double bound;
+} helenus_cbc_result;
+
+#define HELENUS_CBC_MEMORY (-100)
+#define HELENUS_CBC_FAULT (-101)
+
+/* Solves one problem, given in compressed columns: column j has the entries start[j] to start[j+1]-1. Not re-entrant: one call at a time in a process. */
+void helenus_cbc_solve(int cols, int rows, const int *start, const int *index, const double *value,
+                       const double *lower, const double *upper, const double *cost, const char *integer,
+                       const double *row_lower, const double *row_upper,
+                       const double *incumbent, /* NULL or one value per column */
+                       int nodes,               /* 0: no limit */
+                       double gap,
+                       int plain, /* 1: without preprocessing and probing, which call some feasible problems infeasible */
+                       double *values, helenus_cbc_result *result);
+
+/* stop 1, from any thread: the running solve, or the next, comes back with what it has. stop 0 takes that back. */
+void helenus_cbc_stop(int stop);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,148 @@
+//go:build cgo && !nocbc
+
+package solve
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lanl/clp"
+)
+
+// relax solves p without its integer conditions.
+func relax(p *Problem) (*Relaxation, error) {
+	n, m := len(p.Columns), len(p.Rows)
+	columns := make([][]clp.Nonzero, n)
+	rows := make([]clp.Bounds, m)
+	for i, r := range p.Rows {
+		rows[i] = clp.Bounds{Lower: coin(r.Lower), Upper: coin(r.Upper)}
+		for _, t := range r.Terms {
+			columns[t.Column] = append(columns[t.Column], clp.Nonzero{Index: i, Value: t.Coefficient})
+		}
+	}
+	scale := costScale(p)
+	bounds, cost := make([]clp.Bounds, n), make([]float64, n)
+	matrix := clp.NewPackedMatrix()
+	matrix.SetDimensions(m, 0)
+	for j, c := range p.Columns {
+		bounds[j], cost[j] = clp.Bounds{Lower: coin(c.Lower), Upper: coin(c.Upper)}, c.Cost*scale
+		matrix.AppendColumn(columns[j])
+	}
+	s := clp.NewSimplex()
+	s.LoadProblem(matrix, bounds, cost, rows, nil)
+	s.SetOptimizationDirection(clp.Minimize)
+	status := s.Primal(clp.NoValuesPass, clp.NoStartFinishOptions)
+	if status != clp.Optimal && status != clp.Infeasible && status != clp.Unbounded {
+		status = s.Dual(clp.NoValuesPass, clp.NoStartFinishOptions) // 10, for one, asks for the other method
+	}
+	switch status {
+	case clp.Optimal:
+	case clp.Infeasible:
+		return &Relaxation{Status: Infeasible}, nil
+	case clp.Unbounded:
+		return &Relaxation{Status: Unbounded}, nil
+	default:
+		return nil, fmt.Errorf("solve: clp gave up (status %d, secondary status %d)", status, s.SecondaryStatus())
+	}
+
+	r := &Relaxation{Status: Optimal, Values: s.PrimalColumnSolution(), ReducedCosts: s.DualColumnSolution(), Duals: s.DualRowSolution()}
+	for j, c := range p.Columns {
+		r.Values[j] = min(max(r.Values[j], c.Lower), c.Upper) + 0
+		r.ReducedCosts[j] = tidy(r.ReducedCosts[j]) / scale
+	}
+	for i := range r.Duals {
+		r.Duals[i] = tidy(r.Duals[i]) / scale
+	}
+	r.Objective = p.Objective(r.Values)
+	r.CostRange = costRanges(s, n, scale)
+	if m == 0 {
+		r.CostRange = freeRanges(p, r.Values)
+	}
+	r.RowRange = rowRanges(p, s, r.Duals)
+	return r, nil
+}
+
+// costRanges asks clp's "dual ranging", with numbers good to about 1e-7 of the scaled cost.
+func costRanges(s *clp.Simplex, n int, scale float64) []Range {
+	which, up, down := make([]int, n), make([]float64, n), make([]float64, n)
+	for j := range which {
+		which[j] = j
+	}
+	ranges := make([]Range, n)
+	if rows, _ := s.Dims(); n == 0 || rows == 0 { // no basis to range over
+		return ranges
+	}
+	if s.DualRanging(n, which, up, make([]int, n), down, make([]int, n), nil, nil) != 0 {
+		return ranges // nothing is known to hold: no room at all
+	}
+	for j := range ranges {
+		ranges[j] = Range{Down: amount(down[j]) / scale, Up: amount(up[j]) / scale}
+	}
+	return ranges
+}
+
+// freeRanges is costRanges for a problem without rows: each column stays where it is while its cost keeps its sign.
+func freeRanges(p *Problem, values []float64) []Range {
+	ranges := make([]Range, len(p.Columns))
+	for j, c := range p.Columns {
+		if values[j] == c.Lower {
+			ranges[j] = Range{Down: max(0, c.Cost), Up: math.Inf(1)}
+		}
+		if values[j] == c.Upper {
+			ranges[j].Down = math.Inf(1)
+			ranges[j].Up = max(ranges[j].Up, -c.Cost)
+		}
+	}
+	return ranges
+}
+
+// rowRanges asks clp's "primal ranging" for the rows with a dual: for those it gives the room of the bound. For the
+// others it would give the room of the row's sum; the room of their bounds is the distance to the sum.
+func rowRanges(p *Problem, s *clp.Simplex, duals []float64) []Range {
+	ranges := make([]Range, len(p.Rows))
+	sums := s.PrimalRowSolution()
+	var which []int
+	for i, r := range p.Rows {
+		if duals[i] == 0 {
+			ranges[i] = Range{Down: amount(r.Upper - sums[i]), Up: amount(sums[i] - r.Lower)}
+		} else {
+			which = append(which, len(p.Columns)+i)
+		}
+	}
+	k := len(which)
+	if k == 0 {
+		return ranges
+	}
+	up, down := make([]float64, k), make([]float64, k)
+	asked := append([]int(nil), which...)
+	if s.PrimalRanging(k, asked, up, make([]int, k), down, make([]int, k)) != 0 {
+		return ranges
+	}
+	for x, row := range which {
+		ranges[row-len(p.Columns)] = Range{Down: amount(down[x]), Up: amount(up[x])}
+	}
+	return ranges
+}
+
+// coin writes infinity as COIN-OR does, as the greatest double.
+func coin(v float64) float64 { return min(max(v, -math.MaxFloat64), math.MaxFloat64) }
+
+// tidy rounds away the last digits, which are noise: to nine significant ones, and to zero below 1e-9.
+func tidy(v float64) float64 {
+	if math.Abs(v) < 1e-9 {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-8)
+	return math.Round(v/unit) * unit
+}
+
+// amount turns one of clp's ranges into ours: never negative, infinite from 1e30 on, rounded to 1e-6.
+func amount(v float64) float64 {
+	switch {
+	case v >= 1e30:
+		return math.Inf(1)
+	case v < 1e6:
+		return max(0, math.Round(v*1e6)/1e6)
+	}
+	return v
+}

@@ -1,0 +1,49 @@
+// Package solve answers integer programs, and linear programs with duals and ranges: which candidates to build at least
+// cost, how far a frequency may move before the advice changes, what one more gigabyte would buy.
+//
+// It knows nothing of column families: callers hand it a Problem of columns, rows and bounds. It imports nothing of ours.
+// cgo lives here and nowhere else.
+//
+// # Engines
+//
+// Integer programs go to COIN-OR CBC through a binding of ours to its C interface (cbc.go, cbc.h, and cbc.cpp for what
+// that interface cannot do: stop, and keep exceptions from Go). Linear programs go to COIN-OR CLP through
+// github.com/lanl/clp. Built with CGO_ENABLED=0, or with the tag nocbc, there is neither: the heuristic answers, and says
+// Unproven; Relax returns ErrNoSimplex.
+//
+// # One child process per solve
+//
+// CBC keeps global state (two solves at once in a process give wrong objectives), can only be stopped at its own leisure,
+// takes the memory it wants, and may crash. So Process starts the running program again as a worker for each solve: the
+// hidden command calls Worker, tests call ServeIfWorker in TestMain. Request and replies are gob over standard input and
+// output. Cancelling the context kills the child, and only it; when the parent dies the child is killed too (Linux: parent
+// death signal); it runs at low priority, and is the first to go when the machine is out of memory. Its own memory is
+// bounded by RLIMIT_DATA, set to what the child has at its start plus Config.Memory. Its environment is a short list, not
+// the parent's. A program that forgets to call Worker is found out by its missing greeting, and cannot start workers of
+// its own.
+//
+// # How an answer comes about
+//
+//  1. The problem is checked (Problem.Validate); what has no rows is answered at once.
+//  2. The heuristic (type Heuristic: greedy descent with propagation, then local search) finds an incumbent. The worker
+//     sends it ahead, so that even a child that must be killed at the wall leaves an answer.
+//  3. CBC takes it as its MIP start and runs to the optimum, the gap, the node limit, or the wall. Costs are scaled by a
+//     power of two first, as CBC's tolerances are absolute.
+//  4. Integers are rounded, the other columns chosen anew around them by CLP, and the result is checked against every row
+//     (Problem.Check), in the child and once more in the parent. An answer that does not hold, or "infeasible" in the face
+//     of a feasible incumbent, is not believed: the incumbent is the answer then, as Unproven.
+//  5. CBC calls a search that ended at the gap optimal. We do not: Optimal means that the tree was searched to the end.
+//
+// # Determinism
+//
+// The same problem, nodes and gap give the same values. With Limits.Wall they do as long as the wall is not reached. CBC
+// runs on one thread, without a time limit of its own; the wall is a flag that its event handler looks at.
+//
+// # Where this is thin today
+//
+// A relaxation has no node, gap or wall limit, only the context. CLP starts cold each time: no warm start from a former
+// basis. Unbounded speaks of the linear relaxation; whether there is an integer solution is not looked into. Nothing
+// reports progress while CBC runs, and a cancelled solve does not return its incumbent (a wall does). The heuristic is
+// made for 0/1 columns: continuous and wide integer columns it merely puts somewhere feasible, if it can. Outside Linux
+// the child has no memory bound and no parent death signal.
+package solve

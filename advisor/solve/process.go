@@ -1,0 +1,313 @@
+package solve
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Errors that a caller may decide on.
+var (
+	// ErrMemory: the solve needed more than Config.Memory. Allow more, or solve a smaller problem.
+	ErrMemory = errors.New("solve: out of memory")
+	// ErrNoSimplex: this build has no linear programming (it was built without cgo). Relaxations are not to be had.
+	ErrNoSimplex = errors.New("solve: built without cgo, so without linear programming")
+	// ErrNested: a worker was asked to start a worker: the program does not call Worker or ServeIfWorker when started
+	// as one, and began its ordinary work instead.
+	ErrNested = errors.New("solve: a solver worker may not start another: the program must call solve.Worker or solve.ServeIfWorker first")
+
+	errWorker = errors.New("solve: the engine failed")
+)
+
+// WorkerError says that the child process failed: it did not start, died, or answered with a failure. The parent is
+// unharmed, and no other solve is.
+type WorkerError struct {
+	Path  string // the program
+	What  string // what happened
+	Words string // the end of what the child wrote to standard error
+	Err   error  // the cause: ErrMemory, ErrNoSimplex, *exec.ExitError, ...
+}
+
+func (e *WorkerError) Error() string {
+	text := fmt.Sprintf("solve: worker %s: %s: %v", e.Path, e.What, e.Err)
+	if e.Words != "" {
+		text += "; it last said: " + e.Words
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (e *WorkerError) Unwrap() error { return e.Err }
+
+// Config says how workers are started. The zero value starts the running program again with the argument "solve-worker"
+// and 2 GiB.
+type Config struct {
+	Path   string   // the program; empty for the running one
+	Args   []string // its arguments; nil for "solve-worker"
+	Env    []string // additions to its environment, NAME=value
+	Memory int64    // bytes it may take beyond what it has when it starts; zero for 2 GiB, negative for no limit
+}
+
+// Process is the Solver that does each solve in a child process. It may be used by several goroutines at once: each
+// solve has its own child.
+type Process struct{ config Config }
+
+// New returns a Process. Nothing is started yet.
+func New(config Config) *Process { return &Process{config} }
+
+const (
+	defaultMemory = 2 << 30
+	// grace is what a worker gets beyond Limits.Wall to come back by itself, before it is killed. It stops within a
+	// tenth of a second, unless it is inside one long linear program.
+	grace = 3 * time.Second
+)
+
+// Solve implements Solver. Cancelling ctx kills the child.
+func (w *Process) Solve(ctx context.Context, p *Problem, limits Limits) (*Solution, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if err := limits.validate(); err != nil {
+		return nil, err
+	}
+	inner := ctx
+	if limits.Wall > 0 {
+		var cancel context.CancelFunc
+		inner, cancel = context.WithTimeout(ctx, limits.Wall+grace)
+		defer cancel()
+	}
+	last, incumbent, err := w.call(inner, &request{Problem: *p, Limits: limits})
+	if err != nil && ctx.Err() == nil && inner.Err() != nil {
+		// Past the wall and the grace: the incumbent that it sent before it got stuck is what there is.
+		s := newSolution(p, Stopped, nil, p.floor(), EngineHeuristic)
+		if incumbent != nil {
+			s = newSolution(p, Stopped, incumbent.Values, p.floor(), EngineHeuristic)
+		}
+		s.Limit = LimitWall
+		return verified(p, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if last.Solution == nil {
+		return nil, w.fault("answered without a solution", "", errWorker)
+	}
+	return verified(p, last.Solution)
+}
+
+// Relax solves p without its integer conditions, in a child process like Solve, and returns duals and ranges. The error
+// may be ErrNoSimplex.
+func (w *Process) Relax(ctx context.Context, p *Problem) (*Relaxation, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	last, _, err := w.call(ctx, &request{Problem: *p, Relax: true})
+	if err != nil {
+		return nil, err
+	}
+	if last.Relaxation == nil {
+		return nil, w.fault("answered without a relaxation", "", errWorker)
+	}
+	return last.Relaxation, nil
+}
+
+// verified checks the values once more on this side: what is acted on is never worse than feasible.
+func verified(p *Problem, s *Solution) (*Solution, error) {
+	if s.Values == nil {
+		return s, nil
+	}
+	if err := p.Check(s.Values); err != nil {
+		return nil, fmt.Errorf("solve: the worker's answer does not hold: %w", err)
+	}
+	return s, nil
+}
+
+// call runs one child from start to end and returns its last reply, and the incumbent if one came, also with an error.
+func (w *Process) call(ctx context.Context, r *request) (last reply, incumbent *Solution, err error) {
+	if os.Getenv(workerVariable) != "" {
+		return reply{}, nil, ErrNested
+	}
+	if err := ctx.Err(); err != nil {
+		return reply{}, nil, fmt.Errorf("solve: not begun: %w", err)
+	}
+	r.Version, r.Memory = greeting, max(0, w.config.Memory)
+	if w.config.Memory == 0 {
+		r.Memory = defaultMemory
+	}
+	if need := footprint(&r.Problem); r.Memory > 0 && need > r.Memory {
+		return reply{}, nil, fmt.Errorf("%w: the problem alone takes about %d bytes, the bound is %d", ErrMemory, need, r.Memory)
+	}
+	var message bytes.Buffer
+	if err := gob.NewEncoder(&message).Encode(r); err != nil {
+		return reply{}, nil, fmt.Errorf("solve: cannot encode the problem: %w", err)
+	}
+
+	// The child dies with the thread that started it (its parent death signal), so this thread stays until the end.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	words := &tail{}
+	command, err := w.command(ctx, &message, words)
+	if err != nil {
+		return reply{}, nil, err
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		return reply{}, nil, w.fault("could not be started", "", err)
+	}
+	if err := command.Start(); err != nil {
+		return reply{}, nil, w.fault("could not be started", "", err)
+	}
+	lowerPriority(command.Process.Pid)
+
+	last, incumbent, readErr := readReplies(out)
+	if readErr != nil {
+		_ = command.Process.Kill() // it may go on forever: a program that is no worker
+	}
+	late := time.AfterFunc(grace, func() { _ = command.Process.Kill() }) // it has answered, and has only to end
+	defer late.Stop()
+	waitErr := command.Wait()
+	switch {
+	case ctx.Err() != nil && readErr != nil:
+		return reply{}, incumbent, fmt.Errorf("solve: stopped: %w", ctx.Err())
+	case last.Failure != "":
+		return reply{}, incumbent, w.fault("reports", words.String(), &reported{last.Failure, causes[known(last.Cause)]})
+	case errors.Is(readErr, errNoGreeting):
+		return reply{}, incumbent, w.fault("is no solver worker, or another version", words.String(), readErr)
+	case readErr != nil:
+		return reply{}, incumbent, w.fault("died", words.String(), death(waitErr, readErr, words.String()))
+	}
+	return last, incumbent, nil
+}
+
+func (w *Process) command(ctx context.Context, in io.Reader, words io.Writer) (*exec.Cmd, error) {
+	path := w.config.Path
+	if path == "" {
+		var err error
+		if path, err = os.Executable(); err != nil {
+			return nil, w.fault("could not be found", "", err)
+		}
+	}
+	args := w.config.Args
+	if args == nil {
+		args = []string{"solve-worker"}
+	}
+	command := exec.CommandContext(ctx, path, args...) // #nosec G204 -- the operator's own configuration
+	command.Env = append(environment(), w.config.Env...)
+	command.Stdin, command.Stderr = in, words
+	command.SysProcAttr = attributes()
+	command.WaitDelay = time.Second // should a grandchild hold the pipes
+	return command, nil
+}
+
+// footprint is about what a worker needs before the engine begins, in bytes. With less the Go runtime itself would run
+// into the bound, and it dies of that in unclear ways; the engine's own want is told clearly.
+func footprint(p *Problem) int64 {
+	terms := 0
+	for _, r := range p.Rows {
+		terms += len(r.Terms)
+	}
+	return 16<<20 + 128*int64(terms) + 512*int64(len(p.Columns)+len(p.Rows))
+}
+
+// environment is what a worker needs and no more: the parent's may hold passwords. One thread for the linear algebra,
+// as more make answers depend on the machine.
+func environment() []string {
+	env := []string{workerVariable + "=1", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "GOTRACEBACK=single"}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "GOCOVERDIR", "GORACE"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+var errNoGreeting = errors.New("it did not greet as a worker")
+
+// readReplies reads until the reply that ends the call: a result or a failure.
+func readReplies(out io.Reader) (last reply, incumbent *Solution, err error) {
+	decoder := gob.NewDecoder(out)
+	if err := decoder.Decode(&last); err != nil || last.Greeting != greeting {
+		return reply{}, nil, errNoGreeting
+	}
+	for {
+		last = reply{}
+		if err := decoder.Decode(&last); err != nil {
+			return reply{}, incumbent, err
+		}
+		if last.Incumbent == nil {
+			return last, incumbent, nil
+		}
+		incumbent = last.Incumbent
+	}
+}
+
+func (w *Process) fault(what, words string, err error) error {
+	path := w.config.Path
+	if path == "" {
+		path = "(this program)"
+	}
+	return &WorkerError{Path: path, What: what, Words: words, Err: err}
+}
+
+// death names the cause of a child's end. The Go runtime, the C++ library and the allocator each have their own words
+// for a memory limit.
+func death(waitErr, readErr error, words string) error {
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "bad_alloc", "Cannot allocate memory", "pthread_create failed"} {
+		if strings.Contains(words, sign) {
+			return ErrMemory
+		}
+	}
+	if waitErr != nil {
+		return waitErr
+	}
+	return readErr
+}
+
+// reported is a failure in the worker's words, with its cause.
+type reported struct {
+	text string
+	err  error
+}
+
+func (e *reported) Error() string { return e.text }
+func (e *reported) Unwrap() error { return e.err }
+
+func known(c cause) cause {
+	if c < 0 || int(c) >= len(causes) {
+		return causeOther
+	}
+	return c
+}
+
+// tail keeps the first and the last kilobytes of what is written to it: the first words of a crash say why, the last
+// where.
+type tail struct{ first, last []byte }
+
+const tailSize = 1 << 11
+
+func (t *tail) Write(b []byte) (int, error) {
+	n := len(b)
+	room := min(tailSize-len(t.first), len(b))
+	t.first, b = append(t.first, b[:room]...), b[room:]
+	t.last = append(t.last, b...)
+	if excess := len(t.last) - tailSize; excess > 0 {
+		t.last = append(t.last[:0], t.last[excess:]...)
+	}
+	return n, nil
+}
+
+func (t *tail) String() string {
+	text := string(t.first)
+	if len(t.last) > 0 {
+		text += " ... " + string(t.last)
+	}
+	return strings.ToValidUTF8(strings.TrimSpace(text), "?")
+}

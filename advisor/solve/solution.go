@@ -1,0 +1,135 @@
+package solve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Solver solves integer programs.
+type Solver interface {
+	// Solve returns an error for a problem that is not valid (*InvalidError), a cancelled context, or an engine that
+	// failed (*WorkerError). That there is no solution, or none was proven, is not an error: see Solution.Status.
+	Solve(ctx context.Context, p *Problem, limits Limits) (*Solution, error)
+}
+
+// Limits says when to stop early. The zero value: only at the proven optimum.
+type Limits struct {
+	// Nodes is the greatest number of branch-and-bound nodes, zero for no limit. Deterministic.
+	Nodes int
+	// Gap is the relative gap (see Solution.Gap) that is good enough, zero for the optimum. Deterministic.
+	Gap float64
+	// Wall is the greatest duration, zero for no limit. How far the search comes depends on the machine then: a last
+	// resort, on top of the others.
+	Wall time.Duration
+}
+
+func (l Limits) validate() error {
+	if l.Nodes < 0 || l.Nodes > math.MaxInt32 || l.Wall < 0 || !(l.Gap >= 0 && l.Gap < 1) {
+		return fmt.Errorf("solve: limits not valid: nodes %d (0 to 2^31-1), gap %g (0 to below 1), wall %v (not negative)", l.Nodes, l.Gap, l.Wall)
+	}
+	return nil
+}
+
+// Status says what is known about a solution.
+type Status int
+
+// The statuses. The zero value is none of them.
+const (
+	Optimal    Status = iota + 1 // proven: no solution costs less
+	Stopped                      // a limit was reached; Solution.Bound says how much less one might cost
+	Infeasible                   // proven: no solution
+	Unbounded                    // without the integer conditions, no end to how little it may cost
+	Unproven                     // the best a heuristic found, or Values is nil because it found none; nothing is proven
+)
+
+var statusNames = [...]string{Optimal: "optimal", Stopped: "stopped", Infeasible: "infeasible", Unbounded: "unbounded", Unproven: "unproven"}
+
+func (s Status) String() string {
+	if s < Optimal || s > Unproven {
+		return fmt.Sprintf("status %d", int(s))
+	}
+	return statusNames[s]
+}
+
+// The limits that may have stopped a search, see Solution.Limit.
+const (
+	LimitNodes = "nodes"
+	LimitGap   = "gap"
+	LimitWall  = "wall"
+)
+
+// The engines, see Solution.Engine.
+const (
+	EngineCBC       = "cbc"       // COIN-OR branch and cut
+	EngineCLP       = "clp"       // COIN-OR simplex: the problem has no integer column
+	EngineHeuristic = "heuristic" // our own greedy and local search
+)
+
+// Solution is what a solver found.
+type Solution struct {
+	Status Status
+	Limit  string // which limit stopped the search; empty unless Stopped
+
+	// Values has one value per column, integer columns exact integers wherever that is feasible. It is nil if there is
+	// no solution or none was found. Values that are there have been checked against the problem (Problem.Check).
+	Values    []float64
+	Objective float64 // cost of Values; +Inf without values
+	Bound     float64 // no solution costs less; -Inf if nothing is known
+	Gap       float64 // (Objective-Bound) / max(|Objective|, |Bound|); 0 if they are equal, +Inf if not known
+	Nodes     int     // branch-and-bound nodes
+	Engine    string  // which engine found Values or proved there are none
+}
+
+// newSolution fills in objective and gap, and keeps bound below objective.
+func newSolution(p *Problem, status Status, values []float64, bound float64, engine string) *Solution {
+	s := &Solution{Status: status, Values: values, Objective: math.Inf(1), Bound: bound, Engine: engine}
+	switch status {
+	case Infeasible:
+		s.Bound = math.Inf(1)
+	case Unbounded:
+		s.Objective, s.Bound = math.Inf(-1), math.Inf(-1)
+	}
+	if values != nil {
+		s.Objective = p.Objective(values)
+		if status == Optimal || s.Bound > s.Objective {
+			s.Bound = s.Objective
+		}
+	}
+	s.Gap = gap(s.Objective, s.Bound)
+	return s
+}
+
+func gap(objective, bound float64) float64 {
+	if objective == bound {
+		return 0
+	}
+	if math.IsInf(objective, 0) || math.IsInf(bound, 0) {
+		return math.Inf(1)
+	}
+	return (objective - bound) / max(math.Abs(objective), math.Abs(bound))
+}
+
+// Range says how far a number may fall and rise, as two amounts that are not negative, good to about a millionth; +Inf
+// for without end.
+type Range struct{ Down, Up float64 }
+
+// Relaxation is the optimum of a problem without its integer conditions, and how it reacts to small changes. Where the
+// optimum is degenerate (more rows meet in it than need to) the ranges are those of one basis: they may be narrower than
+// the truth, never wider.
+type Relaxation struct {
+	Status    Status // Optimal, Infeasible or Unbounded; all below is set only if Optimal
+	Objective float64
+	Values    []float64 // per column
+
+	// ReducedCosts, per column: what one unit more of a column that is at a bound would change the objective by.
+	ReducedCosts []float64
+	// Duals, per row: what one unit more of the row's binding bound changes the objective by; zero if none binds.
+	Duals []float64
+	// CostRange, per column: how far its cost may fall and rise while Values stay optimal.
+	CostRange []Range
+	// RowRange, per row: how far its bound may fall and rise while Duals keep their meaning. It speaks of the bound
+	// that binds, else of the nearest thing: an upper bound may fall, a lower bound rise, until it binds.
+	RowRange []Range
+}

@@ -1,0 +1,66 @@
+package solve
+
+import "math"
+
+// costScale is the power of two that brings the largest cost near 10,000 when it is small or huge. The engines compare
+// costs with absolute tolerances down to 1e-9; the caller's unit may be seconds or nanoseconds.
+func costScale(p *Problem) float64 {
+	largest := 0.0
+	for _, c := range p.Columns {
+		largest = max(largest, math.Abs(c.Cost))
+	}
+	return rowScale(largest)
+}
+
+func rowScale(largest float64) float64 {
+	if largest == 0 || largest >= 1<<10 && largest <= 1<<30 {
+		return 1
+	}
+	_, exponent := math.Frexp(largest)
+	return math.Ldexp(1, 14-exponent)
+}
+
+// trivial answers what the engines do not take: no columns, or no row with a term. Nil if p is not such.
+func trivial(p *Problem) *Solution {
+	for _, r := range p.Rows {
+		if len(r.Terms) > 0 {
+			continue
+		}
+		if !within(0, r.Lower, r.Upper) {
+			return newSolution(p, Infeasible, nil, math.Inf(1), EngineHeuristic)
+		}
+	}
+	for _, r := range p.Rows {
+		if len(r.Terms) > 0 {
+			return nil
+		}
+	}
+	values := make([]float64, len(p.Columns))
+	unbounded := false
+	for i, c := range p.Columns {
+		lower, upper := c.Lower, c.Upper
+		if c.Integer {
+			lower, upper = math.Ceil(lower-tolerance), math.Floor(upper+tolerance)
+		}
+		if lower > upper {
+			return newSolution(p, Infeasible, nil, math.Inf(1), EngineHeuristic)
+		}
+		values[i] = cheapest(c.Cost, lower, upper)
+		unbounded = unbounded || math.IsInf(values[i], 0)
+	}
+	if unbounded {
+		return newSolution(p, Unbounded, nil, math.Inf(-1), EngineHeuristic)
+	}
+	return newSolution(p, Optimal, values, math.Inf(-1), EngineHeuristic)
+}
+
+// cheapest is the value in [lower, upper] of least cost; at no cost, the one nearest to zero.
+func cheapest(cost, lower, upper float64) float64 {
+	switch {
+	case cost > 0:
+		return lower
+	case cost < 0:
+		return upper
+	}
+	return min(max(0, lower), upper)
+}

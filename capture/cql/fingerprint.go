@@ -1,0 +1,129 @@
+package cql
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Print is the fingerprint of a statement: the first 16 bytes of the SHA-256 of its normalised text. Statements that
+// differ only in their values have the same.
+type Print [16]byte
+
+// String returns the fingerprint as 32 hexadecimal digits.
+func (p Print) String() string { return hex.EncodeToString(p[:]) }
+
+// Short returns the first 8 digits, for people.
+func (p Print) Short() string { return hex.EncodeToString(p[:4]) }
+
+// MarshalText writes the 32 digits.
+func (p Print) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (p *Print) UnmarshalText(text []byte) error {
+	if len(text) != 2*len(p) {
+		return fmt.Errorf("fingerprint of %d characters: want %d hexadecimal digits", len(text), 2*len(p))
+	}
+	var read Print
+	if _, err := hex.Decode(read[:], text); err != nil {
+		return fmt.Errorf("fingerprint: %w", err)
+	}
+	*p = read
+	return nil
+}
+
+// ParsePrint reads a fingerprint from its 32 digits.
+func ParsePrint(s string) (Print, error) {
+	var p Print
+	err := p.UnmarshalText([]byte(s))
+	return p, err
+}
+
+// Normalise returns the text that a fingerprint is made from. keyspace is the one in use when the statement was sent, ""
+// for none; it qualifies every table that has no keyspace. Literals and markers become "?"; lists of values, tuples and
+// collections become "(?)" whatever their length; equal statements of a batch become one. No literal survives.
+func Normalise(st Statement, keyspace string) string {
+	p := printer{normal: true, keyspace: keyspace}
+	p.Grow(128)
+	st.print(&p)
+	return p.String()
+}
+
+// Fingerprint returns the fingerprint of a statement; keyspace as for Normalise.
+func Fingerprint(st Statement, keyspace string) Print { return printOf(Normalise(st, keyspace)) }
+
+func printOf(normalised string) Print {
+	sum := sha256.Sum256([]byte(normalised))
+	return Print(sum[:16])
+}
+
+// FingerprintText parses and fingerprints a text. If it does not parse, st is nil, err says why, and the fingerprint is
+// made from its tokens: those before the error as they are, after it only the keywords, and "?" for everything that may
+// be a value. Such a normalised text has at most MaxUnparsed bytes.
+func FingerprintText(text, keyspace string) (print Print, normalised string, st Statement, err error) {
+	st, err = Parse(text)
+	if err == nil {
+		normalised = Normalise(st, keyspace)
+		return printOf(normalised), normalised, st, nil
+	}
+	good := 0
+	if syntax := (*SyntaxError)(nil); errors.As(err, &syntax) {
+		good = syntax.Offset
+	}
+	p := printer{normal: true}
+	p.tokens(text, good, 0, MaxUnparsed)
+	normalised = p.String()
+	return printOf(normalised), normalised, nil, err
+}
+
+// MaxUnparsed limits the normalised text of a statement that does not parse, in bytes.
+const MaxUnparsed = 4096
+
+// tokens writes a text without a tree: names and keywords in lower case, one blank or none between tokens, "?" for one
+// or several values. What stands after the first good bytes may be anything, a value that was not quoted, say; of that
+// it keeps keywords and symbols only. The keyspace goes before the name that ends at nameEnd, if that is not 0. It stops
+// before it has written more than limit bytes.
+func (p *printer) tokens(text string, good, nameEnd, limit int) {
+	l := lexer{src: text}
+	last := "("
+	for t := l.next(); t.kind != tokenEnd; t = l.next() {
+		out := text[t.start:t.end]
+		switch {
+		case t.kind == tokenWord && (t.start < good || classOf(out)&reserved != 0):
+			out = fold(out)
+			if !plain(out) && classOf(out) == 0 {
+				out = "?"
+			}
+		case t.kind == tokenQuoted && t.start < good, t.kind == tokenSymbol && out != "?":
+		default:
+			out = "?"
+		}
+		if len(out) > limit-p.Len()-2 {
+			return
+		}
+		if out == "?" && (last == "?" || last == "?,") {
+			last = "?"
+			continue
+		}
+		if last == "?," {
+			p.WriteByte(',')
+			last = ","
+		}
+		if out == "," && last == "?" {
+			last = "?,"
+			continue
+		}
+		if !strings.Contains("([.", last) && !slices.Contains([]string{",", ")", "]", ".", ";"}, out) {
+			p.WriteByte(' ')
+		}
+		if t.end == nameEnd && p.keyspace != "" {
+			p.name(p.keyspace)
+			p.WriteByte('.')
+		}
+		p.WriteString(out)
+		last = out
+	}
+}

@@ -1,0 +1,365 @@
+package cql
+
+import (
+	"math"
+	"strings"
+)
+
+// printer writes CQL. With normal set it writes the text of a fingerprint instead: tables with keyspace, no values.
+type printer struct {
+	strings.Builder
+	normal    bool
+	keyspace  string
+	selection bool // within a selection, where writetime and ttl are functions
+}
+
+func render(n interface{ print(*printer) }) string {
+	p := printer{}
+	n.print(&p)
+	return p.String()
+}
+
+func (p *printer) words(text ...string) {
+	for _, t := range text {
+		p.WriteString(t)
+	}
+}
+
+func (p *printer) name(name string) {
+	if plain(name) {
+		p.WriteString(name)
+		return
+	}
+	p.quoted(name, '"')
+}
+
+func (p *printer) quoted(text string, quote byte) {
+	p.WriteByte(quote)
+	for {
+		n := strings.IndexByte(text, quote)
+		if n < 0 {
+			break
+		}
+		p.WriteString(text[:n+1])
+		p.WriteByte(quote)
+		text = text[n+1:]
+	}
+	p.WriteString(text)
+	p.WriteByte(quote)
+}
+
+func (p *printer) names(names []string) {
+	p.WriteByte('(')
+	for i, n := range names {
+		p.comma(i)
+		p.name(n)
+	}
+	p.WriteByte(')')
+}
+
+func (p *printer) comma(i int) {
+	if i > 0 {
+		p.WriteString(", ")
+	}
+}
+
+// and writes before, then AND between the items of a clause.
+func (p *printer) and(i int, before string) {
+	if i > 0 {
+		before = " AND "
+	}
+	p.WriteString(before)
+}
+
+func (p *printer) table(t TableRef) {
+	if t = t.In(p.keyspace); t.Keyspace != "" {
+		p.name(t.Keyspace)
+		p.WriteByte('.')
+	}
+	p.name(t.Table)
+}
+
+func (s *Select) print(p *printer) {
+	p.WriteString("SELECT ")
+	if s.JSON {
+		p.WriteString("JSON ")
+	}
+	if s.Distinct {
+		p.WriteString("DISTINCT ")
+	}
+	if len(s.Columns) == 0 {
+		p.WriteByte('*')
+	}
+	p.selection = true
+	for i, c := range s.Columns {
+		p.comma(i)
+		c.print(p)
+	}
+	p.selection = false
+	p.WriteString(" FROM ")
+	p.table(s.Table)
+	p.where(s.Where)
+	p.selection = true
+	for i, g := range s.GroupBy {
+		if i == 0 {
+			p.WriteString(" GROUP BY ")
+		}
+		p.comma(i)
+		g.print(p)
+	}
+	p.selection = false
+	for i, o := range s.OrderBy {
+		if i == 0 {
+			p.WriteString(" ORDER BY ")
+		}
+		p.comma(i)
+		p.name(o.Column)
+		p.after(" ANN OF ", o.ANN)
+		if o.Descending {
+			p.WriteString(" DESC")
+		}
+	}
+	p.after(" PER PARTITION LIMIT ", s.PerPartitionLimit)
+	p.after(" LIMIT ", s.Limit)
+	if s.AllowFiltering {
+		p.WriteString(" ALLOW FILTERING")
+	}
+}
+
+// String prints the selector as CQL. Unlike the String of its Expr it follows the rules of a selection, where ttl and
+// writetime need no quotes.
+func (s Selector) String() string {
+	p := printer{selection: true}
+	s.print(&p)
+	return p.String()
+}
+
+func (s *Selector) print(p *printer) {
+	s.Expr.print(p)
+	if s.Alias != "" {
+		p.WriteString(" AS ")
+		p.name(s.Alias)
+	}
+}
+
+// after writes the term with what introduces it, if there is a term.
+func (p *printer) after(words string, t Term) {
+	if t != nil {
+		p.WriteString(words)
+		t.print(p)
+	}
+}
+
+func (p *printer) where(relations []Relation) {
+	for i := range relations {
+		p.and(i, " WHERE ")
+		relations[i].print(p)
+	}
+}
+
+// String prints the relation as CQL.
+func (r *Relation) String() string { return render(r) }
+
+func (r *Relation) print(p *printer) {
+	switch {
+	case r.Op == OpExpr:
+		p.WriteString("expr(")
+		p.name(r.Index)
+		p.WriteString(", ")
+		r.Value.print(p)
+		p.WriteByte(')')
+		return
+	case r.Token:
+		p.WriteString("token")
+		p.names(r.Columns)
+	case r.Tuple || len(r.Columns) != 1:
+		p.names(r.Columns)
+	default:
+		p.name(r.Columns[0])
+		p.part(r.Element, "")
+	}
+	p.operation(r.Op, r.Value)
+}
+
+// part writes [element] or .field.
+func (p *printer) part(element Term, field string) {
+	if element != nil {
+		p.WriteByte('[')
+		element.print(p)
+		p.WriteByte(']')
+	}
+	if field != "" {
+		p.WriteByte('.')
+		p.name(field)
+	}
+}
+
+func (p *printer) operation(op Op, value Term) {
+	p.words(" ", op.String())
+	if value == nil {
+		return
+	}
+	p.WriteByte(' ')
+	if t, ok := value.(*Tuple); ok && op == OpBetween && len(t.Elements) == 2 {
+		t.Elements[0].print(p)
+		p.WriteString(" AND ")
+		t.Elements[1].print(p)
+		return
+	}
+	value.print(p)
+}
+
+// using writes the options in the order they came in, which a fingerprint does not tell.
+func (p *printer) using(u Using) {
+	words := [...]string{" USING TIMESTAMP ", " USING TTL ", " AND TIMESTAMP ", " AND TTL "}
+	switch {
+	case u.Timestamp == nil || u.TTL == nil:
+		p.after(words[0], u.Timestamp)
+		p.after(words[1], u.TTL)
+	case u.TTLFirst && !p.normal:
+		p.after(words[1], u.TTL)
+		p.after(words[2], u.Timestamp)
+	default:
+		p.after(words[0], u.Timestamp)
+		p.after(words[3], u.TTL)
+	}
+}
+
+func (s *Insert) print(p *printer) {
+	p.WriteString("INSERT INTO ")
+	p.table(s.Table)
+	p.WriteByte(' ')
+	if s.JSON != nil {
+		p.after("JSON ", s.JSON)
+		if s.DefaultUnset {
+			p.WriteString(" DEFAULT UNSET")
+		}
+	} else {
+		p.names(s.Columns)
+		p.WriteString(" VALUES ")
+		p.list("(", s.Values, ")")
+	}
+	if s.IfNotExists {
+		p.WriteString(" IF NOT EXISTS")
+	}
+	p.using(s.Using)
+}
+
+func (s *Update) print(p *printer) {
+	p.WriteString("UPDATE ")
+	p.table(s.Table)
+	p.using(s.Using)
+	p.WriteString(" SET ")
+	for i, a := range s.Assignments {
+		p.comma(i)
+		p.name(a.Column)
+		p.part(a.Element, a.Field)
+		p.WriteString(" = ")
+		if a.Op == AssignAdd || a.Op == AssignSubtract {
+			p.name(a.Column)
+			p.WriteString([...]string{AssignAdd: " + ", AssignSubtract: " - "}[a.Op])
+		}
+		a.Value.print(p)
+		if a.Op == AssignPrepend {
+			p.WriteString(" + ")
+			p.name(a.Column)
+		}
+	}
+	p.where(s.Where)
+	p.conditions(s.IfExists, s.Conditions)
+}
+
+func (p *printer) conditions(exists bool, conditions []Condition) {
+	if exists {
+		p.WriteString(" IF EXISTS")
+	}
+	for i, c := range conditions {
+		p.and(i, " IF ")
+		p.name(c.Column)
+		p.part(c.Element, c.Field)
+		p.operation(c.Op, c.Value)
+	}
+}
+
+func (s *Delete) print(p *printer) {
+	p.WriteString("DELETE ")
+	for i, d := range s.Columns {
+		p.comma(i)
+		p.name(d.Column)
+		p.part(d.Element, d.Field)
+	}
+	if len(s.Columns) > 0 {
+		p.WriteByte(' ')
+	}
+	p.WriteString("FROM ")
+	p.table(s.Table)
+	p.using(s.Using)
+	p.where(s.Where)
+	p.conditions(s.IfExists, s.Conditions)
+}
+
+func (s *Batch) print(p *printer) {
+	p.words("BEGIN ", [...]string{BatchLogged: "", BatchUnlogged: "UNLOGGED ", BatchCounter: "COUNTER "}[s.Type], "BATCH")
+	p.using(s.Using)
+	var seen map[string]bool
+	if p.normal {
+		seen = make(map[string]bool)
+	}
+	for _, child := range s.Statements {
+		if p.normal {
+			c := printer{normal: true, keyspace: p.keyspace}
+			child.print(&c)
+			if text := c.String(); !seen[text] {
+				seen[text] = true
+				p.words(" ", text, ";")
+			}
+			continue
+		}
+		p.WriteByte(' ')
+		child.print(p)
+		p.WriteByte(';')
+	}
+	p.WriteString(" APPLY BATCH")
+}
+
+func (s *Use) print(p *printer) {
+	p.WriteString("USE ")
+	p.name(s.Keyspace)
+}
+
+func (s *Truncate) print(p *printer) {
+	p.WriteString("TRUNCATE ")
+	p.table(s.Table)
+}
+
+func (s *Opaque) print(p *printer) {
+	if !p.normal {
+		p.WriteString(s.Text)
+		return
+	}
+	p.tokens(s.Text, s.secret(), s.nameEnd, math.MaxInt)
+}
+
+// String prints the statement.
+func (s *Select) String() string { return render(s) }
+
+// String prints the statement.
+func (s *Insert) String() string { return render(s) }
+
+// String prints the statement.
+func (s *Update) String() string { return render(s) }
+
+// String prints the statement.
+func (s *Delete) String() string { return render(s) }
+
+// String prints the statement, with a semicolon after each of its children.
+func (s *Batch) String() string { return render(s) }
+
+// String prints the statement.
+func (s *Use) String() string { return render(s) }
+
+// String prints the statement.
+func (s *Truncate) String() string { return render(s) }
+
+// String returns Text.
+func (s *Opaque) String() string { return render(s) }

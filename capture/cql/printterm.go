@@ -1,0 +1,319 @@
+package cql
+
+// list writes terms between brackets.
+func (p *printer) list(open string, terms []Term, end string) {
+	p.WriteString(open)
+	for i, t := range terms {
+		p.comma(i)
+		t.print(p)
+	}
+	p.WriteString(end)
+}
+
+// collapsed writes the whole of a tuple or collection as "(?)" in a fingerprint, so that its length does not tell. Only
+// a selection keeps it, because columns may stand in it.
+func (p *printer) collapsed() bool {
+	if !p.normal || p.selection {
+		return false
+	}
+	p.WriteString("(?)")
+	return true
+}
+
+// repeats reports whether an item adds nothing to a fingerprint: a value after a value.
+func (p *printer) repeats(terms []Term, i int) bool {
+	return p.normal && i > 0 && isValue(terms[i-1]) && isValue(terms[i])
+}
+
+func isValue(t Term) bool {
+	switch t.(type) {
+	case *Literal, *Marker:
+		return true
+	}
+	return false
+}
+
+func (p *printer) composite(open string, terms []Term, end string) {
+	if p.collapsed() {
+		return
+	}
+	p.WriteString(open)
+	for i, t := range terms {
+		if !p.repeats(terms, i) {
+			p.comma(i)
+			t.print(p)
+		}
+	}
+	p.WriteString(end)
+}
+
+// bracketed writes t so that it reads as one operand.
+func (p *printer) bracketed(t Term, brackets bool) {
+	if brackets {
+		p.WriteByte('(')
+		t.print(p)
+		p.WriteByte(')')
+		return
+	}
+	t.print(p)
+}
+
+// binding says how tightly a term holds together: 1 a sum, 2 a product, 3 a negation, 4 what has fields or elements
+// taken of it, 5 everything else.
+func binding(t Term) int {
+	switch t := t.(type) {
+	case *Arithmetic:
+		if t.Op == '+' || t.Op == '-' {
+			return 1
+		}
+		return 2
+	case *Negation:
+		return 3
+	case *Field, *Element, *Slice:
+		return 4
+	}
+	return 5
+}
+
+func (m *Marker) print(p *printer) {
+	if m.Name == "" || p.normal {
+		p.WriteByte('?')
+		return
+	}
+	p.WriteByte(':')
+	p.name(m.Name)
+}
+
+func (l *Literal) print(p *printer) {
+	switch {
+	case p.normal:
+		p.WriteByte('?')
+	case l.Kind == LiteralNull:
+		p.WriteString("null")
+	case l.Kind == LiteralString:
+		p.quoted(l.Text, '\'')
+	default:
+		p.WriteString(l.Text)
+	}
+}
+
+func (c *ColumnRef) print(p *printer) { p.name(c.Name) }
+
+func (f *FunctionCall) print(p *printer) {
+	switch {
+	case f.Keyspace != "":
+		p.function(f.Keyspace)
+		p.WriteByte('.')
+		p.function(f.Name)
+	case f.Name == "token", p.selection && ofColumn(f.Name):
+		p.WriteString(f.Name)
+	default:
+		p.function(f.Name)
+	}
+	if f.Star {
+		p.WriteString("(*)")
+		return
+	}
+	p.list("(", f.Args, ")")
+}
+
+// function writes the name of a function or of its keyspace, which must not begin like something else.
+func (p *printer) function(name string) {
+	if plain(name) && classOf(name)&noFunction == 0 {
+		p.WriteString(name)
+		return
+	}
+	p.quoted(name, '"')
+}
+
+func (c *Cast) print(p *printer) {
+	p.WriteString("CAST(")
+	p.bracketed(c.Term, !p.selection && binding(c.Term) < 4)
+	p.WriteString(" AS ")
+	c.Type.print(p)
+	p.WriteByte(')')
+}
+
+func (c *TypeCast) print(p *printer) {
+	p.WriteByte('(')
+	c.Type.print(p)
+	p.WriteString(") ")
+	p.bracketed(c.Term, binding(c.Term) < 5)
+}
+
+func (a *Arithmetic) print(p *printer) {
+	own := binding(a)
+	p.bracketed(a.Left, binding(a.Left) < own)
+	p.words(" ", string(rune(a.Op)), " ")
+	p.bracketed(a.Right, binding(a.Right) <= own)
+}
+
+// The blank keeps the minus from becoming part of a number or the beginning of a comment.
+func (n *Negation) print(p *printer) {
+	p.WriteString("- ")
+	p.bracketed(n.Term, binding(n.Term) < 3 || !p.selection && binding(n.Term) == 3)
+}
+
+func (t *Tuple) print(p *printer) { p.composite("(", t.Elements, ")") }
+
+func (l *List) print(p *printer) { p.composite("[", l.Elements, "]") }
+
+func (s *Set) print(p *printer) { p.composite("{", s.Elements, "}") }
+
+func (m *Map) print(p *printer) {
+	if p.collapsed() {
+		return
+	}
+	p.WriteByte('{')
+	for i, e := range m.Entries {
+		if p.normal && i > 0 && isValue(e.Key) && isValue(e.Value) && isValue(m.Entries[i-1].Key) && isValue(m.Entries[i-1].Value) {
+			continue
+		}
+		p.comma(i)
+		e.Key.print(p)
+		p.WriteString(": ")
+		e.Value.print(p)
+	}
+	p.WriteByte('}')
+}
+
+func (u *UDT) print(p *printer) {
+	if p.collapsed() {
+		return
+	}
+	p.WriteByte('{')
+	for i, f := range u.Fields {
+		p.comma(i)
+		p.name(f.Name)
+		p.WriteString(": ")
+		f.Value.print(p)
+	}
+	p.WriteByte('}')
+}
+
+func (f *Field) print(p *printer) {
+	p.bracketed(f.Of, binding(f.Of) < 4)
+	if _, ok := f.Of.(*Literal); ok {
+		p.WriteByte(' ') // or the dot would belong to the number
+	}
+	p.WriteByte('.')
+	p.name(f.Name)
+}
+
+func (e *Element) print(p *printer) {
+	p.bracketed(e.Of, binding(e.Of) < 4)
+	p.WriteByte('[')
+	p.outside(e.Key)
+	p.WriteByte(']')
+}
+
+func (s *Slice) print(p *printer) {
+	p.bracketed(s.Of, binding(s.Of) < 4)
+	p.WriteByte('[')
+	if s.From != nil {
+		p.outside(s.From)
+		p.WriteByte(' ')
+	}
+	p.WriteString("..")
+	if s.To != nil {
+		p.WriteByte(' ')
+		p.outside(s.To)
+	}
+	p.WriteByte(']')
+}
+
+// outside writes a term that stands in a selection but follows the rules outside of it.
+func (p *printer) outside(t Term) {
+	selection := p.selection
+	p.selection = false
+	t.print(p)
+	p.selection = selection
+}
+
+// String prints the type as CQL.
+func (t Type) String() string { return render(&t) }
+
+func (t *Type) print(p *printer) {
+	switch {
+	case t.Custom && p.normal: // it is quoted like a string, so it may be one that stands here by mistake
+		p.WriteByte('?')
+		return
+	case t.Custom:
+		p.quoted(t.Name, '\'')
+		return
+	case !t.UDT:
+		p.WriteString(t.Name)
+	default:
+		if t.Keyspace != "" {
+			p.name(t.Keyspace)
+			p.WriteByte('.')
+		}
+		if _, arguments := typeArguments[t.Name]; arguments || classOf(t.Name)&noType != 0 {
+			p.quoted(t.Name, '"')
+		} else {
+			p.name(t.Name)
+		}
+		return
+	}
+	for i := range t.Args {
+		if i == 0 {
+			p.WriteByte('<')
+		}
+		p.comma(i)
+		t.Args[i].print(p)
+	}
+	if t.Dimensions != "" {
+		p.words(", ", t.Dimensions)
+	}
+	if len(t.Args) > 0 {
+		p.WriteByte('>')
+	}
+}
+
+// String prints the marker.
+func (m *Marker) String() string { return render(m) }
+
+// String prints the constant.
+func (l *Literal) String() string { return render(l) }
+
+// String prints the column's name.
+func (c *ColumnRef) String() string { return render(c) }
+
+// String prints the call. Outside of a selection's own printing, writetime and ttl come in quotes.
+func (f *FunctionCall) String() string { return render(f) }
+
+// String prints the conversion.
+func (c *Cast) String() string { return render(c) }
+
+// String prints the type hint and its term.
+func (c *TypeCast) String() string { return render(c) }
+
+// String prints the operation.
+func (a *Arithmetic) String() string { return render(a) }
+
+// String prints the negation.
+func (n *Negation) String() string { return render(n) }
+
+// String prints the tuple.
+func (t *Tuple) String() string { return render(t) }
+
+// String prints the list.
+func (l *List) String() string { return render(l) }
+
+// String prints the set.
+func (s *Set) String() string { return render(s) }
+
+// String prints the map.
+func (m *Map) String() string { return render(m) }
+
+// String prints the value.
+func (u *UDT) String() string { return render(u) }
+
+// String prints the field.
+func (f *Field) String() string { return render(f) }
+
+// String prints the element.
+func (e *Element) String() string { return render(e) }
+
+// String prints the slice.
+func (s *Slice) String() string { return render(s) }

@@ -1,0 +1,197 @@
+package cql
+
+func (p *parser) where() []Relation {
+	relations := []Relation{p.relation()}
+	for p.acceptWords("AND") {
+		relations = append(relations, p.relation())
+	}
+	return relations
+}
+
+func (p *parser) relation() (r Relation) {
+	switch {
+	case p.isWord("TOKEN"):
+		p.next()
+		r.Token, r.Columns = true, p.columns()
+		r.Op = p.operator(comparison | between)
+		r.Value = p.operand(r.Op)
+	case p.is("("):
+		if after := p.peek(); p.isName(after) || p.text(after) == `""` {
+			l := p.lexer
+			l.next()
+			if t := l.next(); p.symbolAt(t, ",") || p.symbolAt(t, ")") {
+				return p.multiColumn()
+			}
+		}
+		if p.nested() {
+			return r
+		}
+		p.next()
+		r = p.relation()
+		p.expect(")")
+		p.depth--
+	case p.text(p.tok) == "expr" && p.at(p.tok.end) == '(':
+		p.next()
+		p.next()
+		r.Op, r.Index = OpExpr, p.name("index")
+		p.expect(",")
+		r.Value = p.expression(false)
+		p.expect(")")
+	default:
+		r.Columns = []string{p.column()}
+		operators := comparison | between | membership | containment | like | isNotNull
+		if p.accept("[") {
+			r.Element = p.expression(false)
+			p.expect("]")
+			operators = comparison
+		}
+		r.Op = p.operator(operators)
+		r.Value = p.operand(r.Op)
+	}
+	return r
+}
+
+// multiColumn reads a relation on (columns). Its values are tuples of as many elements, or markers.
+func (p *parser) multiColumn() Relation {
+	r := Relation{Tuple: true, Columns: p.columns()}
+	row := func() Term {
+		if !p.is("(") {
+			return p.marker("tuple or bind marker")
+		}
+		t := &Tuple{p.terms("(", ")")}
+		if len(t.Elements) != len(r.Columns) {
+			p.fail("as many values as columns")
+		}
+		return t
+	}
+	switch r.Op = p.operator(comparison | between | membership); {
+	case r.Op == OpBetween:
+		low := row()
+		p.expectWords("AND")
+		r.Value = &Tuple{[]Term{low, row()}}
+	case (r.Op == OpIn || r.Op == OpNotIn) && p.accept("("):
+		t, tuples := &Tuple{}, p.is("(")
+		for more := !p.is(")"); more; more = p.accept(",") {
+			if p.is("(") != tuples {
+				p.fail("tuples only or bind markers only")
+			}
+			t.Elements = append(t.Elements, row())
+		}
+		p.expect(")")
+		r.Value = t
+	case r.Op == OpIn || r.Op == OpNotIn:
+		r.Value = p.marker("'(' or bind marker")
+	default:
+		r.Value = row()
+	}
+	return r
+}
+
+// operators is a set of groups of operators: what may follow depends on what stands before.
+type operators uint8
+
+const (
+	comparison operators = 1 << iota
+	membership
+	containment
+	between
+	like
+	isNotNull
+)
+
+// operatorTable lists what each operator is written as. The longer of two with the same beginning comes first.
+var operatorTable = []struct {
+	group operators
+	op    Op
+	words []string
+}{
+	{membership, OpIn, []string{"IN"}},
+	{membership, OpNotIn, []string{"NOT", "IN"}},
+	{containment, OpContainsKey, []string{"CONTAINS", "KEY"}},
+	{containment, OpContains, []string{"CONTAINS"}},
+	{containment, OpNotContains, []string{"NOT", "CONTAINS"}},
+	{between, OpBetween, []string{"BETWEEN"}},
+	{like, OpLike, []string{"LIKE"}},
+	{isNotNull, OpIsNotNull, []string{"IS", "NOT", "NULL"}},
+}
+
+func (p *parser) operator(allowed operators) Op {
+	if p.tok.kind == tokenSymbol && allowed&comparison != 0 {
+		for op := OpEQ; op <= OpNE; op++ {
+			if p.accept(opNames[op]) {
+				return op
+			}
+		}
+	} else if p.tok.kind == tokenWord {
+		for i := range operatorTable {
+			if o := &operatorTable[i]; allowed&o.group != 0 && p.acceptWords(o.words...) {
+				if o.op == OpNotContains && p.acceptWords("KEY") {
+					return OpNotContainsKey
+				}
+				return o.op
+			}
+		}
+	}
+	p.fail("operator")
+	return 0
+}
+
+// operand reads what follows an operator on a single column.
+func (p *parser) operand(op Op) Term {
+	switch op {
+	case OpIsNotNull:
+		return nil
+	case OpIn, OpNotIn:
+		if !p.is("(") {
+			return p.marker("'(' or bind marker")
+		}
+		return &Tuple{p.terms("(", ")")}
+	case OpBetween:
+		low := p.expression(false)
+		p.expectWords("AND")
+		return &Tuple{[]Term{low, p.expression(false)}}
+	}
+	return p.expression(false)
+}
+
+func (p *parser) ifNotExists() bool { return p.acceptIf("NOT", "EXISTS") }
+
+func (p *parser) acceptIf(words ...string) bool {
+	if !p.isWord("IF") || !p.wordAt(p.peek(), words[0]) {
+		return false
+	}
+	p.next()
+	p.expectWords(words...)
+	return true
+}
+
+// conditions reads IF EXISTS or IF with conditions. A column may itself be called exists.
+func (p *parser) conditions() (exists bool, conditions []Condition) {
+	if !p.acceptWords("IF") {
+		return false, nil
+	}
+	if p.isWord("EXISTS") {
+		t := p.peek()
+		operator := p.wordAt(t, "IN") || p.wordAt(t, "NOT") || p.wordAt(t, "CONTAINS")
+		if t.kind != tokenSymbol && !operator || p.symbolAt(t, ";") {
+			p.next()
+			return true, nil
+		}
+	}
+	conditions = append(conditions, p.condition())
+	for p.acceptWords("AND") {
+		conditions = append(conditions, p.condition())
+	}
+	return false, conditions
+}
+
+func (p *parser) condition() Condition {
+	c := Condition{Column: p.column()}
+	operators := comparison | membership | containment
+	if c.Element, c.Field = p.part(); c.Element != nil || c.Field != "" {
+		operators = comparison | membership
+	}
+	c.Op = p.operator(operators)
+	c.Value = p.operand(c.Op)
+	return c
+}
