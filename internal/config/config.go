@@ -38,7 +38,6 @@ type Settings struct {
 
 	MaxConnections int `name:"max-connections" default:"4096" help:"client connections; further ones are closed at once"`
 	MaxFrame       int `name:"max-frame" default:"16777216" help:"largest request, bytes"`
-	MaxFrameEarly  int `name:"max-frame-early" default:"65536" help:"largest request before a connection is authenticated, bytes"`
 
 	MaxStatements int  `name:"max-statements" default:"10000" help:"statements counted one by one; the rest are counted together"`
 	SampleValues  bool `name:"sample-values" default:"true" help:"look at bound and returned values (hashed with a key that is never stored) in short windows, to find the joins that applications do by hand"`
@@ -46,7 +45,7 @@ type Settings struct {
 	Keyspaces      []string      `name:"keyspaces" default:"" help:"keyspaces to advise on; empty: all that are not Cassandra's own"`
 	AdviseEvery    time.Duration `name:"advise-every" default:"1m" help:"how often the advice is worked out anew"`
 	MinExecutions  int           `name:"min-executions" default:"20" help:"statements executed less often are not advised on"`
-	MinSaved       time.Duration `name:"min-saved" default:"1ms" help:"work that an advice must save per second of traffic"`
+	MinSaved       time.Duration `name:"min-saved" default:"1s" help:"work that an advice must save in an hour of traffic like that seen"`
 	SnapshotsEvery time.Duration `name:"snapshots-every" default:"10m" help:"how often the counters are written to the history"`
 
 	Settle         time.Duration `name:"settle" default:"5s" help:"wait after dual writes are on, for writes that were still on their way inside Cassandra"`
@@ -158,7 +157,7 @@ func (s *Settings) Validate() error {
 	oneOf("log-level", s.LogLevel, "debug", "info", "warn", "error")
 	oneOf("log-format", s.LogFormat, "text", "json")
 	positive := map[string]int{
-		"max-connections": s.MaxConnections, "max-frame": s.MaxFrame, "max-frame-early": s.MaxFrameEarly,
+		"max-connections": s.MaxConnections, "max-frame": s.MaxFrame,
 		"max-statements": s.MaxStatements, "backfill-ranges": s.BackfillRanges, "workers": s.Workers, "max-entries": s.MaxEntries,
 	}
 	for _, one := range All() {

@@ -1,0 +1,58 @@
+# Helenus: `make demo` shows it at work, `make test` proves it, `make build` builds it.
+# A recipe that needs a Cassandra starts a throw-away one; nothing is left behind.
+
+GO ?= go
+BIN := bin
+# A checkout that belongs to somebody else (CI) must still build.
+export GOFLAGS ?= -buildvcs=false
+
+# The linter that scripts/setup pins and installs.
+GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci-lint
+
+# Programs that own Cassandra nodes are built and run by themselves rather than by `go run`, so that a signal to
+# them, or their death, is seen by them and not by a parent in between.
+with = $(BIN)/with
+
+.PHONY: help build demo test lint vet house bench setup clean
+
+help:
+	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
+	@echo 'make test    install what is missing, lint, and run every test, with the race detector, on a real Cassandra'
+	@echo 'make build   $(BIN)/helenus'
+	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
+
+build:
+	@scripts/setup demo
+	$(GO) build -o $(BIN)/ ./cmd/helenus
+
+demo:
+	@scripts/setup demo
+	$(GO) build -o $(BIN)/ ./cmd/helenus ./examples/hotel ./bench/demo
+	$(BIN)/demo -bin $(BIN) $(if $(KEEP),-keep)
+
+# One pass runs unit, property, golden and integration tests and the seeds of every fuzz function.
+test: setup lint vet house $(with)
+	$(with) $(GO) test -race -timeout 20m ./...
+
+setup:
+	@scripts/setup test
+
+lint:
+	$(GOLANGCI) run --timeout 10m ./...
+
+vet:
+	$(GO) vet ./...
+
+# Import rules, package comments, file sizes: seconds, and better known before the long tests.
+house:
+	$(GO) test ./internal/house
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime 1s ./proxy/... ./capture/... ./advisor/... ./rewrite/...
+
+.PHONY: $(with)
+$(with):
+	$(GO) build -o $(BIN)/ ./internal/cassandra/with
+
+clean:
+	rm -rf $(BIN)

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gocql/gocql"
+)
+
+// connect opens a session at "host:port", or several of them separated by commas. Given one address, the driver stays
+// with it and asks for no others, as behind a load balancer; given several, it discovers the cluster and routes by
+// token. An empty keyspace is none.
+func connect(hosts, keyspace string) (*gocql.Session, error) {
+	list := strings.Split(hosts, ",")
+	for i, host := range list {
+		name, port, err := net.SplitHostPort(strings.TrimSpace(host))
+		if err != nil {
+			return nil, usageError(fmt.Sprintf("%q is no address of the form host:port", host))
+		}
+		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 || name == "" {
+			return nil, usageError(fmt.Sprintf("%q is no address of the form host:port", host))
+		}
+		list[i] = net.JoinHostPort(name, port)
+	}
+	cfg := gocql.NewCluster(list...)
+	_, port, _ := net.SplitHostPort(list[0]) // checked above
+	cfg.Port, _ = strconv.Atoi(port)
+	cfg.Keyspace = keyspace
+	cfg.ProtoVersion = 4
+	cfg.Timeout, cfg.ConnectTimeout = 15*time.Second, 10*time.Second
+	cfg.ReconnectInterval = time.Second
+	// A few tries over some seconds: a server that restarts is an everyday event.
+	cfg.RetryPolicy = &gocql.ExponentialBackoffRetryPolicy{NumRetries: 6, Min: 100 * time.Millisecond, Max: 2 * time.Second}
+	if len(list) == 1 {
+		cfg.DisableInitialHostLookup = true
+	} else {
+		cfg.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
+	}
+	session, err := cfg.CreateSession()
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", hosts, err)
+	}
+	return session, nil
+}

@@ -1,0 +1,148 @@
+package cassandra
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gocql/gocql"
+)
+
+func startCluster(t *testing.T, opt Options) *Cluster {
+	t.Helper()
+	needCassandra(t)
+	opt.Progress = func(line string) { t.Log(line) }
+	c, err := Start(context.Background(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func open(t *testing.T, n *Node) *gocql.Session {
+	t.Helper()
+	session, err := n.connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(session.Close)
+	return session
+}
+
+func TestOneNodeSurvivesCrashAndStop(t *testing.T) {
+	c := startCluster(t, Options{Durable: true})
+	node := c.Node(0)
+	address := node.Addr()
+	first := open(t, node)
+	for _, statement := range []string{
+		"CREATE KEYSPACE crash WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+		"CREATE TABLE crash.t (k int PRIMARY KEY, v text)",
+		"INSERT INTO crash.t (k, v) VALUES (1, 'flushed')",
+	} {
+		if err := first.Query(statement).Exec(); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	if err := c.Flush(context.Background(), "crash"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Flush(context.Background(), "nonesuch"); err == nil || !strings.Contains(err.Error(), "nonesuch") {
+		t.Errorf("flushing an unknown keyspace: %v", err)
+	}
+	if err := first.Query("INSERT INTO crash.t (k, v) VALUES (2, 'logged')").Exec(); err != nil {
+		t.Fatal(err)
+	}
+	first.Close()
+	for name, end := range map[string]func() error{"crash": node.Kill, "stop": node.Stop} {
+		pid := node.Pid()
+		if err := end(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !gone(pid) || node.Pid() != 0 || len(c.Pids()) != 0 {
+			t.Fatalf("%s: node %d still runs", name, pid)
+		}
+		if err := node.Start(context.Background()); err != nil {
+			t.Fatalf("start after %s: %v", name, err)
+		}
+		if node.Addr() != address {
+			t.Fatalf("start after %s: moved from %s to %s", name, address, node.Addr())
+		}
+		session := open(t, node)
+		var rows int
+		if err := session.Query("SELECT count(*) FROM crash.t").Scan(&rows); err != nil || rows != 2 {
+			t.Errorf("start after %s: %d rows, %v; want 2", name, rows, err)
+		}
+		session.Close()
+	}
+	pids := c.Pids()
+	if err := c.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids {
+		if !gone(pid) {
+			t.Errorf("process %d is left", pid)
+		}
+	}
+	if _, err := os.Stat(c.Dir()); !os.IsNotExist(err) {
+		t.Errorf("the temporary directory is left: %v", err)
+	}
+}
+
+func TestThreeNodes(t *testing.T) {
+	c := startCluster(t, Options{Nodes: 3, Heap: "384m"})
+	if len(c.Pids()) != 3 || len(c.ContactPoints()) != 3 {
+		t.Fatalf("pids %v, contact points %v; want three each", c.Pids(), c.ContactPoints())
+	}
+	session := open(t, c.Node(0))
+	for _, statement := range []string{
+		"CREATE KEYSPACE k3 WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 3}",
+		"CREATE TABLE k3.t (k int PRIMARY KEY, v int)",
+	} {
+		if err := session.Query(statement).Exec(); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	if err := session.AwaitSchemaAgreement(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	insert := func(k int) {
+		t.Helper()
+		if err := session.Query("INSERT INTO k3.t (k, v) VALUES (?, 1)", k).Consistency(gocql.All).Exec(); err != nil {
+			t.Fatalf("writing key %d to all nodes: %v", k, err)
+		}
+	}
+	insert(1)
+	if err := c.Node(2).Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Pids()) != 2 {
+		t.Fatalf("pids %v after a crash, want two", c.Pids())
+	}
+	if err := c.Node(2).Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	insert(2) // the others see it alive at once, which is what Start waited for
+}
+
+func TestExtraSettingsReachTheNode(t *testing.T) {
+	c := startCluster(t, Options{Extra: map[string]any{
+		"authenticator": "PasswordAuthenticator", "authorizer": "CassandraAuthorizer", "role_manager": "CassandraRoleManager",
+		"num_tokens": 16,
+	}})
+	session := open(t, c.Node(0)) // as Cassandra's first user
+	var tokens []string
+	if err := session.Query("SELECT tokens FROM system.local").Scan(&tokens); err != nil || len(tokens) != 16 {
+		t.Errorf("%d tokens, %v; want 16", len(tokens), err)
+	}
+	stranger := &Node{addr: c.Node(0).addr, cluster: &Cluster{opt: Options{Username: "nobody", Password: "nothing"}}}
+	if session, err := stranger.connect(); err == nil {
+		session.Close()
+		t.Error("a stranger was let in")
+	}
+}

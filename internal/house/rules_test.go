@@ -1,0 +1,299 @@
+package house
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const module = "github.com/helenus-db/helenus"
+
+// mayImport names, for each folder, what of our own its packages may import: a name with a trailing slash means the
+// package and everything below it, a bare name that one package. What is not named is forbidden. The innermost folder
+// that is listed decides.
+var mayImport = map[string][]string{
+	"cmd":            {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "bench/", "internal/"},
+	"proxy":          {"proxy/"},                                        // it defines the interfaces it needs
+	"capture":        {"capture/", "proxy"},                             // proxy: the hooks it implements
+	"advisor":        {"advisor/", "capture/"},                          // snapshots
+	"rewrite":        {"rewrite/", "capture/", "advisor/plan", "proxy"}, // the plan is the contract
+	"bench":          {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/config"},
+	"examples":       {}, // ordinary applications know nothing of Helenus
+	"internal":       {"internal/"},
+	"internal/admin": {"internal/", "capture/", "advisor/", "rewrite/"}, // the API of the whole, for cmd alone
+	"charts":         {},
+	"docs":           {},
+	"scripts":        {},
+}
+
+// testsMayImport names what the tests of any folder but examples may import besides.
+var testsMayImport = []string{"internal/cassandra/"}
+
+// folders and files are all that may lie at the top.
+var (
+	folders = []string{".ci", "advisor", "bench", "capture", "charts", "cmd", "docs", "examples", "internal", "proxy", "rewrite", "scripts"}
+	files   = []string{".gitattributes", ".gitignore", ".golangci.yml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md", "SECURITY.md", "go.mod", "go.sum"}
+	ignored = []string{".git", "bin"} // not part of the source
+)
+
+const (
+	longFile    = 600  // lines of a file that is no test: reported
+	tooLongFile = 700  // refused
+	longPackage = 2000 // of a package without its tests: reported only, since a grammar or an API may need it
+)
+
+// finding is one breach. A warning is only reported.
+type finding struct {
+	where, what string
+	warning     bool
+}
+
+func (f finding) String() string { return f.where + ": " + f.what }
+
+// inspect applies every rule to the tree.
+func inspect(tree fs.FS) ([]finding, error) {
+	found, err := inspectTop(tree)
+	if err != nil {
+		return nil, err
+	}
+	documented := map[string]bool{} // by folder
+	lines := map[string]int{}
+	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if name != "." && (slices.Contains(ignored, name) || entry.Name() == "testdata" || entry.Name() == "node_modules") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if path.Ext(name) != ".go" {
+			return nil
+		}
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		file, complaint := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly|parser.ParseComments)
+		if complaint != nil {
+			found = append(found, finding{where: name, what: "does not parse: " + complaint.Error()})
+			return nil //nolint:nilerr // a finding, not a failure of the walk
+		}
+		test := strings.HasSuffix(name, "_test.go")
+		found = append(found, inspectImports(name, test, file)...)
+		if test || ast.IsGenerated(file) {
+			return nil
+		}
+		dir, n := path.Dir(name), strings.Count(string(text), "\n")
+		documented[dir] = documented[dir] || packageComment(file)
+		lines[dir] += n
+		found = append(found, inspectLength(name, n, longFile, tooLongFile)...)
+		return nil
+	})
+	for dir, ok := range documented {
+		if !ok {
+			found = append(found, finding{where: dir, what: "no file has a package comment (// Package " + path.Base(dir) + " ...)"})
+		}
+		found = append(found, inspectLength(dir, lines[dir], longPackage, math.MaxInt)...)
+	}
+	sort.Slice(found, func(i, j int) bool { return found[i].String() < found[j].String() })
+	return found, err
+}
+
+// inspectTop looks at the names at the top.
+func inspectTop(tree fs.FS) ([]finding, error) {
+	entries, err := fs.ReadDir(tree, ".")
+	if err != nil {
+		return nil, err
+	}
+	var found []finding
+	for _, entry := range entries {
+		allowed := files
+		if entry.IsDir() {
+			allowed = slices.Concat(folders, ignored)
+		}
+		if !slices.Contains(allowed, entry.Name()) {
+			found = append(found, finding{where: entry.Name(), what: "does not belong at the top; the folders are " + strings.Join(folders, " ")})
+		}
+	}
+	return found, nil
+}
+
+func inspectImports(name string, test bool, file *ast.File) []finding {
+	folder := path.Dir(name)
+	for folder != "." && mayImport[folder] == nil {
+		folder = path.Dir(folder)
+	}
+	allowed, known := mayImport[folder]
+	if !known {
+		return []finding{{where: name, what: "Go code does not belong here"}}
+	}
+	if test && folder != "examples" {
+		allowed = slices.Concat(allowed, testsMayImport)
+	}
+	var found []finding
+	for _, spec := range file.Imports {
+		target, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue // the parser has checked it
+		}
+		own, ok := strings.CutPrefix(target, module+"/")
+		if !ok && target != module {
+			continue
+		}
+		if own != path.Dir(name) && !permits(allowed, own) { // an external test imports its own package
+			found = append(found, finding{where: name, what: fmt.Sprintf("may not import %s (%s may import of ours: %s)", target, folder, list(allowed))})
+		}
+	}
+	return found
+}
+
+// permits reports whether one of the entries covers the package.
+func permits(allowed []string, pkg string) bool {
+	return slices.ContainsFunc(allowed, func(entry string) bool {
+		folder, whole := strings.CutSuffix(entry, "/")
+		return pkg == folder || whole && strings.HasPrefix(pkg, entry)
+	})
+}
+
+func list(allowed []string) string {
+	if len(allowed) == 0 {
+		return "nothing"
+	}
+	return strings.Join(allowed, ", ")
+}
+
+// packageComment reports whether the file has a package comment in the usual form.
+func packageComment(file *ast.File) bool {
+	text := file.Doc.Text()
+	if file.Name.Name == "main" {
+		return strings.HasPrefix(text, "Command ") || strings.HasPrefix(text, "Package main ")
+	}
+	return strings.HasPrefix(text, "Package "+file.Name.Name+" ")
+}
+
+func inspectLength(name string, lines, long, tooLong int) []finding {
+	if lines <= long {
+		return nil
+	}
+	return []finding{{where: name, what: fmt.Sprintf("%d lines; more than %d: would two rooms read better?", lines, long), warning: lines <= tooLong}}
+}
+
+func TestHouse(t *testing.T) {
+	root := filepath.Join("..", "..")
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	found, err := inspect(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		if f.warning {
+			t.Log(f)
+		} else {
+			t.Error(f)
+		}
+	}
+}
+
+// TestRulesBite shows that each rule finds what breaks it, and nothing else.
+func TestRulesBite(t *testing.T) {
+	source := func(doc, name string, imports ...string) *fstest.MapFile {
+		text := doc + "\npackage " + name + "\n"
+		for _, i := range imports {
+			text += "import _ \"" + i + "\"\n"
+		}
+		return &fstest.MapFile{Data: []byte(text)}
+	}
+	ours := func(p string) string { return module + "/" + p }
+	lines := func(n int) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("// Package cql reads.\npackage cql\n" + strings.Repeat("\n", n-2))}
+	}
+	tests := []struct {
+		name string
+		tree fstest.MapFS
+		want []string // the findings' beginnings
+	}{
+		{"nothing wrong", fstest.MapFS{
+			"go.mod":                         {},
+			"cmd/helenus/main.go":            source("// Command helenus is it.", "main", ours("proxy"), ours("advisor/plan"), ours("internal/config")),
+			"capture/a.go":                   source("// Package capture counts.", "capture", ours("proxy"), ours("capture/cql")),
+			"rewrite/exec/a.go":              source("// Package exec runs.", "exec", ours("advisor/plan"), "golang.org/x/sync/errgroup"),
+			"rewrite/exec/a_test.go":         source("", "exec_test", ours("rewrite/exec"), ours("internal/cassandra/cassandratest")),
+			"examples/hotel/main.go":         source("// Command hotel is ordinary.", "main", "github.com/gocql/gocql"),
+			"advisor/testdata/x/x.go":        source("", "x", ours("cmd/helenus")),
+			"bin/leftover.go":                source("", "x"),
+			"capture/generated/generated.go": source("// Code generated by x; DO NOT EDIT.\n", "generated", ours("capture")),
+		}, nil},
+		{"proxy knows nobody", fstest.MapFS{"proxy/a.go": source("// Package proxy relays.", "proxy", ours("capture"))}, []string{"proxy/a.go: may not import"}},
+		{"capture knows only the hooks", fstest.MapFS{"capture/a.go": source("// Package capture counts.", "capture", ours("proxy/tls"))}, []string{"capture/a.go: may not import"}},
+		{"advisor never rewrites", fstest.MapFS{"advisor/a.go": source("// Package advisor advises.", "advisor", ours("rewrite/migrate"))}, []string{"advisor/a.go: may not import"}},
+		{"rewrite takes only the plan", fstest.MapFS{"rewrite/a.go": source("// Package rewrite acts.", "rewrite", ours("advisor/plan"), ours("advisor/planner"))}, []string{"rewrite/a.go: may not import"}},
+		{"bench keeps out of cmd", fstest.MapFS{"bench/a.go": source("// Package bench measures.", "bench", ours("cmd/helenus"))}, []string{"bench/a.go: may not import"}},
+		{"examples are ordinary", fstest.MapFS{"examples/a/a_test.go": source("", "a", ours("internal/cassandra"))}, []string{"examples/a/a_test.go: may not import"}},
+		{"the shipped code has no test cluster", fstest.MapFS{"advisor/a.go": source("// Package advisor advises.", "advisor", ours("internal/cassandra"))}, []string{"advisor/a.go: may not import"}},
+		{"the API is for cmd alone", fstest.MapFS{
+			"internal/admin/a.go": source("// Package admin serves.", "admin", ours("rewrite/migrate"), ours("internal/config")),
+			"bench/a.go":          source("// Package bench measures.", "bench", ours("internal/admin")),
+			"internal/b/b.go":     source("// Package b is small.", "b", ours("rewrite")),
+		}, []string{"bench/a.go: may not import", "internal/b/b.go: may not import"}},
+		{"no code at the top", fstest.MapFS{"main.go": source("// Command x.", "main")}, []string{"main.go: Go code does not belong here", "main.go: does not belong at the top"}},
+		{"unknown folder", fstest.MapFS{"utils/a.txt": {}}, []string{"utils: does not belong at the top"}},
+		{"no package comment", fstest.MapFS{"advisor/a.go": source("// advises", "advisor")}, []string{"advisor: no file has a package comment"}},
+		{"a long file", fstest.MapFS{"capture/cql/a.go": lines(tooLongFile + 1)}, []string{"capture/cql/a.go: 701 lines"}},
+		{"broken source", fstest.MapFS{"proxy/a.go": {Data: []byte("packag")}}, []string{"proxy/a.go: does not parse"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			found, err := inspect(tt.tree)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, f := range found {
+				if f.warning {
+					t.Errorf("%s is only a warning", f)
+				}
+				if i >= len(tt.want) || !strings.HasPrefix(f.String(), tt.want[i]) {
+					t.Errorf("finding %d: %s", i, f)
+				}
+			}
+			if len(found) != len(tt.want) {
+				t.Errorf("%d findings, want %q", len(found), tt.want)
+			}
+		})
+	}
+}
+
+func TestALittleTooLongIsAWarning(t *testing.T) {
+	const text = "// Package cql reads.\npackage cql\n"
+	tree := fstest.MapFS{}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		tree["capture/cql/"+name+".go"] = &fstest.MapFile{Data: []byte(text + strings.Repeat("\n", longFile-1))}
+	}
+	found, err := inspect(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 5 || found[4].where != "capture/cql" {
+		t.Errorf("got %v, want the package and its four files", found)
+	}
+	for _, f := range found {
+		if !f.warning {
+			t.Errorf("%s is refused", f)
+		}
+	}
+}
