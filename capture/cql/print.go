@@ -174,6 +174,10 @@ func (r *Relation) print(p *printer) {
 		p.names(r.Columns)
 	case r.Tuple || len(r.Columns) != 1:
 		p.names(r.Columns)
+		if r.Op != OpIn && r.Op != OpNotIn && r.Value != nil {
+			p.row(r.Op, r.Value)
+			return
+		}
 	default:
 		p.name(r.Columns[0])
 		p.part(r.Element, "")
@@ -204,6 +208,28 @@ func (p *printer) operation(op Op, value Term) {
 		t.Elements[0].print(p)
 		p.WriteString(" AND ")
 		t.Elements[1].print(p)
+		return
+	}
+	value.print(p)
+}
+
+// row writes a comparison of several columns. Its values are as many as the columns, so a fingerprint shows them all: one
+// "?" would not be a row of that many.
+func (p *printer) row(op Op, value Term) {
+	p.words(" ", op.String())
+	p.WriteByte(' ')
+	if t, ok := value.(*Tuple); ok && op == OpBetween && len(t.Elements) == 2 {
+		p.rowValues(t.Elements[0])
+		p.WriteString(" AND ")
+		p.rowValues(t.Elements[1])
+		return
+	}
+	p.rowValues(value)
+}
+
+func (p *printer) rowValues(value Term) {
+	if t, ok := value.(*Tuple); ok {
+		p.list("(", t.Elements, ")")
 		return
 	}
 	value.print(p)

@@ -34,8 +34,8 @@ func (n *Node) poll(ctx context.Context, check func(context.Context) error) erro
 			return nil
 		}
 		select {
-		case <-p.done:
-			return errors.Join(errEnded, p.err)
+		case <-p.Done():
+			return errors.Join(errEnded, p.Wait())
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
 		case <-time.After(pollInterval):

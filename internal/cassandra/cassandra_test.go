@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/helenus-db/helenus/internal/child"
 )
 
 // helperMode makes this test binary a program that owns a child, to be killed by a test.
@@ -26,8 +28,8 @@ const helperMode = "HELENUS_CASSANDRA_HELPER"
 func TestMain(m *testing.M) {
 	switch os.Getenv(helperMode) {
 	case "sleep":
-		p, err := supervise(exec.Command("sleep", "600"))
-		report(err, func() []int { return []int{p.pid()} })
+		p, err := child.Start(exec.Command("sleep", "600"))
+		report(err, func() []int { return []int{p.Pid()} })
 	case "cassandra":
 		c, err := Start(context.Background(), Options{})
 		report(err, func() []int { return c.Pids() })
@@ -115,17 +117,17 @@ func TestNothingLeftBehindByKilledParent(t *testing.T) {
 }
 
 func TestSuperviseEndsAndReaps(t *testing.T) {
-	p, err := supervise(exec.Command("sh", "-c", "exit 7"))
+	p, err := child.Start(exec.Command("sh", "-c", "exit 7"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-p.done
+	<-p.Done()
 	var exit *exec.ExitError
-	if !errors.As(p.err, &exit) || exit.ExitCode() != 7 || p.running() {
-		t.Errorf("ended with %v, running %v; want exit status 7", p.err, p.running())
+	if !errors.As(p.Wait(), &exit) || exit.ExitCode() != 7 || p.Running() {
+		t.Errorf("ended with %v, running %v; want exit status 7", p.Wait(), p.Running())
 	}
-	p.kill() // a child that is gone is no error, and nobody else's pid is signalled
-	if _, err := supervise(exec.Command("/nonexistent/program")); err == nil {
+	p.Kill() // a child that is gone is no error, and nobody else's pid is signalled
+	if _, err := child.Start(exec.Command("/nonexistent/program")); err == nil {
 		t.Error("a program that does not exist was started")
 	}
 }

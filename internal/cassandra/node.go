@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/helenus-db/helenus/internal/child"
 )
 
 // Node is one member of a cluster. Its methods may be called from several goroutines; a start and a stop exclude
@@ -25,8 +27,8 @@ type Node struct {
 	jmx     uint16
 	dir     string
 
-	mu   sync.Mutex              // held while the state changes
-	proc atomic.Pointer[process] // nil before the first start
+	mu   sync.Mutex                    // held while the state changes
+	proc atomic.Pointer[child.Process] // nil before the first start
 }
 
 const logbackConfig = `<configuration>
@@ -45,8 +47,8 @@ func (n *Node) LogFile() string { return filepath.Join(n.dir, "cassandra.log") }
 
 // Pid returns the process id, or 0 when the node does not run.
 func (n *Node) Pid() int {
-	if p := n.proc.Load(); p.running() {
-		return p.pid()
+	if p := n.proc.Load(); p.Running() {
+		return p.Pid()
 	}
 	return 0
 }
@@ -57,7 +59,7 @@ func (n *Node) Pid() int {
 func (n *Node) Start(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.proc.Load().running() {
+	if n.proc.Load().Running() {
 		return nil
 	}
 	begin := time.Now()
@@ -82,12 +84,12 @@ func (n *Node) Stop() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p := n.proc.Load()
-	if !p.running() {
+	if !p.Running() {
 		return nil
 	}
-	p.terminate()
+	p.Terminate()
 	select {
-	case <-p.done:
+	case <-p.Done():
 	case <-time.After(stopTimeout):
 		n.end()
 		return fmt.Errorf("cassandra: the node at %s did not stop within %s and was killed", n.addr, stopTimeout)
@@ -102,7 +104,7 @@ func (n *Node) Stop() error {
 func (n *Node) Kill() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.proc.Load().running() {
+	if n.proc.Load().Running() {
 		n.end()
 		n.cluster.opt.Log.Info("Cassandra node killed", "addr", n.addr.String())
 	}
@@ -130,8 +132,8 @@ func (n *Node) NodeTool(ctx context.Context, args ...string) (string, error) {
 // end kills the process and waits until it is reaped. The caller holds the lock.
 func (n *Node) end() {
 	p := n.proc.Load()
-	p.kill()
-	<-p.done
+	p.Kill()
+	<-p.Done()
 }
 
 func (n *Node) configFile() string  { return filepath.Join(n.dir, "conf", "cassandra.yaml") }
@@ -181,7 +183,7 @@ func (n *Node) launch() error {
 		"org.apache.cassandra.service.CassandraDaemon")
 	cmd.Dir = n.dir
 	cmd.Stdout, cmd.Stderr = log, log
-	p, err := supervise(cmd)
+	p, err := child.Start(cmd)
 	if err == nil {
 		n.proc.Store(p)
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/helenus-db/helenus/internal/child"
 )
 
 // DefaultVersion is the release of Apache Cassandra that is started when none is named.
@@ -186,17 +188,17 @@ func findJava(ctx context.Context) (string, error) {
 func run(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	p, err := supervise(cmd)
+	p, err := child.Start(cmd)
 	if err != nil {
 		return nil, err
 	}
 	select {
-	case <-p.done:
-		return out.Bytes(), p.err
+	case <-p.Done():
+		return out.Bytes(), p.Wait()
 	case <-ctx.Done():
-		p.kill()
-		<-p.done
-		return out.Bytes(), errors.Join(ctx.Err(), p.err)
+		p.Kill()
+		<-p.Done()
+		return out.Bytes(), errors.Join(ctx.Err(), p.Wait())
 	}
 }
 

@@ -10,11 +10,6 @@ import (
 	"time"
 )
 
-// dieWithParent returns the attributes of a child that the kernel kills when the thread that started it dies.
-func dieWithParent() (*syscall.SysProcAttr, error) {
-	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}, nil
-}
-
 // reservation holds one port for a server that is not there yet, or not any more.
 type reservation struct{ fd int }
 

@@ -11,8 +11,6 @@ import (
 
 var errSystem = errors.New("cassandra: test clusters need Linux (its parent death signal and its 127.0.0.0/8 loopback); run this in a Linux machine or container")
 
-func dieWithParent() (*syscall.SysProcAttr, error) { return nil, errSystem }
-
 type reservation struct{}
 
 func reserve(addr netip.AddrPort) (*reservation, netip.AddrPort, error) { return nil, addr, errSystem }

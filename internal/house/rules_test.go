@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"capture":        {"capture/", "proxy"},                             // proxy: the hooks it implements
 	"advisor":        {"advisor/", "capture/"},                          // snapshots
 	"rewrite":        {"rewrite/", "capture/", "advisor/plan", "proxy"}, // the plan is the contract
-	"bench":          {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/config"},
+	"bench":          {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/child", "internal/config"},
 	"examples":       {}, // ordinary applications know nothing of Helenus
 	"internal":       {"internal/"},
 	"internal/admin": {"internal/", "capture/", "advisor/", "rewrite/"}, // the API of the whole, for cmd alone

@@ -1,0 +1,43 @@
+package cost
+
+import "github.com/helenus-db/helenus/advisor/plan"
+
+// Cost is what something takes, per execution. For the built-in models other than Constants the unit is the model's own
+// and both numbers are the same.
+type Cost struct {
+	Work    float64 `json:"work_ms"`    // milliseconds of cluster and client time, added up
+	Latency float64 `json:"latency_ms"` // milliseconds until it is done
+}
+
+// Plus adds two costs that are paid one after the other.
+func (c Cost) Plus(d Cost) Cost { return Cost{c.Work + d.Work, c.Latency + d.Latency} }
+
+// Times is the cost of n executions.
+func (c Cost) Times(n float64) Cost { return Cost{c.Work * n, c.Latency * n} }
+
+// Model prices steps. It must be pure: the same step costs the same always.
+type Model interface {
+	Name() string
+	// Step prices one step with its estimates. first: it is the first read of its plan.
+	Step(s *plan.Step, first bool) Cost
+}
+
+// Plan prices all steps of a plan.
+func Plan(m Model, p *plan.Plan) Cost { return steps(m, p.Steps) }
+
+// Write prices a write plan with its support queries.
+func Write(m Model, w *plan.WritePlan) Cost {
+	var sum Cost
+	for _, s := range w.Support {
+		sum = sum.Plus(Plan(m, s))
+	}
+	return sum.Plus(steps(m, w.Steps))
+}
+
+func steps(m Model, list []plan.Step) Cost {
+	var sum Cost
+	for i := range list {
+		sum = sum.Plus(m.Step(&list[i], i == 0))
+	}
+	return sum
+}

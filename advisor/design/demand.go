@@ -1,0 +1,300 @@
+package design
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// demand is something to be answered: a query of the workload, always; or a support query of a write, if one of the
+// tables that need it is chosen. Support queries of a statement that ask the same are one demand.
+type demand struct {
+	name      string
+	statement int // index in the workload
+	times     float64
+	space     *plan.Space
+	prices    []float64 // of the arcs, work per execution
+	needed    []int     // candidates that need the answer; nil for a query
+	reads     []int     // candidates that occur in the space, ascending
+	floor     float64   // cheapest with all candidates
+	memo      map[string]answer
+}
+
+// answer is the cheapest way to satisfy a demand with some tables.
+type answer struct {
+	work     float64 // per execution
+	feasible bool
+}
+
+// task is a workload prepared for choosing.
+type task struct {
+	work       *workload.Workload
+	model      cost.Model
+	weights    []float64 // of the statements
+	candidates []*model.Table
+	existing   []*model.Table
+	number     map[*model.Table]int // of candidates
+	demands    []*demand
+	puts       [][]float64 // by statement and candidate: work of deletes and puts, per execution
+	readers    [][]int     // by candidate: the demands in whose space it occurs
+	base       []float64   // by statement: work of writing the existing tables
+	space      float64     // bytes, 0: no limit
+	truncated  []string
+}
+
+// newTask builds the plan spaces of all queries, and of all support queries that the candidates need, as far as those
+// candidates can be of use.
+func newTask(w *workload.Workload, m cost.Model, pool []*model.Table, space float64) (*task, error) {
+	t := &task{work: w, model: m, existing: w.Tables, number: map[*model.Table]int{}, space: space}
+	for _, s := range w.Statements {
+		t.weights = append(t.weights, s.Weight)
+	}
+	tables := append(append([]*model.Table(nil), w.Tables...), pool...)
+	spaces := map[string]*plan.Space{}
+	var queue []*model.Table
+	useful := map[*model.Table]bool{}
+	plans := func(q *workload.Query) (*plan.Space, error) {
+		key := q.Key()
+		if s := spaces[key]; s != nil {
+			return s, nil
+		}
+		s, err := plan.NewSpace(q, tables)
+		if err != nil {
+			return nil, err
+		}
+		if s.Truncated {
+			t.truncated = append(t.truncated, fmt.Sprintf("%s: plans cut off at %d arcs", q, plan.MaxArcs))
+		}
+		spaces[key] = s
+		for _, a := range s.Arcs {
+			if !a.Table.Existing && !useful[a.Table] {
+				useful[a.Table] = true
+				queue = append(queue, a.Table)
+			}
+		}
+		return s, nil
+	}
+	for i, s := range w.Statements {
+		if s.Query == nil {
+			continue
+		}
+		space, err := plans(s.Query)
+		if err != nil {
+			return nil, fmt.Errorf("design: statement %s: %w", s.ID, err)
+		}
+		if len(space.Arcs) == 0 {
+			return nil, &UnanswerableError{Statement: s.ID, Query: s.Query.String()}
+		}
+		t.demands = append(t.demands, &demand{name: s.ID, statement: i, times: 1, space: space})
+	}
+	shared := map[string]*demand{}
+	for len(queue) > 0 {
+		table := queue[0]
+		queue = queue[1:]
+		t.number[table] = len(t.candidates)
+		t.candidates = append(t.candidates, table)
+		for i, s := range w.Statements {
+			if s.Write == nil || !plan.Modifies(s.Write, table) {
+				continue
+			}
+			for _, support := range plan.SupportQueries(s.Write, table) {
+				key := fmt.Sprintf("%d %g %s", i, support.Times, support.Query.Key())
+				d := shared[key]
+				if d == nil {
+					space, err := plans(support.Query)
+					if err != nil {
+						return nil, fmt.Errorf("design: support query of %s: %w", s.ID, err)
+					}
+					d = &demand{name: s.ID + " support", statement: i, times: support.Times, space: space}
+					shared[key] = d
+					t.demands = append(t.demands, d)
+				}
+				d.needed = append(d.needed, t.number[table])
+			}
+		}
+	}
+	t.price()
+	return t, nil
+}
+
+// UnanswerableError says that no plan answers a query over the tables that are allowed.
+type UnanswerableError struct{ Statement, Query string }
+
+func (e *UnanswerableError) Error() string {
+	return fmt.Sprintf("design: no table that is allowed answers statement %s (%s): it needs an equality condition, or existing tables that can be scanned", e.Statement, e.Query)
+}
+
+// price prices all arcs and writes.
+func (t *task) price() {
+	t.readers = make([][]int, len(t.candidates))
+	for n, d := range t.demands {
+		d.memo = map[string]answer{}
+		d.prices = make([]float64, len(d.space.Arcs))
+		reads := map[int]bool{}
+		for i, a := range d.space.Arcs {
+			d.prices[i] = t.arcPrice(a)
+			if c, ok := t.number[a.Table]; ok {
+				reads[c] = true
+			}
+		}
+		for c := range reads {
+			d.reads = append(d.reads, c)
+		}
+		sort.Ints(d.reads)
+		for _, c := range d.reads {
+			t.readers[c] = append(t.readers[c], n)
+		}
+		d.floor = t.cheapest(d, func(int) bool { return true }).work
+	}
+	t.puts = make([][]float64, len(t.work.Statements))
+	t.base = make([]float64, len(t.work.Statements))
+	for i, s := range t.work.Statements {
+		t.puts[i] = make([]float64, len(t.candidates))
+		if s.Write == nil {
+			continue
+		}
+		for c, table := range t.candidates {
+			t.puts[i][c] = t.writeWork(s.Write, table)
+		}
+		for _, table := range t.existing {
+			t.base[i] += t.writeWork(s.Write, table)
+		}
+	}
+}
+
+func (t *task) arcPrice(a *plan.Arc) float64 {
+	sum := 0.0
+	for i := range a.Steps {
+		sum += t.model.Step(&a.Steps[i], a.From == plan.Start && i == 0).Work
+	}
+	return sum
+}
+
+func (t *task) writeWork(w *workload.Write, table *model.Table) float64 {
+	if !plan.Modifies(w, table) {
+		return 0
+	}
+	sum := 0.0
+	steps := plan.WriteSteps(w, table)
+	for i := range steps {
+		sum += t.model.Step(&steps[i], false).Work
+	}
+	return sum
+}
+
+// choice is a set of candidates, by number.
+type choice []bool
+
+func (c choice) with(n int) choice {
+	d := append(choice(nil), c...)
+	d[n] = true
+	return d
+}
+
+func (c choice) without(n int) choice {
+	d := append(choice(nil), c...)
+	d[n] = false
+	return d
+}
+
+func everything(*model.Table) bool { return true }
+
+// chosen allows the existing tables and those of a choice.
+func (t *task) chosen(c choice) func(*model.Table) bool {
+	return func(table *model.Table) bool {
+		n, candidate := t.number[table]
+		return !candidate || c[n]
+	}
+}
+
+// active tells whether a demand is there under a choice.
+func (d *demand) active(c choice) bool {
+	if d.needed == nil {
+		return true
+	}
+	for _, n := range d.needed {
+		if c[n] {
+			return true
+		}
+	}
+	return false
+}
+
+// cheapest is the least work of a demand when candidates are allowed.
+func (t *task) cheapest(d *demand, allowed func(n int) bool) answer {
+	way, total := d.space.CheapestWay(t.priceOf(d), func(table *model.Table) bool {
+		n, candidate := t.number[table]
+		return !candidate || allowed(n)
+	})
+	return answer{total, way != nil}
+}
+
+// priceOf looks arcs' prices up.
+func (t *task) priceOf(d *demand) func(*plan.Arc) float64 {
+	return func(a *plan.Arc) float64 { return d.prices[a.Number] }
+}
+
+// answer is the demand's cheapest answer under a choice, remembered.
+func (t *task) answer(d *demand, c choice) answer {
+	key := make([]byte, (len(d.reads)+7)/8)
+	for i, n := range d.reads {
+		if c[n] {
+			key[i>>3] |= 1 << (i & 7)
+		}
+	}
+	if a, ok := d.memo[string(key)]; ok {
+		return a
+	}
+	a := t.cheapest(d, func(n int) bool { return c[n] })
+	d.memo[string(key)] = a
+	return a
+}
+
+// total is the weighted work under a choice, without that of existing tables' writes; false if something can not be
+// answered, or the tables are too large.
+func (t *task) total(c choice) (float64, bool) {
+	sum, size := 0.0, 0.0
+	for n, table := range t.candidates {
+		if !c[n] {
+			continue
+		}
+		sum += t.putWork(n)
+		size += table.Bytes()
+	}
+	if t.space > 0 && size > t.space {
+		return 0, false
+	}
+	for _, d := range t.demands {
+		if !d.active(c) {
+			continue
+		}
+		a := t.answer(d, c)
+		if !a.feasible {
+			return 0, false
+		}
+		sum += t.weights[d.statement] * d.times * a.work
+	}
+	return sum, true
+}
+
+// putWork is the weighted work of keeping a candidate, without support queries.
+func (t *task) putWork(n int) float64 {
+	sum := 0.0
+	for i := range t.puts {
+		sum += t.weights[i] * t.puts[i][n]
+	}
+	return sum
+}
+
+// constant is the weighted work of writing the existing tables.
+func (t *task) constant() float64 {
+	sum := 0.0
+	for i, w := range t.weights {
+		sum += w * t.base[i]
+	}
+	return sum
+}

@@ -1,0 +1,113 @@
+package design
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/solve"
+)
+
+// sensitivity finds the weights of a statement at which the best choice changes.
+//
+// The least total work is, as a function of one weight f, the lower envelope of lines a + b*f, one for each choice: b is
+// the statement's work under it. From a weight far off, whose line is found by solving there, go to where that line
+// meets the present one, and solve again; the answer's line is the present one (then this is the edge) or a new one (then
+// go on with it). Each step is a whole integer program, so the edges are exact, not those of the relaxation, whose ranges
+// (solve.Relaxation) hold only where it happens to be integral.
+func (t *task) sensitivity(ctx context.Context, o Options, best choice, id string) (*Sensitivity, error) {
+	statement := -1
+	for i, s := range t.work.Statements {
+		if s.ID == id {
+			statement = i
+		}
+	}
+	if statement < 0 {
+		return nil, fmt.Errorf("design: sensitivity: no statement is called %q", id)
+	}
+	weight := t.weights[statement]
+	defer func() { t.weights[statement] = weight }()
+	s := &Sensitivity{Statement: id, Weight: weight, Rises: math.Inf(1), Proven: true}
+	present := t.line(best, statement)
+	if weight > 0 {
+		edge, other, err := t.edge(ctx, o, statement, present, 0, s)
+		if err != nil {
+			return nil, err
+		}
+		s.Falls = edge
+		s.Below = t.difference(best, other)
+	}
+	far := max(1, weight) * 1e4
+	edge, other, err := t.edge(ctx, o, statement, present, far, s)
+	if err != nil {
+		return nil, err
+	}
+	if other != nil {
+		s.Rises = edge
+		s.Above = t.difference(best, other)
+	}
+	return s, nil
+}
+
+// line is what a choice costs as a function of a statement's weight.
+type line struct{ fixed, slope float64 }
+
+func (l line) at(weight float64) float64 { return l.fixed + l.slope*weight }
+
+func (t *task) line(c choice, statement int) line {
+	keep := t.weights[statement]
+	t.weights[statement] = 0
+	fixed, _ := t.total(c)
+	t.weights[statement] = 1
+	whole, _ := t.total(c)
+	t.weights[statement] = keep
+	return line{fixed, whole - fixed}
+}
+
+// edge looks for the weight between the present one and far at which another choice becomes better. It returns far and
+// nil if there is none.
+func (t *task) edge(ctx context.Context, o Options, statement int, present line, far float64, s *Sensitivity) (float64, choice, error) {
+	at := far
+	var other choice
+	for range 30 {
+		t.weights[statement] = at
+		c, solution, err := t.choose(ctx, o)
+		if err != nil {
+			return 0, nil, err
+		}
+		s.Proven = s.Proven && solution.Status == solve.Optimal
+		l := t.line(c, statement)
+		if l.at(at) >= present.at(at)-1e-7*(1+math.Abs(present.at(at))) {
+			return at, other, nil // nothing is better here than the present choice: the last one met it here
+		}
+		other = c
+		at = (l.fixed - present.fixed) / (present.slope - l.slope)
+	}
+	return at, other, nil
+}
+
+// difference says which tables come and go.
+func (t *task) difference(from, to choice) string {
+	if to == nil {
+		return ""
+	}
+	var parts []string
+	for _, side := range []struct {
+		word string
+		in   choice
+		out  choice
+	}{{"without ", from, to}, {"with ", to, from}} {
+		var tables []*model.Table
+		for n, table := range t.candidates {
+			if side.in[n] && !side.out[n] {
+				tables = append(tables, table)
+			}
+		}
+		for _, table := range tables {
+			parts = append(parts, side.word+table.String())
+		}
+	}
+	return strings.Join(parts, ", ")
+}

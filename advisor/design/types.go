@@ -1,0 +1,105 @@
+package design
+
+import (
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// Options say how to choose. Only Solver is required.
+type Options struct {
+	Cost   cost.Model // nil: cost.NewConstants with its defaults
+	Solver solve.Solver
+	Limits solve.Limits // of each solve; zero: 5,000 nodes and, as a last resort, a minute
+
+	// Allow, if set, restricts the candidates, for example to LookUpsOnly. Existing tables are always allowed.
+	Allow func(*model.Table) bool
+	// Candidates are there besides those enumerated. With NoEnumeration they are all.
+	Candidates    []*model.Table
+	NoEnumeration bool
+	// SpaceLimit for new tables, bytes; 0: the workload's own.
+	SpaceLimit float64
+	// Sensitivity names the statements (IDs) for which to find out how far their weights may move before other tables
+	// are better. Each costs a few solves more.
+	Sensitivity []string
+}
+
+// LookUpsOnly allows verified look-up tables only: what can be put under an application without changing it.
+func LookUpsOnly(t *model.Table) bool { return t.Base != nil }
+
+// NoLookUps allows all but verified look-up tables.
+func NoLookUps(t *model.Table) bool { return t.Base == nil }
+
+// Design is a choice of tables with plans.
+type Design struct {
+	Name       string // of the workload
+	Model      string // cost model
+	Tables     []*Table
+	Statements []*Statement // in the order of the workload
+	Rejected   []Rejection
+	Sensitive  []Sensitivity
+
+	// Before and After are the weighted work of all statements: per execution costs times weights, milliseconds per
+	// second if weights are executions per second. Before is that over the existing tables alone; it holds only if
+	// Answerable.
+	Before, After float64
+	Answerable    bool // the existing tables alone can answer all queries
+
+	Bound      float64 // no choice of candidates costs less
+	Gap        float64 // (After-Bound) / After
+	Proven     bool    // After is the optimum over the candidates
+	Engine     string  // what solved it
+	Candidates int
+	Truncated  []string      // what limits have cut off: there may be better designs beyond
+	Duration   time.Duration // how long it took; not part of the texts
+}
+
+// Table is a table of the design: a new one, or an existing one that a plan reads.
+type Table struct {
+	Table      *model.Table
+	Name       string
+	CQL        string // new tables: CREATE TABLE
+	Bytes      float64
+	Statements []string // IDs of the queries that read it, in order
+}
+
+// Statement is a statement with its plans.
+type Statement struct {
+	Statement *workload.Statement
+	Plan      *plan.Plan        // a query's
+	Writes    []*plan.WritePlan // a write's, one for each table that it changes
+	Cost      cost.Cost         // per execution
+	// Current is the plan over the existing tables, nil for writes and if there is none. CurrentCost is what the
+	// statement costs over the existing tables.
+	Current     *plan.Plan
+	CurrentCost cost.Cost
+}
+
+// Rejection is a candidate that was not chosen.
+type Rejection struct {
+	Table     *model.Table
+	Statement string     // ID of the query that it would help most, or else serve most directly
+	Plan      *plan.Plan // of that query with the candidate
+	Work      float64    // of that plan, per execution
+	Instead   float64    // of that query as designed, per execution
+	Saves     float64    // work per second that all reads would save
+	Costs     float64    // work per second that all writes would cost more
+	Reason    string
+}
+
+// Sensitivity says how far a statement's weight may move before other tables are better.
+type Sensitivity struct {
+	Statement string
+	Weight    float64
+	// Falls and Rises are the weights at which the best tables change; 0 and +Inf: they never do. They were found by
+	// solving again at the edges.
+	Falls, Rises float64
+	// Proven: all the solves were.
+	Proven bool
+	// Below and Above say what changes beyond the edges.
+	Below, Above string
+}

@@ -1,0 +1,200 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// maxFile is the greatest size of a file, bytes.
+const maxFile = 16 << 20
+
+// FileError says what is wrong with a file, and where.
+type FileError struct {
+	File         string
+	Line, Column int // from 1; 0 if it is the file as a whole
+	Reason       string
+}
+
+func (e *FileError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.Reason)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Reason)
+}
+
+// Placed is a text of a YAML file that knows its place.
+type Placed struct {
+	Text         string
+	Line, Column int
+}
+
+// UnmarshalYAML takes any scalar.
+func (p *Placed) UnmarshalYAML(node ast.Node) error {
+	scalar, ok := node.(ast.ScalarNode)
+	if !ok {
+		return fmt.Errorf("expected a text, found a %s", strings.ToLower(node.Type().String()))
+	}
+	p.Text = fmt.Sprint(scalar.GetValue())
+	if at := node.GetToken(); at != nil && at.Position != nil {
+		p.Line, p.Column = at.Position.Line, at.Position.Column
+	}
+	return nil
+}
+
+// MarshalYAML writes the text.
+func (p Placed) MarshalYAML() (any, error) { return p.Text, nil }
+
+// IsZero tells whether there is no text.
+func (p Placed) IsZero() bool { return p.Text == "" }
+
+// Wrong returns a *FileError at the text's place.
+func (p Placed) Wrong(file string, format string, args ...any) error {
+	return &FileError{File: file, Line: p.Line, Column: p.Column, Reason: fmt.Sprintf(format, args...)}
+}
+
+// ReadFile reads a file of at most 16 MiB.
+func ReadFile(name string) ([]byte, error) {
+	f, err := os.Open(filepath.Clean(name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // read only
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, &FileError{File: name, Reason: fmt.Sprintf("larger than %d bytes", maxFile)}
+	}
+	return data, nil
+}
+
+// DecodeYAML reads one YAML document into a pointer to a struct. Keys that the struct does not know are errors, which name
+// the nearest that it knows; so are anchors. Errors are *FileError.
+func DecodeYAML(file string, data []byte, into any) error {
+	if err := shallow(file, data); err != nil {
+		return err
+	}
+	parsed, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return fileError(file, err, into)
+	}
+	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
+		return &FileError{File: file, Reason: fmt.Sprintf("expected one YAML document, found %d", len(parsed.Docs))}
+	}
+	anchors := &anchorFinder{}
+	ast.Walk(anchors, parsed.Docs[0].Body)
+	if anchors.found != nil {
+		return placedError(file, anchors.found, "anchors and aliases are not supported: write the value out")
+	}
+	if err := yaml.NewDecoder(bytes.NewReader(nil), yaml.Strict()).DecodeFromNode(parsed.Docs[0].Body, into); err != nil {
+		return fileError(file, err, into)
+	}
+	return nil
+}
+
+// The greatest nesting of a file. The YAML parser takes time with the square of it, and more.
+const (
+	maxFlow   = 32  // brackets within brackets
+	maxIndent = 128 // blanks, dashes and question marks that a line begins with
+)
+
+// shallow refuses files that nest deeper than any of ours does, before the parser sees them. Brackets are counted wherever
+// they stand.
+func shallow(file string, data []byte) error {
+	flow, line, lead := 0, 1, 0
+	leading := true
+	for i, c := range data {
+		switch c {
+		case '[', '{':
+			flow++
+		case ']', '}':
+			flow = max(0, flow-1)
+		case '\n':
+			line, lead, leading = line+1, 0, true
+			continue
+		}
+		if leading = leading && (c == ' ' || c == '-' || c == '?' || c == '\t' || c == ':'); leading {
+			lead++
+		}
+		if c == '-' && leading && lead > 16 && i > 2 && data[i-2] == '-' {
+			lead = maxIndent + 1 // lists within lists on one line
+		}
+		if flow > maxFlow || lead > maxIndent {
+			return &FileError{File: file, Line: line, Column: 1, Reason: "nests too deeply"}
+		}
+	}
+	return nil
+}
+
+// anchorFinder finds anchors and aliases: expanded, a small file could fill the memory.
+type anchorFinder struct{ found *token.Token }
+
+func (v *anchorFinder) Visit(node ast.Node) ast.Visitor {
+	switch node.Type() {
+	case ast.AnchorType, ast.AliasType, ast.MergeKeyType:
+		v.found = node.GetToken()
+	}
+	if v.found != nil {
+		return nil
+	}
+	return v
+}
+
+func fileError(file string, err error, into any) error {
+	var own *FileError
+	if errors.As(err, &own) {
+		return own
+	}
+	var placed yaml.Error
+	if !errors.As(err, &placed) {
+		return &FileError{File: file, Reason: err.Error()}
+	}
+	reason := placed.GetMessage()
+	var unknown *yaml.UnknownFieldError
+	if at := placed.GetToken(); errors.As(err, &unknown) && at != nil {
+		if near := Nearest(at.Value, yamlKeys(reflect.TypeOf(into), map[reflect.Type]bool{})); near != "" {
+			reason += fmt.Sprintf("; nearest is %q", near)
+		}
+	}
+	return placedError(file, placed.GetToken(), reason)
+}
+
+func placedError(file string, at *token.Token, reason string) error {
+	e := &FileError{File: file, Reason: reason}
+	if at != nil && at.Position != nil {
+		e.Line, e.Column = at.Position.Line, at.Position.Column
+	}
+	return e
+}
+
+// yamlKeys collects all keys that a type knows, at any depth.
+func yamlKeys(t reflect.Type, seen map[reflect.Type]bool) []string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || seen[t] {
+		return nil
+	}
+	seen[t] = true
+	var keys []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name != "" && name != "-" {
+			keys = append(keys, name)
+		}
+		keys = append(keys, yamlKeys(f.Type, seen)...)
+	}
+	return keys
+}

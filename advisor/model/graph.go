@@ -1,0 +1,424 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+)
+
+// Graph is an entity graph.
+type Graph struct {
+	Entities      []*Entity
+	Relationships []*Relationship
+}
+
+// Entity is an entity set.
+type Entity struct {
+	Name       string
+	Count      float64 // number of entities
+	Key        []*Attribute
+	Attributes []*Attribute // all of them, the key's too
+}
+
+// Attribute is a property of an entity.
+type Attribute struct {
+	Name     string
+	Type     string  // CQL type
+	Size     float64 // mean size of a value, bytes; 0: what TypeSize says
+	Distinct float64 // number of distinct values; 0: 2 for a boolean, else the entity's count
+}
+
+// Kind is the cardinality of a relationship, read from From to To.
+type Kind string
+
+// The kinds. ManyToOne: many From have one To, as with a foreign key in From.
+const (
+	OneToOne   Kind = "1:1"
+	OneToMany  Kind = "1:n"
+	ManyToOne  Kind = "n:1"
+	ManyToMany Kind = "m:n"
+)
+
+// Relationship is an edge of the graph. It has two ends, each with a role name by which it is followed in paths.
+type Relationship struct {
+	Name     string // unique in the graph
+	From, To *Entity
+	Kind     Kind
+	Forward  string // role of To as seen from From: reservation.guest
+	Backward string // role of From as seen from To: guest.reservations
+	// Degree is the mean number of To that one From is related to; 0: derived from the counts (one for a to-one
+	// relationship that is not Optional, else so that every entity of the larger side is related once).
+	Degree float64
+	// Optional: there may be entities on the many side (From, if 1:1) without a partner. A table over the relationship
+	// has no rows for those.
+	Optional bool
+}
+
+// Field is an attribute of an entity. It is comparable.
+type Field struct {
+	Entity    *Entity
+	Attribute *Attribute
+}
+
+// String returns Entity.attribute.
+func (f Field) String() string {
+	if f.Entity == nil || f.Attribute == nil {
+		return "(no field)"
+	}
+	return f.Entity.Name + "." + f.Attribute.Name
+}
+
+// IsZero tells whether f is no field.
+func (f Field) IsZero() bool { return f.Attribute == nil }
+
+// IsKey tells whether f is part of its entity's key.
+func (f Field) IsKey() bool {
+	for _, k := range f.Entity.Key {
+		if k == f.Attribute {
+			return true
+		}
+	}
+	return false
+}
+
+// Distinct is the number of distinct values of f, at least 1.
+func (f Field) Distinct() float64 {
+	d := f.Attribute.Distinct
+	switch {
+	case d > 0:
+	case f.Attribute.Type == "boolean":
+		d = 2
+	default:
+		d = f.Entity.Count
+	}
+	return max(1, d)
+}
+
+// Size is the mean size of a value, bytes.
+func (f Field) Size() float64 {
+	if f.Attribute.Size > 0 {
+		return f.Attribute.Size
+	}
+	return TypeSize(f.Attribute.Type)
+}
+
+// TypeSize is the size of a value of a CQL type, bytes; for types of variable size a guess.
+func TypeSize(cqlType string) float64 {
+	switch strings.ToLower(cqlType) {
+	case "boolean", "tinyint":
+		return 1
+	case "smallint":
+		return 2
+	case "int", "float", "date":
+		return 4
+	case "bigint", "double", "timestamp", "time", "counter":
+		return 8
+	case "uuid", "timeuuid", "inet", "duration", "decimal", "varint":
+		return 16
+	}
+	return 20
+}
+
+// Attribute returns the attribute of that name, or nil.
+func (e *Entity) Attribute(name string) *Attribute {
+	for _, a := range e.Attributes {
+		if a.Name == name {
+			return a
+		}
+	}
+	for _, a := range e.Attributes {
+		if strings.EqualFold(a.Name, name) {
+			return a
+		}
+	}
+	return nil
+}
+
+// Field returns the field of an attribute name, the zero Field if there is none.
+func (e *Entity) Field(name string) Field {
+	if a := e.Attribute(name); a != nil {
+		return Field{e, a}
+	}
+	return Field{}
+}
+
+// KeyFields returns the key as fields.
+func (e *Entity) KeyFields() []Field {
+	fields := make([]Field, len(e.Key))
+	for i, a := range e.Key {
+		fields[i] = Field{e, a}
+	}
+	return fields
+}
+
+// Other returns the end of r that is not e, nil if e is none of its ends.
+func (r *Relationship) Other(e *Entity) *Entity {
+	switch e {
+	case r.From:
+		return r.To
+	case r.To:
+		return r.From
+	}
+	return nil
+}
+
+// ToOne tells whether an entity of e is related to at most one of the other end.
+func (r *Relationship) ToOne(e *Entity) bool {
+	switch r.Kind {
+	case OneToOne:
+		return true
+	case ManyToOne:
+		return e == r.From
+	case OneToMany:
+		return e == r.To
+	}
+	return false
+}
+
+// Role is the name by which r is followed from e.
+func (r *Relationship) Role(e *Entity) string {
+	if e == r.From {
+		return r.Forward
+	}
+	return r.Backward
+}
+
+// Pairs is the number of related pairs.
+func (r *Relationship) Pairs() float64 {
+	if r.Degree > 0 {
+		return r.From.Count * r.Degree
+	}
+	switch r.Kind {
+	case OneToOne:
+		return min(r.From.Count, r.To.Count)
+	case ManyToOne:
+		return r.From.Count
+	case OneToMany:
+		return r.To.Count
+	}
+	return max(r.From.Count, r.To.Count)
+}
+
+// Entity returns the entity of that name, or nil. Names that differ in case only are told apart if both exist.
+func (g *Graph) Entity(name string) *Entity {
+	for _, e := range g.Entities {
+		if e.Name == name {
+			return e
+		}
+	}
+	for _, e := range g.Entities {
+		if strings.EqualFold(e.Name, name) {
+			return e
+		}
+	}
+	return nil
+}
+
+// Field finds "Entity.attribute".
+func (g *Graph) Field(name string) (Field, error) {
+	entity, attribute, ok := strings.Cut(name, ".")
+	if !ok {
+		return Field{}, fmt.Errorf("%q is not a field: write Entity.attribute", name)
+	}
+	e := g.Entity(entity)
+	if e == nil {
+		return Field{}, &NameError{What: "entity", Name: entity, Known: g.names()}
+	}
+	f := e.Field(attribute)
+	if f.IsZero() {
+		return Field{}, &NameError{What: "attribute of " + e.Name, Name: attribute, Known: e.names()}
+	}
+	return f, nil
+}
+
+// Relationship returns the relationship of that name, or nil.
+func (g *Graph) Relationship(name string) *Relationship {
+	for _, r := range g.Relationships {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// Edges returns the relationships that e is an end of, in the order of the graph.
+func (g *Graph) Edges(e *Entity) []*Relationship {
+	var edges []*Relationship
+	for _, r := range g.Relationships {
+		if r.From == e || r.To == e {
+			edges = append(edges, r)
+		}
+	}
+	return edges
+}
+
+// Step follows a name from an entity: a role name, or, where only one relationship leads there, the name of the entity
+// at the other end.
+func (g *Graph) Step(from *Entity, name string) (*Relationship, *Entity, error) {
+	edges := g.Edges(from)
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		var found []*Relationship
+		for _, r := range edges {
+			if same(r.Role(from), name) {
+				found = append(found, r)
+			}
+		}
+		if len(found) == 0 {
+			for _, r := range edges {
+				if same(r.Other(from).Name, name) || same(r.Other(from).Name+"s", name) {
+					found = append(found, r)
+				}
+			}
+		}
+		switch len(found) {
+		case 0:
+			continue
+		case 1:
+			return found[0], found[0].Other(from), nil
+		}
+		return nil, nil, fmt.Errorf("%s leads from %s by %d relationships: name the role", name, from.Name, len(found))
+	}
+	var known []string
+	for _, r := range edges {
+		known = append(known, r.Role(from))
+	}
+	return nil, nil, &NameError{What: "relationship of " + from.Name, Name: name, Known: known}
+}
+
+func (g *Graph) names() []string {
+	names := make([]string, len(g.Entities))
+	for i, e := range g.Entities {
+		names[i] = e.Name
+	}
+	return names
+}
+
+func (e *Entity) names() []string {
+	names := make([]string, len(e.Attributes))
+	for i, a := range e.Attributes {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// Validate returns what is wrong with the graph, all of it: names missing or used twice, entities without a key,
+// numbers that are no counts, relationships that lead nowhere or to their own entity.
+func (g *Graph) Validate() error {
+	var errs []error
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	entities := map[string]bool{}
+	for _, e := range g.Entities {
+		if e.Name == "" || strings.ContainsAny(e.Name, ". \t\n") {
+			wrong("entity %q: a name has no dots or blanks and is not empty", e.Name)
+		}
+		if entities[e.Name] {
+			wrong("entity %s is there twice", e.Name)
+		}
+		entities[e.Name] = true
+		if !isCount(e.Count) {
+			wrong("entity %s: count %g is not a number of entities (1 or more)", e.Name, e.Count)
+		}
+		if len(e.Key) == 0 {
+			wrong("entity %s has no key", e.Name)
+		}
+		attributes := map[string]bool{}
+		for _, a := range e.Attributes {
+			switch {
+			case a.Name == "" || strings.ContainsAny(a.Name, ". \t\n"):
+				wrong("entity %s: attribute %q: a name has no dots or blanks and is not empty", e.Name, a.Name)
+			case attributes[a.Name]:
+				wrong("entity %s has attribute %s twice", e.Name, a.Name)
+			case a.Type == "":
+				wrong("attribute %s.%s has no type", e.Name, a.Name)
+			case a.Size < 0 || math.IsNaN(a.Size) || a.Size > 1e9:
+				wrong("attribute %s.%s: size %g is not a number of bytes", e.Name, a.Name, a.Size)
+			case a.Distinct != 0 && !isCount(a.Distinct):
+				wrong("attribute %s.%s: distinct %g is not a number of values (1 or more)", e.Name, a.Name, a.Distinct)
+			}
+			attributes[a.Name] = true
+		}
+		for _, k := range e.Key {
+			if k == nil || !attributes[k.Name] {
+				wrong("entity %s: a key attribute is not among its attributes", e.Name)
+			}
+		}
+	}
+	relationships := map[string]bool{}
+	for _, r := range g.Relationships {
+		switch {
+		case r.Name == "":
+			wrong("a relationship has no name")
+		case relationships[r.Name]:
+			wrong("relationship %s is there twice", r.Name)
+		case r.From == nil || r.To == nil:
+			wrong("relationship %s lacks an end", r.Name)
+		case r.From == r.To:
+			wrong("relationship %s leads from %s to itself: self references can not be modelled", r.Name, r.From.Name)
+		case r.Kind != OneToOne && r.Kind != OneToMany && r.Kind != ManyToOne && r.Kind != ManyToMany:
+			wrong("relationship %s: kind %q is none of 1:1, 1:n, n:1, m:n", r.Name, r.Kind)
+		case r.Forward == "" || r.Backward == "":
+			wrong("relationship %s lacks a role name", r.Name)
+		case r.Degree < 0 || math.IsNaN(r.Degree) || r.Degree > 1e15:
+			wrong("relationship %s: degree %g is not a mean number of partners", r.Name, r.Degree)
+		}
+		relationships[r.Name] = true
+	}
+	return errors.Join(errs...)
+}
+
+func isCount(n float64) bool { return n >= 1 && n <= 1e15 }
+
+// SortFields sorts fields by name, in place, and returns them.
+func SortFields(fields []Field) []Field {
+	sort.Slice(fields, func(i, j int) bool { return fields[i].String() < fields[j].String() })
+	return fields
+}
+
+// NameError tells of a name that is not known.
+type NameError struct {
+	What  string // what it should have been: "entity", "attribute of Room"
+	Name  string
+	Known []string
+}
+
+func (e *NameError) Error() string {
+	if near := Nearest(e.Name, e.Known); near != "" {
+		return fmt.Sprintf("no %s is called %q; nearest is %q", e.What, e.Name, near)
+	}
+	return fmt.Sprintf("no %s is called %q", e.What, e.Name)
+}
+
+// Nearest returns the known name with the fewest differing letters, "" if nothing is near.
+func Nearest(name string, known []string) string {
+	best, least := "", len(name)/2+2
+	for _, k := range known {
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance; names longer than 64 bytes are cut.
+func distance(a, b string) int {
+	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := diagonal
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			diagonal = row[j]
+			row[j] = min(change, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

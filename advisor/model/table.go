@@ -1,0 +1,303 @@
+package model
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// rowOverhead is what Cassandra stores with a row beyond its values: flags, sizes, timestamps. Bytes, approximate.
+const rowOverhead = 16
+
+// Table is a column family over a tree: one row for each combination of related entities, projected onto the fields.
+// A table that is not Existing is a candidate.
+type Table struct {
+	Tree       Tree
+	Partition  []Field // order matters in CQL only
+	Clustering []Field
+	Values     []Field
+
+	Keyspace, Name string // "" for candidates until a design names them
+
+	// Existing tables belong to the application: they cost nothing to keep, and are not changed.
+	Existing    bool
+	Indexes     []Index          // secondary indexes
+	ScanAllowed bool             // statements of the application read it with ALLOW FILTERING
+	Count       float64          // rows as observed; 0: estimated from the tree
+	Columns     map[Field]string // column names, where they differ from what ColumnName makes
+	Types       map[Field]string // column types, where they differ from the attribute's
+
+	// Base makes the table a verified look-up: whoever reads it reads the base rows again, by primary key, and checks
+	// the condition there. So entries may be stale, and writes only ever add to it.
+	Base *Table
+}
+
+// Index is a secondary index of an existing table.
+type Index struct {
+	Name  string
+	Field Field
+}
+
+// NewTable returns a candidate over the smallest tree in g that holds all fields. It is an error if there is more than
+// one such tree (name the edges then), or none.
+func NewTable(g *Graph, partition, clustering, values []Field, edges ...*Relationship) (*Table, error) {
+	t := &Table{Partition: partition, Clustering: clustering, Values: values}
+	if len(partition) == 0 {
+		return nil, fmt.Errorf("table %s has no partition key", t)
+	}
+	var entities []*Entity
+	for _, f := range t.Fields() {
+		if !contains(entities, f.Entity) {
+			entities = append(entities, f.Entity)
+		}
+	}
+	var err error
+	if len(edges) > 0 || len(entities) == 1 {
+		t.Tree, err = NewTree(entities[0], edges...)
+	} else {
+		t.Tree, err = g.Connect(entities)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", t, err)
+	}
+	return t, t.Validate()
+}
+
+// Connect returns the smallest tree that holds the entities, joining them to the first one by one over shortest ways.
+// It is an error if there is no way, or two of the same length.
+func (g *Graph) Connect(entities []*Entity) (Tree, error) {
+	tree := Tree{Entities: entities[:1]}
+	for _, e := range entities[1:] {
+		if tree.Has(e) {
+			continue
+		}
+		way, err := g.way(tree, e)
+		if err != nil {
+			return Tree{}, err
+		}
+		if tree, err = NewTree(entities[0], append(append([]*Relationship(nil), tree.Edges...), way...)...); err != nil {
+			return Tree{}, err
+		}
+	}
+	return tree, nil
+}
+
+// way finds the shortest way from the tree to e, breadth first.
+func (g *Graph) way(tree Tree, e *Entity) ([]*Relationship, error) {
+	type reached struct {
+		way  []*Relationship
+		more bool // there is another way of the same length
+	}
+	seen := map[*Entity]*reached{}
+	frontier := append([]*Entity(nil), tree.Entities...)
+	for _, x := range frontier {
+		seen[x] = &reached{}
+	}
+	for len(frontier) > 0 && seen[e] == nil {
+		var next []*Entity
+		level := map[*Entity]*reached{}
+		for _, x := range frontier {
+			for _, r := range g.Edges(x) {
+				y := r.Other(x)
+				switch {
+				case seen[y] != nil:
+				case level[y] != nil:
+					level[y].more = true
+				default:
+					level[y] = &reached{way: append(append([]*Relationship(nil), seen[x].way...), r), more: seen[x].more}
+					next = append(next, y)
+				}
+			}
+		}
+		for y, l := range level {
+			seen[y] = l
+		}
+		frontier = next
+	}
+	switch found := seen[e]; {
+	case found == nil:
+		return nil, fmt.Errorf("no relationships connect %s to %s", tree.Entities[0].Name, e.Name)
+	case found.more:
+		return nil, fmt.Errorf("%s and %s are connected in several ways: name the relationships", tree.Entities[0].Name, e.Name)
+	default:
+		return found.way, nil
+	}
+}
+
+// Validate returns what is wrong with the table: a field twice, a field outside of the tree, no partition key, or, for a
+// candidate, a primary key that does not tell the rows apart.
+func (t *Table) Validate() error {
+	if len(t.Partition) == 0 {
+		return fmt.Errorf("table %s has no partition key", t)
+	}
+	seen := map[Field]bool{}
+	for _, f := range t.Fields() {
+		if f.IsZero() {
+			return fmt.Errorf("table %s has a field without a name", t)
+		}
+		if seen[f] {
+			return fmt.Errorf("table %s has field %s twice", t, f)
+		}
+		seen[f] = true
+		if !t.Tree.Has(f.Entity) {
+			return fmt.Errorf("table %s has field %s, but %s is not in its graph %s", t, f, f.Entity.Name, t.Tree.Path())
+		}
+	}
+	if !t.Existing && !t.Identifies() {
+		return fmt.Errorf("table %s: rows can share a primary key: it does not determine every entity of %s", t, t.Tree.Path())
+	}
+	for _, i := range t.Indexes {
+		if !seen[i.Field] {
+			return fmt.Errorf("table %s has index %s on %s, which is not one of its fields", t, i.Name, i.Field)
+		}
+	}
+	return nil
+}
+
+// Identifies tells whether the primary key determines every entity of the tree: whether each row of the join has a row
+// of its own.
+func (t *Table) Identifies() bool {
+	var determined []*Entity
+	for _, e := range t.Tree.Entities {
+		if !t.keyed(e) {
+			continue
+		}
+		for _, d := range t.Tree.Determined(e).Entities {
+			if !contains(determined, d) {
+				determined = append(determined, d)
+			}
+		}
+	}
+	return len(determined) == len(t.Tree.Entities)
+}
+
+func (t *Table) keyed(e *Entity) bool {
+	for _, k := range e.KeyFields() {
+		if !t.InKey(k) {
+			return false
+		}
+	}
+	return true
+}
+
+// Key returns the primary key: partition and clustering fields.
+func (t *Table) Key() []Field {
+	return append(append(make([]Field, 0, len(t.Partition)+len(t.Clustering)), t.Partition...), t.Clustering...)
+}
+
+// Fields returns all fields, the key's first.
+func (t *Table) Fields() []Field { return append(t.Key(), t.Values...) }
+
+// Has tells whether f is a field of the table.
+func (t *Table) Has(f Field) bool { return t.InKey(f) || containsField(t.Values, f) }
+
+// InKey tells whether f is in the primary key.
+func (t *Table) InKey(f Field) bool {
+	return containsField(t.Partition, f) || containsField(t.Clustering, f)
+}
+
+// HasIndex tells whether there is a secondary index on f.
+func (t *Table) HasIndex(f Field) bool {
+	for _, i := range t.Indexes {
+		if i.Field == f {
+			return true
+		}
+	}
+	return false
+}
+
+func containsField(fields []Field, f Field) bool {
+	for _, x := range fields {
+		if x == f {
+			return true
+		}
+	}
+	return false
+}
+
+// String writes [partition][clustering][values], with attribute names where they are clear.
+func (t *Table) String() string {
+	short := t.names()
+	list := func(fields []Field) string {
+		names := make([]string, len(fields))
+		for i, f := range fields {
+			names[i] = short[f]
+		}
+		return "[" + strings.Join(names, ", ") + "]"
+	}
+	return list(t.Partition) + list(t.Clustering) + list(t.Values)
+}
+
+// names gives each field its attribute's name, and its entity's with it where two fields share one.
+func (t *Table) names() map[Field]string {
+	count := map[string]int{}
+	for _, f := range t.Fields() {
+		if !f.IsZero() {
+			count[f.Attribute.Name]++
+		}
+	}
+	names := map[Field]string{}
+	for _, f := range t.Fields() {
+		switch {
+		case f.IsZero():
+			names[f] = "?"
+		case count[f.Attribute.Name] > 1:
+			names[f] = f.String()
+		default:
+			names[f] = f.Attribute.Name
+		}
+	}
+	return names
+}
+
+// ID names a table by its whole content: tables that hold the same in the same order have the same ID. Partition keys
+// and values are sets; the ID of an existing table is its name.
+func (t *Table) ID() string {
+	if t.Existing {
+		return "existing " + t.Keyspace + "." + t.Name
+	}
+	list := func(fields []Field, sorted bool) string {
+		names := make([]string, len(fields))
+		for i, f := range fields {
+			names[i] = f.String()
+		}
+		if sorted {
+			sort.Strings(names)
+		}
+		return "[" + strings.Join(names, ",") + "]"
+	}
+	id := list(t.Partition, true) + list(t.Clustering, false) + list(t.Values, true) + t.Tree.Key()
+	if t.Base != nil {
+		id += " look-up of " + t.Base.ID()
+	}
+	return id
+}
+
+// Entries is the number of rows.
+func (t *Table) Entries() float64 {
+	if t.Count > 0 {
+		return t.Count
+	}
+	return t.Tree.Rows()
+}
+
+// RowBytes is the size of a row, bytes, without replication.
+func (t *Table) RowBytes() float64 {
+	size := float64(rowOverhead)
+	for _, f := range t.Fields() {
+		size += f.Size()
+	}
+	return size
+}
+
+// Bytes is the size of the table, bytes, without replication and compression.
+func (t *Table) Bytes() float64 { return t.Entries() * t.RowBytes() }
+
+// Partitions estimates the number of partitions.
+func (t *Table) Partitions() float64 {
+	values := 1.0
+	for _, f := range t.Partition {
+		values *= f.Distinct()
+	}
+	return Distinct(t.Entries(), values)
+}

@@ -1,0 +1,175 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// Kind says what a step does.
+type Kind string
+
+// The kinds of steps. Those up to Scan are reads of a table.
+const (
+	Get      Kind = "get"       // one or more partitions, by the whole partition key, with conditions on clustering columns
+	IndexGet Kind = "index get" // by a secondary index, from every node
+	Scan     Kind = "scan"      // of all rows, on every node, with ALLOW FILTERING
+	Filter   Kind = "filter"    // in the client
+	Sort     Kind = "sort"      // in the client
+	Limit    Kind = "limit"     // in the client
+	Put      Kind = "put"
+	Remove   Kind = "delete"
+)
+
+// Binding gives a column the value of a parameter of the statement, or of a field that an earlier step has read.
+type Binding struct {
+	Field model.Field // of the step's table
+	Op    workload.Op
+	// Value is the parameter ("?", "?name" or a literal); empty if the value is the same field of an earlier step's
+	// rows, once for each distinct combination.
+	Value string
+}
+
+// Step is one operation of a plan.
+type Step struct {
+	Kind  Kind
+	Table *model.Table // reads, puts and deletes
+	// Partition binds the partition key; Clustering a prefix of the clustering columns (equalities, then a range); Where
+	// what the server filters by (IndexGet and Scan), or the client (Filter).
+	Partition  []Binding
+	Clustering []Binding
+	Where      []Binding
+	Fields     []model.Field // read, written or sorted by
+	Limit      int
+	// Verify: the rows are read to check what a look-up table said; rows that do not satisfy Where any longer are
+	// dropped.
+	Verify bool
+
+	// Estimates, for one execution of the statement.
+	Requests float64 // gets, puts or deletes sent
+	Rows     float64 // rows they return or write, in all
+	Scanned  float64 // rows that the servers read in order to find them, if more
+	Bytes    float64 // that the rows carry
+	Left     float64 // rows after the step
+}
+
+// Plan answers a query.
+type Plan struct {
+	Query *workload.Query
+	Steps []Step
+}
+
+// WritePlan keeps one table true under a write: support queries first, then deletes and puts.
+type WritePlan struct {
+	Write   *workload.Write
+	Table   *model.Table
+	Support []*Plan
+	Steps   []Step
+}
+
+// Tables returns the tables that the plan reads, each once, in order.
+func (p *Plan) Tables() []*model.Table {
+	var tables []*model.Table
+	for i := range p.Steps {
+		if t := p.Steps[i].Table; t != nil && !hasTable(tables, t) {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+func hasTable(tables []*model.Table, t *model.Table) bool {
+	for _, x := range tables {
+		if x == t {
+			return true
+		}
+	}
+	return false
+}
+
+// String writes the steps, one a line.
+func (p *Plan) String() string {
+	lines := make([]string, len(p.Steps))
+	for i := range p.Steps {
+		lines[i] = fmt.Sprintf("%d. %s", i+1, p.Steps[i].String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String says what the step does, in a line.
+func (s *Step) String() string { return s.Text(title) }
+
+// Text is String with names for tables.
+func (s *Step) Text(name func(*model.Table) string) string {
+	var b strings.Builder
+	switch s.Kind {
+	case Filter:
+		return "filter by " + bindings(s.Where)
+	case Sort:
+		return "sort by " + fieldList(s.Fields)
+	case Limit:
+		return fmt.Sprintf("keep the first %d", s.Limit)
+	case Put:
+		return fmt.Sprintf("put %s into %s", amount(s.Rows, "row"), name(s.Table))
+	case Remove:
+		return fmt.Sprintf("delete %s from %s", amount(s.Rows, "row"), name(s.Table))
+	case Get:
+		fmt.Fprintf(&b, "get %s by %s", name(s.Table), bindings(append(append([]Binding(nil), s.Partition...), s.Clustering...)))
+	case IndexGet:
+		fmt.Fprintf(&b, "read %s by its secondary index on %s", name(s.Table), bindings(s.Where))
+	case Scan:
+		fmt.Fprintf(&b, "scan %s, filtering by %s", name(s.Table), bindings(s.Where))
+	}
+	if s.Verify {
+		fmt.Fprintf(&b, ", check %s", bindings(s.Where))
+	}
+	if s.Limit > 0 {
+		fmt.Fprintf(&b, ", first %d", s.Limit)
+	}
+	fmt.Fprintf(&b, " (%s, %s", amount(s.Requests, "request"), amount(s.Rows, "row"))
+	if s.Scanned > s.Rows {
+		fmt.Fprintf(&b, ", %.0f scanned", s.Scanned)
+	}
+	b.WriteString(")")
+	return b.String()
+}
+
+func amount(n float64, what string) string {
+	text := fmt.Sprintf("%.1f", n)
+	if n >= 10 || n == float64(int(n)) {
+		text = fmt.Sprintf("%.0f", n)
+	}
+	if text == "1" {
+		return "1 " + what
+	}
+	return text + " " + what + "s"
+}
+
+func title(t *model.Table) string {
+	if t.Name != "" {
+		return t.Name
+	}
+	return t.String()
+}
+
+func bindings(list []Binding) string {
+	parts := make([]string, len(list))
+	for i, b := range list {
+		value := b.Value
+		if value == "" {
+			value = "each found"
+		}
+		parts[i] = fmt.Sprintf("%s %s %s", b.Field.Attribute.Name, b.Op, value)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func fieldList(fields []model.Field) string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Attribute.Name
+	}
+	return strings.Join(names, ", ")
+}

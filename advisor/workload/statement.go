@@ -1,0 +1,232 @@
+package workload
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/model"
+)
+
+// Workload is what an application asks of its data.
+type Workload struct {
+	Name       string
+	Graph      *model.Graph
+	Statements []*Statement
+	Tables     []*model.Table // existing ones
+	Mixes      []string       // names of the mixes that weights are given for; may be empty
+	Mix        string         // the mix that Weight speaks of
+	SpaceLimit float64        // bytes that new tables may take in all; 0: no limit
+}
+
+// Statement is a conceptual statement. Either Query or Write is set.
+type Statement struct {
+	ID      string             // unique in the workload, short
+	Weight  float64            // executions per second (or any other unit, the same for all)
+	Weights map[string]float64 // per mix, if the workload has mixes
+	Query   *Query
+	Write   *Write
+	// Sources are the fingerprints of the statements seen that it stands for.
+	Sources []string
+}
+
+// Op is a comparison.
+type Op string
+
+// The comparisons.
+const (
+	Equal          Op = "="
+	Greater        Op = ">"
+	GreaterOrEqual Op = ">="
+	Less           Op = "<"
+	LessOrEqual    Op = "<="
+)
+
+// Predicate compares a field with a value that is known when the statement starts.
+type Predicate struct {
+	Field model.Field
+	Op    Op
+	Value string // "?", "?name" or a literal
+}
+
+// Query asks for fields of the rows of the join over its tree that satisfy all predicates. Duplicates are kept (bag
+// semantics).
+type Query struct {
+	Tree    model.Tree // its first entity is where FROM starts
+	Select  []model.Field
+	Where   []Predicate
+	OrderBy []model.Field // ascending
+	Limit   int           // 0: none
+	// Known are fields whose values the application knows besides, of the one entity that Where names by key or of what
+	// that determines (the rest of a table's primary key, say). They may be used, but need not be checked.
+	Known []model.Field
+}
+
+// WriteKind says what a write does.
+type WriteKind string
+
+// The kinds of writes.
+const (
+	Insert     WriteKind = "INSERT"
+	Update     WriteKind = "UPDATE"
+	Delete     WriteKind = "DELETE"
+	Connect    WriteKind = "CONNECT"
+	Disconnect WriteKind = "DISCONNECT"
+)
+
+// Connection relates the write's entity to another, of which the key is known.
+type Connection struct {
+	Edge   *model.Relationship
+	Entity *model.Entity // the other end
+}
+
+// Write changes entities and relationships.
+type Write struct {
+	Kind   WriteKind
+	Entity *model.Entity // inserted, updated, deleted, or the first named of CONNECT and DISCONNECT
+	// Tree is what Where speaks of; it holds Entity. For INSERT, CONNECT and DISCONNECT it is Entity alone.
+	Tree        model.Tree
+	Set         []model.Field // INSERT and UPDATE: fields of Entity that get a value
+	Where       []Predicate   // UPDATE and DELETE
+	Connections []Connection  // CONNECT and DISCONNECT: one; INSERT: any number
+	// Given are further fields whose values the application knows when it writes, such as the rest of a primary key.
+	Given []model.Field
+}
+
+// IsWrite tells whether s changes data.
+func (s *Statement) IsWrite() bool { return s.Write != nil }
+
+// WeightIn is the weight in a mix; "" is the workload's own mix.
+func (s *Statement) WeightIn(mix string) float64 {
+	if w, ok := s.Weights[mix]; ok {
+		return w
+	}
+	if len(s.Weights) > 0 && mix != "" {
+		return 0
+	}
+	return s.Weight
+}
+
+// SetMix makes the weights of a mix the statements' weights.
+func (w *Workload) SetMix(mix string) error {
+	known := mix == w.Mix
+	for _, m := range w.Mixes {
+		known = known || m == mix
+	}
+	if !known {
+		return &model.NameError{What: "mix", Name: mix, Known: w.Mixes}
+	}
+	for _, s := range w.Statements {
+		s.Weight = s.WeightIn(mix)
+	}
+	w.Mix = mix
+	return nil
+}
+
+// Statement returns the statement of that ID, or nil.
+func (w *Workload) Statement(id string) *Statement {
+	for _, s := range w.Statements {
+		if s.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// String writes the statement in its language; it parses back to the same statement.
+func (s *Statement) String() string {
+	switch {
+	case s.Query != nil:
+		return s.Query.String()
+	case s.Write != nil:
+		return s.Write.String()
+	}
+	return ""
+}
+
+// String writes the query in its language.
+func (q *Query) String() string {
+	var b strings.Builder
+	b.WriteString("SELECT " + join(q.Select) + " FROM " + q.Tree.Path())
+	writeWhere(&b, q.Where)
+	if len(q.OrderBy) > 0 {
+		b.WriteString(" ORDER BY " + join(q.OrderBy))
+	}
+	if q.Limit > 0 {
+		b.WriteString(" LIMIT " + strconv.Itoa(q.Limit))
+	}
+	if len(q.Known) > 0 {
+		b.WriteString(" GIVEN " + join(q.Known))
+	}
+	return b.String()
+}
+
+// Key names the query by what it asks, without the order of its clauses' parts: queries that are answered by the same
+// rows have the same key.
+func (q *Query) Key() string {
+	predicates := make([]string, len(q.Where))
+	for i, p := range q.Where {
+		predicates[i] = p.Field.String() + " " + string(p.Op)
+	}
+	sort.Strings(predicates)
+	selected := append([]model.Field(nil), q.Select...)
+	known := append([]model.Field(nil), q.Known...)
+	return fmt.Sprintf("%s|%s|%s|%s|%d|%s", q.Tree.Key(), join(model.SortFields(selected)), strings.Join(predicates, ","), join(q.OrderBy), q.Limit, join(model.SortFields(known)))
+}
+
+func writeWhere(b *strings.Builder, where []Predicate) {
+	for i, p := range where {
+		b.WriteString([]string{" WHERE ", " AND "}[min(i, 1)])
+		fmt.Fprintf(b, "%s %s %s", p.Field, p.Op, p.Value)
+	}
+}
+
+func join(fields []model.Field) string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// String writes the write in its language.
+func (w *Write) String() string {
+	var b strings.Builder
+	switch w.Kind {
+	case Insert:
+		b.WriteString("INSERT INTO " + w.Entity.Name + " SET " + assignments(w.Set))
+		for i, c := range w.Connections {
+			b.WriteString([]string{" AND CONNECT TO ", ", "}[min(i, 1)])
+			b.WriteString(c.Edge.Role(w.Entity) + marks(c.Entity))
+		}
+	case Update:
+		b.WriteString("UPDATE " + w.Entity.Name + " FROM " + w.Tree.Path() + " SET " + assignments(w.Set))
+		writeWhere(&b, w.Where)
+	case Delete:
+		b.WriteString("DELETE FROM " + w.Tree.Path())
+		writeWhere(&b, w.Where)
+	case Connect, Disconnect:
+		b.WriteString(string(w.Kind) + " " + w.Entity.Name + marks(w.Entity))
+		b.WriteString(map[WriteKind]string{Connect: " TO ", Disconnect: " FROM "}[w.Kind])
+		for _, c := range w.Connections {
+			b.WriteString(c.Edge.Role(w.Entity) + marks(c.Entity))
+		}
+	}
+	if len(w.Given) > 0 {
+		b.WriteString(" GIVEN " + join(w.Given))
+	}
+	return b.String()
+}
+
+func assignments(fields []model.Field) string {
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		parts[i] = f.Attribute.Name + " = ?"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func marks(e *model.Entity) string {
+	return "(" + strings.TrimSuffix(strings.Repeat("?, ", len(e.Key)), ", ") + ")"
+}

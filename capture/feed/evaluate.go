@@ -1,0 +1,411 @@
+package feed
+
+import (
+	"math"
+	"sort"
+	"strings"
+)
+
+// hit is a source found for a value: which execution of it, and how long before, in microseconds.
+type hit struct {
+	source source
+	seq    uint32
+	lag    uint32
+}
+
+// observation is one value bound, with the sources found for it and for its decoy.
+type observation struct {
+	t0, t1 int64
+	value  uint64
+	seq    uint32 // execution of the consumer
+	n, nd  uint8
+	hits   [maxSources]hit
+	decoys [maxSources]hit
+}
+
+// parameter is what is known of one bind variable.
+type parameter struct {
+	observations []observation
+	next         int // where the next one goes once full
+	total        int
+	few          []counted // the first distinct values, as long as they are few
+	many         bool      // there were more
+	fresh        bool      // feeds is what the observations say
+	feeds        []Feed
+}
+
+type counted struct {
+	value uint64
+	n     int
+}
+
+// constantDistinct is the number of distinct values below which a variable with one dominant value is a constant.
+const constantDistinct = 8
+
+func (p *parameter) profile(value uint64) {
+	p.fresh = false
+	p.total++
+	if p.many {
+		return
+	}
+	for i := range p.few {
+		if p.few[i].value == value {
+			p.few[i].n++
+			return
+		}
+	}
+	if len(p.few) == constantDistinct-1 {
+		p.many, p.few = true, nil
+		return
+	}
+	p.few = append(p.few, counted{value, 1})
+}
+
+// constant reports whether the variable is bound to the same value more often than not (dummy = 1).
+func (p *parameter) constant() bool {
+	for _, c := range p.few {
+		if !p.many && 2*c.n > p.total {
+			return true
+		}
+	}
+	return false
+}
+
+// observe keeps an observation, in the oldest one's place if the quota is used up.
+func (p *parameter) observe(o *observation, quota int) {
+	if len(p.observations) > quota { // the quota has shrunk: keep the latest
+		latest := p.ordered()
+		p.observations, p.next = append([]observation(nil), latest[len(latest)-quota:]...), 0
+	}
+	if len(p.observations) < quota {
+		if p.next != 0 { // the quota has grown
+			p.observations, p.next = p.ordered(), 0
+		}
+		p.observations = append(p.observations, *o)
+		return
+	}
+	p.observations[p.next] = *o
+	p.next = (p.next + 1) % len(p.observations)
+}
+
+// ordered returns a copy of the observations, oldest first.
+func (p *parameter) ordered() []observation {
+	out := make([]observation, 0, len(p.observations))
+	out = append(out, p.observations[p.next:]...)
+	return append(out, p.observations[:p.next]...)
+}
+
+// parameter returns a variable's record, nil if there are too many.
+func (s *state) parameter(at source) *parameter {
+	p := s.parameters[at]
+	if p == nil && len(s.parameters) < maxParameters {
+		p = &parameter{}
+		s.parameters[at] = p
+	}
+	return p
+}
+
+// quota is how many observations each variable may keep.
+func (s *state) quota() int {
+	return min(max(maxObserved/len(s.parameters), minPerParam), maxPerParam)
+}
+
+// edges are the lag limits that are tried, in microseconds. Traffic decides which of them separates feeds from
+// coincidence best.
+var edges = [...]uint32{2_000, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000}
+
+// tally counts, for one source, hits and decoy hits up to each edge.
+type tally struct {
+	hits, decoys [len(edges)]int
+}
+
+// thresholds of a finding. Those of a half are lower in proportion to what can be seen there.
+type thresholds struct {
+	excess int     // at least this many hits above the decoys
+	share  float64 // and this share of the observations
+	ratio  float64 // hits for every decoy hit
+	z      float64 // excess in standard deviations
+}
+
+var (
+	whole  = thresholds{excess: 30, share: 0.03, ratio: 2, z: 6}
+	half   = thresholds{excess: 15, share: 0.03, ratio: 2, z: 6 / math.Sqrt2}
+	before = thresholds{excess: 30, share: 0.03, ratio: 1, z: 6} // before anything was explained away
+)
+
+// pass applies the thresholds to h hits and d decoy hits in na observations, n at the start.
+func (t thresholds) pass(h, d, na, n int) bool {
+	excess := float64(h - d)
+	if na == 0 || excess < math.Max(float64(t.excess), t.share*float64(n)) || float64(h)/float64(d+1) < t.ratio {
+		return false
+	}
+	q := float64(d+1) / float64(na+1)
+	deviation := math.Sqrt(float64(na)*q*(1-q) + float64(h)*(1-float64(h)/float64(na)) + 1)
+	return excess/deviation >= t.z
+}
+
+// finding is a source that explains observations up to a lag.
+type finding struct {
+	source    source
+	edge      uint32
+	hits      int
+	decoys    int
+	explained []observation
+}
+
+// explain finds the sources of a variable, the strongest first; each explains away its observations before the next.
+//
+// What is left when the strongest are gone is no fair sample any more: if the values that came from elsewhere are the small
+// numbers, say, then the rest meets other small numbers more often than decoys do, which are drawn from all. So a source
+// has to show an excess both in what is left and in the whole, where real values and decoys are distributed alike.
+func explain(observations []observation) []finding {
+	n := len(observations)
+	if n == 0 {
+		return nil
+	}
+	middle := observations[n/2].t0
+	all, sizes := count(observations, middle)
+	eligible := func(s source, e int) bool {
+		t := all[s]
+		return t != nil && before.pass(t[0].hits[e], t[0].decoys[e], n, n)
+	}
+	var found []finding
+	alive, tallies := observations, all
+	for range 64 { // each round explains at least 30 observations; more sources than this is no workload
+		best, ok := strongest(tallies, sizes, n, eligible)
+		if !ok {
+			break
+		}
+		rest := make([]observation, 0, len(alive)-best.hits)
+		for i := range alive {
+			if alive[i].within(best.source, best.edge) {
+				best.explained = append(best.explained, alive[i])
+			} else {
+				rest = append(rest, alive[i])
+			}
+		}
+		found = append(found, best)
+		alive = rest
+		tallies, sizes = count(alive, middle)
+	}
+	return found
+}
+
+// count tallies every source: in all observations, in those before the middle of the time, and in those after.
+func count(observations []observation, middle int64) (tallies map[source]*[3]tally, sizes [3]int) {
+	tallies = map[source]*[3]tally{}
+	enter := func(hits []hit, half int, decoy bool) {
+		for _, x := range hits {
+			t := tallies[x.source]
+			if t == nil {
+				t = &[3]tally{}
+				tallies[x.source] = t
+			}
+			for e := len(edges) - 1; e >= 0 && x.lag <= edges[e]; e-- {
+				if decoy {
+					t[0].decoys[e]++
+					t[half].decoys[e]++
+				} else {
+					t[0].hits[e]++
+					t[half].hits[e]++
+				}
+			}
+		}
+	}
+	for i := range observations {
+		o := &observations[i]
+		half := 1
+		if o.t0 >= middle {
+			half = 2
+		}
+		sizes[0]++
+		sizes[half]++
+		enter(o.hits[:o.n], half, false)
+		enter(o.decoys[:o.nd], half, true)
+	}
+	return tallies, sizes
+}
+
+// strongest returns the eligible source and lag with the largest excess that passes in the whole and in both halves.
+func strongest(tallies map[source]*[3]tally, sizes [3]int, n int, eligible func(s source, edge int) bool) (best finding, ok bool) {
+	excess := 0
+	for s, t := range tallies {
+		for e := range edges {
+			h, d := t[0].hits[e], t[0].decoys[e]
+			if x := h - d; x < excess || x == excess && !goesBefore(s, edges[e], best) {
+				continue
+			}
+			if whole.pass(h, d, sizes[0], n) && eligible(s, e) &&
+				half.pass(t[1].hits[e], t[1].decoys[e], sizes[1], n/2) &&
+				half.pass(t[2].hits[e], t[2].decoys[e], sizes[2], n/2) {
+				excess, ok = h-d, true
+				best = finding{source: s, edge: edges[e], hits: h, decoys: d}
+			}
+		}
+	}
+	return best, ok
+}
+
+// goesBefore orders findings of equal excess: an echo first (the value was known before), then the lower number, then the
+// shorter lag.
+func goesBefore(s source, edge uint32, f finding) bool {
+	if s.echo() != f.source.echo() {
+		return s.echo()
+	}
+	if s != f.source {
+		return s < f.source
+	}
+	return edge < f.edge
+}
+
+// from returns the hit on a source within a lag.
+func (o *observation) from(s source, edge uint32) (hit, bool) {
+	for _, h := range o.hits[:o.n] {
+		if h.source == s && h.lag <= edge {
+			return h, true
+		}
+	}
+	return hit{}, false
+}
+
+func (o *observation) within(s source, edge uint32) bool {
+	_, ok := o.from(s, edge)
+	return ok
+}
+
+// feeds evaluates every variable that was bound since it was evaluated last.
+func (s *state) feeds() []Feed {
+	var out []Feed
+	for at, p := range s.parameters {
+		if !p.fresh {
+			p.fresh, p.feeds = true, s.evaluate(at, p)
+		}
+		out = append(out, p.feeds...)
+	}
+	sortFeeds(out)
+	return out
+}
+
+func (s *state) evaluate(at source, p *parameter) []Feed {
+	if p.constant() {
+		return nil
+	}
+	var out []Feed
+	for _, f := range explain(p.ordered()) {
+		if !f.source.echo() {
+			out = append(out, s.describe(f, at, p))
+		}
+	}
+	return out
+}
+
+// describe makes a Feed of a finding.
+func (s *state) describe(f finding, at source, p *parameter) Feed {
+	producer, consumer := s.statements[f.source.statement()], s.statements[at.statement()]
+	feed := Feed{
+		From:       End{Fingerprint: producer.statement.Fingerprint, Index: f.source.index()},
+		To:         End{Fingerprint: consumer.statement.Fingerprint, Index: at.index()},
+		Executions: len(p.observations), Hits: f.hits, Decoys: f.decoys,
+		SupportRead: consumer.statement.Write,
+		Confidence:  lowerBound(f.hits-f.decoys, f.hits),
+	}
+	if cs := producer.statement.Results; f.source.index() < len(cs) {
+		c := cs[f.source.index()]
+		feed.From.Keyspace, feed.From.Table, feed.From.Column = c.Keyspace, c.Table, c.Name
+	}
+	v := consumer.variable(at.index())
+	if v >= 0 {
+		c := consumer.statement.Variables[v]
+		feed.To.Keyspace, feed.To.Table, feed.To.Column = c.Keyspace, c.Table, columnOf(c.Name)
+	}
+	use(&feed, f)
+	if paging(&feed, consumer.statement, v) {
+		feed.Shape = Pagination
+	}
+	return feed
+}
+
+// columnOf turns in(c) into c.
+func columnOf(name string) string {
+	if len(name) > 4 && strings.EqualFold(name[:3], "in(") && name[len(name)-1] == ')' {
+		return name[3 : len(name)-1]
+	}
+	return name
+}
+
+// paging: the fed variable bounds a range on the very table and column that the value came from.
+func paging(f *Feed, consumer *Statement, index int) bool {
+	return index >= 0 && index < len(consumer.Ranges) && consumer.Ranges[index] &&
+		f.From.Table == f.To.Table && f.From.Keyspace == f.To.Keyspace && f.From.Column == f.To.Column
+}
+
+// use measures how the values of each execution of the producer were followed, and says which shape that is.
+func use(feed *Feed, f finding) {
+	groups := map[uint32][]observation{} // by execution of the producer
+	lags := make([]float64, 0, len(f.explained))
+	low, high := uint32(math.MaxUint32), uint32(0)
+	for _, o := range f.explained {
+		h, _ := o.from(f.source, f.edge)
+		groups[h.seq] = append(groups[h.seq], o)
+		lags = append(lags, float64(h.lag))
+		low, high = min(low, h.seq), max(high, h.seq)
+	}
+	sort.Float64s(lags)
+	if n := len(lags); n > 0 {
+		feed.LagP50, feed.LagP99 = lags[n/2], lags[n*99/100]
+	}
+
+	var distinct, lists, several, neighbours, overlaps int
+	for _, g := range groups {
+		values := map[uint64]bool{}
+		consumers := map[uint32]int{}
+		for _, o := range g {
+			values[o.value] = true
+			consumers[o.seq]++
+		}
+		distinct += len(values)
+		inList := false
+		for _, n := range consumers {
+			inList = inList || n > 1
+		}
+		switch {
+		case inList:
+			lists++
+		case len(consumers) > 1:
+			several++
+			sort.Slice(g, func(i, j int) bool { return g[i].t0 < g[j].t0 })
+			for i := 1; i < len(g); i++ {
+				neighbours++
+				if g[i].t0 < g[i-1].t1 {
+					overlaps++
+				}
+			}
+		}
+	}
+	feed.Producers = len(groups)
+	if len(groups) > 0 {
+		feed.PerExecution = float64(distinct) / float64(len(groups))
+		// Executions are numbered; within the span that the observations cover, what share was followed?
+		feed.Followed = min(1, float64(len(groups))/float64(high-low+1))
+	}
+	switch {
+	case 5*lists >= len(groups) && lists >= several:
+		feed.Shape = InList
+	case 5*several < len(groups):
+		feed.Shape = Single
+	case 10*overlaps < neighbours:
+		feed.Shape = NPlusOne
+	default:
+		feed.Shape = FanOut
+	}
+}
+
+// lowerBound is the lower end of Wilson's 95 % interval of k of n.
+func lowerBound(k, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	const z = 1.96
+	p, m := float64(k)/float64(n), float64(n)
+	return max(0, (p+z*z/(2*m)-z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m)))/(1+z*z/m))
+}

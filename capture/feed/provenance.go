@@ -1,0 +1,225 @@
+package feed
+
+import "math/rand/v2"
+
+// source is a result column or a bind variable of a statement, in one number: statement, which of the two, index.
+type source uint32
+
+const (
+	maxIndex = 1<<11 - 1
+	echoBit  = 1 << 11
+)
+
+func result(fp uint32, index int) source { return source(fp<<12 | uint32(index)) }
+func bound(fp uint32, index int) source  { return source(fp<<12 | echoBit | uint32(index)) }
+
+func (s source) echo() bool        { return s&echoBit != 0 }
+func (s source) statement() uint32 { return uint32(s >> 12) }
+func (s source) index() int        { return int(s & maxIndex) }
+
+const (
+	maxSources   = 4       // sources remembered per value
+	maxValues    = 1 << 15 // values per generation
+	maxReservoir = 512     // former values per variable, for decoys
+)
+
+// origin is one place where a value was seen.
+type origin struct {
+	at     int64
+	source source
+	seq    uint32 // execution of the source's statement
+}
+
+// trail is where a value was seen latest, in no order.
+type trail struct {
+	n       uint8
+	origins [maxSources]origin
+}
+
+// note enters an origin: in place of the same source's former one, else in free room, else in the oldest one's place.
+func (t *trail) note(o origin) {
+	oldest := 0
+	for i := range t.n {
+		if t.origins[i].source == o.source {
+			if o.at > t.origins[i].at {
+				t.origins[i] = o
+			}
+			return
+		}
+		if t.origins[i].at < t.origins[oldest].at {
+			oldest = int(i)
+		}
+	}
+	if t.n < maxSources {
+		t.origins[t.n] = o
+		t.n++
+		return
+	}
+	if o.at > t.origins[oldest].at {
+		t.origins[oldest] = o
+	}
+}
+
+// memory is what is remembered of one process for a second or two: where values were seen, and what was asked. It keeps
+// two generations; when the young one is full or a second old it becomes the old one, and the old one is forgotten.
+type memory struct {
+	last          int64
+	turned        int64
+	young, old    map[uint64]*trail
+	asked, asked0 map[uint64]int64 // hash of a request -> when it was made
+	reservoirs    map[source]*reservoir
+}
+
+func newMemory() *memory {
+	return &memory{
+		young: map[uint64]*trail{}, old: map[uint64]*trail{},
+		asked: map[uint64]int64{}, asked0: map[uint64]int64{},
+		reservoirs: map[source]*reservoir{},
+	}
+}
+
+func (m *memory) turn(now int64) {
+	if now-m.turned > second || len(m.young) >= maxValues || len(m.asked) >= maxValues {
+		m.old, m.young = m.young, map[uint64]*trail{}
+		m.asked0, m.asked = m.asked, map[uint64]int64{}
+		m.turned = now
+	}
+}
+
+func (m *memory) note(value uint64, o origin) {
+	m.turn(o.at)
+	t := m.young[value]
+	if t == nil {
+		t = &trail{}
+		if before := m.old[value]; before != nil {
+			*t = *before
+		}
+		m.young[value] = t
+	}
+	t.note(o)
+}
+
+func (m *memory) trail(value uint64) *trail {
+	if t := m.young[value]; t != nil {
+		return t
+	}
+	return m.old[value]
+}
+
+// answered enters the values of an answer, but those that the request itself had bound: they come from elsewhere.
+func (m *memory) answered(e *execution) {
+	mine := make(map[uint64]bool, len(e.binds))
+	for _, b := range e.binds {
+		mine[b.hash] = true
+	}
+	for _, c := range e.cells {
+		if !mine[c.hash] {
+			m.note(c.hash, origin{e.t1, result(e.fp, c.index), e.seq})
+		}
+	}
+}
+
+// again reports whether the same request was made a moment ago: a retry or a speculative execution.
+func (m *memory) again(e *execution) bool {
+	if len(e.binds) == 0 {
+		return false
+	}
+	h := uint64(e.fp) + 1
+	for _, b := range e.binds {
+		h = (h ^ b.hash ^ uint64(b.index)) * 0x9E3779B97F4A7C15
+		h ^= h >> 29
+	}
+	before, ok := m.asked[h]
+	if !ok {
+		before, ok = m.asked0[h]
+	}
+	m.asked[h] = e.t0
+	return ok && e.t0-before < duplication && e.t0 >= before
+}
+
+// asked makes the observations of a request, then enters its values.
+func (s *state) asked(m *memory, e *execution) {
+	m.turn(e.t0)
+	if m.again(e) {
+		s.duplicates++
+		return
+	}
+	for _, b := range e.binds {
+		at := bound(e.fp, b.index)
+		p := s.parameter(at)
+		if p == nil {
+			s.refused++
+			continue
+		}
+		p.profile(b.hash)
+		r := m.reservoirs[at]
+		if r == nil {
+			r = &reservoir{}
+			m.reservoirs[at] = r
+		}
+		if decoy, ok := r.former(e.t0-second, s.random); ok {
+			o := observation{t0: e.t0, t1: e.t1, value: b.hash, seq: e.seq}
+			o.hits, o.n = m.lookUp(b.hash, at, e.t0)
+			o.decoys, o.nd = m.lookUp(decoy, at, e.t0)
+			p.observe(&o, s.quota())
+		}
+		r.keep(e.t0, b.hash, s.random)
+	}
+	for _, b := range e.binds {
+		m.note(b.hash, origin{e.t0, bound(e.fp, b.index), e.seq})
+	}
+}
+
+// lookUp finds where a value was seen within the second before at. A variable is no source of itself.
+func (m *memory) lookUp(value uint64, self source, at int64) (hits [maxSources]hit, n uint8) {
+	t := m.trail(value)
+	if t == nil {
+		return hits, 0
+	}
+	for _, o := range t.origins[:t.n] {
+		if lag := at - o.at; o.source != self && lag > 0 && lag <= second {
+			hits[n] = hit{source: o.source, seq: o.seq, lag: uint32(lag / 1000)}
+			n++
+		}
+	}
+	return hits, n
+}
+
+// reservoir keeps former values of one variable, for decoys: a fair sample of each of three generations of at least a second.
+// Whatever the rate, the oldest generation is more than a second old, and not much more while values keep coming.
+type reservoir struct {
+	generations [3]generation // newest first
+}
+
+type generation struct {
+	first, last int64
+	seen        int
+	values      []uint64
+}
+
+func (r *reservoir) keep(at int64, value uint64, random *rand.Rand) {
+	if g := &r.generations[0]; g.seen > 0 && at-g.first >= second {
+		r.generations[2], r.generations[1], r.generations[0] = r.generations[1], r.generations[0], generation{values: r.generations[2].values[:0]}
+	}
+	g := &r.generations[0]
+	if g.seen == 0 {
+		g.first = at
+	}
+	g.last = max(g.last, at)
+	g.seen++
+	if len(g.values) < maxReservoir/3 {
+		g.values = append(g.values, value)
+	} else if i := random.IntN(g.seen); i < len(g.values) {
+		g.values[i] = value
+	}
+}
+
+// former returns a value bound before a time, chosen at random from the latest generation that ended before it.
+func (r *reservoir) former(before int64, random *rand.Rand) (uint64, bool) {
+	for i := range r.generations {
+		if g := &r.generations[i]; g.seen > 0 && g.last < before {
+			return g.values[random.IntN(len(g.values))], true
+		}
+	}
+	return 0, false
+}

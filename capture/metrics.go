@@ -1,0 +1,135 @@
+package capture
+
+import (
+	"sort"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/helenus-db/helenus/capture/histogram"
+)
+
+// metricStatements is how many statements get metrics of their own: those that took the most time in all. The others are
+// added up under fingerprint "other". A statement may leave and return; its counters go on where they were.
+const metricStatements = 200
+
+var (
+	statementLabels = []string{"fingerprint", "keyspace", "table", "kind"}
+
+	executionsDesc = prometheus.NewDesc("helenus_statement_executions_total",
+		"Executions of a statement, failed ones and those in batches included. The 200 statements that took the most time, and 'other'.", statementLabels, nil)
+	errorsDesc = prometheus.NewDesc("helenus_statement_errors_total",
+		"Executions of a statement that were answered by an error, by the error's name.", append([]string{"error"}, statementLabels...), nil)
+	latencyDesc = prometheus.NewDesc("helenus_statement_latency_seconds",
+		"Time from reading a request to handing its answer to the client, by statement. Statements in batches count with the batch.", statementLabels, nil)
+	statementsDesc = prometheus.NewDesc("helenus_capture_statements",
+		"Different statements known.", nil, nil)
+	droppedDesc = prometheus.NewDesc("helenus_capture_dropped_total",
+		"Executions that were not counted under their own statement, because the registry is full or the statement is too long.", nil, nil)
+	parsedDesc = prometheus.NewDesc("helenus_capture_parsed_total",
+		"Statement texts that had to be parsed because their fingerprint was not remembered.", nil, nil)
+	samplingDesc = prometheus.NewDesc("helenus_feed_window_open",
+		"1 while values are looked at to find feeds, else 0.", nil, nil)
+	observedDesc = prometheus.NewDesc("helenus_feed_exchanges_total",
+		"Exchanges whose values were looked at to find feeds.", nil, nil)
+	feedDroppedDesc = prometheus.NewDesc("helenus_feed_dropped_total",
+		"Exchanges and values that the feed miner threw away because it was behind or out of room.", nil, nil)
+	duplicatesDesc = prometheus.NewDesc("helenus_feed_duplicates_total",
+		"Exchanges that the feed miner took for retries or speculative executions.", nil, nil)
+	parametersDesc = prometheus.NewDesc("helenus_feed_parameters",
+		"Bind variables that are watched for feeds.", nil, nil)
+)
+
+// latencyEdges are the upper ends of the buckets of helenus_statement_latency_seconds, in microseconds. Each is one less than
+// the end of a bucket of package histogram, so no number is on the wrong side.
+var latencyEdges = []uint64{255, 511, 1_023, 2_047, 4_095, 8_191, 16_383, 32_767, 65_535, 131_071, 262_143, 524_287, 1_048_575, 4_194_303, 16_777_215}
+
+// Describe implements prometheus.Collector.
+func (r *Registry) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		executionsDesc, errorsDesc, latencyDesc, statementsDesc, droppedDesc, parsedDesc,
+		samplingDesc, observedDesc, feedDroppedDesc, duplicatesDesc, parametersDesc,
+	} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (r *Registry) Collect(out chan<- prometheus.Metric) {
+	s := r.counts()
+	gauge := func(d *prometheus.Desc, v float64) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
+	}
+	counter := func(d *prometheus.Desc, v uint64) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v))
+	}
+	r.mu.RLock()
+	known := len(r.records)
+	r.mu.RUnlock()
+	gauge(statementsDesc, float64(known))
+	counter(droppedDesc, s.Other)
+	counter(parsedDesc, r.parsed.Load())
+
+	open := 0.0
+	if r.miner.Open() {
+		open = 1
+	}
+	f := r.miner.Statistics()
+	gauge(samplingDesc, open)
+	counter(observedDesc, f.Observed)
+	counter(feedDroppedDesc, f.Dropped)
+	counter(duplicatesDesc, f.Duplicates)
+	gauge(parametersDesc, float64(f.Parameters))
+
+	for _, x := range r.dearest(s) {
+		collect(out, &x)
+	}
+}
+
+// dearest returns the statements that get metrics of their own, and the sum of all others.
+func (r *Registry) dearest(s *Snapshot) []Statement {
+	list := append([]Statement(nil), s.Statements...)
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Latency.Sum > list[j].Latency.Sum })
+	n := min(len(list), metricStatements)
+	rest := Statement{Fingerprint: otherName, Kind: otherName}
+	if o, ok := r.other.snapshot(); ok {
+		rest.combine(&o, plus, histogram.Distribution.Plus)
+	}
+	for i := n; i < len(list); i++ {
+		rest.combine(&list[i], plus, histogram.Distribution.Plus)
+	}
+	list = list[:n:n]
+	if rest.Count > 0 {
+		list = append(list, rest)
+	}
+	return list
+}
+
+func collect(out chan<- prometheus.Metric, s *Statement) {
+	labels := []string{s.Fingerprint, label(s.Keyspace), label(s.Table), s.Kind}
+	out <- prometheus.MustNewConstMetric(executionsDesc, prometheus.CounterValue, float64(s.Count), labels...)
+	names := make([]string, 0, len(s.ErrorCodes))
+	for name := range s.ErrorCodes {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		out <- prometheus.MustNewConstMetric(errorsDesc, prometheus.CounterValue, float64(s.ErrorCodes[name]), append([]string{name}, labels...)...)
+	}
+	buckets := make(map[float64]uint64, len(latencyEdges))
+	for _, e := range latencyEdges {
+		buckets[float64(e+1)/1e6] = s.Latency.CountUpTo(e)
+	}
+	out <- prometheus.MustNewConstHistogram(latencyDesc, s.Latency.Count, float64(s.Latency.Sum)/1e6, buckets, labels...)
+}
+
+// label makes a name fit for a label: Prometheus refuses what is no UTF-8, and a client may send anything as a keyspace.
+func label(name string) string {
+	q := strconv.QuoteToGraphic(name)
+	if q == `"`+name+`"` {
+		return name
+	}
+	return q
+}
+
+var _ prometheus.Collector = (*Registry)(nil)

@@ -1,0 +1,265 @@
+package capture
+
+import (
+	"reflect"
+	"sync/atomic"
+	"time"
+
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/histogram"
+	"github.com/helenus-db/helenus/proxy"
+)
+
+// errorNames are the protocol's error codes, each with its place in counters.errors; the first counts codes not listed.
+var errorNames = [...]string{
+	"other", "server", "protocol", "credentials", "unavailable", "overloaded", "bootstrapping", "truncate", "write_timeout",
+	"read_timeout", "read_failure", "function_failure", "write_failure", "cdc_write_failure", "cas_write_unknown",
+	"syntax", "unauthorized", "invalid", "config", "already_exists", "unprepared",
+}
+
+func errorPlace(code int32) int {
+	switch code {
+	case 0x0000:
+		return 1
+	case 0x000A:
+		return 2
+	case 0x0100:
+		return 3
+	case 0x1000, 0x1001, 0x1002, 0x1003:
+		return 4 + int(code-0x1000)
+	case 0x1100:
+		return 8
+	case 0x1200, 0x1300, 0x1400, 0x1500, 0x1600, 0x1700:
+		return 9 + int(code-0x1200)>>8
+	case 0x2000:
+		return 15
+	case 0x2100:
+		return 16
+	case 0x2200, 0x2300, 0x2400, 0x2500:
+		return 17 + int(code-0x2200)>>8
+	}
+	return 0
+}
+
+// consistencyNames are in the order of the wire's codes; the last counts all others.
+var consistencyNames = [...]string{
+	"ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "SERIAL", "LOCAL_SERIAL", "LOCAL_ONE", "UNKNOWN",
+}
+
+// counters are one stripe of a record. Every field is added to atomically.
+type counters struct {
+	count, failed, inBatch, paged, morePages, serial, warned, rewritten atomic.Uint64
+
+	errors      [len(errorNames)]atomic.Uint64
+	consistency [len(consistencyNames)]atomic.Uint64
+
+	latency, request, response, rows histogram.Histogram
+}
+
+// A record that is used much is spread over stripes, so that connections on different processors do not fight for its
+// cache lines. Most records never are, and a stripe takes 4 KB.
+const (
+	stripes  = 8
+	hotAfter = 4096 // executions after which a record is spread
+)
+
+// record counts one statement. It implements proxy.Record.
+type record struct {
+	registry    *Registry
+	print       cql.Print
+	fingerprint string
+	keyspace    string
+	table       string
+	kind        cql.Kind
+	text        string
+	conditional bool
+	ranges      func(variables []proxy.Column) []bool
+
+	first int64                    // Unix nanoseconds
+	last  atomic.Int64             // nanoseconds since the proxy started, as Exchange.End
+	base  atomic.Pointer[counters] // stripe 0
+	more  [stripes - 1]atomic.Pointer[counters]
+	shape atomic.Pointer[shape]
+}
+
+// shape is what Cassandra said of a statement when it was prepared.
+type shape struct {
+	variables []proxy.Column
+	results   []proxy.Column
+	feed      *feed.Statement
+}
+
+// Prepared notes the columns of the statement. Of the client's own text nothing is kept.
+func (r *record) Prepared(p *proxy.Prepared) {
+	if p == nil || r == r.registry.other {
+		return
+	}
+	before := r.shape.Load()
+	if before != nil && reflect.DeepEqual(before.variables, p.Variables) && reflect.DeepEqual(before.results, p.Results) {
+		return
+	}
+	r.shape.Store(&shape{variables: p.Variables, results: p.Results, feed: r.described(p)})
+	if before == nil && len(p.Variables)+len(p.Results) > 0 {
+		r.registry.miner.Extra(r.registry.now())
+	}
+}
+
+// described is what the feed miner needs to know of the statement.
+func (r *record) described(p *proxy.Prepared) *feed.Statement {
+	s := &feed.Statement{
+		Fingerprint: r.fingerprint,
+		Write:       r.kind == cql.KindInsert || r.kind == cql.KindUpdate || r.kind == cql.KindDelete,
+		Variables:   p.Variables, Results: p.Results,
+	}
+	if r.ranges != nil {
+		s.Ranges = r.ranges(p.Variables)
+	}
+	return s
+}
+
+// Done counts an exchange. A child of a batch counts as executed, with its errors and consistency; time and bytes are the
+// batch's.
+func (r *record) Done(x *proxy.Exchange) {
+	c := r.stripe(x.Client)
+	c.count.Add(1)
+	if x.Failed {
+		c.failed.Add(1)
+		c.errors[errorPlace(x.ErrorCode)].Add(1)
+	}
+	c.consistency[min(int(x.Consistency), len(consistencyNames)-1)].Add(1)
+	add(&c.paged, x.Paged)
+	add(&c.morePages, x.MorePages)
+	add(&c.serial, x.Serial)
+	add(&c.warned, x.Warned)
+	add(&c.rewritten, x.Rewritten)
+	if x.InBatch {
+		c.inBatch.Add(1)
+	} else {
+		c.latency.Add(natural(x.End-x.Start) / uint64(time.Microsecond))
+		c.request.Add(natural(int64(x.RequestBytes)))
+		c.response.Add(natural(int64(x.ResponseBytes)))
+		if x.Rows >= 0 {
+			c.rows.Add(natural(int64(x.Rows)))
+		}
+	}
+	if end := x.End; end > r.last.Load() {
+		r.last.Store(end) // of two at once either may win; they are nanoseconds apart
+	}
+	if x.Values != nil || x.Response != nil {
+		if s := r.shape.Load(); s != nil {
+			st := s.feed
+			if p := x.Prepared; p != nil && (len(p.Variables) != len(s.variables) || len(p.Results) != len(s.results)) {
+				st = r.described(p) // the same fingerprint with an IN list of another length
+			}
+			r.registry.miner.Observe(x, st)
+		}
+	}
+}
+
+func add(n *atomic.Uint64, yes bool) {
+	if yes {
+		n.Add(1)
+	}
+}
+
+func natural(n int64) uint64 { return uint64(max(n, 0)) }
+
+// stripe returns the counters for a client.
+func (r *record) stripe(c *proxy.Client) *counters {
+	base := r.base.Load()
+	if base == nil {
+		base = fresh(&r.base)
+	}
+	if r.registry.stripes == 1 || c == nil || base.count.Load() < hotAfter {
+		return base
+	}
+	i := c.ID % uint64(r.registry.stripes)
+	if i == 0 {
+		return base
+	}
+	if s := r.more[i-1].Load(); s != nil {
+		return s
+	}
+	return fresh(&r.more[i-1])
+}
+
+// fresh puts new counters in place, unless another goroutine was quicker.
+func fresh(p *atomic.Pointer[counters]) *counters {
+	p.CompareAndSwap(nil, &counters{})
+	return p.Load()
+}
+
+// snapshot adds the stripes up. ok is false if the statement was never executed.
+func (r *record) snapshot() (s Statement, ok bool) {
+	s = Statement{
+		Fingerprint: r.fingerprint, Keyspace: r.keyspace, Table: r.table, Kind: r.kind.String(), Text: r.text,
+		Conditional: r.conditional,
+	}
+	var errors [len(errorNames)]uint64
+	var consistency [len(consistencyNames)]uint64
+	for i := range stripes {
+		var c *counters
+		if i == 0 {
+			c = r.base.Load()
+		} else {
+			c = r.more[i-1].Load()
+		}
+		if c == nil {
+			continue
+		}
+		s.Count += c.count.Load()
+		s.Errors += c.failed.Load()
+		s.InBatch += c.inBatch.Load()
+		s.Paged += c.paged.Load()
+		s.MorePages += c.morePages.Load()
+		s.Serial += c.serial.Load()
+		s.Warned += c.warned.Load()
+		s.Rewritten += c.rewritten.Load()
+		for i := range errors {
+			errors[i] += c.errors[i].Load()
+		}
+		for i := range consistency {
+			consistency[i] += c.consistency[i].Load()
+		}
+		c.latency.AddTo(&s.Latency)
+		c.request.AddTo(&s.RequestBytes)
+		c.response.AddTo(&s.ResponseBytes)
+		c.rows.AddTo(&s.Rows)
+	}
+	if s.Count == 0 {
+		return s, false
+	}
+	s.ErrorCodes = named(errors[:], errorNames[:])
+	s.Consistency = named(consistency[:], consistencyNames[:])
+	if p := r.shape.Load(); p != nil {
+		s.Variables, s.Results = columns(p.variables), columns(p.results)
+	}
+	s.First = time.Unix(0, r.first).UTC()
+	s.Last = r.registry.started.Add(time.Duration(r.last.Load())).UTC()
+	if s.Last.Before(s.First) {
+		s.Last = s.First
+	}
+	return s, true
+}
+
+func named(counts []uint64, names []string) map[string]uint64 {
+	var out map[string]uint64
+	for i, n := range counts {
+		if n != 0 {
+			if out == nil {
+				out = map[string]uint64{}
+			}
+			out[names[i]] = n
+		}
+	}
+	return out
+}
+
+func columns(in []proxy.Column) []Column {
+	var out []Column
+	for _, c := range in {
+		out = append(out, Column(c))
+	}
+	return out
+}

@@ -1,0 +1,164 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"github.com/google/go-cmp/cmp"
+)
+
+// connect opens a session to the test cluster and makes a keyspace of its own, which is dropped at the end.
+func connect(t *testing.T) (*gocql.Session, string) {
+	contact := os.Getenv("HELENUS_TEST_CASSANDRA")
+	if contact == "" {
+		t.Skip("HELENUS_TEST_CASSANDRA names no contact point (make test sets it)")
+	}
+	host, port, err := net.SplitHostPort(contact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := gocql.NewCluster(host)
+	if cluster.Port, err = strconv.Atoi(port); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Timeout, cluster.ConnectTimeout = 30*time.Second, 30*time.Second
+	session, err := cluster.CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyspace := fmt.Sprintf("schema_test_%d_%d", os.Getpid(), time.Now().UnixNano())
+	run(t, session, `CREATE KEYSPACE `+keyspace+` WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}`)
+	t.Cleanup(func() {
+		run(t, session, `DROP KEYSPACE `+keyspace)
+		session.Close()
+	})
+	return session, keyspace
+}
+
+func run(t *testing.T, session *gocql.Session, text string, values ...any) {
+	t.Helper()
+	if err := session.Query(text, values...).Exec(); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+func TestReadFromCassandra(t *testing.T) {
+	session, keyspace := connect(t)
+	ctx := context.Background()
+	run(t, session, `CREATE TABLE `+keyspace+`.rooms (hotel_id uuid, "Wing" text, room_id int, floor int static, tags map<text, frozen<list<int>>>, rate int,
+		PRIMARY KEY ((hotel_id, "Wing"), room_id)) WITH CLUSTERING ORDER BY (room_id DESC) AND default_time_to_live = 77 AND comment = 'rooms'`)
+	run(t, session, `CREATE INDEX rooms_by_rate ON `+keyspace+`.rooms (rate)`)
+	run(t, session, `CREATE CUSTOM INDEX rooms_by_floor ON `+keyspace+`.rooms (floor) USING 'StorageAttachedIndex'`)
+	run(t, session, `CREATE INDEX rooms_by_tag ON `+keyspace+`.rooms (keys(tags))`)
+	run(t, session, `CREATE TABLE `+keyspace+`.visits (id int PRIMARY KEY, n counter)`)
+
+	s, err := Read(ctx, session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := s.Keyspace(keyspace)
+	if k == nil || s.Keyspace("system") != nil || s.Keyspace("system_schema") != nil {
+		t.Fatalf("keyspaces: %+v", s.Keyspaces)
+	}
+	only, err := Read(ctx, session, keyspace)
+	if err != nil || len(only.Keyspaces) != 1 {
+		t.Fatalf("read one keyspace: %v, %v", only, err)
+	}
+	if d := cmp.Diff(k, only.Keyspace(keyspace)); d != "" {
+		t.Error(d)
+	}
+	rooms := k.Table("rooms")
+	if rooms == nil || rooms.ID == "" {
+		t.Fatalf("tables: %+v", k.Tables)
+	}
+	class := map[string]string{"class_name": "StorageAttachedIndex", "target": "floor"}
+	want := &Table{Keyspace: keyspace, Name: "rooms", ID: rooms.ID, DefaultTTL: 77, Comment: "rooms", Flags: []string{"compound"},
+		Columns: []Column{
+			{"hotel_id", PartitionKey, 0, "uuid", false}, {"Wing", PartitionKey, 1, "text", false}, {"room_id", Clustering, 0, "int", true},
+			{"floor", Static, -1, "int", false}, {"rate", Regular, -1, "int", false}, {"tags", Regular, -1, "map<text, frozen<list<int>>>", false},
+		},
+		Indexes: []Index{
+			{"rooms_by_floor", "CUSTOM", "floor", "values", class},
+			{"rooms_by_rate", "COMPOSITES", "rate", "values", map[string]string{"target": "rate"}},
+			{"rooms_by_tag", "COMPOSITES", "tags", "keys", map[string]string{"target": "keys(tags)"}},
+		}}
+	if d := cmp.Diff(want, rooms); d != "" {
+		t.Error(d)
+	}
+	if v := k.Table("visits"); v == nil || !v.Counter {
+		t.Errorf("counter table: %+v", v)
+	}
+
+	before := rooms.Digest()
+	run(t, session, `ALTER TABLE `+keyspace+`.rooms ADD note text`)
+	after, err := Read(ctx, session, keyspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Table(keyspace, "rooms").Digest() == before {
+		t.Error("a new column does not show in the digest")
+	}
+}
+
+func TestMeasureOnCassandra(t *testing.T) {
+	session, keyspace := connect(t)
+	ctx := context.Background()
+	run(t, session, `CREATE TABLE `+keyspace+`.empty (a int PRIMARY KEY, b text)`)
+	run(t, session, `CREATE TABLE `+keyspace+`.small (room int, day int, id uuid, guest int, pair frozen<tuple<int, int>>, note text, PRIMARY KEY ((room), day, id))`)
+	run(t, session, `CREATE TABLE `+keyspace+`.large (room int, day int, guest int, PRIMARY KEY ((room), day))`)
+	for i := range 60 {
+		run(t, session, `INSERT INTO `+keyspace+`.small (room, day, id, guest, pair) VALUES (?, ?, uuid(), ?, (1, 2))`, i%6, i, i%10)
+	}
+	const rooms, days = 3000, 10
+	for i := range rooms {
+		b := session.NewBatch(gocql.UnloggedBatch)
+		for day := range days {
+			b.Query(`INSERT INTO `+keyspace+`.large (room, day, guest) VALUES (?, ?, ?)`, i, day, (i*days+day)%7)
+		}
+		if err := session.ExecuteBatch(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Read(ctx, session, keyspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats, err := MeasureAll(ctx, session, s)
+	if err != nil || len(stats) != 3 {
+		t.Fatalf("%v, %v", stats, err)
+	}
+	empty, large, small := stats[0], stats[1], stats[2]
+	if empty.Rows != 0 || !empty.Exact || empty.RowsPer("b") != 0 {
+		t.Errorf("empty: %+v", empty)
+	}
+	if small.Rows != 60 || small.Partitions != 6 || !small.Exact || small.Column("guest").Distinct != 10 || small.RowsPer("guest") != 6 ||
+		small.Column("id").Distinct != 60 || small.Column("note").Nulls != 1 || small.Column("pair") != nil || small.MeanRowBytes != 28 {
+		t.Errorf("small: %+v", small)
+	}
+	near := func(what string, got, want float64) {
+		if math.Abs(got-want) > want/5 {
+			t.Errorf("%s: %v, want %v within a fifth", what, got, want)
+		}
+	}
+	near("rows", large.Rows, rooms*days)
+	near("partitions", large.Partitions, rooms)
+	near("rooms", large.Column("room").Distinct, rooms)
+	near("guests", large.Column("guest").Distinct, 7)
+	near("rows a guest", large.RowsPer("guest"), rooms*days/7)
+	if large.Exact || large.Sampled > probes*probeRows {
+		t.Errorf("large was sampled with %d rows, exact %t", large.Sampled, large.Exact)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := Measure(cancelled, session, s.Table(keyspace, "large")); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled measurement: %v", err)
+	}
+}

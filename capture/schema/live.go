@@ -1,0 +1,124 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gocql/gocql"
+)
+
+// OwnComment begins the comment of every table that Helenus made: such a table is nothing to advise on.
+const OwnComment = "helenus "
+
+// Live keeps a Schema and its Statistics fresh: Refresh when an event says that something changed, Measure from time to
+// time. What was read last stays valid while Cassandra is away. Safe for concurrent use.
+type Live struct {
+	connect   func() (*gocql.Session, error)
+	keyspaces []string
+
+	mu      sync.Mutex // one reader at a time
+	session *gocql.Session
+
+	all        atomic.Pointer[Schema]
+	advisable  atomic.Pointer[Schema]
+	statistics atomic.Pointer[[]Stats]
+}
+
+// NewLive reads nothing yet. connect is called when a session is first needed, and again after it failed; keyspaces are
+// those to advise on, none meaning all that are not Cassandra's own.
+func NewLive(connect func() (*gocql.Session, error), keyspaces []string) *Live {
+	return &Live{connect: connect, keyspaces: keyspaces}
+}
+
+// Schema is what was read last, nil before the first Refresh: every table of the application's keyspaces, and our own.
+func (l *Live) Schema() *Schema { return l.all.Load() }
+
+// Advisable is Schema as the advisor should see it: the keyspaces to advise on, without tables of ours.
+func (l *Live) Advisable() *Schema { return l.advisable.Load() }
+
+// Statistics is what was measured last of the advisable tables.
+func (l *Live) Statistics() []Stats {
+	if s := l.statistics.Load(); s != nil {
+		return *s
+	}
+	return nil
+}
+
+// Refresh reads the schema.
+func (l *Live) Refresh(ctx context.Context) (*Schema, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	session, err := l.open()
+	if err != nil {
+		return nil, err
+	}
+	s, err := Read(ctx, session)
+	if err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	l.all.Store(s)
+	l.advisable.Store(l.restrict(s))
+	return s, nil
+}
+
+// Measure estimates what is in the advisable tables. A table that can not be measured keeps its last estimate.
+func (l *Live) Measure(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.Advisable()
+	if s == nil {
+		return nil
+	}
+	session, err := l.open()
+	if err != nil {
+		return err
+	}
+	fresh, err := MeasureAll(ctx, session, s)
+	for _, old := range l.Statistics() {
+		missing := !slices.ContainsFunc(fresh, func(st Stats) bool { return st.Keyspace == old.Keyspace && st.Table == old.Table })
+		if missing && s.Table(old.Keyspace, old.Table) != nil {
+			fresh = append(fresh, old)
+		}
+	}
+	slices.SortFunc(fresh, func(a, b Stats) int {
+		return strings.Compare(a.Keyspace+"."+a.Table, b.Keyspace+"."+b.Table)
+	})
+	l.statistics.Store(&fresh)
+	return err
+}
+
+// Close ends the session.
+func (l *Live) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.session != nil {
+		l.session.Close()
+	}
+}
+
+func (l *Live) open() (*gocql.Session, error) {
+	if l.session == nil || l.session.Closed() {
+		session, err := l.connect()
+		if err != nil {
+			return nil, fmt.Errorf("connect to Cassandra: %w", err)
+		}
+		l.session = session
+	}
+	return l.session, nil
+}
+
+func (l *Live) restrict(s *Schema) *Schema {
+	out := &Schema{}
+	for _, k := range s.Keyspaces {
+		if len(l.keyspaces) > 0 && !slices.Contains(l.keyspaces, k.Name) {
+			continue
+		}
+		k.Tables = slices.DeleteFunc(slices.Clone(k.Tables), func(t Table) bool { return strings.HasPrefix(t.Comment, OwnComment) })
+		out.Keyspaces = append(out.Keyspaces, k)
+	}
+	return out
+}

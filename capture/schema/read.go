@@ -1,0 +1,137 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/gocql/gocql"
+)
+
+// System reports whether a keyspace is Cassandra's own.
+func System(keyspace string) bool {
+	return keyspace == "system" || strings.HasPrefix(keyspace, "system_") || keyspace == "dse_system"
+}
+
+// Read reads the schema of the named keyspaces, or of all that are not Cassandra's own. A keyspace that does not exist is
+// left out. Read is not atomic: a schema that changes meanwhile is read again at the next SCHEMA_CHANGE event.
+func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Schema, error) {
+	wanted := map[string]bool{}
+	for _, k := range keyspaces {
+		wanted[k] = true
+	}
+	take := func(k string) bool {
+		if len(wanted) > 0 {
+			return wanted[k]
+		}
+		return !System(k)
+	}
+	type id struct{ keyspace, table string }
+	found := map[string]*Keyspace{}
+	tables := map[id]*Table{}
+
+	var keyspace, table string
+	var replication map[string]string
+	err := each(ctx, session, `SELECT keyspace_name, replication FROM system_schema.keyspaces`, func() {
+		if take(keyspace) {
+			found[keyspace] = &Keyspace{Name: keyspace, Replication: replication, Tables: []Table{}}
+		}
+		replication = nil
+	}, &keyspace, &replication)
+	if err != nil {
+		return nil, fmt.Errorf("read keyspaces: %w", err)
+	}
+
+	var uuid gocql.UUID
+	var ttl int
+	var comment string
+	var flags []string
+	err = each(ctx, session, `SELECT keyspace_name, table_name, id, default_time_to_live, comment, flags FROM system_schema.tables`, func() {
+		if found[keyspace] != nil {
+			t := &Table{Keyspace: keyspace, Name: table, ID: uuid.String(), DefaultTTL: ttl, Comment: comment, Flags: flags}
+			sort.Strings(t.Flags)
+			for _, f := range flags {
+				t.Counter = t.Counter || f == "counter"
+			}
+			tables[id{keyspace, table}] = t
+		}
+		flags = nil
+	}, &keyspace, &table, &uuid, &ttl, &comment, &flags)
+	if err != nil {
+		return nil, fmt.Errorf("read tables: %w", err)
+	}
+
+	var c Column
+	var kind, order string
+	err = each(ctx, session, `SELECT keyspace_name, table_name, column_name, kind, position, type, clustering_order FROM system_schema.columns`, func() {
+		if t := tables[id{keyspace, table}]; t != nil {
+			c.Kind, c.Descending = ColumnKind(kind), strings.EqualFold(order, "desc")
+			t.Columns = append(t.Columns, c)
+		}
+		c = Column{}
+	}, &keyspace, &table, &c.Name, &kind, &c.Position, &c.Type, &order)
+	if err != nil {
+		return nil, fmt.Errorf("read columns: %w", err)
+	}
+
+	var x Index
+	err = each(ctx, session, `SELECT keyspace_name, table_name, index_name, kind, options FROM system_schema.indexes`, func() {
+		if t := tables[id{keyspace, table}]; t != nil {
+			x.Column, x.On = target(x.Options["target"])
+			t.Indexes = append(t.Indexes, x)
+		}
+		x = Index{}
+	}, &keyspace, &table, &x.Name, &x.Kind, &x.Options)
+	if err != nil {
+		return nil, fmt.Errorf("read indexes: %w", err)
+	}
+
+	var view string
+	err = each(ctx, session, `SELECT keyspace_name, view_name, base_table_name FROM system_schema.views`, func() {
+		if t := tables[id{keyspace, table}]; t != nil {
+			t.Views = append(t.Views, view)
+		}
+	}, &keyspace, &view, &table)
+	if err != nil {
+		return nil, fmt.Errorf("read materialised views: %w", err)
+	}
+
+	for _, t := range tables {
+		sortColumns(t.Columns)
+		sort.Slice(t.Indexes, func(i, j int) bool { return t.Indexes[i].Name < t.Indexes[j].Name })
+		sort.Strings(t.Views)
+		found[t.Keyspace].Tables = append(found[t.Keyspace].Tables, *t)
+	}
+	out := &Schema{Keyspaces: []Keyspace{}}
+	for _, k := range found {
+		sort.Slice(k.Tables, func(i, j int) bool { return k.Tables[i].Name < k.Tables[j].Name })
+		out.Keyspaces = append(out.Keyspaces, *k)
+	}
+	sort.Slice(out.Keyspaces, func(i, j int) bool { return out.Keyspaces[i].Name < out.Keyspaces[j].Name })
+	return out, nil
+}
+
+// each runs a query and calls row after each row was scanned into dest.
+func each(ctx context.Context, session *gocql.Session, query string, row func(), dest ...any) error {
+	iter := session.Query(query).WithContext(ctx).Iter()
+	for iter.Scan(dest...) {
+		row()
+	}
+	return iter.Close()
+}
+
+var targetFunction = regexp.MustCompile(`^(keys|values|entries|full)\((.*)\)$`)
+
+// target takes an index target apart: `city`, `"City"`, `keys(m)`.
+func target(t string) (column, on string) {
+	column, on = t, "values"
+	if m := targetFunction.FindStringSubmatch(t); m != nil {
+		on, column = m[1], m[2]
+	}
+	if len(column) >= 2 && column[0] == '"' && column[len(column)-1] == '"' {
+		column = strings.ReplaceAll(column[1:len(column)-1], `""`, `"`)
+	}
+	return column, on
+}

@@ -1,0 +1,321 @@
+// Package store keeps documents, their audit trail and the history of snapshots in one SQLite file (helenus.db), the default
+// state of a single proxy. It imports nothing of ours: a document is JSON under a kind and an id, and what it means is
+// its writer's business.
+//
+// Every change is one transaction, written through to the disk (WAL, synchronous FULL) before the call returns: what was
+// acknowledged is there after kill -9 or a power cut. One process at a time may have the file open; SQLite's exclusive
+// lock sees to that and ends with the process. The file carries the version of its tables; a newer file than this program
+// knows is refused, untouched.
+//
+// Where the link is thin: one file, one process. A fleet of proxies needs the same surface over a Cassandra keyspace.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// File is the name of the store's file in its directory.
+const File = "helenus.db"
+
+// Version is the version of the tables that this program reads and writes.
+const Version = 1
+
+// application marks the file as ours ("Hele").
+const application = 0x48656c65
+
+// Errors that a caller may decide on.
+var (
+	ErrNotFound = errors.New("no such document")
+	ErrLocked   = errors.New("in use by another process")
+	ErrNewer    = errors.New("written by a newer version of Helenus")
+	ErrForeign  = errors.New("not a store of Helenus")
+)
+
+// Store is an open store. Its methods may be called from many goroutines; changes are made one after the other.
+type Store struct {
+	db   *sql.DB
+	path string
+	now  func() time.Time
+}
+
+// Document is one stored value.
+type Document struct {
+	Kind    string          `json:"kind"`
+	ID      string          `json:"id"`
+	Version int64           `json:"version"` // 1 when first saved, one more at each save
+	Updated time.Time       `json:"updated"`
+	Raw     json.RawMessage `json:"raw"`
+}
+
+// NewDocument makes a document to be saved.
+func NewDocument(kind, id string, v any) (Document, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return Document{}, fmt.Errorf("encode %s %s: %w", kind, id, err)
+	}
+	return Document{Kind: kind, ID: id, Raw: raw}, nil
+}
+
+// Event is one line of the audit trail of a document.
+type Event struct {
+	Kind  string    `json:"kind"`
+	ID    string    `json:"id"`
+	At    time.Time `json:"at"` // now, if zero when appended
+	Actor string    `json:"actor"`
+	Text  string    `json:"text"`
+}
+
+// Key names a document.
+type Key struct{ Kind, ID string }
+
+// Change is what is to be done at once: all of it or nothing.
+type Change struct {
+	Save   []Document // Version and Updated are set by the store
+	Delete []Key      // the documents; their events stay
+	Append []Event
+}
+
+// tables brings a file from version i to i+1.
+var tables = [Version]string{`
+	CREATE TABLE documents (kind TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, updated INTEGER NOT NULL,
+		body BLOB NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;
+	CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL,
+		actor TEXT NOT NULL, text TEXT NOT NULL);
+	CREATE INDEX events_of ON events (kind, id, seq);
+	CREATE TABLE snapshots (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, body BLOB NOT NULL);
+	CREATE INDEX snapshots_at ON snapshots (at);
+`}
+
+// Open opens the store in a directory, which is made if it is not there. It fails with ErrLocked, ErrNewer or ErrForeign if the
+// file can not be used, and leaves it as it is then.
+func Open(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of the store: %w", err)
+	}
+	path, err := filepath.Abs(filepath.Join(dir, File))
+	if err != nil {
+		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
+	}
+	// SQLite would make the file readable for all: it may hold names of tables and columns.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	options := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(500)", "locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(FULL)",
+	}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: options.Encode()}).String())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1) // the exclusive lock belongs to a connection
+	s := &Store{db: db, path: path, now: time.Now}
+	if err := s.prepare(); err != nil {
+		_ = db.Close() // the first error is the one to report
+		return nil, fmt.Errorf("open %s: %w", path, explain(err))
+	}
+	return s, nil
+}
+
+// explain turns SQLite's codes into this package's errors.
+func explain(err error) error {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		switch e.Code() & 0xFF {
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+			return fmt.Errorf("%w: stop the other helenus, or name another directory (%w)", ErrLocked, err)
+		case sqlite3.SQLITE_NOTADB:
+			return fmt.Errorf("%w: %w", ErrForeign, err)
+		}
+	}
+	return err
+}
+
+// prepare checks the version and makes the tables.
+func (s *Store) prepare() error {
+	ctx := context.Background()
+	return s.transaction(ctx, func(tx *sql.Tx) error {
+		var version, mark, objects int
+		for query, into := range map[string]*int{
+			"PRAGMA user_version": &version, "PRAGMA application_id": &mark, "SELECT count(*) FROM sqlite_schema": &objects,
+		} {
+			if err := tx.QueryRowContext(ctx, query).Scan(into); err != nil {
+				return err
+			}
+		}
+		if mark != application && (mark != 0 || objects > 0) {
+			return fmt.Errorf("%w: name another directory", ErrForeign)
+		}
+		if version > Version {
+			return fmt.Errorf("%w: its tables are of version %d, this program knows %d; install the newer version or name another directory",
+				ErrNewer, version, Version)
+		}
+		for v := version; v < Version; v++ {
+			if _, err := tx.ExecContext(ctx, tables[v]); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", Version, application))
+		return err
+	})
+}
+
+// Close closes the store.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Path is where the file is.
+func (s *Store) Path() string { return s.path }
+
+func (s *Store) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		_ = tx.Rollback() // the first error is the one to report
+		return err
+	}
+	return tx.Commit()
+}
+
+// Commit carries a change out, all of it or nothing.
+func (s *Store) Commit(ctx context.Context, c Change) error {
+	err := s.transaction(ctx, func(tx *sql.Tx) error {
+		now := s.now()
+		for _, d := range c.Save {
+			if !json.Valid(d.Raw) {
+				return fmt.Errorf("%s %s is not valid JSON", d.Kind, d.ID)
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO documents (kind, id, version, updated, body) VALUES (?, ?, 1, ?, ?)
+				ON CONFLICT (kind, id) DO UPDATE SET version = version + 1, updated = excluded.updated, body = excluded.body`,
+				d.Kind, d.ID, now.UnixNano(), []byte(d.Raw)); err != nil {
+				return err
+			}
+		}
+		for _, k := range c.Delete {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM documents WHERE kind = ? AND id = ?`, k.Kind, k.ID); err != nil {
+				return err
+			}
+		}
+		for _, e := range c.Append {
+			if e.At.IsZero() {
+				e.At = now
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO events (kind, id, at, actor, text) VALUES (?, ?, ?, ?, ?)`,
+				e.Kind, e.ID, e.At.UnixNano(), e.Actor, e.Text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write to %s: %w", s.path, err)
+	}
+	return nil
+}
+
+// Save stores v as JSON under a kind and an id.
+func (s *Store) Save(ctx context.Context, kind, id string, v any) error {
+	d, err := NewDocument(kind, id, v)
+	if err != nil {
+		return err
+	}
+	return s.Commit(ctx, Change{Save: []Document{d}})
+}
+
+// SaveAll stores documents, all or none.
+func (s *Store) SaveAll(ctx context.Context, docs ...Document) error {
+	return s.Commit(ctx, Change{Save: docs})
+}
+
+// Delete removes a document. Its events stay. It is no error if there is none.
+func (s *Store) Delete(ctx context.Context, kind, id string) error {
+	return s.Commit(ctx, Change{Delete: []Key{{kind, id}}})
+}
+
+// Append adds a line to the audit trail of a document, which need not exist.
+func (s *Store) Append(ctx context.Context, kind, id, actor, text string) error {
+	return s.Commit(ctx, Change{Append: []Event{{Kind: kind, ID: id, Actor: actor, Text: text}}})
+}
+
+// Load reads a document into v. The error is ErrNotFound if there is none.
+func (s *Store) Load(ctx context.Context, kind, id string, v any) error {
+	var body []byte
+	err := s.db.QueryRowContext(ctx, `SELECT body FROM documents WHERE kind = ? AND id = ?`, kind, id).Scan(&body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("load %s %s: %w", kind, id, ErrNotFound)
+	}
+	if err == nil {
+		err = json.Unmarshal(body, v)
+	}
+	if err != nil {
+		return fmt.Errorf("load %s %s from %s: %w", kind, id, s.path, err)
+	}
+	return nil
+}
+
+// List returns the documents of a kind by id.
+func (s *Store) List(ctx context.Context, kind string) ([]Document, error) {
+	out := []Document{}
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		d := Document{Kind: kind}
+		var updated int64
+		if err := rows.Scan(&d.ID, &d.Version, &updated, (*[]byte)(&d.Raw)); err != nil {
+			return err
+		}
+		d.Updated = time.Unix(0, updated).UTC()
+		out = append(out, d)
+		return nil
+	}, `SELECT id, version, updated, body FROM documents WHERE kind = ? ORDER BY id`, kind)
+	if err != nil {
+		return nil, fmt.Errorf("list %s from %s: %w", kind, s.path, err)
+	}
+	return out, nil
+}
+
+// Events returns the audit trail of a document, oldest first.
+func (s *Store) Events(ctx context.Context, kind, id string) ([]Event, error) {
+	out := []Event{}
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		e := Event{Kind: kind, ID: id}
+		var at int64
+		if err := rows.Scan(&at, &e.Actor, &e.Text); err != nil {
+			return err
+		}
+		e.At = time.Unix(0, at).UTC()
+		out = append(out, e)
+		return nil
+	}, `SELECT at, actor, text FROM events WHERE kind = ? AND id = ? ORDER BY seq`, kind, id)
+	if err != nil {
+		return nil, fmt.Errorf("read events of %s %s from %s: %w", kind, id, s.path, err)
+	}
+	return out, nil
+}
+
+func (s *Store) each(ctx context.Context, row func(rows *sql.Rows) error, query string, args ...any) error {
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // it tells no more than rows.Err
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,364 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/helenus-db/helenus/advisor"
+	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// parts plays advisor and migrations.
+type parts struct {
+	all       []recommend.Recommendation
+	migration []migrate.Migration
+	refuse    error // of Migrator.Approve
+	orders    []string
+	ready     bool
+}
+
+func (p *parts) Latest() *recommend.Advice {
+	if p.all == nil {
+		return nil
+	}
+	return &recommend.Advice{Recommendations: p.all, Model: &infer.Model{}, Dismissed: []recommend.Dismissal{{Fingerprint: "f", Reason: "rare"}}}
+}
+
+func (p *parts) Refresh(context.Context) (*recommend.Advice, error) {
+	if p.all == nil {
+		return nil, advisor.ErrNothingSeen
+	}
+	return p.Latest(), nil
+}
+
+func (p *parts) Recommendations(context.Context) ([]recommend.Recommendation, error) { return p.all, nil }
+
+func (p *parts) Recommendation(_ context.Context, id string) (recommend.Recommendation, error) {
+	for _, r := range p.all {
+		if r.ID == id {
+			return r, nil
+		}
+	}
+	return recommend.Recommendation{}, &advisor.NotFoundError{ID: id}
+}
+
+func (p *parts) decide(id string, to recommend.State, reason, actor string) (recommend.Recommendation, error) {
+	for i := range p.all {
+		r := &p.all[i]
+		switch {
+		case r.ID != id:
+		case r.State == to:
+			return *r, &advisor.StateError{ID: id, State: r.State, Wish: string(to)}
+		default:
+			r.State, r.StateReason, r.Actor = to, reason, actor
+			return *r, nil
+		}
+	}
+	return recommend.Recommendation{}, &advisor.NotFoundError{ID: id}
+}
+
+func (p *parts) Approve(_ context.Context, id, actor string) (recommend.Recommendation, error) {
+	return p.decide(id, recommend.Approved, "", actor)
+}
+
+func (p *parts) Reject(_ context.Context, id, reason, actor string) (recommend.Recommendation, error) {
+	return p.decide(id, recommend.Rejected, reason, actor)
+}
+
+func (p *parts) Reopen(_ context.Context, id, reason, actor string) (recommend.Recommendation, error) {
+	return p.decide(id, recommend.Open, reason, actor)
+}
+
+// migrator is the other half: its Approve has another signature.
+type migrator struct{ *parts }
+
+func (m migrator) Approve(_ context.Context, id string, lu plan.LookUp, actor string) (migrate.Migration, error) {
+	if m.refuse != nil {
+		return migrate.Migration{}, m.refuse
+	}
+	made := migrate.Migration{ID: id, LookUp: lu, Actor: actor, State: migrate.Approved}
+	m.migration = append(m.migration, made)
+	return made, nil
+}
+
+func (m migrator) order(what, id, actor string, to migrate.State) error {
+	m.orders = append(m.orders, what+" "+id+" by "+actor)
+	for i := range m.migration {
+		if m.migration[i].State == to {
+			return &migrate.ErrState{Migration: id, Order: what, State: to}
+		}
+		m.migration[i].State = to
+	}
+	return nil
+}
+
+func (m migrator) Rollback(_ context.Context, id, actor string) error {
+	return m.order("rollback", id, actor, migrate.RolledBack)
+}
+
+func (m migrator) Resume(_ context.Context, id, actor string) error {
+	return m.order("resume", id, actor, migrate.Verify)
+}
+
+func (m migrator) Drop(_ context.Context, id, actor string) error {
+	return m.order("drop", id, actor, migrate.Dropped)
+}
+
+func (m migrator) Migrations() []migrate.Migration { return m.migration }
+
+func serve(t *testing.T, p *parts, pprof bool) *Client {
+	t.Helper()
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "helenus_test", Help: "A gauge."}))
+	s := New(Options{
+		Token: "secret", Pprof: pprof, Statements: func() *capture.Snapshot { return &capture.Snapshot{Other: 7} }, Advisor: p, Migrator: migrator{p},
+		Ready:   func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },
+		Metrics: metrics, Log: slog.New(slog.DiscardHandler),
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	t.Cleanup(func() {
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return &Client{Address: l.Addr().String(), Token: "secret"}
+}
+
+func someParts() *parts {
+	return &parts{all: []recommend.Recommendation{
+		{ID: "r-1", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, LookUp: &plan.LookUp{Table: "t"}},
+	}}
+}
+
+// code is the API's code of an error, "" for none.
+func code(t *testing.T, err error) string {
+	t.Helper()
+	var e *Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &e):
+		if e.Message == "" {
+			t.Error("an error without a message")
+		}
+		return e.Code
+	}
+	t.Fatalf("not an answer of the API: %v", err)
+	return ""
+}
+
+func TestApproveRejectRollbackDrop(t *testing.T) {
+	p := someParts()
+	c := serve(t, p, false)
+	ctx := context.Background()
+	var m migrate.Migration
+	if err := c.Post(ctx, "recommendations/r-1/approve", Decision{Actor: "ann"}, &m); err != nil || m.Actor != "ann" || m.LookUp.Table != "t" {
+		t.Fatalf("approve: %+v, %v", m, err)
+	}
+	if got := code(t, c.Post(ctx, "recommendations/r-1/approve", Decision{}, &m)); got != "refused" {
+		t.Errorf("a second approval: %q", got)
+	}
+	var r recommend.Recommendation
+	if err := c.Get(ctx, "recommendations/r-1", &r); err != nil || r.Migration != "approved" || r.Actor != "ann" {
+		t.Errorf("the migration's state is not joined: %+v, %v", r, err)
+	}
+	if err := c.Post(ctx, "migrations/r-1/rollback", Decision{Actor: "bob"}, &m); err != nil || m.State != migrate.RolledBack {
+		t.Errorf("rollback: %+v, %v", m, err)
+	}
+	if got := code(t, c.Post(ctx, "migrations/r-1/rollback", Decision{}, &m)); got != "refused" {
+		t.Errorf("a second roll-back: %q", got)
+	}
+	if err := c.Post(ctx, "migrations/r-1/drop", Decision{Actor: "bob"}, &m); err != nil || m.State != migrate.Dropped {
+		t.Errorf("drop: %+v, %v", m, err)
+	}
+	if p.all[0].State != recommend.Open {
+		t.Errorf("what was dropped can not be approved again: %s", p.all[0].State)
+	}
+	if got := code(t, c.Post(ctx, "recommendations/r-1/reject", Decision{Actor: "ann"}, &r)); got != "invalid" {
+		t.Errorf("a rejection without a reason: %q", got)
+	}
+	if err := c.Post(ctx, "recommendations/r-1/reject", Decision{Actor: "ann", Reason: "too dear"}, &r); err != nil || r.State != recommend.Rejected {
+		t.Errorf("reject: %+v, %v", r, err)
+	}
+	if got := strings.Join(p.orders, ", "); got != "rollback r-1 by bob, rollback r-1 by api, drop r-1 by bob" {
+		t.Errorf("orders: %s", got)
+	}
+}
+
+func TestApprovalThatCanNotBeginIsTakenBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		code string
+	}{
+		"condition": {&match.Refusal{Condition: "C20", Reason: "the table was altered"}, "refused"},
+		"ownership": {&migrate.ErrOwnership{Table: "t"}, "refused"},
+		"failure":   {errors.New("disk full"), "internal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := someParts()
+			p.refuse = c.err
+			client := serve(t, p, false)
+			err := client.Post(context.Background(), "recommendations/r-1/approve", Decision{}, &migrate.Migration{})
+			if got := code(t, err); got != c.code || !strings.Contains(err.Error(), c.err.Error()) {
+				t.Errorf("%q: %v", got, err)
+			}
+			if p.all[0].State != recommend.Open {
+				t.Errorf("it is %s", p.all[0].State)
+			}
+		})
+	}
+}
+
+func TestNothingThere(t *testing.T) {
+	c := serve(t, &parts{}, false)
+	ctx := context.Background()
+	var raw []byte
+	for path, want := range map[string]string{
+		"recommendations/r-9": "not_found", "migrations/r-9": "not_found", "nonsense": "not_found", "model": "unavailable",
+		"recommendations": "", "migrations": "", "statements": "",
+	} {
+		if got := code(t, c.Get(ctx, path, &raw)); got != want {
+			t.Errorf("GET %s: %q, want %q", path, got, want)
+		}
+	}
+	for path, want := range map[string]string{
+		"recommendations/r-9/approve": "not_found", "migrations/r-9/drop": "not_found", "advise": "unavailable", "statements": "not_found",
+	} {
+		if got := code(t, c.Post(ctx, path, Decision{}, &raw)); got != want {
+			t.Errorf("POST %s: %q, want %q", path, got, want)
+		}
+	}
+	var list []migrate.Migration
+	if err := c.Get(ctx, "migrations", &raw); err != nil || json.Unmarshal(raw, &list) != nil || list == nil {
+		t.Errorf("no migrations must be an empty list: %s, %v", raw, err)
+	}
+}
+
+func TestBadBodies(t *testing.T) {
+	c := serve(t, someParts(), false)
+	for _, body := range []any{"text", []int{1}, map[string]any{"actr": "ann"}, map[string]any{"actor": strings.Repeat("x", maxBody)}} {
+		if got := code(t, c.Post(context.Background(), "recommendations/r-1/reject", body, &[]byte{})); got != "invalid" {
+			t.Errorf("%.40v: %q", body, got)
+		}
+	}
+}
+
+func get(t *testing.T, c *Client, path, token string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+c.Address+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = a.Body.Close() }()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.StatusCode, string(text)
+}
+
+func TestWhoMaySeeWhat(t *testing.T) {
+	p := someParts()
+	with, without := serve(t, p, true), serve(t, p, false)
+	for _, c := range []struct {
+		client      *Client
+		path, token string
+		status      int
+	}{
+		{with, "/api/v1/statements", "", http.StatusUnauthorized},
+		{with, "/api/v1/statements", "wrong", http.StatusUnauthorized},
+		{with, "/api/v1/statements", "secret", http.StatusOK},
+		{with, "/debug/pprof/", "", http.StatusUnauthorized},
+		{with, "/debug/pprof/", "secret", http.StatusOK},
+		{without, "/debug/pprof/", "secret", http.StatusNotFound},
+		{with, "/metrics", "", http.StatusOK},
+		{with, "/healthz", "", http.StatusOK},
+		{with, "/readyz", "", http.StatusServiceUnavailable},
+		{with, "/", "", http.StatusNotFound},
+	} {
+		if got, text := get(t, c.client, c.path, c.token); got != c.status {
+			t.Errorf("GET %s with %q: %d, want %d: %s", c.path, c.token, got, c.status, text)
+		}
+	}
+	p.ready = true
+	if got, text := get(t, with, "/readyz", ""); got != http.StatusOK || !strings.Contains(text, `"cassandra"`) {
+		t.Errorf("ready: %d %s", got, text)
+	}
+	if _, text := get(t, with, "/metrics", ""); !strings.Contains(text, "# HELP helenus_test A gauge.") {
+		t.Errorf("metrics: %s", text)
+	}
+	// A link must never decide anything.
+	if got, _ := get(t, with, "/api/v1/recommendations/r-1/approve", "secret"); got != http.StatusNotFound || p.all[0].State != recommend.Open {
+		t.Errorf("GET approve: %d, %s", got, p.all[0].State)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err = (&Client{Address: address}).Get(context.Background(), "statements", &[]byte{})
+	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), address) {
+		t.Fatal(err)
+	}
+}
+
+func TestTokenIsKept(t *testing.T) {
+	dir := t.TempDir()
+	first, err := Token("", dir)
+	if err != nil || len(first) < 32 {
+		t.Fatalf("%q, %v", first, err)
+	}
+	if again, err := Token("", dir); err != nil || again != first {
+		t.Fatalf("%q, %v", again, err)
+	}
+	if given, err := Token("mine", dir); err != nil || given != "mine" {
+		t.Fatalf("%q, %v", given, err)
+	}
+	info, err := os.Stat(filepath.Join(dir, TokenFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%v, %v", info.Mode(), err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, TokenFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Token("", dir); err == nil || !strings.Contains(err.Error(), "is empty") {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,72 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/helenus-db/helenus/advisor"
+	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// Error is what the API answers when it can not do what was asked.
+type Error struct {
+	Status  int    `json:"-"`     // HTTP status
+	Code    string `json:"code"`  // not_found, refused, invalid, unauthorised, unavailable, internal
+	Message string `json:"error"` // what happened, to what, and what to do
+}
+
+func (e *Error) Error() string { return e.Message }
+
+func notFound(message string) error {
+	return &Error{Status: http.StatusNotFound, Code: "not_found", Message: message}
+}
+
+func invalid(message string) error {
+	return &Error{Status: http.StatusBadRequest, Code: "invalid", Message: message}
+}
+
+// classify finds out what an error of the advisor or of a migration means to whoever asked: that there is no such
+// thing, that the answer is no, or that something failed.
+func classify(err error) *Error {
+	var (
+		e        *Error
+		missing  *advisor.NotFoundError
+		decided  *advisor.StateError
+		approved *migrate.ErrAlreadyApproved
+		state    *migrate.ErrState
+		owner    *migrate.ErrOwnership
+		refusal  *match.Refusal
+	)
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.As(err, &missing), errors.Is(err, migrate.ErrUnknown):
+		return &Error{Status: http.StatusNotFound, Code: "not_found", Message: err.Error()}
+	case errors.As(err, &decided), errors.As(err, &approved), errors.As(err, &state), errors.As(err, &owner), errors.As(err, &refusal),
+		errors.Is(err, rewrite.ErrOpaque):
+		return &Error{Status: http.StatusConflict, Code: "refused", Message: err.Error()}
+	case errors.Is(err, advisor.ErrNothingSeen):
+		return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: err.Error()}
+	}
+	return &Error{Status: http.StatusInternalServerError, Code: "internal", Message: err.Error()}
+}
+
+func writeError(w http.ResponseWriter, err error) {
+	e := classify(err)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.Status)
+	_ = json.NewEncoder(w).Encode(e) // the client has gone if this fails
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(text, '\n'))
+}

@@ -1,0 +1,330 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/helenus-db/helenus/advisor"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// Advisor is what the API needs of package advisor.
+type Advisor interface {
+	// Latest is the last advice worked out in this process; nil before the first.
+	Latest() *recommend.Advice
+	// Refresh works it out now.
+	Refresh(ctx context.Context) (*recommend.Advice, error)
+	// Recommendations are all that are remembered, also from before a restart; Recommendation is one of them.
+	Recommendations(ctx context.Context) ([]recommend.Recommendation, error)
+	Recommendation(ctx context.Context, id string) (recommend.Recommendation, error)
+	// Approve, Reject and Reopen note decisions.
+	Approve(ctx context.Context, id, actor string) (recommend.Recommendation, error)
+	Reject(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error)
+	Reopen(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error)
+}
+
+// Migrator is what the API needs of package rewrite.
+type Migrator interface {
+	Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (migrate.Migration, error)
+	Rollback(ctx context.Context, id, actor string) error
+	Resume(ctx context.Context, id, actor string) error
+	Drop(ctx context.Context, id, actor string) error
+	Migrations() []migrate.Migration
+}
+
+// Check is one condition of readiness.
+type Check struct {
+	Name  string `json:"name"`
+	Ready bool   `json:"ready"`
+	Why   string `json:"why,omitempty"` // if it is not
+}
+
+// Options says what a Server serves. All fields but Pprof are needed.
+type Options struct {
+	Token      string
+	Pprof      bool
+	Statements func() *capture.Snapshot
+	Advisor    Advisor
+	Migrator   Migrator
+	Ready      func() []Check
+	Metrics    prometheus.Gatherer
+	Log        *slog.Logger
+}
+
+// Server is the admin API.
+type Server struct {
+	o    Options
+	http http.Server
+}
+
+// New makes a server; nothing is listened on yet.
+func New(o Options) *Server {
+	s := &Server{o: o}
+	s.http.Handler = s.Handler()
+	s.http.ReadHeaderTimeout = 10 * time.Second
+	s.http.ErrorLog = slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
+	return s
+}
+
+// Serve answers on l until Shutdown.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown stops listening and lets the requests under way end.
+func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ctx) }
+
+// maxBody bounds what a client may send, bytes.
+const maxBody = 1 << 20
+
+// Handler is the whole API.
+func (s *Server) Handler() http.Handler {
+	api := http.NewServeMux()
+	route := func(pattern string, h func(r *http.Request) (any, error)) {
+		api.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			answer, err := h(r)
+			switch text, isText := answer.(text); {
+			case err != nil:
+				s.o.Log.Debug("request refused", "method", r.Method, "path", r.URL.Path, "error", err)
+				writeError(w, err)
+			case isText:
+				w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+				_, _ = io.WriteString(w, string(text))
+			default:
+				writeJSON(w, answer)
+			}
+		})
+	}
+	route("GET /api/v1/statements", s.statements)
+	route("GET /api/v1/model", s.model)
+	route("GET /api/v1/recommendations", s.recommendations)
+	route("GET /api/v1/recommendations/{id}", s.recommendation)
+	route("POST /api/v1/recommendations/{id}/approve", s.approve)
+	route("POST /api/v1/recommendations/{id}/reject", s.reject)
+	route("POST /api/v1/advise", s.advise)
+	route("GET /api/v1/migrations", s.migrations)
+	route("GET /api/v1/migrations/{id}", s.migration)
+	for order, do := range map[string]func(context.Context, string, string) error{
+		"rollback": s.o.Migrator.Rollback, "resume": s.o.Migrator.Resume, "drop": s.drop,
+	} {
+		route("POST /api/v1/migrations/{id}/"+order, s.order(do))
+	}
+	api.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, notFound("there is no "+r.Method+" "+r.URL.Path+"; docs/operating.md lists what there is"))
+	})
+
+	all := http.NewServeMux()
+	all.Handle("/api/", guarded(s.o.Token, api))
+	all.Handle("GET /metrics", promhttp.HandlerFor(s.o.Metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn)}))
+	all.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	all.HandleFunc("GET /readyz", s.ready)
+	if s.o.Pprof {
+		for path, h := range map[string]http.HandlerFunc{
+			"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
+		} {
+			all.Handle("/debug/pprof/"+path, guarded(s.o.Token, h))
+		}
+	}
+	return all
+}
+
+// text is an answer for people.
+type text string
+
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	checks := s.o.Ready()
+	for _, c := range checks {
+		if !c.Ready {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			break
+		}
+	}
+	writeJSON(w, checks)
+}
+
+func (s *Server) statements(*http.Request) (any, error) { return s.o.Statements(), nil }
+
+func (s *Server) model(r *http.Request) (any, error) {
+	a := s.o.Advisor.Latest()
+	if a == nil {
+		return nil, &Error{
+			Status: http.StatusServiceUnavailable, Code: "unavailable",
+			Message: "no model has been worked out yet: Helenus has just started, nothing was said, or Cassandra can not be reached (see /readyz)",
+		}
+	}
+	if !wantsText(r) {
+		return a.Model, nil
+	}
+	var b strings.Builder
+	a.Model.Text(&b)
+	return text(b.String()), nil
+}
+
+func wantsText(r *http.Request) bool { return r.URL.Query().Get("format") == "text" }
+
+func (s *Server) advise(r *http.Request) (any, error) {
+	if _, err := s.o.Advisor.Refresh(r.Context()); err != nil {
+		return nil, err
+	}
+	return s.recommendations(r)
+}
+
+// Recommendations is the answer to GET recommendations: the advice without the model.
+type Recommendations struct {
+	At              time.Time                  `json:"at"` // of the last round in this process; zero if there was none
+	Recommendations []recommend.Recommendation `json:"recommendations"`
+	Dismissed       []recommend.Dismissal      `json:"dismissed"`
+}
+
+func (s *Server) recommendations(r *http.Request) (any, error) {
+	all, err := s.o.Advisor.Recommendations(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	out := Recommendations{Recommendations: []recommend.Recommendation{}, Dismissed: []recommend.Dismissal{}}
+	for _, one := range all {
+		out.Recommendations = append(out.Recommendations, s.joined(one))
+	}
+	if a := s.o.Advisor.Latest(); a != nil {
+		out.At, out.Dismissed = a.At, append(out.Dismissed, a.Dismissed...)
+	}
+	return out, nil
+}
+
+// joined adds the state of the migration that carries a recommendation out.
+func (s *Server) joined(r recommend.Recommendation) recommend.Recommendation {
+	for _, m := range s.o.Migrator.Migrations() {
+		if m.ID == r.ID {
+			r.Migration = string(m.State)
+		}
+	}
+	return r
+}
+
+func (s *Server) recommendation(r *http.Request) (any, error) {
+	one, err := s.o.Advisor.Recommendation(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	one = s.joined(one)
+	if !wantsText(r) {
+		return one, nil
+	}
+	var b strings.Builder
+	recommend.Explain(&b, one)
+	return text(b.String()), nil
+}
+
+// Decision is the body of every POST that decides something.
+type Decision struct {
+	Actor  string `json:"actor"`            // who decides; the name is kept
+	Reason string `json:"reason,omitempty"` // needed to reject
+}
+
+func decision(r *http.Request) (Decision, error) {
+	var d Decision
+	in := json.NewDecoder(r.Body)
+	in.DisallowUnknownFields()
+	if err := in.Decode(&d); err != nil && !errors.Is(err, io.EOF) {
+		return d, invalid(fmt.Sprintf("the body must be JSON such as {\"actor\": \"ann\", \"reason\": \"...\"}: %v", err))
+	}
+	if d.Actor == "" {
+		d.Actor = "api"
+	}
+	return d, nil
+}
+
+// approve notes the decision first: it is what refuses what is not eligible, or approved already. An approval whose
+// migration can not begin is taken back.
+func (s *Server) approve(r *http.Request) (any, error) {
+	d, err := decision(r)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.o.Advisor.Approve(r.Context(), r.PathValue("id"), d.Actor)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.o.Migrator.Approve(r.Context(), one.ID, *one.LookUp, d.Actor)
+	if err != nil {
+		_, undone := s.o.Advisor.Reopen(context.WithoutCancel(r.Context()), one.ID, err.Error(), "")
+		return nil, errors.Join(err, undone)
+	}
+	return m, nil
+}
+
+func (s *Server) reject(r *http.Request) (any, error) {
+	d, err := decision(r)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(d.Reason) == "" {
+		return nil, invalid("a rejection needs a reason (--reason), so that the next person knows")
+	}
+	return s.o.Advisor.Reject(r.Context(), r.PathValue("id"), d.Reason, d.Actor)
+}
+
+// drop lets what was dropped be advised, and approved, again.
+func (s *Server) drop(ctx context.Context, id, actor string) error {
+	if err := s.o.Migrator.Drop(ctx, id, actor); err != nil {
+		return err
+	}
+	_, err := s.o.Advisor.Reopen(ctx, id, "its migration was rolled back and dropped", actor)
+	if notThere := new(advisor.NotFoundError); errors.As(err, &notThere) {
+		return nil // forgotten meanwhile
+	}
+	return err
+}
+
+func (s *Server) migrations(*http.Request) (any, error) {
+	all := s.o.Migrator.Migrations()
+	if all == nil {
+		all = []migrate.Migration{}
+	}
+	return all, nil
+}
+
+func (s *Server) migration(r *http.Request) (any, error) {
+	id := r.PathValue("id")
+	for _, m := range s.o.Migrator.Migrations() {
+		if m.ID == id {
+			return m, nil
+		}
+	}
+	return nil, notFound(fmt.Sprintf("there is no migration %s; `helenus migrations` lists them", id))
+}
+
+func (s *Server) order(do func(ctx context.Context, id, actor string) error) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		d, err := decision(r)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.migration(r); err != nil {
+			return nil, err
+		}
+		if err := do(r.Context(), r.PathValue("id"), d.Actor); err != nil {
+			return nil, err
+		}
+		return s.migration(r)
+	}
+}

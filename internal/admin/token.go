@@ -1,0 +1,65 @@
+package admin
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// TokenFile is where a token that nobody chose is kept, in the state directory.
+const TokenFile = "admin.token"
+
+// Token returns the token that the API asks for: the one given, else the one kept in dir, else a new one, kept there for
+// the next start and for the command line, readable by its owner only.
+func Token(given, dir string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	if kept, err := ReadToken(dir); err == nil {
+		return kept, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	var random [24]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return "", fmt.Errorf("admin token: %w", err)
+	}
+	token := hex.EncodeToString(random[:])
+	if err := os.WriteFile(filepath.Join(dir, TokenFile), []byte(token+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("admin token: %w", err)
+	}
+	return token, nil
+}
+
+// ReadToken returns the token kept in a state directory.
+func ReadToken(dir string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, TokenFile)) //nolint:gosec // the operator names the folder
+	if err != nil {
+		return "", fmt.Errorf("admin token: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", fmt.Errorf("admin token: %s is empty; remove it and start helenus run again", filepath.Join(dir, TokenFile))
+	}
+	return token, nil
+}
+
+// guarded lets requests with the token through. The comparison takes the same time wherever the difference is.
+func guarded(token string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="helenus"`)
+			writeError(w, &Error{Status: http.StatusUnauthorized, Code: "unauthorised", Message: "this needs the admin token as `Authorization: Bearer TOKEN`; it is in " + TokenFile + " in the state directory"})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
