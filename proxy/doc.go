@@ -1,2 +1,31 @@
-// Package proxy is the wire: see hooks.go for what it asks of the rest.
+// Package proxy is the wire: a transparent relay between CQL clients and Cassandra that counts what it passes on and
+// lets a [Rewriter] answer in Cassandra's place. It imports proxy/... and nothing else of Helenus; hooks.go is what it
+// asks of the rest.
+//
+// # The relay
+//
+// Each client connection has its own upstream connection and two goroutines, one a direction (package pipe), which show
+// every frame in place to upward.go or downward.go and forward the bytes of those that nobody changed as received. Only
+// frames that must be read whole (a PREPARE, a QUERY, a BATCH, an EXECUTE that a rule or a value sample needs) are
+// waited for, up to Options.MaxFrame; longer others are streamed. A slow reader stalls its own two goroutines and nobody
+// else: connections share nothing on the data path but atomic counters, the table of prepared ids, and the hooks.
+//
+// # Requests in flight
+//
+// streams.go remembers what was asked on each stream id, so that the answer can be counted, and so that
+// [Server.Barrier] can wait for everything that was under way at one moment.
+//
+// # Requests taken over
+//
+// A request that the Rewriter takes is copied, so that the relay reads on, and is carried on by taken.go. Whatever is
+// sent by another goroutine than the direction's own goes through the direction's pipe.Writer, which never
+// blocks the sender. A request that was accepted is answered, or its connection is closed.
+//
+// # Where it is thin
+//
+// TLS on either side and reading compressed requests are later work: connections that compress are relayed unread, and
+// SUPPORTED answers offer no compression. In mirror topology all nodes are shown at the address that the client reached
+// the proxy at, on ports that follow one another; a node's listener stays when the node leaves. There is no time limit
+// on a request or on a handshake: Cassandra's own hold. A BATCH's child text is never replaced (Rule.Text), only offered
+// to Take. An EXECUTE of an id that was prepared before this process started is not counted.
 package proxy

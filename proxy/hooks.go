@@ -44,16 +44,16 @@ type Exchange struct {
 	Start, End    int64     // nanoseconds since the proxy started: request read, answer handed to the client's socket
 	RequestBytes  int       // frame bodies, bytes
 	ResponseBytes int
-	Consistency   uint16 // as on the wire
-	Failed        bool   // answered by an ERROR message
-	ErrorCode     int32  // its code, if Failed
-	Rows          int    // rows in the answer, -1 if it does not say
-	InBatch       bool   // counted as a child of a batch
-	Paged         bool   // the request carried a paging state
-	MorePages     bool   // the answer says so
-	Serial        bool   // read at SERIAL or LOCAL_SERIAL
-	Warned        bool   // the answer carries warnings
-	Rewritten     bool   // answered by the Rewriter, not by Cassandra
+	Consistency   uint16  // as on the wire
+	Failed        bool    // answered by an ERROR message
+	ErrorCode     int32   // its code, if Failed
+	Rows          int     // rows in the answer, -1 if it does not say
+	InBatch       bool    // counted as a child of a batch
+	Paged         bool    // the request carried a paging state
+	MorePages     bool    // the answer says so
+	Serial        bool    // read at SERIAL or LOCAL_SERIAL
+	Warned        bool    // the answer carries warnings
+	Rewritten     bool    // answered by the Rewriter, not by Cassandra
 	Values        []Value // bound values, only while sampling
 	Response      []byte  // body of a RESULT Rows answer from its kind on (4 bytes), only while sampling; may be cut short
 }
@@ -82,7 +82,7 @@ type Prepared struct {
 	Version          byte   // protocol version it was prepared with
 	ResultMetadataID string // v5
 	Variables        []Column
-	PartitionKey     []int  // indexes into Variables, in partition key order; empty if not all are bound
+	PartitionKey     []int // indexes into Variables, in partition key order; empty if not all are bound
 	Results          []Column
 	// ResultMetadata is the metadata of the answer as received (flags, column count, ... ), the very bytes that
 	// begin a ROWS answer after its kind; nil if the statement returns nothing.

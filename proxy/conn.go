@@ -1,0 +1,175 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/wire"
+)
+
+// maxUnauthenticated is the longest request body before the handshake is over, bytes.
+const maxUnauthenticated = 64 << 10
+
+// farewell is how long a connection that is given up may take to receive the error that says why.
+const farewell = time.Second
+
+// conn is one client connection and its upstream connection.
+type conn struct {
+	server  *Server
+	gate    *gate
+	client  atomic.Pointer[Client] // replaced when STARTUP and AUTHENTICATE are seen
+	front   net.Conn               // to the client
+	back    net.Conn               // to Cassandra
+	mode    atomic.Int32
+	streams streams
+
+	keyspace      atomic.Pointer[string] // in use; nil for none
+	authenticated atomic.Bool
+	compresses    atomic.Bool // STARTUP asked for it
+	closed        atomic.Bool
+	opaqueEnded   func() // set by the downward goroutine
+
+	spares spares
+	bound  map[string]*bound // by prepared id; the upward goroutine's own
+
+	up struct {
+		out     *pipe.Writer
+		records []Record
+	}
+	down struct {
+		out      *pipe.Writer
+		finished []finished
+	}
+}
+
+func (s *Server) newConn(g *gate, front net.Conn) *conn {
+	c := &conn{server: s, gate: g, front: front}
+	c.client.Store(&Client{ID: s.lastID.Add(1), Address: front.RemoteAddr().String()})
+	return c
+}
+
+func (c *conn) currentKeyspace() string {
+	if k := c.keyspace.Load(); k != nil {
+		return *k
+	}
+	return ""
+}
+
+func (c *conn) frameLimit() int {
+	if c.authenticated.Load() {
+		return c.server.options.MaxFrame
+	}
+	return min(maxUnauthenticated, c.server.options.MaxFrame)
+}
+
+// run relays until the connection ends, and returns why.
+func (c *conn) run(ctx context.Context) error {
+	back, err := c.gate.dial(ctx)
+	if err != nil {
+		c.front.Close()
+		return err
+	}
+	c.back = back
+	c.up.out = pipe.NewWriter(c.back, c.giveUp)
+	c.down.out = pipe.NewWriter(c.front, c.giveUp)
+	if !c.server.adopt(c) {
+		c.close()
+		return net.ErrClosed
+	}
+	defer c.server.forget(c)
+
+	upEnded := make(chan error, 1)
+	go func() {
+		up := pipe.Pipe{Source: c.front, Out: c.up.out, Handler: upward{c}, Mode: &c.mode, Now: c.server.now}
+		err := up.Run()
+		c.explain(err)
+		c.close()
+		upEnded <- err
+	}()
+	down := pipe.Pipe{Source: c.back, Out: c.down.out, Handler: downward{c}, Mode: &c.mode, Now: c.server.now}
+	err = down.Run()
+	if !c.closed.Load() { // Cassandra ended it: what others still have for the client goes out first
+		_ = c.front.SetWriteDeadline(time.Now().Add(farewell))
+		c.down.out.Settle()
+	}
+	c.close()
+	upErr := <-upEnded
+	c.up.out.Settle()
+	c.down.out.Settle()
+	c.end()
+	var refused *protocolError
+	if errors.As(upErr, &refused) {
+		return upErr
+	}
+	if errors.Is(err, net.ErrClosed) {
+		return upErr
+	}
+	return err
+}
+
+// explain tells the client why its connection is closed, if the fault is in what it sent, and waits a little for it to
+// hear: closing a socket with unread bytes would throw the answer away.
+func (c *conn) explain(err error) {
+	var e *protocolError
+	switch {
+	case errors.As(err, &e):
+	case errors.Is(err, wire.ErrHeaderCRC), errors.Is(err, wire.ErrPayloadCRC), errors.Is(err, pipe.ErrContent):
+		e = &protocolError{version: wire.MaxVersion, code: wire.ErrProtocol, message: err.Error()}
+	default:
+		return
+	}
+	c.server.stats.malformed.Add(1)
+	_ = c.front.SetDeadline(time.Now().Add(farewell))
+	h := wire.Header{Version: e.version | wire.ResponseBit, Flags: e.flags, Stream: e.stream, Opcode: wire.OpError}
+	c.down.out.Send(wire.AppendFrame(nil, h, wire.AppendError(nil, e.code, e.message)))
+	c.down.out.Settle()
+	if t, ok := c.front.(interface{ CloseWrite() error }); ok && t.CloseWrite() == nil {
+		_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{c.front}, make([]byte, 4<<10))
+	}
+}
+
+// giveUp closes the connection from a writer that failed.
+func (c *conn) giveUp(err error) {
+	c.server.log.Debug("client connection given up", "client", c.client.Load().Address, "error", err)
+	c.close()
+}
+
+// close ends both sockets; the goroutines that read from them then end.
+func (c *conn) close() {
+	c.closed.Store(true)
+	c.front.Close()
+	c.back.Close()
+}
+
+// end settles what the connection's end leaves: forwarded requests that got no answer are lost.
+func (c *conn) end() {
+	c.streams.each(func(_ int16, t *slot) {
+		if k := t.taken.Load(); k != nil && t.isBusy() {
+			k.lost()
+		}
+	})
+	for i := range c.down.finished {
+		if f := &c.down.finished[i]; f.done != nil { // answered by Cassandra, but the client could not be told
+			f.done(f.reply)
+		}
+	}
+	if c.opaqueEnded != nil {
+		c.opaqueEnded()
+	}
+}
+
+// quiet tells whether nothing is in flight.
+func (c *conn) quiet() bool {
+	quiet := true
+	c.streams.each(func(_ int16, t *slot) {
+		if t.state.Load()&statusMask != free {
+			quiet = false
+		}
+	})
+	return quiet
+}

@@ -1,0 +1,385 @@
+// Package control is the proxy's own connection to Cassandra: it reads who is in the cluster, hears what changes, and comes
+// back by itself when it is cut. It imports proxy/wire only.
+//
+// It speaks protocol version 4, which every Cassandra from 2.2 on does, without TLS; that, and authentication by anything
+// but a user and a password, is later work.
+package control
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/helenus-db/helenus/proxy/wire"
+)
+
+// Kind is what an Event is about.
+type Kind string
+
+// Kinds of events.
+const (
+	// Connected: the control connection is up, again or for the first time. Whatever happened before may have been
+	// missed: read anew what you keep.
+	Connected Kind = "connected"
+	// Schema: Change is CREATED, UPDATED or DROPPED; Table is "" for a keyspace (or for a type, function, ...).
+	Schema Kind = "schema"
+	// Topology: Change is NEW_NODE, REMOVED_NODE or MOVED_NODE.
+	Topology Kind = "topology"
+	// Status: Change is UP or DOWN.
+	Status Kind = "status"
+)
+
+// Event is something that Cassandra told the control connection.
+type Event struct {
+	Kind     Kind
+	Change   string
+	Keyspace string // schema
+	Table    string // schema, if it is about a table
+	Address  string // topology, status: the node, host:port
+}
+
+// Node is a Cassandra node.
+type Node struct {
+	Address    string // for clients, host:port
+	HostID     string // 32 hexadecimal digits
+	DataCenter string
+	Rack       string
+	Version    string // of Cassandra
+}
+
+// Times of the control connection.
+const (
+	controlTimeout = 10 * time.Second // for one answer
+	heartbeat      = 30 * time.Second // an OPTIONS when nothing was heard for so long
+	firstBackoff   = 250 * time.Millisecond
+	lastBackoff    = 30 * time.Second
+)
+
+// Options configure a Connection.
+type Options struct {
+	ContactPoints      []string // host:port, tried in order
+	Username, Password string   // if Cassandra asks
+	DialTimeout        time.Duration
+	Log                *slog.Logger
+	// OnNodes is told the cluster's nodes, the one connected to first, the others by address, whenever they were read.
+	OnNodes func([]Node)
+	// OnEvent is told what happens, after OnNodes was told what it changed. Both may be nil, and run on the goroutine of
+	// Run.
+	OnEvent func(Event)
+}
+
+// Connection is the control connection. Its zero value is not usable.
+type Connection struct {
+	options Options
+	up      atomic.Bool
+
+	mu    sync.Mutex
+	nodes []Node
+}
+
+// New returns a Connection; Run connects it.
+func New(o Options) *Connection { return &Connection{options: o} }
+
+// Up tells whether the connection stands.
+func (k *Connection) Up() bool { return k.up.Load() }
+
+// Nodes returns the cluster's nodes as last read, sorted by address.
+func (k *Connection) Nodes() []Node {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.nodes)
+}
+
+// Run keeps the connection until ctx ends.
+func (k *Connection) Run(ctx context.Context) {
+	wait := firstBackoff
+	for ctx.Err() == nil {
+		for _, point := range k.options.ContactPoints {
+			err := k.session(ctx, point)
+			if ctx.Err() != nil {
+				break
+			}
+			if k.up.Swap(false) {
+				wait = firstBackoff
+			}
+			k.options.Log.Error("the control connection to Cassandra is down: trying again", "address", point, "error", err, "wait", wait)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, lastBackoff)
+	}
+	k.up.Store(false)
+}
+
+// session is one socket's lifetime.
+type session struct {
+	conn   net.Conn
+	events []Event // that came while an answer was awaited
+}
+
+func (k *Connection) session(ctx context.Context, point string) error {
+	d := net.Dialer{Timeout: k.options.DialTimeout}
+	conn, err := d.DialContext(ctx, "tcp", point)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	c := &session{conn: conn}
+	if err := c.handshake(k.options); err != nil {
+		return err
+	}
+	if err := k.refresh(c); err != nil {
+		return err
+	}
+	k.up.Store(true)
+	k.options.Log.Info("connected to Cassandra", "address", point, "nodes", len(k.Nodes()))
+	k.tell(Event{Kind: Connected})
+	for {
+		if err := k.deliver(c); err != nil {
+			return err
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(heartbeat))
+		h, body, err := c.read()
+		switch timeout := net.Error(nil); {
+		case err == nil:
+			c.note(h, body)
+		case errors.As(err, &timeout) && timeout.Timeout():
+			if _, _, err := c.ask(wire.OpOptions, nil); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// deliver tells the events that came; after changes of the topology the nodes are read anew first.
+func (k *Connection) deliver(c *session) error {
+	for len(c.events) > 0 {
+		events := c.events
+		c.events = nil
+		if slices.ContainsFunc(events, func(e Event) bool { return e.Kind != Schema }) {
+			if err := k.refresh(c); err != nil {
+				return err
+			}
+		}
+		for _, e := range events {
+			k.tell(e)
+		}
+	}
+	return nil
+}
+
+func (k *Connection) tell(e Event) {
+	if f := k.options.OnEvent; f != nil {
+		f(e)
+	}
+}
+
+// refresh reads the cluster's nodes and, in mirror topology, opens listeners for the new ones.
+func (k *Connection) refresh(c *session) error {
+	remote, _ := netip.ParseAddrPort(c.conn.RemoteAddr().String())
+	local, err := c.query("SELECT * FROM system.local")
+	if err != nil {
+		return fmt.Errorf("reading system.local: %w", err)
+	}
+	var first []Node
+	for _, row := range local {
+		first = append(first, nodeOf(row, "rpc_address", "rpc_port", remote))
+	}
+	peers, err := c.query("SELECT * FROM system.peers_v2")
+	address, port := "native_address", "native_port"
+	if err != nil { // Cassandra before 4.0
+		address, port = "rpc_address", ""
+		if peers, err = c.query("SELECT * FROM system.peers"); err != nil {
+			return fmt.Errorf("reading system.peers: %w", err)
+		}
+	}
+	var others []Node
+	for _, row := range peers {
+		if len(row[address]) > 0 && len(row["host_id"]) > 0 { // half-written rows of nodes that left have neither
+			others = append(others, nodeOf(row, address, port, remote))
+		}
+	}
+	byAddress := func(a, b Node) int { return strings.Compare(a.Address, b.Address) }
+	slices.SortFunc(others, byAddress)
+	all := append(first, others...)
+	if f := k.options.OnNodes; f != nil {
+		f(slices.Clone(all))
+	}
+	slices.SortFunc(all, byAddress)
+	k.mu.Lock()
+	k.nodes = all
+	k.mu.Unlock()
+	return nil
+}
+
+func nodeOf(row map[string][]byte, address, port string, remote netip.AddrPort) Node {
+	ip, ok := netip.AddrFromSlice(row[address])
+	if !ok || ip.IsUnspecified() {
+		ip = remote.Addr()
+	}
+	// system.local of Cassandra before 4.0 and system.peers do not say the port: it is the same on every node then.
+	number := int(remote.Port())
+	if p := row[port]; len(p) == 4 {
+		number = int(binary.BigEndian.Uint32(p))
+	}
+	return Node{Address: HostPort(ip, number), HostID: fmt.Sprintf("%x", row["host_id"]),
+		DataCenter: string(row["data_center"]), Rack: string(row["rack"]), Version: string(row["release_version"])}
+}
+
+// handshake authenticates, and registers for events.
+func (c *session) handshake(o Options) error {
+	body := wire.AppendShort(nil, 2)
+	body = wire.AppendString(wire.AppendString(body, "CQL_VERSION"), "3.0.0")
+	body = wire.AppendString(wire.AppendString(body, "DRIVER_NAME"), "Helenus")
+	opcode, _, err := c.ask(wire.OpStartup, body)
+	if err != nil {
+		return err
+	}
+	if opcode == wire.OpAuthenticate {
+		if o.Username == "" {
+			return errors.New("Cassandra asks the proxy to authenticate: give it a user and a password for its control connection") //nolint:revive,staticcheck // a name
+		}
+		token := []byte("\x00" + o.Username + "\x00" + o.Password)
+		if opcode, _, err = c.ask(wire.OpAuthResponse, wire.AppendBytes(nil, token)); err != nil {
+			return err
+		}
+		if opcode != wire.OpAuthSuccess {
+			return fmt.Errorf("Cassandra wants more than a user and a password (opcode %#x after them)", opcode) //nolint:revive,staticcheck // a name
+		}
+	}
+	body = wire.AppendShort(nil, 3)
+	for _, kind := range []string{"SCHEMA_CHANGE", "STATUS_CHANGE", "TOPOLOGY_CHANGE"} {
+		body = wire.AppendString(body, kind)
+	}
+	_, _, err = c.ask(wire.OpRegister, body)
+	return err
+}
+
+// ask sends a request and returns its answer; events that come before it are kept. An ERROR is returned as an error.
+func (c *session) ask(opcode byte, body []byte) (byte, []byte, error) {
+	_ = c.conn.SetDeadline(time.Now().Add(controlTimeout))
+	defer func() { _ = c.conn.SetDeadline(time.Time{}) }()
+	if _, err := c.conn.Write(wire.AppendFrame(nil, wire.Header{Version: 4, Opcode: opcode}, body)); err != nil {
+		return 0, nil, err
+	}
+	for {
+		h, body, err := c.read()
+		if err != nil {
+			return 0, nil, err
+		}
+		if h.Stream < 0 {
+			c.note(h, body)
+			continue
+		}
+		r := wire.NewReader(body)
+		r.SkipResponsePrefix(h.Flags)
+		if h.Opcode == wire.OpError {
+			code := r.Int()
+			return 0, nil, fmt.Errorf("Cassandra answered error %#04x: %s", code, r.String()) //nolint:revive,staticcheck // a name
+		}
+		return h.Opcode, r.Rest(), nil
+	}
+}
+
+// maxControlAnswer bounds an answer on the control connection, bytes.
+const maxControlAnswer = 64 << 20
+
+func (c *session) read() (wire.Header, []byte, error) {
+	var head [wire.HeaderSize]byte
+	if n, err := io.ReadFull(c.conn, head[:]); err != nil {
+		if n > 0 { // not a silence that a heartbeat could end
+			err = fmt.Errorf("a frame was cut short: %w", io.ErrUnexpectedEOF)
+		}
+		return wire.Header{}, nil, err
+	}
+	h := wire.ParseHeader(head[:])
+	if h.Length > maxControlAnswer || h.Version != 4|wire.ResponseBit {
+		return h, nil, fmt.Errorf("what answers is not Cassandra: a frame of version byte %#x and %d bytes", h.Version, h.Length)
+	}
+	body := make([]byte, h.Length)
+	if _, err := io.ReadFull(c.conn, body); err != nil {
+		return h, nil, fmt.Errorf("a frame was cut short: %w", io.ErrUnexpectedEOF)
+	}
+	return h, body, nil
+}
+
+// query returns the rows of a statement, by column name.
+func (c *session) query(text string) ([]map[string][]byte, error) {
+	body := wire.AppendLongString(nil, text)
+	body = append(wire.AppendShort(body, 1), 0) // consistency ONE, no flags
+	_, answer, err := c.ask(wire.OpQuery, body)
+	if err != nil {
+		return nil, err
+	}
+	r := wire.NewReader(answer)
+	r.Int()
+	m := wire.ReadMetadata(&r)
+	var columns []string
+	wire.Columns(&r, m, func(name []byte) { columns = append(columns, string(name)) })
+	var rows []map[string][]byte
+	for n := r.Int(); n > 0 && !r.Bad(); n-- {
+		row := make(map[string][]byte, len(columns))
+		for _, column := range columns {
+			row[column] = r.Bytes()
+		}
+		rows = append(rows, row)
+	}
+	if r.Bad() {
+		return nil, fmt.Errorf("the answer to %q can not be read", text)
+	}
+	return rows, nil
+}
+
+// note keeps an event.
+func (c *session) note(h wire.Header, body []byte) {
+	if h.Opcode != wire.OpEvent {
+		return
+	}
+	r := wire.NewReader(body)
+	r.SkipResponsePrefix(h.Flags)
+	kind := string(r.String())
+	e := Event{Change: string(r.String())}
+	switch kind {
+	case "SCHEMA_CHANGE":
+		e.Kind = Schema
+		target := string(r.String())
+		e.Keyspace = string(r.String())
+		if target == "TABLE" {
+			e.Table = string(r.String())
+		}
+	case "STATUS_CHANGE", "TOPOLOGY_CHANGE":
+		e.Kind = Status
+		if kind == "TOPOLOGY_CHANGE" {
+			e.Kind = Topology
+		}
+		ip, _ := netip.AddrFromSlice(r.Take(int(r.Byte())))
+		e.Address = HostPort(ip, int(r.Int()))
+	default:
+		return
+	}
+	if !r.Bad() {
+		c.events = append(c.events, e)
+	}
+}
+
+// HostPort writes an address as Node.Address does.
+func HostPort(ip netip.Addr, port int) string {
+	return net.JoinHostPort(ip.Unmap().String(), strconv.Itoa(port))
+}

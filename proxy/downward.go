@@ -1,0 +1,255 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/wire"
+)
+
+// downward handles the answers of one connection, Cassandra to client.
+type downward struct{ *conn }
+
+// finished is a request whose answer is about to be written; it is counted after.
+type finished struct {
+	slot   *slot
+	word   uint64
+	record Record
+	extra  *extra
+	x      Exchange
+	rows   bool // it is a Rows answer
+	done   func(Response)
+	reply  Response
+}
+
+func (d downward) Admit(h wire.Header) error {
+	if h.Version&wire.ResponseBit == 0 {
+		return fmt.Errorf("Cassandra sent a frame that is not a response (version byte %#x)", h.Version) //nolint:revive,staticcheck // a name
+	}
+	return nil
+}
+
+func (d downward) Frame(h wire.Header, body []byte, complete bool, _ int64) (pipe.Verdict, []byte, error) {
+	c := d.conn
+	if h.Stream < 0 {
+		if h.Opcode == wire.OpEvent && complete {
+			return c.onEvent(h, body)
+		}
+		return pipe.Pass, nil, nil
+	}
+	t := c.streams.at(h.Stream)
+	if !t.isBusy() {
+		return pipe.Pass, nil, c.unasked(h, body)
+	}
+	p, k := t.pending, t.taken.Load()
+	if k != nil && !k.sent() {
+		return pipe.Pass, nil, fmt.Errorf("an answer came on stream %d to a request that was not sent", h.Stream)
+	}
+	r := wire.NewReader(body)
+	r.SkipResponsePrefix(h.Flags)
+	from := r.Offset()
+	f := finished{slot: t, record: p.record, extra: p.extra, x: Exchange{
+		Client: c.client.Load(), Prepared: p.prepared, Opcode: p.opcode, Start: p.start, RequestBytes: int(p.bytes),
+		ResponseBytes: h.Length, Consistency: p.consistency, Rows: -1, Paged: p.paged, Serial: p.serial,
+		Warned: h.Flags&wire.FlagWarnings != 0,
+	}}
+	verdict, instead := pipe.Pass, []byte(nil)
+	switch h.Opcode {
+	case wire.OpError:
+		f.x.Failed = true
+		f.x.ErrorCode = r.Int()
+		c.failedStartup(p)
+	case wire.OpResult:
+		kind := r.Int()
+		if !complete && h.Length <= c.server.options.MaxFrame && (kind == wire.ResultPrepared || p.system) {
+			return pipe.Whole, nil, nil
+		}
+		switch kind {
+		case wire.ResultRows:
+			m, rows := wire.CountRows(&r)
+			f.rows = true
+			f.x.Rows, f.x.MorePages = rows, m.Flags&wire.MetaMorePages != 0
+			if p.system && complete {
+				verdict, instead = c.rewriteTopology(h, body, from, p.prepared)
+			}
+		case wire.ResultPrepared:
+			c.learnPrepared(&r, p)
+		case wire.ResultSetKeyspace:
+			if k := string(r.String()); !r.Bad() {
+				c.keyspace.Store(&k)
+			}
+		}
+	case wire.OpSupported:
+		if complete {
+			verdict, instead = c.declineCompression(h, body, from)
+		}
+	case wire.OpReady, wire.OpAuthenticate, wire.OpAuthSuccess:
+		c.handshake(h, p)
+	}
+	c.keep(&f, k, h, body[from:], complete)
+	word, ok := t.answer()
+	if !ok {
+		return pipe.Pass, nil, errAnswered
+	}
+	f.word = word
+	c.down.finished = append(c.down.finished, f)
+	return verdict, instead, nil
+}
+
+// unasked deals with an answer on a stream on which nothing is in flight. It is passed on: the client may know more than
+// we do. But Cassandra answers some requests that it can not read on stream 0, whatever their own was: then one of those
+// in flight will never be answered, and nobody can tell which, so the connection is closed after the client was told.
+func (c *conn) unasked(h wire.Header, body []byte) error {
+	r := wire.NewReader(body)
+	r.SkipResponsePrefix(h.Flags)
+	if h.Opcode == wire.OpError && r.Int() == wire.ErrProtocol && !c.quiet() {
+		c.down.out.Send(wire.AppendFrame(nil, h, body))
+		return errors.New("Cassandra could not read a request") //nolint:revive,staticcheck // a name
+	}
+	return nil
+}
+
+// keep copies the beginning of the answer for those who want to see it after it was written.
+func (c *conn) keep(f *finished, k *taken, h wire.Header, message []byte, complete bool) {
+	if f.extra == nil && k == nil {
+		return
+	}
+	message, cut := message[:min(len(message), maxSampled)], !complete || len(message) > maxSampled
+	if f.extra != nil && f.extra.sample != nil {
+		s := f.extra.sample
+		f.x.Values = s.values
+		if f.rows && len(message) > 4 {
+			s.response = append(s.response[:0], message[4:]...)
+			f.x.Response = s.response
+		}
+	}
+	if k != nil {
+		if f.done = k.answered(); f.done != nil {
+			f.reply = Response{Opcode: h.Opcode, Failed: f.x.Failed, ErrorCode: f.x.ErrorCode,
+				Body: append([]byte(nil), message...), Truncated: cut}
+		}
+	}
+}
+
+// Written counts the exchanges whose answers were just handed to the client's socket.
+func (d downward) Written() {
+	c := d.conn
+	list := c.down.finished
+	if len(list) == 0 {
+		return
+	}
+	now := c.server.now()
+	c.server.stats.answered(list)
+	for i := range list {
+		f := &list[i]
+		f.x.End = now
+		f.slot.release(f.word)
+		c.record(f.record, f.extra, &f.x)
+		if f.done != nil {
+			f.done(f.reply)
+		}
+		c.spares.give(f.extra)
+		*f = finished{}
+	}
+	c.down.finished = list[:0]
+}
+
+// record tells who counts that x is over.
+func (c *conn) record(r Record, e *extra, x *Exchange) {
+	if r == nil || x.Opcode == wire.OpPrepare {
+		return
+	}
+	r.Done(x)
+	if e == nil || len(e.children) == 0 {
+		return
+	}
+	x.InBatch, x.Values, x.Response = true, nil, nil
+	for _, child := range e.children {
+		x.Prepared = child.prepared
+		child.record.Done(x)
+	}
+}
+
+// learnPrepared keeps what Cassandra answered to a PREPARE, before the client can use it.
+func (c *conn) learnPrepared(r *wire.Reader, p pending) {
+	if p.extra == nil || p.extra.prepare == nil {
+		return
+	}
+	known := p.extra.prepare
+	if !readPrepared(r, known) {
+		return
+	}
+	c.server.prepared.put(known)
+	if p.record != nil {
+		p.record.Prepared(known)
+	}
+}
+
+// handshake follows the connection's beginning: after the first READY or AUTHENTICATE version 5 goes over to segments and
+// a connection that compresses can not be read any more; after READY or AUTH_SUCCESS long requests are allowed.
+func (c *conn) handshake(h wire.Header, p pending) {
+	if h.Opcode != wire.OpAuthenticate {
+		c.authenticated.Store(true)
+	} else {
+		n := *c.client.Load()
+		n.User = true
+		c.client.Store(&n)
+	}
+	if p.extra == nil || !p.extra.startup {
+		return
+	}
+	switch {
+	case c.compresses.Load():
+		c.mode.CompareAndSwap(pipe.Framed, pipe.Opaque)
+		if r := c.server.options.Rewriter; r != nil && c.opaqueEnded == nil {
+			c.opaqueEnded = r.Opaque(c.client.Load())
+		}
+	case h.Version&^wire.ResponseBit >= 5:
+		// The client sends segments only after it saw this answer, and nothing is sent to it before: the answer itself
+		// is still in the unsegmented run.
+		c.up.out.Segment()
+		c.down.out.Segment()
+		c.mode.CompareAndSwap(pipe.Framed, pipe.Segmented)
+	}
+}
+
+// failedStartup forgets what a STARTUP asked for that Cassandra refused.
+func (c *conn) failedStartup(p pending) {
+	if p.extra != nil && p.extra.startup {
+		c.compresses.Store(false)
+	}
+}
+
+// declineCompression empties the COMPRESSION list of a SUPPORTED answer. A request that is compressed can not be read,
+// and while a derived table is maintained every write must be; drivers that ask before they compress then do not.
+func (c *conn) declineCompression(h wire.Header, body []byte, from int) (pipe.Verdict, []byte) {
+	r := wire.NewReader(body[from:])
+	out := append(wire.AppendHeader(nil, h), body[:from]...)
+	n := r.Short()
+	out = wire.AppendShort(out, n)
+	found := false
+	for ; n > 0 && !r.Bad(); n-- {
+		at := r.Offset()
+		key := string(r.String())
+		count := r.Short()
+		for i := uint16(0); i < count && !r.Bad(); i++ {
+			r.String()
+		}
+		if r.Bad() {
+			break
+		}
+		if key == "COMPRESSION" && count > 0 {
+			found = true
+			out = wire.AppendShort(wire.AppendString(out, key), 0)
+			continue
+		}
+		out = append(out, body[from+at:from+r.Offset()]...)
+	}
+	if r.Bad() || !found {
+		return pipe.Pass, nil
+	}
+	out = append(out, r.Rest()...)
+	wire.SetLength(out, 0)
+	return pipe.Replace, out
+}

@@ -1,0 +1,67 @@
+package proxy
+
+import "sync"
+
+// extra is what few requests carry. A connection keeps those that it does not need at the moment.
+type extra struct {
+	prepare  *Prepared // PREPARE: what is known before the answer
+	children []childRecord
+	sample   *sample
+	startup  bool
+}
+
+type childRecord struct {
+	record   Record
+	prepared *Prepared
+}
+
+// sample is a copy of a request's values and of the beginning of its answer.
+type sample struct {
+	request  []byte
+	values   []Value
+	response []byte
+}
+
+// maxSampled is how much of an answer is kept for a sample, and for a taken request's Done, bytes.
+const maxSampled = 64 << 10
+
+var samples = sync.Pool{New: func() any { return new(sample) }}
+
+// maxSpare is how many extras a connection keeps.
+const maxSpare = 128
+
+// spares are a connection's extras that are not in use. The upward goroutine takes, the downward one gives back.
+type spares struct {
+	mu   sync.Mutex
+	list []*extra
+}
+
+func (s *spares) take() *extra {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.list)
+	if n == 0 {
+		return new(extra)
+	}
+	e := s.list[n-1]
+	s.list = s.list[:n-1]
+	return e
+}
+
+func (s *spares) give(e *extra) {
+	if e == nil {
+		return
+	}
+	if v := e.sample; v != nil {
+		clear(v.values)
+		*v = sample{request: v.request[:0], values: v.values[:0], response: v.response[:0]}
+		samples.Put(v)
+	}
+	clear(e.children)
+	*e = extra{children: e.children[:0]}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.list) < maxSpare {
+		s.list = append(s.list, e)
+	}
+}

@@ -1,0 +1,197 @@
+package pipe_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/wire"
+)
+
+// sink is a socket that keeps what is written to it.
+type sink struct {
+	net.Conn
+	mu  sync.Mutex
+	got []byte
+	err error
+}
+
+func (s *sink) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return 0, s.err
+	}
+	s.got = append(s.got, b...)
+	return len(b), nil
+}
+
+// packets reads a stream in pieces of a size.
+type packets struct {
+	b    []byte
+	size int
+}
+
+func (p *packets) Read(b []byte) (int, error) {
+	if len(p.b) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, p.b[:min(len(p.b), p.size)])
+	p.b = p.b[n:]
+	return n, nil
+}
+
+// judge drops frames of opcode 0xD0, replaces those of 0xD1, wants to see those of 0xD2 whole, and passes the rest; what it
+// expects to come out, as frames, is in want.
+type judge struct{ want []byte }
+
+var errTooLong = errors.New("too long")
+
+func (j *judge) Admit(h wire.Header) error {
+	if h.Length > 1<<20 {
+		return errTooLong
+	}
+	return nil
+}
+
+func (j *judge) Frame(h wire.Header, body []byte, complete bool, _ int64) (pipe.Verdict, []byte, error) {
+	if complete && len(body) != h.Length || len(body) > h.Length {
+		return pipe.Pass, nil, errors.New("the body has another length than the header says")
+	}
+	instead := wire.AppendFrame(nil, wire.Header{Version: 5, Opcode: 0xEE}, []byte("instead"))
+	switch {
+	case !complete && h.Opcode >= 0xD0 && h.Opcode <= 0xD2:
+		return pipe.Whole, nil, nil
+	case h.Opcode == 0xD0:
+		return pipe.Drop, nil, nil
+	case h.Opcode == 0xD1:
+		j.want = append(j.want, instead...)
+		return pipe.Replace, instead, nil
+	}
+	j.want = append(wire.AppendHeader(j.want, h), body...)
+	return pipe.Pass, nil, nil
+}
+
+func (j *judge) Written() {}
+
+// relay runs a pipe over b and returns what came out.
+func relay(mode pipe.Mode, b []byte, size int, j *judge) ([]byte, error) {
+	s := &sink{}
+	var m atomic.Int32
+	m.Store(mode)
+	p := pipe.Pipe{Source: &packets{b, size}, Out: pipe.NewWriter(s, func(error) {}), Handler: j, Mode: &m, Now: func() int64 { return 0 }}
+	err := p.Run()
+	return s.got, err
+}
+
+// frames takes the frames out of segments.
+func frames(t *testing.T, b []byte) (f []byte) {
+	for len(b) >= wire.SegmentHeaderSize {
+		n, _, err := wire.ParseSegmentHeader(b)
+		size := wire.SegmentHeaderSize + n + wire.SegmentTrailerSize
+		if err != nil || size > len(b) {
+			t.Fatalf("a segment came out damaged: %v", err)
+		}
+		p, err := wire.SegmentPayload(b[:size])
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, b = append(f, p...), b[size:]
+	}
+	return f
+}
+
+func TestVerdicts(t *testing.T) {
+	var in []byte
+	for i, length := range []int{0, 10, 3000, 70_000, 140_000, 300_000} {
+		for _, opcode := range []byte{7, 0xD0, 0xD1, 0xD2} {
+			in = wire.AppendFrame(in, wire.Header{Version: 5, Stream: int16(i), Opcode: opcode}, bytes.Repeat([]byte{opcode}, length))
+		}
+	}
+	var want []byte
+	for b := in; len(b) > 0; {
+		h := wire.ParseHeader(b)
+		f := b[:wire.HeaderSize+h.Length]
+		switch b = b[len(f):]; h.Opcode {
+		case 0xD0:
+		case 0xD1:
+			want = wire.AppendFrame(want, wire.Header{Version: 5, Opcode: 0xEE}, []byte("instead"))
+		default:
+			want = append(want, f...)
+		}
+	}
+	for _, size := range []int{7, 1000, 4096, 65536, 1 << 20} {
+		if got, err := relay(pipe.Framed, in, size, &judge{}); !errors.Is(err, io.EOF) || !bytes.Equal(got, want) {
+			t.Errorf("packets of %d: %d bytes came out, want %d: %v", size, len(got), len(want), err)
+		}
+		got, err := relay(pipe.Segmented, wire.AppendFrames(nil, in), size, &judge{})
+		if got := frames(t, got); !errors.Is(err, io.EOF) || !bytes.Equal(got, want) {
+			t.Errorf("segments in packets of %d: %d bytes came out, want %d: %v", size, len(got), len(want), err)
+		}
+		if got, _ := relay(pipe.Opaque, in, size, &judge{}); !bytes.Equal(got, in) {
+			t.Errorf("opaque in packets of %d: %d bytes came out", size, len(got))
+		}
+	}
+}
+
+func TestWriterSendsAllAndReportsFailure(t *testing.T) {
+	s := &sink{}
+	failed := make(chan error, 10)
+	w := pipe.NewWriter(s, func(err error) { failed <- err })
+	var work sync.WaitGroup
+	for range 8 {
+		work.Add(1)
+		go func() {
+			defer work.Done()
+			for range 100 {
+				w.Send([]byte("frame"))
+				w.Settle()
+			}
+		}()
+	}
+	work.Wait()
+	if w.Settle(); len(s.got) != 8*100*len("frame") {
+		t.Errorf("%d bytes were written", len(s.got))
+	}
+	s.err = io.ErrClosedPipe
+	w.Send([]byte("frame"))
+	if err := <-failed; !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+	w.Settle()
+	w.Send(make([]byte, 33<<20))
+	if err := <-failed; err == nil || errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("more waits than may: %v", err)
+	}
+}
+
+func FuzzPipe(f *testing.F) {
+	frame := wire.AppendFrame(nil, wire.Header{Version: 4, Opcode: 7}, []byte("body"))
+	f.Add(false, 3, append(frame, wire.AppendFrame(nil, wire.Header{Opcode: 0xD1}, nil)...))
+	f.Add(true, 100, wire.AppendSegments(nil, append(frame, wire.AppendFrame(nil, wire.Header{Opcode: 0xD0}, nil)...)))
+	f.Fuzz(func(t *testing.T, segments bool, size int, b []byte) {
+		if size < 1 {
+			return
+		}
+		j, mode := &judge{}, pipe.Framed
+		if segments {
+			mode = pipe.Segmented
+		}
+		got, err := relay(mode, b, size, j)
+		if err == nil {
+			t.Fatal("a pipe ended without saying why")
+		}
+		if segments {
+			got = frames(t, got)
+		}
+		// What was shown and passed comes out; a frame that was streamed goes on after what was shown of it.
+		if len(got) < len(j.want) && errors.Is(err, io.EOF) {
+			t.Errorf("%d bytes came out, %d were passed", len(got), len(j.want))
+		}
+	})
+}

@@ -1,0 +1,130 @@
+package proxytest
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/helenus-db/helenus/proxy/wire"
+)
+
+// Client is a connection that sends frames as they are. It is for one goroutine.
+type Client struct {
+	Version byte
+	Conn    net.Conn
+	in      *frames
+}
+
+// Patience is how long a Client waits for anything before it gives up.
+const Patience = 20 * time.Second
+
+// Dial connects without saying anything.
+func Dial(address string, version byte) (*Client, error) {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{Version: version, Conn: c, in: newFrames(c)}, nil
+}
+
+// Connect connects and performs the handshake. options are pairs added to STARTUP.
+func Connect(address string, version byte, options ...string) (*Client, error) {
+	c, err := Dial(address, version)
+	if err != nil {
+		return nil, err
+	}
+	body := wire.AppendShort(nil, uint16(1+len(options)/2))
+	body = wire.AppendString(wire.AppendString(body, "CQL_VERSION"), "3.0.0")
+	for _, o := range options {
+		body = wire.AppendString(body, o)
+	}
+	h, _, err := c.Call(wire.OpStartup, body)
+	if err == nil && h.Opcode != wire.OpReady {
+		err = fmt.Errorf("STARTUP was answered by opcode %#x", h.Opcode)
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	c.in.segmented = version == 5
+	return c, nil
+}
+
+// Close ends the connection.
+func (c *Client) Close() { c.Conn.Close() }
+
+// Send sends one frame.
+func (c *Client) Send(stream int16, opcode, flags byte, body []byte) error {
+	return c.SendRaw(c.Frame(stream, opcode, flags, body))
+}
+
+// SendRaw sends whole frames, in segments after version 5's handshake.
+func (c *Client) SendRaw(frames []byte) error {
+	if c.in.segmented {
+		frames = wire.AppendFrames(nil, frames)
+	}
+	_ = c.Conn.SetWriteDeadline(time.Now().Add(Patience))
+	_, err := c.Conn.Write(frames)
+	return err
+}
+
+// Frame is a frame as the client would send it.
+func (c *Client) Frame(stream int16, opcode, flags byte, body []byte) []byte {
+	return wire.AppendFrame(nil, wire.Header{Version: c.Version, Flags: flags, Stream: stream, Opcode: opcode}, body)
+}
+
+// Read returns the next frame.
+func (c *Client) Read() (wire.Header, []byte, error) {
+	_ = c.Conn.SetReadDeadline(time.Now().Add(Patience))
+	return c.in.next()
+}
+
+// Call sends a request on stream 0 and returns the next frame.
+func (c *Client) Call(opcode byte, body []byte) (wire.Header, []byte, error) {
+	if err := c.Send(0, opcode, 0, body); err != nil {
+		return wire.Header{}, nil, err
+	}
+	return c.Read()
+}
+
+// QueryBody is the body of a QUERY (or, with id, of an EXECUTE) with positional values, at consistency ONE; nil is null.
+func QueryBody(version byte, text string, values ...[]byte) []byte {
+	return appendParams(wire.AppendLongString(nil, text), version, values)
+}
+
+// ExecuteBody is the body of an EXECUTE.
+func ExecuteBody(version byte, id []byte, values ...[]byte) []byte {
+	b := wire.AppendString(nil, string(id))
+	if version >= 5 {
+		b = wire.AppendString(b, "metadata-id")
+	}
+	return appendParams(b, version, values)
+}
+
+// PrepareBody is the body of a PREPARE.
+func PrepareBody(version byte, text string) []byte {
+	b := wire.AppendLongString(nil, text)
+	if version >= 5 {
+		b = wire.AppendInt(b, 0)
+	}
+	return b
+}
+
+func appendParams(b []byte, version byte, values [][]byte) []byte {
+	b = wire.AppendShort(b, 1)
+	flags := byte(0)
+	if len(values) > 0 {
+		flags = byte(wire.ParamValues)
+	}
+	if version >= 5 {
+		b = append(b, 0, 0, 0)
+	}
+	b = append(b, flags)
+	if len(values) > 0 {
+		b = wire.AppendShort(b, uint16(len(values)))
+		for _, v := range values {
+			b = wire.AppendBytes(b, v)
+		}
+	}
+	return b
+}

@@ -1,0 +1,81 @@
+package proxy_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/proxy/proxytest"
+	"github.com/helenus-db/helenus/proxy/wire"
+)
+
+func TestTheRelayAnswers(t *testing.T) {
+	for _, version := range []byte{3, 4, 5} {
+		t.Run(string('0'+version), func(t *testing.T) {
+			s := startProxy(t, startMock(t, nil), proxy.Options{})
+			c := connect(t, s, version)
+			h, body, err := c.Call(wire.OpPrepare, proxytest.PrepareBody(version, "SELECT a FROM t"))
+			if err != nil || h.Opcode != wire.OpResult {
+				t.Fatalf("PREPARE: %+v %q %v", h, body, err)
+			}
+			h, body, err = c.Call(wire.OpExecute, proxytest.ExecuteBody(version, proxytest.PreparedID("SELECT a FROM t")))
+			if err != nil || h.Opcode != wire.OpResult || !bytes.Equal(body, wire.AppendInt(nil, wire.ResultVoid)) {
+				t.Fatalf("EXECUTE: %+v %q %v", h, body, err)
+			}
+		})
+	}
+}
+
+func startMock(t testing.TB, h proxytest.Handler) *proxytest.Server {
+	t.Helper()
+	m, err := proxytest.Start(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+func startProxy(t testing.TB, m *proxytest.Server, o proxy.Options) *proxy.Server {
+	t.Helper()
+	if o.ContactPoints == nil {
+		o.ContactPoints = []string{m.Addr}
+	}
+	if o.Listen == "" {
+		o.Listen = "127.0.0.1:0"
+	}
+	o.Log = slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s, err := proxy.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		defer cancel()
+		_ = s.Shutdown(ctx)
+	})
+	return s
+}
+
+type testLog struct{ t testing.TB }
+
+func (l testLog) Write(b []byte) (int, error) {
+	l.t.Log(string(bytes.TrimSpace(b)))
+	return len(b), nil
+}
+
+func connect(t testing.TB, s *proxy.Server, version byte, options ...string) *proxytest.Client {
+	t.Helper()
+	c, err := proxytest.Connect(s.Addrs()[0], version, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}

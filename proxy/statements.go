@@ -1,0 +1,112 @@
+package proxy
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Sizes of the caches of prepared statements: a connection's own, and the server's. Drivers prepare a statement on one
+// connection and execute it on all of them, so an id that the connection does not know is looked for in the server's.
+// When one is full any entry goes: a workload with so many statements is building texts out of literals, and there is no
+// better one to keep. Losing an entry loses counts (or, once rules are in force, costs a PREPARE); it is never wrong.
+const (
+	maxBound    = 10_000
+	maxPrepared = 50_000
+)
+
+// prepareds maps prepared ids to what Cassandra answered, for the whole server.
+type prepareds struct {
+	mu   sync.RWMutex
+	byID map[string]*Prepared
+	// changed is raised when an id got another answer than before (the table was altered): who holds the old asks again.
+	changed atomic.Uint64
+}
+
+func (s *prepareds) get(id []byte) *Prepared {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.byID[string(id)]
+}
+
+func (s *prepareds) put(p *Prepared) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byID == nil {
+		s.byID = make(map[string]*Prepared)
+	}
+	old := s.byID[p.ID]
+	if old == nil && len(s.byID) >= maxPrepared {
+		for id := range s.byID {
+			delete(s.byID, id)
+			break
+		}
+	}
+	if old != nil && (string(old.ResultMetadata) != string(p.ResultMetadata) || old.Text != p.Text || old.Version != p.Version) {
+		s.changed.Add(1)
+	}
+	s.byID[p.ID] = p
+}
+
+// bound is a prepared statement as one connection uses it.
+type bound struct {
+	prepared *Prepared
+	record   Record
+	rule     Rule
+	epoch    uint64 // of the Rewriter when rule was asked for
+	changed  uint64 // of prepareds when prepared was looked up
+	system   bool
+}
+
+// find returns what is known of a prepared id; nil if nothing is. It runs on the upward goroutine, which alone has the
+// connection's map. epoch is the Rewriter's, loaded after the request was claimed.
+func (c *conn) find(id []byte, epoch uint64) *bound {
+	b := c.bound[string(id)]
+	changed := c.server.prepared.changed.Load()
+	if b != nil && b.epoch == epoch && b.changed == changed {
+		return b
+	}
+	if b == nil || b.changed != changed {
+		p := c.server.prepared.get(id)
+		switch {
+		case p == nil && b == nil:
+			return nil
+		case p == nil: // evicted there
+			p = b.prepared
+		}
+		if b == nil && len(c.bound) >= maxBound {
+			for id := range c.bound {
+				delete(c.bound, id)
+				break
+			}
+		}
+		b = &bound{prepared: p, system: isSystem(p.Results)}
+		if r := c.server.options.Recorder; r != nil {
+			b.record = r.Statement(p.Keyspace, p.Text)
+			b.record.Prepared(p)
+		}
+		if c.bound == nil {
+			c.bound = make(map[string]*bound)
+		}
+		c.bound[p.ID] = b
+	}
+	b.changed = changed
+	b.epoch = epoch
+	b.rule = c.rule(epoch, b.prepared.Keyspace, b.prepared.Text)
+	return b
+}
+
+// rule asks the Rewriter for a statement's rule. Before the first epoch there is none.
+func (c *conn) rule(epoch uint64, keyspace, text string) Rule {
+	if epoch == 0 {
+		return nil
+	}
+	return c.server.options.Rewriter.Rule(keyspace, text)
+}
+
+// epoch is the Rewriter's epoch, 0 without one.
+func (c *conn) epoch() uint64 {
+	if r := c.server.options.Rewriter; r != nil {
+		return r.Epoch()
+	}
+	return 0
+}

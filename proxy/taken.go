@@ -1,0 +1,203 @@
+package proxy
+
+import (
+	"sync/atomic"
+
+	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/wire"
+)
+
+// A taken request belongs to the Rewriter until it calls one of Forward, Answer, Fail. Its state says who ends it, so
+// that its Done is called once and its slot answered once, whatever comes first: an answer, or the connection's end.
+//
+//	from       to         by
+//	held       forwarded  Forward: the request goes to Cassandra
+//	held       ended      Answer, Fail: the answer is queued
+//	forwarded  ended      the downward goroutine, with the answer; or the connection's end, Lost
+const (
+	held int32 = iota
+	forwarded
+	ended
+)
+
+// taken is a request that the Rewriter took, and its Responder.
+type taken struct {
+	conn   *conn
+	slot   *slot
+	header wire.Header
+	body   []byte // copy of the request's
+	state  atomic.Int32
+	done   func(Response)
+}
+
+// offer makes a Request of a claimed slot's frame and offers it to the Rewriter. fill completes it, and may find that it
+// can not be offered.
+func (c *conn) offer(h wire.Header, body []byte, t *slot, fill func(*Request) bool) (pipe.Verdict, []byte, error) {
+	k := &taken{conn: c, slot: t, header: h, body: append([]byte(nil), body...)}
+	r := &Request{Client: c.client.Load(), Version: h.Version, Flags: h.Flags, Opcode: h.Opcode, Stream: h.Stream,
+		Start: t.start, Responder: k}
+	if !fill(r) || (h.Opcode != wire.OpBatch && !fillRequest(r, k.body)) {
+		return pipe.Pass, nil, nil
+	}
+	t.taken.Store(k)
+	if !c.server.options.Rewriter.Take(r) {
+		t.taken.Store(nil)
+		return pipe.Pass, nil, nil
+	}
+	c.server.stats.taken.Add(1)
+	return pipe.Drop, nil, nil
+}
+
+func fillRequest(r *Request, body []byte) bool {
+	q, ok := wire.ParseRequest(r.Opcode, r.Version, r.Flags, body)
+	if !ok {
+		return false
+	}
+	fillParams(r, &q.Params)
+	r.Values = appendValues(nil, &q.Params, body)
+	if r.Prepared != nil && len(r.Prepared.Results) > 0 && string(q.MetadataID) != r.Prepared.ResultMetadataID {
+		// The client knows other result columns than we do (the table was altered): only Cassandra can tell which.
+		r.Unusual = true
+	}
+	return true
+}
+
+func fillParams(r *Request, p *wire.Params) {
+	r.Consistency, r.SerialConsistency = p.Consistency, p.SerialConsistency
+	r.SkipMetadata = p.Flags&wire.ParamSkipMetadata != 0
+	r.PageSize, r.PagingState = p.PageSize, p.PagingState
+	r.HasTimestamp, r.Timestamp = p.Flags&wire.ParamTimestamp != 0, p.Timestamp
+	r.Unusual = p.Unknown || p.Flags&(wire.ParamKeyspace|wire.ParamNow) != 0
+}
+
+func (c *conn) fillBatch(r *Request, epoch uint64) bool {
+	body := r.Responder.(*taken).body
+	kind, p, ok := wire.ParseBatch(r.Version, r.Flags, body, func(child wire.Child) {
+		n := Child{Values: appendValues(nil, &child, body)}
+		if child.Text != nil {
+			n.Text = string(child.Text)
+			n.Rule = c.rule(epoch, r.Keyspace, n.Text)
+		} else if b := c.find(child.ID, epoch); b != nil {
+			n.Prepared, n.Text, n.Rule = b.prepared, b.prepared.Text, b.rule
+		}
+		r.Children = append(r.Children, n)
+	})
+	r.BatchType = kind
+	fillParams(r, &p)
+	return ok
+}
+
+// sent tells whether the request was sent to Cassandra.
+func (k *taken) sent() bool { return k.state.Load() == forwarded }
+
+// answered ends a forwarded request and returns its Done, nil if there is none, or if it was called.
+func (k *taken) answered() func(Response) {
+	if k.state.CompareAndSwap(forwarded, ended) {
+		return k.done
+	}
+	return nil
+}
+
+// lost ends a request whose connection ended.
+func (k *taken) lost() {
+	if done := k.answered(); done != nil {
+		done(Response{Lost: true})
+	}
+}
+
+// Forward implements Responder.
+func (k *taken) Forward(r *Request, f Forward) {
+	k.done = f.Done
+	if !k.state.CompareAndSwap(held, forwarded) {
+		return
+	}
+	c := k.conn
+	if f.Timestamp != 0 && r.Version >= wire.MinVersion {
+		k.timestamp(f.Timestamp)
+	}
+	if r.Opcode == wire.OpQuery && r.Rule != nil {
+		k.text(r.Rule.Text())
+	}
+	// Whoever looks after this sees either a closed connection, or (conn.end) a forwarded request: one calls lost.
+	if c.closed.Load() {
+		k.lost()
+		return
+	}
+	frame := wire.AppendFrame(make([]byte, 0, wire.HeaderSize+len(k.body)), k.header, k.body)
+	c.up.out.Send(frame)
+}
+
+// timestamp puts a default timestamp into the body.
+func (k *taken) timestamp(at int64) {
+	h := k.header
+	var p wire.Params
+	var ok bool
+	if h.Opcode == wire.OpBatch {
+		_, p, ok = wire.ParseBatch(h.Version, h.Flags, k.body, nil)
+	} else {
+		var q wire.Request
+		q, ok = wire.ParseRequest(h.Opcode, h.Version, h.Flags, k.body)
+		p = q.Params
+	}
+	if ok {
+		k.body = p.AppendTimestamp(nil, k.body, h.Version, at)
+	}
+}
+
+// text puts a rule's text into a QUERY's body.
+func (k *taken) text(text string) {
+	q, ok := wire.ParseRequest(k.header.Opcode, k.header.Version, k.header.Flags, k.body)
+	if ok && text != "" {
+		k.body = q.AppendText(nil, k.body, text)
+	}
+}
+
+// Answer implements Responder.
+func (k *taken) Answer(r *Request, rows Rows) {
+	p := r.Prepared
+	if p == nil || p.ResultMetadata == nil {
+		k.Fail(r, wire.ErrServer, "the proxy was asked to answer a statement whose result columns it does not know")
+		return
+	}
+	metadata := p.ResultMetadata
+	if r.SkipMetadata {
+		metadata = wire.AppendNoMetadata(nil, len(p.Results))
+	}
+	k.end(wire.OpResult, wire.AppendRows(nil, metadata, rows), Exchange{Rows: len(rows)})
+}
+
+// Fail implements Responder.
+func (k *taken) Fail(_ *Request, code int32, message string) {
+	k.end(wire.OpError, wire.AppendError(nil, code, message), Exchange{Rows: -1, Failed: true, ErrorCode: code})
+}
+
+// end answers in Cassandra's place.
+func (k *taken) end(opcode byte, body []byte, x Exchange) {
+	if !k.state.CompareAndSwap(held, ended) {
+		return
+	}
+	c, t := k.conn, k.slot
+	if c.closed.Load() {
+		return // nobody is there to be answered; the slot died with the connection
+	}
+	p := t.pending
+	word, ok := t.answer()
+	if !ok {
+		return
+	}
+	c.down.out.Send(wire.AppendFrame(nil, wire.Header{Version: k.header.Version | wire.ResponseBit,
+		Stream: k.header.Stream, Opcode: opcode}, body))
+	t.release(word)
+	x.Client, x.Prepared, x.Opcode, x.Start, x.End = c.client.Load(), p.prepared, p.opcode, p.start, c.server.now()
+	x.RequestBytes, x.ResponseBytes, x.Consistency = int(p.bytes), len(body), p.consistency
+	x.Paged, x.Serial, x.Rewritten = p.paged, p.serial, true
+	if p.extra != nil && p.extra.sample != nil {
+		x.Values = p.extra.sample.values
+		if opcode == wire.OpResult {
+			x.Response = body[4:]
+		}
+	}
+	c.server.stats.count(&x)
+	c.record(p.record, p.extra, &x)
+	c.spares.give(p.extra)
+}

@@ -1,0 +1,384 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/wire"
+)
+
+var (
+	_ pipe.Handler = upward{}
+	_ pipe.Handler = downward{}
+)
+
+// upward handles the requests of one connection, client to Cassandra.
+type upward struct{ *conn }
+
+// protocolError is a request that Cassandra would not read on after, and what the client is told before its connection
+// is closed.
+type protocolError struct {
+	version byte // of the answer
+	flags   byte
+	stream  int16
+	code    int32
+	message string
+}
+
+func (e *protocolError) Error() string { return e.message }
+
+// Admit refuses what Cassandra 5.0.8 refuses, in its words, and bodies that are longer than allowed.
+func (u upward) Admit(h wire.Header) error {
+	switch v := h.Version; {
+	case v&wire.ResponseBit != 0:
+		return &protocolError{version: wire.MaxVersion, stream: h.Stream, code: wire.ErrProtocol,
+			message: fmt.Sprintf("Wrong protocol direction (expected REQUEST, got RESPONSE) for opcode %d", h.Opcode)}
+	case v == 6 && h.Flags&wire.FlagBeta == 0:
+		return &protocolError{version: 6, flags: wire.FlagBeta, code: wire.ErrProtocol,
+			message: "Beta version of the protocol used (6/v6-beta), but USE_BETA flag is unset"}
+	case !wire.Supported(v):
+		return &protocolError{version: wire.MaxVersion, code: wire.ErrProtocol, message: fmt.Sprintf(
+			"Invalid or unsupported protocol version (%d); supported versions are (3/v3, 4/v4, 5/v5, 6/v6-beta)", v)}
+	}
+	if limit := u.frameLimit(); h.Length > limit {
+		return &protocolError{version: h.Version, stream: h.Stream, code: wire.ErrProtocol,
+			message: fmt.Sprintf("Request is too big: length %d exceeds maximum allowed length %d", h.Length, limit)}
+	}
+	if h.Stream < 0 {
+		return &protocolError{version: h.Version, code: wire.ErrProtocol,
+			message: fmt.Sprintf("Invalid stream id %d: requests have ids from 0 on", h.Stream)}
+	}
+	return nil
+}
+
+// Written implements pipe.Handler: nothing is left to do for a request once it is written.
+func (u upward) Written() {}
+
+// The header's "compressed" flag is not looked at: a connection that negotiated compression is opaque, and on any other
+// Cassandra takes a body that is flagged for what it is, plain (gocql flags version 5's frames so, CASSGO-98).
+//
+// Frame deals with one request: it is remembered in the slot of its stream id, then forwarded, replaced, or taken.
+//
+// Barrier and the Rewriter's epoch (Dekker's handshake): the slot is claimed first and the epoch loaded after. Who
+// changes the rules raises the epoch first and calls Barrier, which loads the slots, after. Go's atomics are
+// sequentially consistent, so either this request sees the new epoch, or Barrier sees this request and waits for it.
+func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pipe.Verdict, []byte, error) {
+	c := u.conn
+	if !complete && c.mustSeeWhole(h) {
+		return pipe.Whole, nil, nil
+	}
+	t := c.streams.reserve(h.Stream)
+	if t == nil {
+		return pipe.Pass, nil, &protocolError{version: h.Version, stream: h.Stream, code: wire.ErrProtocol,
+			message: fmt.Sprintf("Stream id %d is used again before its last request was answered", h.Stream)}
+	}
+	p := pending{start: now, bytes: int32(h.Length), opcode: h.Opcode}
+	if c.server.draining.Load() && h.Opcode != wire.OpOptions {
+		t.claim(p)
+		return pipe.Drop, nil, c.refuse(h, t, wire.ErrOverloaded, "the proxy is shutting down: retry on the next host", nil)
+	}
+	switch h.Opcode {
+	case wire.OpStartup:
+		p.extra = c.spares.take()
+		p.extra.startup = true
+		c.startup(h, body)
+		t.claim(p)
+		return pipe.Pass, nil, nil
+	case wire.OpPrepare:
+		return c.onPrepare(h, body, t, p)
+	case wire.OpExecute:
+		return c.onExecute(h, body, complete, t, p)
+	case wire.OpQuery:
+		return c.onQuery(h, body, t, p)
+	case wire.OpBatch:
+		return c.onBatch(h, body, t, p)
+	}
+	t.claim(p)
+	return pipe.Pass, nil, nil
+}
+
+func (c *conn) mustSeeWhole(h wire.Header) bool {
+	switch h.Opcode {
+	case wire.OpStartup:
+		return true
+	case wire.OpPrepare, wire.OpQuery, wire.OpBatch:
+		return c.server.observed
+	case wire.OpExecute:
+		return c.epoch() != 0 || c.sampling()
+	}
+	return false
+}
+
+func (c *conn) sampling() bool {
+	r := c.server.options.Recorder
+	return r != nil && r.Sampling(c.client.Load())
+}
+
+// startup learns from a STARTUP who is there. Its bytes go on as they are.
+func (c *conn) startup(h wire.Header, body []byte) {
+	n := *c.client.Load()
+	n.Version = h.Version
+	r := wire.NewReader(body)
+	r.SkipRequestPrefix(h.Flags)
+	r.StringMap(func(key, value []byte) {
+		switch string(key) {
+		case "APPLICATION_NAME":
+			n.Application = string(value)
+		case "DRIVER_NAME":
+			n.Driver = string(value)
+		case "CLIENT_ID":
+			n.Instance = string(value)
+		case "COMPRESSION":
+			c.compresses.Store(len(value) > 0)
+		}
+	})
+	c.client.Store(&n)
+}
+
+func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p pending) (pipe.Verdict, []byte, error) {
+	q, ok := wire.ParsePrepare(h.Version, h.Flags, body)
+	if !ok {
+		t.claim(p)
+		return pipe.Pass, nil, nil // Cassandra says what is wrong with it
+	}
+	known := &Prepared{Keyspace: c.keyspaceOr(q.Keyspace), Text: string(q.Text), Version: h.Version}
+	if r := c.server.options.Recorder; r != nil {
+		p.record = r.Statement(known.Keyspace, known.Text)
+	}
+	p.extra = c.spares.take()
+	p.extra.prepare = known
+	t.claim(p)
+	if rule := c.rule(c.epoch(), known.Keyspace, known.Text); rule != nil {
+		return c.replaceText(h, body, &q.Statement, rule)
+	}
+	return pipe.Pass, nil, nil
+}
+
+// replaceText puts a rule's text into a PREPARE or a QUERY.
+func (c *conn) replaceText(h wire.Header, body []byte, s *wire.Statement, rule Rule) (pipe.Verdict, []byte, error) {
+	text := rule.Text()
+	if text == "" {
+		return pipe.Pass, nil, nil
+	}
+	frame := s.AppendText(wire.AppendHeader(nil, h), body, text)
+	wire.SetLength(frame, 0)
+	return pipe.Replace, frame, nil
+}
+
+func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p pending) (pipe.Verdict, []byte, error) {
+	q, ok := wire.ParseHead(h.Opcode, h.Version, h.Flags, body)
+	if !ok {
+		t.claim(p)
+		return pipe.Pass, nil, nil
+	}
+	p.consistency = q.Consistency
+	p.serial = q.Consistency == wire.Serial || q.Consistency == wire.LocalSerial
+	p.paged = q.Flags&wire.ParamPagingState != 0
+	// The slot's content must be there before it is busy; what belongs to the id is looked up before, and again in the
+	// rare case that the epoch moved in between.
+	epoch := c.epoch()
+	b := c.find(q.ID, epoch)
+	if b != nil {
+		p.prepared, p.record, p.system = b.prepared, b.record, b.system
+	}
+	if complete && p.record != nil && c.sampling() {
+		p.extra = c.spares.take()
+		p.extra.sample = takeSample(h, body)
+	}
+	t.claim(p)
+	if now := c.epoch(); now != epoch {
+		if !complete { // the first rule came this instant: unclaim, and read it whole
+			c.unclaim(t)
+			return pipe.Whole, nil, nil
+		}
+		epoch = now
+		b = c.find(q.ID, epoch)
+	}
+	if b == nil {
+		if epoch != 0 {
+			return pipe.Drop, nil, c.unprepared(h, t, q.ID)
+		}
+		return pipe.Pass, nil, nil
+	}
+	if b.rule == nil {
+		return pipe.Pass, nil, nil
+	}
+	return c.offer(h, body, t, func(r *Request) bool {
+		r.Prepared, r.Rule, r.Text, r.Keyspace = b.prepared, b.rule, b.prepared.Text, b.prepared.Keyspace
+		return true
+	})
+}
+
+func (c *conn) unclaim(t *slot) {
+	if word, ok := t.answer(); ok {
+		c.spares.give(t.extra)
+		t.release(word)
+	}
+}
+
+func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p pending) (pipe.Verdict, []byte, error) {
+	q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body)
+	if !ok {
+		t.claim(p)
+		return pipe.Pass, nil, nil
+	}
+	p.consistency = q.Consistency
+	p.serial = q.Consistency == wire.Serial || q.Consistency == wire.LocalSerial
+	p.paged = q.PagingState != nil
+	keyspace := c.keyspaceOr(q.Keyspace)
+	p.system = mentionsSystem(keyspace, q.Text)
+	var text string
+	if c.server.observed {
+		text = string(q.Text)
+	}
+	if r := c.server.options.Recorder; r != nil {
+		p.record = r.Statement(keyspace, text)
+		if r.Sampling(c.client.Load()) {
+			p.extra = c.spares.take()
+			p.extra.sample = takeSample(h, body)
+		}
+	}
+	t.claim(p)
+	rule := c.rule(c.epoch(), keyspace, text)
+	if rule == nil {
+		return pipe.Pass, nil, nil
+	}
+	v, frame, err := c.offer(h, body, t, func(r *Request) bool {
+		r.Rule, r.Text, r.Keyspace = rule, text, keyspace
+		return true
+	})
+	if v == pipe.Pass && err == nil {
+		return c.replaceText(h, body, &q.Statement, rule)
+	}
+	return v, frame, err
+}
+
+func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p pending) (pipe.Verdict, []byte, error) {
+	if !c.server.observed {
+		t.claim(p)
+		return pipe.Pass, nil, nil
+	}
+	recorder := c.server.options.Recorder
+	epoch := c.epoch()
+	e := c.spares.take()
+	records := c.up.records[:0]
+	inUse := c.currentKeyspace()
+	if h.Version >= 5 { // a keyspace of its own comes after the children
+		_, q, _ := wire.ParseBatch(h.Version, h.Flags, body, nil)
+		inUse = c.keyspaceOr(q.Keyspace)
+	}
+	kind, q, ok := wire.ParseBatch(h.Version, h.Flags, body, func(child wire.Child) {
+		if recorder == nil {
+			return
+		}
+		var r childRecord
+		if child.Text != nil {
+			r.record = recorder.Statement(inUse, string(child.Text))
+		} else if b := c.find(child.ID, epoch); b != nil {
+			r.record, r.prepared = b.record, b.prepared
+		}
+		if r.record != nil {
+			e.children = append(e.children, r)
+			records = append(records, r.record)
+		}
+	})
+	p.extra = e
+	if ok && recorder != nil {
+		p.consistency = q.Consistency
+		p.record = recorder.Batch(kind, records)
+	}
+	clear(records)
+	c.up.records = records[:0]
+	t.claim(p)
+	if !ok {
+		return pipe.Pass, nil, nil
+	}
+	if epoch = c.epoch(); epoch == 0 {
+		return pipe.Pass, nil, nil
+	}
+	// Rules are in force: every child has to be known, and one of them may be the Rewriter's business.
+	var unknown []byte
+	ruled := false
+	wire.ParseBatch(h.Version, h.Flags, body, func(child wire.Child) {
+		if child.Text != nil {
+			ruled = ruled || c.rule(epoch, inUse, string(child.Text)) != nil
+		} else if b := c.find(child.ID, epoch); b != nil {
+			ruled = ruled || b.rule != nil
+		} else if unknown == nil {
+			unknown = child.ID
+		}
+	})
+	if unknown != nil {
+		return pipe.Drop, nil, c.unprepared(h, t, unknown)
+	}
+	if !ruled {
+		return pipe.Pass, nil, nil
+	}
+	return c.offer(h, body, t, func(r *Request) bool {
+		r.Keyspace = inUse
+		return c.fillBatch(r, epoch)
+	})
+}
+
+// unprepared answers an id that this process never saw prepared as Cassandra answers one that it forgot: every driver
+// prepares again and repeats the request, so nothing is lost. It is done only when rules are in force (epoch above
+// zero): then a write that is not understood could be missed by a derived table, which outranks never forcing a
+// PREPARE; for counting alone an unknown id is forwarded.
+func (c *conn) unprepared(h wire.Header, t *slot, id []byte) error {
+	return c.refuse(h, t, wire.ErrUnprepared, fmt.Sprintf("Prepared query with ID %x not found (either the query was "+
+		"not prepared on this host (maybe the host has been restarted?) or you have prepared too many queries and it has "+
+		"been evicted from the internal cache)", id), wire.AppendString(nil, string(id)))
+}
+
+var errAnswered = errors.New("a request was answered twice")
+
+// refuse answers a claimed request with an error from the upward goroutine, without asking Cassandra.
+func (c *conn) refuse(h wire.Header, t *slot, code int32, message string, more []byte) error {
+	word, ok := t.answer()
+	if !ok {
+		return errAnswered
+	}
+	c.spares.give(t.extra)
+	t.extra = nil
+	b := wire.AppendHeader(nil, wire.Header{Version: h.Version | wire.ResponseBit, Stream: h.Stream, Opcode: wire.OpError})
+	b = append(wire.AppendError(b, code, message), more...)
+	wire.SetLength(b, 0)
+	c.down.out.Send(b)
+	t.release(word)
+	return nil
+}
+
+// keyspaceOr is the keyspace of a request: the one it names itself (version 5), or the one in use on the connection.
+func (c *conn) keyspaceOr(own []byte) string {
+	if len(own) > 0 {
+		return string(own)
+	}
+	return c.currentKeyspace()
+}
+
+// takeSample copies a request and lists its values.
+func takeSample(h wire.Header, body []byte) *sample {
+	s := samples.Get().(*sample)
+	s.request = append(s.request[:0], body...)
+	if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, s.request); ok {
+		s.values = appendValues(s.values[:0], &q.Params, s.request)
+	}
+	return s
+}
+
+type valued interface {
+	Values(body []byte, f func(name, value []byte, n int32))
+}
+
+// appendValues lists the bound values that body holds; they point into it.
+func appendValues(values []Value, p valued, body []byte) []Value {
+	p.Values(body, func(name, value []byte, n int32) {
+		v := Value{Bytes: value, Null: n == -1 || n < -2, Unset: n == -2}
+		if name != nil {
+			v.Name = string(name)
+		}
+		values = append(values, v)
+	})
+	return values
+}

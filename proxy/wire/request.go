@@ -1,0 +1,249 @@
+package wire
+
+import "encoding/binary"
+
+// Flags of a request's parameters: one byte in versions 3 and 4, four bytes in version 5.
+const (
+	ParamValues       uint32 = 0x01
+	ParamSkipMetadata uint32 = 0x02
+	ParamPageSize     uint32 = 0x04
+	ParamPagingState  uint32 = 0x08
+	ParamSerial       uint32 = 0x10
+	ParamTimestamp    uint32 = 0x20
+	ParamNames        uint32 = 0x40
+	ParamKeyspace     uint32 = 0x80  // version 5
+	ParamNow          uint32 = 0x100 // version 5
+
+	paramKnown = ParamValues | ParamSkipMetadata | ParamPageSize | ParamPagingState | ParamSerial | ParamTimestamp |
+		ParamNames | ParamKeyspace | ParamNow
+)
+
+// Consistency levels that make a read serial.
+const (
+	Serial      uint16 = 0x0008
+	LocalSerial uint16 = 0x0009
+)
+
+// Params are the parameters of a QUERY, an EXECUTE or a BATCH.
+type Params struct {
+	Consistency       uint16
+	Flags             uint32
+	PageSize          int32
+	PagingState       []byte
+	SerialConsistency uint16 // 0 if not sent
+	Timestamp         int64
+	Keyspace          []byte // version 5
+	Unknown           bool   // has flags that this package does not know: what follows them can not be told
+
+	flagsAt     int // of the flags
+	timestampAt int // of the timestamp, or where it would be
+	valuesAt    int // of the number of values; 0 if there are none
+	names       bool
+}
+
+// Statement is the text or the prepared id of a QUERY, PREPARE or EXECUTE, or of one child of a BATCH.
+type Statement struct {
+	Text       []byte // nil for EXECUTE
+	ID         []byte
+	MetadataID []byte // EXECUTE, version 5
+	textAt     int    // of the text's length
+}
+
+// Request is a QUERY or an EXECUTE.
+type Request struct {
+	Statement
+	Params
+}
+
+// ParseHead reads the beginning of a QUERY's or EXECUTE's body, as far as the consistency and the flags: all that is
+// wanted of a request on its way. ok is false if the body ends before.
+func ParseHead(opcode, version, flags byte, body []byte) (q Request, ok bool) {
+	r := NewReader(body)
+	readHead(&r, &q, opcode, version, flags)
+	return q, !r.bad
+}
+
+func readHead(r *Reader, q *Request, opcode, version, flags byte) {
+	r.SkipRequestPrefix(flags)
+	if opcode == OpExecute {
+		q.ID = r.String()
+		if version >= 5 {
+			q.MetadataID = r.String()
+		}
+	} else {
+		q.textAt = r.off
+		q.Text = r.LongString()
+	}
+	q.Consistency = r.Short()
+	readFlags(r, &q.Params, version)
+}
+
+func readFlags(r *Reader, p *Params, version byte) {
+	p.flagsAt = r.off
+	if version >= 5 {
+		p.Flags = uint32(r.Int())
+	} else {
+		p.Flags = uint32(r.Byte())
+	}
+	known := paramKnown
+	if version < 5 {
+		known &= 0x7F
+	}
+	p.Unknown = p.Flags&^known != 0
+}
+
+// ParseRequest reads the whole body of a QUERY or an EXECUTE. ok is false if it is malformed.
+func ParseRequest(opcode, version, flags byte, body []byte) (q Request, ok bool) {
+	r := NewReader(body)
+	readHead(&r, &q, opcode, version, flags)
+	p := &q.Params
+	if p.Flags&ParamValues != 0 {
+		p.valuesAt = r.off
+		p.names = p.Flags&ParamNames != 0
+		skipValues(&r, p.names)
+	}
+	if p.Flags&ParamPageSize != 0 {
+		p.PageSize = r.Int()
+	}
+	if p.Flags&ParamPagingState != 0 {
+		p.PagingState = r.Bytes()
+	}
+	readTail(&r, p)
+	return q, !r.bad
+}
+
+// readTail reads what QUERY, EXECUTE and BATCH have in common.
+func readTail(r *Reader, p *Params) {
+	if p.Flags&ParamSerial != 0 {
+		p.SerialConsistency = r.Short()
+	}
+	p.timestampAt = r.off
+	if p.Flags&ParamTimestamp != 0 {
+		p.Timestamp = r.Long()
+	}
+	if p.Flags&ParamKeyspace != 0 && !p.Unknown {
+		p.Keyspace = r.String()
+	}
+	if p.Flags&ParamNow != 0 && !p.Unknown {
+		r.Int()
+	}
+}
+
+func skipValues(r *Reader, names bool) {
+	for n := int(r.Short()); n > 0 && !r.bad; n-- {
+		if names {
+			r.String()
+		}
+		r.Value()
+	}
+}
+
+// Values calls f for each bound value of the request that body holds, in order; name is nil if it is positional,
+// n is the value's length, -1 for null, -2 for not set.
+func (p *Params) Values(body []byte, f func(name, value []byte, n int32)) {
+	if p.valuesAt == 0 {
+		return
+	}
+	r := Reader{b: body, off: p.valuesAt}
+	readValues(&r, p.names, f)
+}
+
+func readValues(r *Reader, names bool, f func(name, value []byte, n int32)) {
+	for c := int(r.Short()); c > 0 && !r.bad; c-- {
+		var name []byte
+		if names {
+			name = r.String()
+		}
+		if v, n := r.Value(); !r.bad {
+			f(name, v, n)
+		}
+	}
+}
+
+// Child is one statement of a BATCH.
+type Child struct {
+	Statement
+	valuesAt int
+}
+
+// Values is as Params.Values.
+func (c *Child) Values(body []byte, f func(name, value []byte, n int32)) {
+	r := Reader{b: body, off: c.valuesAt}
+	readValues(&r, false, f)
+}
+
+// ParseBatch reads the whole body of a BATCH and calls f for each child, in order. ok is false if the
+// body is malformed, f may then have been called for the children before.
+func ParseBatch(version, flags byte, body []byte, f func(child Child)) (kind byte, p Params, ok bool) {
+	r := NewReader(body)
+	r.SkipRequestPrefix(flags)
+	kind = r.Byte()
+	var c Child
+	for n := int(r.Short()); n > 0 && !r.bad; n-- {
+		c = Child{}
+		switch r.Byte() {
+		case 0:
+			c.textAt = r.off
+			c.Text = r.LongString()
+		case 1:
+			c.ID = r.String()
+		default:
+			r.bad = true
+		}
+		c.valuesAt = r.off
+		skipValues(&r, false) // names in a BATCH were specified so that they can not be read; Cassandra refuses them
+		if !r.bad && f != nil {
+			f(c)
+		}
+	}
+	p.Consistency = r.Short()
+	readFlags(&r, &p, version)
+	readTail(&r, &p)
+	return kind, p, !r.bad
+}
+
+// Prepare is a PREPARE.
+type Prepare struct {
+	Statement
+	Keyspace []byte // version 5, nil if not sent
+}
+
+// ParsePrepare reads the body of a PREPARE. ok is false if it is malformed.
+func ParsePrepare(version, flags byte, body []byte) (p Prepare, ok bool) {
+	r := NewReader(body)
+	r.SkipRequestPrefix(flags)
+	p.textAt = r.off
+	p.Text = r.LongString()
+	if version >= 5 {
+		if f := r.Int(); f&0x01 != 0 {
+			p.Keyspace = r.String()
+		}
+	}
+	return p, !r.bad
+}
+
+// AppendText appends the body of the request that s was read from, with text instead of its own.
+func (s *Statement) AppendText(b, body []byte, text string) []byte {
+	b = append(b, body[:s.textAt]...)
+	b = AppendLongString(b, text)
+	return append(b, body[s.textAt+4+len(s.Text):]...)
+}
+
+// AppendTimestamp appends the body of the request that p was read from, with a default timestamp (microseconds). A
+// request that has one, or flags that are not known, is appended as it is.
+func (p *Params) AppendTimestamp(b, body []byte, version byte, timestamp int64) []byte {
+	if p.Flags&ParamTimestamp != 0 || p.Unknown {
+		return append(b, body...)
+	}
+	start := len(b)
+	b = append(b, body[:p.timestampAt]...)
+	b = AppendLong(b, timestamp)
+	b = append(b, body[p.timestampAt:]...)
+	at := start + p.flagsAt
+	if version >= 5 {
+		binary.BigEndian.PutUint32(b[at:], p.Flags|ParamTimestamp)
+	} else {
+		b[at] = byte(p.Flags | ParamTimestamp)
+	}
+	return b
+}

@@ -1,0 +1,143 @@
+package wire
+
+// Kinds of RESULT messages.
+const (
+	ResultVoid         int32 = 1
+	ResultRows         int32 = 2
+	ResultSetKeyspace  int32 = 3
+	ResultPrepared     int32 = 4
+	ResultSchemaChange int32 = 5
+)
+
+// Flags of a result's metadata.
+const (
+	MetaGlobalTable int32 = 0x01
+	MetaMorePages   int32 = 0x02
+	MetaNoMetadata  int32 = 0x04
+	MetaChanged     int32 = 0x08 // version 5
+)
+
+// maxTypeDepth bounds the nesting of types that is followed; Cassandra's own limit is far below.
+const maxTypeDepth = 32
+
+// Codes of the types that have something after their code.
+const (
+	TypeCustom uint16 = 0x0000
+	TypeList   uint16 = 0x0020
+	TypeMap    uint16 = 0x0021
+	TypeSet    uint16 = 0x0022
+	TypeUDT    uint16 = 0x0030
+	TypeTuple  uint16 = 0x0031
+)
+
+// Metadata is the head of a result's metadata: all but the columns.
+type Metadata struct {
+	Flags       int32
+	Columns     int32
+	PagingState []byte
+	ID          []byte // version 5, if MetaChanged
+}
+
+// ReadMetadata reads the head of a result's metadata; the columns follow in r unless MetaNoMetadata.
+func ReadMetadata(r *Reader) (m Metadata) {
+	m.Flags = r.Int()
+	m.Columns = r.Int()
+	if m.Flags&MetaMorePages != 0 {
+		m.PagingState = r.Bytes()
+	}
+	if m.Flags&MetaChanged != 0 {
+		m.ID = r.String()
+	}
+	if m.Columns < 0 || int(m.Columns) > len(r.b) {
+		r.bad = true
+	}
+	return m
+}
+
+// Columns reads the specifications of a metadata's columns, if it has them, and calls f (may be nil) with each name.
+func Columns(r *Reader, m Metadata, f func(name []byte)) {
+	if m.Flags&MetaNoMetadata != 0 {
+		return
+	}
+	if m.Flags&MetaGlobalTable != 0 {
+		r.String()
+		r.String()
+	}
+	for n := m.Columns; n > 0 && !r.bad; n-- {
+		if m.Flags&MetaGlobalTable == 0 {
+			r.String()
+			r.String()
+		}
+		name := r.String()
+		SkipType(r)
+		if f != nil && !r.bad {
+			f(name)
+		}
+	}
+}
+
+// SkipType steps over a type. Codes that are not known are taken to have nothing after them, as all plain ones have.
+func SkipType(r *Reader) { skipType(r, 0) }
+
+func skipType(r *Reader, depth int) {
+	if depth > maxTypeDepth {
+		r.bad = true
+		return
+	}
+	switch r.Short() {
+	case TypeCustom:
+		r.String()
+	case TypeList, TypeSet:
+		skipType(r, depth+1)
+	case TypeMap:
+		skipType(r, depth+1)
+		skipType(r, depth+1)
+	case TypeUDT:
+		r.String()
+		r.String()
+		for n := r.Short(); n > 0 && !r.bad; n-- {
+			r.String()
+			skipType(r, depth+1)
+		}
+	case TypeTuple:
+		for n := r.Short(); n > 0 && !r.bad; n-- {
+			skipType(r, depth+1)
+		}
+	}
+}
+
+// CountRows reads the beginning of a Rows answer, after its kind, up to the number of rows. rows is -1 if the bytes do
+// not reach that far (the caller may hold only the beginning of a long answer).
+func CountRows(r *Reader) (m Metadata, rows int) {
+	m = ReadMetadata(r)
+	Columns(r, m, nil)
+	rows = int(r.Int())
+	if r.bad || rows < 0 {
+		return m, -1
+	}
+	return m, rows
+}
+
+// AppendError appends the body of an ERROR message. Those codes that carry more than a message (Unprepared, Unavailable,
+// ...) need it appended after.
+func AppendError(b []byte, code int32, message string) []byte {
+	return AppendString(AppendInt(b, code), message)
+}
+
+// AppendRows appends the body of a RESULT Rows message: metadata as given (flags, number of columns, ...), then rows.
+func AppendRows(b, metadata []byte, rows [][][]byte) []byte {
+	b = AppendInt(b, ResultRows)
+	b = append(b, metadata...)
+	b = AppendInt(b, int32(len(rows)))
+	for _, row := range rows {
+		for _, cell := range row {
+			b = AppendBytes(b, cell)
+		}
+	}
+	return b
+}
+
+// AppendNoMetadata appends metadata for a client that asked to skip it.
+func AppendNoMetadata(b []byte, columns int) []byte {
+	return AppendInt(AppendInt(b, MetaNoMetadata), int32(columns))
+}

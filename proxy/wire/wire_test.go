@@ -1,0 +1,368 @@
+package wire_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/helenus-db/helenus/proxy/wire"
+)
+
+// crc24 is Cassandra's loop, a bit at a time.
+func crc24(v uint32) uint32 {
+	c := uint32(0x875060)
+	for range 3 {
+		c ^= (v & 0xff) << 16
+		v >>= 8
+		for range 8 {
+			if c <<= 1; c&0x1000000 != 0 {
+				c ^= 0x1974F0B
+			}
+		}
+	}
+	return c
+}
+
+func TestSegmentsRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		frame := wire.AppendFrame(nil, wire.Header{Version: 5, Opcode: wire.OpQuery}, make([]byte, rapid.OneOf(
+			rapid.IntRange(0, 300), rapid.IntRange(wire.MaxSegmentPayload-20, wire.MaxSegmentPayload+20), rapid.IntRange(0, 400_000)).Draw(t, "length")))
+		b := wire.AppendSegments(nil, frame)
+		var got []byte
+		for len(b) > 0 {
+			n, whole, err := wire.ParseSegmentHeader(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			head := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
+			if c := uint32(b[3]) | uint32(b[4])<<8 | uint32(b[5])<<16; c != crc24(head) {
+				t.Fatalf("the header's checksum is %06x, want %06x", c, crc24(head))
+			}
+			if whole != (len(frame) <= wire.MaxSegmentPayload) {
+				t.Fatalf("self-contained: %v, a frame of %d bytes", whole, len(frame))
+			}
+			size := wire.SegmentHeaderSize + n + wire.SegmentTrailerSize
+			p, err := wire.SegmentPayload(b[:size])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, b = append(got, p...), b[size:]
+		}
+		if !bytes.Equal(got, frame) {
+			t.Fatal("the frame changed")
+		}
+	})
+}
+
+func TestFramesAreNotCutBySegments(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var frames []byte
+		for range rapid.IntRange(1, 6).Draw(t, "frames") {
+			frames = wire.AppendFrame(frames, wire.Header{Version: 5}, make([]byte, rapid.IntRange(0, 200_000).Draw(t, "length")))
+		}
+		b := wire.AppendFrames(nil, frames)
+		var got []byte
+		for len(b) > 0 {
+			n, whole, err := wire.ParseSegmentHeader(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := b[wire.SegmentHeaderSize : wire.SegmentHeaderSize+n]
+			for at := 0; whole && at < n; {
+				if at += wire.HeaderSize + wire.ParseHeader(p[at:]).Length; at > n {
+					t.Fatal("a self-contained segment ends inside a frame")
+				}
+			}
+			got, b = append(got, p...), b[wire.SegmentHeaderSize+n+wire.SegmentTrailerSize:]
+		}
+		if !bytes.Equal(got, frames) {
+			t.Fatal("the frames changed")
+		}
+	})
+}
+
+func TestDamagedSegmentsAreNoticed(t *testing.T) {
+	good := wire.AppendSegments(nil, []byte("a payload"))
+	for bit := range 8 * len(good) {
+		b := bytes.Clone(good)
+		b[bit/8] ^= 1 << (bit % 8)
+		n, _, err := wire.ParseSegmentHeader(b)
+		if err == nil && wire.SegmentHeaderSize+n+wire.SegmentTrailerSize == len(b) {
+			_, err = wire.SegmentPayload(b)
+		}
+		if err == nil {
+			t.Errorf("bit %d can be turned unnoticed", bit)
+		}
+	}
+}
+
+// body builds the body of a request with every parameter that flags name.
+func body(opcode, version byte, text string, flags uint32) []byte {
+	var b []byte
+	if opcode == wire.OpExecute {
+		b = wire.AppendString(b, text)
+		if version >= 5 {
+			b = wire.AppendString(b, "meta")
+		}
+	} else {
+		b = wire.AppendLongString(b, text)
+	}
+	b = wire.AppendShort(b, 6)
+	if version >= 5 {
+		b = wire.AppendInt(b, int32(flags))
+	} else {
+		b = append(b, byte(flags))
+	}
+	if flags&wire.ParamValues != 0 {
+		b = wire.AppendShort(b, 3)
+		for i := range 3 {
+			if flags&wire.ParamNames != 0 {
+				b = wire.AppendString(b, fmt.Sprint("n", i))
+			}
+			b = append(b, []string{"\x00\x00\x00\x05value", "\xff\xff\xff\xff", "\xff\xff\xff\xfe"}[i]...)
+		}
+	}
+	if flags&wire.ParamPageSize != 0 {
+		b = wire.AppendInt(b, 100)
+	}
+	if flags&wire.ParamPagingState != 0 {
+		b = wire.AppendBytes(b, []byte("state"))
+	}
+	if flags&wire.ParamSerial != 0 {
+		b = wire.AppendShort(b, 8)
+	}
+	if flags&wire.ParamTimestamp != 0 {
+		b = wire.AppendLong(b, 12345)
+	}
+	if flags&wire.ParamKeyspace != 0 {
+		b = wire.AppendString(b, "ks")
+	}
+	if flags&wire.ParamNow != 0 {
+		b = wire.AppendInt(b, 99)
+	}
+	return b
+}
+
+// TestEveryCombinationOfParameters reads requests with every set of flags, and gives each a timestamp.
+func TestEveryCombinationOfParameters(t *testing.T) {
+	for _, version := range []byte{3, 4, 5} {
+		flagSets := uint32(0x80)
+		if version >= 5 {
+			flagSets = 0x200
+		}
+		for _, opcode := range []byte{wire.OpQuery, wire.OpExecute} {
+			for flags := range flagSets {
+				b := body(opcode, version, "text or id", flags)
+				q, ok := wire.ParseRequest(opcode, version, 0, b)
+				if !ok || q.Consistency != 6 || q.Flags != flags || q.Unknown || string(q.Text)+string(q.ID) != "text or id" {
+					t.Fatalf("v%d %#x %#x: %+v %v", version, opcode, flags, q, ok)
+				}
+				has := func(f uint32) bool { return flags&f != 0 }
+				if (q.PageSize == 100) != has(wire.ParamPageSize) || (string(q.PagingState) == "state") != has(wire.ParamPagingState) ||
+					(q.SerialConsistency == 8) != has(wire.ParamSerial) || (q.Timestamp == 12345) != has(wire.ParamTimestamp) ||
+					(string(q.Keyspace) == "ks") != has(wire.ParamKeyspace) {
+					t.Fatalf("v%d %#x %#x: %+v", version, opcode, flags, q)
+				}
+				n := 0
+				q.Values(b, func(name, value []byte, length int32) {
+					if (name != nil) != has(wire.ParamNames) || length != []int32{5, -1, -2}[n] || string(value) != []string{"value", "", ""}[n] {
+						t.Fatalf("value %d: %q %q %d", n, name, value, length)
+					}
+					n++
+				})
+				if (n == 3) != has(wire.ParamValues) {
+					t.Fatalf("%d values", n)
+				}
+				if head, ok := wire.ParseHead(opcode, version, 0, b); !ok || head.Consistency != 6 || head.Flags != flags {
+					t.Fatalf("head %+v", head)
+				}
+				want := body(opcode, version, "text or id", flags|wire.ParamTimestamp)
+				got := q.AppendTimestamp(nil, b, version, 12345)
+				if !bytes.Equal(got, want) {
+					t.Fatalf("v%d %#x %#x with a timestamp: %x, want %x", version, opcode, flags, got, want)
+				}
+				if opcode == wire.OpQuery {
+					if got := q.AppendText(nil, b, "another, longer text"); !bytes.Equal(got, body(opcode, version, "another, longer text", flags)) {
+						t.Fatalf("with another text: %x", got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestEveryTruncationIsNoticed cuts requests at each byte: what is left is malformed, and nothing panics.
+func TestEveryTruncationIsNoticed(t *testing.T) {
+	for _, version := range []byte{4, 5} {
+		b := body(wire.OpQuery, version, "text", 0x7F)
+		for n := range b {
+			if q, ok := wire.ParseRequest(wire.OpQuery, version, 0, b[:n]); ok {
+				t.Errorf("v%d: %d of %d bytes read as %+v", version, n, len(b), q)
+			}
+		}
+	}
+}
+
+func TestBatch(t *testing.T) {
+	b := wire.AppendShort([]byte{2}, 2)
+	b = wire.AppendShort(wire.AppendLongString(append(b, 0), "text"), 0)
+	b = wire.AppendBytes(wire.AppendShort(wire.AppendString(append(b, 1), "id"), 1), []byte("v"))
+	rest := append(wire.AppendShort(nil, 4), byte(wire.ParamSerial|wire.ParamTimestamp))
+	rest = wire.AppendLong(wire.AppendShort(rest, 9), -5)
+	b = append(b, rest...)
+	var seen string
+	kind, p, ok := wire.ParseBatch(4, 0, b, func(c wire.Child) {
+		seen += string(c.Text) + string(c.ID) + ":"
+		c.Values(b, func(_, value []byte, n int32) { seen += fmt.Sprint(string(value), n) })
+		seen += ";"
+	})
+	if !ok || kind != 2 || seen != "text:;id:v1;" || p.Consistency != 4 || p.SerialConsistency != 9 || p.Timestamp != -5 {
+		t.Errorf("%d %q %+v %v", kind, seen, p, ok)
+	}
+	for n := range b {
+		if _, _, ok := wire.ParseBatch(4, 0, b[:n], nil); ok {
+			t.Errorf("%d of %d bytes are read", n, len(b))
+		}
+	}
+}
+
+func TestCountRows(t *testing.T) {
+	types := binary.BigEndian.AppendUint16(nil, wire.TypeMap)
+	types = wire.AppendString(wire.AppendShort(types, wire.TypeCustom), "vector")
+	types = wire.AppendString(wire.AppendString(wire.AppendShort(types, wire.TypeUDT), "ks"), "udt")
+	types = wire.AppendString(wire.AppendShort(types, 1), "field")
+	types = wire.AppendShort(wire.AppendShort(wire.AppendShort(types, wire.TypeTuple), 2), wire.TypeSet)
+	types = wire.AppendShort(wire.AppendShort(types, 9), 13)
+	for name, c := range map[string]struct {
+		b    []byte
+		want int
+		more bool
+	}{
+		"no metadata": {wire.AppendInt(wire.AppendNoMetadata(nil, 3), 7), 7, false},
+		"global":      {wire.AppendInt(append(wire.AppendString(wire.AppendString(wire.AppendString(wire.AppendInt(wire.AppendInt(nil, 1), 1), "k"), "t"), "c"), types...), 5), 5, false},
+		"each its own": {wire.AppendInt(append(wire.AppendString(wire.AppendString(wire.AppendString(wire.AppendBytes(wire.AppendInt(wire.AppendInt(nil, 2), 1), []byte("page")),
+			"k"), "t"), "c"), types...), 3), 3, true},
+		"changed":   {wire.AppendInt(wire.AppendString(wire.AppendInt(wire.AppendInt(nil, wire.MetaNoMetadata|wire.MetaChanged), 1), "new"), 1), 1, false},
+		"cut short": {wire.AppendInt(nil, 4), -1, false},
+	} {
+		r := wire.NewReader(c.b)
+		if m, n := wire.CountRows(&r); n != c.want || (m.Flags&wire.MetaMorePages != 0) != c.more {
+			t.Errorf("%s: %d rows, %+v", name, n, m)
+		}
+	}
+}
+
+func TestNestingIsBounded(t *testing.T) {
+	r := wire.NewReader(bytes.Repeat([]byte{0, byte(wire.TypeList)}, 1_000_000))
+	if wire.SkipType(&r); !r.Bad() {
+		t.Error("a type of a million lists is followed")
+	}
+}
+
+func TestNothingAllocates(t *testing.T) {
+	execute := body(wire.OpExecute, 5, "0123456789abcdef", wire.ParamValues|wire.ParamTimestamp)
+	segment := wire.AppendSegments(nil, wire.AppendFrame(nil, wire.Header{Version: 5, Opcode: wire.OpExecute}, execute))
+	batch := wire.AppendInt(wire.AppendShort(wire.AppendShort([]byte{0}, 0), 1), 0)
+	if n := testing.AllocsPerRun(100, func() {
+		length, _, _ := wire.ParseSegmentHeader(segment)
+		p, _ := wire.SegmentPayload(segment[:wire.SegmentHeaderSize+length+wire.SegmentTrailerSize])
+		h := wire.ParseHeader(p)
+		q, _ := wire.ParseHead(h.Opcode, h.Version, h.Flags, p[wire.HeaderSize:])
+		_, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, p[wire.HeaderSize:])
+		_, _, batchOK := wire.ParseBatch(5, 0, batch, func(wire.Child) {})
+		if len(q.ID) != 16 || !ok || !batchOK {
+			t.Fatal(q)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func FuzzRequest(f *testing.F) {
+	for _, version := range []byte{3, 4, 5} {
+		f.Add(wire.OpQuery, version, byte(0), body(wire.OpQuery, version, "SELECT", 0x7F))
+		f.Add(wire.OpExecute, version, wire.FlagCustomPayload, body(wire.OpExecute, version, "id", 0x21))
+	}
+	f.Add(wire.OpBatch, byte(4), byte(0), wire.AppendInt(wire.AppendShort(wire.AppendShort([]byte{0}, 0), 1), 0))
+	f.Fuzz(func(t *testing.T, opcode, version, flags byte, b []byte) {
+		if p, ok := wire.ParsePrepare(version, flags, b); ok {
+			if got := p.AppendText(nil, b, string(p.Text)); !bytes.Equal(got, b) {
+				t.Errorf("the same text changed %x to %x", b, got)
+			}
+		}
+		if opcode == wire.OpBatch {
+			if _, p, ok := wire.ParseBatch(version, flags, b, func(c wire.Child) { c.Values(b, func(_, _ []byte, _ int32) {}) }); ok {
+				stamped(t, opcode, version, flags, b, &p)
+			}
+			return
+		}
+		q, ok := wire.ParseRequest(opcode, version, flags, b)
+		q.Values(b, func(_, _ []byte, _ int32) {})
+		if head, headOK := wire.ParseHead(opcode, version, flags, b); ok && (!headOK || head.Consistency != q.Consistency || !bytes.Equal(head.ID, q.ID)) {
+			t.Errorf("the head of %x is %+v, the whole %+v", b, head, q)
+		}
+		if ok {
+			stamped(t, opcode, version, flags, b, &q.Params)
+		}
+	})
+}
+
+// stamped gives a request that was read a timestamp and reads it again.
+func stamped(t *testing.T, opcode, version, flags byte, b []byte, p *wire.Params) {
+	got := p.AppendTimestamp(nil, b, version, 42)
+	if p.Unknown || p.Flags&wire.ParamTimestamp != 0 {
+		if !bytes.Equal(got, b) {
+			t.Errorf("%x became %x", b, got)
+		}
+		return
+	}
+	var again wire.Params
+	var ok bool
+	if opcode == wire.OpBatch {
+		_, again, ok = wire.ParseBatch(version, flags, got, nil)
+	} else {
+		var q wire.Request
+		q, ok = wire.ParseRequest(opcode, version, flags, got)
+		again = q.Params
+	}
+	if !ok || again.Timestamp != 42 || again.Consistency != p.Consistency || !bytes.Equal(again.Keyspace, p.Keyspace) {
+		t.Errorf("%x with a timestamp is %x: %+v", b, got, again)
+	}
+}
+
+func FuzzResult(f *testing.F) {
+	f.Add(byte(0), wire.AppendInt(wire.AppendNoMetadata(nil, 3), 7))
+	f.Add(wire.FlagTracing|wire.FlagWarnings|wire.FlagCustomPayload, make([]byte, 64))
+	f.Fuzz(func(t *testing.T, flags byte, b []byte) {
+		r := wire.NewReader(b)
+		r.SkipResponsePrefix(flags)
+		_, rows := wire.CountRows(&r)
+		if r.Bad() && rows != -1 {
+			t.Errorf("%x holds %d rows", b, rows)
+		}
+		r = wire.NewReader(b)
+		r.StringMap(func(_, _ []byte) {})
+	})
+}
+
+func FuzzSegment(f *testing.F) {
+	f.Add(wire.AppendSegments(nil, []byte("payload")))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) < wire.SegmentHeaderSize {
+			return
+		}
+		n, whole, err := wire.ParseSegmentHeader(b)
+		size := wire.SegmentHeaderSize + n + wire.SegmentTrailerSize
+		if err != nil || len(b) < size {
+			return
+		}
+		p, err := wire.SegmentPayload(b[:size])
+		// The six bits that mean nothing may be set by a peer; then the bytes differ.
+		if err == nil && whole && b[2]>>2 == 0 && !bytes.Equal(wire.AppendSegments(nil, p), b[:size]) {
+			t.Errorf("%x is written differently", b)
+		}
+	})
+}
