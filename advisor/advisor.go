@@ -1,0 +1,224 @@
+package advisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// Options configure an Advisor. Snapshots, Schema and Solver are required.
+type Options struct {
+	// Snapshots returns the traffic to learn from, Schema the tables as they are now. Either may return nil: then there
+	// is no advice yet (ErrNothingSeen).
+	Snapshots func() *capture.Snapshot
+	Schema    func() *schema.Schema
+	// Statistics returns what was measured of the tables (schema.MeasureAll). Nil, or a table that is missing: sizes are
+	// assumed, and the model says so.
+	Statistics func() []schema.Stats
+	Nodes      func() int           // of the cluster; nil or less than 1: 1
+	Driver     func() string        // STARTUP's DRIVER_NAME of the application, for sketches; nil: not known
+	Judge      recommend.Judge      // nil: nothing is eligible, and the verdict says so
+	Solver     solve.Solver         // see solve.New
+	Store      Store                // nil: decisions are kept in memory only
+	Log        *slog.Logger         // nil: slog.Default
+	Clock      func() time.Time     // nil: time.Now
+	Interval   time.Duration        // between rounds of Run; 0: a minute
+	Thresholds recommend.Thresholds // what is worth advising
+	Limits     solve.Limits         // of each integer program; zero: 2,000 nodes, gap 0.1 %, half a minute
+}
+
+// Store keeps documents. *store.Store of capture/store is one.
+type Store interface {
+	Save(ctx context.Context, kind, id string, v any) error
+	Load(ctx context.Context, kind, id string, v any) error // store.ErrNotFound if there is none
+}
+
+// ErrNothingSeen says that there is no traffic, or no schema, to learn from yet.
+var ErrNothingSeen = errors.New("no traffic seen yet: send the application's statements through Helenus, then ask again")
+
+// NotFoundError says that no recommendation has that id.
+type NotFoundError struct{ ID string }
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("there is no recommendation %q: `helenus recommendations` lists them", e.ID)
+}
+
+// StateError says that a decision does not fit the state of a recommendation.
+type StateError struct {
+	ID    string
+	State recommend.State
+	Wish  string // "reject", "approve", "reopen"
+	Why   string
+}
+
+func (e *StateError) Error() string {
+	return fmt.Sprintf("can not %s recommendation %s, it is %s: %s", e.Wish, e.ID, e.State, e.Why)
+}
+
+// Advisor gives advice and remembers what became of it. It is safe for concurrent use, and a prometheus.Collector.
+type Advisor struct {
+	o Options
+
+	round sync.Mutex // one round at a time
+
+	mu      sync.RWMutex
+	loaded  bool
+	book    book
+	latest  *recommend.Advice // of the latest round, as worked out
+	last    time.Time         // when it was
+	took    time.Duration
+	rounds  uint64
+	failing uint64 // rounds that failed
+}
+
+// New makes an advisor. It fails if a required option is missing.
+func New(o Options) (*Advisor, error) {
+	if o.Snapshots == nil || o.Schema == nil || o.Solver == nil {
+		return nil, errors.New("advisor: Snapshots, Schema and Solver are required")
+	}
+	if o.Statistics == nil {
+		o.Statistics = func() []schema.Stats { return nil }
+	}
+	if o.Nodes == nil {
+		o.Nodes = func() int { return 1 }
+	}
+	if o.Driver == nil {
+		o.Driver = func() string { return "" }
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Interval <= 0 {
+		o.Interval = time.Minute
+	}
+	if o.Limits == (solve.Limits{}) {
+		o.Limits = solve.Limits{Nodes: 2000, Gap: 0.001, Wall: 30 * time.Second}
+	}
+	o.Thresholds = o.Thresholds.WithDefaults()
+	return &Advisor{o: o}, nil
+}
+
+// Advise works advice out from the traffic and the tables as they are now. It keeps nothing and decides nothing: the same
+// inputs give the same advice, byte for byte. Recommendations are all open.
+func (a *Advisor) Advise(ctx context.Context) (*recommend.Advice, error) {
+	snapshot, tables := a.o.Snapshots(), a.o.Schema()
+	if snapshot == nil || tables == nil || len(snapshot.Statements) == 0 {
+		return nil, ErrNothingSeen
+	}
+	begun := time.Now()
+	advice, err := recommend.Make(ctx, recommend.Input{
+		Snapshot: snapshot, Schema: tables, Statistics: a.o.Statistics(), Nodes: max(1, a.o.Nodes()), Driver: a.o.Driver(),
+		Judge: a.o.Judge, Solver: a.o.Solver, Limits: a.o.Limits, Thresholds: a.o.Thresholds, At: a.o.Clock(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	advice.Duration = time.Since(begun)
+	return advice, nil
+}
+
+// Refresh works advice out, merges it with the decisions, keeps the result and returns it: the advice, with Recommendations
+// replaced by all that are remembered, in their states.
+func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
+	a.round.Lock()
+	defer a.round.Unlock()
+	if err := a.load(ctx); err != nil {
+		return nil, err
+	}
+	advice, err := a.Advise(ctx)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rounds++
+	if err != nil {
+		a.failing++
+		return nil, err
+	}
+	merged := a.book.clone()
+	changed := merged.merge(advice.Recommendations, advice.At)
+	if err := a.keep(ctx, merged); err != nil {
+		a.failing++
+		return nil, err
+	}
+	a.latest, a.last, a.took = advice, advice.At, advice.Duration
+	for _, problem := range advice.Problems {
+		a.o.Log.Warn("advice is incomplete", "reason", problem)
+	}
+	if changed > 0 {
+		a.o.Log.Info("recommendations changed", "changed", changed, "known", len(merged.Entries), "took", advice.Duration)
+	}
+	return a.merged(), nil
+}
+
+// merged is the latest advice with what is remembered; the lock is held.
+func (a *Advisor) merged() *recommend.Advice {
+	if a.latest == nil {
+		return nil
+	}
+	out := *a.latest
+	out.Recommendations = append([]recommend.Recommendation(nil), a.book.Entries...)
+	return &out
+}
+
+// Latest returns what the latest round gave, merged with all decisions since; nil if there was none in this process.
+func (a *Advisor) Latest() *recommend.Advice {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.merged()
+}
+
+// Recommendations returns all that are remembered, also from before a restart.
+func (a *Advisor) Recommendations(ctx context.Context) ([]recommend.Recommendation, error) {
+	if err := a.load(ctx); err != nil {
+		return nil, err
+	}
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return append([]recommend.Recommendation(nil), a.book.Entries...), nil
+}
+
+// Recommendation returns one of them. The beginning of an id is enough if only one begins so.
+func (a *Advisor) Recommendation(ctx context.Context, id string) (recommend.Recommendation, error) {
+	all, err := a.Recommendations(ctx)
+	if err != nil {
+		return recommend.Recommendation{}, err
+	}
+	b := book{Entries: all}
+	r, err := b.named(id)
+	if err != nil {
+		return recommend.Recommendation{}, err
+	}
+	return *r, nil
+}
+
+// Run refreshes at once and then at every interval, until ctx ends. Errors are logged; advice is not worth a crash.
+func (a *Advisor) Run(ctx context.Context) {
+	ticker := time.NewTicker(a.o.Interval)
+	defer ticker.Stop()
+	for {
+		_, err := a.Refresh(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, ErrNothingSeen):
+			a.o.Log.Debug("no advice yet", "reason", err)
+		case err != nil:
+			a.o.Log.Warn("no advice this time", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

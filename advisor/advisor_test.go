@@ -1,0 +1,367 @@
+package advisor_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/helenus-db/helenus/advisor"
+	"github.com/helenus-db/helenus/advisor/infer/infertest"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/store"
+)
+
+func TestMain(m *testing.M) {
+	solve.ServeIfWorker()
+	os.Exit(m.Run())
+}
+
+// newSolver makes a solver whose workers do not linger: under the race detector a process sleeps a second before it ends.
+func newSolver() solve.Solver {
+	return solve.New(solve.Config{Env: []string{"GORACE=atexit_sleep_ms=0"}})
+}
+
+var solver = &infertest.Remember{Solver: newSolver()}
+
+// world is what an advisor sees, changeable.
+type world struct {
+	snapshot *capture.Snapshot
+	schema   *schema.Schema
+	now      time.Time
+}
+
+func newWorld() *world {
+	return &world{snapshot: infertest.Hotel().Snapshot(), schema: infertest.HotelSchema(), now: infertest.Start.Add(5 * time.Minute)}
+}
+
+func (w *world) options(s advisor.Store) advisor.Options {
+	return advisor.Options{
+		Snapshots: func() *capture.Snapshot { return w.snapshot }, Schema: func() *schema.Schema { return w.schema },
+		Statistics: infertest.HotelStatistics, Solver: solver, Store: s,
+		Judge: recommend.JudgeFunc(func(lu plan.LookUp, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
+			return []plan.Verdict{{Statement: lu.Statements[0], Reason: "nothing speaks against it"}}
+		}),
+		Clock: func() time.Time { return w.now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+}
+
+func (w *world) advisor(t *testing.T, s advisor.Store) *advisor.Advisor {
+	t.Helper()
+	a, err := advisor.New(w.options(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func refresh(t *testing.T, a *advisor.Advisor) *recommend.Advice {
+	t.Helper()
+	advice, err := a.Refresh(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return advice
+}
+
+func lookUp(t *testing.T, a *advisor.Advisor) recommend.Recommendation {
+	t.Helper()
+	all, err := a.Recommendations(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		if r.Kind == recommend.LookUpTable {
+			return r
+		}
+	}
+	t.Fatal("no look-up table is recommended")
+	return recommend.Recommendation{}
+}
+
+func kept(t *testing.T) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// The golden advice of the recommender is what Advise gives, byte for byte, every time.
+func TestAdviseIsDeterministic(t *testing.T) {
+	w := newWorld()
+	o := w.options(nil)
+	o.Judge = recommend.JudgeFunc(func(lu plan.LookUp, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
+		return []plan.Verdict{{Statement: lu.Statements[0], Reason: "nothing speaks against it"}}
+	})
+	o.Driver = func() string { return "GoCQL" }
+	o.Limits = solve.Limits{Nodes: 2000, Gap: 0.001}
+	a, err := advisor.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join("recommend", "testdata", "hotel.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		advice, err := a.Advise(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.MarshalIndent(advice, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got = append(got, '\n'); !bytes.Equal(want, got) {
+			t.Fatalf("not the golden advice:\n%s", cmp.Diff(string(want), string(got)))
+		}
+	}
+	if a.Latest() != nil {
+		t.Error("Advise has kept something")
+	}
+}
+
+func TestLifeCycle(t *testing.T) {
+	ctx := context.Background()
+	w, s := newWorld(), kept(t)
+	a := w.advisor(t, s)
+	if _, err := a.Recommendation(ctx, "r-000000"); !errors.As(err, new(*advisor.NotFoundError)) {
+		t.Fatalf("unknown id: %v", err)
+	}
+	refresh(t, a)
+	r := lookUp(t, a)
+	if r.State != recommend.Open || !r.CreatedAt.Equal(w.now) {
+		t.Fatalf("state %s, created at %s", r.State, r.CreatedAt)
+	}
+	id := r.ID
+
+	// Rejected, with a reason; and it stays so, also in the next process.
+	if _, err := a.Reject(ctx, id, "  ", "ann"); err == nil {
+		t.Error("rejected without a reason")
+	}
+	if _, err := a.Reject(ctx, id[:5], "too many writes soon", "ann"); err != nil { // the beginning of the id is enough
+		t.Fatal(err)
+	}
+	var state *advisor.StateError
+	if _, err := a.Reject(ctx, id, "again", "ann"); !errors.As(err, &state) || state.State != recommend.Rejected {
+		t.Errorf("rejected twice: %v", err)
+	}
+	if _, err := a.Approve(ctx, id, "ann"); !errors.As(err, &state) {
+		t.Errorf("approved while rejected: %v", err)
+	}
+	w.now = w.now.Add(time.Hour)
+	refresh(t, a)
+	a = w.advisor(t, s)
+	if r = lookUp(t, a); r.State != recommend.Rejected || r.Actor != "ann" || r.StateReason != "too many writes soon" {
+		t.Fatalf("after a restart: %s by %q: %s", r.State, r.Actor, r.StateReason)
+	}
+	refresh(t, a)
+	if r = lookUp(t, a); r.State != recommend.Rejected {
+		t.Fatalf("the next round has made it %s", r.State)
+	}
+
+	// Opened again when its table is altered.
+	w.schema = infertest.HotelSchema()
+	for i := range w.schema.Keyspaces[0].Tables {
+		if table := &w.schema.Keyspaces[0].Tables[i]; table.Name == "reservations" {
+			table.Columns = append(table.Columns, schema.Column{Name: "vip", Kind: schema.Regular, Position: -1, Type: "boolean"})
+		}
+	}
+	refresh(t, a)
+	if r = lookUp(t, a); r.State != recommend.Open || !strings.Contains(r.StateReason, "altered") || r.ID != id {
+		t.Fatalf("after the table was altered: %s %s: %s", r.ID, r.State, r.StateReason)
+	}
+
+	// Opened again when it would save much more.
+	if _, err := a.Reject(ctx, id, "still no", "bob"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range w.snapshot.Statements {
+		if st := &w.snapshot.Statements[i]; strings.Contains(st.Text, "ALLOW FILTERING") {
+			st.Count *= 3
+		}
+	}
+	refresh(t, a)
+	if r = lookUp(t, a); r.State != recommend.Open || !strings.Contains(r.StateReason, "save") {
+		t.Fatalf("after the traffic grew: %s: %s", r.State, r.StateReason)
+	}
+
+	// Approved, and kept although the traffic is gone; an open one expires then.
+	if _, err := a.Approve(ctx, id, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Reject(ctx, id, "no", "ann"); !errors.As(err, &state) || !strings.Contains(state.Error(), "roll") {
+		t.Errorf("rejected while approved: %v", err)
+	}
+	before := w.snapshot
+	quiet := &infertest.Traffic{Keyspace: "hotel", Seconds: 10}
+	quiet.Say(infertest.GuestByID, 100, 800, 1)
+	w.snapshot = quiet.Snapshot()
+	refresh(t, a)
+	if r = lookUp(t, a); r.State != recommend.Approved {
+		t.Errorf("approved, then %s when the traffic changed", r.State)
+	}
+	all, err := a.Recommendations(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range all {
+		if x.ID != id && x.State != recommend.Expired {
+			t.Errorf("%s %s is %s although nothing advises it", x.ID, x.Title, x.State)
+		}
+		if x.Kind == recommend.Keep {
+			if _, err := a.Approve(ctx, x.ID, "ann"); !errors.As(err, &state) {
+				t.Errorf("approved %s", x.Title)
+			}
+		}
+	}
+	w.snapshot = before
+	refresh(t, a)
+	if _, err := a.Reopen(ctx, id, "the migration was rolled back", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range refresh(t, a).Recommendations {
+		if x.State != recommend.Open {
+			t.Errorf("%s %s is %s although it is advised again", x.ID, x.Title, x.State)
+		}
+	}
+}
+
+// Only what Helenus can carry out may be approved.
+func TestApprovalNeedsEligibility(t *testing.T) {
+	w := newWorld()
+	o := w.options(nil)
+	o.Judge = recommend.JudgeFunc(func(plan.LookUp, *capture.Snapshot, *schema.Schema) []plan.Verdict {
+		return []plan.Verdict{{Condition: "C17", Refused: true, Reason: "counters"}}
+	})
+	a, err := advisor.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range refresh(t, a).Recommendations {
+		if _, err := a.Approve(context.Background(), r.ID, "ann"); !errors.As(err, new(*advisor.StateError)) {
+			t.Errorf("%s (%s) was approved: %v", r.ID, r.Kind, err)
+		}
+	}
+}
+
+func TestSuperseded(t *testing.T) {
+	w := newWorld()
+	a := w.advisor(t, nil)
+	refresh(t, a)
+	w.schema = infertest.HotelSchema() // the column gets an index: the scan becomes a read by index, which is better kept
+	for i := range w.schema.Keyspaces[0].Tables {
+		if table := &w.schema.Keyspaces[0].Tables[i]; table.Name == "reservations" {
+			table.Indexes = append(table.Indexes, schema.Index{Name: "by_guest", Column: "guest_id", On: "values"})
+		}
+	}
+	for i := range w.snapshot.Statements {
+		if st := &w.snapshot.Statements[i]; strings.Contains(st.Text, "ALLOW FILTERING") {
+			st.Latency.Buckets, st.Latency.Count, st.Latency.Sum = nil, 0, 0
+		}
+	}
+	refresh(t, a)
+	if r := lookUp(t, a); r.State != recommend.Superseded || !strings.Contains(r.StateReason, "keep reading reservations by its index") {
+		t.Errorf("%s: %s", r.State, r.StateReason)
+	}
+}
+
+func TestNothingSeen(t *testing.T) {
+	w := newWorld()
+	a := w.advisor(t, nil)
+	w.snapshot = nil
+	if _, err := a.Refresh(context.Background()); !errors.Is(err, advisor.ErrNothingSeen) {
+		t.Errorf("no snapshot: %v", err)
+	}
+	if _, err := advisor.New(advisor.Options{}); err == nil {
+		t.Error("an advisor without sources was made")
+	}
+}
+
+// broken is a store that fails.
+type broken struct{}
+
+func (broken) Save(context.Context, string, string, any) error { return errors.New("disk full") }
+func (broken) Load(context.Context, string, string, any) error { return store.ErrNotFound }
+
+// A decision that can not be kept is not taken.
+func TestStoreFails(t *testing.T) {
+	w := newWorld()
+	a := w.advisor(t, broken{})
+	if _, err := a.Refresh(context.Background()); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Fatalf("refresh: %v", err)
+	}
+	if all, _ := a.Recommendations(context.Background()); len(all) != 0 {
+		t.Errorf("%d recommendations are told that were not kept", len(all))
+	}
+}
+
+func TestNewerBookIsRefused(t *testing.T) {
+	s := kept(t)
+	if err := s.Save(context.Background(), "recommendations", "advisor", map[string]any{"version": 99}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newWorld().advisor(t, s).Refresh(context.Background()); err == nil || !strings.Contains(err.Error(), "version 99") {
+		t.Errorf("a book of a newer version: %v", err)
+	}
+}
+
+func TestRunEnds(t *testing.T) {
+	w := newWorld()
+	w.snapshot = nil
+	a := w.advisor(t, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { a.Run(ctx); close(done) }()
+	cancel()
+	<-done
+}
+
+func TestMetrics(t *testing.T) {
+	a := newWorld().advisor(t, nil)
+	refresh(t, a)
+	registry := prometheus.NewPedanticRegistry()
+	if err := registry.Register(a); err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, f := range families {
+		seen[f.GetName()] = len(f.GetMetric())
+		if f.GetHelp() == "" {
+			t.Errorf("%s has no help", f.GetName())
+		}
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if strings.Contains(l.GetValue(), "SELECT") || strings.Contains(l.GetValue(), "?") {
+					t.Errorf("%s: CQL in label %s=%q", f.GetName(), l.GetName(), l.GetValue())
+				}
+			}
+		}
+	}
+	for _, name := range []string{"info", "benefit_ratio", "saved_seconds_per_second", "write_cost_ratio", "storage_bytes", "confidence_ratio", "created_timestamp_seconds"} {
+		if seen["helenus_recommendation_"+name] != 3 {
+			t.Errorf("helenus_recommendation_%s has %d series, want 3", name, seen["helenus_recommendation_"+name])
+		}
+	}
+}

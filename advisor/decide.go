@@ -1,0 +1,134 @@
+package advisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/recommend"
+)
+
+// named finds a recommendation by its id or the beginning of it.
+func (b *book) named(id string) (*recommend.Recommendation, error) {
+	if r := b.find(id); r != nil {
+		return r, nil
+	}
+	var found *recommend.Recommendation
+	for i := range b.Entries {
+		if !strings.HasPrefix(b.Entries[i].ID, id) || len(id) < 3 {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("more than one recommendation begins with %q: %s and %s", id, found.ID, b.Entries[i].ID)
+		}
+		found = &b.Entries[i]
+	}
+	if found == nil {
+		return nil, &NotFoundError{ID: id}
+	}
+	return found, nil
+}
+
+// wish is a decision of a person: from which states it leads to which, and why not from the others.
+type wish struct {
+	name string
+	from map[recommend.State]bool
+	to   recommend.State
+	why  map[recommend.State]string
+}
+
+var wishes = struct{ reject, approve, reopen wish }{
+	reject: wish{
+		name: "reject", to: recommend.Rejected,
+		from: map[recommend.State]bool{recommend.Open: true},
+		why: map[recommend.State]string{
+			recommend.Approved:   "it is being carried out; roll its migration back first",
+			recommend.Rejected:   "there is nothing left to do",
+			recommend.Superseded: "it is not advised any more",
+			recommend.Expired:    "it is not advised any more",
+		},
+	},
+	approve: wish{
+		name: "approve", to: recommend.Approved,
+		from: map[recommend.State]bool{recommend.Open: true},
+		why: map[recommend.State]string{
+			recommend.Approved:   "see `helenus migrations`",
+			recommend.Rejected:   "open it again first (`helenus reopen`)",
+			recommend.Superseded: "it is not advised any more",
+			recommend.Expired:    "it is not advised any more",
+		},
+	},
+	reopen: wish{
+		name: "reopen", to: recommend.Open,
+		from: map[recommend.State]bool{recommend.Rejected: true, recommend.Approved: true},
+		why: map[recommend.State]string{
+			recommend.Open:       "there is nothing left to do",
+			recommend.Superseded: "it is not advised any more",
+			recommend.Expired:    "it is not advised any more",
+		},
+	},
+}
+
+// Reject takes a recommendation off the list, with a reason. It comes back when the facts change materially: see the
+// package comment.
+func (a *Advisor) Reject(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error) {
+	if strings.TrimSpace(reason) == "" {
+		return recommend.Recommendation{}, errors.New("a rejection needs a reason: it is shown to whoever asks why nothing was done")
+	}
+	return a.decide(ctx, wishes.reject, id, reason, actor)
+}
+
+// Approve marks a recommendation as approved. Carrying it out is the business of whoever calls; he calls it before he
+// starts, and Reopen if the start fails or the migration was rolled back and dropped.
+func (a *Advisor) Approve(ctx context.Context, id, actor string) (recommend.Recommendation, error) {
+	return a.decide(ctx, wishes.approve, id, "", actor)
+}
+
+// Reopen takes a rejection or an approval back.
+func (a *Advisor) Reopen(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error) {
+	return a.decide(ctx, wishes.reopen, id, reason, actor)
+}
+
+func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string) (recommend.Recommendation, error) {
+	if err := a.load(ctx); err != nil {
+		return recommend.Recommendation{}, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	changed := a.book.clone()
+	r, err := changed.named(id)
+	if err != nil {
+		return recommend.Recommendation{}, err
+	}
+	switch {
+	case !w.from[r.State]:
+		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: w.why[r.State]}
+	case w.to == recommend.Approved && r.Kind != recommend.LookUpTable:
+		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: "Helenus can not carry it out: it is advice to people (" + string(r.Kind) + ")"}
+	case w.to == recommend.Approved && !r.Eligible:
+		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: "it is not eligible: " + refusals(r)}
+	}
+	r.State, r.StateReason, r.Actor, r.StateSince = w.to, reason, actor, a.o.Clock()
+	decided := *r
+	changed.trim()
+	if err := a.keep(ctx, changed); err != nil {
+		return recommend.Recommendation{}, err
+	}
+	a.o.Log.Info("recommendation decided", "id", decided.ID, "state", decided.State, "actor", actor, "reason", reason)
+	return decided, nil
+}
+
+// refusals lists the verdicts that refuse.
+func refusals(r *recommend.Recommendation) string {
+	var out []string
+	for _, v := range r.Verdicts {
+		if v.Refused {
+			out = append(out, strings.TrimPrefix(v.Condition+": "+v.Reason, ": "))
+		}
+	}
+	if len(out) == 0 {
+		return "nobody has judged it"
+	}
+	return strings.Join(out, "; ")
+}

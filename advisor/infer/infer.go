@@ -1,0 +1,134 @@
+package infer
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// Infer concludes a model and a workload. stats may lack tables, or be empty: sizes are assumed for those. It is pure.
+// It fails only if what it built contradicts itself, which no input should bring about.
+func Infer(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*Model, error) {
+	m := &Model{
+		Graph: &model.Graph{}, Workload: &workload.Workload{Name: "observed"},
+		Seconds: window(snapshot.From, snapshot.To), tables: map[table]*source{},
+	}
+	b := &modeller{
+		m: m, joins: map[pair]evidence{}, scanned: map[table]bool{}, taken: map[string]bool{}, opaque: map[table]string{},
+	}
+	for _, f := range snapshot.Feeds {
+		if f.Shape == feed.Pagination {
+			continue
+		}
+		p := newPair(columnName(f.From), columnName(f.To))
+		if e := b.joins[p]; f.Confidence > e.confidence {
+			b.joins[p] = evidence{confidence: f.Confidence, hits: f.Hits, observed: f.Executions}
+		}
+	}
+	for i := range snapshot.Statements {
+		if t, ok := filters(&snapshot.Statements[i], s); ok {
+			b.scanned[t] = true
+		}
+	}
+	b.build(s, stats)
+	m.Workload.Graph, m.Workload.Tables = m.Graph, m.Tables
+	sort.Slice(m.Entities, func(i, j int) bool { return m.Entities[i].Name < m.Entities[j].Name })
+	sort.Slice(m.Relationships, func(i, j int) bool { return m.Relationships[i].Name < m.Relationships[j].Name })
+	if err := m.Graph.Validate(); err != nil {
+		return nil, fmt.Errorf("the model that was inferred is not consistent (please report this): %w", err)
+	}
+
+	f := &flows{m: m, index: map[string]int{}}
+	for i := range snapshot.Statements {
+		st := &snapshot.Statements[i]
+		if st.Count == 0 {
+			continue
+		}
+		said := b.interpret(st, float64(st.Count)/m.Seconds)
+		if said.reason != "" {
+			m.unexplained(st, said.reason)
+			continue
+		}
+		f.index[st.Fingerprint] = len(f.all)
+		f.all = append(f.all, said)
+	}
+	m.said = f.all
+	f.connect(snapshot.Feeds)
+	f.emit()
+	m.finish()
+	return m, nil
+}
+
+func columnName(e feed.End) string { return e.Keyspace + "." + e.Table + "." + e.Column }
+
+func (m *Model) unexplained(st *capture.Statement, reason string) {
+	m.Unexplained = append(m.Unexplained, Unexplained{
+		Fingerprint: st.Fingerprint, Keyspace: st.Keyspace, Text: st.Text, Count: st.Count, Reason: reason,
+	})
+}
+
+// finish sorts everything.
+func (m *Model) finish() {
+	sort.SliceStable(m.Workload.Statements, func(i, j int) bool { return m.Workload.Statements[i].ID < m.Workload.Statements[j].ID })
+	sort.SliceStable(m.Uses, func(i, j int) bool { return m.Uses[i].Statement < m.Uses[j].Statement })
+	sort.SliceStable(m.Unexplained, func(i, j int) bool { return m.Unexplained[i].Fingerprint < m.Unexplained[j].Fingerprint })
+	sort.SliceStable(m.Joins, func(i, j int) bool {
+		a, b := m.Joins[i], m.Joins[j]
+		if a.From != b.From {
+			return a.From < b.From
+		}
+		if a.To != b.To {
+			return a.To < b.To
+		}
+		return a.Feed.From.Fingerprint+a.Feed.To.Fingerprint < b.Feed.From.Fingerprint+b.Feed.To.Fingerprint
+	})
+}
+
+// UsesOf returns what a conceptual statement stands for: of a path query the producer first.
+func (m *Model) UsesOf(statement string) []Use {
+	var out []Use
+	for _, u := range m.Uses {
+		if u.Statement == statement {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// Singles returns the workload with every statement on its own, joined to nothing: what can be changed without touching the
+// application. IDs are those of Workload, "q-" and "w-" and the beginning of the fingerprint.
+func (m *Model) Singles() *workload.Workload {
+	single := &flows{m: &Model{Workload: &workload.Workload{Name: "observed, one by one", Graph: m.Graph, Tables: m.Tables}}}
+	for _, s := range m.said {
+		switch {
+		case s.writes != nil:
+			single.write(s)
+		case !s.query.lists():
+			single.add("q-"+digest(s.statement.Fingerprint), &workload.Statement{Weight: s.rate, Query: s.query.query()},
+				[]Use{{Fingerprint: s.statement.Fingerprint, PerExecution: 1}})
+		}
+	}
+	single.m.finish()
+	return single.m.Workload
+}
+
+// Table returns an existing table of the model, or nil.
+func (m *Model) Table(keyspace, name string) *model.Table {
+	if s := m.tables[table{keyspace, name}]; s != nil {
+		return s.table
+	}
+	return nil
+}
+
+// Field returns the field that a column of an existing table holds, the zero Field if there is none.
+func (m *Model) Field(keyspace, name, column string) model.Field {
+	if s := m.tables[table{keyspace, name}]; s != nil {
+		return s.fields[column]
+	}
+	return model.Field{}
+}

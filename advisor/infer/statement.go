@@ -1,0 +1,429 @@
+package infer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// said is one statement of the traffic and what it means.
+type said struct {
+	statement *capture.Statement
+	rate      float64 // executions per second
+	source    *source
+	query     *asked            // reads
+	writes    []*workload.Write // writes; the first one is what the statement is counted as
+	reason    string            // why it means nothing to the model; "" if it does
+}
+
+// asked is a read as a query over the model.
+type asked struct {
+	tree     model.Tree
+	selected []model.Field
+	where    []condition
+	order    []model.Field
+}
+
+// condition is one relation of a read. A list (IN) has a meaning only if a feed supplies it.
+type condition struct {
+	workload.Predicate
+	column string
+	list   bool
+}
+
+// inexpressible is an error that says why a statement can not be expressed.
+type inexpressible string
+
+func (e inexpressible) Error() string { return string(e) }
+
+// interpret expresses a statement over the model.
+func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
+	s := &said{statement: st, rate: rate}
+	parsed, err := st.Parse()
+	if err != nil {
+		s.reason = "Helenus can not parse it"
+		return s
+	}
+	var ref cql.TableRef
+	switch x := parsed.(type) {
+	case *cql.Select:
+		ref = x.Table
+	case *cql.Insert:
+		ref = x.Table
+	case *cql.Update:
+		ref = x.Table
+	case *cql.Delete:
+		ref = x.Table
+	case *cql.Batch:
+		s.reason = "a batch: its statements are counted one by one"
+		return s
+	default:
+		s.reason = "neither reads nor writes rows (" + parsed.Kind().String() + ")"
+		return s
+	}
+	ref = ref.In(st.Keyspace)
+	name := table{ref.Keyspace, ref.Table}
+	if s.source = b.m.tables[name]; s.source == nil {
+		if s.reason = b.opaque[name]; s.reason == "" {
+			s.reason = fmt.Sprintf("table %s is not in the schema that was read", name)
+		}
+		return s
+	}
+	switch x := parsed.(type) {
+	case *cql.Select:
+		s.query, err = s.source.read(x)
+	case *cql.Insert:
+		s.writes, err = s.source.insert(x)
+	case *cql.Update:
+		s.writes, err = s.source.update(x)
+	case *cql.Delete:
+		s.writes, err = s.source.remove(x)
+	}
+	if err != nil {
+		s.reason = err.Error()
+	}
+	return s
+}
+
+// tree is the part of the graph that fields of the table are on: its entity, and those whose keys are among them.
+func (s *source) tree(fields []model.Field) (model.Tree, error) {
+	var edges []*model.Relationship
+	for _, r := range s.edges {
+		if s.linked {
+			edges = append(edges, r)
+			continue
+		}
+		for _, f := range fields {
+			if f.Entity == r.Other(s.entity) {
+				edges = append(edges, r)
+				break
+			}
+		}
+	}
+	return model.NewTree(s.entity, edges...)
+}
+
+// field is the field of a column.
+func (s *source) field(column string) (model.Field, error) {
+	if f, ok := s.fields[column]; ok {
+		return f, nil
+	}
+	return model.Field{}, inexpressible(fmt.Sprintf("column %s is not in the schema that was read", column))
+}
+
+// read expresses a SELECT.
+func (s *source) read(x *cql.Select) (*asked, error) {
+	switch {
+	case x.JSON:
+		return nil, inexpressible("SELECT JSON: the answer is built by Cassandra")
+	case x.Distinct:
+		return nil, inexpressible("SELECT DISTINCT reads partitions, not rows")
+	case len(x.GroupBy) > 0:
+		return nil, inexpressible("GROUP BY: an aggregate")
+	case len(x.Where) == 0:
+		return nil, inexpressible("reads the whole table")
+	}
+	q := &asked{}
+	if len(x.Columns) == 0 {
+		for _, c := range s.schema.Columns {
+			q.selected = append(q.selected, s.fields[c.Name])
+		}
+	}
+	for _, c := range x.Columns {
+		ref, ok := c.Expr.(*cql.ColumnRef)
+		if !ok {
+			return nil, inexpressible("computes " + c.Expr.String() + " in Cassandra")
+		}
+		f, err := s.field(ref.Name)
+		if err != nil {
+			return nil, err
+		}
+		q.selected = append(q.selected, f)
+	}
+	q.selected = unique(q.selected)
+	equality := false
+	for i := range x.Where {
+		c, err := s.condition(&x.Where[i])
+		if err != nil {
+			return nil, err
+		}
+		equality = equality || c.Op == workload.Equal
+		q.where = append(q.where, c)
+	}
+	if !equality {
+		return nil, inexpressible("asks for a range only, nothing by equality")
+	}
+	for _, o := range x.OrderBy {
+		if o.ANN != nil {
+			return nil, inexpressible("a vector search")
+		}
+		f, err := s.field(o.Column)
+		if err != nil {
+			return nil, err
+		}
+		q.order = append(q.order, f) // tables are read in either direction
+	}
+	var err error
+	q.tree, err = s.tree(q.fields())
+	return q, err
+}
+
+// fields lists all that the query speaks of.
+func (q *asked) fields() []model.Field {
+	all := append(append([]model.Field(nil), q.selected...), q.order...)
+	for _, c := range q.where {
+		all = append(all, c.Field)
+	}
+	return all
+}
+
+// query is q in the conceptual language.
+func (q *asked) query() *workload.Query {
+	out := &workload.Query{Tree: q.tree, Select: q.selected, OrderBy: q.order}
+	for _, c := range q.where {
+		out.Where = append(out.Where, c.Predicate)
+	}
+	return out
+}
+
+// lists tells whether q has a condition that has a meaning only in a join.
+func (q *asked) lists() bool {
+	for _, c := range q.where {
+		if c.list {
+			return true
+		}
+	}
+	return false
+}
+
+var comparisons = map[cql.Op]workload.Op{
+	cql.OpEQ: workload.Equal, cql.OpIn: workload.Equal, cql.OpLT: workload.Less, cql.OpLE: workload.LessOrEqual,
+	cql.OpGT: workload.Greater, cql.OpGE: workload.GreaterOrEqual,
+}
+
+// condition expresses one relation.
+func (s *source) condition(r *cql.Relation) (condition, error) {
+	switch {
+	case r.Token:
+		return condition{}, inexpressible("a scan by token ranges")
+	case r.Op == cql.OpExpr:
+		return condition{}, inexpressible("an expression of a custom index")
+	case r.Element != nil || len(r.Columns) != 1 || r.Tuple:
+		return condition{}, inexpressible("compares elements of a collection, or several columns at once")
+	}
+	op, ok := comparisons[r.Op]
+	if !ok {
+		return condition{}, inexpressible("the conceptual language has no " + r.Op.String())
+	}
+	f, err := s.field(r.Columns[0])
+	if err != nil {
+		return condition{}, err
+	}
+	return condition{Predicate: workload.Predicate{Field: f, Op: op, Value: "?"}, column: r.Columns[0], list: r.Op == cql.OpIn}, nil
+}
+
+// insert expresses an INSERT: of an entity and its connections, or, into a table of pairs, a connection.
+func (s *source) insert(x *cql.Insert) ([]*workload.Write, error) {
+	if x.JSON != nil {
+		return nil, inexpressible("INSERT JSON: its columns are not known before it runs")
+	}
+	if s.linked {
+		return s.pairs(workload.Connect), nil
+	}
+	w := &workload.Write{Kind: workload.Insert, Entity: s.entity, Tree: model.Tree{Entities: []*model.Entity{s.entity}}}
+	for _, c := range x.Columns {
+		f, err := s.field(c)
+		if err != nil {
+			return nil, err
+		}
+		if f.Entity == s.entity {
+			w.Set = append(w.Set, f)
+		} else {
+			w.Connections = append(w.Connections, s.connection(f))
+		}
+	}
+	for _, k := range s.entity.KeyFields() {
+		if !has(w.Set, k) {
+			return nil, inexpressible("sets static columns only")
+		}
+	}
+	return []*workload.Write{w}, nil
+}
+
+// update expresses an UPDATE: of attributes, of connections, or of both.
+func (s *source) update(x *cql.Update) ([]*workload.Write, error) {
+	if s.linked {
+		return nil, inexpressible("updates a table that has keys only")
+	}
+	where, given, err := s.row(x.Where)
+	if err != nil {
+		return nil, err
+	}
+	update := &workload.Write{Kind: workload.Update, Entity: s.entity, Tree: model.Tree{Entities: []*model.Entity{s.entity}}, Where: where, Given: given}
+	var connects []*workload.Write
+	for _, a := range x.Assignments {
+		f, err := s.field(a.Column)
+		switch {
+		case err != nil:
+			return nil, err
+		case f.Entity == s.entity:
+			update.Set = append(update.Set, f)
+		default:
+			connects = append(connects, s.write(workload.Connect, f, given))
+		}
+	}
+	update.Set = unique(update.Set)
+	if len(update.Set) == 0 {
+		return connects, nil
+	}
+	return append([]*workload.Write{update}, connects...), nil
+}
+
+// remove expresses a DELETE of rows or columns.
+func (s *source) remove(x *cql.Delete) ([]*workload.Write, error) {
+	if len(x.Columns) == 0 {
+		if s.linked {
+			return s.pairs(workload.Disconnect), nil
+		}
+		return s.removeRows(x)
+	}
+	where, given, err := s.row(x.Where)
+	if err != nil {
+		return nil, err
+	}
+	update := &workload.Write{Kind: workload.Update, Entity: s.entity, Tree: model.Tree{Entities: []*model.Entity{s.entity}}, Where: where, Given: given}
+	var connects []*workload.Write
+	for _, d := range x.Columns {
+		f, err := s.field(d.Column)
+		switch {
+		case err != nil:
+			return nil, err
+		case f.Entity == s.entity:
+			update.Set = append(update.Set, f)
+		default:
+			connects = append(connects, s.write(workload.Disconnect, f, given))
+		}
+	}
+	update.Set = unique(update.Set)
+	if len(update.Set) == 0 {
+		return connects, nil
+	}
+	return append([]*workload.Write{update}, connects...), nil
+}
+
+// removeRows expresses a DELETE of a row, a range or a partition.
+func (s *source) removeRows(x *cql.Delete) ([]*workload.Write, error) {
+	w := &workload.Write{Kind: workload.Delete, Entity: s.entity}
+	if where, given, err := s.row(x.Where); err == nil {
+		w.Where, w.Given, w.Tree = where, given, model.Tree{Entities: []*model.Entity{s.entity}}
+		return []*workload.Write{w}, nil
+	}
+	var fields []model.Field
+	for i := range x.Where {
+		c, err := s.condition(&x.Where[i])
+		if err != nil {
+			return nil, err
+		}
+		if c.list {
+			return nil, inexpressible("deletes a list of rows")
+		}
+		w.Where = append(w.Where, c.Predicate)
+		fields = append(fields, c.Field)
+	}
+	var err error
+	w.Tree, err = s.tree(fields)
+	return []*workload.Write{w}, err
+}
+
+// row expresses the WHERE clause of a write of one row: the entity's key, and what else of the primary key is given.
+func (s *source) row(where []cql.Relation) (key []workload.Predicate, given []model.Field, err error) {
+	bound := map[string]bool{}
+	for i := range where {
+		c, err := s.condition(&where[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		if c.list || c.Op != workload.Equal {
+			return nil, nil, inexpressible("writes several rows at once")
+		}
+		bound[c.column] = true
+		if c.Field.Entity == s.entity && c.Field.IsKey() {
+			key = append(key, c.Predicate)
+		} else {
+			given = append(given, c.Field)
+		}
+	}
+	for _, c := range s.schema.PrimaryKey() {
+		if !bound[c.Name] {
+			return nil, nil, inexpressible("writes static columns, or several rows at once")
+		}
+	}
+	return key, given, nil
+}
+
+func (s *source) connection(f model.Field) workload.Connection {
+	for _, r := range s.edges {
+		if r.Other(s.entity) == f.Entity {
+			return workload.Connection{Edge: r, Entity: f.Entity}
+		}
+	}
+	return workload.Connection{}
+}
+
+func (s *source) write(kind workload.WriteKind, f model.Field, given []model.Field) *workload.Write {
+	return &workload.Write{
+		Kind: kind, Entity: s.entity, Tree: model.Tree{Entities: []*model.Entity{s.entity}},
+		Connections: []workload.Connection{s.connection(f)}, Given: given,
+	}
+}
+
+// pairs writes to a table that holds an m:n relationship.
+func (s *source) pairs(kind workload.WriteKind) []*workload.Write {
+	r := s.edges[0]
+	return []*workload.Write{{
+		Kind: kind, Entity: r.From, Tree: model.Tree{Entities: []*model.Entity{r.From}},
+		Connections: []workload.Connection{{Edge: r, Entity: r.To}},
+	}}
+}
+
+// digest shortens a fingerprint for IDs.
+func digest(fingerprint string) string {
+	if len(fingerprint) > 8 {
+		fingerprint = fingerprint[:8]
+	}
+	return strings.ToLower(fingerprint)
+}
+
+func unique(fields []model.Field) []model.Field {
+	out := fields[:0:0]
+	for _, f := range fields {
+		if !has(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func has(fields []model.Field, f model.Field) bool {
+	for _, x := range fields {
+		if x == f {
+			return true
+		}
+	}
+	return false
+}
+
+// filters tells whether a statement reads its table with ALLOW FILTERING.
+func filters(st *capture.Statement, s *schema.Schema) (table, bool) {
+	parsed, err := st.Parse()
+	if err != nil {
+		return table{}, false
+	}
+	a := schema.Classify(parsed, s, st.Keyspace)
+	return table{a.Keyspace, a.Table}, a.Class == schema.Scan && a.Filtering
+}

@@ -1,0 +1,66 @@
+package advisor
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// The metrics of operations.md 4.1. No CQL text and no reason is in a label: the id leads to them.
+var (
+	byID = []string{"recommendation_id"}
+
+	infoDesc = prometheus.NewDesc("helenus_recommendation_info", "A recommendation that is known; always 1. Details by the id in the console and the command line.",
+		[]string{"recommendation_id", "keyspace", "table", "kind", "state", "eligible", "title"}, nil)
+	benefitDesc = prometheus.NewDesc("helenus_recommendation_benefit_ratio", "Share of the work of its reads that following a recommendation would save, 0 to 1.", byID, nil)
+	savedDesc   = prometheus.NewDesc("helenus_recommendation_saved_seconds_per_second", "Seconds of cluster and client time that following a recommendation would save each second, writes already charged.", byID, nil)
+	writesDesc  = prometheus.NewDesc("helenus_recommendation_write_cost_ratio", "Latency of the dearest write after following a recommendation, in multiples of now.", byID, nil)
+	storageDesc = prometheus.NewDesc("helenus_recommendation_storage_bytes", "Size of the tables that a recommendation would add, without replication and compression.", byID, nil)
+	trustDesc   = prometheus.NewDesc("helenus_recommendation_confidence_ratio", "Confidence of the facts that a recommendation rests on, 0 to 1.", byID, nil)
+	createdDesc = prometheus.NewDesc("helenus_recommendation_created_timestamp_seconds", "When a recommendation was first made.", byID, nil)
+
+	roundsDesc  = prometheus.NewDesc("helenus_advisor_rounds_total", "Rounds of advice, by result.", []string{"result"}, nil)
+	lastDesc    = prometheus.NewDesc("helenus_advisor_last_round_timestamp_seconds", "When the latest successful round of advice was.", nil, nil)
+	tookDesc    = prometheus.NewDesc("helenus_advisor_last_round_duration_seconds", "How long the latest successful round of advice took.", nil, nil)
+	dismissDesc = prometheus.NewDesc("helenus_advisor_dismissed_statements", "Statements of the latest round that led to no advice.", nil, nil)
+	unexplDesc  = prometheus.NewDesc("helenus_advisor_unexplained_statements", "Statements of the latest round that the model can not express.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (a *Advisor) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, createdDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc,
+	} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector. At most maxOpen open, all approved, and maxRecent closed recommendations are told.
+func (a *Advisor) Collect(ch chan<- prometheus.Metric) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	for i := range a.book.Entries {
+		r := &a.book.Entries[i]
+		gauge(infoDesc, 1, r.ID, r.Keyspace, r.Table, string(r.Kind), string(r.State), strconv.FormatBool(r.Eligible), r.Title)
+		gauge(benefitDesc, r.BenefitRatio, r.ID)
+		gauge(savedDesc, r.SavedSecondsPerSecond, r.ID)
+		gauge(writesDesc, r.WriteCostRatio, r.ID)
+		gauge(storageDesc, r.StorageBytes, r.ID)
+		gauge(trustDesc, r.Confidence, r.ID)
+		gauge(createdDesc, float64(r.CreatedAt.UnixMilli())/1000, r.ID)
+	}
+	ch <- prometheus.MustNewConstMetric(roundsDesc, prometheus.CounterValue, float64(a.rounds-a.failing), "ok")
+	ch <- prometheus.MustNewConstMetric(roundsDesc, prometheus.CounterValue, float64(a.failing), "failed")
+	if a.latest == nil {
+		return
+	}
+	gauge(lastDesc, float64(a.last.UnixMilli())/1000)
+	gauge(tookDesc, a.took.Seconds())
+	gauge(dismissDesc, float64(len(a.latest.Dismissed)))
+	gauge(unexplDesc, float64(len(a.latest.Unexplained)))
+}
+
+var _ prometheus.Collector = (*Advisor)(nil)

@@ -1,0 +1,401 @@
+package recommend
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/enumerate"
+	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/capture/feed"
+)
+
+// parallel is how many requests an application that fans out is taken to have under way at once.
+const parallel = 8
+
+// joined is a join done by the application: a path query and the statements it stands for.
+type joined struct {
+	asked *workload.Statement
+	parts []infer.Use
+	reads []*read // of parts
+	feeds []infer.Join
+}
+
+// changes makes the advice of the application tier: one design for each path query, over the existing tables and all that
+// the enumerator makes of the query, charged with the writes.
+func (k *maker) changes() error {
+	for _, j := range k.joins() {
+		if err := k.change(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joins lists the path queries worth the effort, those first that take most work today; at most eight.
+func (k *maker) joins() []*joined {
+	const most = 8
+	var out []*joined
+	now := map[*joined]float64{}
+	for _, s := range k.model.Workload.Statements {
+		if s.Query == nil || len(s.Sources) < 2 {
+			continue
+		}
+		j := &joined{asked: s, parts: k.model.UsesOf(s.ID)}
+		whole := true
+		for _, u := range j.parts {
+			r := k.reads[u.Fingerprint]
+			whole = whole && r != nil && r.plan != nil
+			j.reads = append(j.reads, r)
+		}
+		for _, f := range k.model.Joins {
+			if f.Query == s.ID {
+				j.feeds = append(j.feeds, f)
+			}
+		}
+		if whole && s.Weight*k.model.Seconds >= float64(k.Thresholds.Executions) {
+			out = append(out, j)
+			now[j] = s.Weight * k.today(j).Work
+		}
+	}
+	sort.SliceStable(out, func(a, b int) bool { return now[out[a]] > now[out[b]] })
+	return out[:min(len(out), most)]
+}
+
+// today is what one execution of the join costs as the application does it: each statement as often as was observed, one
+// after the other or, where it fans out, several at once.
+func (k *maker) today(j *joined) cost.Cost {
+	var sum cost.Cost
+	for n, u := range j.parts {
+		price := j.reads[n].price
+		waves := u.PerExecution
+		for _, f := range j.feeds {
+			if f.Feed.To.Fingerprint == u.Fingerprint && f.Feed.Shape != feed.NPlusOne && waves > 1 {
+				waves = 1 + (waves-1)/parallel
+			}
+		}
+		sum.Work += u.PerExecution * price.Work
+		sum.Latency += waves * price.Latency
+	}
+	return sum
+}
+
+// change works out the advice for one join, if there is any.
+func (k *maker) change(j *joined) error {
+	w := &workload.Workload{Name: j.asked.ID, Graph: k.model.Graph, Tables: k.model.Tables, Statements: []*workload.Statement{j.asked}}
+	for _, s := range k.model.Workload.Statements {
+		if s.Write != nil {
+			w.Statements = append(w.Statements, s)
+		}
+	}
+	d, err := design.Choose(k.ctx, w, design.Options{
+		Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: candidates(w, j.reads[0].access.Keyspace), NoEnumeration: true,
+	})
+	var unanswerable *design.UnanswerableError
+	switch {
+	case errors.As(err, &unanswerable):
+		return nil
+	case k.ctx.Err() != nil:
+		return k.ctx.Err()
+	case err != nil:
+		k.advice.Problems = append(k.advice.Problems, fmt.Sprintf("no design for the join %s: %v", j.asked.ID, err))
+		return nil
+	}
+	var tables []*design.Table
+	for _, t := range d.Tables {
+		if !t.Table.Existing {
+			t.Table.Name = t.Name
+			tables = append(tables, t)
+		}
+	}
+	before, after := k.today(j), d.Statements[0].Cost
+	writes := 0.0
+	for _, s := range d.Statements[1:] {
+		writes += s.Statement.Weight * (s.Cost.Work - s.CurrentCost.Work)
+	}
+	saved := j.asked.Weight*(before.Work-after.Work) - writes
+	ratio := clamp(1 - after.Work/before.Work)
+	switch {
+	case len(tables) == 0:
+		k.note(j, "no new table would make that cheaper")
+		return nil
+	case perHour(saved) < k.Thresholds.SavedSeconds || ratio < k.Thresholds.SavedRatio:
+		k.note(j, fmt.Sprintf("a table made for it would save %s of work in an hour (%.0f %%): advice is given from %s and %.0f %% on",
+			seconds(max(0, perHour(saved))), 100*ratio, seconds(k.Thresholds.SavedSeconds), 100*k.Thresholds.SavedRatio))
+		return nil
+	}
+	r := k.describe(j, tables, d)
+	if r.Confidence < k.Thresholds.Confidence {
+		k.note(j, fmt.Sprintf("that is only %.0f %% certain: advice is given from %.0f %% on", 100*r.Confidence, 100*k.Thresholds.Confidence))
+		return nil
+	}
+	first := &r.Statements[0]
+	first.PredictedBeforeMs, first.PredictedWorkBeforeMs = before.Latency, before.Work
+	first.PredictedAfterMs, first.PredictedWorkAfterMs = after.Latency, after.Work
+	first.PlanBefore, first.PlanAfter = k.planToday(j), d.Statements[0].Plan.String()
+	r.SavedSecondsPerSecond = saved / 1000
+	r.BenefitRatio = ratio
+	r.Sensitivity = fmt.Sprintf("The change pays as long as the join is done more often than %s (now %s), with as many writes as now.",
+		rate(max(0, writes)/(before.Work-after.Work)), rate(j.asked.Weight))
+	k.writers(&r, d)
+	r.Sketch = sketch(k.Driver, j, d)
+	r.Why = k.whyChange(&r, j, tables)
+	k.advice.Recommendations = append(k.advice.Recommendations, r)
+	return nil
+}
+
+// candidates lists the tables that are weighed for a join: the materialised view of its query, those of the parts that it
+// falls into when it is cut at any of its edges, and those of the questions that writes must have answered to keep all
+// these true. The full enumeration (enumerate.Workload) has thousands more for a path of four entities.
+//
+// The partition key of a view is what the first statement asks by; another equality would do as well by the cost model, but
+// what a join starts from is known to be asked for, and tends to be the more selective.
+func candidates(w *workload.Workload, keyspace string) []*model.Table {
+	const most = 64
+	pool := enumerate.NewPool(design.NoLookUps)
+	seen := map[string]bool{}
+	var views func(q *workload.Query)
+	views = func(q *workload.Query) {
+		if seen[q.Key()] || len(pool.Tables) >= most {
+			return
+		}
+		seen[q.Key()] = true
+		for _, p := range q.Where {
+			if p.Op == workload.Equal {
+				t := enumerate.Materialize(q, p.Field.Entity)
+				t.Keyspace = keyspace
+				pool.Add(t)
+				break
+			}
+		}
+		for _, edge := range q.Tree.Edges {
+			if prefix, remainder, ok := enumerate.Decompose(q, edge); ok {
+				views(prefix)
+				views(remainder)
+			}
+		}
+	}
+	views(w.Statements[0].Query)
+	for range 2 { // what keeps the tables true, and what keeps that true
+		for _, t := range append([]*model.Table(nil), pool.Tables...) {
+			for _, s := range w.Statements {
+				if s.Write == nil || !plan.Modifies(s.Write, t) {
+					continue
+				}
+				for _, support := range plan.SupportQueries(s.Write, t) {
+					views(support.Query)
+				}
+			}
+		}
+	}
+	return pool.Tables
+}
+
+// note says of the statements of a join why nothing is advised for it.
+func (k *maker) note(j *joined, why string) {
+	for _, u := range j.reads {
+		k.notes[u.statement.Fingerprint] += fmt.Sprintf("; the application joins %s by hand: %s", enumerated(tablesOf(j)), why)
+	}
+}
+
+// describe begins the recommendation.
+func (k *maker) describe(j *joined, tables []*design.Table, d *design.Design) Recommendation {
+	root := j.reads[0]
+	proposed := []string{string(ApplicationChange), j.asked.Query.Key()}
+	digests := []string{}
+	seen := map[string]bool{}
+	for _, u := range j.reads {
+		name := u.access.Keyspace + "." + u.access.Table
+		if t := k.Schema.Table(u.access.Keyspace, u.access.Table); t != nil && !seen[name] {
+			seen[name] = true
+			digests = append(digests, t.Digest())
+		}
+	}
+	r := Recommendation{
+		Kind: ApplicationChange, State: Open, Keyspace: root.access.Keyspace, Table: root.access.Table, Nodes: k.Nodes,
+		Alternatives: []Alternative{}, Statements: []Statement{}, Writes: []Write{}, WriteCostRatio: 1, Evidence: k.evidence(),
+		SchemaDigest: identity(digests...)[2:], CreatedAt: k.At, LastRefresh: k.At, StateSince: k.At, Confidence: 1,
+		Verdicts: []plan.Verdict{{Refused: true, Reason: "the change is in the application's code: Helenus does not answer several statements as one"}},
+	}
+	var names []string
+	for _, t := range d.Statements[0].Plan.Tables() {
+		names = append(names, t.Name)
+	}
+	for _, t := range tables {
+		proposed = append(proposed, t.Table.ID())
+		r.CQL = append(r.CQL, t.CQL+";")
+		r.StorageBytes += math.Round(t.Bytes)
+	}
+	r.ID = identity(proposed...)
+	r.Title = fmt.Sprintf("read %s from %s", enumerated(tablesOf(j)), enumerated(names))
+	for n, u := range j.parts {
+		s := k.statement(j.reads[n].statement)
+		s.Uses = u.PerExecution
+		r.Statements = append(r.Statements, s)
+	}
+	r.Evidence.Executions = uint64(j.asked.Weight*k.model.Seconds + 0.5)
+	for _, f := range j.feeds {
+		r.Evidence.Feeds = append(r.Evidence.Feeds, Feed{
+			From: f.From, To: f.To, Shape: string(f.Feed.Shape), Observed: f.Feed.Executions, Hits: f.Feed.Hits, Decoys: f.Feed.Decoys,
+			PerExecution: f.Feed.PerExecution, LagP50Ms: f.Feed.LagP50 / 1000, LagP99Ms: f.Feed.LagP99 / 1000, Confidence: f.Feed.Confidence,
+		})
+		r.Confidence = min(r.Confidence, f.Feed.Confidence)
+	}
+	r.Evidence.Facts = append(r.Evidence.Facts, "as one question: "+j.asked.String())
+	for _, e := range k.model.Relationships {
+		for _, edge := range j.asked.Query.Tree.Edges {
+			if edge.Name == e.Name {
+				r.Confidence = min(r.Confidence, e.Confidence)
+				r.Evidence.Facts = append(r.Evidence.Facts, fmt.Sprintf("%s.%s -> %s (%s, by %s), confidence %.2f", e.From, e.Forward, e.To, e.Kind, e.Column, e.Confidence))
+			}
+		}
+	}
+	for _, x := range d.Rejected {
+		if len(r.Alternatives) == 3 || !finite(x.Work) {
+			continue
+		}
+		r.Alternatives = append(r.Alternatives, Alternative{Title: "table " + x.Table.String(), WorkMs: x.Work, Reason: x.Reason})
+	}
+	r.Risks = k.changeRisks(j, d)
+	return r
+}
+
+// tablesOf lists the tables that the join reads, in the order of reading.
+func tablesOf(j *joined) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, u := range j.reads {
+		if !seen[u.access.Table] {
+			seen[u.access.Table] = true
+			out = append(out, u.access.Table)
+		}
+	}
+	return out
+}
+
+// planToday words what the application does.
+func (k *maker) planToday(j *joined) string {
+	var lines []string
+	for n, u := range j.parts {
+		way := strings.TrimPrefix(j.reads[n].plan.String(), "1. ")
+		if u.Joined {
+			way = fmt.Sprintf("%.1f times: %s", u.PerExecution, way)
+		}
+		lines = append(lines, fmt.Sprintf("%d. %s", n+1, strings.ReplaceAll(way, "\n", "; ")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// writers adds the writes that would have to keep the new tables true.
+func (k *maker) writers(r *Recommendation, d *design.Design) {
+	for _, s := range d.Statements[1:] {
+		var steps []string
+		var extra cost.Cost
+		for _, p := range s.Writes {
+			if p.Table.Existing {
+				continue
+			}
+			name := newName(d, p.Table)
+			for _, support := range p.Support {
+				for i := range support.Steps {
+					steps = append(steps, "find out: "+support.Steps[i].String())
+				}
+			}
+			for i := range p.Steps {
+				what := "put"
+				if p.Steps[i].Kind == plan.Remove {
+					what = "delete"
+				}
+				steps = append(steps, fmt.Sprintf("%s %.1f rows, %s", what, max(1, p.Steps[i].Rows), name))
+			}
+			extra = extra.Plus(cost.Write(k.costs, p))
+		}
+		if len(steps) == 0 {
+			continue
+		}
+		w := k.write(k.Snapshot.Statement(s.Statement.Sources[0]), extra.Latency)
+		w.PredictedExtraMs = extra.Latency
+		w.PredictedRatio = 2
+		if itself := w.ObservedP50Ms; itself > 0 {
+			w.PredictedRatio = (itself + extra.Latency) / itself
+		}
+		w.Plan = strings.Join(steps, "\n")
+		r.WriteCostRatio = max(r.WriteCostRatio, w.PredictedRatio)
+		if n := len(r.Writes); n > 0 && r.Writes[n-1].Fingerprint == w.Fingerprint {
+			last := &r.Writes[n-1]
+			last.PredictedExtraMs += w.PredictedExtraMs
+			last.PredictedRatio += w.PredictedRatio - 1
+			last.Plan += "\n" + w.Plan
+			r.WriteCostRatio = max(r.WriteCostRatio, last.PredictedRatio)
+			continue
+		}
+		r.Writes = append(r.Writes, w)
+	}
+}
+
+func finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
+
+// newName is the name that the design has given a new table.
+func newName(d *design.Design, t *model.Table) string {
+	for _, x := range d.Tables {
+		if x.Table == t {
+			return x.Name
+		}
+	}
+	return t.String()
+}
+
+// changeRisks says what a developer must think of.
+func (k *maker) changeRisks(j *joined, d *design.Design) []string {
+	risks := []string{"Every write of the tables it is made from must write it too, in the application: see the writes."}
+	for _, f := range j.feeds {
+		producer := k.reads[f.Feed.From.Fingerprint]
+		rows := producer.statement.Rows.Mean()
+		if rows > 0 && f.Feed.PerExecution < 0.8*rows {
+			risks = append(risks, fmt.Sprintf("The application follows %.1f of the %.1f rows that it reads from %s: it leaves out the rest by a rule that is not visible here, or that the new statement would have to apply.",
+				f.Feed.PerExecution, rows, producer.access.Table))
+		}
+	}
+	for _, e := range j.asked.Query.Tree.Edges {
+		if e.Optional {
+			risks = append(risks, fmt.Sprintf("Not every %s has a %s: those without have no row in the new table.", e.From.Name, e.Forward))
+		}
+	}
+	risks = append(risks, "A row that is missing in one of the tables shows today as an error in the code; in one table it shows as nothing.")
+	if !d.Proven {
+		risks = append(risks, "The choice of tables was not proven to be the cheapest.")
+	}
+	for _, cut := range d.Truncated {
+		risks = append(risks, "Not all candidates were weighed: "+cut)
+	}
+	return risks
+}
+
+// whyChange says in a paragraph why an application change is advised.
+func (k *maker) whyChange(r *Recommendation, j *joined, tables []*design.Table) string {
+	var b strings.Builder
+	statements := 0.0
+	for _, u := range j.parts {
+		statements += u.PerExecution
+	}
+	first := r.Statements[0]
+	fmt.Fprintf(&b, "The application joins %s by hand: values that one statement returns are bound by the next. ", enumerated(tablesOf(j)))
+	fmt.Fprintf(&b, "That was done about %d times in %s (%s), each time with %.1f statements in the mean, and takes about %s and %s of work. ",
+		r.Evidence.Executions, seconds(k.model.Seconds), rate(j.asked.Weight), statements, ms(first.PredictedBeforeMs), ms(first.PredictedWorkBeforeMs))
+	var names []string
+	for _, t := range tables {
+		names = append(names, t.Name)
+	}
+	fmt.Fprintf(&b, "Read from %s (%s) it would take about %s and %s of work: %s less, %s saved in every hour of this traffic after what the writes pay. ",
+		enumerated(names), bytes(r.StorageBytes), ms(first.PredictedAfterMs), ms(first.PredictedWorkAfterMs),
+		times(first.PredictedWorkBeforeMs/first.PredictedWorkAfterMs), seconds(r.SavedSecondsPerSecond*3600))
+	b.WriteString("Helenus does not do this by itself: several statements would become one.")
+	return b.String()
+}

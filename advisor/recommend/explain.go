@@ -1,0 +1,192 @@
+package recommend
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// wide is where paragraphs are wrapped.
+const wide = 96
+
+// Explain prints a recommendation for a terminal: what and why, what it costs and saves, on what evidence, how the
+// statements run now and would run, what was decided about it, and what to do next.
+func Explain(w io.Writer, r Recommendation) error {
+	p := &page{w: w}
+	p.line("%s  %s", r.ID, r.Title)
+	state := string(r.State)
+	if r.Migration != "" {
+		state += ", migration " + r.Migration
+	}
+	if r.Actor != "" {
+		state += ", by " + r.Actor
+	}
+	if r.StateReason != "" {
+		state += ": " + r.StateReason
+	}
+	p.line("%s on %s.%s; %s; confidence %.2f", r.Kind, r.Keyspace, r.Table, state, r.Confidence)
+	p.heading("Why")
+	p.paragraph(r.Why)
+	p.heading("In numbers")
+	if r.Kind != Keep {
+		p.line("  saves           %s of work in every hour of this traffic (%.0f %% of these reads' work)", seconds(r.SavedSecondsPerSecond*3600), 100*r.BenefitRatio)
+		p.line("  writes          %.1f times as long as now, the dearest of them", r.WriteCostRatio)
+		p.line("  storage         %s, without replication", bytes(r.StorageBytes))
+	} else if r.TurnsAtNodes > 0 {
+		p.line("  turns round     at %s; the cluster has %s", nodes(r.TurnsAtNodes), nodes(r.Nodes))
+	}
+	if r.Sensitivity != "" {
+		p.paragraph(r.Sensitivity)
+	}
+	p.heading("Reads")
+	for _, s := range r.Statements {
+		p.read(&s)
+	}
+	if len(r.Writes) > 0 {
+		p.heading("Writes that pay for it")
+		for _, s := range r.Writes {
+			p.paragraph(s.Text)
+			p.line("    %d times, %s; p50 %s now, %s more expected (%.1f times)", s.Count, rate(s.PerSecond), ms(s.ObservedP50Ms), ms(s.PredictedExtraMs), s.PredictedRatio)
+			if s.Plan != "" {
+				p.indented("    ", s.Plan)
+			}
+		}
+	}
+	if len(r.CQL) > 0 {
+		p.heading("Tables")
+		for _, c := range r.CQL {
+			p.indented("  ", c)
+		}
+	}
+	if r.Sketch != nil {
+		p.heading("Code now (a sketch)")
+		p.indented("  ", r.Sketch.Before)
+		p.heading("Code afterwards (a sketch)")
+		p.indented("  ", r.Sketch.After)
+	}
+	p.heading("Evidence")
+	p.line("  %d executions from %s to %s", r.Evidence.Executions, r.Evidence.From.UTC().Format("2006-01-02 15:04:05"), r.Evidence.To.UTC().Format("2006-01-02 15:04:05"))
+	for _, f := range r.Evidence.Feeds {
+		p.line("  %s -> %s, %s: %d of %d values (%d by chance), %.1f an execution, lag p50 %s p99 %s",
+			f.From, f.To, f.Shape, f.Hits, f.Observed, f.Decoys, f.PerExecution, ms(f.LagP50Ms), ms(f.LagP99Ms))
+	}
+	for _, f := range r.Evidence.Facts {
+		p.paragraph(f)
+	}
+	p.verdicts(&r)
+	if len(r.Alternatives) > 0 {
+		p.heading("Weighed and not taken")
+		for _, a := range r.Alternatives {
+			p.paragraph(a.Title + ": " + a.Reason)
+		}
+	}
+	if len(r.Risks) > 0 {
+		p.heading("To bear in mind")
+		for _, risk := range r.Risks {
+			p.paragraph(risk)
+		}
+	}
+	p.heading("Next")
+	p.line("  %s", next(&r))
+	return p.err
+}
+
+// next is what a person can do now.
+func next(r *Recommendation) string {
+	switch {
+	case r.State == Approved:
+		return "helenus migrations"
+	case r.State == Rejected:
+		return "nothing; to take that back: helenus reopen " + r.ID
+	case r.State != Open:
+		return "nothing: it is over"
+	case r.Kind == Keep:
+		return "nothing: leave it as it is"
+	case r.Kind == ApplicationChange:
+		return "change the application as sketched, or: helenus reject " + r.ID + " --reason ..."
+	case !r.Eligible:
+		return "nothing: see the verdicts; or: helenus reject " + r.ID + " --reason ..."
+	}
+	return "helenus approve " + r.ID + "    (or: helenus reject " + r.ID + " --reason ...)"
+}
+
+// page writes text until the first error.
+type page struct {
+	w   io.Writer
+	err error
+}
+
+func (p *page) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	}
+}
+
+func (p *page) heading(text string) {
+	p.line("")
+	p.line("%s", text)
+}
+
+func (p *page) indented(indent, text string) {
+	for l := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		p.line("%s%s", indent, l)
+	}
+}
+
+// paragraph wraps text at blanks; lines after the first are indented.
+func (p *page) paragraph(text string) {
+	line, indent := "  ", "  "
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > wide && len(line) > len(indent) {
+			p.line("%s", line)
+			indent = "    "
+			line = indent
+		}
+		if strings.TrimSpace(line) != "" {
+			line += " "
+		}
+		line += word
+	}
+	p.line("%s", line)
+}
+
+func (p *page) read(s *Statement) {
+	p.paragraph(s.Text)
+	p.line("    %d times, %s; observed p50 %s, p99 %s", s.Count, rate(s.PerSecond), ms(s.ObservedP50Ms), ms(s.ObservedP99Ms))
+	if s.Uses != 1 {
+		p.line("    %.1f times for each", s.Uses)
+	}
+	if s.PlanBefore != "" {
+		p.line("    now        %s, %s of work expected", ms(s.PredictedBeforeMs), ms(s.PredictedWorkBeforeMs))
+		p.indented("      ", s.PlanBefore)
+	}
+	if s.PlanAfter != "" {
+		p.line("    otherwise  %s, %s of work expected", ms(s.PredictedAfterMs), ms(s.PredictedWorkAfterMs))
+		p.indented("      ", s.PlanAfter)
+	}
+}
+
+func (p *page) verdicts(r *Recommendation) {
+	if len(r.Verdicts) == 0 {
+		return
+	}
+	p.heading("Verdict")
+	if r.Eligible {
+		p.line("  eligible: Helenus can do this without a change to the application")
+	} else {
+		p.line("  not to be carried out by Helenus")
+	}
+	for _, v := range r.Verdicts {
+		text := v.Reason
+		if v.Condition != "" {
+			text = v.Condition + ": " + text
+		}
+		if v.Statement != "" {
+			text = v.Statement[:min(8, len(v.Statement))] + " " + text
+		}
+		if v.Refused {
+			text = "refused, " + text
+		}
+		p.paragraph(text)
+	}
+}

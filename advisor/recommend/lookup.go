@@ -1,0 +1,479 @@
+package recommend
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/enumerate"
+	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+const (
+	maxName        = 48 // letters of a table name, Cassandra's limit
+	maxSensitivity = 8  // statements whose sensitivity is worked out
+)
+
+// offer is a look-up table that may be made.
+type offer struct {
+	table  *model.Table
+	schema *schema.Table // the base
+	column string        // of the base
+	name   string
+	reads  []*read // that may use it
+}
+
+// transparent makes the advice of the transparent tier.
+func (k *maker) transparent() error {
+	offers := k.offers()
+	if len(offers) == 0 {
+		return nil
+	}
+	var candidates []*model.Table
+	var ids []string
+	for _, o := range offers {
+		candidates = append(candidates, o.table)
+		for _, r := range o.reads {
+			if len(ids) < maxSensitivity {
+				ids = append(ids, r.asked.ID)
+			}
+		}
+	}
+	d, err := design.Choose(k.ctx, k.singles, design.Options{
+		Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: candidates, NoEnumeration: true, Allow: design.LookUpsOnly,
+		Sensitivity: ids,
+	})
+	if k.ctx.Err() != nil {
+		return k.ctx.Err()
+	}
+	if err != nil {
+		k.advice.Problems = append(k.advice.Problems, "no choice of look-up tables: "+err.Error())
+		return nil //nolint:nilerr // told with the advice: the rest of it is still good
+	}
+	after := map[string]*design.Statement{}
+	for _, s := range d.Statements {
+		after[s.Statement.ID] = s
+	}
+	for _, o := range offers {
+		var users, others []*read
+		for _, r := range o.reads {
+			if reads(after[r.asked.ID].Plan, o.table) {
+				users = append(users, r)
+			} else {
+				others = append(others, r)
+			}
+		}
+		if len(users) > 0 {
+			k.advise(o, users, d)
+		}
+		for _, r := range others {
+			k.decline(o, r, d, len(users) > 0)
+		}
+	}
+	return nil
+}
+
+func reads(p *plan.Plan, t *model.Table) bool {
+	for _, x := range p.Tables() {
+		if x == t {
+			return true
+		}
+	}
+	return false
+}
+
+// offers lists the look-up tables that could be of use to reads that are often enough executed: one for each column
+// outside of the primary key that a scan with ALLOW FILTERING or a read by index asks for by equality.
+func (k *maker) offers() []*offer {
+	var out []*offer
+	for _, r := range k.list() {
+		if r.access.Class != schema.IndexRead && (r.access.Class != schema.Scan || !r.access.Filtering) {
+			continue
+		}
+		if r.statement.Count < k.Thresholds.Executions {
+			k.reasons[r.statement.Fingerprint] = fmt.Sprintf("executed %d times only: advice is given from %d on", r.statement.Count, k.Thresholds.Executions)
+			continue
+		}
+		base := k.model.Table(r.access.Keyspace, r.access.Table)
+		own := k.Schema.Table(r.access.Keyspace, r.access.Table)
+		found := false
+		for _, column := range r.access.Equality {
+			c := own.Column(column)
+			if c == nil || c.Kind != schema.Regular {
+				continue
+			}
+			found = true
+			o := find(out, own, column)
+			if o == nil {
+				o = &offer{schema: own, column: column, table: k.lookUp(base, k.model.Field(own.Keyspace, own.Name, column))}
+				if o.table == nil {
+					continue
+				}
+				o.name = k.name(own, column)
+				o.table.Name = o.name
+				out = append(out, o)
+			}
+			o.reads = append(o.reads, r)
+		}
+		if !found {
+			k.reasons[r.statement.Fingerprint] = "asks by a part of the primary key, by a static column or by a range: a look-up table is offered for ordinary columns asked for by equality"
+		}
+	}
+	return out
+}
+
+func find(offers []*offer, t *schema.Table, column string) *offer {
+	for _, o := range offers {
+		if o.schema == t && o.column == column {
+			return o
+		}
+	}
+	return nil
+}
+
+// lookUp is the candidate of a field, nil if there can be none.
+func (k *maker) lookUp(base *model.Table, field model.Field) *model.Table {
+	if base == nil || field.IsZero() {
+		return nil
+	}
+	ask := &workload.Query{Tree: base.Tree, Where: []workload.Predicate{{Field: field, Op: workload.Equal, Value: "?"}}}
+	for _, t := range enumerate.LookUps([]*model.Table{base}, []*workload.Query{ask}) {
+		return t
+	}
+	return nil
+}
+
+// name is helenus_<base>_by_<column>: cut, with a hash, if it is too long or a table of the application has it.
+func (k *maker) name(base *schema.Table, column string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower("helenus_"+base.Name+"_by_"+column))
+	free := func(name string) bool {
+		t := k.Schema.Table(base.Keyspace, name)
+		return t == nil || infer.Own(t)
+	}
+	exact := clean == "helenus_"+base.Name+"_by_"+column
+	if exact && len(clean) <= maxName && free(clean) {
+		return clean
+	}
+	for n := 0; ; n++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d", base.Name, column, n))
+		suffix := "_" + hex.EncodeToString(sum[:3])
+		if name := clean[:min(len(clean), maxName-len(suffix))] + suffix; free(name) {
+			return name
+		}
+	}
+}
+
+// advise makes the recommendation of a look-up table that the design has taken.
+func (k *maker) advise(o *offer, users []*read, d *design.Design) {
+	r := k.recommendation(o, LookUpTable, users)
+	r.Title = fmt.Sprintf("look up %s by %s", o.schema.Name, o.column)
+	k.judge(&r)
+	if refused := refusedStatements(r.Verdicts); r.Eligible && len(refused) > 0 {
+		var left []*read
+		for _, u := range users {
+			if reason, no := refused[u.statement.Fingerprint]; no {
+				k.reasons[u.statement.Fingerprint] = "a look-up table would be cheaper, but can not take its place: " + reason
+			} else {
+				left = append(left, u)
+			}
+		}
+		verdicts := r.Verdicts
+		users, r = left, k.recommendation(o, LookUpTable, left)
+		r.Title, r.Verdicts, r.Eligible = fmt.Sprintf("look up %s by %s", o.schema.Name, o.column), verdicts, true
+	}
+	before, after := k.reading(&r, o, users, k.costs)
+	writes := k.writing(&r, o)
+	saved := before - after - writes
+	r.SavedSecondsPerSecond = saved / 1000
+	r.BenefitRatio = clamp((before - after) / before)
+	if perHour(saved) < k.Thresholds.SavedSeconds || r.BenefitRatio < k.Thresholds.SavedRatio {
+		for _, u := range users {
+			k.reasons[u.statement.Fingerprint] = fmt.Sprintf("a look-up table would save %s of work in an hour (%.0f %%): advice is given from %s and %.0f %% on",
+				seconds(perHour(saved)), 100*r.BenefitRatio, seconds(k.Thresholds.SavedSeconds), 100*k.Thresholds.SavedRatio)
+		}
+		return
+	}
+	r.Alternatives = k.alternatives(o, users[0], d)
+	r.Sensitivity = k.sensitivity(users, d)
+	r.Why = k.why(&r, o, users)
+	k.advice.Recommendations = append(k.advice.Recommendations, r)
+}
+
+// decline says why a read is not to use a look-up table that was offered to it. A read by index gets a recommendation of
+// its own, to keep it: it looks improvable and is not.
+func (k *maker) decline(o *offer, u *read, d *design.Design, taken bool) {
+	fp := u.statement.Fingerprint
+	if u.access.Class != schema.IndexRead || taken || k.better(o, u, d) {
+		if k.reasons[fp] == "" && !k.better(o, u, d) {
+			k.reasons[fp] = "a look-up table by " + o.column + " would not be cheaper" + k.rejection(o, d)
+		}
+		return
+	}
+	r := k.recommendation(o, Keep, []*read{u})
+	r.Title = fmt.Sprintf("keep reading %s by its index on %s", o.schema.Name, o.column)
+	r.Eligible = false
+	r.Verdicts = []plan.Verdict{{Statement: fp, Refused: true, Reason: "nothing is to be changed: the index is the cheaper way on this cluster"}}
+	before, after := k.reading(&r, o, []*read{u}, k.costs)
+	writes := k.writing(&r, o)
+	r.SavedSecondsPerSecond = 0
+	r.BenefitRatio = 0
+	r.TurnsAtNodes = k.turns(o, u)
+	r.StorageBytes = 0
+	r.Alternatives = []Alternative{{
+		Title: "look-up table " + o.name, WorkMs: after / u.rate,
+		Reason: fmt.Sprintf("each read would take %s of work instead of %s, and %s", ms(after/u.rate), ms(before/u.rate), writesText(writes)),
+	}}
+	r.Sensitivity = k.sensitivity([]*read{u}, d)
+	r.Why = k.whyKeep(&r, o, u)
+	r.Writes = nil
+	r.WriteCostRatio = 1
+	k.advice.Recommendations = append(k.advice.Recommendations, r)
+}
+
+// better tells whether the design has given a read another look-up table.
+func (k *maker) better(o *offer, u *read, d *design.Design) bool {
+	for _, s := range d.Statements {
+		if s.Statement.ID != u.asked.ID {
+			continue
+		}
+		for _, t := range s.Plan.Tables() {
+			if t.Base != nil && t != o.table {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (k *maker) rejection(o *offer, d *design.Design) string {
+	for _, r := range d.Rejected {
+		if r.Table == o.table {
+			return ": " + r.Reason + " (milliseconds of work)"
+		}
+	}
+	return ""
+}
+
+// recommendation begins a recommendation about a look-up table.
+func (k *maker) recommendation(o *offer, kind Kind, users []*read) Recommendation {
+	lu := &plan.LookUp{Keyspace: o.schema.Keyspace, Base: o.schema.Name, Column: o.column, Table: o.name, SchemaDigest: o.schema.Digest(), Statements: []string{}, Texts: []string{}}
+	r := Recommendation{
+		ID: identity(string(kind), o.schema.Keyspace, o.schema.Name, o.column), Kind: kind, State: Open,
+		Keyspace: o.schema.Keyspace, Table: o.schema.Name, Column: o.column, Nodes: k.Nodes,
+		Verdicts: []plan.Verdict{}, Alternatives: []Alternative{}, Statements: []Statement{}, Writes: []Write{}, Risks: []string{},
+		StorageBytes: math.Round(o.table.Bytes()), WriteCostRatio: 1, Evidence: k.evidence(), SchemaDigest: lu.SchemaDigest,
+		CreatedAt: k.At, LastRefresh: k.At, StateSince: k.At, LookUp: lu, Confidence: 0.99,
+	}
+	for _, u := range users {
+		lu.Statements = append(lu.Statements, u.statement.Fingerprint)
+		lu.Texts = append(lu.Texts, u.statement.Text)
+		r.Evidence.Executions += u.statement.Count
+	}
+	if kind == LookUpTable {
+		r.CQL = []string{createLookUp(o)}
+		r.Risks = lookUpRisks(o)
+	}
+	measured := false
+	for i := range k.Statistics {
+		st := &k.Statistics[i]
+		if st.Keyspace == o.schema.Keyspace && st.Table == o.schema.Name {
+			measured = true
+			how := fmt.Sprintf("estimated from %d rows", st.Sampled)
+			if st.Exact {
+				how = "counted"
+			}
+			r.Evidence.Facts = append(r.Evidence.Facts, fmt.Sprintf("%s has about %.0f rows, %.1f for each value of %s (%s)", o.schema.Name, st.Rows, st.RowsPer(o.column), o.column, how))
+		}
+	}
+	if !measured {
+		r.Confidence = 0.8
+		r.Evidence.Facts = append(r.Evidence.Facts, o.schema.Name+" could not be measured: its size is assumed")
+	}
+	return r
+}
+
+// judge asks whether the rewrite would be correct.
+func (k *maker) judge(r *Recommendation) {
+	if k.Judge == nil {
+		r.Verdicts = []plan.Verdict{{Refused: true, Reason: "nobody can say whether the rewrite is correct: this advisor runs without a rewriter"}}
+		return
+	}
+	r.Verdicts = append(r.Verdicts, k.Judge.Judge(*r.LookUp, k.Snapshot, k.Schema)...)
+	refused := refusedStatements(r.Verdicts)
+	r.Eligible = len(refused) < len(r.LookUp.Statements)
+	for _, v := range r.Verdicts {
+		if v.Refused && v.Statement == "" {
+			r.Eligible = false
+		}
+	}
+}
+
+// refusedStatements are the reads of the look-up that a condition refuses.
+func refusedStatements(verdicts []plan.Verdict) map[string]string {
+	out := map[string]string{}
+	for _, v := range verdicts {
+		if v.Refused && v.Statement != "" {
+			out[v.Statement] = strings.TrimPrefix(v.Condition+": "+v.Reason, ": ")
+		}
+	}
+	return out
+}
+
+// reading adds the reads with both plans, and returns their work per second before and after.
+func (k *maker) reading(r *Recommendation, o *offer, users []*read, m *cost.Constants) (before, after float64) {
+	for _, u := range users {
+		s := k.statement(u.statement)
+		p, c := k.through(o, u, m)
+		s.PredictedBeforeMs, s.PredictedWorkBeforeMs, s.PlanBefore = u.price.Latency, u.price.Work, u.plan.String()
+		s.PredictedAfterMs, s.PredictedWorkAfterMs, s.PlanAfter = c.Latency, c.Work, p.String()
+		r.Statements = append(r.Statements, s)
+		before += u.rate * u.price.Work
+		after += u.rate * c.Work
+	}
+	return before, after
+}
+
+// through is the plan of a read that goes through the look-up table.
+func (k *maker) through(o *offer, u *read, m *cost.Constants) (*plan.Plan, cost.Cost) {
+	base := *o.table.Base
+	base.Indexes, base.ScanAllowed = nil, false
+	table := *o.table
+	table.Base = &base
+	return k.over(u.asked.Query, m, &table)
+}
+
+// writing adds the writes that would have to write the look-up table too, and returns their additional work per second.
+//
+// The look-up write goes to one partition at the consistency of the write itself, before it: so it is expected to take
+// as long as the write itself does, and a little for handing over.
+func (k *maker) writing(r *Recommendation, o *offer) (work float64) {
+	for _, s := range k.singles.Statements {
+		if s.Write == nil || !plan.Modifies(s.Write, o.table) {
+			continue
+		}
+		st := k.Snapshot.Statement(s.Sources[0])
+		put := cost.Write(k.costs, &plan.WritePlan{Write: s.Write, Table: o.table, Steps: plan.WriteSteps(s.Write, o.table)})
+		w := k.write(st, put.Latency)
+		w.Plan = "put 1 row into " + o.name + ", then the write itself"
+		work += s.Weight * put.Work
+		r.WriteCostRatio = max(r.WriteCostRatio, w.PredictedRatio)
+		if n := len(r.Writes); n > 0 && r.Writes[n-1].Fingerprint == w.Fingerprint {
+			continue
+		}
+		r.Writes = append(r.Writes, w)
+	}
+	return work
+}
+
+// write describes a write to which another one is added; otherwise is what that takes if the write itself was never timed
+// on its own, in milliseconds.
+func (k *maker) write(st *capture.Statement, otherwise float64) Write {
+	w := Write{
+		Fingerprint: st.Fingerprint, Text: st.Text, Count: st.Count, PerSecond: float64(st.Count) / k.model.Seconds,
+		ObservedP50Ms: st.Latency.P50() / 1000,
+	}
+	itself := w.ObservedP50Ms
+	if itself <= 0 {
+		itself = otherwise
+	}
+	w.PredictedExtraMs = itself + k.Thresholds.WriteConstMs
+	w.PredictedRatio = 2
+	if itself > 0 {
+		w.PredictedRatio = (itself + w.PredictedExtraMs) / itself
+	}
+	return w
+}
+
+// turns is the least number of nodes at which the look-up table saves more than it costs; 0 if there is none.
+func (k *maker) turns(o *offer, u *read) int {
+	for n := k.Nodes + 1; n <= k.Thresholds.SlowestKeep; n++ {
+		m := atNodes(k.costs, n)
+		_, through := k.through(o, u, m)
+		put := 0.0
+		for _, s := range k.singles.Statements {
+			if s.Write != nil && plan.Modifies(s.Write, o.table) {
+				put += s.Weight * cost.Write(m, &plan.WritePlan{Write: s.Write, Table: o.table, Steps: plan.WriteSteps(s.Write, o.table)}).Work
+			}
+		}
+		if u.rate*(cost.Plan(m, u.plan).Work-through.Work) > put {
+			return n
+		}
+	}
+	return 0
+}
+
+// alternatives prices what else could be done for a read.
+func (k *maker) alternatives(o *offer, u *read, d *design.Design) []Alternative {
+	_, chosen := k.through(o, u, k.costs)
+	out := []Alternative{{
+		Title: "leave it as it is", WorkMs: u.price.Work,
+		Reason: fmt.Sprintf("each read takes %s of work instead of %s", ms(u.price.Work), ms(chosen.Work)),
+	}}
+	if u.access.Class != schema.IndexRead {
+		indexed := *o.table.Base
+		indexed.ScanAllowed = false
+		indexed.Indexes = append(append([]model.Index(nil), indexed.Indexes...), model.Index{Name: "new", Field: o.table.Partition[0]})
+		if p, c := k.over(u.asked.Query, k.costs, &indexed); p != nil {
+			a := Alternative{Title: fmt.Sprintf("a secondary index on %s.%s", o.schema.Name, o.column), WorkMs: c.Work}
+			a.Reason = fmt.Sprintf("each read would ask all nodes of the cluster: %s of work instead of %s", ms(c.Work), ms(chosen.Work))
+			if c.Work < chosen.Work {
+				a.Reason = fmt.Sprintf("on %s an index would be cheaper to read, %s of work instead of %s, but each read asks every node, so that stops being true as the cluster grows; and Helenus never alters a table of the application: create it yourself if you prefer it",
+					nodes(k.Nodes), ms(c.Work), ms(chosen.Work))
+			}
+			out = append(out, a)
+		}
+	}
+	covering := &model.Table{Tree: o.table.Tree, Keyspace: o.table.Keyspace, Partition: o.table.Partition, Clustering: o.table.Clustering}
+	for _, f := range o.table.Base.Values {
+		if f != o.table.Partition[0] {
+			covering.Values = append(covering.Values, f)
+		}
+	}
+	if p, c := k.over(u.asked.Query, k.costs, covering); p != nil {
+		out = append(out, Alternative{
+			Title: fmt.Sprintf("a full copy of %s keyed by %s", o.schema.Name, o.column), WorkMs: c.Work,
+			Reason: fmt.Sprintf("would take %s of work a read instead of %s, and %s instead of %s; but a copy can lag or miss an update without anybody noticing, whereas what a look-up says is checked against the base row at every read",
+				ms(c.Work), ms(chosen.Work), bytes(covering.Bytes()), bytes(o.table.Bytes())),
+		})
+	}
+	for _, r := range d.Rejected {
+		if r.Statement == u.asked.ID && r.Table != o.table && finite(r.Work) {
+			out = append(out, Alternative{Title: "look-up table " + r.Table.Name, WorkMs: r.Work, Reason: r.Reason})
+		}
+	}
+	return out
+}
+
+// sensitivity words how far the weights may move.
+func (k *maker) sensitivity(users []*read, d *design.Design) string {
+	var lines []string
+	for _, u := range users {
+		for _, s := range d.Sensitive {
+			if s.Statement == u.asked.ID {
+				lines = append(lines, sensitivityText(s, u.statement.Fingerprint))
+			}
+		}
+	}
+	return strings.Join(lines, " ")
+}
+
+func clamp(v float64) float64 {
+	if !(v > 0) {
+		return 0
+	}
+	return min(v, 1)
+}

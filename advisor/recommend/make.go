@@ -1,0 +1,243 @@
+package recommend
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// Input is what advice is made of. Snapshot, Schema and Solver are required.
+type Input struct {
+	Snapshot   *capture.Snapshot
+	Schema     *schema.Schema
+	Statistics []schema.Stats
+	Nodes      int    // of the cluster; less than 1: 1
+	Driver     string // DRIVER_NAME of the application, "" if not known
+	Judge      Judge  // nil: nothing is eligible
+	Solver     solve.Solver
+	Limits     solve.Limits
+	Thresholds Thresholds
+	At         time.Time // of the advice
+}
+
+// maker makes one advice.
+type maker struct {
+	Input
+	ctx     context.Context
+	model   *infer.Model
+	costs   *cost.Constants // calibrated to this cluster
+	singles *workload.Workload
+	reads   map[string]*read  // by fingerprint: the reads of singles
+	reasons map[string]string // by fingerprint: why nothing is advised
+	notes   map[string]string // by fingerprint: what else was weighed, and why not
+	advice  *Advice
+}
+
+// read is a read of the application, on its own.
+type read struct {
+	statement *capture.Statement
+	rate      float64
+	asked     *workload.Statement
+	space     *plan.Space // over the existing tables
+	plan      *plan.Plan  // the cheapest one in it
+	price     cost.Cost   // of plan
+	access    schema.Access
+}
+
+// Make works out advice.
+func Make(ctx context.Context, in Input) (*Advice, error) {
+	if in.Snapshot == nil || in.Schema == nil || in.Solver == nil {
+		return nil, errors.New("recommend: snapshot, schema and solver are required")
+	}
+	in.Nodes = max(1, in.Nodes)
+	in.Thresholds = in.Thresholds.WithDefaults()
+	m, err := infer.Infer(in.Snapshot, in.Schema, in.Statistics)
+	if err != nil {
+		return nil, err
+	}
+	k := &maker{
+		Input: in, ctx: ctx, model: m, reads: map[string]*read{}, reasons: map[string]string{}, notes: map[string]string{},
+		advice: &Advice{Recommendations: []Recommendation{}, Dismissed: []Dismissal{}, Unexplained: m.Unexplained, Model: m, At: in.At},
+	}
+	if err := k.prepare(); err != nil {
+		return nil, err
+	}
+	if err := k.transparent(); err != nil {
+		return nil, err
+	}
+	if err := k.changes(); err != nil {
+		return nil, err
+	}
+	k.finish()
+	return k.advice, nil
+}
+
+// prepare plans every read over the existing tables and calibrates the cost model. A read that the tables can not answer as
+// they are described is left out of the optimiser's workload, and said to be.
+func (k *maker) prepare() error {
+	k.singles = k.model.Singles()
+	kept := k.singles.Statements[:0]
+	for _, s := range k.singles.Statements {
+		if s.Query == nil {
+			kept = append(kept, s)
+			continue
+		}
+		st := k.Snapshot.Statement(s.Sources[0])
+		space, err := plan.NewSpace(s.Query, k.model.Tables)
+		if err != nil || len(space.Arcs) == 0 {
+			k.reasons[st.Fingerprint] = "the model does not see how the existing tables answer it"
+			continue
+		}
+		r := &read{statement: st, rate: s.Weight, asked: s, space: space}
+		if parsed, err := st.Parse(); err == nil {
+			r.access = schema.Classify(parsed, k.Schema, st.Keyspace)
+		}
+		k.reads[st.Fingerprint] = r
+		kept = append(kept, s)
+	}
+	k.singles.Statements = kept
+	k.costs = calibrate(k.list(), k.Nodes)
+	for _, r := range k.reads {
+		r.plan, r.price = cheapest(r.space, k.costs)
+	}
+	return nil
+}
+
+// list returns the reads by fingerprint.
+func (k *maker) list() []*read {
+	out := make([]*read, 0, len(k.reads))
+	for _, r := range k.reads {
+		out = append(out, r)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].statement.Fingerprint < out[j].statement.Fingerprint })
+	return out
+}
+
+// cheapest is the plan of least work, and what it costs.
+func cheapest(space *plan.Space, m cost.Model) (*plan.Plan, cost.Cost) {
+	p, _ := space.Cheapest(func(a *plan.Arc) float64 {
+		work := 0.0
+		for i := range a.Steps {
+			work += m.Step(&a.Steps[i], a.From == plan.Start && i == 0).Work
+		}
+		return work
+	}, func(*model.Table) bool { return true })
+	if p == nil {
+		return nil, cost.Cost{}
+	}
+	return p, cost.Plan(m, p)
+}
+
+// over plans a query over other tables, as cheaply as can be.
+func (k *maker) over(q *workload.Query, m cost.Model, tables ...*model.Table) (*plan.Plan, cost.Cost) {
+	space, err := plan.NewSpace(q, tables)
+	if err != nil {
+		return nil, cost.Cost{}
+	}
+	return cheapest(space, m)
+}
+
+// finish orders the recommendations, and says of every other statement why there is none.
+func (k *maker) finish() {
+	a := k.advice
+	sort.SliceStable(a.Recommendations, func(i, j int) bool {
+		x, y := &a.Recommendations[i], &a.Recommendations[j]
+		if (x.Kind == Keep) != (y.Kind == Keep) {
+			return y.Kind == Keep
+		}
+		if x.SavedSecondsPerSecond != y.SavedSecondsPerSecond {
+			return x.SavedSecondsPerSecond > y.SavedSecondsPerSecond
+		}
+		return x.ID < y.ID
+	})
+	part := map[string]string{}
+	about := map[string]bool{}
+	for i := range a.Recommendations {
+		r := &a.Recommendations[i]
+		for _, w := range r.Writes {
+			part[w.Fingerprint] += fmt.Sprintf("; it would pay for %s (%s)", r.ID, r.Title)
+		}
+		for _, s := range r.Statements {
+			if r.Kind == ApplicationChange {
+				part[s.Fingerprint] += fmt.Sprintf("; it is part of the join in %s (%s)", r.ID, r.Title)
+			} else if r.Kind != ApplicationChange {
+				about[s.Fingerprint] = true
+			}
+		}
+	}
+	unexplained := map[string]string{}
+	for _, u := range k.model.Unexplained {
+		unexplained[u.Fingerprint] = "not in the model: " + u.Reason
+	}
+	for i := range k.Snapshot.Statements {
+		st := &k.Snapshot.Statements[i]
+		if st.Count == 0 || about[st.Fingerprint] {
+			continue
+		}
+		reason := k.reasons[st.Fingerprint]
+		if reason == "" {
+			reason = unexplained[st.Fingerprint]
+		}
+		if reason == "" {
+			reason = k.leave(st)
+		}
+		a.Dismissed = append(a.Dismissed, Dismissal{
+			Fingerprint: st.Fingerprint, Keyspace: st.Keyspace, Text: st.Text, Count: st.Count, Reason: reason + part[st.Fingerprint] + k.notes[st.Fingerprint],
+		})
+	}
+}
+
+// leave says why a statement that nothing else was said about is left alone.
+func (k *maker) leave(st *capture.Statement) string {
+	r := k.reads[st.Fingerprint]
+	if r == nil {
+		return "a write: it is only changed where a read needs it"
+	}
+	switch r.access.Class {
+	case schema.Row:
+		return "reads one row by its primary key: nothing is cheaper"
+	case schema.Partition:
+		return "reads one partition by its key: nothing is cheaper"
+	case schema.MultiPartition:
+		return "reads partitions by their keys: nothing that Helenus offers is cheaper"
+	}
+	return "no other way to read it was found"
+}
+
+// perHour is the rate of work in seconds an hour, from milliseconds a second.
+func perHour(ms float64) float64 { return ms / 1000 * 3600 }
+
+// identity makes the id of what is proposed.
+func identity(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%q ", p)
+	}
+	return "r-" + hex.EncodeToString(h.Sum(nil))[:6]
+}
+
+// statement describes a read for a recommendation.
+func (k *maker) statement(st *capture.Statement) Statement {
+	return Statement{
+		Fingerprint: st.Fingerprint, Text: st.Text, Count: st.Count, PerSecond: float64(st.Count) / k.model.Seconds, Uses: 1,
+		ObservedP50Ms: st.Latency.P50() / 1000, ObservedP99Ms: st.Latency.P99() / 1000,
+	}
+}
+
+// evidence begins the evidence of a recommendation.
+func (k *maker) evidence() Evidence {
+	return Evidence{From: k.Snapshot.From, To: k.Snapshot.To}
+}

@@ -1,0 +1,201 @@
+package recommend
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// ms words a time in milliseconds.
+func ms(v float64) string {
+	switch {
+	case v >= 1000:
+		return seconds(v / 1000)
+	case v >= 10:
+		return fmt.Sprintf("%.0f ms", v)
+	case v >= 1:
+		return fmt.Sprintf("%.1f ms", v)
+	}
+	return fmt.Sprintf("%.2f ms", v)
+}
+
+// seconds words a time in seconds.
+func seconds(v float64) string {
+	switch {
+	case v >= 7200:
+		return fmt.Sprintf("%.1f h", v/3600)
+	case v >= 120:
+		return fmt.Sprintf("%.0f min", v/60)
+	case v >= 10 || v == math.Trunc(v):
+		return fmt.Sprintf("%.0f s", v)
+	}
+	return fmt.Sprintf("%.1f s", v)
+}
+
+// bytes words a size.
+func bytes(v float64) string {
+	for _, u := range []struct {
+		of   float64
+		name string
+	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
+		if v >= u.of {
+			return fmt.Sprintf("%.1f %s", v/u.of, u.name)
+		}
+	}
+	return fmt.Sprintf("%.0f bytes", v)
+}
+
+// times words a factor.
+func times(v float64) string {
+	if v >= 10 {
+		return fmt.Sprintf("%.0f times", v)
+	}
+	return fmt.Sprintf("%.1f times", v)
+}
+
+// rate words executions per second.
+func rate(v float64) string {
+	switch {
+	case v >= 0.1:
+		return fmt.Sprintf("%.1f a second", v)
+	case v >= 0.1/60:
+		return fmt.Sprintf("%.1f a minute", v*60)
+	}
+	return fmt.Sprintf("%.1f an hour", v*3600)
+}
+
+// enumerated is "a", "a and b", or "a, b and c".
+func enumerated(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
+}
+
+func nodes(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
+}
+
+func writesText(work float64) string {
+	if work <= 0 {
+		return "no write seen would have to write it"
+	}
+	return fmt.Sprintf("writes would pay %s of work a second more", ms(work))
+}
+
+// how words the way in which a read finds its rows today.
+func how(u *read) string {
+	if u.access.Class == schema.IndexRead {
+		return "by the secondary index " + u.access.UsesIndex
+	}
+	return "with ALLOW FILTERING, which looks at every row of the table"
+}
+
+// why says in a paragraph why a look-up table is advised.
+func (k *maker) why(r *Recommendation, o *offer, users []*read) string {
+	u, s := users[0], r.Statements[0]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is read by %s %s. ", o.schema.Name, o.column, how(u))
+	fmt.Fprintf(&b, "That was done %d times in %s (%s) and took %s at the median (p99 %s). ",
+		r.Evidence.Executions, seconds(k.model.Seconds), rate(float64(r.Evidence.Executions)/k.model.Seconds), ms(s.ObservedP50Ms), ms(s.ObservedP99Ms))
+	fmt.Fprintf(&b, "With a look-up table that finds the primary keys by %s, of which the base rows are then read and checked, it is expected to take %s: %s less work, %s saved in every hour of this traffic. ",
+		o.column, ms(s.PredictedAfterMs), times(s.PredictedWorkBeforeMs/s.PredictedWorkAfterMs), seconds(r.SavedSecondsPerSecond*3600))
+	switch len(r.Writes) {
+	case 0:
+		b.WriteString("No write that was seen would have to write it. ")
+	default:
+		total := 0.0
+		for _, w := range r.Writes {
+			total += w.PerSecond
+		}
+		fmt.Fprintf(&b, "It costs the writes that set %s (%d of them, %s) one more write each, before their own: about %s longer, %.1f times as long. ",
+			o.column, len(r.Writes), rate(total), ms(r.Writes[0].PredictedExtraMs), r.WriteCostRatio)
+	}
+	fmt.Fprintf(&b, "It takes about %s.", bytes(r.StorageBytes))
+	return b.String()
+}
+
+// whyKeep says in a paragraph why an index is better left.
+func (k *maker) whyKeep(r *Recommendation, o *offer, u *read) string {
+	s := r.Statements[0]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is read by %s %s. A read without a partition key has to ask every node", o.schema.Name, o.column, how(u))
+	if k.Nodes == 1 {
+		b.WriteString(", but here that is one request to one node, which finds index entries and rows together")
+	}
+	fmt.Fprintf(&b, ": %s of work, %s (observed %s at the median, %d times). ", ms(s.PredictedWorkBeforeMs), ms(s.PredictedBeforeMs), ms(s.ObservedP50Ms), s.Count)
+	fmt.Fprintf(&b, "A verified look-up table would need one request for the keys and one for each row: %s of work, %s. ", ms(s.PredictedWorkAfterMs), ms(s.PredictedAfterMs))
+	if r.TurnsAtNodes > 0 {
+		fmt.Fprintf(&b, "That turns round when the cluster grows: from %s on the look-up table is the cheaper way.", nodes(r.TurnsAtNodes))
+	} else {
+		fmt.Fprintf(&b, "That does not turn round up to %s.", nodes(k.Thresholds.SlowestKeep))
+	}
+	return b.String()
+}
+
+// sensitivityText words one sensitivity.
+func sensitivityText(s design.Sensitivity, fingerprint string) string {
+	var parts []string
+	if s.Falls > 0 {
+		parts = append(parts, fmt.Sprintf("falls below %s", rate(s.Falls)))
+	}
+	if !math.IsInf(s.Rises, 1) {
+		parts = append(parts, fmt.Sprintf("rises above %s", rate(s.Rises)))
+	}
+	short := fingerprint[:min(8, len(fingerprint))]
+	if len(parts) == 0 {
+		return fmt.Sprintf("The choice does not depend on how often %s is executed (now %s).", short, rate(s.Weight))
+	}
+	text := fmt.Sprintf("The choice changes when %s %s (now %s).", short, strings.Join(parts, " or "), rate(s.Weight))
+	if !s.Proven {
+		text += " This was not proven."
+	}
+	return text
+}
+
+// createLookUp is the CREATE TABLE of a look-up table, as the migration will write it but for comment and order.
+func createLookUp(o *offer) string {
+	var b strings.Builder
+	quote := model.Quote
+	fmt.Fprintf(&b, "CREATE TABLE %s.%s (\n  %s %s,\n", quote(o.schema.Keyspace), quote(o.name), quote(o.column), o.schema.Column(o.column).Type)
+	var keys, orders []string
+	for _, c := range o.schema.PrimaryKey() {
+		fmt.Fprintf(&b, "  %s %s,\n", quote(c.Name), c.Type)
+		keys = append(keys, quote(c.Name))
+		if order := "ASC"; c.Kind == schema.PartitionKey || !c.Descending {
+			orders = append(orders, quote(c.Name)+" "+order)
+		} else {
+			orders = append(orders, quote(c.Name)+" DESC")
+		}
+	}
+	fmt.Fprintf(&b, "  %s boolean,\n  PRIMARY KEY ((%s), %s)\n)", written(o.schema), quote(o.column), strings.Join(keys, ", "))
+	if strings.Contains(strings.Join(orders, " "), "DESC") {
+		fmt.Fprintf(&b, " WITH CLUSTERING ORDER BY (%s)", strings.Join(orders, ", "))
+	}
+	b.WriteString(";")
+	return b.String()
+}
+
+// written is a name for the look-up table's one value, which no column of the base has.
+func written(t *schema.Table) string {
+	name := "written"
+	for t.Column(name) != nil {
+		name += "_"
+	}
+	return name
+}
+
+func lookUpRisks(o *offer) []string {
+	return []string{
+		fmt.Sprintf("All writers of %s must go through Helenus while it serves: a row written past it is not found by %s.", o.schema.Name, o.column),
+		fmt.Sprintf("Writes that set %s wait for one more write, and fail if that one fails.", o.column),
+		fmt.Sprintf("A value of %s that very many rows share makes a large partition; above 1,000 entries the original statement runs.", o.column),
+	}
+}
