@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -117,7 +118,7 @@ func (a *Advisor) Advise(ctx context.Context) (*recommend.Advice, error) {
 		return nil, ErrNothingSeen
 	}
 	begun := time.Now()
-	advice, err := recommend.Make(ctx, recommend.Input{
+	advice, err := a.guarded(ctx, recommend.Input{
 		Snapshot: snapshot, Schema: tables, Statistics: a.o.Statistics(), Nodes: max(1, a.o.Nodes()), Driver: a.o.Driver(),
 		Judge: a.o.Judge, Solver: a.o.Solver, Limits: a.o.Limits, Thresholds: a.o.Thresholds, At: a.o.Clock(),
 	})
@@ -126,6 +127,24 @@ func (a *Advisor) Advise(ctx context.Context) (*recommend.Advice, error) {
 	}
 	advice.Duration = time.Since(begun)
 	return advice, nil
+}
+
+// PanicError says that working advice out ended in a panic: a defect of ours that some traffic brought to light.
+type PanicError struct{ Value any }
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("working the advice out failed (%v); this is a defect, please report it with the log: the proxy is not affected", e.Value)
+}
+
+// guarded keeps a defect in the advice from ending the process, whose data path applications depend on.
+func (a *Advisor) guarded(ctx context.Context, in recommend.Input) (advice *recommend.Advice, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.o.Log.Error("advice panicked", "value", v, "stack", string(debug.Stack()))
+			advice, err = nil, &PanicError{v}
+		}
+	}()
+	return recommend.Make(ctx, in)
 }
 
 // Refresh works advice out, merges it with the decisions, keeps the result and returns it: the advice, with Recommendations

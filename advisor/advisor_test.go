@@ -365,3 +365,17 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 }
+
+// A defect in the advice must not end the process: applications depend on its data path.
+func TestPanicIsAnError(t *testing.T) {
+	o := newWorld().options(nil)
+	o.Judge = recommend.JudgeFunc(func(plan.LookUp, *capture.Snapshot, *schema.Schema) []plan.Verdict { panic("a defect") })
+	a, err := advisor.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var panicked *advisor.PanicError
+	if _, err := a.Advise(context.Background()); !errors.As(err, &panicked) {
+		t.Fatalf("got %v", err)
+	}
+}

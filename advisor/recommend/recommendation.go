@@ -202,7 +202,7 @@ type Thresholds struct {
 	Executions   uint64  `json:"executions"`     // a read must have been executed so often (20)
 	SavedSeconds float64 `json:"saved_seconds"`  // work that it would save, seconds in each hour of traffic like this (1)
 	SavedRatio   float64 `json:"saved_ratio"`    // and of its own work (0.3)
-	Confidence   float64 `json:"confidence"`     // of the facts that an application change rests on (0.85)
+	Confidence   float64 `json:"confidence"`     // of the facts that an application change rests on (0.7: probable; nothing is carried out by itself)
 	SlowestKeep  int     `json:"slowest_keep"`   // nodes up to which it is worked out when a Keep would turn (1024)
 	WriteConstMs float64 `json:"write_const_ms"` // what a second write costs besides the write itself: hand-over and bookkeeping (0.1)
 }
@@ -215,7 +215,7 @@ func (t Thresholds) WithDefaults() Thresholds {
 	for _, f := range []struct {
 		field *float64
 		value float64
-	}{{&t.SavedSeconds, 1}, {&t.SavedRatio, 0.3}, {&t.Confidence, 0.85}, {&t.WriteConstMs, 0.1}} {
+	}{{&t.SavedSeconds, 1}, {&t.SavedRatio, 0.3}, {&t.Confidence, 0.7}, {&t.WriteConstMs, 0.1}} {
 		if *f.field == 0 {
 			*f.field = f.value
 		}

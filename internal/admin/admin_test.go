@@ -47,7 +47,9 @@ func (p *parts) Refresh(context.Context) (*recommend.Advice, error) {
 	return p.Latest(), nil
 }
 
-func (p *parts) Recommendations(context.Context) ([]recommend.Recommendation, error) { return p.all, nil }
+func (p *parts) Recommendations(context.Context) ([]recommend.Recommendation, error) {
+	return p.all, nil
+}
 
 func (p *parts) Recommendation(_ context.Context, id string) (recommend.Recommendation, error) {
 	for _, r := range p.all {

@@ -150,6 +150,14 @@ func (s *Server) Handler() http.Handler {
 // text is an answer for people.
 type text string
 
+func textOf(write func(io.Writer) error) (any, error) {
+	var b strings.Builder
+	if err := write(&b); err != nil {
+		return nil, err
+	}
+	return text(b.String()), nil
+}
+
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	checks := s.o.Ready()
 	for _, c := range checks {
@@ -174,9 +182,7 @@ func (s *Server) model(r *http.Request) (any, error) {
 	if !wantsText(r) {
 		return a.Model, nil
 	}
-	var b strings.Builder
-	a.Model.Text(&b)
-	return text(b.String()), nil
+	return textOf(a.Model.Text)
 }
 
 func wantsText(r *http.Request) bool { return r.URL.Query().Get("format") == "text" }
@@ -229,9 +235,7 @@ func (s *Server) recommendation(r *http.Request) (any, error) {
 	if !wantsText(r) {
 		return one, nil
 	}
-	var b strings.Builder
-	recommend.Explain(&b, one)
-	return text(b.String()), nil
+	return textOf(func(w io.Writer) error { return recommend.Explain(w, one) })
 }
 
 // Decision is the body of every POST that decides something.

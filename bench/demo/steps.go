@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/cassandra"
+)
+
+// seed is what the traffic is drawn from: the same before and after.
+const seed = "7"
+
+func (d *demo) startCassandra(ctx context.Context) error {
+	d.heading("A real Cassandra, and a hotel booking service designed by gut feeling")
+	var err error
+	d.cluster, err = cassandra.Start(ctx, cassandra.Options{
+		Dir: filepath.Join(d.dir, "cassandra"), Heap: "768m", Progress: func(line string) { d.say("%s", line) },
+	})
+	if err != nil {
+		return err
+	}
+	d.direct = d.cluster.ContactPoints()[0]
+	if err := d.programs.run(ctx, nil, "hotel", "load", "-hosts", d.direct, "-seed", "1", "-reservations", strconv.Itoa(d.reservations)); err != nil {
+		return err
+	}
+	d.session, err = connect(d.direct, "hotel")
+	return err
+}
+
+// connect opens an ordinary session at one address.
+func connect(address, keyspace string) (*gocql.Session, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	cfg := gocql.NewCluster(host)
+	if cfg.Port, err = strconv.Atoi(port); err != nil {
+		return nil, err
+	}
+	cfg.Keyspace, cfg.ProtoVersion, cfg.Timeout, cfg.ConnectTimeout = keyspace, 4, 30*time.Second, 10*time.Second
+	cfg.Consistency = gocql.One // system_traces has two replicas, this cluster one node
+	cfg.DisableInitialHostLookup = true
+	cfg.Logger = quiet{}
+	return cfg.CreateSession()
+}
+
+// quiet keeps gocql's own remarks out of the story.
+type quiet struct{}
+
+func (quiet) Print(...any)          {}
+func (quiet) Printf(string, ...any) {}
+func (quiet) Println(...any)        {}
+
+func (d *demo) startHelenus(ctx context.Context) error {
+	d.heading("Helenus in front of it: the application changes its port, nothing else")
+	ports, err := freePorts(2)
+	if err != nil {
+		return err
+	}
+	d.through, d.admin = ports[0], ports[1]
+	d.helenus, err = d.programs.start("helenus", "helenus", "run", "--contact-points", d.direct, "--listen", d.through,
+		"--admin", d.admin, "--state-dir", d.stateDir(), "--keyspaces", "hotel", "--advise-every", "5s", "--settle", "2s",
+		"--shadow-reads", "100", "--shadow-for", "20s", "--shadow-probes", "20", "--log-format", "json")
+	if err != nil {
+		return err
+	}
+	if err := d.untilReady(ctx); err != nil {
+		return err
+	}
+	d.say("helenus run --contact-points %s --listen %s --admin %s ...: ready", d.direct, d.through, d.admin)
+	return nil
+}
+
+func freePorts(n int) ([]string, error) {
+	var all []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = l.Close() }() // all stay open until all are chosen
+		all = append(all, l.Addr().String())
+	}
+	return all, nil
+}
+
+func (d *demo) untilReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.admin+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		if answer, err := http.DefaultClient.Do(request); err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-d.helenus.Done():
+			return fmt.Errorf("helenus ended: %w", d.helenus.Wait())
+		case <-ctx.Done():
+			return errors.New("helenus did not become ready within a minute")
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// cli runs the helenus command line against the running process.
+func (d *demo) cli(ctx context.Context, show bool, args ...string) ([]byte, error) {
+	env := []string{"HELENUS_ADMIN=" + d.admin, "HELENUS_STATE_DIR=" + d.stateDir()}
+	if show {
+		d.say("\n$ helenus %s", join(args))
+	}
+	return d.output(ctx, show, env, append([]string{"helenus"}, args...)...)
+}
+
+func join(words []string) string { return strings.Join(words, " ") }
+
+// ask runs a command with --json and reads what it says.
+func (d *demo) ask(ctx context.Context, into any, args ...string) error {
+	text, err := d.cli(ctx, false, append(args, "--json")...)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// traffic runs the application through Helenus and returns what it measured.
+func (d *demo) traffic(ctx context.Context, name string, args ...string) (*report, error) {
+	file := filepath.Join(d.dir, name+".json")
+	args = append([]string{"hotel", "run", "-hosts", d.through, "-report", file}, args...)
+	if _, err := d.output(ctx, false, nil, args...); err != nil {
+		return nil, err
+	}
+	r, err := readReport(file)
+	if err != nil {
+		return nil, err
+	}
+	d.say("$ %s", join(args))
+	d.say("%d operations in %.1f s, %d failed", r.Count, r.End.Sub(r.Start).Seconds(), r.Errors)
+	return r, nil
+}
+
+// meanwhile keeps the application booking while do runs.
+func (d *demo) meanwhile(ctx context.Context, do func() error) (*report, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var (
+		wait    sync.WaitGroup
+		file    = filepath.Join(d.dir, "meanwhile.json")
+		traffic error
+	)
+	wait.Go(func() {
+		_, traffic = d.output(ctx, false, nil, "hotel", "run", "-hosts", d.through, "-seed", "11", "-concurrency", "4",
+			"-for", "10m", "-rate", "200", "-report", file)
+	})
+	err := do()
+	stop()
+	wait.Wait()
+	if err != nil {
+		return nil, err
+	}
+	r, err := readReport(file)
+	if err != nil {
+		return nil, errors.Join(err, traffic)
+	}
+	return r, nil
+}

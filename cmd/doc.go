@@ -1,0 +1,4 @@
+// Package cmd is the place of the programs. There is one: helenus.
+//
+// It may import everything; nothing imports it.
+package cmd

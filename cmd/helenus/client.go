@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/config"
+)
+
+// remote is how a command reaches the running process.
+type remote struct {
+	server, token, stateDir string
+	json                    bool
+}
+
+// flags adds the flags that every command of this kind has.
+func (r *remote) flags(c *cobra.Command) {
+	defaults := config.Defaults()
+	env := func(name, otherwise string) string {
+		if v, ok := os.LookupEnv(name); ok {
+			return v
+		}
+		return otherwise
+	}
+	c.Flags().StringVar(&r.server, "server", env("HELENUS_ADMIN", defaults.Admin), "admin address of the running process [HELENUS_ADMIN]")
+	c.Flags().StringVar(&r.token, "token", "", "admin token [HELENUS_ADMIN_TOKEN]; else the one kept in --state-dir")
+	c.Flags().StringVar(&r.stateDir, "state-dir", env("HELENUS_STATE_DIR", defaults.StateDir), "state directory of the running process [HELENUS_STATE_DIR]")
+	c.Flags().BoolVar(&r.json, "json", false, "print JSON")
+}
+
+func (r *remote) client() (*admin.Client, error) {
+	if _, _, err := net.SplitHostPort(r.server); err != nil {
+		return nil, usageError{fmt.Errorf("--server %q is not host:port: %w", r.server, err)}
+	}
+	token := r.token
+	if token == "" {
+		token = os.Getenv("HELENUS_ADMIN_TOKEN")
+	}
+	if token == "" {
+		var err error
+		if token, err = admin.ReadToken(r.stateDir); err != nil {
+			return nil, usageError{fmt.Errorf("%w; name the state directory of the running process with --state-dir, or give --token", err)}
+		}
+	}
+	return &admin.Client{Address: r.server, Token: token}, nil
+}
+
+// show gets path and prints it: as JSON if asked for, else as render makes it.
+func show[T any](c *cobra.Command, r *remote, path string, render func(w io.Writer, v T) error) error {
+	client, err := r.client()
+	if err != nil {
+		return err
+	}
+	var raw []byte
+	if err := client.Get(c.Context(), path, &raw); err != nil {
+		return err
+	}
+	return printed(c.OutOrStdout(), r, raw, render)
+}
+
+func printed[T any](w io.Writer, r *remote, raw []byte, render func(w io.Writer, v T) error) error {
+	if r.json {
+		_, err := w.Write(raw)
+		return err
+	}
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return fmt.Errorf("the answer could not be read; are command and process of one version? %w", err)
+	}
+	return render(w, v)
+}
+
+// showText prints what the API wrote for people, or JSON.
+func showText(c *cobra.Command, r *remote, path string) error {
+	client, err := r.client()
+	if err != nil {
+		return err
+	}
+	if !r.json {
+		path += "?format=text"
+	}
+	var raw []byte
+	if err := client.Get(c.Context(), path, &raw); err != nil {
+		return err
+	}
+	_, err = c.OutOrStdout().Write(raw)
+	return err
+}
+
+// decide posts a decision and returns the answer.
+func decide(ctx context.Context, r *remote, path string, reason string) ([]byte, error) {
+	client, err := r.client()
+	if err != nil {
+		return nil, err
+	}
+	var raw []byte
+	err = client.Post(ctx, path, admin.Decision{Actor: actor(), Reason: reason}, &raw)
+	return raw, err
+}
+
+// actor is who gives the order: kept with the decision.
+func actor() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "cli"
+}
+
+func pathID(parent, id string) string { return parent + "/" + url.PathEscape(id) }
+
+// newTable is a plain table: columns, two spaces between, no frame.
+func newTable(headers ...any) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	t.SetStyle(style)
+	t.AppendHeader(headers)
+	return t
+}
+
+func render(w io.Writer, t table.Writer) error {
+	lines := bytes.Split([]byte(t.Render()), []byte("\n"))
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(w, "%s\n", bytes.TrimRight(line, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ms prints microseconds as milliseconds with three digits that matter.
+func ms(microseconds float64) string {
+	switch v := microseconds / 1000; {
+	case v == 0:
+		return "-"
+	case v < 10:
+		return fmt.Sprintf("%.2f", v)
+	case v < 100:
+		return fmt.Sprintf("%.1f", v)
+	default:
+		return fmt.Sprintf("%.0f", v)
+	}
+}
+
+// short cuts a text to n characters, on one line.
+func short(s string, n int) string {
+	runes := []rune(strings.Join(strings.Fields(s), " "))
+	if len(runes) <= n {
+		return string(runes)
+	}
+	return string(runes[:n-1]) + "…"
+}
+
+func ago(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return time.Since(t).Round(time.Second).String() + " ago"
+}

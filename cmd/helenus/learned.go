@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sort"
+
+	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/internal/admin"
+)
+
+func statementsCommand() *cobra.Command {
+	var (
+		r     remote
+		limit int
+		order string
+	)
+	c := &cobra.Command{
+		Use: "statements", Short: "What was said, how often, how slow, how big", Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			less, ok := statementOrders[order]
+			if !ok {
+				return usageError{fmt.Errorf("--sort %s: it may be time, count, latency or errors", order)}
+			}
+			return show(c, &r, "statements", func(w io.Writer, s *capture.Snapshot) error {
+				sort.SliceStable(s.Statements, func(i, j int) bool { return less(&s.Statements[i], &s.Statements[j]) })
+				return printStatements(w, s, limit)
+			})
+		},
+	}
+	r.flags(c)
+	c.Flags().IntVar(&limit, "limit", 40, "how many to list, 0 for all")
+	c.Flags().StringVar(&order, "sort", "time", "time (total), count, latency (p50) or errors")
+	return c
+}
+
+var statementOrders = map[string]func(a, b *capture.Statement) bool{
+	"time":    func(a, b *capture.Statement) bool { return totalTime(a) > totalTime(b) },
+	"count":   func(a, b *capture.Statement) bool { return a.Count > b.Count },
+	"latency": func(a, b *capture.Statement) bool { return a.Latency.P50() > b.Latency.P50() },
+	"errors":  func(a, b *capture.Statement) bool { return a.Errors > b.Errors },
+}
+
+func totalTime(s *capture.Statement) float64 { return s.Latency.Mean() * float64(s.Count) }
+
+func printStatements(w io.Writer, s *capture.Snapshot, limit int) error {
+	t := newTable("statement", "count", "errors", "p50 ms", "p99 ms", "rows", "bytes", "text")
+	for i := range s.Statements {
+		if limit > 0 && i == limit {
+			break
+		}
+		st := &s.Statements[i]
+		t.AppendRow([]any{
+			st.Fingerprint[:8], st.Count, st.Errors, ms(st.Latency.P50()), ms(st.Latency.P99()),
+			fmt.Sprintf("%.1f", st.Rows.Mean()), fmt.Sprintf("%.0f", st.ResponseBytes.Mean()), short(st.Text, 100),
+		})
+	}
+	if err := render(w, t); err != nil {
+		return err
+	}
+	if s.Other > 0 {
+		if _, err := fmt.Fprintf(w, "%d executions of further statements were counted together (raise --max-statements)\n", s.Other); err != nil {
+			return err
+		}
+	}
+	if limit > 0 && len(s.Statements) > limit {
+		_, err := fmt.Fprintf(w, "%d of %d statements; --limit 0 lists all\n", limit, len(s.Statements))
+		return err
+	}
+	return nil
+}
+
+func modelCommand() *cobra.Command {
+	var r remote
+	c := &cobra.Command{
+		Use: "model", Short: "The entity-relationship model found, and the joins that the application does by hand", Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return showText(c, &r, "model") },
+	}
+	r.flags(c)
+	return c
+}
+
+func recommendationsCommand() *cobra.Command {
+	var (
+		r    remote
+		now  bool
+		whys bool
+	)
+	c := &cobra.Command{
+		Use: "recommendations", Short: "The advice", Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if now {
+				if _, err := decide(c.Context(), &r, "advise", ""); err != nil {
+					return err
+				}
+			}
+			return show(c, &r, "recommendations", func(w io.Writer, all admin.Recommendations) error {
+				return printRecommendations(w, all, whys)
+			})
+		},
+	}
+	r.flags(c)
+	c.Flags().BoolVar(&now, "now", false, "work the advice out now instead of showing the last")
+	c.Flags().BoolVar(&whys, "dismissed", false, "also list the statements that led to no advice, and why")
+	return c
+}
+
+func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) error {
+	if len(all.Recommendations) == 0 {
+		if _, err := fmt.Fprintf(w, "Nothing to advise so far; %d statements were looked at (--dismissed says why not).\n", len(all.Dismissed)); err != nil {
+			return err
+		}
+	} else {
+		t := newTable("id", "kind", "state", "saved", "of reads", "writes x", "storage", "what")
+		for i := range all.Recommendations {
+			one := &all.Recommendations[i]
+			t.AppendRow([]any{
+				one.ID, one.Kind, stateOf(one), perSecond(one), fmt.Sprintf("%.0f %%", 100*one.BenefitRatio),
+				fmt.Sprintf("%.1f", one.WriteCostRatio), bytesText(one.StorageBytes), short(one.Title, 90),
+			})
+		}
+		if err := render(w, t); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w, "\nsaved: work of Cassandra, per second of traffic. `helenus explain ID` says why."); err != nil {
+			return err
+		}
+	}
+	if !whys {
+		return nil
+	}
+	t := newTable("statement", "count", "why no advice", "text")
+	for _, d := range all.Dismissed {
+		t.AppendRow([]any{short(d.Fingerprint, 8), d.Count, short(d.Reason, 100), short(d.Text, 80)})
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return render(w, t)
+}
+
+func stateOf(r *recommend.Recommendation) string {
+	switch {
+	case r.Migration != "":
+		return r.Migration
+	case r.Kind == recommend.LookUpTable && !r.Eligible:
+		return string(r.State) + ", not eligible"
+	}
+	return string(r.State)
+}
+
+func perSecond(r *recommend.Recommendation) string {
+	if r.Kind == recommend.Keep {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f ms/s", 1000*r.SavedSecondsPerSecond)
+}
+
+func bytesText(n float64) string {
+	for _, unit := range []string{"B", "kB", "MB", "GB"} {
+		if n < 1000 {
+			return fmt.Sprintf("%.0f %s", n, unit)
+		}
+		n /= 1000
+	}
+	return fmt.Sprintf("%.1f TB", n)
+}
+
+func explainCommand() *cobra.Command {
+	var r remote
+	c := &cobra.Command{
+		Use: "explain ID", Short: "One advice: why, cost, saving, evidence, what was rejected and why", Args: usage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			return showText(c, &r, pathID("recommendations", args[0]))
+		},
+	}
+	r.flags(c)
+	return c
+}
+
+func rejectCommand() *cobra.Command {
+	var (
+		r      remote
+		reason string
+	)
+	c := &cobra.Command{
+		Use: "reject ID --reason TEXT", Short: "Do not show an advice again until it changes materially", Args: usage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			raw, err := decide(c.Context(), &r, pathID("recommendations", args[0])+"/reject", reason)
+			if err != nil {
+				return err
+			}
+			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, one recommend.Recommendation) error {
+				_, err := fmt.Fprintf(w, "%s rejected: %s\n", one.ID, reason)
+				return err
+			})
+		},
+	}
+	r.flags(c)
+	c.Flags().StringVar(&reason, "reason", "", "why; kept with the decision")
+	return c
+}

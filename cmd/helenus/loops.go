@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/config"
+)
+
+// retryEvery is how soon what failed is tried again, measureEvery how often the tables are measured.
+const (
+	retryEvery   = time.Second
+	measureEvery = 10 * time.Minute
+	// keptSnapshots is three months of history at the default interval.
+	keptSnapshots = 13_000
+)
+
+// pause waits; false if ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// follow reads the schema when it may have changed, and tells the engine before anything else happens.
+func (h *helenus) follow(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.stale:
+		}
+		for {
+			s, err := h.live.Refresh(ctx)
+			if err == nil {
+				h.engine.SchemaChanged(s)
+				break
+			}
+			h.log.Warn("schema not read; trying again", "error", err)
+			if !pause(ctx, retryEvery) {
+				return
+			}
+		}
+	}
+}
+
+// measure keeps statistics of the tables.
+func (h *helenus) measure(ctx context.Context) {
+	for {
+		wait := measureEvery
+		switch {
+		case h.live.Schema() == nil:
+			wait = retryEvery
+		default:
+			if err := h.live.Measure(ctx); err != nil && ctx.Err() == nil {
+				h.log.Warn("some tables were not measured", "error", err)
+			}
+		}
+		if !pause(ctx, wait) {
+			return
+		}
+	}
+}
+
+// advise waits for the first statistics, so that the first advice does not rest on assumptions.
+func (h *helenus) advise(ctx context.Context) {
+	for range 30 {
+		if h.live.Statistics() != nil || !pause(ctx, retryEvery) {
+			break
+		}
+	}
+	h.advisor.Run(ctx)
+}
+
+// remember writes what was counted to the history.
+func (h *helenus) remember(ctx context.Context) {
+	for pause(ctx, h.settings.SnapshotsEvery) {
+		if err := h.saveSnapshot(ctx); err != nil {
+			h.log.Warn("history not written", "error", err)
+		}
+	}
+}
+
+func (h *helenus) saveSnapshot(ctx context.Context) error {
+	now := h.registry.Snapshot()
+	window := now.Since(h.saved)
+	h.saved = now
+	if len(window.Statements) == 0 {
+		return nil
+	}
+	return h.store.AppendSnapshot(ctx, window.To, window, store.Retention{Count: keptSnapshots})
+}
+
+// sessions opens Helenus's own sessions to Cassandra.
+type sessions struct{ *config.Settings }
+
+// reading is for the schema and for statistics.
+func (s sessions) reading() (*gocql.Session, error) { return s.open(1, 20*time.Second) }
+
+// working is for plans, look-up entries and migrations. It does not retry by itself: whoever asks knows whether
+// that is safe.
+func (s sessions) working() (*gocql.Session, error) { return s.open(4, 30*time.Second) }
+
+func (s sessions) open(connections int, timeout time.Duration) (*gocql.Session, error) {
+	var hosts []string
+	port := 0
+	for _, at := range s.ContactPoints {
+		host, p, err := net.SplitHostPort(at)
+		if err != nil {
+			return nil, err
+		}
+		n, err := strconv.Atoi(p)
+		if err != nil {
+			return nil, fmt.Errorf("contact point %s: %w", at, err)
+		}
+		hosts, port = append(hosts, host), n
+	}
+	c := gocql.NewCluster(hosts...)
+	c.Port = port
+	c.ProtoVersion = 4
+	c.NumConns = connections
+	c.Timeout, c.ConnectTimeout = timeout, 5*time.Second
+	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
+	c.ReconnectInterval = time.Second
+	c.Logger = silent{}
+	if s.Username != "" {
+		c.Authenticator = gocql.PasswordAuthenticator{Username: s.Username, Password: s.Password}
+	}
+	return c.CreateSession()
+}
+
+// silent keeps gocql's remarks out of our log: what matters comes back as an error.
+type silent struct{}
+
+func (silent) Print(...any)          {}
+func (silent) Printf(string, ...any) {}
+func (silent) Println(...any)        {}

@@ -1,0 +1,133 @@
+// Command helenus is the proxy, the advisor and the tool to command them. This folder holds no logic: it reads flags, wires the
+// parts together (run.go) and prints what the API answers.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/internal/admin"
+)
+
+// Exit codes; docs/operating.md explains them.
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNotFound    = 3
+	exitRefused     = 4
+	exitUnreachable = 5
+)
+
+func main() { os.Exit(execute()) }
+
+func execute() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := root().ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "helenus:", err)
+	return exitCode(err)
+}
+
+// usageError is an error of the command line or the configuration, as opposed to one of what was asked for.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func exitCode(err error) int {
+	var (
+		usage usageError
+		api   *admin.Error
+	)
+	switch {
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.Is(err, admin.ErrUnreachable):
+		return exitUnreachable
+	case errors.As(err, &api):
+		switch api.Status {
+		case http.StatusNotFound:
+			return exitNotFound
+		case http.StatusConflict:
+			return exitRefused
+		case http.StatusBadRequest:
+			return exitUsage
+		}
+	}
+	return exitFailed
+}
+
+func root() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "helenus",
+		Short: "A proxy for Apache Cassandra that learns the workload, advises on tables, and makes the change",
+		Long: `Helenus sits between an application and Apache Cassandra. It records what is said, maps it to a conceptual
+model, works out which tables would serve it better, and, once a person approves, makes the change while
+the application runs.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 no such thing, 4 refused, 5 not reachable.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          usage(cobra.NoArgs),
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	c.AddCommand(
+		runCommand(), statementsCommand(), modelCommand(), recommendationsCommand(), explainCommand(),
+		approveCommand(), rejectCommand(), migrationsCommand(),
+		orderCommand("rollback", "Run the original statements again at once; the look-up table stays until `drop`", "rolled back"),
+		orderCommand("resume", "Verify a suspended migration again, and go on", "resumed"),
+		orderCommand("drop", "Drop the look-up table of a migration that was rolled back", "dropped"),
+		designCommand(), configCommand(), versionCommand(), solveWorkerCommand(),
+	)
+	return c
+}
+
+// usage makes a complaint about arguments a usage error.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return usageError{fmt.Errorf("%w; see `%s --help`", err, c.CommandPath())}
+		}
+		return nil
+	}
+}
+
+// version is set by the Makefile from git; else the module's own.
+var version = ""
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print what this is", Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			v, goVersion := version, ""
+			if info, ok := debug.ReadBuildInfo(); ok {
+				goVersion = info.GoVersion
+				if v == "" {
+					v = info.Main.Version
+				}
+			}
+			_, err := fmt.Fprintf(c.OutOrStdout(), "helenus %s %s\n", v, goVersion)
+			return err
+		},
+	}
+}
+
+// solveWorkerCommand is the child process of package solve: one solve, on standard input and output.
+func solveWorkerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "solve-worker", Hidden: true, Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return solve.Worker(c.InOrStdin(), c.OutOrStdout()) },
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// pollEvery is how often a command that follows a migration looks.
+const pollEvery = 250 * time.Millisecond
+
+func approveCommand() *cobra.Command {
+	var (
+		r      remote
+		detach bool
+	)
+	c := &cobra.Command{
+		Use: "approve ID", Short: "Carry an advice out: create, dual-write, backfill, verify, compare, serve", Args: usage(cobra.ExactArgs(1)),
+		Long: `Carries an advice out while the application runs: creates the table, writes to it along with the base table, fills it, compares
+both, runs live reads both ways, and then answers them from it. Shows the progress until the change serves; Ctrl-C stops
+the showing, not the change.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			raw, err := decide(c.Context(), &r, pathID("recommendations", args[0])+"/approve", "")
+			if err != nil {
+				return err
+			}
+			var m migrate.Migration
+			if err := json.Unmarshal(raw, &m); err != nil {
+				return err
+			}
+			if detach {
+				return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Migration) error { return printMigration(w, &m) })
+			}
+			return follow(c.Context(), c.OutOrStdout(), &r, m.ID)
+		},
+	}
+	r.flags(c)
+	c.Flags().BoolVar(&detach, "detach", false, "return at once instead of showing the progress")
+	return c
+}
+
+// follow shows a migration's progress until it serves, or until it stopped for good.
+func follow(ctx context.Context, w io.Writer, r *remote, id string) error {
+	client, err := r.client()
+	if err != nil {
+		return err
+	}
+	var shown progressLine
+	for events := 0; ; {
+		var m migrate.Migration
+		var raw []byte
+		if err := client.Get(ctx, "migrations/"+url.PathEscape(id), &raw); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return err
+		}
+		if !r.json {
+			for ; events < len(m.Events); events++ {
+				e := m.Events[events]
+				if _, err := fmt.Fprintf(w, "%6.1fs  %-11s %s\n", e.Time.Sub(m.Approved).Seconds(), e.State, e.Text); err != nil {
+					return err
+				}
+			}
+			if line := progressOf(&m); line != shown && line != (progressLine{}) {
+				shown = line
+				if _, err := fmt.Fprintf(w, "%6.1fs  %-11s %s\n", time.Since(m.Approved).Seconds(), m.State, line.text(&m)); err != nil {
+					return err
+				}
+			}
+		}
+		switch m.State {
+		case migrate.Serving:
+			if r.json {
+				_, err = w.Write(raw)
+			} else {
+				_, err = fmt.Fprintf(w, "%s serves. `helenus rollback %s` turns it back at once.\n", m.ID, m.ID)
+			}
+			return err
+		case migrate.Suspended, migrate.Failed, migrate.RollingBack, migrate.RolledBack, migrate.Dropped:
+			return fmt.Errorf("migration %s is %s: %s", m.ID, m.State, m.Reason)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// progressLine is what makes a new line of progress worth printing: another state, another tenth, or another reason to wait.
+type progressLine struct {
+	state     migrate.State
+	tenth     int
+	throttled string
+}
+
+func progressOf(m *migrate.Migration) progressLine {
+	const tenths = 10
+	p := m.Progress
+	tenth := int(p.Ratio * tenths)
+	if p.Throttled == "" && (p.Total == 0 || tenth == 0) {
+		return progressLine{}
+	}
+	return progressLine{m.State, tenth, p.Throttled}
+}
+
+func (l progressLine) text(m *migrate.Migration) string {
+	if l.throttled != "" {
+		return "waiting: " + l.throttled
+	}
+	text := fmt.Sprintf("%3d %%", l.tenth*10)
+	if m.Progress.ETA > 0 {
+		text += fmt.Sprintf("  about %v to go", m.Progress.ETA.Round(time.Second))
+	}
+	return text
+}
+
+func migrationsCommand() *cobra.Command {
+	var r remote
+	c := &cobra.Command{
+		Use: "migrations [ID]", Short: "What is under way and what was done", Args: usage(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return show(c, &r, pathID("migrations", args[0]), func(w io.Writer, m migrate.Migration) error { return printMigration(w, &m) })
+			}
+			return show(c, &r, "migrations", printMigrations)
+		},
+	}
+	r.flags(c)
+	return c
+}
+
+func printMigrations(w io.Writer, all []migrate.Migration) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(w, "No migration yet; `helenus approve ID` starts one.")
+		return err
+	}
+	t := newTable("id", "state", "since", "progress", "entries", "compared", "table", "reason")
+	for i := range all {
+		m := &all[i]
+		t.AppendRow([]any{
+			m.ID, m.State, ago(m.Progress.Started), fmt.Sprintf("%.0f %%", 100*m.Progress.Ratio), m.Entries, m.Compared,
+			m.LookUp.Keyspace + "." + m.LookUp.Table, short(m.Reason+m.Progress.Throttled, 80),
+		})
+	}
+	return render(w, t)
+}
+
+func printMigration(w io.Writer, m *migrate.Migration) error {
+	_, err := fmt.Fprintf(w, "%s is %s (%s.%s by %s -> %s), approved by %s\n",
+		m.ID, m.State, m.LookUp.Keyspace, m.LookUp.Base, m.LookUp.Column, m.LookUp.Table, m.Actor)
+	if err != nil {
+		return err
+	}
+	if m.Reason != "" {
+		if _, err := fmt.Fprintf(w, "reason: %s\n", m.Reason); err != nil {
+			return err
+		}
+	}
+	for _, e := range m.Events {
+		if _, err := fmt.Fprintf(w, "  %s  %-11s %s\n", e.Time.Format(time.RFC3339), e.State, e.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orderCommand is an order about a migration.
+func orderCommand(name, about, done string) *cobra.Command {
+	var r remote
+	c := &cobra.Command{
+		Use: name + " ID", Short: about, Args: usage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			raw, err := decide(c.Context(), &r, pathID("migrations", args[0])+"/"+name, "")
+			if err != nil {
+				return err
+			}
+			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Migration) error {
+				_, err := fmt.Fprintf(w, "%s is %s; it is now %s.\n", m.ID, done, m.State)
+				return err
+			})
+		},
+	}
+	r.flags(c)
+	return c
+}

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/advisor"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+func runCommand() *cobra.Command {
+	var file string
+	c := &cobra.Command{Use: "run", Short: "The proxy, with learning, advice and migrations", Args: usage(cobra.NoArgs)}
+	c.Flags().StringVar(&file, "config", "", "YAML file of settings; see docs/configuration.md")
+	settings := config.Flags(c.Flags())
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		s, err := settings(file, os.LookupEnv)
+		if err != nil {
+			return usageError{err}
+		}
+		h, err := assemble(c.Context(), s, logger(s))
+		if err != nil {
+			return err
+		}
+		return h.run(c.Context())
+	}
+	return c
+}
+
+func logger(s *config.Settings) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // Validate has checked it
+	o := &slog.HandlerOptions{Level: level}
+	if s.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, o))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, o))
+}
+
+// helenus is all parts, wired. Data flows one way: server -> registry -> advisor -> engine -> server.
+type helenus struct {
+	settings *config.Settings
+	log      *slog.Logger
+	store    *store.Store
+	registry *capture.Registry
+	live     *schema.Live
+	server   *proxy.Server
+	engine   *rewrite.Engine
+	advisor  *advisor.Advisor
+	admin    *admin.Server
+	listener net.Listener      // of admin
+	stale    chan struct{}     // holds one token when the schema must be read again
+	saved    *capture.Snapshot // the last one in the history; used by one goroutine at a time
+}
+
+// blind is a Recorder that never looks at values.
+type blind struct{ *capture.Registry }
+
+func (blind) Sampling(*proxy.Client) bool { return false }
+
+// traffic is the relay as the engine needs it; the relay needs the engine first.
+type traffic struct{ h *helenus }
+
+func (t traffic) Barrier(ctx context.Context) error { return t.h.server.Barrier(ctx) }
+
+// migrator is the engine as the API needs it: an approval, and a resumption, are judged by the schema as it is now, not as
+// the last event left it.
+type migrator struct {
+	*rewrite.Engine
+	live *schema.Live
+}
+
+func (m migrator) refresh(ctx context.Context) error {
+	s, err := m.live.Refresh(ctx)
+	if err == nil {
+		m.SchemaChanged(s)
+	}
+	return err
+}
+
+func (m migrator) Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (migrate.Migration, error) {
+	if err := m.refresh(ctx); err != nil {
+		return migrate.Migration{}, err
+	}
+	return m.Engine.Approve(ctx, id, lu, actor)
+}
+
+func (m migrator) Resume(ctx context.Context, id, actor string) error {
+	if err := m.refresh(ctx); err != nil {
+		return err
+	}
+	return m.Engine.Resume(ctx, id, actor)
+}
+
+// assemble wires the parts. Nothing listens yet but the admin API, so that a taken port is an error at once.
+func assemble(ctx context.Context, s *config.Settings, log *slog.Logger) (*helenus, error) {
+	h := &helenus{settings: s, log: log, stale: make(chan struct{}, 1)}
+	if err := h.wire(); err != nil {
+		h.close()
+		return nil, err
+	}
+	if err := h.openAdmin(ctx); err != nil {
+		h.close()
+		return nil, err
+	}
+	return h, nil
+}
+
+func (h *helenus) wire() (err error) {
+	s := h.settings
+	if err := os.MkdirAll(s.StateDir, 0o700); err != nil {
+		return fmt.Errorf("state directory: %w", err)
+	}
+	if h.store, err = store.Open(s.StateDir); err != nil {
+		return err
+	}
+	started := time.Now()
+	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Started: started})
+	var recorder proxy.Recorder = h.registry
+	if !s.SampleValues {
+		recorder = blind{h.registry}
+	}
+	cluster := sessions{s}
+	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
+	if h.engine, err = rewrite.New(rewrite.Options{
+		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Schema: h.live.Schema, Log: h.log, Entries: s.MaxEntries,
+		Migrate: migrate.Settings{
+			Settle: s.Settle, Ranges: s.BackfillRanges, Workers: s.Workers, Rate: s.BackfillRate,
+			ShadowReads: int64(s.ShadowReads), ShadowFor: s.ShadowFor, ShadowSelf: s.ShadowProbes, SweepEvery: s.SweepEvery,
+		},
+	}); err != nil {
+		return err
+	}
+	if h.server, err = proxy.New(proxy.Options{
+		ContactPoints: s.ContactPoints, Listen: s.Listen, Topology: proxy.Topology(s.Topology), Recorder: recorder, Rewriter: h.engine,
+		Log: h.log, Username: s.Username, Password: s.Password, MaxFrame: s.MaxFrame, MaxConnections: s.MaxConnections,
+		OnEvent: h.heard, Clock: func() int64 { return int64(time.Since(started)) },
+	}); err != nil {
+		return err
+	}
+	if h.advisor, err = advisor.New(advisor.Options{
+		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
+		Nodes: func() int { return len(h.server.Nodes()) }, Judge: recommend.JudgeFunc(rewrite.Judge), Solver: solve.New(solve.Config{}),
+		Store: h.store, Log: h.log, Interval: s.AdviseEvery,
+		Thresholds: recommend.Thresholds{Executions: uint64(s.MinExecutions), SavedSeconds: s.MinSaved.Seconds()}, //nolint:gosec // not negative
+	}); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (h *helenus) openAdmin(ctx context.Context) error {
+	token, err := admin.Token(h.settings.AdminToken, h.settings.StateDir)
+	if err != nil {
+		return err
+	}
+	metrics := prometheus.NewRegistry()
+	for _, c := range append(h.collectors(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {
+		if err := metrics.Register(c); err != nil {
+			return fmt.Errorf("metrics: %w", err)
+		}
+	}
+	h.admin = admin.New(admin.Options{
+		Token: token, Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, Advisor: h.advisor, Migrator: migrator{h.engine, h.live},
+		Ready: h.ready, Metrics: metrics, Log: h.log,
+	})
+	var listening net.ListenConfig
+	if h.listener, err = listening.Listen(ctx, "tcp", h.settings.Admin); err != nil {
+		return fmt.Errorf("admin address: %w; is another helenus running? choose another with --admin", err)
+	}
+	return nil
+}
+
+// collectors are all parts that have metrics.
+func (h *helenus) collectors() []prometheus.Collector {
+	return []prometheus.Collector{h.server, h.registry, h.advisor, h.engine}
+}
+
+func (h *helenus) ready() []admin.Check {
+	check := func(name string, ok bool, why string) admin.Check {
+		if ok {
+			why = ""
+		}
+		return admin.Check{Name: name, Ready: ok, Why: why}
+	}
+	return []admin.Check{
+		check("cassandra", h.server.Ready(), "no control connection to "+fmt.Sprint(h.settings.ContactPoints)+"; it is tried again"),
+		check("schema", h.live.Schema() != nil, "the schema has not been read yet"),
+	}
+}
+
+// heard is told what the control connection hears; the schema is read elsewhere.
+func (h *helenus) heard(e proxy.Event) {
+	switch e.Kind {
+	case proxy.EventSchema, proxy.EventConnected:
+		select {
+		case h.stale <- struct{}{}:
+		default: // a reading is due already
+		}
+	}
+}
+
+// run works until ctx ends. Rules are restored before the first connection is accepted.
+func (h *helenus) run(ctx context.Context) error {
+	defer h.close()
+	if err := h.engine.Restore(ctx); err != nil {
+		return fmt.Errorf("restore migrations: %w", err)
+	}
+	if err := h.server.Start(ctx); err != nil {
+		return err
+	}
+	h.log.Info("listening", "listen", h.server.Addrs(), "contact_points", h.settings.ContactPoints,
+		"admin", h.listener.Addr().String(), "token", filepath.Join(h.settings.StateDir, admin.TokenFile))
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var work sync.WaitGroup
+	for _, part := range []func(context.Context){h.follow, h.engine.Run, h.measure, h.advise, h.remember} {
+		work.Go(func() { part(working) })
+	}
+	served := make(chan error, 1)
+	go func() { served <- h.admin.Serve(h.listener) }()
+	var err error
+	select {
+	case <-ctx.Done():
+		h.log.Info("stopping")
+	case err = <-served:
+	}
+	return errors.Join(err, h.stop(stop, &work))
+}
+
+// drainFor is how long requests under way are waited for.
+const drainFor = 10 * time.Second
+
+// stop drains the proxy first, while everything that answers requests still works.
+func (h *helenus) stop(stop context.CancelFunc, work *sync.WaitGroup) error {
+	draining, cancel := context.WithTimeout(context.Background(), drainFor)
+	defer cancel()
+	err := h.server.Shutdown(draining)
+	if errors.Is(err, context.DeadlineExceeded) {
+		h.log.Warn("requests were cut off", "waited", drainFor)
+		err = nil
+	}
+	stop()
+	work.Wait()
+	h.engine.Close(draining)
+	return errors.Join(err, h.admin.Shutdown(draining), h.saveSnapshot(context.Background()))
+}
+
+func (h *helenus) close() {
+	if h.listener != nil {
+		_ = h.listener.Close()
+	}
+	if h.registry != nil {
+		h.registry.Close()
+	}
+	if h.live != nil {
+		h.live.Close()
+	}
+	if h.store != nil {
+		if err := h.store.Close(); err != nil {
+			h.log.Warn("state could not be closed", "error", err)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/internal/config"
+)
+
+func configCommand() *cobra.Command {
+	parent := &cobra.Command{Use: "config", Short: "The configuration", Args: usage(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	var file string
+	check := &cobra.Command{
+		Use: "check", Short: "Read the configuration, say what is wrong and where, print what is in force", Args: usage(cobra.NoArgs),
+	}
+	check.Flags().StringVar(&file, "config", "", "YAML file")
+	settings := config.Flags(check.Flags())
+	check.RunE = func(c *cobra.Command, _ []string) error {
+		s, err := settings(file, os.LookupEnv)
+		if err != nil {
+			return usageError{err}
+		}
+		_, err = fmt.Fprint(c.OutOrStdout(), s.YAML())
+		return err
+	}
+	parent.AddCommand(check)
+	return parent
+}

@@ -1,0 +1,502 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// The tests of this file run the whole product as a process against a Cassandra of their own, and break both at every
+// point of a migration while eight writers work on the same keys. What must hold is invariant I1: no base row without
+// its look-up entry; and that the application sees ordinary errors at most while something is down.
+
+// cluster is one node that the tests of this file share, and stop and start.
+func cluster(t *testing.T) *cassandra.Cluster {
+	t.Helper()
+	if os.Getenv("HELENUS_TEST_CASSANDRA") == "" {
+		t.Skip("HELENUS_TEST_CASSANDRA is not set: `make test` sets it where a real Cassandra can run")
+	}
+	c, err := cassandra.Start(context.Background(), cassandra.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func session(t *testing.T, address string) *gocql.Session {
+	t.Helper()
+	s, err := openSession(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func openSession(address string) (*gocql.Session, error) {
+	host, port, _ := strings.Cut(address, ":")
+	c := gocql.NewCluster(host)
+	if _, err := fmt.Sscan(port, &c.Port); err != nil {
+		return nil, err
+	}
+	c.ProtoVersion, c.Timeout, c.ConnectTimeout = 4, 20*time.Second, 5*time.Second
+	c.DisableInitialHostLookup = true
+	c.ReconnectInterval = 200 * time.Millisecond
+	c.Logger = silent{}
+	return c.CreateSession()
+}
+
+func must(t *testing.T, s *gocql.Session, text string, values ...any) {
+	t.Helper()
+	if err := s.Query(text, values...).Exec(); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+const (
+	orders    = 1500 // rows at the start
+	customers = 40   // values of the column that is asked by
+	contended = 60   // keys that all writers fight for
+)
+
+// shop is an application's keyspace: orders asked for by customer with ALLOW FILTERING.
+type shop struct {
+	t        *testing.T
+	keyspace string
+	direct   *gocql.Session
+}
+
+func newShop(t *testing.T, direct *gocql.Session) *shop {
+	t.Helper()
+	s := &shop{t, fmt.Sprintf("shop_%d", time.Now().UnixNano()), direct}
+	must(t, direct, "CREATE KEYSPACE "+s.keyspace+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	must(t, direct, "CREATE TABLE "+s.table()+" (day int, number int, customer text, total int, PRIMARY KEY ((day), number))")
+	for i := range orders {
+		must(t, direct, "INSERT INTO "+s.table()+" (day, number, customer, total) VALUES (?, ?, ?, ?)", i%50, i, customer(i), i)
+	}
+	return s
+}
+
+func (s *shop) table() string { return s.keyspace + ".orders" }
+func (s *shop) byCustomer() string {
+	return "SELECT day, number, total FROM " + s.table() + " WHERE customer = ? ALLOW FILTERING"
+}
+func customer(i int) string { return fmt.Sprintf("customer %d", i%customers) }
+
+// ask runs the filtering read often enough to be advised on.
+func (s *shop) ask(through *gocql.Session, times int) {
+	s.t.Helper()
+	for i := range times {
+		if err := through.Query(s.byCustomer(), customer(i)).Iter().Close(); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// write has eight writers insert, move and delete the same few rows, and readers read, until the function that it
+// returns is called; that returns how many writes succeeded and failed.
+func (s *shop) write(address string) (stop func() (written, failed int64)) {
+	var (
+		wait        sync.WaitGroup
+		done        = make(chan struct{})
+		good, wrong atomic.Int64
+	)
+	for w := range 8 {
+		wait.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(w), 1)) //nolint:gosec // seeded on purpose
+			var through *gocql.Session
+			defer func() {
+				if through != nil {
+					through.Close()
+				}
+			}()
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if through == nil {
+					var err error
+					if through, err = openSession(address); err != nil {
+						wrong.Add(1)
+						time.Sleep(50 * time.Millisecond)
+						continue
+					}
+				}
+				if err := s.one(through, random); err != nil {
+					wrong.Add(1)
+					time.Sleep(50 * time.Millisecond)
+					if errors.Is(err, gocql.ErrNoConnections) { // the driver has given its one host up
+						through.Close()
+						through = nil
+					}
+				} else {
+					good.Add(1)
+				}
+				time.Sleep(time.Duration(random.IntN(4)) * time.Millisecond)
+			}
+		})
+	}
+	return func() (int64, int64) {
+		close(done)
+		wait.Wait()
+		return good.Load(), wrong.Load()
+	}
+}
+
+// one does something of everything that touches the column, in every form that a client may send it.
+func (s *shop) one(through *gocql.Session, random *rand.Rand) error {
+	i := random.IntN(contended)
+	day, number, who := i%50, i, customer(random.IntN(customers))
+	switch random.IntN(6) {
+	case 0:
+		return through.Query("INSERT INTO "+s.table()+" (day, number, customer, total) VALUES (?, ?, ?, ?)", day, number, who, i).Exec()
+	case 1:
+		return through.Query("UPDATE "+s.table()+" SET customer = ? WHERE day = ? AND number = ?", who, day, number).Exec()
+	case 2:
+		return through.Query("DELETE FROM "+s.table()+" WHERE day = ? AND number = ?", day, number).Exec()
+	case 3:
+		b := through.NewBatch(gocql.LoggedBatch)
+		b.Query("UPDATE "+s.table()+" SET customer = ? WHERE day = ? AND number = ?", who, day, number)
+		b.Query("UPDATE "+s.table()+" SET total = ? WHERE day = ? AND number = ?", i, day, number)
+		return through.ExecuteBatch(b)
+	case 4:
+		return through.Query(fmt.Sprintf("UPDATE %s SET customer = '%s' WHERE day = %d AND number = %d", s.table(), who, day, number)).Exec()
+	default:
+		return through.Query(s.byCustomer(), who).Iter().Close()
+	}
+}
+
+// missing counts base rows without their look-up entry.
+func (s *shop) missing(lookUp string) (missing, rows int) {
+	s.t.Helper()
+	type key struct {
+		customer    string
+		day, number int
+	}
+	entries := map[key]bool{}
+	var k key
+	iter := s.direct.Query("SELECT customer, day, number FROM " + s.keyspace + "." + lookUp).Iter()
+	for iter.Scan(&k.customer, &k.day, &k.number) {
+		entries[k] = true
+	}
+	if err := iter.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	iter = s.direct.Query("SELECT customer, day, number FROM " + s.table()).Iter()
+	for iter.Scan(&k.customer, &k.day, &k.number) {
+		if k.customer == "" {
+			continue // a row without a customer has no entry
+		}
+		rows++
+		if !entries[k] {
+			missing++
+			s.t.Logf("missing: %+v", k)
+		}
+		k.customer = ""
+	}
+	if err := iter.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	return missing, rows
+}
+
+// same compares every customer's answer through Helenus with Cassandra's own, row by row, in order.
+func (s *shop) same(through *gocql.Session) {
+	s.t.Helper()
+	read := func(session *gocql.Session, who string) (out []string) {
+		var day, number int
+		var total *int
+		iter := session.Query(s.byCustomer(), who).Iter()
+		for iter.Scan(&day, &number, &total) {
+			text := "null"
+			if total != nil {
+				text = fmt.Sprint(*total)
+			}
+			out = append(out, fmt.Sprintf("%d/%d=%s", day, number, text))
+			total = nil
+		}
+		if err := iter.Close(); err != nil {
+			s.t.Fatal(err)
+		}
+		return out
+	}
+	for i := range customers {
+		if got, want := read(through, customer(i)), read(s.direct, customer(i)); fmt.Sprint(got) != fmt.Sprint(want) {
+			s.t.Errorf("%s: %v, want %v", customer(i), got, want)
+		}
+	}
+}
+
+// settings that give each state time to be broken in.
+func (s *shop) process(contactPoint string, more ...string) *process {
+	return newProcess(s.t, contactPoint, append([]string{
+		"--keyspaces", s.keyspace, "--advise-every", "1h", "--settle", "500ms", "--backfill-rate", "1000", "--backfill-ranges", "32",
+		"--shadow-reads", "100", "--shadow-for", "2s", "--shadow-probes", "5",
+	}, more...)...)
+}
+
+// propose starts helenus and returns the advice on orders by customer.
+func (s *shop) propose(p *process) (id, lookUp string) {
+	s.t.Helper()
+	p.start()
+	p.awaitReady()
+	through := session(s.t, p.listen)
+	s.ask(through, 60)
+	r := p.advice()
+	return r.ID, r.LookUp.Table
+}
+
+// serves checks that the plan answers now, and that it answers rightly.
+func (s *shop) serves(p *process, lookUp string) {
+	s.t.Helper()
+	through := session(s.t, p.listen)
+	s.same(through)
+	metrics := p.metric(`helenus_rewrite_reads_total{`, `result="served"`)
+	if metrics == 0 {
+		s.t.Error("nothing was answered from the look-up")
+	}
+	if missing, rows := s.missing(lookUp); missing != 0 {
+		s.t.Errorf("%d of %d rows have no look-up entry", missing, rows)
+	}
+}
+
+func TestWithstandAtEveryState(t *testing.T) {
+	c := cluster(t)
+	address := c.ContactPoints()[0]
+	states := []migrate.State{migrate.Approved, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Serving}
+	for _, state := range states {
+		t.Run("kill -9 of helenus/"+string(state), func(t *testing.T) {
+			s := newShop(t, session(t, address))
+			p := s.process(address)
+			id, lookUp := s.propose(p)
+			stop := s.write(p.listen)
+			if err := p.approve(id); err != nil {
+				t.Fatal(err)
+			}
+			reached := p.awaitReached(id, state)
+			p.kill()
+			p.start()
+			p.awaitReady()
+			p.awaitState(id, migrate.Serving)
+			written, failed := stop()
+			t.Logf("killed in state %s; %d writes, %d failed", reached, written, failed)
+			s.serves(p, lookUp)
+			if code, out := command(t, p, "rollback", id); code != 0 {
+				t.Errorf("rollback: %d %s", code, out)
+			}
+		})
+		t.Run("Cassandra stopped and started/"+string(state), func(t *testing.T) {
+			s := newShop(t, session(t, address))
+			p := s.process(address)
+			id, lookUp := s.propose(p)
+			stop := s.write(p.listen)
+			if err := p.approve(id); err != nil {
+				t.Fatal(err)
+			}
+			reached := p.awaitReached(id, state)
+			if err := c.Node(0).Stop(); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Node(0).Start(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			p.awaitReady()
+			s.direct = session(t, address) // the driver has given up the old one's only host
+			p.resumeIfSuspended(id)
+			p.awaitState(id, migrate.Serving)
+			written, failed := stop()
+			t.Logf("stopped in state %s; %d writes, %d failed", reached, written, failed)
+			s.serves(p, lookUp)
+		})
+	}
+}
+
+// awaitReached waits until a migration is in a state, or has passed it: some last milliseconds only.
+func (p *process) awaitReached(id string, state migrate.State) migrate.State {
+	p.t.Helper()
+	order := map[migrate.State]int{
+		migrate.Approved: 0, migrate.Created: 1, migrate.DualWrite: 2, migrate.Backfill: 3, migrate.Verify: 4, migrate.Shadow: 5, migrate.Serving: 6,
+	}
+	var m migrate.Migration
+	await(p.t, "the migration is "+string(state), func() bool {
+		m = p.migration(id)
+		if at, ok := order[m.State]; ok {
+			return at >= order[state]
+		}
+		if m.State != "" {
+			p.t.Fatalf("it is %s: %s", m.State, m.Reason)
+		}
+		return false
+	})
+	return m.State
+}
+
+// resumeIfSuspended: Cassandra's absence may have tripped a guard, which is as it should be; a person resumes.
+func (p *process) resumeIfSuspended(id string) {
+	if m := p.migration(id); m.State == migrate.Suspended {
+		p.t.Logf("suspended: %s", m.Reason)
+		if err := p.client().Post(context.Background(), "migrations/"+id+"/resume", admin.Decision{}, &m); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// metric adds up the samples whose line begins with a name and holds a text.
+func (p *process) metric(begins, holds string) (sum float64) {
+	p.t.Helper()
+	code, text := httpGet(p.t, "http://"+p.admin+"/metrics")
+	if code != http.StatusOK {
+		p.t.Fatalf("metrics: %d", code)
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(line, begins) && strings.Contains(line, holds) {
+			var v float64
+			if _, err := fmt.Sscan(line[strings.LastIndexByte(line, ' ')+1:], &v); err != nil {
+				p.t.Fatal(err)
+			}
+			sum += v
+		}
+	}
+	return sum
+}
+
+func refusedWith(err error, text string) bool {
+	var e *admin.Error
+	return errors.As(err, &e) && e.Code == "refused" && strings.Contains(e.Message, text)
+}
+
+// TestRefusalsAndGuards walks through what must be refused, and what must turn reads back by itself.
+func TestRefusalsAndGuards(t *testing.T) {
+	c := cluster(t)
+	address := c.ContactPoints()[0]
+	direct := session(t, address)
+
+	t.Run("schema changed after a recommendation", func(t *testing.T) {
+		s := newShop(t, direct)
+		p := s.process(address)
+		id, _ := s.propose(p)
+		must(t, direct, "ALTER TABLE "+s.table()+" ADD note text")
+		await(t, "the approval is refused", func() bool {
+			err := p.approve(id)
+			if err == nil {
+				t.Fatal("approved although the table was altered")
+			}
+			return refusedWith(err, "C20")
+		})
+		if code, out := command(t, p, "approve", id); code != exitRefused || !strings.Contains(out, "C20") {
+			t.Errorf("%d %s", code, out)
+		}
+	})
+
+	t.Run("serving", func(t *testing.T) {
+		s := newShop(t, direct)
+		p := s.process(address, "--backfill-rate", "0")
+		id, lookUp := s.propose(p)
+		stop := s.write(p.listen)
+		code, out := command(t, p, "approve", id)
+		if code != 0 || !strings.Contains(out, "serves") {
+			t.Fatalf("%d %s", code, out)
+		}
+		stop()
+		s.serves(p, lookUp)
+		if code, out := command(t, p, "approve", id); code != exitRefused || !strings.Contains(out, "approved") {
+			t.Errorf("a second approval: %d %s", code, out)
+		}
+		if code, out := command(t, p, "drop", id); code != exitRefused {
+			t.Errorf("a drop while serving: %d %s", code, out)
+		}
+		must(t, direct, "DROP TABLE "+s.keyspace+"."+lookUp)
+		await(t, "the migration is suspended", func() bool { return p.migration(id).State == migrate.Suspended })
+		through := session(t, p.listen)
+		s.same(through)
+		must(t, through, "UPDATE "+s.table()+" SET customer = 'x' WHERE day = 1 AND number = 1")
+		if code, out := command(t, p, "rollback", id); code != 0 {
+			t.Errorf("rollback: %d %s", code, out)
+		}
+		p.awaitRolledBack(id)
+		if code, out := command(t, p, "drop", id); code != 0 {
+			t.Errorf("drop of what is gone: %d %s", code, out)
+		}
+		if code, out := command(t, p, "migrations", "--json"); code != 0 {
+			t.Errorf("%d %s", code, out)
+		} else {
+			var all []migrate.Migration
+			if jsonOf(t, out, &all); len(all) != 1 || all[0].State != migrate.Dropped {
+				t.Errorf("%+v", all)
+			}
+		}
+		if code, out := command(t, p, "rollback", "r-nothing"); code != exitNotFound {
+			t.Errorf("%d %s", code, out)
+		}
+	})
+
+	t.Run("a write that can not be followed", func(t *testing.T) {
+		s := newShop(t, direct)
+		p := s.process(address, "--backfill-rate", "0")
+		id, lookUp := s.propose(p)
+		stop := s.write(p.listen)
+		if code, out := command(t, p, "approve", id); code != 0 {
+			t.Fatalf("%d %s", code, out)
+		}
+		through := session(t, p.listen)
+		applied, err := through.Query("UPDATE " + s.table() + " SET customer = 'y' WHERE day = 1 AND number = 1 IF EXISTS").MapScanCAS(map[string]any{})
+		if err != nil || !applied {
+			t.Fatal(applied, err)
+		}
+		await(t, "the migration is suspended", func() bool { return p.migration(id).State == migrate.Suspended })
+		if m := p.migration(id); !strings.Contains(m.Reason, "C12") {
+			t.Errorf("reason: %s", m.Reason)
+		}
+		if code, out := command(t, p, "resume", id); code != 0 {
+			t.Fatalf("resume: %d %s", code, out)
+		}
+		p.awaitState(id, migrate.Serving)
+		stop()
+		s.serves(p, lookUp)
+	})
+}
+
+func (p *process) awaitRolledBack(id string) {
+	p.t.Helper()
+	await(p.t, "it is rolled back", func() bool { return p.migration(id).State == migrate.RolledBack })
+}
+
+func httpGet(t *testing.T, url string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = a.Body.Close() }()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.StatusCode, string(text)
+}
