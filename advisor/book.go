@@ -108,14 +108,20 @@ func next(old, fresh *recommend.Recommendation) (recommend.State, string) {
 	return old.State, ""
 }
 
-// successor finds fresh advice for the first statement of old advice.
+// successor finds fresh advice of the same kind for a statement of old advice.
 func successor(old *recommend.Recommendation, fresh []recommend.Recommendation) *recommend.Recommendation {
-	if len(old.Statements) == 0 {
-		return nil
+	about := map[string]bool{}
+	for _, s := range old.Statements {
+		about[s.Fingerprint] = true
 	}
 	for i := range fresh {
+		// What a kind says of a statement does not answer what another says: an index may be worth keeping for a statement that
+		// a chain of reads would better not need at all. A look-up that became a keep, and back, is one question.
+		if (fresh[i].Kind == recommend.ApplicationChange) != (old.Kind == recommend.ApplicationChange) {
+			continue
+		}
 		for _, s := range fresh[i].Statements {
-			if s.Fingerprint == old.Statements[0].Fingerprint {
+			if about[s.Fingerprint] {
 				return &fresh[i]
 			}
 		}

@@ -30,12 +30,12 @@ type conn struct {
 
 	keyspace      atomic.Pointer[string] // in use; nil for none
 	authenticated atomic.Bool
-	compresses    atomic.Bool // STARTUP asked for it
-	closed        atomic.Bool
-	opaqueEnded   func() // set by the downward goroutine
+	closed        atomic.Bool // both sockets are: nothing more is sent
+	opaqueEnded   func()      // set by the downward goroutine
 
 	spares spares
-	bound  map[string]*bound // by prepared id; the upward goroutine's own
+	bound  cache[*bound] // the upward goroutine's own
+	held   atomic.Int64  // bytes of requests that the Rewriter has taken and not yet dealt with
 
 	up struct {
 		out     *pipe.Writer
@@ -48,7 +48,7 @@ type conn struct {
 }
 
 func (s *Server) newConn(g *gate, front net.Conn) *conn {
-	c := &conn{server: s, gate: g, front: front}
+	c := &conn{server: s, gate: g, front: front, bound: cache[*bound]{most: maxBound, mostBytes: maxBoundBytes}}
 	c.client.Store(&Client{ID: s.lastID.Add(1), Address: front.RemoteAddr().String()})
 	return c
 }
@@ -82,6 +82,13 @@ func (c *conn) run(ctx context.Context) error {
 		return net.ErrClosed
 	}
 	defer c.server.forget(c)
+	hurry := time.AfterFunc(c.server.options.HandshakeTimeout, func() {
+		if !c.authenticated.Load() {
+			c.server.stats.unfinished.Add(1)
+			c.close()
+		}
+	})
+	defer hurry.Stop()
 
 	upEnded := make(chan error, 1)
 	go func() {
@@ -139,12 +146,17 @@ func (c *conn) giveUp(err error) {
 	c.close()
 }
 
-// close ends both sockets; the goroutines that read from them then end.
+// close ends both sockets; the goroutines that read from them then end. closed comes after: who sees it (Barrier) may rely
+// on it that no request is sent any more.
 func (c *conn) close() {
-	c.closed.Store(true)
 	c.front.Close()
 	c.back.Close()
+	c.closed.Store(true)
 }
+
+// over tells that what is in flight is not waited for: the connection is closed, or it can not be read and nobody will
+// see the answers to what was asked before it became so.
+func (c *conn) over() bool { return c.closed.Load() || c.mode.Load() == pipe.Opaque }
 
 // end settles what the connection's end leaves: forwarded requests that got no answer are lost.
 func (c *conn) end() {

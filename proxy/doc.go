@@ -26,6 +26,6 @@
 // TLS on either side and reading compressed requests are later work: connections that compress are relayed unread, and
 // SUPPORTED answers offer no compression. In mirror topology all nodes are shown at the address that the client reached
 // the proxy at, on ports that follow one another; a node's listener stays when the node leaves. There is no time limit
-// on a request or on a handshake: Cassandra's own hold. A BATCH's child text is never replaced (Rule.Text), only offered
+// on a request: Cassandra's own hold. A BATCH's child text is never replaced (Rule.Text), only offered
 // to Take. An EXECUTE of an id that was prepared before this process started is not counted.
 package proxy

@@ -59,10 +59,9 @@ func (d downward) Frame(h wire.Header, body []byte, complete bool, _ int64) (pip
 	case wire.OpError:
 		f.x.Failed = true
 		f.x.ErrorCode = r.Int()
-		c.failedStartup(p)
 	case wire.OpResult:
 		kind := r.Int()
-		if !complete && h.Length <= c.server.options.MaxFrame && (kind == wire.ResultPrepared || p.system) {
+		if !complete && h.Length <= c.server.options.MaxFrame && (r.Bad() || kind == wire.ResultPrepared || p.system) {
 			return pipe.Whole, nil, nil
 		}
 		switch kind {
@@ -144,11 +143,11 @@ func (d downward) Written() {
 	for i := range list {
 		f := &list[i]
 		f.x.End = now
-		f.slot.release(f.word)
 		c.record(f.record, f.extra, &f.x)
 		if f.done != nil {
 			f.done(f.reply)
 		}
+		f.slot.release(f.word) // Barrier waits for the Done
 		c.spares.give(f.extra)
 		*f = finished{}
 	}
@@ -160,13 +159,19 @@ func (c *conn) record(r Record, e *extra, x *Exchange) {
 	if r == nil || x.Opcode == wire.OpPrepare {
 		return
 	}
+	if x.Opcode == wire.OpBatch {
+		x.Values, x.Response = nil, nil // its children's
+	}
 	r.Done(x)
 	if e == nil || len(e.children) == 0 {
 		return
 	}
-	x.InBatch, x.Values, x.Response = true, nil, nil
+	x.InBatch = true
 	for _, child := range e.children {
 		x.Prepared = child.prepared
+		if e.sample != nil {
+			x.Values = e.sample.values[child.from:child.to:child.to]
+		}
 		child.record.Done(x)
 	}
 }
@@ -200,7 +205,7 @@ func (c *conn) handshake(h wire.Header, p pending) {
 		return
 	}
 	switch {
-	case c.compresses.Load():
+	case p.extra.compresses:
 		c.mode.CompareAndSwap(pipe.Framed, pipe.Opaque)
 		if r := c.server.options.Rewriter; r != nil && c.opaqueEnded == nil {
 			c.opaqueEnded = r.Opaque(c.client.Load())
@@ -211,13 +216,6 @@ func (c *conn) handshake(h wire.Header, p pending) {
 		c.up.out.Segment()
 		c.down.out.Segment()
 		c.mode.CompareAndSwap(pipe.Framed, pipe.Segmented)
-	}
-}
-
-// failedStartup forgets what a STARTUP asked for that Cassandra refused.
-func (c *conn) failedStartup(p pending) {
-	if p.extra != nil && p.extra.startup {
-		c.compresses.Store(false)
 	}
 }
 

@@ -8,11 +8,14 @@ type extra struct {
 	children []childRecord
 	sample   *sample
 	startup  bool
+	// compresses: STARTUP asked for it.
+	compresses bool
 }
 
 type childRecord struct {
 	record   Record
 	prepared *Prepared
+	from, to int // its values in the sample's
 }
 
 // sample is a copy of a request's values and of the beginning of its answer.
@@ -22,7 +25,8 @@ type sample struct {
 	response []byte
 }
 
-// maxSampled is how much of an answer is kept for a sample, and for a taken request's Done, bytes.
+// maxSampled is the longest request that is sampled, and how much of an answer is kept for a sample, and for a taken
+// request's Done, bytes.
 const maxSampled = 64 << 10
 
 var samples = sync.Pool{New: func() any { return new(sample) }}

@@ -54,8 +54,8 @@ type Exchange struct {
 	Serial        bool    // read at SERIAL or LOCAL_SERIAL
 	Warned        bool    // the answer carries warnings
 	Rewritten     bool    // answered by the Rewriter, not by Cassandra
-	Values        []Value // bound values, only while sampling
-	Response      []byte  // body of a RESULT Rows answer from its kind on (4 bytes), only while sampling; may be cut short
+	Values        []Value // bound values, only while sampling; a BATCH has none, its children have theirs
+	Response      []byte  // body of a RESULT Rows answer after its kind: metadata, rows; only while sampling; may be cut short
 }
 
 // Column is one bind variable or one result column of a prepared statement.

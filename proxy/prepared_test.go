@@ -81,3 +81,23 @@ func FuzzPrepared(f *testing.F) {
 		}
 	})
 }
+
+// TestCachesAreBounded: by number and by bytes, however much one text takes; what was put last is there.
+func TestCachesAreBounded(t *testing.T) {
+	c := cache[*Prepared]{most: 5, mostBytes: 10_000}
+	for i := range 100 {
+		p := &Prepared{ID: string(rune('a' + i%7)), Text: string(make([]byte, i*i%9000))}
+		c.put(p.ID, p)
+		bytes := 0
+		for _, p := range c.entries {
+			bytes += p.size()
+		}
+		if len(c.entries) > 5 || bytes > 10_000 || bytes != c.bytes || c.entries[p.ID] != p {
+			t.Fatalf("after %d: %d entries of %d bytes, %d are counted", i, len(c.entries), bytes, c.bytes)
+		}
+	}
+	huge := &Prepared{ID: "huge", Text: string(make([]byte, 20_000))}
+	if c.put("huge", huge); len(c.entries) != 1 || c.entries["huge"] != huge {
+		t.Errorf("%d entries beside what alone is too much", len(c.entries))
+	}
+}

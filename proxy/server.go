@@ -57,6 +57,8 @@ type Options struct {
 	MaxFrame       int           // longest request, and longest answer that is read whole, bytes; default 16 MiB
 	MaxConnections int           // clients at a time; default 10,000
 	DialTimeout    time.Duration // default 5 s
+	// HandshakeTimeout is how long a client may take until it is ready to ask, authentication included; default 30 s.
+	HandshakeTimeout time.Duration
 
 	// OnEvent is told what the control connection hears. It runs on the control connection's goroutine.
 	OnEvent func(Event)
@@ -115,6 +117,9 @@ func New(o Options) (*Server, error) {
 	if o.DialTimeout <= 0 {
 		o.DialTimeout = 5 * time.Second
 	}
+	if o.HandshakeTimeout <= 0 {
+		o.HandshakeTimeout = 30 * time.Second
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -123,7 +128,8 @@ func New(o Options) (*Server, error) {
 		o.Clock = func() int64 { return int64(time.Since(start)) }
 	}
 	s := &Server{options: o, log: o.Log, observed: o.Recorder != nil || o.Rewriter != nil,
-		conns: make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{})}
+		prepared: prepareds{byID: cache[*Prepared]{most: maxPrepared, mostBytes: maxPreparedBytes}},
+		conns:    make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.control = control.New(control.Options{ContactPoints: o.ContactPoints, Username: o.Username, Password: o.Password,
 		DialTimeout: o.DialTimeout, Log: o.Log, OnEvent: o.OnEvent, OnNodes: s.mirror})
@@ -366,7 +372,7 @@ func (s *Server) Barrier(ctx context.Context) error {
 	return s.until(ctx, func() bool {
 		for len(list) > 0 {
 			last := list[len(list)-1]
-			if last.slot.inFlight(last.word) && !last.conn.closed.Load() {
+			if last.slot.inFlight(last.word) && !last.conn.over() {
 				return false
 			}
 			list = list[:len(list)-1]
@@ -405,7 +411,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Unlock()
 	err := s.until(ctx, func() bool {
 		for _, c := range s.connections() {
-			if !c.quiet() && !c.closed.Load() {
+			if !c.quiet() && !c.over() {
 				return false
 			}
 		}

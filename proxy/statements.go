@@ -1,50 +1,77 @@
 package proxy
 
 import (
+	"reflect"
 	"sync"
 	"sync/atomic"
 )
 
-// Sizes of the caches of prepared statements: a connection's own, and the server's. Drivers prepare a statement on one
+// Bounds of the caches of prepared statements: a connection's own, and the server's. Drivers prepare a statement on one
 // connection and execute it on all of them, so an id that the connection does not know is looked for in the server's.
 // When one is full any entry goes: a workload with so many statements is building texts out of literals, and there is no
 // better one to keep. Losing an entry loses counts (or, once rules are in force, costs a PREPARE); it is never wrong.
 const (
-	maxBound    = 10_000
-	maxPrepared = 50_000
+	maxBound         = 10_000
+	maxBoundBytes    = 32 << 20
+	maxPrepared      = 50_000
+	maxPreparedBytes = 128 << 20
 )
+
+// cache maps prepared ids to what is known of them.
+type cache[V interface{ size() int }] struct {
+	most, mostBytes int
+	bytes           int
+	entries         map[string]V
+}
+
+// put keeps v, in the place of others if need be.
+func (c *cache[V]) put(id string, v V) {
+	if c.entries == nil {
+		c.entries = make(map[string]V)
+	}
+	if old, ok := c.entries[id]; ok {
+		c.bytes -= old.size()
+	}
+	c.entries[id] = v
+	c.bytes += v.size()
+	for other, old := range c.entries {
+		if len(c.entries) <= c.most && c.bytes <= c.mostBytes {
+			break
+		}
+		if other != id {
+			delete(c.entries, other)
+			c.bytes -= old.size()
+		}
+	}
+}
+
+// size is about how much memory p takes, bytes.
+func (p *Prepared) size() int {
+	return 256 + len(p.Text) + len(p.ResultMetadata) + 128*(len(p.Variables)+len(p.Results))
+}
 
 // prepareds maps prepared ids to what Cassandra answered, for the whole server.
 type prepareds struct {
 	mu   sync.RWMutex
-	byID map[string]*Prepared
-	// changed is raised when an id got another answer than before (the table was altered): who holds the old asks again.
+	byID cache[*Prepared]
+	// changed is raised when an id got another answer than before (the table was altered, or made anew): who holds the
+	// old asks again.
 	changed atomic.Uint64
 }
 
 func (s *prepareds) get(id []byte) *Prepared {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.byID[string(id)]
+	return s.byID.entries[string(id)]
 }
 
 func (s *prepareds) put(p *Prepared) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byID == nil {
-		s.byID = make(map[string]*Prepared)
-	}
-	old := s.byID[p.ID]
-	if old == nil && len(s.byID) >= maxPrepared {
-		for id := range s.byID {
-			delete(s.byID, id)
-			break
-		}
-	}
-	if old != nil && (string(old.ResultMetadata) != string(p.ResultMetadata) || old.Text != p.Text || old.Version != p.Version) {
+	if old := s.byID.entries[p.ID]; old != nil && !reflect.DeepEqual(old, p) {
 		s.changed.Add(1)
 	}
-	s.byID[p.ID] = p
+	s.byID.put(p.ID, p)
 }
 
 // bound is a prepared statement as one connection uses it.
@@ -57,10 +84,12 @@ type bound struct {
 	system   bool
 }
 
+func (b *bound) size() int { return b.prepared.size() }
+
 // find returns what is known of a prepared id; nil if nothing is. It runs on the upward goroutine, which alone has the
 // connection's map. epoch is the Rewriter's, loaded after the request was claimed.
 func (c *conn) find(id []byte, epoch uint64) *bound {
-	b := c.bound[string(id)]
+	b := c.bound.entries[string(id)]
 	changed := c.server.prepared.changed.Load()
 	if b != nil && b.epoch == epoch && b.changed == changed {
 		return b
@@ -73,21 +102,12 @@ func (c *conn) find(id []byte, epoch uint64) *bound {
 		case p == nil: // evicted there
 			p = b.prepared
 		}
-		if b == nil && len(c.bound) >= maxBound {
-			for id := range c.bound {
-				delete(c.bound, id)
-				break
-			}
-		}
 		b = &bound{prepared: p, system: isSystem(p.Results)}
 		if r := c.server.options.Recorder; r != nil {
 			b.record = r.Statement(p.Keyspace, p.Text)
 			b.record.Prepared(p)
 		}
-		if c.bound == nil {
-			c.bound = make(map[string]*bound)
-		}
-		c.bound[p.ID] = b
+		c.bound.put(p.ID, b)
 	}
 	b.changed = changed
 	b.epoch = epoch

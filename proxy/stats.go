@@ -12,6 +12,7 @@ type stats struct {
 	refused     atomic.Uint64 // connections: too many
 	unreachable atomic.Uint64 // connections: no node answered
 	malformed   atomic.Uint64 // connections ended for what the client sent
+	unfinished  atomic.Uint64 // connections ended because the handshake took too long
 	requests    atomic.Uint64 // answered
 	failures    atomic.Uint64 // answered by an ERROR
 	taken       atomic.Uint64 // offered to the Rewriter and taken
@@ -56,6 +57,7 @@ type Stats struct {
 	Refused            uint64 // too many connections
 	Unreachable        uint64 // no node answered
 	Malformed          uint64 // ended for what the client sent
+	Unfinished         uint64 // ended because their handshake took too long
 	Requests           uint64 // answered
 	Failures           uint64 // of those, by an ERROR
 	Taken              uint64 // taken by the Rewriter
@@ -70,7 +72,8 @@ func (s *Server) Stats() Stats {
 	n := len(s.fronts)
 	s.mu.Unlock()
 	return Stats{Connections: n, Accepted: t.accepted.Load(), Refused: t.refused.Load(), Unreachable: t.unreachable.Load(),
-		Malformed: t.malformed.Load(), Requests: t.requests.Load(), Failures: t.failures.Load(), Taken: t.taken.Load(),
+		Malformed: t.malformed.Load(), Unfinished: t.unfinished.Load(),
+		Requests: t.requests.Load(), Failures: t.failures.Load(), Taken: t.taken.Load(),
 		Rewritten: t.rewritten.Load(), BytesUp: t.bytesUp.Load(), BytesDown: t.bytesDown.Load()}
 }
 
@@ -84,6 +87,7 @@ var metrics = []struct {
 	{metric("connections_refused_total", "Client connections refused because there were too many."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Refused) }},
 	{metric("connections_unreachable_total", "Client connections closed because no Cassandra node answered."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Unreachable) }},
 	{metric("connections_malformed_total", "Client connections closed because of what the client sent."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Malformed) }},
+	{metric("connections_unfinished_total", "Client connections closed because their handshake took too long."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Unfinished) }},
 	{metric("requests_total", "Requests answered."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Requests) }},
 	{metric("request_failures_total", "Requests answered with an error."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Failures) }},
 	{metric("requests_taken_total", "Requests taken by a rewrite."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Taken) }},

@@ -20,12 +20,16 @@ const (
 	ended
 )
 
+// maxHeld bounds the bodies of a connection's requests that are held, in longest requests. Beyond it requests are
+// refused: forwarding them would take them past the Rewriter, and waiting would let one client's flood fill the memory.
+const maxHeld = 4
+
 // taken is a request that the Rewriter took, and its Responder.
 type taken struct {
 	conn   *conn
 	slot   *slot
 	header wire.Header
-	body   []byte // copy of the request's
+	body   []byte // copy of the request's; nil once it is not held any more
 	state  atomic.Int32
 	done   func(Response)
 }
@@ -33,6 +37,9 @@ type taken struct {
 // offer makes a Request of a claimed slot's frame and offers it to the Rewriter. fill completes it, and may find that it
 // can not be offered.
 func (c *conn) offer(h wire.Header, body []byte, t *slot, fill func(*Request) bool) (pipe.Verdict, []byte, error) {
+	if c.held.Load() > maxHeld*int64(c.server.options.MaxFrame)-int64(len(body)) {
+		return pipe.Drop, nil, c.refuse(h, t, wire.ErrOverloaded, "too many requests of this connection wait for the proxy: send them more slowly", nil)
+	}
 	k := &taken{conn: c, slot: t, header: h, body: append([]byte(nil), body...)}
 	r := &Request{Client: c.client.Load(), Version: h.Version, Flags: h.Flags, Opcode: h.Opcode, Stream: h.Stream,
 		Start: t.start, Responder: k}
@@ -40,7 +47,9 @@ func (c *conn) offer(h wire.Header, body []byte, t *slot, fill func(*Request) bo
 		return pipe.Pass, nil, nil
 	}
 	t.taken.Store(k)
+	c.held.Add(int64(len(body)))
 	if !c.server.options.Rewriter.Take(r) {
+		c.held.Add(-int64(len(body)))
 		t.taken.Store(nil)
 		return pipe.Pass, nil, nil
 	}
@@ -112,6 +121,7 @@ func (k *taken) Forward(r *Request, f Forward) {
 		return
 	}
 	c := k.conn
+	c.held.Add(-int64(len(k.body)))
 	if f.Timestamp != 0 && r.Version >= wire.MinVersion {
 		k.timestamp(f.Timestamp)
 	}
@@ -124,6 +134,7 @@ func (k *taken) Forward(r *Request, f Forward) {
 		return
 	}
 	frame := wire.AppendFrame(make([]byte, 0, wire.HeaderSize+len(k.body)), k.header, k.body)
+	k.body = nil
 	c.up.out.Send(frame)
 }
 
@@ -159,6 +170,12 @@ func (k *taken) Answer(r *Request, rows Rows) {
 		k.Fail(r, wire.ErrServer, "the proxy was asked to answer a statement whose result columns it does not know")
 		return
 	}
+	for _, row := range rows {
+		if len(row) != len(p.Results) { // would make the client misread all that follows
+			k.Fail(r, wire.ErrServer, "the proxy was asked to answer with rows that do not have the statement's columns")
+			return
+		}
+	}
 	metadata := p.ResultMetadata
 	if r.SkipMetadata {
 		metadata = wire.AppendNoMetadata(nil, len(p.Results))
@@ -177,6 +194,8 @@ func (k *taken) end(opcode byte, body []byte, x Exchange) {
 		return
 	}
 	c, t := k.conn, k.slot
+	c.held.Add(-int64(len(k.body)))
+	k.body = nil
 	if c.closed.Load() {
 		return // nobody is there to be answered; the slot died with the connection
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -65,7 +66,8 @@ func (u upward) Written() {}
 // sequentially consistent, so either this request sees the new epoch, or Barrier sees this request and waits for it.
 func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pipe.Verdict, []byte, error) {
 	c := u.conn
-	if !complete && c.mustSeeWhole(h) {
+	draining := c.server.draining.Load() && h.Opcode != wire.OpOptions
+	if !complete && (draining || c.mustSeeWhole(h)) {
 		return pipe.Whole, nil, nil
 	}
 	t := c.streams.reserve(h.Stream)
@@ -74,7 +76,7 @@ func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pip
 			message: fmt.Sprintf("Stream id %d is used again before its last request was answered", h.Stream)}
 	}
 	p := pending{start: now, bytes: int32(h.Length), opcode: h.Opcode}
-	if c.server.draining.Load() && h.Opcode != wire.OpOptions {
+	if draining {
 		t.claim(p)
 		return pipe.Drop, nil, c.refuse(h, t, wire.ErrOverloaded, "the proxy is shutting down: retry on the next host", nil)
 	}
@@ -82,7 +84,7 @@ func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pip
 	case wire.OpStartup:
 		p.extra = c.spares.take()
 		p.extra.startup = true
-		c.startup(h, body)
+		p.extra.compresses = c.startup(h, body)
 		t.claim(p)
 		return pipe.Pass, nil, nil
 	case wire.OpPrepare:
@@ -115,14 +117,15 @@ func (c *conn) sampling() bool {
 	return r != nil && r.Sampling(c.client.Load())
 }
 
-// startup learns from a STARTUP who is there. Its bytes go on as they are.
-func (c *conn) startup(h wire.Header, body []byte) {
+// startup learns from a STARTUP who is there, and whether it asks for compression. Its bytes go on as they are. Keys
+// are taken in any case, as Cassandra takes them.
+func (c *conn) startup(h wire.Header, body []byte) (compresses bool) {
 	n := *c.client.Load()
 	n.Version = h.Version
 	r := wire.NewReader(body)
 	r.SkipRequestPrefix(h.Flags)
 	r.StringMap(func(key, value []byte) {
-		switch string(key) {
+		switch strings.ToUpper(string(key)) {
 		case "APPLICATION_NAME":
 			n.Application = string(value)
 		case "DRIVER_NAME":
@@ -130,10 +133,11 @@ func (c *conn) startup(h wire.Header, body []byte) {
 		case "CLIENT_ID":
 			n.Instance = string(value)
 		case "COMPRESSION":
-			c.compresses.Store(len(value) > 0)
+			compresses = true
 		}
 	})
 	c.client.Store(&n)
+	return compresses
 }
 
 func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p pending) (pipe.Verdict, []byte, error) {
@@ -182,16 +186,20 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p p
 	if b != nil {
 		p.prepared, p.record, p.system = b.prepared, b.record, b.system
 	}
-	if complete && p.record != nil && c.sampling() {
-		p.extra = c.spares.take()
-		p.extra.sample = takeSample(h, body)
+	if complete && p.record != nil {
+		if s := c.sample(body); s != nil {
+			s.fill(h)
+			p.extra = c.spares.take()
+			p.extra.sample = s
+		}
 	}
 	t.claim(p)
-	if now := c.epoch(); now != epoch {
-		if !complete { // the first rule came this instant: unclaim, and read it whole
-			c.unclaim(t)
-			return pipe.Whole, nil, nil
-		}
+	now := c.epoch()
+	if !complete && now != 0 { // the first rule came this instant: unclaim, and read it whole
+		c.unclaim(t)
+		return pipe.Whole, nil, nil
+	}
+	if now != epoch {
 		epoch = now
 		b = c.find(q.ID, epoch)
 	}
@@ -234,9 +242,10 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 	}
 	if r := c.server.options.Recorder; r != nil {
 		p.record = r.Statement(keyspace, text)
-		if r.Sampling(c.client.Load()) {
+		if s := c.sample(body); s != nil {
+			s.fill(h)
 			p.extra = c.spares.take()
-			p.extra.sample = takeSample(h, body)
+			p.extra.sample = s
 		}
 	}
 	t.claim(p)
@@ -259,16 +268,21 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 		t.claim(p)
 		return pipe.Pass, nil, nil
 	}
+	_, q, ok := wire.ParseBatch(h.Version, h.Flags, body, nil) // a keyspace of its own comes after the children
+	if !ok {
+		t.claim(p)
+		return pipe.Pass, nil, nil
+	}
 	recorder := c.server.options.Recorder
 	epoch := c.epoch()
 	e := c.spares.take()
 	records := c.up.records[:0]
-	inUse := c.currentKeyspace()
-	if h.Version >= 5 { // a keyspace of its own comes after the children
-		_, q, _ := wire.ParseBatch(h.Version, h.Flags, body, nil)
-		inUse = c.keyspaceOr(q.Keyspace)
+	inUse := c.keyspaceOr(q.Keyspace)
+	seen := body
+	if e.sample = c.sample(body); e.sample != nil {
+		seen = e.sample.request
 	}
-	kind, q, ok := wire.ParseBatch(h.Version, h.Flags, body, func(child wire.Child) {
+	kind, _, _ := wire.ParseBatch(h.Version, h.Flags, seen, func(child wire.Child) {
 		if recorder == nil {
 			return
 		}
@@ -278,22 +292,24 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 		} else if b := c.find(child.ID, epoch); b != nil {
 			r.record, r.prepared = b.record, b.prepared
 		}
+		if s := e.sample; s != nil {
+			r.from = len(s.values)
+			s.values = appendValues(s.values, &child, seen)
+			r.to = len(s.values)
+		}
 		if r.record != nil {
 			e.children = append(e.children, r)
 			records = append(records, r.record)
 		}
 	})
 	p.extra = e
-	if ok && recorder != nil {
+	if recorder != nil {
 		p.consistency = q.Consistency
 		p.record = recorder.Batch(kind, records)
 	}
 	clear(records)
 	c.up.records = records[:0]
 	t.claim(p)
-	if !ok {
-		return pipe.Pass, nil, nil
-	}
 	if epoch = c.epoch(); epoch == 0 {
 		return pipe.Pass, nil, nil
 	}
@@ -349,7 +365,7 @@ func (c *conn) refuse(h wire.Header, t *slot, code int32, message string, more [
 	return nil
 }
 
-// keyspaceOr is the keyspace of a request: the one it names itself (version 5), or the one in use on the connection.
+// keyspaceOr is the keyspace of a request: the one it names itself, or the one in use on the connection.
 func (c *conn) keyspaceOr(own []byte) string {
 	if len(own) > 0 {
 		return string(own)
@@ -357,14 +373,21 @@ func (c *conn) keyspaceOr(own []byte) string {
 	return c.currentKeyspace()
 }
 
-// takeSample copies a request and lists its values.
-func takeSample(h wire.Header, body []byte) *sample {
+// sample copies a request, if a window is open.
+func (c *conn) sample(body []byte) *sample {
+	if len(body) > maxSampled || !c.sampling() {
+		return nil
+	}
 	s := samples.Get().(*sample)
 	s.request = append(s.request[:0], body...)
+	return s
+}
+
+// fill lists the values of a QUERY or EXECUTE.
+func (s *sample) fill(h wire.Header) {
 	if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, s.request); ok {
 		s.values = appendValues(s.values[:0], &q.Params, s.request)
 	}
-	return s
 }
 
 type valued interface {

@@ -208,7 +208,12 @@ func (k *maker) note(j *joined, why string) {
 // describe begins the recommendation.
 func (k *maker) describe(j *joined, tables []*design.Table, d *design.Design) Recommendation {
 	root := j.reads[0]
-	proposed := []string{string(ApplicationChange), j.asked.Query.Key()}
+	// The statements that would become one make the id, not the tables: these are refined as more is seen, while what is
+	// advised (and perhaps was rejected) stays the same.
+	about := []string{string(ApplicationChange)}
+	for _, u := range j.parts {
+		about = append(about, u.Fingerprint)
+	}
 	digests := []string{}
 	seen := map[string]bool{}
 	for _, u := range j.reads {
@@ -229,11 +234,10 @@ func (k *maker) describe(j *joined, tables []*design.Table, d *design.Design) Re
 		names = append(names, t.Name)
 	}
 	for _, t := range tables {
-		proposed = append(proposed, t.Table.ID())
 		r.CQL = append(r.CQL, t.CQL+";")
 		r.StorageBytes += math.Round(t.Bytes)
 	}
-	r.ID = identity(proposed...)
+	r.ID = identity(about...)
 	r.Title = fmt.Sprintf("read %s from %s", enumerated(tablesOf(j)), enumerated(names))
 	for n, u := range j.parts {
 		s := k.statement(j.reads[n].statement)

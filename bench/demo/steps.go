@@ -71,7 +71,7 @@ func (d *demo) startHelenus(ctx context.Context) error {
 	d.through, d.admin = ports[0], ports[1]
 	d.helenus, err = d.programs.start("helenus", "helenus", "run", "--contact-points", d.direct, "--listen", d.through,
 		"--admin", d.admin, "--state-dir", d.stateDir(), "--keyspaces", "hotel", "--advise-every", "5s", "--settle", "2s",
-		"--shadow-reads", "100", "--shadow-for", "20s", "--shadow-probes", "20", "--log-format", "json")
+		"--shadow-reads", "40", "--shadow-for", "20s", "--shadow-probes", "20", "--log-format", "json")
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (d *demo) meanwhile(ctx context.Context, do func() error) (*report, error) 
 	)
 	wait.Go(func() {
 		_, traffic = d.output(ctx, false, nil, "hotel", "run", "-hosts", d.through, "-seed", "11", "-concurrency", "4",
-			"-for", "10m", "-rate", "200", "-report", file)
+			"-for", "10m", "-rate", "100", "-report", file)
 	})
 	err := do()
 	stop()

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 
 	"github.com/spf13/cobra"
@@ -85,9 +86,8 @@ func modelCommand() *cobra.Command {
 
 func recommendationsCommand() *cobra.Command {
 	var (
-		r    remote
-		now  bool
-		whys bool
+		r              remote
+		now, all, whys bool
 	)
 	c := &cobra.Command{
 		Use: "recommendations", Short: "The advice", Args: usage(cobra.NoArgs),
@@ -97,15 +97,24 @@ func recommendationsCommand() *cobra.Command {
 					return err
 				}
 			}
-			return show(c, &r, "recommendations", func(w io.Writer, all admin.Recommendations) error {
-				return printRecommendations(w, all, whys)
+			return show(c, &r, "recommendations", func(w io.Writer, found admin.Recommendations) error {
+				if !all {
+					found.Recommendations = slices.DeleteFunc(found.Recommendations, over)
+				}
+				return printRecommendations(w, found, whys)
 			})
 		},
 	}
 	r.flags(c)
 	c.Flags().BoolVar(&now, "now", false, "work the advice out now instead of showing the last")
+	c.Flags().BoolVar(&all, "all", false, "also list what was rejected, superseded or has expired")
 	c.Flags().BoolVar(&whys, "dismissed", false, "also list the statements that led to no advice, and why")
 	return c
+}
+
+// over tells whether nothing is to be decided about a recommendation any more.
+func over(r recommend.Recommendation) bool {
+	return r.State != recommend.Open && r.State != recommend.Approved
 }
 
 func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) error {

@@ -173,6 +173,27 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 	return nil
 }
 
+func verifyCommand() *cobra.Command {
+	var r remote
+	c := &cobra.Command{
+		Use: "verify ID", Short: "Compare a migration's base and look-up table now, in both directions", Args: usage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			raw, err := decide(c.Context(), &r, pathID("migrations", args[0])+"/verify", "")
+			if err != nil {
+				return err
+			}
+			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Migration) error {
+				l := m.Last
+				_, err := fmt.Fprintf(w, "%s: %d rows, %d without entry (%d repaired); %d entries, %d without row (%d removed). It is %s.\n",
+					m.ID, l.Rows, l.Missing, l.Repaired, l.Entries, l.Orphans, l.Removed, m.State)
+				return err
+			})
+		},
+	}
+	r.flags(c)
+	return c
+}
+
 // orderCommand is an order about a migration.
 func orderCommand(name, about, done string) *cobra.Command {
 	var r remote

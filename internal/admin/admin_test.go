@@ -118,6 +118,10 @@ func (m migrator) Resume(_ context.Context, id, actor string) error {
 	return m.order("resume", id, actor, migrate.Verify)
 }
 
+func (m migrator) Verify(_ context.Context, id, actor string) error {
+	return m.order("verify", id, actor, migrate.Serving)
+}
+
 func (m migrator) Drop(_ context.Context, id, actor string) error {
 	return m.order("drop", id, actor, migrate.Dropped)
 }

@@ -21,8 +21,8 @@ type Client struct {
 // ErrUnreachable is returned when no answer came.
 var ErrUnreachable = errors.New("the process can not be reached; is `helenus run` running, and is --server its --admin address?")
 
-// requestTimeout bounds one request: the longest is an advice with a large integer program.
-const requestTimeout = 2 * time.Minute
+// requestTimeout bounds one request: the longest verifies a large table. Ctrl-C ends it sooner.
+const requestTimeout = 30 * time.Minute
 
 // Get reads /api/v1/PATH into v, or its bytes if v is a *[]byte.
 func (c *Client) Get(ctx context.Context, path string, v any) error {

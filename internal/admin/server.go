@@ -43,6 +43,7 @@ type Migrator interface {
 	Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (migrate.Migration, error)
 	Rollback(ctx context.Context, id, actor string) error
 	Resume(ctx context.Context, id, actor string) error
+	Verify(ctx context.Context, id, actor string) error
 	Drop(ctx context.Context, id, actor string) error
 	Migrations() []migrate.Migration
 }
@@ -124,7 +125,7 @@ func (s *Server) Handler() http.Handler {
 	route("GET /api/v1/migrations", s.migrations)
 	route("GET /api/v1/migrations/{id}", s.migration)
 	for order, do := range map[string]func(context.Context, string, string) error{
-		"rollback": s.o.Migrator.Rollback, "resume": s.o.Migrator.Resume, "drop": s.drop,
+		"rollback": s.o.Migrator.Rollback, "resume": s.o.Migrator.Resume, "verify": s.o.Migrator.Verify, "drop": s.drop,
 	} {
 		route("POST /api/v1/migrations/{id}/"+order, s.order(do))
 	}

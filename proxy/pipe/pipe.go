@@ -22,8 +22,8 @@ type Verdict byte
 // Verdicts.
 const (
 	Pass    Verdict = iota // forward the bytes as received
-	Drop                   // somebody else has it
-	Replace                // forward the frame that was given instead
+	Drop                   // somebody else has it; only for a complete one
+	Replace                // forward the frame that was given instead; only for a complete one
 	Whole                  // show it again when it is complete; only for one that is not
 )
 
@@ -105,7 +105,7 @@ func (p *Pipe) scan(now int64) (need int, err error) {
 
 // forward writes what is unwritten up to position to, and goes on at position next.
 func (p *Pipe) forward(to, next int) error {
-	if err := p.Out.write(p.b[p.start:to]); err != nil {
+	if err := p.Out.write(p.b[p.start:to], p.skip > 0); err != nil {
 		return err
 	}
 	p.start = next
@@ -147,7 +147,7 @@ func (p *Pipe) frames(now int64) (need int, more bool, err error) {
 			if err := p.forward(pos, pos+total); err != nil {
 				return 0, false, err
 			}
-			if err := p.Out.write(instead); err != nil {
+			if err := p.Out.write(instead, false); err != nil {
 				return 0, false, err
 			}
 			pos = p.start

@@ -158,5 +158,5 @@ func (p *Pipe) substitute(frames []byte, pos, next int) error {
 	if len(frames) == 0 {
 		return nil
 	}
-	return p.Out.write(wire.AppendFrames(nil, frames))
+	return p.Out.write(wire.AppendFrames(nil, frames), false)
 }

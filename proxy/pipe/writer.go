@@ -16,13 +16,15 @@ var errNotReading = errors.New("the peer does not read its answers: more of them
 
 // Writer is the sending end of one direction. The direction's own goroutine writes and may block, which is the
 // backpressure that TCP gives; others post, which never blocks: the bytes wait until a goroutine, started for the
-// purpose and ending when nothing waits, could write them. Both keep frames whole.
+// purpose and ending when nothing waits, could write them. Both keep frames whole: while the direction streams a long one,
+// what was posted waits for its end.
 type Writer struct {
 	conn      net.Conn
 	segmented atomic.Bool // protocol version 5 after its handshake
 	fail      func(error)
 
-	mu sync.Mutex // held while writing
+	mu     sync.Mutex // held while writing; locked before post's
+	inside bool       // the direction wrote the beginning of a frame, and not yet its end
 
 	post struct {
 		sync.Mutex
@@ -44,14 +46,21 @@ func NewWriter(conn net.Conn, fail func(error)) *Writer {
 // Segment makes frames that are sent from now on go in segments.
 func (w *Writer) Segment() { w.segmented.Store(true) }
 
-// write sends b, as it is, from the direction's own goroutine.
-func (w *Writer) write(b []byte) error {
+// write sends b, as it is, from the direction's own goroutine. inside tells that b ends inside a frame.
+func (w *Writer) write(b []byte, inside bool) error {
 	if len(b) == 0 {
 		return nil
 	}
 	w.mu.Lock()
 	_, err := w.conn.Write(b)
+	left := w.inside && !inside
+	w.inside = inside
 	w.mu.Unlock()
+	if left {
+		w.post.Lock()
+		w.start()
+		w.post.Unlock()
+	}
 	return err
 }
 
@@ -69,36 +78,53 @@ func (w *Writer) Send(frame []byte) {
 	} else {
 		q.waiting = append(q.waiting, frame...)
 	}
-	if !q.running {
+	w.start()
+}
+
+// start starts a goroutine for what waits, if there is none. The post's lock is held.
+func (w *Writer) start() {
+	if q := &w.post; len(q.waiting) > 0 && !q.running {
 		q.running = true
 		go w.flush()
 	}
 }
 
 func (w *Writer) flush() {
-	q := &w.post
-	q.Lock()
-	defer q.Unlock()
-	for len(q.waiting) > 0 {
-		b := q.waiting
-		q.waiting, q.spare = q.spare[:0], nil
-		q.Unlock()
-		err := w.write(b)
-		if err != nil {
-			w.fail(err)
-		}
-		q.Lock()
-		if err != nil {
-			break
-		}
-		q.spare = b
+	for w.flushWaiting() {
 	}
-	q.waiting, q.spare = nil, nil
-	q.running = false
-	q.idle.Broadcast()
 }
 
-// Settle waits until everything that was sent is written, or failed.
+// flushWaiting writes what waits; false if nothing does, or may be written now.
+func (w *Writer) flushWaiting() bool {
+	q := &w.post
+	w.mu.Lock()
+	q.Lock()
+	b := q.waiting
+	if w.inside || len(b) == 0 {
+		q.running, q.spare = false, nil
+		q.idle.Broadcast()
+		q.Unlock()
+		w.mu.Unlock()
+		return false
+	}
+	q.waiting, q.spare = q.spare[:0], nil
+	q.Unlock()
+	_, err := w.conn.Write(b)
+	w.mu.Unlock()
+	if err != nil {
+		w.fail(err)
+	}
+	q.Lock()
+	defer q.Unlock()
+	q.spare = b
+	if err != nil {
+		q.waiting = nil
+	}
+	return true
+}
+
+// Settle waits until everything that was sent is written, or failed. It does not wait for the end of a frame that is being
+// streamed, nor then for what was sent.
 func (w *Writer) Settle() {
 	q := &w.post
 	q.Lock()

@@ -32,8 +32,8 @@ type Params struct {
 	PagingState       []byte
 	SerialConsistency uint16 // 0 if not sent
 	Timestamp         int64
-	Keyspace          []byte // version 5
-	Unknown           bool   // has flags that this package does not know: what follows them can not be told
+	Keyspace          []byte // specified for version 5
+	Unknown           bool   // has flags that the version does not define
 
 	flagsAt     int // of the flags
 	timestampAt int // of the timestamp, or where it would be
@@ -96,11 +96,18 @@ func readFlags(r *Reader, p *Params, version byte) {
 func ParseRequest(opcode, version, flags byte, body []byte) (q Request, ok bool) {
 	r := NewReader(body)
 	readHead(&r, &q, opcode, version, flags)
-	p := &q.Params
+	readParams(&r, &q.Params)
+	return q, !r.bad
+}
+
+// readParams reads what the flags say follows them. It does so as Cassandra does: the same for QUERY, EXECUTE and BATCH,
+// whatever of it makes sense there, and the keyspace in every version. What comes with flags that this package does not
+// know comes last.
+func readParams(r *Reader, p *Params) {
 	if p.Flags&ParamValues != 0 {
 		p.valuesAt = r.off
 		p.names = p.Flags&ParamNames != 0
-		skipValues(&r, p.names)
+		skipValues(r, p.names)
 	}
 	if p.Flags&ParamPageSize != 0 {
 		p.PageSize = r.Int()
@@ -108,12 +115,6 @@ func ParseRequest(opcode, version, flags byte, body []byte) (q Request, ok bool)
 	if p.Flags&ParamPagingState != 0 {
 		p.PagingState = r.Bytes()
 	}
-	readTail(&r, p)
-	return q, !r.bad
-}
-
-// readTail reads what QUERY, EXECUTE and BATCH have in common.
-func readTail(r *Reader, p *Params) {
 	if p.Flags&ParamSerial != 0 {
 		p.SerialConsistency = r.Short()
 	}
@@ -121,10 +122,10 @@ func readTail(r *Reader, p *Params) {
 	if p.Flags&ParamTimestamp != 0 {
 		p.Timestamp = r.Long()
 	}
-	if p.Flags&ParamKeyspace != 0 && !p.Unknown {
+	if p.Flags&ParamKeyspace != 0 {
 		p.Keyspace = r.String()
 	}
-	if p.Flags&ParamNow != 0 && !p.Unknown {
+	if p.Flags&ParamNow != 0 {
 		r.Int()
 	}
 }
@@ -198,7 +199,7 @@ func ParseBatch(version, flags byte, body []byte, f func(child Child)) (kind byt
 	}
 	p.Consistency = r.Short()
 	readFlags(&r, &p, version)
-	readTail(&r, &p)
+	readParams(&r, &p)
 	return kind, p, !r.bad
 }
 

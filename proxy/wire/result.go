@@ -48,7 +48,7 @@ func ReadMetadata(r *Reader) (m Metadata) {
 	if m.Flags&MetaChanged != 0 {
 		m.ID = r.String()
 	}
-	if m.Columns < 0 || int(m.Columns) > len(r.b) {
+	if m.Columns < 0 || (m.Flags&MetaNoMetadata == 0 && int(m.Columns) > len(r.b)) {
 		r.bad = true
 	}
 	return m

@@ -1,0 +1,90 @@
+package wire
+
+import (
+	"testing"
+)
+
+// tail is parameters with everything in them, as Cassandra reads them: in the order of the flags' bits, those it does not
+// know skipped, of QUERY, EXECUTE and BATCH alike, in every version.
+func tail(version byte, flags uint32) []byte {
+	b := AppendShort(nil, 4)
+	if version >= 5 {
+		b = AppendInt(b, int32(flags))
+	} else {
+		b = append(b, byte(flags))
+	}
+	if flags&ParamValues != 0 {
+		b = AppendShort(b, 1)
+		if flags&ParamNames != 0 {
+			b = AppendString(b, "name")
+		}
+		b = AppendBytes(b, []byte("value"))
+	}
+	if flags&ParamPageSize != 0 {
+		b = AppendInt(b, 5000)
+	}
+	if flags&ParamPagingState != 0 {
+		b = AppendBytes(b, []byte("state"))
+	}
+	if flags&ParamSerial != 0 {
+		b = AppendShort(b, LocalSerial)
+	}
+	if flags&ParamTimestamp != 0 {
+		b = AppendLong(b, 77)
+	}
+	if flags&ParamKeyspace != 0 {
+		b = AppendString(b, "ks")
+	}
+	if flags&ParamNow != 0 {
+		b = AppendInt(b, 1)
+	}
+	return b
+}
+
+// TestParamsAreReadAsCassandraReadsThem: a write that it understands and this package does not would go by unseen.
+func TestParamsAreReadAsCassandraReadsThem(t *testing.T) {
+	for _, version := range []byte{3, 4, 5} {
+		most := uint32(0x100)
+		if version >= 5 {
+			most = 0x400 // one bit that nobody knows
+		}
+		for flags := range most {
+			body := tail(version, flags)
+			query := append(AppendLongString(nil, "text"), body...)
+			q, ok := ParseRequest(OpQuery, version, 0, query)
+			if !ok {
+				t.Fatalf("v%d QUERY with flags %#x is not read", version, flags)
+			}
+			batch := append(AppendShort([]byte{0}, 1), 0)
+			batch = append(AppendShort(AppendLongString(batch, "text"), 0), body...)
+			_, p, ok := ParseBatch(version, 0, batch, nil)
+			if !ok {
+				t.Fatalf("v%d BATCH with flags %#x is not read", version, flags)
+			}
+			for name, p := range map[string]Params{"QUERY": q.Params, "BATCH": p} {
+				if (string(p.Keyspace) == "ks") != (flags&ParamKeyspace != 0) || (p.Timestamp == 77) != (flags&ParamTimestamp != 0) ||
+					(p.SerialConsistency == LocalSerial) != (flags&ParamSerial != 0) {
+					t.Fatalf("v%d %s with flags %#x is read as %+v", version, name, flags, p)
+				}
+			}
+			if flags&ParamTimestamp == 0 && !p.Unknown {
+				stamped := p.AppendTimestamp(nil, batch, version, 77)
+				want := append(batch[:len(batch)-len(body):len(batch)-len(body)], tail(version, flags|ParamTimestamp)...)
+				if string(stamped) != string(want) {
+					t.Fatalf("v%d BATCH with flags %#x is stamped %q, want %q", version, flags, stamped, want)
+				}
+			}
+		}
+	}
+}
+
+// TestRowsAreCountedWithoutMetadata: a client that skips it gets fewer bytes than there are columns if there are no rows.
+func TestRowsAreCountedWithoutMetadata(t *testing.T) {
+	for _, columns := range []int{1, 30, 5000} {
+		r := NewReader(AppendRows(nil, AppendNoMetadata(nil, columns), nil))
+		r.Int()
+		if m, rows := CountRows(&r); rows != 0 || m.Columns != int32(columns) {
+			t.Errorf("%d columns: %+v, %d rows", columns, m, rows)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package exec
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/helenus-db/helenus/proxy"
+)
+
+// ErrPaged says that an answer is not the last page, so it can not be compared.
+var ErrPaged = errors.New("the answer has more pages")
+
+const (
+	kindRows            = 2
+	flagGlobalTable     = 0x0001
+	flagMorePages       = 0x0002
+	flagNoMetadata      = 0x0004
+	flagMetadataChanged = 0x0008
+
+	maxTypeDepth = 32
+)
+
+// ParseRows reads the body of a RESULT Rows answer, from its kind on. The cells point into the body. Whatever does not
+// fit is an error; a body costs no more memory than a small multiple of its size.
+func ParseRows(body []byte) (proxy.Rows, error) {
+	d := decoder{rest: body}
+	if kind := d.int32(); d.bad || kind != kindRows {
+		return nil, fmt.Errorf("not a RESULT Rows answer (kind %d)", kind)
+	}
+	flags, columns := d.int32(), d.int32()
+	if flags&flagMorePages != 0 {
+		return nil, ErrPaged
+	}
+	if flags&flagMetadataChanged != 0 {
+		d.skip(int(d.uint16()))
+	}
+	if flags&flagNoMetadata == 0 {
+		if flags&flagGlobalTable != 0 {
+			d.string()
+			d.string()
+		}
+		for i := int32(0); i < columns && !d.bad; i++ {
+			if flags&flagGlobalTable == 0 {
+				d.string()
+				d.string()
+			}
+			d.string()
+			d.option(0)
+		}
+	}
+	count := d.int32()
+	// Each cell takes four bytes at least; divided, not multiplied, as a product of two such numbers may overflow.
+	if d.bad || columns < 0 || count < 0 || (columns == 0 && count > 0) ||
+		(columns > 0 && int64(count) > int64(len(d.rest))/4/int64(columns)) {
+		return nil, errors.New("a RESULT Rows answer that is cut short or malformed")
+	}
+	rows := make(proxy.Rows, 0, count)
+	for range count {
+		row := make([][]byte, columns)
+		for i := range row {
+			row[i] = d.bytes()
+		}
+		rows = append(rows, row)
+	}
+	if d.bad {
+		return nil, errors.New("a RESULT Rows answer that is cut short")
+	}
+	return rows, nil
+}
+
+// decoder reads the protocol's notations; the first thing that does not fit sets bad, and everything after is zero.
+type decoder struct {
+	rest []byte
+	bad  bool
+}
+
+func (d *decoder) skip(n int) []byte {
+	if n < 0 || n > len(d.rest) {
+		d.bad, d.rest = true, nil
+		return nil
+	}
+	out := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return out
+}
+
+func (d *decoder) int32() int32 {
+	if b := d.skip(4); b != nil {
+		return int32(binary.BigEndian.Uint32(b)) // #nosec G115
+	}
+	return 0
+}
+
+func (d *decoder) uint16() uint16 {
+	if b := d.skip(2); b != nil {
+		return binary.BigEndian.Uint16(b)
+	}
+	return 0
+}
+
+func (d *decoder) string() { d.skip(int(d.uint16())) }
+
+func (d *decoder) bytes() []byte {
+	n := d.int32()
+	if n < 0 {
+		return nil
+	}
+	b := d.skip(int(n))
+	if b == nil && !d.bad {
+		b = []byte{}
+	}
+	return b
+}
+
+// option steps over a type.
+func (d *decoder) option(depth int) {
+	if depth > maxTypeDepth {
+		d.bad = true
+		return
+	}
+	switch d.uint16() {
+	case 0x0000: // custom
+		d.string()
+	case 0x0020, 0x0022: // list, set
+		d.option(depth + 1)
+	case 0x0021: // map
+		d.option(depth + 1)
+		d.option(depth + 1)
+	case 0x0030: // user-defined type
+		d.string()
+		d.string()
+		for n := d.uint16(); n > 0 && !d.bad; n-- {
+			d.string()
+			d.option(depth + 1)
+		}
+	case 0x0031: // tuple
+		for n := d.uint16(); n > 0 && !d.bad; n-- {
+			d.option(depth + 1)
+		}
+	}
+}

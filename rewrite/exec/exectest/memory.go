@@ -1,0 +1,468 @@
+// Package exectest is a Cassandra for tests: an exec.Session over tables in memory, with cell timestamps, tombstones and
+// times to live as Cassandra reconciles them, and with a hook before every statement, so that a test decides in which
+// order concurrent statements take effect, and which of them fail.
+//
+// It understands the statements that package rewrite issues and simple statements of an application: INSERT, UPDATE and
+// DELETE by whole primary keys, SELECT by equality, by token range, or whole. Every statement is atomic, as quorum
+// operations are in the models under design/sim. It imports capture/cql, capture/schema and rewrite/exec.
+package exectest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/exec"
+)
+
+// Memory is the database.
+type Memory struct {
+	// Before is called before each statement takes effect, without a lock; an error is the statement's answer.
+	Before func(ctx context.Context, q exec.Query) error
+	// Now is the clock by which cells expire, and which gives a timestamp to a write that has none.
+	Now func() time.Time
+
+	mu     sync.Mutex
+	tables map[string]*table
+}
+
+type table struct {
+	schema.Table
+	rows map[string]*row
+}
+
+type row struct {
+	key       [][]byte
+	tombstone int64 // 0 if none
+	marker    cell
+	cells     map[string]cell
+}
+
+type cell struct {
+	at      int64 // 0: there is none
+	value   []byte
+	dead    bool
+	expires int64 // unix seconds, 0 for never
+}
+
+// New returns an empty database.
+func New() *Memory {
+	return &Memory{Now: time.Now, tables: map[string]*table{}}
+}
+
+// Add creates a table.
+func (m *Memory) Add(t schema.Table) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tables[t.Keyspace+"."+t.Name] = &table{Table: t, rows: map[string]*row{}}
+}
+
+// Schema returns the tables as package schema would.
+func (m *Memory) Schema() *schema.Schema {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	by := map[string]*schema.Keyspace{}
+	for _, t := range m.tables {
+		if by[t.Keyspace] == nil {
+			by[t.Keyspace] = &schema.Keyspace{Name: t.Keyspace}
+		}
+		by[t.Keyspace].Tables = append(by[t.Keyspace].Tables, t.Table)
+	}
+	out := &schema.Schema{}
+	for _, k := range by {
+		sort.Slice(k.Tables, func(i, j int) bool { return k.Tables[i].Name < k.Tables[j].Name })
+		out.Keyspaces = append(out.Keyspaces, *k)
+	}
+	sort.Slice(out.Keyspaces, func(i, j int) bool { return out.Keyspaces[i].Name < out.Keyspaces[j].Name })
+	return out
+}
+
+// Drop removes a table, as somebody might behind our back.
+func (m *Memory) Drop(keyspace, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.tables, keyspace+"."+name)
+}
+
+// Snapshot returns a copy with the same content, for looking ahead. It has no hook.
+func (m *Memory) Snapshot() *Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := &Memory{Now: m.Now, tables: map[string]*table{}}
+	for name, t := range m.tables {
+		c := &table{Table: t.Table, rows: map[string]*row{}}
+		for k, r := range t.rows {
+			n := *r
+			n.cells = map[string]cell{}
+			for name, v := range r.cells {
+				n.cells[name] = v
+			}
+			c.rows[k] = &n
+		}
+		out.tables[name] = c
+	}
+	return out
+}
+
+// Agree implements exec.Session.
+func (m *Memory) Agree(ctx context.Context) error {
+	if m.Before != nil {
+		return m.Before(ctx, exec.Query{Text: "AGREE"})
+	}
+	return nil
+}
+
+// Scan implements exec.Session. Rows that are written meanwhile are seen or not, as the whole is read at once.
+func (m *Memory) Scan(ctx context.Context, q exec.Query, each func([][]byte) error) error {
+	a, err := m.Query(ctx, q)
+	if err != nil {
+		return err
+	}
+	for _, r := range a.Rows {
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failure is an error that Cassandra answers; it is a gocql.RequestError.
+type failure struct {
+	code    int
+	message string
+}
+
+func (f *failure) Code() int       { return f.code }
+func (f *failure) Message() string { return f.message }
+func (f *failure) Error() string   { return f.message }
+
+func refusal(message string) error { return &failure{gocql.ErrCodeInvalid, message} }
+
+// Answers by which Cassandra says that it could not do it now, and that it failed by its own fault.
+var (
+	Timeout  error = &failure{gocql.ErrCodeWriteTimeout, "too few replicas answered in time"}
+	Internal error = &failure{gocql.ErrCodeServer, "java.lang.NullPointerException"}
+)
+
+// Query implements exec.Session.
+func (m *Memory) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
+	if m.Before != nil {
+		if err := m.Before(ctx, q); err != nil {
+			return exec.Answer{}, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return exec.Answer{}, err
+	}
+	st, err := cql.Parse(q.Text)
+	if err != nil {
+		return exec.Answer{}, fmt.Errorf("%s: %w", q.Text, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch s := st.(type) {
+	case *cql.Opaque:
+		return exec.Answer{}, m.define(s)
+	case *cql.Select:
+		return m.read(s, q.Values)
+	}
+	return exec.Answer{}, m.write(st, q.Values, nil)
+}
+
+// Write runs a write of the application at the timestamp that its request carries.
+func (m *Memory) Write(text string, values [][]byte, timestamp int64) error {
+	st, err := cql.Parse(text)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.write(st, values, &timestamp)
+}
+
+var (
+	ddlName    = regexp.MustCompile(`^(?:CREATE TABLE IF NOT EXISTS|DROP TABLE IF EXISTS) (\w+)\.(\w+)`)
+	ddlColumn  = regexp.MustCompile(`(?m)^    (\w+) ([\w<>, ]+),$`)
+	ddlKey     = regexp.MustCompile(`PRIMARY KEY \(\((\w+)\), (.*)\)`)
+	ddlComment = regexp.MustCompile(`comment = '(.*)'`)
+)
+
+// define carries out the DDL that match.LookUp writes.
+func (m *Memory) define(s *cql.Opaque) error {
+	name := ddlName.FindStringSubmatch(s.Text)
+	if name == nil {
+		return refusal("not DDL of ours: " + s.Text)
+	}
+	full := name[1] + "." + name[2]
+	if s.Verb == "DROP TABLE" {
+		delete(m.tables, full)
+		return nil
+	}
+	if m.tables[full] != nil {
+		return nil
+	}
+	t := schema.Table{Keyspace: name[1], Name: name[2], ID: "id-" + name[2]}
+	key := ddlKey.FindStringSubmatch(s.Text)
+	if c := ddlComment.FindStringSubmatch(s.Text); c != nil {
+		t.Comment = c[1]
+	}
+	clustering := strings.Split(key[2], ", ")
+	for _, c := range ddlColumn.FindAllStringSubmatch(s.Text, -1) {
+		column := schema.Column{Name: c[1], Type: c[2], Kind: schema.Regular, Position: -1}
+		if c[1] == key[1] {
+			column.Kind, column.Position = schema.PartitionKey, 0
+		}
+		for i, k := range clustering {
+			if k == c[1] {
+				column.Kind, column.Position = schema.Clustering, i
+				column.Descending = strings.Contains(s.Text, k+" DESC")
+			}
+		}
+		t.Columns = append(t.Columns, column)
+	}
+	m.tables[full] = &table{Table: t, rows: map[string]*row{}}
+	return nil
+}
+
+func (m *Memory) table(ref cql.TableRef) (*table, error) {
+	t := m.tables[ref.Keyspace+"."+ref.Table]
+	if t == nil {
+		return nil, refusal("unconfigured table " + ref.String())
+	}
+	return t, nil
+}
+
+// value is the value of a term for a column; nil is null.
+func value(t *table, column string, term cql.Term, values [][]byte) ([]byte, error) {
+	if marker, ok := term.(*cql.Marker); ok {
+		if marker.Index >= len(values) {
+			return nil, refusal("too few values")
+		}
+		return values[marker.Index], nil
+	}
+	l, ok := term.(*cql.Literal)
+	if !ok {
+		return nil, refusal("not a value: " + term.String())
+	}
+	kind := "bigint"
+	if c := t.Column(column); c != nil {
+		kind = c.Type
+	}
+	return encode(l, kind)
+}
+
+func encode(l *cql.Literal, kind string) ([]byte, error) {
+	switch {
+	case l.Kind == cql.LiteralNull:
+		return nil, nil
+	case l.Kind == cql.LiteralString:
+		return []byte(l.Text), nil
+	case l.Kind == cql.LiteralBoolean:
+		return []byte{map[string]byte{"true": 1}[l.Text]}, nil
+	case l.Kind == cql.LiteralInteger && kind == "int":
+		n, err := strconv.ParseInt(l.Text, 10, 32)
+		return exec.FromInt32(int32(n)), err // #nosec G115
+	case l.Kind == cql.LiteralInteger:
+		n, err := strconv.ParseInt(l.Text, 10, 64)
+		return exec.FromInt64(n), err
+	case l.Kind == cql.LiteralUUID:
+		return hex.DecodeString(strings.ReplaceAll(l.Text, "-", ""))
+	case l.Kind == cql.LiteralBlob:
+		return hex.DecodeString(strings.TrimPrefix(l.Text, "0x"))
+	}
+	return nil, refusal("no such literal here: " + l.String())
+}
+
+func number(term cql.Term, values [][]byte) (int64, error) {
+	if marker, ok := term.(*cql.Marker); ok && marker.Index < len(values) {
+		if b := values[marker.Index]; len(b) == 4 {
+			return int64(int32(binary.BigEndian.Uint32(b))), nil // #nosec G115
+		} else if n, ok := exec.Int64(b); ok {
+			return n, nil
+		}
+	}
+	if l, ok := term.(*cql.Literal); ok {
+		return strconv.ParseInt(l.Text, 10, 64)
+	}
+	return 0, refusal("not a number: " + term.String())
+}
+
+var errKey = refusal("the whole primary key is needed")
+
+func (t *table) row(key [][]byte) *row {
+	var id []byte
+	for _, k := range key {
+		id = binary.BigEndian.AppendUint32(id, uint32(len(k))) // #nosec G115
+		id = append(id, k...)
+	}
+	r := t.rows[string(id)]
+	if r == nil {
+		r = &row{key: key, cells: map[string]cell{}}
+		t.rows[string(id)] = r
+	}
+	return r
+}
+
+func (t *table) equalities(where []cql.Relation, values [][]byte) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	for _, r := range where {
+		if r.Op != cql.OpEQ || len(r.Columns) != 1 {
+			return nil, refusal("only equalities here")
+		}
+		v, err := value(t, r.Columns[0], r.Value, values)
+		if err != nil {
+			return nil, err
+		}
+		out[r.Columns[0]] = v
+	}
+	return out, nil
+}
+
+func (t *table) keyOf(given map[string][]byte) ([][]byte, error) {
+	var key [][]byte
+	for _, c := range t.PrimaryKey() {
+		v := given[c.Name]
+		if v == nil || (len(v) == 0 && len(t.PartitionKey()) == 1 && c.Kind == schema.PartitionKey) {
+			return nil, errKey
+		}
+		key = append(key, v)
+	}
+	return key, nil
+}
+
+// write carries out a write; fallback is the timestamp of the request, nil for our own statements without one.
+func (m *Memory) write(st cql.Statement, values [][]byte, fallback *int64) error {
+	var using cql.Using
+	var ref cql.TableRef
+	set := map[string][]byte{}
+	var where []cql.Relation
+	var cleared []string
+	whole, insert := false, false
+	switch s := st.(type) {
+	case *cql.Insert:
+		ref, using, insert = s.Table, s.Using, true
+	case *cql.Update:
+		ref, using, where = s.Table, s.Using, s.Where
+	case *cql.Delete:
+		ref, using, where, whole = s.Table, s.Using, s.Where, len(s.Columns) == 0
+		for _, d := range s.Columns {
+			cleared = append(cleared, d.Column)
+		}
+	default:
+		return refusal("no such statement here: " + st.String())
+	}
+	t, err := m.table(ref)
+	if err != nil {
+		return err
+	}
+	given, err := t.equalities(where, values)
+	if err != nil {
+		return err
+	}
+	if s, ok := st.(*cql.Insert); ok {
+		for i, c := range s.Columns {
+			v, err := value(t, c, s.Values[i], values)
+			if err != nil {
+				return err
+			}
+			if t.Column(c).Kind == schema.Regular {
+				set[c] = v
+			} else {
+				given[c] = v
+			}
+		}
+	}
+	if s, ok := st.(*cql.Update); ok {
+		for _, a := range s.Assignments {
+			v, err := value(t, a.Column, a.Value, values)
+			if err != nil {
+				return err
+			}
+			set[a.Column] = v
+		}
+	}
+	key, err := t.keyOf(given)
+	if err != nil {
+		return err
+	}
+	at, expires := m.Now().UnixMicro(), int64(0)
+	if fallback != nil && *fallback != 0 {
+		at = *fallback
+	}
+	if using.Timestamp != nil {
+		if at, err = number(using.Timestamp, values); err != nil {
+			return err
+		}
+	}
+	if using.TTL != nil {
+		ttl, err := number(using.TTL, values)
+		if err != nil {
+			return err
+		}
+		if ttl > 0 {
+			expires = m.Now().Unix() + ttl
+		}
+	}
+	r := t.row(key)
+	if whole {
+		r.tombstone = max(r.tombstone, at)
+		return nil
+	}
+	if insert {
+		r.marker = later(r.marker, cell{at: at, expires: expires})
+	}
+	for c, v := range set {
+		r.cells[c] = later(r.cells[c], cell{at: at, value: v, dead: v == nil, expires: expires})
+	}
+	for _, c := range cleared {
+		r.cells[c] = later(r.cells[c], cell{at: at, dead: true})
+	}
+	return nil
+}
+
+// later is Cassandra's choice between two versions of a cell.
+func later(a, b cell) cell {
+	switch {
+	case a.at != b.at:
+		if a.at > b.at {
+			return a
+		}
+		return b
+	case a.dead != b.dead:
+		if a.dead {
+			return a
+		}
+		return b
+	case bytes.Compare(a.value, b.value) > 0:
+		return a
+	}
+	return b
+}
+
+func (m *Memory) live(r *row, c cell) bool {
+	return c.at > r.tombstone && !c.dead && (c.expires == 0 || c.expires > m.Now().Unix())
+}
+
+func (m *Memory) exists(r *row) bool {
+	if m.live(r, r.marker) {
+		return true
+	}
+	for _, c := range r.cells {
+		if m.live(r, c) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,65 @@
+package exectest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"sync"
+
+	"github.com/helenus-db/helenus/capture/store"
+)
+
+// Store keeps documents in memory as *store.Store keeps them in a file. Its zero value is empty.
+type Store struct {
+	// Before is called before each Save; an error is its answer, and nothing is saved.
+	Before func(kind, id string) error
+
+	mu        sync.Mutex
+	documents map[store.Key]json.RawMessage
+}
+
+// Save implements migrate.Store.
+func (s *Store) Save(_ context.Context, kind, id string, v any) error {
+	if s.Before != nil {
+		if err := s.Before(kind, id); err != nil {
+			return err
+		}
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.documents == nil {
+		s.documents = map[store.Key]json.RawMessage{}
+	}
+	s.documents[store.Key{Kind: kind, ID: id}] = raw
+	return nil
+}
+
+// Load implements migrate.Store.
+func (s *Store) Load(_ context.Context, kind, id string, v any) error {
+	s.mu.Lock()
+	raw, ok := s.documents[store.Key{Kind: kind, ID: id}]
+	s.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("%w: %s %s", store.ErrNotFound, kind, id)
+	}
+	return json.Unmarshal(raw, v)
+}
+
+// List implements migrate.Store.
+func (s *Store) List(_ context.Context, kind string) ([]store.Document, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []store.Document
+	for key, raw := range s.documents {
+		if key.Kind == kind {
+			out = append(out, store.Document{Kind: kind, ID: key.ID, Raw: raw})
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].ID < out[j].ID })
+	return out, nil
+}

@@ -1,0 +1,225 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sort"
+	"sync"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/match"
+)
+
+// ErrUnsuited says that a request can not be answered from the look-up, though nothing is wrong: its value has no
+// entry, it has too many, or it would need a second page. The original statement answers it.
+var ErrUnsuited = errors.New("not to be answered from the look-up")
+
+// Reader runs verified look-up reads.
+type Reader struct {
+	Session  Session
+	Entries  int // most entries of one value that are followed
+	Parallel int // rows of one read that are fetched at a time
+}
+
+// Request is one read to run.
+type Request struct {
+	Values      match.Values
+	Consistency gocql.Consistency
+	PageSize    int      // rows; 0 for no paging
+	Columns     []string // names that the answer must have, in order; nil if that does not matter
+}
+
+// Read answers a request from the look-up. See the package comment for the steps.
+func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.Rows, error) {
+	value, ok := q.Values.Get(read.Column)
+	if !ok || value.Null || value.Unset || !match.Indexable(value.Bytes) {
+		return nil, fmt.Errorf("%w: the value is absent, null, empty or too long", ErrUnsuited)
+	}
+	limit, ok := read.Limit(func(m match.Marker) ([]byte, bool, bool) {
+		v, ok := q.Values.Get(m)
+		return v.Bytes, !v.Unset, ok
+	})
+	if !ok {
+		return nil, fmt.Errorf("%w: the limit is not a positive number", ErrUnsuited)
+	}
+	bound, err := bind(q.Values, read.Bound)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.Session.Query(ctx, Query{Text: read.Find, Values: [][]byte{value.Bytes, FromInt32(int32(r.Entries + 1))}, // #nosec G115 -- a small setting
+		Consistency: q.Consistency, PageSize: r.Entries + 2})
+	if err != nil {
+		return nil, fmt.Errorf("find the entries in %s: %w", read.LookUp.LookUpName(), err)
+	}
+	if len(found.Rows) > r.Entries {
+		return nil, fmt.Errorf("%w: more than %d entries", ErrUnsuited, r.Entries)
+	}
+	rows, err := r.fetch(ctx, read, bound, found.Rows, q)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) > limit {
+		rows = rows[:limit]
+	}
+	if q.PageSize > 0 && len(rows) > q.PageSize {
+		return nil, fmt.Errorf("%w: more rows than one page", ErrUnsuited)
+	}
+	return rows, nil
+}
+
+// bind collects the values of the request that a statement asks for. A null or unset filter is Cassandra's to refuse.
+func bind(v match.Values, markers []match.Marker) ([][]byte, error) {
+	out := make([][]byte, 0, len(markers)+4)
+	for _, m := range markers {
+		value, ok := v.Get(m)
+		if !ok || value.Null || value.Unset {
+			return nil, fmt.Errorf("%w: a filter value is absent or null", ErrUnsuited)
+		}
+		b := value.Bytes
+		if b == nil {
+			b = []byte{}
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// fetch reads the base row of each entry, in token order.
+func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, keys [][][]byte, q Request) (proxy.Rows, error) {
+	order(keys, read.LookUp.Partition)
+	answers := make([]Answer, len(keys))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		wait  sync.WaitGroup
+		once  sync.Once
+		first error
+		next  = make(chan int)
+	)
+	for range min(max(r.Parallel, 1), len(keys)) {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for i := range next {
+				values := append(append(make([][]byte, 0, len(bound)+len(keys[i])), bound...), keys[i]...)
+				var err error
+				if answers[i], err = r.Session.Query(ctx, Query{Text: read.Fetch, Values: values, Consistency: q.Consistency}); err != nil {
+					once.Do(func() { first = err; cancel() })
+				}
+			}
+		}()
+	}
+feed:
+	for i := range keys {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+			once.Do(func() { first = context.Cause(ctx) })
+			break feed
+		}
+	}
+	close(next)
+	wait.Wait()
+	if first != nil {
+		return nil, fmt.Errorf("fetch a row of %s: %w", read.LookUp.BaseName(), first)
+	}
+	rows := make(proxy.Rows, 0, len(keys))
+	for _, a := range answers {
+		if q.Columns != nil && !same(a.Columns, q.Columns) {
+			return nil, fmt.Errorf("%w: the table has other columns than when the statement was prepared", ErrUnsuited)
+		}
+		rows = append(rows, a.Rows...)
+	}
+	return rows, nil
+}
+
+// order sorts keys as a scan of the base meets their partitions. Keys of one partition stay in the look-up's order,
+// which is the base's.
+func order(keys [][][]byte, partition int) {
+	type place struct {
+		token Token
+		key   []byte
+	}
+	places := make([]place, len(keys))
+	index := make([]int, len(keys))
+	for i, k := range keys {
+		p := PartitionKey(k[:partition])
+		places[i], index[i] = place{TokenOf(p), p}, i
+	}
+	sort.SliceStable(index, func(i, j int) bool {
+		a, b := places[index[i]], places[index[j]]
+		if a.token != b.token {
+			return a.token < b.token
+		}
+		return bytes.Compare(a.key, b.key) < 0
+	})
+	sorted := make([][][]byte, len(keys))
+	for i, from := range index {
+		sorted[i] = keys[from]
+	}
+	copy(keys, sorted)
+}
+
+func same(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Original runs the application's own statement through our session, unpaged in effect: all its rows.
+func (r *Reader) Original(ctx context.Context, read *match.Read, q Request) (proxy.Rows, error) {
+	values, err := bind(q.Values, read.All)
+	if err != nil {
+		return nil, err
+	}
+	a, err := r.Session.Query(ctx, Query{Text: read.Text, Values: values, Consistency: q.Consistency})
+	if err != nil {
+		return nil, fmt.Errorf("run the original statement: %w", err)
+	}
+	return a.Rows, nil
+}
+
+// Equal tells whether two answers have the same cells in the same order.
+func Equal(a, b proxy.Rows) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if len(a[i]) != len(b[i]) {
+			return false
+		}
+		for j := range a[i] {
+			if (a[i][j] == nil) != (b[i][j] == nil) || !bytes.Equal(a[i][j], b[i][j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Digest is a short hash of an answer, to name it without telling what is in it.
+func Digest(rows proxy.Rows) []byte {
+	h := sha256.New()
+	for _, row := range rows {
+		for _, c := range row {
+			n := int64(len(c))
+			if c == nil {
+				n = -1
+			}
+			_, _ = h.Write(FromInt64(n))
+			_, _ = h.Write(c)
+		}
+	}
+	return h.Sum(nil)[:8]
+}

@@ -1,0 +1,222 @@
+package exec
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gocql/gocql"
+)
+
+// Query is one statement of ours. Its values are bound in order as they are; nil is null.
+type Query struct {
+	Text        string
+	Values      [][]byte
+	Consistency gocql.Consistency
+	PageSize    int  // rows; 0 leaves the session's own
+	Literal     bool // a write whose values stand in its text: it is sent without being prepared, as it will not come again
+}
+
+// Answer is what a SELECT answered: column names, and for each row its cells (nil is null).
+type Answer struct {
+	Columns []string
+	Rows    [][][]byte
+}
+
+// Session is what this tree needs of a database. It is safe for use from many goroutines.
+type Session interface {
+	// Query runs a statement and returns its whole answer.
+	Query(ctx context.Context, q Query) (Answer, error)
+	// Scan runs a SELECT and hands over its rows one by one, fetching page by page. The row is valid during the call.
+	Scan(ctx context.Context, q Query, row func(cells [][]byte) error) error
+	// Agree waits until all live nodes have the same schema.
+	Agree(ctx context.Context) error
+}
+
+// ErrNoConnection says that Cassandra can not be reached at all.
+var ErrNoConnection = errors.New("no connection to Cassandra: check the contact points and that the nodes are up")
+
+// raw carries one cell through gocql without a look at its type.
+type raw []byte
+
+// MarshalCQL implements gocql.Marshaler.
+func (r raw) MarshalCQL(gocql.TypeInfo) ([]byte, error) { return r, nil }
+
+// UnmarshalCQL implements gocql.Unmarshaler. It copies: gocql reads the next page into the same buffer.
+func (r *raw) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
+	if data == nil {
+		*r = nil
+		return nil
+	}
+	*r = append(make([]byte, 0, len(data)), data...)
+	return nil
+}
+
+// Pool is a Session over gocql that connects when it is first needed, and again after it was refused, so that a proxy
+// may start before Cassandra does.
+type Pool struct {
+	connect func() (*gocql.Session, error)
+
+	mu      sync.Mutex
+	session *gocql.Session
+	closed  bool
+}
+
+// NewPool returns a Session that makes its gocql session by connect.
+func NewPool(connect func() (*gocql.Session, error)) *Pool { return &Pool{connect: connect} }
+
+// Close closes the gocql session, if there is one. Later calls answer ErrNoConnection.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	if p.session != nil {
+		p.session.Close()
+		p.session = nil
+	}
+}
+
+func (p *Pool) get() (*gocql.Session, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.session == nil && !p.closed {
+		s, err := p.connect()
+		if err != nil {
+			return nil, fmt.Errorf("%w (%w)", ErrNoConnection, err)
+		}
+		p.session = s
+	}
+	if p.session == nil {
+		return nil, ErrNoConnection
+	}
+	return p.session, nil
+}
+
+// Query implements Session.
+func (p *Pool) Query(ctx context.Context, q Query) (Answer, error) {
+	var answer Answer
+	s, err := p.get()
+	if err != nil {
+		return answer, err
+	}
+	if q.Literal {
+		batch := s.NewBatch(gocql.UnloggedBatch).WithContext(ctx)
+		batch.Cons = q.Consistency
+		batch.Query(q.Text)
+		return answer, s.ExecuteBatch(batch)
+	}
+	answer.Columns, err = run(ctx, s, q, func(cells [][]byte) error {
+		answer.Rows = append(answer.Rows, cells)
+		return nil
+	})
+	return answer, err
+}
+
+// Scan implements Session.
+func (p *Pool) Scan(ctx context.Context, q Query, row func(cells [][]byte) error) error {
+	s, err := p.get()
+	if err != nil {
+		return err
+	}
+	_, err = run(ctx, s, q, row)
+	return err
+}
+
+func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) error) ([]string, error) {
+	values := make([]any, len(q.Values))
+	for i, v := range q.Values {
+		values[i] = raw(v)
+	}
+	query := s.Query(q.Text, values...).WithContext(ctx).Consistency(q.Consistency).Idempotent(true)
+	if q.PageSize > 0 {
+		query = query.PageSize(q.PageSize)
+	}
+	iter := query.Iter()
+	columns := iter.Columns()
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	cells := make([]raw, len(columns))
+	dest := make([]any, len(columns))
+	for i := range cells {
+		dest[i] = &cells[i]
+	}
+	for iter.Scan(dest...) {
+		out := make([][]byte, len(cells))
+		for i, c := range cells {
+			out[i] = c
+		}
+		if err := row(out); err != nil {
+			_ = iter.Close()
+			return names, err
+		}
+	}
+	return names, iter.Close()
+}
+
+// Agree implements Session.
+func (p *Pool) Agree(ctx context.Context) error {
+	s, err := p.get()
+	if err != nil {
+		return err
+	}
+	return s.AwaitSchemaAgreement(ctx)
+}
+
+// Down tells whether an error only says that Cassandra could not do it now: nodes down, overloaded, too slow. The same
+// statement may succeed later. Everything else (an invalid statement, a table that is gone) would fail again.
+func Down(err error) bool {
+	if err == nil {
+		return false
+	}
+	var request gocql.RequestError
+	if errors.As(err, &request) {
+		switch request.Code() {
+		case gocql.ErrCodeUnavailable, gocql.ErrCodeOverloaded, gocql.ErrCodeBootstrapping, gocql.ErrCodeTruncate,
+			gocql.ErrCodeWriteTimeout, gocql.ErrCodeReadTimeout, gocql.ErrCodeReadFailure, gocql.ErrCodeWriteFailure,
+			gocql.ErrCodeServer:
+			return true
+		}
+		return false
+	}
+	// Whatever did not come from Cassandra itself came from the way to it: no connection, a time-out, a cancelled call.
+	return true
+}
+
+// Internal tells whether Cassandra failed by a fault of its own. That may go away or not: who waits may wait, but
+// nobody else should be kept from his work by it.
+func Internal(err error) bool {
+	var request gocql.RequestError
+	return errors.As(err, &request) && request.Code() == gocql.ErrCodeServer
+}
+
+// Unreachable tells whether Cassandra did not even answer.
+func Unreachable(err error) bool {
+	var request gocql.RequestError
+	return err != nil && !errors.As(err, &request)
+}
+
+// Int64 reads a bigint cell (a writetime, a token); ok is false for null and for any other width.
+func Int64(cell []byte) (v int64, ok bool) {
+	if len(cell) != 8 {
+		return 0, false
+	}
+	return int64(binary.BigEndian.Uint64(cell)), true // #nosec G115
+}
+
+// Int32 reads an int cell (a time to live); ok is false for null and for any other width.
+func Int32(cell []byte) (v int32, ok bool) {
+	if len(cell) != 4 {
+		return 0, false
+	}
+	return int32(binary.BigEndian.Uint32(cell)), true // #nosec G115
+}
+
+// FromInt64 is a bigint cell.
+func FromInt64(v int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(v)) } // #nosec G115
+
+// FromInt32 is an int cell.
+func FromInt32(v int32) []byte { return binary.BigEndian.AppendUint32(nil, uint32(v)) } // #nosec G115

@@ -1,0 +1,262 @@
+package rewrite
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/exec/exectest"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+	"github.com/helenus-db/helenus/rewrite/verify"
+)
+
+// The base of the tests: two rows a partition, the second clustering column descending.
+const (
+	byGuest   = "SELECT room, day, n, guest, status FROM hotel.stays WHERE guest = ? ALLOW FILTERING"
+	setGuest  = "UPDATE hotel.stays SET guest = ? WHERE room = ? AND day = ? AND n = ?"
+	insertRow = "INSERT INTO hotel.stays (room, day, n, guest, status) VALUES (?, ?, ?, ?, ?)"
+	deleteRow = "DELETE FROM hotel.stays WHERE room = ? AND day = ? AND n = ?"
+)
+
+func stays() schema.Table {
+	return schema.Table{Keyspace: "hotel", Name: "stays", ID: "1", Columns: []schema.Column{
+		{Name: "room", Kind: schema.PartitionKey, Position: 0, Type: "text"},
+		{Name: "day", Kind: schema.Clustering, Position: 0, Type: "int", Descending: true},
+		{Name: "n", Kind: schema.Clustering, Position: 1, Type: "int"},
+		{Name: "guest", Kind: schema.Regular, Position: -1, Type: "text"},
+		{Name: "status", Kind: schema.Regular, Position: -1, Type: "text"},
+	}}
+}
+
+func advice(t testing.TB) plan.LookUp {
+	t.Helper()
+	print, text, _, err := cql.FingerprintText(byGuest, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := stays()
+	return plan.LookUp{Keyspace: "hotel", Base: "stays", Column: "guest", Table: "stays_by_guest",
+		Statements: []string{print.String()}, Texts: []string{text}, SchemaDigest: base.Digest()}
+}
+
+// world is an Engine over a database in memory, with a relay that does what it is told.
+type world struct {
+	t      testing.TB
+	db     *exectest.Memory
+	store  *exectest.Store
+	engine *Engine
+	stop   func()
+
+	mu       sync.Mutex
+	barriers int
+	barrier  func(context.Context)
+}
+
+func (w *world) Barrier(ctx context.Context) error {
+	w.mu.Lock()
+	w.barriers++
+	f := w.barrier
+	w.mu.Unlock()
+	if f != nil {
+		f(ctx)
+	}
+	return ctx.Err()
+}
+
+func quick() migrate.Settings {
+	return migrate.Settings{Settle: 5 * time.Second, Ranges: 4, Workers: 1, ShadowReads: 1, ShadowLeast: 1, ShadowSelf: 8,
+		SweepEvery: time.Hour, Verify: verify.Settings{Ranges: 2, Workers: 1}}
+}
+
+func newWorld(t testing.TB) *world {
+	w := &world{t: t, db: exectest.New(), store: &exectest.Store{}}
+	w.db.Add(stays())
+	return w
+}
+
+// boot starts an Engine on what the store and the database hold, as a process does.
+func (w *world) boot(settings migrate.Settings) {
+	w.t.Helper()
+	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Schema: w.db.Schema, Migrate: settings, Every: 1 << 60})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.engine = e
+	if err := e.Restore(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); e.Run(ctx) }()
+	w.stop = func() {
+		cancel()
+		<-done
+		e.Close(ctx)
+	}
+}
+
+// state returns the state of the first migration.
+func (w *world) state() migrate.State {
+	w.t.Helper()
+	list := w.engine.Migrations()
+	if len(list) == 0 {
+		w.t.Fatalf("no migration")
+	}
+	return list[0].State
+}
+
+// await waits, in the time of the bubble, for a state.
+func (w *world) await(want migrate.State) {
+	w.t.Helper()
+	for range 100000 {
+		synctest.Wait() // what follows from a state is done, too
+		if w.state() == want {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	w.t.Fatalf("still %s, not %s: %+v", w.state(), want, w.engine.Migrations()[0])
+}
+
+// answer is what a client was told.
+type answer struct {
+	rows      proxy.Rows
+	forwarded bool
+	code      int32
+	failed    bool
+	timestamp int64
+}
+
+// client is a fake relay for one request: what is forwarded is carried out on the database.
+type client struct {
+	w    *world
+	ctx  context.Context
+	done chan answer
+}
+
+func (c *client) Forward(r *proxy.Request, f proxy.Forward) {
+	go func() {
+		a := answer{forwarded: true, timestamp: f.Timestamp}
+		run := func(text string, values []proxy.Value) {
+			raw := make([][]byte, len(values))
+			for i, v := range values {
+				raw[i] = v.Bytes
+			}
+			ts := r.Timestamp
+			if ts == 0 {
+				ts = f.Timestamp
+			}
+			if st, err := cql.Parse(text); err == nil && st.Kind() == cql.KindSelect {
+				got, err := c.w.db.Query(c.ctx, exec.Query{Text: text, Values: raw})
+				a.rows, a.failed = got.Rows, err != nil
+				return
+			}
+			if c.w.db.Before != nil {
+				if err := c.w.db.Before(c.ctx, exec.Query{Text: text, Values: raw}); err != nil {
+					a.failed, a.code = true, 0x1100
+					return
+				}
+			}
+			if err := c.w.db.Write(text, raw, ts); err != nil {
+				a.failed, a.code = true, 0x2200
+			}
+		}
+		if r.Opcode == proxy.OpBatch {
+			for _, child := range r.Children {
+				run(child.Text, child.Values)
+			}
+		} else {
+			run(r.Text, r.Values)
+		}
+		if f.Done != nil {
+			opcode := proxy.OpResult
+			if a.failed {
+				opcode = proxy.OpError
+			}
+			f.Done(proxy.Response{Opcode: opcode, Failed: a.failed, ErrorCode: a.code, Body: body(a.rows)})
+		}
+		c.done <- a
+	}()
+}
+
+// body is a RESULT Rows answer without metadata.
+func body(rows proxy.Rows) []byte {
+	columns := 0
+	if len(rows) > 0 {
+		columns = len(rows[0])
+	}
+	b := append(exec.FromInt32(2), exec.FromInt32(4)...)
+	b = append(b, exec.FromInt32(int32(columns))...)
+	b = append(b, exec.FromInt32(int32(len(rows)))...)
+	for _, row := range rows {
+		for _, c := range row {
+			if c == nil {
+				b = append(b, exec.FromInt32(-1)...)
+				continue
+			}
+			b = append(append(b, exec.FromInt32(int32(len(c)))...), c...)
+		}
+	}
+	return b
+}
+
+func (c *client) Answer(_ *proxy.Request, rows proxy.Rows) { c.done <- answer{rows: rows} }
+
+func (c *client) Fail(_ *proxy.Request, code int32, _ string) {
+	c.done <- answer{failed: true, code: code}
+}
+
+// ask sends a prepared statement through the engine, as the relay does, and returns what the client was told.
+func (w *world) ask(text string, values ...[]byte) answer { return w.send(text, nil, values...) }
+
+func (w *world) send(text string, change func(*proxy.Request), values ...[]byte) answer {
+	c := &client{w: w, ctx: context.Background(), done: make(chan answer, 1)}
+	r := &proxy.Request{Opcode: proxy.OpExecute, Version: 4, Text: text, Consistency: 1, PageSize: 5000, Responder: c,
+		Prepared: &proxy.Prepared{Text: text, ResultMetadata: []byte{0}}}
+	for _, v := range values {
+		r.Values = append(r.Values, proxy.Value{Bytes: v, Null: v == nil})
+	}
+	if st, err := cql.Parse(text); err == nil {
+		if s, ok := st.(*cql.Select); ok {
+			for _, column := range s.Columns {
+				r.Prepared.Results = append(r.Prepared.Results, proxy.Column{Name: column.Expr.String()})
+			}
+		}
+	}
+	if change != nil {
+		change(r)
+	}
+	r.Rule = w.engine.Rule(r.Keyspace, r.Text)
+	if r.Rule == nil || !w.engine.Take(r) {
+		c.Forward(r, proxy.Forward{})
+	}
+	return <-c.done
+}
+
+func num(n int) []byte { return exec.FromInt32(int32(n)) }
+
+func str(s string) []byte { return []byte(s) }
+
+// fill puts rows into the base at early timestamps.
+func (w *world) fill(rooms, days int) {
+	w.t.Helper()
+	for room := range rooms {
+		for day := range days {
+			for n := range 2 {
+				err := w.db.Write(insertRow, [][]byte{str(fmt.Sprint("room", room)), num(day), num(n),
+					str(fmt.Sprint("guest", (room+day)%5)), str("booked")}, int64(1000+room))
+				if err != nil {
+					w.t.Fatal(err)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package match
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// Read is a SELECT that the look-up can answer.
+type Read struct {
+	LookUp *LookUp
+	Find   string   // keys of the entries: value, limit
+	Fetch  string   // the application's SELECT narrowed to one row: the values of Bound, then key...
+	Bound  []Marker // which values of the request Fetch begins with
+	Column Marker   // which value of the request the look-up is asked by
+	Text   string   // the application's SELECT with anonymous markers, for the values of All
+	All    []Marker
+	limit  cql.Term
+}
+
+// Marker names a value of a request: by its place in the statement, and by its name if it has one.
+type Marker struct {
+	Index int
+	Name  string
+}
+
+// CompileRead compiles a SELECT. The fingerprint is checked too: what nobody approved is not answered.
+func (l *LookUp) CompileRead(st cql.Statement, keyspace string) (*Read, *Refusal) {
+	s, ok := st.(*cql.Select)
+	if !ok {
+		return nil, refuse("C1", "not a SELECT but a statement of kind %s", st.Kind())
+	}
+	if t := s.Table.In(keyspace); t.Keyspace != l.Keyspace || t.Table != l.LookUp.Base {
+		return nil, refuse("C1", "reads %s, not %s", t, l.BaseName())
+	}
+	if !l.statements[cql.Fingerprint(st, keyspace).String()] {
+		return nil, refuse("C1", "this statement is not among those that were approved")
+	}
+	return l.compile(s)
+}
+
+func (l *LookUp) compile(s *cql.Select) (*Read, *Refusal) {
+	switch {
+	case s.JSON:
+		return nil, refuse("C5", "SELECT JSON")
+	case s.Distinct:
+		return nil, refuse("C4", "SELECT DISTINCT is about partitions, which the look-up does not keep together")
+	case len(s.GroupBy) > 0:
+		return nil, refuse("C5", "GROUP BY")
+	case len(s.OrderBy) > 0:
+		return nil, refuse("C2", "ORDER BY")
+	case s.PerPartitionLimit != nil:
+		return nil, refuse("C4", "PER PARTITION LIMIT counts by the partitions of the base")
+	}
+	if r := l.projection(s.Columns); r != nil {
+		return nil, r
+	}
+	r := &Read{LookUp: l, Find: l.Find(), limit: s.Limit}
+	switch limit := s.Limit.(type) {
+	case nil, *cql.Marker:
+	case *cql.Literal:
+		if n, err := strconv.ParseInt(limit.Text, 10, 32); limit.Kind != cql.LiteralInteger || err != nil || n <= 0 {
+			return nil, refuse("C4", "LIMIT %s is not a positive number", limit)
+		}
+	default:
+		return nil, refuse("C4", "LIMIT is neither a number nor bound")
+	}
+	found := false
+	for i := range s.Where {
+		by, refusal := l.relation(&s.Where[i])
+		if refusal != nil {
+			return nil, refusal
+		}
+		if by == nil {
+			continue
+		}
+		if found {
+			return nil, refuse("C1", "%s is restricted more than once", l.By.Name)
+		}
+		found, r.Column = true, Marker{by.Index, by.Name}
+	}
+	if !found {
+		return nil, refuse("C1", "does not ask for rows by %s = ?", l.By.Name)
+	}
+	whole := *s
+	whole.Table = cql.TableRef{Keyspace: l.Keyspace, Table: l.LookUp.Base}
+	r.Text, r.All = anonymous(&whole)
+	fetch := whole
+	fetch.Limit, fetch.AllowFiltering = nil, true
+	fetch.Where = append([]cql.Relation(nil), s.Where...)
+	bound := cql.Markers(&fetch)
+	for _, k := range l.Key {
+		fetch.Where = append(fetch.Where, cql.Relation{Columns: []string{k.Name}, Op: cql.OpEQ, Value: &cql.Marker{}})
+	}
+	for _, m := range bound {
+		r.Bound = append(r.Bound, Marker{m.Index, m.Name})
+	}
+	r.Fetch, _ = anonymous(&fetch)
+	return r, nil
+}
+
+// anonymous prints a SELECT with question marks for all its markers.
+func anonymous(s *cql.Select) (string, []Marker) {
+	var out []Marker
+	markers := cql.Markers(s)
+	names := make([]string, len(markers))
+	for i, m := range markers {
+		out = append(out, Marker{m.Index, m.Name})
+		names[i], m.Name = m.Name, ""
+	}
+	text := s.String()
+	for i, m := range markers {
+		m.Name = names[i]
+	}
+	return text, out
+}
+
+func (l *LookUp) projection(columns []cql.Selector) *Refusal {
+	if len(columns) == 0 {
+		for _, c := range l.Base.Columns {
+			if expands(c.Type) {
+				return refuse("C19", "* includes %s of type %s, which can not be carried as one value yet", c.Name, c.Type)
+			}
+		}
+		return nil
+	}
+	for _, c := range columns {
+		expr := c.Expr
+		if call, ok := expr.(*cql.FunctionCall); ok {
+			if call.Keyspace != "" || (call.Name != "writetime" && call.Name != "ttl") || len(call.Args) != 1 {
+				return refuse("C5", "selects a function or aggregate: %s", call)
+			}
+			expr = call.Args[0]
+		}
+		ref, ok := expr.(*cql.ColumnRef)
+		if !ok {
+			return refuse("C5", "selects an expression: %s", c.Expr)
+		}
+		column := l.Base.Column(ref.Name)
+		if column == nil {
+			return refuse("C20", "selects %s, which the table did not have when the look-up was approved", ref.Name)
+		}
+		if expands(column.Type) {
+			return refuse("C19", "selects %s of type %s, which can not be carried as one value yet", column.Name, column.Type)
+		}
+	}
+	return nil
+}
+
+// filters are the operators that Cassandra may evaluate on a regular column of one row.
+var filters = map[cql.Op]bool{cql.OpEQ: true, cql.OpLT: true, cql.OpLE: true, cql.OpGT: true, cql.OpGE: true,
+	cql.OpContains: true, cql.OpContainsKey: true}
+
+// relation checks one relation; it returns the marker if this is the one that the look-up is asked by.
+func (l *LookUp) relation(r *cql.Relation) (*cql.Marker, *Refusal) {
+	if r.Token {
+		return nil, refuse("C4", "token() is about the ring of the base")
+	}
+	if len(r.Columns) != 1 || r.Tuple {
+		return nil, refuse("C1", "relation on several columns")
+	}
+	column := l.Base.Column(r.Columns[0])
+	if column == nil {
+		return nil, refuse("C20", "asks by %s, which the table did not have when the look-up was approved", r.Columns[0])
+	}
+	switch column.Kind {
+	case schema.Static:
+		return nil, refuse("C8", "filters by the static column %s", column.Name)
+	case schema.PartitionKey, schema.Clustering:
+		return nil, refuse("C1", "restricts the key column %s, which can not be combined with a row's whole key", column.Name)
+	}
+	if column.Name == l.By.Name && r.Op == cql.OpEQ && r.Element == nil {
+		marker, ok := r.Value.(*cql.Marker)
+		if !ok {
+			return nil, refuse("C6", "the value of %s stands in the text, and is not bound", column.Name)
+		}
+		return marker, nil
+	}
+	if !filters[r.Op] {
+		return nil, refuse("C1", "operator %s on %s", r.Op, column.Name)
+	}
+	for _, t := range []cql.Term{r.Element, r.Value} {
+		switch t.(type) {
+		case nil, *cql.Marker, *cql.Literal:
+		default:
+			return nil, refuse("C5", "%s is compared with an expression, which each sub-read would evaluate anew", column.Name)
+		}
+	}
+	return nil, nil
+}
+
+// Limit is the LIMIT of a request, math.MaxInt if it has none; ok is false if Cassandra would refuse it.
+func (r *Read) Limit(value func(Marker) (bytes []byte, set bool, ok bool)) (n int, ok bool) {
+	switch limit := r.limit.(type) {
+	case *cql.Literal:
+		n, err := strconv.Atoi(limit.Text)
+		return n, err == nil
+	case *cql.Marker:
+		v, set, ok := value(Marker{limit.Index, limit.Name})
+		if !ok {
+			return 0, false
+		}
+		if !set {
+			return math.MaxInt, true
+		}
+		if len(v) != 4 {
+			return 0, false
+		}
+		n := int32(binary.BigEndian.Uint32(v)) // #nosec G115 -- LIMIT is a signed int
+		return int(n), n > 0
+	}
+	return math.MaxInt, true
+}
+
+// Check tells whether one of the approved statements, as its normalised text, can be answered.
+func (l *LookUp) Check(text string) *Refusal {
+	st, err := cql.Parse(text)
+	if err != nil {
+		return refuse("C1", "it can not be read: %v", err)
+	}
+	_, refusal := l.CompileRead(st, l.Keyspace)
+	return refusal
+}
+
+// Alone compiles those of the approved statements that bind nothing but the value they ask by.
+func (l *LookUp) Alone() []*Read {
+	var out []*Read
+	for _, text := range l.Texts {
+		st, err := cql.Parse(text)
+		if err != nil {
+			continue
+		}
+		if read, refusal := l.CompileRead(st, l.Keyspace); refusal == nil && len(read.All) == 1 {
+			out = append(out, read)
+		}
+	}
+	return out
+}

@@ -1,0 +1,105 @@
+package rewrite
+
+import (
+	"sort"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// counts of one migration since the process began.
+type counts struct {
+	served, original, fallback atomic.Int64 // reads
+	written, failed            atomic.Int64 // writes
+}
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+var (
+	descReads = describe("helenus_rewrite_reads_total",
+		"Reads of statements that a look-up may answer: served from it, run as written (original), or run as written after the look-up failed or did not suit (fallback).",
+		"migration", "result")
+	descWrites = describe("helenus_rewrite_writes_total",
+		"Writes whose entry was written first (written), or that were refused because it could not be (failed).", "migration", "result")
+	descDivergent = describe("helenus_view_divergent_rows",
+		"Rows that the last verification pass found in only one of base and look-up: missing (a base row without entry, a fault) or orphan (an entry without base row, harmless).",
+		"view", "reason")
+	descRepairs = describe("helenus_view_repairs_total", "Missing entries that verification wrote, since the migration began.", "view")
+	descPending = describe("helenus_view_reconcile_pending", "Entries that wait to be looked at, because the value they stand for was replaced.")
+	descGarbage = describe("helenus_view_reconciled_total",
+		"Entries that were looked at: removed, kept (right after all), left (not shown to be safe to remove), dropped (queue full) or failed. What was not removed is the sweeper's.",
+		"outcome")
+	descPhase    = describe("helenus_migration_phase", "1 for the state that a migration is in.", "migration_id", "phase")
+	descRatio    = describe("helenus_migration_progress_ratio", "How much of the work of the present state is done, 0 to 1.", "migration_id")
+	descETA      = describe("helenus_migration_eta_seconds", "Estimated seconds until the work of the present state is done; absent before 1 % is done.", "migration_id")
+	descStarted  = describe("helenus_migration_phase_start_timestamp_seconds", "When the present state was entered, Unix time.", "migration_id")
+	descWaiting  = describe("helenus_migration_throttled", "1 if a migration waits, with the reason.", "migration_id", "reason")
+	descCompared = describe("helenus_migration_compared_reads", "Reads compared in shadow since the last clean verification.", "migration_id")
+
+	descriptions = []*prometheus.Desc{descReads, descWrites, descDivergent, descRepairs, descPending, descGarbage, descPhase, descRatio,
+		descETA, descStarted, descWaiting, descCompared}
+)
+
+// Describe implements prometheus.Collector.
+func (e *Engine) Describe(c chan<- *prometheus.Desc) {
+	for _, d := range descriptions {
+		c <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (e *Engine) Collect(c chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		c <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	total := func(d *prometheus.Desc, v int64, labels ...string) {
+		c <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	e.mu.Lock()
+	list := make([]*active, 0, len(e.active))
+	for _, a := range e.active {
+		list = append(list, a)
+	}
+	e.mu.Unlock()
+	sort.Slice(list, func(i, j int) bool { return list[i].id < list[j].id })
+	for _, a := range list {
+		total(descReads, a.counts.served.Load(), a.id, "served")
+		total(descReads, a.counts.original.Load(), a.id, "original")
+		total(descReads, a.counts.fallback.Load(), a.id, "fallback")
+		total(descWrites, a.counts.written.Load(), a.id, "written")
+		total(descWrites, a.counts.failed.Load(), a.id, "failed")
+	}
+	garbage := e.maintainer.Counts()
+	gauge(descPending, float64(garbage.Pending))
+	total(descGarbage, garbage.Removed, "removed")
+	total(descGarbage, garbage.Kept, "kept")
+	total(descGarbage, garbage.Left, "left")
+	total(descGarbage, garbage.Dropped, "dropped")
+	total(descGarbage, garbage.Failed, "failed")
+	views := map[string]bool{} // a table may have had several migrations; the one that holds it speaks for it
+	for _, m := range e.manager.Migrations() {
+		gauge(descPhase, 1, m.ID, string(m.State))
+		gauge(descStarted, float64(m.Progress.Started.UnixNano())/1e9, m.ID)
+		gauge(descCompared, float64(m.Compared), m.ID)
+		if !m.Active() {
+			continue
+		}
+		gauge(descRatio, m.Progress.Ratio, m.ID)
+		if m.Progress.ETA > 0 {
+			gauge(descETA, m.Progress.ETA.Seconds(), m.ID)
+		}
+		if m.Progress.Throttled != "" {
+			gauge(descWaiting, 1, m.ID, migrate.Short(m.Progress.Throttled))
+		}
+		if view := m.LookUp.Keyspace + "." + m.LookUp.Table; !views[view] && m.Passes > 0 {
+			views[view] = true
+			gauge(descDivergent, float64(m.Last.Missing), view, "missing")
+			gauge(descDivergent, float64(m.Last.Orphans), view, "orphan")
+			total(descRepairs, m.Repaired, view)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package migrate
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/helenus-db/helenus/advisor/plan"
+)
+
+// The machine as a whole: what follows what, what the proxy does, and from where one may go back.
+func TestMachine(t *testing.T) {
+	var path []State
+	for s := Approved; s != ""; s = phases[s].next {
+		path = append(path, s)
+		if !phases[s].back || phases[s].ends || phases[s].work == nil {
+			t.Errorf("%s: %+v", s, phases[s])
+		}
+		if len(path) > len(phases) {
+			t.Fatal("the machine goes round in circles")
+		}
+	}
+	if diff := cmp.Diff([]State{Approved, Created, DualWrite, Backfill, Verify, Shadow, Serving}, path); diff != "" {
+		t.Error(diff)
+	}
+	if phases[RollingBack].next != RolledBack || phases[RollingBack].back {
+		t.Error("a roll-back does not end, or can be rolled back")
+	}
+	for s, p := range phases {
+		if (p.mode.Serve || p.mode.Shadow) && !p.mode.Write {
+			t.Errorf("%s answers reads without writing entries", s)
+		}
+		if p.mode.Serve != (s == Serving) {
+			t.Errorf("%s serves: %t", s, p.mode.Serve)
+		}
+		if p.ends && (p.mode != Mode{} || p.work != nil || p.back) {
+			t.Errorf("%s: %+v", s, p)
+		}
+	}
+	broken := Migration{State: Suspended, Broken: true, T0: 1}
+	if broken.Mode() != (Mode{}) || !broken.Active() {
+		t.Error("a broken look-up is still written to")
+	}
+}
+
+func TestModeLess(t *testing.T) {
+	none, write, serve := Mode{}, Mode{Write: true}, Mode{Write: true, Shadow: true, Serve: true}
+	for _, c := range []struct {
+		a, b Mode
+		less bool
+	}{{none, write, true}, {write, none, false}, {write, serve, true}, {serve, write, false}, {write, write, false}} {
+		if c.a.less(c.b) != c.less {
+			t.Errorf("%+v asks less than %+v: %t", c.a, c.b, !c.less)
+		}
+	}
+}
+
+// A migration is kept as JSON, and comes back the same; its history stays bounded.
+func TestMigrationJSON(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	m := Migration{ID: "m", LookUp: plan.LookUp{Keyspace: "k", Statements: []string{"f"}}, State: Serving, T0: 7, Approved: at}
+	for range MaxEvents + 5 {
+		m.note(at, "ann", "x")
+	}
+	if len(m.Events) != MaxEvents {
+		t.Errorf("%d events", len(m.Events))
+	}
+	raw, err := json.Marshal(&m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Migration
+	if err := json.Unmarshal(raw, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(m, back); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace{rate: 100}
+		start := time.Now()
+		for range 501 {
+			if err := p.wait(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := time.Since(start); d < 5*time.Second-10*time.Millisecond || d > 5*time.Second+10*time.Millisecond {
+			t.Errorf("500 entries at 100 a second took %s", d)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if p.wait(ctx) == nil {
+			t.Error("waited after the end")
+		}
+	})
+}
+
+func TestShort(t *testing.T) {
+	long := strings.Repeat("ä", 100)
+	if got := Short(long); len(got) > 120 || !strings.HasPrefix(long, got) || len(got)%2 != 0 {
+		t.Errorf("%q", got)
+	}
+	if Short("why") != "why" {
+		t.Error("a short reason was cut")
+	}
+}
+
+func TestErrorsSayWhatToDo(t *testing.T) {
+	for want, err := range map[string]error{
+		"roll it back first":  &ErrAlreadyApproved{"m", Serving},
+		"ownership ambiguous": &ErrOwnership{"k.t", ""},
+		"can not drop":        &ErrState{"m", "drop", Serving, "roll it back first"},
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v", err)
+		}
+	}
+}

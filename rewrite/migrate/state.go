@@ -1,0 +1,198 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/verify"
+)
+
+// State is where a migration stands.
+type State string
+
+// The states.
+const (
+	Approved    State = "approved"     // its table is being created
+	Created     State = "created"      // its table exists on all nodes
+	DualWrite   State = "dual-write"   // entries are written; waiting until no older write is under way
+	Backfill    State = "backfill"     // entries of existing rows are written
+	Verify      State = "verify"       // both tables are compared until a whole pass finds nothing missing
+	Shadow      State = "shadow"       // reads run as written, and are compared with the look-up's answer
+	Serving     State = "serving"      // reads are answered from the look-up
+	Suspended   State = "suspended"    // reads run as written until somebody resumes it (through verify) or rolls back
+	Failed      State = "failed"       // it can not go on; roll it back
+	RollingBack State = "rolling-back" // reads run as written; waiting until no request knows better
+	RolledBack  State = "rolled-back"  // nothing is rewritten; the table is kept
+	Dropped     State = "dropped"      // and its table is gone
+)
+
+// Mode is what the proxy does for a migration.
+type Mode struct {
+	Write  bool // entries are written before the base is
+	Lax    bool // and if one can not be, the base is written all the same: nothing rests on them before they are verified
+	Shadow bool // reads are compared
+	Serve  bool // reads are answered from the look-up
+}
+
+// phase is one row of the machine.
+type phase struct {
+	mode Mode
+	work func(*Manager, context.Context, *run) error // nil: it waits for an order
+	next State                                       // when the work is done
+	back bool                                        // a roll-back may be ordered
+	ends bool                                        // nothing is kept in force: the same look-up may be approved again
+}
+
+// phases is the machine.
+var phases map[State]phase
+
+func init() { // the works refer to phases themselves
+	phases = map[State]phase{
+		Approved:    {work: (*Manager).create, next: Created, back: true},
+		Created:     {work: (*Manager).validate, next: DualWrite, back: true},
+		DualWrite:   {mode: Mode{Write: true}, work: (*Manager).settle, next: Backfill, back: true},
+		Backfill:    {mode: Mode{Write: true}, work: (*Manager).backfill, next: Verify, back: true},
+		Verify:      {mode: Mode{Write: true}, work: (*Manager).verify, next: Shadow, back: true},
+		Shadow:      {mode: Mode{Write: true, Shadow: true}, work: (*Manager).shadow, next: Serving, back: true},
+		Serving:     {mode: Mode{Write: true, Shadow: true, Serve: true}, work: (*Manager).serve, back: true},
+		Suspended:   {mode: Mode{Write: true, Lax: true}, back: true},
+		Failed:      {back: true},
+		RollingBack: {mode: Mode{Write: true, Lax: true}, work: (*Manager).barrier, next: RolledBack},
+		RolledBack:  {ends: true},
+		Dropped:     {ends: true},
+	}
+}
+
+// Progress of the work that is being done.
+type Progress struct {
+	Ratio     float64       `json:"ratio"` // 0 to 1
+	Done      int64         `json:"done"`
+	Total     int64         `json:"total"`
+	Unit      string        `json:"unit,omitempty"`      // of Done and Total
+	ETA       time.Duration `json:"eta,omitempty"`       // nanoseconds; 0 before 1 % is done
+	Started   time.Time     `json:"started"`             // when the state was entered
+	Throttled string        `json:"throttled,omitempty"` // why it is waiting, "" if it is not
+}
+
+// Event is one line of a migration's history.
+type Event struct {
+	Time  time.Time `json:"time"`
+	State State     `json:"state"`
+	Actor string    `json:"actor,omitempty"` // the person who gave the order, "" if it happened by itself
+	Text  string    `json:"text"`
+}
+
+// MaxEvents is how many events a migration keeps, the latest.
+const MaxEvents = 100
+
+// Migration is an approved look-up and all that is known of it.
+type Migration struct {
+	ID        string        `json:"id"`
+	LookUp    plan.LookUp   `json:"look_up"`
+	Base      schema.Table  `json:"base"` // as it was approved
+	State     State         `json:"state"`
+	Reason    string        `json:"reason,omitempty"` // of suspended and failed
+	Broken    bool          `json:"broken,omitempty"` // the look-up can no longer be trusted to exist or to fit: only a roll-back is left
+	Actor     string        `json:"actor"`            // who approved it
+	Approved  time.Time     `json:"approved"`
+	T0        int64         `json:"t0,omitempty"` // microseconds; timestamp of backfilled entries
+	Entries   int64         `json:"entries"`      // written by backfill
+	Passes    int           `json:"passes"`       // of verification
+	Last      verify.Result `json:"last_pass"`
+	Repaired  int64         `json:"repaired"`           // entries that were missing and written by a pass, in all
+	Compared  int64         `json:"compared"`           // reads compared in shadow, in all
+	Explained int64         `json:"explained"`          // of which differed at first, and agreed when read again
+	Mismatch  string        `json:"mismatch,omitempty"` // the last unexplained difference
+	Progress  Progress      `json:"progress"`
+	Events    []Event       `json:"events"`
+}
+
+// Mode is what the proxy has to do for it.
+func (m *Migration) Mode() Mode {
+	if m.Broken || (m.State == RollingBack && m.T0 == 0) { // without T0 nothing was ever served
+		return Mode{}
+	}
+	return phases[m.State].mode
+}
+
+// Active tells whether the migration still holds its place: the same look-up can not be approved again.
+func (m *Migration) Active() bool { return !phases[m.State].ends }
+
+func (m *Migration) note(now time.Time, actor, text string) {
+	m.Events = append(m.Events, Event{now, m.State, actor, text})
+	if len(m.Events) > MaxEvents {
+		m.Events = append([]Event(nil), m.Events[len(m.Events)-MaxEvents:]...)
+	}
+}
+
+func (m *Migration) clone() Migration {
+	c := *m
+	c.Events = append([]Event(nil), m.Events...)
+	return c
+}
+
+// ErrAlreadyApproved says that a migration for the same look-up is there already.
+type ErrAlreadyApproved struct {
+	Migration string
+	State     State
+}
+
+// Error implements error.
+func (e *ErrAlreadyApproved) Error() string {
+	return fmt.Sprintf("already approved: migration %s is %s; roll it back first if you want another", e.Migration, e.State)
+}
+
+// ErrUnknown says that there is no migration of an id.
+var ErrUnknown = errors.New("no such migration")
+
+// ErrState says that an order does not fit the state of a migration.
+type ErrState struct {
+	Migration string
+	Order     string
+	State     State
+	Need      string
+}
+
+// Error implements error.
+func (e *ErrState) Error() string {
+	return fmt.Sprintf("can not %s migration %s: it is %s; %s", e.Order, e.Migration, e.State, e.Need)
+}
+
+// ErrOwnership says that a table of the look-up's name exists and is not this migration's own. It is never retried, and
+// the table is never touched.
+type ErrOwnership struct {
+	Table   string
+	Comment string
+}
+
+// Error implements error.
+func (e *ErrOwnership) Error() string {
+	return fmt.Sprintf("ownership ambiguous: table %s exists and its comment is %q, not this migration's; it is left alone. "+
+		"If an earlier migration left it, drop that migration; else choose another name", e.Table, e.Comment)
+}
+
+// stop is an error after which the work would only fail again.
+type stop struct {
+	to     State
+	broken bool
+	reason string
+}
+
+func (s *stop) Error() string { return s.reason }
+
+// Short is a reason short enough for a metric's label.
+func Short(reason string) string {
+	const most = 120
+	if len(reason) <= most {
+		return reason
+	}
+	cut := most
+	for cut > 0 && reason[cut]&0xC0 == 0x80 { // not inside a letter
+		cut--
+	}
+	return reason[:cut]
+}

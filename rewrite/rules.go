@@ -1,0 +1,121 @@
+package rewrite
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/rewrite/match"
+)
+
+// rule is what is to be done with one statement text. One rule holds for one epoch.
+type rule struct {
+	read        *readRule
+	writes      []writeRule
+	conditional bool // the statement has an IF
+}
+
+type readRule struct {
+	active *active
+	read   *match.Read
+}
+
+type writeRule struct {
+	active *active
+	write  *match.Write
+	// doubtful: the text could not be parsed, so perhaps Cassandra will not take it either
+	doubtful bool
+}
+
+// Text implements proxy.Rule: texts are left as they are.
+func (*rule) Text() string { return "" }
+
+func (r *rule) matters() bool { return r.read != nil || len(r.writes) > 0 }
+
+// nothing is the rule of most statements.
+var nothing = &rule{}
+
+// maxTexts bounds the texts that a rule set remembers; maxText the length of one.
+const (
+	maxTexts = 10000
+	maxText  = 1 << 16
+)
+
+// ruleSet is the look-ups in force at one epoch, and what they mean for the texts met so far.
+type ruleSet struct {
+	active []*active
+
+	mu    sync.RWMutex
+	texts map[string]*rule
+}
+
+func newRuleSet(list []*active) *ruleSet {
+	return &ruleSet{active: list, texts: map[string]*rule{}}
+}
+
+// rule finds or compiles the rule of a text. Long texts are compiled each time: they are literal bulk, never to be seen
+// again.
+func (s *ruleSet) rule(keyspace, text string) *rule {
+	if len(s.active) == 0 {
+		return nothing
+	}
+	var key string
+	if len(text) <= maxText {
+		key = keyspace + "\x00" + text
+		s.mu.RLock()
+		r := s.texts[key]
+		s.mu.RUnlock()
+		if r != nil {
+			return r
+		}
+	}
+	r := s.compile(keyspace, text)
+	if key != "" {
+		s.mu.Lock()
+		if len(s.texts) >= maxTexts {
+			clear(s.texts)
+		}
+		s.texts[key] = r
+		s.mu.Unlock()
+	}
+	return r
+}
+
+func (s *ruleSet) compile(keyspace, text string) *rule {
+	st, err := cql.Parse(text)
+	r := &rule{}
+	if err != nil {
+		if strings.HasPrefix(strings.ToUpper(strings.TrimSpace(text)), "SELECT") {
+			return nothing // whatever it reads, it runs as it was written
+		}
+		for _, a := range s.active {
+			if w := a.lookup.Unreadable(text); w != nil {
+				r.writes = append(r.writes, writeRule{a, w, true})
+			}
+		}
+		return r.orNothing()
+	}
+	r.conditional = match.Conditional(st)
+	for _, a := range s.active {
+		if st.Kind() == cql.KindSelect {
+			if !a.serve.Load() && !a.shadow.Load() {
+				continue
+			}
+			if read, refusal := a.lookup.CompileRead(st, keyspace); refusal == nil && r.read == nil {
+				r.read = &readRule{a, read}
+			}
+			continue
+		}
+		for _, w := range a.lookup.Writes(st, keyspace) {
+			r.writes = append(r.writes, writeRule{active: a, write: w})
+		}
+	}
+	return r.orNothing()
+}
+
+func (r *rule) orNothing() *rule {
+	if !r.matters() && !r.conditional {
+		return nothing
+	}
+	return r
+}

@@ -1,0 +1,433 @@
+package rewrite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/exec/exectest"
+	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// serving runs a test on a world that serves.
+func serving(t *testing.T, f func(t *testing.T, w *world)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(6, 2)
+		w.boot(quick())
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Serving)
+		f(t, w)
+	})
+}
+
+func (w *world) approve(id string) error {
+	_, err := w.engine.Approve(context.Background(), id, advice(w.t), "ann")
+	return err
+}
+
+// served asks for a guest and tells whether the look-up answered; the answer must be right in any case.
+func (w *world) served(guest string) bool {
+	w.t.Helper()
+	got := w.ask(byGuest, str(guest))
+	if want := w.direct(guest); got.failed || !exec.Equal(got.rows, want) {
+		w.t.Fatalf("%s: got %q, want %q", guest, got.rows, want)
+	}
+	return !got.forwarded
+}
+
+// A crash after each write to the store, and between any two statements of ours, loses nothing: the next process serves
+// in the end, and every row has its entry.
+func TestCrashAnywhere(t *testing.T) {
+	for at := 1; ; at++ {
+		crashed := false
+		t.Run(fmt.Sprint("step ", at), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.fill(4, 2)
+				var n atomic.Int64
+				crash := make(chan struct{})
+				hit := func() error {
+					if n.Add(1) == int64(at) {
+						close(crash)
+					}
+					if n.Load() >= int64(at) {
+						return errCrashed
+					}
+					return nil
+				}
+				w.db.Before = func(ctx context.Context, _ exec.Query) error {
+					if ctx.Value(applicationKey{}) != nil {
+						return nil
+					}
+					return hit()
+				}
+				w.store.Before = func(string, string) error { return hit() }
+				w.boot(quick())
+				_ = w.approve("m1")
+				select {
+				case <-crash:
+					crashed = true
+				case <-time.After(time.Hour):
+				}
+				w.stop()
+				w.db.Before, w.store.Before = nil, nil
+				w.boot(quick())
+				defer func() { w.stop() }()
+				if len(w.engine.Migrations()) == 0 {
+					must(t, w.approve("m1")) // the crash came before the approval was saved
+				}
+				w.await(migrate.Serving)
+				if !w.served("guest1") {
+					t.Error("not served")
+				}
+				if m := w.engine.Migrations()[0]; m.Repaired != 0 || m.Last.Missing != 0 {
+					t.Errorf("verification had to repair: %+v", m)
+				}
+			})
+		})
+		if !crashed {
+			if at < 20 {
+				t.Fatalf("only %d steps", at)
+			}
+			return
+		}
+	}
+}
+
+func TestRollbackFromEveryState(t *testing.T) {
+	for _, state := range []migrate.State{migrate.Approved, migrate.Created, migrate.DualWrite, migrate.Backfill, migrate.Verify,
+		migrate.Shadow, migrate.Serving, migrate.Suspended, migrate.Failed} {
+		t.Run(string(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.fill(3, 1)
+				base := stays()
+				lookup, refusal := match.New(advice(t), &base)
+				if refusal != nil {
+					t.Fatal(refusal)
+				}
+				if state != migrate.Approved {
+					_, err := w.db.Query(context.Background(), exec.Query{Text: lookup.Create("m1")})
+					must(t, err)
+				}
+				must(t, w.store.Save(context.Background(), migrate.KindMigration, "m1",
+					&Migration{ID: "m1", LookUp: advice(t), Base: base, State: state, T0: 1}))
+				block, open := context.WithCancel(context.Background())
+				w.db.Before = func(ctx context.Context, _ exec.Query) error { // the work of the state does not get anywhere
+					if ctx.Value(applicationKey{}) != nil {
+						return nil
+					}
+					select {
+					case <-ctx.Done():
+					case <-block.Done():
+					}
+					return ctx.Err()
+				}
+				w.boot(quick())
+				defer func() { open(); w.stop() }()
+				synctest.Wait()
+				must(t, w.engine.Rollback(context.Background(), "m1", "bob"))
+				if w.engine.Rule("", byGuest) != nil {
+					t.Error("reads are still looked at after the order")
+				}
+				w.await(migrate.RolledBack)
+				if w.engine.Rule("", setGuest) != nil {
+					t.Error("writes are still looked at")
+				}
+				open()
+				var order *migrate.ErrState
+				if err := w.engine.Rollback(context.Background(), "m1", "bob"); !errors.As(err, &order) {
+					t.Errorf("a second roll-back: %v", err)
+				}
+				must(t, w.engine.Drop(context.Background(), "m1", "bob"))
+				if w.db.Schema().Table("hotel", "stays_by_guest") != nil {
+					t.Error("the table is still there")
+				}
+				if w.db.Schema().Table("hotel", "stays") == nil {
+					t.Error("the application's table is gone")
+				}
+				must(t, w.approve("m2")) // and all over again
+				for w.engine.Migrations()[1].State != migrate.Serving {
+					time.Sleep(time.Second)
+				}
+			})
+		})
+	}
+}
+
+func TestApproval(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		var already *migrate.ErrAlreadyApproved
+		if err := w.approve("m2"); !errors.As(err, &already) || already.Migration != "m1" {
+			t.Errorf("second approval of the same look-up: %v", err)
+		}
+		if err := w.approve("m1"); !errors.As(err, &already) {
+			t.Errorf("second approval of the same id: %v", err)
+		}
+		if err := w.approve("../x"); err == nil {
+			t.Error("a bad id was taken")
+		}
+		if err := w.engine.Drop(context.Background(), "m1", "ann"); err == nil {
+			t.Error("a serving look-up was dropped")
+		}
+		if err := w.engine.Resume(context.Background(), "m1", "ann"); err == nil {
+			t.Error("a serving look-up was resumed")
+		}
+		if err := w.engine.Rollback(context.Background(), "nobody", "ann"); !errors.Is(err, migrate.ErrUnknown) {
+			t.Errorf("roll-back of an unknown migration: %v", err)
+		}
+		stale := advice(t)
+		stale.SchemaDigest, stale.Column = "0", "status"
+		var refusal *match.Refusal
+		if _, err := w.engine.Approve(context.Background(), "m3", stale, "ann"); !errors.As(err, &refusal) || refusal.Condition != "C20" {
+			t.Errorf("C20: %v", err)
+		}
+	})
+}
+
+// A table of the look-up's name that is not this migration's is never touched, and the approval fails for good.
+func TestOwnershipAmbiguous(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		foreign := stays()
+		foreign.Name, foreign.Comment = "stays_by_guest", "ours, hands off"
+		w.db.Add(foreign)
+		w.boot(quick())
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Failed)
+		if m := w.engine.Migrations()[0]; !strings.Contains(m.Reason, "ownership ambiguous") {
+			t.Error(m.Reason)
+		}
+		must(t, w.engine.Rollback(context.Background(), "m1", "ann"))
+		w.await(migrate.RolledBack)
+		var ownership *migrate.ErrOwnership
+		if err := w.engine.Drop(context.Background(), "m1", "ann"); !errors.As(err, &ownership) {
+			t.Errorf("drop: %v", err)
+		}
+		if w.db.Schema().Table("hotel", "stays_by_guest") == nil {
+			t.Error("somebody else's table was dropped")
+		}
+	})
+}
+
+// While Cassandra is down a migration waits and says why; then it goes on.
+func TestWaitsForCassandra(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(6, 2)
+		var down atomic.Bool
+		var puts atomic.Int64
+		w.db.Before = func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
+				if puts.Add(1) == 5 {
+					down.Store(true)
+				}
+			}
+			if down.Load() {
+				return exectest.Timeout
+			}
+			return nil
+		}
+		w.boot(quick())
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		m := w.engine.Migrations()[0]
+		if m.State != migrate.Backfill || m.Progress.Throttled == "" {
+			t.Fatalf("%+v", m)
+		}
+		if n := testutil.CollectAndCount(w.engine, "helenus_migration_throttled"); n != 1 {
+			t.Errorf("%d series say that it waits", n)
+		}
+		down.Store(false)
+		w.await(migrate.Serving)
+		if !w.served("guest1") {
+			t.Error("not served")
+		}
+	})
+}
+
+func TestSweepFindsMissing(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		// A writer that bypasses the proxy.
+		must(t, w.db.Write(insertRow, [][]byte{str("past"), num(1), num(1), str("guest1"), str("x")}, time.Now().UnixMicro()))
+		w.await(migrate.Suspended)
+		if w.served("guest1") {
+			t.Error("still served")
+		}
+		must(t, w.engine.Resume(context.Background(), "m1", "ann"))
+		w.await(migrate.Serving)
+		if !w.served("guest1") {
+			t.Error("not served after it was repaired")
+		}
+		if m := w.engine.Migrations()[0]; m.Repaired != 1 {
+			t.Errorf("%+v", m)
+		}
+	})
+}
+
+func TestSchemaChanges(t *testing.T) {
+	for name, change := range map[string]func(w *world){
+		"the base has another column": func(w *world) {
+			base := stays()
+			base.Columns = append(base.Columns, schema.Column{Name: "x", Kind: schema.Regular, Position: -1, Type: "text"})
+			w.db.Add(base)
+		},
+		"the base is gone":    func(w *world) { w.db.Drop("hotel", "stays") },
+		"the look-up is gone": func(w *world) { w.db.Drop("hotel", "stays_by_guest") },
+		"an index that folds case": func(w *world) {
+			base := stays()
+			base.Indexes = []schema.Index{{Name: "i", Column: "guest", On: "values", Options: map[string]string{"case_sensitive": "false"}}}
+			w.db.Add(base)
+		},
+	} {
+		t.Run("C20 "+name, func(t *testing.T) {
+			serving(t, func(t *testing.T, w *world) {
+				change(w)
+				w.engine.SchemaChanged(w.db.Schema())
+				if w.engine.Rule("", byGuest) != nil || w.engine.Rule("", setGuest) != nil {
+					t.Error("statements are still looked at when SchemaChanged has returned")
+				}
+				if err := w.engine.Resume(context.Background(), "m1", "ann"); err == nil {
+					t.Error("resumed, though the look-up does not fit")
+				}
+			})
+		})
+	}
+}
+
+// After a restart nothing is served before a schema was seen.
+func TestNothingServedBeforeSchema(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.stop()
+		known := false
+		e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Schema: func() *schema.Schema {
+			if known {
+				return w.db.Schema()
+			}
+			return nil
+		}})
+		must(t, err)
+		must(t, e.Restore(context.Background()))
+		w.engine, w.stop = e, func() { e.Close(context.Background()) }
+		if w.served("guest1") {
+			t.Error("served without a look at the schema")
+		}
+		if e.Rule("", setGuest) == nil {
+			t.Error("writes are not looked at after a restart")
+		}
+		known = true
+		e.SchemaChanged(w.db.Schema())
+		if !w.served("guest1") {
+			t.Error("not served")
+		}
+	})
+}
+
+func TestOpaqueConnection(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		ended := w.engine.Opaque(&proxy.Client{Address: "10.0.0.1:1"})
+		if w.served("guest1") {
+			t.Error("served while somebody writes unseen")
+		}
+		w.await(migrate.Suspended)
+		if err := w.engine.Resume(context.Background(), "m1", "ann"); !errors.Is(err, ErrOpaque) {
+			t.Errorf("resume: %v", err)
+		}
+		ended()
+		must(t, w.engine.Resume(context.Background(), "m1", "ann"))
+		w.await(migrate.Serving)
+	})
+}
+
+// A look-up that answers wrongly is found out by shadow reads while it serves.
+func TestMismatchSuspends(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		a, err := w.db.Query(context.Background(), exec.Query{Text: "SELECT guest, room, day, n FROM hotel.stays_by_guest WHERE guest = ?", Values: [][]byte{str("guest1")}})
+		must(t, err)
+		for _, row := range a.Rows {
+			_, err := w.db.Query(context.Background(), exec.Query{Text: "DELETE FROM hotel.stays_by_guest USING TIMESTAMP ? WHERE guest = ? AND room = ? AND day = ? AND n = ?",
+				Values: append([][]byte{exec.FromInt64(time.Now().UnixMicro())}, row...)})
+			must(t, err)
+		}
+		w.engine.options.Every = 1 // every read is compared
+		w.ask(byGuest, str("guest1"))
+		w.await(migrate.Suspended)
+		if m := w.engine.Migrations()[0]; m.Mismatch == "" || strings.Contains(m.Mismatch, "guest1") {
+			t.Errorf("%q", m.Mismatch)
+		}
+	})
+}
+
+// Reads whose plan fails run as written; when most do, the migration is suspended.
+func TestErrorRateSuspends(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.db.Before = func(_ context.Context, q exec.Query) error {
+			if strings.Contains(q.Text, "stays_by_guest WHERE guest = ? LIMIT") {
+				return exectest.Timeout
+			}
+			return nil
+		}
+		for range errorWindow {
+			if w.served("guest1") {
+				t.Fatal("served")
+			}
+		}
+		w.await(migrate.Suspended)
+	})
+}
+
+func TestStoreFails(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.store.Before = func(string, string) error { return errors.New("disk full") }
+		if err := w.engine.Rollback(context.Background(), "m1", "ann"); err == nil {
+			t.Error("nobody was told that the roll-back is not saved")
+		}
+		if w.served("guest1") {
+			t.Error("still served")
+		}
+		if err := w.approve("m9"); err == nil {
+			t.Error("an approval that was not saved")
+		}
+		w.store.Before = nil
+		w.await(migrate.RolledBack)
+	})
+}
+
+func TestMetrics(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.served("guest1")
+		w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0))
+		problems, err := testutil.CollectAndLint(w.engine)
+		if err != nil || len(problems) > 0 {
+			t.Errorf("%v %v", problems, err)
+		}
+		want := `
+# HELP helenus_migration_phase 1 for the state that a migration is in.
+# TYPE helenus_migration_phase gauge
+helenus_migration_phase{migration_id="m1",phase="serving"} 1
+# HELP helenus_rewrite_writes_total Writes whose entry was written first (written), or that were refused because it could not be (failed).
+# TYPE helenus_rewrite_writes_total counter
+helenus_rewrite_writes_total{migration="m1",result="failed"} 0
+helenus_rewrite_writes_total{migration="m1",result="written"} 1
+`
+		if err := testutil.CollectAndCompare(w.engine, strings.NewReader(want), "helenus_migration_phase", "helenus_rewrite_writes_total"); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,183 @@
+package rewrite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/match"
+)
+
+// Flags of a frame header.
+const (
+	flagTracing = 0x02
+	flagPayload = 0x04
+)
+
+// Take implements proxy.Rewriter.
+func (e *Engine) Take(r *proxy.Request) bool {
+	switch r.Opcode {
+	case proxy.OpExecute, proxy.OpQuery:
+		own, ok := r.Rule.(*rule)
+		if !ok {
+			return false
+		}
+		if own.read != nil {
+			return r.Opcode == proxy.OpExecute && e.takeRead(r, own.read)
+		}
+		return e.takeWrite(r)
+	case proxy.OpBatch:
+		return e.takeWrite(r)
+	}
+	return false
+}
+
+func serial(consistency uint16) bool {
+	return consistency == uint16(gocql.Serial) || consistency == uint16(gocql.LocalSerial)
+}
+
+// plain tells whether a read is one that the look-up may answer at all.
+func plain(r *proxy.Request) bool {
+	return r.Prepared != nil && r.Prepared.ResultMetadata != nil && len(r.PagingState) == 0 && !r.Unusual &&
+		r.Flags&(flagTracing|flagPayload) == 0 && !serial(r.Consistency) && (r.Client == nil || !r.Client.User)
+}
+
+// takeRead answers a read, or compares it.
+func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
+	a := rule.active
+	if !plain(r) {
+		a.counts.original.Add(1)
+		return false
+	}
+	switch {
+	case a.serving() && a.turn.Add(1)%e.options.Every != 0:
+		select {
+		case e.reads <- struct{}{}:
+		default:
+			a.counts.original.Add(1)
+			return false
+		}
+		e.wait.Add(1)
+		go func() {
+			defer func() { <-e.reads; e.wait.Done() }()
+			e.serve(r, rule)
+		}()
+		return true
+	case a.shadow.Load():
+		a.counts.original.Add(1)
+		return e.compare(r, rule)
+	}
+	a.counts.original.Add(1)
+	return false
+}
+
+func request(r *proxy.Request) exec.Request {
+	q := exec.Request{Values: match.Values{Values: r.Values, Variables: r.Prepared.Variables},
+		Consistency: gocql.Consistency(r.Consistency), PageSize: int(r.PageSize)}
+	for _, c := range r.Prepared.Results {
+		q.Columns = append(q.Columns, c.Name)
+	}
+	return q
+}
+
+// serve answers a read from the look-up, or sends it on as it was written.
+func (e *Engine) serve(r *proxy.Request, rule *readRule) {
+	ctx, cancel := context.WithTimeout(e.life, e.options.ReadTimeout)
+	defer cancel()
+	a := rule.active
+	rows, err := e.reader.Read(ctx, rule.read, request(r))
+	if err == nil {
+		a.counts.served.Add(1)
+		a.errors.add(false)
+		r.Answer(rows)
+		return
+	}
+	a.counts.fallback.Add(1)
+	r.Forward(proxy.Forward{})
+	if errors.Is(err, exec.ErrUnsuited) {
+		return
+	}
+	e.log.Debug("a read ran as it was written", "migration", a.id, "err", err)
+	// That nothing could be reached says nothing of the plan: the original can not be answered either.
+	if !errors.Is(err, exec.ErrNoConnection) && !errors.Is(err, gocql.ErrNoConnections) && a.errors.add(true) {
+		e.suspend(a, "more than half of the last reads failed on the look-up, the latest with: "+err.Error())
+	}
+}
+
+// maxCompared is the largest answer that is compared, in bytes.
+const maxCompared = 1 << 20
+
+// compare sends a read on as it was written, and afterwards compares the answer with the look-up's.
+func (e *Engine) compare(r *proxy.Request, rule *readRule) bool {
+	select {
+	case e.pairs <- struct{}{}:
+	default:
+		return false
+	}
+	q := request(r)
+	q.PageSize = 0 // the answer is looked at only if it is whole
+	q.Values.Values = keep(r.Values)
+	e.wait.Add(1)
+	release := func() { <-e.pairs; e.wait.Done() }
+	r.Forward(proxy.Forward{Done: func(answer proxy.Response) {
+		if answer.Lost || answer.Failed || answer.Truncated || answer.Opcode != proxy.OpResult || len(answer.Body) > maxCompared {
+			release()
+			return
+		}
+		body := bytes.Clone(answer.Body)
+		go func() {
+			defer release()
+			original, err := exec.ParseRows(body)
+			if err != nil {
+				return
+			}
+			if original == nil {
+				original = proxy.Rows{}
+			}
+			err = e.manager.Compare(e.life, rule.active.id, rule.read, q, original)
+			if err != nil && e.life.Err() == nil {
+				e.log.Debug("a read could not be compared", "migration", rule.active.id, "err", err)
+			}
+		}()
+	}})
+	return true
+}
+
+// keep copies values out of the relay's memory.
+func keep(values []proxy.Value) []proxy.Value {
+	out := make([]proxy.Value, len(values))
+	for i, v := range values {
+		out[i] = v
+		out[i].Bytes = bytes.Clone(v.Bytes)
+	}
+	return out
+}
+
+// errorRate tells when more than half of a window of reads failed.
+type errorRate struct {
+	mu      sync.Mutex
+	n, fail int
+}
+
+const errorWindow = 200
+
+// add counts one read; it is true when the window is full and more than half of it failed.
+func (r *errorRate) add(failed bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+	if failed {
+		r.fail++
+	}
+	if r.n < errorWindow {
+		return false
+	}
+	bad := r.fail > r.n/2
+	r.n, r.fail = 0, 0
+	return bad
+}

@@ -1,0 +1,355 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math/bits"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/dchest/siphash"
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/maintain"
+	"github.com/helenus-db/helenus/rewrite/match"
+)
+
+// Settings of a Checker; zero values are replaced by the defaults named.
+type Settings struct {
+	Consistency gocql.Consistency // of scans; QUORUM
+	Ranges      int               // 64; parts of the ring that are scanned one by one
+	Workers     int               // 2; parts scanned at a time
+	PageSize    int               // 2,000 rows
+	Collect     int64             // 200,000; rows of differing buckets that are held at a time
+	Parallel    int               // 16; differences checked at a time
+}
+
+// Defaults fills in what was left zero.
+func (s Settings) Defaults() Settings {
+	def := func(n *int, v int) {
+		if *n <= 0 {
+			*n = v
+		}
+	}
+	if s.Consistency == 0 {
+		s.Consistency = gocql.Quorum
+	}
+	def(&s.Ranges, 64)
+	def(&s.Workers, 2)
+	def(&s.PageSize, 2000)
+	def(&s.Parallel, 16)
+	if s.Collect <= 0 {
+		s.Collect = 200000
+	}
+	return s
+}
+
+// Checker compares look-ups with their base tables.
+type Checker struct {
+	Session    exec.Session
+	Maintainer *maintain.Maintainer
+	settings   Settings
+}
+
+// New returns a Checker.
+func New(session exec.Session, maintainer *maintain.Maintainer, settings Settings) *Checker {
+	return &Checker{Session: session, Maintainer: maintainer, settings: settings.Defaults()}
+}
+
+// Result is what a pass found.
+type Result struct {
+	Rows     int64    `json:"rows"`     // base rows that need an entry
+	Entries  int64    `json:"entries"`  // entries
+	Missing  int64    `json:"missing"`  // rows without entry; a clean pass has none
+	Repaired int64    `json:"repaired"` // of which were given one
+	Orphans  int64    `json:"orphans"`  // entries without row
+	Removed  int64    `json:"removed"`  // of which were removed
+	Sample   []string `json:"sample,omitempty"`
+}
+
+// MaxSample is how many missing rows a Result names.
+const MaxSample = 20
+
+const buckets = 1 << 16
+
+type bucket struct {
+	count  int64
+	hi, lo uint64
+}
+
+func (b *bucket) add(hi, lo uint64) {
+	b.count++
+	var carry uint64
+	b.lo, carry = bits.Add64(b.lo, lo, 0)
+	b.hi, _ = bits.Add64(b.hi, hi, carry)
+}
+
+// hash is over value and key; the key of the hash is fixed, since the sums are only ever compared with each other.
+func hash(row []byte) (hi, lo uint64) {
+	return siphash.Hash128(0x48656c656e7573, 0x76657269667900, row)
+}
+
+// encode writes value and key one after the other, each with its length.
+func encode(buffer []byte, value []byte, key [][]byte) []byte {
+	buffer = binary.BigEndian.AppendUint32(buffer[:0], uint32(len(value))) // #nosec G115 -- a cell
+	buffer = append(buffer, value...)
+	for _, k := range key {
+		buffer = binary.BigEndian.AppendUint32(buffer, uint32(len(k))) // #nosec G115
+		buffer = append(buffer, k...)
+	}
+	return buffer
+}
+
+func decode(row string) (value []byte, key [][]byte) {
+	b := []byte(row)
+	for len(b) >= 4 {
+		n := binary.BigEndian.Uint32(b)
+		part := b[4 : 4+n]
+		b = b[4+n:]
+		if value == nil {
+			value = part
+			continue
+		}
+		key = append(key, part)
+	}
+	return value, key
+}
+
+// Pass runs one pass over a look-up whose backfill has the timestamp t0. progress, if not nil, is told how many of how
+// many parts are done.
+func (c *Checker) Pass(ctx context.Context, l *match.LookUp, t0 int64, progress func(done, total int)) (Result, error) {
+	var result Result
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	parts := 2 * c.settings.Ranges
+	done := 0
+	step := func() { done++; progress(min(done, parts), parts) }
+	base, entries := make([]bucket, buckets), make([]bucket, buckets)
+	count := func(into []bucket, n *int64) func([]byte) {
+		return func(row []byte) {
+			hi, lo := hash(row)
+			into[hi%buckets].add(hi, lo)
+			*n++
+		}
+	}
+	if err := c.scan(ctx, l, true, step, count(base, &result.Rows)); err != nil {
+		return result, err
+	}
+	if err := c.scan(ctx, l, false, step, count(entries, &result.Entries)); err != nil {
+		return result, err
+	}
+	for from := 0; from < buckets; {
+		wanted, rows := make(map[uint64]bool), int64(0)
+		for ; from < buckets && (rows == 0 || rows < c.settings.Collect); from++ {
+			if base[from] != entries[from] {
+				wanted[uint64(from)] = true // #nosec G115 -- not negative
+				rows += base[from].count + entries[from].count
+			}
+		}
+		if len(wanted) == 0 {
+			break
+		}
+		if err := c.differences(ctx, l, t0, wanted, &result); err != nil {
+			return result, err
+		}
+	}
+	sort.Strings(result.Sample)
+	return result, nil
+}
+
+// scan reads the base or the look-up whole, and hands over each row that has, or is, an entry. Calls of row do not overlap.
+func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step func(), row func([]byte)) error {
+	text, name := l.ScanEntries(), l.LookUpName()
+	if base {
+		text, name = l.ScanBase(), l.BaseName()
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		mu    sync.Mutex
+		wait  sync.WaitGroup
+		first error
+		parts = make(chan exec.Range)
+	)
+	for range c.settings.Workers {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			var buffer []byte
+			for p := range parts {
+				q := exec.Query{Text: text, Values: [][]byte{exec.FromInt64(p.First), exec.FromInt64(p.Last)},
+					Consistency: c.settings.Consistency, PageSize: c.settings.PageSize}
+				err := c.Session.Scan(ctx, q, func(cells [][]byte) error {
+					value := cells[len(l.Key)]
+					if !match.Indexable(value) {
+						return nil
+					}
+					buffer = encode(buffer, value, cells[:len(l.Key)])
+					mu.Lock()
+					defer mu.Unlock()
+					row(buffer)
+					return nil
+				})
+				mu.Lock()
+				if err != nil && first == nil {
+					first = fmt.Errorf("scan %s: %w", name, err)
+					cancel()
+				}
+				step()
+				mu.Unlock()
+			}
+		}()
+	}
+feed:
+	for _, p := range exec.Ring(c.settings.Ranges) {
+		select {
+		case parts <- p:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(parts)
+	wait.Wait()
+	if first == nil {
+		first = ctx.Err()
+	}
+	return first
+}
+
+// differences collects the rows of some buckets from both tables and settles what only one of them has.
+func (c *Checker) differences(ctx context.Context, l *match.LookUp, t0 int64, wanted map[uint64]bool, result *Result) error {
+	const inBase, inEntries = 1, 2
+	seen := map[string]byte{}
+	collect := func(mark byte) func([]byte) {
+		return func(row []byte) {
+			if hi, _ := hash(row); wanted[hi%buckets] {
+				seen[string(row)] |= mark
+			}
+		}
+	}
+	if err := c.scan(ctx, l, true, func() {}, collect(inBase)); err != nil {
+		return err
+	}
+	if err := c.scan(ctx, l, false, func() {}, collect(inEntries)); err != nil {
+		return err
+	}
+	var rows []string
+	for row, mark := range seen {
+		if mark != inBase|inEntries {
+			rows = append(rows, row)
+		}
+	}
+	sort.Strings(rows)
+	var (
+		mu    sync.Mutex
+		wait  sync.WaitGroup
+		first error
+		slots = make(chan struct{}, c.settings.Parallel)
+	)
+	for _, row := range rows {
+		slots <- struct{}{}
+		mu.Lock()
+		stop := first != nil
+		mu.Unlock()
+		if stop {
+			break
+		}
+		wait.Add(1)
+		go func() {
+			defer func() { <-slots; wait.Done() }()
+			value, key := decode(row)
+			var one Result
+			var err error
+			if seen[row] == inBase {
+				err = c.missing(ctx, l, t0, value, key, &one)
+			} else {
+				err = c.orphan(ctx, l, value, key, &one)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil && first == nil {
+				first = err
+			}
+			result.Missing += one.Missing
+			result.Repaired += one.Repaired
+			result.Orphans += one.Orphans
+			result.Removed += one.Removed
+			if len(result.Sample) < MaxSample {
+				result.Sample = append(result.Sample, one.Sample...)
+			}
+		}()
+	}
+	wait.Wait()
+	return first
+}
+
+// attempts is how often a row that changes under the eyes is looked at again; if it is still changing, the next pass
+// will see it.
+const attempts = 5
+
+// missing settles a base row whose entry was not seen.
+func (c *Checker) missing(ctx context.Context, l *match.LookUp, t0 int64, value []byte, key [][]byte, r *Result) error {
+	for range attempts {
+		before, written, err := c.Maintainer.Base(ctx, l, key)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(before, value) {
+			return nil // the row was changed; its new value is another row of the scan
+		}
+		_, found, err := c.Maintainer.Entry(ctx, l, value, key)
+		if err != nil {
+			return err
+		}
+		if found {
+			return nil
+		}
+		after, again, err := c.Maintainer.Base(ctx, l, key)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(after, value) || again != written {
+			continue
+		}
+		r.Missing++
+		r.Sample = append(r.Sample, describe(value, key))
+		ts := max(c.Maintainer.Stamp(), t0, written)
+		if err := c.Maintainer.Insert(ctx, l, value, key, ts, 0, c.Maintainer.Settings().Consistency); err != nil {
+			return fmt.Errorf("repair an entry of %s: %w", l.LookUpName(), err)
+		}
+		r.Repaired++
+		return nil
+	}
+	return nil
+}
+
+// orphan settles an entry whose base row was not seen.
+func (c *Checker) orphan(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, r *Result) error {
+	outcome, err := c.Maintainer.Reconcile(ctx, maintain.Garbage{LookUp: l, Value: value, Key: key})
+	if err != nil {
+		return err
+	}
+	switch outcome {
+	case maintain.Removed:
+		r.Orphans++
+		r.Removed++
+	case maintain.Left:
+		r.Orphans++
+	}
+	return nil
+}
+
+// describe names a row by its bytes in hexadecimal: value, then key.
+func describe(value []byte, key [][]byte) string {
+	parts := []string{hex.EncodeToString(value[:min(len(value), 32)])}
+	for _, k := range key {
+		parts = append(parts, hex.EncodeToString(k[:min(len(k), 32)]))
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,128 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sort"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/exec/exectest"
+	"github.com/helenus-db/helenus/rewrite/maintain"
+	"github.com/helenus-db/helenus/rewrite/match"
+)
+
+func setup(t testing.TB, s Settings) (*exectest.Memory, *match.LookUp, *Checker) {
+	t.Helper()
+	db := exectest.New()
+	base := schema.Table{Keyspace: "k", Name: "t", Columns: []schema.Column{
+		{Name: "p", Kind: schema.PartitionKey, Position: 0, Type: "text"},
+		{Name: "c", Kind: schema.Clustering, Position: 0, Type: "int"},
+		{Name: "v", Kind: schema.Regular, Position: -1, Type: "text"},
+	}}
+	db.Add(base)
+	l, refusal := match.New(plan.LookUp{Keyspace: "k", Base: "t", Column: "v", Table: "t_by_v"}, &base)
+	if refusal != nil {
+		t.Fatal(refusal)
+	}
+	if _, err := db.Query(context.Background(), exec.Query{Text: l.Create("m")}); err != nil {
+		t.Fatal(err)
+	}
+	m := maintain.New(db, maintain.Settings{}, time.Now, slog.New(slog.DiscardHandler))
+	return db, l, New(db, m, s)
+}
+
+// A pass finds exactly what is missing, repairs it, and counts what is too much; the next one is clean.
+func TestPass(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		db, l, checker := setup(t, Settings{Ranges: rapid.IntRange(1, 9).Draw(r, "ranges"), Collect: int64(rapid.IntRange(1, 20).Draw(r, "collect"))})
+		now := time.Now().UnixMicro()
+		var missing []string
+		orphans, old := int64(0), int64(0)
+		rows := rapid.IntRange(0, 40).Draw(r, "rows")
+		for i := range rows {
+			p, c, v := []byte(fmt.Sprint("p", i%7)), exec.FromInt32(int32(i)), []byte(fmt.Sprint("v", i%3))
+			base, entry := true, true
+			switch rapid.IntRange(0, 3).Draw(r, "what") {
+			case 0:
+				entry = false
+				missing = append(missing, describe(v, [][]byte{p, c}))
+			case 1:
+				base = false
+				orphans++
+			}
+			ts := now - 1000
+			if !base && rapid.Bool().Draw(r, "old") {
+				ts, old = now-5*3600*1e6, old+1
+			}
+			if base {
+				if err := db.Write("INSERT INTO k.t (p, c, v) VALUES (?, ?, ?)", [][]byte{p, c, v}, ts); err != nil {
+					r.Fatal(err)
+				}
+			}
+			if entry {
+				if err := db.Write("INSERT INTO k.t_by_v (v, p, c, written) VALUES (?, ?, ?, true)", [][]byte{v, p, c}, ts); err != nil {
+					r.Fatal(err)
+				}
+			}
+		}
+		sort.Strings(missing)
+		result, err := checker.Pass(context.Background(), l, now, nil)
+		if err != nil {
+			r.Fatal(err)
+		}
+		n := int64(len(missing))
+		if result.Missing != n || result.Repaired != n || result.Orphans != orphans || result.Removed != old || result.Rows != int64(rows)-orphans {
+			r.Fatalf("%+v; want %d missing, %d orphans, %d of them removed", result, n, orphans, old)
+		}
+		if n <= MaxSample && fmt.Sprint(result.Sample) != fmt.Sprint(missing) {
+			r.Fatalf("sample %v, want %v", result.Sample, missing)
+		}
+		if result, err = checker.Pass(context.Background(), l, now, nil); err != nil || result.Missing != 0 || result.Orphans != orphans-old {
+			r.Fatalf("%+v %v", result, err)
+		}
+	})
+}
+
+// A row that is written while the pass looks at it is no difference.
+func TestRowsThatChange(t *testing.T) {
+	db, l, checker := setup(t, Settings{Ranges: 1, Workers: 1, Parallel: 1})
+	ts := time.Now().UnixMicro()
+	key := [][]byte{[]byte("p"), exec.FromInt32(1)}
+	write := func(v string) {
+		ts++
+		for _, text := range []string{"INSERT INTO k.t_by_v (v, p, c, written) VALUES (?, ?, ?, true)", "INSERT INTO k.t (v, p, c) VALUES (?, ?, ?)"} {
+			if err := db.Write(text, append([][]byte{[]byte(v)}, key...), ts); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write("v0")
+	n := 0
+	db.Before = func(context.Context, exec.Query) error { n++; write(fmt.Sprint("v", n)); return nil }
+	result, err := checker.Pass(context.Background(), l, 0, nil)
+	if err != nil || result.Missing != 0 || n < 4 {
+		t.Errorf("%+v %v after %d statements", result, err, n)
+	}
+}
+
+func TestPassFails(t *testing.T) {
+	db, l, checker := setup(t, Settings{Ranges: 8})
+	n := 0
+	db.Before = func(context.Context, exec.Query) error {
+		if n++; n == 11 {
+			return exectest.Timeout
+		}
+		return nil
+	}
+	checker.settings.Workers = 1
+	if _, err := checker.Pass(context.Background(), l, 0, nil); !exec.Down(err) {
+		t.Errorf("%v", err)
+	}
+}

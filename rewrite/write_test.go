@@ -1,0 +1,336 @@
+package rewrite
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/exec/exectest"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// entry tells whether there is an entry of a guest for room3, 1, 0, its writetime and its time to live.
+func (w *world) entry(guest string) (ok bool, at int64, ttl int32) {
+	w.t.Helper()
+	a, err := w.db.Snapshot().Query(context.Background(), exec.Query{
+		Text:   "SELECT WRITETIME(written), TTL(written) FROM hotel.stays_by_guest WHERE guest = ? AND room = ? AND day = ? AND n = ?",
+		Values: [][]byte{str(guest), str("room3"), num(1), num(0)}})
+	must(w.t, err)
+	if len(a.Rows) == 0 {
+		return false, 0, 0
+	}
+	at, _ = exec.Int64(a.Rows[0][0])
+	ttl, _ = exec.Int32(a.Rows[0][1])
+	return true, at, ttl
+}
+
+func TestWritesThatCanBeKnown(t *testing.T) {
+	now := func() int64 { return time.Now().UnixMicro() }
+	key := [][]byte{str("room3"), num(1), num(0)}
+	with := func(first ...[]byte) [][]byte { return append(first, key...) }
+	for _, c := range []struct {
+		name   string
+		text   string
+		values func() [][]byte
+		change func(*proxy.Request)
+		guest  string // who has an entry afterwards, "" for nobody new
+		ttl    int32
+	}{
+		{"update", setGuest, func() [][]byte { return with(str("zoe")) }, nil, "zoe", 0},
+		{"insert", insertRow, func() [][]byte { return append(append([][]byte{}, key...), str("zoe"), str("x")) }, nil, "zoe", 0},
+		{"C11 using timestamp", "UPDATE hotel.stays USING TIMESTAMP ? SET guest = ? WHERE room = ? AND day = ? AND n = ?",
+			func() [][]byte { return with(exec.FromInt64(now()+5), str("zoe")) }, nil, "zoe", 0},
+		{"C10 ttl", "UPDATE hotel.stays USING TTL ? SET guest = ? WHERE room = ? AND day = ? AND n = ?",
+			func() [][]byte { return with(num(100), str("zoe")) }, nil, "zoe", 160},
+		{"C10 literal ttl", "INSERT INTO hotel.stays (room, day, n, guest) VALUES (?, ?, ?, ?) USING TTL 40",
+			func() [][]byte { return append(append([][]byte{}, key...), str("zoe")) }, nil, "zoe", 100},
+		{"literals", "UPDATE hotel.stays SET guest = 'zoe' WHERE room = 'room3' AND day = 1 AND n = 0", func() [][]byte { return nil },
+			func(r *proxy.Request) { r.Opcode, r.Prepared = proxy.OpQuery, nil }, "zoe", 0},
+		{"literals and values", "UPDATE hotel.stays SET guest = ? WHERE room = 'room3' AND day = ? AND n = 0",
+			func() [][]byte { return [][]byte{str("zoe"), num(1)} }, nil, "zoe", 0},
+		{"in a keyspace", "UPDATE stays SET guest = ? WHERE room = ? AND day = ? AND n = ?", func() [][]byte { return with(str("zoe")) },
+			func(r *proxy.Request) { r.Keyspace = "hotel" }, "zoe", 0}, // the database of the test knows no USE, and refuses it
+		{"C6 empty", setGuest, func() [][]byte { return with([]byte{}) }, nil, "", 0},
+		{"C6 too long", setGuest, func() [][]byte { return with(make([]byte, 70000)) }, nil, "", 0},
+		{"C6 null", setGuest, func() [][]byte { return with(nil) }, nil, "", 0},
+		{"C6 unset", setGuest, func() [][]byte { return with(nil) },
+			func(r *proxy.Request) { r.Values[0] = proxy.Value{Unset: true} }, "", 0},
+		{"C16 delete", deleteRow, func() [][]byte { return key }, nil, "", 0},
+		{"C16 delete a column", "DELETE guest FROM hotel.stays WHERE room = ? AND day = ? AND n = ?", func() [][]byte { return key }, nil, "", 0},
+		{"another column", "UPDATE hotel.stays SET status = ? WHERE room = ? AND day = ? AND n = ?", func() [][]byte { return with(str("x")) }, nil, "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			serving(t, func(t *testing.T, w *world) {
+				a := w.send(c.text, c.change, c.values()...)
+				if !a.forwarded {
+					t.Fatalf("%+v", a)
+				}
+				synctest.Wait()
+				if c.guest != "" {
+					ok, at, ttl := w.entry(c.guest)
+					if !ok || ttl != c.ttl || at < now()-1e6 {
+						t.Errorf("entry %t at %d (now %d), ttl %d", ok, at, now(), ttl)
+					}
+				}
+				if w.state() != migrate.Serving {
+					t.Errorf("%+v", w.engine.Migrations()[0])
+				}
+				for _, guest := range []string{"guest0", "guest1", "guest4", "zoe"} {
+					if !w.served(guest) {
+						t.Errorf("%s is not served", guest)
+					}
+				}
+			})
+		})
+	}
+}
+
+// An update without a timestamp gets one, and its entry the same, and the former value's entry is cleaned up.
+func TestTimestampsAgreeAndGarbageGoes(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		before := w.ask(setGuest, str("ann"), str("room3"), num(1), num(0))
+		_, at, _ := w.entry("ann")
+		if before.timestamp == 0 || at != before.timestamp {
+			t.Errorf("entry at %d, base at %d", at, before.timestamp)
+		}
+		time.Sleep(time.Second)
+		w.ask(setGuest, str("bob"), str("room3"), num(1), num(0))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if ok, _, _ := w.entry("ann"); ok {
+			t.Error("the former value's entry is still there")
+		}
+		w.ask(deleteRow, str("room3"), num(1), num(0))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if ok, _, _ := w.entry("bob"); ok {
+			t.Error("the deleted row's entry is still there")
+		}
+		if c := w.engine.maintainer.Counts(); c.Removed < 2 || c.Pending != 0 {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// What can not be known turns reads back before it goes on; what Cassandra refuses does not.
+func TestGuards(t *testing.T) {
+	key := [][]byte{str("room3"), num(1), num(0)}
+	for _, c := range []struct {
+		name     string
+		text     string
+		values   [][]byte
+		suspends bool
+	}{
+		{"C12 conditional", setGuest + " IF status = 'x'", append([][]byte{str("zoe")}, key...), true},
+		{"C6 a function", "UPDATE hotel.stays SET guest = uuid() WHERE room = ? AND day = ? AND n = ?", key, true},
+		{"C6 json", "INSERT INTO hotel.stays JSON ?", [][]byte{str("{}")}, true},
+		{"C20 truncate", "TRUNCATE hotel.stays", nil, true},
+		{"C20 unreadable, refused by Cassandra", "UPDATE hotel.stays SET SET guest = ?", [][]byte{str("zoe")}, false},
+		{"unreadable, about something else", "UPDATE hotel.rooms SET SET x = ?", [][]byte{str("zoe")}, false},
+		{"C12 conditional, not about the column", "UPDATE hotel.stays SET status = ? WHERE room = ? AND day = ? AND n = ? IF EXISTS", append([][]byte{str("zoe")}, key...), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			serving(t, func(t *testing.T, w *world) {
+				if a := w.ask(c.text, c.values...); !a.forwarded {
+					t.Fatalf("%+v", a)
+				}
+				synctest.Wait()
+				if got := w.state() == migrate.Suspended; got != c.suspends {
+					t.Errorf("suspended: %t; %+v", got, w.engine.Migrations()[0])
+				}
+				if w.served("guest1") == c.suspends {
+					t.Error("served wrongly")
+				}
+				if c.suspends {
+					w.stop() // and a restart does not forget it
+					w.boot(quick())
+					if w.served("guest1") {
+						t.Error("served after a restart")
+					}
+				}
+			})
+		})
+	}
+}
+
+// If Cassandra can not write the entry now, the client is told and the base is not written.
+func TestEntryCanNotBeWritten(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.db.Before = func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
+				return exectest.Timeout
+			}
+			return nil
+		}
+		if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); a.forwarded || !a.failed || a.code != 0x1001 {
+			t.Errorf("%+v", a)
+		}
+		synctest.Wait()
+		w.db.Before = nil
+		if len(w.direct("zoe")) > 0 {
+			t.Error("the base was written")
+		}
+		if !w.served("guest1") || w.state() != migrate.Serving {
+			t.Error("not served any more")
+		}
+	})
+}
+
+// While nothing rests on the entries, one that can not be written keeps nobody from writing.
+func TestEntryCanNotBeWrittenWhileSuspended(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		must(t, w.engine.manager.Suspend(context.Background(), "m1", "for the test", false))
+		w.db.Before = func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
+				return exectest.Timeout
+			}
+			return nil
+		}
+		if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); a.failed || !a.forwarded {
+			t.Errorf("%+v", a)
+		}
+		synctest.Wait()
+		w.db.Before = nil
+		must(t, w.engine.Resume(context.Background(), "m1", "ann"))
+		w.await(migrate.Serving)
+		if !w.served("zoe") {
+			t.Error("not served after it was resumed")
+		}
+		if m := w.engine.Migrations()[0]; m.Repaired != 1 {
+			t.Errorf("%+v", m)
+		}
+	})
+}
+
+// A fault of Cassandra's own keeps nobody from writing either; it turns reads back.
+func TestEntryFailsInternally(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.db.Before = func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
+				return exectest.Internal
+			}
+			return nil
+		}
+		if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); a.failed || !a.forwarded {
+			t.Errorf("%+v", a)
+		}
+		synctest.Wait()
+		w.db.Before = nil
+		w.await(migrate.Suspended)
+		if w.served("zoe") {
+			t.Error("still served")
+		}
+	})
+}
+
+// If the entry can not be written for another reason, the write goes on and reads are turned back.
+func TestEntryRefused(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.db.Drop("hotel", "stays_by_guest")
+		if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); a.failed {
+			t.Errorf("%+v", a)
+		}
+		w.await(migrate.Suspended)
+		if w.served("zoe") {
+			t.Error("served without a table")
+		}
+	})
+}
+
+func TestBatches(t *testing.T) {
+	child := func(text string, values ...[]byte) proxy.Child {
+		c := proxy.Child{Text: text, Prepared: &proxy.Prepared{Text: text}}
+		for _, v := range values {
+			c.Values = append(c.Values, proxy.Value{Bytes: v, Null: v == nil})
+		}
+		return c
+	}
+	status := child("UPDATE hotel.stays SET status = ? WHERE room = ? AND day = ? AND n = ?", str("x"), str("room3"), num(1), num(1))
+	zoe := child(setGuest, str("zoe"), str("room3"), num(1), num(0))
+	ann := child(setGuest, str("ann"), str("room3"), num(1), num(1))
+	lwt := child("UPDATE hotel.stays SET status = ? WHERE room = ? AND day = ? AND n = ? IF EXISTS", str("x"), str("room3"), num(1), num(1))
+	for _, c := range []struct {
+		name     string
+		children []proxy.Child
+		suspends bool
+		taken    bool
+	}{
+		{"nothing of ours", []proxy.Child{status, status}, false, false},
+		{"C18 two rows", []proxy.Child{zoe, status, ann}, false, true},
+		{"C12 another child has a condition", []proxy.Child{zoe, lwt}, true, true},
+		{"prepared elsewhere", []proxy.Child{zoe, {}}, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			serving(t, func(t *testing.T, w *world) {
+				cl := &client{w: w, ctx: context.Background(), done: make(chan answer, 1)}
+				r := &proxy.Request{Opcode: proxy.OpBatch, Version: 4, Consistency: 1, Responder: cl, Children: append([]proxy.Child(nil), c.children...)}
+				for i := range r.Children {
+					if text := r.Children[i].Text; text != "" {
+						r.Children[i].Rule = w.engine.Rule("", text)
+					}
+				}
+				if taken := w.engine.Take(r); taken != c.taken {
+					t.Fatalf("taken: %t", taken)
+				}
+				if !c.taken {
+					return
+				}
+				a := <-cl.done
+				if !a.forwarded {
+					t.Fatalf("%+v", a)
+				}
+				synctest.Wait()
+				if got := w.state() == migrate.Suspended; got != c.suspends {
+					t.Errorf("suspended: %t; %+v", got, w.engine.Migrations()[0])
+				}
+				if !c.suspends && (a.timestamp == 0 || !w.served("zoe") || !w.served("ann")) {
+					t.Errorf("%+v", a)
+				}
+			})
+		})
+	}
+}
+
+// Reads that are unusual run as they were written.
+func TestReadsAsWritten(t *testing.T) {
+	for name, change := range map[string]func(*proxy.Request){
+		"C3 paging state":     func(r *proxy.Request) { r.PagingState = []byte{1} },
+		"C3 more than a page": func(r *proxy.Request) { r.PageSize = 1 },
+		"C14 tracing":         func(r *proxy.Request) { r.Flags = flagTracing },
+		"C14 payload":         func(r *proxy.Request) { r.Flags = flagPayload },
+		"C14 unusual":         func(r *proxy.Request) { r.Unusual = true },
+		"C12 serial":          func(r *proxy.Request) { r.Consistency = 8 },
+		"C12 local serial":    func(r *proxy.Request) { r.Consistency = 9 },
+		"C21 authenticated":   func(r *proxy.Request) { r.Client = &proxy.Client{User: true} },
+		"C1 a query text":     func(r *proxy.Request) { r.Opcode = proxy.OpQuery },
+		"C1 other columns":    func(r *proxy.Request) { r.Prepared.Results = r.Prepared.Results[1:] },
+		"C6 null":             func(r *proxy.Request) { r.Values[0] = proxy.Value{Null: true} },
+		"C6 unset":            func(r *proxy.Request) { r.Values[0] = proxy.Value{Unset: true} },
+		"C6 empty":            func(r *proxy.Request) { r.Values[0].Bytes = []byte{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			serving(t, func(t *testing.T, w *world) {
+				if a := w.send(byGuest, change, str("guest1")); !a.forwarded {
+					t.Errorf("%+v", a)
+				}
+				if !w.served("guest1") {
+					t.Error("an ordinary read is not served")
+				}
+			})
+		})
+	}
+}
+
+// More entries than the cap: the original statement.
+func TestTooManyEntries(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.engine.reader.Entries = 2
+		if w.served("guest1") {
+			t.Error("served")
+		}
+	})
+}
