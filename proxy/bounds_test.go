@@ -171,3 +171,27 @@ func TestAPreparedIDBehindLongWarnings(t *testing.T) {
 		}
 	}
 }
+
+// TestVersionsShareAPreparedID: Cassandra gives a text the same id in every version, but says less of it in earlier ones.
+// A client of either must not look to the Rewriter as if it knew other columns.
+func TestVersionsShareAPreparedID(t *testing.T) {
+	k, w := &kept{}, &scripted{}
+	s := startProxy(t, startMock(t, k.handle), proxy.Options{Rewriter: w})
+	c := map[byte]*proxytest.Client{3: connect(t, s, 3), 4: connect(t, s, 4), 5: connect(t, s, 5)}
+	w.take = func(r *proxy.Request) bool {
+		if r.Unusual || (r.Version >= 4 && len(r.Prepared.PartitionKey) != 1) {
+			t.Errorf("v%d: taken %+v of %+v", r.Version, r, r.Prepared)
+		}
+		r.Fail(wire.ErrInvalid, "seen")
+		return true
+	}
+	w.set(readText, rule(""))
+	for _, order := range [][]byte{{3, 4, 5}, {5, 4, 3}, {4, 5, 3}} {
+		for _, version := range order {
+			call(t, c[version], wire.OpPrepare, proxytest.PrepareBody(version, readText))
+		}
+		for version, c := range c {
+			call(t, c, wire.OpExecute, proxytest.ExecuteBody(version, proxytest.PreparedID(readText), []byte("v")))
+		}
+	}
+}

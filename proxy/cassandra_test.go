@@ -188,3 +188,57 @@ func TestCassandraAndProxyRefuseAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestTheKeyspaceIsKnown, as Cassandra takes it: from USE with and without quotes, from version 5's requests, and from the
+// flag that it also obeys in version 4.
+func TestTheKeyspaceIsKnown(t *testing.T) {
+	points := cassandra(t)
+	for _, version := range []byte{4, 5} {
+		recorder := &tally{}
+		s := startProxy(t, nil, proxy.Options{ContactPoints: points, Recorder: recorder})
+		c := connect(t, s, version)
+		query := func(text string) {
+			t.Helper()
+			if h, body := call(t, c, wire.OpQuery, proxytest.QueryBody(version, text)); h.Opcode != wire.OpResult {
+				t.Fatalf("%s: %q", text, body)
+			}
+		}
+		names := []string{fmt.Sprintf("proxy_a%d_%d", version, os.Getpid()), fmt.Sprintf("Proxy_B%d_%d", version, os.Getpid())}
+		for _, name := range names {
+			query(`CREATE KEYSPACE "` + name + `" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}`)
+			defer query(`DROP KEYSPACE "` + name + `"`)
+			query(`CREATE TABLE "` + name + `".t (a int PRIMARY KEY)`)
+		}
+		ids := make(map[string]bool)
+		for i, name := range names {
+			query(`USE "` + name + `"`)
+			text := fmt.Sprintf("SELECT a FROM t WHERE a = %d", i)
+			query(text)
+			await(t, func() bool { return len(recorder.find(text)) == 1 })
+			if got := recorder.at("", text).keyspace; got != name {
+				t.Errorf("v%d: in use is %q, noticed %q", version, name, got)
+			}
+			_, body := call(t, c, wire.OpPrepare, proxytest.PrepareBody(version, "INSERT INTO t (a) VALUES (?)"))
+			r := wire.NewReader(body)
+			r.Int()
+			ids[string(r.String())] = true
+		}
+		if len(ids) != 2 {
+			t.Errorf("v%d: one text in two keyspaces has one id", version)
+		}
+		query("USE " + names[0])
+		text := "SELECT a FROM t WHERE a = 2"
+		body := wire.AppendShort(wire.AppendLongString(nil, text), 1)
+		if version >= 5 {
+			body = append(body, 0, 0, 0)
+		}
+		body = wire.AppendString(append(body, byte(wire.ParamKeyspace)), names[1])
+		_, answer := call(t, c, wire.OpQuery, body)
+		if !strings.Contains(string(answer), names[1]) {
+			t.Errorf("v%d: Cassandra does not obey the flag: %q", version, answer)
+		}
+		if got := recorder.at("", text).keyspace; got != names[1] {
+			t.Errorf("v%d: noticed %q", version, got)
+		}
+	}
+}

@@ -64,7 +64,7 @@ func fillRequest(r *Request, body []byte) bool {
 	}
 	fillParams(r, &q.Params)
 	r.Values = appendValues(nil, &q.Params, body)
-	if r.Prepared != nil && len(r.Prepared.Results) > 0 && string(q.MetadataID) != r.Prepared.ResultMetadataID {
+	if r.Version >= 5 && r.Prepared != nil && len(r.Prepared.Results) > 0 && string(q.MetadataID) != r.Prepared.ResultMetadataID {
 		// The client knows other result columns than we do (the table was altered): only Cassandra can tell which.
 		r.Unusual = true
 	}

@@ -5,8 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 // counts of one migration since the process began.
@@ -28,6 +26,7 @@ var (
 	descDivergent = describe("helenus_view_divergent_rows",
 		"Rows that the last verification pass found in only one of base and look-up: missing (a base row without entry, a fault) or orphan (an entry without base row, harmless).",
 		"view", "reason")
+	descClean   = describe("helenus_view_last_clean_pass_timestamp_seconds", "When a verification pass last found nothing missing, Unix time.", "view")
 	descRepairs = describe("helenus_view_repairs_total", "Missing entries that verification wrote, since the migration began.", "view")
 	descPending = describe("helenus_view_reconcile_pending", "Entries that wait to be looked at, because the value they stand for was replaced.")
 	descGarbage = describe("helenus_view_reconciled_total",
@@ -37,10 +36,10 @@ var (
 	descRatio    = describe("helenus_migration_progress_ratio", "How much of the work of the present state is done, 0 to 1.", "migration_id")
 	descETA      = describe("helenus_migration_eta_seconds", "Estimated seconds until the work of the present state is done; absent before 1 % is done.", "migration_id")
 	descStarted  = describe("helenus_migration_phase_start_timestamp_seconds", "When the present state was entered, Unix time.", "migration_id")
-	descWaiting  = describe("helenus_migration_throttled", "1 if a migration waits, with the reason.", "migration_id", "reason")
+	descWaiting  = describe("helenus_migration_throttled", "1 if a migration waits; reason is cassandra (a statement of ours failed, and is tried again), the text is in `helenus migrations`.", "migration_id", "reason")
 	descCompared = describe("helenus_migration_compared_reads", "Reads compared in shadow since the last clean verification.", "migration_id")
 
-	descriptions = []*prometheus.Desc{descReads, descWrites, descDivergent, descRepairs, descPending, descGarbage, descPhase, descRatio,
+	descriptions = []*prometheus.Desc{descReads, descWrites, descDivergent, descClean, descRepairs, descPending, descGarbage, descPhase, descRatio,
 		descETA, descStarted, descWaiting, descCompared}
 )
 
@@ -93,13 +92,16 @@ func (e *Engine) Collect(c chan<- prometheus.Metric) {
 			gauge(descETA, m.Progress.ETA.Seconds(), m.ID)
 		}
 		if m.Progress.Throttled != "" {
-			gauge(descWaiting, 1, m.ID, migrate.Short(m.Progress.Throttled))
+			gauge(descWaiting, 1, m.ID, "cassandra") // the only thing that a migration waits for
 		}
 		if view := m.LookUp.Keyspace + "." + m.LookUp.Table; !views[view] && m.Passes > 0 {
 			views[view] = true
 			gauge(descDivergent, float64(m.Last.Missing), view, "missing")
 			gauge(descDivergent, float64(m.Last.Orphans), view, "orphan")
 			total(descRepairs, m.Repaired, view)
+			if !m.Clean.IsZero() {
+				gauge(descClean, float64(m.Clean.UnixNano())/1e9, view)
+			}
 		}
 	}
 }

@@ -262,6 +262,9 @@ func BenchmarkRelay(b *testing.B) {
 	}
 	b.StopTimer()
 	n := len(direct.rounds)
+	if n < 2 {
+		return // the testing package feels its way
+	}
 	b.ReportMetric(0, "ns/op") // three requests of three sorts
 	table := fmt.Sprintf("%d rounds of each, medians\n%-8s %12s %22s %14s %22s\n", n, "", "ns/request", "added CPU-us/request", "allocs added", "CPU-us of the process")
 	for _, p := range all {

@@ -212,3 +212,22 @@ func rejectCommand() *cobra.Command {
 	c.Flags().StringVar(&reason, "reason", "", "why; kept with the decision")
 	return c
 }
+
+func reopenCommand() *cobra.Command {
+	var r remote
+	c := &cobra.Command{
+		Use: "reopen ID", Short: "Take a rejection back", Args: usage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			raw, err := decide(c.Context(), &r, pathID("recommendations", args[0])+"/reopen", "")
+			if err != nil {
+				return err
+			}
+			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, one recommend.Recommendation) error {
+				_, err := fmt.Fprintf(w, "%s is open again\n", one.ID)
+				return err
+			})
+		},
+	}
+	r.flags(c)
+	return c
+}

@@ -188,6 +188,9 @@ func TestApproveRejectRollbackDrop(t *testing.T) {
 	if got := code(t, c.Post(ctx, "recommendations/r-1/approve", Decision{}, &m)); got != "refused" {
 		t.Errorf("a second approval: %q", got)
 	}
+	if got := code(t, c.Post(ctx, "recommendations/r-1/reopen", Decision{}, &m)); got != "refused" {
+		t.Errorf("an approval is taken back by a roll-back only: %q", got)
+	}
 	var r recommend.Recommendation
 	if err := c.Get(ctx, "recommendations/r-1", &r); err != nil || r.Migration != "approved" || r.Actor != "ann" {
 		t.Errorf("the migration's state is not joined: %+v, %v", r, err)
@@ -209,6 +212,9 @@ func TestApproveRejectRollbackDrop(t *testing.T) {
 	}
 	if err := c.Post(ctx, "recommendations/r-1/reject", Decision{Actor: "ann", Reason: "too dear"}, &r); err != nil || r.State != recommend.Rejected {
 		t.Errorf("reject: %+v, %v", r, err)
+	}
+	if err := c.Post(ctx, "recommendations/r-1/reopen", Decision{Actor: "ann"}, &r); err != nil || r.State != recommend.Open {
+		t.Errorf("reopen: %+v, %v", r, err)
 	}
 	if got := strings.Join(p.orders, ", "); got != "rollback r-1 by bob, rollback r-1 by api, drop r-1 by bob" {
 		t.Errorf("orders: %s", got)

@@ -121,6 +121,7 @@ func (s *Server) Handler() http.Handler {
 	route("GET /api/v1/recommendations/{id}", s.recommendation)
 	route("POST /api/v1/recommendations/{id}/approve", s.approve)
 	route("POST /api/v1/recommendations/{id}/reject", s.reject)
+	route("POST /api/v1/recommendations/{id}/reopen", s.reopen)
 	route("POST /api/v1/advise", s.advise)
 	route("GET /api/v1/migrations", s.migrations)
 	route("GET /api/v1/migrations/{id}", s.migration)
@@ -286,6 +287,22 @@ func (s *Server) reject(r *http.Request) (any, error) {
 		return nil, invalid("a rejection needs a reason (--reason), so that the next person knows")
 	}
 	return s.o.Advisor.Reject(r.Context(), r.PathValue("id"), d.Reason, d.Actor)
+}
+
+// reopen takes a rejection back. An approval is taken back by rolling its migration back and dropping it.
+func (s *Server) reopen(r *http.Request) (any, error) {
+	d, err := decision(r)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.o.Advisor.Recommendation(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	if one.State == recommend.Approved {
+		return nil, &advisor.StateError{ID: one.ID, State: one.State, Wish: "reopen", Why: "roll its migration back and drop it first"}
+	}
+	return s.o.Advisor.Reopen(r.Context(), one.ID, d.Reason, d.Actor)
 }
 
 // drop lets what was dropped be advised, and approved, again.

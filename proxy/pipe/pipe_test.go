@@ -170,6 +170,64 @@ func TestWriterSendsAllAndReportsFailure(t *testing.T) {
 	}
 }
 
+// posting reads its packets, and before each has somebody post a frame.
+type posting struct {
+	packets
+	w *pipe.Writer
+	n int
+}
+
+func (p *posting) Read(b []byte) (int, error) {
+	frame := wire.AppendFrame(nil, wire.Header{Version: 5, Opcode: 0xEE}, []byte("posted"))
+	p.n++
+	p.w.Send(frame)
+	p.w.Settle()
+	return p.packets.Read(b)
+}
+
+// TestPostedFramesStayOutsideOthers: whatever is streamed meanwhile, what comes out is whole frames, all of them.
+func TestPostedFramesStayOutsideOthers(t *testing.T) {
+	var in []byte
+	for i, length := range []int{10, 70_000, 0, 300_000, 140_000, 3000, 500_000, 1} {
+		in = wire.AppendFrame(in, wire.Header{Version: 5, Stream: int16(i), Opcode: 7}, bytes.Repeat([]byte{byte(i)}, length))
+	}
+	for _, mode := range []pipe.Mode{pipe.Framed, pipe.Segmented} {
+		for _, size := range []int{100, 4096, 50_000, 1 << 20} {
+			s, b := &sink{}, in
+			w := pipe.NewWriter(s, func(error) {})
+			if mode == pipe.Segmented {
+				w.Segment()
+				b = wire.AppendFrames(nil, in)
+			}
+			var m atomic.Int32
+			m.Store(mode)
+			source := &posting{packets: packets{b, size}, w: w}
+			p := pipe.Pipe{Source: source, Out: w, Handler: &judge{}, Mode: &m, Now: func() int64 { return 0 }}
+			if err := p.Run(); !errors.Is(err, io.EOF) {
+				t.Fatal(err)
+			}
+			w.Settle()
+			got, posted := s.got, 0
+			if mode == pipe.Segmented {
+				got = frames(t, got)
+			}
+			var relayed []byte
+			for len(got) > 0 {
+				h := wire.ParseHeader(got)
+				f := got[:wire.HeaderSize+h.Length]
+				if got = got[len(f):]; h.Opcode == 0xEE {
+					posted++
+				} else {
+					relayed = append(relayed, f...)
+				}
+			}
+			if posted != source.n || !bytes.Equal(relayed, in) {
+				t.Errorf("mode %d, packets of %d: %d of %d posted, %d of %d bytes relayed", mode, size, posted, source.n, len(relayed), len(in))
+			}
+		}
+	}
+}
+
 func FuzzPipe(f *testing.F) {
 	frame := wire.AppendFrame(nil, wire.Header{Version: 4, Opcode: 7}, []byte("body"))
 	f.Add(false, 3, append(frame, wire.AppendFrame(nil, wire.Header{Opcode: 0xD1}, nil)...))

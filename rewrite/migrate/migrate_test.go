@@ -103,16 +103,6 @@ func TestPace(t *testing.T) {
 	})
 }
 
-func TestShort(t *testing.T) {
-	long := strings.Repeat("ä", 100)
-	if got := Short(long); len(got) > 120 || !strings.HasPrefix(long, got) || len(got)%2 != 0 {
-		t.Errorf("%q", got)
-	}
-	if Short("why") != "why" {
-		t.Error("a short reason was cut")
-	}
-}
-
 func TestErrorsSayWhatToDo(t *testing.T) {
 	for want, err := range map[string]error{
 		"roll it back first":  &ErrAlreadyApproved{"m", Serving},

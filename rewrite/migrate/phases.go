@@ -61,7 +61,7 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 		if err == nil {
 			continue
 		}
-		r.throttle("waiting: " + err.Error())
+		r.throttle(err.Error())
 		m.Log.Warn("a migration waits", "migration", r.get().ID, "state", state, "err", err)
 		select {
 		case <-ctx.Done():
@@ -208,7 +208,9 @@ func (m *Manager) pass(ctx context.Context, r *run) (result struct{ Missing int6
 		x.Passes++
 		x.Last = found
 		x.Repaired += found.Repaired
-		if found.Missing > 0 {
+		if found.Missing == 0 {
+			x.Clean = m.Now()
+		} else {
 			x.note(m.Now(), "", fmt.Sprintf("a pass found %d of %d rows without entry and repaired %d", found.Missing, found.Rows, found.Repaired))
 		}
 	})

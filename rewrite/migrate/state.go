@@ -103,6 +103,7 @@ type Migration struct {
 	Entries   int64         `json:"entries"`      // written by backfill
 	Passes    int           `json:"passes"`       // of verification
 	Last      verify.Result `json:"last_pass"`
+	Clean     time.Time     `json:"last_clean_pass"`    // when a pass last found nothing missing
 	Repaired  int64         `json:"repaired"`           // entries that were missing and written by a pass, in all
 	Compared  int64         `json:"compared"`           // reads compared in shadow, in all
 	Explained int64         `json:"explained"`          // of which differed at first, and agreed when read again
@@ -183,16 +184,3 @@ type stop struct {
 }
 
 func (s *stop) Error() string { return s.reason }
-
-// Short is a reason short enough for a metric's label.
-func Short(reason string) string {
-	const most = 120
-	if len(reason) <= most {
-		return reason
-	}
-	cut := most
-	for cut > 0 && reason[cut]&0xC0 == 0x80 { // not inside a letter
-		cut--
-	}
-	return reason[:cut]
-}
