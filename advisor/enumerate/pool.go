@@ -140,7 +140,7 @@ func (p *Pool) Combine() {
 }
 
 func unite(a, b *model.Table) *model.Table {
-	return &model.Table{Tree: a.Tree, Partition: a.Partition, Values: appendNew(a.Values[:len(a.Values):len(a.Values)], b.Values...)}
+	return &model.Table{Tree: a.Tree, Partition: a.Partition, Values: model.AppendNew(a.Values[:len(a.Values):len(a.Values)], b.Values...)}
 }
 
 // LookUps returns the verified look-up tables for queries over existing tables: for each table and each of its columns

@@ -118,9 +118,9 @@ func decompose(q *workload.Query, edge *model.Relationship, end *model.Entity) (
 	}
 	for _, f := range q.Select {
 		if front.Has(f.Entity) {
-			prefix.Select = appendNew(prefix.Select, f)
+			prefix.Select = model.AppendNew(prefix.Select, f)
 		} else {
-			remainder.Select = appendNew(remainder.Select, f)
+			remainder.Select = model.AppendNew(remainder.Select, f)
 		}
 	}
 	if len(remainder.Select) == 0 {
@@ -255,9 +255,9 @@ func hasEntity(list []*model.Entity, e *model.Entity) bool {
 func Relax(q *workload.Query) []*workload.Query {
 	var candidates []model.Field
 	for _, p := range q.Where {
-		candidates = appendNew(candidates, p.Field)
+		candidates = model.AppendNew(candidates, p.Field)
 	}
-	candidates = appendNew(candidates, q.OrderBy...)
+	candidates = model.AppendNew(candidates, q.OrderBy...)
 	var list []*workload.Query
 	n := len(candidates)
 	for _, subset := range subsets(n) {
@@ -265,7 +265,7 @@ func Relax(q *workload.Query) []*workload.Query {
 		drop := map[model.Field]bool{}
 		for _, i := range subset {
 			drop[candidates[i]] = true
-			relaxed.Select = appendNew(relaxed.Select, candidates[i])
+			relaxed.Select = model.AppendNew(relaxed.Select, candidates[i])
 		}
 		equal := false
 		for _, p := range q.Where {
@@ -308,17 +308,4 @@ func subsets(n int) [][]int {
 		list = append(list, subset)
 	}
 	return list
-}
-
-func appendNew(fields []model.Field, more ...model.Field) []model.Field {
-	for _, f := range more {
-		known := false
-		for _, x := range fields {
-			known = known || x == f
-		}
-		if !known {
-			fields = append(fields, f)
-		}
-	}
-	return fields
 }

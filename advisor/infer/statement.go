@@ -260,21 +260,30 @@ func (s *source) update(x *cql.Update) ([]*workload.Write, error) {
 	if s.linked {
 		return nil, inexpressible("updates a table that has keys only")
 	}
-	where, given, err := s.row(x.Where)
+	var columns []string
+	for _, a := range x.Assignments {
+		columns = append(columns, a.Column)
+	}
+	return s.change(x.Where, columns, workload.Connect)
+}
+
+// change expresses what happens to columns of one row: attributes are updated, relationships connected or disconnected.
+func (s *source) change(at []cql.Relation, columns []string, relate workload.WriteKind) ([]*workload.Write, error) {
+	where, given, err := s.row(at)
 	if err != nil {
 		return nil, err
 	}
 	update := &workload.Write{Kind: workload.Update, Entity: s.entity, Tree: model.Tree{Entities: []*model.Entity{s.entity}}, Where: where, Given: given}
 	var connects []*workload.Write
-	for _, a := range x.Assignments {
-		f, err := s.field(a.Column)
+	for _, c := range columns {
+		f, err := s.field(c)
 		switch {
 		case err != nil:
 			return nil, err
 		case f.Entity == s.entity:
 			update.Set = append(update.Set, f)
 		default:
-			connects = append(connects, s.write(workload.Connect, f, given))
+			connects = append(connects, s.write(relate, f, given))
 		}
 	}
 	update.Set = unique(update.Set)
@@ -292,28 +301,11 @@ func (s *source) remove(x *cql.Delete) ([]*workload.Write, error) {
 		}
 		return s.removeRows(x)
 	}
-	where, given, err := s.row(x.Where)
-	if err != nil {
-		return nil, err
-	}
-	update := &workload.Write{Kind: workload.Update, Entity: s.entity, Tree: model.Tree{Entities: []*model.Entity{s.entity}}, Where: where, Given: given}
-	var connects []*workload.Write
+	var columns []string
 	for _, d := range x.Columns {
-		f, err := s.field(d.Column)
-		switch {
-		case err != nil:
-			return nil, err
-		case f.Entity == s.entity:
-			update.Set = append(update.Set, f)
-		default:
-			connects = append(connects, s.write(workload.Disconnect, f, given))
-		}
+		columns = append(columns, d.Column)
 	}
-	update.Set = unique(update.Set)
-	if len(update.Set) == 0 {
-		return connects, nil
-	}
-	return append([]*workload.Write{update}, connects...), nil
+	return s.change(x.Where, columns, workload.Disconnect)
 }
 
 // removeRows expresses a DELETE of a row, a range or a partition.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -421,4 +422,14 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// AppendNew adds those of more that are not among fields yet.
+func AppendNew(fields []Field, more ...Field) []Field {
+	for _, f := range more {
+		if !slices.Contains(fields, f) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
 }

@@ -138,7 +138,7 @@ func (p *parser) query() (*Query, error) {
 		if err != nil {
 			return nil, err
 		}
-		q.Select = appendNew(q.Select, fields...)
+		q.Select = model.AppendNew(q.Select, fields...)
 	}
 	if q.Where, err = p.where(); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (p *parser) orderBy() ([]model.Field, error) {
 		if err != nil {
 			return nil, err
 		}
-		fields = appendNew(fields, f)
+		fields = model.AppendNew(fields, f)
 		p.take("ASC")
 		if t := p.peek(); p.take("DESC") {
 			return nil, p.wrong(t, "DESC is not supported: leave it out, the same tables serve either direction")
@@ -198,7 +198,7 @@ func (p *parser) insert() (*Write, error) {
 			return nil, err
 		}
 	}
-	w.Set = appendNew(w.Set, e.KeyFields()...) // the key is always given
+	w.Set = model.AppendNew(w.Set, e.KeyFields()...) // the key is always given
 	if !p.take("AND") {
 		return w, nil
 	}
@@ -511,7 +511,7 @@ func (p *parser) assignments(e *model.Entity) ([]model.Field, error) {
 		if err != nil {
 			return nil, err
 		}
-		fields = appendNew(fields, found...)
+		fields = model.AppendNew(fields, found...)
 		if err := p.expect("="); err != nil {
 			return nil, err
 		}
@@ -569,20 +569,7 @@ func (p *parser) given() ([]model.Field, error) {
 		if err != nil {
 			return nil, err
 		}
-		fields = appendNew(fields, found...)
+		fields = model.AppendNew(fields, found...)
 	}
 	return fields, nil
-}
-
-func appendNew(fields []model.Field, more ...model.Field) []model.Field {
-	for _, f := range more {
-		known := false
-		for _, x := range fields {
-			known = known || x == f
-		}
-		if !known {
-			fields = append(fields, f)
-		}
-	}
-	return fields
 }
