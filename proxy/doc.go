@@ -28,4 +28,8 @@
 // the proxy at, on ports that follow one another; a node's listener stays when the node leaves. There is no time limit
 // on a request: Cassandra's own hold. A BATCH's child text is never replaced (Rule.Text), only offered
 // to Take. An EXECUTE of an id that was prepared before this process started is not counted.
+//
+// The keyspace in use is what Cassandra last answered to a USE. Cassandra runs one connection's requests side by side, so
+// for those that a client sends before the answer to its USE nobody can tell which keyspace they met; no driver does so by
+// itself. Barrier waits as long as a client neither reads its answers nor closes its connection: its caller sets the limit.
 package proxy

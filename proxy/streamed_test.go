@@ -76,6 +76,7 @@ func TestALongRequestWhileDraining(t *testing.T) {
 			t.Fatal(err)
 		}
 		call(t, c, wire.OpQuery, proxytest.QueryBody(version, "quick"))
+		await(t, s.Ready)
 		ended := make(chan error, 1)
 		go func() { ended <- s.Shutdown(context.Background()) }()
 		await(t, func() bool { return !s.Ready() })
