@@ -40,9 +40,8 @@ func (h *helenus) follow(ctx context.Context) {
 		case <-h.stale:
 		}
 		for {
-			s, err := h.live.Refresh(ctx)
+			err := h.refresh(ctx)
 			if err == nil {
-				h.engine.SchemaChanged(s)
 				break
 			}
 			h.log.Warn("schema not read; trying again", "error", err)

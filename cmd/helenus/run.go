@@ -20,6 +20,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/admin"
@@ -69,15 +70,12 @@ type helenus struct {
 	engine   *rewrite.Engine
 	advisor  *advisor.Advisor
 	admin    *admin.Server
-	listener net.Listener      // of admin
-	stale    chan struct{}     // holds one token when the schema must be read again
-	saved    *capture.Snapshot // the last one in the history; used by one goroutine at a time
+	listener net.Listener // of admin
+
+	refreshing sync.Mutex        // orders readings of the schema
+	stale      chan struct{}     // holds one token when the schema must be read again
+	saved      *capture.Snapshot // the last one in the history; used by one goroutine at a time
 }
-
-// blind is a Recorder that never looks at values.
-type blind struct{ *capture.Registry }
-
-func (blind) Sampling(*proxy.Client) bool { return false }
 
 // traffic is the relay as the engine needs it; the relay needs the engine first.
 type traffic struct{ h *helenus }
@@ -88,15 +86,7 @@ func (t traffic) Barrier(ctx context.Context) error { return t.h.server.Barrier(
 // the last event left it.
 type migrator struct {
 	*rewrite.Engine
-	live *schema.Live
-}
-
-func (m migrator) refresh(ctx context.Context) error {
-	s, err := m.live.Refresh(ctx)
-	if err == nil {
-		m.SchemaChanged(s)
-	}
-	return err
+	refresh func(context.Context) error
 }
 
 func (m migrator) Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (migrate.Migration, error) {
@@ -111,6 +101,17 @@ func (m migrator) Resume(ctx context.Context, id, actor string) error {
 		return err
 	}
 	return m.Engine.Resume(ctx, id, actor)
+}
+
+// refresh reads the schema and tells the engine. One at a time: an older picture must not come after a newer one.
+func (h *helenus) refresh(ctx context.Context) error {
+	h.refreshing.Lock()
+	defer h.refreshing.Unlock()
+	s, err := h.live.Refresh(ctx)
+	if err == nil {
+		h.engine.SchemaChanged(s)
+	}
+	return err
 }
 
 // assemble wires the parts. Nothing listens yet but the admin API, so that a taken port is an error at once.
@@ -136,11 +137,7 @@ func (h *helenus) wire() (err error) {
 		return err
 	}
 	started := time.Now()
-	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Started: started})
-	var recorder proxy.Recorder = h.registry
-	if !s.SampleValues {
-		recorder = blind{h.registry}
-	}
+	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Started: started, Feeds: feed.Options{Off: !s.SampleValues}})
 	cluster := sessions{s}
 	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
 	if h.engine, err = rewrite.New(rewrite.Options{
@@ -153,9 +150,10 @@ func (h *helenus) wire() (err error) {
 		return err
 	}
 	if h.server, err = proxy.New(proxy.Options{
-		ContactPoints: s.ContactPoints, Listen: s.Listen, Topology: proxy.Topology(s.Topology), Recorder: recorder, Rewriter: h.engine,
+		ContactPoints: s.ContactPoints, Listen: s.Listen, Topology: proxy.Topology(s.Topology), Recorder: h.registry, Rewriter: h.engine,
 		Log: h.log, Username: s.Username, Password: s.Password, MaxFrame: s.MaxFrame, MaxConnections: s.MaxConnections,
-		OnEvent: h.heard, Clock: func() int64 { return int64(time.Since(started)) },
+		HandshakeTimeout: s.HandshakeTimeout,
+		OnEvent:          h.heard, Clock: func() int64 { return int64(time.Since(started)) },
 	}); err != nil {
 		return err
 	}
@@ -182,7 +180,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 		}
 	}
 	h.admin = admin.New(admin.Options{
-		Token: token, Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, Advisor: h.advisor, Migrator: migrator{h.engine, h.live},
+		Token: token, Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh},
 		Ready: h.ready, Metrics: metrics, Log: h.log,
 	})
 	var listening net.ListenConfig

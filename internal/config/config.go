@@ -39,6 +39,8 @@ type Settings struct {
 	MaxConnections int `name:"max-connections" default:"4096" help:"client connections; further ones are closed at once"`
 	MaxFrame       int `name:"max-frame" default:"16777216" help:"largest request, bytes"`
 
+	HandshakeTimeout time.Duration `name:"handshake-timeout" default:"30s" help:"how long a client may take until it is ready or authenticated"`
+
 	MaxStatements int  `name:"max-statements" default:"10000" help:"statements counted one by one; the rest are counted together"`
 	SampleValues  bool `name:"sample-values" default:"true" help:"look at bound and returned values (hashed with a key that is never stored) in short windows, to find the joins that applications do by hand"`
 
@@ -171,7 +173,7 @@ func (s *Settings) Validate() error {
 	for _, every := range []struct {
 		name string
 		d    time.Duration
-	}{{"advise-every", s.AdviseEvery}, {"snapshots-every", s.SnapshotsEvery}, {"sweep-every", s.SweepEvery}} {
+	}{{"handshake-timeout", s.HandshakeTimeout}, {"advise-every", s.AdviseEvery}, {"snapshots-every", s.SnapshotsEvery}, {"sweep-every", s.SweepEvery}} {
 		if every.d < time.Second {
 			wrong(every.name, "is %v; it must be at least 1s", every.d)
 		}

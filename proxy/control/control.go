@@ -63,7 +63,7 @@ const (
 	controlTimeout = 10 * time.Second // for one answer
 	heartbeat      = 30 * time.Second // an OPTIONS when nothing was heard for so long
 	firstBackoff   = 250 * time.Millisecond
-	lastBackoff    = 30 * time.Second
+	lastBackoff    = 5 * time.Second // a reconnect is cheap, and readiness and schema events wait for it
 )
 
 // Options configure a Connection.
