@@ -6,7 +6,7 @@ BIN := bin
 # A checkout that belongs to somebody else (CI) must still build.
 export GOFLAGS ?= -buildvcs=false
 
-# The linter that scripts/setup pins and installs.
+# The linter that .ci/setup pins and installs.
 GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci-lint
 
 # Programs that own Cassandra nodes are built and run by themselves rather than by `go run`, so that a signal to
@@ -22,11 +22,11 @@ help:
 	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
 
 build:
-	@scripts/setup demo
+	@.ci/setup demo
 	$(GO) build -o $(BIN)/ ./cmd/helenus
 
 demo:
-	@scripts/setup demo
+	@.ci/setup demo
 	$(GO) build -o $(BIN)/ ./cmd/helenus ./examples/hotel ./bench/demo
 	$(BIN)/demo -bin $(BIN) $(if $(KEEP),-keep)
 
@@ -35,7 +35,7 @@ test: setup lint vet house $(with)
 	$(with) $(GO) test -race -timeout 20m ./...
 
 setup:
-	@scripts/setup test
+	@.ci/setup test
 
 lint:
 	$(GOLANGCI) run --timeout 10m ./...

@@ -18,7 +18,7 @@ import (
 // showAdvice shows what was learned and proposed.
 func (d *demo) showAdvice(ctx context.Context) error {
 	d.heading("What Helenus learned and proposes")
-	for _, c := range [][]string{{"statements"}, {"model"}, {"recommendations", "--now"}} {
+	for _, c := range [][]string{{"statements"}, {"model"}, {"recommendations", "--now", "--dismissed"}} {
 		if _, err := d.cli(ctx, true, c...); err != nil {
 			return err
 		}

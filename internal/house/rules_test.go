@@ -35,7 +35,6 @@ var mayImport = map[string][]string{
 	"internal/admin": {"internal/", "capture/", "advisor/", "rewrite/"}, // the API of the whole, for cmd alone
 	"charts":         {},
 	"docs":           {},
-	"scripts":        {},
 }
 
 // testsMayImport names what the tests of any folder but examples may import besides.
@@ -43,7 +42,7 @@ var testsMayImport = []string{"internal/cassandra/"}
 
 // folders and files are all that may lie at the top.
 var (
-	folders = []string{".ci", "advisor", "bench", "capture", "charts", "cmd", "docs", "examples", "internal", "proxy", "rewrite", "scripts"}
+	folders = []string{".ci", "advisor", "bench", "capture", "charts", "cmd", "docs", "examples", "internal", "proxy", "rewrite"}
 	files   = []string{".gitattributes", ".gitignore", ".golangci.yml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md", "SECURITY.md", "go.mod", "go.sum"}
 	ignored = []string{".git", "bin"} // not part of the source
 )

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestSetupNamesWhatIsMissing runs scripts/setup on machines that lack everything, as its PATH shows them.
+// TestSetupNamesWhatIsMissing runs .ci/setup on machines that lack everything, as its PATH shows them.
 func TestSetupNamesWhatIsMissing(t *testing.T) {
-	script, err := filepath.Abs("../../scripts/setup")
+	script, err := filepath.Abs("../../.ci/setup")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestSetupNamesWhatIsMissing(t *testing.T) {
 		programs map[string]string // what the PATH holds, as shell scripts
 		says     []string
 	}{
-		{"no purpose", "", nil, []string{"usage: scripts/setup demo|test"}},
+		{"no purpose", "", nil, []string{"usage: .ci/setup demo|test"}},
 		{"no Go", "demo", nil, []string{"Go 1.26 or newer is missing (found: none)"}},
 		{"old Go", "demo", map[string]string{"go": "[ $1 = version ] && echo go version go1.19.8 || echo go1.19.8"},
 			[]string{"Go 1.26 or newer is missing (found: go version go1.19.8)"}},
