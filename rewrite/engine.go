@@ -212,9 +212,12 @@ func (e *Engine) publish(published []migrate.Published) {
 	var list []*active
 	for _, p := range published {
 		a := e.active[p.ID]
-		if a == nil {
+		if a == nil || a.lookup != p.LookUp { // what was dropped and approved again is another
 			a = &active{id: p.ID, lookup: p.LookUp}
 			e.active[p.ID] = a
+		}
+		if e.opaque > 0 && p.Mode.Write && !p.Mode.Lax {
+			e.unseen(a, "a client")
 		}
 		a.set(p.Mode)
 		in[p.ID] = true
@@ -255,25 +258,27 @@ func (e *Engine) Rule(keyspace, text string) proxy.Rule {
 func (e *Engine) Opaque(c *proxy.Client) func() {
 	e.mu.Lock()
 	e.opaque++
-	list := e.rules.Load().active
-	for _, a := range list {
-		a.holds.Add(1)
+	for _, a := range e.rules.Load().active {
+		e.unseen(a, "client "+c.Address)
 	}
 	e.mu.Unlock()
 	e.log.Warn("a client compresses its requests, so all look-ups are suspended", "address", c.Address)
-	e.wait.Add(1)
-	go func() {
-		defer e.wait.Done()
-		for _, a := range list {
-			e.suspend(a, "client "+c.Address+" compresses its requests, so its writes can not be seen")
-			a.holds.Add(-1)
-		}
-	}()
 	return func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.opaque--
 	}
+}
+
+// unseen suspends a migration because of an opaque connection. It does not block.
+func (e *Engine) unseen(a *active, who string) {
+	a.holds.Add(1)
+	e.wait.Add(1)
+	go func() {
+		defer e.wait.Done()
+		e.suspend(a, who+" compresses its requests, so its writes can not be seen")
+		a.holds.Add(-1)
+	}()
 }
 
 // suspend turns the reads of a migration back, for good as far as this process is concerned.

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 // counts of one migration since the process began.
@@ -36,7 +38,7 @@ var (
 	descRatio    = describe("helenus_migration_progress_ratio", "How much of the work of the present state is done, 0 to 1.", "migration_id")
 	descETA      = describe("helenus_migration_eta_seconds", "Estimated seconds until the work of the present state is done; absent before 1 % is done.", "migration_id")
 	descStarted  = describe("helenus_migration_phase_start_timestamp_seconds", "When the present state was entered, Unix time.", "migration_id")
-	descWaiting  = describe("helenus_migration_throttled", "1 if a migration waits; reason is cassandra (a statement of ours failed, and is tried again), the text is in `helenus migrations`.", "migration_id", "reason")
+	descWaiting  = describe("helenus_migration_throttled", "1 if a migration waits; reason is cassandra (a statement of ours failed, and is tried again) or requests (some from before do not end); the text is in `helenus migrations`.", "migration_id", "reason")
 	descCompared = describe("helenus_migration_compared_reads", "Reads compared in shadow since the last clean verification.", "migration_id")
 
 	descriptions = []*prometheus.Desc{descReads, descWrites, descDivergent, descClean, descRepairs, descPending, descGarbage, descPhase, descRatio,
@@ -92,7 +94,11 @@ func (e *Engine) Collect(c chan<- prometheus.Metric) {
 			gauge(descETA, m.Progress.ETA.Seconds(), m.ID)
 		}
 		if m.Progress.Throttled != "" {
-			gauge(descWaiting, 1, m.ID, "cassandra") // the only thing that a migration waits for
+			reason := "cassandra"
+			if m.Progress.Throttled == migrate.WaitsForRequests {
+				reason = "requests"
+			}
+			gauge(descWaiting, 1, m.ID, reason)
 		}
 		if view := m.LookUp.Keyspace + "." + m.LookUp.Table; !views[view] && m.Passes > 0 {
 			views[view] = true

@@ -134,7 +134,10 @@ func (e *Engine) bind(p *preparation, r *proxy.Request, own *rule, values match.
 		case effect.Guard != "":
 			p.guards = append(p.guards, doubt{w.active, effect.Guard})
 			continue
-		case effect.Refused || !effect.Touched || write.Conditional:
+		case effect.Refused:
+			p.doubts = append(p.doubts, doubt{w.active, "C6: Cassandra took a write with a key, timestamp or time to live that looked invalid"})
+			continue
+		case !effect.Touched || write.Conditional:
 			continue
 		}
 		c := change{active: w.active, effect: effect}

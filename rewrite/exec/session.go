@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/gocql/gocql"
@@ -132,6 +133,9 @@ func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) erro
 	query := s.Query(q.Text, values...).WithContext(ctx).Consistency(q.Consistency).Idempotent(true)
 	if q.PageSize > 0 {
 		query = query.PageSize(q.PageSize)
+	}
+	if strings.HasPrefix(q.Text, "SELECT * ") {
+		query = query.NoSkipMetadata() // its columns may change under a prepared statement: the answer has to name them itself
 	}
 	iter := query.Iter()
 	columns := iter.Columns()

@@ -18,25 +18,27 @@ type deletions struct {
 	now, old map[string]int64
 }
 
-func (d *deletions) add(row string, ts int64) {
+func (d *deletions) add(cell string, ts int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.now == nil || len(d.now) >= rememberedDeletions {
 		d.now, d.old = map[string]int64{}, d.now
 	}
-	d.now[row] = max(d.now[row], ts)
+	d.now[cell] = max(d.now[cell], ts)
 }
 
-// at is the timestamp of the latest delete remembered of a row, 0 if there is none.
-func (d *deletions) at(row string) int64 {
+// at is the timestamp of the latest delete remembered of a cell, 0 if there is none.
+func (d *deletions) at(cell string) int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return max(d.now[row], d.old[row])
+	return max(d.now[cell], d.old[cell])
 }
 
-// rowName tells base rows apart: the table, and the key's cells with their lengths.
-func rowName(l *match.LookUp, key [][]byte) string {
+// cellName tells the cells of base rows apart: the table, the column (a null in one says nothing of the others), and the
+// key's cells with their lengths.
+func cellName(l *match.LookUp, key [][]byte) string {
 	name := append([]byte(l.BaseName()), 0)
+	name = append(append(name, l.By.Name...), 0)
 	for _, k := range key {
 		name = binary.AppendUvarint(name, uint64(len(k)))
 		name = append(name, k...)
@@ -46,5 +48,5 @@ func rowName(l *match.LookUp, key [][]byte) string {
 
 // Deleted notes that the base acknowledged a delete of a row, or of its column, at a timestamp.
 func (m *Maintainer) Deleted(l *match.LookUp, key [][]byte, ts int64) {
-	m.deletions.add(rowName(l, key), ts)
+	m.deletions.add(cellName(l, key), ts)
 }

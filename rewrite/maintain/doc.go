@@ -33,8 +33,8 @@
 // Otherwise the entry stays for the sweeper. CQL can not read a tombstone's timestamp, which is why "the row is gone"
 // alone is no reason: a write at or below w that timed out may still be completed by a hint.
 //
-// An entry of a write with a time to live expires a margin (60 s) after its cell. With default_time_to_live on the base
-// entries do not expire at all, and the sweeper removes them.
+// An entry of a write with a time to live expires a margin (60 s) after its cell, if it has its cell's own timestamp (see
+// EntryTTL). With default_time_to_live on the base entries do not expire at all. The sweeper removes what does not expire.
 //
 // # Where it is thin today
 //

@@ -116,10 +116,13 @@ func (m *Maintainer) entryTimestamp(ts int64) int64 {
 	return max(ts, m.now().Add(-m.settings.Horizon/8).UnixMicro())
 }
 
-// EntryTTL is how long an entry lives whose cell lives for ttl seconds; 0 is for ever.
-func (m *Maintainer) EntryTTL(ttl int32) int32 {
+// EntryTTL is how long an entry at timestamp entry lives, whose cell at timestamp cell lives for ttl seconds; 0 is for
+// ever. An entry expires only if the two timestamps are the same: then the base and the look-up choose alike among several
+// writes of one value. Above its cell's, the entry of a write that lost in the base could outdo the winner's, and
+// take its own time to live along.
+func (m *Maintainer) EntryTTL(ttl int32, cell, entry int64) int32 {
 	margin := int32(m.settings.TTLMargin / time.Second) // #nosec G115 -- a minute or so
-	if ttl <= 0 || ttl > maxTTL-margin {
+	if ttl <= 0 || ttl > maxTTL-margin || cell != entry {
 		return 0
 	}
 	return ttl + margin
@@ -133,14 +136,14 @@ func (m *Maintainer) Put(ctx context.Context, l *match.LookUp, e match.Effect, t
 	if c == gocql.Any {
 		c = gocql.One // a hint would not be seen by the read that needs it
 	}
-	ts, ttl := m.entryTimestamp(ts), int32(0)
+	at, ttl := m.entryTimestamp(ts), int32(0)
 	if l.Base.DefaultTTL == 0 {
-		ttl = m.EntryTTL(e.TTL)
+		ttl = m.EntryTTL(e.TTL, ts, at)
 	}
 	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
 	defer cancel()
 	return m.each(len(e.Keys), func(i int) error {
-		_, err := m.Session.Query(ctx, put(l, e.Entry, e.Keys[i], ts, ttl, c))
+		_, err := m.Session.Query(ctx, put(l, e.Entry, e.Keys[i], at, ttl, c))
 		if err != nil {
 			return fmt.Errorf("write an entry of %s: %w", l.LookUpName(), err)
 		}
@@ -314,7 +317,7 @@ func (m *Maintainer) reconcile(ctx context.Context, g Garbage) (Outcome, error) 
 		return Left, err
 	}
 	settled := m.now().Add(-m.settings.Horizon).UnixMicro()
-	g.Deleted = max(g.Deleted, m.deletions.at(rowName(g.LookUp, g.Key)))
+	g.Deleted = max(g.Deleted, m.deletions.at(cellName(g.LookUp, g.Key)))
 	switch {
 	case value != nil && bytes.Equal(value, g.Value):
 		return Kept, nil

@@ -64,8 +64,11 @@ func TestStamp(t *testing.T) {
 func TestEntryTTL(t *testing.T) {
 	_, _, m := setup(t, Settings{}, time.Now(), 0)
 	for ttl, want := range map[int32]int32{0: 0, -1: 0, 1: 61, 1000: 1060, maxTTL: 0, maxTTL - 60: maxTTL, maxTTL - 59: 0} {
-		if got := m.EntryTTL(ttl); got != want {
+		if got := m.EntryTTL(ttl, 7, 7); got != want {
 			t.Errorf("C10: an entry for %d s lives %d s, want %d", ttl, got, want)
+		}
+		if got := m.EntryTTL(ttl, 7, 8); got != 0 {
+			t.Errorf("C10: an entry above its cell for %d s lives %d s", ttl, got)
 		}
 	}
 }
@@ -212,6 +215,23 @@ func TestDeletionsAreRemembered(t *testing.T) {
 				t.Fatalf("%d, want %d; %v", got, c.want, err)
 			}
 		})
+	}
+}
+
+// A column that was set to null says nothing of another column of the same row: the write that an entry over that one
+// announced may still be on its way.
+func TestDeletionsAreOfTheirOwnColumn(t *testing.T) {
+	us := time.Now().UnixMicro()
+	db, l, m := setup(t, Settings{}, time.Now(), 0)
+	other := *l
+	other.By.Name, other.Table = "w", "t_by_w"
+	if err := db.Write("INSERT INTO k.t_by_v (v, p, written) VALUES ('v', 'p', true)", nil, us); err != nil {
+		t.Fatal(err)
+	}
+	m.Deleted(&other, [][]byte{[]byte("p")}, us+1)
+	got, err := m.Reconcile(context.Background(), Garbage{LookUp: l, Value: []byte("v"), Key: [][]byte{[]byte("p")}})
+	if err != nil || got != Left {
+		t.Fatalf("%d, want %d; %v", got, Left, err)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/proxy"
@@ -38,7 +37,7 @@ func KeyBytes(cells []Cell) [][]byte {
 
 // Effect is what one execution of a Write will do.
 type Effect struct {
-	// Refused: Cassandra will refuse the statement as a whole, so there is nothing to prepare for.
+	// Refused: it looks as if Cassandra will refuse the statement as a whole, so that there is nothing to prepare for.
 	Refused bool
 	// Guard says why the effect can not be known after all.
 	Guard string
@@ -76,7 +75,7 @@ func (v Values) Get(m Marker) (value proxy.Value, ok bool) {
 		name = v.Variables[m.Index].Name
 	}
 	for _, c := range v.Values {
-		if name != "" && strings.EqualFold(c.Name, name) {
+		if name != "" && c.Name == name { // as Cassandra compares them: "A" and a are two columns
 			return c, true
 		}
 	}
@@ -146,6 +145,9 @@ func (w *Write) bind(v Values) Effect {
 	if !ok {
 		return unknown
 	}
+	if refused && v.null(w.ttl) {
+		refused = false // Cassandra takes it for 0 (CASSANDRA-12216), unlike that of a timestamp
+	}
 	if ttl < 0 || ttl > math.MaxInt32 {
 		refused = true
 	}
@@ -162,6 +164,12 @@ func (w *Write) bind(v Values) Effect {
 	}
 	e.Keys = keys
 	return e
+}
+
+// null tells whether a term is a null, bound or written.
+func (v Values) null(t cql.Term) bool {
+	c, unset, ok := v.cell(t)
+	return ok && !unset && c.null()
 }
 
 // emptyOrLong tells whether a literal can not be a partition key. A literal close to the limit counts as too long only

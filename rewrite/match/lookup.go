@@ -99,9 +99,13 @@ func New(lu plan.LookUp, base *schema.Table) (*LookUp, *Refusal) {
 	if l.Partition == 0 {
 		return nil, refuse("C20", "the partition key of %s.%s is not known", lu.Keyspace, lu.Base)
 	}
-	for _, k := range l.Key {
+	for i, k := range l.Key {
 		if expands(k.Type) {
 			return nil, refuse("C19", "key column %s is of type %s, which can not be carried as one value yet", k.Name, k.Type)
+		}
+		// Partitions differ if their bytes do. In the look-up they are clustered, where 1.0 and 1.00 would be one row.
+		if i < l.Partition && !byteEqual[k.Type] && k.Type != "boolean" {
+			return nil, refuse("C19", "partition key column %s is of type %s: two partitions may have one entry", k.Name, k.Type)
 		}
 	}
 	for _, s := range lu.Statements {

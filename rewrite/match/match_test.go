@@ -78,6 +78,8 @@ func TestTableConditions(t *testing.T) {
 			t.Indexes = []schema.Index{{Name: "i", Column: "guest", Options: map[string]string{"case_sensitive": "false"}}}
 		}},
 		{"C19", func(_ *plan.LookUp, t *schema.Table) { t.Columns[0].Type = "frozen<tuple<int, int>>" }},
+		{"C19", func(_ *plan.LookUp, t *schema.Table) { t.Columns[0].Type = "decimal" }}, // 1.0 and 1.00 are two partitions
+		{"", func(_ *plan.LookUp, t *schema.Table) { t.Columns[3].Type = "decimal" }},    // but one clustering key
 		{"", func(_ *plan.LookUp, t *schema.Table) {
 			t.Indexes = []schema.Index{{Name: "i", Column: "guest", Options: map[string]string{"class_name": "StorageAttachedIndex", "case_sensitive": "true"}}}
 		}},
@@ -224,6 +226,7 @@ func TestEffects(t *testing.T) {
 		{"C6 now()", "UPDATE stays SET guest = now()" + where, values(r, w, d, n), "", "", "C6", false, false},
 		{"C6 key by function", `UPDATE stays SET guest = ? WHERE room = uuid() AND wing = ? AND day = ? AND "No" = ?`, values(g, w, d, n), "", "", "C6", false, false},
 		{"C6 timestamp null", "UPDATE stays USING TIMESTAMP ? SET guest = ?" + where, values(nil, g, r, w, d, n), "", "", "", true, false},
+		{"C6 ttl null, which Cassandra takes for none", "UPDATE stays USING TTL ? SET guest = ?" + where, values(nil, g, r, w, d, n), "r w d n", "g", "", false, false},
 		{"C6 ttl of the wrong width", "UPDATE stays USING TTL ? SET guest = ?" + where, values(g, g, r, w, d, n), "", "", "", true, false},
 		{"C9 by an operation", "UPDATE stays SET guest = guest + ?" + where, values(g, r, w, d, n), "", "", "C9", false, false},
 		{"C12 if", "UPDATE stays SET guest = ?" + where + " IF EXISTS", values(g, r, w, d, n), "", "", "C12", false, false},
@@ -381,6 +384,20 @@ func TestJudge(t *testing.T) {
 	}
 	if verdicts := Judge(l.LookUp, &capture.Snapshot{}, nil); len(verdicts) != 1 || !verdicts[0].Refused {
 		t.Errorf("%+v", verdicts)
+	}
+}
+
+// Values by name go to the marker of exactly that name: there may be columns whose names differ by case only.
+func TestValuesByName(t *testing.T) {
+	v := Values{Values: []proxy.Value{{Name: "A", Bytes: []byte("1")}, {Name: "a", Bytes: []byte("2")}},
+		Variables: []proxy.Column{{Name: "a"}, {Name: "A"}, {Name: "b"}}}
+	for index, want := range []string{"2", "1"} {
+		if got, ok := v.Get(Marker{Index: index}); !ok || string(got.Bytes) != want {
+			t.Errorf("%d: %q, %t", index, got.Bytes, ok)
+		}
+	}
+	if _, ok := v.Get(Marker{Index: 2}); ok {
+		t.Error("a value from nowhere")
 	}
 }
 

@@ -19,12 +19,17 @@ type checkpoint struct {
 	Rows  int64        `json:"rows"` // entries written by the parts that are done
 }
 
+// whole is the checkpoint at the beginning.
+func (m *Manager) whole() *checkpoint {
+	return &checkpoint{Total: m.settings.Ranges, Left: exec.Ring(m.settings.Ranges)}
+}
+
 func (m *Manager) loadCheckpoint(ctx context.Context, id string) (*checkpoint, error) {
 	found := &checkpoint{}
 	err := m.Store.Load(ctx, KindBackfill, id, found)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return &checkpoint{Total: m.settings.Ranges, Left: exec.Ring(m.settings.Ranges)}, nil
+		return m.whole(), nil
 	case err != nil:
 		return nil, fmt.Errorf("read the checkpoint of migration %s: %w", id, err)
 	}
@@ -189,7 +194,8 @@ func (j *job) fill(ctx context.Context, p exec.Range) (rows int64, err error) {
 		wait.Add(1)
 		go func() {
 			defer func() { <-slots; wait.Done() }()
-			err := m.Maintainer.Insert(ctx, l, value, key, max(t0, written), m.Maintainer.EntryTTL(ttl), m.settings.Write)
+			at := max(t0, written)
+			err := m.Maintainer.Insert(ctx, l, value, key, at, m.Maintainer.EntryTTL(ttl, written, at), m.settings.Write)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil && first == nil {

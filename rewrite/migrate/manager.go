@@ -141,7 +141,8 @@ type Manager struct {
 
 // run is one migration under way.
 type run struct {
-	id      string // never changed
+	id      string     // never changed
+	orders  sync.Mutex // one transition after the other; held until it is published and saved
 	mu      sync.Mutex
 	m       Migration
 	lookup  *match.LookUp
@@ -284,6 +285,13 @@ func (a Mode) less(b Mode) bool {
 // transition changes a migration if it is still in the state given ("" for any), in the right order: what asks more is
 // saved before it is published, what asks less is published before it is saved.
 func (m *Manager) transition(ctx context.Context, r *run, from, to State, actor, text string, change func(*Migration)) error {
+	r.orders.Lock()
+	defer r.orders.Unlock()
+	return m.turn(ctx, r, from, to, actor, text, change)
+}
+
+// turn is transition for those who hold r.orders.
+func (m *Manager) turn(ctx context.Context, r *run, from, to State, actor, text string, change func(*Migration)) error {
 	r.mu.Lock()
 	if from != "" && r.m.State != from {
 		r.mu.Unlock()
@@ -308,10 +316,6 @@ func (m *Manager) transition(ctx context.Context, r *run, from, to State, actor,
 		}
 		m.publish()
 		r.mu.Lock()
-		if r.m.State != to { // another order overtook this one, and saves its own
-			r.mu.Unlock()
-			return nil
-		}
 	}
 	err := m.Store.Save(ctx, KindMigration, next.ID, &next)
 	if err != nil {
@@ -396,8 +400,13 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, actor 
 		have := r.get()
 		same := have.LookUp.Keyspace == lu.Keyspace && have.LookUp.Base == lu.Base && have.LookUp.Column == lu.Column ||
 			have.LookUp.Keyspace == lu.Keyspace && have.LookUp.Table == lu.Table
-		if have.ID == id || (have.Active() && same) {
+		if (have.ID == id && have.State != Dropped) || (have.Active() && same) {
 			return Migration{}, &ErrAlreadyApproved{have.ID, have.State}
+		}
+	}
+	if m.runs[id] != nil { // dropped: it begins anew, and must not find its first backfill done
+		if err := m.Store.Save(ctx, KindBackfill, id, m.whole()); err != nil {
+			return Migration{}, fmt.Errorf("save the checkpoint of migration %s: %w", id, err)
 		}
 	}
 	now := m.Now()
@@ -479,6 +488,8 @@ func (m *Manager) Suspend(ctx context.Context, id, reason string, broken bool) e
 }
 
 func (m *Manager) suspend(ctx context.Context, r *run, reason string, broken bool) error {
+	r.orders.Lock() // whoever suspends it just now has to have done so
+	defer r.orders.Unlock()
 	have := r.get()
 	switch have.State {
 	case Failed, RollingBack, RolledBack, Dropped:
@@ -488,7 +499,7 @@ func (m *Manager) suspend(ctx context.Context, r *run, reason string, broken boo
 			return nil
 		}
 	}
-	return m.transition(ctx, r, "", Suspended, "", "suspended: "+reason, func(x *Migration) {
+	return m.turn(ctx, r, "", Suspended, "", "suspended: "+reason, func(x *Migration) {
 		x.Reason, x.Broken = reason, x.Broken || broken
 	})
 }

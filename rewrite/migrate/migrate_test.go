@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 )
 
 // The machine as a whole: what follows what, what the proxy does, and from where one may go back.
@@ -57,6 +59,37 @@ func TestModeLess(t *testing.T) {
 		if c.a.less(c.b) != c.less {
 			t.Errorf("%+v asks less than %+v: %t", c.a, c.b, !c.less)
 		}
+	}
+}
+
+// Who suspends what another is just suspending does not go on before that is published and saved.
+func TestSuspendedTwiceAtOnce(t *testing.T) {
+	begun, publishing := make(chan bool, 2), make(chan bool)
+	m := New(Parts{
+		Store: &exectest.Store{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Publish: func([]Published) { begun <- true; <-publishing },
+	}, Settings{})
+	r := newRun()
+	r.id, r.m = "m", Migration{ID: "m", State: Serving}
+	m.runs["m"] = r
+	done := make(chan error, 2)
+	suspend := func() { done <- m.Suspend(t.Context(), "m", "a write that can not be known", false) }
+	go suspend()
+	<-begun
+	go suspend()
+	select {
+	case <-done:
+		t.Error("suspended before it was published")
+	case <-time.After(50 * time.Millisecond): // enough to find a fault often, and no fault where there is none
+	}
+	close(publishing)
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if list, err := m.Store.List(t.Context(), KindMigration); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
 	}
 }
 

@@ -25,6 +25,10 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 		r.cancel = cancel
 		r.mu.Unlock()
 		p := phases[state]
+		if state == Dropped { // nothing follows; if it is approved again that is another run
+			cancel()
+			return
+		}
 		if p.work == nil {
 			cancel()
 			select {
@@ -127,7 +131,16 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	if err == nil && !exists {
 		err = fmt.Errorf("%s was created but is not there yet: %w", r.lookup.LookUpName(), exec.ErrNoConnection)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	// A node writes a new table into its system tables a moment before it knows it. Who comes just then (a process that
+	// was killed while it created the table, and started again) would begin to write entries too early.
+	one := exec.FromInt64(0)
+	if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.ScanEntries(), Values: [][]byte{one, one}, Consistency: gocql.One}); err != nil {
+		return fmt.Errorf("%s was created but can not be read yet (%v): %w", r.lookup.LookUpName(), err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
+	}
+	return nil
 }
 
 // validate is the work of Created, and the first check of create: that the advice still fits.
@@ -146,8 +159,8 @@ func (m *Manager) validate(_ context.Context, r *run) error {
 // settle is the work of DualWrite: its mode was published when the state was entered.
 func (m *Manager) settle(ctx context.Context, r *run) error {
 	m.progress(r, "", 0, 0)
-	if err := m.Traffic.Barrier(ctx); err != nil {
-		return fmt.Errorf("wait for the requests under way: %w", err)
+	if err := m.barrier(ctx, r); err != nil {
+		return err
 	}
 	if err := sleep(ctx, m.settings.Settle); err != nil {
 		return err
@@ -159,12 +172,28 @@ func (m *Manager) settle(ctx context.Context, r *run) error {
 	})
 }
 
-// barrier is the work of RollingBack.
-func (m *Manager) barrier(ctx context.Context, _ *run) error {
-	if err := m.Traffic.Barrier(ctx); err != nil {
-		return fmt.Errorf("wait for the requests under way: %w", err)
+// barrierPatience is after how long a migration says that it waits for requests.
+const barrierPatience = 30 * time.Second
+
+// WaitsForRequests is why a migration waits when requests do not end.
+const WaitsForRequests = "requests from before are still under way: a client does not read its answers, or a statement takes very long"
+
+// barrier is the work of RollingBack, and the beginning of others: it waits until nothing is under way that was sent by
+// earlier rules.
+func (m *Manager) barrier(ctx context.Context, r *run) error {
+	for {
+		patient, cancel := context.WithTimeout(ctx, barrierPatience)
+		err := m.Traffic.Barrier(patient)
+		cancel()
+		switch {
+		case err == nil:
+			r.throttle("")
+			return nil
+		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
+			return fmt.Errorf("wait for the requests under way: %w", err)
+		}
+		r.throttle(WaitsForRequests)
 	}
-	return nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -181,30 +210,30 @@ func sleep(ctx context.Context, d time.Duration) error {
 // verify is the work of Verify: passes until one is clean.
 func (m *Manager) verify(ctx context.Context, r *run) error {
 	// A migration that was suspended comes here: nothing that passed without rules may still be under way.
-	if err := m.Traffic.Barrier(ctx); err != nil {
-		return fmt.Errorf("wait for the requests under way: %w", err)
+	if err := m.barrier(ctx, r); err != nil {
+		return err
 	}
 	for pass := 0; pass < m.settings.Passes; pass++ {
-		result, err := m.pass(ctx, r)
+		missing, err := m.pass(ctx, r)
 		if err != nil {
 			return err
 		}
-		if result.Missing == 0 {
+		if missing == 0 {
 			return m.update(ctx, r, func(x *Migration) { x.Compared, x.Explained, x.Mismatch = 0, 0, "" })
 		}
 	}
 	return &stop{to: Failed, reason: fmt.Sprintf("after %d passes there are still rows without entry, as %v", m.settings.Passes, r.get().Last.Sample)}
 }
 
-func (m *Manager) pass(ctx context.Context, r *run) (result struct{ Missing int64 }, err error) {
+// pass runs one pass, and returns how many rows without entry it found, also if it could not end.
+func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
 	found, err := m.checker.Pass(ctx, r.lookup, r.get().T0, func(done, total int) {
 		m.progress(r, "token ranges", int64(done), int64(total))
 	})
 	if err != nil {
-		return result, fmt.Errorf("verify %s: %w", r.lookup.LookUpName(), err)
+		return found.Missing, fmt.Errorf("verify %s: %w", r.lookup.LookUpName(), err)
 	}
-	result.Missing = found.Missing
-	return result, m.update(ctx, r, func(x *Migration) {
+	return found.Missing, m.update(ctx, r, func(x *Migration) {
 		x.Passes++
 		x.Last = found
 		x.Repaired += found.Repaired
@@ -274,6 +303,12 @@ func (m *Manager) Compare(ctx context.Context, id string, read *match.Read, q ex
 		return err
 	}
 	if original == nil {
+		// The plan first: what has too many rows for it is not to be read whole either.
+		if _, err := m.Reader.Read(ctx, read, q); errors.Is(err, exec.ErrUnsuited) {
+			return nil
+		} else if err != nil {
+			return err
+		}
 		if original, err = m.Reader.Original(ctx, read, q); err != nil {
 			return err
 		}
@@ -344,18 +379,18 @@ func (m *Manager) serve(ctx context.Context, r *run) error {
 		if err := sleep(ctx, wait); err != nil {
 			return err
 		}
-		result, err := m.pass(ctx, r)
+		missing, err := m.pass(ctx, r)
+		if missing > 0 {
+			return &stop{to: Suspended, reason: lost(missing)}
+		}
 		if err != nil {
 			return err
-		}
-		if result.Missing > 0 {
-			return &stop{to: Suspended, reason: lost(result.Missing)}
 		}
 	}
 }
 
 func lost(rows int64) string {
-	return fmt.Sprintf("a sweep found %d rows without entry (repaired): something writes past the proxy, or an entry was lost", rows)
+	return fmt.Sprintf("a sweep found %d rows without entry: something writes past the proxy, or an entry was lost", rows)
 }
 
 // Verify compares base and look-up now, in both directions, as the sweep of a serving migration does by itself.
@@ -364,20 +399,21 @@ func (m *Manager) Verify(ctx context.Context, id, actor string) error {
 	if err != nil {
 		return err
 	}
-	switch have := r.get(); have.State {
+	have := r.get()
+	switch have.State {
 	case Shadow, Serving, Suspended:
 	default:
 		return &ErrState{id, "verify", have.State, "it can be verified once its table is filled, until it is rolled back"}
 	}
-	result, err := m.pass(ctx, r)
-	if err != nil {
-		return err
+	if have.Broken {
+		return &ErrState{id, "verify", have.State, "its look-up is gone or no longer fits; roll it back"}
 	}
-	m.Log.Info("verified on order", "migration", id, "actor", actor, "missing", result.Missing)
-	if have := r.get(); result.Missing > 0 && have.State == Serving {
-		return m.suspend(ctx, r, lost(result.Missing), false)
+	missing, err := m.pass(ctx, r)
+	m.Log.Info("verified on order", "migration", id, "actor", actor, "missing", missing, "err", err)
+	if have := r.get(); missing > 0 && have.State == Serving {
+		return errors.Join(err, m.suspend(context.WithoutCancel(ctx), r, lost(missing), false))
 	}
-	return nil
+	return err
 }
 
 // Drop removes the look-up table of a migration that was rolled back.

@@ -144,7 +144,11 @@ type ErrAlreadyApproved struct {
 
 // Error implements error.
 func (e *ErrAlreadyApproved) Error() string {
-	return fmt.Sprintf("already approved: migration %s is %s; roll it back first if you want another", e.Migration, e.State)
+	first := "roll it back"
+	if e.State == RolledBack {
+		first = "drop it"
+	}
+	return fmt.Sprintf("already approved: migration %s is %s; %s first if you want another", e.Migration, e.State, first)
 }
 
 // ErrUnknown says that there is no migration of an id.

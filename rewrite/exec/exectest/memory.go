@@ -299,6 +299,14 @@ func number(term cql.Term, values [][]byte) (int64, error) {
 	return 0, refusal("not a number: " + term.String())
 }
 
+// timeToLive is a number, or a null, which Cassandra takes for 0.
+func timeToLive(term cql.Term, values [][]byte) (int64, error) {
+	if marker, ok := term.(*cql.Marker); ok && marker.Index < len(values) && values[marker.Index] == nil {
+		return 0, nil
+	}
+	return number(term, values)
+}
+
 var errKey = refusal("the whole primary key is needed")
 
 func (t *table) row(key [][]byte) *row {
@@ -407,7 +415,7 @@ func (m *Memory) write(st cql.Statement, values [][]byte, fallback *int64) error
 		}
 	}
 	if using.TTL != nil {
-		ttl, err := number(using.TTL, values)
+		ttl, err := timeToLive(using.TTL, values)
 		if err != nil {
 			return err
 		}
