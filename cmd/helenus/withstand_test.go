@@ -285,51 +285,44 @@ func (s *shop) serves(p *process, lookUp string) {
 func TestWithstandAtEveryState(t *testing.T) {
 	c := cluster(t)
 	address := c.ContactPoints()[0]
-	states := []migrate.State{migrate.Approved, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Serving}
-	for _, state := range states {
-		t.Run("kill -9 of helenus/"+string(state), func(t *testing.T) {
-			s := newShop(t, session(t, address))
-			p := s.process(address)
-			id, lookUp := s.propose(p)
-			stop := s.write(p.listen)
-			if err := p.approve(id); err != nil {
-				t.Fatal(err)
-			}
-			reached := p.awaitReached(id, state)
+	breakages := map[string]func(*shop, *process, string){
+		"kill -9 of helenus": func(_ *shop, p *process, _ string) {
 			p.kill()
 			p.start()
 			p.awaitReady()
-			p.awaitState(id, migrate.Serving)
-			written, failed := stop()
-			t.Logf("killed in state %s; %d writes, %d failed", reached, written, failed)
-			s.serves(p, lookUp)
-			if code, out := command(t, p, "rollback", id); code != 0 {
-				t.Errorf("rollback: %d %s", code, out)
-			}
-		})
-		t.Run("Cassandra stopped and started/"+string(state), func(t *testing.T) {
-			s := newShop(t, session(t, address))
-			p := s.process(address)
-			id, lookUp := s.propose(p)
-			stop := s.write(p.listen)
-			if err := p.approve(id); err != nil {
-				t.Fatal(err)
-			}
-			reached := p.awaitReached(id, state)
-			if err := c.Node(0).Stop(); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Node(0).Start(context.Background()); err != nil {
-				t.Fatal(err)
+		},
+		"Cassandra stopped and started": func(s *shop, p *process, id string) {
+			if err := errors.Join(c.Node(0).Stop(), c.Node(0).Start(context.Background())); err != nil {
+				s.t.Fatal(err)
 			}
 			p.awaitReady()
-			s.direct = session(t, address) // the driver has given up the old one's only host
+			s.direct = session(s.t, address) // the driver has given up the old one's only host
 			p.resumeIfSuspended(id)
-			p.awaitState(id, migrate.Serving)
-			written, failed := stop()
-			t.Logf("stopped in state %s; %d writes, %d failed", reached, written, failed)
-			s.serves(p, lookUp)
-		})
+		},
+	}
+	for name, breakage := range breakages {
+		for _, state := range []migrate.State{
+			migrate.Approved, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Serving,
+		} {
+			t.Run(name+"/"+string(state), func(t *testing.T) {
+				s := newShop(t, session(t, address))
+				p := s.process(address)
+				id, lookUp := s.propose(p)
+				stop := s.write(p.listen)
+				if err := p.approve(id); err != nil {
+					t.Fatal(err)
+				}
+				reached := p.awaitReached(id, state)
+				breakage(s, p, id)
+				p.awaitState(id, migrate.Serving)
+				written, failed := stop()
+				t.Logf("broken in state %s; %d writes, %d failed", reached, written, failed)
+				s.serves(p, lookUp)
+				if code, out := command(t, p, "rollback", id); code != 0 {
+					t.Errorf("rollback: %d %s", code, out)
+				}
+			})
+		}
 	}
 }
 
