@@ -55,7 +55,7 @@ func (n *Node) listening(ctx context.Context) error {
 // settled succeeds when this node and every other running one agree on the schema and see one another alive.
 func (n *Node) settled(ctx context.Context) error {
 	var running []*Node
-	for _, m := range n.cluster.nodes {
+	for _, m := range n.cluster.Nodes() {
 		if m.Pid() != 0 {
 			running = append(running, m)
 		}

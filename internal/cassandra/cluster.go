@@ -49,17 +49,20 @@ const (
 
 // Cluster is a set of running nodes. Its methods may be called from several goroutines.
 type Cluster struct {
-	opt          Options
-	version      string
-	dir          string
-	temporary    bool // dir is ours to remove
-	lib, java    string
-	storagePort  uint16
+	opt         Options
+	version     string
+	dir         string
+	temporary   bool // dir is ours to remove
+	lib, java   string
+	storagePort uint16
+	unlock      func() // gives the lock on dir back; nil before it is taken
+	stop        sync.Once
+	stopErr     error
+
+	mu           sync.Mutex // of what Add and Decommission change
 	nodes        []*Node
 	reservations []*reservation
-	unlock       func() // gives the lock on dir back; nil before it is taken
-	stop         sync.Once
-	stopErr      error
+	born         int // nodes there ever were: their directories are numbered
 }
 
 // Start starts a cluster and returns when every node of it answers statements and knows the others. The context
@@ -131,23 +134,28 @@ func (c *Cluster) start(ctx context.Context) error {
 
 // ContactPoints returns the host:port of every node, in order.
 func (c *Cluster) ContactPoints() []string {
-	points := make([]string, len(c.nodes))
-	for i, n := range c.nodes {
+	nodes := c.Nodes()
+	points := make([]string, len(nodes))
+	for i, n := range nodes {
 		points[i] = n.Addr()
 	}
 	return points
 }
 
 // Nodes returns the nodes, in order.
-func (c *Cluster) Nodes() []*Node { return append([]*Node(nil), c.nodes...) }
+func (c *Cluster) Nodes() []*Node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]*Node(nil), c.nodes...)
+}
 
 // Node returns node i, counted from 0. It panics when there is no such node, as an index does.
-func (c *Cluster) Node(i int) *Node { return c.nodes[i] }
+func (c *Cluster) Node(i int) *Node { return c.Nodes()[i] }
 
 // Pids returns the process ids of the nodes that run.
 func (c *Cluster) Pids() []int {
 	var pids []int
-	for _, n := range c.nodes {
+	for _, n := range c.Nodes() {
 		if pid := n.Pid(); pid != 0 {
 			pids = append(pids, pid)
 		}
@@ -161,7 +169,7 @@ func (c *Cluster) Dir() string { return c.dir }
 
 // Flush writes the memtables of a keyspace to disk on every node. It takes about two seconds a node.
 func (c *Cluster) Flush(ctx context.Context, keyspace string) error {
-	for _, n := range c.nodes {
+	for _, n := range c.Nodes() {
 		if _, err := n.NodeTool(ctx, "flush", keyspace); err != nil {
 			return err
 		}
@@ -173,9 +181,10 @@ func (c *Cluster) Flush(ctx context.Context, keyspace string) error {
 // stopped cleanly, so that a later start replays nothing; the others are killed. A second call does nothing.
 func (c *Cluster) Stop() error {
 	c.stop.Do(func() {
-		errs := make([]error, len(c.nodes))
+		nodes := c.Nodes()
+		errs := make([]error, len(nodes))
 		var wait sync.WaitGroup
-		for i, n := range c.nodes {
+		for i, n := range nodes {
 			wait.Go(func() {
 				if c.temporary {
 					errs[i] = n.Kill()
@@ -253,18 +262,29 @@ func (c *Cluster) reservePorts() error {
 		return fmt.Errorf("cassandra: no storage port: %w", err)
 	}
 	for i, host := range hosts {
-		jmx, err := c.reserveShared([]netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}, 0)
-		if err != nil {
-			return fmt.Errorf("cassandra: no JMX port: %w", err)
+		if err := c.newNode(host, native, token(i, len(hosts))); err != nil {
+			return err
 		}
-		c.nodes = append(c.nodes, &Node{
-			cluster: c,
-			number:  i,
-			addr:    netip.AddrPortFrom(host, native),
-			jmx:     jmx,
-			dir:     filepath.Join(c.dir, fmt.Sprintf("node%d", i+1)),
-		})
 	}
+	return nil
+}
+
+// newNode makes a node whose native and storage ports are reserved.
+func (c *Cluster) newNode(host netip.Addr, native uint16, token int64) error {
+	jmx, err := c.reserveShared([]netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}, 0)
+	if err != nil {
+		return fmt.Errorf("cassandra: no JMX port: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.born++
+	c.nodes = append(c.nodes, &Node{
+		cluster: c,
+		token:   token,
+		addr:    netip.AddrPortFrom(host, native),
+		jmx:     jmx,
+		dir:     filepath.Join(c.dir, fmt.Sprintf("node%d", c.born)),
+	})
 	return nil
 }
 
@@ -285,7 +305,9 @@ func (c *Cluster) reserveShared(hosts []netip.Addr, port uint16) (uint16, error)
 			held, got = append(held, r), addr.Port()
 		}
 		if failure == nil {
+			c.mu.Lock()
 			c.reservations = append(c.reservations, held...)
+			c.mu.Unlock()
 			return got, nil
 		}
 		for _, r := range held {

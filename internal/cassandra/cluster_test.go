@@ -146,3 +146,45 @@ func TestExtraSettingsReachTheNode(t *testing.T) {
 		t.Error("a stranger was let in")
 	}
 }
+
+func TestNodeJoinsAndLeaves(t *testing.T) {
+	c := startCluster(t, Options{Heap: "384m", Host: "127.0.251.1"})
+	session := open(t, c.Node(0))
+	for _, statement := range []string{
+		"CREATE KEYSPACE j WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+		"CREATE TABLE j.t (k int PRIMARY KEY)",
+	} {
+		if err := session.Query(statement).Exec(); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	const rows = 40
+	for k := range rows {
+		if err := session.Query("INSERT INTO j.t (k) VALUES (?)", k).Exec(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func(n *Node) (found int) {
+		t.Helper()
+		if err := open(t, n).Query("SELECT count(*) FROM j.t").Scan(&found); err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	added, err := c.Add(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Nodes()) != 2 || added.Addr() == c.Node(0).Addr() || count(added) != rows {
+		t.Fatalf("nodes %v after one joined, %d rows", c.ContactPoints(), count(added))
+	}
+	if err := c.Node(0).Decommission(context.Background()); err == nil {
+		t.Error("the first node may leave")
+	}
+	if err := added.Decommission(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := count(c.Node(0)); len(c.Nodes()) != 1 || added.Pid() != 0 || got != rows {
+		t.Errorf("nodes %v after one left, %d rows, want %d", c.ContactPoints(), got, rows)
+	}
+}

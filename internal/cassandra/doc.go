@@ -16,6 +16,7 @@
 //  3. Nodes start one after the other, each with its own evenly spaced token, and each is awaited: the native
 //     port opens a moment before the node is worth talking to, so a SELECT on system.local must answer, and in a
 //     cluster every node must list all its peers with one schema version.
+//  4. Later a node may join (Cluster.Add: it streams its part of the ring) and leave (Node.Decommission).
 //
 // No process is left behind. Every child asks the kernel to be killed when the thread that started it dies
 // (PR_SET_PDEATHSIG), and that thread is locked to a goroutine that lives as long as the child. So a kill -9 of the

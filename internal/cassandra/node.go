@@ -22,7 +22,8 @@ import (
 // each other.
 type Node struct {
 	cluster *Cluster
-	number  int // from 0
+	token   int64
+	joins   bool // a cluster that has data: it streams its part
 	addr    netip.AddrPort
 	jmx     uint16
 	dir     string
@@ -164,7 +165,10 @@ func (n *Node) launch() error {
 		return err
 	}
 	defer func() { _ = log.Close() }() // the child has its own copy
-	heap := n.cluster.opt.Heap
+	heap, ringDelay := n.cluster.opt.Heap, 1000
+	if n.joins { // it has to hear of the schema before it knows what to stream
+		ringDelay = 4000
+	}
 	cmd := exec.Command(n.cluster.java,
 		"@"+n.optionsFile(), "-javaagent:"+agent,
 		"-Xms"+heap, "-Xmx"+heap, "-Xss512k", "-XX:+UseSerialGC", "-XX:+PerfDisableSharedMem", "-XX:+ExitOnOutOfMemoryError",
@@ -173,7 +177,7 @@ func (n *Node) launch() error {
 		"-Dlogback.configurationFile="+n.logbackFile(),
 		"-Dcassandra.storagedir="+n.dir,
 		"-Dcassandra-foreground=yes",
-		"-Dcassandra.ring_delay_ms=1000",
+		"-Dcassandra.ring_delay_ms="+strconv.Itoa(ringDelay),
 		"-Dcassandra.skip_wait_for_gossip_to_settle=0",
 		"-Dcassandra.superuser_setup_delay_ms=0",
 		"-Dcassandra.shutdown_announce_in_ms=200", // of 2000: the wait of a node that stops
@@ -196,8 +200,8 @@ func (n *Node) config() ([]byte, error) {
 	settings := map[string]any{
 		"cluster_name":                   "helenus",
 		"num_tokens":                     1,
-		"initial_token":                  strconv.FormatInt(token(n.number, len(c.nodes)), 10),
-		"auto_bootstrap":                 false, // a new cluster has nothing to stream
+		"initial_token":                  strconv.FormatInt(n.token, 10),
+		"auto_bootstrap":                 n.joins, // a new cluster has nothing to stream
 		"partitioner":                    "org.apache.cassandra.dht.Murmur3Partitioner",
 		"commitlog_sync":                 "periodic",
 		"commitlog_sync_period":          "1000ms",
@@ -222,7 +226,7 @@ func (n *Node) config() ([]byte, error) {
 		"seed_provider": []any{map[string]any{
 			"class_name": "org.apache.cassandra.locator.SimpleSeedProvider",
 			"parameters": []any{map[string]any{
-				"seeds": netip.AddrPortFrom(c.nodes[0].addr.Addr(), c.storagePort).String(),
+				"seeds": netip.AddrPortFrom(c.Node(0).addr.Addr(), c.storagePort).String(),
 			}},
 		}},
 	}
