@@ -240,15 +240,9 @@ func sweep(ctx context.Context, parent string) {
 // reservePorts gives every node its addresses. The nodes of a cluster must share the native and the storage port;
 // each has a JMX port of its own.
 func (c *Cluster) reservePorts() error {
-	first := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	if c.opt.Host != "" {
-		var err error
-		if first, err = netip.ParseAddr(c.opt.Host); err != nil || !first.Is4() || !first.IsLoopback() {
-			return fmt.Errorf("cassandra: %q is no address in 127.0.0.0/8", c.opt.Host)
-		}
-	} else if c.opt.Nodes > 1 {
-		// Clusters that run side by side live in different third octets, so that one's nodes never dial another's.
-		first = netip.AddrFrom4([4]byte{127, 0, byte(1 + os.Getpid()%250), 1})
+	first, err := firstHost(c.opt)
+	if err != nil {
+		return err
 	}
 	hosts := []netip.Addr{first}
 	for len(hosts) < c.opt.Nodes {

@@ -3,7 +3,8 @@
 //
 // What lives here: the download (Maven Central, by mvn, into a cache that all runs share), the configuration of
 // a throw-away node, its life as a child process, and a nodetool helper. It imports nothing else of the project.
-// The command internal/cassandra/with runs any other command against a fresh node; the package
+// Secure makes a cluster demand TLS, passwords and client certificates; package authority, below, issues them. The
+// command internal/cassandra/with runs any other command against a fresh node; the package
 // internal/cassandra/cassandratest gives a test its own keyspace on that node.
 //
 // How a start works:
