@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/helenus-db/helenus/proxy/compress"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
@@ -25,7 +26,8 @@ type conn struct {
 	client  atomic.Pointer[Client] // replaced when STARTUP and AUTHENTICATE are seen
 	front   net.Conn               // to the client
 	back    net.Conn               // to Cassandra
-	mode    atomic.Int32
+	mode    atomic.Int32           // a pipe.Mode: what the client speaks
+	backing atomic.Int32           // what Cassandra speaks: the same, or without the client's compression
 	streams streams
 
 	keyspace      atomic.Pointer[string] // in use; nil for none
@@ -38,8 +40,9 @@ type conn struct {
 	held   atomic.Int64  // bytes of requests that the Rewriter has taken and not yet dealt with
 
 	up struct {
-		out     *pipe.Writer
-		records []Record
+		out         *pipe.Writer
+		records     []Record
+		compression string // the last STARTUP asked for; "" if for none
 	}
 	down struct {
 		out      *pipe.Writer
@@ -98,7 +101,7 @@ func (c *conn) run(ctx context.Context) error {
 		c.close()
 		upEnded <- err
 	}()
-	down := pipe.Pipe{Source: c.back, Out: c.down.out, Handler: downward{c}, Mode: &c.mode, Now: c.server.now}
+	down := pipe.Pipe{Source: c.back, Out: c.down.out, Handler: downward{c}, Mode: &c.backing, Now: c.server.now}
 	err = down.Run()
 	if !c.closed.Load() { // Cassandra ended it: what others still have for the client goes out first
 		_ = c.front.SetWriteDeadline(time.Now().Add(farewell))
@@ -123,9 +126,12 @@ func (c *conn) run(ctx context.Context) error {
 // hear: closing a socket with unread bytes would throw the answer away.
 func (c *conn) explain(err error) {
 	var e *protocolError
+	var undecodable *pipe.Undecodable
 	switch {
 	case errors.As(err, &e):
-	case errors.Is(err, wire.ErrHeaderCRC), errors.Is(err, wire.ErrPayloadCRC), errors.Is(err, pipe.ErrContent):
+	case errors.As(err, &undecodable):
+		e = &protocolError{version: undecodable.Header.Version, stream: undecodable.Header.Stream, code: wire.ErrProtocol, message: err.Error()}
+	case errors.Is(err, wire.ErrHeaderCRC), errors.Is(err, wire.ErrPayloadCRC), errors.Is(err, pipe.ErrContent), errors.Is(err, compress.ErrBroken):
 		e = &protocolError{version: wire.MaxVersion, code: wire.ErrProtocol, message: err.Error()}
 	default:
 		return

@@ -81,7 +81,7 @@ func (d downward) Frame(h wire.Header, body []byte, complete bool, _ int64) (pip
 		}
 	case wire.OpSupported:
 		if complete {
-			verdict, instead = c.declineCompression(h, body, from)
+			verdict, instead = c.stripSupported(h, body, from)
 		}
 	case wire.OpReady, wire.OpAuthenticate, wire.OpAuthSuccess:
 		c.handshake(h, p)
@@ -192,7 +192,7 @@ func (c *conn) learnPrepared(r *wire.Reader, p pending) {
 }
 
 // handshake follows the connection's beginning: after the first READY or AUTHENTICATE version 5 goes over to segments and
-// a connection that compresses can not be read any more; after READY or AUTH_SUCCESS long requests are allowed.
+// what STARTUP asked for is compressed (compression.go); after READY or AUTH_SUCCESS long requests are allowed.
 func (c *conn) handshake(h wire.Header, p pending) {
 	if h.Opcode != wire.OpAuthenticate {
 		c.authenticated.Store(true)
@@ -201,53 +201,7 @@ func (c *conn) handshake(h wire.Header, p pending) {
 		n.User = true
 		c.client.Store(&n)
 	}
-	if p.extra == nil || !p.extra.startup {
-		return
+	if p.extra != nil && p.extra.startup {
+		c.negotiated(h.Version&^wire.ResponseBit, p.extra.compression, p.extra.stripped)
 	}
-	switch {
-	case p.extra.compresses:
-		c.mode.CompareAndSwap(pipe.Framed, pipe.Opaque)
-		if r := c.server.options.Rewriter; r != nil && c.opaqueEnded == nil {
-			c.opaqueEnded = r.Opaque(c.client.Load())
-		}
-	case h.Version&^wire.ResponseBit >= 5:
-		// The client sends segments only after it saw this answer, and nothing is sent to it before: the answer itself
-		// is still in the unsegmented run.
-		c.up.out.Segment()
-		c.down.out.Segment()
-		c.mode.CompareAndSwap(pipe.Framed, pipe.Segmented)
-	}
-}
-
-// declineCompression empties the COMPRESSION list of a SUPPORTED answer. A request that is compressed can not be read,
-// and while a derived table is maintained every write must be; drivers that ask before they compress then do not.
-func (c *conn) declineCompression(h wire.Header, body []byte, from int) (pipe.Verdict, []byte) {
-	r := wire.NewReader(body[from:])
-	out := append(wire.AppendHeader(nil, h), body[:from]...)
-	n := r.Short()
-	out = wire.AppendShort(out, n)
-	found := false
-	for ; n > 0 && !r.Bad(); n-- {
-		at := r.Offset()
-		key := string(r.String())
-		count := r.Short()
-		for i := uint16(0); i < count && !r.Bad(); i++ {
-			r.String()
-		}
-		if r.Bad() {
-			break
-		}
-		if key == "COMPRESSION" && count > 0 {
-			found = true
-			out = wire.AppendShort(wire.AppendString(out, key), 0)
-			continue
-		}
-		out = append(out, body[from+at:from+r.Offset()]...)
-	}
-	if r.Bad() || !found {
-		return pipe.Pass, nil
-	}
-	out = append(out, r.Rest()...)
-	wire.SetLength(out, 0)
-	return pipe.Replace, out
 }

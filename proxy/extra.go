@@ -8,8 +8,9 @@ type extra struct {
 	children []childRecord
 	sample   *sample
 	startup  bool
-	// compresses: STARTUP asked for it.
-	compresses bool
+	// compression that STARTUP asked for, and whether Cassandra was not told.
+	compression string
+	stripped    bool
 }
 
 type childRecord struct {

@@ -62,11 +62,11 @@ func TestHandshakesTakeLittleTime(t *testing.T) {
 	call(t, patient, wire.OpOptions, nil)
 }
 
-// TestCompressionIsNoticed however STARTUP writes it: Cassandra takes its keys in any case.
-func TestCompressionIsNoticed(t *testing.T) {
+// TestUnknownCompressionIsNoticed however STARTUP writes it: Cassandra takes its keys in any case.
+func TestUnknownCompressionIsNoticed(t *testing.T) {
 	w := &scripted{}
 	s := startProxy(t, startMock(t, nil), proxy.Options{Rewriter: w})
-	c := connect(t, s, 4, "compression", "lz4")
+	c := connect(t, s, 4, "compression", "zstd")
 	await(t, func() bool { return w.opaque.Load() == 1 })
 	c.Close()
 	await(t, func() bool { return w.opaque.Load() == 0 })
@@ -77,7 +77,7 @@ func TestCompressionIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer two.Close()
-	frames := two.Frame(1, wire.OpStartup, 0, startupBody("CQL_VERSION", "3.0.0", "COMPRESSION", "lz4"))
+	frames := two.Frame(1, wire.OpStartup, 0, startupBody("CQL_VERSION", "3.0.0", "COMPRESSION", "zstd"))
 	frames = append(frames, two.Frame(2, wire.OpStartup, 0, startupBody("CQL_VERSION", "3.0.0"))...)
 	if err := two.SendRaw(frames); err != nil {
 		t.Fatal(err)

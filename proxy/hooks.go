@@ -42,7 +42,7 @@ type Exchange struct {
 	Prepared      *Prepared // nil for QUERY, and for an id prepared elsewhere
 	Opcode        byte      // of the request: OpQuery, OpExecute or OpBatch
 	Start, End    int64     // nanoseconds since the proxy started: request read, answer handed to the client's socket
-	RequestBytes  int       // frame bodies, bytes
+	RequestBytes  int       // frame bodies, bytes; decompressed, if they came compressed
 	ResponseBytes int
 	Consistency   uint16  // as on the wire
 	Failed        bool    // answered by an ERROR message
@@ -108,8 +108,8 @@ type Rewriter interface {
 	// It runs on the relay's goroutine and must not block. On false the request is forwarded as it came. On true it
 	// belongs to the Rewriter, which calls exactly one of r.Forward, r.Answer, r.Fail, once, from any goroutine, soon.
 	Take(r *Request) bool
-	// Opaque is told of a connection whose requests can not be read (it compresses them). The returned function is
-	// called when the connection has ended.
+	// Opaque is told of a connection whose requests can not be read (it agreed with Cassandra on a compression that the
+	// proxy does not know). The returned function is called when the connection has ended.
 	Opaque(c *Client) (ended func())
 }
 

@@ -59,6 +59,10 @@ type Options struct {
 	// HandshakeTimeout is how long a client may take until it is ready to ask, authentication included; default 30 s.
 	HandshakeTimeout time.Duration
 
+	// StripCompression keeps clients' compression from Cassandra: it is not offered, and who compresses all the same is
+	// decompressed on the way and answered uncompressed.
+	StripCompression bool
+
 	// OnEvent is told what the control connection hears. It runs on the control connection's goroutine.
 	OnEvent func(Event)
 	// Clock returns nanoseconds since the proxy started; default: the machine's monotonic clock.

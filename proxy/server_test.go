@@ -122,30 +122,6 @@ func TestControlConnectionAuthenticates(t *testing.T) {
 	}
 }
 
-func TestCompressionIsDeclined(t *testing.T) {
-	w := &scripted{}
-	m := startMock(t, nil)
-	s := startProxy(t, m, proxy.Options{Rewriter: w})
-	c, err := proxytest.Dial(s.Addrs()[0], 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	h, body := call(t, c, wire.OpOptions, nil)
-	want := bytes.Replace(proxytest.SupportedBody, []byte("\x00\x02\x00\x06snappy\x00\x03lz4"), []byte{0, 0}, 1)
-	if h.Opcode != wire.OpSupported || !bytes.Equal(body, want) {
-		t.Errorf("SUPPORTED is %q, want %q", body, want)
-	}
-	other := connect(t, s, 4, "COMPRESSION", "lz4")
-	await(t, func() bool { return w.opaque.Load() == 1 })
-	h, _ = call(t, other, wire.OpQuery, proxytest.QueryBody(4, "x"))
-	if h.Opcode != wire.OpResult {
-		t.Errorf("answered %+v", h)
-	}
-	other.Close()
-	await(t, func() bool { return w.opaque.Load() == 0 })
-}
-
 func TestShutdownDrains(t *testing.T) {
 	release := make(chan struct{})
 	m := startMock(t, func(r *proxytest.Request) {

@@ -56,9 +56,6 @@ func (u upward) Admit(h wire.Header) error {
 // Written implements pipe.Handler: nothing is left to do for a request once it is written.
 func (u upward) Written() {}
 
-// The header's "compressed" flag is not looked at: a connection that negotiated compression is opaque, and on any other
-// Cassandra takes a body that is flagged for what it is, plain (gocql flags version 5's frames so, CASSGO-98).
-//
 // Frame deals with one request: it is remembered in the slot of its stream id, then forwarded, replaced, or taken.
 //
 // Barrier and the Rewriter's epoch (Dekker's handshake): the slot is claimed first and the epoch loaded after. Who
@@ -66,6 +63,9 @@ func (u upward) Written() {}
 // sequentially consistent, so either this request sees the new epoch, or Barrier sees this request and waits for it.
 func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pipe.Verdict, []byte, error) {
 	c := u.conn
+	if err := c.early(h); err != nil {
+		return pipe.Pass, nil, err
+	}
 	draining := c.server.draining.Load() && h.Opcode != wire.OpOptions
 	if !complete && (draining || c.mustSeeWhole(h)) {
 		return pipe.Whole, nil, nil
@@ -84,9 +84,11 @@ func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pip
 	case wire.OpStartup:
 		p.extra = c.spares.take()
 		p.extra.startup = true
-		p.extra.compresses = c.startup(h, body)
+		c.up.compression = c.startup(h, body)
+		verdict, instead := c.stripStartup(h, body)
+		p.extra.compression, p.extra.stripped = c.up.compression, verdict == pipe.Replace
 		t.claim(p)
-		return pipe.Pass, nil, nil
+		return verdict, instead, nil
 	case wire.OpPrepare:
 		return c.onPrepare(h, body, t, p)
 	case wire.OpExecute:
@@ -117,9 +119,9 @@ func (c *conn) sampling() bool {
 	return r != nil && r.Sampling(c.client.Load())
 }
 
-// startup learns from a STARTUP who is there, and whether it asks for compression. Its bytes go on as they are. Keys
-// are taken in any case, as Cassandra takes them.
-func (c *conn) startup(h wire.Header, body []byte) (compresses bool) {
+// startup learns from a STARTUP who is there, and which compression it asks for ("" for none). Keys are taken in any case,
+// as Cassandra takes them.
+func (c *conn) startup(h wire.Header, body []byte) (compression string) {
 	n := *c.client.Load()
 	n.Version = h.Version
 	r := wire.NewReader(body)
@@ -132,12 +134,12 @@ func (c *conn) startup(h wire.Header, body []byte) (compresses bool) {
 			n.Driver = string(value)
 		case "CLIENT_ID":
 			n.Instance = string(value)
-		case "COMPRESSION":
-			compresses = true
+		case compressionOption:
+			compression = bothOf(compression, string(value))
 		}
 	})
 	c.client.Store(&n)
-	return compresses
+	return compression
 }
 
 func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p pending) (pipe.Verdict, []byte, error) {

@@ -1,6 +1,10 @@
 package pipe
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/helenus-db/helenus/proxy/wire"
+)
 
 // Sizes of a direction's read buffer, bytes. An idle connection keeps two small ones; a read that fills the small one
 // swaps it for a large one from the pool, which goes back after calm reads in a row have used little of it.
@@ -72,4 +76,63 @@ func (b *buffer) drop() {
 		largeBuffers.Put(b.large)
 	}
 	*b = buffer{}
+}
+
+// scratchSize holds a frame that is seen as a whole without being streamed, and what a segment becomes, bytes.
+const scratchSize = wire.HeaderSize + wire.MaxSegmentPayload
+
+var scratches = sync.Pool{New: func() any { b := make([]byte, scratchSize); return &b }}
+
+// scratch is room that is borrowed from the pool for one scan, if it needs any at all.
+type scratch struct{ loan *[]byte }
+
+// borrow returns n bytes, the same at each call. More than scratchSize are made for the purpose and not kept: long
+// frames are rare.
+func (s *scratch) borrow(n int) []byte {
+	if n > scratchSize {
+		return make([]byte, n)
+	}
+	if s.loan == nil {
+		s.loan = scratches.Get().(*[]byte)
+	}
+	return (*s.loan)[:n]
+}
+
+// giveBack ends the use of what borrow returned.
+func (s *scratch) giveBack() {
+	if s.loan != nil {
+		scratches.Put(s.loan)
+		s.loan = nil
+	}
+}
+
+// outgoing collects what can not be written as it lies in the buffer, so that many changes cost one Write. It has room
+// only while there is something in it.
+type outgoing struct{ b *[]byte }
+
+// fits tells whether n more bytes have room.
+func (o *outgoing) fits(n int) bool {
+	if o.b == nil {
+		return n <= largeBuffer
+	}
+	return len(*o.b)+n <= largeBuffer
+}
+
+// room returns where n bytes can be appended; nil if they do not fit.
+func (o *outgoing) room(n int) *[]byte {
+	if !o.fits(n) {
+		return nil
+	}
+	if o.b == nil {
+		o.b = largeBuffers.Get().(*[]byte)
+		*o.b = (*o.b)[:0]
+	}
+	return o.b
+}
+
+// empty forgets what was collected.
+func (o *outgoing) empty() {
+	*o.b = (*o.b)[:largeBuffer]
+	largeBuffers.Put(o.b)
+	o.b = nil
 }

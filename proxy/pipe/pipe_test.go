@@ -81,10 +81,17 @@ func (j *judge) Written() {}
 
 // relay runs a pipe over b and returns what came out.
 func relay(mode pipe.Mode, b []byte, size int, j *judge) ([]byte, error) {
+	return between(mode, mode, b, size, j)
+}
+
+// between runs a pipe from an end of one mode to one of another.
+func between(in, out pipe.Mode, b []byte, size int, j pipe.Handler) ([]byte, error) {
 	s := &sink{}
+	w := pipe.NewWriter(s, func(error) {})
+	w.Switch(out)
 	var m atomic.Int32
-	m.Store(mode)
-	p := pipe.Pipe{Source: &packets{b, size}, Out: pipe.NewWriter(s, func(error) {}), Handler: j, Mode: &m, Now: func() int64 { return 0 }}
+	m.Store(in)
+	p := pipe.Pipe{Source: &packets{b, size}, Out: w, Handler: j, Mode: &m, Now: func() int64 { return 0 }}
 	err := p.Run()
 	return s.got, err
 }
@@ -196,7 +203,7 @@ func TestPostedFramesStayOutsideOthers(t *testing.T) {
 			s, b := &sink{}, in
 			w := pipe.NewWriter(s, func(error) {})
 			if mode == pipe.Segmented {
-				w.Segment()
+				w.Switch(pipe.Segmented)
 				b = wire.AppendFrames(nil, in)
 			}
 			var m atomic.Int32

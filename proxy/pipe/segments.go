@@ -3,93 +3,132 @@ package pipe
 import (
 	"errors"
 
+	"github.com/helenus-db/helenus/proxy/compress"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
 // ErrContent is the error of a stream whose segments and frames contradict each other.
 var ErrContent = errors.New("frames and segments do not fit together: a segment does not hold what its header says")
 
+// segment is one that was read and verified, b[pos:next].
+type segment struct {
+	wire.SegmentHeader
+	payload   []byte // as sent
+	pos, next int
+}
+
 // segments is scan for version 5's segments. A segment is verified and forwarded whole; its frames are looked at inside
-// it. Only if one of them is dropped or replaced, the others are put into a new segment.
-func (p *Pipe) segments(now int64) (need int, more bool, err error) {
+// it. Only if one of them is dropped or replaced, the others are put into a new segment. A segment is decompressed once,
+// and not at all if it is from the middle of a frame that is streamed.
+func (p *Pipe) segments(now int64) (need int, err error) {
+	form := form(p.in)
 	pos := p.start + p.held
 	var wanted int // position that must be reached
 	for {
-		wanted = pos + wire.SegmentHeaderSize
+		wanted = pos + int(form)
 		if p.end < wanted {
 			break
 		}
-		length, selfContained, err := wire.ParseSegmentHeader(p.b[pos:])
+		h, err := form.Parse(p.b[pos:])
 		if err != nil {
-			return 0, false, p.before(pos, err)
+			return 0, p.before(pos, err)
 		}
-		wanted += length + wire.SegmentTrailerSize
+		wanted += h.Length + wire.SegmentTrailerSize
 		if p.end < wanted {
 			break
 		}
-		payload, err := wire.SegmentPayload(p.b[pos:wanted])
+		payload, err := form.Payload(p.b[pos:wanted])
 		if err != nil {
-			return 0, false, p.before(pos, err)
+			return 0, p.before(pos, err)
 		}
-		if selfContained {
-			err = p.selfContained(payload, pos, wanted, now)
+		s := segment{h, payload, pos, wanted}
+		if h.SelfContained {
+			err = p.selfContained(s, now)
 		} else {
-			err = p.part(payload, pos, wanted, now)
+			err = p.part(s, now)
 		}
 		if err != nil {
-			return 0, false, err
+			return 0, err
 		}
 		pos = wanted
 	}
 	if p.held == 0 {
-		if err := p.forward(pos, pos); err != nil {
-			return 0, false, err
-		}
-		if p.skip == 0 {
-			p.Handler.Written()
-		}
+		err = p.settle(pos)
 	}
-	return wanted - p.start, false, nil
+	return wanted - p.start, err
 }
 
-// selfContained looks at the frames of the segment b[pos:next].
-func (p *Pipe) selfContained(payload []byte, pos, next int, now int64) error {
+// content is what a segment carries, decompressed if it is compressed.
+func (p *Pipe) content(s segment) ([]byte, error) {
+	if s.Decompressed == 0 {
+		return s.payload, nil
+	}
+	b := p.borrow(s.Decompressed)
+	return b, compress.Block(b, s.payload)
+}
+
+// pass hands on a segment that nobody changed: it stays in the run, or goes on in the form that the other end reads.
+func (p *Pipe) pass(s segment, content []byte) error {
+	if p.in == p.out {
+		return nil
+	}
+	if err := p.forward(s.pos, s.next); err != nil {
+		return err
+	}
+	f := form(p.out)
+	room, err := p.build(int(f) + len(content) + wire.SegmentTrailerSize)
+	switch {
+	case err != nil:
+		return err
+	case room == nil: // a long one is rare
+		return p.Out.write(f.Append(nil, content, 0, s.SelfContained), p.skip > 0)
+	}
+	*room = f.Append(*room, content, 0, s.SelfContained)
+	return nil
+}
+
+// selfContained looks at the frames of a segment.
+func (p *Pipe) selfContained(s segment, now int64) error {
 	if p.skip > 0 || p.held > 0 {
-		return p.before(pos, ErrContent)
+		return p.before(s.pos, ErrContent)
+	}
+	content, err := p.content(s)
+	if err != nil {
+		return p.before(s.pos, err)
 	}
 	changed := false
-	for at := 0; at < len(payload); {
-		if len(payload)-at < wire.HeaderSize {
-			return p.before(pos, ErrContent)
+	for at := 0; at < len(content); {
+		if len(content)-at < wire.HeaderSize {
+			return p.before(s.pos, ErrContent)
 		}
-		h := wire.ParseHeader(payload[at:])
+		h := wire.ParseHeader(content[at:])
 		if err := p.Handler.Admit(h); err != nil {
-			return p.before(pos, err)
+			return p.before(s.pos, err)
 		}
 		end := at + wire.HeaderSize + h.Length
-		if end > len(payload) {
-			return p.before(pos, ErrContent)
+		if end > len(content) {
+			return p.before(s.pos, ErrContent)
 		}
-		v, instead, err := p.Handler.Frame(h, payload[at+wire.HeaderSize:end], true, now)
+		v, instead, err := p.Handler.Frame(h, content[at+wire.HeaderSize:end], true, now)
 		if err != nil {
-			return p.before(pos, err)
+			return p.before(s.pos, err)
 		}
 		if v != Pass && !changed {
 			changed = true
-			p.rebuilt = append(p.rebuilt[:0], payload[:at]...)
+			p.rebuilt = append(p.rebuilt[:0], content[:at]...)
 		}
 		switch {
 		case v == Replace:
 			p.rebuilt = append(p.rebuilt, instead...)
 		case v == Pass && changed:
-			p.rebuilt = append(p.rebuilt, payload[at:end]...)
+			p.rebuilt = append(p.rebuilt, content[at:end]...)
 		}
 		at = end
 	}
 	if !changed {
-		return nil
+		return p.pass(s, content)
 	}
-	err := p.substitute(p.rebuilt, pos, next)
+	err = p.exchange(s.pos, s.next, p.rebuilt)
 	if cap(p.rebuilt) > largeBuffer { // many long frames in one segment are rare
 		p.rebuilt = nil
 	}
@@ -97,42 +136,53 @@ func (p *Pipe) selfContained(payload []byte, pos, next int, now int64) error {
 }
 
 // part looks at a segment that holds a part of one long frame.
-func (p *Pipe) part(payload []byte, pos, next int, now int64) error {
+func (p *Pipe) part(s segment, now int64) error {
+	if p.skip > 0 && p.in == p.out { // only its length matters
+		if s.Content() > p.skip {
+			return p.before(s.pos, ErrContent)
+		}
+		p.skip -= s.Content()
+		return nil
+	}
+	content, err := p.content(s)
+	if err != nil {
+		return p.before(s.pos, err)
+	}
 	switch {
 	case p.skip > 0:
-		if len(payload) > p.skip {
-			return p.before(pos, ErrContent)
+		if len(content) > p.skip {
+			return p.before(s.pos, ErrContent)
 		}
-		p.skip -= len(payload)
-		return nil
+		p.skip -= len(content)
+		return p.pass(s, content)
 	case p.held > 0:
-		p.assembly = append(p.assembly, payload...)
-		p.held = next - p.start
+		p.assembly = append(p.assembly, content...)
+		p.held = s.next - p.start
 	default:
-		if len(payload) < wire.HeaderSize {
-			return p.before(pos, ErrContent)
+		if len(content) < wire.HeaderSize {
+			return p.before(s.pos, ErrContent)
 		}
-		h := wire.ParseHeader(payload)
+		h := wire.ParseHeader(content)
 		if err := p.Handler.Admit(h); err != nil {
-			return p.before(pos, err)
+			return p.before(s.pos, err)
 		}
-		rest := wire.HeaderSize + h.Length - len(payload)
+		rest := wire.HeaderSize + h.Length - len(content)
 		if rest <= 0 {
-			return p.before(pos, ErrContent)
+			return p.before(s.pos, ErrContent)
 		}
-		v, _, err := p.Handler.Frame(h, payload[wire.HeaderSize:], false, now)
+		v, _, err := p.Handler.Frame(h, content[wire.HeaderSize:], false, now)
 		if err != nil {
-			return p.before(pos, err)
+			return p.before(s.pos, err)
 		}
 		if v == Pass {
 			p.skip = rest
-			return nil
+			return p.pass(s, content)
 		}
-		if err := p.before(pos, nil); err != nil {
+		if err := p.settle(s.pos); err != nil {
 			return err
 		}
-		p.assembly = append(p.assembly[:0], payload...)
-		p.held = next - pos
+		p.assembly = append(p.assembly[:0], content...)
+		p.held = s.next - s.pos
 		return nil
 	}
 	h := wire.ParseHeader(p.assembly)
@@ -143,20 +193,27 @@ func (p *Pipe) part(payload []byte, pos, next int, now int64) error {
 		return nil
 	}
 	v, instead, err := p.Handler.Frame(h, p.assembly[wire.HeaderSize:], true, now)
+	if v == Pass {
+		instead = p.assembly
+	}
 	p.held, p.assembly = 0, nil // long frames are rare: their memory is not kept
-	if err != nil || v == Pass {
+	if err != nil || v == Pass && p.in == p.out {
 		return err
 	}
-	return p.substitute(instead, p.start, next)
+	return p.exchange(p.start, s.next, instead)
 }
 
-// substitute sends frames instead of the segments b[pos:next], after what came before them.
-func (p *Pipe) substitute(frames []byte, pos, next int) error {
-	if err := p.forward(pos, next); err != nil {
+// exchange sends frames instead of the segments b[pos:next], after what came before them.
+func (p *Pipe) exchange(pos, next int, frames []byte) error {
+	if err := p.forward(pos, next); err != nil || len(frames) == 0 {
 		return err
 	}
-	if len(frames) == 0 {
-		return nil
+	if len(frames) > largeBuffer/2 {
+		return p.add(form(p.out).AppendFrames(nil, frames))
 	}
-	return p.Out.write(wire.AppendFrames(nil, frames), false)
+	room, err := p.build(int(form(p.out)) + len(frames) + wire.SegmentTrailerSize)
+	if err == nil {
+		*room = form(p.out).AppendFrames(*room, frames)
+	}
+	return err
 }

@@ -5,8 +5,6 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-
-	"github.com/helenus-db/helenus/proxy/wire"
 )
 
 // maxPosted bounds what waits for one socket, bytes. Beyond it the peer is not reading and the connection is closed.
@@ -19,9 +17,9 @@ var errNotReading = errors.New("the peer does not read its answers: more of them
 // purpose and ending when nothing waits, could write them. Both keep frames whole: while the direction streams a long one,
 // what was posted waits for its end.
 type Writer struct {
-	conn      net.Conn
-	segmented atomic.Bool // protocol version 5 after its handshake
-	fail      func(error)
+	conn net.Conn
+	mode atomic.Int32 // a Mode: what the peer reads
+	fail func(error)
 
 	mu     sync.Mutex // held while writing; locked before post's
 	inside bool       // the direction wrote the beginning of a frame, and not yet its end
@@ -43,8 +41,9 @@ func NewWriter(conn net.Conn, fail func(error)) *Writer {
 	return w
 }
 
-// Segment makes frames that are sent from now on go in segments.
-func (w *Writer) Segment() { w.segmented.Store(true) }
+// Switch sets how the peer reads frames from now on. Where it may be sent compressed ones it takes plain ones too, and
+// those it gets from here.
+func (w *Writer) Switch(m Mode) { w.mode.Store(m) }
 
 // write sends b, as it is, from the direction's own goroutine. inside tells that b ends inside a frame.
 func (w *Writer) write(b []byte, inside bool) error {
@@ -64,7 +63,7 @@ func (w *Writer) write(b []byte, inside bool) error {
 	return err
 }
 
-// Send queues one frame (header and body, not yet in a segment); it copies it.
+// Send queues one frame (header and body, plain, not yet in a segment); it copies it.
 func (w *Writer) Send(frame []byte) {
 	q := &w.post
 	q.Lock()
@@ -73,11 +72,7 @@ func (w *Writer) Send(frame []byte) {
 		w.fail(errNotReading)
 		return
 	}
-	if w.segmented.Load() {
-		q.waiting = wire.AppendSegments(q.waiting, frame)
-	} else {
-		q.waiting = append(q.waiting, frame...)
-	}
+	q.waiting = appendFrames(q.waiting, w.mode.Load(), frame)
 	w.start()
 }
 

@@ -3,6 +3,7 @@ package proxytest
 import (
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -46,9 +47,21 @@ func Connect(address string, version byte, options ...string) (*Client, error) {
 		c.Close()
 		return nil, err
 	}
-	c.in.segmented = version == 5
+	compression := ""
+	for i := 0; i+1 < len(options); i += 2 {
+		if strings.EqualFold(options[i], "COMPRESSION") {
+			compression = options[i+1]
+		}
+	}
+	c.Agree(compression)
 	return c, nil
 }
+
+// Agree makes the client go on as the server agreed in a handshake that asked for a compression, "" for none. Connect does.
+func (c *Client) Agree(compression string) { c.in.framing = Agreed(c.Version, compression) }
+
+// Framing is how the client's frames lie on the wire.
+func (c *Client) Framing() Framing { return c.in.framing }
 
 // Close ends the connection.
 func (c *Client) Close() { c.Conn.Close() }
@@ -58,13 +71,10 @@ func (c *Client) Send(stream int16, opcode, flags byte, body []byte) error {
 	return c.SendRaw(c.Frame(stream, opcode, flags, body))
 }
 
-// SendRaw sends whole frames, in segments after version 5's handshake.
+// SendRaw sends whole frames: compressed, in segments, as the handshake agreed.
 func (c *Client) SendRaw(frames []byte) error {
-	if c.in.segmented {
-		frames = wire.AppendFrames(nil, frames)
-	}
 	_ = c.Conn.SetWriteDeadline(time.Now().Add(Patience))
-	_, err := c.Conn.Write(frames)
+	_, err := c.Conn.Write(c.in.framing.Append(nil, frames))
 	return err
 }
 

@@ -1,16 +1,13 @@
 // Package proxytest is a Cassandra for tests: a server in the same process that speaks the native protocol (versions 3
-// to 5, segments included) and answers as its handler says, and a client that sends frames as they are. It imports
-// proxy/wire only.
+// to 5, segments and compression included) and answers as its handler says, and a client that sends frames as they are.
+// Both compress what can be, once STARTUP asked for it. It imports proxy/wire and proxy/compress.
 //
-// Thin: no compression, no authentication but what a handler plays, no storage. What a statement returns is the
-// handler's business.
+// Thin: no authentication but what a handler plays, no storage. What a statement returns is the handler's business.
 package proxytest
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/md5" // #nosec G501 -- prepared ids, as Cassandra makes them
-	"io"
 	"net"
 	"strings"
 	"sync"
@@ -49,13 +46,14 @@ func (r *Request) ReplyFlags(opcode, flags byte, body []byte) {
 
 // Conn is a client's connection.
 type Conn struct {
-	server *Server
-	mu     sync.Mutex
-	c      net.Conn
-	v5     bool // segments from now on
+	server  *Server
+	mu      sync.Mutex
+	c       net.Conn
+	framing Framing // from now on
 
-	received bytes.Buffer
-	driver   string
+	received    bytes.Buffer
+	driver      string
+	compression string
 }
 
 // Received returns all bytes that came on the connection so far.
@@ -86,22 +84,36 @@ func (c *Conn) Read(b []byte) (int, error) {
 func (c *Conn) startup(body []byte) {
 	r := wire.NewReader(body)
 	r.StringMap(func(key, value []byte) {
-		if string(key) == "DRIVER_NAME" {
-			c.mu.Lock()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		switch strings.ToUpper(string(key)) {
+		case "DRIVER_NAME":
 			c.driver = string(value)
-			c.mu.Unlock()
+		case "COMPRESSION":
+			c.compression = string(value)
 		}
 	})
 }
 
-// Send sends one frame, in segments if the connection uses them. Errors close the connection.
+// Compression returns what STARTUP asked for, "" for nothing.
+func (c *Conn) Compression() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.compression
+}
+
+// Agree makes the connection go on as STARTUP asked for. Default calls it after READY.
+func (c *Conn) Agree(version byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.framing = Agreed(version, c.compression)
+}
+
+// Send sends one frame, compressed and in segments if the connection uses them. Errors close the connection.
 func (c *Conn) Send(frame []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.v5 {
-		frame = wire.AppendSegments(nil, frame)
-	}
-	if _, err := c.c.Write(frame); err != nil {
+	if _, err := c.c.Write(c.framing.Append(nil, frame)); err != nil {
 		c.c.Close()
 	}
 }
@@ -215,7 +227,7 @@ func (s *Server) serve(c *Conn) {
 		}
 		s.handler(&Request{Header: h, Body: body, Conn: c})
 		c.mu.Lock()
-		in.segmented = c.v5
+		in.framing = c.framing
 		c.mu.Unlock()
 	}
 }
@@ -227,11 +239,7 @@ func Default(r *Request) {
 		r.Reply(wire.OpSupported, SupportedBody)
 	case wire.OpStartup:
 		r.Reply(wire.OpReady, nil)
-		if r.Header.Version == 5 {
-			r.Conn.mu.Lock()
-			r.Conn.v5 = true
-			r.Conn.mu.Unlock()
-		}
+		r.Conn.Agree(r.Header.Version)
 	case wire.OpRegister:
 		r.Reply(wire.OpReady, nil)
 	case wire.OpPrepare:
@@ -343,52 +351,4 @@ func PreparedBody(version byte, text string, variables, results []Column) []byte
 		return wire.AppendNoMetadata(b, 0)
 	}
 	return append(b, MetadataBytes("k", "t", results)...)
-}
-
-// frames reads frames off a stream, out of segments or not.
-type frames struct {
-	r         *bufio.Reader
-	segmented bool
-	inner     bytes.Buffer // content of segments
-}
-
-func newFrames(r io.Reader) *frames { return &frames{r: bufio.NewReader(r)} }
-
-func (f *frames) next() (wire.Header, []byte, error) {
-	head := make([]byte, wire.HeaderSize)
-	if err := f.read(head); err != nil {
-		return wire.Header{}, nil, err
-	}
-	h := wire.ParseHeader(head)
-	body := make([]byte, h.Length)
-	return h, body, f.read(body)
-}
-
-func (f *frames) read(b []byte) error {
-	for f.segmented && f.inner.Len() < len(b) {
-		segment := make([]byte, wire.SegmentHeaderSize)
-		if _, err := io.ReadFull(f.r, segment); err != nil {
-			return err
-		}
-		n, _, err := wire.ParseSegmentHeader(segment)
-		if err != nil {
-			return err
-		}
-		segment = append(segment, make([]byte, n+wire.SegmentTrailerSize)...)
-		if _, err := io.ReadFull(f.r, segment[wire.SegmentHeaderSize:]); err != nil {
-			return err
-		}
-		payload, err := wire.SegmentPayload(segment)
-		if err != nil {
-			return err
-		}
-		f.inner.Write(payload)
-	}
-	var err error
-	if f.segmented {
-		_, err = io.ReadFull(&f.inner, b)
-	} else {
-		_, err = io.ReadFull(f.r, b)
-	}
-	return err
 }

@@ -8,11 +8,35 @@ import (
 
 // Sizes of version 5's segments, bytes.
 const (
-	SegmentHeaderSize  = 6 // 17 bits of length, 1 bit "self-contained", 6 bits of nothing, and their CRC24
-	SegmentTrailerSize = 4 // CRC32 of the payload
+	SegmentHeaderSize  = int(PlainSegments)
+	SegmentTrailerSize = 4 // CRC32 of the payload as it is sent
 	MaxSegmentPayload  = 1<<17 - 1
 	MaxSegmentSize     = SegmentHeaderSize + MaxSegmentPayload + SegmentTrailerSize
 )
+
+// Segments is one of the two forms of segments; its number is the length of their header, bytes.
+type Segments int
+
+// Forms of segments. Which it is was agreed in STARTUP. The header is little-endian.
+const (
+	PlainSegments Segments = 6 // 17 bits of length, 1 bit "self-contained", 6 bits of nothing, and their CRC24
+	LZ4Segments   Segments = 8 // 17 bits of length, 17 bits of length once decompressed, 1 bit "self-contained", 5 bits of nothing, and their CRC24
+)
+
+// SegmentHeader is a segment's header.
+type SegmentHeader struct {
+	Length        int  // of the payload as it is sent, bytes
+	Decompressed  int  // of the payload once it is decompressed, bytes; 0 if it is sent as it is
+	SelfContained bool // it is made of whole frames; if not, of one frame's next part
+}
+
+// Content is the length of the frames, or of the part of a frame, that the segment carries, bytes.
+func (h SegmentHeader) Content() int {
+	if h.Decompressed > 0 {
+		return h.Decompressed
+	}
+	return h.Length
+}
 
 // Errors of segments. After either the stream can not be trusted any more, and the connection is closed.
 var (
@@ -40,10 +64,11 @@ var crc24Table = func() (t [256]uint32) {
 	return t
 }()
 
-func crc24(v uint32) uint32 {
+// crc24 is the checksum of a header's first n bytes.
+func crc24(v uint64, n int) uint32 {
 	c := uint32(crc24Init)
-	for range 3 { // Cassandra feeds the three bytes of the header from the lowest on
-		c = (c<<8)&0xFFFFFF ^ crc24Table[byte(c>>16)^byte(v)]
+	for range n { // Cassandra feeds them from the lowest on
+		c = (c<<8)&0xFFFFFF ^ crc24Table[byte(c>>16)^byte(v)] //nolint:gosec // the lowest byte
 		v >>= 8
 	}
 	return c
@@ -54,68 +79,98 @@ var crc32Start = crc32.ChecksumIEEE([]byte{0xFA, 0x2D, 0x55, 0xCA})
 
 func crc32Of(p []byte) uint32 { return crc32.Update(crc32Start, crc32.IEEETable, p) }
 
-// ParseSegmentHeader reads the header at the beginning of b, which must hold SegmentHeaderSize bytes: the length of the
-// payload, and whether it is made of whole frames (if not, of one frame's next part). Error: ErrHeaderCRC.
-func ParseSegmentHeader(b []byte) (length int, selfContained bool, err error) {
-	_ = b[SegmentHeaderSize-1]
-	v := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16
-	c := uint32(b[3]) | uint32(b[4])<<8 | uint32(b[5])<<16
-	if crc24(v) != c {
-		return 0, false, ErrHeaderCRC
+// Parse reads the header at the beginning of b, which must hold as many bytes as the form's number. Error: ErrHeaderCRC.
+func (f Segments) Parse(b []byte) (h SegmentHeader, err error) {
+	n := int(f) - 3
+	var v uint64
+	for i := range n {
+		v |= uint64(b[i]) << (8 * i)
 	}
-	return int(v & MaxSegmentPayload), v&(1<<17) != 0, nil
+	if c := uint32(b[n]) | uint32(b[n+1])<<8 | uint32(b[n+2])<<16; crc24(v, n) != c {
+		return h, ErrHeaderCRC
+	}
+	h.Length = int(v & MaxSegmentPayload)
+	v >>= 17
+	if f == LZ4Segments {
+		h.Decompressed = int(v & MaxSegmentPayload)
+		v >>= 17
+	}
+	h.SelfContained = v&1 != 0
+	return h, nil
 }
 
-// SegmentPayload verifies a whole segment (header, payload, trailer; header already parsed) and returns its payload.
-// Error: ErrPayloadCRC.
-func SegmentPayload(segment []byte) ([]byte, error) {
+// Payload verifies a whole segment (header, payload, trailer; header already parsed) and returns its payload, compressed
+// if it is. Error: ErrPayloadCRC.
+func (f Segments) Payload(segment []byte) ([]byte, error) {
 	end := len(segment) - SegmentTrailerSize
-	p := segment[SegmentHeaderSize:end]
+	p := segment[f:end]
 	if crc32Of(p) != binary.LittleEndian.Uint32(segment[end:]) {
 		return nil, ErrPayloadCRC
 	}
 	return p, nil
 }
 
-// AppendSegments appends payload, which consists of whole frames: as one self-contained segment if it fits, else as
-// segments that are not. In the second case payload must be one frame; a run of frames that is longer than
-// MaxSegmentPayload is for [AppendFrames].
-func AppendSegments(b, payload []byte) []byte {
-	if len(payload) <= MaxSegmentPayload {
-		return appendSegment(b, payload, true)
+// Append appends a segment of a payload as it is sent; decompressed is the SegmentHeader's.
+func (f Segments) Append(b, payload []byte, decompressed int, selfContained bool) []byte {
+	v, n := uint64(len(payload)), 17
+	if f == LZ4Segments {
+		v, n = v|uint64(decompressed)<<17, 34 //nolint:gosec // at most MaxSegmentPayload
 	}
-	for len(payload) > 0 {
-		n := min(len(payload), MaxSegmentPayload)
-		b = appendSegment(b, payload[:n], false)
-		payload = payload[n:]
+	if selfContained {
+		v |= 1 << n
 	}
-	return b
+	c := crc24(v, int(f)-3)
+	for range int(f) - 3 {
+		b = append(b, byte(v)) //nolint:gosec // a byte at a time
+		v >>= 8
+	}
+	b = append(b, byte(c), byte(c>>8), byte(c>>16)) //nolint:gosec // a byte at a time
+	b = append(b, payload...)
+	return binary.LittleEndian.AppendUint32(b, crc32Of(payload))
 }
 
-// AppendFrames appends a run of whole frames in as few segments as hold them.
-func AppendFrames(b, frames []byte) []byte {
+// AppendFrames appends a run of whole frames, uncompressed, in as few segments as hold them. A frame that is longer than
+// MaxSegmentPayload goes in segments of its own.
+func (f Segments) AppendFrames(b, frames []byte) []byte {
 	start, end := 0, 0
 	for end < len(frames) {
 		n := HeaderSize + ParseHeader(frames[end:]).Length
 		if end > start && end+n-start > MaxSegmentPayload {
-			b = AppendSegments(b, frames[start:end])
+			b = f.appendRun(b, frames[start:end])
 			start = end
 		}
 		end += n
 	}
 	if end > start {
-		b = AppendSegments(b, frames[start:end])
+		b = f.appendRun(b, frames[start:end])
 	}
 	return b
 }
 
-func appendSegment(b, payload []byte, selfContained bool) []byte {
-	v := uint32(len(payload))
-	if selfContained {
-		v |= 1 << 17
+// appendRun appends frames that fit into one segment, or one that does not.
+func (f Segments) appendRun(b, frames []byte) []byte {
+	if len(frames) <= MaxSegmentPayload {
+		return f.Append(b, frames, 0, true)
 	}
-	c := crc24(v)
-	b = append(b, byte(v), byte(v>>8), byte(v>>16), byte(c), byte(c>>8), byte(c>>16))
-	b = append(b, payload...)
-	return binary.LittleEndian.AppendUint32(b, crc32Of(payload))
+	for len(frames) > 0 {
+		n := min(len(frames), MaxSegmentPayload)
+		b = f.Append(b, frames[:n], 0, false)
+		frames = frames[n:]
+	}
+	return b
 }
+
+// ParseSegmentHeader is Parse of plain segments.
+func ParseSegmentHeader(b []byte) (length int, selfContained bool, err error) {
+	h, err := PlainSegments.Parse(b)
+	return h.Length, h.SelfContained, err
+}
+
+// SegmentPayload is Payload of plain segments.
+func SegmentPayload(segment []byte) ([]byte, error) { return PlainSegments.Payload(segment) }
+
+// AppendSegments appends, in plain segments, frames that fit into one segment, or one that does not.
+func AppendSegments(b, frames []byte) []byte { return PlainSegments.appendRun(b, frames) }
+
+// AppendFrames is AppendFrames of plain segments.
+func AppendFrames(b, frames []byte) []byte { return PlainSegments.AppendFrames(b, frames) }
