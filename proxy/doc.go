@@ -10,6 +10,9 @@
 // waited for, up to Options.MaxFrame; longer others are streamed. A slow reader stalls its own two goroutines and nobody
 // else: connections share nothing on the data path but atomic counters, the table of prepared ids, and the hooks.
 //
+// Compressed requests and answers (lz4, snappy) are decompressed for looking at, and go on as they came (compression.go).
+// A connection that agrees with Cassandra on anything else is relayed unread.
+//
 // # Requests in flight
 //
 // streams.go remembers what was asked on each stream id, so that the answer can be counted, and so that
@@ -23,8 +26,7 @@
 //
 // # Where it is thin
 //
-// TLS on either side and reading compressed requests are later work: connections that compress are relayed unread, and
-// SUPPORTED answers offer no compression. In mirror topology all nodes are shown at the address that the client reached
+// TLS on either side is later work. In mirror topology all nodes are shown at the address that the client reached
 // the proxy at, on ports that follow one another; a node's listener stays when the node leaves. There is no time limit
 // on a request: Cassandra's own hold. A BATCH's child text is never replaced (Rule.Text), only offered
 // to Take. An EXECUTE of an id that was prepared before this process started is not counted.

@@ -9,8 +9,8 @@ import (
 const poll = time.Millisecond
 
 // Barrier returns when every request that was in flight when it was called, on any connection, has been answered or its
-// connection closed. Requests of connections that compress can not be told apart and are not waited for: the Rewriter
-// knows of them by Opaque. Error: ctx's.
+// connection closed. Requests of connections that can not be read can not be told apart and are not waited for: the
+// Rewriter knows of them by Opaque. Error: ctx's.
 func (s *Server) Barrier(ctx context.Context) error {
 	type awaited struct {
 		conn *conn

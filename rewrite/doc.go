@@ -29,6 +29,7 @@
 //
 // Literal QUERY reads run as written, since there is no metadata to answer with. The reads of authenticated clients run as
 // written too (C21): whether they may see a row is Cassandra's to say, and our own session would be asked instead. A
-// connection that compresses its requests can write unseen, so it suspends all migrations while it lasts. What an
+// connection whose requests can not be read (one that agreed with Cassandra on a compression other than lz4 and snappy)
+// can write unseen, so it suspends all migrations while it lasts. What an
 // unreadable statement did is judged by Cassandra's answer to it; a crash of this process between the two would forget it.
 package rewrite

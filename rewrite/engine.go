@@ -179,7 +179,7 @@ func (e *Engine) Drop(ctx context.Context, id, actor string) error {
 }
 
 // ErrOpaque says that a connection can not be read, so that nothing can be served.
-var ErrOpaque = errors.New("a client compresses its requests, so its writes can not be seen: switch compression off in its driver, then resume")
+var ErrOpaque = errors.New("a client's requests can not be read, so its writes can not be seen: its driver asked for a compression other than lz4 and snappy; change that, then resume")
 
 // Resume takes a suspended migration on, through verification.
 func (e *Engine) Resume(ctx context.Context, id, actor string) error {
@@ -262,7 +262,7 @@ func (e *Engine) Opaque(c *proxy.Client) func() {
 		e.unseen(a, "client "+c.Address)
 	}
 	e.mu.Unlock()
-	e.log.Warn("a client compresses its requests, so all look-ups are suspended", "address", c.Address)
+	e.log.Warn("a client's requests can not be read (a compression other than lz4 and snappy), so all look-ups are suspended", "address", c.Address)
 	return func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -276,7 +276,7 @@ func (e *Engine) unseen(a *active, who string) {
 	e.wait.Add(1)
 	go func() {
 		defer e.wait.Done()
-		e.suspend(a, who+" compresses its requests, so its writes can not be seen")
+		e.suspend(a, who+" can not be read, so its writes can not be seen")
 		a.holds.Add(-1)
 	}()
 }

@@ -40,6 +40,7 @@ type Settings struct {
 	MaxFrame       int `name:"max-frame" default:"16777216" help:"largest request, bytes"`
 
 	HandshakeTimeout time.Duration `name:"handshake-timeout" default:"30s" help:"how long a client may take until it is ready or authenticated"`
+	StripCompression bool          `name:"strip-compression" default:"false" help:"keep clients' compression from Cassandra: saves both the work where the network is not the limit"`
 
 	MaxStatements int  `name:"max-statements" default:"10000" help:"statements counted one by one; the rest are counted together"`
 	SampleValues  bool `name:"sample-values" default:"true" help:"look at bound and returned values (hashed with a key that is never stored) in short windows, to find the joins that applications do by hand"`

@@ -7,5 +7,5 @@
 // Bad input never panics: a [Reader] that ran over the end stays Bad and gives zeroes, and a count is never believed
 // further than the bytes that are there.
 //
-// Thin today: compressed bodies and segments are not read (the relay passes them on as they are).
+// Compressed bodies and payloads are proxy/compress's; here is only how segments say that they are.
 package wire
