@@ -3,7 +3,6 @@ package proxy_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -65,10 +64,10 @@ func call(t *testing.T, c *proxytest.Client, opcode byte, body []byte) (wire.Hea
 }
 
 func TestTakenRequests(t *testing.T) {
-	for _, version := range []byte{3, 4, 5} {
-		k, w, recorder := &kept{}, &scripted{}, &tally{}
-		s := startProxy(t, startMock(t, k.handle), proxy.Options{Rewriter: w, Recorder: recorder})
-		c := connect(t, s, version)
+	for _, d := range dialects {
+		k, w, recorder, version := &kept{}, &scripted{}, &tally{}, d.version
+		s := startProxy(t, startMock(t, k.handle), proxy.Options{Rewriter: w, Recorder: recorder, StripCompression: d.strip})
+		c := d.connect(t, s)
 		w.set(readText, rule(""))
 		w.set(writeText, rule(""))
 		call(t, c, wire.OpPrepare, proxytest.PrepareBody(version, readText))
@@ -76,7 +75,7 @@ func TestTakenRequests(t *testing.T) {
 		execute := func(text string, values ...[]byte) []byte {
 			return proxytest.ExecuteBody(version, proxytest.PreparedID(text), values...)
 		}
-		name := func(s string) string { return fmt.Sprintf("v%d %s", version, s) }
+		name := func(s string) string { return d.name + " " + s }
 
 		t.Run(name("answer"), func(t *testing.T) {
 			w.take = func(r *proxy.Request) bool {
@@ -192,10 +191,10 @@ func params(version byte, flags uint32, timestamp int64) []byte {
 }
 
 func TestTextIsReplaced(t *testing.T) {
-	for _, version := range []byte{4, 5} {
-		k, w := &kept{}, &scripted{}
-		s := startProxy(t, startMock(t, k.handle), proxy.Options{Rewriter: w})
-		c := connect(t, s, version)
+	for _, d := range dialects {
+		k, w, version := &kept{}, &scripted{}, d.version
+		s := startProxy(t, startMock(t, k.handle), proxy.Options{Rewriter: w, StripCompression: d.strip})
+		c := d.connect(t, s)
 		w.set("SELECT 1", rule("SELECT 22"))
 		call(t, c, wire.OpPrepare, proxytest.PrepareBody(version, "SELECT 1"))
 		if got := k.last(); got.Text() != "SELECT 22" || len(got.Body) != len(proxytest.PrepareBody(version, "SELECT 22")) {

@@ -83,7 +83,7 @@ func (a Algorithm) Decode(dst, body []byte) error {
 		return err
 	case length != len(dst):
 		return ErrBroken
-	case length == 0:
+	case a == LZ4 && length == 0:
 		return nil // drivers do not agree on what follows
 	case a == LZ4:
 		return Block(dst, body[size:])

@@ -198,25 +198,23 @@ func TestPostedFramesStayOutsideOthers(t *testing.T) {
 	for i, length := range []int{10, 70_000, 0, 300_000, 140_000, 3000, 500_000, 1} {
 		in = wire.AppendFrame(in, wire.Header{Version: 5, Stream: int16(i), Opcode: 7}, bytes.Repeat([]byte{byte(i)}, length))
 	}
-	for _, mode := range []pipe.Mode{pipe.Framed, pipe.Segmented} {
+	for _, mode := range modes {
 		for _, size := range []int{100, 4096, 50_000, 1 << 20} {
-			s, b := &sink{}, in
+			s, b := &sink{}, mode.framing.Append(nil, in)
 			w := pipe.NewWriter(s, func(error) {})
-			if mode == pipe.Segmented {
-				w.Switch(pipe.Segmented)
-				b = wire.AppendFrames(nil, in)
-			}
+			w.Switch(mode.mode)
 			var m atomic.Int32
-			m.Store(mode)
+			m.Store(mode.mode)
 			source := &posting{packets: packets{b, size}, w: w}
 			p := pipe.Pipe{Source: source, Out: w, Handler: &judge{}, Mode: &m, Now: func() int64 { return 0 }}
 			if err := p.Run(); !errors.Is(err, io.EOF) {
 				t.Fatal(err)
 			}
 			w.Settle()
-			got, posted := s.got, 0
-			if mode == pipe.Segmented {
-				got = frames(t, got)
+			posted := 0
+			got, err := mode.framing.Read(s.got)
+			if err != nil {
+				t.Fatal(err)
 			}
 			var relayed []byte
 			for len(got) > 0 {
@@ -229,7 +227,7 @@ func TestPostedFramesStayOutsideOthers(t *testing.T) {
 				}
 			}
 			if posted != source.n || !bytes.Equal(relayed, in) {
-				t.Errorf("mode %d, packets of %d: %d of %d posted, %d of %d bytes relayed", mode, size, posted, source.n, len(relayed), len(in))
+				t.Errorf("%s, packets of %d: %d of %d posted, %d of %d bytes relayed", mode.name, size, posted, source.n, len(relayed), len(in))
 			}
 		}
 	}

@@ -162,3 +162,28 @@ func (f *frames) segment() error {
 	f.inner.Write(payload)
 	return nil
 }
+
+// Read returns the frames of a stream that ends with a whole one, plain.
+func (f Framing) Read(b []byte) ([]byte, error) {
+	in := newFrames(bytes.NewReader(b))
+	in.framing = f
+	var out []byte
+	for {
+		h, body, err := in.next()
+		switch {
+		case err == io.EOF && body == nil: //nolint:errorlint // the end, not something in a frame
+			return out, nil
+		case err != nil:
+			return out, err
+		}
+		out = wire.AppendFrame(out, h, body)
+	}
+}
+
+// AppendPlain is Append without compressing.
+func (f Framing) AppendPlain(b, frames []byte) []byte {
+	if f.Segments != 0 {
+		return f.Segments.AppendFrames(b, frames)
+	}
+	return append(b, frames...)
+}
