@@ -106,12 +106,15 @@ func (f *frames) next() (wire.Header, []byte, error) {
 		return h, nil, err
 	}
 	if a := f.framing.Algorithm; f.framing.Segments == 0 && a != compress.None && h.Flags&wire.FlagCompressed != 0 {
+		h.Flags &^= wire.FlagCompressed
+		if len(body) == 0 {
+			return h, body, nil
+		}
 		n, _, err := a.Length(body)
 		if err != nil {
 			return h, nil, err
 		}
 		plain := make([]byte, n)
-		h.Flags &^= wire.FlagCompressed
 		h.Length = n
 		return h, plain, a.Decode(plain, body)
 	}

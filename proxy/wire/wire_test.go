@@ -349,20 +349,52 @@ func FuzzResult(f *testing.F) {
 }
 
 func FuzzSegment(f *testing.F) {
-	f.Add(wire.AppendSegments(nil, []byte("payload")))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if len(b) < wire.SegmentHeaderSize {
+	f.Add(false, wire.AppendSegments(nil, []byte("payload")))
+	f.Add(true, wire.LZ4Segments.Append(nil, []byte("payload"), 0, true))
+	f.Add(true, wire.LZ4Segments.Append(nil, []byte("payload"), wire.MaxSegmentPayload, false))
+	f.Fuzz(func(t *testing.T, lz4 bool, b []byte) {
+		form, used := wire.PlainSegments, 2 // bits of the header's last byte that mean something
+		if lz4 {
+			form, used = wire.LZ4Segments, 3
+		}
+		if len(b) < int(form) {
 			return
 		}
-		n, whole, err := wire.ParseSegmentHeader(b)
-		size := wire.SegmentHeaderSize + n + wire.SegmentTrailerSize
+		h, err := form.Parse(b)
+		size := int(form) + h.Length + wire.SegmentTrailerSize
 		if err != nil || len(b) < size {
 			return
 		}
-		p, err := wire.SegmentPayload(b[:size])
-		// The six bits that mean nothing may be set by a peer; then the bytes differ.
-		if err == nil && whole && b[2]>>2 == 0 && !bytes.Equal(wire.AppendSegments(nil, p), b[:size]) {
+		p, err := form.Payload(b[:size])
+		// The bits that mean nothing may be set by a peer; then the bytes differ.
+		if err == nil && b[form-4]>>used == 0 && !bytes.Equal(form.Append(nil, p, h.Decompressed, h.SelfContained), b[:size]) {
 			t.Errorf("%x is written differently", b)
 		}
 	})
+}
+
+// TestLZ4SegmentHeader reads and writes the header of a segment of 1000 bytes that became 20, self-contained, and for
+// a part of 131071 bytes that is not compressed.
+func TestLZ4SegmentHeader(t *testing.T) {
+	for _, x := range []wire.SegmentHeader{{Length: 20, Decompressed: 1000, SelfContained: true}, {Length: 131071}} {
+		b := wire.LZ4Segments.Append(nil, make([]byte, x.Length), x.Decompressed, x.SelfContained)
+		got, err := wire.LZ4Segments.Parse(b)
+		if err != nil || got != x {
+			t.Errorf("%+v is read as %+v: %v", x, got, err)
+		}
+		v := binary.LittleEndian.Uint64(b)
+		if int(v&0x1FFFF) != x.Length || int(v>>17&0x1FFFF) != x.Decompressed || v>>34&1 == 1 != x.SelfContained || v>>35&0x1F != 0 {
+			t.Errorf("%+v is written as %x", x, b[:8])
+		}
+		for i := range 40 {
+			b[i/8] ^= 1 << (i % 8)
+			if _, err := wire.LZ4Segments.Parse(b); err == nil {
+				t.Errorf("bit %d is not noticed", i)
+			}
+			b[i/8] ^= 1 << (i % 8)
+		}
+	}
+	if want := (wire.SegmentHeader{Length: 5, Decompressed: 9}).Content(); want != 9 {
+		t.Errorf("the content is %d bytes", want)
+	}
 }
