@@ -8,8 +8,8 @@
 // way of each connection is one goroutine, which takes what it reads through the faults in this order, piece by piece:
 //
 //	read -> Split or Throttle cuts it into pieces
-//	for each piece: Stall waits for Resume -> Delay sleeps -> Drop forgets it, or: Cut shortens it, it is written in one
-//	write with TCP_NODELAY, and counted -> Cut ends the connection, if its place was reached -> Throttle sleeps
+//	for each piece: Stall waits for Resume -> Delay sleeps -> Drop forgets it, or: Cut shortens it, it is counted and
+//	tapped, then written in one write with TCP_NODELAY -> Cut ends the connection, if its place was reached -> Throttle sleeps
 //
 // So nothing is random: with the same bytes and the same settings the same prefix arrives. What TCP decides is not decided
 // here: two pieces that are written one after the other may be read by the peer at once. Delay keeps them apart.
@@ -53,8 +53,8 @@ const (
 type Options struct {
 	// Sleep waits; it returns early when ctx ends. Default: the machine's clock.
 	Sleep func(ctx context.Context, d time.Duration)
-	// Tap is told every piece that was passed on, with the number of its connection (from 0). It is called from the
-	// goroutine of the way.
+	// Tap is told every piece that is passed on, before it is, with the number of its connection (from 0): so what
+	// answers something is told after it. It is called from the goroutine of the way.
 	Tap func(connection int, way Way, b []byte)
 }
 
@@ -178,7 +178,7 @@ func (r *Relay) Cut() {
 	}
 }
 
-// Passed is how many bytes were passed on that way, of all connections.
+// Passed is how many bytes were passed on that way, of all connections together.
 func (r *Relay) Passed(way Way) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -312,14 +312,14 @@ func (l *link) piece(way Way, b []byte, passed *int64) (rest []byte, done bool) 
 		n = int(min(int64(n), max(0, f.cut-*passed)))
 	}
 	if n > 0 {
-		if _, err := to.Write(b[:n]); err != nil {
-			l.reset()
-			return nil, true
-		}
 		*passed += int64(n)
 		r.count(way, n)
 		if r.options.Tap != nil {
 			r.options.Tap(l.number, way, b[:n])
+		}
+		if _, err := to.Write(b[:n]); err != nil {
+			l.reset()
+			return nil, true
 		}
 	}
 	if f.cutting && *passed >= f.cut {
