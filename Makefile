@@ -13,7 +13,7 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-.PHONY: help build demo test lint vet house bench setup clean
+.PHONY: help build demo test lint vet house bench churn setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -53,6 +53,10 @@ bench:
 .PHONY: $(with)
 $(with):
 	$(GO) build -o $(BIN)/ ./internal/cassandra/with
+
+# Clients that come and go while rules change, under the race detector, for a minute; in `make test` it is two seconds.
+churn:
+	HELENUS_CHURN=60s $(GO) test -race -count=1 -run TestChurn -v ./proxy
 
 clean:
 	rm -rf $(BIN)
