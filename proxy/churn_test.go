@@ -39,10 +39,9 @@ func TestChurn(t *testing.T) {
 	w.take = func(r *proxy.Request) bool {
 		n := taken.Add(1)
 		answer := func() {
-			switch {
-			case n%3 == 0:
+			if n%3 == 0 {
 				r.Fail(wire.ErrInvalid, "taken")
-			default:
+			} else {
 				r.Forward(proxy.Forward{Timestamp: n, Done: func(proxy.Response) { done.Add(1) }})
 			}
 			settled.Add(1)
