@@ -32,8 +32,10 @@ type conn struct {
 
 	keyspace      atomic.Pointer[string] // in use; nil for none
 	authenticated atomic.Bool
-	closed        atomic.Bool // both sockets are: nothing more is sent
-	opaqueEnded   func()      // set by the downward goroutine
+	closed        atomic.Bool   // both sockets are: nothing more is sent
+	leaving       atomic.Bool   // it is being drained
+	registered    atomic.Uint32 // what events about nodes the client wants
+	opaqueEnded   func()        // set by the downward goroutine
 
 	spares spares
 	bound  cache[*bound] // the upward goroutine's own

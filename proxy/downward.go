@@ -61,7 +61,7 @@ func (d downward) Frame(h wire.Header, body []byte, complete bool, _ int64) (pip
 		f.x.ErrorCode = r.Int()
 	case wire.OpResult:
 		kind := r.Int()
-		if !complete && h.Length <= c.server.options.MaxFrame && (r.Bad() || kind == wire.ResultPrepared || p.system) {
+		if !complete && h.Length <= c.server.options.MaxFrame && (r.Bad() || kind == wire.ResultPrepared || p.system != nil) {
 			return pipe.Whole, nil, nil
 		}
 		switch kind {
@@ -69,8 +69,8 @@ func (d downward) Frame(h wire.Header, body []byte, complete bool, _ int64) (pip
 			m, rows := wire.CountRows(&r)
 			f.rows = true
 			f.x.Rows, f.x.MorePages = rows, m.Flags&wire.MetaMorePages != 0
-			if p.system && complete {
-				verdict, instead = c.rewriteTopology(h, body, from, p.prepared)
+			if p.system != nil && complete {
+				verdict, instead = c.rewriteTopology(h, body, from, p)
 			}
 		case wire.ResultPrepared:
 			c.learnPrepared(&r, p)

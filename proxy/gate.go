@@ -1,95 +1,104 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
+	"net/netip"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/helenus-db/helenus/proxy/ring"
 )
 
-// gate is a listener, and the node behind it.
+// gate is a listener, and the node behind it. Its place in the list of gates is its slot, which gives it its address.
 type gate struct {
 	server   *Server
+	slot     int
 	listener net.Listener
-	port     int
-	node     atomic.Pointer[string] // host:port; nil: any contact point
+	// shown is where clients see it: the advertised address, or the listener's own; an unspecified IP stands for the
+	// address at which a client reached it.
+	shown   netip.AddrPort
+	node    atomic.Pointer[Node] // nil: any node
+	retired atomic.Bool          // its node left: it is closed, and its clients are being drained
+
+	// The control connection's goroutine's own, in mirror topology:
+	removed bool  // Cassandra said that the node left
+	missing int64 // since when the node is not listed, 0 if it is
 }
 
-// open starts a listener for a node ("" for any contact point).
-func (s *Server) open(ctx context.Context, address, node string) error {
+// name is what the gate is called in logs and metrics: the node's address, and its own.
+func (g *gate) name() (node, listen string) {
+	if n := g.node.Load(); n != nil {
+		node = n.Address
+	}
+	return node, g.listener.Addr().String()
+}
+
+// slotAddress is the address of a slot among those given, comma separated: of several the slot's own, of one the port
+// that is so many further on. false if there is none.
+func slotAddress(given string, slot int) (string, bool) {
+	list := addresses(given)
+	if len(list) > 1 {
+		if slot < len(list) {
+			return list[slot], true
+		}
+		return "", false
+	}
+	host, port, err := net.SplitHostPort(given)
+	if err != nil {
+		return "", false
+	}
+	n, err := net.LookupPort("tcp", port)
+	if err != nil || n+slot > 0xFFFF {
+		return "", false
+	}
+	if n > 0 {
+		n += slot
+	}
+	return net.JoinHostPort(host, fmt.Sprint(n)), true
+}
+
+// open starts the listener of a slot for a node (nil for any) and returns its gate.
+func (s *Server) open(ctx context.Context, slot int, node *Node) (*gate, error) {
+	address, ok := slotAddress(s.options.Listen, slot)
+	if !ok {
+		return nil, fmt.Errorf("proxy: there is no address to listen on for node %d: give one address, or as many as there are nodes (listen is %q)",
+			slot+1, s.options.Listen)
+	}
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return fmt.Errorf("proxy: can not listen on %s: %w: is another program (or another helenus) using the port? "+
+		return nil, fmt.Errorf("proxy: can not listen on %s: %w: is another program (or another helenus) using the port? "+
 			"stop it, or choose another listen address", address, err)
 	}
-	g := &gate{server: s, listener: l}
+	g := &gate{server: s, slot: slot, listener: l}
+	g.node.Store(node)
 	if a, ok := l.Addr().(*net.TCPAddr); ok {
-		g.port = a.Port
+		g.shown = a.AddrPort()
+		g.shown = netip.AddrPortFrom(g.shown.Addr().Unmap(), g.shown.Port())
 	}
-	if node != "" {
-		g.node.Store(&node)
+	if s.advertised != nil {
+		g.shown = s.advertised(slot, g.shown)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.draining.Load() {
 		l.Close()
-		return net.ErrClosed
+		return nil, net.ErrClosed
 	}
 	s.gates = append(s.gates, g)
+	slices.SortFunc(s.gates, func(a, b *gate) int { return cmp.Compare(a.slot, b.slot) })
 	s.work.Add(1)
 	go func() {
 		defer s.work.Done()
 		g.accept()
 	}()
-	return nil
-}
-
-// mirror opens, in mirror topology, a listener for each node that has none.
-func (s *Server) mirror(nodes []Node) {
-	if s.options.Topology != Mirror {
-		return
-	}
-	s.mu.Lock()
-	first := s.gates[0]
-	s.mu.Unlock()
-	host, _, _ := net.SplitHostPort(s.options.Listen)
-	for _, n := range nodes {
-		if s.gateOf(n.Address) != nil {
-			continue
-		}
-		if first.node.Load() == nil { // the nodes begin with the one that the control connection reached
-			first.node.Store(&n.Address)
-			continue
-		}
-		port := 0
-		if _, p, _ := net.SplitHostPort(s.options.Listen); p != "0" {
-			s.mu.Lock()
-			port = s.gates[len(s.gates)-1].port + 1
-			s.mu.Unlock()
-		}
-		address := net.JoinHostPort(host, strconv.Itoa(port))
-		if err := s.open(s.ctx, address, n.Address); err != nil {
-			s.log.Error("no listener for a node: clients will not see it", "node", n.Address, "error", err)
-			continue
-		}
-		s.log.Info("listening for a node", "node", n.Address, "listen", address)
-	}
-}
-
-// gateOf returns the listener of a node, host:port; nil if it has none.
-func (s *Server) gateOf(node string) *gate {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, g := range s.gates {
-		if a := g.node.Load(); a != nil && *a == node {
-			return g
-		}
-	}
-	return nil
+	return g, nil
 }
 
 func (g *gate) accept() {
@@ -122,21 +131,113 @@ func (g *gate) accept() {
 	}
 }
 
-// dial connects to the gate's node, or to the first contact point that answers.
-func (g *gate) dial(ctx context.Context) (net.Conn, error) {
-	targets := g.server.options.ContactPoints
-	if n := g.node.Load(); n != nil {
-		targets = []string{*n}
+// retryNode is how long a node that could not be reached is taken to be down. A client's connection to it is then closed
+// at once, which drivers take as they take a refused one; the listener stays open, so that nobody else gets its port.
+const retryNode = time.Second
+
+// outages remember which nodes could not be reached, and when.
+type outages struct {
+	mu sync.Mutex
+	at map[string]int64
+}
+
+// note remembers whether a node was reached now.
+func (o *outages) note(address string, now int64, reached bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if reached {
+		delete(o.at, address)
+		return
 	}
-	d := net.Dialer{Timeout: g.server.options.DialTimeout}
+	if o.at == nil {
+		o.at = make(map[string]int64)
+	}
+	o.at[address] = now
+	for a, t := range o.at {
+		if now-t > int64(retryNode) {
+			delete(o.at, a)
+		}
+	}
+}
+
+// out tells whether a node could not be reached a moment ago.
+func (o *outages) out(address string, now int64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t, ok := o.at[address]
+	return ok && now-t <= int64(retryNode)
+}
+
+// dial connects to the gate's node, or to the first of all nodes that answers.
+func (g *gate) dial(ctx context.Context) (net.Conn, error) {
+	s := g.server
+	d := net.Dialer{Timeout: s.options.DialTimeout}
 	var errs []error
-	for _, t := range targets {
+	for _, t := range g.targets() {
+		if g.node.Load() != nil && s.outages.out(t, s.now()) {
+			errs = append(errs, fmt.Errorf("%s did not answer a moment ago", t))
+			continue
+		}
 		c, err := d.DialContext(ctx, "tcp", t)
+		s.outages.note(t, s.now(), err == nil)
 		if err == nil {
 			return c, nil
 		}
 		errs = append(errs, err)
 	}
-	g.server.stats.unreachable.Add(1)
+	s.stats.unreachable.Add(1)
 	return nil, fmt.Errorf("no Cassandra node answers, the client's connection is closed: %w", errors.Join(errs...))
+}
+
+// targets are the nodes that a client of this gate may be connected to, in the order in which they are tried. A gate
+// of a node has one. Others begin with a node that moves on with each client (in mirror topology: always the first),
+// those of the data centre that the control connection is in before the others, and end with the nodes that could not be
+// reached a moment ago and the contact points.
+func (g *gate) targets() []string {
+	s := g.server
+	if n := g.node.Load(); n != nil {
+		return []string{n.Address}
+	}
+	var list []string
+	nodes := s.control.Nodes()
+	if s.options.Topology != Mirror && len(nodes) > 0 {
+		home := s.cluster().DataCenter
+		local := slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.DataCenter != home })
+		others := slices.DeleteFunc(nodes, func(n Node) bool { return n.DataCenter == home })
+		turn := s.turn.Add(1)
+		for _, group := range [][]Node{local, others} {
+			for i := range group {
+				list = append(list, group[(uint64(i)+turn)%uint64(len(group))].Address)
+			}
+		}
+	} else {
+		for _, n := range nodes {
+			list = append(list, n.Address)
+		}
+	}
+	for _, p := range s.options.ContactPoints {
+		if !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	now := s.now()
+	slices.SortStableFunc(list, func(a, b string) int {
+		return cmp.Compare(order(s.outages.out(a, now)), order(s.outages.out(b, now)))
+	})
+	return list
+}
+
+func order(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}
+
+// cluster is what a proxy that shows itself as a node takes from the real ones.
+func (s *Server) cluster() ring.Cluster {
+	if c := s.home.Load(); c != nil {
+		return *c
+	}
+	return ring.Cluster{}
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/helenus-db/helenus/proxy/control"
+	"github.com/helenus-db/helenus/proxy/ring"
 )
 
 // Topology is how the proxy shows the cluster to its clients.
@@ -20,9 +22,12 @@ type Topology string
 const (
 	// Single shows one node: system.peers is empty, system.local has the proxy's address.
 	Single Topology = "single"
-	// Mirror opens one listener per node, the first at Options.Listen and the others on the ports that follow, and
-	// puts their addresses in the place of the nodes', so that drivers keep routing by token.
+	// Mirror opens one listener per node, the first at Options.Listen and the others on the ports that follow (or each
+	// at its own address, if there are several), and puts their addresses in the place of the nodes', so that drivers
+	// keep routing by token.
 	Mirror Topology = "mirror"
+	// Fleet shows the proxies of Options.Fleet as the nodes of a ring: this one, and the others as its peers.
+	Fleet Topology = "fleet"
 )
 
 // Event is something that Cassandra told the control connection.
@@ -45,11 +50,17 @@ const (
 // Options configure a Server. The zero value of a field is its default.
 type Options struct {
 	ContactPoints []string // host:port of Cassandra nodes, tried in order; at least one
-	Listen        string   // host:port of the first listener; port 0 takes any
-	Topology      Topology // default Single
-	Recorder      Recorder // may be nil
-	Rewriter      Rewriter // may be nil
-	Log           *slog.Logger
+	// Listen is host:port of the first listener; port 0 takes any. Several, comma separated: in mirror topology the k-th
+	// node's listener is at the k-th; in the others all of them lead to any node.
+	Listen   string
+	Topology Topology // default Single
+	// Advertise is where clients reach the listeners, if that is elsewhere than where they listen: host (the ports are
+	// the listeners'), host:port (of the first listener, further ones follow), or several, comma separated.
+	Advertise string
+	Fleet     []string // host:port of every member as clients reach it, this process included; the same on all of them
+	Recorder  Recorder // may be nil
+	Rewriter  Rewriter // may be nil
+	Log       *slog.Logger
 
 	Username, Password string // of the control connection, if Cassandra asks
 
@@ -84,11 +95,19 @@ type Server struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
+	view       atomic.Pointer[ring.View]    // mirror: what clients are shown
+	home       atomic.Pointer[ring.Cluster] // as last read
+	outages    outages
+	turn       atomic.Uint64
+	advertised func(slot int, own netip.AddrPort) netip.AddrPort // nil: the listener's own address
+	members    []netip.AddrPort                                  // fleet
+	self       netip.AddrPort                                    // the member that this process is
+
 	mu     sync.Mutex
 	closed bool
 	conns  map[*conn]struct{}
 	fronts map[net.Conn]struct{} // accepted, their upstream connection not there yet
-	gates  []*gate
+	gates  []*gate               // sorted by slot
 }
 
 // New checks the options and returns a Server that is not started.
@@ -101,15 +120,20 @@ func New(o Options) (*Server, error) {
 			return nil, fmt.Errorf("proxy: contact point %q is not host:port: %w", p, err)
 		}
 	}
-	if _, _, err := net.SplitHostPort(o.Listen); err != nil {
-		return nil, fmt.Errorf("proxy: listen address %q is not host:port: %w", o.Listen, err)
+	if len(addresses(o.Listen)) == 0 {
+		return nil, errors.New("proxy: no listen address: give host:port")
+	}
+	for _, a := range addresses(o.Listen) {
+		if _, _, err := net.SplitHostPort(a); err != nil {
+			return nil, fmt.Errorf("proxy: listen address %q is not host:port: %w", a, err)
+		}
 	}
 	switch o.Topology {
 	case "":
 		o.Topology = Single
-	case Single, Mirror:
+	case Single, Mirror, Fleet:
 	default:
-		return nil, fmt.Errorf("proxy: topology %q is neither %q nor %q", o.Topology, Single, Mirror)
+		return nil, fmt.Errorf("proxy: topology %q is neither %q nor %q nor %q", o.Topology, Single, Mirror, Fleet)
 	}
 	if o.MaxFrame <= 0 {
 		o.MaxFrame = 16 << 20
@@ -133,9 +157,13 @@ func New(o Options) (*Server, error) {
 	s := &Server{options: o, log: o.Log, observed: o.Recorder != nil || o.Rewriter != nil,
 		prepared: prepareds{byID: cache[*Prepared]{most: maxPrepared, mostBytes: maxPreparedBytes}},
 		conns:    make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{})}
+	s.view.Store(new(ring.View))
+	if err := s.advertise(); err != nil {
+		return nil, err
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.control = control.New(control.Options{ContactPoints: o.ContactPoints, Username: o.Username, Password: o.Password,
-		DialTimeout: o.DialTimeout, Log: o.Log, OnEvent: o.OnEvent, OnNodes: s.mirror})
+		DialTimeout: o.DialTimeout, Log: o.Log, OnEvent: s.hear, OnNodes: s.follow, FollowSchema: o.Topology == Fleet})
 	return s, nil
 }
 
@@ -144,8 +172,17 @@ func (s *Server) now() int64 { return s.options.Clock() }
 // Start opens the first listener and begins to connect to Cassandra. It returns at once: a Cassandra that can not be
 // reached is logged and tried again, Ready tells. Error: the address can not be listened on.
 func (s *Server) Start(ctx context.Context) error {
-	if err := s.open(ctx, s.options.Listen, ""); err != nil {
-		return err
+	first := 1
+	if s.options.Topology != Mirror {
+		first = len(addresses(s.options.Listen))
+	}
+	for slot := range first {
+		if _, err := s.open(ctx, slot, nil); err != nil {
+			return err
+		}
+	}
+	if s.options.Topology == Fleet {
+		s.work.Go(s.watch)
 	}
 	s.work.Add(1)
 	go func() {
@@ -155,10 +192,22 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
+// hear is told what the control connection hears.
+func (s *Server) hear(e Event) {
+	if s.options.Topology == Mirror && e.Kind == EventTopology {
+		if e.Change == ring.RemovedNode {
+			s.left(e.Address)
+		}
+	}
+	if f := s.options.OnEvent; f != nil {
+		f(e)
+	}
+}
+
 // Ready tells whether the control connection to Cassandra is up.
 func (s *Server) Ready() bool { return s.control.Up() && !s.draining.Load() }
 
-// Addrs returns the addresses that are listened on, host:port; the first is Options.Listen's.
+// Addrs returns the addresses that are listened on, host:port, by slot; the first is Options.Listen's first.
 func (s *Server) Addrs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,7 +92,7 @@ type bound struct {
 	rule     Rule
 	epoch    uint64 // of the Rewriter when rule was asked for
 	changed  uint64 // of prepareds when prepared was looked up
-	system   bool
+	system   *ask   // of a statement that asks where nodes are
 }
 
 func (b *bound) size() int { return b.prepared.size() }
@@ -113,7 +113,7 @@ func (c *conn) find(id []byte, epoch uint64) *bound {
 		case p == nil: // evicted there
 			p = b.prepared
 		}
-		b = &bound{prepared: p, system: isSystem(p.Results)}
+		b = &bound{prepared: p, system: c.server.ask(p.Keyspace, p.Text)}
 		if r := c.server.options.Recorder; r != nil {
 			b.record = r.Statement(p.Keyspace, p.Text)
 			b.record.Prepared(p)

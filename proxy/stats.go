@@ -19,6 +19,9 @@ type stats struct {
 	rewritten   atomic.Uint64 // answered by the Rewriter
 	bytesUp     atomic.Uint64 // of request bodies
 	bytesDown   atomic.Uint64 // of answer bodies
+	unread      atomic.Uint64 // statements and answers about nodes that could not be rewritten
+	told        atomic.Uint64 // events about nodes that the server itself sent
+	unlistened  atomic.Int64  // nodes that have no listener, now
 }
 
 func (s *stats) answered(list []finished) {
@@ -63,6 +66,9 @@ type Stats struct {
 	Taken              uint64 // taken by the Rewriter
 	Rewritten          uint64 // of those, answered by it
 	BytesUp, BytesDown uint64 // of bodies
+	Unread             uint64 // statements and answers about nodes that could not be rewritten
+	Told               uint64 // events about nodes that the server itself sent
+	Unlistened         int    // nodes that have no listener, now
 }
 
 // Stats returns the counters.
@@ -74,6 +80,7 @@ func (s *Server) Stats() Stats {
 	return Stats{Connections: n, Accepted: t.accepted.Load(), Refused: t.refused.Load(), Unreachable: t.unreachable.Load(),
 		Malformed: t.malformed.Load(), Unfinished: t.unfinished.Load(),
 		Requests: t.requests.Load(), Failures: t.failures.Load(), Taken: t.taken.Load(),
+		Unread: t.unread.Load(), Told: t.told.Load(), Unlistened: int(t.unlistened.Load()),
 		Rewritten: t.rewritten.Load(), BytesUp: t.bytesUp.Load(), BytesDown: t.bytesDown.Load()}
 }
 
@@ -92,6 +99,9 @@ var metrics = []struct {
 	{metric("request_failures_total", "Requests answered with an error."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Failures) }},
 	{metric("requests_taken_total", "Requests taken by a rewrite."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Taken) }},
 	{metric("requests_rewritten_total", "Requests answered by a rewrite instead of by Cassandra."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Rewritten) }},
+	{metric("topology_unread_total", "Statements and answers about the cluster's nodes that could not be rewritten, and passed as they were."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Unread) }},
+	{metric("topology_events_total", "Events about nodes, or members of the fleet, that Helenus itself sent to clients."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Told) }},
+	{metric("nodes_unlistened", "Nodes that have no listener, so that clients do not see them."), prometheus.GaugeValue, func(s Stats) float64 { return float64(s.Unlistened) }},
 	{metric("request_bytes_total", "Bytes of request bodies."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.BytesUp) }},
 	{metric("response_bytes_total", "Bytes of answer bodies."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.BytesDown) }},
 }

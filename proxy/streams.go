@@ -35,7 +35,7 @@ type pending struct {
 	opcode      byte
 	paged       bool
 	serial      bool
-	system      bool // asks for the cluster's topology: the answer may have to be rewritten
+	system      *ask // asks where nodes are: the answer is rewritten; nil for nearly all
 }
 
 type slot struct {

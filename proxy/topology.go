@@ -2,66 +2,69 @@ package proxy
 
 import (
 	"bytes"
-	"encoding/binary"
 	"net"
 	"net/netip"
+	"strings"
 
 	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/ring"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
-// The answers about system.local, system.peers and system.peers_v2 are rewritten column by column, by name, as their
-// metadata gives them: a node's address for clients becomes the address at which this client reached the proxy, its port
-// becomes the port of the node's listener. Everything else (tokens, host ids, schema versions, the address among the
-// nodes) is the cluster's own. In single topology the peers' rows are left out; in mirror topology only those of nodes
-// that have no listener.
-//
-// system.peers has no port, so in mirror topology drivers that do not read peers_v2 see every node at one address and
-// the port that they were configured with.
+// What clients are shown as the ring is package ring's to say; this file asks it, for one connection. In mirror topology
+// mirror.go keeps the listeners, and the view that is shown, in step with the cluster; in fleet topology fleet.go watches
+// the other members.
 
-// addressColumns names, for each table, the columns with a node's address and port for clients.
-var addressColumns = map[string]struct{ address, port string }{
-	"local":    {"rpc_address", "rpc_port"},
-	"peers":    {"rpc_address", ""},
-	"peers_v2": {"native_address", "native_port"},
+// shortStatement is the longest request that is waited for whole because it may ask where nodes are, bytes. It is longer
+// than the longest text that is looked at, as values come after the text.
+const shortStatement = 16 << 10
+
+// ask is a statement that asks where nodes are, with the values bound to it.
+type ask struct {
+	*ring.Select
+	bound []ring.Bound
+	fleet bool
 }
 
-// isSystem tells whether a prepared statement's answer says where nodes are.
-func isSystem(results []Column) bool {
-	if len(results) == 0 || results[0].Keyspace != "system" {
-		return false
+// ask reads a statement; nil if it does not ask where nodes are.
+func (s *Server) ask(keyspace, text string) *ask {
+	if !ring.Mentions(keyspace, text) {
+		return nil
 	}
-	_, ok := addressColumns[results[0].Table]
-	return ok
+	q := ring.Parse(keyspace, text)
+	if q == nil {
+		return nil
+	}
+	if q.Unread != "" {
+		s.unread(text, q.Unread)
+	}
+	return &ask{Select: q, fleet: s.options.Topology == Fleet}
 }
 
-// mentionsSystem tells whether a text may ask where nodes are. The answer's metadata decides, this only spares reading it.
-func mentionsSystem(keyspace string, text []byte) bool {
-	if len(text) > 2000 {
-		return false
+// unread counts an answer about nodes that is passed as it is because nobody can tell where the addresses stand.
+func (s *Server) unread(text, why string) {
+	if s.stats.unread.Add(1) == 1 {
+		s.log.Warn("an answer about the cluster's nodes is passed as it is: a driver that relies on it goes past the proxy (further ones are only counted)",
+			"statement", text, "reason", why)
 	}
-	if keyspace == "system" {
-		return true
-	}
-	const word = "system"
-	for i := 0; i+len(word) <= len(text); i++ {
-		if text[i]|0x20 == word[0] && bytes.EqualFold(text[i:i+len(word)], []byte(word)) {
-			return true
-		}
-	}
-	return false
 }
 
-// place is where a client sees a node.
-type place struct {
-	ip   netip.Addr
-	port int
+// wantsValues tells whether the answer depends on bound values: rows that are invented are selected here.
+func (a *ask) wantsValues() bool { return a != nil && a.fleet && a.Markers }
+
+// with is the ask with a request's values.
+func (a *ask) with(h wire.Header, body []byte) *ask {
+	n := *a
+	if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
+		q.Values(body, func(name, value []byte, _ int32) {
+			n.bound = append(n.bound, ring.Bound{Name: string(name), Value: bytes.Clone(value)})
+		})
+	}
+	return &n
 }
 
-func (p place) cell() []byte { return p.ip.AsSlice() }
-
-// frontIP is the address at which this client reached the proxy.
-func (c *conn) frontIP() netip.Addr {
+// here is the address at which this client reached the proxy.
+func (c *conn) here() netip.Addr {
 	if a, ok := c.front.LocalAddr().(*net.TCPAddr); ok {
 		if ip, ok := netip.AddrFromSlice(a.IP); ok {
 			return ip.Unmap()
@@ -70,128 +73,114 @@ func (c *conn) frontIP() netip.Addr {
 	return netip.IPv4Unspecified()
 }
 
-// placeOf returns where this client sees a node; ok is false if it does not. port 0 stands for a port that is not known.
-func (c *conn) placeOf(ip netip.Addr, port int) (place, bool) {
-	c.server.mu.Lock()
-	defer c.server.mu.Unlock()
-	for _, g := range c.server.gates {
-		node := g.node.Load()
-		if node == nil {
-			continue
-		}
-		a, err := netip.ParseAddrPort(*node)
-		if err == nil && a.Addr().Unmap() == ip.Unmap() && (port == 0 || int(a.Port()) == port) {
-			return place{c.frontIP(), g.port}, true
+// sight is what this client is to see.
+func (c *conn) sight() ring.Sight {
+	s := c.server
+	switch s.options.Topology {
+	case Fleet:
+		return ring.Fleet(s.members, s.self, s.cluster())
+	case Single:
+		return ring.Single(ring.At(c.gate.shown, c.here()), s.cluster())
+	}
+	view, shown := s.view.Load(), c.gate.shown
+	if c.gate.node.Load() == nil { // a gate that leads anywhere: the node has one of its own
+		if a, err := netip.ParseAddrPort(c.back.RemoteAddr().String()); err == nil {
+			if n, ok := view.Find(ring.Key{Address: a.Addr(), Port: int(a.Port())}); ok {
+				shown = n.Shown
+			}
 		}
 	}
-	return place{}, false
+	return view.Mirror(c.here(), shown)
 }
 
 // rewriteTopology rewrites a Rows answer about nodes; body[from:] begins with the RESULT's kind. What does not look as
 // expected passes as it is.
-func (c *conn) rewriteTopology(h wire.Header, body []byte, from int, known *Prepared) (pipe.Verdict, []byte) {
-	r := wire.NewReader(body[from:])
-	r.Int()
-	m := wire.ReadMetadata(&r)
-	columns := readColumns(&r, m)
-	if m.Flags&wire.MetaNoMetadata != 0 && known != nil {
-		columns = known.Results
+func (c *conn) rewriteTopology(h wire.Header, body []byte, from int, p pending) (pipe.Verdict, []byte) {
+	from += 4 // the kind
+	a := ring.Answer{Body: body[from:], Bound: p.system.bound}
+	if p.prepared != nil {
+		for _, column := range p.prepared.Results {
+			a.Names = append(a.Names, column.Name)
+		}
 	}
-	if r.Bad() || !isSystem(columns) || len(columns) != int(m.Columns) {
+	sight := c.sight()
+	rows, ok := sight.Rewrite(p.system.Select, a)
+	if !ok {
+		c.server.unread(string(p.system.Table), "the answer has other columns than the statement")
 		return pipe.Pass, nil
 	}
-	table := columns[0].Table
-	names := addressColumns[table]
-	address, port := -1, -1
-	for i, column := range columns {
-		switch column.Name {
-		case names.address:
-			address = i
-		case names.port:
-			port = i
-		}
-	}
-	countAt := wire.HeaderSize + from + r.Offset()
-	n := int(r.Int())
-	out := append(wire.AppendHeader(nil, h), body[:from+r.Offset()]...)
-	kept := 0
-	cells := make([][]byte, len(columns))
-	for ; n > 0 && !r.Bad(); n-- {
-		for i := range cells {
-			cells[i] = r.Bytes()
-		}
-		if !c.relocate(table, cells, address, port) {
-			continue
-		}
-		kept++
-		for _, cell := range cells {
-			out = wire.AppendBytes(out, cell)
-		}
-	}
-	if r.Bad() {
-		return pipe.Pass, nil
-	}
-	binary.BigEndian.PutUint32(out[countAt:], uint32(kept))
+	out := append(wire.AppendHeader(make([]byte, 0, wire.HeaderSize+from+len(rows)), h), body[:from]...)
+	out = append(out, rows...)
 	wire.SetLength(out, 0)
 	return pipe.Replace, out
 }
 
-// relocate changes the address in one row; false leaves the row out.
-func (c *conn) relocate(table string, cells [][]byte, address, port int) bool {
-	p, known := place{c.frontIP(), c.gate.port}, true
-	if table != "local" {
-		if c.server.options.Topology == Single {
-			return false
+// Bits of conn.registered.
+const (
+	wantsStatus uint32 = 1 << iota
+	wantsTopology
+)
+
+// register remembers which events about nodes the client wants.
+func (c *conn) register(h wire.Header, body []byte) {
+	r := wire.NewReader(body)
+	r.SkipRequestPrefix(h.Flags)
+	for n := int(r.Short()); n > 0 && !r.Bad(); n-- {
+		switch string(r.String()) {
+		case ring.StatusChange:
+			c.registered.Or(wantsStatus)
+		case ring.TopologyChange:
+			c.registered.Or(wantsTopology)
 		}
-		if address < 0 || cells[address] == nil {
-			return true // the row does not say which node it is of
-		}
-		ip, _ := netip.AddrFromSlice(cells[address])
-		number := 0
-		if port >= 0 && len(cells[port]) == 4 {
-			number = int(binary.BigEndian.Uint32(cells[port]))
-		}
-		p, known = c.placeOf(ip, number)
 	}
-	if !known {
-		return false
-	}
-	if address >= 0 && cells[address] != nil {
-		cells[address] = p.cell()
-	}
-	if port >= 0 && len(cells[port]) == 4 {
-		cells[port] = binary.BigEndian.AppendUint32(nil, uint32(p.port))
-	}
-	return true
 }
 
-// onEvent rewrites the address in an event. Events of nodes that this client does not see are dropped.
+// onEvent deals with an event from Cassandra. In mirror topology a node's coming and going is not passed on: this server
+// tells it itself (tell), once the node's listener is open, or closed. Whether a node is up is passed on with the address
+// where this client sees it, unless it does not. In the other topologies the nodes are nobody's business.
 func (c *conn) onEvent(h wire.Header, body []byte) (pipe.Verdict, []byte, error) {
-	r := wire.NewReader(body)
-	r.SkipResponsePrefix(h.Flags)
-	kind := string(r.String())
-	if kind != "STATUS_CHANGE" && kind != "TOPOLOGY_CHANGE" {
+	e, ok := ring.ReadEvent(h.Flags, body)
+	if !ok {
 		return pipe.Pass, nil, nil
 	}
-	r.String()
-	at := r.Offset()
-	ip, ok := netip.AddrFromSlice(r.Take(int(r.Byte())))
-	port := int(r.Int())
-	if r.Bad() || !ok {
-		return pipe.Pass, nil, nil
+	if c.server.options.Topology != Mirror || e.Change == ring.NewNode || e.Change == ring.RemovedNode {
+		return pipe.Drop, nil, nil
 	}
-	if c.server.options.Topology == Single {
-		return pipe.Drop, nil, nil // one node is shown, and while this connection is there it is up
-	}
-	p, known := c.placeOf(ip, port)
+	n, known := c.server.view.Load().Find(ring.Key{Address: e.Address.Addr(), Port: int(e.Address.Port())})
 	if !known {
 		return pipe.Drop, nil, nil
 	}
-	out := append(wire.AppendHeader(nil, h), body[:at]...)
-	cell := p.cell()
-	out = append(append(out, byte(len(cell))), cell...)
-	out = wire.AppendInt(out, int32(p.port))
-	out = append(out, r.Rest()...)
+	out := append(wire.AppendHeader(nil, h), e.Moved(body, c.eventAddress(n))...)
 	wire.SetLength(out, 0)
 	return pipe.Replace, out, nil
+}
+
+// eventAddress is the address that an event about a node carries for this client: where it sees the node. Drivers of the
+// gocql family look nodes of events up by their address among the nodes, which is not rewritten, and by no port: with
+// several nodes at one address they would take the wrong one for down.
+func (c *conn) eventAddress(n ring.Node) netip.AddrPort {
+	shown := ring.At(n.Shown, c.here())
+	if n.Peer.IsValid() && isGocql(c.client.Load().Driver) {
+		return netip.AddrPortFrom(n.Peer, shown.Port())
+	}
+	return shown
+}
+
+func isGocql(driver string) bool { return strings.Contains(driver, "gocql") }
+
+// tell sends an event to every client that registered for its kind; at says which address it carries for a client.
+func (s *Server) tell(kind, change string, at func(*conn) netip.AddrPort) {
+	want := wantsStatus
+	if kind == ring.TopologyChange {
+		want = wantsTopology
+	}
+	for _, c := range s.connections() {
+		if c.registered.Load()&want == 0 || c.over() || c.leaving.Load() {
+			continue
+		}
+		body := ring.Event{Kind: kind, Change: change, Address: at(c)}.Append(nil)
+		c.down.out.Send(wire.AppendFrame(nil, wire.Header{Version: c.client.Load().Version | wire.ResponseBit, Stream: -1,
+			Opcode: wire.OpEvent}, body))
+		s.stats.told.Add(1)
+	}
 }

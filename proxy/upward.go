@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/ring"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
@@ -66,7 +67,7 @@ func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pip
 	if err := c.early(h); err != nil {
 		return pipe.Pass, nil, err
 	}
-	draining := c.server.draining.Load() && h.Opcode != wire.OpOptions
+	draining := (c.server.draining.Load() || c.leaving.Load()) && h.Opcode != wire.OpOptions
 	if !complete && (draining || c.mustSeeWhole(h)) {
 		return pipe.Whole, nil, nil
 	}
@@ -97,6 +98,8 @@ func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pip
 		return c.onQuery(h, body, t, p)
 	case wire.OpBatch:
 		return c.onBatch(h, body, t, p)
+	case wire.OpRegister:
+		c.register(h, body)
 	}
 	t.claim(p)
 	return pipe.Pass, nil, nil
@@ -104,10 +107,10 @@ func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pip
 
 func (c *conn) mustSeeWhole(h wire.Header) bool {
 	switch h.Opcode {
-	case wire.OpStartup:
+	case wire.OpStartup, wire.OpRegister:
 		return true
 	case wire.OpPrepare, wire.OpQuery, wire.OpBatch:
-		return c.server.observed
+		return c.server.observed || h.Length <= shortStatement
 	case wire.OpExecute:
 		return c.epoch() != 0 || c.sampling()
 	}
@@ -187,6 +190,12 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p p
 	b := c.find(q.ID, epoch)
 	if b != nil {
 		p.prepared, p.record, p.system = b.prepared, b.record, b.system
+		if b.system.wantsValues() {
+			if !complete {
+				return pipe.Whole, nil, nil
+			}
+			p.system = b.system.with(h, body)
+		}
 	}
 	if complete && p.record != nil {
 		if s := c.sample(body); s != nil {
@@ -237,7 +246,11 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 	p.serial = q.Consistency == wire.Serial || q.Consistency == wire.LocalSerial
 	p.paged = q.PagingState != nil
 	keyspace := c.keyspaceOr(q.Keyspace)
-	p.system = mentionsSystem(keyspace, q.Text)
+	if ring.Mentions(keyspace, q.Text) {
+		if p.system = c.server.ask(keyspace, string(q.Text)); p.system.wantsValues() {
+			p.system = p.system.with(h, body)
+		}
+	}
 	var text string
 	if c.server.observed {
 		text = string(q.Text)

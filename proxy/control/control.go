@@ -56,6 +56,8 @@ type Node struct {
 	DataCenter string
 	Rack       string
 	Version    string // of Cassandra
+	Peer       string // its address among the nodes, without a port
+	Schema     string // version of the schema that it has, 32 hexadecimal digits
 }
 
 // Times of the control connection.
@@ -65,6 +67,12 @@ const (
 	firstBackoff   = 250 * time.Millisecond
 	lastBackoff    = 5 * time.Second // a reconnect is cheap, and readiness and schema events wait for it
 )
+
+// After the connection is made, and after an event about a node, the nodes are read again after these times, as their
+// rows may come, and go, seconds after the event; and then every lookAgain.
+var rereads = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second}
+
+const lookAgain = time.Minute
 
 // Options configure a Connection.
 type Options struct {
@@ -77,6 +85,8 @@ type Options struct {
 	// OnEvent is told what happens, after OnNodes was told what it changed. Both may be nil, and run on the goroutine of
 	// Run.
 	OnEvent func(Event)
+	// FollowSchema reads the nodes anew when the schema changed, too: their schema versions are shown to clients.
+	FollowSchema bool
 }
 
 // Connection is the control connection. Its zero value is not usable.
@@ -105,7 +115,7 @@ func (k *Connection) Nodes() []Node {
 func (k *Connection) Run(ctx context.Context) {
 	wait := firstBackoff
 	for ctx.Err() == nil {
-		for _, point := range k.options.ContactPoints {
+		for _, point := range k.points() {
 			err := k.session(ctx, point)
 			if ctx.Err() != nil {
 				break
@@ -124,10 +134,31 @@ func (k *Connection) Run(ctx context.Context) {
 	k.up.Store(false)
 }
 
+// points are the addresses to try: the contact points, then the nodes that they once told of.
+func (k *Connection) points() []string {
+	points := slices.Clone(k.options.ContactPoints)
+	for _, n := range k.Nodes() {
+		if !slices.Contains(points, n.Address) {
+			points = append(points, n.Address)
+		}
+	}
+	return points
+}
+
 // session is one socket's lifetime.
 type session struct {
 	conn   net.Conn
-	events []Event // that came while an answer was awaited
+	events []Event   // that came while an answer was awaited
+	since  time.Time // when the last event about a node came, or the session began
+	reread int       // how many of the rereads after it are done
+}
+
+// due is when the nodes are to be read again.
+func (c *session) due() time.Time {
+	if c.reread < len(rereads) {
+		return c.since.Add(rereads[c.reread])
+	}
+	return c.since.Add(rereads[len(rereads)-1] + time.Duration(c.reread-len(rereads)+1)*lookAgain)
 }
 
 func (k *Connection) session(ctx context.Context, point string) error {
@@ -139,7 +170,7 @@ func (k *Connection) session(ctx context.Context, point string) error {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	c := &session{conn: conn}
+	c := &session{conn: conn, since: time.Now()}
 	if err := c.handshake(k.options); err != nil {
 		return err
 	}
@@ -153,12 +184,23 @@ func (k *Connection) session(ctx context.Context, point string) error {
 		if err := k.deliver(c); err != nil {
 			return err
 		}
-		_ = conn.SetReadDeadline(time.Now().Add(heartbeat))
+		wait := time.Until(c.due())
+		if wait <= 0 {
+			c.reread++
+			if err := k.refresh(c); err != nil {
+				return err
+			}
+			continue
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(min(wait, heartbeat)))
 		h, body, err := c.read()
 		switch timeout := net.Error(nil); {
 		case err == nil:
 			c.note(h, body)
 		case errors.As(err, &timeout) && timeout.Timeout():
+			if wait <= heartbeat {
+				continue // the reading of the nodes is as good a heartbeat
+			}
 			if _, _, err := c.ask(wire.OpOptions, nil); err != nil {
 				return err
 			}
@@ -173,7 +215,11 @@ func (k *Connection) deliver(c *session) error {
 	for len(c.events) > 0 {
 		events := c.events
 		c.events = nil
-		if slices.ContainsFunc(events, func(e Event) bool { return e.Kind != Schema }) {
+		node := slices.ContainsFunc(events, func(e Event) bool { return e.Kind != Schema })
+		if node {
+			c.since, c.reread = time.Now(), 0
+		}
+		if node || k.options.FollowSchema {
 			if err := k.refresh(c); err != nil {
 				return err
 			}
@@ -191,7 +237,7 @@ func (k *Connection) tell(e Event) {
 	}
 }
 
-// refresh reads the cluster's nodes and, in mirror topology, opens listeners for the new ones.
+// refresh reads the cluster's nodes.
 func (k *Connection) refresh(c *session) error {
 	remote, _ := netip.ParseAddrPort(c.conn.RemoteAddr().String())
 	local, err := c.query("SELECT * FROM system.local")
@@ -200,7 +246,7 @@ func (k *Connection) refresh(c *session) error {
 	}
 	var first []Node
 	for _, row := range local {
-		first = append(first, nodeOf(row, "rpc_address", "rpc_port", remote))
+		first = append(first, nodeOf(row, "broadcast_address", "rpc_address", "rpc_port", remote))
 	}
 	peers, err := c.query("SELECT * FROM system.peers_v2")
 	address, port := "native_address", "native_port"
@@ -213,7 +259,7 @@ func (k *Connection) refresh(c *session) error {
 	var others []Node
 	for _, row := range peers {
 		if len(row[address]) > 0 && len(row["host_id"]) > 0 { // half-written rows of nodes that left have neither
-			others = append(others, nodeOf(row, address, port, remote))
+			others = append(others, nodeOf(row, "peer", address, port, remote))
 		}
 	}
 	byAddress := func(a, b Node) int { return strings.Compare(a.Address, b.Address) }
@@ -229,7 +275,7 @@ func (k *Connection) refresh(c *session) error {
 	return nil
 }
 
-func nodeOf(row map[string][]byte, address, port string, remote netip.AddrPort) Node {
+func nodeOf(row map[string][]byte, peer, address, port string, remote netip.AddrPort) Node {
 	ip, ok := netip.AddrFromSlice(row[address])
 	if !ok || ip.IsUnspecified() {
 		ip = remote.Addr()
@@ -239,7 +285,11 @@ func nodeOf(row map[string][]byte, address, port string, remote netip.AddrPort) 
 	if p := row[port]; len(p) == 4 {
 		number = int(binary.BigEndian.Uint32(p))
 	}
-	return Node{Address: HostPort(ip, number), HostID: fmt.Sprintf("%x", row["host_id"]),
+	among := ""
+	if a, ok := netip.AddrFromSlice(row[peer]); ok {
+		among = a.Unmap().String()
+	}
+	return Node{Peer: among, Schema: fmt.Sprintf("%x", row["schema_version"]), Address: HostPort(ip, number), HostID: fmt.Sprintf("%x", row["host_id"]),
 		DataCenter: string(row["data_center"]), Rack: string(row["rack"]), Version: string(row["release_version"])}
 }
 
