@@ -15,8 +15,8 @@ import (
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
-// cassandra returns the contact points of a real Cassandra.
-func cassandra(t *testing.T) []string {
+// realCassandra returns the contact points of a real Cassandra.
+func realCassandra(t *testing.T) []string {
 	t.Helper()
 	a := os.Getenv("HELENUS_TEST_CASSANDRA")
 	if a == "" {
@@ -28,7 +28,7 @@ func cassandra(t *testing.T) []string {
 func TestGocqlThroughTheProxy(t *testing.T) {
 	for _, topology := range []proxy.Topology{proxy.Single, proxy.Mirror} {
 		t.Run(string(topology), func(t *testing.T) {
-			points := cassandra(t)
+			points := realCassandra(t)
 			recorder := &tally{}
 			rewriter := &scripted{}
 			rewriter.epoch.Store(1)
@@ -106,7 +106,7 @@ func TestGocqlThroughTheProxy(t *testing.T) {
 // TestIDsOfAnEarlierProxyArePreparedAgain: drivers keep prepared ids across reconnects; with rules in force a proxy that was
 // restarted makes them prepare again, and the application notices nothing.
 func TestIDsOfAnEarlierProxyArePreparedAgain(t *testing.T) {
-	points := cassandra(t)
+	points := realCassandra(t)
 	rewriter := &scripted{}
 	rewriter.epoch.Store(1)
 	first := startProxy(t, nil, proxy.Options{ContactPoints: points})
@@ -138,7 +138,7 @@ func TestIDsOfAnEarlierProxyArePreparedAgain(t *testing.T) {
 
 // TestVersion5AgainstCassandra exercises segments with the server that defines them, long answers included.
 func TestVersion5AgainstCassandra(t *testing.T) {
-	points := cassandra(t)
+	points := realCassandra(t)
 	s := startProxy(t, nil, proxy.Options{ContactPoints: points, Recorder: &tally{}})
 	await(t, s.Ready)
 	c := connect(t, s, 5)
@@ -164,7 +164,7 @@ func TestVersion5AgainstCassandra(t *testing.T) {
 
 // TestCassandraAndProxyRefuseAlike compares what the proxy says to strange versions with what Cassandra says.
 func TestCassandraAndProxyRefuseAlike(t *testing.T) {
-	points := cassandra(t)
+	points := realCassandra(t)
 	s := startProxy(t, nil, proxy.Options{ContactPoints: points})
 	for _, frame := range [][]byte{{6, 0, 0, 7, 5, 0, 0, 0, 0}, {7, 0, 0, 7, 5, 0, 0, 0, 0}, {66, 0, 0, 7, 5, 0, 0, 0, 0}, []byte("GET / HTTP/1.0\r\n\r\n")} {
 		var answers [2]string
@@ -192,7 +192,7 @@ func TestCassandraAndProxyRefuseAlike(t *testing.T) {
 // TestTheKeyspaceIsKnown, as Cassandra takes it: from USE with and without quotes, from version 5's requests, and from the
 // flag that it also obeys in version 4.
 func TestTheKeyspaceIsKnown(t *testing.T) {
-	points := cassandra(t)
+	points := realCassandra(t)
 	for _, version := range []byte{4, 5} {
 		recorder := &tally{}
 		s := startProxy(t, nil, proxy.Options{ContactPoints: points, Recorder: recorder})

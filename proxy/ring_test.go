@@ -1,0 +1,260 @@
+package proxy_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	apache "github.com/apache/cassandra-gocql-driver/v2"
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/proxy"
+)
+
+// reader is a driver's session that reads one row by its key, with tracing; it returns the trace's id.
+type reader struct {
+	name  string
+	read  func(k int) ([]byte, error)
+	close func()
+}
+
+type lastTrace struct {
+	mu sync.Mutex
+	id []byte
+}
+
+func (l *lastTrace) Trace(id []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.id = bytes.Clone(id)
+}
+
+func (l *lastTrace) take() []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.id
+}
+
+const keyedRead = "SELECT v FROM r.t WHERE k = ?"
+
+func gocqlReader(t *testing.T, addrs []string) reader {
+	cluster := gocql.NewCluster(addrs...)
+	cluster.ProtoVersion = 4
+	cluster.Timeout, cluster.ConnectTimeout = 20*time.Second, 20*time.Second
+	cluster.ReconnectInterval = time.Second
+	cluster.Logger = quiet{}
+	cluster.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
+	cluster.Consistency = gocql.One
+	session, err := cluster.CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace lastTrace
+	return reader{"gocql", func(k int) ([]byte, error) {
+		var v int
+		err := session.Query(keyedRead, k).Trace(&trace).Scan(&v)
+		return trace.take(), err
+	}, session.Close}
+}
+
+type quiet struct{}
+
+func (quiet) Print(...any)          {}
+func (quiet) Printf(string, ...any) {}
+func (quiet) Println(...any)        {}
+
+// hosts notes what the driver was told.
+type hosts struct {
+	mu   sync.Mutex
+	seen []string
+}
+
+func (h *hosts) note(what string, host *apache.HostInfo) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seen = append(h.seen, fmt.Sprintf("%s %s", what, net.JoinHostPort(host.ConnectAddress().String(), fmt.Sprint(host.Port()))))
+}
+func (h *hosts) OnHostUp(e apache.HostUpEvent)     { h.note("up", e.Host) }
+func (h *hosts) OnHostDown(e apache.HostDownEvent) { h.note("down", e.Host) }
+
+func (h *hosts) saw(what string) func() bool {
+	return func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return slices.Contains(h.seen, what)
+	}
+}
+
+func apacheReader(t *testing.T, addrs []string, told *hosts) reader {
+	cluster := apache.NewCluster(addrs...)
+	cluster.Timeout, cluster.ConnectTimeout = 20*time.Second, 20*time.Second
+	cluster.ReconnectInterval = time.Second
+	cluster.Metadata.HostListener.HostStateChangeListener = told
+	cluster.PoolConfig.HostSelectionPolicy = apache.TokenAwareHostPolicy(apache.RoundRobinHostPolicy())
+	cluster.Consistency = apache.One
+	session, err := cluster.CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace lastTrace
+	return reader{"apache v2", func(k int) ([]byte, error) {
+		var v int
+		err := session.Query(keyedRead, k).Trace(&trace).Scan(&v)
+		return trace.take(), err
+	}, session.Close}
+}
+
+// direct is a session on one node, for looking at what happened.
+func direct(t *testing.T, address string) *gocql.Session {
+	t.Helper()
+	host, port, _ := strings.Cut(address, ":")
+	cluster := gocql.NewCluster(host)
+	fmt.Sscan(port, &cluster.Port)
+	cluster.ProtoVersion, cluster.DisableInitialHostLookup, cluster.NumConns = 4, true, 1
+	cluster.Timeout, cluster.ConnectTimeout, cluster.Consistency, cluster.Logger = 20*time.Second, 20*time.Second, gocql.One, quiet{}
+	session, err := cluster.CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(session.Close)
+	return session
+}
+
+// firstAtReplica reads keys with tracing and returns how many reads the coordinator answered from its own data, and of
+// how many nodes. With one replica a key, a read that goes elsewhere first shows two sources.
+func firstAtReplica(t *testing.T, session *gocql.Session, r reader, keys int) (local, nodes int) {
+	t.Helper()
+	var traces [][]byte
+	for k := range keys {
+		id, err := r.read(k)
+		if err != nil {
+			t.Fatalf("%s: reading key %d: %v", r.name, k, err)
+		}
+		traces = append(traces, id)
+	}
+	coordinators := make(map[string]bool)
+	for _, id := range traces {
+		var coordinator string
+		await(t, func() bool { // traces are written after the answer
+			var duration int
+			return session.Query("SELECT coordinator, duration FROM system_traces.sessions WHERE session_id = ?", id).Scan(&coordinator, &duration) == nil && duration > 0
+		})
+		alone := true
+		iter := session.Query("SELECT source FROM system_traces.events WHERE session_id = ?", id).Iter()
+		for source := ""; iter.Scan(&source); {
+			alone = alone && source == coordinator
+		}
+		if err := iter.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if alone {
+			local++
+			coordinators[coordinator] = true
+		}
+	}
+	return local, len(coordinators)
+}
+
+// TestMirrorFollowsTheCluster is the proof that drivers keep token-aware routing through the proxy, on a real cluster
+// that a node joins, that loses it and gets it back, and that it leaves.
+func TestMirrorFollowsTheCluster(t *testing.T) {
+	realCassandra(t)
+	c, err := cassandra.Start(t.Context(), cassandra.Options{Nodes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	session := direct(t, c.Node(0).Addr())
+	for _, text := range []string{
+		"CREATE KEYSPACE r WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+		"CREATE TABLE r.t (k int PRIMARY KEY, v int)",
+	} {
+		if err := session.Query(text).Exec(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const keys = 300
+	for k := range keys {
+		if err := session.Query("INSERT INTO r.t (k, v) VALUES (?, ?)", k, k).Exec(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startProxy(t, nil, proxy.Options{ContactPoints: []string{c.Node(1).Addr()}, Topology: proxy.Mirror})
+	await(t, func() bool { return len(s.Addrs()) == 2 })
+	var told hosts
+	readers := []reader{gocqlReader(t, s.Addrs()), apacheReader(t, s.Addrs(), &told)}
+	for _, r := range readers {
+		defer r.close()
+	}
+	prove := func(when string, nodes int) {
+		t.Helper()
+		for _, r := range readers {
+			best, of := 0, 0
+			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) { // drivers take a while to follow
+				local, n := firstAtReplica(t, session, r, 30)
+				if local == 30 && n == nodes {
+					best, of = firstAtReplica(t, session, r, keys)
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("%s: %s: %d of 30 reads reached a replica first, on %d of %d nodes", when, r.name, local, n, nodes)
+				}
+			}
+			t.Logf("%s: %s: %d of %d reads reached a replica first, on %d nodes", when, r.name, best, keys, of)
+			if best*100 < keys*99 {
+				t.Errorf("%s: %s: %d of %d reads reached a replica first", when, r.name, best, keys)
+			}
+		}
+	}
+	prove("two nodes", 2)
+
+	third, err := c.Add(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, func() bool { return len(s.Addrs()) == 3 })
+	prove("a third joined", 3)
+	gate := s.Addrs()[2]
+
+	if err := third.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, told.saw("down "+gate))
+	if conn, err := net.Dial("tcp", gate); err != nil {
+		t.Errorf("the listener of the node that is down: %v", err)
+	} else {
+		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		if _, err := conn.Read(make([]byte, 1)); err == nil || strings.Contains(err.Error(), "timeout") {
+			t.Errorf("the node is down, and a client that connects to its listener hears %v", err)
+		}
+		conn.Close()
+	}
+	if err := third.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	prove("it came back", 3)
+
+	if err := third.Decommission(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	await(t, func() bool { return len(s.Addrs()) == 2 })
+	if conn, err := net.Dial("tcp", gate); err == nil {
+		conn.Close()
+		t.Error("the listener of the node that left is still open")
+	}
+	prove("it left", 2)
+	var rows int
+	if err := session.Query("SELECT count(*) FROM r.t").Scan(&rows); err != nil || rows != keys {
+		t.Errorf("%d rows, %v, want %d", rows, err, keys)
+	}
+}
