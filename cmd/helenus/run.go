@@ -151,6 +151,7 @@ func (h *helenus) wire() (err error) {
 	}
 	if h.server, err = proxy.New(proxy.Options{
 		ContactPoints: s.ContactPoints, Listen: s.Listen, Topology: proxy.Topology(s.Topology), Recorder: h.registry, Rewriter: h.engine,
+		Advertise: s.Advertise, Fleet: s.Fleet,
 		Log: h.log, Username: s.Username, Password: s.Password, MaxFrame: s.MaxFrame, MaxConnections: s.MaxConnections,
 		HandshakeTimeout: s.HandshakeTimeout, StripCompression: s.StripCompression,
 		OnEvent:          h.heard, Clock: func() int64 { return int64(time.Since(started)) },

@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,10 @@ import (
 // Settings is everything that can be set. Durations are Go durations ("30s").
 type Settings struct {
 	ContactPoints []string `name:"contact-points" default:"127.0.0.1:9042" help:"Cassandra nodes, host:port, comma separated"`
-	Listen        string   `name:"listen" default:"127.0.0.1:19042" help:"where applications connect instead; in topology mirror the further nodes take the next ports"`
-	Topology      string   `name:"topology" default:"mirror" help:"mirror: one listener per node, drivers keep token-aware routing; single: Helenus shows itself as one node"`
+	Listen        string   `name:"listen" default:"127.0.0.1:19042" help:"where applications connect instead; in topology mirror the further nodes take the next ports, or, if several addresses are given, comma separated, one each"`
+	Advertise     string   `name:"advertise" default:"" help:"where applications reach the listeners, if that is elsewhere than where Helenus listens (containers, NAT): host, or host:port of the first, or several, comma separated"`
+	Topology      string   `name:"topology" default:"mirror" help:"mirror: one listener per node, drivers keep token-aware routing; single: Helenus shows itself as one node; fleet: several Helenus processes show themselves as the nodes"`
+	Fleet         []string `name:"fleet" default:"" help:"in topology fleet: all its processes, this one included, host:port as applications reach them; the same list on each"`
 	Username      string   `name:"username" default:"" help:"role that Helenus itself connects with, if Cassandra asks for one"`
 	Password      string   `name:"password" default:"" help:"its password; better given as HELENUS_PASSWORD"`
 
@@ -143,9 +146,9 @@ func (s *Settings) Validate() error {
 	if len(s.ContactPoints) == 0 {
 		wrong("contact-points", "is empty; name at least one Cassandra node as host:port")
 	}
-	for _, at := range append([]string{s.Listen, s.Admin}, s.ContactPoints...) {
-		if _, _, err := net.SplitHostPort(at); err != nil {
-			wrong("contact-points, listen, admin", "%q is not host:port: %v", at, err)
+	for _, at := range slices.Concat(strings.Split(s.Listen, ","), []string{s.Admin}, s.ContactPoints, s.Fleet) {
+		if _, _, err := net.SplitHostPort(strings.TrimSpace(at)); err != nil {
+			wrong("contact-points, listen, admin, fleet", "%q is not host:port: %v", at, err)
 		}
 	}
 	oneOf := func(name, is string, of ...string) {
@@ -156,7 +159,10 @@ func (s *Settings) Validate() error {
 		}
 		wrong(name, "is %q; it may be %s", is, strings.Join(of, ", "))
 	}
-	oneOf("topology", s.Topology, "mirror", "single")
+	oneOf("topology", s.Topology, "mirror", "single", "fleet")
+	if s.Topology == "fleet" && len(s.Fleet) == 0 {
+		wrong("fleet", "is empty; topology fleet wants the address of every process in it")
+	}
 	oneOf("log-level", s.LogLevel, "debug", "info", "warn", "error")
 	oneOf("log-format", s.LogFormat, "text", "json")
 	positive := map[string]int{
