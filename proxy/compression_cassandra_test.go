@@ -32,15 +32,15 @@ func (lz4Compressor) Decode(data []byte) ([]byte, error) {
 	return plain, compress.LZ4.Decode(plain, data)
 }
 
-// session is what the two drivers have in common.
-type session struct {
+// driver is what the sessions of the two drivers have in common.
+type driver struct {
 	exec func(text string, values ...any) error
 	// scan reads one row of a text.
 	scan  func(into any, text string, values ...any) error
 	close func()
 }
 
-func gocqlSession(t *testing.T, address string, version int, c gocql.Compressor) session {
+func gocqlSession(t *testing.T, address string, version int, c gocql.Compressor) driver {
 	t.Helper()
 	cluster := gocql.NewCluster(address)
 	cluster.ProtoVersion, cluster.Compressor, cluster.NumConns = version, c, 1
@@ -50,13 +50,13 @@ func gocqlSession(t *testing.T, address string, version int, c gocql.Compressor)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return session{
+	return driver{
 		func(text string, values ...any) error { return s.Query(text, values...).Exec() },
 		func(into any, text string, values ...any) error { return s.Query(text, values...).Scan(into) }, s.Close,
 	}
 }
 
-func apacheSession(t *testing.T, address string, version int, c apache.Compressor) session {
+func apacheSession(t *testing.T, address string, version int, c apache.Compressor) driver {
 	t.Helper()
 	cluster := apache.NewCluster(address)
 	cluster.ProtoVersion, cluster.Compressor, cluster.NumConns = version, c, 1
@@ -66,7 +66,7 @@ func apacheSession(t *testing.T, address string, version int, c apache.Compresso
 	if err != nil {
 		t.Fatal(err)
 	}
-	return session{
+	return driver{
 		func(text string, values ...any) error { return s.Query(text, values...).Exec() },
 		func(into any, text string, values ...any) error { return s.Query(text, values...).Scan(into) }, s.Close,
 	}
@@ -79,15 +79,15 @@ func TestDriversCompressThroughTheProxy(t *testing.T) {
 	points := cassandra(t)
 	for _, x := range []struct {
 		name    string
-		connect func(t *testing.T, address string) session
+		connect func(t *testing.T, address string) driver
 	}{
-		{"gocql v3 snappy", func(t *testing.T, a string) session { return gocqlSession(t, a, 3, gocql.SnappyCompressor{}) }},
-		{"gocql v4 snappy", func(t *testing.T, a string) session { return gocqlSession(t, a, 4, gocql.SnappyCompressor{}) }},
-		{"gocql v3 lz4", func(t *testing.T, a string) session { return gocqlSession(t, a, 3, lz4Compressor{}) }},
-		{"gocql v4 lz4", func(t *testing.T, a string) session { return gocqlSession(t, a, 4, lz4Compressor{}) }},
-		{"apache v4 lz4", func(t *testing.T, a string) session { return apacheSession(t, a, 4, apachelz4.LZ4Compressor{}) }},
-		{"apache v5 lz4", func(t *testing.T, a string) session { return apacheSession(t, a, 5, apachelz4.LZ4Compressor{}) }},
-		{"apache v5", func(t *testing.T, a string) session { return apacheSession(t, a, 5, nil) }},
+		{"gocql v3 snappy", func(t *testing.T, a string) driver { return gocqlSession(t, a, 3, gocql.SnappyCompressor{}) }},
+		{"gocql v4 snappy", func(t *testing.T, a string) driver { return gocqlSession(t, a, 4, gocql.SnappyCompressor{}) }},
+		{"gocql v3 lz4", func(t *testing.T, a string) driver { return gocqlSession(t, a, 3, lz4Compressor{}) }},
+		{"gocql v4 lz4", func(t *testing.T, a string) driver { return gocqlSession(t, a, 4, lz4Compressor{}) }},
+		{"apache v4 lz4", func(t *testing.T, a string) driver { return apacheSession(t, a, 4, apachelz4.LZ4Compressor{}) }},
+		{"apache v5 lz4", func(t *testing.T, a string) driver { return apacheSession(t, a, 5, apachelz4.LZ4Compressor{}) }},
+		{"apache v5", func(t *testing.T, a string) driver { return apacheSession(t, a, 5, nil) }},
 	} {
 		for _, strip := range []bool{false, true} {
 			t.Run(x.name+map[bool]string{true: " stripped"}[strip], func(t *testing.T) {
