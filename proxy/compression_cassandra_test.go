@@ -76,7 +76,7 @@ func apacheSession(t *testing.T, address string, version int, c apache.Compresso
 // values both ways, and everything that the proxy says itself: a changed text, answers and refusals in Cassandra's place,
 // requests that were held and forwarded with a timestamp.
 func TestDriversCompressThroughTheProxy(t *testing.T) {
-	points := cassandra(t)
+	points := realCassandra(t)
 	for _, x := range []struct {
 		name    string
 		connect func(t *testing.T, address string) driver
@@ -164,7 +164,7 @@ func TestDriversCompressThroughTheProxy(t *testing.T) {
 
 // TestCassandraTakesPlainAmongCompressed: what the proxy says to it, it says plain.
 func TestCassandraTakesPlainAmongCompressed(t *testing.T) {
-	points := cassandra(t)
+	points := realCassandra(t)
 	for _, d := range dialects {
 		if d.strip {
 			continue

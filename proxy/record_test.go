@@ -49,7 +49,7 @@ func TestRecordSessions(t *testing.T) {
 	if !*again {
 		return // they are committed
 	}
-	points := cassandra(t)
+	points := realCassandra(t)
 	for _, d := range []struct {
 		name    string
 		version int

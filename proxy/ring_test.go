@@ -63,12 +63,6 @@ func gocqlReader(t *testing.T, addrs []string) reader {
 	}, session.Close}
 }
 
-type quiet struct{}
-
-func (quiet) Print(...any)          {}
-func (quiet) Printf(string, ...any) {}
-func (quiet) Println(...any)        {}
-
 // hosts notes what the driver was told.
 type hosts struct {
 	mu   sync.Mutex
