@@ -74,6 +74,11 @@ func (c *conn) frameLimit() int {
 
 // run relays until the connection ends, and returns why.
 func (c *conn) run(ctx context.Context) error {
+	begun := time.Now()
+	if err := c.secure(); err != nil {
+		c.front.Close()
+		return err
+	}
 	back, err := c.gate.dial(ctx)
 	if err != nil {
 		c.front.Close()
@@ -87,7 +92,7 @@ func (c *conn) run(ctx context.Context) error {
 		return net.ErrClosed
 	}
 	defer c.server.forget(c)
-	hurry := time.AfterFunc(c.server.options.HandshakeTimeout, func() {
+	hurry := time.AfterFunc(c.server.options.HandshakeTimeout-time.Since(begun), func() {
 		if !c.authenticated.Load() {
 			c.server.stats.unfinished.Add(1)
 			c.close()
@@ -143,8 +148,13 @@ func (c *conn) explain(err error) {
 	h := wire.Header{Version: e.version | wire.ResponseBit, Flags: e.flags, Stream: e.stream, Opcode: wire.OpError}
 	c.down.out.Send(wire.AppendFrame(nil, h, wire.AppendError(nil, e.code, e.message)))
 	c.down.out.Settle()
-	if t, ok := c.front.(interface{ CloseWrite() error }); ok && t.CloseWrite() == nil {
-		_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{c.front}, make([]byte, 4<<10))
+	hearOut(c.front)
+}
+
+// hearOut reads what a peer that was told goodbye still sends, until its deadline.
+func hearOut(front net.Conn) {
+	if t, ok := front.(interface{ CloseWrite() error }); ok && t.CloseWrite() == nil {
+		_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{front}, make([]byte, 4<<10))
 	}
 }
 

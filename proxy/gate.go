@@ -171,14 +171,13 @@ func (o *outages) out(address string, now int64) bool {
 // dial connects to the gate's node, or to the first of all nodes that answers.
 func (g *gate) dial(ctx context.Context) (net.Conn, error) {
 	s := g.server
-	d := net.Dialer{Timeout: s.options.DialTimeout}
 	var errs []error
 	for _, t := range g.targets() {
 		if g.node.Load() != nil && s.outages.out(t, s.now()) {
 			errs = append(errs, fmt.Errorf("%s did not answer a moment ago", t))
 			continue
 		}
-		c, err := d.DialContext(ctx, "tcp", t)
+		c, err := s.dialer.DialContext(ctx, "tcp", t)
 		s.outages.note(t, s.now(), err == nil)
 		if err == nil {
 			return c, nil

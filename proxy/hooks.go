@@ -34,6 +34,15 @@ type Client struct {
 	Instance    string // STARTUP option CLIENT_ID, else ""
 	Version     byte   // protocol version
 	User        bool   // Cassandra asked it to authenticate
+	TLS         *TLS   // nil: none
+}
+
+// TLS is how a client's connection is secured. Immutable.
+type TLS struct {
+	Version string // "TLS 1.3"
+	Cipher  string // "TLS_AES_128_GCM_SHA256"
+	Peer    string // subject of the certificate that the client showed, "" if none was asked for
+	Resumed bool   // the handshake took up an earlier session
 }
 
 // Exchange is one request and its answer.

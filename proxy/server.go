@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/helenus-db/helenus/proxy/certs"
 	"github.com/helenus-db/helenus/proxy/control"
 	"github.com/helenus-db/helenus/proxy/ring"
 )
@@ -64,6 +66,11 @@ type Options struct {
 
 	Username, Password string // of the control connection, if Cassandra asks
 
+	// Front is the TLS of the listeners; nil: none. Back gives that of the connections to a host of Cassandra, and is
+	// asked for each one; nil: none. Package certs makes both.
+	Front *tls.Config
+	Back  func(host string) *tls.Config
+
 	MaxFrame       int           // longest request, and longest answer that is read whole, bytes; default 16 MiB
 	MaxConnections int           // clients at a time; default 10,000
 	DialTimeout    time.Duration // default 5 s
@@ -89,6 +96,8 @@ type Server struct {
 	control  *control.Connection
 	stats    stats
 	lastID   atomic.Uint64
+	dialer   certs.Dialer
+	warned   rarely
 	draining atomic.Bool
 
 	ctx    context.Context
@@ -161,9 +170,10 @@ func New(o Options) (*Server, error) {
 	if err := s.advertise(); err != nil {
 		return nil, err
 	}
+	s.dialer = certs.Dialer{TLS: o.Back, Timeout: o.DialTimeout}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.control = control.New(control.Options{ContactPoints: o.ContactPoints, Username: o.Username, Password: o.Password,
-		DialTimeout: o.DialTimeout, Log: o.Log, OnEvent: s.hear, OnNodes: s.follow, FollowSchema: o.Topology == Fleet})
+		DialTimeout: o.DialTimeout, TLS: o.Back, Log: o.Log, OnEvent: s.hear, OnNodes: s.follow, FollowSchema: o.Topology == Fleet})
 	return s, nil
 }
 

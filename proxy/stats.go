@@ -13,6 +13,9 @@ type stats struct {
 	unreachable atomic.Uint64 // connections: no node answered
 	malformed   atomic.Uint64 // connections ended for what the client sent
 	unfinished  atomic.Uint64 // connections ended because the handshake took too long
+	untrusted   atomic.Uint64 // connections whose TLS handshake failed
+	withoutTLS  atomic.Uint64 // connections that spoke CQL where TLS is spoken
+	withTLS     atomic.Uint64 // connections that spoke TLS where it is not
 	requests    atomic.Uint64 // answered
 	failures    atomic.Uint64 // answered by an ERROR
 	taken       atomic.Uint64 // offered to the Rewriter and taken
@@ -61,6 +64,9 @@ type Stats struct {
 	Unreachable        uint64 // no node answered
 	Malformed          uint64 // ended for what the client sent
 	Unfinished         uint64 // ended because their handshake took too long
+	Untrusted          uint64 // their TLS handshake failed
+	WithoutTLS         uint64 // they spoke CQL where TLS is spoken
+	WithTLS            uint64 // they spoke TLS where it is not; also counted as Malformed
 	Requests           uint64 // answered
 	Failures           uint64 // of those, by an ERROR
 	Taken              uint64 // taken by the Rewriter
@@ -79,6 +85,7 @@ func (s *Server) Stats() Stats {
 	s.mu.Unlock()
 	return Stats{Connections: n, Accepted: t.accepted.Load(), Refused: t.refused.Load(), Unreachable: t.unreachable.Load(),
 		Malformed: t.malformed.Load(), Unfinished: t.unfinished.Load(),
+		Untrusted: t.untrusted.Load(), WithoutTLS: t.withoutTLS.Load(), WithTLS: t.withTLS.Load(),
 		Requests: t.requests.Load(), Failures: t.failures.Load(), Taken: t.taken.Load(),
 		Unread: t.unread.Load(), Told: t.told.Load(), Unlistened: int(t.unlistened.Load()),
 		Rewritten: t.rewritten.Load(), BytesUp: t.bytesUp.Load(), BytesDown: t.bytesDown.Load()}
@@ -95,6 +102,9 @@ var metrics = []struct {
 	{metric("connections_unreachable_total", "Client connections closed because no Cassandra node answered."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Unreachable) }},
 	{metric("connections_malformed_total", "Client connections closed because of what the client sent."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Malformed) }},
 	{metric("connections_unfinished_total", "Client connections closed because their handshake took too long."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Unfinished) }},
+	{metric("connections_untrusted_total", "Client connections closed because their TLS handshake failed."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Untrusted) }},
+	{metric("connections_without_tls_total", "Client connections closed because they spoke CQL without TLS to a listener that asks for it."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.WithoutTLS) }},
+	{metric("connections_with_tls_total", "Client connections closed because they spoke TLS to a listener that does not; also counted as malformed."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.WithTLS) }},
 	{metric("requests_total", "Requests answered."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Requests) }},
 	{metric("request_failures_total", "Requests answered with an error."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Failures) }},
 	{metric("requests_taken_total", "Requests taken by a rewrite."), prometheus.CounterValue, func(s Stats) float64 { return float64(s.Taken) }},

@@ -33,6 +33,8 @@ func (e *protocolError) Error() string { return e.message }
 // Admit refuses what Cassandra 5.0.8 refuses, in its words, and bodies that are longer than allowed.
 func (u upward) Admit(h wire.Header) error {
 	switch v := h.Version; {
+	case v == handshakeRecord && !u.authenticated.Load():
+		return u.unexpectedTLS()
 	case v&wire.ResponseBit != 0:
 		return &protocolError{version: wire.MaxVersion, stream: h.Stream, code: wire.ErrProtocol,
 			message: fmt.Sprintf("Wrong protocol direction (expected REQUEST, got RESPONSE) for opcode %d", h.Opcode)}

@@ -1,12 +1,14 @@
 // Package control is the proxy's own connection to Cassandra: it reads who is in the cluster, hears what changes, and comes
-// back by itself when it is cut. It imports proxy/wire only.
+// back by itself when it is cut. It imports proxy/wire and proxy/certs.
 //
-// It speaks protocol version 4, which every Cassandra from 2.2 on does, without TLS; that, and authentication by anything
-// but a user and a password, is later work.
+// It speaks protocol version 4, which every Cassandra from 2.2 on does, over TLS if it is given a configuration, and
+// authenticates by a user and a password of its own (SASL PLAIN). Other mechanisms it does not have, and says so; those of
+// clients pass through the relay.
 package control
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,8 +21,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"github.com/helenus-db/helenus/proxy/certs"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
@@ -79,6 +83,7 @@ type Options struct {
 	ContactPoints      []string // host:port, tried in order
 	Username, Password string   // if Cassandra asks
 	DialTimeout        time.Duration
+	TLS                func(host string) *tls.Config // nil: none
 	Log                *slog.Logger
 	// OnNodes is told the cluster's nodes, the one connected to first, the others by address, whenever they were read.
 	OnNodes func([]Node)
@@ -162,7 +167,7 @@ func (c *session) due() time.Time {
 }
 
 func (k *Connection) session(ctx context.Context, point string) error {
-	d := net.Dialer{Timeout: k.options.DialTimeout}
+	d := certs.Dialer{TLS: k.options.TLS, Timeout: k.options.DialTimeout}
 	conn, err := d.DialContext(ctx, "tcp", point)
 	if err != nil {
 		return err
@@ -298,20 +303,14 @@ func (c *session) handshake(o Options) error {
 	body := wire.AppendShort(nil, 2)
 	body = wire.AppendString(wire.AppendString(body, "CQL_VERSION"), "3.0.0")
 	body = wire.AppendString(wire.AppendString(body, "DRIVER_NAME"), "Helenus")
-	opcode, _, err := c.ask(wire.OpStartup, body)
+	opcode, answer, err := c.ask(wire.OpStartup, body)
 	if err != nil {
-		return err
+		return beginning(err, o.TLS != nil)
 	}
 	if opcode == wire.OpAuthenticate {
-		if o.Username == "" {
-			return errors.New("Cassandra asks the proxy to authenticate: give it a user and a password for its control connection") //nolint:revive,staticcheck // a name
-		}
-		token := []byte("\x00" + o.Username + "\x00" + o.Password)
-		if opcode, _, err = c.ask(wire.OpAuthResponse, wire.AppendBytes(nil, token)); err != nil {
+		r := wire.NewReader(answer)
+		if err := c.authenticate(o, string(r.String())); err != nil {
 			return err
-		}
-		if opcode != wire.OpAuthSuccess {
-			return fmt.Errorf("Cassandra wants more than a user and a password (opcode %#x after them)", opcode) //nolint:revive,staticcheck // a name
 		}
 	}
 	body = wire.AppendShort(nil, 3)
@@ -319,6 +318,43 @@ func (c *session) handshake(o Options) error {
 		body = wire.AppendString(body, kind)
 	}
 	_, _, err = c.ask(wire.OpRegister, body)
+	return err
+}
+
+// authenticate says user and password. mechanism is the class that Cassandra authenticates by.
+func (c *session) authenticate(o Options, mechanism string) error {
+	if o.Username == "" {
+		return fmt.Errorf("Cassandra asks the proxy to authenticate (%s): give it a user and a password for its control connection", mechanism) //nolint:revive,staticcheck // a name
+	}
+	token := []byte("\x00" + o.Username + "\x00" + o.Password)
+	opcode, _, err := c.ask(wire.OpAuthResponse, wire.AppendBytes(nil, token))
+	switch {
+	case err != nil:
+		return fmt.Errorf("authenticating as %q: %w", o.Username, err)
+	case opcode != wire.OpAuthSuccess:
+		return fmt.Errorf("Cassandra authenticates by %s, which wants more than a user and a password (opcode %#x after them), and Helenus's "+ //nolint:revive,staticcheck // a name
+			"own connections have nothing else: give it a role that may log in by password (clients' own mechanisms pass through)", mechanism, opcode)
+	}
+	return nil
+}
+
+// alertRecord begins what a server that speaks TLS may answer to one that does not.
+const alertRecord = 0x15
+
+// errTLS is what is wrong when an alert comes.
+var errTLS = errors.New("it speaks TLS there")
+
+// beginning explains why there was no answer to the first request.
+func beginning(err error, secure bool) error {
+	cut := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
+	switch {
+	case secure:
+		return certs.Explain(err)
+	case errors.Is(err, errTLS):
+		return fmt.Errorf("%w: set cassandra-tls", err)
+	case cut:
+		return fmt.Errorf("the first request was not answered: %w: does Cassandra ask for TLS there? Then set cassandra-tls", err)
+	}
 	return err
 }
 
@@ -354,12 +390,18 @@ const maxControlAnswer = 64 << 20
 func (c *session) read() (wire.Header, []byte, error) {
 	var head [wire.HeaderSize]byte
 	if n, err := io.ReadFull(c.conn, head[:]); err != nil {
+		if n > 0 && head[0] == alertRecord { // shorter than a frame's header
+			return wire.Header{}, nil, errTLS
+		}
 		if n > 0 { // not a silence that a heartbeat could end
 			err = fmt.Errorf("a frame was cut short: %w", io.ErrUnexpectedEOF)
 		}
 		return wire.Header{}, nil, err
 	}
 	h := wire.ParseHeader(head[:])
+	if head[0] == alertRecord {
+		return h, nil, errTLS
+	}
 	if h.Length > maxControlAnswer || h.Version != 4|wire.ResponseBit {
 		return h, nil, fmt.Errorf("what answers is not Cassandra: a frame of version byte %#x and %d bytes", h.Version, h.Length)
 	}

@@ -1,6 +1,7 @@
 package proxytest
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net"
 	"strings"
@@ -28,24 +29,48 @@ func Dial(address string, version byte) (*Client, error) {
 	return &Client{Version: version, Conn: c, in: newFrames(c)}, nil
 }
 
+// DialTLS is Dial with a TLS handshake.
+func DialTLS(address string, version byte, config *tls.Config) (*Client, error) {
+	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: Patience}, Config: config}
+	c, err := d.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{Version: version, Conn: c, in: newFrames(c)}, nil
+}
+
 // Connect connects and performs the handshake. options are pairs added to STARTUP.
 func Connect(address string, version byte, options ...string) (*Client, error) {
 	c, err := Dial(address, version)
 	if err != nil {
 		return nil, err
 	}
+	if err := c.Startup(options...); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Startup performs the handshake of a server that asks for no authentication.
+func (c *Client) Startup(options ...string) error {
+	h, _, err := c.Hello(options...)
+	if err == nil && h.Opcode != wire.OpReady {
+		err = fmt.Errorf("STARTUP was answered by opcode %#x", h.Opcode)
+	}
+	return err
+}
+
+// Hello sends STARTUP and returns its answer, READY or AUTHENTICATE if all is well; the client then goes on as agreed.
+func (c *Client) Hello(options ...string) (wire.Header, []byte, error) {
 	body := wire.AppendShort(nil, uint16(1+len(options)/2))
 	body = wire.AppendString(wire.AppendString(body, "CQL_VERSION"), "3.0.0")
 	for _, o := range options {
 		body = wire.AppendString(body, o)
 	}
-	h, _, err := c.Call(wire.OpStartup, body)
-	if err == nil && h.Opcode != wire.OpReady {
-		err = fmt.Errorf("STARTUP was answered by opcode %#x", h.Opcode)
-	}
-	if err != nil {
-		c.Close()
-		return nil, err
+	h, answer, err := c.Call(wire.OpStartup, body)
+	if err != nil || h.Opcode == wire.OpError {
+		return h, answer, err
 	}
 	compression := ""
 	for i := 0; i+1 < len(options); i += 2 {
@@ -54,10 +79,10 @@ func Connect(address string, version byte, options ...string) (*Client, error) {
 		}
 	}
 	c.Agree(compression)
-	return c, nil
+	return h, answer, nil
 }
 
-// Agree makes the client go on as the server agreed in a handshake that asked for a compression, "" for none. Connect does.
+// Agree makes the client go on as the server agreed in a handshake that asked for a compression, "" for none. Hello does.
 func (c *Client) Agree(compression string) { c.in.framing = Agreed(c.Version, compression) }
 
 // Framing is how the client's frames lie on the wire.

@@ -2,12 +2,14 @@
 // to 5, segments and compression included) and answers as its handler says, and a client that sends frames as they are.
 // Both compress what can be, once STARTUP asked for it. It imports proxy/wire and proxy/compress.
 //
-// Thin: no authentication but what a handler plays, no storage. What a statement returns is the handler's business.
+// Thin: no storage. What a statement returns is the handler's business. Authentication is a handler before another
+// (auth.go).
 package proxytest
 
 import (
 	"bytes"
 	"crypto/md5" // #nosec G501 -- prepared ids, as Cassandra makes them
+	"crypto/tls"
 	"net"
 	"strings"
 	"sync"
@@ -44,6 +46,12 @@ func (r *Request) ReplyFlags(opcode, flags byte, body []byte) {
 		Stream: r.Header.Stream, Opcode: opcode}, body))
 }
 
+// Welcome answers a STARTUP, by READY or AUTHENTICATE, and goes on as agreed.
+func (r *Request) Welcome(opcode byte, body []byte) {
+	r.Reply(opcode, body)
+	r.Conn.Agree(r.Header.Version)
+}
+
 // Conn is a client's connection.
 type Conn struct {
 	server  *Server
@@ -61,6 +69,19 @@ func (c *Conn) Received() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return bytes.Clone(c.received.Bytes())
+}
+
+// TLS returns how the connection is secured; nil for a plain one, or before its handshake.
+func (c *Conn) TLS() *tls.ConnectionState {
+	t, ok := c.c.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	state := t.ConnectionState()
+	if !state.HandshakeComplete {
+		return nil
+	}
+	return &state
 }
 
 // Driver returns what STARTUP gave as DRIVER_NAME; the proxy's control connection says "Helenus".
@@ -151,6 +172,19 @@ func StartAt(address string, handler Handler) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return serve(l, handler), nil
+}
+
+// StartTLS is Start of one that speaks TLS.
+func StartTLS(config *tls.Config, handler Handler) (*Server, error) {
+	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	if err != nil {
+		return nil, err
+	}
+	return serve(l, handler), nil
+}
+
+func serve(l net.Listener, handler Handler) *Server {
 	if handler == nil {
 		handler = Default
 	}
@@ -174,7 +208,7 @@ func StartAt(address string, handler Handler) (*Server, error) {
 			}()
 		}
 	}()
-	return s, nil
+	return s
 }
 
 // Close stops listening and cuts every connection.
@@ -238,8 +272,7 @@ func Default(r *Request) {
 	case wire.OpOptions:
 		r.Reply(wire.OpSupported, SupportedBody)
 	case wire.OpStartup:
-		r.Reply(wire.OpReady, nil)
-		r.Conn.Agree(r.Header.Version)
+		r.Welcome(wire.OpReady, nil)
 	case wire.OpRegister:
 		r.Reply(wire.OpReady, nil)
 	case wire.OpPrepare:
