@@ -28,7 +28,7 @@ func TestWhatCanNotBeUnderstoodIsRefused(t *testing.T) {
 		"version 6 beta":                 {0, []byte{6, 0x10, 0, 7, 5, 0, 0, 0, 0}, "Invalid or unsupported protocol version (6); supported versions are (3/v3, 4/v4, 5/v5, 6/v6-beta)"},
 		"version 2":                      {0, []byte{2, 0, 0, 7, 5, 0, 0, 0, 0}, "Invalid or unsupported protocol version (2)"},
 		"HTTP":                           {0, []byte("GET / HTTP/1.0\r\n\r\n"), "Invalid or unsupported protocol version (71)"},
-		"TLS":                            {0, []byte{22, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3}, "Invalid or does not speak TLS"},
+		"TLS":                            {0, []byte{22, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3}, "does not speak TLS"},
 		"a response":                     {0, []byte{0x84, 0, 0, 7, 5, 0, 0, 0, 0}, "Wrong protocol direction (expected REQUEST, got RESPONSE) for opcode 5"},
 		"300 MB before authentication":   {0, []byte{4, 0, 0, 7, 5, 0x11, 0xe1, 0xa3, 0}, "Request is too big: length 300000000 exceeds maximum allowed length 65536"},
 		"4 GB":                           {4, []byte{4, 0, 0, 7, 7, 0xff, 0xff, 0xff, 0xff}, "Request is too big: length 4294967295 exceeds maximum allowed length 1048576"},
