@@ -11,6 +11,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/proxy/certs"
 )
 
 // retryEvery is how soon what failed is tried again, measureEvery how often the tables are measured.
@@ -100,7 +101,10 @@ func (h *helenus) saveSnapshot(ctx context.Context) error {
 }
 
 // sessions opens Helenus's own sessions to Cassandra.
-type sessions struct{ *config.Settings }
+type sessions struct {
+	*config.Settings
+	dialer certs.Dialer
+}
 
 // reading is for the schema and for statistics.
 func (s sessions) reading() (*gocql.Session, error) { return s.open(1, 20*time.Second) }
@@ -127,7 +131,8 @@ func (s sessions) open(connections int, timeout time.Duration) (*gocql.Session, 
 	c.Port = port
 	c.ProtoVersion = 4
 	c.NumConns = connections
-	c.Timeout, c.ConnectTimeout = timeout, 5*time.Second
+	c.Timeout, c.ConnectTimeout = timeout, dialTimeout
+	c.Dialer = s.dialer
 	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
 	c.ReconnectInterval = time.Second
 	c.Logger = silent{}

@@ -63,6 +63,7 @@ func logger(s *config.Settings) *slog.Logger {
 type helenus struct {
 	settings *config.Settings
 	log      *slog.Logger
+	secured  secured
 	store    *store.Store
 	registry *capture.Registry
 	live     *schema.Live
@@ -130,6 +131,9 @@ func assemble(ctx context.Context, s *config.Settings, log *slog.Logger) (*helen
 
 func (h *helenus) wire() (err error) {
 	s := h.settings
+	if h.secured, err = secure(s, h.log); err != nil {
+		return usageError{err}
+	}
 	if err := os.MkdirAll(s.StateDir, 0o700); err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
@@ -138,7 +142,7 @@ func (h *helenus) wire() (err error) {
 	}
 	started := time.Now()
 	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Started: started, Feeds: feed.Options{Off: !s.SampleValues}})
-	cluster := sessions{s}
+	cluster := sessions{s, h.secured.dialer()}
 	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
 	if h.engine, err = rewrite.New(rewrite.Options{
 		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Schema: h.live.Schema, Log: h.log, Entries: s.MaxEntries,
@@ -154,7 +158,8 @@ func (h *helenus) wire() (err error) {
 		Advertise: s.Advertise, Fleet: s.Fleet,
 		Log: h.log, Username: s.Username, Password: s.Password, MaxFrame: s.MaxFrame, MaxConnections: s.MaxConnections,
 		HandshakeTimeout: s.HandshakeTimeout, StripCompression: s.StripCompression,
-		OnEvent:          h.heard, Clock: func() int64 { return int64(time.Since(started)) },
+		DialTimeout: dialTimeout, Front: h.secured.listening(), Back: h.secured.dialling(),
+		OnEvent: h.heard, Clock: func() int64 { return int64(time.Since(started)) },
 	}); err != nil {
 		return err
 	}
@@ -193,7 +198,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 
 // collectors are all parts that have metrics.
 func (h *helenus) collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.server, h.registry, h.advisor, h.engine}
+	return []prometheus.Collector{h.server, h.registry, h.advisor, h.engine, h.secured.metrics()}
 }
 
 func (h *helenus) ready() []admin.Check {

@@ -13,13 +13,16 @@ func configCommand() *cobra.Command {
 	parent := &cobra.Command{Use: "config", Short: "The configuration", Args: usage(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	var file string
 	check := &cobra.Command{
-		Use: "check", Short: "Read the configuration, say what is wrong and where, print what is in force", Args: usage(cobra.NoArgs),
+		Use: "check", Short: "Read the configuration and the TLS files that it names, say what is wrong and where, print what is in force", Args: usage(cobra.NoArgs),
 	}
 	check.Flags().StringVar(&file, "config", "", "YAML file")
 	settings := config.Flags(check.Flags())
 	check.RunE = func(c *cobra.Command, _ []string) error {
 		s, err := settings(file, os.LookupEnv)
 		if err != nil {
+			return usageError{err}
+		}
+		if _, err := secure(s, logger(s)); err != nil {
 			return usageError{err}
 		}
 		_, err = fmt.Fprint(c.OutOrStdout(), s.YAML())

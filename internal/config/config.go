@@ -31,6 +31,19 @@ type Settings struct {
 	Username      string   `name:"username" default:"" help:"role that Helenus itself connects with, if Cassandra asks for one"`
 	Password      string   `name:"password" default:"" help:"its password; better given as HELENUS_PASSWORD"`
 
+	ListenTLSCert     string `name:"listen-tls-cert" default:"" help:"PEM file of the certificate that clients are shown, followed by those that lead to its CA; set: clients must speak TLS. Changed files are used for new connections within a second"`
+	ListenTLSKey      string `name:"listen-tls-key" default:"" help:"PEM file of its key, without a password"`
+	ListenTLSClientCA string `name:"listen-tls-client-ca" default:"" help:"PEM file of CAs; set: clients must show a certificate that one of them vouches for"`
+	ListenTLSMin      string `name:"listen-tls-min" default:"1.2" help:"oldest TLS version that clients may speak: 1.2 or 1.3"`
+
+	CassandraTLS           bool   `name:"cassandra-tls" default:"false" help:"speak TLS to Cassandra"`
+	CassandraTLSCA         string `name:"cassandra-tls-ca" default:"" help:"PEM file of the CAs that vouch for Cassandra's certificates; empty: those that the machine trusts"`
+	CassandraTLSCert       string `name:"cassandra-tls-cert" default:"" help:"PEM file of the certificate that Cassandra is shown, if it asks for one (require_client_auth)"`
+	CassandraTLSKey        string `name:"cassandra-tls-key" default:"" help:"PEM file of its key, without a password"`
+	CassandraTLSServerName string `name:"cassandra-tls-server-name" default:"" help:"name that Cassandra's certificates must bear; empty: the address of the node that is connected to"`
+	CassandraTLSVerify     string `name:"cassandra-tls-verify" default:"full" help:"full: the CA vouches for the certificate and it bears the name; chain: the CA vouches for it, the name does not matter; none: anybody is believed, for trying out only"`
+	CassandraTLSMin        string `name:"cassandra-tls-min" default:"1.2" help:"oldest TLS version to speak with Cassandra: 1.2 or 1.3"`
+
 	Admin      string `name:"admin" default:"127.0.0.1:19080" help:"where the API, /metrics, /healthz and /readyz are served"`
 	AdminToken string `name:"admin-token" default:"" help:"token that the API asks for; if empty, one is made and kept in STATE-DIR/admin.token"`
 	Pprof      bool   `name:"pprof" default:"false" help:"serve /debug/pprof on the admin address, for holders of the token"`
@@ -165,6 +178,10 @@ func (s *Settings) Validate() error {
 	}
 	oneOf("log-level", s.LogLevel, "debug", "info", "warn", "error")
 	oneOf("log-format", s.LogFormat, "text", "json")
+	oneOf("listen-tls-min", s.ListenTLSMin, "1.2", "1.3")
+	oneOf("cassandra-tls-min", s.CassandraTLSMin, "1.2", "1.3")
+	oneOf("cassandra-tls-verify", s.CassandraTLSVerify, "full", "chain", "none")
+	s.validateTLS(wrong)
 	positive := map[string]int{
 		"max-connections": s.MaxConnections, "max-frame": s.MaxFrame,
 		"max-statements": s.MaxStatements, "backfill-ranges": s.BackfillRanges, "workers": s.Workers, "max-entries": s.MaxEntries,
@@ -186,6 +203,36 @@ func (s *Settings) Validate() error {
 		}
 	}
 	return errors.Join(bad...)
+}
+
+// validateTLS checks which settings of TLS stand together. The files are for who reads them.
+func (s *Settings) validateTLS(wrong func(name, format string, args ...any)) {
+	pair := func(certificate, cert, key, secret string) {
+		if certificate == "" && secret != "" {
+			wrong(cert, "is empty, but %s is set; a key needs its certificate", key)
+		}
+		if certificate != "" && secret == "" {
+			wrong(key, "is empty, but %s is set; a certificate needs its key", cert)
+		}
+	}
+	pair(s.ListenTLSCert, "listen-tls-cert", "listen-tls-key", s.ListenTLSKey)
+	pair(s.CassandraTLSCert, "cassandra-tls-cert", "cassandra-tls-key", s.CassandraTLSKey)
+	if s.ListenTLSClientCA != "" && s.ListenTLSCert == "" {
+		wrong("listen-tls-client-ca", "asks clients for certificates, but without listen-tls-cert and listen-tls-key clients can not speak TLS")
+	}
+	if s.CassandraTLS {
+		return
+	}
+	for _, one := range []struct{ name, value string }{
+		{"cassandra-tls-ca", s.CassandraTLSCA}, {"cassandra-tls-cert", s.CassandraTLSCert}, {"cassandra-tls-server-name", s.CassandraTLSServerName},
+	} {
+		if one.value != "" {
+			wrong(one.name, "has no effect unless cassandra-tls is true")
+		}
+	}
+	if s.CassandraTLSVerify != "full" {
+		wrong("cassandra-tls-verify", "has no effect unless cassandra-tls is true")
+	}
 }
 
 // Load is Flags for callers without flags: the file (or "") and the environment.

@@ -79,6 +79,14 @@ func TestBadInputSaysWhere(t *testing.T) {
 		"broken YAML":   {"listen: [a\n", `helenus.yaml`},
 		"not host:port": {"listen: nowhere\n", `"nowhere" is not host:port`},
 		"enumeration":   {"topology: ring\n", `setting topology: is "ring"; it may be mirror, single`},
+		"no key":        {"listen-tls-cert: a.pem\n", `setting listen-tls-key: is empty, but listen-tls-cert is set`},
+		"no cert":       {"cassandra-tls: true\ncassandra-tls-key: a.key\n", `setting cassandra-tls-cert: is empty, but cassandra-tls-key is set`},
+		"CA alone":      {"listen-tls-client-ca: ca.pem\n", `setting listen-tls-client-ca: asks clients for certificates`},
+		"no TLS":        {"cassandra-tls-ca: ca.pem\n", `setting cassandra-tls-ca: has no effect unless cassandra-tls is true`},
+		"no TLS either": {"cassandra-tls-verify: none\n", `setting cassandra-tls-verify: has no effect`},
+		"old TLS":       {"listen-tls-min: \"1.1\"\n", `setting listen-tls-min: is "1.1"; it may be 1.2, 1.3`},
+		"a number":      {"listen-tls-min: 1.3\nlisten-tls-cert: a\n", `listen-tls-key: is empty`},
+		"verify":        {"cassandra-tls: true\ncassandra-tls-verify: some\n", `it may be full, chain, none`},
 		"zero":          {"workers: 0\n", `setting workers: is 0; it must be above 0`},
 	} {
 		t.Run(name, func(t *testing.T) {
