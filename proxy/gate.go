@@ -177,7 +177,7 @@ func (g *gate) dial(ctx context.Context) (net.Conn, error) {
 			errs = append(errs, fmt.Errorf("%s did not answer a moment ago", t))
 			continue
 		}
-		c, err := s.dialer.DialContext(ctx, "tcp", t)
+		c, err := s.dialer.Dial(ctx, t)
 		s.outages.note(t, s.now(), err == nil)
 		if err == nil {
 			return c, nil

@@ -11,7 +11,6 @@ import (
 
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/config"
-	"github.com/helenus-db/helenus/proxy/certs"
 )
 
 // retryEvery is how soon what failed is tried again, measureEvery how often the tables are measured.
@@ -103,7 +102,7 @@ func (h *helenus) saveSnapshot(ctx context.Context) error {
 // sessions opens Helenus's own sessions to Cassandra.
 type sessions struct {
 	*config.Settings
-	dialer certs.Dialer
+	dialer sessionDialer
 }
 
 // reading is for the schema and for statistics.
@@ -132,7 +131,7 @@ func (s sessions) open(connections int, timeout time.Duration) (*gocql.Session, 
 	c.ProtoVersion = 4
 	c.NumConns = connections
 	c.Timeout, c.ConnectTimeout = timeout, dialTimeout
-	c.Dialer = s.dialer
+	c.HostDialer = s.dialer
 	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
 	c.ReconnectInterval = time.Second
 	c.Logger = silent{}

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
+
+	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/proxy/certs"
@@ -55,7 +59,25 @@ func (t secured) dialling() func(host string) *tls.Config {
 }
 
 // dialer connects Helenus's own sessions.
-func (t secured) dialer() certs.Dialer { return certs.Dialer{TLS: t.dialling(), Timeout: dialTimeout} }
+func (t secured) dialer() sessionDialer {
+	return sessionDialer{certs.Dialer{TLS: t.dialling(), Timeout: dialTimeout}}
+}
+
+// sessionDialer is a gocql.HostDialer. gocql resolves names itself, and knows the nodes' addresses besides: where a node was
+// given by name, the name is what its certificate must bear.
+type sessionDialer struct{ certs.Dialer }
+
+func (d sessionDialer) DialHost(ctx context.Context, h *gocql.HostInfo) (*gocql.DialedHost, error) {
+	name, _, err := net.SplitHostPort(h.HostnameAndPort())
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.DialAs(ctx, h.ConnectAddressAndPort(), name)
+	if err != nil {
+		return nil, err
+	}
+	return &gocql.DialedHost{Conn: c, DisableCoalesce: d.TLS != nil}, nil // TLS has no writev
+}
 
 func (t secured) metrics() certs.Metrics {
 	var m certs.Metrics

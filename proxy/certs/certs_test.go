@@ -547,7 +547,7 @@ func TestDialExplains(t *testing.T) {
 				conn.Close()
 			}()
 			d := certs.Dialer{TLS: dial(t, certs.Dialling{CA: a.File}).For, Timeout: 300 * time.Millisecond}
-			_, err = d.DialContext(context.Background(), "tcp", l.Addr().String())
+			_, err = d.Dial(context.Background(), l.Addr().String())
 			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), l.Addr().String()) {
 				t.Errorf("%v, want %q", err, c.says)
 			}

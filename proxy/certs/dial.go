@@ -12,27 +12,28 @@ import (
 	"time"
 )
 
-// Config returns the configuration for a connection to a host; Back.For is one. A nil Config means no TLS.
-type Config func(host string) *tls.Config
-
 // Dialer connects to Cassandra.
 type Dialer struct {
-	TLS     Config        // nil: plain
-	Timeout time.Duration // of connecting, and again of the TLS handshake
+	TLS     func(host string) *tls.Config // for the next connection to a host, as Back.For; nil: none
+	Timeout time.Duration                 // of connecting, and again of the TLS handshake
 }
 
-// DialContext connects to address, host:port, TLS handshake included. It fits gocql's Dialer. Its errors say what to do
-// where Cassandra, or its certificate, is not what was expected.
-func (d Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	plain := net.Dialer{Timeout: d.Timeout}
-	c, err := plain.DialContext(ctx, network, address)
-	if err != nil || d.TLS == nil {
-		return c, err
-	}
+// Dial connects to address, host:port, TLS handshake included. Its errors say what to do where Cassandra, or its
+// certificate, is not what was expected.
+func (d Dialer) Dial(ctx context.Context, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		c.Close()
 		return nil, err
+	}
+	return d.DialAs(ctx, address, host)
+}
+
+// DialAs is Dial to a host that is known by another name than the address's.
+func (d Dialer) DialAs(ctx context.Context, address, host string) (net.Conn, error) {
+	plain := net.Dialer{Timeout: d.Timeout}
+	c, err := plain.DialContext(ctx, "tcp", address)
+	if err != nil || d.TLS == nil {
+		return c, err
 	}
 	limited, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()

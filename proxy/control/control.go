@@ -168,7 +168,7 @@ func (c *session) due() time.Time {
 
 func (k *Connection) session(ctx context.Context, point string) error {
 	d := certs.Dialer{TLS: k.options.TLS, Timeout: k.options.DialTimeout}
-	conn, err := d.DialContext(ctx, "tcp", point)
+	conn, err := d.Dial(ctx, point)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/cassandra/authority"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+)
+
+// TestConfigCheckReadsTheFiles and says which one is wrong, before anything runs.
+func TestConfigCheckReadsTheFiles(t *testing.T) {
+	a, err := authority.New(t.TempDir(), "ca")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := a.Issue(authority.Leaf{Name: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := a.Issue(authority.Leaf{Name: "two"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"sound":          {[]string{"--listen-tls-cert", one.Certificate, "--listen-tls-key", one.Key, "--listen-tls-client-ca", a.File, "--cassandra-tls", "--cassandra-tls-ca", a.File}, 0, `listen-tls-min: "1.2"`},
+		"mismatch":       {[]string{"--listen-tls-cert", one.Certificate, "--listen-tls-key", two.Key}, exitUsage, "the key is not that of the certificate"},
+		"not there":      {[]string{"--cassandra-tls", "--cassandra-tls-ca", "/nonexistent"}, exitUsage, "TLS to Cassandra (cassandra-tls-...): /nonexistent: it can not be read"},
+		"not verified":   {[]string{"--cassandra-tls", "--cassandra-tls-verify", "none"}, 0, "Cassandra's certificate is not verified"},
+		"does not match": {[]string{"--cassandra-tls-ca", a.File}, exitUsage, "has no effect unless cassandra-tls is true"},
+	} {
+		if code, out := command(t, nil, append([]string{"config", "check"}, c.args...)...); code != c.code || !strings.Contains(out, c.says) {
+			t.Errorf("%s: exit code %d: %s, want %q", name, code, out, c.says)
+		}
+	}
+	p := newProcess(t, freeAddress(t))
+	if code, out := command(t, nil, append(p.args, "--listen-tls-cert", one.Certificate, "--listen-tls-key", two.Key)...); code != exitUsage || !strings.Contains(out, "made together") {
+		t.Errorf("run: exit code %d: %s", code, out)
+	}
+}
+
+// role is what docs/secure-cluster.md tells the reader to make, for learning, and for changes in a keyspace.
+var (
+	learning = []string{
+		"CREATE ROLE helenus WITH PASSWORD = 'secret' AND LOGIN = true",
+	}
+	changing = []string{
+		"CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+	}
+)
+
+// TestSecureCluster puts the program before a Cassandra that demands TLS, certificates and passwords.
+func TestSecureCluster(t *testing.T) {
+	cassandratest.ContactPoints(t)
+	options, ca, err := cassandra.Secure(cassandra.Options{}, t.TempDir(), cassandra.Security{Mutual: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := cassandra.Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cluster.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	connect := func(at string, config *tls.Config, user, password string) (*gocql.Session, error) {
+		cfg := cassandratest.Config(t, at)
+		cfg.SslOpts = &gocql.SslOptions{Config: config, EnableHostVerification: true}
+		cfg.Authenticator = gocql.PasswordAuthenticator{Username: user, Password: password}
+		cfg.Logger = quiet{}
+		return cfg.CreateSession()
+	}
+	direct, err := connect(cluster.ContactPoints()[0], options.TLS, cassandra.FirstUser, cassandra.FirstPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer direct.Close()
+	for _, text := range append(append(append([]string{}, learning...), changing...),
+		"CREATE TABLE shop.orders (id int PRIMARY KEY, customer text)",
+		"CREATE ROLE app WITH PASSWORD = 'a' AND LOGIN = true", "GRANT SELECT ON KEYSPACE shop TO app", "GRANT MODIFY ON KEYSPACE shop TO app") {
+		if err := direct.Query(text).Exec(); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+
+	shown, err := ca.Issue(authority.Leaf{Name: "helenus", Hosts: []string{"127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "helenus.yaml")
+	if err := os.WriteFile(file, []byte(strings.NewReplacer("CERT", shown.Certificate, "KEY", shown.Key, "CA", ca.File).Replace(`
+username: helenus
+listen-tls-cert: CERT
+listen-tls-key: KEY
+listen-tls-client-ca: CA
+cassandra-tls: true
+cassandra-tls-ca: CA
+cassandra-tls-cert: CERT
+cassandra-tls-key: KEY
+`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HELENUS_PASSWORD", "secret")
+	p := newProcess(t, cluster.ContactPoints()[0], "--config", file)
+	p.start()
+	p.awaitReady()
+
+	trusted, err := ca.Client("app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nameless, err := ca.Client("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		config   *tls.Config
+		password string
+	}{"no certificate": {nameless, "a"}, "wrong password": {trusted, "b"}} {
+		if session, err := connect(p.listen, c.config, "app", c.password); err == nil {
+			session.Close()
+			t.Errorf("%s: let in", name)
+		}
+	}
+	session, err := connect(p.listen, trusted, "app", "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	if err := session.Query("INSERT INTO shop.orders (id, customer) VALUES (?, ?)", 1, "Ann").Exec(); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		var customer string
+		if err := session.Query("SELECT customer FROM shop.orders WHERE id = ?", 1).Scan(&customer); err != nil || customer != "Ann" {
+			t.Fatalf("%q, %v", customer, err)
+		}
+	}
+	await(t, "the statement is counted", func() bool {
+		_, out := command(t, p, "statements")
+		return strings.Contains(out, "shop.orders")
+	})
+	response, err := http.Get("http://" + p.admin + "/metrics") //nolint:noctx // a test
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if err != nil || !strings.Contains(string(metrics), `helenus_tls_certificate_expiry_timestamp_seconds{kind="own",side="client"}`) {
+		t.Errorf("the certificate's end is not among the metrics: %v", err)
+	}
+
+	// A new certificate is shown to who comes now; who is there stays.
+	next, err := ca.Issue(authority.Leaf{Name: "helenus", Hosts: []string{"127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := tls.LoadX509KeyPair(next.Certificate, next.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the new certificate is shown", func() bool {
+		c, err := (&tls.Dialer{NetDialer: &net.Dialer{Timeout: time.Second}, Config: trusted}).DialContext(t.Context(), "tcp", p.listen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		return c.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.Cmp(pair.Leaf.SerialNumber) == 0
+	})
+	var customer string
+	if err := session.Query("SELECT customer FROM shop.orders WHERE id = ?", 1).Scan(&customer); err != nil {
+		t.Error(err)
+	}
+	if code := p.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+type quiet struct{}
+
+func (quiet) Print(...any)          {}
+func (quiet) Printf(string, ...any) {}
+func (quiet) Println(...any)        {}
