@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/proxy/compress"
+	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
@@ -30,6 +31,11 @@ type conn struct {
 	backing atomic.Int32           // what Cassandra speaks: the same, or without the client's compression
 	streams streams
 
+	sheet  *ledger.Sheet
+	active atomic.Int64 // when requests or answers were last sent on
+	since  time.Time
+	login  login
+
 	keyspace      atomic.Pointer[string] // in use; nil for none
 	authenticated atomic.Bool
 	closed        atomic.Bool   // both sockets are: nothing more is sent
@@ -44,16 +50,21 @@ type conn struct {
 	up struct {
 		out         *pipe.Writer
 		records     []Record
+		reading     reading
 		compression string // the last STARTUP asked for; "" if for none
 	}
 	down struct {
 		out      *pipe.Writer
 		finished []finished
+		reading  reading
+		run      ledger.Run
 	}
 }
 
 func (s *Server) newConn(g *gate, front net.Conn) *conn {
-	c := &conn{server: s, gate: g, front: front, bound: cache[*bound]{most: maxBound, mostBytes: maxBoundBytes}}
+	c := &conn{server: s, gate: g, front: front, bound: cache[*bound]{most: maxBound, mostBytes: maxBoundBytes},
+		sheet: s.ledger.Open(g.place()), since: time.Now()}
+	c.active.Store(s.now())
 	c.client.Store(&Client{ID: s.lastID.Add(1), Address: front.RemoteAddr().String()})
 	return c
 }
@@ -81,20 +92,23 @@ func (c *conn) run(ctx context.Context) error {
 	}
 	back, err := c.gate.dial(ctx)
 	if err != nil {
+		c.sheet.Because(ledger.Unreachable)
 		c.front.Close()
 		return err
 	}
 	c.back = back
+	c.arrive(back)
 	c.up.out = pipe.NewWriter(c.back, c.giveUp)
 	c.down.out = pipe.NewWriter(c.front, c.giveUp)
 	if !c.server.adopt(c) {
+		c.sheet.Because(ledger.Drained)
 		c.close()
 		return net.ErrClosed
 	}
 	defer c.server.forget(c)
 	hurry := time.AfterFunc(c.server.options.HandshakeTimeout-time.Since(begun), func() {
 		if !c.authenticated.Load() {
-			c.server.stats.unfinished.Add(1)
+			c.sheet.Because(ledger.Unfinished)
 			c.close()
 		}
 	})
@@ -105,11 +119,13 @@ func (c *conn) run(ctx context.Context) error {
 		up := pipe.Pipe{Source: c.front, Out: c.up.out, Handler: upward{c}, Mode: &c.mode, Now: c.server.now}
 		err := up.Run()
 		c.explain(err)
+		c.because(err, ledger.Client, ledger.Cassandra)
 		c.close()
 		upEnded <- err
 	}()
 	down := pipe.Pipe{Source: c.back, Out: c.down.out, Handler: downward{c}, Mode: &c.backing, Now: c.server.now}
 	err = down.Run()
+	c.because(err, ledger.Cassandra, ledger.Client)
 	if !c.closed.Load() { // Cassandra ended it: what others still have for the client goes out first
 		_ = c.front.SetWriteDeadline(time.Now().Add(farewell))
 		c.down.out.Settle()
@@ -137,13 +153,21 @@ func (c *conn) explain(err error) {
 	switch {
 	case errors.As(err, &e):
 	case errors.As(err, &undecodable):
-		e = &protocolError{version: undecodable.Header.Version, stream: undecodable.Header.Stream, code: wire.ErrProtocol, message: err.Error()}
-	case errors.Is(err, wire.ErrHeaderCRC), errors.Is(err, wire.ErrPayloadCRC), errors.Is(err, pipe.ErrContent), errors.Is(err, compress.ErrBroken):
-		e = &protocolError{version: wire.MaxVersion, code: wire.ErrProtocol, message: err.Error()}
+		e = &protocolError{version: undecodable.Header.Version, stream: undecodable.Header.Stream, code: wire.ErrProtocol,
+			message: err.Error(), reason: ledger.Compression}
+	case errors.Is(err, compress.ErrBroken):
+		e = damaged(err, ledger.Compression)
+	case errors.Is(err, wire.ErrHeaderCRC):
+		e = damaged(err, ledger.HeaderCRC)
+	case errors.Is(err, wire.ErrPayloadCRC):
+		e = damaged(err, ledger.PayloadCRC)
+	case errors.Is(err, pipe.ErrContent):
+		e = damaged(err, ledger.Content)
 	default:
 		return
 	}
-	c.server.stats.malformed.Add(1)
+	c.sheet.Because(ledger.Malformed)
+	c.sheet.Frame(e.reason)
 	_ = c.front.SetDeadline(time.Now().Add(farewell))
 	h := wire.Header{Version: e.version | wire.ResponseBit, Flags: e.flags, Stream: e.stream, Opcode: wire.OpError}
 	c.down.out.Send(wire.AppendFrame(nil, h, wire.AppendError(nil, e.code, e.message)))
@@ -158,8 +182,13 @@ func hearOut(front net.Conn) {
 	}
 }
 
+func damaged(err error, reason ledger.Frame) *protocolError {
+	return &protocolError{version: wire.MaxVersion, code: wire.ErrProtocol, message: err.Error(), reason: reason}
+}
+
 // giveUp closes the connection from a writer that failed.
 func (c *conn) giveUp(err error) {
+	c.becauseGivenUp(err)
 	c.server.log.Debug("client connection given up", "client", c.client.Load().Address, "error", err)
 	c.close()
 }

@@ -30,7 +30,8 @@ func (d downward) Admit(h wire.Header) error {
 	return nil
 }
 
-func (d downward) Frame(h wire.Header, body []byte, complete bool, _ int64) (pipe.Verdict, []byte, error) {
+// judge deals with one answer.
+func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pipe.Verdict, []byte, error) {
 	c := d.conn
 	if h.Stream < 0 {
 		if h.Opcode == wire.OpEvent && complete {
@@ -139,7 +140,7 @@ func (d downward) Written() {
 		return
 	}
 	now := c.server.now()
-	c.server.stats.answered(list)
+	c.count(list, now)
 	for i := range list {
 		f := &list[i]
 		f.x.End = now
@@ -161,6 +162,9 @@ func (c *conn) record(r Record, e *extra, x *Exchange) {
 	}
 	if x.Opcode == wire.OpBatch {
 		x.Values, x.Response = nil, nil // its children's
+		if e != nil {
+			x.Children = len(e.children)
+		}
 	}
 	r.Done(x)
 	if e == nil || len(e.children) == 0 {
@@ -197,9 +201,7 @@ func (c *conn) handshake(h wire.Header, p pending) {
 	if h.Opcode != wire.OpAuthenticate {
 		c.authenticated.Store(true)
 	} else {
-		n := *c.client.Load()
-		n.User = true
-		c.client.Store(&n)
+		c.amend(func(n *Client) { n.User = true })
 	}
 	if p.extra != nil && p.extra.startup {
 		c.negotiated(h.Version&^wire.ResponseBit, p.extra.compression, p.extra.stripped)

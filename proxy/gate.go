@@ -117,7 +117,7 @@ func (g *gate) accept() {
 			}
 			continue
 		}
-		if !s.welcome(front) {
+		if !s.welcome(g, front) {
 			front.Close()
 			continue
 		}
@@ -126,6 +126,7 @@ func (g *gate) accept() {
 			c := s.newConn(g, front)
 			err := c.run(s.ctx)
 			s.leave(front)
+			c.endSheet()
 			s.log.Debug("client connection ended", "client", c.client.Load().Address, "error", err)
 		}()
 	}
@@ -184,7 +185,6 @@ func (g *gate) dial(ctx context.Context) (net.Conn, error) {
 		}
 		errs = append(errs, err)
 	}
-	s.stats.unreachable.Add(1)
 	return nil, fmt.Errorf("no Cassandra node answers, the client's connection is closed: %w", errors.Join(errs...))
 }
 

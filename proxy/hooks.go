@@ -25,16 +25,23 @@ type Record interface {
 	Done(x *Exchange)
 }
 
-// Client is one client connection, and who is at its other end. Immutable once STARTUP was seen.
+// Client is one client connection, and who is at its other end. It is immutable: what is learned during the handshake
+// comes with a new one. What the client says of itself is cut to 256 bytes and is valid UTF-8; it may still hold anything.
 type Client struct {
 	ID          uint64 // number of the connection, unique in this process
 	Address     string // remote host:port
+	Node        string // host:port of its Cassandra node
 	Application string // STARTUP option APPLICATION_NAME, else ""
 	Driver      string // STARTUP option DRIVER_NAME, else ""
 	Instance    string // STARTUP option CLIENT_ID, else ""
 	Version     byte   // protocol version
 	User        bool   // Cassandra asked it to authenticate
-	TLS         *TLS   // nil: none
+
+	ApplicationVersion string // STARTUP option APPLICATION_VERSION, else ""
+	DriverVersion      string // STARTUP option DRIVER_VERSION, else ""
+	Compression        string // STARTUP option COMPRESSION, else ""
+	Role               string // that it logged in as; "" if it did not, or not by user and password
+	TLS                *TLS   // nil: none
 }
 
 // TLS is how a client's connection is secured. Immutable.
@@ -58,6 +65,7 @@ type Exchange struct {
 	ErrorCode     int32   // its code, if Failed
 	Rows          int     // rows in the answer, -1 if it does not say
 	InBatch       bool    // counted as a child of a batch
+	Children      int     // statements in a BATCH that are known
 	Paged         bool    // the request carried a paging state
 	MorePages     bool    // the answer says so
 	Serial        bool    // read at SERIAL or LOCAL_SERIAL

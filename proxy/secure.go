@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
@@ -33,26 +34,25 @@ func (c *conn) secure() error {
 		var timeout net.Error
 		switch {
 		case errors.As(err, &record) && record.Conn != nil && isCQL(record.RecordHeader):
-			s.stats.withoutTLS.Add(1)
+			c.sheet.Because(ledger.WithoutTLS)
 			s.warn("a client speaks CQL without TLS to a listener that asks for it: switch TLS on in its driver", c)
 			refusePlain(raw, record.RecordHeader)
 			return errors.New("the client speaks CQL without TLS")
 		case errors.As(err, &timeout) && timeout.Timeout():
-			s.stats.unfinished.Add(1)
+			c.sheet.Because(ledger.Unfinished)
 		default:
-			s.stats.untrusted.Add(1)
+			c.sheet.Because(ledger.Untrusted)
 		}
 		return fmt.Errorf("TLS handshake with the client: %w", err)
 	}
 	_ = raw.SetDeadline(time.Time{})
 	c.front = secured
 	state := secured.ConnectionState()
-	n := *c.client.Load()
-	n.TLS = &TLS{Version: tls.VersionName(state.Version), Cipher: tls.CipherSuiteName(state.CipherSuite), Resumed: state.DidResume}
+	found := &TLS{Version: tls.VersionName(state.Version), Cipher: tls.CipherSuiteName(state.CipherSuite), Resumed: state.DidResume}
 	if len(state.PeerCertificates) > 0 {
-		n.TLS.Peer = state.PeerCertificates[0].Subject.String()
+		found.Peer = state.PeerCertificates[0].Subject.String()
 	}
-	c.client.Store(&n)
+	c.amend(func(n *Client) { n.TLS = found })
 	return nil
 }
 
@@ -79,7 +79,8 @@ func refusePlain(raw net.Conn, b [5]byte) {
 func (c *conn) unexpectedTLS() error {
 	c.server.stats.withTLS.Add(1)
 	c.server.warn("a client speaks TLS to a listener that does not: switch TLS off in its driver, or give Helenus a certificate (listen-tls-cert)", c)
-	return &protocolError{version: wire.MaxVersion, code: wire.ErrProtocol, message: "this port does not speak TLS, and a TLS handshake came"}
+	return &protocolError{version: wire.MaxVersion, code: wire.ErrProtocol, reason: ledger.TLS,
+		message: "this port does not speak TLS, and a TLS handshake came"}
 }
 
 // warn tells the operator of a client that is configured wrongly, but not of each of its attempts.

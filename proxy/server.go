@@ -14,6 +14,7 @@ import (
 
 	"github.com/helenus-db/helenus/proxy/certs"
 	"github.com/helenus-db/helenus/proxy/control"
+	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/ring"
 )
 
@@ -94,6 +95,7 @@ type Server struct {
 	observed bool // there is a Recorder or a Rewriter
 	prepared prepareds
 	control  *control.Connection
+	ledger   ledger.Ledger
 	stats    stats
 	lastID   atomic.Uint64
 	dialer   certs.Dialer
@@ -231,17 +233,17 @@ func (s *Server) Addrs() []string {
 // Nodes returns the cluster's nodes as the control connection last read them, sorted by address.
 func (s *Server) Nodes() []Node { return s.control.Nodes() }
 
-func (s *Server) welcome(front net.Conn) bool {
+func (s *Server) welcome(g *gate, front net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.draining.Load() {
+		s.ledger.Turn(g.place(), ledger.Drained)
 		return false
 	}
 	if len(s.fronts) >= s.options.MaxConnections {
-		s.stats.refused.Add(1)
+		s.ledger.Turn(g.place(), ledger.Refused)
 		return false
 	}
-	s.stats.accepted.Add(1)
 	s.fronts[front] = struct{}{}
 	s.work.Add(1)
 	return true

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
 	"github.com/helenus-db/helenus/proxy"
@@ -287,25 +286,6 @@ func TestASlowReaderHurtsNobodyElse(t *testing.T) {
 			t.Fatalf("%d bytes, %v", len(body), err)
 		}
 	}
-}
-
-func TestMetrics(t *testing.T) {
-	s := startProxy(t, startMock(t, nil), proxy.Options{})
-	c := connect(t, s, 4)
-	call(t, c, wire.OpQuery, proxytest.QueryBody(4, "x"))
-	await(t, func() bool { return s.Stats().Requests == 2 })
-	r := prometheus.NewPedanticRegistry()
-	r.MustRegister(s)
-	families, err := r.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range families {
-		if f.GetName() == "helenus_proxy_requests_total" && f.GetMetric()[0].GetCounter().GetValue() == 2 {
-			return
-		}
-	}
-	t.Errorf("gathered %v", families)
 }
 
 // TestIdleConnectionsAreSmall bounds what an idle connection costs the proxy, both sides' buffers and stacks included.

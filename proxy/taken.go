@@ -53,7 +53,7 @@ func (c *conn) offer(h wire.Header, body []byte, t *slot, fill func(*Request) bo
 		t.taken.Store(nil)
 		return pipe.Pass, nil, nil
 	}
-	c.server.stats.taken.Add(1)
+	c.sheet.Take()
 	return pipe.Drop, nil, nil
 }
 
@@ -216,7 +216,7 @@ func (k *taken) end(opcode byte, body []byte, x Exchange) {
 			x.Response = body[4:]
 		}
 	}
-	c.server.stats.count(&x)
+	c.countRewritten(&x)
 	c.record(p.record, p.extra, &x)
 	c.spares.give(p.extra)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/ring"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -26,6 +27,7 @@ type protocolError struct {
 	stream  int16
 	code    int32
 	message string
+	reason  ledger.Frame
 }
 
 func (e *protocolError) Error() string { return e.message }
@@ -36,35 +38,32 @@ func (u upward) Admit(h wire.Header) error {
 	case v == handshakeRecord && !u.authenticated.Load():
 		return u.unexpectedTLS()
 	case v&wire.ResponseBit != 0:
-		return &protocolError{version: wire.MaxVersion, stream: h.Stream, code: wire.ErrProtocol,
+		return &protocolError{version: wire.MaxVersion, stream: h.Stream, code: wire.ErrProtocol, reason: ledger.Direction,
 			message: fmt.Sprintf("Wrong protocol direction (expected REQUEST, got RESPONSE) for opcode %d", h.Opcode)}
 	case v == 6 && h.Flags&wire.FlagBeta == 0:
-		return &protocolError{version: 6, flags: wire.FlagBeta, code: wire.ErrProtocol,
+		return &protocolError{version: 6, flags: wire.FlagBeta, code: wire.ErrProtocol, reason: ledger.Version,
 			message: "Beta version of the protocol used (6/v6-beta), but USE_BETA flag is unset"}
 	case !wire.Supported(v):
-		return &protocolError{version: wire.MaxVersion, code: wire.ErrProtocol, message: fmt.Sprintf(
+		return &protocolError{version: wire.MaxVersion, code: wire.ErrProtocol, reason: ledger.Version, message: fmt.Sprintf(
 			"Invalid or unsupported protocol version (%d); supported versions are (3/v3, 4/v4, 5/v5, 6/v6-beta)", v)}
 	}
 	if limit := u.frameLimit(); h.Length > limit {
-		return &protocolError{version: h.Version, stream: h.Stream, code: wire.ErrProtocol,
+		return &protocolError{version: h.Version, stream: h.Stream, code: wire.ErrProtocol, reason: ledger.TooBig,
 			message: fmt.Sprintf("Request is too big: length %d exceeds maximum allowed length %d", h.Length, limit)}
 	}
 	if h.Stream < 0 {
-		return &protocolError{version: h.Version, code: wire.ErrProtocol,
+		return &protocolError{version: h.Version, code: wire.ErrProtocol, reason: ledger.Stream,
 			message: fmt.Sprintf("Invalid stream id %d: requests have ids from 0 on", h.Stream)}
 	}
 	return nil
 }
 
-// Written implements pipe.Handler: nothing is left to do for a request once it is written.
-func (u upward) Written() {}
-
-// Frame deals with one request: it is remembered in the slot of its stream id, then forwarded, replaced, or taken.
+// judge deals with one request: it is remembered in the slot of its stream id, then forwarded, replaced, or taken.
 //
 // Barrier and the Rewriter's epoch (Dekker's handshake): the slot is claimed first and the epoch loaded after. Who
 // changes the rules raises the epoch first and calls Barrier, which loads the slots, after. Go's atomics are
 // sequentially consistent, so either this request sees the new epoch, or Barrier sees this request and waits for it.
-func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pipe.Verdict, []byte, error) {
+func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pipe.Verdict, []byte, error) {
 	c := u.conn
 	if err := c.early(h); err != nil {
 		return pipe.Pass, nil, err
@@ -75,7 +74,7 @@ func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pip
 	}
 	t := c.streams.reserve(h.Stream)
 	if t == nil {
-		return pipe.Pass, nil, &protocolError{version: h.Version, stream: h.Stream, code: wire.ErrProtocol,
+		return pipe.Pass, nil, &protocolError{version: h.Version, stream: h.Stream, code: wire.ErrProtocol, reason: ledger.StreamInUse,
 			message: fmt.Sprintf("Stream id %d is used again before its last request was answered", h.Stream)}
 	}
 	p := pending{start: now, bytes: int32(h.Length), opcode: h.Opcode}
@@ -127,23 +126,30 @@ func (c *conn) sampling() bool {
 // startup learns from a STARTUP who is there, and which compression it asks for ("" for none). Keys are taken in any case,
 // as Cassandra takes them.
 func (c *conn) startup(h wire.Header, body []byte) (compression string) {
-	n := *c.client.Load()
-	n.Version = h.Version
+	var said Client
 	r := wire.NewReader(body)
 	r.SkipRequestPrefix(h.Flags)
 	r.StringMap(func(key, value []byte) {
 		switch strings.ToUpper(string(key)) {
 		case "APPLICATION_NAME":
-			n.Application = string(value)
+			said.Application = name(value)
+		case "APPLICATION_VERSION":
+			said.ApplicationVersion = name(value)
 		case "DRIVER_NAME":
-			n.Driver = string(value)
+			said.Driver = name(value)
+		case "DRIVER_VERSION":
+			said.DriverVersion = name(value)
 		case "CLIENT_ID":
-			n.Instance = string(value)
+			said.Instance = name(value)
 		case compressionOption:
 			compression = bothOf(compression, string(value))
 		}
 	})
-	c.client.Store(&n)
+	c.amend(func(n *Client) {
+		n.Version, n.Instance, n.Compression = h.Version, said.Instance, name([]byte(compression))
+		n.Application, n.ApplicationVersion = said.Application, said.ApplicationVersion
+		n.Driver, n.DriverVersion = said.Driver, said.DriverVersion
+	})
 	return compression
 }
 
@@ -374,6 +380,7 @@ func (c *conn) refuse(h wire.Header, t *slot, code int32, message string, more [
 	}
 	c.spares.give(t.extra)
 	t.extra = nil
+	c.sheet.Refuse(code)
 	b := wire.AppendHeader(nil, wire.Header{Version: h.Version | wire.ResponseBit, Stream: h.Stream, Opcode: wire.OpError})
 	b = append(wire.AppendError(b, code, message), more...)
 	wire.SetLength(b, 0)
