@@ -3,14 +3,15 @@
 // gives out pictures (Snapshot) and Prometheus metrics.
 //
 // It imports proxy for the hook types, and packages under capture. Next to it live capture/cql, capture/histogram,
-// capture/feed, capture/schema (the live schema, and how a statement reaches its rows) and capture/store (documents and
-// history on disk).
+// capture/feed, capture/slow (the log of slow requests), capture/schema (the live schema, and how a statement reaches its
+// rows) and capture/store (documents and history on disk).
 //
 // Everything is bounded: fingerprints beyond Options.Fingerprints share one record, "other", and are counted as dropped; texts
 // are remembered by a keyed hash in a cache of two generations, so the literals that an application writes into
 // its statements are kept nowhere; only the normalised text is.
 //
 // Where the link is thin: a fingerprint is never forgotten while the process lives, so an application that makes up table
-// names fills the registry and the rest goes to "other"; a QUERY with literals is counted but its values are not looked at;
+// names fills the registry and the rest goes to "other"; a PREPARE that is slow is not logged, nor is a request whose
+// statement is not known; a QUERY with literals is counted but its values are not looked at;
 // a statement prepared through another proxy is counted as "other" unless the proxy says its text.
 package capture

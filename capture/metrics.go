@@ -28,6 +28,10 @@ var (
 		"Executions that were not counted under their own statement, because the registry is full or the statement is too long.", nil, nil)
 	parsedDesc = prometheus.NewDesc("helenus_capture_parsed_total",
 		"Statement texts that had to be parsed because their fingerprint was not remembered.", nil, nil)
+	slowDesc = prometheus.NewDesc("helenus_slow_requests_total",
+		"Requests that took at least the setting slow-request.", nil, nil)
+	unloggedDesc = prometheus.NewDesc("helenus_slow_requests_unlogged_total",
+		"Slow requests without a line of their own in the log: there were more than 10 in a second.", nil, nil)
 	samplingDesc = prometheus.NewDesc("helenus_feed_window_open",
 		"1 while values are looked at to find feeds, else 0.", nil, nil)
 	observedDesc = prometheus.NewDesc("helenus_feed_exchanges_total",
@@ -47,7 +51,7 @@ var latencyEdges = []uint64{255, 511, 1_023, 2_047, 4_095, 8_191, 16_383, 32_767
 // Describe implements prometheus.Collector.
 func (r *Registry) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		executionsDesc, errorsDesc, latencyDesc, statementsDesc, droppedDesc, parsedDesc,
+		executionsDesc, errorsDesc, latencyDesc, statementsDesc, droppedDesc, parsedDesc, slowDesc, unloggedDesc,
 		samplingDesc, observedDesc, feedDroppedDesc, duplicatesDesc, parametersDesc,
 	} {
 		out <- d
@@ -69,6 +73,11 @@ func (r *Registry) Collect(out chan<- prometheus.Metric) {
 	gauge(statementsDesc, float64(known))
 	counter(droppedDesc, s.Other)
 	counter(parsedDesc, r.parsed.Load())
+	if r.slow != nil {
+		seen, unlogged := r.slow.Counts()
+		counter(slowDesc, seen)
+		counter(unloggedDesc, unlogged)
+	}
 
 	open := 0.0
 	if r.miner.Open() {

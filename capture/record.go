@@ -11,37 +11,6 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 )
 
-// errorNames are the protocol's error codes, each with its place in counters.errors; the first counts codes not listed.
-var errorNames = [...]string{
-	"other", "server", "protocol", "credentials", "unavailable", "overloaded", "bootstrapping", "truncate", "write_timeout",
-	"read_timeout", "read_failure", "function_failure", "write_failure", "cdc_write_failure", "cas_write_unknown",
-	"syntax", "unauthorized", "invalid", "config", "already_exists", "unprepared",
-}
-
-func errorPlace(code int32) int {
-	switch code {
-	case 0x0000:
-		return 1
-	case 0x000A:
-		return 2
-	case 0x0100:
-		return 3
-	case 0x1000, 0x1001, 0x1002, 0x1003:
-		return 4 + int(code-0x1000)
-	case 0x1100:
-		return 8
-	case 0x1200, 0x1300, 0x1400, 0x1500, 0x1600, 0x1700:
-		return 9 + int(code-0x1200)>>8
-	case 0x2000:
-		return 15
-	case 0x2100:
-		return 16
-	case 0x2200, 0x2300, 0x2400, 0x2500:
-		return 17 + int(code-0x2200)>>8
-	}
-	return 0
-}
-
 // consistencyNames are in the order of the wire's codes; the last counts all others.
 var consistencyNames = [...]string{
 	"ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "SERIAL", "LOCAL_SERIAL", "LOCAL_ONE", "UNKNOWN",
@@ -51,7 +20,7 @@ var consistencyNames = [...]string{
 type counters struct {
 	count, failed, inBatch, paged, morePages, serial, warned, rewritten atomic.Uint64
 
-	errors      [len(errorNames)]atomic.Uint64
+	errors      [len(proxy.ErrorNames)]atomic.Uint64
 	consistency [len(consistencyNames)]atomic.Uint64
 
 	latency, request, response, rows histogram.Histogram
@@ -75,6 +44,8 @@ type record struct {
 	text        string
 	conditional bool
 	ranges      func(variables []proxy.Column) []bool
+	shown       string   // what of the text may be logged; see slowrequest.go
+	parts       []string // a BATCH: fingerprints of its first children
 
 	first int64                    // Unix nanoseconds
 	last  atomic.Int64             // nanoseconds since the proxy started, as Exchange.End
@@ -125,7 +96,7 @@ func (r *record) Done(x *proxy.Exchange) {
 	c.count.Add(1)
 	if x.Failed {
 		c.failed.Add(1)
-		c.errors[errorPlace(x.ErrorCode)].Add(1)
+		c.errors[proxy.ErrorPlace(x.ErrorCode)].Add(1)
 	}
 	c.consistency[min(int(x.Consistency), len(consistencyNames)-1)].Add(1)
 	add(&c.paged, x.Paged)
@@ -142,6 +113,9 @@ func (r *record) Done(x *proxy.Exchange) {
 		if x.Rows >= 0 {
 			c.rows.Add(natural(int64(x.Rows)))
 		}
+	}
+	if slow := r.registry.slow; slow != nil && x.End-x.Start >= r.registry.slowAfter && !x.InBatch {
+		slow.Add(r.slow(x))
 	}
 	if end := x.End; end > r.last.Load() {
 		r.last.Store(end) // of two at once either may win; they are nanoseconds apart
@@ -196,7 +170,7 @@ func (r *record) snapshot() (s Statement, ok bool) {
 		Fingerprint: r.fingerprint, Keyspace: r.keyspace, Table: r.table, Kind: r.kind.String(), Text: r.text,
 		Conditional: r.conditional,
 	}
-	var errors [len(errorNames)]uint64
+	var errors [len(proxy.ErrorNames)]uint64
 	var consistency [len(consistencyNames)]uint64
 	for i := range stripes {
 		var c *counters
@@ -230,7 +204,7 @@ func (r *record) snapshot() (s Statement, ok bool) {
 	if s.Count == 0 {
 		return s, false
 	}
-	s.ErrorCodes = named(errors[:], errorNames[:])
+	s.ErrorCodes = named(errors[:], proxy.ErrorNames[:])
 	s.Consistency = named(consistency[:], consistencyNames[:])
 	if p := r.shape.Load(); p != nil {
 		s.Variables, s.Results = columns(p.variables), columns(p.results)

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"hash/maphash"
+	"log/slog"
 	"runtime"
 	"sort"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/slow"
 	"github.com/helenus-db/helenus/proxy"
 )
 
@@ -21,6 +23,8 @@ type Options struct {
 	Feeds        feed.Options     // of the feed miner
 	Now          func() time.Time // the clock (time.Now)
 	Started      time.Time        // the moment from which Exchange.Start counts (Now when the registry is made)
+	Slow         time.Duration    // requests that take as long are logged (0: none)
+	Log          *slog.Logger     // of slow requests; needed if Slow is not 0
 }
 
 // otherName is the fingerprint and kind of the record of all statements that found no room.
@@ -42,6 +46,9 @@ type Registry struct {
 	miner   *feed.Miner
 	texts   *cache
 	other   *record
+
+	slow      *slow.Log // nil if nothing is slow
+	slowAfter int64     // nanoseconds
 
 	mu      sync.RWMutex
 	records map[cql.Print]*record
@@ -74,11 +81,19 @@ func New(o Options) *Registry {
 	}
 	r.other = r.record(cql.Print{}, "", otherName, nil)
 	r.other.fingerprint = otherName
+	if o.Slow > 0 {
+		r.slow, r.slowAfter = slow.New(o.Log), int64(o.Slow)
+	}
 	return r
 }
 
-// Close ends the miner. The counters go on working.
-func (r *Registry) Close() { r.miner.Close() }
+// Close ends the miner and the log of slow requests. The counters go on working.
+func (r *Registry) Close() {
+	r.miner.Close()
+	if r.slow != nil {
+		r.slow.Close()
+	}
+}
 
 // Sampling tells whether a value window is open.
 func (r *Registry) Sampling(*proxy.Client) bool { return r.miner.Open() }
@@ -90,10 +105,13 @@ func (r *Registry) Statement(keyspace, text string) proxy.Record {
 	if x := r.texts.get(k); x != nil {
 		return x
 	}
-	x := r.find(keyspace, text)
+	x := r.find(keyspace, text, nil)
 	r.texts.put(k, x)
 	return x
 }
+
+// maxParts is how many children of a BATCH its record names.
+const maxParts = 4
 
 // Batch returns the record of a BATCH. Its fingerprint is that of the different children in the order of their first
 // appearance, so that a batch of a thousand equal inserts is one statement.
@@ -133,18 +151,28 @@ next:
 		text.WriteString("COUNTER ")
 	}
 	text.WriteString("BATCH ")
+	safe := true
+	var parts []string
 	for _, c := range list[:n] {
 		text.WriteString(c.text)
 		text.WriteString("; ")
+		safe = safe && c.shown == c.text
+		if len(parts) < maxParts {
+			parts = append(parts, c.fingerprint)
+		}
 	}
 	text.WriteString("APPLY BATCH")
-	x := r.find("", text.String())
+	x := r.find("", text.String(), func(made *record) {
+		if made.parts = parts; !safe {
+			made.shown = ""
+		}
+	})
 	r.texts.put(k, x)
 	return x
 }
 
-// find parses a text and returns its record, a new one if there is room.
-func (r *Registry) find(keyspace, text string) *record {
+// find parses a text and returns its record, a new one, which complete may amend, if there is room.
+func (r *Registry) find(keyspace, text string, complete func(*record)) *record {
 	if len(text) > maxText {
 		return r.other
 	}
@@ -168,6 +196,9 @@ func (r *Registry) find(keyspace, text string) *record {
 		return r.other
 	}
 	x = r.record(print, keyspace, normalised, statement)
+	if complete != nil {
+		complete(x)
+	}
 	r.records[print] = x
 	return x
 }
@@ -181,6 +212,7 @@ func (r *Registry) record(print cql.Print, keyspace, text string, statement cql.
 	if statement == nil {
 		return x
 	}
+	x.shown = shown(statement, text)
 	x.kind = statement.Kind()
 	x.conditional = cql.Conditional(statement)
 	if t, ok := table(statement); ok {

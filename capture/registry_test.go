@@ -150,7 +150,7 @@ func TestEveryErrorCodeHasItsPlace(t *testing.T) {
 		0x1500: "write_failure", 0x1600: "cdc_write_failure", 0x1700: "cas_write_unknown", 0x2000: "syntax", 0x2100: "unauthorized",
 		0x2200: "invalid", 0x2300: "config", 0x2400: "already_exists", 0x2500: "unprepared", 0x9999: "other", -1: "other",
 	} {
-		if got := errorNames[errorPlace(code)]; got != name {
+		if got := proxy.ErrorNames[proxy.ErrorPlace(code)]; got != name {
 			t.Errorf("%#x is counted as %s, want %s", code, got, name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/proxy/compress"
+	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
@@ -80,7 +81,7 @@ func (c *conn) early(h wire.Header) error {
 	if h.Flags&wire.FlagCompressed == 0 || h.Version >= 5 || c.up.compression == "" {
 		return nil // where it was agreed, the pipe took the flag away
 	}
-	return &protocolError{version: h.Version, stream: h.Stream, code: wire.ErrProtocol,
+	return &protocolError{version: h.Version, stream: h.Stream, code: wire.ErrProtocol, reason: ledger.Compression,
 		message: "a compressed request came before the server agreed to compression: wait for the answer to STARTUP"}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/helenus-db/helenus/proxy/compress"
 	"github.com/helenus-db/helenus/proxy/ledger"
+	"github.com/helenus-db/helenus/proxy/login"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
@@ -34,7 +35,7 @@ type conn struct {
 	sheet  *ledger.Sheet
 	active atomic.Int64 // when requests or answers were last sent on
 	since  time.Time
-	login  login
+	login  login.Login
 
 	keyspace      atomic.Pointer[string] // in use; nil for none
 	authenticated atomic.Bool

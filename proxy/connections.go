@@ -1,9 +1,10 @@
 package proxy
 
 import (
-	"crypto/tls"
 	"slices"
 	"time"
+
+	"github.com/helenus-db/helenus/proxy/login"
 )
 
 // ConnectionInfo is what is known of a client connection at a moment.
@@ -62,25 +63,16 @@ func (c *conn) info(now int64) ConnectionInfo {
 		ID: n.ID, Address: n.Address, Listen: c.gate.listener.Addr().String(), Node: n.Node,
 		Application: n.Application, ApplicationVersion: n.ApplicationVersion, Driver: n.Driver, DriverVersion: n.DriverVersion,
 		Instance: n.Instance, Version: n.Version, Compression: n.Compression,
-		Authenticated: n.User, Role: n.Role, TLS: c.tlsInfo(n), Keyspace: name([]byte(c.currentKeyspace())),
+		Authenticated: n.User, Role: n.Role, TLS: tlsInfo(n.TLS), Keyspace: login.Name([]byte(c.currentKeyspace())),
 		InFlight: c.inFlight(), Requests: sum.Requests, Errors: sum.Errors, BytesUp: sum.BytesUp, BytesDown: sum.BytesDown,
 		Since: c.since.UTC(), Idle: time.Duration(max(now-c.active.Load(), 0)).Seconds(),
 	}
 }
 
-// tlsInfo asks the socket, once STARTUP came: before, the answer would wait for the TLS handshake.
-func (c *conn) tlsInfo(n *Client) *TLSInfo {
-	t, ok := c.front.(interface{ ConnectionState() tls.ConnectionState })
-	if !ok {
+// tlsInfo is what the handshake found out.
+func tlsInfo(t *TLS) *TLSInfo {
+	if t == nil {
 		return nil
 	}
-	if n.Version == 0 {
-		return &TLSInfo{Version: "handshake"}
-	}
-	state := t.ConnectionState()
-	info := &TLSInfo{Version: tls.VersionName(state.Version), Cipher: tls.CipherSuiteName(state.CipherSuite)}
-	if len(state.PeerCertificates) > 0 {
-		info.Subject = name([]byte(state.PeerCertificates[0].Subject.String()))
-	}
-	return info
+	return &TLSInfo{Version: t.Version, Cipher: t.Cipher, Subject: login.Name([]byte(t.Peer))}
 }

@@ -143,7 +143,7 @@ func TestConnections(t *testing.T) {
 
 // TestConnectionsOfADriver looks at a real driver's, on a real Cassandra.
 func TestConnectionsOfADriver(t *testing.T) {
-	s := startProxy(t, nil, proxy.Options{ContactPoints: cassandra(t)})
+	s := startProxy(t, nil, proxy.Options{ContactPoints: realCassandra(t)})
 	await(t, s.Ready)
 	cluster := gocql.NewCluster(s.Addrs()[0])
 	cluster.Timeout, cluster.ConnectTimeout = 20*time.Second, 20*time.Second

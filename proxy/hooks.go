@@ -1,5 +1,7 @@
 package proxy
 
+import "github.com/helenus-db/helenus/proxy/wire"
+
 // This file is the whole of what the proxy asks of the rest of Helenus: somebody who listens (Recorder) and somebody who
 // may answer in Cassandra's place (Rewriter). Both are nil-able; without them the proxy is a bare relay.
 
@@ -226,3 +228,9 @@ const (
 	OpExecute byte = 0x0A
 	OpBatch   byte = 0x0D
 )
+
+// ErrorNames are names of the protocol's error codes, each at its ErrorPlace; the first stands for codes not listed.
+var ErrorNames = wire.ErrorNames
+
+// ErrorPlace is the place of an error code in ErrorNames.
+func ErrorPlace(code int32) int { return wire.ErrorPlace(code) }

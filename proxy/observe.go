@@ -37,7 +37,7 @@ func (r *reading) note(now int64, complete bool, v pipe.Verdict, err error) {
 // Frame implements pipe.Handler.
 func (u upward) Frame(h wire.Header, body []byte, complete bool, now int64) (pipe.Verdict, []byte, error) {
 	if h.Opcode == wire.OpAuthResponse && complete {
-		u.conn.login.claim(h, body)
+		u.conn.login.Client(h, body)
 	}
 	v, instead, err := u.judge(h, body, complete, now)
 	u.conn.up.reading.note(now, complete, v, err)
@@ -50,7 +50,9 @@ func (d downward) Frame(h wire.Header, body []byte, complete bool, now int64) (p
 	switch h.Opcode {
 	case wire.OpAuthenticate, wire.OpAuthSuccess, wire.OpError:
 		if complete && !c.authenticated.Load() {
-			c.heardOfLogin(h, body)
+			if role := c.login.Cassandra(h, body); role != "" {
+				c.amend(func(n *Client) { n.Role = role })
+			}
 		}
 	}
 	v, instead, err := d.judge(h, body, complete, now)

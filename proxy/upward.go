@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/proxy/ledger"
+	"github.com/helenus-db/helenus/proxy/login"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/ring"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -132,21 +133,21 @@ func (c *conn) startup(h wire.Header, body []byte) (compression string) {
 	r.StringMap(func(key, value []byte) {
 		switch strings.ToUpper(string(key)) {
 		case "APPLICATION_NAME":
-			said.Application = name(value)
+			said.Application = login.Name(value)
 		case "APPLICATION_VERSION":
-			said.ApplicationVersion = name(value)
+			said.ApplicationVersion = login.Name(value)
 		case "DRIVER_NAME":
-			said.Driver = name(value)
+			said.Driver = login.Name(value)
 		case "DRIVER_VERSION":
-			said.DriverVersion = name(value)
+			said.DriverVersion = login.Name(value)
 		case "CLIENT_ID":
-			said.Instance = name(value)
+			said.Instance = login.Name(value)
 		case compressionOption:
 			compression = bothOf(compression, string(value))
 		}
 	})
 	c.amend(func(n *Client) {
-		n.Version, n.Instance, n.Compression = h.Version, said.Instance, name([]byte(compression))
+		n.Version, n.Instance, n.Compression = h.Version, said.Instance, login.Name([]byte(compression))
 		n.Application, n.ApplicationVersion = said.Application, said.ApplicationVersion
 		n.Driver, n.DriverVersion = said.Driver, said.DriverVersion
 	})

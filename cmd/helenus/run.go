@@ -141,7 +141,8 @@ func (h *helenus) wire() (err error) {
 		return err
 	}
 	started := time.Now()
-	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Started: started, Feeds: feed.Options{Off: !s.SampleValues}})
+	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Started: started, Feeds: feed.Options{Off: !s.SampleValues},
+		Slow: s.SlowRequest, Log: h.log})
 	cluster := sessions{s, h.secured.dialer()}
 	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
 	if h.engine, err = rewrite.New(rewrite.Options{
@@ -188,6 +189,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 	h.admin = admin.New(admin.Options{
 		Token: token, Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh},
 		Ready: h.ready, Metrics: metrics, Log: h.log,
+		Connections: func() any { return h.server.Connections() },
 	})
 	var listening net.ListenConfig
 	if h.listener, err = listening.Listen(ctx, "tcp", h.settings.Admin); err != nil {
@@ -209,9 +211,15 @@ func (h *helenus) ready() []admin.Check {
 		return admin.Check{Name: name, Ready: ok, Why: why}
 	}
 	return []admin.Check{
-		check("cassandra", h.server.Ready(), "no control connection to "+fmt.Sprint(h.settings.ContactPoints)+"; it is tried again"),
+		h.cassandra(check("cassandra", h.server.Ready(), "no control connection to "+fmt.Sprint(h.settings.ContactPoints)+"; it is tried again")),
 		check("schema", h.live.Schema() != nil, "the schema has not been read yet"),
 	}
+}
+
+// cassandra adds to a check what the proxy knows of the cluster.
+func (h *helenus) cassandra(c admin.Check) admin.Check {
+	c.Detail = fmt.Sprintf("%d nodes, %d listeners, %d connections", len(h.server.Nodes()), len(h.server.Addrs()), h.server.Stats().Connections)
+	return c
 }
 
 // heard is told what the control connection hears; the schema is read elsewhere.

@@ -134,8 +134,9 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 	metrics.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "helenus_test", Help: "A gauge."}))
 	s := New(Options{
 		Token: "secret", Pprof: pprof, Statements: func() *capture.Snapshot { return &capture.Snapshot{Other: 7} }, Advisor: p, Migrator: migrator{p},
-		Ready:   func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },
-		Metrics: metrics, Log: slog.New(slog.DiscardHandler),
+		Connections: func() any { return []string{} },
+		Ready:       func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },
+		Metrics:     metrics, Log: slog.New(slog.DiscardHandler),
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -251,7 +252,7 @@ func TestNothingThere(t *testing.T) {
 	var raw []byte
 	for path, want := range map[string]string{
 		"recommendations/r-9": "not_found", "migrations/r-9": "not_found", "nonsense": "not_found", "model": "unavailable",
-		"recommendations": "", "migrations": "", "statements": "",
+		"recommendations": "", "migrations": "", "statements": "", "connections": "",
 	} {
 		if got := code(t, c.Get(ctx, path, &raw)); got != want {
 			t.Errorf("GET %s: %q, want %q", path, got, want)

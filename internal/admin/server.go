@@ -53,6 +53,8 @@ type Check struct {
 	Name  string `json:"name"`
 	Ready bool   `json:"ready"`
 	Why   string `json:"why,omitempty"` // if it is not
+	// Detail is for people: what is there.
+	Detail string `json:"detail,omitempty"`
 }
 
 // Options says what a Server serves. All fields but Pprof are needed.
@@ -62,9 +64,11 @@ type Options struct {
 	Statements func() *capture.Snapshot
 	Advisor    Advisor
 	Migrator   Migrator
-	Ready      func() []Check
-	Metrics    prometheus.Gatherer
-	Log        *slog.Logger
+	// Connections lists the client connections, to be written as JSON.
+	Connections func() any
+	Ready       func() []Check
+	Metrics     prometheus.Gatherer
+	Log         *slog.Logger
 }
 
 // Server is the admin API.
@@ -117,6 +121,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	route("GET /api/v1/statements", s.statements)
 	route("GET /api/v1/model", s.model)
+	route("GET /api/v1/connections", func(*http.Request) (any, error) { return s.o.Connections(), nil })
 	route("GET /api/v1/recommendations", s.recommendations)
 	route("GET /api/v1/recommendations/{id}", s.recommendation)
 	route("POST /api/v1/recommendations/{id}/approve", s.approve)

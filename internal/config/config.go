@@ -52,6 +52,8 @@ type Settings struct {
 	LogLevel  string `name:"log-level" default:"info" help:"debug, info, warn or error"`
 	LogFormat string `name:"log-format" default:"text" help:"text or json"`
 
+	SlowRequest time.Duration `name:"slow-request" default:"500ms" help:"requests that take as long are logged, with their statement's text but without values; 0: none"`
+
 	MaxConnections int `name:"max-connections" default:"4096" help:"client connections; further ones are closed at once"`
 	MaxFrame       int `name:"max-frame" default:"16777216" help:"largest request, bytes"`
 

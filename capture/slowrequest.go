@@ -1,0 +1,52 @@
+package capture
+
+import (
+	"time"
+
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/slow"
+	"github.com/helenus-db/helenus/proxy"
+)
+
+// A normalised text has no literals, but it has words, and where quotes are forgotten or not closed a word may be a value. So
+// the log says the text of a statement that was read to its last token and that Cassandra understood; of those that are
+// only classified (schema, roles) it says what they do, and of all others the fingerprint.
+
+// shown is what may be logged of a statement's normalised text.
+func shown(st cql.Statement, text string) string {
+	if o, ok := st.(*cql.Opaque); ok {
+		return o.Verb
+	}
+	return text
+}
+
+// slow is what the log says of an exchange.
+func (r *record) slow(x *proxy.Exchange) slow.Request {
+	s := slow.Request{
+		Fingerprint: r.fingerprint, Text: r.shown, Kind: r.kind.String(), Keyspace: r.keyspace, Table: r.table,
+		Children: x.Children, Parts: r.parts, Opcode: opcodeNames[x.Opcode],
+		Latency: time.Duration(x.End - x.Start), RequestBytes: x.RequestBytes, ResponseBytes: x.ResponseBytes, Rows: x.Rows,
+		Consistency: consistencyNames[min(int(x.Consistency), len(consistencyNames)-1)],
+		Paged:       x.Paged, MorePages: x.MorePages, Rewritten: x.Rewritten,
+	}
+	if x.Failed {
+		s.Error = proxy.ErrorNames[proxy.ErrorPlace(x.ErrorCode)]
+	}
+	if s.Error == "syntax" || s.Error == "invalid" {
+		s.Text = ""
+	}
+	if c := x.Client; c != nil {
+		s.Client, s.Node, s.Role = c.Address, c.Node, c.Role
+		s.Application, s.Driver = versioned(c.Application, c.ApplicationVersion), versioned(c.Driver, c.DriverVersion)
+	}
+	return s
+}
+
+var opcodeNames = map[byte]string{proxy.OpQuery: "QUERY", proxy.OpExecute: "EXECUTE", proxy.OpBatch: "BATCH"}
+
+func versioned(name, version string) string {
+	if version == "" {
+		return name
+	}
+	return name + " " + version
+}
