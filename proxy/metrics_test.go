@@ -80,7 +80,7 @@ func TestMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := bad.SendRaw([]byte{4, 0, 0, 0, 7, 0x7F, 0, 0, 0}); err != nil {
+	if _, err := bad.Conn.Write([]byte{4, 0, 0, 0, 7, 0x7F, 0, 0, 0}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := bad.Read(); err != nil {
