@@ -8,7 +8,7 @@
 // every frame in place to upward.go or downward.go and forward the bytes of those that nobody changed as received. Only
 // frames that must be read whole (a PREPARE, a QUERY, a BATCH, an EXECUTE that a rule or a value sample needs) are
 // waited for, up to Options.MaxFrame; longer others are streamed. A slow reader stalls its own two goroutines and nobody
-// else: connections share nothing on the data path but atomic counters, the table of prepared ids, and the hooks.
+// else: connections share nothing on the data path but the table of prepared ids, and the hooks.
 //
 // Compressed requests and answers (lz4, snappy) are decompressed for looking at, and go on as they came (compression.go).
 // A connection that agrees with Cassandra on anything else is relayed unread.
