@@ -15,7 +15,7 @@
 //
 // A [Place] is a listener and a node. Beyond maxPlaces places in the life of a process, new ones are counted together, as
 // listener and node "other". A place has at most 5 classes * (3 numbers + 23 of the histogram) + 2 histograms of the added
-// time + 21 errors + 21 refusals + 10 frames + 8 ends + 4 = 240 series, so the whole has at most 62,000, and a
+// time + 21 errors + 21 refusals + 11 frames + 10 ends + 4 = 243 series, so the whole has at most 63,000, and a
 // cluster of three nodes behind three listeners some 500. A sheet is 1.8 KB.
 package ledger
 
