@@ -96,7 +96,11 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 		"wrong credentials": {authenticate(false), "x", "y", "password are incorrect"},
 		"another mechanism": {authenticate(true), "x", "y", "wants more than a user and a password"},
 		"not Cassandra":     {func(r *proxytest.Request) { r.Conn.SendRaw([]byte("HTTP/1.0 400 Bad Request\r\n\r\n")) }, "", "", "what answers is not Cassandra"},
-		"a cut frame":       {func(r *proxytest.Request) { r.Conn.SendRaw([]byte{0x84, 0, 0, 0, 2, 0}); r.Conn.Close() }, "", "", "a frame was cut short"},
+		"TLS asked for":     {func(r *proxytest.Request) { r.Conn.SendRaw([]byte{0x15, 3, 3, 0, 2, 2, 0x50}); r.Conn.Close() }, "", "", "it speaks TLS there: set cassandra-tls"},
+		"nothing said":      {func(r *proxytest.Request) { r.Conn.Close() }, "", "", "does Cassandra ask for TLS there? Then set cassandra-tls"},
+		"a longer mechanism": {proxytest.Authenticate("com.example.Kerberos", func(int, []byte) ([]byte, bool, string) { return []byte("challenge"), false, "" }, nil),
+			"x", "y", "Cassandra authenticates by com.example.Kerberos, which wants more"},
+		"a cut frame": {func(r *proxytest.Request) { r.Conn.SendRaw([]byte{0x84, 0, 0, 0, 2, 0}); r.Conn.Close() }, "", "", "a frame was cut short"},
 		"no peers table": {func(r *proxytest.Request) {
 			if strings.Contains(r.Text(), "peers") {
 				r.Reply(wire.OpError, wire.AppendError(nil, wire.ErrInvalid, "unconfigured table"))
