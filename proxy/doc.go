@@ -26,7 +26,7 @@
 //
 // # Where it is thin
 //
-// TLS on either side is later work. In mirror topology all nodes are shown at the address that the client reached
+// TLS ends here on either side (secure.go, package certs): Cassandra never sees a client's certificate. In mirror topology all nodes are shown at the address that the client reached
 // the proxy at, on ports that follow one another; a node's listener stays when the node leaves. There is no time limit
 // on a request: Cassandra's own hold. A BATCH's child text is never replaced (Rule.Text), only offered
 // to Take. An EXECUTE of an id that was prepared before this process started is not counted.
