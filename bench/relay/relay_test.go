@@ -16,6 +16,7 @@ import (
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/proxy/compress"
 	"github.com/helenus-db/helenus/proxy/proxytest"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
@@ -110,29 +111,65 @@ func helenus(tb testing.TB, backend string) (string, *proxy.Server) {
 
 // client keeps a window of requests in flight on one connection. It does not allocate.
 type client struct {
-	conn    net.Conn
-	request []byte
-	out, in []byte
+	conn     net.Conn
+	lz4      bool             // version 5 with lz4, not version 4
+	requests [inFlight][]byte // by stream
+	plain    [4 << 10]byte    // room for a decompressed segment
+	out, in  []byte
 }
 
-func dial(tb testing.TB, address string) *client {
-	c, err := proxytest.Connect(address, 4)
+func dial(tb testing.TB, address string, lz4 bool) *client {
+	version, options := byte(4), []string(nil)
+	if lz4 {
+		version, options = 5, []string{"COMPRESSION", "lz4"}
+	}
+	c, err := proxytest.Connect(address, version, options...)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(c.Close)
-	if h, body, err := c.Call(wire.OpPrepare, proxytest.PrepareBody(4, text)); err != nil || h.Opcode != wire.OpResult {
+	if h, body, err := c.Call(wire.OpPrepare, proxytest.PrepareBody(version, text)); err != nil || h.Opcode != wire.OpResult {
 		tb.Fatalf("PREPARE: %+v %q %v", h, body, err)
 	}
 	_ = c.Conn.SetDeadline(time.Time{})
-	return &client{conn: c.Conn, in: make([]byte, 64<<10),
-		request: c.Frame(0, wire.OpExecute, 0, proxytest.ExecuteBody(4, proxytest.PreparedID(text), make([]byte, 16)))}
+	n := &client{conn: c.Conn, lz4: lz4, in: make([]byte, 64<<10)}
+	for stream := range n.requests {
+		frame := c.Frame(int16(stream), wire.OpExecute, 0, proxytest.ExecuteBody(version, proxytest.PreparedID(text), make([]byte, 16)))
+		n.requests[stream] = c.Framing().Append(nil, frame)
+	}
+	return n
 }
 
-func (c *client) ask(stream int16) {
-	at := len(c.out)
-	c.out = append(c.out, c.request...)
-	c.out[at+2], c.out[at+3] = byte(uint16(stream)>>8), byte(stream)
+// next reads an answer from the beginning of b, which has a segment to itself if there are segments; size is 0 if it is not
+// all there.
+func (c *client) next(b []byte) (h wire.Header, size int, err error) {
+	if !c.lz4 {
+		if len(b) < wire.HeaderSize {
+			return h, 0, nil
+		}
+		if h = wire.ParseHeader(b); len(b) < wire.HeaderSize+h.Length {
+			return h, 0, nil
+		}
+		return h, wire.HeaderSize + h.Length, nil
+	}
+	if len(b) < int(wire.LZ4Segments) {
+		return h, 0, nil
+	}
+	s, err := wire.LZ4Segments.Parse(b)
+	size = int(wire.LZ4Segments) + s.Length + wire.SegmentTrailerSize
+	if err != nil || len(b) < size {
+		return h, 0, err
+	}
+	frame, err := wire.LZ4Segments.Payload(b[:size])
+	if err == nil && s.Decompressed > 0 {
+		payload := frame
+		frame = c.plain[:s.Decompressed]
+		err = compress.Block(frame, payload)
+	}
+	if err != nil {
+		return h, 0, err
+	}
+	return wire.ParseHeader(frame), size, nil
 }
 
 // run asks n times and sees that each is answered by the row.
@@ -140,7 +177,7 @@ func (c *client) run(n int) error {
 	c.out = c.out[:0]
 	asked := min(n, inFlight)
 	for i := range asked {
-		c.ask(int16(i))
+		c.out = append(c.out, c.requests[i]...)
 	}
 	start, end := 0, 0
 	for answered := 0; answered < n; {
@@ -154,17 +191,20 @@ func (c *client) run(n int) error {
 		if err != nil {
 			return err
 		}
-		for end += k; end-start >= wire.HeaderSize; answered++ {
-			h := wire.ParseHeader(c.in[start:])
+		for end += k; ; answered++ {
+			h, size, err := c.next(c.in[start:end])
+			if err != nil {
+				return err
+			}
+			if size == 0 {
+				break
+			}
 			if h.Opcode != wire.OpResult || h.Length != len(answer) {
 				return fmt.Errorf("answered %+v", h)
 			}
-			if end-start < wire.HeaderSize+h.Length {
-				break
-			}
-			start += wire.HeaderSize + h.Length
+			start += size
 			if asked < n {
-				c.ask(h.Stream)
+				c.out = append(c.out, c.requests[h.Stream]...)
 				asked++
 			}
 		}
@@ -199,10 +239,10 @@ type path struct {
 	rounds  []cost
 }
 
-func newPath(tb testing.TB, name, address string) *path {
+func newPath(tb testing.TB, name, address string, lz4 bool) *path {
 	p := &path{name: name}
 	for range connections {
-		p.clients = append(p.clients, dial(tb, address))
+		p.clients = append(p.clients, dial(tb, address, lz4))
 	}
 	return p
 }
@@ -241,15 +281,20 @@ func median(n int, f func(int) float64) float64 {
 }
 
 // paths connects all three to one backend; server is the proxy of the last.
-func paths(tb testing.TB) (direct, spliced, relayed *path, server *proxy.Server) {
+func paths(tb testing.TB, lz4 bool) (direct, spliced, relayed *path, server *proxy.Server) {
 	b := backend(tb)
 	address, server := helenus(tb, b)
-	return newPath(tb, "direct", b), newPath(tb, "splice", splice(tb, b)), newPath(tb, "helenus", address), server
+	return newPath(tb, "direct", b, lz4), newPath(tb, "splice", splice(tb, b), lz4), newPath(tb, "helenus", address, lz4), server
 }
 
 // BenchmarkRelay sends b.N requests each of the three ways, in rounds of 4,000 by turns.
 func BenchmarkRelay(b *testing.B) {
-	direct, spliced, relayed, _ := paths(b)
+	b.Run("v4", func(b *testing.B) { benchmark(b, false) })
+	b.Run("v5 lz4", func(b *testing.B) { benchmark(b, true) })
+}
+
+func benchmark(b *testing.B, lz4 bool) {
+	direct, spliced, relayed, _ := paths(b, lz4)
 	all := []*path{direct, spliced, relayed}
 	for _, p := range all {
 		p.round(b, 4_000) // warm: buffers grow, records and prepared ids are met
@@ -289,7 +334,12 @@ func BenchmarkRelay(b *testing.B) {
 // TestForwardingDoesNotAllocate is the gate: less than 0.1 allocations for each request beyond what client and server
 // make, with a real registry counting.
 func TestForwardingDoesNotAllocate(t *testing.T) {
-	direct, _, relayed, server := paths(t)
+	t.Run("v4", func(t *testing.T) { forwarding(t, false) })
+	t.Run("v5 lz4", func(t *testing.T) { forwarding(t, true) })
+}
+
+func forwarding(t *testing.T, lz4 bool) {
+	direct, _, relayed, server := paths(t, lz4)
 	const requests, rounds = 8_000, 7
 	direct.round(t, requests)
 	relayed.round(t, requests)
