@@ -45,7 +45,7 @@ func gocqlSession(t *testing.T, address string, version int, c gocql.Compressor)
 	cluster := gocql.NewCluster(address)
 	cluster.ProtoVersion, cluster.Compressor, cluster.NumConns = version, c, 1
 	cluster.DefaultTimestamp = false // the proxy's then
-	cluster.Timeout, cluster.ConnectTimeout = 20*time.Second, 20*time.Second
+	cluster.Timeout, cluster.ConnectTimeout = 2*time.Minute, 2*time.Minute
 	s, err := cluster.CreateSession()
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func apacheSession(t *testing.T, address string, version int, c apache.Compresso
 	cluster := apache.NewCluster(address)
 	cluster.ProtoVersion, cluster.Compressor, cluster.NumConns = version, c, 1
 	cluster.DefaultTimestamp = false // the proxy's then
-	cluster.Timeout, cluster.ConnectTimeout = 20*time.Second, 20*time.Second
+	cluster.Timeout, cluster.ConnectTimeout = 2*time.Minute, 2*time.Minute
 	s, err := cluster.CreateSession()
 	if err != nil {
 		t.Fatal(err)
