@@ -21,8 +21,10 @@ import (
 // lz4Compressor is gocql's lz4, which is a module of its own.
 type lz4Compressor struct{}
 
-func (lz4Compressor) Name() string                       { return "lz4" }
-func (lz4Compressor) Encode(data []byte) ([]byte, error) { return proxytest.Compress(compress.LZ4, data), nil }
+func (lz4Compressor) Name() string { return "lz4" }
+func (lz4Compressor) Encode(data []byte) ([]byte, error) {
+	return proxytest.Compress(compress.LZ4, data), nil
+}
 func (lz4Compressor) Decode(data []byte) ([]byte, error) {
 	n, _, err := compress.LZ4.Length(data)
 	if err != nil {

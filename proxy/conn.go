@@ -10,6 +10,7 @@ import (
 
 	"github.com/helenus-db/helenus/proxy/compress"
 	"github.com/helenus-db/helenus/proxy/ledger"
+	"github.com/helenus-db/helenus/proxy/limit"
 	"github.com/helenus-db/helenus/proxy/login"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -26,6 +27,7 @@ type conn struct {
 	server  *Server
 	gate    *gate
 	client  atomic.Pointer[Client] // replaced when STARTUP and AUTHENTICATE are seen
+	guest   *limit.Guest           // its share of what the client's address may have
 	front   net.Conn               // to the client
 	back    net.Conn               // to Cassandra
 	mode    atomic.Int32           // a pipe.Mode: what the client speaks
@@ -40,8 +42,8 @@ type conn struct {
 	keyspace      atomic.Pointer[string] // in use; nil for none
 	authenticated atomic.Bool
 	closed        atomic.Bool   // both sockets are: nothing more is sent
-	leaving       atomic.Bool   // it is being drained
-	registered    atomic.Uint32 // what events about nodes the client wants
+	leaving       atomic.Bool   // it is being drained: requests are refused
+	registered    atomic.Uint32 // what events about nodes the client wants, as Cassandra has answered
 	opaqueEnded   func()        // set by the downward goroutine
 
 	spares spares
@@ -53,6 +55,7 @@ type conn struct {
 		records     []Record
 		reading     reading
 		compression string // the last STARTUP asked for; "" if for none
+		long        judgement
 	}
 	down struct {
 		out      *pipe.Writer
@@ -62,8 +65,8 @@ type conn struct {
 	}
 }
 
-func (s *Server) newConn(g *gate, front net.Conn) *conn {
-	c := &conn{server: s, gate: g, front: front, bound: cache[*bound]{most: maxBound, mostBytes: maxBoundBytes},
+func (s *Server) newConn(g *gate, front net.Conn, guest *limit.Guest) *conn {
+	c := &conn{server: s, gate: g, front: front, guest: guest, bound: cache[*bound]{most: maxBound, mostBytes: maxBoundBytes},
 		sheet: s.ledger.Open(g.place()), since: time.Now()}
 	c.active.Store(s.now())
 	c.client.Store(&Client{ID: s.lastID.Add(1), Address: front.RemoteAddr().String()})
@@ -147,7 +150,7 @@ func (c *conn) run(ctx context.Context) error {
 }
 
 // explain tells the client why its connection is closed, if the fault is in what it sent, and waits a little for it to
-// hear: closing a socket with unread bytes would throw the answer away.
+// hear.
 func (c *conn) explain(err error) {
 	var e *protocolError
 	var undecodable *pipe.Undecodable

@@ -198,6 +198,9 @@ func (c *conn) learnPrepared(r *wire.Reader, p pending) {
 // handshake follows the connection's beginning: after the first READY or AUTHENTICATE version 5 goes over to segments and
 // what STARTUP asked for is compressed (compression.go); after READY or AUTH_SUCCESS long requests are allowed.
 func (c *conn) handshake(h wire.Header, p pending) {
+	if p.events != 0 && h.Opcode == wire.OpReady {
+		c.registered.Or(p.events)
+	}
 	if h.Opcode != wire.OpAuthenticate {
 		c.authenticated.Store(true)
 	} else {

@@ -26,6 +26,8 @@ type gate struct {
 	node    atomic.Pointer[Node] // nil: any node
 	retired atomic.Bool          // its node left: it is closed, and its clients are being drained
 
+	accepted chan struct{} // closed when it accepts no more
+
 	// The control connection's goroutine's own, in mirror topology:
 	removed bool  // Cassandra said that the node left
 	missing int64 // since when the node is not listed, 0 if it is
@@ -70,13 +72,17 @@ func (s *Server) open(ctx context.Context, slot int, node *Node) (*gate, error) 
 		return nil, fmt.Errorf("proxy: there is no address to listen on for node %d: give one address, or as many as there are nodes (listen is %q)",
 			slot+1, s.options.Listen)
 	}
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", address)
+	l, err := s.options.Open(ctx, address)
 	if err != nil {
 		return nil, fmt.Errorf("proxy: can not listen on %s: %w: is another program (or another helenus) using the port? "+
 			"stop it, or choose another listen address", address, err)
 	}
-	g := &gate{server: s, slot: slot, listener: l}
+	return s.accept(l, slot, node)
+}
+
+// accept takes clients in from a listener, which it closes on an error.
+func (s *Server) accept(l net.Listener, slot int, node *Node) (*gate, error) {
+	g := &gate{server: s, slot: slot, listener: l, accepted: make(chan struct{})}
 	g.node.Store(node)
 	if a, ok := l.Addr().(*net.TCPAddr); ok {
 		g.shown = a.AddrPort()
@@ -96,9 +102,44 @@ func (s *Server) open(ctx context.Context, slot int, node *Node) (*gate, error) 
 	s.work.Add(1)
 	go func() {
 		defer s.work.Done()
+		defer close(g.accepted)
 		g.accept()
 	}()
 	return g, nil
+}
+
+// Listener is a gate as it is handed to another process: a listening socket, its slot, and the node that its clients are
+// led to.
+type Listener struct {
+	net.Listener `json:"-"`
+	Slot         int
+	Node         *Node // nil: any
+}
+
+// Listeners returns what is listened on, by slot.
+func (s *Server) Listeners() (list []Listener) {
+	for _, g := range s.allGates() {
+		list = append(list, Listener{Listener: g.listener, Slot: g.slot, Node: g.node.Load()})
+	}
+	return list
+}
+
+// inherit accepts from the listeners that another process handed over. Elsewhere than in mirror topology there are so many,
+// and they lead to any node.
+func (s *Server) inherit(most int) error {
+	for _, l := range s.options.Inherited {
+		if s.options.Topology != Mirror {
+			if l.Slot >= most {
+				l.Close()
+				continue
+			}
+			l.Node = nil
+		}
+		if _, err := s.accept(l.Listener, l.Slot, l.Node); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (g *gate) accept() {
@@ -117,15 +158,16 @@ func (g *gate) accept() {
 			}
 			continue
 		}
-		if !s.welcome(g, front) {
-			front.Close()
+		guest, refusal := s.welcome(g, front)
+		if guest == nil {
+			s.turnAway(front, refusal)
 			continue
 		}
 		go func() {
 			defer s.work.Done()
-			c := s.newConn(g, front)
+			c := s.newConn(g, front, guest)
 			err := c.run(s.ctx)
-			s.leave(front)
+			s.leave(front, guest)
 			c.endSheet()
 			s.log.Debug("client connection ended", "client", c.client.Load().Address, "error", err)
 		}()
@@ -181,6 +223,7 @@ func (g *gate) dial(ctx context.Context) (net.Conn, error) {
 		c, err := s.dialer.Dial(ctx, t)
 		s.outages.note(t, s.now(), err == nil)
 		if err == nil {
+			s.lookAfter(c)
 			return c, nil
 		}
 		errs = append(errs, err)

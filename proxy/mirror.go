@@ -195,57 +195,15 @@ func (s *Server) retire(g *gate) {
 		s.mu.Unlock()
 	}
 	s.publish()
-	s.tell(ring.TopologyChange, ring.RemovedNode, func(c *conn) netip.AddrPort { return c.eventAddress(gone) })
-	s.dismiss(func(c *conn) bool { return c.gate == g })
+	told := s.tell(ring.TopologyChange, ring.RemovedNode, func(c *conn) netip.AddrPort { return c.eventAddress(gone) })
+	s.dismiss(told > 0, func(c *conn) bool { return c.gate == g })
 }
 
 // dismissStrays drains the clients of slot 0 that were connected to another node than the one that it got.
 func (s *Server) dismissStrays() {
-	s.dismiss(func(c *conn) bool {
+	s.dismiss(false, func(c *conn) bool {
 		n := c.gate.node.Load()
 		return n != nil && c.back.RemoteAddr().String() != n.Address
-	})
-}
-
-// dismissFor bounds how long a client that is drained may take to receive the answers to what it asked.
-const dismissFor = 10 * time.Second
-
-// dismiss drains connections: new requests are answered Overloaded (drivers go to their next host), and each is closed
-// once nothing is in flight on it.
-func (s *Server) dismiss(which func(*conn) bool) {
-	var list []*conn
-	for _, c := range s.connections() {
-		if which(c) {
-			c.leaving.Store(true)
-			list = append(list, c)
-		}
-	}
-	if len(list) == 0 {
-		return
-	}
-	s.work.Go(func() {
-		deadline := time.NewTimer(dismissFor)
-		defer deadline.Stop()
-		tick := time.NewTicker(10 * poll)
-		defer tick.Stop()
-		for len(list) > 0 {
-			list = slices.DeleteFunc(list, func(c *conn) bool {
-				if c.quiet() || c.over() {
-					c.close()
-				}
-				return c.closed.Load()
-			})
-			select {
-			case <-tick.C:
-			case <-deadline.C:
-				for _, c := range list {
-					c.close()
-				}
-				return
-			case <-s.ctx.Done():
-				return
-			}
-		}
 	})
 }
 

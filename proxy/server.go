@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/helenus-db/helenus/proxy/certs"
 	"github.com/helenus-db/helenus/proxy/control"
 	"github.com/helenus-db/helenus/proxy/ledger"
+	"github.com/helenus-db/helenus/proxy/limit"
 	"github.com/helenus-db/helenus/proxy/ring"
 )
 
@@ -78,6 +80,24 @@ type Options struct {
 	// HandshakeTimeout is how long a client may take until it is ready to ask, authentication included; default 30 s.
 	HandshakeTimeout time.Duration
 
+	// KeepAlive is how long a peer, client or node, may be silent until it is probed; one that is found gone after as long
+	// again loses its connection. Default 30 s.
+	KeepAlive time.Duration
+
+	MaxConnectionsPerClient int // of one remote address; 0: any number
+	MaxRequestsPerClient    int // QUERY, PREPARE, EXECUTE and BATCH a second of one remote address; 0: any number
+	RequestBurst            int // how many of those may come at once; 0: a second's worth
+
+	// DrainTimeout is how long a drain may take; then what is left is cut off. Default 10 s.
+	DrainTimeout time.Duration
+	// DrainGrace is how long of it clients that were told to go are still served; 0: not at all.
+	DrainGrace time.Duration
+
+	// Open opens a listener, host:port. Default: a TCP listener of the process's own.
+	Open func(ctx context.Context, address string) (net.Listener, error)
+	// Inherited are listeners that another process handed over, as its Server.Listeners gave them.
+	Inherited []Listener
+
 	// StripCompression keeps clients' compression from Cassandra: it is not offered, and who compresses all the same is
 	// decompressed on the way and answered uncompressed.
 	StripCompression bool
@@ -100,6 +120,7 @@ type Server struct {
 	lastID   atomic.Uint64
 	dialer   certs.Dialer
 	warned   rarely
+	guests   *limit.Guests
 	draining atomic.Bool
 
 	ctx    context.Context
@@ -117,7 +138,8 @@ type Server struct {
 	mu     sync.Mutex
 	closed bool
 	conns  map[*conn]struct{}
-	fronts map[net.Conn]struct{} // accepted, their upstream connection not there yet
+	fronts map[net.Conn]struct{} // clients, from when they are accepted until they are gone
+	away   map[net.Conn]struct{} // refused, being told why
 	gates  []*gate               // sorted by slot
 }
 
@@ -158,6 +180,18 @@ func New(o Options) (*Server, error) {
 	if o.HandshakeTimeout <= 0 {
 		o.HandshakeTimeout = 30 * time.Second
 	}
+	if o.KeepAlive <= 0 {
+		o.KeepAlive = 30 * time.Second
+	}
+	if o.DrainTimeout <= 0 {
+		o.DrainTimeout = 10 * time.Second
+	}
+	if o.Open == nil {
+		o.Open = func(ctx context.Context, address string) (net.Listener, error) {
+			var config net.ListenConfig
+			return config.Listen(ctx, "tcp", address)
+		}
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -167,7 +201,8 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{options: o, log: o.Log, observed: o.Recorder != nil || o.Rewriter != nil,
 		prepared: prepareds{byID: cache[*Prepared]{most: maxPrepared, mostBytes: maxPreparedBytes}},
-		conns:    make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{})}
+		guests:   limit.NewGuests(o.MaxConnectionsPerClient, o.MaxRequestsPerClient, o.RequestBurst),
+		conns:    make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{}), away: make(map[net.Conn]struct{})}
 	s.view.Store(new(ring.View))
 	if err := s.advertise(); err != nil {
 		return nil, err
@@ -188,7 +223,13 @@ func (s *Server) Start(ctx context.Context) error {
 	if s.options.Topology != Mirror {
 		first = len(addresses(s.options.Listen))
 	}
+	if err := s.inherit(first); err != nil {
+		return err
+	}
 	for slot := range first {
+		if slices.ContainsFunc(s.allGates(), func(g *gate) bool { return g.slot == slot }) {
+			continue
+		}
 		if _, err := s.open(ctx, slot, nil); err != nil {
 			return err
 		}
@@ -232,28 +273,6 @@ func (s *Server) Addrs() []string {
 
 // Nodes returns the cluster's nodes as the control connection last read them, sorted by address.
 func (s *Server) Nodes() []Node { return s.control.Nodes() }
-
-func (s *Server) welcome(g *gate, front net.Conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.draining.Load() {
-		s.ledger.Turn(g.place(), ledger.Drained)
-		return false
-	}
-	if len(s.fronts) >= s.options.MaxConnections {
-		s.ledger.Turn(g.place(), ledger.Refused)
-		return false
-	}
-	s.fronts[front] = struct{}{}
-	s.work.Add(1)
-	return true
-}
-
-func (s *Server) leave(front net.Conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.fronts, front)
-}
 
 // adopt makes a connection known to Barrier and Shutdown; false if the server is closed.
 func (s *Server) adopt(c *conn) bool {

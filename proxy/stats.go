@@ -14,6 +14,10 @@ type stats struct {
 	told       atomic.Uint64 // events about nodes that the server itself sent
 	unlistened atomic.Int64  // nodes that have no listener, now
 	withTLS    atomic.Uint64 // connections that spoke TLS where it is not
+	limited    atomic.Uint64 // requests: the client's address sent too many
+	drains     atomic.Uint64
+	drained    atomic.Uint64 // connections ended by a drain when they were quiet
+	cut        atomic.Uint64 // connections that a drain had no more time for
 }
 
 // Stats is a picture of the server's counters since it started.
@@ -27,6 +31,9 @@ type Stats struct {
 	Untrusted          uint64 // their TLS handshake failed
 	WithoutTLS         uint64 // they spoke CQL where TLS is spoken
 	WithTLS            uint64 // they spoke TLS where it is not; also counted as Malformed
+	Limited            uint64 // requests refused because their client's address sent too many
+	Drains             uint64
+	Drained, Cut       uint64 // connections: ended by a drain when they were quiet, or cut off at the end of its time
 	Requests           uint64 // answered
 	Failures           uint64 // of those, by an ERROR
 	Taken              uint64 // taken by the Rewriter
@@ -43,11 +50,13 @@ func (s *Server) Stats() Stats {
 	n := len(s.fronts)
 	s.mu.Unlock()
 	sum, accepted, ended := s.ledger.Sum()
+	t := &s.stats
 	return Stats{Connections: n, Accepted: accepted, Refused: ended[ledger.Refused], Unreachable: ended[ledger.Unreachable],
 		Malformed: ended[ledger.Malformed], Unfinished: ended[ledger.Unfinished],
-		Untrusted: ended[ledger.Untrusted], WithoutTLS: ended[ledger.WithoutTLS], WithTLS: s.stats.withTLS.Load(),
+		Untrusted: ended[ledger.Untrusted], WithoutTLS: ended[ledger.WithoutTLS], WithTLS: t.withTLS.Load(),
+		Limited: t.limited.Load(), Drains: t.drains.Load(), Drained: t.drained.Load(), Cut: t.cut.Load(),
 		Requests: sum.Requests, Failures: sum.Errors, Taken: sum.Taken, Rewritten: sum.Rewritten,
-		Unread: s.stats.unread.Load(), Told: s.stats.told.Load(), Unlistened: int(s.stats.unlistened.Load()),
+		Unread: t.unread.Load(), Told: t.told.Load(), Unlistened: int(t.unlistened.Load()),
 		BytesUp: sum.BytesUp, BytesDown: sum.BytesDown}
 }
 
@@ -59,6 +68,10 @@ var (
 	toldMetric     = metric("topology_events_total", "Events about nodes, or members of the fleet, that Helenus itself sent to clients.")
 	unlistedMetric = metric("nodes_unlistened", "Nodes that have no listener, so that clients do not see them.")
 	gatesMetric    = metric("listeners", "Listeners for applications.")
+	limitedMetric  = metric("requests_limited_total", "Requests refused because their client's address sent more than max-requests-per-client.")
+	drainsMetric   = metric("drains_total", "Drains: of all connections at a stop or a hand-over, of some when their node has left.")
+	drainedMetric  = metric("connections_drained_total", "Client connections ended by a drain, once they were quiet.")
+	cutMetric      = metric("connections_cut_total", "Client connections that were not quiet before a drain's time was over.")
 )
 
 func metric(name, help string) *prometheus.Desc {
@@ -68,7 +81,8 @@ func metric(name, help string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (s *Server) Describe(ch chan<- *prometheus.Desc) {
 	s.ledger.Describe(ch)
-	for _, d := range []*prometheus.Desc{readyMetric, drainingMetric, nodesMetric, gatesMetric, unreadMetric, toldMetric, unlistedMetric} {
+	for _, d := range []*prometheus.Desc{readyMetric, drainingMetric, nodesMetric, gatesMetric, unlistedMetric, unreadMetric, toldMetric,
+		limitedMetric, drainsMetric, drainedMetric, cutMetric} {
 		ch <- d
 	}
 }
@@ -90,6 +104,13 @@ func (s *Server) Collect(ch chan<- prometheus.Metric) {
 	gauge(nodesMetric, len(s.Nodes()))
 	gauge(gatesMetric, len(s.Addrs()))
 	gauge(unlistedMetric, int(s.stats.unlistened.Load()))
-	ch <- prometheus.MustNewConstMetric(unreadMetric, prometheus.CounterValue, float64(s.stats.unread.Load()))
-	ch <- prometheus.MustNewConstMetric(toldMetric, prometheus.CounterValue, float64(s.stats.told.Load()))
+	counter := func(d *prometheus.Desc, v *atomic.Uint64) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v.Load()))
+	}
+	counter(unreadMetric, &s.stats.unread)
+	counter(toldMetric, &s.stats.told)
+	counter(limitedMetric, &s.stats.limited)
+	counter(drainsMetric, &s.stats.drains)
+	counter(drainedMetric, &s.stats.drained)
+	counter(cutMetric, &s.stats.cut)
 }

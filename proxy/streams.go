@@ -31,6 +31,7 @@ type pending struct {
 	prepared    *Prepared
 	extra       *extra // nil for nearly all
 	bytes       int32
+	events      uint32 // REGISTER: what for
 	consistency uint16
 	opcode      byte
 	paged       bool

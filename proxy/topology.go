@@ -121,18 +121,22 @@ const (
 	wantsTopology
 )
 
-// register remembers which events about nodes the client wants.
-func (c *conn) register(h wire.Header, body []byte) {
+// registration reads which events about nodes a REGISTER is for.
+func registration(h wire.Header, body []byte) (wanted uint32) {
 	r := wire.NewReader(body)
 	r.SkipRequestPrefix(h.Flags)
 	for n := int(r.Short()); n > 0 && !r.Bad(); n-- {
 		switch string(r.String()) {
 		case ring.StatusChange:
-			c.registered.Or(wantsStatus)
+			wanted |= wantsStatus
 		case ring.TopologyChange:
-			c.registered.Or(wantsTopology)
+			wanted |= wantsTopology
 		}
 	}
+	if r.Bad() {
+		return 0
+	}
+	return wanted
 }
 
 // onEvent deals with an event from Cassandra. In mirror topology a node's coming and going is not passed on: this server
@@ -168,8 +172,9 @@ func (c *conn) eventAddress(n ring.Node) netip.AddrPort {
 
 func isGocql(driver string) bool { return strings.Contains(driver, "gocql") }
 
-// tell sends an event to every client that registered for its kind; at says which address it carries for a client.
-func (s *Server) tell(kind, change string, at func(*conn) netip.AddrPort) {
+// tell sends an event to every client that registered for its kind and returns how many; at says which address it carries
+// for a client.
+func (s *Server) tell(kind, change string, at func(*conn) netip.AddrPort) (told int) {
 	want := wantsStatus
 	if kind == ring.TopologyChange {
 		want = wantsTopology
@@ -182,5 +187,7 @@ func (s *Server) tell(kind, change string, at func(*conn) netip.AddrPort) {
 		c.down.out.Send(wire.AppendFrame(nil, wire.Header{Version: c.client.Load().Version | wire.ResponseBit, Stream: -1,
 			Opcode: wire.OpEvent}, body))
 		s.stats.told.Add(1)
+		told++
 	}
+	return told
 }

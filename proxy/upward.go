@@ -69,8 +69,8 @@ func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pip
 	if err := c.early(h); err != nil {
 		return pipe.Pass, nil, err
 	}
-	draining := (c.server.draining.Load() || c.leaving.Load()) && h.Opcode != wire.OpOptions
-	if !complete && (draining || c.mustSeeWhole(h)) {
+	refusal := c.refusal(h, complete, now)
+	if !complete && (refusal != "" || c.mustSeeWhole(h)) {
 		return pipe.Whole, nil, nil
 	}
 	t := c.streams.reserve(h.Stream)
@@ -79,9 +79,9 @@ func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pip
 			message: fmt.Sprintf("Stream id %d is used again before its last request was answered", h.Stream)}
 	}
 	p := pending{start: now, bytes: int32(h.Length), opcode: h.Opcode}
-	if draining {
+	if refusal != "" {
 		t.claim(p)
-		return pipe.Drop, nil, c.refuse(h, t, wire.ErrOverloaded, "the proxy is shutting down: retry on the next host", nil)
+		return pipe.Drop, nil, c.refuse(h, t, wire.ErrOverloaded, refusal, nil)
 	}
 	switch h.Opcode {
 	case wire.OpStartup:
@@ -101,7 +101,7 @@ func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pip
 	case wire.OpBatch:
 		return c.onBatch(h, body, t, p)
 	case wire.OpRegister:
-		c.register(h, body)
+		p.events = registration(h, body)
 	}
 	t.claim(p)
 	return pipe.Pass, nil, nil

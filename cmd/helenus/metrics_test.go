@@ -22,7 +22,7 @@ func assembled(t *testing.T) *helenus {
 	t.Helper()
 	s := config.Defaults()
 	s.Listen, s.Admin, s.StateDir = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
-	h, err := assemble(context.Background(), s, logger(s))
+	h, err := assemble(context.Background(), s, &inheritance{}, logger(s))
 	if err != nil {
 		t.Fatal(err)
 	}

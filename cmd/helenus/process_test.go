@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -42,7 +43,27 @@ type process struct {
 	args   []string
 	cmd    *exec.Cmd
 	ended  chan struct{}
-	output *bytes.Buffer
+	output *output
+}
+
+// output is what processes wrote, one after the other or, in a hand-over, side by side.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+// String is everything so far.
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }
 
 // newProcess chooses ports and a state directory; start starts it, and may do so again after kill or stop.
@@ -85,7 +106,7 @@ func (p *process) start(more ...string) {
 	p.cmd.Env = append(os.Environ(), asHelenus+"=1")
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if p.output == nil {
-		p.output = &bytes.Buffer{}
+		p.output = &output{}
 	}
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	if err := p.cmd.Start(); err != nil {

@@ -32,16 +32,24 @@ import (
 
 func runCommand() *cobra.Command {
 	var file string
+	var takeOver bool
 	c := &cobra.Command{Use: "run", Short: "The proxy, with learning, advice and migrations", Args: usage(cobra.NoArgs)}
 	c.Flags().StringVar(&file, "config", "", "YAML file of settings; see docs/configuration.md")
+	c.Flags().BoolVar(&takeOver, "take-over", false, "take the listening sockets over from the helenus that runs with the same state-dir, and let it end; no connection is refused meanwhile")
 	settings := config.Flags(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		s, err := settings(file, os.LookupEnv)
 		if err != nil {
 			return usageError{err}
 		}
-		h, err := assemble(c.Context(), s, logger(s))
+		log := logger(s)
+		from, err := inherit(c.Context(), s, takeOver, log)
 		if err != nil {
+			return err
+		}
+		h, err := assemble(c.Context(), s, from, log)
+		if err != nil {
+			from.close()
 			return err
 		}
 		return h.run(c.Context())
@@ -72,6 +80,8 @@ type helenus struct {
 	advisor  *advisor.Advisor
 	admin    *admin.Server
 	listener net.Listener // of admin
+	from     *inheritance
+	closing  sync.Once
 
 	refreshing sync.Mutex        // orders readings of the schema
 	stale      chan struct{}     // holds one token when the schema must be read again
@@ -116,8 +126,8 @@ func (h *helenus) refresh(ctx context.Context) error {
 }
 
 // assemble wires the parts. Nothing listens yet but the admin API, so that a taken port is an error at once.
-func assemble(ctx context.Context, s *config.Settings, log *slog.Logger) (*helenus, error) {
-	h := &helenus{settings: s, log: log, stale: make(chan struct{}, 1)}
+func assemble(ctx context.Context, s *config.Settings, from *inheritance, log *slog.Logger) (*helenus, error) {
+	h := &helenus{settings: s, log: log, from: from, stale: make(chan struct{}, 1)}
 	if err := h.wire(); err != nil {
 		h.close()
 		return nil, err
@@ -137,7 +147,9 @@ func (h *helenus) wire() (err error) {
 	if err := os.MkdirAll(s.StateDir, 0o700); err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
-	if h.store, err = store.Open(s.StateDir); err != nil {
+	if h.store, err = store.Open(s.StateDir); errors.Is(err, store.ErrLocked) {
+		return fmt.Errorf("%w; or take over from it: run --take-over", err)
+	} else if err != nil {
 		return err
 	}
 	started := time.Now()
@@ -158,8 +170,10 @@ func (h *helenus) wire() (err error) {
 		ContactPoints: s.ContactPoints, Listen: s.Listen, Topology: proxy.Topology(s.Topology), Recorder: h.registry, Rewriter: h.engine,
 		Advertise: s.Advertise, Fleet: s.Fleet,
 		Log: h.log, Username: s.Username, Password: s.Password, MaxFrame: s.MaxFrame, MaxConnections: s.MaxConnections,
-		HandshakeTimeout: s.HandshakeTimeout, StripCompression: s.StripCompression,
 		DialTimeout: dialTimeout, Front: h.secured.listening(), Back: h.secured.dialling(),
+		HandshakeTimeout: s.HandshakeTimeout, StripCompression: s.StripCompression, KeepAlive: s.TCPKeepAlive,
+		MaxConnectionsPerClient: s.MaxConnectionsPerClient, MaxRequestsPerClient: s.MaxRequestsPerClient, RequestBurst: s.RequestBurst,
+		DrainTimeout: s.DrainTimeout, DrainGrace: s.DrainGrace, Open: h.from.openCQL, Inherited: h.from.gates,
 		OnEvent: h.heard, Clock: func() int64 { return int64(time.Since(started)) },
 	}); err != nil {
 		return err
@@ -191,8 +205,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 		Ready: h.ready, Metrics: metrics, Log: h.log,
 		Connections: func() any { return h.server.Connections() },
 	})
-	var listening net.ListenConfig
-	if h.listener, err = listening.Listen(ctx, "tcp", h.settings.Admin); err != nil {
+	if h.listener, err = h.from.openAdmin(ctx, h.settings.Admin); err != nil {
 		return fmt.Errorf("admin address: %w; is another helenus running? choose another with --admin", err)
 	}
 	return nil
@@ -233,7 +246,7 @@ func (h *helenus) heard(e proxy.Event) {
 	}
 }
 
-// run works until ctx ends. Rules are restored before the first connection is accepted.
+// run works until ctx ends, or until another process has taken over. Rules are restored before the first connection is accepted.
 func (h *helenus) run(ctx context.Context) error {
 	defer h.close()
 	if err := h.engine.Restore(ctx); err != nil {
@@ -252,34 +265,45 @@ func (h *helenus) run(ctx context.Context) error {
 	}
 	served := make(chan error, 1)
 	go func() { served <- h.admin.Serve(h.listener) }()
-	var err error
-	select {
-	case <-ctx.Done():
-		h.log.Info("stopping")
-	case err = <-served:
+	giver := h.giver()
+	defer giver.Close()
+	end := func(drain func(context.Context) error) error { return h.stop(drain, stop, &work) }
+	for {
+		select {
+		case <-ctx.Done():
+			h.log.Info("stopping")
+			return end(h.server.Shutdown)
+		case err := <-served:
+			return errors.Join(err, end(h.server.Shutdown))
+		case next := <-giver.Asked():
+			if kept := h.agree(next); kept != nil {
+				return h.handOver(next, kept, giver, end)
+			}
+		}
 	}
-	return errors.Join(err, h.stop(stop, &work))
 }
 
-// drainFor is how long requests under way are waited for.
-const drainFor = 10 * time.Second
+// closeFor bounds the end of what is not the proxy.
+const closeFor = 10 * time.Second
 
 // stop drains the proxy first, while everything that answers requests still works.
-func (h *helenus) stop(stop context.CancelFunc, work *sync.WaitGroup) error {
-	draining, cancel := context.WithTimeout(context.Background(), drainFor)
-	defer cancel()
-	err := h.server.Shutdown(draining)
-	if errors.Is(err, context.DeadlineExceeded) {
-		h.log.Warn("requests were cut off", "waited", drainFor)
+func (h *helenus) stop(drain func(context.Context) error, stop context.CancelFunc, work *sync.WaitGroup) error {
+	err := drain(context.Background())
+	if errors.Is(err, context.DeadlineExceeded) { // the drain has logged what was cut off
 		err = nil
 	}
 	stop()
 	work.Wait()
-	h.engine.Close(draining)
-	return errors.Join(err, h.admin.Shutdown(draining), h.saveSnapshot(context.Background()))
+	closing, cancel := context.WithTimeout(context.Background(), closeFor)
+	defer cancel()
+	h.engine.Close(closing)
+	return errors.Join(err, h.admin.Shutdown(closing), h.saveSnapshot(context.Background()))
 }
 
-func (h *helenus) close() {
+func (h *helenus) close() { h.closing.Do(h.closeAll) }
+
+func (h *helenus) closeAll() {
+	h.from.close()
 	if h.listener != nil {
 		_ = h.listener.Close()
 	}

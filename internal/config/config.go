@@ -54,11 +54,18 @@ type Settings struct {
 
 	SlowRequest time.Duration `name:"slow-request" default:"500ms" help:"requests that take as long are logged, with their statement's text but without values; 0: none"`
 
-	MaxConnections int `name:"max-connections" default:"4096" help:"client connections; further ones are closed at once"`
+	MaxConnections int `name:"max-connections" default:"4096" help:"client connections; further ones are answered Overloaded and closed"`
 	MaxFrame       int `name:"max-frame" default:"16777216" help:"largest request, bytes"`
+
+	MaxConnectionsPerClient int `name:"max-connections-per-client" default:"0" help:"client connections from one address; further ones are answered Overloaded and closed; 0: no limit"`
+	MaxRequestsPerClient    int `name:"max-requests-per-client" default:"0" help:"requests a second from one address, over all its connections; further ones are answered Overloaded; 0: no limit"`
+	RequestBurst            int `name:"request-burst" default:"0" help:"how many of those may come at once; 0: as many as in a second"`
 
 	HandshakeTimeout time.Duration `name:"handshake-timeout" default:"30s" help:"how long a client may take until it is ready or authenticated"`
 	StripCompression bool          `name:"strip-compression" default:"false" help:"keep clients' compression from Cassandra: saves both the work where the network is not the limit"`
+	TCPKeepAlive     time.Duration `name:"tcp-keep-alive" default:"30s" help:"how long a client or a node may be silent until it is probed; one that is found gone after as long again, or takes nothing of what waits for it for twice as long, loses its connection"`
+	DrainTimeout     time.Duration `name:"drain-timeout" default:"10s" help:"how long requests under way are waited for at the end, or when another process takes over; then they are cut off"`
+	DrainGrace       time.Duration `name:"drain-grace" default:"1s" help:"how long of it clients that were told that the node is down are still served"`
 
 	MaxStatements int  `name:"max-statements" default:"10000" help:"statements counted one by one; the rest are counted together"`
 	SampleValues  bool `name:"sample-values" default:"true" help:"look at bound and returned values (hashed with a key that is never stored) in short windows, to find the joins that applications do by hand"`
@@ -199,7 +206,8 @@ func (s *Settings) Validate() error {
 	for _, every := range []struct {
 		name string
 		d    time.Duration
-	}{{"handshake-timeout", s.HandshakeTimeout}, {"advise-every", s.AdviseEvery}, {"snapshots-every", s.SnapshotsEvery}, {"sweep-every", s.SweepEvery}} {
+	}{{"handshake-timeout", s.HandshakeTimeout}, {"tcp-keep-alive", s.TCPKeepAlive}, {"drain-timeout", s.DrainTimeout},
+		{"advise-every", s.AdviseEvery}, {"snapshots-every", s.SnapshotsEvery}, {"sweep-every", s.SweepEvery}} {
 		if every.d < time.Second {
 			wrong(every.name, "is %v; it must be at least 1s", every.d)
 		}

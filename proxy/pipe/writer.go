@@ -118,6 +118,14 @@ func (w *Writer) flushWaiting() bool {
 	return true
 }
 
+// Idle tells whether everything that was sent is written. What the direction's own goroutine writes is not looked at.
+func (w *Writer) Idle() bool {
+	q := &w.post
+	q.Lock()
+	defer q.Unlock()
+	return !q.running && len(q.waiting) == 0
+}
+
 // Settle waits until everything that was sent is written, or failed. It does not wait for the end of a frame that is being
 // streamed, nor then for what was sent.
 func (w *Writer) Settle() {

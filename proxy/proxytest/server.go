@@ -148,6 +148,9 @@ func (c *Conn) SendRaw(b []byte) {
 	}
 }
 
+// Socket is the connection itself.
+func (c *Conn) Socket() net.Conn { return c.c }
+
 // Close cuts the connection.
 func (c *Conn) Close() { c.c.Close() }
 
