@@ -110,6 +110,10 @@ func (c *conn) run(ctx context.Context) error {
 		return net.ErrClosed
 	}
 	defer c.server.forget(c)
+	if c.astray() { // the gate got, or lost, its node while this connection was made: nobody else ends it
+		c.close()
+		return net.ErrClosed
+	}
 	hurry := time.AfterFunc(c.server.options.HandshakeTimeout-time.Since(begun), func() {
 		if !c.authenticated.Load() {
 			c.sheet.Because(ledger.Unfinished)

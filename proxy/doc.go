@@ -24,10 +24,16 @@
 // sent by another goroutine than the direction's own goes through the direction's pipe.Writer, which never
 // blocks the sender. A request that was accepted is answered, or its connection is closed.
 //
+// # The ring
+//
+// Package ring says what clients are shown as the cluster's nodes. topology.go asks it for each connection, gate.go has the
+// listeners and finds the nodes behind them, mirror.go keeps both in step with the cluster, fleet.go watches other proxies.
+//
 // # Where it is thin
 //
-// TLS ends here on either side (secure.go, package certs): Cassandra never sees a client's certificate. In mirror topology all nodes are shown at the address that the client reached
-// the proxy at, on ports that follow one another; a node's listener stays when the node leaves. There is no time limit
+// TLS ends here on either side (secure.go, package certs): Cassandra never sees a client's certificate. An EXECUTE of a
+// statement about nodes that was prepared before this process started is answered as Cassandra does, with the nodes' own
+// addresses. There is no time limit
 // on a request: Cassandra's own hold. A BATCH's child text is never replaced (Rule.Text), only offered
 // to Take. An EXECUTE of an id that was prepared before this process started is not counted.
 //

@@ -51,7 +51,10 @@ func slotAddress(given string, slot int) (string, bool) {
 		}
 		return "", false
 	}
-	host, port, err := net.SplitHostPort(given)
+	if len(list) == 0 {
+		return "", false
+	}
+	host, port, err := net.SplitHostPort(list[0])
 	if err != nil {
 		return "", false
 	}
@@ -174,9 +177,14 @@ func (g *gate) accept() {
 	}
 }
 
-// retryNode is how long a node that could not be reached is taken to be down. A client's connection to it is then closed
-// at once, which drivers take as they take a refused one; the listener stays open, so that nobody else gets its port.
-const retryNode = time.Second
+const (
+	// retryNode is how long a node that could not be reached is taken to be down. A client's connection to it is then
+	// closed at once, which drivers take as they take a refused one; the listener stays open, so that nobody else gets its
+	// port. Whether it is down is found out by dialling, not by events: those are one node's opinion of another.
+	retryNode = time.Second
+	// avoidNode is how long a node that could not be reached is tried after the others, where there are others.
+	avoidNode = 15 * time.Second
+)
 
 // outages remember which nodes could not be reached, and when.
 type outages struct {
@@ -197,18 +205,18 @@ func (o *outages) note(address string, now int64, reached bool) {
 	}
 	o.at[address] = now
 	for a, t := range o.at {
-		if now-t > int64(retryNode) {
+		if now-t > int64(avoidNode) {
 			delete(o.at, a)
 		}
 	}
 }
 
-// out tells whether a node could not be reached a moment ago.
-func (o *outages) out(address string, now int64) bool {
+// within tells whether a node could not be reached, last, so long ago or less.
+func (o *outages) within(d time.Duration, address string, now int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	t, ok := o.at[address]
-	return ok && now-t <= int64(retryNode)
+	return ok && now-t <= int64(d)
 }
 
 // dial connects to the gate's node, or to the first of all nodes that answers.
@@ -216,7 +224,7 @@ func (g *gate) dial(ctx context.Context) (net.Conn, error) {
 	s := g.server
 	var errs []error
 	for _, t := range g.targets() {
-		if g.node.Load() != nil && s.outages.out(t, s.now()) {
+		if g.node.Load() != nil && s.outages.within(retryNode, t, s.now()) {
 			errs = append(errs, fmt.Errorf("%s did not answer a moment ago", t))
 			continue
 		}
@@ -238,7 +246,7 @@ func (g *gate) dial(ctx context.Context) (net.Conn, error) {
 func (g *gate) targets() []string {
 	s := g.server
 	if n := g.node.Load(); n != nil {
-		return []string{n.Address}
+		return []string{n.Target()}
 	}
 	var list []string
 	nodes := s.control.Nodes()
@@ -249,12 +257,12 @@ func (g *gate) targets() []string {
 		turn := s.turn.Add(1)
 		for _, group := range [][]Node{local, others} {
 			for i := range group {
-				list = append(list, group[(uint64(i)+turn)%uint64(len(group))].Address)
+				list = append(list, group[(uint64(i)+turn)%uint64(len(group))].Target())
 			}
 		}
 	} else {
 		for _, n := range nodes {
-			list = append(list, n.Address)
+			list = append(list, n.Target())
 		}
 	}
 	for _, p := range s.options.ContactPoints {
@@ -264,7 +272,7 @@ func (g *gate) targets() []string {
 	}
 	now := s.now()
 	slices.SortStableFunc(list, func(a, b string) int {
-		return cmp.Compare(order(s.outages.out(a, now)), order(s.outages.out(b, now)))
+		return cmp.Compare(order(s.outages.within(avoidNode, a, now)), order(s.outages.within(avoidNode, b, now)))
 	})
 	return list
 }

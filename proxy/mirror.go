@@ -16,7 +16,7 @@ import (
 //	at the first reading            the k-th by (data centre, address) gets slot k; before it, slot 0 leads to any node
 //	joins (it is listed)            the lowest free slot; clients are told NEW_NODE and UP once it listens
 //	has another address             keeps it; new connections go to the new address
-//	is replaced at its address      goes over to the new host id
+//	is replaced at its address      goes over to the new host id, of which clients are told as of one that joins
 //	is down                         stays; connections to it are closed at once while it can not be reached
 //	left (said, and not listed; or  listener closed, clients told REMOVED_NODE and drained, slot free. Slot 0, which
 //	not listed for goneAfter)       applications are configured with, stays open and leads to any node again
@@ -40,14 +40,17 @@ func (s *Server) follow(nodes []Node) {
 	slices.SortFunc(nodes, func(a, b Node) int {
 		return cmp.Or(cmp.Compare(a.DataCenter, b.DataCenter), compareAddresses(a.Address, b.Address))
 	})
-	retired := s.assign(nodes)
-	opened, first := s.admit(nodes)
+	retired, replaced := s.assign(nodes)
+	opened, taken := s.admit(nodes)
+	for _, g := range replaced {
+		opened = append(opened, g.seen())
+	}
 	s.publish()
 	for _, g := range retired {
 		s.retire(g)
 	}
-	if first {
-		s.dismissStrays()
+	if taken {
+		s.dismiss(false, (*conn).astray)
 	}
 	for _, n := range opened {
 		at := func(c *conn) netip.AddrPort { return c.eventAddress(n) }
@@ -62,8 +65,8 @@ func compareAddresses(a, b string) int {
 	return cmp.Or(x.Compare(y), cmp.Compare(a, b))
 }
 
-// assign brings the gates' nodes up to date and returns the gates whose nodes left.
-func (s *Server) assign(nodes []Node) (retired []*gate) {
+// assign brings the gates' nodes up to date and returns the gates whose nodes left, or were replaced.
+func (s *Server) assign(nodes []Node) (retired, replaced []*gate) {
 	free := make(map[string]*Node) // by host id: listed, without a gate
 	for i := range nodes {
 		free[nodes[i].HostID] = &nodes[i]
@@ -93,6 +96,7 @@ func (s *Server) assign(nodes []Node) (retired []*gate) {
 			}
 		}
 		if g.node.Load() != n {
+			replaced = append(replaced, g)
 			continue
 		}
 		if g.missing == 0 {
@@ -102,12 +106,12 @@ func (s *Server) assign(nodes []Node) (retired []*gate) {
 			retired = append(retired, g)
 		}
 	}
-	return retired
+	return retired, replaced
 }
 
-// admit opens gates for the nodes that have none, and returns what is shown of them; first tells that there was none yet.
-func (s *Server) admit(nodes []Node) (opened []ring.Node, first bool) {
-	first = !slices.ContainsFunc(s.allGates(), func(g *gate) bool { return g.node.Load() != nil })
+// admit opens gates for the nodes that have none, and returns what is shown of them; taken tells that one of them got the
+// gate that led to any node, whose clients may be at another one.
+func (s *Server) admit(nodes []Node) (opened []ring.Node, taken bool) {
 	left := 0
 	for i := range nodes {
 		n := &nodes[i]
@@ -120,12 +124,13 @@ func (s *Server) admit(nodes []Node) (opened []ring.Node, first bool) {
 			s.log.Error("no listener for a node: clients do not see it; tried again", "node", n.Address, "error", err)
 			continue
 		}
+		taken = taken || g.slot == 0
 		_, listen := g.name()
 		s.log.Info("listening for a node", "node", n.Address, "listen", listen)
 		opened = append(opened, g.seen())
 	}
 	s.stats.unlistened.Store(int64(left))
-	return opened, first
+	return opened, taken
 }
 
 // gateFor gives a node the lowest free slot.
@@ -199,12 +204,10 @@ func (s *Server) retire(g *gate) {
 	s.dismiss(told > 0, func(c *conn) bool { return c.gate == g })
 }
 
-// dismissStrays drains the clients of slot 0 that were connected to another node than the one that it got.
-func (s *Server) dismissStrays() {
-	s.dismiss(false, func(c *conn) bool {
-		n := c.gate.node.Load()
-		return n != nil && c.back.RemoteAddr().String() != n.Address
-	})
+// astray tells whether a connection leads to another node than its gate now does, or its gate is gone.
+func (c *conn) astray() bool {
+	n := c.gate.node.Load()
+	return c.gate.retired.Load() || (c.server.options.Topology == Mirror && n != nil && c.back.RemoteAddr().String() != n.Target())
 }
 
 func (s *Server) allGates() []*gate {

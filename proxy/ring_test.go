@@ -220,7 +220,7 @@ func TestMirrorFollowsTheCluster(t *testing.T) {
 	prove("a third joined", 3)
 	gate := s.Addrs()[2]
 
-	if err := third.Kill(); err != nil {
+	if err := third.Stop(); err != nil { // says so to the others, which tell at once; a crash takes them 20 s to notice
 		t.Fatal(err)
 	}
 	await(t, told.saw("down "+gate))

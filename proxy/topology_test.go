@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -44,7 +45,12 @@ func startPair(t *testing.T) (a, b *proxytest.Server) {
 	mu.Lock()
 	defer mu.Unlock()
 	for i := range 2 {
-		nodes = append(nodes, startMock(t, handler(i)))
+		m, err := proxytest.StartAt(fmt.Sprintf("127.0.0.%d:0", i+1), handler(i)) // the gates follow the order of addresses
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Close)
+		nodes = append(nodes, m)
 	}
 	return nodes[0], nodes[1]
 }

@@ -56,6 +56,7 @@ type Event struct {
 // Node is a Cassandra node.
 type Node struct {
 	Address    string // for clients, host:port
+	Reached    string // where the control connection reached it, host:port, "" if it did not: a port mapping may hide Address
 	HostID     string // 32 hexadecimal digits
 	DataCenter string
 	Rack       string
@@ -251,7 +252,9 @@ func (k *Connection) refresh(c *session) error {
 	}
 	var first []Node
 	for _, row := range local {
-		first = append(first, nodeOf(row, "broadcast_address", "rpc_address", "rpc_port", remote))
+		n := nodeOf(row, "broadcast_address", "rpc_address", "rpc_port", remote)
+		n.Reached = HostPort(remote.Addr(), int(remote.Port()))
+		first = append(first, n)
 	}
 	peers, err := c.query("SELECT * FROM system.peers_v2")
 	address, port := "native_address", "native_port"
@@ -469,6 +472,14 @@ func (c *session) note(h wire.Header, body []byte) {
 	if !r.Bad() {
 		c.events = append(c.events, e)
 	}
+}
+
+// Target is where to connect to the node, host:port.
+func (n Node) Target() string {
+	if n.Reached != "" {
+		return n.Reached
+	}
+	return n.Address
 }
 
 // HostPort writes an address as Node.Address does.
