@@ -13,13 +13,14 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-.PHONY: help build demo test lint vet house bench churn setup clean
+.PHONY: help build demo test lint vet house bench bench-proxy churn setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
 	@echo 'make test    install what is missing, lint, and run every test, with the race detector, on a real Cassandra'
 	@echo 'make build   $(BIN)/helenus'
 	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
+	@echo 'make bench-proxy   what the proxy costs, as a table (QUICK=1: sooner)        make churn   a minute of coming and going'
 
 build:
 	@.ci/setup demo
@@ -33,6 +34,7 @@ demo:
 # One pass runs unit, property, golden and integration tests and the seeds of every fuzz function.
 test: setup lint vet house $(with)
 	$(with) $(GO) test -race -timeout 20m ./...
+	$(GO) test -run Splice ./bench/relay
 
 setup:
 	@.ci/setup test
@@ -53,6 +55,11 @@ bench:
 .PHONY: $(with)
 $(with):
 	$(GO) build -o $(BIN)/ ./internal/cassandra/with
+
+# What the proxy costs, side by side with the least relay there is; two minutes, and best on a machine that does nothing else.
+bench-proxy:
+	$(GO) build -o $(BIN)/ ./bench/relay
+	$(BIN)/relay $(if $(QUICK),-quick)
 
 # Clients that come and go while rules change, under the race detector, for a minute; in `make test` it is two seconds.
 churn:

@@ -54,6 +54,7 @@ type conn struct {
 		out         *pipe.Writer
 		records     []Record
 		reading     reading
+		recent      [recents]*bound
 		compression string // the last STARTUP asked for; "" if for none
 		long        judgement
 	}
@@ -221,8 +222,8 @@ func (c *conn) end() {
 		}
 	})
 	for i := range c.down.finished {
-		if f := &c.down.finished[i]; f.done != nil { // answered by Cassandra, but the client could not be told
-			f.done(f.reply)
+		if f := &c.down.finished[i]; f.told != nil { // answered by Cassandra, but the client could not be told
+			f.told.done(f.told.reply)
 		}
 	}
 	if c.opaqueEnded != nil {

@@ -18,9 +18,14 @@ type finished struct {
 	record Record
 	extra  *extra
 	x      Exchange
-	rows   bool // it is a Rows answer
-	done   func(Response)
-	reply  Response
+	rows   bool  // it is a Rows answer
+	told   *told // if somebody wants to hear of the answer
+}
+
+// told is what a taken request's Done is called with.
+type told struct {
+	done  func(Response)
+	reply Response
 }
 
 func (d downward) Admit(h wire.Header) error {
@@ -50,11 +55,11 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 	r := wire.NewReader(body)
 	r.SkipResponsePrefix(h.Flags)
 	from := r.Offset()
-	f := finished{slot: t, record: p.record, extra: p.extra, x: Exchange{
-		Client: c.client.Load(), Prepared: p.prepared, Opcode: p.opcode, Start: p.start, RequestBytes: int(p.bytes),
-		ResponseBytes: h.Length, Consistency: p.consistency, Rows: -1, Paged: p.paged, Serial: p.serial,
-		Warned: h.Flags&wire.FlagWarnings != 0,
-	}}
+	f := c.finishing()
+	f.slot, f.record, f.extra = t, p.record, p.extra
+	f.x.Client, f.x.Prepared, f.x.Opcode, f.x.Start, f.x.RequestBytes = c.client.Load(), p.prepared, p.opcode, p.start, int(p.bytes)
+	f.x.ResponseBytes, f.x.Consistency, f.x.Rows, f.x.Paged, f.x.Serial = h.Length, p.consistency, -1, p.paged, p.serial
+	f.x.Warned = h.Flags&wire.FlagWarnings != 0
 	verdict, instead := pipe.Pass, []byte(nil)
 	switch h.Opcode {
 	case wire.OpError:
@@ -67,9 +72,8 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 		}
 		switch kind {
 		case wire.ResultRows:
-			m, rows := wire.CountRows(&r)
 			f.rows = true
-			f.x.Rows, f.x.MorePages = rows, m.Flags&wire.MetaMorePages != 0
+			f.x.MorePages, f.x.Rows = wire.CountKnownRows(&r, p.metadata())
 			if p.system != nil && complete {
 				verdict, instead = c.rewriteTopology(h, body, from, p)
 			}
@@ -87,13 +91,13 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 	case wire.OpReady, wire.OpAuthenticate, wire.OpAuthSuccess:
 		c.handshake(h, p)
 	}
-	c.keep(&f, k, h, body[from:], complete)
+	c.keep(f, k, h, body[from:], complete)
 	word, ok := t.answer()
 	if !ok {
 		return pipe.Pass, nil, errAnswered
 	}
 	f.word = word
-	c.down.finished = append(c.down.finished, f)
+	c.down.finished = c.down.finished[:len(c.down.finished)+1]
 	return verdict, instead, nil
 }
 
@@ -108,6 +112,16 @@ func (c *conn) unasked(h wire.Header, body []byte) error {
 		return errors.New("Cassandra could not read a request") //nolint:revive,staticcheck // a name
 	}
 	return nil
+}
+
+// finishing returns the next of the finished, to be filled in place, as it is long, and counted in at the end. Who returns
+// before sets nothing but what is always set.
+func (c *conn) finishing() *finished {
+	n := len(c.down.finished)
+	if n == cap(c.down.finished) {
+		c.down.finished = append(c.down.finished, finished{})[:n]
+	}
+	return &c.down.finished[:n+1][n]
 }
 
 // keep copies the beginning of the answer for those who want to see it after it was written.
@@ -125,9 +139,9 @@ func (c *conn) keep(f *finished, k *taken, h wire.Header, message []byte, comple
 		}
 	}
 	if k != nil {
-		if f.done = k.answered(); f.done != nil {
-			f.reply = Response{Opcode: h.Opcode, Failed: f.x.Failed, ErrorCode: f.x.ErrorCode,
-				Body: append([]byte(nil), message...), Truncated: cut}
+		if done := k.answered(); done != nil {
+			f.told = &told{done, Response{Opcode: h.Opcode, Failed: f.x.Failed, ErrorCode: f.x.ErrorCode,
+				Body: append([]byte(nil), message...), Truncated: cut}}
 		}
 	}
 }
@@ -145,8 +159,8 @@ func (d downward) Written() {
 		f := &list[i]
 		f.x.End = now
 		c.record(f.record, f.extra, &f.x)
-		if f.done != nil {
-			f.done(f.reply)
+		if f.told != nil {
+			f.told.done(f.told.reply)
 		}
 		f.slot.release(f.word) // Barrier waits for the Done
 		c.spares.give(f.extra)

@@ -114,12 +114,6 @@ func who(address string) string {
 	return string(body[len(body)-1])
 }
 
-func register(t *testing.T, c *proxytest.Client) {
-	t.Helper()
-	body := wire.AppendShort(nil, 2)
-	call(t, c, wire.OpRegister, wire.AppendString(wire.AppendString(body, "TOPOLOGY_CHANGE"), "STATUS_CHANGE"))
-}
-
 func hear(t *testing.T, c *proxytest.Client, want []byte) {
 	t.Helper()
 	if h, body, err := c.Read(); err != nil || h.Opcode != wire.OpEvent || h.Stream != -1 || !bytes.Equal(body, want) {
@@ -143,13 +137,13 @@ func TestGatesFollowTheNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	register(t, client)
+	register(t, client, "TOPOLOGY_CHANGE", "STATUS_CHANGE")
 	gocql, err := proxytest.Connect(addrs[0], 5, "DRIVER_NAME", "github.com/gocql/gocql")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer gocql.Close()
-	register(t, gocql)
+	register(t, gocql, "TOPOLOGY_CHANGE", "STATUS_CHANGE")
 
 	// A third joins. What Cassandra says of it is not passed on: there is no listener yet.
 	c := cluster.start(3, "dc1", "")
@@ -355,7 +349,7 @@ func TestFleet(t *testing.T) {
 	two := startProxy(t, a.Server, proxy.Options{Topology: proxy.Fleet, Listen: members[1], Fleet: members})
 	await(t, func() bool { return one.Ready() && two.Ready() })
 	client := connect(t, one, 4)
-	register(t, client)
+	register(t, client, "TOPOLOGY_CHANGE", "STATUS_CHANGE")
 	other := tcp(members[1])
 	_, body := call(t, client, wire.OpQuery, proxytest.QueryBody(4, "SELECT * FROM system.peers_v2"))
 	if want := wire.AppendBytes(wire.AppendBytes(nil, other.IP.To4()), wire.AppendInt(nil, int32(other.Port))); !bytes.Contains(body, want) {

@@ -17,6 +17,9 @@ const (
 	maxPreparedBytes = 128 << 20
 )
 
+// recents is how many statements a connection finds without a map.
+const recents = 16
+
 // cache maps prepared ids to what is known of them.
 type cache[V interface{ size() int }] struct {
 	most, mostBytes int
@@ -99,9 +102,26 @@ func (b *bound) size() int { return b.prepared.size() }
 
 // find returns what is known of a prepared id; nil if nothing is. It runs on the upward goroutine, which alone has the
 // connection's map. epoch is the Rewriter's, loaded after the request was claimed.
+//
+// Those that were found last are looked at first, at a place that the id's last byte gives: ids are hashes, and to compare
+// one is cheaper than to look it up.
 func (c *conn) find(id []byte, epoch uint64) *bound {
-	b := c.bound.entries[string(id)]
 	changed := c.server.prepared.changed.Load()
+	place := new(*bound)
+	if n := len(id); n > 0 {
+		place = &c.up.recent[id[n-1]%recents]
+	}
+	if b := *place; b != nil && b.epoch == epoch && b.changed == changed && b.prepared.ID == string(id) {
+		return b
+	}
+	b := c.lookUp(id, epoch, changed)
+	*place = b
+	return b
+}
+
+// lookUp is find in the maps.
+func (c *conn) lookUp(id []byte, epoch, changed uint64) *bound {
+	b := c.bound.entries[string(id)]
 	if b != nil && b.epoch == epoch && b.changed == changed {
 		return b
 	}

@@ -39,6 +39,14 @@ type pending struct {
 	system      *ask // asks where nodes are: the answer is rewritten; nil for nearly all
 }
 
+// metadata is what the answer's rows are likely to begin with, nil if that is not known.
+func (p *pending) metadata() []byte {
+	if p.prepared == nil {
+		return nil
+	}
+	return p.prepared.ResultMetadata
+}
+
 type slot struct {
 	state atomic.Uint64
 	taken atomic.Pointer[taken] // if the Rewriter has the request; set after the claim, so not part of pending

@@ -185,7 +185,7 @@ func (c *conn) replaceText(h wire.Header, body []byte, s *wire.Statement, rule R
 }
 
 func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p pending) (pipe.Verdict, []byte, error) {
-	q, ok := wire.ParseHead(h.Opcode, h.Version, h.Flags, body)
+	q, ok := wire.ParseHead(h.Version, h.Flags, body)
 	if !ok {
 		t.claim(p)
 		return pipe.Pass, nil, nil

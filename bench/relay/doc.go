@@ -1,21 +1,33 @@
-// Package relay measures what it costs to put Helenus between an application and Cassandra, against no relay and against
-// the least that a relay can do (io.Copy each way, which Linux does by splice, without the bytes entering the process).
+// Command relay measures what it costs to put Helenus between an application and Cassandra, side by side with the least
+// that a relay can do: io.Copy each way, which Linux does by splice(2), without the bytes entering the process.
 //
-//	go test -bench . ./bench/relay
+//	make bench-proxy              the table; about two minutes
+//	bin/relay -quick -json        fewer rounds; for programs
+//	bin/relay -profile DIR        and a CPU profile of the Helenus process for each load
 //
-// Eight connections keep sixteen EXECUTEs each in flight, protocol version 4, against proxytest's Cassandra on the
-// loopback: directly, through the bare relay, and through proxy.Server with a capture.Registry that counts (its value
-// windows closed) and a Rewriter that has no rules. The three take turns in short rounds, so that what else the machine
-// does hits all alike, and what is reported of each is the median of its rounds.
+// It is one program in several processes (process.go): the one that was called is the application; it starts a Cassandra
+// that answers out of its head (backend.go), a splice relay, and a Helenus as `helenus run` wires its data path: the
+// server, the registry that counts, value windows at their defaults (relays.go). So each one's CPU time is its own.
 //
-// # What the numbers mean
+// # How it measures
 //
-// Client, relay and server are one process, as a benchmark must be that anybody can run; getrusage can not tell them
-// apart. The relay's own CPU time is therefore what the process used less what the direct round next to it used, and the
-// same for allocations. That is what the relay adds: system calls and scheduling that it causes on both its sides included,
-// less what it saves them, as a relay that is slower hands over more requests at a time. Only ratios of one run may be
-// compared between machines.
+// A load is so many connections with so many EXECUTEs in flight on each. It goes by turns directly, through the splice and
+// through Helenus, in rounds of a fraction of a second, so that what else the machine does hits all alike (measure.go). CPU
+// time is what getrusage says of the relay's process before and after the round; latency is measured in the application.
+// A ratio is the median of the turns' ratios. What Helenus allocates is counted by its own runtime, everything in its
+// process included.
 //
-// It is thin in that all is on one machine and in one version of the protocol, no answer is longer than a packet, and
-// nothing is said of latency.
-package relay
+// Only ratios of one run may be compared between machines. Latencies are the machine's first and the relay's second: with
+// fewer processors than processes they say how long one waits for a processor.
+//
+// # What it does not say
+//
+// All is on one machine: a network would hide most of the latency and none of the CPU time. The backend does nothing, so
+// the proxy's share is as large as it can be. Value windows are open for 2 s in 40 s: most rounds do not meet one, and the
+// median does not show them; a row of its own says what they cost while they are open.
+//
+// # The gate
+//
+// Tests run the same processes and fail on ratios of CPU time and on allocations only (gate_test.go): `go test ./bench/relay`,
+// without the race detector, which would slow down Helenus and not the kernel that splices.
+package main

@@ -55,11 +55,28 @@ type Request struct {
 	Params
 }
 
-// ParseHead reads the beginning of a QUERY's or EXECUTE's body, as far as the consistency and the flags: all that is
-// wanted of a request on its way. ok is false if the body ends before.
-func ParseHead(opcode, version, flags byte, body []byte) (q Request, ok bool) {
+// Head is the beginning of an EXECUTE: all that is wanted of one on its way.
+type Head struct {
+	ID          []byte
+	Consistency uint16
+	Flags       uint32 // of the parameters
+}
+
+// ParseHead reads the beginning of an EXECUTE's body, as far as the consistency and the flags. ok is false if the body ends
+// before.
+func ParseHead(version, flags byte, body []byte) (q Head, ok bool) {
 	r := NewReader(body)
-	readHead(&r, &q, opcode, version, flags)
+	r.SkipRequestPrefix(flags)
+	q.ID = r.String()
+	if version >= 5 {
+		r.String() // the metadata's id
+	}
+	q.Consistency = r.Short()
+	if version >= 5 {
+		q.Flags = uint32(r.Int())
+	} else {
+		q.Flags = uint32(r.Byte())
+	}
 	return q, !r.bad
 }
 

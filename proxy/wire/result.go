@@ -1,5 +1,10 @@
 package wire
 
+import (
+	"bytes"
+	"encoding/binary"
+)
+
 // Kinds of RESULT messages.
 const (
 	ResultVoid         int32 = 1
@@ -116,6 +121,21 @@ func CountRows(r *Reader) (m Metadata, rows int) {
 		return m, -1
 	}
 	return m, rows
+}
+
+// CountKnownRows is CountRows of an answer that may begin with metadata that was read before, known (nil if there is none):
+// if it does, that is not read again. more tells that there are more pages.
+func CountKnownRows(r *Reader, known []byte) (more bool, rows int) {
+	if len(known) < 8 || !bytes.HasPrefix(r.Rest(), known) {
+		m, rows := CountRows(r)
+		return m.Flags&MetaMorePages != 0, rows
+	}
+	flags := int32(binary.BigEndian.Uint32(known))
+	r.Take(len(known))
+	if rows = int(r.Int()); r.bad || rows < 0 {
+		rows = -1
+	}
+	return flags&MetaMorePages != 0, rows
 }
 
 // AppendError appends the body of an ERROR message. Those codes that carry more than a message (Unprepared, Unavailable,

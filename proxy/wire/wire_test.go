@@ -176,7 +176,7 @@ func TestEveryCombinationOfParameters(t *testing.T) {
 				if (n == 3) != has(wire.ParamValues) {
 					t.Fatalf("%d values", n)
 				}
-				if head, ok := wire.ParseHead(opcode, version, 0, b); !ok || head.Consistency != 6 || head.Flags != flags {
+				if head, ok := wire.ParseHead(version, 0, b); opcode == wire.OpExecute && (!ok || head.Consistency != 6 || head.Flags != flags || string(head.ID) != "text or id") {
 					t.Fatalf("head %+v", head)
 				}
 				want := body(opcode, version, "text or id", flags|wire.ParamTimestamp)
@@ -252,6 +252,12 @@ func TestCountRows(t *testing.T) {
 		if m, n := wire.CountRows(&r); n != c.want || (m.Flags&wire.MetaMorePages != 0) != c.more {
 			t.Errorf("%s: %d rows, %+v", name, n, m)
 		}
+		for _, known := range [][]byte{nil, c.b[:len(c.b)-4], []byte("anything else"), append(bytes.Clone(c.b), 0)} {
+			r := wire.NewReader(c.b)
+			if more, n := wire.CountKnownRows(&r, known); n != c.want || more != c.more {
+				t.Errorf("%s, %d bytes known: %d rows, more: %v", name, len(known), n, more)
+			}
+		}
 	}
 }
 
@@ -270,7 +276,7 @@ func TestNothingAllocates(t *testing.T) {
 		length, _, _ := wire.ParseSegmentHeader(segment)
 		p, _ := wire.SegmentPayload(segment[:wire.SegmentHeaderSize+length+wire.SegmentTrailerSize])
 		h := wire.ParseHeader(p)
-		q, _ := wire.ParseHead(h.Opcode, h.Version, h.Flags, p[wire.HeaderSize:])
+		q, _ := wire.ParseHead(h.Version, h.Flags, p[wire.HeaderSize:])
 		_, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, p[wire.HeaderSize:])
 		_, _, batchOK := wire.ParseBatch(5, 0, batch, func(wire.Child) {})
 		if len(q.ID) != 16 || !ok || !batchOK {
@@ -301,7 +307,7 @@ func FuzzRequest(f *testing.F) {
 		}
 		q, ok := wire.ParseRequest(opcode, version, flags, b)
 		q.Values(b, func(_, _ []byte, _ int32) {})
-		if head, headOK := wire.ParseHead(opcode, version, flags, b); ok && (!headOK || head.Consistency != q.Consistency || !bytes.Equal(head.ID, q.ID)) {
+		if head, headOK := wire.ParseHead(version, flags, b); ok && opcode == wire.OpExecute && (!headOK || head.Consistency != q.Consistency || !bytes.Equal(head.ID, q.ID)) {
 			t.Errorf("the head of %x is %+v, the whole %+v", b, head, q)
 		}
 		if ok {
