@@ -46,9 +46,10 @@ type conn struct {
 	registered    atomic.Uint32 // what events about nodes the client wants, as Cassandra has answered
 	opaqueEnded   func()        // set by the downward goroutine
 
-	spares spares
-	bound  cache[*bound] // the upward goroutine's own
-	held   atomic.Int64  // bytes of requests that the Rewriter has taken and not yet dealt with
+	spares  spares
+	bound   cache[*bound] // the upward goroutine's own
+	orphans orphans
+	held    atomic.Int64 // bytes of requests that the Rewriter has taken and not yet dealt with
 
 	up struct {
 		out         *pipe.Writer
@@ -217,8 +218,16 @@ func (c *conn) over() bool { return c.closed.Load() || c.mode.Load() == pipe.Opa
 // end settles what the connection's end leaves: forwarded requests that got no answer are lost.
 func (c *conn) end() {
 	c.streams.each(func(_ int16, t *slot) {
-		if k := t.taken.Load(); k != nil && t.isBusy() {
+		if t.status()&occupied == 0 {
+			return
+		}
+		if k := t.taken.Load(); k != nil {
 			k.lost()
+		}
+		c.orphans.Lock() // the sweeper may be at it
+		defer c.orphans.Unlock()
+		if t.status() == busy && t.stream == nobody {
+			t.extra.replaces.abandon()
 		}
 	})
 	for i := range c.down.finished {
@@ -231,11 +240,11 @@ func (c *conn) end() {
 	}
 }
 
-// quiet tells whether nothing is in flight.
+// quiet tells whether nothing is in flight that a client waits for.
 func (c *conn) quiet() bool {
 	quiet := true
 	c.streams.each(func(_ int16, t *slot) {
-		if t.state.Load()&statusMask != free {
+		if s := t.status(); s == busy || s == answered {
 			quiet = false
 		}
 	})

@@ -16,7 +16,14 @@
 // # Requests in flight
 //
 // streams.go remembers what was asked on each stream id, so that the answer can be counted, and so that
-// [Server.Barrier] can wait for everything that was under way at one moment.
+// [Server.Barrier] can wait for everything that was under way at one moment. One that Cassandra does not answer in time is answered
+// by a sweeper (timeout.go); its stream id is the client's again at once, which may need another id towards Cassandra
+// (alias.go).
+//
+// # Statements
+//
+// A prepared id is known from the answer to its PREPARE, or is looked up in Cassandra (resolve.go). A rule's text stands for
+// a prepared statement without changing its id (replace.go).
 //
 // # Requests taken over
 //
@@ -33,11 +40,9 @@
 //
 // TLS ends here on either side (secure.go, package certs): Cassandra never sees a client's certificate. An EXECUTE of a
 // statement about nodes that was prepared before this process started is answered as Cassandra does, with the nodes' own
-// addresses. There is no time limit
-// on a request: Cassandra's own hold. A BATCH's child text is never replaced (Rule.Text), only offered
-// to Take. An EXECUTE of an id that was prepared before this process started is not counted.
+// addresses. Executions of an id that was prepared past this process are counted together, as unresolved, until its text was looked up.
 //
 // The keyspace in use is what Cassandra last answered to a USE. Cassandra runs one connection's requests side by side, so
-// for those that a client sends before the answer to its USE nobody can tell which keyspace they met; no driver does so by
-// itself. Barrier waits as long as a client neither reads its answers nor closes its connection: its caller sets the limit.
+// for those that a client sends before the answer to its USE nobody can tell which keyspace they met: they are counted, and their
+// rules looked for, under the keyspace before. No driver does so by itself. Barrier waits as long as a client neither reads its answers nor closes its connection: its caller sets the limit.
 package proxy

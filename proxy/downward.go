@@ -45,31 +45,59 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 		return pipe.Pass, nil, nil
 	}
 	t := c.streams.at(h.Stream)
-	if !t.isBusy() {
+	switch t.status() {
+	case busy:
+	case orphaned:
+		return c.late(h, body, complete, t)
+	default:
 		return pipe.Pass, nil, c.unasked(h, body)
 	}
-	p, k := t.pending, t.taken.Load()
+	k := t.taken.Load()
 	if k != nil && !k.sent() {
 		return pipe.Pass, nil, fmt.Errorf("an answer came on stream %d to a request that was not sent", h.Stream)
+	}
+	p := t.pending
+	if p.stream == nobody {
+		return c.onOwnAnswer(h, body, complete, t, &p)
 	}
 	r := wire.NewReader(body)
 	r.SkipResponsePrefix(h.Flags)
 	from := r.Offset()
+	var code, kind int32
+	switch h.Opcode {
+	case wire.OpError:
+		code = r.Int()
+	case wire.OpResult:
+		kind = r.Int()
+	}
+	if !complete {
+		whole := p.stream != h.Stream || (h.Opcode == wire.OpResult && (r.Bad() || kind == wire.ResultPrepared || p.system != nil)) ||
+			(h.Opcode == wire.OpError && p.swapped)
+		switch {
+		case whole && h.Length <= c.server.options.MaxFrame:
+			return pipe.Whole, nil, nil
+		case p.stream != h.Stream:
+			return pipe.Pass, nil, c.tooLong(h)
+		}
+	}
+	// From here on the request is ours to end: the sweeper does not any more.
+	word, ok := t.answer()
+	if !ok {
+		return c.late(h, body, complete, t)
+	}
 	f := c.finishing()
-	f.slot, f.record, f.extra = t, p.record, p.extra
+	f.slot, f.word, f.record, f.extra = t, word, p.record, p.extra
 	f.x.Client, f.x.Prepared, f.x.Opcode, f.x.Start, f.x.RequestBytes = c.client.Load(), p.prepared, p.opcode, p.start, int(p.bytes)
 	f.x.ResponseBytes, f.x.Consistency, f.x.Rows, f.x.Paged, f.x.Serial = h.Length, p.consistency, -1, p.paged, p.serial
 	f.x.Warned = h.Flags&wire.FlagWarnings != 0
 	verdict, instead := pipe.Pass, []byte(nil)
 	switch h.Opcode {
 	case wire.OpError:
-		f.x.Failed = true
-		f.x.ErrorCode = r.Int()
-	case wire.OpResult:
-		kind := r.Int()
-		if !complete && h.Length <= c.server.options.MaxFrame && (r.Bad() || kind == wire.ResultPrepared || p.system != nil) {
-			return pipe.Whole, nil, nil
+		f.x.Failed, f.x.ErrorCode = true, code
+		if code == wire.ErrUnprepared && p.swapped && complete {
+			verdict, instead = forgotten(h, body, p.extra.swaps)
 		}
+	case wire.OpResult:
 		switch kind {
 		case wire.ResultRows:
 			f.rows = true
@@ -80,9 +108,7 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 		case wire.ResultPrepared:
 			c.learnPrepared(&r, p)
 		case wire.ResultSetKeyspace:
-			if k := string(r.String()); !r.Bad() {
-				c.keyspace.Store(&k)
-			}
+			c.follow(&r)
 		}
 	case wire.OpSupported:
 		if complete {
@@ -92,13 +118,47 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 		c.handshake(h, p)
 	}
 	c.keep(f, k, h, body[from:], complete)
-	word, ok := t.answer()
-	if !ok {
-		return pipe.Pass, nil, errAnswered
-	}
-	f.word = word
 	c.down.finished = c.down.finished[:len(c.down.finished)+1]
+	verdict, instead = underStream(p.stream, h, body, verdict, instead)
 	return verdict, instead, nil
+}
+
+// follow notes the keyspace that a USE's answer names: as it is, without quotes.
+func (c *conn) follow(r *wire.Reader) {
+	if k := string(r.String()); !r.Bad() {
+		c.keyspace.Store(&k)
+	}
+}
+
+// late drops the answer to a request that the sweeper has answered. What it says of the connection, and to whoever took the
+// request, is true all the same.
+func (c *conn) late(h wire.Header, body []byte, complete bool, t *slot) (pipe.Verdict, []byte, error) {
+	if !complete {
+		if h.Length > c.server.options.MaxFrame {
+			return pipe.Pass, nil, c.tooLong(h)
+		}
+		return pipe.Whole, nil, nil
+	}
+	c.server.stats.late.Add(1)
+	r := wire.NewReader(body)
+	r.SkipResponsePrefix(h.Flags)
+	from := r.Offset()
+	var f finished
+	switch h.Opcode {
+	case wire.OpError:
+		f.x.Failed, f.x.ErrorCode = true, r.Int()
+	case wire.OpResult:
+		if r.Int() == wire.ResultSetKeyspace {
+			c.follow(&r)
+		}
+	}
+	if k := t.taken.Load(); k != nil {
+		if c.keep(&f, k, h, body[from:], complete); f.told != nil {
+			f.told.done(f.told.reply)
+		}
+	}
+	c.reunite(t) // Barrier waits for the Done
+	return pipe.Drop, nil, nil
 }
 
 // unasked deals with an answer on a stream on which nothing is in flight. It is passed on: the client may know more than

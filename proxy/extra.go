@@ -7,10 +7,20 @@ type extra struct {
 	prepare  *Prepared // PREPARE: what is known before the answer
 	children []childRecord
 	sample   *sample
+	swaps    []swap       // EXECUTE, BATCH: ids that are others' than the client's
+	replaces *replacement // PREPARE of our own: what it is for
 	startup  bool
 	// compression that STARTUP asked for, and whether Cassandra was not told.
 	compression string
 	stripped    bool
+}
+
+// need returns the extra of a request that is not claimed yet.
+func (p *pending) need(s *spares) *extra {
+	if p.extra == nil {
+		p.extra = s.take()
+	}
+	return p.extra
 }
 
 type childRecord struct {
@@ -63,7 +73,8 @@ func (s *spares) give(e *extra) {
 		samples.Put(v)
 	}
 	clear(e.children)
-	*e = extra{children: e.children[:0]}
+	clear(e.swaps)
+	*e = extra{children: e.children[:0], swaps: e.swaps[:0]}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.list) < maxSpare {

@@ -168,6 +168,10 @@ func (g *gate) accept() {
 		}
 		go func() {
 			defer s.work.Done()
+			select {
+			case <-s.resolver.first:
+			case <-s.ctx.Done():
+			}
 			c := s.newConn(g, front, guest)
 			err := c.run(s.ctx)
 			s.leave(front, guest)

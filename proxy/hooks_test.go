@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -136,4 +137,28 @@ func await(t testing.TB, happened func() bool) {
 			t.Fatal("it did not happen")
 		}
 	}
+}
+
+// barrier is Server.Barrier with a limit.
+func barrier(t testing.TB, s *proxy.Server, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	return s.Barrier(ctx)
+}
+
+// cancelled is a context that has ended.
+func cancelled(t testing.TB) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// keyspaceOf returns the keyspace that a text was first said in.
+func (r *tally) keyspaceOf(text string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if x := r.records[text]; x != nil {
+		return x.keyspace
+	}
+	return ""
 }

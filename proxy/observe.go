@@ -91,12 +91,14 @@ func (c *conn) count(list []finished, now int64) {
 	}
 }
 
-// countRewritten counts one request that the Rewriter answered.
-func (c *conn) countRewritten(x *Exchange) {
+// countOwn counts one request that Cassandra did not answer: the Rewriter did, or it took too long.
+func (c *conn) countOwn(x *Exchange) {
 	var run ledger.Run
 	run.Add(c.sheet, x.Opcode, x.End-x.Start, x.RequestBytes, x.ResponseBytes)
 	run.Flush(c.sheet)
-	c.sheet.Rewrite()
+	if x.Rewritten {
+		c.sheet.Rewrite()
+	}
 	if x.Failed {
 		c.sheet.Fail(x.ErrorCode)
 	}

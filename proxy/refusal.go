@@ -17,7 +17,7 @@ type judgement byte
 const (
 	unjudged judgement = iota
 	allowed
-	refused
+	denied
 )
 
 // refusal tells why a request is answered Overloaded instead of being passed on; "" if it is not.
@@ -30,16 +30,16 @@ func (c *conn) refusal(h wire.Header, complete bool, now int64) string {
 	}
 	j := c.up.long
 	if j == unjudged {
-		j = refused
+		j = denied
 		if c.guest.Allow(now) {
 			j = allowed
 		}
 	}
 	c.up.long = unjudged
-	if !complete && (j == refused || c.mustSeeWhole(h)) {
+	if !complete && (j == denied || c.mustSeeWhole(h)) {
 		c.up.long = j
 	}
-	if j == refused {
+	if j == denied {
 		if complete {
 			c.server.stats.limited.Add(1)
 		}

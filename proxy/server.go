@@ -79,6 +79,8 @@ type Options struct {
 	DialTimeout    time.Duration // default 5 s
 	// HandshakeTimeout is how long a client may take until it is ready to ask, authentication included; default 30 s.
 	HandshakeTimeout time.Duration
+	// RequestTimeout is after how long a request that Cassandra does not answer is answered by an ERROR; default 0: never.
+	RequestTimeout time.Duration
 
 	// KeepAlive is how long a peer, client or node, may be silent until it is probed; one that is found gone after as long
 	// again loses its connection. Default 30 s.
@@ -122,6 +124,11 @@ type Server struct {
 	warned   rarely
 	guests   *limit.Guests
 	draining atomic.Bool
+	bypass   atomic.Bool
+
+	rules        ruleCounts
+	replacements replacements
+	resolver     resolver
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -203,6 +210,10 @@ func New(o Options) (*Server, error) {
 		prepared: prepareds{byID: cache[*Prepared]{most: maxPrepared, mostBytes: maxPreparedBytes}},
 		guests:   limit.NewGuests(o.MaxConnectionsPerClient, o.MaxRequestsPerClient, o.RequestBurst),
 		conns:    make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{}), away: make(map[net.Conn]struct{})}
+	s.replacements.log = func(text, reason string) {
+		s.log.Warn("a rule's text can not stand for the statement, which runs as it was written", "text", text, "reason", reason)
+	}
+	s.resolver.init(s)
 	s.view.Store(new(ring.View))
 	if err := s.advertise(); err != nil {
 		return nil, err
@@ -237,16 +248,19 @@ func (s *Server) Start(ctx context.Context) error {
 	if s.options.Topology == Fleet {
 		s.work.Go(s.watch)
 	}
-	s.work.Add(1)
-	go func() {
-		defer s.work.Done()
-		s.control.Run(s.ctx)
-	}()
+	s.work.Go(func() { s.control.Run(s.ctx) })
+	s.work.Go(func() { s.resolver.run(s.ctx) })
+	if s.options.RequestTimeout > 0 {
+		s.work.Go(func() { s.sweeper(s.ctx) })
+	}
 	return nil
 }
 
 // hear is told what the control connection hears.
 func (s *Server) hear(e Event) {
+	if e.Kind == EventConnected {
+		token(s.resolver.connected)
+	}
 	if s.options.Topology == Mirror && e.Kind == EventTopology {
 		if e.Change == ring.RemovedNode {
 			s.left(e.Address)
@@ -256,6 +270,11 @@ func (s *Server) hear(e Event) {
 		f(e)
 	}
 }
+
+// Bypass switches the Rewriter off, or on again: while it is bypassed no request is offered to it and no text replaced,
+// beginning with the next that any connection reads. Requests that it holds already it still ends. Who switches it on again
+// must know that it has not seen what was written meanwhile.
+func (s *Server) Bypass(on bool) { s.bypass.Store(on) }
 
 // Ready tells whether the control connection to Cassandra is up.
 func (s *Server) Ready() bool { return s.control.Up() && !s.draining.Load() }

@@ -93,9 +93,12 @@ type bound struct {
 	prepared *Prepared
 	record   Record
 	rule     Rule
-	epoch    uint64 // of the Rewriter when rule was asked for
-	changed  uint64 // of prepareds when prepared was looked up
-	system   *ask   // of a statement that asks where nodes are
+	count    *ruleCount
+	// replacement is what is executed instead, by the rule's text; nil: nothing else.
+	replacement *replacement
+	epoch       uint64 // of the Rewriter when rule was asked for
+	changed     uint64 // of prepareds when prepared was looked up
+	system      *ask   // of a statement that asks where nodes are
 }
 
 func (b *bound) size() int { return b.prepared.size() }
@@ -142,7 +145,14 @@ func (c *conn) lookUp(id []byte, epoch, changed uint64) *bound {
 	}
 	b.changed = changed
 	b.epoch = epoch
-	b.rule = c.rule(epoch, b.prepared.Keyspace, b.prepared.Text)
+	b.rule, b.count, b.replacement = c.rule(epoch, b.prepared.Keyspace, b.prepared.Text), nil, nil
+	if b.rule != nil {
+		b.count = c.server.rules.of(b.rule)
+		if text := b.rule.Text(); text != "" {
+			b.replacement = c.server.replacements.of(replacementKey{node: c.back.RemoteAddr().String(),
+				version: c.client.Load().Version, original: b.prepared, text: text}, epoch, b.count)
+		}
+	}
 	return b
 }
 
@@ -154,9 +164,9 @@ func (c *conn) rule(epoch uint64, keyspace, text string) Rule {
 	return c.server.options.Rewriter.Rule(keyspace, text)
 }
 
-// epoch is the Rewriter's epoch, 0 without one.
+// epoch is the Rewriter's epoch, 0 without one and while it is bypassed.
 func (c *conn) epoch() uint64 {
-	if r := c.server.options.Rewriter; r != nil {
+	if r := c.server.options.Rewriter; r != nil && !c.server.bypass.Load() {
 		return r.Epoch()
 	}
 	return 0

@@ -18,6 +18,11 @@ type stats struct {
 	drains     atomic.Uint64
 	drained    atomic.Uint64 // connections ended by a drain when they were quiet
 	cut        atomic.Uint64 // connections that a drain had no more time for
+	timeouts   atomic.Uint64 // requests answered because Cassandra did not in time
+	late       atomic.Uint64 // answers of Cassandra to such requests
+	stuck      atomic.Uint64 // connections closed because too many answers are late
+	unresolved atomic.Uint64 // EXECUTEs, and children of BATCHes, whose text is not known
+	resolved   atomic.Uint64 // statements that were prepared elsewhere and looked up
 }
 
 // Stats is a picture of the server's counters since it started.
@@ -38,6 +43,12 @@ type Stats struct {
 	Failures           uint64 // of those, by an ERROR
 	Taken              uint64 // taken by the Rewriter
 	Rewritten          uint64 // of those, answered by it
+	Timeouts           uint64 // answered by the proxy because Cassandra did not in time
+	Late               uint64 // of Cassandra's answers to those, dropped
+	Stuck              uint64 // connections closed because too many answers are late
+	Unresolved         uint64 // EXECUTEs, and children of BATCHes, of an id whose text is not known
+	Resolved           uint64 // statements prepared elsewhere whose text was looked up
+	Bypassed           bool   // the Rewriter is
 	BytesUp, BytesDown uint64 // of bodies
 	Unread             uint64 // statements and answers about nodes that could not be rewritten
 	Told               uint64 // events about nodes that the server itself sent
@@ -56,6 +67,8 @@ func (s *Server) Stats() Stats {
 		Untrusted: ended[ledger.Untrusted], WithoutTLS: ended[ledger.WithoutTLS], WithTLS: t.withTLS.Load(),
 		Limited: t.limited.Load(), Drains: t.drains.Load(), Drained: t.drained.Load(), Cut: t.cut.Load(),
 		Requests: sum.Requests, Failures: sum.Errors, Taken: sum.Taken, Rewritten: sum.Rewritten,
+		Timeouts: t.timeouts.Load(), Late: t.late.Load(), Stuck: t.stuck.Load(),
+		Unresolved: t.unresolved.Load(), Resolved: t.resolved.Load(), Bypassed: s.bypass.Load(),
 		Unread: t.unread.Load(), Told: t.told.Load(), Unlistened: int(t.unlistened.Load()),
 		BytesUp: sum.BytesUp, BytesDown: sum.BytesDown}
 }
@@ -72,6 +85,12 @@ var (
 	drainsMetric   = metric("drains_total", "Drains: of all connections at a stop or a hand-over, of some when their node has left.")
 	drainedMetric  = metric("connections_drained_total", "Client connections ended by a drain, once they were quiet.")
 	cutMetric      = metric("connections_cut_total", "Client connections that were not quiet before a drain's time was over.")
+	timeoutsMetric = metric("request_timeouts_total", "Requests that the proxy answered because Cassandra did not in time.")
+	lateMetric     = metric("late_answers_total", "Answers that came after their request had timed out, and were dropped.")
+	stuckMetric    = metric("connections_stuck_total", "Client connections closed because too many of Cassandra's answers were late.")
+	unknownMetric  = metric("unresolved_total", "Executions of prepared ids whose text was not known (yet).")
+	resolvedMetric = metric("resolved_total", "Statements prepared elsewhere whose text was looked up in system.prepared_statements.")
+	bypassMetric   = metric("bypass", "1 while the rewriting of requests is switched off.")
 )
 
 func metric(name, help string) *prometheus.Desc {
@@ -82,9 +101,11 @@ func metric(name, help string) *prometheus.Desc {
 func (s *Server) Describe(ch chan<- *prometheus.Desc) {
 	s.ledger.Describe(ch)
 	for _, d := range []*prometheus.Desc{readyMetric, drainingMetric, nodesMetric, gatesMetric, unlistedMetric, unreadMetric, toldMetric,
-		limitedMetric, drainsMetric, drainedMetric, cutMetric} {
+		limitedMetric, drainsMetric, drainedMetric, cutMetric, timeoutsMetric, lateMetric, stuckMetric,
+		unknownMetric, resolvedMetric, bypassMetric} {
 		ch <- d
 	}
+	describeRules(ch)
 }
 
 // Collect implements prometheus.Collector. What is in flight is counted where it is remembered, in the tables of streams:
@@ -95,6 +116,7 @@ func (s *Server) Collect(ch chan<- prometheus.Metric) {
 		now[c.sheet.Place()] += c.inFlight()
 	}
 	s.ledger.Collect(ch, now)
+	s.collectRules(ch)
 	gauge := func(d *prometheus.Desc, v int) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v))
 	}
@@ -113,4 +135,10 @@ func (s *Server) Collect(ch chan<- prometheus.Metric) {
 	counter(drainsMetric, &s.stats.drains)
 	counter(drainedMetric, &s.stats.drained)
 	counter(cutMetric, &s.stats.cut)
+	counter(timeoutsMetric, &s.stats.timeouts)
+	counter(lateMetric, &s.stats.late)
+	counter(stuckMetric, &s.stats.stuck)
+	counter(unknownMetric, &s.stats.unresolved)
+	counter(resolvedMetric, &s.stats.resolved)
+	gauge(bypassMetric, yes[s.bypass.Load()])
 }

@@ -1,30 +1,59 @@
 package proxy
 
-import "sync/atomic"
+import (
+	"errors"
+	"sync/atomic"
+)
 
-// A request in flight is kept in the slot of its stream id. The slot's state word says whose it is:
+// A request in flight is kept in the slot of the stream id under which Cassandra knows it, nearly always the client's own
+// (alias.go). The slot's state word says whose it is:
 //
 //	from      to        by
 //	free      busy      the upward goroutine, when it reads the request (claim)
 //	answered  busy      the same: the client may use the id again before the downward goroutine came round to free it
 //	busy      answered  whoever answers: the downward goroutine, or a taken request's responder
 //	answered  free      the downward goroutine, after the answer was handed to the client's socket
+//	busy      orphaned  the sweeper, which answers in Cassandra's place: it took too long (timeout.go)
+//	orphaned  free      the downward goroutine, when the late answer came, which is dropped
 //
 // Above the two bits of the status the word counts claims, so that a state names one request: Barrier waits until the
-// word is neither that request's busy nor its answered.
+// word is neither that request's busy, answered nor orphaned. Above that it holds the coarse time of the claim, so that the
+// sweeper has to read nothing else of a slot that is not its own.
 type status = uint64
 
 const (
 	free     status = 0
 	busy     status = 1
 	answered status = 2
+	orphaned status = 3
 
 	statusMask = 3
+	occupied   = 1 // set in busy and orphaned: Cassandra may still answer
 	claimStep  = 4
+	claimMask  = 1<<tickAt - claimStep
+	tickAt     = 34
+	tickMask   = 1<<(64-tickAt) - 1
+
+	// tickShift makes ticks of nanoseconds: 8.4 ms each, so they come round again after 104 days.
+	tickShift = 23
 )
 
+func tickOf(now int64) uint64 { return uint64(now>>tickShift) & tickMask }
+
+// age is how many ticks ago the request of a word was claimed; 0 if that is still to come (it was read just now).
+func age(word, tick uint64) uint64 {
+	a := (tick - word>>tickAt) & tickMask
+	if a > tickMask/2 {
+		return 0
+	}
+	return a
+}
+
+// nobody is the stream id of a request of our own: its answer is for no client.
+const nobody int16 = -1
+
 // pending is what is remembered of a request. It is written by the upward goroutine before the state becomes busy, and
-// read by who answers, after it saw busy.
+// read by who answers: after it saw busy, or after it made it orphaned.
 type pending struct {
 	start       int64
 	record      Record
@@ -33,9 +62,13 @@ type pending struct {
 	bytes       int32
 	events      uint32 // REGISTER: what for
 	consistency uint16
+	stream      int16 // the client's id of it, or nobody
+	id          int16 // Cassandra's id of it: the slot's number
 	opcode      byte
 	paged       bool
 	serial      bool
+	read        bool // a SELECT, for all that is known
+	swapped     bool // prepared ids in it were swapped (extra.swaps)
 	system      *ask // asks where nodes are: the answer is rewritten; nil for nearly all
 }
 
@@ -72,18 +105,29 @@ func (s *streams) at(stream int16) *slot {
 	return &c[stream&(chunkSize-1)]
 }
 
-// reserve returns the slot of a stream for the upward goroutine to fill, nil if its last request is not answered.
-func (s *streams) reserve(stream int16) *slot {
+// make returns the slot of a stream. Only the upward goroutine may: it alone makes chunks.
+func (s *streams) make(stream int16) *slot {
 	c := s.chunks[stream>>chunkBits].Load()
 	if c == nil {
 		c = new([chunkSize]slot)
 		s.chunks[stream>>chunkBits].Store(c)
 	}
-	t := &c[stream&(chunkSize-1)]
-	if t.state.Load()&statusMask == busy {
-		return nil
+	return &c[stream&(chunkSize-1)]
+}
+
+// Why a request gets no slot.
+var (
+	errReused  = errors.New("the stream id is used again before its last request was answered")
+	errNoAlias = errors.New("too many requests wait for answers that are late")
+)
+
+// reserve returns the slot for a request that the client sent under a stream id, for the upward goroutine to fill, and the
+// id under which Cassandra will know it.
+func (s *streams) reserve(stream int16) (t *slot, id int16, err error) {
+	if t = s.make(stream); t.state.Load()&occupied == 0 {
+		return t, stream, nil
 	}
-	return t
+	return s.reserveAlias(t, stream)
 }
 
 // claim makes a reserved slot busy. From now on Barrier sees the request.
@@ -92,11 +136,16 @@ func (t *slot) claim(p pending) {
 	if t.taken.Load() != nil {
 		t.taken.Store(nil)
 	}
-	t.state.Store(t.state.Load()&^statusMask + claimStep | busy)
+	t.state.Store((t.state.Load()+claimStep)&claimMask | tickOf(p.start)<<tickAt | busy)
 }
 
-// isBusy tells whether an answer is awaited.
-func (t *slot) isBusy() bool { return t != nil && t.state.Load()&statusMask == busy }
+// status is free if t is nil.
+func (t *slot) status() status {
+	if t == nil {
+		return free
+	}
+	return t.state.Load() & statusMask
+}
 
 // answer moves the slot from busy to answered and returns its word; false if it was not busy.
 func (t *slot) answer() (word uint64, ok bool) {

@@ -12,7 +12,7 @@ import (
 //
 //	from       to         by
 //	held       forwarded  Forward: the request goes to Cassandra
-//	held       ended      Answer, Fail: the answer is queued
+//	held       ended      Answer, Fail: the answer is queued; also the sweeper's, when it takes too long
 //	forwarded  ended      the downward goroutine, with the answer; or the connection's end, Lost
 const (
 	held int32 = iota
@@ -28,30 +28,36 @@ const maxHeld = 4
 type taken struct {
 	conn   *conn
 	slot   *slot
+	word   uint64 // of the slot's state while it holds this request and is busy
+	id     int16  // Cassandra's stream id of the request
 	header wire.Header
-	body   []byte // copy of the request's; nil once it is not held any more
+	body   []byte  // copy of the request's; nil once it is not held any more
+	change *change // what the rules put in the place of its texts and ids; nil: nothing
 	state  atomic.Int32
 	done   func(Response)
 }
 
 // offer makes a Request of a claimed slot's frame and offers it to the Rewriter. fill completes it, and may find that it
 // can not be offered.
-func (c *conn) offer(h wire.Header, body []byte, t *slot, fill func(*Request) bool) (pipe.Verdict, []byte, error) {
+func (c *conn) offer(h wire.Header, body []byte, t *slot, change *change, fill func(*Request) bool) (pipe.Verdict, []byte, error) {
 	if c.held.Load() > maxHeld*int64(c.server.options.MaxFrame)-int64(len(body)) {
 		return pipe.Drop, nil, c.refuse(h, t, wire.ErrOverloaded, "too many requests of this connection wait for the proxy: send them more slowly", nil)
 	}
-	k := &taken{conn: c, slot: t, header: h, body: append([]byte(nil), body...)}
+	k := &taken{conn: c, slot: t, word: t.state.Load(), id: t.id, header: h, body: append([]byte(nil), body...), change: change}
 	r := &Request{Client: c.client.Load(), Version: h.Version, Flags: h.Flags, Opcode: h.Opcode, Stream: h.Stream,
 		Start: t.start, Responder: k}
 	if !fill(r) || (h.Opcode != wire.OpBatch && !fillRequest(r, k.body)) {
-		return pipe.Pass, nil, nil
+		return c.changed(h, body, change)
 	}
 	t.taken.Store(k)
 	c.held.Add(int64(len(body)))
 	if !c.server.options.Rewriter.Take(r) {
+		if !k.state.CompareAndSwap(held, ended) {
+			return pipe.Drop, nil, nil // it took so long that the sweeper has answered
+		}
 		c.held.Add(-int64(len(body)))
 		t.taken.Store(nil)
-		return pipe.Pass, nil, nil
+		return c.changed(h, body, change)
 	}
 	c.sheet.Take()
 	return pipe.Drop, nil, nil
@@ -118,6 +124,9 @@ func (k *taken) lost() {
 func (k *taken) Forward(r *Request, f Forward) {
 	k.done = f.Done
 	if !k.state.CompareAndSwap(held, forwarded) {
+		if f.Done != nil { // the client was answered meanwhile; the request was not sent
+			f.Done(Response{Lost: true})
+		}
 		return
 	}
 	c := k.conn
@@ -125,15 +134,17 @@ func (k *taken) Forward(r *Request, f Forward) {
 	if f.Timestamp != 0 && r.Version >= wire.MinVersion {
 		k.timestamp(f.Timestamp)
 	}
-	if r.Opcode == wire.OpQuery && r.Rule != nil {
-		k.text(r.Rule.Text())
+	if k.change != nil {
+		k.body = k.change.apply(nil, k.header, k.body)
 	}
 	// Whoever looks after this sees either a closed connection, or (conn.end) a forwarded request: one calls lost.
 	if c.closed.Load() {
 		k.lost()
 		return
 	}
-	frame := wire.AppendFrame(make([]byte, 0, wire.HeaderSize+len(k.body)), k.header, k.body)
+	h := k.header
+	h.Stream = k.id
+	frame := wire.AppendFrame(make([]byte, 0, wire.HeaderSize+len(k.body)), h, k.body)
 	k.body = nil
 	c.up.out.Send(frame)
 }
@@ -152,14 +163,6 @@ func (k *taken) timestamp(at int64) {
 	}
 	if ok {
 		k.body = p.AppendTimestamp(nil, k.body, h.Version, at)
-	}
-}
-
-// text puts a rule's text into a QUERY's body.
-func (k *taken) text(text string) {
-	q, ok := wire.ParseRequest(k.header.Opcode, k.header.Version, k.header.Flags, k.body)
-	if ok && text != "" {
-		k.body = q.AppendText(nil, k.body, text)
 	}
 }
 
@@ -201,7 +204,8 @@ func (k *taken) end(opcode byte, body []byte, x Exchange) {
 	}
 	p := t.pending
 	word, ok := t.answer()
-	if !ok {
+	if !ok { // the sweeper was first, and nothing was sent that a late answer could come to
+		c.reunite(t)
 		return
 	}
 	c.down.out.Send(wire.AppendFrame(nil, wire.Header{Version: k.header.Version | wire.ResponseBit,
@@ -216,7 +220,7 @@ func (k *taken) end(opcode byte, body []byte, x Exchange) {
 			x.Response = body[4:]
 		}
 	}
-	c.countRewritten(&x)
+	c.countOwn(&x)
 	c.record(p.record, p.extra, &x)
 	c.spares.give(p.extra)
 }

@@ -73,16 +73,30 @@ func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pip
 	if !complete && (refusal != "" || c.mustSeeWhole(h)) {
 		return pipe.Whole, nil, nil
 	}
-	t := c.streams.reserve(h.Stream)
-	if t == nil {
+	t, id, err := c.streams.reserve(h.Stream)
+	if errors.Is(err, errReused) {
 		return pipe.Pass, nil, &protocolError{version: h.Version, stream: h.Stream, code: wire.ErrProtocol, reason: ledger.StreamInUse,
 			message: fmt.Sprintf("Stream id %d is used again before its last request was answered", h.Stream)}
 	}
-	p := pending{start: now, bytes: int32(h.Length), opcode: h.Opcode}
+	if !complete && (err != nil || id != h.Stream) {
+		return pipe.Whole, nil, nil
+	}
+	if err != nil {
+		c.sendError(h, wire.ErrOverloaded, "the request was not sent to Cassandra, which is too slow: "+err.Error(), nil)
+		return pipe.Drop, nil, nil
+	}
+	p := pending{start: now, bytes: int32(h.Length), stream: h.Stream, id: id, opcode: h.Opcode}
 	if refusal != "" {
 		t.claim(p)
 		return pipe.Drop, nil, c.refuse(h, t, wire.ErrOverloaded, refusal, nil)
 	}
+	v, frame, err := c.request(h, body, complete, t, p)
+	v, frame = underStream(id, h, body, v, frame)
+	return v, frame, err
+}
+
+// request deals with a request that has a slot.
+func (c *conn) request(h wire.Header, body []byte, complete bool, t *slot, p pending) (pipe.Verdict, []byte, error) {
 	switch h.Opcode {
 	case wire.OpStartup:
 		p.extra = c.spares.take()
@@ -167,21 +181,7 @@ func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p pending) (pipe.V
 	p.extra = c.spares.take()
 	p.extra.prepare = known
 	t.claim(p)
-	if rule := c.rule(c.epoch(), known.Keyspace, known.Text); rule != nil {
-		return c.replaceText(h, body, &q.Statement, rule)
-	}
-	return pipe.Pass, nil, nil
-}
-
-// replaceText puts a rule's text into a PREPARE or a QUERY.
-func (c *conn) replaceText(h wire.Header, body []byte, s *wire.Statement, rule Rule) (pipe.Verdict, []byte, error) {
-	text := rule.Text()
-	if text == "" {
-		return pipe.Pass, nil, nil
-	}
-	frame := s.AppendText(wire.AppendHeader(nil, h), body, text)
-	wire.SetLength(frame, 0)
-	return pipe.Replace, frame, nil
+	return pipe.Pass, nil, nil // whatever the rules say: the id that the client gets is its own text's (replace.go)
 }
 
 func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p pending) (pipe.Verdict, []byte, error) {
@@ -197,6 +197,7 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p p
 	// rare case that the epoch moved in between.
 	epoch := c.epoch()
 	b := c.find(q.ID, epoch)
+	var change *change
 	if b != nil {
 		p.prepared, p.record, p.system = b.prepared, b.record, b.system
 		if b.system.wantsValues() {
@@ -205,44 +206,56 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p p
 			}
 			p.system = b.system.with(h, body)
 		}
+		p.read = len(b.prepared.Results) > 0
+		if b.replacement != nil {
+			if whole, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
+				change = c.changeExecute(&whole, b, &p)
+			}
+		}
 	}
 	if complete && p.record != nil {
 		if s := c.sample(body); s != nil {
 			s.fill(h)
-			p.extra = c.spares.take()
-			p.extra.sample = s
+			p.need(&c.spares).sample = s
 		}
 	}
 	t.claim(p)
 	now := c.epoch()
 	if !complete && now != 0 { // the first rule came this instant: unclaim, and read it whole
-		c.unclaim(t)
+		if !c.unclaim(t) {
+			return pipe.Pass, nil, errAnswered
+		}
 		return pipe.Whole, nil, nil
 	}
 	if now != epoch {
-		epoch = now
+		epoch, change = now, nil
 		b = c.find(q.ID, epoch)
 	}
 	if b == nil {
 		if epoch != 0 {
 			return pipe.Drop, nil, c.unprepared(h, t, q.ID)
 		}
+		c.unresolved(q.ID)
 		return pipe.Pass, nil, nil
 	}
 	if b.rule == nil {
 		return pipe.Pass, nil, nil
 	}
-	return c.offer(h, body, t, func(r *Request) bool {
+	b.count.hit()
+	return c.offer(h, body, t, change, func(r *Request) bool {
 		r.Prepared, r.Rule, r.Text, r.Keyspace = b.prepared, b.rule, b.prepared.Text, b.prepared.Keyspace
 		return true
 	})
 }
 
-func (c *conn) unclaim(t *slot) {
-	if word, ok := t.answer(); ok {
+// unclaim takes a claim back; false if the sweeper has answered the request meanwhile.
+func (c *conn) unclaim(t *slot) bool {
+	word, ok := t.answer()
+	if ok {
 		c.spares.give(t.extra)
 		t.release(word)
 	}
+	return ok
 }
 
 func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p pending) (pipe.Verdict, []byte, error) {
@@ -260,6 +273,7 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 			p.system = p.system.with(h, body)
 		}
 	}
+	p.read = selects(q.Text)
 	var text string
 	if c.server.observed {
 		text = string(q.Text)
@@ -268,8 +282,7 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 		p.record = r.Statement(keyspace, text)
 		if s := c.sample(body); s != nil {
 			s.fill(h)
-			p.extra = c.spares.take()
-			p.extra.sample = s
+			p.need(&c.spares).sample = s
 		}
 	}
 	t.claim(p)
@@ -277,14 +290,17 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 	if rule == nil {
 		return pipe.Pass, nil, nil
 	}
-	v, frame, err := c.offer(h, body, t, func(r *Request) bool {
+	count := c.server.rules.of(rule)
+	count.hit()
+	var by *change
+	if other := rule.Text(); other != "" {
+		count.replaced.Add(1)
+		by = &change{instead: []string{other}}
+	}
+	return c.offer(h, body, t, by, func(r *Request) bool {
 		r.Rule, r.Text, r.Keyspace = rule, text, keyspace
 		return true
 	})
-	if v == pipe.Pass && err == nil {
-		return c.replaceText(h, body, &q.Statement, rule)
-	}
-	return v, frame, err
 }
 
 func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p pending) (pipe.Verdict, []byte, error) {
@@ -315,6 +331,8 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 			r.record = recorder.Statement(inUse, string(child.Text))
 		} else if b := c.find(child.ID, epoch); b != nil {
 			r.record, r.prepared = b.record, b.prepared
+		} else if epoch == 0 {
+			c.unresolved(child.ID)
 		}
 		if s := e.sample; s != nil {
 			r.from = len(s.values)
@@ -333,29 +351,30 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 	}
 	clear(records)
 	c.up.records = records[:0]
+	// Rules are in force: every child has to be known, and one of them may be the Rewriter's business. It is looked at
+	// before the claim, since what is swapped has to be remembered there, and again in the rare case that the epoch moved.
+	var rules batchRules
+	if epoch != 0 {
+		rules = c.batchRules(h, body, inUse, epoch)
+		p.swapped, e.swaps = len(rules.swaps) > 0, append(e.swaps[:0], rules.swaps...)
+	}
 	t.claim(p)
-	if epoch = c.epoch(); epoch == 0 {
-		return pipe.Pass, nil, nil
-	}
-	// Rules are in force: every child has to be known, and one of them may be the Rewriter's business.
-	var unknown []byte
-	ruled := false
-	wire.ParseBatch(h.Version, h.Flags, body, func(child wire.Child) {
-		if child.Text != nil {
-			ruled = ruled || c.rule(epoch, inUse, string(child.Text)) != nil
-		} else if b := c.find(child.ID, epoch); b != nil {
-			ruled = ruled || b.rule != nil
-		} else if unknown == nil {
-			unknown = child.ID
+	if now := c.epoch(); now != epoch {
+		if epoch = now; epoch != 0 {
+			rules = c.batchRules(h, body, inUse, epoch)
+			rules.change = nil
 		}
-	})
-	if unknown != nil {
-		return pipe.Drop, nil, c.unprepared(h, t, unknown)
 	}
-	if !ruled {
+	if epoch == 0 {
 		return pipe.Pass, nil, nil
 	}
-	return c.offer(h, body, t, func(r *Request) bool {
+	if rules.unknown != nil {
+		return pipe.Drop, nil, c.unprepared(h, t, rules.unknown)
+	}
+	if !rules.ruled {
+		return pipe.Pass, nil, nil
+	}
+	return c.offer(h, body, t, rules.change, func(r *Request) bool {
 		r.Keyspace = inUse
 		return c.fillBatch(r, epoch)
 	})
@@ -381,13 +400,25 @@ func (c *conn) refuse(h wire.Header, t *slot, code int32, message string, more [
 	}
 	c.spares.give(t.extra)
 	t.extra = nil
-	c.sheet.Refuse(code)
-	b := wire.AppendHeader(nil, wire.Header{Version: h.Version | wire.ResponseBit, Stream: h.Stream, Opcode: wire.OpError})
-	b = append(wire.AppendError(b, code, message), more...)
-	wire.SetLength(b, 0)
-	c.down.out.Send(b)
+	c.sendError(h, code, message, more)
 	t.release(word)
 	return nil
+}
+
+// sendError sends the client an ERROR; more is what its code wants after the message.
+func (c *conn) sendError(h wire.Header, code int32, message string, more []byte) {
+	c.sheet.Refuse(code)
+	b := append(wire.AppendError(nil, code, message), more...)
+	c.down.out.Send(wire.AppendFrame(nil, wire.Header{Version: h.Version | wire.ResponseBit, Stream: h.Stream, Opcode: wire.OpError}, b))
+}
+
+// selects tells whether a text begins with SELECT, for all that a look tells.
+func selects(text []byte) bool {
+	const word = "SELECT"
+	for len(text) > 0 && (text[0] == ' ' || text[0] == '\n' || text[0] == '\t' || text[0] == '\r') {
+		text = text[1:]
+	}
+	return len(text) > len(word) && strings.EqualFold(string(text[:len(word)]), word)
 }
 
 // keyspaceOr is the keyspace of a request: the one it names itself, or the one in use on the connection.

@@ -32,6 +32,8 @@ type Options struct {
 	Session exec.Session
 	Store   migrate.Store
 	Traffic migrate.Traffic
+	// Bypass switches the relay's hooks off, or on again (proxy.Server.Bypass); nil if there is no relay.
+	Bypass func(on bool)
 	// Schema returns the schema as it was last read, nil before.
 	Schema func() *schema.Schema
 	Log    *slog.Logger
@@ -88,6 +90,8 @@ type Engine struct {
 	reads chan struct{} // slots of served reads
 	pairs chan struct{} // slots of comparisons
 
+	kill kill
+
 	mu     sync.Mutex
 	active map[string]*active // by migration, also those no longer in force, for their counters
 	opaque int                // connections that can not be read, open now
@@ -132,7 +136,18 @@ func New(o Options) (*Engine, error) {
 }
 
 // Restore puts the migrations of the store in force again. Until a schema was seen nothing is served.
-func (e *Engine) Restore(ctx context.Context) error { return e.manager.Restore(ctx) }
+func (e *Engine) Restore(ctx context.Context) error {
+	if err := e.restoreBypass(ctx); err != nil {
+		return err
+	}
+	if err := e.manager.Restore(ctx); err != nil {
+		return err
+	}
+	if e.Bypassed().On {
+		return e.suspendAll(ctx) // unless they were before a crash
+	}
+	return nil
+}
 
 // Run drives the migrations and removes garbage until the context ends.
 func (e *Engine) Run(ctx context.Context) {
@@ -165,6 +180,11 @@ func (e *Engine) Close(ctx context.Context) {
 
 // Approve takes on a look-up that the advisor recommends. See migrate.Manager.Approve for its errors.
 func (e *Engine) Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (Migration, error) {
+	e.kill.RLock()
+	defer e.kill.RUnlock()
+	if e.kill.state.On {
+		return Migration{}, ErrBypassed
+	}
 	return e.manager.Approve(ctx, id, lu, actor)
 }
 
@@ -183,6 +203,11 @@ var ErrOpaque = errors.New("a client's requests can not be read, so its writes c
 
 // Resume takes a suspended migration on, through verification.
 func (e *Engine) Resume(ctx context.Context, id, actor string) error {
+	e.kill.RLock()
+	defer e.kill.RUnlock()
+	if e.kill.state.On {
+		return ErrBypassed
+	}
 	e.mu.Lock()
 	opaque := e.opaque
 	e.mu.Unlock()

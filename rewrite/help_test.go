@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,6 +56,8 @@ type world struct {
 	engine *Engine
 	stop   func()
 
+	bypassed atomic.Bool // the relay's switch
+
 	mu       sync.Mutex
 	barriers int
 	barrier  func(context.Context)
@@ -85,7 +88,7 @@ func newWorld(t testing.TB) *world {
 // boot starts an Engine on what the store and the database hold, as a process does.
 func (w *world) boot(settings migrate.Settings) {
 	w.t.Helper()
-	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Schema: w.db.Schema, Migrate: settings, Every: 1 << 60})
+	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Bypass: w.bypassed.Store, Schema: w.db.Schema, Migrate: settings, Every: 1 << 60})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -235,7 +238,7 @@ func (w *world) send(text string, change func(*proxy.Request), values ...[]byte)
 		change(r)
 	}
 	r.Rule = w.engine.Rule(r.Keyspace, r.Text)
-	if r.Rule == nil || !w.engine.Take(r) {
+	if w.bypassed.Load() || r.Rule == nil || !w.engine.Take(r) {
 		c.Forward(r, proxy.Forward{})
 	}
 	return <-c.done

@@ -30,6 +30,17 @@ type writeRule struct {
 // Text implements proxy.Rule: texts are left as they are.
 func (*rule) Text() string { return "" }
 
+// Name implements proxy.Named: what is counted under it is a migration's.
+func (r *rule) Name() string {
+	switch {
+	case r.read != nil:
+		return r.read.active.id
+	case len(r.writes) > 0:
+		return r.writes[0].active.id
+	}
+	return "conditional" // a statement with an IF that is no look-up's business
+}
+
 func (r *rule) matters() bool { return r.read != nil || len(r.writes) > 0 }
 
 // nothing is the rule of most statements.

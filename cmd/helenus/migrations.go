@@ -131,6 +131,9 @@ func migrationsCommand() *cobra.Command {
 			if len(args) == 1 {
 				return show(c, &r, pathID("migrations", args[0]), func(w io.Writer, m migrate.Migration) error { return printMigration(w, &m) })
 			}
+			if err := noteBypass(c, &r); err != nil {
+				return err
+			}
 			return show(c, &r, "migrations", printMigrations)
 		},
 	}

@@ -93,6 +93,8 @@ type traffic struct{ h *helenus }
 
 func (t traffic) Barrier(ctx context.Context) error { return t.h.server.Barrier(ctx) }
 
+func (t traffic) bypass(on bool) { t.h.server.Bypass(on) }
+
 // migrator is the engine as the API needs it: an approval, and a resumption, are judged by the schema as it is now, not as
 // the last event left it.
 type migrator struct {
@@ -158,7 +160,7 @@ func (h *helenus) wire() (err error) {
 	cluster := sessions{s, h.secured.dialer()}
 	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
 	if h.engine, err = rewrite.New(rewrite.Options{
-		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Schema: h.live.Schema, Log: h.log, Entries: s.MaxEntries,
+		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Entries: s.MaxEntries,
 		Migrate: migrate.Settings{
 			Settle: s.Settle, Ranges: s.BackfillRanges, Workers: s.Workers, Rate: s.BackfillRate,
 			ShadowReads: int64(s.ShadowReads), ShadowFor: s.ShadowFor, ShadowSelf: s.ShadowProbes, SweepEvery: s.SweepEvery,
@@ -171,7 +173,7 @@ func (h *helenus) wire() (err error) {
 		Advertise: s.Advertise, Fleet: s.Fleet,
 		Log: h.log, Username: s.Username, Password: s.Password, MaxFrame: s.MaxFrame, MaxConnections: s.MaxConnections,
 		DialTimeout: dialTimeout, Front: h.secured.listening(), Back: h.secured.dialling(),
-		HandshakeTimeout: s.HandshakeTimeout, StripCompression: s.StripCompression, KeepAlive: s.TCPKeepAlive,
+		HandshakeTimeout: s.HandshakeTimeout, RequestTimeout: s.RequestTimeout, StripCompression: s.StripCompression, KeepAlive: s.TCPKeepAlive,
 		MaxConnectionsPerClient: s.MaxConnectionsPerClient, MaxRequestsPerClient: s.MaxRequestsPerClient, RequestBurst: s.RequestBurst,
 		DrainTimeout: s.DrainTimeout, DrainGrace: s.DrainGrace, Open: h.from.openCQL, Inherited: h.from.gates,
 		OnEvent: h.heard, Clock: func() int64 { return int64(time.Since(started)) },
@@ -226,12 +228,22 @@ func (h *helenus) ready() []admin.Check {
 	return []admin.Check{
 		h.cassandra(check("cassandra", h.server.Ready(), "no control connection to "+fmt.Sprint(h.settings.ContactPoints)+"; it is tried again")),
 		check("schema", h.live.Schema() != nil, "the schema has not been read yet"),
+		h.rewriting(),
 	}
 }
 
 // cassandra adds to a check what the proxy knows of the cluster.
 func (h *helenus) cassandra(c admin.Check) admin.Check {
 	c.Detail = fmt.Sprintf("%d nodes, %d listeners, %d connections", len(h.server.Nodes()), len(h.server.Addrs()), h.server.Stats().Connections)
+	return c
+}
+
+// rewriting is ready either way: while requests bypass it the proxy serves, and that is what they were to do.
+func (h *helenus) rewriting() admin.Check {
+	c := admin.Check{Name: "rewriting", Ready: true}
+	if b := h.engine.Bypassed(); b.On {
+		c.Why = fmt.Sprintf("bypassed by %s since %s; `helenus bypass off` ends that", b.Actor, b.Since.Format(time.RFC3339))
+	}
 	return c
 }
 

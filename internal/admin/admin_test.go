@@ -20,6 +20,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/match"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -30,6 +31,7 @@ type parts struct {
 	migration []migrate.Migration
 	refuse    error // of Migrator.Approve
 	orders    []string
+	bypass    rewrite.Bypass
 	ready     bool
 }
 
@@ -109,6 +111,16 @@ func (m migrator) order(what, id, actor string, to migrate.State) error {
 	}
 	return nil
 }
+
+func (m migrator) Bypass(_ context.Context, on bool, actor string) error {
+	if m.refuse != nil {
+		return m.refuse
+	}
+	m.bypass = rewrite.Bypass{On: on, Actor: actor}
+	return nil
+}
+
+func (m migrator) Bypassed() rewrite.Bypass { return m.bypass }
 
 func (m migrator) Rollback(_ context.Context, id, actor string) error {
 	return m.order("rollback", id, actor, migrate.RolledBack)
@@ -373,5 +385,31 @@ func TestTokenIsKept(t *testing.T) {
 	}
 	if _, err := Token("", dir); err == nil || !strings.Contains(err.Error(), "is empty") {
 		t.Fatal(err)
+	}
+}
+
+func TestBypass(t *testing.T) {
+	p := someParts()
+	c, ctx := serve(t, p, false), context.Background()
+	is := func(on bool, actor string) {
+		t.Helper()
+		var b rewrite.Bypass
+		if err := c.Get(ctx, "bypass", &b); err != nil || b.On != on || b.Actor != actor {
+			t.Errorf("%+v, %v", b, err)
+		}
+	}
+	is(false, "")
+	var b rewrite.Bypass
+	if err := c.Post(ctx, "bypass/on", Decision{Actor: "ann"}, &b); err != nil || !b.On {
+		t.Errorf("on: %+v, %v", b, err)
+	}
+	is(true, "ann")
+	if err := c.Post(ctx, "bypass/off", Decision{Actor: "bob"}, &b); err != nil || b.On {
+		t.Errorf("off: %+v, %v", b, err)
+	}
+	is(false, "bob")
+	p.refuse = rewrite.ErrBypassed
+	if got := code(t, c.Post(ctx, "bypass/on", Decision{}, &b)); got != "refused" {
+		t.Errorf("refused: %q", got)
 	}
 }

@@ -46,7 +46,7 @@ func classify(err error) *Error {
 	case errors.As(err, &missing), errors.Is(err, migrate.ErrUnknown):
 		return &Error{Status: http.StatusNotFound, Code: "not_found", Message: err.Error()}
 	case errors.As(err, &decided), errors.As(err, &approved), errors.As(err, &state), errors.As(err, &owner), errors.As(err, &refusal),
-		errors.Is(err, rewrite.ErrOpaque):
+		errors.Is(err, rewrite.ErrOpaque), errors.Is(err, rewrite.ErrBypassed):
 		return &Error{Status: http.StatusConflict, Code: "refused", Message: err.Error()}
 	case errors.Is(err, advisor.ErrNothingSeen):
 		return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: err.Error()}

@@ -20,6 +20,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -46,13 +47,16 @@ type Migrator interface {
 	Verify(ctx context.Context, id, actor string) error
 	Drop(ctx context.Context, id, actor string) error
 	Migrations() []migrate.Migration
+	// Bypass switches the kill-switch, Bypassed is its state.
+	Bypass(ctx context.Context, on bool, actor string) error
+	Bypassed() rewrite.Bypass
 }
 
 // Check is one condition of readiness.
 type Check struct {
 	Name  string `json:"name"`
 	Ready bool   `json:"ready"`
-	Why   string `json:"why,omitempty"` // if it is not
+	Why   string `json:"why,omitempty"` // if it is not; or what a person should know all the same
 	// Detail is for people: what is there.
 	Detail string `json:"detail,omitempty"`
 }
@@ -135,6 +139,9 @@ func (s *Server) Handler() http.Handler {
 	} {
 		route("POST /api/v1/migrations/{id}/"+order, s.order(do))
 	}
+	route("GET /api/v1/bypass", func(*http.Request) (any, error) { return s.o.Migrator.Bypassed(), nil })
+	route("POST /api/v1/bypass/on", s.bypass(true))
+	route("POST /api/v1/bypass/off", s.bypass(false))
 	api.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, notFound("there is no "+r.Method+" "+r.URL.Path+"; docs/operating.md lists what there is"))
 	})
@@ -353,5 +360,18 @@ func (s *Server) order(do func(ctx context.Context, id, actor string) error) fun
 			return nil, err
 		}
 		return s.migration(r)
+	}
+}
+
+func (s *Server) bypass(on bool) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		d, err := decision(r)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.o.Migrator.Bypass(r.Context(), on, d.Actor); err != nil {
+			return nil, err
+		}
+		return s.o.Migrator.Bypassed(), nil
 	}
 }

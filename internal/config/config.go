@@ -66,6 +66,7 @@ type Settings struct {
 	TCPKeepAlive     time.Duration `name:"tcp-keep-alive" default:"30s" help:"how long a client or a node may be silent until it is probed; one that is found gone after as long again, or takes nothing of what waits for it for twice as long, loses its connection"`
 	DrainTimeout     time.Duration `name:"drain-timeout" default:"10s" help:"how long requests under way are waited for at the end, or when another process takes over; then they are cut off"`
 	DrainGrace       time.Duration `name:"drain-grace" default:"1s" help:"how long of it clients that were told that the node is down are still served"`
+	RequestTimeout   time.Duration `name:"request-timeout" default:"0s" help:"after how long a request that Cassandra does not answer is answered with an error (WriteTimeout, or ReadTimeout for a SELECT); 0s: never, Cassandra's own limits hold"`
 
 	MaxStatements int  `name:"max-statements" default:"10000" help:"statements counted one by one; the rest are counted together"`
 	SampleValues  bool `name:"sample-values" default:"true" help:"look at bound and returned values (hashed with a key that is never stored) in short windows, to find the joins that applications do by hand"`

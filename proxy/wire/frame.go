@@ -44,12 +44,15 @@ const (
 
 // Error codes that the proxy itself answers with, or decides on.
 const (
-	ErrServer      int32 = 0x0000
-	ErrProtocol    int32 = 0x000A
-	ErrOverloaded  int32 = 0x1001
-	ErrUnprepared  int32 = 0x2500
-	ErrInvalid     int32 = 0x2200
-	ErrCredentials int32 = 0x0100
+	ErrServer       int32 = 0x0000
+	ErrProtocol     int32 = 0x000A
+	ErrCredentials  int32 = 0x0100
+	ErrOverloaded   int32 = 0x1001
+	ErrWriteTimeout int32 = 0x1100
+	ErrReadTimeout  int32 = 0x1200
+	ErrSyntax       int32 = 0x2000
+	ErrInvalid      int32 = 0x2200
+	ErrUnprepared   int32 = 0x2500
 )
 
 // Header is a frame's header.
@@ -88,6 +91,11 @@ func AppendFrame(b []byte, h Header, body []byte) []byte {
 // SetLength writes into the frame at b[at:] the length of its body, which reaches to the end of b.
 func SetLength(b []byte, at int) {
 	binary.BigEndian.PutUint32(b[at+5:], uint32(len(b)-at-HeaderSize))
+}
+
+// SetStream writes a stream id into the frame at b[at:].
+func SetStream(b []byte, at int, stream int16) {
+	binary.BigEndian.PutUint16(b[at+2:], uint16(stream))
 }
 
 // Supported tells whether this package reads protocol version v (without ResponseBit).

@@ -47,6 +47,7 @@ type Statement struct {
 	ID         []byte
 	MetadataID []byte // EXECUTE, version 5
 	textAt     int    // of the text's length
+	idAt       int    // of the id's length
 }
 
 // Request is a QUERY or an EXECUTE.
@@ -83,6 +84,7 @@ func ParseHead(version, flags byte, body []byte) (q Head, ok bool) {
 func readHead(r *Reader, q *Request, opcode, version, flags byte) {
 	r.SkipRequestPrefix(flags)
 	if opcode == OpExecute {
+		q.idAt = r.off
 		q.ID = r.String()
 		if version >= 5 {
 			q.MetadataID = r.String()
@@ -204,6 +206,7 @@ func ParseBatch(version, flags byte, body []byte, f func(child Child)) (kind byt
 			c.textAt = r.off
 			c.Text = r.LongString()
 		case 1:
+			c.idAt = r.off
 			c.ID = r.String()
 		default:
 			r.bad = true
@@ -245,6 +248,41 @@ func (s *Statement) AppendText(b, body []byte, text string) []byte {
 	b = append(b, body[:s.textAt]...)
 	b = AppendLongString(b, text)
 	return append(b, body[s.textAt+4+len(s.Text):]...)
+}
+
+// AppendID appends the body of the EXECUTE that s was read from, with another prepared id, and in version 5 another id of
+// the result's metadata.
+func (s *Statement) AppendID(b, body []byte, version byte, id, metadataID string) []byte {
+	b = AppendString(append(b, body[:s.idAt]...), id)
+	end := s.idAt + 2 + len(s.ID)
+	if version >= 5 {
+		b = AppendString(b, metadataID)
+		end += 2 + len(s.MetadataID)
+	}
+	return append(b, body[end:]...)
+}
+
+// AppendBatch appends the body of a BATCH, with what instead gives for each child (by its number) in the place of its text or
+// id; "" leaves it. A body that is malformed is appended as it is.
+func AppendBatch(b, body []byte, version, flags byte, instead func(n int) string) []byte {
+	start, from, n := len(b), 0, 0
+	_, _, ok := ParseBatch(version, flags, body, func(c Child) {
+		other := instead(n)
+		n++
+		switch {
+		case other == "":
+		case c.Text != nil:
+			b = AppendLongString(append(b, body[from:c.textAt]...), other)
+			from = c.textAt + 4 + len(c.Text)
+		default:
+			b = AppendString(append(b, body[from:c.idAt]...), other)
+			from = c.idAt + 2 + len(c.ID)
+		}
+	})
+	if !ok {
+		return append(b[:start], body...)
+	}
+	return append(b, body[from:]...)
 }
 
 // AppendTimestamp appends the body of the request that p was read from, with a default timestamp (microseconds). A

@@ -1,0 +1,364 @@
+package proxy
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/wire"
+)
+
+// A rule's text replaces a statement. In a QUERY, and in a BATCH's child that is a text, it goes in the text's place. A
+// statement that is prepared keeps its id: the client's PREPARE goes to Cassandra as it is, so that the id (drivers check
+// that preparing again gives the same) and the metadata that the client gets are those of its own text, whatever rules come
+// and go. The proxy prepares the rule's text itself, by a request of its own on the client's upstream connection (Cassandra
+// keeps prepared statements per node, so one connection does it for all of a node), and swaps the id in every EXECUTE
+// and BATCH. What no rule is about costs nothing of this.
+//
+// The replacement must fit what the client was told: bind variables of the same number, order and types, the same of them in the
+// partition key, result columns of the same names and types. If it does not, the rule is refused: logged, counted with
+// the reason, and the statement runs as it was written. Until Cassandra has answered, it runs as written too.
+//
+// If Cassandra forgot the replacement, the client is told that Cassandra forgot its own id: it prepares again, gets the same, and the
+// replacement is prepared again meanwhile.
+//
+//	from       to         by
+//	idle       preparing  the upward goroutine that wants to use it first: it sends a PREPARE
+//	preparing  ready      the downward goroutine, with an answer that fits
+//	preparing  refused    the same, with one that does not, or with Cassandra's refusal
+//	preparing  idle       the connection ended, the answer is late, or Cassandra could not just now
+//	ready      idle       Cassandra does not know it any more
+//	refused    idle       the Rewriter's epoch moved: perhaps it fits now
+const (
+	idle int32 = iota
+	preparing
+	ready
+	refused
+)
+
+// Thin: in protocol versions 3 and 4 a PREPARE can not name a keyspace, so a replacement is prepared by connections that
+// use the keyspace of the original only; texts that name theirs need not care. Nothing checks the number of values of a QUERY.
+
+// replacement is a rule's text on one node, for one protocol version (version 5 gives metadata an id), in the place of one
+// prepared statement.
+type replacement struct {
+	replacementKey
+	log      func(reason string)
+	count    *ruleCount
+	state    atomic.Int32
+	prepared atomic.Pointer[Prepared]
+	epoch    atomic.Uint64 // of the last who asked for it
+}
+
+type replacementKey struct {
+	node     string
+	version  byte
+	original *Prepared
+	text     string
+}
+
+// maxReplacements bounds the table; when it is full any goes, and is prepared again if it is wanted.
+const maxReplacements = 10_000
+
+type replacements struct {
+	mu    sync.Mutex
+	byKey map[replacementKey]*replacement
+	log   func(text, reason string)
+}
+
+// of returns the replacement of a key, for a rule that was asked for at an epoch.
+func (s *replacements) of(key replacementKey, epoch uint64, count *ruleCount) *replacement {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.byKey[key]
+	if r == nil {
+		r = &replacement{replacementKey: key, count: count, log: func(reason string) { s.log(key.text, reason) }}
+		r.epoch.Store(epoch)
+		if s.byKey == nil {
+			s.byKey = make(map[replacementKey]*replacement)
+		}
+		for other := range s.byKey {
+			if len(s.byKey) < maxReplacements {
+				break
+			}
+			delete(s.byKey, other)
+		}
+		s.byKey[key] = r
+	}
+	if r.epoch.Swap(epoch) != epoch {
+		r.state.CompareAndSwap(refused, idle)
+	}
+	return r
+}
+
+// abandon is for a PREPARE whose answer will not be looked at.
+func (r *replacement) abandon() { r.state.CompareAndSwap(preparing, idle) }
+
+// refuse notes why the text can not stand for the original.
+func (r *replacement) refuse(why refusal, detail string) {
+	if r.state.CompareAndSwap(preparing, refused) {
+		r.count.refuse(why, detail)
+		r.log(detail)
+	}
+}
+
+// settle deals with Cassandra's answer to its PREPARE; body[from:] begins after a RESULT's kind or an ERROR's code.
+func (r *replacement) settle(answer *Prepared, body wire.Reader) {
+	if !readPrepared(&body, answer) || body.Bad() {
+		r.refuse(refusedError, "Cassandra's answer to its PREPARE can not be read")
+		return
+	}
+	if why, detail := fits(r.original, answer); detail != "" {
+		r.refuse(why, detail)
+		return
+	}
+	r.prepared.Store(answer)
+	r.state.CompareAndSwap(preparing, ready)
+}
+
+// fits tells why a statement can not stand for another that a client has prepared; detail is "" if it can.
+func fits(original, other *Prepared) (why refusal, detail string) {
+	if n, m := len(original.Variables), len(other.Variables); n != m {
+		return refusedVariables, fmt.Sprintf("it has %d bind variables, the original %d", m, n)
+	}
+	for i, v := range other.Variables {
+		if !reflect.DeepEqual(v.Type, original.Variables[i].Type) {
+			return refusedVariables, fmt.Sprintf("bind variable %d (%s) has another type than the original's (%s)", i+1, v.Name, original.Variables[i].Name)
+		}
+	}
+	if !reflect.DeepEqual(original.PartitionKey, other.PartitionKey) && original.Version >= 4 && other.Version >= 4 {
+		return refusedKey, "its partition key is bound by other variables than the original's: clients would choose the wrong node"
+	}
+	if n, m := len(original.Results), len(other.Results); n != m {
+		return refusedColumns, fmt.Sprintf("it returns %d columns, the original %d", m, n)
+	}
+	for i, v := range other.Results {
+		if o := original.Results[i]; v.Name != o.Name || !reflect.DeepEqual(v.Type, o.Type) {
+			return refusedColumns, fmt.Sprintf("result column %d (%s) has another name or type than the original's (%s)", i+1, v.Name, o.Name)
+		}
+	}
+	return 0, ""
+}
+
+// named tells whether the variables have the original's names too, so that values may be bound by name.
+func (r *replacement) named(p *Prepared) bool {
+	for i := range p.Variables {
+		if p.Variables[i].Name != r.original.Variables[i].Name {
+			return false
+		}
+	}
+	return true
+}
+
+// use returns the replacement's prepared statement, nil if there is none (yet): then it begins to prepare it. It runs on the
+// upward goroutine.
+func (c *conn) use(r *replacement) *Prepared {
+	switch r.state.Load() {
+	case ready:
+		return r.prepared.Load()
+	case idle:
+		c.prepare(r)
+	}
+	return nil
+}
+
+// prepare sends the PREPARE of a replacement.
+func (c *conn) prepare(r *replacement) {
+	keyspace := r.original.Keyspace
+	if r.version < 5 && keyspace != c.currentKeyspace() {
+		return
+	}
+	if !r.state.CompareAndSwap(idle, preparing) {
+		return
+	}
+	t, id, err := c.streams.alias()
+	if err != nil {
+		r.abandon()
+		return
+	}
+	b := wire.AppendHeader(nil, wire.Header{Version: r.version, Stream: id, Opcode: wire.OpPrepare})
+	b = wire.AppendLongString(b, r.text)
+	switch {
+	case r.version >= 5 && keyspace != "":
+		b = wire.AppendString(wire.AppendInt(b, 1), keyspace)
+	case r.version >= 5:
+		b = wire.AppendInt(b, 0)
+	}
+	wire.SetLength(b, 0)
+	e := c.spares.take()
+	e.prepare, e.replaces = &Prepared{Keyspace: keyspace, Text: r.text, Version: r.version}, r
+	t.claim(pending{start: c.server.now(), stream: nobody, id: id, opcode: wire.OpPrepare, extra: e})
+	c.up.out.Send(b)
+}
+
+// onOwnAnswer deals with the answer to a request of our own.
+func (c *conn) onOwnAnswer(h wire.Header, body []byte, complete bool, t *slot, p *pending) (pipe.Verdict, []byte, error) {
+	if !complete {
+		if h.Length > c.server.options.MaxFrame {
+			return pipe.Pass, nil, c.tooLong(h)
+		}
+		return pipe.Whole, nil, nil
+	}
+	word, ok := t.answer()
+	if !ok {
+		return c.late(h, body, complete, t)
+	}
+	r := wire.NewReader(body)
+	r.SkipResponsePrefix(h.Flags)
+	switch by := p.extra.replaces; {
+	case h.Opcode == wire.OpResult && r.Int() == wire.ResultPrepared:
+		by.settle(p.extra.prepare, r)
+	case h.Opcode == wire.OpError:
+		if code := r.Int(); code < wire.ErrSyntax || code > wire.ErrUnprepared { // it may work next time
+			by.abandon()
+		} else {
+			by.refuse(refusedError, "Cassandra can not prepare it: "+string(r.String()))
+		}
+	default:
+		by.refuse(refusedError, fmt.Sprintf("Cassandra answered its PREPARE with opcode %#x", h.Opcode))
+	}
+	c.spares.give(p.extra)
+	t.release(word)
+	return pipe.Drop, nil, nil
+}
+
+// swap is a prepared id that was put in the place of the client's.
+type swap struct {
+	from, to string
+	by       *replacement
+}
+
+// change is what the rules put in the place of a request's texts and ids.
+type change struct {
+	instead    []string // by number of the BATCH's child; of a QUERY or EXECUTE there is one
+	metadataID string   // EXECUTE, version 5
+}
+
+// apply appends the changed body of a request.
+func (x *change) apply(b []byte, h wire.Header, body []byte) []byte {
+	switch h.Opcode {
+	case wire.OpBatch:
+		return wire.AppendBatch(b, body, h.Version, h.Flags, func(n int) string { return x.instead[n] })
+	case wire.OpExecute:
+		if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
+			return q.AppendID(b, body, h.Version, x.instead[0], x.metadataID)
+		}
+	case wire.OpQuery:
+		if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
+			return q.AppendText(b, body, x.instead[0])
+		}
+	}
+	return append(b, body...)
+}
+
+// changed forwards a request with what the rules make of it.
+func (c *conn) changed(h wire.Header, body []byte, x *change) (pipe.Verdict, []byte, error) {
+	if x == nil {
+		return pipe.Pass, nil, nil
+	}
+	frame := x.apply(wire.AppendHeader(nil, h), h, body)
+	wire.SetLength(frame, 0)
+	return pipe.Replace, frame, nil
+}
+
+// changeExecute returns what becomes of an EXECUTE of a statement that has a replacement, nil if it runs as written. It is
+// noted in what is pending before the claim.
+func (c *conn) changeExecute(q *wire.Request, b *bound, p *pending) *change {
+	by := b.replacement
+	other := c.use(by)
+	if other == nil || (q.Flags&wire.ParamNames != 0 && !by.named(other)) {
+		return nil
+	}
+	p.swapped = true
+	e := p.need(&c.spares)
+	e.swaps = append(e.swaps[:0], swap{b.prepared.ID, other.ID, by})
+	x := &change{instead: []string{other.ID}, metadataID: string(q.MetadataID)}
+	if x.metadataID == b.prepared.ResultMetadataID { // else the client knows other columns, and Cassandra tells it which
+		x.metadataID = other.ResultMetadataID
+	}
+	b.count.replaced.Add(1)
+	return x
+}
+
+// batchRules is what the rules say about a BATCH.
+type batchRules struct {
+	unknown []byte // an id that nobody knows
+	ruled   bool
+	change  *change
+	swaps   []swap
+}
+
+// batchRules asks for the rules of a BATCH's children.
+func (c *conn) batchRules(h wire.Header, body []byte, keyspace string, epoch uint64) (x batchRules) {
+	n := 0
+	instead := func(other string) {
+		if x.change == nil {
+			x.change = &change{}
+		}
+		for len(x.change.instead) < n {
+			x.change.instead = append(x.change.instead, "")
+		}
+		x.change.instead = append(x.change.instead, other)
+	}
+	wire.ParseBatch(h.Version, h.Flags, body, func(child wire.Child) {
+		defer func() { n++ }()
+		if child.Text != nil {
+			if rule := c.rule(epoch, keyspace, string(child.Text)); rule != nil {
+				x.ruled = true
+				count := c.server.rules.of(rule)
+				count.hit()
+				if other := rule.Text(); other != "" {
+					count.replaced.Add(1)
+					instead(other)
+				}
+			}
+			return
+		}
+		b := c.find(child.ID, epoch)
+		switch {
+		case b == nil && x.unknown == nil:
+			x.unknown = child.ID
+		case b == nil || b.rule == nil:
+		default:
+			x.ruled = true
+			b.count.hit()
+			if b.replacement == nil {
+				break
+			}
+			if other := c.use(b.replacement); other != nil {
+				b.count.replaced.Add(1)
+				instead(other.ID)
+				x.swaps = append(x.swaps, swap{b.prepared.ID, other.ID, b.replacement})
+			}
+		}
+	})
+	for x.change != nil && len(x.change.instead) < n {
+		x.change.instead = append(x.change.instead, "")
+	}
+	return x
+}
+
+// forgotten shows the client an UNPREPARED answer about a swapped id as one about its own.
+func forgotten(h wire.Header, body []byte, swaps []swap) (pipe.Verdict, []byte) {
+	r := wire.NewReader(body)
+	r.SkipResponsePrefix(h.Flags)
+	r.Int()
+	r.String()
+	at := r.Offset()
+	id := string(r.String())
+	if r.Bad() {
+		return pipe.Pass, nil
+	}
+	for _, s := range swaps {
+		if s.to == id {
+			s.by.state.CompareAndSwap(ready, idle)
+			frame := append(wire.AppendHeader(nil, h), body[:at]...)
+			frame = append(wire.AppendString(frame, s.from), r.Rest()...)
+			wire.SetLength(frame, 0)
+			return pipe.Replace, frame
+		}
+	}
+	return pipe.Pass, nil
+}

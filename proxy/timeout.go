@@ -1,0 +1,160 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/helenus-db/helenus/proxy/wire"
+)
+
+// A request that Cassandra does not answer within Options.RequestTimeout is answered by the proxy, and Cassandra's answer, if
+// it still comes, is dropped. There is no timer per request: one sweeper looks at the state word of every slot a few times
+// per timeout, so a request is answered between one and one and a quarter timeouts after it was read.
+//
+// # What the client is told
+//
+// A request that was sent may have been carried out, or may be later. Drivers repeat what they are told was not carried
+// out (Overloaded, Bootstrapping), and some repeat a ServerError whether the statement is idempotent or not. So a
+// statement is answered by what Cassandra itself answers when it does not know: WriteTimeout, or ReadTimeout if it is known
+// to be a SELECT. No driver's default policy repeats them as they are filled in here: a WriteTimeout only for a BATCH_LOG, a ReadTimeout
+// only if enough replicas answered, and we say that none did. What is no statement (PREPARE, OPTIONS, REGISTER) may be
+// repeated: ServerError.
+//
+// A request that the Rewriter still holds was not sent and is not sent any more: Overloaded, which says so. If the Rewriter
+// forwards it later, it is told that it was lost.
+//
+// # Orphans
+//
+// A slot whose answer is late stays orphaned, so that Barrier waits for it (Cassandra may still carry the request out) and so that
+// nobody else gets its stream id. Shutdown does not wait: the client was answered. A connection with more than maxOrphans
+// of them, or with one that is older than maxOrphanAge, is closed: what answers so is not worth waiting for.
+const (
+	maxOrphans   = 1000
+	maxOrphanAge = time.Minute
+)
+
+// orphans counts a connection's. Its lock orders the sweeper, which reads what is pending after it orphaned a slot, and the
+// downward goroutine, which frees the slot and so lets it be written again.
+type orphans struct {
+	sync.Mutex
+	n int
+}
+
+// sweepEvery is how often the sweeper looks.
+func (s *Server) sweepEvery() time.Duration {
+	return min(max(s.options.RequestTimeout/8, 10*time.Millisecond), time.Second)
+}
+
+// sweeper answers what takes too long until ctx ends.
+func (s *Server) sweeper(ctx context.Context) {
+	tick := time.NewTicker(s.sweepEvery())
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.sweep(s.now())
+		}
+	}
+}
+
+// sweep answers what was read more than a timeout before now.
+func (s *Server) sweep(now int64) {
+	tick := tickOf(now)
+	patience := uint64(s.options.RequestTimeout>>tickShift) + 1
+	tooOld := patience + uint64(maxOrphanAge>>tickShift)
+	for _, c := range s.connections() {
+		if !c.authenticated.Load() || c.over() { // before, HandshakeTimeout holds
+			continue
+		}
+		stuck := false
+		c.streams.each(func(_ int16, t *slot) {
+			switch w := t.state.Load(); w & statusMask {
+			case busy:
+				if age(w, tick) > patience {
+					c.expire(t, w)
+				}
+			case orphaned:
+				stuck = stuck || age(w, tick) > tooOld
+			}
+		})
+		c.orphans.Lock()
+		stuck = stuck || c.orphans.n > maxOrphans
+		c.orphans.Unlock()
+		if stuck {
+			s.stats.stuck.Add(1)
+			c.giveUp(fmt.Errorf("Cassandra does not answer its requests: more than %d answers are late, or one for longer than %v", //nolint:revive,staticcheck // a name
+				maxOrphans, maxOrphanAge))
+		}
+	}
+}
+
+// expire answers the request that a slot holds while its word is w.
+func (c *conn) expire(t *slot, w uint64) {
+	if k := t.taken.Load(); k != nil && k.word == w && k.state.Load() == held {
+		c.server.stats.timeouts.Add(1)
+		k.Fail(nil, wire.ErrOverloaded, fmt.Sprintf(
+			"the request was not sent to Cassandra: what the proxy does before took longer than %v", c.server.options.RequestTimeout))
+		return
+	}
+	c.orphans.Lock()
+	defer c.orphans.Unlock()
+	if !t.state.CompareAndSwap(w, w&^statusMask|orphaned) {
+		return
+	}
+	c.orphans.n++
+	p := t.pending
+	if p.stream == nobody {
+		p.extra.replaces.abandon()
+		c.spares.give(p.extra)
+		return
+	}
+	c.server.stats.timeouts.Add(1)
+	code, body := c.timedOut(&p)
+	c.down.out.Send(wire.AppendFrame(nil, wire.Header{Version: c.client.Load().Version | wire.ResponseBit, Stream: p.stream,
+		Opcode: wire.OpError}, body))
+	x := Exchange{Client: c.client.Load(), Prepared: p.prepared, Opcode: p.opcode, Start: p.start, End: c.server.now(),
+		RequestBytes: int(p.bytes), ResponseBytes: len(body), Consistency: p.consistency, Rows: -1, Paged: p.paged,
+		Serial: p.serial, Failed: true, ErrorCode: code}
+	c.countOwn(&x)
+	c.record(p.record, p.extra, &x)
+	c.spares.give(p.extra)
+}
+
+// timedOut is the body of the ERROR that a request is answered with.
+func (c *conn) timedOut(p *pending) (code int32, body []byte) {
+	message := fmt.Sprintf("Cassandra did not answer the proxy within %v (request timeout); it may still carry the request out",
+		c.server.options.RequestTimeout)
+	statement := p.opcode == wire.OpQuery || p.opcode == wire.OpExecute || p.opcode == wire.OpBatch
+	switch {
+	case !statement:
+		return wire.ErrServer, wire.AppendError(nil, wire.ErrServer, message)
+	case p.read:
+		code, body = wire.ErrReadTimeout, wire.AppendError(nil, wire.ErrReadTimeout, message)
+	default:
+		code, body = wire.ErrWriteTimeout, wire.AppendError(nil, wire.ErrWriteTimeout, message)
+	}
+	body = wire.AppendShort(body, p.consistency)
+	body = wire.AppendInt(wire.AppendInt(body, 0), 1) // of one replica that is needed, none answered
+	switch {
+	case p.read:
+		body = append(body, 0) // no data
+	case p.opcode == wire.OpBatch:
+		body = wire.AppendString(body, "BATCH")
+	default:
+		body = wire.AppendString(body, "SIMPLE")
+	}
+	return code, body
+}
+
+// reunite frees an orphaned slot: its late answer came, or it turned out that none will.
+func (c *conn) reunite(t *slot) {
+	c.orphans.Lock()
+	defer c.orphans.Unlock()
+	if w := t.state.Load(); w&statusMask == orphaned && t.state.CompareAndSwap(w, w&^statusMask) {
+		c.orphans.n--
+	}
+}

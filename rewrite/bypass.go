@@ -1,0 +1,159 @@
+package rewrite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/helenus-db/helenus/capture/store"
+)
+
+// The kill-switch. While the relay is bypassed, reads and writes go to Cassandra as they came, so no look-up is read, and none is
+// written either: each misses what is written meanwhile. That must never be served, whatever happens in between, so the order is:
+//
+//	on:   save that it is on; bypass the relay; suspend every migration (which is saved)
+//	off:  let the relay see requests again; wait until those that it did not see have ended, and as long as writes may still
+//	      be on their way inside Cassandra; save that it is off. Migrations stay suspended: `resume` verifies each anew.
+//
+// A crash anywhere leaves it on, with the migrations suspended when the process comes up again, before its first connection. The relay's
+// switch is one flag for reads and writes, so a read that begins after a bypassed write has ended is bypassed too.
+//
+// If that it is on can not be saved, the relay is bypassed all the same (that is what a kill-switch is for), and the order fails saying that it will
+// not hold after a restart.
+
+// Bypass is the state of the kill-switch.
+type Bypass struct {
+	On    bool      `json:"on"`
+	Actor string    `json:"actor,omitempty"` // who switched it last
+	Since time.Time `json:"since"`           // zero if it never was
+}
+
+// kindBypass is the kind, and the id, of the document in the store.
+const kindBypass = "bypass"
+
+// bypassPatience bounds the saving, before the relay is bypassed without.
+const bypassPatience = 2 * time.Second
+
+// ErrBypassed says that nothing can be approved or resumed now.
+var ErrBypassed = errors.New("requests bypass the rewriting, so writes can not be seen: `helenus bypass off` first")
+
+// kill is the kill-switch of an Engine.
+type kill struct {
+	sync.RWMutex // held to read while a migration is approved or resumed
+	state        Bypass
+	orders       int // given so far: an order that waits sees whether another came
+}
+
+// Bypassed returns the state of the kill-switch.
+func (e *Engine) Bypassed() Bypass {
+	e.kill.RLock()
+	defer e.kill.RUnlock()
+	return e.kill.state
+}
+
+// Bypass switches the kill-switch. On takes effect with the next request, Off returns when migrations may be resumed.
+func (e *Engine) Bypass(ctx context.Context, on bool, actor string) error {
+	if on {
+		return e.bypassOn(ctx, actor)
+	}
+	return e.bypassOff(ctx, actor)
+}
+
+func (e *Engine) bypassOn(ctx context.Context, actor string) error {
+	k := &e.kill
+	k.Lock()
+	defer k.Unlock()
+	k.orders++
+	next := k.state
+	if !next.On {
+		next = Bypass{On: true, Actor: actor, Since: e.options.Now()}
+	}
+	ctx = context.WithoutCancel(ctx) // who orders this and goes away means it
+	saving, cancel := context.WithTimeout(ctx, bypassPatience)
+	defer cancel()
+	err := e.options.Store.Save(saving, kindBypass, kindBypass, next)
+	if err != nil {
+		err = fmt.Errorf("requests bypass the rewriting, but that could not be saved, so it will not hold after a restart, and what was approved would be served: %w", err)
+	}
+	k.state = next
+	e.bypassRelay(true)
+	e.log.Warn("requests bypass the rewriting", "actor", actor)
+	return errors.Join(err, e.suspendAll(ctx))
+}
+
+// suspendAll suspends every migration because of the kill-switch.
+func (e *Engine) suspendAll(ctx context.Context) error {
+	var errs []error
+	for _, m := range e.manager.Migrations() {
+		errs = append(errs, e.manager.Suspend(ctx, m.ID, "requests bypassed the rewriting (helenus bypass on), so writes were not seen", false))
+	}
+	return errors.Join(errs...)
+}
+
+func (e *Engine) bypassOff(ctx context.Context, actor string) error {
+	k := &e.kill
+	k.Lock()
+	if !k.state.On {
+		k.Unlock()
+		return nil
+	}
+	k.orders++
+	order := k.orders
+	e.bypassRelay(false)
+	k.Unlock()
+	err := e.unseenEnded(ctx) // not under the lock: whoever switches it on again does not wait
+	k.Lock()
+	defer k.Unlock()
+	if k.orders != order {
+		return errors.New("another order to bypass, or not to, came meanwhile")
+	}
+	next := Bypass{Actor: actor, Since: e.options.Now()}
+	if err == nil {
+		err = e.options.Store.Save(ctx, kindBypass, kindBypass, next)
+	}
+	if err != nil {
+		e.bypassRelay(true)
+		return fmt.Errorf("requests still bypass the rewriting: %w", err)
+	}
+	k.state = next
+	e.log.Warn("requests do not bypass the rewriting any more; migrations stay suspended until they are resumed", "actor", actor)
+	return nil
+}
+
+// unseenEnded waits until no request is under way that bypassed the rewriting, and as long as a write may be after its answer.
+func (e *Engine) unseenEnded(ctx context.Context) error {
+	if err := e.options.Traffic.Barrier(ctx); err != nil {
+		return fmt.Errorf("requests that bypassed it are still under way: %w", err)
+	}
+	settle := time.NewTimer(e.options.Migrate.Defaults().Settle)
+	defer settle.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-settle.C:
+		return nil
+	}
+}
+
+func (e *Engine) bypassRelay(on bool) {
+	if f := e.options.Bypass; f != nil {
+		f(on)
+	}
+}
+
+// restoreBypass finds the kill-switch as it was left. It is called before the migrations are put in force.
+func (e *Engine) restoreBypass(ctx context.Context) error {
+	k := &e.kill
+	k.Lock()
+	defer k.Unlock()
+	if err := e.options.Store.Load(ctx, kindBypass, kindBypass, &k.state); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("read whether requests bypass the rewriting: %w", err)
+	}
+	if k.state.On {
+		e.bypassRelay(true)
+		e.log.Warn("requests bypass the rewriting, as before the restart: `helenus bypass off` ends that", "actor", k.state.Actor, "since", k.state.Since)
+	}
+	return nil
+}

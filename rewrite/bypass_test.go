@@ -1,0 +1,121 @@
+package rewrite
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// TestBypass: from the moment that the kill-switch is on nothing is rewritten, over a restart; when it is off again, nothing is
+// served before it was verified, and then what was written unseen is there.
+func TestBypass(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		ctx := context.Background()
+		if !w.served("guest1") {
+			t.Fatal("not served")
+		}
+		must(t, w.engine.Bypass(ctx, true, "ann"))
+		// A write that nobody sees: it moves a row from guest1 to guest4, and a new row comes.
+		if got := w.ask(setGuest, str("guest4"), str("room1"), num(0), num(0)); got.failed || got.timestamp != 0 {
+			t.Fatalf("%+v", got)
+		}
+		w.ask(insertRow, str("room77"), num(1), num(1), str("guest1"), str("booked"))
+		for _, guest := range []string{"guest1", "guest4"} {
+			if w.served(guest) { // compares with the base, too
+				t.Errorf("%s is served", guest)
+			}
+		}
+		if b := w.engine.Bypassed(); !b.On || b.Actor != "ann" || b.Since.IsZero() || w.state() != migrate.Suspended {
+			t.Errorf("%+v, %s", b, w.state())
+		}
+		must(t, w.engine.Bypass(ctx, true, "bob")) // again: nothing changes
+		if b := w.engine.Bypassed(); b.Actor != "ann" {
+			t.Errorf("%+v", b)
+		}
+		for _, err := range []error{w.engine.Resume(ctx, "m1", "ann"), w.approve("m2")} {
+			if !errors.Is(err, ErrBypassed) {
+				t.Errorf("while it is on: %v", err)
+			}
+		}
+		w.stop()
+		w.bypassed.Store(false) // another process
+		w.boot(quick())
+		if !w.bypassed.Load() || !w.engine.Bypassed().On || w.state() != migrate.Suspended {
+			t.Error("it does not hold over a restart")
+		}
+		// Off waits for what is under way, unseen; if that does not end it stays on.
+		limited, cancel := context.WithTimeout(ctx, time.Second)
+		w.mu.Lock()
+		w.barrier = func(ctx context.Context) { <-ctx.Done() }
+		w.mu.Unlock()
+		if err := w.engine.Bypass(limited, false, "ann"); err == nil || !w.bypassed.Load() || !w.engine.Bypassed().On {
+			t.Errorf("off did not wait for requests: %v", err)
+		}
+		cancel()
+		w.mu.Lock()
+		w.barrier = nil
+		w.mu.Unlock()
+		began := time.Now()
+		must(t, w.engine.Bypass(ctx, false, "ann"))
+		if waited := time.Since(began); w.bypassed.Load() || w.engine.Bypassed().On || waited < quick().Settle {
+			t.Errorf("off after %v: %+v", waited, w.engine.Bypassed())
+		}
+		must(t, w.engine.Bypass(ctx, false, "ann"))
+		if w.served("guest1") || w.state() != migrate.Suspended {
+			t.Errorf("served without being verified; %s", w.state())
+		}
+		must(t, w.engine.Resume(ctx, "m1", "ann"))
+		w.await(migrate.Serving)
+		for _, guest := range []string{"guest1", "guest4"} {
+			if !w.served(guest) {
+				t.Errorf("%s is not served", guest)
+			}
+		}
+	})
+}
+
+// TestBypassIsNotHeldUp: it takes effect though nothing can be saved, and though an order to end it is waiting.
+func TestBypassIsNotHeldUp(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		ctx := context.Background()
+		broken := errors.New("disk full")
+		w.store.Before = func(string, string) error { return broken }
+		if err := w.engine.Bypass(ctx, true, "ann"); !errors.Is(err, broken) {
+			t.Errorf("that it could not be saved is not said: %v", err)
+		}
+		if !w.bypassed.Load() || w.served("guest1") || w.state() != migrate.Suspended {
+			t.Errorf("it did not take effect; %s", w.state())
+		}
+		w.store.Before = nil
+		must(t, w.engine.Bypass(ctx, true, "ann"))
+		waits := make(chan struct{})
+		w.mu.Lock()
+		w.barrier = func(ctx context.Context) { close(waits); time.Sleep(time.Minute) }
+		w.mu.Unlock()
+		ended := make(chan error, 1)
+		go func() { ended <- w.engine.Bypass(ctx, false, "ann") }()
+		<-waits
+		if w.bypassed.Load() {
+			t.Error("requests are not seen again while it is waited")
+		}
+		must(t, w.engine.Bypass(ctx, true, "bob"))
+		if err := <-ended; err == nil || !w.bypassed.Load() || !w.engine.Bypassed().On {
+			t.Errorf("an order that was overtaken: %v", err)
+		}
+	})
+}
+
+// TestBypassAfterACrash: a process that died between saving that it is on and suspending comes up bypassed and suspended.
+func TestBypassAfterACrash(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		must(t, w.store.Save(context.Background(), kindBypass, kindBypass, Bypass{On: true, Actor: "ann"}))
+		w.stop()
+		w.boot(quick())
+		if !w.bypassed.Load() || w.state() != migrate.Suspended {
+			t.Errorf("%v %s", w.bypassed.Load(), w.state())
+		}
+	})
+}
