@@ -13,12 +13,17 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
+<<<<<<< HEAD
 .PHONY: help build demo test lint vet house bench bench-proxy churn setup clean
+=======
+.PHONY: help build demo test test-drivers lint vet house bench churn setup clean
+>>>>>>> drivers
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
 	@echo 'make test    install what is missing, lint, and run every test, with the race detector, on a real Cassandra'
 	@echo 'make build   $(BIN)/helenus'
+	@echo 'make test-drivers    real drivers of five languages, and cqlsh, through Helenus, with every check'
 	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
 	@echo 'make bench-proxy   what the proxy costs, as a table (QUICK=1: sooner)        make churn   a minute of coming and going'
 
@@ -35,6 +40,11 @@ demo:
 test: setup lint vet house $(with)
 	$(with) $(GO) test -race -timeout 20m ./...
 	$(GO) test -run Splice ./bench/relay
+
+# Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.
+test-drivers:
+	@.ci/setup drivers
+	HELENUS_TEST_CASSANDRA=own HELENUS_TEST_DRIVERS=all $(GO) test -count 1 -v -timeout 60m ./internal/drivers
 
 setup:
 	@.ci/setup test

@@ -39,7 +39,7 @@ const (
 	maxNodes    = 3
 	defaultHeap = "512m"
 
-	startTimeout = 4 * time.Minute  // of one node; a start takes 8 s, but the machine may be busy
+	startTimeout = 15 * time.Minute // of one node; a start takes 8 s, but the machine may be very busy
 	stopTimeout  = 15 * time.Second // from SIGTERM to SIGKILL; a clean stop takes 1-2 s
 
 	// A temporary directory, and the file in it that is locked while the directory is in use.

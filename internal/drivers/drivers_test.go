@@ -1,0 +1,473 @@
+package drivers
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+)
+
+// race: the tests run with the race detector, so helenus does too.
+var race bool
+
+// The environment of a run. HELENUS_TEST_DRIVERS: "all" runs every language and check (make test-drivers), a list
+// of languages those with every check; without it the short lists run. HELENUS_DRIVERS_DIRECT: the programs speak to
+// Cassandra itself. HELENUS_DRIVERS_CHECKS: only these checks.
+const (
+	which  = "HELENUS_TEST_DRIVERS"
+	direct = "HELENUS_DRIVERS_DIRECT"
+	only   = "HELENUS_DRIVERS_CHECKS"
+)
+
+var (
+	every = []string{"connect", "prepared", "batch", "paging", "collections", "udt", "vector", "lwt", "tracing", "warnings", "errors", "use",
+		"large", "concurrent", "payload", "speculative", "describe", "metadata", "token-aware", "events",
+		"schema-under-load", "node-restart", "first-node-restart", "drained"}
+	brief    = []string{"connect", "prepared", "paging", "large", "use", "errors"}
+	atLarge  = []string{"batch", "paging", "collections", "udt", "lwt", "warnings", "describe", "metadata"} // of one node of another version
+	versions = map[string][]int{"gocql": {3, 4}, "apache": {3, 4, 5}, "python": {3, 4, 5}, "java": {3, 4, 5}, "node": {3, 4}}
+	squeezed = map[string][]string{"gocql": {"snappy"}, "apache": {"lz4", "snappy"}, "python": {"lz4", "snappy"}, "java": {"lz4", "snappy"}}
+)
+
+// languages returns whom to test, and whether with everything.
+func languages(t *testing.T) (names []string, all bool) {
+	t.Helper()
+	cassandratest.ContactPoints(t) // or skips
+	switch value := os.Getenv(which); value {
+	case "":
+		return Short, false
+	case "all":
+		return Languages, true
+	default:
+		return strings.Split(value, ","), true
+	}
+}
+
+func without(list []string, more ...string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(more, s) })
+}
+
+// stage is a cluster, what is known of it, and the helenus in front.
+type stage struct {
+	t       *testing.T
+	cluster *cassandra.Cluster
+	binary  string
+	user    string // and password; "" for none
+	names   []string
+	command map[string][]string
+	session *gocql.Session // to the cluster, past helenus
+	owners  []owner        // by token
+	matrix  map[string]map[string]string
+	rows    []string
+}
+
+type owner struct {
+	token         int64
+	host, address string
+	contact       string
+}
+
+func newStage(t *testing.T, names []string, opt cassandra.Options) *stage {
+	t.Helper()
+	ctx := context.Background()
+	s := &stage{t: t, names: names, command: map[string][]string{}, matrix: map[string]map[string]string{}}
+	scratch := t.TempDir()
+	for _, name := range names {
+		command, err := Command(ctx, name, scratch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.command[name] = command
+	}
+	var err error
+	if s.binary, err = Build(ctx, scratch, race); err != nil {
+		t.Fatal(err)
+	}
+	opt.Progress = func(line string) { t.Log(line) }
+	if s.cluster, err = cassandra.Start(ctx, opt); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.cluster.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.session = s.direct(s.cluster.Node(0))
+	t.Cleanup(s.session.Close)
+	t.Cleanup(func() { t.Log("what works:\n" + s.table()) })
+	return s
+}
+
+// direct opens a session on one node alone, past helenus.
+func (s *stage) direct(n *cassandra.Node) *gocql.Session {
+	s.t.Helper()
+	cfg := cassandratest.Config(s.t, n.Addr())
+	cfg.Authenticator = gocql.PasswordAuthenticator{Username: "cassandra", Password: "cassandra"}
+	session, err := cfg.CreateSession()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return session
+}
+
+func (s *stage) exec(format string, args ...any) {
+	s.t.Helper()
+	if err := s.session.Query(fmt.Sprintf(format, args...)).Exec(); err != nil {
+		s.t.Fatalf(format+": %v", append(args, err)...)
+	}
+}
+
+// learn asks each node who it is.
+func (s *stage) learn() {
+	s.t.Helper()
+	s.owners = nil
+	for _, n := range s.cluster.Nodes() {
+		session := s.direct(n)
+		var o owner
+		var id gocql.UUID
+		var address net.IP
+		var tokens []string
+		if err := session.Query("SELECT host_id, rpc_address, tokens FROM system.local").Scan(&id, &address, &tokens); err != nil {
+			s.t.Fatal(err)
+		}
+		session.Close()
+		o.host, o.address, o.contact = id.String(), address.String(), n.Addr()
+		for _, text := range tokens {
+			var err error
+			if o.token, err = strconv.ParseInt(text, 10, 64); err != nil {
+				s.t.Fatal(err)
+			}
+			s.owners = append(s.owners, o)
+		}
+	}
+	slices.SortFunc(s.owners, func(a, b owner) int {
+		if a.token < b.token {
+			return -1
+		}
+		return 1
+	})
+}
+
+// ownerOf returns who holds the only replica of a token.
+func (s *stage) ownerOf(text string) owner {
+	token, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		s.t.Error(err)
+	}
+	for _, o := range s.owners {
+		if token <= o.token {
+			return o
+		}
+	}
+	return s.owners[0]
+}
+
+// pass is one run of some programs in one configuration.
+type pass struct {
+	name     string   // column in the table, after the program's name
+	checks   []string // run by each program
+	flags    []string // of the programs
+	helenus  []string // flags of helenus, or
+	points   []string // contact points, where there is no helenus
+	hosts    int      // that drivers must see; 0: not checked
+	programs []string
+	disturb  func(h *Helenus, keyspace func(program string) string, check string) error
+	killed   func(check string) string // host id of the node that a check's disturbance ends
+}
+
+// run runs a pass through a helenus of its own.
+func (s *stage) run(p pass) {
+	s.t.Helper()
+	if list := os.Getenv(only); list != "" {
+		p.checks = slices.DeleteFunc(slices.Clone(p.checks), func(c string) bool { return !slices.Contains(strings.Split(list, ","), c) })
+	}
+	s.t.Run(p.name, func(t *testing.T) {
+		if len(p.checks) == 0 {
+			return // none of this pass was asked for
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 12*time.Minute)
+		defer cancel()
+		var h *Helenus
+		points := s.cluster.ContactPoints()[:1]
+		if os.Getenv(direct) == "" {
+			var err error
+			if h, err = Through(s.binary, t.TempDir(), s.cluster.ContactPoints(), p.helenus...); err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Start(ctx); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := h.Stop(); err != nil {
+					t.Error(err)
+				}
+				if t.Failed() {
+					t.Logf("end of the log of helenus:\n%s", h.Log())
+				}
+			}()
+			points = []string{h.Listen}
+		}
+		keyspace := func(program string) string {
+			return program + "_" + strings.Map(func(r rune) rune {
+				if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+					return r
+				}
+				return '_'
+			}, p.name)
+		}
+		commands := map[string][]string{}
+		for _, name := range p.programs {
+			s.exec("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", keyspace(name), len(s.cluster.Nodes()))
+			s.exec("CREATE KEYSPACE %s_one WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", keyspace(name))
+			commands[name] = append(append(slices.Clone(s.command[name]), "--points", points[0], "--keyspace", keyspace(name),
+				"--checks", strings.Join(p.checks, ",")), p.flags...)
+			if s.user != "" {
+				commands[name] = append(commands[name], "--username", s.user, "--password", s.user)
+			}
+		}
+		begin := time.Now()
+		programs, err := RunAll(ctx, commands, func(check string) error { return p.disturb(h, keyspace, check) })
+		if err != nil {
+			t.Error(err)
+		}
+		for _, program := range programs {
+			s.judge(t, p, h, program)
+		}
+		t.Logf("%.0f s", time.Since(begin).Seconds())
+	})
+}
+
+// judge looks at what one program said.
+func (s *stage) judge(t *testing.T, p pass, h *Helenus, program *Program) {
+	said := map[string]bool{}
+	column := program.Name + " " + p.name
+	for _, line := range program.Lines {
+		said[line.Check] = true
+		fault := ""
+		if !line.OK {
+			fault = line.Detail
+		}
+		switch {
+		case fault != "":
+		case line.Check == "connect" && h != nil && p.hosts > 0:
+			fault = s.strangers(line.Hosts, h, p.hosts)
+		case line.Check == "token-aware":
+			fault = s.misses(t, program.Name, line)
+		case p.killed != nil:
+			fault = accused(line, p.killed(line.Check))
+		}
+		result := "ok"
+		if fault != "" {
+			result = "FAULT"
+			t.Errorf("%s: %s: %s", program.Name, line.Check, fault)
+		} else {
+			t.Logf("%-8s %-20s %5.1f s  %s %v %d down %d up", program.Name, line.Check, line.Took.Seconds(), line.Detail, line.Hosts, len(line.Down), len(line.Up))
+		}
+		s.note(line.Check, column, result)
+	}
+	for _, check := range p.checks {
+		if !said[check] {
+			t.Errorf("%s: %s: the program ended without a word on it; its standard error: %s", program.Name, check, program.Errors())
+			s.note(check, column, "FAULT")
+		}
+	}
+}
+
+// strangers says which hosts a driver knows that are no listener of helenus.
+func (s *stage) strangers(hosts []string, h *Helenus, want int) string {
+	_, text, _ := net.SplitHostPort(h.Listen)
+	first, _ := strconv.Atoi(text)
+	var expect []string
+	for i := range want {
+		expect = append(expect, address(first+i))
+	}
+	slices.Sort(hosts)
+	slices.Sort(expect)
+	if slices.Equal(hosts, expect) {
+		return ""
+	}
+	return fmt.Sprintf("the driver knows the hosts %v, want the listeners %v", hosts, expect)
+}
+
+// misses says whether too few keyed reads went to the node that owns the key.
+func (s *stage) misses(t *testing.T, program string, line Line) string {
+	reads, traces := 0, 0
+	for _, r := range line.Reads {
+		if s.ownerOf(r[0]).host == r[1] {
+			reads++
+		}
+	}
+	for _, r := range line.Traces {
+		if s.ownerOf(r[0]).address == strings.TrimPrefix(strings.Split(r[1], ":")[0], "/") {
+			traces++
+		}
+	}
+	result := fmt.Sprintf("%d of %d reads by key went to the replica, by the driver; %d of %d by Cassandra's traces", reads, len(line.Reads), traces, len(line.Traces))
+	if len(line.Reads) < 1000 || reads*100 < len(line.Reads)*99 || len(line.Traces) < 20 || traces < len(line.Traces) {
+		return result
+	}
+	t.Logf("%s: %s", program, result)
+	return ""
+}
+
+// accused says whether a driver took another node than the killed one for dead.
+func accused(line Line, killed string) string {
+	for _, host := range line.Down {
+		if killed != "" && host != killed {
+			return fmt.Sprintf("the driver was told that %v are down; only %s was", line.Down, killed)
+		}
+	}
+	return ""
+}
+
+func (s *stage) note(check, column, result string) {
+	if s.matrix[check] == nil {
+		s.matrix[check] = map[string]string{}
+		s.rows = append(s.rows, check)
+	}
+	s.matrix[check][column] = result
+}
+
+// table renders what was found, one line a check.
+func (s *stage) table() string {
+	var text strings.Builder
+	for _, check := range s.rows {
+		var columns []string
+		for column, result := range s.matrix[check] {
+			columns = append(columns, column+": "+result)
+		}
+		slices.Sort(columns)
+		fmt.Fprintf(&text, "%-20s %s\n", check, strings.Join(columns, ", "))
+	}
+	return text.String()
+}
+
+// disturb does what the checks of a three-node cluster wait for.
+func (s *stage) disturb(h *Helenus, keyspace func(string) string, check string) error {
+	ctx := context.Background()
+	restart := func(n *cassandra.Node) error {
+		if err := n.Kill(); err != nil {
+			return err
+		}
+		time.Sleep(2 * time.Second) // so that somebody notices
+		return n.Start(ctx)
+	}
+	switch check {
+	case "events":
+		for _, name := range s.names {
+			s.exec("CREATE TABLE %s.seen (id int PRIMARY KEY)", keyspace(name))
+		}
+		return nil
+	case "schema-under-load":
+		for i := range 3 {
+			for _, name := range s.names {
+				s.exec("CREATE TABLE %s.born_%d (id int PRIMARY KEY)", keyspace(name), i)
+				s.exec("CREATE TYPE %s.kind_%d (x int)", keyspace(name), i)
+			}
+		}
+		for _, name := range s.names {
+			s.exec("ALTER TABLE %s.load ADD z_added text", keyspace(name))
+			s.exec("DROP TABLE %s.born_0", keyspace(name))
+		}
+		return nil
+	case "node-restart":
+		return restart(s.cluster.Node(1))
+	case "first-node-restart":
+		s.session.Close()
+		err := restart(s.cluster.Node(0))
+		if err == nil {
+			s.session = s.direct(s.cluster.Node(0))
+		}
+		return err
+	case "drained":
+		if h == nil {
+			return nil
+		}
+		if err := h.Stop(); err != nil {
+			return err
+		}
+		time.Sleep(500 * time.Millisecond)
+		return h.Start(ctx)
+	}
+	return fmt.Errorf("nobody knows how to disturb for %q", check)
+}
+
+func (s *stage) killed(check string) string {
+	node := map[string]int{"node-restart": 1, "first-node-restart": 0}
+	if i, ok := node[check]; ok {
+		contact := s.cluster.Node(i).Addr()
+		for _, o := range s.owners {
+			if o.contact == contact {
+				return o.host
+			}
+		}
+	}
+	return ""
+}
+
+// TestThreeNodes is the whole list on a cluster of three nodes of Cassandra 5.0.
+func TestThreeNodes(t *testing.T) {
+	names, all := languages(t)
+	s := newStage(t, names, cassandra.Options{Nodes: 3, Heap: "400m"})
+	s.learn()
+	checks := every
+	if !all {
+		checks = without(every, "first-node-restart")
+	}
+	s.run(pass{name: "mirror", checks: checks, helenus: []string{"--topology", "mirror"}, hosts: 3, programs: names, disturb: s.disturb, killed: s.killed})
+	s.cqlsh("mirror")
+	s.run(pass{name: "single", checks: brief, helenus: []string{"--topology", "single"}, hosts: 1, programs: names, disturb: s.disturb})
+	if !all {
+		return
+	}
+	for v := 3; v <= 5; v++ {
+		s.run(pass{name: fmt.Sprintf("v%d", v), checks: append([]string{"batch", "collections", "warnings", "concurrent"}, brief...),
+			flags: []string{"--protocol", strconv.Itoa(v)}, programs: s.who(func(n string) bool { return slices.Contains(versions[n], v) }), disturb: s.disturb})
+	}
+	for _, c := range []string{"lz4", "snappy"} {
+		s.run(pass{name: c, checks: append([]string{"concurrent"}, brief...), flags: []string{"--compression", c},
+			programs: s.who(func(n string) bool { return slices.Contains(squeezed[n], c) }), disturb: s.disturb})
+	}
+}
+
+func (s *stage) who(fits func(string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(s.names), func(n string) bool { return !fits(n) })
+}
+
+// TestOneNodeOf41 is a short list on one node of Cassandra 4.1 that asks for a password.
+func TestOneNodeOf41(t *testing.T) {
+	names, _ := languages(t)
+	s := newStage(t, names, cassandra.Options{Version: "4.1.10", Extra: map[string]any{
+		"authenticator": "PasswordAuthenticator", "authorizer": "CassandraAuthorizer", "role_manager": "CassandraRoleManager",
+	}})
+	s.user = "app"
+	s.exec("CREATE ROLE app WITH PASSWORD = 'app' AND LOGIN = true AND SUPERUSER = true")
+	s.run(pass{name: "4.1, password", checks: append(append([]string{"wrong-password"}, brief...), atLarge...), hosts: 1, programs: names,
+		helenus: []string{"--username", "cassandra", "--password", "cassandra"}, disturb: s.disturb})
+}
+
+// TestNodeAdded lets a node join a ring of one under load.
+func TestNodeAdded(t *testing.T) {
+	names, all := languages(t)
+	if !all {
+		return // the ring's own tests add nodes in CI; here it costs a minute
+	}
+	s := newStage(t, names, cassandra.Options{})
+	s.learn()
+	s.run(pass{name: "joined", checks: []string{"connect", "node-added", "token-aware"}, helenus: []string{"--topology", "mirror"}, hosts: 1, programs: names,
+		disturb: func(_ *Helenus, _ func(string) string, _ string) error {
+			_, err := s.cluster.Add(context.Background())
+			s.learn()
+			return err
+		}})
+}

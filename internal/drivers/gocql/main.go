@@ -1,0 +1,144 @@
+// Command gocql runs the conformance checks with gocql 1.7, as an ordinary application. internal/drivers says what each
+// check means and runs it.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"reflect"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/drivers/part"
+)
+
+type program struct {
+	options part.Options
+	session *gocql.Session
+	hosts   *hosts
+}
+
+// hosts is gocql's token-aware policy, overheard: 1.7 has no other way to ask a session which hosts it knows.
+type hosts struct {
+	gocql.HostSelectionPolicy
+	mu       sync.Mutex
+	known    map[string]*gocql.HostInfo
+	down, up []string
+}
+
+func (h *hosts) AddHost(host *gocql.HostInfo) {
+	h.mu.Lock()
+	h.known[host.HostID()] = host
+	h.mu.Unlock()
+	h.HostSelectionPolicy.AddHost(host)
+}
+
+func (h *hosts) RemoveHost(host *gocql.HostInfo) {
+	h.mu.Lock()
+	delete(h.known, host.HostID())
+	h.mu.Unlock()
+	h.HostSelectionPolicy.RemoveHost(host)
+}
+
+func (h *hosts) HostDown(host *gocql.HostInfo) {
+	h.mu.Lock()
+	h.down = append(h.down, host.HostID())
+	h.mu.Unlock()
+	h.HostSelectionPolicy.HostDown(host)
+}
+
+func (h *hosts) HostUp(host *gocql.HostInfo) {
+	h.mu.Lock()
+	h.up = append(h.up, host.HostID())
+	h.mu.Unlock()
+	h.HostSelectionPolicy.HostUp(host)
+}
+
+func config(o part.Options) (*gocql.ClusterConfig, error) {
+	cfg := gocql.NewCluster()
+	for _, p := range o.Points {
+		host, text, err := net.SplitHostPort(p)
+		if err != nil {
+			return nil, err
+		}
+		if cfg.Port, err = strconv.Atoi(text); err != nil {
+			return nil, err
+		}
+		cfg.Hosts = append(cfg.Hosts, host)
+	}
+	cfg.Keyspace = o.Keyspace
+	cfg.ProtoVersion = o.Protocol
+	cfg.Timeout, cfg.ConnectTimeout = 10*time.Second, 10*time.Second
+	cfg.Consistency = gocql.Quorum
+	cfg.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: 3}
+	cfg.Logger = silent{}
+	if o.Username != "" {
+		cfg.Authenticator = gocql.PasswordAuthenticator{Username: o.Username, Password: o.Password}
+	}
+	if o.CA != "" {
+		cfg.SslOpts = &gocql.SslOptions{CaPath: o.CA, EnableHostVerification: true}
+	}
+	switch o.Compression {
+	case "":
+	case "snappy":
+		cfg.Compressor = gocql.SnappyCompressor{}
+	default:
+		return nil, errors.New("gocql 1.7 compresses with snappy alone")
+	}
+	return cfg, nil
+}
+
+type silent struct{}
+
+func (silent) Print(...any)          {}
+func (silent) Printf(string, ...any) {}
+func (silent) Println(...any)        {}
+
+func main() {
+	p := &program{options: part.Parse(), hosts: &hosts{known: map[string]*gocql.HostInfo{},
+		HostSelectionPolicy: gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())}}
+	cfg, err := config(p.options)
+	if err != nil {
+		part.Fail(err)
+	}
+	cfg.PoolConfig.HostSelectionPolicy = p.hosts
+	if p.session, err = cfg.CreateSession(); err != nil {
+		part.Fail(err)
+	}
+	defer p.session.Close()
+	part.Run(p.options, map[string]func(*part.Result) error{
+		"connect": p.connect, "prepared": p.prepared, "batch": p.batch, "paging": p.paging, "collections": p.collections,
+		"udt": p.udt, "vector": p.vector, "lwt": p.lwt, "tracing": p.tracing, "warnings": p.warnings, "errors": p.errors,
+		"use": p.use, "large": p.large, "concurrent": p.concurrent, "payload": p.payload, "speculative": p.speculative,
+		"describe": p.describe, "metadata": p.metadata, "token-aware": p.tokenAware, "events": p.events,
+		"schema-under-load": p.schemaUnderLoad, "node-restart": p.disturbed, "first-node-restart": p.disturbed, "node-added": p.nodeAdded, "drained": p.disturbed,
+		"wrong-password": p.wrongPassword,
+	})
+}
+
+func (p *program) exec(statement string, values ...any) error {
+	if err := p.session.Query(statement, values...).Exec(); err != nil {
+		return fmt.Errorf("%.80s: %w", statement, err)
+	}
+	return nil
+}
+
+func (p *program) all(statements ...string) error {
+	for _, s := range statements {
+		if err := p.exec(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func differ(what string, got, want any) error {
+	if reflect.DeepEqual(got, want) {
+		return nil
+	}
+	return fmt.Errorf("%s: got %v, want %v", what, got, want)
+}
