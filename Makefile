@@ -13,11 +13,7 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-<<<<<<< HEAD
-.PHONY: help build demo test lint vet house bench bench-proxy churn setup clean
-=======
-.PHONY: help build demo test test-drivers lint vet house bench churn setup clean
->>>>>>> drivers
+.PHONY: help build demo test test-drivers lint vet house bench bench-proxy churn setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
