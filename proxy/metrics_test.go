@@ -115,6 +115,8 @@ func TestMetrics(t *testing.T) {
 	}
 	want := map[string]float64{
 		"ready": 1, "draining": 0, "nodes": 1, "listeners": 1, "nodes_unlistened": 0, "topology_unread_total": 0, "topology_events_total": 0,
+		"bypass": 0, "drains_total": 0, "connections_drained_total": 0, "connections_cut_total": 0, "connections_stuck_total": 0,
+		"late_answers_total": 0, "request_timeouts_total": 0, "requests_limited_total": 0, "resolved_total": 0, "unresolved_total": 0,
 		"connections_accepted_total listen=" + s.Addrs()[0]: 6,
 
 		"connections" + at: 2, "in_flight_requests" + at: 3, "requests_taken_total" + at: 0, "requests_rewritten_total" + at: 0,

@@ -293,8 +293,10 @@ func TestSlowWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	options, sent := wire.AppendHeader(nil, wire.Header{Version: 4, Opcode: wire.OpOptions}), 0
 	await(t, func() bool { // a byte at a time, for ever
-		_, _ = c.Write([]byte{4})
+		_, _ = c.Write(options[sent%len(options) : sent%len(options)+1])
+		sent++
 		time.Sleep(20 * time.Millisecond)
 		return hasty.Stats().Unfinished == 1
 	})
