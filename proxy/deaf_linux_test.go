@@ -2,7 +2,8 @@ package proxy_test
 
 import (
 	"net"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // deafen makes a socket drop every packet that comes, acknowledgements and probes too: to the other side it is a machine
@@ -12,9 +13,10 @@ func deafen(c net.Conn) error {
 	if err != nil {
 		return err
 	}
+	drop := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K}
 	var failed error
 	if err := raw.Control(func(fd uintptr) {
-		failed = syscall.AttachLsf(int(fd), []syscall.SockFilter{*syscall.LsfStmt(syscall.BPF_RET|syscall.BPF_K, 0)})
+		failed = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &drop})
 	}); err != nil {
 		return err
 	}

@@ -193,7 +193,7 @@ func TestMirrorFollowsTheCluster(t *testing.T) {
 	prove := func(when string, nodes int) {
 		t.Helper()
 		for _, r := range readers {
-			best, of := 0, 0
+			var best, of int
 			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) { // drivers take a while to follow
 				local, n := firstAtReplica(t, session, r, 30)
 				if local == 30 && n == nodes {

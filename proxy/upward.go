@@ -79,11 +79,11 @@ func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pip
 			message: fmt.Sprintf("Stream id %d is used again before its last request was answered", h.Stream)}
 	}
 	if !complete && (err != nil || id != h.Stream) {
-		return pipe.Whole, nil, nil
+		return pipe.Whole, nil, nil //nolint:nilerr // asked again when the request is whole
 	}
 	if err != nil {
 		c.sendError(h, wire.ErrOverloaded, "the request was not sent to Cassandra, which is too slow: "+err.Error(), nil)
-		return pipe.Drop, nil, nil
+		return pipe.Drop, nil, nil //nolint:nilerr // the client was told
 	}
 	p := pending{start: now, bytes: int32(h.Length), stream: h.Stream, id: id, opcode: h.Opcode}
 	if refusal != "" {

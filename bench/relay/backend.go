@@ -22,7 +22,6 @@ var (
 	smallAnswer = proxytest.RowsBody("shop", "customers", results, [][][]byte{aRow})
 	largeAnswer = proxytest.RowsBody("shop", "customers", results, hundred(append(aRow[:2:2], bytes.Repeat([]byte("a city "), 9))))
 
-	smallID = proxytest.PreparedID(smallText)
 	largeID = proxytest.PreparedID(largeText)
 )
 

@@ -124,7 +124,7 @@ func (l *lexer) delimited(c byte) string {
 func (l *lexer) skip() {
 	for l.i < len(l.s) {
 		rest := l.s[l.i:]
-		n := 0
+		var n int
 		switch {
 		case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\n' || rest[0] == '\r':
 			n = 1
