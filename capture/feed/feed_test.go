@@ -453,3 +453,41 @@ func BenchmarkObserveAndMine(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(all)), "ns/exchange")
 }
+
+// TestWindowHasABudget: a busy application closes its window before its time, and the next one opens all the same; warming
+// up and extra windows are not cut short.
+func TestWindowHasABudget(t *testing.T) {
+	m := New(Options{Window: 2 * time.Second, Period: 40 * time.Second, Warm: 5, Budget: 3, Ticks: make(chan time.Time)})
+	defer m.Close()
+	st := &Statement{Fingerprint: "f", Variables: []proxy.Column{{Name: "v"}}}
+	look := func(n int) {
+		for range n {
+			for m.Observe(&proxy.Exchange{Client: &proxy.Client{}}, st); len(m.full) > 0; {
+				time.Sleep(time.Millisecond) // the miner has room again
+			}
+		}
+	}
+	at := func(d time.Duration) bool { m.tick(m.started.Add(d)); return m.Open() }
+	at(0)
+	if look(5); !m.Open() {
+		t.Error("closed while it warms up")
+	}
+	if at(9*time.Second) || !at(40*time.Second) {
+		t.Error("the windows do not follow the clock")
+	}
+	look(2)
+	if !m.Open() || !at(41*time.Second) {
+		t.Error("closed before its budget is spent")
+	}
+	if look(1); m.Open() || at(41500*time.Millisecond) {
+		t.Error("open after its budget was spent")
+	}
+	if !at(80 * time.Second) {
+		t.Error("the next window does not open")
+	}
+	m.Extra(m.started.Add(100 * time.Second))
+	at(100 * time.Second)
+	if look(9); !m.Open() {
+		t.Error("an extra window has a budget")
+	}
+}

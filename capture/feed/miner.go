@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	crand "crypto/rand"
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -33,6 +34,10 @@ type Options struct {
 	Off bool
 	// Rotation is how long a hash key is used (24 h). With the key everything learnt from values goes, but for the feeds.
 	Rotation time.Duration
+	// Budget is how many exchanges a window looks at (20,000); then it closes before its time, so that a busy application
+	// pays for its windows no more than a calm one. Those looked at follow each other without gaps, as feeds want it. The
+	// first windows (Warm) and extra ones have no budget.
+	Budget int
 	// Queue is how many exchanges may wait for the miner (1,024); the next ones are dropped and counted.
 	Queue int
 	// Seed, if not 0, takes the place of the random hash key and makes a run repeatable. For tests.
@@ -71,6 +76,9 @@ type Miner struct {
 	begun    time.Time // when the last tick before the first exchange was; only the ticking goroutine looks at it
 	observed atomic.Uint64
 	dropped  atomic.Uint64
+	window   int64        // number of the present one; only the ticking goroutine looks at it
+	limit    atomic.Int64 // exchanges that the present window may look at
+	taken    atomic.Int64 // that it has looked at
 
 	free, full chan *sample
 	stop       chan struct{}
@@ -108,6 +116,9 @@ func New(o Options) *Miner {
 	if o.Rotation <= 0 {
 		o.Rotation = 24 * time.Hour
 	}
+	if o.Budget <= 0 {
+		o.Budget = 20_000
+	}
 	if o.Queue <= 0 {
 		o.Queue = 1_024
 	}
@@ -121,6 +132,7 @@ func New(o Options) *Miner {
 	}
 	m.state.init(o.Seed)
 	m.keyed = m.started
+	m.limit.Store(math.MaxInt64)
 	m.open.Store(!o.Off)
 	go m.run()
 	return m
@@ -154,8 +166,18 @@ func (m *Miner) tick(now time.Time) {
 		m.begun = now
 	}
 	warm := n < uint64(m.options.Warm) || now.Sub(m.begun) < 4*m.options.Window
-	phase := now.Sub(m.started) % m.options.Period
-	m.open.Store(!m.options.Off && (warm || phase < m.options.Window || now.UnixNano() < m.until.Load()))
+	age := now.Sub(m.started)
+	if window := int64(age / m.options.Period); window != m.window {
+		m.window = window
+		m.taken.Store(0)
+	}
+	limit := int64(math.MaxInt64)
+	extra := now.UnixNano() < m.until.Load()
+	if !warm && !extra {
+		limit = int64(m.options.Budget)
+	}
+	m.limit.Store(limit)
+	m.open.Store(!m.options.Off && (warm || extra || age%m.options.Period < m.options.Window && m.taken.Load() < limit))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if now.Sub(m.keyed) >= m.options.Rotation {
@@ -209,6 +231,9 @@ func (m *Miner) Observe(x *proxy.Exchange, st *Statement) {
 	}
 	s.fill(x, st)
 	m.observed.Add(1)
+	if m.taken.Add(1) == m.limit.Load() {
+		m.open.Store(false)
+	}
 	m.full <- s // never blocks: there are no more samples than room
 }
 
