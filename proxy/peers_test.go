@@ -110,7 +110,7 @@ func TestFiveThousandIdleConnections(t *testing.T) {
 	after := resident(t, pid)
 	each := (after - before) / n
 	t.Logf("%d idle connections: %d MB resident, %d bytes each", n, after>>20, each)
-	if each > 50_000 || after > 250<<20 {
+	if !proxytest.Race && (each > 50_000 || after > 250<<20) { // `make test` runs it without the detector too
 		t.Errorf("%d idle connections take %d bytes, %d each; 50 kB each and 250 MB in all may be", n, after, each)
 	}
 }
