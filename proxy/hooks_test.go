@@ -132,7 +132,7 @@ func (w *scripted) Opaque(*proxy.Client) func() {
 // await waits for something that must happen; how long it takes is not judged.
 func await(t testing.TB, happened func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !happened(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !happened(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it did not happen")
 		}
