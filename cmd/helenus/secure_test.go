@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/authority"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 // TestConfigCheckReadsTheFiles and says which one is wrong, before anything runs.
@@ -53,14 +55,11 @@ func TestConfigCheckReadsTheFiles(t *testing.T) {
 	}
 }
 
-// role is what docs/secure-cluster.md tells the reader to make, for learning, and for changes in a keyspace.
-var (
-	learning = []string{
-		"CREATE ROLE helenus WITH PASSWORD = 'secret' AND LOGIN = true",
-	}
-	changing = []string{
-		"CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
-	}
+// The statements of docs/secure-cluster.md's step 3: for relaying and counting, and for advice on a keyspace and its changes.
+const (
+	learning = "CREATE ROLE helenus WITH PASSWORD = 'secret' AND LOGIN = true"
+	advising = "GRANT SELECT ON KEYSPACE %s TO helenus"
+	changing = "GRANT CREATE ON KEYSPACE %s TO helenus"
 )
 
 // TestSecureCluster puts the program before a Cassandra that demands TLS, certificates and passwords.
@@ -91,12 +90,16 @@ func TestSecureCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer direct.Close()
-	for _, text := range append(append(append([]string{}, learning...), changing...),
+	orders := newShop(t, direct)
+	for _, text := range []string{
+		learning, fmt.Sprintf(advising, orders.keyspace),
+		"CREATE KEYSPACE shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
 		"CREATE TABLE shop.orders (id int PRIMARY KEY, customer text)",
-		"CREATE ROLE app WITH PASSWORD = 'a' AND LOGIN = true", "GRANT SELECT ON KEYSPACE shop TO app", "GRANT MODIFY ON KEYSPACE shop TO app") {
-		if err := direct.Query(text).Exec(); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		"CREATE ROLE app WITH PASSWORD = 'a' AND LOGIN = true",
+		"GRANT SELECT ON KEYSPACE shop TO app", "GRANT MODIFY ON KEYSPACE shop TO app",
+		"GRANT SELECT ON KEYSPACE " + orders.keyspace + " TO app", "GRANT MODIFY ON KEYSPACE " + orders.keyspace + " TO app",
+	} {
+		must(t, direct, text)
 	}
 
 	shown, err := ca.Issue(authority.Leaf{Name: "helenus", Hosts: []string{"127.0.0.1"}})
@@ -117,7 +120,7 @@ cassandra-tls-key: KEY
 		t.Fatal(err)
 	}
 	t.Setenv("HELENUS_PASSWORD", "secret")
-	p := newProcess(t, cluster.ContactPoints()[0], "--config", file)
+	p := orders.process(cluster.ContactPoints()[0], "--config", file, "--keyspaces", orders.keyspace+",shop")
 	p.start()
 	p.awaitReady()
 
@@ -186,6 +189,28 @@ cassandra-tls-key: KEY
 	var customer string
 	if err := session.Query("SELECT customer FROM shop.orders WHERE id = ?", 1).Scan(&customer); err != nil {
 		t.Error(err)
+	}
+
+	// A change, with the permissions of step 3 and no more. Helenus owns the table that it makes.
+	orders.ask(session, 60)
+	advice := p.advice()
+	must(t, direct, fmt.Sprintf(changing, orders.keyspace))
+	if err := p.approve(advice.ID); err != nil {
+		t.Fatal(err)
+	}
+	p.awaitState(advice.ID, migrate.Serving)
+	must(t, session, "UPDATE "+orders.table()+" SET customer = 'new' WHERE day = 1 AND number = 1")
+	orders.same(session)
+	if missing, rows := orders.missing(advice.LookUp.Table); missing != 0 {
+		t.Errorf("%d of %d rows have no look-up entry", missing, rows)
+	}
+	for _, order := range []string{"rollback", "drop"} {
+		if code, out := command(t, p, order, advice.ID); code != 0 {
+			t.Errorf("%s: exit code %d: %s", order, code, out)
+		}
+	}
+	if err := direct.Query("SELECT * FROM " + orders.keyspace + "." + advice.LookUp.Table).Exec(); err == nil {
+		t.Error("the look-up table is still there")
 	}
 	if code := p.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
