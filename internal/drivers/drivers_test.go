@@ -236,49 +236,53 @@ func (s *stage) run(p pass) {
 			}
 		}
 		begin := time.Now()
-		programs, err := RunAll(ctx, commands, func(check string) error { return p.disturb(h, keyspace, check) })
+		programs, err := RunAll(ctx, commands, func(program *Program, line Line) { s.judge(t, p, h, program, line) }, func(check string) error {
+			start := time.Now()
+			err := p.disturb(h, keyspace, check)
+			t.Logf("%-8s %-20s %5.1f s", "disturb", check, time.Since(start).Seconds())
+			return err
+		})
 		if err != nil {
 			t.Error(err)
 		}
 		for _, program := range programs {
-			s.judge(t, p, h, program)
+			s.silent(t, p, program)
 		}
 		t.Logf("%.0f s", time.Since(begin).Seconds())
 	})
 }
 
-// judge looks at what one program said.
-func (s *stage) judge(t *testing.T, p pass, h *Helenus, program *Program) {
-	said := map[string]bool{}
-	column := program.Name + " " + p.name
-	for _, line := range program.Lines {
-		said[line.Check] = true
-		fault := ""
-		if !line.OK {
-			fault = line.Detail
-		}
-		switch {
-		case fault != "":
-		case line.Check == "connect" && h != nil && p.hosts > 0:
-			fault = s.strangers(line.Hosts, h, p.hosts)
-		case line.Check == "token-aware":
-			fault = s.misses(t, program.Name, line)
-		case p.killed != nil:
-			fault = accused(line, p.killed(line.Check))
-		}
-		result := "ok"
-		if fault != "" {
-			result = "FAULT"
-			t.Errorf("%s: %s: %s", program.Name, line.Check, fault)
-		} else {
-			t.Logf("%-8s %-20s %5.1f s  %s %v %d down %d up", program.Name, line.Check, line.Took.Seconds(), line.Detail, line.Hosts, len(line.Down), len(line.Up))
-		}
-		s.note(line.Check, column, result)
+// judge looks at one result of one program, as it comes.
+func (s *stage) judge(t *testing.T, p pass, h *Helenus, program *Program, line Line) {
+	fault := ""
+	if !line.OK {
+		fault = line.Detail
 	}
+	switch {
+	case fault != "":
+	case line.Check == "connect" && h != nil && p.hosts > 0:
+		fault = s.strangers(line.Hosts, h, p.hosts)
+	case line.Check == "token-aware":
+		fault = s.misses(t, program.Name, line)
+	case p.killed != nil:
+		fault = accused(line, p.killed(line.Check))
+	}
+	result := "ok"
+	if fault != "" {
+		result = "FAULT"
+		t.Errorf("%-8s %-20s %5.1f s  FAULT: %s", program.Name, line.Check, line.Took.Seconds(), fault)
+	} else {
+		t.Logf("%-8s %-20s %5.1f s  %s %v %d down %d up", program.Name, line.Check, line.Took.Seconds(), line.Detail, line.Hosts, len(line.Down), len(line.Up))
+	}
+	s.note(line.Check, program.Name+" "+p.name, result)
+}
+
+// silent looks for checks that a program, which has ended, said nothing of.
+func (s *stage) silent(t *testing.T, p pass, program *Program) {
 	for _, check := range p.checks {
-		if !said[check] {
+		if !slices.ContainsFunc(program.Lines, func(l Line) bool { return l.Check == check }) {
 			t.Errorf("%s: %s: the program ended without a word on it; its standard error: %s", program.Name, check, program.Errors())
-			s.note(check, column, "FAULT")
+			s.note(check, program.Name+" "+p.name, "FAULT")
 		}
 	}
 }

@@ -20,12 +20,12 @@ func TestRunAllDisturbsOnceForAll(t *testing.T) {
 		`echo '{"check": "connect", "ok": true, "hosts": ["127.0.0.1:1"]}'`,
 		`echo '{"ready": "restart", "ok": true}'`, `read line`, `echo "{\"check\": \"restart\", \"ok\": true, \"detail\": \"$line\"}"`,
 	}
-	var disturbed []string
+	var disturbed, heard []string
 	programs, err := RunAll(ctx, map[string][]string{
 		"gocql":  shell(wait...),
 		"python": shell(append([]string{"sleep 0.2"}, wait...)...),
 		"java":   shell(`echo not a line of JSON`, `echo oops >&2`, `exit 3`),
-	}, func(check string) error {
+	}, func(p *Program, l Line) { heard = append(heard, p.Name+" "+l.Check) }, func(check string) error {
 		disturbed = append(disturbed, check)
 		return nil
 	})
@@ -34,6 +34,9 @@ func TestRunAllDisturbsOnceForAll(t *testing.T) {
 	}
 	if !slices.Equal(disturbed, []string{"restart"}) {
 		t.Errorf("disturbed for %q, want once for restart", disturbed)
+	}
+	if len(heard) != 5 {
+		t.Errorf("heard of %q as it came, want 5 results", heard)
 	}
 	for _, p := range programs {
 		want := "[{connect true} {restart true done}]"
@@ -60,14 +63,14 @@ func TestRunAllDisturbsOnceForAll(t *testing.T) {
 func TestRunAllEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	_, err := RunAll(ctx, map[string][]string{"node": shell("sleep 600")}, nil)
+	_, err := RunAll(ctx, map[string][]string{"node": shell("sleep 600")}, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "node runs the check after its 0th") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestRunAllNamesAProgramThatIsNotThere(t *testing.T) {
-	if _, err := RunAll(context.Background(), map[string][]string{"gocql": {"/nonexistent/program"}}, nil); err == nil || !strings.Contains(err.Error(), "gocql") {
+	if _, err := RunAll(context.Background(), map[string][]string{"gocql": {"/nonexistent/program"}}, nil, nil); err == nil || !strings.Contains(err.Error(), "gocql") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -46,10 +46,10 @@ type said struct {
 	line    *Line
 }
 
-// RunAll runs programs side by side to their end: commands gives each one's command and flags. When all that still run wait,
-// disturb is called with the name of the check, and then they go on. Error: a program that could not be
-// started, or the end of ctx, at which all programs are killed.
-func RunAll(ctx context.Context, commands map[string][]string, disturb func(check string) error) ([]*Program, error) {
+// RunAll runs programs side by side to their end: commands gives each one's command and flags. heard, which may be nil,
+// is called with each result as it comes. When all that still run wait, disturb is called with the name of the check, and
+// then they go on. Error: a program that could not be started, or the end of ctx, at which all programs are killed.
+func RunAll(ctx context.Context, commands map[string][]string, heard func(*Program, Line), disturb func(check string) error) ([]*Program, error) {
 	events := make(chan said)
 	var programs []*Program
 	var readers sync.WaitGroup
@@ -90,6 +90,9 @@ func RunAll(ctx context.Context, commands map[string][]string, disturb func(chec
 				s.line.Took = time.Since(s.program.last)
 				s.program.last = time.Now()
 				s.program.Lines = append(s.program.Lines, *s.line)
+				if heard != nil {
+					heard(s.program, *s.line)
+				}
 			}
 		}
 		if err := goOn(programs, disturb); err != nil {
