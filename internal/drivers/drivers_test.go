@@ -39,6 +39,10 @@ var (
 	squeezed = map[string][]string{"gocql": {"snappy"}, "apache": {"lz4", "snappy"}, "python": {"lz4", "snappy"}, "java": {"lz4", "snappy"}}
 )
 
+// patient are nodes that do not give up because the machine is busy: three of them, cold, share two processors with us.
+var patient = map[string]any{"read_request_timeout": "15s", "range_request_timeout": "15s", "write_request_timeout": "15s",
+	"counter_write_request_timeout": "15s", "cas_contention_timeout": "15s", "request_timeout": "15s"}
+
 // languages returns whom to test, and whether with everything.
 func languages(t *testing.T) (names []string, all bool) {
 	t.Helper()
@@ -422,7 +426,7 @@ func (s *stage) killed(check string) string {
 // TestThreeNodes is the whole list on a cluster of three nodes of Cassandra 5.0.
 func TestThreeNodes(t *testing.T) {
 	names, all := languages(t)
-	s := newStage(t, names, cassandra.Options{Nodes: 3, Heap: "400m"})
+	s := newStage(t, names, cassandra.Options{Nodes: 3, Heap: "400m", Extra: patient})
 	s.learn()
 	checks := every
 	if !all {

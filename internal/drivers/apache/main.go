@@ -58,7 +58,7 @@ func config(o part.Options) (*gocql.ClusterConfig, error) {
 	}
 	cfg.Keyspace = o.Keyspace
 	cfg.ProtoVersion = o.Protocol
-	cfg.Timeout, cfg.ConnectTimeout = 10*time.Second, 10*time.Second
+	cfg.Timeout, cfg.ConnectTimeout = 30*time.Second, 30*time.Second
 	cfg.Consistency = gocql.Quorum
 	cfg.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: 3}
 	if o.Username != "" {

@@ -42,8 +42,8 @@ function connection(password, speculativeExecution) {
     contactPoints: options.points.split(','),
     localDataCenter: 'datacenter1',
     keyspace,
-    protocolOptions: {},
-    socketOptions: { connectTimeout: 10000, readTimeout: 10000 },
+    protocolOptions: { maxSchemaAgreementWaitSeconds: 60 },
+    socketOptions: { connectTimeout: 30000, readTimeout: 30000 },
     queryOptions: { prepare: true, consistency: types.consistencies.quorum },
     policies: { reconnection: new cassandra.policies.reconnection.ExponentialReconnectionPolicy(500, 5000), speculativeExecution },
   };

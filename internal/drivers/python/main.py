@@ -86,13 +86,13 @@ class Program:
             context.check_hostname = False  # the driver gives no name to check
             options["ssl_context"] = context
         profile = ExecutionProfile(load_balancing_policy=TokenAwarePolicy(RoundRobinPolicy(), shuffle_replicas=False),
-                                   consistency_level=ConsistencyLevel.QUORUM, request_timeout=10)
-        speculative = ExecutionProfile(load_balancing_policy=TokenAwarePolicy(RoundRobinPolicy()), request_timeout=10,
+                                   consistency_level=ConsistencyLevel.QUORUM, request_timeout=30)
+        speculative = ExecutionProfile(load_balancing_policy=TokenAwarePolicy(RoundRobinPolicy()), request_timeout=30,
                                        consistency_level=ConsistencyLevel.QUORUM,
                                        speculative_execution_policy=ConstantSpeculativeExecutionPolicy(0.0005, 2))
         points = [p.rsplit(":", 1) for p in o.points.split(",")]
         cluster = Cluster([(h, int(p)) for h, p in points], port=int(points[0][1]), compression=o.compression or False,
-                          connect_timeout=10, control_connection_timeout=10,
+                          connect_timeout=30, max_schema_agreement_wait=60, control_connection_timeout=30,
                           execution_profiles={EXEC_PROFILE_DEFAULT: profile, "speculative": speculative}, **options)
         cluster.register_listener(self.listener)
         return cluster
@@ -203,7 +203,7 @@ class Program:
         same("owner, read at SERIAL", self.session.execute(serial).one()[0], "you")
 
     def tracing(self, r):
-        trace = self.session.execute("SELECT release_version FROM system.local", trace=True).get_query_trace(max_wait=20)
+        trace = self.session.execute("SELECT release_version FROM system.local", trace=True).get_query_trace(max_wait_sec=30)
         r["detail"] = "coordinator %s, %d events" % (trace.coordinator, len(trace.events))
         assert trace.events, "the trace has no events"
 
@@ -300,7 +300,7 @@ class Program:
             host = self.cluster.metadata.get_host(future.coordinator_host)
             r["reads"].append((str(token), str(host.host_id)))
             if len(r["traces"]) < 20:
-                r["traces"].append((str(token), future.get_query_trace(max_wait=20).coordinator))
+                r["traces"].append((str(token), future.get_query_trace(max_wait=30).coordinator))
 
     def has(self, table, column):
         t = self.cluster.metadata.keyspaces[self.o.keyspace].tables.get(table)
