@@ -23,7 +23,7 @@ func (s *stage) cqlsh(topology string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := Through(s.binary, t.TempDir(), s.cluster.ContactPoints(), "--topology", topology)
+		h, err := Through(s.binary, t.TempDir(), s.cluster.ContactPoints(), len(s.cluster.Nodes()), "--topology", topology)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func (s *stage) cqlsh(topology string) {
 				t.Logf("end of the log of helenus:\n%s", h.Log())
 			}
 		}()
-		host, port, err := net.SplitHostPort(h.Listen)
+		host, port, err := net.SplitHostPort(h.Listen[0])
 		if os.Getenv(direct) != "" {
 			host, port, err = net.SplitHostPort(s.cluster.ContactPoints()[0])
 		}

@@ -178,15 +178,16 @@ func (s *stage) ownerOf(text string) owner {
 
 // pass is one run of some programs in one configuration.
 type pass struct {
-	name     string   // column in the table, after the program's name
-	checks   []string // run by each program
-	flags    []string // of the programs
-	helenus  []string // flags of helenus, or
-	points   []string // contact points, where there is no helenus
-	hosts    int      // that drivers must see; 0: not checked
-	programs []string
-	disturb  func(h *Helenus, keyspace func(program string) string, check string) error
-	killed   func(check string) string // host id of the node that a check's disturbance ends
+	name      string   // column in the table, after the program's name
+	checks    []string // run by each program
+	flags     []string // of the programs
+	helenus   []string // flags of helenus, or
+	points    []string // contact points, where there is no helenus
+	hosts     int      // that drivers must see; 0: not checked
+	listeners int      // of helenus, where they are more than the hosts
+	programs  []string
+	disturb   func(h *Helenus, keyspace func(program string) string, check string) error
+	killed    func(check string) string // host id of the node that a check's disturbance ends
 }
 
 // run runs a pass through a helenus of its own.
@@ -205,7 +206,7 @@ func (s *stage) run(p pass) {
 		points := s.cluster.ContactPoints()[:1]
 		if os.Getenv(direct) == "" {
 			var err error
-			if h, err = Through(s.binary, t.TempDir(), s.cluster.ContactPoints(), p.helenus...); err != nil {
+			if h, err = Through(s.binary, t.TempDir(), s.cluster.ContactPoints(), max(p.hosts, p.listeners, 1), p.helenus...); err != nil {
 				t.Fatal(err)
 			}
 			if err := h.Start(ctx); err != nil {
@@ -219,7 +220,7 @@ func (s *stage) run(p pass) {
 					t.Logf("end of the log of helenus:\n%s", h.Log())
 				}
 			}()
-			points = []string{h.Listen}
+			points = h.Listen[:1]
 		}
 		keyspace := func(program string) string {
 			return program + "_" + strings.Map(func(r rune) rune {
@@ -293,12 +294,7 @@ func (s *stage) silent(t *testing.T, p pass, program *Program) {
 
 // strangers says which hosts a driver knows that are no listener of helenus.
 func (s *stage) strangers(hosts []string, h *Helenus, want int) string {
-	_, text, _ := net.SplitHostPort(h.Listen)
-	first, _ := strconv.Atoi(text)
-	var expect []string
-	for i := range want {
-		expect = append(expect, address(first+i))
-	}
+	expect := slices.Sorted(slices.Values(h.Listen[:want]))
 	slices.Sort(hosts)
 	slices.Sort(expect)
 	if slices.Equal(hosts, expect) {
@@ -440,10 +436,10 @@ func TestThreeNodes(t *testing.T) {
 	}
 	for v := 3; v <= 5; v++ {
 		s.run(pass{name: fmt.Sprintf("v%d", v), checks: append([]string{"batch", "collections", "warnings", "concurrent"}, brief...),
-			flags: []string{"--protocol", strconv.Itoa(v)}, programs: s.who(func(n string) bool { return slices.Contains(versions[n], v) }), disturb: s.disturb})
+			flags: []string{"--protocol", strconv.Itoa(v)}, listeners: 3, programs: s.who(func(n string) bool { return slices.Contains(versions[n], v) }), disturb: s.disturb})
 	}
 	for _, c := range []string{"lz4", "snappy"} {
-		s.run(pass{name: c, checks: append([]string{"concurrent"}, brief...), flags: []string{"--compression", c},
+		s.run(pass{name: c, checks: append([]string{"concurrent"}, brief...), flags: []string{"--compression", c}, listeners: 3,
 			programs: s.who(func(n string) bool { return slices.Contains(squeezed[n], c) }), disturb: s.disturb})
 	}
 }
@@ -472,7 +468,7 @@ func TestNodeAdded(t *testing.T) {
 	}
 	s := newStage(t, names, cassandra.Options{})
 	s.learn()
-	s.run(pass{name: "joined", checks: []string{"connect", "node-added", "token-aware"}, helenus: []string{"--topology", "mirror"}, hosts: 1, programs: names,
+	s.run(pass{name: "joined", checks: []string{"connect", "node-added", "token-aware"}, helenus: []string{"--topology", "mirror"}, hosts: 1, listeners: 2, programs: names,
 		disturb: func(_ *Helenus, _ func(string) string, _ string) error {
 			_, err := s.cluster.Add(context.Background())
 			s.learn()

@@ -109,8 +109,8 @@ func TestJudgement(t *testing.T) {
 			t.Errorf("%s: %q", c.name, fault)
 		}
 	}
-	h := &Helenus{Listen: "127.0.0.1:1000"}
-	for want, hosts := range map[bool][]string{true: {"127.0.0.1:1001", "127.0.0.1:1000"}, false: {"127.0.0.1:1000", "127.0.1.2:9042"}} {
+	h := &Helenus{Listen: []string{"127.0.0.1:1000", "127.0.0.2:1000"}}
+	for want, hosts := range map[bool][]string{true: {"127.0.0.2:1000", "127.0.0.1:1000"}, false: {"127.0.0.1:1000", "127.0.1.2:9042"}} {
 		if fault := s.strangers(hosts, h, 2); (fault == "") != want {
 			t.Errorf("hosts %v: %q", hosts, fault)
 		}

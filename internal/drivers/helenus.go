@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os/exec"
@@ -19,7 +20,7 @@ import (
 
 // Helenus is the real binary, running as a process of its own.
 type Helenus struct {
-	Listen string // host:port of the first listener
+	Listen []string // host:port of each listener, the first node's first
 
 	binary, admin string
 	args          []string
@@ -55,47 +56,39 @@ func Build(ctx context.Context, dir string, race bool) (binary string, err error
 	return binary, run(ctx, "", "go", append(args, "github.com/helenus-db/helenus/cmd/helenus")...)
 }
 
-// Through prepares a helenus in front of contact points, with further flags; Start starts it.
-func Through(binary, state string, contactPoints []string, flags ...string) (*Helenus, error) {
-	first, err := ports(8)
-	if err != nil {
-		return nil, err
+// Through prepares a helenus in front of contact points, with n listeners and further flags; Start starts it. Each
+// listener has an address of its own: gocql takes hosts of one address for one host whatever their ports, and then knows
+// no tokens and no second host.
+func Through(binary, state string, contactPoints []string, n int, flags ...string) (*Helenus, error) {
+	h := &Helenus{binary: binary}
+	var err error
+	for range 50 {
+		if h.Listen, h.admin, err = addresses(n); err == nil {
+			break
+		}
 	}
-	h := &Helenus{binary: binary, Listen: address(first), admin: address(first + 7)}
-	h.args = append([]string{"run", "--contact-points", strings.Join(contactPoints, ","), "--listen", h.Listen, "--admin", h.admin,
+	if err != nil {
+		return nil, fmt.Errorf("drivers: no port that is free on %d loopback addresses: %w", n, err)
+	}
+	h.args = append([]string{"run", "--contact-points", strings.Join(contactPoints, ","), "--listen", strings.Join(h.Listen, ","), "--admin", h.admin,
 		"--state-dir", state, "--log-level", "debug"}, flags...)
 	return h, nil
 }
 
-func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
-
-// ports finds ports that follow one another and are free now.
-func ports(n int) (first int, err error) {
-	for range 50 {
-		var held []net.Listener
-		first = 0
-		for i := range n {
-			at := 0
-			if i > 0 {
-				at = first + i
-			}
-			var l net.Listener
-			if l, err = net.Listen("tcp", address(at)); err != nil {
-				break
-			}
-			held = append(held, l)
-			if i == 0 {
-				first = l.Addr().(*net.TCPAddr).Port
-			}
+// addresses finds a port that is free on the first n addresses of a network of the loopback, and one for another purpose.
+func addresses(n int) (list []string, other string, err error) {
+	network, port := fmt.Sprintf("127.%d.%d.", 1+rand.IntN(254), rand.IntN(256)), "0"
+	for i := range n + 1 {
+		l, err := net.Listen("tcp", net.JoinHostPort(network+strconv.Itoa(i+1), port))
+		if err != nil {
+			return nil, "", err
 		}
-		for _, l := range held {
-			l.Close()
-		}
-		if err == nil {
-			return first, nil
+		defer l.Close() //nolint:errcheck // it is only tried
+		if list = append(list, l.Addr().String()); i == 0 {
+			_, port, _ = net.SplitHostPort(list[0])
 		}
 	}
-	return 0, fmt.Errorf("drivers: no %d free ports in a row: %w", n, err)
+	return list[:n], list[n], nil
 }
 
 // Start starts it and waits until it is ready.
