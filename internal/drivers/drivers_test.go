@@ -33,6 +33,7 @@ var (
 	every = []string{"connect", "prepared", "batch", "paging", "collections", "udt", "vector", "lwt", "tracing", "warnings", "errors", "use",
 		"large", "concurrent", "payload", "speculative", "describe", "metadata", "token-aware", "events",
 		"schema-under-load", "node-restart", "first-node-restart", "drained"}
+	inCI     = []string{"connect", "prepared", "batch", "paging", "tracing", "warnings", "errors", "token-aware"}
 	brief    = []string{"connect", "prepared", "paging", "large", "use", "errors"}
 	atLarge  = []string{"batch", "paging", "collections", "udt", "lwt", "warnings", "describe", "metadata"} // of one node of another version
 	versions = map[string][]int{"gocql": {3, 4}, "apache": {3, 4, 5}, "python": {3, 4, 5}, "java": {3, 4, 5}, "node": {3, 4}}
@@ -55,10 +56,6 @@ func languages(t *testing.T) (names []string, all bool) {
 	default:
 		return strings.Split(value, ","), true
 	}
-}
-
-func without(list []string, more ...string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(more, s) })
 }
 
 // stage is a cluster, what is known of it, and the helenus in front.
@@ -373,15 +370,10 @@ func (s *stage) disturb(h *Helenus, keyspace func(string) string, check string) 
 		}
 		return nil
 	case "schema-under-load":
-		for i := range 3 {
-			for _, name := range s.names {
-				s.exec("CREATE TABLE %s.born_%d (id int PRIMARY KEY)", keyspace(name), i)
-				s.exec("CREATE TYPE %s.kind_%d (x int)", keyspace(name), i)
-			}
-		}
-		for _, name := range s.names {
+		for _, name := range s.names { // of which each statement takes seconds, where the nodes are busy
+			s.exec("CREATE TABLE %s.born (id int PRIMARY KEY)", keyspace(name))
 			s.exec("ALTER TABLE %s.load ADD z_added text", keyspace(name))
-			s.exec("DROP TABLE %s.born_0", keyspace(name))
+			s.exec("DROP TABLE %s.born", keyspace(name))
 		}
 		return nil
 	case "node-restart":
@@ -426,14 +418,14 @@ func TestThreeNodes(t *testing.T) {
 	s.learn()
 	checks := every
 	if !all {
-		checks = without(every, "first-node-restart")
+		checks = inCI
 	}
 	s.run(pass{name: "mirror", checks: checks, helenus: []string{"--topology", "mirror"}, hosts: 3, programs: names, disturb: s.disturb, killed: s.killed})
-	s.cqlsh("mirror")
-	s.run(pass{name: "single", checks: brief, helenus: []string{"--topology", "single"}, hosts: 1, programs: names, disturb: s.disturb})
 	if !all {
 		return
 	}
+	s.cqlsh("mirror")
+	s.run(pass{name: "single", checks: brief, helenus: []string{"--topology", "single"}, hosts: 1, programs: names, disturb: s.disturb})
 	for v := 3; v <= 5; v++ {
 		s.run(pass{name: fmt.Sprintf("v%d", v), checks: append([]string{"batch", "collections", "warnings", "concurrent"}, brief...),
 			flags: []string{"--protocol", strconv.Itoa(v)}, listeners: 3, programs: s.who(func(n string) bool { return slices.Contains(versions[n], v) }), disturb: s.disturb})
@@ -450,7 +442,10 @@ func (s *stage) who(fits func(string) bool) []string {
 
 // TestOneNodeOf41 is a short list on one node of Cassandra 4.1 that asks for a password.
 func TestOneNodeOf41(t *testing.T) {
-	names, _ := languages(t)
+	names, all := languages(t)
+	if !all {
+		return // internal/cassandra's own tests start 4.1 in CI
+	}
 	s := newStage(t, names, cassandra.Options{Version: "4.1.10", Extra: map[string]any{
 		"authenticator": "PasswordAuthenticator", "authorizer": "CassandraAuthorizer", "role_manager": "CassandraRoleManager",
 	}})
