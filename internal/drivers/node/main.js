@@ -42,11 +42,14 @@ function connection(password, speculativeExecution) {
     contactPoints: options.points.split(','),
     localDataCenter: 'datacenter1',
     keyspace,
-    protocolOptions: { maxSchemaAgreementWaitSeconds: 60 },
+    protocolOptions: { maxSchemaAgreementWaitSeconds: 60, port: Number(options.points.split(':').pop()) }, // all nodes'; it reads none
     socketOptions: { connectTimeout: 30000, readTimeout: 30000 },
     queryOptions: { prepare: true, consistency: types.consistencies.quorum },
-    policies: { reconnection: new cassandra.policies.reconnection.ExponentialReconnectionPolicy(500, 5000), speculativeExecution },
+    policies: { reconnection: new cassandra.policies.reconnection.ExponentialReconnectionPolicy(500, 5000) },
   };
+  if (speculativeExecution) { // the driver takes an undefined policy for one
+    o.policies.speculativeExecution = speculativeExecution;
+  }
   if (options.protocol && options.protocol !== '0') {
     o.protocolOptions.maxVersion = Number(options.protocol);
   }
