@@ -280,8 +280,8 @@ const checks = {
     }
     r.reads = [];
     r.traces = [];
-    const tokens = await client.execute(`SELECT id, token(id) AS token FROM ${table}`, [], { prepare: false, fetchSize: 5000 });
-    for (const { id, token } of tokens.rows) {
+    const tokens = await client.execute(`SELECT id, token(id) AS place FROM ${table}`, [], { prepare: false, fetchSize: 5000 });
+    for (const { id, place: token } of tokens.rows) {
       const traceQuery = r.traces.length < 20;
       const rs = await client.execute(`SELECT v FROM ${table} WHERE id = ?`, [id], { prepare: true, consistency: types.consistencies.one, traceQuery });
       same('row', rs.first().v, id);
