@@ -40,7 +40,7 @@ test: setup lint vet house $(with)
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.
 test-drivers:
 	@.ci/setup drivers
-	HELENUS_TEST_CASSANDRA=own HELENUS_TEST_DRIVERS=all $(GO) test -count 1 -v -timeout 60m ./internal/drivers
+	HELENUS_TEST_CASSANDRA=own HELENUS_TEST_DRIVERS=all $(GO) test -count 1 -v -timeout 150m ./internal/drivers
 
 setup:
 	@.ci/setup test

@@ -197,7 +197,7 @@ func (s *stage) run(p pass) {
 		if len(p.checks) == 0 {
 			return // none of this pass was asked for
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 12*time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute) // every check, on a busy machine
 		defer cancel()
 		var h *Helenus
 		points := s.cluster.ContactPoints()[:1]

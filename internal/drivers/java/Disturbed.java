@@ -121,7 +121,7 @@ final class Disturbed {
         if (failed.get() != before) {
           good = 0;
         }
-        Thread.sleep(2);
+        Thread.sleep(25);
       }
     }
   }

@@ -390,7 +390,7 @@ async function load(r) {
       if (failed !== before) {
         good = 0;
       }
-      await sleep(2);
+      await sleep(25);
     }
   }
   const workers = Promise.all(written.map((_, w) => work(w)));

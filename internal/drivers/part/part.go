@@ -130,7 +130,7 @@ const (
 	workers  = 4
 	patience = 90 * time.Second // for one operation, retries included
 	streak   = 50               // operations in a row without an error, after which a worker counts as recovered
-	pace     = 2 * time.Millisecond
+	pace     = 25 * time.Millisecond
 )
 
 // Load writes rows and reads them back, from several goroutines, while the harness disturbs; operations that fail are

@@ -380,7 +380,7 @@ def load(r, write, read):
                 if sum(failed.values()) != before:
                     good = 0
                 i += 1
-                time.sleep(0.002)
+                time.sleep(0.025)
         except Exception as e:
             errors.append("%s: %s" % (type(e).__name__, e))
 
