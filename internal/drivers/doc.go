@@ -43,12 +43,12 @@
 //
 // # What runs where
 //
-// In CI four drivers (not Node.js) run the checks of the list inCI on three nodes, which takes about four minutes of a busy machine
+// In CI four drivers (not Node.js) run the checks of the list inCI on three nodes, which takes three to five minutes of a busy machine
 // with two processors, a minute and a half of it for the nodes to start. Everything else is `make test-drivers`, which takes more than
 // half an hour there: what changes the schema costs seconds a statement on three nodes, and what is disturbed minutes.
 //
 // Where it is thin: the passes with a node that joins, with Cassandra 4.1, with compression, with named versions, in topology single,
-// with cqlsh, and the check drained have not been seen to pass yet; nor has the Node.js driver been disturbed. TLS is a flag of the
+// with cqlsh, and the check first-node-restart have not been seen to pass yet; nor has the Node.js driver been disturbed. TLS is a flag of the
 // programs (--ca) that no pass uses yet. The programs check what drivers do by default, with the token-aware policy; other policies
 // and the drivers' own test suites are not run. A driver's metadata is checked for one table only.
 package drivers

@@ -178,8 +178,7 @@ type pass struct {
 	name      string   // column in the table, after the program's name
 	checks    []string // run by each program
 	flags     []string // of the programs
-	helenus   []string // flags of helenus, or
-	points    []string // contact points, where there is no helenus
+	helenus   []string // flags of helenus
 	hosts     int      // that drivers must see; 0: not checked
 	listeners int      // of helenus, where they are more than the hosts
 	programs  []string
