@@ -36,7 +36,7 @@ func Command(ctx context.Context, language, scratch string) ([]string, error) {
 		binary := filepath.Join(scratch, language)
 		return []string{binary}, run(ctx, "", "go", "build", "-o", binary, "github.com/helenus-db/helenus/internal/drivers/"+language)
 	case "python":
-		dir, err := fetch(ctx, language, []string{"python3"}, "apt-get install -y python3-venv", func(dir string) error {
+		dir, err := fetch(language, []string{"python3"}, "apt-get install -y python3-venv", func(dir string) error {
 			if err := run(ctx, dir, "python3", "-m", "venv", "venv"); err != nil {
 				return fmt.Errorf("python3 can not make virtual environments (on Debian: apt-get install -y python3-venv): %w", err)
 			}
@@ -44,7 +44,7 @@ func Command(ctx context.Context, language, scratch string) ([]string, error) {
 		})
 		return []string{filepath.Join(dir, "venv", "bin", "python"), filepath.Join(dir, "python", "main.py")}, err
 	case "java":
-		dir, err := fetch(ctx, language, []string{"mvn", "javac", "java"}, "apt-get install -y maven openjdk-17-jdk-headless", func(dir string) error {
+		dir, err := fetch(language, []string{"mvn", "javac", "java"}, "apt-get install -y maven openjdk-17-jdk-headless", func(dir string) error {
 			if err := run(ctx, dir, "mvn", "-q", "-B", "-f", "java/pom.xml", "dependency:copy-dependencies", "-DincludeScope=runtime",
 				"-DoutputDirectory="+filepath.Join(dir, "jars")); err != nil {
 				return err
@@ -58,7 +58,7 @@ func Command(ctx context.Context, language, scratch string) ([]string, error) {
 		return []string{"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
 			filepath.Join(dir, "classes") + ":" + filepath.Join(dir, "jars", "*"), "Main"}, err
 	case "node":
-		dir, err := fetch(ctx, language, []string{"node", "npm"}, "apt-get install -y nodejs npm", func(dir string) error {
+		dir, err := fetch(language, []string{"node", "npm"}, "apt-get install -y nodejs npm", func(dir string) error {
 			return run(ctx, filepath.Join(dir, "node"), "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 		})
 		return []string{"node", filepath.Join(dir, "node", "main.js")}, err
@@ -77,7 +77,7 @@ func Cqlsh(ctx context.Context) ([]string, error) {
 
 // fetch returns a directory in the cache that holds a language's sources and what build made of them. Its name carries
 // the sources' hash, so that a changed program or version is built anew; it is there whole or not at all.
-func fetch(ctx context.Context, language string, tools []string, install string, build func(dir string) error) (string, error) {
+func fetch(language string, tools []string, install string, build func(dir string) error) (string, error) {
 	for _, tool := range tools {
 		if _, err := exec.LookPath(tool); err != nil {
 			return "", fmt.Errorf("drivers: the %s program needs %s, which is missing; on Debian, install it with: %s", language, tool, install)

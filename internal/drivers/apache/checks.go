@@ -40,7 +40,7 @@ func (p *program) prepared(*part.Result) error {
 	for i := range 100 {
 		if err := p.exec("INSERT INTO scalars (id, a, b, c, d, g, h, i, k, l, n, o, p, q, r) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			i, "plain", int64(i)<<40, []byte{0, 1, byte(i)}, i%2 == 0, float64(i)/3, gocql.Duration{Months: 1, Days: 2, Nanoseconds: int64(i)}, float32(i)/3,
-			int16(i), "käse 🧀", at, uuid, int8(i), gocql.UUID(uuid), big.NewInt(int64(i)).Lsh(big.NewInt(1), 100)); err != nil {
+			int16(i), "käse 🧀", at, uuid, int8(i), uuid, big.NewInt(int64(i)).Lsh(big.NewInt(1), 100)); err != nil {
 			return err
 		}
 	}
