@@ -32,6 +32,7 @@ func keep(t *testing.T, c *proxytest.Client, text string) (p preparedHere) {
 	t.Helper()
 	h, body := call(t, c, wire.OpPrepare, proxytest.PrepareBody(c.Version, text))
 	r := wire.NewReader(body)
+	r.SkipResponsePrefix(h.Flags) // Cassandra warns of USE
 	if kind := r.Int(); h.Opcode != wire.OpResult || kind != wire.ResultPrepared {
 		t.Fatalf("PREPARE of %q was answered %q", text, body)
 	}
