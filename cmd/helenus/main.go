@@ -30,15 +30,30 @@ const (
 func main() { os.Exit(execute()) }
 
 func execute() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	err := root().ExecuteContext(ctx)
+	err := root().ExecuteContext(untilSignal())
 	if err == nil {
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, "helenus:", err)
 	return exitCode(err)
+}
+
+// untilSignal returns a context that ends with the first SIGINT or SIGTERM. The second ends the process at once, as it would
+// without us. One goroutine hears both, so that one that follows close upon the other is not lost.
+func untilSignal() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	heard := make(chan os.Signal, 2)
+	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-heard
+		cancel()
+		again := <-heard
+		signal.Reset(again)
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = self.Signal(again)
+		}
+	}()
+	return ctx
 }
 
 // usageError is an error of the command line or the configuration, as opposed to one of what was asked for.
