@@ -89,51 +89,99 @@ func (r *record) described(p *proxy.Prepared) *feed.Statement {
 	return s
 }
 
-// Done counts an exchange. A child of a batch counts as executed, with its errors and consistency; time and bytes are the
-// batch's.
-func (r *record) Done(x *proxy.Exchange) {
-	c := r.stripe(x.Client)
-	c.count.Add(1)
-	if x.Failed {
-		c.failed.Add(1)
-		c.errors[proxy.ErrorPlace(x.ErrorCode)].Add(1)
-	}
-	c.consistency[min(int(x.Consistency), len(consistencyNames)-1)].Add(1)
-	add(&c.paged, x.Paged)
-	add(&c.morePages, x.MorePages)
-	add(&c.serial, x.Serial)
-	add(&c.warned, x.Warned)
-	add(&c.rewritten, x.Rewritten)
-	if x.InBatch {
-		c.inBatch.Add(1)
-	} else {
-		c.latency.Add(natural(x.End-x.Start) / uint64(time.Microsecond))
-		c.request.Add(natural(int64(x.RequestBytes)))
-		c.response.Add(natural(int64(x.ResponseBytes)))
-		if x.Rows >= 0 {
-			c.rows.Add(natural(int64(x.Rows)))
+// Done counts exchanges. A child of a batch counts as executed, with its errors and consistency; time and bytes are the
+// batch's. Those that were answered together are mostly alike, and what is alike in them is added at once.
+func (r *record) Done(xs []proxy.Exchange) {
+	c := r.stripe(xs[0].Client)
+	c.count.Add(uint64(len(xs)))
+	var alike alike
+	var latency, request, response, rows histogram.Run
+	var last int64
+	for i := range xs {
+		x := &xs[i]
+		alike.add(c, manner{x.Consistency, x.Paged, x.MorePages, x.Serial})
+		if x.Failed {
+			c.failed.Add(1)
+			c.errors[proxy.ErrorPlace(x.ErrorCode)].Add(1)
 		}
-	}
-	if slow := r.registry.slow; slow != nil && x.End-x.Start >= r.registry.slowAfter && !x.InBatch {
-		slow.Add(r.slow(x))
-	}
-	if end := x.End; end > r.last.Load() {
-		r.last.Store(end) // of two at once either may win; they are nanoseconds apart
-	}
-	if x.Values != nil || x.Response != nil {
-		if s := r.shape.Load(); s != nil {
-			st := s.feed
-			if p := x.Prepared; p != nil && (len(p.Variables) != len(s.variables) || len(p.Results) != len(s.results)) {
-				st = r.described(p) // the same fingerprint with an IN list of another length
+		add(&c.warned, x.Warned, 1)
+		add(&c.rewritten, x.Rewritten, 1)
+		last = max(last, x.End)
+		if x.InBatch {
+			c.inBatch.Add(1)
+		} else {
+			latency.Add(&c.latency, natural(x.End-x.Start)/uint64(time.Microsecond))
+			request.Add(&c.request, natural(int64(x.RequestBytes)))
+			response.Add(&c.response, natural(int64(x.ResponseBytes)))
+			if x.Rows >= 0 {
+				rows.Add(&c.rows, natural(int64(x.Rows)))
 			}
-			r.registry.miner.Observe(x, st)
+			if slow := r.registry.slow; slow != nil && x.End-x.Start >= r.registry.slowAfter {
+				slow.Add(r.slow(x))
+			}
 		}
+		if x.Values != nil || x.Response != nil {
+			r.observe(x)
+		}
+	}
+	alike.flush(c)
+	latency.Flush(&c.latency)
+	request.Flush(&c.request)
+	response.Flush(&c.response)
+	rows.Flush(&c.rows)
+	if last > r.last.Load() {
+		r.last.Store(last) // of two at once either may win; they are nanoseconds apart
 	}
 }
 
-func add(n *atomic.Uint64, yes bool) {
+// observe hands the values of an exchange to the feed miner.
+func (r *record) observe(x *proxy.Exchange) {
+	s := r.shape.Load()
+	if s == nil {
+		return
+	}
+	st := s.feed
+	if p := x.Prepared; p != nil && (len(p.Variables) != len(s.variables) || len(p.Results) != len(s.results)) {
+		st = r.described(p) // the same fingerprint with an IN list of another length
+	}
+	r.registry.miner.Observe(x, st)
+}
+
+// manner is how a statement was asked for and answered, as far as few manners occur.
+type manner struct {
+	consistency              uint16
+	paged, morePages, serial bool
+}
+
+// alike counts exchanges of one manner that follow one another.
+type alike struct {
+	manner
+	n uint64
+}
+
+func (a *alike) add(c *counters, m manner) {
+	if m != a.manner {
+		a.flush(c)
+		a.manner = m
+	}
+	a.n++
+}
+
+// flush adds what was counted.
+func (a *alike) flush(c *counters) {
+	if a.n == 0 {
+		return
+	}
+	c.consistency[min(int(a.consistency), len(consistencyNames)-1)].Add(a.n)
+	add(&c.paged, a.paged, a.n)
+	add(&c.morePages, a.morePages, a.n)
+	add(&c.serial, a.serial, a.n)
+	a.n = 0
+}
+
+func add(n *atomic.Uint64, yes bool, times uint64) {
 	if yes {
-		n.Add(1)
+		n.Add(times)
 	}
 }
 

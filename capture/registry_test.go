@@ -89,7 +89,7 @@ func TestLiteralsAreNotKept(t *testing.T) {
 		"SELECT * FROM t WHERE a = 'secret-10' AND /* secret-11 */ b = 'unfinished secret-12",
 		"BEGIN BATCH UPDATE t SET a = 'secret-6' WHERE b = 'secret-7'; APPLY BATCH",
 	} {
-		r.Statement("hotel", text).Done(exchange(5))
+		r.Statement("hotel", text).Done([]proxy.Exchange{*exchange(5)})
 	}
 	b, err := json.Marshal(r.Snapshot())
 	if err != nil {
@@ -104,13 +104,13 @@ func TestCounters(t *testing.T) {
 	r := registry(t, Options{})
 	rec := r.Statement("hotel", "UPDATE rooms SET state = ? WHERE room_id = ? IF state = ?")
 	rec.Prepared(&proxy.Prepared{Text: "...", Variables: []proxy.Column{{Keyspace: "hotel", Table: "rooms", Name: "state", Type: proxy.Type{Code: 13}}}})
-	rec.Done(exchange(100))
+	rec.Done([]proxy.Exchange{*exchange(100)})
 	x := exchange(200)
 	x.Failed, x.ErrorCode, x.Consistency, x.Serial, x.Warned, x.Paged, x.MorePages, x.Rewritten, x.Rows = true, 0x1700, 99, true, true, true, true, true, -1
-	rec.Done(x)
+	rec.Done([]proxy.Exchange{*x})
 	x = exchange(300)
 	x.InBatch, x.Failed, x.ErrorCode = true, true, 0x4242
-	rec.Done(x)
+	rec.Done([]proxy.Exchange{*x})
 
 	s := r.Snapshot()
 	if len(s.Statements) != 1 {
@@ -159,9 +159,9 @@ func TestEveryErrorCodeHasItsPlace(t *testing.T) {
 func TestFullRegistryCountsTheRestAsOther(t *testing.T) {
 	r := registry(t, Options{Fingerprints: 3, Texts: 16})
 	for i := range 10 {
-		r.Statement("k", fmt.Sprintf("SELECT a FROM t%d", i)).Done(exchange(10))
+		r.Statement("k", fmt.Sprintf("SELECT a FROM t%d", i)).Done([]proxy.Exchange{*exchange(10)})
 	}
-	r.Statement("k", "SELECT '"+strings.Repeat("x", maxText)+"' FROM t").Done(exchange(10))
+	r.Statement("k", "SELECT '"+strings.Repeat("x", maxText)+"' FROM t").Done([]proxy.Exchange{*exchange(10)})
 	s := r.Snapshot()
 	if len(s.Statements) != 3 || s.Other != 8 {
 		t.Errorf("%d statements, %d others", len(s.Statements), s.Other)
@@ -202,11 +202,11 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	r := registry(t, Options{})
 	const text = "SELECT * FROM hotel.reservations WHERE guest_id = 7f3a7f3a-0000-0000-0000-000000000001 ALLOW FILTERING"
 	rec := r.Statement("hotel", text)
-	x := exchange(100)
+	xs := []proxy.Exchange{*exchange(100)}
 	for range hotAfter + 1 {
-		rec.Done(x)
+		rec.Done(xs)
 	}
-	if n := testing.AllocsPerRun(1000, func() { rec.Done(x) }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { rec.Done(xs) }); n != 0 {
 		t.Errorf("Done: %v allocations", n)
 	}
 	if n := testing.AllocsPerRun(1000, func() { r.Statement("hotel", text) }); n != 0 {
@@ -225,7 +225,7 @@ func TestManyWritersLoseNothing(t *testing.T) {
 			x := exchange(50)
 			x.Client = &proxy.Client{ID: uint64(w)}
 			for i := range each {
-				r.Statement("k", fmt.Sprintf("SELECT a FROM t WHERE b = %d", i)).Done(x)
+				r.Statement("k", fmt.Sprintf("SELECT a FROM t WHERE b = %d", i)).Done([]proxy.Exchange{*x})
 				if i%1000 == 0 {
 					r.Snapshot()
 				}
@@ -241,7 +241,9 @@ func TestManyWritersLoseNothing(t *testing.T) {
 
 func TestSnapshotSinceAndMerge(t *testing.T) {
 	r := registry(t, Options{})
-	say := func(table string, us int64) { r.Statement("k", "SELECT a FROM "+table).Done(exchange(us)) }
+	say := func(table string, us int64) {
+		r.Statement("k", "SELECT a FROM "+table).Done([]proxy.Exchange{*exchange(us)})
+	}
 	say("a", 10)
 	say("b", 20)
 	first := r.Snapshot()
@@ -287,7 +289,7 @@ func TestMetrics(t *testing.T) {
 	x := exchange(100)
 	x.Failed, x.ErrorCode = true, 0x1100
 	for i := range metricStatements + 5 {
-		r.Statement("k\xff\n", fmt.Sprintf("SELECT a FROM t%d", i)).Done(x)
+		r.Statement("k\xff\n", fmt.Sprintf("SELECT a FROM t%d", i)).Done([]proxy.Exchange{*x})
 	}
 	families, err := reg.Gather()
 	if err != nil {
@@ -327,10 +329,10 @@ func TestFeedsReachTheSnapshot(t *testing.T) {
 		for i := range 3 {
 			body = append(append(body, 0, 0, 0, 16), id(2, page*3+i)...)
 		}
-		rooms.Done(&proxy.Exchange{Client: client, Start: now, End: now + 1e6, Rows: 3, Values: []proxy.Value{{Bytes: id(1, page)}}, Response: body})
+		rooms.Done([]proxy.Exchange{{Client: client, Start: now, End: now + 1e6, Rows: 3, Values: []proxy.Value{{Bytes: id(1, page)}}, Response: body}})
 		for i := range 3 {
 			now += 2e6
-			reservations.Done(&proxy.Exchange{Client: client, Start: now, End: now + 1e6, Values: []proxy.Value{{Bytes: id(2, page*3+i)}}})
+			reservations.Done([]proxy.Exchange{{Client: client, Start: now, End: now + 1e6, Values: []proxy.Value{{Bytes: id(2, page*3+i)}}}})
 		}
 		now += 20e6
 		if page%100 == 99 {
@@ -355,9 +357,9 @@ func BenchmarkDone(b *testing.B) {
 	rec := r.Statement("hotel", "SELECT * FROM reservations WHERE guest_id = ? ALLOW FILTERING")
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
-		x := exchange(100)
+		xs := []proxy.Exchange{*exchange(100)}
 		for pb.Next() {
-			rec.Done(x)
+			rec.Done(xs)
 		}
 	})
 }

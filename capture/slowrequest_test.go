@@ -43,7 +43,7 @@ func TestSlowRequests(t *testing.T) {
 		if change != nil {
 			change(e)
 		}
-		x.Done(e)
+		x.Done([]proxy.Exchange{*e})
 	}
 	guest := r.Statement("hotel", "SELECT * FROM guests WHERE id = 4711")
 	update := r.Statement("hotel", "UPDATE rooms SET state = 'x' WHERE id = ?").(*record)
@@ -76,7 +76,7 @@ level=WARN msg="slow request" latency=4ms fingerprint=other kind=other opcode=EX
 // TestNothingIsSlowWithoutALimit: no log, no goroutine.
 func TestNothingIsSlowWithoutALimit(t *testing.T) {
 	r := registry(t, Options{})
-	r.Statement("", "SELECT * FROM k.t").Done(exchange(1e9))
+	r.Statement("", "SELECT * FROM k.t").Done([]proxy.Exchange{*exchange(1e9)})
 	if r.slow != nil {
 		t.Error("there is a log")
 	}
@@ -126,13 +126,13 @@ func TestNoValueIsLogged(t *testing.T) {
 				x.Failed, x.ErrorCode = true, 0x2000
 			}
 			rec := r.Statement("k", text)
-			rec.Done(x)
+			rec.Done([]proxy.Exchange{*x})
 			children = append(children, rec)
 		}
 		if batch {
 			x := exchange(5000)
 			x.Opcode = proxy.OpBatch
-			r.Batch(1, children).Done(x)
+			r.Batch(1, children).Done([]proxy.Exchange{*x})
 		}
 		log := strings.ToLower(end())
 		if log == "" {

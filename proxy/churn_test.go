@@ -176,11 +176,13 @@ func (r *counting) Statement(string, string) proxy.Record   { return r }
 func (r *counting) Batch(byte, []proxy.Record) proxy.Record { return r }
 func (r *counting) Sampling(*proxy.Client) bool             { return r.sampling.Load() }
 func (r *counting) Prepared(*proxy.Prepared)                {}
-func (r *counting) Done(x *proxy.Exchange) {
-	r.done.Add(1)
-	for _, v := range x.Values { // read what was handed out, for the race detector
-		for _, b := range v.Bytes {
-			r.values.Add(int64(b))
+func (r *counting) Done(xs []proxy.Exchange) {
+	r.done.Add(int64(len(xs)))
+	for _, x := range xs {
+		for _, v := range x.Values { // read what was handed out, for the race detector
+			for _, b := range v.Bytes {
+				r.values.Add(int64(b))
+			}
 		}
 	}
 }

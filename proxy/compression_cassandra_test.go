@@ -133,27 +133,27 @@ func TestDriversCompressThroughTheProxy(t *testing.T) {
 				}
 
 				// Now the proxy itself speaks.
-				w.take = func(r *proxy.Request) bool { go r.Forward(proxy.Forward{Timestamp: 77}); return true }
+				w.takes(func(r *proxy.Request) bool { go r.Forward(proxy.Forward{Timestamp: 77}); return true })
 				w.set(insert, rule(""))
 				run(insert, 100, strings.Repeat("taken", 10_000))
 				var micros int64
 				if err := through.scan(&micros, at, 100); err != nil || micros != 77 {
 					t.Errorf("written at %d: %v", micros, err)
 				}
-				w.take = func(r *proxy.Request) bool {
+				w.takes(func(r *proxy.Request) bool {
 					r.Answer(proxy.Rows{{bytes.Repeat([]byte("answered "), 20_000)}})
 					return true
-				}
+				})
 				w.set(read, rule(""))
 				var got string
 				if err := through.scan(&got, read, 1); err != nil || len(got) != 180_000 {
 					t.Errorf("answered %d bytes: %v", len(got), err)
 				}
-				w.take = func(r *proxy.Request) bool { r.Fail(wire.ErrInvalid, "the proxy says no"); return true }
+				w.takes(func(r *proxy.Request) bool { r.Fail(wire.ErrInvalid, "the proxy says no"); return true })
 				if err := through.scan(&got, read, 1); err == nil || !strings.Contains(err.Error(), "the proxy says no") {
 					t.Errorf("refused: %v", err)
 				}
-				w.take = nil
+				w.takes(nil)
 				other := "SELECT b FROM " + keyspace + ".t WHERE a = ? ALLOW FILTERING"
 				w.set(other, rule(read))
 				if err := through.scan(&got, other, 2); err != nil || len(got) != 1000 {

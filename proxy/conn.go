@@ -60,10 +60,11 @@ type conn struct {
 		long        judgement
 	}
 	down struct {
-		out      *pipe.Writer
-		finished []finished
-		reading  reading
-		run      ledger.Run
+		out       *pipe.Writer
+		finished  []finished
+		exchanges []Exchange
+		reading   reading
+		run       ledger.Run
 	}
 }
 

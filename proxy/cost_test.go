@@ -20,7 +20,7 @@ func (counter) Statement(string, string) proxy.Record   { return counter{} }
 func (counter) Batch(byte, []proxy.Record) proxy.Record { return counter{} }
 func (counter) Sampling(*proxy.Client) bool             { return false }
 func (counter) Prepared(*proxy.Prepared)                {}
-func (counter) Done(*proxy.Exchange)                    {}
+func (counter) Done([]proxy.Exchange)                   {}
 
 // echo is a server without allocations: it answers every frame with a fixed body once the handshake is over.
 func echo(t testing.TB, body []byte) string {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -11,16 +12,18 @@ import (
 // downward handles the answers of one connection, Cassandra to client.
 type downward struct{ *conn }
 
-// finished is a request whose answer is about to be written; it is counted after.
+// finished is a request whose answer is about to be written; it is counted after, by its Exchange, which lies at the same
+// place of a list of its own.
 type finished struct {
 	slot   *slot
 	word   uint64
 	record Record
 	extra  *extra
-	x      Exchange
-	rows   bool  // it is a Rows answer
 	told   *told // if somebody wants to hear of the answer
 }
+
+// alone tells whether the exchange can not be counted together with others of its statement.
+func (f *finished) alone() bool { return f.record == nil || f.extra != nil }
 
 // told is what a taken request's Done is called with.
 type told struct {
@@ -85,28 +88,29 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 	if !ok {
 		return c.late(h, body, complete, t)
 	}
-	f := c.finishing()
+	f, x := c.finishing()
 	f.slot, f.word, f.record, f.extra = t, word, p.record, p.extra
-	f.x.Client, f.x.Prepared, f.x.Opcode, f.x.Start, f.x.RequestBytes = c.client.Load(), p.prepared, p.opcode, p.start, int(p.bytes)
-	f.x.ResponseBytes, f.x.Consistency, f.x.Rows, f.x.Paged, f.x.Serial = h.Length, p.consistency, -1, p.paged, p.serial
-	f.x.Warned = h.Flags&wire.FlagWarnings != 0
+	x.Client, x.Prepared, x.Opcode, x.Start, x.RequestBytes = c.client.Load(), p.prepared, p.opcode, p.start, int(p.bytes)
+	x.ResponseBytes, x.Consistency, x.Rows, x.Paged, x.Serial = h.Length, p.consistency, -1, p.paged, p.serial
+	x.Warned = h.Flags&wire.FlagWarnings != 0
+	rows := false
 	verdict, instead := pipe.Pass, []byte(nil)
 	switch h.Opcode {
 	case wire.OpError:
-		f.x.Failed, f.x.ErrorCode = true, code
+		x.Failed, x.ErrorCode = true, code
 		if code == wire.ErrUnprepared && p.swapped && complete {
 			verdict, instead = forgotten(h, body, p.extra.swaps)
 		}
 	case wire.OpResult:
 		switch kind {
 		case wire.ResultRows:
-			f.rows = true
-			f.x.MorePages, f.x.Rows = wire.CountKnownRows(&r, p.metadata())
+			rows = true
+			x.MorePages, x.Rows = wire.CountKnownRows(&r, p.metadata())
 			if p.system != nil && complete {
-				verdict, instead = c.rewriteTopology(h, body, from, p)
+				verdict, instead = c.rewriteTopology(h, body, from, &p)
 			}
 		case wire.ResultPrepared:
-			c.learnPrepared(&r, p)
+			c.learnPrepared(&r, &p)
 		case wire.ResultSetKeyspace:
 			c.follow(&r)
 		}
@@ -115,10 +119,11 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 			verdict, instead = c.stripSupported(h, body, from)
 		}
 	case wire.OpReady, wire.OpAuthenticate, wire.OpAuthSuccess:
-		c.handshake(h, p)
+		c.handshake(h, &p)
 	}
-	c.keep(f, k, h, body[from:], complete)
+	c.keep(f, x, k, h, body[from:], rows, complete)
 	c.down.finished = c.down.finished[:len(c.down.finished)+1]
+	c.down.exchanges = c.down.exchanges[:len(c.down.finished)]
 	verdict, instead = underStream(p.stream, h, body, verdict, instead)
 	return verdict, instead, nil
 }
@@ -144,16 +149,17 @@ func (c *conn) late(h wire.Header, body []byte, complete bool, t *slot) (pipe.Ve
 	r.SkipResponsePrefix(h.Flags)
 	from := r.Offset()
 	var f finished
+	var x Exchange
 	switch h.Opcode {
 	case wire.OpError:
-		f.x.Failed, f.x.ErrorCode = true, r.Int()
+		x.Failed, x.ErrorCode = true, r.Int()
 	case wire.OpResult:
 		if r.Int() == wire.ResultSetKeyspace {
 			c.follow(&r)
 		}
 	}
 	if k := t.taken.Load(); k != nil {
-		if c.keep(&f, k, h, body[from:], complete); f.told != nil {
+		if c.keep(&f, &x, k, h, body[from:], false, complete); f.told != nil {
 			f.told.done(f.told.reply)
 		}
 	}
@@ -176,31 +182,32 @@ func (c *conn) unasked(h wire.Header, body []byte) error {
 
 // finishing returns the next of the finished, to be filled in place, as it is long, and counted in at the end. Who returns
 // before sets nothing but what is always set.
-func (c *conn) finishing() *finished {
+func (c *conn) finishing() (*finished, *Exchange) {
 	n := len(c.down.finished)
 	if n == cap(c.down.finished) {
 		c.down.finished = append(c.down.finished, finished{})[:n]
+		c.down.exchanges = slices.Grow(c.down.exchanges, cap(c.down.finished)-n)
 	}
-	return &c.down.finished[:n+1][n]
+	return &c.down.finished[:n+1][n], &c.down.exchanges[:n+1][n]
 }
 
 // keep copies the beginning of the answer for those who want to see it after it was written.
-func (c *conn) keep(f *finished, k *taken, h wire.Header, message []byte, complete bool) {
+func (c *conn) keep(f *finished, x *Exchange, k *taken, h wire.Header, message []byte, rows, complete bool) {
 	if f.extra == nil && k == nil {
 		return
 	}
 	message, cut := message[:min(len(message), maxSampled)], !complete || len(message) > maxSampled
 	if f.extra != nil && f.extra.sample != nil {
 		s := f.extra.sample
-		f.x.Values = s.values
-		if f.rows && len(message) > 4 {
+		x.Values = s.values
+		if rows && len(message) > 4 {
 			s.response = append(s.response[:0], message[4:]...)
-			f.x.Response = s.response
+			x.Response = s.response
 		}
 	}
 	if k != nil {
 		if done := k.answered(); done != nil {
-			f.told = &told{done, Response{Opcode: h.Opcode, Failed: f.x.Failed, ErrorCode: f.x.ErrorCode,
+			f.told = &told{done, Response{Opcode: h.Opcode, Failed: x.Failed, ErrorCode: x.ErrorCode,
 				Body: append([]byte(nil), message...), Truncated: cut}}
 		}
 	}
@@ -213,24 +220,39 @@ func (d downward) Written() {
 	if len(list) == 0 {
 		return
 	}
-	now := c.server.now()
-	c.count(list, now)
+	now, all := c.server.now(), c.down.exchanges
+	for i := range all {
+		all[i].End = now
+	}
+	c.count(all, now)
+	for i := 0; i < len(list); {
+		first, from := &list[i], i
+		i++
+		if first.alone() {
+			c.record(first.record, first.extra, all[from:i])
+			continue
+		}
+		for i < len(list) && list[i].record == first.record && !list[i].alone() {
+			i++
+		}
+		c.record(first.record, nil, all[from:i])
+	}
 	for i := range list {
 		f := &list[i]
-		f.x.End = now
-		c.record(f.record, f.extra, &f.x)
 		if f.told != nil {
 			f.told.done(f.told.reply)
 		}
 		f.slot.release(f.word) // Barrier waits for the Done
 		c.spares.give(f.extra)
-		*f = finished{}
 	}
-	c.down.finished = list[:0]
+	clear(list)
+	clear(all)
+	c.down.finished, c.down.exchanges = list[:0], all[:0]
 }
 
-// record tells who counts that x is over.
-func (c *conn) record(r Record, e *extra, x *Exchange) {
+// record tells who counts that exchanges of one statement are over. If there is more to say of one (e), it is alone.
+func (c *conn) record(r Record, e *extra, xs []Exchange) {
+	x := &xs[0]
 	if r == nil || x.Opcode == wire.OpPrepare {
 		return
 	}
@@ -240,7 +262,7 @@ func (c *conn) record(r Record, e *extra, x *Exchange) {
 			x.Children = len(e.children)
 		}
 	}
-	r.Done(x)
+	r.Done(xs)
 	if e == nil || len(e.children) == 0 {
 		return
 	}
@@ -250,12 +272,12 @@ func (c *conn) record(r Record, e *extra, x *Exchange) {
 		if e.sample != nil {
 			x.Values = e.sample.values[child.from:child.to:child.to]
 		}
-		child.record.Done(x)
+		child.record.Done(xs)
 	}
 }
 
 // learnPrepared keeps what Cassandra answered to a PREPARE, before the client can use it.
-func (c *conn) learnPrepared(r *wire.Reader, p pending) {
+func (c *conn) learnPrepared(r *wire.Reader, p *pending) {
 	if p.extra == nil || p.extra.prepare == nil {
 		return
 	}
@@ -271,7 +293,7 @@ func (c *conn) learnPrepared(r *wire.Reader, p pending) {
 
 // handshake follows the connection's beginning: after the first READY or AUTHENTICATE version 5 goes over to segments and
 // what STARTUP asked for is compressed (compression.go); after READY or AUTH_SUCCESS long requests are allowed.
-func (c *conn) handshake(h wire.Header, p pending) {
+func (c *conn) handshake(h wire.Header, p *pending) {
 	if p.events != 0 && h.Opcode == wire.OpReady {
 		c.registered.Or(p.events)
 	}

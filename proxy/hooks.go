@@ -23,8 +23,9 @@ type Recorder interface {
 type Record interface {
 	// Prepared tells what Cassandra answered to a PREPARE of this statement. p is immutable and may be kept.
 	Prepared(p *Prepared)
-	// Done counts one finished exchange. x is reused after the call. For a child of a batch x.InBatch is set.
-	Done(x *Exchange)
+	// Done counts finished exchanges of the statement: those whose answers went to one client at once, at least one. xs is
+	// reused after the call. For a child of a batch InBatch is set, and it comes alone.
+	Done(xs []Exchange)
 }
 
 // Client is one client connection, and who is at its other end. It is immutable: what is learned during the handshake

@@ -75,17 +75,18 @@ func (r *record) Prepared(p *proxy.Prepared) {
 	r.known = p
 }
 
-func (r *record) Done(x *proxy.Exchange) {
+func (r *record) Done(xs []proxy.Exchange) {
 	r.tally.mu.Lock()
 	defer r.tally.mu.Unlock()
-	y := *x
-	y.Values = append([]proxy.Value(nil), x.Values...)
-	for i := range y.Values {
-		y.Values[i].Bytes = append([]byte(nil), y.Values[i].Bytes...)
+	for _, x := range xs {
+		x.Values = append([]proxy.Value(nil), x.Values...)
+		for i := range x.Values {
+			x.Values[i].Bytes = append([]byte(nil), x.Values[i].Bytes...)
+		}
+		x.Response = append([]byte(nil), x.Response...)
+		r.exchanges = append(r.exchanges, x)
+		r.tally.clients[*x.Client] = true
 	}
-	y.Response = append([]byte(nil), x.Response...)
-	r.exchanges = append(r.exchanges, y)
-	r.tally.clients[*x.Client] = true
 }
 
 // scripted is a Rewriter that does what the test says.
@@ -122,7 +123,19 @@ func (w *scripted) set(text string, r proxy.Rule) {
 	w.epoch.Add(1)
 }
 
-func (w *scripted) Take(r *proxy.Request) bool { return w.take != nil && w.take(r) }
+func (w *scripted) Take(r *proxy.Request) bool {
+	w.mu.Lock()
+	take := w.take
+	w.mu.Unlock()
+	return take != nil && take(r)
+}
+
+// takes sets what Take does while requests may come.
+func (w *scripted) takes(f func(*proxy.Request) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.take = f
+}
 
 func (w *scripted) Opaque(*proxy.Client) func() {
 	w.opaque.Add(1)

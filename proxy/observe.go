@@ -74,10 +74,10 @@ func (u upward) Written() {
 }
 
 // count counts the exchanges whose answers were just handed to the client's socket.
-func (c *conn) count(list []finished, now int64) {
+func (c *conn) count(list []Exchange, now int64) {
 	s, run := c.sheet, &c.down.run
 	for i := range list {
-		x := &list[i].x
+		x := &list[i]
 		run.Add(s, x.Opcode, now-x.Start, x.RequestBytes, x.ResponseBytes)
 		if x.Failed {
 			s.Fail(x.ErrorCode)

@@ -81,4 +81,4 @@ func (deaf) Statement(string, string) Record { return deaf{} }
 func (deaf) Batch(byte, []Record) Record     { return deaf{} }
 func (deaf) Sampling(*Client) bool           { return false }
 func (deaf) Prepared(*Prepared)              {}
-func (deaf) Done(*Exchange)                  {}
+func (deaf) Done([]Exchange)                 {}

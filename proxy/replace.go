@@ -189,7 +189,8 @@ func (c *conn) prepare(r *replacement) {
 	wire.SetLength(b, 0)
 	e := c.spares.take()
 	e.prepare, e.replaces = &Prepared{Keyspace: keyspace, Text: r.text, Version: r.version}, r
-	t.claim(pending{start: c.server.now(), stream: nobody, id: id, opcode: wire.OpPrepare, extra: e})
+	t.pending = pending{start: c.server.now(), stream: nobody, id: id, opcode: wire.OpPrepare, extra: e}
+	t.claim()
 	c.up.out.Send(b)
 }
 

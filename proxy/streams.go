@@ -52,8 +52,8 @@ func age(word, tick uint64) uint64 {
 // nobody is the stream id of a request of our own: its answer is for no client.
 const nobody int16 = -1
 
-// pending is what is remembered of a request. It is written by the upward goroutine before the state becomes busy, and
-// read by who answers: after it saw busy, or after it made it orphaned.
+// pending is what is remembered of a request. It is written by the upward goroutine, in place, before the state becomes
+// busy, and read by who answers: after it saw busy, or after it made it orphaned.
 type pending struct {
 	start       int64
 	record      Record
@@ -130,13 +130,12 @@ func (s *streams) reserve(stream int16) (t *slot, id int16, err error) {
 	return s.reserveAlias(t, stream)
 }
 
-// claim makes a reserved slot busy. From now on Barrier sees the request.
-func (t *slot) claim(p pending) {
-	t.pending = p
+// claim makes a reserved slot busy, whose pending is filled. From now on Barrier sees the request.
+func (t *slot) claim() {
 	if t.taken.Load() != nil {
 		t.taken.Store(nil)
 	}
-	t.state.Store((t.state.Load()+claimStep)&claimMask | tickOf(p.start)<<tickAt | busy)
+	t.state.Store((t.state.Load()+claimStep)&claimMask | tickOf(t.start)<<tickAt | busy)
 }
 
 // status is free if t is nil.

@@ -221,6 +221,6 @@ func (k *taken) end(opcode byte, body []byte, x Exchange) {
 		}
 	}
 	c.countOwn(&x)
-	c.record(p.record, p.extra, &x)
+	c.record(p.record, p.extra, []Exchange{x})
 	c.spares.give(p.extra)
 }

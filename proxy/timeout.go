@@ -120,7 +120,7 @@ func (c *conn) expire(t *slot, w uint64) {
 		RequestBytes: int(p.bytes), ResponseBytes: len(body), Consistency: p.consistency, Rows: -1, Paged: p.paged,
 		Serial: p.serial, Failed: true, ErrorCode: code}
 	c.countOwn(&x)
-	c.record(p.record, p.extra, &x)
+	c.record(p.record, p.extra, []Exchange{x})
 	c.spares.give(p.extra)
 }
 

@@ -95,7 +95,7 @@ func (c *conn) sight() ring.Sight {
 
 // rewriteTopology rewrites a Rows answer about nodes; body[from:] begins with the RESULT's kind. What does not look as
 // expected passes as it is.
-func (c *conn) rewriteTopology(h wire.Header, body []byte, from int, p pending) (pipe.Verdict, []byte) {
+func (c *conn) rewriteTopology(h wire.Header, body []byte, from int, p *pending) (pipe.Verdict, []byte) {
 	from += 4 // the kind
 	a := ring.Answer{Body: body[from:], Bound: p.system.bound}
 	if p.prepared != nil {

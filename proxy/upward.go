@@ -85,9 +85,10 @@ func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pip
 		c.sendError(h, wire.ErrOverloaded, "the request was not sent to Cassandra, which is too slow: "+err.Error(), nil)
 		return pipe.Drop, nil, nil //nolint:nilerr // the client was told
 	}
-	p := pending{start: now, bytes: int32(h.Length), stream: h.Stream, id: id, opcode: h.Opcode}
+	p := &t.pending
+	*p = pending{start: now, bytes: int32(h.Length), stream: h.Stream, id: id, opcode: h.Opcode}
 	if refusal != "" {
-		t.claim(p)
+		t.claim()
 		return pipe.Drop, nil, c.refuse(h, t, wire.ErrOverloaded, refusal, nil)
 	}
 	v, frame, err := c.request(h, body, complete, t, p)
@@ -96,7 +97,7 @@ func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pip
 }
 
 // request deals with a request that has a slot.
-func (c *conn) request(h wire.Header, body []byte, complete bool, t *slot, p pending) (pipe.Verdict, []byte, error) {
+func (c *conn) request(h wire.Header, body []byte, complete bool, t *slot, p *pending) (pipe.Verdict, []byte, error) {
 	switch h.Opcode {
 	case wire.OpStartup:
 		p.extra = c.spares.take()
@@ -104,7 +105,7 @@ func (c *conn) request(h wire.Header, body []byte, complete bool, t *slot, p pen
 		c.up.compression = c.startup(h, body)
 		verdict, instead := c.stripStartup(h, body)
 		p.extra.compression, p.extra.stripped = c.up.compression, verdict == pipe.Replace
-		t.claim(p)
+		t.claim()
 		return verdict, instead, nil
 	case wire.OpPrepare:
 		return c.onPrepare(h, body, t, p)
@@ -117,7 +118,7 @@ func (c *conn) request(h wire.Header, body []byte, complete bool, t *slot, p pen
 	case wire.OpRegister:
 		p.events = registration(h, body)
 	}
-	t.claim(p)
+	t.claim()
 	return pipe.Pass, nil, nil
 }
 
@@ -168,10 +169,10 @@ func (c *conn) startup(h wire.Header, body []byte) (compression string) {
 	return compression
 }
 
-func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p pending) (pipe.Verdict, []byte, error) {
+func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p *pending) (pipe.Verdict, []byte, error) {
 	q, ok := wire.ParsePrepare(h.Version, h.Flags, body)
 	if !ok {
-		t.claim(p)
+		t.claim()
 		return pipe.Pass, nil, nil // Cassandra says what is wrong with it
 	}
 	known := &Prepared{Keyspace: c.keyspaceOr(q.Keyspace), Text: string(q.Text), Version: h.Version}
@@ -180,14 +181,14 @@ func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p pending) (pipe.V
 	}
 	p.extra = c.spares.take()
 	p.extra.prepare = known
-	t.claim(p)
+	t.claim()
 	return pipe.Pass, nil, nil // whatever the rules say: the id that the client gets is its own text's (replace.go)
 }
 
-func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p pending) (pipe.Verdict, []byte, error) {
+func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *pending) (pipe.Verdict, []byte, error) {
 	q, ok := wire.ParseHead(h.Version, h.Flags, body)
 	if !ok {
-		t.claim(p)
+		t.claim()
 		return pipe.Pass, nil, nil
 	}
 	p.consistency = q.Consistency
@@ -209,7 +210,7 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p p
 		p.read = len(b.prepared.Results) > 0
 		if b.replacement != nil {
 			if whole, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
-				change = c.changeExecute(&whole, b, &p)
+				change = c.changeExecute(&whole, b, p)
 			}
 		}
 	}
@@ -219,7 +220,7 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p p
 			p.need(&c.spares).sample = s
 		}
 	}
-	t.claim(p)
+	t.claim()
 	now := c.epoch()
 	if !complete && now != 0 { // the first rule came this instant: unclaim, and read it whole
 		if !c.unclaim(t) {
@@ -258,10 +259,10 @@ func (c *conn) unclaim(t *slot) bool {
 	return ok
 }
 
-func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p pending) (pipe.Verdict, []byte, error) {
+func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p *pending) (pipe.Verdict, []byte, error) {
 	q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body)
 	if !ok {
-		t.claim(p)
+		t.claim()
 		return pipe.Pass, nil, nil
 	}
 	p.consistency = q.Consistency
@@ -285,7 +286,7 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 			p.need(&c.spares).sample = s
 		}
 	}
-	t.claim(p)
+	t.claim()
 	rule := c.rule(c.epoch(), keyspace, text)
 	if rule == nil {
 		return pipe.Pass, nil, nil
@@ -303,14 +304,14 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 	})
 }
 
-func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p pending) (pipe.Verdict, []byte, error) {
+func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Verdict, []byte, error) {
 	if !c.server.observed {
-		t.claim(p)
+		t.claim()
 		return pipe.Pass, nil, nil
 	}
 	_, q, ok := wire.ParseBatch(h.Version, h.Flags, body, nil) // a keyspace of its own comes after the children
 	if !ok {
-		t.claim(p)
+		t.claim()
 		return pipe.Pass, nil, nil
 	}
 	recorder := c.server.options.Recorder
@@ -358,7 +359,7 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p pending) (pipe.Ver
 		rules = c.batchRules(h, body, inUse, epoch)
 		p.swapped, e.swaps = len(rules.swaps) > 0, append(e.swaps[:0], rules.swaps...)
 	}
-	t.claim(p)
+	t.claim()
 	if now := c.epoch(); now != epoch {
 		if epoch = now; epoch != 0 {
 			rules = c.batchRules(h, body, inUse, epoch)

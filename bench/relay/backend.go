@@ -19,8 +19,9 @@ var (
 	results   = []proxytest.Column{{Name: "id", Type: 12}, {Name: "name", Type: 13}, {Name: "city", Type: 13}}
 	aRow      = [][]byte{make([]byte, 16), bytes.Repeat([]byte("name "), 6), bytes.Repeat([]byte("city "), 6)}
 
-	smallAnswer = proxytest.RowsBody("shop", "customers", results, [][][]byte{aRow})
-	largeAnswer = proxytest.RowsBody("shop", "customers", results, hundred(append(aRow[:2:2], bytes.Repeat([]byte("a city "), 9))))
+	// Of the table that proxytest prepares everything on: an answer begins with the metadata that PREPARE was told.
+	smallAnswer = proxytest.RowsBody("k", "t", results, [][][]byte{aRow})
+	largeAnswer = proxytest.RowsBody("k", "t", results, hundred(append(aRow[:2:2], bytes.Repeat([]byte("a city "), 9))))
 
 	largeID = proxytest.PreparedID(largeText)
 )

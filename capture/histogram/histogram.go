@@ -28,6 +28,32 @@ func (h *Histogram) Add(v uint64) {
 	h.sum.Add(v)
 }
 
+// Run gathers numbers that one goroutine counts in one histogram, so that those of one bucket cost one addition. The zero
+// value is empty.
+type Run struct {
+	bucket int
+	n, sum uint64
+}
+
+// Add counts v in h, at the latest when the run is flushed.
+func (r *Run) Add(h *Histogram, v uint64) {
+	if i := index(v); i != r.bucket {
+		r.Flush(h)
+		r.bucket = i
+	}
+	r.n++
+	r.sum += v
+}
+
+// Flush adds to h what was gathered.
+func (r *Run) Flush(h *Histogram) {
+	if r.n > 0 {
+		h.buckets[r.bucket].Add(r.n)
+		h.sum.Add(r.sum)
+		r.n, r.sum = 0, 0
+	}
+}
+
 // AddTo adds what was counted so far to d. Numbers that arrive meanwhile may be in the sum and not yet in a bucket, or
 // the other way round.
 func (h *Histogram) AddTo(d *Distribution) {

@@ -32,6 +32,7 @@ import (
 	"sync/atomic"
 
 	"github.com/helenus-db/helenus/proxy/compress"
+	"github.com/helenus-db/helenus/proxy/tcp"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
@@ -133,21 +134,18 @@ type Pipe struct {
 func (p *Pipe) Run() error {
 	p.buffer = newBuffer()
 	defer p.drop()
-	for {
-		n, err := p.Source.Read(p.space())
-		p.end += n
-		if n > 0 {
-			need, bad := p.scan(p.Now())
-			p.giveBack()
-			if bad != nil {
-				return bad
-			}
-			p.room(need, n)
-		}
-		if err != nil {
-			return err
-		}
+	return tcp.Follow(p.Source, p.Now, p.space, p.took)
+}
+
+// took deals with what a read of n bytes brought.
+func (p *Pipe) took(n int, now int64) error {
+	p.end += n
+	need, err := p.scan(now)
+	p.giveBack()
+	if err == nil {
+		p.room(need, n)
 	}
+	return err
 }
 
 // scan deals with all that was read and is complete. need is how many bytes from start on must be there before it is

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package tcp
+
+import "net"
+
+// sparing is not for this system.
+type sparing struct{}
+
+func newSparing(*net.TCPConn, func() int64) *sparing { return nil }
+
+func (*sparing) follow(func() []byte, func(int, int64) error) error {
+	panic("tcp: not for this system")
+}
