@@ -44,8 +44,12 @@ func serial(consistency uint16) bool {
 // plain tells whether a read is one that the look-up may answer at all.
 func plain(r *proxy.Request) bool {
 	return r.Prepared != nil && r.Prepared.ResultMetadata != nil && len(r.PagingState) == 0 && !r.Unusual &&
-		r.Flags&(flagTracing|flagPayload) == 0 && !serial(r.Consistency) && (r.Client == nil || !r.Client.User)
+		r.Flags&(flagTracing|flagPayload) == 0 && !serial(r.Consistency)
 }
+
+// trusted tells whether a client may be answered from the look-up: what its role may read is asked of Cassandra only with
+// the original (docs/decisions/007). To compare does not tell it anything.
+func trusted(c *proxy.Client) bool { return c == nil || !c.User }
 
 // takeRead answers a read, or compares it.
 func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
@@ -54,8 +58,10 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 		a.counts.original.Add(1)
 		return false
 	}
+	often := a.serving() && a.turn.Add(1)%e.options.Every != 0
 	switch {
-	case a.serving() && a.turn.Add(1)%e.options.Every != 0:
+	case often && !trusted(r.Client):
+	case often:
 		select {
 		case e.reads <- struct{}{}:
 		default:

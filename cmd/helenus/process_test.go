@@ -205,9 +205,15 @@ func (p *process) awaitState(id string, states ...migrate.State) migrate.Migrati
 func (p *process) advice() recommend.Recommendation {
 	p.t.Helper()
 	var found recommend.Recommendation
+	var all admin.Recommendations
+	var err error
+	p.t.Cleanup(func() {
+		if found.ID == "" {
+			p.t.Logf("the last advice: %v %+v", err, all)
+		}
+	})
 	await(p.t, "a look-up table is proposed", func() bool {
-		var all admin.Recommendations
-		if err := p.client().Post(context.Background(), "advise", admin.Decision{}, &all); err != nil {
+		if err = p.client().Post(context.Background(), "advise", admin.Decision{}, &all); err != nil {
 			return false
 		}
 		for _, r := range all.Recommendations {

@@ -198,7 +198,10 @@ cassandra-tls-key: KEY
 	if err := p.approve(advice.ID); err != nil {
 		t.Fatal(err)
 	}
-	p.awaitState(advice.ID, migrate.Serving)
+	await(t, "the migration serves", func() bool { // the application's reads are compared, though they will not be served
+		orders.ask(session, 10)
+		return p.migration(advice.ID).State == migrate.Serving
+	})
 	must(t, session, "UPDATE "+orders.table()+" SET customer = 'new' WHERE day = 1 AND number = 1")
 	orders.same(session)
 	if missing, rows := orders.missing(advice.LookUp.Table); missing != 0 {
