@@ -77,7 +77,7 @@ func must(t *testing.T, s *gocql.Session, text string, values ...any) {
 
 const (
 	orders    = 2000 // rows at the start
-	customers = 400  // values of the column that is asked by: so many that a look-up is by far the cheaper, whatever the machine measures
+	customers = 1000 // values of the column that is asked by: so many that a look-up is by far the cheaper, whatever the machine measures
 	moving    = 40   // of them the writers use
 	contended = 60   // keys that all writers fight for
 )
@@ -255,7 +255,7 @@ func (s *shop) same(through *gocql.Session) {
 // settings that give each state time to be broken in.
 func (s *shop) process(contactPoint string, more ...string) *process {
 	return newProcess(s.t, contactPoint, append([]string{
-		"--keyspaces", s.keyspace, "--advise-every", "1h", "--settle", "500ms", "--backfill-rate", "1000", "--backfill-ranges", "32",
+		"--keyspaces", s.keyspace, "--advise-every", "1h", "--min-saved", "1ms", "--settle", "500ms", "--backfill-rate", "1000", "--backfill-ranges", "32",
 		"--shadow-reads", "100", "--shadow-for", "2s", "--shadow-probes", "5",
 	}, more...)...)
 }
