@@ -17,7 +17,7 @@ import (
 func (s *stage) cqlsh(topology string) {
 	s.t.Helper()
 	s.t.Run("cqlsh, "+topology, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 		defer cancel()
 		command, err := Cqlsh(ctx)
 		if err != nil {
@@ -71,7 +71,7 @@ func (s *stage) cqlsh(topology string) {
 			{"error", "SELECT nothing FROM " + keyspace + ".t", []string{"Undefined column name nothing"}},
 		} {
 			begin := time.Now()
-			cmd := exec.CommandContext(ctx, command[0], append(command[1:], "--request-timeout=60", "--connect-timeout=60", "-e", step.statements, host, port)...)
+			cmd := exec.CommandContext(ctx, command[0], append(command[1:], "--request-timeout=120", "--connect-timeout=120", "-e", step.statements, host, port)...)
 			out, err := cmd.CombinedOutput()
 			result := "ok"
 			if err != nil && step.name != "error" {

@@ -2,6 +2,7 @@ package drivers
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/cassandra/authority"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
@@ -66,6 +68,7 @@ type stage struct {
 	user    string // and password; "" for none
 	names   []string
 	command map[string][]string
+	tls     *tls.Config    // of the cluster; nil for none
 	session *gocql.Session // to the cluster, past helenus
 	owners  []owner        // by token
 	matrix  map[string]map[string]string
@@ -81,7 +84,7 @@ type owner struct {
 func newStage(t *testing.T, names []string, opt cassandra.Options) *stage {
 	t.Helper()
 	ctx := context.Background()
-	s := &stage{t: t, names: names, command: map[string][]string{}, matrix: map[string]map[string]string{}}
+	s := &stage{t: t, names: names, tls: opt.TLS, command: map[string][]string{}, matrix: map[string]map[string]string{}}
 	scratch := t.TempDir()
 	for _, name := range names {
 		command, err := Command(ctx, name, scratch)
@@ -104,7 +107,7 @@ func newStage(t *testing.T, names []string, opt cassandra.Options) *stage {
 		}
 	})
 	s.session = s.direct(s.cluster.Node(0))
-	t.Cleanup(s.session.Close)
+	t.Cleanup(func() { s.session.Close() }) // which may be a later one
 	t.Cleanup(func() { t.Log("what works:\n" + s.table()) })
 	return s
 }
@@ -113,7 +116,11 @@ func newStage(t *testing.T, names []string, opt cassandra.Options) *stage {
 func (s *stage) direct(n *cassandra.Node) *gocql.Session {
 	s.t.Helper()
 	cfg := cassandratest.Config(s.t, n.Addr())
-	cfg.Authenticator = gocql.PasswordAuthenticator{Username: "cassandra", Password: "cassandra"}
+	cfg.Timeout, cfg.MaxWaitSchemaAgreement = 2*time.Minute, 5*time.Minute // with programs of five languages at work
+	cfg.Authenticator = gocql.PasswordAuthenticator{Username: cassandra.FirstUser, Password: cassandra.FirstPassword}
+	if s.tls != nil {
+		cfg.SslOpts = &gocql.SslOptions{Config: s.tls, EnableHostVerification: true}
+	}
 	session, err := cfg.CreateSession()
 	if err != nil {
 		s.t.Fatal(err)
@@ -175,16 +182,20 @@ func (s *stage) ownerOf(text string) owner {
 
 // pass is one run of some programs in one configuration.
 type pass struct {
-	name      string   // column in the table, after the program's name
-	checks    []string // run by each program
-	flags     []string // of the programs
-	helenus   []string // flags of helenus
-	hosts     int      // that drivers must see; 0: not checked
-	listeners int      // of helenus, where they are more than the hosts
+	name      string               // column in the table, after the program's name
+	checks    []string             // run by each program
+	flags     []string             // of the programs
+	helenus   []string             // flags of helenus
+	shown     *authority.Authority // issues the certificate that helenus shows to clients; nil: they speak no TLS
+	hosts     int                  // that drivers must see; 0: not checked
+	listeners int                  // of helenus, where they are more than the hosts
 	programs  []string
-	disturb   func(h *Helenus, keyspace func(program string) string, check string) error
+	disturb   func(h *Helenus, check string) error
 	killed    func(check string) string // host id of the node that a check's disturbance ends
 }
+
+// keyspace names the keyspace of a program.
+func keyspace(program string) string { return program + "_checks" }
 
 // run runs a pass through a helenus of its own.
 func (s *stage) run(p pass) {
@@ -205,6 +216,18 @@ func (s *stage) run(p pass) {
 			if h, err = Through(s.binary, t.TempDir(), s.cluster.ContactPoints(), max(p.hosts, p.listeners, 1), p.helenus...); err != nil {
 				t.Fatal(err)
 			}
+			if p.shown != nil {
+				var hosts []string
+				for _, listener := range h.Listen {
+					host, _, _ := net.SplitHostPort(listener) // as addresses joined it
+					hosts = append(hosts, host)
+				}
+				pair, err := p.shown.Issue(authority.Leaf{Name: "helenus " + p.name, Hosts: hosts})
+				if err != nil {
+					t.Fatal(err)
+				}
+				h.Add("--listen-tls-cert", pair.Certificate, "--listen-tls-key", pair.Key)
+			}
 			if err := h.Start(ctx); err != nil {
 				t.Fatal(err)
 			}
@@ -218,20 +241,16 @@ func (s *stage) run(p pass) {
 			}()
 			points = h.Listen[:1]
 		}
-		keyspace := func(program string) string {
-			return program + "_" + strings.Map(func(r rune) rune {
-				if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-					return r
-				}
-				return '_'
-			}, p.name)
-		}
 		commands := map[string][]string{}
 		for _, name := range p.programs {
-			s.exec("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", keyspace(name), len(s.cluster.Nodes()))
-			s.exec("CREATE KEYSPACE %s_one WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", keyspace(name))
+			// One keyspace for all passes: they find the tables there, and each change of the schema costs seconds on three nodes.
+			s.exec("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", keyspace(name), len(s.cluster.Nodes()))
+			s.exec("CREATE KEYSPACE IF NOT EXISTS %s_one WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", keyspace(name))
 			commands[name] = append(append(slices.Clone(s.command[name]), "--points", points[0], "--keyspace", keyspace(name),
 				"--checks", strings.Join(p.checks, ",")), p.flags...)
+			if p.shown != nil {
+				commands[name] = append(commands[name], "--ca", p.shown.File)
+			}
 			if s.user != "" {
 				commands[name] = append(commands[name], "--username", s.user, "--password", s.user)
 			}
@@ -239,7 +258,7 @@ func (s *stage) run(p pass) {
 		begin := time.Now()
 		programs, err := RunAll(ctx, commands, func(program *Program, line Line) { s.judge(t, p, h, program, line) }, func(check string) error {
 			start := time.Now()
-			err := p.disturb(h, keyspace, check)
+			err := p.disturb(h, check)
 			t.Logf("%-8s %-20s %5.1f s", "disturb", check, time.Since(start).Seconds())
 			return err
 		})
@@ -353,7 +372,7 @@ func (s *stage) table() string {
 }
 
 // disturb does what the checks of a three-node cluster wait for.
-func (s *stage) disturb(h *Helenus, keyspace func(string) string, check string) error {
+func (s *stage) disturb(h *Helenus, check string) error {
 	ctx := context.Background()
 	restart := func(n *cassandra.Node) error {
 		if err := n.Kill(); err != nil {
@@ -450,8 +469,25 @@ func TestOneNodeOf41(t *testing.T) {
 	}})
 	s.user = "app"
 	s.exec("CREATE ROLE app WITH PASSWORD = 'app' AND LOGIN = true AND SUPERUSER = true")
-	s.run(pass{name: "4.1, password", checks: append(append([]string{"wrong-password"}, brief...), atLarge...), hosts: 1, programs: names,
-		helenus: []string{"--username", "cassandra", "--password", "cassandra"}, disturb: s.disturb})
+	own := []string{"--username", cassandra.FirstUser, "--password", cassandra.FirstPassword}
+	s.run(pass{name: "4.1, password", checks: append(append([]string{"wrong-password"}, brief...), atLarge...), hosts: 1, programs: names, helenus: own})
+}
+
+// TestTLS: a node of 5.0 that speaks TLS and asks for a password, behind a helenus that shows a certificate of its own.
+func TestTLS(t *testing.T) {
+	names, all := languages(t)
+	if !all {
+		return // cmd/helenus and proxy test TLS in CI, with one driver
+	}
+	opt, ca, err := cassandra.Secure(cassandra.Options{}, t.TempDir(), cassandra.Security{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStage(t, names, opt)
+	s.user = "app"
+	s.exec("CREATE ROLE app WITH PASSWORD = 'app' AND LOGIN = true AND SUPERUSER = true")
+	s.run(pass{name: "TLS", checks: append([]string{"wrong-password", "batch", "concurrent"}, brief...), hosts: 1, programs: names, shown: ca,
+		helenus: []string{"--username", cassandra.FirstUser, "--password", cassandra.FirstPassword, "--cassandra-tls", "--cassandra-tls-ca", ca.File}})
 }
 
 // TestNodeAdded lets a node join a ring of one under load.
@@ -463,7 +499,7 @@ func TestNodeAdded(t *testing.T) {
 	s := newStage(t, names, cassandra.Options{})
 	s.learn()
 	s.run(pass{name: "joined", checks: []string{"connect", "node-added", "token-aware"}, helenus: []string{"--topology", "mirror"}, hosts: 1, listeners: 2, programs: names,
-		disturb: func(_ *Helenus, _ func(string) string, _ string) error {
+		disturb: func(*Helenus, string) error {
 			_, err := s.cluster.Add(context.Background())
 			s.learn()
 			return err

@@ -91,6 +91,9 @@ func addresses(n int) (list []string, other string, err error) {
 	return list[:n], list[n], nil
 }
 
+// Add adds flags to those that it is started with.
+func (h *Helenus) Add(flags ...string) { h.args = append(h.args, flags...) }
+
 // Start starts it and waits until it is ready.
 func (h *Helenus) Start(ctx context.Context) error {
 	cmd := exec.Command(h.binary, h.args...)
@@ -131,9 +134,9 @@ func (h *Helenus) Stop() error {
 	select {
 	case <-h.process.Done():
 		err = h.process.Wait()
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		h.process.Kill()
-		err = errors.New("helenus did not end within a minute of SIGTERM")
+		err = errors.New("helenus did not end within five minutes of SIGTERM")
 	}
 	if log := h.log.String(); strings.Contains(log, "DATA RACE") || strings.Contains(log, "panic:") {
 		at := max(strings.Index(log, "DATA RACE"), strings.Index(log, "panic:"))

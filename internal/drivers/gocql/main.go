@@ -72,7 +72,8 @@ func config(o part.Options) (*gocql.ClusterConfig, error) {
 	}
 	cfg.Keyspace = o.Keyspace
 	cfg.ProtoVersion = o.Protocol
-	cfg.Timeout, cfg.ConnectTimeout = 30*time.Second, 30*time.Second
+	cfg.Timeout, cfg.ConnectTimeout = time.Minute, time.Minute
+	cfg.MaxWaitSchemaAgreement = part.Patience
 	cfg.Consistency = gocql.Quorum
 	cfg.RetryPolicy = &gocql.SimpleRetryPolicy{NumRetries: 3}
 	cfg.Logger = silent{}

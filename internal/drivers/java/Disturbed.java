@@ -15,7 +15,6 @@ import java.util.function.BooleanSupplier;
 final class Disturbed {
   private static final int WORKERS = 4;
   private static final int STREAK = 50;
-  private static final long PATIENCE = 90_000_000_000L;
 
   private final CqlSession session;
   private final String keyspace;
@@ -54,9 +53,9 @@ final class Disturbed {
   }
 
   private static void poll(String what, BooleanSupplier done) throws Exception {
-    for (long end = System.nanoTime() + 30_000_000_000L; !done.getAsBoolean(); Thread.sleep(100)) {
+    for (long end = System.nanoTime() + Main.PATIENCE; !done.getAsBoolean(); Thread.sleep(100)) {
       if (System.nanoTime() > end) {
-        throw new AssertionError("waited 30 s in vain until " + what);
+        throw new AssertionError("waited in vain until " + what);
       }
     }
   }
@@ -80,7 +79,7 @@ final class Disturbed {
     }
 
     void attempt(Callable<?> op) throws Exception {
-      for (long end = System.nanoTime() + PATIENCE; ; ) {
+      for (long end = System.nanoTime() + Main.PATIENCE; ; ) {
         try {
           op.call();
           return;
@@ -121,7 +120,7 @@ final class Disturbed {
         if (failed.get() != before) {
           good = 0;
         }
-        Thread.sleep(25);
+        Thread.sleep(100);
       }
     }
   }

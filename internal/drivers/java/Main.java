@@ -29,6 +29,9 @@ import javax.net.ssl.TrustManagerFactory;
 
 /** The conformance checks with the Java driver, as an ordinary application; internal/drivers says what each check means. */
 public final class Main {
+  /** Nanoseconds that anything is waited for, retries included: far beyond what a busy machine needs. */
+  static final long PATIENCE = 300_000_000_000L;
+
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final BufferedReader INPUT = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
 
@@ -70,14 +73,14 @@ public final class Main {
   static CqlSession connect(Map<String, String> o, String password, Listener listener) throws Exception {
     ProgrammaticDriverConfigLoaderBuilder config =
         DriverConfigLoader.programmaticBuilder()
-            .withDuration(DefaultDriverOption.REQUEST_TIMEOUT, Duration.ofSeconds(30))
-            .withDuration(DefaultDriverOption.CONNECTION_INIT_QUERY_TIMEOUT, Duration.ofSeconds(30))
-            .withDuration(DefaultDriverOption.CONNECTION_CONNECT_TIMEOUT, Duration.ofSeconds(30))
-            .withDuration(DefaultDriverOption.CONTROL_CONNECTION_TIMEOUT, Duration.ofSeconds(30))
-            .withDuration(DefaultDriverOption.METADATA_SCHEMA_REQUEST_TIMEOUT, Duration.ofSeconds(30))
+            .withDuration(DefaultDriverOption.REQUEST_TIMEOUT, Duration.ofSeconds(60))
+            .withDuration(DefaultDriverOption.CONNECTION_INIT_QUERY_TIMEOUT, Duration.ofSeconds(60))
+            .withDuration(DefaultDriverOption.CONNECTION_CONNECT_TIMEOUT, Duration.ofSeconds(60))
+            .withDuration(DefaultDriverOption.CONTROL_CONNECTION_TIMEOUT, Duration.ofSeconds(60))
+            .withDuration(DefaultDriverOption.METADATA_SCHEMA_REQUEST_TIMEOUT, Duration.ofSeconds(60))
             .withDuration(DefaultDriverOption.RECONNECTION_MAX_DELAY, Duration.ofSeconds(5))
-            .withDuration(DefaultDriverOption.CONTROL_CONNECTION_AGREEMENT_TIMEOUT, Duration.ofSeconds(60))
-            .withInt(DefaultDriverOption.REQUEST_TRACE_ATTEMPTS, 100)
+            .withDuration(DefaultDriverOption.CONTROL_CONNECTION_AGREEMENT_TIMEOUT, Duration.ofNanos(PATIENCE))
+            .withInt(DefaultDriverOption.REQUEST_TRACE_ATTEMPTS, 3000)
             .withDuration(DefaultDriverOption.REQUEST_TRACE_INTERVAL, Duration.ofMillis(100))
             .withString(DefaultDriverOption.REQUEST_CONSISTENCY, "QUORUM")
             .startProfile("speculative")

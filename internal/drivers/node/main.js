@@ -8,6 +8,9 @@ const { types } = cassandra;
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n');
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+// patience is how many milliseconds anything is waited for, retries included: far beyond what a busy machine needs.
+const patience = 300000;
+
 const options = {};
 for (let i = 2; i + 1 < process.argv.length; i += 2) {
   options[process.argv[i].slice(2)] = process.argv[i + 1];
@@ -23,9 +26,9 @@ async function wait(check) {
 }
 
 async function poll(what, done) {
-  for (const end = Date.now() + 30000; !(await done()); await sleep(100)) {
+  for (const end = Date.now() + patience; !(await done()); await sleep(100)) {
     if (Date.now() > end) {
-      throw new Error(`waited 30 s in vain until ${what}`);
+      throw new Error(`waited ${patience / 1000} s in vain until ${what}`);
     }
   }
 }
@@ -42,8 +45,8 @@ function connection(password, speculativeExecution) {
     contactPoints: options.points.split(','),
     localDataCenter: 'datacenter1',
     keyspace,
-    protocolOptions: { maxSchemaAgreementWaitSeconds: 60, port: Number(options.points.split(':').pop()) }, // all nodes'; it reads none
-    socketOptions: { connectTimeout: 30000, readTimeout: 30000 },
+    protocolOptions: { maxSchemaAgreementWaitSeconds: patience / 1000, port: Number(options.points.split(':').pop()) }, // all nodes'; it reads none
+    socketOptions: { connectTimeout: 60000, readTimeout: 60000 },
     queryOptions: { prepare: true, consistency: types.consistencies.quorum },
     policies: { reconnection: new cassandra.policies.reconnection.ExponentialReconnectionPolicy(500, 5000) },
   };
@@ -355,7 +358,7 @@ async function load(r) {
   const written = [0, 0, 0, 0];
 
   async function attempt(op) {
-    for (const end = Date.now() + 90000; ;) {
+    for (const end = Date.now() + patience; ;) {
       try {
         return await op();
       } catch (e) {
@@ -390,7 +393,7 @@ async function load(r) {
       if (failed !== before) {
         good = 0;
       }
-      await sleep(25);
+      await sleep(100);
     }
   }
   const workers = Promise.all(written.map((_, w) => work(w)));

@@ -20,6 +20,8 @@ from cassandra.policies import (ConstantSpeculativeExecutionPolicy, HostStateLis
 from cassandra.protocol import SyntaxException
 from cassandra.query import UNSET_VALUE, BatchStatement, BatchType, SimpleStatement
 
+PATIENCE = 300  # seconds that anything is waited for, retries included: far beyond what a busy machine needs
+
 output = threading.Lock()
 
 
@@ -35,10 +37,10 @@ def wait(check):
 
 
 def poll(what, done):
-    end = time.time() + 30
+    end = time.time() + PATIENCE
     while not done():
         if time.time() > end:
-            raise AssertionError("waited 30 s in vain until " + what)
+            raise AssertionError("waited %d s in vain until %s" % (PATIENCE, what))
         time.sleep(0.1)
 
 
@@ -86,13 +88,13 @@ class Program:
             context.check_hostname = False  # the driver gives no name to check
             options["ssl_context"] = context
         profile = ExecutionProfile(load_balancing_policy=TokenAwarePolicy(RoundRobinPolicy(), shuffle_replicas=False),
-                                   consistency_level=ConsistencyLevel.QUORUM, request_timeout=30)
-        speculative = ExecutionProfile(load_balancing_policy=TokenAwarePolicy(RoundRobinPolicy()), request_timeout=30,
+                                   consistency_level=ConsistencyLevel.QUORUM, request_timeout=60)
+        speculative = ExecutionProfile(load_balancing_policy=TokenAwarePolicy(RoundRobinPolicy()), request_timeout=60,
                                        consistency_level=ConsistencyLevel.QUORUM,
                                        speculative_execution_policy=ConstantSpeculativeExecutionPolicy(0.0005, 2))
         points = [p.rsplit(":", 1) for p in o.points.split(",")]
         cluster = Cluster([(h, int(p)) for h, p in points], port=int(points[0][1]), compression=o.compression or False,
-                          connect_timeout=30, max_schema_agreement_wait=60, control_connection_timeout=30,
+                          connect_timeout=60, max_schema_agreement_wait=PATIENCE, control_connection_timeout=60,
                           execution_profiles={EXEC_PROFILE_DEFAULT: profile, "speculative": speculative}, **options)
         cluster.register_listener(self.listener)
         return cluster
@@ -203,7 +205,7 @@ class Program:
         same("owner, read at SERIAL", self.session.execute(serial).one()[0], "you")
 
     def tracing(self, r):
-        trace = self.session.execute("SELECT release_version FROM system.local", trace=True).get_query_trace(max_wait_sec=30)
+        trace = self.session.execute("SELECT release_version FROM system.local", trace=True).get_query_trace(max_wait_sec=PATIENCE)
         r["detail"] = "coordinator %s, %d events" % (trace.coordinator, len(trace.events))
         assert trace.events, "the trace has no events"
 
@@ -300,7 +302,7 @@ class Program:
             host = self.cluster.metadata.get_host(future.coordinator_host)
             r["reads"].append((str(token), str(host.host_id)))
             if len(r["traces"]) < 20:
-                r["traces"].append((str(token), future.get_query_trace(max_wait=30).coordinator))
+                r["traces"].append((str(token), future.get_query_trace(max_wait=PATIENCE).coordinator))
 
     def has(self, table, column):
         t = self.cluster.metadata.keyspaces[self.o.keyspace].tables.get(table)
@@ -345,11 +347,11 @@ class Wrong(AssertionError):
 
 def load(r, write, read):
     """Writes rows and reads them back from several threads while the harness disturbs; what fails is tried again."""
-    name, patience, streak = "%s-%d" % (r["check"], time.time_ns()), 90, 50
+    name, streak = "%s-%d" % (r["check"], time.time_ns()), 50
     stop, failed, errors, written = threading.Event(), Counter(), [], {}
 
     def attempt(op):
-        end = time.time() + patience
+        end = time.time() + PATIENCE
         while True:
             try:
                 return op()
@@ -380,7 +382,7 @@ def load(r, write, read):
                 if sum(failed.values()) != before:
                     good = 0
                 i += 1
-                time.sleep(0.025)
+                time.sleep(0.1)
         except Exception as e:
             errors.append("%s: %s" % (type(e).__name__, e))
 
