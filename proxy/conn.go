@@ -13,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/proxy/limit"
 	"github.com/helenus-db/helenus/proxy/login"
 	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/tcp"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
@@ -100,7 +101,7 @@ func (c *conn) run(ctx context.Context) error {
 	back, err := c.gate.dial(ctx)
 	if err != nil {
 		c.sheet.Because(ledger.Unreachable)
-		c.front.Close()
+		_ = tcp.Reset(c.front) // the Node.js driver waits out its timeout when a connection ends in good order before STARTUP is answered
 		return err
 	}
 	c.back = back

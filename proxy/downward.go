@@ -74,7 +74,7 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 		kind = r.Int()
 	}
 	if !complete {
-		whole := p.stream != h.Stream || (h.Opcode == wire.OpResult && (r.Bad() || kind == wire.ResultPrepared || p.system != nil)) ||
+		whole := p.stream != h.Stream || (h.Opcode == wire.OpResult && (r.Bad() || kind == wire.ResultPrepared || kind == wire.ResultSchemaChange || p.system != nil)) ||
 			(h.Opcode == wire.OpError && p.swapped)
 		switch {
 		case whole && h.Length <= c.server.options.MaxFrame:
@@ -113,6 +113,11 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 			c.learnPrepared(&r, &p)
 		case wire.ResultSetKeyspace:
 			c.follow(&r)
+		case wire.ResultSchemaChange:
+			if c.server.options.Topology != Mirror && complete {
+				c.holdBack(p.stream, h, body)
+				verdict = pipe.Drop
+			}
 		}
 	case wire.OpSupported:
 		if complete {

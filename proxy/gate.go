@@ -183,7 +183,7 @@ func (g *gate) accept() {
 
 const (
 	// retryNode is how long a node that could not be reached is taken to be down. A client's connection to it is then
-	// closed at once, which drivers take as they take a refused one; the listener stays open, so that nobody else gets its
+	// reset at once, which drivers take as they take a refused one; the listener stays open, so that nobody else gets its
 	// port. Whether it is down is found out by dialling, not by events: those are one node's opinion of another.
 	retryNode = time.Second
 	// avoidNode is how long a node that could not be reached is tried after the others, where there are others.

@@ -17,7 +17,7 @@ import (
 //	joins (it is listed)            the lowest free slot; clients are told NEW_NODE and UP once it listens
 //	has another address             keeps it; new connections go to the new address
 //	is replaced at its address      goes over to the new host id, of which clients are told as of one that joins
-//	is down                         stays; connections to it are closed at once while it can not be reached
+//	is down                         stays; connections to it are reset at once while it can not be reached
 //	left (said, and not listed; or  listener closed, clients told REMOVED_NODE and drained, slot free. Slot 0, which
 //	not listed for goneAfter)       applications are configured with, stays open and leads to any node again
 //	can not have a listener         none, and clients do not see it; tried again at every reading

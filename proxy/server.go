@@ -220,9 +220,16 @@ func New(o Options) (*Server, error) {
 	}
 	s.dialer = certs.Dialer{TLS: o.Back, Timeout: o.DialTimeout}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.control = control.New(control.Options{ContactPoints: o.ContactPoints, Username: o.Username, Password: o.Password,
-		DialTimeout: o.DialTimeout, TLS: o.Back, Log: o.Log, OnEvent: s.hear, OnNodes: s.follow, FollowSchema: o.Topology == Fleet})
+	own := s.own()
+	own.OnEvent, own.OnNodes, own.FollowSchema = s.hear, s.follow, o.Topology == Fleet
+	s.control = control.New(own)
 	return s, nil
+}
+
+// own is how the proxy connects to Cassandra for itself.
+func (s *Server) own() control.Options {
+	o := &s.options
+	return control.Options{ContactPoints: o.ContactPoints, Username: o.Username, Password: o.Password, DialTimeout: o.DialTimeout, TLS: o.Back, Log: o.Log}
 }
 
 func (s *Server) now() int64 { return s.options.Clock() }

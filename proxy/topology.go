@@ -2,10 +2,13 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"net/netip"
 	"strings"
+	"time"
 
+	"github.com/helenus-db/helenus/proxy/control"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/ring"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -190,4 +193,26 @@ func (s *Server) tell(kind, change string, at func(*conn) netip.AddrPort) (told 
 		told++
 	}
 	return told
+}
+
+// agreement is how long the answer to a change of the schema is held back at most: as long as drivers wait.
+const agreement = 10 * time.Second
+
+// holdBack answers a statement that changed the schema once all nodes have the change. Drivers wait for that by comparing
+// the versions of the nodes that they see; in topology single they see one, in fleet not all, while their next statement may
+// meet another node, which knows the table not yet.
+func (c *conn) holdBack(stream int16, h wire.Header, body []byte) {
+	answer := wire.AppendFrame(nil, h, body)
+	wire.SetStream(answer, 0, stream)
+	s := c.server
+	s.work.Add(1) // the connection's own count is above zero
+	go func() {
+		defer s.work.Done()
+		ctx, cancel := context.WithTimeout(s.ctx, agreement)
+		defer cancel()
+		if err := control.Agree(ctx, s.own(), c.back.RemoteAddr().String()); err != nil {
+			s.log.Debug("an answer to a change of the schema is not held back any longer", "error", err)
+		}
+		c.down.out.Send(answer)
+	}()
 }

@@ -16,7 +16,7 @@ import (
 // workers of its own.
 func (s *stage) cqlsh(topology string) {
 	s.t.Helper()
-	s.t.Run("cqlsh, "+topology, func(t *testing.T) {
+	s.t.Run("cqlsh "+topology, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 		defer cancel()
 		command, err := Cqlsh(ctx)
@@ -46,7 +46,7 @@ func (s *stage) cqlsh(topology string) {
 			t.Fatal(err)
 		}
 		keyspace := "cqlsh_" + topology
-		dir := t.TempDir()
+		dir := t.TempDir() // without a comma: COPY takes a list of files
 		var rows strings.Builder
 		for i := range 500 {
 			fmt.Fprintf(&rows, "%d,name %d,%d.5\n", i, i, i)
@@ -66,7 +66,7 @@ func (s *stage) cqlsh(topology string) {
 			{"copy from", "COPY " + keyspace + ".t (id, name, n) FROM '" + from + "'", []string{"500 rows imported"}},
 			{"copy to", "COPY " + keyspace + ".t (id, name, n) TO '" + to + "'", []string{"500 rows exported"}},
 			{"paging", "PAGING 50; SELECT id FROM " + keyspace + ".t", []string{"Page size: 50", "(500 rows)"}},
-			{"tracing", "TRACING ON; SELECT name FROM " + keyspace + ".t WHERE id = 7", []string{"Now Tracing is enabled", "name 7", "Tracing session:", "Request complete"}},
+			{"tracing", "TRACING ON; SELECT name FROM " + keyspace + ".t WHERE id = 7", []string{"TRACING set to ON", "name 7", "Tracing session:", "Request complete"}},
 			{"json and expand", "EXPAND ON; SELECT JSON * FROM " + keyspace + ".t WHERE id = 7", []string{`"name": "name 7"`}},
 			{"error", "SELECT nothing FROM " + keyspace + ".t", []string{"Undefined column name nothing"}},
 		} {

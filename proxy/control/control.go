@@ -180,6 +180,9 @@ func (k *Connection) session(ctx context.Context, point string) error {
 	if err := c.handshake(k.options); err != nil {
 		return err
 	}
+	if err := c.register(); err != nil {
+		return err
+	}
 	if err := k.refresh(c); err != nil {
 		return err
 	}
@@ -245,30 +248,9 @@ func (k *Connection) tell(e Event) {
 
 // refresh reads the cluster's nodes.
 func (k *Connection) refresh(c *session) error {
-	remote, _ := netip.ParseAddrPort(c.conn.RemoteAddr().String())
-	local, err := c.query("SELECT * FROM system.local")
+	first, others, err := c.nodes()
 	if err != nil {
-		return fmt.Errorf("reading system.local: %w", err)
-	}
-	var first []Node
-	for _, row := range local {
-		n := nodeOf(row, "broadcast_address", "rpc_address", "rpc_port", remote)
-		n.Reached = HostPort(remote.Addr(), int(remote.Port()))
-		first = append(first, n)
-	}
-	peers, err := c.query("SELECT * FROM system.peers_v2")
-	address, port := "native_address", "native_port"
-	if err != nil { // Cassandra before 4.0
-		address, port = "rpc_address", ""
-		if peers, err = c.query("SELECT * FROM system.peers"); err != nil {
-			return fmt.Errorf("reading system.peers: %w", err)
-		}
-	}
-	var others []Node
-	for _, row := range peers {
-		if len(row[address]) > 0 && len(row["host_id"]) > 0 { // half-written rows of nodes that left have neither
-			others = append(others, nodeOf(row, "peer", address, port, remote))
-		}
+		return err
 	}
 	byAddress := func(a, b Node) int { return strings.Compare(a.Address, b.Address) }
 	slices.SortFunc(others, byAddress)
@@ -281,6 +263,34 @@ func (k *Connection) refresh(c *session) error {
 	k.nodes = all
 	k.mu.Unlock()
 	return nil
+}
+
+// nodes reads the node that is asked, and those that it lists.
+func (c *session) nodes() (first, others []Node, err error) {
+	remote, _ := netip.ParseAddrPort(c.conn.RemoteAddr().String())
+	local, err := c.query("SELECT * FROM system.local")
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading system.local: %w", err)
+	}
+	for _, row := range local {
+		n := nodeOf(row, "broadcast_address", "rpc_address", "rpc_port", remote)
+		n.Reached = HostPort(remote.Addr(), int(remote.Port()))
+		first = append(first, n)
+	}
+	peers, err := c.query("SELECT * FROM system.peers_v2")
+	address, port := "native_address", "native_port"
+	if err != nil { // Cassandra before 4.0
+		address, port = "rpc_address", ""
+		if peers, err = c.query("SELECT * FROM system.peers"); err != nil {
+			return nil, nil, fmt.Errorf("reading system.peers: %w", err)
+		}
+	}
+	for _, row := range peers {
+		if len(row[address]) > 0 && len(row["host_id"]) > 0 { // half-written rows of nodes that left have neither
+			others = append(others, nodeOf(row, "peer", address, port, remote))
+		}
+	}
+	return first, others, nil
 }
 
 func nodeOf(row map[string][]byte, peer, address, port string, remote netip.AddrPort) Node {
@@ -301,7 +311,7 @@ func nodeOf(row map[string][]byte, peer, address, port string, remote netip.Addr
 		DataCenter: string(row["data_center"]), Rack: string(row["rack"]), Version: string(row["release_version"])}
 }
 
-// handshake authenticates, and registers for events.
+// handshake begins the protocol, and authenticates.
 func (c *session) handshake(o Options) error {
 	body := wire.AppendShort(nil, 2)
 	body = wire.AppendString(wire.AppendString(body, "CQL_VERSION"), "3.0.0")
@@ -316,11 +326,16 @@ func (c *session) handshake(o Options) error {
 			return err
 		}
 	}
-	body = wire.AppendShort(nil, 3)
+	return nil
+}
+
+// register asks for all events.
+func (c *session) register() error {
+	body := wire.AppendShort(nil, 3)
 	for _, kind := range []string{"SCHEMA_CHANGE", "STATUS_CHANGE", "TOPOLOGY_CHANGE"} {
 		body = wire.AppendString(body, kind)
 	}
-	_, _, err = c.ask(wire.OpRegister, body)
+	_, _, err := c.ask(wire.OpRegister, body)
 	return err
 }
 

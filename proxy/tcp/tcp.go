@@ -1,5 +1,5 @@
-// Package tcp sets a relay's sockets up so that a peer that is gone is found out (tcp.go), and reads them with as few system
-// calls as there are (follow.go). It imports nothing of ours.
+// Package tcp sets a relay's sockets up so that a peer that is gone is found out (tcp.go), ends them, and reads them with as few
+// system calls as there are (follow.go). It imports nothing of ours.
 //
 // A peer that ends, or whose machine restarts, is noticed at once or at the next packet. One that vanishes (its machine lost
 // power, a firewall forgot the connection) says nothing. Two things tell then: keep-alive probes, on a connection over
@@ -25,13 +25,28 @@ const probes = 3
 // answers no probe, or acknowledges no data, is given up after twice that time in all. Times are rounded up to whole seconds. Errors:
 // it is not a TCP connection, or the system's.
 func Watch(c net.Conn, silent time.Duration) error {
-	if inner, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
-		c = inner.NetConn()
-	}
-	t, ok := c.(*net.TCPConn)
+	t, ok := under(c).(*net.TCPConn)
 	if !ok {
 		return errors.New("tcp: not a TCP connection")
 	}
 	return errors.Join(t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: silent, Interval: silent / probes, Count: probes}),
 		giveUpAfter(t, 2*silent))
+}
+
+// Reset closes a connection so that its peer hears a reset, which is as near as an accepted connection comes to one that
+// was never accepted: what was written and is not yet delivered is lost.
+func Reset(c net.Conn) error {
+	c = under(c)
+	if t, ok := c.(*net.TCPConn); ok {
+		_ = t.SetLinger(0) // or the peer hears the end only
+	}
+	return c.Close()
+}
+
+// under returns the connection that carries another: TLS's is TCP's.
+func under(c net.Conn) net.Conn {
+	if outer, ok := c.(interface{ NetConn() net.Conn }); ok {
+		return outer.NetConn()
+	}
+	return c
 }

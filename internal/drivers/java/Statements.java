@@ -101,18 +101,22 @@ final class Statements {
   }
 
   private void prepared(Map<String, Object> r) throws Exception {
-    boolean duration = version > 4;
+    // Version 3 has no date, smallint and tinyint, and version 4 no duration: the driver knows no codec for them there.
+    String columns = "a b c d f g j l n o q r" + (version > 3 ? " e k p" : "") + (version > 4 ? " h" : "");
+    String names = columns.replace(" ", ", "), markers = columns.replaceAll("\\w", "?").replace(" ", ", ");
     all("CREATE TABLE IF NOT EXISTS scalars (id int PRIMARY KEY, a ascii, b bigint, c blob, d boolean, e date, f decimal, g double, h duration,"
         + " i float, j inet, k smallint, l text, m time, n timestamp, o timeuuid, p tinyint, q uuid, r varint)");
-    PreparedStatement insert = session.prepare("INSERT INTO scalars (id, a, b, c, d, e, f, g, j, k, l, n, o, p, q, r"
-        + (duration ? ", h" : "") + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" + (duration ? ", ?" : "") + ")");
-    PreparedStatement select = session.prepare("SELECT a, b, c, d, e, f, g, j, k, l, n, o, p, q, r" + (duration ? ", h" : "") + " FROM scalars WHERE id = ?");
+    PreparedStatement insert = session.prepare("INSERT INTO scalars (id, " + names + ") VALUES (?, " + markers + ")");
+    PreparedStatement select = session.prepare("SELECT " + names + " FROM scalars WHERE id = ?");
     Instant at = Instant.parse("2026-02-03T04:05:06.007Z");
     UUID one = Uuids.timeBased(), two = UUID.randomUUID();
     for (int i = 0; i < 100; i++) {
-      List<Object> values = new ArrayList<>(List.of("plain", (long) i << 40, ByteBuffer.wrap(new byte[] {0, 1, (byte) i}), i % 2 == 0, LocalDate.of(2026, 2, 3),
-          new BigDecimal("1." + i), i / 3.0, InetAddress.getByName("127.0.0.1"), (short) i, "käse 🧀", at, one, (byte) i, two, BigInteger.valueOf(i).shiftLeft(100)));
-      if (duration) {
+      List<Object> values = new ArrayList<>(List.of("plain", (long) i << 40, ByteBuffer.wrap(new byte[] {0, 1, (byte) i}), i % 2 == 0,
+          new BigDecimal("1." + i), i / 3.0, InetAddress.getByName("127.0.0.1"), "käse 🧀", at, one, two, BigInteger.valueOf(i).shiftLeft(100)));
+      if (version > 3) {
+        values.addAll(List.of(LocalDate.of(2026, 2, 3), (short) i, (byte) i));
+      }
+      if (version > 4) {
         values.add(CqlDuration.newInstance(1, 2, i));
       }
       List<Object> bound = new ArrayList<>(values);
