@@ -35,6 +35,7 @@
 //
 // Package ring says what clients are shown as the cluster's nodes. topology.go asks it for each connection, gate.go has the
 // listeners and finds the nodes behind them, mirror.go keeps both in step with the cluster, fleet.go watches other proxies.
+// Where clients do not see every node (single, fleet), topology.go holds the answers to changes of the schema back until the nodes agree.
 //
 // # Where it is thin
 //

@@ -72,6 +72,7 @@ func (s *stage) cqlsh(topology string) {
 		} {
 			begin := time.Now()
 			cmd := exec.CommandContext(ctx, command[0], append(command[1:], "--request-timeout=120", "--connect-timeout=120", "-e", step.statements, host, port)...)
+			cmd.Dir = dir // COPY leaves a file of what it could not import
 			out, err := cmd.CombinedOutput()
 			result := "ok"
 			if err != nil && step.name != "error" {
