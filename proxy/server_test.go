@@ -55,13 +55,11 @@ func TestBackendThatComesLate(t *testing.T) {
 	address := l.Addr().String()
 	l.Close()
 	s := startProxy(t, nil, proxy.Options{ContactPoints: []string{address}})
-	c, err := proxytest.Dial(s.Addrs()[0], 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, _, err := c.Read(); err == nil {
-		t.Error("a client is kept while no node answers")
+	if c, err := proxytest.Dial(s.Addrs()[0], 4); err == nil { // or the reset was there first
+		if _, _, err := c.Read(); err == nil {
+			t.Error("a client is kept while no node answers")
+		}
+		c.Close()
 	}
 	if s.Ready() {
 		t.Error("ready without a backend")
