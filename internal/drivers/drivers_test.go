@@ -189,13 +189,14 @@ type pass struct {
 	hosts     int                  // that drivers must see; 0: not checked
 	listeners int                  // of helenus, where they are more than the hosts
 	programs  []string
-	disturb   func(h *Helenus, check string) error
+	disturb   func(h *Helenus, keyspace func(program string) string, check string) error
 	killed    func(check string) string // host id of the node that a check's disturbance ends
+	keyspaces string                    // what their names end with; passes that share them find the tables there
 	without   map[string][]string       // by program: checks that its driver fails without helenus too; the package comment says why
 }
 
 // keyspace names the keyspace of a program.
-func keyspace(program string) string { return program + "_checks" }
+func (p *pass) keyspace(program string) string { return program + "_checks" + p.keyspaces }
 
 // of returns the checks that a program runs: without helenus all, so that what its driver fails by itself is seen.
 func (p *pass) of(program string) []string {
@@ -251,10 +252,10 @@ func (s *stage) run(p pass) {
 		}
 		commands := map[string][]string{}
 		for _, name := range p.programs {
-			// One keyspace for all passes: they find the tables there, and each change of the schema costs seconds on three nodes.
-			s.exec("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", keyspace(name), len(s.cluster.Nodes()))
-			s.exec("CREATE KEYSPACE IF NOT EXISTS %s_one WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", keyspace(name))
-			commands[name] = append(append(slices.Clone(s.command[name]), "--points", points[0], "--keyspace", keyspace(name),
+			// Most passes share a keyspace and its tables, as each change of the schema costs seconds on three nodes.
+			s.exec("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", p.keyspace(name), len(s.cluster.Nodes()))
+			s.exec("CREATE KEYSPACE IF NOT EXISTS %s_one WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", p.keyspace(name))
+			commands[name] = append(append(slices.Clone(s.command[name]), "--points", points[0], "--keyspace", p.keyspace(name),
 				"--checks", strings.Join(p.of(name), ",")), p.flags...)
 			if p.shown != nil {
 				commands[name] = append(commands[name], "--ca", p.shown.File)
@@ -266,7 +267,7 @@ func (s *stage) run(p pass) {
 		begin := time.Now()
 		programs, err := RunAll(ctx, commands, func(program *Program, line Line) { s.judge(t, p, h, program, line) }, func(check string) error {
 			start := time.Now()
-			err := p.disturb(h, check)
+			err := p.disturb(h, p.keyspace, check)
 			t.Logf("%-8s %-20s %5.1f s", "disturb", check, time.Since(start).Seconds())
 			return err
 		})
@@ -380,7 +381,7 @@ func (s *stage) table() string {
 }
 
 // disturb does what the checks of a three-node cluster wait for.
-func (s *stage) disturb(h *Helenus, check string) error {
+func (s *stage) disturb(h *Helenus, keyspace func(string) string, check string) error {
 	ctx := context.Background()
 	restart := func(n *cassandra.Node) error {
 		if err := n.Kill(); err != nil {
@@ -451,7 +452,8 @@ func TestThreeNodes(t *testing.T) {
 		return
 	}
 	s.cqlsh("mirror")
-	s.run(pass{name: "single", checks: brief, helenus: []string{"--topology", "single"}, hosts: 1, programs: names, disturb: s.disturb})
+	s.run(pass{name: "single", checks: brief, helenus: []string{"--topology", "single"}, hosts: 1, programs: names,
+		keyspaces: "_single"}) // of its own: here the proxy sees to it that a new table is everywhere before the driver goes on
 	for v := 3; v <= 5; v++ {
 		s.run(pass{name: fmt.Sprintf("v%d", v), checks: append([]string{"batch", "collections", "warnings", "concurrent"}, brief...),
 			flags: []string{"--protocol", strconv.Itoa(v)}, listeners: 3, programs: s.who(func(n string) bool { return slices.Contains(versions[n], v) }), disturb: s.disturb})
@@ -510,7 +512,7 @@ func TestNodeAdded(t *testing.T) {
 	s := newStage(t, names, cassandra.Options{})
 	s.learn()
 	s.run(pass{name: "joined", checks: []string{"connect", "node-added", "token-aware"}, helenus: []string{"--topology", "mirror"}, hosts: 1, listeners: 2, programs: names, without: map[string][]string{"node": {"token-aware"}},
-		disturb: func(*Helenus, string) error {
+		disturb: func(*Helenus, func(string) string, string) error {
 			_, err := s.cluster.Add(context.Background())
 			s.learn()
 			return err
