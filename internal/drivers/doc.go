@@ -43,12 +43,47 @@
 //
 // # What runs where
 //
-// In CI four drivers (not Node.js) run the checks of the list inCI on three nodes, which takes three to five minutes of a busy machine
-// with two processors, a minute and a half of it for the nodes to start. Everything else is `make test-drivers`, which takes more than
-// half an hour there: what changes the schema costs seconds a statement on three nodes, and what is disturbed minutes.
+// In CI four drivers (not Node.js) run the checks of the list inCI on three nodes. Everything else is `make test-drivers`: about 20
+// minutes on a machine with two processors that do much else. What changes the schema costs seconds a statement on three nodes, and what
+// is disturbed minutes, so most passes share their tables.
 //
-// Where it is thin: the passes with a node that joins, with Cassandra 4.1, with compression, with named versions, in topology single,
-// with cqlsh, and the check first-node-restart have not been seen to pass yet; nor has the Node.js driver been disturbed. TLS is a flag of the
-// programs (--ca) that no pass uses yet. The programs check what drivers do by default, with the token-aware policy; other policies
-// and the drivers' own test suites are not run. A driver's metadata is checked for one table only.
+// # What was seen
+//
+// Each check was run with each driver at least once; "all" below is each driver that has the feature. Checks that are not named
+// for a pass are not run there.
+//
+//	pass                                    checks                                                   verdict
+//	mirror, three nodes of 5.0              every, from connect to drained; token-aware included     all five pass
+//	cqlsh, mirror, three nodes of 5.0       create, DESCRIBE, COPY FROM and TO, paging, tracing,     passes
+//	                                        SELECT JSON with EXPAND, an error
+//	single, three nodes of 5.0              brief                                                    all five pass
+//	v3 and v4, three nodes                  brief, batch, collections, warnings, concurrent          all five pass
+//	v5, three nodes                         the same                                                 all pass: apache, python, java
+//	lz4, three nodes                        brief, concurrent                                        all pass: apache, python, java (v5)
+//	snappy, three nodes, in v4              brief, concurrent                                        all pass: gocql, apache, python, java
+//	4.1, one node, password                 every but vector and node-restart; wrong-password        all five pass, but (1)
+//	TLS on both sides, password, 5.0        brief, batch, concurrent, wrong-password                 all five pass
+//	joined: a second node joins under load  connect, node-added, token-aware                         all five pass, but (2)
+//
+// Left out, as the driver fails the same against Cassandra itself (HELENUS_DRIVERS_DIRECT shows it):
+//
+//  1. gocql 1.7 and Apache's v2: a speculative execution that finds no second host answers "no hosts available" in place
+//     of the first, which is still under way. Not speculative on one node, then.
+//  2. Node.js: it makes its map of tokens when it starts, and never again: after a node joined, it asks the nodes that it
+//     knew for every key. (The new node gets other requests.)
+//
+// What else drivers do by themselves, so that the programs go around it: gocql 1.7 has no vector (the check reads JSON) and
+// no lz4. Node.js has no version 5 and no compression. Java and Node.js have no codecs for date, smallint and tinyint in version 3, nor Java
+// for durations below 5. Java asks for snappy in version 5, which Cassandra refuses. gocql takes hosts of one IP for one host. After
+// an outage of their only node, drivers come back when their own back-off says so: Python took up to a minute, in which every operation fails.
+//
+// Two things were wrong with the proxy, and are mended. A node that was down accepted connections and ended them in good order:
+// Node.js then waits out its timeout of the answer to STARTUP, a minute (proxy/tcp.Reset). In topology single every driver took
+// itself for agreed on the schema at once, and went on to nodes that did not have the new table (proxy.conn.holdBack).
+//
+// # Where it is thin
+//
+// Nothing is judged by the clock: everything is waited for, for minutes (Patience). Drivers check their default policies, with the token-aware
+// one; other policies and the drivers' own test suites are not run. TLS is without client certificates here, and on one node. A
+// driver's metadata is checked for one table only. Topology fleet is proxy's own tests' alone.
 package drivers
