@@ -56,7 +56,7 @@
 //	mirror, three nodes of 5.0              every, from connect to drained; token-aware included     all five pass
 //	cqlsh, mirror, three nodes of 5.0       create, DESCRIBE, COPY FROM and TO, paging, tracing,     passes
 //	                                        SELECT JSON with EXPAND, an error
-//	single, three nodes of 5.0              brief                                                    all five pass
+//	single, three nodes of 5.0              brief, on tables made through it                         all five pass
 //	v3 and v4, three nodes                  brief, batch, collections, warnings, concurrent          all five pass
 //	v5, three nodes                         the same                                                 all pass: apache, python, java
 //	lz4, three nodes                        brief, concurrent                                        all pass: apache, python, java (v5)
