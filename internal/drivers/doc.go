@@ -64,6 +64,8 @@
 //	4.1, one node, password                 every but vector and node-restart; wrong-password        all five pass, but (1)
 //	TLS on both sides, password, 5.0        brief, batch, concurrent, wrong-password                 all five pass
 //	joined: a second node joins under load  connect, node-added, token-aware                         all five pass, but (2)
+//	direct, 4.1, one node, password         every but vector and node-restart; wrong-password        all five pass, but (1)
+//	direct, joined                          connect, node-added, token-aware                         (2) of Node.js; the others were not run
 //
 // Left out, as the driver fails the same against Cassandra itself (HELENUS_DRIVERS_DIRECT shows it):
 //
