@@ -114,8 +114,7 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 		case wire.ResultSetKeyspace:
 			c.follow(&r)
 		case wire.ResultSchemaChange:
-			if c.server.options.Topology != Mirror && complete {
-				c.holdBack(p.stream, h, body)
+			if c.server.options.Topology != Mirror && complete && c.holdBack(p.stream, h, body) {
 				verdict = pipe.Drop
 			}
 		}

@@ -129,6 +129,7 @@ type Server struct {
 	rules        ruleCounts
 	replacements replacements
 	resolver     resolver
+	agreeing     chan struct{} // a place for each answer that is held back until the schema is agreed
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -206,7 +207,7 @@ func New(o Options) (*Server, error) {
 		start := time.Now()
 		o.Clock = func() int64 { return int64(time.Since(start)) }
 	}
-	s := &Server{options: o, log: o.Log, observed: o.Recorder != nil || o.Rewriter != nil,
+	s := &Server{options: o, agreeing: make(chan struct{}, agreements), log: o.Log, observed: o.Recorder != nil || o.Rewriter != nil,
 		prepared: prepareds{byID: cache[*Prepared]{most: maxPrepared, mostBytes: maxPreparedBytes}},
 		guests:   limit.NewGuests(o.MaxConnectionsPerClient, o.MaxRequestsPerClient, o.RequestBurst),
 		conns:    make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{}), away: make(map[net.Conn]struct{})}

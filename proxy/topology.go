@@ -195,19 +195,28 @@ func (s *Server) tell(kind, change string, at func(*conn) netip.AddrPort) (told 
 	return told
 }
 
-// agreement is how long the answer to a change of the schema is held back at most: as long as drivers wait.
-const agreement = 10 * time.Second
+// agreement is how long the answer to a change of the schema is held back at most: as long as drivers wait. So many are at
+// a time, each with a connection to Cassandra; further ones are answered as they come.
+const (
+	agreement  = 10 * time.Second
+	agreements = 16
+)
 
 // holdBack answers a statement that changed the schema once all nodes have the change. Drivers wait for that by comparing
 // the versions of the nodes that they see; in topology single they see one, in fleet not all, while their next statement may
-// meet another node, which knows the table not yet.
-func (c *conn) holdBack(stream int16, h wire.Header, body []byte) {
+// meet another node, which knows the table not yet. It is false if the answer is not held back.
+func (c *conn) holdBack(stream int16, h wire.Header, body []byte) bool {
+	s := c.server
+	select {
+	case s.agreeing <- struct{}{}:
+	default:
+		return false
+	}
 	answer := wire.AppendFrame(nil, h, body)
 	wire.SetStream(answer, 0, stream)
-	s := c.server
 	s.work.Add(1) // the connection's own count is above zero
 	go func() {
-		defer s.work.Done()
+		defer func() { <-s.agreeing; s.work.Done() }()
 		ctx, cancel := context.WithTimeout(s.ctx, agreement)
 		defer cancel()
 		if err := control.Agree(ctx, s.own(), c.back.RemoteAddr().String()); err != nil {
@@ -215,4 +224,5 @@ func (c *conn) holdBack(stream int16, h wire.Header, body []byte) {
 		}
 		c.down.out.Send(answer)
 	}()
+	return true
 }
