@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -254,11 +255,13 @@ func (v *Values) UnmarshalBinary(b []byte) error {
 		}
 	case 1:
 		registers := r.take(r.uvarint())
-		out.distinct, out.frequent = new(hyperloglog.Sketch), &frequent{}
-		want, _ := hyperloglog.NewSketch(precision, false)
-		if r.failed || len(out.hashes) != out.k || out.distinct.UnmarshalBinary(registers) != nil || want.Merge(out.distinct) != nil || !dense(out.distinct) {
+		empty, _ := hyperloglog.NewSketch(precision, false)
+		like, err := empty.MarshalBinary()
+		if err != nil || len(out.hashes) != out.k || len(registers) != len(like) || !bytes.Equal(registers[:4], like[:4]) ||
+			empty.UnmarshalBinary(registers) != nil { // the first bytes say the version, the precision, and that these are registers
 			return ErrBroken
 		}
+		out.distinct, out.frequent = empty, &frequent{}
 		out.frequent.read(&r)
 	default:
 		return ErrBroken
@@ -268,12 +271,6 @@ func (v *Values) UnmarshalBinary(b []byte) error {
 	}
 	*v = out
 	return nil
-}
-
-// dense tells whether a HyperLogLog has registers, as ours always do: only so is the encoding canonical.
-func dense(s *hyperloglog.Sketch) bool {
-	b, err := s.MarshalBinary()
-	return err == nil && len(b) > 3 && b[3] == 0
 }
 
 // decoder steps through an encoding; after the first field that does not fit it has failed and yields zeroes.
