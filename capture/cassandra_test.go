@@ -104,7 +104,7 @@ func TestHotelThroughTheProxy(t *testing.T) {
 			}
 			time.Sleep(5 * time.Millisecond) // an application that never pauses has finished before decoys are old enough
 		}
-		found = r.Feeds()
+		found = r.Windows().Feeds()
 	}
 	s := r.Snapshot()
 	if len(s.Feeds) != 1 {

@@ -80,10 +80,10 @@ func (r *Registry) Collect(out chan<- prometheus.Metric) {
 	}
 
 	open := 0.0
-	if r.miner.Open() {
+	f := r.windows.Statistics()
+	if f.Open {
 		open = 1
 	}
-	f := r.miner.Statistics()
 	gauge(samplingDesc, open)
 	counter(observedDesc, f.Observed)
 	counter(feedDroppedDesc, f.Dropped)

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/cql"
-	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/histogram"
+	"github.com/helenus-db/helenus/capture/trace"
 	"github.com/helenus-db/helenus/proxy"
 )
 
@@ -44,6 +44,7 @@ type record struct {
 	text        string
 	conditional bool
 	ranges      func(variables []proxy.Column) []bool
+	restricted  string   // by what it restricts its rows; see values.go
 	shown       string   // what of the text may be logged; see slowrequest.go
 	parts       []string // a BATCH: fingerprints of its first children
 
@@ -58,7 +59,7 @@ type record struct {
 type shape struct {
 	variables []proxy.Column
 	results   []proxy.Column
-	feed      *feed.Statement
+	sampled   *trace.Statement
 }
 
 // Prepared notes the columns of the statement. Of the client's own text nothing is kept.
@@ -70,23 +71,10 @@ func (r *record) Prepared(p *proxy.Prepared) {
 	if before != nil && reflect.DeepEqual(before.variables, p.Variables) && reflect.DeepEqual(before.results, p.Results) {
 		return
 	}
-	r.shape.Store(&shape{variables: p.Variables, results: p.Results, feed: r.described(p)})
+	r.shape.Store(&shape{variables: p.Variables, results: p.Results, sampled: r.described(p)})
 	if before == nil && len(p.Variables)+len(p.Results) > 0 {
-		r.registry.miner.Extra(r.registry.now())
+		r.registry.windows.Extra(r.registry.now())
 	}
-}
-
-// described is what the feed miner needs to know of the statement.
-func (r *record) described(p *proxy.Prepared) *feed.Statement {
-	s := &feed.Statement{
-		Fingerprint: r.fingerprint,
-		Write:       r.kind == cql.KindInsert || r.kind == cql.KindUpdate || r.kind == cql.KindDelete,
-		Variables:   p.Variables, Results: p.Results,
-	}
-	if r.ranges != nil {
-		s.Ranges = r.ranges(p.Variables)
-	}
-	return s
 }
 
 // Done counts exchanges. A child of a batch counts as executed, with its errors and consistency; time and bytes are the
@@ -132,19 +120,6 @@ func (r *record) Done(xs []proxy.Exchange) {
 	if last > r.last.Load() {
 		r.last.Store(last) // of two at once either may win; they are nanoseconds apart
 	}
-}
-
-// observe hands the values of an exchange to the feed miner.
-func (r *record) observe(x *proxy.Exchange) {
-	s := r.shape.Load()
-	if s == nil {
-		return
-	}
-	st := s.feed
-	if p := x.Prepared; p != nil && (len(p.Variables) != len(s.variables) || len(p.Results) != len(s.results)) {
-		st = r.described(p) // the same fingerprint with an IN list of another length
-	}
-	r.registry.miner.Observe(x, st)
 }
 
 // manner is how a statement was asked for and answered, as far as few manners occur.

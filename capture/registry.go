@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/cql"
-	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/slow"
+	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/proxy"
 )
 
@@ -20,7 +20,7 @@ import (
 type Options struct {
 	Fingerprints int              // statements told apart; the rest are counted together (10,000)
 	Texts        int              // texts whose fingerprint is remembered (65,536)
-	Feeds        feed.Options     // of the feed miner
+	Windows      window.Options   // when values are looked at, and which
 	Now          func() time.Time // the clock (time.Now)
 	Started      time.Time        // the moment from which Exchange.Start counts (Now when the registry is made)
 	Slow         time.Duration    // requests that take as long are logged (0: none)
@@ -43,7 +43,7 @@ type Registry struct {
 	now     func() time.Time
 	started time.Time
 	stripes int
-	miner   *feed.Miner
+	windows *window.Windows
 	texts   *cache
 	other   *record
 
@@ -72,10 +72,11 @@ func New(o Options) *Registry {
 	if o.Started.IsZero() {
 		o.Started = o.Now()
 	}
+	o.Windows.Now, o.Windows.Started = o.Now, o.Started
 	r := &Registry{
 		options: o, now: o.Now, started: o.Started,
 		stripes: min(runtime.GOMAXPROCS(0), stripes),
-		miner:   feed.New(o.Feeds),
+		windows: window.New(o.Windows),
 		texts:   newCache(o.Texts),
 		records: map[cql.Print]*record{},
 	}
@@ -89,14 +90,14 @@ func New(o Options) *Registry {
 
 // Close ends the miner and the log of slow requests. The counters go on working.
 func (r *Registry) Close() {
-	r.miner.Close()
+	r.windows.Close()
 	if r.slow != nil {
 		r.slow.Close()
 	}
 }
 
 // Sampling tells whether a value window is open.
-func (r *Registry) Sampling(*proxy.Client) bool { return r.miner.Open() }
+func (r *Registry) Sampling(*proxy.Client) bool { return r.windows.Open() }
 
 // Statement returns the record of a text. A text that was seen lately costs two hashes of it and a look into a map; else it
 // is parsed.
@@ -219,7 +220,7 @@ func (r *Registry) record(print cql.Print, keyspace, text string, statement cql.
 		t = t.In(keyspace)
 		x.keyspace, x.table = t.Keyspace, t.Table
 	}
-	x.ranges = rangesOf(statement)
+	x.ranges, x.restricted = rangesOf(statement), restrictions(statement)
 	return x
 }
 
@@ -286,12 +287,9 @@ func rangesOf(st cql.Statement) func([]proxy.Column) []bool {
 // milliseconds; counting goes on meanwhile, so two counters of it may be an instant apart.
 func (r *Registry) Snapshot() *Snapshot {
 	out := r.counts()
-	out.Feeds = r.miner.Feeds()
+	r.found(out)
 	return out
 }
-
-// Feeds returns the feeds found so far.
-func (r *Registry) Feeds() []feed.Feed { return r.miner.Feeds() }
 
 // counts is Snapshot without feeds.
 func (r *Registry) counts() *Snapshot {

@@ -4,9 +4,11 @@ import (
 	"sort"
 	"time"
 
+	"github.com/helenus-db/helenus/capture/burst"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/histogram"
+	"github.com/helenus-db/helenus/capture/profile"
 	"github.com/helenus-db/helenus/proxy"
 )
 
@@ -17,6 +19,10 @@ type Snapshot struct {
 	Statements []Statement `json:"statements"`      // by fingerprint
 	Other      uint64      `json:"other,omitempty"` // executions of statements that found no room in the registry
 	Feeds      []feed.Feed `json:"feeds,omitempty"`
+
+	// What else was learnt from values. Profiles are without hashes once they are read from a history.
+	Bursts   []burst.Pair      `json:"bursts,omitempty"`
+	Profiles *profile.Document `json:"profiles,omitempty"`
 }
 
 // Statement is what was counted for one fingerprint.
@@ -79,7 +85,7 @@ func (s *Snapshot) Since(earlier *Snapshot) *Snapshot {
 	if earlier == nil {
 		return s
 	}
-	out := &Snapshot{From: earlier.To, To: s.To, Other: minus(s.Other, earlier.Other), Feeds: s.Feeds}
+	out := &Snapshot{From: earlier.To, To: s.To, Other: minus(s.Other, earlier.Other), Feeds: s.Feeds, Bursts: s.Bursts, Profiles: s.Profiles}
 	for _, b := range s.Statements {
 		if a := earlier.Statement(b.Fingerprint); a != nil {
 			b.combine(a, minus, histogram.Distribution.Minus)
@@ -129,7 +135,10 @@ func (s *Snapshot) Merge(o *Snapshot) *Snapshot {
 		}
 	}
 	sort.Slice(out.Statements, func(i, j int) bool { return out.Statements[i].Fingerprint < out.Statements[j].Fingerprint })
-	out.Feeds = feed.Merge(early.Feeds, late.Feeds)
+	out.Feeds, out.Bursts = feed.Merge(early.Feeds, late.Feeds), burst.Merge(early.Bursts, late.Bursts)
+	if early.Profiles != nil || late.Profiles != nil {
+		out.Profiles = early.Profiles.Merge(late.Profiles)
+	}
 	return out
 }
 

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/helenus-db/helenus/capture"
-	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/proxy"
 )
 
@@ -47,11 +47,11 @@ type relaying struct {
 }
 
 func startHelenus(target string, always bool) (*relaying, error) {
-	var feeds feed.Options
+	var windows window.Options
 	if always {
-		feeds.Warm = 1 << 62
+		windows.Warm = 1 << 62
 	}
-	r := &relaying{registry: capture.New(capture.Options{Feeds: feeds})}
+	r := &relaying{registry: capture.New(capture.Options{Windows: windows})}
 	var err error
 	r.server, err = proxy.New(proxy.Options{ContactPoints: []string{target}, Listen: "127.0.0.1:0", Recorder: r.registry, Rewriter: unruled{}})
 	if err != nil {

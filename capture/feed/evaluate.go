@@ -3,7 +3,8 @@ package feed
 import (
 	"math"
 	"sort"
-	"strings"
+
+	"github.com/helenus-db/helenus/capture/trace"
 )
 
 // hit is a source found for a value: which execution of it, and how long before, in microseconds.
@@ -96,18 +97,18 @@ func (p *parameter) ordered() []observation {
 }
 
 // parameter returns a variable's record, nil if there are too many.
-func (s *state) parameter(at source) *parameter {
-	p := s.parameters[at]
-	if p == nil && len(s.parameters) < maxParameters {
+func (m *Miner) parameter(at source) *parameter {
+	p := m.parameters[at]
+	if p == nil && len(m.parameters) < maxParameters {
 		p = &parameter{}
-		s.parameters[at] = p
+		m.parameters[at] = p
 	}
 	return p
 }
 
 // quota is how many observations each variable may keep.
-func (s *state) quota() int {
-	return min(max(maxObserved/len(s.parameters), minPerParam), maxPerParam)
+func (m *Miner) quota() int {
+	return min(max(maxObserved/len(m.parameters), minPerParam), maxPerParam)
 }
 
 // edges are the lag limits that are tried, in microseconds. Traffic decides which of them separates feeds from
@@ -274,11 +275,11 @@ func (o *observation) within(s source, edge uint32) bool {
 }
 
 // feeds evaluates every variable that was bound since it was evaluated last.
-func (s *state) feeds() []Feed {
+func (m *Miner) feeds() []Feed {
 	var out []Feed
-	for at, p := range s.parameters {
+	for at, p := range m.parameters {
 		if !p.fresh {
-			p.fresh, p.feeds = true, s.evaluate(at, p)
+			p.fresh, p.feeds = true, m.evaluate(at, p)
 		}
 		out = append(out, p.feeds...)
 	}
@@ -286,22 +287,22 @@ func (s *state) feeds() []Feed {
 	return out
 }
 
-func (s *state) evaluate(at source, p *parameter) []Feed {
+func (m *Miner) evaluate(at source, p *parameter) []Feed {
 	if p.constant() {
 		return nil
 	}
 	var out []Feed
 	for _, f := range explain(p.ordered()) {
 		if !f.source.echo() {
-			out = append(out, s.describe(f, at, p))
+			out = append(out, m.describe(f, at, p))
 		}
 	}
 	return out
 }
 
 // describe makes a Feed of a finding.
-func (s *state) describe(f finding, at source, p *parameter) Feed {
-	producer, consumer := s.statements[f.source.statement()], s.statements[at.statement()]
+func (m *Miner) describe(f finding, at source, p *parameter) Feed {
+	producer, consumer := m.statements[f.source.statement()], m.statements[at.statement()]
 	feed := Feed{
 		From:       End{Fingerprint: producer.statement.Fingerprint, Index: f.source.index()},
 		To:         End{Fingerprint: consumer.statement.Fingerprint, Index: at.index()},
@@ -313,10 +314,10 @@ func (s *state) describe(f finding, at source, p *parameter) Feed {
 		c := cs[f.source.index()]
 		feed.From.Keyspace, feed.From.Table, feed.From.Column = c.Keyspace, c.Table, c.Name
 	}
-	v := consumer.variable(at.index())
+	v := trace.Variable(consumer.statement, at.index())
 	if v >= 0 {
 		c := consumer.statement.Variables[v]
-		feed.To.Keyspace, feed.To.Table, feed.To.Column = c.Keyspace, c.Table, columnOf(c.Name)
+		feed.To.Keyspace, feed.To.Table, feed.To.Column = c.Keyspace, c.Table, trace.ColumnOf(c.Name)
 	}
 	use(&feed, f)
 	if paging(&feed, consumer.statement, v) {
@@ -325,16 +326,8 @@ func (s *state) describe(f finding, at source, p *parameter) Feed {
 	return feed
 }
 
-// columnOf turns in(c) into c.
-func columnOf(name string) string {
-	if len(name) > 4 && strings.EqualFold(name[:3], "in(") && name[len(name)-1] == ')' {
-		return name[3 : len(name)-1]
-	}
-	return name
-}
-
 // paging: the fed variable bounds a range on the very table and column that the value came from.
-func paging(f *Feed, consumer *Statement, index int) bool {
+func paging(f *Feed, consumer *trace.Statement, index int) bool {
 	return index >= 0 && index < len(consumer.Ranges) && consumer.Ranges[index] &&
 		f.From.Table == f.To.Table && f.From.Keyspace == f.To.Keyspace && f.From.Column == f.To.Column
 }
@@ -348,6 +341,7 @@ func use(feed *Feed, f finding) {
 		h, _ := o.from(f.source, f.edge)
 		groups[h.seq] = append(groups[h.seq], o)
 		lags = append(lags, float64(h.lag))
+		feed.LastAt = max(feed.LastAt, o.t0)
 		low, high = min(low, h.seq), max(high, h.seq)
 	}
 	sort.Float64s(lags)

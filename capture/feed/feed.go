@@ -1,6 +1,6 @@
-// Package feed finds feeds: result columns whose values the application later binds in another statement. It sees sampled
-// exchanges (Miner.Observe), looks for values that travel, and says which pairs are more than coincidence (Miner.Feeds).
-// It imports proxy (the hook types) and capture/histogram.
+// Package feed finds feeds: result columns whose values the application later binds in another statement. It is given hashed
+// executions (Miner.Add, by capture/window), looks for values that travel, and says which pairs are more than
+// coincidence (Miner.Feeds). It imports capture/trace and capture/value.
 //
 // The method is that of design/mapping.md 2.5. Drivers multiplex many threads over few connections, so "the statement
 // before" means nothing; two statements are linked because a value was in an answer that had been handed to the client
@@ -18,16 +18,15 @@
 //	          thresholds, in the whole and in both halves of the time; drop the observations it explains from alive
 //	  the result columns chosen are feeds; the echoes chosen are only explanations ("was known before")
 //
-// Values do not leave the decoder: they are compared as SipHash-2-4 of their canonical bytes under a random key that lives in
-// this process's memory only, and which is changed every day (2.7).
-//
-// Where the link is thin: the proxy hands out no values of a batch's children, so reads that feed batches are not seen; windows are global, not staggered by process; the false-discovery run of decoys against decoys is
-// made by the tests only; text is hashed byte for byte, without Unicode normalisation; user-defined types, tuples, maps,
-// vectors and decimals are not looked into; feeds between two processes are not seen; a QUERY whose variables Cassandra
-// has not described is not mined.
+// Where the link is thin: the false-discovery run of decoys against decoys is made by the tests only; what is inside of user-defined
+// types, tuples and maps is not looked at; feeds between two processes are not seen.
 package feed
 
-import "sort"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Shape says how the values of one execution of the producer are used (design/mapping.md 2.5, D3).
 type Shape string
@@ -69,44 +68,63 @@ type Feed struct {
 	Shape       Shape   `json:"shape"`
 	SupportRead bool    `json:"support_read,omitempty"` // the consumer is a write: the producer's read serves it
 	Confidence  float64 `json:"confidence"`             // 0..1: lower 95 % bound of the share of hits that are no coincidence
+
+	Last   time.Time `json:"last,omitzero"` // when it was last seen; kept by who knows what time it is
+	LastAt int64     `json:"-"`             // the same on the clock of the executions
 }
 
 // Statistics counts what the miner did since it was made.
 type Statistics struct {
-	Observed   uint64 `json:"observed"`   // exchanges taken in
-	Dropped    uint64 `json:"dropped"`    // exchanges thrown away because the miner was behind or out of room
+	Dropped    uint64 `json:"dropped"`    // executions and values thrown away because there was no room
 	Duplicates uint64 `json:"duplicates"` // retries and speculative executions left out
 	Parameters int    `json:"parameters"` // bind variables with observations
 }
 
-// Merge returns the feeds of both findings; where both know one, the later finding is right.
-func Merge(early, late []Feed) []Feed {
-	type key struct{ from, to End }
-	known := make(map[key]bool, len(late))
-	out := append([]Feed(nil), late...)
-	for _, f := range late {
-		known[key{f.From, f.To}] = true
+// Merge returns the feeds of both findings. Where both know one, that which was seen later is right; of two seen at one time, the
+// one that rests on more. So any number of findings may be merged, in any order.
+func Merge(a, b []Feed) []Feed {
+	out := append(append([]Feed(nil), a...), b...)
+	sortFeeds(out)
+	n := 0
+	for i := range out {
+		if n > 0 && out[n-1].From == out[i].From && out[n-1].To == out[i].To {
+			if out[n-1].compare(&out[i]) < 0 {
+				out[n-1] = out[i]
+			}
+			continue
+		}
+		out[n] = out[i]
+		n++
 	}
-	for _, f := range early {
-		if !known[key{f.From, f.To}] {
+	return out[:n]
+}
+
+// compare tells which of two findings of one feed is right: the greater.
+func (f *Feed) compare(g *Feed) int {
+	return cmp.Or(f.Last.Compare(g.Last), cmp.Compare(f.Executions, g.Executions), cmp.Compare(f.Hits, g.Hits), cmp.Compare(g.Decoys, f.Decoys),
+		cmp.Compare(f.Producers, g.Producers), cmp.Compare(f.Followed, g.Followed), cmp.Compare(f.PerExecution, g.PerExecution),
+		cmp.Compare(f.LagP50, g.LagP50), cmp.Compare(f.LagP99, g.LagP99), cmp.Compare(f.Shape, g.Shape))
+}
+
+// Since returns the feeds that were seen at a time or after it.
+func Since(feeds []Feed, oldest time.Time) []Feed {
+	var out []Feed
+	for _, f := range feeds {
+		if f.Last.IsZero() || !f.Last.Before(oldest) {
 			out = append(out, f)
 		}
 	}
-	sortFeeds(out)
 	return out
 }
 
 func sortFeeds(feeds []Feed) {
-	sort.Slice(feeds, func(i, j int) bool {
-		a, b := feeds[i], feeds[j]
-		switch {
-		case a.From.Fingerprint != b.From.Fingerprint:
-			return a.From.Fingerprint < b.From.Fingerprint
-		case a.From.Index != b.From.Index:
-			return a.From.Index < b.From.Index
-		case a.To.Fingerprint != b.To.Fingerprint:
-			return a.To.Fingerprint < b.To.Fingerprint
-		}
-		return a.To.Index < b.To.Index
+	end := func(a, b *End) int {
+		return cmp.Or(cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Index, b.Index))
+	}
+	rest := func(a, b *End) int {
+		return cmp.Or(cmp.Compare(a.Keyspace, b.Keyspace), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
+	}
+	slices.SortStableFunc(feeds, func(a, b Feed) int {
+		return cmp.Or(end(&a.From, &b.From), end(&a.To, &b.To), rest(&a.From, &b.From), rest(&a.To, &b.To))
 	})
 }

@@ -108,14 +108,14 @@ func (m *memory) trail(value uint64) *trail {
 
 // answered enters the values of an answer, but those that the request itself had bound: they come from elsewhere.
 func (m *memory) answered(e *execution) {
-	mine := make(map[uint64]bool, len(e.binds))
-	for _, b := range e.binds {
-		mine[b.hash] = true
-	}
+next:
 	for _, c := range e.cells {
-		if !mine[c.hash] {
-			m.note(c.hash, origin{e.t1, result(e.fp, c.index), e.seq})
+		for _, b := range e.binds { // they are few, but for long lists
+			if b.hash == c.hash {
+				continue next
+			}
 		}
+		m.note(c.hash, origin{e.t1, result(e.fp, c.index), e.seq})
 	}
 }
 
@@ -138,35 +138,35 @@ func (m *memory) again(e *execution) bool {
 }
 
 // asked makes the observations of a request, then enters its values.
-func (s *state) asked(m *memory, e *execution) {
-	m.turn(e.t0)
-	if m.again(e) {
-		s.duplicates++
+func (m *Miner) asked(of *memory, e *execution) {
+	of.turn(e.t0)
+	if of.again(e) {
+		m.duplicates++
 		return
 	}
 	for _, b := range e.binds {
 		at := bound(e.fp, b.index)
-		p := s.parameter(at)
+		p := m.parameter(at)
 		if p == nil {
-			s.refused++
+			m.refused++
 			continue
 		}
 		p.profile(b.hash)
-		r := m.reservoirs[at]
+		r := of.reservoirs[at]
 		if r == nil {
 			r = &reservoir{}
-			m.reservoirs[at] = r
+			of.reservoirs[at] = r
 		}
-		if decoy, ok := r.former(e.t0-second, s.random); ok {
+		if decoy, ok := r.former(e.t0-second, m.random); ok {
 			o := observation{t0: e.t0, t1: e.t1, value: b.hash, seq: e.seq}
-			o.hits, o.n = m.lookUp(b.hash, at, e.t0)
-			o.decoys, o.nd = m.lookUp(decoy, at, e.t0)
-			p.observe(&o, s.quota())
+			o.hits, o.n = of.lookUp(b.hash, at, e.t0)
+			o.decoys, o.nd = of.lookUp(decoy, at, e.t0)
+			p.observe(&o, m.quota())
 		}
-		r.keep(e.t0, b.hash, s.random)
+		r.keep(e.t0, b.hash, m.random)
 	}
 	for _, b := range e.binds {
-		m.note(b.hash, origin{e.t0, bound(e.fp, b.index), e.seq})
+		of.note(b.hash, origin{e.t0, bound(e.fp, b.index), e.seq})
 	}
 }
 

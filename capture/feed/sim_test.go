@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helenus-db/helenus/capture/trace"
+	"github.com/helenus-db/helenus/capture/value"
 	"github.com/helenus-db/helenus/proxy"
 )
 
@@ -20,6 +22,7 @@ const (
 	tInt  = 0x0009
 	tUUID = 0x000C
 	tText = 0x000D
+	tList = 0x0020
 )
 
 func col(table, name string, key bool, ids uint16) proxy.Column {
@@ -32,7 +35,7 @@ func col(table, name string, key bool, ids uint16) proxy.Column {
 
 func inCol(table, name string, ids uint16) proxy.Column {
 	c := col(table, "in("+name+")", true, ids)
-	c.Type = proxy.Type{Code: typeList, Elements: []proxy.Type{{Code: ids}}}
+	c.Type = proxy.Type{Code: tList, Elements: []proxy.Type{{Code: ids}}}
 	return c
 }
 
@@ -40,7 +43,7 @@ func inCol(table, name string, ids uint16) proxy.Column {
 type site struct {
 	ids        uint16
 	r          *rand.Rand
-	statements map[string]*Statement
+	statements map[string]*trace.Statement
 	users      int
 	items      int
 	out        []said
@@ -49,14 +52,14 @@ type site struct {
 
 type said struct {
 	x  proxy.Exchange
-	st *Statement
+	st *trace.Statement
 }
 
 func newSite(ids uint16, seed uint64) *site {
-	s := &site{ids: ids, r: rand.New(rand.NewPCG(seed, 7)), statements: map[string]*Statement{}, users: 5000, items: 3000,
+	s := &site{ids: ids, r: rand.New(rand.NewPCG(seed, 7)), statements: map[string]*trace.Statement{}, users: 5000, items: 3000,
 		client: &proxy.Client{ID: 1, Address: "10.0.0.7:4711", Driver: "sim"}}
 	def := func(table, name string, write bool, binds, cells []proxy.Column) {
-		s.statements[name] = &Statement{Fingerprint: name, Write: write, Variables: binds, Results: cells}
+		s.statements[name] = &trace.Statement{Fingerprint: name, Write: write, Variables: binds, Results: cells}
 	}
 	k := func(t, n string) proxy.Column { return col(t, n, true, ids) }
 	a := func(t, n string) proxy.Column { return col(t, n, false, ids) }
@@ -310,21 +313,32 @@ func (s *site) run(threads, statements int, think time.Duration) []said {
 	return s.out
 }
 
-// mine gives exchanges to a miner synchronously, those with keep only.
-func mine(t testing.TB, all []said, keep func(x *proxy.Exchange) bool) *Miner {
-	m := New(Options{Seed: 11, Ticks: make(chan time.Time)})
-	t.Cleanup(m.Close)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := &sample{}
+// hashed does what capture/window does with an exchange, short of everything that is not needed here.
+func hashed(h *value.Hasher, x *proxy.Exchange, st *trace.Statement) *trace.Execution {
+	e := &trace.Execution{Statement: st, Start: x.Start, End: x.End, Process: uint64(len(x.Client.Address))}
+	places := trace.Places(st)
+	for i, v := range x.Values {
+		h.Each(&st.Variables[i].Type, v.Bytes, func(v value.Value) {
+			v.Index = uint16(places[i])
+			e.Binds = append(e.Binds, v)
+		})
+	}
+	value.Rows(x.Response, st.Results, func(row, c int, cell []byte) {
+		h.Each(&st.Results[c].Type, cell, func(v value.Value) {
+			v.Index, v.Row = uint16(c), uint16(row)
+			e.Cells = append(e.Cells, v)
+		})
+	})
+	return e
+}
+
+// mine gives exchanges to a miner, those with keep only.
+func mine(all []said, keep func(x *proxy.Exchange) bool) *Miner {
+	m := New(Options{Seed: 11})
+	h := &value.Hasher{K0: 11, K1: 12}
 	for i := range all {
-		if keep != nil && !keep(&all[i].x) {
-			continue
-		}
-		s.fill(&all[i].x, all[i].st)
-		m.observed.Add(1)
-		if e := m.state.decode(s); e != nil {
-			m.state.add(e)
+		if keep == nil || keep(&all[i].x) {
+			m.Add(hashed(h, &all[i].x, all[i].st))
 		}
 	}
 	return m
@@ -378,7 +392,7 @@ func TestFeedsOfSimulatedTraffic(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all := newSite(c.ids, 3).run(c.threads, c.statements, c.think)
-			feeds := mine(t, all, c.keep).Feeds()
+			feeds := mine(all, c.keep).Feeds()
 			precision, recall, wrong, missing := judge(feeds)
 			if precision != 1 || recall != 1 {
 				t.Errorf("precision %.2f, recall %.2f\nwrong: %q\nmissing: %q", precision, recall, wrong, missing)

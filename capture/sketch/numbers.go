@@ -8,10 +8,27 @@ import (
 // Octaves counts numbers by the position of their highest bit: bucket 0 is the number 0, bucket i the numbers from 2^(i-1) up to
 // 2^i - 1. The zero value is empty.
 type Octaves struct {
-	Count   uint64     `json:"count"`
-	Sum     uint64     `json:"sum"`
-	Largest uint64     `json:"largest"`
-	Buckets [65]uint64 `json:"buckets"`
+	Count   uint64 `json:"count"`
+	Sum     uint64 `json:"sum"`
+	Largest uint64 `json:"largest"`
+	Buckets Counts `json:"buckets,omitempty"`
+}
+
+// Counts are counters by bucket, as far as the last that is not 0.
+type Counts []uint64
+
+func (c *Counts) add(i int, n uint64) {
+	for len(*c) <= i {
+		*c = append(*c, 0)
+	}
+	(*c)[i] += n
+}
+
+// Clone returns a copy.
+func (o *Octaves) Clone() Octaves {
+	c := *o
+	c.Buckets = slices.Clone(o.Buckets)
+	return c
 }
 
 // Add counts a number.
@@ -19,7 +36,7 @@ func (o *Octaves) Add(n uint64) {
 	o.Count++
 	o.Sum += n
 	o.Largest = max(o.Largest, n)
-	o.Buckets[bits.Len64(n)]++
+	o.Buckets.add(bits.Len64(n), 1)
 }
 
 // Merge adds all that p has counted.
@@ -28,7 +45,7 @@ func (o *Octaves) Merge(p *Octaves) {
 	o.Sum += p.Sum
 	o.Largest = max(o.Largest, p.Largest)
 	for i, n := range p.Buckets {
-		o.Buckets[i] += n
+		o.Buckets.add(i, n)
 	}
 }
 
@@ -51,11 +68,11 @@ func (o *Octaves) Quantile(q float64) uint64 {
 	return o.Largest
 }
 
-// Largest keeps the keys with the largest numbers. Make it with NewLargest.
-type Largest struct {
-	k    int
-	list []Sized // by number, descending, then by key
-}
+// Largest keeps the keys with the largest numbers: at most as many as Keep. It is one list, by number, descending, then by key.
+type Largest []Sized
+
+// Keep is how many keys a Largest keeps.
+const Keep = 16
 
 // Sized is a key with the largest number that was seen with it.
 type Sized struct {
@@ -63,21 +80,19 @@ type Sized struct {
 	Size uint64 `json:"size"`
 }
 
-// NewLargest returns an empty one that keeps k keys.
-func NewLargest(k int) *Largest { return &Largest{k: k} }
-
 // Add notes a number for a key; of several for one key the largest counts.
 func (l *Largest) Add(key, size uint64) {
-	if len(l.list) == l.k && size < l.list[l.k-1].Size {
+	list := *l
+	if len(list) == Keep && size < list[Keep-1].Size {
 		return
 	}
-	if i := slices.IndexFunc(l.list, func(s Sized) bool { return s.Key == key }); i >= 0 {
-		if l.list[i].Size >= size {
+	if i := slices.IndexFunc(list, func(s Sized) bool { return s.Key == key }); i >= 0 {
+		if list[i].Size >= size {
 			return
 		}
-		l.list = slices.Delete(l.list, i, i+1)
+		list = slices.Delete(list, i, i+1)
 	}
-	at, _ := slices.BinarySearchFunc(l.list, Sized{key, size}, func(a, b Sized) int {
+	at, _ := slices.BinarySearchFunc(list, Sized{key, size}, func(a, b Sized) int {
 		switch {
 		case a.Size > b.Size || a.Size == b.Size && a.Key < b.Key:
 			return -1
@@ -86,19 +101,16 @@ func (l *Largest) Add(key, size uint64) {
 		}
 		return 1
 	})
-	l.list = slices.Insert(l.list, at, Sized{key, size})
-	l.list = l.list[:min(len(l.list), l.k)]
+	list = slices.Insert(list, at, Sized{key, size})
+	*l = list[:min(len(list), Keep)]
 }
 
 // Merge adds all that o has kept.
-func (l *Largest) Merge(o *Largest) {
-	for _, s := range o.list {
+func (l *Largest) Merge(o Largest) {
+	for _, s := range o {
 		l.Add(s.Key, s.Size)
 	}
 }
-
-// List returns the keys, the largest first.
-func (l *Largest) List() []Sized { return slices.Clone(l.list) }
 
 // Recent tells whether a value was seen lately. It is a Bloom filter of two generations: when the young one is old or full it
 // becomes the old one, and the old one is forgotten. Make it with NewRecent.

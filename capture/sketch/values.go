@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -304,4 +305,22 @@ func (d *decoder) uvarint() uint64 {
 	}
 	d.b = d.b[n:]
 	return v
+}
+
+// MarshalText is MarshalBinary in base64, for JSON.
+func (v *Values) MarshalText() ([]byte, error) {
+	b, err := v.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.AppendEncode(nil, b), nil
+}
+
+// UnmarshalText reads what MarshalText has written.
+func (v *Values) UnmarshalText(text []byte) error {
+	b, err := base64.StdEncoding.AppendDecode(nil, text)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrBroken, err)
+	}
+	return v.UnmarshalBinary(b)
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
-	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/proxy"
@@ -155,7 +155,7 @@ func (h *helenus) wire() (err error) {
 		return err
 	}
 	started := time.Now()
-	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Started: started, Feeds: feed.Options{Off: !s.SampleValues},
+	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Started: started, Windows: window.Options{Off: !s.SampleValues},
 		Slow: s.SlowRequest, Log: h.log})
 	cluster := sessions{s, h.secured.dialer()}
 	h.live = schema.NewLive(cluster.reading, s.Keyspaces)

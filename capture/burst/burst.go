@@ -1,0 +1,325 @@
+// Package burst finds writes that belong together: copies of one thing in several tables, issued by one process within a
+// few milliseconds or in one BATCH (design/mapping.md 2.4). It is given hashed executions (Miner.Add, by capture/window).
+// It imports capture/trace and capture/value.
+//
+//	on a write w, for each other write u of its process, 60 ms earlier at the most or in the same BATCH, that shares a value with it:
+//	    w was accompanied by u's statement, and u by w's (once each, however many there are)
+//	    for each variable p of w and q of u with equal values:  p of w equals q of u (once each)
+//	the same with a bind vector that w's statement had at least a second before, in place of w's: the decoys
+//
+// A pair is accepted if one is accompanied by the other in at least 80 of 100 cases and the decoys are in at most 20. Two
+// columns are the same if their values were equal in 90 of 100 cases of either statement; in one direction only, "there is such a
+// row": one of a fan-out.
+//
+// Memory: the latest 256 writes of each of 8 processes, and 32 former ones for each of 64 statements, and 4,096 pairs of statements.
+//
+// Where it is thin: pairs are not put together to templates of more than two, with multiplicities; that is for who reads
+// them, as pairs are transitive enough. The order of two writes is not told from their times: it is left out.
+package burst
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/helenus-db/helenus/capture/trace"
+	"github.com/helenus-db/helenus/capture/value"
+)
+
+const (
+	window     = int64(60 * time.Millisecond)
+	second     = int64(time.Second)
+	maxRecent  = 256
+	maxClients = 8
+	maxPairs   = 4_096
+	maxValues  = 32 // of one write
+	maxEqual   = 64 // of one pair
+	reservoir  = 32
+	maxVectors = 64 // statements of one process that have decoys
+)
+
+// Thresholds of acceptance.
+const (
+	least      = 30 // writes
+	accompany  = 0.8
+	coincident = 0.2
+	same       = 0.9
+)
+
+// Pair says how often writes of one statement are accompanied by writes of another. All counts are of sampled exchanges.
+type Pair struct {
+	From        string  `json:"from"` // fingerprints
+	To          string  `json:"to"`
+	Writes      int     `json:"writes"`      // of From
+	Accompanied int     `json:"accompanied"` // of these, by at least one of To
+	Decoys      int     `json:"decoys"`      // would have been by coincidence, of Tried
+	Tried       int     `json:"tried"`
+	Batched     int     `json:"batched"` // of Accompanied, in one BATCH
+	Mean        float64 `json:"mean"`    // writes of To that share a value with one of From, if there are any
+	Equal       []Equal `json:"equal"`
+}
+
+// Equal says how often a variable of From was bound to the same value as one of To.
+type Equal struct {
+	From  int     `json:"from"` // places
+	To    int     `json:"to"`
+	Share float64 `json:"share"` // of Accompanied
+	Same  bool    `json:"same"`  // it is so in both directions
+}
+
+// write is a write that is remembered for a moment.
+type write struct {
+	e      *trace.Execution
+	at     int64
+	values []value.Value
+	met    []met // what it was accompanied by
+	decoy  bool
+}
+
+// met is a statement that accompanied a write, with the variables that were equal.
+type met struct {
+	statement string
+	n         int
+	batched   bool
+	equal     []equal
+}
+
+type equal struct{ from, to int }
+
+type pairKey struct{ from, to string }
+
+type pair struct {
+	accompanied, decoys, batched, n int
+	equal                           map[equal]int
+}
+
+type statement struct{ writes, tried int }
+
+// client is what is remembered of one process.
+type client struct {
+	last    int64
+	recent  []*write
+	vectors map[string][]*write // former writes, by statement, for decoys
+}
+
+// Miner looks for pairs. It is for one goroutine.
+type Miner struct {
+	random     *rand.Rand
+	clients    map[uint64]*client
+	statements map[string]*statement
+	pairs      map[pairKey]*pair
+}
+
+// New returns a miner that has seen nothing. seed is that of the choice of decoys.
+func New(seed uint64) *Miner {
+	return &Miner{random: rand.New(rand.NewPCG(seed, 2)), clients: map[uint64]*client{}, statements: map[string]*statement{}, pairs: map[pairKey]*pair{}}
+}
+
+// Add takes in an execution; of reads there is nothing to learn.
+func (m *Miner) Add(e *trace.Execution) {
+	if !e.Statement.Write || e.Failed {
+		return
+	}
+	c := m.client(e.Process, e.Start)
+	for len(c.recent) > 0 && (c.recent[0].at < e.Start-window || len(c.recent) >= maxRecent) {
+		m.settle(c.recent[0])
+		c.recent = c.recent[1:]
+	}
+	w := &write{e: e, at: e.Start}
+	for i := range e.Binds {
+		if v := &e.Binds[i]; v.Class != value.None && !v.Null && len(w.values) < maxValues {
+			w.values = append(w.values, *v)
+		}
+	}
+	for _, u := range c.recent {
+		compare(u, w)
+	}
+	if old := m.former(c, w); old != nil {
+		d := &write{e: e, at: e.Start, values: old.values, decoy: true}
+		for _, u := range c.recent {
+			if !u.decoy {
+				oneWay(d, u)
+			}
+		}
+		c.recent = append(c.recent, d)
+	}
+	c.recent = append(c.recent, w)
+}
+
+// compare notes what two writes have in common, for either. A decoy learns from writes, nobody from a decoy.
+func compare(u, w *write) {
+	oneWay(u, w)
+	if !u.decoy {
+		oneWay(w, u)
+	}
+}
+
+func oneWay(w, u *write) {
+	var pairs []equal
+	for i := range w.values {
+		for k := range u.values {
+			a, b := &w.values[i], &u.values[k]
+			if a.Hash == b.Hash && a.Class == b.Class {
+				pairs = append(pairs, equal{int(a.Index), int(b.Index)})
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		return
+	}
+	name := u.e.Statement.Fingerprint
+	i := slices.IndexFunc(w.met, func(m met) bool { return m.statement == name })
+	if i < 0 {
+		i = len(w.met)
+		w.met = append(w.met, met{statement: name})
+	}
+	w.met[i].n++
+	w.met[i].batched = w.met[i].batched || w.e.Batch != 0 && w.e.Batch == u.e.Batch
+	for _, p := range pairs {
+		if !slices.Contains(w.met[i].equal, p) {
+			w.met[i].equal = append(w.met[i].equal, p)
+		}
+	}
+}
+
+// settle counts what a write was accompanied by, when its time is over.
+func (m *Miner) settle(w *write) {
+	name := w.e.Statement.Fingerprint
+	s := m.statements[name]
+	if s == nil {
+		s = &statement{}
+		m.statements[name] = s
+	}
+	if w.decoy {
+		s.tried++
+	} else {
+		s.writes++
+	}
+	for _, x := range w.met {
+		key := pairKey{name, x.statement}
+		p := m.pairs[key]
+		if p == nil {
+			if len(m.pairs) >= maxPairs {
+				continue
+			}
+			p = &pair{equal: map[equal]int{}}
+			m.pairs[key] = p
+		}
+		if w.decoy {
+			p.decoys++
+			continue
+		}
+		p.accompanied++
+		p.n += x.n
+		if x.batched {
+			p.batched++
+		}
+		for _, q := range x.equal {
+			if _, known := p.equal[q]; known || len(p.equal) < maxEqual {
+				p.equal[q]++
+			}
+		}
+	}
+}
+
+// former returns a write of the same statement that is at least a second older, if one is known, and remembers this one.
+func (m *Miner) former(c *client, w *write) *write {
+	list := c.vectors[w.e.Statement.Fingerprint]
+	if list == nil && len(c.vectors) >= maxVectors {
+		return nil
+	}
+	n := 0 // they are in order of time, roughly
+	for n < len(list) && list[n].at < w.at-second {
+		n++
+	}
+	var old *write
+	if n > 0 {
+		old = list[m.random.IntN(n)]
+	}
+	if len(list) == reservoir { // forget one of those that are old enough, but for the newest of them, so that there always is one
+		i := m.random.IntN(max(n-1, 1))
+		list = slices.Delete(list, i, i+1)
+	}
+	c.vectors[w.e.Statement.Fingerprint] = append(list, &write{at: w.at, values: w.values})
+	return old
+}
+
+func (m *Miner) client(process uint64, now int64) *client {
+	c := m.clients[process]
+	if c == nil {
+		if len(m.clients) >= maxClients {
+			var oldest uint64
+			at := int64(0)
+			for p, o := range m.clients {
+				if at == 0 || o.last < at || o.last == at && p < oldest {
+					oldest, at = p, o.last
+				}
+			}
+			for _, w := range m.clients[oldest].recent {
+				m.settle(w)
+			}
+			delete(m.clients, oldest)
+		}
+		c = &client{vectors: map[string][]*write{}}
+		m.clients[process] = c
+	}
+	c.last = max(c.last, now)
+	return c
+}
+
+// Pairs returns the accepted pairs, by From and To.
+func (m *Miner) Pairs() []Pair {
+	var out []Pair
+	for key, p := range m.pairs {
+		if key.from <= key.to && m.accepted(key, p) {
+			out = append(out, m.describe(key, p))
+		} else if key.from > key.to && m.accepted(key, p) && m.pairs[pairKey{key.to, key.from}] != nil && !m.accepted(pairKey{key.to, key.from}, m.pairs[pairKey{key.to, key.from}]) {
+			out = append(out, m.describe(key, p)) // one way only
+		}
+	}
+	slices.SortFunc(out, Pair.compare)
+	return out
+}
+
+func (m *Miner) accepted(key pairKey, p *pair) bool {
+	s := m.statements[key.from]
+	if s.writes < least || s.tried < least || key.from == key.to {
+		return false
+	}
+	return float64(p.accompanied) >= accompany*float64(s.writes) && float64(p.decoys) <= coincident*float64(s.tried)
+}
+
+func (m *Miner) describe(key pairKey, p *pair) Pair {
+	s := m.statements[key.from]
+	out := Pair{From: key.from, To: key.to, Writes: s.writes, Tried: s.tried, Accompanied: p.accompanied, Decoys: p.decoys, Batched: p.batched,
+		Mean: float64(p.n) / float64(p.accompanied)}
+	back := m.pairs[pairKey{key.to, key.from}]
+	for q, n := range p.equal {
+		e := Equal{From: q.from, To: q.to, Share: float64(n) / float64(p.accompanied)}
+		if e.Share < accompany/2 {
+			continue
+		}
+		if back != nil && back.accompanied > 0 {
+			e.Same = e.Share >= same && float64(back.equal[equal{q.to, q.from}]) >= same*float64(back.accompanied)
+		}
+		out.Equal = append(out.Equal, e)
+	}
+	slices.SortFunc(out.Equal, func(a, b Equal) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	return out
+}
+
+func (p Pair) compare(q Pair) int {
+	return cmp.Or(cmp.Compare(p.From, q.From), cmp.Compare(p.To, q.To))
+}
+
+// Merge returns the pairs of both findings; where both know one, that which rests on more is right. So any number may be merged, in any
+// order.
+func Merge(a, b []Pair) []Pair {
+	out := append(slices.Clone(a), b...)
+	slices.SortFunc(out, func(p, q Pair) int {
+		return cmp.Or(p.compare(q), cmp.Compare(q.Writes, p.Writes), cmp.Compare(q.Accompanied, p.Accompanied), cmp.Compare(p.Decoys, q.Decoys),
+			cmp.Compare(q.Tried, p.Tried), cmp.Compare(q.Mean, p.Mean), cmp.Compare(q.Batched, p.Batched))
+	})
+	return slices.CompactFunc(out, func(p, q Pair) bool { return p.From == q.From && p.To == q.To })
+}

@@ -1,0 +1,83 @@
+// Package trace defines what is known of a sampled exchange once its values are hashed, and writes and reads files of
+// such records. It imports capture/value, and proxy for the descriptions of columns.
+//
+// # The file
+//
+// gzip of JSON lines: a head, then for each statement, before it is first executed, what it is (its fingerprint, its columns
+// and their types: names of the schema, no text), then executions. A hash is written as SipHash of what it was, under a key
+// that is made for the one file and then forgotten, so two files, or a file and the process that wrote it, have no hash in
+// common, and who knows the process's key can not look for a value. Numbers are not written, only their magnitude.
+// So no value is in it, but equal ones can be told to be equal; how often each occurs may say something of data with few
+// different values (a country, a status), so a file is to be handled with care.
+package trace
+
+import (
+	"strings"
+
+	"github.com/helenus-db/helenus/capture/value"
+	"github.com/helenus-db/helenus/proxy"
+)
+
+// Statement is what has to be known of a statement to look at its values. It is immutable; a new one is made when Cassandra
+// describes it anew.
+type Statement struct {
+	Fingerprint string
+	Keyspace    string // of its one table
+	Table       string
+	Write       bool
+	Variables   []proxy.Column
+	Ranges      []bool // which Variables are compared by <, <=, > or >=; nil if none is
+	Results     []proxy.Column
+	// PartitionKey lists the Variables that are the partition key, in order; empty if not all of it is bound.
+	PartitionKey []int
+	// Shape is how the statement restricts its rows: "user_id =, added_date <". No value is in it.
+	Shape string
+}
+
+// Execution is a sampled exchange. It is not changed once made.
+type Execution struct {
+	Statement  *Statement
+	Start, End int64  // nanoseconds on the proxy's clock: request seen, answer handed to the client
+	Process    uint64 // of the client: a hash of what it says of itself and of its host
+	Batch      uint64 // 0, or a number that all children of one BATCH share
+	Sequence   uint32 // number of this execution of the statement
+	Failed     bool
+	Last       bool   // of the answer's pages
+	Rows       int    // in the answer, -1 if it does not say
+	Bytes      int    // of the answer
+	Partition  uint64 // hash of the partition key, 0 if it is not all bound
+	// Binds are the bound values by place (Places), the elements of lists one by one; Cells those of the first rows.
+	Binds, Cells []value.Value
+}
+
+// Places numbers the variables of a statement so that those of one list, IN (?, ?, ?), have the same number whatever its
+// length: executions with lists of all lengths share a fingerprint, and so their variables have to share theirs.
+func Places(st *Statement) []int {
+	out := make([]int, len(st.Variables))
+	for i := 1; i < len(out); i++ {
+		a, b := &st.Variables[i-1], &st.Variables[i]
+		out[i] = out[i-1]
+		if a.Name != b.Name || a.Table != b.Table || a.Keyspace != b.Keyspace || i < len(st.Ranges) && st.Ranges[i] {
+			out[i]++
+		}
+	}
+	return out
+}
+
+// Variable returns the index of the first variable with a place, -1 if there is none.
+func Variable(st *Statement, place int) int {
+	for i, p := range Places(st) {
+		if p == place {
+			return i
+		}
+	}
+	return -1
+}
+
+// ColumnOf is the column that a variable's name stands for: in(c) stands for c.
+func ColumnOf(name string) string {
+	if len(name) > 4 && strings.EqualFold(name[:3], "in(") && name[len(name)-1] == ')' {
+		return name[3 : len(name)-1]
+	}
+	return name
+}

@@ -1,0 +1,101 @@
+package value
+
+import (
+	"encoding/binary"
+
+	"github.com/helenus-db/helenus/proxy"
+)
+
+// reader steps through protocol fields; after the first that does not fit it is failed and yields zeroes.
+type reader struct {
+	b      []byte
+	failed bool
+}
+
+func (r *reader) take(n int) []byte {
+	if r.failed || n < 0 || n > len(r.b) {
+		r.failed = true
+		return nil
+	}
+	out := r.b[:n]
+	r.b = r.b[n:]
+	return out
+}
+
+func (r *reader) skip(n int) *reader {
+	r.take(n)
+	return r
+}
+
+func (r *reader) int() int {
+	if b := r.take(4); b != nil {
+		return int(int32(binary.BigEndian.Uint32(b)))
+	}
+	return 0
+}
+
+func (r *reader) short() int {
+	if b := r.take(2); b != nil {
+		return int(binary.BigEndian.Uint16(b))
+	}
+	return 0
+}
+
+func (r *reader) string() []byte { return r.take(r.short()) }
+
+func (r *reader) bytes() []byte {
+	n := r.int()
+	if n <= 0 {
+		return nil
+	}
+	return r.take(n)
+}
+
+// option steps over a type and returns its code.
+func (r *reader) option(depth int) int {
+	if depth > 32 {
+		r.failed = true
+	}
+	code := r.short()
+	n := 0
+	switch code {
+	case 0x0000:
+		r.string()
+	case typeList, typeSet:
+		n = 1
+	case 0x0021: // map
+		n = 2
+	case 0x0030: // user-defined type: keyspace, name, fields
+		r.string()
+		r.string()
+		for i, fields := 0, r.short(); i < fields && !r.failed; i++ {
+			r.string()
+			r.option(depth + 1)
+		}
+	case 0x0031: // tuple
+		n = r.short()
+	}
+	for i := 0; i < n && !r.failed; i++ {
+		r.option(depth + 1)
+	}
+	return code
+}
+
+// metadata steps over the columns' names and types, and tells whether they are those expected.
+func (r *reader) metadata(global bool, columns []proxy.Column) bool {
+	if global {
+		r.string()
+		r.string()
+	}
+	same := true
+	for i := 0; i < len(columns) && !r.failed; i++ {
+		if !global {
+			r.string()
+			r.string()
+		}
+		name := r.string()
+		code := r.option(0)
+		same = same && string(name) == columns[i].Name && code == int(columns[i].Type.Code)
+	}
+	return same
+}

@@ -1,0 +1,204 @@
+package window
+
+import (
+	"strings"
+
+	"github.com/helenus-db/helenus/capture/trace"
+	"github.com/helenus-db/helenus/capture/value"
+	"github.com/helenus-db/helenus/proxy"
+)
+
+// Bounds of an execution.
+const (
+	maxBinds      = 256
+	maxIndex      = 1<<11 - 1
+	maxStatements = 1 << 14
+)
+
+// decoder turns samples into executions.
+type decoder struct {
+	hash    value.Hasher
+	never   columns
+	known   map[string]*known // by fingerprint
+	refused uint64
+	client  *proxy.Client // of the sample before
+	process uint64        // its
+	parts   []uint64
+}
+
+// known is what is remembered of a statement.
+type known struct {
+	statement  *trace.Statement
+	places     []int
+	looked     []bool // by variable: its values may be looked at
+	read       []bool // by result column
+	executions uint32
+}
+
+// decode hashes the values of a sample; nil if there is no room for its statement.
+func (d *decoder) decode(x *sample) *trace.Execution {
+	st := x.statement
+	k := d.known[st.Fingerprint]
+	if k == nil {
+		if len(d.known) >= maxStatements {
+			d.refused++
+			return nil
+		}
+		k = &known{}
+		d.known[st.Fingerprint] = k
+	}
+	if k.statement != st {
+		d.describe(k, st)
+	}
+	k.executions++
+	e := &trace.Execution{
+		Statement: st, Start: x.t0, End: x.t1, Process: d.processOf(x.client), Sequence: k.executions, Failed: x.failed, Last: x.last,
+		Rows: x.rows, Bytes: x.bytes,
+	}
+	if x.inBatch {
+		e.Batch = x.client.ID<<44 ^ uint64(x.t0) | 1
+		e.Rows, e.Bytes = -1, 0 // the batch's
+	}
+	if len(x.values) > 0 {
+		e.Binds = make([]value.Value, 0, len(x.values))
+	}
+	for i := range x.values {
+		if v := place(st, x.values, i); v >= 0 && k.looked[v] {
+			d.bind(e, &st.Variables[v].Type, &x.values[i], k.places[v])
+		}
+	}
+	e.Partition = d.partition(st, k, x.values)
+	if len(x.response) > 0 {
+		e.Cells = make([]value.Value, 0, min(max(x.rows, 1), value.MaxRows)*len(st.Results))
+		value.Rows(x.response, st.Results, func(row, c int, cell []byte) {
+			if !k.read[c] {
+				return
+			}
+			if cell == nil {
+				e.Cells = append(e.Cells, value.Value{Index: uint16(c), Row: uint16(row), Null: true})
+			}
+			d.hash.Each(&st.Results[c].Type, cell, func(v value.Value) {
+				v.Index, v.Row = uint16(c), uint16(row)
+				e.Cells = append(e.Cells, v)
+			})
+		})
+	}
+	return e
+}
+
+func (d *decoder) bind(e *trace.Execution, t *proxy.Type, v *proxy.Value, place int) {
+	if v.Null || v.Unset || len(v.Bytes) == 0 {
+		if v.Null && len(e.Binds) < maxBinds {
+			e.Binds = append(e.Binds, value.Value{Index: uint16(place), Null: true})
+		}
+		return
+	}
+	d.hash.Each(t, v.Bytes, func(v value.Value) {
+		if len(e.Binds) < maxBinds {
+			v.Index = uint16(place)
+			e.Binds = append(e.Binds, v)
+		}
+	})
+}
+
+// describe works out what is asked of a statement for each of its values.
+func (d *decoder) describe(k *known, st *trace.Statement) {
+	k.statement, k.places = st, trace.Places(st)
+	k.looked, k.read = make([]bool, len(st.Variables)), make([]bool, len(st.Results))
+	for i := range st.Variables {
+		k.looked[i] = k.places[i] <= maxIndex && !synthetic(st.Variables[i].Name) && !d.never.has(&st.Variables[i])
+	}
+	for i := range st.Results {
+		k.read[i] = i <= maxIndex && !d.never.has(&st.Results[i])
+	}
+}
+
+// place returns which of the variables a value is bound to, -1 if none.
+func place(st *trace.Statement, values []proxy.Value, i int) int {
+	if values[i].Name == "" {
+		if i < len(st.Variables) {
+			return i
+		}
+		return -1
+	}
+	for k := range st.Variables {
+		if st.Variables[k].Name == values[i].Name {
+			return k
+		}
+	}
+	return -1
+}
+
+// partition is the hash of the partition key, if all of it is bound and may be looked at.
+func (d *decoder) partition(st *trace.Statement, k *known, values []proxy.Value) uint64 {
+	if len(st.PartitionKey) == 0 {
+		return 0
+	}
+	d.parts = d.parts[:0]
+	for _, v := range st.PartitionKey {
+		if v < 0 || v >= len(k.looked) || !k.looked[v] || trace.ColumnOf(st.Variables[v].Name) != st.Variables[v].Name {
+			return 0 // not to be looked at, or a list: several partitions
+		}
+		found := false
+		for i := range values {
+			if place(st, values, i) == v && len(values[i].Bytes) > 0 {
+				one := d.hash.Of(value.ClassOf(&st.Variables[v].Type), values[i].Bytes)
+				if found = one.Class != value.None; found {
+					d.parts = append(d.parts, one.Hash)
+				}
+				break
+			}
+		}
+		if !found {
+			return 0
+		}
+	}
+	return d.hash.Tuple(d.parts)
+}
+
+// processOf tells client processes apart as well as the wire allows: what they say of themselves, and their host.
+func (d *decoder) processOf(c *proxy.Client) uint64 {
+	if c == d.client {
+		return d.process
+	}
+	host := c.Address
+	if i := strings.LastIndexByte(host, ':'); i >= 0 {
+		host = host[:i]
+	}
+	h := uint64(14695981039346656037) // FNV-1a
+	for _, part := range [...]string{host, c.Application, c.Instance, c.Driver} {
+		for i := 0; i < len(part); i++ {
+			h = (h ^ uint64(part[i])) * 1099511628211
+		}
+		h = (h ^ 0xFF) * 1099511628211
+	}
+	d.client, d.process = c, h
+	return h
+}
+
+// synthetic reports whether a bind variable's name is made up by Cassandra and stands for no column: [limit], [ttl], key(m), ...
+// in(c) stands for c.
+func synthetic(name string) bool {
+	return strings.HasPrefix(name, "[") || strings.ContainsRune(name, '(') && !strings.HasPrefix(strings.ToLower(name), "in(")
+}
+
+// columns is a set of columns: "keyspace.table.column", or "keyspace.table" for all of a table's, or "keyspace.*".
+type columns map[string]bool
+
+func newColumns(names []string) columns {
+	out := columns{}
+	for _, n := range names {
+		out[strings.TrimSuffix(strings.TrimSpace(n), ".*")] = true
+	}
+	return out
+}
+
+func (c columns) has(column *proxy.Column) bool {
+	if len(c) == 0 {
+		return false
+	}
+	if c[column.Keyspace] || c[column.Keyspace+"."+column.Table] {
+		return true
+	}
+	return c[column.Keyspace+"."+column.Table+"."+trace.ColumnOf(column.Name)]
+}

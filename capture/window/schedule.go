@@ -1,0 +1,104 @@
+package window
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// schedule says when a window is open.
+type schedule struct {
+	window, period time.Duration
+	warm, budget   int
+
+	open     atomic.Bool   // what the data path loads
+	observed atomic.Uint64 // exchanges taken in
+	taken    atomic.Int64  // by the present window
+	limit    atomic.Int64  // what it may take in
+
+	off    atomic.Bool // by setting or by hand
+	paused atomic.Bool // the ring is full
+
+	mu      sync.Mutex // guards the rest, and that open is settled
+	due     bool       // the clock says that a window is open
+	held    bool       // a recording is made
+	started time.Time
+	begun   time.Time // the last tick before the first exchange
+	until   time.Time // of the latest extra window
+	number  int64     // of the period
+}
+
+// settle works out open from the rest. s.mu is held.
+func (s *schedule) settle() { s.open.Store((s.due || s.held) && !s.off.Load() && !s.paused.Load()) }
+
+// tick opens and closes windows.
+func (s *schedule) tick(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.observed.Load()
+	if n == 0 {
+		s.begun = now
+	}
+	// However many exchanges there are, the first break comes after four windows' time: decoys have to grow old.
+	warm := n < uint64(s.warm) || now.Sub(s.begun) < 4*s.window
+	age := now.Sub(s.started)
+	if number := int64(age / s.period); number != s.number {
+		s.number = number
+		s.taken.Store(0)
+	}
+	limit := int64(s.budget)
+	extra := now.Before(s.until)
+	if warm || extra {
+		limit = math.MaxInt64
+	}
+	s.limit.Store(limit)
+	s.due = warm || extra || age%s.period < s.window && s.taken.Load() < limit
+	s.settle()
+}
+
+// take counts an exchange that was taken in, and closes the window that has no budget left.
+func (s *schedule) take() {
+	s.observed.Add(1)
+	if s.taken.Add(1) == s.limit.Load() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.due = false
+		s.settle()
+	}
+}
+
+// extra opens the window for one window's length: something new is being said. It does so once in a period at most, so
+// that an application that says new things all the time is not looked at all the time.
+func (s *schedule) extra(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.off.Load() || now.Before(s.until.Add(s.period-s.window)) {
+		return
+	}
+	s.until = now.Add(s.window)
+	s.due = true
+	s.settle()
+}
+
+func (s *schedule) pause(yes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused.Store(yes)
+	s.settle()
+}
+
+func (s *schedule) turn(off bool) (changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed = s.off.Swap(off) != off
+	s.settle()
+	return changed
+}
+
+func (s *schedule) hold(yes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = yes
+	s.settle()
+}
