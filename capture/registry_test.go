@@ -15,6 +15,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/histogram"
+	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/proxy"
 )
 
@@ -27,8 +28,8 @@ func registry(t testing.TB, o Options) *Registry {
 	if o.Now == nil {
 		o.Now = func() time.Time { now = now.Add(time.Second); return now }
 	}
-	o.Feeds.Ticks = make(chan time.Time)
-	o.Feeds.Seed = 1
+	o.Windows.Ticks = make(chan time.Time)
+	o.Windows.Seed = 1
 	r := New(o)
 	t.Cleanup(r.Close)
 	return r
@@ -312,7 +313,7 @@ func TestMetrics(t *testing.T) {
 }
 
 func TestFeedsReachTheSnapshot(t *testing.T) {
-	r := registry(t, Options{Feeds: feed.Options{Queue: 4096}})
+	r := registry(t, Options{Windows: window.Options{Queue: 4096}})
 	uuid := proxy.Type{Code: 0x000C}
 	rooms := r.Statement("hotel", "SELECT room_id FROM rooms WHERE hotel_id = ?")
 	rooms.Prepared(&proxy.Prepared{Variables: []proxy.Column{{Keyspace: "hotel", Table: "rooms", Name: "hotel_id", Type: uuid}},
@@ -336,7 +337,7 @@ func TestFeedsReachTheSnapshot(t *testing.T) {
 		}
 		now += 20e6
 		if page%100 == 99 {
-			r.Feeds() // the miner keeps up
+			r.Windows().Feeds() // the miner keeps up
 		}
 	}
 	s := r.Snapshot()

@@ -25,7 +25,7 @@ func slowly(t interface{ Helper() }) (*Registry, func() string) {
 		return a
 	}}))
 	o := Options{Slow: time.Millisecond, Log: log}
-	o.Feeds.Off = true
+	o.Windows.Off = true
 	r := New(o)
 	return r, func() string {
 		r.Close()

@@ -300,8 +300,11 @@ func (b *Book) touched(e *trace.Execution, t *Table) {
 // otherShape counts restrictions beyond those that there is room for.
 const otherShape = "other"
 
-// Document returns what was learnt. It has nothing in common with the book.
+// Document returns what was learnt, no epoch if that is nothing. It has nothing in common with the book.
 func (b *Book) Document() *Document {
+	if len(b.columns) == 0 {
+		return &Document{}
+	}
 	e := Epoch{ID: b.options.Epoch, Source: b.options.Source, Began: b.options.Began.UTC(), Last: b.options.Started.Add(time.Duration(b.last)).UTC()}
 	for _, c := range b.columns {
 		one := c.Column

@@ -34,12 +34,13 @@ type sample struct {
 // ring is where samples wait. Nothing in it blocks.
 type ring struct {
 	free, full chan *sample
-	held       atomic.Int64 // bytes in full
+	wake       chan struct{} // there is something in full
+	held       atomic.Int64  // bytes in full
 	dropped    atomic.Uint64
 }
 
 func newRing(size int) *ring {
-	r := &ring{free: make(chan *sample, size), full: make(chan *sample, size)}
+	r := &ring{free: make(chan *sample, size), full: make(chan *sample, size), wake: make(chan struct{}, 1)}
 	for range size {
 		r.free <- &sample{}
 	}
@@ -62,6 +63,10 @@ func (r *ring) put(x *proxy.Exchange, st *trace.Statement) bool {
 	s.fill(x, st)
 	r.held.Add(int64(cap(s.buffer)))
 	r.full <- s // never blocks: there are no more samples than room
+	select {
+	case r.wake <- struct{}{}:
+	default: // it is awake
+	}
 	return true
 }
 

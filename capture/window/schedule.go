@@ -82,6 +82,9 @@ func (s *schedule) extra(now time.Time) {
 }
 
 func (s *schedule) pause(yes bool) {
+	if s.paused.Load() == yes {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.paused.Store(yes)

@@ -173,15 +173,30 @@ func (w *Windows) run() {
 			return
 		case now := <-ticks:
 			w.tick(now)
-		case s := <-w.ring.full:
-			w.mu.Lock()
-			w.ingest(s)
-			w.mu.Unlock()
-			if w.schedule.paused.Load() && w.ring.relieved() {
-				w.schedule.pause(false)
+		case <-w.ring.wake:
+			for w.some() {
+				if w.schedule.paused.Load() && w.ring.relieved() {
+					w.schedule.pause(false)
+				}
 			}
+			w.schedule.pause(false)
 		}
 	}
+}
+
+// some takes in a few samples, so that who else needs the lock has not long to wait; false if there are none.
+func (w *Windows) some() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for range 64 {
+		select {
+		case s := <-w.ring.full:
+			w.ingest(s)
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func (w *Windows) tick(now time.Time) {
