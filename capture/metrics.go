@@ -56,6 +56,7 @@ func (r *Registry) Describe(out chan<- *prometheus.Desc) {
 	} {
 		out <- d
 	}
+	describeValues(out)
 }
 
 // Collect implements prometheus.Collector.
@@ -89,6 +90,7 @@ func (r *Registry) Collect(out chan<- prometheus.Metric) {
 	counter(feedDroppedDesc, f.Dropped)
 	counter(duplicatesDesc, f.Duplicates)
 	gauge(parametersDesc, float64(f.Parameters))
+	r.collectValues(out, f)
 
 	for _, x := range r.dearest(s) {
 		collect(out, &x)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/slow"
 	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/proxy"
@@ -44,6 +45,7 @@ type Registry struct {
 	started time.Time
 	stripes int
 	windows *window.Windows
+	flows   atomic.Pointer[[]feed.Feed] // of the latest snapshot
 	texts   *cache
 	other   *record
 

@@ -1,9 +1,14 @@
 package capture
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/trace"
 	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/proxy"
@@ -15,10 +20,72 @@ import (
 // Windows are the value windows, to be switched on and off, recorded, and asked.
 func (r *Registry) Windows() *window.Windows { return r.windows }
 
-// found adds to a picture what was learnt from values.
+// found adds to a picture what was learnt from values, without a hash: pictures are written to disk.
 func (r *Registry) found(out *Snapshot) {
 	f := r.windows.Findings()
-	out.Feeds, out.Bursts, out.Profiles = f.Feeds, f.Bursts, f.Profiles
+	out.Feeds, out.Bursts, out.Profiles = f.Feeds, f.Bursts, f.Profiles.Derived()
+	r.flows.Store(&out.Feeds)
+}
+
+// metricFlows is how many flows get metrics of their own: those that rest on most.
+const metricFlows = 50
+
+var (
+	flowDesc = prometheus.NewDesc("helenus_flow_info",
+		"1 for each join that the application does by hand, with the columns that its values travel between; the 50 that were seen most.",
+		[]string{"flow", "from_keyspace", "from_table", "from_column", "to_keyspace", "to_table", "to_column", "shape"}, nil)
+	followedDesc = prometheus.NewDesc("helenus_flow_followed_ratio",
+		"Share of the executions of a flow's first statement that the second followed.", []string{"flow"}, nil)
+	fanOutDesc = prometheus.NewDesc("helenus_flow_values",
+		"Mean number of different values that were followed of one execution of a flow's first statement.", []string{"flow"}, nil)
+	lagDesc = prometheus.NewDesc("helenus_flow_lag_seconds",
+		"Median time from a flow's first answer to the second request.", []string{"flow"}, nil)
+	flowsDesc = prometheus.NewDesc("helenus_flows",
+		"Joins that the application does by hand, found in sampled values.", nil, nil)
+	enabledDesc = prometheus.NewDesc("helenus_sampling_enabled",
+		"1 if values are looked at in windows, 0 if that is switched off.", nil, nil)
+	profiledDesc = prometheus.NewDesc("helenus_profile_columns",
+		"Columns whose values are summarised.", nil, nil)
+)
+
+// describeValues is Describe for what is learnt from values.
+func describeValues(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{flowDesc, followedDesc, fanOutDesc, lagDesc, flowsDesc, enabledDesc, profiledDesc} {
+		out <- d
+	}
+}
+
+// collectValues is Collect for what is learnt from values. It does not look for feeds anew, which takes too long for a
+// scrape: it says what the latest snapshot had.
+func (r *Registry) collectValues(out chan<- prometheus.Metric, f window.Statistics) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	enabled := 0.0
+	if f.On {
+		enabled = 1
+	}
+	gauge(enabledDesc, enabled)
+	gauge(profiledDesc, float64(f.Columns))
+	var feeds []feed.Feed
+	if last := r.flows.Load(); last != nil {
+		feeds = slices.Clone(*last)
+	}
+	gauge(flowsDesc, float64(len(feeds)))
+	slices.SortStableFunc(feeds, func(a, b feed.Feed) int { return cmp.Compare(b.Hits, a.Hits) })
+	known := map[string]bool{}
+	for i := range feeds[:min(len(feeds), metricFlows)] {
+		x := &feeds[i]
+		id := flowID(x)
+		if known[id] {
+			continue
+		}
+		known[id] = true
+		gauge(flowDesc, 1, id, label(x.From.Keyspace), label(x.From.Table), label(x.From.Column), label(x.To.Keyspace), label(x.To.Table), label(x.To.Column), string(x.Shape))
+		gauge(followedDesc, x.Followed, id)
+		gauge(fanOutDesc, x.PerExecution, id)
+		gauge(lagDesc, x.LagP50/1e6, id)
+	}
 }
 
 // described is what has to be known of the statement to look at its values.

@@ -141,6 +141,14 @@ func assemble(ctx context.Context, s *config.Settings, from *inheritance, log *s
 	return h, nil
 }
 
+// sampling is how values are looked at.
+func sampling(s *config.Settings) window.Options {
+	return window.Options{
+		Off: !s.SampleValues, Never: s.NeverSample, LiteralsAllowed: s.LiteralsAllowed,
+		Rotation: s.SampleRotation, Retention: s.SampleRetention, Secret: s.SampleSecret,
+	}
+}
+
 func (h *helenus) wire() (err error) {
 	s := h.settings
 	if h.secured, err = secure(s, h.log); err != nil {
@@ -155,7 +163,7 @@ func (h *helenus) wire() (err error) {
 		return err
 	}
 	started := time.Now()
-	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Started: started, Windows: window.Options{Off: !s.SampleValues},
+	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Started: started, Windows: sampling(s),
 		Slow: s.SlowRequest, Log: h.log})
 	cluster := sessions{s, h.secured.dialer()}
 	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
@@ -206,6 +214,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 		Token: token, Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh},
 		Ready: h.ready, Metrics: metrics, Log: h.log,
 		Connections: func() any { return h.server.Connections() },
+		Windows:     h.registry.Windows(),
 	})
 	if h.listener, err = h.from.openAdmin(ctx, h.settings.Admin); err != nil {
 		return fmt.Errorf("admin address: %w; is another helenus running? choose another with --admin", err)

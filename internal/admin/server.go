@@ -70,6 +70,7 @@ type Options struct {
 	Migrator   Migrator
 	// Connections lists the client connections, to be written as JSON.
 	Connections func() any
+	Windows     Windows
 	Ready       func() []Check
 	Metrics     prometheus.Gatherer
 	Log         *slog.Logger
@@ -115,6 +116,7 @@ func (s *Server) Handler() http.Handler {
 			case err != nil:
 				s.o.Log.Debug("request refused", "method", r.Method, "path", r.URL.Path, "error", err)
 				writeError(w, err)
+			case isFile(w, answer):
 			case isText:
 				w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 				_, _ = io.WriteString(w, string(text))
@@ -139,6 +141,7 @@ func (s *Server) Handler() http.Handler {
 	} {
 		route("POST /api/v1/migrations/{id}/"+order, s.order(do))
 	}
+	s.values(route)
 	route("GET /api/v1/bypass", func(*http.Request) (any, error) { return s.o.Migrator.Bypassed(), nil })
 	route("POST /api/v1/bypass/on", s.bypass(true))
 	route("POST /api/v1/bypass/off", s.bypass(false))

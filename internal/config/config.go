@@ -71,6 +71,12 @@ type Settings struct {
 	MaxStatements int  `name:"max-statements" default:"10000" help:"statements counted one by one; the rest are counted together"`
 	SampleValues  bool `name:"sample-values" default:"true" help:"look at bound and returned values (hashed with a key that is never stored) in short windows, to find the joins that applications do by hand"`
 
+	NeverSample     []string      `name:"never-sample" default:"" help:"columns whose values are never looked at: keyspace.table.column, keyspace.table or keyspace.*, comma separated"`
+	LiteralsAllowed []string      `name:"literals-allowed" default:"" help:"columns, in the same form, of which the range of numbers and frequent values (seen at least 5 times, by at least 2 client processes) may be kept and shown"`
+	SampleRotation  time.Duration `name:"sample-rotation" default:"24h" help:"how long one hash key is used; with it goes all that was hashed"`
+	SampleRetention time.Duration `name:"sample-retention" default:"720h" help:"how long joins and profiles are remembered after they were seen last"`
+	SampleSecret    string        `name:"sample-secret" default:"" help:"secret that several processes share so that what they learn can be added up exactly; empty: random keys. Better given as HELENUS_SAMPLE_SECRET"`
+
 	Keyspaces      []string      `name:"keyspaces" default:"" help:"keyspaces to advise on; empty: all that are not Cassandra's own"`
 	AdviseEvery    time.Duration `name:"advise-every" default:"1m" help:"how often the advice is worked out anew"`
 	MinExecutions  int           `name:"min-executions" default:"20" help:"statements executed less often are not advised on"`
@@ -192,6 +198,13 @@ func (s *Settings) Validate() error {
 	oneOf("cassandra-tls-min", s.CassandraTLSMin, "1.2", "1.3")
 	oneOf("cassandra-tls-verify", s.CassandraTLSVerify, "full", "chain", "none")
 	s.validateTLS(wrong)
+	for name, list := range map[string][]string{"never-sample": s.NeverSample, "literals-allowed": s.LiteralsAllowed} {
+		for _, one := range list {
+			if parts := strings.Split(strings.TrimSpace(one), "."); len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
+				wrong(name, "%q is not keyspace.table.column, keyspace.table or keyspace.*", one)
+			}
+		}
+	}
 	positive := map[string]int{
 		"max-connections": s.MaxConnections, "max-frame": s.MaxFrame,
 		"max-statements": s.MaxStatements, "backfill-ranges": s.BackfillRanges, "workers": s.Workers, "max-entries": s.MaxEntries,
@@ -208,6 +221,7 @@ func (s *Settings) Validate() error {
 		name string
 		d    time.Duration
 	}{{"handshake-timeout", s.HandshakeTimeout}, {"tcp-keep-alive", s.TCPKeepAlive}, {"drain-timeout", s.DrainTimeout},
+		{"sample-rotation", s.SampleRotation}, {"sample-retention", s.SampleRetention},
 		{"advise-every", s.AdviseEvery}, {"snapshots-every", s.SnapshotsEvery}, {"sweep-every", s.SweepEvery}} {
 		if every.d < time.Second {
 			wrong(every.name, "is %v; it must be at least 1s", every.d)

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/window"
+)
+
+func flowsCommand() *cobra.Command {
+	var (
+		r     remote
+		limit int
+		texts bool
+	)
+	c := &cobra.Command{
+		Use: "flows", Short: "The joins that the application does by hand: from which result column to which bind variable", Args: usage(cobra.NoArgs),
+		Long: `Lists where a value that one statement returned was bound in another shortly after, more often than by coincidence.
+
+support   of the values bound that were looked at, how many had been returned shortly before; chance is how many of as many
+          older values would have been
+followed  share of the first statement's executions that the second followed, and how many different values of each
+lag       from the first answer to the second request: half of them, and 99 of 100
+saves     executions of the second statement that one joined statement would spare, of those counted so far`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return show(c, &r, "flows", func(w io.Writer, all []capture.Flow) error { return printFlows(w, all, limit, texts) })
+		},
+	}
+	r.flags(c)
+	c.Flags().IntVar(&limit, "limit", 40, "how many to list, 0 for all")
+	c.Flags().BoolVar(&texts, "texts", false, "print the statements too")
+	return c
+}
+
+func printFlows(w io.Writer, all []capture.Flow, limit int, texts bool) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(w, "No joins by hand were found yet. It takes some traffic, and sampling: see `helenus sampling`.")
+		return err
+	}
+	n := len(all)
+	if limit > 0 {
+		n = min(n, limit)
+	}
+	t := newTable("flow", "from", "to", "shape", "support", "chance", "followed", "values", "lag ms", "p99 ms", "saves")
+	for i := range all[:n] {
+		x := &all[i]
+		t.AppendRow([]any{
+			x.ID, end(&x.From), end(&x.To), shapeText(x), fmt.Sprintf("%d of %d", x.Hits, x.Executions), x.Decoys,
+			fmt.Sprintf("%.0f %%", 100*x.Followed), fmt.Sprintf("%.1f", x.PerExecution), ms(x.LagP50), ms(x.LagP99), fmt.Sprintf("%.0f", x.Saved),
+		})
+	}
+	if err := render(w, t); err != nil {
+		return err
+	}
+	if texts {
+		for i := range all[:n] {
+			x := &all[i]
+			if _, err := fmt.Fprintf(w, "\n%s\n  %s\n  %s\n", x.ID, orDash(x.FromText), orDash(x.ToText)); err != nil {
+				return err
+			}
+		}
+	}
+	if n < len(all) {
+		_, err := fmt.Fprintf(w, "%d of %d flows; --limit 0 lists all\n", n, len(all))
+		return err
+	}
+	return nil
+}
+
+func end(e *feed.End) string { return plain(e.Table + "." + e.Column) }
+
+func shapeText(x *capture.Flow) string {
+	s := string(x.Shape)
+	if x.Chain {
+		s += ", chain"
+	}
+	if x.SupportRead {
+		s += ", for a write"
+	}
+	return s
+}
+
+func samplingCommand() *cobra.Command {
+	var r remote
+	c := &cobra.Command{
+		Use: "sampling [on|off]", Short: "Look at values, or not: the kill-switch of value windows", Args: usage(onOrOff),
+		Long: `Without an argument: tells whether values are looked at, and how much was.
+
+off  From now on no value is looked at; what waits is thrown away, the hash key and all that was hashed is forgotten. Joins and
+     estimates that were found stay. It holds until the process ends: to keep it, set sample-values to false.
+on   Values are looked at again, in windows, whatever sample-values says.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return show(c, &r, "sampling", printSampling)
+			}
+			raw, err := decide(c.Context(), &r, "sampling/"+args[0], "")
+			if err != nil {
+				return err
+			}
+			return printed(c.OutOrStdout(), &r, raw, printSampling)
+		},
+	}
+	r.flags(c)
+	return c
+}
+
+func printSampling(w io.Writer, s window.Statistics) error {
+	state := "off: no value is looked at"
+	if s.On {
+		state = "on"
+		if s.Open {
+			state = "on, and a window is open"
+		}
+	}
+	_, err := fmt.Fprintf(w, "Sampling is %s. %d exchanges were looked at, %d dropped for want of room, %d taken for retries; %d bind variables, %d columns.\n",
+		state, s.Observed, s.Dropped, s.Duplicates, s.Parameters, s.Columns)
+	return err
+}
+
+func captureCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "capture", Short: "Record hashed traffic to a file, and look for joins in one", Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(recordCommand(), replayCommand())
+	return c
+}
+
+func recordCommand() *cobra.Command {
+	var (
+		r      remote
+		length time.Duration
+	)
+	c := &cobra.Command{
+		Use: "record FILE", Short: "Write what is said in the next seconds, hashed, to a file", Args: usage(cobra.ExactArgs(1)),
+		Long: `Holds a value window open and writes what it sees: which statement ran when, and its values as hashes under a key that
+is made for this one file and forgotten. There is no value and no statement's text in it, but names of tables and columns are, and
+equal values can be told to be equal.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			raw, err := decide(c.Context(), &r, "capture/record?for="+length.String(), "")
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(args[0], raw, 0o600); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", args[0], bytesText(float64(len(raw))))
+			return err
+		},
+	}
+	r.flags(c)
+	c.Flags().DurationVar(&length, "for", 10*time.Second, "how long, at most 10m")
+	return c
+}
+
+func replayCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "replay FILE", Short: "Look for joins in a recording; no process is needed", Args: usage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			f, err := os.Open(args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			defer func() { err = errors.Join(err, f.Close()) }()
+			found, n, err := window.Replay(f)
+			if err != nil {
+				return err
+			}
+			s := capture.Snapshot{Feeds: found.Feeds, Bursts: found.Bursts, Profiles: found.Profiles.Derived()}
+			if asJSON {
+				return json.NewEncoder(c.OutOrStdout()).Encode(s)
+			}
+			if _, err := fmt.Fprintf(c.OutOrStdout(), "%d executions; %d columns; %d pairs of writes that go together\n", n, columnsOf(&s), len(s.Bursts)); err != nil {
+				return err
+			}
+			return printFlows(c.OutOrStdout(), s.Flows(), 0, false)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func columnsOf(s *capture.Snapshot) (n int) {
+	names := map[string]bool{}
+	for _, e := range s.Profiles.Epochs {
+		for _, c := range e.Columns {
+			names[strings.Join([]string{c.Keyspace, c.Table, c.Name}, ".")] = true
+		}
+	}
+	return len(names)
+}
