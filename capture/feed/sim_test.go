@@ -379,12 +379,9 @@ func TestFeedsOfSimulatedTraffic(t *testing.T) {
 		think      time.Duration
 		keep       func(x *proxy.Exchange) bool
 	}{
-		{"dense integers, 1 thread", tInt, 1, 20_000, 5 * time.Millisecond, nil},
-		{"dense integers, 8 threads", tInt, 8, 20_000, 5 * time.Millisecond, nil},
-		{"dense integers, 64 threads", tInt, 64, 30_000, 20 * time.Millisecond, nil},
-		{"UUIDs, 1 thread", tUUID, 1, 20_000, 5 * time.Millisecond, nil},
-		{"UUIDs, 8 threads", tUUID, 8, 20_000, 5 * time.Millisecond, nil},
-		{"UUIDs, 64 threads", tUUID, 64, 30_000, 20 * time.Millisecond, nil},
+		{"hardly a pause, 1 thread", tInt, 1, 20_000, 5 * time.Millisecond, nil},
+		{"hardly a pause, 8 threads", tInt, 8, 20_000, 5 * time.Millisecond, nil},
+		{"hardly a pause, UUIDs, 8 threads", tUUID, 8, 20_000, 5 * time.Millisecond, nil},
 		{"only a few thousand statements", tInt, 4, 6_000, 20 * time.Millisecond, nil},
 		{"windows of 2 s in 10 s", tInt, 16, 60_000, 20 * time.Millisecond, func(x *proxy.Exchange) bool {
 			return x.Start%(10*second) < 2*second
