@@ -140,6 +140,7 @@ var measurements = []measurement{
 	{"64x64", (*bench).many},
 	{"stalled", (*bench).stalled},
 	{"window", (*bench).window},
+	{"capturing", (*bench).capturing},
 	{"idle", (*bench).idle},
 }
 

@@ -101,6 +101,14 @@ func (c compared) ratio(way, to int, figure func(round) float64) float64 {
 	return c.median(func(i int) float64 { return figure(c[way][i]) / figure(c[to][i]) })
 }
 
+// mean is that of a figure one way, over the turns: where what is looked for comes only now and then the median would not show it.
+func (c compared) mean(way int, figure func(round) float64) (sum float64) {
+	for _, r := range c[way] {
+		sum += figure(r) / float64(len(c[way]))
+	}
+	return sum
+}
+
 func cpu(r round) float64    { return r.cpu }
 func allocs(r round) float64 { return r.allocs }
 func p50(r round) float64    { return r.p50 }

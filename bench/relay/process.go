@@ -42,14 +42,14 @@ func serve(role string) int {
 	update := func() {}
 	failed := make(chan error, 1)
 	if strings.HasPrefix(name, "helenus") {
-		r, err := startHelenus(target, name == "helenus-sampling")
+		r, err := startHelenus(target, name)
 		if err != nil {
 			return complain(err)
 		}
 		own.Addr = r.server.Addrs()[0]
 		update = func() {
 			s := r.server.Stats()
-			own.Sampling, own.Requests, own.Failures = r.registry.Sampling(nil), s.Requests, s.Failures
+			own.Sampling, own.Requests, own.Failures = r.sampling(), s.Requests, s.Failures
 		}
 	} else {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

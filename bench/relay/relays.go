@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"runtime/debug"
+	"time"
 
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/window"
@@ -39,26 +40,41 @@ func (unruled) Rule(string, string) proxy.Rule { return nil }
 func (unruled) Take(*proxy.Request) bool       { return false }
 func (unruled) Opaque(*proxy.Client) func()    { return func() {} }
 
-// relaying is what `helenus run` wires on the data path: the server, and a registry that counts and samples at its
-// defaults. always keeps its value window open.
+// relaying is what `helenus run` wires on the data path: the server, and a registry that counts and samples.
 type relaying struct {
 	server   *proxy.Server
-	registry *capture.Registry
+	registry *capture.Registry // nil: nobody counts
 }
 
-func startHelenus(target string, always bool) (*relaying, error) {
-	var windows window.Options
-	if always {
-		windows.Warm = 1 << 62
+// schedules are when the roles of Helenus look at values: by default as `helenus run` does.
+var schedules = map[string]window.Options{
+	"helenus":           {},
+	"helenus-unsampled": {Off: true},
+	"helenus-sampling":  {Warm: 1 << 62}, // always
+	// The default's share in a twentieth of its time, so that each round of a bench meets windows: 100 ms in 2 s, and a
+	// budget that is a twentieth of the default's.
+	"helenus-windows": {Window: 100 * time.Millisecond, Period: 2 * time.Second, Warm: 1, Budget: 1000},
+}
+
+// bare is the role of a Helenus that counts nothing.
+const bare = "helenus-bare"
+
+func startHelenus(target, role string) (*relaying, error) {
+	r := &relaying{}
+	o := proxy.Options{ContactPoints: []string{target}, Listen: "127.0.0.1:0", Rewriter: unruled{}}
+	if role != bare {
+		r.registry = capture.New(capture.Options{Windows: schedules[role]})
+		o.Recorder = r.registry
 	}
-	r := &relaying{registry: capture.New(capture.Options{Windows: windows})}
 	var err error
-	r.server, err = proxy.New(proxy.Options{ContactPoints: []string{target}, Listen: "127.0.0.1:0", Recorder: r.registry, Rewriter: unruled{}})
-	if err != nil {
+	if r.server, err = proxy.New(o); err != nil {
 		return nil, err
 	}
 	return r, r.server.Start(context.Background())
 }
+
+// sampling tells whether a value window is open.
+func (r *relaying) sampling() bool { return r.registry != nil && r.registry.Sampling(nil) }
 
 // garbage lets what is not used any more go back, so that the next row starts alike.
 func garbage() { debug.FreeOSMemory() }

@@ -117,7 +117,7 @@ func (s *sample) end(e *trace.Execution, write bool, at int64) {
 			row = &Row{Keyspace: e.Statement.Keyspace, Table: e.Statement.Table, Write: write, Seen: 1, First: at, Last: at, Cells: cells}
 			row.ID = identity(row)
 		}
-		k.add(v.Hash, *row)
+		k.add(v.Hash, row)
 	}
 }
 
@@ -137,13 +137,19 @@ func identity(r *Row) uint64 {
 	return h
 }
 
-func (k *keys) add(hash uint64, row Row) {
+func (k *keys) add(hash uint64, row *Row) {
 	one := k.known[hash]
 	if one == nil {
 		one = &Key{Hash: hash, Class: k.class}
 		k.known[hash] = one
 	}
-	one.Rows = perTable(join(one.Rows, []Row{row}, Row.compare, Row.merge))
+	at, known := slices.BinarySearchFunc(one.Rows, row, func(a Row, b *Row) int { return a.compare(*b) })
+	switch {
+	case known:
+		one.Rows[at] = one.Rows[at].merge(*row)
+	case at < rowsPerTable || one.Rows[at-rowsPerTable].Table != row.Table || one.Rows[at-rowsPerTable].Keyspace != row.Keyspace:
+		one.Rows = perTable(slices.Insert(one.Rows, at, *row))
+	}
 	if len(k.known) >= 2*keysPerClass {
 		k.shrink()
 	}
@@ -164,13 +170,13 @@ func (k *keys) shrink() {
 	}
 }
 
-// list returns the keys, sorted. The rows are not changed any more by who asks, nor by the sample: they are replaced.
+// list returns a copy of the keys, sorted.
 func (s *sample) list() []Key {
 	var out []Key
 	for _, k := range s.classes {
 		k.shrink()
 		for _, one := range k.known {
-			out = append(out, *one)
+			out = append(out, Key{one.Hash, one.Class, slices.Clone(one.Rows)})
 		}
 	}
 	slices.SortFunc(out, Key.compare)

@@ -535,3 +535,39 @@ func TestLiteralText(t *testing.T) {
 		t.Error("a blob is spelt")
 	}
 }
+
+// BenchmarkObserve is what an exchange that is looked at costs the data path.
+func BenchmarkObserve(b *testing.B) {
+	w, _ := start(b, Options{})
+	c := &proxy.Client{ID: 1, Address: "10.0.0.1:1"}
+	x := &proxy.Exchange{Client: c, Start: 1, End: 2, Rows: 1, ResponseBytes: 40, Values: []proxy.Value{{Bytes: number(1)}}, Response: body(2, [][]byte{number(2), []byte("open")})}
+	b.ReportAllocs()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for b.Loop() {
+		w.Observe(x, orders)
+		if len(w.ring.free) == 0 {
+			b.StopTimer()
+			for len(w.ring.full) > 0 {
+				w.ring.give(<-w.ring.full)
+			}
+			b.StartTimer()
+		}
+	}
+}
+
+// BenchmarkLearn is what the rest costs, on another goroutine.
+func BenchmarkLearn(b *testing.B) {
+	w, _ := start(b, Options{})
+	st := *orders
+	b.ReportAllocs()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := int64(0); b.Loop(); i++ {
+		s := &sample{}
+		s.fill(&proxy.Exchange{Client: &proxy.Client{ID: 1}, Start: i * 1e5, End: i*1e5 + 1e5, Rows: 1, ResponseBytes: 40, Values: []proxy.Value{{Bytes: number(r.IntN(1000))}},
+			Response: body(2, [][]byte{number(r.IntN(1e6)), []byte("open")})}, &st)
+		w.learn(w.decoder.decode(s))
+	}
+}
