@@ -106,11 +106,11 @@ func (r *Registry) Sampling(*proxy.Client) bool { return r.windows.Open() }
 func (r *Registry) Statement(keyspace, text string) proxy.Record {
 	k := r.texts.key(keyspace, text)
 	if x := r.texts.get(k); x != nil {
-		return x
+		return r.withText(x, keyspace, text)
 	}
 	x := r.find(keyspace, text, nil)
 	r.texts.put(k, x)
-	return x
+	return r.withText(x, keyspace, text)
 }
 
 // maxParts is how many children of a BATCH its record names.
@@ -123,8 +123,8 @@ func (r *Registry) Batch(kind byte, children []proxy.Record) proxy.Record {
 	n := 0
 next:
 	for _, child := range children {
-		c, ok := child.(*record)
-		if !ok || c == nil {
+		c := recordOf(child)
+		if c == nil {
 			continue
 		}
 		if c == r.other {

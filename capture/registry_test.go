@@ -30,6 +30,7 @@ func registry(t testing.TB, o Options) *Registry {
 	}
 	o.Windows.Ticks = make(chan time.Time)
 	o.Windows.Seed = 1
+	o.Windows.Off = o.Windows.Queue == 0 // who looks at values says how many may wait
 	r := New(o)
 	t.Cleanup(r.Close)
 	return r

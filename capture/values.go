@@ -92,8 +92,8 @@ func (r *Registry) collectValues(out chan<- prometheus.Metric, f window.Statisti
 func (r *record) described(p *proxy.Prepared) *trace.Statement {
 	s := &trace.Statement{
 		Fingerprint: r.fingerprint, Keyspace: r.keyspace, Table: r.table,
-		Write:     r.kind == cql.KindInsert || r.kind == cql.KindUpdate || r.kind == cql.KindDelete,
-		Variables: p.Variables, Results: p.Results, PartitionKey: p.PartitionKey, Shape: r.restricted,
+		Write: r.writes(), Variables: p.Variables, Results: p.Results,
+		PartitionKey: p.PartitionKey, Shape: r.restricted,
 	}
 	if r.ranges != nil {
 		s.Ranges = r.ranges(p.Variables)
@@ -124,4 +124,65 @@ func restrictions(st cql.Statement) string {
 		parts[i] = name + " " + w.Op.String()
 	}
 	return strings.Join(parts, ", ")
+}
+
+// spoken is the record of a statement that comes with its literals while a window is open. One that turns out to have been
+// prepared, or whose window has closed, is the record that it stands for.
+type spoken struct {
+	*record
+	in, text string
+}
+
+// withText adds the text to a record while values are looked at.
+func (r *Registry) withText(x *record, keyspace, text string) proxy.Record {
+	if !r.windows.Open() || x == r.other || !mayHaveLiterals(text) {
+		return x
+	}
+	return &spoken{x, keyspace, text}
+}
+
+// mayHaveLiterals tells whether a quote, or a digit that does not belong to a name, is in a text.
+func mayHaveLiterals(text string) bool {
+	name := false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\'' || c == '$':
+			return true
+		case c >= '0' && c <= '9':
+			if !name {
+				return true
+			}
+		default:
+			name = c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		}
+	}
+	return false
+}
+
+// recordOf is the record behind what Statement returned.
+func recordOf(r proxy.Record) *record {
+	switch x := r.(type) {
+	case *record:
+		return x
+	case *spoken:
+		return x.record
+	}
+	return nil
+}
+
+// Done counts an exchange, and looks at the values in the text. Those of bind markers, if it has any, are for the record.
+func (s *spoken) Done(x *proxy.Exchange) {
+	if x.Prepared != nil || x.Opcode != proxy.OpQuery && !x.InBatch || len(x.Values) > 0 || x.Response == nil && !s.writes() {
+		s.record.Done(x)
+		return
+	}
+	counted := *x
+	counted.Values, counted.Response = nil, nil
+	s.record.Done(&counted)
+	s.registry.windows.ObserveText(x, &trace.Statement{Fingerprint: s.fingerprint, Keyspace: s.keyspace, Table: s.table, Write: s.writes(), Shape: s.restricted}, s.in, s.text)
+}
+
+// writes tells whether the statement is a write.
+func (r *record) writes() bool {
+	return r.kind == cql.KindInsert || r.kind == cql.KindUpdate || r.kind == cql.KindDelete
 }

@@ -99,3 +99,49 @@ func (r *reader) metadata(global bool, columns []proxy.Column) bool {
 	}
 	return same
 }
+
+// maxColumns is how many columns of an answer are read from its metadata.
+const maxColumns = 1_000
+
+// Columns reads the metadata that a RESULT Rows body, taken from behind its kind, brings itself; nil if it brings none, or none
+// that can be read.
+func Columns(body []byte) []proxy.Column {
+	r := reader{b: body}
+	flags, n := r.int(), r.int()
+	if flags&0x4 != 0 || n <= 0 || n > maxColumns {
+		return nil
+	}
+	if flags&0x2 != 0 {
+		r.bytes()
+	}
+	if flags&0x8 != 0 {
+		r.string()
+	}
+	columns := r.columns(n, flags&0x1 != 0)
+	if r.failed {
+		return nil
+	}
+	return columns
+}
+
+func (r *reader) columns(n int, global bool) (out []proxy.Column) {
+	var all proxy.Column
+	if global {
+		all.Keyspace, all.Table = string(r.string()), string(r.string())
+	}
+	for i := 0; i < n && !r.failed; i++ {
+		c := all
+		if !global {
+			c.Keyspace, c.Table = string(r.string()), string(r.string())
+		}
+		c.Name = string(r.string())
+		inner := *r
+		c.Type.Code = uint16(r.option(0))
+		if c.Type.Code == typeList || c.Type.Code == typeSet {
+			inner.short()
+			c.Type.Elements = []proxy.Type{{Code: uint16(inner.option(0))}}
+		}
+		out = append(out, c)
+	}
+	return out
+}

@@ -191,3 +191,25 @@ func TestAnythingIsHarmless(t *testing.T) {
 		})
 	})
 }
+
+func TestColumns(t *testing.T) {
+	b := []byte{0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 1, 'k', 0, 1, 't', 0, 1, 'a', 0, 9, 0, 1, 'b', 0, 0x22, 0, 0x0C, 0, 1, 'c', 0, 0x21, 0, 9, 0, 0x0D,
+		0, 0, 0, 1, 0, 0, 0, 1, 7, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}
+	of := func(name string, code uint16, elements ...proxy.Type) proxy.Column {
+		return proxy.Column{Keyspace: "k", Table: "t", Name: name, Type: proxy.Type{Code: code, Elements: elements}}
+	}
+	want := []proxy.Column{of("a", 9), of("b", 0x22, proxy.Type{Code: 0x0C}), of("c", 0x21)}
+	b = b[4:]
+	if d := cmp.Diff(want, Columns(b)); d != "" {
+		t.Error(d)
+	}
+	for i := range b[:35] {
+		if got := Columns(b[:i]); got != nil {
+			t.Errorf("cut at %d: %v", i, got)
+		}
+	}
+	if Columns(body(2, nil)[4:]) != nil {
+		t.Error("metadata that is not there")
+	}
+	rapid.Check(t, func(t *rapid.T) { Columns(append(b[:8:8], rapid.SliceOf(rapid.Byte()).Draw(t, "rest")...)) })
+}

@@ -1,8 +1,10 @@
 package window
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/helenus-db/helenus/capture/literal"
 	"github.com/helenus-db/helenus/capture/trace"
 	"github.com/helenus-db/helenus/capture/value"
 	"github.com/helenus-db/helenus/proxy"
@@ -24,6 +26,32 @@ type decoder struct {
 	client  *proxy.Client // of the sample before
 	process uint64        // its
 	parts   []uint64
+}
+
+// read takes the values of a sample out of its text. false: there is nothing to learn.
+func (d *decoder) read(x *sample) bool {
+	st, values := literal.Read(x.statement, x.keyspace, x.text)
+	if st == nil {
+		one := *x.statement
+		st = &one
+	}
+	x.text, x.values = "", append(x.values[:0], values...)
+	if st.Results = nil; x.response != nil {
+		st.Results = value.Columns(x.response)
+	}
+	if len(st.Variables)+len(st.Results) == 0 {
+		return false
+	}
+	// Two of the same fingerprint are described alike, nearly always.
+	if k := d.known[st.Fingerprint]; k != nil && slices.EqualFunc(k.statement.Variables, st.Variables, alike) && slices.EqualFunc(k.statement.Results, st.Results, alike) {
+		st = k.statement
+	}
+	x.statement = st
+	return true
+}
+
+func alike(a, b proxy.Column) bool {
+	return a.Name == b.Name && a.Table == b.Table && a.Keyspace == b.Keyspace && a.Type.Code == b.Type.Code && len(a.Type.Elements) == len(b.Type.Elements)
 }
 
 // known is what is remembered of a statement.

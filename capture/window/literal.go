@@ -17,7 +17,7 @@ import (
 func (w *Windows) literals(s *sample, e *trace.Execution) {
 	k := w.decoder.known[s.statement.Fingerprint]
 	note := func(c *proxy.Column, b []byte) {
-		if text, ok := literal(&c.Type, b); ok {
+		if text, ok := spell(&c.Type, b); ok {
 			w.book.Literal(c.Keyspace, c.Table, trace.ColumnOf(c.Name), text, e.Process)
 		}
 	}
@@ -35,8 +35,8 @@ func (w *Windows) literals(s *sample, e *trace.Execution) {
 	}
 }
 
-// literal spells a value of a simple type.
-func literal(t *proxy.Type, b []byte) (string, bool) {
+// spell writes out a value of a simple type.
+func spell(t *proxy.Type, b []byte) (string, bool) {
 	if len(b) == 0 {
 		return "", false
 	}

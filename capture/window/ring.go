@@ -25,7 +25,8 @@ type sample struct {
 	failed    bool
 	last      bool
 	inBatch   bool
-	prepared  *proxy.Prepared
+	keyspace  string        // of text
+	text      string        // "", or the statement with its literals
 	values    []proxy.Value // their bytes are in buffer
 	response  []byte        // likewise
 	buffer    []byte
@@ -48,7 +49,7 @@ func newRing(size int) *ring {
 }
 
 // put copies an exchange into the ring. false: there was no room.
-func (r *ring) put(x *proxy.Exchange, st *trace.Statement) bool {
+func (r *ring) put(x *proxy.Exchange, st *trace.Statement, keyspace, text string) bool {
 	var s *sample
 	if r.held.Load() < maxHeld {
 		select {
@@ -60,8 +61,9 @@ func (r *ring) put(x *proxy.Exchange, st *trace.Statement) bool {
 		r.dropped.Add(1)
 		return false
 	}
-	s.fill(x, st)
-	r.held.Add(int64(cap(s.buffer)))
+	s.fill(x, st, text != "")
+	s.keyspace, s.text = keyspace, text
+	r.held.Add(s.size())
 	r.full <- s // never blocks: there are no more samples than room
 	select {
 	case r.wake <- struct{}{}:
@@ -75,7 +77,7 @@ func (r *ring) relieved() bool { return len(r.full) <= cap(r.full)/2 && r.held.L
 
 // give takes a sample back.
 func (r *ring) give(s *sample) {
-	r.held.Add(-int64(cap(s.buffer)))
+	r.held.Add(-s.size())
 	if cap(s.buffer) > maxIdle {
 		s.buffer = nil
 	}
@@ -84,8 +86,12 @@ func (r *ring) give(s *sample) {
 	r.free <- s
 }
 
-func (s *sample) fill(x *proxy.Exchange, st *trace.Statement) {
-	s.statement, s.client, s.prepared, s.t0, s.t1 = st, x.Client, x.Prepared, x.Start, x.End
+// size is the bytes that it holds.
+func (s *sample) size() int64 { return int64(cap(s.buffer) + len(s.text)) }
+
+// fill copies an exchange; with answer the answer too if nothing is known of its columns.
+func (s *sample) fill(x *proxy.Exchange, st *trace.Statement, answer bool) {
+	s.statement, s.client, s.t0, s.t1 = st, x.Client, x.Start, x.End
 	s.rows, s.bytes, s.failed, s.last, s.inBatch = x.Rows, x.ResponseBytes, x.Failed, !x.MorePages && !x.Paged, x.InBatch
 	need := min(len(x.Response), maxResponse)
 	for i := range x.Values {
@@ -96,7 +102,7 @@ func (s *sample) fill(x *proxy.Exchange, st *trace.Statement) {
 		s.buffer = make([]byte, 0, need) // at once: slices into it must not move
 	}
 	s.buffer, s.values, s.response = s.buffer[:0], s.values[:0], nil
-	if !x.Failed && len(st.Results) > 0 {
+	if !x.Failed && (answer || len(st.Results) > 0) {
 		s.response = s.keep(x.Response[:min(len(x.Response), maxResponse)])
 	}
 	for _, v := range x.Values {

@@ -3,6 +3,7 @@ package window
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -392,7 +393,7 @@ func TestRecordAndReplay(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if _, err := w.Record(&file, done); err != ErrRecording {
+	if _, err := w.Record(&file, done); !errors.Is(err, ErrRecording) {
 		t.Error(err)
 	}
 	shopping(w, 0, 600)
@@ -426,8 +427,44 @@ func TestRecordAndReplay(t *testing.T) {
 		}
 	}
 	w.Switch(false)
-	if _, err := w.Record(&file, done); err != ErrOff {
+	if _, err := w.Record(&file, done); !errors.Is(err, ErrOff) {
 		t.Error(err)
+	}
+}
+
+// TestLiteralsInQueries: a QUERY says its values in its text, and brings its columns with the answer. It is the same column, and the
+// same value, as if it had been prepared.
+func TestLiteralsInQueries(t *testing.T) {
+	w, _ := start(t, Options{Never: []string{"shop.users.secret"}})
+	r := rand.New(rand.NewPCG(1, 2))
+	c := &proxy.Client{ID: 1, Address: "10.0.0.1:1"}
+	found := &trace.Statement{Fingerprint: "found", Keyspace: "shop", Table: "users"}
+	for i := range int64(600) {
+		buyer := r.IntN(1_000_000)
+		w.Observe(&proxy.Exchange{Client: c, Start: i * 20e6, End: i*20e6 + 1e6, Rows: 1, Values: []proxy.Value{{Bytes: number(int(i) % 50)}},
+			Response: body(2, [][]byte{number(buyer), []byte("open")})}, orders)
+		answer := []byte{0, 0, 0, 1, 0, 0, 0, 1, 0, 4, 's', 'h', 'o', 'p', 0, 5, 'u', 's', 'e', 'r', 's', 0, 4, 'n', 'a', 'm', 'e', 0, 0x0D, 0, 0, 0, 1, 0, 0, 0, 1, 'x'}
+		w.ObserveText(&proxy.Exchange{Client: c, Opcode: proxy.OpQuery, Start: i*20e6 + 2e6, End: i*20e6 + 3e6, Rows: 1, Response: answer}, found, "shop",
+			fmt.Sprintf("SELECT name FROM users WHERE id = %d AND secret = 'very secret' ALLOW FILTERING", buyer))
+		w.mu.Lock()
+		w.catchUp()
+		w.mu.Unlock()
+	}
+	f := w.Findings()
+	if len(f.Feeds) != 1 || f.Feeds[0].To.Column != "id" || f.Feeds[0].To.Table != "users" || f.Feeds[0].Hits < 400 {
+		t.Errorf("feeds: %+v", f.Feeds)
+	}
+	seen := map[string]uint64{}
+	for _, c := range f.Profiles.Epochs[0].Columns {
+		seen[c.Table+"."+c.Name] = c.Read + c.Bound
+	}
+	if seen["users.id"] != 600 || seen["users.name"] != 600 || seen["users.secret"] != 0 || len(w.book.Document().Epochs[0].Parameters) != 3 {
+		t.Errorf("columns: %v", seen)
+	}
+	w.ObserveText(&proxy.Exchange{Client: c}, found, "", strings.Repeat("x", maxSample+1))
+	w.ObserveText(&proxy.Exchange{Client: c}, found, "", "no CQL")
+	if before := w.Statistics().Columns; before != len(seen) {
+		t.Errorf("%d columns", before)
 	}
 }
 
@@ -480,14 +517,14 @@ func TestObserveKeepsNoSlice(t *testing.T) {
 	st := &trace.Statement{Fingerprint: "a", Variables: []proxy.Column{col("t", "a", tInt)}, Results: []proxy.Column{col("t", "b", tInt)}}
 	value, response := number(1), body(1, [][]byte{number(2)})
 	s := &sample{}
-	s.fill(&proxy.Exchange{Client: &proxy.Client{}, Values: []proxy.Value{{Bytes: value}, {Null: true}}, Response: response}, st)
+	s.fill(&proxy.Exchange{Client: &proxy.Client{}, Values: []proxy.Value{{Bytes: value}, {Null: true}}, Response: response}, st, false)
 	clear(value)
 	clear(response)
 	if s.values[0].Bytes[3] != 1 || len(s.values[1].Bytes) != 0 || s.response[3] != 4 {
 		t.Errorf("sample changed with the caller's slices: %v %v", s.values, s.response)
 	}
 	x := &proxy.Exchange{Client: &proxy.Client{}, Values: []proxy.Value{{Bytes: value}}, Response: response}
-	if n := testing.AllocsPerRun(100, func() { s.fill(x, st) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { s.fill(x, st, false) }); n > 0 {
 		t.Errorf("%v allocations to copy an exchange into a used buffer", n)
 	}
 }
@@ -527,11 +564,11 @@ func TestLiteralText(t *testing.T) {
 		"12345678-9abc-def0-1234-56789abcdef0":    {0x0C, []byte{0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0}},
 		strings.Repeat("1970-01-01T00:00:00Z", 1): {0x0B, make([]byte, 8)},
 	} {
-		if got, ok := literal(&proxy.Type{Code: c.code}, c.b); !ok || got != want {
+		if got, ok := spell(&proxy.Type{Code: c.code}, c.b); !ok || got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if _, ok := literal(&proxy.Type{Code: 0x03}, []byte{1}); ok {
+	if _, ok := spell(&proxy.Type{Code: 0x03}, []byte{1}); ok {
 		t.Error("a blob is spelt")
 	}
 }
@@ -567,7 +604,7 @@ func BenchmarkLearn(b *testing.B) {
 	for i := int64(0); b.Loop(); i++ {
 		s := &sample{}
 		s.fill(&proxy.Exchange{Client: &proxy.Client{ID: 1}, Start: i * 1e5, End: i*1e5 + 1e5, Rows: 1, ResponseBytes: 40, Values: []proxy.Value{{Bytes: number(r.IntN(1000))}},
-			Response: body(2, [][]byte{number(r.IntN(1e6)), []byte("open")})}, &st)
+			Response: body(2, [][]byte{number(r.IntN(1e6)), []byte("open")})}, &st, false)
 		w.learn(w.decoder.decode(s))
 	}
 }

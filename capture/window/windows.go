@@ -149,10 +149,24 @@ func (w *Windows) On() bool { return !w.schedule.off.Load() }
 // Observe takes in a finished exchange that carries values. It copies what it needs, does not block, and drops the exchange
 // if there is no room.
 func (w *Windows) Observe(x *proxy.Exchange, st *trace.Statement) {
-	if st == nil || x.Client == nil || len(st.Variables) == 0 && len(st.Results) == 0 || w.schedule.off.Load() {
+	if st != nil && len(st.Variables)+len(st.Results) > 0 {
+		w.observe(x, st, "", "")
+	}
+}
+
+// ObserveText is Observe for a statement that was not prepared: its values stand in its text. st says what is known of it, but
+// for variables and columns.
+func (w *Windows) ObserveText(x *proxy.Exchange, st *trace.Statement, keyspace, text string) {
+	if len(text) <= maxSample {
+		w.observe(x, st, keyspace, text)
+	}
+}
+
+func (w *Windows) observe(x *proxy.Exchange, st *trace.Statement, keyspace, text string) {
+	if x.Client == nil || w.schedule.off.Load() {
 		return
 	}
-	if !w.ring.put(x, st) {
+	if !w.ring.put(x, st, keyspace, text) {
 		w.schedule.pause(true)
 		return
 	}
@@ -254,6 +268,10 @@ func (w *Windows) rotate(now time.Time) {
 
 // ingest decodes a sample, gives it back, and hands on what it held.
 func (w *Windows) ingest(s *sample) {
+	if s.text != "" && !w.decoder.read(s) {
+		w.ring.give(s)
+		return
+	}
 	e := w.decoder.decode(s)
 	if e != nil && w.book.WantsLiterals(e.Statement) {
 		w.literals(s, e)

@@ -1,0 +1,131 @@
+package capture
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/window"
+	"github.com/helenus-db/helenus/proxy"
+)
+
+// TestLiteralsAreValues: what stands in the text of a QUERY is looked at while a window is open; the statement is counted as ever.
+func TestLiteralsAreValues(t *testing.T) {
+	r := registry(t, Options{Windows: window.Options{Queue: 64}})
+	for i := range 20 {
+		x := r.Statement("hotel", fmt.Sprintf("INSERT INTO guests (id, name) VALUES (%d, 'secret %d')", i, i%3))
+		x.Done(&proxy.Exchange{Client: client, Opcode: proxy.OpQuery, Start: int64(i) * 1e6, End: int64(i)*1e6 + 1})
+	}
+	s := r.Snapshot()
+	if len(s.Statements) != 1 || s.Statements[0].Count != 20 {
+		t.Fatalf("%+v", s.Statements)
+	}
+	seen := map[string]float64{}
+	for _, c := range s.Profiles.Epochs[0].Columns {
+		seen[c.Keyspace+"."+c.Table+"."+c.Name] = c.Distinct
+		if c.Values != nil {
+			t.Error("a snapshot has hashes")
+		}
+	}
+	if seen["hotel.guests.id"] != 20 || seen["hotel.guests.name"] != 3 {
+		t.Errorf("columns: %v", seen)
+	}
+
+	// The same text prepared: it is the record, whatever the proxy was given to keep.
+	x := r.Statement("hotel", "INSERT INTO guests (id, name) VALUES (?, 'constant')")
+	before := r.Windows().Statistics().Observed
+	x.Done(&proxy.Exchange{Client: client, Prepared: &proxy.Prepared{}, Opcode: proxy.OpExecute})
+	if r.Windows().Statistics().Observed != before {
+		t.Error("the literals of a prepared statement are looked at at each execution")
+	}
+	// Children of a BATCH are the same statement with literals or without.
+	literal, marked := r.Statement("hotel", "INSERT INTO guests (id) VALUES (1)"), r.Statement("hotel", "INSERT INTO guests (id) VALUES (?)")
+	if recordOf(literal) != recordOf(marked) || r.Batch(0, []proxy.Record{literal}) != r.Batch(0, []proxy.Record{marked}) {
+		t.Error("a batch knows its children by their literals")
+	}
+	r.Windows().Switch(false)
+	if _, ok := r.Statement("hotel", "INSERT INTO guests (id) VALUES (1)").(*record); !ok {
+		t.Error("the text is kept though nothing is looked at")
+	}
+}
+
+func TestTextsWithoutLiterals(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SELECT a1 FROM t2_3 WHERE k4 = ?": false, "SELECT a FROM t WHERE k = 4": true, "SELECT a FROM t WHERE k='x'": true, "SELECT a FROM t LIMIT 10": true,
+		"": false, "SELECT a FROM t WHERE k = -1": true, "SELECT a FROM t WHERE k = $$x$$": true,
+	} {
+		if mayHaveLiterals(text) != want {
+			t.Errorf("%s: %t", text, !want)
+		}
+	}
+}
+
+func TestRestrictions(t *testing.T) {
+	for text, want := range map[string]string{
+		"SELECT a FROM t WHERE k = 1 AND c > 2 AND d IN (1, 2)": "k =, c >, d IN",
+		"SELECT a FROM t WHERE token(k) > 1":                    "token(k) >",
+		"DELETE FROM t WHERE k = 1 AND (a, b) > (1, 2)":         "k =, (a, b) >",
+		"UPDATE t SET v = 1 WHERE k = 1":                        "k =",
+		"INSERT INTO t (k) VALUES (1)":                          "",
+		"SELECT a FROM t":                                       "",
+	} {
+		st, err := cql.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := restrictions(st); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestFlows: a join done by hand, as the commands, the API and the metrics have it.
+func TestFlows(t *testing.T) {
+	r := registry(t, Options{Windows: window.Options{Queue: 4096}})
+	uuid := proxy.Type{Code: 0x000C}
+	column := func(table, name string) []proxy.Column { return []proxy.Column{{Keyspace: "hotel", Table: table, Name: name, Type: uuid}} }
+	rooms := r.Statement("hotel", "SELECT guest FROM stays WHERE room = ?")
+	rooms.Prepared(&proxy.Prepared{Variables: column("stays", "room"), Results: column("stays", "guest")})
+	guests := r.Statement("hotel", "SELECT name FROM guests WHERE id = ?")
+	guests.Prepared(&proxy.Prepared{Variables: column("guests", "id")})
+	id := func(kind, n int) []byte { return fmt.Appendf(nil, "%08d%08d", kind, n) }
+	for i := range 400 {
+		now := int64(i) * 20e6
+		body := append([]byte{0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 16}, id(2, i)...)
+		rooms.Done(&proxy.Exchange{Client: client, Start: now, End: now + 1e6, Rows: 1, Values: []proxy.Value{{Bytes: id(1, i)}}, Response: body})
+		guests.Done(&proxy.Exchange{Client: client, Start: now + 2e6, End: now + 3e6, Values: []proxy.Value{{Bytes: id(2, i)}}})
+		if i%100 == 99 {
+			r.Windows().Feeds()
+		}
+	}
+	flows := r.Snapshot().Flows()
+	if len(flows) != 1 {
+		t.Fatalf("flows: %+v", flows)
+	}
+	f := flows[0]
+	if f.Saved < 350 || f.Saved > 400 || f.FromCalls != 400 || f.Chain || !strings.Contains(f.FromText, "stays") || !strings.Contains(f.ToText, "guests") || f.Last.IsZero() ||
+		!strings.HasPrefix(f.ID, "f-") || f.ID != r.Snapshot().Flows()[0].ID {
+		t.Errorf("flow: %+v", f)
+	}
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(r)
+	want := strings.NewReader(`# HELP helenus_flow_info 1 for each join that the application does by hand, with the columns that its values travel between; the 50 that were seen most.
+# TYPE helenus_flow_info gauge
+helenus_flow_info{flow="` + f.ID + `",from_column="guest",from_keyspace="hotel",from_table="stays",shape="single",to_column="id",to_keyspace="hotel",to_table="guests"} 1
+# HELP helenus_flows Joins that the application does by hand, found in sampled values.
+# TYPE helenus_flows gauge
+helenus_flows 1
+`)
+	if err := testutil.GatherAndCompare(reg, want, "helenus_flow_info", "helenus_flows"); err != nil {
+		t.Error(err)
+	}
+	// Merging pictures is the same in any order, and a picture merged with itself tells no other flows.
+	s := r.Snapshot()
+	if got := s.Merge(s).Flows(); len(got) != 1 || got[0].Hits != f.Hits {
+		t.Errorf("merged: %+v", got)
+	}
+}
