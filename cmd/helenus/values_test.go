@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/trace"
+	"github.com/helenus-db/helenus/capture/value"
+	"github.com/helenus-db/helenus/capture/window"
+	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/proxy"
+)
+
+func TestFlowsForPeople(t *testing.T) {
+	all := []capture.Flow{{
+		Feed: feed.Feed{From: feed.End{Table: "orders", Column: "buyer"}, To: feed.End{Table: "users", Column: "id\x1b[31m"}, Shape: feed.NPlusOne, Executions: 900, Hits: 880, Decoys: 3,
+			Followed: 0.71, PerExecution: 4.04, LagP50: 1500, LagP99: 12_000, SupportRead: true},
+		ID: "f-12345678", Chain: true, Saved: 1234.4, FromText: "SELECT buyer FROM orders WHERE shop = ?", ToText: "SELECT name FROM users WHERE id = ?",
+	}, {ID: "f-2"}}
+	var out bytes.Buffer
+	if err := printFlows(&out, all, 1, true); err != nil {
+		t.Fatal(err)
+	}
+	want := `FLOW        FROM          TO                 SHAPE                   SUPPORT     CHANCE  FOLLOWED  VALUES  LAG MS  P99 MS  SAVES
+f-12345678  orders.buyer  "users.id\x1b[31m"  n+1, chain, for a write  880 of 900       3  71 %      4.0     1.50    12.0    1234
+
+f-12345678
+  SELECT buyer FROM orders WHERE shop = ?
+  SELECT name FROM users WHERE id = ?
+1 of 2 flows; --limit 0 lists all
+`
+	if got := out.String(); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+		t.Errorf("%s", got)
+	}
+	out.Reset()
+	if err := printFlows(&out, nil, 0, false); err != nil || !strings.Contains(out.String(), "sampling") {
+		t.Error(out.String())
+	}
+}
+
+func TestSamplingForPeople(t *testing.T) {
+	for want, s := range map[string]window.Statistics{
+		"off: no value is looked at. 7 exchanges": {Observed: 7}, "is on. ": {On: true}, "on, and a window is open. ": {On: true, Open: true},
+	} {
+		var out bytes.Buffer
+		if err := printSampling(&out, s); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%q in %s", want, out.String())
+		}
+	}
+}
+
+// TestReplay: a recording is mined without a process, and what is no recording is refused.
+func TestReplay(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "trace.gz")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := trace.NewWriter(f, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := func(table, name string) []proxy.Column {
+		return []proxy.Column{{Keyspace: "k", Table: table, Name: name, Type: proxy.Type{Code: 9}}}
+	}
+	from := &trace.Statement{Fingerprint: "a", Keyspace: "k", Table: "orders", Results: column("orders", "buyer")}
+	to := &trace.Statement{Fingerprint: "b", Keyspace: "k", Table: "users", Variables: column("users", "id")}
+	h := value.Hasher{}
+	for i := range int64(500) {
+		v := h.Of(value.Integer, binary.BigEndian.AppendUint64(nil, uint64(i)*7919))
+		for _, e := range []*trace.Execution{
+			{Statement: from, Start: i * 20e6, End: i*20e6 + 1e6, Rows: 1, Cells: []value.Value{v}}, {Statement: to, Start: i*20e6 + 2e6, End: i*20e6 + 3e6, Binds: []value.Value{v}},
+		} {
+			if err := w.Add(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) (string, error) {
+		var out bytes.Buffer
+		c := root()
+		c.SetArgs(args)
+		c.SetOut(&out)
+		err := c.Execute()
+		return out.String(), err
+	}
+	text, err := run("capture", "replay", file)
+	if err != nil || !strings.Contains(text, "1000 executions; 2 columns; 0 pairs") || !strings.Contains(text, "orders.buyer  users.id") {
+		t.Errorf("%s %v", text, err)
+	}
+	if text, err = run("capture", "replay", "--json", file); err != nil || !strings.Contains(text, `"feeds":[{"from":{"fingerprint":"a"`) {
+		t.Errorf("%s %v", text, err)
+	}
+	if err := os.WriteFile(file, []byte("no trace"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = run("capture", "replay", file); err == nil || exitCode(err) != exitFailed {
+		t.Errorf("no trace: %v", err)
+	}
+	if _, err = run("capture", "replay", filepath.Join(t.TempDir(), "none")); exitCode(err) != exitUsage {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestSettingsReachTheWindows: what is set is what package window is told.
+func TestSettingsReachTheWindows(t *testing.T) {
+	s := config.Defaults()
+	s.SampleValues, s.NeverSample, s.LiteralsAllowed, s.SampleSecret = false, []string{"k.t.c"}, []string{"k.t"}, "secret"
+	o := sampling(s)
+	if !o.Off || o.Never[0] != "k.t.c" || o.LiteralsAllowed[0] != "k.t" || o.Secret != "secret" || o.Rotation.Hours() != 24 || o.Retention.Hours() != 720 {
+		t.Errorf("%+v", o)
+	}
+	s.NeverSample = []string{"password"}
+	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "never-sample") {
+		t.Errorf("%v", err)
+	}
+}
