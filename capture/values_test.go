@@ -87,7 +87,9 @@ func TestRestrictions(t *testing.T) {
 func TestFlows(t *testing.T) {
 	r := registry(t, Options{Windows: window.Options{Queue: 4096}})
 	uuid := proxy.Type{Code: 0x000C}
-	column := func(table, name string) []proxy.Column { return []proxy.Column{{Keyspace: "hotel", Table: table, Name: name, Type: uuid}} }
+	column := func(table, name string) []proxy.Column {
+		return []proxy.Column{{Keyspace: "hotel", Table: table, Name: name, Type: uuid}}
+	}
 	rooms := r.Statement("hotel", "SELECT guest FROM stays WHERE room = ?")
 	rooms.Prepared(&proxy.Prepared{Variables: column("stays", "room"), Results: column("stays", "guest")})
 	guests := r.Statement("hotel", "SELECT name FROM guests WHERE id = ?")

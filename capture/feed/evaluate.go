@@ -32,6 +32,7 @@ type parameter struct {
 	few          []counted // the first distinct values, as long as they are few
 	many         bool      // there were more
 	fresh        bool      // feeds is what the observations say
+	bound        bool      // since Wanting was asked last
 	feeds        []Feed
 }
 
@@ -44,7 +45,7 @@ type counted struct {
 const constantDistinct = 8
 
 func (p *parameter) profile(value uint64) {
-	p.fresh = false
+	p.fresh, p.bound = false, true
 	p.total++
 	if p.many {
 		return

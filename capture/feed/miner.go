@@ -16,7 +16,7 @@ type Options struct {
 
 // Bounds of the miner's memory, as in design/mapping.md 2.8.
 const (
-	maxProcesses  = 16
+	maxProcesses  = 8
 	maxParameters = 1_000
 	maxObserved   = 1 << 17 // observations in all, shared out over the parameters
 	maxPerParam   = 4_096
@@ -33,7 +33,7 @@ const (
 )
 
 // Miner looks for feeds in executions. It is for one goroutine. Its memory is bounded: a few megabytes for one application,
-// some 100 MB at the very worst (sixteen busy processes, a thousand variables).
+// some 120 MB at the very worst (eight busy processes, a thousand variables).
 type Miner struct {
 	random     *rand.Rand
 	numbers    map[string]uint32 // fingerprint -> index into statements
@@ -60,6 +60,20 @@ func New(o Options) *Miner {
 // Statistics returns the miner's counters.
 func (m *Miner) Statistics() Statistics {
 	return Statistics{Dropped: m.refused, Duplicates: m.duplicates, Parameters: len(m.parameters)}
+}
+
+// enough is how many observations of a variable are worth having (design/mapping.md 2.8).
+const enough = 200
+
+// Wanting returns how many of the variables that were bound since it was asked last have too few observations to judge by.
+func (m *Miner) Wanting() (n int) {
+	for _, p := range m.parameters {
+		if p.bound && len(p.observations) < enough && !p.constant() {
+			n++
+		}
+		p.bound = false
+	}
+	return n
 }
 
 // Feeds returns the feeds found so far, sorted. It takes time in proportion to the observations of the variables that

@@ -380,10 +380,10 @@ func TestFeedsOfSimulatedTraffic(t *testing.T) {
 		keep       func(x *proxy.Exchange) bool
 	}{
 		{"hardly a pause, 1 thread", tInt, 1, 20_000, 5 * time.Millisecond, nil},
-		{"hardly a pause, 8 threads", tInt, 8, 20_000, 5 * time.Millisecond, nil},
-		{"hardly a pause, UUIDs, 8 threads", tUUID, 8, 20_000, 5 * time.Millisecond, nil},
+		{"hardly a pause, 8 threads", tInt, 8, 15_000, 5 * time.Millisecond, nil},
+		{"hardly a pause, UUIDs, 8 threads", tUUID, 8, 15_000, 5 * time.Millisecond, nil},
 		{"only a few thousand statements", tInt, 4, 6_000, 20 * time.Millisecond, nil},
-		{"windows of 2 s in 10 s", tInt, 16, 60_000, 20 * time.Millisecond, func(x *proxy.Exchange) bool {
+		{"windows of 2 s in 10 s", tInt, 16, 40_000, 20 * time.Millisecond, func(x *proxy.Exchange) bool {
 			return x.Start%(10*second) < 2*second
 		}},
 	} {

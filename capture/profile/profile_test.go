@@ -94,7 +94,7 @@ func asJSON(t interface{ Fatal(...any) }, d *Document) string {
 func TestDocumentsMergeExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		all := traffic(r, rapid.IntRange(10, 400).Draw(t, "n"))
+		all := traffic(r, rapid.IntRange(10, 150).Draw(t, "n"))
 		n := rapid.IntRange(1, 4).Draw(t, "processes")
 		shares := make([][]*trace.Execution, n)
 		for _, e := range all {

@@ -8,7 +8,8 @@
 // Time windows, not statements: what links two statements is that a value travels from one to the other, and of pairs a
 // sample of one in ten statements has one in a hundred (design/mapping.md 2.0). A window of 2 s opens every 40 s; the first ones
 // follow each other until enough is known to begin with; a statement that was never described before opens an extra one. A window
-// that has looked at its budget of exchanges closes before its time, so a busy application pays no more than a calm one.
+// that has looked at its budget of exchanges closes before its time, so a busy application pays no more than a calm one. While
+// a variable that was bound has less than 200 observations, and there is budget to spare, windows come twice as often.
 // All of it is one atomic load for who asks.
 //
 //	closed -- period, extra, warm --> open -- time or budget is over --> closed

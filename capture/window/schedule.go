@@ -27,13 +27,15 @@ type schedule struct {
 	begun   time.Time // the last tick before the first exchange
 	until   time.Time // of the latest extra window
 	number  int64     // of the period
+	eager   bool      // too little is known: every period is cut in two, and so is the budget
+	were    bool      // due, at the tick before
 }
 
 // settle works out open from the rest. s.mu is held.
 func (s *schedule) settle() { s.open.Store((s.due || s.held) && !s.off.Load() && !s.paused.Load()) }
 
-// tick opens and closes windows.
-func (s *schedule) tick(now time.Time) {
+// tick opens and closes windows. It tells whether one was closed.
+func (s *schedule) tick(now time.Time) (closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.observed.Load()
@@ -42,19 +44,31 @@ func (s *schedule) tick(now time.Time) {
 	}
 	// However many exchanges there are, the first break comes after four windows' time: decoys have to grow old.
 	warm := n < uint64(s.warm) || now.Sub(s.begun) < 4*s.window
-	age := now.Sub(s.started)
-	if number := int64(age / s.period); number != s.number {
+	age, period, limit := now.Sub(s.started), s.period, int64(s.budget)
+	if s.eager {
+		period, limit = max(period/2, s.window), limit/2
+	}
+	if number := int64(age / period); number != s.number {
 		s.number = number
 		s.taken.Store(0)
 	}
-	limit := int64(s.budget)
 	extra := now.Before(s.until)
 	if warm || extra {
 		limit = math.MaxInt64
 	}
 	s.limit.Store(limit)
-	s.due = warm || extra || age%s.period < s.window && s.taken.Load() < limit
+	s.due = warm || extra || age%period < s.window && s.taken.Load() < limit
 	s.settle()
+	closed = s.were && !s.due
+	s.were = s.due
+	return closed
+}
+
+// adapt makes windows more frequent if too little is known, as long as they have budget to spare, and less so again.
+func (s *schedule) adapt(wanting bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.eager = wanting && s.taken.Load() < int64(s.budget)/4
 }
 
 // take counts an exchange that was taken in, and closes the window that has no budget left.

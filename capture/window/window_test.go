@@ -202,6 +202,33 @@ func TestWindowHasABudget(t *testing.T) {
 	}
 }
 
+// TestWindowsAdapt: they come twice as often as long as something that is said is known too little of.
+func TestWindowsAdapt(t *testing.T) {
+	w, c := start(t, Options{Warm: 1})
+	opened := func() (n int) { // in the next ten minutes
+		before := w.Open()
+		for range 1200 {
+			w.tick(c.move(500 * time.Millisecond))
+			if now := w.Open(); now != before {
+				before = now
+				if now {
+					n++
+					shopping(w, 0, 1) // something is bound in every window
+				}
+			}
+		}
+		return n
+	}
+	shopping(w, 0, 1)
+	if n := opened(); n < 25 || n > 30 {
+		t.Errorf("%d windows in ten minutes while little is known", n)
+	}
+	shopping(w, 0, 600)
+	if n := opened(); n < 14 || n > 16 {
+		t.Errorf("%d windows in ten minutes when enough is known", n)
+	}
+}
+
 func TestKillSwitch(t *testing.T) {
 	w, c := start(t, Options{})
 	shopping(w, 0, 600)

@@ -214,9 +214,12 @@ func (w *Windows) some() bool {
 }
 
 func (w *Windows) tick(now time.Time) {
-	w.schedule.tick(now)
+	closed := w.schedule.tick(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if closed {
+		w.schedule.adapt(w.feeds.Wanting() > 0)
+	}
 	if w.expired(now) {
 		w.rotate(now)
 	}

@@ -74,7 +74,7 @@ func (s *Server) record(r *http.Request) (any, error) {
 	}
 	length, err := time.ParseDuration(r.URL.Query().Get("for"))
 	if err != nil || length <= 0 || length > maxRecordFor {
-		return nil, &Error{Status: http.StatusBadRequest, Code: "invalid", Message: "for is how long to record, like 10s, at most " + maxRecordFor.String()}
+		return nil, invalid("for is how long to record, like 10s, at most " + maxRecordFor.String())
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), length)
 	defer cancel()
@@ -82,7 +82,7 @@ func (s *Server) record(r *http.Request) (any, error) {
 	s.o.Log.Info("values are recorded, hashed", "for", length, "actor", d.Actor)
 	_, err = s.o.Windows.Record(&out, ctx.Done())
 	if errors.Is(err, window.ErrOff) || errors.Is(err, window.ErrRecording) {
-		return nil, &Error{Status: http.StatusConflict, Code: "conflict", Message: err.Error()}
+		return nil, &Error{Status: http.StatusConflict, Code: "refused", Message: err.Error()}
 	}
 	return file(out.Bytes()), err
 }

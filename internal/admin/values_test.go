@@ -71,7 +71,7 @@ func TestValues(t *testing.T) {
 	if look(); w.Statistics().Observed != 1 {
 		t.Error("something was looked at though it is off")
 	}
-	if got := code(t, c.Post(ctx, "capture/record?for=50ms", Decision{}, &file)); got != "conflict" {
+	if got := code(t, c.Post(ctx, "capture/record?for=50ms", Decision{}, &file)); got != "refused" {
 		t.Errorf("recorded though it is off: %s", got)
 	}
 	if err := c.Get(ctx, "sampling", &s); err != nil || s.On || s.Observed != 1 {
