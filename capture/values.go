@@ -126,6 +126,19 @@ func restrictions(st cql.Statement) string {
 	return strings.Join(parts, ", ")
 }
 
+// observe hands on the values of an exchange.
+func (r *record) observe(x *proxy.Exchange) {
+	s := r.shape.Load()
+	if s == nil {
+		return
+	}
+	st := s.sampled
+	if p := x.Prepared; p != nil && (len(p.Variables) != len(s.variables) || len(p.Results) != len(s.results)) {
+		st = r.described(p) // the same fingerprint with an IN list of another length
+	}
+	r.registry.windows.Observe(x, st)
+}
+
 // spoken is the record of a statement that comes with its literals while a window is open. One that turns out to have been
 // prepared, or whose window has closed, is the record that it stands for.
 type spoken struct {
@@ -170,16 +183,19 @@ func recordOf(r proxy.Record) *record {
 	return nil
 }
 
-// Done counts an exchange, and looks at the values in the text. Those of bind markers, if it has any, are for the record.
-func (s *spoken) Done(x *proxy.Exchange) {
-	if x.Prepared != nil || x.Opcode != proxy.OpQuery && !x.InBatch || len(x.Values) > 0 || x.Response == nil && !s.writes() {
-		s.record.Done(x)
-		return
+// Done counts exchanges, and looks at the values in the text. Those of bind markers, if it has any, are for the record.
+func (s *spoken) Done(xs []proxy.Exchange) {
+	for i := range xs {
+		x := &xs[i]
+		if x.Prepared != nil || x.Opcode != proxy.OpQuery && !x.InBatch || len(x.Values) > 0 || x.Response == nil && !s.writes() {
+			continue
+		}
+		s.registry.windows.ObserveText(x, &trace.Statement{
+			Fingerprint: s.fingerprint, Keyspace: s.keyspace, Table: s.table, Write: s.writes(), Shape: s.restricted,
+		}, s.in, s.text)
+		x.Values, x.Response = nil, nil // they were looked at
 	}
-	counted := *x
-	counted.Values, counted.Response = nil, nil
-	s.record.Done(&counted)
-	s.registry.windows.ObserveText(x, &trace.Statement{Fingerprint: s.fingerprint, Keyspace: s.keyspace, Table: s.table, Write: s.writes(), Shape: s.restricted}, s.in, s.text)
+	s.record.Done(xs)
 }
 
 // writes tells whether the statement is a write.

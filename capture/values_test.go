@@ -18,7 +18,7 @@ func TestLiteralsAreValues(t *testing.T) {
 	r := registry(t, Options{Windows: window.Options{Queue: 64}})
 	for i := range 20 {
 		x := r.Statement("hotel", fmt.Sprintf("INSERT INTO guests (id, name) VALUES (%d, 'secret %d')", i, i%3))
-		x.Done(&proxy.Exchange{Client: client, Opcode: proxy.OpQuery, Start: int64(i) * 1e6, End: int64(i)*1e6 + 1})
+		x.Done([]proxy.Exchange{{Client: client, Opcode: proxy.OpQuery, Start: int64(i) * 1e6, End: int64(i)*1e6 + 1}})
 	}
 	s := r.Snapshot()
 	if len(s.Statements) != 1 || s.Statements[0].Count != 20 {
@@ -38,7 +38,7 @@ func TestLiteralsAreValues(t *testing.T) {
 	// The same text prepared: it is the record, whatever the proxy was given to keep.
 	x := r.Statement("hotel", "INSERT INTO guests (id, name) VALUES (?, 'constant')")
 	before := r.Windows().Statistics().Observed
-	x.Done(&proxy.Exchange{Client: client, Prepared: &proxy.Prepared{}, Opcode: proxy.OpExecute})
+	x.Done([]proxy.Exchange{{Client: client, Prepared: &proxy.Prepared{}, Opcode: proxy.OpExecute}})
 	if r.Windows().Statistics().Observed != before {
 		t.Error("the literals of a prepared statement are looked at at each execution")
 	}
@@ -98,8 +98,8 @@ func TestFlows(t *testing.T) {
 	for i := range 400 {
 		now := int64(i) * 20e6
 		body := append([]byte{0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 16}, id(2, i)...)
-		rooms.Done(&proxy.Exchange{Client: client, Start: now, End: now + 1e6, Rows: 1, Values: []proxy.Value{{Bytes: id(1, i)}}, Response: body})
-		guests.Done(&proxy.Exchange{Client: client, Start: now + 2e6, End: now + 3e6, Values: []proxy.Value{{Bytes: id(2, i)}}})
+		rooms.Done([]proxy.Exchange{{Client: client, Start: now, End: now + 1e6, Rows: 1, Values: []proxy.Value{{Bytes: id(1, i)}}, Response: body}})
+		guests.Done([]proxy.Exchange{{Client: client, Start: now + 2e6, End: now + 3e6, Values: []proxy.Value{{Bytes: id(2, i)}}}})
 		if i%100 == 99 {
 			r.Windows().Feeds()
 		}

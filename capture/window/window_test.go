@@ -205,6 +205,7 @@ func TestWindowHasABudget(t *testing.T) {
 // TestWindowsAdapt: they come twice as often as long as something that is said is known too little of.
 func TestWindowsAdapt(t *testing.T) {
 	w, c := start(t, Options{Warm: 1})
+	page := 0
 	opened := func() (n int) { // in the next ten minutes
 		before := w.Open()
 		for range 1200 {
@@ -213,7 +214,8 @@ func TestWindowsAdapt(t *testing.T) {
 				before = now
 				if now {
 					n++
-					shopping(w, 0, 1) // something is bound in every window
+					page += 100
+					shopping(w, page, page+2) // something is bound in every window
 				}
 			}
 		}
@@ -223,7 +225,8 @@ func TestWindowsAdapt(t *testing.T) {
 	if n := opened(); n < 25 || n > 30 {
 		t.Errorf("%d windows in ten minutes while little is known", n)
 	}
-	shopping(w, 0, 600)
+	shopping(w, page+100, page+700)
+	page += 700
 	if n := opened(); n < 14 || n > 16 {
 		t.Errorf("%d windows in ten minutes when enough is known", n)
 	}
