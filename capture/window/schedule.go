@@ -39,7 +39,7 @@ func (s *schedule) tick(now time.Time) (closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.observed.Load()
-	if n == 0 {
+	if n == 0 || now.Before(s.begun) { // a clock may have been set back
 		s.begun = now
 	}
 	// However many exchanges there are, the first break comes after four windows' time: decoys have to grow old.
@@ -52,12 +52,13 @@ func (s *schedule) tick(now time.Time) (closed bool) {
 		s.number = number
 		s.taken.Store(0)
 	}
-	extra := now.Before(s.until)
+	extra := now.Before(s.until) && !now.Before(s.until.Add(-s.window))
 	if warm || extra {
 		limit = math.MaxInt64
 	}
 	s.limit.Store(limit)
-	s.due = warm || extra || age%period < s.window && s.taken.Load() < limit
+	phase := (age%period + period) % period // likewise
+	s.due = warm || extra || phase < s.window && s.taken.Load() < limit
 	s.settle()
 	closed = s.were && !s.due
 	s.were = s.due

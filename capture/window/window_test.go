@@ -202,6 +202,25 @@ func TestWindowHasABudget(t *testing.T) {
 	}
 }
 
+// TestClocksThatJump: whatever the clock says, windows open and close.
+func TestClocksThatJump(t *testing.T) {
+	w, c := start(t, Options{Warm: 1})
+	shopping(w, 0, 600)
+	for _, jump := range []time.Duration{-100 * time.Hour, 1000 * time.Hour, -time.Hour, time.Nanosecond} {
+		c.move(jump)
+		open := 0
+		for range 160 {
+			if w.tick(c.move(500 * time.Millisecond)); w.Open() {
+				open++
+			}
+		}
+		if open == 0 || open > 40 {
+			t.Errorf("after a jump of %v: open at %d of 160 ticks", jump, open)
+		}
+		w.Findings()
+	}
+}
+
 // TestWindowsAdapt: they come twice as often as long as something that is said is known too little of.
 func TestWindowsAdapt(t *testing.T) {
 	w, c := start(t, Options{Warm: 1})

@@ -228,7 +228,7 @@ func (w *Windows) tick(now time.Time) {
 // expired tells whether it is time for another key.
 func (w *Windows) expired(now time.Time) bool {
 	if w.options.Secret == "" {
-		return now.Sub(w.keyed) >= w.options.Rotation
+		return now.Sub(w.keyed) >= w.options.Rotation || now.Before(w.keyed) // a clock may have been set back
 	}
 	return w.epoch(now) != w.epoch(w.keyed)
 }

@@ -4,30 +4,46 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/profile"
-	"github.com/helenus-db/helenus/capture/trace"
+	"github.com/helenus-db/helenus/capture/sketch"
 	"github.com/helenus-db/helenus/capture/window"
-	"github.com/helenus-db/helenus/proxy"
 )
 
-func TestValues(t *testing.T) {
-	w := window.New(window.Options{Seed: 1, Ticks: make(chan time.Time)})
-	defer w.Close()
-	st := &trace.Statement{Fingerprint: "f", Keyspace: "k", Table: "t", Variables: []proxy.Column{{Keyspace: "k", Table: "t", Name: "c", Type: proxy.Type{Code: 9}}}}
-	look := func() {
-		w.Observe(&proxy.Exchange{Client: &proxy.Client{}, Values: []proxy.Value{{Bytes: []byte{0, 0, 0, 7}}}}, st)
+// looking plays package window.
+type looking struct{ off bool }
+
+func (l *looking) Statistics() window.Statistics { return window.Statistics{On: !l.off, Observed: 7} }
+
+func (l *looking) Findings() window.Findings {
+	return window.Findings{Profiles: &profile.Document{Epochs: []profile.Epoch{{Columns: []profile.Column{{Name: "c", Values: sketch.New(4)}}}}}}
+}
+
+func (l *looking) Switch(on bool) bool {
+	changed := l.off == on
+	l.off = !on
+	return changed
+}
+
+func (l *looking) Record(out io.Writer, done <-chan struct{}) (int, error) {
+	if l.off {
+		return 0, window.ErrOff
 	}
-	look()
+	<-done
+	return out.Write([]byte("a trace"))
+}
+
+func TestValues(t *testing.T) {
+	w := &looking{}
 	var log bytes.Buffer
 	flow := feed.Feed{From: feed.End{Fingerprint: "a"}, To: feed.End{Fingerprint: "b"}, Hits: 3}
 	p := &parts{}
@@ -60,21 +76,18 @@ func TestValues(t *testing.T) {
 	if err := c.Post(ctx, "capture/record?for=50ms", Decision{Actor: "ann"}, &file); err != nil {
 		t.Fatal(err)
 	}
-	if _, n, err := window.Replay(bytes.NewReader(file)); err != nil || n != 0 {
-		t.Errorf("%d executions: %v", n, err)
+	if string(file) != "a trace" {
+		t.Errorf("%q", file)
 	}
 
 	var s window.Statistics
-	if err := c.Post(ctx, "sampling/off", Decision{Actor: "ann"}, &s); err != nil || s.On || s.Open || w.On() {
+	if err := c.Post(ctx, "sampling/off", Decision{Actor: "ann"}, &s); err != nil || s.On || !w.off {
 		t.Errorf("off: %+v %v", s, err)
-	}
-	if look(); w.Statistics().Observed != 1 {
-		t.Error("something was looked at though it is off")
 	}
 	if got := code(t, c.Post(ctx, "capture/record?for=50ms", Decision{}, &file)); got != "refused" {
 		t.Errorf("recorded though it is off: %s", got)
 	}
-	if err := c.Get(ctx, "sampling", &s); err != nil || s.On || s.Observed != 1 {
+	if err := c.Get(ctx, "sampling", &s); err != nil || s.On || s.Observed != 7 {
 		t.Errorf("%+v %v", s, err)
 	}
 	if err := c.Post(ctx, "sampling/on", Decision{Actor: "bob"}, &s); err != nil || !s.On {
@@ -83,7 +96,7 @@ func TestValues(t *testing.T) {
 	if text := log.String(); !strings.Contains(text, "actor=ann") || !strings.Contains(text, "actor=bob") {
 		t.Errorf("who switched is not in the log: %s", text)
 	}
-	if raw, err := json.Marshal(s); err != nil || !strings.Contains(string(raw), `"observed":1`) {
+	if raw, err := json.Marshal(s); err != nil || !strings.Contains(string(raw), `"observed":7`) {
 		t.Errorf("%s %v", raw, err)
 	}
 }
