@@ -23,8 +23,7 @@ type decoder struct {
 	never   columns
 	known   map[string]*known // by fingerprint
 	refused uint64
-	client  *proxy.Client // of the sample before
-	process uint64        // its
+	clients map[*proxy.Client]uint64 // their processes
 	parts   []uint64
 }
 
@@ -184,24 +183,24 @@ func (d *decoder) partition(st *trace.Statement, k *known, values []proxy.Value)
 	return d.hash.Tuple(d.parts)
 }
 
+// maxClients is how many clients' processes are remembered.
+const maxClients = 4_096
+
 // processOf tells client processes apart as well as the wire allows: what they say of themselves, and their host.
 func (d *decoder) processOf(c *proxy.Client) uint64 {
-	if c == d.client {
-		return d.process
+	if p, ok := d.clients[c]; ok {
+		return p
 	}
 	host := c.Address
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {
 		host = host[:i]
 	}
-	h := uint64(14695981039346656037) // FNV-1a
-	for _, part := range [...]string{host, c.Application, c.Instance, c.Driver} {
-		for i := 0; i < len(part); i++ {
-			h = (h ^ uint64(part[i])) * 1099511628211
-		}
-		h = (h ^ 0xFF) * 1099511628211
+	p := d.hash.Of(value.Text, []byte(strings.Join([]string{host, c.Application, c.Instance, c.Driver}, "\x00"))).Hash
+	if d.clients == nil || len(d.clients) >= maxClients {
+		d.clients = map[*proxy.Client]uint64{}
 	}
-	d.client, d.process = c, h
-	return h
+	d.clients[c] = p
+	return p
 }
 
 // synthetic reports whether a bind variable's name is made up by Cassandra and stands for no column: [limit], [ttl], key(m), ...
