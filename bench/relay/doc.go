@@ -24,7 +24,8 @@
 //
 // All is on one machine: a network would hide most of the latency and none of the CPU time. The backend does nothing, so
 // the proxy's share is as large as it can be. Value windows are open for 2 s in 40 s: most rounds do not meet one, and the
-// median does not show them; a row of its own says what they cost while they are open.
+// median does not show them; a row of its own says what they cost while they are open, and another what counting and windows cost
+// on average, against the same proxy that counts nothing.
 //
 // # The gate
 //

@@ -62,7 +62,9 @@ type parameterKey struct {
 type column struct {
 	Column
 	allowed bool
-	key     bool // it was bound: rows are looked for by it
+	key     bool                  // it was bound: rows are looked for by it
+	numbers [2*65 + 1]uint64      // Numbers, from -65 on
+	classes [value.Classes]uint64 // Classes
 }
 
 // plan is where the values of a statement go.
@@ -93,7 +95,7 @@ func (b *Book) column(keyspace, table, name string) *column {
 	at := place{keyspace, table, name}
 	c := b.columns[at]
 	if c == nil && len(b.columns) < maxColumns {
-		c = &column{Column: Column{Keyspace: keyspace, Table: table, Name: name, Values: sketch.New(columnValues), Classes: map[string]uint64{}}}
+		c = &column{Column: Column{Keyspace: keyspace, Table: table, Name: name, Values: sketch.New(columnValues)}}
 		c.allowed = b.allowed[keyspace] || b.allowed[keyspace+"."+table] || b.allowed[keyspace+"."+table+"."+name]
 		b.columns[at] = c
 	}
@@ -230,7 +232,7 @@ func (b *Book) bound(e *trace.Execution, p *plan) {
 // value takes in one value.
 func (c *column) value(v *value.Value) {
 	c.Bytes.Add(uint64(v.Bytes))
-	c.Classes[v.Class.String()]++
+	c.classes[v.Class]++
 	if v.Class == value.None {
 		return
 	}
@@ -238,10 +240,7 @@ func (c *column) value(v *value.Value) {
 	if !v.Numeric {
 		return
 	}
-	if c.Numbers == nil {
-		c.Numbers = map[int8]uint64{}
-	}
-	c.Numbers[v.Magnitude()]++
+	c.numbers[int(v.Magnitude())+65]++
 	if c.allowed {
 		c.Range = c.Range.merge(&Range{v.Number, v.Number})
 		if c.Coarse == nil {
@@ -309,7 +308,17 @@ func (b *Book) Document() *Document {
 	for _, c := range b.columns {
 		one := c.Column
 		one.Values, one.Distinct, one.Literals, one.Bytes = c.Values.Clone(), c.Values.Distinct(), c.Literals.clone(), c.Bytes.Clone()
-		one.Numbers, one.Coarse, one.Classes = maps.Clone(c.Numbers), maps.Clone(c.Coarse), maps.Clone(c.Classes)
+		one.Coarse, one.Numbers, one.Classes = maps.Clone(c.Coarse), map[int8]uint64{}, map[string]uint64{}
+		for i, n := range c.numbers {
+			if n != 0 {
+				one.Numbers[int8(i-65)] = n
+			}
+		}
+		for i, n := range c.classes {
+			if n != 0 {
+				one.Classes[value.Class(i).String()] = n
+			}
+		}
 		e.Columns = append(e.Columns, one)
 	}
 	for _, p := range b.parameters {

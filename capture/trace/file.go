@@ -179,6 +179,9 @@ func (w *written) execution(known []*Statement) (*Execution, error) {
 func values(data []datum) []value.Value {
 	var out []value.Value
 	for _, d := range data {
+		if d[4] < 0 || d[4] >= value.Classes {
+			continue // of a class that is not known
+		}
 		v := value.Value{Hash: uint64(d[0]), Bytes: uint32(d[1]), Index: uint16(d[2]), Row: uint16(d[3]), Class: value.Class(d[4]), Null: d[6] != 0}
 		if m := d[5]; m >= -64 && m <= 64 {
 			v.Numeric = true

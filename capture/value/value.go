@@ -38,6 +38,7 @@ const (
 	Date
 	Clock
 	Address
+	Classes = iota // how many there are
 )
 
 // String is the class's name.
