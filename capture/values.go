@@ -88,13 +88,18 @@ func (r *Registry) collectValues(out chan<- prometheus.Metric, f window.Statisti
 	}
 }
 
-// described is what has to be known of the statement to look at its values.
-func (r *record) described(p *proxy.Prepared) *trace.Statement {
-	s := &trace.Statement{
-		Fingerprint: r.fingerprint, Keyspace: r.keyspace, Table: r.table,
-		Write: r.writes(), Variables: p.Variables, Results: p.Results,
-		PartitionKey: p.PartitionKey, Shape: r.restricted,
+// statement is what the text of the statement tells of its values: all that this file takes from a record.
+func (r *record) statement() *trace.Statement {
+	return &trace.Statement{
+		Fingerprint: r.fingerprint, Keyspace: r.keyspace, Table: r.table, Shape: r.restricted,
+		Write: r.kind == cql.KindInsert || r.kind == cql.KindUpdate || r.kind == cql.KindDelete,
 	}
+}
+
+// described is what has to be known of the statement, once Cassandra has described it, to look at its values.
+func (r *record) described(p *proxy.Prepared) *trace.Statement {
+	s := r.statement()
+	s.Variables, s.Results, s.PartitionKey = p.Variables, p.Results, p.PartitionKey
 	if r.ranges != nil {
 		s.Ranges = r.ranges(p.Variables)
 	}
@@ -187,18 +192,13 @@ func recordOf(r proxy.Record) *record {
 func (s *spoken) Done(xs []proxy.Exchange) {
 	for i := range xs {
 		x := &xs[i]
-		if x.Prepared != nil || x.Opcode != proxy.OpQuery && !x.InBatch || len(x.Values) > 0 || x.Response == nil && !s.writes() {
+		if x.Prepared != nil || x.Opcode != proxy.OpQuery && !x.InBatch || len(x.Values) > 0 {
 			continue
 		}
-		s.registry.windows.ObserveText(x, &trace.Statement{
-			Fingerprint: s.fingerprint, Keyspace: s.keyspace, Table: s.table, Write: s.writes(), Shape: s.restricted,
-		}, s.in, s.text)
-		x.Values, x.Response = nil, nil // they were looked at
+		if st := s.statement(); st.Write || x.Response != nil {
+			s.registry.windows.ObserveText(x, st, s.in, s.text)
+			x.Values, x.Response = nil, nil // they were looked at
+		}
 	}
 	s.record.Done(xs)
-}
-
-// writes tells whether the statement is a write.
-func (r *record) writes() bool {
-	return r.kind == cql.KindInsert || r.kind == cql.KindUpdate || r.kind == cql.KindDelete
 }
