@@ -32,7 +32,7 @@ func TestForwardingDoesNotAllocate(t *testing.T) {
 	if err := b.warm(); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []shape{{4, 8, 16, false, false}, {5, 8, 16, false, false}, {5, 8, 16, false, true}, {4, 8, 8, true, false}} {
+	for _, s := range []shape{{4, 8, 16, false, false, nil}, {5, 8, 16, false, false, nil}, {5, 8, 16, false, true, nil}, {4, 8, 8, true, false, nil}} {
 		c, err := compare(s, b.turns, b.requests(20_000), b.helenus) // the median leaves out what meets a window
 		if err != nil {
 			t.Fatal(err)

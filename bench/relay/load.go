@@ -16,7 +16,8 @@ type shape struct {
 	version               byte
 	connections, inFlight int
 	large                 bool
-	lz4                   bool // version 5 with compression
+	lz4                   bool     // version 5 with compression
+	tls                   *secured // nil: in the clear
 }
 
 func (s shape) text() string {
@@ -47,6 +48,13 @@ type client struct {
 	begun   time.Time
 }
 
+func (s shape) connect(address string) (*proxytest.Client, error) {
+	if s.tls != nil {
+		return proxytest.DialTLS(address, s.version, s.tls.client)
+	}
+	return proxytest.Dial(address, s.version)
+}
+
 // dial connects and prepares.
 func dial(address string, s shape) (*client, error) {
 	var options []string
@@ -57,8 +65,12 @@ func dial(address string, s shape) (*client, error) {
 	if s.lz4 {
 		f.form, options = wire.LZ4Segments, []string{"COMPRESSION", "lz4"}
 	}
-	c, err := proxytest.Connect(address, s.version, options...)
+	c, err := s.connect(address)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.Startup(options...); err != nil {
+		c.Close()
 		return nil, err
 	}
 	h, body, err := c.Call(wire.OpPrepare, proxytest.PrepareBody(s.version, s.text()))

@@ -64,8 +64,8 @@ type bench struct {
 	direct, splice, helenus *way
 }
 
-func (b *bench) spawn(role, target string) (*process, error) {
-	p, err := spawn(role, target)
+func (b *bench) spawn(role, target string, tls *secured) (*process, error) {
+	p, err := spawn(role, target, tls)
 	if p != nil {
 		b.processes = append(b.processes, p)
 	}
@@ -74,7 +74,7 @@ func (b *bench) spawn(role, target string) (*process, error) {
 
 // start starts the processes and lets Helenus come to the end of its first value window.
 func (b *bench) start() (err error) {
-	if b.backend, err = b.spawn("backend", ""); err != nil {
+	if b.backend, err = b.spawn("backend", "", nil); err != nil {
 		return err
 	}
 	b.direct = &way{name: "direct", address: b.backend.addr}
@@ -86,7 +86,7 @@ func (b *bench) start() (err error) {
 }
 
 func (b *bench) relay(role string) (*way, error) {
-	p, err := b.spawn(role, b.backend.addr)
+	p, err := b.spawn(role, b.backend.addr, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -99,15 +99,18 @@ func (b *bench) stop() {
 	}
 }
 
-// warm asks until the value window that is open at the start has closed.
-func (b *bench) warm() error {
-	f, err := connect(b.helenus.address, shape{version: 4, connections: 1, inFlight: 16})
+// warm asks the Helenus of most rows until the value window that is open at the start has closed.
+func (b *bench) warm() error { return warm(b.helenus, shape{version: 4, connections: 1, inFlight: 16}) }
+
+// warm asks a Helenus until the value window that is open at the start has closed.
+func warm(w *way, s shape) error {
+	f, err := connect(w.address, s)
 	if err != nil {
 		return err
 	}
 	defer f.close()
 	for range 600 {
-		r, err := b.helenus.run(f, 500)
+		r, err := w.run(f, 500)
 		if err != nil || !r.sampling {
 			return err
 		}
@@ -125,17 +128,18 @@ type measurement struct {
 var measurements = []measurement{
 	{"8x16", (*bench).busy},
 	{"64x4", func(b *bench) ([]row, error) {
-		return b.cpu("CPU per request, 64 connections x 4 in flight", shape{4, 64, 4, false, false}, 20_000, 1.15, b.helenus)
+		return b.cpu("CPU per request, 64 connections x 4 in flight", shape{4, 64, 4, false, false, nil}, 20_000, 1.15, b.helenus)
 	}},
 	{"12kB", func(b *bench) ([]row, error) {
-		return b.cpu("CPU per request, 12 kB answers, 8 x 8", shape{4, 8, 8, true, false}, 10_000, 1.25, b.helenus)
+		return b.cpu("CPU per request, 12 kB answers, 8 x 8", shape{4, 8, 8, true, false, nil}, 10_000, 1.25, b.helenus)
 	}},
 	{"v5", func(b *bench) ([]row, error) {
-		return b.cpu("CPU per request, version 5, 8 x 16", shape{5, 8, 16, false, false}, 20_000, 0, b.helenus)
+		return b.cpu("CPU per request, version 5, 8 x 16", shape{5, 8, 16, false, false, nil}, 20_000, 0, b.helenus)
 	}},
 	{"lz4", func(b *bench) ([]row, error) {
-		return b.cpu("CPU per request, version 5 + lz4, decompressed to be counted, 8 x 16", shape{5, 8, 16, false, true}, 20_000, 2, b.helenus)
+		return b.cpu("CPU per request, version 5 + lz4, decompressed to be counted, 8 x 16", shape{5, 8, 16, false, true, nil}, 20_000, 2, b.helenus)
 	}},
+	{"tls", (*bench).secured},
 	{"1x1", (*bench).single},
 	{"64x64", (*bench).many},
 	{"stalled", (*bench).stalled},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	crypto "crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,8 +42,15 @@ func serve(role string) int {
 	var own usage
 	update := func() {}
 	failed := make(chan error, 1)
+	var tls *secured
+	if files := os.Getenv(tlsVariable); files != "" {
+		var err error
+		if tls, err = load(files); err != nil {
+			return complain(err)
+		}
+	}
 	if strings.HasPrefix(name, "helenus") {
-		r, err := startHelenus(target, name)
+		r, err := startHelenus(target, name, tls)
 		if err != nil {
 			return complain(err)
 		}
@@ -57,11 +65,14 @@ func serve(role string) int {
 			return complain(err)
 		}
 		own.Addr = l.Addr().String()
+		if tls != nil {
+			l = crypto.NewListener(l, tls.server)
+		}
 		go func() {
 			if name == "backend" {
 				failed <- backend(l)
 			} else {
-				failed <- splice(l, target)
+				failed <- splice(l, target, tls)
 			}
 		}()
 	}
@@ -148,13 +159,16 @@ type process struct {
 }
 
 // spawn starts a child in a role, before target if it is a relay.
-func spawn(role, target string) (*process, error) {
+func spawn(role, target string, tls *secured) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	c := exec.Command(self)
 	c.Env = append(os.Environ(), roleVariable+"="+role+" "+target)
+	if tls != nil {
+		c.Env = append(c.Env, tlsVariable+"="+tls.files)
+	}
 	c.Stderr = os.Stderr
 	in, err := c.StdinPipe()
 	if err != nil {

@@ -19,9 +19,9 @@ func TestForwardingCostsLikeASplice(t *testing.T) {
 		shape shape
 		must  float64
 	}{
-		"8 x 16":       {shape{4, 8, 16, false, false}, 1.5},
-		"64 x 4":       {shape{4, 64, 4, false, false}, 1.5},
-		"12 kB, 8 x 8": {shape{4, 8, 8, true, false}, 1.75},
+		"8 x 16":       {shape{4, 8, 16, false, false, nil}, 1.5},
+		"64 x 4":       {shape{4, 64, 4, false, false, nil}, 1.5},
+		"12 kB, 8 x 8": {shape{4, 8, 8, true, false, nil}, 1.75},
 	} {
 		best := 1e9
 		for try := 0; try < 3 && best > x.must; try++ {

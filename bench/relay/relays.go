@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	crypto "crypto/tls"
 	"io"
 	"net"
 	"runtime/debug"
@@ -12,8 +13,9 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 )
 
-// splice is the least relay: io.Copy each way, which Linux does by splice(2), without the bytes entering the process.
-func splice(l net.Listener, target string) error {
+// splice is the least relay: io.Copy each way, which Linux does by splice(2), without the bytes entering the process,
+// unless there is TLS.
+func splice(l net.Listener, target string, tls *secured) error {
 	for {
 		front, err := l.Accept()
 		if err != nil {
@@ -21,7 +23,7 @@ func splice(l net.Listener, target string) error {
 		}
 		go func() {
 			defer front.Close()
-			back, err := net.Dial("tcp", target) // #nosec G704 -- the backend that the bench itself started
+			back, err := tls.dial(target)
 			if err != nil {
 				return
 			}
@@ -59,9 +61,12 @@ var schedules = map[string]window.Options{
 // bare is the role of a Helenus that counts nothing.
 const bare = "helenus-bare"
 
-func startHelenus(target, role string) (*relaying, error) {
+func startHelenus(target, role string, tls *secured) (*relaying, error) {
 	r := &relaying{}
 	o := proxy.Options{ContactPoints: []string{target}, Listen: "127.0.0.1:0", Rewriter: unruled{}}
+	if tls != nil {
+		o.Front, o.Back = tls.server, func(string) *crypto.Config { return tls.client }
+	}
 	if role != bare {
 		r.registry = capture.New(capture.Options{Windows: schedules[role]})
 		o.Recorder = r.registry

@@ -19,7 +19,7 @@ func (b *bench) cpu(what string, s shape, requests int, must float64, relay *way
 
 // busy is the load that most is said of: 8 connections x 16 in flight.
 func (b *bench) busy() ([]row, error) {
-	c, err := compare(shape{4, 8, 16, false, false}, b.turns, b.requests(20_000), b.direct, b.splice, b.helenus)
+	c, err := compare(shape{4, 8, 16, false, false, nil}, b.turns, b.requests(20_000), b.direct, b.splice, b.helenus)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (b *bench) busy() ([]row, error) {
 
 // single is one request at a time: what a relay adds to its latency.
 func (b *bench) single() ([]row, error) {
-	c, err := compare(shape{4, 1, 1, false, false}, b.turns, b.requests(2000), b.direct, b.splice, b.helenus)
+	c, err := compare(shape{4, 1, 1, false, false, nil}, b.turns, b.requests(2000), b.direct, b.splice, b.helenus)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (b *bench) many() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := compare(shape{4, 64, 64, false, false}, max(3, b.turns/4), b.requests(100_000), b.splice, b.helenus)
+	c, err := compare(shape{4, 64, 64, false, false, nil}, max(3, b.turns/4), b.requests(100_000), b.splice, b.helenus)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (b *bench) many() ([]row, error) {
 
 // stalled is a neighbour's latency while another client has asked for 24 MB and reads nothing.
 func (b *bench) stalled() ([]row, error) {
-	s := shape{4, 1, 4, false, false}
+	s := shape{4, 1, 4, false, false, nil}
 	var alone, beside [2][]float64 // by relay
 	for i, w := range []*way{b.splice, b.helenus} {
 		f, err := connect(w.address, s)
@@ -102,7 +102,7 @@ func (b *bench) stalled() ([]row, error) {
 
 // stall asks for 2,000 long answers and does not read them.
 func stall(address string) (end func(), err error) {
-	c, err := dial(address, shape{4, 1, 2000, true, false})
+	c, err := dial(address, shape{4, 1, 2000, true, false, nil})
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (b *bench) window() ([]row, error) {
 		return nil, err
 	}
 	defer relay.process.stop()
-	rows, err := b.cpu("CPU per request while a value window is open, 8 x 16", shape{4, 8, 16, false, false}, 20_000, 0, relay)
+	rows, err := b.cpu("CPU per request while a value window is open, 8 x 16", shape{4, 8, 16, false, false, nil}, 20_000, 0, relay)
 	for i := range rows {
 		rows[i].Note = "2 s in 40 s by default; what the one that decodes can not keep up with is not looked at"
 	}
@@ -142,7 +142,7 @@ func (b *bench) capturing() ([]row, error) {
 		}
 		defer ways[i].process.stop()
 	}
-	c, err := compare(shape{4, 8, 16, false, false}, max(6, b.turns), b.requests(150_000), ways...)
+	c, err := compare(shape{4, 8, 16, false, false, nil}, max(6, b.turns), b.requests(150_000), ways...)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (b *bench) idle() ([]row, error) {
 		return nil, err
 	}
 	defer w.process.stop()
-	f, err := connect(w.address, shape{4, connections, 1, false, false})
+	f, err := connect(w.address, shape{4, connections, 1, false, false, nil})
 	if err != nil {
 		return nil, fmt.Errorf("%w (are 11,000 file descriptors allowed? ulimit -n)", err)
 	}
