@@ -237,10 +237,6 @@ func table(st cql.Statement) (cql.TableRef, bool) {
 		return s.Table, true
 	case *cql.Delete:
 		return s.Table, true
-	case *cql.Truncate:
-		return s.Table, true
-	case *cql.Opaque:
-		return s.Table, s.Table.Table != ""
 	case *cql.Batch:
 		var one cql.TableRef
 		for i, child := range s.Statements {
@@ -251,6 +247,9 @@ func table(st cql.Statement) (cql.TableRef, bool) {
 			one = t
 		}
 		return one, len(s.Statements) > 0
+	}
+	if tables := cql.Tables(st); len(tables) > 0 {
+		return tables[0], true
 	}
 	return cql.TableRef{}, false
 }

@@ -14,8 +14,9 @@ import (
 
 // shown is what may be logged of a statement's normalised text.
 func shown(st cql.Statement, text string) string {
-	if o, ok := st.(*cql.Opaque); ok {
-		return o.Verb
+	switch st.Kind() {
+	case cql.KindDDL, cql.KindRole, cql.KindOther:
+		return cql.Verb(st)
 	}
 	return text
 }

@@ -27,7 +27,9 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// Statement is a parsed statement: *Select, *Insert, *Update, *Delete, *Batch, *Use, *Truncate or *Opaque.
+// Statement is a parsed statement: *Select, *Insert, *Update, *Delete, *Batch, *Use, *Truncate; *CreateKeyspace, *CreateTable,
+// *CreateType, *CreateIndex, *CreateView, *CreateFunction, *CreateAggregate, *CreateTrigger, *AlterKeyspace, *AlterTable,
+// *AlterType, *AlterView, *Drop; *Role, *Grant, *GrantRole, *AddIdentity, *ListStatement; or *Describe.
 type Statement interface {
 	// Kind says what the statement does.
 	Kind() Kind
@@ -140,13 +142,32 @@ type Condition struct {
 	Value   Term // as in Relation
 }
 
-// Using holds the USING options, nil where absent.
-type Using struct {
-	Timestamp, TTL Term
-	TTLFirst       bool // both are given and TTL comes first, which matters to the order of markers
+// UsingOption is TTL or else TIMESTAMP, with its value.
+type UsingOption struct {
+	TTL   bool
+	Value Term
 }
 
-// Insert is an INSERT statement: Columns and Values, equally many, or JSON.
+// Using holds the USING options in the order of the text. One that is given again replaces the one before.
+type Using []UsingOption
+
+// Timestamp returns the timestamp, nil if none is given.
+func (u Using) Timestamp() Term { return u.last(false) }
+
+// TTL returns the time to live, nil if none is given.
+func (u Using) TTL() Term { return u.last(true) }
+
+func (u Using) last(ttl bool) (value Term) {
+	for _, o := range u {
+		if o.TTL == ttl {
+			value = o.Value
+		}
+	}
+	return value
+}
+
+// Insert is an INSERT statement: Columns and Values, or JSON. A server that prepares it refuses it if Columns and Values are
+// not equally many; the grammar does not.
 type Insert struct {
 	Table        TableRef
 	Columns      []string
@@ -227,18 +248,6 @@ type Use struct{ Keyspace string }
 // Truncate is a TRUNCATE statement.
 type Truncate struct{ Table TableRef }
 
-// Opaque is a statement that is classified but has no tree.
-type Opaque struct {
-	Class Kind   // KindDDL, KindRole or KindOther
-	Verb  string // for example "CREATE TABLE", always in upper case
-	// Table is the table, view or type that the statement is about; for CREATE INDEX and for triggers the table they
-	// are on; Keyspace alone for statements on keyspaces and for DROP INDEX. Empty if it names none of these.
-	Table TableRef
-	Text  string // as written, without the final semicolon; it may hold a password, so it is not for logs
-
-	nameEnd int // offset after the table's name in Text, 0 if the keyspace of the session does not apply to it
-}
-
 // Kind returns KindSelect.
 func (*Select) Kind() Kind { return KindSelect }
 
@@ -259,9 +268,6 @@ func (*Use) Kind() Kind { return KindUse }
 
 // Kind returns KindTruncate.
 func (*Truncate) Kind() Kind { return KindTruncate }
-
-// Kind returns the class.
-func (s *Opaque) Kind() Kind { return s.Class }
 
 // Term is a value or an expression: *Marker, *Literal, *FunctionCall, *Cast, *TypeCast, *Arithmetic, *Negation, *Tuple,
 // *List, *Set, *Map or *UDT, and within a selection also *ColumnRef, *Field, *Element and *Slice.
@@ -312,6 +318,7 @@ type FunctionCall struct {
 	Keyspace, Name string
 	Args           []Term
 	Star           bool // count(*)
+	OfColumn       bool // writetime, maxwritetime or ttl of a column, an element or a field, which are no functions
 }
 
 // Cast is CAST(term AS type).

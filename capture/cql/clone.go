@@ -2,7 +2,8 @@ package cql
 
 import "slices"
 
-// Clone returns a deep copy of a statement; only strings are shared. nil gives nil.
+// Clone returns a deep copy of a statement; only strings are shared. nil gives nil, and so does a tree of a definition that does not
+// print to CQL.
 func Clone(st Statement) Statement {
 	switch s := st.(type) {
 	case *Select:
@@ -62,11 +63,11 @@ func Clone(st Statement) Statement {
 	case *Truncate:
 		c := *s
 		return &c
-	case *Opaque:
-		c := *s
-		return &c
+	case nil:
+		return nil
 	}
-	return nil
+	c, _ := Parse(st.String()) // a definition, which nobody changes in a hurry
+	return c
 }
 
 // CloneTerm returns a deep copy of a term; nil gives nil.
@@ -82,7 +83,7 @@ func CloneTerm(t Term) Term {
 		c := *t
 		return &c
 	case *FunctionCall:
-		return &FunctionCall{t.Keyspace, t.Name, cloneTerms(t.Args), t.Star}
+		return &FunctionCall{t.Keyspace, t.Name, cloneTerms(t.Args), t.Star, t.OfColumn}
 	case *Cast:
 		return &Cast{CloneTerm(t.Term), cloneType(t.Type)}
 	case *TypeCast:
@@ -147,8 +148,11 @@ func cloneConditions(conditions []Condition) []Condition {
 }
 
 func cloneUsing(u Using) Using {
-	u.Timestamp, u.TTL = CloneTerm(u.Timestamp), CloneTerm(u.TTL)
-	return u
+	c := slices.Clone(u)
+	for i := range c {
+		c[i].Value = CloneTerm(c[i].Value)
+	}
+	return c
 }
 
 func cloneType(t Type) Type {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/helenus-db/helenus/capture/cql/lexer"
 )
 
 // Print is the fingerprint of a statement: the first 16 bytes of the SHA-256 of its normalised text. Statements that
@@ -74,7 +76,7 @@ func FingerprintText(text, keyspace string) (print Print, normalised string, st 
 		good = syntax.Offset
 	}
 	p := printer{normal: true}
-	p.tokens(text, good, 0, MaxUnparsed)
+	p.tokens(text, good)
 	normalised = p.String()
 	return printOf(normalised), normalised, nil, err
 }
@@ -84,24 +86,20 @@ const MaxUnparsed = 4096
 
 // tokens writes a text without a tree: names and keywords in lower case, one blank or none between tokens, "?" for one
 // or several values. What stands after the first good bytes may be anything, a value that was not quoted, say; of that
-// it keeps keywords and symbols only. The keyspace goes before the name that ends at nameEnd, if that is not 0. It stops
-// before it has written more than limit bytes.
-func (p *printer) tokens(text string, good, nameEnd, limit int) {
-	l := lexer{src: text}
+// it keeps keywords and symbols only. It stops before it has written more than MaxUnparsed bytes.
+func (p *printer) tokens(text string, good int) {
+	l := lexer.Lexer{Source: text}
 	last := "("
-	for t := l.next(); t.kind != tokenEnd; t = l.next() {
-		out := text[t.start:t.end]
+	for t := l.Next(); t.Kind != lexer.End; t = l.Next() {
+		out := text[t.Start:t.End]
 		switch {
-		case t.kind == tokenWord && (t.start < good || classOf(out)&reserved != 0):
-			out = fold(out)
-			if !plain(out) && classOf(out) == 0 {
-				out = "?"
-			}
-		case t.kind == tokenQuoted && t.start < good, t.kind == tokenSymbol && out != "?":
+		case t.Kind == lexer.Word && (int(t.Start) < good || t.Keyword.Class()&lexer.Reserved != 0):
+			out = lexer.Fold(out)
+		case (t.Kind == lexer.Quoted || t.Kind == lexer.Empty) && int(t.Start) < good, t.Kind == lexer.Symbol && t.Code != '?':
 		default:
 			out = "?"
 		}
-		if len(out) > limit-p.Len()-2 {
+		if len(out) > MaxUnparsed-p.Len()-2 {
 			return
 		}
 		if out == "?" && (last == "?" || last == "?,") {
@@ -118,10 +116,6 @@ func (p *printer) tokens(text string, good, nameEnd, limit int) {
 		}
 		if !strings.Contains("([.", last) && !slices.Contains([]string{",", ")", "]", ".", ";"}, out) {
 			p.WriteByte(' ')
-		}
-		if t.end == nameEnd && p.keyspace != "" {
-			p.name(p.keyspace)
-			p.WriteByte('.')
 		}
 		p.WriteString(out)
 		last = out

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/helenus-db/helenus/capture/cql/lexer"
 )
 
 // TestFingerprintGolden locks the fingerprints: stores keep them, so a change here orphans what was learnt. Each record
@@ -63,7 +65,7 @@ func TestFingerprintIgnores(t *testing.T) {
 		"shorthand":                     {"UPDATE t SET c += 1 WHERE k = 1", "UPDATE t SET c = c + ? WHERE k = ?", "UPDATE t SET c = c -2 WHERE k = ?"},
 		"the order of USING":            {"INSERT INTO t (a) VALUES (1) USING TTL 1 AND TIMESTAMP ?", "INSERT INTO t (a) VALUES (1) USING TIMESTAMP 1 AND TTL 2"},
 		"values in DDL":                 {"CREATE ROLE r WITH PASSWORD = 'a'", "create role R with password='bb'"},
-		"values of what does not parse": {"SELECT a FROM t WHERE k = 1 AND", "select a from t where k = 'x' and", "SELECT a FROM t WHERE k = ? AND --"},
+		"values of what does not parse": {"SELECT a FROM t WHERE k = 1 AND", "select a from t where k = 'x' and", "SELECT a FROM t WHERE k = ? AND --\n"},
 	}
 	for name, texts := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -132,9 +134,9 @@ func isNameIn(text, word string, err error) bool {
 	if !ok {
 		return false
 	}
-	l := lexer{src: text}
-	for t := l.next(); t.kind != tokenEnd && t.start < syntax.Offset; t = l.next() {
-		if (t.kind == tokenWord || t.kind == tokenQuoted) && strings.Contains(text[t.start:t.end], word) {
+	l := lexer.Lexer{Source: text}
+	for t := l.Next(); t.Kind != lexer.End && int(t.Start) < syntax.Offset; t = l.Next() {
+		if (t.Kind == lexer.Word || t.Kind == lexer.Quoted) && strings.Contains(text[t.Start:t.End], word) {
 			return true
 		}
 	}
@@ -190,7 +192,8 @@ func TestPrint(t *testing.T) {
 }
 
 const typical = `SELECT name, address, phone, rating, created_at, updated_at FROM hotels.reservations_by_guest
-	WHERE guest_id = 4711 AND month IN (1, 2, 3) AND arrival >= '2026-01-01' ORDER BY arrival DESC LIMIT 100 -- page`
+	WHERE guest_id = 4711 AND month IN (1, 2, 3) AND arrival >= '2026-01-01' ORDER BY arrival DESC LIMIT 100 -- page
+`
 
 // TestFingerprintAllocations keeps a fingerprint of a statement that was not seen before cheap.
 func TestFingerprintAllocations(t *testing.T) {
@@ -219,7 +222,7 @@ func BenchmarkFingerprintText(b *testing.B) {
 }
 
 func ExampleFingerprintText() {
-	print, normalised, _, err := FingerprintText("select NAME from users where id in (1, 2, 3) -- who?", "shop")
+	print, normalised, _, err := FingerprintText("select NAME from users where id in (1, 2, 3) -- who?\n", "shop")
 	fmt.Println(print.Short(), normalised, err)
 	// Output: a5093941 SELECT name FROM shop.users WHERE id IN (?) <nil>
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // seed gives a fuzz function the recorded grammar as its seeds.
@@ -41,7 +40,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q\n%q\n%v", text, printed, err)
 		}
-		if diff := cmp.Diff(st, again, same, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(st, again, same); diff != "" {
 			t.Fatalf("%q\n%q\n%s", text, printed, diff)
 		}
 		if third := again.String(); third != printed {

@@ -1,8 +1,9 @@
 package cql
 
 import (
-	"math"
 	"strings"
+
+	"github.com/helenus-db/helenus/capture/cql/lexer"
 )
 
 // printer writes CQL. With normal set it writes the text of a fingerprint instead: tables with keyspace, no values.
@@ -26,7 +27,7 @@ func (p *printer) words(text ...string) {
 }
 
 func (p *printer) name(name string) {
-	if plain(name) {
+	if lexer.Plain(name) {
 		p.WriteString(name)
 		return
 	}
@@ -87,15 +88,7 @@ func (s *Select) print(p *printer) {
 	if s.Distinct {
 		p.WriteString("DISTINCT ")
 	}
-	if len(s.Columns) == 0 {
-		p.WriteByte('*')
-	}
-	p.selection = true
-	for i, c := range s.Columns {
-		p.comma(i)
-		c.print(p)
-	}
-	p.selection = false
+	p.selectors(s.Columns)
 	p.WriteString(" FROM ")
 	p.table(s.Table)
 	p.where(s.Where)
@@ -124,6 +117,18 @@ func (s *Select) print(p *printer) {
 	if s.AllowFiltering {
 		p.WriteString(" ALLOW FILTERING")
 	}
+}
+
+func (p *printer) selectors(selectors []Selector) {
+	if len(selectors) == 0 {
+		p.WriteByte('*')
+	}
+	p.selection = true
+	for i := range selectors {
+		p.comma(i)
+		selectors[i].print(p)
+	}
+	p.selection = false
 }
 
 // String prints the selector as CQL. Unlike the String of its Expr it follows the rules of a selection, where ttl and
@@ -235,19 +240,21 @@ func (p *printer) rowValues(value Term) {
 	value.print(p)
 }
 
-// using writes the options in the order they came in, which a fingerprint does not tell.
+// using writes the options in the order they came in; in a fingerprint, those that count.
 func (p *printer) using(u Using) {
-	words := [...]string{" USING TIMESTAMP ", " USING TTL ", " AND TIMESTAMP ", " AND TTL "}
-	switch {
-	case u.Timestamp == nil || u.TTL == nil:
-		p.after(words[0], u.Timestamp)
-		p.after(words[1], u.TTL)
-	case u.TTLFirst && !p.normal:
-		p.after(words[1], u.TTL)
-		p.after(words[2], u.Timestamp)
-	default:
-		p.after(words[0], u.Timestamp)
-		p.after(words[3], u.TTL)
+	if p.normal {
+		timestamp, ttl := u.Timestamp(), u.TTL()
+		if p.after(" USING TIMESTAMP ", timestamp); timestamp != nil {
+			p.after(" AND TTL ", ttl)
+		} else {
+			p.after(" USING TTL ", ttl)
+		}
+		return
+	}
+	for i, o := range u {
+		p.and(i, " USING ")
+		p.WriteString([...]string{"TIMESTAMP ", "TTL "}[index(o.TTL)])
+		o.Value.print(p)
 	}
 }
 
@@ -358,14 +365,6 @@ func (s *Truncate) print(p *printer) {
 	p.table(s.Table)
 }
 
-func (s *Opaque) print(p *printer) {
-	if !p.normal {
-		p.WriteString(s.Text)
-		return
-	}
-	p.tokens(s.Text, s.secret(), s.nameEnd, math.MaxInt)
-}
-
 // String prints the statement.
 func (s *Select) String() string { return render(s) }
 
@@ -386,6 +385,3 @@ func (s *Use) String() string { return render(s) }
 
 // String prints the statement.
 func (s *Truncate) String() string { return render(s) }
-
-// String returns Text.
-func (s *Opaque) String() string { return render(s) }

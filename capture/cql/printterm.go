@@ -1,5 +1,7 @@
 package cql
 
+import "github.com/helenus-db/helenus/capture/cql/lexer"
+
 // list writes terms between brackets.
 func (p *printer) list(open string, terms []Term, end string) {
 	p.WriteString(open)
@@ -105,7 +107,7 @@ func (f *FunctionCall) print(p *printer) {
 		p.function(f.Keyspace)
 		p.WriteByte('.')
 		p.function(f.Name)
-	case f.Name == "token", p.selection && ofColumn(f.Name):
+	case f.Name == "token", f.OfColumn:
 		p.WriteString(f.Name)
 	default:
 		p.function(f.Name)
@@ -119,7 +121,7 @@ func (f *FunctionCall) print(p *printer) {
 
 // function writes the name of a function or of its keyspace, which must not begin like something else.
 func (p *printer) function(name string) {
-	if plain(name) && classOf(name)&noFunction == 0 {
+	if lexer.Plain(name) && name != "expr" && lexer.Lookup(name).Class()&lexer.NoFunction == 0 {
 		p.WriteString(name)
 		return
 	}
@@ -248,7 +250,7 @@ func (t *Type) print(p *printer) {
 			p.name(t.Keyspace)
 			p.WriteByte('.')
 		}
-		if _, arguments := typeArguments[t.Name]; arguments || classOf(t.Name)&noType != 0 {
+		if _, arguments := typeArguments[t.Name]; arguments || !lexer.Plain(t.Name) || reservedTypes[t.Name] || lexer.Lookup(t.Name).Class()&lexer.NoType != 0 {
 			p.quoted(t.Name, '"')
 		} else {
 			p.name(t.Name)

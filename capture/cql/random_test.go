@@ -193,7 +193,7 @@ func (g trees) primary(depth int, selection bool) Term {
 			return &FunctionCall{Name: "count", Star: true}
 		}
 		name := rapid.SampledFrom([]string{"ttl", "writetime", "maxwritetime"}).Draw(g.t, "metadata")
-		return &FunctionCall{Name: name, Args: []Term{&ColumnRef{g.name()}}}
+		return &FunctionCall{Name: name, Args: []Term{&ColumnRef{g.name()}}, OfColumn: true}
 	case 9:
 		if selection {
 			return &ColumnRef{g.name()}
@@ -202,14 +202,7 @@ func (g trees) primary(depth int, selection bool) Term {
 	return g.value()
 }
 
-// function draws a function's name. In a selection ttl and writetime are not functions of the user's.
-func (g trees) function() string {
-	name := g.name()
-	if ofColumn(name) {
-		return "now"
-	}
-	return name
-}
+func (g trees) function() string { return g.name() }
 
 func (g trees) where() []Relation {
 	relations := make([]Relation, g.number("relations", 1, 3))
@@ -289,12 +282,8 @@ func (g trees) count() Term {
 }
 
 func (g trees) using() (u Using) {
-	if g.flag("timestamp") {
-		u.Timestamp = g.count()
-	}
-	if g.flag("ttl") {
-		u.TTL = g.count()
-		u.TTLFirst = u.Timestamp != nil && g.flag("order")
+	for range g.number("options", 0, 3) {
+		u = append(u, UsingOption{g.flag("ttl"), g.count()})
 	}
 	return u
 }
@@ -360,7 +349,7 @@ func (g trees) update() *Update {
 func (g trees) delete() *Delete {
 	s := &Delete{Table: g.table(), Where: g.where()}
 	if g.flag("timestamp") {
-		s.Using.Timestamp = g.count()
+		s.Using = Using{{false, g.count()}}
 	}
 	for range g.number("deletions", 0, 2) {
 		d := Deletion{Column: g.column()}
@@ -388,7 +377,7 @@ func (g trees) modification() Statement {
 // statement draws a statement and numbers its markers.
 func (g trees) statement() Statement {
 	var st Statement
-	switch g.number("statement", 0, 6) {
+	switch g.number("statement", 0, 12) {
 	case 0, 1, 2:
 		st = g.selectStatement()
 	case 3, 4:
@@ -399,6 +388,12 @@ func (g trees) statement() Statement {
 			b.Statements = append(b.Statements, g.modification())
 		}
 		st = b
+	case 6, 7, 8:
+		st = g.definition()
+	case 9, 10:
+		st = g.administration()
+	case 11:
+		st = g.describe()
 	default:
 		st = rapid.SampledFrom([]Statement{&Use{g.name()}, &Truncate{g.table()}}).Draw(g.t, "other")
 	}

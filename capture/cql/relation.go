@@ -1,5 +1,7 @@
 package cql
 
+import "github.com/helenus-db/helenus/capture/cql/lexer"
+
 func (p *parser) where() []Relation {
 	relations := []Relation{p.relation()}
 	for p.acceptWords("AND") {
@@ -15,11 +17,9 @@ func (p *parser) relation() (r Relation) {
 		r.Token, r.Columns = true, p.columns()
 		r.Op = p.operator(comparison | between)
 		r.Value = p.operand(r.Op)
-	case p.is("("):
-		if after := p.peek(); p.isName(after) || p.text(after) == `""` {
-			l := p.lexer
-			l.next()
-			if t := l.next(); p.symbolAt(t, ",") || p.symbolAt(t, ")") {
+	case p.is('('):
+		if after := p.peek(); isColumn(after) {
+			if t := p.after(after); t.Is(',') || t.Is(')') {
 				return p.multiColumn()
 			}
 		}
@@ -28,21 +28,19 @@ func (p *parser) relation() (r Relation) {
 		}
 		p.next()
 		r = p.relation()
-		p.expect(")")
+		p.expect(')')
 		p.depth--
-	case p.text(p.tok) == "expr" && p.at(p.tok.end) == '(':
-		p.next()
-		p.next()
+	case p.accept(lexer.Expr):
 		r.Op, r.Index = OpExpr, p.name("index")
-		p.expect(",")
+		p.expect(',')
 		r.Value = p.expression(false)
-		p.expect(")")
+		p.expect(')')
 	default:
 		r.Columns = []string{p.column()}
 		operators := comparison | between | membership | containment | like | isNotNull
-		if p.accept("[") {
+		if p.accept('[') {
 			r.Element = p.expression(false)
-			p.expect("]")
+			p.expect(']')
 			operators = comparison
 		}
 		r.Op = p.operator(operators)
@@ -55,12 +53,12 @@ func (p *parser) relation() (r Relation) {
 func (p *parser) multiColumn() Relation {
 	r := Relation{Tuple: true, Columns: p.columns()}
 	row := func() Term {
-		if !p.is("(") {
+		if !p.is('(') {
 			return p.marker("tuple or bind marker")
 		}
-		t := &Tuple{p.terms("(", ")")}
-		if len(t.Elements) != len(r.Columns) {
-			p.fail("as many values as columns")
+		t := &Tuple{p.terms('(', ')')}
+		if len(t.Elements) == 0 {
+			p.fail("term")
 		}
 		return t
 	}
@@ -69,15 +67,15 @@ func (p *parser) multiColumn() Relation {
 		low := row()
 		p.expectWords("AND")
 		r.Value = &Tuple{[]Term{low, row()}}
-	case (r.Op == OpIn || r.Op == OpNotIn) && p.accept("("):
-		t, tuples := &Tuple{}, p.is("(")
-		for more := !p.is(")"); more; more = p.accept(",") {
-			if p.is("(") != tuples {
+	case (r.Op == OpIn || r.Op == OpNotIn) && p.accept('('):
+		t, tuples := &Tuple{}, p.is('(')
+		for more := !p.is(')'); more; more = p.accept(',') {
+			if p.is('(') != tuples {
 				p.fail("tuples only or bind markers only")
 			}
 			t.Elements = append(t.Elements, row())
 		}
-		p.expect(")")
+		p.expect(')')
 		r.Value = t
 	case r.Op == OpIn || r.Op == OpNotIn:
 		r.Value = p.marker("'(' or bind marker")
@@ -115,14 +113,17 @@ var operatorTable = []struct {
 	{isNotNull, OpIsNotNull, []string{"IS", "NOT", "NULL"}},
 }
 
+// opSymbols gives the symbols of the comparisons.
+var opSymbols = [...]byte{OpEQ: '=', OpLT: '<', OpLE: lexer.LessEqual, OpGT: '>', OpGE: lexer.GreaterEqual, OpNE: lexer.NotEqual}
+
 func (p *parser) operator(allowed operators) Op {
-	if p.tok.kind == tokenSymbol && allowed&comparison != 0 {
+	if p.tok.Kind == lexer.Symbol && allowed&comparison != 0 {
 		for op := OpEQ; op <= OpNE; op++ {
-			if p.accept(opNames[op]) {
+			if p.accept(opSymbols[op]) {
 				return op
 			}
 		}
-	} else if p.tok.kind == tokenWord {
+	} else if p.tok.Kind == lexer.Word {
 		for i := range operatorTable {
 			if o := &operatorTable[i]; allowed&o.group != 0 && p.acceptWords(o.words...) {
 				if o.op == OpNotContains && p.acceptWords("KEY") {
@@ -142,27 +143,16 @@ func (p *parser) operand(op Op) Term {
 	case OpIsNotNull:
 		return nil
 	case OpIn, OpNotIn:
-		if !p.is("(") {
+		if !p.is('(') {
 			return p.marker("'(' or bind marker")
 		}
-		return &Tuple{p.terms("(", ")")}
+		return &Tuple{p.terms('(', ')')}
 	case OpBetween:
 		low := p.expression(false)
 		p.expectWords("AND")
 		return &Tuple{[]Term{low, p.expression(false)}}
 	}
 	return p.expression(false)
-}
-
-func (p *parser) ifNotExists() bool { return p.acceptIf("NOT", "EXISTS") }
-
-func (p *parser) acceptIf(words ...string) bool {
-	if !p.isWord("IF") || !p.wordAt(p.peek(), words[0]) {
-		return false
-	}
-	p.next()
-	p.expectWords(words...)
-	return true
 }
 
 // conditions reads IF EXISTS or IF with conditions. A column may itself be called exists.
@@ -172,8 +162,8 @@ func (p *parser) conditions() (exists bool, conditions []Condition) {
 	}
 	if p.isWord("EXISTS") {
 		t := p.peek()
-		operator := p.wordAt(t, "IN") || p.wordAt(t, "NOT") || p.wordAt(t, "CONTAINS")
-		if t.kind != tokenSymbol && !operator || p.symbolAt(t, ";") {
+		operator := wordAt(t, "IN") || wordAt(t, "NOT") || wordAt(t, "CONTAINS")
+		if t.Kind != lexer.Symbol && !operator || t.Is(';') {
 			p.next()
 			return true, nil
 		}

@@ -1,12 +1,16 @@
 package cql
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/helenus-db/helenus/capture/cql/lexer"
+)
 
 // expression reads a sum: the top of the grammar of terms. In a selection it may refer to columns.
 func (p *parser) expression(selection bool) Term {
 	left := p.product(selection)
-	for n := 0; p.is("+") || p.is("-"); n++ {
-		if !selection && p.is("+") {
+	for n := 0; p.is('+') || p.is('-'); n++ {
+		if !selection && p.is('+') {
 			if t := p.peek(); p.columnNext(t) {
 				break
 			}
@@ -18,7 +22,7 @@ func (p *parser) expression(selection bool) Term {
 
 func (p *parser) product(selection bool) Term {
 	left := p.unary(selection)
-	for n := 0; p.is("*") || p.is("/") || p.is("%"); n++ {
+	for n := 0; p.is('*') || p.is('/') || p.is('%'); n++ {
 		left = p.arithmetic(n, left, selection, p.unary)
 	}
 	return left
@@ -30,13 +34,13 @@ func (p *parser) arithmetic(n int, left Term, selection bool, right func(bool) T
 		p.fail("fewer operators")
 		return left
 	}
-	op := p.src[p.tok.start]
+	op := p.tok.Code
 	p.next()
 	return &Arithmetic{op, left, right(selection)}
 }
 
 func (p *parser) unary(selection bool) Term {
-	if !p.accept("-") {
+	if !p.accept('-') {
 		return p.modified(selection)
 	}
 	if !selection {
@@ -53,30 +57,30 @@ func (p *parser) unary(selection bool) Term {
 // modified reads an operand with the fields, elements and slices that a selection may take of it.
 func (p *parser) modified(selection bool) Term {
 	t := p.primary(selection)
-	for n := 0; selection && (p.is(".") || p.is("[")); n++ {
+	for n := 0; selection && (p.is('.') || p.is('[')); n++ {
 		if n >= MaxDepth {
 			p.fail("fewer fields and elements")
 			break
 		}
-		if p.accept(".") {
+		if p.accept('.') {
 			t = &Field{t, p.name("field")}
 			continue
 		}
 		p.next()
 		var from Term
-		if !p.is("..") {
+		if !p.is(lexer.Range) {
 			from = p.expression(false)
 		}
-		if !p.accept("..") {
+		if !p.accept(lexer.Range) {
 			t = &Element{t, from}
 		} else {
 			s := &Slice{Of: t, From: from}
-			if from == nil || !p.is("]") {
+			if from == nil || !p.is(']') {
 				s.To = p.expression(false)
 			}
 			t = s
 		}
-		p.expect("]")
+		p.expect(']')
 	}
 	return t
 }
@@ -92,24 +96,24 @@ func (p *parser) primary(selection bool) Term {
 
 func (p *parser) innermost(selection bool) Term {
 	switch {
-	case p.tok.value() || p.isWord("NULL"):
+	case p.tok.Value() || p.isWord("NULL"):
 		return p.literal()
-	case p.is("?"), p.is(":"):
+	case p.is('?'), p.is(':'):
 		return p.marker("bind marker")
-	case p.is("("):
+	case p.is('('):
 		if t := p.typeCast(selection); t != nil {
 			return t
 		}
-		elements := p.elements(selection, "(", ")")
+		elements := p.elements(selection, '(', ')')
 		if len(elements) == 0 {
 			p.fail("term")
 		}
 		return &Tuple{elements}
-	case p.is("["):
-		return &List{p.elements(selection, "[", "]")}
-	case p.is("{"):
+	case p.is('['):
+		return &List{p.elements(selection, '[', ']')}
+	case p.is('{'):
 		return p.braces(selection)
-	case p.isWord("CAST") && p.symbolAt(p.peek(), "("):
+	case p.isWord("CAST") && p.peek().Is('('):
 		p.next()
 		p.next()
 		t := &Cast{}
@@ -119,11 +123,11 @@ func (p *parser) innermost(selection bool) Term {
 			t.Term = p.primary(false)
 		}
 		p.expectWords("AS")
-		if classOf(p.text(p.tok))&nativeType == 0 || p.tok.kind != tokenWord {
+		if p.tok.Keyword.Class()&lexer.NativeType == 0 {
 			p.fail("native type")
 		}
 		t.Type.Name = p.name("native type")
-		p.expect(")")
+		p.expect(')')
 		return t
 	}
 	return p.call(selection)
@@ -132,13 +136,13 @@ func (p *parser) innermost(selection bool) Term {
 // typeCast reads (type) term, or returns nil without having moved if that is not what stands here. A colon after the
 // bracket begins a bind marker if a plain name follows; otherwise it stands between the key and the value of a map.
 func (p *parser) typeCast(selection bool) Term {
-	if t := p.peek(); !p.isName(t) && t.kind != tokenString && !p.wordAt(t, "SET") {
+	if t := p.peek(); !isName(t) && t.Kind != lexer.String && !wordAt(t, "SET") {
 		return nil
 	}
 	before := *p
 	p.next()
 	typ := p.typ()
-	if p.accept(")") && p.startsOperand(p.tok, selection) && (!p.is(":") || p.columnNext(p.peek())) {
+	if p.accept(')') && p.startsOperand(p.tok, selection) && (!p.is(':') || p.columnNext(p.peek())) {
 		return &TypeCast{typ, p.primary(selection)}
 	}
 	*p = before
@@ -147,39 +151,39 @@ func (p *parser) typeCast(selection bool) Term {
 
 // startsOperand reports whether t, the current token or the one after it, can begin an operand. AS is taken for the
 // word before an alias, although a column could be called so.
-func (p *parser) startsOperand(t token, selection bool) bool {
-	switch t.kind {
-	case tokenSymbol:
-		return strings.Contains("?:([{", p.text(t))
-	case tokenQuoted, tokenWord:
-		if p.wordAt(t, "NULL") {
+func (p *parser) startsOperand(t lexer.Token, selection bool) bool {
+	switch t.Kind {
+	case lexer.Symbol:
+		return strings.IndexByte("?:([{", t.Code) >= 0
+	case lexer.Quoted, lexer.Word:
+		if wordAt(t, "NULL") {
 			return true
 		}
-		if !p.isName(t) && !p.wordAt(t, "TOKEN") {
+		if !isName(t) && !wordAt(t, "TOKEN") {
 			return false
 		}
 		if selection {
-			return !p.wordAt(t, "AS")
+			return !wordAt(t, "AS")
 		}
 		return !p.columnNext(t)
 	}
-	return t.value()
+	return t.Value()
 }
 
 func (p *parser) literal() Term {
 	text := p.text(p.tok)
 	l := &Literal{Text: text}
-	switch p.tok.kind {
-	case tokenString:
+	switch p.tok.Kind {
+	case lexer.String:
 		l.Kind = LiteralString
 		if text[0] == '$' {
 			l.Text = text[2 : len(text)-2]
 		} else {
 			l.Text = unquote(text[1:len(text)-1], "'")
 		}
-	case tokenInteger:
+	case lexer.Integer:
 		l.Kind = LiteralInteger
-	case tokenFloat:
+	case lexer.Float:
 		l.Kind = LiteralFloat
 		switch c := text[len(text)-1] | 0x20; {
 		case c == 'n':
@@ -189,13 +193,13 @@ func (p *parser) literal() Term {
 		case c == 'y':
 			l.Text = "Infinity"
 		}
-	case tokenBoolean:
-		l.Kind, l.Text = LiteralBoolean, fold(text)
-	case tokenDuration:
+	case lexer.Boolean:
+		l.Kind, l.Text = LiteralBoolean, lexer.Fold(text)
+	case lexer.Duration:
 		l.Kind = LiteralDuration
-	case tokenUUID:
+	case lexer.UUID:
 		l.Kind = LiteralUUID
-	case tokenBlob:
+	case lexer.Blob:
 		l.Kind = LiteralBlob
 	default:
 		l.Text = "" // null
@@ -207,8 +211,8 @@ func (p *parser) literal() Term {
 func (p *parser) marker(expected string) Term {
 	m := &Marker{Index: p.markers}
 	switch {
-	case p.accept("?"):
-	case p.accept(":"):
+	case p.accept('?'):
+	case p.accept(':'):
 		m.Name = p.name("name of the bind marker")
 	default:
 		p.fail(expected)
@@ -219,13 +223,13 @@ func (p *parser) marker(expected string) Term {
 }
 
 // terms reads a list of terms, which may be empty.
-func (p *parser) terms(open, end string) []Term { return p.elements(false, open, end) }
+func (p *parser) terms(open, end byte) []Term { return p.elements(false, open, end) }
 
-func (p *parser) elements(selection bool, open, end string) []Term {
+func (p *parser) elements(selection bool, open, end byte) []Term {
 	p.expect(open)
 	var elements []Term
 	if !p.is(end) {
-		for more := true; more; more = p.accept(",") {
+		for more := true; more; more = p.accept(',') {
 			elements = append(elements, p.expression(selection))
 		}
 	}
@@ -235,177 +239,130 @@ func (p *parser) elements(selection bool, open, end string) []Term {
 
 // braces reads a set, a map or a value of a user-defined type.
 func (p *parser) braces(selection bool) Term {
-	if t := p.peek(); !selection && p.isName(t) {
-		if l := (lexer{p.src, t.end}); p.symbolAt(l.next(), ":") {
+	if t := p.peek(); !selection && isName(t) {
+		if p.after(t).Is(':') {
 			return p.udt()
 		}
 	}
-	p.expect("{")
-	if p.accept("}") {
+	p.expect('{')
+	if p.accept('}') {
 		return &Set{}
 	}
 	first := p.expression(selection)
-	if !p.accept(":") {
+	if !p.accept(':') {
 		s := &Set{[]Term{first}}
-		for p.accept(",") {
+		for p.accept(',') {
 			s.Elements = append(s.Elements, p.expression(selection))
 		}
-		p.expect("}")
+		p.expect('}')
 		return s
 	}
 	m := &Map{[]MapEntry{{first, p.expression(selection)}}}
-	for p.accept(",") {
+	for p.accept(',') {
 		key := p.expression(selection)
-		p.expect(":")
+		p.expect(':')
 		m.Entries = append(m.Entries, MapEntry{key, p.expression(selection)})
 	}
-	p.expect("}")
+	p.expect('}')
 	return m
 }
 
 func (p *parser) udt() Term {
 	u := &UDT{}
 	p.next()
-	for more := true; more; more = p.accept(",") {
+	for more := true; more; more = p.accept(',') {
 		name := p.name("field")
-		p.expect(":")
+		p.expect(':')
 		u.Fields = append(u.Fields, FieldValue{name, p.expression(false)})
 	}
-	p.expect("}")
+	p.expect('}')
 	return u
 }
 
 // call reads a function call or, in a selection, the name of a column.
 func (p *parser) call(selection bool) Term {
-	if !p.isName(p.tok) && !p.isWord("TOKEN") {
+	if !isName(p.tok) && !p.isWord("TOKEN") {
 		p.fail("term")
 		return nil
 	}
 	c := &FunctionCall{}
-	l := p.lexer
-	after := l.next()
-	if p.symbolAt(after, ".") {
-		l.next()
-		if after = l.next(); !selection || p.symbolAt(after, "(") {
+	after := p.peek()
+	if after.Is('.') {
+		if after = p.after(p.after(after)); !selection || after.Is('(') {
 			c.Keyspace = p.name("keyspace")
 			p.next()
 		}
 	}
 	switch c.Name = p.nameOf(p.tok); {
-	case !p.symbolAt(after, "(") && selection:
+	case !after.Is('(') && selection:
 		return &ColumnRef{p.name("column")}
-	case !p.symbolAt(after, "("):
+	case !after.Is('('):
 		p.fail("term")
 		return nil
-	case selection && c.Keyspace == "" && ofColumn(c.Name):
-		return p.metadata(c)
-	case !p.isFunction(p.tok):
+	case selection && c.Keyspace == "" && (p.isWord("TTL") || p.isWord("WRITETIME") || p.isWord("MAXWRITETIME")):
+		return p.metadata()
+	case !isFunction(p.tok):
 		p.fail("function")
 		return nil
 	}
-	star := selection && c.Keyspace == "" && p.isWord("count")
+	star := selection && c.Keyspace == "" && p.isWord("COUNT")
 	p.next()
 	if c.Star = star && p.acceptStar(); !c.Star {
-		c.Args = p.elements(selection, "(", ")")
+		c.Args = p.elements(selection, '(', ')')
 	}
 	return c
 }
 
 // acceptStar passes over (*).
 func (p *parser) acceptStar() bool {
-	if !p.symbolAt(p.peek(), "*") {
+	if !p.peek().Is('*') {
 		return false
 	}
 	p.next()
 	p.next()
-	p.expect(")")
+	p.expect(')')
 	return true
 }
 
-// ofColumn reports whether a function asks not for a value but for what is stored beside it.
-func ofColumn(name string) bool {
-	return name == "ttl" || name == "writetime" || name == "maxwritetime"
-}
-
-// metadata reads writetime(column) and its like. A function of the user's own, whose name needs quotes then, is refused
-// because the tree could not tell it apart.
-func (p *parser) metadata(c *FunctionCall) Term {
-	if p.tok.kind != tokenWord {
-		p.fail("another function")
-		return nil
-	}
+// metadata reads writetime(column) and its like, which ask not for a value but for what is stored beside it.
+func (p *parser) metadata() Term {
+	c := &FunctionCall{Name: p.tok.Keyword.String(), OfColumn: true}
 	p.next()
-	p.expect("(")
-	if !p.isName(p.tok) {
+	p.expect('(')
+	if !isName(p.tok) {
 		p.fail("column")
 		return nil
 	}
-	c.Args = []Term{p.modified(true)}
-	p.expect(")")
+	if p.version == V41 {
+		c.Args = []Term{&ColumnRef{p.column()}}
+	} else {
+		c.Args = []Term{p.modified(true)}
+	}
+	p.expect(')')
 	return c
 }
 
 // isFunction reports whether t may name a function.
-func (p *parser) isFunction(t token) bool {
-	if t.kind == tokenQuoted {
-		return p.isName(t)
-	}
-	return p.wordAt(t, "TOKEN") || p.isName(t) && classOf(p.text(t))&noFunction == 0
+func isFunction(t lexer.Token) bool {
+	return wordAt(t, "TOKEN") || isName(t) && t.Keyword.Class()&lexer.NoFunction == 0
 }
 
-// typ reads a type.
-func (p *parser) typ() (t Type) {
-	if p.nested() {
-		return t
-	}
-	defer func() { p.depth-- }()
-	word := ""
-	if p.tok.kind == tokenWord {
-		word = fold(p.text(p.tok))
-	}
-	if n, ok := typeArguments[word]; ok && p.symbolAt(p.peek(), "<") {
+// functionName reads the name of a function, with or without its keyspace.
+func (p *parser) functionName() (keyspace, name string) {
+	if p.peek().Is('.') {
+		keyspace = p.name("keyspace")
 		p.next()
-		p.next()
-		t.Name, t.Args = word, []Type{p.typ()}
-		for i := 1; (i < n || n == 0) && p.accept(","); i++ {
-			t.Args = append(t.Args, p.typ())
-		}
-		if word == "vector" {
-			if p.expect(","); p.tok.kind != tokenInteger {
-				p.fail("dimensions")
-			}
-			t.Dimensions = p.text(p.tok)
-			p.next()
-		}
-		if len(t.Args) < n {
-			p.fail("','")
-		}
-		p.expect(">")
-		return t
 	}
-	switch {
-	case p.tok.kind == tokenString:
-		l, _ := p.literal().(*Literal)
-		return Type{Name: l.Text, Custom: true}
-	case classOf(word)&nativeType != 0 && !p.symbolAt(p.peek(), "."):
-		p.next()
-		return Type{Name: word}
-	}
-	t.UDT = true
-	t.Name = p.typeName(!p.symbolAt(p.peek(), "."))
-	if p.accept(".") {
-		t.Keyspace, t.Name = t.Name, p.typeName(true)
-	}
-	return t
+	return keyspace, p.localFunction()
 }
 
-// typeName reads the name of a user-defined type or, if not last, of its keyspace.
-func (p *parser) typeName(last bool) string {
-	if last && p.tok.kind == tokenWord && classOf(p.text(p.tok))&noType != 0 {
-		p.fail("type")
+// localFunction reads the name of a function without keyspace.
+func (p *parser) localFunction() string {
+	if !isFunction(p.tok) {
+		p.fail("function")
+		return ""
 	}
-	return p.name("type")
+	name := p.nameOf(p.tok)
+	p.next()
+	return name
 }
-
-// typeArguments says how many types each of the types with arguments takes, 0 meaning any number.
-var typeArguments = map[string]int{"frozen": 1, "list": 1, "map": 2, "set": 1, "tuple": 0, "vector": 1}

@@ -40,6 +40,17 @@ func Walk(st Statement, visit func(Term) bool) {
 		for _, child := range s.Statements {
 			Walk(child, visit)
 		}
+	case *CreateTable:
+		w.masks(s.Columns)
+	case *AlterTable:
+		w.masks(s.Columns)
+	case *CreateView:
+		for _, c := range s.Columns {
+			w.term(c.Expr)
+		}
+		w.relations(s.Where)
+	case *CreateAggregate:
+		w.term(s.Initial)
 	}
 }
 
@@ -47,6 +58,14 @@ func Walk(st Statement, visit func(Term) bool) {
 func WalkTerm(t Term, visit func(Term) bool) { walker(visit).term(t) }
 
 type walker func(Term) bool
+
+func (w walker) masks(columns []ColumnDefinition) {
+	for _, c := range columns {
+		if c.Mask != nil {
+			w.terms(c.Mask.Args)
+		}
+	}
+}
 
 func (w walker) relations(relations []Relation) {
 	for _, r := range relations {
@@ -63,12 +82,8 @@ func (w walker) conditions(conditions []Condition) {
 }
 
 func (w walker) using(u Using) {
-	if u.TTLFirst {
-		w.term(u.TTL)
-	}
-	w.term(u.Timestamp)
-	if !u.TTLFirst {
-		w.term(u.TTL)
+	for _, o := range u {
+		w.term(o.Value)
 	}
 }
 
@@ -153,8 +168,8 @@ func Conditional(st Statement) bool {
 	return false
 }
 
-// Tables returns the tables that a statement names, as written and each once, in the order of the text. For an *Opaque
-// it is the table found, if any.
+// Tables returns the tables and views that a statement names, as written and each once, in the order of the text. Types,
+// indexes and functions are none, but CREATE INDEX and triggers name the table they are on.
 func Tables(st Statement) []TableRef {
 	switch s := st.(type) {
 	case *Select:
@@ -167,9 +182,24 @@ func Tables(st Statement) []TableRef {
 		return []TableRef{s.Table}
 	case *Truncate:
 		return []TableRef{s.Table}
-	case *Opaque:
-		if s.Table.Table != "" {
-			return []TableRef{s.Table}
+	case *CreateTable:
+		return []TableRef{s.Table}
+	case *AlterTable:
+		return []TableRef{s.Table}
+	case *CreateIndex:
+		return []TableRef{s.Table}
+	case *CreateTrigger:
+		return []TableRef{s.Table}
+	case *CreateView:
+		return []TableRef{s.View, s.From}
+	case *AlterView:
+		return []TableRef{s.View}
+	case *Drop:
+		switch s.Object {
+		case ObjectTable, ObjectView:
+			return []TableRef{s.Name}
+		case ObjectTrigger:
+			return []TableRef{s.On}
 		}
 	case *Batch:
 		var tables []TableRef

@@ -38,7 +38,7 @@ func (l *LookUp) Writes(st cql.Statement, keyspace string) []*Write {
 		for _, child := range s.Statements {
 			for _, w := range l.Writes(child, keyspace) {
 				if w.timestamp == nil {
-					w.timestamp = s.Using.Timestamp
+					w.timestamp = s.Using.Timestamp()
 				}
 				out = append(out, w)
 			}
@@ -121,13 +121,13 @@ func (l *LookUp) over(t cql.TableRef, keyspace string) bool {
 }
 
 func (l *LookUp) insert(s *cql.Insert, keyspace string) *Write {
-	if !l.over(s.Table, keyspace) {
+	if !l.over(s.Table, keyspace) || s.JSON == nil && len(s.Columns) != len(s.Values) { // the server refuses it
 		return nil
 	}
 	if s.JSON != nil {
 		return l.guard("C6", "INSERT JSON does not say which columns it sets")
 	}
-	w := &Write{LookUp: l, timestamp: s.Using.Timestamp, ttl: s.Using.TTL}
+	w := &Write{LookUp: l, timestamp: s.Using.Timestamp(), ttl: s.Using.TTL()}
 	for i, column := range s.Columns {
 		if column == l.By.Name {
 			w.sets = s.Values[i]
@@ -145,7 +145,7 @@ func (l *LookUp) update(s *cql.Update, keyspace string) *Write {
 	if !l.over(s.Table, keyspace) {
 		return nil
 	}
-	w := &Write{LookUp: l, timestamp: s.Using.Timestamp, ttl: s.Using.TTL}
+	w := &Write{LookUp: l, timestamp: s.Using.Timestamp(), ttl: s.Using.TTL()}
 	for _, a := range s.Assignments {
 		if a.Column != l.By.Name {
 			continue
@@ -170,7 +170,7 @@ func (l *LookUp) delete(s *cql.Delete, keyspace string) *Write {
 	if !l.over(s.Table, keyspace) || s.IfExists || len(s.Conditions) > 0 {
 		return nil
 	}
-	w := &Write{LookUp: l, timestamp: s.Using.Timestamp, clears: len(s.Columns) == 0}
+	w := &Write{LookUp: l, timestamp: s.Using.Timestamp(), clears: len(s.Columns) == 0}
 	for _, d := range s.Columns {
 		w.clears = w.clears || d.Column == l.By.Name
 	}

@@ -13,7 +13,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -173,8 +173,12 @@ func (m *Memory) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch s := st.(type) {
-	case *cql.Opaque:
-		return exec.Answer{}, m.define(s)
+	case *cql.CreateTable:
+		m.define(s)
+		return exec.Answer{}, nil
+	case *cql.Drop:
+		delete(m.tables, s.Name.Keyspace+"."+s.Name.Table)
+		return exec.Answer{}, nil
 	case *cql.Select:
 		return m.read(s, q.Values)
 	}
@@ -192,48 +196,30 @@ func (m *Memory) Write(text string, values [][]byte, timestamp int64) error {
 	return m.write(st, values, &timestamp)
 }
 
-var (
-	ddlName    = regexp.MustCompile(`^(?:CREATE TABLE IF NOT EXISTS|DROP TABLE IF EXISTS) (\w+)\.(\w+)`)
-	ddlColumn  = regexp.MustCompile(`(?m)^    (\w+) ([\w<>, ]+),$`)
-	ddlKey     = regexp.MustCompile(`PRIMARY KEY \(\((\w+)\), (.*)\)`)
-	ddlComment = regexp.MustCompile(`comment = '(.*)'`)
-)
-
 // define carries out the DDL that match.LookUp writes.
-func (m *Memory) define(s *cql.Opaque) error {
-	name := ddlName.FindStringSubmatch(s.Text)
-	if name == nil {
-		return refusal("not DDL of ours: " + s.Text)
-	}
-	full := name[1] + "." + name[2]
-	if s.Verb == "DROP TABLE" {
-		delete(m.tables, full)
-		return nil
-	}
+func (m *Memory) define(s *cql.CreateTable) {
+	full := s.Table.Keyspace + "." + s.Table.Table
 	if m.tables[full] != nil {
-		return nil
+		return
 	}
-	t := schema.Table{Keyspace: name[1], Name: name[2], ID: "id-" + name[2]}
-	key := ddlKey.FindStringSubmatch(s.Text)
-	if c := ddlComment.FindStringSubmatch(s.Text); c != nil {
-		t.Comment = c[1]
-	}
-	clustering := strings.Split(key[2], ", ")
-	for _, c := range ddlColumn.FindAllStringSubmatch(s.Text, -1) {
-		column := schema.Column{Name: c[1], Type: c[2], Kind: schema.Regular, Position: -1}
-		if c[1] == key[1] {
-			column.Kind, column.Position = schema.PartitionKey, 0
+	t := schema.Table{Keyspace: s.Table.Keyspace, Name: s.Table.Table, ID: "id-" + s.Table.Table}
+	for _, o := range s.Properties {
+		if l, ok := o.Value.(*cql.Literal); ok && o.Name == "comment" {
+			t.Comment = l.Text
 		}
-		for i, k := range clustering {
-			if k == c[1] {
-				column.Kind, column.Position = schema.Clustering, i
-				column.Descending = strings.Contains(s.Text, k+" DESC")
-			}
+	}
+	for _, c := range s.Columns {
+		column := schema.Column{Name: c.Name, Type: c.Type.String(), Kind: schema.Regular, Position: -1}
+		if i := slices.Index(s.PartitionKey, c.Name); i >= 0 {
+			column.Kind, column.Position = schema.PartitionKey, i
+		}
+		if i := slices.Index(s.ClusteringKey, c.Name); i >= 0 {
+			column.Kind, column.Position = schema.Clustering, i
+			column.Descending = slices.Contains(s.ClusteringOrder, cql.Ordering{Column: c.Name, Descending: true})
 		}
 		t.Columns = append(t.Columns, column)
 	}
 	m.tables[full] = &table{Table: t, rows: map[string]*row{}}
-	return nil
 }
 
 func (m *Memory) table(ref cql.TableRef) (*table, error) {
@@ -380,6 +366,9 @@ func (m *Memory) write(st cql.Statement, values [][]byte, fallback *int64) error
 		return err
 	}
 	if s, ok := st.(*cql.Insert); ok {
+		if len(s.Columns) != len(s.Values) {
+			return refusal("unmatched column names and values")
+		}
 		for i, c := range s.Columns {
 			v, err := value(t, c, s.Values[i], values)
 			if err != nil {
@@ -409,13 +398,13 @@ func (m *Memory) write(st cql.Statement, values [][]byte, fallback *int64) error
 	if fallback != nil && *fallback != 0 {
 		at = *fallback
 	}
-	if using.Timestamp != nil {
-		if at, err = number(using.Timestamp, values); err != nil {
+	if using.Timestamp() != nil {
+		if at, err = number(using.Timestamp(), values); err != nil {
 			return err
 		}
 	}
-	if using.TTL != nil {
-		ttl, err := timeToLive(using.TTL, values)
+	if using.TTL() != nil {
+		ttl, err := timeToLive(using.TTL(), values)
 		if err != nil {
 			return err
 		}
