@@ -152,7 +152,7 @@ func TestNormalisedTextIsStable(t *testing.T) {
 			t.Fatalf("%s\n%s\n%s\n%v", st, normalised, again, err)
 		}
 		// A normalised text is CQL, except that a collection may be "(?)" where only a collection can be.
-		for _, l := range []string{"'", "0xCAFE", "550E8400", "1y2mo", "-7", "1.5"} {
+		for _, l := range []string{"it's", "0xCAFE", "550E8400", "1y2mo", "-7", "1.5"} {
 			if strings.Contains(strings.ReplaceAll(normalised, `"quo""te"`, ""), l) {
 				t.Fatalf("%s\ntells %s:\n%s", st, l, normalised)
 			}

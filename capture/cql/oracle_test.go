@@ -98,7 +98,7 @@ func (j *judge) ask(texts []string) ([]string, error) {
 	wrote := make(chan error, 1)
 	go func() {
 		for _, text := range texts {
-			_, _ = j.in.WriteString(base64.StdEncoding.EncodeToString([]byte(text)) + "\n")
+			_, _ = j.in.WriteString("." + base64.StdEncoding.EncodeToString([]byte(text)) + "\n")
 		}
 		_ = j.in.WriteByte('\n')
 		wrote <- j.in.Flush()
@@ -116,7 +116,7 @@ func (j *judge) ask(texts []string) ([]string, error) {
 
 // unjudged are refusals that say nothing of the syntax: classes that are not on the class path and types that are not in the
 // schema. The parser names them by loading them.
-var unjudged = []string{"Cannot parse type", "Error setting type", "Unknown type", "Unknown keyspace", "Non-frozen", "ConfigurationException"}
+var unjudged = []string{"Cannot parse type", "Error setting type", "Unknown type", "Unknown keyspace", "Non-frozen", "ConfigurationException", "NoSuchElementException"}
 
 func compareWithServer(t *testing.T, version Version, folder string, n int, seed uint64) {
 	j := startJudge(t, folder)
@@ -278,4 +278,3 @@ func cut(text string) (tokens []string) {
 	}
 	return tokens
 }
-

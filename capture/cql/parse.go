@@ -1,6 +1,10 @@
 package cql
 
-import "github.com/helenus-db/helenus/capture/cql/lexer"
+import (
+	"slices"
+
+	"github.com/helenus-db/helenus/capture/cql/lexer"
+)
 
 func (p *parser) statement() Statement {
 	switch {
@@ -77,6 +81,9 @@ func (p *parser) selectWord(word string) bool {
 	}
 	t := p.peek()
 	if !p.startsOperand(t, true) && !t.Is('*') && !t.Is('-') {
+		return false
+	}
+	if wordAt(t, "AS") && wordAt(p.after(t), "AS") && !isName(p.after(p.after(t))) { // a column called as, or an alias called so
 		return false
 	}
 	p.next()
@@ -185,14 +192,28 @@ func (p *parser) update() Statement {
 	s.Table = p.table()
 	s.Using = p.using()
 	p.expectWords("SET")
-	s.Assignments = append(s.Assignments, p.assignment())
-	for p.accept(',') {
-		s.Assignments = append(s.Assignments, p.assignment())
+	for more := true; more; more = p.accept(',') {
+		at := p.tok
+		a := p.assignment()
+		if p.err == nil && slices.ContainsFunc(s.Assignments, func(before Assignment) bool { return before.clashes(&a) }) {
+			p.tok = at
+			p.fail("another column")
+		}
+		s.Assignments = append(s.Assignments, a)
 	}
 	p.expectWords("WHERE")
 	s.Where = p.where()
 	s.IfExists, s.Conditions = p.conditions()
 	return s
+}
+
+// clashes reports whether both can not be done at once: a column is set as a whole and in another way, or a field is set twice.
+func (a *Assignment) clashes(b *Assignment) bool {
+	if a.Column != b.Column {
+		return false
+	}
+	whole := func(x *Assignment) bool { return x.Op == AssignSet && x.Element == nil && x.Field == "" }
+	return whole(a) || whole(b) || a.Field != "" && a.Field == b.Field
 }
 
 func (p *parser) assignment() Assignment {

@@ -84,6 +84,7 @@ type parser struct {
 	version  Version
 	depth    int
 	markers  int
+	scanned  int // tokens looked at by slices
 	err      *SyntaxError // the first; after it tok is lexer.End for good
 }
 

@@ -145,16 +145,38 @@ func (p *parser) typeCast(selection bool) Term {
 	if p.accept(')') && p.startsOperand(p.tok, selection) && (!p.is(':') || p.columnNext(p.peek())) {
 		return &TypeCast{typ, p.primary(selection)}
 	}
+	before.scanned = p.scanned
 	*p = before
 	return nil
 }
 
-// startsOperand reports whether t, the current token or the one after it, can begin an operand. AS is taken for the
-// word before an alias, although a column could be called so.
+// slices reports whether the bracket t opens a slice and not a list, which only the dots tell, as far as they may be. All
+// such looks together read no more than the text has, so that nesting them does not make them dear.
+func (p *parser) slices(t lexer.Token) bool {
+	l := lexer.Lexer{Source: p.src, Position: int(t.Start)}
+	depth := 0
+	for ; p.scanned < len(p.src); p.scanned++ {
+		switch t := l.Next(); {
+		case t.Kind == lexer.End:
+			return false
+		case t.Is('['), t.Is('('), t.Is('{'):
+			depth++
+		case t.Is(']'), t.Is(')'), t.Is('}'):
+			if depth--; depth == 0 {
+				return false
+			}
+		case t.Is(lexer.Range) && depth == 1:
+			return true
+		}
+	}
+	return false
+}
+
+// startsOperand reports whether t, the current token or the one after it, can begin an operand.
 func (p *parser) startsOperand(t lexer.Token, selection bool) bool {
 	switch t.Kind {
 	case lexer.Symbol:
-		return strings.IndexByte("?:([{", t.Code) >= 0
+		return strings.IndexByte("?:([{", t.Code) >= 0 && !(selection && t.Is('[') && p.slices(t))
 	case lexer.Quoted, lexer.Word:
 		if wordAt(t, "NULL") {
 			return true
@@ -163,11 +185,23 @@ func (p *parser) startsOperand(t lexer.Token, selection bool) bool {
 			return false
 		}
 		if selection {
-			return !wordAt(t, "AS")
+			return p.startsSelected(t)
 		}
 		return !p.columnNext(t)
 	}
 	return t.Value()
+}
+
+// startsSelected tells, for a word in a selection, AS before an alias and PER before PARTITION from columns of these names.
+func (p *parser) startsSelected(t lexer.Token) bool {
+	switch {
+	case wordAt(t, "AS"):
+		after := p.after(t)
+		return !isName(after) || wordAt(after, "AS")
+	case wordAt(t, "PER"):
+		return !wordAt(p.after(t), "PARTITION")
+	}
+	return true
 }
 
 func (p *parser) literal() Term {

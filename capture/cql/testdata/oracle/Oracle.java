@@ -7,7 +7,8 @@ import org.apache.cassandra.cql3.CQLFragmentParser;
 import org.apache.cassandra.cql3.CqlParser;
 
 /**
- * Says what Cassandra's own parser makes of statements: one per line of standard input, in base64; per line of standard output
+ * Says what Cassandra's own parser makes of statements: one per line of standard input, a dot and base64; an empty line asks for the
+ * answers so far. Per line of standard output
  * "+" if it parses, otherwise "-" and why, on one line. No server, no schema and no disk are needed.
  */
 public final class Oracle {
@@ -20,7 +21,7 @@ public final class Oracle {
                 answers.flush();
                 continue;
             }
-            String text = new String(Base64.getDecoder().decode(line), StandardCharsets.UTF_8);
+            String text = new String(Base64.getDecoder().decode(line.substring(1)), StandardCharsets.UTF_8);
             answers.println(judge(text));
         }
         answers.flush();
