@@ -178,7 +178,7 @@ func (p *parser) drop() Statement {
 func (s *Drop) print(p *printer) {
 	p.words("DROP ", s.Object.String(), " ")
 	if s.IfExists {
-		p.WriteString("IF EXISTS ")
+		p.write("IF EXISTS ")
 	}
 	switch s.Object {
 	case ObjectKeyspace:
@@ -194,7 +194,7 @@ func (s *Drop) print(p *printer) {
 		}
 	case ObjectTrigger:
 		p.name(s.Name.Table)
-		p.WriteString(" ON ")
+		p.write(" ON ")
 		p.table(s.On)
 	case ObjectRole:
 		p.roleName(s.Name.Table)
@@ -206,7 +206,7 @@ func (s *Drop) print(p *printer) {
 // Word is a keyword as the value of a property.
 type Word struct{ Text string }
 
-func (w *Word) print(p *printer) { p.WriteString(w.Text) }
+func (w *Word) print(p *printer) { p.write(w.Text) }
 
 // Property is one property of a keyspace, table, view or index. Value is a *Literal, a *Word or a *Map of literals.
 type Property struct {
@@ -258,7 +258,9 @@ func (p *parser) propertyMap() Term {
 		}
 		at, raw := p.tok, p.text(p.tok)
 		key := p.literal()
-		if l, _ := key.(*Literal); l.Kind != LiteralBoolean {
+		if l, _ := key.(*Literal); l.Kind == LiteralBoolean {
+			l.Text = raw // true and TRUE are two keys
+		} else {
 			raw = l.Text
 		}
 		if seen[raw] && p.err == nil {
@@ -280,7 +282,7 @@ func (p *printer) properties(before string, properties []Property) {
 	for i := range properties {
 		p.and(i, before)
 		p.name(properties[i].Name)
-		p.WriteString(" = ")
+		p.write(" = ")
 		properties[i].print(p)
 	}
 }
@@ -294,14 +296,14 @@ func (o *Property) print(p *printer) {
 	if p.collapsed() {
 		return
 	}
-	p.WriteByte('{')
+	p.writeByte('{')
 	for i, e := range m.Entries {
 		p.comma(i)
 		e.Key.print(p)
-		p.WriteString(": ")
+		p.write(": ")
 		e.Value.print(p)
 	}
-	p.WriteByte('}')
+	p.writeByte('}')
 }
 
 // CreateKeyspace is CREATE KEYSPACE.
@@ -364,9 +366,9 @@ func (p *parser) createTrigger() Statement {
 func (s *CreateTrigger) print(p *printer) {
 	p.words("CREATE TRIGGER ", ifNotExists(s.IfNotExists))
 	p.name(s.Name)
-	p.WriteString(" ON ")
+	p.write(" ON ")
 	p.table(s.Table)
-	p.WriteString(" USING ")
+	p.write(" USING ")
 	p.text(s.Class)
 }
 

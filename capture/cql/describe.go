@@ -64,16 +64,16 @@ func (p *parser) described(s *Describe) {
 }
 
 func (s *Describe) print(p *printer) {
-	p.WriteString("DESCRIBE ")
+	p.write("DESCRIBE ")
 	if s.Full {
-		p.WriteString("FULL ")
+		p.write("FULL ")
 	}
 	if s.Only {
-		p.WriteString("ONLY ")
+		p.write("ONLY ")
 	}
-	p.WriteString(s.What)
+	p.write(s.What)
 	if s.What != "" && s.Name != (TableRef{}) {
-		p.WriteByte(' ')
+		p.writeByte(' ')
 	}
 	switch {
 	case s.What == "TYPE":
@@ -86,7 +86,7 @@ func (s *Describe) print(p *printer) {
 		p.name(s.Name.Keyspace)
 	}
 	if s.Internals {
-		p.WriteString(" WITH INTERNALS")
+		p.write(" WITH INTERNALS")
 	}
 }
 
@@ -98,7 +98,7 @@ func (p *printer) described(s *Describe) {
 	}
 	if s.What == "" {
 		p.describable(s.Name.Keyspace)
-		p.WriteByte('.')
+		p.writeByte('.')
 		p.name(s.Name.Table)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/helenus-db/helenus/capture/cql/lexer"
 )
@@ -48,28 +49,49 @@ func ParsePrint(s string) (Print, error) {
 // for none; it qualifies every table that has no keyspace. Literals and markers become "?"; lists of values, tuples and
 // collections become "(?)" whatever their length; equal statements of a batch become one. No literal survives.
 func Normalise(st Statement, keyspace string) string {
-	p := printer{normal: true, keyspace: keyspace}
-	p.Grow(128)
-	st.print(&p)
+	p := normalised(st, keyspace)
+	defer printers.Put(p)
 	return p.String()
 }
 
-// Fingerprint returns the fingerprint of a statement; keyspace as for Normalise.
-func Fingerprint(st Statement, keyspace string) Print { return printOf(Normalise(st, keyspace)) }
+// printers are kept, because the text of most fingerprints is hashed and forgotten.
+var printers = sync.Pool{New: func() any { return &printer{out: make([]byte, 0, 512)} }}
 
-func printOf(normalised string) Print {
-	sum := sha256.Sum256([]byte(normalised))
+// maxKept is the length of the longest text whose memory is used again.
+const maxKept = 64 << 10
+
+// normalised returns a printer that has printed a statement, to be put back.
+func normalised(st Statement, keyspace string) *printer {
+	p, _ := printers.Get().(*printer)
+	if cap(p.out) > maxKept {
+		p.out = nil
+	}
+	*p = printer{out: p.out[:0], normal: true, keyspace: keyspace}
+	st.print(p)
+	return p
+}
+
+// Fingerprint returns the fingerprint of a statement; keyspace as for Normalise.
+func Fingerprint(st Statement, keyspace string) Print {
+	p := normalised(st, keyspace)
+	defer printers.Put(p)
+	return printOf(p.out)
+}
+
+func printOf(text []byte) Print {
+	sum := sha256.Sum256(text)
 	return Print(sum[:16])
 }
 
 // FingerprintText parses and fingerprints a text. If it does not parse, st is nil, err says why, and the fingerprint is
 // made from its tokens: those before the error as they are, after it only the keywords, and "?" for everything that may
 // be a value. Such a normalised text has at most MaxUnparsed bytes.
-func FingerprintText(text, keyspace string) (print Print, normalised string, st Statement, err error) {
+func FingerprintText(text, keyspace string) (print Print, normal string, st Statement, err error) {
 	st, err = Parse(text)
 	if err == nil {
-		normalised = Normalise(st, keyspace)
-		return printOf(normalised), normalised, st, nil
+		p := normalised(st, keyspace)
+		defer printers.Put(p)
+		return printOf(p.out), p.String(), st, nil
 	}
 	good := 0
 	if syntax := (*SyntaxError)(nil); errors.As(err, &syntax) {
@@ -77,8 +99,7 @@ func FingerprintText(text, keyspace string) (print Print, normalised string, st 
 	}
 	p := printer{normal: true}
 	p.tokens(text, good)
-	normalised = p.String()
-	return printOf(normalised), normalised, nil, err
+	return printOf(p.out), p.String(), nil, err
 }
 
 // MaxUnparsed limits the normalised text of a statement that does not parse, in bytes.
@@ -99,7 +120,7 @@ func (p *printer) tokens(text string, good int) {
 		default:
 			out = "?"
 		}
-		if len(out) > MaxUnparsed-p.Len()-2 {
+		if len(out) > MaxUnparsed-len(p.out)-2 {
 			return
 		}
 		if out == "?" && (last == "?" || last == "?,") {
@@ -107,7 +128,7 @@ func (p *printer) tokens(text string, good int) {
 			continue
 		}
 		if last == "?," {
-			p.WriteByte(',')
+			p.writeByte(',')
 			last = ","
 		}
 		if out == "," && last == "?" {
@@ -115,9 +136,9 @@ func (p *printer) tokens(text string, good int) {
 			continue
 		}
 		if !strings.Contains("([.", last) && !slices.Contains([]string{",", ")", "]", ".", ";"}, out) {
-			p.WriteByte(' ')
+			p.writeByte(' ')
 		}
-		p.WriteString(out)
+		p.write(out)
 		last = out
 	}
 }

@@ -40,17 +40,17 @@ func (p *parser) createFunction(replace bool) Statement {
 func (s *CreateFunction) print(p *printer) {
 	p.words("CREATE ", orReplace(s.Replace), "FUNCTION ", ifNotExists(s.IfNotExists))
 	p.qualifiedFunction(TableRef{s.Keyspace, s.Name}.In(p.keyspace))
-	p.WriteString(" (")
+	p.write(" (")
 	for i := range s.Arguments {
 		p.comma(i)
 		s.Arguments[i].print(p)
 	}
-	if p.WriteByte(')'); s.CalledOnNull {
-		p.WriteString(" CALLED")
+	if p.writeByte(')'); s.CalledOnNull {
+		p.write(" CALLED")
 	} else {
-		p.WriteString(" RETURNS NULL")
+		p.write(" RETURNS NULL")
 	}
-	p.WriteString(" ON NULL INPUT RETURNS ")
+	p.write(" ON NULL INPUT RETURNS ")
 	s.Returns.print(p)
 	p.words(" LANGUAGE ", s.Language, " AS ")
 	p.text(s.Body)
@@ -95,33 +95,33 @@ func (p *parser) createAggregate(replace bool) Statement {
 func (s *CreateAggregate) print(p *printer) {
 	p.words("CREATE ", orReplace(s.Replace), "AGGREGATE ", ifNotExists(s.IfNotExists))
 	p.qualifiedFunction(TableRef{s.Keyspace, s.Name}.In(p.keyspace))
-	p.WriteByte(' ')
+	p.writeByte(' ')
 	p.typeList(s.Arguments)
-	p.WriteString(" SFUNC ")
+	p.write(" SFUNC ")
 	p.function(s.State)
-	p.WriteString(" STYPE ")
+	p.write(" STYPE ")
 	s.StateType.print(p)
 	if s.Final != "" {
-		p.WriteString(" FINALFUNC ")
+		p.write(" FINALFUNC ")
 		p.function(s.Final)
 	}
 	p.after(" INITCOND ", s.Initial)
 }
 
 func (p *printer) typeList(types []Type) {
-	p.WriteByte('(')
+	p.writeByte('(')
 	for i := range types {
 		p.comma(i)
 		types[i].print(p)
 	}
-	p.WriteByte(')')
+	p.writeByte(')')
 }
 
 // qualifiedFunction writes the name of a function with its keyspace, if it has one.
 func (p *printer) qualifiedFunction(f TableRef) {
 	if f.Keyspace != "" {
 		p.name(f.Keyspace)
-		p.WriteByte('.')
+		p.writeByte('.')
 	}
 	p.function(f.Table)
 }

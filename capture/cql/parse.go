@@ -96,6 +96,9 @@ func (p *parser) selectors() (selectors []Selector) {
 		return nil
 	}
 	for more := true; more; more = p.accept(',') {
+		if selectors == nil {
+			selectors = make([]Selector, 0, 4)
+		}
 		selectors = append(selectors, p.selector())
 	}
 	return selectors

@@ -85,7 +85,32 @@ type parser struct {
 	depth    int
 	markers  int
 	scanned  int // tokens looked at by slices
+	nodes    nodes
 	err      *SyntaxError // the first; after it tok is lexer.End for good
+}
+
+// nodes are where the commonest parts of a tree are taken from, several at a time.
+type nodes struct {
+	columns  slab[ColumnRef]
+	literals slab[Literal]
+	markers  slab[Marker]
+	names    slab[[1]string]
+}
+
+// slab hands out parts of a piece of memory: first a small one, then larger ones, so that it wastes less than it hands out.
+type slab[T any] struct {
+	free []T
+	size int
+}
+
+func (s *slab[T]) next() *T {
+	if len(s.free) == 0 {
+		s.size = min(max(2*s.size, 4), 64)
+		s.free = make([]T, s.size)
+	}
+	t := &s.free[0]
+	s.free = s.free[1:]
+	return t
 }
 
 // scan reads a token of the version: what is a keyword only in others is a name.

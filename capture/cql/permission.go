@@ -197,66 +197,66 @@ func (p *parser) mbean(pattern bool) string {
 }
 
 func (s *Grant) print(p *printer) {
-	p.WriteString([...]string{"GRANT ", "REVOKE "}[index(s.Revoke)])
+	p.write([...]string{"GRANT ", "REVOKE "}[index(s.Revoke)])
 	p.permissions(s.Permissions)
-	p.WriteString(" ON ")
+	p.write(" ON ")
 	s.On.print(p)
-	p.WriteString([...]string{" TO ", " FROM "}[index(s.Revoke)])
+	p.write([...]string{" TO ", " FROM "}[index(s.Revoke)])
 	p.roleName(s.Role)
 }
 
 func (p *printer) permissions(names []string) {
 	if len(names) == 0 {
-		p.WriteString("ALL PERMISSIONS")
+		p.write("ALL PERMISSIONS")
 	}
 	for i, n := range names {
 		p.comma(i)
-		p.WriteString(n)
+		p.write(n)
 	}
 }
 
 func (r *Resource) print(p *printer) {
 	switch r.Kind {
 	case ResourceKeyspaces:
-		p.WriteString("ALL KEYSPACES")
+		p.write("ALL KEYSPACES")
 	case ResourceKeyspace:
-		p.WriteString("KEYSPACE ")
+		p.write("KEYSPACE ")
 		p.name(r.Name.Keyspace)
 	case ResourceTable:
-		p.WriteString("TABLE ")
+		p.write("TABLE ")
 		p.table(r.Name)
 	case ResourceTables:
-		p.WriteString("ALL TABLES IN KEYSPACE ")
+		p.write("ALL TABLES IN KEYSPACE ")
 		p.name(r.Name.Keyspace)
 	case ResourceRoles:
-		p.WriteString("ALL ROLES")
+		p.write("ALL ROLES")
 	case ResourceRole:
-		p.WriteString("ROLE ")
+		p.write("ROLE ")
 		p.roleName(r.Name.Table)
 	case ResourceFunctions:
-		p.WriteString("ALL FUNCTIONS")
+		p.write("ALL FUNCTIONS")
 	case ResourceFunctionsOfKeyspace:
-		p.WriteString("ALL FUNCTIONS IN KEYSPACE ")
+		p.write("ALL FUNCTIONS IN KEYSPACE ")
 		p.name(r.Name.Keyspace)
 	case ResourceFunction:
-		p.WriteString("FUNCTION ")
+		p.write("FUNCTION ")
 		p.qualifiedFunction(r.Name.In(p.keyspace))
 		p.typeList(r.Arguments)
 	case ResourceMBeans:
-		p.WriteString("ALL MBEANS")
+		p.write("ALL MBEANS")
 	case ResourceMBean:
-		p.WriteString("MBEAN ")
+		p.write("MBEAN ")
 		p.text(r.Name.Table)
 	case ResourceMBeanPattern:
-		p.WriteString("MBEANS ")
+		p.write("MBEANS ")
 		p.text(r.Name.Table)
 	}
 }
 
 func (s *GrantRole) print(p *printer) {
-	p.WriteString([...]string{"GRANT ", "REVOKE "}[index(s.Revoke)])
+	p.write([...]string{"GRANT ", "REVOKE "}[index(s.Revoke)])
 	p.roleName(s.Role)
-	p.WriteString([...]string{" TO ", " FROM "}[index(s.Revoke)])
+	p.write([...]string{" TO ", " FROM "}[index(s.Revoke)])
 	p.roleName(s.From)
 }
 
@@ -305,24 +305,24 @@ func (p *parser) list() Statement {
 }
 
 func (s *ListStatement) print(p *printer) {
-	p.WriteString("LIST ")
+	p.write("LIST ")
 	switch s.Lists {
 	case ListUsers:
-		p.WriteString("USERS")
+		p.write("USERS")
 	case ListRoles:
-		p.WriteString("ROLES")
+		p.write("ROLES")
 	default:
 		p.permissions(s.Permissions)
 	}
 	if s.On != nil {
-		p.WriteString(" ON ")
+		p.write(" ON ")
 		s.On.print(p)
 	}
 	if s.Of != nil {
-		p.WriteString(" OF ")
+		p.write(" OF ")
 		p.roleName(*s.Of)
 	}
 	if s.NoRecursive {
-		p.WriteString(" NORECURSIVE")
+		p.write(" NORECURSIVE")
 	}
 }

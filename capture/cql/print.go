@@ -8,7 +8,7 @@ import (
 
 // printer writes CQL. With normal set it writes the text of a fingerprint instead: tables with keyspace, no values.
 type printer struct {
-	strings.Builder
+	out       []byte
 	normal    bool
 	keyspace  string
 	selection bool // within a selection, where writetime and ttl are functions
@@ -20,47 +20,53 @@ func render(n interface{ print(*printer) }) string {
 	return p.String()
 }
 
+func (p *printer) String() string { return string(p.out) }
+
+func (p *printer) write(text string) { p.out = append(p.out, text...) }
+
+func (p *printer) writeByte(c byte) { p.out = append(p.out, c) }
+
 func (p *printer) words(text ...string) {
 	for _, t := range text {
-		p.WriteString(t)
+		p.write(t)
 	}
 }
 
 func (p *printer) name(name string) {
 	if lexer.Plain(name) {
-		p.WriteString(name)
+		p.write(name)
 		return
 	}
 	p.quoted(name, '"')
 }
 
 func (p *printer) quoted(text string, quote byte) {
-	p.WriteByte(quote)
+	p.writeByte(quote)
 	for {
 		n := strings.IndexByte(text, quote)
 		if n < 0 {
 			break
 		}
-		p.WriteString(text[:n+1])
-		p.WriteByte(quote)
+		p.write(text[:n+1])
+		p.writeByte(quote)
 		text = text[n+1:]
 	}
-	p.WriteString(text)
-	p.WriteByte(quote)
+	p.write(text)
+	p.writeByte(quote)
 }
 
 func (p *printer) names(names []string) {
-	p.WriteByte('(')
+	p.writeByte('(')
 	for i, n := range names {
 		p.comma(i)
 		p.name(n)
 	}
-	p.WriteByte(')')
+	p.writeByte(')')
 }
 
 func (p *printer) comma(i int) {
 	if i > 0 {
-		p.WriteString(", ")
+		p.write(", ")
 	}
 }
 
@@ -69,33 +75,33 @@ func (p *printer) and(i int, before string) {
 	if i > 0 {
 		before = " AND "
 	}
-	p.WriteString(before)
+	p.write(before)
 }
 
 func (p *printer) table(t TableRef) {
 	if t = t.In(p.keyspace); t.Keyspace != "" {
 		p.name(t.Keyspace)
-		p.WriteByte('.')
+		p.writeByte('.')
 	}
 	p.name(t.Table)
 }
 
 func (s *Select) print(p *printer) {
-	p.WriteString("SELECT ")
+	p.write("SELECT ")
 	if s.JSON {
-		p.WriteString("JSON ")
+		p.write("JSON ")
 	}
 	if s.Distinct {
-		p.WriteString("DISTINCT ")
+		p.write("DISTINCT ")
 	}
 	p.selectors(s.Columns)
-	p.WriteString(" FROM ")
+	p.write(" FROM ")
 	p.table(s.Table)
 	p.where(s.Where)
 	p.selection = true
 	for i, g := range s.GroupBy {
 		if i == 0 {
-			p.WriteString(" GROUP BY ")
+			p.write(" GROUP BY ")
 		}
 		p.comma(i)
 		g.print(p)
@@ -103,25 +109,25 @@ func (s *Select) print(p *printer) {
 	p.selection = false
 	for i, o := range s.OrderBy {
 		if i == 0 {
-			p.WriteString(" ORDER BY ")
+			p.write(" ORDER BY ")
 		}
 		p.comma(i)
 		p.name(o.Column)
 		p.after(" ANN OF ", o.ANN)
 		if o.Descending {
-			p.WriteString(" DESC")
+			p.write(" DESC")
 		}
 	}
 	p.after(" PER PARTITION LIMIT ", s.PerPartitionLimit)
 	p.after(" LIMIT ", s.Limit)
 	if s.AllowFiltering {
-		p.WriteString(" ALLOW FILTERING")
+		p.write(" ALLOW FILTERING")
 	}
 }
 
 func (p *printer) selectors(selectors []Selector) {
 	if len(selectors) == 0 {
-		p.WriteByte('*')
+		p.writeByte('*')
 	}
 	p.selection = true
 	for i := range selectors {
@@ -142,7 +148,7 @@ func (s Selector) String() string {
 func (s *Selector) print(p *printer) {
 	s.Expr.print(p)
 	if s.Alias != "" {
-		p.WriteString(" AS ")
+		p.write(" AS ")
 		p.name(s.Alias)
 	}
 }
@@ -150,7 +156,7 @@ func (s *Selector) print(p *printer) {
 // after writes the term with what introduces it, if there is a term.
 func (p *printer) after(words string, t Term) {
 	if t != nil {
-		p.WriteString(words)
+		p.write(words)
 		t.print(p)
 	}
 }
@@ -168,14 +174,14 @@ func (r *Relation) String() string { return render(r) }
 func (r *Relation) print(p *printer) {
 	switch {
 	case r.Op == OpExpr:
-		p.WriteString("expr(")
+		p.write("expr(")
 		p.name(r.Index)
-		p.WriteString(", ")
+		p.write(", ")
 		r.Value.print(p)
-		p.WriteByte(')')
+		p.writeByte(')')
 		return
 	case r.Token:
-		p.WriteString("token")
+		p.write("token")
 		p.names(r.Columns)
 	case r.Tuple || len(r.Columns) != 1:
 		p.names(r.Columns)
@@ -193,12 +199,12 @@ func (r *Relation) print(p *printer) {
 // part writes [element] or .field.
 func (p *printer) part(element Term, field string) {
 	if element != nil {
-		p.WriteByte('[')
+		p.writeByte('[')
 		element.print(p)
-		p.WriteByte(']')
+		p.writeByte(']')
 	}
 	if field != "" {
-		p.WriteByte('.')
+		p.writeByte('.')
 		p.name(field)
 	}
 }
@@ -208,10 +214,10 @@ func (p *printer) operation(op Op, value Term) {
 	if value == nil {
 		return
 	}
-	p.WriteByte(' ')
+	p.writeByte(' ')
 	if t, ok := value.(*Tuple); ok && op == OpBetween && len(t.Elements) == 2 {
 		t.Elements[0].print(p)
-		p.WriteString(" AND ")
+		p.write(" AND ")
 		t.Elements[1].print(p)
 		return
 	}
@@ -222,10 +228,10 @@ func (p *printer) operation(op Op, value Term) {
 // "?" would not be a row of that many.
 func (p *printer) row(op Op, value Term) {
 	p.words(" ", op.String())
-	p.WriteByte(' ')
+	p.writeByte(' ')
 	if t, ok := value.(*Tuple); ok && op == OpBetween && len(t.Elements) == 2 {
 		p.rowValues(t.Elements[0])
-		p.WriteString(" AND ")
+		p.write(" AND ")
 		p.rowValues(t.Elements[1])
 		return
 	}
@@ -253,48 +259,48 @@ func (p *printer) using(u Using) {
 	}
 	for i, o := range u {
 		p.and(i, " USING ")
-		p.WriteString([...]string{"TIMESTAMP ", "TTL "}[index(o.TTL)])
+		p.write([...]string{"TIMESTAMP ", "TTL "}[index(o.TTL)])
 		o.Value.print(p)
 	}
 }
 
 func (s *Insert) print(p *printer) {
-	p.WriteString("INSERT INTO ")
+	p.write("INSERT INTO ")
 	p.table(s.Table)
-	p.WriteByte(' ')
+	p.writeByte(' ')
 	if s.JSON != nil {
 		p.after("JSON ", s.JSON)
 		if s.DefaultUnset {
-			p.WriteString(" DEFAULT UNSET")
+			p.write(" DEFAULT UNSET")
 		}
 	} else {
 		p.names(s.Columns)
-		p.WriteString(" VALUES ")
+		p.write(" VALUES ")
 		p.list("(", s.Values, ")")
 	}
 	if s.IfNotExists {
-		p.WriteString(" IF NOT EXISTS")
+		p.write(" IF NOT EXISTS")
 	}
 	p.using(s.Using)
 }
 
 func (s *Update) print(p *printer) {
-	p.WriteString("UPDATE ")
+	p.write("UPDATE ")
 	p.table(s.Table)
 	p.using(s.Using)
-	p.WriteString(" SET ")
+	p.write(" SET ")
 	for i, a := range s.Assignments {
 		p.comma(i)
 		p.name(a.Column)
 		p.part(a.Element, a.Field)
-		p.WriteString(" = ")
+		p.write(" = ")
 		if a.Op == AssignAdd || a.Op == AssignSubtract {
 			p.name(a.Column)
-			p.WriteString([...]string{AssignAdd: " + ", AssignSubtract: " - "}[a.Op])
+			p.write([...]string{AssignAdd: " + ", AssignSubtract: " - "}[a.Op])
 		}
 		a.Value.print(p)
 		if a.Op == AssignPrepend {
-			p.WriteString(" + ")
+			p.write(" + ")
 			p.name(a.Column)
 		}
 	}
@@ -304,7 +310,7 @@ func (s *Update) print(p *printer) {
 
 func (p *printer) conditions(exists bool, conditions []Condition) {
 	if exists {
-		p.WriteString(" IF EXISTS")
+		p.write(" IF EXISTS")
 	}
 	for i, c := range conditions {
 		p.and(i, " IF ")
@@ -315,16 +321,16 @@ func (p *printer) conditions(exists bool, conditions []Condition) {
 }
 
 func (s *Delete) print(p *printer) {
-	p.WriteString("DELETE ")
+	p.write("DELETE ")
 	for i, d := range s.Columns {
 		p.comma(i)
 		p.name(d.Column)
 		p.part(d.Element, d.Field)
 	}
 	if len(s.Columns) > 0 {
-		p.WriteByte(' ')
+		p.writeByte(' ')
 	}
-	p.WriteString("FROM ")
+	p.write("FROM ")
 	p.table(s.Table)
 	p.using(s.Using)
 	p.where(s.Where)
@@ -335,33 +341,33 @@ func (s *Batch) print(p *printer) {
 	p.words("BEGIN ", [...]string{BatchLogged: "", BatchUnlogged: "UNLOGGED ", BatchCounter: "COUNTER "}[s.Type], "BATCH")
 	p.using(s.Using)
 	var seen map[string]bool
-	if p.normal {
-		seen = make(map[string]bool)
-	}
-	for _, child := range s.Statements {
-		if p.normal {
-			c := printer{normal: true, keyspace: p.keyspace}
-			child.print(&c)
-			if text := c.String(); !seen[text] {
-				seen[text] = true
-				p.words(" ", text, ";")
-			}
+	for i, child := range s.Statements {
+		p.writeByte(' ')
+		start := len(p.out)
+		child.print(p)
+		p.writeByte(';')
+		if !p.normal || len(s.Statements) == 1 {
 			continue
 		}
-		p.WriteByte(' ')
-		child.print(p)
-		p.WriteByte(';')
+		if i == 0 {
+			seen = map[string]bool{}
+		}
+		if text := p.out[start:]; seen[string(text)] {
+			p.out = p.out[:start-1]
+		} else {
+			seen[string(text)] = true
+		}
 	}
-	p.WriteString(" APPLY BATCH")
+	p.write(" APPLY BATCH")
 }
 
 func (s *Use) print(p *printer) {
-	p.WriteString("USE ")
+	p.write("USE ")
 	p.name(s.Keyspace)
 }
 
 func (s *Truncate) print(p *printer) {
-	p.WriteString("TRUNCATE ")
+	p.write("TRUNCATE ")
 	p.table(s.Table)
 }
 

@@ -4,12 +4,12 @@ import "github.com/helenus-db/helenus/capture/cql/lexer"
 
 // list writes terms between brackets.
 func (p *printer) list(open string, terms []Term, end string) {
-	p.WriteString(open)
+	p.write(open)
 	for i, t := range terms {
 		p.comma(i)
 		t.print(p)
 	}
-	p.WriteString(end)
+	p.write(end)
 }
 
 // collapsed writes the whole of a tuple or collection as "(?)" in a fingerprint, so that its length does not tell. Only
@@ -18,7 +18,7 @@ func (p *printer) collapsed() bool {
 	if !p.normal || p.selection {
 		return false
 	}
-	p.WriteString("(?)")
+	p.write("(?)")
 	return true
 }
 
@@ -39,22 +39,22 @@ func (p *printer) composite(open string, terms []Term, end string) {
 	if p.collapsed() {
 		return
 	}
-	p.WriteString(open)
+	p.write(open)
 	for i, t := range terms {
 		if !p.repeats(terms, i) {
 			p.comma(i)
 			t.print(p)
 		}
 	}
-	p.WriteString(end)
+	p.write(end)
 }
 
 // bracketed writes t so that it reads as one operand.
 func (p *printer) bracketed(t Term, brackets bool) {
 	if brackets {
-		p.WriteByte('(')
+		p.writeByte('(')
 		t.print(p)
-		p.WriteByte(')')
+		p.writeByte(')')
 		return
 	}
 	t.print(p)
@@ -79,23 +79,23 @@ func binding(t Term) int {
 
 func (m *Marker) print(p *printer) {
 	if m.Name == "" || p.normal {
-		p.WriteByte('?')
+		p.writeByte('?')
 		return
 	}
-	p.WriteByte(':')
+	p.writeByte(':')
 	p.name(m.Name)
 }
 
 func (l *Literal) print(p *printer) {
 	switch {
 	case p.normal:
-		p.WriteByte('?')
+		p.writeByte('?')
 	case l.Kind == LiteralNull:
-		p.WriteString("null")
+		p.write("null")
 	case l.Kind == LiteralString:
 		p.quoted(l.Text, '\'')
 	default:
-		p.WriteString(l.Text)
+		p.write(l.Text)
 	}
 }
 
@@ -105,15 +105,15 @@ func (f *FunctionCall) print(p *printer) {
 	switch {
 	case f.Keyspace != "":
 		p.function(f.Keyspace)
-		p.WriteByte('.')
+		p.writeByte('.')
 		p.function(f.Name)
 	case f.Name == "token", f.OfColumn:
-		p.WriteString(f.Name)
+		p.write(f.Name)
 	default:
 		p.function(f.Name)
 	}
 	if f.Star {
-		p.WriteString("(*)")
+		p.write("(*)")
 		return
 	}
 	p.list("(", f.Args, ")")
@@ -122,24 +122,24 @@ func (f *FunctionCall) print(p *printer) {
 // function writes the name of a function or of its keyspace, which must not begin like something else.
 func (p *printer) function(name string) {
 	if lexer.Plain(name) && name != "expr" && lexer.Lookup(name).Class()&lexer.NoFunction == 0 {
-		p.WriteString(name)
+		p.write(name)
 		return
 	}
 	p.quoted(name, '"')
 }
 
 func (c *Cast) print(p *printer) {
-	p.WriteString("CAST(")
+	p.write("CAST(")
 	p.bracketed(c.Term, !p.selection && binding(c.Term) < 4)
-	p.WriteString(" AS ")
+	p.write(" AS ")
 	c.Type.print(p)
-	p.WriteByte(')')
+	p.writeByte(')')
 }
 
 func (c *TypeCast) print(p *printer) {
-	p.WriteByte('(')
+	p.writeByte('(')
 	c.Type.print(p)
-	p.WriteString(") ")
+	p.write(") ")
 	p.bracketed(c.Term, binding(c.Term) < 5)
 }
 
@@ -152,7 +152,7 @@ func (a *Arithmetic) print(p *printer) {
 
 // The blank keeps the minus from becoming part of a number or the beginning of a comment.
 func (n *Negation) print(p *printer) {
-	p.WriteString("- ")
+	p.write("- ")
 	p.bracketed(n.Term, binding(n.Term) < 3 || !p.selection && binding(n.Term) == 3)
 }
 
@@ -166,62 +166,62 @@ func (m *Map) print(p *printer) {
 	if p.collapsed() {
 		return
 	}
-	p.WriteByte('{')
+	p.writeByte('{')
 	for i, e := range m.Entries {
 		if p.normal && i > 0 && isValue(e.Key) && isValue(e.Value) && isValue(m.Entries[i-1].Key) && isValue(m.Entries[i-1].Value) {
 			continue
 		}
 		p.comma(i)
 		e.Key.print(p)
-		p.WriteString(": ")
+		p.write(": ")
 		e.Value.print(p)
 	}
-	p.WriteByte('}')
+	p.writeByte('}')
 }
 
 func (u *UDT) print(p *printer) {
 	if p.collapsed() {
 		return
 	}
-	p.WriteByte('{')
+	p.writeByte('{')
 	for i, f := range u.Fields {
 		p.comma(i)
 		p.name(f.Name)
-		p.WriteString(": ")
+		p.write(": ")
 		f.Value.print(p)
 	}
-	p.WriteByte('}')
+	p.writeByte('}')
 }
 
 func (f *Field) print(p *printer) {
 	p.bracketed(f.Of, binding(f.Of) < 4)
 	if _, ok := f.Of.(*Literal); ok {
-		p.WriteByte(' ') // or the dot would belong to the number
+		p.writeByte(' ') // or the dot would belong to the number
 	}
-	p.WriteByte('.')
+	p.writeByte('.')
 	p.name(f.Name)
 }
 
 func (e *Element) print(p *printer) {
 	p.bracketed(e.Of, binding(e.Of) < 4)
-	p.WriteByte('[')
+	p.writeByte('[')
 	p.outside(e.Key)
-	p.WriteByte(']')
+	p.writeByte(']')
 }
 
 func (s *Slice) print(p *printer) {
 	p.bracketed(s.Of, binding(s.Of) < 4)
-	p.WriteByte('[')
+	p.writeByte('[')
 	if s.From != nil {
 		p.outside(s.From)
-		p.WriteByte(' ')
+		p.writeByte(' ')
 	}
-	p.WriteString("..")
+	p.write("..")
 	if s.To != nil {
-		p.WriteByte(' ')
+		p.writeByte(' ')
 		p.outside(s.To)
 	}
-	p.WriteByte(']')
+	p.writeByte(']')
 }
 
 // outside writes a term that stands in a selection but follows the rules outside of it.
@@ -238,17 +238,17 @@ func (t Type) String() string { return render(&t) }
 func (t *Type) print(p *printer) {
 	switch {
 	case t.Custom && p.normal: // it is quoted like a string, so it may be one that stands here by mistake
-		p.WriteByte('?')
+		p.writeByte('?')
 		return
 	case t.Custom:
 		p.quoted(t.Name, '\'')
 		return
 	case !t.UDT:
-		p.WriteString(t.Name)
+		p.write(t.Name)
 	default:
 		if t.Keyspace != "" {
 			p.name(t.Keyspace)
-			p.WriteByte('.')
+			p.writeByte('.')
 		}
 		if _, arguments := typeArguments[t.Name]; arguments || !lexer.Plain(t.Name) || reservedTypes[t.Name] || lexer.Lookup(t.Name).Class()&lexer.NoType != 0 {
 			p.quoted(t.Name, '"')
@@ -259,7 +259,7 @@ func (t *Type) print(p *printer) {
 	}
 	for i := range t.Args {
 		if i == 0 {
-			p.WriteByte('<')
+			p.writeByte('<')
 		}
 		p.comma(i)
 		t.Args[i].print(p)
@@ -268,7 +268,7 @@ func (t *Type) print(p *printer) {
 		p.words(", ", t.Dimensions)
 	}
 	if len(t.Args) > 0 {
-		p.WriteByte('>')
+		p.writeByte('>')
 	}
 }
 

@@ -3,8 +3,8 @@ package cql
 import "github.com/helenus-db/helenus/capture/cql/lexer"
 
 func (p *parser) where() []Relation {
-	relations := []Relation{p.relation()}
-	for p.acceptWords("AND") {
+	relations := make([]Relation, 0, 3)
+	for more := true; more; more = p.acceptWords("AND") {
 		relations = append(relations, p.relation())
 	}
 	return relations
@@ -36,7 +36,9 @@ func (p *parser) relation() (r Relation) {
 		r.Value = p.expression(false)
 		p.expect(')')
 	default:
-		r.Columns = []string{p.column()}
+		name := p.nodes.names.next()
+		name[0] = p.column()
+		r.Columns = name[:]
 		operators := comparison | between | membership | containment | like | isNotNull
 		if p.accept('[') {
 			r.Element = p.expression(false)

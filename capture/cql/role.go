@@ -163,7 +163,7 @@ func (p *parser) roleName() string {
 // roleName writes the name of a role. Only a string may be empty.
 func (p *printer) roleName(name string) {
 	if name == "" {
-		p.WriteString("''")
+		p.write("''")
 		return
 	}
 	p.name(name)
@@ -172,17 +172,17 @@ func (p *printer) roleName(name string) {
 // wordOrString writes a name that may be a word, whose case is kept, or a string, which a fingerprint does not tell.
 func (p *printer) wordOrString(name string) {
 	if lexer.IsWord(name) && !p.normal {
-		p.WriteString(name)
+		p.write(name)
 		return
 	}
 	p.text(name)
 }
 
 func (s *Role) print(p *printer) {
-	p.WriteString([...]string{"CREATE ", "ALTER "}[index(s.Alter)])
-	p.WriteString([...]string{"ROLE ", "USER "}[index(s.User)])
+	p.write([...]string{"CREATE ", "ALTER "}[index(s.Alter)])
+	p.write([...]string{"ROLE ", "USER "}[index(s.User)])
 	if s.If {
-		p.WriteString([...]string{"IF NOT EXISTS ", "IF EXISTS "}[index(s.Alter)])
+		p.write([...]string{"IF NOT EXISTS ", "IF EXISTS "}[index(s.Alter)])
 	}
 	if s.User {
 		p.wordOrString(s.Name)
@@ -192,7 +192,7 @@ func (s *Role) print(p *printer) {
 	for i := range s.Options {
 		o := &s.Options[i]
 		if s.User && o.Kind == RoleSuperuser {
-			p.WriteString([...]string{" NOSUPERUSER", " SUPERUSER"}[index(o.Is)])
+			p.write([...]string{" NOSUPERUSER", " SUPERUSER"}[index(o.Is)])
 			continue
 		}
 		p.and(i, " WITH ")
@@ -214,11 +214,11 @@ func (p *printer) roleOption(o *RoleOption, equals string) {
 	case RoleSuperuser, RoleLogin:
 		p.words([...]string{"LOGIN", "SUPERUSER"}[index(o.Kind == RoleSuperuser)], " = ", [...]string{"false", "true"}[index(o.Is)])
 	case RoleDatacenters, RoleCIDRs:
-		p.WriteString([...]string{"ACCESS FROM ", "ACCESS TO "}[index(o.Kind == RoleDatacenters)])
+		p.write([...]string{"ACCESS FROM ", "ACCESS TO "}[index(o.Kind == RoleDatacenters)])
 		if len(o.Names) == 0 {
-			p.WriteString("ALL ")
+			p.write("ALL ")
 		}
-		p.WriteString([...]string{"CIDRS", "DATACENTERS"}[index(o.Kind == RoleDatacenters)])
+		p.write([...]string{"CIDRS", "DATACENTERS"}[index(o.Kind == RoleDatacenters)])
 		if len(o.Names) > 0 {
 			p.names2(o.Names)
 		}
@@ -227,7 +227,7 @@ func (p *printer) roleOption(o *RoleOption, equals string) {
 
 // names2 writes {'name', ...}; all as one in a fingerprint.
 func (p *printer) names2(names []string) {
-	p.WriteString(" {")
+	p.write(" {")
 	for i, n := range names {
 		if i > 0 && p.normal {
 			break
@@ -235,7 +235,7 @@ func (p *printer) names2(names []string) {
 		p.comma(i)
 		p.text(n)
 	}
-	p.WriteByte('}')
+	p.writeByte('}')
 }
 
 // AddIdentity is ADD IDENTITY, which lets who holds a certificate be a role.
@@ -255,6 +255,6 @@ func (p *parser) addIdentity() Statement {
 func (s *AddIdentity) print(p *printer) {
 	p.words("ADD IDENTITY ", ifNotExists(s.IfNotExists))
 	p.wordOrString(s.Identity)
-	p.WriteString(" TO ROLE ")
+	p.write(" TO ROLE ")
 	p.wordOrString(s.Role)
 }

@@ -38,10 +38,10 @@ func (p *parser) mask() *Mask {
 
 func (c *ColumnDefinition) print(p *printer) {
 	p.name(c.Name)
-	p.WriteByte(' ')
+	p.writeByte(' ')
 	c.Type.print(p)
 	if c.Static {
-		p.WriteString(" STATIC")
+		p.write(" STATIC")
 	}
 	c.Mask.print(p)
 }
@@ -50,8 +50,8 @@ func (m *Mask) print(p *printer) {
 	if m == nil {
 		return
 	}
-	if p.WriteString(" MASKED WITH "); m.Name == "" {
-		p.WriteString("DEFAULT")
+	if p.write(" MASKED WITH "); m.Name == "" {
+		p.write("DEFAULT")
 		return
 	}
 	p.qualifiedFunction(TableRef{m.Keyspace, m.Name})
@@ -178,7 +178,7 @@ func (p *parser) clusteringOrder(orders []Ordering) []Ordering {
 func (s *CreateTable) print(p *printer) {
 	p.words("CREATE TABLE ", ifNotExists(s.IfNotExists))
 	p.table(s.Table)
-	p.WriteString(" (")
+	p.write(" (")
 	for i := range s.Columns {
 		p.comma(i)
 		s.Columns[i].print(p)
@@ -187,36 +187,36 @@ func (s *CreateTable) print(p *printer) {
 		p.comma(len(s.Columns))
 		p.primaryKey(s.PartitionKey, s.ClusteringKey)
 	}
-	p.WriteByte(')')
+	p.writeByte(')')
 	p.layout(&s.Layout)
 }
 
 func (p *printer) primaryKey(partition, clustering []string) {
-	p.WriteString("PRIMARY KEY (")
+	p.write("PRIMARY KEY (")
 	if len(partition) == 1 {
 		p.name(partition[0])
 	} else {
 		p.names(partition)
 	}
 	for _, c := range clustering {
-		p.WriteString(", ")
+		p.write(", ")
 		p.name(c)
 	}
-	p.WriteByte(')')
+	p.writeByte(')')
 }
 
 func (p *printer) layout(l *Layout) {
 	before := " WITH "
 	for i, o := range l.ClusteringOrder {
 		if i == 0 {
-			p.WriteString(" WITH CLUSTERING ORDER BY (")
+			p.write(" WITH CLUSTERING ORDER BY (")
 		}
 		p.comma(i)
 		p.name(o.Column)
-		p.WriteString([...]string{" ASC", " DESC"}[index(o.Descending)])
+		p.write([...]string{" ASC", " DESC"}[index(o.Descending)])
 	}
 	if len(l.ClusteringOrder) > 0 {
-		p.WriteByte(')')
+		p.writeByte(')')
 		before = " AND "
 	}
 	if l.CompactStorage {
@@ -341,35 +341,35 @@ func (s *AlterTable) print(p *printer) {
 			p.comma(i)
 			s.Columns[i].print(p)
 		}
-		p.WriteByte(')')
+		p.writeByte(')')
 	case AlterDrop:
 		p.words(" DROP ", ifExists(s.IfColumn), "(")
 		for i := range s.Columns {
 			p.comma(i)
 			p.name(s.Columns[i].Name)
 		}
-		p.WriteByte(')')
+		p.writeByte(')')
 		if s.Timestamp != "" {
-			p.WriteString(" USING TIMESTAMP ")
+			p.write(" USING TIMESTAMP ")
 			(&Literal{Kind: LiteralInteger, Text: s.Timestamp}).print(p)
 		}
 	case AlterRename:
 		p.words(" RENAME ", ifExists(s.IfColumn))
 		p.renames(s.Renames)
 	case AlterRetype:
-		p.WriteString(" ALTER ")
+		p.write(" ALTER ")
 		p.name(s.Columns[0].Name)
-		p.WriteString(" TYPE ")
+		p.write(" TYPE ")
 		s.Columns[0].Type.print(p)
 	case AlterMask:
 		p.words(" ALTER ", ifExists(s.IfColumn))
 		p.name(s.Columns[0].Name)
 		if s.Columns[0].Mask == nil {
-			p.WriteString(" DROP MASKED")
+			p.write(" DROP MASKED")
 		}
 		s.Columns[0].Mask.print(p)
 	case AlterCompactStorage:
-		p.WriteString(" DROP COMPACT STORAGE")
+		p.write(" DROP COMPACT STORAGE")
 	case AlterProperties:
 		p.properties(" WITH ", s.Properties)
 	}
@@ -379,7 +379,7 @@ func (p *printer) renames(renames []Rename) {
 	for i, r := range renames {
 		p.and(i, "")
 		p.name(r.From)
-		p.WriteString(" TO ")
+		p.write(" TO ")
 		p.name(r.To)
 	}
 }
@@ -417,12 +417,12 @@ func (p *parser) createType() Statement {
 func (s *CreateType) print(p *printer) {
 	p.words("CREATE TYPE ", ifNotExists(s.IfNotExists))
 	p.userType(s.Type)
-	p.WriteString(" (")
+	p.write(" (")
 	for i := range s.Fields {
 		p.comma(i)
 		s.Fields[i].print(p)
 	}
-	p.WriteByte(')')
+	p.writeByte(')')
 }
 
 // AlterType is ALTER TYPE.
@@ -459,9 +459,9 @@ func (s *AlterType) print(p *printer) {
 	p.userType(s.Type)
 	switch s.Does {
 	case AlterRetype:
-		p.WriteString(" ALTER ")
+		p.write(" ALTER ")
 		p.name(s.Field.Name)
-		p.WriteString(" TYPE ")
+		p.write(" TYPE ")
 		s.Field.Type.print(p)
 	case AlterAdd:
 		p.words(" ADD ", ifNotExists(s.IfField))

@@ -15,7 +15,8 @@ func (p *parser) expression(selection bool) Term {
 				break
 			}
 		}
-		left = p.arithmetic(n, left, selection, p.product)
+		op := p.operatorOf(n)
+		left = &Arithmetic{op, left, p.product(selection)}
 	}
 	return left
 }
@@ -23,20 +24,20 @@ func (p *parser) expression(selection bool) Term {
 func (p *parser) product(selection bool) Term {
 	left := p.unary(selection)
 	for n := 0; p.is('*') || p.is('/') || p.is('%'); n++ {
-		left = p.arithmetic(n, left, selection, p.unary)
+		op := p.operatorOf(n)
+		left = &Arithmetic{op, left, p.unary(selection)}
 	}
 	return left
 }
 
-// arithmetic reads an operator and its right side; n says how many of the chain there were before.
-func (p *parser) arithmetic(n int, left Term, selection bool, right func(bool) Term) Term {
+// operatorOf passes over an arithmetic operator; n says how many of the chain there were before.
+func (p *parser) operatorOf(n int) byte {
+	op := p.tok.Code
 	if n >= MaxDepth {
 		p.fail("fewer operators")
-		return left
 	}
-	op := p.tok.Code
 	p.next()
-	return &Arithmetic{op, left, right(selection)}
+	return op
 }
 
 func (p *parser) unary(selection bool) Term {
@@ -197,7 +198,7 @@ func (p *parser) startsSelected(t lexer.Token) bool {
 	switch {
 	case wordAt(t, "AS"):
 		after := p.after(t)
-		return !isName(after) || wordAt(after, "AS")
+		return !isName(after) || wordAt(after, "AS") || wordAt(after, "PER")
 	case wordAt(t, "PER"):
 		return !wordAt(p.after(t), "PARTITION")
 	}
@@ -206,7 +207,8 @@ func (p *parser) startsSelected(t lexer.Token) bool {
 
 func (p *parser) literal() Term {
 	text := p.text(p.tok)
-	l := &Literal{Text: text}
+	l := p.nodes.literals.next()
+	l.Text = text
 	switch p.tok.Kind {
 	case lexer.String:
 		l.Kind = LiteralString
@@ -243,7 +245,8 @@ func (p *parser) literal() Term {
 }
 
 func (p *parser) marker(expected string) Term {
-	m := &Marker{Index: p.markers}
+	m := p.nodes.markers.next()
+	m.Index = p.markers
 	switch {
 	case p.accept('?'):
 	case p.accept(':'):
@@ -319,27 +322,29 @@ func (p *parser) call(selection bool) Term {
 		p.fail("term")
 		return nil
 	}
-	c := &FunctionCall{}
-	after := p.peek()
+	after, keyspace := p.peek(), ""
 	if after.Is('.') {
 		if after = p.after(p.after(after)); !selection || after.Is('(') {
-			c.Keyspace = p.name("keyspace")
+			keyspace = p.name("keyspace")
 			p.next()
 		}
 	}
-	switch c.Name = p.nameOf(p.tok); {
+	switch {
 	case !after.Is('(') && selection:
-		return &ColumnRef{p.name("column")}
+		c := p.nodes.columns.next()
+		c.Name = p.name("column")
+		return c
 	case !after.Is('('):
 		p.fail("term")
 		return nil
-	case selection && c.Keyspace == "" && (p.isWord("TTL") || p.isWord("WRITETIME") || p.isWord("MAXWRITETIME")):
+	case selection && keyspace == "" && (p.isWord("TTL") || p.isWord("WRITETIME") || p.isWord("MAXWRITETIME")):
 		return p.metadata()
 	case !isFunction(p.tok):
 		p.fail("function")
 		return nil
 	}
-	star := selection && c.Keyspace == "" && p.isWord("COUNT")
+	c := &FunctionCall{Keyspace: keyspace, Name: p.nameOf(p.tok)}
+	star := selection && keyspace == "" && p.isWord("COUNT")
 	p.next()
 	if c.Star = star && p.acceptStar(); !c.Star {
 		c.Args = p.elements(selection, '(', ')')

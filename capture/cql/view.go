@@ -51,18 +51,18 @@ func (p *parser) indexTarget() (t IndexTarget) {
 }
 
 func (s *CreateIndex) print(p *printer) {
-	p.WriteString("CREATE ")
+	p.write("CREATE ")
 	if s.Custom {
-		p.WriteString("CUSTOM ")
+		p.write("CUSTOM ")
 	}
 	p.words("INDEX ", ifNotExists(s.IfNotExists))
 	if s.Name != "" {
 		p.name(s.Name)
-		p.WriteByte(' ')
+		p.writeByte(' ')
 	}
-	p.WriteString("ON ")
+	p.write("ON ")
 	p.table(s.Table)
-	p.WriteString(" (")
+	p.write(" (")
 	for i, t := range s.Targets {
 		p.comma(i)
 		if t.Of != "" {
@@ -70,12 +70,12 @@ func (s *CreateIndex) print(p *printer) {
 		}
 		p.name(t.Column)
 		if t.Of != "" {
-			p.WriteByte(')')
+			p.writeByte(')')
 		}
 	}
-	p.WriteByte(')')
+	p.writeByte(')')
 	if s.Class != "" {
-		p.WriteString(" USING ")
+		p.write(" USING ")
 		p.text(s.Class)
 	}
 	p.properties(" WITH ", s.Properties)
@@ -109,12 +109,12 @@ func (p *parser) createView() Statement {
 func (s *CreateView) print(p *printer) {
 	p.words("CREATE MATERIALIZED VIEW ", ifNotExists(s.IfNotExists))
 	p.table(s.View)
-	p.WriteString(" AS SELECT ")
+	p.write(" AS SELECT ")
 	p.selectors(s.Columns)
-	p.WriteString(" FROM ")
+	p.write(" FROM ")
 	p.table(s.From)
 	p.where(s.Where)
-	p.WriteByte(' ')
+	p.writeByte(' ')
 	p.primaryKey(s.PartitionKey, s.ClusteringKey)
 	p.layout(&s.Layout)
 }
