@@ -21,9 +21,7 @@ func objectName(text string) (valid, pattern bool) {
 			}
 			seen["*"], pattern = true, true
 			properties, more = strings.CutPrefix(properties[1:], ",")
-			if more && properties == "" {
-				return false, false
-			}
+			more = more && properties != "" // it lets one comma pass here
 			continue
 		}
 		key, rest, ok := strings.Cut(properties, "=")
@@ -31,8 +29,8 @@ func objectName(text string) (valid, pattern bool) {
 			return false, false
 		}
 		seen[key] = true
-		value, wild, after, ok := objectValue(rest)
-		if !ok || value == "" {
+		wild, after, ok := objectValue(rest)
+		if !ok {
 			return false, false
 		}
 		pattern = pattern || wild
@@ -43,27 +41,27 @@ func objectName(text string) (valid, pattern bool) {
 	return true, pattern
 }
 
-// objectValue takes the value that text begins with, quoted or plain, from what follows it.
-func objectValue(text string) (value string, wild bool, after string, ok bool) {
+// objectValue passes over the value that text begins with, quoted, plain or empty; it returns what follows it.
+func objectValue(text string) (wild bool, after string, ok bool) {
 	if !strings.HasPrefix(text, `"`) {
 		end := strings.IndexByte(text, ',')
 		if end < 0 {
 			end = len(text)
 		}
-		value = text[:end]
-		return value, strings.ContainsAny(value, "*?"), text[end:], !strings.ContainsAny(value, `=:"`)
+		value := text[:end]
+		return strings.ContainsAny(value, "*?"), text[end:], !strings.ContainsAny(value, `=:"`)
 	}
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			if i++; i >= len(text) || strings.IndexByte(`\"*?n`, text[i]) < 0 {
-				return "", false, "", false
+				return false, "", false
 			}
 		case '*', '?':
 			wild = true
 		case '"':
-			return text[:i+1], wild, text[i+1:], true
+			return wild, text[i+1:], true
 		}
 	}
-	return "", false, "", false
+	return false, "", false
 }

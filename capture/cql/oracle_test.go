@@ -116,7 +116,7 @@ func (j *judge) ask(texts []string) ([]string, error) {
 
 // unjudged are refusals that say nothing of the syntax: classes that are not on the class path and types that are not in the
 // schema. The parser names them by loading them.
-var unjudged = []string{"Cannot parse type", "Error setting type", "Unknown type", "Unknown keyspace", "Non-frozen", "ConfigurationException", "NoSuchElementException"}
+var unjudged = []string{"Cannot parse type", "Error setting type", "Unknown type", "Unknown keyspace", "Non-frozen", "ConfigurationException", "NoSuchElementException", "NullPointerException"}
 
 func compareWithServer(t *testing.T, version Version, folder string, n int, seed uint64) {
 	j := startJudge(t, folder)
@@ -268,7 +268,7 @@ func mutate(text string, seeds []string, random *rand.Rand) string {
 // fragments are tokens that mutations insert.
 var fragments = []string{"(", ")", "[", "]", "{", "}", "<", ">", ",", ".", ":", ";", "=", "+", "-", "*", "/", "%", "?", "!=", "<=", ">=", "+=", "-=", "..",
 	"1", "-1", "1.5", "'x'", "\"q\"", "\"\"", "a", "B", "0xab", "true", "null", "NaN", "-NaN", "1h", "P1D", "$$y$$", "550e8400-e29b-41d4-a716-446655440000",
-	"expr(", "/* c */", "-- c\n", "frozen<list<int>>", "vector<float, 3>", "token(a)", "IF EXISTS", "IF NOT EXISTS", "ALLOW FILTERING", "AS b"}
+	"expr(", "/* c */", "-- c\n", "'a:b=c'", "'a:b=*'", "MBEAN", "ROLE r", "frozen<list<int>>", "vector<float, 3>", "token(a)", "IF EXISTS", "IF NOT EXISTS", "ALLOW FILTERING", "AS b"}
 
 // cut returns the tokens of a text.
 func cut(text string) (tokens []string) {

@@ -34,7 +34,7 @@ var permissions = []struct {
 	kinds string // of applicable, below
 }{
 	{"CREATE", "dDrf"}, {"ALTER", "dtDrRfF"}, {"DROP", "dtDrRfF"}, {"SELECT", "dtDj"}, {"MODIFY", "dtDj"}, {"AUTHORIZE", "dtDrRfFj"},
-	{"DESCRIBE", "rj"}, {"EXECUTE", "fFj"}, {"UNMASK", "dtD"}, {"SELECT_MASKED", "dtD"},
+	{"DESCRIBE", "rRj"}, {"EXECUTE", "fFj"}, {"UNMASK", "dtD"}, {"SELECT_MASKED", "dtD"},
 }
 
 // applicable gives each kind of resource the letter under which permissions lists it.

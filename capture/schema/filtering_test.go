@@ -1,0 +1,170 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/capture/cql"
+)
+
+// filteringTables are what the differential test asks about.
+var filteringTables = []string{
+	`CREATE TABLE %s.a (k int, c int, d int, e text, s int static, v int, w text, PRIMARY KEY (k, c, d, e)) WITH CLUSTERING ORDER BY (c ASC, d DESC, e ASC)`,
+	`CREATE TABLE %s.b (k int, l int, c int, d int, s int static, v int, w int, m map<text, int>, g set<int>, h list<int>, f frozen<list<int>>, PRIMARY KEY ((k, l), c, d))`,
+	`CREATE INDEX ON %s.b (v)`, `CREATE INDEX ON %s.b (g)`, `CREATE INDEX ON %s.b (keys(m))`, `CREATE INDEX ON %s.b (w)`,
+	`CREATE TABLE %s.n (k int, c int, d int, v int, w text, m map<text, int>, g set<int>, x int, PRIMARY KEY (k, c, d))`,
+	`CREATE CUSTOM INDEX ON %s.n (v) USING 'StorageAttachedIndex'`, `CREATE CUSTOM INDEX ON %s.n (w) USING 'StorageAttachedIndex'`,
+	`CREATE CUSTOM INDEX ON %s.n (entries(m)) USING 'StorageAttachedIndex'`, `CREATE CUSTOM INDEX ON %s.n (g) USING 'StorageAttachedIndex'`,
+	`CREATE CUSTOM INDEX ON %s.n (d) USING 'StorageAttachedIndex'`,
+	`CREATE TABLE %s.p (k int PRIMARY KEY, v int, m map<text, int>, w text)`, `CREATE INDEX ON %s.p (entries(m))`,
+	`CREATE TABLE %s.q (k int, c int, d int, v int, PRIMARY KEY (k, c, d))`, `CREATE INDEX ON %s.q (c)`, `CREATE INDEX ON %s.q (d)`,
+}
+
+// TestFilteringAgreesWithCassandra asks a real server about generated SELECTs, with and without ALLOW FILTERING. Their number
+// is HELENUS_FILTERING, by default few.
+func TestFilteringAgreesWithCassandra(t *testing.T) {
+	session, keyspace := connect(t)
+	for _, ddl := range filteringTables {
+		run(t, session, fmt.Sprintf(ddl, keyspace))
+	}
+	live, err := Read(context.Background(), session, keyspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(os.Getenv("HELENUS_FILTERING"))
+	if err != nil {
+		n = 300
+	}
+	random := rand.New(rand.NewPCG(1, uint64(n)))
+	count := map[Filtering]int{}
+	wrong := 0
+	for range n {
+		k := live.Keyspace(keyspace)
+		table := &k.Tables[random.IntN(len(k.Tables))]
+		text := randomSelect(table, random)
+		st, err := cql.Parse(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		without, why := asked(session, text)
+		with, whyToo := asked(session, text+" ALLOW FILTERING")
+		want := FilteringRefused
+		switch {
+		case without && with:
+			want = FilteringNotNeeded
+		case with:
+			want = FilteringNeeded
+		}
+		got, reason := VerdictOf(table, st.(*cql.Select))
+		count[want]++
+		if got != want {
+			if wrong++; wrong < 40 {
+				t.Errorf("%s\nserver: %s (%s; %s)\nours:   %s (%s)", text, want, why, whyToo, got, reason)
+			}
+		}
+	}
+	t.Logf("%d statements: %v; %d disagreements", n, count, wrong)
+}
+
+// asked reports whether the server takes a statement; only a refusal of it as invalid counts.
+func asked(session *gocql.Session, text string) (bool, string) {
+	err := session.Query(text).PageSize(0).Exec() // with pages, ORDER BY does not go with IN
+	if err == nil {
+		return true, ""
+	}
+	return false, err.Error()
+}
+
+// randomSelect draws a SELECT on the columns of a table.
+func randomSelect(t *Table, random *rand.Rand) string {
+	var relations []string
+	for _, c := range t.Columns {
+		chance := 3
+		if c.Kind == PartitionKey {
+			chance = 2
+		}
+		if random.IntN(chance+len(t.Columns)/3) < 2 {
+			relations = append(relations, randomRelation(&c, random))
+		}
+		if random.IntN(25) == 0 {
+			relations = append(relations, randomRelation(&c, random))
+		}
+	}
+	if random.IntN(8) == 0 {
+		var names, values []string
+		for _, c := range t.PartitionKey() {
+			names, values = append(names, c.Name), append(values, "1")
+		}
+		relations = append(relations, fmt.Sprintf("token(%s) %s token(%s)", strings.Join(names, ", "), []string{">", "<=", "="}[random.IntN(3)], strings.Join(values, ", ")))
+	}
+	if key := t.ClusteringKey(); len(key) > 1 && random.IntN(8) == 0 {
+		from := random.IntN(len(key) - 1)
+		row := fmt.Sprintf([]string{"(%s, %s) %s (%s, %s)", "(%s, %s) IN /*%s*/ ((%s, %s))"}[random.IntN(4)/3], key[from].Name, key[from+1].Name, []string{"=", ">", "<="}[random.IntN(3)], constant(key[from].Type), constant(key[from+1].Type))
+		relations = append(relations, row)
+	}
+	random.Shuffle(len(relations), func(i, j int) { relations[i], relations[j] = relations[j], relations[i] })
+	text := "SELECT * FROM " + t.Keyspace + "." + t.Name
+	if len(relations) > 0 {
+		text += " WHERE " + strings.Join(relations, " AND ")
+	}
+	if key := t.ClusteringKey(); len(key) > 0 && random.IntN(6) == 0 {
+		text += " ORDER BY " + key[random.IntN(len(key))].Name + []string{"", " DESC"}[random.IntN(2)]
+	}
+	if random.IntN(4) == 0 {
+		text += " LIMIT 10"
+	}
+	return text
+}
+
+func constant(typ string) string {
+	switch {
+	case typ == "text":
+		return "'a'"
+	case strings.HasPrefix(typ, "frozen<list"):
+		return "[1]"
+	case strings.HasPrefix(typ, "map"):
+		return "{'a': 1}"
+	case strings.HasPrefix(typ, "set"):
+		return "{1}"
+	case strings.HasPrefix(typ, "list"):
+		return "[1]"
+	}
+	return "1"
+}
+
+func randomRelation(c *Column, random *rand.Rand) string {
+	value := constant(c.Type)
+	if collectionOf(c.Type) != "" {
+		switch random.IntN(6) {
+		case 0:
+			return c.Name + " = " + value
+		case 1:
+			if strings.HasPrefix(c.Type, "map") {
+				return c.Name + "['a'] = 1"
+			}
+		case 2:
+			if strings.HasPrefix(c.Type, "map") {
+				return c.Name + " CONTAINS KEY 'a'"
+			}
+		}
+		return c.Name + " CONTAINS 1"
+	}
+	switch random.IntN(10) {
+	case 0:
+		return c.Name + " > " + value
+	case 1:
+		return c.Name + " <= " + value
+	case 2, 3:
+		return c.Name + " IN (" + value + ", " + value + ")"
+	case 4:
+		return c.Name + " >= " + value + " AND " + c.Name + " < " + value
+	}
+	return c.Name + " = " + value
+}
