@@ -217,21 +217,15 @@ type Property struct {
 // properties reads properties after WITH. A name may be given once only.
 func (p *parser) properties() []Property {
 	var properties []Property
+	seen := map[string]bool{}
 	for more := true; more; more = p.acceptWords("AND") {
-		properties = append(properties, p.property(properties))
+		properties = append(properties, p.property(seen))
 	}
 	return properties
 }
 
-func (p *parser) property(before []Property) Property {
-	at := p.tok
-	property := Property{Name: p.name("property")}
-	for _, b := range before {
-		if b.Name == property.Name && p.err == nil {
-			p.tok = at
-			p.fail("each property once")
-		}
-	}
+func (p *parser) property(seen map[string]bool) Property {
+	property := Property{Name: p.once(seen, "property")}
 	p.expect('=')
 	switch {
 	case p.is('{'):
@@ -245,6 +239,18 @@ func (p *parser) property(before []Property) Property {
 		p.fail("constant or map")
 	}
 	return property
+}
+
+// once reads a name that may not have been seen before.
+func (p *parser) once(seen map[string]bool, what string) string {
+	at := p.tok
+	name := p.name(what)
+	if p.err == nil && seen[name] {
+		p.tok = at
+		p.fail("each " + what + " once")
+	}
+	seen[name] = true
+	return name
 }
 
 // propertyMap reads a map of constants. A key may be given once only.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/helenus-db/helenus/capture/cql/lexer"
 )
@@ -118,6 +119,9 @@ func (p *printer) tokens(text string, good int) {
 			out = lexer.Fold(out)
 		case (t.Kind == lexer.Quoted || t.Kind == lexer.Empty) && int(t.Start) < good, t.Kind == lexer.Symbol && t.Code != '?':
 		default:
+			out = "?"
+		}
+		if !utf8.ValidString(out) {
 			out = "?"
 		}
 		if len(out) > MaxUnparsed-len(p.out)-2 {

@@ -195,10 +195,11 @@ func (p *parser) update() Statement {
 	s.Table = p.table()
 	s.Using = p.using()
 	p.expectWords("SET")
+	seen := assigned{}
 	for more := true; more; more = p.accept(',') {
 		at := p.tok
 		a := p.assignment()
-		if p.err == nil && slices.ContainsFunc(s.Assignments, func(before Assignment) bool { return before.clashes(&a) }) {
+		if p.err == nil && seen.clashes(&a, s.Assignments) {
 			p.tok = at
 			p.fail("another column")
 		}
@@ -215,9 +216,42 @@ func (a *Assignment) clashes(b *Assignment) bool {
 	if a.Column != b.Column {
 		return false
 	}
-	whole := func(x *Assignment) bool { return x.Op == AssignSet && x.Element == nil && x.Field == "" }
-	return whole(a) || whole(b) || a.Field != "" && a.Field == b.Field
+	return a.whole() || b.whole() || a.Field != "" && a.Field == b.Field
 }
+
+// assigned finds clashes among many assignments; of few, which are all that are ever seen, it takes no notice.
+type assigned struct{ by map[[2]string]bool }
+
+// few is how many assignments are compared with each other.
+const few = 16
+
+func (s *assigned) clashes(a *Assignment, before []Assignment) bool {
+	if len(before) < few {
+		return slices.ContainsFunc(before, func(b Assignment) bool { return b.clashes(a) })
+	}
+	if s.by == nil {
+		s.by = map[[2]string]bool{}
+		for i := range before {
+			s.note(&before[i])
+		}
+	}
+	clash := s.by[[2]string{a.Column, "="}] || a.whole() && s.by[[2]string{a.Column}] || a.Field != "" && s.by[[2]string{a.Column, "." + a.Field}]
+	s.note(a)
+	return clash
+}
+
+func (s *assigned) note(a *Assignment) {
+	s.by[[2]string{a.Column}] = true
+	if a.whole() {
+		s.by[[2]string{a.Column, "="}] = true
+	}
+	if a.Field != "" {
+		s.by[[2]string{a.Column, "." + a.Field}] = true
+	}
+}
+
+// whole reports whether a column is set as a whole.
+func (a *Assignment) whole() bool { return a.Op == AssignSet && a.Element == nil && a.Field == "" }
 
 func (p *parser) assignment() Assignment {
 	a := Assignment{Column: p.column(), Op: AssignSet}

@@ -1,6 +1,8 @@
 package cql
 
 import (
+	"slices"
+
 	"pgregory.net/rapid"
 )
 
@@ -340,7 +342,9 @@ func (g trees) update() *Update {
 		} else if a.Op == AssignSet && g.flag("field") {
 			a.Field = g.name()
 		}
-		s.Assignments = append(s.Assignments, a)
+		if !slices.ContainsFunc(s.Assignments, func(b Assignment) bool { return b.clashes(&a) }) {
+			s.Assignments = append(s.Assignments, a)
+		}
 	}
 	s.IfExists, s.Conditions = g.conditions()
 	return s

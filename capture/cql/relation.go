@@ -127,7 +127,7 @@ func (p *parser) operator(allowed operators) Op {
 		}
 	} else if p.tok.Kind == lexer.Word {
 		for i := range operatorTable {
-			if o := &operatorTable[i]; (p.version == Latest || o.words[0] != "NOT") && allowed&o.group != 0 && p.acceptWords(o.words...) {
+			if o := &operatorTable[i]; (p.version == Latest || o.words[0] != "NOT") && allowed&o.group != 0 && !(o.op == OpContainsKey && p.keyspaceKey()) && p.acceptWords(o.words...) {
 				if o.op == OpNotContains && p.acceptWords("KEY") {
 					return OpNotContainsKey
 				}
@@ -137,6 +137,12 @@ func (p *parser) operator(allowed operators) Op {
 	}
 	p.fail("operator")
 	return 0
+}
+
+// keyspaceKey reports whether the word after the next is a keyspace called key, of a function.
+func (p *parser) keyspaceKey() bool {
+	t := p.peek()
+	return wordAt(t, "KEY") && p.after(t).Is('.')
 }
 
 // operand reads what follows an operator on a single column.

@@ -49,32 +49,31 @@ func (p *parser) role(alter, user bool) Statement {
 	}
 	s.Name = p.roleName()
 	if p.acceptWords("WITH") {
+		var seen [RoleCIDRs + 1]*RoleOption // the last of each kind
 		for more := true; more; more = p.acceptWords("AND") {
 			at := p.tok
 			o := p.roleOption()
-			for _, before := range s.Options {
-				if p.err == nil && clash(before, o) {
-					p.tok = at
-					p.fail("each option once")
-				}
+			if p.err == nil && o.clashes(seen[o.Kind], seen[RolePassword], seen[RoleHashedPassword]) {
+				p.tok = at
+				p.fail("each option once")
 			}
+			seen[o.Kind] = &o
 			s.Options = append(s.Options, o)
 		}
 	}
 	return s
 }
 
-// clash reports whether a role can not have both options. Only what a role has access to may be said twice, and then ALL not
-// after names.
-func clash(a, b RoleOption) bool {
-	password := func(o RoleOption) bool { return o.Kind == RolePassword || o.Kind == RoleHashedPassword }
-	if a.Kind != b.Kind {
-		return password(a) && password(b)
+// clashes reports whether a role can not have the option after the one of the same kind and the passwords, which may be nil.
+// Only what a role has access to may be said twice, and then not ALL and names.
+func (o *RoleOption) clashes(same, password, hashed *RoleOption) bool {
+	switch o.Kind {
+	case RolePassword, RoleHashedPassword:
+		return password != nil || hashed != nil
+	case RoleDatacenters, RoleCIDRs:
+		return same != nil && len(same.Names) > 0 != (len(o.Names) > 0)
 	}
-	if a.Kind == RoleDatacenters || a.Kind == RoleCIDRs {
-		return len(a.Names) > 0 != (len(b.Names) > 0)
-	}
-	return true
+	return same != nil
 }
 
 func (p *parser) userOptions(s *Role) {

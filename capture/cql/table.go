@@ -16,8 +16,9 @@ type Mask struct {
 	Args           []Term
 }
 
-func (p *parser) columnDefinition() ColumnDefinition {
-	c := ColumnDefinition{Name: p.name("column"), Type: p.typ(), Static: p.acceptWords("STATIC")}
+// columnDefinition reads what follows a column's name.
+func (p *parser) columnDefinition(name string) ColumnDefinition {
+	c := ColumnDefinition{Name: name, Type: p.typ(), Static: p.acceptWords("STATIC")}
 	if p.isWord("MASKED") {
 		c.Mask = p.mask()
 	}
@@ -86,13 +87,7 @@ func (p *parser) createTable() Statement {
 		case p.isWord("PRIMARY"):
 			p.primaryKey(&s.PartitionKey, &s.ClusteringKey)
 		default:
-			at := p.tok
-			c := p.columnDefinition()
-			if seen[c.Name] && p.err == nil {
-				p.tok = at
-				p.fail("each column once")
-			}
-			seen[c.Name] = true
+			c := p.columnDefinition(p.once(seen, "column"))
 			s.Columns = append(s.Columns, c)
 			if p.isWord("PRIMARY") {
 				p.oneKey(s.PartitionKey)
@@ -140,6 +135,7 @@ func (p *parser) layout(table bool) (l Layout) {
 	if !p.acceptWords("WITH") {
 		return l
 	}
+	properties, columns := map[string]bool{}, map[string]bool{}
 	for more := true; more; more = p.acceptWords("AND") {
 		switch {
 		case table && p.acceptWords("COMPACT", "STORAGE"):
@@ -148,25 +144,18 @@ func (p *parser) layout(table bool) (l Layout) {
 			p.next()
 			p.expectWords("ORDER", "BY")
 			p.expect('(')
-			l.ClusteringOrder = p.clusteringOrder(l.ClusteringOrder)
+			l.ClusteringOrder = p.clusteringOrder(l.ClusteringOrder, columns)
 			p.expect(')')
 		default:
-			l.Properties = append(l.Properties, p.property(l.Properties))
+			l.Properties = append(l.Properties, p.property(properties))
 		}
 	}
 	return l
 }
 
-func (p *parser) clusteringOrder(orders []Ordering) []Ordering {
+func (p *parser) clusteringOrder(orders []Ordering, seen map[string]bool) []Ordering {
 	for more := true; more; more = p.accept(',') {
-		at := p.tok
-		o := Ordering{Column: p.name("column")}
-		for _, before := range orders {
-			if before.Column == o.Column && p.err == nil {
-				p.tok = at
-				p.fail("each column once")
-			}
-		}
+		o := Ordering{Column: p.once(seen, "column")}
 		if o.Descending = p.acceptWords("DESC"); !o.Descending {
 			p.expectWords("ASC")
 		}
@@ -281,7 +270,7 @@ func (p *parser) alterTable() Statement {
 		s.Columns = []ColumnDefinition{c}
 	case p.acceptWords("ADD"):
 		s.Does, s.IfColumn = AlterAdd, p.ifNotExists()
-		p.oneOrSeveral(func() { s.Columns = append(s.Columns, p.columnDefinition()) })
+		p.oneOrSeveral(func() { s.Columns = append(s.Columns, p.columnDefinition(p.name("column"))) })
 	case p.isWord("DROP") && p.dropsCompactStorage():
 		s.Does = AlterCompactStorage
 		p.expectWords("DROP", "COMPACT", "STORAGE")

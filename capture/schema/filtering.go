@@ -222,7 +222,7 @@ func (x *restriction) join(w *cql.Relation) string {
 	case cql.OpEQ:
 		if w.Element != nil {
 			x.element = true
-			if before || x.slice || x.contains {
+			if before || x.slice {
 				return "two kinds of restriction on a column"
 			}
 			return ""
@@ -237,7 +237,7 @@ func (x *restriction) join(w *cql.Relation) string {
 		}
 		x.in = true
 	case cql.OpContains, cql.OpContainsKey:
-		if before || x.slice || x.element {
+		if before || x.slice {
 			return "two kinds of restriction on a column"
 		}
 		x.contains = true
@@ -266,17 +266,21 @@ func (x *Index) sai() bool {
 	return c == "StorageAttachedIndex" || strings.EqualFold(c, "sai")
 }
 
-// serves reports whether an index finds all that a restriction wants.
+// serves reports whether an index finds what a restriction wants: all of it for one column, and for several the part that one
+// of them plays.
 func (x *Index) serves(r *restriction) bool {
-	if len(r.columns) != 1 || x.Column != r.columns[0].Name {
-		return false
-	}
-	for _, w := range r.relations {
-		if !x.servesRelation(r.columns[0], w) {
-			return false
+	for _, c := range r.columns {
+		if x.Column != c.Name {
+			continue
 		}
+		for _, w := range r.relations {
+			if !x.servesRelation(c, w) {
+				return false
+			}
+		}
+		return true
 	}
-	return true
+	return false
 }
 
 func (x *Index) servesRelation(c *Column, w *cql.Relation) bool {
@@ -288,7 +292,7 @@ func (x *Index) servesRelation(c *Column, w *cql.Relation) bool {
 		return x.On == "values" && collection
 	case w.Op == cql.OpContainsKey:
 		return x.On == "keys"
-	case w.Op == cql.OpEQ:
+	case w.Op == cql.OpEQ, w.Op == cql.OpIn && len(w.Columns) > 1:
 		return (x.On == "values" || x.On == "full") && !collection
 	case w.Op == cql.OpLT, w.Op == cql.OpLE, w.Op == cql.OpGT, w.Op == cql.OpGE, w.Op == cql.OpBetween:
 		return x.On == "values" && (x.sai() && !literalType[c.Type] || x.Class() == "SASIIndex")
@@ -344,6 +348,22 @@ func (r *restrictions) clusteringFiltered() bool {
 	return false
 }
 
+// rowsFiltered reports whether a range on several columns would have to be filtered: it does not continue the slice of the
+// partition, or an index is on one of its columns.
+func (r *restrictions) rowsFiltered() bool {
+	next := 0
+	for i := range r.clustering {
+		x := &r.clustering[i]
+		if len(x.columns) > 1 && x.slice && (x.columns[0].Position != next || r.served(r.clustering[i:i+1])) {
+			return true
+		}
+		if !x.slice && x.columns[0].Position == next {
+			next = x.columns[len(x.columns)-1].Position + 1
+		}
+	}
+	return false
+}
+
 func (r *restrictions) verdict(s *cql.Select, ann *Index) (Filtering, string) {
 	indexed := r.custom > 0 || ann != nil || r.served(r.clustering) || r.served(r.partition) || r.served(r.others)
 	for _, list := range [][]restriction{r.partition, r.clustering, r.others} {
@@ -383,7 +403,8 @@ func (r *restrictions) verdict(s *cql.Select, ann *Index) (Filtering, string) {
 	if keyRange && r.served(r.clustering) {
 		uses = true
 	}
-	if uses || r.clusteringFiltered() {
+	rows := uses || r.clusteringFiltered()
+	if rows {
 		filtered = append(filtered, r.clustering...)
 	}
 	if len(r.others) > 0 {
@@ -394,13 +415,11 @@ func (r *restrictions) verdict(s *cql.Select, ann *Index) (Filtering, string) {
 	if r.custom > 0 {
 		uses = true
 	}
-	if reason := r.refusedBesides(s, uses, ann); reason != "" {
+	if reason := r.refusedBesides(s, uses, keyRange, ann); reason != "" {
 		return FilteringRefused, reason
 	}
-	for i := range filtered {
-		if x := &filtered[i]; len(x.columns) > 1 && (x.slice || x.in) {
-			return FilteringRefused, "rows of columns may not be filtered by a range or a list"
-		}
+	if rows && r.rowsFiltered() {
+		return FilteringRefused, "a range of rows of columns may not be filtered"
 	}
 	if (keyRange || uses) && r.unserved(filtered, ann) {
 		needed = true
@@ -419,11 +438,13 @@ func (r *restrictions) unserved(filtered []restriction, ann *Index) bool {
 	group := func(member func(*Index) bool, several bool) bool {
 		contains := 0
 		for i := range filtered {
-			ok := false
+			by := map[string]bool{}
 			for j := range r.table.Indexes {
-				ok = ok || member(&r.table.Indexes[j]) && r.table.Indexes[j].serves(&filtered[i])
+				if x := &r.table.Indexes[j]; member(x) && x.serves(&filtered[i]) {
+					by[x.Column] = true
+				}
 			}
-			if !ok {
+			if len(by) < len(filtered[i].columns) {
 				return false
 			}
 			if filtered[i].contains || filtered[i].element {
@@ -452,25 +473,19 @@ func (r *restrictions) unserved(filtered []restriction, ann *Index) bool {
 }
 
 // refusedBesides says why a statement is refused for how its clauses go together.
-func (r *restrictions) refusedBesides(s *cql.Select, uses bool, ann *Index) string {
+func (r *restrictions) refusedBesides(s *cql.Select, uses, keyRange bool, ann *Index) string {
 	in := false
 	for i := range r.partition {
 		in = in || r.partition[i].in
 	}
-	if uses && in {
+	if uses && in && !(r.token && r.partitionFiltered()) {
 		return "an index does not go with IN on the partition key"
 	}
 	if len(s.OrderBy) > 0 && ann == nil {
 		if uses {
 			return "ORDER BY does not go with an index"
 		}
-		given := 0
-		for i := range r.partition {
-			if r.partition[i].equal || r.partition[i].in {
-				given++
-			}
-		}
-		if given != len(r.table.PartitionKey()) {
+		if keyRange {
 			return "ORDER BY needs the partition key by = or IN"
 		}
 	}
