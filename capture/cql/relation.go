@@ -127,7 +127,7 @@ func (p *parser) operator(allowed operators) Op {
 		}
 	} else if p.tok.Kind == lexer.Word {
 		for i := range operatorTable {
-			if o := &operatorTable[i]; (p.version == Latest || o.words[0] != "NOT") && allowed&o.group != 0 && !(o.op == OpContainsKey && p.keyspaceKey()) && p.acceptWords(o.words...) {
+			if o := &operatorTable[i]; (p.version == Latest || o.words[0] != "NOT") && allowed&o.group != 0 && (o.op != OpContainsKey || !p.keyspaceKey()) && p.acceptWords(o.words...) {
 				if o.op == OpNotContains && p.acceptWords("KEY") {
 					return OpNotContainsKey
 				}

@@ -80,10 +80,10 @@ func (p *parser) createTable() Statement {
 	p.expect('(')
 	seen := map[string]bool{}
 	for more := true; more; more = p.accept(',') {
-		for len(s.Columns)+len(s.PartitionKey) > 0 && p.accept(',') { // columns may be left out
+		if (p.is(',') || p.is(')')) && len(s.Columns)+len(s.PartitionKey) > 0 { // columns may be left out
+			continue
 		}
 		switch {
-		case p.is(')'):
 		case p.isWord("PRIMARY"):
 			p.primaryKey(&s.PartitionKey, &s.ClusteringKey)
 		default:
@@ -393,9 +393,7 @@ func (p *parser) createType() Statement {
 	s := &CreateType{IfNotExists: p.ifNotExists(), Type: p.userType()}
 	p.expect('(')
 	for more := true; more; more = p.accept(',') {
-		for len(s.Fields) > 0 && p.accept(',') { // fields may be left out
-		}
-		if len(s.Fields) == 0 || !p.is(')') {
+		if len(s.Fields) == 0 || !p.is(',') && !p.is(')') { // fields may be left out
 			s.Fields = append(s.Fields, ColumnDefinition{Name: p.name("field"), Type: p.typ()})
 		}
 	}

@@ -177,7 +177,7 @@ func (p *parser) slices(t lexer.Token) bool {
 func (p *parser) startsOperand(t lexer.Token, selection bool) bool {
 	switch t.Kind {
 	case lexer.Symbol:
-		return strings.IndexByte("?:([{", t.Code) >= 0 && !(selection && t.Is('[') && p.slices(t))
+		return strings.IndexByte("?:([{", t.Code) >= 0 && (!selection || !t.Is('[') || !p.slices(t))
 	case lexer.Quoted, lexer.Word:
 		if wordAt(t, "NULL") {
 			return true

@@ -273,12 +273,13 @@ func (x *Index) serves(r *restriction) bool {
 		if x.Column != c.Name {
 			continue
 		}
+		any := r.contains || r.element // of what a collection is asked, the index need only find a part
 		for _, w := range r.relations {
-			if !x.servesRelation(c, w) {
-				return false
+			if x.servesRelation(c, w) == any {
+				return any
 			}
 		}
-		return true
+		return !any
 	}
 	return false
 }
@@ -478,7 +479,7 @@ func (r *restrictions) refusedBesides(s *cql.Select, uses, keyRange bool, ann *I
 	for i := range r.partition {
 		in = in || r.partition[i].in
 	}
-	if uses && in && !(r.token && r.partitionFiltered()) {
+	if uses && in && (!r.token || !r.partitionFiltered()) {
 		return "an index does not go with IN on the partition key"
 	}
 	if len(s.OrderBy) > 0 && ann == nil {

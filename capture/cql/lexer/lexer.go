@@ -129,7 +129,9 @@ func (l *Lexer) Next() Token {
 			}
 			return l.other(c)
 		}
-		for l.Position++; l.at(l.Position) >= 0x80; l.Position++ {
+		l.Position++
+		for l.at(l.Position) >= 0x80 {
+			l.Position++
 		}
 		return l.token(Bad, start)
 	}
@@ -262,15 +264,14 @@ func (l *Lexer) word() Token {
 	switch {
 	case i-start == 8 && l.at(i) == '-' && hexRun(src[start:i]) == 8:
 		return l.token(l.uuid(start), start)
-	case src[start] == 'P' && start+1 < i && isDigit(src[start+1]):
+	case src[start] == 'P' && start+1 < i && (isDigit(src[start+1]) || src[start+1] == 'T'):
 		if n := periodLen(src[start:]); n > 0 && start+n >= i {
 			l.Position = start + n
-			t = l.token(Duration, start)
+			return l.token(Duration, start)
 		} else if i-start == 5 && l.at(i) == '-' && matches(src[start+1:], "dddd") {
 			l.Position++
-			t = l.token(Bad, start)
+			return l.token(Bad, start)
 		}
-		return t
 	case l.at(i) == '(' && src[start:i] == "expr":
 		l.Position++
 		return l.symbol(start, Expr)

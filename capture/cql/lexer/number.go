@@ -19,7 +19,9 @@ func (l *Lexer) number(unsigned bool) Kind {
 	start := l.Position
 	if unsigned {
 		if l.Source[start] == '0' && l.at(start+1)|0x20 == 'x' {
-			for l.Position += 2; isHex(l.at(l.Position)); l.Position++ {
+			l.Position += 2
+			for isHex(l.at(l.Position)) {
+				l.Position++
 			}
 			return Blob
 		}
