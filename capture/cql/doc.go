@@ -39,8 +39,8 @@
 //
 //	HELENUS_CQL_ORACLE=250000 HELENUS_CQL_ORACLE_SEED=51 go test -v -run TestOracle ./capture/cql
 //
-// Figures of that run: FIGURES41
-// FIGURES50
+// That run: 4.1.10 judged 250,855 statements, of which it accepts 50,859, and 5.0.8 251,120, of which it accepts 63,361; no
+// disagreement with either.
 // With HELENUS_CQL_CORPUS=1 a sample of the answers becomes the corpus testdata/*.verdicts, which ordinary runs of the test
 // check; testdata/grammar.txt holds answers to texts written by hand. Not judged are texts of which the server says
 // that it could not load a class or a type by its name, which its parser tries: that depends on the server, not on the text.

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
@@ -413,9 +414,7 @@ func (r *restrictions) verdict(s *cql.Select, ann *Index) (Filtering, string) {
 		needed = needed || !indexed
 		filtered = append(filtered, r.others...)
 	}
-	if r.custom > 0 {
-		uses = true
-	}
+	uses = uses || r.custom > 0 || ann != nil
 	if reason := r.refusedBesides(s, uses, keyRange, ann); reason != "" {
 		return FilteringRefused, reason
 	}
@@ -425,16 +424,31 @@ func (r *restrictions) verdict(s *cql.Select, ann *Index) (Filtering, string) {
 	if (keyRange || uses) && r.unserved(filtered, ann) {
 		needed = true
 	}
-	if needed {
+	switch {
+	case needed && ann != nil && !r.indexed(filtered):
+		return FilteringRefused, "ANN needs an index on every column that is restricted"
+	case needed:
 		return FilteringNeeded, ""
 	}
 	return FilteringNotNeeded, ""
 }
 
+// indexed reports whether every column of some restrictions has an index, whatever it finds.
+func (r *restrictions) indexed(list []restriction) bool {
+	for i := range list {
+		for _, c := range list[i].columns {
+			if !slices.ContainsFunc(r.table.Indexes, func(x Index) bool { return x.Column == c.Name }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // unserved reports whether no group of indexes serves all of the filtered restrictions.
 func (r *restrictions) unserved(filtered []restriction, ann *Index) bool {
 	if len(filtered)+r.custom == 0 {
-		return len(r.clustering) > 0
+		return len(r.clustering) > 0 && ann == nil
 	}
 	group := func(member func(*Index) bool, several bool) bool {
 		contains := 0
@@ -503,6 +517,9 @@ func (r *restrictions) order(s *cql.Select) (ann *Index, reason string) {
 			return nil, "no such column"
 		}
 		if o.ANN != nil {
+			if reason := nearest(s, &o); reason != "" {
+				return nil, reason
+			}
 			for j := range r.table.Indexes {
 				if x := &r.table.Indexes[j]; x.sai() && x.Column == o.Column {
 					return x, ""
@@ -527,6 +544,20 @@ func (r *restrictions) order(s *cql.Select) (ann *Index, reason string) {
 		reversed = turned
 	}
 	return nil, ""
+}
+
+// nearest says why the neighbours of a vector are not to be had.
+func nearest(s *cql.Select, o *cql.Ordering) string {
+	limit, _ := s.Limit.(*cql.Literal)
+	switch {
+	case s.Limit == nil || limit != nil && (len(limit.Text) > 4 || len(limit.Text) == 4 && limit.Text > "1000"):
+		return "ANN needs a LIMIT of at most 1000"
+	case s.PerPartitionLimit != nil:
+		return "ANN does not go with PER PARTITION LIMIT"
+	case o.Descending || len(s.OrderBy) > 1:
+		return "ANN is the only order, and not a descending one"
+	}
+	return ""
 }
 
 func (r *restrictions) equals(column string) bool {

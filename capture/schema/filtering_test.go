@@ -24,6 +24,8 @@ var filteringTables = []string{
 	`CREATE CUSTOM INDEX ON %s.n (entries(m)) USING 'StorageAttachedIndex'`, `CREATE CUSTOM INDEX ON %s.n (g) USING 'StorageAttachedIndex'`,
 	`CREATE CUSTOM INDEX ON %s.n (d) USING 'StorageAttachedIndex'`,
 	`CREATE TABLE %s.p (k int PRIMARY KEY, v int, m map<text, int>, w text)`, `CREATE INDEX ON %s.p (entries(m))`,
+	`CREATE TABLE %s.r (k int, l int, c int, v vector<float, 2>, w int, x int, PRIMARY KEY ((k, l), c))`,
+	`CREATE CUSTOM INDEX ON %s.r (v) USING 'StorageAttachedIndex'`, `CREATE CUSTOM INDEX ON %s.r (w) USING 'StorageAttachedIndex'`,
 	`CREATE TABLE %s.q (k int, c int, d int, v int, PRIMARY KEY (k, c, d))`, `CREATE INDEX ON %s.q (c)`, `CREATE INDEX ON %s.q (d)`,
 }
 
@@ -48,6 +50,9 @@ func TestFilteringAgreesWithCassandra(t *testing.T) {
 	for range n {
 		k := live.Keyspace(keyspace)
 		table := &k.Tables[random.IntN(len(k.Tables))]
+		if only := os.Getenv("HELENUS_FILTERING_TABLE"); only != "" {
+			table = k.Table(only)
+		}
 		text := randomSelect(table, random)
 		st, err := cql.Parse(text)
 		if err != nil {
@@ -86,6 +91,9 @@ func asked(session *gocql.Session, text string) (bool, string) {
 func randomSelect(t *Table, random *rand.Rand) string {
 	var relations []string
 	for _, c := range t.Columns {
+		if strings.HasPrefix(c.Type, "vector") {
+			continue
+		}
 		chance := 3
 		if c.Kind == PartitionKey {
 			chance = 2
@@ -116,6 +124,12 @@ func randomSelect(t *Table, random *rand.Rand) string {
 	}
 	if key := t.ClusteringKey(); len(key) > 0 && random.IntN(6) == 0 {
 		text += " ORDER BY " + key[random.IntN(len(key))].Name + []string{"", " DESC"}[random.IntN(2)]
+	}
+	if t.Column("v") != nil && strings.HasPrefix(t.Column("v").Type, "vector") && random.IntN(2) == 0 {
+		if !strings.Contains(text, "ORDER BY") {
+			text += " ORDER BY v ANN OF [1, 2]" + []string{"", "", "", "", "", " DESC", ", c"}[random.IntN(7)]
+		}
+		return text + []string{" PER PARTITION LIMIT 2 LIMIT 3", "", " LIMIT 1000", " LIMIT 5", " LIMIT 5", " LIMIT 1001", " LIMIT 5"}[random.IntN(7)]
 	}
 	if random.IntN(4) == 0 {
 		text += " LIMIT 10"
