@@ -8,7 +8,7 @@ func (l *Lexer) uuid(start int) Kind {
 		l.Position = start + len(uuidPattern)
 		return UUID
 	}
-	l.Position = max(l.Position, start+1)
+	l.Position = start + 8
 	return Bad
 }
 
