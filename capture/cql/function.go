@@ -126,7 +126,8 @@ func (p *printer) qualifiedFunction(f TableRef) {
 	p.function(f.Table)
 }
 
-// userType writes the name of a user-defined type.
+// userType writes the name of the user-defined type that a statement is about.
 func (p *printer) userType(t TableRef) {
+	t = t.In(p.keyspace)
 	(&Type{Keyspace: t.Keyspace, Name: t.Table, UDT: true}).print(p)
 }
