@@ -9,8 +9,8 @@ import (
 )
 
 // A normalised text has no literals, but it has words, and where quotes are forgotten or not closed a word may be a value. So
-// the log says the text of a statement that was read to its last token and that Cassandra understood; of those that are
-// only classified (schema, roles) it says what they do, and of all others the fingerprint.
+// the log says the text of a statement that was read to its last token and that Cassandra understood; of those on the schema
+// and on roles it says what they do, and of all others the fingerprint.
 
 // shown is what may be logged of a statement's normalised text.
 func shown(st cql.Statement, text string) string {

@@ -144,7 +144,9 @@ func (p *parser) resource() (r Resource) {
 	case p.isWord("FUNCTION") && (isName(after) || wordAt(after, "TOKEN")):
 		p.next()
 		r.Kind = ResourceFunction
-		r.Name.Keyspace, r.Name.Table = p.functionName()
+		if r.Name.Keyspace, r.Name.Table = p.functionName(); r.Name.Keyspace == "" {
+			p.fail("'.' and the name of a function")
+		}
 		r.Arguments = p.typeList()
 	case p.isWord("MBEAN") && after.Kind == lexer.String:
 		p.next()
