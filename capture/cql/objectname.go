@@ -34,7 +34,10 @@ func objectName(text string) (valid, pattern bool) {
 			return false, false
 		}
 		pattern = pattern || wild
-		if properties, more = strings.CutPrefix(after, ","); !more && after != "" || more && properties == "" {
+		if more = after != ""; more {
+			properties = after[1:] // a comma, or behind quotes anything: Java does not look
+		}
+		if more && properties == "" {
 			return false, false
 		}
 	}
