@@ -1,6 +1,9 @@
 package capture
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -12,6 +15,9 @@ import (
 // metricStatements is how many statements get metrics of their own: those that took the most time in all. The others are
 // added up under fingerprint "other". A statement may leave and return; its counters go on where they were.
 const metricStatements = 200
+
+// metricSeries is how many series statements and tables have at most. Two hundred statements take some 4,000.
+const metricSeries = 5000
 
 var (
 	statementLabels = []string{"fingerprint", "keyspace", "table", "kind"}
@@ -26,6 +32,18 @@ var (
 		"Different statements known.", nil, nil)
 	droppedDesc = prometheus.NewDesc("helenus_capture_dropped_total",
 		"Executions that were not counted under their own statement, because the registry is full or the statement is too long.", nil, nil)
+	unknownDesc = prometheus.NewDesc("helenus_capture_unknown_total",
+		"Requests of which it is not known what they say: of an id prepared elsewhere, or not readable.", nil, nil)
+	forgottenDesc = prometheus.NewDesc("helenus_capture_forgotten_total",
+		"Statements that lost their own record to heavier ones; what was counted for them is under 'other'.", nil, nil)
+	memoryDesc = prometheus.NewDesc("helenus_capture_memory_bytes",
+		"Memory that the records of statements take.", nil, nil)
+	tableDesc = prometheus.NewDesc("helenus_table_executions_total",
+		"Executions of statements on a table, by kind of statement.", []string{"keyspace", "table", "kind"}, nil)
+	tableTimeDesc = prometheus.NewDesc("helenus_table_latency_seconds_total",
+		"Sum of the latencies of statements on a table, by kind of statement.", []string{"keyspace", "table", "kind"}, nil)
+	seriesDroppedDesc = prometheus.NewDesc("helenus_metric_series_dropped",
+		"Series of statements and tables that were left out of this scrape, because there are more than 5,000.", nil, nil)
 	parsedDesc = prometheus.NewDesc("helenus_capture_parsed_total",
 		"Statement texts that had to be parsed because their fingerprint was not remembered.", nil, nil)
 	slowDesc = prometheus.NewDesc("helenus_slow_requests_total",
@@ -51,7 +69,8 @@ var latencyEdges = []uint64{255, 511, 1_023, 2_047, 4_095, 8_191, 16_383, 32_767
 // Describe implements prometheus.Collector.
 func (r *Registry) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		executionsDesc, errorsDesc, latencyDesc, statementsDesc, droppedDesc, parsedDesc, slowDesc, unloggedDesc,
+		executionsDesc, errorsDesc, latencyDesc, statementsDesc, droppedDesc, unknownDesc, forgottenDesc, memoryDesc, parsedDesc,
+		tableDesc, tableTimeDesc, seriesDroppedDesc, slowDesc, unloggedDesc,
 		samplingDesc, observedDesc, feedDroppedDesc, duplicatesDesc, parametersDesc,
 	} {
 		out <- d
@@ -61,7 +80,7 @@ func (r *Registry) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (r *Registry) Collect(out chan<- prometheus.Metric) {
-	s := r.counts()
+	s := r.Counts()
 	gauge := func(d *prometheus.Desc, v float64) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
 	}
@@ -72,8 +91,12 @@ func (r *Registry) Collect(out chan<- prometheus.Metric) {
 	known := len(r.records)
 	r.mu.RUnlock()
 	gauge(statementsDesc, float64(known))
-	counter(droppedDesc, s.Other)
+	counter(droppedDesc, s.Other.Count)
+	counter(unknownDesc, s.Unknown.Count)
+	counter(forgottenDesc, r.forgotten.Load())
 	counter(parsedDesc, r.parsed.Load())
+	used, _ := r.Memory()
+	gauge(memoryDesc, float64(used))
 	if r.slow != nil {
 		seen, unlogged := r.slow.Counts()
 		counter(slowDesc, seen)
@@ -92,9 +115,45 @@ func (r *Registry) Collect(out chan<- prometheus.Metric) {
 	gauge(parametersDesc, float64(f.Parameters))
 	r.collectValues(out, f)
 
+	left, dropped := metricSeries, 0
 	for _, x := range r.dearest(s) {
-		collect(out, &x)
+		if n := 2 + len(latencyEdges) + 2 + len(x.ErrorCodes); n <= left {
+			left -= n
+			collect(out, &x)
+		} else {
+			dropped += n
+		}
 	}
+	dropped += collectTables(out, s, left)
+	gauge(seriesDroppedDesc, float64(dropped))
+}
+
+// collectTables adds the statements up by table and kind, in at most so many series, and returns how many found no room.
+func collectTables(out chan<- prometheus.Metric, s *Snapshot, room int) (dropped int) {
+	type key struct{ keyspace, table, kind string }
+	type sum struct{ count, micros uint64 }
+	sums := map[key]sum{}
+	for i := range s.Statements {
+		if x := &s.Statements[i]; x.Table != "" {
+			k := key{x.Keyspace, x.Table, x.Kind}
+			n := sums[k]
+			sums[k] = sum{n.count + x.Count, n.micros + x.Latency.Sum}
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(sums), func(a, b key) int {
+		return cmp.Or(cmp.Compare(sums[b].count, sums[a].count), cmp.Compare(a.keyspace, b.keyspace), cmp.Compare(a.table, b.table), cmp.Compare(a.kind, b.kind))
+	})
+	for _, k := range keys {
+		if room < 2 {
+			dropped += 2
+			continue
+		}
+		room -= 2
+		labels := []string{label(k.keyspace), label(k.table), k.kind}
+		out <- prometheus.MustNewConstMetric(tableDesc, prometheus.CounterValue, float64(sums[k].count), labels...)
+		out <- prometheus.MustNewConstMetric(tableTimeDesc, prometheus.CounterValue, float64(sums[k].micros)/1e6, labels...)
+	}
+	return dropped
 }
 
 // dearest returns the statements that get metrics of their own, and the sum of all others.
@@ -103,9 +162,7 @@ func (r *Registry) dearest(s *Snapshot) []Statement {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Latency.Sum > list[j].Latency.Sum })
 	n := min(len(list), metricStatements)
 	rest := Statement{Fingerprint: otherName, Kind: otherName}
-	if o, ok := r.other.snapshot(); ok {
-		rest.combine(&o, plus, histogram.Distribution.Plus)
-	}
+	rest.combine(&s.Other, plus, histogram.Distribution.Plus)
 	for i := n; i < len(list); i++ {
 		rest.combine(&list[i], plus, histogram.Distribution.Plus)
 	}

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/histogram"
@@ -11,233 +12,296 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 )
 
-// consistencyNames are in the order of the wire's codes; the last counts all others.
-var consistencyNames = [...]string{
-	"ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "SERIAL", "LOCAL_SERIAL", "LOCAL_ONE", "UNKNOWN",
-}
-
-// counters are one stripe of a record. Every field is added to atomically.
-type counters struct {
-	count, failed, inBatch, paged, morePages, serial, warned, rewritten atomic.Uint64
-
-	errors      [len(proxy.ErrorNames)]atomic.Uint64
-	consistency [len(consistencyNames)]atomic.Uint64
-
-	latency, request, response, rows histogram.Histogram
-}
-
 // A record that is used much is spread over stripes, so that connections on different processors do not fight for its
-// cache lines. Most records never are, and a stripe takes 4 KB.
+// cache lines. Most records never are.
 const (
 	stripes  = 8
-	hotAfter = 4096 // executions after which a record is spread
+	hotAfter = 4096 // executions of one caller after which a record is spread
 )
 
 // record counts one statement. It implements proxy.Record.
+//
+// Who holds a record (the proxy, for a prepared statement; the cache of texts) may hold it for ever, so a record that the
+// registry forgets is emptied and stays as a sign to elsewhere: gone. What is said to it is the registry's business
+// (admit.go).
 type record struct {
-	registry    *Registry
-	print       cql.Print
-	fingerprint string
-	keyspace    string
-	table       string
-	kind        cql.Kind
-	text        string
-	conditional bool
-	ranges      func(variables []proxy.Column) []bool
-	restricted  string   // by what it restricts its rows; see values.go
-	shown       string   // what of the text may be logged; see slowrequest.go
-	parts       []string // a BATCH: fingerprints of its first children
+	registry *Registry
+	print    cql.Print
+	born     uint64 // number of its admission, so that two lives of one statement are told apart
+	about    atomic.Pointer[about]
+	gone     atomic.Bool
+	heir     atomic.Pointer[record] // of one that is gone: where its statement is counted now
+	hot      atomic.Bool
+	bytes    atomic.Int64 // memory that it takes, as far as it is the registry's
+	weight   float64      // when the registry made room last; under Registry.mu
+	weighed  float64      // its work until then
 
-	first int64                    // Unix nanoseconds
-	last  atomic.Int64             // nanoseconds since the proxy started, as Exchange.End
-	base  atomic.Pointer[counters] // stripe 0
-	more  [stripes - 1]atomic.Pointer[counters]
-	shape atomic.Pointer[shape]
+	first  int64                    // Unix nanoseconds
+	last   atomic.Int64             // nanoseconds since the proxy started, as Exchange.End, to the millisecond
+	base   atomic.Pointer[counters] // stripe 0
+	more   [stripes - 1]atomic.Pointer[counters]
+	shape  atomic.Pointer[shape]
+	wanted atomic.Pointer[wanted] // somebody waits for an execution with its values (trace.go)
 }
+
+const recordBytes = int64(unsafe.Sizeof(record{}))
 
 // shape is what Cassandra said of a statement when it was prepared.
 type shape struct {
-	variables []proxy.Column
-	results   []proxy.Column
-	sampled   *trace.Statement
+	variables, results []proxy.Column
+	shown              [2][]Column // the same, for snapshots
+	sampled            *trace.Statement
 }
+
+func (s *shape) bytes() int64 { return int64(256 + 256*(len(s.variables)+len(s.results))) }
 
 // Prepared notes the columns of the statement. Of the client's own text nothing is kept.
 func (r *record) Prepared(p *proxy.Prepared) {
-	if p == nil || r == r.registry.other {
+	if p == nil || r.gone.Load() || r.aside() {
 		return
 	}
 	before := r.shape.Load()
 	if before != nil && reflect.DeepEqual(before.variables, p.Variables) && reflect.DeepEqual(before.results, p.Results) {
 		return
 	}
-	r.shape.Store(&shape{variables: p.Variables, results: p.Results, sampled: r.described(p)})
+	s := &shape{variables: p.Variables, results: p.Results, shown: [2][]Column{columns(p.Variables), columns(p.Results)}, sampled: r.described(p)}
+	if r.shape.Swap(s) == nil {
+		r.grow(s.bytes())
+	}
 	if before == nil && len(p.Variables)+len(p.Results) > 0 {
 		r.registry.windows.Extra(r.registry.now())
 	}
 }
 
-// Done counts exchanges. A child of a batch counts as executed, with its errors and consistency; time and bytes are the
-// batch's. Those that were answered together are mostly alike, and what is alike in them is added at once.
+// aside tells whether r is one of the records that count what has none of its own.
+func (r *record) aside() bool { return r == r.registry.other || r == r.registry.unknown }
+
+// Done counts exchanges, of one client. A child of a batch counts as executed, with its errors and consistency; time and
+// bytes are the batch's.
+//
+// A record that is forgotten while it counts loses nothing: who forgets it says so (gone) and then takes what was
+// counted; who counts looks afterwards whether it is gone, and if so takes what it counted itself to the same place. Go's
+// atomics are sequentially consistent, so one of the two finds it.
 func (r *record) Done(xs []proxy.Exchange) {
-	c := r.stripe(xs[0].Client)
-	c.count.Add(uint64(len(xs)))
-	var alike alike
-	var latency, request, response, rows histogram.Run
-	var last int64
-	for i := range xs {
-		x := &xs[i]
-		alike.add(c, manner{x.Consistency, x.Paged, x.MorePages, x.Serial})
-		if x.Failed {
-			c.failed.Add(1)
-			c.errors[proxy.ErrorPlace(x.ErrorCode)].Add(1)
-		}
-		add(&c.warned, x.Warned, 1)
-		add(&c.rewritten, x.Rewritten, 1)
-		last = max(last, x.End)
-		if x.InBatch {
-			c.inBatch.Add(1)
-		} else {
-			latency.Add(&c.latency, natural(x.End-x.Start)/uint64(time.Microsecond))
-			request.Add(&c.request, natural(int64(x.RequestBytes)))
-			response.Add(&c.response, natural(int64(x.ResponseBytes)))
-			if x.Rows >= 0 {
-				rows.Add(&c.rows, natural(int64(x.Rows)))
-			}
-			if slow := r.registry.slow; slow != nil && x.End-x.Start >= r.registry.slowAfter {
-				slow.Add(r.slow(x))
-			}
-		}
-		if x.Values != nil || x.Response != nil {
-			r.observe(x)
-		}
-	}
-	alike.flush(c)
-	latency.Flush(&c.latency)
-	request.Flush(&c.request)
-	response.Flush(&c.response)
-	rows.Flush(&c.rows)
-	if last > r.last.Load() {
-		r.last.Store(last) // of two at once either may win; they are nanoseconds apart
-	}
-}
-
-// manner is how a statement was asked for and answered, as far as few manners occur.
-type manner struct {
-	consistency              uint16
-	paged, morePages, serial bool
-}
-
-// alike counts exchanges of one manner that follow one another.
-type alike struct {
-	manner
-	n uint64
-}
-
-func (a *alike) add(c *counters, m manner) {
-	if m != a.manner {
-		a.flush(c)
-		a.manner = m
-	}
-	a.n++
-}
-
-// flush adds what was counted.
-func (a *alike) flush(c *counters) {
-	if a.n == 0 {
+	if r.gone.Load() {
+		r.registry.astray(r, xs)
 		return
 	}
-	c.consistency[min(int(a.consistency), len(consistencyNames)-1)].Add(a.n)
-	add(&c.paged, a.paged, a.n)
-	add(&c.morePages, a.morePages, a.n)
-	add(&c.serial, a.serial, a.n)
-	a.n = 0
+	c := r.count(xs)
+	if r.gone.Load() {
+		r.leave(c)
+	}
+	r.observe(xs)
 }
 
-func add(n *atomic.Uint64, yes bool, times uint64) {
-	if yes {
-		n.Add(times)
+// leave takes what a record counted in c to other, and gives its memory back. The record is gone.
+func (r *record) leave(c *counters) {
+	other := r.registry.other
+	if took := c.drain(other.stripe(nil)); took != 0 {
+		other.grow(int64(took))
+	}
+	r.base.Store(nil)
+	for i := range r.more {
+		r.more[i].Store(nil)
+	}
+	r.registry.used.Add(-r.bytes.Swap(0))
+}
+
+func (r *record) count(xs []proxy.Exchange) *counters {
+	x := &xs[len(xs)-1]
+	c := r.stripe(x.Client)
+	took, n := c.add(xs, callerOf(x), &r.registry.repeats)
+	if took != 0 {
+		r.grow(int64(took))
+	}
+	if n >= hotAfter && !r.hot.Load() {
+		r.hot.Store(true)
+	}
+	if end := x.End; end > r.last.Load()+int64(time.Millisecond) {
+		r.last.Store(end) // of two at once either may win
+	}
+	return c
+}
+
+// observe shows the exchanges to those that look at single ones.
+func (r *record) observe(xs []proxy.Exchange) {
+	for i := range xs {
+		x := &xs[i]
+		if slow := r.registry.slow; slow != nil && x.End-x.Start >= r.registry.slowAfter && !x.InBatch {
+			slow.Add(r.slow(x))
+		}
+		if x.Values != nil || x.Response != nil {
+			if w := r.wanted.Load(); w != nil {
+				w.give(x)
+			}
+			if r.registry.windows.Open() {
+				r.look(x)
+			}
+		}
 	}
 }
 
-func natural(n int64) uint64 { return uint64(max(n, 0)) }
+// grow notes that the record takes n bytes more.
+func (r *record) grow(n int64) {
+	r.bytes.Add(n)
+	if r.registry.used.Add(n) > r.registry.budget {
+		r.registry.shrink()
+	}
+}
 
 // stripe returns the counters for a client.
 func (r *record) stripe(c *proxy.Client) *counters {
-	base := r.base.Load()
-	if base == nil {
-		base = fresh(&r.base)
+	i := uint64(0)
+	if c != nil && r.hot.Load() {
+		i = c.ID % uint64(r.registry.stripes)
 	}
-	if r.registry.stripes == 1 || c == nil || base.count.Load() < hotAfter {
-		return base
+	p := &r.base
+	if i > 0 {
+		p = &r.more[i-1]
 	}
-	i := c.ID % uint64(r.registry.stripes)
-	if i == 0 {
-		return base
-	}
-	if s := r.more[i-1].Load(); s != nil {
+	if s := p.Load(); s != nil {
 		return s
 	}
-	return fresh(&r.more[i-1])
+	if p.CompareAndSwap(nil, &counters{}) { // else another goroutine was quicker
+		r.grow(countersBytes)
+	}
+	if s := p.Load(); s != nil {
+		return s
+	}
+	return r.registry.other.stripe(c) // it was forgotten this instant
 }
 
-// fresh puts new counters in place, unless another goroutine was quicker.
-func fresh(p *atomic.Pointer[counters]) *counters {
-	p.CompareAndSwap(nil, &counters{})
-	return p.Load()
+// all are the stripes that there are.
+func (r *record) all() (list [stripes]*counters) {
+	list[0] = r.base.Load()
+	for i := range r.more {
+		list[i+1] = r.more[i].Load()
+	}
+	return list
 }
 
-// snapshot adds the stripes up. ok is false if the statement was never executed.
-func (r *record) snapshot() (s Statement, ok bool) {
-	s = Statement{
-		Fingerprint: r.fingerprint, Keyspace: r.keyspace, Table: r.table, Kind: r.kind.String(), Text: r.text,
-		Conditional: r.conditional,
-	}
-	var errors [len(proxy.ErrorNames)]uint64
-	var consistency [len(consistencyNames)]uint64
-	for i := range stripes {
-		var c *counters
-		if i == 0 {
-			c = r.base.Load()
-		} else {
-			c = r.more[i-1].Load()
+// work is what was done so far: one for each execution and one for each millisecond that it took.
+func (r *record) work() float64 {
+	var n, micros uint64
+	for _, c := range r.all() {
+		if c != nil {
+			for i := range c.by {
+				n += c.by[i].count.Load()
+				micros += c.by[i].micros.Load()
+			}
 		}
-		if c == nil {
-			continue
-		}
-		s.Count += c.count.Load()
-		s.Errors += c.failed.Load()
-		s.InBatch += c.inBatch.Load()
-		s.Paged += c.paged.Load()
-		s.MorePages += c.morePages.Load()
-		s.Serial += c.serial.Load()
-		s.Warned += c.warned.Load()
-		s.Rewritten += c.rewritten.Load()
-		for i := range errors {
-			errors[i] += c.errors[i].Load()
-		}
-		for i := range consistency {
-			consistency[i] += c.consistency[i].Load()
-		}
-		c.latency.AddTo(&s.Latency)
-		c.request.AddTo(&s.RequestBytes)
-		c.response.AddTo(&s.ResponseBytes)
-		c.rows.AddTo(&s.Rows)
 	}
-	if s.Count == 0 {
-		return s, false
+	return float64(n) + float64(micros)/1000
+}
+
+// snapshot adds the stripes up into s, which is empty and stays so if the statement was never executed.
+func (r *record) snapshot(s *Statement, callers []Caller, arena *histogram.Arena) {
+	var sum sums
+	for _, c := range r.all() {
+		if c != nil {
+			sum.add(c)
+		}
 	}
-	s.ErrorCodes = named(errors[:], proxy.ErrorNames[:])
-	s.Consistency = named(consistency[:], consistencyNames[:])
-	if p := r.shape.Load(); p != nil {
-		s.Variables, s.Results = columns(p.variables), columns(p.results)
+	if sum.count == 0 {
+		return
 	}
+	a := r.about.Load()
+	s.Fingerprint, s.Keyspace, s.Table, s.Kind, s.Text = a.fingerprint, a.keyspace, a.table, a.kind.String(), a.text
+	s.Conditional, s.Born = a.conditional, r.born
+	sum.fill(s, r.registry, callers, arena)
 	s.First = time.Unix(0, r.first).UTC()
 	s.Last = r.registry.started.Add(time.Duration(r.last.Load())).UTC()
 	if s.Last.Before(s.First) {
 		s.Last = s.First
 	}
-	return s, true
+	if p := r.shape.Load(); p != nil {
+		s.Variables, s.Results, s.Described = p.shown[0], p.shown[1], s.Last
+	}
+}
+
+// sums is stripes added up.
+type sums struct {
+	count                            uint64
+	n                                [11]uint64
+	errors                           [len(proxy.ErrorNames)]uint64
+	warnings                         [len(proxy.WarningNames)]uint64
+	consistency                      [len(consistencyNames)]uint64
+	serials                          [len(serialNames)]uint64
+	callers                          [stripes * callers]said
+	known                            int
+	parts                            int
+	latency, request, response, rows [stripes]*histogram.Histogram
+}
+
+// said is what one caller did.
+type said struct {
+	caller                uint32
+	count, failed, micros uint64
+}
+
+func (t *sums) add(c *counters) {
+	i := t.parts
+	t.latency[i], t.request[i], t.response[i], t.rows[i] = &c.latency, &c.request, &c.response, &c.rows
+	t.parts++
+	for i := range c.by {
+		b := &c.by[i]
+		n := b.count.Load()
+		if n == 0 {
+			continue
+		}
+		t.count += n
+		one := t.caller(b.caller.Load())
+		one.count += n
+		one.failed += b.failed.Load()
+		one.micros += b.micros.Load()
+	}
+	for i, n := range [...]*atomic.Uint64{&c.failed, &c.inBatch, &c.paged, &c.morePages, &c.serial, &c.warned, &c.rewritten, &c.applied, &c.notApplied, &c.retried, &c.speculative} {
+		t.n[i] += n.Load()
+	}
+	for i := range t.errors {
+		t.errors[i] += c.errors[i].Load()
+	}
+	for i := range t.warnings {
+		t.warnings[i] += c.warnings[i].Load()
+	}
+	for i := range t.consistency {
+		t.consistency[i] += c.consistency[i].Load()
+	}
+	for i := range t.serials {
+		t.serials[i] += c.serials[i].Load()
+	}
+}
+
+func (t *sums) caller(n uint32) *said {
+	for i := range t.callers[:t.known] {
+		if t.callers[i].caller == n {
+			return &t.callers[i]
+		}
+	}
+	one := &t.callers[t.known]
+	one.caller = n
+	t.known++
+	return one
+}
+
+func (t *sums) fill(s *Statement, r *Registry, callers []Caller, arena *histogram.Arena) {
+	s.Count = t.count
+	for i, p := range s.numbers() {
+		*p = t.n[i]
+	}
+	s.ErrorCodes, s.Warnings = named(t.errors[:], proxy.ErrorNames[:]), named(t.warnings[:], proxy.WarningNames[:])
+	s.Consistency, s.SerialConsistency = named(t.consistency[:], consistencyNames[:]), named(t.serials[:], serialNames[:])
+	n := t.parts
+	s.Latency, s.RequestBytes = arena.Collect(t.latency[:n]...), arena.Collect(t.request[:n]...)
+	s.ResponseBytes, s.Rows = arena.Collect(t.response[:n]...), arena.Collect(t.rows[:n]...)
+	s.Callers = make([]Share, 0, t.known)
+	for _, one := range t.callers[:t.known] {
+		if int(one.caller) >= len(callers) { // one that came meanwhile
+			callers = r.book.all()
+		}
+		s.Callers = append(s.Callers, Share{Caller: callers[one.caller], Count: one.count, Errors: one.failed, Micros: one.micros})
+	}
+	sortShares(s.Callers)
 }
 
 func named(counts []uint64, names []string) map[string]uint64 {

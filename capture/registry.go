@@ -1,10 +1,10 @@
 package capture
 
 import (
-	"hash/maphash"
+	"bytes"
 	"log/slog"
 	"runtime"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/heavy"
+	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/slow"
 	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/proxy"
@@ -20,6 +22,7 @@ import (
 // Options configure a Registry. The zero value is the default.
 type Options struct {
 	Fingerprints int              // statements told apart; the rest are counted together (10,000)
+	Memory       int64            // that the registry may take, bytes (256 MiB)
 	Texts        int              // texts whose fingerprint is remembered (65,536)
 	Windows      window.Options   // when values are looked at, and which
 	Now          func() time.Time // the clock (time.Now)
@@ -28,8 +31,11 @@ type Options struct {
 	Log          *slog.Logger     // of slow requests; needed if Slow is not 0
 }
 
-// otherName is the fingerprint and kind of the record of all statements that found no room.
-const otherName = "other"
+// otherName and unknownName are the fingerprints and kinds of the two records that count what has none of its own.
+const (
+	otherName   = "other"
+	unknownName = "unknown"
+)
 
 // maxText is the length in bytes beyond which a statement is not parsed but counted as other: no statement worth
 // learning from is that long.
@@ -47,15 +53,33 @@ type Registry struct {
 	windows *window.Windows
 	flows   atomic.Pointer[[]feed.Feed] // of the latest snapshot
 	texts   *cache
-	other   *record
+	other   *record // statements that have no record of their own
+	unknown *record // requests of which it is not known what they say
+	book    book
+	repeats repeats
+	sketch  *heavy.Sketch
 
 	slow      *slow.Log // nil if nothing is slow
 	slowAfter int64     // nanoseconds
 
+	// picture is held while a snapshot is made and while records are forgotten, so that a snapshot has no number twice. It is
+	// locked before mu.
+	picture sync.Mutex
+
 	mu      sync.RWMutex
 	records map[cql.Print]*record
+	births  uint64
+	floor   float64   // weight up to which a stranger stays one
+	faded   time.Time // until when weights have faded
 
-	parsed atomic.Uint64 // texts that were parsed, for want of a cache entry
+	budget    int64        // of all records, bytes
+	used      atomic.Int64 // by them
+	shrinking atomic.Bool
+	work      sync.WaitGroup
+	tracing   atomic.Int64 // how many wait for values (trace.go)
+
+	parsed    atomic.Uint64 // texts that were parsed, for want of a cache entry
+	forgotten atomic.Uint64 // records
 }
 
 var _ proxy.Recorder = (*Registry)(nil)
@@ -64,6 +88,9 @@ var _ proxy.Recorder = (*Registry)(nil)
 func New(o Options) *Registry {
 	if o.Fingerprints <= 0 {
 		o.Fingerprints = 10_000
+	}
+	if o.Memory <= 0 {
+		o.Memory = 256 << 20
 	}
 	if o.Texts <= 0 {
 		o.Texts = 65_536
@@ -76,14 +103,19 @@ func New(o Options) *Registry {
 	}
 	o.Windows.Now, o.Windows.Started = o.Now, o.Started
 	r := &Registry{
-		options: o, now: o.Now, started: o.Started,
+		options: o, now: o.Now, started: o.Started, faded: o.Started,
 		stripes: min(runtime.GOMAXPROCS(0), stripes),
 		windows: window.New(o.Windows),
 		texts:   newCache(o.Texts),
+		sketch:  heavy.New(),
 		records: map[cql.Print]*record{},
+		budget:  o.Memory / 2,
 	}
-	r.other = r.record(cql.Print{}, "", otherName, nil)
-	r.other.fingerprint = otherName
+	r.book.init()
+	aside := func(name string) *record {
+		return r.newRecord(cql.Print{}, &about{fingerprint: name, kind: cql.KindOther})
+	}
+	r.other, r.unknown = aside(otherName), aside(unknownName)
 	if o.Slow > 0 {
 		r.slow, r.slowAfter = slow.New(o.Log), int64(o.Slow)
 	}
@@ -96,16 +128,23 @@ func (r *Registry) Close() {
 	if r.slow != nil {
 		r.slow.Close()
 	}
+	r.work.Wait()
 }
 
-// Sampling tells whether a value window is open.
-func (r *Registry) Sampling(*proxy.Client) bool { return r.windows.Open() }
+// Sampling tells whether a value window is open, or somebody waits for an execution to trace.
+func (r *Registry) Sampling(*proxy.Client) bool { return r.windows.Open() || r.tracing.Load() > 0 }
+
+// Mark tells callers apart.
+func (r *Registry) Mark(c *proxy.Client) uint64 { return r.book.mark(c) }
+
+// Unknown returns the record of requests of which it is not known what they say.
+func (r *Registry) Unknown() proxy.Record { return r.unknown }
 
 // Statement returns the record of a text. A text that was seen lately costs two hashes of it and a look into a map; else it
 // is parsed.
 func (r *Registry) Statement(keyspace, text string) proxy.Record {
 	k := r.texts.key(keyspace, text)
-	if x := r.texts.get(k); x != nil {
+	if x := r.texts.get(k); x != nil && r.known(x) {
 		return r.withText(x, keyspace, text)
 	}
 	x := r.find(keyspace, text, nil)
@@ -117,7 +156,8 @@ func (r *Registry) Statement(keyspace, text string) proxy.Record {
 const maxParts = 4
 
 // Batch returns the record of a BATCH. Its fingerprint is that of the different children in the order of their first
-// appearance, so that a batch of a thousand equal inserts is one statement.
+// appearance, so that a batch of a thousand equal inserts is one statement. One with a child that has no record, or is not
+// known, is counted as other.
 func (r *Registry) Batch(kind byte, children []proxy.Record) proxy.Record {
 	var list [maxChildren]*record
 	n := 0
@@ -127,7 +167,10 @@ next:
 		if c == nil {
 			continue
 		}
-		if c == r.other {
+		if heir := c.heir.Load(); c.gone.Load() && heir != nil {
+			c = heir
+		}
+		if c.gone.Load() || c.aside() {
 			return r.other
 		}
 		for _, before := range list[:n] {
@@ -142,7 +185,7 @@ next:
 		n++
 	}
 	k := r.texts.batchKey(kind, list[:n])
-	if x := r.texts.get(k); x != nil {
+	if x := r.texts.get(k); x != nil && r.known(x) {
 		return x
 	}
 	var text strings.Builder
@@ -157,15 +200,16 @@ next:
 	safe := true
 	var parts []string
 	for _, c := range list[:n] {
-		text.WriteString(c.text)
+		a := c.about.Load()
+		text.WriteString(a.text)
 		text.WriteString("; ")
-		safe = safe && c.shown == c.text
+		safe = safe && a.shown == a.text
 		if len(parts) < maxParts {
-			parts = append(parts, c.fingerprint)
+			parts = append(parts, a.fingerprint)
 		}
 	}
 	text.WriteString("APPLY BATCH")
-	x := r.find("", text.String(), func(made *record) {
+	x := r.find("", text.String(), func(made *about) {
 		if made.parts = parts; !safe {
 			made.shown = ""
 		}
@@ -175,7 +219,7 @@ next:
 }
 
 // find parses a text and returns its record, a new one, which complete may amend, if there is room.
-func (r *Registry) find(keyspace, text string, complete func(*record)) *record {
+func (r *Registry) find(keyspace, text string, complete func(*about)) *record {
 	if len(text) > maxText {
 		return r.other
 	}
@@ -190,208 +234,54 @@ func (r *Registry) find(keyspace, text string, complete func(*record)) *record {
 	if x != nil {
 		return x
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if x := r.records[print]; x != nil {
-		return x
-	}
-	if len(r.records) >= r.options.Fingerprints {
-		return r.other
-	}
-	x = r.record(print, keyspace, normalised, statement)
-	if complete != nil {
-		complete(x)
-	}
-	r.records[print] = x
-	return x
-}
-
-// record makes the record of a statement, nil if it could not be parsed.
-func (r *Registry) record(print cql.Print, keyspace, text string, statement cql.Statement) *record {
-	x := &record{
-		registry: r, print: print, fingerprint: print.String(), keyspace: keyspace, text: text,
-		kind: cql.KindOther, first: r.now().UnixNano(),
-	}
-	if statement == nil {
-		return x
-	}
-	x.shown = shown(statement, text)
-	x.kind = statement.Kind()
-	x.conditional = cql.Conditional(statement)
-	if t, ok := table(statement); ok {
-		t = t.In(keyspace)
-		x.keyspace, x.table = t.Keyspace, t.Table
-	}
-	x.ranges, x.restricted = rangesOf(statement), restrictions(statement)
-	return x
-}
-
-// table returns the one table that a statement is about.
-func table(st cql.Statement) (cql.TableRef, bool) {
-	switch s := st.(type) {
-	case *cql.Select:
-		return s.Table, true
-	case *cql.Insert:
-		return s.Table, true
-	case *cql.Update:
-		return s.Table, true
-	case *cql.Delete:
-		return s.Table, true
-	case *cql.Batch:
-		var one cql.TableRef
-		for i, child := range s.Statements {
-			t, ok := table(child)
-			if !ok || i > 0 && t != one {
-				return cql.TableRef{}, false
-			}
-			one = t
-		}
-		return one, len(s.Statements) > 0
-	}
-	if tables := cql.Tables(st); len(tables) > 0 {
-		return tables[0], true
-	}
-	return cql.TableRef{}, false
-}
-
-// rangesOf returns a function that tells which bind variables of a SELECT are compared by order; nil if none is. The
-// variables are known only once the statement is prepared.
-func rangesOf(st cql.Statement) func([]proxy.Column) []bool {
-	s, ok := st.(*cql.Select)
-	if !ok {
-		return nil
-	}
-	ranged := map[string]bool{}
-	for _, w := range s.Where {
-		switch w.Op {
-		case cql.OpLT, cql.OpLE, cql.OpGT, cql.OpGE:
-			if !w.Token {
-				for _, c := range w.Columns {
-					ranged[c] = true
-				}
-			}
-		}
-	}
-	if len(ranged) == 0 {
-		return nil
-	}
-	return func(variables []proxy.Column) []bool {
-		out := make([]bool, len(variables))
-		for i, v := range variables {
-			out[i] = ranged[v.Name]
-		}
-		return out
-	}
+	return r.admit(print, keyspace, normalised, statement, complete)
 }
 
 // Snapshot returns a picture of everything counted since the registry was made, feeds included. It takes
 // milliseconds; counting goes on meanwhile, so two counters of it may be an instant apart.
 func (r *Registry) Snapshot() *Snapshot {
-	out := r.counts()
+	out := r.Counts()
 	r.found(out)
 	return out
 }
 
-// counts is Snapshot without feeds.
-func (r *Registry) counts() *Snapshot {
-	out := &Snapshot{From: r.started.UTC(), To: r.now().UTC(), Statements: []Statement{}}
-	for _, x := range r.list() {
-		if s, ok := x.snapshot(); ok {
-			out.Statements = append(out.Statements, s)
-		}
+// Counts is Snapshot without feeds.
+func (r *Registry) Counts() *Snapshot {
+	r.picture.Lock()
+	defer r.picture.Unlock()
+	list, names := r.list(), r.book.all()
+	out := &Snapshot{From: r.started.UTC(), To: r.now().UTC(), Statements: make([]Statement, len(list))}
+	// What takes the time is to fetch tens of megabytes of counters into the processor, so several fetch.
+	part := (len(list) + r.stripes - 1) / r.stripes
+	var work sync.WaitGroup
+	for from := 0; from < len(list); from += part {
+		to := min(from+part, len(list))
+		work.Go(func() {
+			var arena histogram.Arena
+			for i := from; i < to; i++ {
+				list[i].snapshot(&out.Statements[i], names, &arena)
+			}
+		})
 	}
-	if s, ok := r.other.snapshot(); ok {
-		out.Other = s.Count
-	}
-	sort.Slice(out.Statements, func(i, j int) bool { return out.Statements[i].Fingerprint < out.Statements[j].Fingerprint })
+	work.Wait()
+	out.Statements = slices.DeleteFunc(out.Statements, func(s Statement) bool { return s.Count == 0 })
+	var arena histogram.Arena
+	r.other.snapshot(&out.Other, names, &arena)
+	r.unknown.snapshot(&out.Unknown, names, &arena)
 	return out
 }
 
+// list is all records, by fingerprint.
 func (r *Registry) list() []*record {
 	r.mu.RLock()
-	defer r.mu.RUnlock()
 	out := make([]*record, 0, len(r.records))
 	for _, x := range r.records {
 		out = append(out, x)
 	}
+	r.mu.RUnlock()
+	slices.SortFunc(out, func(a, b *record) int { return bytes.Compare(a.print[:], b.print[:]) })
 	return out
 }
 
-// cache remembers the records of texts by a hash of 128 bits under keys of this process, so that no text is kept and nobody can
-// make two texts meet. It is cut into shards; a shard keeps two generations, and forgets the old one when the young one
-// is full.
-type cache struct {
-	a, b   maphash.Seed
-	size   int // entries per generation and shard
-	shards [cacheShards]shard
-}
-
-const cacheShards = 16
-
-type cacheKey struct{ a, b uint64 }
-
-type shard struct {
-	mu         sync.RWMutex
-	young, old map[cacheKey]*record
-	_          [64]byte // keep neighbours off this cache line
-}
-
-func newCache(entries int) *cache {
-	c := &cache{a: maphash.MakeSeed(), b: maphash.MakeSeed(), size: max(entries/cacheShards/2, 1)}
-	for i := range c.shards {
-		c.shards[i].young, c.shards[i].old = map[cacheKey]*record{}, map[cacheKey]*record{}
-	}
-	return c
-}
-
-func (c *cache) key(keyspace, text string) cacheKey {
-	return cacheKey{
-		maphash.String(c.a, keyspace)*31 + maphash.String(c.a, text),
-		maphash.String(c.b, keyspace)*31 + maphash.String(c.b, text),
-	}
-}
-
-func (c *cache) batchKey(kind byte, children []*record) cacheKey {
-	var k cacheKey
-	for i, seed := range [...]maphash.Seed{c.a, c.b} {
-		var h maphash.Hash
-		h.SetSeed(seed)
-		_, _ = h.WriteString("batch") // hash writers do not fail
-		_ = h.WriteByte(kind)
-		for _, x := range children {
-			_, _ = h.Write(x.print[:])
-		}
-		if i == 0 {
-			k.a = h.Sum64()
-		} else {
-			k.b = h.Sum64()
-		}
-	}
-	return k
-}
-
-func (c *cache) get(k cacheKey) *record {
-	s := &c.shards[k.a%cacheShards]
-	s.mu.RLock()
-	x := s.young[k]
-	if x != nil {
-		s.mu.RUnlock()
-		return x
-	}
-	x = s.old[k]
-	s.mu.RUnlock()
-	if x != nil {
-		c.put(k, x)
-	}
-	return x
-}
-
-func (c *cache) put(k cacheKey, x *record) {
-	s := &c.shards[k.a%cacheShards]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.young) >= c.size {
-		s.old, s.young = s.young, make(map[cacheKey]*record, c.size)
-	}
-	s.young[k] = x
-}
+// Memory is how much memory the records take, bytes, and how much they may.
+func (r *Registry) Memory() (used, most int64) { return r.used.Load(), r.budget }

@@ -23,9 +23,10 @@ func shown(st cql.Statement, text string) string {
 
 // slow is what the log says of an exchange.
 func (r *record) slow(x *proxy.Exchange) slow.Request {
+	a := r.about.Load()
 	s := slow.Request{
-		Fingerprint: r.fingerprint, Text: r.shown, Kind: r.kind.String(), Keyspace: r.keyspace, Table: r.table,
-		Children: x.Children, Parts: r.parts, Opcode: opcodeNames[x.Opcode],
+		Fingerprint: a.fingerprint, Text: a.shown, Kind: a.kind.String(), Keyspace: a.keyspace, Table: a.table,
+		Children: x.Children, Parts: a.parts, Opcode: opcodeNames[x.Opcode],
 		Latency: time.Duration(x.End - x.Start), RequestBytes: x.RequestBytes, ResponseBytes: x.ResponseBytes, Rows: x.Rows,
 		Consistency: consistencyNames[min(int(x.Consistency), len(consistencyNames)-1)],
 		Paged:       x.Paged, MorePages: x.MorePages, Rewritten: x.Rewritten,

@@ -90,9 +90,10 @@ func (r *Registry) collectValues(out chan<- prometheus.Metric, f window.Statisti
 
 // statement is what the text of the statement tells of its values: all that this file takes from a record.
 func (r *record) statement() *trace.Statement {
+	a := r.about.Load()
 	return &trace.Statement{
-		Fingerprint: r.fingerprint, Keyspace: r.keyspace, Table: r.table, Shape: r.restricted,
-		Write: r.kind == cql.KindInsert || r.kind == cql.KindUpdate || r.kind == cql.KindDelete,
+		Fingerprint: a.fingerprint, Keyspace: a.keyspace, Table: a.table, Shape: a.restricted,
+		Write: a.kind == cql.KindInsert || a.kind == cql.KindUpdate || a.kind == cql.KindDelete,
 	}
 }
 
@@ -100,8 +101,8 @@ func (r *record) statement() *trace.Statement {
 func (r *record) described(p *proxy.Prepared) *trace.Statement {
 	s := r.statement()
 	s.Variables, s.Results, s.PartitionKey = p.Variables, p.Results, p.PartitionKey
-	if r.ranges != nil {
-		s.Ranges = r.ranges(p.Variables)
+	if ranges := r.about.Load().ranges; ranges != nil {
+		s.Ranges = ranges(p.Variables)
 	}
 	return s
 }
@@ -131,8 +132,8 @@ func restrictions(st cql.Statement) string {
 	return strings.Join(parts, ", ")
 }
 
-// observe hands on the values of an exchange.
-func (r *record) observe(x *proxy.Exchange) {
+// look hands on the values of an exchange.
+func (r *record) look(x *proxy.Exchange) {
 	s := r.shape.Load()
 	if s == nil {
 		return
@@ -153,7 +154,7 @@ type spoken struct {
 
 // withText adds the text to a record while values are looked at.
 func (r *Registry) withText(x *record, keyspace, text string) proxy.Record {
-	if !r.windows.Open() || x == r.other || !mayHaveLiterals(text) {
+	if !r.windows.Open() || x.gone.Load() || x == r.other || !mayHaveLiterals(text) {
 		return x
 	}
 	return &spoken{x, keyspace, text}

@@ -175,6 +175,8 @@ type counting struct {
 func (r *counting) Statement(string, string) proxy.Record   { return r }
 func (r *counting) Batch(byte, []proxy.Record) proxy.Record { return r }
 func (r *counting) Sampling(*proxy.Client) bool             { return r.sampling.Load() }
+func (r *counting) Unknown() proxy.Record                   { return r }
+func (r *counting) Mark(*proxy.Client) uint64               { return 0 }
 func (r *counting) Prepared(*proxy.Prepared)                {}
 func (r *counting) Done(xs []proxy.Exchange) {
 	r.done.Add(int64(len(xs)))

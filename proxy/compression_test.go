@@ -89,8 +89,8 @@ func TestCompressionChangesNothingThatIsCounted(t *testing.T) {
 		await(t, func() bool { return len(recorder.find(batch)) == 2 })
 		for _, text := range []string{readText, writeText, longText, "query", "fail", batch} {
 			for _, x := range recorder.find(text) {
-				x.Client, x.Start, x.End, x.Prepared = nil, 0, 0, nil
-				x.Response = x.Response[:min(len(x.Response), 1000)] // of a streamed one, as much as was shown
+				x.Client, x.Start, x.End, x.Prepared, x.Hash = nil, 0, 0, nil, 0 // the key of hashes is each server's own
+				x.Response = x.Response[:min(len(x.Response), 1000)]             // of a streamed one, as much as was shown
 				got = append(got, fmt.Sprintf("%s: %+v", text, x))
 			}
 			if p := recorder.prepared(text); p != nil {

@@ -73,7 +73,8 @@ func (s *Server) newConn(g *gate, front net.Conn, guest *limit.Guest) *conn {
 	c := &conn{server: s, gate: g, front: front, guest: guest, bound: cache[*bound]{most: maxBound, mostBytes: maxBoundBytes},
 		sheet: s.ledger.Open(g.place()), since: time.Now()}
 	c.active.Store(s.now())
-	c.client.Store(&Client{ID: s.lastID.Add(1), Address: front.RemoteAddr().String()})
+	c.client.Store(&Client{})
+	c.amend(func(n *Client) { n.ID, n.Address = s.lastID.Add(1), front.RemoteAddr().String() })
 	return c
 }
 

@@ -19,6 +19,8 @@ type counter struct{}
 func (counter) Statement(string, string) proxy.Record   { return counter{} }
 func (counter) Batch(byte, []proxy.Record) proxy.Record { return counter{} }
 func (counter) Sampling(*proxy.Client) bool             { return false }
+func (counter) Unknown() proxy.Record                   { return counter{} }
+func (counter) Mark(*proxy.Client) uint64               { return 0 }
 func (counter) Prepared(*proxy.Prepared)                {}
 func (counter) Done([]proxy.Exchange)                   {}
 

@@ -92,7 +92,10 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 	f.slot, f.word, f.record, f.extra = t, word, p.record, p.extra
 	x.Client, x.Prepared, x.Opcode, x.Start, x.RequestBytes = c.client.Load(), p.prepared, p.opcode, p.start, int(p.bytes)
 	x.ResponseBytes, x.Consistency, x.Rows, x.Paged, x.Serial = h.Length, p.consistency, -1, p.paged, p.serial
-	x.Warned = h.Flags&wire.FlagWarnings != 0
+	x.SerialConsistency, x.Hash = p.serialConsistency, p.hash
+	if x.Warned = h.Flags&wire.FlagWarnings != 0; x.Warned {
+		x.Warnings = wire.Warnings(h.Flags, body)
+	}
 	rows := false
 	verdict, instead := pipe.Pass, []byte(nil)
 	switch h.Opcode {
@@ -105,7 +108,8 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 		switch kind {
 		case wire.ResultRows:
 			rows = true
-			x.MorePages, x.Rows = wire.CountKnownRows(&r, p.metadata())
+			n := wire.CountKnownRows(&r, p.metadata())
+			x.MorePages, x.Rows, x.Applied = n.More, n.Rows, n.Applied
 			if p.system != nil && complete {
 				verdict, instead = c.rewriteTopology(h, body, from, &p)
 			}

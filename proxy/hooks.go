@@ -14,6 +14,12 @@ type Recorder interface {
 	// Batch returns the record of a BATCH of these children (kind as on the wire: 0 logged, 1 unlogged, 2 counter).
 	// The slice is reused by the caller.
 	Batch(kind byte, children []Record) Record
+	// Unknown returns the record of requests of which it is not known what they say: an id that was prepared elsewhere, a
+	// body that can not be read. It never returns nil.
+	Unknown() Record
+	// Mark returns a number that the Recorder wants to find in c.Mark. It is asked whenever something was learned of the
+	// client.
+	Mark(c *Client) uint64
 	// Sampling tells whether a value window is open now for this client: one atomic load. While it is, exchanges come
 	// with Request and Response filled.
 	Sampling(c *Client) bool
@@ -45,6 +51,8 @@ type Client struct {
 	Compression        string // STARTUP option COMPRESSION, else ""
 	Role               string // that it logged in as; "" if it did not, or not by user and password
 	TLS                *TLS   // nil: none
+
+	Mark uint64 // what Recorder.Mark said; 0 without a Recorder
 }
 
 // TLS is how a client's connection is secured. Immutable.
@@ -63,19 +71,26 @@ type Exchange struct {
 	Start, End    int64     // nanoseconds since the proxy started: request read, answer handed to the client's socket
 	RequestBytes  int       // frame bodies, bytes; decompressed, if they came compressed
 	ResponseBytes int
-	Consistency   uint16  // as on the wire
-	Failed        bool    // answered by an ERROR message
-	ErrorCode     int32   // its code, if Failed
-	Rows          int     // rows in the answer, -1 if it does not say
-	InBatch       bool    // counted as a child of a batch
-	Children      int     // statements in a BATCH that are known
-	Paged         bool    // the request carried a paging state
-	MorePages     bool    // the answer says so
-	Serial        bool    // read at SERIAL or LOCAL_SERIAL
-	Warned        bool    // the answer carries warnings
-	Rewritten     bool    // answered by the Rewriter, not by Cassandra
-	Values        []Value // bound values, only while sampling; a BATCH has none, its children have theirs
-	Response      []byte  // body of a RESULT Rows answer after its kind: metadata, rows; only while sampling; may be cut short
+	Consistency   uint16 // as on the wire
+	Failed        bool   // answered by an ERROR message
+	ErrorCode     int32  // its code, if Failed
+	Rows          int    // rows in the answer, -1 if it does not say
+	InBatch       bool   // counted as a child of a batch
+	Children      int    // statements in a BATCH that are known
+	Paged         bool   // the request carried a paging state
+	MorePages     bool   // the answer says so
+	Serial        bool   // read at SERIAL or LOCAL_SERIAL
+	Warned        bool   // the answer carries warnings
+	Warnings      uint16 // which: 1 << the place in WarningNames of each
+	Applied       byte   // Applied or NotApplied for a conditional write that Cassandra answered, else 0
+	// SerialConsistency is that of a conditional write, as on the wire, 0 if not sent.
+	SerialConsistency uint16
+	// Hash is of the request's body without its timestamp, under a key of this process; 0 if the body was not seen whole. Who
+	// says the same again has the same hash.
+	Hash      uint64
+	Rewritten bool    // answered by the Rewriter, not by Cassandra
+	Values    []Value // bound values, only while sampling; a BATCH has none, its children have theirs
+	Response  []byte  // body of a RESULT Rows answer after its kind: metadata, rows; only while sampling; may be cut short
 }
 
 // Column is one bind variable or one result column of a prepared statement.
@@ -229,6 +244,15 @@ const (
 	OpExecute byte = 0x0A
 	OpBatch   byte = 0x0D
 )
+
+// What Exchange.Applied may be.
+const (
+	Applied    = wire.Applied
+	NotApplied = wire.NotApplied
+)
+
+// WarningNames are names of the kinds of warnings that Cassandra's answers carry; the first stands for all others.
+var WarningNames = wire.WarningNames
 
 // ErrorNames are names of the protocol's error codes, each at its ErrorPlace; the first stands for codes not listed.
 var ErrorNames = wire.ErrorNames

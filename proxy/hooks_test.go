@@ -49,6 +49,10 @@ func (r *tally) Batch(kind byte, children []proxy.Record) proxy.Record {
 	return r.at("", text)
 }
 
+func (r *tally) Unknown() proxy.Record { return r.at("", "unknown") }
+
+func (r *tally) Mark(c *proxy.Client) uint64 { return uint64(len(c.Application)) }
+
 func (r *tally) Sampling(*proxy.Client) bool { return r.sampling.Load() }
 
 func (r *tally) find(text string) []proxy.Exchange {

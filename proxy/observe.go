@@ -134,6 +134,9 @@ func (c *conn) amend(change func(*Client)) {
 		before := c.client.Load()
 		n := *before
 		change(&n)
+		if r := c.server.options.Recorder; r != nil {
+			n.Mark = r.Mark(&n)
+		}
 		if c.client.CompareAndSwap(before, &n) {
 			return
 		}

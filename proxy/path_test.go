@@ -80,5 +80,7 @@ type deaf struct{}
 func (deaf) Statement(string, string) Record { return deaf{} }
 func (deaf) Batch(byte, []Record) Record     { return deaf{} }
 func (deaf) Sampling(*Client) bool           { return false }
+func (deaf) Unknown() Record                 { return deaf{} }
+func (deaf) Mark(*Client) uint64             { return 0 }
 func (deaf) Prepared(*Prepared)              {}
 func (deaf) Done([]Exchange)                 {}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -120,6 +121,7 @@ type Server struct {
 	ledger   ledger.Ledger
 	stats    stats
 	lastID   atomic.Uint64
+	seed     maphash.Seed // of Exchange.Hash
 	dialer   certs.Dialer
 	warned   rarely
 	guests   *limit.Guests
@@ -207,7 +209,7 @@ func New(o Options) (*Server, error) {
 		start := time.Now()
 		o.Clock = func() int64 { return int64(time.Since(start)) }
 	}
-	s := &Server{options: o, agreeing: make(chan struct{}, agreements), log: o.Log, observed: o.Recorder != nil || o.Rewriter != nil,
+	s := &Server{options: o, agreeing: make(chan struct{}, agreements), log: o.Log, seed: maphash.MakeSeed(), observed: o.Recorder != nil || o.Rewriter != nil,
 		prepared: prepareds{byID: cache[*Prepared]{most: maxPrepared, mostBytes: maxPreparedBytes}},
 		guests:   limit.NewGuests(o.MaxConnectionsPerClient, o.MaxRequestsPerClient, o.RequestBurst),
 		conns:    make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{}), away: make(map[net.Conn]struct{})}

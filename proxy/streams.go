@@ -61,15 +61,18 @@ type pending struct {
 	extra       *extra // nil for nearly all
 	bytes       int32
 	events      uint32 // REGISTER: what for
+	hash        uint64 // of the body (Exchange.Hash)
 	consistency uint16
-	stream      int16 // the client's id of it, or nobody
-	id          int16 // Cassandra's id of it: the slot's number
-	opcode      byte
-	paged       bool
-	serial      bool
-	read        bool // a SELECT, for all that is known
-	swapped     bool // prepared ids in it were swapped (extra.swaps)
-	system      *ask // asks where nodes are: the answer is rewritten; nil for nearly all
+	// serialConsistency is 0 if none was sent.
+	serialConsistency uint16
+	stream            int16 // the client's id of it, or nobody
+	id                int16 // Cassandra's id of it: the slot's number
+	opcode            byte
+	paged             bool
+	serial            bool
+	read              bool // a SELECT, for all that is known
+	swapped           bool // prepared ids in it were swapped (extra.swaps)
+	system            *ask // asks where nodes are: the answer is rewritten; nil for nearly all
 }
 
 // metadata is what the answer's rows are likely to begin with, nil if that is not known.

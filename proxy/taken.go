@@ -213,7 +213,7 @@ func (k *taken) end(opcode byte, body []byte, x Exchange) {
 	t.release(word)
 	x.Client, x.Prepared, x.Opcode, x.Start, x.End = c.client.Load(), p.prepared, p.opcode, p.start, c.server.now()
 	x.RequestBytes, x.ResponseBytes, x.Consistency = int(p.bytes), len(body), p.consistency
-	x.Paged, x.Serial, x.Rewritten = p.paged, p.serial, true
+	x.Paged, x.Serial, x.SerialConsistency, x.Hash, x.Rewritten = p.paged, p.serial, p.serialConsistency, p.hash, true
 	if p.extra != nil && p.extra.sample != nil {
 		x.Values = p.extra.sample.values
 		if opcode == wire.OpResult {

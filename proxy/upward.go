@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strings"
 
 	"github.com/helenus-db/helenus/proxy/ledger"
@@ -134,6 +135,26 @@ func (c *conn) mustSeeWhole(h wire.Header) bool {
 	return false
 }
 
+// unknown is the record of a request of which it is not known what it says.
+func (c *conn) unknown() Record {
+	if r := c.server.options.Recorder; r != nil {
+		return r.Unknown()
+	}
+	return nil
+}
+
+// hash is of the body of a QUERY, EXECUTE or BATCH whose parameters have these flags, without the timestamp that ends it:
+// a driver that says a request again may give it a new one.
+func (c *conn) hash(body []byte, flags uint32) uint64 {
+	if c.server.options.Recorder == nil {
+		return 0
+	}
+	if flags&(wire.ParamTimestamp|wire.ParamKeyspace|wire.ParamNow) == wire.ParamTimestamp && len(body) > 8 {
+		body = body[:len(body)-8]
+	}
+	return max(maphash.Bytes(c.server.seed, body), 1)
+}
+
 func (c *conn) sampling() bool {
 	r := c.server.options.Recorder
 	return r != nil && r.Sampling(c.client.Load())
@@ -188,18 +209,29 @@ func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p *pending) (pipe.
 func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *pending) (pipe.Verdict, []byte, error) {
 	q, ok := wire.ParseHead(h.Version, h.Flags, body)
 	if !ok {
+		p.record = c.unknown()
 		t.claim()
 		return pipe.Pass, nil, nil
 	}
 	p.consistency = q.Consistency
 	p.serial = q.Consistency == wire.Serial || q.Consistency == wire.LocalSerial
 	p.paged = q.Flags&wire.ParamPagingState != 0
+	if complete {
+		p.hash = c.hash(body, q.Flags)
+		if q.Flags&wire.ParamSerial != 0 {
+			if whole, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
+				p.serialConsistency = whole.SerialConsistency
+			}
+		}
+	}
 	// The slot's content must be there before it is busy; what belongs to the id is looked up before, and again in the
 	// rare case that the epoch moved in between.
 	epoch := c.epoch()
 	b := c.find(q.ID, epoch)
 	var change *change
-	if b != nil {
+	if b == nil {
+		p.record = c.unknown()
+	} else {
 		p.prepared, p.record, p.system = b.prepared, b.record, b.system
 		if b.system.wantsValues() {
 			if !complete {
@@ -214,7 +246,7 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *
 			}
 		}
 	}
-	if complete && p.record != nil {
+	if complete && b != nil && p.record != nil {
 		if s := c.sample(body); s != nil {
 			s.fill(h)
 			p.need(&c.spares).sample = s
@@ -262,12 +294,14 @@ func (c *conn) unclaim(t *slot) bool {
 func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p *pending) (pipe.Verdict, []byte, error) {
 	q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body)
 	if !ok {
+		p.record = c.unknown()
 		t.claim()
 		return pipe.Pass, nil, nil
 	}
 	p.consistency = q.Consistency
 	p.serial = q.Consistency == wire.Serial || q.Consistency == wire.LocalSerial
 	p.paged = q.PagingState != nil
+	p.serialConsistency, p.hash = q.SerialConsistency, c.hash(body, q.Flags)
 	keyspace := c.keyspaceOr(q.Keyspace)
 	if ring.Mentions(keyspace, q.Text) {
 		if p.system = c.server.ask(keyspace, string(q.Text)); p.system.wantsValues() {
@@ -311,6 +345,7 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 	}
 	_, q, ok := wire.ParseBatch(h.Version, h.Flags, body, nil) // a keyspace of its own comes after the children
 	if !ok {
+		p.record = c.unknown()
 		t.claim()
 		return pipe.Pass, nil, nil
 	}
@@ -334,6 +369,7 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 			r.record, r.prepared = b.record, b.prepared
 		} else if epoch == 0 {
 			c.unresolved(child.ID)
+			r.record = recorder.Unknown()
 		}
 		if s := e.sample; s != nil {
 			r.from = len(s.values)
@@ -347,7 +383,7 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 	})
 	p.extra = e
 	if recorder != nil {
-		p.consistency = q.Consistency
+		p.consistency, p.serialConsistency, p.hash = q.Consistency, q.SerialConsistency, c.hash(body, q.Flags)
 		p.record = recorder.Batch(kind, records)
 	}
 	clear(records)

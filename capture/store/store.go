@@ -1,8 +1,10 @@
-// Package store keeps documents, their audit trail and the history of snapshots in one SQLite file (helenus.db), the default
-// state of a single proxy. It imports nothing of ours: a document is JSON under a kind and an id, and what it means is
-// its writer's business.
+// Package store keeps documents and their audit trail in one SQLite file (helenus.db), the default state of a single proxy, and
+// the history of what was counted in another (history.db, see Windows): decisions are precious and few, history is large and
+// can be done without, so what happens to the one file does nothing to the other. It imports nothing of ours: a document
+// is JSON under a kind and an id, a window is bytes under a level, an origin and a time, and what they mean is their writer's
+// business.
 //
-// Every change is one transaction, written through to the disk (WAL, synchronous FULL) before the call returns: what was
+// Every change of a document is one transaction, written through to the disk (WAL, synchronous FULL) before the call returns: what was
 // acknowledged is there after kill -9 or a power cut. One process at a time may have the file open; SQLite's exclusive
 // lock sees to that and ends with the process. The file carries the version of its tables; a newer file than this program
 // knows is refused, untouched.
@@ -40,6 +42,8 @@ var (
 	ErrLocked   = errors.New("in use by another process")
 	ErrNewer    = errors.New("written by a newer version of Helenus")
 	ErrForeign  = errors.New("not a store of Helenus")
+	ErrCorrupt  = errors.New("the file is damaged")
+	ErrFull     = errors.New("the disk is full")
 )
 
 // Store is an open store. Its methods may be called from many goroutines; changes are made one after the other.
@@ -86,7 +90,7 @@ type Change struct {
 	Append []Event
 }
 
-// tables brings a file from version i to i+1.
+// tables brings a file from version i to i+1. (The table snapshots is of earlier programs; nobody reads it.)
 var tables = [Version]string{`
 	CREATE TABLE documents (kind TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, updated INTEGER NOT NULL,
 		body BLOB NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;
@@ -107,12 +111,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
 	}
-	// SQLite would make the file readable for all: it may hold names of tables and columns.
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the store: %w", err)
-	}
-	if err := f.Close(); err != nil {
+	if err := private(path); err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
 	options := url.Values{"_txlock": {"immediate"}, "_pragma": {
@@ -131,6 +130,16 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
+// private sees to it that the file is there and readable for its owner only: SQLite would make it readable for all, and it
+// holds names of tables and columns.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // explain turns SQLite's codes into this package's errors.
 func explain(err error) error {
 	var e *sqlite.Error
@@ -140,6 +149,10 @@ func explain(err error) error {
 			return fmt.Errorf("%w: stop the other helenus, or name another directory (%w)", ErrLocked, err)
 		case sqlite3.SQLITE_NOTADB:
 			return fmt.Errorf("%w: %w", ErrForeign, err)
+		case sqlite3.SQLITE_CORRUPT:
+			return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		case sqlite3.SQLITE_FULL:
+			return fmt.Errorf("%w: %w", ErrFull, err)
 		}
 	}
 	return err

@@ -120,43 +120,6 @@ func TestCommitIsAllOrNothing(t *testing.T) {
 	}
 }
 
-func TestSnapshotsAndRetention(t *testing.T) {
-	ctx := context.Background()
-	s := open(t, t.TempDir())
-	base := time.Unix(1_000_000, 0).UTC()
-	for i := range 10 {
-		if err := s.AppendSnapshot(ctx, base.Add(time.Duration(i)*time.Minute), note{"s", i}, Retention{Count: 5, Age: 3 * time.Minute}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	read := func(since time.Time) (out []int) {
-		err := s.Snapshots(ctx, since, func(_ time.Time, raw json.RawMessage) error {
-			var n note
-			out = append(out, -1)
-			if err := json.Unmarshal(raw, &n); err != nil {
-				return err
-			}
-			out[len(out)-1] = n.N
-			_, err := s.List(ctx, "note") // the store is usable meanwhile
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	if d := cmp.Diff([]int{6, 7, 8, 9}, read(time.Time{})); d != "" {
-		t.Errorf("kept: %s", d)
-	}
-	if d := cmp.Diff([]int{8, 9}, read(base.Add(8*time.Minute))); d != "" {
-		t.Errorf("from minute 8: %s", d)
-	}
-	stop := errors.New("enough")
-	if err := s.Snapshots(ctx, base, func(time.Time, json.RawMessage) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("yield's error is lost: %v", err)
-	}
-}
-
 func TestSecondProcessIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)

@@ -4,75 +4,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 
 	"github.com/spf13/cobra"
 
 	"github.com/helenus-db/helenus/advisor/recommend"
-	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/internal/admin"
 )
-
-func statementsCommand() *cobra.Command {
-	var (
-		r     remote
-		limit int
-		order string
-	)
-	c := &cobra.Command{
-		Use: "statements", Short: "What was said, how often, how slow, how big", Args: usage(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			less, ok := statementOrders[order]
-			if !ok {
-				return usageError{fmt.Errorf("--sort %s: it may be time, count, latency or errors", order)}
-			}
-			return show(c, &r, "statements", func(w io.Writer, s *capture.Snapshot) error {
-				sort.SliceStable(s.Statements, func(i, j int) bool { return less(&s.Statements[i], &s.Statements[j]) })
-				return printStatements(w, s, limit)
-			})
-		},
-	}
-	r.flags(c)
-	c.Flags().IntVar(&limit, "limit", 40, "how many to list, 0 for all")
-	c.Flags().StringVar(&order, "sort", "time", "time (total), count, latency (p50) or errors")
-	return c
-}
-
-var statementOrders = map[string]func(a, b *capture.Statement) bool{
-	"time":    func(a, b *capture.Statement) bool { return totalTime(a) > totalTime(b) },
-	"count":   func(a, b *capture.Statement) bool { return a.Count > b.Count },
-	"latency": func(a, b *capture.Statement) bool { return a.Latency.P50() > b.Latency.P50() },
-	"errors":  func(a, b *capture.Statement) bool { return a.Errors > b.Errors },
-}
-
-func totalTime(s *capture.Statement) float64 { return s.Latency.Mean() * float64(s.Count) }
-
-func printStatements(w io.Writer, s *capture.Snapshot, limit int) error {
-	t := newTable("statement", "count", "errors", "p50 ms", "p99 ms", "rows", "bytes", "text")
-	for i := range s.Statements {
-		if limit > 0 && i == limit {
-			break
-		}
-		st := &s.Statements[i]
-		t.AppendRow([]any{
-			st.Fingerprint[:8], st.Count, st.Errors, ms(st.Latency.P50()), ms(st.Latency.P99()),
-			fmt.Sprintf("%.1f", st.Rows.Mean()), fmt.Sprintf("%.0f", st.ResponseBytes.Mean()), short(st.Text, 100),
-		})
-	}
-	if err := render(w, t); err != nil {
-		return err
-	}
-	if s.Other > 0 {
-		if _, err := fmt.Fprintf(w, "%d executions of further statements were counted together (raise --max-statements)\n", s.Other); err != nil {
-			return err
-		}
-	}
-	if limit > 0 && len(s.Statements) > limit {
-		_, err := fmt.Fprintf(w, "%d of %d statements; --limit 0 lists all\n", limit, len(s.Statements))
-		return err
-	}
-	return nil
-}
 
 func modelCommand() *cobra.Command {
 	var r remote

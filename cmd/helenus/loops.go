@@ -9,7 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/capture/tracer"
 	"github.com/helenus-db/helenus/internal/config"
 )
 
@@ -17,8 +17,6 @@ import (
 const (
 	retryEvery   = time.Second
 	measureEvery = 10 * time.Minute
-	// keptSnapshots is three months of history at the default interval.
-	keptSnapshots = 13_000
 )
 
 // pause waits; false if ctx ended.
@@ -80,23 +78,22 @@ func (h *helenus) advise(ctx context.Context) {
 	h.advisor.Run(ctx)
 }
 
-// remember writes what was counted to the history.
+// remember writes what was counted to the history. What goes wrong is the history's to say.
 func (h *helenus) remember(ctx context.Context) {
 	for pause(ctx, h.settings.SnapshotsEvery) {
-		if err := h.saveSnapshot(ctx); err != nil {
-			h.log.Warn("history not written", "error", err)
-		}
+		_ = h.history.Tick(ctx) // it has logged it
 	}
 }
 
-func (h *helenus) saveSnapshot(ctx context.Context) error {
-	now := h.registry.Snapshot()
-	window := now.Since(h.saved)
-	h.saved = now
-	if len(window.Statements) == 0 {
-		return nil
+// trace says the next execution of a statement again, traced.
+func (h *helenus) trace(ctx context.Context, fingerprint string, wait time.Duration) (*tracer.Trace, error) {
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	e, err := h.registry.NextExecution(waiting, fingerprint)
+	if err != nil {
+		return nil, err
 	}
-	return h.store.AppendSnapshot(ctx, window.To, window, store.Retention{Count: keptSnapshots})
+	return tracer.Again(ctx, sessions{h.settings, h.secured.dialer()}.tracing, fingerprint, e)
 }
 
 // sessions opens Helenus's own sessions to Cassandra.
@@ -106,13 +103,18 @@ type sessions struct {
 }
 
 // reading is for the schema and for statistics.
-func (s sessions) reading() (*gocql.Session, error) { return s.open(1, 20*time.Second) }
+func (s sessions) reading() (*gocql.Session, error) { return s.open("", 1, 20*time.Second) }
+
+// tracing is for one statement of an application, said again in its keyspace.
+func (s sessions) tracing(keyspace string) (*gocql.Session, error) {
+	return s.open(keyspace, 1, 20*time.Second)
+}
 
 // working is for plans, look-up entries and migrations. It does not retry by itself: whoever asks knows whether
 // that is safe.
-func (s sessions) working() (*gocql.Session, error) { return s.open(4, 30*time.Second) }
+func (s sessions) working() (*gocql.Session, error) { return s.open("", 4, 30*time.Second) }
 
-func (s sessions) open(connections int, timeout time.Duration) (*gocql.Session, error) {
+func (s sessions) open(keyspace string, connections int, timeout time.Duration) (*gocql.Session, error) {
 	var hosts []string
 	port := 0
 	for _, at := range s.ContactPoints {
@@ -127,7 +129,7 @@ func (s sessions) open(connections int, timeout time.Duration) (*gocql.Session, 
 		hosts, port = append(hosts, host), n
 	}
 	c := gocql.NewCluster(hosts...)
-	c.Port = port
+	c.Port, c.Keyspace = port, keyspace
 	c.ProtoVersion = 4
 	c.NumConns = connections
 	c.Timeout, c.ConnectTimeout = timeout, dialTimeout

@@ -20,6 +20,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/history"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/capture/window"
@@ -74,6 +75,7 @@ type helenus struct {
 	secured  secured
 	store    *store.Store
 	registry *capture.Registry
+	history  *history.History
 	live     *schema.Live
 	server   *proxy.Server
 	engine   *rewrite.Engine
@@ -83,9 +85,8 @@ type helenus struct {
 	from     *inheritance
 	closing  sync.Once
 
-	refreshing sync.Mutex        // orders readings of the schema
-	stale      chan struct{}     // holds one token when the schema must be read again
-	saved      *capture.Snapshot // the last one in the history; used by one goroutine at a time
+	refreshing sync.Mutex    // orders readings of the schema
+	stale      chan struct{} // holds one token when the schema must be read again
 }
 
 // traffic is the relay as the engine needs it; the relay needs the engine first.
@@ -163,8 +164,14 @@ func (h *helenus) wire() (err error) {
 		return err
 	}
 	started := time.Now()
-	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Started: started, Windows: sampling(s),
+	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Memory: int64(s.CaptureMemory), Started: started, Windows: sampling(s),
 		Slow: s.SlowRequest, Log: h.log})
+	h.history = history.New(history.Options{
+		Counts: h.registry.Counts, Log: h.log,
+		Open:  func() (history.Shelf, error) { return store.OpenWindows(s.StateDir) },
+		Aside: func(now time.Time) (string, error) { return store.Aside(s.StateDir, now) },
+		Keep:  [...]time.Duration{s.HistoryMinutes, s.HistoryHours, s.HistoryDays}, Size: int64(s.HistorySize),
+	})
 	cluster := sessions{s, h.secured.dialer()}
 	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
 	if h.engine, err = rewrite.New(rewrite.Options{
@@ -211,7 +218,8 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 		}
 	}
 	h.admin = admin.New(admin.Options{
-		Token: token, Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh},
+		Token: token, Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
+		Schemas: admin.Schemas{Schema: h.live.Schema, Measured: h.live.Statistics}, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh},
 		Ready: h.ready, Metrics: metrics, Log: h.log,
 		Connections: func() any { return h.server.Connections() },
 		Windows:     h.registry.Windows(),
@@ -224,7 +232,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 
 // collectors are all parts that have metrics.
 func (h *helenus) collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.server, h.registry, h.advisor, h.engine, h.secured.metrics()}
+	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.secured.metrics()}
 }
 
 func (h *helenus) ready() []admin.Check {
@@ -318,7 +326,7 @@ func (h *helenus) stop(drain func(context.Context) error, stop context.CancelFun
 	closing, cancel := context.WithTimeout(context.Background(), closeFor)
 	defer cancel()
 	h.engine.Close(closing)
-	return errors.Join(err, h.admin.Shutdown(closing), h.saveSnapshot(context.Background()))
+	return errors.Join(err, h.admin.Shutdown(closing), h.history.Close(closing))
 }
 
 func (h *helenus) close() { h.closing.Do(h.closeAll) }

@@ -19,7 +19,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
-	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/match"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -145,7 +145,8 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "helenus_test", Help: "A gauge."}))
 	s := New(Options{
-		Token: "secret", Pprof: pprof, Statements: func() *capture.Snapshot { return &capture.Snapshot{Other: 7} }, Advisor: p, Migrator: migrator{p},
+		Token: "secret", Pprof: pprof, Statements: said, History: remembered{}, Trace: traced,
+		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }}, Advisor: p, Migrator: migrator{p},
 		Connections: func() any { return []string{} },
 		Ready:       func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },
 		Metrics:     metrics, Log: slog.New(slog.DiscardHandler),

@@ -65,9 +65,12 @@ type Check struct {
 type Options struct {
 	Token      string
 	Pprof      bool
-	Statements func() *capture.Snapshot
-	Advisor    Advisor
-	Migrator   Migrator
+	Statements func() *capture.Snapshot // since the process started
+	History    Memory
+	Trace      Trace
+	Schemas
+	Advisor  Advisor
+	Migrator Migrator
 	// Connections lists the client connections, to be written as JSON.
 	Connections func() any
 	Windows     Windows
@@ -125,7 +128,7 @@ func (s *Server) Handler() http.Handler {
 			}
 		})
 	}
-	route("GET /api/v1/statements", s.statements)
+	s.statementRoutes(route)
 	route("GET /api/v1/model", s.model)
 	route("GET /api/v1/connections", func(*http.Request) (any, error) { return s.o.Connections(), nil })
 	route("GET /api/v1/recommendations", s.recommendations)
@@ -185,8 +188,6 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	}
 	writeJSON(w, checks)
 }
-
-func (s *Server) statements(*http.Request) (any, error) { return s.o.Statements(), nil }
 
 func (s *Server) model(r *http.Request) (any, error) {
 	a := s.o.Advisor.Latest()

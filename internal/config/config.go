@@ -68,7 +68,8 @@ type Settings struct {
 	DrainGrace       time.Duration `name:"drain-grace" default:"1s" help:"how long of it clients that were told that the node is down are still served"`
 	RequestTimeout   time.Duration `name:"request-timeout" default:"0s" help:"after how long a request that Cassandra does not answer is answered with an error (WriteTimeout, or ReadTimeout for a SELECT); 0s: never, Cassandra's own limits hold"`
 
-	MaxStatements int  `name:"max-statements" default:"10000" help:"statements counted one by one; the rest are counted together"`
+	MaxStatements int  `name:"max-statements" default:"10000" help:"statements counted one by one, those that make the most work; the rest are counted together"`
+	CaptureMemory int  `name:"capture-memory" default:"268435456" help:"memory that counting statements may take, bytes; when it is full the lightest statements are counted together"`
 	SampleValues  bool `name:"sample-values" default:"true" help:"look at bound and returned values (hashed with a key that is never stored) in short windows, to find the joins that applications do by hand"`
 
 	NeverSample     []string      `name:"never-sample" default:"" help:"columns whose values are never looked at: keyspace.table.column, keyspace.table or keyspace.*, comma separated"`
@@ -81,7 +82,11 @@ type Settings struct {
 	AdviseEvery    time.Duration `name:"advise-every" default:"1m" help:"how often the advice is worked out anew"`
 	MinExecutions  int           `name:"min-executions" default:"20" help:"statements executed less often are not advised on"`
 	MinSaved       time.Duration `name:"min-saved" default:"1s" help:"work that an advice must save in an hour of traffic like that seen"`
-	SnapshotsEvery time.Duration `name:"snapshots-every" default:"10m" help:"how often the counters are written to the history"`
+	SnapshotsEvery time.Duration `name:"snapshots-every" default:"1m" help:"how often what was counted is written to the history"`
+	HistoryMinutes time.Duration `name:"history-minutes" default:"48h" help:"how long the history knows every minute"`
+	HistoryHours   time.Duration `name:"history-hours" default:"720h" help:"how long it knows every hour"`
+	HistoryDays    time.Duration `name:"history-days" default:"9600h" help:"how long it knows every day"`
+	HistorySize    int           `name:"history-size" default:"536870912" help:"disk that the history may take, bytes; the oldest minutes go first"`
 
 	Settle         time.Duration `name:"settle" default:"5s" help:"wait after dual writes are on, for writes that were still on their way inside Cassandra"`
 	BackfillRanges int           `name:"backfill-ranges" default:"256" help:"token ranges that a backfill is cut into; each is a checkpoint"`
@@ -207,7 +212,7 @@ func (s *Settings) Validate() error {
 	}
 	positive := map[string]int{
 		"max-connections": s.MaxConnections, "max-frame": s.MaxFrame,
-		"max-statements": s.MaxStatements, "backfill-ranges": s.BackfillRanges, "workers": s.Workers, "max-entries": s.MaxEntries,
+		"max-statements": s.MaxStatements, "history-size": s.HistorySize, "backfill-ranges": s.BackfillRanges, "workers": s.Workers, "max-entries": s.MaxEntries,
 	}
 	for _, one := range All() {
 		if n, ok := positive[one.Name]; ok && n <= 0 {
@@ -217,12 +222,16 @@ func (s *Settings) Validate() error {
 			wrong(one.Name, "is negative")
 		}
 	}
+	if s.CaptureMemory < 16<<20 {
+		wrong("capture-memory", "is %d; it must be at least 16777216 (16 MiB)", s.CaptureMemory)
+	}
 	for _, every := range []struct {
 		name string
 		d    time.Duration
 	}{{"handshake-timeout", s.HandshakeTimeout}, {"tcp-keep-alive", s.TCPKeepAlive}, {"drain-timeout", s.DrainTimeout},
 		{"sample-rotation", s.SampleRotation}, {"sample-retention", s.SampleRetention},
-		{"advise-every", s.AdviseEvery}, {"snapshots-every", s.SnapshotsEvery}, {"sweep-every", s.SweepEvery}} {
+		{"advise-every", s.AdviseEvery}, {"snapshots-every", s.SnapshotsEvery},
+		{"history-minutes", s.HistoryMinutes}, {"history-hours", s.HistoryHours}, {"history-days", s.HistoryDays}, {"sweep-every", s.SweepEvery}} {
 		if every.d < time.Second {
 			wrong(every.name, "is %v; it must be at least 1s", every.d)
 		}

@@ -111,31 +111,65 @@ func skipType(r *Reader, depth int) {
 	}
 }
 
+// What an answer says of a conditional write.
+const (
+	Applied    byte = 1
+	NotApplied byte = 2
+)
+
+// Counted is what the beginning of a Rows answer tells.
+type Counted struct {
+	More    bool // there are more pages
+	Rows    int  // -1 if the bytes do not reach that far (the caller may hold only the beginning of a long answer)
+	Applied byte // of a conditional write: Applied or NotApplied; else 0
+}
+
 // CountRows reads the beginning of a Rows answer, after its kind, up to the number of rows. rows is -1 if the bytes do
 // not reach that far (the caller may hold only the beginning of a long answer).
 func CountRows(r *Reader) (m Metadata, rows int) {
-	m = ReadMetadata(r)
-	Columns(r, m, nil)
-	rows = int(r.Int())
-	if r.bad || rows < 0 {
-		return m, -1
-	}
+	m, rows, _ = countRows(r)
 	return m, rows
 }
 
-// CountKnownRows is CountRows of an answer that may begin with metadata that was read before, known (nil if there is none):
-// if it does, that is not read again. more tells that there are more pages.
-func CountKnownRows(r *Reader, known []byte) (more bool, rows int) {
-	if len(known) < 8 || !bytes.HasPrefix(r.Rest(), known) {
-		m, rows := CountRows(r)
-		return m.Flags&MetaMorePages != 0, rows
-	}
-	flags := int32(binary.BigEndian.Uint32(known))
-	r.Take(len(known))
-	if rows = int(r.Int()); r.bad || rows < 0 {
+// countRows also tells whether the first column is "[applied]".
+func countRows(r *Reader) (m Metadata, rows int, conditional bool) {
+	m = ReadMetadata(r)
+	n := 0
+	Columns(r, m, func(name []byte) {
+		if n++; n == 1 {
+			conditional = string(name) == "[applied]"
+		}
+	})
+	rows = int(r.Int())
+	if r.bad || rows < 0 {
 		rows = -1
 	}
-	return flags&MetaMorePages != 0, rows
+	return m, rows, conditional
+}
+
+// CountKnownRows is CountRows of an answer that may begin with metadata that was read before, known (nil if there is none):
+// if it does, that is not read again. It also reads whether a conditional write was applied, whose metadata is never known.
+func CountKnownRows(r *Reader, known []byte) (c Counted) {
+	if len(known) >= 8 && bytes.HasPrefix(r.Rest(), known) {
+		c.More = int32(binary.BigEndian.Uint32(known))&MetaMorePages != 0
+		r.Take(len(known))
+		if c.Rows = int(r.Int()); r.bad || c.Rows < 0 {
+			c.Rows = -1
+		}
+		return c
+	}
+	m, rows, conditional := countRows(r)
+	c.More, c.Rows = m.Flags&MetaMorePages != 0, rows
+	if conditional && rows > 0 {
+		switch cell := r.Bytes(); {
+		case len(cell) != 1:
+		case cell[0] != 0:
+			c.Applied = Applied
+		default:
+			c.Applied = NotApplied
+		}
+	}
+	return c
 }
 
 // AppendError appends the body of an ERROR message. Those codes that carry more than a message (Unprepared, Unavailable,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -229,6 +230,70 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// TestConditionalWrite: whether a conditional write was applied is its answer's first cell.
+func TestConditionalWrite(t *testing.T) {
+	answer := func(column string, rows ...[]byte) []byte {
+		b := wire.AppendString(wire.AppendString(wire.AppendInt(wire.AppendInt(nil, wire.MetaGlobalTable), 1), "k"), "t")
+		b = wire.AppendInt(wire.AppendShort(wire.AppendString(b, column), 4), int32(len(rows)))
+		for _, row := range rows {
+			b = wire.AppendBytes(b, row)
+		}
+		return b
+	}
+	for name, c := range map[string]struct {
+		body []byte
+		want byte
+	}{
+		"applied":     {answer("[applied]", []byte{1}), wire.Applied},
+		"not applied": {answer("[applied]", []byte{0}), wire.NotApplied},
+		"no row":      {answer("[applied]"), 0},
+		"null":        {answer("[applied]", nil), 0},
+		"other":       {answer("applied", []byte{1}), 0},
+		"cut short":   {answer("[applied]", []byte{1})[:20], 0},
+	} {
+		r := wire.NewReader(c.body)
+		if got := wire.CountKnownRows(&r, nil); got.Applied != c.want {
+			t.Errorf("%s: %d, want %d", name, got.Applied, c.want)
+		}
+	}
+	b := answer("[applied]", []byte{1})
+	if n := testing.AllocsPerRun(100, func() {
+		r := wire.NewReader(b)
+		wire.CountKnownRows(&r, nil)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestWarnings: Cassandra's own words are told apart.
+func TestWarnings(t *testing.T) {
+	place := func(name string) uint16 { return 1 << slices.Index(wire.WarningNames[:], name) }
+	body := func(texts ...string) []byte {
+		b := wire.AppendShort(make([]byte, 16), uint16(len(texts)))
+		for _, s := range texts {
+			b = wire.AppendString(b, s)
+		}
+		return b
+	}
+	for _, c := range []struct {
+		want  uint16
+		texts []string
+	}{
+		{place("tombstones"), []string{"Read 0 live rows and 1500 tombstone cells for query SELECT * FROM k.t WHERE a = 1 LIMIT 5000; token -1 (see tombstone_warn_threshold)"}},
+		{place("batch_size"), []string{"Batch for [k.t] is of size 6.1KiB, exceeding specified threshold of 5.0KiB by 1.1KiB."}},
+		{place("batch_partitions"), []string{"Unlogged batch covering 20 partitions detected against table [k.t]. You should use a logged batch for atomicity, or asynchronous writes for performance."}},
+		{place("aggregation") | place("other"), []string{"Aggregation query used without partition key", "something new"}},
+		{0, nil},
+	} {
+		if got := wire.Warnings(wire.FlagWarnings|wire.FlagTracing, body(c.texts...)); got != c.want {
+			t.Errorf("%q: %b, want %b", c.texts, got, c.want)
+		}
+	}
+	if got := wire.Warnings(wire.FlagWarnings, []byte{0xFF, 0xFF, 0}); got != 0 {
+		t.Errorf("a body that is cut short has warnings %b", got)
+	}
+}
+
 func TestCountRows(t *testing.T) {
 	types := binary.BigEndian.AppendUint16(nil, wire.TypeMap)
 	types = wire.AppendString(wire.AppendShort(types, wire.TypeCustom), "vector")
@@ -254,8 +319,8 @@ func TestCountRows(t *testing.T) {
 		}
 		for _, known := range [][]byte{nil, c.b[:len(c.b)-4], []byte("anything else"), append(bytes.Clone(c.b), 0)} {
 			r := wire.NewReader(c.b)
-			if more, n := wire.CountKnownRows(&r, known); n != c.want || more != c.more {
-				t.Errorf("%s, %d bytes known: %d rows, more: %v", name, len(known), n, more)
+			if got := wire.CountKnownRows(&r, known); got.Rows != c.want || got.More != c.more {
+				t.Errorf("%s, %d bytes known: %+v", name, len(known), got)
 			}
 		}
 	}

@@ -1,0 +1,212 @@
+package capture
+
+import (
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/helenus-db/helenus/capture/histogram"
+	"github.com/helenus-db/helenus/proxy"
+)
+
+// consistencyNames are in the order of the wire's codes; the last counts all others.
+var consistencyNames = [...]string{
+	"ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "SERIAL", "LOCAL_SERIAL", "LOCAL_ONE", "UNKNOWN",
+}
+
+// serialNames are the serial consistencies of requests that name one.
+var serialNames = [...]string{"SERIAL", "LOCAL_SERIAL"}
+
+const (
+	codeSerial      = 8
+	codeLocalSerial = 9
+)
+
+// callers is how many callers a stripe tells apart; the last place is for the rest.
+const callers = 8
+
+// by counts what one caller did. Every execution is counted with exactly one caller, so their sum is the statement's
+// count, and their micros the sum of its latencies.
+type by struct {
+	caller atomic.Uint32 // 0: the place is free, or, the last one, the rest
+	count  atomic.Uint64
+	failed atomic.Uint64
+	micros atomic.Uint64
+}
+
+// counters are one stripe of a record. Every field is added to atomically.
+type counters struct {
+	by [callers]by
+
+	failed, inBatch, paged, morePages, serial, warned, rewritten atomic.Uint64
+	applied, notApplied, retried, speculative                    atomic.Uint64
+
+	errors      [len(proxy.ErrorNames)]atomic.Uint64
+	warnings    [len(proxy.WarningNames)]atomic.Uint64
+	consistency [len(consistencyNames)]atomic.Uint64
+	serials     [len(serialNames)]atomic.Uint64
+
+	latency, request, response, rows histogram.Histogram
+}
+
+const countersBytes = int64(unsafe.Sizeof(counters{}))
+
+// add counts exchanges of one caller. Those that were answered together are mostly alike, and what is alike in them is added
+// at once. It returns how many bytes it took, nearly always 0, and the caller's new count.
+func (c *counters) add(xs []proxy.Exchange, caller uint32, repeats *repeats) (took int, count uint64) {
+	b := c.place(caller)
+	var alike alike
+	var latency, request, response, rows histogram.Run
+	var micros uint64
+	for i := range xs {
+		x := &xs[i]
+		alike.add(c, manner{x.Consistency, x.Paged, x.MorePages, x.Serial})
+		if x.Failed {
+			c.failed.Add(1)
+			b.failed.Add(1)
+			c.errors[proxy.ErrorPlace(x.ErrorCode)].Add(1)
+		}
+		if x.Rewritten || x.Warned || x.SerialConsistency != 0 || x.Applied != 0 {
+			c.addRare(x)
+		}
+		if x.InBatch {
+			c.inBatch.Add(1)
+			continue
+		}
+		switch repeats.note(x) {
+		case retried:
+			c.retried.Add(1)
+		case twin:
+			c.speculative.Add(twinsOf)
+		}
+		us := natural(x.End-x.Start) / uint64(time.Microsecond)
+		micros += us
+		took += latency.Add(&c.latency, us)
+		took += request.Add(&c.request, natural(int64(x.RequestBytes)))
+		took += response.Add(&c.response, natural(int64(x.ResponseBytes)))
+		if x.Rows >= 0 {
+			took += rows.Add(&c.rows, natural(int64(x.Rows)))
+		}
+	}
+	alike.flush(c)
+	took += latency.Flush(&c.latency) + request.Flush(&c.request) + response.Flush(&c.response) + rows.Flush(&c.rows)
+	if micros > 0 {
+		b.micros.Add(micros)
+	}
+	return took, b.count.Add(uint64(len(xs)))
+}
+
+// addRare counts what few exchanges have.
+func (c *counters) addRare(x *proxy.Exchange) {
+	add(&c.rewritten, x.Rewritten, 1)
+	if x.Warned {
+		c.warned.Add(1)
+		for i := range c.warnings {
+			add(&c.warnings[i], x.Warnings&(1<<i) != 0, 1)
+		}
+	}
+	if x.SerialConsistency == codeSerial || x.SerialConsistency == codeLocalSerial {
+		c.serials[x.SerialConsistency-codeSerial].Add(1)
+	}
+	if !x.InBatch {
+		add(&c.applied, x.Applied == proxy.Applied, 1)
+		add(&c.notApplied, x.Applied == proxy.NotApplied, 1)
+	}
+}
+
+// manner is how a statement was asked for and answered, as far as few manners occur.
+type manner struct {
+	consistency              uint16
+	paged, morePages, serial bool
+}
+
+// alike counts exchanges of one manner that follow one another.
+type alike struct {
+	manner
+	n uint64
+}
+
+func (a *alike) add(c *counters, m manner) {
+	if m != a.manner {
+		a.flush(c)
+		a.manner = m
+	}
+	a.n++
+}
+
+// flush adds what was counted.
+func (a *alike) flush(c *counters) {
+	if a.n == 0 {
+		return
+	}
+	c.consistency[min(int(a.consistency), len(consistencyNames)-1)].Add(a.n)
+	add(&c.paged, a.paged, a.n)
+	add(&c.morePages, a.morePages, a.n)
+	add(&c.serial, a.serial, a.n)
+	a.n = 0
+}
+
+// place is where a caller is counted.
+func (c *counters) place(caller uint32) *by {
+	if caller == 0 {
+		return &c.by[callers-1]
+	}
+	for i := range callers - 1 {
+		b := &c.by[i]
+		is := b.caller.Load()
+		if is == 0 && !b.caller.CompareAndSwap(0, caller) {
+			is = b.caller.Load()
+		}
+		if is == 0 || is == caller {
+			return b
+		}
+	}
+	return &c.by[callers-1]
+}
+
+// drain moves all that was counted to another stripe, each number once, whoever else counts or drains meanwhile.
+func (c *counters) drain(to *counters) (took int) {
+	for i := range c.by {
+		b := &c.by[i]
+		if b.count.Load()|b.failed.Load()|b.micros.Load() != 0 {
+			into := to.place(b.caller.Load())
+			move(&b.count, &into.count)
+			move(&b.failed, &into.failed)
+			move(&b.micros, &into.micros)
+		}
+	}
+	for _, p := range [...][2]*atomic.Uint64{
+		{&c.failed, &to.failed}, {&c.inBatch, &to.inBatch}, {&c.paged, &to.paged}, {&c.morePages, &to.morePages}, {&c.serial, &to.serial},
+		{&c.warned, &to.warned}, {&c.rewritten, &to.rewritten}, {&c.applied, &to.applied}, {&c.notApplied, &to.notApplied},
+		{&c.retried, &to.retried}, {&c.speculative, &to.speculative},
+	} {
+		move(p[0], p[1])
+	}
+	for i := range c.errors {
+		move(&c.errors[i], &to.errors[i])
+	}
+	for i := range c.warnings {
+		move(&c.warnings[i], &to.warnings[i])
+	}
+	for i := range c.consistency {
+		move(&c.consistency[i], &to.consistency[i])
+	}
+	for i := range c.serials {
+		move(&c.serials[i], &to.serials[i])
+	}
+	return c.latency.Drain(&to.latency) + c.request.Drain(&to.request) + c.response.Drain(&to.response) + c.rows.Drain(&to.rows)
+}
+
+func move(from, to *atomic.Uint64) {
+	if n := from.Swap(0); n != 0 {
+		to.Add(n)
+	}
+}
+
+func add(n *atomic.Uint64, yes bool, times uint64) {
+	if yes {
+		n.Add(times)
+	}
+}
+
+func natural(n int64) uint64 { return uint64(max(n, 0)) }
