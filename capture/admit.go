@@ -186,7 +186,7 @@ func (r *Registry) fade(now time.Time) (halve bool) {
 		x.weight *= factor
 	}
 	r.floor *= factor
-	r.faded = r.faded.Add(past / halfLife * halfLife)
+	r.faded = r.faded.Add(past.Truncate(halfLife))
 	return true
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/histogram"
@@ -399,4 +400,34 @@ func TestFeedsReachTheSnapshot(t *testing.T) {
 	if s.Statement(f.From.Fingerprint) == nil || s.Statement(f.To.Fingerprint) == nil {
 		t.Error("the feed's fingerprints are not in the snapshot")
 	}
+}
+
+// TestExchangesTogetherAreCountedAsOneByOne: what is said together of several exchanges counts as if each had been said alone.
+func TestExchangesTogetherAreCountedAsOneByOne(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		now := func() time.Time { return start }
+		one, many := registry(t, Options{Now: now}), registry(t, Options{Now: now})
+		var xs []proxy.Exchange
+		for range rapid.IntRange(1, 20).Draw(rt, "n") {
+			x := *exchange(int64(rapid.IntRange(0, 3000).Draw(rt, "us")))
+			x.Consistency, x.Paged, x.Rows = uint16(rapid.IntRange(0, 2).Draw(rt, "level")), rapid.Bool().Draw(rt, "paged"), rapid.IntRange(-1, 3).Draw(rt, "rows")
+			if x.Failed = rapid.IntRange(0, 5).Draw(rt, "fails") == 0; x.Failed {
+				x.ErrorCode = 0x1200
+			}
+			if x.Warned = rapid.IntRange(0, 5).Draw(rt, "warned") == 0; x.Warned {
+				x.Warnings = 6
+			}
+			x.Applied, x.SerialConsistency = byte(rapid.IntRange(0, 2).Draw(rt, "applied")), uint16(rapid.IntRange(7, 9).Draw(rt, "serial"))
+			x.Hash = uint64(16 * rapid.IntRange(1, 3).Draw(rt, "hash"))
+			xs = append(xs, x)
+		}
+		a, b := one.Statement("k", "SELECT a FROM t"), many.Statement("k", "SELECT a FROM t")
+		for i := range xs {
+			a.Done(xs[i : i+1])
+		}
+		b.Done(xs)
+		if d := cmp.Diff(one.Counts(), many.Counts(), cmpopts.IgnoreFields(Statement{}, "Last")); d != "" {
+			rt.Fatal(d)
+		}
+	})
 }

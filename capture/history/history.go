@@ -215,7 +215,7 @@ func (h *History) shut() {
 }
 
 func (h *History) attempt(ctx context.Context, now time.Time) error {
-	if err := h.open(ctx, now); err != nil {
+	if err := h.open(ctx); err != nil {
 		return err
 	}
 	err := h.flush(ctx)
@@ -231,7 +231,7 @@ func (h *History) attempt(ctx context.Context, now time.Time) error {
 	return err
 }
 
-func (h *History) open(ctx context.Context, now time.Time) error {
+func (h *History) open(ctx context.Context) error {
 	if h.shelf != nil {
 		return nil
 	}
@@ -240,7 +240,7 @@ func (h *History) open(ctx context.Context, now time.Time) error {
 		return err
 	}
 	h.shelf, h.origin = shelf, shelf.Origin()
-	if err := h.learn(ctx, now); err != nil {
+	if err := h.learn(ctx); err != nil {
 		h.shut()
 		return err
 	}
@@ -248,7 +248,7 @@ func (h *History) open(ctx context.Context, now time.Time) error {
 }
 
 // learn finds what was thrown away, and what is to be rolled up.
-func (h *History) learn(ctx context.Context, now time.Time) error {
+func (h *History) learn(ctx context.Context) error {
 	var err error
 	if h.cuts, err = cuts(ctx, h.shelf); err != nil {
 		return err
@@ -500,7 +500,7 @@ var errNoShelf = errors.New("the history can not be read now")
 
 // reading opens the shelf if need be.
 func (h *History) reading(ctx context.Context) (Shelf, error) {
-	if err := h.open(ctx, h.o.Now()); err != nil {
+	if err := h.open(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoShelf, err)
 	}
 	return h.shelf, nil

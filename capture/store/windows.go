@@ -174,7 +174,7 @@ func (w *Windows) Apply(ctx context.Context, c WindowsChange) error {
 	err := w.transaction(ctx, func(tx *sql.Tx) error {
 		for _, s := range c.Drop {
 			where, args := s.where()
-			if _, err := tx.ExecContext(ctx, "DELETE FROM windows WHERE "+where, args...); err != nil {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM windows WHERE "+where, args...); err != nil { //nolint:gosec // of constants
 				return err
 			}
 		}
