@@ -135,7 +135,7 @@ func TestEveryExchangeIsThereOnce(t *testing.T) {
 		w.options.Keep = [3]time.Duration{2 * time.Hour, 48 * time.Hour, 100 * 24 * time.Hour}
 		w.options.Statements = rapid.IntRange(1, 5).Draw(rt, "statements")
 		w.begin()
-		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			w.say(rapid.IntRange(0, 30).Draw(rt, "statement"), rapid.IntRange(0, 5).Draw(rt, "n"))
 			w.now = w.now.Add(time.Duration(rapid.SampledFrom([]int{1, 1, 1, 20, 59, 60, 600, 3000, -30, -90}).Draw(rt, "minutes")) * time.Minute)
 			switch rapid.IntRange(0, 9).Draw(rt, "what") {
@@ -217,9 +217,9 @@ func TestRollUpAndPeriods(t *testing.T) {
 // TestSizeIsBounded: over its limit the history loses its minutes first, and no exchange.
 func TestSizeIsBounded(t *testing.T) {
 	w := newWorld(t, t.TempDir())
-	w.options.Size = 300 << 10
+	w.options.Size = 150 << 10
 	w.begin()
-	for i := range 1500 {
+	for i := range 700 {
 		w.say(i%20, 1)
 		w.say(20+i%300, 1)
 		w.now = w.now.Add(time.Minute)
