@@ -80,8 +80,11 @@ func (h *helenus) advise(ctx context.Context) {
 
 // remember writes what was counted to the history. What goes wrong is the history's to say.
 func (h *helenus) remember(ctx context.Context) {
-	for pause(ctx, h.settings.SnapshotsEvery) {
+	for {
 		_ = h.history.Tick(ctx) // it has logged it
+		if !pause(ctx, h.settings.SnapshotsEvery) {
+			return
+		}
 	}
 }
 
