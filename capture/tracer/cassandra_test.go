@@ -68,10 +68,12 @@ func TestRealTraffic(t *testing.T) {
 		run("INSERT INTO traced.t (id, n, note) VALUES (?, ?, ?)", 1, n, "note")
 	}
 	rows := session.Query("SELECT n FROM traced.t WHERE id = ?", 1).PageSize(10).Iter()
-	for n := 0; rows.Scan(&n); {
+	read, n := 0, 0
+	for rows.Scan(&n) {
+		read++
 	}
-	if err := rows.Close(); err != nil {
-		t.Fatal(err)
+	if err := rows.Close(); err != nil || read != 25 {
+		t.Fatalf("%d rows are read of 25, %v", read, err)
 	}
 	for i, want := range []bool{true, false} {
 		applied, err := session.Query("INSERT INTO traced.t (id, n) VALUES (?, ?) IF NOT EXISTS", 2, 1).SerialConsistency(gocql.LocalSerial).MapScanCAS(map[string]any{})
@@ -130,7 +132,7 @@ func TestRealTraffic(t *testing.T) {
 		t.Errorf("batch: %d executions, warnings %v", x.Count, x.Warnings)
 	}
 
-	read := find("SELECT note FROM traced.t WHERE id = ? AND n = ?")
+	asked := find("SELECT note FROM traced.t WHERE id = ? AND n = ?")
 	if _, err := r.NextExecution(ctx, insert.Fingerprint); !errors.Is(err, capture.ErrNotARead) {
 		t.Errorf("a write is traced: %v", err)
 	}
@@ -141,11 +143,11 @@ func TestRealTraffic(t *testing.T) {
 	}()
 	waiting, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	e, err := r.NextExecution(waiting, read.Fingerprint)
+	e, err := r.NextExecution(waiting, asked.Fingerprint)
 	if err != nil || len(e.Values) != 2 || string(e.Values[1].Bytes) != "\x00\x00\x00\x07" || <-said != nil {
 		t.Fatalf("the execution is %+v, %v", e, err)
 	}
-	trace, err := tracer.Again(waiting, func(keyspace string) (*gocql.Session, error) { return connect(contact, keyspace) }, read.Fingerprint, e)
+	trace, err := tracer.Again(waiting, func(keyspace string) (*gocql.Session, error) { return connect(contact, keyspace) }, asked.Fingerprint, e)
 	if err != nil {
 		t.Fatal(err)
 	}
