@@ -14,8 +14,8 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/capture"
-	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/tracer"
+	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/proxy"
 )
 
@@ -28,7 +28,7 @@ func TestRealTraffic(t *testing.T) {
 		t.Skip("HELENUS_TEST_CASSANDRA names no contact point (make test sets it)")
 	}
 	ctx := context.Background()
-	r := capture.New(capture.Options{Feeds: feed.Options{Off: true}})
+	r := capture.New(capture.Options{Windows: window.Options{Off: true}})
 	defer r.Close()
 	server, err := proxy.New(proxy.Options{ContactPoints: []string{contact}, Listen: "127.0.0.1:0", Recorder: r})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture"
-	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/proxy/proxytest"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -36,7 +36,7 @@ func TestEveryForwardedRequestIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	r := capture.New(capture.Options{Fingerprints: 16, Texts: 64, Feeds: feed.Options{Off: true}})
+	r := capture.New(capture.Options{Fingerprints: 16, Texts: 64, Windows: window.Options{Off: true}})
 	defer r.Close()
 	p, err := proxy.New(proxy.Options{ContactPoints: []string{server.Addr}, Listen: "127.0.0.1:0", Recorder: r})
 	if err != nil {
