@@ -10,7 +10,9 @@ import (
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/histogram"
+	"github.com/helenus-db/helenus/capture/profile"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/sketch"
 )
 
 var begin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -114,7 +116,7 @@ func TestTables(t *testing.T) {
 	}}
 	stats := []schema.Stats{{Keyspace: "shop", Table: "orders", Rows: 1e6, Partitions: 5, MeanRowBytes: 1000}}
 	got := map[string]Table{}
-	for _, x := range Tables(s, shop(), stats) {
+	for _, x := range Tables(s, shop(), stats, nil) {
 		got[x.Name] = x
 	}
 	c, o := got["customers"], got["orders"]
@@ -138,7 +140,7 @@ func TestTables(t *testing.T) {
 	if d := cmp.Diff([]string{"nobody used it"}, got["idle"].Remarks); d != "" {
 		t.Errorf("idle: %s", d)
 	}
-	if list := Tables(s, nil, nil); len(list) != 0 {
+	if list := Tables(s, nil, nil, nil); len(list) != 0 {
 		t.Errorf("without a schema: %v", list)
 	}
 }
@@ -171,5 +173,37 @@ func TestDiffAndSince(t *testing.T) {
 	delta := Since(period(1, a, gone), period(2, more, b, gone), Query{Sort: "calls"})
 	if len(delta.Statements) != 2 || delta.Statements[0].Count != 300 || delta.Statements[0].Access.Class != schema.Row || delta.Statements[1].Count != 60 {
 		t.Errorf("%+v", delta.Statements)
+	}
+}
+
+// TestHotPartition: one partition with far more than its share is named, one of few or of little traffic is not.
+func TestHotPartition(t *testing.T) {
+	hot := func(table profile.Table) (remarks string, x Table) {
+		d := &profile.Document{Epochs: []profile.Epoch{{Tables: []profile.Table{{Keyspace: "shop", Name: "orders", Reads: 1, HotShare: 1, Partitions: 1}, table}}}}
+		for _, x := range Tables(&capture.Snapshot{}, shop(), nil, d) {
+			if x.Name == "orders" {
+				return strings.Join(x.Remarks, "; "), x
+			}
+		}
+		t.Fatal("there is no such table")
+		return "", x
+	}
+	for name, c := range map[string]struct {
+		table profile.Table
+		want  bool
+	}{
+		"hot":      {profile.Table{Keyspace: "shop", Name: "orders", Reads: 900, Writes: 100, Partitions: 500, HotShare: 0.4}, true},
+		"even":     {profile.Table{Keyspace: "shop", Name: "orders", Reads: 1000, Partitions: 500, HotShare: 0.01}, false},
+		"of three": {profile.Table{Keyspace: "shop", Name: "orders", Reads: 1000, Partitions: 3, HotShare: 0.5}, false},
+		"seldom":   {profile.Table{Keyspace: "shop", Name: "orders", Reads: 50, Partitions: 40, HotShare: 0.5}, false},
+		"other":    {profile.Table{Keyspace: "shop", Name: "others", Reads: 1000, Partitions: 500, HotShare: 0.4}, false},
+	} {
+		if remarks, _ := hot(c.table); strings.Contains(remarks, "hot partition") != c.want {
+			t.Errorf("%s: %q", name, remarks)
+		}
+	}
+	remarks, x := hot(profile.Table{Keyspace: "shop", Name: "orders", Reads: 10, Longest: sketch.Largest{{Key: 1, Size: 200_000}}})
+	if x.Longest != 200_000 || !strings.Contains(remarks, "200000 rows") {
+		t.Errorf("%d %q", x.Longest, remarks)
 	}
 }

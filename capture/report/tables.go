@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/profile"
 	"github.com/helenus-db/helenus/capture/schema"
 )
 
@@ -29,6 +30,8 @@ type Table struct {
 	Partitions float64  `json:"partitions"` // estimates, 0 if not measured
 	Rows       float64  `json:"rows"`
 	RowBytes   float64  `json:"row_bytes"`
+	Hottest    float64  `json:"hottest"` // share of the executions looked at that the hottest partition had, 0 if not known
+	Longest    uint64   `json:"longest"` // most rows that were seen of one partition in one answer
 }
 
 // Column is how a column was used, in executions.
@@ -46,9 +49,16 @@ const (
 	largeBytes = 100 << 20
 )
 
+// A partition is called hot if it has so large a share, and so many times its fair one, of so many executions that were looked at.
+const (
+	hotShare      = 0.1
+	hotTimes      = 10
+	hotExecutions = 200
+)
+
 // Tables says how the tables of a schema were used, those with the most time first. Statements on tables that are not in
-// the schema are left out. stats may be nil.
-func Tables(s *capture.Snapshot, sc *schema.Schema, stats []schema.Stats) []Table {
+// the schema are left out. stats and profiles may be nil.
+func Tables(s *capture.Snapshot, sc *schema.Schema, stats []schema.Stats, profiles *profile.Document) []Table {
 	out := []Table{}
 	if sc == nil {
 		return out
@@ -73,7 +83,7 @@ func Tables(s *capture.Snapshot, sc *schema.Schema, stats []schema.Stats) []Tabl
 		}
 	}
 	for _, u := range index {
-		u.judge(stats)
+		u.judge(stats, profiles)
 		out = append(out, u.Table)
 	}
 	slices.SortFunc(out, func(a, b Table) int {
@@ -168,7 +178,7 @@ func (u *usage) each(names []string, do func(c *Column)) {
 }
 
 // judge says what stands out.
-func (u *usage) judge(stats []schema.Stats) {
+func (u *usage) judge(stats []schema.Stats, profiles *profile.Document) {
 	remark := func(format string, args ...any) { u.Remarks = append(u.Remarks, fmt.Sprintf(format, args...)) }
 	if u.Unsure == 0 && u.Reads > 0 {
 		for _, c := range u.Columns {
@@ -191,6 +201,7 @@ func (u *usage) judge(stats []schema.Stats) {
 			remark("few partitions: %.0f for %.0f rows, so few nodes do all the work", u.Partitions, u.Rows)
 		}
 	}
+	u.look(profiles, remark)
 	if u.largest > largeRows {
 		remark("large partitions: an answer of one partition had %.0f rows at p99", u.largest)
 	}
@@ -204,5 +215,34 @@ func (u *usage) judge(stats []schema.Stats) {
 		remark("nobody used it")
 	} else if u.Reads == 0 && u.Writes > 0 {
 		remark("it is written and never read")
+	}
+}
+
+// look says what windows have shown of the table's partitions. Each epoch has seen other executions; what most were seen of is
+// believed.
+func (u *usage) look(profiles *profile.Document, remark func(string, ...any)) {
+	if profiles == nil {
+		return
+	}
+	var most uint64
+	var partitions float64
+	for i := range profiles.Epochs {
+		for _, t := range profiles.Epochs[i].Tables {
+			if t.Keyspace != u.Keyspace || t.Name != u.Name {
+				continue
+			}
+			for _, one := range t.Longest {
+				u.Longest = max(u.Longest, one.Size)
+			}
+			if n := t.Reads + t.Writes; n > most {
+				most, partitions, u.Hottest = n, t.Partitions, t.HotShare
+			}
+		}
+	}
+	if most >= hotExecutions && partitions > 1 && u.Hottest >= hotShare && u.Hottest*partitions >= hotTimes {
+		remark("hot partition: one of %.0f has %.0f %% of the executions", partitions, 100*u.Hottest)
+	}
+	if u.Longest > largeRows {
+		remark("large partitions: an answer from one had %d rows", u.Longest)
 	}
 }

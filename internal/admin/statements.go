@@ -13,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/history"
+	"github.com/helenus-db/helenus/capture/profile"
 	"github.com/helenus-db/helenus/capture/report"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/tracer"
@@ -212,7 +213,11 @@ func (s *Server) tables(r *http.Request) (any, error) {
 	if sc == nil {
 		return nil, &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: "the schema has not been read yet (see /readyz)"}
 	}
-	return TablesAnswer{snapshot.From, snapshot.To, report.Tables(snapshot, sc, s.o.Measured()), note}, nil
+	var profiles *profile.Document
+	if s.o.Windows != nil {
+		profiles = s.o.Windows.Findings().Profiles
+	}
+	return TablesAnswer{snapshot.From, snapshot.To, report.Tables(snapshot, sc, s.o.Measured(), profiles), note}, nil
 }
 
 // Schemas is where the tables are known from.
