@@ -34,7 +34,7 @@ demo:
 
 # One pass runs unit, property, golden and integration tests and the seeds of every fuzz function.
 test: setup lint vet house $(with)
-	$(with) $(GO) test -race -timeout 20m ./...
+	$(with) $(GO) test -race -timeout 40m ./...
 	$(GO) test -run 'Splice|Idle|Allocated' ./bench/relay ./proxy ./proxy/pipe
 
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.

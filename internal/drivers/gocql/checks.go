@@ -278,8 +278,14 @@ func (p *program) tracing(r *part.Result) error {
 		return err
 	}
 	events := 0
-	if err := p.session.Query("SELECT count(*) FROM system_traces.events WHERE session_id = ?", t.id).Consistency(gocql.One).Scan(&events); err != nil {
-		return err
+	for range 300 { // Cassandra writes them beside the session
+		if err := p.session.Query("SELECT count(*) FROM system_traces.events WHERE session_id = ?", t.id).Consistency(gocql.One).Scan(&events); err != nil {
+			return err
+		}
+		if events > 0 {
+			break
+		}
+		time.Sleep(200 * time.Millisecond)
 	}
 	r.Detail = fmt.Sprintf("coordinator %s, %d events", who, events)
 	if events == 0 {

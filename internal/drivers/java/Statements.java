@@ -236,9 +236,13 @@ final class Statements {
     same("owner, read at SERIAL", session.execute(serial).one().getString(0), "you");
   }
 
-  private void tracing(Map<String, Object> r) {
+  private void tracing(Map<String, Object> r) throws InterruptedException {
     ResultSet rs = session.execute(SimpleStatement.newInstance("SELECT release_version FROM system.local").setTracing(true));
     QueryTrace trace = rs.getExecutionInfo().getQueryTrace();
+    for (int i = 0; i < 300 && trace.getEvents().isEmpty(); i++) { // Cassandra writes them beside the session
+      Thread.sleep(200);
+      trace = rs.getExecutionInfo().getQueryTrace();
+    }
     r.put("detail", "coordinator " + trace.getCoordinatorAddress() + ", " + trace.getEvents().size() + " events");
     same("no events", trace.getEvents().isEmpty(), false);
   }

@@ -340,7 +340,7 @@ async function trace(id) {
   let found;
   await poll('the trace is complete', async () => {
     found = await client.metadata.getTrace(id, types.consistencies.one).catch(() => null);
-    return found !== null && found.coordinator !== null;
+    return found !== null && found.coordinator !== null && found.events.length > 0; // they are written beside it
   });
   return found;
 }

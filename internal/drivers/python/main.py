@@ -206,6 +206,11 @@ class Program:
 
     def tracing(self, r):
         trace = self.session.execute("SELECT release_version FROM system.local", trace=True).get_query_trace(max_wait_sec=PATIENCE)
+        for _ in range(300):  # Cassandra writes the events beside the session
+            if trace.events:
+                break
+            time.sleep(0.2)
+            trace.populate(max_wait=PATIENCE)
         r["detail"] = "coordinator %s, %d events" % (trace.coordinator, len(trace.events))
         assert trace.events, "the trace has no events"
 
