@@ -25,7 +25,8 @@ type Recorder interface {
 	Sampling(c *Client) bool
 }
 
-// Record counts one statement. Done is on the hot path: no allocation, no lock that other statements share.
+// Record counts one statement. Done is on the hot path: no allocation, no lock that other statements share. Two of one
+// statement are equal by ==, so a Record is a pointer, or another type that can be compared.
 type Record interface {
 	// Prepared tells what Cassandra answered to a PREPARE of this statement. p is immutable and may be kept.
 	Prepared(p *Prepared)

@@ -161,7 +161,7 @@ func explain(err error) error {
 // prepare checks the version and makes the tables.
 func (s *Store) prepare() error {
 	ctx := context.Background()
-	return s.transaction(ctx, func(tx *sql.Tx) error {
+	return transaction(ctx, s.db, func(tx *sql.Tx) error {
 		var version, mark, objects int
 		for query, into := range map[string]*int{
 			"PRAGMA user_version": &version, "PRAGMA application_id": &mark, "SELECT count(*) FROM sqlite_schema": &objects,
@@ -193,8 +193,9 @@ func (s *Store) Close() error { return s.db.Close() }
 // Path is where the file is.
 func (s *Store) Path() string { return s.path }
 
-func (s *Store) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
+// transaction does all of what do asks of the file, or nothing.
+func transaction(ctx context.Context, db *sql.DB, do func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func (s *Store) transaction(ctx context.Context, do func(tx *sql.Tx) error) erro
 
 // Commit carries a change out, all of it or nothing.
 func (s *Store) Commit(ctx context.Context, c Change) error {
-	err := s.transaction(ctx, func(tx *sql.Tx) error {
+	err := transaction(ctx, s.db, func(tx *sql.Tx) error {
 		now := s.now()
 		for _, d := range c.Save {
 			if !json.Valid(d.Raw) {

@@ -104,7 +104,7 @@ func (w *Windows) prepare() error {
 		return fmt.Errorf("%w: its tables are of version %d, this program knows %d", ErrNewer, version, windowsVersion)
 	}
 	if version == 0 {
-		if err := w.transaction(ctx, func(tx *sql.Tx) error { return begin(ctx, tx) }); err != nil {
+		if err := transaction(ctx, w.db, func(tx *sql.Tx) error { return begin(ctx, tx) }); err != nil {
 			return err
 		}
 	}
@@ -134,18 +134,6 @@ func (w *Windows) Path() string { return w.path }
 // Origin is the name of this history, made at random when its file was.
 func (w *Windows) Origin() string { return w.origin }
 
-func (w *Windows) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {
-	tx, err := w.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		_ = tx.Rollback() // the first error is the one to report
-		return err
-	}
-	return tx.Commit()
-}
-
 // where is the condition of a span.
 func (s Span) where() (string, []any) {
 	text, args := "level = ? AND at >= ?", []any{s.Level, nanos(s.From)}
@@ -171,7 +159,7 @@ func nanos(t time.Time) int64 {
 
 // Apply carries a change out.
 func (w *Windows) Apply(ctx context.Context, c WindowsChange) error {
-	err := w.transaction(ctx, func(tx *sql.Tx) error {
+	err := transaction(ctx, w.db, func(tx *sql.Tx) error {
 		for _, s := range c.Drop {
 			where, args := s.where()
 			if _, err := tx.ExecContext(ctx, "DELETE FROM windows WHERE "+where, args...); err != nil { //nolint:gosec // of constants
