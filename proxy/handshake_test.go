@@ -55,10 +55,7 @@ func TestHandshakesTakeLittleTime(t *testing.T) {
 			t.Errorf("who says %s stays for ever", name)
 		}
 	}
-	await(t, func() bool { return s.Stats().Connections == 1 })
-	if n := s.Stats().Unfinished; n != 4 {
-		t.Errorf("%d are counted", n)
-	}
+	await(t, func() bool { return s.Stats().Connections == 1 && s.Stats().Unfinished == 4 }) // a connection is forgotten before it is counted
 	call(t, patient, wire.OpOptions, nil)
 }
 
