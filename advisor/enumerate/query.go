@@ -47,7 +47,7 @@ func materialize(q *workload.Query, first *model.Entity, minimal bool) *model.Ta
 	for _, p := range q.Where {
 		add(&t.Clustering, p.Field)
 	}
-	for _, f := range q.OrderBy {
+	for _, f := range q.Ordered() {
 		add(&t.Clustering, f)
 	}
 	for i := len(q.Tree.Entities) - 1; i >= 0; i-- {
@@ -126,11 +126,11 @@ func decompose(q *workload.Query, edge *model.Relationship, end *model.Entity) (
 	if len(remainder.Select) == 0 {
 		remainder.Select = end.KeyFields()
 	}
-	for _, f := range q.OrderBy {
-		if front.Has(f.Entity) {
-			prefix.OrderBy = append(prefix.OrderBy, f)
+	for _, o := range q.OrderBy {
+		if front.Has(o.Field.Entity) {
+			prefix.OrderBy = append(prefix.OrderBy, o)
 		} else {
-			remainder.OrderBy = append(remainder.OrderBy, f)
+			remainder.OrderBy = append(remainder.OrderBy, o)
 		}
 	}
 	return prefix, remainder, ok
@@ -257,7 +257,7 @@ func Relax(q *workload.Query) []*workload.Query {
 	for _, p := range q.Where {
 		candidates = model.AppendNew(candidates, p.Field)
 	}
-	candidates = model.AppendNew(candidates, q.OrderBy...)
+	candidates = model.AppendNew(candidates, q.Ordered()...)
 	var list []*workload.Query
 	n := len(candidates)
 	for _, subset := range subsets(n) {
@@ -274,9 +274,9 @@ func Relax(q *workload.Query) []*workload.Query {
 				equal = equal || p.Op == workload.Equal
 			}
 		}
-		for _, f := range q.OrderBy {
-			if !drop[f] {
-				relaxed.OrderBy = append(relaxed.OrderBy, f)
+		for _, o := range q.OrderBy {
+			if !drop[o.Field] {
+				relaxed.OrderBy = append(relaxed.OrderBy, o)
 			}
 		}
 		if equal {

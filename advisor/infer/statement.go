@@ -26,7 +26,7 @@ type asked struct {
 	tree     model.Tree
 	selected []model.Field
 	where    []condition
-	order    []model.Field
+	order    []workload.Order
 }
 
 // condition is one relation of a read. A list (IN) has a meaning only if a feed supplies it.
@@ -166,7 +166,7 @@ func (s *source) read(x *cql.Select) (*asked, error) {
 		if err != nil {
 			return nil, err
 		}
-		q.order = append(q.order, f) // tables are read in either direction
+		q.order = append(q.order, workload.Order{Field: f}) // tables are read in either direction
 	}
 	var err error
 	q.tree, err = s.tree(q.fields())
@@ -175,7 +175,10 @@ func (s *source) read(x *cql.Select) (*asked, error) {
 
 // fields lists all that the query speaks of.
 func (q *asked) fields() []model.Field {
-	all := append(append([]model.Field(nil), q.selected...), q.order...)
+	all := append([]model.Field(nil), q.selected...)
+	for _, o := range q.order {
+		all = append(all, o.Field)
+	}
 	for _, c := range q.where {
 		all = append(all, c.Field)
 	}

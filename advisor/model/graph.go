@@ -13,14 +13,21 @@ import (
 type Graph struct {
 	Entities      []*Entity
 	Relationships []*Relationship
+
+	further occurrences // of entities that trees meet more than once
 }
 
-// Entity is an entity set.
+// Entity is an entity set, or a further occurrence of one in a tree (see Graph.Occurrence).
 type Entity struct {
 	Name       string
 	Count      float64 // number of entities
 	Key        []*Attribute
-	Attributes []*Attribute // all of them, the key's too
+	Alternate  [][]*Attribute // further keys: each of them names one entity too
+	Attributes []*Attribute   // all of them, the keys' too
+
+	// Of is the entity that this is a further occurrence of, nil for entities of the graph; Nth is its number, from 2 on.
+	Of  *Entity
+	Nth int
 }
 
 // Attribute is a property of an entity.
@@ -29,6 +36,10 @@ type Attribute struct {
 	Type     string  // CQL type
 	Size     float64 // mean size of a value, bytes; 0: what TypeSize says
 	Distinct float64 // number of distinct values; 0: 2 for a boolean, else the entity's count
+	Null     float64 // share of entities without a value, 0 to 1
+	// Effective is the number of distinct values that NoSE's code takes it to have, where that is not Distinct; 0: it is.
+	// Only costs that follow NoSE's arithmetic look at it.
+	Effective float64
 }
 
 // Kind is the cardinality of a relationship, read from From to To.
@@ -52,9 +63,14 @@ type Relationship struct {
 	// Degree is the mean number of To that one From is related to; 0: derived from the counts (one for a to-one
 	// relationship that is not Optional, else so that every entity of the larger side is related once).
 	Degree float64
+	// Most is the greatest number of To that one From is related to, 0: not known; MostBack that of From for one To.
+	Most, MostBack float64
 	// Optional: there may be entities on the many side (From, if 1:1) without a partner. A table over the relationship
 	// has no rows for those.
 	Optional bool
+
+	// Of is the relationship that this is an occurrence of, between occurrences of its ends; nil for those of the graph.
+	Of *Relationship
 }
 
 // Field is an attribute of an entity. It is comparable.

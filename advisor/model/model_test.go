@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/helenus-db/helenus/advisor/model"
@@ -170,7 +171,7 @@ func TestSaveAndLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(graph(t), back, cmp.Comparer(func(a, b *model.Entity) bool {
+	if diff := cmp.Diff(graph(t), back, cmpopts.IgnoreUnexported(model.Graph{}), cmp.Comparer(func(a, b *model.Entity) bool {
 		return a.Name == b.Name && a.Count == b.Count && len(a.Key) == len(b.Key)
 	})); diff != "" {
 		t.Error(diff)

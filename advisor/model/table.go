@@ -16,6 +16,12 @@ type Table struct {
 	Partition  []Field // order matters in CQL only
 	Clustering []Field
 	Values     []Field
+	Desc       []Field // those of Clustering that are sorted in descending order
+	Static     []Field // those of Values that a partition has once
+
+	// Bucket is one more column of the partition key, which may then have no fields: what no query has an equality for is
+	// read bucket by bucket, and what would be one partition too large is split.
+	Bucket *Bucket
 
 	Keyspace, Name string // "" for candidates until a design names them
 
@@ -32,10 +38,18 @@ type Table struct {
 	Base *Table
 }
 
-// Index is a secondary index of an existing table.
+// Index is a secondary index of a table.
 type Index struct {
 	Name  string
 	Field Field
+	SAI   bool // a storage-attached index, as of Cassandra 5.0
+}
+
+// Bucket is a made-up column that spreads rows over partitions. Readers that can not tell the bucket read all of them.
+type Bucket struct {
+	Of    Field   // what the bucket is computed from: its hash, or with Width its time; zero: all in the one bucket 0
+	Width float64 // of a time bucket, seconds; 0: a hash bucket
+	Count float64 // number of buckets
 }
 
 // NewTable returns a candidate over the smallest tree in g that holds all fields. It is an error if there is more than

@@ -356,7 +356,7 @@ func (b *builder) domain(from state, fed uint64) float64 {
 func (b *builder) finish(arc *Arc, from, to state, filtered bool) {
 	left := b.rows(to.joined, to.applied)
 	if !to.sorted {
-		arc.Steps = append(arc.Steps, Step{Kind: Sort, Fields: b.query.OrderBy, Rows: left, Left: left})
+		arc.Steps = append(arc.Steps, Step{Kind: Sort, Fields: b.query.Ordered(), Rows: left, Left: left})
 	}
 	limit := b.query.Limit
 	if limit == 0 {

@@ -112,7 +112,7 @@ func newBuilder(q *workload.Query, tables []*model.Table) (*builder, error) {
 			listed = append(listed, u)
 		}
 	}
-	for _, f := range append(append([]model.Field(nil), q.Select...), q.OrderBy...) {
+	for _, f := range append(append([]model.Field(nil), q.Select...), q.Ordered()...) {
 		b.relevant(f)
 	}
 	for i := range len(b.fields) {
@@ -162,7 +162,7 @@ func needed(q *workload.Query) model.Tree {
 	for _, f := range q.Select {
 		used[f.Entity] = true
 	}
-	for _, f := range q.OrderBy {
+	for _, f := range q.Ordered() {
 		used[f.Entity] = true
 	}
 	for _, p := range q.Where {
@@ -348,7 +348,7 @@ func (b *builder) inOrder(t *model.Table, r access) bool {
 		}
 	}
 	at := 0
-	for _, f := range b.query.OrderBy {
+	for _, f := range b.query.Ordered() {
 		if bound[f] {
 			continue
 		}

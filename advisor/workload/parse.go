@@ -160,17 +160,17 @@ func (p *parser) query() (*Query, error) {
 	return q, nil
 }
 
-func (p *parser) orderBy() ([]model.Field, error) {
+func (p *parser) orderBy() ([]Order, error) {
 	if err := p.expect("BY"); err != nil {
 		return nil, err
 	}
-	var fields []model.Field
+	var fields []Order
 	for {
 		f, err := p.field()
 		if err != nil {
 			return nil, err
 		}
-		fields = model.AppendNew(fields, f)
+		fields = append(fields, Order{Field: f})
 		p.take("ASC")
 		if t := p.peek(); p.take("DESC") {
 			return nil, p.wrong(t, "DESC is not supported: leave it out, the same tables serve either direction")

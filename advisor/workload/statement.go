@@ -27,6 +27,11 @@ type Statement struct {
 	Weights map[string]float64 // per mix, if the workload has mixes
 	Query   *Query
 	Write   *Write
+	// Steps are weights over time, one for each step of the workload's cycle, if it has one.
+	Steps       []float64
+	Transaction string  // statements with the same name here run together, and may share what they read
+	Consistency string  // ONE, QUORUM and so on; "": the cost model's own
+	Ceiling     float64 // latency not to be exceeded, milliseconds; 0: none
 	// Sources are the fingerprints of the statements seen that it stands for.
 	Sources []string
 }
@@ -41,6 +46,9 @@ const (
 	GreaterOrEqual Op = ">="
 	Less           Op = "<"
 	LessOrEqual    Op = "<="
+	NotEqual       Op = "!="   // never bound to a column: always a filter
+	In             Op = "IN"   // an equality with each of several values
+	Like           Op = "LIKE" // a prefix: a range on one column
 )
 
 // Predicate compares a field with a value that is known when the statement starts.
@@ -48,6 +56,20 @@ type Predicate struct {
 	Field model.Field
 	Op    Op
 	Value string // "?", "?name" or a literal
+	// Items is the mean number of values of IN; 0 for all other comparisons.
+	Items float64
+}
+
+// Order is a part of ORDER BY.
+type Order struct {
+	Field model.Field
+	Desc  bool
+}
+
+// Aggregate is a function over the rows of a group.
+type Aggregate struct {
+	Func  string      // count, sum, min, max or avg
+	Field model.Field // zero: count(*)
 }
 
 // Query asks for fields of the rows of the join over its tree that satisfy all predicates. Duplicates are kept (bag
@@ -56,8 +78,14 @@ type Query struct {
 	Tree    model.Tree // its first entity is where FROM starts
 	Select  []model.Field
 	Where   []Predicate
-	OrderBy []model.Field // ascending
-	Limit   int           // 0: none
+	OrderBy []Order
+	Limit   int // 0: none
+	// PerLimit is how many rows are kept of those with the same values in Per; 0: all.
+	PerLimit   int
+	Per        []model.Field
+	Distinct   bool          // of rows that are the same in Select, one
+	GroupBy    []model.Field // with Aggregates: one row for each combination of values
+	Aggregates []Aggregate   // besides Select, which is then among GroupBy
 	// Known are fields whose values the application knows besides, of the one entity that Where names by key or of what
 	// that determines (the rest of a table's primary key, say). They may be used, but need not be checked.
 	Known []model.Field
@@ -88,6 +116,7 @@ type Write struct {
 	// Tree is what Where speaks of; it holds Entity. For INSERT, CONNECT and DISCONNECT it is Entity alone.
 	Tree        model.Tree
 	Set         []model.Field // INSERT and UPDATE: fields of Entity that get a value
+	Increments  []model.Field // UPDATE: fields of Entity that are added to
 	Where       []Predicate   // UPDATE and DELETE
 	Connections []Connection  // CONNECT and DISCONNECT: one; INSERT: any number
 	// Given are further fields whose values the application knows when it writes, such as the rest of a primary key.
@@ -151,7 +180,7 @@ func (q *Query) String() string {
 	b.WriteString("SELECT " + join(q.Select) + " FROM " + q.Tree.Path())
 	writeWhere(&b, q.Where)
 	if len(q.OrderBy) > 0 {
-		b.WriteString(" ORDER BY " + join(q.OrderBy))
+		b.WriteString(" ORDER BY " + orders(q.OrderBy))
 	}
 	if q.Limit > 0 {
 		b.WriteString(" LIMIT " + strconv.Itoa(q.Limit))
@@ -172,7 +201,7 @@ func (q *Query) Key() string {
 	sort.Strings(predicates)
 	selected := append([]model.Field(nil), q.Select...)
 	known := append([]model.Field(nil), q.Known...)
-	return fmt.Sprintf("%s|%s|%s|%s|%d|%s", q.Tree.Key(), join(model.SortFields(selected)), strings.Join(predicates, ","), join(q.OrderBy), q.Limit, join(model.SortFields(known)))
+	return fmt.Sprintf("%s|%s|%s|%s|%d|%s", q.Tree.Key(), join(model.SortFields(selected)), strings.Join(predicates, ","), orders(q.OrderBy), q.Limit, join(model.SortFields(known)))
 }
 
 func writeWhere(b *strings.Builder, where []Predicate) {
@@ -180,6 +209,25 @@ func writeWhere(b *strings.Builder, where []Predicate) {
 		b.WriteString([]string{" WHERE ", " AND "}[min(i, 1)])
 		fmt.Fprintf(b, "%s %s %s", p.Field, p.Op, p.Value)
 	}
+}
+
+// Ordered returns the fields of ORDER BY.
+func (q *Query) Ordered() []model.Field {
+	fields := make([]model.Field, len(q.OrderBy))
+	for i, o := range q.OrderBy {
+		fields[i] = o.Field
+	}
+	return fields
+}
+
+func orders(list []Order) string {
+	parts := make([]string, len(list))
+	for i, o := range list {
+		if parts[i] = o.Field.String(); o.Desc {
+			parts[i] += " DESC"
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func join(fields []model.Field) string {
