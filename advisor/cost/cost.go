@@ -22,6 +22,14 @@ type Model interface {
 	Step(s *plan.Step, first bool) Cost
 }
 
+// Arithmetic returns how a model counts: what it says by a method Arithmetic() plan.Arithmetic, else plan.Means.
+func Arithmetic(m Model) plan.Arithmetic {
+	if own, ok := m.(interface{ Arithmetic() plan.Arithmetic }); ok {
+		return own.Arithmetic()
+	}
+	return plan.Means{}
+}
+
 // Plan prices all steps of a plan.
 func Plan(m Model, p *plan.Plan) Cost { return steps(m, p.Steps) }
 

@@ -73,7 +73,7 @@ func prepare(w *workload.Workload, o *Options) (*task, *enumerate.Pool, error) {
 	}
 	pool := enumerate.NewPool(o.Allow, o.Candidates...)
 	if !o.NoEnumeration {
-		enumerated := enumerate.Workload(w, enumerate.Options{Allow: o.Allow})
+		enumerated := enumerate.Workload(w, enumerate.Options{Allow: o.Allow, Arithmetic: cost.Arithmetic(o.Cost)})
 		pool.Truncated = append(pool.Truncated, enumerated.Truncated...)
 		for _, table := range enumerated.Tables {
 			pool.Add(table)
@@ -188,7 +188,7 @@ func (t *task) design(c choice, m cost.Model) *Design {
 	}
 	for _, table := range t.existing {
 		if len(readers[table]) > 0 {
-			d.Tables = append(d.Tables, &Table{Table: table, Name: table.Name, Bytes: table.Bytes(), Statements: readers[table]})
+			d.Tables = append(d.Tables, &Table{Table: table, Name: table.Name, Bytes: t.arithmetic.TableBytes(table), Statements: readers[table]})
 		}
 	}
 	taken := map[string]bool{}
@@ -204,7 +204,7 @@ func (t *task) design(c choice, m cost.Model) *Design {
 			name = tableName(table, taken)
 		}
 		taken[name] = true
-		d.Tables = append(d.Tables, &Table{Table: table, Name: name, CQL: table.CQL(t.keyspace(table), name), Bytes: table.Bytes(), Statements: readers[table]})
+		d.Tables = append(d.Tables, &Table{Table: table, Name: name, CQL: table.CQL(t.keyspace(table), name), Bytes: t.arithmetic.TableBytes(table), Statements: readers[table]})
 	}
 	return d
 }
@@ -240,8 +240,8 @@ func (t *task) planOf(statement int, c choice) *plan.Plan {
 func (t *task) writes(statement int, c choice, m cost.Model, readers map[*model.Table][]string) (plans []*plan.WritePlan, now, before cost.Cost) {
 	s := t.work.Statements[statement]
 	for _, table := range t.existing {
-		if plan.Modifies(s.Write, table) {
-			p := &plan.WritePlan{Write: s.Write, Table: table, Steps: plan.WriteSteps(s.Write, table)}
+		if t.arithmetic.Modifies(s.Write, table) {
+			p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.arithmetic.WriteSteps(s.Write, table, nil)}
 			plans = append(plans, p)
 			before = before.Plus(cost.Write(m, p))
 		}
@@ -249,12 +249,12 @@ func (t *task) writes(statement int, c choice, m cost.Model, readers map[*model.
 	now = before
 	paid := map[*demand]bool{}
 	for n, table := range t.candidates {
-		if !c[n] || !plan.Modifies(s.Write, table) {
+		if !c[n] || !t.arithmetic.Modifies(s.Write, table) {
 			continue
 		}
-		p := &plan.WritePlan{Write: s.Write, Table: table, Steps: plan.WriteSteps(s.Write, table)}
-		for _, d := range t.demands {
-			if d.statement != statement || d.needed == nil || paid[d] || !contains(d.needed, n) {
+		p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.writeSteps(statement, n)}
+		for _, d := range t.supports[kept{statement, n}] {
+			if paid[d] {
 				continue
 			}
 			paid[d] = true
@@ -273,11 +273,6 @@ func (t *task) writes(statement int, c choice, m cost.Model, readers map[*model.
 		}
 	}
 	return plans, now, before
-}
-
-func contains(list []int, n int) bool {
-	i := sort.SearchInts(list, n)
-	return i < len(list) && list[i] == n
 }
 
 // tableName makes a name of what a table is for: entities_by_partition_key.
@@ -389,7 +384,7 @@ func (t *task) reject(n int, c choice, total float64) (Rejection, bool) {
 	case !feasible:
 		r.Reason = fmt.Sprintf("%s would take %.3g instead of %.3g, but to keep it true takes further tables, which cost more than that saves", r.Statement, r.Work, r.Instead)
 	case !fits:
-		r.Reason = fmt.Sprintf("%s would take %.3g instead of %.3g, but its %.3g MB do not fit into the space limit", r.Statement, r.Work, r.Instead, t.candidates[n].Bytes()/1e6)
+		r.Reason = fmt.Sprintf("%s would take %.3g instead of %.3g, but its %.3g MB do not fit into the space limit", r.Statement, r.Work, r.Instead, t.arithmetic.TableBytes(t.candidates[n])/1e6)
 	default:
 		r.Reason = fmt.Sprintf("writes cost more than reads save: %s would take %.3g instead of %.3g; in all reads would save %.3g a second, writes cost %.3g more", r.Statement, r.Work, r.Instead, r.Saves, r.Costs)
 	}

@@ -21,6 +21,7 @@ type demand struct {
 	needed    []int     // candidates that need the answer; nil for a query
 	reads     []int     // candidates that occur in the space, ascending
 	floor     float64   // cheapest with all candidates
+	found     float64   // rows of that plan
 	memo      map[string]answer
 }
 
@@ -34,22 +35,28 @@ type answer struct {
 type task struct {
 	work       *workload.Workload
 	model      cost.Model
-	weights    []float64 // of the statements
+	arithmetic plan.Arithmetic // the model's
+	weights    []float64       // of the statements
 	candidates []*model.Table
 	existing   []*model.Table
 	number     map[*model.Table]int // of candidates
 	demands    []*demand
-	puts       [][]float64 // by statement and candidate: work of deletes and puts, per execution
-	readers    [][]int     // by candidate: the demands in whose space it occurs
-	base       []float64   // by statement: work of writing the existing tables
-	space      float64     // bytes, 0: no limit
+	supports   map[kept][]*demand // of a write and a candidate that it modifies, in the order of SupportQueries
+	puts       [][]float64        // by statement and candidate: work of deletes and puts, per execution
+	readers    [][]int            // by candidate: the demands in whose space it occurs
+	base       []float64          // by statement: work of writing the existing tables
+	space      float64            // bytes, 0: no limit
 	truncated  []string
 }
+
+// kept is a candidate that is kept true under a write.
+type kept struct{ statement, candidate int }
 
 // newTask builds the plan spaces of all queries, and of all support queries that the candidates need, as far as those
 // candidates can be of use.
 func newTask(w *workload.Workload, m cost.Model, pool []*model.Table, space float64) (*task, error) {
-	t := &task{work: w, model: m, existing: w.Tables, number: map[*model.Table]int{}, space: space}
+	t := &task{work: w, model: m, existing: w.Tables, number: map[*model.Table]int{}, space: space,
+		arithmetic: cost.Arithmetic(m), supports: map[kept][]*demand{}}
 	for _, s := range w.Statements {
 		t.weights = append(t.weights, s.Weight)
 	}
@@ -62,7 +69,7 @@ func newTask(w *workload.Workload, m cost.Model, pool []*model.Table, space floa
 		if s := spaces[key]; s != nil {
 			return s, nil
 		}
-		s, err := plan.NewSpace(q, tables)
+		s, err := plan.NewSpace(q, tables, t.arithmetic)
 		if err != nil {
 			return nil, err
 		}
@@ -98,11 +105,14 @@ func newTask(w *workload.Workload, m cost.Model, pool []*model.Table, space floa
 		t.number[table] = len(t.candidates)
 		t.candidates = append(t.candidates, table)
 		for i, s := range w.Statements {
-			if s.Write == nil || !plan.Modifies(s.Write, table) {
+			if s.Write == nil || !t.arithmetic.Modifies(s.Write, table) {
 				continue
 			}
-			for _, support := range plan.SupportQueries(s.Write, table) {
+			for _, support := range t.arithmetic.SupportQueries(s.Write, table) {
 				key := fmt.Sprintf("%d %g %s", i, support.Times, support.Query.Key())
+				if !t.arithmetic.Shares() {
+					key = fmt.Sprintf("%s for %d", key, t.number[table])
+				}
 				d := shared[key]
 				if d == nil {
 					space, err := plans(support.Query)
@@ -113,7 +123,11 @@ func newTask(w *workload.Workload, m cost.Model, pool []*model.Table, space floa
 					shared[key] = d
 					t.demands = append(t.demands, d)
 				}
-				d.needed = append(d.needed, t.number[table])
+				if n := t.number[table]; len(d.needed) == 0 || d.needed[len(d.needed)-1] != n {
+					d.needed = append(d.needed, n)
+				}
+				which := kept{i, t.number[table]}
+				t.supports[which] = append(t.supports[which], d)
 			}
 		}
 	}
@@ -148,7 +162,11 @@ func (t *task) price() {
 		for _, c := range d.reads {
 			t.readers[c] = append(t.readers[c], n)
 		}
-		d.floor = t.cheapest(d, func(int) bool { return true }).work
+		way, work := d.space.CheapestWay(t.priceOf(d), everything)
+		if d.floor = work; way != nil {
+			last := way[len(way)-1].Steps
+			d.found = last[len(last)-1].Left
+		}
 	}
 	t.puts = make([][]float64, len(t.work.Statements))
 	t.base = make([]float64, len(t.work.Statements))
@@ -157,11 +175,13 @@ func (t *task) price() {
 		if s.Write == nil {
 			continue
 		}
-		for c, table := range t.candidates {
-			t.puts[i][c] = t.writeWork(s.Write, table)
+		for c := range t.candidates {
+			t.puts[i][c] = t.stepsWork(t.writeSteps(i, c))
 		}
 		for _, table := range t.existing {
-			t.base[i] += t.writeWork(s.Write, table)
+			if t.arithmetic.Modifies(s.Write, table) {
+				t.base[i] += t.stepsWork(t.arithmetic.WriteSteps(s.Write, table, nil))
+			}
 		}
 	}
 }
@@ -174,12 +194,21 @@ func (t *task) arcPrice(a *plan.Arc) float64 {
 	return sum
 }
 
-func (t *task) writeWork(w *workload.Write, table *model.Table) float64 {
-	if !plan.Modifies(w, table) {
-		return 0
+// writeSteps returns how a write statement is applied to a candidate, nothing if it does not modify it.
+func (t *task) writeSteps(statement, candidate int) []plan.Step {
+	w, table := t.work.Statements[statement].Write, t.candidates[candidate]
+	if !t.arithmetic.Modifies(w, table) {
+		return nil
 	}
+	var found []float64
+	for _, d := range t.supports[kept{statement, candidate}] {
+		found = append(found, d.found)
+	}
+	return t.arithmetic.WriteSteps(w, table, found)
+}
+
+func (t *task) stepsWork(steps []plan.Step) float64 {
 	sum := 0.0
-	steps := plan.WriteSteps(w, table)
 	for i := range steps {
 		sum += t.model.Step(&steps[i], false).Work
 	}
@@ -263,7 +292,7 @@ func (t *task) total(c choice) (float64, bool) {
 			continue
 		}
 		sum += t.putWork(n)
-		size += table.Bytes()
+		size += t.arithmetic.TableBytes(table)
 	}
 	if t.space > 0 && size > t.space {
 		return 0, false

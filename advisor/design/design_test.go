@@ -444,7 +444,7 @@ func TestBruteForce(t *testing.T) {
 // work is what a workload costs over exactly these tables, from plans alone; +Inf if they can not do it.
 func work(w *workload.Workload, m cost.Model, tables []*model.Table) float64 {
 	cheapest := func(q *workload.Query) float64 {
-		s, err := plan.NewSpace(q, tables)
+		s, err := plan.NewSpace(q, tables, nil)
 		if err != nil {
 			return math.Inf(1)
 		}

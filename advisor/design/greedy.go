@@ -94,7 +94,7 @@ func (t *task) shrink(c choice) (choice, float64, bool) {
 			if total, ok := t.total(c.without(n)); ok {
 				return t.improve(c.without(n), total)
 			}
-			if largest < 0 || t.candidates[n].Bytes() > t.candidates[largest].Bytes() {
+			if largest < 0 || t.arithmetic.TableBytes(t.candidates[n]) > t.arithmetic.TableBytes(t.candidates[largest]) {
 				largest = n
 			}
 		}

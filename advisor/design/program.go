@@ -42,7 +42,7 @@ func newProgram(t *task, r *reduction) *program {
 	if t.space > 0 {
 		row := solve.Row{Name: "space", Lower: math.Inf(-1), Upper: 1}
 		for n, table := range t.candidates {
-			row.Terms = append(row.Terms, solve.Term{Column: n, Coefficient: table.Bytes() / t.space})
+			row.Terms = append(row.Terms, solve.Term{Column: n, Coefficient: t.arithmetic.TableBytes(table) / t.space})
 		}
 		p.row(row)
 	}
@@ -170,10 +170,10 @@ func (p *program) solve(ctx context.Context, s solve.Solver, limits solve.Limits
 	}
 	whole := 1.0
 	for _, table := range p.task.candidates {
-		whole += table.Bytes()
+		whole += p.task.arithmetic.TableBytes(table)
 	}
 	for n, table := range p.task.candidates {
-		ties.Columns[n].Cost = 1 + table.Bytes()/whole
+		ties.Columns[n].Cost = 1 + p.task.arithmetic.TableBytes(table)/whole
 	}
 	second, err := s.Solve(ctx, ties, solve.Limits{Nodes: tieNodes, Wall: tieWall})
 	var failed *solve.WorkerError

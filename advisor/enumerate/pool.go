@@ -25,6 +25,8 @@ type Options struct {
 	Allow     func(*model.Table) bool // candidates for which it is false are left out; nil: none
 	NoRelax   bool                    // do not relax queries
 	NoCombine bool                    // do not unite tables
+	// Arithmetic says which support queries writes need; nil: plan.Means.
+	Arithmetic plan.Arithmetic
 }
 
 // NewPool returns a pool of the given tables.
@@ -74,6 +76,9 @@ func (p *Pool) Query(q *workload.Query, relax bool) {
 // Workload returns the candidates of a workload (algorithm 4). Existing tables are not among them.
 func Workload(w *workload.Workload, o Options) *Pool {
 	p := NewPool(o.Allow)
+	if o.Arithmetic == nil {
+		o.Arithmetic = plan.Means{}
+	}
 	var queries []*workload.Query
 	for _, s := range w.Statements {
 		if s.Query != nil {
@@ -92,10 +97,10 @@ func Workload(w *workload.Workload, o Options) *Pool {
 				continue
 			}
 			for _, t := range tables {
-				if !plan.Modifies(s.Write, t) {
+				if !o.Arithmetic.Modifies(s.Write, t) {
 					continue
 				}
-				for _, support := range plan.SupportQueries(s.Write, t) {
+				for _, support := range o.Arithmetic.SupportQueries(s.Write, t) {
 					if key := support.Query.Key(); !asked[key] {
 						asked[key] = true
 						p.Query(support.Query, false)

@@ -137,7 +137,7 @@ func (b *builder) joins(from state, u *usable, a access) bool {
 	bound := map[model.Field]bool{}
 	for _, list := range [][]Binding{a.partition, a.clustering, a.where} {
 		for _, x := range list {
-			bound[x.Field] = x.Op == workload.Equal && (x.Value == "" || b.holds(from, x.Field))
+			bound[x.Field] = x.Op == workload.Equal && (x.Value == "" || holds(b.query, from.applied, x.Field))
 		}
 	}
 	determined := map[*model.Entity]bool{}
@@ -161,125 +161,16 @@ func (b *builder) joins(from state, u *usable, a access) bool {
 	return true
 }
 
-// holds tells whether all rows at hand have the parameter's value in f.
-func (b *builder) holds(from state, f model.Field) bool {
-	for n, p := range b.query.Where {
-		if p.Field == f && p.Op == workload.Equal && from.applied&(1<<n) != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// rows estimates the rows of the join over some entities that satisfy some predicates.
-func (b *builder) rows(joined, applied uint64) float64 {
-	if joined == 0 {
-		return 1
-	}
-	var predicates []workload.Predicate
-	for n, p := range b.query.Where {
-		if applied&(1<<n) != 0 {
-			predicates = append(predicates, p)
-		}
-	}
-	return Rows(b.tree(joined), predicates)
-}
-
-// Rows estimates the rows of the join over a tree that satisfy all predicates on it, under uniformity and independence,
-// for a statement that asks for something that is there: where the equalities would let less than one combination of the
-// entities that they speak of (and those between) through, one is taken.
-func Rows(tree model.Tree, predicates []workload.Predicate) float64 {
-	var equal []workload.Predicate
-	var entities []*model.Entity
-	for _, p := range predicates {
-		if p.Op == workload.Equal && tree.Has(p.Field.Entity) {
-			equal = append(equal, p)
-			entities = append(entities, p.Field.Entity)
-		}
-	}
-	rows := share(tree, predicates)
-	if len(entities) == 0 {
-		return rows
-	}
-	if core := share(tree.Span(entities), equal); core < 1 {
-		rows /= core
-	}
-	return rows
-}
-
-// share is Rows for a statement that asks for anything. An equality on a whole key finds one entity; otherwise each field
-// takes its share once.
-func share(tree model.Tree, predicates []workload.Predicate) float64 {
-	rows := tree.Rows()
-	equal := map[model.Field]bool{}
-	for _, p := range predicates {
-		if p.Op == workload.Equal {
-			equal[p.Field] = true
-		}
-	}
-	keyed := map[model.Field]bool{}
-	for _, e := range tree.Entities {
-		whole := true
-		for _, k := range e.KeyFields() {
-			whole = whole && equal[k]
-		}
-		if !whole {
-			continue
-		}
-		rows /= max(1, e.Count)
-		for _, k := range e.KeyFields() {
-			keyed[k] = true
-		}
-	}
-	seen := map[model.Field]bool{}
-	for _, p := range predicates {
-		if seen[p.Field] || keyed[p.Field] || !tree.Has(p.Field.Entity) {
-			continue
-		}
-		seen[p.Field] = true
-		if equal[p.Field] {
-			rows /= p.Field.Distinct()
-		} else {
-			rows *= model.RangeSelectivity
-		}
-	}
-	return rows
-}
-
-// steps writes an arc's steps with their estimates.
-func (b *builder) steps(from, to state, u *usable, a access, filtered uint64) []Step {
+// steps writes an arc's steps, without their estimates.
+func (b *builder) steps(u *usable, a access, filtered uint64) []Step {
 	t := u.table
-	before := b.rows(from.joined, from.applied)
-	served := b.rows(from.joined|u.common, from.applied|a.applied)
-	requests := 1.0
-	if from.joined != 0 {
-		if requests = before; !b.each(from, a.fed) {
-			requests = model.Distinct(before, b.domain(from, a.fed))
-		}
-		served *= requests / max(before, 1e-12)
-	}
-	width := 0.0
-	var fields []model.Field
-	for _, f := range t.Fields() {
-		if _, relevant := b.fields[f]; relevant {
-			fields = append(fields, f)
-			width += f.Size()
-		}
-	}
-	read := Step{Kind: a.kind, Table: t, Partition: a.partition, Clustering: a.clustering, Where: a.where, Fields: fields,
-		Requests: requests, Rows: served, Bytes: served * (width + rowHeader), Left: b.rows(from.joined|u.common, from.applied|a.applied)}
-	switch a.kind {
-	case Scan:
-		read.Scanned = t.Entries()
-	case IndexGet:
-		read.Scanned = served
-	}
+	read := Step{Kind: a.kind, Table: t, Partition: a.partition, Clustering: a.clustering, Where: a.where, Fields: b.held(t)}
 	steps := []Step{read}
 	if t.Base != nil {
-		steps = append(steps, b.verify(t, a, served))
+		steps = append(steps, b.verify(t, a))
 	}
 	if filtered != 0 {
-		filter := Step{Kind: Filter, Left: b.rows(to.joined, to.applied)}
+		filter := Step{Kind: Filter}
 		for n, p := range b.query.Where {
 			if filtered&(1<<n) != 0 {
 				filter.Where = append(filter.Where, Binding{p.Field, p.Op, p.Value})
@@ -290,86 +181,43 @@ func (b *builder) steps(from, to state, u *usable, a access, filtered uint64) []
 	return steps
 }
 
-// rowHeader is what a row takes in an answer beyond its values, bytes.
-const rowHeader = 16
-
-// verify reads the base rows that a look-up table's entries name, and checks again what the look-up was asked for.
-func (b *builder) verify(t *model.Table, a access, rows float64) Step {
-	base := t.Base
-	s := Step{Kind: Get, Table: base, Verify: true, Requests: rows, Rows: rows, Left: rows}
-	width := 0.0
-	for _, f := range base.Fields() {
+// held returns the relevant fields of a table.
+func (b *builder) held(t *model.Table) []model.Field {
+	var fields []model.Field
+	for _, f := range t.Fields() {
 		if _, relevant := b.fields[f]; relevant {
-			s.Fields = append(s.Fields, f)
-			width += f.Size()
+			fields = append(fields, f)
 		}
 	}
-	s.Bytes = rows * (width + rowHeader)
-	for _, f := range base.Partition {
+	return fields
+}
+
+// verify reads the base rows that a look-up table's entries name, and checks again what the look-up was asked for.
+func (b *builder) verify(t *model.Table, a access) Step {
+	s := Step{Kind: Get, Table: t.Base, Verify: true, Fields: b.held(t.Base)}
+	for _, f := range t.Base.Partition {
 		s.Partition = append(s.Partition, Binding{Field: f, Op: workload.Equal})
 	}
-	for _, f := range base.Clustering {
+	for _, f := range t.Base.Clustering {
 		s.Clustering = append(s.Clustering, Binding{Field: f, Op: workload.Equal})
 	}
 	s.Where = append(append([]Binding(nil), a.partition...), a.clustering...)
 	return s
 }
 
-// each tells whether every row at hand feeds a read by values of its own: the entities that feed it, and those that the
-// query names by key, determine all others.
-func (b *builder) each(from state, fed uint64) bool {
-	joined := b.tree(from.joined)
-	determined := uint64(0)
-	for _, e := range joined.Entities {
-		named := true
-		for _, k := range e.KeyFields() {
-			named = named && b.holds(from, k)
-		}
-		if named || fed&b.bit(e) != 0 {
-			determined |= b.entities(joined.Determined(e))
-		}
-	}
-	return determined == from.joined
-}
-
-// domain estimates how many different combinations of the entities that feed a read there are.
-func (b *builder) domain(from state, fed uint64) float64 {
-	if fed == 0 {
-		return 1
-	}
-	joined := b.tree(from.joined)
-	var entities []*model.Entity
-	for _, e := range joined.Entities {
-		if fed&b.bit(e) != 0 {
-			entities = append(entities, e)
-		}
-	}
-	span := b.entities(joined.Span(entities))
-	for _, e := range entities {
-		span |= b.entities(joined.Determined(e))
-	}
-	return max(1, b.rows(span, from.applied))
-}
-
 // finish adds what comes after the last read: a sort if the rows are not in order, a limit. A limit is given to the
 // server only if its rows are the answer, so never below a filter.
 func (b *builder) finish(arc *Arc, from, to state, filtered bool) {
-	left := b.rows(to.joined, to.applied)
 	if !to.sorted {
-		arc.Steps = append(arc.Steps, Step{Kind: Sort, Fields: b.query.Ordered(), Rows: left, Left: left})
+		arc.Steps = append(arc.Steps, Step{Kind: Sort, Fields: b.query.Ordered()})
 	}
 	limit := b.query.Limit
 	if limit == 0 {
 		return
 	}
-	read := &arc.Steps[0]
 	if to.sorted && !filtered && from.joined == 0 && arc.Table.Base == nil {
-		read.Limit = limit
-		if read.Rows > float64(limit) {
-			share := float64(limit) / read.Rows
-			read.Rows, read.Bytes, read.Scanned, read.Left = float64(limit), read.Bytes*share, read.Scanned*share, float64(limit)
-		}
+		arc.Steps[0].Limit = limit
 		return
 	}
-	arc.Steps = append(arc.Steps, Step{Kind: Limit, Limit: limit, Left: min(left, float64(limit))})
+	arc.Steps = append(arc.Steps, Step{Kind: Limit, Limit: limit})
 }

@@ -13,7 +13,7 @@ import (
 //
 // A state is what is known in the middle of a plan: which entities of the query are joined, which conditions hold, which
 // fields are at hand, and whether the rows are in the order asked for. How many rows there are follows from that alone,
-// so the cost of an arc does not depend on how its state was reached. An arc reads one table (or a look-up table and
+// or is part of the state (Estimator), so the cost of an arc does not depend on how its state was reached. An arc reads one table (or a look-up table and
 // then its base) and filters at once by all conditions on fields at hand; the last one also sorts and limits.
 //
 // A table may be read first by parameters. It may be read later if its rows join the rows at hand rightly: they share
@@ -64,26 +64,36 @@ type state struct {
 	applied uint64 // predicates of the query
 	fields  set    // relevant fields at hand
 	sorted  bool
+	rows    float64 // at hand; only if the arithmetic makes them depend on the way (Estimator)
 }
+
+func (s state) point() Point { return Point{s.joined, s.applied, s.rows} }
 
 // NewSpace builds the plan space of q over tables. It is an error if the query is too large to be planned at all; a
 // query that the tables can not answer has a space without arcs.
-func NewSpace(q *workload.Query, tables []*model.Table) (*Space, error) {
+//
+// The steps' estimates are those of an arithmetic; nil is Means.
+func NewSpace(q *workload.Query, tables []*model.Table, a Arithmetic) (*Space, error) {
 	b, err := newBuilder(q, tables)
 	if err != nil {
 		return nil, err
 	}
+	if a == nil {
+		a = Means{}
+	}
+	b.estimator = a.Reads(q)
 	b.run()
 	return b.space(), nil
 }
 
 type builder struct {
-	query    *workload.Query
-	usable   []*usable
-	fields   map[model.Field]int // relevant fields
-	wanted   set                 // fields of SELECT and ORDER BY
-	required uint64              // entities that must be joined
-	all      uint64              // all predicates
+	query     *workload.Query
+	estimator Estimator
+	usable    []*usable
+	fields    map[model.Field]int // relevant fields
+	wanted    set                 // fields of SELECT and ORDER BY
+	required  uint64              // entities that must be joined
+	all       uint64              // all predicates
 
 	states    []state
 	index     map[state]int
@@ -195,31 +205,10 @@ func rim(tree model.Tree, e *model.Entity) (edge *model.Relationship, n int) {
 }
 
 // entities returns the entities of tree as a set of entities of the query.
-func (b *builder) entities(tree model.Tree) uint64 {
-	var mask uint64
-	for i, e := range b.query.Tree.Entities {
-		if tree.Has(e) {
-			mask |= 1 << i
-		}
-	}
-	return mask
-}
+func (b *builder) entities(tree model.Tree) uint64 { return members(b.query.Tree, tree) }
 
 // tree returns the part of the query's tree with these entities.
-func (b *builder) tree(mask uint64) model.Tree {
-	var t model.Tree
-	for i, e := range b.query.Tree.Entities {
-		if mask&(1<<i) != 0 {
-			t.Entities = append(t.Entities, e)
-		}
-	}
-	for _, r := range b.query.Tree.Edges {
-		if t.Has(r.From) && t.Has(r.To) {
-			t.Edges = append(t.Edges, r)
-		}
-	}
-	return t
-}
+func (b *builder) tree(mask uint64) model.Tree { return part(b.query.Tree, mask) }
 
 // usableFor returns nil if t can not take part: it shares nothing with the query, holds the shared entities in another
 // relation to one another, or has rows that the query's join does not have one of each.
@@ -303,9 +292,13 @@ func (b *builder) expand(i int, u *usable, kind Kind) {
 	if from.joined == to.joined && from.applied == to.applied && from.fields == to.fields {
 		return // nothing learnt
 	}
-	arc := &Arc{From: i, Table: u.table, Steps: b.steps(from, to, u, read, filtered)}
+	arc := &Arc{From: i, Table: u.table, Steps: b.steps(u, read, filtered)}
 	if answered {
 		b.finish(arc, from, to, filtered != 0)
+	}
+	served := Point{Joined: from.joined | u.common, Applied: from.applied | read.applied}
+	to.rows = b.estimator.Estimate(&Read{Query: b.query, Table: u.table, From: from.point(), Served: served, To: to.point(), Fed: read.fed, Answers: answered}, arc.Steps)
+	if answered {
 		arc.To = Answered
 	} else {
 		n, known := b.index[to]

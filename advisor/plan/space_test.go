@@ -58,7 +58,7 @@ func TestFigure7(t *testing.T) {
 	w := load(t, "nose-hotel.yaml")
 	tables := fig7(t, w.Graph)
 	t.Run("N-22 exactly three plans", func(t *testing.T) {
-		s, err := plan.NewSpace(w.Statement("fig7").Query, tables)
+		s, err := plan.NewSpace(w.Statement("fig7").Query, tables, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func parse(t testing.TB, g *model.Graph, text string) *workload.Statement {
 
 func space(t testing.TB, q *workload.Query, tables ...*model.Table) []*plan.Plan {
 	t.Helper()
-	s, err := plan.NewSpace(q, tables)
+	s, err := plan.NewSpace(q, tables, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func (k *maker) prepare() error {
 			continue
 		}
 		st := k.Snapshot.Statement(s.Sources[0])
-		space, err := plan.NewSpace(s.Query, k.model.Tables)
+		space, err := plan.NewSpace(s.Query, k.model.Tables, nil)
 		if err != nil || len(space.Arcs) == 0 {
 			k.reasons[st.Fingerprint] = "the model does not see how the existing tables answer it"
 			continue
@@ -143,7 +143,7 @@ func cheapest(space *plan.Space, m cost.Model) (*plan.Plan, cost.Cost) {
 
 // over plans a query over other tables, as cheaply as can be.
 func (k *maker) over(q *workload.Query, m cost.Model, tables ...*model.Table) (*plan.Plan, cost.Cost) {
-	space, err := plan.NewSpace(q, tables)
+	space, err := plan.NewSpace(q, tables, nil)
 	if err != nil {
 		return nil, cost.Cost{}
 	}
