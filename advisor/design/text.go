@@ -1,7 +1,6 @@
 package design
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -12,46 +11,21 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 )
 
-// Text writes the design for people: tables, plans, what was turned down. The same design writes the same text.
+// Text writes the design for people: what it costs and why that is the least, the tables with those who need them, each
+// statement before and after, what was turned down. The same design writes the same text.
 func (d *Design) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Design for %s (cost model %s)\n\n", d.Name, d.Model)
-	if d.Answerable {
-		fmt.Fprintf(&b, "Work a second: %s now, %s as designed.\n", ms(d.Before), ms(d.After))
-	} else {
-		fmt.Fprintf(&b, "Work a second: %s as designed.\n", ms(d.After))
-	}
-	if d.Proven {
-		fmt.Fprintf(&b, "Proven the least over %d candidates.\n", d.Candidates)
-	} else {
-		fmt.Fprintf(&b, "Not proven the least: no choice of the %d candidates takes less than %s (gap %.1f %%).\n", d.Candidates, ms(d.Bound), 100*d.Gap)
-	}
-	for _, t := range d.Truncated {
-		fmt.Fprintf(&b, "Note: %s.\n", t)
-	}
+	d.summary(&b)
 	for _, kind := range []struct {
-		title    string
-		existing bool
-	}{{"New tables", false}, {"Existing tables that are read", true}} {
-		first := true
-		for _, t := range d.Tables {
-			if t.Table.Existing != kind.existing {
-				continue
-			}
-			if first {
-				fmt.Fprintf(&b, "\n%s\n", kind.title)
-				first = false
-			}
-			fmt.Fprintf(&b, "\n  %s  %s  %s, for %s\n", t.Name, t.Table, size(t.Bytes), strings.Join(t.Statements, ", "))
-			if t.CQL != "" {
-				b.WriteString(indent(t.CQL+";", "    "))
-			}
-		}
+		title string
+		isNew bool
+	}{{"New tables", true}, {"Tables that are there", false}} {
+		d.tables(&b, kind.title, kind.isNew)
 	}
 	b.WriteString("\nStatements\n")
 	name := d.namer()
 	for _, s := range d.Statements {
-		s.text(&b, name)
+		s.text(&b, name, unit(d.Model))
 	}
 	if len(d.Rejected) > 0 {
 		b.WriteString("\nNot chosen\n\n")
@@ -67,6 +41,66 @@ func (d *Design) Text(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// summary says in a few lines what comes out.
+func (d *Design) summary(b *strings.Builder) {
+	fmt.Fprintf(b, "Design for %s", d.Name)
+	if d.Mix != "" {
+		fmt.Fprintf(b, ", mix %s", d.Mix)
+	}
+	fmt.Fprintf(b, " (cost model %s)\n\n", d.Model)
+	what := unit(d.Model)
+	fmt.Fprintf(b, "  cost    %s, weighted by how often statements run", quantity(d.After, what))
+	if d.Answerable && d.Before > 0 {
+		fmt.Fprintf(b, "; over the tables that are there: %s (%+.0f %%)", quantity(d.Before, what), 100*(d.After/d.Before-1))
+	}
+	b.WriteString("\n")
+	if d.Proven {
+		fmt.Fprintf(b, "  proof   no choice of the %d candidates costs less\n", d.Candidates)
+	} else {
+		fmt.Fprintf(b, "  proof   none: a choice of the %d candidates might cost as little as %s (gap %.2g %%)\n", d.Candidates, quantity(d.Bound, what), 100*d.Gap)
+	}
+	count := map[bool]int{}
+	for _, t := range d.Tables {
+		count[t.IsNew()]++
+	}
+	fmt.Fprintf(b, "  tables  %d new", count[true])
+	if count[false] > 0 {
+		fmt.Fprintf(b, ", %d of those that are there", count[false])
+	}
+	fmt.Fprintf(b, "\n  space   %s for the new ones, one copy, uncompressed\n", size(d.Bytes()))
+	for _, t := range d.Truncated {
+		fmt.Fprintf(b, "  note    %s\n", t)
+	}
+}
+
+// tables lists the new tables, or those that are there, with their definitions and those who need them.
+func (d *Design) tables(b *strings.Builder, title string, isNew bool) {
+	use := d.uses()
+	first := true
+	for _, t := range d.Tables {
+		if t.IsNew() != isNew {
+			continue
+		}
+		if first {
+			fmt.Fprintf(b, "\n%s\n", title)
+			first = false
+		}
+		fmt.Fprintf(b, "\n  %s  %s  %s\n", t.Name, t.Table, size(t.Bytes))
+		fmt.Fprintf(b, "    holds       %s\n", t.Table.Tree.Path())
+		for _, by := range []struct {
+			what string
+			ids  []string
+		}{{"read by", use.reads[t.Table]}, {"written by", use.writes[t.Table]}} {
+			if len(by.ids) > 0 {
+				fmt.Fprintf(b, "    %-11s %s\n", by.what, strings.Join(by.ids, ", "))
+			}
+		}
+		for _, statement := range t.DDL() {
+			b.WriteString(indent(statement+";", "    "))
+		}
+	}
 }
 
 // String says how far the weight may move.
@@ -105,25 +139,34 @@ func (d *Design) namer() func(*model.Table) string {
 	}
 }
 
-func (s *Statement) text(b *strings.Builder, name func(*model.Table) string) {
+func (s *Statement) text(b *strings.Builder, name func(*model.Table) string, what string) {
 	fmt.Fprintf(b, "\n  %s  (weight %.4g)\n    %s\n", s.Statement.ID, s.Statement.Weight, s.Statement)
+	if s.Current != nil && s.Plan != nil && s.Current.String() != s.Plan.String() {
+		fmt.Fprintf(b, "    now %s:\n", taking(s.CurrentCost, what))
+		planText(b, s.Current, name, "      ")
+		fmt.Fprintf(b, "    then %s:\n", taking(s.Cost, what))
+	} else {
+		fmt.Fprintf(b, "    takes %s", taking(s.Cost, what))
+		if s.Statement.Write != nil && s.CurrentCost != s.Cost && s.CurrentCost.Work > 0 {
+			fmt.Fprintf(b, ", now %s", taking(s.CurrentCost, what))
+		}
+		b.WriteString(":\n")
+	}
 	if s.Plan != nil {
-		planText(b, s.Plan, name, "    ")
+		planText(b, s.Plan, name, "      ")
+	}
+	if s.Statement.Write != nil && len(s.Writes) == 0 {
+		b.WriteString("      nothing: no table holds what it changes\n")
 	}
 	for _, w := range s.Writes {
 		for _, support := range w.Support {
-			fmt.Fprintf(b, "    first, for %s: %s\n", name(w.Table), support.Query)
-			planText(b, support, name, "      ")
+			fmt.Fprintf(b, "      first, for %s: %s\n", name(w.Table), support.Query)
+			planText(b, support, name, "        ")
 		}
 		for i := range w.Steps {
-			fmt.Fprintf(b, "    %s\n", w.Steps[i].Text(name))
+			fmt.Fprintf(b, "      %s\n", w.Steps[i].Text(name))
 		}
 	}
-	fmt.Fprintf(b, "    costs %s of work, %s until done", ms(s.Cost.Work), ms(s.Cost.Latency))
-	if s.Statement.Write != nil || s.Current != nil {
-		fmt.Fprintf(b, " (over the existing tables: %s, %s)", ms(s.CurrentCost.Work), ms(s.CurrentCost.Latency))
-	}
-	b.WriteString("\n")
 }
 
 func planText(b *strings.Builder, p *plan.Plan, name func(*model.Table) string, prefix string) {
@@ -132,7 +175,15 @@ func planText(b *strings.Builder, p *plan.Plan, name func(*model.Table) string, 
 	}
 }
 
-func ms(v float64) string { return fmt.Sprintf("%.4g ms", v) }
+// taking says what an execution costs; latency only if the cost model tells it from work.
+func taking(c cost.Cost, what string) string {
+	if c.Latency == c.Work {
+		return quantity(c.Work, what)
+	}
+	return fmt.Sprintf("%s of work, %s until done", quantity(c.Work, what), quantity(c.Latency, what))
+}
+
+func quantity(v float64, what string) string { return fmt.Sprintf("%.5g %s", v, what) }
 
 func size(bytes float64) string {
 	for _, unit := range []struct {
@@ -152,150 +203,4 @@ func indent(text, prefix string) string {
 		b.WriteString(prefix + line + "\n")
 	}
 	return b.String()
-}
-
-// The design in JSON (docs/schema/design.json).
-type (
-	designJSON struct {
-		Name        string            `json:"name"`
-		Model       string            `json:"model"`
-		Before      *float64          `json:"before_ms,omitempty"`
-		After       float64           `json:"after_ms"`
-		Bound       float64           `json:"bound_ms"`
-		Gap         float64           `json:"gap"`
-		Proven      bool              `json:"proven"`
-		Engine      string            `json:"engine"`
-		Candidates  int               `json:"candidates"`
-		Truncated   []string          `json:"truncated,omitempty"`
-		Tables      []tableJSON       `json:"tables"`
-		Statements  []statementJSON   `json:"statements"`
-		Rejected    []rejectionJSON   `json:"rejected"`
-		Sensitivity []sensitivityJSON `json:"sensitivity,omitempty"`
-	}
-	tableJSON struct {
-		Name       string   `json:"name"`
-		Existing   bool     `json:"existing"`
-		Notation   string   `json:"notation"`
-		Graph      string   `json:"graph"`
-		Partition  []string `json:"partition"`
-		Clustering []string `json:"clustering"`
-		Values     []string `json:"values"`
-		Base       string   `json:"base,omitempty"`
-		CQL        string   `json:"cql,omitempty"`
-		Bytes      float64  `json:"bytes"`
-		Statements []string `json:"statements"`
-	}
-	statementJSON struct {
-		ID          string      `json:"id"`
-		Text        string      `json:"text"`
-		Weight      float64     `json:"weight"`
-		Cost        cost.Cost   `json:"cost"`
-		CurrentCost *cost.Cost  `json:"current_cost,omitempty"`
-		Plan        []stepJSON  `json:"plan,omitempty"`
-		Current     []stepJSON  `json:"current_plan,omitempty"`
-		Writes      []writeJSON `json:"writes,omitempty"`
-	}
-	writeJSON struct {
-		Table   string        `json:"table"`
-		Support []supportJSON `json:"support,omitempty"`
-		Steps   []stepJSON    `json:"steps"`
-	}
-	supportJSON struct {
-		Query string     `json:"query"`
-		Plan  []stepJSON `json:"plan"`
-	}
-	stepJSON struct {
-		Kind     plan.Kind `json:"kind"`
-		Table    string    `json:"table,omitempty"`
-		Text     string    `json:"text"`
-		Requests float64   `json:"requests,omitempty"`
-		Rows     float64   `json:"rows,omitempty"`
-	}
-	rejectionJSON struct {
-		Table     string  `json:"table"`
-		Statement string  `json:"statement"`
-		Work      float64 `json:"work_ms"`
-		Instead   float64 `json:"instead_ms"`
-		Saves     float64 `json:"saves_ms"`
-		Costs     float64 `json:"costs_ms"`
-		Reason    string  `json:"reason"`
-	}
-	sensitivityJSON struct {
-		Statement string   `json:"statement"`
-		Weight    float64  `json:"weight"`
-		Falls     float64  `json:"falls"`
-		Rises     *float64 `json:"rises,omitempty"`
-		Proven    bool     `json:"proven"`
-		Below     string   `json:"below,omitempty"`
-		Above     string   `json:"above,omitempty"`
-	}
-)
-
-// JSON writes the design for programs. The same design writes the same bytes.
-func (d *Design) JSON(w io.Writer) error {
-	name := d.namer()
-	out := designJSON{Name: d.Name, Model: d.Model, After: d.After, Bound: d.Bound, Gap: d.Gap, Proven: d.Proven, Engine: d.Engine,
-		Candidates: d.Candidates, Truncated: d.Truncated, Tables: []tableJSON{}, Rejected: []rejectionJSON{}}
-	if d.Answerable {
-		out.Before = &d.Before
-	}
-	for _, t := range d.Tables {
-		j := tableJSON{Name: t.Name, Existing: t.Table.Existing, Notation: t.Table.String(), Graph: t.Table.Tree.Path(), CQL: t.CQL, Bytes: t.Bytes,
-			Partition: names(t.Table.Partition), Clustering: names(t.Table.Clustering), Values: names(t.Table.Values), Statements: append([]string{}, t.Statements...)}
-		if t.Table.Base != nil {
-			j.Base = t.Table.Base.Name
-		}
-		out.Tables = append(out.Tables, j)
-	}
-	for _, s := range d.Statements {
-		j := statementJSON{ID: s.Statement.ID, Text: s.Statement.String(), Weight: s.Statement.Weight, Cost: s.Cost, Plan: stepList(s.Plan, name), Current: stepList(s.Current, name)}
-		if s.Statement.Write != nil || s.Current != nil {
-			j.CurrentCost = &s.CurrentCost
-		}
-		for _, write := range s.Writes {
-			wj := writeJSON{Table: name(write.Table), Steps: stepList(&plan.Plan{Steps: write.Steps}, name)}
-			for _, support := range write.Support {
-				wj.Support = append(wj.Support, supportJSON{support.Query.String(), stepList(support, name)})
-			}
-			j.Writes = append(j.Writes, wj)
-		}
-		out.Statements = append(out.Statements, j)
-	}
-	for _, r := range d.Rejected {
-		out.Rejected = append(out.Rejected, rejectionJSON{r.Table.String(), r.Statement, r.Work, r.Instead, r.Saves, r.Costs, r.Reason})
-	}
-	for _, s := range d.Sensitive {
-		j := sensitivityJSON{Statement: s.Statement, Weight: s.Weight, Falls: s.Falls, Proven: s.Proven, Below: s.Below, Above: s.Above}
-		if !math.IsInf(s.Rises, 1) {
-			j.Rises = &s.Rises
-		}
-		out.Sensitivity = append(out.Sensitivity, j)
-	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(out)
-}
-
-func names(fields []model.Field) []string {
-	list := make([]string, len(fields))
-	for i, f := range fields {
-		list[i] = f.String()
-	}
-	return list
-}
-
-func stepList(p *plan.Plan, name func(*model.Table) string) []stepJSON {
-	if p == nil {
-		return nil
-	}
-	list := make([]stepJSON, len(p.Steps))
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		list[i] = stepJSON{Kind: s.Kind, Text: s.Text(name), Requests: s.Requests, Rows: s.Rows}
-		if s.Table != nil {
-			list[i].Table = name(s.Table)
-		}
-	}
-	return list
 }

@@ -37,6 +37,7 @@ func NoLookUps(t *model.Table) bool { return t.Base == nil }
 // Design is a choice of tables with plans.
 type Design struct {
 	Name       string // of the workload
+	Mix        string // of its weights, "" if there are no mixes
 	Model      string // cost model
 	Tables     []*Table
 	Statements []*Statement // in the order of the workload
@@ -56,6 +57,17 @@ type Design struct {
 	Candidates int
 	Truncated  []string      // what limits have cut off: there may be better designs beyond
 	Duration   time.Duration // how long it took; not part of the texts
+
+	// Variables and Constraints are the size of the integer program that was solved last.
+	Variables, Constraints int
+	// Phases say how long each part took, in order; part of the JSON alone.
+	Phases []Phase
+}
+
+// Phase is a part of the work.
+type Phase struct {
+	Name     string // enumerate, plan, solve, explain
+	Duration time.Duration
 }
 
 // Table is a table of the design: a new one, or an existing one that a plan reads.

@@ -1,0 +1,157 @@
+package design
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/model"
+)
+
+// bucketColumn is what the made-up column of a bucketed partition key is called.
+const bucketColumn = "bucket"
+
+// DDL returns the statements that make the table and its indexes on Cassandra 5.0, without semicolons: columns in the
+// order of the key, the clustering order where it is not ascending throughout, and a comment that says which statements
+// the table serves. It returns nothing for a table that is there.
+func (t *Table) DDL() []string {
+	if !t.IsNew() {
+		return nil
+	}
+	name := t.qualified()
+	var b strings.Builder
+	fmt.Fprintf(&b, "CREATE TABLE %s (\n", name)
+	bucket := ""
+	if t.Table.Bucket != nil {
+		bucket = t.bucketName()
+		fmt.Fprintf(&b, "  %s %s,\n", model.Quote(bucket), bucketType(t.Table.Bucket))
+	}
+	static := map[model.Field]bool{}
+	for _, f := range t.Table.Static {
+		static[f] = true
+	}
+	for _, f := range t.Table.Fields() {
+		fmt.Fprintf(&b, "  %s %s", t.column(f), t.columnType(f))
+		if static[f] {
+			b.WriteString(" STATIC")
+		}
+		b.WriteString(",\n")
+	}
+	partition := t.columns(t.Table.Partition)
+	if bucket != "" {
+		partition = append(partition, model.Quote(bucket))
+	}
+	key := append([]string{"(" + strings.Join(partition, ", ") + ")"}, t.columns(t.Table.Clustering)...)
+	fmt.Fprintf(&b, "  PRIMARY KEY (%s)\n) WITH ", strings.Join(key, ", "))
+	if order := t.order(); order != "" {
+		fmt.Fprintf(&b, "CLUSTERING ORDER BY (%s)\n  AND ", order)
+	}
+	fmt.Fprintf(&b, "comment = %s", literal(t.comment()))
+	statements := []string{b.String()}
+	for _, i := range t.Table.Indexes {
+		using := ""
+		if i.SAI {
+			using = " USING 'sai'"
+		}
+		statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)%s", model.Quote(i.Name), name, t.column(i.Field), using))
+	}
+	return statements
+}
+
+// IsNew tells whether the table is to be made.
+func (t *Table) IsNew() bool { return !t.Table.Existing }
+
+// qualified is the table's name with its keyspace, as its CREATE TABLE has it.
+func (t *Table) qualified() string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(t.CQL, "CREATE TABLE "), " (")
+	return name
+}
+
+func (t *Table) column(f model.Field) string { return model.Quote(t.Table.ColumnName(f)) }
+
+func (t *Table) columns(fields []model.Field) []string {
+	list := make([]string, len(fields))
+	for i, f := range fields {
+		list[i] = t.column(f)
+	}
+	return list
+}
+
+func (t *Table) columnType(f model.Field) string {
+	if own, ok := t.Table.Types[f]; ok {
+		return own
+	}
+	return f.Attribute.Type
+}
+
+// order is the clustering order, "" if it is ascending throughout.
+func (t *Table) order() string {
+	if len(t.Table.Desc) == 0 {
+		return ""
+	}
+	parts := make([]string, len(t.Table.Clustering))
+	for i, f := range t.Table.Clustering {
+		parts[i] = t.column(f) + " " + strings.ToUpper(direction(t.Table, f))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// direction is the order of a clustering column, "asc" or "desc".
+func direction(t *model.Table, f model.Field) string {
+	for _, d := range t.Desc {
+		if d == f {
+			return "desc"
+		}
+	}
+	return "asc"
+}
+
+// comment says what the table holds and whom it serves. It is cut at a length that DESCRIBE still shows well.
+func (t *Table) comment() string {
+	const most = 400
+	text := t.Table.Tree.Path()
+	if len(t.Statements) > 0 {
+		text += "; serves " + strings.Join(t.Statements, ", ")
+	}
+	if len(text) > most {
+		text = text[:most-3] + "..."
+	}
+	return text
+}
+
+// bucketName is the name of the bucket's column, one that no field has.
+func (t *Table) bucketName() string {
+	name := bucketColumn
+	for again := true; again; {
+		again = false
+		for _, f := range t.Table.Fields() {
+			if t.Table.ColumnName(f) == name {
+				name, again = name+"_", true
+			}
+		}
+	}
+	return name
+}
+
+// bucketType: buckets of time are counted from the epoch, which takes more than a hash does.
+func bucketType(b *model.Bucket) string {
+	if b.Width > 0 {
+		return "bigint"
+	}
+	return "int"
+}
+
+func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// Schema writes the definitions of all new tables, ready for cqlsh.
+func (d *Design) Schema(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "-- Tables for %s, for Cassandra 5.0. Where no keyspace is named, USE one first.\n", d.Name)
+	for _, t := range d.Tables {
+		for i, statement := range t.DDL() {
+			b.WriteString([]string{"\n", ""}[min(i, 1)] + statement + ";\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

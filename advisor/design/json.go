@@ -1,0 +1,296 @@
+package design
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+)
+
+// The design in JSON (docs/schema/design.json).
+type (
+	designJSON struct {
+		Name        string             `json:"name"`
+		Mix         string             `json:"mix,omitempty"`
+		Model       string             `json:"cost_model"`
+		Unit        string             `json:"unit"`
+		Status      string             `json:"status"`
+		Cost        float64            `json:"cost"`
+		Bound       float64            `json:"bound"`
+		Gap         float64            `json:"gap"`
+		Bytes       float64            `json:"bytes"`
+		Before      *float64           `json:"before,omitempty"`
+		Tables      []tableJSON        `json:"tables"`
+		Statements  []statementJSON    `json:"statements"`
+		Rejected    []rejectionJSON    `json:"rejected"`
+		Sensitivity []sensitivityJSON  `json:"sensitivity,omitempty"`
+		Candidates  int                `json:"candidates"`
+		Variables   int                `json:"variables"`
+		Constraints int                `json:"constraints"`
+		Engine      string             `json:"engine"`
+		Truncated   []string           `json:"truncated,omitempty"`
+		Elapsed     map[string]float64 `json:"elapsed_ms"`
+	}
+	tableJSON struct {
+		Name       string        `json:"name"`
+		Existing   bool          `json:"existing"`
+		Partition  []string      `json:"partition"`
+		Clustering []orderedJSON `json:"clustering"`
+		Static     []string      `json:"static"`
+		Values     []string      `json:"values"`
+		Path       string        `json:"path"`
+		Bytes      float64       `json:"bytes"`
+		Notation   string        `json:"notation"`
+		Bucket     *bucketJSON   `json:"bucket,omitempty"`
+		Indexes    []indexJSON   `json:"indexes,omitempty"`
+		Base       string        `json:"base,omitempty"`
+		CQL        []string      `json:"cql,omitempty"`
+		ReadBy     []string      `json:"read_by"`
+		WrittenBy  []string      `json:"written_by"`
+	}
+	orderedJSON struct {
+		Field string `json:"field"`
+		Order string `json:"order"`
+	}
+	bucketJSON struct {
+		Of    string  `json:"of,omitempty"`
+		Width float64 `json:"seconds,omitempty"`
+		Count float64 `json:"count"`
+	}
+	indexJSON struct {
+		Name  string `json:"name"`
+		Field string `json:"field"`
+		SAI   bool   `json:"sai"`
+	}
+	statementJSON struct {
+		ID      string      `json:"id"`
+		Text    string      `json:"text"`
+		Weight  float64     `json:"weight"`
+		Cost    float64     `json:"cost"`
+		Latency float64     `json:"latency"`
+		Steps   []stepJSON  `json:"steps"`
+		Before  *beforeJSON `json:"before,omitempty"`
+	}
+	beforeJSON struct {
+		Cost    float64    `json:"cost"`
+		Latency float64    `json:"latency"`
+		Steps   []stepJSON `json:"steps,omitempty"`
+	}
+	stepJSON struct {
+		Kind     plan.Kind `json:"kind"`
+		Table    string    `json:"table,omitempty"`
+		Support  string    `json:"support_of,omitempty"`
+		Query    string    `json:"query,omitempty"`
+		Text     string    `json:"text"`
+		Requests float64   `json:"requests"`
+		Rows     float64   `json:"rows"`
+		Bytes    float64   `json:"bytes"`
+	}
+	rejectionJSON struct {
+		Table     string  `json:"table"`
+		Statement string  `json:"statement"`
+		Cost      float64 `json:"cost"`
+		Instead   float64 `json:"instead"`
+		Saves     float64 `json:"saves"`
+		Costs     float64 `json:"costs"`
+		Reason    string  `json:"reason"`
+	}
+	sensitivityJSON struct {
+		Statement string   `json:"statement"`
+		Weight    float64  `json:"weight"`
+		Falls     float64  `json:"falls"`
+		Rises     *float64 `json:"rises,omitempty"`
+		Proven    bool     `json:"proven"`
+		Below     string   `json:"below,omitempty"`
+		Above     string   `json:"above,omitempty"`
+	}
+)
+
+// The values of status.
+const (
+	statusOptimal  = "optimal"
+	statusFeasible = "feasible"
+)
+
+// JSON writes the design for programs. The same design writes the same bytes, but for elapsed_ms.
+func (d *Design) JSON(w io.Writer) error {
+	name := d.namer()
+	out := designJSON{Name: d.Name, Mix: d.Mix, Model: d.Model, Unit: unit(d.Model), Status: statusFeasible, Cost: d.After, Bound: d.Bound, Gap: d.Gap, Bytes: math.Round(d.Bytes()),
+		Engine: d.Engine, Candidates: d.Candidates, Variables: d.Variables, Constraints: d.Constraints, Truncated: d.Truncated,
+		Tables: []tableJSON{}, Statements: []statementJSON{}, Rejected: []rejectionJSON{}, Elapsed: map[string]float64{"total": milliseconds(d.Duration)}}
+	if d.Proven {
+		out.Status = statusOptimal
+	}
+	if d.Answerable {
+		out.Before = &d.Before
+	}
+	for _, p := range d.Phases {
+		out.Elapsed[p.Name] += milliseconds(p.Duration)
+	}
+	use := d.uses()
+	for _, t := range d.Tables {
+		out.Tables = append(out.Tables, t.json(use))
+	}
+	for _, s := range d.Statements {
+		j := statementJSON{ID: s.Statement.ID, Text: s.Statement.String(), Weight: s.Statement.Weight, Cost: s.Cost.Work, Latency: s.Cost.Latency, Steps: s.steps(name)}
+		if s.Statement.Write != nil || s.Current != nil {
+			j.Before = &beforeJSON{Cost: s.CurrentCost.Work, Latency: s.CurrentCost.Latency, Steps: stepList(nil, s.Current, name)}
+		}
+		out.Statements = append(out.Statements, j)
+	}
+	for _, r := range d.Rejected {
+		out.Rejected = append(out.Rejected, rejectionJSON{r.Table.String(), r.Statement, r.Work, r.Instead, r.Saves, r.Costs, r.Reason})
+	}
+	for _, s := range d.Sensitive {
+		j := sensitivityJSON{Statement: s.Statement, Weight: s.Weight, Falls: s.Falls, Proven: s.Proven, Below: s.Below, Above: s.Above}
+		if !math.IsInf(s.Rises, 1) {
+			j.Rises = &s.Rises
+		}
+		out.Sensitivity = append(out.Sensitivity, j)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(out)
+}
+
+func (t *Table) json(use uses) tableJSON {
+	j := tableJSON{Name: t.Name, Existing: !t.IsNew(), Partition: names(t.Table.Partition), Clustering: []orderedJSON{}, Static: names(t.Table.Static), Values: []string{},
+		Path: t.Table.Tree.Path(), Bytes: math.Round(t.Bytes), Notation: t.Table.String(), CQL: t.DDL(), ReadBy: append([]string{}, use.reads[t.Table]...), WrittenBy: append([]string{}, use.writes[t.Table]...)}
+	for _, f := range t.Table.Clustering {
+		j.Clustering = append(j.Clustering, orderedJSON{f.String(), direction(t.Table, f)})
+	}
+	for _, f := range t.Table.Values {
+		if !hasField(t.Table.Static, f) {
+			j.Values = append(j.Values, f.String())
+		}
+	}
+	if b := t.Table.Bucket; b != nil {
+		j.Bucket = &bucketJSON{Width: b.Width, Count: b.Count}
+		if !b.Of.IsZero() {
+			j.Bucket.Of = b.Of.String()
+		}
+	}
+	for _, i := range t.Table.Indexes {
+		j.Indexes = append(j.Indexes, indexJSON{i.Name, i.Field.String(), i.SAI})
+	}
+	if t.Table.Base != nil {
+		j.Base = t.Table.Base.Name
+	}
+	return j
+}
+
+// Bytes is what the new tables take in all.
+func (d *Design) Bytes() float64 {
+	sum := 0.0
+	for _, t := range d.Tables {
+		if t.IsNew() {
+			sum += t.Bytes
+		}
+	}
+	return sum
+}
+
+// uses says which statements read and which write each table, by ID, in the order of the workload. Those that read one for
+// a write's support queries are among the readers.
+type uses struct{ reads, writes map[*model.Table][]string }
+
+func (d *Design) uses() uses {
+	u := uses{map[*model.Table][]string{}, map[*model.Table][]string{}}
+	note := func(list map[*model.Table][]string, t *model.Table, id string) {
+		if ids := list[t]; len(ids) == 0 || ids[len(ids)-1] != id {
+			list[t] = append(ids, id)
+		}
+	}
+	for _, s := range d.Statements {
+		plans := []*plan.Plan{}
+		if s.Plan != nil {
+			plans = append(plans, s.Plan)
+		}
+		for _, w := range s.Writes {
+			note(u.writes, w.Table, s.Statement.ID)
+			plans = append(plans, w.Support...)
+		}
+		for _, p := range plans {
+			for _, t := range p.Tables() {
+				note(u.reads, t, s.Statement.ID)
+			}
+		}
+	}
+	return u
+}
+
+// steps lists all that the statement does, support queries before the steps that need them.
+func (s *Statement) steps(name func(*model.Table) string) []stepJSON {
+	list := stepList([]stepJSON{}, s.Plan, name)
+	for _, w := range s.Writes {
+		for _, support := range w.Support {
+			from := len(list)
+			list = stepList(list, support, name)
+			for i := range list[from:] {
+				list[from+i].Support = name(w.Table)
+			}
+			if len(list) > from {
+				list[from].Query = support.Query.String()
+			}
+		}
+		list = stepList(list, &plan.Plan{Steps: w.Steps}, name)
+	}
+	return list
+}
+
+func stepList(list []stepJSON, p *plan.Plan, name func(*model.Table) string) []stepJSON {
+	if p == nil {
+		return list
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		j := stepJSON{Kind: s.Kind, Text: s.Text(name), Requests: s.Requests, Rows: s.Rows, Bytes: s.Bytes}
+		if s.Table != nil {
+			j.Table = name(s.Table)
+		}
+		list = append(list, j)
+	}
+	return list
+}
+
+func names(fields []model.Field) []string {
+	list := make([]string, len(fields))
+	for i, f := range fields {
+		list[i] = f.String()
+	}
+	return list
+}
+
+func hasField(list []model.Field, f model.Field) bool {
+	for _, x := range list {
+		if x == f {
+			return true
+		}
+	}
+	return false
+}
+
+func milliseconds(d time.Duration) float64 {
+	return math.Round(float64(d)/float64(time.Microsecond)) / 1000
+}
+
+// unit is what a cost model counts in.
+func unit(costModel string) string {
+	switch strings.TrimPrefix(costModel, "nose:") {
+	case "request_count":
+		return "requests"
+	case "entity_count":
+		return "rows"
+	case "field_size":
+		return "bytes"
+	}
+	if strings.HasPrefix(costModel, "nose:") {
+		return "units" // NoSE's constants do not say of what
+	}
+	return "ms"
+}
