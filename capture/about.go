@@ -1,6 +1,9 @@
 package capture
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/proxy"
 )
@@ -16,10 +19,13 @@ type about struct {
 	conditional bool
 	restricted  string // by what it restricts its rows; see values.go
 	ranges      func(variables []proxy.Column) []bool
+	key, sets   []string // of a write, as trace.Statement has them
+	limited     bool
 	parts       []string // a BATCH: fingerprints of its first children
 }
 
-// describe makes the description of a statement, nil if it could not be parsed.
+// describe makes the description of a statement, nil if it could not be parsed. The names in the tree are pieces of the
+// client's text, with its literals: what is kept of them is copied, or the whole text would stay in memory.
 func describe(print cql.Print, keyspace, text string, statement cql.Statement) *about {
 	a := &about{fingerprint: print.String(), keyspace: keyspace, text: text, kind: cql.KindOther}
 	if statement == nil {
@@ -30,14 +36,28 @@ func describe(print cql.Print, keyspace, text string, statement cql.Statement) *
 	a.conditional = cql.Conditional(statement)
 	if t, ok := table(statement); ok {
 		t = t.In(keyspace)
-		a.keyspace, a.table = t.Keyspace, t.Table
+		a.keyspace, a.table = strings.Clone(t.Keyspace), strings.Clone(t.Table)
 	}
 	a.ranges, a.restricted = rangesOf(statement), restrictions(statement)
+	a.key, a.sets = changes(statement)
+	copied(a.key)
+	copied(a.sets)
+	if s, ok := statement.(*cql.Select); ok {
+		a.limited = s.Limit != nil || s.PerPartitionLimit != nil
+	}
 	return a
 }
 
 // bytes is about how much memory the description takes.
-func (a *about) bytes() int64 { return int64(256 + len(a.text) + len(a.keyspace) + len(a.table)) }
+func (a *about) bytes() int64 {
+	n := 256 + len(a.text) + len(a.keyspace) + len(a.table) + len(a.restricted)
+	for _, list := range [...][]string{a.key, a.sets} {
+		for _, name := range list {
+			n += 16 + len(name)
+		}
+	}
+	return int64(n)
+}
 
 // table returns the one table that a statement is about.
 func table(st cql.Statement) (cql.TableRef, bool) {
@@ -67,6 +87,38 @@ func table(st cql.Statement) (cql.TableRef, bool) {
 	return cql.TableRef{}, false
 }
 
+// changes returns the columns that tell a write's row, and those that it sets. What is added to what was there (a counter, a
+// list) is not set.
+func changes(st cql.Statement) (key, sets []string) {
+	var where []cql.Relation
+	switch s := st.(type) {
+	case *cql.Insert:
+		return nil, slices.Clone(s.Columns)
+	case *cql.Update:
+		where = s.Where
+		for _, a := range s.Assignments {
+			if a.Op == cql.AssignSet && a.Element == nil && a.Field == "" {
+				sets = append(sets, a.Column)
+			}
+		}
+	case *cql.Delete:
+		where = s.Where
+	}
+	for _, w := range where {
+		if w.Op == cql.OpEQ && !w.Token && w.Element == nil {
+			key = append(key, w.Columns...)
+		}
+	}
+	return key, sets
+}
+
+// copied takes names out of the text that they are pieces of.
+func copied(names []string) {
+	for i := range names {
+		names[i] = strings.Clone(names[i])
+	}
+}
+
 // rangesOf returns a function that tells which bind variables of a SELECT are compared by order; nil if none is. The
 // variables are known only once the statement is prepared.
 func rangesOf(st cql.Statement) func([]proxy.Column) []bool {
@@ -80,7 +132,7 @@ func rangesOf(st cql.Statement) func([]proxy.Column) []bool {
 		case cql.OpLT, cql.OpLE, cql.OpGT, cql.OpGE:
 			if !w.Token {
 				for _, c := range w.Columns {
-					ranged[c] = true
+					ranged[strings.Clone(c)] = true
 				}
 			}
 		}

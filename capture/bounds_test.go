@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -285,4 +286,32 @@ func TestOldWeightFades(t *testing.T) {
 	now = now.Add(-48 * time.Hour) // a clock that is set back does no harm
 	say(40)
 	conserved(t, r, 500+100*30)
+}
+
+// TestTextsAreLetGo: a record keeps its normalised text and the names in it, not the client's text with its literals, however long
+// that is.
+func TestTextsAreLetGo(t *testing.T) {
+	r := registry(t, Options{})
+	const n, size = 40, 256 << 10
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for i := range n {
+		secret := strings.Repeat("s", size)
+		for _, text := range []string{
+			"SELECT a FROM shop.t%d WHERE k = '%s' AND c > 5", "INSERT INTO shop.u%d (k, v) VALUES ('%s', 1)", "UPDATE shop.v%d SET v = '%s' WHERE k = 1", "DELETE FROM shop.w%d WHERE k = '%s'",
+		} {
+			r.Statement("k", fmt.Sprintf(text, i, secret)).Done([]proxy.Exchange{*exchange(10)})
+		}
+	}
+	if after := heap(); after > before+4*n*size/2 {
+		t.Errorf("%d kB are kept of %d kB of texts", (after-before)>>10, 4*n*size>>10)
+	}
+	if s := conserved(t, r, 4*n); len(s.Statements) != 4*n {
+		t.Errorf("%d statements", len(s.Statements))
+	}
 }

@@ -94,6 +94,7 @@ func (r *record) statement() *trace.Statement {
 	return &trace.Statement{
 		Fingerprint: a.fingerprint, Keyspace: a.keyspace, Table: a.table, Shape: a.restricted,
 		Write: a.kind == cql.KindInsert || a.kind == cql.KindUpdate || a.kind == cql.KindDelete,
+		Key:   a.key, Sets: a.sets, Conditional: a.conditional, Limited: a.limited,
 	}
 }
 

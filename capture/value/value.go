@@ -9,7 +9,9 @@
 // With the hash go its size in bytes and, for integers and points in time, the number. The number stays in the process, and
 // its summaries say no more of it than its highest bit unless the column is one of those whose literals are allowed.
 //
-// Not hashed at all: boolean (no identity), blob, float, double, decimal, duration and vector (2.7 forbids, or equality is
+// A boolean has no identity and no class, but a hash of its own: it tells rows of one answer apart, and joins nothing.
+//
+// Not hashed at all: blob, float, double, decimal, duration and vector (2.7 forbids, or equality is
 // moot), and what is inside of maps, tuples and user-defined types. They are counted and measured.
 package value
 
@@ -53,8 +55,9 @@ var classNames = [...]string{"none", "integer", "text", "uuid", "timestamp", "da
 
 // Type codes of the protocol that are looked into.
 const (
-	typeList = 0x0020
-	typeSet  = 0x0022
+	typeBoolean = 0x0004
+	typeList    = 0x0020
+	typeSet     = 0x0022
 )
 
 var classes = map[uint16]Class{
@@ -85,7 +88,7 @@ type Value struct {
 	Bytes   uint32 // its size
 	Index   uint16 // of the result column, or the place of the bind variable
 	Row     uint16 // of the answer
-	Class   Class  // None: not hashed
+	Class   Class  // None: not to be compared with others, and not hashed unless it is a boolean
 	Numeric bool
 	Null    bool // then there is nothing else
 }
@@ -126,7 +129,11 @@ func (h *Hasher) Each(t *proxy.Type, b []byte, yield func(v Value)) {
 		}
 		return
 	}
-	yield(h.Of(classes[t.Code], b))
+	v := h.Of(classes[t.Code], b)
+	if t.Code == typeBoolean && len(b) == 1 {
+		v.Hash = h.Tuple([]uint64{uint64(b[0])})
+	}
+	yield(v)
 }
 
 // Of hashes the bytes of one value of a class.
