@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-
-	"github.com/goccy/go-yaml"
 )
 
 // Document is a graph as it stands in YAML files (docs/schema/model.json).
@@ -24,10 +22,11 @@ type EntityDocument struct {
 
 // AttributeDocument is an attribute in a file.
 type AttributeDocument struct {
-	Name     Placed  `yaml:"name"`
-	Type     string  `yaml:"type"`
-	Size     float64 `yaml:"size,omitempty"`
-	Distinct float64 `yaml:"distinct,omitempty"`
+	Name      Placed  `yaml:"name"`
+	Type      string  `yaml:"type"`
+	Size      float64 `yaml:"size,omitempty"`
+	Distinct  float64 `yaml:"distinct,omitempty"`
+	Effective float64 `yaml:"effective,omitempty"`
 }
 
 // RelationshipDocument is a relationship in a file.
@@ -67,7 +66,7 @@ func (d *Document) Graph(file string) (*Graph, error) {
 	for _, ed := range d.Entities {
 		e := &Entity{Name: ed.Name.Text, Count: ed.Count}
 		for _, ad := range ed.Attributes {
-			e.Attributes = append(e.Attributes, &Attribute{Name: ad.Name.Text, Type: ad.Type, Size: ad.Size, Distinct: ad.Distinct})
+			e.Attributes = append(e.Attributes, &Attribute{Name: ad.Name.Text, Type: ad.Type, Size: ad.Size, Distinct: ad.Distinct, Effective: ad.Effective})
 		}
 		for _, k := range ed.Key {
 			a := e.Attribute(k.Text)
@@ -109,6 +108,15 @@ func (d *Document) Graph(file string) (*Graph, error) {
 
 // Table makes an existing table of the document. Errors are *FileError with the place in file.
 func (d *TableDocument) Table(file string, g *Graph) (*Table, error) {
+	t, err := d.Candidate(file, g)
+	if err == nil {
+		t.Existing = true
+	}
+	return t, err
+}
+
+// Candidate makes a table of the document that is not Existing: one of a schema to plan on. Errors as of Table.
+func (d *TableDocument) Candidate(file string, g *Graph) (*Table, error) {
 	var lists [3][]Field
 	for i, names := range [][]Placed{d.Partition, d.Clustering, d.Values} {
 		for _, name := range names {
@@ -130,7 +138,7 @@ func (d *TableDocument) Table(file string, g *Graph) (*Table, error) {
 	if t, err = NewTable(g, lists[0], lists[1], lists[2], edges...); err != nil {
 		return nil, d.Name.Wrong(file, "%s", err)
 	}
-	t.Existing, t.Keyspace, t.Name, t.ScanAllowed, t.Count = true, d.Keyspace, d.Name.Text, d.Scan, d.Rows
+	t.Keyspace, t.Name, t.ScanAllowed, t.Count = d.Keyspace, d.Name.Text, d.Scan, d.Rows
 	if !(d.Rows >= 0 && d.Rows <= 1e15) {
 		return nil, d.Name.Wrong(file, "table %s: %g is not a number of rows", t.Name, d.Rows)
 	}
@@ -183,7 +191,7 @@ func NewDocument(g *Graph) Document {
 			ed.Key = append(ed.Key, Placed{Text: k.Name})
 		}
 		for _, a := range e.Attributes {
-			ed.Attributes = append(ed.Attributes, AttributeDocument{Placed{Text: a.Name}, a.Type, a.Size, a.Distinct})
+			ed.Attributes = append(ed.Attributes, AttributeDocument{Placed{Text: a.Name}, a.Type, a.Size, a.Distinct, a.Effective})
 		}
 		d.Entities = append(d.Entities, ed)
 	}
@@ -229,7 +237,7 @@ func Load(name string) (*Graph, error) {
 
 // Save writes a graph as YAML.
 func Save(w io.Writer, g *Graph) error {
-	data, err := yaml.Marshal(NewDocument(g))
+	data, err := MarshalYAML(NewDocument(g))
 	if err != nil {
 		return fmt.Errorf("model: %w", err)
 	}

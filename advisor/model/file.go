@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -83,25 +85,58 @@ func ReadFile(name string) ([]byte, error) {
 // DecodeYAML reads one YAML document into a pointer to a struct. Keys that the struct does not know are errors, which name
 // the nearest that it knows; so are anchors. Errors are *FileError.
 func DecodeYAML(file string, data []byte, into any) error {
-	if err := shallow(file, data); err != nil {
+	body, err := ParseYAML(file, data)
+	if err != nil {
 		return err
 	}
-	parsed, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return fileError(file, err, into)
-	}
-	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
-		return &FileError{File: file, Reason: fmt.Sprintf("expected one YAML document, found %d", len(parsed.Docs))}
-	}
-	anchors := &anchorFinder{}
-	ast.Walk(anchors, parsed.Docs[0].Body)
-	if anchors.found != nil {
+	anchors := &finder{types: []ast.NodeType{ast.AnchorType, ast.AliasType, ast.MergeKeyType}}
+	if ast.Walk(anchors, body); anchors.found != nil {
 		return placedError(file, anchors.found, "anchors and aliases are not supported: write the value out")
 	}
-	if err := yaml.NewDecoder(bytes.NewReader(nil), yaml.Strict()).DecodeFromNode(parsed.Docs[0].Body, into); err != nil {
+	return DecodeNode(file, body, into, yaml.Strict())
+}
+
+// ParseYAML parses a file of one YAML document. Tags are refused. Errors are *FileError.
+func ParseYAML(file string, data []byte) (body ast.Node, err error) {
+	if err := shallow(file, data); err != nil {
+		return nil, err
+	}
+	defer recovered(file, &err)
+	parsed, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, fileError(file, err, nil)
+	}
+	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
+		return nil, &FileError{File: file, Reason: fmt.Sprintf("expected one YAML document, found %d", len(parsed.Docs))}
+	}
+	tags := &finder{types: []ast.NodeType{ast.TagType}}
+	if ast.Walk(tags, parsed.Docs[0].Body); tags.found != nil {
+		return nil, placedError(file, tags.found, "tags are not supported")
+	}
+	return parsed.Docs[0].Body, nil
+}
+
+// DecodeNode decodes what ParseYAML returned into a pointer. Errors are *FileError.
+func DecodeNode(file string, body ast.Node, into any, options ...yaml.DecodeOption) (err error) {
+	defer recovered(file, &err)
+	if err := yaml.NewDecoder(bytes.NewReader(nil), options...).DecodeFromNode(body, into); err != nil {
 		return fileError(file, err, into)
 	}
 	return nil
+}
+
+// recovered turns a panic of the YAML library, which odd files provoke, into an error.
+func recovered(file string, err *error) {
+	if r := recover(); r != nil {
+		*err = &FileError{File: file, Reason: "this YAML can not be read: it is written in an unusual way"}
+	}
+}
+
+// MarshalYAML writes a document, whole numbers without a fraction.
+func MarshalYAML(document any) ([]byte, error) {
+	return yaml.MarshalWithOptions(document, yaml.CustomMarshaler(func(x float64) ([]byte, error) {
+		return strconv.AppendFloat(nil, x, 'f', -1, 64), nil
+	}))
 }
 
 // The greatest nesting of a file. The YAML parser takes time with the square of it, and more.
@@ -138,12 +173,14 @@ func shallow(file string, data []byte) error {
 	return nil
 }
 
-// anchorFinder finds anchors and aliases: expanded, a small file could fill the memory.
-type anchorFinder struct{ found *token.Token }
+// finder finds a node of certain types. Anchors and aliases: expanded, a small file could fill the memory.
+type finder struct {
+	types []ast.NodeType
+	found *token.Token
+}
 
-func (v *anchorFinder) Visit(node ast.Node) ast.Visitor {
-	switch node.Type() {
-	case ast.AnchorType, ast.AliasType, ast.MergeKeyType:
+func (v *finder) Visit(node ast.Node) ast.Visitor {
+	if slices.Contains(v.types, node.Type()) {
 		v.found = node.GetToken()
 	}
 	if v.found != nil {
@@ -163,7 +200,7 @@ func fileError(file string, err error, into any) error {
 	}
 	reason := placed.GetMessage()
 	var unknown *yaml.UnknownFieldError
-	if at := placed.GetToken(); errors.As(err, &unknown) && at != nil {
+	if at := placed.GetToken(); errors.As(err, &unknown) && at != nil && into != nil {
 		if near := Nearest(at.Value, yamlKeys(reflect.TypeOf(into), map[reflect.Type]bool{})); near != "" {
 			reason += fmt.Sprintf("; nearest is %q", near)
 		}

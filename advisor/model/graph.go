@@ -353,6 +353,8 @@ func (g *Graph) Validate() error {
 				wrong("attribute %s.%s: size %g is not a number of bytes", e.Name, a.Name, a.Size)
 			case a.Distinct != 0 && !isCount(a.Distinct):
 				wrong("attribute %s.%s: distinct %g is not a number of values (1 or more)", e.Name, a.Name, a.Distinct)
+			case a.Effective != 0 && !isCount(a.Effective):
+				wrong("attribute %s.%s: effective %g is not a number of values (1 or more)", e.Name, a.Name, a.Effective)
 			}
 			attributes[a.Name] = true
 		}

@@ -4,33 +4,73 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
-	"sort"
+	"slices"
+	"strings"
 	"unicode/utf8"
-
-	"github.com/goccy/go-yaml"
 
 	"github.com/helenus-db/helenus/advisor/model"
 )
 
 // document is a workload file (docs/schema/workload.json).
 type document struct {
-	Name       model.Placed          `yaml:"name"`
-	Notes      []string              `yaml:"notes,omitempty"`
-	Model      model.Document        `yaml:"model"`
-	Mix        model.Placed          `yaml:"mix,omitempty"`
-	Mixes      []model.Placed        `yaml:"mixes,flow,omitempty"`
-	Statements []statementDocument   `yaml:"statements"`
-	Tables     []model.TableDocument `yaml:"tables,omitempty"`
-	SpaceLimit float64               `yaml:"space_limit,omitempty"`
+	Name       model.Placed                     `yaml:"name"`
+	Notes      []string                         `yaml:"notes,omitempty"`
+	Model      model.Document                   `yaml:"model"`
+	Mix        model.Placed                     `yaml:"mix,omitempty"`
+	Mixes      []model.Placed                   `yaml:"mixes,flow,omitempty"`
+	Statements []statementDocument              `yaml:"statements"`
+	Tables     []model.TableDocument            `yaml:"tables,omitempty"`
+	Schemas    map[string][]model.TableDocument `yaml:"schemas,omitempty"`
+	SpaceLimit float64                          `yaml:"space_limit,omitempty"`
 }
 
 type statementDocument struct {
-	ID      model.Placed       `yaml:"id"`
-	Text    model.Placed       `yaml:"text"`
-	Weight  float64            `yaml:"weight,omitempty"`
-	Weights map[string]float64 `yaml:"weights,omitempty"`
-	Sources []string           `yaml:"sources,omitempty"`
+	ID          model.Placed    `yaml:"id"`
+	Text        model.Placed    `yaml:"text"`
+	Weight      float64         `yaml:"weight,omitempty"`
+	Weights     map[string]rate `yaml:"weights,omitempty"`
+	Steps       []float64       `yaml:"steps,flow,omitempty"`
+	Group       string          `yaml:"group,omitempty"`
+	Transaction string          `yaml:"transaction,omitempty"`
+	Consistency model.Placed    `yaml:"consistency,omitempty"`
+	Ceiling     float64         `yaml:"ceiling,omitempty"`
+	Sources     []string        `yaml:"sources,omitempty"`
+}
+
+// rate is a weight: a number, or a list of one for each time step.
+type rate struct {
+	mean  float64
+	steps []float64
+}
+
+// UnmarshalYAML takes a number or a list.
+func (r *rate) UnmarshalYAML(decode func(any) error) error {
+	if decode(&r.mean) == nil {
+		return nil
+	}
+	if err := decode(&r.steps); err != nil {
+		return err
+	}
+	r.mean = mean(r.steps)
+	return nil
+}
+
+// MarshalYAML writes the list if there is one.
+func (r rate) MarshalYAML() (any, error) {
+	if len(r.steps) > 0 {
+		return r.steps, nil
+	}
+	return r.mean, nil
+}
+
+func mean(list []float64) float64 {
+	sum := 0.0
+	for _, x := range list {
+		sum += x
+	}
+	return sum / float64(max(1, len(list)))
 }
 
 // Load reads a workload file: model, statements, existing tables. Errors name file, line and column.
@@ -52,8 +92,8 @@ func Read(name string, data []byte) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Workload{Name: d.Name.Text, Graph: g, Mix: d.Mix.Text, SpaceLimit: d.SpaceLimit}
-	if !isWeight(d.SpaceLimit) {
+	w := &Workload{Name: d.Name.Text, Notes: d.Notes, Graph: g, Mix: d.Mix.Text, SpaceLimit: d.SpaceLimit}
+	if !IsWeight(d.SpaceLimit) {
 		return nil, d.Name.Wrong(name, "space_limit %g is not a number of bytes", d.SpaceLimit)
 	}
 	for _, m := range d.Mixes {
@@ -66,17 +106,19 @@ func Read(name string, data []byte) (*Workload, error) {
 		}
 		w.Statements = append(w.Statements, s)
 	}
-	for i := range d.Tables {
-		t, err := d.Tables[i].Table(name, g)
-		if err != nil {
+	if err := d.steps(name, w); err != nil {
+		return nil, err
+	}
+	if w.Tables, err = tables(name, g, d.Tables, true); err != nil {
+		return nil, err
+	}
+	for _, schema := range slices.Sorted(maps.Keys(d.Schemas)) {
+		if w.Schemas == nil {
+			w.Schemas = map[string][]*model.Table{}
+		}
+		if w.Schemas[schema], err = tables(name, g, d.Schemas[schema], false); err != nil {
 			return nil, err
 		}
-		for _, other := range w.Tables {
-			if other.ID() == t.ID() {
-				return nil, d.Tables[i].Name.Wrong(name, "table %s is there twice", t.Name)
-			}
-		}
-		w.Tables = append(w.Tables, t)
 	}
 	if w.Mix == "" && len(w.Mixes) > 0 {
 		w.Mix = w.Mixes[0]
@@ -87,6 +129,50 @@ func Read(name string, data []byte) (*Workload, error) {
 		}
 	}
 	return w, nil
+}
+
+// steps checks that all statements speak of the same time steps.
+func (d *document) steps(file string, w *Workload) error {
+	want, first := 0, ""
+	for i, s := range w.Statements {
+		lists := [][]float64{s.Steps}
+		for _, mix := range w.Mixes {
+			lists = append(lists, s.MixSteps[mix])
+		}
+		for _, list := range lists {
+			switch {
+			case len(list) == 0:
+			case want == 0:
+				want, first = len(list), s.ID
+			case len(list) != want:
+				return d.Statements[i].ID.Wrong(file, "statement %s has weights for %d time steps, %s for %d", s.ID, len(list), first, want)
+			}
+		}
+	}
+	return nil
+}
+
+// tables reads a list of tables: existing ones, or those of a schema.
+func tables(file string, g *model.Graph, list []model.TableDocument, existing bool) ([]*model.Table, error) {
+	var tables []*model.Table
+	names := map[[2]string]bool{}
+	for i := range list {
+		read := list[i].Candidate
+		if existing {
+			read = list[i].Table
+		}
+		t, err := read(file, g)
+		if err != nil {
+			return nil, err
+		}
+		if name := [2]string{t.Keyspace, t.Name}; names[name] {
+			return nil, list[i].Name.Wrong(file, "table %s is there twice", t.Name)
+		} else {
+			names[name] = true
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
 }
 
 func (d *statementDocument) statement(file string, w *Workload) (*Statement, error) {
@@ -100,34 +186,58 @@ func (d *statementDocument) statement(file string, w *Workload) (*Statement, err
 	if err != nil {
 		return nil, d.wrong(file, err)
 	}
-	s.ID, s.Weight, s.Sources = d.ID.Text, d.Weight, d.Sources
-	if len(d.Weights) > 0 {
-		s.Weights = d.Weights
+	s.ID, s.Weight, s.Steps, s.Sources = d.ID.Text, d.Weight, d.Steps, d.Sources
+	s.Group, s.Transaction, s.Consistency, s.Ceiling = d.Group, d.Transaction, strings.ToUpper(d.Consistency.Text), d.Ceiling
+	if s.Consistency != "" && !slices.Contains(consistencies, s.Consistency) {
+		return nil, d.Consistency.Wrong(file, "statement %s: %s", s.ID, &model.NameError{What: "consistency level", Name: d.Consistency.Text, Known: consistencies})
 	}
-	if !isWeight(s.Weight) {
-		return nil, d.ID.Wrong(file, "statement %s: weight %g is not a rate", s.ID, s.Weight)
+	if !IsWeight(d.Ceiling) {
+		return nil, d.ID.Wrong(file, "statement %s: ceiling %g is not a number of milliseconds", s.ID, d.Ceiling)
 	}
-	mixes := make([]string, 0, len(d.Weights))
-	for mix := range d.Weights {
-		mixes = append(mixes, mix)
-	}
-	sort.Strings(mixes)
-	for _, mix := range mixes {
-		known := false
-		for _, m := range w.Mixes {
-			known = known || m == mix
-		}
-		switch {
-		case !known:
-			return nil, d.ID.Wrong(file, "statement %s: %s", s.ID, &model.NameError{What: "mix", Name: mix, Known: w.Mixes})
-		case !isWeight(d.Weights[mix]):
-			return nil, d.ID.Wrong(file, "statement %s: weight %g is not a rate", s.ID, d.Weights[mix])
-		}
+	if err := d.weights(file, s, w.Mixes); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
 
-func isWeight(w float64) bool { return w >= 0 && w <= 1e15 && !math.IsNaN(w) }
+var consistencies = []string{"ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE", "SERIAL", "LOCAL_SERIAL"}
+
+// weights takes the statement's weights over.
+func (d *statementDocument) weights(file string, s *Statement, mixes []string) error {
+	if len(d.Steps) > 0 {
+		if d.Weight != 0 {
+			return d.ID.Wrong(file, "statement %s has a weight and steps: the steps are weights", s.ID)
+		}
+		s.Weight = mean(d.Steps)
+	}
+	all := append([]float64{d.Weight}, d.Steps...)
+	for _, mix := range slices.Sorted(maps.Keys(d.Weights)) {
+		if !slices.Contains(mixes, mix) {
+			return d.ID.Wrong(file, "statement %s: %s", s.ID, &model.NameError{What: "mix", Name: mix, Known: mixes})
+		}
+		if s.Weights == nil {
+			s.Weights = map[string]float64{}
+		}
+		r := d.Weights[mix]
+		s.Weights[mix] = r.mean
+		all = append(append(all, r.mean), r.steps...)
+		if len(r.steps) > 0 {
+			if s.MixSteps == nil {
+				s.MixSteps = map[string][]float64{}
+			}
+			s.MixSteps[mix] = r.steps
+		}
+	}
+	for _, weight := range all {
+		if !IsWeight(weight) {
+			return d.ID.Wrong(file, "statement %s: weight %g is not a rate", s.ID, weight)
+		}
+	}
+	return nil
+}
+
+// IsWeight tells whether w can be a weight: 0 to 1e15.
+func IsWeight(w float64) bool { return w >= 0 && w <= 1e15 && !math.IsNaN(w) }
 
 // wrong puts a syntax error at its place in the file. That is exact where the text stands on one line without escapes.
 func (d *statementDocument) wrong(file string, err error) error {
@@ -153,21 +263,46 @@ func containsBreak(s string) bool {
 
 // Save writes the workload as YAML that Read reads.
 func Save(w io.Writer, work *Workload) error {
-	d := document{Name: model.Placed{Text: work.Name}, Model: model.NewDocument(work.Graph), Mix: model.Placed{Text: work.Mix}, SpaceLimit: work.SpaceLimit}
+	d := document{Name: model.Placed{Text: work.Name}, Notes: work.Notes, Model: model.NewDocument(work.Graph), Mix: model.Placed{Text: work.Mix}, SpaceLimit: work.SpaceLimit}
 	for _, m := range work.Mixes {
 		d.Mixes = append(d.Mixes, model.Placed{Text: m})
 	}
 	for _, s := range work.Statements {
-		d.Statements = append(d.Statements, statementDocument{ID: model.Placed{Text: s.ID}, Text: model.Placed{Text: s.String()},
-			Weight: s.Weight, Weights: s.Weights, Sources: s.Sources})
+		d.Statements = append(d.Statements, newStatementDocument(s))
 	}
 	for _, t := range work.Tables {
 		d.Tables = append(d.Tables, model.NewTableDocument(t))
 	}
-	data, err := yaml.Marshal(d)
+	for name, list := range work.Schemas {
+		if d.Schemas == nil {
+			d.Schemas = map[string][]model.TableDocument{}
+		}
+		for _, t := range list {
+			d.Schemas[name] = append(d.Schemas[name], model.NewTableDocument(t))
+		}
+	}
+	data, err := model.MarshalYAML(d)
 	if err != nil {
 		return fmt.Errorf("workload: %w", err)
 	}
 	_, err = w.Write(data)
 	return err
+}
+
+func newStatementDocument(s *Statement) statementDocument {
+	d := statementDocument{
+		ID: model.Placed{Text: s.ID}, Text: model.Placed{Text: s.String()}, Group: s.Group, Transaction: s.Transaction,
+		Consistency: model.Placed{Text: s.Consistency}, Ceiling: s.Ceiling, Sources: s.Sources,
+	}
+	if len(s.Weights) == 0 {
+		if d.Steps = s.Steps; len(s.Steps) == 0 {
+			d.Weight = s.Weight
+		}
+		return d
+	}
+	d.Weights = map[string]rate{}
+	for mix, weight := range s.Weights {
+		d.Weights[mix] = rate{mean: weight, steps: s.MixSteps[mix]}
+	}
+	return d
 }

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -52,6 +53,12 @@ func lex(text string) ([]token, error) {
 		switch {
 		case unicode.IsSpace(r):
 			i += size
+			continue
+		case strings.HasPrefix(text[i:], "--"): // a comment, to the end of the line
+			if i = strings.IndexByte(text[start:], '\n'); i < 0 {
+				i = len(text) - start
+			}
+			i += start
 			continue
 		case isLetter(r):
 			kind, i = word, wordEnd(text, i)

@@ -3,6 +3,7 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,12 +11,18 @@ import (
 )
 
 // Parse reads a statement. Errors are *SyntaxError; where a name is not known it wraps a *model.NameError.
-func Parse(g *model.Graph, text string) (*Statement, error) {
+func Parse(g *model.Graph, text string) (*Statement, error) { return parse(g, text, false) }
+
+// ParseLoosely reads a statement as Parse does, but lets a grouped query be ordered by what has several values in a group,
+// as files of other tools do. Such a query means nothing until that is taken out.
+func ParseLoosely(g *model.Graph, text string) (*Statement, error) { return parse(g, text, true) }
+
+func parse(g *model.Graph, text string, loose bool) (*Statement, error) {
 	tokens, err := lex(text)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{graph: g, text: text, tokens: tokens}
+	p := &parser{graph: g, text: text, tokens: tokens, loose: loose}
 	s := &Statement{}
 	switch verb := p.next(); strings.ToUpper(verb.text) {
 	case "SELECT":
@@ -55,6 +62,8 @@ type parser struct {
 	text   string
 	tokens []token
 	at     int
+
+	loose bool // ORDER BY may name what GROUP BY does not
 
 	tree  model.Tree
 	scope []named
@@ -122,8 +131,8 @@ type placed struct {
 func (e *placed) Unwrap() []error { return []error{&e.SyntaxError, e.cause} }
 
 func (p *parser) query() (*Query, error) {
-	q := &Query{}
-	selected, err := p.references(true)
+	q := &Query{Distinct: p.take("DISTINCT")}
+	selected, err := p.selection()
 	if err != nil {
 		return nil, err
 	}
@@ -133,20 +142,16 @@ func (p *parser) query() (*Query, error) {
 	if err := p.from(); err != nil {
 		return nil, err
 	}
-	for _, r := range selected {
-		fields, err := p.resolveAll(r)
-		if err != nil {
+	for _, item := range selected {
+		if err := p.selected(q, item); err != nil {
 			return nil, err
 		}
-		q.Select = model.AppendNew(q.Select, fields...)
 	}
 	if q.Where, err = p.where(); err != nil {
 		return nil, err
 	}
-	if p.take("ORDER") {
-		if q.OrderBy, err = p.orderBy(); err != nil {
-			return nil, err
-		}
+	if err := p.groupAndOrder(q); err != nil {
+		return nil, err
 	}
 	if p.take("LIMIT") {
 		t := p.next()
@@ -160,6 +165,83 @@ func (p *parser) query() (*Query, error) {
 	return q, nil
 }
 
+// selected resolves an item of SELECT, now that FROM is known.
+func (p *parser) selected(q *Query, item selection) error {
+	if item.function == "" {
+		fields, err := p.resolveAll(item.reference)
+		q.Select = model.AppendNew(q.Select, fields...)
+		return err
+	}
+	a := Aggregate{Func: item.function}
+	if len(item.parts) > 0 {
+		fields, err := p.resolveAll(item.reference)
+		if err != nil {
+			return err
+		}
+		a.Field = fields[0]
+	}
+	if !slices.Contains(q.Aggregates, a) {
+		q.Aggregates = append(q.Aggregates, a)
+	}
+	return nil
+}
+
+// groupAndOrder reads GROUP BY and ORDER BY, in either order.
+func (p *parser) groupAndOrder(q *Query) error {
+	for {
+		var err error
+		switch t := p.peek(); {
+		case q.GroupBy == nil && p.take("GROUP"):
+			if err = p.expect("BY"); err == nil {
+				q.GroupBy, err = p.fields()
+			}
+		case q.OrderBy == nil && p.take("ORDER"):
+			q.OrderBy, err = p.orderBy()
+		default:
+			return p.checkGroups(q, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// checkGroups refuses fields that have several values in one row of the result.
+func (p *parser) checkGroups(q *Query, at token) error {
+	if len(q.GroupBy) == 0 && len(q.Aggregates) == 0 {
+		return nil
+	}
+	for i, f := range append(slices.Clone(q.Select), q.Ordered()...) {
+		if wrong := (&GroupError{f, i >= len(q.Select)}); !slices.Contains(q.GroupBy, f) && !(p.loose && wrong.Ordered) {
+			return &placed{SyntaxError{Text: p.text, Offset: at.offset, Reason: wrong.Error()}, wrong}
+		}
+	}
+	return nil
+}
+
+// GroupError tells of a field of which a group of a grouped query has several values.
+type GroupError struct {
+	Field   model.Field
+	Ordered bool // it is in ORDER BY, not in SELECT
+}
+
+func (e *GroupError) Error() string {
+	return fmt.Sprintf("%s has several values in a group: GROUP BY does not name it", e.Field)
+}
+
+func (p *parser) fields() ([]model.Field, error) {
+	var fields []model.Field
+	for {
+		f, err := p.field()
+		if err != nil {
+			return nil, err
+		}
+		if fields = model.AppendNew(fields, f); !p.take(",") {
+			return fields, nil
+		}
+	}
+}
+
 func (p *parser) orderBy() ([]Order, error) {
 	if err := p.expect("BY"); err != nil {
 		return nil, err
@@ -170,10 +252,12 @@ func (p *parser) orderBy() ([]Order, error) {
 		if err != nil {
 			return nil, err
 		}
-		fields = append(fields, Order{Field: f})
-		p.take("ASC")
-		if t := p.peek(); p.take("DESC") {
-			return nil, p.wrong(t, "DESC is not supported: leave it out, the same tables serve either direction")
+		desc := p.take("DESC")
+		if !desc {
+			p.take("ASC")
+		}
+		if !slices.ContainsFunc(fields, func(o Order) bool { return o.Field == f }) {
+			fields = append(fields, Order{Field: f, Desc: desc})
 		}
 		if !p.take(",") {
 			return fields, nil
@@ -387,6 +471,52 @@ func (p *parser) walk(from *model.Entity, t token) (*model.Entity, error) {
 	}
 	p.tree = tree
 	return to, nil
+}
+
+// selection is an item of SELECT: a reference, or a function of one; count(*) has no parts.
+type selection struct {
+	function string
+	reference
+}
+
+var functions = []string{"count", "sum", "min", "max", "avg"}
+
+func (p *parser) selection() ([]selection, error) {
+	var list []selection
+	for {
+		var (
+			item selection
+			err  error
+		)
+		if t := p.peek(); t.kind == word && p.tokens[p.at+1].text == "(" {
+			item, err = p.function()
+		} else {
+			item.reference, err = p.reference(true)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, item); !p.take(",") {
+			return list, nil
+		}
+	}
+}
+
+func (p *parser) function() (selection, error) {
+	t := p.next()
+	item := selection{function: strings.ToLower(t.text)}
+	if !slices.Contains(functions, item.function) {
+		return item, p.unknown(t, &model.NameError{What: "function", Name: t.text, Known: functions})
+	}
+	p.next() // the bracket
+	if item.function == "count" && p.take("*") {
+		return item, p.expect(")")
+	}
+	var err error
+	if item.reference, err = p.reference(false); err != nil {
+		return item, err
+	}
+	return item, p.expect(")")
 }
 
 func (p *parser) references(star bool) ([]reference, error) {

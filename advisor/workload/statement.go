@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -12,12 +13,15 @@ import (
 // Workload is what an application asks of its data.
 type Workload struct {
 	Name       string
+	Notes      []string // where it comes from and what it means, for people
 	Graph      *model.Graph
 	Statements []*Statement
 	Tables     []*model.Table // existing ones
-	Mixes      []string       // names of the mixes that weights are given for; may be empty
-	Mix        string         // the mix that Weight speaks of
-	SpaceLimit float64        // bytes that new tables may take in all; 0: no limit
+	// Schemas are designs that the file names besides: tables that are not Existing, to plan on or to compare with.
+	Schemas    map[string][]*model.Table
+	Mixes      []string // names of the mixes that weights are given for; may be empty
+	Mix        string   // the mix that Weight speaks of
+	SpaceLimit float64  // bytes that new tables may take in all; 0: no limit
 }
 
 // Statement is a conceptual statement. Either Query or Write is set.
@@ -29,9 +33,11 @@ type Statement struct {
 	Write   *Write
 	// Steps are weights over time, one for each step of the workload's cycle, if it has one.
 	Steps       []float64
-	Transaction string  // statements with the same name here run together, and may share what they read
-	Consistency string  // ONE, QUORUM and so on; "": the cost model's own
-	Ceiling     float64 // latency not to be exceeded, milliseconds; 0: none
+	MixSteps    map[string][]float64 // Steps per mix, where the mixes have some
+	Group       string               // statements of one request of the application, which share nothing; for people's eyes
+	Transaction string               // statements with the same name here run together, and may share what they read
+	Consistency string               // ONE, QUORUM and so on; "": the cost model's own
+	Ceiling     float64              // latency not to be exceeded, milliseconds; 0: none
 	// Sources are the fingerprints of the statements seen that it stands for.
 	Sources []string
 }
@@ -139,15 +145,14 @@ func (s *Statement) WeightIn(mix string) float64 {
 
 // SetMix makes the weights of a mix the statements' weights.
 func (w *Workload) SetMix(mix string) error {
-	known := mix == w.Mix
-	for _, m := range w.Mixes {
-		known = known || m == mix
-	}
-	if !known {
+	if !slices.Contains(w.Mixes, mix) {
 		return &model.NameError{What: "mix", Name: mix, Known: w.Mixes}
 	}
 	for _, s := range w.Statements {
 		s.Weight = s.WeightIn(mix)
+		if len(s.MixSteps) > 0 {
+			s.Steps = s.MixSteps[mix]
+		}
 	}
 	w.Mix = mix
 	return nil
@@ -177,8 +182,15 @@ func (s *Statement) String() string {
 // String writes the query in its language.
 func (q *Query) String() string {
 	var b strings.Builder
-	b.WriteString("SELECT " + join(q.Select) + " FROM " + q.Tree.Path())
+	b.WriteString("SELECT ")
+	if q.Distinct {
+		b.WriteString("DISTINCT ")
+	}
+	b.WriteString(strings.Join(append(names(q.Select), aggregates(q.Aggregates)...), ", ") + " FROM " + q.Tree.Path())
 	writeWhere(&b, q.Where)
+	if len(q.GroupBy) > 0 {
+		b.WriteString(" GROUP BY " + join(q.GroupBy))
+	}
 	if len(q.OrderBy) > 0 {
 		b.WriteString(" ORDER BY " + orders(q.OrderBy))
 	}
@@ -230,12 +242,30 @@ func orders(list []Order) string {
 	return strings.Join(parts, ", ")
 }
 
-func join(fields []model.Field) string {
+func join(fields []model.Field) string { return strings.Join(names(fields), ", ") }
+
+func names(fields []model.Field) []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.String()
 	}
-	return strings.Join(names, ", ")
+	return names
+}
+
+// String writes func(Entity.attribute).
+func (a Aggregate) String() string {
+	if a.Field.IsZero() {
+		return a.Func + "(*)"
+	}
+	return a.Func + "(" + a.Field.String() + ")"
+}
+
+func aggregates(list []Aggregate) []string {
+	texts := make([]string, len(list))
+	for i, a := range list {
+		texts[i] = a.String()
+	}
+	return texts
 }
 
 // String writes the write in its language.

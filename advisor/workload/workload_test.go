@@ -73,7 +73,6 @@ func TestParseErrors(t *testing.T) {
 		{"not equal", "SELECT Hotel.HotelName FROM Hotel WHERE Hotel.HotelID != ?", `"!=" is not supported`},
 		{"IN", "SELECT Hotel.HotelName FROM Hotel WHERE Hotel.HotelID IN (?)", `"IN" is not supported`},
 		{"OR", "SELECT Hotel.HotelName FROM Hotel WHERE Hotel.HotelID = ? OR Hotel.HotelID = ?", `unexpected "OR"`},
-		{"DESC", "SELECT Hotel.HotelName FROM Hotel WHERE Hotel.HotelID = ? ORDER BY Hotel.HotelName DESC", "DESC is not supported"},
 		{"limit", "SELECT Hotel.HotelName FROM Hotel WHERE Hotel.HotelID = ? LIMIT 0", "LIMIT takes"},
 		{"empty", "", "expected SELECT"},
 		{"a string without end", "SELECT Hotel.HotelName FROM Hotel WHERE Hotel.HotelCity = 'x", "has no end"},

@@ -5,7 +5,6 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/design"
 	"github.com/helenus-db/helenus/advisor/solve"
-	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 func designCommand() *cobra.Command {
@@ -17,7 +16,7 @@ func designCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "design FILE", Short: "Design tables from a model and a workload in YAML, without a cluster", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			w, err := workload.Load(args[0])
+			w, err := loadWorkload(args[0])
 			if err != nil {
 				return usageError{err}
 			}

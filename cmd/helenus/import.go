@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/neutral"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+func importCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "import", Short: "Write files of other tools in our own form", Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(&cobra.Command{
+		Use: "nose FILE", Short: "Print a model and workload of NoSE's, in the neutral form, as YAML for `helenus design`", Args: usage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			w, err := neutral.Load(args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			return workload.Save(c.OutOrStdout(), w)
+		},
+	})
+	return c
+}
+
+// loadWorkload reads a workload file of our own form or of the neutral one.
+func loadWorkload(name string) (*workload.Workload, error) {
+	data, err := model.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if neutral.Is(data) {
+		return neutral.Read(name, data)
+	}
+	return workload.Read(name, data)
+}
