@@ -30,7 +30,9 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Design, erro
 	if err != nil {
 		return nil, err
 	}
+	t.ended("solve")
 	d := t.design(best, o.Cost)
+	d.Variables, d.Constraints = t.variables, t.constraints
 	d.Candidates = len(pool.Tables)
 	d.Truncated = append(append([]string(nil), pool.Truncated...), t.truncated...)
 	d.Bound = min(solution.Bound+t.constant(), d.After)
@@ -47,7 +49,8 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Design, erro
 		}
 		d.Sensitive = append(d.Sensitive, *s)
 	}
-	d.Duration = time.Since(began)
+	t.ended("explain")
+	d.Phases, d.Duration = t.phases, time.Since(began)
 	return d, nil
 }
 
@@ -71,6 +74,7 @@ func prepare(w *workload.Workload, o *Options) (*task, *enumerate.Pool, error) {
 	if o.SpaceLimit == 0 {
 		o.SpaceLimit = w.SpaceLimit
 	}
+	began := time.Now()
 	pool := enumerate.NewPool(o.Allow, o.Candidates...)
 	if !o.NoEnumeration {
 		enumerated := enumerate.Workload(w, enumerate.Options{Allow: o.Allow, Arithmetic: cost.Arithmetic(o.Cost)})
@@ -79,8 +83,20 @@ func prepare(w *workload.Workload, o *Options) (*task, *enumerate.Pool, error) {
 			pool.Add(table)
 		}
 	}
+	enumerated := time.Now()
 	t, err := newTask(w, o.Cost, pool.Tables, o.SpaceLimit)
-	return t, pool, err
+	if err != nil {
+		return nil, nil, err
+	}
+	t.phases, t.last = []Phase{{"enumerate", enumerated.Sub(began)}}, enumerated
+	t.ended("plan")
+	return t, pool, nil
+}
+
+// ended notes that a phase has ended.
+func (t *task) ended(phase string) {
+	now := time.Now()
+	t.phases, t.last = append(t.phases, Phase{phase, now.Sub(t.last)}), now
 }
 
 // choose solves the task: from a greedy choice on.
@@ -91,6 +107,7 @@ func (t *task) choose(ctx context.Context, o Options) (choice, *solve.Solution, 
 	}
 	r := t.reduce(known, incumbent)
 	p := newProgram(t, r)
+	t.variables, t.constraints = len(p.problem.Columns), len(p.problem.Rows)
 	if feasible {
 		p.start(incumbent)
 	}
@@ -163,7 +180,7 @@ func (t *task) used(c choice) choice {
 
 // design reads tables and plans off a choice.
 func (t *task) design(c choice, m cost.Model) *Design {
-	d := &Design{Name: t.work.Name, Model: m.Name(), Answerable: true}
+	d := &Design{Name: t.work.Name, Mix: t.work.Mix, Model: m.Name(), Answerable: true}
 	none := make(choice, len(c))
 	readers := map[*model.Table][]string{}
 	for i, s := range t.work.Statements {

@@ -3,6 +3,7 @@ package design
 import (
 	"fmt"
 	"sort"
+	"time"
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/model"
@@ -47,6 +48,10 @@ type task struct {
 	base       []float64          // by statement: work of writing the existing tables
 	space      float64            // bytes, 0: no limit
 	truncated  []string
+
+	variables, constraints int // of the last program
+	phases                 []Phase
+	last                   time.Time // when the last phase ended
 }
 
 // kept is a candidate that is kept true under a write.
