@@ -65,8 +65,11 @@ func exitCode(err error) int {
 	var (
 		usage usageError
 		api   *admin.Error
+		own   designError
 	)
 	switch {
+	case errors.As(err, &own):
+		return own.code
 	case errors.As(err, &usage):
 		return exitUsage
 	case errors.Is(err, admin.ErrUnreachable):
