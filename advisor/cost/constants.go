@@ -3,7 +3,6 @@ package cost
 import (
 	"fmt"
 
-	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 )
 
@@ -148,49 +147,4 @@ func (FieldSize) Name() string { return "field_size" }
 // Step prices a step.
 func (FieldSize) Step(s *plan.Step, _ bool) Cost { return same(s.Bytes) }
 
-// Published is the model of seed 003's implementation with the constants that its authors published for RUBiS on
-// Cassandra 2.0.9 (unit not stated, probably seconds). It knows no secondary index and no scan: a scan's rows are charged
-// as rows, an index read as one partition per node would be.
-type Published struct{}
-
-// The published constants.
-const (
-	publishedIndex     = 0.0078395645
-	publishedPartition = 0.0013692786
-	publishedRow       = 1.17093638386496e-05
-	publishedDelete    = 0.0013287903
-	publishedInsert    = 0.013329108
-	publishedSort      = 1
-)
-
-// Name is "cassandra".
-func (Published) Name() string { return "cassandra" }
-
-// Step prices a step.
-func (Published) Step(s *plan.Step, _ bool) Cost {
-	switch s.Kind {
-	case plan.Get, plan.IndexGet, plan.Scan:
-		return same(publishedIndex + s.Requests*publishedPartition + max(s.Rows, s.Scanned)*publishedRow)
-	case plan.Sort:
-		return same(publishedSort)
-	case plan.Put:
-		return same(s.Rows * publishedInsert)
-	case plan.Remove:
-		return same(s.Rows * publishedDelete)
-	}
-	return Cost{}
-}
-
 func same(v float64) Cost { return Cost{v, v} }
-
-// Named returns the built-in model of a name, with default parameters.
-func Named(name string) (Model, error) {
-	models := []Model{NewConstants(Parameters{}), Published{}, RequestCount{}, EntityCount{}, FieldSize{}}
-	known := make([]string, len(models))
-	for i, m := range models {
-		if known[i] = m.Name(); known[i] == name {
-			return m, nil
-		}
-	}
-	return nil, fmt.Errorf("cost: %w", &model.NameError{What: "cost model", Name: name, Known: known})
-}

@@ -17,7 +17,7 @@ func near(t *testing.T, what string, got, want float64) {
 }
 
 func TestPublished(t *testing.T) {
-	m := cost.Published{}
+	m, _ := cost.ByName("nose:cassandra")
 	near(t, "N-34 get", m.Step(&plan.Step{Kind: plan.Get, Requests: 100, Rows: 500}, false).Work, 0.0078395645+100*0.0013692786+500*1.17093638386496e-05)
 	near(t, "N-34 insert", m.Step(&plan.Step{Kind: plan.Put, Rows: 3}, false).Work, 3*0.013329108)
 	near(t, "N-34 delete", m.Step(&plan.Step{Kind: plan.Remove, Rows: 3}, false).Work, 3*0.0013287903)
@@ -28,16 +28,16 @@ func TestModels(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		want float64
-	}{{"request_count", 20}, {"entity_count", 200}, {"field_size", 4000}, {"constants", 20*0.5 + 200*0.005 + 4000*0.000002}, {"cassandra", 0.0078395645 + 20*0.0013692786 + 200*1.17093638386496e-05}} {
+	}{{"request_count", 20}, {"entity_count", 200}, {"field_size", 4000}, {"constants", 20*0.5 + 200*0.005 + 4000*0.000002}, {"nose:cassandra", 0.0078395645 + 20*0.0013692786 + 200*1.17093638386496e-05}} {
 		t.Run("N-33 N-35 "+c.name, func(t *testing.T) {
-			m, err := cost.Named(c.name)
+			m, err := cost.ByName(c.name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			near(t, "filters and limits are free", cost.Plan(m, &plan.Plan{Steps: steps}).Work, c.want)
 		})
 	}
-	if _, err := cost.Named("constant"); err == nil {
+	if _, err := cost.ByName("constant"); err == nil {
 		t.Error("an unknown model is found")
 	}
 	if sort := cost.NewConstants(cost.Parameters{}).Step(&plan.Step{Kind: plan.Sort, Rows: 10}, false).Work; sort <= 0 || sort > 0.1 {

@@ -297,7 +297,7 @@ func (b *builder) expand(i int, u *usable, kind Kind) {
 		b.finish(arc, from, to, filtered != 0)
 	}
 	served := Point{Joined: from.joined | u.common, Applied: from.applied | read.applied}
-	to.rows = b.estimator.Estimate(&Read{Query: b.query, Table: u.table, From: from.point(), Served: served, To: to.point(), Fed: read.fed, Answers: answered}, arc.Steps)
+	to.rows = b.estimator.Estimate(&Read{Query: b.query, Table: u.table, From: from.point(), Served: served, To: to.point(), Fed: read.fed, Answers: answered, Sorted: to.sorted}, arc.Steps)
 	if answered {
 		arc.To = Answered
 	} else {
