@@ -1,16 +1,25 @@
-// Package enumerate proposes candidate tables for a workload (seed 003, section 4.1 and algorithms 1, 2 and 4).
+// Package enumerate proposes candidate tables for a workload (seed 003, section 4.1 and algorithms 1, 2 and 4), so that
+// no design over NoSE's own candidates is better than the best over these, and there are few.
 //
-// For each query: its materialised view; then, cutting its graph at each edge, the views of the prefix query, and the
-// same for the remainder; each also with conditions relaxed (a condition's field becomes one that is read and filtered by),
-// and split into keys and attributes by key. Then the support queries that the writes need for those tables, twice over.
-// Then unions of tables with the same partition key and no clustering key. With existing tables also verified look-up
-// tables.
+// A query is cut into parts: connected pieces of its graph, each read first by what the statement brings, or later by the
+// key of an entity (ask.go). A part is answered by tables of some forms: a key of fields that readers bind, what follows it
+// by range or order, ids, and some of the values asked for (form.go). This is the paper's prefixes, remainders, relaxed
+// queries and key/value splits, taken together. Then the same for the support queries that writes need for those tables,
+// and for the support queries that those tables need, to a fix-point (pool.go). Then unions of tables with the same primary
+// key (unite.go).
 //
-// A view's primary key must tell the rows of the join apart. The paper's figures differ in how: two forms are proposed,
-// with the keys of all entities, and with those only that the others do not determine. They also differ in which
-// conditions go into the partition key: those of each one entity are tried, and all.
+// NoSE tries all permutations instead. The rules by which most of them are left out stand where they are applied, each
+// with the reason why no design is lost: "rim" and "entries" in ask.go, "bound fields", "order of the bound fields", "one
+// suffix", "sources" and "missing ids" in form.go, "unions" in unite.go. The tests compare the optimum with that over an
+// independent enumeration of all that NoSE enumerates.
 //
-// Tables are the same if their whole content is (model.Table.ID). The order of the pool depends on the workload's order
-// alone. It imports advisor/model, advisor/workload and advisor/plan. Thin today: support queries are not relaxed; a
-// query is not relaxed in more than five fields at once; ORDER BY comes after range conditions, as in algorithm 1.
+// Everything is bounded by polynomials: stars, long chains and many conditions lose combinations, never parts of one or
+// two entities; and the pool has a greatest number of tables, up to which it is filled level by level, so that what goes
+// first is what is least likely to be needed. Pool.Truncated tells what was cut.
+//
+// With existing tables also verified look-up tables are proposed. A query without an equality is answered from a table with
+// one constant partition (model.Bucket).
+//
+// Tables are the same if their whole content is (model.Table.ID). The order of the pool depends on the workload alone, and
+// not on the order of its statements. It imports advisor/model, advisor/workload and advisor/plan.
 package enumerate

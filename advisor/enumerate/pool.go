@@ -2,43 +2,50 @@ package enumerate
 
 import (
 	"fmt"
+	"slices"
+	"sort"
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// maxTables is the greatest number of candidates of a pool.
-const maxTables = 2000
+// DefaultMost is the greatest number of candidates of a pool unless Options.Most says otherwise: what the integer program
+// takes within a minute.
+const DefaultMost = 4000
 
 // Pool is a set of candidate tables, in a fixed order.
 type Pool struct {
-	Tables    []*model.Table
-	Truncated []string // what limits have cut off
+	Tables []*model.Table
+	// Truncated says what limits have cut off, for people; there may be better designs beyond. Empty: nothing was.
+	Truncated []string
 
-	known map[string]bool
-	allow func(*model.Table) bool
+	most    int
+	known   map[string]bool
+	allow   func(*model.Table) bool
+	readers map[string][]reader // by the tree's key
 }
 
-// Options say what to propose. The zero value proposes everything.
+// Options say what to propose. The zero value proposes everything that every cost model can price.
 type Options struct {
-	Allow     func(*model.Table) bool // candidates for which it is false are left out; nil: none
-	NoRelax   bool                    // do not relax queries
-	NoCombine bool                    // do not unite tables
-	// Arithmetic says which support queries writes need; nil: plan.Means.
+	Allow func(*model.Table) bool // candidates for which it is false are left out; nil: none
+	Most  int                     // number of tables; 0: DefaultMost
+	// Arithmetic says which writes change which tables and what they must ask before; nil: plan.Means.
 	Arithmetic plan.Arithmetic
+	NoRelax    bool // all conditions in the key
+	NoCombine  bool // do not unite tables
 }
 
 // NewPool returns a pool of the given tables.
 func NewPool(allow func(*model.Table) bool, tables ...*model.Table) *Pool {
-	p := &Pool{known: map[string]bool{}, allow: allow}
+	p := &Pool{most: DefaultMost, known: map[string]bool{}, allow: allow, readers: map[string][]reader{}}
 	for _, t := range tables {
 		p.Add(t)
 	}
 	return p
 }
 
-// Add adds a table unless the pool has it, it is not allowed, or there is no room. It tells whether it did.
+// Add adds a table unless the pool has it, it is not allowed or not valid, or there is no room. It tells whether it did.
 func (p *Pool) Add(t *model.Table) bool { return p.add(t) }
 
 func (p *Pool) add(t *model.Table) bool {
@@ -46,8 +53,8 @@ func (p *Pool) add(t *model.Table) bool {
 	if p.known[id] || p.allow != nil && !t.Existing && !p.allow(t) || t.Validate() != nil {
 		return false
 	}
-	if len(p.Tables) >= maxTables {
-		p.cut(fmt.Sprintf("the pool is cut off at %d tables", maxTables))
+	if p.full() {
+		p.cut("the pool is cut off at %d tables", p.most)
 		return false
 	}
 	p.known[id] = true
@@ -55,97 +62,186 @@ func (p *Pool) add(t *model.Table) bool {
 	return true
 }
 
-func (p *Pool) cut(what string) {
-	for _, x := range p.Truncated {
-		if x == what {
-			return
-		}
+func (p *Pool) full() bool { return len(p.Tables) >= p.most }
+
+func (p *Pool) cut(format string, args ...any) {
+	what := fmt.Sprintf(format, args...)
+	if !slices.Contains(p.Truncated, what) {
+		p.Truncated = append(p.Truncated, what)
 	}
-	p.Truncated = append(p.Truncated, what)
 }
 
 // Query adds the candidates of one query.
 func (p *Pool) Query(q *workload.Query, relax bool) {
-	e := &enumerator{relax: relax, pool: p, seen: map[string]bool{}}
-	e.query(q, nil)
-	if e.truncated {
-		p.cut(fmt.Sprintf("%s: cut off at %d partial queries", q, maxQueries))
+	e := &enumeration{pool: p, asked: map[string]bool{}}
+	e.ask(q)
+	e.views(q)
+	for level := range levels {
+		if relax || level < relaxed {
+			e.level(level)
+		}
 	}
 }
 
 // Workload returns the candidates of a workload (algorithm 4). Existing tables are not among them.
 func Workload(w *workload.Workload, o Options) *Pool {
 	p := NewPool(o.Allow)
-	if o.Arithmetic == nil {
-		o.Arithmetic = plan.Means{}
+	if o.Most > 0 {
+		p.most = o.Most
 	}
-	var queries []*workload.Query
+	e := &enumeration{pool: p, writes: o.Arithmetic, asked: map[string]bool{}}
+	if e.writes == nil {
+		e.writes = plan.Means{}
+	}
 	for _, s := range w.Statements {
-		if s.Query != nil {
-			queries = append(queries, s.Query)
-			p.Query(s.Query, !o.NoRelax)
+		if s.Write != nil {
+			e.written = append(e.written, s.Write)
 		}
 	}
+	queries := heaviest(w)
 	for _, t := range LookUps(w.Tables, queries) {
 		p.add(t)
 	}
-	asked := map[string]bool{}
-	for range 2 { // support queries need tables, which need support queries
-		tables := p.Tables
-		for _, s := range w.Statements {
-			if s.Write == nil {
-				continue
-			}
-			for _, t := range tables {
-				if !o.Arithmetic.Modifies(s.Write, t) {
-					continue
-				}
-				for _, support := range o.Arithmetic.SupportQueries(s.Write, t) {
-					if key := support.Query.Key(); !asked[key] {
-						asked[key] = true
-						p.Query(support.Query, false)
-					}
-				}
-			}
-		}
+	for _, q := range queries {
+		e.ask(q)
 	}
-	if !o.NoCombine {
-		p.Combine()
+	for _, q := range queries {
+		e.views(q)
+	}
+	for level := range levels {
+		if o.NoRelax && level >= relaxed {
+			break
+		}
+		e.level(level)
+		if !o.NoCombine {
+			e.combine()
+		}
 	}
 	return p
 }
 
-// Combine adds the union of each two tables over the same graph with the same partition key, no clustering key and
-// different values (section 4.1.3), and the union of all such tables.
-func (p *Pool) Combine() {
-	groups := map[string][]*model.Table{}
-	var order []string
-	for _, t := range p.Tables {
-		if len(t.Clustering) > 0 || t.Existing || t.Base != nil {
+// heaviest returns the queries, those of the greatest weight first: if there is no room for all candidates, it is the
+// light ones' that are left out, and the same whatever the order of the statements.
+func heaviest(w *workload.Workload) []*workload.Query {
+	type weighed struct {
+		query  *workload.Query
+		weight float64
+		text   string
+	}
+	var list []weighed
+	for _, s := range w.Statements {
+		if s.Query == nil {
 			continue
 		}
-		alike := &model.Table{Tree: t.Tree, Partition: t.Partition}
-		key := alike.ID()
-		if groups[key] == nil {
-			order = append(order, key)
+		heaviest := s.Weight
+		for _, x := range s.Weights {
+			heaviest = max(heaviest, x)
 		}
-		groups[key] = append(groups[key], t)
+		list = append(list, weighed{s.Query, heaviest, s.Query.String()})
 	}
-	for _, key := range order {
-		group := groups[key]
-		all := group[0]
-		for i, a := range group {
-			for _, b := range group[:i] {
-				p.add(unite(a, b))
-			}
-			all = unite(all, a)
+	sort.SliceStable(list, func(i, j int) bool {
+		if list[i].weight != list[j].weight {
+			return list[i].weight > list[j].weight
 		}
-		p.add(all)
+		return list[i].text < list[j].text
+	})
+	queries := make([]*workload.Query, len(list))
+	for i, x := range list {
+		queries[i] = x.query
+	}
+	return queries
+}
+
+// enumeration is a workload's, under way. It goes through the levels, each for all queries and then, to a fix-point, for
+// the support queries that writes need for the tables proposed so far.
+type enumeration struct {
+	pool    *Pool
+	writes  plan.Arithmetic
+	written []*workload.Write
+	asked   map[string]bool
+	queries []question
+	checked int // tables whose support queries have been asked
+}
+
+// question is a query with its parts.
+type question struct {
+	parts []part
+	done  int // levels
+}
+
+// ask adds a query, unless it was asked.
+func (e *enumeration) ask(q *workload.Query) {
+	key := q.Key()
+	if e.asked[key] {
+		return
+	}
+	e.asked[key] = true
+	parts, cut := newAsk(q).parts()
+	if cut {
+		e.pool.cut("%s: of a graph of %d entities not all parts are tried", q, len(q.Tree.Entities))
+	}
+	for _, x := range parts {
+		e.pool.read(x)
+	}
+	e.queries = append(e.queries, question{parts: parts})
+}
+
+// views adds a query's materialised views as the paper has them, with the keys of all entities, and without values. They
+// are more than is needed (rule "sources"), but what people expect to find.
+func (e *enumeration) views(q *workload.Query) {
+	starts := []*model.Entity{nil}
+	for _, p := range q.Where {
+		if p.Op == workload.Equal && !slices.Contains(starts, p.Field.Entity) {
+			starts = append(starts, p.Field.Entity)
+		}
+	}
+	for _, first := range starts {
+		t := Materialize(q, first)
+		if t == nil {
+			continue
+		}
+		e.pool.add(t)
+		if len(t.Values) > 0 {
+			e.pool.add(&model.Table{Tree: t.Tree, Partition: t.Partition, Clustering: t.Clustering})
+		}
 	}
 }
 
-func unite(a, b *model.Table) *model.Table {
-	return &model.Table{Tree: a.Tree, Partition: a.Partition, Values: model.AppendNew(a.Values[:len(a.Values):len(a.Values)], b.Values...)}
+// level adds the candidates of all queries up to a level, and of the support queries that those need, and of those that
+// these need, until there are no new ones. Support queries are over parts of the tables' trees and ask for fields of
+// theirs, of which there are finitely many, so it ends; the pool's limit ends it earlier.
+func (e *enumeration) level(level int) {
+	for again := true; again && !e.pool.full(); {
+		again = false
+		for i := range e.queries {
+			q := &e.queries[i]
+			for ; q.done <= level && !e.pool.full(); q.done++ {
+				for _, x := range q.parts {
+					e.pool.forms(x, q.done)
+				}
+				again = true
+			}
+		}
+		e.support()
+	}
+	if e.pool.full() {
+		e.pool.cut("the pool is cut off at %d tables: %s are not all there", e.pool.most, levelNames[level])
+	}
+}
+
+// support asks the support queries of the tables that are new.
+func (e *enumeration) support() {
+	for ; e.checked < len(e.pool.Tables); e.checked++ {
+		t := e.pool.Tables[e.checked]
+		for _, w := range e.written {
+			if !e.writes.Modifies(w, t) {
+				continue
+			}
+			for _, s := range e.writes.SupportQueries(w, t) {
+				e.ask(s.Query)
+			}
+		}
+	}
 }
 
 // LookUps returns the verified look-up tables for queries over existing tables: for each table and each of its columns
@@ -159,7 +255,7 @@ func LookUps(tables []*model.Table, queries []*workload.Query) []*model.Table {
 		done := map[model.Field]bool{}
 		for _, q := range queries {
 			for _, p := range q.Where {
-				if p.Op != workload.Equal || done[p.Field] || !base.Has(p.Field) || contains(base.Partition, p.Field) {
+				if p.Op != workload.Equal || done[p.Field] || !base.Has(p.Field) || slices.Contains(base.Partition, p.Field) {
 					continue
 				}
 				done[p.Field] = true
@@ -174,13 +270,4 @@ func LookUps(tables []*model.Table, queries []*workload.Query) []*model.Table {
 		}
 	}
 	return list
-}
-
-func contains(fields []model.Field, f model.Field) bool {
-	for _, x := range fields {
-		if x == f {
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,400 @@
+package enumerate
+
+import (
+	"slices"
+
+	"github.com/helenus-db/helenus/advisor/model"
+)
+
+// The levels of enumeration: what is left out first if the budget does not suffice comes last.
+const (
+	exact   = iota // keys by all equalities; values: all that is asked for, or keys alone
+	divided        // values: some of what is asked for
+	relaxed        // keys by some of the equalities, the other fields as values, or left to other tables
+	scarce         // both
+	levels         // how many there are
+)
+
+// names of the levels, for people.
+var levelNames = [levels]string{"views and key tables", "views of some of the values", "views of some of the conditions", "views of some of the conditions and values"}
+
+// The limits of a part's forms.
+const (
+	allSubsets = 5  // fields of which all subsets are tried; of more those without one or two, and those of one or two
+	allUnions  = 4  // groups of values of which all unions are tried; of more none, all, each alone, all but each
+	maxChains  = 8  // orders of one set of key fields
+	maxFamily  = 32 // sets of fields that readers of one tree can bind
+)
+
+// forms adds the tables that may answer a part, of one level.
+//
+// A table serves a part by fields K that readers bind, S, what comes after those, and values V. NoSE tries all
+// permutations and cuts of K, S and the ids of all entities. These rules say why few are enough. In each, t is a table
+// that a design uses, and t' one among the forms such that t' in place of t costs no design more: every plan over t is a
+// plan over t' with as many requests and no more rows and bytes, t' takes no more space, and writes put and delete as many
+// rows of t' and need no more fields to be found out before. (That is true of every cost that grows with requests, rows
+// and bytes and does not ask how the key is split; a limit on the size of partitions does ask, see Options.Partition.)
+//
+// Rule "bound fields": a key field that no reader binds, is sorted by, or needs to tell rows apart, is a value in t'. Rows,
+// bytes and space are the same; values need not be found out before a delete or an update, and are changed in place. So K
+// is a subset of the fields that the part's query compares by = or IN (and of the entry's key).
+//
+// Rule "order of the bound fields": t' has K ordered along a chain of the sets D(q) = K with what q can bind, over all
+// readers q of the tree, closed under intersection, and the first set of the chain is the partition key. Each q binds a
+// prefix of t's key, B(q), a subset of D(q). The B(q) are nested. Take away from K what is in none of them (rule "bound
+// fields"). The smallest closed sets around the B(q) are nested too, as closed sets intersect in closed sets, so that some
+// maximal chain has them all; ordered along it, each q binds at least B(q). What else shares the prefix, a column bound by
+// a range or sorted by, counts among what q can bind, in its order.
+//
+// Rule "one suffix": S is one field that a range binds, or the fields of ORDER BY, or none. A column after one that is
+// bound by a range, or after the first of ORDER BY that the reader does not bind by =, can not be bound; and rows that
+// come in order of the range's field are in order of the others within one of its values only.
+//
+// Rule "sources": the ids in the key are those of entities that no other determines: with them every row has a key of its
+// own. Ids of others are values if something is read by them later, and left out else.
+//
+// Rule "missing ids": the values have the id of an entity if the query goes on there beyond the part, or if a field of it
+// that is asked for is not among the values. Nothing else would be read by it.
+//
+// Not covered by these rules, so that the optimum over NoSE's candidates may be missed: values of which more than
+// allUnions groups are to be told apart, keys of more than allSubsets fields, and readers of a tree that need more than
+// maxChains orders. Pool.Truncated says so.
+func (p *Pool) forms(x part, level int) {
+	var key []model.Field
+	if x.entry != nil {
+		key = x.entry.KeyFields()
+	}
+	equal := minus(x.of(x.ask.equal), key)
+	choices, cut := subsets(len(equal))
+	if cut {
+		p.cut("%s: of %d equalities not all combinations are tried as keys", x.ask.query, len(equal))
+	}
+	for _, choice := range choices {
+		if whole := len(choice) == len(equal); whole != (level == exact || level == divided) {
+			continue
+		}
+		bound := slices.Clone(key)
+		for _, i := range choice {
+			bound = append(bound, equal[i])
+		}
+		if len(bound) == 0 && len(x.ask.equal) > 0 {
+			continue
+		}
+		for _, chain := range p.chains(x, bound, len(choice) == len(equal)) {
+			for _, suffix := range x.suffixes(bound) {
+				p.valued(x, chain, suffix, level)
+			}
+		}
+	}
+}
+
+// suffixes returns what may follow the bound fields.
+func (x part) suffixes(bound []model.Field) [][]model.Field {
+	list := [][]model.Field{nil}
+	for _, f := range x.of(x.ask.ranges) {
+		if !slices.Contains(bound, f) {
+			list = append(list, []model.Field{f})
+		}
+	}
+	if order := x.ask.order; x.entry == nil && len(order) > 0 && len(x.of(order)) == len(order) {
+		if left := minus(order, bound); len(left) > 1 || len(left) == 1 && !slices.Contains(x.ask.ranges, left[0]) {
+			list = append(list, left)
+		}
+	}
+	return list
+}
+
+// valued adds the tables of a key with each choice of values.
+func (p *Pool) valued(x part, chain [][]model.Field, suffix []model.Field, level int) {
+	t := &model.Table{Tree: x.tree}
+	if len(chain) == 0 {
+		t.Bucket = &model.Bucket{Count: 1} // nothing is bound: one partition has all rows
+	} else {
+		t.Partition = chain[0]
+		for _, more := range chain[1:] {
+			t.Clustering = append(t.Clustering, more...)
+		}
+	}
+	t.Clustering = model.AppendNew(t.Clustering, suffix...)
+	t.Desc = descending(suffix, x.ask)
+	identify(t)
+	groups := x.groups(t)
+	choices, cut := unions(len(groups))
+	if cut {
+		p.cut("%s: of %d groups of values not all unions are tried", x.ask.query, len(groups))
+	}
+	for _, choice := range choices {
+		extreme := len(choice) == 0 || len(choice) == len(groups)
+		if extreme != (level == exact || level == relaxed) {
+			continue
+		}
+		v := *t
+		for _, i := range choice {
+			v.Values = model.AppendNew(v.Values, groups[i]...)
+		}
+		v.Values = minus(v.Values, v.Key())
+		for _, e := range x.tree.Entities {
+			missing := slices.Contains(x.exits, e)
+			for _, group := range groups {
+				for _, f := range group {
+					missing = missing || f.Entity == e && !v.Has(f)
+				}
+			}
+			if !missing {
+				continue
+			}
+			for _, k := range e.KeyFields() {
+				if !v.Has(k) {
+					v.Values = append(v.Values, k)
+				}
+			}
+		}
+		p.add(&v)
+	}
+}
+
+// groups returns the fields that values are chosen among, those together that NoSE takes together: what is selected; and
+// of each entity the fields compared by equality, and the others that conditions and ORDER BY speak of.
+func (x part) groups(t *model.Table) [][]model.Field {
+	var groups [][]model.Field
+	add := func(list []model.Field) {
+		if list = minus(list, t.Key()); len(list) == 0 {
+			return
+		}
+		for _, g := range groups {
+			if len(g) == len(list) && subset(g, list) {
+				return
+			}
+		}
+		groups = append(groups, list)
+	}
+	var wanted []model.Field
+	for _, f := range x.ask.wanted {
+		if x.tree.Has(f.Entity) {
+			wanted = append(wanted, f)
+		}
+	}
+	add(wanted)
+	for _, e := range x.tree.Entities {
+		var rest []model.Field
+		for _, list := range [][]model.Field{x.ask.ranges, x.ask.others} {
+			rest = model.AppendNew(rest, of(x.of(list), e)...)
+		}
+		add(of(x.of(x.ask.equal), e))
+		add(model.AppendNew(rest, of(x.ask.order, e)...))
+	}
+	return groups
+}
+
+func of(list []model.Field, e *model.Entity) []model.Field {
+	var own []model.Field
+	for _, f := range list {
+		if f.Entity == e {
+			own = append(own, f)
+		}
+	}
+	return own
+}
+
+// descending returns the columns of a suffix that are sorted in descending order: those whose direction differs from the
+// first one's, as a partition can be read backwards.
+func descending(suffix []model.Field, a *ask) []model.Field {
+	if len(suffix) == 0 || len(suffix) == 1 || len(a.desc) == 0 {
+		return nil
+	}
+	first := slices.Contains(a.desc, suffix[0])
+	var list []model.Field
+	for _, f := range suffix {
+		if slices.Contains(a.desc, f) != first {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// identify adds to the clustering key the ids of the entities that no other determines, as far as the key does not
+// determine them yet. Of entities that determine each other it takes the first.
+func identify(t *model.Table) {
+	determined := map[*model.Entity]bool{}
+	mark := func(e *model.Entity) {
+		for _, d := range t.Tree.Determined(e).Entities {
+			determined[d] = true
+		}
+	}
+	key := t.Key()
+	for _, e := range t.Tree.Entities {
+		if subset(e.KeyFields(), key) {
+			mark(e)
+		}
+	}
+	for i := len(t.Tree.Entities) - 1; i >= 0; i-- {
+		e := t.Tree.Entities[i]
+		if determined[e] || determinedByOthers(t.Tree, e, i) {
+			continue
+		}
+		t.Clustering = model.AppendNew(t.Clustering, minus(e.KeyFields(), t.Partition)...)
+		mark(e)
+	}
+}
+
+// reader is a set of fields that some reader of a tree can bind or is sorted by, from the front.
+type reader []model.Field
+
+// read notes what the readers of a part's tree can bind.
+func (p *Pool) read(x part) {
+	bound := x.of(x.ask.equal)
+	if x.entry != nil {
+		bound = model.AppendNew(x.entry.KeyFields(), bound...)
+	}
+	id := x.tree.Key()
+	note := func(set []model.Field) {
+		for _, known := range p.readers[id] {
+			if len(known) == len(set) && subset(known, set) {
+				return
+			}
+		}
+		if len(p.readers[id]) == maxFamily {
+			p.cut("tables over %s have more than %d kinds of readers", x.tree.Path(), maxFamily)
+			return
+		}
+		p.readers[id] = append(p.readers[id], reader(slices.Clone(set)))
+	}
+	if len(bound) > 0 {
+		note(bound)
+	}
+	for _, suffix := range x.suffixes(bound) {
+		for i := range suffix {
+			note(append(slices.Clone(bound), suffix[:i+1]...))
+		}
+	}
+}
+
+// chains returns the orders of a table's bound fields, each as the partition key and what follows (rule "order of the
+// bound fields"). whole: these are all equalities of the part; then those of each one entity are tried as partition key
+// too, as the paper's algorithm 1 has it.
+func (p *Pool) chains(x part, bound []model.Field, whole bool) [][][]model.Field {
+	if len(bound) == 0 {
+		return [][][]model.Field{nil}
+	}
+	family := [][]model.Field{bound}
+	add := func(set []model.Field) {
+		if len(set) == 0 || len(family) >= maxFamily {
+			return
+		}
+		for _, known := range family {
+			if len(known) == len(set) && subset(known, set) {
+				return
+			}
+		}
+		family = append(family, set)
+	}
+	for _, r := range p.readers[x.tree.Key()] {
+		add(common(bound, r))
+	}
+	for _, e := range x.tree.Entities { // whatever is read by key: by what writes need, or after another table
+		if k := e.KeyFields(); subset(k, bound) {
+			add(common(bound, k))
+		}
+	}
+	if whole && x.entry == nil {
+		for _, e := range x.tree.Entities {
+			add(of(bound, e))
+		}
+	}
+	for i := 0; i < len(family); i++ {
+		for j := range i {
+			add(common(family[i], family[j]))
+		}
+	}
+	var list [][][]model.Field
+	var walk func(chain [][]model.Field)
+	walk = func(chain [][]model.Field) {
+		last := chain[len(chain)-1]
+		if len(last) == len(bound) {
+			if len(list) == maxChains {
+				p.cut("tables over %s by %d fields could be ordered in more than %d ways", x.tree.Path(), len(bound), maxChains)
+				return
+			}
+			split := [][]model.Field{chain[0]}
+			for i := 1; i < len(chain); i++ {
+				split = append(split, minus(chain[i], chain[i-1]))
+			}
+			list = append(list, split)
+			return
+		}
+		for _, next := range covers(family, last) {
+			walk(append(chain[:len(chain):len(chain)], next))
+		}
+	}
+	for _, first := range covers(family, nil) {
+		walk([][]model.Field{first})
+	}
+	return list
+}
+
+// covers returns the smallest sets of a family that hold a set and more.
+func covers(family [][]model.Field, set []model.Field) [][]model.Field {
+	var list [][]model.Field
+	for _, a := range family {
+		if len(a) <= len(set) || !subset(set, a) {
+			continue
+		}
+		least := true
+		for _, b := range family {
+			least = least && !(len(b) > len(set) && len(b) < len(a) && subset(set, b) && subset(b, a))
+		}
+		if least {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// subsets returns the subsets of n things, the whole first; of many things some, and cut.
+func subsets(n int) (list [][]int, cut bool) {
+	if n <= allSubsets {
+		for mask := 1<<n - 1; mask >= 0; mask-- {
+			list = append(list, members(n, func(i int) bool { return mask&(1<<i) != 0 }))
+		}
+		return list, false
+	}
+	list = append(list, members(n, func(int) bool { return true }))
+	for i := range n {
+		list = append(list, members(n, func(k int) bool { return k != i }))
+		for j := range i {
+			list = append(list, members(n, func(k int) bool { return k != i && k != j }))
+		}
+	}
+	for i := range n {
+		for j := range i {
+			list = append(list, []int{j, i})
+		}
+		list = append(list, []int{i})
+	}
+	return append(list, nil), true
+}
+
+// unions returns the choices among n groups of values.
+func unions(n int) (list [][]int, cut bool) {
+	if n <= allUnions {
+		for mask := 1<<n - 1; mask >= 0; mask-- {
+			list = append(list, members(n, func(i int) bool { return mask&(1<<i) != 0 }))
+		}
+		return list, false
+	}
+	list = append(list, members(n, func(int) bool { return true }))
+	for i := range n {
+		list = append(list, members(n, func(k int) bool { return k != i }), []int{i})
+	}
+	return append(list, nil), true
+}
+
+func members(n int, in func(int) bool) []int {
+	list := make([]int, 0, n)
+	for i := range n {
+		if in(i) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
