@@ -1,0 +1,116 @@
+package choice
+
+import (
+	"context"
+	"math"
+)
+
+// branch searches a part to its end: it opens and closes tables one after the other, and turns back where the bound says
+// that nothing better is to be found.
+type branch struct {
+	ctx    context.Context
+	in     *instance
+	accept func(open []bool) bool // further conditions on a choice; nil: none
+	best   []bool
+	known  float64 // what best costs
+	limit  float64 // branches that cost no less are of no use
+	left   float64 // least bound of what was not searched
+	gap    float64 // that is good enough
+	nodes  int
+	budget int // of instance.work
+}
+
+// rootSteps and nodeSteps are how many subgradient steps are made.
+const (
+	rootSteps = 300
+	nodeSteps = 25
+)
+
+// strictly is the greatest cost that is better than another by more than rounding, and by more than the gap that is good
+// enough.
+func strictly(v, gap float64) float64 {
+	if math.IsInf(v, 1) {
+		return v
+	}
+	return v - max(1e-10, gap)*math.Abs(v)
+}
+
+// run searches from the dual's state and returns whether all was searched.
+func (b *branch) run(x *dual) bool {
+	b.left = math.Inf(1)
+	b.node(x.status, x.lambda, x.bound, x.kept, x.used)
+	return math.IsInf(b.left, 1)
+}
+
+func (b *branch) node(status []int8, lambda []float64, bound float64, kept, used []float64) {
+	if b.in.work > b.budget || b.ctx.Err() != nil {
+		b.left = min(b.left, bound)
+		return
+	}
+	b.nodes++
+	x := newDual(b.in, append([]int8(nil), status...))
+	copy(x.lambda, lambda)
+	copy(x.kept, kept)
+	copy(x.used, used)
+	for range 3 {
+		if !x.ascend(b.ctx, nodeSteps, b.limit) || x.bound >= b.limit {
+			return
+		}
+		if !x.fix(b.limit) {
+			break
+		}
+	}
+	if !x.evaluate() || x.bound >= b.limit {
+		return
+	}
+	b.offer(x)
+	if x.bound >= b.limit {
+		return
+	}
+	n := b.pick(x)
+	if n < 0 {
+		// Everything is settled: the multipliers may speak of less than that, the choice itself is exact.
+		return
+	}
+	order := []int8{open, closed}
+	if x.kept[n] < 0.5 {
+		order = []int8{closed, open}
+	}
+	for _, to := range order {
+		next := append([]int8(nil), x.status...)
+		next[n] = to
+		b.node(next, x.lambda, max(bound, x.bound), x.kept, x.used)
+	}
+}
+
+// offer tries the choices that the multipliers suggest.
+func (b *branch) offer(x *dual) {
+	keep := b.in.status
+	b.in.status = x.status
+	defer func() { b.in.status = keep }()
+	s := newSearch(b.in, 0)
+	s.set(x.hint(0.5))
+	if !s.buy(0) {
+		return
+	}
+	s.clear(-1)
+	if t := s.total(); t < b.limit && (b.accept == nil || b.accept(s.open)) {
+		b.best, b.known, b.limit = append([]bool(nil), s.open...), t, strictly(t, b.gap)
+	}
+}
+
+// pick chooses the table to branch over: that of which the ways and the reduced costs disagree most; -1 if none is free.
+func (b *branch) pick(x *dual) int {
+	best, most := -1, -1.0
+	for n, s := range x.status {
+		if s != free {
+			continue
+		}
+		k := max(x.kept[n], 0)
+		score := 1 - math.Abs(2*k-1) + math.Abs(x.used[n]-k)
+		if score > most {
+			best, most = n, score
+		}
+	}
+	return best
+}

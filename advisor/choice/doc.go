@@ -1,0 +1,30 @@
+// Package choice answers the mathematical question of a design: which tables to keep, so that everything that must be
+// answered is, at the least cost (seed 003, figures 8, 9 and 13). It knows nothing of columns and statements.
+//
+// A Problem has tables, each with what it costs to keep, and demands, each a graph whose ways from Start to Answered are
+// the ways to satisfy it. An arc may read one table and is then to be had only if that is kept. A demand without Needed
+// is there always (a query); one with it only if a table in Needed is kept (a support query). The cost of a choice is what
+// its tables cost to keep and the price of the cheapest way of each demand that is there. That is the location of
+// uncapacitated facilities, with ways in place of single facilities and facilities that raise demands of their own.
+//
+// In order (solve.go):
+//
+//  1. Compile (instance.go): weights into prices, states into topological order, so that a cheapest way is one pass over
+//     the arcs; what no way can use, and tables whose demands no way satisfies, go.
+//  2. A first choice (search.go): ways bought one after the other, then tables dropped, added and exchanged.
+//  3. Dual bounds (dual.go): the conditions "an arc only with its table" and "a demand if its table" are priced
+//     (Lagrange multipliers), which leaves cheapest ways, each by itself. A subgradient method raises the prices' bound.
+//     After every so many steps whatever would lift the bound above the first choice's cost is fixed: arcs fall away,
+//     tables are settled as open or closed; and the prices suggest better choices.
+//  4. What is left falls into parts that have nothing to do with each other (parts.go). Each is branched over
+//     (branch.go), with the same bounds, within a budget counted in arcs looked at.
+//  5. A part that this does not settle goes to the integer program's solver (program.go), with the best choice as its
+//     start.
+//  6. Among the choices of least cost, one with the fewest tables, among those the smallest: the same steps once more
+//     over what is left, for the objective number plus share of size, with the cost held.
+//
+// Nothing is left out but by proof; if the limits strike, the bound says how much better another choice might be. All of
+// it is deterministic while no wall limit is reached.
+//
+// It imports advisor/solve.
+package choice

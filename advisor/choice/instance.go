@@ -1,0 +1,405 @@
+package choice
+
+import (
+	"math"
+	"sort"
+)
+
+// The states of a table during the search.
+const (
+	free int8 = iota
+	open
+	closed
+)
+
+// arc is an Arc of a compiled demand: with its weighted price, and the number of its table among the demand's tables (0:
+// none).
+type arc struct {
+	from, to, table int32
+	depth           int32 // how many arcs over the same table may come before it in a way
+	price           float64
+	origin          int32 // in Demand.Arcs
+}
+
+// demand is a compiled Demand. Its arcs are in an order in which a way's arcs follow each other. A table that a way may
+// use twice (in two roles) has a number, and with it a multiplier, for each depth: of the arcs of one number a way takes
+// at most one.
+type demand struct {
+	number int // in Problem.Demands
+	states int
+	arcs   []arc
+	tables []int32 // by the arcs' table numbers; the first is None
+	needed []int32
+	always bool
+	at     int // of its multipliers: one for each of tables (the first not used), then one for each of needed
+
+	price []float64 // by state: of the cheapest way from Start
+	back  []float64 // by state: to Answered
+	over  []int32   // by state: the last arc of that way
+}
+
+// instance is a compiled Problem, as far as it is not settled yet.
+type instance struct {
+	problem *Problem
+	demands []demand
+	upkeep  []float64
+	size    []float64
+	status  []int8
+	readers [][]place // by table: the demands that can read it
+	needers [][]place // by table: the demands that it raises
+	work    int       // arcs looked at so far
+}
+
+// place is a demand, and the multiplier of one of its tables.
+type place struct{ demand, at int32 }
+
+// compile weighs prices, and orders states and arcs. An error is an *UnsatisfiableError.
+func compile(p *Problem) (*instance, error) {
+	in := &instance{problem: p, status: make([]int8, len(p.Tables))}
+	for n, t := range p.Tables {
+		in.upkeep = append(in.upkeep, t.Upkeep)
+		size := t.Size
+		if t.Free {
+			size = 0
+		}
+		in.size = append(in.size, size)
+		if t.Fixed {
+			in.status[n] = open
+		}
+	}
+	for i := range p.Demands {
+		in.demands = append(in.demands, compileDemand(i, &p.Demands[i]))
+	}
+	if bad := in.compact(); bad >= 0 {
+		return nil, &UnsatisfiableError{in.demands[bad].number}
+	}
+	return in, nil
+}
+
+// compileDemand numbers states so that arcs lead to greater numbers; of arcs between the same states over the same table
+// it keeps the cheapest.
+func compileDemand(number int, d *Demand) demand {
+	out := make([][]int, d.States)
+	in := make([]int, d.States)
+	for i, a := range d.Arcs {
+		out[a.From] = append(out[a.From], i)
+		in[a.To]++
+	}
+	rank := make([]int32, d.States)
+	var queue []int
+	for s := range in {
+		if in[s] == 0 {
+			queue = append(queue, s)
+		}
+	}
+	for next := int32(0); len(queue) > 0; next++ {
+		s := queue[0]
+		queue = queue[1:]
+		rank[s] = next
+		for _, i := range out[s] {
+			if to := d.Arcs[i].To; in[to] > 1 {
+				in[to]--
+			} else {
+				queue = append(queue, to)
+			}
+		}
+	}
+	c := demand{number: number, states: d.States, always: d.Needed == nil}
+	for _, n := range d.Needed {
+		c.needed = append(c.needed, int32(n))
+	}
+	order := make([]int, len(d.Arcs))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(i, j int) bool {
+		a, b := &d.Arcs[order[i]], &d.Arcs[order[j]]
+		if rank[a.From] != rank[b.From] {
+			return rank[a.From] < rank[b.From]
+		}
+		if rank[a.To] != rank[b.To] {
+			return rank[a.To] < rank[b.To]
+		}
+		if a.Table != b.Table {
+			return a.Table < b.Table
+		}
+		return a.Price < b.Price
+	})
+	last := Arc{From: -1}
+	for _, i := range order {
+		a := d.Arcs[i]
+		if a.From == last.From && a.To == last.To && a.Table == last.Table {
+			continue
+		}
+		last = a
+		c.arcs = append(c.arcs, arc{from: int32(a.From), to: int32(a.To), table: int32(a.Table), price: d.Weight * a.Price, origin: int32(i)})
+	}
+	c.deepen()
+	return c
+}
+
+// deepen finds the arcs' depths.
+func (d *demand) deepen() {
+	words := (d.states + 63) / 64
+	reach := make([]uint64, d.states*words) // by state, a set of states
+	for s := range d.states {
+		reach[s*words+s/64] |= 1 << (s % 64)
+	}
+	byTable := map[int32][]int{}
+	for i := len(d.arcs) - 1; i >= 0; i-- {
+		a := &d.arcs[i]
+		from, to := reach[int(a.from)*words:][:words], reach[int(a.to)*words:][:words]
+		for w := range from {
+			from[w] |= to[w]
+		}
+	}
+	for i := range d.arcs {
+		a := &d.arcs[i]
+		if a.table == None {
+			continue
+		}
+		for _, j := range byTable[a.table] {
+			b := &d.arcs[j]
+			if reach[int(b.to)*words+int(a.from)/64]&(1<<(a.from%64)) != 0 {
+				a.depth = max(a.depth, b.depth+1)
+			}
+		}
+		byTable[a.table] = append(byTable[a.table], i)
+	}
+}
+
+// global replaces the arcs' table numbers by those of the problem, local does the reverse and numbers anew.
+func (d *demand) global() {
+	if d.tables == nil {
+		return
+	}
+	for i := range d.arcs {
+		d.arcs[i].table = d.tables[d.arcs[i].table]
+	}
+	d.tables = nil
+}
+
+func (d *demand) local() {
+	type role struct{ table, depth int32 }
+	number := map[role]int32{}
+	d.tables = append(d.tables[:0:0], None)
+	for i := range d.arcs {
+		a := &d.arcs[i]
+		if a.table == None {
+			a.table = 0
+			continue
+		}
+		n, ok := number[role{a.table, a.depth}]
+		if !ok {
+			n = int32(len(d.tables))
+			number[role{a.table, a.depth}] = n
+			d.tables = append(d.tables, a.table)
+		}
+		a.table = n
+	}
+}
+
+// compact leaves out arcs over closed tables and what then leads nowhere, closes tables that raise a demand without a way
+// or that nothing can read, and drops demands that are never there. It returns the number of a demand that can not be
+// satisfied, or -1. Multipliers must be placed anew.
+func (in *instance) compact() int {
+	for i := range in.demands {
+		in.demands[i].global()
+	}
+	for again := true; again; {
+		again = false
+		read := make([]bool, len(in.status))
+		for i := range in.demands {
+			d := &in.demands[i]
+			d.settle(in.status)
+			d.sweep(in.status)
+			if len(d.arcs) == 0 {
+				if d.always {
+					return i
+				}
+				for _, n := range d.needed {
+					in.status[n], again = closed, true
+				}
+				d.needed = nil
+			}
+			for j := range d.arcs {
+				if n := d.arcs[j].table; n != None {
+					read[n] = true
+				}
+			}
+		}
+		for n := range in.status {
+			if in.status[n] == free && !read[n] {
+				in.status[n], again = closed, true
+			}
+		}
+	}
+	kept := in.demands[:0]
+	for _, d := range in.demands {
+		if d.always || len(d.needed) > 0 {
+			kept = append(kept, d)
+		}
+	}
+	in.demands = kept
+	in.index()
+	return -1
+}
+
+// settle drops closed tables from needed, and makes a demand that an open one needs one that is there always.
+func (d *demand) settle(status []int8) {
+	if d.always {
+		return
+	}
+	kept := d.needed[:0]
+	for _, n := range d.needed {
+		switch status[n] {
+		case open:
+			d.always = true
+		case free:
+			kept = append(kept, n)
+		}
+	}
+	d.needed = kept
+	if d.always {
+		d.needed = nil
+	}
+	if !d.always && len(kept) == 0 {
+		d.arcs = nil
+	}
+}
+
+// sweep leaves out arcs over closed tables, and those that are on no way. Tables are those of the problem here.
+func (d *demand) sweep(status []int8) {
+	reached, leads := make([]bool, d.states), make([]bool, d.states)
+	reached[Start], leads[Answered] = true, true
+	for i := range d.arcs {
+		a := &d.arcs[i]
+		if reached[a.from] && (a.table == None || status[a.table] != closed) {
+			reached[a.to] = true
+		}
+	}
+	for i := len(d.arcs) - 1; i >= 0; i-- {
+		a := &d.arcs[i]
+		if leads[a.to] && (a.table == None || status[a.table] != closed) {
+			leads[a.from] = true
+		}
+	}
+	kept := d.arcs[:0]
+	for _, a := range d.arcs {
+		if reached[a.from] && leads[a.to] && (a.table == None || status[a.table] != closed) {
+			if a.table != None && status[a.table] == open {
+				a.table = None // it is there
+			}
+			kept = append(kept, a)
+		}
+	}
+	d.arcs = kept
+	d.dominated()
+}
+
+// dominated leaves out arcs over which every way is dearer than one that needs no table that is to be chosen. No best
+// choice uses them: whatever is kept, that way is there, too.
+func (d *demand) dominated() {
+	to, unaided, back := make([]float64, d.states), make([]float64, d.states), make([]float64, d.states)
+	for i := range to {
+		to[i], unaided[i], back[i] = math.Inf(1), math.Inf(1), math.Inf(1)
+	}
+	to[Start], unaided[Start], back[Answered] = 0, 0, 0
+	for _, a := range d.arcs {
+		to[a.to] = min(to[a.to], to[a.from]+a.price)
+		if a.table == None {
+			unaided[a.to] = min(unaided[a.to], unaided[a.from]+a.price)
+		}
+	}
+	limit := unaided[Answered]
+	if math.IsInf(limit, 1) {
+		return
+	}
+	for i := len(d.arcs) - 1; i >= 0; i-- {
+		a := &d.arcs[i]
+		back[a.from] = min(back[a.from], back[a.to]+a.price)
+	}
+	kept := d.arcs[:0]
+	for _, a := range d.arcs {
+		if to[a.from]+a.price+back[a.to] <= limit+slack(limit) {
+			kept = append(kept, a)
+		}
+	}
+	d.arcs = kept
+}
+
+// slack keeps rounding from leaving out what is as good.
+func slack(v float64) float64 { return 2e-9 * math.Abs(v) }
+
+// index numbers each demand's tables, places multipliers, and lists readers and needers.
+func (in *instance) index() {
+	in.readers = make([][]place, len(in.status))
+	in.needers = make([][]place, len(in.status))
+	at := 0
+	for i := range in.demands {
+		d := &in.demands[i]
+		d.local()
+		d.at = at
+		at += len(d.tables) + len(d.needed)
+		if len(d.price) < d.states {
+			d.price, d.back, d.over = make([]float64, d.states), make([]float64, d.states), make([]int32, d.states)
+		}
+		for j, n := range d.tables[1:] {
+			in.readers[n] = append(in.readers[n], place{int32(i), int32(d.at + 1 + j)})
+		}
+		for j, n := range d.needed {
+			in.needers[n] = append(in.needers[n], place{int32(i), int32(d.at + len(d.tables) + j)})
+		}
+	}
+}
+
+// multipliers is how many there are: those of the demands, and that of the space.
+func (in *instance) multipliers() int {
+	if len(in.demands) == 0 {
+		return 1
+	}
+	d := &in.demands[len(in.demands)-1]
+	return d.at + len(d.tables) + len(d.needed) + 1
+}
+
+// arcs is how many arcs are left.
+func (in *instance) arcs() int {
+	sum := 0
+	for i := range in.demands {
+		sum += len(in.demands[i].arcs)
+	}
+	return sum
+}
+
+// ways finds the cheapest way with what multipliers add to the prices, along arcs whose tables are not closed, and returns
+// its price.
+func (d *demand) ways(u []float64, status []int8) float64 {
+	price := d.price[:d.states]
+	for i := range price {
+		price[i] = math.Inf(1)
+	}
+	price[Start] = 0
+	for i := range d.arcs {
+		a := &d.arcs[i]
+		v := price[a.from] + a.price + u[a.table]
+		if v < price[a.to] && (a.table == 0 || status[d.tables[a.table]] != closed) {
+			price[a.to], d.over[a.to] = v, int32(i)
+		}
+	}
+	return price[Answered]
+}
+
+// backward fills in the prices from each state to Answered.
+func (d *demand) backward(u []float64, status []int8) {
+	back := d.back[:d.states]
+	for i := range back {
+		back[i] = math.Inf(1)
+	}
+	back[Answered] = 0
+	for i := len(d.arcs) - 1; i >= 0; i-- {
+		a := &d.arcs[i]
+		if v := back[a.to] + a.price + u[a.table]; v < back[a.from] && (a.table == 0 || status[d.tables[a.table]] != closed) {
+			back[a.from] = v
+		}
+	}
+}

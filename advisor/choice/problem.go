@@ -1,0 +1,151 @@
+package choice
+
+import (
+	"fmt"
+	"math"
+)
+
+// Problem is a question of which tables to keep.
+type Problem struct {
+	Tables  []Table
+	Demands []Demand
+	Space   float64 // greatest sum of the sizes of kept tables; 0: no limit
+}
+
+// Table is something that may be kept, or must be.
+type Table struct {
+	Name   string
+	Upkeep float64 // what keeping it costs, not negative
+	Size   float64 // what it takes of Problem.Space
+	Fixed  bool    // it must be kept
+	Free   bool    // it takes no space and does not count among the tables: it is there already
+}
+
+// Demand is something to be satisfied by a way through a graph without circles.
+type Demand struct {
+	Name   string
+	Weight float64 // by which prices are multiplied
+	States int
+	Arcs   []Arc
+	Needed []int // the demand is there if one of these tables is kept; nil: always
+}
+
+// Arc leads from one state to another. Ways lead from state Start to state Answered.
+type Arc struct {
+	From, To int
+	Price    float64 // not negative
+	Table    int     // that must be kept; None: no table
+}
+
+// The states that each demand has, and the table of an arc that reads none which is to be chosen.
+const (
+	Start    = 0
+	Answered = 1
+	None     = -1
+)
+
+// UnsatisfiableError says that a demand has no way even if all tables are kept.
+type UnsatisfiableError struct{ Demand int }
+
+func (e *UnsatisfiableError) Error() string {
+	return fmt.Sprintf("choice: demand %d can not be satisfied by any tables", e.Demand)
+}
+
+// SpaceError says that no choice satisfies all demands within Problem.Space.
+type SpaceError struct {
+	Space    float64
+	Smallest float64 // the least space that will do
+	Proven   bool    // Smallest is exact; otherwise it will do, but less may, too
+}
+
+func (e *SpaceError) Error() string {
+	return fmt.Sprintf("choice: no choice fits into a space of %g; %g is needed", e.Space, e.Smallest)
+}
+
+// Cost is what a choice costs; +Inf if it leaves a demand unsatisfied, takes too much space, or does not keep a table
+// that must be.
+func (p *Problem) Cost(open []bool) float64 {
+	sum, size := 0.0, 0.0
+	for n, t := range p.Tables {
+		if t.Fixed && !open[n] {
+			return math.Inf(1)
+		}
+		if open[n] {
+			sum += t.Upkeep
+			if !t.Free {
+				size += t.Size
+			}
+		}
+	}
+	if p.Space > 0 && size > p.Space*(1+1e-12) {
+		return math.Inf(1)
+	}
+	for i := range p.Demands {
+		d := &p.Demands[i]
+		if !d.There(open) {
+			continue
+		}
+		_, price := d.Way(open)
+		if math.IsInf(price, 1) {
+			return price
+		}
+		sum += d.Weight * price
+	}
+	return sum
+}
+
+// There tells whether a demand must be satisfied under a choice.
+func (d *Demand) There(open []bool) bool {
+	if d.Needed == nil {
+		return true
+	}
+	for _, n := range d.Needed {
+		if open[n] {
+			return true
+		}
+	}
+	return false
+}
+
+// Way is the cheapest way under a choice, as numbers of arcs, and its price without the weight; +Inf if there is none.
+func (d *Demand) Way(open []bool) ([]int, float64) {
+	best := make([]float64, d.States)
+	over := make([]int, d.States)
+	for i := range best {
+		best[i] = math.Inf(1)
+	}
+	best[Start] = 0
+	for again := true; again; {
+		again = false
+		for i, a := range d.Arcs {
+			if a.Table != None && !open[a.Table] {
+				continue
+			}
+			if v := best[a.From] + a.Price; v < best[a.To] {
+				best[a.To], over[a.To], again = v, i, true
+			}
+		}
+	}
+	if math.IsInf(best[Answered], 1) {
+		return nil, best[Answered]
+	}
+	var way []int
+	for at := Answered; at != Start; at = d.Arcs[over[at]].From {
+		way = append(way, over[at])
+	}
+	for i, j := 0, len(way)-1; i < j; i, j = i+1, j-1 {
+		way[i], way[j] = way[j], way[i]
+	}
+	return way, best[Answered]
+}
+
+// number counts the tables of a choice, and adds up their sizes.
+func (p *Problem) number(open []bool) (count int, size float64) {
+	for n, t := range p.Tables {
+		if open[n] && !t.Free {
+			count++
+			size += t.Size
+		}
+	}
+	return count, size
+}

@@ -1,0 +1,171 @@
+package choice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/helenus-db/helenus/advisor/solve"
+)
+
+// program is the integer program of an instance (seed 003, figures 8, 9 and 13): a binary column for each free table (the
+// paper's delta_j), which costs its upkeep; for each arc a column, and for a demand that is there only if a table needs
+// it, one for its flow. Flow goes from Start to Answered: 1, or as much as the tables that need it are chosen. What
+// enters a state leaves it; so an arc may follow any that ends where it begins (figure 9: d15 <= d12 + d14), and costs
+// belong to arcs. Of the arcs of a demand that read a table a way takes at most one; so their sum is at most the table's
+// column: the tightest form of delta_ij <= delta_j.
+//
+// With the tables chosen the cheapest flow is a cheapest way in a graph without circles, and some cheapest flow is whole:
+// only the tables need an integer condition.
+type program struct {
+	in      *instance
+	problem *solve.Problem
+	column  []int // by table, -1 if it is not free
+	flows   []int // by demand, -1 if it is there always
+	arcs    []int // by demand: the column of its first arc
+}
+
+func newProgram(in *instance) *program {
+	p := &program{in: in, problem: &solve.Problem{}, column: make([]int, len(in.status))}
+	space := solve.Row{Lower: math.Inf(-1), Upper: 1}
+	for n, s := range in.status {
+		p.column[n] = -1
+		if s == open && in.problem.Space > 0 {
+			space.Upper -= in.size[n] / in.problem.Space
+		}
+		if s != free {
+			continue
+		}
+		p.column[n] = p.add(solve.Column{Name: fmt.Sprintf("table %d %s", n, in.problem.Tables[n].Name), Cost: in.upkeep[n], Upper: 1, Integer: true})
+		if in.problem.Space > 0 && in.size[n] > 0 {
+			space.Terms = append(space.Terms, solve.Term{Column: p.column[n], Coefficient: in.size[n] / in.problem.Space})
+		}
+	}
+	p.row(space)
+	for i := range in.demands {
+		p.demand(i)
+	}
+	return p
+}
+
+func (p *program) add(c solve.Column) int {
+	p.problem.Columns = append(p.problem.Columns, c)
+	return len(p.problem.Columns) - 1
+}
+
+func (p *program) row(r solve.Row) {
+	if len(r.Terms) > 0 {
+		p.problem.Rows = append(p.problem.Rows, r)
+	}
+}
+
+// demand adds the flow of one demand.
+func (p *program) demand(i int) {
+	d := &p.in.demands[i]
+	flow := -1
+	if !d.always {
+		flow = p.add(solve.Column{Name: fmt.Sprintf("flow %d", d.number), Upper: 1})
+		for _, n := range d.needed {
+			p.row(solve.Row{Lower: 0, Upper: math.Inf(1), Terms: []solve.Term{{Column: flow, Coefficient: 1}, {Column: p.column[n], Coefficient: -1}}})
+		}
+	}
+	p.flows = append(p.flows, flow)
+	p.arcs = append(p.arcs, len(p.problem.Columns))
+	states := make([][]solve.Term, d.states)
+	used := make([][]solve.Term, len(d.tables))
+	for _, a := range d.arcs {
+		c := p.add(solve.Column{Cost: a.price, Upper: 1})
+		states[a.from] = append(states[a.from], solve.Term{Column: c, Coefficient: 1})
+		if a.to != Answered {
+			states[a.to] = append(states[a.to], solve.Term{Column: c, Coefficient: -1})
+		}
+		used[a.table] = append(used[a.table], solve.Term{Column: c, Coefficient: 1})
+	}
+	for s, terms := range states {
+		row := solve.Row{Terms: terms}
+		switch {
+		case s == Answered:
+			continue
+		case s == Start && flow >= 0:
+			row.Terms = append(row.Terms, solve.Term{Column: flow, Coefficient: -1})
+		case s == Start:
+			row.Lower, row.Upper = 1, 1
+		}
+		p.row(row)
+	}
+	for j, n := range d.tables[1:] {
+		p.row(solve.Row{Lower: math.Inf(-1), Upper: 0, Terms: append(used[j+1], solve.Term{Column: p.column[n], Coefficient: -1})})
+	}
+}
+
+// start makes a choice the program's first solution.
+func (p *program) start(choice []bool) {
+	values := make([]float64, len(p.problem.Columns))
+	for n, c := range p.column {
+		if c >= 0 && choice[n] {
+			values[c] = 1
+		}
+	}
+	s := newSearch(p.in, 0)
+	s.set(choice)
+	for i := range p.in.demands {
+		d := &p.in.demands[i]
+		if s.there[i] == 0 || math.IsInf(s.cheapest(i), 1) {
+			continue
+		}
+		if p.flows[i] >= 0 {
+			values[p.flows[i]] = 1
+		}
+		for at := int32(Answered); at != Start; at = d.arcs[d.over[at]].from {
+			values[p.arcs[i]+int(d.over[at])] = 1
+		}
+	}
+	p.problem.Start = values
+}
+
+// hold replaces the objective by the given costs of tables, and holds the present one at most at a value. The row is
+// scaled so that the engine's tolerance is far below what counts.
+func (p *program) hold(value float64, costs []float64) {
+	const scale = 1e4
+	for n, s := range p.in.status {
+		if s == open {
+			value -= p.in.upkeep[n]
+		}
+	}
+	row := solve.Row{Name: "cost", Lower: math.Inf(-1), Upper: scale}
+	for i := range p.problem.Columns {
+		c := &p.problem.Columns[i]
+		if c.Cost != 0 && value > 0 {
+			row.Terms = append(row.Terms, solve.Term{Column: i, Coefficient: scale * c.Cost / value})
+		}
+		c.Cost = 0
+	}
+	p.row(row)
+	for n, c := range p.column {
+		if c >= 0 {
+			p.problem.Columns[c].Cost = costs[n]
+		}
+	}
+}
+
+// run hands the program to the solver and returns the choice; nil if there is none. failed is a *solve.WorkerError.
+func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits) (choice []bool, solution *solve.Solution, failed, err error) {
+	solution, err = s.Solve(ctx, p.problem, limits)
+	var worker *solve.WorkerError
+	switch {
+	case errors.As(err, &worker), errors.Is(err, solve.ErrMemory):
+		return nil, nil, err, nil
+	case err != nil && ctx.Err() != nil:
+		return nil, nil, nil, nil // what there is stays
+	case err != nil:
+		return nil, nil, nil, err
+	case solution.Values == nil:
+		return nil, solution, nil, nil
+	}
+	choice = make([]bool, len(p.column))
+	for n, c := range p.column {
+		choice[n] = c >= 0 && solution.Values[c] > 0.5 || p.in.status[n] == open
+	}
+	return choice, solution, nil, nil
+}

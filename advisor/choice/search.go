@@ -1,0 +1,295 @@
+package choice
+
+import (
+	"math"
+	"slices"
+)
+
+// search improves a choice by steps. It keeps, for each demand, its price under the present choice.
+type search struct {
+	in     *instance
+	open   []bool
+	price  []float64 // by demand: of the cheapest way, +Inf if there is none
+	there  []int     // by demand: how many open tables need it, and one if it is there always
+	floor  []float64 // by demand: with all tables
+	zero   []float64 // no multipliers
+	sum    float64   // cost without the demands that have no way
+	lack   int       // demands there that have no way
+	size   float64
+	budget int // of instance.work
+}
+
+func newSearch(in *instance, budget int) *search {
+	s := &search{in: in, open: make([]bool, len(in.status)), price: make([]float64, len(in.demands)), there: make([]int, len(in.demands)), budget: in.work + budget}
+	most := 0
+	for i := range in.demands {
+		d := &in.demands[i]
+		most = max(most, len(d.tables))
+		s.floor = append(s.floor, 0)
+	}
+	s.zero = make([]float64, most)
+	for i := range in.demands {
+		s.floor[i] = in.demands[i].ways(s.zero, in.status)
+	}
+	return s
+}
+
+func (s *search) spent() bool { return s.in.work > s.budget }
+
+// set makes a choice the present one. Tables that must be open are, closed ones are not.
+func (s *search) set(choice []bool) {
+	s.sum, s.lack, s.size = 0, 0, 0
+	for n := range s.open {
+		s.open[n] = s.in.status[n] == open || choice != nil && choice[n] && s.in.status[n] != closed
+		if s.open[n] {
+			s.sum += s.in.upkeep[n]
+			s.size += s.in.size[n]
+		}
+	}
+	for i := range s.in.demands {
+		d := &s.in.demands[i]
+		s.there[i] = 0
+		if d.always {
+			s.there[i] = 1
+		}
+		for _, n := range d.needed {
+			if s.open[n] {
+				s.there[i]++
+			}
+		}
+		s.price[i] = s.cheapest(i)
+		s.count(i, 1)
+	}
+}
+
+// count adds a demand's price to the sum, or takes it away.
+func (s *search) count(i int, sign float64) {
+	switch {
+	case s.there[i] == 0:
+	case math.IsInf(s.price[i], 1):
+		s.lack += int(sign)
+	default:
+		s.sum += sign * s.price[i]
+	}
+}
+
+// total is what the present choice costs.
+func (s *search) total() float64 {
+	if s.lack > 0 || s.in.problem.Space > 0 && s.size > s.in.problem.Space*(1+1e-12) {
+		return math.Inf(1)
+	}
+	return s.sum
+}
+
+func (s *search) cheapest(i int) float64 {
+	d := &s.in.demands[i]
+	s.in.work += len(d.arcs)
+	price := d.price[:d.states]
+	for j := range price {
+		price[j] = math.Inf(1)
+	}
+	price[Start] = 0
+	for j := range d.arcs {
+		a := &d.arcs[j]
+		if v := price[a.from] + a.price; v < price[a.to] && (a.table == 0 || s.open[d.tables[a.table]]) {
+			price[a.to], d.over[a.to] = v, int32(j)
+		}
+	}
+	return price[Answered]
+}
+
+// flip opens or closes a table.
+func (s *search) flip(n int) {
+	sign := 1.0
+	if s.open[n] {
+		sign = -1
+	}
+	s.open[n] = !s.open[n]
+	s.sum += sign * s.in.upkeep[n]
+	s.size += sign * s.in.size[n]
+	for _, r := range s.in.needers[n] {
+		i := int(r.demand)
+		s.count(i, -1)
+		s.there[i] += int(sign)
+		s.count(i, 1)
+	}
+	for _, r := range s.in.readers[n] {
+		i := int(r.demand)
+		s.count(i, -1)
+		s.price[i] = s.cheapest(i)
+		s.count(i, 1)
+	}
+}
+
+// buy opens tables until every demand has a way: for each the cheapest way with the burden of what must be opened for it
+// in the price; m is what a unit of space costs. False: it can not.
+func (s *search) buy(m float64) bool {
+	burden := make([]float64, len(s.open))
+	for n := range burden {
+		burden[n] = s.in.upkeep[n] + m*s.in.size[n]
+	}
+	for i := range s.in.demands {
+		for _, n := range s.in.demands[i].needed {
+			burden[n] += s.floor[i]
+		}
+	}
+	u := make([]float64, len(s.zero))
+	for s.lack > 0 {
+		for i := range s.in.demands {
+			if s.there[i] == 0 || !math.IsInf(s.price[i], 1) {
+				continue
+			}
+			d := &s.in.demands[i]
+			for j, n := range d.tables {
+				u[j] = 0
+				if j > 0 && !s.open[n] {
+					u[j] = burden[n] + 1e-12
+				}
+			}
+			s.in.work += len(d.arcs)
+			if math.IsInf(d.ways(u, s.in.status), 1) {
+				return false
+			}
+			var way []int32
+			for at := int32(Answered); at != Start; {
+				a := &d.arcs[d.over[at]]
+				way = append(way, d.tables[a.table])
+				at = a.from
+			}
+			for _, n := range way {
+				if n != None && !s.open[n] {
+					s.flip(int(n))
+				}
+			}
+		}
+	}
+	return true
+}
+
+// better tells whether a is better than b by more than rounding.
+func better(a, b float64) bool { return a < b && (math.IsInf(b, 1) || a < b-1e-11*math.Abs(b)) }
+
+// descend takes single steps while they help: a table closed; a table opened; a table closed and what lacks bought anew; a
+// table opened and then those closed that it makes useless.
+func (s *search) descend() {
+	total := s.total()
+	for again := true; again && !s.spent(); {
+		again = false
+		for n := range s.open {
+			if s.in.status[n] != free || s.spent() {
+				continue
+			}
+			s.flip(n)
+			if next := s.total(); better(next, total) {
+				total, again = next, true
+				continue
+			}
+			before := append([]bool(nil), s.open...)
+			before[n] = !before[n]
+			if s.open[n] {
+				if len(s.in.readers[n]) > 0 {
+					s.clear(n)
+				}
+			} else if s.lack > 0 {
+				s.in.status[n] = closed
+				s.buy(0)
+				s.in.status[n] = free
+				s.clear(-1)
+			}
+			if next := s.total(); better(next, total) {
+				total, again = next, true
+				continue
+			}
+			s.back(before)
+		}
+	}
+}
+
+// clear closes tables whose closing does no harm, in order; only those that demands which can read n can read, unless n is
+// -1.
+func (s *search) clear(n int) {
+	for _, k := range s.near(n) {
+		if k == n || !s.open[k] || s.in.status[k] != free || s.lack > 0 {
+			continue
+		}
+		before := s.sum
+		roomy := s.in.problem.Space == 0 || s.size <= s.in.problem.Space
+		s.flip(k)
+		if s.lack > 0 || roomy && s.sum > before {
+			s.flip(k)
+		}
+	}
+}
+
+func (s *search) near(n int) []int {
+	var list []int
+	if n < 0 {
+		for k, is := range s.open {
+			if is {
+				list = append(list, k)
+			}
+		}
+		return list
+	}
+	seen := map[int32]bool{}
+	for _, r := range s.in.readers[n] {
+		for _, k := range s.in.demands[r.demand].tables[1:] {
+			if !seen[k] && s.open[k] {
+				seen[k] = true
+				list = append(list, int(k))
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// back returns to a former choice.
+func (s *search) back(choice []bool) {
+	for n := range s.open {
+		if s.open[n] != choice[n] {
+			s.flip(n)
+		}
+	}
+}
+
+// first looks for a choice from several beginnings, the hints among them, and returns the best; nil if it finds none.
+func (in *instance) first(budget int, hints ...[]bool) ([]bool, float64) {
+	var best []bool
+	least := math.Inf(1)
+	try := func(begin []bool, m float64) bool {
+		s := newSearch(in, budget)
+		s.set(begin)
+		if !s.buy(m) {
+			return false
+		}
+		s.clear(-1)
+		if in.problem.Space == 0 || !math.IsInf(s.total(), 1) {
+			s.descend()
+		}
+		if t := s.total(); better(t, least) {
+			least, best = t, append([]bool(nil), s.open...)
+		}
+		return !math.IsInf(s.total(), 1)
+	}
+	for _, h := range hints {
+		try(h, 0)
+	}
+	fits := try(nil, 0)
+	if !fits && in.problem.Space > 0 {
+		// What a unit of space costs is raised until the choice fits.
+		worth := 0.0
+		for i := range in.upkeep {
+			worth = max(worth, in.upkeep[i])
+		}
+		for i := range in.demands {
+			if p := newSearch(in, 0).floor[i]; !math.IsInf(p, 1) {
+				worth = max(worth, p)
+			}
+		}
+		for m, n := max(worth, 1e-12)*1e-3/in.problem.Space, 0; n < 40 && !fits; m, n = m*3, n+1 {
+			fits = try(nil, m)
+		}
+	}
+	return best, least
+}

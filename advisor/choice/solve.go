@@ -1,0 +1,317 @@
+package choice
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/solve"
+)
+
+// Options say how to solve. The zero value: without an integer program's solver, to the end of the branching's budget.
+type Options struct {
+	Solver solve.Solver // for parts that branching does not settle; nil: none
+	Limits solve.Limits // Nodes for the solver; Gap and Wall for the whole
+	Start  []bool       // a choice to begin from; nil: none
+	Ties   bool         // among choices of equal cost, one with the fewest tables, of those the smallest
+	// Branching is how many arcs the branching may look at, 0: 150 million (a third of a second); below 0: none.
+	Branching int
+	// Progress, if set, is told of each better choice and greater bound, from the goroutine that solves.
+	Progress func(Progress)
+}
+
+// Progress is how far a solve has come.
+type Progress struct {
+	Cost    float64 // of the best choice, +Inf if there is none yet
+	Bound   float64
+	Elapsed time.Duration
+}
+
+// Result is what was found.
+type Result struct {
+	Open   []bool // by table
+	Cost   float64
+	Bound  float64 // no choice costs less
+	Proven bool    // Cost is the least
+	Fewest bool    // proven: no choice of this cost has fewer tables, or as many and smaller ones (Options.Ties)
+	// Stopped says what ended the solve before its end: "gap", "nodes", "wall", "cancelled" or "failed"; else empty.
+	Stopped string
+	Failure error  // of the solver, if it failed: a *solve.WorkerError
+	Engine  string // what proved or found it: "dual", "branching", or the solver's name
+	Stats   Stats
+}
+
+// Stats are figures of a solve.
+type Stats struct {
+	Arcs          int // of all demands
+	ArcsLeft      int // after the reduction
+	TablesLeft    int // not settled by it
+	Parts         int
+	Columns, Rows int // of the largest integer program, solved or not
+	Nodes         int // branched
+}
+
+// The reasons of Result.Stopped that are not the solver's.
+const (
+	StoppedCancelled = "cancelled"
+	StoppedFailed    = "failed"
+	StoppedNodes     = "nodes"
+)
+
+const (
+	branching   = 150_000_000
+	firstBudget = 60_000_000
+	rounds      = 12
+	pauseSteps  = 40 // between reductions
+)
+
+// solver is one solve under way.
+type solver struct {
+	ctx     context.Context
+	options Options
+	began   time.Time
+	problem *Problem
+	in      *instance
+	best    []bool
+	known   float64
+	bound   float64
+	result  *Result
+}
+
+// Solve finds a choice of least cost. The error is an *UnsatisfiableError, a *SpaceError, or the context's if it ended
+// before there was any choice.
+func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
+	if o.Limits.Wall > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.Limits.Wall, errWall)
+		defer cancel()
+	}
+	s := &solver{ctx: ctx, options: o, began: time.Now(), problem: p, known: math.Inf(1), bound: math.Inf(-1), result: &Result{Engine: "dual"}}
+	for i := range p.Demands {
+		s.result.Stats.Arcs += len(p.Demands[i].Arcs)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.in, err = compile(p); err != nil {
+		return nil, err
+	}
+	if err := s.run(); err != nil {
+		return nil, err
+	}
+	if s.best == nil {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if p.Space > 0 {
+			return nil, s.tooSmall()
+		}
+		return nil, errNone
+	}
+	return s.finish(), nil
+}
+
+var (
+	errWall = errors.New("choice: the time limit is reached")
+	errNone = errors.New("choice: no choice was found within the limits: allow more nodes or time")
+)
+
+// offer takes a choice if it is better than the best so far.
+func (s *solver) offer(choice []bool) {
+	if choice == nil {
+		return
+	}
+	if c := s.problem.Cost(choice); better(c, s.known) {
+		s.best, s.known = append([]bool(nil), choice...), c
+		s.report()
+	}
+}
+
+func (s *solver) lift(bound float64) {
+	if bound > s.bound {
+		s.bound = bound
+		s.report()
+	}
+}
+
+func (s *solver) report() {
+	if s.options.Progress != nil {
+		s.options.Progress(Progress{s.known, min(s.bound, s.known), time.Since(s.began)})
+	}
+}
+
+// enough tells whether the solve may end: it is proven, the gap is small enough, or the time is over.
+func (s *solver) enough() bool {
+	return s.ctx.Err() != nil || s.closed() || s.gap() <= s.options.Limits.Gap && s.options.Limits.Gap > 0
+}
+
+// closed tells whether the bound has come to the cost.
+func (s *solver) closed() bool {
+	return s.best != nil && s.known-s.bound <= 1e-10*math.Abs(s.known)
+}
+
+func (s *solver) gap() float64 {
+	if s.known <= s.bound {
+		return 0
+	}
+	return (s.known - s.bound) / max(math.Abs(s.known), math.Abs(s.bound))
+}
+
+func (s *solver) run() error {
+	if s.options.Start != nil {
+		s.offer(s.options.Start)
+	}
+	var hints [][]bool
+	if s.best != nil {
+		hints = append(hints, s.best)
+	}
+	found, _ := s.in.first(firstBudget, hints...)
+	s.offer(found)
+	if !s.reduce() {
+		// No choice is as good as the best one: only rounding can say that.
+		s.bound = s.known
+		return nil
+	}
+	s.result.Stats.ArcsLeft = s.in.arcs()
+	for _, t := range s.in.status {
+		if t == free {
+			s.result.Stats.TablesLeft++
+		}
+	}
+	if s.options.Limits.Gap > 0 && s.gap() <= s.options.Limits.Gap {
+		return nil
+	}
+	return s.settle()
+}
+
+// reduce raises the dual bound and leaves out what it shows to be useless. False: nothing is left.
+func (s *solver) reduce() bool {
+	x := newDual(s.in, s.in.status)
+	x.share()
+	idle := 0
+	for range rounds {
+		before := s.bound
+		if !x.ascend(s.ctx, pauseSteps, s.known) {
+			return false
+		}
+		s.lift(x.bound)
+		found, _ := s.in.first(firstBudget/8, x.hint(0.5), x.hint(0.2))
+		s.offer(found)
+		if s.enough() && !s.options.Ties || s.ctx.Err() != nil {
+			return true
+		}
+		limit := s.known + slack(s.known)
+		fixed := x.fix(limit)
+		dropped := x.prune(limit)
+		if (fixed || dropped > 0) && !x.compact() {
+			return false
+		}
+		if s.bound <= before+1e-4*(s.known-before) && !fixed && dropped*50 < s.in.arcs() {
+			if idle++; idle == 2 {
+				break
+			}
+		}
+		if s.closed() {
+			break
+		}
+	}
+	return true
+}
+
+// settle solves the parts that are left.
+func (s *solver) settle() error {
+	parts, settled := s.in.parts()
+	s.result.Stats.Parts = len(parts)
+	least, bound, fewest := settled, settled, true
+	choice := make([]bool, len(s.in.status))
+	for n, t := range s.in.status {
+		choice[n] = t == open
+	}
+	complete := true
+	budget := s.options.Branching
+	if budget == 0 {
+		budget = branching
+	}
+	for _, p := range parts {
+		w := &work{solver: s, in: p.in, budget: max(0, budget/len(parts))}
+		if err := w.run(s.best); err != nil {
+			return err
+		}
+		bound += w.bound
+		fewest = fewest && w.fewest
+		if w.best == nil {
+			complete = false
+			continue
+		}
+		least += w.known
+		for _, n := range p.tables {
+			choice[n] = w.best[n]
+		}
+	}
+	s.lift(min(bound, s.known))
+	if complete {
+		if c := s.problem.Cost(choice); !math.IsInf(c, 1) && c <= s.known+slack(s.known) {
+			s.best, s.known = choice, c
+		}
+		s.result.Fewest = fewest && s.options.Ties
+	}
+	if bound >= least-1e-9*math.Abs(least) && complete {
+		s.bound = max(s.bound, s.known-1e-9*math.Abs(s.known))
+	}
+	return nil
+}
+
+// finish fills in the result.
+func (s *solver) finish() *Result {
+	r := s.result
+	r.Open, r.Cost, r.Bound = s.best, s.known, min(s.bound, s.known)
+	r.Proven = s.known-s.bound <= 2e-9*math.Abs(s.known)
+	if r.Proven {
+		r.Bound = r.Cost
+		r.Stopped = ""
+	} else if r.Stopped == "" {
+		switch {
+		case errors.Is(context.Cause(s.ctx), errWall):
+			r.Stopped = solve.LimitWall
+		case s.ctx.Err() != nil:
+			r.Stopped = StoppedCancelled
+		case r.Failure != nil:
+			r.Stopped = StoppedFailed
+		case s.options.Limits.Gap > 0 && s.gap() <= s.options.Limits.Gap:
+			r.Stopped = solve.LimitGap
+		default:
+			r.Stopped = StoppedNodes
+		}
+	}
+	return r
+}
+
+// tooSmall finds the smallest space that will do.
+func (s *solver) tooSmall() error {
+	r, err := Smallest(s.ctx, s.problem, Options{Solver: s.options.Solver, Limits: s.options.Limits, Branching: s.options.Branching})
+	if err != nil {
+		return err
+	}
+	if r.Cost <= s.problem.Space {
+		return errNone
+	}
+	return &SpaceError{Space: s.problem.Space, Smallest: r.Cost, Proven: r.Proven}
+}
+
+// Smallest finds the choice of the smallest size that satisfies all demands; its size is the result's Cost.
+func Smallest(ctx context.Context, p *Problem, o Options) (*Result, error) {
+	small := &Problem{Tables: append([]Table(nil), p.Tables...), Demands: append([]Demand(nil), p.Demands...)}
+	for n := range small.Tables {
+		t := &small.Tables[n]
+		t.Upkeep = t.Size
+		if t.Free {
+			t.Upkeep = 0
+		}
+	}
+	for i := range small.Demands {
+		small.Demands[i].Weight = 0
+	}
+	return Solve(ctx, small, o)
+}

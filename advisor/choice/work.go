@@ -1,0 +1,227 @@
+package choice
+
+import (
+	"math"
+
+	"github.com/helenus-db/helenus/advisor/solve"
+)
+
+// work is what is done about one part.
+type work struct {
+	*solver
+	in     *instance
+	budget int
+
+	best   []bool // nil: none was found
+	known  float64
+	bound  float64
+	fewest bool
+}
+
+// run finds the part's cheapest choice, from that of the whole on, then the one with the fewest tables.
+func (w *work) run(whole []bool) error {
+	first, cost := w.in.first(firstBudget/8, whole)
+	w.best, w.known = first, cost
+	x := newDual(w.in, append([]int8(nil), w.in.status...))
+	x.share()
+	if !x.ascend(w.ctx, rootSteps, w.known) {
+		w.bound = w.known // nothing else is left
+		return nil
+	}
+	w.bound = x.bound
+	if w.bound < strictly(w.known, w.options.Limits.Gap) && w.ctx.Err() == nil {
+		if err := w.search(x); err != nil {
+			return err
+		}
+	}
+	if w.best == nil || !w.options.Ties || w.bound < w.known-1e-9*math.Abs(w.known) || w.ctx.Err() != nil {
+		return nil
+	}
+	return w.ties(x)
+}
+
+// search branches, then asks the solver.
+func (w *work) search(x *dual) error {
+	if w.budget > 0 {
+		b := &branch{ctx: w.ctx, in: w.in, best: w.best, known: w.known, gap: w.options.Limits.Gap, budget: w.in.work + w.budget}
+		b.limit = strictly(w.known, b.gap)
+		done := b.run(x)
+		w.best, w.known = b.best, b.known
+		w.result.Stats.Nodes += b.nodes
+		w.bound = max(w.bound, min(b.left, w.known))
+		if done {
+			w.result.Engine = "branching"
+			if w.bound = max(w.bound, b.limit); b.gap == 0 {
+				w.bound = w.known
+			}
+			return nil
+		}
+		if w.ctx.Err() != nil {
+			return nil
+		}
+	}
+	p := newProgram(w.in)
+	w.result.Stats.Columns = max(w.result.Stats.Columns, len(p.problem.Columns))
+	w.result.Stats.Rows = max(w.result.Stats.Rows, len(p.problem.Rows))
+	if w.options.Solver == nil {
+		return nil
+	}
+	if w.best != nil {
+		p.start(w.best)
+	}
+	choice, solution, failed, err := p.run(w.ctx, w.options.Solver, w.limits())
+	if err != nil {
+		return err
+	}
+	if failed != nil {
+		w.result.Failure = failed
+		return nil
+	}
+	if solution == nil {
+		return nil
+	}
+	w.result.Engine = solution.Engine
+	if choice != nil {
+		s := newSearch(w.in, 0)
+		s.set(choice)
+		if t := s.total(); better(t, w.known) {
+			w.best, w.known = choice, t
+		}
+	}
+	switch {
+	case solution.Status == solve.Optimal, solution.Status == solve.Infeasible && w.best == nil:
+		w.bound = w.known
+	case !math.IsInf(solution.Bound, 0) && solution.Status != solve.Unproven:
+		w.bound = max(w.bound, min(solution.Bound, w.known))
+	}
+	if solution.Status == solve.Stopped {
+		w.result.Stopped = solution.Limit
+	}
+	return nil
+}
+
+// limits are those of the whole; the wall is the context's.
+func (w *work) limits() solve.Limits {
+	return solve.Limits{Nodes: w.options.Limits.Nodes, Gap: w.options.Limits.Gap}
+}
+
+// ties looks for the fewest tables, then the smallest, among the choices of the least cost. Both are one objective: sizes
+// are shares of their sum, which together count less than one table. With the cost held by a multiplier it is the same
+// problem again (a bound for any multiplier), so the same steps apply.
+func (w *work) ties(x *dual) error {
+	w.fewest = true
+	limit := w.known + 1e-9*math.Abs(w.known)
+	fixed := x.fix(limit)
+	if dropped := x.prune(limit); (fixed || dropped > 0) && !x.compact() {
+		return nil
+	}
+	costs := make([]float64, len(w.in.status))
+	sum := 1.0
+	for n, s := range w.in.status {
+		if s == free {
+			sum += w.in.size[n]
+		}
+	}
+	any := false
+	for n, s := range w.in.status {
+		if s == free && !w.problem.Tables[n].Free {
+			costs[n] = 1 + w.in.size[n]/sum
+			any = true
+		}
+	}
+	if !any {
+		return nil
+	}
+	price := func(choice []bool) float64 {
+		t := 0.0
+		for n, is := range choice {
+			if is && w.in.status[n] == free {
+				t += costs[n]
+			}
+		}
+		return t
+	}
+	within := func(choice []bool) bool {
+		s := newSearch(w.in, 0)
+		s.set(choice)
+		return s.total() <= limit
+	}
+	if w.budget > 0 {
+		b := w.tieBranch(costs, price, within)
+		y := newDual(b.in, append([]int8(nil), b.in.status...))
+		copy(y.lambda, x.lambda)
+		for i := range y.lambda {
+			y.lambda[i] *= b.factor
+		}
+		if !y.ascend(w.ctx, rootSteps, b.known) || b.branch.run(y) {
+			w.takeTie(b.best)
+			return nil
+		}
+		w.takeTie(b.best)
+	}
+	w.fewest = false
+	if w.options.Solver == nil || w.ctx.Err() != nil {
+		return nil
+	}
+	p := newProgram(w.in)
+	p.start(w.best)
+	p.hold(limit, costs)
+	choice, solution, _, err := p.run(w.ctx, w.options.Solver, solve.Limits{Nodes: tieNodes})
+	if err != nil {
+		return err
+	}
+	if choice != nil && within(choice) && price(choice) < price(w.best)-1e-12 {
+		w.takeTie(choice)
+	}
+	w.fewest = solution != nil && solution.Status == solve.Optimal
+	return nil
+}
+
+// tieNodes bounds the second solve: it only chooses among choices of equal cost.
+const tieNodes = 1000
+
+func (w *work) takeTie(choice []bool) {
+	if choice == nil {
+		return
+	}
+	s := newSearch(w.in, 0)
+	s.set(choice)
+	w.best, w.known = append([]bool(nil), s.open...), s.total()
+}
+
+// tieBranch is a branch for the tie's objective.
+type tieBranch struct {
+	branch
+	factor float64
+}
+
+// tieBranch prices the cost in: objective + factor (cost - least cost).
+func (w *work) tieBranch(costs []float64, price func([]bool) float64, within func([]bool) bool) *tieBranch {
+	most := 0.0
+	for _, c := range costs {
+		most += c
+	}
+	factor := 1.0
+	if w.known > 0 {
+		factor = 1000 / w.known
+	}
+	in := &instance{problem: w.in.problem, size: w.in.size, status: append([]int8(nil), w.in.status...), readers: w.in.readers, needers: w.in.needers}
+	for n, u := range w.in.upkeep {
+		in.upkeep = append(in.upkeep, factor*u+costs[n])
+	}
+	for i := range w.in.demands {
+		d := w.in.demands[i]
+		d.arcs = append([]arc(nil), d.arcs...)
+		for j := range d.arcs {
+			d.arcs[j].price *= factor
+		}
+		d.price, d.back, d.over = make([]float64, d.states), make([]float64, d.states), make([]int32, d.states)
+		in.demands = append(in.demands, d)
+	}
+	b := &tieBranch{factor: factor}
+	b.branch = branch{ctx: w.ctx, in: in, accept: within, best: w.best, budget: w.budget}
+	// What best costs, with the greatest cost that counts as least: a branch that comes to that is of no use.
+	b.known = price(w.best) + factor*(w.known+1e-9*math.Abs(w.known))
+	b.limit = b.known - 1e-7
+	return b
+}
