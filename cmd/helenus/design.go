@@ -99,7 +99,7 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 		}
 	}
 	if f.model != "" {
-		if o.Cost, err = cost.Named(f.model); err != nil {
+		if o.Cost, err = cost.ByName(f.model); err != nil {
 			return nil, o, fmt.Errorf("--cost: %w", err)
 		}
 	}
