@@ -87,11 +87,13 @@ func table(st cql.Statement) (cql.TableRef, bool) {
 	return cql.TableRef{}, false
 }
 
-// changes returns the columns that tell a write's row, and those that it sets. What is added to what was there (a counter, a
+// changes returns the columns that tell a statement's rows, by =, and those that it sets. What is added to what was there (a counter, a
 // list) is not set.
 func changes(st cql.Statement) (key, sets []string) {
 	var where []cql.Relation
 	switch s := st.(type) {
+	case *cql.Select:
+		where = s.Where
 	case *cql.Insert:
 		return nil, slices.Clone(s.Columns)
 	case *cql.Update:

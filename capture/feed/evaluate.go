@@ -34,6 +34,7 @@ type parameter struct {
 	fresh        bool      // feeds is what the observations say
 	bound        bool      // since Wanting was asked last
 	feeds        []Feed
+	echoes       []Feed
 }
 
 type counted struct {
@@ -275,30 +276,37 @@ func (o *observation) within(s source, edge uint32) bool {
 	return ok
 }
 
-// feeds evaluates every variable that was bound since it was evaluated last.
-func (m *Miner) feeds() []Feed {
-	var out []Feed
+// find evaluates every variable that was bound since it was evaluated last.
+func (m *Miner) find() (feeds, echoes []Feed) {
 	for at, p := range m.parameters {
 		if !p.fresh {
-			p.fresh, p.feeds = true, m.evaluate(at, p)
+			m.evaluate(at, p)
 		}
-		out = append(out, p.feeds...)
+		feeds, echoes = append(feeds, p.feeds...), append(echoes, p.echoes...)
 	}
-	sortFeeds(out)
-	return out
+	sortFeeds(feeds)
+	return feeds, settled(echoes, feeds)
 }
 
-func (m *Miner) evaluate(at source, p *parameter) []Feed {
+func (m *Miner) evaluate(at source, p *parameter) {
+	p.fresh, p.feeds, p.echoes = true, nil, nil
 	if p.constant() {
-		return nil
+		return
 	}
-	var out []Feed
-	for _, f := range explain(p.ordered()) {
-		if !f.source.echo() {
-			out = append(out, m.describe(f, at, p))
+	observations := p.ordered()
+	found := explain(observations)
+	for _, f := range found {
+		if f.source.echo() {
+			continue
 		}
+		feed := m.describe(f, at, p)
+		m.usage(&feed, f, observations)
+		if feed.Change = m.change(f, at, observations); feed.Change != nil {
+			feed.Race = !m.statements[at.statement()].statement.Conditional
+		}
+		p.feeds = append(p.feeds, feed)
 	}
-	return out
+	p.echoes = m.echoes(at, p, observations, found)
 }
 
 // describe makes a Feed of a finding.
@@ -311,9 +319,12 @@ func (m *Miner) describe(f finding, at source, p *parameter) Feed {
 		SupportRead: consumer.statement.Write,
 		Confidence:  lowerBound(f.hits-f.decoys, f.hits),
 	}
-	if cs := producer.statement.Results; f.source.index() < len(cs) {
-		c := cs[f.source.index()]
-		feed.From.Keyspace, feed.From.Table, feed.From.Column = c.Keyspace, c.Table, c.Name
+	cs, i := producer.statement.Results, f.source.index()
+	if feed.From.Bound = f.source.echo(); feed.From.Bound {
+		cs, i = producer.statement.Variables, trace.Variable(producer.statement, i)
+	}
+	if i >= 0 && i < len(cs) {
+		feed.From.Keyspace, feed.From.Table, feed.From.Column = cs[i].Keyspace, cs[i].Table, trace.ColumnOf(cs[i].Name)
 	}
 	v := trace.Variable(consumer.statement, at.index())
 	if v >= 0 {
@@ -321,7 +332,7 @@ func (m *Miner) describe(f finding, at source, p *parameter) Feed {
 		feed.To.Keyspace, feed.To.Table, feed.To.Column = c.Keyspace, c.Table, trace.ColumnOf(c.Name)
 	}
 	use(&feed, f)
-	if paging(&feed, consumer.statement, v) {
+	if !feed.From.Bound && paging(&feed, consumer.statement, v) {
 		feed.Shape = Pagination
 	}
 	return feed

@@ -18,12 +18,27 @@
 //	          thresholds, in the whole and in both halves of the time; drop the observations it explains from alive
 //	  the result columns chosen are feeds; the echoes chosen are only explanations ("was known before")
 //
+// D3 then says of each finding what the application does there, by the latest answers of the producer, which are remembered for it
+// (answers.go): which rows of an answer are followed (usage.go: all, the first ones, those that a column chooses, some), and which echoes mean
+// something (echo.go):
+//
+//	check              the producer has at most one row, nothing of it is bound elsewhere, and the consumer follows at least five times as
+//	                   often when there was one as when there was none, or the other way round (six standard deviations); both must occur
+//	read-modify-write  the consumer writes to the very row that the producer read (every column of its key agrees, nine times of ten)
+//	                   and sets columns that were read, mostly to other values; not what is added to (counters, lists)
+//
+// Without IF in the consumer either is a race: what was read may have changed by the time of the write.
+//
 // Where the link is thin: the false-discovery run of decoys against decoys is made by the tests only; what is inside of user-defined
-// types, tuples and maps is not looked at; feeds between two processes are not seen.
+// types, tuples and maps is not looked at; feeds between two processes are not seen. Of columns whose values are not compared (float, double,
+// decimal, boolean, blob) a write is believed to change them. A row that is always there, or never, tells no check. An echo is searched for
+// within the second that provenance lasts: who saves a form a minute after it was read is not seen to. Of an INSERT the key is believed to be what the
+// producer's WHERE names, if it never found a second row.
 package feed
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -38,18 +53,24 @@ const (
 	InList     Shape = "in-list"    // several values in one bound list
 	Single     Shape = "single"     // one value, one execution
 	Pagination Shape = "pagination" // same table, range on the fed column: one query read on, not a join
+
+	// Shapes of echoes.
+	Check           Shape = "check"             // whether the producer found a row decides whether the consumer follows
+	ReadModifyWrite Shape = "read-modify-write" // the consumer changes the row that the producer read
 )
 
-// End is one end of a feed: a result column of the producer or a bind variable of the consumer.
+// End is one end of a feed: a result column of the producer or a bind variable of the consumer. An echo has two bind variables.
 type End struct {
 	Fingerprint string `json:"fingerprint"`
 	Index       int    `json:"index"` // of the result column or bind variable, from 0; the variables of IN (?, ?, ?) are one
 	Keyspace    string `json:"keyspace"`
 	Table       string `json:"table"`
-	Column      string `json:"column"` // for a bound list the column's own name, not Cassandra's in(column)
+	Column      string `json:"column"`          // for a bound list the column's own name, not Cassandra's in(column)
+	Bound       bool   `json:"bound,omitempty"` // of From: it is a bind variable
 }
 
-// Feed is one accepted feed, with its evidence. All counts are of sampled exchanges.
+// Feed is one accepted feed, or echo, with its evidence. All counts are of sampled exchanges. An echo is two statements that are
+// asked for the same value, the second after the first was answered, because of what the first found; it is no join.
 type Feed struct {
 	From End `json:"from"`
 	To   End `json:"to"`
@@ -65,9 +86,21 @@ type Feed struct {
 	LagP50 float64 `json:"lag_p50"` // microseconds from the producer's answer to the consumer's request
 	LagP99 float64 `json:"lag_p99"`
 
-	Shape       Shape   `json:"shape"`
-	SupportRead bool    `json:"support_read,omitempty"` // the consumer is a write: the producer's read serves it
-	Confidence  float64 `json:"confidence"`             // 0..1: lower 95 % bound of the share of hits that are no coincidence
+	Shape       Shape `json:"shape"`
+	SupportRead bool  `json:"support_read,omitempty"` // the consumer is a write: the producer's read serves it
+
+	// Which rows of an answer are followed, of answers that are at all; empty if that is not known, and for echoes.
+	Use          Use     `json:"use,omitempty"`
+	By           string  `json:"by,omitempty"`            // the producer's column that tells which, if Use is UseBy
+	RowsFollowed float64 `json:"rows_followed,omitempty"` // share of the different values, of the first 32 rows, 0..1
+	Repeated     float64 `json:"repeated,omitempty"`      // share of the consumer's executions that ask for what was fetched for the same answer already, 0..1
+
+	Outcome *Outcome `json:"outcome,omitempty"` // of a check
+	Change  *Change  `json:"change,omitempty"`  // the consumer changes the very row that was read
+	// Race: the consumer writes to what was read without IF, so what was read may not be so any more.
+	Race bool `json:"race,omitempty"`
+
+	Confidence float64 `json:"confidence"` // 0..1: lower 95 % bound of the share of hits that are no coincidence
 
 	Last   time.Time `json:"last,omitzero"` // when it was last seen; kept by who knows what time it is
 	LastAt int64     `json:"-"`             // the same on the clock of the executions
@@ -103,7 +136,20 @@ func Merge(a, b []Feed) []Feed {
 func (f *Feed) compare(g *Feed) int {
 	return cmp.Or(f.Last.Compare(g.Last), cmp.Compare(f.Executions, g.Executions), cmp.Compare(f.Hits, g.Hits), cmp.Compare(g.Decoys, f.Decoys),
 		cmp.Compare(f.Producers, g.Producers), cmp.Compare(f.Followed, g.Followed), cmp.Compare(f.PerExecution, g.PerExecution),
-		cmp.Compare(f.LagP50, g.LagP50), cmp.Compare(f.LagP99, g.LagP99), cmp.Compare(f.Shape, g.Shape))
+		cmp.Compare(f.LagP50, g.LagP50), cmp.Compare(f.LagP99, g.LagP99), cmp.Compare(f.Shape, g.Shape),
+		cmp.Compare(f.RowsFollowed, g.RowsFollowed), cmp.Compare(f.Repeated, g.Repeated), cmp.Compare(f.details(), g.details()))
+}
+
+// details is the rest of a finding, to compare it by.
+func (f *Feed) details() string {
+	out := fmt.Sprint(f.Use, f.By, f.Race)
+	if f.Outcome != nil {
+		out += fmt.Sprint(*f.Outcome)
+	}
+	if f.Change != nil {
+		out += fmt.Sprint(*f.Change)
+	}
+	return out
 }
 
 // Since returns the feeds that were seen at a time or after it.
@@ -119,7 +165,7 @@ func Since(feeds []Feed, oldest time.Time) []Feed {
 
 func sortFeeds(feeds []Feed) {
 	end := func(a, b *End) int {
-		return cmp.Or(cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Index, b.Index))
+		return cmp.Or(cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Index, b.Index), compareBool(a.Bound, b.Bound))
 	}
 	rest := func(a, b *End) int {
 		return cmp.Or(cmp.Compare(a.Keyspace, b.Keyspace), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
@@ -127,4 +173,14 @@ func sortFeeds(feeds []Feed) {
 	slices.SortStableFunc(feeds, func(a, b Feed) int {
 		return cmp.Or(end(&a.From, &b.From), end(&a.To, &b.To), rest(&a.From, &b.From), rest(&a.To, &b.To))
 	})
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }

@@ -191,12 +191,27 @@ func TestRetriesAreLeftOut(t *testing.T) {
 	st := &trace.Statement{Fingerprint: "a", Variables: []proxy.Column{col("t", "a", true, tInt)}}
 	c := &proxy.Client{Address: "h:1"}
 	say := func(ms int64, v byte) said {
-		return said{proxy.Exchange{Client: c, Start: ms * 1e6, End: ms*1e6 + 1e6, Values: []proxy.Value{{Bytes: []byte{0, 0, 0, v}}}}, st}
+		return said{proxy.Exchange{Client: c, Start: ms * 1e6, End: ms*1e6 + 15e6, Values: []proxy.Value{{Bytes: []byte{0, 0, 0, v}}}}, st}
 	}
-	m := mine([]said{say(0, 1), say(10, 1), say(20, 2), say(200, 1)}, nil)
-	m.Feeds()
-	if s := m.Statistics(); s.Duplicates != 1 || s.Parameters != 1 {
-		t.Errorf("%+v", s)
+	fail := func(s said) said {
+		s.x.Failed = true
+		return s
+	}
+	for _, test := range []struct {
+		name       string
+		said       []said
+		duplicates uint64
+	}{
+		{"while the first is under way", []said{say(0, 1), say(10, 1), say(20, 2), say(200, 1)}, 1},
+		{"after the first was answered the application wants it again", []said{say(0, 1), say(20, 1)}, 0},
+		{"after the first failed", []said{fail(say(0, 1)), say(20, 1), say(40, 1)}, 1},
+		{"long after the first failed", []said{fail(say(0, 1)), say(60, 1)}, 0},
+	} {
+		m := mine(test.said, nil)
+		m.Feeds()
+		if s := m.Statistics(); s.Duplicates != test.duplicates || s.Parameters != 1 {
+			t.Errorf("%s: %+v", test.name, s)
+		}
 	}
 }
 

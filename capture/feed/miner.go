@@ -29,7 +29,7 @@ const (
 const (
 	second      = int64(time.Second)
 	reordering  = int64(250 * time.Millisecond) // how long an event waits for earlier ones
-	duplication = int64(50 * time.Millisecond)  // the same request again within this time is a retry
+	duplication = int64(50 * time.Millisecond)  // the same request again within this time is a retry, if the first had no answer yet
 )
 
 // Miner looks for feeds in executions. It is for one goroutine. Its memory is bounded: a few megabytes for one application,
@@ -40,6 +40,7 @@ type Miner struct {
 	statements []known
 	processes  map[uint64]*memory
 	parameters map[source]*parameter
+	answers    map[uint32]*answers // by statement
 	pending    events
 	newest     int64
 	order      uint64
@@ -53,7 +54,7 @@ type Miner struct {
 func New(o Options) *Miner {
 	return &Miner{
 		random: rand.New(rand.NewPCG(o.Seed, 1)), duplicates: o.Duplicates, numbers: map[string]uint32{},
-		processes: map[uint64]*memory{}, parameters: map[source]*parameter{}, same: map[tagged]bool{},
+		processes: map[uint64]*memory{}, parameters: map[source]*parameter{}, answers: map[uint32]*answers{}, same: map[tagged]bool{},
 	}
 }
 
@@ -79,10 +80,16 @@ func (m *Miner) Wanting() (n int) {
 // Feeds returns the feeds found so far, sorted. It takes time in proportion to the observations of the variables that
 // were bound since it was asked last: milliseconds to a few tenths of a second.
 func (m *Miner) Feeds() []Feed {
+	feeds, _ := m.Find()
+	return feeds
+}
+
+// Find is Feeds, with the echoes that mean something: checks and read-modify-writes.
+func (m *Miner) Find() (feeds, echoes []Feed) {
 	for len(m.pending) > 0 {
 		m.next()
 	}
-	return m.feeds()
+	return m.find()
 }
 
 // tagged is a value with the index of its column or variable.
@@ -98,6 +105,7 @@ type execution struct {
 	uses    int    // events that are still to come
 	fp      uint32 // index into Miner.statements
 	seq     uint32 // number of this execution of the statement
+	failed  bool
 	binds   []tagged
 	cells   []tagged
 }
@@ -180,7 +188,8 @@ func (m *Miner) Add(x *trace.Execution) {
 			e.binds = append(e.binds, tagged{int(v.Index), v.Hash})
 		}
 	}
-	e.cells = m.unique(e.cells, x.Cells)
+	e.cells, e.failed = m.unique(e.cells, x.Cells), x.Failed
+	m.keep(fp, e, x)
 	m.add(e)
 }
 

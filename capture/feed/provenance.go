@@ -66,14 +66,18 @@ type memory struct {
 	last          int64
 	turned        int64
 	young, old    map[uint64]*trail
-	asked, asked0 map[uint64]int64 // hash of a request -> when it was made
+	asked, asked0 map[uint64]request // by the request's hash
 	reservoirs    map[source]*reservoir
 }
+
+// request is when a request was made, and until when the same one is a retry or a speculative execution of it: until it was answered,
+// or for a while if it failed. After that the application wants the same again.
+type request struct{ at, until int64 }
 
 func newMemory() *memory {
 	return &memory{
 		young: map[uint64]*trail{}, old: map[uint64]*trail{},
-		asked: map[uint64]int64{}, asked0: map[uint64]int64{},
+		asked: map[uint64]request{}, asked0: map[uint64]request{},
 		reservoirs: map[source]*reservoir{},
 	}
 }
@@ -81,7 +85,7 @@ func newMemory() *memory {
 func (m *memory) turn(now int64) {
 	if now-m.turned > second || len(m.young) >= maxValues || len(m.asked) >= maxValues {
 		m.old, m.young = m.young, map[uint64]*trail{}
-		m.asked0, m.asked = m.asked, map[uint64]int64{}
+		m.asked0, m.asked = m.asked, map[uint64]request{}
 		m.turned = now
 	}
 }
@@ -133,8 +137,12 @@ func (m *memory) again(e *execution) bool {
 	if !ok {
 		before, ok = m.asked0[h]
 	}
-	m.asked[h] = e.t0
-	return ok && e.t0-before < duplication && e.t0 >= before
+	until := e.t0 + duplication
+	if !e.failed {
+		until = min(until, e.t1)
+	}
+	m.asked[h] = request{e.t0, until}
+	return ok && e.t0 >= before.at && e.t0 < before.until
 }
 
 // asked makes the observations of a request, then enters its values.

@@ -315,7 +315,7 @@ func (s *site) run(threads, statements int, think time.Duration) []said {
 
 // hashed does what capture/window does with an exchange, short of everything that is not needed here.
 func hashed(h *value.Hasher, x *proxy.Exchange, st *trace.Statement) *trace.Execution {
-	e := &trace.Execution{Statement: st, Start: x.Start, End: x.End, Process: uint64(len(x.Client.Address))}
+	e := &trace.Execution{Statement: st, Start: x.Start, End: x.End, Process: uint64(len(x.Client.Address)), Rows: x.Rows, Failed: x.Failed}
 	places := trace.Places(st)
 	for i, v := range x.Values {
 		h.Each(&st.Variables[i].Type, v.Bytes, func(v value.Value) {
@@ -324,6 +324,9 @@ func hashed(h *value.Hasher, x *proxy.Exchange, st *trace.Statement) *trace.Exec
 		})
 	}
 	value.Rows(x.Response, st.Results, func(row, c int, cell []byte) {
+		if cell == nil {
+			e.Cells = append(e.Cells, value.Value{Index: uint16(c), Row: uint16(row), Null: true})
+		}
 		h.Each(&st.Results[c].Type, cell, func(v value.Value) {
 			v.Index, v.Row = uint16(c), uint16(row)
 			e.Cells = append(e.Cells, v)

@@ -32,7 +32,7 @@ type Statement struct {
 	PartitionKey []int
 	// Shape is how the statement restricts its rows: "user_id =, added_date <". No value is in it.
 	Shape string
-	// Key lists the columns that a write's WHERE compares by =, and Sets those that it sets to one value, whatever was there; of an
+	// Key lists the columns that WHERE compares by =, and Sets those that a write sets to one value, whatever was there; of an
 	// INSERT Key is empty, and Sets has its key too. Conditional: with IF. Limited: a read with LIMIT.
 	Key         []string `json:",omitempty"`
 	Sets        []string `json:",omitempty"`
