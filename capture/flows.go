@@ -7,7 +7,8 @@ import (
 	"github.com/helenus-db/helenus/capture/feed"
 )
 
-// Flow is a join that the application does by hand: a feed, with what its two statements say.
+// Flow is a join that the application does by hand: a feed, with what its two statements say. It may be an echo too (From.Bound): two
+// statements about the same row, the second because of what the first found.
 type Flow struct {
 	feed.Feed
 	ID       string `json:"id"` // stays the same as long as the statements do
@@ -18,18 +19,18 @@ type Flow struct {
 	ToCalls   uint64 `json:"to_calls"`
 	// Chain: the consumer's answer feeds another statement.
 	Chain bool `json:"chain,omitempty"`
-	// Saved is an estimate of how many executions of the consumer a join in one statement would spare: those that are fed.
+	// Saved is an estimate of how many executions of the consumer a join in one statement would spare: those that are fed. 0 for echoes.
 	Saved float64 `json:"saved"`
 }
 
-// Flows returns the snapshot's feeds as flows, the most executions to be saved first.
+// Flows returns the snapshot's feeds and echoes as flows, the most executions to be saved first, echoes last.
 func (s *Snapshot) Flows() []Flow {
 	out := []Flow{}
 	produces := map[string]bool{}
 	for i := range s.Feeds {
 		produces[s.Feeds[i].From.Fingerprint] = true
 	}
-	for _, f := range s.Feeds {
+	for _, f := range slices.Concat(s.Feeds, s.Echoes) {
 		one := Flow{Feed: f, ID: flowID(&f), Chain: produces[f.To.Fingerprint]}
 		if from := s.Statement(f.From.Fingerprint); from != nil {
 			one.FromText, one.FromCalls = from.Text, from.Count
@@ -37,12 +38,20 @@ func (s *Snapshot) Flows() []Flow {
 		if to := s.Statement(f.To.Fingerprint); to != nil {
 			one.ToText, one.ToCalls = to.Text, to.Count
 		}
-		if f.Executions > 0 && f.Shape != feed.Pagination {
+		if f.Executions > 0 && f.Shape != feed.Pagination && !f.From.Bound {
 			one.Saved = float64(one.ToCalls) * float64(max(f.Hits-f.Decoys, 0)) / float64(f.Executions)
 		}
 		out = append(out, one)
 	}
-	slices.SortStableFunc(out, func(a, b Flow) int { return cmp.Compare(b.Saved, a.Saved) })
+	slices.SortStableFunc(out, func(a, b Flow) int {
+		if a.From.Bound != b.From.Bound {
+			if a.From.Bound {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(b.Saved, a.Saved)
+	})
 	return out
 }
 
@@ -54,6 +63,9 @@ func flowID(f *feed.Feed) string {
 			h = (h ^ uint64(part[i])) * 1099511628211
 		}
 		h = (h ^ 0xFF) * 1099511628211
+	}
+	if f.From.Bound {
+		h = (h ^ 0xFE) * 1099511628211
 	}
 	const digits = "0123456789abcdef"
 	id := []byte("f-00000000")

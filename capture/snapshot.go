@@ -24,7 +24,9 @@ type Snapshot struct {
 	Unknown    Statement   `json:"unknown"`    // requests of which it is not known what they say
 	Feeds      []feed.Feed `json:"feeds,omitempty"`
 
-	// What else was learnt from values. Profiles are without hashes once they are read from a history.
+	// What else was learnt from values: reads that are done to see whether a row is there, or to change it; writes that go together. Profiles are without
+	// hashes once they are read from a history.
+	Echoes   []feed.Feed       `json:"echoes,omitempty"`
 	Bursts   []burst.Pair      `json:"bursts,omitempty"`
 	Profiles *profile.Document `json:"profiles,omitempty"`
 }
@@ -66,7 +68,7 @@ func (s *Snapshot) Since(earlier *Snapshot) *Snapshot {
 		return s
 	}
 	out := &Snapshot{From: earlier.To, To: s.To, Statements: []Statement{}, Other: s.Other, Unknown: s.Unknown,
-		Feeds: s.Feeds, Bursts: s.Bursts, Profiles: s.Profiles}
+		Feeds: s.Feeds, Echoes: s.Echoes, Bursts: s.Bursts, Profiles: s.Profiles}
 	out.Unknown.combine(&earlier.Unknown, minus, histogram.Distribution.Minus)
 	forgotten := earlier.Other
 	for _, b := range s.Statements {
@@ -123,6 +125,7 @@ func (s *Snapshot) Merge(o *Snapshot) *Snapshot {
 		early, late = late, early
 	}
 	out.Feeds, out.Bursts = feed.Merge(early.Feeds, late.Feeds), burst.Merge(early.Bursts, late.Bursts)
+	out.Echoes = feed.Merge(early.Echoes, late.Echoes)
 	if early.Profiles != nil || late.Profiles != nil {
 		out.Profiles = early.Profiles.Merge(late.Profiles)
 	}

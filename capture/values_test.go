@@ -1,14 +1,18 @@
 package capture
 
 import (
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/proxy"
 )
@@ -80,6 +84,80 @@ func TestRestrictions(t *testing.T) {
 		if got := restrictions(st); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestChanges: which row a statement is about, and what it sets there.
+func TestChanges(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"SELECT a FROM t WHERE k = 1 AND c > 2 AND m['x'] = 1":                                {"k", ""},
+		"SELECT a FROM t WHERE token(k) = 1":                                                  {"", ""},
+		"INSERT INTO t (k, v) VALUES (1, 2)":                                                  {"", "k v"},
+		"INSERT INTO t JSON '{}'":                                                             {"", ""},
+		"UPDATE t SET v = 1, n = n + 1, l += [1], m['x'] = 1, u.f = 2, \"W\" = 3 WHERE k = 1": {"k", "v W"},
+		"UPDATE t SET v = 1 WHERE k = 1 AND (a, b) = (1, 2) IF v = 3":                         {"k a b", "v"},
+		"UPDATE t SET v = 1 WHERE k IN (1, 2)":                                                {"", "v"},
+		"DELETE FROM t WHERE k = 1":                                                           {"k", ""},
+		"TRUNCATE t":                                                                          {"", ""},
+	} {
+		st, err := cql.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, sets := changes(st)
+		if got := [2]string{strings.Join(key, " "), strings.Join(sets, " ")}; got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestEchoes: a row that is read and written back, with IF and without, as the snapshot, the commands and the API have it; no join.
+func TestEchoes(t *testing.T) {
+	r := registry(t, Options{Windows: window.Options{Queue: 4096}})
+	column := func(name string) proxy.Column {
+		return proxy.Column{Keyspace: "bank", Table: "accounts", Name: name, Type: proxy.Type{Code: 9}}
+	}
+	prepared := func(text string, variables, results []proxy.Column) proxy.Record {
+		x := r.Statement("bank", text)
+		x.Prepared(&proxy.Prepared{Variables: variables, Results: results, PartitionKey: []int{len(variables) - 1}})
+		return x
+	}
+	id, balance := column("id"), column("balance")
+	read := prepared("SELECT balance FROM accounts WHERE id = ?", []proxy.Column{id}, []proxy.Column{balance})
+	blind := prepared("UPDATE accounts SET balance = ? WHERE id = ?", []proxy.Column{balance, id}, nil)
+	careful := prepared("UPDATE accounts SET balance = ? WHERE id = ? IF balance = ?", []proxy.Column{balance, id, balance}, nil)
+	number := func(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
+	for i := range 600 {
+		now := int64(i) * 10e6
+		key, was, next := number(i*7919%4096), number(1_000_000+i), number(2_000_000+3*i)
+		body := append([]byte{0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4}, was...)
+		read.Done([]proxy.Exchange{{Client: client, Start: now, End: now + 1e6, Rows: 1, Values: []proxy.Value{{Bytes: key}}, Response: body}})
+		if i%2 == 0 {
+			blind.Done([]proxy.Exchange{{Client: client, Start: now + 2e6, End: now + 3e6, Rows: -1, Values: []proxy.Value{{Bytes: next}, {Bytes: key}}}})
+		} else {
+			careful.Done([]proxy.Exchange{{Client: client, Start: now + 2e6, End: now + 3e6, Rows: 1, Values: []proxy.Value{{Bytes: next}, {Bytes: key}, {Bytes: was}}}})
+		}
+		if i%100 == 99 {
+			r.Windows().Feeds() // the miner keeps up
+		}
+	}
+	s := r.Snapshot()
+	flows := s.Flows()
+	if len(s.Echoes) != 2 || len(flows) != len(s.Feeds)+2 {
+		t.Fatalf("echoes: %+v", s.Echoes)
+	}
+	seen := map[string]bool{}
+	for _, f := range flows[len(s.Feeds):] {
+		guarded := strings.Contains(f.ToText, " IF ")
+		if seen[f.ID] = true; f.Shape != feed.ReadModifyWrite || f.Race == guarded || f.Saved != 0 || f.FromCalls != 600 || f.ToCalls != 300 || !slices.Equal(f.Change.Columns, []string{"balance"}) {
+			t.Errorf("%+v %+v", f, f.Change)
+		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("ids: %v", seen)
+	}
+	if again := s.Since(&Snapshot{}); cmp.Diff(s.Echoes, again.Echoes) != "" || cmp.Diff(s.Echoes, s.Merge(&Snapshot{}).Echoes) != "" {
+		t.Error("echoes are lost on the way")
 	}
 }
 

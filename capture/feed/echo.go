@@ -145,11 +145,10 @@ type keyColumn struct {
 
 // comparison compares writes with what was read before.
 type comparison struct {
-	key, sets             []keyColumn
-	insert                bool
-	tried, same, changed  int
-	compared              int
-	uncomparable, columns []string
+	key, sets                      []keyColumn
+	insert                         bool
+	tried, same, compared, changed int
+	uncomparable                   []string
 }
 
 // newComparison returns nil if the write sets nothing that was read, or its key can not be told.

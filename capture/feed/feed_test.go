@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 
 	"github.com/helenus-db/helenus/capture/trace"
 	"github.com/helenus-db/helenus/capture/value"
@@ -121,6 +122,33 @@ func TestSameInputSameFeeds(t *testing.T) {
 	if d := cmp.Diff(a, Merge(a[:3], b)); d != "" {
 		t.Errorf("merging a part changes the whole: %s", d)
 	}
+}
+
+// TestMergeInAnyOrder: findings of any number of proxies, whatever they say of one feed.
+func TestMergeInAnyOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var parts [3][]Feed
+		for i := range parts {
+			for range rapid.IntRange(0, 4).Draw(t, "n") {
+				small := rapid.IntRange(0, 1)
+				f := Feed{From: End{Fingerprint: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "from"), Bound: rapid.Bool().Draw(t, "bound")}, Hits: small.Draw(t, "hits"),
+					Use: rapid.SampledFrom([]Use{"", UseAll, UseBy}).Draw(t, "use"), Race: rapid.Bool().Draw(t, "race"), Repeated: float64(small.Draw(t, "repeated"))}
+				if rapid.Bool().Draw(t, "check") {
+					f.Outcome = &Outcome{When: WhenRow, Found: small.Draw(t, "found")}
+				}
+				if rapid.Bool().Draw(t, "change") {
+					f.Change = &Change{Columns: []string{rapid.SampledFrom([]string{"x", "y"}).Draw(t, "column")}}
+				}
+				parts[i] = Merge(parts[i], []Feed{f})
+			}
+		}
+		one := Merge(Merge(parts[0], parts[1]), parts[2])
+		for _, other := range [][]Feed{Merge(parts[2], Merge(parts[1], parts[0])), Merge(one, parts[1]), Merge(Merge(parts[1], parts[2]), parts[0])} {
+			if d := cmp.Diff(one, other); d != "" {
+				t.Fatal(d)
+			}
+		}
+	})
 }
 
 func TestPaginationIsNoJoin(t *testing.T) {

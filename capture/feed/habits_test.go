@@ -338,7 +338,6 @@ func TestPredictor(t *testing.T) {
 
 // TestAnswersAreBounded: however many reads there are, and however long their answers.
 func TestAnswersAreBounded(t *testing.T) {
-	m := New(Options{Seed: 1})
 	cells := func(n int) (out [][][]byte) {
 		for i := range n {
 			out = append(out, [][]byte{number(i), number(i)})
@@ -352,7 +351,7 @@ func TestAnswersAreBounded(t *testing.T) {
 			all = append(all, said{proxy.Exchange{Client: &proxy.Client{}, Start: int64(i), End: int64(i) + 1, Rows: 32, Response: body(2, cells(8*n))}, st})
 		}
 	}
-	m = mine(all, nil)
+	m := mine(all, nil)
 	total := 0
 	for _, of := range m.answers {
 		size := 0

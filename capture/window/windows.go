@@ -308,6 +308,7 @@ func (w *Windows) catchUp() {
 // Findings are everything that was learnt from values. They are not changed once made.
 type Findings struct {
 	Feeds    []feed.Feed
+	Echoes   []feed.Feed // checks and read-modify-writes
 	Bursts   []burst.Pair
 	Profiles *profile.Document
 }
@@ -326,13 +327,16 @@ func (w *Windows) Findings() Findings {
 // findings is Findings under the lock.
 func (w *Windows) findings(now time.Time) Findings {
 	w.catchUp()
-	feeds := w.feeds.Feeds()
-	for i := range feeds {
-		feeds[i].Last = w.options.Started.Add(time.Duration(feeds[i].LastAt)).UTC()
+	feeds, echoes := w.feeds.Find()
+	for _, list := range [...][]feed.Feed{feeds, echoes} {
+		for i := range list {
+			list[i].Last = w.options.Started.Add(time.Duration(list[i].LastAt)).UTC()
+		}
 	}
 	oldest := now.Add(-w.options.Retention)
 	return Findings{
 		Feeds:    feed.Since(feed.Merge(w.former.Feeds, feeds), oldest),
+		Echoes:   feed.Since(feed.Merge(w.former.Echoes, echoes), oldest),
 		Bursts:   burst.Merge(w.former.Bursts, w.bursts.Pairs()),
 		Profiles: w.book.Document().Merge(w.former.Profiles).Since(oldest),
 	}

@@ -24,11 +24,17 @@ func flowsCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use: "flows", Short: "The joins that the application does by hand: from which result column to which bind variable", Args: usage(cobra.NoArgs),
-		Long: `Lists where a value that one statement returned was bound in another shortly after, more often than by coincidence.
+		Long: `Lists where a value that one statement returned was bound in another shortly after, more often than by coincidence. After these
+come checks (the first statement is there to see whether there is a row: that decides whether the second follows) and
+read-modify-writes (the second changes the row that the first read). "race" says that the second is a write without IF, so what
+was read may have changed meanwhile.
 
 support   of the values bound that were looked at, how many had been returned shortly before; chance is how many of as many
           older values would have been
 followed  share of the first statement's executions that the second followed, and how many different values of each
+rows      which rows of an answer are followed: all, the first ones, those that a column chooses, or some; "again" is the share of
+          executions that ask for what was fetched for the same answer already. Of a check: how often the second follows after a
+          row was found, and after none was. Of a change: the columns that are set anew
 lag       from the first answer to the second request: half of them, and 99 of 100
 saves     executions of the second statement that one joined statement would spare, of those counted so far`,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -50,12 +56,12 @@ func printFlows(w io.Writer, all []capture.Flow, limit int, texts bool) error {
 	if limit > 0 {
 		n = min(n, limit)
 	}
-	t := newTable("flow", "from", "to", "shape", "support", "chance", "followed", "values", "lag ms", "p99 ms", "saves")
+	t := newTable("flow", "from", "to", "shape", "support", "chance", "followed", "values", "rows", "lag ms", "p99 ms", "saves")
 	for i := range all[:n] {
 		x := &all[i]
 		t.AppendRow([]any{
 			x.ID, end(&x.From), end(&x.To), shapeText(x), fmt.Sprintf("%d of %d", x.Hits, x.Executions), x.Decoys,
-			fmt.Sprintf("%.0f %%", 100*x.Followed), fmt.Sprintf("%.1f", x.PerExecution), ms(x.LagP50), ms(x.LagP99), fmt.Sprintf("%.0f", x.Saved),
+			fmt.Sprintf("%.0f %%", 100*x.Followed), fmt.Sprintf("%.1f", x.PerExecution), rowsText(&x.Feed), ms(x.LagP50), ms(x.LagP99), fmt.Sprintf("%.0f", x.Saved),
 		})
 	}
 	if err := render(w, t); err != nil {
@@ -78,6 +84,32 @@ func printFlows(w io.Writer, all []capture.Flow, limit int, texts bool) error {
 
 func end(e *feed.End) string { return plain(e.Table + "." + e.Column) }
 
+// rowsText says what is made of the rows of an answer.
+func rowsText(f *feed.Feed) string {
+	var out []string
+	if o := f.Outcome; o != nil {
+		share := func(k, n int) float64 { return 100 * float64(k) / float64(max(n, 1)) }
+		out = append(out, fmt.Sprintf("row %.0f %%, none %.0f %%", share(o.FoundFollowed, o.Found), share(o.EmptyFollowed, o.Empty)))
+	}
+	switch f.Use {
+	case feed.UseAll:
+		out = append(out, "all")
+	case feed.UseFirst:
+		out = append(out, fmt.Sprintf("first %.0f %%", 100*f.RowsFollowed))
+	case feed.UseBy:
+		out = append(out, fmt.Sprintf("%.0f %% by %s", 100*f.RowsFollowed, plain(f.By)))
+	case feed.UseSome:
+		out = append(out, fmt.Sprintf("%.0f %%", 100*f.RowsFollowed))
+	}
+	if f.Repeated >= 0.01 {
+		out = append(out, fmt.Sprintf("again %.0f %%", 100*f.Repeated))
+	}
+	if f.Change != nil {
+		out = append(out, "sets "+plain(strings.Join(f.Change.Columns, ", ")))
+	}
+	return orDash(strings.Join(out, "; "))
+}
+
 func shapeText(x *capture.Flow) string {
 	s := string(x.Shape)
 	if x.Chain {
@@ -85,6 +117,12 @@ func shapeText(x *capture.Flow) string {
 	}
 	if x.SupportRead {
 		s += ", for a write"
+	}
+	if x.Change != nil && !x.From.Bound {
+		s += " to the same row"
+	}
+	if x.Race {
+		s += ", race"
 	}
 	return s
 }
@@ -176,7 +214,7 @@ func replayCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s := capture.Snapshot{Feeds: found.Feeds, Bursts: found.Bursts, Profiles: found.Profiles.Derived()}
+			s := capture.Snapshot{Feeds: found.Feeds, Echoes: found.Echoes, Bursts: found.Bursts, Profiles: found.Profiles.Derived()}
 			if asJSON {
 				return json.NewEncoder(c.OutOrStdout()).Encode(s)
 			}

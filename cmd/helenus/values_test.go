@@ -20,15 +20,15 @@ import (
 func TestFlowsForPeople(t *testing.T) {
 	all := []capture.Flow{{
 		Feed: feed.Feed{From: feed.End{Table: "orders", Column: "buyer"}, To: feed.End{Table: "users", Column: "id\x1b[31m"}, Shape: feed.NPlusOne, Executions: 900, Hits: 880, Decoys: 3,
-			Followed: 0.71, PerExecution: 4.04, LagP50: 1500, LagP99: 12_000, SupportRead: true},
+			Followed: 0.71, PerExecution: 4.04, LagP50: 1500, LagP99: 12_000, SupportRead: true, Use: feed.UseBy, By: "state", RowsFollowed: 0.304, Repeated: 0.14},
 		ID: "f-12345678", Chain: true, Saved: 1234.4, FromText: "SELECT buyer FROM orders WHERE shop = ?", ToText: "SELECT name FROM users WHERE id = ?",
 	}, {ID: "f-2"}}
 	var out bytes.Buffer
 	if err := printFlows(&out, all, 1, true); err != nil {
 		t.Fatal(err)
 	}
-	want := `FLOW        FROM          TO                 SHAPE                   SUPPORT     CHANCE  FOLLOWED  VALUES  LAG MS  P99 MS  SAVES
-f-12345678  orders.buyer  "users.id\x1b[31m"  n+1, chain, for a write  880 of 900       3  71 %      4.0     1.50    12.0    1234
+	want := `FLOW        FROM          TO                 SHAPE                   SUPPORT     CHANCE  FOLLOWED  VALUES  ROWS  LAG MS  P99 MS  SAVES
+f-12345678  orders.buyer  "users.id\x1b[31m"  n+1, chain, for a write  880 of 900       3  71 %      4.0  30 % by state; again 14 %   1.50    12.0    1234
 
 f-12345678
   SELECT buyer FROM orders WHERE shop = ?
@@ -37,6 +37,18 @@ f-12345678
 `
 	if got := out.String(); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 		t.Errorf("%s", got)
+	}
+	for want, f := range map[string]capture.Flow{
+		"check, race -":                                             {Feed: feed.Feed{Shape: feed.Check, Race: true}},
+		"check row 2 %, none 97 %":                                  {Feed: feed.Feed{Shape: feed.Check, Outcome: &feed.Outcome{When: feed.WhenNoRow, Found: 200, FoundFollowed: 4, Empty: 100, EmptyFollowed: 97}}},
+		"read-modify-write, race sets balance, seen":                {Feed: feed.Feed{From: feed.End{Bound: true}, Shape: feed.ReadModifyWrite, Race: true, Change: &feed.Change{Columns: []string{"balance", "seen"}}}},
+		"single, for a write to the same row, race all; sets state": {Feed: feed.Feed{Shape: feed.Single, SupportRead: true, Race: true, Use: feed.UseAll, Change: &feed.Change{Columns: []string{"state"}}}},
+		"n+1 first 50 %":                                            {Feed: feed.Feed{Shape: feed.NPlusOne, Use: feed.UseFirst, RowsFollowed: 0.5}},
+		"n+1 48 %":                                                  {Feed: feed.Feed{Shape: feed.NPlusOne, Use: feed.UseSome, RowsFollowed: 0.48}},
+	} {
+		if got := shapeText(&f) + " " + rowsText(&f.Feed); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 	out.Reset()
 	if err := printFlows(&out, nil, 0, false); err != nil || !strings.Contains(out.String(), "sampling") {
