@@ -144,6 +144,17 @@ func (e *estimator) lookup(r *plan.Read, s *plan.Step, requests float64, served 
 			rows *= e.share(r, b) * Distinct(b.Field)
 		}
 	}
+	// Their plans bind clustering columns to parameters only. Where ours bind others too, each get finds what it asks for.
+	bound := 1.0
+	for _, b := range s.Clustering {
+		if b.Op == workload.Equal && !e.open(r, b.Field) {
+			served[b.Field] = true
+			bound *= Distinct(b.Field)
+		}
+	}
+	if bound > 1 {
+		rows = min(rows, max(rows/bound, requests))
+	}
 	// All equalities on clustering columns must come first: else a range after some of them is left to a filter.
 	open := 0
 	for _, f := range r.Table.Clustering {
@@ -154,12 +165,12 @@ func (e *estimator) lookup(r *plan.Read, s *plan.Step, requests float64, served 
 	prefix := 0
 	for _, b := range s.Clustering {
 		switch {
-		case b.Op == workload.Equal && !e.open(r, b.Field): // their plans do not bind such columns
-			rows /= Distinct(b.Field)
+		case served[b.Field]:
+			continue
 		case b.Op == workload.Equal:
 			prefix++
 			rows /= Distinct(b.Field)
-		case served[b.Field] || prefix < open && b.Op != workload.In:
+		case prefix < open && b.Op != workload.In:
 			continue
 		default:
 			rows *= e.share(r, b)

@@ -101,7 +101,7 @@ func (Arithmetic) SupportQueries(w *workload.Write, t *model.Table) []plan.Suppo
 	return list
 }
 
-// forInsert asks each part around the new entity for its fields, by the keys that the new entity is connected to.
+// forInsert asks each part around the new entity for its fields, by the key of what the new entity is connected to there.
 func forInsert(w *workload.Write, t *model.Table) []*workload.Query {
 	if len(t.Tree.Entities) == 1 {
 		return nil
@@ -114,11 +114,7 @@ func forInsert(w *workload.Write, t *model.Table) []*workload.Query {
 	var queries []*workload.Query
 	for _, b := range branches(t.Tree, w.Entity) {
 		q := ask(b.tree, b.root, required)
-		for _, c := range w.Connections {
-			if b.tree.Has(c.Entity) {
-				q.Where = by(q.Where, c.Entity)
-			}
-		}
+		q.Where = by(nil, b.root)
 		queries = append(queries, q)
 	}
 	return queries
