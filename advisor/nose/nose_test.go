@@ -35,7 +35,7 @@ func shop(t *testing.T) *model.Graph {
 }
 
 // table makes a table of "partition|clustering|values".
-func table(t *testing.T, g *model.Graph, text string) *model.Table {
+func table(t *testing.T, g *model.Graph, text string, edges ...*model.Relationship) *model.Table {
 	t.Helper()
 	var lists [3][]model.Field
 	for i, part := range strings.Split(text, "|") {
@@ -47,7 +47,7 @@ func table(t *testing.T, g *model.Graph, text string) *model.Table {
 			lists[i] = append(lists[i], f)
 		}
 	}
-	x, err := model.NewTable(g, lists[0], lists[1], lists[2])
+	x, err := model.NewTable(g, lists[0], lists[1], lists[2], edges...)
 	if err != nil {
 		t.Fatal(err)
 	}
