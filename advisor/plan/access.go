@@ -11,163 +11,234 @@ type access struct {
 	partition  []Binding
 	clustering []Binding
 	where      []Binding // IndexGet and Scan
-	applied    uint64    // predicates that the server checks
-	fed        uint64    // entities of which fields bind columns
+	bucket     []Binding
+	applied    uint64  // predicates that the server checks
+	fed        uint64  // entities of which fields bind columns
+	requests   float64 // for each row at hand
+	several    bool    // there may be more than one of them
+	fixed      fixed   // what is the same in all rows that one request finds, for a row at hand
+	matched    set     // fields bound to what the rows at hand have
+
+	inOrder bool // the rows of each request come in the order asked for
+	reverse bool
 }
 
 // access finds out how a table is read in a way from a state; false if it can not be.
 func (b *builder) access(from state, u *usable, kind Kind) (access, bool) {
-	a := access{kind: kind}
-	t := u.table
+	a := access{kind: kind, requests: 1, fixed: b.constant}
 	switch kind {
 	case Get:
-		for _, f := range t.Partition {
-			if !b.bind(&a, &a.partition, from, u, f) {
+		for i := range u.partition {
+			if !b.bind(&a, &a.partition, from, &u.partition[i], true) {
 				return a, false
 			}
 		}
-		for _, f := range t.Clustering {
-			if !b.bind(&a, &a.clustering, from, u, f) {
-				b.bindRange(&a, f)
+		for i := range u.clustering {
+			c := &u.clustering[i]
+			if !b.bind(&a, &a.clustering, from, c, false) {
+				b.bindRange(&a, &a.clustering, c)
 				break
 			}
 		}
+		b.buckets(&a, from, u)
 	case IndexGet:
-		bound := false
-		for _, i := range t.Indexes {
-			if bound = b.bind(&a, &a.where, from, u, i.Field); bound {
-				break
-			}
-		}
-		if !bound {
+		if !b.indexes(&a, from, u) {
 			return a, false
 		}
 	case Scan:
-		if !t.ScanAllowed || from.joined != 0 || t.Base != nil {
+		if from.joined != 0 {
 			return a, false
 		}
 		for n, p := range b.query.Where {
-			if t.Has(p.Field) {
+			if plain(p.Op) && u.fields.has(b.predicates[n].field) {
 				a.where = append(a.where, Binding{p.Field, p.Op, p.Value})
 				a.applied |= 1 << n
 			}
 		}
-	}
-	return a, from.joined == 0 || b.joins(from, u, a)
-}
-
-// bind binds a column by equality: to a parameter of the query, else to a value known besides, else to a field at hand.
-func (b *builder) bind(a *access, list *[]Binding, from state, u *usable, f model.Field) bool {
-	for n, p := range b.query.Where {
-		if p.Field == f && p.Op == workload.Equal {
-			*list = append(*list, Binding{f, workload.Equal, p.Value})
-			a.applied |= 1 << n
-			return true
+		for i := range u.partition {
+			if c := &u.partition[i]; c.number >= 0 {
+				a.fixed.fields.add(c.number) // in each partition
+			}
 		}
 	}
-	if b.knows(u.table, f) {
-		*list = append(*list, Binding{f, workload.Equal, "?"})
-		return true
+	if from.joined != 0 && !b.joins(from, u, &a) {
+		return a, false
 	}
-	i, relevant := b.fields[f]
-	if !relevant || !from.fields.has(i) || from.joined&b.bit(f.Entity) == 0 {
+	b.close(&a.fixed)
+	if kind != IndexGet {
+		a.inOrder, a.reverse = b.inOrder(u, a.fixed)
+	}
+	return a, true
+}
+
+// plain are the comparisons that Cassandra makes when it filters.
+func plain(op workload.Op) bool {
+	return op != workload.In && op != workload.Like && op != workload.NotEqual
+}
+
+// bind binds a column by equality: to a parameter of the query, else to a value known besides, else to a field at hand,
+// else to each of several parameters.
+func (b *builder) bind(a *access, list *[]Binding, from state, c *column, partition bool) bool {
+	switch {
+	case c.equal >= 0:
+		p := &b.query.Where[c.equal]
+		*list = append(*list, Binding{c.field, workload.Equal, p.Value})
+		if from.applied&(1<<c.equal) != 0 && c.entity&from.joined != 0 {
+			a.matched.add(c.number)
+		}
+		a.applied |= 1 << c.equal
+	case c.known:
+		*list = append(*list, Binding{c.field, workload.Equal, "?"})
+	case c.number >= 0 && from.fields.has(c.number) && from.joined&c.entity != 0:
+		*list = append(*list, Binding{Field: c.field, Op: workload.Equal})
+		a.fed |= c.entity
+		a.matched.add(c.number)
+	case c.in >= 0:
+		p := &b.query.Where[c.in]
+		*list = append(*list, Binding{c.field, workload.In, p.Value})
+		a.applied |= 1 << c.in
+		if !partition {
+			return true
+		}
+		a.requests *= max(1, p.Items)
+		a.several = true
+	default:
 		return false
 	}
-	*list = append(*list, Binding{Field: f, Op: workload.Equal})
-	a.fed |= b.bit(f.Entity)
+	if c.number >= 0 {
+		a.fixed.fields.add(c.number)
+	}
 	return true
 }
 
-// knows tells whether the value of f is known for all rows of the table that can be asked for: f is known, and in the
-// table belongs to what an entity that the query names by key determines.
-func (b *builder) knows(t *model.Table, f model.Field) bool {
-	known := false
-	for _, k := range b.query.Known {
-		known = known || k == f
+// bindRange binds a column to bounds, where the query has them.
+func (b *builder) bindRange(a *access, list *[]Binding, c *column) bool {
+	for _, n := range c.bounds {
+		p := &b.query.Where[n]
+		*list = append(*list, Binding{c.field, p.Op, p.Value})
+		a.applied |= 1 << n
 	}
-	if !known {
-		return false
-	}
-	for _, e := range b.query.Tree.Entities {
-		named := true
-		for _, k := range e.KeyFields() {
-			named = named && b.asked(k)
-		}
-		if named && t.Tree.Has(e) && t.Tree.Determined(e).Has(f.Entity) {
-			return true
-		}
-	}
-	return false
+	return len(c.bounds) > 0
 }
 
-// asked tells whether the query has an equality on f.
-func (b *builder) asked(f model.Field) bool {
-	for _, p := range b.query.Where {
-		if p.Field == f && p.Op == workload.Equal {
-			return true
+// buckets finds out which buckets must be read: that of a value which is known, those between bounds, else all.
+func (b *builder) buckets(a *access, from state, u *usable) {
+	t := u.table
+	if t.Bucket == nil || t.Bucket.Count <= 1 && t.Bucket.Of.IsZero() {
+		return
+	}
+	count := max(1, t.Bucket.Count)
+	if c := u.bucket; c != nil {
+		told := access{requests: 1}
+		switch {
+		case b.bind(&told, &a.bucket, from, c, true):
+			a.requests *= min(count, told.requests)
+			a.several = a.several || told.several
+			a.fed |= told.fed
+			return
+		case t.Bucket.Width > 0 && len(c.bounds) > 0 && b.query.Where[c.bounds[0]].Op != workload.Like:
+			b.bindRange(&told, &a.bucket, c)
+			a.requests *= max(1, count*model.RangeSelectivity)
+			a.several = true
+			return
 		}
 	}
-	return false
+	a.requests *= count
+	a.several = a.several || count > 1
 }
 
-// bindRange binds the clustering column after the bound ones to a lower and an upper bound, where the query has them.
-func (b *builder) bindRange(a *access, f model.Field) {
-	var lower, upper bool
-	for n, p := range b.query.Where {
-		if p.Field != f {
+// indexes binds indexed columns: of a storage-attached index all that have a condition it can answer, of others the
+// first. Where the partition key is bound too, one partition is asked instead of all nodes.
+func (b *builder) indexes(a *access, from state, u *usable) bool {
+	for i := range u.indexes {
+		c := &u.indexes[i]
+		if len(a.where) > 0 && !c.sai {
 			continue
 		}
-		isLower := p.Op == workload.Greater || p.Op == workload.GreaterOrEqual
-		isUpper := p.Op == workload.Less || p.Op == workload.LessOrEqual
-		if isLower && !lower || isUpper && !upper {
-			lower, upper = lower || isLower, upper || isUpper
-			a.clustering = append(a.clustering, Binding{f, p.Op, p.Value})
-			a.applied |= 1 << n
+		if c.equal < 0 && c.in >= 0 && (c.number < 0 || !from.fields.has(c.number)) {
+			continue
+		}
+		if !b.bind(a, &a.where, from, c, false) {
+			ranges := c.sai && c.field.Attribute.Type != "text" && c.field.Attribute.Type != "varchar" && c.field.Attribute.Type != "ascii"
+			if ranges && len(c.bounds) > 0 && b.query.Where[c.bounds[0]].Op != workload.Like {
+				b.bindRange(a, &a.where, c)
+			}
+		}
+		if len(a.where) > 0 && !c.sai {
+			break
 		}
 	}
+	if len(a.where) == 0 {
+		return false
+	}
+	if u.table.Bucket != nil {
+		return true
+	}
+	within := *a
+	within.partition = nil
+	for i := range u.partition {
+		if !b.bind(&within, &within.partition, from, &u.partition[i], true) || within.several {
+			return true
+		}
+	}
+	*a = within
+	return true
 }
 
 // joins tells whether the rows that are read belong to the rows at hand: they share entities, and each shared entity is
-// determined by one whose whole key is bound to the rows at hand.
-func (b *builder) joins(from state, u *usable, a access) bool {
-	shared := b.tree(from.joined & u.common)
-	if len(shared.Entities) == 0 {
+// determined by one of which a whole key is bound to what the rows at hand have.
+func (b *builder) joins(from state, u *usable, a *access) bool {
+	shared := from.joined & u.common
+	if shared == 0 {
 		return false
 	}
-	bound := map[model.Field]bool{}
-	for _, list := range [][]Binding{a.partition, a.clustering, a.where} {
-		for _, x := range list {
-			bound[x.Field] = x.Op == workload.Equal && (x.Value == "" || holds(b.query, from.applied, x.Field))
+	determined := uint64(0)
+	for i := range b.keys {
+		if k := &b.keys[i]; shared&(1<<k.entity) != 0 && a.matched.holds(k.fields) {
+			determined |= b.determined[k.entity]
 		}
 	}
-	determined := map[*model.Entity]bool{}
-	for _, e := range shared.Entities {
-		keyed := true
-		for _, k := range e.KeyFields() {
-			keyed = keyed && bound[k]
-		}
-		if !keyed {
+	return shared&^determined == 0
+}
+
+// inOrder tells whether the rows of one request come in the order asked for, or in its reverse: the columns of ORDER BY
+// follow one another in the clustering key, but for columns that are the same in all those rows, or in all that agree in
+// what comes before.
+func (b *builder) inOrder(u *usable, same fixed) (ordered, reverse bool) {
+	at, told := 0, false
+	for _, o := range b.order {
+		if b.fixes(&same, o.field) {
 			continue
 		}
-		for _, d := range u.table.Tree.Determined(e).Entities {
-			determined[d] = true
+		for at < len(u.clustering) && b.same(&same, &u.clustering[at]) {
+			at++
 		}
-	}
-	for _, e := range shared.Entities {
-		if !determined[e] {
-			return false
+		if at == len(u.clustering) || u.clustering[at].number != o.field {
+			return false, false
 		}
+		if flip := u.clustering[at].desc != o.desc; !told {
+			reverse, told = flip, true
+		} else if flip != reverse {
+			return false, false
+		}
+		same.fields.add(o.field)
+		b.close(&same)
+		at++
 	}
-	return true
+	return true, reverse
+}
+
+// same tells whether a column has one value.
+func (b *builder) same(k *fixed, c *column) bool {
+	return c.number >= 0 && k.fields.has(c.number) || k.entities&c.anchor != 0
 }
 
 // steps writes an arc's steps, without their estimates.
 func (b *builder) steps(u *usable, a access, filtered uint64) []Step {
-	t := u.table
-	read := Step{Kind: a.kind, Table: t, Partition: a.partition, Clustering: a.clustering, Where: a.where, Fields: b.held(t)}
+	read := Step{Kind: a.kind, Table: u.table, As: u.as, Partition: a.partition, Clustering: a.clustering, Where: a.where, Bucket: a.bucket, Fields: u.held}
 	steps := []Step{read}
-	if t.Base != nil {
-		steps = append(steps, b.verify(t, a))
+	if u.base != nil {
+		steps = append(steps, b.verify(u, a))
 	}
 	if filtered != 0 {
 		filter := Step{Kind: Filter}
@@ -181,43 +252,16 @@ func (b *builder) steps(u *usable, a access, filtered uint64) []Step {
 	return steps
 }
 
-// held returns the relevant fields of a table.
-func (b *builder) held(t *model.Table) []model.Field {
-	var fields []model.Field
-	for _, f := range t.Fields() {
-		if _, relevant := b.fields[f]; relevant {
-			fields = append(fields, f)
-		}
-	}
-	return fields
-}
-
 // verify reads the base rows that a look-up table's entries name, and checks again what the look-up was asked for.
-func (b *builder) verify(t *model.Table, a access) Step {
-	s := Step{Kind: Get, Table: t.Base, Verify: true, Fields: b.held(t.Base)}
-	for _, f := range t.Base.Partition {
+func (b *builder) verify(u *usable, a access) Step {
+	base := u.table.Base
+	s := Step{Kind: Get, Table: base, Verify: true, Fields: u.base.held}
+	for _, f := range base.Partition {
 		s.Partition = append(s.Partition, Binding{Field: f, Op: workload.Equal})
 	}
-	for _, f := range t.Base.Clustering {
+	for _, f := range base.Clustering {
 		s.Clustering = append(s.Clustering, Binding{Field: f, Op: workload.Equal})
 	}
 	s.Where = append(append([]Binding(nil), a.partition...), a.clustering...)
 	return s
-}
-
-// finish adds what comes after the last read: a sort if the rows are not in order, a limit. A limit is given to the
-// server only if its rows are the answer, so never below a filter.
-func (b *builder) finish(arc *Arc, from, to state, filtered bool) {
-	if !to.sorted {
-		arc.Steps = append(arc.Steps, Step{Kind: Sort, Fields: b.query.Ordered()})
-	}
-	limit := b.query.Limit
-	if limit == 0 {
-		return
-	}
-	if to.sorted && !filtered && from.joined == 0 && arc.Table.Base == nil {
-		arc.Steps[0].Limit = limit
-		return
-	}
-	arc.Steps = append(arc.Steps, Step{Kind: Limit, Limit: limit})
 }

@@ -43,10 +43,11 @@ type Estimator interface {
 type Read struct {
 	Query            *workload.Query
 	Table            *model.Table
-	From, Served, To Point  // before; once the servers have answered; after filters
-	Fed              uint64 // entities of the query with fields at hand that bind columns of the table
-	Answers          bool   // nothing is left to be read after it
-	Sorted           bool   // rows come out of it in the order asked for
+	From, Served, To Point   // before; once the servers have answered; after filters
+	Fed              uint64  // entities of the query with fields at hand that bind columns of the table
+	Each             float64 // requests for each row at hand: more than one for IN, and for buckets that are not told
+	Answers          bool    // nothing is left to be read after it
+	Sorted           bool    // rows come out of it in the order asked for
 }
 
 // Point is what the rows at hand are, at some point of a plan.

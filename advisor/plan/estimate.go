@@ -46,6 +46,7 @@ func (m *means) read(r *Read, s *Step) {
 		}
 		s.Rows *= s.Requests / max(before, 1e-12)
 	}
+	s.Requests *= max(1, r.Each)
 	s.Bytes = s.Rows * (width(s.Fields) + rowHeader)
 	switch s.Kind {
 	case Scan:
@@ -53,7 +54,7 @@ func (m *means) read(r *Read, s *Step) {
 	case IndexGet:
 		s.Scanned = s.Rows
 	}
-	if limit := float64(s.Limit); limit > 0 && s.Rows > limit {
+	if limit := float64(s.Limit) * s.Requests; limit > 0 && s.Rows > limit {
 		share := limit / s.Rows
 		s.Rows, s.Bytes, s.Scanned, s.Left = limit, s.Bytes*share, s.Scanned*share, limit
 	}

@@ -19,13 +19,21 @@ const (
 	Filter   Kind = "filter"    // in the client
 	Sort     Kind = "sort"      // in the client
 	Limit    Kind = "limit"     // in the client
-	Put      Kind = "put"
-	Remove   Kind = "delete"
+	// Group makes one row of each group, with aggregates, in the order in which groups are met; of no rows at all one, if
+	// there is nothing to group by. Distinct keeps the first of rows that are the same in Fields (and in aggregates),
+	// LimitEach the first Limit of rows that are. All of them are done by the client.
+	Group     Kind = "group"
+	Distinct  Kind = "distinct"
+	LimitEach Kind = "limit each"
+	Put       Kind = "put"
+	Remove    Kind = "delete"
 )
 
-// Binding gives a column the value of a parameter of the statement, or of a field that an earlier step has read.
+// Binding gives a column the value of a parameter of the statement, or of a field that an earlier step has read. A column
+// may have two, a lower and an upper bound. IN on a column of the partition key is one get for each value; LIKE on a
+// clustering column is the range of texts with that prefix.
 type Binding struct {
-	Field model.Field // of the step's table
+	Field model.Field // of the query; Step.As says which column of the table holds it
 	Op    workload.Op
 	// Value is the parameter ("?", "?name" or a literal); empty if the value is the same field of an earlier step's
 	// rows, once for each distinct combination.
@@ -36,13 +44,25 @@ type Binding struct {
 type Step struct {
 	Kind  Kind
 	Table *model.Table // reads, puts and deletes
+	// As says which entity of the query each entity of the table is; nil: they are the same.
+	As *Embedding
 	// Partition binds the partition key; Clustering a prefix of the clustering columns (equalities, then a range); Where
-	// what the server filters by (IndexGet and Scan), or the client (Filter).
+	// what the server filters by (IndexGet and Scan), or the client (Filter). An IndexGet with Partition asks that
+	// partition only.
 	Partition  []Binding
 	Clustering []Binding
 	Where      []Binding
-	Fields     []model.Field // read, written or sorted by
-	Limit      int
+	Bucket     []Binding        // of a table with buckets: what tells which to read; none: all of them
+	Reverse    bool             // partitions are read in the reverse of the clustering order
+	Fields     []model.Field    // read, written, sorted or limited by
+	Order      []workload.Order // Sort
+	// Group and Aggregates are what Group makes, or the server, where a read is Grouped.
+	Group      []model.Field
+	Aggregates []workload.Aggregate
+	Grouped    bool
+	// Limit is how many rows are kept: by Limit of all, by LimitEach of each of its groups, by the server of each
+	// request (of groups, if it is Grouped). PerPartition is how many a Scan keeps of each partition. 0: all.
+	Limit, PerPartition int
 	// Verify: the rows are read to check what a look-up table said; rows that do not satisfy Where any longer are
 	// dropped.
 	Verify bool
@@ -108,25 +128,56 @@ func (s *Step) Text(name func(*model.Table) string) string {
 	case Filter:
 		return "filter by " + bindings(s.Where)
 	case Sort:
-		return "sort by " + fieldList(s.Fields)
+		return "sort by " + s.order()
 	case Limit:
 		return fmt.Sprintf("keep the first %d", s.Limit)
+	case LimitEach:
+		return fmt.Sprintf("keep the first %d of each %s", s.Limit, fieldList(s.Fields))
+	case Distinct:
+		return "keep one of each " + fieldList(s.Fields)
+	case Group:
+		return s.grouping()
 	case Put:
 		return fmt.Sprintf("put %s into %s", amount(s.Rows, "row"), name(s.Table))
 	case Remove:
 		return fmt.Sprintf("delete %s from %s", amount(s.Rows, "row"), name(s.Table))
 	case Get:
-		fmt.Fprintf(&b, "get %s by %s", name(s.Table), bindings(append(append([]Binding(nil), s.Partition...), s.Clustering...)))
+		fmt.Fprintf(&b, "get %s", name(s.Table))
+		if by := bindings(append(append([]Binding(nil), s.Partition...), s.Clustering...)); by != "" {
+			b.WriteString(" by " + by)
+		}
 	case IndexGet:
 		fmt.Fprintf(&b, "read %s by its secondary index on %s", name(s.Table), bindings(s.Where))
+		if len(s.Partition) > 0 {
+			b.WriteString(", in the partition of " + bindings(s.Partition))
+		}
 	case Scan:
-		fmt.Fprintf(&b, "scan %s, filtering by %s", name(s.Table), bindings(s.Where))
+		fmt.Fprintf(&b, "scan %s", name(s.Table))
+		if len(s.Where) > 0 {
+			b.WriteString(", filtering by " + bindings(s.Where))
+		}
+	}
+	if s.Kind == Get && s.Table.Bucket != nil && s.Table.Bucket.Count > 1 {
+		if len(s.Bucket) > 0 {
+			b.WriteString(", in the buckets of " + bindings(s.Bucket))
+		} else {
+			fmt.Fprintf(&b, ", in all %.0f buckets", s.Table.Bucket.Count)
+		}
+	}
+	if s.Reverse {
+		b.WriteString(", in reverse")
 	}
 	if s.Verify {
 		fmt.Fprintf(&b, ", check %s", bindings(s.Where))
 	}
+	if s.Grouped {
+		b.WriteString(", " + s.grouping())
+	}
 	if s.Limit > 0 {
 		fmt.Fprintf(&b, ", first %d", s.Limit)
+	}
+	if s.PerPartition > 0 {
+		fmt.Fprintf(&b, ", first %d of each partition", s.PerPartition)
 	}
 	fmt.Fprintf(&b, " (%s, %s", amount(s.Requests, "request"), amount(s.Rows, "row"))
 	if s.Scanned > s.Rows {
@@ -134,6 +185,33 @@ func (s *Step) Text(name func(*model.Table) string) string {
 	}
 	b.WriteString(")")
 	return b.String()
+}
+
+// order writes what is sorted by.
+func (s *Step) order() string {
+	parts := make([]string, len(s.Order))
+	for i, o := range s.Order {
+		if parts[i] = o.Field.Attribute.Name; o.Desc {
+			parts[i] += " descending"
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// grouping writes what is grouped by, and the aggregates.
+func (s *Step) grouping() string {
+	text := "group"
+	if len(s.Group) > 0 {
+		text += " by " + fieldList(s.Group)
+	}
+	for i, a := range s.Aggregates {
+		name := "*"
+		if !a.Field.IsZero() {
+			name = a.Field.Attribute.Name
+		}
+		text += fmt.Sprintf("%s%s(%s)", []string{": ", ", "}[min(i, 1)], a.Func, name)
+	}
+	return text
 }
 
 func amount(n float64, what string) string {

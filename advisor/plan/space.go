@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
@@ -86,157 +84,16 @@ func NewSpace(q *workload.Query, tables []*model.Table, a Arithmetic) (*Space, e
 	return b.space(), nil
 }
 
-type builder struct {
-	query     *workload.Query
-	estimator Estimator
-	usable    []*usable
-	fields    map[model.Field]int // relevant fields
-	wanted    set                 // fields of SELECT and ORDER BY
-	required  uint64              // entities that must be joined
-	all       uint64              // all predicates
-
-	states    []state
-	index     map[state]int
-	arcs      []*Arc
-	truncated bool
-}
-
-// usable is a table that can take part in plans of the query.
-type usable struct {
-	table  *model.Table
-	common uint64 // entities shared with the query
-	fields set    // relevant fields that it holds
-}
-
-func newBuilder(q *workload.Query, tables []*model.Table) (*builder, error) {
-	if len(q.Tree.Entities) > 64 || len(q.Where) > 64 {
-		return nil, fmt.Errorf("query over %d entities with %d conditions: plans are made for up to 64 of each", len(q.Tree.Entities), len(q.Where))
-	}
-	b := &builder{query: q, fields: map[model.Field]int{}, index: map[state]int{}, all: 1<<len(q.Where) - 1}
-	if len(q.Where) == 64 {
-		b.all = ^uint64(0)
-	}
-	var listed []*usable
-	for _, t := range tables {
-		if u := b.usableFor(t); u != nil {
-			listed = append(listed, u)
-		}
-	}
-	for _, f := range append(append([]model.Field(nil), q.Select...), q.Ordered()...) {
-		b.relevant(f)
-	}
-	for i := range len(b.fields) {
-		b.wanted.add(i)
-	}
-	for _, p := range q.Where {
-		b.relevant(p.Field)
-	}
-	// What binds later reads: the keys of entities, and whatever the application's own tables are keyed by.
-	for _, e := range q.Tree.Entities {
-		for _, f := range e.KeyFields() {
-			b.relevant(f)
-		}
-	}
-	for _, u := range listed {
-		for _, f := range u.table.Key() {
-			if u.table.Existing && q.Tree.Has(f.Entity) {
-				b.relevant(f)
-			}
-		}
-	}
-	if len(b.fields) > 256 {
-		return nil, fmt.Errorf("query with %d fields and keys: plans are made for up to 256", len(b.fields))
-	}
-	for _, u := range listed {
-		for _, f := range u.table.Fields() {
-			if i, ok := b.fields[f]; ok {
-				u.fields.add(i)
-			}
-		}
-	}
-	b.usable = listed
-	b.required = b.entities(needed(q))
-	return b, nil
-}
-
-func (b *builder) relevant(f model.Field) {
-	if _, ok := b.fields[f]; !ok {
-		b.fields[f] = len(b.fields)
-	}
-}
-
-// needed is the query's tree without the entities at its rim that change nothing: no field of them is asked for, and
-// each row has exactly one.
-func needed(q *workload.Query) model.Tree {
-	used := map[*model.Entity]bool{}
-	for _, f := range q.Select {
-		used[f.Entity] = true
-	}
-	for _, f := range q.Ordered() {
-		used[f.Entity] = true
-	}
-	for _, p := range q.Where {
-		used[p.Field.Entity] = true
-	}
-	tree := q.Tree
-	for again := true; again; {
-		again = false
-		for _, e := range tree.Entities {
-			edge, ends := rim(tree, e)
-			if used[e] || ends != 1 || !edge.ToOne(edge.Other(e)) || edge.Optional {
-				continue
-			}
-			tree, _ = tree.Cut(edge, edge.Other(e))
-			again = true
-			break
-		}
-	}
-	return tree
-}
-
-// rim returns an edge of e in the tree, and how many it has.
-func rim(tree model.Tree, e *model.Entity) (edge *model.Relationship, n int) {
-	for _, r := range tree.Edges {
-		if r.Other(e) != nil {
-			edge, n = r, n+1
-		}
-	}
-	return edge, n
-}
-
-// entities returns the entities of tree as a set of entities of the query.
-func (b *builder) entities(tree model.Tree) uint64 { return members(b.query.Tree, tree) }
-
-// tree returns the part of the query's tree with these entities.
-func (b *builder) tree(mask uint64) model.Tree { return part(b.query.Tree, mask) }
-
-// usableFor returns nil if t can not take part: it shares nothing with the query, holds the shared entities in another
-// relation to one another, or has rows that the query's join does not have one of each.
-func (b *builder) usableFor(t *model.Table) *usable {
-	common := b.query.Tree.Common(t.Tree)
-	if len(common.Entities) == 0 || len(common.Edges) != len(common.Entities)-1 || !t.Identifies() {
-		return nil
-	}
-	// What the table holds beyond the query must be there exactly once for each row.
-	reached := t.Tree.Reach(common.Entities[0], func(r *model.Relationship, from *model.Entity) bool {
-		return common.HasEdge(r) || !common.Has(r.Other(from)) && r.ToOne(from) && (!r.Optional || t.Existing)
-	})
-	if len(reached.Entities) != len(t.Tree.Entities) {
-		return nil
-	}
-	return &usable{table: t, common: b.entities(common)}
-}
-
 // run expands states in the order in which they are met.
 func (b *builder) run() {
-	b.states = []state{{sorted: len(b.query.OrderBy) == 0}, {}}
+	b.states = []state{{sorted: len(b.order) == 0}, {}}
 	b.index[b.states[0]] = Start
 	for i := 0; i < len(b.states); i++ {
 		if i == Answered {
 			continue
 		}
 		for _, u := range b.usable {
-			for _, kind := range []Kind{Get, IndexGet, Scan} {
+			for _, kind := range u.kinds {
 				b.expand(i, u, kind)
 			}
 			if len(b.arcs) >= MaxArcs {
@@ -250,54 +107,42 @@ func (b *builder) run() {
 // expand adds the arc that reads u in a way from state i, if there is one.
 func (b *builder) expand(i int, u *usable, kind Kind) {
 	from := b.states[i]
+	if from.joined != 0 && (from.joined&u.common == 0 || !b.teaches(from, u)) {
+		return
+	}
 	read, ok := b.access(from, u, kind)
 	if !ok {
 		return
 	}
-	to := state{joined: from.joined | u.common, fields: from.fields, sorted: from.sorted}
-	if from.joined == 0 {
-		to.sorted = len(b.query.OrderBy) == 0 || kind == Get && b.inOrder(u.table, read)
+	to := state{joined: from.joined | u.common, applied: from.applied | read.applied, fields: from.fields, sorted: from.sorted}
+	if b.single(from) {
+		to.sorted = len(b.order) == 0 || kind == Get && read.inOrder && !read.several
 	}
-	if base := u.table.Base; base != nil {
-		held := b.usableFor(base)
-		if held == nil || !covers(u.table, base) {
-			return
-		}
-		to.joined |= held.common
-		for _, f := range base.Fields() {
-			if n, ok := b.fields[f]; ok {
-				to.fields.add(n)
-			}
-		}
-	} else {
-		to.fields.unite(u.fields)
+	at := from.fields
+	at.unite(u.fields)
+	if u.base != nil {
+		to.joined |= u.base.common
+		at.unite(u.base.fields)
 	}
-	to.applied = from.applied | read.applied
 	filtered := uint64(0)
-	for n, p := range b.query.Where {
-		if to.joined&b.bit(p.Field.Entity) == 0 {
-			continue
-		}
-		if to.fields.has(b.fields[p.Field]) {
-			filtered |= 1 << n &^ to.applied
+	for n := range b.query.Where {
+		if p := &b.predicates[n]; to.applied&(1<<n) == 0 && to.joined&p.entity != 0 && at.has(p.field) {
+			filtered |= 1 << n
 		}
 	}
 	to.applied |= filtered
-	for n, p := range b.query.Where { // the value of such a field is known
-		if p.Op == workload.Equal && to.applied&(1<<n) != 0 {
-			to.fields.add(b.fields[p.Field])
-		}
+	to.fields = b.useful(at, to.applied)
+	if from.joined == to.joined && from.applied == to.applied && from.fields == to.fields {
+		return // nothing learnt that is of use
 	}
 	answered := to.joined&b.required == b.required && to.applied == b.all && to.fields.holds(b.wanted)
-	if from.joined == to.joined && from.applied == to.applied && from.fields == to.fields {
-		return // nothing learnt
-	}
 	arc := &Arc{From: i, Table: u.table, Steps: b.steps(u, read, filtered)}
+	arc.Steps[0].Reverse = read.reverse && to.sorted && b.single(from)
 	if answered {
-		b.finish(arc, from, to, filtered != 0)
+		b.finish(arc, from, to, u, read, filtered != 0)
 	}
 	served := Point{Joined: from.joined | u.common, Applied: from.applied | read.applied}
-	to.rows = b.estimator.Estimate(&Read{Query: b.query, Table: u.table, From: from.point(), Served: served, To: to.point(), Fed: read.fed, Answers: answered, Sorted: to.sorted}, arc.Steps)
+	to.rows = b.estimator.Estimate(&Read{Query: b.query, Table: u.table, From: from.point(), Served: served, To: to.point(), Fed: read.fed, Each: read.requests, Answers: answered, Sorted: to.sorted}, arc.Steps)
 	if answered {
 		arc.To = Answered
 	} else {
@@ -310,50 +155,6 @@ func (b *builder) expand(i int, u *usable, kind Kind) {
 		arc.To = n
 	}
 	b.arcs = append(b.arcs, arc)
-}
-
-func (b *builder) bit(e *model.Entity) uint64 {
-	for i, x := range b.query.Tree.Entities {
-		if x == e {
-			return 1 << i
-		}
-	}
-	return 0
-}
-
-// covers tells whether a look-up table holds the whole primary key of its base.
-func covers(lookUp, base *model.Table) bool {
-	for _, f := range base.Key() {
-		if !lookUp.InKey(f) {
-			return false
-		}
-	}
-	return true
-}
-
-// inOrder tells whether the rows of the first read come in the order asked for: the columns of ORDER BY follow the bound
-// ones in the clustering key. Those bound by equality are the same in all rows.
-func (b *builder) inOrder(t *model.Table, r access) bool {
-	bound := map[model.Field]bool{}
-	for _, x := range append(append([]Binding(nil), r.partition...), r.clustering...) {
-		if x.Op == workload.Equal {
-			bound[x.Field] = true
-		}
-	}
-	at := 0
-	for _, f := range b.query.Ordered() {
-		if bound[f] {
-			continue
-		}
-		for at < len(t.Clustering) && bound[t.Clustering[at]] {
-			at++
-		}
-		if at == len(t.Clustering) || t.Clustering[at] != f {
-			return false
-		}
-		at++
-	}
-	return true
 }
 
 // space drops the states and arcs that lead nowhere.

@@ -1,0 +1,147 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// finish adds what comes after the last read, in the order in which it is meant: groups, one of each, the order, so many
+// of each parent, so many of all. What the server has done already, or can do as well, is left to it.
+//
+// The server can group if one request finds all rows. It can limit each request if nothing is filtered, grouped or
+// dropped afterwards: the first rows of the answer are among the first of each request, if those come in the order that
+// is asked for. So many of each parent are among the first of a request if its rows have one parent.
+func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered bool) {
+	q := b.query
+	read := &arc.Steps[0]
+	add := func(s Step) { arc.Steps = append(arc.Steps, s) }
+	one := b.single(from) && !a.several // request
+	plain := !filtered && u.base == nil
+	if len(q.GroupBy) > 0 || len(q.Aggregates) > 0 {
+		if plain && b.serverGroups(from, u, a) {
+			read.Grouped, read.Group, read.Aggregates = true, q.GroupBy, q.Aggregates
+			plain = to.sorted && q.PerLimit == 0
+		} else {
+			add(Step{Kind: Group, Group: q.GroupBy, Aggregates: q.Aggregates})
+			plain = false
+		}
+	}
+	if q.Distinct && !b.distinct(to) {
+		add(Step{Kind: Distinct, Fields: q.Select})
+		plain = false
+	}
+	if !to.sorted {
+		add(Step{Kind: Sort, Fields: q.Ordered(), Order: q.OrderBy})
+	}
+	ordered := to.sorted || a.inOrder
+	pushed := 0
+	switch {
+	case !plain || !ordered:
+	case q.PerLimit > 0 && b.parent(a):
+		pushed = least(q.PerLimit, q.Limit)
+	case q.PerLimit == 0:
+		pushed = q.Limit
+	}
+	switch {
+	case pushed == 0:
+	case a.kind == Get:
+		read.Limit, read.Reverse = pushed, read.Reverse || a.inOrder && a.reverse
+	case a.kind == Scan && (q.PerLimit > 0 || !to.sorted):
+		read.PerPartition = pushed
+	default:
+		read.Limit = pushed
+	}
+	if q.PerLimit > 0 {
+		add(Step{Kind: LimitEach, Fields: q.Per, Limit: q.PerLimit})
+	}
+	if q.Limit > 0 && (q.PerLimit > 0 || !one || !to.sorted || read.Limit != q.Limit) {
+		add(Step{Kind: Limit, Limit: q.Limit})
+	}
+}
+
+// least is the smaller limit, of which 0 is none.
+func least(a, b int) int {
+	if b > 0 {
+		return min(a, b)
+	}
+	return a
+}
+
+// serverGroups tells whether one request finds all rows and CQL can group them: by columns of the partition key, and
+// those that come first in the clustering key, but for those bound by equality.
+func (b *builder) serverGroups(from state, u *usable, a access) bool {
+	q := b.query
+	if from.joined != 0 || a.several || a.kind != Get && len(q.GroupBy) > 0 {
+		return false
+	}
+	for _, g := range q.Aggregates {
+		if strings.EqualFold(g.Func, "avg") && whole(g.Field.Attribute.Type) {
+			return false // Cassandra cuts the fraction off
+		}
+	}
+	var left, equal set
+	for _, f := range q.GroupBy {
+		left.add(b.fields[f])
+	}
+	for _, x := range append(a.partition[:len(a.partition):len(a.partition)], a.clustering...) {
+		if n, ok := b.fields[x.Field]; ok && x.Op == workload.Equal {
+			equal.add(n)
+		}
+	}
+	for i := range left {
+		left[i] &^= equal[i]
+	}
+	for i := range u.clustering {
+		c := &u.clustering[i]
+		switch {
+		case left == set{}:
+			return true
+		case c.number >= 0 && left.has(c.number):
+			left[c.number>>6] &^= 1 << (c.number & 63)
+		case c.number >= 0 && equal.has(c.number):
+		default:
+			return false
+		}
+	}
+	return left == set{}
+}
+
+// whole tells whether values of a CQL type are whole numbers.
+func whole(cqlType string) bool {
+	switch strings.ToLower(cqlType) {
+	case "tinyint", "smallint", "int", "bigint", "varint", "counter":
+		return true
+	}
+	return false
+}
+
+// distinct tells whether no two rows are the same in what is selected: it determines each entity that is joined, or each
+// group.
+func (b *builder) distinct(to state) bool {
+	q := b.query
+	k := b.constant
+	for _, f := range q.Select {
+		k.fields.add(b.fields[f])
+	}
+	b.close(&k)
+	if len(q.GroupBy) > 0 || len(q.Aggregates) > 0 {
+		for _, f := range q.GroupBy {
+			if !b.fixes(&k, b.fields[f]) {
+				return false
+			}
+		}
+		return true
+	}
+	return to.joined&^k.entities == 0
+}
+
+// parent tells whether the rows of one request have the same parent.
+func (b *builder) parent(a access) bool {
+	for _, f := range b.query.Per {
+		if !b.fixes(&a.fixed, b.fields[f]) {
+			return false
+		}
+	}
+	return true
+}
