@@ -240,13 +240,14 @@ func identify(t *model.Table) {
 // reader is a set of fields that some reader of a tree can bind or is sorted by, from the front.
 type reader []model.Field
 
-// read notes what the readers of a part's tree can bind.
-func (p *Pool) read(x part) {
+// read notes what the readers of a part's tree can bind. It tells whether that is new.
+func (p *Pool) read(x part) bool {
 	bound := x.of(x.ask.equal)
 	if x.entry != nil {
 		bound = model.AppendNew(x.entry.KeyFields(), bound...)
 	}
 	id := x.tree.Key()
+	before := len(p.readers[id])
 	note := func(set []model.Field) {
 		for _, known := range p.readers[id] {
 			if len(known) == len(set) && subset(known, set) {
@@ -267,6 +268,7 @@ func (p *Pool) read(x part) {
 			note(append(slices.Clone(bound), suffix[:i+1]...))
 		}
 	}
+	return len(p.readers[id]) > before
 }
 
 // chains returns the orders of a table's bound fields, each as the partition key and what follows (rule "order of the

@@ -73,7 +73,7 @@ func (p *Pool) cut(format string, args ...any) {
 
 // Query adds the candidates of one query.
 func (p *Pool) Query(q *workload.Query, relax bool) {
-	e := &enumeration{pool: p, asked: map[string]bool{}}
+	e := &enumeration{pool: p, asked: map[string]bool{}, over: map[string][]*piece{}}
 	e.ask(q)
 	e.views(q)
 	for level := range levels {
@@ -89,7 +89,7 @@ func Workload(w *workload.Workload, o Options) *Pool {
 	if o.Most > 0 {
 		p.most = o.Most
 	}
-	e := &enumeration{pool: p, writes: o.Arithmetic, asked: map[string]bool{}}
+	e := &enumeration{pool: p, writes: o.Arithmetic, asked: map[string]bool{}, over: map[string][]*piece{}}
 	if e.writes == nil {
 		e.writes = plan.Means{}
 	}
@@ -159,14 +159,15 @@ type enumeration struct {
 	writes  plan.Arithmetic
 	written []*workload.Write
 	asked   map[string]bool
-	queries []question
-	checked int // tables whose support queries have been asked
+	parts   []*piece
+	over    map[string][]*piece // by the tree's key
+	checked int                 // tables whose support queries have been asked
 }
 
-// question is a query with its parts.
-type question struct {
-	parts []part
-	done  int // levels
+// piece is a part of which tables are proposed.
+type piece struct {
+	part
+	done int // levels
 }
 
 // ask adds a query, unless it was asked.
@@ -181,9 +182,14 @@ func (e *enumeration) ask(q *workload.Query) {
 		e.pool.cut("%s: of a graph of %d entities not all parts are tried", q, len(q.Tree.Entities))
 	}
 	for _, x := range parts {
-		e.pool.read(x)
+		key, one := x.tree.Key(), &piece{part: x}
+		e.parts, e.over[key] = append(e.parts, one), append(e.over[key], one)
+		if e.pool.read(x) { // the others' keys may be of use in another order now
+			for _, other := range e.over[key] {
+				other.done = 0
+			}
+		}
 	}
-	e.queries = append(e.queries, question{parts: parts})
 }
 
 // views adds a query's materialised views as the paper has them, with the keys of all entities, and without values. They
@@ -213,12 +219,9 @@ func (e *enumeration) views(q *workload.Query) {
 func (e *enumeration) level(level int) {
 	for again := true; again && !e.pool.full(); {
 		again = false
-		for i := range e.queries {
-			q := &e.queries[i]
-			for ; q.done <= level && !e.pool.full(); q.done++ {
-				for _, x := range q.parts {
-					e.pool.forms(x, q.done)
-				}
+		for _, x := range e.parts {
+			for ; x.done <= level && !e.pool.full(); x.done++ {
+				e.pool.forms(x.part, x.done)
 				again = true
 			}
 		}
