@@ -49,6 +49,39 @@ func newProgram(in *instance) *program {
 	return p
 }
 
+// dimensions returns how many columns and rows the program has.
+func (in *instance) dimensions() (columns, rows int) {
+	if in.problem.Space > 0 {
+		rows++
+	}
+	for _, s := range in.status {
+		if s == free {
+			columns++
+		}
+	}
+	for i := range in.demands {
+		d := &in.demands[i]
+		seen := make([]bool, d.states)
+		for _, a := range d.arcs {
+			seen[a.from] = true
+		}
+		for _, is := range seen {
+			rows += oneIf(is)
+		}
+		columns += len(d.arcs)
+		rows += len(d.tables) - 1 + len(d.needed)
+		columns += oneIf(!d.always)
+	}
+	return columns, rows
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 func (p *program) add(c solve.Column) int {
 	p.problem.Columns = append(p.problem.Columns, c)
 	return len(p.problem.Columns) - 1

@@ -48,7 +48,8 @@ type Stats struct {
 	ArcsLeft      int // after the reduction
 	TablesLeft    int // not settled by it
 	Parts         int
-	Columns, Rows int // of the largest integer program, solved or not
+	Columns, Rows int // of the whole integer program
+	Solved        int // columns of the largest program that was given to the solver
 	Nodes         int // branched
 }
 
@@ -98,6 +99,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	if s.in, err = compile(p); err != nil {
 		return nil, err
 	}
+	s.result.Stats.Columns, s.result.Stats.Rows = s.in.dimensions()
 	if err := s.run(); err != nil {
 		return nil, err
 	}

@@ -60,12 +60,11 @@ func (w *work) search(x *dual) error {
 			return nil
 		}
 	}
-	p := newProgram(w.in)
-	w.result.Stats.Columns = max(w.result.Stats.Columns, len(p.problem.Columns))
-	w.result.Stats.Rows = max(w.result.Stats.Rows, len(p.problem.Rows))
 	if w.options.Solver == nil {
 		return nil
 	}
+	p := newProgram(w.in)
+	w.result.Stats.Solved = max(w.result.Stats.Solved, len(p.problem.Columns))
 	if w.best != nil {
 		p.start(w.best)
 	}

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"sort"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/enumerate"
 	"github.com/helenus-db/helenus/advisor/model"
-	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
@@ -19,49 +17,108 @@ import (
 // Choose chooses tables for a workload: new ones among the candidates, besides the existing ones, which are free. Given
 // the same workload and options it answers the same.
 //
-// The error is an *UnanswerableError if a query has no plan, ErrSpace if no choice fits the space limit, or the solver's.
+// The error is an *UnanswerableError if a query has no plan, a *SpaceError if no choice fits the space limit, or the
+// context's if it ended before there was any choice. A context that ends later, a limit, or a solver that fails makes the
+// design one that is not proven (Design.Stopped).
 func Choose(ctx context.Context, w *workload.Workload, o Options) (*Design, error) {
-	began := time.Now()
-	t, pool, err := prepare(w, &o)
+	s, err := NewStudy(ctx, w, o)
 	if err != nil {
 		return nil, err
 	}
-	best, solution, err := t.choose(ctx, o)
+	return s.Design(ctx)
+}
+
+// Study is a workload prepared for choosing: its candidates and their plans. From it come the design, and answers to what
+// would be if. It is for one goroutine.
+type Study struct {
+	*task
+	options   Options
+	pool      []string // what limits have cut off
+	size      int      // candidates
+	began     time.Time
+	best      selection // once Design has been called
+	result    *choice.Result
+	unchanged *Design
+}
+
+// NewStudy enumerates candidates and plans.
+func NewStudy(ctx context.Context, w *workload.Workload, o Options) (*Study, error) {
+	s := &Study{began: time.Now()}
+	t, pool, err := prepare(ctx, w, &o)
 	if err != nil {
 		return nil, err
 	}
-	t.ended("solve")
-	d := t.design(best, o.Cost)
-	d.Variables, d.Constraints = t.variables, t.constraints
-	d.Candidates = len(pool.Tables)
-	d.Truncated = append(append([]string(nil), pool.Truncated...), t.truncated...)
-	d.Bound = min(solution.Bound+t.constant(), d.After)
-	if d.After > 0 && d.Bound < d.After*(1-1e-9) {
-		d.Gap = (d.After - d.Bound) / d.After
+	s.task, s.options, s.pool, s.size = t, o, pool.Truncated, len(pool.Tables)
+	return s, nil
+}
+
+// Design chooses.
+func (s *Study) Design(ctx context.Context) (*Design, error) {
+	best, result, err := s.choose(ctx, s.options)
+	if err != nil {
+		return nil, err
 	}
-	d.Proven = solution.Status == solve.Optimal
-	d.Engine = solution.Engine
-	d.Rejected = t.rejections(best)
-	for _, id := range o.Sensitivity {
-		s, err := t.sensitivity(ctx, o, best, id)
+	s.best, s.result = best, result
+	s.ended("solve")
+	d := s.designOf(best, result)
+	d.Rejected = s.rejections(best)
+	for _, id := range s.options.Sensitivity {
+		x, err := s.sensitivity(ctx, s.options, best, id)
 		if err != nil {
 			return nil, err
 		}
-		d.Sensitive = append(d.Sensitive, *s)
+		d.Sensitive = append(d.Sensitive, *x)
 	}
-	t.ended("explain")
-	d.Phases, d.Duration = t.phases, time.Since(began)
+	s.ended("explain")
+	d.Phases, d.Duration = s.phases, time.Since(s.began)
+	s.unchanged = d
 	return d, nil
 }
 
-// ErrSpace says that no choice of candidates that answers all queries fits into the space allowed.
-var ErrSpace = errors.New("design: no choice of tables that answers every statement fits into the space limit: raise space_limit")
+// designOf reads a design off a choice, with what is proven of it.
+func (s *Study) designOf(c selection, r *choice.Result) *Design {
+	d := s.design(c, s.options.Cost)
+	d.Variables, d.Constraints = r.Stats.Columns, r.Stats.Rows
+	d.Candidates = s.size
+	d.Truncated = append(append([]string(nil), s.pool...), s.truncated...)
+	d.Bound = min(r.Bound+s.constant(), d.After)
+	if d.Proven = r.Proven; d.Proven {
+		d.Bound = d.After
+	}
+	if d.After > 0 && d.Bound < d.After*(1-1e-9) {
+		d.Gap = (d.After - d.Bound) / d.After
+	}
+	d.Engine, d.Stopped, d.Fewest = r.Engine, r.Stopped, r.Fewest
+	if r.Failure != nil {
+		d.Truncated = append(d.Truncated, fmt.Sprintf("the solver failed (%v): this is the best of a search without it", r.Failure))
+	}
+	return d
+}
 
-// errNoSolution says that the solver found nothing although there may be something.
-var errNoSolution = errors.New("design: the solver found no choice of tables within its limits: allow it more nodes or time")
+// ErrSpace says that no choice of candidates that answers all queries fits into the space allowed. The error itself is a
+// *SpaceError.
+var ErrSpace = errors.New("design: no choice of tables that answers every statement fits into the space limit")
+
+// SpaceError says how much space is needed at least.
+type SpaceError struct {
+	Limit    float64 // bytes allowed
+	Smallest float64 // bytes of the smallest choice found
+	Proven   bool    // nothing smaller will do
+}
+
+func (e *SpaceError) Error() string {
+	word := "the smallest such choice takes"
+	if !e.Proven {
+		word = "one is known that takes"
+	}
+	return fmt.Sprintf("%v of %.6g bytes: %s %.6g bytes", ErrSpace, e.Limit, word, e.Smallest)
+}
+
+// Is makes it an ErrSpace.
+func (e *SpaceError) Is(target error) bool { return target == ErrSpace }
 
 // prepare fills in the options and builds the task.
-func prepare(w *workload.Workload, o *Options) (*task, *enumerate.Pool, error) {
+func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enumerate.Pool, error) {
 	if o.Solver == nil {
 		return nil, nil, errors.New("design: no solver given")
 	}
@@ -75,16 +132,29 @@ func prepare(w *workload.Workload, o *Options) (*task, *enumerate.Pool, error) {
 		o.SpaceLimit = w.SpaceLimit
 	}
 	began := time.Now()
-	pool := enumerate.NewPool(o.Allow, o.Candidates...)
-	if !o.NoEnumeration {
-		enumerated := enumerate.Workload(w, enumerate.Options{Allow: o.Allow, Arithmetic: cost.Arithmetic(o.Cost)})
+	allow := o.allows()
+	pool := enumerate.NewPool(allow)
+	fixed := map[string]bool{}
+	for _, list := range [][]*model.Table{keptOf(w.Tables), keptOf(o.Candidates), o.Fixed, o.Candidates} {
+		for _, table := range list {
+			if o.OnlyExisting && !table.Kept {
+				continue
+			}
+			pool.Add(table)
+		}
+	}
+	for _, table := range o.Fixed {
+		fixed[table.ID()] = true
+	}
+	if !o.NoEnumeration && !o.OnlyExisting {
+		enumerated := enumerate.Workload(w, enumerate.Options{Allow: allow, Arithmetic: cost.Arithmetic(o.Cost)})
 		pool.Truncated = append(pool.Truncated, enumerated.Truncated...)
 		for _, table := range enumerated.Tables {
 			pool.Add(table)
 		}
 	}
 	enumerated := time.Now()
-	t, err := newTask(w, o.Cost, pool.Tables, o.SpaceLimit)
+	t, err := newTask(ctx, w, o.Cost, pool.Tables, fixed, o.SpaceLimit)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,342 +163,76 @@ func prepare(w *workload.Workload, o *Options) (*task, *enumerate.Pool, error) {
 	return t, pool, nil
 }
 
+// allows is Options.Allow together with Forbidden. Tables that are there are always allowed.
+func (o *Options) allows() func(*model.Table) bool {
+	forbidden := map[string]bool{}
+	for _, table := range o.Forbidden {
+		forbidden[table.ID()] = true
+	}
+	own := o.Allow
+	return func(table *model.Table) bool {
+		return table.Kept || (own == nil || own(table)) && (len(forbidden) == 0 || !forbidden[table.ID()])
+	}
+}
+
+func keptOf(tables []*model.Table) []*model.Table {
+	var list []*model.Table
+	for _, table := range tables {
+		if table.Kept {
+			list = append(list, table)
+		}
+	}
+	return list
+}
+
 // ended notes that a phase has ended.
 func (t *task) ended(phase string) {
 	now := time.Now()
 	t.phases, t.last = append(t.phases, Phase{phase, now.Sub(t.last)}), now
 }
 
-// choose solves the task: from a greedy choice on.
-func (t *task) choose(ctx context.Context, o Options) (choice, *solve.Solution, error) {
-	incumbent, known, feasible := t.greedy()
-	if !feasible {
-		known, incumbent = math.Inf(1), nil
-	}
-	r := t.reduce(known, incumbent)
-	p := newProgram(t, r)
-	t.variables, t.constraints = len(p.problem.Columns), len(p.problem.Rows)
-	if feasible {
-		p.start(incumbent)
-	}
-	best, solution, err := p.solve(ctx, o.Solver, o.Limits)
-	var failed *solve.WorkerError
-	if errors.As(err, &failed) && feasible && ctx.Err() == nil {
-		// The engine died. There is an answer nevertheless, only not a proven one.
-		t.cut(fmt.Sprintf("the solver failed (%s): this is the choice of a search by single tables", failed.What))
-		return t.used(incumbent), &solve.Solution{Status: solve.Unproven, Bound: r.bound, Engine: "search"}, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if best == nil {
-		switch {
-		case feasible:
-			best = incumbent
-		case solution.Status == solve.Infeasible:
-			return nil, nil, ErrSpace
-		default:
-			return nil, nil, errNoSolution
-		}
-	}
-	if r.capped { // the solution is the best of what was left in
-		t.cut("plans were left out of the integer program that are dear, but not proven useless")
-		solution.Bound = r.bound
-		if solution.Status == solve.Optimal {
-			solution.Status = solve.Unproven
-		}
-	}
-	solution.Bound = max(solution.Bound, r.bound)
-	return t.used(best), solution, nil
-}
-
-// cut notes, once, that something was cut off.
-func (t *task) cut(what string) {
-	for _, x := range t.truncated {
-		if x == what {
-			return
-		}
-	}
-	t.truncated = append(t.truncated, what)
-}
-
-// used drops the tables that no plan reads. A support query's plan may read a table that nothing else does.
-func (t *task) used(c choice) choice {
-	for {
-		reads := make(choice, len(c))
-		for _, d := range t.demands {
-			if !d.active(c) {
-				continue
-			}
-			way, _ := d.space.CheapestWay(t.priceOf(d), t.chosen(c))
-			for _, a := range way {
-				if n, ok := t.number[a.Table]; ok {
-					reads[n] = true
-				}
-			}
-		}
-		same := true
-		for n := range c {
-			same = same && reads[n] == c[n]
-		}
-		if same {
-			return c
-		}
-		c = reads
-	}
-}
-
-// design reads tables and plans off a choice.
-func (t *task) design(c choice, m cost.Model) *Design {
-	d := &Design{Name: t.work.Name, Mix: t.work.Mix, Model: m.Name(), Answerable: true}
-	none := make(choice, len(c))
-	readers := map[*model.Table][]string{}
-	for i, s := range t.work.Statements {
-		st := &Statement{Statement: s}
-		if s.Query != nil {
-			st.Plan = t.planOf(i, c)
-			st.Cost = cost.Plan(m, st.Plan)
-			if st.Current = t.planOf(i, none); st.Current != nil {
-				st.CurrentCost = cost.Plan(m, st.Current)
-			} else {
-				d.Answerable = false
-			}
-			for _, table := range st.Plan.Tables() {
-				readers[table] = append(readers[table], s.ID)
-			}
-		} else {
-			st.Writes, st.Cost, st.CurrentCost = t.writes(i, c, m, readers)
-		}
-		d.Before += s.Weight * st.CurrentCost.Work
-		d.After += s.Weight * st.Cost.Work
-		d.Statements = append(d.Statements, st)
-	}
-	for _, table := range t.existing {
-		if len(readers[table]) > 0 {
-			d.Tables = append(d.Tables, &Table{Table: table, Name: table.Name, Bytes: t.arithmetic.TableBytes(table), Statements: readers[table]})
-		}
-	}
-	taken := map[string]bool{}
-	for _, table := range t.existing {
-		taken[table.Name] = true
-	}
+// problem is the task in the terms of package choice.
+func (t *task) problem() *choice.Problem {
+	p := &choice.Problem{Space: t.space}
 	for n, table := range t.candidates {
-		if !c[n] {
-			continue
-		}
-		name := table.Name
-		if name == "" {
-			name = tableName(table, taken)
-		}
-		taken[name] = true
-		d.Tables = append(d.Tables, &Table{Table: table, Name: name, CQL: table.CQL(t.keyspace(table), name), Bytes: t.arithmetic.TableBytes(table), Statements: readers[table]})
+		p.Tables = append(p.Tables, choice.Table{Name: table.String(), Upkeep: t.putWork(n), Size: t.arithmetic.TableBytes(table), Fixed: t.fixed[n], Free: table.Kept})
 	}
-	return d
-}
-
-// keyspace is where a candidate goes: where its base is, else where all existing tables are.
-func (t *task) keyspace(table *model.Table) string {
-	if table.Keyspace != "" {
-		return table.Keyspace
-	}
-	keyspace := ""
-	for _, e := range t.existing {
-		if keyspace != "" && e.Keyspace != keyspace {
-			return ""
-		}
-		keyspace = e.Keyspace
-	}
-	return keyspace
-}
-
-// planOf is the cheapest plan of a query of the workload under a choice, nil if there is none.
-func (t *task) planOf(statement int, c choice) *plan.Plan {
 	for _, d := range t.demands {
-		if d.statement == statement && d.needed == nil {
-			p, _ := d.space.Cheapest(t.priceOf(d), t.chosen(c))
-			return p
-		}
-	}
-	return nil
-}
-
-// writes plans a write: support queries, then what is written, for each table. Support queries that several tables need
-// are planned with the first and paid once.
-func (t *task) writes(statement int, c choice, m cost.Model, readers map[*model.Table][]string) (plans []*plan.WritePlan, now, before cost.Cost) {
-	s := t.work.Statements[statement]
-	for _, table := range t.existing {
-		if t.arithmetic.Modifies(s.Write, table) {
-			p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.arithmetic.WriteSteps(s.Write, table, nil)}
-			plans = append(plans, p)
-			before = before.Plus(cost.Write(m, p))
-		}
-	}
-	now = before
-	paid := map[*demand]bool{}
-	for n, table := range t.candidates {
-		if !c[n] || !t.arithmetic.Modifies(s.Write, table) {
-			continue
-		}
-		p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.writeSteps(statement, n)}
-		for _, d := range t.supports[kept{statement, n}] {
-			if paid[d] {
-				continue
-			}
-			paid[d] = true
-			support, _ := d.space.Cheapest(t.priceOf(d), t.chosen(c))
-			p.Support = append(p.Support, support)
-			now = now.Plus(cost.Plan(m, support).Times(d.times))
-			for _, read := range support.Tables() {
-				if ids := readers[read]; len(ids) == 0 || ids[len(ids)-1] != s.ID {
-					readers[read] = append(ids, s.ID)
+		if t.graphs[d] == nil {
+			arcs := make([]choice.Arc, len(d.space.Arcs))
+			for i, a := range d.space.Arcs {
+				n, candidate := t.number[a.Table]
+				if !candidate {
+					n = choice.None
 				}
+				arcs[i] = choice.Arc{From: a.From, To: a.To, Price: d.prices[i], Table: n}
 			}
+			t.graphs[d] = arcs
 		}
-		plans = append(plans, p)
-		for i := range p.Steps {
-			now = now.Plus(m.Step(&p.Steps[i], false))
-		}
+		p.Demands = append(p.Demands, choice.Demand{Name: d.name, Weight: t.weights[d.statement] * d.times, States: d.space.States, Arcs: t.graphs[d], Needed: d.needed})
 	}
-	return plans, now, before
+	return p
 }
 
-// tableName makes a name of what a table is for: entities_by_partition_key.
-func tableName(table *model.Table, taken map[string]bool) string {
-	what := table.Tree.Entities[0]
-	for _, e := range table.Tree.Entities { // the entity of which there is a row each
-		if len(table.Tree.Determined(e).Entities) == len(table.Tree.Entities) {
-			what = e
-			break
-		}
-	}
-	name := model.Identifier(what.Name)
-	if table.Base != nil {
-		name = "helenus_" + table.Base.Name
-	}
-	name += "_by"
-	for _, f := range table.Partition {
-		name += "_" + table.ColumnName(f)
-	}
-	name = name[:min(len(name), 44)]
-	if !taken[name] {
-		return name
-	}
-	for i := 2; ; i++ {
-		if next := fmt.Sprintf("%s_%d", name, i); !taken[next] {
-			return next
-		}
-	}
+// choose solves the task.
+func (t *task) choose(ctx context.Context, o Options) (selection, *choice.Result, error) {
+	return t.solve(ctx, o, t.problem())
 }
 
-// rejections says why candidates were not chosen: for each that some query could read, what it would save and cost. The
-// nearest to being chosen come first, at most as many as listed, but all look-up tables.
-func (t *task) rejections(c choice) []Rejection {
-	const listed = 25
-	total, _ := t.total(c)
-	var list []Rejection
-	for n, table := range t.candidates {
-		if c[n] {
-			continue
-		}
-		r, ok := t.reject(n, c, total)
-		if ok {
-			r.Table = table
-			list = append(list, r)
-		}
-	}
-	sort.SliceStable(list, func(i, j int) bool {
-		if (list[i].Table.Base != nil) != (list[j].Table.Base != nil) {
-			return list[i].Table.Base != nil
-		}
-		return list[i].Saves-list[i].Costs > list[j].Saves-list[j].Costs
-	})
-	for i := range list {
-		if i >= listed && list[i].Table.Base == nil {
-			return list[:i]
-		}
-	}
-	return list
-}
-
-// reject compares the choice with what it would be with one candidate more.
-func (t *task) reject(n int, c choice, total float64) (Rejection, bool) {
-	var r Rejection
-	with := c.with(n)
-	gain, steps := 0.0, 0
-	for _, i := range t.readers[n] {
-		d := t.demands[i]
-		if d.needed != nil {
-			continue
-		}
-		now := t.answer(d, c).work
-		way, work := t.forced(d, n, with)
-		if way == nil {
-			continue
-		}
-		weight := t.weights[d.statement]
-		r.Saves += weight * max(0, now-work)
-		length := 0
-		for _, a := range way {
-			length += len(a.Steps)
-		}
-		// Name the statement that gains most; if none does, the one that it serves most directly.
-		better := weight*(now-work) > gain
-		if r.Plan == nil || better || gain <= 0 && !better && length < steps {
-			gain, steps = max(0, weight*(now-work)), length
-			r.Statement, r.Work, r.Instead = t.work.Statements[d.statement].ID, work, now
-			r.Plan = &plan.Plan{Query: d.space.Query}
-			for _, a := range way {
-				r.Plan.Steps = append(r.Plan.Steps, a.Steps...)
-			}
-		}
-	}
-	if r.Plan == nil {
-		return r, false // of use only together with other tables that were not chosen, or for support queries
-	}
-	r.Costs = t.putWork(n)
-	feasible := true
-	for _, d := range t.demands {
-		if d.needed != nil && d.active(with) && !d.active(c) {
-			a := t.answer(d, with)
-			feasible = feasible && a.feasible
-			r.Costs += t.weights[d.statement] * d.times * a.work
-		}
-	}
-	_, fits := t.total(with)
+func (t *task) solve(ctx context.Context, o Options, p *choice.Problem) (selection, *choice.Result, error) {
+	r, err := choice.Solve(ctx, p, choice.Options{Solver: o.Solver, Limits: o.Limits, Ties: true, Progress: o.Progress})
+	var (
+		space *choice.SpaceError
+		none  *choice.UnsatisfiableError
+	)
 	switch {
-	case r.Saves <= 1e-9*(1+total):
-		r.Reason = fmt.Sprintf("never cheaper: %s would take %.3g instead of %.3g", r.Statement, r.Work, r.Instead)
-	case !feasible:
-		r.Reason = fmt.Sprintf("%s would take %.3g instead of %.3g, but to keep it true takes further tables, which cost more than that saves", r.Statement, r.Work, r.Instead)
-	case !fits:
-		r.Reason = fmt.Sprintf("%s would take %.3g instead of %.3g, but its %.3g MB do not fit into the space limit", r.Statement, r.Work, r.Instead, t.arithmetic.TableBytes(t.candidates[n])/1e6)
-	default:
-		r.Reason = fmt.Sprintf("writes cost more than reads save: %s would take %.3g instead of %.3g; in all reads would save %.3g a second, writes cost %.3g more", r.Statement, r.Work, r.Instead, r.Saves, r.Costs)
+	case errors.As(err, &space):
+		return nil, nil, &SpaceError{Limit: space.Space, Smallest: space.Smallest, Proven: space.Proven}
+	case errors.As(err, &none):
+		d := t.demands[none.Demand]
+		return nil, nil, &UnanswerableError{Statement: t.work.Statements[d.statement].ID, Query: d.space.Query.String()}
+	case err != nil:
+		return nil, nil, fmt.Errorf("design: %w", err)
 	}
-	return r, true
-}
-
-// forced is the cheapest way of a demand that reads a candidate.
-func (t *task) forced(d *demand, n int, c choice) ([]*plan.Arc, float64) {
-	allowed := t.chosen(c)
-	price := t.priceOf(d)
-	best, least := []*plan.Arc(nil), math.Inf(1)
-	for _, a := range d.space.Arcs {
-		if t.candidates[n] != a.Table {
-			continue
-		}
-		head, before, ok := d.space.CheapestBetween(plan.Start, a.From, price, allowed)
-		if !ok {
-			continue
-		}
-		tail, after, ok := d.space.CheapestBetween(a.To, plan.Answered, price, allowed)
-		if !ok {
-			continue
-		}
-		if sum := before + price(a) + after; sum < least {
-			least = sum
-			best = append(append(head, a), tail...)
-		}
-	}
-	return best, least
+	return t.used(r.Open), r, nil
 }

@@ -1,10 +1,12 @@
 package design
 
 import (
+	"context"
 	"fmt"
 	"sort"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -48,10 +50,11 @@ type task struct {
 	base       []float64          // by statement: work of writing the existing tables
 	space      float64            // bytes, 0: no limit
 	truncated  []string
+	fixed      []bool // by candidate: it must be kept
+	graphs     map[*demand][]choice.Arc
 
-	variables, constraints int // of the last program
-	phases                 []Phase
-	last                   time.Time // when the last phase ended
+	phases []Phase
+	last   time.Time // when the last phase ended
 }
 
 // kept is a candidate that is kept true under a write.
@@ -59,17 +62,33 @@ type kept struct{ statement, candidate int }
 
 // newTask builds the plan spaces of all queries, and of all support queries that the candidates need, as far as those
 // candidates can be of use.
-func newTask(w *workload.Workload, m cost.Model, pool []*model.Table, space float64) (*task, error) {
-	t := &task{work: w, model: m, existing: w.Tables, number: map[*model.Table]int{}, space: space,
+//
+// Tables with the IDs in fixed must be kept, as must those that are Kept.
+func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*model.Table, fixed map[string]bool, space float64) (*task, error) {
+	t := &task{work: w, model: m, number: map[*model.Table]int{}, space: space, graphs: map[*demand][]choice.Arc{},
 		arithmetic: cost.Arithmetic(m), supports: map[kept][]*demand{}}
 	for _, s := range w.Statements {
 		t.weights = append(t.weights, s.Weight)
 	}
-	tables := append(append([]*model.Table(nil), w.Tables...), pool...)
+	for _, table := range w.Tables {
+		if !table.Kept {
+			t.existing = append(t.existing, table)
+		}
+	}
+	tables := append(append([]*model.Table(nil), t.existing...), pool...)
 	spaces := map[string]*plan.Space{}
 	var queue []*model.Table
 	useful := map[*model.Table]bool{}
+	for _, table := range pool {
+		if table.Kept || fixed[table.ID()] {
+			useful[table] = true
+			queue = append(queue, table)
+		}
+	}
 	plans := func(q *workload.Query) (*plan.Space, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		key := q.Key()
 		if s := spaces[key]; s != nil {
 			return s, nil
@@ -109,6 +128,7 @@ func newTask(w *workload.Workload, m cost.Model, pool []*model.Table, space floa
 		queue = queue[1:]
 		t.number[table] = len(t.candidates)
 		t.candidates = append(t.candidates, table)
+		t.fixed = append(t.fixed, table.Kept || fixed[table.ID()])
 		for i, s := range w.Statements {
 			if s.Write == nil || !t.arithmetic.Modifies(s.Write, table) {
 				continue
@@ -220,17 +240,17 @@ func (t *task) stepsWork(steps []plan.Step) float64 {
 	return sum
 }
 
-// choice is a set of candidates, by number.
-type choice []bool
+// selection is a set of candidates, by number.
+type selection []bool
 
-func (c choice) with(n int) choice {
-	d := append(choice(nil), c...)
+func (c selection) with(n int) selection {
+	d := append(selection(nil), c...)
 	d[n] = true
 	return d
 }
 
-func (c choice) without(n int) choice {
-	d := append(choice(nil), c...)
+func (c selection) without(n int) selection {
+	d := append(selection(nil), c...)
 	d[n] = false
 	return d
 }
@@ -238,7 +258,7 @@ func (c choice) without(n int) choice {
 func everything(*model.Table) bool { return true }
 
 // chosen allows the existing tables and those of a choice.
-func (t *task) chosen(c choice) func(*model.Table) bool {
+func (t *task) chosen(c selection) func(*model.Table) bool {
 	return func(table *model.Table) bool {
 		n, candidate := t.number[table]
 		return !candidate || c[n]
@@ -246,7 +266,7 @@ func (t *task) chosen(c choice) func(*model.Table) bool {
 }
 
 // active tells whether a demand is there under a choice.
-func (d *demand) active(c choice) bool {
+func (d *demand) active(c selection) bool {
 	if d.needed == nil {
 		return true
 	}
@@ -273,7 +293,7 @@ func (t *task) priceOf(d *demand) func(*plan.Arc) float64 {
 }
 
 // answer is the demand's cheapest answer under a choice, remembered.
-func (t *task) answer(d *demand, c choice) answer {
+func (t *task) answer(d *demand, c selection) answer {
 	key := make([]byte, (len(d.reads)+7)/8)
 	for i, n := range d.reads {
 		if c[n] {
@@ -290,14 +310,16 @@ func (t *task) answer(d *demand, c choice) answer {
 
 // total is the weighted work under a choice, without that of existing tables' writes; false if something can not be
 // answered, or the tables are too large.
-func (t *task) total(c choice) (float64, bool) {
+func (t *task) total(c selection) (float64, bool) {
 	sum, size := 0.0, 0.0
 	for n, table := range t.candidates {
 		if !c[n] {
 			continue
 		}
 		sum += t.putWork(n)
-		size += t.arithmetic.TableBytes(table)
+		if !table.Kept {
+			size += t.arithmetic.TableBytes(table)
+		}
 	}
 	if t.space > 0 && size > t.space {
 		return 0, false

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/model"
-	"github.com/helenus-db/helenus/advisor/solve"
 )
 
 // sensitivity finds the weights of a statement at which the best choice changes.
@@ -17,7 +16,7 @@ import (
 // meets the present one, and solve again; the answer's line is the present one (then this is the edge) or a new one (then
 // go on with it). Each step is a whole integer program, so the edges are exact, not those of the relaxation, whose ranges
 // (solve.Relaxation) hold only where it happens to be integral.
-func (t *task) sensitivity(ctx context.Context, o Options, best choice, id string) (*Sensitivity, error) {
+func (t *task) sensitivity(ctx context.Context, o Options, best selection, id string) (*Sensitivity, error) {
 	statement := -1
 	for i, s := range t.work.Statements {
 		if s.ID == id {
@@ -56,7 +55,7 @@ type line struct{ fixed, slope float64 }
 
 func (l line) at(weight float64) float64 { return l.fixed + l.slope*weight }
 
-func (t *task) line(c choice, statement int) line {
+func (t *task) line(c selection, statement int) line {
 	keep := t.weights[statement]
 	t.weights[statement] = 0
 	fixed, _ := t.total(c)
@@ -68,16 +67,16 @@ func (t *task) line(c choice, statement int) line {
 
 // edge looks for the weight between the present one and far at which another choice becomes better. It returns far and
 // nil if there is none.
-func (t *task) edge(ctx context.Context, o Options, statement int, present line, far float64, s *Sensitivity) (float64, choice, error) {
+func (t *task) edge(ctx context.Context, o Options, statement int, present line, far float64, s *Sensitivity) (float64, selection, error) {
 	at := far
-	var other choice
+	var other selection
 	for range 30 {
 		t.weights[statement] = at
 		c, solution, err := t.choose(ctx, o)
 		if err != nil {
 			return 0, nil, err
 		}
-		s.Proven = s.Proven && solution.Status == solve.Optimal
+		s.Proven = s.Proven && solution.Proven
 		l := t.line(c, statement)
 		if l.at(at) >= present.at(at)-1e-7*(1+math.Abs(present.at(at))) {
 			return at, other, nil // nothing is better here than the present choice: the last one met it here
@@ -89,15 +88,15 @@ func (t *task) edge(ctx context.Context, o Options, statement int, present line,
 }
 
 // difference says which tables come and go.
-func (t *task) difference(from, to choice) string {
+func (t *task) difference(from, to selection) string {
 	if to == nil {
 		return ""
 	}
 	var parts []string
 	for _, side := range []struct {
 		word string
-		in   choice
-		out  choice
+		in   selection
+		out  selection
 	}{{"without ", from, to}, {"with ", to, from}} {
 		var tables []*model.Table
 		for n, table := range t.candidates {

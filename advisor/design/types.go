@@ -3,6 +3,7 @@ package design
 import (
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -14,18 +15,26 @@ import (
 type Options struct {
 	Cost   cost.Model // nil: cost.NewConstants with its defaults
 	Solver solve.Solver
-	Limits solve.Limits // of each solve; zero: 5,000 nodes and, as a last resort, a minute
+	Limits solve.Limits // of each solve; zero: 5,000 nodes and, as a last resort, a minute. Gap and Wall hold for the whole
 
 	// Allow, if set, restricts the candidates, for example to LookUpsOnly. Existing tables are always allowed.
 	Allow func(*model.Table) bool
 	// Candidates are there besides those enumerated. With NoEnumeration they are all.
+	// Those that are Kept (there may be some among the workload's tables, too) are there always.
 	Candidates    []*model.Table
 	NoEnumeration bool
+	// OnlyExisting leaves nothing to choose from but existing and kept tables: what they cost.
+	OnlyExisting bool
+	Fixed        []*model.Table // candidates that must be among the tables
+	Forbidden    []*model.Table // candidates that must not
 	// SpaceLimit for new tables, bytes; 0: the workload's own.
 	SpaceLimit float64
 	// Sensitivity names the statements (IDs) for which to find out how far their weights may move before other tables
 	// are better. Each costs a few solves more.
 	Sensitivity []string
+	// Progress, if set, is told of each better choice and greater bound, in work per second, without that of writing
+	// the existing tables.
+	Progress func(choice.Progress)
 }
 
 // LookUpsOnly allows verified look-up tables only: what can be put under an application without changing it.
@@ -50,15 +59,18 @@ type Design struct {
 	Before, After float64
 	Answerable    bool // the existing tables alone can answer all queries
 
-	Bound      float64 // no choice of candidates costs less
-	Gap        float64 // (After-Bound) / After
-	Proven     bool    // After is the optimum over the candidates
-	Engine     string  // what solved it
+	Bound  float64 // no choice of candidates costs less
+	Gap    float64 // (After-Bound) / After
+	Proven bool    // After is the optimum over the candidates
+	Fewest bool    // proven: no choice of that cost has fewer tables, or as many and smaller ones
+	// Stopped says what ended the search before the proof: "gap", "nodes", "wall", "cancelled" or "failed"; else empty.
+	Stopped    string
+	Engine     string // what solved it
 	Candidates int
 	Truncated  []string      // what limits have cut off: there may be better designs beyond
 	Duration   time.Duration // how long it took; not part of the texts
 
-	// Variables and Constraints are the size of the integer program that was solved last.
+	// Variables and Constraints are the size of the integer program, before any reduction.
 	Variables, Constraints int
 	// Phases say how long each part took, in order; part of the JSON alone.
 	Phases []Phase

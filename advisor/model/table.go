@@ -26,7 +26,10 @@ type Table struct {
 	Keyspace, Name string // "" for candidates until a design names them
 
 	// Existing tables belong to the application: they cost nothing to keep, and are not changed.
-	Existing    bool
+	Existing bool
+	// Kept tables are there, too, but in a design without a cluster: they take no space and can not be given up; their
+	// writes are those of the design, with support queries, and cost what they cost.
+	Kept        bool
 	Indexes     []Index          // secondary indexes
 	ScanAllowed bool             // statements of the application read it with ALLOW FILTERING
 	Count       float64          // rows as observed; 0: estimated from the tree

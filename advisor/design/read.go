@@ -1,0 +1,189 @@
+package design
+
+import (
+	"fmt"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+)
+
+// used drops the tables that no plan reads. A support query's plan may read a table that nothing else does.
+func (t *task) used(c selection) selection {
+	for {
+		reads := append(selection(nil), t.fixed...)
+		for _, d := range t.demands {
+			if !d.active(c) {
+				continue
+			}
+			way, _ := d.space.CheapestWay(t.priceOf(d), t.chosen(c))
+			for _, a := range way {
+				if n, ok := t.number[a.Table]; ok {
+					reads[n] = true
+				}
+			}
+		}
+		same := true
+		for n := range c {
+			same = same && reads[n] == c[n]
+		}
+		if same {
+			return c
+		}
+		c = reads
+	}
+}
+
+// design reads tables and plans off a choice.
+func (t *task) design(c selection, m cost.Model) *Design {
+	d := &Design{Name: t.work.Name, Mix: t.work.Mix, Model: m.Name(), Answerable: true}
+	none := make(selection, len(c)) // what there is without the design
+	for n, table := range t.candidates {
+		none[n] = table.Kept
+	}
+	readers := map[*model.Table][]string{}
+	for i, s := range t.work.Statements {
+		st := &Statement{Statement: s}
+		if s.Query != nil {
+			st.Plan = t.planOf(i, c)
+			st.Cost = cost.Plan(m, st.Plan)
+			if st.Current = t.planOf(i, none); st.Current != nil {
+				st.CurrentCost = cost.Plan(m, st.Current)
+			} else {
+				d.Answerable = false
+			}
+			for _, table := range st.Plan.Tables() {
+				readers[table] = append(readers[table], s.ID)
+			}
+		} else {
+			answerable := true
+			if _, st.CurrentCost, answerable = t.writes(i, none, m, nil); !answerable {
+				d.Answerable = false
+			}
+			st.Writes, st.Cost, _ = t.writes(i, c, m, readers)
+		}
+		d.Before += s.Weight * st.CurrentCost.Work
+		d.After += s.Weight * st.Cost.Work
+		d.Statements = append(d.Statements, st)
+	}
+	for _, table := range t.existing {
+		if len(readers[table]) > 0 {
+			d.Tables = append(d.Tables, &Table{Table: table, Name: table.Name, Bytes: t.arithmetic.TableBytes(table), Statements: readers[table]})
+		}
+	}
+	taken := map[string]bool{}
+	for _, table := range t.existing {
+		taken[table.Name] = true
+	}
+	for n, table := range t.candidates {
+		if !c[n] {
+			continue
+		}
+		name := table.Name
+		if name == "" {
+			name = tableName(table, taken)
+		}
+		taken[name] = true
+		d.Tables = append(d.Tables, &Table{Table: table, Name: name, CQL: table.CQL(t.keyspace(table), name), Bytes: t.arithmetic.TableBytes(table), Statements: readers[table]})
+	}
+	return d
+}
+
+// keyspace is where a candidate goes: where its base is, else where all existing tables are.
+func (t *task) keyspace(table *model.Table) string {
+	if table.Keyspace != "" {
+		return table.Keyspace
+	}
+	keyspace := ""
+	for _, e := range t.existing {
+		if keyspace != "" && e.Keyspace != keyspace {
+			return ""
+		}
+		keyspace = e.Keyspace
+	}
+	return keyspace
+}
+
+// planOf is the cheapest plan of a query of the workload under a choice, nil if there is none.
+func (t *task) planOf(statement int, c selection) *plan.Plan {
+	for _, d := range t.demands {
+		if d.statement == statement && d.needed == nil {
+			p, _ := d.space.Cheapest(t.priceOf(d), t.chosen(c))
+			return p
+		}
+	}
+	return nil
+}
+
+// writes plans a write: support queries, then what is written, for each table. Support queries that several tables need
+// are planned with the first and paid once. readers, if not nil, learns who reads which table. False: a support query
+// can not be answered.
+func (t *task) writes(statement int, c selection, m cost.Model, readers map[*model.Table][]string) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
+	s := t.work.Statements[statement]
+	for _, table := range t.existing {
+		if t.arithmetic.Modifies(s.Write, table) {
+			p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.arithmetic.WriteSteps(s.Write, table, nil)}
+			plans = append(plans, p)
+			sum = sum.Plus(cost.Write(m, p))
+		}
+	}
+	ok = true
+	paid := map[*demand]bool{}
+	for n, table := range t.candidates {
+		if !c[n] || !t.arithmetic.Modifies(s.Write, table) {
+			continue
+		}
+		p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.writeSteps(statement, n)}
+		for _, d := range t.supports[kept{statement, n}] {
+			if paid[d] {
+				continue
+			}
+			paid[d] = true
+			support, _ := d.space.Cheapest(t.priceOf(d), t.chosen(c))
+			if support == nil {
+				ok = false
+				continue
+			}
+			p.Support = append(p.Support, support)
+			sum = sum.Plus(cost.Plan(m, support).Times(d.times))
+			for _, read := range support.Tables() {
+				if ids := readers[read]; readers != nil && (len(ids) == 0 || ids[len(ids)-1] != s.ID) {
+					readers[read] = append(ids, s.ID)
+				}
+			}
+		}
+		plans = append(plans, p)
+		for i := range p.Steps {
+			sum = sum.Plus(m.Step(&p.Steps[i], false))
+		}
+	}
+	return plans, sum, ok
+}
+
+// tableName makes a name of what a table is for: entities_by_partition_key.
+func tableName(table *model.Table, taken map[string]bool) string {
+	what := table.Tree.Entities[0]
+	for _, e := range table.Tree.Entities { // the entity of which there is a row each
+		if len(table.Tree.Determined(e).Entities) == len(table.Tree.Entities) {
+			what = e
+			break
+		}
+	}
+	name := model.Identifier(what.Name)
+	if table.Base != nil {
+		name = "helenus_" + table.Base.Name
+	}
+	name += "_by"
+	for _, f := range table.Partition {
+		name += "_" + table.ColumnName(f)
+	}
+	name = name[:min(len(name), 44)]
+	if !taken[name] {
+		return name
+	}
+	for i := 2; ; i++ {
+		if next := fmt.Sprintf("%s_%d", name, i); !taken[next] {
+			return next
+		}
+	}
+}
