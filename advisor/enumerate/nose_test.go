@@ -263,7 +263,7 @@ func rounds(t *testing.T, few int) int {
 func TestNoWorseThanNoSE(t *testing.T) {
 	var models []cost.Model
 	for _, name := range []string{"constants", "request_count", "entity_count", "field_size", "cassandra"} {
-		m, err := cost.Named(name)
+		m, err := cost.ByName(name)
 		if err != nil {
 			t.Fatal(err)
 		}
