@@ -2,21 +2,85 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
 
 // ColumnName is the name of the column that holds f: the attribute's name as a lower-case CQL identifier (HotelCity
-// becomes hotel_city), with the entity's before it where two fields of the table would share one.
+// becomes hotel_city). Where fields of the table would share one, the name of the entity comes before it, or, of an entity
+// that the tree holds more than once, of its role: from_user_nickname, to_user_nickname. A number tells the rest apart.
 func (t *Table) ColumnName(f Field) string {
 	if name, ok := t.Columns[f]; ok {
 		return name
 	}
-	name := Identifier(f.Attribute.Name)
+	fields := t.Fields()
+	plain := Identifier(f.Attribute.Name)
+	if t.shared(plain, f) == 0 {
+		return plain
+	}
+	taken := map[string]bool{}
+	for _, other := range fields {
+		if own, ok := t.Columns[other]; ok {
+			taken[own] = true
+		} else if name := Identifier(other.Attribute.Name); t.shared(name, other) == 0 {
+			taken[name] = true
+		}
+	}
+	for _, other := range fields {
+		name := Identifier(other.Attribute.Name)
+		if _, own := t.Columns[other]; own || t.shared(name, other) == 0 {
+			continue
+		}
+		name = Identifier(t.role(other.Entity)) + "_" + name
+		for n, first := 2, name; taken[name]; n++ {
+			name = fmt.Sprintf("%s_%d", first, n)
+		}
+		if taken[name] = true; other == f {
+			return name
+		}
+	}
+	return Identifier(t.role(f.Entity)) + "_" + plain // not one of the table's
+}
+
+// shared counts the other fields whose column would have that name too.
+func (t *Table) shared(name string, f Field) int {
+	n := 0
 	for _, other := range t.Fields() {
 		if other != f && Identifier(other.Attribute.Name) == name {
-			return Identifier(f.Entity.Name) + "_" + name
+			n++
 		}
+	}
+	return n
+}
+
+// role is what an entity is called in the table: its name, or, where the tree holds it more than once, the name by which it
+// is reached from the tree's first.
+func (t *Table) role(e *Entity) string {
+	if !t.Tree.repeats() {
+		return e.Name
+	}
+	role := e.Base().Name
+	var walk func(from *Entity, came *Relationship)
+	walk = func(from *Entity, came *Relationship) {
+		for _, r := range t.Tree.Edges {
+			if to := r.Other(from); r != came && to != nil {
+				if to == e {
+					role = r.Role(from)
+				}
+				walk(to, r)
+			}
+		}
+	}
+	walk(t.Tree.Entities[0], nil)
+	return role
+}
+
+// BucketColumn is the name of the bucket's column, one that no field has.
+func (t *Table) BucketColumn() string {
+	name := "bucket"
+	for slices.ContainsFunc(t.Fields(), func(f Field) bool { return t.ColumnName(f) == name }) {
+		name += "_"
 	}
 	return name
 }
@@ -24,32 +88,53 @@ func (t *Table) ColumnName(f Field) string {
 // CQL is the statement that creates the table.
 func (t *Table) CQL(keyspace, name string) string {
 	var b strings.Builder
-	b.WriteString("CREATE TABLE " + Quote(name) + " (\n")
+	b.WriteString("CREATE TABLE ")
 	if keyspace != "" {
-		b.Reset()
-		b.WriteString("CREATE TABLE " + Quote(keyspace) + "." + Quote(name) + " (\n")
+		b.WriteString(Quote(keyspace) + ".")
+	}
+	b.WriteString(Quote(name) + " (\n")
+	partition := t.columnNames(t.Partition)
+	if t.Bucket != nil {
+		bucket := Quote(t.BucketColumn())
+		partition = append(partition, bucket)
+		fmt.Fprintf(&b, "  %s %s,\n", bucket, t.Bucket.Type())
 	}
 	for _, f := range t.Fields() {
 		cqlType := f.Attribute.Type
 		if own, ok := t.Types[f]; ok {
 			cqlType = own
 		}
+		if containsField(t.Static, f) {
+			cqlType += " STATIC"
+		}
 		fmt.Fprintf(&b, "  %s %s,\n", Quote(t.ColumnName(f)), cqlType)
 	}
-	fmt.Fprintf(&b, "  PRIMARY KEY ((%s)", t.columnList(t.Partition))
-	if len(t.Clustering) > 0 {
-		b.WriteString(", " + t.columnList(t.Clustering))
+	key := append([]string{"(" + strings.Join(partition, ", ") + ")"}, t.columnNames(t.Clustering)...)
+	b.WriteString("  PRIMARY KEY (" + strings.Join(key, ", ") + ")\n)")
+	if len(t.Desc) > 0 {
+		order := t.columnNames(t.Clustering)
+		for i, f := range t.Clustering {
+			order[i] += map[bool]string{true: " DESC", false: " ASC"}[containsField(t.Desc, f)]
+		}
+		b.WriteString(" WITH CLUSTERING ORDER BY (" + strings.Join(order, ", ") + ")")
 	}
-	b.WriteString(")\n)")
 	return b.String()
 }
 
-func (t *Table) columnList(fields []Field) string {
+// Type is the CQL type of the bucket's column: buckets of time are counted from the epoch, which takes more than a hash.
+func (b *Bucket) Type() string {
+	if b.Width > 0 {
+		return "bigint"
+	}
+	return "int"
+}
+
+func (t *Table) columnNames(fields []Field) []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = Quote(t.ColumnName(f))
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // Identifier makes a lower-case CQL identifier of a name: HotelCity becomes hotel_city.

@@ -1,9 +1,9 @@
 package model
 
 import (
-	"bytes"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Document is a graph as it stands in YAML files (docs/schema/model.json).
@@ -17,6 +17,8 @@ type EntityDocument struct {
 	Name       Placed              `yaml:"name"`
 	Count      float64             `yaml:"count"`
 	Key        []Placed            `yaml:"key,flow"`
+	Alternate  [][]Placed          `yaml:"alternate,flow,omitempty"` // further keys
+	Owner      Placed              `yaml:"owner,omitempty"`          // of a weak entity: the role of what its key is unique within
 	Attributes []AttributeDocument `yaml:"attributes"`
 }
 
@@ -26,19 +28,23 @@ type AttributeDocument struct {
 	Type      string  `yaml:"type"`
 	Size      float64 `yaml:"size,omitempty"`
 	Distinct  float64 `yaml:"distinct,omitempty"`
+	Null      float64 `yaml:"null,omitempty"`
 	Effective float64 `yaml:"effective,omitempty"`
 }
 
 // RelationshipDocument is a relationship in a file.
 type RelationshipDocument struct {
-	Name     Placed  `yaml:"name"`
-	From     Placed  `yaml:"from"`
-	To       Placed  `yaml:"to"`
-	Kind     Placed  `yaml:"kind"`
-	Forward  string  `yaml:"forward"`
-	Backward string  `yaml:"backward"`
-	Degree   float64 `yaml:"degree,omitempty"`
-	Optional bool    `yaml:"optional,omitempty"`
+	Name       Placed              `yaml:"name"`
+	From       Placed              `yaml:"from"`
+	To         Placed              `yaml:"to"`
+	Kind       Placed              `yaml:"kind"`
+	Forward    string              `yaml:"forward"`
+	Backward   string              `yaml:"backward"`
+	Degree     float64             `yaml:"degree,omitempty"`
+	Most       float64             `yaml:"most,omitempty"`
+	MostBack   float64             `yaml:"most_back,omitempty"`
+	Optional   bool                `yaml:"optional,omitempty"`
+	Attributes []AttributeDocument `yaml:"attributes,omitempty"`
 }
 
 // TableDocument is an existing table in a file.
@@ -49,6 +55,9 @@ type TableDocument struct {
 	Partition  []Placed        `yaml:"partition,flow"`
 	Clustering []Placed        `yaml:"clustering,flow,omitempty"`
 	Values     []Placed        `yaml:"values,flow,omitempty"`
+	Desc       []Placed        `yaml:"desc,flow,omitempty"`   // of clustering
+	Static     []Placed        `yaml:"static,flow,omitempty"` // of values
+	Bucket     *BucketDocument `yaml:"bucket,omitempty"`
 	Indexes    []IndexDocument `yaml:"indexes,omitempty"`
 	Scan       bool            `yaml:"scan,omitempty"`
 	Rows       float64         `yaml:"rows,omitempty"`
@@ -58,52 +67,100 @@ type TableDocument struct {
 type IndexDocument struct {
 	Name  string `yaml:"name"`
 	Field Placed `yaml:"field"`
+	SAI   bool   `yaml:"sai,omitempty"`
+}
+
+// BucketDocument is the made-up part of a partition key in a file.
+type BucketDocument struct {
+	Of    Placed  `yaml:"of,omitempty"`
+	Width float64 `yaml:"width,omitempty"` // seconds
+	Count float64 `yaml:"count"`
 }
 
 // Graph makes a graph of the document. Errors are *FileError with the place in file.
 func (d *Document) Graph(file string) (*Graph, error) {
 	g := &Graph{}
-	for _, ed := range d.Entities {
-		e := &Entity{Name: ed.Name.Text, Count: ed.Count}
-		for _, ad := range ed.Attributes {
-			e.Attributes = append(e.Attributes, &Attribute{Name: ad.Name.Text, Type: ad.Type, Size: ad.Size, Distinct: ad.Distinct, Effective: ad.Effective})
+	for i := range d.Entities {
+		e, err := d.Entities[i].entity(file)
+		if err != nil {
+			return nil, err
 		}
-		for _, k := range ed.Key {
+		if g.Entity(e.Name) != nil {
+			return nil, d.Entities[i].Name.Wrong(file, "entity %s is there twice", e.Name)
+		}
+		g.Entities = append(g.Entities, e)
+	}
+	for i := range d.Relationships {
+		if err := d.Relationships[i].add(file, g); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.own(file, g); err != nil {
+		return nil, err
+	}
+	for i, e := range g.Entities[:len(d.Entities)] {
+		if err := (&Graph{Entities: []*Entity{e}}).Validate(); err != nil {
+			return nil, d.Entities[i].Name.Wrong(file, "%s", err)
+		}
+	}
+	for i := range d.Relationships {
+		if err := d.Relationships[i].reify(file, g); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+func (d *EntityDocument) entity(file string) (*Entity, error) {
+	e := &Entity{Name: d.Name.Text, Count: d.Count, Attributes: attributes(d.Attributes)}
+	for i, key := range append([][]Placed{d.Key}, d.Alternate...) {
+		var found []*Attribute
+		for _, k := range key {
 			a := e.Attribute(k.Text)
 			if a == nil {
 				return nil, k.Wrong(file, "%s", &NameError{What: "attribute of " + e.Name, Name: k.Text, Known: e.names()})
 			}
-			e.Key = append(e.Key, a)
+			found = append(found, a)
 		}
-		alone := &Graph{Entities: []*Entity{e}}
-		if err := alone.Validate(); err != nil {
-			return nil, ed.Name.Wrong(file, "%s", err)
+		switch {
+		case i == 0:
+			e.Key = found
+		case len(found) == 0:
+			return nil, d.Name.Wrong(file, "entity %s: an alternate key has no attributes", e.Name)
+		default:
+			e.Alternate = append(e.Alternate, found)
 		}
-		if g.Entity(e.Name) != nil {
-			return nil, ed.Name.Wrong(file, "entity %s is there twice", e.Name)
-		}
-		g.Entities = append(g.Entities, e)
 	}
-	for _, rd := range d.Relationships {
-		r := &Relationship{Name: rd.Name.Text, Kind: Kind(rd.Kind.Text), Forward: rd.Forward, Backward: rd.Backward, Degree: rd.Degree, Optional: rd.Optional}
-		for _, end := range []struct {
-			name Placed
-			to   **Entity
-		}{{rd.From, &r.From}, {rd.To, &r.To}} {
-			if *end.to = g.Entity(end.name.Text); *end.to == nil {
-				return nil, end.name.Wrong(file, "%s", &NameError{What: "entity", Name: end.name.Text, Known: g.names()})
-			}
-		}
-		if g.Relationship(r.Name) != nil {
-			return nil, rd.Name.Wrong(file, "relationship %s is there twice", r.Name)
-		}
-		alone := &Graph{Relationships: []*Relationship{r}}
-		if err := alone.Validate(); err != nil {
-			return nil, rd.Name.Wrong(file, "%s", err)
-		}
-		g.Relationships = append(g.Relationships, r)
+	return e, nil
+}
+
+func attributes(list []AttributeDocument) []*Attribute {
+	var made []*Attribute
+	for _, d := range list {
+		made = append(made, &Attribute{Name: d.Name.Text, Type: d.Type, Size: d.Size, Distinct: d.Distinct, Null: d.Null, Effective: d.Effective})
 	}
-	return g, nil
+	return made
+}
+
+func (d *RelationshipDocument) add(file string, g *Graph) error {
+	r := &Relationship{Name: d.Name.Text, Kind: Kind(d.Kind.Text), Forward: d.Forward, Backward: d.Backward, Degree: d.Degree, Most: d.Most, MostBack: d.MostBack, Optional: d.Optional}
+	for _, end := range []struct {
+		name Placed
+		to   **Entity
+	}{{d.From, &r.From}, {d.To, &r.To}} {
+		if *end.to = g.Entity(end.name.Text); *end.to == nil {
+			return end.name.Wrong(file, "%s", &NameError{What: "entity", Name: end.name.Text, Known: g.names()})
+		}
+	}
+	if g.Relationship(r.Name) != nil {
+		return d.Name.Wrong(file, "relationship %s is there twice", r.Name)
+	}
+	alone := &Graph{Relationships: []*Relationship{r}}
+	if err := alone.Validate(); err != nil {
+		return d.Name.Wrong(file, "%s", err)
+	}
+	g.Relationships = append(g.Relationships, r)
+	return nil
 }
 
 // Table makes an existing table of the document. Errors are *FileError with the place in file.
@@ -117,37 +174,43 @@ func (d *TableDocument) Table(file string, g *Graph) (*Table, error) {
 
 // Candidate makes a table of the document that is not Existing: one of a schema to plan on. Errors as of Table.
 func (d *TableDocument) Candidate(file string, g *Graph) (*Table, error) {
-	var lists [3][]Field
-	for i, names := range [][]Placed{d.Partition, d.Clustering, d.Values} {
+	scope := &Scope{Graph: g}
+	for _, path := range d.Paths {
+		if _, err := scope.Path(path.Text); err != nil {
+			return nil, path.Wrong(file, "%s", err)
+		}
+	}
+	var lists [5][]Field
+	for i, names := range [][]Placed{d.Partition, d.Clustering, d.Values, d.Desc, d.Static} {
 		for _, name := range names {
-			f, err := g.Field(name.Text)
+			f, err := scope.Field(name.Text)
 			if err != nil {
 				return nil, name.Wrong(file, "%s", err)
 			}
 			lists[i] = append(lists[i], f)
 		}
 	}
-	edges, err := d.edges(file, g)
-	if err != nil {
-		return nil, err
-	}
-	t := &Table{Partition: lists[0], Clustering: lists[1], Values: lists[2]}
-	if len(t.Partition) == 0 {
+	if len(lists[0]) == 0 && d.Bucket == nil {
 		return nil, d.Name.Wrong(file, "table %s has no partition key", d.Name.Text)
 	}
-	if t, err = NewTable(g, lists[0], lists[1], lists[2], edges...); err != nil {
-		return nil, d.Name.Wrong(file, "%s", err)
+	t := &Table{Tree: scope.Tree, Partition: lists[0], Clustering: lists[1], Values: lists[2], Desc: lists[3], Static: lists[4]}
+	if err := d.options(file, t, scope); err != nil {
+		return nil, err
 	}
-	t.Keyspace, t.Name, t.ScanAllowed, t.Count = d.Keyspace, d.Name.Text, d.Scan, d.Rows
-	if !(d.Rows >= 0 && d.Rows <= 1e15) {
-		return nil, d.Name.Wrong(file, "table %s: %g is not a number of rows", t.Name, d.Rows)
-	}
-	for _, i := range d.Indexes {
-		f, err := g.Field(i.Field.Text)
-		if err != nil {
-			return nil, i.Field.Wrong(file, "%s", err)
+	if len(d.Paths) == 0 && len(scope.Tree.Entities) == 0 {
+		var entities []*Entity
+		for _, f := range t.Fields() {
+			if !contains(entities, f.Entity) {
+				entities = append(entities, f.Entity)
+			}
 		}
-		t.Indexes = append(t.Indexes, Index{Name: i.Name, Field: f})
+		if len(entities) == 0 {
+			return nil, d.Name.Wrong(file, "table %s has no fields", d.Name.Text)
+		}
+		var err error
+		if t.Tree, err = g.Connect(entities); err != nil {
+			return nil, d.Name.Wrong(file, "table %s: %s", d.Name.Text, err)
+		}
 	}
 	if err := t.Validate(); err != nil {
 		return nil, d.Name.Wrong(file, "%s", err)
@@ -155,69 +218,87 @@ func (d *TableDocument) Candidate(file string, g *Graph) (*Table, error) {
 	return t, nil
 }
 
-// edges follows the table's paths.
-func (d *TableDocument) edges(file string, g *Graph) ([]*Relationship, error) {
-	var edges []*Relationship
-	for _, path := range d.Paths {
-		names := bytes.Split([]byte(path.Text), []byte("."))
-		e := g.Entity(string(names[0]))
-		if e == nil {
-			return nil, path.Wrong(file, "%s", &NameError{What: "entity", Name: string(names[0]), Known: g.names()})
-		}
-		for _, name := range names[1:] {
-			r, to, err := g.Step(e, string(name))
-			if err != nil {
-				return nil, path.Wrong(file, "%s", err)
-			}
-			known := false
-			for _, x := range edges {
-				known = known || x == r
-			}
-			if !known {
-				edges = append(edges, r)
-			}
-			e = to
-		}
+// options takes over what is not a list of columns.
+func (d *TableDocument) options(file string, t *Table, scope *Scope) error {
+	t.Keyspace, t.Name, t.ScanAllowed, t.Count = d.Keyspace, d.Name.Text, d.Scan, d.Rows
+	if !(d.Rows >= 0 && d.Rows <= 1e15) {
+		return d.Name.Wrong(file, "table %s: %g is not a number of rows", t.Name, d.Rows)
 	}
-	return edges, nil
+	for _, i := range d.Indexes {
+		f, err := scope.Field(i.Field.Text)
+		if err != nil {
+			return i.Field.Wrong(file, "%s", err)
+		}
+		t.Indexes = append(t.Indexes, Index{Name: i.Name, Field: f, SAI: i.SAI})
+	}
+	if d.Bucket == nil {
+		return nil
+	}
+	t.Bucket = &Bucket{Width: d.Bucket.Width, Count: d.Bucket.Count}
+	if !d.Bucket.Of.IsZero() {
+		f, err := scope.Field(d.Bucket.Of.Text)
+		if err != nil {
+			return d.Bucket.Of.Wrong(file, "%s", err)
+		}
+		t.Bucket.Of = f
+	}
+	return nil
 }
 
 // NewDocument returns the document of a graph.
 func NewDocument(g *Graph) Document {
 	var d Document
 	for _, e := range g.Entities {
-		ed := EntityDocument{Name: Placed{Text: e.Name}, Count: e.Count}
-		for _, k := range e.Key {
-			ed.Key = append(ed.Key, Placed{Text: k.Name})
+		ed := EntityDocument{Name: Placed{Text: e.Name}, Count: e.Count, Key: placed(e.Key)}
+		for _, key := range e.Alternate {
+			ed.Alternate = append(ed.Alternate, placed(key))
 		}
 		for _, a := range e.Attributes {
-			ed.Attributes = append(ed.Attributes, AttributeDocument{Placed{Text: a.Name}, a.Type, a.Size, a.Distinct, a.Effective})
+			ed.Attributes = append(ed.Attributes, AttributeDocument{Placed{Text: a.Name}, a.Type, a.Size, a.Distinct, a.Null, a.Effective})
 		}
 		d.Entities = append(d.Entities, ed)
 	}
 	for _, r := range g.Relationships {
-		d.Relationships = append(d.Relationships, RelationshipDocument{Placed{Text: r.Name}, Placed{Text: r.From.Name}, Placed{Text: r.To.Name},
-			Placed{Text: string(r.Kind)}, r.Forward, r.Backward, r.Degree, r.Optional})
+		d.Relationships = append(d.Relationships, RelationshipDocument{
+			Name: Placed{Text: r.Name}, From: Placed{Text: r.From.Name}, To: Placed{Text: r.To.Name}, Kind: Placed{Text: string(r.Kind)},
+			Forward: r.Forward, Backward: r.Backward, Degree: r.Degree, Most: r.Most, MostBack: r.MostBack, Optional: r.Optional,
+		})
 	}
 	return d
 }
 
-// NewTableDocument returns the document of an existing table.
+func placed(key []*Attribute) []Placed {
+	names := make([]Placed, len(key))
+	for i, a := range key {
+		names[i] = Placed{Text: a.Name}
+	}
+	return names
+}
+
+// NewTableDocument returns the document of a table.
 func NewTableDocument(t *Table) TableDocument {
 	d := TableDocument{Keyspace: t.Keyspace, Name: Placed{Text: t.Name}, Scan: t.ScanAllowed, Rows: t.Count}
 	for _, list := range []struct {
 		fields []Field
 		to     *[]Placed
-	}{{t.Partition, &d.Partition}, {t.Clustering, &d.Clustering}, {t.Values, &d.Values}} {
+	}{{t.Partition, &d.Partition}, {t.Clustering, &d.Clustering}, {t.Values, &d.Values}, {t.Desc, &d.Desc}, {t.Static, &d.Static}} {
 		for _, f := range list.fields {
 			*list.to = append(*list.to, Placed{Text: f.String()})
 		}
 	}
-	for _, r := range t.Tree.Edges {
-		d.Paths = append(d.Paths, Placed{Text: r.From.Name + "." + r.Forward})
+	if len(t.Tree.Edges) > 0 || t.Tree.repeats() {
+		for _, path := range strings.Split(t.Tree.Path(), ", ") {
+			d.Paths = append(d.Paths, Placed{Text: path})
+		}
 	}
 	for _, i := range t.Indexes {
-		d.Indexes = append(d.Indexes, IndexDocument{i.Name, Placed{Text: i.Field.String()}})
+		d.Indexes = append(d.Indexes, IndexDocument{i.Name, Placed{Text: i.Field.String()}, i.SAI})
+	}
+	if t.Bucket != nil {
+		d.Bucket = &BucketDocument{Width: t.Bucket.Width, Count: t.Bucket.Count}
+		if !t.Bucket.Of.IsZero() {
+			d.Bucket.Of = Placed{Text: t.Bucket.Of.String()}
+		}
 	}
 	return d
 }

@@ -235,3 +235,34 @@ func yamlKeys(t reflect.Type, seen map[reflect.Type]bool) []string {
 	}
 	return keys
 }
+
+// maxUnderlined is how much of a line an error shows, runes.
+const maxUnderlined = 120
+
+// Underline returns a line of text and below it carets under length bytes from offset on, at least one. A long line is cut
+// on both sides.
+func Underline(line string, offset, length int) string {
+	offset = min(max(offset, 0), len(line))
+	length = min(max(length, 1), max(len(line)-offset, 1))
+	clean := func(s string) []rune { // what a terminal shows in one column each
+		return []rune(strings.Map(func(r rune) rune {
+			if r < ' ' || r == 0x7f {
+				return ' '
+			}
+			return r
+		}, strings.ToValidUTF8(s, "?")))
+	}
+	before, marked, after := clean(line[:offset]), clean(line[offset:min(offset+length, len(line))]), []rune(nil)
+	after = clean(line[min(offset+length, len(line)):])
+	if cut := len(before) - maxUnderlined/2; cut > 0 {
+		before = append([]rune("..."), before[cut:]...)
+	}
+	if len(marked) > maxUnderlined/2 {
+		marked = marked[:maxUnderlined/2]
+		after = []rune("...")
+	}
+	if room := maxUnderlined - len(before) - len(marked); len(after) > room && len(after) > 3 {
+		after = append(after[:max(0, room)], []rune("...")...)
+	}
+	return "  " + string(before) + string(marked) + string(after) + "\n  " + strings.Repeat(" ", len(before)) + strings.Repeat("^", max(1, len(marked)))
+}

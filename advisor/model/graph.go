@@ -233,21 +233,17 @@ func (g *Graph) Entity(name string) *Entity {
 	return nil
 }
 
-// Field finds "Entity.attribute".
+// Field finds "Entity.attribute", or that of a further occurrence, "Entity#2.attribute".
 func (g *Graph) Field(name string) (Field, error) {
 	entity, attribute, ok := strings.Cut(name, ".")
 	if !ok {
 		return Field{}, fmt.Errorf("%q is not a field: write Entity.attribute", name)
 	}
-	e := g.Entity(entity)
-	if e == nil {
-		return Field{}, &NameError{What: "entity", Name: entity, Known: g.names()}
+	e, err := g.occurrence(entity)
+	if err != nil {
+		return Field{}, err
 	}
-	f := e.Field(attribute)
-	if f.IsZero() {
-		return Field{}, &NameError{What: "attribute of " + e.Name, Name: attribute, Known: e.names()}
-	}
-	return f, nil
+	return e.known(attribute)
 }
 
 // Relationship returns the relationship of that name, or nil.
@@ -271,39 +267,6 @@ func (g *Graph) Edges(e *Entity) []*Relationship {
 	return edges
 }
 
-// Step follows a name from an entity: a role name, or, where only one relationship leads there, the name of the entity
-// at the other end.
-func (g *Graph) Step(from *Entity, name string) (*Relationship, *Entity, error) {
-	edges := g.Edges(from)
-	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
-		var found []*Relationship
-		for _, r := range edges {
-			if same(r.Role(from), name) {
-				found = append(found, r)
-			}
-		}
-		if len(found) == 0 {
-			for _, r := range edges {
-				if same(r.Other(from).Name, name) || same(r.Other(from).Name+"s", name) {
-					found = append(found, r)
-				}
-			}
-		}
-		switch len(found) {
-		case 0:
-			continue
-		case 1:
-			return found[0], found[0].Other(from), nil
-		}
-		return nil, nil, fmt.Errorf("%s leads from %s by %d relationships: name the role", name, from.Name, len(found))
-	}
-	var known []string
-	for _, r := range edges {
-		known = append(known, r.Role(from))
-	}
-	return nil, nil, &NameError{What: "relationship of " + from.Name, Name: name, Known: known}
-}
-
 func (g *Graph) names() []string {
 	names := make([]string, len(g.Entities))
 	for i, e := range g.Entities {
@@ -321,14 +284,14 @@ func (e *Entity) names() []string {
 }
 
 // Validate returns what is wrong with the graph, all of it: names missing or used twice, entities without a key,
-// numbers that are no counts, relationships that lead nowhere or to their own entity.
+// numbers that are no counts, relationships that lead nowhere or contradict their own kind.
 func (g *Graph) Validate() error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	entities := map[string]bool{}
 	for _, e := range g.Entities {
-		if e.Name == "" || strings.ContainsAny(e.Name, ". \t\n") {
-			wrong("entity %q: a name has no dots or blanks and is not empty", e.Name)
+		if e.Name == "" || strings.ContainsAny(e.Name, ".# \t\n") {
+			wrong("entity %q: a name has no dots, # or blanks and is not empty", e.Name)
 		}
 		if entities[e.Name] {
 			wrong("entity %s is there twice", e.Name)
@@ -353,6 +316,8 @@ func (g *Graph) Validate() error {
 				wrong("attribute %s.%s: size %g is not a number of bytes", e.Name, a.Name, a.Size)
 			case a.Distinct != 0 && !isCount(a.Distinct):
 				wrong("attribute %s.%s: distinct %g is not a number of values (1 or more)", e.Name, a.Name, a.Distinct)
+			case !(a.Null >= 0 && a.Null <= 1):
+				wrong("attribute %s.%s: null %g is not a share of 0 to 1", e.Name, a.Name, a.Null)
 			case a.Effective != 0 && !isCount(a.Effective):
 				wrong("attribute %s.%s: effective %g is not a number of values (1 or more)", e.Name, a.Name, a.Effective)
 			}
@@ -361,6 +326,13 @@ func (g *Graph) Validate() error {
 		for _, k := range e.Key {
 			if k == nil || !attributes[k.Name] {
 				wrong("entity %s: a key attribute is not among its attributes", e.Name)
+			}
+		}
+		for _, key := range e.Alternate {
+			for _, k := range key {
+				if k == nil || !slices.Contains(e.Attributes, k) {
+					wrong("entity %s: an attribute of an alternate key is not among its attributes", e.Name)
+				}
 			}
 		}
 	}
@@ -373,14 +345,22 @@ func (g *Graph) Validate() error {
 			wrong("relationship %s is there twice", r.Name)
 		case r.From == nil || r.To == nil:
 			wrong("relationship %s lacks an end", r.Name)
-		case r.From == r.To:
-			wrong("relationship %s leads from %s to itself: self references can not be modelled", r.Name, r.From.Name)
+		case r.From == r.To && r.Forward == r.Backward:
+			wrong("relationship %s leads from %s to itself: its two roles need different names", r.Name, r.From.Name)
 		case r.Kind != OneToOne && r.Kind != OneToMany && r.Kind != ManyToOne && r.Kind != ManyToMany:
 			wrong("relationship %s: kind %q is none of 1:1, 1:n, n:1, m:n", r.Name, r.Kind)
 		case r.Forward == "" || r.Backward == "":
 			wrong("relationship %s lacks a role name", r.Name)
 		case r.Degree < 0 || math.IsNaN(r.Degree) || r.Degree > 1e15:
 			wrong("relationship %s: degree %g is not a mean number of partners", r.Name, r.Degree)
+		case (r.Kind == ManyToOne || r.Kind == OneToOne) && r.Degree > 1:
+			wrong("relationship %s: degree %g, but each %s has one %s at most", r.Name, r.Degree, r.From.Name, r.To.Name)
+		case r.Most != 0 && (!isCount(r.Most) || r.Most < r.Degree):
+			wrong("relationship %s: most %g is not a greatest number of partners, which the mean (%g) does not exceed", r.Name, r.Most, r.Degree)
+		case r.MostBack != 0 && !isCount(r.MostBack):
+			wrong("relationship %s: most_back %g is not a greatest number of partners", r.Name, r.MostBack)
+		case (r.Kind == ManyToOne || r.Kind == OneToOne) && r.Most > 1, (r.Kind == OneToMany || r.Kind == OneToOne) && r.MostBack > 1:
+			wrong("relationship %s is %s: the greatest number of partners on its one side is 1", r.Name, r.Kind)
 		}
 		relationships[r.Name] = true
 	}

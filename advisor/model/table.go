@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -144,7 +145,7 @@ func (g *Graph) way(tree Tree, e *Entity) ([]*Relationship, error) {
 // Validate returns what is wrong with the table: a field twice, a field outside of the tree, no partition key, or, for a
 // candidate, a primary key that does not tell the rows apart.
 func (t *Table) Validate() error {
-	if len(t.Partition) == 0 {
+	if len(t.Partition) == 0 && t.Bucket == nil {
 		return fmt.Errorf("table %s has no partition key", t)
 	}
 	seen := map[Field]bool{}
@@ -168,15 +169,40 @@ func (t *Table) Validate() error {
 			return fmt.Errorf("table %s has index %s on %s, which is not one of its fields", t, i.Name, i.Field)
 		}
 	}
+	return t.validateOptions()
+}
+
+// validateOptions checks descending and static columns and the bucket.
+func (t *Table) validateOptions() error {
+	for _, f := range t.Desc {
+		if !containsField(t.Clustering, f) {
+			return fmt.Errorf("table %s sorts by %s, which is not one of its clustering columns", t, f)
+		}
+	}
+	for _, f := range t.Static {
+		switch {
+		case !containsField(t.Values, f) || len(t.Clustering) == 0:
+			return fmt.Errorf("table %s: %s can not be static: only values beside a clustering key can", t, f)
+		case !t.Existing && !contains(t.determined(t.Partition), f.Entity):
+			return fmt.Errorf("table %s: %s can not be static: a partition may have several", t, f)
+		}
+	}
+	if b := t.Bucket; b != nil && (!isCount(b.Count) || !(b.Width >= 0) || !b.Of.IsZero() && !t.Tree.Has(b.Of.Entity) || b.Of.IsZero() && b.Count != 1) {
+		return fmt.Errorf("table %s: its bucket needs a field of the tree and a number of buckets, or one bucket of nothing", t)
+	}
 	return nil
 }
 
 // Identifies tells whether the primary key determines every entity of the tree: whether each row of the join has a row
 // of its own.
-func (t *Table) Identifies() bool {
+func (t *Table) Identifies() bool { return len(t.determined(t.Key())) == len(t.Tree.Entities) }
+
+// determined returns the entities that values of the fields determine: those whose key is among them, and what is reached
+// from those over to-one edges.
+func (t *Table) determined(fields []Field) []*Entity {
 	var determined []*Entity
 	for _, e := range t.Tree.Entities {
-		if !t.keyed(e) {
+		if !keyed(e, fields) {
 			continue
 		}
 		for _, d := range t.Tree.Determined(e).Entities {
@@ -185,16 +211,20 @@ func (t *Table) Identifies() bool {
 			}
 		}
 	}
-	return len(determined) == len(t.Tree.Entities)
+	return determined
 }
 
-func (t *Table) keyed(e *Entity) bool {
-	for _, k := range e.KeyFields() {
-		if !t.InKey(k) {
-			return false
+// keyed tells whether the fields hold a key of e.
+func keyed(e *Entity, fields []Field) bool {
+	all := func(key []*Attribute) bool {
+		for _, k := range key {
+			if !containsField(fields, Field{e, k}) {
+				return false
+			}
 		}
+		return len(key) > 0
 	}
-	return true
+	return all(e.Key) || slices.ContainsFunc(e.Alternate, all)
 }
 
 // Key returns the primary key: partition and clustering fields.
@@ -232,17 +262,37 @@ func containsField(fields []Field, f Field) bool {
 	return false
 }
 
-// String writes [partition][clustering][values], with attribute names where they are clear.
+// String writes [partition][clustering][values], with attribute names where they are clear; what is descending, static or a
+// bucket says so.
 func (t *Table) String() string {
 	short := t.names()
-	list := func(fields []Field) string {
-		names := make([]string, len(fields))
-		for i, f := range fields {
-			names[i] = short[f]
+	list := func(fields []Field, marked []Field, mark string, more ...string) string {
+		var names []string
+		for _, f := range fields {
+			name := short[f]
+			if containsField(marked, f) {
+				name += mark
+			}
+			names = append(names, name)
 		}
-		return "[" + strings.Join(names, ", ") + "]"
+		return "[" + strings.Join(append(names, more...), ", ") + "]"
 	}
-	return list(t.Partition) + list(t.Clustering) + list(t.Values)
+	var bucket []string
+	if t.Bucket != nil {
+		bucket = append(bucket, t.Bucket.String())
+	}
+	return list(t.Partition, nil, "", bucket...) + list(t.Clustering, t.Desc, " desc") + list(t.Values, t.Static, " static")
+}
+
+// String writes bucket(Entity.attribute), with the number of buckets or their width.
+func (b *Bucket) String() string {
+	switch {
+	case b.Of.IsZero():
+		return "bucket"
+	case b.Width > 0:
+		return fmt.Sprintf("bucket(%s / %gs)", b.Of, b.Width)
+	}
+	return fmt.Sprintf("bucket(%s %% %g)", b.Of, b.Count)
 }
 
 // names gives each field its attribute's name, and its entity's with it where two fields share one.
@@ -267,27 +317,99 @@ func (t *Table) names() map[Field]string {
 	return names
 }
 
-// ID names a table by its whole content: tables that hold the same in the same order have the same ID. Partition keys
-// and values are sets; the ID of an existing table is its name.
+// ID names a table by its whole content: tables that hold the same in the same order have the same ID, also where
+// occurrences of an entity are numbered in another order. Partition keys and values are sets, statics a part of them; the ID
+// of an existing table is its name.
 func (t *Table) ID() string {
 	if t.Existing {
 		return "existing " + t.Keyspace + "." + t.Name
 	}
-	list := func(fields []Field, sorted bool) string {
-		names := make([]string, len(fields))
-		for i, f := range fields {
-			names[i] = f.String()
-		}
-		if sorted {
-			sort.Strings(names)
-		}
-		return "[" + strings.Join(names, ",") + "]"
+	id := ""
+	if t.Tree.repeats() {
+		id = t.Tree.Code(t.holds)
+	} else {
+		id = list(t.Partition, true, nil) + list(t.Clustering, false, t.Desc) + list(t.Values, true, t.Static) + t.Tree.Key()
 	}
-	id := list(t.Partition, true) + list(t.Clustering, false) + list(t.Values, true) + t.Tree.Key()
+	if t.Bucket != nil {
+		id += t.bucketID()
+	}
+	if len(t.Indexes) > 0 {
+		id += t.indexID()
+	}
 	if t.Base != nil {
 		id += " look-up of " + t.Base.ID()
 	}
 	return id
+}
+
+// list writes fields as a part of an ID; those of marked have a sign.
+func list(fields []Field, sorted bool, marked []Field) string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		if names[i] = f.String(); containsField(marked, f) {
+			names[i] += "!"
+		}
+	}
+	if sorted {
+		sort.Strings(names)
+	}
+	return "[" + strings.Join(names, ",") + "]"
+}
+
+// holds writes what the table holds of an entity, and where.
+func (t *Table) holds(e *Entity) string {
+	var parts []string
+	add := func(where string, fields []Field, ordered bool, marked []Field) {
+		for i, f := range fields {
+			if f.Entity != e {
+				continue
+			}
+			part := where
+			if ordered {
+				part += fmt.Sprint(i)
+			}
+			if containsField(marked, f) {
+				part += "!"
+			}
+			parts = append(parts, part+"."+f.Attribute.Name)
+		}
+	}
+	add("K", t.Partition, false, nil)
+	add("C", t.Clustering, true, t.Desc)
+	add("V", t.Values, false, t.Static)
+	for _, i := range t.Indexes {
+		add("I", []Field{i.Field}, false, nil)
+	}
+	if t.Bucket != nil && !t.Bucket.Of.IsZero() {
+		add("B", []Field{t.Bucket.Of}, false, nil)
+	}
+	sort.Strings(parts)
+	return strings.Join(parts, ",")
+}
+
+func (t *Table) bucketID() string {
+	of := ""
+	switch {
+	case t.Bucket.Of.IsZero():
+	case t.Tree.repeats(): // t.holds says of which occurrence
+		of = t.Bucket.Of.Attribute.Name
+	default:
+		of = t.Bucket.Of.String()
+	}
+	return fmt.Sprintf(" bucket of %s by %g in %g", of, t.Bucket.Width, t.Bucket.Count)
+}
+
+func (t *Table) indexID() string {
+	var names []string
+	for _, i := range t.Indexes {
+		name := i.Field.Attribute.Name
+		if !t.Tree.repeats() {
+			name = i.Field.String()
+		}
+		names = append(names, fmt.Sprintf("%s %t", name, i.SAI))
+	}
+	sort.Strings(names)
+	return " index on " + strings.Join(names, ",")
 }
 
 // Entries is the number of rows.

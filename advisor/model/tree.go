@@ -90,27 +90,38 @@ func (t Tree) Key() string {
 	return strings.Join(entities, ",") + "/" + strings.Join(names, ",")
 }
 
-// Path writes the tree as one or more paths that start at its first entity: "guest.reservations, guest.address".
-func (t Tree) Path() string {
-	if len(t.Entities) == 0 {
-		return ""
+// repeats tells whether the tree holds further occurrences.
+func (t Tree) repeats() bool {
+	for _, e := range t.Entities {
+		if e.Of != nil {
+			return true
+		}
 	}
-	var paths []string
-	var walk func(e *Entity, came *Relationship, prefix string)
-	walk = func(e *Entity, came *Relationship, prefix string) {
-		leaf := true
+	return false
+}
+
+// Code names the tree and what label says of its entities, whatever numbers their occurrences have: trees that are the same
+// but for those have the same code. It is the smallest of the codes of the tree rooted at each entity, where the code of a
+// rooted tree is the entity's, and those of the parts that hang on it, sorted (Aho, Hopcroft and Ullman).
+func (t Tree) Code(label func(*Entity) string) string {
+	var code func(e *Entity, came *Relationship) string
+	code = func(e *Entity, came *Relationship) string {
+		var parts []string
 		for _, r := range t.Edges {
-			if r != came && r.Other(e) != nil {
-				leaf = false
-				walk(r.Other(e), r, prefix+"."+r.Role(e))
+			if to := r.Other(e); r != came && to != nil {
+				parts = append(parts, fmt.Sprintf("%s %t %s", r.Base().Name, e == r.From, code(to, r)))
 			}
 		}
-		if leaf {
-			paths = append(paths, prefix)
+		sort.Strings(parts)
+		return "(" + e.Base().Name + label(e) + strings.Join(parts, "") + ")"
+	}
+	least := ""
+	for i, e := range t.Entities {
+		if c := code(e, nil); i == 0 || c < least {
+			least = c
 		}
 	}
-	walk(t.Entities[0], nil, t.Entities[0].Name)
-	return strings.Join(paths, ", ")
+	return least
 }
 
 // Cut takes the edge out and returns the part with its end a, and the other.

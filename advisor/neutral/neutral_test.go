@@ -197,7 +197,7 @@ func TestErrors(t *testing.T) {
 		{"statement", "Server.ServerName, Server.ServerIP", "Server.ServrName, Server.ServerIP", `nearest is "ServerName"`},
 		{"weight", "default: 71", "default: -71", "weight -71 is not a rate"},
 		{"not a weight", "default: 71", "default: [1, [2]]", "is not a rate"},
-		{"mix", "default: 71", "defualt: 71", `no mix is called "defualt"; nearest is "default"`},
+		{"mix", "default: 71", "defaul: 71", `no mix is called "defaul"; nearest is "default"`},
 		{"default mix", "default_mix: default", "default_mix: other", `no mix is called "other"`},
 		{"aliases within anchors", "notes:", "other: &a [1]\nmore: &b [*a, *a]\nnotes:", "aliases within anchors"},
 	} {

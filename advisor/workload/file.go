@@ -165,11 +165,11 @@ func tables(file string, g *model.Graph, list []model.TableDocument, existing bo
 		if err != nil {
 			return nil, err
 		}
-		if name := [2]string{t.Keyspace, t.Name}; names[name] {
+		name := [2]string{t.Keyspace, t.Name}
+		if names[name] {
 			return nil, list[i].Name.Wrong(file, "table %s is there twice", t.Name)
-		} else {
-			names[name] = true
 		}
+		names[name] = true
 		tables = append(tables, t)
 	}
 	return tables, nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/helenus-db/helenus/advisor/model"
 )
 
 // longest is the greatest length of a statement's text, bytes.
@@ -14,6 +16,7 @@ const longest = 1 << 16
 type SyntaxError struct {
 	Text   string
 	Offset int // bytes
+	Length int // of what is wrong, bytes; 0: a place
 	Reason string
 }
 
@@ -22,6 +25,13 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("column %d: %s", e.Col
 // Column counts runes from 1.
 func (e *SyntaxError) Column() int {
 	return utf8.RuneCountInString(e.Text[:min(e.Offset, len(e.Text))]) + 1
+}
+
+// Underlined is the line of the text that is wrong, with what is wrong underlined; a long line is cut on both sides.
+func (e *SyntaxError) Underlined() string {
+	start := strings.LastIndexByte(e.Text[:min(e.Offset, len(e.Text))], '\n') + 1
+	line, _, _ := strings.Cut(e.Text[start:], "\n")
+	return model.Underline(line, e.Offset-start, e.Length)
 }
 
 type tokenKind byte
@@ -39,6 +49,9 @@ type token struct {
 	text   string
 	offset int
 }
+
+// isValue tells whether t can be compared with or assigned.
+func (t token) isValue() bool { return t.kind == mark || t.kind == literal }
 
 // lex cuts a text into tokens; the last is of kind end.
 func lex(text string) ([]token, error) {
@@ -62,24 +75,27 @@ func lex(text string) ([]token, error) {
 			continue
 		case isLetter(r):
 			kind, i = word, wordEnd(text, i)
+			if next := wordEnd(text, i+1); i < len(text) && text[i] == '#' && next > i+1 {
+				i = next // a numbered occurrence: Room#2
+			}
 		case r == '?':
 			kind, i = mark, wordEnd(text, i+1)
 		case r == '\'':
 			kind = literal
 			if i = stringEnd(text, i); i < 0 {
-				return nil, &SyntaxError{Text: text, Offset: start, Reason: "the string has no end"}
+				return nil, &SyntaxError{Text: text, Offset: start, Length: len(text) - start, Reason: "the string has no end"}
 			}
 		case unicode.IsDigit(r) || r == '-' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9':
 			kind, i = literal, i+size
 			for i < len(text) && (text[i] == '.' || text[i] >= '0' && text[i] <= '9') {
 				i++
 			}
-		case (r == '<' || r == '>' || r == '!') && i+1 < len(text) && text[i+1] == '=':
+		case (r == '<' || r == '>' || r == '!') && i+1 < len(text) && text[i+1] == '=', strings.HasPrefix(text[i:], "<>"):
 			i += 2
-		case r == '.' || r == ',' || r == '(' || r == ')' || r == '=' || r == '<' || r == '>' || r == '*':
+		case strings.ContainsRune(".,()=<>*+-", r):
 			i++
 		default:
-			return nil, &SyntaxError{Text: text, Offset: i, Reason: fmt.Sprintf("unexpected %q", r)}
+			return nil, &SyntaxError{Text: text, Offset: i, Length: size, Reason: fmt.Sprintf("unexpected %q", r)}
 		}
 		tokens = append(tokens, token{kind, text[start:i], start})
 	}
