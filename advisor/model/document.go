@@ -15,7 +15,7 @@ type Document struct {
 // EntityDocument is an entity in a file.
 type EntityDocument struct {
 	Name       Placed              `yaml:"name"`
-	Count      float64             `yaml:"count"`
+	Count      Number              `yaml:"count"`
 	Key        []Placed            `yaml:"key,flow"`
 	Alternate  [][]Placed          `yaml:"alternate,flow,omitempty"` // further keys
 	Owner      Placed              `yaml:"owner,omitempty"`          // of a weak entity: the role of what its key is unique within
@@ -112,7 +112,10 @@ func (d *Document) Graph(file string) (*Graph, error) {
 }
 
 func (d *EntityDocument) entity(file string) (*Entity, error) {
-	e := &Entity{Name: d.Name.Text, Count: d.Count, Attributes: attributes(d.Attributes)}
+	if !isCount(d.Count.Value) {
+		return nil, d.Count.at(d.Name).Wrong(file, "entity %s: count %g is not a number of entities (1 or more)", d.Name.Text, d.Count.Value)
+	}
+	e := &Entity{Name: d.Name.Text, Count: d.Count.Value, Attributes: attributes(d.Attributes)}
 	for i, key := range append([][]Placed{d.Key}, d.Alternate...) {
 		var found []*Attribute
 		for _, k := range key {
@@ -249,7 +252,7 @@ func (d *TableDocument) options(file string, t *Table, scope *Scope) error {
 func NewDocument(g *Graph) Document {
 	var d Document
 	for _, e := range g.Entities {
-		ed := EntityDocument{Name: Placed{Text: e.Name}, Count: e.Count, Key: placed(e.Key)}
+		ed := EntityDocument{Name: Placed{Text: e.Name}, Count: Number{Value: e.Count}, Key: placed(e.Key)}
 		for _, key := range e.Alternate {
 			ed.Alternate = append(ed.Alternate, placed(key))
 		}
@@ -311,9 +314,10 @@ func Load(name string) (*Graph, error) {
 	}
 	var d Document
 	if err := DecodeYAML(name, data, &d); err != nil {
-		return nil, err
+		return nil, Show(err, data)
 	}
-	return d.Graph(name)
+	g, err := d.Graph(name)
+	return g, Show(err, data)
 }
 
 // Save writes a graph as YAML.

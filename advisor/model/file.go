@@ -25,15 +25,93 @@ const maxFile = 16 << 20
 type FileError struct {
 	File         string
 	Line, Column int // from 1; 0 if it is the file as a whole
+	Length       int // of what is wrong, bytes; 0: not known
 	Reason       string
+	Underlined   string // the text that is wrong, with carets below it; "": not known
 }
 
 func (e *FileError) Error() string {
 	if e.Line == 0 {
 		return fmt.Sprintf("%s: %s", e.File, e.Reason)
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Reason)
+	text := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Reason)
+	if e.Underlined != "" {
+		text += "\n" + e.Underlined
+	}
+	return text
 }
+
+// Show adds the line of the file that is wrong to an error about it, underlined, if the error knows its place.
+func Show(err error, data []byte) error {
+	var e *FileError
+	if !errors.As(err, &e) || e.Underlined != "" || e.Line == 0 {
+		return err
+	}
+	lines := strings.Split(string(data), "\n")
+	if e.Line > len(lines) {
+		return err
+	}
+	line := strings.TrimRight(lines[e.Line-1], "\r")
+	at := Offset(line, e.Column)
+	length := e.Length
+	if length == 0 {
+		length = len(line) - at
+		if i := strings.IndexAny(line[at:], " \t,:]}"); i > 0 {
+			length = i
+		}
+	}
+	e.Underlined = Underline(line, at, length)
+	return err
+}
+
+// Offset is the offset of a column, which counts runes from 1, in bytes.
+func Offset(line string, column int) int {
+	for i := range line {
+		if column--; column < 1 {
+			return i
+		}
+	}
+	return len(line)
+}
+
+// Number is a number of a YAML file that knows its place.
+type Number struct {
+	Value float64
+	Placed
+}
+
+// UnmarshalYAML takes any number.
+func (n *Number) UnmarshalYAML(node ast.Node) error {
+	if err := n.Placed.UnmarshalYAML(node); err != nil {
+		return err
+	}
+	scalar, _ := node.(ast.ScalarNode) // it is one: Placed took it
+	switch v := scalar.GetValue().(type) {
+	case int64:
+		n.Value = float64(v)
+	case uint64:
+		n.Value = float64(v)
+	case float64:
+		n.Value = v
+	default:
+		return n.Wrong("", "expected a number, found %q", n.Text)
+	}
+	return nil
+}
+
+// at is where the number stands, or what it belongs to if it is missing.
+func (n Number) at(owner Placed) Placed {
+	if n.Line == 0 {
+		return owner
+	}
+	return n.Placed
+}
+
+// MarshalYAML writes the number.
+func (n Number) MarshalYAML() (any, error) { return n.Value, nil }
+
+// IsZero tells whether it is 0 or is not there.
+func (n Number) IsZero() bool { return n.Value == 0 }
 
 // Placed is a text of a YAML file that knows its place.
 type Placed struct {
@@ -45,7 +123,11 @@ type Placed struct {
 func (p *Placed) UnmarshalYAML(node ast.Node) error {
 	scalar, ok := node.(ast.ScalarNode)
 	if !ok {
-		return fmt.Errorf("expected a text, found a %s", strings.ToLower(node.Type().String()))
+		err := &FileError{Reason: "expected a text, found a " + strings.ToLower(node.Type().String())}
+		if at := node.GetToken(); at != nil && at.Position != nil {
+			err.Line, err.Column = at.Position.Line, at.Position.Column
+		}
+		return err
 	}
 	p.Text = fmt.Sprint(scalar.GetValue())
 	if at := node.GetToken(); at != nil && at.Position != nil {
@@ -62,7 +144,8 @@ func (p Placed) IsZero() bool { return p.Text == "" }
 
 // Wrong returns a *FileError at the text's place.
 func (p Placed) Wrong(file string, format string, args ...any) error {
-	return &FileError{File: file, Line: p.Line, Column: p.Column, Reason: fmt.Sprintf(format, args...)}
+	first, _, _ := strings.Cut(p.Text, "\n")
+	return &FileError{File: file, Line: p.Line, Column: p.Column, Length: len(first), Reason: fmt.Sprintf(format, args...)}
 }
 
 // ReadFile reads a file of at most 16 MiB.
@@ -192,6 +275,7 @@ func (v *finder) Visit(node ast.Node) ast.Visitor {
 func fileError(file string, err error, into any) error {
 	var own *FileError
 	if errors.As(err, &own) {
+		own.File = file
 		return own
 	}
 	var placed yaml.Error
@@ -252,14 +336,13 @@ func Underline(line string, offset, length int) string {
 			return r
 		}, strings.ToValidUTF8(s, "?")))
 	}
-	before, marked, after := clean(line[:offset]), clean(line[offset:min(offset+length, len(line))]), []rune(nil)
-	after = clean(line[min(offset+length, len(line)):])
+	marks := min(offset+length, len(line))
+	before, marked, after := clean(line[:offset]), clean(line[offset:marks]), clean(line[marks:])
 	if cut := len(before) - maxUnderlined/2; cut > 0 {
 		before = append([]rune("..."), before[cut:]...)
 	}
 	if len(marked) > maxUnderlined/2 {
-		marked = marked[:maxUnderlined/2]
-		after = []rune("...")
+		marked, after = marked[:maxUnderlined/2], []rune("...")
 	}
 	if room := maxUnderlined - len(before) - len(marked); len(after) > room && len(after) > 3 {
 		after = append(after[:max(0, room)], []rune("...")...)

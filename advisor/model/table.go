@@ -324,11 +324,9 @@ func (t *Table) ID() string {
 	if t.Existing {
 		return "existing " + t.Keyspace + "." + t.Name
 	}
-	id := ""
+	id := list(t.Partition, true, nil) + list(t.Clustering, false, t.Desc) + list(t.Values, true, t.Static) + t.Tree.Key()
 	if t.Tree.repeats() {
 		id = t.Tree.Code(t.holds)
-	} else {
-		id = list(t.Partition, true, nil) + list(t.Clustering, false, t.Desc) + list(t.Values, true, t.Static) + t.Tree.Key()
 	}
 	if t.Bucket != nil {
 		id += t.bucketID()

@@ -38,6 +38,14 @@ func Load(name string) (*workload.Workload, error) {
 
 // Read reads the content of a file; name is for messages. Errors are *model.FileError with the place.
 func Read(name string, data []byte) (*workload.Workload, error) {
+	w, err := read(name, data)
+	if err != nil {
+		return nil, model.Show(err, data)
+	}
+	return w, nil
+}
+
+func read(name string, data []byte) (*workload.Workload, error) {
 	var d document
 	if err := decode(name, data, &d); err != nil {
 		return nil, err
@@ -55,7 +63,7 @@ func Read(name string, data []byte) (*workload.Workload, error) {
 		w.Mix = w.Mixes[0]
 	}
 	for i := range d.Statements {
-		if err := d.Statements[i].add(name, w, i+1); err != nil {
+		if err := d.Statements[i].add(name, data, w, i+1); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +98,7 @@ func (d *familyDocument) document() *model.TableDocument {
 // paper puts right what figure 10 of the paper calls by another name than its own model (N-36).
 var paper = map[string]string{"User": "Guest"}
 
-func (d *statementDocument) add(file string, w *workload.Workload, position int) error {
+func (d *statementDocument) add(file string, data []byte, w *workload.Workload, position int) error {
 	text := d.Text.Text
 	s, err := workload.Parse(w.Graph, text)
 	if name := (*model.NameError)(nil); errors.As(err, &name) && paper[name.Name] != "" && w.Graph.Entity(paper[name.Name]) != nil {
@@ -104,7 +112,7 @@ func (d *statementDocument) add(file string, w *workload.Workload, position int)
 		}
 	}
 	if err != nil {
-		return d.Text.Wrong(file, "statement %d: %s", position, err)
+		return workload.At(file, data, d.Text, d.id(w, position), err)
 	}
 	s.ID, s.Group, s.Weight = d.id(w, position), d.Group, 1
 	w.Statements = append(w.Statements, s)

@@ -29,7 +29,7 @@ type document struct {
 type statementDocument struct {
 	ID          model.Placed    `yaml:"id"`
 	Text        model.Placed    `yaml:"text"`
-	Weight      float64         `yaml:"weight,omitempty"`
+	Weight      model.Number    `yaml:"weight,omitempty"`
 	Weights     map[string]rate `yaml:"weights,omitempty"`
 	Steps       []float64       `yaml:"steps,flow,omitempty"`
 	Group       string          `yaml:"group,omitempty"`
@@ -84,6 +84,14 @@ func Load(name string) (*Workload, error) {
 
 // Read reads the content of a workload file; name is for messages.
 func Read(name string, data []byte) (*Workload, error) {
+	w, err := read(name, data)
+	if err != nil {
+		return nil, model.Show(err, data)
+	}
+	return w, nil
+}
+
+func read(name string, data []byte) (*Workload, error) {
 	var d document
 	if err := model.DecodeYAML(name, data, &d); err != nil {
 		return nil, err
@@ -100,7 +108,7 @@ func Read(name string, data []byte) (*Workload, error) {
 		w.Mixes = append(w.Mixes, m.Text)
 	}
 	for i := range d.Statements {
-		s, err := d.Statements[i].statement(name, w)
+		s, err := d.Statements[i].statement(name, data, w)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +183,7 @@ func tables(file string, g *model.Graph, list []model.TableDocument, existing bo
 	return tables, nil
 }
 
-func (d *statementDocument) statement(file string, w *Workload) (*Statement, error) {
+func (d *statementDocument) statement(file string, data []byte, w *Workload) (*Statement, error) {
 	if d.ID.Text == "" {
 		return nil, d.Text.Wrong(file, "the statement has no id")
 	}
@@ -184,9 +192,9 @@ func (d *statementDocument) statement(file string, w *Workload) (*Statement, err
 	}
 	s, err := Parse(w.Graph, d.Text.Text)
 	if err != nil {
-		return nil, d.wrong(file, err)
+		return nil, At(file, data, d.Text, d.ID.Text, err)
 	}
-	s.ID, s.Weight, s.Steps, s.Sources = d.ID.Text, d.Weight, d.Steps, d.Sources
+	s.ID, s.Weight, s.Steps, s.Sources = d.ID.Text, d.Weight.Value, d.Steps, d.Sources
 	s.Group, s.Transaction, s.Consistency, s.Ceiling = d.Group, d.Transaction, strings.ToUpper(d.Consistency.Text), d.Ceiling
 	if s.Consistency != "" && !slices.Contains(consistencies, s.Consistency) {
 		return nil, d.Consistency.Wrong(file, "statement %s: %s", s.ID, &model.NameError{What: "consistency level", Name: d.Consistency.Text, Known: consistencies})
@@ -205,12 +213,15 @@ var consistencies = []string{"ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOC
 // weights takes the statement's weights over.
 func (d *statementDocument) weights(file string, s *Statement, mixes []string) error {
 	if len(d.Steps) > 0 {
-		if d.Weight != 0 {
-			return d.ID.Wrong(file, "statement %s has a weight and steps: the steps are weights", s.ID)
+		if !d.Weight.IsZero() {
+			return d.Weight.Wrong(file, "statement %s has a weight and steps: the steps are weights", s.ID)
 		}
 		s.Weight = mean(d.Steps)
 	}
-	all := append([]float64{d.Weight}, d.Steps...)
+	if !IsWeight(d.Weight.Value) {
+		return d.Weight.Wrong(file, "statement %s: weight %g is not a rate: 0 to 1e15", s.ID, d.Weight.Value)
+	}
+	all := slices.Clone(d.Steps)
 	for _, mix := range slices.Sorted(maps.Keys(d.Weights)) {
 		if !slices.Contains(mixes, mix) {
 			return d.ID.Wrong(file, "statement %s: %s", s.ID, &model.NameError{What: "mix", Name: mix, Known: mixes})
@@ -239,26 +250,60 @@ func (d *statementDocument) weights(file string, s *Statement, mixes []string) e
 // IsWeight tells whether w can be a weight: 0 to 1e15.
 func IsWeight(w float64) bool { return w >= 0 && w <= 1e15 && !math.IsNaN(w) }
 
-// wrong puts a syntax error at its place in the file. That is exact where the text stands on one line without escapes.
-func (d *statementDocument) wrong(file string, err error) error {
+// At puts an error of a statement's text at its place in a file with that content.
+func At(file string, data []byte, text model.Placed, id string, err error) error {
 	var syntax *SyntaxError
 	if !errors.As(err, &syntax) {
-		return d.Text.Wrong(file, "statement %s: %s", d.ID.Text, err)
+		return text.Wrong(file, "statement %s: %s", id, err)
 	}
-	at := d.Text
-	if !containsBreak(at.Text[:min(syntax.Offset, len(at.Text))]) {
-		at.Column += utf8.RuneCountInString(at.Text[:min(syntax.Offset, len(at.Text))])
+	at := &model.FileError{File: file, Line: text.Line, Column: text.Column, Length: syntax.Length, Reason: fmt.Sprintf("statement %s: %s", id, syntax.Reason)}
+	if data != nil {
+		at.Underlined = syntax.Underlined()
+		locate(at, string(data), text.Text, min(syntax.Offset, len(text.Text)))
 	}
-	return at.Wrong(file, "statement %s: %s", d.ID.Text, syntax.Reason)
+	return at
 }
 
-func containsBreak(s string) bool {
-	for _, r := range s {
-		if r == '\n' {
-			return true
+// locate moves an error from the start of a scalar to an offset in its value. YAML may have folded lines: blanks of the
+// value are any blanks of the file. Where quotes or escapes make the two differ otherwise it stops.
+func locate(at *model.FileError, data, text string, offset int) {
+	lines := strings.SplitAfter(data, "\n")
+	if at.Line < 1 || at.Line > len(lines) {
+		return
+	}
+	source := strings.Join(lines[at.Line-1:], "")
+	start := model.Offset(lines[at.Line-1], at.Column)
+	i, rest := start, text
+	if i < len(source) && (source[i] == '\'' || source[i] == '"') {
+		i++
+	} else if i < len(source) && (source[i] == '|' || source[i] == '>') {
+		for i < len(source) && source[i] != '\n' {
+			i++
 		}
 	}
-	return false
+	blank := func(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+	for done := 0; ; {
+		for i < len(source) && blank(source[i]) && (rest == "" || !blank(rest[0]) || done == 0) {
+			i++
+		}
+		if done >= offset || i >= len(source) || rest == "" || !blank(rest[0]) && rest[0] != source[i] {
+			break
+		}
+		if blank(rest[0]) {
+			for i < len(source) && blank(source[i]) {
+				i++
+			}
+			for rest != "" && blank(rest[0]) {
+				rest, done = rest[1:], done+1
+			}
+			continue
+		}
+		rest, done, i = rest[1:], done+1, i+1
+	}
+	before := source[:min(i, len(source))]
+	newlines := strings.Count(before, "\n")
+	at.Line += newlines
+	at.Column = utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 }
 
 // Save writes the workload as YAML that Read reads.
@@ -296,7 +341,7 @@ func newStatementDocument(s *Statement) statementDocument {
 	}
 	if len(s.Weights) == 0 {
 		if d.Steps = s.Steps; len(s.Steps) == 0 {
-			d.Weight = s.Weight
+			d.Weight.Value = s.Weight
 		}
 		return d
 	}

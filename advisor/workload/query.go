@@ -185,7 +185,7 @@ func (p *parser) checkValues(q *Query, at token) error {
 	}
 	wrong := func(fields []model.Field, ordered bool) error {
 		for _, f := range fields {
-			if !slices.Contains(one, f) && !(ordered && p.loose) {
+			if !slices.Contains(one, f) && (!ordered || !p.loose) {
 				err := &GroupError{Field: f, Of: what, Ordered: ordered}
 				return &placed{SyntaxError{Text: p.text, Offset: at.offset, Length: len(at.text), Reason: err.Error()}, err}
 			}
