@@ -28,8 +28,9 @@ type AttributeDocument struct {
 	Type      string  `yaml:"type"`
 	Size      float64 `yaml:"size,omitempty"`
 	Distinct  float64 `yaml:"distinct,omitempty"`
-	Null      float64 `yaml:"null,omitempty"`
+	Null      float64 `yaml:"absent,omitempty"` // not null, which YAML would take for no key
 	Effective float64 `yaml:"effective,omitempty"`
+	Copy      Placed  `yaml:"copy,omitempty"` // role.attribute: what it always equals
 }
 
 // RelationshipDocument is a relationship in a file.
@@ -95,6 +96,11 @@ func (d *Document) Graph(file string) (*Graph, error) {
 			return nil, err
 		}
 	}
+	for i := range d.Entities {
+		if err := d.Entities[i].copies(file, g, g.Entities[i]); err != nil {
+			return nil, err
+		}
+	}
 	if err := d.own(file, g); err != nil {
 		return nil, err
 	}
@@ -116,6 +122,11 @@ func (d *EntityDocument) entity(file string) (*Entity, error) {
 		return nil, d.Count.at(d.Name).Wrong(file, "entity %s: count %g is not a number of entities (1 or more)", d.Name.Text, d.Count.Value)
 	}
 	e := &Entity{Name: d.Name.Text, Count: d.Count.Value, Attributes: attributes(d.Attributes)}
+	for i, a := range e.Attributes {
+		if reason := a.wrong(e); reason != "" {
+			return nil, d.Attributes[i].Name.Wrong(file, "%s", reason)
+		}
+	}
 	for i, key := range append([][]Placed{d.Key}, d.Alternate...) {
 		var found []*Attribute
 		for _, k := range key {
@@ -257,7 +268,7 @@ func NewDocument(g *Graph) Document {
 			ed.Alternate = append(ed.Alternate, placed(key))
 		}
 		for _, a := range e.Attributes {
-			ed.Attributes = append(ed.Attributes, AttributeDocument{Placed{Text: a.Name}, a.Type, a.Size, a.Distinct, a.Null, a.Effective})
+			ed.Attributes = append(ed.Attributes, newAttributeDocument(e, a))
 		}
 		d.Entities = append(d.Entities, ed)
 	}
@@ -266,6 +277,14 @@ func NewDocument(g *Graph) Document {
 			Name: Placed{Text: r.Name}, From: Placed{Text: r.From.Name}, To: Placed{Text: r.To.Name}, Kind: Placed{Text: string(r.Kind)},
 			Forward: r.Forward, Backward: r.Backward, Degree: r.Degree, Most: r.Most, MostBack: r.MostBack, Optional: r.Optional,
 		})
+	}
+	return d
+}
+
+func newAttributeDocument(e *Entity, a *Attribute) AttributeDocument {
+	d := AttributeDocument{Name: Placed{Text: a.Name}, Type: a.Type, Size: a.Size, Distinct: a.Distinct, Null: a.Null, Effective: a.Effective}
+	if a.Copied != nil {
+		d.Copy = Placed{Text: a.Copied.Edge.Role(e) + "." + a.Copied.Of.Name}
 	}
 	return d
 }

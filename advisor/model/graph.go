@@ -40,6 +40,14 @@ type Attribute struct {
 	// Effective is the number of distinct values that NoSE's code takes it to have, where that is not Distinct; 0: it is.
 	// Only costs that follow NoSE's arithmetic look at it.
 	Effective float64
+	// Copied is what the attribute of a weak entity's key, or of a reified relationship's, always equals; nil for all others.
+	Copied *Copy
+}
+
+// Copy says whose value an attribute has: that of the entity which Edge leads to.
+type Copy struct {
+	Edge *Relationship
+	Of   *Attribute
 }
 
 // Kind is the cardinality of a relationship, read from From to To.
@@ -305,21 +313,10 @@ func (g *Graph) Validate() error {
 		}
 		attributes := map[string]bool{}
 		for _, a := range e.Attributes {
-			switch {
-			case a.Name == "" || strings.ContainsAny(a.Name, ". \t\n"):
-				wrong("entity %s: attribute %q: a name has no dots or blanks and is not empty", e.Name, a.Name)
-			case attributes[a.Name]:
+			if reason := a.wrong(e); reason != "" {
+				wrong("%s", reason)
+			} else if attributes[a.Name] {
 				wrong("entity %s has attribute %s twice", e.Name, a.Name)
-			case a.Type == "":
-				wrong("attribute %s.%s has no type", e.Name, a.Name)
-			case a.Size < 0 || math.IsNaN(a.Size) || a.Size > 1e9:
-				wrong("attribute %s.%s: size %g is not a number of bytes", e.Name, a.Name, a.Size)
-			case a.Distinct != 0 && !isCount(a.Distinct):
-				wrong("attribute %s.%s: distinct %g is not a number of values (1 or more)", e.Name, a.Name, a.Distinct)
-			case !(a.Null >= 0 && a.Null <= 1):
-				wrong("attribute %s.%s: null %g is not a share of 0 to 1", e.Name, a.Name, a.Null)
-			case a.Effective != 0 && !isCount(a.Effective):
-				wrong("attribute %s.%s: effective %g is not a number of values (1 or more)", e.Name, a.Name, a.Effective)
 			}
 			attributes[a.Name] = true
 		}
@@ -367,6 +364,25 @@ func (g *Graph) Validate() error {
 	return errors.Join(errs...)
 }
 
+// wrong says what is wrong with an attribute, "" if nothing is.
+func (a *Attribute) wrong(e *Entity) string {
+	switch {
+	case a.Name == "" || strings.ContainsAny(a.Name, ". \t\n"):
+		return fmt.Sprintf("entity %s: attribute %q: a name has no dots or blanks and is not empty", e.Name, a.Name)
+	case a.Type == "":
+		return fmt.Sprintf("attribute %s.%s has no type", e.Name, a.Name)
+	case a.Size < 0 || math.IsNaN(a.Size) || a.Size > 1e9:
+		return fmt.Sprintf("attribute %s.%s: size %g is not a number of bytes", e.Name, a.Name, a.Size)
+	case a.Distinct != 0 && !isCount(a.Distinct):
+		return fmt.Sprintf("attribute %s.%s: distinct %g is not a number of values (1 or more)", e.Name, a.Name, a.Distinct)
+	case math.IsNaN(a.Null) || a.Null < 0 || a.Null > 1:
+		return fmt.Sprintf("attribute %s.%s: absent %g is not a share of 0 to 1", e.Name, a.Name, a.Null)
+	case a.Effective != 0 && !isCount(a.Effective):
+		return fmt.Sprintf("attribute %s.%s: effective %g is not a number of values (1 or more)", e.Name, a.Name, a.Effective)
+	}
+	return ""
+}
+
 func isCount(n float64) bool { return n >= 1 && n <= 1e15 }
 
 // SortFields sorts fields by name, in place, and returns them.
@@ -395,6 +411,11 @@ func Nearest(name string, known []string) string {
 	for _, k := range known {
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least {
 			best, least = k, d
+		}
+	}
+	for _, k := range known { // what only lacks its end
+		if best == "" && len(name) > 2 && strings.HasPrefix(strings.ToLower(k), strings.ToLower(name)) {
+			best = k
 		}
 	}
 	return best

@@ -3,6 +3,8 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // What a file may say shorter than the graph does. A weak entity's key is unique within its owner only: the owner's key is
@@ -38,7 +40,7 @@ func (d *Document) own(file string, g *Graph) error {
 			}
 		}
 		done[e] = true
-		e.Key = append(copyKey(e, way.To(), way.Role()), e.Key...)
+		e.Key = append(copyKey(e, way.To(), way.Edge, way.Role()), e.Key...)
 		return nil
 	}
 	for i := range d.Entities {
@@ -49,12 +51,37 @@ func (d *Document) own(file string, g *Graph) error {
 	return nil
 }
 
+// copies finds what attributes are copies of.
+func (d *EntityDocument) copies(file string, g *Graph, e *Entity) error {
+	for i, a := range e.Attributes {
+		text := d.Attributes[i].Copy
+		if text.IsZero() {
+			continue
+		}
+		role, attribute, _ := strings.Cut(text.Text, ".")
+		way, err := g.Follow(e, role)
+		if err == nil && !(way.Edge.Kind == OneToOne || way.Forward && way.Edge.Kind == ManyToOne || !way.Forward && way.Edge.Kind == OneToMany) {
+			err = fmt.Errorf("a copy is of the one that a role leads to: %s leads to several", role)
+		}
+		var of Field
+		if err == nil {
+			of, err = way.To().known(attribute)
+		}
+		if err != nil {
+			return text.Wrong(file, "attribute %s.%s: %s", e.Name, a.Name, err)
+		}
+		a.Copied = &Copy{way.Edge, of.Attribute}
+	}
+	return nil
+}
+
 // copyKey gives e attributes for the key of another entity, under the same names, or with its role before where those are
 // taken.
-func copyKey(e, of *Entity, role string) []*Attribute {
+func copyKey(e, of *Entity, edge *Relationship, role string) []*Attribute {
 	var key []*Attribute
 	for _, k := range of.Key {
 		further := *k
+		further.Copied = &Copy{edge, k}
 		if further.Distinct == 0 && len(of.Key) == 1 {
 			further.Distinct = of.Count
 		}
@@ -108,25 +135,18 @@ func (g *Graph) link(r *Relationship, attributes []*Attribute) error {
 		from, to = r.Backward, r.Forward
 	}
 	e := &Entity{Name: r.Name, Count: max(1, r.Pairs()), Attributes: attributes}
-	second := copyKey(e, r.To, to)
-	e.Key = append(copyKey(e, r.From, from), second...)
+	first := &Relationship{Name: r.Name + "_" + from, From: e, To: r.From, Kind: ManyToOne, Forward: from, Backward: r.Name, MostBack: r.Most}
+	second := &Relationship{Name: r.Name + "_" + to, From: e, To: r.To, Kind: ManyToOne, Forward: to, Backward: r.Name, MostBack: r.MostBack}
+	if r.From == r.To {
+		first.Backward, second.Backward = r.Forward, r.Backward
+	}
+	e.Key = copyKey(e, r.From, first, from)
+	e.Key = append(e.Key, copyKey(e, r.To, second, to)...)
 	if err := (&Graph{Entities: []*Entity{e}}).Validate(); err != nil {
 		return err
 	}
 	g.Entities = append(g.Entities, e)
-	for i, x := range g.Relationships {
-		if x != r {
-			continue
-		}
-		ends := []*Relationship{
-			{Name: r.Name + "_" + from, From: e, To: r.From, Kind: ManyToOne, Forward: from, Backward: r.Name, MostBack: r.Most},
-			{Name: r.Name + "_" + to, From: e, To: r.To, Kind: ManyToOne, Forward: to, Backward: r.Name, MostBack: r.MostBack},
-		}
-		if r.From == r.To {
-			ends[0].Backward, ends[1].Backward = r.Forward, r.Backward
-		}
-		g.Relationships = append(g.Relationships[:i], append(ends, g.Relationships[i+1:]...)...)
-		break
-	}
+	i := slices.Index(g.Relationships, r)
+	g.Relationships = slices.Replace(g.Relationships, i, i+1, first, second)
 	return nil
 }

@@ -202,7 +202,7 @@ func (t *Table) Identifies() bool { return len(t.determined(t.Key())) == len(t.T
 func (t *Table) determined(fields []Field) []*Entity {
 	var determined []*Entity
 	for _, e := range t.Tree.Entities {
-		if !keyed(e, fields) {
+		if !t.keyed(e, fields) {
 			continue
 		}
 		for _, d := range t.Tree.Determined(e).Entities {
@@ -215,16 +215,31 @@ func (t *Table) determined(fields []Field) []*Entity {
 }
 
 // keyed tells whether the fields hold a key of e.
-func keyed(e *Entity, fields []Field) bool {
+func (t *Table) keyed(e *Entity, fields []Field) bool {
 	all := func(key []*Attribute) bool {
 		for _, k := range key {
-			if !containsField(fields, Field{e, k}) {
+			if !t.given(Field{e, k}, fields) {
 				return false
 			}
 		}
 		return len(key) > 0
 	}
 	return all(e.Key) || slices.ContainsFunc(e.Alternate, all)
+}
+
+// given tells whether f is among the fields, or is a copy of what is.
+func (t *Table) given(f Field, fields []Field) bool {
+	if containsField(fields, f) {
+		return true
+	}
+	if c := f.Attribute.Copied; c != nil {
+		for _, r := range t.Tree.Edges {
+			if owner := r.Other(f.Entity); owner != nil && r.Base() == c.Edge && t.given(Field{owner, c.Of}, fields) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Key returns the primary key: partition and clustering fields.

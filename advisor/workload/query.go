@@ -187,6 +187,7 @@ func (p *parser) checkValues(q *Query, at token) error {
 		for _, f := range fields {
 			if !slices.Contains(one, f) && (!ordered || !p.loose) {
 				err := &GroupError{Field: f, Of: what, Ordered: ordered}
+				at := p.named(f, at)
 				return &placed{SyntaxError{Text: p.text, Offset: at.offset, Length: len(at.text), Reason: err.Error()}, err}
 			}
 		}
@@ -199,6 +200,16 @@ func (p *parser) checkValues(q *Query, at token) error {
 		return err
 	}
 	return wrong(q.Ordered(), true)
+}
+
+// named is where the text first names a field's attribute after a dot, or at.
+func (p *parser) named(f model.Field, at token) token {
+	for i := 1; i < len(p.tokens); i++ {
+		if t := p.tokens[i]; p.tokens[i-1].text == "." && strings.EqualFold(t.text, f.Attribute.Name) {
+			return t
+		}
+	}
+	return at
 }
 
 // GroupError tells of a field of which a row of the result has several values.

@@ -54,8 +54,9 @@ func randomTree(t *rapid.T, g *model.Graph) model.Tree {
 			continue
 		}
 		way := rapid.SampledFrom(ways).Draw(t, "way")
-		to := way.To()
-		for nth := 2; tree.Has(to); nth++ {
+		nth := rapid.IntRange(1, 3).Draw(t, "occurrence") // in any order: parts of a query's tree keep its numbers
+		to := g.Occurrence(way.To(), nth)
+		for ; tree.Has(to); nth++ {
 			to = g.Occurrence(to, nth)
 		}
 		next, err := model.NewTree(tree.Entities[0], append(slices.Clone(tree.Edges), way.Between(g, from, to))...)
