@@ -50,7 +50,7 @@ func TestForms(t *testing.T) {
 			"- {name: users, partition: [users.id], clustering: [], values: [users.rating], path: users}\n", []string{bySeller, "[id][][rating]"}},
 		"CQL": {"-- a remark\nCREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1};\nUSE k;\n" +
 			"CREATE TABLE by_seller (user_id uuid, end_date timestamp, item_id uuid, items_name text, PRIMARY KEY (user_id, end_date, item_id)) WITH CLUSTERING ORDER BY (end_date DESC, item_id ASC);\n" +
-			"CREATE TABLE items (id uuid PRIMARY KEY, name text);\nCREATE INDEX i ON items (name) USING 'sai'", []string{bySeller, "[id][][name]"}},
+			"CREATE TABLE items (id uuid PRIMARY KEY, name text);\nCREATE INDEX i ON items (name) USING 'sai'", []string{"[users.id][endDate desc, items.id][name]", "[id][][name]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tables, err := given.Read("file", []byte(c.text), graph(t))

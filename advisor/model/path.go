@@ -29,6 +29,19 @@ func (w Way) To() *Entity {
 	return w.Edge.From
 }
 
+// ToOne tells whether it leads from an entity to one at most.
+func (w Way) ToOne() bool {
+	switch w.Edge.Kind {
+	case OneToOne:
+		return true
+	case ManyToOne:
+		return w.Forward
+	case OneToMany:
+		return !w.Forward
+	}
+	return false
+}
+
 // Between is the occurrence of the way's relationship that leads from one occurrence of an entity to another.
 func (w Way) Between(g *Graph, from, to *Entity) *Relationship {
 	if w.Forward {
@@ -358,4 +371,14 @@ func (t Tree) alias(e *Entity, r *Relationship) string {
 		return ""
 	}
 	return fmt.Sprintf(" AS %s#%d", to.Base().Name, max(1, to.Nth))
+}
+
+// Step follows a name from an entity, as Follow does, and returns the relationship of the graph and the entity at its other
+// end. Whoever builds trees in which an entity may occur again wants a Scope.
+func (g *Graph) Step(from *Entity, name string) (*Relationship, *Entity, error) {
+	way, err := g.Follow(from, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return way.Edge, way.To(), nil
 }

@@ -26,7 +26,7 @@ func (d *Document) own(file string, g *Graph) error {
 			return ed.Owner.Wrong(file, "entity %s owns itself", e.Name)
 		}
 		way, err := g.Follow(e, ed.Owner.Text)
-		if err == nil && (!way.Edge.ToOne(e) || way.Edge.From == way.Edge.To) {
+		if err == nil && (!way.ToOne() || way.Edge.From == way.Edge.To) {
 			err = fmt.Errorf("%s is no owner: each %s needs one %s", ed.Owner.Text, e.Name, way.To().Name)
 		}
 		if err != nil {
@@ -60,7 +60,7 @@ func (d *EntityDocument) copies(file string, g *Graph, e *Entity) error {
 		}
 		role, attribute, _ := strings.Cut(text.Text, ".")
 		way, err := g.Follow(e, role)
-		if err == nil && !(way.Edge.Kind == OneToOne || way.Forward && way.Edge.Kind == ManyToOne || !way.Forward && way.Edge.Kind == OneToMany) {
+		if err == nil && !way.ToOne() {
 			err = fmt.Errorf("a copy is of the one that a role leads to: %s leads to several", role)
 		}
 		var of Field
