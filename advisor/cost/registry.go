@@ -2,15 +2,20 @@ package cost
 
 import (
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/nose"
 	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 // models are the built-in models with default parameters.
 func models() []Model {
-	list := []Model{NewConstants(Parameters{}), RequestCount{}, EntityCount{}, FieldSize{}}
+	p := CassandraParameters{}
+	p.fill()
+	list := []Model{&Cassandra{p, p.Consistency}, NewConstants(Parameters{}), RequestCount{}, EntityCount{}, FieldSize{}}
 	for _, m := range nose.Models {
 		list = append(list, noses{m})
 	}
@@ -34,6 +39,44 @@ func ByName(name string) (Model, error) {
 		}
 	}
 	return nil, fmt.Errorf("cost: %w", &model.NameError{What: "cost model", Name: name, Known: Names()})
+}
+
+// Open is ByName, or reads a model from a file of its parameters (ReadCassandra), if there is one of that name.
+func Open(name string) (Model, error) {
+	m, err := ByName(name)
+	if err == nil {
+		return m, nil
+	}
+	if _, gone := os.Stat(name); gone != nil && !strings.ContainsAny(name, "./") {
+		return nil, err
+	}
+	data, err := model.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("cost: %w", err)
+	}
+	return ReadCassandra(name, data)
+}
+
+// For returns the model at the consistency level of a statement. Models that know of none are the same for all.
+func For(m Model, s *workload.Statement) (Model, error) {
+	if l, ok := m.(interface {
+		At(level string) (Model, error)
+	}); ok {
+		at, err := l.At(s.Consistency)
+		if err != nil {
+			return nil, fmt.Errorf("statement %s: %w", s.ID, err)
+		}
+		return at, nil
+	}
+	return m, nil
+}
+
+// Refusal returns why a model does not allow a table, "" if it does.
+func Refusal(m Model, t *model.Table) string {
+	if r, ok := m.(interface{ Refuses(t *model.Table) string }); ok {
+		return r.Refuses(t)
+	}
+	return ""
 }
 
 // noses is one of NoSE's models as a Model: its unit is its own, and work and latency are the same.

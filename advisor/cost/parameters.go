@@ -1,0 +1,138 @@
+package cost
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/helenus-db/helenus/advisor/model"
+)
+
+// CassandraParameters are the parameters of the model Cassandra, as they stand in a YAML or JSON file: the units are in
+// the names. The zero value of each stands for its default, which is that of Constants, with a request split into the
+// coordinator's and a replica's part; none is none.
+//
+// A calibration fits them to the cluster at hand: gets of some numbers of rows and bytes give Request and Replica (by
+// the consistency level), Row and Byte; puts and deletes give theirs.
+type CassandraParameters struct {
+	Nodes       float64 `yaml:"nodes,omitempty"`       // in the data centre; default 3
+	Replication float64 `yaml:"replication,omitempty"` // replicas of each row there; default 3, at most nodes
+	Consistency string  `yaml:"consistency,omitempty"` // of statements that do not say; default LOCAL_QUORUM
+	Parallel    float64 `yaml:"parallel,omitempty"`    // requests of one step at once; default 8
+
+	Request float64 `yaml:"request_ms,omitempty"` // client and coordinator, for each request; default 0.3
+	Replica float64 `yaml:"replica_ms,omitempty"` // one replica's look for one partition; default 0.2
+	Row     float64 `yaml:"row_ms,omitempty"`     // one row, in each replica asked; default 0.005
+	Byte    float64 `yaml:"byte_ms,omitempty"`    // one byte of an answer, or of a write in each replica; default 0.000002
+	Put     float64 `yaml:"put_ms,omitempty"`     // one replica's part of a put or delete; default 0.2
+	Batch   float64 `yaml:"batch_ms,omitempty"`   // each further write of a step: the batch log; default 0.1
+	Spread  float64 `yaml:"spread,omitempty"`     // share of a replica's time that varies; default 0.5
+
+	Tombstone float64 `yaml:"tombstone_ms,omitempty"` // what a delete costs each replica later; default 0.1
+
+	IndexNode float64 `yaml:"index_node_ms,omitempty"` // one node's look into its secondary index; default 1.1
+	IndexRow  float64 `yaml:"index_row_ms,omitempty"`  // one row found by it, in each replica; default 0.1
+	IndexPut  float64 `yaml:"index_put_ms,omitempty"`  // its upkeep, for a write in each replica; default 0.1
+	SAINode   float64 `yaml:"sai_node_ms,omitempty"`   // the same for storage-attached indexes; default 0.6
+	SAIRow    float64 `yaml:"sai_row_ms,omitempty"`    // default 0.03
+	SAIPut    float64 `yaml:"sai_put_ms,omitempty"`    // default 0.05
+
+	Node    float64 `yaml:"scan_node_ms,omitempty"` // one node's part of a scan, without rows; default 1.1
+	Scanned float64 `yaml:"scan_row_ms,omitempty"`  // one row looked at by a scan, in each replica; default 0.0013
+
+	SortStart float64 `yaml:"sort_ms,omitempty"`       // one sort in the client; default 0.01
+	Sort      float64 `yaml:"sort_row_ms,omitempty"`   // one row of it; default 0.0005
+	Filter    float64 `yaml:"filter_row_ms,omitempty"` // one row that the client filters, groups or drops; default 0.0001
+
+	PartitionBytes float64 `yaml:"partition_bytes,omitempty"`      // above it a partition is large; default 100 MB
+	PartitionMost  float64 `yaml:"partition_bytes_most,omitempty"` // above it a table is refused; default 2 GB
+	Large          float64 `yaml:"large,omitempty"`                // dearer by this, for each doubling; default 0.5
+	Hot            float64 `yaml:"hot,omitempty"`                  // share of imbalance that counts; default 0.5
+}
+
+// fill puts defaults for zeros.
+func (p *CassandraParameters) fill() {
+	if p.Consistency == "" {
+		p.Consistency = "LOCAL_QUORUM"
+	}
+	if p.Nodes == 0 {
+		p.Nodes = 3
+	}
+	if p.Replication == 0 {
+		p.Replication = min(3, p.Nodes)
+	}
+	for _, d := range []struct {
+		value *float64
+		or    float64
+	}{
+		{&p.Parallel, 8}, {&p.Request, 0.3}, {&p.Replica, 0.2}, {&p.Row, 0.005}, {&p.Byte, 0.000002}, {&p.Put, 0.2}, {&p.Batch, 0.1},
+		{&p.Spread, 0.5}, {&p.Tombstone, 0.1}, {&p.IndexNode, 1.1}, {&p.IndexRow, 0.1}, {&p.IndexPut, 0.1}, {&p.SAINode, 0.6},
+		{&p.SAIRow, 0.03}, {&p.SAIPut, 0.05}, {&p.Node, 1.1}, {&p.Scanned, 0.0013}, {&p.SortStart, 0.01}, {&p.Sort, 0.0005},
+		{&p.Filter, 0.0001}, {&p.PartitionBytes, 100e6}, {&p.PartitionMost, 2e9}, {&p.Large, 0.5}, {&p.Hot, 0.5},
+	} {
+		if *d.value == 0 {
+			*d.value = d.or
+		}
+	}
+}
+
+// Validate returns what is wrong with filled in parameters, naming the key.
+func (p *CassandraParameters) Validate() error {
+	v := reflect.ValueOf(p).Elem()
+	for i := range v.NumField() {
+		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		if f := v.Field(i); f.Kind() == reflect.Float64 && !(f.Float() > 0 && f.Float() <= math.MaxFloat32) {
+			return fmt.Errorf("cost: %s is %g: it must be a number above 0", key, f.Float())
+		}
+	}
+	if _, ok := replicas(p.Consistency, p.Replication); !ok {
+		return fmt.Errorf("cost: %w", &model.NameError{What: "consistency level", Name: p.Consistency, Known: levels})
+	}
+	switch {
+	case p.Nodes < 1 || p.Replication < 1 || p.Parallel < 1:
+		return fmt.Errorf("cost: nodes %g, replication %g, parallel %g: each must be at least 1", p.Nodes, p.Replication, p.Parallel)
+	case p.Replication > p.Nodes:
+		return fmt.Errorf("cost: replication %g on %g nodes: a node holds one replica of a row", p.Replication, p.Nodes)
+	case p.Spread > 1:
+		return fmt.Errorf("cost: spread is %g: it is a share, at most 1", p.Spread)
+	case p.PartitionMost < p.PartitionBytes:
+		return fmt.Errorf("cost: partition_bytes_most %g is below partition_bytes %g", p.PartitionMost, p.PartitionBytes)
+	}
+	return nil
+}
+
+// parametersDocument is a file of parameters.
+type parametersDocument struct {
+	Model               string `yaml:"model"`
+	CassandraParameters `yaml:",inline"`
+}
+
+// ReadCassandra reads the model from the content of a YAML or JSON file of its parameters, with "model: cassandra"; name is
+// for messages. Keys that are not known are errors.
+func ReadCassandra(name string, data []byte) (*Cassandra, error) {
+	var d parametersDocument
+	if err := model.DecodeYAML(name, data, &d); err != nil {
+		return nil, err
+	}
+	if d.Model != "cassandra" {
+		return nil, &model.FileError{File: name, Reason: fmt.Sprintf("parameters of model %q: write model: cassandra", d.Model)}
+	}
+	c, err := NewCassandra(d.CassandraParameters)
+	if err != nil {
+		return nil, &model.FileError{File: name, Reason: strings.TrimPrefix(err.Error(), "cost: ")}
+	}
+	return c, nil
+}
+
+// Save writes the parameters as ReadCassandra reads them.
+func (c *Cassandra) Save(w io.Writer) error {
+	data, err := yaml.Marshal(parametersDocument{Model: "cassandra", CassandraParameters: c.p})
+	if err != nil {
+		return fmt.Errorf("cost: %w", err)
+	}
+	_, err = w.Write(data)
+	return err
+}
