@@ -38,7 +38,7 @@ func size(s *plan.Step) float64    { return s.Bytes }
 var Models = []*Model{
 	{"nose:request_count", func(s *plan.Step, first bool) float64 {
 		if first && s.Kind != plan.Scan {
-			return 1
+			return s.Requests // one, unless there are several values or buckets to ask for
 		}
 		return rows(s)
 	}, written, written},

@@ -83,14 +83,17 @@ type estimator struct{ query *workload.Query }
 // Estimate fills in the estimates of an arc's steps, and returns the rows after them.
 func (e *estimator) Estimate(r *plan.Read, steps []plan.Step) float64 {
 	read := &steps[0]
-	requests := 1.0
+	requests := max(1, r.Each)
 	if !r.First() {
-		requests = r.From.Rows
+		requests *= r.From.Rows
 	}
 	served := map[model.Field]bool{} // whose conditions the lookup answers
 	rows := e.lookup(r, read, requests, served)
 	rest := e.rest(r, served)
-	resolved := rest == 1 && !has(steps, plan.Filter) && !has(steps, plan.Sort)
+	resolved := rest == 1
+	for i := range steps {
+		resolved = resolved && (i == 0 || steps[i].Verify || steps[i].Kind == plan.Limit)
+	}
 	limit := float64(e.query.Limit)
 	switch {
 	case limit == 0 || !resolved:
@@ -104,7 +107,7 @@ func (e *estimator) Estimate(r *plan.Read, steps []plan.Step) float64 {
 		rows = min(limit, rows)
 	}
 	read.Requests, read.Rows, read.Left = requests, rows, rows
-	read.Bytes = rows * e.width(r, resolved)
+	read.Bytes = rows * e.width(r, read, resolved)
 	if read.Kind == plan.Scan {
 		read.Scanned = entries(r.Table)
 	}
@@ -113,11 +116,10 @@ func (e *estimator) Estimate(r *plan.Read, steps []plan.Step) float64 {
 		switch s := &steps[i]; {
 		case s.Verify:
 			s.Requests, s.Rows, s.Left, s.Bytes = rows, rows, rows, rows*entryBytes(s.Table)
-		case s.Kind == plan.Limit:
-			left = min(left, float64(s.Limit))
-			s.Left = left
 		default:
-			s.Rows, s.Left = left, left
+			s.Rows = left
+			left = e.after(s, left)
+			s.Left = left
 		}
 	}
 	return round(left)
@@ -129,22 +131,31 @@ func (e *estimator) lookup(r *plan.Read, s *plan.Step, requests float64, served 
 	switch s.Kind {
 	case plan.IndexGet, plan.Scan:
 		rows := entries(r.Table) * requests
+		for _, b := range s.Partition {
+			served[b.Field] = true
+			rows /= Distinct(b.Field)
+		}
 		for _, b := range s.Where {
 			if !served[b.Field] {
 				served[b.Field] = true
-				rows *= e.share(r, b)
+				rows *= e.share(b)
 			}
 		}
 		return rows
 	}
 	rows := entries(r.Table) / partitions(r.Table) * requests
+	least := requests
 	for _, b := range s.Partition {
 		served[b.Field] = true
-		if b.Op == workload.In {
-			rows *= e.share(r, b) * Distinct(b.Field)
+		if e.open(r, b.Field) {
+			least /= Distinct(b.Field)
 		}
 	}
-	// Their plans bind clustering columns to parameters only. Where ours bind others too, each get finds what it asks for.
+	// After the first lookup, their plans look up by the key of one entity, and bind clustering columns to parameters
+	// only. Where ours bind others too, each get finds what it asks for, unless a condition is in its way.
+	if !r.First() && !keyed(r.Table) {
+		rows = max(rows, least)
+	}
 	bound := 1.0
 	for _, b := range s.Clustering {
 		if b.Op == workload.Equal && !e.open(r, b.Field) {
@@ -153,12 +164,12 @@ func (e *estimator) lookup(r *plan.Read, s *plan.Step, requests float64, served 
 		}
 	}
 	if bound > 1 {
-		rows = min(rows, max(rows/bound, requests))
+		rows = min(rows, max(rows/bound, least))
 	}
 	// All equalities on clustering columns must come first: else a range after some of them is left to a filter.
 	open := 0
-	for _, f := range r.Table.Clustering {
-		if e.open(r, f) {
+	for _, column := range r.Table.Clustering {
+		if e.open(r, s.As.Field(column)) {
 			open++
 		}
 	}
@@ -173,11 +184,28 @@ func (e *estimator) lookup(r *plan.Read, s *plan.Step, requests float64, served 
 		case prefix < open && b.Op != workload.In:
 			continue
 		default:
-			rows *= e.share(r, b)
+			rows *= e.share(b)
 		}
 		served[b.Field] = true
 	}
 	return rows
+}
+
+// keyed tells whether a table's partition key is the key of an entity.
+func keyed(t *model.Table) bool {
+	if len(t.Partition) == 0 {
+		return false
+	}
+	key := t.Partition[0].Entity.KeyFields()
+	if len(key) != len(t.Partition) {
+		return false
+	}
+	for _, k := range key {
+		if !touches([]model.Field{k}, t.Partition) {
+			return false
+		}
+	}
+	return true
 }
 
 // open tells whether the query has an equality on f that has not been applied before a read.
@@ -207,7 +235,7 @@ func (e *estimator) rest(r *plan.Read, served map[model.Field]bool) float64 {
 }
 
 // share is the share of rows that a binding lets through.
-func (e *estimator) share(_ *plan.Read, b plan.Binding) float64 {
+func (e *estimator) share(b plan.Binding) float64 {
 	for _, p := range e.query.Where {
 		if p.Field == b.Field && p.Op == b.Op {
 			return predicateShare(p)
@@ -259,26 +287,42 @@ func byID(t *model.Table) bool {
 }
 
 // width is the size of what is read of a row: all fields of the table, or those selected if nothing is left to be done.
-func (e *estimator) width(r *plan.Read, resolved bool) float64 {
+func (e *estimator) width(r *plan.Read, s *plan.Step, resolved bool) float64 {
 	if !r.Answers || !resolved {
 		return entryBytes(r.Table)
 	}
 	sum := 0.0
 	for _, f := range e.query.Select {
-		if r.Table.Has(f) {
+		if column := s.As.Column(f); !column.IsZero() && r.Table.Has(column) {
 			sum += Size(f)
 		}
 	}
 	return sum
 }
 
-func has(steps []plan.Step, kind plan.Kind) bool {
-	for i := range steps {
-		if steps[i].Kind == kind {
-			return true
+// after is how many rows are left of some by a step in the client.
+func (e *estimator) after(s *plan.Step, rows float64) float64 {
+	of := func(fields []model.Field) float64 {
+		n := 1.0
+		for _, f := range fields {
+			n *= Distinct(f)
 		}
+		return n
 	}
-	return false
+	switch s.Kind {
+	case plan.Limit:
+		return min(rows, float64(s.Limit))
+	case plan.LimitEach:
+		return min(rows, float64(s.Limit)*of(s.Fields))
+	case plan.Distinct:
+		return min(rows, of(s.Fields))
+	case plan.Group:
+		if len(s.Group) == 0 {
+			return 1
+		}
+		return min(rows, of(s.Group))
+	}
+	return rows
 }
 
 // round keeps 12 digits, so that states do not differ by the order of multiplications.
