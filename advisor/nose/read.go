@@ -157,11 +157,19 @@ func (e *estimator) lookup(r *plan.Read, s *plan.Step, requests float64, served 
 		rows = max(rows, least)
 	}
 	bound := 1.0
+	named := namer{table: r.Table}
+	for _, b := range s.Partition {
+		named.bind(s.As.Column(b.Field))
+	}
 	for _, b := range s.Clustering {
-		if b.Op == workload.Equal && !e.open(r, b.Field) {
-			served[b.Field] = true
+		column := s.As.Column(b.Field)
+		if b.Op != workload.Equal || e.open(r, b.Field) {
+			continue
+		}
+		if served[b.Field] = true; !named.has(column.Entity) { // else it is the same in all rows
 			bound *= Distinct(b.Field)
 		}
+		named.bind(column)
 	}
 	if bound > 1 {
 		rows = min(rows, max(rows/bound, least))
@@ -189,6 +197,33 @@ func (e *estimator) lookup(r *plan.Read, s *plan.Step, requests float64, served 
 		served[b.Field] = true
 	}
 	return rows
+}
+
+// namer finds out which entities of a table's rows are the same in all of them: those of which the key is bound, and what
+// they determine.
+type namer struct {
+	table *model.Table
+	bound []model.Field
+	one   []*model.Entity
+}
+
+func (n *namer) bind(column model.Field) {
+	n.bound = append(n.bound, column)
+	for _, k := range column.Entity.KeyFields() {
+		if !touches([]model.Field{k}, n.bound) {
+			return
+		}
+	}
+	n.one = append(n.one, n.table.Tree.Determined(column.Entity).Entities...)
+}
+
+func (n *namer) has(e *model.Entity) bool {
+	for _, x := range n.one {
+		if x == e {
+			return true
+		}
+	}
+	return false
 }
 
 // keyed tells whether a table's partition key is the key of an entity.
