@@ -28,6 +28,12 @@ func (b *builder) access(from state, u *usable, kind Kind) (access, bool) {
 	a := access{kind: kind, requests: 1, fixed: b.constant}
 	switch kind {
 	case Get:
+		if !from.fields.holds(u.free) {
+			return a, false
+		}
+		list := make([]Binding, 0, len(u.partition)+len(u.clustering))
+		a.partition = list[:0:len(u.partition)]
+		a.clustering = list[len(u.partition):len(u.partition):cap(list)]
 		for i := range u.partition {
 			if !b.bind(&a, &a.partition, from, &u.partition[i], true) {
 				return a, false
@@ -235,21 +241,35 @@ func (b *builder) same(k *fixed, c *column) bool {
 
 // steps writes an arc's steps, without their estimates.
 func (b *builder) steps(u *usable, a access, filtered uint64) []Step {
-	read := Step{Kind: a.kind, Table: u.table, As: u.as, Partition: a.partition, Clustering: a.clustering, Where: a.where, Bucket: a.bucket, Fields: u.held}
-	steps := []Step{read}
+	n := 1
+	if u.base != nil {
+		n++
+	}
+	if filtered != 0 {
+		n++
+	}
+	steps := append(make([]Step, 0, n), Step{Kind: a.kind, Table: u.table, As: u.as, Partition: a.partition, Clustering: a.clustering, Where: a.where, Bucket: a.bucket, Fields: u.held})
 	if u.base != nil {
 		steps = append(steps, b.verify(u, a))
 	}
 	if filtered != 0 {
-		filter := Step{Kind: Filter}
-		for n, p := range b.query.Where {
-			if filtered&(1<<n) != 0 {
-				filter.Where = append(filter.Where, Binding{p.Field, p.Op, p.Value})
-			}
-		}
-		steps = append(steps, filter)
+		steps = append(steps, Step{Kind: Filter, Where: b.conditions(filtered)})
 	}
 	return steps
+}
+
+// conditions returns some predicates as bindings; the same slice each time.
+func (b *builder) conditions(mask uint64) []Binding {
+	list := b.filters[mask]
+	if list == nil {
+		for n, p := range b.query.Where {
+			if mask&(1<<n) != 0 {
+				list = append(list, Binding{p.Field, p.Op, p.Value})
+			}
+		}
+		b.filters[mask] = list
+	}
+	return list
 }
 
 // verify reads the base rows that a look-up table's entries name, and checks again what the look-up was asked for.

@@ -26,7 +26,10 @@ type builder struct {
 	all        uint64              // all predicates
 
 	states    []state
+	efforts   []float64 // the least effort to reach each state
+	open      []int     // states that are not expanded yet
 	index     map[state]int
+	filters   map[uint64][]Binding // by predicates
 	arcs      []*Arc
 	truncated bool
 }
@@ -54,7 +57,7 @@ func newBuilder(q *workload.Query, tables []*model.Table) (*builder, error) {
 	if len(q.Tree.Entities) > 64 || len(q.Where) > 64 {
 		return nil, fmt.Errorf("query over %d entities with %d conditions: plans are made for up to 64 of each", len(q.Tree.Entities), len(q.Where))
 	}
-	b := &builder{query: q, fields: map[model.Field]int{}, index: map[state]int{}, all: 1<<len(q.Where) - 1}
+	b := &builder{query: q, fields: map[model.Field]int{}, index: map[state]int{}, filters: map[uint64][]Binding{}, all: 1<<len(q.Where) - 1}
 	if len(q.Where) == 64 {
 		b.all = ^uint64(0)
 	}

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"math"
+	"slices"
+
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
@@ -40,7 +43,8 @@ type Arc struct {
 	Steps []Step
 }
 
-// MaxArcs is the greatest number of arcs of a space. Beyond it plans are missing (Space.Truncated).
+// MaxArcs is about the greatest number of arcs of a space. Beyond it plans are missing, those of most requests and rows
+// (Space.Truncated).
 const MaxArcs = 20000
 
 // set is a set of up to 256 fields, by index.
@@ -84,24 +88,52 @@ func NewSpace(q *workload.Query, tables []*model.Table, a Arithmetic) (*Space, e
 	return b.space(), nil
 }
 
-// run expands states in the order in which they are met.
+// run expands states, always the one that is reached with the least effort: if the space gets too large, what is left out
+// are plans of more effort than all that are in. It goes beyond MaxArcs only to find a plan at all.
 func (b *builder) run() {
-	b.states = []state{{sorted: len(b.order) == 0}, {}}
-	b.index[b.states[0]] = Start
-	for i := 0; i < len(b.states); i++ {
-		if i == Answered {
-			continue
+	b.meet(state{sorted: len(b.order) == 0}, 0)
+	b.states, b.efforts = append(b.states, state{}), append(b.efforts, math.Inf(1))
+	for len(b.open) > 0 {
+		if len(b.arcs) >= MaxArcs && (!math.IsInf(b.efforts[Answered], 1) || len(b.arcs) >= 4*MaxArcs) {
+			b.truncated = true
+			return
 		}
+		least := 0
+		for n, i := range b.open {
+			if b.efforts[i] < b.efforts[b.open[least]] {
+				least = n
+			}
+		}
+		i := b.open[least]
+		b.open = slices.Delete(b.open, least, least+1)
 		for _, u := range b.usable {
 			for _, kind := range u.kinds {
 				b.expand(i, u, kind)
 			}
-			if len(b.arcs) >= MaxArcs {
-				b.truncated = true
-				return
-			}
 		}
 	}
+}
+
+// meet returns the number of a state that is reached with some effort.
+func (b *builder) meet(s state, effort float64) int {
+	n, known := b.index[s]
+	if !known {
+		n = len(b.states)
+		b.index[s] = n
+		b.states, b.efforts, b.open = append(b.states, s), append(b.efforts, effort), append(b.open, n)
+	}
+	b.efforts[n] = min(b.efforts[n], effort)
+	return n
+}
+
+// effort is a measure of an arc that all cost models roughly agree with: its requests, and a little for rows.
+func effort(steps []Step) float64 {
+	sum := 0.0
+	for i := range steps {
+		s := &steps[i]
+		sum += s.Requests + 0.01*s.Rows + 0.001*s.Scanned
+	}
+	return sum
 }
 
 // expand adds the arc that reads u in a way from state i, if there is one.
@@ -143,16 +175,11 @@ func (b *builder) expand(i int, u *usable, kind Kind) {
 	}
 	served := Point{Joined: from.joined | u.common, Applied: from.applied | read.applied}
 	to.rows = b.estimator.Estimate(&Read{Query: b.query, Table: u.table, From: from.point(), Served: served, To: to.point(), Fed: read.fed, Each: read.requests, Answers: answered, Sorted: to.sorted}, arc.Steps)
-	if answered {
-		arc.To = Answered
+	spent := b.efforts[i] + effort(arc.Steps)
+	if arc.To = Answered; answered {
+		b.efforts[Answered] = min(b.efforts[Answered], spent)
 	} else {
-		n, known := b.index[to]
-		if !known {
-			n = len(b.states)
-			b.index[to] = n
-			b.states = append(b.states, to)
-		}
-		arc.To = n
+		arc.To = b.meet(to, spent)
 	}
 	b.arcs = append(b.arcs, arc)
 }

@@ -15,7 +15,8 @@ type usable struct {
 	fields set        // relevant fields that it holds
 	bound  set        // those that bind columns of its keys and indexes
 	held   []model.Field
-	kinds  []Kind
+	kinds  []Kind // of reads that are possible at all
+	free   set    // columns of the partition key that only rows at hand can bind
 
 	partition, clustering []column
 	indexes               []column
@@ -101,7 +102,19 @@ func (b *builder) columns(u *usable) {
 			u.bound.add(c.number)
 		}
 	}
-	u.kinds = []Kind{Get}
+	reachable := true
+	for i := range u.partition {
+		switch c := &u.partition[i]; {
+		case c.equal >= 0 || c.known || c.in >= 0:
+		case c.number >= 0:
+			u.free.add(c.number)
+		default:
+			reachable = false
+		}
+	}
+	if reachable {
+		u.kinds = append(u.kinds, Get)
+	}
 	if len(t.Indexes) > 0 {
 		u.kinds = append(u.kinds, IndexGet)
 	}
