@@ -97,7 +97,7 @@ func ends(q *workload.Query) []model.Field {
 }
 
 // relate numbers the fields that matter: what is asked for and by, and what binds later reads: the keys of entities, and
-// whatever the application's own tables are keyed by.
+// whatever tables that are there already are keyed by.
 func (b *builder) relate(listed []*usable) {
 	q := b.query
 	for _, f := range ends(q) {
@@ -118,7 +118,7 @@ func (b *builder) relate(listed []*usable) {
 	}
 	for _, u := range listed {
 		for _, column := range u.table.Key() {
-			if f := u.as.Field(column); u.table.Existing && q.Tree.Has(f.Entity) {
+			if f := u.as.Field(column); (u.table.Existing || u.table.Kept) && q.Tree.Has(f.Entity) {
 				b.relevant(f)
 			}
 		}

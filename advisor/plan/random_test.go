@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -535,4 +536,70 @@ func tablesOf(p *plan.Plan) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// TestNothingCheapIsLost compares spaces with those from which nothing is left out: whatever tables are allowed and
+// whatever things cost, the cheapest plan costs the same (N-25: the space stays small; N-30).
+func TestNothingCheapIsLost(t *testing.T) {
+	arcs, whole := 0, 0
+	for seed := range worlds(t, 400) {
+		m := newMaker(seed)
+		for range 4 {
+			q := m.query()
+			var tables []*model.Table
+			for range 4 + m.IntN(8) {
+				tables = append(tables, m.table(q))
+			}
+			small, err := plan.NewSpace(q.Query, tables, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			large, err := plan.NewWholeSpace(q.Query, tables)
+			if err != nil {
+				t.Fatal(err)
+			}
+			arcs, whole = arcs+len(small.Arcs), whole+len(large.Arcs)
+			for range 12 {
+				prices := m.prices()
+				allowed := map[*model.Table]bool{}
+				for _, table := range tables {
+					allowed[table] = m.chance(0.6)
+				}
+				is := func(table *model.Table) bool { return allowed[table] }
+				one, got := small.Cheapest(prices, is)
+				other, want := large.Cheapest(prices, is)
+				if (one == nil) != (other == nil) || math.Abs(got-want) > 1e-9*(1+want) {
+					t.Fatalf("seed %d: the cheapest plan costs %g, %g if nothing is left out: %s", seed, got, want, describe(q))
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d arcs", arcs, whole)
+	if arcs >= whole {
+		t.Error("nothing is left out")
+	}
+}
+
+// prices draws a cost model: linear, and the first read may be cheaper.
+func (m *maker) prices() func(*plan.Arc) float64 {
+	draw := func() float64 { return float64(m.IntN(3)) * m.Float64() }
+	request, row, size, scanned, sort, group, first := draw(), draw(), draw(), draw(), draw(), draw(), m.Float64()
+	return func(a *plan.Arc) float64 {
+		sum := 0.0
+		for i := range a.Steps {
+			s := &a.Steps[i]
+			price := s.Requests*request + s.Rows*row + s.Bytes*size + s.Scanned*scanned
+			switch s.Kind {
+			case plan.Sort:
+				price += sort
+			case plan.Group, plan.Distinct:
+				price += group
+			}
+			if a.From == plan.Start && i == 0 {
+				price *= first
+			}
+			sum += price
+		}
+		return sum
+	}
 }

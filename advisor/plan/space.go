@@ -14,8 +14,9 @@ import (
 //
 // A state is what is known in the middle of a plan: which entities of the query are joined, which conditions hold, which
 // fields are at hand, and whether the rows are in the order asked for. How many rows there are follows from that alone,
-// or is part of the state (Estimator), so the cost of an arc does not depend on how its state was reached. An arc reads one table (or a look-up table and
-// then its base) and filters at once by all conditions on fields at hand; the last one also sorts and limits.
+// or is part of the state (Estimator), so the cost of an arc does not depend on how its state was reached. An arc reads
+// one table (or a look-up table and then its base) and filters at once by all conditions on fields at hand; the last one
+// also groups, sorts and limits.
 //
 // A table may be read first by parameters. It may be read later if its rows join the rows at hand rightly: they share
 // entities, and the bound columns determine each shared entity. As query graphs have no circles, that is enough.
@@ -85,6 +86,7 @@ func NewSpace(q *workload.Query, tables []*model.Table, a Arithmetic) (*Space, e
 	}
 	b.estimator = a.Reads(q)
 	b.run()
+	b.shorten()
 	return b.space(), nil
 }
 
@@ -182,44 +184,6 @@ func (b *builder) expand(i int, u *usable, kind Kind) {
 		arc.To = b.meet(to, spent)
 	}
 	b.arcs = append(b.arcs, arc)
-}
-
-// space drops the states and arcs that lead nowhere.
-func (b *builder) space() *Space {
-	back := make([][]int, len(b.states))
-	for i, a := range b.arcs {
-		back[a.To] = append(back[a.To], i)
-	}
-	live := make([]bool, len(b.states))
-	live[Answered] = true
-	for queue := []int{Answered}; len(queue) > 0; queue = queue[1:] {
-		for _, i := range back[queue[0]] {
-			if from := b.arcs[i].From; !live[from] {
-				live[from] = true
-				queue = append(queue, from)
-			}
-		}
-	}
-	number := make([]int, len(b.states))
-	s := &Space{Query: b.query, Truncated: b.truncated}
-	for i := range b.states {
-		number[i] = s.States
-		if live[i] || i <= Answered {
-			s.States++
-		}
-	}
-	for _, a := range b.arcs {
-		if live[a.From] && live[a.To] {
-			a.From, a.To = number[a.From], number[a.To]
-			s.Arcs = append(s.Arcs, a)
-		}
-	}
-	s.out = make([][]*Arc, s.States)
-	for i, a := range s.Arcs {
-		a.Number = i
-		s.out[a.From] = append(s.out[a.From], a)
-	}
-	return s
 }
 
 // Plans returns all plans, up to a number.
