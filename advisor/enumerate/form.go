@@ -20,7 +20,7 @@ var levelNames = [levels]string{"views and key tables", "views of some of the va
 
 // The limits of a part's forms.
 const (
-	allSubsets = 5  // fields of which all subsets are tried; of more those without one or two, and those of one or two
+	allSubsets = 4  // fields of which all subsets are tried; of more all, all but each, and each alone
 	allUnions  = 4  // groups of values of which all unions are tried; of more none, all, each alone, all but each
 	maxChains  = 8  // orders of one set of key fields
 	maxFamily  = 32 // sets of fields that readers of one tree can bind
@@ -68,6 +68,9 @@ func (p *Pool) forms(x part, level int) {
 	choices, cut := subsets(len(equal))
 	if cut {
 		p.cut("%s: of %d equalities not all combinations are tried as keys", x.ask.query, len(equal))
+		if level == scarce {
+			return
+		}
 	}
 	for _, choice := range choices {
 		if whole := len(choice) == len(equal); whole != (level == exact || level == divided) {
@@ -309,12 +312,18 @@ func (p *Pool) chains(x part, bound []model.Field, whole bool) [][][]model.Field
 		}
 	}
 	var list [][][]model.Field
+	full := false
+	most := maxChains
+	if len(bound) > allSubsets {
+		most /= 4
+	}
 	var walk func(chain [][]model.Field)
 	walk = func(chain [][]model.Field) {
 		last := chain[len(chain)-1]
 		if len(last) == len(bound) {
-			if len(list) == maxChains {
-				p.cut("tables over %s by %d fields could be ordered in more than %d ways", x.tree.Path(), len(bound), maxChains)
+			if len(list) == most {
+				p.cut("%s: tables by %d fields could be ordered in more than %d ways", x.ask.query, len(bound), most)
+				full = true
 				return
 			}
 			split := [][]model.Field{chain[0]}
@@ -325,10 +334,16 @@ func (p *Pool) chains(x part, bound []model.Field, whole bool) [][][]model.Field
 			return
 		}
 		for _, next := range covers(family, last) {
+			if full {
+				return
+			}
 			walk(append(chain[:len(chain):len(chain)], next))
 		}
 	}
 	for _, first := range covers(family, nil) {
+		if full {
+			break
+		}
 		walk([][]model.Field{first})
 	}
 	return list
@@ -362,16 +377,7 @@ func subsets(n int) (list [][]int, cut bool) {
 	}
 	list = append(list, members(n, func(int) bool { return true }))
 	for i := range n {
-		list = append(list, members(n, func(k int) bool { return k != i }))
-		for j := range i {
-			list = append(list, members(n, func(k int) bool { return k != i && k != j }))
-		}
-	}
-	for i := range n {
-		for j := range i {
-			list = append(list, []int{j, i})
-		}
-		list = append(list, []int{i})
+		list = append(list, members(n, func(k int) bool { return k != i }), []int{i})
 	}
 	return append(list, nil), true
 }
