@@ -153,6 +153,12 @@ func (p *Pool) valued(x part, chain [][]model.Field, suffix []model.Field, level
 			}
 		}
 		p.add(&v)
+		if len(choice) == len(groups) || len(choice) == 0 {
+			p.add(bucketed(&v, p.partitionBytes))
+		}
+		if p.indexes && len(choice) == len(groups) {
+			p.add(x.indexed(&v))
+		}
 	}
 }
 
@@ -226,7 +232,7 @@ func identify(t *model.Table) {
 	}
 	key := t.Key()
 	for _, e := range t.Tree.Entities {
-		if subset(e.KeyFields(), key) {
+		if keyed(e, key) {
 			mark(e)
 		}
 	}
@@ -238,6 +244,18 @@ func identify(t *model.Table) {
 		t.Clustering = model.AppendNew(t.Clustering, minus(e.KeyFields(), t.Partition)...)
 		mark(e)
 	}
+}
+
+// keyed tells whether the fields hold a key of e.
+func keyed(e *model.Entity, fields []model.Field) bool {
+	return subset(e.KeyFields(), fields) || slices.ContainsFunc(e.Alternate, func(key []*model.Attribute) bool {
+		for _, a := range key {
+			if !slices.Contains(fields, model.Field{Entity: e, Attribute: a}) {
+				return false
+			}
+		}
+		return len(key) > 0
+	})
 }
 
 // reader is a set of fields that some reader of a tree can bind or is sorted by, from the front.

@@ -20,7 +20,10 @@ type Pool struct {
 	// Truncated says what limits have cut off, for people; there may be better designs beyond. Empty: nothing was.
 	Truncated []string
 
-	most    int
+	most           int
+	partitionBytes float64
+	indexes        bool
+
 	known   map[string]bool
 	allow   func(*model.Table) bool
 	readers map[string][]reader // by the tree's key
@@ -32,13 +35,19 @@ type Options struct {
 	Most  int                     // number of tables; 0: DefaultMost
 	// Arithmetic says which writes change which tables and what they must ask before; nil: plan.Means.
 	Arithmetic plan.Arithmetic
-	NoRelax    bool // all conditions in the key
-	NoCombine  bool // do not unite tables
+	// PartitionBytes is the size of a partition beyond which candidates are also proposed with buckets; 0: 100 MB, what
+	// Cassandra's makers advise.
+	PartitionBytes float64
+	// Indexes proposes tables by id with storage-attached indexes on what queries compare. Only a cost model that prices
+	// what keeping an index takes should ask for them: to others they are free.
+	Indexes   bool
+	NoRelax   bool // all conditions in the key
+	NoCombine bool // do not unite tables
 }
 
 // NewPool returns a pool of the given tables.
 func NewPool(allow func(*model.Table) bool, tables ...*model.Table) *Pool {
-	p := &Pool{most: DefaultMost, known: map[string]bool{}, allow: allow, readers: map[string][]reader{}}
+	p := &Pool{most: DefaultMost, partitionBytes: largePartition, known: map[string]bool{}, allow: allow, readers: map[string][]reader{}}
 	for _, t := range tables {
 		p.Add(t)
 	}
@@ -49,6 +58,9 @@ func NewPool(allow func(*model.Table) bool, tables ...*model.Table) *Pool {
 func (p *Pool) Add(t *model.Table) bool { return p.add(t) }
 
 func (p *Pool) add(t *model.Table) bool {
+	if t == nil {
+		return false
+	}
 	id := t.ID()
 	if p.known[id] || p.allow != nil && !t.Existing && !p.allow(t) || t.Validate() != nil {
 		return false
@@ -89,6 +101,10 @@ func Workload(w *workload.Workload, o Options) *Pool {
 	if o.Most > 0 {
 		p.most = o.Most
 	}
+	if o.PartitionBytes > 0 {
+		p.partitionBytes = o.PartitionBytes
+	}
+	p.indexes = o.Indexes
 	e := &enumeration{pool: p, writes: o.Arithmetic, asked: map[string]bool{}, over: map[string][]*piece{}}
 	if e.writes == nil {
 		e.writes = plan.Means{}
@@ -116,6 +132,9 @@ func Workload(w *workload.Workload, o Options) *Pool {
 		if !o.NoCombine {
 			e.combine()
 		}
+	}
+	for _, t := range p.Tables {
+		e.statics(t)
 	}
 	return p
 }

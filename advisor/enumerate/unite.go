@@ -1,9 +1,17 @@
 package enumerate
 
-import "github.com/helenus-db/helenus/advisor/model"
+import (
+	"fmt"
+	"slices"
+	"strings"
 
-// allPairs is the number of tables of one key up to which the unions of all pairs are proposed.
-const allPairs = 12
+	"github.com/helenus-db/helenus/advisor/model"
+)
+
+const (
+	allPairs   = 12 // tables of one key and graph up to which the unions of all pairs are proposed
+	mostGraphs = 6  // graphs of one key of which the tables are united
+)
 
 // combine adds unions, and what writes need for those.
 func (e *enumeration) combine() {
@@ -20,8 +28,10 @@ func (e *enumeration) combine() {
 func (p *Pool) Combine() {
 	groups := map[string][]*model.Table{}
 	var order []string
+	wholes := map[string][]*model.Table{} // by the primary key alone: the unions of all
+	var keys []string
 	for _, t := range p.Tables {
-		if t.Existing || t.Base != nil {
+		if t.Existing || t.Base != nil || len(t.Indexes) > 0 {
 			continue
 		}
 		alike := *t
@@ -47,7 +57,63 @@ func (p *Pool) Combine() {
 			all = united(all, a)
 		}
 		p.unite(all, all)
+		key := keyText(all)
+		if wholes[key] == nil {
+			keys = append(keys, key)
+		}
+		wholes[key] = append(wholes[key], all)
 	}
+	for _, key := range keys {
+		list := wholes[key]
+		if len(list) > mostGraphs {
+			p.cut("of %d tables by %s over different graphs not all are united", len(list), list[0])
+			list = list[:mostGraphs]
+		}
+		for i, a := range list {
+			for _, b := range list[:i] {
+				p.add(larger(a, b))
+			}
+		}
+	}
+}
+
+// larger returns the union of two tables with the same primary key over the union of their graphs; nil if the rows would
+// not be the same. Each row of the one must have exactly one partner in what the other's graph has besides: then the
+// planner may read the larger table for what was asked of the smaller graph.
+func larger(a, b *model.Table) *model.Table {
+	tree, err := a.Tree.Union(b.Tree)
+	if err != nil || !extends(a.Tree, tree) || !extends(b.Tree, tree) {
+		return nil
+	}
+	t := united(a, b)
+	t.Tree = tree
+	return t
+}
+
+// extends tells whether the larger tree has exactly one row for each of the smaller.
+func extends(small, large model.Tree) bool {
+	reached := large.Reach(small.Entities[0], func(r *model.Relationship, from *model.Entity) bool {
+		return small.HasEdge(r) || !small.Has(r.Other(from)) && r.ToOne(from) && !r.Optional
+	})
+	return len(reached.Entities) == len(large.Entities)
+}
+
+// keyText names the primary key.
+func keyText(t *model.Table) string {
+	var b strings.Builder
+	for _, f := range model.SortFields(slices.Clone(t.Partition)) {
+		b.WriteString(f.String() + ",")
+	}
+	for _, f := range t.Clustering {
+		b.WriteString(";" + f.String())
+		if slices.Contains(t.Desc, f) {
+			b.WriteString(" desc")
+		}
+	}
+	if t.Bucket != nil {
+		fmt.Fprintf(&b, " %v", *t.Bucket)
+	}
+	return b.String()
 }
 
 // largest returns the tables whose values no other's hold.
