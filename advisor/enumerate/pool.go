@@ -83,11 +83,17 @@ func (p *Pool) cut(format string, args ...any) {
 	}
 }
 
-// Query adds the candidates of one query.
+// Query adds the candidates of one query, and its views as the paper has them, with the keys of all entities, and without
+// values. These are more than is needed (rule "sources"), but what people expect to find; Workload leaves them out.
 func (p *Pool) Query(q *workload.Query, relax bool) {
 	e := &enumeration{pool: p, asked: map[string]bool{}, over: map[string][]*piece{}}
 	e.ask(q)
-	e.views(q)
+	for _, first := range append([]*model.Entity{nil}, q.Tree.Entities...) {
+		if t := Materialize(q, first); t != nil {
+			p.add(t)
+			p.add(&model.Table{Tree: t.Tree, Partition: t.Partition, Clustering: t.Clustering})
+		}
+	}
 	for level := range levels {
 		if relax || level < relaxed {
 			e.level(level)
@@ -120,9 +126,6 @@ func Workload(w *workload.Workload, o Options) *Pool {
 	}
 	for _, q := range queries {
 		e.ask(q)
-	}
-	for _, q := range queries {
-		e.views(q)
 	}
 	for level := range levels {
 		if o.NoRelax && level >= relaxed {
@@ -207,27 +210,6 @@ func (e *enumeration) ask(q *workload.Query) {
 			for _, other := range e.over[key] {
 				other.done = 0
 			}
-		}
-	}
-}
-
-// views adds a query's materialised views as the paper has them, with the keys of all entities, and without values. They
-// are more than is needed (rule "sources"), but what people expect to find.
-func (e *enumeration) views(q *workload.Query) {
-	starts := []*model.Entity{nil}
-	for _, p := range q.Where {
-		if p.Op == workload.Equal && !slices.Contains(starts, p.Field.Entity) {
-			starts = append(starts, p.Field.Entity)
-		}
-	}
-	for _, first := range starts {
-		t := Materialize(q, first)
-		if t == nil {
-			continue
-		}
-		e.pool.add(t)
-		if len(t.Values) > 0 {
-			e.pool.add(&model.Table{Tree: t.Tree, Partition: t.Partition, Clustering: t.Clustering})
 		}
 	}
 }
