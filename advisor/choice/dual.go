@@ -21,6 +21,9 @@ type dual struct {
 
 	bound   float64
 	prices  []float64 // by demand: of the cheapest way with u
+	sums    []float64 // by demand: what those that need it pay for it: sums of v and w
+	there   []bool    // by demand: it is taken
+	must    []bool    // by demand: whatever it costs
 	reduced []float64 // by table: reduced cost
 	gradient,
 	direction []float64
@@ -31,7 +34,7 @@ type dual struct {
 func newDual(in *instance, status []int8) *dual {
 	n := in.multipliers()
 	d := &dual{in: in, status: status, space: in.problem.Space, lambda: make([]float64, n), gradient: make([]float64, n), direction: make([]float64, n),
-		prices: make([]float64, len(in.demands)), reduced: make([]float64, len(status)), used: make([]float64, len(status)), kept: make([]float64, len(status))}
+		prices: make([]float64, len(in.demands)), sums: make([]float64, len(in.demands)), there: make([]bool, len(in.demands)), must: make([]bool, len(in.demands)), reduced: make([]float64, len(status)), used: make([]float64, len(status)), kept: make([]float64, len(status))}
 	return d
 }
 
@@ -82,27 +85,39 @@ func (x *dual) evaluate() bool {
 		x.reduced[n] = in.upkeep[n] + m*in.size[n]
 	}
 	clear(x.gradient)
+	clear(x.sums)
 	for i := range in.demands {
 		d := &in.demands[i]
-		u := x.lambda[d.at : d.at+len(d.tables)]
-		v := x.lambda[d.at+len(d.tables) : d.at+len(d.tables)+len(d.needed)]
-		for j, n := range d.tables[1:] {
-			x.reduced[n] -= u[j+1]
-		}
-		sum, must := 0.0, d.always
+		x.must[i] = d.always
 		for j, n := range d.needed {
 			if x.status[n] == closed {
 				continue
 			}
-			x.reduced[n] += v[j]
-			sum += v[j]
-			must = must || x.status[n] == open
+			v := x.lambda[d.at+len(d.tables)+j]
+			x.reduced[n] += v
+			x.sums[i] += v
+			x.must[i] = x.must[i] || x.status[n] == open
 		}
-		price := d.ways(u, x.status)
+		copy(d.full, x.lambda[d.at:d.at+len(d.tables)])
+		for j, n := range d.tables[1:] {
+			x.reduced[n] -= d.full[j+1]
+		}
+		for k := range d.groups {
+			w := x.lambda[d.groupsAt+k]
+			x.sums[d.groups[k].raised] += w
+			for _, j := range d.groups[k].roles {
+				d.full[j] += w
+			}
+		}
+	}
+	for i := range in.demands {
+		d := &in.demands[i]
+		price := d.ways(d.full, x.status)
 		in.work += len(d.arcs)
 		x.prices[i] = price
+		x.there[i] = false
 		if math.IsInf(price, 1) {
-			if must {
+			if x.must[i] {
 				return false
 			}
 			for _, n := range d.needed { // no way: none of these can be open
@@ -110,18 +125,31 @@ func (x *dual) evaluate() bool {
 			}
 			continue
 		}
-		there := must || price < sum
-		if there {
-			bound += price - sum
-			g := x.gradient[d.at:]
-			for at := int32(Answered); at != Start; {
-				a := &d.arcs[d.over[at]]
-				g[a.table]++
-				at = a.from
+		if !x.must[i] && price >= x.sums[i] {
+			continue
+		}
+		x.there[i] = true
+		bound += price - x.sums[i]
+		g := x.gradient[d.at:]
+		for at := int32(Answered); at != Start; {
+			a := &d.arcs[d.over[at]]
+			g[a.table]++
+			at = a.from
+		}
+		g[0] = 0
+		for j := range d.needed {
+			g[len(d.tables)+j]--
+		}
+	}
+	for i := range in.demands {
+		d := &in.demands[i]
+		for k := range d.groups {
+			at := d.groupsAt + k
+			for _, j := range d.groups[k].roles {
+				x.gradient[at] += x.gradient[d.at+int(j)]
 			}
-			g[0] = 0
-			for j := range v {
-				g[len(u)+j]--
+			if x.there[d.groups[k].raised] {
+				x.gradient[at]--
 			}
 		}
 	}
@@ -161,84 +189,83 @@ func (x *dual) evaluate() bool {
 	return true
 }
 
-// ascend makes a number of subgradient steps towards known, the cost of the best choice, and ends with the multipliers
-// that gave the greatest bound. False: no choice is left.
+// ascend makes a number of steps towards known, the cost of the best choice, and ends with the multipliers that gave the
+// greatest bound. False: no choice is left.
+//
+// It is the volume algorithm (Barahona and Anbil): the answers along the way are averaged, with a weight that makes their
+// violation least; each step goes from the best multipliers along the average's violation, which comes to be that of a
+// solution of the relaxation. A step that raises the bound is kept; after several that do not, steps become shorter.
 func (x *dual) ascend(ctx context.Context, steps int, known float64) bool {
-	best, bestLambda := math.Inf(-1), append([]float64(nil), x.lambda...)
-	theta, idle := 1.0, 0
-	clear(x.direction)
-	for range steps {
-		if !x.evaluate() {
-			return false
-		}
-		if x.bound > best+1e-7*math.Abs(best) || math.IsInf(best, -1) {
-			idle = 0
-		} else {
-			idle++
-		}
-		if x.bound > best {
-			best = x.bound
-			copy(bestLambda, x.lambda)
-		}
+	if !x.evaluate() {
+		return false
+	}
+	best := x.bound
+	center := append([]float64(nil), x.lambda...)
+	copy(x.direction, x.gradient)
+	theta, weight := 0.1, 0.1
+	worse := 0
+	progress, last := best, 0
+	for i := range steps {
 		if best >= known || ctx.Err() != nil {
 			break
 		}
-		if idle >= 8 {
-			theta /= 2
-			idle = 0
-			copy(x.lambda, bestLambda)
-			clear(x.direction)
-			if theta < 1e-3 {
-				break
+		norm := 0.0
+		for i, v := range x.direction {
+			if v > 0 || center[i] > 0 {
+				norm += v * v
 			}
-			continue
 		}
-		if !x.step(theta, known, best) {
+		if norm < 1e-18 {
 			break
 		}
+		target := min(known, best+max(0.1*math.Abs(best), 1e-9))
+		length := theta * max(target-best, 0.02*(target-best)) / norm
+		for i, v := range x.direction {
+			x.lambda[i] = max(0, center[i]+length*v)
+		}
+		if !x.evaluate() {
+			return false
+		}
+		x.average(weight)
+		if x.bound > best {
+			along := 0.0
+			for i, v := range x.direction {
+				along += v * x.gradient[i]
+			}
+			if along > 0 {
+				theta = min(2, theta*1.5)
+			}
+			best, worse = x.bound, 0
+			copy(center, x.lambda)
+		} else if worse++; worse >= 6 {
+			theta, worse = max(1e-4, theta*0.6), 0
+		}
+		if i-last >= 60 {
+			if best-progress < 0.01*(min(known, 2*math.Abs(best))-best) {
+				weight = max(weight/2, 1e-3)
+			}
+			progress, last = best, i
+		}
 	}
-	copy(x.lambda, bestLambda)
+	copy(x.lambda, center)
 	return x.evaluate()
 }
 
-// step moves the multipliers along the violations, turned away from the last direction as far as they oppose it
-// (Camerini, Fratta, Maffioli), by Polyak's length.
-func (x *dual) step(theta, known, best float64) bool {
-	for i, l := range x.lambda {
-		if l <= 0 && x.gradient[i] < 0 {
-			x.gradient[i] = 0
-		}
-	}
-	along, norm := 0.0, 0.0
+// average takes the last answer's violation into the average, with the share up to most that makes it least.
+func (x *dual) average(most float64) {
+	up, down := 0.0, 0.0
 	for i, g := range x.gradient {
-		along += g * x.direction[i]
-		norm += x.direction[i] * x.direction[i]
+		v := x.direction[i]
+		up += v * (v - g)
+		down += (v - g) * (v - g)
 	}
-	turn := 0.0
-	if along < 0 && norm > 0 {
-		turn = -1.5 * along / norm
+	share := most
+	if down > 0 {
+		share = min(most, max(most/10, up/down))
 	}
-	norm = 0
 	for i, g := range x.gradient {
-		v := g + turn*x.direction[i]
-		if x.lambda[i] <= 0 && v < 0 {
-			v = 0
-		}
-		x.direction[i] = v
-		norm += v * v
+		x.direction[i] += share * (g - x.direction[i])
 	}
-	if norm == 0 {
-		return false
-	}
-	target := known
-	if math.IsInf(target, 1) {
-		target = best + max(1, math.Abs(best))*0.1
-	}
-	length := theta * (target + 1e-4*math.Abs(target) - x.bound) / norm
-	for i := range x.lambda {
-		x.lambda[i] = max(0, x.lambda[i]+length*x.direction[i])
-	}
-	return true
 }
 
 // fix settles tables whose other state would lift the bound above a limit. It tells whether it settled any.
@@ -249,13 +276,24 @@ func (x *dual) fix(limit float64) bool {
 			continue
 		}
 		switch r := x.reduced[n]; {
-		case r >= 0 && x.bound+r > limit:
+		case x.bound+x.opening(n, -1) > limit:
 			x.status[n], changed = closed, true
 		case r < 0 && x.bound-r > limit:
 			x.status[n], changed = open, true
 		}
 	}
 	return changed
+}
+
+// opening is by how much opening a table lifts the bound, with the demands that it raises other than one.
+func (x *dual) opening(n, but int) float64 {
+	sum := max(0, x.reduced[n])
+	for _, k := range x.in.needers[n] {
+		if !x.must[k.demand] && int(k.demand) != but {
+			sum += max(0, x.prices[k.demand]-x.sums[k.demand])
+		}
+	}
+	return sum
 }
 
 // prune leaves out arcs whose use would lift the bound above a limit: with the arc, its demand takes the cheapest way over
@@ -267,26 +305,17 @@ func (x *dual) prune(limit float64) int {
 		if math.IsInf(x.prices[i], 1) {
 			continue
 		}
-		u := x.lambda[d.at : d.at+len(d.tables)]
-		sum := 0.0
-		must := d.always
-		for j, n := range d.needed {
-			if x.status[n] != closed {
-				sum += x.lambda[d.at+len(d.tables)+j]
-			}
-			must = must || x.status[n] == open
+		rest := x.bound - x.prices[i]
+		if !x.there[i] {
+			rest = x.bound - x.sums[i]
 		}
-		rest := x.bound - (x.prices[i] - sum)
-		if !must {
-			rest = x.bound - min(0, x.prices[i]-sum)
-		}
-		d.ways(u, x.status)
-		d.backward(u, x.status)
+		d.ways(d.full, x.status)
+		d.backward(d.full, x.status)
 		kept := d.arcs[:0]
 		for _, a := range d.arcs {
-			over := rest + d.price[a.from] + a.price + u[a.table] + d.back[a.to] - sum
+			over := rest + d.price[a.from] + a.price + d.full[a.table] + d.back[a.to]
 			if a.table != 0 && x.status[d.tables[a.table]] == free {
-				over += max(0, x.reduced[d.tables[a.table]])
+				over += x.opening(int(d.tables[a.table]), i)
 			}
 			if over > limit {
 				dropped++
@@ -305,11 +334,19 @@ func (x *dual) compact() bool {
 	type held struct {
 		tables, needed []int32
 		lambda         []float64
+		groups         map[[2]int]float64
 	}
 	before := map[int]held{}
 	for i := range in.demands {
 		d := &in.demands[i]
-		before[d.number] = held{append([]int32(nil), d.tables...), append([]int32(nil), d.needed...), append([]float64(nil), x.lambda[d.at:d.at+len(d.tables)+len(d.needed)]...)}
+		groups := map[[2]int]float64{}
+		seen := map[int]int{}
+		for k, g := range d.groups {
+			to := in.demands[g.raised].number
+			groups[[2]int{to, seen[to]}] = x.lambda[d.groupsAt+k]
+			seen[to]++
+		}
+		before[d.number] = held{append([]int32(nil), d.tables...), append([]int32(nil), d.needed...), append([]float64(nil), x.lambda[d.at:d.at+len(d.tables)+len(d.needed)]...), groups}
 	}
 	space := x.lambda[len(x.lambda)-1]
 	copy(in.status, x.status)
@@ -332,6 +369,12 @@ func (x *dual) compact() bool {
 		}
 		for j, n := range d.needed {
 			next.lambda[d.at+len(d.tables)+j] = value[n]
+		}
+		seen := map[int]int{}
+		for k, g := range d.groups {
+			to := in.demands[g.raised].number
+			next.lambda[d.groupsAt+k] = h.groups[[2]int{to, seen[to]}]
+			seen[to]++
 		}
 	}
 	next.lambda[len(next.lambda)-1] = space

@@ -25,17 +25,28 @@ type arc struct {
 // use twice (in two roles) has a number, and with it a multiplier, for each depth: of the arcs of one number a way takes
 // at most one.
 type demand struct {
-	number int // in Problem.Demands
-	states int
-	arcs   []arc
-	tables []int32 // by the arcs' table numbers; the first is None
-	needed []int32
-	always bool
-	at     int // of its multipliers: one for each of tables (the first not used), then one for each of needed
+	number   int // in Problem.Demands
+	states   int
+	arcs     []arc
+	tables   []int32 // by the arcs' table numbers; the first is None
+	needed   []int32
+	always   bool
+	groups   []group
+	groupsAt int       // of the groups' multipliers
+	at       int       // of its multipliers: one for each of tables (the first not used), then of needed
+	full     []float64 // by the arcs' table numbers: what multipliers add to the prices
 
 	price []float64 // by state: of the cheapest way from Start
 	back  []float64 // by state: to Answered
 	over  []int32   // by state: the last arc of that way
+}
+
+// group is a condition that ties a demand to one that its tables raise: of the tables in it a way uses at most one, each
+// needs the other demand, so the sum of what is used is at most whether that demand is there. Without it half of one
+// table and half of another would raise but half a demand: the relaxation of examples/designs/hotel.yaml gains a quarter.
+type group struct {
+	raised int     // in instance.demands
+	roles  []int32 // the arcs' table numbers
 }
 
 // instance is a compiled Problem, as far as it is not settled yet.
@@ -47,6 +58,7 @@ type instance struct {
 	status  []int8
 	readers [][]place // by table: the demands that can read it
 	needers [][]place // by table: the demands that it raises
+	count   int       // multipliers of the demands
 	work    int       // arcs looked at so far
 }
 
@@ -341,6 +353,7 @@ func (in *instance) index() {
 		d.local()
 		d.at = at
 		at += len(d.tables) + len(d.needed)
+		d.full = make([]float64, len(d.tables))
 		if len(d.price) < d.states {
 			d.price, d.back, d.over = make([]float64, d.states), make([]float64, d.states), make([]int32, d.states)
 		}
@@ -351,16 +364,102 @@ func (in *instance) index() {
 			in.needers[n] = append(in.needers[n], place{int32(i), int32(d.at + len(d.tables) + j)})
 		}
 	}
+	in.count = in.group(at)
+}
+
+// group places the groups' multipliers after all others.
+func (in *instance) group(at int) int {
+	for i := range in.demands {
+		d := &in.demands[i]
+		d.groups = nil
+		raised := map[int32][]int32{} // by demand: the table numbers that need it
+		var order []int32
+		for j, n := range d.tables[1:] {
+			for _, k := range in.needers[n] {
+				if in.demands[k.demand].always || int(k.demand) == i {
+					continue
+				}
+				if raised[k.demand] == nil {
+					order = append(order, k.demand)
+				}
+				raised[k.demand] = append(raised[k.demand], int32(j+1))
+			}
+		}
+		if len(order) == 0 {
+			continue
+		}
+		follows := d.follows()
+		for _, k := range order {
+			var classes [][]int32
+		next:
+			for _, j := range raised[k] {
+				for c, class := range classes {
+					if !meets(follows, class, j) {
+						classes[c] = append(class, j)
+						continue next
+					}
+				}
+				classes = append(classes, []int32{j})
+			}
+			for _, class := range classes {
+				if len(class) > 1 {
+					d.groups = append(d.groups, group{int(k), class})
+				}
+			}
+		}
+		d.groupsAt = at
+		at += len(d.groups)
+	}
+	return at
+}
+
+// follows tells of each two table numbers whether a way may use the second after the first.
+func (d *demand) follows() [][]bool {
+	words := (d.states + 63) / 64
+	after := make([]uint64, d.states*words) // by state: states that can be reached
+	for s := range d.states {
+		after[s*words+s/64] |= 1 << (s % 64)
+	}
+	for i := len(d.arcs) - 1; i >= 0; i-- {
+		a := &d.arcs[i]
+		from, to := after[int(a.from)*words:][:words], after[int(a.to)*words:][:words]
+		for w := range from {
+			from[w] |= to[w]
+		}
+	}
+	begins, leads := make([]uint64, len(d.tables)*words), make([]uint64, len(d.tables)*words)
+	for i := range d.arcs {
+		a := &d.arcs[i]
+		begins[int(a.table)*words+int(a.from)/64] |= 1 << (a.from % 64)
+		lead, to := leads[int(a.table)*words:][:words], after[int(a.to)*words:][:words]
+		for w := range lead {
+			lead[w] |= to[w]
+		}
+	}
+	list := make([][]bool, len(d.tables))
+	for i := range list {
+		list[i] = make([]bool, len(d.tables))
+		for j := range list {
+			for w := range words {
+				list[i][j] = list[i][j] || leads[i*words+w]&begins[j*words+w] != 0
+			}
+		}
+	}
+	return list
+}
+
+// meets tells whether a way may use j besides one of a class.
+func meets(follows [][]bool, class []int32, j int32) bool {
+	for _, i := range class {
+		if follows[i][j] || follows[j][i] {
+			return true
+		}
+	}
+	return false
 }
 
 // multipliers is how many there are: those of the demands, and that of the space.
-func (in *instance) multipliers() int {
-	if len(in.demands) == 0 {
-		return 1
-	}
-	d := &in.demands[len(in.demands)-1]
-	return d.at + len(d.tables) + len(d.needed) + 1
-}
+func (in *instance) multipliers() int { return in.count + 1 }
 
 // arcs is how many arcs are left.
 func (in *instance) arcs() int {

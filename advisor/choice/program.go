@@ -46,6 +46,22 @@ func newProgram(in *instance) *program {
 	for i := range in.demands {
 		p.demand(i)
 	}
+	for i := range in.demands {
+		d := &in.demands[i]
+		for _, g := range d.groups {
+			row := solve.Row{Lower: math.Inf(-1), Upper: 0, Terms: []solve.Term{{Column: p.flows[g.raised], Coefficient: -1}}}
+			in := make([]bool, len(d.tables))
+			for _, j := range g.roles {
+				in[j] = true
+			}
+			for k, a := range d.arcs {
+				if in[a.table] {
+					row.Terms = append(row.Terms, solve.Term{Column: p.arcs[i] + k, Coefficient: 1})
+				}
+			}
+			p.row(row)
+		}
+	}
 	return p
 }
 
@@ -69,7 +85,7 @@ func (in *instance) dimensions() (columns, rows int) {
 			rows += oneIf(is)
 		}
 		columns += len(d.arcs)
-		rows += len(d.tables) - 1 + len(d.needed)
+		rows += len(d.tables) - 1 + len(d.needed) + len(d.groups)
 		columns += oneIf(!d.always)
 	}
 	return columns, rows

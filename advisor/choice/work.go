@@ -204,7 +204,7 @@ func (w *work) tieBranch(costs []float64, price func([]bool) float64, within fun
 	if w.known > 0 {
 		factor = 1000 / w.known
 	}
-	in := &instance{problem: w.in.problem, size: w.in.size, status: append([]int8(nil), w.in.status...), readers: w.in.readers, needers: w.in.needers}
+	in := &instance{problem: w.in.problem, size: w.in.size, count: w.in.count, status: append([]int8(nil), w.in.status...), readers: w.in.readers, needers: w.in.needers}
 	for n, u := range w.in.upkeep {
 		in.upkeep = append(in.upkeep, factor*u+costs[n])
 	}

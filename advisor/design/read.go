@@ -84,7 +84,11 @@ func (t *task) design(c selection, m cost.Model) *Design {
 			name = tableName(table, taken)
 		}
 		taken[name] = true
-		d.Tables = append(d.Tables, &Table{Table: table, Name: name, CQL: table.CQL(t.keyspace(table), name), Bytes: t.arithmetic.TableBytes(table), Statements: readers[table]})
+		made := &Table{Table: table, Name: name, Bytes: t.arithmetic.TableBytes(table), Statements: readers[table]}
+		if !table.Kept {
+			made.CQL = table.CQL(t.keyspace(table), name)
+		}
+		d.Tables = append(d.Tables, made)
 	}
 	return d
 }
