@@ -110,6 +110,9 @@ func (w *work) limits() solve.Limits {
 func (w *work) ties(x *dual) error {
 	w.fewest = true
 	limit := w.known + 1e-9*math.Abs(w.known)
+	if !x.evaluate() { // the branching has used the same demands
+		return nil
+	}
 	fixed := x.fix(limit)
 	if dropped := x.prune(limit); (fixed || dropped > 0) && !x.compact() {
 		return nil
