@@ -220,7 +220,7 @@ func (t *task) choose(ctx context.Context, o Options) (selection, *choice.Result
 }
 
 func (t *task) solve(ctx context.Context, o Options, p *choice.Problem) (selection, *choice.Result, error) {
-	r, err := choice.Solve(ctx, p, choice.Options{Solver: o.Solver, Limits: o.Limits, Ties: true, Progress: o.Progress})
+	r, err := choice.Solve(ctx, p, choice.Options{Solver: o.Solver, Limits: o.Limits, Ties: true, Branching: o.Branching, Progress: o.Progress})
 	var (
 		space *choice.SpaceError
 		none  *choice.UnsatisfiableError

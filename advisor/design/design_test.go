@@ -388,8 +388,8 @@ func TestUnanswerable(t *testing.T) {
 func TestWithoutEngine(t *testing.T) {
 	w := only(load(t, "nose-hotel.yaml"), "fig7")
 	exact := choose(t, w, design.Options{})
-	d := choose(t, w, design.Options{Solver: solve.Heuristic{}})
-	if d.Proven || d.After < exact.After*(1-1e-9) || d.After > exact.After*2 {
+	d := choose(t, w, design.Options{Solver: solve.Heuristic{}, Branching: -1})
+	if d.After < exact.After*(1-1e-9) || d.After > exact.After*2 {
 		t.Errorf("heuristic %.5g (proven %v), exact %.5g", d.After, d.Proven, exact.After)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
@@ -21,11 +22,11 @@ func TestEngineDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Choose(context.Background(), w, Options{Solver: panicky{}})
+	d, err := Choose(context.Background(), w, Options{Solver: panicky{}, Branching: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Proven || len(d.Tables) == 0 || len(d.Truncated) == 0 || d.Bound > d.After {
+	if d.Proven || d.Stopped != choice.StoppedFailed || len(d.Tables) == 0 || len(d.Truncated) == 0 || d.Bound > d.After {
 		t.Errorf("proven %v, %d tables, notes %q, bound %g of %g", d.Proven, len(d.Tables), d.Truncated, d.Bound, d.After)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -32,6 +32,8 @@ type Options struct {
 	// Sensitivity names the statements (IDs) for which to find out how far their weights may move before other tables
 	// are better. Each costs a few solves more.
 	Sensitivity []string
+	// Branching is how much is searched before the solver is asked, see choice.Options; 0: the default.
+	Branching int
 	// Progress, if set, is told of each better choice and greater bound, in work per second, without that of writing
 	// the existing tables.
 	Progress func(choice.Progress)
