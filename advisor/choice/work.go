@@ -2,6 +2,7 @@ package choice
 
 import (
 	"math"
+	"time"
 
 	"github.com/helenus-db/helenus/advisor/solve"
 )
@@ -148,27 +149,15 @@ func (w *work) ties(x *dual) error {
 		s.set(choice)
 		return s.total() <= limit
 	}
-	if w.budget > 0 {
-		b := w.tieBranch(costs, price, within)
-		y := newDual(b.in, append([]int8(nil), b.in.status...))
-		copy(y.lambda, x.lambda)
-		for i := range y.lambda {
-			y.lambda[i] *= b.factor
-		}
-		if !y.ascend(w.ctx, rootSteps, b.known) || b.branch.run(y) {
-			w.takeTie(b.best)
-			return nil
-		}
-		w.takeTie(b.best)
-	}
-	w.fewest = false
-	if w.options.Solver == nil || w.ctx.Err() != nil {
-		return nil
+	done, err := w.fewer(x, costs, price, within)
+	w.fewest = done
+	if err != nil || done || w.options.Solver == nil || w.ctx.Err() != nil || w.in.arcs() > tieArcs {
+		return err
 	}
 	p := newProgram(w.in)
 	p.start(w.best)
 	p.hold(limit, costs)
-	choice, solution, _, err := p.run(w.ctx, w.options.Solver, solve.Limits{Nodes: tieNodes})
+	choice, solution, _, err := p.run(w.ctx, w.options.Solver, solve.Limits{Nodes: tieNodes, Wall: tieWall})
 	if err != nil {
 		return err
 	}
@@ -179,8 +168,12 @@ func (w *work) ties(x *dual) error {
 	return nil
 }
 
-// tieNodes bounds the second solve: it only chooses among choices of equal cost.
-const tieNodes = 1000
+// The limits of the last program: it only chooses among choices of equal cost.
+const (
+	tieArcs  = 6000
+	tieNodes = 300
+	tieWall  = 10 * time.Second
+)
 
 func (w *work) takeTie(choice []bool) {
 	if choice == nil {
@@ -191,23 +184,61 @@ func (w *work) takeTie(choice []bool) {
 	w.best, w.known = append([]bool(nil), s.open...), s.total()
 }
 
-// tieBranch is a branch for the tie's objective.
-type tieBranch struct {
-	branch
-	factor float64
+// fewer solves the tie's objective by bounds and branching, and tells whether it came to the end.
+func (w *work) fewer(x *dual, costs []float64, price func([]bool) float64, within func([]bool) bool) (bool, error) {
+	in, factor := w.tie(costs)
+	y := newDual(in, in.status)
+	copy(y.lambda, x.lambda)
+	for i := range y.lambda {
+		y.lambda[i] *= factor
+	}
+	// What best costs, with the greatest cost that counts as least: what comes to that is of no use.
+	known := price(w.best) + factor*(w.known+1e-9*math.Abs(w.known))
+	best := w.best
+	offer := func(choice []bool) {
+		if choice == nil || !within(choice) {
+			return
+		}
+		if t := price(choice) + factor*(w.known+1e-9*math.Abs(w.known)); t < known-1e-7 {
+			best, known = append([]bool(nil), choice...), t
+		}
+	}
+	defer func() { w.takeTie(best) }()
+	for range rounds {
+		before := y.bound
+		if !y.ascend(w.ctx, pauseSteps, known-1e-7) || y.bound >= known-1e-7 {
+			return true, nil
+		}
+		found, _ := in.first(firstBudget/8, y.hint(0.5), best)
+		offer(found)
+		fixed := y.fix(known - 1e-7)
+		dropped := y.prune(known - 1e-7)
+		if (fixed || dropped > 0) && !y.compact() {
+			return true, nil
+		}
+		if w.ctx.Err() != nil {
+			return false, nil
+		}
+		if !fixed && dropped == 0 && y.bound < before+0.01*(known-before) {
+			break
+		}
+	}
+	if w.budget <= 0 {
+		return false, nil
+	}
+	b := &branch{ctx: w.ctx, in: in, accept: within, best: best, known: known, limit: known - 1e-7, budget: in.work + w.budget/4}
+	done := b.run(y)
+	best = b.best
+	return done, nil
 }
 
-// tieBranch prices the cost in: objective + factor (cost - least cost).
-func (w *work) tieBranch(costs []float64, price func([]bool) float64, within func([]bool) bool) *tieBranch {
-	most := 0.0
-	for _, c := range costs {
-		most += c
-	}
+// tie is the instance with the objective costs + factor (cost - least cost).
+func (w *work) tie(costs []float64) (*instance, float64) {
 	factor := 1.0
 	if w.known > 0 {
 		factor = 1000 / w.known
 	}
-	in := &instance{problem: w.in.problem, size: w.in.size, count: w.in.count, status: append([]int8(nil), w.in.status...), readers: w.in.readers, needers: w.in.needers}
+	in := &instance{problem: w.in.problem, size: w.in.size, status: append([]int8(nil), w.in.status...)}
 	for n, u := range w.in.upkeep {
 		in.upkeep = append(in.upkeep, factor*u+costs[n])
 	}
@@ -217,13 +248,11 @@ func (w *work) tieBranch(costs []float64, price func([]bool) float64, within fun
 		for j := range d.arcs {
 			d.arcs[j].price *= factor
 		}
-		d.price, d.back, d.over = make([]float64, d.states), make([]float64, d.states), make([]int32, d.states)
+		d.tables = append([]int32(nil), d.tables...)
+		d.needed = append([]int32(nil), d.needed...)
+		d.price, d.back, d.over = nil, nil, nil
 		in.demands = append(in.demands, d)
 	}
-	b := &tieBranch{factor: factor}
-	b.branch = branch{ctx: w.ctx, in: in, accept: within, best: w.best, budget: w.budget}
-	// What best costs, with the greatest cost that counts as least: a branch that comes to that is of no use.
-	b.known = price(w.best) + factor*(w.known+1e-9*math.Abs(w.known))
-	b.limit = b.known - 1e-7
-	return b
+	in.compact() // nothing goes; it makes what the copy needs of its own
+	return in, factor
 }
