@@ -20,11 +20,12 @@ type demand struct {
 	statement int // index in the workload
 	times     float64
 	space     *plan.Space
-	prices    []float64 // of the arcs, work per execution
-	needed    []int     // candidates that need the answer; nil for a query
-	reads     []int     // candidates that occur in the space, ascending
-	floor     float64   // cheapest with all candidates
-	found     float64   // rows of that plan
+	prices    []float64           // of the arcs, work per execution
+	needed    []int               // candidates that need the answer; nil for a query
+	reads     []int               // candidates that occur in the space, ascending
+	floor     float64             // cheapest with all candidates
+	found     float64             // rows of that plan
+	byTable   map[int][]*plan.Arc // arcs by candidate
 	memo      map[string]answer
 }
 
@@ -173,14 +174,14 @@ func (t *task) price() {
 	for n, d := range t.demands {
 		d.memo = map[string]answer{}
 		d.prices = make([]float64, len(d.space.Arcs))
-		reads := map[int]bool{}
+		d.byTable = map[int][]*plan.Arc{}
 		for i, a := range d.space.Arcs {
 			d.prices[i] = t.arcPrice(a)
 			if c, ok := t.number[a.Table]; ok {
-				reads[c] = true
+				d.byTable[c] = append(d.byTable[c], a)
 			}
 		}
-		for c := range reads {
+		for c := range d.byTable {
 			d.reads = append(d.reads, c)
 		}
 		sort.Ints(d.reads)

@@ -14,11 +14,17 @@ func (t *task) rejections(c selection) []Rejection {
 	const listed = 25
 	total, _ := t.total(c)
 	var list []Rejection
+	reaches := make([]*reach, len(t.demands))
+	for i, d := range t.demands {
+		if d.needed == nil {
+			reaches[i] = t.reachOf(d, c)
+		}
+	}
 	for n, table := range t.candidates {
 		if c[n] {
 			continue
 		}
-		r, ok := t.reject(n, c, total)
+		r, ok := t.reject(n, c, total, reaches)
 		if ok {
 			r.Table = table
 			list = append(list, r)
@@ -39,36 +45,34 @@ func (t *task) rejections(c selection) []Rejection {
 }
 
 // reject compares the choice with what it would be with one candidate more.
-func (t *task) reject(n int, c selection, total float64) (Rejection, bool) {
+func (t *task) reject(n int, c selection, total float64, reaches []*reach) (Rejection, bool) {
 	var r Rejection
 	with := c.with(n)
 	gain, steps := 0.0, 0
+	var asked *demand
+	var over *plan.Arc
 	for _, i := range t.readers[n] {
 		d := t.demands[i]
 		if d.needed != nil {
 			continue
 		}
 		now := t.answer(d, c).work
-		way, work := t.forced(d, n, with)
-		if way == nil {
+		a, work, length := t.forced(d, n, reaches[i])
+		if a == nil {
 			continue
 		}
 		weight := t.weights[d.statement]
 		r.Saves += weight * max(0, now-work)
-		length := 0
-		for _, a := range way {
-			length += len(a.Steps)
-		}
 		// Name the statement that gains most; if none does, the one that it serves most directly.
 		better := weight*(now-work) > gain
-		if r.Plan == nil || better || gain <= 0 && !better && length < steps {
+		if asked == nil || better || gain <= 0 && !better && length < steps {
 			gain, steps = max(0, weight*(now-work)), length
 			r.Statement, r.Work, r.Instead = t.work.Statements[d.statement].ID, work, now
-			r.Plan = &plan.Plan{Query: d.space.Query}
-			for _, a := range way {
-				r.Plan.Steps = append(r.Plan.Steps, a.Steps...)
-			}
+			asked, over = d, a
 		}
+	}
+	if asked != nil {
+		r.Plan = t.planOver(asked, over, c)
 	}
 	if r.Plan == nil {
 		return r, false // of use only together with other tables that were not chosen, or for support queries
@@ -96,27 +100,59 @@ func (t *task) reject(n int, c selection, total float64) (Rejection, bool) {
 	return r, true
 }
 
-// forced is the cheapest way of a demand that reads a candidate.
-func (t *task) forced(d *demand, n int, c selection) ([]*plan.Arc, float64) {
-	allowed := t.chosen(c)
-	price := t.priceOf(d)
-	best, least := []*plan.Arc(nil), math.Inf(1)
+// reach is what the states of a demand are away from Start and from Answered, under a choice.
+type reach struct{ to, from []distance }
+
+type distance struct {
+	price float64
+	steps int // of the plan
+}
+
+func (t *task) reachOf(d *demand, c selection) *reach {
+	r := &reach{make([]distance, d.space.States), make([]distance, d.space.States)}
+	for s := range r.to {
+		r.to[s].price, r.from[s].price = math.Inf(1), math.Inf(1)
+	}
+	r.to[plan.Start].price, r.from[plan.Answered].price = 0, 0
+	var arcs []*plan.Arc
 	for _, a := range d.space.Arcs {
-		if t.candidates[n] != a.Table {
-			continue
-		}
-		head, before, ok := d.space.CheapestBetween(plan.Start, a.From, price, allowed)
-		if !ok {
-			continue
-		}
-		tail, after, ok := d.space.CheapestBetween(a.To, plan.Answered, price, allowed)
-		if !ok {
-			continue
-		}
-		if sum := before + price(a) + after; sum < least {
-			least = sum
-			best = append(append(head, a), tail...)
+		if n, ok := t.number[a.Table]; !ok || c[n] {
+			arcs = append(arcs, a)
 		}
 	}
-	return best, least
+	for again := true; again; {
+		again = false
+		for i := range arcs {
+			a, b := arcs[i], arcs[len(arcs)-1-i]
+			if p := r.to[a.From].price + d.prices[a.Number]; p < r.to[a.To].price {
+				r.to[a.To], again = distance{p, r.to[a.From].steps + len(a.Steps)}, true
+			}
+			if p := r.from[b.To].price + d.prices[b.Number]; p < r.from[b.From].price {
+				r.from[b.From], again = distance{p, r.from[b.To].steps + len(b.Steps)}, true
+			}
+		}
+	}
+	return r
+}
+
+// forced finds the arc of the cheapest way of a demand over a candidate besides a choice; nil if there is none.
+func (t *task) forced(d *demand, n int, r *reach) (over *plan.Arc, price float64, steps int) {
+	price = math.Inf(1)
+	for _, a := range d.byTable[n] {
+		if p := r.to[a.From].price + d.prices[a.Number] + r.from[a.To].price; p < price {
+			over, price, steps = a, p, r.to[a.From].steps+len(a.Steps)+r.from[a.To].steps
+		}
+	}
+	return over, price, steps
+}
+
+// planOver is the cheapest plan over an arc.
+func (t *task) planOver(d *demand, a *plan.Arc, c selection) *plan.Plan {
+	head, _, _ := d.space.CheapestBetween(plan.Start, a.From, t.priceOf(d), t.chosen(c))
+	tail, _, _ := d.space.CheapestBetween(a.To, plan.Answered, t.priceOf(d), t.chosen(c))
+	p := &plan.Plan{Query: d.space.Query}
+	for _, x := range append(append(head, a), tail...) {
+		p.Steps = append(p.Steps, x.Steps...)
+	}
+	return p
 }
