@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// small is a workload that takes no time: two entities, a query over both, a write.
+const small = `name: small
+model:
+  entities:
+  - {name: Hotel, count: 100, key: [hotel_id], attributes: [{name: hotel_id, type: uuid}, {name: city, type: text, distinct: 10}, {name: select, type: text}]}
+  - {name: Room, count: 1000, key: [room_id], attributes: [{name: room_id, type: uuid}, {name: rate, type: double}]}
+  - {name: Owner, count: 10, key: [owner_id], attributes: [{name: owner_id, type: uuid}]}
+  relationships:
+  - {name: room_hotel, from: Room, to: Hotel, kind: "n:1", forward: hotel, backward: rooms}
+  - {name: hotel_owner, from: Hotel, to: Owner, kind: "n:1", forward: owner, backward: hotels}
+  - {name: room_owner, from: Room, to: Owner, kind: "n:1", forward: owner, backward: rooms}
+mixes: [day, night]
+statements:
+- {id: rates, text: "SELECT Room.rate, Hotel.select FROM Room.hotel WHERE Hotel.city = ?", weights: {day: 10, night: 1}}
+- {id: reprice, text: "UPDATE Room SET rate = ? WHERE Room.room_id = ?", weights: {day: 1, night: 10}}
+`
+
+// designed runs the command in this process and returns what it printed and its exit code.
+func designed(t testing.TB, args ...string) (stdout string, err error, code int) { //nolint:revive,staticcheck // the code comes of the error
+	t.Helper()
+	var b bytes.Buffer
+	c := root()
+	c.SetArgs(append([]string{"design"}, args...))
+	c.SetOut(&b)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if err = c.ExecuteContext(ctx); err != nil {
+		code = exitCode(err)
+	}
+	return b.String(), err, code
+}
+
+func written(t testing.TB, name, text string) string {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestDesignBadInput(t *testing.T) {
+	swap := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(small) }
+	for name, c := range map[string]struct {
+		text string
+		args []string
+		code int
+		want string
+	}{
+		"a path that does not exist":     {swap("FROM Room.hotel", "FROM Room.hotle"), nil, 2, `no relationship of Room is called "hotle"; nearest is "hotel"`},
+		"a cycle":                        {swap("FROM Room.hotel ", "FROM Room.hotel.owner, Room.owner "), nil, 2, "circle"},
+		"an attribute that is not known": {swap("Hotel.city = ?", "Hotel.town = ?"), nil, 2, `no attribute of Hotel is called "town"`},
+		"a negative weight":              {swap("day: 10", "day: -10"), nil, 2, "weight -10 is not a rate"},
+		"a weight that is no number":     {swap("day: 10", "day: .nan"), nil, 2, "weight NaN is not a rate"},
+		"a count of zero":                {swap("count: 1000", "count: 0"), nil, 2, "count 0 is not a number of entities"},
+		"an unknown mix":                 {small, []string{"--mix", "dya"}, 2, `no mix is called "dya"; nearest is "day"`},
+		"an unknown cost model":          {small, []string{"--cost", "cassandr"}, 2, `no cost model is called "cassandr"`},
+		"no such space":                  {small, []string{"--max-bytes", "-1"}, 2, "-1 is not a number of bytes"},
+		"no such time":                   {small, []string{"--time-limit", "-1s"}, 2, "-1s is no time to have"},
+		"an unknown statement":           {small, []string{"--sensitivity", "rate"}, 2, `no statement is called "rate"; nearest is "rates"`},
+		"too little space":               {small, []string{"--max-bytes", "10"}, 2, "space"},
+		"no statements":                  {small[:strings.Index(small, "- {id: rates")] + "[]\n", nil, 2, "no statements"},
+		"no YAML":                        {"\x00", nil, 2, "file.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err, code := designed(t, append([]string{written(t, "file.yaml", c.text)}, c.args...)...)
+			if err == nil || code != c.code || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("exit %d: %v\nwant exit %d: ...%s...", code, err, c.code, c.want)
+			}
+			if out != "" {
+				t.Errorf("printed %q", out)
+			}
+		})
+	}
+	t.Run("no such file", func(t *testing.T) {
+		if _, err, code := designed(t, "/nowhere.yaml"); code != 2 || !strings.Contains(err.Error(), "/nowhere.yaml") {
+			t.Errorf("exit %d: %v", code, err)
+		}
+	})
+}
+
+// designReport is the JSON of a design, as far as issue 6 promises it.
+type designReport struct {
+	Status string
+	Cost   *float64
+	Bound  *float64
+	Gap    *float64
+	Bytes  *float64
+	Tables []struct {
+		Name       string
+		Partition  []string
+		Clustering []struct{ Field, Order string }
+		Static     []string
+		Values     []string
+		Path       string
+		Bytes      *float64
+		Existing   *bool
+	}
+	Statements []struct {
+		ID     string
+		Weight *float64
+		Cost   *float64
+		Steps  []map[string]any
+	}
+	Candidates, Variables, Constraints *int
+	Elapsed                            map[string]float64 `json:"elapsed_ms"`
+}
+
+func readDesign(t testing.TB, out string) designReport {
+	t.Helper()
+	var r designReport
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return r
+}
+
+func TestDesignJSON(t *testing.T) {
+	out, err, code := designed(t, written(t, "small.yaml", small), "--mix", "night", "--json")
+	if err != nil || code != 0 {
+		t.Fatalf("exit %d: %v", code, err)
+	}
+	r := readDesign(t, out)
+	if r.Status != "optimal" || r.Cost == nil || r.Bound == nil || r.Gap == nil || *r.Gap != 0 || r.Bytes == nil || r.Candidates == nil || r.Variables == nil || r.Constraints == nil {
+		t.Errorf("missing or wrong in %s", out)
+	}
+	for _, phase := range []string{"enumerate", "plan", "solve", "total"} {
+		if _, ok := r.Elapsed[phase]; !ok {
+			t.Errorf("no time for phase %s: %v", phase, r.Elapsed)
+		}
+	}
+	sum, bytes := 0.0, 0.0
+	for _, s := range r.Statements {
+		if s.Weight == nil || s.Cost == nil || len(s.Steps) == 0 {
+			t.Fatalf("statement %+v", s)
+		}
+		sum += *s.Weight * *s.Cost
+	}
+	if math.Abs(sum-*r.Cost) > 1e-9*sum {
+		t.Errorf("the statements cost %g, the whole %g", sum, *r.Cost)
+	}
+	if w := *r.Statements[1].Weight; w != 10 {
+		t.Errorf("weight %g in the mix", w)
+	}
+	for _, x := range r.Tables {
+		if x.Name == "" || len(x.Partition) == 0 || x.Clustering == nil || x.Static == nil || x.Values == nil || x.Path == "" || x.Bytes == nil || x.Existing == nil {
+			t.Errorf("table %+v", x)
+		}
+		bytes += *x.Bytes
+	}
+	if bytes != *r.Bytes {
+		t.Errorf("the tables take %g bytes, the whole %g", bytes, *r.Bytes)
+	}
+}
+
+var elapsed = regexp.MustCompile(`(?s)"elapsed_ms": \{.*?\}`)
+
+// TestDesignTwice: the same input writes the same bytes, but for elapsed_ms.
+func TestDesignTwice(t *testing.T) {
+	file := written(t, "small.yaml", small)
+	var first map[string]string
+	for range 2 {
+		folder := filepath.Join(t.TempDir(), "new", "folder")
+		out, err, _ := designed(t, file, "--out", folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := map[string]string{"standard output": out}
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			data, err := os.ReadFile(filepath.Join(folder, e.Name())) //nolint:gosec // of the test
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[e.Name()] = elapsed.ReplaceAllString(string(data), "")
+		}
+		for _, name := range []string{"schema.cql", "plans.yaml", "report.txt", "design.json"} {
+			if files[name] == "" {
+				t.Errorf("%s is not there or empty", name)
+			}
+		}
+		if files["report.txt"] != out {
+			t.Error("report.txt is not what was printed")
+		}
+		if first == nil {
+			first = files
+		}
+		for name, text := range files {
+			if text != first[name] {
+				t.Errorf("%s differs:\n%s\n%s", name, text, first[name])
+			}
+		}
+		if len(files) != 5 {
+			t.Errorf("%d files in the folder", len(files)-1)
+		}
+	}
+	if !strings.Contains(first["schema.cql"], `"select" text`) {
+		t.Errorf("the reserved word is not quoted:\n%s", first["schema.cql"])
+	}
+}
+
+// TestDesignInterrupted: Ctrl-C prints the best so far and exits 3.
+func TestDesignInterrupted(t *testing.T) {
+	c := exec.Command(os.Args[0], "design", "../../examples/designs/rubis.yaml", "--mix", "bidding", "--json") // #nosec G204 G702 -- the test itself
+	c.Env = append(os.Environ(), asHelenus+"=1")
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stopped := time.AfterFunc(600*time.Millisecond, func() { _ = c.Process.Signal(syscall.SIGINT) })
+	defer stopped.Stop()
+	killed := time.AfterFunc(2*time.Minute, func() { _ = c.Process.Kill() })
+	defer killed.Stop()
+	_ = c.Wait() // the exit code is looked at
+	switch code := c.ProcessState.ExitCode(); code {
+	case 0: // it was faster
+	case exitGap:
+		if r := readDesign(t, stdout.String()); r.Status != "feasible" || r.Gap == nil || len(r.Tables) == 0 {
+			t.Errorf("printed %s", stdout.String())
+		}
+	default:
+		t.Errorf("exit %d\n%s", code, stderr.String())
+	}
+}
