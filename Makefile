@@ -13,7 +13,7 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-.PHONY: help build demo test test-drivers lint vet house bench bench-proxy churn setup clean
+.PHONY: help build demo test test-drivers lint vet house bench bench-proxy bench-advisor churn setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -21,6 +21,7 @@ help:
 	@echo 'make build   $(BIN)/helenus'
 	@echo 'make test-drivers    real drivers of five languages, and cqlsh, through Helenus, with every check'
 	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
+	@echo 'make bench-advisor   what the optimiser finds, against NoSE, and how it grows (QUICK=1: sooner)'
 	@echo 'make bench-proxy   what the proxy costs, as a table (QUICK=1: sooner)        make churn   a minute of coming and going'
 
 build:
@@ -66,6 +67,11 @@ $(with):
 bench-proxy:
 	$(GO) build -o $(BIN)/ ./bench/relay
 	$(BIN)/relay $(if $(QUICK),-quick)
+
+# What the optimiser finds, in what time and memory, beside what NoSE does; a quarter of an hour, on one core.
+bench-advisor:
+	$(GO) build -o $(BIN)/ ./bench/advisor
+	$(BIN)/advisor $(if $(QUICK),-quick)
 
 # Clients that come and go while rules change, under the race detector, for a minute; in `make test` it is two seconds.
 churn:

@@ -1,0 +1,77 @@
+// Command advisor measures the optimiser: the workloads of seed 003 against what NoSE finds for them, and random ones of
+// growing size (N-61, advisor/generate).
+//
+//	make bench-advisor            the tables; QUICK=1: smaller sizes and fewer seeds
+//	bin/advisor -only rubis -json
+//
+// Each case runs in a process of its own, this program once more (run.go), on one core (GOMAXPROCS=1); so its time and its
+// peak memory are its own. The solver's child is measured apart: its memory is not the process's. Figures of NoSE are those
+// of ../shared/workloads/README.md and of seed 003's section 9: other machines, the same workloads.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/solve"
+)
+
+func main() {
+	solve.ServeIfWorker()
+	if os.Getenv(caseVariable) != "" {
+		os.Exit(serve(os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run measures all cases and returns the exit status: 1 if a figure is not what it must be.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("advisor", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	quick := flags.Bool("quick", false, "random workloads of scales 1 and 2 with three seeds only")
+	asJSON := flags.Bool("json", false, "print the results as JSON")
+	only := flags.String("only", "", "measure only the cases whose name contains this")
+	designs := flags.String("designs", "examples/designs", "the folder of the workloads")
+	if flags.Parse(args) != nil {
+		return 2
+	}
+	scales, seeds := 4, 10
+	if *quick {
+		scales, seeds = 2, 3
+	}
+	var results []result
+	for _, c := range append(published(*designs), random(scales, seeds)...) {
+		if !strings.Contains(c.Name, *only) {
+			continue
+		}
+		_, _ = fmt.Fprintln(stderr, "measuring", c.Name, c.Cost)
+		r, err := measure(ctx, c)
+		if err != nil {
+			_, _ = fmt.Fprintf(stderr, "advisor: %s: %v\n", c.Name, err)
+			return 1
+		}
+		results = append(results, r)
+	}
+	if *asJSON {
+		e := json.NewEncoder(stdout)
+		e.SetIndent("", "  ")
+		if err := e.Encode(results); err != nil {
+			_, _ = fmt.Fprintln(stderr, "advisor:", err)
+			return 1
+		}
+	} else {
+		table(stdout, results)
+		growth(stdout, results)
+	}
+	for _, r := range results {
+		if r.failed() != "" {
+			return 1
+		}
+	}
+	return 0
+}
