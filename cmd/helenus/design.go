@@ -35,6 +35,8 @@ type designFlags struct {
 	mix, model string
 	maxBytes   float64
 	timeLimit  time.Duration
+	existing   string
+	only       bool
 	ranges     []string
 	json       bool
 	out        string
@@ -56,6 +58,8 @@ Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed neverthel
 	flags.StringVar(&f.model, "cost", "", "the cost model; default: ours, in milliseconds")
 	flags.Float64Var(&f.maxBytes, "max-bytes", 0, "bytes that new tables may take; 0: what the file says")
 	flags.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best so far; 0: a minute for each solve")
+	flags.StringVar(&f.existing, "existing", "", "SCHEMA: tables that are there and stay, free but for their writes: the name of one of the file's schemas, or a file of tables in YAML or CQL")
+	flags.BoolVar(&f.only, "only-existing", false, "no tables but those of --existing: what they cost")
 	flags.StringSliceVar(&f.ranges, "sensitivity", nil, "statements (IDs) of which to say how far their weights may move before other tables are better")
 	flags.BoolVar(&f.json, "json", false, "print JSON (docs/schema/design.json)")
 	flags.StringVar(&f.out, "out", "", "a folder to write schema.cql, plans.yaml, report.txt and design.json to")
@@ -111,6 +115,16 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 	}
 	if f.timeLimit > 0 {
 		o.Limits = solve.Limits{Wall: f.timeLimit}
+	}
+	if f.only && f.existing == "" {
+		return nil, o, errors.New("--only-existing: name the tables by --existing")
+	}
+	if f.existing != "" {
+		tables, err := schemaNamed(w, f.existing)
+		if err != nil {
+			return nil, o, fmt.Errorf("--existing: %w", err)
+		}
+		o.Candidates, o.OnlyExisting = keep(tables), f.only
 	}
 	ids := make([]string, len(w.Statements))
 	for i, s := range w.Statements {

@@ -71,7 +71,7 @@ func TestDesignBadInput(t *testing.T) {
 		"a weight that is no number":     {swap("day: 10", "day: .nan"), nil, 2, "weight NaN is not a rate"},
 		"a count of zero":                {swap("count: 1000", "count: 0"), nil, 2, "count 0 is not a number of entities"},
 		"an unknown mix":                 {small, []string{"--mix", "dya"}, 2, `no mix is called "dya"; nearest is "day"`},
-		"an unknown cost model":          {small, []string{"--cost", "cassandr"}, 2, `no cost model is called "cassandr"`},
+		"an unknown cost model":          {small, []string{"--cost", "casandra"}, 2, `no cost model is called "casandra"; nearest is "cassandra"`},
 		"no such space":                  {small, []string{"--max-bytes", "-1"}, 2, "-1 is not a number of bytes"},
 		"no such time":                   {small, []string{"--time-limit", "-1s"}, 2, "-1s is no time to have"},
 		"an unknown statement":           {small, []string{"--sensitivity", "rate"}, 2, `no statement is called "rate"; nearest is "rates"`},

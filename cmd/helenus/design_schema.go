@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/helenus-db/helenus/advisor/given"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// schemaNamed returns the tables of SCHEMA: of the schema of that name in the workload's file, else of the file of that
+// name. They are copies, which the caller may change.
+func schemaNamed(w *workload.Workload, name string) ([]*model.Table, error) {
+	list, ok := w.Schemas[name]
+	if !ok {
+		var err error
+		list, err = given.Load(name, w.Graph)
+		if errors.Is(err, fs.ErrNotExist) {
+			known := slices.Sorted(maps.Keys(w.Schemas))
+			if len(known) == 0 {
+				return nil, fmt.Errorf("there is no file %s, and the workload has no schemas", name)
+			}
+			return nil, fmt.Errorf("there is no file %s, and %w", name, &model.NameError{What: "schema of the workload", Name: name, Known: known})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	tables := make([]*model.Table, len(list))
+	for i, t := range list {
+		own := *t
+		tables[i] = &own
+	}
+	return tables, nil
+}
+
+// keep makes tables of a schema such that are there and stay.
+func keep(tables []*model.Table) []*model.Table {
+	for _, t := range tables {
+		t.Kept = true
+	}
+	return tables
+}
