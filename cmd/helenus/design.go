@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,7 +73,7 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	d, err := design.Choose(c.Context(), w, o)
+	d, missing, err := f.choose(c.Context(), w, o)
 	if err != nil {
 		return explained(err)
 	}
@@ -87,7 +89,37 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 	if err := print(c.OutOrStdout()); err != nil {
 		return err
 	}
+	if len(missing) > 0 {
+		return designError{errors.New(strings.Join(missing, "; ")), exitNoPlan}
+	}
 	return proven(d)
+}
+
+// choose designs. Where the tables are given, what has no plan over them is left out and told of, so that the rest can be
+// seen; else it is the error.
+func (f *designFlags) choose(ctx context.Context, w *workload.Workload, o design.Options) (d *design.Design, missing []string, err error) {
+	rest := *w
+	for {
+		d, err = design.Choose(ctx, &rest, o)
+		var none *design.UnanswerableError
+		if !errors.As(err, &none) {
+			return d, missing, err
+		}
+		if f.existing != "" && len(none.AllowScans(ctx, w, o)) > 0 {
+			continue
+		}
+		text := fmt.Sprintf("statement %s has no plan: no table answers %s", none.Statement, none.Query)
+		if help := none.Help(ctx, w, o); help != "" {
+			text += "; this would: " + help
+		} else {
+			text += "; nor could any that may be made"
+		}
+		missing = append(missing, text)
+		rest.Statements = slices.DeleteFunc(slices.Clone(rest.Statements), func(s *workload.Statement) bool { return s.ID == none.Statement })
+		if !f.only || len(rest.Statements) == 0 {
+			return nil, nil, designError{errors.New(strings.Join(missing, "; ")), exitNoPlan}
+		}
+	}
 }
 
 // read turns the flags into a workload and options. All its errors are bad input.
@@ -143,10 +175,7 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 
 // explained gives an error of a design its exit code.
 func explained(err error) error {
-	var none *design.UnanswerableError
 	switch {
-	case errors.As(err, &none):
-		return designError{err, exitNoPlan}
 	case errors.Is(err, design.ErrSpace):
 		return usageError{err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
