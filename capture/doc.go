@@ -4,7 +4,7 @@
 //
 // It imports proxy for the hook types, and packages under capture. Next to it live capture/cql, capture/histogram,
 // capture/heavy (which of very many statements weigh much), capture/window with what learns from values (capture/feed,
-// capture/profile, capture/burst, on capture/sketch, capture/value, capture/literal and capture/trace), capture/slow (the log of slow requests),
+// capture/profile, capture/burst, on capture/decoy, capture/sketch, capture/value, capture/literal and capture/trace), capture/slow (the log of slow requests),
 // capture/schema (the live schema, and how a statement reaches its rows), capture/store (documents and windows on disk),
 // capture/history (what was counted by minutes, hours and days), capture/report (what people ask of a snapshot) and
 // capture/tracer (one statement said again, traced).

@@ -26,9 +26,10 @@ type Snapshot struct {
 
 	// What else was learnt from values: reads that are done to see whether a row is there, or to change it; writes that go together. Profiles are without
 	// hashes once they are read from a history.
-	Echoes   []feed.Feed       `json:"echoes,omitempty"`
-	Bursts   []burst.Pair      `json:"bursts,omitempty"`
-	Profiles *profile.Document `json:"profiles,omitempty"`
+	Echoes    []feed.Feed       `json:"echoes,omitempty"`
+	Bursts    []burst.Pair      `json:"bursts,omitempty"`
+	Templates []burst.Template  `json:"templates,omitempty"`
+	Profiles  *profile.Document `json:"profiles,omitempty"`
 }
 
 // Count is how many exchanges were counted.
@@ -68,7 +69,7 @@ func (s *Snapshot) Since(earlier *Snapshot) *Snapshot {
 		return s
 	}
 	out := &Snapshot{From: earlier.To, To: s.To, Statements: []Statement{}, Other: s.Other, Unknown: s.Unknown,
-		Feeds: s.Feeds, Echoes: s.Echoes, Bursts: s.Bursts, Profiles: s.Profiles}
+		Feeds: s.Feeds, Echoes: s.Echoes, Bursts: s.Bursts, Templates: s.Templates, Profiles: s.Profiles}
 	out.Unknown.combine(&earlier.Unknown, minus, histogram.Distribution.Minus)
 	forgotten := earlier.Other
 	for _, b := range s.Statements {
@@ -125,7 +126,7 @@ func (s *Snapshot) Merge(o *Snapshot) *Snapshot {
 		early, late = late, early
 	}
 	out.Feeds, out.Bursts = feed.Merge(early.Feeds, late.Feeds), burst.Merge(early.Bursts, late.Bursts)
-	out.Echoes = feed.Merge(early.Echoes, late.Echoes)
+	out.Echoes, out.Templates = feed.Merge(early.Echoes, late.Echoes), burst.MergeTemplates(early.Templates, late.Templates)
 	if early.Profiles != nil || late.Profiles != nil {
 		out.Profiles = early.Profiles.Merge(late.Profiles)
 	}

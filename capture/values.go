@@ -23,7 +23,7 @@ func (r *Registry) Windows() *window.Windows { return r.windows }
 // found adds to a picture what was learnt from values, without a hash: pictures are written to disk.
 func (r *Registry) found(out *Snapshot) {
 	f := r.windows.Findings()
-	out.Feeds, out.Echoes, out.Bursts, out.Profiles = f.Feeds, f.Echoes, f.Bursts, f.Profiles.Derived()
+	out.Feeds, out.Echoes, out.Bursts, out.Templates, out.Profiles = f.Feeds, f.Echoes, f.Bursts, f.Templates, f.Profiles.Derived()
 	r.flows.Store(&out.Feeds)
 }
 

@@ -1,8 +1,9 @@
 // Package burst finds writes that belong together: copies of one thing in several tables, issued by one process within a
 // few milliseconds or in one BATCH (design/mapping.md 2.4). It is given hashed executions (Miner.Add, by capture/window).
-// It imports capture/trace and capture/value.
+// It imports capture/decoy, capture/trace and capture/value.
 //
-//	on a write w, for each other write u of its process, 60 ms earlier at the most or in the same BATCH, that shares a value with it:
+//	on a write w, for each other write u of its process, 60 ms earlier at the most or in the same BATCH, that shares a value with it, of
+//	variables that have more than a few values:
 //	    w was accompanied by u's statement, and u by w's (once each, however many there are)
 //	    for each variable p of w and q of u with equal values:  p of w equals q of u (once each)
 //	the same with a bind vector that w's statement had at least a second before, in place of w's: the decoys
@@ -11,10 +12,14 @@
 // columns are the same if their values were equal in 90 of 100 cases of either statement; in one direction only, "there is such a
 // row": one of a fan-out.
 //
-// Memory: the latest 256 writes of each of 8 processes, and 32 former ones for each of 64 statements, and 4,096 pairs of statements.
+// Several writes that belong together by accepted pairs, or by their BATCH, are a burst; bursts of the same statements are a template, with how
+// many writes of each there are and in which order they are said (template.go). Bursts are put together from single writes, not from
+// pairs of statements: a log that is written with this and with that does not make one of both.
 //
-// Where it is thin: pairs are not put together to templates of more than two, with multiplicities; that is for who reads
-// them, as pairs are transitive enough. The order of two writes is not told from their times: it is left out.
+// Memory: the latest 256 writes of each of 8 processes, and 30 former ones for each of 64 statements, and 4,096 pairs of statements.
+//
+// Where it is thin: bursts at the edge of a window are seen in part, so a few of every hundred lack a write, and copies that are really missing
+// are not told from them; what is written before a pair is accepted belongs to no burst.
 package burst
 
 import (
@@ -23,20 +28,22 @@ import (
 	"slices"
 	"time"
 
+	"github.com/helenus-db/helenus/capture/decoy"
 	"github.com/helenus-db/helenus/capture/trace"
 	"github.com/helenus-db/helenus/capture/value"
 )
 
 const (
 	window     = int64(60 * time.Millisecond)
-	second     = int64(time.Second)
 	maxRecent  = 256
 	maxClients = 8
 	maxPairs   = 4_096
 	maxValues  = 32 // of one write
 	maxEqual   = 64 // of one pair
 	reservoir  = 32
-	maxVectors = 64 // statements of one process that have decoys
+	maxVectors = 64    // statements of one process that have decoys
+	maxFew     = 64    // different values of a variable that says nothing
+	maxKnown   = 1_024 // statements of whose variables that is known
 )
 
 // Thresholds of acceptance.
@@ -56,6 +63,8 @@ type Pair struct {
 	Decoys      int     `json:"decoys"`      // would have been by coincidence, of Tried
 	Tried       int     `json:"tried"`
 	Batched     int     `json:"batched"` // of Accompanied, in one BATCH
+	Before      int     `json:"before"`  // of the others, answered before the first of To was said
+	After       int     `json:"after"`   // said when the first of To had been answered; what remains were under way at the same time
 	Mean        float64 `json:"mean"`    // writes of To that share a value with one of From, if there are any
 	Equal       []Equal `json:"equal"`
 }
@@ -71,10 +80,15 @@ type Equal struct {
 // write is a write that is remembered for a moment.
 type write struct {
 	e      *trace.Execution
+	of     *statement
 	at     int64
 	values []value.Value
 	met    []met // what it was accompanied by
 	decoy  bool
+
+	links   []*write // what it may belong together with
+	group   *group
+	settled bool
 }
 
 // met is a statement that accompanied a write, with the variables that were equal.
@@ -83,6 +97,7 @@ type met struct {
 	n         int
 	batched   bool
 	equal     []equal
+	first     *trace.Execution // of them, by time
 }
 
 type equal struct{ from, to int }
@@ -91,16 +106,58 @@ type pairKey struct{ from, to string }
 
 type pair struct {
 	accompanied, decoys, batched, n int
+	before, after                   int
 	equal                           map[equal]int
+
+	judged int // accompanied, when same was worked out
+	same   []equal
 }
 
-type statement struct{ writes, tried int }
+type statement struct {
+	writes, tried int
+	seen          int              // writes, settled or not
+	variables     map[uint16]*some // by place; nil of a statement that is one too many
+}
+
+// some are the different values of a variable, as long as they are few.
+type some struct {
+	values map[uint64]bool
+	many   bool
+}
+
+// know takes in what is bound. That two writes share a value of a variable that has few (a state, a country) says nothing.
+func (s *statement) know(values []value.Value) {
+	s.seen++
+	if s.variables == nil {
+		return
+	}
+	for i := range values {
+		v := &values[i]
+		x := s.variables[v.Index]
+		if x == nil {
+			x = &some{values: map[uint64]bool{}}
+			s.variables[v.Index] = x
+		}
+		if x.many {
+			continue
+		}
+		if x.values[v.Hash] = true; len(x.values) > maxFew {
+			x.many, x.values = true, nil
+		}
+	}
+}
+
+// tells reports whether equal values of a variable say anything.
+func (s *statement) tells(place uint16) bool {
+	x := s.variables[place]
+	return x == nil || x.many || s.seen < 2*maxFew
+}
 
 // client is what is remembered of one process.
 type client struct {
 	last    int64
 	recent  []*write
-	vectors map[string][]*write // former writes, by statement, for decoys
+	vectors map[string]*decoy.Reservoir[[]value.Value] // what was written, by statement
 }
 
 // Miner looks for pairs. It is for one goroutine.
@@ -109,11 +166,12 @@ type Miner struct {
 	clients    map[uint64]*client
 	statements map[string]*statement
 	pairs      map[pairKey]*pair
+	templates  map[string]*template // by fingerprints
 }
 
 // New returns a miner that has seen nothing. seed is that of the choice of decoys.
 func New(seed uint64) *Miner {
-	return &Miner{random: rand.New(rand.NewPCG(seed, 2)), clients: map[uint64]*client{}, statements: map[string]*statement{}, pairs: map[pairKey]*pair{}}
+	return &Miner{random: rand.New(rand.NewPCG(seed, 2)), clients: map[uint64]*client{}, statements: map[string]*statement{}, pairs: map[pairKey]*pair{}, templates: map[string]*template{}}
 }
 
 // Add takes in an execution; of reads there is nothing to learn.
@@ -126,17 +184,18 @@ func (m *Miner) Add(e *trace.Execution) {
 		m.settle(c.recent[0])
 		c.recent = c.recent[1:]
 	}
-	w := &write{e: e, at: e.Start}
+	w := &write{e: e, of: m.statement(e.Statement.Fingerprint), at: e.Start}
 	for i := range e.Binds {
 		if v := &e.Binds[i]; v.Class != value.None && !v.Null && len(w.values) < maxValues {
 			w.values = append(w.values, *v)
 		}
 	}
+	w.of.know(w.values)
 	for _, u := range c.recent {
 		compare(u, w)
 	}
 	if old := m.former(c, w); old != nil {
-		d := &write{e: e, at: e.Start, values: old.values, decoy: true}
+		d := &write{e: e, of: w.of, at: e.Start, values: old, decoy: true}
 		for _, u := range c.recent {
 			if !u.decoy {
 				oneWay(d, u)
@@ -149,30 +208,38 @@ func (m *Miner) Add(e *trace.Execution) {
 
 // compare notes what two writes have in common, for either. A decoy learns from writes, nobody from a decoy.
 func compare(u, w *write) {
-	oneWay(u, w)
+	shared := oneWay(u, w)
 	if !u.decoy {
 		oneWay(w, u)
+		if shared || u.e.Batch != 0 && u.e.Batch == w.e.Batch {
+			link(u, w)
+		}
 	}
 }
 
-func oneWay(w, u *write) {
+func oneWay(w, u *write) (shared bool) {
 	var pairs []equal
+	telling := false
 	for i := range w.values {
 		for k := range u.values {
 			a, b := &w.values[i], &u.values[k]
 			if a.Hash == b.Hash && a.Class == b.Class {
 				pairs = append(pairs, equal{int(a.Index), int(b.Index)})
+				telling = telling || w.of.tells(a.Index) && u.of.tells(b.Index)
 			}
 		}
 	}
-	if len(pairs) == 0 {
-		return
+	if !telling {
+		return false
 	}
 	name := u.e.Statement.Fingerprint
 	i := slices.IndexFunc(w.met, func(m met) bool { return m.statement == name })
 	if i < 0 {
 		i = len(w.met)
-		w.met = append(w.met, met{statement: name})
+		w.met = append(w.met, met{statement: name, first: u.e})
+	}
+	if u.e.Start < w.met[i].first.Start {
+		w.met[i].first = u.e
 	}
 	w.met[i].n++
 	w.met[i].batched = w.met[i].batched || w.e.Batch != 0 && w.e.Batch == u.e.Batch
@@ -181,20 +248,23 @@ func oneWay(w, u *write) {
 			w.met[i].equal = append(w.met[i].equal, p)
 		}
 	}
+	return true
 }
 
 // settle counts what a write was accompanied by, when its time is over.
 func (m *Miner) settle(w *write) {
-	name := w.e.Statement.Fingerprint
-	s := m.statements[name]
-	if s == nil {
-		s = &statement{}
-		m.statements[name] = s
+	m.count(w)
+	if !w.decoy {
+		m.gather(w)
 	}
+}
+
+func (m *Miner) count(w *write) {
+	name := w.e.Statement.Fingerprint
 	if w.decoy {
-		s.tried++
+		w.of.tried++
 	} else {
-		s.writes++
+		w.of.writes++
 	}
 	for _, x := range w.met {
 		key := pairKey{name, x.statement}
@@ -212,8 +282,13 @@ func (m *Miner) settle(w *write) {
 		}
 		p.accompanied++
 		p.n += x.n
-		if x.batched {
+		switch {
+		case x.batched:
 			p.batched++
+		case w.e.End <= x.first.Start:
+			p.before++
+		case x.first.End <= w.e.Start:
+			p.after++
 		}
 		for _, q := range x.equal {
 			if _, known := p.equal[q]; known || len(p.equal) < maxEqual {
@@ -223,26 +298,31 @@ func (m *Miner) settle(w *write) {
 	}
 }
 
-// former returns a write of the same statement that is at least a second older, if one is known, and remembers this one.
-func (m *Miner) former(c *client, w *write) *write {
-	list := c.vectors[w.e.Statement.Fingerprint]
-	if list == nil && len(c.vectors) >= maxVectors {
-		return nil
+// former returns the values of a write of the same statement that is at least a second older, if one is known, and remembers these.
+func (m *Miner) former(c *client, w *write) []value.Value {
+	r := c.vectors[w.e.Statement.Fingerprint]
+	if r == nil {
+		if len(c.vectors) >= maxVectors {
+			return nil
+		}
+		r = decoy.New[[]value.Value](reservoir)
+		c.vectors[w.e.Statement.Fingerprint] = r
 	}
-	n := 0 // they are in order of time, roughly
-	for n < len(list) && list[n].at < w.at-second {
-		n++
-	}
-	var old *write
-	if n > 0 {
-		old = list[m.random.IntN(n)]
-	}
-	if len(list) == reservoir { // forget one of those that are old enough, but for the newest of them, so that there always is one
-		i := m.random.IntN(max(n-1, 1))
-		list = slices.Delete(list, i, i+1)
-	}
-	c.vectors[w.e.Statement.Fingerprint] = append(list, &write{at: w.at, values: w.values})
+	old, _ := r.Former(w.at, m.random)
+	r.Keep(w.at, w.values, m.random)
 	return old
+}
+
+func (m *Miner) statement(name string) *statement {
+	s := m.statements[name]
+	if s == nil {
+		s = &statement{}
+		if len(m.statements) < maxKnown {
+			s.variables = map[uint16]*some{}
+		}
+		m.statements[name] = s
+	}
+	return s
 }
 
 func (m *Miner) client(process uint64, now int64) *client {
@@ -261,7 +341,7 @@ func (m *Miner) client(process uint64, now int64) *client {
 			}
 			delete(m.clients, oldest)
 		}
-		c = &client{vectors: map[string][]*write{}}
+		c = &client{vectors: map[string]*decoy.Reservoir[[]value.Value]{}}
 		m.clients[process] = c
 	}
 	c.last = max(c.last, now)
@@ -293,7 +373,7 @@ func (m *Miner) accepted(key pairKey, p *pair) bool {
 func (m *Miner) describe(key pairKey, p *pair) Pair {
 	s := m.statements[key.from]
 	out := Pair{From: key.from, To: key.to, Writes: s.writes, Tried: s.tried, Accompanied: p.accompanied, Decoys: p.decoys, Batched: p.batched,
-		Mean: float64(p.n) / float64(p.accompanied)}
+		Before: p.before, After: p.after, Mean: float64(p.n) / float64(p.accompanied)}
 	back := m.pairs[pairKey{key.to, key.from}]
 	for q, n := range p.equal {
 		e := Equal{From: q.from, To: q.to, Share: float64(n) / float64(p.accompanied)}
@@ -319,7 +399,7 @@ func Merge(a, b []Pair) []Pair {
 	out := append(slices.Clone(a), b...)
 	slices.SortFunc(out, func(p, q Pair) int {
 		return cmp.Or(p.compare(q), cmp.Compare(q.Writes, p.Writes), cmp.Compare(q.Accompanied, p.Accompanied), cmp.Compare(p.Decoys, q.Decoys),
-			cmp.Compare(q.Tried, p.Tried), cmp.Compare(q.Mean, p.Mean), cmp.Compare(q.Batched, p.Batched))
+			cmp.Compare(q.Tried, p.Tried), cmp.Compare(q.Mean, p.Mean), cmp.Compare(q.Batched, p.Batched), cmp.Compare(q.Before, p.Before), cmp.Compare(q.After, p.After))
 	})
 	return slices.CompactFunc(out, func(p, q Pair) bool { return p.From == q.From && p.To == q.To })
 }

@@ -1,6 +1,6 @@
 // Package feed finds feeds: result columns whose values the application later binds in another statement. It is given hashed
 // executions (Miner.Add, by capture/window), looks for values that travel, and says which pairs are more than
-// coincidence (Miner.Feeds). It imports capture/trace and capture/value.
+// coincidence (Miner.Feeds). It imports capture/decoy, capture/trace and capture/value.
 //
 // The method is that of design/mapping.md 2.5. Drivers multiplex many threads over few connections, so "the statement
 // before" means nothing; two statements are linked because a value was in an answer that had been handed to the client

@@ -1,6 +1,6 @@
 package feed
 
-import "math/rand/v2"
+import "github.com/helenus-db/helenus/capture/decoy"
 
 // source is a result column or a bind variable of a statement, in one number: statement, which of the two, index.
 type source uint32
@@ -66,8 +66,8 @@ type memory struct {
 	last          int64
 	turned        int64
 	young, old    map[uint64]*trail
-	asked, asked0 map[uint64]request // by the request's hash
-	reservoirs    map[source]*reservoir
+	asked, asked0 map[uint64]request                  // by the request's hash
+	reservoirs    map[source]*decoy.Reservoir[uint64] // former values of a variable
 }
 
 // request is when a request was made, and until when the same one is a retry or a speculative execution of it: until it was answered,
@@ -78,7 +78,7 @@ func newMemory() *memory {
 	return &memory{
 		young: map[uint64]*trail{}, old: map[uint64]*trail{},
 		asked: map[uint64]request{}, asked0: map[uint64]request{},
-		reservoirs: map[source]*reservoir{},
+		reservoirs: map[source]*decoy.Reservoir[uint64]{},
 	}
 }
 
@@ -162,16 +162,16 @@ func (m *Miner) asked(of *memory, e *execution) {
 		p.profile(b.hash)
 		r := of.reservoirs[at]
 		if r == nil {
-			r = &reservoir{}
+			r = decoy.New[uint64](maxReservoir)
 			of.reservoirs[at] = r
 		}
-		if decoy, ok := r.former(e.t0-second, m.random); ok {
+		if former, ok := r.Former(e.t0, m.random); ok {
 			o := observation{t0: e.t0, t1: e.t1, value: b.hash, seq: e.seq}
 			o.hits, o.n = of.lookUp(b.hash, at, e.t0)
-			o.decoys, o.nd = of.lookUp(decoy, at, e.t0)
+			o.decoys, o.nd = of.lookUp(former, at, e.t0)
 			p.observe(&o, m.quota())
 		}
-		r.keep(e.t0, b.hash, m.random)
+		r.Keep(e.t0, b.hash, m.random)
 	}
 	for _, b := range e.binds {
 		of.note(b.hash, origin{e.t0, bound(e.fp, b.index), e.seq})
@@ -191,43 +191,4 @@ func (m *memory) lookUp(value uint64, self source, at int64) (hits [maxSources]h
 		}
 	}
 	return hits, n
-}
-
-// reservoir keeps former values of one variable, for decoys: a fair sample of each of three generations of at least a second.
-// Whatever the rate, the oldest generation is more than a second old, and not much more while values keep coming.
-type reservoir struct {
-	generations [3]generation // newest first
-}
-
-type generation struct {
-	first, last int64
-	seen        int
-	values      []uint64
-}
-
-func (r *reservoir) keep(at int64, value uint64, random *rand.Rand) {
-	if g := &r.generations[0]; g.seen > 0 && at-g.first >= second {
-		r.generations[2], r.generations[1], r.generations[0] = r.generations[1], r.generations[0], generation{values: r.generations[2].values[:0]}
-	}
-	g := &r.generations[0]
-	if g.seen == 0 {
-		g.first = at
-	}
-	g.last = max(g.last, at)
-	g.seen++
-	if len(g.values) < maxReservoir/3 {
-		g.values = append(g.values, value)
-	} else if i := random.IntN(g.seen); i < len(g.values) {
-		g.values[i] = value
-	}
-}
-
-// former returns a value bound before a time, chosen at random from the latest generation that ended before it.
-func (r *reservoir) former(before int64, random *rand.Rand) (uint64, bool) {
-	for i := range r.generations {
-		if g := &r.generations[i]; g.seen > 0 && g.last < before {
-			return g.values[random.IntN(len(g.values))], true
-		}
-	}
-	return 0, false
 }

@@ -92,7 +92,7 @@ func (h *History) Tick(ctx context.Context) error {
 	h.watch(now.To)
 	var err error
 	if window.Count() > 0 {
-		window.Feeds, window.Echoes, window.Bursts, window.Profiles = nil, nil, nil, nil // findings, not counts
+		window.Feeds, window.Echoes, window.Bursts, window.Templates, window.Profiles = nil, nil, nil, nil, nil // findings, not counts
 		err = h.wait(window)
 	}
 	if err == nil {

@@ -307,10 +307,12 @@ func (w *Windows) catchUp() {
 
 // Findings are everything that was learnt from values. They are not changed once made.
 type Findings struct {
-	Feeds    []feed.Feed
-	Echoes   []feed.Feed // checks and read-modify-writes
-	Bursts   []burst.Pair
-	Profiles *profile.Document
+	Feeds  []feed.Feed
+	Echoes []feed.Feed // checks and read-modify-writes
+	Bursts []burst.Pair
+	// Templates are sets of writes that go together, put together from Bursts.
+	Templates []burst.Template
+	Profiles  *profile.Document
 }
 
 // Feeds takes in what waits and returns the feeds found so far, sorted. It takes time in proportion to the observations
@@ -335,10 +337,11 @@ func (w *Windows) findings(now time.Time) Findings {
 	}
 	oldest := now.Add(-w.options.Retention)
 	return Findings{
-		Feeds:    feed.Since(feed.Merge(w.former.Feeds, feeds), oldest),
-		Echoes:   feed.Since(feed.Merge(w.former.Echoes, echoes), oldest),
-		Bursts:   burst.Merge(w.former.Bursts, w.bursts.Pairs()),
-		Profiles: w.book.Document().Merge(w.former.Profiles).Since(oldest),
+		Feeds:     feed.Since(feed.Merge(w.former.Feeds, feeds), oldest),
+		Echoes:    feed.Since(feed.Merge(w.former.Echoes, echoes), oldest),
+		Bursts:    burst.Merge(w.former.Bursts, w.bursts.Pairs()),
+		Templates: burst.MergeTemplates(w.former.Templates, w.bursts.Templates()),
+		Profiles:  w.book.Document().Merge(w.former.Profiles).Since(oldest),
 	}
 }
 

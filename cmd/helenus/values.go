@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/burst"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/window"
 )
@@ -214,11 +215,14 @@ func replayCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s := capture.Snapshot{Feeds: found.Feeds, Echoes: found.Echoes, Bursts: found.Bursts, Profiles: found.Profiles.Derived()}
+			s := capture.Snapshot{Feeds: found.Feeds, Echoes: found.Echoes, Bursts: found.Bursts, Templates: found.Templates, Profiles: found.Profiles.Derived()}
 			if asJSON {
 				return json.NewEncoder(c.OutOrStdout()).Encode(s)
 			}
 			if _, err := fmt.Fprintf(c.OutOrStdout(), "%d executions; %d columns; %d pairs of writes that go together\n", n, columnsOf(&s), len(s.Bursts)); err != nil {
+				return err
+			}
+			if err := printTemplates(c.OutOrStdout(), s.Templates); err != nil {
 				return err
 			}
 			return printFlows(c.OutOrStdout(), s.Flows(), 0, false)
@@ -226,6 +230,27 @@ func replayCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// printTemplates lists the writes that go together, each set in a line.
+func printTemplates(w io.Writer, all []burst.Template) error {
+	for _, t := range all {
+		var parts []string
+		for _, m := range t.Writes {
+			parts = append(parts, fmt.Sprintf("%s x%.1f (%.8s)", plain(m.Table), m.Mean, m.Fingerprint))
+		}
+		order := "in one BATCH"
+		if t.Batched < t.Count {
+			order = fmt.Sprintf("%.0f %% in this order, %.0f %% one after the other was answered", 100*t.Ordered, 100*t.Waited)
+			if t.Batched > 0 {
+				order = fmt.Sprintf("%d in one BATCH, of the others %s", t.Batched, order)
+			}
+		}
+		if _, err := fmt.Fprintf(w, "written together %d times: %s; %s\n", t.Count, strings.Join(parts, ", "), order); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func columnsOf(s *capture.Snapshot) (n int) {

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/burst"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/trace"
 	"github.com/helenus-db/helenus/capture/value"
@@ -82,12 +85,15 @@ func TestReplay(t *testing.T) {
 		return []proxy.Column{{Keyspace: "k", Table: table, Name: name, Type: proxy.Type{Code: 9}}}
 	}
 	from := &trace.Statement{Fingerprint: "a", Keyspace: "k", Table: "orders", Results: column("orders", "buyer")}
+	order := &trace.Statement{Fingerprint: "c", Keyspace: "k", Table: "parcels", Write: true, Variables: column("parcels", "id")}
+	line := &trace.Statement{Fingerprint: "d", Keyspace: "k", Table: "stock", Write: true, Variables: column("stock", "parcel")}
 	to := &trace.Statement{Fingerprint: "b", Keyspace: "k", Table: "users", Variables: column("users", "id")}
 	h := value.Hasher{}
 	for i := range int64(500) {
-		v := h.Of(value.Integer, binary.BigEndian.AppendUint64(nil, uint64(i)*7919))
+		v, u := h.Of(value.Integer, binary.BigEndian.AppendUint64(nil, uint64(i)*7919)), h.Of(value.Integer, binary.BigEndian.AppendUint64(nil, uint64(i)*7907+1<<40))
 		for _, e := range []*trace.Execution{
 			{Statement: from, Start: i * 20e6, End: i*20e6 + 1e6, Rows: 1, Cells: []value.Value{v}}, {Statement: to, Start: i*20e6 + 2e6, End: i*20e6 + 3e6, Binds: []value.Value{v}},
+			{Statement: order, Start: i*20e6 + 4e6, End: i*20e6 + 5e6, Binds: []value.Value{u}}, {Statement: line, Start: i*20e6 + 6e6, End: i*20e6 + 7e6, Binds: []value.Value{u}},
 		} {
 			if err := w.Add(e); err != nil {
 				t.Fatal(err)
@@ -109,7 +115,7 @@ func TestReplay(t *testing.T) {
 		return out.String(), err
 	}
 	text, err := run("capture", "replay", file)
-	if err != nil || !strings.Contains(text, "1000 executions; 2 columns; 0 pairs") || !strings.Contains(text, "orders.buyer  users.id") {
+	if err != nil || !strings.Contains(text, "2000 executions; 4 columns; 1 pairs") || !strings.Contains(text, "times: parcels x1.0 (c), stock x1.0 (d); 100 % in this order, 100 %") || !strings.Contains(text, "orders.buyer  users.id") {
 		t.Errorf("%s %v", text, err)
 	}
 	if text, err = run("capture", "replay", "--json", file); err != nil || !strings.Contains(text, `"feeds":[{"from":{"fingerprint":"a"`) {
@@ -123,6 +129,23 @@ func TestReplay(t *testing.T) {
 	}
 	if _, err = run("capture", "replay", filepath.Join(t.TempDir(), "none")); exitCode(err) != exitUsage {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestTemplatesForPeople(t *testing.T) {
+	writes := []burst.Member{{Fingerprint: "0123456789", Table: "tweets", Mean: 1}, {Fingerprint: "ab", Table: "time\x1bline", Mean: 3.24}}
+	var out bytes.Buffer
+	if err := printTemplates(&out, []burst.Template{
+		{Writes: writes, Count: 40, Ordered: 0.98, Waited: 0.5}, {Writes: writes[:1], Count: 40, Batched: 40}, {Writes: writes[:1], Count: 40, Batched: 10, Ordered: 1},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := `written together 40 times: tweets x1.0 (01234567), "time\x1bline" x3.2 (ab); 98 % in this order, 50 % one after the other was answered
+written together 40 times: tweets x1.0 (01234567); in one BATCH
+written together 40 times: tweets x1.0 (01234567); 10 in one BATCH, of the others 100 % in this order, 0 % one after the other was answered
+`
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Error(d)
 	}
 }
 
