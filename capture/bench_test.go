@@ -71,34 +71,51 @@ func fill(r *Registry, n int) (list []proxy.Record) {
 	return list
 }
 
-// BenchmarkSnapshot is a picture of 10,000 statements while two goroutines count.
+// BenchmarkSnapshot is a picture of 10,000 statements while two goroutines count: when all of them were executed since the last picture, when
+// one in ten was, and when only those were that are counted meanwhile.
 func BenchmarkSnapshot(b *testing.B) {
-	r := registry(b, Options{Now: time.Now})
-	list := fill(r, 10_000)
-	stop := make(chan struct{})
-	var writers sync.WaitGroup
-	for w := range 2 {
-		writers.Go(func() {
-			x := exchange(300)
-			for i := w; ; i++ {
-				select {
-				case <-stop:
-					return
-				case <-time.After(time.Millisecond):
-					for n := range 10 {
-						list[(10*i+n)%len(list)].Done([]proxy.Exchange{*x})
+	for _, m := range []struct {
+		name  string
+		every int
+	}{{"all", 1}, {"tenth", 10}, {"few", 10_000}} {
+		b.Run(m.name, func(b *testing.B) {
+			r := registry(b, Options{Now: time.Now})
+			list := fill(r, 10_000)
+			stop := make(chan struct{})
+			var writers sync.WaitGroup
+			for w := range 2 {
+				writers.Go(func() {
+					x := exchange(300)
+					for i := w; ; i++ {
+						select {
+						case <-stop:
+							return
+						case <-time.After(time.Millisecond):
+							for n := range 10 {
+								list[(10*i+n)%len(list)].Done([]proxy.Exchange{*x})
+							}
+						}
 					}
-				}
+				})
 			}
+			x := exchange(300)
+			b.ReportAllocs()
+			var used int64
+			for b.Loop() {
+				b.StopTimer()
+				for i := 0; i < len(list); i += m.every {
+					list[i].Done([]proxy.Exchange{*x})
+				}
+				b.StartTimer()
+				before := cpuTime()
+				if s := r.Counts(); len(s.Statements) != 10_000 {
+					b.Fatal(len(s.Statements))
+				}
+				used += cpuTime() - before
+			}
+			b.ReportMetric(float64(used)/float64(b.N), "cpu-ns/op")
+			close(stop)
+			writers.Wait()
 		})
 	}
-	b.ReportAllocs()
-	defer cpu(b)()
-	for b.Loop() {
-		if s := r.Counts(); len(s.Statements) != 10_000 {
-			b.Fatal(len(s.Statements))
-		}
-	}
-	close(stop)
-	writers.Wait()
 }

@@ -135,7 +135,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("%d records take %d bytes of %d", len(s.Statements), used, memory/2)
 	}
 	var sum int64
-	for _, x := range r.list() {
+	for _, x := range r.records {
 		sum += x.bytes.Load()
 	}
 	if used, _ := r.Memory(); sum+r.other.bytes.Load()+r.unknown.bytes.Load() != used {

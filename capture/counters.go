@@ -52,7 +52,8 @@ type counters struct {
 const countersBytes = int64(unsafe.Sizeof(counters{}))
 
 // add counts exchanges of one caller. Those that were answered together are mostly alike, and what is alike in them is added
-// at once. It returns how many bytes it took, nearly always 0, and the caller's new count.
+// at once. The count comes last: who reads it sees all of what it counts (painter.snapshot). It returns how many bytes it took, nearly
+// always 0, and the caller's new count.
 func (c *counters) add(xs []proxy.Exchange, caller uint32, repeats *repeats) (took int, count uint64) {
 	b := c.place(caller)
 	var alike alike
@@ -94,6 +95,14 @@ func (c *counters) add(xs []proxy.Exchange, caller uint32, repeats *repeats) (to
 		b.micros.Add(micros)
 	}
 	return took, b.count.Add(uint64(len(xs)))
+}
+
+// executions is how many exchanges were counted.
+func (c *counters) executions() (n uint64) {
+	for i := range c.by {
+		n += c.by[i].count.Load()
+	}
+	return n
 }
 
 // addRare counts what few exchanges have.

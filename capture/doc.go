@@ -22,7 +22,8 @@
 // Records take at most half of Options.Memory, and there are at most Options.Fingerprints; who keeps one is decided by weight
 // (admit.go). Texts are remembered by a keyed hash in a cache of two generations, so the literals that an application writes
 // into its statements are kept nowhere; only the normalised text is. Strangers in that cache take some 0.3 KB each. Snapshots
-// come on top while they are made and held: some 1.3 KB a statement.
+// come on top while they are made and held: some 1.3 KB a statement. The latest is held: what was not executed since looks the same in the
+// next.
 //
 // Where it is thin: requests whose connection ended before the answer are not counted; a PREPARE is not, nor one that
 // is slow or refused logged; whether a repetition was the

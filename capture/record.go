@@ -42,6 +42,10 @@ type record struct {
 	more   [stripes - 1]atomic.Pointer[counters]
 	shape  atomic.Pointer[shape]
 	wanted atomic.Pointer[wanted] // somebody waits for an execution with its values (trace.go)
+
+	// Where it stands in Registry.pictured, from 1, and its count then. Under Registry.picture.
+	place   int
+	counted uint64
 }
 
 const recordBytes = int64(unsafe.Sizeof(record{}))
@@ -194,21 +198,45 @@ func (r *record) work() float64 {
 	return float64(n) + float64(micros)/1000
 }
 
-// snapshot adds the stripes up into s, which is empty and stays so if the statement was never executed.
-func (r *record) snapshot(s *Statement, callers []Caller, arena *histogram.Arena) {
-	var sum sums
-	for _, c := range r.all() {
+// painter makes the pictures of many records, one after the other. It is for one goroutine.
+type painter struct {
+	registry *Registry
+	callers  []Caller
+	before   []Statement // the pictures of the last time
+	sums     sums
+	buckets  histogram.Arena
+	shares   []Share
+}
+
+// snapshot adds the stripes up into s, which is empty and stays so if the statement was never executed. What was not executed since the last
+// time looks as it did then: an exchange counts in every number before it counts as one (counters.add).
+func (p *painter) snapshot(r *record, s *Statement) {
+	stripes := r.all()
+	var n uint64
+	for _, c := range stripes {
 		if c != nil {
-			sum.add(c)
+			n += c.executions()
 		}
 	}
-	if sum.count == 0 {
+	if n == 0 {
+		r.place = 0
 		return
+	}
+	if r.place > 0 && r.counted == n {
+		*s = p.before[r.place-1]
+	} else {
+		p.sums.reset()
+		for _, c := range stripes {
+			if c != nil {
+				p.sums.add(c)
+			}
+		}
+		p.fill(s)
+		r.counted = s.Count
 	}
 	a := r.about.Load()
 	s.Fingerprint, s.Keyspace, s.Table, s.Kind, s.Text = a.fingerprint, a.keyspace, a.table, a.kind.String(), a.text
 	s.Conditional, s.Born = a.conditional, r.born
-	sum.fill(s, r.registry, callers, arena)
 	s.First = time.Unix(0, r.first).UTC()
 	s.Last = r.registry.started.Add(time.Duration(r.last.Load())).UTC()
 	if s.Last.Before(s.First) {
@@ -237,6 +265,13 @@ type sums struct {
 type said struct {
 	caller                uint32
 	count, failed, micros uint64
+}
+
+// reset empties it. The lists are written over.
+func (t *sums) reset() {
+	t.count, t.n, t.errors, t.warnings, t.consistency, t.serials = 0, [11]uint64{}, [len(proxy.ErrorNames)]uint64{}, [len(proxy.WarningNames)]uint64{},
+		[len(consistencyNames)]uint64{}, [len(serialNames)]uint64{}
+	t.known, t.parts = 0, 0
 }
 
 func (t *sums) add(c *counters) {
@@ -279,28 +314,34 @@ func (t *sums) caller(n uint32) *said {
 		}
 	}
 	one := &t.callers[t.known]
-	one.caller = n
+	*one = said{caller: n}
 	t.known++
 	return one
 }
 
-func (t *sums) fill(s *Statement, r *Registry, callers []Caller, arena *histogram.Arena) {
+// fill writes the sums into a picture.
+func (p *painter) fill(s *Statement) {
+	t := &p.sums
 	s.Count = t.count
-	for i, p := range s.numbers() {
-		*p = t.n[i]
+	for i, n := range s.numbers() {
+		*n = t.n[i]
 	}
 	s.ErrorCodes, s.Warnings = named(t.errors[:], proxy.ErrorNames[:]), named(t.warnings[:], proxy.WarningNames[:])
 	s.Consistency, s.SerialConsistency = named(t.consistency[:], consistencyNames[:]), named(t.serials[:], serialNames[:])
 	n := t.parts
-	s.Latency, s.RequestBytes = arena.Collect(t.latency[:n]...), arena.Collect(t.request[:n]...)
-	s.ResponseBytes, s.Rows = arena.Collect(t.response[:n]...), arena.Collect(t.rows[:n]...)
-	s.Callers = make([]Share, 0, t.known)
-	for _, one := range t.callers[:t.known] {
-		if int(one.caller) >= len(callers) { // one that came meanwhile
-			callers = r.book.all()
-		}
-		s.Callers = append(s.Callers, Share{Caller: callers[one.caller], Count: one.count, Errors: one.failed, Micros: one.micros})
+	s.Latency, s.RequestBytes = p.buckets.Collect(t.latency[:n]...), p.buckets.Collect(t.request[:n]...)
+	s.ResponseBytes, s.Rows = p.buckets.Collect(t.response[:n]...), p.buckets.Collect(t.rows[:n]...)
+	if cap(p.shares)-len(p.shares) < t.known {
+		p.shares = make([]Share, 0, max(1024, t.known))
 	}
+	from := len(p.shares)
+	for _, one := range t.callers[:t.known] {
+		if int(one.caller) >= len(p.callers) { // one that came meanwhile
+			p.callers = p.registry.book.all()
+		}
+		p.shares = append(p.shares, Share{Caller: p.callers[one.caller], Count: one.count, Errors: one.failed, Micros: one.micros})
+	}
+	s.Callers = p.shares[from:len(p.shares):len(p.shares)]
 	sortShares(s.Callers)
 }
 

@@ -1,7 +1,8 @@
 package capture
 
 import (
-	"bytes"
+	"cmp"
+	"encoding/binary"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/heavy"
-	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/slow"
 	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/proxy"
@@ -64,7 +64,11 @@ type Registry struct {
 
 	// picture is held while a snapshot is made and while records are forgotten, so that a snapshot has no number twice. It is
 	// locked before mu.
-	picture sync.Mutex
+	picture  sync.Mutex
+	pictured []Statement // those of the latest snapshot: what was not executed since looks the same again
+	sorted   []*record   // by fingerprint
+	aged     []int       // places in sorted, by age
+	arranged [2]uint64   // births, and forgotten, when they were sorted
 
 	mu      sync.RWMutex
 	records map[cql.Print]*record
@@ -249,38 +253,67 @@ func (r *Registry) Snapshot() *Snapshot {
 func (r *Registry) Counts() *Snapshot {
 	r.picture.Lock()
 	defer r.picture.Unlock()
-	list, names := r.list(), r.book.all()
+	r.arrange()
+	list, names := r.sorted, r.book.all()
 	out := &Snapshot{From: r.started.UTC(), To: r.now().UTC(), Statements: make([]Statement, len(list))}
-	// What takes the time is to fetch tens of megabytes of counters into the processor, so several fetch.
+	paint := func() *painter { return &painter{registry: r, callers: names, before: r.pictured} }
+	// What takes the time is to fetch tens of megabytes of counters into the processor, so several fetch, and in the order in which
+	// records were made, for then their counters lie side by side.
 	part := (len(list) + r.stripes - 1) / r.stripes
 	var work sync.WaitGroup
 	for from := 0; from < len(list); from += part {
 		to := min(from+part, len(list))
 		work.Go(func() {
-			var arena histogram.Arena
-			for i := from; i < to; i++ {
-				list[i].snapshot(&out.Statements[i], names, &arena)
+			p := paint()
+			for _, i := range r.aged[from:to] {
+				p.snapshot(list[i], &out.Statements[i])
 			}
 		})
 	}
 	work.Wait()
-	out.Statements = slices.DeleteFunc(out.Statements, func(s Statement) bool { return s.Count == 0 })
-	var arena histogram.Arena
-	r.other.snapshot(&out.Other, names, &arena)
-	r.unknown.snapshot(&out.Unknown, names, &arena)
+	n := 0
+	for i := range out.Statements {
+		if out.Statements[i].Count == 0 {
+			continue
+		}
+		if n != i {
+			out.Statements[n] = out.Statements[i]
+		}
+		n++
+		list[i].place = n
+	}
+	clear(out.Statements[n:])
+	out.Statements = out.Statements[:n]
+	r.pictured = out.Statements
+	p := paint()
+	p.snapshot(r.other, &out.Other)
+	p.snapshot(r.unknown, &out.Unknown)
 	return out
 }
 
-// list is all records, by fingerprint.
-func (r *Registry) list() []*record {
+// arrange sorts the records, if there are others than there were. picture is held.
+func (r *Registry) arrange() {
+	type named struct {
+		high, low uint64 // of the fingerprint
+		*record
+	}
 	r.mu.RLock()
-	out := make([]*record, 0, len(r.records))
-	for _, x := range r.records {
-		out = append(out, x)
+	if r.births == r.arranged[0] && r.forgotten.Load() == r.arranged[1] {
+		r.mu.RUnlock()
+		return
+	}
+	r.arranged = [2]uint64{r.births, r.forgotten.Load()}
+	all := make([]named, 0, len(r.records))
+	for print, x := range r.records {
+		all = append(all, named{binary.BigEndian.Uint64(print[:8]), binary.BigEndian.Uint64(print[8:]), x})
 	}
 	r.mu.RUnlock()
-	slices.SortFunc(out, func(a, b *record) int { return bytes.Compare(a.print[:], b.print[:]) })
-	return out
+	slices.SortFunc(all, func(a, b named) int { return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low)) })
+	r.sorted, r.aged = make([]*record, len(all)), make([]int, len(all))
+	for i := range all {
+		r.sorted[i], r.aged[i] = all[i].record, i
+	}
+	slices.SortFunc(r.aged, func(a, b int) int { return cmp.Compare(r.sorted[a].born, r.sorted[b].born) })
 }
 
 // Memory is how much memory the records take, bytes, and how much they may.

@@ -431,3 +431,41 @@ func TestExchangesTogetherAreCountedAsOneByOne(t *testing.T) {
 		}
 	})
 }
+
+// TestPicturesAreUsedAgain: a snapshot that takes from the one before what was not executed since is the same as one that does not, whatever
+// is executed, described anew, forgotten and known again in between; and the one before stays as it was.
+func TestPicturesAreUsedAgain(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := registry(t, Options{Fingerprints: rapid.IntRange(2, 12).Draw(rt, "room"), Texts: 16, Now: func() time.Time { return start }})
+		var before *Snapshot
+		var copied []byte
+		for range rapid.IntRange(1, 12).Draw(rt, "snapshots") {
+			for range rapid.IntRange(0, 6).Draw(rt, "said") {
+				x := exchange(int64(rapid.IntRange(0, 3000).Draw(rt, "us")))
+				x.Client = &proxy.Client{Application: rapid.SampledFrom([]string{"", "shop", "etl"}).Draw(rt, "application")}
+				x.Client.Mark = r.Mark(x.Client)
+				rec := r.Statement("k", fmt.Sprintf("SELECT a FROM t%d WHERE b = ?", rapid.IntRange(0, 15).Draw(rt, "statement")))
+				switch rapid.IntRange(0, 3).Draw(rt, "what") {
+				case 0:
+					rec.Prepared(&proxy.Prepared{Variables: []proxy.Column{{Name: "b", Type: proxy.Type{Code: uint16(rapid.IntRange(9, 10).Draw(rt, "type"))}}}})
+				default:
+					rec.Done([]proxy.Exchange{*x})
+				}
+			}
+			s := r.Counts()
+			for _, x := range r.sorted {
+				x.place = 0
+			}
+			if d := cmp.Diff(r.Counts(), s); d != "" {
+				rt.Fatalf("a picture that was used again: %s", d)
+			}
+			if before != nil {
+				if now, _ := json.Marshal(before); string(now) != string(copied) {
+					rt.Fatal("an earlier snapshot was changed")
+				}
+			}
+			before = s
+			copied, _ = json.Marshal(s)
+		}
+	})
+}

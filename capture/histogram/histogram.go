@@ -26,13 +26,18 @@ const (
 	Size = octaves * perOctave
 )
 
-// octave is the buckets of one octave.
-type octave [perOctave]atomic.Uint64
+// octave is the buckets of one octave. Most have few that ever counted; used tells which, so that a picture looks at no others.
+type octave struct {
+	used    atomic.Uint32
+	buckets [perOctave]atomic.Uint64
+}
 
 func (o *octave) plus(other *octave) {
-	for i := range o {
-		o[i].Store(o[i].Load() + other[i].Load())
+	for left := other.used.Load(); left != 0; left &= left - 1 {
+		i := bits.TrailingZeros32(left)
+		o.buckets[i].Store(o.buckets[i].Load() + other.buckets[i].Load())
 	}
+	o.used.Or(other.used.Load())
 }
 
 // OctaveBytes is how much memory the first number of an octave takes.
@@ -63,7 +68,9 @@ func (h *Histogram) count(i int, n uint64) (took int) {
 			o = p.Load()
 		}
 	}
-	o[i%perOctave].Add(n)
+	if o.buckets[i%perOctave].Add(n) == n {
+		o.used.Or(1 << (i % perOctave))
+	}
 	return took
 }
 
@@ -78,8 +85,8 @@ func (h *Histogram) Drain(to *Histogram) (took int) {
 		if o == nil {
 			continue
 		}
-		for j := range o {
-			if n := o[j].Swap(0); n != 0 {
+		for j := range o.buckets {
+			if n := o.buckets[j].Swap(0); n != 0 {
 				took += to.count(i*perOctave+j, n)
 			}
 		}
@@ -157,8 +164,9 @@ func (a *Arena) Collect(parts ...*Histogram) (d Distribution) {
 		if seen == nil {
 			continue
 		}
-		for j := range seen {
-			if n := seen[j].Load(); n != 0 {
+		for left := seen.used.Load(); left != 0; left &= left - 1 {
+			j := bits.TrailingZeros32(left)
+			if n := seen.buckets[j].Load(); n != 0 {
 				d.Count += n
 				out = append(out, Bucket{Low: lower(i*perOctave + j), Count: n})
 			}
