@@ -10,6 +10,8 @@
 // follow each other until enough is known to begin with; a statement that was never described before opens an extra one. A window
 // that has looked at its budget of exchanges closes before its time, so a busy application pays no more than a calm one. While
 // a variable that was bound has less than 200 observations, and there is budget to spare, windows come twice as often.
+// Where in their periods the windows of a process lie is drawn from its name (host and process id), so that many proxies that are started
+// together do not make Cassandra's clients wait all at once.
 // All of it is one atomic load for who asks.
 //
 //	closed -- period, extra, warm --> open -- time or budget is over --> closed
@@ -32,6 +34,7 @@
 // Columns that are never to be sampled are not hashed, nor counted; the copy that the ring holds for an instant is all that
 // there is of them.
 //
-// Where it is thin: windows are global, not staggered by process; copies of values are in memory until they are
+// Where it is thin: windows are those of the proxy, not of each client process (design/mapping.md 2.5 D5), so a process whose connections go through
+// several proxies is seen by each in part and at other times; copies of values are in memory until they are
 // decoded, milliseconds later, and their buffers are reused, not wiped.
 package window

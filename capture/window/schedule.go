@@ -10,6 +10,7 @@ import (
 // schedule says when a window is open.
 type schedule struct {
 	window, period time.Duration
+	offset         time.Duration // of the windows in their periods, so that processes that start together do not look at once
 	warm, budget   int
 
 	open     atomic.Bool   // what the data path loads
@@ -44,7 +45,7 @@ func (s *schedule) tick(now time.Time) (closed bool) {
 	}
 	// However many exchanges there are, the first break comes after four windows' time: decoys have to grow old.
 	warm := n < uint64(s.warm) || now.Sub(s.begun) < 4*s.window
-	age, period, limit := now.Sub(s.started), s.period, int64(s.budget)
+	age, period, limit := now.Sub(s.started)+s.offset, s.period, int64(s.budget)
 	if s.eager {
 		period, limit = max(period/2, s.window), limit/2
 	}

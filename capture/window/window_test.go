@@ -125,7 +125,7 @@ func TestSyntheticVariables(t *testing.T) {
 }
 
 func TestWindows(t *testing.T) {
-	m := New(Options{Window: 2 * time.Second, Period: 40 * time.Second, Warm: 10, Ticks: make(chan time.Time)})
+	m := New(Options{Seed: 7, Window: 2 * time.Second, Period: 40 * time.Second, Warm: 10, Ticks: make(chan time.Time)})
 	defer m.Close()
 	at := func(d time.Duration) bool { m.tick(m.schedule.started.Add(d)); return m.Open() }
 	if !at(0) {
@@ -167,7 +167,7 @@ func TestOff(t *testing.T) {
 // TestWindowHasABudget: a busy application closes its window before its time, and the next one opens all the same; warming
 // up and extra windows are not cut short.
 func TestWindowHasABudget(t *testing.T) {
-	m := New(Options{Window: 2 * time.Second, Period: 40 * time.Second, Warm: 5, Budget: 3, Ticks: make(chan time.Time)})
+	m := New(Options{Seed: 7, Window: 2 * time.Second, Period: 40 * time.Second, Warm: 5, Budget: 3, Ticks: make(chan time.Time)})
 	defer m.Close()
 	st := &trace.Statement{Fingerprint: "f", Variables: []proxy.Column{{Name: "v"}}}
 	look := func(n int) {
@@ -248,6 +248,40 @@ func TestWindowsAdapt(t *testing.T) {
 	page += 700
 	if n := opened(); n < 14 || n > 16 {
 		t.Errorf("%d windows in ten minutes when enough is known", n)
+	}
+}
+
+// TestWindowsAreStaggered: of forty processes that start together few ever have a window open at once, after the first ones; and
+// the same process has its windows at the same place again.
+func TestWindowsAreStaggered(t *testing.T) {
+	var all []*schedule
+	begin := time.Unix(1_700_000_000, 0)
+	for i := range 40 {
+		s := &schedule{window: 2 * time.Second, period: 40 * time.Second, warm: 1, budget: 1_000_000, started: begin, begun: begin, offset: offset(fmt.Sprint("proxy ", i), 40*time.Second)}
+		s.observed.Store(10)
+		all = append(all, s)
+	}
+	most, opened := 0, 0
+	for at := begin.Add(20 * time.Second); at.Before(begin.Add(140 * time.Second)); at = at.Add(500 * time.Millisecond) {
+		open := 0
+		for _, s := range all {
+			if s.tick(at); s.open.Load() {
+				open++
+			}
+		}
+		most, opened = max(most, open), opened+open
+	}
+	if share := float64(opened) / 40 / 240; share < 0.04 || share > 0.06 || most > 8 {
+		t.Errorf("open for %.3f of the time, %d at once", share, most)
+	}
+	if offset("a", time.Minute) != offset("a", time.Minute) || offset("", time.Minute) != 0 || offset("a", time.Minute) == offset("b", time.Minute) {
+		t.Error("the place of a process is not its own")
+	}
+	a, b := New(Options{Off: true}), New(Options{Off: true, Place: "another host 1"})
+	defer a.Close()
+	defer b.Close()
+	if a.schedule.offset == b.schedule.offset || a.schedule.offset == 0 {
+		t.Error("a process has no place of its own")
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	crand "crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"time"
 
@@ -37,6 +39,9 @@ type Options struct {
 	Rotation, Retention time.Duration
 	// Secret makes the keys of an epoch the same in all processes that share it; "": random ones.
 	Secret string
+	// Place names the process among those that see the same cluster ("": host and process id): it decides where in their periods its
+	// windows lie, so that many proxies do not open theirs at once.
+	Place string
 	// Seed, if not 0, takes the place of the random hash key and makes a run repeatable. For tests.
 	Seed uint64
 	// Now is the clock (time.Now) that epochs go by, and Started the moment from which Exchange.Start counts.
@@ -62,6 +67,10 @@ func (o *Options) complete() {
 		if *n.field <= 0 {
 			*n.field = n.value
 		}
+	}
+	if o.Place == "" && o.Seed == 0 {
+		host, _ := os.Hostname() // the process id alone will do
+		o.Place = fmt.Sprintf("%s %d", host, os.Getpid())
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -102,12 +111,22 @@ func New(o Options) *Windows {
 	if w.source == 0 {
 		w.source = rand.Uint64()
 	}
+	w.schedule.offset = offset(o.Place, o.Period)
 	w.schedule.off.Store(o.Off)
 	w.schedule.limit.Store(math.MaxInt64)
 	w.schedule.settle()
 	w.rotate(o.Now())
 	go w.run()
 	return w
+}
+
+// offset is a place in a period; 0 for none.
+func offset(place string, period time.Duration) time.Duration {
+	if place == "" {
+		return 0
+	}
+	sum := sha256.Sum256([]byte(place))
+	return time.Duration(binary.LittleEndian.Uint64(sum[:8]) % uint64(period)) //nolint:gosec // less than period
 }
 
 // Close ends the goroutine that decodes. What was found may still be asked for.
