@@ -116,7 +116,7 @@ func (f Field) Distinct() float64 {
 	case f.Attribute.Type == "boolean":
 		d = 2
 	default:
-		d = f.Entity.Count
+		d = f.Entity.Count * (1 - f.Attribute.Null)
 	}
 	return max(1, d)
 }

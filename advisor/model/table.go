@@ -433,23 +433,85 @@ func (t *Table) Entries() float64 {
 	return t.Tree.Rows()
 }
 
-// RowBytes is the size of a row, bytes, without replication.
+// RowBytes is the size of a row, bytes, without replication: without static columns, and with as much of the others as is
+// there.
 func (t *Table) RowBytes() float64 {
 	size := float64(rowOverhead)
-	for _, f := range t.Fields() {
+	for _, f := range t.Key() {
 		size += f.Size()
+	}
+	for _, f := range t.Values {
+		if !containsField(t.Static, f) {
+			size += f.Size() * (1 - f.Attribute.Null)
+		}
+	}
+	if t.Bucket != nil {
+		size += TypeSize(t.Bucket.Type())
 	}
 	return size
 }
 
 // Bytes is the size of the table, bytes, without replication and compression.
-func (t *Table) Bytes() float64 { return t.Entries() * t.RowBytes() }
-
-// Partitions estimates the number of partitions.
-func (t *Table) Partitions() float64 {
-	values := 1.0
-	for _, f := range t.Partition {
-		values *= f.Distinct()
+func (t *Table) Bytes() float64 {
+	static := 0.0
+	for _, f := range t.Static {
+		static += f.Size() * (1 - f.Attribute.Null)
 	}
-	return Distinct(t.Entries(), values)
+	if static > 0 {
+		static *= t.Partitions()
+	}
+	return t.Entries()*t.RowBytes() + static
+}
+
+// Partitions estimates the number of partitions: of the combinations of those entities that the partition key speaks of, as
+// many as have a row; all of them if the partition key tells them apart, else as many different values as they are expected
+// to have.
+func (t *Table) Partitions() float64 {
+	partitions := 1.0
+	if len(t.Partition) > 0 {
+		partitions = t.values()
+	}
+	if t.Bucket != nil && t.Bucket.Count > 1 {
+		partitions = Distinct(t.Entries(), partitions*t.Bucket.Count)
+	}
+	return partitions
+}
+
+// values estimates how many different values the fields of the partition key have.
+func (t *Table) values() float64 {
+	var entities []*Entity
+	for _, f := range t.Partition {
+		if !contains(entities, f.Entity) {
+			entities = append(entities, f.Entity)
+		}
+	}
+	span := t.Tree.Span(entities)
+	combinations := min(t.Tree.present(span), t.Entries())
+	known := t.determined(t.Partition)
+	values, told := 1.0, true
+	for _, e := range span.Entities {
+		told = told && contains(known, e)
+	}
+	if told {
+		return max(1, combinations)
+	}
+	var keyed []*Entity
+	for _, e := range entities {
+		of := 1.0
+		for _, f := range t.Partition {
+			if f.Entity == e {
+				of *= f.Distinct()
+			}
+		}
+		switch {
+		case t.keyed(e, t.Partition):
+			keyed = append(keyed, e)
+		case !contains(known, e): // else a key says already
+			values *= max(1, Distinct(t.Tree.present(Tree{Entities: []*Entity{e}}), of))
+		}
+	}
+	if len(keyed) > 0 {
+		values *= t.Tree.present(t.Tree.Span(keyed))
+	}
+	return Distinct(combinations, values)
 }

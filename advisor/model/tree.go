@@ -261,6 +261,38 @@ func (t Tree) Rows() float64 {
 	return rows
 }
 
+// present estimates how many rows of a part of the tree have a row in the whole.
+func (t Tree) present(part Tree) float64 {
+	rows := part.Rows()
+	for _, r := range t.Edges {
+		if !part.HasEdge(r) {
+			for _, e := range part.Entities {
+				rows *= t.partnered(e, r)
+			}
+		}
+	}
+	return rows
+}
+
+// partnered estimates the share of the entities of e that have a row in what hangs on r: 1 if r is none of e's edges.
+func (t Tree) partnered(e *Entity, r *Relationship) float64 {
+	to := r.Other(e)
+	if to == nil {
+		return 1
+	}
+	pairs := r.Pairs()
+	for _, next := range t.Edges {
+		if next != r {
+			pairs *= t.partnered(to, next)
+		}
+	}
+	count := max(1, e.Count)
+	if r.ToOne(e) {
+		return min(1, pairs/count)
+	}
+	return Distinct(pairs, count) / count
+}
+
 // Distinct estimates how many different values are among rows drawn from a domain.
 func Distinct(rows, domain float64) float64 {
 	if rows <= 1 || domain <= 1 {
