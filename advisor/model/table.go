@@ -215,10 +215,16 @@ func (t *Table) determined(fields []Field) []*Entity {
 }
 
 // keyed tells whether the fields hold a key of e.
-func (t *Table) keyed(e *Entity, fields []Field) bool {
+func (t *Table) keyed(e *Entity, fields []Field) bool { return t.keyedBy(e, fields, maxCopies) }
+
+// maxCopies bounds how deep weak entities own each other: files may say that two attributes are copies of each other.
+const maxCopies = 6
+
+// keyedBy follows at most that many copies.
+func (t *Table) keyedBy(e *Entity, fields []Field, copies int) bool {
 	all := func(key []*Attribute) bool {
 		for _, k := range key {
-			if !t.given(Field{e, k}, fields) {
+			if !t.given(Field{e, k}, fields, copies) {
 				return false
 			}
 		}
@@ -227,16 +233,19 @@ func (t *Table) keyed(e *Entity, fields []Field) bool {
 	return all(e.Key) || slices.ContainsFunc(e.Alternate, all)
 }
 
-// given tells whether f is among the fields, or is a copy of what is.
-func (t *Table) given(f Field, fields []Field) bool {
+// given tells whether f is among the fields, or is a copy of what is, or of what belongs to an entity that they name.
+func (t *Table) given(f Field, fields []Field, copies int) bool {
 	if containsField(fields, f) {
 		return true
 	}
-	if c := f.Attribute.Copied; c != nil {
-		for _, r := range t.Tree.Edges {
-			if owner := r.Other(f.Entity); owner != nil && r.Base() == c.Edge && t.given(Field{owner, c.Of}, fields) {
-				return true
-			}
+	c := f.Attribute.Copied
+	if c == nil || copies == 0 {
+		return false
+	}
+	for _, r := range t.Tree.Edges {
+		owner := r.Other(f.Entity)
+		if owner != nil && r.Base() == c.Edge && (t.given(Field{owner, c.Of}, fields, copies-1) || t.keyedBy(owner, fields, copies-1)) {
+			return true
 		}
 	}
 	return false
