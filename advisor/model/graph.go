@@ -291,6 +291,9 @@ func (e *Entity) names() []string {
 	return names
 }
 
+// notInNames are what paths are made of, besides names.
+const notInNames = ".,# \t\r\n"
+
 // Validate returns what is wrong with the graph, all of it: names missing or used twice, entities without a key,
 // numbers that are no counts, relationships that lead nowhere or contradict their own kind.
 func (g *Graph) Validate() error {
@@ -298,8 +301,8 @@ func (g *Graph) Validate() error {
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	entities := map[string]bool{}
 	for _, e := range g.Entities {
-		if e.Name == "" || strings.ContainsAny(e.Name, ".# \t\n") {
-			wrong("entity %q: a name has no dots, # or blanks and is not empty", e.Name)
+		if e.Name == "" || strings.ContainsAny(e.Name, notInNames) {
+			wrong("entity %q: a name has no dots, commas, # or blanks and is not empty", e.Name)
 		}
 		if entities[e.Name] {
 			wrong("entity %s is there twice", e.Name)
@@ -348,6 +351,8 @@ func (g *Graph) Validate() error {
 			wrong("relationship %s: kind %q is none of 1:1, 1:n, n:1, m:n", r.Name, r.Kind)
 		case r.Forward == "" || r.Backward == "":
 			wrong("relationship %s lacks a role name", r.Name)
+		case strings.ContainsAny(r.Forward+r.Backward, notInNames):
+			wrong("relationship %s: the name of a role has no dots, commas, # or blanks", r.Name)
 		case r.Degree < 0 || math.IsNaN(r.Degree) || r.Degree > 1e15:
 			wrong("relationship %s: degree %g is not a mean number of partners", r.Name, r.Degree)
 		case (r.Kind == ManyToOne || r.Kind == OneToOne) && r.Degree > 1:

@@ -192,7 +192,20 @@ func FuzzParse(f *testing.F) {
 	for _, text := range []string{"CONNECT Guest(?) TO Reservations(?)", "SELECT Guest.* FROM Guest, Guest.Reservations.Room WHERE Room.RoomID >= 'a''b'", "INSERT INTO Hotel SET HotelName = ? AND CONNECT TO PointsOfInterest(?)", "SELECT \xff.é FROM ?", "UPDATE Room SET RoomRate = 1.2.3"} {
 		f.Add(text)
 	}
+	own := parseGraph(f, company)
+	for _, text := range []string{
+		"SELECT Employee.manager.name, count(*) FROM Employee.friends AS a, a.manager WHERE a.id IN ? ITEMS 3 GROUP BY Employee.manager.name ORDER BY manager.name DESC LIMIT 2 PER manager.name LIMIT 5",
+		"SELECT DISTINCT Employee#2.id FROM Employee AS Employee#3.friends AS Employee#2 WHERE Employee#2.name LIKE 'a%' AND Employee.salary BETWEEN 1 AND ?x AND office.city <> '' -- x",
+		"UPDATE Employee#2 FROM Employee.manager SET salary = salary -1, name = ? WHERE Employee.id IN (?, 2)", "INSERT INTO Employee AND CONNECT TO manager(?), reports(?)",
+	} {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
+		if s, err := workload.Parse(own, text); err == nil {
+			if back, err := workload.Parse(own, s.String()); err != nil || back.String() != s.String() {
+				t.Fatalf("%q prints as %q, and that as %v: %v", text, s, back, err)
+			}
+		}
 		s, err := workload.Parse(g, text)
 		if err != nil {
 			return
@@ -210,6 +223,11 @@ func FuzzParse(f *testing.F) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("name: x\nmodel:\n  entities: [{name: A, count: 1, key: [id], attributes: [{name: id, type: uuid}]}]\nstatements:\n- {id: a, text: 'SELECT A.id FROM A WHERE A.id = ?', weight: 1}\ntables:\n- {name: a, partition: [A.id]}\n"))
+	good, err := os.ReadFile("testdata/good.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
 	f.Add([]byte("name: &a [*a]\nmodel: {entities: []}\n"))
 	f.Add([]byte("model: 1e400\nstatements: [{id: {}, text: 3}]\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -219,6 +237,13 @@ func FuzzRead(f *testing.F) {
 		}
 		if err := w.Graph.Validate(); err != nil {
 			t.Fatalf("read, but not valid: %v", err)
+		}
+		var saved bytes.Buffer
+		if err := workload.Save(&saved, w); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := workload.Read("saved", saved.Bytes()); err != nil {
+			t.Fatalf("%v\n%s", err, saved.String())
 		}
 	})
 }
