@@ -119,9 +119,10 @@ func (c *Cassandra) Step(s *plan.Step, _ bool) Cost {
 func (c *Cassandra) get(s *plan.Step, k float64) Cost {
 	p := &c.p
 	replica := p.Replica * c.dearer(s.Table)
+	rows := max(s.Rows, s.Scanned) // more are read than come back if the server groups
 	return Cost{
-		Work:    s.Requests*(p.Request+k*replica) + s.Rows*p.Row*k + s.Bytes*p.Byte,
-		Latency: c.waves(s.Requests)*(p.Request+replica*c.slowest(k, k)) + s.Rows*p.Row + s.Bytes*p.Byte,
+		Work:    s.Requests*(p.Request+k*replica) + rows*p.Row*k + s.Bytes*p.Byte,
+		Latency: c.waves(s.Requests)*(p.Request+replica*c.slowest(k, k)) + rows*p.Row + s.Bytes*p.Byte,
 	}
 }
 

@@ -132,10 +132,11 @@ func (EntityCount) Name() string { return "entity_count" }
 
 // Step prices a step.
 func (EntityCount) Step(s *plan.Step, _ bool) Cost {
-	if s.Kind == plan.Sort || s.Kind == plan.Filter || s.Kind == plan.Limit {
-		return Cost{}
+	switch s.Kind {
+	case plan.Get, plan.IndexGet, plan.Scan, plan.Put, plan.Remove:
+		return same(max(s.Rows, s.Scanned))
 	}
-	return same(max(s.Rows, s.Scanned))
+	return Cost{}
 }
 
 // FieldSize counts bytes read and written.

@@ -16,23 +16,45 @@ const rowHeader = 16
 
 // Estimate fills in the estimates.
 func (m *means) Estimate(r *Read, steps []Step) float64 {
-	left := m.rows(r.To.Joined, r.To.Applied)
-	for i := range steps {
-		switch s := &steps[i]; {
-		case s.Verify:
+	m.read(r, &steps[0])
+	for i := 1; i < len(steps); i++ {
+		s := &steps[i]
+		before := steps[i-1].Left
+		s.Rows, s.Left = before, before
+		switch s.Kind {
+		case Get: // verifies
 			s.Requests, s.Rows, s.Left = steps[i-1].Rows, steps[i-1].Rows, steps[i-1].Rows
 			s.Bytes = s.Rows * (width(s.Fields) + rowHeader)
-		case i == 0:
-			m.read(r, s)
-		case s.Kind == Filter:
-			s.Left = left
-		case s.Kind == Sort:
-			s.Rows, s.Left = left, left
-		case s.Kind == Limit:
-			s.Left = min(left, float64(s.Limit))
+		case Filter:
+			s.Left = m.rows(r.To.Joined, r.To.Applied)
+		case Group:
+			s.Left = groups(before, s.Group)
+		case Distinct:
+			s.Left = combinations(before, s.Fields)
+		case LimitEach:
+			s.Left = min(before, float64(s.Limit)*combinations(before, s.Fields))
+		case Limit:
+			s.Left = min(before, float64(s.Limit))
 		}
 	}
 	return 0
+}
+
+// groups estimates how many groups some rows make: one if there is nothing to group by.
+func groups(rows float64, by []model.Field) float64 {
+	if len(by) == 0 {
+		return 1
+	}
+	return combinations(rows, by)
+}
+
+// combinations estimates how many different values of fields there are among rows.
+func combinations(rows float64, fields []model.Field) float64 {
+	values := 1.0
+	for _, f := range fields {
+		values *= f.Distinct()
+	}
+	return model.Distinct(rows, values)
 }
 
 // read estimates the first step of an arc.
@@ -47,18 +69,34 @@ func (m *means) read(r *Read, s *Step) {
 		s.Rows *= s.Requests / max(before, 1e-12)
 	}
 	s.Requests *= max(1, r.Each)
-	s.Bytes = s.Rows * (width(s.Fields) + rowHeader)
+	size := width(s.Fields) + rowHeader
 	switch s.Kind {
 	case Scan:
 		s.Scanned = r.Table.Entries()
+		if most := float64(s.PerPartition) * r.Table.Partitions(); most > 0 && s.Rows > most {
+			s.Rows, s.Left = most, most
+		}
 	case IndexGet:
 		s.Scanned = s.Rows
 	}
+	if s.Grouped { // the rows are read, the groups come back
+		s.Scanned = max(s.Scanned, s.Rows)
+		s.Rows = groups(s.Rows, s.Group)
+		s.Left = s.Rows
+		size = width(s.Group) + float64(len(s.Aggregates))*aggregateBytes + rowHeader
+	}
+	s.Bytes = s.Rows * size
 	if limit := float64(s.Limit) * s.Requests; limit > 0 && s.Rows > limit {
 		share := limit / s.Rows
-		s.Rows, s.Bytes, s.Scanned, s.Left = limit, s.Bytes*share, s.Scanned*share, limit
+		s.Rows, s.Bytes, s.Left = limit, s.Bytes*share, min(s.Left, limit)
+		if !s.Grouped {
+			s.Scanned *= share
+		}
 	}
 }
+
+// aggregateBytes is the size of the value of a function over a group.
+const aggregateBytes = 8
 
 func width(fields []model.Field) float64 {
 	sum := 0.0
@@ -90,63 +128,85 @@ func (m *means) rows(joined, applied uint64) float64 {
 
 // Rows estimates the rows of the join over a tree that satisfy all predicates on it, under uniformity and independence,
 // for a statement that asks for something that is there: where the equalities would let less than one combination of the
-// entities that they speak of (and those between) through, one is taken.
+// entities that they speak of (and those between) through, one is taken; for IN, one for each value.
 func Rows(tree model.Tree, predicates []workload.Predicate) float64 {
 	var equal []workload.Predicate
 	var entities []*model.Entity
+	least := 1.0
 	for _, p := range predicates {
-		if p.Op == workload.Equal && tree.Has(p.Field.Entity) {
+		if (p.Op == workload.Equal || p.Op == workload.In) && tree.Has(p.Field.Entity) {
 			equal = append(equal, p)
 			entities = append(entities, p.Field.Entity)
+			if p.Op == workload.In {
+				least *= min(max(1, p.Items), p.Field.Distinct())
+			}
 		}
 	}
 	rows := share(tree, predicates)
 	if len(entities) == 0 {
 		return rows
 	}
-	if core := share(tree.Span(entities), equal); core < 1 {
-		rows /= core
+	if core := share(tree.Span(entities), equal); core < least {
+		rows *= least / core
 	}
 	return rows
 }
 
-// share is Rows for a statement that asks for anything. An equality on a whole key finds one entity; otherwise each field
+// share is Rows for a statement that asks for anything. Equalities on a whole key find one entity; otherwise each field
 // takes its share once.
 func share(tree model.Tree, predicates []workload.Predicate) float64 {
 	rows := tree.Rows()
+	on := map[model.Field][]workload.Predicate{}
 	equal := map[model.Field]bool{}
 	for _, p := range predicates {
-		if p.Op == workload.Equal {
-			equal[p.Field] = true
-		}
+		on[p.Field] = append(on[p.Field], p)
+		equal[p.Field] = equal[p.Field] || p.Op == workload.Equal
 	}
-	keyed := map[model.Field]bool{}
+	named := map[model.Field]bool{}
 	for _, e := range tree.Entities {
-		whole := true
-		for _, k := range e.KeyFields() {
-			whole = whole && equal[k]
-		}
-		if !whole {
-			continue
-		}
-		rows /= max(1, e.Count)
-		for _, k := range e.KeyFields() {
-			keyed[k] = true
+		for _, key := range append([][]*model.Attribute{e.Key}, e.Alternate...) {
+			whole := len(key) > 0
+			for _, a := range key {
+				whole = whole && equal[model.Field{Entity: e, Attribute: a}]
+			}
+			if !whole {
+				continue
+			}
+			rows /= max(1, e.Count)
+			for _, a := range key {
+				named[model.Field{Entity: e, Attribute: a}] = true
+			}
+			break
 		}
 	}
-	seen := map[model.Field]bool{}
 	for _, p := range predicates {
-		if seen[p.Field] || keyed[p.Field] || !tree.Has(p.Field.Entity) {
-			continue
+		if list := on[p.Field]; list != nil && !named[p.Field] && tree.Has(p.Field.Entity) {
+			rows *= selectivity(p.Field, list)
 		}
-		seen[p.Field] = true
-		if equal[p.Field] {
-			rows /= p.Field.Distinct()
-		} else {
-			rows *= model.RangeSelectivity
-		}
+		delete(on, p.Field)
 	}
 	return rows
+}
+
+// selectivity is the share of an entity set that all predicates on one field let through: of its values an equality lets
+// one through, IN as many as it has, ranges (both ends of one together) and prefixes RangeSelectivity, != all but one.
+// Nothing holds of entities without a value.
+func selectivity(f model.Field, predicates []workload.Predicate) float64 {
+	values := f.Distinct()
+	most, others := 1.0, 1.0
+	for _, p := range predicates {
+		switch p.Op {
+		case workload.Equal:
+			most = min(most, 1/values)
+		case workload.In:
+			most = min(most, max(1, p.Items)/values)
+		case workload.NotEqual:
+			others *= 1 - 1/values
+		default:
+			most = min(most, model.RangeSelectivity)
+		}
+	}
+	return most * others * (1 - min(1, max(0, f.Attribute.Null)))
 }
 
 // each tells whether every row at hand feeds a read by values of its own: the entities that feed it, and those that the
