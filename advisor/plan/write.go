@@ -15,9 +15,19 @@ type Support struct {
 //
 // A verified look-up table is only ever added to: what a delete leaves behind in it is found stale by its readers.
 func Modifies(w *workload.Write, t *model.Table) bool {
+	for _, at := range Targets(w, t) {
+		if modifies(at, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// modifies is Modifies for a target.
+func modifies(w *workload.Write, t *model.Table) bool {
 	switch w.Kind {
 	case workload.Update:
-		for _, f := range w.Set {
+		for _, f := range sets(w) {
 			if t.InKey(f) || t.Base == nil && t.Has(f) {
 				return true
 			}
@@ -62,6 +72,11 @@ func connects(w *workload.Write, r *model.Relationship) bool {
 	return false
 }
 
+// sets returns the fields that a write gives new values.
+func sets(w *workload.Write) []model.Field {
+	return append(w.Set[:len(w.Set):len(w.Set)], w.Increments...)
+}
+
 // fields is a set of fields.
 type fields map[model.Field]bool
 
@@ -97,7 +112,7 @@ func moves(w *workload.Write, t *model.Table) bool {
 	if w.Kind != workload.Update || t.Base != nil {
 		return false
 	}
-	for _, f := range w.Set {
+	for _, f := range sets(w) {
 		if t.InKey(f) {
 			return true
 		}
@@ -115,6 +130,11 @@ func Required(w *workload.Write, t *model.Table) []model.Field {
 	}
 	if w.Kind == workload.Update && !moves(w, t) {
 		have.add(w.Set...) // the table's key does not change, or only new entries are put
+		for _, f := range w.Increments {
+			if t.Has(f) && !t.InKey(f) {
+				list = append(list, f) // what is added to must be known
+			}
+		}
 	}
 	var required []model.Field
 	for _, f := range list {
@@ -132,20 +152,31 @@ func SupportQueries(w *workload.Write, t *model.Table) []Support {
 	if t.Existing {
 		return nil
 	}
-	required := Required(w, t)
-	if len(required) == 0 {
-		return nil
+	var list []Support
+	asked := map[string]bool{}
+	for _, at := range Targets(w, t) {
+		required := Required(at, t)
+		if len(required) == 0 || !modifies(at, t) {
+			continue
+		}
+		support := supportChain
+		switch w.Kind {
+		case workload.Insert, workload.Connect, workload.Disconnect:
+			support = supportAround
+		}
+		for _, s := range support(at, w, t, required) {
+			if key := s.Query.Key(); !asked[key] { // two targets find out which entities the statement speaks of
+				asked[key] = true
+				list = append(list, s)
+			}
+		}
 	}
-	switch w.Kind {
-	case workload.Insert, workload.Connect, workload.Disconnect:
-		return supportAround(w, t, required)
-	}
-	return supportChain(w, t, required)
+	return list
 }
 
 // supportAround splits the table's graph at what the statement connects: one query for each part in which something is
 // missing, from the entity whose key the statement brings.
-func supportAround(w *workload.Write, t *model.Table, required []model.Field) []Support {
+func supportAround(w, _ *workload.Write, t *model.Table, required []model.Field) []Support {
 	var list []Support
 	ask := func(part model.Tree, e *model.Entity) {
 		q := &workload.Query{Where: byKey(e), Known: w.Given}
@@ -173,7 +204,7 @@ func supportAround(w *workload.Write, t *model.Table, required []model.Field) []
 
 // supportChain finds the entities that an update or delete speaks of, unless it names one by key, then for each of them
 // what else the table's rows hold.
-func supportChain(w *workload.Write, t *model.Table, required []model.Field) []Support {
+func supportChain(w, whole *workload.Write, t *model.Table, required []model.Field) []Support {
 	var list []Support
 	times := 1.0
 	have := known(w)
@@ -183,8 +214,8 @@ func supportChain(w *workload.Write, t *model.Table, required []model.Field) []S
 		named = named && have[k]
 	}
 	if !named {
-		list = append(list, Support{&workload.Query{Tree: w.Tree, Select: w.Entity.KeyFields(), Where: w.Where}, 1})
-		times = Affected(w)
+		list = append(list, Support{&workload.Query{Tree: whole.Tree, Select: whole.Entity.KeyFields(), Where: whole.Where}, 1})
+		times = Affected(whole)
 	}
 	for _, f := range required {
 		if f.Entity != w.Entity || !f.IsKey() {
@@ -234,21 +265,37 @@ func Affected(w *workload.Write) float64 {
 // WriteSteps returns the deletes and puts by which a write is applied to a table that it modifies, once the support
 // queries are answered.
 func WriteSteps(w *workload.Write, t *model.Table) []Step {
-	rows := writtenRows(w, t)
-	put := Step{Kind: Put, Table: t, Fields: t.Fields(), Requests: rows, Rows: rows, Bytes: rows * t.RowBytes()}
-	remove := Step{Kind: Remove, Table: t, Fields: t.Key(), Requests: rows, Rows: rows}
-	switch {
-	case w.Kind == workload.Delete || w.Kind == workload.Disconnect && !t.Existing:
-		return []Step{remove}
-	case moves(w, t):
-		return []Step{remove, put}
+	put := Step{Kind: Put, Table: t, Fields: t.Fields()}
+	remove := Step{Kind: Remove, Table: t, Fields: t.Key()}
+	for _, at := range Targets(w, t) {
+		if !modifies(at, t) {
+			continue
+		}
+		rows := writtenRows(at, w, t)
+		gone := w.Kind == workload.Delete || w.Kind == workload.Disconnect && !t.Existing
+		if gone || moves(at, t) {
+			remove.Requests += rows
+		}
+		if !gone {
+			put.Requests += rows
+		}
 	}
-	return []Step{put}
+	var steps []Step
+	for _, s := range []Step{remove, put} {
+		if s.Requests > 0 {
+			s.Rows = s.Requests
+			if s.Kind == Put {
+				s.Bytes = s.Rows * t.RowBytes()
+			}
+			steps = append(steps, s)
+		}
+	}
+	return steps
 }
 
 // writtenRows estimates how many rows of the table a write changes: those of the join that belong to the entities and
 // relationships that it speaks of.
-func writtenRows(w *workload.Write, t *model.Table) float64 {
+func writtenRows(w, whole *workload.Write, t *model.Table) float64 {
 	if t.Existing && w.Kind != workload.Update && w.Kind != workload.Delete {
 		return 1
 	}
@@ -267,5 +314,5 @@ func writtenRows(w *workload.Write, t *model.Table) float64 {
 	case workload.Connect, workload.Disconnect:
 		return t.Entries() / max(1, w.Connections[0].Edge.Pairs())
 	}
-	return Affected(w) * per(w.Entity)
+	return Affected(whole) * per(w.Entity)
 }
