@@ -12,6 +12,16 @@ func (Arithmetic) Modifies(w *workload.Write, t *model.Table) bool {
 	if t.Existing || t.Base != nil {
 		return plan.Modifies(w, t)
 	}
+	for _, at := range plan.Targets(w, t) {
+		if modifies(at, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// modifies is Modifies for one occurrence of the entity, of which their code knows no second.
+func modifies(w *workload.Write, t *model.Table) bool {
 	switch w.Kind {
 	case workload.Update:
 		return touches(t.Fields(), set(w))
@@ -83,19 +93,33 @@ func (Arithmetic) SupportQueries(w *workload.Write, t *model.Table) []plan.Suppo
 	if t.Existing || t.Base != nil {
 		return plan.SupportQueries(w, t)
 	}
-	var queries []*workload.Query
-	switch w.Kind {
-	case workload.Insert:
-		queries = forInsert(w, t)
-	case workload.Connect, workload.Disconnect:
-		queries = forConnection(w, t)
-	default:
-		queries = forChange(w, t)
-	}
 	var list []plan.Support
+	for _, at := range plan.Targets(w, t) {
+		for _, q := range support(at, w, t) {
+			list = append(list, plan.Support{Query: q, Times: 1})
+		}
+	}
+	return list
+}
+
+// support returns the queries for one occurrence of the entity of a whole write.
+func support(at, whole *workload.Write, t *model.Table) []*workload.Query {
+	if !modifies(at, t) {
+		return nil
+	}
+	var queries []*workload.Query
+	switch whole.Kind {
+	case workload.Insert:
+		queries = forInsert(at, t)
+	case workload.Connect, workload.Disconnect:
+		queries = forConnection(at, t)
+	default:
+		queries = forChange(at, whole, t)
+	}
+	var list []*workload.Query
 	for _, q := range queries {
 		if len(q.Select) > 0 {
-			list = append(list, plan.Support{Query: q, Times: 1})
+			list = append(list, q)
 		}
 	}
 	return list
@@ -150,13 +174,20 @@ func forConnection(w *workload.Write, t *model.Table) []*workload.Query {
 
 // forChange asks the statement's own graph for the entities that an update or delete speaks of, then each part around the
 // entity for what the table holds of it.
-func forChange(w *workload.Write, t *model.Table) []*workload.Query {
+func forChange(w, whole *workload.Write, t *model.Table) []*workload.Query {
 	required := t.Key()
 	if moves(w, t) {
 		required = t.Fields()
 	}
 	if w.Kind == workload.Update {
 		required = without(required, set(w)...)
+	}
+	if !moves(w, t) {
+		for _, f := range w.Increments { // what is added to must be known; their code has no increments
+			if t.Has(f) {
+				required = append(required[:len(required):len(required)], f)
+			}
+		}
 	}
 	var asked []model.Field
 	for _, p := range w.Where {
@@ -165,13 +196,15 @@ func forChange(w *workload.Write, t *model.Table) []*workload.Query {
 	if required = without(required, asked...); len(required) == 0 {
 		return nil
 	}
-	first := &workload.Query{Tree: w.Tree, Where: w.Where}
+	first := &workload.Query{Tree: whole.Tree, Where: whole.Where}
 	for _, f := range required {
 		if f.Entity == w.Entity {
-			first.Select = append(first.Select, f)
+			first.Select = append(first.Select, model.Field{Entity: whole.Entity, Attribute: f.Attribute})
 		}
 	}
-	first.Select = model.AppendNew(first.Select, without(w.Entity.KeyFields(), asked...)...)
+	for _, k := range without(w.Entity.KeyFields(), asked...) {
+		first.Select = model.AppendNew(first.Select, model.Field{Entity: whole.Entity, Attribute: k.Attribute})
+	}
 	queries := []*workload.Query{first}
 	for _, b := range branches(t.Tree, w.Entity) {
 		q := ask(b.with, w.Entity, required)
@@ -234,23 +267,39 @@ func by(where []workload.Predicate, e *model.Entity) []workload.Predicate {
 // what the support queries find. Without any, an insert writes one; others write the rows that their equalities let
 // through.
 func (Arithmetic) WriteSteps(w *workload.Write, t *model.Table, found []float64) []plan.Step {
-	rows := 1.0
-	for _, n := range found {
-		rows *= n
+	if t.Existing || t.Base != nil {
+		return plan.WriteSteps(w, t)
 	}
-	if len(found) == 0 && w.Kind != workload.Insert && !t.Existing {
-		rows = entries(t) * changed(w)
+	remove := plan.Step{Kind: plan.Remove, Table: t, Fields: t.Key()}
+	put := plan.Step{Kind: plan.Put, Table: t, Fields: t.Fields()}
+	for _, at := range plan.Targets(w, t) {
+		if !modifies(at, t) {
+			continue
+		}
+		rows := 1.0
+		asked := min(len(support(at, w, t)), len(found))
+		for _, n := range found[:asked] {
+			rows *= n
+		}
+		if found = found[asked:]; asked == 0 && w.Kind != workload.Insert {
+			rows = entries(t) * changed(at)
+		}
+		gone := w.Kind == workload.Delete || w.Kind == workload.Disconnect
+		if gone || moves(at, t) {
+			remove.Rows, remove.Bytes = remove.Rows+rows, remove.Bytes+entryBytes(t)
+		}
+		if !gone {
+			put.Rows, put.Bytes = put.Rows+rows, put.Bytes+entryBytes(t)
+		}
 	}
-	step := func(kind plan.Kind, fields []model.Field) plan.Step {
-		return plan.Step{Kind: kind, Table: t, Fields: fields, Requests: rows, Rows: rows, Bytes: entryBytes(t)}
+	var steps []plan.Step
+	for _, s := range []plan.Step{remove, put} {
+		if s.Bytes > 0 {
+			s.Requests = s.Rows
+			steps = append(steps, s)
+		}
 	}
-	switch {
-	case w.Kind == workload.Delete || w.Kind == workload.Disconnect:
-		return []plan.Step{step(plan.Remove, t.Key())}
-	case moves(w, t) && t.Base == nil:
-		return []plan.Step{step(plan.Remove, t.Key()), step(plan.Put, t.Fields())}
-	}
-	return []plan.Step{step(plan.Put, t.Fields())}
+	return steps
 }
 
 // changed is the share of a table's rows that a write without support queries changes.
