@@ -2,32 +2,50 @@ package plan
 
 import "github.com/helenus-db/helenus/advisor/model"
 
-// shorten drops arcs over which no plan needs to go. An arc that reads a table after another arc is of no use if the same
-// table could have been read without that other, to the same state and at no more of anything: from the state before, or
-// at the start.
+// shorten drops arcs over which no plan needs to go. Two arcs of which one follows the other, from a state s to t by way of
+// a third, are of no use together if the table of the second could have been read without the first, to the same state
+// t and at no more of anything: from s, or at the start. An arc is dropped if it is of no use with any that comes before
+// it, or with any that comes after it.
 //
 // No optimum is lost, whatever tables are allowed and whatever the prices are, if more requests, rows or bytes do not
 // cost less, and filters and limits nothing: of the cheapest plans over the allowed tables take one of the fewest arcs,
-// and suppose it goes over a dropped arc a, from a state s that it reached by an arc from s0. Then there is an arc of a's
-// table from s0, or from the start, to where a leads. The plan that takes that instead reads no further tables, is not
-// dearer, and has fewer arcs, against what was supposed. As this holds for all dropped arcs at once, dropping may be
-// repeated.
+// and suppose it goes over a dropped arc. Then it goes over two arcs that are of no use together. The plan that reads the
+// table of the second without the first reads no further tables, is not dearer, and has fewer arcs, against what was
+// supposed. As this holds for all dropped arcs at once, dropping may be repeated.
 func (b *builder) shorten() {
 	for again := true; again; {
 		known := make(map[way]*Arc, len(b.arcs))
+		after := make([][]*Arc, len(b.states))
 		for _, a := range b.arcs {
 			known[wayOf(a)] = a
+			after[a.From] = append(after[a.From], a)
 		}
 		before := b.before()
+		useless := map[[2]int]bool{} // pairs of states: the arcs from one to the other are of no use with any after them
 		kept := b.arcs[:0:0]
 		for _, a := range b.arcs {
-			if !b.shorter(a, known, before[a.From]) {
+			pair := [2]int{a.From, a.To}
+			drop, told := useless[pair]
+			if !told {
+				drop = a.To != Answered && all(after[a.To], func(next *Arc) bool { return instead(known, a.From, next) })
+				useless[pair] = drop
+			}
+			if !drop && (a.From == Start || !all(before[a.From], func(from int) bool { return instead(known, from, a) })) {
 				kept = append(kept, a)
 			}
 		}
 		again = len(kept) < len(b.arcs)
 		b.arcs = kept
 	}
+}
+
+func all[T any](list []T, holds func(T) bool) bool {
+	for _, x := range list {
+		if !holds(x) {
+			return false
+		}
+	}
+	return true
 }
 
 // way tells arcs apart.
@@ -56,30 +74,17 @@ func (b *builder) before() [][]int {
 	return before
 }
 
-// shorter tells whether whatever comes before an arc could be left out.
-func (b *builder) shorter(a *Arc, known map[way]*Arc, before []int) bool {
-	if a.From == Start {
-		return false
-	}
-	instead := func(from int) bool {
-		w := wayOf(a)
-		w.from = from
-		for _, w.kind = range reads {
-			if x := known[w]; x != nil && noMore(x.Steps, a.Steps) {
+// instead tells whether an arc's table could be read from a state or at the start, to the same end and for no more.
+func instead(known map[way]*Arc, from int, a *Arc) bool {
+	w := wayOf(a)
+	for _, w.kind = range reads {
+		for _, w.from = range [2]int{from, Start} {
+			if x := known[w]; x != nil && x != a && noMore(x.Steps, a.Steps) {
 				return true
 			}
 		}
-		return false
 	}
-	if instead(Start) {
-		return true
-	}
-	for _, from := range before {
-		if from == Start || !instead(from) {
-			return false
-		}
-	}
-	return true
+	return false
 }
 
 var reads = []Kind{Get, IndexGet, Scan}
