@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
@@ -18,22 +20,34 @@ func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered
 	add := func(s Step) { arc.Steps = append(arc.Steps, s) }
 	one := b.single(from) && !a.several // request
 	plain := !filtered && u.base == nil
+	sorted := to.sorted
+	sort := func() {
+		if !sorted {
+			add(Step{Kind: Sort, Fields: q.Ordered(), Order: q.OrderBy})
+		}
+		sorted = true
+	}
 	if len(q.GroupBy) > 0 || len(q.Aggregates) > 0 {
-		if plain && b.serverGroups(from, u, a) {
+		switch {
+		case plain && b.serverGroups(from, u, a) && (sorted || b.outlives(q.GroupBy)):
 			read.Grouped, read.Group, read.Aggregates = true, q.GroupBy, q.Aggregates
-			plain = to.sorted && q.PerLimit == 0
-		} else {
+			plain = sorted && q.PerLimit == 0
+		case !b.outlives(q.GroupBy):
+			sort()
+			fallthrough
+		default:
 			add(Step{Kind: Group, Group: q.GroupBy, Aggregates: q.Aggregates})
 			plain = false
 		}
 	}
 	if q.Distinct && !b.distinct(to) {
+		if !b.outlives(q.Select) {
+			sort()
+		}
 		add(Step{Kind: Distinct, Fields: q.Select})
 		plain = false
 	}
-	if !to.sorted {
-		add(Step{Kind: Sort, Fields: q.Ordered(), Order: q.OrderBy})
-	}
+	sort()
 	ordered := to.sorted || a.inOrder
 	pushed := 0
 	switch {
@@ -58,6 +72,17 @@ func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered
 	if q.Limit > 0 && (q.PerLimit > 0 || !one || !to.sorted || read.Limit != q.Limit) {
 		add(Step{Kind: Limit, Limit: q.Limit})
 	}
+}
+
+// outlives tells whether rows can be put in order when nothing but some fields is left of them. Else groups, and the one
+// kept of each, are in the order of their first rows.
+func (b *builder) outlives(fields []model.Field) bool {
+	for _, o := range b.order {
+		if !slices.Contains(fields, b.names[o.field]) {
+			return false
+		}
+	}
+	return true
 }
 
 // least is the smaller limit, of which 0 is none.

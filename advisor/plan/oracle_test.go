@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -167,6 +168,7 @@ rows:
 		}
 		hands = append(hands, h)
 	}
+	sort.SliceStable(hands, func(i, j int) bool { return a.before(a.line(hands[i]).order, a.line(hands[j]).order) < 0 })
 	if len(a.GroupBy) > 0 || len(a.Aggregates) > 0 {
 		hands = group(hands, a.GroupBy, a.Aggregates)
 	}
@@ -202,7 +204,7 @@ func distinct(hands []hand, fields []model.Field) []hand {
 	return kept
 }
 
-// group makes a row of each group, in the order in which groups are met; one of all rows if there is nothing to group by.
+// group makes a row of each group with the fields of its first, in the order in which groups are met; one of all rows if there is nothing to group by.
 func group(hands []hand, by []model.Field, aggregates []workload.Aggregate) []hand {
 	var order []string
 	groups := map[string][]hand{}
@@ -219,8 +221,8 @@ func group(hands []hand, by []model.Field, aggregates []workload.Aggregate) []ha
 	var made []hand
 	for _, k := range order {
 		h := hand{fields: map[model.Field]string{}}
-		for _, f := range by {
-			h.fields[f] = groups[k][0].fields[f]
+		if len(groups[k]) > 0 {
+			h.fields = maps.Clone(groups[k][0].fields)
 		}
 		for _, a := range aggregates {
 			h.aggregates = append(h.aggregates, aggregate(groups[k], a))

@@ -300,7 +300,11 @@ func (m *maker) finish(q *asked, all []model.Field) {
 		return
 	}
 	if m.chance(0.45) {
-		for _, f := range drawn(from) {
+		by := from
+		if m.chance(0.2) { // groups in the order of their first rows
+			by = all
+		}
+		for _, f := range drawn(by) {
 			if len(q.OrderBy) < 3 {
 				q.OrderBy = append(q.OrderBy, workload.Order{Field: f, Desc: m.chance(0.4)})
 			}
