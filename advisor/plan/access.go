@@ -73,6 +73,7 @@ func (b *builder) access(from state, u *usable, kind Kind) (access, bool) {
 	b.close(&a.fixed)
 	if kind != IndexGet {
 		a.inOrder, a.reverse = b.inOrder(u, a.fixed)
+		a.inOrder = a.inOrder && (kind == Get || !a.reverse) // scans go one way only
 	}
 	return a, true
 }

@@ -17,7 +17,8 @@ import (
 func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered bool) {
 	q := b.query
 	read := &arc.Steps[0]
-	add := func(s Step) { arc.Steps = append(arc.Steps, s) }
+	var last []Step
+	add := func(s Step) { last = append(last, s) }
 	one := b.single(from) && !a.several // request
 	plain := !filtered && u.base == nil
 	sorted := to.sorted
@@ -72,6 +73,7 @@ func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered
 	if q.Limit > 0 && (q.PerLimit > 0 || !one || !to.sorted || read.Limit != q.Limit) {
 		add(Step{Kind: Limit, Limit: q.Limit})
 	}
+	arc.Steps = append(arc.Steps, last...)
 }
 
 // outlives tells whether rows can be put in order when nothing but some fields is left of them. Else groups, and the one
