@@ -15,7 +15,9 @@ func (c Cost) Plus(d Cost) Cost { return Cost{c.Work + d.Work, c.Latency + d.Lat
 // Times is the cost of n executions.
 func (c Cost) Times(n float64) Cost { return Cost{c.Work * n, c.Latency * n} }
 
-// Model prices steps. It must be pure: the same step costs the same always.
+// Model prices steps. It must be pure: the same step costs the same always. And more requests, rows, bytes or rows scanned
+// must not cost less, nor the first read more than the same one later with any before it: plan spaces leave out what
+// only a stranger model would prefer.
 type Model interface {
 	Name() string
 	// Step prices one step with its estimates. first: it is the first read of its plan.

@@ -1,17 +1,37 @@
-// Package plan holds plans: what the optimiser chooses and the executor runs.
+// Package plan holds plans: what the optimiser chooses and an executor runs.
 //
-// A Plan is a list of steps over tables: reads (Get by partition key, IndexGet by secondary index, Scan with ALLOW
-// FILTERING), then filters, a sort and a limit in the client; writes are support queries, deletes and puts. Each step
-// carries estimates of its requests, rows and bytes; package cost prices them.
+// A Plan is a list of steps over tables. Reads are Get (partitions by their whole key, with conditions on a prefix of the
+// clustering columns), IndexGet (by secondary or storage-attached indexes, from every node or in one partition) and Scan.
+// What the client does are Filter, Group, Distinct, Sort, LimitEach and Limit. Writes are support queries, deletes and
+// puts. Each step carries estimates of its requests, rows and bytes, which package cost prices.
 //
-// The plan space of a query over a set of tables is a graph of states, see Space. What its steps' estimates are, and what
-// a write has to read and change, an Arithmetic says: Means, the default, or that of seed 003's code (package nose).
+// A read is run for each distinct combination of values that the rows at hand have for its bindings, and its rows are
+// joined to them in the order of the rows at hand, so that order survives. Fields are those of the query; where a table
+// numbers the occurrences of an entity otherwise, Step.As tells the columns. The client knows the value of a field that
+// the query has an equality on, also if no step reads it.
+//
+// The plan space of a query over a set of tables is a graph of states, see Space. What is answered is a bag (N-5): rows of
+// the join, of which conditions keep some; then groups; then one of each if DISTINCT; in order; so many of each parent,
+// so many of all. Every plan of a space gives such an answer: the tests run each plan of random spaces against the
+// definition. A table has a row for each row of the join over its tree, unless a column of its key has no value; so a
+// table over more than the query needs is used only if there is exactly one of all that lies beyond, whatever the query.
+//
+// What steps' estimates are, and what a write has to read and change, an Arithmetic says: Means, the default, or that of
+// seed 003's code (package nose).
 //
 // Means takes values to be spread evenly and independently, and statements to ask for something that is there (Rows). A
 // read that several rows feed with the same values is sent once for each different one (model.Distinct). A write is
-// applied to a table once for each occurrence of its entity there (Targets). Thin today: no skew, one share for all ranges
+// applied to a table once for each occurrence of its entity there (Targets). Its estimates know no skew, one share for all ranges
 // and prefixes, no correlation of conditions but by keys; limits that are met before further reads are not counted in
 // those reads.
 //
-// The package imports advisor/model and advisor/workload.
+// Thin today: columns are bound whenever they can be, so a plan that reads one partition once and joins in the client,
+// where rows at hand could each ask for a part of it, is not in the space. Several buckets, or values of IN, are not
+// merged in order but sorted, and not grouped by the server. Static columns are read like any other. An index is not asked
+// by IN. PER PARTITION LIMIT is followed by the same limit in the client, which costs nothing.
+//
+// Files: space.go, build.go (the query), usable.go and embed.go (a table as the query sees it), access.go (reads),
+// finish.go (what comes last), shrink.go (what is left out); estimate.go and arithmetic.go count; write.go has writes.
+//
+// package plan imports advisor/model and advisor/workload.
 package plan

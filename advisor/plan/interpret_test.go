@@ -204,10 +204,10 @@ func (m *machine) step(s *plan.Step) {
 
 // bound returns the values that a binding gives its column for a row at hand.
 func (m *machine) bound(h hand, b plan.Binding) []string {
-	switch {
-	case b.Value == "":
+	switch b.Value {
+	case "":
 		return []string{m.has(h, b.Field, "the binding")}
-	case b.Value == "?":
+	case "?":
 		v, ok := m.asked.known[b.Field]
 		if !ok {
 			panic(notExecutable{"the value of " + b.Field.String() + " is not known"})

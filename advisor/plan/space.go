@@ -9,11 +9,12 @@ import (
 )
 
 // Space is the plan space of a query over a set of tables: a graph of states without circles, in which every way from
-// Start to Answered is a plan, and every plan is such a way (seed 003, figure 7, where states are the joints between
-// column families).
+// Start to Answered is a plan (seed 003, figure 7, where states are the joints between column families). Every plan is
+// such a way, but for those that are never cheaper, whatever tables are chosen (shorten), and the dearest of very many
+// (Truncated).
 //
 // A state is what is known in the middle of a plan: which entities of the query are joined, which conditions hold, which
-// fields are at hand, and whether the rows are in the order asked for. How many rows there are follows from that alone,
+// fields are at hand that can still be of use, and whether the rows are in the order asked for. How many rows there are follows from that alone,
 // or is part of the state (Estimator), so the cost of an arc does not depend on how its state was reached. An arc reads
 // one table (or a look-up table and then its base) and filters at once by all conditions on fields at hand; the last one
 // also groups, sorts and limits.
