@@ -9,9 +9,9 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// TestOccurrences: a table of comments with the names of author and receiver is written for a user as the one and as the
+// TestWritesOccurrences: a table of comments with the names of author and receiver is written for a user as the one and as the
 // other; a user has written 5 comments and received 5.
-func TestOccurrences(t *testing.T) {
+func TestWritesOccurrences(t *testing.T) {
 	entity := func(name string, count float64, attributes ...string) *model.Entity {
 		e := &model.Entity{Name: name, Count: count}
 		for _, a := range append([]string{"id"}, attributes...) {
