@@ -294,7 +294,7 @@ func TestNoWorseThanNoSE(t *testing.T) {
 			}
 			t.Logf("seed %d, %s, space %g: %g with %d tables, NoSE %g with %d", seed, m.Name(), limit, ours.After, len(p.Tables), theirs.After, len(r.tables))
 			if ours.After > theirs.After*(1+slack)+1e-9 {
-				t.Errorf("seed %d, %s, space %g: %g, but NoSE's candidates have %g by\n%s\nfor\n%s", seed, m.Name(), limit, ours.After, theirs.After, describe(theirs, p), statements(w))
+				t.Errorf("seed %d, %s, space %g: %g, but NoSE's candidates have %g by\n%s\nand ours\n%s\nfor\n%s", seed, m.Name(), limit, ours.After, theirs.After, describe(theirs, p), describe(ours, p), statements(w))
 			}
 			size := 0.0
 			for _, x := range theirs.Tables {

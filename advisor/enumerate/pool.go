@@ -189,7 +189,8 @@ type enumeration struct {
 // piece is a part of which tables are proposed.
 type piece struct {
 	part
-	done int // levels
+	done  int  // levels
+	first bool // its tables have been proposed before all others
 }
 
 // ask adds a query, unless it was asked.
@@ -218,6 +219,16 @@ func (e *enumeration) ask(q *workload.Query) {
 // these need, until there are no new ones. Support queries are over parts of the tables' trees and ask for fields of
 // theirs, of which there are finitely many, so it ends; the pool's limit ends it earlier.
 func (e *enumeration) level(level int) {
+	for again := level == exact; again && !e.pool.full(); { // what answers each query by one read comes before all else
+		e.support()
+		again = false
+		for _, x := range e.parts {
+			if x.entry == nil && len(x.exits) == 0 && !x.first {
+				x.first, again = true, true
+				e.pool.forms(x.part, exact)
+			}
+		}
+	}
 	for again := true; again && !e.pool.full(); {
 		again = false
 		for _, x := range e.parts {
