@@ -73,6 +73,9 @@ func (e *enumeration) statics(t *model.Table) {
 			determined = append(determined, t.Tree.Determined(x).Entities...)
 		}
 	}
+	if !slices.ContainsFunc(t.Tree.Entities, func(x *model.Entity) bool { return !slices.Contains(determined, x) }) {
+		return // a partition is one row
+	}
 	var list []model.Field
 	for _, f := range t.Values {
 		if slices.Contains(determined, f.Entity) {

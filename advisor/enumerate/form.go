@@ -153,6 +153,9 @@ func (p *Pool) valued(x part, chain [][]model.Field, suffix []model.Field, level
 			}
 		}
 		p.add(&v)
+		if len(choice) == len(groups) && !slices.ContainsFunc(x.exits, func(e *model.Entity) bool { return e != x.entry }) {
+			p.ends[v.ID()] = true
+		}
 		if len(choice) == len(groups) || len(choice) == 0 {
 			p.add(bucketed(&v, p.partitionBytes))
 		}

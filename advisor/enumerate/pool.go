@@ -26,6 +26,7 @@ type Pool struct {
 
 	known   map[string]bool
 	allow   func(*model.Table) bool
+	ends    map[string]bool     // tables by which a query may end, by ID
 	readers map[string][]reader // by the tree's key
 }
 
@@ -47,7 +48,7 @@ type Options struct {
 
 // NewPool returns a pool of the given tables.
 func NewPool(allow func(*model.Table) bool, tables ...*model.Table) *Pool {
-	p := &Pool{most: DefaultMost, partitionBytes: largePartition, known: map[string]bool{}, allow: allow, readers: map[string][]reader{}}
+	p := &Pool{most: DefaultMost, partitionBytes: largePartition, known: map[string]bool{}, allow: allow, ends: map[string]bool{}, readers: map[string][]reader{}}
 	for _, t := range tables {
 		p.Add(t)
 	}
@@ -120,6 +121,7 @@ func Workload(w *workload.Workload, o Options) *Pool {
 			e.written = append(e.written, s.Write)
 		}
 	}
+	sort.SliceStable(e.written, func(i, j int) bool { return e.written[i].String() < e.written[j].String() })
 	queries := heaviest(w)
 	for _, t := range LookUps(w.Tables, queries) {
 		p.add(t)

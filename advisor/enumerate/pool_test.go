@@ -29,8 +29,9 @@ func parse(t testing.TB, g *model.Graph, text string) *workload.Query {
 
 // short is the notation of the paper, with values in any order.
 func short(t *model.Table) string {
-	values := append([]model.Field(nil), t.Values...)
-	return (&model.Table{Partition: t.Partition, Clustering: t.Clustering, Values: model.SortFields(values)}).String()
+	sorted := *t
+	sorted.Values = model.SortFields(append([]model.Field(nil), t.Values...))
+	return sorted.String()
 }
 
 func pool(queries ...*workload.Query) map[string]bool {

@@ -10,6 +10,7 @@ import (
 
 const (
 	allPairs   = 12 // tables of one key and graph up to which the unions of all pairs are proposed
+	fewTables  = 4  // tables of one key and graph that are united with those over other graphs
 	mostGraphs = 6  // graphs of one key of which the tables are united
 )
 
@@ -23,12 +24,15 @@ func (e *enumeration) combine() {
 // all (section 4.1.3, where the tables have no clustering key). Of more than allPairs tables only that of all is added,
 // and those of pairs in which neither has all values that some third has, and more.
 //
+// Then, of tables with the same primary key over different graphs, the unions over both graphs, where the larger table
+// serves whoever reads the smaller one; of each graph that of all, and those by which some query ends.
+//
 // Rule "unions": one table serves what both serve, by as many requests. Of tables with different primary keys a union
 // would have to have one of the keys: that is a form of a part of its own.
 func (p *Pool) Combine() {
 	groups := map[string][]*model.Table{}
 	var order []string
-	wholes := map[string][]*model.Table{} // by the primary key alone: the unions of all
+	same := map[string][][]*model.Table{} // groups by the primary key alone
 	var keys []string
 	for _, t := range p.Tables {
 		if t.Existing || t.Base != nil || len(t.Indexes) > 0 {
@@ -58,20 +62,30 @@ func (p *Pool) Combine() {
 		}
 		p.unite(all, all)
 		key := keyText(all)
-		if wholes[key] == nil {
+		if same[key] == nil {
 			keys = append(keys, key)
 		}
-		wholes[key] = append(wholes[key], all)
+		ends := []*model.Table{all}
+		for _, t := range group {
+			if p.ends[t.ID()] && len(ends) < fewTables {
+				ends = append(ends, t)
+			}
+		}
+		same[key] = append(same[key], ends)
 	}
 	for _, key := range keys {
-		list := wholes[key]
+		list := same[key]
 		if len(list) > mostGraphs {
-			p.cut("of %d tables by %s over different graphs not all are united", len(list), list[0])
+			p.cut("of tables over %d graphs with the same key as %s not all are united", len(list), list[0][0])
 			list = list[:mostGraphs]
 		}
-		for i, a := range list {
-			for _, b := range list[:i] {
-				p.add(larger(a, b))
+		for i, group := range list {
+			for _, other := range list[:i] {
+				for _, a := range group {
+					for _, b := range other {
+						p.add(larger(a, b))
+					}
+				}
 			}
 		}
 	}
