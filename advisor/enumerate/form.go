@@ -40,7 +40,7 @@ const (
 // is a subset of the fields that the part's query compares by = or IN (and of the entry's key).
 //
 // Rule "order of the bound fields": t' has K ordered along a chain of the sets D(q) = K with what q can bind, over all
-// readers q of the tree, closed under intersection, and the first set of the chain is the partition key. Each q binds a
+// readers q of the tree and of smaller trees with the same rows, closed under intersection, and the first set of the chain is the partition key. Each q binds a
 // prefix of t's key, B(q), a subset of D(q). The B(q) are nested. Take away from K what is in none of them (rule "bound
 // fields"). The smallest closed sets around the B(q) are nested too, as closed sets intersect in closed sets, so that some
 // maximal chain has them all; ordered along it, each q binds at least B(q). What else shares the prefix, a column bound by
@@ -48,7 +48,8 @@ const (
 //
 // Rule "one suffix": S is one field that a range binds, or the fields of ORDER BY, or none. A column after one that is
 // bound by a range, or after the first of ORDER BY that the reader does not bind by =, can not be bound; and rows that
-// come in order of the range's field are in order of the others within one of its values only.
+// come in order of the range's field are in order of the others within one of its values only. If the bound fields
+// determine the range's field, it has one value, and the order may follow.
 //
 // Rule "sources": the ids in the key are those of entities that no other determines: with them every row has a key of its
 // own. Ids of others are values if something is read by them later, and left out else.
@@ -100,11 +101,24 @@ func (x part) suffixes(bound []model.Field) [][]model.Field {
 		}
 	}
 	if order := x.ask.order; x.entry == nil && len(order) > 0 && len(x.of(order)) == len(order) {
-		if left := minus(order, bound); len(left) > 1 || len(left) == 1 && !slices.Contains(x.ask.ranges, left[0]) {
+		left := minus(order, bound)
+		if len(left) > 1 || len(left) == 1 && !slices.Contains(x.ask.ranges, left[0]) {
 			list = append(list, left)
+		}
+		for _, f := range x.of(x.ask.ranges) { // the bound fields determine it: the order goes on after it
+			if len(left) > 0 && !slices.Contains(bound, f) && !slices.Contains(left, f) && x.determines(bound, f.Entity) {
+				list = append(list, append([]model.Field{f}, left...))
+			}
 		}
 	}
 	return list
+}
+
+// determines tells whether values of the bound fields name one entity of e.
+func (x part) determines(bound []model.Field, e *model.Entity) bool {
+	return slices.ContainsFunc(x.tree.Entities, func(other *model.Entity) bool {
+		return keyed(other, bound) && x.tree.Determined(other).Has(e)
+	})
 }
 
 // valued adds the tables of a key with each choice of values.
@@ -271,6 +285,17 @@ func (p *Pool) read(x part) bool {
 		bound = model.AppendNew(x.entry.KeyFields(), bound...)
 	}
 	id := x.tree.Key()
+	if _, known := p.trees[id]; !known {
+		for other, tree := range p.trees {
+			if len(tree.Entities) > len(x.tree.Entities) && extends(x.tree, tree) {
+				p.smaller[other] = append(p.smaller[other], id)
+			} else if len(tree.Entities) < len(x.tree.Entities) && extends(tree, x.tree) {
+				p.smaller[id] = append(p.smaller[id], other)
+			}
+		}
+		slices.Sort(p.smaller[id])
+		p.trees[id] = x.tree
+	}
 	before := len(p.readers[id])
 	note := func(set []model.Field) {
 		for _, known := range p.readers[id] {
@@ -316,6 +341,11 @@ func (p *Pool) chains(x part, bound []model.Field, whole bool) [][][]model.Field
 	}
 	for _, r := range p.readers[x.tree.Key()] {
 		add(common(bound, r))
+	}
+	for _, s := range p.smaller[x.tree.Key()] {
+		for _, r := range p.readers[s] {
+			add(common(bound, r))
+		}
 	}
 	for _, e := range x.tree.Entities { // whatever is read by key: by what writes need, or after another table
 		if k := e.KeyFields(); subset(k, bound) {

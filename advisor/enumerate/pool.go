@@ -28,6 +28,8 @@ type Pool struct {
 	allow   func(*model.Table) bool
 	ends    map[string]bool     // tables by which a query may end, by ID
 	readers map[string][]reader // by the tree's key
+	smaller map[string][]string // by the tree's key, those of trees with the same rows and fewer entities
+	trees   map[string]model.Tree
 }
 
 // Options say what to propose. The zero value proposes everything that every cost model can price.
@@ -48,7 +50,8 @@ type Options struct {
 
 // NewPool returns a pool of the given tables.
 func NewPool(allow func(*model.Table) bool, tables ...*model.Table) *Pool {
-	p := &Pool{most: DefaultMost, partitionBytes: largePartition, known: map[string]bool{}, allow: allow, ends: map[string]bool{}, readers: map[string][]reader{}}
+	p := &Pool{most: DefaultMost, partitionBytes: largePartition, known: map[string]bool{}, allow: allow, ends: map[string]bool{}, readers: map[string][]reader{},
+		smaller: map[string][]string{}, trees: map[string]model.Tree{}}
 	for _, t := range tables {
 		p.Add(t)
 	}
@@ -212,6 +215,13 @@ func (e *enumeration) ask(q *workload.Query) {
 		if e.pool.read(x) { // the others' keys may be of use in another order now
 			for _, other := range e.over[key] {
 				other.done = 0
+			}
+			for larger, list := range e.pool.smaller {
+				if slices.Contains(list, key) {
+					for _, other := range e.over[larger] {
+						other.done = 0
+					}
+				}
 			}
 		}
 	}

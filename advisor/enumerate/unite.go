@@ -1,17 +1,13 @@
 package enumerate
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/helenus-db/helenus/advisor/model"
 )
 
 const (
 	allPairs   = 12 // tables of one key and graph up to which the unions of all pairs are proposed
-	fewTables  = 4  // tables of one key and graph that are united with those over other graphs
-	mostGraphs = 6  // graphs of one key of which the tables are united
+	fewTables  = 4  // tables of one key and graph that are united with those of other keys and graphs
+	mostTables = 8  // tables of one partition key that are
 )
 
 // combine adds unions, and what writes need for those.
@@ -24,16 +20,24 @@ func (e *enumeration) combine() {
 // all (section 4.1.3, where the tables have no clustering key). Of more than allPairs tables only that of all is added,
 // and those of pairs in which neither has all values that some third has, and more.
 //
-// Then, of tables with the same primary key over different graphs, the unions over both graphs, where the larger table
-// serves whoever reads the smaller one; of each graph that of all, and those by which some query ends.
+// Then, of tables by which some query ends, and that have the same partition key but another clustering key or graph, those
+// with the primary key of the one and the fields of both, where the larger graph's rows are those of each.
 //
-// Rule "unions": one table serves what both serve, by as many requests. Of tables with different primary keys a union
-// would have to have one of the keys: that is a form of a part of its own.
+// Rule "unions": one table serves what both serve, by as many requests, if the partition key is the same. Readers with
+// another partition key can not share it, unless theirs begins with the same fields: then it is among the readers for which
+// keys are ordered (rule "order of the bound fields").
 func (p *Pool) Combine() {
 	groups := map[string][]*model.Table{}
 	var order []string
-	same := map[string][][]*model.Table{} // groups by the primary key alone
+	same := map[string][]*model.Table{} // by the partition key alone
 	var keys []string
+	apart := func(t *model.Table) {
+		key := partitionText(t)
+		if same[key] == nil {
+			keys = append(keys, key)
+		}
+		same[key] = append(same[key], t)
+	}
 	for _, t := range p.Tables {
 		if t.Existing || t.Base != nil || len(t.Indexes) > 0 {
 			continue
@@ -61,73 +65,69 @@ func (p *Pool) Combine() {
 			all = united(all, a)
 		}
 		p.unite(all, all)
-		key := keyText(all)
-		if same[key] == nil {
-			keys = append(keys, key)
-		}
-		ends := []*model.Table{all}
+		ends := 0
 		for _, t := range group {
-			if p.ends[t.ID()] && len(ends) < fewTables {
-				ends = append(ends, t)
+			if p.ends[t.ID()] && ends < fewTables {
+				ends++
+				apart(t)
 			}
 		}
-		same[key] = append(same[key], ends)
+		if ends > 1 {
+			apart(all)
+		}
 	}
 	for _, key := range keys {
 		list := same[key]
-		if len(list) > mostGraphs {
-			p.cut("of tables over %d graphs with the same key as %s not all are united", len(list), list[0][0])
-			list = list[:mostGraphs]
+		if len(list) > mostTables {
+			p.cut("of %d tables with the same partition key as %s not all are united", len(list), list[0])
+			list = list[:mostTables]
 		}
-		for i, group := range list {
-			for _, other := range list[:i] {
-				for _, a := range group {
-					for _, b := range other {
-						p.add(larger(a, b))
-					}
+		for i, a := range list {
+			for j, b := range list {
+				if i != j {
+					p.add(larger(a, b))
 				}
 			}
 		}
 	}
 }
 
-// larger returns the union of two tables with the same primary key over the union of their graphs; nil if the rows would
-// not be the same. Each row of the one must have exactly one partner in what the other's graph has besides: then the
-// planner may read the larger table for what was asked of the smaller graph.
+// larger returns a table with the primary key of a that has b's fields too, over the union of their graphs; nil if the
+// rows would not be the same. Each row of the one must have exactly one partner in what the other's graph has besides: then
+// the planner may read the larger table for what was asked of the smaller graph.
 func larger(a, b *model.Table) *model.Table {
 	tree, err := a.Tree.Union(b.Tree)
 	if err != nil || !extends(a.Tree, tree) || !extends(b.Tree, tree) {
 		return nil
 	}
-	t := united(a, b)
+	t := *a
+	t.Static = nil
 	t.Tree = tree
-	return t
+	t.Values = model.AppendNew(a.Values[:len(a.Values):len(a.Values)], minus(b.Fields(), a.Key())...)
+	return &t
 }
 
 // extends tells whether the larger tree has exactly one row for each of the smaller.
 func extends(small, large model.Tree) bool {
+	for _, e := range small.Entities {
+		if !large.Has(e) {
+			return false
+		}
+	}
+	for _, r := range small.Edges {
+		if !large.HasEdge(r) {
+			return false
+		}
+	}
 	reached := large.Reach(small.Entities[0], func(r *model.Relationship, from *model.Entity) bool {
 		return small.HasEdge(r) || !small.Has(r.Other(from)) && r.ToOne(from) && !r.Optional
 	})
 	return len(reached.Entities) == len(large.Entities)
 }
 
-// keyText names the primary key.
-func keyText(t *model.Table) string {
-	var b strings.Builder
-	for _, f := range model.SortFields(slices.Clone(t.Partition)) {
-		b.WriteString(f.String() + ",")
-	}
-	for _, f := range t.Clustering {
-		b.WriteString(";" + f.String())
-		if slices.Contains(t.Desc, f) {
-			b.WriteString(" desc")
-		}
-	}
-	if t.Bucket != nil {
-		fmt.Fprintf(&b, " %v", *t.Bucket)
-	}
-	return b.String()
+// partitionText names the partition key.
+func partitionText(t *model.Table) string {
+	return (&model.Table{Partition: t.Partition, Bucket: t.Bucket}).ID()
 }
 
 // largest returns the tables whose values no other's hold.
