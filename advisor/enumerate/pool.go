@@ -141,6 +141,10 @@ func Workload(w *workload.Workload, o Options) *Pool {
 			e.combine()
 		}
 	}
+	if !o.NoCombine {
+		p.across()
+		e.level(exact) // what writes need for those
+	}
 	for _, t := range p.Tables {
 		e.statics(t)
 	}

@@ -6,8 +6,7 @@ import (
 
 const (
 	allPairs   = 12 // tables of one key and graph up to which the unions of all pairs are proposed
-	fewTables  = 4  // tables of one key and graph that are united with those of other keys and graphs
-	mostTables = 8  // tables of one partition key that are
+	mostTables = 10 // tables of one partition key that are united with those of other clustering keys and graphs
 )
 
 // combine adds unions, and what writes need for those.
@@ -20,38 +19,11 @@ func (e *enumeration) combine() {
 // all (section 4.1.3, where the tables have no clustering key). Of more than allPairs tables only that of all is added,
 // and those of pairs in which neither has all values that some third has, and more.
 //
-// Then, of tables by which some query ends, and that have the same partition key but another clustering key or graph, those
-// with the primary key of the one and the fields of both, where the larger graph's rows are those of each.
-//
 // Rule "unions": one table serves what both serve, by as many requests, if the partition key is the same. Readers with
 // another partition key can not share it, unless theirs begins with the same fields: then it is among the readers for which
 // keys are ordered (rule "order of the bound fields").
 func (p *Pool) Combine() {
-	groups := map[string][]*model.Table{}
-	var order []string
-	same := map[string][]*model.Table{} // by the partition key alone
-	var keys []string
-	apart := func(t *model.Table) {
-		key := partitionText(t)
-		if same[key] == nil {
-			keys = append(keys, key)
-		}
-		same[key] = append(same[key], t)
-	}
-	for _, t := range p.Tables {
-		if t.Existing || t.Base != nil || len(t.Indexes) > 0 {
-			continue
-		}
-		alike := *t
-		alike.Values, alike.Static = nil, nil
-		key := alike.ID()
-		if groups[key] == nil {
-			order = append(order, key)
-		}
-		groups[key] = append(groups[key], t)
-	}
-	for _, key := range order {
-		group := groups[key]
+	for _, group := range p.alike() {
 		if len(group) > allPairs {
 			group = largest(group)
 		}
@@ -65,15 +37,56 @@ func (p *Pool) Combine() {
 			all = united(all, a)
 		}
 		p.unite(all, all)
-		ends := 0
+	}
+}
+
+// alike returns the tables in groups of the same graph and primary key, in the order of the pool.
+func (p *Pool) alike() [][]*model.Table {
+	number := map[string]int{}
+	var groups [][]*model.Table
+	for _, t := range p.Tables {
+		if t.Existing || t.Base != nil || len(t.Indexes) > 0 {
+			continue
+		}
+		key := *t
+		key.Values, key.Static = nil, nil
+		id := key.ID()
+		n, known := number[id]
+		if !known {
+			n = len(groups)
+			number[id], groups = n, append(groups, nil)
+		}
+		groups[n] = append(groups[n], t)
+	}
+	return groups
+}
+
+// across adds, of tables that have the same partition key but another clustering key or graph, those with the primary key
+// of the one and the fields of both, where the rows of the graph of both are those of each: of the unions of all tables of
+// a key and graph, and of those by which some query ends.
+func (p *Pool) across() {
+	same := map[string][]*model.Table{} // by the partition key alone
+	var keys []string
+	apart := func(t *model.Table) {
+		key := (&model.Table{Partition: t.Partition, Bucket: t.Bucket}).ID()
+		if same[key] == nil {
+			keys = append(keys, key)
+		}
+		same[key] = append(same[key], t)
+	}
+	groups := p.alike()
+	for _, group := range groups {
+		all := group[0]
+		for _, t := range group[1:] {
+			all = united(all, t)
+		}
+		apart(all)
+	}
+	for _, group := range groups {
 		for _, t := range group {
-			if p.ends[t.ID()] && ends < fewTables {
-				ends++
+			if len(group) > 1 && p.ends[t.ID()] {
 				apart(t)
 			}
-		}
-		if ends > 1 {
-			apart(all)
 		}
 	}
 	for _, key := range keys {
@@ -123,11 +136,6 @@ func extends(small, large model.Tree) bool {
 		return small.HasEdge(r) || !small.Has(r.Other(from)) && r.ToOne(from) && !r.Optional
 	})
 	return len(reached.Entities) == len(large.Entities)
-}
-
-// partitionText names the partition key.
-func partitionText(t *model.Table) string {
-	return (&model.Table{Partition: t.Partition, Bucket: t.Bucket}).ID()
 }
 
 // largest returns the tables whose values no other's hold.
