@@ -120,7 +120,7 @@ type part struct {
 func (x part) of(list []model.Field) []model.Field {
 	var in []model.Field
 	for _, f := range list {
-		if x.tree.Has(f.Entity) && !(x.checked && f.Entity == x.entry) {
+		if x.tree.Has(f.Entity) && (!x.checked || f.Entity != x.entry) {
 			in = append(in, f)
 		}
 	}

@@ -409,7 +409,8 @@ func covers(family [][]model.Field, set []model.Field) [][]model.Field {
 		}
 		least := true
 		for _, b := range family {
-			least = least && !(len(b) > len(set) && len(b) < len(a) && subset(set, b) && subset(b, a))
+			between := len(b) > len(set) && len(b) < len(a) && subset(set, b) && subset(b, a)
+			least = least && !between
 		}
 		if least {
 			list = append(list, a)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/enumerate"
 	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
@@ -196,6 +197,75 @@ func TestCount(t *testing.T) {
 			}
 		}
 		path += ".next"
+	}
+}
+
+// TestRelax: conditions and ORDER BY fields that leave the key become values, or are left to other tables, as long as an
+// equality remains; what is selected may be left to a table by key (N-15, N-16).
+func TestRelax(t *testing.T) {
+	g := load(t, "nose-hotel.yaml").Graph
+	got := pool(parse(t, g, "SELECT Hotel.HotelName FROM Hotel WHERE Hotel.HotelCity = ? AND Hotel.HotelState = ? AND Hotel.HotelZip > ? ORDER BY Hotel.HotelPhone"))
+	for _, want := range []string{
+		"[HotelCity, HotelState][HotelZip, HotelID][HotelName, HotelPhone]", // N-16: without the order
+		"[HotelCity, HotelState][HotelPhone, HotelID][HotelName, HotelZip]", // N-16: without the range
+		"[HotelCity, HotelState][HotelID][HotelName, HotelPhone, HotelZip]", // N-16: without both
+		"[HotelState][HotelZip, HotelID][HotelCity, HotelName, HotelPhone]", // N-16: without an equality
+		"[HotelCity][HotelID][HotelName, HotelPhone, HotelState, HotelZip]", // N-16: with one equality alone
+		"[HotelCity, HotelState][HotelZip, HotelID][]",                      // N-15: keys
+		"[HotelID][][HotelName]", // N-15: and attributes by key
+	} {
+		if !got[want] {
+			t.Errorf("%s is not among the %d candidates", want, len(got))
+		}
+	}
+	for x := range got {
+		if strings.HasPrefix(x, "[HotelZip]") || strings.HasPrefix(x, "[HotelPhone]") {
+			t.Errorf("N-16: %s is keyed by no equality", x)
+		}
+	}
+}
+
+// TestSupportOfPath: an update on the first entity of a path of k edges needs k+1 tables at least for what it must know of
+// the path, each of which needs others: there is a by-key table between each two neighbours (N-44), and rounds go on until
+// there is nothing new (N-43).
+func TestSupportOfPath(t *testing.T) {
+	for k := 1; k <= 4; k++ {
+		g := chain(k+1, 2)
+		first, last := g.Entities[0], g.Entities[k]
+		tree, err := model.NewTree(first, g.Relationships...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := model.Field{Entity: first, Attribute: first.Attributes[1]}
+		w := &workload.Workload{Graph: g, Statements: []*workload.Statement{
+			{ID: "read", Weight: 1, Query: &workload.Query{Tree: tree, Select: []model.Field{{Entity: last, Attribute: last.Attributes[2]}},
+				Where: []workload.Predicate{{Field: key, Op: workload.Equal, Value: "?"}}}},
+			{ID: "write", Weight: 1, Write: &workload.Write{Kind: workload.Update, Entity: first, Tree: model.Tree{Entities: []*model.Entity{first}}, Set: []model.Field{key},
+				Where: []workload.Predicate{{Field: first.KeyFields()[0], Op: workload.Equal, Value: "?"}}}},
+		}}
+		p := enumerate.Workload(w, enumerate.Options{})
+		between := 0
+		for i, e := range g.Entities[:k] {
+			for _, x := range p.Tables {
+				if len(x.Tree.Entities) == 2 && sameFields(x.Partition, e.KeyFields()) && x.Has(g.Entities[i+1].KeyFields()[0]) {
+					between++
+					break
+				}
+			}
+		}
+		if between != k {
+			t.Errorf("N-44: %d edges: %d tables between neighbours", k, between)
+		}
+		for _, x := range p.Tables { // the fix-point: every support query of every candidate has a plan
+			if !plan.Modifies(w.Statements[1].Write, x) {
+				continue
+			}
+			for _, s := range plan.SupportQueries(w.Statements[1].Write, x) {
+				if space, err := plan.NewSpace(s.Query, p.Tables, plan.Means{}); err != nil || len(space.Arcs) == 0 {
+					t.Errorf("N-43: %s needs %s, which nothing answers: %v", x, s.Query, err)
+				}
+			}
+		}
 	}
 }
 
