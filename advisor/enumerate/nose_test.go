@@ -262,7 +262,7 @@ func rounds(t *testing.T, few int) int {
 // over NoSE's candidates.
 func TestNoWorseThanNoSE(t *testing.T) {
 	models := cost.Names()
-	for seed := range rounds(t, 4) {
+	for seed := range rounds(t, 2) {
 		w := generate.Workload(small(seed), uint64(seed)+1)
 		m, err := cost.ByName(models[(seed*3+6)%len(models)])
 		if err != nil {

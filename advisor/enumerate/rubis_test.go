@@ -37,7 +37,7 @@ func TestRUBiS(t *testing.T) {
 			if len(p.Tables) > c.candidates {
 				t.Errorf("%d candidates, cut off: %v", len(p.Tables), p.Truncated)
 			}
-			d, err := design.Choose(context.Background(), w, design.Options{Cost: m, Solver: solve.New(solve.Config{}), Limits: solve.Limits{Wall: 4 * time.Second},
+			d, err := design.Choose(context.Background(), w, design.Options{Cost: m, Solver: solve.New(solve.Config{}), Limits: solve.Limits{Wall: 2 * time.Second},
 				Candidates: p.Tables, NoEnumeration: true})
 			if err != nil {
 				t.Fatal(err)

@@ -71,7 +71,7 @@ func worthOf(t *testing.T, w *workload.Workload, m cost.Model, table *model.Tabl
 func TestRules(t *testing.T) {
 	names := []string{"nose:request_count", "nose:entity_count", "nose:field_size", "nose:cassandra"}
 	compared := 0
-	for seed := range rounds(t, 12) {
+	for seed := range rounds(t, 25) {
 		w := generate.Workload(small(seed), uint64(seed)+101)
 		m, err := cost.ByName(names[seed%len(names)])
 		if err != nil {
