@@ -25,13 +25,23 @@ static_assert(sizeof(CoinBigIndex) == sizeof(int), "COIN-OR built with wide indi
 namespace {
 
 std::atomic<bool> stop_asked(false);
+std::atomic<double> seen_cost(0), seen_bound(0);
+std::atomic<int> seen_nodes(-1);
 
 class StopHandler : public CbcEventHandler {
 public:
   StopHandler() : CbcEventHandler() {}
   StopHandler(const StopHandler &o) : CbcEventHandler(o) {}
   CbcEventHandler *clone() const { return new StopHandler(*this); }
-  CbcAction event(CbcEvent) { return stop_asked.load(std::memory_order_relaxed) ? CbcEventHandler::stop : noAction; }
+  CbcAction event(CbcEvent) {
+    const CbcModel *m = getModel();
+    if (m && !m->parentModel()) { // sub-models have bounds of their own
+      seen_cost.store(m->getObjValue(), std::memory_order_relaxed);
+      seen_bound.store(m->getBestPossibleObjValue(), std::memory_order_relaxed);
+      seen_nodes.store(m->getNodeCount(), std::memory_order_relaxed);
+    }
+    return stop_asked.load(std::memory_order_relaxed) ? CbcEventHandler::stop : noAction;
+  }
 };
 
 void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, const double *value,
@@ -99,6 +109,7 @@ extern "C" void helenus_cbc_solve(int cols, int rows, const int *start, const in
                                   int nodes, double gap, int plain, double *values,
                                   helenus_cbc_result *result) {
   *result = helenus_cbc_result();
+  seen_nodes.store(-1);
   Cbc_Model *m = nullptr;
   try {
     m = Cbc_newModel();
@@ -117,3 +128,9 @@ extern "C" void helenus_cbc_solve(int cols, int rows, const int *start, const in
 }
 
 extern "C" void helenus_cbc_stop(int stop) { stop_asked.store(stop != 0); }
+
+extern "C" int helenus_cbc_seen(double *cost, double *bound) {
+  *cost = seen_cost.load(std::memory_order_relaxed);
+  *bound = seen_bound.load(std::memory_order_relaxed);
+  return seen_nodes.load(std::memory_order_relaxed);
+}

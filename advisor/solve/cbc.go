@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"time"
 )
 
 // cbcMutex keeps CBC to one solve at a time: Cbc_solve parses its parameters with global state, and two at once give
@@ -28,7 +29,7 @@ const effort = 20_000_000
 const exactEngine = true
 
 // exact solves p to the optimum or a limit. start is nil or a feasible solution.
-func exact(ctx context.Context, p *Problem, limits Limits, start []float64) (*Solution, error) {
+func exact(ctx context.Context, p *Problem, limits Limits, start []float64, watch func(Progress)) (*Solution, error) {
 	if over(ctx) {
 		return stoppedByWall(p, start), nil
 	}
@@ -40,11 +41,11 @@ func exact(ctx context.Context, p *Problem, limits Limits, start []float64) (*So
 			start = better
 		}
 	}
-	raw, values := runCBC(ctx, p, limits, start, false)
+	raw, values := runCBC(ctx, p, limits, start, false, watch)
 	if raw.infeasible != 0 && !over(ctx) {
 		// CBC 2.10.8 calls some feasible problems infeasible, from probing with continuous columns above all.
 		// Nothing hangs on a start here: it must find a solution by itself.
-		raw, values = runCBC(ctx, p, limits, nil, true)
+		raw, values = runCBC(ctx, p, limits, nil, true, watch)
 	}
 	return judge(p, limits, start, raw, values)
 }
@@ -151,7 +152,7 @@ func polish(p *Problem, values []float64) []float64 {
 
 // runCBC hands the problem over in compressed columns. Costs are scaled by a power of two, which is exact, so that
 // CBC's absolute tolerances are small beside them.
-func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, plain bool) (C.helenus_cbc_result, []float64) {
+func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, plain bool, watch func(Progress)) (C.helenus_cbc_result, []float64) {
 	n, m := len(p.Columns), len(p.Rows)
 	scale := costScale(p)
 	starts, index, value := compress(p)
@@ -188,10 +189,22 @@ func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, pla
 	done, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
-		select {
-		case <-ctx.Done():
-			C.helenus_cbc_stop(1)
-		case <-done:
+		tick := time.NewTicker(watchEvery)
+		defer tick.Stop()
+		stop := ctx.Done()
+		for {
+			select {
+			case <-stop:
+				C.helenus_cbc_stop(1)
+				stop = nil
+			case <-done:
+				return
+			case <-tick.C:
+				var cost, bound C.double
+				if nodes := C.helenus_cbc_seen(&cost, &bound); nodes >= 0 {
+					watch(progress(float64(cost)/scale, float64(bound)/scale, int(nodes)))
+				}
+			}
 		}
 	}()
 	C.helenus_cbc_solve(C.int(n), C.int(m), &starts[0], &index[0], &value[0], &lower[0], &upper[0], &cost[0], &integer[0],
@@ -208,6 +221,21 @@ func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, pla
 		values[j] = float64(found[j])
 	}
 	return result, values
+}
+
+// watchEvery is how often a solve's progress is looked at.
+const watchEvery = 200 * time.Millisecond
+
+// progress is what CBC says of itself; 1e50 and more stands for nothing.
+func progress(cost, bound float64, nodes int) Progress {
+	p := Progress{Objective: cost, Bound: bound, Nodes: nodes}
+	if !finite(cost) {
+		p.Objective = math.Inf(1)
+	}
+	if !finite(bound) {
+		p.Bound = math.Inf(-1)
+	}
+	return p
 }
 
 // compress returns the rows' terms by column.

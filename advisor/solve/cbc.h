@@ -33,6 +33,9 @@ void helenus_cbc_solve(int cols, int rows, const int *start, const int *index, c
 /* stop 1, from any thread: the running solve, or the next, comes back with what it has. stop 0 takes that back. */
 void helenus_cbc_stop(int stop);
 
+/* From any thread: the cost and bound that the running solve has come to, by its own account, and its nodes; -1 if there is nothing yet. */
+int helenus_cbc_seen(double *cost, double *bound);
+
 #ifdef __cplusplus
 }
 #endif

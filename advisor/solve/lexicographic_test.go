@@ -101,7 +101,7 @@ func (inProcess) Solve(ctx context.Context, p *Problem, limits Limits) (*Solutio
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	return solveHere(ctx, p, limits, func(*Solution) error { return nil })
+	return solveHere(ctx, p, limits, func(*Solution) error { return nil }, func(Progress) {})
 }
 
 // TestFigure9 is acceptance N-27: the integer program of the NoSE paper's figure 9 has exactly three solutions in

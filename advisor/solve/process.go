@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"bytes"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -68,10 +67,17 @@ const (
 	// grace is what a worker gets beyond Limits.Wall to come back by itself, before it is killed. It stops within a
 	// tenth of a second, unless it is inside one long linear program.
 	grace = 3 * time.Second
+	// patience is how long a worker that is asked to stop may take before it is killed.
+	patience = 300 * time.Millisecond
 )
 
-// Solve implements Solver. Cancelling ctx kills the child.
+// Solve implements Solver. When ctx ends the child is asked to come back with what it has, and killed soon after.
 func (w *Process) Solve(ctx context.Context, p *Problem, limits Limits) (*Solution, error) {
+	return w.Watch(ctx, p, limits, func(Progress) {})
+}
+
+// Watch implements Watched.
+func (w *Process) Watch(ctx context.Context, p *Problem, limits Limits, watch func(Progress)) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -84,7 +90,7 @@ func (w *Process) Solve(ctx context.Context, p *Problem, limits Limits) (*Soluti
 		inner, cancel = context.WithTimeout(ctx, limits.Wall+grace)
 		defer cancel()
 	}
-	last, incumbent, err := w.call(inner, &request{Problem: *p, Limits: limits})
+	last, incumbent, err := w.call(inner, &request{Problem: *p, Limits: limits}, watch)
 	if err != nil && ctx.Err() == nil && inner.Err() != nil {
 		// Past the wall and the grace: the incumbent that it sent before it got stuck is what there is.
 		s := newSolution(p, Stopped, nil, p.floor(), EngineHeuristic)
@@ -94,11 +100,21 @@ func (w *Process) Solve(ctx context.Context, p *Problem, limits Limits) (*Soluti
 		s.Limit = LimitWall
 		return verified(p, s)
 	}
+	if err != nil && ctx.Err() != nil && incumbent != nil && incumbent.Values != nil {
+		s := newSolution(p, Stopped, incumbent.Values, p.floor(), EngineHeuristic)
+		s.Limit = LimitCancelled
+		return verified(p, s)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if last.Solution == nil {
 		return nil, w.fault("answered without a solution", "", errWorker)
+	}
+	if s := last.Solution; ctx.Err() != nil && s.Status == Stopped && s.Limit == LimitWall {
+		if s.Limit = LimitCancelled; s.Values == nil {
+			return nil, fmt.Errorf("solve: stopped: %w", ctx.Err())
+		}
 	}
 	return verified(p, last.Solution)
 }
@@ -109,7 +125,7 @@ func (w *Process) Relax(ctx context.Context, p *Problem) (*Relaxation, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	last, _, err := w.call(ctx, &request{Problem: *p, Relax: true})
+	last, _, err := w.call(ctx, &request{Problem: *p, Relax: true}, func(Progress) {})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +147,7 @@ func verified(p *Problem, s *Solution) (*Solution, error) {
 }
 
 // call runs one child from start to end and returns its last reply, and the incumbent if one came, also with an error.
-func (w *Process) call(ctx context.Context, r *request) (last reply, incumbent *Solution, err error) {
+func (w *Process) call(ctx context.Context, r *request, watch func(Progress)) (last reply, incumbent *Solution, err error) {
 	if os.Getenv(workerVariable) != "" {
 		return reply{}, nil, ErrNested
 	}
@@ -145,18 +161,26 @@ func (w *Process) call(ctx context.Context, r *request) (last reply, incumbent *
 	if need := footprint(&r.Problem); r.Memory > 0 && need > r.Memory {
 		return reply{}, nil, fmt.Errorf("%w: the problem alone takes about %d bytes, the bound is %d", ErrMemory, need, r.Memory)
 	}
-	var message bytes.Buffer
-	if err := gob.NewEncoder(&message).Encode(r); err != nil {
-		return reply{}, nil, fmt.Errorf("solve: cannot encode the problem: %w", err)
-	}
-
 	// The child dies with the thread that started it (its parent death signal), so this thread stays until the end.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	words := &tail{}
-	command, err := w.command(ctx, &message, words)
+	command, err := w.command(ctx, words)
 	if err != nil {
 		return reply{}, nil, err
+	}
+	in, err := command.StdinPipe()
+	if err != nil {
+		return reply{}, nil, w.fault("could not be started", "", err)
+	}
+	sent := make(chan *gob.Encoder, 1) // once the request is with the child
+	command.Cancel = func() error {
+		select {
+		case encoder := <-sent:
+			return encoder.Encode(stop{Now: true})
+		default:
+			return command.Process.Kill()
+		}
 	}
 	out, err := command.StdoutPipe()
 	if err != nil {
@@ -167,7 +191,15 @@ func (w *Process) call(ctx context.Context, r *request) (last reply, incumbent *
 	}
 	lowerPriority(command.Process.Pid)
 
-	last, incumbent, readErr := readReplies(out)
+	go func() { // the child may die without reading; what it says or does not say then tells
+		encoder := gob.NewEncoder(in)
+		if encoder.Encode(r) == nil {
+			sent <- encoder
+		}
+	}()
+
+	last, incumbent, readErr := readReplies(out, watch)
+	_ = in.Close()
 	if readErr != nil {
 		_ = command.Process.Kill() // it may go on forever: a program that is no worker
 	}
@@ -187,7 +219,7 @@ func (w *Process) call(ctx context.Context, r *request) (last reply, incumbent *
 	return last, incumbent, nil
 }
 
-func (w *Process) command(ctx context.Context, in io.Reader, words io.Writer) (*exec.Cmd, error) {
+func (w *Process) command(ctx context.Context, words io.Writer) (*exec.Cmd, error) {
 	path := w.config.Path
 	if path == "" {
 		var err error
@@ -201,9 +233,9 @@ func (w *Process) command(ctx context.Context, in io.Reader, words io.Writer) (*
 	}
 	command := exec.CommandContext(ctx, path, args...) // #nosec G204 -- the operator's own configuration
 	command.Env = append(environment(), w.config.Env...)
-	command.Stdin, command.Stderr = in, words
+	command.Stderr = words
 	command.SysProcAttr = attributes()
-	command.WaitDelay = time.Second // should a grandchild hold the pipes
+	command.WaitDelay = patience // also should a grandchild hold the pipes
 	return command, nil
 }
 
@@ -232,7 +264,7 @@ func environment() []string {
 var errNoGreeting = errors.New("it did not greet as a worker")
 
 // readReplies reads until the reply that ends the call: a result or a failure.
-func readReplies(out io.Reader) (last reply, incumbent *Solution, err error) {
+func readReplies(out io.Reader, watch func(Progress)) (last reply, incumbent *Solution, err error) {
 	decoder := gob.NewDecoder(out)
 	if err := decoder.Decode(&last); err != nil || last.Greeting != greeting {
 		return reply{}, nil, errNoGreeting
@@ -242,10 +274,14 @@ func readReplies(out io.Reader) (last reply, incumbent *Solution, err error) {
 		if err := decoder.Decode(&last); err != nil {
 			return reply{}, incumbent, err
 		}
-		if last.Incumbent == nil {
+		switch {
+		case last.Incumbent != nil:
+			incumbent = last.Incumbent
+		case last.Progress != nil:
+			watch(*last.Progress)
+		default:
 			return last, incumbent, nil
 		}
-		incumbent = last.Incumbent
 	}
 }
 

@@ -177,7 +177,7 @@ func TestMixed(t *testing.T) {
 			}
 		}
 		try(0)
-		s, err := solveHere(context.Background(), p, Limits{}, func(*Solution) error { return nil })
+		s, err := solveHere(context.Background(), p, Limits{}, func(*Solution) error { return nil }, func(Progress) {})
 		if err != nil {
 			t.Fatal(err)
 		}

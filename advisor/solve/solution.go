@@ -9,9 +9,22 @@ import (
 
 // Solver solves integer programs.
 type Solver interface {
-	// Solve returns an error for a problem that is not valid (*InvalidError), a cancelled context, or an engine that
-	// failed (*WorkerError). That there is no solution, or none was proven, is not an error: see Solution.Status.
+	// Solve returns an error for a problem that is not valid (*InvalidError), an engine that failed (*WorkerError), or a
+	// context that ended before there was any solution; if there was one it is the answer, Stopped by LimitCancelled. That there is no solution, or none was proven, is not an error: see Solution.Status.
 	Solve(ctx context.Context, p *Problem, limits Limits) (*Solution, error)
+}
+
+// Progress is how far a solve has come, by the engine's own account: for people, not to be acted on.
+type Progress struct {
+	Objective float64 // of the best solution so far, +Inf if there is none
+	Bound     float64 // -Inf if there is none
+	Nodes     int
+}
+
+// Watched is a Solver that tells its progress, some times a second, from another goroutine.
+type Watched interface {
+	Solver
+	Watch(ctx context.Context, p *Problem, limits Limits, watch func(Progress)) (*Solution, error)
 }
 
 // Limits says when to stop early. The zero value: only at the proven optimum.
@@ -58,6 +71,8 @@ const (
 	LimitNodes = "nodes"
 	LimitGap   = "gap"
 	LimitWall  = "wall"
+	// LimitCancelled: the context ended.
+	LimitCancelled = "cancelled"
 )
 
 // The engines, see Solution.Engine.

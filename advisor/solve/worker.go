@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 )
 
 // The messages between parent and worker: one request, then replies, each side one gob stream. The first reply is a
@@ -23,9 +24,13 @@ type request struct {
 	Memory  int64 // bytes, zero for no limit
 }
 
+// stop is what the parent may send after the request: come back with what there is.
+type stop struct{ Now bool }
+
 type reply struct {
 	Greeting   string
 	Incumbent  *Solution
+	Progress   *Progress
 	Solution   *Solution
 	Relaxation *Relaxation
 	Failure    string
@@ -62,7 +67,10 @@ func Worker(in io.Reader, out io.Writer) error {
 	}
 	buffered := bufio.NewWriter(out)
 	encoder := gob.NewEncoder(buffered)
+	var sending sync.Mutex // progress comes from another goroutine
 	send := func(r reply) error {
+		sending.Lock()
+		defer sending.Unlock()
 		if err := encoder.Encode(r); err != nil {
 			return fmt.Errorf("solve: worker cannot answer: %w", err)
 		}
@@ -71,14 +79,25 @@ func Worker(in io.Reader, out io.Writer) error {
 	if err := send(reply{Greeting: greeting}); err != nil {
 		return err
 	}
-	r, err := decodeRequest(in)
+	decoder := gob.NewDecoder(in)
+	r, err := decodeRequest(decoder)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { // ends with the process at the latest
+		var s stop
+		if decoder.Decode(&s) == nil && s.Now {
+			cancel()
+		}
+	}()
 	if err := limitMemory(r.Memory); err != nil {
 		return send(failed(fmt.Errorf("solve: worker cannot limit its memory to %d bytes: %w", r.Memory, err)))
 	}
-	return send(answer(r, func(s *Solution) error { return send(reply{Incumbent: s}) }))
+	return send(answer(ctx, r, func(s *Solution) error { return send(reply{Incumbent: s}) }, func(p Progress) {
+		_ = send(reply{Progress: &p}) // the answer will fail, too, and say so
+	}))
 }
 
 // ServeIfWorker is for programs without a hidden command, tests above all: called first thing in main or TestMain, it
@@ -94,9 +113,9 @@ func ServeIfWorker() {
 	os.Exit(0)
 }
 
-func decodeRequest(in io.Reader) (*request, error) {
+func decodeRequest(in *gob.Decoder) (*request, error) {
 	var r request
-	if err := gob.NewDecoder(in).Decode(&r); err != nil {
+	if err := in.Decode(&r); err != nil {
 		return nil, fmt.Errorf("solve: worker was sent no request: %w", err)
 	}
 	if r.Version != greeting {
@@ -106,7 +125,7 @@ func decodeRequest(in io.Reader) (*request, error) {
 }
 
 // answer turns a request into a reply, whatever happens.
-func answer(r *request, incumbent func(*Solution) error) (out reply) {
+func answer(ctx context.Context, r *request, incumbent func(*Solution) error, watch func(Progress)) (out reply) {
 	defer func() {
 		if v := recover(); v != nil { // a fault of ours or a binding's: tell it apart from a crash
 			out = failed(fmt.Errorf("solve: worker panicked: %v", v))
@@ -125,7 +144,7 @@ func answer(r *request, incumbent func(*Solution) error) (out reply) {
 		}
 		return reply{Relaxation: x}
 	}
-	s, err := solveHere(context.Background(), &r.Problem, r.Limits, incumbent)
+	s, err := solveHere(ctx, &r.Problem, r.Limits, incumbent, watch)
 	if err != nil {
 		return failed(err)
 	}
@@ -143,7 +162,7 @@ func failed(err error) reply {
 }
 
 // solveHere solves in this process: the heuristic first, for a start, then the exact engine if the build has one.
-func solveHere(ctx context.Context, p *Problem, limits Limits, incumbent func(*Solution) error) (*Solution, error) {
+func solveHere(ctx context.Context, p *Problem, limits Limits, incumbent func(*Solution) error, watch func(Progress)) (*Solution, error) {
 	if limits.Wall > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limits.Wall)
@@ -161,5 +180,5 @@ func solveHere(ctx context.Context, p *Problem, limits Limits, incumbent func(*S
 			return nil, err
 		}
 	}
-	return exact(ctx, p, limits, start)
+	return exact(ctx, p, limits, start, watch)
 }

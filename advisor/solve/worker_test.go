@@ -37,7 +37,7 @@ func TestWorker(t *testing.T) {
 			if err := Worker(bytes.NewReader(encoded(t, c.request)), &out); err != nil {
 				t.Fatal(err)
 			}
-			last, _, err := readReplies(&out)
+			last, _, err := readReplies(&out, func(Progress) {})
 			if err != nil || !strings.Contains(last.Failure, c.failure) || (last.Failure == "") != (c.failure == "") {
 				t.Fatalf("%+v, %v", last, err)
 			}
@@ -63,7 +63,7 @@ func TestWorker(t *testing.T) {
 		}
 	})
 	t.Run("panic", func(t *testing.T) {
-		r := answer(&request{Problem: *cover()}, func(*Solution) error { panic("boom") })
+		r := answer(context.Background(), &request{Problem: *cover()}, func(*Solution) error { panic("boom") }, func(Progress) {})
 		if !strings.Contains(r.Failure, "panicked: boom") {
 			t.Fatalf("%+v", r)
 		}
@@ -105,7 +105,7 @@ func FuzzDecodeRequest(f *testing.F) {
 	f.Add([]byte("PASS\n"))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := decodeRequest(bytes.NewReader(b))
+		r, err := decodeRequest(gob.NewDecoder(bytes.NewReader(b)))
 		if (r == nil) == (err == nil) {
 			t.Fatal(r, err)
 		}
@@ -127,7 +127,7 @@ func FuzzReplies(f *testing.F) {
 	f.Add(out.Bytes())
 	f.Add([]byte("ok  \tpackage\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if last, _, err := readReplies(bytes.NewReader(b)); err == nil && last.Incumbent != nil {
+		if last, _, err := readReplies(bytes.NewReader(b), func(Progress) {}); err == nil && last.Incumbent != nil {
 			t.Fatal(last)
 		}
 	})
