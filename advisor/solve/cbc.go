@@ -23,7 +23,7 @@ import (
 var cbcMutex sync.Mutex
 
 // effort is for a start only: the exact engine takes it from there.
-const effort = 20_000_000
+const effort = 2_000_000
 
 // exactEngine: this build can prove an optimum.
 const exactEngine = true

@@ -253,6 +253,9 @@ func footprint(p *Problem) int64 {
 // as more make answers depend on the machine.
 func environment() []string {
 	env := []string{workerVariable + "=1", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "GOTRACEBACK=single"}
+	if os.Getenv("GORACE") == "" {
+		env = append(env, "GORACE=atexit_sleep_ms=0") // a worker under the race detector would sleep a second at its end
+	}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "GOCOVERDIR", "GORACE"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)

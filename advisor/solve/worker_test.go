@@ -165,7 +165,7 @@ func TestHeuristicAgainstBruteForce(t *testing.T) {
 }
 
 func TestHeuristicOnWarehouses(t *testing.T) {
-	p := warehouse(8, 15)
+	p := warehouse(size(8, 6), size(15, 10))
 	s, err := Heuristic{}.Solve(context.Background(), p, Limits{})
 	if err != nil || s.Status != Unproven || p.Check(s.Values) != nil || math.IsInf(s.Bound, 0) {
 		t.Fatalf("%+v, %v", s, err)

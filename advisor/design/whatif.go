@@ -1,0 +1,279 @@
+package design
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/model"
+)
+
+// Change is what another choice would mean for one statement: its work per execution, and weighted.
+type Change struct {
+	Statement string  `json:"statement"`
+	From      float64 `json:"from"`
+	To        float64 `json:"to"`
+	Weighted  float64 `json:"weighted"` // (To - From) times the weight
+}
+
+// WhatIf is the best design under one condition more, beside the best one.
+type WhatIf struct {
+	Condition string   `json:"condition"`
+	Possible  bool     `json:"possible"` // there is such a design; if not, Reason says why
+	Reason    string   `json:"reason,omitempty"`
+	Cost      float64  `json:"cost"`   // of all statements, weighted
+	Worse     float64  `json:"worse"`  // by how much that is more than without the condition
+	Proven    bool     `json:"proven"` // both are optima
+	Come      []string `json:"come,omitempty"`
+	Go        []string `json:"go,omitempty"`
+	Changes   []Change `json:"changes,omitempty"` // of the statements that change, greatest first
+	Design    *Design  `json:"-"`
+}
+
+// Without is the best design without a table: what its absence would cost.
+func (s *Study) Without(ctx context.Context, table *model.Table) (*WhatIf, error) {
+	return s.force(ctx, table, false)
+}
+
+// With is the best design with a table that was not chosen: why it was not.
+func (s *Study) With(ctx context.Context, table *model.Table) (*WhatIf, error) {
+	return s.force(ctx, table, true)
+}
+
+// Absences is what the absence of each new table of the design would cost, in the design's order.
+func (s *Study) Absences(ctx context.Context) ([]*WhatIf, error) {
+	var list []*WhatIf
+	for n, table := range s.candidates {
+		if s.best == nil || !s.best[n] || s.fixed[n] {
+			continue
+		}
+		x, err := s.Without(ctx, table)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+	}
+	return list, nil
+}
+
+// force solves again with a table that must be kept, or must not.
+func (s *Study) force(ctx context.Context, table *model.Table, kept bool) (*WhatIf, error) {
+	word := "without "
+	if kept {
+		word = "with "
+	}
+	n, ok := s.number[table]
+	if id := table.ID(); !ok {
+		for k, t := range s.candidates {
+			if t.ID() == id {
+				n, ok = k, true
+			}
+		}
+	}
+	if !ok {
+		return nil, fmt.Errorf("design: %s is no candidate: no plan of a statement can read it", table)
+	}
+	p := s.problem()
+	if kept {
+		p.Tables[n].Fixed = true
+	} else {
+		if p.Tables[n].Fixed {
+			return nil, fmt.Errorf("design: %s is fixed", table)
+		}
+		for i := range p.Demands {
+			d := &p.Demands[i]
+			d.Arcs = withoutTable(d.Arcs, n)
+		}
+	}
+	return s.again(ctx, word+s.candidates[n].String(), p)
+}
+
+func withoutTable(arcs []choice.Arc, n int) []choice.Arc {
+	kept := make([]choice.Arc, 0, len(arcs))
+	for _, a := range arcs {
+		if a.Table != n {
+			kept = append(kept, a)
+		}
+	}
+	return kept
+}
+
+// again solves a changed problem and compares.
+func (s *Study) again(ctx context.Context, condition string, p *choice.Problem) (*WhatIf, error) {
+	if s.unchanged == nil {
+		if _, err := s.Design(ctx); err != nil {
+			return nil, err
+		}
+	}
+	x := &WhatIf{Condition: condition}
+	c, r, err := s.solveKeeping(ctx, p)
+	var none *UnanswerableError
+	switch {
+	case errors.As(err, &none), errors.Is(err, ErrSpace):
+		x.Reason = err.Error()
+		return x, nil
+	case err != nil:
+		return nil, err
+	}
+	x.Possible = true
+	x.Design = s.designOf(c, r)
+	x.Cost, x.Worse = x.Design.After, x.Design.After-s.unchanged.After
+	x.Proven = r.Proven && s.result.Proven
+	for n, table := range s.candidates {
+		switch {
+		case c[n] && !s.best[n]:
+			x.Come = append(x.Come, table.String())
+		case !c[n] && s.best[n]:
+			x.Go = append(x.Go, table.String())
+		}
+	}
+	x.Changes = changes(s.unchanged, x.Design)
+	return x, nil
+}
+
+// solveKeeping is solve, but keeps tables that the problem fixes though nothing reads them.
+func (s *Study) solveKeeping(ctx context.Context, p *choice.Problem) (selection, *choice.Result, error) {
+	keep := s.fixed
+	defer func() { s.fixed = keep }()
+	s.fixed = make([]bool, len(keep))
+	for n, t := range p.Tables {
+		s.fixed[n] = t.Fixed
+	}
+	return s.solve(ctx, s.options, p)
+}
+
+// changes lists the statements that cost another amount, greatest difference first.
+func changes(from, to *Design) []Change {
+	was := map[string]*Statement{}
+	for _, st := range from.Statements {
+		was[st.Statement.ID] = st
+	}
+	var list []Change
+	for _, st := range to.Statements {
+		old := was[st.Statement.ID]
+		if old == nil || math.Abs(old.Cost.Work-st.Cost.Work) <= 1e-9*(1+math.Abs(old.Cost.Work)) {
+			continue
+		}
+		list = append(list, Change{st.Statement.ID, old.Cost.Work, st.Cost.Work, st.Statement.Weight * (st.Cost.Work - old.Cost.Work)})
+	}
+	sort.SliceStable(list, func(i, j int) bool { return math.Abs(list[i].Weighted) > math.Abs(list[j].Weighted) })
+	return list
+}
+
+// Point is a point of the Pareto front: no less space does at this cost, and no less cost at this space.
+type Point struct {
+	Bytes  float64 `json:"bytes"` // of the new tables
+	Cost   float64 `json:"cost"`  // of all statements, weighted
+	Tables int     `json:"tables"`
+	Proven bool    `json:"proven"` // the cost is the least at that space
+}
+
+// Pareto is the front of space against cost, from the smallest choice that answers everything to the one without limit,
+// at most so many points (2 or more). The widest interval of cost between two points is halved next, at half the space,
+// until the points are found or no interval holds another.
+func (s *Study) Pareto(ctx context.Context, points int) ([]Point, error) {
+	free := s.problem()
+	free.Space = 0
+	smallest, err := choice.Smallest(ctx, free, choice.Options{Solver: s.options.Solver, Limits: s.options.Limits})
+	if err != nil {
+		return nil, fmt.Errorf("design: %w", err)
+	}
+	at := func(space float64) (Point, error) {
+		p := s.problem()
+		p.Space = space
+		c, r, err := s.solve(ctx, s.options, p)
+		if err != nil {
+			return Point{}, err
+		}
+		d := s.designOf(c, r)
+		return Point{d.Bytes(), d.After, len(d.Tables), r.Proven}, nil
+	}
+	last, err := at(0)
+	if err != nil {
+		return nil, err
+	}
+	first, err := at(max(smallest.Cost*(1+1e-9), 1))
+	if err != nil {
+		return nil, err
+	}
+	list := []Point{first}
+	if last.Bytes > first.Bytes {
+		list = append(list, last)
+	}
+	empty := map[Point]bool{} // the interval from here on holds no other point
+	for len(list) < points && ctx.Err() == nil {
+		widest := -1
+		for i := 0; i+1 < len(list); i++ {
+			if empty[list[i]] || list[i+1].Bytes-list[i].Bytes <= 1e-6*list[i+1].Bytes {
+				continue
+			}
+			if widest < 0 || list[i].Cost-list[i+1].Cost > list[widest].Cost-list[widest+1].Cost {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		a, b := list[widest], list[widest+1]
+		between, err := at((a.Bytes + b.Bytes) / 2)
+		if err != nil {
+			return nil, err
+		}
+		if between.Bytes <= a.Bytes || between.Cost >= a.Cost {
+			// Nothing in the lower half: look just below the upper point.
+			if between, err = at(b.Bytes * (1 - 1e-9)); err != nil {
+				return nil, err
+			}
+		}
+		if between.Bytes <= a.Bytes || between.Cost >= a.Cost || between.Bytes >= b.Bytes {
+			empty[a] = true
+			continue
+		}
+		list = append(list[:widest+1], append([]Point{between}, list[widest+1:]...)...)
+	}
+	return list, nil
+}
+
+// MoreSpace is the best design with so many more bytes than the limit; without a limit there is nothing to gain.
+func (s *Study) MoreSpace(ctx context.Context, bytes float64) (*WhatIf, error) {
+	p := s.problem()
+	if p.Space > 0 {
+		p.Space += bytes
+	}
+	return s.again(ctx, fmt.Sprintf("with %.4g bytes more", bytes), p)
+}
+
+// Comparison is how two designs of one workload differ.
+type Comparison struct {
+	Costs   [2]float64  `json:"costs"`
+	Bytes   [2]float64  `json:"bytes"`
+	Only    [2][]string `json:"only"`
+	Both    []string    `json:"both"`
+	Changes []Change    `json:"changes"`
+}
+
+// Compare compares two designs.
+func Compare(a, b *Design) *Comparison {
+	c := &Comparison{Costs: [2]float64{a.After, b.After}, Bytes: [2]float64{a.Bytes(), b.Bytes()}, Changes: changes(a, b)}
+	in := map[string]bool{}
+	for _, t := range b.Tables {
+		in[t.Table.ID()] = true
+	}
+	for _, t := range a.Tables {
+		if in[t.Table.ID()] {
+			c.Both = append(c.Both, t.Table.String())
+			delete(in, t.Table.ID())
+		} else {
+			c.Only[0] = append(c.Only[0], t.Table.String())
+		}
+	}
+	for _, t := range b.Tables {
+		if in[t.Table.ID()] {
+			c.Only[1] = append(c.Only[1], t.Table.String())
+		}
+	}
+	return c
+}
