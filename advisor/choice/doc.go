@@ -26,5 +26,8 @@
 // Nothing is left out but by proof; if the limits strike, the bound says how much better another choice might be. All of
 // it is deterministic while no wall limit is reached.
 //
-// It imports advisor/solve.
+// It imports advisor/solve. Thin today: a limit on space ties all parts together; the multipliers are not started from a
+// former solve's; sizes that differ by less than a millionth of their sum count as the same; where very many choices cost
+// the same (weights of zero) the fewest tables may stay unproven (Result.Fewest), as that objective gets a share of the
+// branching's budget only; an engine's progress is not passed on.
 package choice

@@ -16,7 +16,7 @@
 // CBC keeps global state (two solves at once in a process give wrong objectives), can only be stopped at its own leisure,
 // takes the memory it wants, and may crash. So Process starts the running program again as a worker for each solve: the
 // hidden command calls Worker, tests call ServeIfWorker in TestMain. Request and replies are gob over standard input and
-// output. Cancelling the context kills the child, and only it; when the parent dies the child is killed too (Linux: parent
+// output. When the context ends the child is asked to come back with what it has, and killed if that takes long; when the parent dies the child is killed too (Linux: parent
 // death signal); it runs at low priority, and is the first to go when the machine is out of memory. Its own memory is
 // bounded by RLIMIT_DATA, set to what the child has at its start plus Config.Memory. Its environment is a short list, not
 // the parent's. A program that forgets to call Worker is found out by its missing greeting, and cannot start workers of
@@ -42,8 +42,8 @@
 // # Where this is thin today
 //
 // A relaxation has no node, gap or wall limit, only the context. CLP starts cold each time: no warm start from a former
-// basis. Unbounded speaks of the linear relaxation; whether there is an integer solution is not looked into. Nothing
-// reports progress while CBC runs, and a cancelled solve does not return its incumbent (a wall does). The heuristic is
+// basis. Unbounded speaks of the linear relaxation; whether there is an integer solution is not looked into. A child
+// that is killed since it does not come back leaves the heuristic's incumbent, not CBC's. The heuristic is
 // made for 0/1 columns: continuous and wide integer columns it merely puts somewhere feasible, if it can. Outside Linux
 // the child has no memory bound and no parent death signal.
 package solve
