@@ -155,10 +155,15 @@ type spoken struct {
 
 // withText adds the text to a record while values are looked at.
 func (r *Registry) withText(x *record, keyspace, text string) proxy.Record {
-	if !r.windows.Open() || x.gone.Load() || x == r.other || !mayHaveLiterals(text) {
+	if !r.windows.Open() || x.gone.Load() || x == r.other || !mayHaveLiterals(text) && !r.needsSchema(x, text) {
 		return x
 	}
 	return &spoken{x, keyspace, text}
+}
+
+// needsSchema tells whether a text has bind markers whose types nobody but the schema knows: it was never prepared.
+func (r *Registry) needsSchema(x *record, text string) bool {
+	return r.options.Windows.Schema != nil && x.shape.Load() == nil && strings.ContainsAny(text, "?:")
 }
 
 // mayHaveLiterals tells whether a quote, or a digit that does not belong to a name, is in a text.
@@ -190,11 +195,12 @@ func recordOf(r proxy.Record) *record {
 	return nil
 }
 
-// Done counts exchanges, and looks at the values in the text. Those of bind markers, if it has any, are for the record.
+// Done counts exchanges, and looks at the values in the text, and at those of its bind markers, if it has any: their types are told by the schema, or,
+// if the same statement was prepared as well, by what Cassandra said of it then.
 func (s *spoken) Done(xs []proxy.Exchange) {
 	for i := range xs {
 		x := &xs[i]
-		if x.Prepared != nil || x.Opcode != proxy.OpQuery && !x.InBatch || len(x.Values) > 0 {
+		if x.Prepared != nil || x.Opcode != proxy.OpQuery && !x.InBatch || len(x.Values) > 0 && !s.registry.needsSchema(s.record, s.text) {
 			continue
 		}
 		if st := s.statement(); st.Write || x.Response != nil {

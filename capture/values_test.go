@@ -13,6 +13,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/proxy"
 )
@@ -55,6 +56,54 @@ func TestLiteralsAreValues(t *testing.T) {
 	if _, ok := r.Statement("hotel", "INSERT INTO guests (id) VALUES (1)").(*record); !ok {
 		t.Error("the text is kept though nothing is looked at")
 	}
+}
+
+// TestBoundQueries: the values of a QUERY that was not prepared are looked at if the schema tells their types, as if it had been prepared; the
+// schema is asked anew each time, so a table that is made anew with other types is read rightly.
+func TestBoundQueries(t *testing.T) {
+	table := func(typ string) *schema.Schema {
+		return &schema.Schema{Keyspaces: []schema.Keyspace{{Name: "hotel", Tables: []schema.Table{{Keyspace: "hotel", Name: "guests",
+			Columns: []schema.Column{{Name: "id", Kind: schema.PartitionKey, Type: typ}}}}}}}
+	}
+	var live *schema.Schema
+	r := registry(t, Options{Windows: window.Options{Queue: 256, Schema: func() *schema.Schema { return live }}})
+	classes := func() map[string]uint64 {
+		for _, e := range r.Snapshot().Profiles.Epochs {
+			for _, c := range e.Columns {
+				if c.Name == "id" {
+					return c.Classes
+				}
+			}
+		}
+		return nil
+	}
+	ask := func(n int) {
+		for i := range n {
+			x := r.Statement("hotel", "SELECT name FROM guests WHERE id = ?")
+			x.Done([]proxy.Exchange{{Client: client, Opcode: proxy.OpQuery, Start: int64(i) * 1e6, End: int64(i)*1e6 + 1, Values: []proxy.Value{{Bytes: fmt.Appendf(nil, "%016d", i)}},
+				Response: []byte{0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 0}}})
+		}
+	}
+	if ask(10); classes()["none"] != 10 || len(classes()) != 1 {
+		t.Errorf("without a schema the values are %v", classes())
+	}
+	live = table("uuid")
+	if ask(10); classes()["uuid"] != 10 {
+		t.Errorf("with a schema the values are %v", classes())
+	}
+	live = table("text")
+	if ask(10); classes()["text"] != 10 {
+		t.Errorf("of another table the values are %v", classes())
+	}
+	x := r.Statement("hotel", "SELECT name FROM guests WHERE id = ?")
+	x.Prepared(&proxy.Prepared{Variables: []proxy.Column{{Keyspace: "hotel", Table: "guests", Name: "id", Type: proxy.Type{Code: 0x0D}}}})
+	if _, ok := r.Statement("hotel", "SELECT name FROM guests WHERE id = ?").(*record); !ok {
+		t.Error("what was prepared needs no schema")
+	}
+	if ask(5); classes()["text"] != 15 {
+		t.Errorf("by what was prepared the values are %v", classes())
+	}
+	conserved(t, r, 35)
 }
 
 func TestTextsWithoutLiterals(t *testing.T) {

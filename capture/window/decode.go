@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/capture/literal"
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/trace"
 	"github.com/helenus-db/helenus/capture/value"
 	"github.com/helenus-db/helenus/proxy"
@@ -21,6 +22,7 @@ const (
 type decoder struct {
 	hash    value.Hasher
 	never   columns
+	schema  func() *schema.Schema
 	known   map[string]*known // by fingerprint
 	refused uint64
 	clients map[*proxy.Client]uint64 // their processes
@@ -29,7 +31,11 @@ type decoder struct {
 
 // read takes the values of a sample out of its text. false: there is nothing to learn.
 func (d *decoder) read(x *sample) bool {
-	st, values := literal.Read(x.statement, x.keyspace, x.text)
+	said := literal.Said{Keyspace: x.keyspace, Text: x.text, Values: x.values}
+	if d.schema != nil {
+		said.Schema = d.schema()
+	}
+	st, values := literal.Read(x.statement, said)
 	if st == nil {
 		one := *x.statement
 		st = &one

@@ -15,6 +15,7 @@ import (
 	"github.com/helenus-db/helenus/capture/burst"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/profile"
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/trace"
 	"github.com/helenus-db/helenus/capture/value"
 	"github.com/helenus-db/helenus/proxy"
@@ -35,6 +36,9 @@ type Options struct {
 	// Never lists the columns that are not to be looked at, LiteralsAllowed those whose frequent values may be shown:
 	// "keyspace.table.column", "keyspace.table", "keyspace.*".
 	Never, LiteralsAllowed []string
+	// Schema is what is known of the tables, which tells the types of values that come with a text that was not prepared. It may return nil;
+	// nil: such values are not looked at.
+	Schema func() *schema.Schema
 	// Rotation is how long a hash key is used (24 h), Retention how long what was found is kept after it was seen last (30 days).
 	Rotation, Retention time.Duration
 	// Secret makes the keys of an epoch the same in all processes that share it; "": random ones.
@@ -272,7 +276,7 @@ func (w *Windows) rotate(now time.Time) {
 		_, _ = crand.Read(key[:]) // never fails, by its documentation
 	}
 	w.keyed = now
-	w.decoder = decoder{never: newColumns(w.options.Never), known: map[string]*known{}, refused: w.decoder.refused}
+	w.decoder = decoder{never: newColumns(w.options.Never), schema: w.options.Schema, known: map[string]*known{}, refused: w.decoder.refused}
 	w.decoder.hash = value.Hasher{K0: binary.LittleEndian.Uint64(key[:]), K1: binary.LittleEndian.Uint64(key[8:])}
 	var duplicates uint64
 	if w.feeds != nil {

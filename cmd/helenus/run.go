@@ -164,7 +164,11 @@ func (h *helenus) wire() (err error) {
 		return err
 	}
 	started := time.Now()
-	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Memory: int64(s.CaptureMemory), Started: started, Windows: sampling(s),
+	cluster := sessions{s, h.secured.dialer()}
+	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
+	windows := sampling(s)
+	windows.Schema = func() *schema.Schema { return h.live.Schema() }
+	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Memory: int64(s.CaptureMemory), Started: started, Windows: windows,
 		Slow: s.SlowRequest, Log: h.log})
 	h.history = history.New(history.Options{
 		Counts: h.registry.Counts, Log: h.log,
@@ -172,8 +176,6 @@ func (h *helenus) wire() (err error) {
 		Aside: func(now time.Time) (string, error) { return store.Aside(s.StateDir, now) },
 		Keep:  [...]time.Duration{s.HistoryMinutes, s.HistoryHours, s.HistoryDays}, Size: int64(s.HistorySize),
 	})
-	cluster := sessions{s, h.secured.dialer()}
-	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
 	if h.engine, err = rewrite.New(rewrite.Options{
 		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Entries: s.MaxEntries,
 		Migrate: migrate.Settings{
