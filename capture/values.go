@@ -140,10 +140,26 @@ func (r *record) look(x *proxy.Exchange) {
 		return
 	}
 	st := s.sampled
-	if p := x.Prepared; p != nil && (len(p.Variables) != len(s.variables) || len(p.Results) != len(s.results)) {
-		st = r.described(p) // the same fingerprint with an IN list of another length
+	if p := x.Prepared; p != nil && (!sameColumns(p.Variables, s.variables) || !sameColumns(p.Results, s.results)) {
+		st = r.described(p) // the same fingerprint with an IN list of another length, or another table by now, or still the former one
 	}
 	r.registry.windows.Observe(x, st)
+}
+
+// sameColumns tells whether columns are of the same names and types, as far as values are read by them.
+func sameColumns(a, b []proxy.Column) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if &a[i] == &b[i] { // and so are all that follow
+			return true
+		}
+		if a[i].Name != b[i].Name || a[i].Type.Code != b[i].Type.Code || len(a[i].Type.Elements) != len(b[i].Type.Elements) {
+			return false
+		}
+	}
+	return true
 }
 
 // spoken is the record of a statement that comes with its literals while a window is open. One that turns out to have been

@@ -106,6 +106,33 @@ func TestBoundQueries(t *testing.T) {
 	conserved(t, r, 35)
 }
 
+// TestOtherTypesUnderOneStatement: after an ALTER, or a DROP and CREATE, some connections still execute what was prepared before. Each execution is
+// read by what its own connection was told.
+func TestOtherTypesUnderOneStatement(t *testing.T) {
+	r := registry(t, Options{Windows: window.Options{Queue: 64}})
+	prepared := func(code uint16, result string) *proxy.Prepared {
+		return &proxy.Prepared{Variables: []proxy.Column{{Keyspace: "k", Table: "t", Name: "b", Type: proxy.Type{Code: code}}},
+			Results: []proxy.Column{{Keyspace: "k", Table: "t", Name: result, Type: proxy.Type{Code: 9}}}}
+	}
+	before, after := prepared(9, "old"), prepared(13, "new")
+	x := r.Statement("k", "SELECT * FROM t WHERE b = ?")
+	x.Prepared(before)
+	x.Prepared(after)
+	body := []byte{0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 7}
+	for i, p := range []*proxy.Prepared{before, after, before, after, after, prepared(13, "new")} {
+		x.Done([]proxy.Exchange{{Client: client, Prepared: p, Opcode: proxy.OpExecute, Start: int64(i) * 1e9, End: int64(i)*1e9 + 1, Rows: 1, Values: []proxy.Value{{Bytes: []byte{0, 0, 0, byte(i)}}}, Response: body}})
+	}
+	got := map[string]uint64{}
+	for _, c := range r.Snapshot().Profiles.Epochs[0].Columns {
+		for class, n := range c.Classes {
+			got[c.Name+" "+class] += n
+		}
+	}
+	if d := cmp.Diff(map[string]uint64{"b integer": 2, "b text": 4, "old integer": 2, "new integer": 4}, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestTextsWithoutLiterals(t *testing.T) {
 	for text, want := range map[string]bool{
 		"SELECT a1 FROM t2_3 WHERE k4 = ?": false, "SELECT a FROM t WHERE k = 4": true, "SELECT a FROM t WHERE k='x'": true, "SELECT a FROM t LIMIT 10": true,

@@ -108,6 +108,94 @@ func TestReadFromCassandra(t *testing.T) {
 	}
 }
 
+// TestReadCode: types, functions, aggregates. A server that allows no functions has none to read.
+func TestReadCode(t *testing.T) {
+	session, keyspace := connect(t)
+	ctx := context.Background()
+	run(t, session, `CREATE TYPE `+keyspace+`.street (name text, "No" int)`)
+	run(t, session, `CREATE TYPE `+keyspace+`.address (street frozen<street>, tags set<text>)`)
+	run(t, session, `CREATE TABLE `+keyspace+`.guests (id uuid PRIMARY KEY, home frozen<address>)`)
+	allowed := true
+	if err := session.Query(`CREATE FUNCTION ` + keyspace + `.plus (a int, b int) CALLED ON NULL INPUT RETURNS int LANGUAGE java AS 'return a + b;'`).Exec(); err != nil {
+		t.Logf("functions are switched off: %v", err)
+		allowed = false
+	} else {
+		run(t, session, `CREATE AGGREGATE `+keyspace+`.total (int) SFUNC plus STYPE int INITCOND 0`)
+	}
+	s, err := Read(ctx, session, keyspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := s.Keyspace(keyspace)
+	want := []UserType{{"address", []Field{{"street", "frozen<street>"}, {"tags", "set<text>"}}}, {"street", []Field{{"name", "text"}, {"No", "int"}}}}
+	if d := cmp.Diff(want, k.Types); d != "" {
+		t.Error(d)
+	}
+	if k.Type("street") == nil || k.Type("none") != nil || (*Keyspace)(nil).Type("street") != nil {
+		t.Error("types are not found by name")
+	}
+	var functions []Function
+	if allowed {
+		functions = []Function{{Name: "plus", Arguments: []string{"int", "int"}, Returns: "int", Language: "java"},
+			{Name: "total", Arguments: []string{"int"}, Returns: "int", Aggregate: true, State: "plus"}}
+	}
+	if d := cmp.Diff(functions, k.Functions); d != "" {
+		t.Error(d)
+	}
+	if len(k.FunctionsNamed("total")) != len(functions)/2 || k.FunctionsNamed("none") != nil {
+		t.Error("functions are not found by name")
+	}
+	run(t, session, `ALTER TYPE `+keyspace+`.street ADD floor int`)
+	if s, err = Read(ctx, session, keyspace); err != nil || len(s.Keyspace(keyspace).Type("street").Fields) != 3 {
+		t.Errorf("after ALTER TYPE: %+v, %v", s, err)
+	}
+}
+
+// TestLiveFollowsChanges: what is dropped and made again under its name is another table, with another digest, and so is one that is altered; what is
+// refreshed while a keyspace comes and goes is right in the end.
+func TestLiveFollowsChanges(t *testing.T) {
+	session, keyspace := connect(t)
+	ctx := context.Background()
+	live := NewLive(func() (*gocql.Session, error) { return session, nil }, []string{keyspace})
+	read := func() *Table {
+		t.Helper()
+		s, err := live.Refresh(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s != live.Schema() || live.Advisable().Keyspace(keyspace) == nil {
+			t.Fatal("what was read is not what is there")
+		}
+		return s.Table(keyspace, "t")
+	}
+	if read() != nil {
+		t.Error("a table that was not made is there")
+	}
+	run(t, session, `CREATE TABLE `+keyspace+`.t (k int PRIMARY KEY, v text)`)
+	first := read()
+	run(t, session, `DROP TABLE `+keyspace+`.t`)
+	if read() != nil {
+		t.Error("a table that was dropped is there")
+	}
+	run(t, session, `CREATE TABLE `+keyspace+`.t (k int PRIMARY KEY, v text)`)
+	second := read()
+	if first.ID == second.ID || first.Digest() == second.Digest() || cmp.Diff(first.Columns, second.Columns) != "" {
+		t.Errorf("made again under its name it is the same table: %s, %s", first.ID, second.ID)
+	}
+	run(t, session, `DROP TABLE `+keyspace+`.t`)
+	run(t, session, `CREATE TABLE `+keyspace+`.t (k text, v int, PRIMARY KEY (k, v))`)
+	if third := read(); third.ID == second.ID || third.Column("k").Type != "text" || third.Column("v").Kind != Clustering {
+		t.Errorf("made again with other types: %+v", third)
+	}
+	run(t, session, `ALTER TABLE `+keyspace+`.t ADD w int`)
+	fourth := read()
+	run(t, session, `ALTER TABLE `+keyspace+`.t DROP w`)
+	run(t, session, `ALTER TABLE `+keyspace+`.t ADD w int`)
+	if fifth := read(); fourth.ID != fifth.ID || fourth.Column("w") == nil || fifth.Column("w") == nil {
+		t.Errorf("altered: %+v, %+v", fourth, fifth)
+	}
+}
+
 func TestMeasureOnCassandra(t *testing.T) {
 	session, keyspace := connect(t)
 	ctx := context.Background()

@@ -98,10 +98,24 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 		return nil, fmt.Errorf("read materialised views: %w", err)
 	}
 
+	var trigger string
+	err = each(ctx, session, `SELECT keyspace_name, table_name, trigger_name FROM system_schema.triggers`, func() {
+		if t := tables[id{keyspace, table}]; t != nil {
+			t.Triggers = append(t.Triggers, trigger)
+		}
+	}, &keyspace, &table, &trigger)
+	if err != nil {
+		return nil, fmt.Errorf("read triggers: %w", err)
+	}
+	if err := readCode(ctx, session, found); err != nil {
+		return nil, err
+	}
+
 	for _, t := range tables {
 		sortColumns(t.Columns)
 		sort.Slice(t.Indexes, func(i, j int) bool { return t.Indexes[i].Name < t.Indexes[j].Name })
 		sort.Strings(t.Views)
+		sort.Strings(t.Triggers)
 		found[t.Keyspace].Tables = append(found[t.Keyspace].Tables, *t)
 	}
 	out := &Schema{Keyspaces: []Keyspace{}}
@@ -111,6 +125,52 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 	}
 	sort.Slice(out.Keyspaces, func(i, j int) bool { return out.Keyspaces[i].Name < out.Keyspaces[j].Name })
 	return out, nil
+}
+
+// readCode reads the types, functions and aggregates that users have defined.
+func readCode(ctx context.Context, session *gocql.Session, found map[string]*Keyspace) error {
+	var keyspace, name string
+	var names, types []string
+	err := each(ctx, session, `SELECT keyspace_name, type_name, field_names, field_types FROM system_schema.types`, func() {
+		if k := found[keyspace]; k != nil && len(names) == len(types) {
+			t := UserType{Name: name, Fields: make([]Field, len(names))}
+			for i := range names {
+				t.Fields[i] = Field{names[i], types[i]}
+			}
+			k.Types = append(k.Types, t)
+		}
+		names, types = nil, nil
+	}, &keyspace, &name, &names, &types)
+	if err != nil {
+		return fmt.Errorf("read user-defined types: %w", err)
+	}
+	var f Function
+	add := func() {
+		if k := found[keyspace]; k != nil {
+			k.Functions = append(k.Functions, f)
+		}
+		f = Function{Aggregate: f.Aggregate}
+	}
+	if err := each(ctx, session, `SELECT keyspace_name, function_name, argument_types, return_type, language FROM system_schema.functions`, add,
+		&keyspace, &f.Name, &f.Arguments, &f.Returns, &f.Language); err != nil {
+		return fmt.Errorf("read functions: %w", err)
+	}
+	f = Function{Aggregate: true}
+	if err := each(ctx, session, `SELECT keyspace_name, aggregate_name, argument_types, return_type, state_func, final_func FROM system_schema.aggregates`, add,
+		&keyspace, &f.Name, &f.Arguments, &f.Returns, &f.State, &f.Final); err != nil {
+		return fmt.Errorf("read aggregates: %w", err)
+	}
+	for _, k := range found {
+		sort.Slice(k.Types, func(i, j int) bool { return k.Types[i].Name < k.Types[j].Name })
+		sort.Slice(k.Functions, func(i, j int) bool {
+			a, b := &k.Functions[i], &k.Functions[j]
+			if a.Name != b.Name {
+				return a.Name < b.Name
+			}
+			return strings.Join(a.Arguments, ",") < strings.Join(b.Arguments, ",")
+		})
+	}
+	return nil
 }
 
 // each runs a query and calls row after each row was scanned into dest.

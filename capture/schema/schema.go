@@ -15,7 +15,7 @@
 // It imports capture/cql and gocql, nothing else of ours. A Schema is a plain value: read once, never changed
 // after, safe to share and to print as JSON. Everything in it is sorted, so that equal clusters give equal documents.
 //
-// Where the link is thin: user-defined types, functions and triggers are not read; statistics are estimates taken from one
+// Where the link is thin: a change of a user-defined type does not show in the digests of the tables that have columns of it; statistics are estimates taken from one
 // coordinator at consistency ONE, biased by whatever the sampled token ranges happen to hold. VerdictOf was not asked about LIKE,
 // DISTINCT, GROUP BY, aggregates and values of the wrong type, and judges by 5.0 whatever the server. Of a batch that
 // names its partitions by markers nobody can say whether they are one: it counts as several.
@@ -39,6 +39,31 @@ type Keyspace struct {
 	Name        string            `json:"name"`
 	Replication map[string]string `json:"replication,omitempty"`
 	Tables      []Table           `json:"tables"` // by name; materialised views are not among them
+	Types       []UserType        `json:"types,omitempty"`
+	Functions   []Function        `json:"functions,omitempty"` // by name and arguments
+}
+
+// UserType is a user-defined type.
+type UserType struct {
+	Name   string  `json:"name"`
+	Fields []Field `json:"fields"` // in their order
+}
+
+// Field is one field of a user-defined type.
+type Field struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// Function is a user-defined function or aggregate. Its body is not kept.
+type Function struct {
+	Name      string   `json:"name"`
+	Arguments []string `json:"arguments"` // types; functions of one name differ by these
+	Returns   string   `json:"returns"`   // type
+	Aggregate bool     `json:"aggregate,omitempty"`
+	State     string   `json:"state,omitempty"` // of an aggregate: the function that takes in a row
+	Final     string   `json:"final,omitempty"` // and the one that makes the result, "" for none
+	Language  string   `json:"language,omitempty"`
 }
 
 // ColumnKind is the part that a column plays in its table, in system_schema's own words.
@@ -60,6 +85,7 @@ type Table struct {
 	Columns    []Column `json:"columns"` // partition key, clustering key, static, regular; the last two by name
 	Indexes    []Index  `json:"indexes,omitempty"`
 	Views      []string `json:"views,omitempty"`       // names of the materialised views over it
+	Triggers   []string `json:"triggers,omitempty"`    // names
 	DefaultTTL int      `json:"default_ttl,omitempty"` // seconds, 0 if rows live for ever
 	Counter    bool     `json:"counter,omitempty"`
 	Comment    string   `json:"comment,omitempty"`
@@ -100,6 +126,32 @@ func (s *Schema) Keyspace(name string) *Keyspace {
 		return &s.Keyspaces[i]
 	}
 	return nil
+}
+
+// Type returns a user-defined type by its internal name, or nil.
+func (k *Keyspace) Type(name string) *UserType {
+	if k == nil {
+		return nil
+	}
+	for i := range k.Types {
+		if k.Types[i].Name == name {
+			return &k.Types[i]
+		}
+	}
+	return nil
+}
+
+// FunctionsNamed returns the functions and aggregates of a name, which differ by their arguments.
+func (k *Keyspace) FunctionsNamed(name string) (out []Function) {
+	if k == nil {
+		return nil
+	}
+	for _, f := range k.Functions {
+		if f.Name == name {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // Table returns a table by internal names, or nil.

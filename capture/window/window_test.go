@@ -274,7 +274,8 @@ func TestWindowsAreStaggered(t *testing.T) {
 	if share := float64(opened) / 40 / 240; share < 0.04 || share > 0.06 || most > 8 {
 		t.Errorf("open for %.3f of the time, %d at once", share, most)
 	}
-	if offset("a", time.Minute) != offset("a", time.Minute) || offset("", time.Minute) != 0 || offset("a", time.Minute) == offset("b", time.Minute) {
+	again := offset("a", time.Minute)
+	if offset("a", time.Minute) != again || offset("", time.Minute) != 0 || offset("a", time.Minute) == offset("b", time.Minute) {
 		t.Error("the place of a process is not its own")
 	}
 	a, b := New(Options{Off: true}), New(Options{Off: true, Place: "another host 1"})
