@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -111,7 +112,7 @@ func (e *SpaceError) Error() string {
 	if !e.Proven {
 		word = "one is known that takes"
 	}
-	return fmt.Sprintf("%v of %.6g bytes: %s %.6g bytes", ErrSpace, e.Limit, word, e.Smallest)
+	return fmt.Sprintf("%v of %.0f bytes: %s %.0f bytes", ErrSpace, e.Limit, word, math.Ceil(e.Smallest))
 }
 
 // Is makes it an ErrSpace.

@@ -28,6 +28,7 @@ type (
 		Statements  []statementJSON    `json:"statements"`
 		Rejected    []rejectionJSON    `json:"rejected"`
 		Sensitivity []sensitivityJSON  `json:"sensitivity,omitempty"`
+		Compared    []comparedJSON     `json:"compared,omitempty"`
 		Candidates  int                `json:"candidates"`
 		Variables   int                `json:"variables"`
 		Constraints int                `json:"constraints"`
@@ -99,6 +100,17 @@ type (
 		Costs     float64 `json:"costs"`
 		Reason    string  `json:"reason"`
 	}
+	comparedJSON struct {
+		Schema     string              `json:"schema"`
+		Cost       float64             `json:"cost"`
+		Bytes      float64             `json:"bytes"`
+		Missing    []string            `json:"missing"`
+		Statements []comparedStatement `json:"statements"`
+	}
+	comparedStatement struct {
+		ID   string  `json:"id"`
+		Cost float64 `json:"cost"`
+	}
 	sensitivityJSON struct {
 		Statement string   `json:"statement"`
 		Weight    float64  `json:"weight"`
@@ -151,6 +163,16 @@ func (d *Design) JSON(w io.Writer) error {
 			j.Rises = &s.Rises
 		}
 		out.Sensitivity = append(out.Sensitivity, j)
+	}
+	for _, x := range d.Compared {
+		j := comparedJSON{Schema: x.Name, Bytes: math.Round(x.Bytes), Missing: append([]string{}, x.Missing...), Statements: []comparedStatement{}}
+		if x.Design != nil {
+			j.Cost = x.Design.After
+			for _, s := range x.Design.Statements {
+				j.Statements = append(j.Statements, comparedStatement{s.Statement.ID, s.Cost.Work})
+			}
+		}
+		out.Compared = append(out.Compared, j)
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -27,6 +27,7 @@ func (d *Design) Text(w io.Writer) error {
 	for _, s := range d.Statements {
 		s.text(&b, name, unit(d.Model))
 	}
+	d.compared(&b)
 	if len(d.Rejected) > 0 {
 		b.WriteString("\nNot chosen\n\n")
 		for _, r := range d.Rejected {
@@ -101,6 +102,51 @@ func (d *Design) tables(b *strings.Builder, title string, isNew bool) {
 			b.WriteString(indent(statement+";", "    "))
 		}
 	}
+}
+
+// compared sets the other designs beside this one, statement by statement.
+func (d *Design) compared(b *strings.Builder) {
+	if len(d.Compared) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nCompared with other tables (%s an execution; none: no plan)\n\n  %-24s %12s", unit(d.Model), "", "this design")
+	costs := make([]map[string]float64, len(d.Compared))
+	for i, x := range d.Compared {
+		fmt.Fprintf(b, " %16s", x.Name)
+		costs[i] = map[string]float64{}
+		if x.Design != nil {
+			for _, s := range x.Design.Statements {
+				costs[i][s.Statement.ID] = s.Cost.Work
+			}
+		}
+	}
+	for _, s := range d.Statements {
+		fmt.Fprintf(b, "\n  %-24s %12.5g", s.Statement.ID, s.Cost.Work)
+		for _, c := range costs {
+			if v, ok := c[s.Statement.ID]; ok {
+				fmt.Fprintf(b, " %16.5g", v)
+			} else {
+				fmt.Fprintf(b, " %16s", "none")
+			}
+		}
+	}
+	fmt.Fprintf(b, "\n  %-24s %12.5g", "in all, weighted", d.After)
+	for _, x := range d.Compared {
+		if x.Design == nil {
+			fmt.Fprintf(b, " %16s", "none")
+			continue
+		}
+		text := fmt.Sprintf("%.5g", x.Design.After)
+		if len(x.Missing) > 0 {
+			text = "> " + text
+		}
+		fmt.Fprintf(b, " %16s", text)
+	}
+	fmt.Fprintf(b, "\n  %-24s %12s", "space", size(d.Bytes()))
+	for _, x := range d.Compared {
+		fmt.Fprintf(b, " %16s", size(x.Bytes))
+	}
+	b.WriteString("\n")
 }
 
 // String says how far the weight may move.

@@ -76,6 +76,17 @@ type Design struct {
 	Variables, Constraints int
 	// Phases say how long each part took, in order; part of the JSON alone.
 	Phases []Phase
+
+	// Compared are other designs for the same workload, which somebody asked to see beside this one.
+	Compared []Compared
+}
+
+// Compared is a design to compare with: that over given tables alone.
+type Compared struct {
+	Name    string   // of the schema
+	Design  *Design  // of the statements that have a plan
+	Missing []string // the statements (IDs) that have none
+	Bytes   float64  // of its tables
 }
 
 // Phase is a part of the work.

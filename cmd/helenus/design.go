@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/design"
@@ -39,6 +40,7 @@ type designFlags struct {
 	timeLimit  time.Duration
 	existing   string
 	only       bool
+	compare    []string
 	ranges     []string
 	json       bool
 	out        string
@@ -62,7 +64,14 @@ Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed neverthel
 	flags.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best so far; 0: a minute for each solve")
 	flags.StringVar(&f.existing, "existing", "", "SCHEMA: tables that are there and stay, free but for their writes: the name of one of the file's schemas, or a file of tables in YAML or CQL")
 	flags.BoolVar(&f.only, "only-existing", false, "no tables but those of --existing: what they cost")
+	flags.StringArrayVar(&f.compare, "compare", nil, "SCHEMA: tables to compare with, statement by statement; may be given more than once")
 	flags.StringSliceVar(&f.ranges, "sensitivity", nil, "statements (IDs) of which to say how far their weights may move before other tables are better")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "space-limit" { // as it was called before
+			name = "max-bytes"
+		}
+		return pflag.NormalizedName(name)
+	})
 	flags.BoolVar(&f.json, "json", false, "print JSON (docs/schema/design.json)")
 	flags.StringVar(&f.out, "out", "", "a folder to write schema.cql, plans.yaml, report.txt and design.json to")
 	return c
@@ -73,9 +82,12 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	d, missing, err := f.choose(c.Context(), w, o)
+	d, missing, err := choose(c.Context(), w, o, f.only)
 	if err != nil {
 		return explained(err)
+	}
+	if err := f.comparisons(c.Context(), w, o, d); err != nil {
+		return err
 	}
 	if f.out != "" {
 		if err := writeDesign(f.out, d); err != nil {
@@ -90,36 +102,74 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 		return err
 	}
 	if len(missing) > 0 {
-		return designError{errors.New(strings.Join(missing, "; ")), exitNoPlan}
+		return noPlan(missing)
 	}
-	return proven(d)
+	return proven(d, solve.Exact())
 }
 
-// choose designs. Where the tables are given, what has no plan over them is left out and told of, so that the rest can be
-// seen; else it is the error.
-func (f *designFlags) choose(ctx context.Context, w *workload.Workload, o design.Options) (d *design.Design, missing []string, err error) {
-	rest := *w
+// unplanned is a statement without a plan, and why.
+type unplanned struct{ id, reason string }
+
+// choose designs. With rest, what has no plan is left out and told of, so that the rest can be seen; else it is the error.
+func choose(ctx context.Context, w *workload.Workload, o design.Options, rest bool) (d *design.Design, missing []unplanned, err error) {
+	left := *w
 	for {
-		d, err = design.Choose(ctx, &rest, o)
+		d, err = design.Choose(ctx, &left, o)
 		var none *design.UnanswerableError
 		if !errors.As(err, &none) {
 			return d, missing, err
 		}
-		if f.existing != "" && len(none.AllowScans(ctx, w, o)) > 0 {
+		if len(none.AllowScans(ctx, w, o)) > 0 {
 			continue
 		}
-		text := fmt.Sprintf("statement %s has no plan: no table answers %s", none.Statement, none.Query)
+		reason := fmt.Sprintf("statement %s has no plan: no table answers %s", none.Statement, none.Query)
 		if help := none.Help(ctx, w, o); help != "" {
-			text += "; this would: " + help
+			reason += "; this would: " + help
 		} else {
-			text += "; nor could any that may be made"
+			reason += "; nor could any that may be made"
 		}
-		missing = append(missing, text)
-		rest.Statements = slices.DeleteFunc(slices.Clone(rest.Statements), func(s *workload.Statement) bool { return s.ID == none.Statement })
-		if !f.only || len(rest.Statements) == 0 {
-			return nil, nil, designError{errors.New(strings.Join(missing, "; ")), exitNoPlan}
+		missing = append(missing, unplanned{none.Statement, reason})
+		left.Statements = slices.DeleteFunc(slices.Clone(left.Statements), func(s *workload.Statement) bool { return s.ID == none.Statement })
+		if !rest || len(left.Statements) == 0 {
+			return nil, missing, noPlan(missing)
 		}
 	}
+}
+
+// noPlan is the error of statements without a plan.
+func noPlan(missing []unplanned) error {
+	reasons := make([]string, len(missing))
+	for i, m := range missing {
+		reasons[i] = m.reason
+	}
+	return designError{errors.New(strings.Join(reasons, "; ")), exitNoPlan}
+}
+
+// comparisons designs over each schema of --compare alone.
+func (f *designFlags) comparisons(ctx context.Context, w *workload.Workload, o design.Options, d *design.Design) error {
+	for _, name := range f.compare {
+		tables, err := schemaNamed(w, name)
+		if err != nil {
+			return usageError{fmt.Errorf("--compare: %w", err)}
+		}
+		own := o
+		own.Candidates, own.OnlyExisting, own.Sensitivity = keep(tables), true, nil
+		x := design.Compared{Name: name}
+		other, missing, err := choose(ctx, w, own, true)
+		var coded designError
+		if err != nil && (!errors.As(err, &coded) || coded.code != exitNoPlan) {
+			return explained(err)
+		}
+		x.Design = other
+		for _, m := range missing {
+			x.Missing = append(x.Missing, m.id)
+		}
+		for _, t := range tables {
+			x.Bytes += cost.Arithmetic(o.Cost).TableBytes(t)
+		}
+		d.Compared = append(d.Compared, x)
+	}
+	return nil
 }
 
 // read turns the flags into a workload and options. All its errors are bad input.
@@ -175,7 +225,9 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 
 // explained gives an error of a design its exit code.
 func explained(err error) error {
+	var coded designError
 	switch {
+	case errors.As(err, &coded):
 	case errors.Is(err, design.ErrSpace):
 		return usageError{err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -184,13 +236,13 @@ func explained(err error) error {
 	return err
 }
 
-// proven returns an error with its exit code if the design is not known to be the best.
-func proven(d *design.Design) error {
+// proven returns an error with its exit code if the design is not known to be the best. exact: the solver is there.
+func proven(d *design.Design, exact bool) error {
 	if d.Proven {
 		return nil
 	}
 	text := fmt.Sprintf("not proven the best: another design might cost %.2g %% less", 100*d.Gap)
-	if !solve.Exact() {
+	if !exact {
 		text += "; this helenus was built without its solver: install Debian's coinor-libcbc-dev and coinor-libclp-dev, and build it with CGO_ENABLED=1"
 	}
 	return designError{errors.New(text), exitGap}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/helenus-db/helenus/advisor/design"
 )
 
 // small is a workload that takes no time: two entities, a query over both, a write.
@@ -65,7 +67,7 @@ func TestDesignBadInput(t *testing.T) {
 		want string
 	}{
 		"a path that does not exist":     {swap("FROM Room.hotel", "FROM Room.hotle"), nil, 2, `no relationship of Room is called "hotle"; nearest is "hotel"`},
-		"a cycle":                        {swap("FROM Room.hotel ", "FROM Room.hotel.owner, Room.owner "), nil, 2, "circle"},
+		"a cycle":                        {swap("FROM Room.hotel ", "FROM Room.hotel.owner AS o, Room.owner AS o "), nil, 2, "closes a circle"},
 		"an attribute that is not known": {swap("Hotel.city = ?", "Hotel.town = ?"), nil, 2, `no attribute of Hotel is called "town"`},
 		"a negative weight":              {swap("day: 10", "day: -10"), nil, 2, "weight -10 is not a rate"},
 		"a weight that is no number":     {swap("day: 10", "day: .nan"), nil, 2, "weight NaN is not a rate"},
@@ -216,6 +218,119 @@ func TestDesignTwice(t *testing.T) {
 	}
 	if !strings.Contains(first["schema.cql"], `"select" text`) {
 		t.Errorf("the reserved word is not quoted:\n%s", first["schema.cql"])
+	}
+}
+
+// schemas has one that answers everything, one that does not, and one that can only be scanned for a change.
+const schemas = small + `schemas:
+  good:
+  - {name: by_city, partition: [Hotel.city], clustering: [Room.room_id], values: [Room.rate, Hotel.select]}
+  - {name: cities, partition: [Room.room_id], values: [Hotel.city]}
+  lacking:
+  - {name: cities, partition: [Room.room_id], values: [Hotel.city]}
+  scanned:
+  - {name: by_city, partition: [Hotel.city], clustering: [Room.room_id], values: [Room.rate, Hotel.select]}
+`
+
+func TestDesignOverGivenTables(t *testing.T) {
+	file := written(t, "small.yaml", schemas)
+	cql := written(t, "tables.cql", "CREATE TABLE by_city (city text, room_id uuid, rate double, hotel_select text, PRIMARY KEY (city, room_id));\nCREATE TABLE cities (room_id uuid PRIMARY KEY, city text);")
+	steps := func(r designReport, kind string) (n int) {
+		for _, s := range r.Statements {
+			for _, step := range s.Steps {
+				if step["kind"] == kind {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	costs := map[string]float64{}
+	for name, c := range map[string]struct {
+		args  []string
+		code  int
+		want  string // of the error
+		plans int
+		scans int
+	}{
+		"by the file's name":        {[]string{"--existing", "good", "--only-existing"}, 0, "", 2, 0},
+		"by a file of CQL":          {[]string{"--existing", cql, "--only-existing"}, 0, "", 2, 0},
+		"and more":                  {[]string{"--existing", "good"}, 0, "", 2, 0},
+		"what has no plan":          {[]string{"--existing", "lacking", "--only-existing"}, 4, "statement rates has no plan: no table answers SELECT Room.rate, Hotel.select FROM Room.hotel WHERE Hotel.city = ?; this would: [city][room_id][rate, select]", 1, 0},
+		"a scan, if all else fails": {[]string{"--existing", "scanned", "--only-existing"}, 0, "", 2, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err, code := designed(t, append([]string{file, "--json", "--cost", "request_count"}, c.args...)...)
+			if code != c.code || c.want != "" && !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("exit %d: %v", code, err)
+			}
+			r := readDesign(t, out)
+			if len(r.Statements) != c.plans || steps(r, "scan") != c.scans {
+				t.Errorf("%d statements planned, %d scans: %s", len(r.Statements), steps(r, "scan"), out)
+			}
+			for _, x := range r.Tables {
+				if !*x.Existing && name != "and more" {
+					t.Errorf("%s is new", x.Name)
+				}
+			}
+			costs[name] = *r.Cost
+		})
+	}
+	if a, b := costs["by the file's name"], costs["by a file of CQL"]; a != b || costs["and more"] > a {
+		t.Errorf("costs: %v", costs)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"an unknown schema": {[]string{"--existing", "goed"}, `there is no file goed, and no schema of the workload is called "goed"; nearest is "good"`},
+		"no schema":         {[]string{"--only-existing"}, "name the tables by --existing"},
+		"a bad file":        {[]string{"--existing", written(t, "bad.cql", "CREATE TABLE t (town text PRIMARY KEY)")}, "column town is no attribute of the model"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err, code := designed(t, append([]string{file}, c.args...)...); code != 2 || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("exit %d: %v", code, err)
+			}
+		})
+	}
+	t.Run("beside the design", func(t *testing.T) {
+		out, err, code := designed(t, file, "--cost", "request_count", "--compare", "good", "--compare", "lacking")
+		if err != nil || code != 0 {
+			t.Fatalf("exit %d: %v", code, err)
+		}
+		_, compared, _ := strings.Cut(out, "Compared with other tables")
+		if !regexp.MustCompile(`rates +1 +1 +none\n`).MatchString(compared) {
+			t.Error(compared)
+		}
+	})
+}
+
+// TestDesignBudget: what a budget cuts off is said.
+func TestDesignBudget(t *testing.T) {
+	var attributes, conditions []string
+	for _, c := range "abcdefghijklmnopqrst" {
+		attributes = append(attributes, "{name: "+string(c)+", type: int}")
+		conditions = append(conditions, "Hotel."+string(c)+" = ?")
+	}
+	text := strings.Replace(small, "{name: select, type: text}", strings.Join(append(attributes, "{name: select, type: text}"), ", "), 1)
+	text = strings.Replace(text, "Hotel.city = ?", strings.Join(conditions, " AND "), 1)
+	out, err, code := designed(t, written(t, "wide.yaml", text), "--time-limit", "20s")
+	if code != 0 && code != exitGap {
+		t.Fatalf("exit %d: %v", code, err)
+	}
+	if !strings.Contains(out, "  note    ") {
+		t.Errorf("20 conditions, and nothing is said of a budget:\n%.1000s", out)
+	}
+}
+
+// TestDesignWithoutSolver: a build without CBC says what to install.
+func TestDesignWithoutSolver(t *testing.T) {
+	d := &design.Design{Gap: 0.1}
+	if err := proven(d, false); !strings.Contains(err.Error(), "coinor-libcbc-dev") || exitCode(err) != exitGap {
+		t.Errorf("exit %d: %v", exitCode(err), err)
+	}
+	if err := proven(d, true); strings.Contains(err.Error(), "coinor") || exitCode(err) != exitGap {
+		t.Errorf("exit %d: %v", exitCode(err), err)
 	}
 }
 

@@ -1,0 +1,116 @@
+package design
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// described says what the keys of design.json mean that do not say it themselves, by path.
+var described = map[string]string{
+	"cost_model":                  "what was made least",
+	"unit":                        "of all costs; a total is this per second if weights are executions per second",
+	"status":                      "optimal: proven; feasible: bound and gap say what may be missing",
+	"cost":                        "sum of the statements' costs, each times its weight",
+	"bound":                       "no choice of the candidates costs less",
+	"gap":                         "(cost - bound) / cost",
+	"bytes":                       "of the new tables, one copy, uncompressed",
+	"before":                      "cost over the tables that are there; absent if they can not answer everything",
+	"variables":                   "of the integer program, before any reduction",
+	"constraints":                 "of the integer program, before any reduction",
+	"truncated":                   "what budgets have cut off: there may be better designs beyond",
+	"elapsed_ms":                  "by phase, and total; the only part that differs between runs",
+	"tables.existing":             "the table is there already",
+	"tables.partition":            "Entity.attribute",
+	"tables.values":               "other than the static ones",
+	"tables.path":                 "the relationships that its rows join",
+	"tables.notation":             "[partition][clustering][values]",
+	"tables.cql":                  "statements that make it, for Cassandra 5.0; absent if it is there",
+	"tables.base":                 "the table whose rows a look-up table's readers check",
+	"tables.bucket.of":            "what the bucket is computed from; absent: there is one bucket",
+	"tables.bucket.seconds":       "the width of a bucket of time; absent: hash buckets",
+	"statements.cost":             "of one execution",
+	"statements.latency":          "until it is done; the same as cost where the cost model knows no latency",
+	"statements.steps.support_of": "the table for which this finds out what to change",
+	"statements.steps.query":      "what the support query asks, with its first step",
+	"statements.before":           "over the tables that are there",
+	"compared":                    "designs over other tables alone, of the statements that have a plan over them",
+	"compared.missing":            "statements without a plan over those tables; cost is without them",
+	"rejected":                    "candidates that were not chosen, the nearest first",
+	"sensitivity.falls":           "below this weight other tables are better",
+	"sensitivity.rises":           "above this weight other tables are better; absent: never",
+}
+
+// schemaOf makes a JSON Schema of a type by its tags.
+func schemaOf(t reflect.Type, at string) map[string]any {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	s := map[string]any{}
+	if text, ok := described[strings.TrimPrefix(at, ".")]; ok {
+		s["description"] = text
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		properties, required := map[string]any{}, []string{}
+		for i := range t.NumField() {
+			key, rest, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			properties[key] = schemaOf(t.Field(i).Type, at+"."+key)
+			if rest != "omitempty" {
+				required = append(required, key)
+			}
+		}
+		s["type"], s["additionalProperties"], s["properties"], s["required"] = "object", false, properties, required
+	case reflect.Slice:
+		items := schemaOf(t.Elem(), at)
+		delete(items, "description")
+		s["type"], s["items"] = "array", items
+	case reflect.Map:
+		s["type"], s["additionalProperties"] = "object", map[string]any{"type": "number"}
+	case reflect.Float64:
+		s["type"] = "number"
+	case reflect.Int:
+		s["type"] = "integer"
+	case reflect.Bool:
+		s["type"] = "boolean"
+	default:
+		s["type"] = "string"
+	}
+	return s
+}
+
+// TestSchema compares the published JSON Schema with what is written. UPDATE_SCHEMA=1 writes it.
+func TestSchema(t *testing.T) {
+	const name = "../../docs/schema/design.json"
+	s := schemaOf(reflect.TypeFor[designJSON](), "")
+	s["$schema"], s["title"] = "https://json-schema.org/draft/2020-12/schema", "Helenus design"
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("UPDATE_SCHEMA") != "" {
+		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(data), b.String()); diff != "" {
+		t.Errorf("run with UPDATE_SCHEMA=1\n%s", diff)
+	}
+	for path := range described {
+		if !strings.Contains(b.String(), described[path]) {
+			t.Errorf("%s is described, but not written", path)
+		}
+	}
+}
