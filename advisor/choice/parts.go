@@ -13,8 +13,7 @@ func (in *instance) parts() (list []*part, settled float64) {
 	for n := range parent {
 		parent[n] = n
 	}
-	var root func(n int) int
-	root = func(n int) int {
+	root := func(n int) int {
 		for parent[n] != n {
 			parent[n] = parent[parent[n]]
 			n = parent[n]

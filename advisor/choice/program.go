@@ -206,7 +206,7 @@ func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits) 
 	case errors.As(err, &worker), errors.Is(err, solve.ErrMemory):
 		return nil, nil, err, nil
 	case err != nil && ctx.Err() != nil:
-		return nil, nil, nil, nil // what there is stays
+		return nil, nil, nil, nil //nolint:nilerr // the context ended: what there is stays
 	case err != nil:
 		return nil, nil, nil, err
 	case solution.Values == nil:

@@ -36,7 +36,7 @@ func (w *work) run(whole []bool) error {
 		}
 	}
 	if w.best == nil || !w.options.Ties || w.bound < w.known-1e-9*math.Abs(w.known) || w.ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // the context ended: what there is stays
 	}
 	return w.ties(x)
 }
@@ -58,7 +58,7 @@ func (w *work) search(x *dual) error {
 			return nil
 		}
 		if w.ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the context ended: what there is stays
 		}
 	}
 	if w.options.Solver == nil {
@@ -75,7 +75,7 @@ func (w *work) search(x *dual) error {
 	}
 	if failed != nil {
 		w.result.Failure = failed
-		return nil
+		return nil //nolint:nilerr // the context ended: what there is stays
 	}
 	if solution == nil {
 		return nil

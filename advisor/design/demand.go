@@ -250,12 +250,6 @@ func (c selection) with(n int) selection {
 	return d
 }
 
-func (c selection) without(n int) selection {
-	d := append(selection(nil), c...)
-	d[n] = false
-	return d
-}
-
 func everything(*model.Table) bool { return true }
 
 // chosen allows the existing tables and those of a choice.

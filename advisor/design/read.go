@@ -56,10 +56,8 @@ func (t *task) design(c selection, m cost.Model) *Design {
 				readers[table] = append(readers[table], s.ID)
 			}
 		} else {
-			answerable := true
-			if _, st.CurrentCost, answerable = t.writes(i, none, m, nil); !answerable {
-				d.Answerable = false
-			}
+			_, current, answerable := t.writes(i, none, m, nil)
+			st.CurrentCost, d.Answerable = current, d.Answerable && answerable
 			st.Writes, st.Cost, _ = t.writes(i, c, m, readers)
 		}
 		d.Before += s.Weight * st.CurrentCost.Work
