@@ -38,11 +38,19 @@ type (
 	stepYAML struct {
 		Do         plan.Kind `yaml:"do"`
 		Table      string    `yaml:"table,omitempty"`
+		As         []string  `yaml:"as,flow,omitempty"` // entities of the table that the statement numbers otherwise
 		Partition  []string  `yaml:"partition,flow,omitempty"`
 		Clustering []string  `yaml:"clustering,flow,omitempty"`
 		Where      []string  `yaml:"where,flow,omitempty"`
+		Bucket     []string  `yaml:"bucket,flow,omitempty"` // what tells the buckets; of a table with buckets, else all
+		Reverse    bool      `yaml:"reverse,omitempty"`
 		Columns    []string  `yaml:"columns,flow,omitempty"`
+		Order      []string  `yaml:"order,flow,omitempty"`
+		Group      []string  `yaml:"group,flow,omitempty"`
+		Aggregates []string  `yaml:"aggregates,flow,omitempty"`
+		Grouped    bool      `yaml:"grouped,omitempty"` // by the server
 		Limit      int       `yaml:"limit,omitempty"`
+		Partitions int       `yaml:"per_partition_limit,omitempty"`
 		Verify     bool      `yaml:"verify,omitempty"`
 		Requests   float64   `yaml:"requests,omitempty"`
 		Rows       float64   `yaml:"rows,omitempty"`
@@ -79,13 +87,34 @@ func stepsYAML(steps []plan.Step, name func(*model.Table) string) []stepYAML {
 	list := make([]stepYAML, len(steps))
 	for i := range steps {
 		s := &steps[i]
-		y := stepYAML{Do: s.Kind, Limit: s.Limit, Verify: s.Verify, Requests: s.Requests, Rows: s.Rows,
-			Partition: conditions(s, s.Partition), Clustering: conditions(s, s.Clustering), Where: conditions(s, s.Where)}
+		y := stepYAML{Do: s.Kind, Limit: s.Limit, Partitions: s.PerPartition, Verify: s.Verify, Requests: s.Requests, Rows: s.Rows,
+			Partition: conditions(s, s.Partition), Clustering: conditions(s, s.Clustering), Where: conditions(s, s.Where),
+			Bucket: conditions(s, s.Bucket), Reverse: s.Reverse, Grouped: s.Grouped}
+		for table, query := range s.As.Pairs() {
+			y.As = append(y.As, table.Name+" is "+query.Name)
+		}
+		for _, o := range s.Order {
+			direction := ""
+			if o.Desc {
+				direction = " DESC"
+			}
+			y.Order = append(y.Order, o.Field.String()+direction)
+		}
+		for _, f := range s.Group {
+			y.Group = append(y.Group, columnIn(s, f))
+		}
+		for _, a := range s.Aggregates {
+			of := "*"
+			if !a.Field.IsZero() {
+				of = columnIn(s, a.Field)
+			}
+			y.Aggregates = append(y.Aggregates, a.Func+"("+of+")")
+		}
 		if s.Table != nil {
 			y.Table = name(s.Table)
 		}
 		for _, f := range s.Fields {
-			y.Columns = append(y.Columns, columnIn(s.Table, f))
+			y.Columns = append(y.Columns, columnIn(s, f))
 		}
 		list[i] = y
 	}
@@ -104,15 +133,15 @@ func conditions(s *plan.Step, bindings []plan.Binding) []string {
 		if op == "" {
 			op = workload.Equal
 		}
-		list[i] = fmt.Sprintf("%s %s %s", columnIn(s.Table, b.Field), op, value)
+		list[i] = fmt.Sprintf("%s %s %s", columnIn(s, b.Field), op, value)
 	}
 	return list
 }
 
 // columnIn names a field by its column, or, in a step that reads no table, as the model does.
-func columnIn(t *model.Table, f model.Field) string {
-	if t == nil {
+func columnIn(s *plan.Step, f model.Field) string {
+	if s.Table == nil {
 		return f.String()
 	}
-	return t.ColumnName(f)
+	return s.Table.ColumnName(s.As.Column(f))
 }

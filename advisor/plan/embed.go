@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/model"
@@ -35,6 +36,20 @@ func (m *Embedding) Field(column model.Field) model.Field {
 		return model.Field{Entity: m.query[i], Attribute: column.Attribute}
 	}
 	return model.Field{}
+}
+
+// Pairs goes over the entities of the table and what they are of the query; over none if they are the same.
+func (m *Embedding) Pairs() iter.Seq2[*model.Entity, *model.Entity] {
+	return func(yield func(table, query *model.Entity) bool) {
+		if m == nil {
+			return
+		}
+		for i := range m.table {
+			if !yield(m.table[i], m.query[i]) {
+				return
+			}
+		}
+	}
 }
 
 // maxEmbeddings is how many ways are looked for to see one table in a query.
