@@ -16,7 +16,8 @@ func (c Cost) Plus(d Cost) Cost { return Cost{c.Work + d.Work, c.Latency + d.Lat
 func (c Cost) Times(n float64) Cost { return Cost{c.Work * n, c.Latency * n} }
 
 // Model prices steps. It must be pure: the same step costs the same always. And more requests, rows, bytes or rows scanned
-// must not cost less, nor the first read more than the same one later with any before it: plan spaces leave out what
+// must not cost less, nor the first read more than the same one later with any before it, and filters and limits cost
+// nothing: plan spaces leave out what
 // only a stranger model would prefer.
 type Model interface {
 	Name() string

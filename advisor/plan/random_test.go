@@ -593,6 +593,8 @@ func (m *maker) prices() func(*plan.Arc) float64 {
 			s := &a.Steps[i]
 			price := s.Requests*request + s.Rows*row + s.Bytes*size + s.Scanned*scanned
 			switch s.Kind {
+			case plan.Filter, plan.Limit, plan.LimitEach:
+				price = 0
 			case plan.Sort:
 				price += sort
 			case plan.Group, plan.Distinct:
