@@ -1,21 +1,18 @@
 package capture
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"net"
-	"os"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/capture/capturetest"
 	"github.com/helenus-db/helenus/capture/feed"
-	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
 // The auction site of capture/feed's simulation, played for real: 32 threads of one application (gocql) read pages through the
@@ -182,55 +179,19 @@ func (a auction) load() {
 // TestFeedsThroughTheProxy: D-14 and the captured half of B-8. Precision 1.00 and recall 1.00 on the auction site, as in the simulation, at the
 // default settings.
 func TestFeedsThroughTheProxy(t *testing.T) {
-	contact := os.Getenv("HELENUS_TEST_CASSANDRA")
-	if contact == "" {
-		t.Skip("HELENUS_TEST_CASSANDRA names no contact point (make test sets it)")
-	}
-	keyspace := fmt.Sprintf("auction_test_%d_%d", os.Getpid(), time.Now().UnixNano())
-	connect := func(address, keyspace string) *gocql.Session {
-		host, port, err := net.SplitHostPort(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cluster := gocql.NewCluster(host)
-		cluster.Port, _ = strconv.Atoi(port)
-		cluster.Timeout, cluster.ConnectTimeout, cluster.Keyspace = 30*time.Second, 30*time.Second, keyspace
-		session, err := cluster.CreateSession()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return session
-	}
-	setup := auction{t, connect(contact, "")}
-	defer setup.session.Close()
-	setup.run(`CREATE KEYSPACE ` + keyspace + ` WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}`)
-	defer func() { setup.run(`DROP KEYSPACE ` + keyspace) }()
-	direct := auction{t, connect(contact, keyspace)}
-	direct.load()
-	direct.session.Close()
-
-	ctx := context.Background()
+	contact := cassandratest.ContactPoints(t)[0]
+	loader, keyspace := cassandratest.Keyspace(t)
+	auction{t, loader}.load()
 	r := New(Options{})
-	defer r.Close()
-	server, err := proxy.New(proxy.Options{ContactPoints: []string{contact}, Listen: "127.0.0.1:0", Recorder: r})
+	t.Cleanup(r.Close) // after the proxy
+	cluster := cassandratest.Config(t, capturetest.Proxy(t, contact, r))
+	cluster.Keyspace = keyspace
+	session, err := cluster.CreateSession()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := server.Shutdown(ctx); err != nil {
-			t.Error(err)
-		}
-	}()
-	for deadline := time.Now().Add(30 * time.Second); !server.Ready(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the proxy is not ready after 30 s")
-		}
-	}
-	site := auction{t, connect(server.Addrs()[0], keyspace)}
-	defer site.session.Close()
+	defer session.Close()
+	site := auction{t, session}
 	var threads sync.WaitGroup
 	end := make(chan struct{})
 	for k := range auctionThreads {
@@ -268,6 +229,9 @@ func TestFeedsThroughTheProxy(t *testing.T) {
 	t.Logf("%d joins of %d found, %d wrong ones; all after %v; %d exchanges looked at, %d dropped, %d columns", right, len(auctionTruth), wrong, again, s.Observed, s.Dropped, s.Columns)
 	if right != len(auctionTruth) || wrong != 0 {
 		t.Errorf("feeds: %q", report)
+	}
+	if all := r.Snapshot().Echoes; len(all) != 0 {
+		t.Errorf("echoes, where nothing is checked nor changed: %+v", all)
 	}
 	for _, f := range r.Snapshot().Flows() {
 		if f.FromText == "" || f.ToText == "" || f.ToCalls == 0 {

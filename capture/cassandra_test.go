@@ -2,55 +2,34 @@ package capture
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"net"
-	"os"
-	"strconv"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/gocql/gocql"
+	"github.com/google/go-cmp/cmp"
 
+	"github.com/helenus-db/helenus/capture/capturetest"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/schema"
-	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/capture/window"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
 // TestHotelThroughTheProxy: a real application (gocql) speaks through the real proxy to a real Cassandra, and the registry finds its
 // statements and its N+1 join.
 func TestHotelThroughTheProxy(t *testing.T) {
-	contact := os.Getenv("HELENUS_TEST_CASSANDRA")
-	if contact == "" {
-		t.Skip("HELENUS_TEST_CASSANDRA names no contact point (make test sets it)")
-	}
+	contact := cassandratest.ContactPoints(t)[0]
 	ctx := context.Background()
+	direct, keyspace := cassandratest.Keyspace(t)
 	r := New(Options{})
-	defer r.Close()
-	server, err := proxy.New(proxy.Options{ContactPoints: []string{contact}, Listen: "127.0.0.1:0", Recorder: r})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := server.Shutdown(ctx); err != nil {
-			t.Error(err)
-		}
-	}()
-	for deadline := time.Now().Add(30 * time.Second); !server.Ready(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the proxy is not ready after 30 s")
-		}
-	}
-	host, port, err := net.SplitHostPort(server.Addrs()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	cluster := gocql.NewCluster(host)
-	cluster.Port, _ = strconv.Atoi(port)
-	cluster.Timeout, cluster.ConnectTimeout = 30*time.Second, 30*time.Second
-	session, err := cluster.CreateSession()
+	t.Cleanup(r.Close) // after the proxy
+	session, err := cassandratest.Config(t, capturetest.Proxy(t, contact, r)).CreateSession()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,9 +40,6 @@ func TestHotelThroughTheProxy(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
-	keyspace := fmt.Sprintf("capture_test_%d_%d", os.Getpid(), time.Now().UnixNano())
-	run(`CREATE KEYSPACE ` + keyspace + ` WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}`)
-	defer func() { run(`DROP KEYSPACE ` + keyspace) }()
 	run(`CREATE TABLE ` + keyspace + `.reservations (room int, day int, guest uuid, PRIMARY KEY (room, day))`)
 	run(`CREATE TABLE ` + keyspace + `.guests (guest uuid PRIMARY KEY, name text)`)
 	const rooms, days, guests = 40, 4, 50
@@ -115,7 +91,7 @@ func TestHotelThroughTheProxy(t *testing.T) {
 		f.PerExecution < 2 || f.PerExecution > days || f.SupportRead || f.Decoys > f.Hits/2 {
 		t.Errorf("feed: %+v", f)
 	}
-	live, err := schema.Read(ctx, session, keyspace)
+	live, err := schema.Read(ctx, direct, keyspace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,5 +122,153 @@ func TestHotelThroughTheProxy(t *testing.T) {
 	}
 	if batches != rooms || children != rooms*days {
 		t.Errorf("%d batches with %d children, want %d with %d", batches, children, rooms, rooms*days)
+	}
+}
+
+// TestHabitsThroughTheProxy: what the application does with what it read, seen in real traffic: an account is read and written back, a name is
+// taken if nobody has it, and of an order's lines those are looked at that are open. And the values of a QUERY that is not prepared: their types are
+// told by the schema.
+func TestHabitsThroughTheProxy(t *testing.T) {
+	contact := cassandratest.ContactPoints(t)[0]
+	direct, keyspace := cassandratest.Keyspace(t)
+	for _, table := range []string{"accounts (id int PRIMARY KEY, balance int)", "names (name text PRIMARY KEY, since int)", "lines (buyer int, item int, state int, PRIMARY KEY (buyer, item))",
+		"items (id int PRIMARY KEY, title text)", "asked (id int PRIMARY KEY, v text)"} {
+		if err := direct.Query("CREATE TABLE " + table).Exec(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const buyers, lines = 40, 5
+	for b := range buyers {
+		for l := range lines {
+			if err := direct.Query("INSERT INTO lines (buyer, item, state) VALUES (?, ?, ?)", b, 1000+b*lines+l, (b+l)%3).Exec(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := direct.Query("INSERT INTO accounts (id, balance) VALUES (?, ?)", b, 7_000_000+b).Exec(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live := schema.NewLive(func() (*gocql.Session, error) { return direct, nil }, nil)
+	if _, err := live.Refresh(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	r := New(Options{Windows: window.Options{Schema: live.Schema}})
+	t.Cleanup(r.Close) // after the proxy
+	address := capturetest.Proxy(t, contact, r)
+	cluster := cassandratest.Config(t, address)
+	cluster.Keyspace = keyspace
+	session, err := cluster.CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	run := func(text string, values ...any) {
+		t.Helper()
+		if err := session.Query(text, values...).Exec(); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	var s *Snapshot
+	n := 0
+	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); {
+		for range 30 {
+			n++
+			var balance int
+			if err := session.Query("SELECT balance FROM accounts WHERE id = ?", n*7%buyers).Scan(&balance); err != nil {
+				t.Fatal(err)
+			}
+			run("UPDATE accounts SET balance = ? WHERE id = ?", balance+n, n*7%buyers)
+			name, since := fmt.Sprint("name ", n*n%97, " ", n/3), 0
+			if err := session.Query("SELECT since FROM names WHERE name = ?", name).Scan(&since); errors.Is(err, gocql.ErrNotFound) {
+				run("INSERT INTO names (name, since) VALUES (?, ?)", name, n)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if n%2 == 0 { // so that half of the names are taken
+				if err := session.Query("SELECT since FROM names WHERE name = ?", name).Scan(&since); err != nil {
+					t.Fatal(err)
+				}
+			}
+			iter := session.Query("SELECT item, state FROM lines WHERE buyer = ?", n*11%buyers).Iter()
+			var item, state int
+			var open []int
+			for iter.Scan(&item, &state) {
+				if state == 1 {
+					open = append(open, item)
+				}
+			}
+			if err := iter.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range open {
+				run("SELECT title FROM items WHERE id = ?", item)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		if s = r.Snapshot(); len(s.Echoes) >= 2 && len(s.Feeds) >= 1 && s.Feeds[0].Use == feed.UseBy {
+			break
+		}
+	}
+	var got []string
+	for _, f := range s.Flows() {
+		one := fmt.Sprintf("%s.%s -> %s.%s %s %s%s", f.From.Table, f.From.Column, f.To.Table, f.To.Column, f.Shape, f.Use, f.By)
+		if f.Outcome != nil {
+			one += f.Outcome.When
+		}
+		if f.Change != nil {
+			one += fmt.Sprint(f.Change.Columns)
+		}
+		got = append(got, fmt.Sprint(one, " race ", f.Race))
+	}
+	slices.Sort(got)
+	if d := cmp.Diff([]string{
+		"accounts.id -> accounts.id read-modify-write [balance] race true", "lines.item -> items.id n+1 subsetstate race false", "names.name -> names.name check no row race true",
+	}, got); d != "" {
+		t.Errorf("after %d rounds: %s", n, d)
+	}
+
+	ask(t, address, keyspace, "SELECT v FROM asked WHERE id = ?", 40)
+	for _, e := range r.Snapshot().Profiles.Epochs {
+		for _, c := range e.Columns {
+			if c.Table == "asked" && c.Name == "id" && (c.Classes["integer"] != 40 || c.Distinct != 40) {
+				t.Errorf("values of unprepared queries: %+v", c)
+			} else if c.Table == "asked" && c.Name == "id" {
+				return
+			}
+		}
+	}
+	t.Error("no value of an unprepared query was looked at")
+}
+
+// ask sends a text n times, with an int bound and not prepared, as drivers do that do not prepare everything.
+func ask(t *testing.T, address, keyspace, text string, n int) {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }() // all was said
+	say := func(opcode byte, body []byte) {
+		t.Helper()
+		frame := append([]byte{4, 0, 0, 1, opcode}, binary.BigEndian.AppendUint32(nil, uint32(len(body)))...)
+		if _, err := c.Write(append(frame, body...)); err != nil {
+			t.Fatal(err)
+		}
+		head := make([]byte, 9)
+		if _, err := io.ReadFull(c, head); err != nil {
+			t.Fatal(err)
+		}
+		answer := make([]byte, binary.BigEndian.Uint32(head[5:]))
+		if _, err := io.ReadFull(c, answer); err != nil || head[4] == 0 {
+			t.Fatalf("opcode %d: %q, %v", opcode, answer, err)
+		}
+	}
+	long := func(text string) []byte {
+		return append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...)
+	}
+	say(1, []byte("\x00\x01\x00\x0bCQL_VERSION\x00\x053.0.0"))
+	say(7, append(long("USE "+keyspace), 0, 1, 0))
+	for i := range n {
+		say(7, append(append(long(text), 0, 1, 1, 0, 1, 0, 0, 0, 4), binary.BigEndian.AppendUint32(nil, uint32(i))...))
 	}
 }

@@ -96,6 +96,11 @@ func (r *restrictions) add(w *cql.Relation) string {
 	} else if reason := fits(columns[0], w); reason != "" {
 		return reason
 	}
+	if list, ok := w.Value.(*cql.Tuple); ok && w.Op == cql.OpIn && len(list.Elements) == 1 { // as the server takes it
+		one := *w
+		one.Op = cql.OpEQ
+		w = &one
+	}
 	return r.merge(w, columns)
 }
 
@@ -267,46 +272,6 @@ func (x *Index) sai() bool {
 	return c == "StorageAttachedIndex" || strings.EqualFold(c, "sai")
 }
 
-// serves reports whether an index finds what a restriction wants: all of it for one column, and for several the part that one
-// of them plays.
-func (x *Index) serves(r *restriction) bool {
-	for _, c := range r.columns {
-		if x.Column != c.Name {
-			continue
-		}
-		any := r.contains || r.element // of what a collection is asked, the index need only find a part
-		for _, w := range r.relations {
-			if x.servesRelation(c, w) == any {
-				return any
-			}
-		}
-		return !any
-	}
-	return false
-}
-
-func (x *Index) servesRelation(c *Column, w *cql.Relation) bool {
-	collection := collectionOf(c.Type) != "" && !strings.HasPrefix(c.Type, "frozen<")
-	switch {
-	case w.Element != nil:
-		return x.On == "entries"
-	case w.Op == cql.OpContains:
-		return x.On == "values" && collection
-	case w.Op == cql.OpContainsKey:
-		return x.On == "keys"
-	case w.Op == cql.OpEQ, w.Op == cql.OpIn && len(w.Columns) > 1:
-		return (x.On == "values" || x.On == "full") && !collection
-	case w.Op == cql.OpLT, w.Op == cql.OpLE, w.Op == cql.OpGT, w.Op == cql.OpGE, w.Op == cql.OpBetween:
-		return x.On == "values" && (x.sai() && !literalType[c.Type] || x.Class() == "SASIIndex")
-	case w.Op == cql.OpLike:
-		return x.Class() == "SASIIndex"
-	}
-	return false
-}
-
-// literalType are the types that a storage-attached index finds by equality only.
-var literalType = map[string]bool{"ascii": true, "text": true, "varchar": true, "boolean": true, "uuid": false}
-
 // served reports whether any index serves one of the restrictions.
 func (r *restrictions) served(list []restriction) bool {
 	for i := range list {
@@ -373,6 +338,9 @@ func (r *restrictions) verdict(s *cql.Select, ann *Index) (Filtering, string) {
 			if list[i].like && !r.served(list[i:i+1]) {
 				return FilteringRefused, "LIKE needs an index that knows it"
 			}
+			if list[i].like && !r.likely(&list[i]) {
+				return FilteringRefused, "LIKE needs an index that knows such a pattern"
+			}
 		}
 	}
 	keyRange, uses, needed := false, false, false
@@ -417,6 +385,12 @@ func (r *restrictions) verdict(s *cql.Select, ann *Index) (Filtering, string) {
 	uses = uses || r.custom > 0 || ann != nil
 	if reason := r.refusedBesides(s, uses, keyRange, ann); reason != "" {
 		return FilteringRefused, reason
+	}
+	if reason := r.grouped(s, keyRange); reason != "" {
+		return FilteringRefused, reason
+	}
+	if ann != nil && (len(s.GroupBy) > 0 || aggregated(s)) {
+		return FilteringRefused, "ANN does not go with aggregates"
 	}
 	if rows && r.rowsFiltered() {
 		return FilteringRefused, "a range of rows of columns may not be filtered"

@@ -36,6 +36,13 @@ func TestFilteringAgreesWithCassandra(t *testing.T) {
 	for _, ddl := range filteringTables {
 		run(t, session, fmt.Sprintf(ddl, keyspace))
 	}
+	// SASI finds what is LIKE something. Servers have it switched off unless told otherwise.
+	for _, ddl := range []string{`CREATE TABLE %s.z (k int PRIMARY KEY, w text, x text, v int)`, `CREATE CUSTOM INDEX ON %s.z (w) USING 'org.apache.cassandra.index.sasi.SASIIndex'`,
+		`CREATE CUSTOM INDEX ON %s.z (x) USING 'org.apache.cassandra.index.sasi.SASIIndex' WITH OPTIONS = {'mode': 'CONTAINS'}`, `CREATE CUSTOM INDEX ON %s.z (v) USING 'org.apache.cassandra.index.sasi.SASIIndex'`} {
+		if err := session.Query(fmt.Sprintf(ddl, keyspace)).Exec(); err != nil {
+			t.Logf("without SASI: %v", err)
+		}
+	}
 	live, err := Read(context.Background(), session, keyspace)
 	if err != nil {
 		t.Fatal(err)
@@ -118,10 +125,12 @@ func randomSelect(t *Table, random *rand.Rand) string {
 		relations = append(relations, row)
 	}
 	random.Shuffle(len(relations), func(i, j int) { relations[i], relations[j] = relations[j], relations[i] })
-	text := "SELECT * FROM " + t.Keyspace + "." + t.Name
+	selected, groups := randomSelection(t, random)
+	text := "SELECT " + selected + " FROM " + t.Keyspace + "." + t.Name
 	if len(relations) > 0 {
 		text += " WHERE " + strings.Join(relations, " AND ")
 	}
+	text += groups
 	if key := t.ClusteringKey(); len(key) > 0 && random.IntN(6) == 0 {
 		text += " ORDER BY " + key[random.IntN(len(key))].Name + []string{"", " DESC"}[random.IntN(2)]
 	}
@@ -133,8 +142,47 @@ func randomSelect(t *Table, random *rand.Rand) string {
 	}
 	if random.IntN(4) == 0 {
 		text += " LIMIT 10"
+	} else if random.IntN(8) == 0 {
+		text += " PER PARTITION LIMIT 2"
 	}
 	return text
+}
+
+// randomSelection draws what is selected, and how it is grouped: half of the time everything, as it is.
+func randomSelection(t *Table, random *rand.Rand) (selected, groups string) {
+	if random.IntN(2) == 0 {
+		return "*", ""
+	}
+	var names []string
+	for _, c := range t.Columns {
+		chance := map[ColumnKind]int{PartitionKey: 1, Static: 2, Clustering: 5, Regular: 7}[c.Kind]
+		if random.IntN(chance+1) == 0 || c.Kind == PartitionKey && random.IntN(4) > 0 {
+			names = append(names, c.Name)
+		}
+	}
+	selected = strings.Join(names, ", ")
+	switch {
+	case len(names) == 0 || random.IntN(6) == 0:
+		selected = []string{"count(*)", "*", "max(" + t.Columns[random.IntN(len(t.Columns))].Name + ")", "count(*), " + t.Columns[0].Name}[random.IntN(4)]
+	case random.IntN(3) == 0:
+		selected = "DISTINCT " + selected
+	}
+	if key := t.PrimaryKey(); random.IntN(2) == 0 {
+		var by []string
+		from := random.IntN(2) * random.IntN(len(key))
+		for _, c := range key[from : from+1+random.IntN(len(key)-from)] {
+			if random.IntN(8) > 0 {
+				by = append(by, c.Name)
+			}
+		}
+		if random.IntN(12) == 0 {
+			by = append(by, t.Columns[random.IntN(len(t.Columns))].Name)
+		}
+		if len(by) > 0 {
+			groups = " GROUP BY " + strings.Join(by, ", ")
+		}
+	}
+	return selected, groups
 }
 
 func constant(typ string) string {
@@ -170,11 +218,17 @@ func randomRelation(c *Column, random *rand.Rand) string {
 		}
 		return c.Name + " CONTAINS 1"
 	}
-	switch random.IntN(10) {
+	switch random.IntN(12) {
 	case 0:
 		return c.Name + " > " + value
+	case 5:
+		if strings.HasPrefix(value, "'") || random.IntN(10) == 0 {
+			return c.Name + " LIKE " + []string{"'a%'", "'a'", "'%a'", "'%a%'", "'%'"}[random.IntN(5)]
+		}
 	case 1:
 		return c.Name + " <= " + value
+	case 6:
+		return c.Name + " IN (" + value + ")"
 	case 2, 3:
 		return c.Name + " IN (" + value + ", " + value + ")"
 	case 4:

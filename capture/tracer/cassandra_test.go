@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,43 +13,27 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/capturetest"
 	"github.com/helenus-db/helenus/capture/tracer"
 	"github.com/helenus-db/helenus/capture/window"
-	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
 // TestRealTraffic: two real drivers speak through the real proxy to a real Cassandra. Conditional writes, their serial levels, warnings,
 // pages, failures and callers are counted as they were; what is traced is a statement of the application with its own values, which
 // Cassandra does not keep.
 func TestRealTraffic(t *testing.T) {
-	contact := os.Getenv("HELENUS_TEST_CASSANDRA")
-	if contact == "" {
-		t.Skip("HELENUS_TEST_CASSANDRA names no contact point (make test sets it)")
-	}
+	contact := cassandratest.ContactPoints(t)[0]
 	ctx := context.Background()
 	r := capture.New(capture.Options{Windows: window.Options{Off: true}})
-	defer r.Close()
-	server, err := proxy.New(proxy.Options{ContactPoints: []string{contact}, Listen: "127.0.0.1:0", Recorder: r})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = server.Shutdown(ctx) }()
-	for deadline := time.Now().Add(time.Minute); !server.Ready(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the proxy is not ready after a minute")
-		}
-	}
+	t.Cleanup(r.Close) // after the proxy
+	address := capturetest.Proxy(t, contact, r)
 	connect := func(at string, keyspace string) (*gocql.Session, error) {
-		host, port, _ := net.SplitHostPort(at)
-		c := gocql.NewCluster(host)
-		c.Port, _ = strconv.Atoi(port)
-		c.Keyspace, c.ProtoVersion, c.DisableInitialHostLookup, c.Timeout, c.ConnectTimeout = keyspace, 4, true, time.Minute, time.Minute
+		c := cassandratest.Config(t, at)
+		c.Keyspace = keyspace
 		return c.CreateSession()
 	}
-	session, err := connect(server.Addrs()[0], "")
+	session, err := connect(address, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +73,7 @@ func TestRealTraffic(t *testing.T) {
 	}
 
 	c := apache.NewCluster("127.0.0.1")
-	_, port, _ := net.SplitHostPort(server.Addrs()[0])
+	_, port, _ := net.SplitHostPort(address)
 	c.Port, _ = strconv.Atoi(port)
 	c.ProtoVersion, c.DisableInitialHostLookup, c.Timeout, c.ConnectTimeout = 5, true, time.Minute, time.Minute
 	second, err := c.CreateSession()
