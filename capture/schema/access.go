@@ -146,33 +146,17 @@ func (a *Access) restrict(t *Table, where []cql.Relation) {
 	}
 }
 
-// usable returns the index that serves the earliest relation an index can serve: equality on an indexed column, CONTAINS on
-// an indexed collection, and for storage-attached and SASI indexes ranges too.
+// usable returns the index that serves the earliest relation an index can serve.
 func usable(t *Table, where []cql.Relation) *Index {
-	ordered := map[string]bool{"StorageAttachedIndex": true, "SASIIndex": true, "sai": true}
-	for _, w := range where {
+	for i := range where {
+		w := &where[i]
 		if w.Token || len(w.Columns) != 1 {
 			continue
 		}
-		for i := range t.Indexes {
-			x := &t.Indexes[i]
-			if x.Column != w.Columns[0] {
-				continue
-			}
-			switch {
-			case w.Element != nil:
-				if x.On == "entries" {
-					return x
-				}
-			case w.Op == cql.OpEQ && (x.On == "values" || x.On == "full"),
-				w.Op == cql.OpContains && x.On == "values",
-				w.Op == cql.OpContainsKey && x.On == "keys":
+		c := t.Column(w.Columns[0])
+		for j := range t.Indexes {
+			if x := &t.Indexes[j]; c != nil && x.Column == c.Name && x.servesRelation(c, w) {
 				return x
-			case x.On == "values" && ordered[x.Class()]:
-				switch w.Op {
-				case cql.OpLT, cql.OpLE, cql.OpGT, cql.OpGE, cql.OpBetween, cql.OpIn, cql.OpLike:
-					return x
-				}
 			}
 		}
 	}

@@ -41,11 +41,18 @@ type restrictions struct {
 // StatementRestrictions of Cassandra 5.0:
 //
 //   - each column may be restricted in one way only, by relations that its type allows;
+//
 //   - a partition key that is neither given whole by = and IN, nor by token(), nor left out, is filtered;
+//
 //   - so are clustering columns after a gap or after a range, and all of them when no partition is named;
+//
 //   - so are other columns, unless indexes of one group (all of SAI, or one older index) serve every filtered restriction.
 //
-// What it does not judge: functions and casts in values, GROUP BY, DISTINCT, aggregates and the types of literals.
+//   - LIKE needs a SASI index, and one that looks into values for a pattern that begins with %;
+//
+//   - DISTINCT, GROUP BY, PER PARTITION LIMIT and what may be selected: see grouped.
+//
+// What it does not judge: functions and casts in values, aggregates that users have made, and the types of literals.
 func VerdictOf(t *Table, s *cql.Select) (verdict Filtering, reason string) {
 	r := restrictions{table: t}
 	for i := range s.Where {
@@ -96,10 +103,12 @@ func (r *restrictions) add(w *cql.Relation) string {
 	} else if reason := fits(columns[0], w); reason != "" {
 		return reason
 	}
-	if list, ok := w.Value.(*cql.Tuple); ok && w.Op == cql.OpIn && len(list.Elements) == 1 { // as the server takes it
-		one := *w
-		one.Op = cql.OpEQ
-		w = &one
+	if list, ok := w.Value.(*cql.Tuple); ok && w.Op == cql.OpIn && len(list.Elements) == 1 { // the server takes it for =
+		if _, any := list.Elements[0].(*cql.Marker); !any { // which may stand for any number, in a normalised text
+			one := *w
+			one.Op = cql.OpEQ
+			w = &one
+		}
 	}
 	return r.merge(w, columns)
 }

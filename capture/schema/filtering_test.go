@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ var filteringTables = []string{
 // is HELENUS_FILTERING, by default few.
 func TestFilteringAgreesWithCassandra(t *testing.T) {
 	session, keyspace := connect(t)
-	for _, ddl := range filteringTables {
+	for _, ddl := range append(slices.Clone(filteringTables), groupedTable) {
 		run(t, session, fmt.Sprintf(ddl, keyspace))
 	}
 	// SASI finds what is LIKE something. Servers have it switched off unless told otherwise.
@@ -54,6 +55,23 @@ func TestFilteringAgreesWithCassandra(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, uint64(n)))
 	count := map[Filtering]int{}
 	wrong := 0
+	verdict := func(text string) (want Filtering, why, whyToo string) {
+		without, why := asked(session, text)
+		with, whyToo := asked(session, text+" ALLOW FILTERING")
+		switch {
+		case without && with:
+			return FilteringNotNeeded, why, whyToo
+		case with:
+			return FilteringNeeded, why, whyToo
+		}
+		return FilteringRefused, why, whyToo
+	}
+	for text, want := range grouped {
+		text = fmt.Sprintf(text, keyspace)
+		if got, why, whyToo := verdict(text); got != want {
+			t.Errorf("%s: the server says %s (%s; %s), the table %s", text, got, why, whyToo, want)
+		}
+	}
 	for range n {
 		k := live.Keyspace(keyspace)
 		table := &k.Tables[random.IntN(len(k.Tables))]
@@ -65,15 +83,7 @@ func TestFilteringAgreesWithCassandra(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		without, why := asked(session, text)
-		with, whyToo := asked(session, text+" ALLOW FILTERING")
-		want := FilteringRefused
-		switch {
-		case without && with:
-			want = FilteringNotNeeded
-		case with:
-			want = FilteringNeeded
-		}
+		want, why, whyToo := verdict(text)
 		got, reason := VerdictOf(table, st.(*cql.Select))
 		count[want]++
 		if got != want {
