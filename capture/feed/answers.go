@@ -1,17 +1,19 @@
 package feed
 
 import (
+	"slices"
+
 	"github.com/helenus-db/helenus/capture/trace"
 	"github.com/helenus-db/helenus/capture/value"
 )
 
 // Bounds of the answers that are kept.
 const (
-	maxKept    = 1 << 18 // cells and values in all, shared out over the reads
-	maxReads   = 1 << 10 // statements whose answers are kept
-	maxAnswers = 1 << 10 // of one statement
-	maxCells   = 1 << 9  // of one answer
-	maxQuota   = 1 << 14 // cells and values of one statement
+	maxKept  = 1 << 18 // cells and values in all, shared out over the reads
+	maxReads = 1 << 10 // statements whose answers are kept
+	plenty   = 1 << 9  // of one statement; from then on one of four takes the place of the oldest
+	maxCells = 1 << 9  // of one answer
+	maxQuota = 1 << 14 // cells and values of one statement
 )
 
 // answer is a read with what it found. Which of its rows were followed, and whether it mattered that there were any, is told
@@ -35,8 +37,9 @@ type cell struct {
 
 // answers are the latest ones of a statement, oldest first.
 type answers struct {
-	list []answer
-	size int
+	list  []answer
+	size  int
+	spare answer // forgotten; its memory is for the next
 }
 
 func (a *answer) size() int { return 2 + len(a.binds) + len(a.cells) }
@@ -54,7 +57,13 @@ func (m *Miner) keep(fp uint32, e *execution, x *trace.Execution) {
 		of = &answers{}
 		m.answers[fp] = of
 	}
-	one := answer{seq: e.seq, end: x.End, rows: x.Rows, binds: append([]tagged(nil), e.binds...)}
+	if len(of.list) >= plenty && (e.seq*0x9E3779B1)>>30 != 0 {
+		return // each is judged by itself, so some will do
+	}
+	of.makeRoom(min(maxKept/len(m.answers), maxQuota))
+	one := of.spare
+	of.spare = answer{}
+	one = answer{seq: e.seq, end: x.End, rows: x.Rows, binds: append(one.binds[:0], e.binds...), cells: slices.Grow(one.cells[:0], min(len(x.Cells), maxCells))}
 	for i := range x.Cells {
 		v := &x.Cells[i]
 		if len(one.cells) == maxCells { // what there is of the last row is not all of it
@@ -69,10 +78,13 @@ func (m *Miner) keep(fp uint32, e *execution, x *trace.Execution) {
 	}
 	of.list = append(of.list, one)
 	of.size += one.size()
-	quota := min(maxKept/len(m.answers), maxQuota)
-	for len(of.list) > maxAnswers || of.size > quota {
+}
+
+// makeRoom forgets the oldest answers, if there are too many for one more.
+func (of *answers) makeRoom(quota int) {
+	for len(of.list) >= plenty || of.size > quota {
 		of.size -= of.list[0].size()
-		of.list[0] = answer{}
+		of.spare, of.list[0] = of.list[0], answer{}
 		of.list = of.list[1:]
 	}
 }

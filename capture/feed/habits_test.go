@@ -358,7 +358,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		for i := range of.list {
 			size += of.list[i].size()
 		}
-		if size != of.size || len(of.list) > maxAnswers {
+		if size != of.size || len(of.list) > plenty {
 			t.Fatalf("%d cells are said to be %d", size, of.size)
 		}
 		total += size
