@@ -107,9 +107,6 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if p.Space > 0 {
-			return nil, s.tooSmall()
-		}
 		return nil, errNone
 	}
 	return s.finish(), nil
@@ -171,6 +168,16 @@ func (s *solver) run() error {
 	}
 	found, _ := s.in.first(firstBudget, hints...)
 	s.offer(found)
+	if s.best == nil && s.problem.Space > 0 {
+		// The search does not look at space first. What takes the least is a choice to begin from, if it fits.
+		least, err := s.smallest()
+		if err != nil {
+			return err
+		}
+		found, _ = s.in.first(firstBudget, least)
+		s.offer(least)
+		s.offer(found)
+	}
 	if !s.reduce() {
 		// No choice is as good as the best one: only rounding can say that.
 		s.bound = s.known
@@ -290,16 +297,16 @@ func (s *solver) finish() *Result {
 	return r
 }
 
-// tooSmall finds the smallest space that will do.
-func (s *solver) tooSmall() error {
+// smallest returns the choice that takes the least space, or a *SpaceError if that does not fit.
+func (s *solver) smallest() ([]bool, error) {
 	r, err := Smallest(s.ctx, s.problem, Options{Solver: s.options.Solver, Limits: s.options.Limits, Branching: s.options.Branching})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if r.Cost <= s.problem.Space {
-		return errNone
+	if math.IsInf(s.problem.Cost(r.Open), 1) {
+		return nil, &SpaceError{Space: s.problem.Space, Smallest: r.Cost, Proven: r.Proven}
 	}
-	return &SpaceError{Space: s.problem.Space, Smallest: r.Cost, Proven: r.Proven}
+	return r.Open, nil
 }
 
 // Smallest finds the choice of the smallest size that satisfies all demands; its size is the result's Cost.

@@ -217,11 +217,12 @@ func (t *task) problem() *choice.Problem {
 
 // choose solves the task.
 func (t *task) choose(ctx context.Context, o Options) (selection, *choice.Result, error) {
-	return t.solve(ctx, o, t.problem())
+	return t.solve(ctx, o, t.problem(), nil)
 }
 
-func (t *task) solve(ctx context.Context, o Options, p *choice.Problem) (selection, *choice.Result, error) {
-	r, err := choice.Solve(ctx, p, choice.Options{Solver: o.Solver, Limits: o.Limits, Ties: true, Branching: o.Branching, Progress: o.Progress})
+// solve solves a problem of the task, or a changed one. start is a choice to begin from, nil or not possible: none.
+func (t *task) solve(ctx context.Context, o Options, p *choice.Problem, start selection) (selection, *choice.Result, error) {
+	r, err := choice.Solve(ctx, p, choice.Options{Solver: o.Solver, Limits: o.Limits, Start: start, Ties: true, Branching: o.Branching, Progress: o.Progress})
 	var (
 		space *choice.SpaceError
 		none  *choice.UnsatisfiableError

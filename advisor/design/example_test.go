@@ -58,6 +58,10 @@ func (x *worked) plans() {
 		for j := range steps {
 			s := &steps[j]
 			text, _, _ := strings.Cut(s.Text(name), " (")
+			if s.Table == nil { // in the client
+				x.say("| %d | %s | | | %.4g |", i+1, text, s.Left)
+				continue
+			}
 			x.say("| %d | %s | %.4g | %.4g | %.4g |", i+1, text, s.Requests, s.Rows, s.Left)
 		}
 		x.say("| %d | **in all** | **%.4g** | | |", i+1, d.Statements[0].Cost.Work)

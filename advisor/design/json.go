@@ -28,6 +28,9 @@ type (
 		Statements  []statementJSON    `json:"statements"`
 		Rejected    []rejectionJSON    `json:"rejected"`
 		Sensitivity []sensitivityJSON  `json:"sensitivity,omitempty"`
+		Absent      []absenceJSON      `json:"without,omitempty"`
+		Insisted    []insistedJSON     `json:"why_not,omitempty"`
+		Front       []Point            `json:"pareto,omitempty"`
 		Compared    []comparedJSON     `json:"compared,omitempty"`
 		Candidates  int                `json:"candidates"`
 		Variables   int                `json:"variables"`
@@ -100,6 +103,25 @@ type (
 		Costs     float64 `json:"costs"`
 		Reason    string  `json:"reason"`
 	}
+	absenceJSON struct {
+		Table   string   `json:"table"`
+		Cost    *float64 `json:"cost,omitempty"`
+		Proven  bool     `json:"proven"`
+		Come    []string `json:"come"`
+		Go      []string `json:"go"`
+		Changes []Change `json:"changes"`
+	}
+	insistedJSON struct {
+		Table   string   `json:"table"`
+		Chosen  bool     `json:"chosen"`
+		Cost    *float64 `json:"cost,omitempty"`
+		Proven  bool     `json:"proven"`
+		Reason  string   `json:"reason,omitempty"`
+		ReadBy  []string `json:"read_by"`
+		Come    []string `json:"come"`
+		Go      []string `json:"go"`
+		Changes []Change `json:"changes"`
+	}
 	comparedJSON struct {
 		Schema     string              `json:"schema"`
 		Cost       float64             `json:"cost"`
@@ -164,6 +186,14 @@ func (d *Design) JSON(w io.Writer) error {
 		}
 		out.Sensitivity = append(out.Sensitivity, j)
 	}
+	for _, x := range d.Absent {
+		out.Absent = append(out.Absent, absenceJSON{name(x.Table), x.cost(), x.Proven, append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)})
+	}
+	for _, x := range d.Insisted {
+		out.Insisted = append(out.Insisted, insistedJSON{x.Table.String(), x.Same, x.cost(), x.Proven, x.Reason, append([]string{}, x.Readers()...),
+			append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)})
+	}
+	out.Front = d.Front
 	for _, x := range d.Compared {
 		j := comparedJSON{Schema: x.Name, Bytes: math.Round(x.Bytes), Missing: append([]string{}, x.Missing...), Statements: []comparedStatement{}}
 		if x.Design != nil {
@@ -295,6 +325,14 @@ func hasField(list []model.Field, f model.Field) bool {
 		}
 	}
 	return false
+}
+
+// cost is nil if there is no such design.
+func (x *WhatIf) cost() *float64 {
+	if !x.Possible {
+		return nil
+	}
+	return &x.Cost
 }
 
 func milliseconds(d time.Duration) float64 {

@@ -29,9 +29,8 @@ func (t *task) sensitivity(ctx context.Context, o Options, best selection, id st
 	weight := t.weights[statement]
 	defer func() { t.weights[statement] = weight }()
 	s := &Sensitivity{Statement: id, Weight: weight, Rises: math.Inf(1), Proven: true}
-	present := t.line(best, statement)
 	if weight > 0 {
-		edge, other, err := t.edge(ctx, o, statement, present, 0, s)
+		edge, other, err := t.edge(ctx, o, statement, best, 0, s)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +38,7 @@ func (t *task) sensitivity(ctx context.Context, o Options, best selection, id st
 		s.Below = t.difference(best, other)
 	}
 	far := max(1, weight) * 1e4
-	edge, other, err := t.edge(ctx, o, statement, present, far, s)
+	edge, other, err := t.edge(ctx, o, statement, best, far, s)
 	if err != nil {
 		return nil, err
 	}
@@ -67,12 +66,13 @@ func (t *task) line(c selection, statement int) line {
 
 // edge looks for the weight between the present one and far at which another choice becomes better. It returns far and
 // nil if there is none.
-func (t *task) edge(ctx context.Context, o Options, statement int, present line, far float64, s *Sensitivity) (float64, selection, error) {
+func (t *task) edge(ctx context.Context, o Options, statement int, best selection, far float64, s *Sensitivity) (float64, selection, error) {
+	present := t.line(best, statement)
 	at := far
 	var other selection
 	for range 30 {
 		t.weights[statement] = at
-		c, solution, err := t.choose(ctx, o)
+		c, solution, err := t.solve(ctx, o, t.problem(), best)
 		if err != nil {
 			return 0, nil, err
 		}

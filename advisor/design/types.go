@@ -79,6 +79,9 @@ type Design struct {
 
 	// Compared are other designs for the same workload, which somebody asked to see beside this one.
 	Compared []Compared
+	// Absent, Insisted and Front answer what would be if, for those who asked (whatif.go).
+	Absent, Insisted []*WhatIf // Study.Absences, and Study.With of tables asked for
+	Front            []Point
 }
 
 // Compared is a design to compare with: that over given tables alone.

@@ -21,16 +21,18 @@ type Change struct {
 
 // WhatIf is the best design under one condition more, beside the best one.
 type WhatIf struct {
-	Condition string   `json:"condition"`
-	Possible  bool     `json:"possible"` // there is such a design; if not, Reason says why
-	Reason    string   `json:"reason,omitempty"`
-	Cost      float64  `json:"cost"`   // of all statements, weighted
-	Worse     float64  `json:"worse"`  // by how much that is more than without the condition
-	Proven    bool     `json:"proven"` // both are optima
-	Come      []string `json:"come,omitempty"`
-	Go        []string `json:"go,omitempty"`
-	Changes   []Change `json:"changes,omitempty"` // of the statements that change, greatest first
-	Design    *Design  `json:"-"`
+	Condition string       `json:"condition"`
+	Table     *model.Table `json:"-"`        // that Without or With asks about
+	Same      bool         `json:"same"`     // the best design meets the condition
+	Possible  bool         `json:"possible"` // there is such a design; if not, Reason says why
+	Reason    string       `json:"reason,omitempty"`
+	Cost      float64      `json:"cost"`   // of all statements, weighted
+	Worse     float64      `json:"worse"`  // by how much that is more than without the condition
+	Proven    bool         `json:"proven"` // both are optima
+	Come      []string     `json:"come,omitempty"`
+	Go        []string     `json:"go,omitempty"`
+	Changes   []Change     `json:"changes,omitempty"` // of the statements that change, greatest first
+	Design    *Design      `json:"-"`
 }
 
 // Without is the best design without a table: what its absence would cost.
@@ -74,7 +76,8 @@ func (s *Study) force(ctx context.Context, table *model.Table, kept bool) (*What
 		}
 	}
 	if !ok {
-		return nil, fmt.Errorf("design: %s is no candidate: no plan of a statement can read it", table)
+		return &WhatIf{Condition: word + table.String(), Table: table, Same: !kept, Possible: !kept, Proven: true,
+			Reason: "it is no candidate: no plan of a statement can read it, or it is not allowed"}, nil
 	}
 	p := s.problem()
 	if kept {
@@ -88,7 +91,20 @@ func (s *Study) force(ctx context.Context, table *model.Table, kept bool) (*What
 			d.Arcs = withoutTable(d.Arcs, n)
 		}
 	}
-	return s.again(ctx, word+s.candidates[n].String(), p)
+	x, err := s.again(ctx, word+s.candidates[n].String(), p)
+	if err != nil {
+		return nil, err
+	}
+	x.Table, x.Same = s.candidates[n], x.Possible && s.best[n] == kept
+	return x, nil
+}
+
+// Readers are the statements (IDs) that read the table under the condition, in order.
+func (x *WhatIf) Readers() []string {
+	if x.Design == nil || x.Table == nil {
+		return nil
+	}
+	return x.Design.uses().reads[x.Table]
 }
 
 func withoutTable(arcs []choice.Arc, n int) []choice.Arc {
@@ -110,10 +126,16 @@ func (s *Study) again(ctx context.Context, condition string, p *choice.Problem) 
 	}
 	x := &WhatIf{Condition: condition}
 	c, r, err := s.solveKeeping(ctx, p)
-	var none *UnanswerableError
+	var (
+		none  *UnanswerableError
+		space *SpaceError
+	)
 	switch {
-	case errors.As(err, &none), errors.Is(err, ErrSpace):
-		x.Reason = err.Error()
+	case errors.As(err, &none):
+		x.Reason, x.Proven = err.Error(), true
+		return x, nil
+	case errors.As(err, &space):
+		x.Reason, x.Proven = err.Error(), space.Proven
 		return x, nil
 	case err != nil:
 		return nil, err
@@ -142,7 +164,11 @@ func (s *Study) solveKeeping(ctx context.Context, p *choice.Problem) (selection,
 	for n, t := range p.Tables {
 		s.fixed[n] = t.Fixed
 	}
-	return s.solve(ctx, s.options, p)
+	start := append(selection(nil), s.best...)
+	for n, is := range s.fixed {
+		start[n] = start[n] || is
+	}
+	return s.solve(ctx, s.options, p, start)
 }
 
 // changes lists the statements that cost another amount, greatest difference first.
@@ -181,25 +207,26 @@ func (s *Study) Pareto(ctx context.Context, points int) ([]Point, error) {
 	if err != nil {
 		return nil, fmt.Errorf("design: %w", err)
 	}
-	at := func(space float64) (Point, error) {
+	at := func(space float64, start selection) (Point, selection, error) {
 		p := s.problem()
 		p.Space = space
-		c, r, err := s.solve(ctx, s.options, p)
+		c, r, err := s.solve(ctx, s.options, p, start)
 		if err != nil {
-			return Point{}, err
+			return Point{}, nil, err
 		}
 		d := s.designOf(c, r)
-		return Point{d.Bytes(), d.After, len(d.Tables), r.Proven}, nil
+		return Point{d.Bytes(), d.After, len(d.Tables), r.Proven}, c, nil
 	}
-	last, err := at(0)
+	last, _, err := at(0, nil)
 	if err != nil {
 		return nil, err
 	}
-	first, err := at(max(smallest.Cost*(1+1e-9), 1))
+	first, least, err := at(max(smallest.Cost*(1+1e-9), 1), smallest.Open)
 	if err != nil {
 		return nil, err
 	}
 	list := []Point{first}
+	choices := map[Point]selection{first: least} // to begin from where there is more space
 	if last.Bytes > first.Bytes {
 		list = append(list, last)
 	}
@@ -218,13 +245,13 @@ func (s *Study) Pareto(ctx context.Context, points int) ([]Point, error) {
 			break
 		}
 		a, b := list[widest], list[widest+1]
-		between, err := at((a.Bytes + b.Bytes) / 2)
+		between, found, err := at((a.Bytes+b.Bytes)/2, choices[a])
 		if err != nil {
 			return nil, err
 		}
 		if between.Bytes <= a.Bytes || between.Cost >= a.Cost {
 			// Nothing in the lower half: look just below the upper point.
-			if between, err = at(b.Bytes * (1 - 1e-9)); err != nil {
+			if between, found, err = at(b.Bytes*(1-1e-9), choices[a]); err != nil {
 				return nil, err
 			}
 		}
@@ -232,6 +259,7 @@ func (s *Study) Pareto(ctx context.Context, points int) ([]Point, error) {
 			empty[a] = true
 			continue
 		}
+		choices[between] = found
 		list = append(list[:widest+1], append([]Point{between}, list[widest+1:]...)...)
 	}
 	return list, nil

@@ -101,6 +101,24 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+func TestNotation(t *testing.T) {
+	for text, want := range map[string]string{
+		"[users.id][endDate, items.id][items.name]": "[users.id][endDate, items.id][name]",
+		" [rating][users.id][] ":                    "[rating][id][]",
+		"[id][][]":                                  "id could be users.id or items.id: write which",
+		"[rating]":                                  "write [partition][clustering][values]",
+		"[][rating][]":                              "has no partition key",
+		"[ratign][users.id][]":                      `no attribute is called "ratign"; nearest is "rating"`,
+		"[user.id][][]":                             `no entity is called "user"; nearest is "users"`,
+		"[rating][][]":                              "rows can share a primary key",
+	} {
+		x, err := given.Notation(graph(t), text)
+		if err == nil && x.String() != want || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, want %s", text, x, err, want)
+		}
+	}
+}
+
 // TestOwnDefinitions: what a design writes as CQL is read back as the same tables.
 func TestOwnDefinitions(t *testing.T) {
 	for _, name := range []string{"eac", "hotel"} {

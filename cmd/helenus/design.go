@@ -14,6 +14,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/given"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
@@ -41,6 +42,10 @@ type designFlags struct {
 	existing   string
 	only       bool
 	compare    []string
+	whyNot     []string
+	asked      []*model.Table // of whyNot
+	explain    bool
+	pareto     bool
 	ranges     []string
 	json       bool
 	out        string
@@ -65,6 +70,9 @@ Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed neverthel
 	flags.StringVar(&f.existing, "existing", "", "SCHEMA: tables that are there and stay, free but for their writes: the name of one of the file's schemas, or a file of tables in YAML or CQL")
 	flags.BoolVar(&f.only, "only-existing", false, "no tables but those of --existing: what they cost")
 	flags.StringArrayVar(&f.compare, "compare", nil, "SCHEMA: tables to compare with, statement by statement; may be given more than once")
+	flags.StringArrayVar(&f.whyNot, "why-not", nil, "TABLE: what the best design with it costs: \"[Entity.attribute, ...][...][...]\"; may be given more than once")
+	flags.BoolVar(&f.explain, "explain", false, "say of each new table what the best design without it costs")
+	flags.BoolVar(&f.pareto, "pareto", false, "show how cost rises as space falls, down to the least that answers everything")
 	flags.StringSliceVar(&f.ranges, "sensitivity", nil, "statements (IDs) of which to say how far their weights may move before other tables are better")
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "space-limit" { // as it was called before
@@ -82,8 +90,11 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	d, missing, err := choose(c.Context(), w, o, f.only)
+	d, study, missing, err := choose(c.Context(), w, o, f.only)
 	if err != nil {
+		return explained(err)
+	}
+	if err := f.whatIf(c.Context(), study, d); err != nil {
 		return explained(err)
 	}
 	if err := f.comparisons(c.Context(), w, o, d); err != nil {
@@ -111,13 +122,15 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 type unplanned struct{ id, reason string }
 
 // choose designs. With rest, what has no plan is left out and told of, so that the rest can be seen; else it is the error.
-func choose(ctx context.Context, w *workload.Workload, o design.Options, rest bool) (d *design.Design, missing []unplanned, err error) {
+func choose(ctx context.Context, w *workload.Workload, o design.Options, rest bool) (d *design.Design, s *design.Study, missing []unplanned, err error) {
 	left := *w
 	for {
-		d, err = design.Choose(ctx, &left, o)
+		if s, err = design.NewStudy(ctx, &left, o); err == nil {
+			d, err = s.Design(ctx)
+		}
 		var none *design.UnanswerableError
 		if !errors.As(err, &none) {
-			return d, missing, err
+			return d, s, missing, err
 		}
 		if len(none.AllowScans(ctx, w, o)) > 0 {
 			continue
@@ -131,7 +144,7 @@ func choose(ctx context.Context, w *workload.Workload, o design.Options, rest bo
 		missing = append(missing, unplanned{none.Statement, reason})
 		left.Statements = slices.DeleteFunc(slices.Clone(left.Statements), func(s *workload.Statement) bool { return s.ID == none.Statement })
 		if !rest || len(left.Statements) == 0 {
-			return nil, missing, noPlan(missing)
+			return nil, nil, missing, noPlan(missing)
 		}
 	}
 }
@@ -145,6 +158,29 @@ func noPlan(missing []unplanned) error {
 	return designError{errors.New(strings.Join(reasons, "; ")), exitNoPlan}
 }
 
+// frontPoints is how many points --pareto shows at most.
+const frontPoints = 8
+
+// whatIf solves again for what --why-not, --explain and --pareto ask.
+func (f *designFlags) whatIf(ctx context.Context, s *design.Study, d *design.Design) (err error) {
+	for _, table := range f.asked {
+		x, err := s.With(ctx, table)
+		if err != nil {
+			return err
+		}
+		d.Insisted = append(d.Insisted, x)
+	}
+	if f.explain {
+		if d.Absent, err = s.Absences(ctx); err != nil {
+			return err
+		}
+	}
+	if f.pareto {
+		d.Front, err = s.Pareto(ctx, frontPoints)
+	}
+	return err
+}
+
 // comparisons designs over each schema of --compare alone.
 func (f *designFlags) comparisons(ctx context.Context, w *workload.Workload, o design.Options, d *design.Design) error {
 	for _, name := range f.compare {
@@ -155,7 +191,7 @@ func (f *designFlags) comparisons(ctx context.Context, w *workload.Workload, o d
 		own := o
 		own.Candidates, own.OnlyExisting, own.Sensitivity = keep(tables), true, nil
 		x := design.Compared{Name: name}
-		other, missing, err := choose(ctx, w, own, true)
+		other, _, missing, err := choose(ctx, w, own, true)
 		var coded designError
 		if err != nil && (!errors.As(err, &coded) || coded.code != exitNoPlan) {
 			return explained(err)
@@ -207,6 +243,14 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 			return nil, o, fmt.Errorf("--existing: %w", err)
 		}
 		o.Candidates, o.OnlyExisting = keep(tables), f.only
+	}
+	for _, notation := range f.whyNot {
+		table, err := given.Notation(w.Graph, notation)
+		if err != nil {
+			return nil, o, fmt.Errorf("--why-not: %w", err)
+		}
+		f.asked = append(f.asked, table)
+		o.Candidates = append(o.Candidates, table) // it may be none of those enumerated
 	}
 	ids := make([]string, len(w.Statements))
 	for i, s := range w.Statements {

@@ -305,6 +305,53 @@ func TestDesignOverGivenTables(t *testing.T) {
 	})
 }
 
+func TestDesignWhatIf(t *testing.T) {
+	file := written(t, "small.yaml", small)
+	out, err, code := designed(t, file, "--cost", "request_count", "--json", "--explain", "--pareto", "--why-not", "[Hotel.hotel_id][room_id][rate]", "--why-not", "[city][room_id][rate, select]")
+	if err != nil || code != 0 {
+		t.Fatalf("exit %d: %v", code, err)
+	}
+	var r struct {
+		Cost    float64
+		Tables  []struct{ Name string }
+		Without []struct {
+			Table string
+			Cost  *float64
+		}
+		WhyNot []struct {
+			Chosen bool
+			Cost   *float64
+			ReadBy []string `json:"read_by"`
+		} `json:"why_not"`
+		Pareto []struct{ Bytes, Cost float64 }
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Without) != len(r.Tables) {
+		t.Errorf("%d tables, %d absences", len(r.Tables), len(r.Without))
+	}
+	for _, a := range r.Without {
+		if a.Cost != nil && *a.Cost < r.Cost-1e-9 {
+			t.Errorf("without %s it costs %g, with it %g", a.Table, *a.Cost, r.Cost)
+		}
+	}
+	if len(r.WhyNot) != 2 || r.WhyNot[0].Chosen || r.WhyNot[0].Cost == nil || *r.WhyNot[0].Cost < r.Cost || !r.WhyNot[1].Chosen || len(r.WhyNot[1].ReadBy) == 0 {
+		t.Errorf("why not: %+v", r.WhyNot)
+	}
+	if len(r.Pareto) == 0 || r.Pareto[len(r.Pareto)-1].Cost != r.Cost {
+		t.Errorf("front: %+v", r.Pareto)
+	}
+	for i := 1; i < len(r.Pareto); i++ {
+		if a, b := r.Pareto[i-1], r.Pareto[i]; b.Bytes <= a.Bytes || b.Cost >= a.Cost {
+			t.Errorf("front: %+v then %+v", a, b)
+		}
+	}
+	if _, err, code := designed(t, file, "--why-not", "[town][][]"); code != 2 || !strings.Contains(err.Error(), `no attribute is called "town"`) {
+		t.Errorf("exit %d: %v", code, err)
+	}
+}
+
 // TestDesignBudget: what a budget cuts off is said.
 func TestDesignBudget(t *testing.T) {
 	var attributes, conditions []string

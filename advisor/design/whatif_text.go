@@ -1,0 +1,70 @@
+package design
+
+import (
+	"fmt"
+	"strings"
+)
+
+// whatIf writes the answers that a design carries.
+func (d *Design) whatIf(b *strings.Builder) {
+	what, name := unit(d.Model), d.namer()
+	for i, x := range d.Absent {
+		if i == 0 {
+			b.WriteString("\nWithout a table\n\n")
+		}
+		if !x.Possible {
+			fmt.Fprintf(b, "  %s: not everything could be answered, or it would not fit\n", name(x.Table))
+			continue
+		}
+		fmt.Fprintf(b, "  %s: %s, %s more%s%s\n", name(x.Table), quantity(x.Cost, what), quantity(x.Worse, what), doubt(x.Proven), exchange(x))
+	}
+	for i, x := range d.Insisted {
+		if i == 0 {
+			b.WriteString("\nWhy not\n\n")
+		}
+		readers := strings.Join(x.Readers(), ", ")
+		switch {
+		case x.Same:
+			fmt.Fprintf(b, "  %s: it is there, read by %s\n", x.Table, readers)
+		case !x.Possible:
+			fmt.Fprintf(b, "  %s: there is no design with it: %s\n", x.Table, x.Reason)
+		case readers == "":
+			fmt.Fprintf(b, "  %s: nothing would read it; keeping it costs %s more%s\n", x.Table, quantity(x.Worse, what), doubt(x.Proven))
+		default:
+			fmt.Fprintf(b, "  %s: with it the best design costs %s, %s more%s; %s would read it%s\n", x.Table, quantity(x.Cost, what), quantity(x.Worse, what), doubt(x.Proven), readers, exchange(x))
+		}
+	}
+	for i, p := range d.Front {
+		if i == 0 {
+			b.WriteString("\nSpace against cost\n\n")
+		}
+		fmt.Fprintf(b, "  %10s  %s, %d tables%s\n", size(p.Bytes), quantity(p.Cost, what), p.Tables, doubt(p.Proven))
+	}
+}
+
+// exchange says which tables come and go besides the one asked about.
+func exchange(x *WhatIf) string {
+	text := ""
+	for _, side := range []struct {
+		word   string
+		tables []string
+	}{{"; without ", x.Go}, {"; with ", x.Come}} {
+		var others []string
+		for _, t := range side.tables {
+			if t != x.Table.String() {
+				others = append(others, t)
+			}
+		}
+		if len(others) > 0 {
+			text += side.word + strings.Join(others, ", ")
+		}
+	}
+	return text
+}
+
+func doubt(proven bool) string {
+	if proven {
+		return ""
+	}
+	return " (not proven)"
+}
