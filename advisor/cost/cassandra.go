@@ -17,7 +17,7 @@ import (
 //	a delete   as a put, and r Tombstone for what it costs until it is compacted away
 //	an index   Request + as many nodes as hold all data at k replicas, each IndexNode (SAINode), then IndexRow (SAIRow) a row
 //	a scan     the same nodes, each Node, then Scanned a row
-//	in memory  Sort and Filter a row, in the client
+//	in memory  SortStart + Sort a row, Group a row that is grouped or told from others; filters and limits are free
 //
 // r is the replication factor, k the number of replicas that the consistency level reads, or waits for when it writes.
 // Waiting for several takes longer than for one: Spread is the share of a replica's time that varies, exponentially, and
@@ -111,8 +111,10 @@ func (c *Cassandra) Step(s *plan.Step, _ bool) Cost {
 		return c.write(s, k, p.Tombstone)
 	case plan.Sort:
 		return same(p.SortStart + s.Rows*p.Sort)
+	case plan.Group, plan.Distinct:
+		return same(s.Rows * p.Group)
 	}
-	return same(s.Rows * p.Filter)
+	return Cost{} // filters and limits: N-33
 }
 
 // get prices reads of partitions by key.

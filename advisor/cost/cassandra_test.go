@@ -34,7 +34,7 @@ func sensor(readings, distinct float64) *model.Table {
 func TestCassandra(t *testing.T) {
 	p := cost.CassandraParameters{Nodes: 6, Replication: 3, Consistency: "QUORUM", Parallel: 4, Request: 1, Replica: 2, Row: 0.1, Byte: 0.001,
 		Put: 3, Batch: 0.5, Spread: 0.5, Tombstone: 7, IndexNode: 5, IndexRow: 0.2, IndexPut: 0.7, SAINode: 4, SAIRow: 0.05, SAIPut: 0.3,
-		Node: 6, Scanned: 0.01, SortStart: 0.4, Sort: 0.03, Filter: 0.02}
+		Node: 6, Scanned: 0.01, SortStart: 0.4, Sort: 0.03, Group: 0.02}
 	m := cassandra(t, p)
 	plain := sensor(1e6, 1000)
 	indexed := sensor(1e6, 1000)
@@ -67,7 +67,9 @@ func TestCassandra(t *testing.T) {
 		"a scan": {plan.Step{Kind: plan.Scan, Table: plain, Requests: 1, Rows: 4, Scanned: 1000},
 			1 + 4*6 + 1000*0.01*2 + 0.4, 1 + 6*four + 1000*0.01*2/8 + 0.4},
 		"a sort":   {plan.Step{Kind: plan.Sort, Rows: 10}, 0.7, 0.7},
-		"a filter": {plan.Step{Kind: plan.Filter, Rows: 10}, 0.2, 0.2},
+		"a group":  {plan.Step{Kind: plan.Group, Rows: 10}, 0.2, 0.2},
+		"a filter": {plan.Step{Kind: plan.Filter, Rows: 10}, 0, 0},
+		"a limit":  {plan.Step{Kind: plan.LimitEach, Rows: 10}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := m.Step(&c.step, true)
@@ -98,7 +100,7 @@ func TestConsistency(t *testing.T) {
 	if _, err := cost.For(m, &workload.Statement{ID: "s", Consistency: "LOCAL_QUROUM"}); err == nil || !strings.Contains(err.Error(), "LOCAL_QUORUM") {
 		t.Errorf("an unknown level: %v", err)
 	}
-	for _, name := range []string{"constants", "nose:cassandra"} {
+	for _, name := range []string{"nose:request_count", "nose:cassandra"} {
 		simple, _ := cost.ByName(name)
 		if at, err := cost.For(simple, &workload.Statement{Consistency: "ALL"}); err != nil || at != simple {
 			t.Errorf("%s knows of levels: %v", name, err)
@@ -127,8 +129,8 @@ func TestPartitions(t *testing.T) {
 	if why := cost.Refusal(m, huge); why != "" {
 		t.Errorf("in a thousand buckets: %s", why)
 	}
-	if why := cost.Refusal(cost.NewConstants(cost.Parameters{}), huge); why != "" {
-		t.Error(why)
+	if simple, _ := cost.ByName("nose:cassandra"); cost.Refusal(simple, huge) != "" {
+		t.Error("a model without limits refuses a table")
 	}
 }
 

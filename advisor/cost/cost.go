@@ -2,8 +2,7 @@ package cost
 
 import "github.com/helenus-db/helenus/advisor/plan"
 
-// Cost is what something takes, per execution. For the built-in models other than Constants the unit is the model's own
-// and both numbers are the same.
+// Cost is what something takes, per execution. For NoSE's models the unit is the model's own and both numbers are the same.
 type Cost struct {
 	Work    float64 `json:"work_ms"`    // milliseconds of cluster and client time, added up
 	Latency float64 `json:"latency_ms"` // milliseconds until it is done
@@ -12,13 +11,14 @@ type Cost struct {
 // Plus adds two costs that are paid one after the other.
 func (c Cost) Plus(d Cost) Cost { return Cost{c.Work + d.Work, c.Latency + d.Latency} }
 
+func same(v float64) Cost { return Cost{v, v} }
+
 // Times is the cost of n executions.
 func (c Cost) Times(n float64) Cost { return Cost{c.Work * n, c.Latency * n} }
 
 // Model prices steps. It must be pure: the same step costs the same always. And more requests, rows, bytes or rows scanned
-// must not cost less, nor the first read more than the same one later with any before it, and filters and limits cost
-// nothing: plan spaces leave out what
-// only a stranger model would prefer.
+// must not cost less, nor the first read more than the same one later with any before it, and filters and limits must cost
+// nothing: plan spaces leave out what only a stranger model would prefer.
 type Model interface {
 	Name() string
 	// Step prices one step with its estimates. first: it is the first read of its plan.

@@ -4,17 +4,17 @@
 //
 // The models, by name (ByName, Open):
 //
-//	cassandra                                   a cluster: replicas, consistency levels, partitions' sizes, indexes (Cassandra)
-//	constants                                   a small cluster whose constants are fitted to what the proxy sees (Constants)
+//	cassandra                                   ours, and the default: a cluster's replicas, consistency levels, partitions' sizes,
+//	                                            indexes, batches (Cassandra), in milliseconds
 //	nose:request_count, nose:entity_count,
 //	nose:field_size, nose:cassandra             seed 003's, with its arithmetic (package nose); in units of their own
-//	request_count, entity_count, field_size     the same quantities in our arithmetic
 //
-// A model says how it counts (Arithmetic), what it costs at another consistency level (For) and which tables it refuses
-// (Refusal).
+// What helenus run advises by is the first too, with the cluster's nodes and replicas, and its times fitted to the latencies
+// that were seen (advisor/recommend). A model says how it counts (Arithmetic), what it costs at another consistency level
+// (For) and which tables it refuses (Refusal).
 //
 // It imports advisor/plan, advisor/workload, advisor/nose and advisor/model. Thin today: caches, compaction and skew of
 // what is asked for are not modelled; a model knows one data centre; that several tables are written in one batch is seen
-// only where one step writes several rows; the defaults of Cassandra are those of Constants, measured on one small
-// machine, with a guess of how a request divides among coordinator and replica.
+// only where one step writes several rows; the defaults were measured on one small machine (CassandraParameters), with a
+// guess of how a request divides among coordinator and replica.
 package cost

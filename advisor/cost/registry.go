@@ -11,11 +11,16 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// models are the built-in models with default parameters.
-func models() []Model {
+// Default is the model that is used where none is named: Cassandra with its default parameters.
+func Default() *Cassandra {
 	p := CassandraParameters{}
 	p.fill()
-	list := []Model{&Cassandra{p, p.Consistency}, NewConstants(Parameters{}), RequestCount{}, EntityCount{}, FieldSize{}}
+	return &Cassandra{p, p.Consistency}
+}
+
+// models are the built-in models with default parameters.
+func models() []Model {
+	list := []Model{Default()}
 	for _, m := range nose.Models {
 		list = append(list, noses{m})
 	}

@@ -42,7 +42,7 @@ func instance(seed uint64) (*workload.Workload, []*model.Table) {
 // space, and the error then names the smallest set.
 func TestSmallInstances(t *testing.T) {
 	solved, none, tight := 0, 0, 0
-	m := cost.NewConstants(cost.Parameters{})
+	m := cost.Default()
 	for seed := range trials(100) {
 		w, pool := instance(uint64(seed))
 		limit := 0.0
@@ -218,7 +218,7 @@ func TestKept(t *testing.T) {
 		x.Kept, x.Name = true, string(rune('a'+i))
 	}
 	only := choose(t, w, design.Options{Candidates: kept, OnlyExisting: true})
-	if want := work(w, cost.NewConstants(cost.Parameters{}), kept); math.Abs(only.After-want) > 1e-9*want || !only.Proven || only.Bytes() != 0 || len(only.Tables) != len(kept) {
+	if want := work(w, cost.Default(), kept); math.Abs(only.After-want) > 1e-9*want || !only.Proven || only.Bytes() != 0 || len(only.Tables) != len(kept) {
 		t.Errorf("only those: %g (proven %v, %g bytes, %d tables), by plans %g", only.After, only.Proven, only.Bytes(), len(only.Tables), want)
 	}
 	for _, x := range only.Tables {

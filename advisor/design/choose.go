@@ -78,7 +78,7 @@ func (s *Study) Design(ctx context.Context) (*Design, error) {
 
 // designOf reads a design off a choice, with what is proven of it.
 func (s *Study) designOf(c selection, r *choice.Result) *Design {
-	d := s.design(c, s.options.Cost)
+	d := s.design(c, s.options.Cost.Name())
 	d.Variables, d.Constraints = r.Stats.Columns, r.Stats.Rows
 	d.Candidates = s.size
 	d.Truncated = append(append([]string(nil), s.pool...), s.truncated...)
@@ -124,7 +124,7 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 		return nil, nil, errors.New("design: no solver given")
 	}
 	if o.Cost == nil {
-		o.Cost = cost.NewConstants(cost.Parameters{})
+		o.Cost = cost.Default()
 	}
 	if o.Limits == (solve.Limits{}) {
 		o.Limits = solve.Limits{Nodes: 5000, Wall: time.Minute}
@@ -164,7 +164,7 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 	return t, pool, nil
 }
 
-// allows is Options.Allow together with Forbidden. Tables that are there are always allowed.
+// allows is Options.Allow together with Forbidden and what the cost model refuses. Tables that are there are always allowed.
 func (o *Options) allows() func(*model.Table) bool {
 	forbidden := map[string]bool{}
 	for _, table := range o.Forbidden {
@@ -172,7 +172,7 @@ func (o *Options) allows() func(*model.Table) bool {
 	}
 	own := o.Allow
 	return func(table *model.Table) bool {
-		return table.Kept || (own == nil || own(table)) && (len(forbidden) == 0 || !forbidden[table.ID()])
+		return table.Kept || (own == nil || own(table)) && (len(forbidden) == 0 || !forbidden[table.ID()]) && cost.Refusal(o.Cost, table) == ""
 	}
 }
 

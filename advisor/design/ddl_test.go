@@ -79,7 +79,7 @@ func TestDDLOnCassandra(t *testing.T) {
 	for _, c := range []struct {
 		file, mix string
 		cost      cost.Model
-	}{{"nose-hotel.yaml", "", nil}, {"hotel.yaml", "", cost.RequestCount{}}, {"eac.yaml", "", nil}, {"rubis.yaml", "bidding", cost.RequestCount{}}, {"tpch.yaml", "", cost.RequestCount{}}} {
+	}{{"nose-hotel.yaml", "", nil}, {"hotel.yaml", "", requests{}}, {"eac.yaml", "", nil}, {"rubis.yaml", "bidding", requests{}}, {"tpch.yaml", "", requests{}}} {
 		w := load(t, c.file)
 		w.Tables = nil
 		if c.mix != "" {

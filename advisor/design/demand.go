@@ -38,7 +38,7 @@ type answer struct {
 // task is a workload prepared for choosing.
 type task struct {
 	work       *workload.Workload
-	model      cost.Model
+	models     []cost.Model    // of the statements: at their consistency levels
 	arithmetic plan.Arithmetic // the model's
 	weights    []float64       // of the statements
 	candidates []*model.Table
@@ -66,10 +66,14 @@ type kept struct{ statement, candidate int }
 //
 // Tables with the IDs in fixed must be kept, as must those that are Kept.
 func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*model.Table, fixed map[string]bool, space float64) (*task, error) {
-	t := &task{work: w, model: m, number: map[*model.Table]int{}, space: space, graphs: map[*demand][]choice.Arc{},
+	t := &task{work: w, number: map[*model.Table]int{}, space: space, graphs: map[*demand][]choice.Arc{},
 		arithmetic: cost.Arithmetic(m), supports: map[kept][]*demand{}}
 	for _, s := range w.Statements {
-		t.weights = append(t.weights, s.Weight)
+		at, err := cost.For(m, s)
+		if err != nil {
+			return nil, fmt.Errorf("design: %w", err)
+		}
+		t.weights, t.models = append(t.weights, s.Weight), append(t.models, at)
 	}
 	for _, table := range w.Tables {
 		if !table.Kept {
@@ -176,7 +180,7 @@ func (t *task) price() {
 		d.prices = make([]float64, len(d.space.Arcs))
 		d.byTable = map[int][]*plan.Arc{}
 		for i, a := range d.space.Arcs {
-			d.prices[i] = t.arcPrice(a)
+			d.prices[i] = arcPrice(t.models[d.statement], a)
 			if c, ok := t.number[a.Table]; ok {
 				d.byTable[c] = append(d.byTable[c], a)
 			}
@@ -202,20 +206,20 @@ func (t *task) price() {
 			continue
 		}
 		for c := range t.candidates {
-			t.puts[i][c] = t.stepsWork(t.writeSteps(i, c))
+			t.puts[i][c] = stepsWork(t.models[i], t.writeSteps(i, c))
 		}
 		for _, table := range t.existing {
 			if t.arithmetic.Modifies(s.Write, table) {
-				t.base[i] += t.stepsWork(t.arithmetic.WriteSteps(s.Write, table, nil))
+				t.base[i] += stepsWork(t.models[i], t.arithmetic.WriteSteps(s.Write, table, nil))
 			}
 		}
 	}
 }
 
-func (t *task) arcPrice(a *plan.Arc) float64 {
+func arcPrice(m cost.Model, a *plan.Arc) float64 {
 	sum := 0.0
 	for i := range a.Steps {
-		sum += t.model.Step(&a.Steps[i], a.From == plan.Start && i == 0).Work
+		sum += m.Step(&a.Steps[i], a.From == plan.Start && i == 0).Work
 	}
 	return sum
 }
@@ -233,10 +237,10 @@ func (t *task) writeSteps(statement, candidate int) []plan.Step {
 	return t.arithmetic.WriteSteps(w, table, found)
 }
 
-func (t *task) stepsWork(steps []plan.Step) float64 {
+func stepsWork(m cost.Model, steps []plan.Step) float64 {
 	sum := 0.0
 	for i := range steps {
-		sum += t.model.Step(&steps[i], false).Work
+		sum += m.Step(&steps[i], false).Work
 	}
 	return sum
 }

@@ -341,12 +341,12 @@ func milliseconds(d time.Duration) float64 {
 
 // unit is what a cost model counts in.
 func unit(costModel string) string {
-	switch strings.TrimPrefix(costModel, "nose:") {
-	case "request_count":
+	switch costModel {
+	case "nose:request_count":
 		return "requests"
-	case "entity_count":
+	case "nose:entity_count":
 		return "rows"
-	case "field_size":
+	case "nose:field_size":
 		return "bytes"
 	}
 	if strings.HasPrefix(costModel, "nose:") {

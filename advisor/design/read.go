@@ -35,15 +35,15 @@ func (t *task) used(c selection) selection {
 }
 
 // design reads tables and plans off a choice.
-func (t *task) design(c selection, m cost.Model) *Design {
-	d := &Design{Name: t.work.Name, Mix: t.work.Mix, Model: m.Name(), Answerable: true}
+func (t *task) design(c selection, by string) *Design {
+	d := &Design{Name: t.work.Name, Mix: t.work.Mix, Model: by, Answerable: true}
 	none := make(selection, len(c)) // what there is without the design
 	for n, table := range t.candidates {
 		none[n] = table.Kept
 	}
 	readers := map[*model.Table][]string{}
 	for i, s := range t.work.Statements {
-		st := &Statement{Statement: s}
+		st, m := &Statement{Statement: s}, t.models[i]
 		if s.Query != nil {
 			st.Plan = t.planOf(i, c)
 			st.Cost = cost.Plan(m, st.Plan)
@@ -56,9 +56,9 @@ func (t *task) design(c selection, m cost.Model) *Design {
 				readers[table] = append(readers[table], s.ID)
 			}
 		} else {
-			_, current, answerable := t.writes(i, none, m, nil)
+			_, current, answerable := t.writes(i, none, nil)
 			st.CurrentCost, d.Answerable = current, d.Answerable && answerable
-			st.Writes, st.Cost, _ = t.writes(i, c, m, readers)
+			st.Writes, st.Cost, _ = t.writes(i, c, readers)
 		}
 		d.Before += s.Weight * st.CurrentCost.Work
 		d.After += s.Weight * st.Cost.Work
@@ -120,8 +120,8 @@ func (t *task) planOf(statement int, c selection) *plan.Plan {
 // writes plans a write: support queries, then what is written, for each table. Support queries that several tables need
 // are planned with the first and paid once. readers, if not nil, learns who reads which table. False: a support query
 // can not be answered.
-func (t *task) writes(statement int, c selection, m cost.Model, readers map[*model.Table][]string) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
-	s := t.work.Statements[statement]
+func (t *task) writes(statement int, c selection, readers map[*model.Table][]string) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
+	s, m := t.work.Statements[statement], t.models[statement]
 	for _, table := range t.existing {
 		if t.arithmetic.Modifies(s.Write, table) {
 			p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.arithmetic.WriteSteps(s.Write, table, nil)}

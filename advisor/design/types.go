@@ -13,7 +13,7 @@ import (
 
 // Options say how to choose. Only Solver is required.
 type Options struct {
-	Cost   cost.Model // nil: cost.NewConstants with its defaults
+	Cost   cost.Model // nil: cost.Default
 	Solver solve.Solver
 	Limits solve.Limits // of each solve; zero: 5,000 nodes and, as a last resort, a minute. Gap and Wall hold for the whole
 

@@ -2,30 +2,84 @@ package recommend
 
 import (
 	"sort"
+	"strconv"
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/schema"
 )
 
 // calibrated is how many executions a statement needs before its latency is believed.
 const calibrated = 20
 
-// calibrate brings the cost model to the latencies that were observed here. Three numbers are fitted, each as the median over the
-// statements that show it, weighted by executions:
+// cluster describes the cluster to the cost model: its nodes, the replicas that the keyspace most is asked of has of each
+// row, and the consistency level most used. The model knows one of each, and so does the advice.
+func cluster(s *capture.Snapshot, tables *schema.Schema, nodes int) cost.CassandraParameters {
+	keyspaces, levels := map[string]uint64{}, map[string]uint64{}
+	for i := range s.Statements {
+		st := &s.Statements[i]
+		keyspaces[st.Keyspace] += st.Count
+		for level, n := range st.Consistency {
+			levels[level] += n
+		}
+	}
+	p := cost.CassandraParameters{Nodes: float64(nodes)}
+	most := uint64(0)
+	for i := range tables.Keyspaces {
+		if k := &tables.Keyspaces[i]; keyspaces[k.Name] > most {
+			most, p.Replication = keyspaces[k.Name], min(replicas(k.Replication), p.Nodes)
+		}
+	}
+	most = 0
+	for _, level := range sorted(levels) {
+		known := cost.CassandraParameters{Consistency: level}
+		if _, err := cost.NewCassandra(known); err == nil && levels[level] > most {
+			most, p.Consistency = levels[level], level
+		}
+	}
+	return p
+}
+
+// replicas reads how many there are of each row out of a keyspace's replication; of several data centres, in the one that
+// has most. 0: it does not say.
+func replicas(replication map[string]string) float64 {
+	most := 0
+	for option, text := range replication {
+		if n, err := strconv.Atoi(text); err == nil && option != "class" {
+			most = max(most, n)
+		}
+	}
+	return float64(most)
+}
+
+func sorted(m map[string]uint64) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// calibrate brings the cost model to the latencies that were observed here. These are fitted one after the other, each by the
+// median over the statements that show it, weighted by executions:
 //
-//	scale         by reads of one partition: everything is measured in these
-//	index, node   by reads through a secondary index: what they take beyond one request
-//	scanned       by scans: the same, per row of the table
+//	all times               by reads of one partition: everything is measured in these
+//	an index's node and row by reads through a secondary index, and through a storage-attached one
+//	a scan's row            by scans
 //
-// A kind of read that was not seen keeps the default, scaled. Statements that Helenus has answered itself are not used:
-// their latencies are not those of their plans.
-func calibrate(reads []*read, nodes int) *cost.Constants {
-	p := cost.NewConstants(cost.Parameters{Nodes: float64(nodes)}).Parameters()
-	base := cost.NewConstants(p)
+// The latency is linear in each time, so what it must be multiplied by for a read to take what was seen follows from the
+// latencies with it and without. A kind of read that was not seen keeps the default, scaled. Statements that Helenus has
+// answered itself are not used: their latencies are not those of their plans.
+func calibrate(reads []*read, p cost.CassandraParameters) (*cost.Cassandra, error) {
+	base, err := cost.NewCassandra(p)
+	if err != nil {
+		return nil, err
+	}
 	type observed struct {
-		step  *plan.Step
-		ms    float64
-		count float64
+		step      *plan.Step
+		ms, count float64
 	}
 	seen := map[plan.Kind][]observed{}
 	for _, r := range reads {
@@ -39,31 +93,49 @@ func calibrate(reads []*read, nodes int) *cost.Constants {
 		kind := current.Steps[0].Kind
 		seen[kind] = append(seen[kind], observed{&current.Steps[0], r.statement.Latency.P50() / 1000, float64(r.statement.Latency.Count)})
 	}
-	// Each ratio is of what was seen to what the defaults say.
-	ratio := func(kind plan.Kind, of func(o observed) float64) float64 {
+	fitted := base
+	fit := func(kind plan.Kind, least, most float64, times func(p cost.CassandraParameters, by float64) cost.CassandraParameters) error {
+		without, err := cost.NewCassandra(times(fitted.Parameters(), 1e-15))
+		if err != nil {
+			return err
+		}
 		var list []weighted
 		for _, o := range seen[kind] {
-			list = append(list, weighted{of(o), o.count})
+			rest := without.Step(o.step, true).Latency
+			if part := fitted.Step(o.step, true).Latency - rest; part > 1e-6 {
+				list = append(list, weighted{(o.ms - rest) / part, o.count})
+			}
 		}
-		return median(list)
+		if len(list) == 0 {
+			return nil
+		}
+		fitted, err = cost.NewCassandra(times(fitted.Parameters(), min(max(median(list), least), most)))
+		return err
 	}
-	if scale := ratio(plan.Get, func(o observed) float64 { return o.ms / base.Step(o.step, true).Latency }); scale > 0 {
-		p.Scale = min(max(scale, 0.01), 1000)
+	for _, step := range []struct {
+		kind        plan.Kind
+		least, most float64
+		times       func(p cost.CassandraParameters, by float64) cost.CassandraParameters
+	}{
+		{plan.Get, 0.01, 1000, cost.CassandraParameters.Scaled},
+		{plan.IndexGet, 0.1, 10, func(p cost.CassandraParameters, by float64) cost.CassandraParameters {
+			p.IndexNode, p.IndexRow = p.IndexNode*by, p.IndexRow*by
+			return p
+		}},
+		{plan.IndexGet, 0.1, 10, func(p cost.CassandraParameters, by float64) cost.CassandraParameters {
+			p.SAINode, p.SAIRow = p.SAINode*by, p.SAIRow*by
+			return p
+		}},
+		{plan.Scan, 0.1, 10, func(p cost.CassandraParameters, by float64) cost.CassandraParameters {
+			p.Scanned *= by
+			return p
+		}},
+	} {
+		if err := fit(step.kind, step.least, step.most, step.times); err != nil {
+			return nil, err
+		}
 	}
-	data := func(s *plan.Step) float64 { return s.Rows*p.Row + s.Bytes*p.Byte }
-	beyond := func(o observed) float64 { return o.ms/p.Scale - p.Request - data(o.step) }
-	if k := ratio(plan.IndexGet, func(o observed) float64 {
-		return beyond(o) / (base.Step(o.step, true).Latency - p.Request - data(o.step))
-	}); k != 0 {
-		k = min(max(k, 0.1), 10)
-		p.Index, p.Node = p.Index*k, p.Node*k
-	}
-	if k := ratio(plan.Scan, func(o observed) float64 {
-		return (beyond(o) - p.Node) / (o.step.Scanned * p.Scanned / p.Nodes)
-	}); k != 0 {
-		p.Scanned *= min(max(k, 0.1), 10)
-	}
-	return cost.NewConstants(p)
+	return fitted, nil
 }
 
 type weighted struct{ value, weight float64 }
@@ -84,9 +156,9 @@ func median(list []weighted) float64 {
 	return 0
 }
 
-// atNodes is the model for a cluster of another size.
-func atNodes(m *cost.Constants, nodes int) *cost.Constants {
+// atNodes is the model for a larger cluster, on which rows have as many replicas.
+func atNodes(m *cost.Cassandra, nodes int) (*cost.Cassandra, error) {
 	p := m.Parameters()
 	p.Nodes = float64(nodes)
-	return cost.NewConstants(p)
+	return cost.NewCassandra(p)
 }

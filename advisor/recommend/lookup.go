@@ -334,7 +334,7 @@ func refusedStatements(verdicts []plan.Verdict) map[string]string {
 }
 
 // reading adds the reads with both plans, and returns their work per second before and after.
-func (k *maker) reading(r *Recommendation, o *offer, users []*read, m *cost.Constants) (before, after float64) {
+func (k *maker) reading(r *Recommendation, o *offer, users []*read, m *cost.Cassandra) (before, after float64) {
 	for _, u := range users {
 		s := k.statement(u.statement)
 		p, c := k.through(o, u, m)
@@ -348,7 +348,7 @@ func (k *maker) reading(r *Recommendation, o *offer, users []*read, m *cost.Cons
 }
 
 // through is the plan of a read that goes through the look-up table.
-func (k *maker) through(o *offer, u *read, m *cost.Constants) (*plan.Plan, cost.Cost) {
+func (k *maker) through(o *offer, u *read, m *cost.Cassandra) (*plan.Plan, cost.Cost) {
 	base := *o.table.Base
 	base.Indexes, base.ScanAllowed = nil, false
 	table := *o.table
@@ -401,7 +401,10 @@ func (k *maker) write(st *capture.Statement, otherwise float64) Write {
 // turns is the least number of nodes at which the look-up table saves more than it costs; 0 if there is none.
 func (k *maker) turns(o *offer, u *read) int {
 	for n := k.Nodes + 1; n <= k.Thresholds.SlowestKeep; n++ {
-		m := atNodes(k.costs, n)
+		m, err := atNodes(k.costs, n)
+		if err != nil {
+			return 0
+		}
 		_, through := k.through(o, u, m)
 		put := 0.0
 		for _, s := range k.singles.Statements {

@@ -38,7 +38,7 @@ type maker struct {
 	Input
 	ctx     context.Context
 	model   *infer.Model
-	costs   *cost.Constants // calibrated to this cluster
+	costs   *cost.Cassandra // calibrated to this cluster
 	singles *workload.Workload
 	reads   map[string]*read  // by fingerprint: the reads of singles
 	reasons map[string]string // by fingerprint: why nothing is advised
@@ -109,7 +109,10 @@ func (k *maker) prepare() error {
 		kept = append(kept, s)
 	}
 	k.singles.Statements = kept
-	k.costs = calibrate(k.list(), k.Nodes)
+	var err error
+	if k.costs, err = calibrate(k.list(), cluster(k.Snapshot, k.Schema, k.Nodes)); err != nil {
+		return fmt.Errorf("recommend: calibrate: %w", err)
+	}
 	for _, r := range k.reads {
 		r.plan, r.price = cheapest(r.space, k.costs)
 	}

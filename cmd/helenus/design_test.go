@@ -73,7 +73,7 @@ func TestDesignBadInput(t *testing.T) {
 		"a weight that is no number":     {swap("day: 10", "day: .nan"), nil, 2, "weight NaN is not a rate"},
 		"a count of zero":                {swap("count: 1000", "count: 0"), nil, 2, "count 0 is not a number of entities"},
 		"an unknown mix":                 {small, []string{"--mix", "dya"}, 2, `no mix is called "dya"; nearest is "day"`},
-		"an unknown cost model":          {small, []string{"--cost", "constant"}, 2, `no cost model is called "constant"; nearest is "constants"`},
+		"an unknown cost model":          {small, []string{"--cost", "casandra"}, 2, `no cost model is called "casandra"; nearest is "cassandra"`},
 		"no such space":                  {small, []string{"--max-bytes", "-1"}, 2, "-1 is not a number of bytes"},
 		"no such time":                   {small, []string{"--time-limit", "-1s"}, 2, "-1s is no time to have"},
 		"an unknown statement":           {small, []string{"--sensitivity", "rate"}, 2, `no statement is called "rate"; nearest is "rates"`},
@@ -260,7 +260,7 @@ func TestDesignOverGivenTables(t *testing.T) {
 		"a scan, if all else fails": {[]string{"--existing", "scanned", "--only-existing"}, 0, "", 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err, code := designed(t, append([]string{file, "--json", "--cost", "request_count"}, c.args...)...)
+			out, err, code := designed(t, append([]string{file, "--json", "--cost", "nose:request_count"}, c.args...)...)
 			if code != c.code || c.want != "" && !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("exit %d: %v", code, err)
 			}
@@ -294,7 +294,7 @@ func TestDesignOverGivenTables(t *testing.T) {
 		})
 	}
 	t.Run("beside the design", func(t *testing.T) {
-		out, err, code := designed(t, file, "--cost", "request_count", "--compare", "good", "--compare", "lacking")
+		out, err, code := designed(t, file, "--cost", "nose:request_count", "--compare", "good", "--compare", "lacking")
 		if err != nil || code != 0 {
 			t.Fatalf("exit %d: %v", code, err)
 		}
