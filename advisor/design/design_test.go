@@ -522,3 +522,35 @@ func TestTies(t *testing.T) {
 		t.Errorf("%d tables, the first is %s", len(d.Tables), d.Tables[0].Table)
 	}
 }
+
+// TestLevelsAndLimits: a statement is priced at its consistency level, and tables whose partitions would be too large are
+// left out of what is chosen from.
+func TestLevelsAndLimits(t *testing.T) {
+	work := func(level string) float64 {
+		w := only(load(t, "nose-hotel.yaml"), "fig7")
+		w.Statements[0].Consistency = level
+		return choose(t, w, design.Options{}).After
+	}
+	if one, usual, all := work("ONE"), work(""), work("ALL"); one >= usual || usual >= all {
+		t.Errorf("at ONE %g, at LOCAL_QUORUM %g, at ALL %g", one, usual, all)
+	}
+	w := only(load(t, "nose-hotel.yaml"), "fig7")
+	free := choose(t, w, design.Options{})
+	largest := 0.0
+	for _, x := range free.Tables {
+		largest = max(largest, cost.PartitionBytes(x.Table))
+	}
+	m, err := cost.NewCassandra(cost.CassandraParameters{PartitionBytes: largest / 4, PartitionMost: largest / 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tight := choose(t, w, design.Options{Cost: m})
+	for _, x := range tight.Tables {
+		if cost.PartitionBytes(x.Table) > largest/2 {
+			t.Errorf("%s has partitions of %g bytes, %g are allowed", x.Table, cost.PartitionBytes(x.Table), largest/2)
+		}
+	}
+	if tight.After <= free.After {
+		t.Errorf("with a limit on partitions %g, without %g", tight.After, free.After)
+	}
+}
