@@ -64,7 +64,7 @@ Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed neverthel
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.mix, "mix", "", "the mix of weights; default: what the file says")
-	flags.StringVar(&f.model, "cost", "", "the cost model; default: ours, in milliseconds")
+	flags.StringVar(&f.model, "cost", "", "the cost model, or a file of parameters of cassandra; default: cassandra, in milliseconds")
 	flags.Float64Var(&f.maxBytes, "max-bytes", 0, "bytes that new tables may take; 0: what the file says")
 	flags.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best so far; 0: a minute for each solve")
 	flags.StringVar(&f.existing, "existing", "", "SCHEMA: tables that are there and stay, free but for their writes: the name of one of the file's schemas, or a file of tables in YAML or CQL")
@@ -221,7 +221,7 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 		}
 	}
 	if f.model != "" {
-		if o.Cost, err = cost.ByName(f.model); err != nil {
+		if o.Cost, err = cost.Open(f.model); err != nil {
 			return nil, o, fmt.Errorf("--cost: %w", err)
 		}
 	}

@@ -74,6 +74,7 @@ func TestDesignBadInput(t *testing.T) {
 		"a count of zero":                {swap("count: 1000", "count: 0"), nil, 2, "count 0 is not a number of entities"},
 		"an unknown mix":                 {small, []string{"--mix", "dya"}, 2, `no mix is called "dya"; nearest is "day"`},
 		"an unknown cost model":          {small, []string{"--cost", "casandra"}, 2, `no cost model is called "casandra"; nearest is "cassandra"`},
+		"a bad file of a cost model":     {small, []string{"--cost", written(t, "cost.yaml", "model: cassandra\nnodse: 3\n")}, 2, "nodse"},
 		"no such space":                  {small, []string{"--max-bytes", "-1"}, 2, "-1 is not a number of bytes"},
 		"no such time":                   {small, []string{"--time-limit", "-1s"}, 2, "-1s is no time to have"},
 		"an unknown statement":           {small, []string{"--sensitivity", "rate"}, 2, `no statement is called "rate"; nearest is "rates"`},
@@ -175,6 +176,22 @@ func TestDesignJSON(t *testing.T) {
 var elapsed = regexp.MustCompile(`(?s)"elapsed_ms": \{.*?\}`)
 
 // TestDesignTwice: the same input writes the same bytes, but for elapsed_ms.
+// TestDesignCost: the cost model's parameters come from a file.
+func TestDesignCost(t *testing.T) {
+	costs := map[string]float64{}
+	for name, text := range map[string]string{"as it is": "model: cassandra\n", "slow": "model: cassandra\nrequest_ms: 30\n"} {
+		out, err, code := designed(t, written(t, "small.yaml", small), "--json", "--cost", written(t, "cost.yaml", text))
+		if err != nil || code != 0 {
+			t.Fatalf("exit %d: %v", code, err)
+		}
+		costs[name] = *readDesign(t, out).Cost
+	}
+	out, _, _ := designed(t, written(t, "small.yaml", small), "--json")
+	if plain := *readDesign(t, out).Cost; costs["as it is"] != plain || costs["slow"] < 2*plain {
+		t.Errorf("by default %g, by files %v", plain, costs)
+	}
+}
+
 func TestDesignTwice(t *testing.T) {
 	file := written(t, "small.yaml", small)
 	var first map[string]string
