@@ -36,6 +36,7 @@ type Study struct {
 	options   Options
 	pool      []string // what limits have cut off
 	size      int      // candidates
+	others    []string // statements that are no part of the mix
 	began     time.Time
 	best      selection // once Design has been called
 	result    *choice.Result
@@ -45,6 +46,7 @@ type Study struct {
 // NewStudy enumerates candidates and plans.
 func NewStudy(ctx context.Context, w *workload.Workload, o Options) (*Study, error) {
 	s := &Study{began: time.Now()}
+	w, s.others = w.In(w.Mix)
 	t, pool, err := prepare(ctx, w, &o)
 	if err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func (s *Study) Design(ctx context.Context) (*Design, error) {
 func (s *Study) designOf(c selection, r *choice.Result) *Design {
 	d := s.design(c, s.options.Cost.Name())
 	d.Variables, d.Constraints = r.Stats.Columns, r.Stats.Rows
-	d.Candidates = s.size
+	d.Candidates, d.Others = s.size, s.others
 	d.Truncated = append(append([]string(nil), s.pool...), s.truncated...)
 	d.Bound = min(r.Bound+s.constant(), d.After)
 	if d.Proven = r.Proven; d.Proven {

@@ -26,6 +26,7 @@ type (
 		Before      *float64           `json:"before,omitempty"`
 		Tables      []tableJSON        `json:"tables"`
 		Statements  []statementJSON    `json:"statements"`
+		Others      []string           `json:"not_in_mix,omitempty"`
 		Rejected    []rejectionJSON    `json:"rejected"`
 		Sensitivity []sensitivityJSON  `json:"sensitivity,omitempty"`
 		Absent      []absenceJSON      `json:"without,omitempty"`
@@ -154,7 +155,7 @@ const (
 func (d *Design) JSON(w io.Writer) error {
 	name := d.namer()
 	out := designJSON{Name: d.Name, Mix: d.Mix, Model: d.Model, Unit: unit(d.Model), Status: statusFeasible, Cost: d.After, Bound: d.Bound, Gap: d.Gap, Bytes: math.Round(d.Bytes()),
-		Engine: d.Engine, Candidates: d.Candidates, Variables: d.Variables, Constraints: d.Constraints, Truncated: d.Truncated,
+		Engine: d.Engine, Others: d.Others, Candidates: d.Candidates, Variables: d.Variables, Constraints: d.Constraints, Truncated: d.Truncated,
 		Tables: []tableJSON{}, Statements: []statementJSON{}, Rejected: []rejectionJSON{}, Elapsed: map[string]float64{"total": milliseconds(d.Duration)}}
 	if d.Proven {
 		out.Status = statusOptimal

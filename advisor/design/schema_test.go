@@ -39,6 +39,7 @@ var described = map[string]string{
 	"statements.steps.support_of": "the table for which this finds out what to change",
 	"statements.steps.query":      "what the support query asks, with its first step",
 	"statements.before":           "over the tables that are there",
+	"not_in_mix":                  "statements that have weights by mix, but none for this one: they are left out",
 	"compared":                    "designs over other tables alone, of the statements that have a plan over them",
 	"compared.missing":            "statements without a plan over those tables; cost is without them",
 	"without":                     "for each new table, the best design without it; cost is absent if there is none",

@@ -72,6 +72,9 @@ func (d *Design) summary(b *strings.Builder) {
 		fmt.Fprintf(b, ", %d of those that are there", count[false])
 	}
 	fmt.Fprintf(b, "\n  space   %s for the new ones, one copy, uncompressed\n", size(d.Bytes()))
+	if len(d.Others) > 0 {
+		fmt.Fprintf(b, "  note    no part of the mix, and left out: %s\n", strings.Join(d.Others, ", "))
+	}
 	for _, t := range d.Truncated {
 		fmt.Fprintf(b, "  note    %s\n", t)
 	}

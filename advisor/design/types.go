@@ -11,7 +11,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// Options say how to choose. Only Solver is required.
+// Options say how to choose. Only Solver is required. Statements that are no part of the workload's mix
+// (workload.Statement.PartOf) are left out.
 type Options struct {
 	Cost   cost.Model // nil: cost.Default
 	Solver solve.Solver
@@ -52,6 +53,7 @@ type Design struct {
 	Model      string // cost model
 	Tables     []*Table
 	Statements []*Statement // in the order of the workload
+	Others     []string     // statements (IDs) that are no part of the mix, and were left out
 	Rejected   []Rejection
 	Sensitive  []Sensitivity
 

@@ -139,6 +139,34 @@ func (s *Statement) WeightIn(mix string) float64 {
 	return s.Weight
 }
 
+// PartOf tells whether the statement is part of one of the mixes. A statement with weights by mix is part of those alone
+// that it has a weight for, be that 0; one without is part of all.
+func (s *Statement) PartOf(mixes ...string) bool {
+	if len(s.Weights) == 0 || len(mixes) == 0 || len(mixes) == 1 && mixes[0] == "" {
+		return true
+	}
+	for _, mix := range mixes {
+		if _, ok := s.Weights[mix]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// In returns the workload with those statements alone that are part of one of the mixes, and the IDs of the others.
+func (w *Workload) In(mixes ...string) (part *Workload, others []string) {
+	own := *w
+	own.Statements = nil
+	for _, s := range w.Statements {
+		if s.PartOf(mixes...) {
+			own.Statements = append(own.Statements, s)
+		} else {
+			others = append(others, s.ID)
+		}
+	}
+	return &own, others
+}
+
 // SetMix makes the weights of a mix the statements' weights.
 func (w *Workload) SetMix(mix string) error {
 	if !slices.Contains(w.Mixes, mix) {

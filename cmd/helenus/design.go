@@ -252,16 +252,17 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 		f.asked = append(f.asked, table)
 		o.Candidates = append(o.Candidates, table) // it may be none of those enumerated
 	}
-	ids := make([]string, len(w.Statements))
-	for i, s := range w.Statements {
+	part, _ := w.In(w.Mix)
+	ids := make([]string, len(part.Statements))
+	for i, s := range part.Statements {
 		ids[i] = s.ID
 	}
 	for _, id := range f.ranges {
-		if w.Statement(id) == nil {
+		if part.Statement(id) == nil {
 			return nil, o, fmt.Errorf("--sensitivity: %w", &model.NameError{What: "statement", Name: id, Known: ids})
 		}
 	}
-	if len(w.Statements) == 0 {
+	if len(part.Statements) == 0 {
 		return nil, o, fmt.Errorf("%s: there are no statements to design for", file)
 	}
 	return w, o, nil

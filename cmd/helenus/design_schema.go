@@ -13,9 +13,13 @@ import (
 )
 
 // schemaNamed returns the tables of SCHEMA: of the schema of that name in the workload's file, else of the file of that
-// name. They are copies, which the caller may change.
+// name. A schema called after the workload, with an underscore, may be named by what follows that. They are copies, which
+// the caller may change.
 func schemaNamed(w *workload.Workload, name string) ([]*model.Table, error) {
 	list, ok := w.Schemas[name]
+	if !ok {
+		list, ok = w.Schemas[w.Name+"_"+name]
+	}
 	if !ok {
 		var err error
 		list, err = given.Load(name, w.Graph)

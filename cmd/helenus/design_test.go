@@ -122,6 +122,7 @@ type designReport struct {
 		Cost   *float64
 		Steps  []map[string]any
 	}
+	Others                             []string `json:"not_in_mix"`
 	Candidates, Variables, Constraints *int
 	Elapsed                            map[string]float64 `json:"elapsed_ms"`
 }
@@ -433,4 +434,43 @@ func TestDesignInterrupted(t *testing.T) {
 		return
 	}
 	t.Error("within a minute there was no design")
+}
+
+// TestDesignMix: statements with weights by mix, but none for the mix chosen, are no part of the design.
+func TestDesignMix(t *testing.T) {
+	const rubis = "../../examples/designs/rubis.yaml"
+	for _, c := range []struct {
+		name   string
+		args   []string
+		tables int
+		cost   float64
+	}{
+		{"alone", []string{"--cost", "nose:request_count"}, 9, 107.6},
+		{"over a schema that has no plan for another mix", []string{"--existing", "rubis_baseline", "--only-existing"}, 17, math.Inf(1)},
+		{"over a schema by its short name", []string{"--existing", "expert", "--only-existing"}, 15, math.Inf(1)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, err, code := designed(t, append([]string{rubis, "--mix", "browsing", "--json"}, c.args...)...)
+			if err != nil || code != 0 {
+				t.Fatalf("exit %d: %v", code, err)
+			}
+			r := readDesign(t, out)
+			if len(r.Tables) == 0 || len(r.Tables) > c.tables || *r.Cost > c.cost+1e-9 {
+				t.Errorf("%d tables, cost %g; want at most %d and %g", len(r.Tables), *r.Cost, c.tables, c.cost)
+			}
+			if len(r.Statements) != 11 || len(r.Others) != 25 || r.Others[0] != "q10" {
+				t.Errorf("%d statements, left out: %v", len(r.Statements), r.Others)
+			}
+		})
+	}
+	zero := strings.Replace(strings.Replace(small, "weights: {day: 1, night: 10}", "weights: {night: 10}", 1), "day: 10, night: 1", "day: 10, night: 0", 1)
+	for mix, want := range map[string]int{"day": 1, "night": 2} { // an explicit 0 keeps the statement
+		out, err, _ := designed(t, written(t, "small.yaml", zero), "--mix", mix, "--json")
+		if r := readDesign(t, out); err != nil || len(r.Statements) != want {
+			t.Errorf("%s: %d statements, want %d (%v)", mix, len(r.Statements), want, err)
+		}
+	}
+	if _, err, code := designed(t, written(t, "small.yaml", zero), "--mix", "day", "--sensitivity", "reprice"); code != 2 {
+		t.Errorf("the sensitivity of a statement that is no part of the mix: exit %d, %v", code, err)
+	}
 }
