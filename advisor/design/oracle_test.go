@@ -323,7 +323,7 @@ func TestArithmeticOfGivenSchemas(t *testing.T) {
 
 // TestArithmeticOfRandomSchemas: the same over the designs of random workloads with some more of their candidates.
 func TestArithmeticOfRandomSchemas(t *testing.T) {
-	shape := generate.Scale(1)
+	shape := generate.Dense(1)
 	shape.Entities, shape.Queries, shape.Updates, shape.Inserts = 4, 6, 2, 2
 	for seed := range uint64(8) {
 		w := generate.Workload(shape, seed)

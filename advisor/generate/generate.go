@@ -5,9 +5,16 @@
 // Watts and Strogatz: put n entities on a ring, connect each with its next Degree/2, then move the far end of each edge
 // with probability Rewire to an entity drawn at random. What comes out has short ways and clusters, as real models do.
 //
-// The paper does not say how predicates are drawn. Here a query has one equality at least, and ranges and an order now
-// and then, as RUBiS has; counts spread over two orders of magnitude. Statements are written in the language and parsed,
-// so that what is generated is what a person could have written. It imports advisor/model and advisor/workload.
+// The paper does not say how statements are drawn; its authors' program for the experiment does (nose-cli, bin/random_rubis,
+// and nose, lib/nose/random.rb), and Scale has its numbers: nearly all queries are over one entity, a tenth over two and a
+// thirtieth over three; the first predicate is an equality on the first entity, any others are ranges; each selects three
+// fields; a tenth are ordered; queries weigh ten times what writes do. Here the number of different values of an attribute is
+// drawn too, where theirs is the entity's count. Dense has what this package made before that was found, and what RUBiS and
+// EAC have more of: walks as often over three entities as over one, equalities on several of them, writes that find their
+// entities by way of others, and counts spread over two orders of magnitude.
+//
+// Statements are written in the language and parsed, so that what is generated is what a person could have written. It
+// imports advisor/model and advisor/workload.
 package generate
 
 import (
@@ -35,11 +42,32 @@ type Shape struct {
 	Walk, Conditions int
 	// Range and Order are the shares of queries that have a range and an order.
 	Range, Order float64
+	// Plain, if set, makes statements as NoSE's authors drew them; then Walk, Conditions, Range and Order are not read.
+	Plain *Plain
+}
+
+// Plain are the numbers of the experiment of NoSE's authors.
+type Plain struct {
+	Long     int       // queries over three entities
+	Pairs    float64   // share of the others that are over two
+	Ranges   []float64 // shares of queries that have one range at least, two at least ...
+	Selected int       // fields
+	Ordered  float64   // share of queries
+	Weight   float64   // of a query; that of a write is 1
 }
 
 // Scale returns the shape of the paper's workload of a scale factor: of 7 entities, 30 queries, 3 updates and 5 inserts at
 // 1, "similar to RUBiS", to 28, 120, 12 and 20 at 4.
 func Scale(factor int) Shape {
+	return Shape{
+		Entities: 7 * factor, Queries: 30 * factor, Updates: 3 * factor, Inserts: 5 * factor,
+		Attributes: 4, Count: 10_000, Degree: 2, Rewire: 0.5,
+		Plain: &Plain{Long: factor, Pairs: 0.1, Ranges: []float64{0.25, 0.05}, Selected: 3, Ordered: 0.1, Weight: 10},
+	}
+}
+
+// Dense returns the shape of a workload of as many statements, of which most join: harder than the paper's.
+func Dense(factor int) Shape {
 	return Shape{
 		Entities: 7 * factor, Queries: 30 * factor, Updates: 3 * factor, Inserts: 5 * factor,
 		Attributes: 5, Count: 10_000, Degree: 2, Rewire: 0.5, Walk: 3, Conditions: 2, Range: 0.2, Order: 0.2,
@@ -69,7 +97,7 @@ func Workload(shape Shape, seed uint64) *workload.Workload {
 			if err != nil {
 				panic(fmt.Sprintf("generate: %s: %v", text, err)) // a fault of this package
 			}
-			s.ID, s.Weight = fmt.Sprintf("%s-%d", kind.name, i+1), float64(1+m.random.IntN(kind.most))
+			s.ID, s.Weight = fmt.Sprintf("%s-%d", kind.name, i+1), m.weight(s, kind.most)
 			w.Statements = append(w.Statements, s)
 		}
 	}
@@ -77,15 +105,34 @@ func Workload(shape Shape, seed uint64) *workload.Workload {
 }
 
 type maker struct {
-	shape  Shape
-	random *rand.Rand
+	shape   Shape
+	random  *rand.Rand
+	queries int // made so far
+}
+
+func (m *maker) weight(s *workload.Statement, most int) float64 {
+	switch p := m.shape.Plain; {
+	case p == nil:
+		return float64(1 + m.random.IntN(most))
+	case s.Query != nil:
+		return p.Weight
+	}
+	return 1
+}
+
+// count draws an entity's: about the mean, or over two orders of magnitude.
+func (m *maker) count() float64 {
+	if m.shape.Plain != nil {
+		return math.Round(m.shape.Count * (1 + 0.01*m.random.NormFloat64()))
+	}
+	return math.Round(m.shape.Count * math.Pow(10, 2*m.random.Float64()-1))
 }
 
 func (m *maker) graph() *model.Graph {
 	g := &model.Graph{}
 	for i := range m.shape.Entities {
 		name := fmt.Sprintf("E%d", i)
-		count := math.Round(m.shape.Count * math.Pow(10, 2*m.random.Float64()-1))
+		count := m.count()
 		key := &model.Attribute{Name: name + "ID", Type: "uuid"}
 		e := &model.Entity{Name: name, Count: max(1, count), Key: []*model.Attribute{key}, Attributes: []*model.Attribute{key}}
 		for a := range max(1, m.shape.Attributes-1+m.random.IntN(3)) {
@@ -150,7 +197,7 @@ func (m *maker) edges() [][2]int {
 
 // walk draws a path: each entity once, as long as it can go on, to a length drawn between 1 and Walk.
 func (m *maker) walk(g *model.Graph, length int) (path string, entities []*model.Entity) {
-	e := pick(m, g.Entities)
+	e := m.start(g)
 	path, entities = e.Name, []*model.Entity{e}
 	for len(entities) < length {
 		var next []*model.Relationship
@@ -168,6 +215,15 @@ func (m *maker) walk(g *model.Graph, length int) (path string, entities []*model
 		entities = append(entities, e)
 	}
 	return path, entities
+}
+
+// start draws the entity that a walk begins at: those with more edges more often, in the experiment.
+func (m *maker) start(g *model.Graph) *model.Entity {
+	if m.shape.Plain == nil || len(g.Relationships) == 0 {
+		return pick(m, g.Entities)
+	}
+	r := pick(m, g.Relationships)
+	return []*model.Entity{r.From, r.To}[m.random.IntN(2)]
 }
 
 func pick[T any](m *maker, list []T) T { return list[m.random.IntN(len(list))] }
@@ -202,6 +258,10 @@ func (m *maker) where(entities []*model.Entity, ranges float64) (text string, ta
 }
 
 func (m *maker) query(g *model.Graph) string {
+	m.queries++
+	if m.shape.Plain != nil {
+		return m.plainQuery(g, m.shape.Plain)
+	}
 	path, entities := m.walk(g, 1+m.random.IntN(m.shape.Walk))
 	where, taken := m.where(entities, m.shape.Range)
 	var selected []model.Field
@@ -220,8 +280,51 @@ func (m *maker) query(g *model.Graph) string {
 	return text
 }
 
+// plainQuery is a query of the experiment.
+func (m *maker) plainQuery(g *model.Graph, p *Plain) string {
+	length := 1
+	if m.random.Float64() < p.Pairs {
+		length = 2
+	}
+	if m.queries <= p.Long {
+		length = 3
+	}
+	path, entities := m.walk(g, length)
+	f := model.Field{Entity: entities[0], Attribute: pick(m, entities[0].Attributes)}
+	where, taken := " WHERE "+f.String()+" = ?", []model.Field{f}
+	for share, i := m.random.Float64(), 0; i < len(p.Ranges) && share < p.Ranges[i]; i++ {
+		if f, ok := m.field(entities, taken, false); ok {
+			where, taken = where+" AND "+f.String()+" > ?", append(taken, f)
+		}
+	}
+	var selected []model.Field
+	var names []string
+	for range p.Selected {
+		if f, ok := m.field(entities, selected, true); ok {
+			selected, names = append(selected, f), append(names, f.String())
+		}
+	}
+	text := "SELECT " + strings.Join(names, ", ") + " FROM " + path + where
+	if m.random.Float64() < p.Ordered {
+		if f, ok := m.field(entities, taken, false); ok {
+			text += " ORDER BY " + f.String()
+		}
+	}
+	return text
+}
+
+// finds draws what an update finds its entity by.
+func (m *maker) finds(g *model.Graph) (path string, entities []*model.Entity, where string) {
+	if m.shape.Plain != nil {
+		e := m.start(g)
+		return e.Name, []*model.Entity{e}, " WHERE " + model.Field{Entity: e, Attribute: pick(m, e.Attributes)}.String() + " = ?"
+	}
+	path, entities = m.walk(g, 1+m.random.IntN(max(1, m.shape.Walk-1)))
+	return path, entities, ""
+}
+
 func (m *maker) update(g *model.Graph) string {
-	path, entities := m.walk(g, 1+m.random.IntN(max(1, m.shape.Walk-1)))
+	path, entities, where := m.finds(g)
 	var set []model.Field
 	var names []string
 	for range 2 {
@@ -229,7 +332,9 @@ func (m *maker) update(g *model.Graph) string {
 			set, names = append(set, f), append(names, f.Attribute.Name+" = ?")
 		}
 	}
-	where, _ := m.where(entities, 0)
+	if where == "" {
+		where, _ = m.where(entities, 0)
+	}
 	return "UPDATE " + entities[0].Name + " FROM " + path + " SET " + strings.Join(names, ", ") + where
 }
 

@@ -20,7 +20,11 @@ func saved(t *testing.T, w *workload.Workload) string {
 func TestScaleOfThePaper(t *testing.T) { // N-61
 	for factor := 1; factor <= 4; factor++ {
 		for seed := uint64(1); seed <= 10; seed++ {
-			w := generate.Workload(generate.Scale(factor), seed)
+			shape := generate.Scale(factor)
+			if seed%2 == 0 {
+				shape = generate.Dense(factor)
+			}
+			w := generate.Workload(shape, seed)
 			kinds := map[workload.WriteKind]int{}
 			for _, s := range w.Statements {
 				if s.Write != nil {
@@ -61,6 +65,44 @@ func TestSameSeedSameWorkload(t *testing.T) {
 	}
 	if saved(t, one) == saved(t, three) {
 		t.Error("two seeds made the same workload")
+	}
+}
+
+// TestPlainAsDrawnByTheAuthors: the shares of nose-cli's bin/random_rubis, over many queries.
+func TestPlainAsDrawnByTheAuthors(t *testing.T) {
+	joins, conditions, ordered := map[int]int{}, map[int]int{}, 0
+	const factor = 4
+	for seed := range uint64(20) {
+		for _, s := range generate.Workload(generate.Scale(factor), seed).Statements {
+			switch {
+			case s.Query != nil:
+				joins[len(s.Query.Tree.Entities)]++
+				conditions[len(s.Query.Where)]++
+				ordered += min(1, len(s.Query.OrderBy))
+				for _, p := range s.Query.Where[1:] {
+					if p.Op != workload.Greater {
+						t.Errorf("%s: a second condition that is no range", s)
+					}
+				}
+				if s.Weight != 10 {
+					t.Errorf("%s weighs %g", s, s.Weight)
+				}
+			case s.Weight != 1 || s.Write.Kind == workload.Update && len(s.Write.Where) != 1:
+				t.Errorf("%s weighs %g", s, s.Weight)
+			}
+		}
+	}
+	const all = 20 * 30 * factor
+	for name, c := range map[string]struct{ got, least, most int }{
+		"over three entities": {joins[3], all * 2 / 100, all * 4 / 100}, // fewer than the thirtieth where a walk ends early
+		"over two":            {joins[2], all * 7 / 100, all * 14 / 100},
+		"one condition":       {conditions[1], all * 70 / 100, all * 80 / 100},
+		"three":               {conditions[3], all * 3 / 100, all * 7 / 100},
+		"ordered":             {ordered, all * 7 / 100, all * 13 / 100},
+	} {
+		if c.got < c.least || c.got > c.most {
+			t.Errorf("%s: %d of %d", name, c.got, all)
+		}
 	}
 }
 

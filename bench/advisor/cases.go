@@ -13,6 +13,7 @@ type kase struct {
 	File  string `json:"file,omitempty"`
 	Mix   string `json:"mix,omitempty"`
 	Scale int    `json:"scale,omitempty"`
+	Dense bool   `json:"dense,omitempty"` // generate.Dense
 	Seed  uint64 `json:"seed,omitempty"`
 	// Cost is the cost model, "" ours.
 	Cost string        `json:"cost,omitempty"`
@@ -46,12 +47,12 @@ func published(folder string) []kase {
 	}
 }
 
-// random are the random workloads of N-61.
-func random(scales, seeds int) []kase {
+// random are the random workloads of N-61, as its authors drew them, or denser ones.
+func random(name string, dense bool, scales, seeds int) []kase {
 	var list []kase
 	for scale := 1; scale <= scales; scale++ {
 		for seed := 1; seed <= seeds; seed++ {
-			list = append(list, kase{Name: fmt.Sprintf("random %dx", scale), Scale: scale, Seed: uint64(seed), Gap: 0.01, Wall: 3 * time.Minute})
+			list = append(list, kase{Name: fmt.Sprintf("%s %dx", name, scale), Scale: scale, Dense: dense, Seed: uint64(seed), Gap: 0.01, Wall: time.Minute})
 		}
 	}
 	return list

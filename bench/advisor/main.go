@@ -1,5 +1,5 @@
 // Command advisor measures the optimiser: the workloads of seed 003 against what NoSE finds for them, and random ones of
-// growing size (N-61, advisor/generate).
+// growing size (N-61, advisor/generate), and denser ones than those.
 //
 //	make bench-advisor            the tables; QUICK=1: smaller sizes and fewer seeds
 //	bin/advisor -only rubis -json
@@ -44,8 +44,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if *quick {
 		scales, seeds = 2, 3
 	}
+	cases := append(published(*designs), random("random", false, scales, seeds)...)
+	cases = append(cases, random("dense", true, min(scales, 2), min(seeds, 3))...)
 	var results []result
-	for _, c := range append(published(*designs), random(scales, seeds)...) {
+	for _, c := range cases {
 		if !strings.Contains(c.Name, *only) {
 			continue
 		}

@@ -121,6 +121,9 @@ func measured(c kase) (result, error) {
 
 func loaded(c kase) (*workload.Workload, error) {
 	if c.File == "" {
+		if c.Dense {
+			return generate.Workload(generate.Dense(c.Scale), c.Seed), nil
+		}
 		return generate.Workload(generate.Scale(c.Scale), c.Seed), nil
 	}
 	w, err := workload.Load(c.File)

@@ -14,7 +14,7 @@ func table(out io.Writer, results []result) {
 	fmt.Fprintf(out, line, "workload", "cost model", "cost", "NoSE", "must", "gap", "time", "NoSE's", "memory", "solver's", "tables", "of", "phases (ms), columns x rows")
 	for i := 0; i < len(results); {
 		group := results[i : i+1]
-		for j := i + 1; j < len(results) && results[j].Scale > 0 && results[j].Scale == results[i].Scale; j++ {
+		for j := i + 1; j < len(results) && results[j].Scale > 0 && results[j].Name == results[i].Name; j++ {
 			group = results[i : j+1]
 		}
 		i += len(group)
@@ -83,7 +83,7 @@ func growth(out io.Writer, results []result) {
 	byScale := map[int][]result{}
 	var scales []int
 	for _, r := range results {
-		if r.Scale == 0 {
+		if r.Scale == 0 || r.Dense {
 			continue
 		}
 		if len(byScale[r.Scale]) == 0 {
