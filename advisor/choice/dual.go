@@ -113,7 +113,7 @@ func (x *dual) evaluate() bool {
 	for i := range in.demands {
 		d := &in.demands[i]
 		price := d.ways(d.full, x.status)
-		in.work += len(d.arcs)
+		in.work += d.looked
 		x.prices[i] = price
 		x.there[i] = false
 		if math.IsInf(price, 1) {

@@ -21,13 +21,16 @@ type arc struct {
 	origin          int32 // in Demand.Arcs
 }
 
-// demand is a compiled Demand. Its arcs are in an order in which a way's arcs follow each other. A table that a way may
+// demand is a compiled Demand. Its arcs are in an order in which a way's arcs follow each other; those between the same two
+// states are next to each other (a bundle), the cheapest first. As multipliers only add to prices, a bundle is left at the
+// first arc whose bare price is too much: mostly after a few of very many. A table that a way may
 // use twice (in two roles) has a number, and with it a multiplier, for each depth: of the arcs of one number a way takes
 // at most one.
 type demand struct {
 	number   int // in Problem.Demands
 	states   int
 	arcs     []arc
+	bundles  []bundle
 	tables   []int32 // by the arcs' table numbers; the first is None
 	needed   []int32
 	always   bool
@@ -39,7 +42,12 @@ type demand struct {
 	price []float64 // by state: of the cheapest way from Start
 	back  []float64 // by state: to Answered
 	over  []int32   // by state: the last arc of that way
+
+	looked int // arcs that the last search for a way looked at
 }
+
+// bundle is a stretch of a demand's arcs: those from one state to another.
+type bundle struct{ from, to, begin, end int32 }
 
 // group is a condition that ties a demand to one that its tables raise: of the tables in it a way uses at most one, each
 // needs the other demand, so the sum of what is used is at most whether that demand is there. Without it half of one
@@ -58,8 +66,10 @@ type instance struct {
 	status  []int8
 	readers [][]place // by table: the demands that can read it
 	needers [][]place // by table: the demands that it raises
-	count   int       // multipliers of the demands
-	work    int       // arcs looked at so far
+	asked   []uint64  // by table, as many words as words: the set of demands that can read it
+	words   int
+	count   int // multipliers of the demands
+	work    int // arcs looked at so far
 }
 
 // place is a demand, and the multiplier of one of its tables.
@@ -146,6 +156,16 @@ func compileDemand(number int, d *Demand) demand {
 		last = a
 		c.arcs = append(c.arcs, arc{from: int32(a.From), to: int32(a.To), table: int32(a.Table), price: d.Weight * a.Price, origin: int32(i)})
 	}
+	sort.SliceStable(c.arcs, func(i, j int) bool {
+		a, b := &c.arcs[i], &c.arcs[j]
+		if a.from != b.from {
+			return rank[a.from] < rank[b.from]
+		}
+		if a.to != b.to {
+			return rank[a.to] < rank[b.to]
+		}
+		return a.price < b.price
+	})
 	c.deepen()
 	return c
 }
@@ -351,6 +371,7 @@ func (in *instance) index() {
 	for i := range in.demands {
 		d := &in.demands[i]
 		d.local()
+		d.bundle()
 		d.at = at
 		at += len(d.tables) + len(d.needed)
 		d.full = make([]float64, len(d.tables))
@@ -365,6 +386,24 @@ func (in *instance) index() {
 		}
 	}
 	in.count = in.group(at)
+	in.words = (len(in.demands) + 63) / 64
+	in.asked = make([]uint64, in.words*len(in.status))
+	for n, list := range in.readers {
+		for _, r := range list {
+			in.asked[n*in.words+int(r.demand)/64] |= 1 << (r.demand % 64)
+		}
+	}
+}
+
+// together tells whether some demand can read both of two tables.
+func (in *instance) together(n, k int) bool {
+	a, b := in.asked[n*in.words:][:in.words], in.asked[k*in.words:][:in.words]
+	for w := range a {
+		if a[w]&b[w] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // group places the groups' multipliers after all others.
@@ -470,6 +509,19 @@ func (in *instance) arcs() int {
 	return sum
 }
 
+// bundle finds the bundles.
+func (d *demand) bundle() {
+	d.bundles = d.bundles[:0:0]
+	for i := range d.arcs {
+		a := &d.arcs[i]
+		if n := len(d.bundles); n > 0 && d.bundles[n-1].from == a.from && d.bundles[n-1].to == a.to {
+			d.bundles[n-1].end++
+			continue
+		}
+		d.bundles = append(d.bundles, bundle{a.from, a.to, int32(i), int32(i + 1)})
+	}
+}
+
 // ways finds the cheapest way with what multipliers add to the prices, along arcs whose tables are not closed, and returns
 // its price.
 func (d *demand) ways(u []float64, status []int8) float64 {
@@ -478,13 +530,23 @@ func (d *demand) ways(u []float64, status []int8) float64 {
 		price[i] = math.Inf(1)
 	}
 	price[Start] = 0
-	for i := range d.arcs {
-		a := &d.arcs[i]
-		v := price[a.from] + a.price + u[a.table]
-		if v < price[a.to] && (a.table == 0 || status[d.tables[a.table]] != closed) {
-			price[a.to], d.over[a.to] = v, int32(i)
+	looked := len(d.bundles)
+	for _, s := range d.bundles {
+		before, best := price[s.from], price[s.to]
+		for i := s.begin; i < s.end; i++ {
+			a := &d.arcs[i]
+			v := before + a.price
+			if v >= best {
+				break
+			}
+			looked++
+			if v += u[a.table]; v < best && (a.table == 0 || status[d.tables[a.table]] != closed) {
+				best, d.over[s.to] = v, i
+			}
 		}
+		price[s.to] = best
 	}
+	d.looked = looked
 	return price[Answered]
 }
 
@@ -495,10 +557,19 @@ func (d *demand) backward(u []float64, status []int8) {
 		back[i] = math.Inf(1)
 	}
 	back[Answered] = 0
-	for i := len(d.arcs) - 1; i >= 0; i-- {
-		a := &d.arcs[i]
-		if v := back[a.to] + a.price + u[a.table]; v < back[a.from] && (a.table == 0 || status[d.tables[a.table]] != closed) {
-			back[a.from] = v
+	for n := len(d.bundles) - 1; n >= 0; n-- {
+		s := d.bundles[n]
+		after, best := back[s.to], back[s.from]
+		for i := s.begin; i < s.end; i++ {
+			a := &d.arcs[i]
+			v := after + a.price
+			if v >= best {
+				break
+			}
+			if v += u[a.table]; v < best && (a.table == 0 || status[d.tables[a.table]] != closed) {
+				best = v
+			}
 		}
+		back[s.from] = best
 	}
 }

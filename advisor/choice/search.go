@@ -5,11 +5,14 @@ import (
 	"slices"
 )
 
-// search improves a choice by steps. It keeps, for each demand, its price under the present choice.
+// search improves a choice by steps. It keeps, for each demand that is there, its price under the present choice, and the
+// tables of its cheapest way: closing another one changes nothing. What is not there is looked at when it comes.
 type search struct {
 	in     *instance
 	open   []bool
 	price  []float64 // by demand: of the cheapest way, +Inf if there is none
+	way    [][]int32 // by demand: the tables of that way that are to be chosen
+	stale  []bool    // by demand: it is not there, and the price is a former choice's
 	there  []int     // by demand: how many open tables need it, and one if it is there always
 	floor  []float64 // by demand: with all tables
 	zero   []float64 // no multipliers
@@ -20,7 +23,7 @@ type search struct {
 }
 
 func newSearch(in *instance, budget int) *search {
-	s := &search{in: in, open: make([]bool, len(in.status)), price: make([]float64, len(in.demands)), there: make([]int, len(in.demands)), budget: in.work + budget}
+	s := &search{in: in, open: make([]bool, len(in.status)), price: make([]float64, len(in.demands)), way: make([][]int32, len(in.demands)), stale: make([]bool, len(in.demands)), there: make([]int, len(in.demands)), budget: in.work + budget}
 	most := 0
 	for i := range in.demands {
 		d := &in.demands[i]
@@ -57,15 +60,20 @@ func (s *search) set(choice []bool) {
 				s.there[i]++
 			}
 		}
-		s.price[i] = s.cheapest(i)
+		s.stale[i] = true
 		s.count(i, 1)
 	}
 }
 
 // count adds a demand's price to the sum, or takes it away.
 func (s *search) count(i int, sign float64) {
+	if s.there[i] == 0 {
+		return
+	}
+	if s.stale[i] {
+		s.price[i], s.stale[i] = s.cheapest(i), false
+	}
 	switch {
-	case s.there[i] == 0:
 	case math.IsInf(s.price[i], 1):
 		s.lack += int(sign)
 	default:
@@ -83,16 +91,35 @@ func (s *search) total() float64 {
 
 func (s *search) cheapest(i int) float64 {
 	d := &s.in.demands[i]
-	s.in.work += len(d.arcs)
 	price := d.price[:d.states]
 	for j := range price {
 		price[j] = math.Inf(1)
 	}
 	price[Start] = 0
-	for j := range d.arcs {
-		a := &d.arcs[j]
-		if v := price[a.from] + a.price; v < price[a.to] && (a.table == 0 || s.open[d.tables[a.table]]) {
-			price[a.to], d.over[a.to] = v, int32(j)
+	looked := len(d.bundles)
+	for _, x := range d.bundles {
+		before, best := price[x.from], price[x.to]
+		for j := x.begin; j < x.end; j++ {
+			a := &d.arcs[j]
+			v := before + a.price
+			if v >= best {
+				break
+			}
+			if looked++; a.table == 0 || s.open[d.tables[a.table]] {
+				price[x.to], d.over[x.to] = v, j // no other of the bundle is cheaper
+				break
+			}
+		}
+	}
+	s.in.work += looked
+	s.way[i] = s.way[i][:0]
+	if !math.IsInf(price[Answered], 1) {
+		for at := int32(Answered); at != Start; {
+			a := &d.arcs[d.over[at]]
+			if a.table != 0 {
+				s.way[i] = append(s.way[i], d.tables[a.table])
+			}
+			at = a.from
 		}
 	}
 	return price[Answered]
@@ -115,8 +142,11 @@ func (s *search) flip(n int) {
 	}
 	for _, r := range s.in.readers[n] {
 		i := int(r.demand)
+		if s.stale[i] || sign < 0 && !slices.Contains(s.way[i], int32(n)) {
+			continue
+		}
 		s.count(i, -1)
-		s.price[i] = s.cheapest(i)
+		s.stale[i] = true
 		s.count(i, 1)
 	}
 }
@@ -146,8 +176,9 @@ func (s *search) buy(m float64) bool {
 					u[j] = burden[n] + 1e-12
 				}
 			}
-			s.in.work += len(d.arcs)
-			if math.IsInf(d.ways(u, s.in.status), 1) {
+			price := d.ways(u, s.in.status)
+			s.in.work += d.looked
+			if math.IsInf(price, 1) {
 				return false
 			}
 			var way []int32
@@ -231,16 +262,11 @@ func (s *search) near(n int) []int {
 		}
 		return list
 	}
-	seen := map[int32]bool{}
-	for _, r := range s.in.readers[n] {
-		for _, k := range s.in.demands[r.demand].tables[1:] {
-			if !seen[k] && s.open[k] {
-				seen[k] = true
-				list = append(list, int(k))
-			}
+	for k, is := range s.open {
+		if is && s.in.together(n, k) {
+			list = append(list, k)
 		}
 	}
-	slices.Sort(list)
 	return list
 }
 

@@ -63,7 +63,7 @@ const (
 const (
 	branching   = 150_000_000
 	firstBudget = 60_000_000
-	rounds      = 12
+	rounds      = 60
 	pauseSteps  = 40 // between reductions
 )
 
@@ -208,8 +208,8 @@ func (s *solver) reduce() bool {
 		s.lift(x.bound)
 		found, _ := s.in.first(firstBudget/8, x.hint(0.5), x.hint(0.2))
 		s.offer(found)
-		if s.enough() && !s.options.Ties || s.ctx.Err() != nil {
-			return true
+		if s.ctx.Err() != nil || s.enough() && (!s.options.Ties || !s.closed()) {
+			return true // ties are looked for only among choices that are proven
 		}
 		limit := s.known + slack(s.known)
 		fixed := x.fix(limit)
@@ -217,10 +217,11 @@ func (s *solver) reduce() bool {
 		if (fixed || dropped > 0) && !x.compact() {
 			return false
 		}
-		if s.bound <= before+1e-4*(s.known-before) && !fixed && dropped*50 < s.in.arcs() {
-			if idle++; idle == 2 {
-				break
-			}
+		if idle++; s.bound > before+0.005*(s.known-before) || dropped*20 > s.in.arcs() {
+			idle = 0
+		}
+		if idle == 3 {
+			break
 		}
 		if s.closed() {
 			break
