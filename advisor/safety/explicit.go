@@ -1,0 +1,438 @@
+package safety
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ErrUsers refuses the explicit check of fewer than two users: one user never meets another, and every schema looks safe.
+var ErrUsers = errors.New("the check needs at least two users: with one, every schema looks safe")
+
+// ErrLarge tells that the explicit automata would be too large.
+var ErrLarge = errors.New("the explicit automata would be too large; the symbolic check needs none")
+
+const (
+	maxSymbols  = 20_000
+	maxReadings = 4096
+)
+
+// world is what terms are about: values of each sort, and a reading of each function.
+type world struct {
+	sorts   sortTable
+	values  map[string][]string // by sort
+	reading map[string]string   // function(values) -> value
+	table   []string            // function(values), all
+	result  map[string]string   // sort of each
+}
+
+// Explicitly builds the seed's automata over that many users (and as many values of every other sort, besides the constants),
+// once for each reading of the functions, and calls yield with each until it returns false.
+func Explicitly(g *Grammar, users int, yield func(*Explicit) bool) error {
+	if users < 2 {
+		return ErrUsers
+	}
+	if err := g.Validate(); err != nil {
+		return err
+	}
+	w, err := newWorld(g, users)
+	if err != nil {
+		return err
+	}
+	total := 1
+	for _, f := range w.table {
+		if total *= len(w.values[w.result[f]]); total > maxReadings {
+			return fmt.Errorf("%w: more than %d readings of the functions", ErrLarge, maxReadings)
+		}
+	}
+	for n := range total {
+		for _, f := range w.table {
+			list := w.values[w.result[f]]
+			w.reading[f] = list[n%len(list)]
+			n /= len(list)
+		}
+		x, err := w.automata(g)
+		if err != nil {
+			return err
+		}
+		if !yield(x) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// SafeExplicitly decides by explicit automata whether a grammar is safe, and names a tree that is not. Probable facts do not
+// count.
+func SafeExplicitly(g *Grammar, users int) (safe bool, witness string, err error) {
+	safe = true
+	err = Explicitly(g, users, func(x *Explicit) bool {
+		safe, witness = x.Safe()
+		return safe
+	})
+	return safe, witness, err
+}
+
+func newWorld(g *Grammar, users int) (*world, error) {
+	w := &world{sorts: sortsOf(g), values: map[string][]string{}, reading: map[string]string{}, result: map[string]string{}}
+	constants := map[string][]string{}
+	arity := map[string]int{}
+	w.values[w.sorts.find(writers)] = nil
+	var term func(t Term, where string)
+	term = func(t Term, where string) {
+		sort := w.sorts.find(where)
+		switch t.kind {
+		case constant:
+			if !slices.Contains(constants[sort], "'"+t.Name) {
+				constants[sort] = append(constants[sort], "'"+t.Name)
+			}
+		case function:
+			arity[t.Name] = len(t.Args)
+			for i, a := range t.Args {
+				term(a, fmt.Sprintf("arg:%s/%d", t.Name, i))
+			}
+		}
+	}
+	places := func(kind string, args []Term) {
+		for i, a := range args {
+			place := fmt.Sprintf("place:%s/%d", kind, i)
+			w.values[w.sorts.find(place)] = nil
+			term(a, place)
+		}
+	}
+	for _, e := range g.bodies() {
+		for _, l := range leavesOf(e) {
+			places(l.symbol.Kind, l.symbol.Args)
+		}
+	}
+	for _, p := range g.Productions {
+		places(p.Kind, vars(p.Params))
+	}
+	for n, x := range g.Writes {
+		places(x.Kind, x.Key)
+		term(x.Owner, writers)
+		for _, t := range append([]Term{x.Owner}, x.Key...) {
+			t.vars(func(v string) { w.values[w.sorts.find(fmt.Sprintf("var:w:%d/%s", n, v))] = nil })
+		}
+	}
+	for _, f := range g.Facts {
+		if !f.Probable {
+			arity[f.Name] = len(f.From)
+		}
+	}
+	for f, n := range arity {
+		w.values[w.sorts.find("of:"+f)] = nil
+		for i := range n {
+			w.values[w.sorts.find(fmt.Sprintf("arg:%s/%d", f, i))] = nil
+		}
+	}
+	for sort := range w.values {
+		list := slices.Clone(constants[sort])
+		for i := range users {
+			switch {
+			case sort != w.sorts.find(writers):
+				list = append(list, fmt.Sprintf("v%d", i+1))
+			case i < len(people):
+				list = append(list, people[i])
+			default:
+				list = append(list, fmt.Sprintf("user%d", i+1))
+			}
+		}
+		w.values[sort] = list
+	}
+	for _, f := range slices.Sorted(maps.Keys(arity)) {
+		var sorts []string
+		for i := range arity[f] {
+			sorts = append(sorts, fmt.Sprintf("arg:%s/%d", f, i))
+		}
+		err := w.each(sorts, func(values []string) {
+			key := f + "(" + strings.Join(values, ", ") + ")"
+			w.table = append(w.table, key)
+			w.result[key] = w.sorts.find("of:" + f)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// each calls f with each combination of values of sorts.
+func (w *world) each(sorts []string, f func([]string)) error {
+	total := 1
+	for _, s := range sorts {
+		if total *= len(w.values[w.sorts.find(s)]); total > maxSymbols {
+			return ErrLarge
+		}
+	}
+	for n := range total {
+		values := make([]string, len(sorts))
+		for i, s := range sorts {
+			list := w.values[w.sorts.find(s)]
+			values[i] = list[n%len(list)]
+			n /= len(list)
+		}
+		f(values)
+	}
+	return nil
+}
+
+// value reads a term.
+func (w *world) value(t Term, env map[string]string) string {
+	switch t.kind {
+	case constant:
+		return "'" + t.Name
+	case function:
+		args := make([]string, len(t.Args))
+		for i, a := range t.Args {
+			args[i] = w.value(a, env)
+		}
+		return w.reading[t.Name+"("+strings.Join(args, ", ")+")"]
+	}
+	return env[t.Name]
+}
+
+func (w *world) key(kind string, args []Term, env map[string]string) string {
+	values := make([]string, len(args))
+	for i, a := range args {
+		values[i] = w.value(a, env)
+	}
+	return kind + "(" + strings.Join(values, ", ") + ")"
+}
+
+// expand replaces bindings by alternatives, one for each combination of values.
+func (w *world) expand(e *Expr, env map[string]string, sort func(string) string) (*Expr, error) {
+	switch e.op {
+	case symbol:
+		return &Expr{op: symbol, Kind: w.key(e.Kind, e.Args, env)}, nil
+	case bind:
+		sorts := make([]string, len(e.Vars))
+		for i, v := range e.Vars {
+			sorts[i] = sort(v)
+		}
+		out := &Expr{op: alt}
+		var failed error
+		err := w.each(sorts, func(values []string) {
+			inner := maps.Clone(env)
+			for i, v := range e.Vars {
+				inner[v] = values[i]
+			}
+			x, err := w.expand(e.Parts[0], inner, sort)
+			failed = errors.Join(failed, err)
+			out.Parts = append(out.Parts, x)
+		})
+		return out, errors.Join(err, failed)
+	}
+	out := &Expr{op: e.op}
+	for _, p := range e.Parts {
+		x, err := w.expand(p, env, sort)
+		if err != nil {
+			return nil, err
+		}
+		out.Parts = append(out.Parts, x)
+	}
+	return out, nil
+}
+
+// owners returns who may write each key, by its text.
+func (w *world) owners(g *Grammar) (map[string][]string, error) {
+	out := map[string][]string{}
+	users := w.values[w.sorts.find(writers)]
+	for n, x := range g.Writes {
+		var names []string
+		add := func(v string) {
+			if !slices.Contains(names, v) {
+				names = append(names, v)
+			}
+		}
+		for _, t := range append([]Term{x.Owner}, x.Key...) {
+			t.vars(add)
+		}
+		scope := fmt.Sprintf("var:w:%d/", n)
+		err := w.every(names, scope, g.Facts, func(env map[string]string) {
+			key := w.key(x.Kind, x.Key, env)
+			who := users
+			if x.Owner.kind != anyone {
+				who = []string{w.value(x.Owner, env)}
+			}
+			for _, u := range who {
+				if !slices.Contains(out[key], u) {
+					out[key] = append(out[key], u)
+				}
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// every calls f with the values of a write's variables that agree with the facts.
+func (w *world) every(names []string, scope string, facts []Fact, f func(map[string]string)) error {
+	has := map[string]bool{}
+	for _, v := range names {
+		has[v] = true
+	}
+	sorts := make([]string, len(names))
+	for i, v := range names {
+		sorts[i] = scope + v
+	}
+	return w.each(sorts, func(values []string) {
+		env := map[string]string{}
+		for i, v := range names {
+			env[v] = values[i]
+		}
+		known := maps.Clone(has)
+		for again := true; again; { // facts bring in what they determine
+			again = false
+			for _, fact := range facts {
+				with := maps.Clone(known)
+				with[fact.To] = true
+				l, r, ok := fact.holds(with)
+				if fact.Probable || !ok {
+					continue
+				}
+				value := w.value(r, env)
+				if !known[fact.To] {
+					known[fact.To], env[l.Name], again = true, value, true
+				} else if env[l.Name] != value {
+					return
+				}
+			}
+		}
+		f(env)
+	})
+}
+
+// automata builds A_s and A_w for the present reading.
+func (w *world) automata(g *Grammar) (*Explicit, error) {
+	x := &Explicit{Users: w.values[w.sorts.find(writers)], Schema: &Automaton{}, Writes: &Automaton{}}
+	number := map[string]int{}
+	type instance struct {
+		p   *Production
+		env map[string]string
+	}
+	var instances []instance
+	for _, p := range g.Productions {
+		sorts := make([]string, len(p.Params))
+		for i := range p.Params {
+			sorts[i] = fmt.Sprintf("place:%s/%d", p.Kind, i)
+		}
+		err := w.each(sorts, func(values []string) {
+			env := map[string]string{}
+			for i, v := range p.Params {
+				env[v] = values[i]
+			}
+			key := w.key(p.Kind, vars(p.Params), env)
+			number[key] = len(x.Symbols)
+			x.Symbols = append(x.Symbols, key)
+			instances = append(instances, instance{p, env})
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(x.Symbols) > maxSymbols {
+			return nil, ErrLarge
+		}
+	}
+	all := map[string]bool{}
+	for _, p := range g.Productions {
+		all[p.Kind] = true
+	}
+	state := func(kind string, _ []Term) int { return number[kind] }
+	for n, i := range instances {
+		body := normal(i.p.Body, i.p.Params, all)
+		e, err := w.expand(body, i.env, w.sortOfBound(body, i.p))
+		if err != nil {
+			return nil, err
+		}
+		x.Schema.States = append(x.Schema.States, "q_"+x.Symbols[n])
+		x.Schema.Final = append(x.Schema.Final, false)
+		word := build(e, state, i.p.Body.String())
+		x.Schema.Rules = append(x.Schema.Rules, []Rule{{n, word}})
+	}
+	root := normal(g.Root, nil, all)
+	e, err := w.expand(root, map[string]string{}, w.sortOfBound(root, &Production{}))
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range leavesOf(e) {
+		n := number[l.symbol.Kind]
+		x.Schema.Final[n] = true
+		if !slices.Contains(x.tops, n) {
+			x.tops = append(x.tops, n)
+		}
+	}
+	owners, err := w.owners(g)
+	if err != nil {
+		return nil, err
+	}
+	x.writes(owners)
+	x.ambiguous(owners)
+	return x, nil
+}
+
+// sortOfBound tells the sort of a variable bound in a body: that of a place where it stands.
+func (w *world) sortOfBound(body *Expr, p *Production) func(string) string {
+	return func(v string) string {
+		for _, l := range leavesOf(body) {
+			for i, t := range l.symbol.Args {
+				if t.kind == variable && t.Name == v && !slices.Contains(p.Params, v) {
+					return fmt.Sprintf("place:%s/%d", l.symbol.Kind, i)
+				}
+			}
+		}
+		return writers // bound and not used: any sort will do
+	}
+}
+
+// writes builds A_w: a state for each user, and one, neutral, for what no one writes.
+func (x *Explicit) writes(owners map[string][]string) {
+	a := x.Writes
+	a.States, a.Final = []string{"q_⊥"}, []bool{true}
+	for _, u := range x.Users {
+		a.States, a.Final = append(a.States, "q_"+u), append(a.Final, true)
+	}
+	neutral := starWord([]int{0}, -1, "q_⊥*")
+	for _, s := range x.Symbols {
+		var rules []Rule
+		if len(owners[s]) == 0 {
+			rules = append(rules, Rule{0, neutral})
+		}
+		for i, u := range x.Users {
+			q := a.States[i+1]
+			switch {
+			case len(owners[s]) == 0:
+				rules = append(rules, Rule{i + 1, starWord([]int{i + 1, 0}, i+1, fmt.Sprintf("(%s | q_⊥)* %s (%s | q_⊥)*", q, q, q))})
+			case slices.Contains(owners[s], u):
+				rules = append(rules, Rule{i + 1, starWord([]int{i + 1, 0}, -1, fmt.Sprintf("(%s | q_⊥)*", q))})
+			}
+		}
+		a.Rules = append(a.Rules, rules)
+	}
+}
+
+// ambiguous finds the symbols with two writers that a group can have: those in finite trees, reached from the top.
+func (x *Explicit) ambiguous(owners map[string][]string) {
+	for s, key := range x.Symbols {
+		if len(owners[key]) < 2 {
+			continue
+		}
+		// A group has the symbol if A_s accepts a tree that an automaton which forbids it does not.
+		forbids := &Automaton{States: []string{"ok"}, Final: []bool{true}}
+		for n := range x.Symbols {
+			var rules []Rule
+			if n != s {
+				rules = []Rule{{0, starWord([]int{0}, -1, "ok*")}}
+			}
+			forbids.Rules = append(forbids.Rules, rules)
+		}
+		if t := outside(x.Schema, forbids); t != nil {
+			x.Ambiguous = append(x.Ambiguous, x.text(t))
+			return
+		}
+	}
+}
