@@ -11,7 +11,7 @@ import (
 const (
 	maxKept  = 1 << 18 // cells and values in all, shared out over the reads
 	maxReads = 1 << 10 // statements whose answers are kept
-	plenty   = 1 << 9  // of one statement; from then on one of four takes the place of the oldest
+	plenty   = 1 << 10 // of one statement; from then on one of four takes the place of the oldest
 	maxCells = 1 << 9  // of one answer
 	maxQuota = 1 << 14 // cells and values of one statement
 )

@@ -204,6 +204,14 @@ func (h *habits) run(threads, statements int, think time.Duration) []said {
 	return h.out
 }
 
+// threadsOf takes fewer numbers of threads for UUIDs, which are easier than dense integers, if the tests are to be quick.
+func threadsOf(ids uint16, list ...int) []int {
+	if ids == tUUID && size(1) == 1 {
+		return list[1:2]
+	}
+	return list
+}
+
 func named(f *Feed) string { return f.From.Fingerprint + " -> " + f.To.Fingerprint }
 
 // TestEchoes: existence checks and read-modify-writes are found, and nothing that looks like them: a row that is always there, a counter,
@@ -214,7 +222,7 @@ func TestEchoes(t *testing.T) {
 		"seat -> update_seat": "read-modify-write of value", "ratio -> update_ratio": "read-modify-write of value, race", "profile -> insert_profile": "read-modify-write of age, race",
 	}
 	for _, ids := range []uint16{tInt, tUUID} {
-		for _, threads := range []int{1, 8, 64} {
+		for _, threads := range threadsOf(ids, 1, 8, 64) {
 			m := mine(newHabits(ids, uint64(threads)).run(threads, size(20_000), 20*time.Millisecond), nil)
 			feeds, echoes := m.Find()
 			got := map[string]string{}
@@ -256,7 +264,7 @@ func said2(f *Feed) string {
 func TestUses(t *testing.T) {
 	want := map[string]string{"by_state": "subset state", "by_price": "subset price", "by_flag": "subset flag", "head": "first ", "random": "some ", "whole": "all "}
 	for _, ids := range []uint16{tInt, tUUID} {
-		for _, threads := range []int{1, 8, 64} {
+		for _, threads := range threadsOf(ids, 1, 8, 64) {
 			feeds := mine(newHabits(ids, 40+uint64(threads)).run(threads, size(30_000), 20*time.Millisecond), nil).Feeds()
 			got := map[string]string{}
 			for i := range feeds {
@@ -282,8 +290,8 @@ func TestUses(t *testing.T) {
 // that it read; its pages follow all rows.
 func TestAuctionHasNoEchoes(t *testing.T) {
 	for _, ids := range []uint16{tInt, tUUID} {
-		for _, threads := range []int{1, 32, 128, 512} {
-			feeds, echoes := mine(newSite(ids, 23).run(threads, size(15_000), 100*time.Millisecond), nil).Find()
+		for _, threads := range threadsOf(ids, 1, 128, 512) {
+			feeds, echoes := mine(newSite(ids, 23).run(threads, size(12_000), 100*time.Millisecond), nil).Find()
 			if len(echoes) != 0 {
 				t.Errorf("ids %#x, %d threads: %+v", ids, threads, echoes)
 			}
@@ -298,16 +306,16 @@ func TestAuctionHasNoEchoes(t *testing.T) {
 
 // TestChanceIsNoCheck: if whether a row is found has nothing to do with what is said next there is no check.
 func TestChanceIsNoCheck(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := newHabits(rapid.SampledFrom([]uint16{tInt, tUUID}).Draw(t, "ids"), rapid.Uint64().Draw(t, "seed"))
+	for seed := range uint64(size(12)) {
+		h := newHabits([]uint16{tInt, tUUID}[seed%2], seed)
 		h.blind = true
-		_, echoes := mine(h.run(rapid.SampledFrom([]int{1, 4, 32}).Draw(t, "threads"), 4_000, 20*time.Millisecond), nil).Find()
+		_, echoes := mine(h.run([]int{1, 4, 32}[seed%3], 8_000, 20*time.Millisecond), nil).Find()
 		for i := range echoes {
 			if echoes[i].Shape == Check {
-				t.Errorf("%s: %+v", named(&echoes[i]), echoes[i].Outcome)
+				t.Errorf("seed %d: %s: %+v", seed, named(&echoes[i]), echoes[i].Outcome)
 			}
 		}
-	})
+	}
 }
 
 // TestPredictor: a column that chooses the rows is found whatever the rule, and none in rows that are chosen by nothing that is there.
