@@ -116,7 +116,7 @@ func shapeText(x *capture.Flow) string {
 	if x.Chain {
 		s += ", chain"
 	}
-	if x.SupportRead {
+	if x.SupportRead && !x.From.Bound { // of an echo it goes without saying
 		s += ", for a write"
 	}
 	if x.Change != nil && !x.From.Bound {

@@ -44,7 +44,7 @@ f-12345678
 	for want, f := range map[string]capture.Flow{
 		"check, race -":                                             {Feed: feed.Feed{Shape: feed.Check, Race: true}},
 		"check row 2 %, none 97 %":                                  {Feed: feed.Feed{Shape: feed.Check, Outcome: &feed.Outcome{When: feed.WhenNoRow, Found: 200, FoundFollowed: 4, Empty: 100, EmptyFollowed: 97}}},
-		"read-modify-write, race sets balance, seen":                {Feed: feed.Feed{From: feed.End{Bound: true}, Shape: feed.ReadModifyWrite, Race: true, Change: &feed.Change{Columns: []string{"balance", "seen"}}}},
+		"read-modify-write, race sets balance, seen":                {Feed: feed.Feed{From: feed.End{Bound: true}, Shape: feed.ReadModifyWrite, SupportRead: true, Race: true, Change: &feed.Change{Columns: []string{"balance", "seen"}}}},
 		"single, for a write to the same row, race all; sets state": {Feed: feed.Feed{Shape: feed.Single, SupportRead: true, Race: true, Use: feed.UseAll, Change: &feed.Change{Columns: []string{"state"}}}},
 		"n+1 first 50 %":                                            {Feed: feed.Feed{Shape: feed.NPlusOne, Use: feed.UseFirst, RowsFollowed: 0.5}},
 		"n+1 48 %":                                                  {Feed: feed.Feed{Shape: feed.NPlusOne, Use: feed.UseSome, RowsFollowed: 0.48}},
