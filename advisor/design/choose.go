@@ -34,9 +34,10 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Design, erro
 type Study struct {
 	*task
 	options   Options
-	pool      []string // what limits have cut off
-	size      int      // candidates
-	others    []string // statements that are no part of the mix
+	pool      []string    // what limits have cut off
+	size      int         // candidates
+	rates     [][]float64 // by mix and statement, if there are several
+	others    []string    // statements that are no part of the mix
 	began     time.Time
 	best      selection // once Design has been called
 	result    *choice.Result
@@ -46,7 +47,14 @@ type Study struct {
 // NewStudy enumerates candidates and plans.
 func NewStudy(ctx context.Context, w *workload.Workload, o Options) (*Study, error) {
 	s := &Study{began: time.Now()}
-	w, s.others = w.In(w.Mix)
+	if len(o.Mixes) > 0 {
+		var err error
+		if w, s.others, s.rates, err = meanOf(w, o.Mixes); err != nil {
+			return nil, fmt.Errorf("design: %w", err)
+		}
+	} else {
+		w, s.others = w.In(w.Mix)
+	}
 	t, pool, err := prepare(ctx, w, &o)
 	if err != nil {
 		return nil, err
@@ -61,9 +69,22 @@ func (s *Study) Design(ctx context.Context) (*Design, error) {
 	if err != nil {
 		return nil, err
 	}
+	var robust *Robust
+	if len(s.rates) > 0 {
+		var worst selection
+		if robust, worst, err = s.contest(ctx, best); err != nil {
+			return nil, err
+		}
+		if robust.Worst = s.options.Worst; robust.Worst {
+			best = worst
+		}
+	}
 	s.best, s.result = best, result
 	s.ended("solve")
 	d := s.designOf(best, result)
+	if d.Robust = robust; robust != nil && robust.Worst {
+		d.worst(robust)
+	}
 	d.Rejected = s.rejections(best)
 	for _, id := range s.options.Sensitivity {
 		x, err := s.sensitivity(ctx, s.options, best, id)
@@ -96,6 +117,14 @@ func (s *Study) designOf(c selection, r *choice.Result) *Design {
 		d.Truncated = append(d.Truncated, fmt.Sprintf("the solver failed (%v): this is the best of a search without it", r.Failure))
 	}
 	return d
+}
+
+// worst makes what is proven of a design that of the worst case. The bound stays that of the mean cost.
+func (d *Design) worst(r *Robust) {
+	d.Proven, d.Fewest = r.Proven, false
+	if d.Gap = 0; !d.Proven && r.Regret[1] > 0 {
+		d.Gap = (r.Regret[1] - r.Bound) / r.Regret[1]
+	}
 }
 
 // ErrSpace says that no choice of candidates that answers all queries fits into the space allowed. The error itself is a

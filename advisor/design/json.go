@@ -32,6 +32,7 @@ type (
 		Absent      []absenceJSON      `json:"without,omitempty"`
 		Insisted    []insistedJSON     `json:"why_not,omitempty"`
 		Front       []Point            `json:"pareto,omitempty"`
+		Robust      *robustJSON        `json:"robust,omitempty"`
 		Compared    []comparedJSON     `json:"compared,omitempty"`
 		Candidates  int                `json:"candidates"`
 		Variables   int                `json:"variables"`
@@ -103,6 +104,28 @@ type (
 		Saves     float64 `json:"saves"`
 		Costs     float64 `json:"costs"`
 		Reason    string  `json:"reason"`
+	}
+	robustJSON struct {
+		Design string         `json:"design"`
+		Mixes  []mixJSON      `json:"mixes"`
+		Mean   robustSideJSON `json:"mean"`
+		Worst  robustSideJSON `json:"worst"`
+		Bound  float64        `json:"bound"`
+		Proven bool           `json:"proven"`
+	}
+	mixJSON struct {
+		Mix         string  `json:"mix"`
+		Own         float64 `json:"own"`
+		Exact       bool    `json:"proven"`
+		Mean        float64 `json:"mean"`
+		MeanRegret  float64 `json:"mean_regret"`
+		Worst       float64 `json:"worst"`
+		WorstRegret float64 `json:"worst_regret"`
+	}
+	robustSideJSON struct {
+		Regret float64  `json:"regret"`
+		Tables int      `json:"tables"`
+		Only   []string `json:"only"`
 	}
 	absenceJSON struct {
 		Table   string   `json:"table"`
@@ -194,7 +217,7 @@ func (d *Design) JSON(w io.Writer) error {
 		out.Insisted = append(out.Insisted, insistedJSON{x.Table.String(), x.Same, x.cost(), x.Proven, x.Reason, append([]string{}, x.Readers()...),
 			append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)})
 	}
-	out.Front = d.Front
+	out.Front, out.Robust = d.Front, d.Robust.json()
 	for _, x := range d.Compared {
 		j := comparedJSON{Schema: x.Name, Bytes: math.Round(x.Bytes), Missing: append([]string{}, x.Missing...), Statements: []comparedStatement{}}
 		if x.Design != nil {
@@ -326,6 +349,21 @@ func hasField(list []model.Field, f model.Field) bool {
 		}
 	}
 	return false
+}
+
+func (r *Robust) json() *robustJSON {
+	if r == nil {
+		return nil
+	}
+	j := &robustJSON{Design: []string{"mean", "worst"}[oneIf(r.Worst)], Bound: r.Bound, Proven: r.Proven}
+	for i := range r.Mixes {
+		m := &r.Mixes[i]
+		j.Mixes = append(j.Mixes, mixJSON{m.Mix, m.Own, m.Exact, m.Costs[0], m.Regret(0), m.Costs[1], m.Regret(1)})
+	}
+	for i, side := range []*robustSideJSON{&j.Mean, &j.Worst} {
+		*side = robustSideJSON{r.Regret[i], r.Tables[i], append([]string{}, r.Only[i]...)}
+	}
+	return j
 }
 
 // cost is nil if there is no such design.

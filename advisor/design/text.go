@@ -16,6 +16,9 @@ import (
 func (d *Design) Text(w io.Writer) error {
 	var b strings.Builder
 	d.summary(&b)
+	if d.Robust != nil {
+		d.Robust.text(&b, unit(d.Model))
+	}
 	for _, kind := range []struct {
 		title string
 		isNew bool
@@ -58,7 +61,9 @@ func (d *Design) summary(b *strings.Builder) {
 		fmt.Fprintf(b, "; over the tables that are there: %s (%+.0f %%)", quantity(d.Before, what), 100*(d.After/d.Before-1))
 	}
 	b.WriteString("\n")
-	if d.Proven {
+	if d.Robust != nil && d.Robust.Worst {
+		b.WriteString("  proof   of the greatest regret, see below\n")
+	} else if d.Proven {
 		fmt.Fprintf(b, "  proof   no choice of the %d candidates costs less\n", d.Candidates)
 	} else {
 		fmt.Fprintf(b, "  proof   none: a choice of the %d candidates might cost as little as %s (gap %.2g %%)\n", d.Candidates, quantity(d.Bound, what), 100*d.Gap)

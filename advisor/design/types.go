@@ -28,6 +28,10 @@ type Options struct {
 	OnlyExisting bool
 	Fixed        []*model.Table // candidates that must be among the tables
 	Forbidden    []*model.Table // candidates that must not
+	// Mixes designs for several mixes of the workload: weights are their means, and Design.Robust says what each costs.
+	// Worst asks for the design whose greatest regret is least in place of that of the least mean cost. See Robust.
+	Mixes []string
+	Worst bool
 	// SpaceLimit for new tables, bytes; 0: the workload's own.
 	SpaceLimit float64
 	// Sensitivity names the statements (IDs) for which to find out how far their weights may move before other tables
@@ -78,6 +82,8 @@ type Design struct {
 	Variables, Constraints int
 	// Phases say how long each part took, in order; part of the JSON alone.
 	Phases []Phase
+
+	Robust *Robust // if several mixes were asked for
 
 	// Compared are other designs for the same workload, which somebody asked to see beside this one.
 	Compared []Compared

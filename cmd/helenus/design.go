@@ -43,6 +43,8 @@ type designFlags struct {
 	only       bool
 	compare    []string
 	whyNot     []string
+	robust     []string
+	worst      bool
 	asked      []*model.Table // of whyNot
 	explain    bool
 	pareto     bool
@@ -64,6 +66,8 @@ Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed neverthel
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.mix, "mix", "", "the mix of weights; default: what the file says")
+	flags.StringSliceVar(&f.robust, "robust", nil, "MIX,MIX,...: design for several mixes, by the mean of their weights, and say what each costs over that design and over the one whose greatest regret is least")
+	flags.BoolVar(&f.worst, "worst-case", false, "of --robust, print the design whose greatest regret is least")
 	flags.StringVar(&f.model, "cost", "", "the cost model, or a file of parameters of cassandra; default: cassandra, in milliseconds")
 	flags.Float64Var(&f.maxBytes, "max-bytes", 0, "bytes that new tables may take; 0: what the file says")
 	flags.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best so far; 0: a minute for each solve")
@@ -189,7 +193,7 @@ func (f *designFlags) comparisons(ctx context.Context, w *workload.Workload, o d
 			return usageError{fmt.Errorf("--compare: %w", err)}
 		}
 		own := o
-		own.Candidates, own.OnlyExisting, own.Sensitivity = keep(tables), true, nil
+		own.Candidates, own.OnlyExisting, own.Sensitivity, own.Worst = keep(tables), true, nil, false
 		x := design.Compared{Name: name}
 		other, _, missing, err := choose(ctx, w, own, true)
 		var coded designError
@@ -252,7 +256,15 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 		f.asked = append(f.asked, table)
 		o.Candidates = append(o.Candidates, table) // it may be none of those enumerated
 	}
-	part, _ := w.In(w.Mix)
+	if err := f.severalMixes(w); err != nil {
+		return nil, o, err
+	}
+	o.Mixes, o.Worst = f.robust, f.worst
+	mixes := []string{w.Mix}
+	if len(f.robust) > 0 {
+		mixes = f.robust
+	}
+	part, _ := w.In(mixes...)
 	ids := make([]string, len(part.Statements))
 	for i, s := range part.Statements {
 		ids[i] = s.ID
@@ -266,6 +278,33 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 		return nil, o, fmt.Errorf("%s: there are no statements to design for", file)
 	}
 	return w, o, nil
+}
+
+// severalMixes checks --robust and --worst-case.
+func (f *designFlags) severalMixes(w *workload.Workload) error {
+	if f.worst {
+		switch {
+		case len(f.robust) == 0:
+			return errors.New("--worst-case: name the mixes by --robust")
+		case f.explain, f.pareto, len(f.whyNot)+len(f.ranges) > 0:
+			return errors.New("--worst-case: --explain, --why-not, --pareto and --sensitivity speak of the least mean cost: ask for them without it")
+		}
+	}
+	if len(f.robust) == 0 {
+		return nil
+	}
+	if f.mix != "" {
+		return errors.New("--robust: it names the mixes: leave --mix out")
+	}
+	for i, mix := range f.robust {
+		if !slices.Contains(w.Mixes, mix) {
+			return fmt.Errorf("--robust: %w", &model.NameError{What: "mix", Name: mix, Known: w.Mixes})
+		}
+		if slices.Contains(f.robust[:i], mix) {
+			return fmt.Errorf("--robust: mix %s is named twice", mix)
+		}
+	}
+	return nil
 }
 
 // explained gives an error of a design its exit code.
