@@ -415,24 +415,25 @@ func (x *Explicit) writes(owners map[string][]string) {
 	}
 }
 
-// ambiguous finds the symbols with two writers that a group can have: those in finite trees, reached from the top.
+// ambiguous finds a group that has a symbol with two writers.
 func (x *Explicit) ambiguous(owners map[string][]string) {
-	for s, key := range x.Symbols {
+	// A group has such a symbol if A_s accepts a tree that an automaton which forbids them all does not.
+	forbids := &Automaton{States: []string{"ok"}, Final: []bool{true}}
+	some := false
+	free := starWord([]int{0}, -1, "ok*")
+	for _, key := range x.Symbols {
+		var rules []Rule
 		if len(owners[key]) < 2 {
-			continue
+			rules = []Rule{{0, free}}
+		} else {
+			some = true
 		}
-		// A group has the symbol if A_s accepts a tree that an automaton which forbids it does not.
-		forbids := &Automaton{States: []string{"ok"}, Final: []bool{true}}
-		for n := range x.Symbols {
-			var rules []Rule
-			if n != s {
-				rules = []Rule{{0, starWord([]int{0}, -1, "ok*")}}
-			}
-			forbids.Rules = append(forbids.Rules, rules)
-		}
-		if t := outside(x.Schema, forbids); t != nil {
-			x.Ambiguous = append(x.Ambiguous, x.text(t))
-			return
-		}
+		forbids.Rules = append(forbids.Rules, rules)
+	}
+	if !some {
+		return
+	}
+	if t := outside(x.Schema, forbids); t != nil {
+		x.Ambiguous = append(x.Ambiguous, x.text(t))
 	}
 }

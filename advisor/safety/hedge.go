@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -213,11 +214,16 @@ func outside(a, b *Automaton) *ground {
 	var all []found
 	byState := map[int][]int{}
 	seen := map[string]bool{}
-	for grown := true; grown; {
-		grown = false
+	grown := make([]bool, len(a.States)) // states that had a new pair in the last round: only words with one can give more
+	for first := true; first || slices.Contains(grown, true); first = false {
+		last := grown
+		grown = make([]bool, len(a.States))
 		known := len(all)
 		for sym, rules := range a.Rules {
 			for _, r := range rules {
+				if !first && !slices.ContainsFunc(r.Word.State, func(q int) bool { return last[q] }) {
+					continue
+				}
 				// A state of the search: a position of a's word, and positions of each of b's.
 				type place struct {
 					pos  int // -1: the beginning
@@ -237,8 +243,8 @@ func outside(a, b *Automaton) *ground {
 								set[br.State] = true
 							}
 						}
-						if key := fmt.Sprint(r.State, set); !seen[key] {
-							seen[key], grown = true, true
+						if key := pairKey(r.State, set); !seen[key] {
+							seen[key], grown[r.State] = true, true
 							f := found{r.State, set, &ground{sym, p.kids}}
 							byState[r.State] = append(byState[r.State], len(all))
 							all = append(all, f)
@@ -261,7 +267,7 @@ func outside(a, b *Automaton) *ground {
 							for i, br := range b.Rules[sym] {
 								to.b[i] = br.Word.step(p.b[i], begin, child.set)
 							}
-							if key := fmt.Sprint(q, to.b); !visited[key] {
+							if key := placeKey(q, to.b); !visited[key] {
 								visited[key] = true
 								queue = append(queue, to)
 							}
@@ -272,6 +278,26 @@ func outside(a, b *Automaton) *ground {
 		}
 	}
 	return nil
+}
+
+// pairKey and placeKey name what the search has seen.
+func pairKey(state int, set []bool) string {
+	key := binary.AppendUvarint(nil, uint64(state))
+	for _, ok := range set {
+		key = append(key, map[bool]byte{true: 1}[ok])
+	}
+	return string(key)
+}
+
+func placeKey(pos int, b [][]int) string {
+	key := binary.AppendUvarint(nil, uint64(pos))
+	for _, list := range b {
+		key = binary.AppendUvarint(key, uint64(len(list)))
+		for _, p := range list {
+			key = binary.AppendUvarint(key, uint64(p))
+		}
+	}
+	return string(key)
 }
 
 func indices(set []bool) func(func(int) bool) {
