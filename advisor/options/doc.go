@@ -1,0 +1,4 @@
+// Package options is seed 000.
+package options
+
+func (f *finder) advise() {}

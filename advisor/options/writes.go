@@ -1,0 +1,437 @@
+package options
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// WriteCost is how many requests one execution of a write takes in an option, for each row that it finds.
+type WriteCost struct {
+	Statement     string
+	Reads, Writes int
+	Warning       string // it does not find its rows in some table; "" else
+}
+
+// target is what an UPDATE or DELETE, or one end of a CONNECT, changes.
+type target struct {
+	fields []model.Field      // what it sets or removes
+	edge   *model.Relationship // CONNECT and DISCONNECT: only tables over it
+	filter []model.Field
+	given  []model.Field // known besides
+	tree   model.Tree
+}
+
+// inserts tells whether a write makes rows: the values of other entities that those have must then be known.
+func inserts(w *workload.Write) bool { return w.Kind == workload.Insert || w.Kind == workload.Connect }
+
+func change(w *workload.Write) target {
+	t := target{tree: w.Tree, given: w.Given, fields: w.Set}
+	for _, p := range w.Where {
+		t.filter = model.AppendNew(t.filter, p.Field)
+	}
+	switch w.Kind {
+	case workload.Delete, workload.Insert:
+		if w.Kind == workload.Delete {
+			for _, a := range w.Entity.Attributes {
+				t.fields = append(t.fields, model.Field{Entity: w.Entity, Attribute: a})
+			}
+		}
+	case workload.Connect, workload.Disconnect:
+		c := w.Connections[0]
+		t.edge = c.Edge
+		t.filter = append(slices.Clone(w.Entity.KeyFields()), c.Entity.KeyFields()...)
+	case workload.Update:
+		t.fields = append(slices.Clone(w.Set), w.Increments...)
+	}
+	return t
+}
+
+// touches tells whether a write changes rows of a table: it holds one of the fields (B-30, B-32), under any occurrence of
+// their entity.
+func (f *finder) touches(s *workload.Statement, c target, t *Table) bool {
+	if c.edge != nil {
+		return slices.ContainsFunc(t.Tree.Edges, func(r *model.Relationship) bool { return r.Base() == c.edge.Base() })
+	}
+	for _, e := range t.Tree.Entities {
+		if e.Base() != s.Write.Entity.Base() {
+			continue
+		}
+		for _, x := range c.fields {
+			if _, ok := t.has(model.Field{Entity: e, Attribute: x.Attribute}); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// known is the fields of a table whose values are given by a list of fields.
+func (f *finder) known(t *Table, fields []model.Field) set {
+	var s set
+	for _, x := range fields {
+		for _, e := range t.Tree.Entities {
+			if e.Base() != x.Entity.Base() {
+				continue
+			}
+			y := model.Field{Entity: e, Attribute: x.Attribute}
+			for _, y := range []model.Field{y, canonical(t.Tree, y)} {
+				if i, ok := f.universe.number[y]; ok {
+					s = s.with(i)
+				}
+			}
+		}
+	}
+	return s
+}
+
+// reach says how a write finds its rows in a table: it knows their whole primary key; or reads the table by what it knows; or
+// neither.
+func (f *finder) reach(t *Table, filter, given set) (direct, byTable bool) {
+	if known(t.Physical().Key(), f.number, filter.or(given)) {
+		return true, true
+	}
+	if p := t.partition(); !p.empty() && p.in(filter) {
+		return false, true
+	}
+	return false, slices.ContainsFunc(t.indexes, func(x set) bool { return x.in(filter) })
+}
+
+func known(fields []model.Field, number map[model.Field]int, values set) bool {
+	for _, x := range fields {
+		if i, ok := number[x]; !ok || !values.has(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// leads tells whether the write, reading table x by what it knows, learns where its rows of t are.
+func (f *finder) leads(x, t *Table, c target) bool {
+	if x == t || x.Purpose == Helper {
+		return false
+	}
+	if _, ok := f.reach(x, f.known(x, c.filter), f.known(x, c.given)); !ok {
+		return false
+	}
+	learned := f.known(t, x.Physical().Fields()).or(f.known(t, c.filter)).or(f.known(t, c.given))
+	return known(t.Physical().Key(), f.number, learned)
+}
+
+// writeCost counts the requests of a write (metric 1).
+func (f *finder) writeCost(s *workload.Statement, list []*Table) WriteCost {
+	cost := WriteCost{Statement: s.ID}
+	c := change(s.Write)
+	lookUps := map[*Table]bool{}
+	for _, t := range list {
+		if !f.touches(s, c, t) {
+			continue
+		}
+		cost.Writes++
+		if inserts(s.Write) {
+			continue
+		}
+		if s.Write.Kind == workload.Update && f.moves(t, c) {
+			cost.Writes++ // the row gets another primary key: delete, and insert
+		}
+		direct, byTable := f.reach(t, f.known(t, c.filter), f.known(t, c.given))
+		switch i := slices.IndexFunc(list, func(x *Table) bool { return f.leads(x, t, c) }); {
+		case direct:
+		case byTable:
+			lookUps[t] = true
+		case i >= 0:
+			lookUps[list[i]] = true
+		default:
+			cost.Warning = joinText(cost.Warning, fmt.Sprintf("does not find its rows in table (%s)", t))
+		}
+	}
+	cost.Reads = len(lookUps)
+	if inserts(s.Write) {
+		for _, h := range f.helpers(s, list) {
+			if slices.ContainsFunc(list, func(t *Table) bool { return f.helps(t, h) }) {
+				cost.Reads++
+			}
+		}
+	}
+	return cost
+}
+
+func joinText(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// moves tells whether an UPDATE changes a primary key of the table.
+func (f *finder) moves(t *Table, c target) bool {
+	changed := f.known(t, c.fields)
+	for _, x := range t.Physical().Key() {
+		if i, ok := f.number[x]; ok && changed.has(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// helpers are the tables that an INSERT or CONNECT needs for the values of other entities that its rows in joined tables hold
+// (B-31): one for each of those entities, by its key if the step before holds that, or else by the key of the entity before.
+func (f *finder) helpers(s *workload.Statement, list []*Table) []*Table {
+	w, made := s.Write, []*Table{}
+	c := change(w)
+	values := slices.Concat(w.Set, w.Given)
+	starts := map[*model.Entity]bool{w.Entity.Base(): true}
+	for _, x := range w.Connections {
+		values = append(values, x.Entity.KeyFields()...)
+		starts[x.Entity.Base()] = true
+	}
+	if w.Kind == workload.Insert {
+		for _, a := range w.Entity.Attributes { // what is not set is null
+			values = append(values, model.Field{Entity: w.Entity, Attribute: a})
+		}
+	} else {
+		values = append(values, w.Entity.KeyFields()...)
+	}
+	for _, t := range list {
+		if t.Purpose == Helper || len(t.Tree.Entities) < 2 || !f.touches(s, c, t) {
+			continue
+		}
+		missing := f.set(t.Physical().Fields()...).minus(f.known(t, values))
+		if missing.empty() {
+			continue
+		}
+		done := map[*model.Entity]bool{}
+		var visit func(e *model.Entity, over *model.Relationship, from *model.Entity) bool
+		visit = func(e *model.Entity, over *model.Relationship, from *model.Entity) bool {
+			done[e] = true
+			var further []model.Field // keys that lead on
+			for _, r := range t.Tree.Edges {
+				o := r.Other(e)
+				if o == nil || done[o] || e.Base() == w.Entity.Base() && !connects(w, r) {
+					continue
+				}
+				if visit(o, r, e) && r.ToOne(e) && !starts[o.Base()] {
+					further = append(further, o.KeyFields()...)
+				}
+			}
+			need := f.set(further...)
+			for _, i := range missing.members() {
+				if f.fields[i].Entity == e {
+					need = need.with(i)
+				}
+			}
+			if need.empty() || e.Base() == w.Entity.Base() && w.Kind == workload.Insert {
+				return !need.empty()
+			}
+			h := &Table{u: &f.universe, Purpose: Helper, For: s.ID, Tree: model.Tree{Entities: []*model.Entity{e}}}
+			h.key = f.set(e.KeyFields()...)
+			if !starts[e.Base()] && over != nil && !over.ToOne(from) {
+				h.Tree = model.Tree{Entities: []*model.Entity{from, e}, Edges: []*model.Relationship{over}}
+				need = need.or(h.key)
+				h.key = f.set(from.KeyFields()...)
+			}
+			h.rest = need.minus(h.key)
+			h.finish()
+			h.least = h.Columns()
+			made = append(made, h)
+			return true
+		}
+		for _, e := range t.Tree.Entities {
+			if e.Base() == w.Entity.Base() && !done[e] {
+				visit(e, nil, nil)
+			}
+		}
+	}
+	return united(made)
+}
+
+// connects tells whether a write says which the other end of a relationship is.
+func connects(w *workload.Write, r *model.Relationship) bool {
+	return slices.ContainsFunc(w.Connections, func(c workload.Connection) bool { return c.Edge.Base() == r.Base() })
+}
+
+// united makes one helper of those of the same entity and key.
+func united(list []*Table) []*Table {
+	var out []*Table
+	for _, h := range list {
+		i := slices.IndexFunc(out, func(o *Table) bool { return o.key == h.key && o.Tree.Key() == h.Tree.Key() })
+		if i < 0 {
+			out = append(out, h)
+			continue
+		}
+		both := *out[i]
+		both.rest, both.For = both.rest.or(h.rest), joinWords(both.For, h.For)
+		both.finish()
+		both.least = both.Columns()
+		out[i] = &both
+	}
+	return out
+}
+
+// helps tells whether a table has what a helper would.
+func (f *finder) helps(t, h *Table) bool {
+	return t.key == h.key && t.Tree.Key() == h.Tree.Key() && h.all.in(t.all)
+}
+
+// lookUps completes a merged schema for the writes (step 1e): it returns every way to do so, up to a bound.
+func (f *finder) lookUps(list tables) []tables {
+	ways := []tables{list}
+	for _, s := range f.writes {
+		if inserts(s.Write) {
+			continue
+		}
+		c := change(s.Write)
+		if len(c.filter) == 0 {
+			continue
+		}
+		var next []tables
+		for _, way := range ways {
+			next = append(next, f.serve(s, c, way)...)
+		}
+		if len(next) > f.config.Limits.LookUps {
+			f.cutOnce(fmt.Sprintf("of the ways to serve the look-ups of writes, %d of each schema are ranked", f.config.Limits.LookUps))
+			next = next[:f.config.Limits.LookUps]
+		}
+		ways = next
+	}
+	for i, way := range ways {
+		var helpers []*Table
+		for _, s := range f.writes {
+			if !inserts(s.Write) {
+				continue
+			}
+			for _, h := range f.helpers(s, way) {
+				if !slices.ContainsFunc(way, func(t *Table) bool { return f.helps(t, h) }) {
+					helpers = append(helpers, h)
+				}
+			}
+		}
+		ways[i] = sorted(append(slices.Clone(way), united(helpers)...))
+	}
+	return ways
+}
+
+func (f *finder) cutOnce(text string) {
+	if !slices.Contains(f.report.Cut, text) {
+		f.report.Cut = append(f.report.Cut, text)
+	}
+}
+
+// serve lets one write find its rows in every table that it changes: in each that it can not, by another index or row key
+// there, or by a look-up table (B-33).
+func (f *finder) serve(s *workload.Statement, c target, list tables) []tables {
+	for i, t := range list {
+		if !f.touches(s, c, t) {
+			continue
+		}
+		filter := f.known(t, c.filter)
+		if direct, byTable := f.reach(t, filter, f.known(t, c.given)); direct || byTable {
+			continue
+		}
+		if slices.ContainsFunc(list, func(x *Table) bool { return f.leads(x, t, c) }) {
+			continue
+		}
+		var ways []tables
+		if x := f.indexedBy(t, c); x != nil {
+			next := slices.Clone(list)
+			next[i] = x
+			ways = append(ways, f.serve(s, c, f.settle(next))...)
+		}
+		if x := f.lookUpFor(s, t, c); x != nil {
+			budget := f.config.Limits.LookUps
+			merged, _ := f.merges(append(slices.Clone(list), x), &budget) // B-34
+			for _, m := range merged[:min(len(merged), 2)] {
+				ways = append(ways, f.serve(s, c, m)...)
+			}
+		}
+		if len(ways) == 0 {
+			continue // writeCost warns
+		}
+		return ways[:min(len(ways), f.config.Limits.LookUps+1)]
+	}
+	return []tables{list}
+}
+
+// indexedBy is the table with the filter as its row key, if it has none, or as one more index; an index whose fields are a
+// part of the row key is none: the partition consists of those fields then, and the others are clustering columns (B-35).
+func (f *finder) indexedBy(t *Table, c target) *Table {
+	for _, x := range c.filter {
+		if !slices.ContainsFunc(t.Tree.Entities, func(e *model.Entity) bool { return e.Base() == x.Entity.Base() }) {
+			return nil // the table would have to join another entity
+		}
+	}
+	filter := f.columns(t, c.filter)
+	n := *t
+	n.indexes = slices.Clone(t.indexes)
+	switch {
+	case t.key.empty():
+		n.key = filter
+		n.indexes = slices.DeleteFunc(n.indexes, func(x set) bool { return x == filter })
+	case filter.in(t.key) && t.split.empty() && t.ranges.empty():
+		n.split = filter
+	case len(t.indexes) < f.config.Indexes:
+		n.indexes = append(n.indexes, filter)
+	default:
+		return nil
+	}
+	n.rest = n.rest.minus(filter)
+	n.For = joinWords(n.For, "")
+	n.finish()
+	return &n
+}
+
+// columns is the fields under which a table stores, or would store, a list of fields.
+func (f *finder) columns(t *Table, fields []model.Field) set {
+	var s set
+	for _, x := range fields {
+		for _, e := range t.Tree.Entities {
+			if e.Base() == x.Entity.Base() {
+				y := model.Field{Entity: e, Attribute: x.Attribute}
+				if _, ok := t.has(y); ok && t.all.has(f.number[y]) {
+					s = s.with(f.number[y])
+				} else {
+					s = s.or(f.set(canonical(t.Tree, y)))
+				}
+				break
+			}
+		}
+	}
+	return s
+}
+
+// lookUpFor is a table that leads from the write's filter to the primary key of a table, nil if nothing relates the two.
+func (f *finder) lookUpFor(s *workload.Statement, t *Table, c target) *Table {
+	var entities []*model.Entity
+	add := func(e *model.Entity) {
+		if !slices.Contains(entities, e) {
+			entities = append(entities, e)
+		}
+	}
+	for _, x := range c.filter {
+		add(x.Entity)
+	}
+	for _, x := range t.Physical().Key() {
+		add(x.Entity)
+	}
+	whole, err := c.tree.Union(t.Tree)
+	if err != nil {
+		return nil
+	}
+	l := &Table{u: &f.universe, Purpose: LookUp, For: s.ID, Tree: whole.Span(entities)}
+	l.key = f.set(canonicalAll(l.Tree, c.filter)...)
+	l.rest = f.set(canonicalAll(l.Tree, t.Physical().Key())...).minus(l.key)
+	l.finish()
+	l.least = l.Columns()
+	return l
+}
+
+// purposes lists what tables are for, in one line.
+func purposes(t *Table) string {
+	if t.Purpose == Read {
+		return string(t.Purpose)
+	}
+	return string(t.Purpose) + " for " + strings.ReplaceAll(t.For, " ", ", ")
+}
