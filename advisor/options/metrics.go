@@ -205,7 +205,7 @@ func joinRows(list []*Table) float64 {
 func (f *finder) rank() {
 	f.report.Score = f.config.Score.Name()
 	list := f.report.Options
-	slices.SortFunc(list, func(a, b *Option) int { return cmp.Compare(tables(a.Tables).key(), tables(b.Tables).key()) })
+	slices.SortFunc(list, func(a, b *Option) int { return cmp.Compare(a.key, b.key) })
 	for i, o := range list {
 		o.Name = fmt.Sprintf("option %d", i+1)
 	}

@@ -35,7 +35,7 @@ type Limits struct {
 }
 
 // DefaultLimits keep twelve queries of four filter fields to seconds.
-var DefaultLimits = Limits{Variants: 1024, Options: 4096, Schemas: 40000, LookUps: 8}
+var DefaultLimits = Limits{Variants: 1024, Options: 2048, Schemas: 20000, LookUps: 4}
 
 // Option is a schema that answers each query by one request.
 type Option struct {
@@ -48,6 +48,8 @@ type Option struct {
 	// Warnings are of merges beyond the threshold, and of writes that do not find their rows.
 	Warnings []string
 	Given    bool
+
+	key string // the same for the same tables
 }
 
 // Report is what the method found.
@@ -174,9 +176,9 @@ func (f *finder) numberWrites() {
 func distinct(list []*Option) []*Option {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(o *Option) bool {
-		key := tables(o.Tables).key()
-		was := seen[key]
-		seen[key] = true
+		o.key = tables(o.Tables).key()
+		was := seen[o.key]
+		seen[o.key] = true
 		return was
 	})
 }

@@ -12,9 +12,9 @@ import (
 // Table is a table of an option: a row key and indexes, each of filter fields that are concatenated, and other columns.
 // Tables are not changed once made.
 type Table struct {
-	Tree   model.Tree // its rows are those of the join over it
+	Tree    model.Tree // its rows are those of the join over it
 	Purpose Purpose
-	For    string // look-up and insert tables: the statement that needs them
+	For     string // look-up and insert tables: the statement that needs them
 
 	u       *universe
 	key     set

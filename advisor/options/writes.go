@@ -18,7 +18,7 @@ type WriteCost struct {
 
 // target is what an UPDATE or DELETE, or one end of a CONNECT, changes.
 type target struct {
-	fields []model.Field      // what it sets or removes
+	fields []model.Field       // what it sets or removes
 	edge   *model.Relationship // CONNECT and DISCONNECT: only tables over it
 	filter []model.Field
 	given  []model.Field // known besides
@@ -60,6 +60,9 @@ func (f *finder) touches(s *workload.Statement, c target, t *Table) bool {
 		if e.Base() != s.Write.Entity.Base() {
 			continue
 		}
+		if s.Write.Kind == workload.Insert && !whole(s.Write, e, t) {
+			continue
+		}
 		for _, x := range c.fields {
 			if _, ok := t.has(model.Field{Entity: e, Attribute: x.Attribute}); ok {
 				return true
@@ -67,6 +70,13 @@ func (f *finder) touches(s *workload.Statement, c target, t *Table) bool {
 		}
 	}
 	return false
+}
+
+// whole tells whether an INSERT of e makes rows of a table: it is connected to every entity of which the primary key has a
+// field. The seed would write null there, which Cassandra refuses; what has no partner yet has no row in a join.
+func whole(w *workload.Write, e *model.Entity, t *Table) bool {
+	reached := t.Tree.Reach(e, func(r *model.Relationship, from *model.Entity) bool { return from != e || connects(w, r) })
+	return !slices.ContainsFunc(t.Physical().Key(), func(x model.Field) bool { return !reached.Has(x.Entity) })
 }
 
 // known is the fields of a table whose values are given by a list of fields.

@@ -1,0 +1,188 @@
+package options
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// shown is how many schemas of each step are printed: there may be thousands.
+const shown = 32
+
+// Text writes the report, with the best options in full; top bounds how many are ranked on it. Where a design was given, it is
+// shown whatever its rank.
+func (r *Report) Text(w io.Writer, top int) error {
+	b := bufio.NewWriter(w)
+	p := printer{b}
+	p.say("# options for %s", r.Name)
+	if r.Mix != "" {
+		p.say("weights of mix %s", r.Mix)
+	}
+	p.say("%d queries, at most %s a table; ranked by the %s score, lowest first", len(r.Queries), counted(r.Indexes, "secondary index"), r.Score)
+	p.say("%.6g combinations of table variants, %.6g different schemas after merging, %d options with their look-up tables", r.Combined, r.Merged, r.made())
+	p.list("not supported, and not part of any option", texts(r.Unsupported))
+	p.list("cut off", r.Cut)
+	if r.Groups != nil {
+		p.steps(r)
+	}
+	p.say("\n## ranking\n")
+	p.say("%-5s %-12s %10s %7s %8s %8s %9s %9s %9s %9s", "rank", "option", "score", "tables", "indexes", "columns", "requests", "storage", "read", "surplus")
+	for i, o := range r.Options {
+		if i < top || o.Given {
+			m := o.Metrics
+			p.say("%-5d %-12s %10.4f %7d %8d %8d %9.3f %9.3f %9.3f %9.3f", o.Rank, o.Name, o.Score, m.Tables, m.Indexes, m.Columns, m.WriteRequests, m.Storage, m.Read, m.Surplus)
+		}
+	}
+	p.say("\nrequests: per write, weighted; storage: bytes per byte of the fields stored once; read: of a query's look-up, weighted (a row key is %g); surplus: of bytes not asked for", DefaultCosts.Key)
+	for i, o := range r.Options {
+		if i < top || o.Given {
+			p.option(o)
+		}
+	}
+	p.list("remarks", texts(r.Remarks))
+	return b.Flush()
+}
+
+// made counts options without the designs that were given.
+func (r *Report) made() int {
+	n := 0
+	for _, o := range r.Options {
+		if !o.Given {
+			n++
+		}
+	}
+	return n
+}
+
+func texts(list []Remark) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = x.String()
+	}
+	return out
+}
+
+// printer writes to a buffer, whose first error Flush returns.
+type printer struct{ b *bufio.Writer }
+
+func (p printer) say(format string, args ...any) { fmt.Fprintf(p.b, format+"\n", args...) }
+
+func (p printer) list(title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	p.say("\n## %s\n", title)
+	for _, l := range lines {
+		p.say("- %s", l)
+	}
+}
+
+func (p printer) option(o *Option) {
+	p.say("\n### %d: %s, score %.4f\n", o.Rank, o.Name, o.Score)
+	for _, t := range o.Tables {
+		p.say("- %s (%s)", t, purposes(t))
+		if !o.Given {
+			p.say("  %s", physical(t))
+		}
+	}
+	for _, w := range o.Writes {
+		p.say("- %s: %s%s", w.Statement, counted(w.Reads+w.Writes, "request"), reading(w))
+	}
+	for _, w := range o.Warnings {
+		p.say("- warning: %s", w)
+	}
+}
+
+// counted writes "1 request", "2 requests".
+func counted(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "x"):
+		noun += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func reading(w WriteCost) string {
+	if w.Reads == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of them look-ups", w.Reads)
+}
+
+// physical is a table as Cassandra has it: [partition][clustering][values], and indexes.
+func physical(t *Table) string {
+	x := t.Physical()
+	text := "Cassandra: " + x.String()
+	if len(x.Indexes) > 0 {
+		var list []string
+		for _, i := range x.Indexes {
+			list = append(list, i.Field.String())
+		}
+		text += " indexes " + strings.Join(list, ", ")
+	}
+	return text
+}
+
+// steps writes what each step made (B-2).
+func (p printer) steps(r *Report) {
+	p.say("\n## step 1a: table variants")
+	for _, q := range r.Queries {
+		p.say("\n%s: filter %s, selected %s: %d variants", q.ID, strings.Join(names(q.Filters), ", "), strings.Join(names(q.Selected), ", "), len(q.Variants))
+		p.some(len(q.Variants), func(i int) string { return q.Variants[i].String() })
+	}
+	p.say("\n## steps 1b and 1c: schema options, and what merging makes of them")
+	for _, g := range r.Groups {
+		p.say("\ngroup %s (its tables merge with no others'):", strings.Join(g.Queries, ", "))
+		p.some(len(g.Steps), func(i int) string {
+			s := g.Steps[i]
+			after := make([]string, len(s.After))
+			for j, list := range s.After {
+				after[j] = brief(list)
+			}
+			return brief(s.Before) + "\n    -> " + strings.Join(after, "\n    or ")
+		})
+	}
+	p.say("\n## step 1d: different schemas")
+	for _, g := range r.Groups {
+		p.say("\ngroup %s: %d", strings.Join(g.Queries, ", "), len(g.Schemas))
+		p.some(len(g.Schemas), func(i int) string { return brief(g.Schemas[i]) })
+	}
+	p.say("\n## step 1e: tables for writes\n")
+	n := 0
+	for _, o := range r.Options {
+		for _, t := range o.Tables {
+			if t.Purpose == Read || o.Given {
+				continue
+			}
+			if n++; n <= shown {
+				p.say("- %s: %s (%s)", o.Name, t, purposes(t))
+			}
+		}
+	}
+	switch {
+	case n == 0:
+		p.say("none: every write finds its rows")
+	case n > shown:
+		p.say("- and %d more", n-shown)
+	}
+}
+
+func (p printer) some(n int, line func(int) string) {
+	for i := range min(n, shown) {
+		p.say("- %s", line(i))
+	}
+	if n > shown {
+		p.say("- and %d more", n-shown)
+	}
+}
+
+func brief(list []*Table) string {
+	lines := make([]string, len(list))
+	for i, t := range list {
+		lines[i] = "{" + t.String() + "}"
+	}
+	return strings.Join(lines, " ")
+}
