@@ -105,6 +105,7 @@ func (s *Study) designOf(c selection, r *choice.Result) *Design {
 	d.Variables, d.Constraints = r.Stats.Columns, r.Stats.Rows
 	d.Candidates, d.Others = s.size, s.others
 	d.Truncated = append(append([]string(nil), s.pool...), s.truncated...)
+	d.Late = d.late()
 	d.Bound = min(r.Bound+s.constant(), d.After)
 	if d.Proven = r.Proven; d.Proven {
 		d.Bound = d.After

@@ -14,7 +14,8 @@ import (
 )
 
 // demand is something to be answered: a query of the workload, always; or a support query of a write, if one of the
-// tables that need it is chosen. Support queries of a statement that ask the same are one demand.
+// tables that need it is chosen. Support queries of a statement, or of the statements of a transaction, that ask the same
+// are one demand, unless the arithmetic says that nothing is shared.
 type demand struct {
 	name      string
 	statement int // index in the workload
@@ -125,8 +126,12 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 		if len(space.Arcs) == 0 {
 			return nil, &UnanswerableError{Statement: s.ID, Query: s.Query.String()}
 		}
+		if space, err = t.inTime(i, space); err != nil {
+			return nil, err
+		}
 		t.demands = append(t.demands, &demand{name: s.ID, statement: i, times: 1, space: space})
 	}
+	groups := together(w)
 	shared := map[string]*demand{}
 	for len(queue) > 0 {
 		table := queue[0]
@@ -139,15 +144,18 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 				continue
 			}
 			for _, support := range t.arithmetic.SupportQueries(s.Write, table) {
-				key := fmt.Sprintf("%d %g %s", i, support.Times, support.Query.Key())
+				key := fmt.Sprintf("%d %g %s", groups[i], support.Times, support.Query.Key())
 				if !t.arithmetic.Shares() {
-					key = fmt.Sprintf("%s for %d", key, t.number[table])
+					key = fmt.Sprintf("%s for %d by %d", key, t.number[table], i)
 				}
 				d := shared[key]
 				if d == nil {
 					space, err := plans(support.Query)
 					if err != nil {
 						return nil, fmt.Errorf("design: support query of %s: %w", s.ID, err)
+					}
+					if space, err = t.inTime(i, space); err != nil {
+						return nil, err
 					}
 					d = &demand{name: s.ID + " support", statement: i, times: support.Times, space: space}
 					shared[key] = d
@@ -180,7 +188,7 @@ func (t *task) price() {
 		d.prices = make([]float64, len(d.space.Arcs))
 		d.byTable = map[int][]*plan.Arc{}
 		for i, a := range d.space.Arcs {
-			d.prices[i] = arcPrice(t.models[d.statement], a)
+			d.prices[i] = arcCost(t.models[d.statement], a).Work
 			if c, ok := t.number[a.Table]; ok {
 				d.byTable[c] = append(d.byTable[c], a)
 			}
@@ -214,14 +222,6 @@ func (t *task) price() {
 			}
 		}
 	}
-}
-
-func arcPrice(m cost.Model, a *plan.Arc) float64 {
-	sum := 0.0
-	for i := range a.Steps {
-		sum += m.Step(&a.Steps[i], a.From == plan.Start && i == 0).Work
-	}
-	return sum
 }
 
 // writeSteps returns how a write statement is applied to a candidate, nothing if it does not modify it.

@@ -42,6 +42,7 @@ func (t *task) design(c selection, by string) *Design {
 		none[n] = table.Kept
 	}
 	readers := map[*model.Table][]string{}
+	paid, before := map[*demand]bool{}, map[*demand]bool{} // support queries, by the first statement that asks
 	for i, s := range t.work.Statements {
 		st, m := &Statement{Statement: s}, t.models[i]
 		if s.Query != nil {
@@ -56,9 +57,9 @@ func (t *task) design(c selection, by string) *Design {
 				readers[table] = append(readers[table], s.ID)
 			}
 		} else {
-			_, current, answerable := t.writes(i, none, nil)
+			_, current, answerable := t.writes(i, none, nil, before)
 			st.CurrentCost, d.Answerable = current, d.Answerable && answerable
-			st.Writes, st.Cost, _ = t.writes(i, c, readers)
+			st.Writes, st.Cost, _ = t.writes(i, c, readers, paid)
 		}
 		d.Before += s.Weight * st.CurrentCost.Work
 		d.After += s.Weight * st.Cost.Work
@@ -118,9 +119,9 @@ func (t *task) planOf(statement int, c selection) *plan.Plan {
 }
 
 // writes plans a write: support queries, then what is written, for each table. Support queries that several tables need
-// are planned with the first and paid once. readers, if not nil, learns who reads which table. False: a support query
+// are planned with the first and paid once, also by a transaction: those in paid are. readers, if not nil, learns who reads which table. False: a support query
 // can not be answered.
-func (t *task) writes(statement int, c selection, readers map[*model.Table][]string) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
+func (t *task) writes(statement int, c selection, readers map[*model.Table][]string, paid map[*demand]bool) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
 	s, m := t.work.Statements[statement], t.models[statement]
 	for _, table := range t.existing {
 		if t.arithmetic.Modifies(s.Write, table) {
@@ -130,7 +131,6 @@ func (t *task) writes(statement int, c selection, readers map[*model.Table][]str
 		}
 	}
 	ok = true
-	paid := map[*demand]bool{}
 	for n, table := range t.candidates {
 		if !c[n] || !t.arithmetic.Modifies(s.Write, table) {
 			continue

@@ -77,6 +77,9 @@ func (d *Design) summary(b *strings.Builder) {
 		fmt.Fprintf(b, ", %d of those that are there", count[false])
 	}
 	fmt.Fprintf(b, "\n  space   %s for the new ones, one copy, uncompressed\n", size(d.Bytes()))
+	for _, t := range d.Late {
+		fmt.Fprintf(b, "  note    %s\n", t)
+	}
 	if len(d.Others) > 0 {
 		fmt.Fprintf(b, "  note    no part of the mix, and left out: %s\n", strings.Join(d.Others, ", "))
 	}

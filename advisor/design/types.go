@@ -58,6 +58,7 @@ type Design struct {
 	Tables     []*Table
 	Statements []*Statement // in the order of the workload
 	Others     []string     // statements (IDs) that are no part of the mix, and were left out
+	Late       []string     // writes that take longer than their ceiling, and how long
 	Rejected   []Rejection
 	Sensitive  []Sensitivity
 

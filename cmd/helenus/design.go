@@ -309,9 +309,14 @@ func (f *designFlags) severalMixes(w *workload.Workload) error {
 
 // explained gives an error of a design its exit code.
 func explained(err error) error {
-	var coded designError
+	var (
+		coded designError
+		late  *design.CeilingError
+	)
 	switch {
 	case errors.As(err, &coded):
+	case errors.As(err, &late):
+		return designError{err, exitNoPlan}
 	case errors.Is(err, design.ErrSpace):
 		return usageError{err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
