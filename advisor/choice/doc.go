@@ -29,5 +29,5 @@
 // It imports advisor/solve. Thin today: a limit on space ties all parts together; the multipliers are not started from a
 // former solve's; sizes that differ by less than a millionth of their sum count as the same; where very many choices cost
 // the same (weights of zero) the fewest tables may stay unproven (Result.Fewest), as that objective gets a share of the
-// branching's budget only; an engine's progress is not passed on.
+// branching's budget only.
 package choice

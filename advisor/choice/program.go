@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/helenus-db/helenus/advisor/solve"
 )
@@ -198,9 +199,27 @@ func (p *program) hold(value float64, costs []float64) {
 	}
 }
 
-// run hands the program to the solver and returns the choice; nil if there is none. failed is a *solve.WorkerError.
-func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits) (choice []bool, solution *solve.Solution, failed, err error) {
-	solution, err = s.Solve(ctx, p.problem, limits)
+// run hands the program to the solver and returns the choice; nil if there is none. failed is a *solve.WorkerError. watch,
+// if not nil, is told of the engine's progress, from another goroutine, but not after run has come back.
+func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits, watch func(solve.Progress)) (choice []bool, solution *solve.Solution, failed, err error) {
+	if watched, ok := s.(solve.Watched); ok && watch != nil {
+		var (
+			mutex sync.Mutex
+			over  bool
+		)
+		solution, err = watched.Watch(ctx, p.problem, limits, func(x solve.Progress) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			if !over {
+				watch(x)
+			}
+		})
+		mutex.Lock()
+		over = true
+		mutex.Unlock()
+	} else {
+		solution, err = s.Solve(ctx, p.problem, limits)
+	}
 	var worker *solve.WorkerError
 	switch {
 	case errors.As(err, &worker), errors.Is(err, solve.ErrMemory):

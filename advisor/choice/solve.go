@@ -17,7 +17,8 @@ type Options struct {
 	Ties   bool         // among choices of equal cost, one with the fewest tables, of those the smallest
 	// Branching is how many arcs the branching may look at, 0: 150 million (a third of a second); below 0: none.
 	Branching int
-	// Progress, if set, is told of each better choice and greater bound, from the goroutine that solves.
+	// Progress, if set, is told of each better choice and greater bound, by one goroutine at a time, and, while the
+	// integer program's solver is at work, of what it says.
 	Progress func(Progress)
 }
 

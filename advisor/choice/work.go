@@ -69,7 +69,7 @@ func (w *work) search(x *dual) error {
 	if w.best != nil {
 		p.start(w.best)
 	}
-	choice, solution, failed, err := p.run(w.ctx, w.options.Solver, w.limits())
+	choice, solution, failed, err := p.run(w.ctx, w.options.Solver, w.limits(), w.watch())
 	if err != nil {
 		return err
 	}
@@ -98,6 +98,26 @@ func (w *work) search(x *dual) error {
 		w.result.Stopped = solution.Limit
 	}
 	return nil
+}
+
+// watch passes on what the engine says of this part, as progress of the whole: its choice with the part's better one, and
+// its bound with what the part's has risen by.
+func (w *work) watch() func(solve.Progress) {
+	if w.options.Progress == nil {
+		return nil
+	}
+	part, bound, cost, lowest := w.known, w.bound, w.solver.known, w.solver.bound
+	return func(x solve.Progress) {
+		now := Progress{Cost: cost, Bound: lowest, Elapsed: time.Since(w.began)}
+		if x.Objective < part && !math.IsInf(cost, 1) {
+			now.Cost -= part - x.Objective
+		}
+		if x.Bound > bound && !math.IsInf(bound, -1) {
+			now.Bound += min(x.Bound, part) - bound
+		}
+		now.Bound = min(now.Bound, now.Cost)
+		w.options.Progress(now)
+	}
 }
 
 // limits are those of the whole; the wall is the context's.
@@ -157,7 +177,7 @@ func (w *work) ties(x *dual) error {
 	p := newProgram(w.in)
 	p.start(w.best)
 	p.hold(limit, costs)
-	choice, solution, _, err := p.run(w.ctx, w.options.Solver, solve.Limits{Nodes: tieNodes, Wall: tieWall})
+	choice, solution, _, err := p.run(w.ctx, w.options.Solver, solve.Limits{Nodes: tieNodes, Wall: tieWall}, nil)
 	if err != nil {
 		return err
 	}

@@ -89,3 +89,12 @@ type noses struct{ *nose.Model }
 
 // Step prices a step.
 func (m noses) Step(s *plan.Step, first bool) Cost { return same(m.Price(s, first)) }
+
+// Proposals says what candidates a model can judge: the size of a partition, bytes, beyond which it finds buckets worth
+// a try (0: it does not say), and whether it prices what keeping an index takes.
+func Proposals(m Model) (partitionBytes float64, indexes bool) {
+	if c, ok := m.(*Cassandra); ok {
+		return c.p.PartitionBytes, true
+	}
+	return 0, false
+}

@@ -180,7 +180,9 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 		fixed[table.ID()] = true
 	}
 	if !o.NoEnumeration && !o.OnlyExisting {
-		enumerated := enumerate.Workload(w, enumerate.Options{Allow: allow, Arithmetic: cost.Arithmetic(o.Cost)})
+		proposals := enumerate.Options{Allow: allow, Arithmetic: cost.Arithmetic(o.Cost)}
+		proposals.PartitionBytes, proposals.Indexes = cost.Proposals(o.Cost)
+		enumerated := enumerate.Workload(w, proposals)
 		pool.Truncated = append(pool.Truncated, enumerated.Truncated...)
 		for _, table := range enumerated.Tables {
 			pool.Add(table)

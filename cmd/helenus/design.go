@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,6 +96,13 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 	if err != nil {
 		return usageError{err}
 	}
+	quietly := func() {}
+	if !f.json {
+		p := &progress{limit: cmp.Or(o.Limits.Wall, time.Minute), began: time.Now()}
+		o.Progress = p.tell
+		quietly = sync.OnceFunc(p.show(c.ErrOrStderr()))
+		defer quietly()
+	}
 	d, study, missing, err := choose(c.Context(), w, o, f.only)
 	if err != nil {
 		return explained(err)
@@ -104,6 +113,7 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 	if err := f.comparisons(c.Context(), w, o, d); err != nil {
 		return err
 	}
+	quietly()
 	if f.out != "" {
 		if err := writeDesign(f.out, d); err != nil {
 			return err

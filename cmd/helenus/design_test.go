@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -325,7 +326,7 @@ func TestDesignOverGivenTables(t *testing.T) {
 
 func TestDesignWhatIf(t *testing.T) {
 	file := written(t, "small.yaml", small)
-	out, err, code := designed(t, file, "--cost", "request_count", "--json", "--explain", "--pareto", "--why-not", "[Hotel.hotel_id][room_id][rate]", "--why-not", "[city][room_id][rate, select]")
+	out, err, code := designed(t, file, "--cost", "nose:request_count", "--json", "--explain", "--pareto", "--why-not", "[Hotel.hotel_id][room_id][rate]", "--why-not", "[city][room_id][rate, select]")
 	if err != nil || code != 0 {
 		t.Fatalf("exit %d: %v", code, err)
 	}
@@ -434,6 +435,69 @@ func TestDesignInterrupted(t *testing.T) {
 		return
 	}
 	t.Error("within a minute there was no design")
+}
+
+// TestDesignSpaceNamed: what a limit's refusal names is enough, and a byte less is not.
+func TestDesignSpaceNamed(t *testing.T) {
+	file := written(t, "small.yaml", small)
+	_, err, code := designed(t, file, "--max-bytes", "10")
+	if code != 2 {
+		t.Fatalf("exit %d: %v", code, err)
+	}
+	found := regexp.MustCompile(`takes (\d+) bytes`).FindStringSubmatch(err.Error())
+	if found == nil {
+		t.Fatal(err)
+	}
+	if out, err, code := designed(t, file, "--json", "--max-bytes", found[1]); code != 0 || *readDesign(t, out).Cost <= 0 {
+		t.Errorf("%s bytes: exit %d, %v", found[1], code, err)
+	}
+	bytes, _ := strconv.Atoi(found[1])
+	if _, err, code := designed(t, file, "--max-bytes", strconv.Itoa(bytes-1)); code != 2 || !strings.Contains(err.Error(), found[1]) {
+		t.Errorf("a byte less: exit %d, %v", code, err)
+	}
+}
+
+// TestDesignCeiling: a statement that no plan answers as quickly as it must be is named.
+func TestDesignCeiling(t *testing.T) {
+	file := written(t, "small.yaml", strings.Replace(small, "{id: rates, ", "{id: rates, ceiling: 0.001, ", 1))
+	if _, err, code := designed(t, file); code != exitNoPlan || !strings.Contains(err.Error(), "statement rates ") || !strings.Contains(err.Error(), "ceiling of 0.001 ms") {
+		t.Errorf("exit %d: %v", code, err)
+	}
+}
+
+// TestDesignRobust: costs by mix, and what can not be asked together.
+func TestDesignRobust(t *testing.T) {
+	file := written(t, "small.yaml", small)
+	for _, args := range [][]string{{"--robust", "day,night"}, {"--robust", "day,night", "--worst-case"}} {
+		out, err, code := designed(t, append([]string{file, "--json"}, args...)...)
+		if err != nil || code != 0 {
+			t.Fatalf("exit %d: %v", code, err)
+		}
+		var r struct {
+			Robust struct {
+				Design string
+				Mixes  []struct{ Mix string }
+				Proven bool
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"mean", "worst"}[len(args)-2]; r.Robust.Design != want || len(r.Robust.Mixes) != 2 || !r.Robust.Proven {
+			t.Errorf("%v: %+v", args, r.Robust)
+		}
+	}
+	for want, args := range map[string][]string{
+		`no mix is called "nihgt"; nearest is "night"`: {"--robust", "day,nihgt"},
+		"mix day is named twice":                       {"--robust", "day,day"},
+		"leave --mix out":                              {"--robust", "day,night", "--mix", "day"},
+		"name the mixes by --robust":                   {"--worst-case"},
+		"ask for them without it":                      {"--robust", "day,night", "--worst-case", "--explain"},
+	} {
+		if _, err, code := designed(t, append([]string{file}, args...)...); code != 2 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: exit %d, %v", args, code, err)
+		}
+	}
 }
 
 // TestDesignMix: statements with weights by mix, but none for the mix chosen, are no part of the design.
