@@ -74,7 +74,7 @@ func TestMixes(t *testing.T) {
 // TestOperations: N-3. Plans over designed tables get partitions by their whole key, with a range of the clustering columns,
 // put and delete; no index, no scan.
 func TestOperations(t *testing.T) {
-	for _, file := range []string{"nose-hotel.yaml", "eac.yaml"} {
+	for _, file := range []string{"figure7.yaml", "eac.yaml"} {
 		w := load(t, file)
 		checked := 0
 		check := func(id string, steps []plan.Step) {
