@@ -337,7 +337,8 @@ func TestSampleApplication(t *testing.T) {
 	t.Run("arrivals: one table answers the chain", func(t *testing.T) {
 		d := choose(t, only(w, "arrivals", "book", "extend"), design.Options{Allow: design.NoLookUps, Cost: on(1)})
 		p := d.Statements[0].Plan
-		if len(p.Tables()) > 2 || p.Tables()[0].Partition[0].String() != "Hotel.city" {
+		first := p.Tables()[0].Partition[0].String() // both have equalities, and cost the same
+		if len(p.Tables()) > 2 || first != "Hotel.city" && first != "Reservation.start_date" {
 			t.Errorf("plan:\n%s", p)
 		}
 		if d.Statements[0].Cost.Work >= d.Statements[0].CurrentCost.Work/10 {

@@ -18,7 +18,7 @@ func (panicky) Solve(context.Context, *solve.Problem, solve.Limits) (*solve.Solu
 }
 
 func TestEngineDies(t *testing.T) {
-	w, err := workload.Load("../../examples/designs/eac.yaml")
+	w, err := workload.Load("../../examples/designs/hotel.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

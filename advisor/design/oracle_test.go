@@ -325,7 +325,7 @@ func TestArithmeticOfGivenSchemas(t *testing.T) {
 func TestArithmeticOfRandomSchemas(t *testing.T) {
 	shape := generate.Dense(1)
 	shape.Entities, shape.Queries, shape.Updates, shape.Inserts = 4, 6, 2, 2
-	for seed := range uint64(8) {
+	for seed := range uint64(trials(4)) { //nolint:gosec // few
 		w := generate.Workload(shape, seed)
 		name := noseModels[seed%4]
 		m, err := cost.ByName("nose:" + name)
