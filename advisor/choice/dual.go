@@ -27,8 +27,9 @@ type dual struct {
 	reduced []float64 // by table: reduced cost
 	gradient,
 	direction []float64
-	used []float64 // by table: how often the ways used it lately, and whether it was open, 0 to 1
-	kept []float64
+	theta, weight float64   // of the steps, see ascend; 0: none has been made
+	used          []float64 // by table: how often the ways used it lately, and whether it was open, 0 to 1
+	kept          []float64
 }
 
 func newDual(in *instance, status []int8) *dual {
@@ -201,8 +202,12 @@ func (x *dual) ascend(ctx context.Context, steps int, known float64) bool {
 	}
 	best := x.bound
 	center := append([]float64(nil), x.lambda...)
-	copy(x.direction, x.gradient)
-	theta, weight := 0.1, 0.1
+	if x.theta == 0 {
+		x.theta, x.weight = 0.1, 0.1
+		copy(x.direction, x.gradient)
+	}
+	theta, weight := x.theta, x.weight
+	defer func() { x.theta, x.weight = max(theta, 1e-3), weight }()
 	worse := 0
 	progress, last := best, 0
 	for i := range steps {
@@ -330,57 +335,76 @@ func (x *dual) prune(limit float64) int {
 
 // compact leaves out what is settled, keeping the multipliers of the rest. False: no choice is left.
 func (x *dual) compact() bool {
-	in := x.in
-	type held struct {
-		tables, needed []int32
-		lambda         []float64
-		groups         map[[2]int]float64
-	}
-	before := map[int]held{}
-	for i := range in.demands {
-		d := &in.demands[i]
-		groups := map[[2]int]float64{}
-		seen := map[int]int{}
-		for k, g := range d.groups {
-			to := in.demands[g.raised].number
-			groups[[2]int{to, seen[to]}] = x.lambda[d.groupsAt+k]
-			seen[to]++
-		}
-		before[d.number] = held{append([]int32(nil), d.tables...), append([]int32(nil), d.needed...), append([]float64(nil), x.lambda[d.at:d.at+len(d.tables)+len(d.needed)]...), groups}
-	}
-	space := x.lambda[len(x.lambda)-1]
+	in, held := x.in, x.save()
 	copy(in.status, x.status)
 	if in.compact() >= 0 {
 		return false
 	}
 	next := newDual(in, in.status)
-	for i := range in.demands {
-		d := &in.demands[i]
-		h := before[d.number]
-		value := make(map[int32]float64, len(h.tables))
-		for j, n := range h.tables {
-			value[n] = h.lambda[j]
-		}
-		for j, n := range d.tables[1:] {
-			next.lambda[d.at+1+j] = value[n]
-		}
-		for j, n := range h.needed {
-			value[n] = h.lambda[len(h.tables)+j]
-		}
-		for j, n := range d.needed {
-			next.lambda[d.at+len(d.tables)+j] = value[n]
-		}
-		seen := map[int]int{}
-		for k, g := range d.groups {
-			to := in.demands[g.raised].number
-			next.lambda[d.groupsAt+k] = h.groups[[2]int{to, seen[to]}]
-			seen[to]++
-		}
-	}
-	next.lambda[len(next.lambda)-1] = space
+	next.load(held)
 	next.used, next.kept = x.used, x.kept
 	*x = *next
 	return true
+}
+
+// held is where a dual has come to, for one over some of the same demands.
+type held struct {
+	demands       map[int]heldDemand // by number
+	space         [2]float64
+	theta, weight float64
+}
+
+// heldDemand has a demand's multipliers, each with its direction.
+type heldDemand struct {
+	roles  map[role][2]float64
+	needed map[int32][2]float64
+	groups map[int][2]float64 // by id
+}
+
+func (x *dual) save() *held {
+	in, last := x.in, len(x.lambda)-1
+	at := func(i int) [2]float64 { return [2]float64{x.lambda[i], x.direction[i]} }
+	h := &held{demands: make(map[int]heldDemand, len(in.demands)), space: at(last), theta: x.theta, weight: x.weight}
+	for i := range in.demands {
+		d := &in.demands[i]
+		one := heldDemand{make(map[role][2]float64, len(d.tables)), make(map[int32][2]float64, len(d.needed)), make(map[int][2]float64, len(d.groups))}
+		for j, n := range d.tables[1:] {
+			one.roles[role{n, d.depths[j+1]}] = at(d.at + 1 + j)
+		}
+		for j, n := range d.needed {
+			one.needed[n] = at(d.at + len(d.tables) + j)
+		}
+		for k, g := range d.groups {
+			one.groups[g.id] = at(d.groupsAt + k)
+		}
+		h.demands[d.number] = one
+	}
+	return h
+}
+
+func (x *dual) load(h *held) {
+	in := x.in
+	take := func(i int, v [2]float64) { x.lambda[i], x.direction[i] = v[0], v[1] }
+	take(len(x.lambda)-1, h.space)
+	x.theta, x.weight = h.theta, h.weight
+	for i := range in.demands {
+		d := &in.demands[i]
+		one := h.demands[d.number]
+		for j, n := range d.tables[1:] {
+			take(d.at+1+j, one.roles[role{n, d.depths[j+1]}])
+		}
+		for j, n := range d.needed {
+			take(d.at+len(d.tables)+j, one.needed[n])
+		}
+		for k, g := range d.groups {
+			var sum [2]float64
+			for _, id := range g.from {
+				sum[0] += one.groups[id][0]
+				sum[1] += one.groups[id][1]
+			}
+			take(d.groupsAt+k, sum)
+		}
+	}
 }
 
 // hint is a choice that the multipliers suggest: the tables of negative reduced cost, and those that the ways use.

@@ -1,7 +1,9 @@
 package choice
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -32,9 +34,12 @@ type demand struct {
 	arcs     []arc
 	bundles  []bundle
 	tables   []int32 // by the arcs' table numbers; the first is None
+	depths   []int32 // by the arcs' table numbers: of those arcs
 	needed   []int32
 	always   bool
 	groups   []group
+	grouped  int       // how many arcs there were when groups were last looked for
+	marks    int       // how many groups there have been
 	groupsAt int       // of the groups' multipliers
 	at       int       // of its multipliers: one for each of tables (the first not used), then of needed
 	full     []float64 // by the arcs' table numbers: what multipliers add to the prices
@@ -52,10 +57,20 @@ type bundle struct{ from, to, begin, end int32 }
 // group is a condition that ties a demand to one that its tables raise: of the tables in it a way uses at most one, each
 // needs the other demand, so the sum of what is used is at most whether that demand is there. Without it half of one
 // table and half of another would raise but half a demand: the relaxation of examples/designs/hotel.yaml gains a quarter.
+//
+// As a demand loses arcs, more tables exclude each other, and groups grow together. The multiplier of what comes of two is the
+// sum of theirs: the other demand is paid as much as before, and the tables in it pay no less, so no bound gets worse.
 type group struct {
 	raised int     // in instance.demands
+	number int     // of that demand
+	id     int     // among the groups that the demand has had
+	from   []int   // the ids of those that it comes of
 	roles  []int32 // the arcs' table numbers
+	names  []role  // the same as they are in the problem
 }
+
+// role is what has a multiplier in a demand: a table, at a depth.
+type role struct{ table, depth int32 }
 
 // instance is a compiled Problem, as far as it is not settled yet.
 type instance struct {
@@ -212,9 +227,8 @@ func (d *demand) global() {
 }
 
 func (d *demand) local() {
-	type role struct{ table, depth int32 }
 	number := map[role]int32{}
-	d.tables = append(d.tables[:0:0], None)
+	d.tables, d.depths = append(d.tables[:0:0], None), append(d.depths[:0:0], 0)
 	for i := range d.arcs {
 		a := &d.arcs[i]
 		if a.table == None {
@@ -225,7 +239,7 @@ func (d *demand) local() {
 		if !ok {
 			n = int32(len(d.tables))
 			number[role{a.table, a.depth}] = n
-			d.tables = append(d.tables, a.table)
+			d.tables, d.depths = append(d.tables, a.table), append(d.depths, a.depth)
 		}
 		a.table = n
 	}
@@ -408,48 +422,101 @@ func (in *instance) together(n, k int) bool {
 
 // group places the groups' multipliers after all others.
 func (in *instance) group(at int) int {
+	number := map[int]int{}
+	for i := range in.demands {
+		number[in.demands[i].number] = i
+	}
 	for i := range in.demands {
 		d := &in.demands[i]
-		d.groups = nil
-		raised := map[int32][]int32{} // by demand: the table numbers that need it
-		var order []int32
-		for j, n := range d.tables[1:] {
-			for _, k := range in.needers[n] {
-				if in.demands[k.demand].always || int(k.demand) == i {
-					continue
-				}
-				if raised[k.demand] == nil {
-					order = append(order, k.demand)
-				}
-				raised[k.demand] = append(raised[k.demand], int32(j+1))
-			}
-		}
-		if len(order) == 0 {
-			continue
-		}
-		follows := d.follows()
-		for _, k := range order {
-			var classes [][]int32
-		next:
-			for _, j := range raised[k] {
-				for c, class := range classes {
-					if !meets(follows, class, j) {
-						classes[c] = append(class, j)
-						continue next
-					}
-				}
-				classes = append(classes, []int32{j})
-			}
-			for _, class := range classes {
-				if len(class) > 1 {
-					d.groups = append(d.groups, group{int(k), class})
-				}
-			}
+		in.regroup(d, number)
+		if d.grouped == 0 || len(d.arcs) < d.grouped {
+			in.merge(i)
+			d.grouped = max(1, len(d.arcs))
 		}
 		d.groupsAt = at
 		at += len(d.groups)
 	}
 	return at
+}
+
+// regroup takes out of a demand's groups what is no longer there.
+func (in *instance) regroup(d *demand, number map[int]int) {
+	if len(d.groups) == 0 {
+		return
+	}
+	at := make(map[role]int32, len(d.tables))
+	for j, n := range d.tables[1:] {
+		at[role{n, d.depths[j+1]}] = int32(j + 1)
+	}
+	var kept []group
+	for _, g := range d.groups {
+		to, ok := number[g.number]
+		if !ok || in.demands[to].always {
+			continue
+		}
+		next := group{raised: to, number: g.number, id: g.id, from: []int{g.id}}
+		for _, name := range g.names {
+			if j, ok := at[name]; ok {
+				next.roles, next.names = append(next.roles, j), append(next.names, name)
+			}
+		}
+		if len(next.roles) > 0 {
+			kept = append(kept, next)
+		}
+	}
+	d.groups = kept
+}
+
+// merge lets a demand's groups grow: together, and by tables that are in none.
+func (in *instance) merge(i int) {
+	d := &in.demands[i]
+	classes := map[int][]group{}  // by demand
+	member := map[[2]int32]bool{} // demand and table number
+	for _, g := range d.groups {
+		classes[g.raised] = append(classes[g.raised], g)
+		for _, j := range g.roles {
+			member[[2]int32{int32(g.raised), j}] = true
+		}
+	}
+	several := false
+	for j, n := range d.tables[1:] {
+		for _, k := range in.needers[n] {
+			if in.demands[k.demand].always || int(k.demand) == i || member[[2]int32{k.demand, int32(j + 1)}] {
+				continue
+			}
+			to := int(k.demand)
+			classes[to] = append(classes[to], group{raised: to, number: in.demands[to].number, roles: []int32{int32(j + 1)}, names: []role{{n, d.depths[j+1]}}})
+		}
+	}
+	for _, list := range classes {
+		several = several || len(list) > 1
+	}
+	if !several {
+		return
+	}
+	follows := d.follows()
+	d.groups = nil
+	for _, to := range slices.Sorted(maps.Keys(classes)) {
+		var merged []group
+	next:
+		for _, g := range classes[to] {
+			for c := range merged {
+				m := &merged[c]
+				if !slices.ContainsFunc(g.roles, func(j int32) bool { return meets(follows, m.roles, j) }) {
+					m.roles, m.names, m.from = append(m.roles, g.roles...), append(m.names, g.names...), append(m.from, g.from...)
+					continue next
+				}
+			}
+			merged = append(merged, g)
+		}
+		for _, m := range merged {
+			if len(m.roles) > 1 || len(m.from) > 0 {
+				m.id = d.marks
+				d.marks++
+				d.groups = append(d.groups, m)
+			}
+		}
+	}
 }
 
 // follows tells of each two table numbers whether a way may use the second after the first.

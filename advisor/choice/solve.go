@@ -79,6 +79,7 @@ type solver struct {
 	known   float64
 	bound   float64
 	result  *Result
+	dual    *held // where the reduction has come to
 }
 
 // Solve finds a choice of least cost. The error is an *UnsatisfiableError, a *SpaceError, or the context's if it ended
@@ -200,6 +201,7 @@ func (s *solver) run() error {
 func (s *solver) reduce() bool {
 	x := newDual(s.in, s.in.status)
 	x.share()
+	defer func() { s.dual = x.save() }()
 	idle := 0
 	for range rounds {
 		before := s.bound
@@ -220,6 +222,8 @@ func (s *solver) reduce() bool {
 		}
 		if idle++; s.bound > before+0.005*(s.known-before) || dropped*20 > s.in.arcs() {
 			idle = 0
+		} else {
+			x.theta = 0 // from here on anew: the average may point elsewhere by now
 		}
 		if idle == 3 {
 			break

@@ -24,7 +24,7 @@ func (w *work) run(whole []bool) error {
 	first, cost := w.in.first(firstBudget/8, whole)
 	w.best, w.known = first, cost
 	x := newDual(w.in, append([]int8(nil), w.in.status...))
-	x.share()
+	x.load(w.dual)
 	if !x.ascend(w.ctx, rootSteps, w.known) {
 		w.bound = w.known // nothing else is left
 		return nil
@@ -208,7 +208,8 @@ func (w *work) takeTie(choice []bool) {
 func (w *work) fewer(x *dual, costs []float64, price func([]bool) float64, within func([]bool) bool) (bool, error) {
 	in, factor := w.tie(costs)
 	y := newDual(in, in.status)
-	copy(y.lambda, x.lambda)
+	y.load(x.save())
+	y.theta = 0 // another objective, another direction
 	for i := range y.lambda {
 		y.lambda[i] *= factor
 	}
