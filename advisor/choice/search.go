@@ -279,29 +279,43 @@ func (s *search) back(choice []bool) {
 	}
 }
 
-// first looks for a choice from several beginnings, the hints among them, and returns the best; nil if it finds none.
-func (in *instance) first(budget int, hints ...[]bool) ([]bool, float64) {
-	var best []bool
-	least := math.Inf(1)
-	try := func(begin []bool, m float64) bool {
-		s := newSearch(in, budget)
-		s.set(begin)
-		if !s.buy(m) {
-			return false
-		}
-		s.clear(-1)
-		if in.problem.Space == 0 || !math.IsInf(s.total(), 1) {
-			s.descend()
-		}
-		if t := s.total(); better(t, least) {
-			least, best = t, append([]bool(nil), s.open...)
-		}
-		return !math.IsInf(s.total(), 1)
-	}
+// improve descends from several beginnings and returns the best choice; nil if it finds none.
+func (in *instance) improve(budget int, hints ...[]bool) (best []bool, least float64) {
+	least = math.Inf(1)
 	for _, h := range hints {
-		try(h, 0)
+		if found, t, _ := in.attempt(budget, h, 0); better(t, least) {
+			best, least = found, t
+		}
 	}
-	fits := try(nil, 0)
+	return best, least
+}
+
+// attempt descends from one beginning; m is what a unit of space costs. It tells whether all is answered within the space.
+func (in *instance) attempt(budget int, begin []bool, m float64) (choice []bool, total float64, fits bool) {
+	s := newSearch(in, budget)
+	s.set(begin)
+	if !s.buy(m) {
+		return nil, math.Inf(1), false
+	}
+	s.clear(-1)
+	if in.problem.Space == 0 || !math.IsInf(s.total(), 1) {
+		s.descend()
+	}
+	t := s.total()
+	return s.open, t, !math.IsInf(t, 1)
+}
+
+// first is improve, from nothing too.
+func (in *instance) first(budget int, hints ...[]bool) ([]bool, float64) {
+	best, least := in.improve(budget, hints...)
+	try := func(m float64) bool {
+		found, t, fits := in.attempt(budget, nil, m)
+		if better(t, least) {
+			best, least = found, t
+		}
+		return fits
+	}
+	fits := try(0)
 	if !fits && in.problem.Space > 0 {
 		// What a unit of space costs is raised until the choice fits.
 		worth := 0.0
@@ -314,7 +328,7 @@ func (in *instance) first(budget int, hints ...[]bool) ([]bool, float64) {
 			}
 		}
 		for m, n := max(worth, 1e-12)*1e-3/in.problem.Space, 0; n < 40 && !fits; m, n = m*3, n+1 {
-			fits = try(nil, m)
+			fits = try(m)
 		}
 	}
 	return best, least

@@ -202,15 +202,22 @@ func (s *solver) reduce() bool {
 	x := newDual(s.in, s.in.status)
 	x.share()
 	defer func() { s.dual = x.save() }()
-	idle := 0
-	for range rounds {
+	idle, dry := 0, 0 // rounds without a better bound, searches without a better choice
+	next := 0
+	for round := range rounds {
 		before := s.bound
 		if !x.ascend(s.ctx, pauseSteps, s.known) {
 			return false
 		}
 		s.lift(x.bound)
-		found, _ := s.in.first(firstBudget/8, x.hint(0.5), x.hint(0.2))
-		s.offer(found)
+		if known := s.known; round >= next { // the longer nothing is found, the more seldom it is looked for
+			found, _ := s.in.improve(firstBudget/8, x.hint(0.5), x.hint(0.2))
+			if s.offer(found); s.known < known {
+				dry = 0
+			}
+			dry++
+			next = round + dry
+		}
 		if s.ctx.Err() != nil || s.enough() && (!s.options.Ties || !s.closed()) {
 			return true // ties are looked for only among choices that are proven
 		}
