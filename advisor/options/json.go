@@ -98,10 +98,7 @@ func (r *Report) JSON(w io.Writer, top int) error {
 		}
 		d.Groups = append(d.Groups, x)
 	}
-	for i, o := range r.Options {
-		if i >= top && !o.Given {
-			continue
-		}
+	for _, o := range r.Best(top) {
 		x := optionJSON{Rank: o.Rank, Name: o.Name, Given: o.Given, Score: o.Score, Metrics: metricsJSON(o.Metrics), Tables: tablesJSON(o.Tables), Writes: []writeJSON{}, Warnings: o.Warnings}
 		for _, c := range o.Writes {
 			x.Writes = append(x.Writes, writeJSON{c.Statement, c.Reads, c.Writes})

@@ -201,7 +201,8 @@ func joinRows(list []*Table) float64 {
 	return rows
 }
 
-// rank sorts by score, then by indexes (B-51), tables, columns and names, and numbers the options.
+// rank sorts by score, then by indexes (B-51), tables, columns and names, and numbers the options. Designs that were given come
+// after options of their score.
 func (f *finder) rank() {
 	f.report.Score = f.config.Score.Name()
 	list := f.report.Options
@@ -225,7 +226,13 @@ func (f *finder) rank() {
 // compare orders options. Scores are rounded, since sums of fractions differ by the order of adding.
 func compare(a, b *Option) int {
 	score := func(o *Option) float64 { return math.Round(o.Score * 1e9) }
-	return cmp.Or(cmp.Compare(score(a), score(b)), cmp.Compare(a.Metrics.Indexes, b.Metrics.Indexes), cmp.Compare(a.Metrics.Tables, b.Metrics.Tables), cmp.Compare(a.Metrics.Columns, b.Metrics.Columns))
+	last := func(o *Option) int {
+		if o.Given {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(score(a), score(b)), last(a)-last(b), cmp.Compare(a.Metrics.Indexes, b.Metrics.Indexes), cmp.Compare(a.Metrics.Tables, b.Metrics.Tables), cmp.Compare(a.Metrics.Columns, b.Metrics.Columns))
 }
 
 // compareParts orders what groups of queries become by the simple score, as if each were all.

@@ -94,7 +94,31 @@ type finder struct {
 
 // Find makes the options of a workload and ranks them. The error is that of ctx, a *TooLargeError, or a wrong Config.
 func Find(ctx context.Context, w *workload.Workload, c Config) (*Report, error) {
-	if c.Indexes < 0 || c.RowGrowth < 0 || c.RowGrowth != c.RowGrowth {
+	f, err := newFinder(w, c)
+	if err != nil {
+		return nil, err
+	}
+	schemas, err := f.schemas(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range schemas {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for _, whole := range f.lookUps(s) {
+			f.report.Options = append(f.report.Options, f.option(whole))
+		}
+	}
+	f.report.Options = distinct(f.report.Options)
+	f.rank()
+	f.advise()
+	return f.report, nil
+}
+
+// newFinder reads the workload and makes the table variants.
+func newFinder(w *workload.Workload, c Config) (*finder, error) {
+	if c.Indexes < 0 || !(c.RowGrowth >= 0) {
 		return nil, fmt.Errorf("%d indexes, a row growth of %g: neither may be below 0", c.Indexes, c.RowGrowth)
 	}
 	f := &finder{work: w, config: c.complete(), trees: map[[2]string]model.Tree{}}
@@ -115,22 +139,7 @@ func Find(ctx context.Context, w *workload.Workload, c Config) (*Report, error) 
 		f.variants(q)
 		f.report.Combined *= float64(len(q.Variants))
 	}
-	schemas, err := f.schemas(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range schemas {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		for _, whole := range f.lookUps(s) {
-			f.report.Options = append(f.report.Options, f.option(whole))
-		}
-	}
-	f.report.Options = distinct(f.report.Options)
-	f.rank()
-	f.advise()
-	return f.report, nil
+	return f, nil
 }
 
 func (c Config) complete() Config {

@@ -82,7 +82,7 @@ func unsupported(q *workload.Query) string {
 }
 
 func (f *finder) query(s *workload.Statement) {
-	q := &Query{ID: s.ID, Weight: s.Weight, Tree: s.Query.Tree, number: len(f.report.Queries)}
+	q := &Query{ID: s.ID, Weight: s.Weight, Tree: s.Query.Tree, number: min(len(f.report.Queries), maxFields)} // more are refused
 	selected := canonicalAll(q.Tree, s.Query.Select)
 	for _, p := range s.Query.Where {
 		field := canonical(q.Tree, p.Field)
@@ -107,7 +107,7 @@ func (f *finder) query(s *workload.Statement) {
 	q.Selected = model.AppendNew(nil, selected...)
 	q.filter = f.set(q.Filters...)
 	if !q.ranges.empty() {
-		f.remark(s.ID, "the method takes every operator for supported; Cassandra compares ranges in clustering columns and indexes only, so variants whose row key would be ranges alone are left out where the query has an equality")
+		f.remark(s.ID, "the method takes every operator for supported; Cassandra compares ranges in clustering columns and indexes only, so a row key of ranges alone is left out")
 	}
 	f.report.Queries = append(f.report.Queries, q)
 }

@@ -28,20 +28,31 @@ func (r *Report) Text(w io.Writer, top int) error {
 	}
 	p.say("\n## ranking\n")
 	p.say("%-5s %-12s %10s %7s %8s %8s %9s %9s %9s %9s", "rank", "option", "score", "tables", "indexes", "columns", "requests", "storage", "read", "surplus")
-	for i, o := range r.Options {
-		if i < top || o.Given {
-			m := o.Metrics
-			p.say("%-5d %-12s %10.4f %7d %8d %8d %9.3f %9.3f %9.3f %9.3f", o.Rank, o.Name, o.Score, m.Tables, m.Indexes, m.Columns, m.WriteRequests, m.Storage, m.Read, m.Surplus)
-		}
+	best := r.Best(top)
+	for _, o := range best {
+		m := o.Metrics
+		p.say("%-5d %-12s %10.4f %7d %8d %8d %9.3f %9.3f %9.3f %9.3f", o.Rank, o.Name, o.Score, m.Tables, m.Indexes, m.Columns, m.WriteRequests, m.Storage, m.Read, m.Surplus)
 	}
 	p.say("\nrequests: per write, weighted; storage: bytes per byte of the fields stored once; read: of a query's look-up, weighted (a row key is %g); surplus: of bytes not asked for", DefaultCosts.Key)
-	for i, o := range r.Options {
-		if i < top || o.Given {
-			p.option(o)
-		}
+	for _, o := range best {
+		p.option(o)
 	}
 	p.list("remarks", texts(r.Remarks))
 	return b.Flush()
+}
+
+// Best is the best options, that many, and all designs that were given, in order.
+func (r *Report) Best(top int) []*Option {
+	var list []*Option
+	for _, o := range r.Options {
+		if !o.Given {
+			top--
+		}
+		if o.Given || top >= 0 {
+			list = append(list, o)
+		}
+	}
+	return list
 }
 
 // made counts options without the designs that were given.

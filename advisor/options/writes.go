@@ -21,6 +21,7 @@ type target struct {
 	fields []model.Field       // what it sets or removes
 	edge   *model.Relationship // CONNECT and DISCONNECT: only tables over it
 	filter []model.Field
+	ranges []model.Field // those of filter that are no equalities
 	given  []model.Field // known besides
 	tree   model.Tree
 }
@@ -32,6 +33,9 @@ func change(w *workload.Write) target {
 	t := target{tree: w.Tree, given: w.Given, fields: w.Set}
 	for _, p := range w.Where {
 		t.filter = model.AppendNew(t.filter, p.Field)
+		if p.Op != workload.Equal && p.Op != workload.In {
+			t.ranges = append(t.ranges, p.Field)
+		}
 	}
 	switch w.Kind {
 	case workload.Delete, workload.Insert:
@@ -98,11 +102,18 @@ func (f *finder) known(t *Table, fields []model.Field) set {
 	return s
 }
 
-// reach says how a write finds its rows in a table: it knows their whole primary key; or reads the table by what it knows; or
-// neither.
-func (f *finder) reach(t *Table, filter, given set) (direct, byTable bool) {
-	if known(t.Physical().Key(), f.number, filter.or(given)) {
+// reach says how a write finds its rows in a table: it knows their whole primary key; or reads the table, which must hold all
+// that the write filters by, by a part of that; or neither.
+func (f *finder) reach(t *Table, c target) (direct, byTable bool) {
+	filter := f.known(t, c.filter)
+	if known(t.Physical().Key(), f.number, filter.or(f.known(t, c.given))) {
 		return true, true
+	}
+	physical := f.set(t.Physical().Fields()...)
+	for _, x := range c.filter {
+		if f.known(t, []model.Field{x}).and(physical).empty() {
+			return false, false
+		}
 	}
 	if p := t.partition(); !p.empty() && p.in(filter) {
 		return false, true
@@ -124,7 +135,7 @@ func (f *finder) leads(x, t *Table, c target) bool {
 	if x == t || x.Purpose == Helper {
 		return false
 	}
-	if _, ok := f.reach(x, f.known(x, c.filter), f.known(x, c.given)); !ok {
+	if _, ok := f.reach(x, c); !ok {
 		return false
 	}
 	learned := f.known(t, x.Physical().Fields()).or(f.known(t, c.filter)).or(f.known(t, c.given))
@@ -147,7 +158,7 @@ func (f *finder) writeCost(s *workload.Statement, list []*Table) WriteCost {
 		if s.Write.Kind == workload.Update && f.moves(t, c) {
 			cost.Writes++ // the row gets another primary key: delete, and insert
 		}
-		direct, byTable := f.reach(t, f.known(t, c.filter), f.known(t, c.given))
+		direct, byTable := f.reach(t, c)
 		switch i := slices.IndexFunc(list, func(x *Table) bool { return f.leads(x, t, c) }); {
 		case direct:
 		case byTable:
@@ -337,8 +348,7 @@ func (f *finder) serve(s *workload.Statement, c target, list tables) []tables {
 		if !f.touches(s, c, t) {
 			continue
 		}
-		filter := f.known(t, c.filter)
-		if direct, byTable := f.reach(t, filter, f.known(t, c.given)); direct || byTable {
+		if direct, byTable := f.reach(t, c); direct || byTable {
 			continue
 		}
 		if slices.ContainsFunc(list, func(x *Table) bool { return f.leads(x, t, c) }) {
@@ -378,7 +388,7 @@ func (f *finder) indexedBy(t *Table, c target) *Table {
 	n.indexes = slices.Clone(t.indexes)
 	switch {
 	case t.key.empty():
-		n.key = filter
+		n.key, n.ranges = filter, f.columns(t, c.ranges)
 		n.indexes = slices.DeleteFunc(n.indexes, func(x set) bool { return x == filter })
 	case filter.in(t.key) && t.split.empty() && t.ranges.empty():
 		n.split = filter
@@ -431,7 +441,7 @@ func (f *finder) lookUpFor(s *workload.Statement, t *Table, c target) *Table {
 		return nil
 	}
 	l := &Table{u: &f.universe, Purpose: LookUp, For: s.ID, Tree: whole.Span(entities)}
-	l.key = f.set(canonicalAll(l.Tree, c.filter)...)
+	l.key, l.ranges = f.set(canonicalAll(l.Tree, c.filter)...), f.set(canonicalAll(l.Tree, c.ranges)...)
 	l.rest = f.set(canonicalAll(l.Tree, t.Physical().Key())...).minus(l.key)
 	l.finish()
 	l.least = l.Columns()
