@@ -297,15 +297,15 @@ func (f *finder) helps(t, h *Table) bool {
 	return t.key == h.key && t.Tree.Key() == h.Tree.Key() && h.all.in(t.all)
 }
 
-// lookUps completes a merged schema for the writes (step 1e): it returns every way to do so, up to a bound.
-func (f *finder) lookUps(list tables) []tables {
-	ways := []tables{list}
+// rounds is how often all writes are served: a look-up table for one of them is a table that others may have to write. What is
+// not served then is warned of.
+const rounds = 3
+
+// served lets every UPDATE and DELETE find its rows in the tables of each schema.
+func (f *finder) served(ways []tables) []tables {
 	for _, s := range f.writes {
-		if inserts(s.Write) {
-			continue
-		}
 		c := change(s.Write)
-		if len(c.filter) == 0 {
+		if inserts(s.Write) || len(c.filter) == 0 {
 			continue
 		}
 		var next []tables
@@ -317,6 +317,19 @@ func (f *finder) lookUps(list tables) []tables {
 			next = next[:f.config.Limits.LookUps]
 		}
 		ways = next
+	}
+	return ways
+}
+
+// lookUps completes a merged schema for the writes (step 1e): it returns every way to do so, up to a bound.
+func (f *finder) lookUps(list tables) []tables {
+	ways := []tables{list}
+	for range rounds {
+		next := f.served(ways)
+		same := slices.EqualFunc(next, ways, func(a, b tables) bool { return a.key() == b.key() })
+		if ways = next; same {
+			break
+		}
 	}
 	for i, way := range ways {
 		var helpers []*Table
@@ -362,7 +375,7 @@ func (f *finder) serve(s *workload.Statement, c target, list tables) []tables {
 		}
 		if x := f.lookUpFor(s, t, c); x != nil {
 			budget := f.config.Limits.LookUps
-			merged, _ := f.merges(append(slices.Clone(list), x), &budget) // B-34
+			merged, _ := f.merges(withLookUp(list, x), &budget) // B-34
 			for _, m := range merged[:min(len(merged), 2)] {
 				ways = append(ways, f.serve(s, c, m)...)
 			}
@@ -373,6 +386,21 @@ func (f *finder) serve(s *workload.Statement, c target, list tables) []tables {
 		return ways[:min(len(ways), f.config.Limits.LookUps+1)]
 	}
 	return []tables{list}
+}
+
+// withLookUp adds a look-up table: to one that looks up by the same, if there is one.
+func withLookUp(list tables, x *Table) []*Table {
+	out := slices.Clone(list)
+	i := slices.IndexFunc(out, func(o *Table) bool { return o.Purpose == LookUp && o.key == x.key && o.Tree.Key() == x.Tree.Key() })
+	if i < 0 {
+		return append(out, x)
+	}
+	both := *out[i]
+	both.rest, both.For = both.rest.or(x.rest), joinWords(both.For, x.For)
+	both.finish()
+	both.least = both.Columns()
+	out[i] = &both
+	return out
 }
 
 // indexedBy is the table with the filter as its row key, if it has none, or as one more index; an index whose fields are a

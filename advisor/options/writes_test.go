@@ -65,8 +65,10 @@ func TestLookUpMergedB34(t *testing.T) {
 		`- {id: a, text: "SELECT customer.id FROM customer WHERE customer.age = ?", weight: 1}`+"\n"+
 		`- {id: u, text: "UPDATE customer SET age = ? WHERE customer.lname = ?", weight: 1}`+"\n"+
 		`- {id: v, text: "UPDATE customer SET age = ? WHERE customer.lname = ? AND customer.fname = ?", weight: 1}`+"\n"), Config{})
-	want := "key customer.age | index - | customer.id\nkey customer.fname_customer.lname | index - | customer.age, customer.id\nkey customer.lname | index - | customer.age, customer.id"
-	if o := has(r, strings.Replace(want, "customer.fname_customer.lname", "customer.lname_customer.fname", 1)); o == nil && has(r, want) == nil {
+	want := `key customer.age | index - | customer.id
+key customer.lname | index - | customer.age, customer.fname, customer.id
+key customer.lname_customer.fname | index - | customer.age, customer.id`
+	if o := has(r, want); o == nil || len(o.Warnings) > 0 {
 		var all []string
 		for _, o := range r.Options {
 			all = append(all, schema(o.Tables))
