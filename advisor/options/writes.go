@@ -229,13 +229,14 @@ func (f *finder) helpers(s *workload.Statement, list []*Table) []*Table {
 		visit = func(e *model.Entity, over *model.Relationship, from *model.Entity) bool {
 			done[e] = true
 			var further []model.Field // keys that lead on
+			var edges []*model.Relationship
 			for _, r := range t.Tree.Edges {
 				o := r.Other(e)
 				if o == nil || done[o] || e.Base() == w.Entity.Base() && !connects(w, r) {
 					continue
 				}
 				if visit(o, r, e) && r.ToOne(e) && !starts[o.Base()] {
-					further = append(further, o.KeyFields()...)
+					further, edges = append(further, o.KeyFields()...), append(edges, r)
 				}
 			}
 			need := f.set(further...)
@@ -247,12 +248,16 @@ func (f *finder) helpers(s *workload.Statement, list []*Table) []*Table {
 			if need.empty() || e.Base() == w.Entity.Base() && w.Kind == workload.Insert {
 				return !need.empty()
 			}
-			h := &Table{u: &f.universe, Purpose: Helper, For: s.ID, Tree: model.Tree{Entities: []*model.Entity{e}}}
+			h := &Table{u: &f.universe, Purpose: Helper, For: s.ID}
 			h.key = f.set(e.KeyFields()...)
 			if !starts[e.Base()] && over != nil && !over.ToOne(from) {
-				h.Tree = model.Tree{Entities: []*model.Entity{from, e}, Edges: []*model.Relationship{over}}
+				edges = append(edges, over)
 				need = need.or(h.key)
 				h.key = f.set(from.KeyFields()...)
+			}
+			var err error
+			if h.Tree, err = model.NewTree(e, edges...); err != nil {
+				return false // it is a part of the table's tree
 			}
 			h.rest = need.minus(h.key)
 			h.finish()
