@@ -59,7 +59,7 @@ func (f *finder) judge(a, b *Table) Verdict {
 	subset := (a.all.in(b.all) || b.all.in(a.all)) && a.Tree.Key() == b.Tree.Key()
 	oneToOne := !slices.ContainsFunc(tree.Edges, func(r *model.Relationship) bool { return r.Kind != model.OneToOne })
 	rows := subset || oneToOne || f.fewRows(a, b, c)
-	if !oneToOne && !subset && !(few && rows) {
+	if !oneToOne && !subset && (!few || !rows) {
 		fail(Relationship)
 	}
 	if !rows {

@@ -24,7 +24,7 @@ func (f *finder) variants(q *Query) {
 	var assign func(at int, key set, indexes []set)
 	assign = func(at int, key set, indexes []set) {
 		if at == free {
-			if !(!key.empty() && key.in(q.ranges) && q.ranges != q.filter) {
+			if key.empty() || !key.in(q.ranges) || q.ranges == q.filter { // Cassandra reads no partition by ranges alone
 				q.Variants = append(q.Variants, f.variant(q, key, slices.Clone(indexes)))
 			}
 			return
