@@ -49,7 +49,7 @@ func (f *finder) read() {
 			continue
 		}
 		reads += s.Weight
-		if reason := unsupported(s.Query); reason != "" {
+		if reason := Unsupported(s.Query); reason != "" {
 			f.report.Unsupported = append(f.report.Unsupported, Remark{s.ID, reason})
 			continue
 		}
@@ -65,8 +65,8 @@ func (f *finder) read() {
 	}
 }
 
-// unsupported says why the method can not take a query, "" if it can.
-func unsupported(q *workload.Query) string {
+// Unsupported says why the method can not take a query, "" if it can.
+func Unsupported(q *workload.Query) string {
 	switch {
 	case len(q.Aggregates) > 0 || len(q.GroupBy) > 0:
 		return "aggregates are not supported: keep counters, or compute it in the application"

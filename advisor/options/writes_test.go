@@ -173,3 +173,34 @@ func TestJoinRowsB39(t *testing.T) {
 		}
 	}
 }
+
+// TestTwissandraWritesB47: what Twissandra's writes take in Figure 3. A tweet goes to three tables; a user without tweets has no
+// row in the joins.
+func TestTwissandraWritesB47(t *testing.T) {
+	r := find(t, twissandra(t), Config{Indexes: 1})
+	for id, want := range map[string]int{"create-user": 1, "create-tweet": 3, "create-friend": 1, "delete-friend": 1, "create-follower": 1, "delete-follower": 1} {
+		if reads, writes := cost(t, r.Options[0], id); reads != 0 || writes != want {
+			t.Errorf("%s takes %d reads and %d writes, want %d writes", id, reads, writes, want)
+		}
+	}
+}
+
+// TestConnectB31: a new pair of many to many has rows in the joined table, for which both ends' values must be known (B-37).
+func TestConnectB31(t *testing.T) {
+	r := find(t, read(t, pets+`- {id: clubs, text: "SELECT Club.town, Person.name FROM Person.clubs WHERE Person.pid = ?", weight: 1}
+- {id: join, text: "CONNECT Person(?) TO clubs(?)", weight: 1}
+- {id: leave, text: "DISCONNECT Person(?) FROM clubs(?)", weight: 1}
+- {id: rename, text: "UPDATE Person SET name = ? WHERE Person.pid = ?", weight: 1}
+`), Config{})
+	want := `key Club.cid | index - | Club.town
+key Person.pid | index - | Club.town, Person.name
+key Person.pid | index - | Person.name`
+	if got := schema(r.Options[0].Tables); got != want {
+		t.Fatalf("tables\n%s\nwant\n%s", got, want)
+	}
+	for id, want := range map[string][2]int{"join": {2, 1}, "leave": {0, 1}, "rename": {1, 2}} {
+		if reads, writes := cost(t, r.Options[0], id); reads != want[0] || writes != want[1] {
+			t.Errorf("%s takes %d reads and %d writes, want %v", id, reads, writes, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,10 +87,16 @@ func (f *optionsFlags) run(c *cobra.Command, file string) error {
 	return nil
 }
 
-// chosen is the optimiser's own design; where it has none, why. That takes nothing from the options.
+// chosen is the optimiser's own design for what options are made for; where it has none, why. That takes nothing from them.
 func chosen(ctx context.Context, w *workload.Workload) (given []options.Given, absent string, err error) {
 	fresh := *w // as options are made: without the tables that are there
 	fresh.Tables = nil
+	fresh.Statements = slices.DeleteFunc(slices.Clone(w.Statements), func(s *workload.Statement) bool {
+		return s.Query != nil && options.Unsupported(s.Query) != ""
+	})
+	if len(fresh.Statements) == 0 {
+		return nil, "", nil
+	}
 	d, err := design.Choose(ctx, &fresh, design.Options{Solver: solve.New(solve.Config{}), Allow: design.NoLookUps})
 	switch {
 	case ctx.Err() != nil:
