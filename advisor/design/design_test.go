@@ -551,7 +551,7 @@ func TestLevelsAndLimits(t *testing.T) {
 			t.Errorf("%s has partitions of %g bytes, %g are allowed", x.Table, cost.PartitionBytes(x.Table), largest/2)
 		}
 	}
-	if tight.After <= free.After {
+	if tight.After < free.After { // there may be one as cheap with smaller partitions
 		t.Errorf("with a limit on partitions %g, without %g", tight.After, free.After)
 	}
 }
