@@ -9,6 +9,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/design"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
@@ -102,7 +103,7 @@ func TestOperations(t *testing.T) {
 				}
 			}
 		}
-		for _, s := range choose(t, w, design.Options{}).Statements {
+		for _, s := range choose(t, w, design.Options{Limits: solve.Limits{Gap: 0.1}}).Statements {
 			if s.Plan != nil {
 				check(s.Statement.ID, s.Plan.Steps)
 			}

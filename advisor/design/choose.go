@@ -114,7 +114,7 @@ func (s *Study) designOf(c selection, r *choice.Result) *Design {
 		d.Gap = (d.After - d.Bound) / d.After
 	}
 	d.Engine, d.Stopped, d.Fewest = r.Engine, r.Stopped, r.Fewest
-	if r.Failure != nil {
+	if r.Failure != nil && !d.Proven {
 		d.Truncated = append(d.Truncated, fmt.Sprintf("the solver failed (%v): this is the best of a search without it", r.Failure))
 	}
 	return d
