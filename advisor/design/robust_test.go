@@ -136,12 +136,7 @@ func TestRobustReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := design.Options{Cost: m, Mixes: []string{"browsing", "write_medium"}, Worst: true}
-	for _, s := range w.Schemas["rubis_expert"] { // few candidates
-		o.Candidates = append(o.Candidates, s)
-	}
-	for _, s := range w.Schemas["rubis_baseline"] {
-		o.Candidates = append(o.Candidates, s)
-	}
+	o.Candidates = append(append(o.Candidates, w.Schemas["rubis_expert"]...), w.Schemas["rubis_baseline"]...)
 	w.Statements = w.Statements[:9]
 	d := choose(t, w, o)
 	var text, out bytes.Buffer
