@@ -232,13 +232,25 @@ func (f *finder) merges(list []*Table, budget *int) (fixed []tables, whole bool)
 	return fixed, whole
 }
 
-// merge returns the merged table, nil if it may not be. What it finds is kept, since options share tables.
+// merge returns the merged table, nil if it may not be. Schemas share tables, so what it finds is kept.
 func (f *finder) merge(a, b *Table) *Table {
 	if a.Purpose == Helper || b.Purpose == Helper || !a.key.empty() && !b.key.empty() {
 		return nil
 	}
-	if v := f.judge(a, b); v.Allowed() {
-		return v.Merged
+	pair := [2]*Table{a, b}
+	if c, ok := f.merged[pair]; ok {
+		return c
 	}
-	return nil
+	var c *Table
+	if v := f.judge(a, b); v.Allowed() {
+		c = v.Merged
+	}
+	if len(f.merged) >= maxMerged {
+		clear(f.merged)
+	}
+	f.merged[pair] = c
+	return c
 }
+
+// maxMerged bounds how many merges are kept: some 10 MB.
+const maxMerged = 100000

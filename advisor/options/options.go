@@ -90,6 +90,7 @@ type finder struct {
 	report *Report
 	writes []*workload.Statement
 	trees  map[[2]string]model.Tree
+	merged map[[2]*Table]*Table
 }
 
 // Find makes the options of a workload and ranks them. The error is that of ctx, a *TooLargeError, or a wrong Config.
@@ -121,7 +122,7 @@ func newFinder(w *workload.Workload, c Config) (*finder, error) {
 	if c.Indexes < 0 || !(c.RowGrowth >= 0) {
 		return nil, fmt.Errorf("%d indexes, a row growth of %g: neither may be below 0", c.Indexes, c.RowGrowth)
 	}
-	f := &finder{work: w, config: c.complete(), trees: map[[2]string]model.Tree{}}
+	f := &finder{work: w, config: c.complete(), trees: map[[2]string]model.Tree{}, merged: map[[2]*Table]*Table{}}
 	f.number = map[model.Field]int{}
 	f.report = &Report{Name: w.Name, Mix: w.Mix, Indexes: c.Indexes, Combined: 1, Looked: 1, Merged: 1}
 	for _, e := range w.Graph.Entities {

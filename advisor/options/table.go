@@ -27,7 +27,8 @@ type Table struct {
 	all     set
 	id      string
 
-	physical *model.Table // once asked for
+	physical         *model.Table // once asked for
+	primary, columns set          // its primary key, and all its fields
 }
 
 // Purpose says why a table is there.
@@ -181,8 +182,21 @@ func (t *Table) has(f model.Field) (int, bool) {
 func (t *Table) Physical() *model.Table {
 	if t.physical == nil {
 		t.physical = t.made()
+		t.primary, t.columns = t.u.set(t.physical.Key()...), t.u.set(t.physical.Fields()...)
 	}
 	return t.physical
+}
+
+// primaryKey is the primary key of the table that Cassandra has.
+func (t *Table) primaryKey() set {
+	t.Physical()
+	return t.primary
+}
+
+// stored is all fields of the table that Cassandra has.
+func (t *Table) stored() set {
+	t.Physical()
+	return t.columns
 }
 
 func (t *Table) made() *model.Table {

@@ -106,12 +106,11 @@ func (f *finder) known(t *Table, fields []model.Field) set {
 // that the write filters by, by a part of that; or neither.
 func (f *finder) reach(t *Table, c target) (direct, byTable bool) {
 	filter := f.known(t, c.filter)
-	if known(t.Physical().Key(), f.number, filter.or(f.known(t, c.given))) {
+	if t.primaryKey().in(filter.or(f.known(t, c.given))) {
 		return true, true
 	}
-	physical := f.set(t.Physical().Fields()...)
 	for _, x := range c.filter {
-		if f.known(t, []model.Field{x}).and(physical).empty() {
+		if f.known(t, []model.Field{x}).and(t.stored()).empty() {
 			return false, false
 		}
 	}
@@ -119,15 +118,6 @@ func (f *finder) reach(t *Table, c target) (direct, byTable bool) {
 		return false, true
 	}
 	return false, slices.ContainsFunc(t.indexes, func(x set) bool { return x.in(filter) })
-}
-
-func known(fields []model.Field, number map[model.Field]int, values set) bool {
-	for _, x := range fields {
-		if i, ok := number[x]; !ok || !values.has(i) {
-			return false
-		}
-	}
-	return true
 }
 
 // leads tells whether the write, reading table x by what it knows, learns where its rows of t are.
@@ -139,7 +129,7 @@ func (f *finder) leads(x, t *Table, c target) bool {
 		return false
 	}
 	learned := f.known(t, x.Physical().Fields()).or(f.known(t, c.filter)).or(f.known(t, c.given))
-	return known(t.Physical().Key(), f.number, learned)
+	return t.primaryKey().in(learned)
 }
 
 // writeCost counts the requests of a write (metric 1).
@@ -189,13 +179,7 @@ func joinText(a, b string) string {
 
 // moves tells whether an UPDATE changes a primary key of the table.
 func (f *finder) moves(t *Table, c target) bool {
-	changed := f.known(t, c.fields)
-	for _, x := range t.Physical().Key() {
-		if i, ok := f.number[x]; ok && changed.has(i) {
-			return true
-		}
-	}
-	return false
+	return !f.known(t, c.fields).and(t.primaryKey()).empty()
 }
 
 // helpers are the tables that an INSERT or CONNECT needs for the values of other entities that its rows in joined tables hold
@@ -220,7 +204,7 @@ func (f *finder) helpers(s *workload.Statement, list []*Table) []*Table {
 		if t.Purpose == Helper || len(t.Tree.Entities) < 2 || !f.touches(s, c, t) {
 			continue
 		}
-		missing := f.set(t.Physical().Fields()...).minus(f.known(t, values))
+		missing := t.stored().minus(f.known(t, values))
 		if missing.empty() {
 			continue
 		}
