@@ -120,12 +120,18 @@ func (f *finder) reach(t *Table, c target) (direct, byTable bool) {
 	return false, slices.ContainsFunc(t.indexes, func(x set) bool { return x.in(filter) })
 }
 
+// reads tells whether the write finds its rows by reading the table.
+func (f *finder) reads(t *Table, c target) bool {
+	_, ok := f.reach(t, c)
+	return ok
+}
+
 // leads tells whether the write, reading table x by what it knows, learns where its rows of t are.
 func (f *finder) leads(x, t *Table, c target) bool {
 	if x == t || x.Purpose == Helper {
 		return false
 	}
-	if _, ok := f.reach(x, c); !ok {
+	if !f.reads(x, c) {
 		return false
 	}
 	learned := f.known(t, x.Physical().Fields()).or(f.known(t, c.filter)).or(f.known(t, c.given))
@@ -299,7 +305,7 @@ func (f *finder) served(ways []tables) []tables {
 		}
 		var next []tables
 		for _, way := range ways {
-			next = append(next, f.serve(s, c, way)...)
+			next = append(next, f.serve(s, c, way, 2*len(way))...)
 		}
 		if len(next) > f.config.Limits.LookUps {
 			f.cutOnce(fmt.Sprintf("of the ways to serve the look-ups of writes, %d of each schema are ranked", f.config.Limits.LookUps))
@@ -344,8 +350,11 @@ func (f *finder) cutOnce(text string) {
 }
 
 // serve lets one write find its rows in every table that it changes: in each that it can not, by another index or row key
-// there, or by a look-up table (B-33).
-func (f *finder) serve(s *workload.Statement, c target, list tables) []tables {
+// there, or by a look-up table (B-33). At most left tables are served: each step serves one.
+func (f *finder) serve(s *workload.Statement, c target, list tables, left int) []tables {
+	if left == 0 {
+		return []tables{list}
+	}
 	for i, t := range list {
 		if !f.touches(s, c, t) {
 			continue
@@ -357,16 +366,16 @@ func (f *finder) serve(s *workload.Statement, c target, list tables) []tables {
 			continue
 		}
 		var ways []tables
-		if x := f.indexedBy(t, c); x != nil {
+		if x := f.indexedBy(t, c); x != nil && f.reads(x, c) {
 			next := slices.Clone(list)
 			next[i] = x
-			ways = append(ways, f.serve(s, c, f.settle(next))...)
+			ways = append(ways, f.serve(s, c, f.settle(next), left-1)...)
 		}
-		if x := f.lookUpFor(s, t, c); x != nil {
+		if x := f.lookUpFor(s, t, c); x != nil && f.leads(x, t, c) {
 			budget := f.config.Limits.LookUps
 			merged, _ := f.merges(withLookUp(list, x), &budget) // B-34
 			for _, m := range merged[:min(len(merged), 2)] {
-				ways = append(ways, f.serve(s, c, m)...)
+				ways = append(ways, f.serve(s, c, m, left-1)...)
 			}
 		}
 		if len(ways) == 0 {
@@ -459,7 +468,7 @@ func (f *finder) lookUpFor(s *workload.Statement, t *Table, c target) *Table {
 	}
 	l := &Table{u: &f.universe, Purpose: LookUp, For: s.ID, Tree: whole.Span(entities)}
 	l.key, l.ranges = f.set(canonicalAll(l.Tree, c.filter)...), f.set(canonicalAll(l.Tree, c.ranges)...)
-	l.rest = f.set(canonicalAll(l.Tree, t.Physical().Key())...).minus(l.key)
+	l.rest = t.primaryKey().minus(l.key) // under the names that the table has them by
 	l.finish()
 	l.least = l.Columns()
 	return l

@@ -204,3 +204,27 @@ key Person.pid | index - | Person.name`
 		}
 	}
 }
+
+// TestLookUpOverAnotherEntityB33: a DELETE that filters by another entity needs a look-up table over both.
+func TestLookUpOverAnotherEntityB33(t *testing.T) {
+	w := twissandra(t)
+	var b strings.Builder
+	if err := workload.Save(&b, w); err != nil {
+		t.Fatal(err)
+	}
+	w = read(t, b.String()+`
+- {id: friends, text: "SELECT Friend.since FROM Friend WHERE Friend.friend = ?", weight: 1}
+- {id: purge, text: "DELETE FROM Friend.of WHERE User.password = ?", weight: 1}
+`)
+	w.Statements = slices.DeleteFunc(w.Statements, func(s *workload.Statement) bool { return s.ID != "friends" && s.ID != "purge" })
+	r := find(t, w, Config{Indexes: 1})
+	want := "key Friend.friend | index - | Friend.since\nkey User.password | index - | Friend.friend, Friend.user"
+	o := has(r, want)
+	if o == nil {
+		t.Fatalf("no option is\n%s\nthe first is\n%s", want, schema(r.Options[0].Tables))
+	}
+	if reads, writes := cost(t, o, "purge"); reads != 1 || writes != 2 || len(o.Warnings) > 0 {
+		t.Errorf("purge takes %d reads and %d writes; %q", reads, writes, o.Warnings)
+	}
+	answered(t, r)
+}
