@@ -68,8 +68,14 @@ func TestRandomB3(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "- {id: q%d, text: \"SELECT %s FROM %s WHERE %s\", weight: 1}\n", q, strings.Join(fields[min(n, len(fields)-1):], ", "), tree.path, strings.Join(where, " AND "))
 		}
-		if rapid.Bool().Draw(t, "write") {
-			b.WriteString("- {id: d, text: \"DELETE FROM Pet WHERE Pet.kind = ?\", weight: 1}\n- {id: i, text: \"INSERT INTO Pet SET tag = ?, kind = ? AND CONNECT TO owner(?)\", weight: 1}\n")
+		for i, write := range []string{
+			"DELETE FROM Pet WHERE Pet.kind = ?", "INSERT INTO Pet SET tag = ?, kind = ? AND CONNECT TO owner(?)", "DELETE FROM Pet.owner WHERE Person.name = ?",
+			"UPDATE Person SET name = ? WHERE Person.born = ?", "UPDATE Pet FROM Pet.owner SET fur = ? WHERE Person.pid = ? AND Pet.kind = ?",
+			"CONNECT Person(?) TO clubs(?)", "DISCONNECT Person(?) FROM clubs(?)", "DELETE FROM Passport WHERE Passport.until < ?", "INSERT INTO Person SET pid = ?, name = ? AND CONNECT TO clubs(?)",
+		} {
+			if rapid.IntRange(0, 2).Draw(t, "write") == 0 {
+				fmt.Fprintf(&b, "- {id: w%d, text: \"%s\", weight: 1}\n", i, write)
+			}
 		}
 		w, err := workload.Read("drawn.yaml", []byte(b.String()))
 		if err != nil {
