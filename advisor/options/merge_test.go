@@ -109,7 +109,7 @@ func TestConditionsB22toB28(t *testing.T) {
 	}
 }
 
-// TestDropB21: q1's table is a strict subset of q3's; without any write both stay. B-29: what became the same is there once.
+// TestDropB21B29 (B-21): q1's table is a strict subset of q3's; without any write both stay. B-29: what became the same is there once.
 func TestDropB21B29(t *testing.T) {
 	r := find(t, read(t, customer+q1+q3+q4), Config{Indexes: 1})
 	want := "key customer.fname | index - | customer.address, customer.lname"

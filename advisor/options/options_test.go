@@ -63,6 +63,7 @@ func schema(list []*Table) string {
 	return strings.Join(lines, "\n")
 }
 
+// TestVariantsB14 is Table II of the seed (B-14; B-10, B-12, B-17).
 func TestVariantsB14(t *testing.T) {
 	r := find(t, read(t, customer+q2), Config{Indexes: 1})
 	var got []string
@@ -202,7 +203,7 @@ func TestFigure4B51(t *testing.T) {
 	}
 }
 
-// TestLocalIdentityB20: with each query over one entity alone, t2 and t3 are part of tweets, and the order of merging decides:
+// TestLocalIdentityB20 (B-20): with each query over one entity alone, t2 and t3 are part of tweets, and the order of merging decides:
 // 128 combinations have 192 different fix-points.
 func TestLocalIdentityB20(t *testing.T) {
 	var b strings.Builder

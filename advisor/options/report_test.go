@@ -125,7 +125,7 @@ func TestRandomB3(t *testing.T) {
 	})
 }
 
-// TestUnsupportedB5toB7: what the method does not support is named.
+// TestUnsupportedB5toB7 (B-5, B-6, B-7): what the method does not support is named.
 func TestUnsupportedB5toB7(t *testing.T) {
 	r := find(t, read(t, pets+`- {id: count, text: "SELECT count(*) FROM Pet WHERE Pet.kind = ?", weight: 1}
 - {id: scan, text: "SELECT Pet.tag FROM Pet", weight: 1}
@@ -158,7 +158,7 @@ func TestUnsupportedB5toB7(t *testing.T) {
 	}
 }
 
-// TestExtractionB8toB12: what a query filters by and selects, and what variants make of it.
+// TestExtractionB8toB12 (B-1, B-8, B-9, B-11, B-16): what a query filters by and selects, and what variants make of it.
 func TestExtractionB8toB12(t *testing.T) {
 	r := find(t, read(t, customer+q1), Config{Indexes: 1})
 	q := r.Queries[0]
@@ -179,7 +179,7 @@ func TestExtractionB8toB12(t *testing.T) {
 	}
 }
 
-// TestRemarksB46B52: what the seed's discussion says is said.
+// TestRemarksB46B52 (B-4, B-46, B-52): what the seed's discussion says is said.
 func TestRemarksB46B52(t *testing.T) {
 	r := find(t, read(t, customer+q1+q2+q4+q5), Config{Indexes: 1})
 	said := strings.Join(texts(r.Remarks), "\n")

@@ -29,7 +29,7 @@ func cost(t *testing.T, o *Option, id string) (reads, writes int) {
 	return 0, 0
 }
 
-// TestLookUpsB32B33: q4 changes lname, which q2's table holds, and says the fname, by which that table can not be read: it gets
+// TestLookUpsB32B33 (B-32, B-33): q4 changes lname, which q2's table holds, and says the fname, by which that table can not be read: it gets
 // an index (a), or a look-up table (b), each an option.
 func TestLookUpsB32B33(t *testing.T) {
 	r := find(t, read(t, customer+q2+q4+q5), Config{Indexes: 1})
@@ -59,7 +59,7 @@ func TestLookUpsB32B33(t *testing.T) {
 	answered(t, r)
 }
 
-// TestLookUpMergedB34: the look-up table for q4 over q2's table has the row key of q1's, and is merged with it where it may be.
+// TestLookUpMergedB34 (B-34): the look-up table for q4 over q2's table has the row key of q1's, and is merged with it where it may be.
 func TestLookUpMergedB34(t *testing.T) {
 	r := find(t, read(t, customer+
 		`- {id: a, text: "SELECT customer.id FROM customer WHERE customer.age = ?", weight: 1}`+"\n"+
@@ -84,7 +84,7 @@ key customer.lname_customer.fname | index - | customer.age, customer.id`
 	}
 }
 
-// TestCompoundB35: an index on a part of the row key is none: that part becomes the partition.
+// TestCompoundB35 (B-35): an index on a part of the row key is none: that part becomes the partition.
 func TestCompoundB35(t *testing.T) {
 	r := find(t, read(t, customer+
 		`- {id: a, text: "SELECT customer.id FROM customer WHERE customer.age = ? AND customer.lname = ?", weight: 1}`+"\n"+
@@ -99,7 +99,7 @@ func TestCompoundB35(t *testing.T) {
 	answered(t, r)
 }
 
-// TestInsertHelpersB31: rows of a join need the values of the other entities, which tables hold that are not merged.
+// TestInsertHelpersB31 (B-31): rows of a join need the values of the other entities, which tables hold that are not merged.
 func TestInsertHelpersB31(t *testing.T) {
 	w, err := workload.Load("../../examples/designs/hotel.yaml")
 	if err != nil {
@@ -124,7 +124,7 @@ key Room.room_id | index - | Hotel.hotel_id, Room.number`
 	}
 }
 
-// TestMetrics computes every metric of one option by hand.
+// TestMetricsB36toB43 computes every metric of one option by hand.
 func TestMetricsB36toB43(t *testing.T) {
 	w := read(t, strings.NewReplacer("{name: fname, type: text}", "{name: fname, type: text, size: 10}", "{name: lname, type: text}", "{name: lname, type: text, size: 30}", "{name: address, type: text}", "{name: address, type: text, size: 40}").Replace(customer)+q1+
 		`- {id: q6, text: "SELECT customer.address FROM customer WHERE customer.age = ?", weight: 1}`+"\n"+q5+
@@ -164,7 +164,7 @@ type fewest struct{}
 func (fewest) Name() string         { return "fewest" }
 func (fewest) Of(m Metrics) float64 { return float64(m.Tables) }
 
-// TestJoinRowsB39: metric 2b is the same for all options.
+// TestJoinRowsB39 (B-39): metric 2b is the same for all options.
 func TestJoinRowsB39(t *testing.T) {
 	r := find(t, twissandra(t), Config{Indexes: 1})
 	for _, o := range r.Options {
@@ -174,7 +174,7 @@ func TestJoinRowsB39(t *testing.T) {
 	}
 }
 
-// TestTwissandraWritesB47: what Twissandra's writes take in Figure 3. A tweet goes to three tables; a user without tweets has no
+// TestTwissandraWritesB47 (B-47): what Twissandra's writes take in Figure 3. A tweet goes to three tables; a user without tweets has no
 // row in the joins.
 func TestTwissandraWritesB47(t *testing.T) {
 	r := find(t, twissandra(t), Config{Indexes: 1})
