@@ -28,7 +28,11 @@ func TestMixes(t *testing.T) {
 	}
 	worse := map[string][]float64{} // by schema: its cost in terms of the design's, by mix
 	var sizes []float64
-	for _, mix := range []string{"browsing", "bidding", "write_medium", "write_heavy"} {
+	mixes := []string{"bidding", "write_heavy"}
+	if trials(1) > 1 { // HELENUS_TEST_ROUNDS
+		mixes = []string{"browsing", "bidding", "write_medium", "write_heavy"}
+	}
+	for _, mix := range mixes {
 		w := load(t, "rubis.yaml")
 		if err := w.SetMix(mix); err != nil {
 			t.Fatal(err)
@@ -63,11 +67,11 @@ func TestMixes(t *testing.T) {
 				t.Errorf("N-59: over %s mix %d costs %g of what it costs over the design", name, i+1, ratio)
 			}
 		}
-		if list[3] >= list[0] { // more writes: less is to be gained
+		if list[len(list)-1] >= list[0] { // more writes: less is to be gained
 			t.Errorf("N-59: %s costs %.3g times as much as the designs", name, list)
 		}
 	}
-	if !slices.IsSortedFunc(sizes[1:], func(a, b float64) int { return -cmp.Compare(a, b) }) {
+	if !slices.IsSortedFunc(sizes[len(sizes)/3:], func(a, b float64) int { return -cmp.Compare(a, b) }) { // from bidding on
 		t.Errorf("N-59: with more writes the designs do not become smaller: %.4g bytes", sizes)
 	}
 }
