@@ -461,9 +461,9 @@ func (m *maker) beyond(t model.Tree) model.Tree {
 	return model.Tree{Entities: append(slices.Clone(t.Entities), added), Edges: append(slices.Clone(t.Edges), edge)}
 }
 
-// worlds is how many random models are drawn; HELENUS_PLAN_WORLDS draws more.
+// worlds is how many random models are drawn; HELENUS_TEST_WORLDS draws more.
 func worlds(t *testing.T, n int) uint64 {
-	if text := os.Getenv("HELENUS_PLAN_WORLDS"); text != "" {
+	if text := os.Getenv("HELENUS_TEST_WORLDS"); text != "" {
 		more, err := strconv.Atoi(text)
 		if err != nil {
 			t.Fatal(err)
