@@ -41,10 +41,21 @@ func (w *work) run(whole []bool) error {
 	return w.ties(x)
 }
 
+// programArcs is how many arcs a part may have to become an integer program. With more the solver does not even come to the
+// end of the first relaxation within minutes, and needs gigabytes; the branching gets more instead.
+const (
+	programArcs = 200_000
+	instead     = 4 // times the branching's budget
+)
+
 // search branches, then asks the solver.
 func (w *work) search(x *dual) error {
-	if w.budget > 0 {
-		b := &branch{ctx: w.ctx, in: w.in, best: w.best, known: w.known, gap: w.options.Limits.Gap, budget: w.in.work + w.budget}
+	large := w.in.arcs() > programArcs
+	if budget := w.budget; budget > 0 {
+		if large {
+			budget *= instead
+		}
+		b := &branch{ctx: w.ctx, in: w.in, best: w.best, known: w.known, gap: w.options.Limits.Gap, budget: w.in.work + budget}
 		b.limit = strictly(w.known, b.gap)
 		done := b.run(x)
 		w.best, w.known = b.best, b.known
@@ -61,7 +72,7 @@ func (w *work) search(x *dual) error {
 			return nil //nolint:nilerr // the context ended: what there is stays
 		}
 	}
-	if w.options.Solver == nil {
+	if w.options.Solver == nil || large {
 		return nil
 	}
 	p := newProgram(w.in)

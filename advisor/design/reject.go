@@ -3,6 +3,7 @@ package design
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -10,47 +11,92 @@ import (
 
 // rejections says why candidates were not chosen: for each that some query could read, what it would save and cost. The
 // nearest to being chosen come first, at most as many as listed, but all look-up tables.
-func (t *task) rejections(c selection) []Rejection {
+func (t *task) rejections(c selection) (out []Rejection) {
 	const listed = 25
 	total, _ := t.total(c)
-	var list []Rejection
+	var list []rejected
 	reaches := make([]*reach, len(t.demands))
 	for i, d := range t.demands {
 		if d.needed == nil {
 			reaches[i] = t.reachOf(d, c)
 		}
 	}
+	// What a table saves is soon found, what its writes cost at most is not: those that may come first are looked at first,
+	// and the others only as far as they may still be listed.
+	var open []*saving
 	for n, table := range t.candidates {
 		if c[n] {
 			continue
 		}
-		r, ok := t.reject(n, c, total, reaches)
-		if ok {
-			r.Table = table
-			list = append(list, r)
+		if s := t.saving(n, c, reaches); s.asked != nil {
+			s.most = s.saves - t.putWork(n)
+			s.listed = table.Base != nil
+			open = append(open, s)
+		}
+	}
+	sort.SliceStable(open, func(i, j int) bool {
+		if open[i].listed != open[j].listed {
+			return open[i].listed
+		}
+		return open[i].most > open[j].most
+	})
+	var nets []float64 // of those that are not listed whatever they are worth, the greatest first
+	for _, s := range open {
+		if !s.listed && len(nets) >= listed && nets[listed-1] > s.most {
+			break
+		}
+		r := t.reject(s, c, total)
+		list = append(list, r)
+		if !s.listed {
+			net := r.Saves - r.Costs
+			at := sort.Search(len(nets), func(i int) bool { return nets[i] <= net })
+			nets = slices.Insert(nets, at, net)
 		}
 	}
 	sort.SliceStable(list, func(i, j int) bool {
 		if (list[i].Table.Base != nil) != (list[j].Table.Base != nil) {
 			return list[i].Table.Base != nil
 		}
-		return list[i].Saves-list[i].Costs > list[j].Saves-list[j].Costs
+		if x, y := list[i].Saves-list[i].Costs, list[j].Saves-list[j].Costs; x != y {
+			return x > y
+		}
+		return t.number[list[i].Table] < t.number[list[j].Table]
 	})
 	for i := range list {
 		if i >= listed && list[i].Table.Base == nil {
-			return list[:i]
+			list = list[:i]
+			break
 		}
 	}
-	return list
+	for i := range list {
+		s := list[i].of
+		list[i].Plan = t.planOver(s.asked, s.over, c)
+		out = append(out, list[i].Rejection)
+	}
+	return out
 }
 
-// reject compares the choice with what it would be with one candidate more.
-func (t *task) reject(n int, c selection, total float64, reaches []*reach) (Rejection, bool) {
-	var r Rejection
-	with := c.with(n)
+// saving is what the statements would save by a candidate that was not chosen.
+type saving struct {
+	candidate           int
+	saves               float64
+	asked               *demand // of the statement that gains most
+	over                *plan.Arc
+	statement           string
+	work, instead, most float64
+	listed              bool
+}
+
+// rejected is a rejection that has no plan yet.
+type rejected struct {
+	Rejection
+	of *saving
+}
+
+// saving finds out what a candidate would save besides a choice.
+func (t *task) saving(n int, c selection, reaches []*reach) *saving {
+	s := &saving{candidate: n}
 	gain, steps := 0.0, 0
-	var asked *demand
-	var over *plan.Arc
 	for _, i := range t.readers[n] {
 		d := t.demands[i]
 		if d.needed != nil {
@@ -62,22 +108,23 @@ func (t *task) reject(n int, c selection, total float64, reaches []*reach) (Reje
 			continue
 		}
 		weight := t.weights[d.statement]
-		r.Saves += weight * max(0, now-work)
+		s.saves += weight * max(0, now-work)
 		// Name the statement that gains most; if none does, the one that it serves most directly.
 		better := weight*(now-work) > gain
-		if asked == nil || better || gain <= 0 && !better && length < steps {
+		if s.asked == nil || better || gain <= 0 && !better && length < steps {
 			gain, steps = max(0, weight*(now-work)), length
-			r.Statement, r.Work, r.Instead = t.work.Statements[d.statement].ID, work, now
-			asked, over = d, a
+			s.statement, s.work, s.instead = t.work.Statements[d.statement].ID, work, now
+			s.asked, s.over = d, a
 		}
 	}
-	if asked != nil {
-		r.Plan = t.planOver(asked, over, c)
-	}
-	if r.Plan == nil {
-		return r, false // of use only together with other tables that were not chosen, or for support queries
-	}
-	r.Costs = t.putWork(n)
+	return s // nobody asked: of use only together with other tables that were not chosen, or for support queries
+}
+
+// reject compares the choice with what it would be with one candidate more.
+func (t *task) reject(s *saving, c selection, total float64) rejected {
+	n := s.candidate
+	r := rejected{Rejection{Table: t.candidates[n], Statement: s.statement, Work: s.work, Instead: s.instead, Saves: s.saves, Costs: t.putWork(n)}, s}
+	with := c.with(n)
 	feasible := true
 	for _, d := range t.demands {
 		if d.needed != nil && d.active(with) && !d.active(c) {
@@ -97,7 +144,7 @@ func (t *task) reject(n int, c selection, total float64, reaches []*reach) (Reje
 	default:
 		r.Reason = fmt.Sprintf("writes cost more than reads save: %s would take %.3g instead of %.3g; in all reads would save %.3g a second, writes cost %.3g more", r.Statement, r.Work, r.Instead, r.Saves, r.Costs)
 	}
-	return r, true
+	return r
 }
 
 // reach is what the states of a demand are away from Start and from Answered, under a choice.
