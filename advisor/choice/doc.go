@@ -15,7 +15,8 @@
 //  3. Dual bounds (dual.go): the conditions "an arc only with its table" and "a demand if its table" are priced
 //     (Lagrange multipliers), which leaves cheapest ways, each by itself. A subgradient method raises the prices' bound.
 //     After every so many steps whatever would lift the bound above the first choice's cost is fixed: arcs fall away,
-//     tables are settled as open or closed; and the prices suggest better choices.
+//     tables are settled as open or closed; and the prices suggest better choices. That goes on as long as the bound
+//     rises or arcs fall away, and what the multipliers have come to is kept throughout.
 //  4. What is left falls into parts that have nothing to do with each other (parts.go). Each is branched over
 //     (branch.go), with the same bounds, within a budget counted in arcs looked at.
 //  5. A part that this does not settle goes to the integer program's solver (program.go), with the best choice as its
@@ -23,11 +24,16 @@
 //  6. Among the choices of least cost, one with the fewest tables, among those the smallest: the same steps once more
 //     over what is left, for the objective number plus share of size, with the cost held.
 //
+// What makes large problems quick: the arcs between two states are sorted by price, so that a search for a way looks at few
+// of the very many tables that could serve there (demand); a step of the search looks again only at demands whose way is
+// concerned (search); and if a gap is good enough, all ends once it is reached, without looking for the fewest tables.
+//
 // Nothing is left out but by proof; if the limits strike, the bound says how much better another choice might be. All of
 // it is deterministic while no wall limit is reached.
 //
 // It imports advisor/solve. Thin today: a limit on space ties all parts together; the multipliers are not started from a
-// former solve's; sizes that differ by less than a millionth of their sum count as the same; where very many choices cost
+// former solve's; parts of more than 200,000 arcs are not given to the solver, and stay with what bounds and branching come
+// to; sizes that differ by less than a millionth of their sum count as the same; where very many choices cost
 // the same (weights of zero) the fewest tables may stay unproven (Result.Fewest), as that objective gets a share of the
 // branching's budget only.
 package choice
