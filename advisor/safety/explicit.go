@@ -3,6 +3,7 @@ package safety
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -436,4 +437,29 @@ func (x *Explicit) ambiguous(owners map[string][]string) {
 	if t := outside(x.Schema, forbids); t != nil {
 		x.Ambiguous = append(x.Ambiguous, x.text(t))
 	}
+}
+
+// Explain prints a grammar, and the automata of its first reading over that many users, with what they say.
+func Explain(out io.Writer, name string, g *Grammar, users int) error {
+	if _, err := fmt.Fprintf(out, "\n%s as a grammar:\n%s", name, g); err != nil {
+		return err
+	}
+	shown := false
+	safe, tree := true, ""
+	err := Explicitly(g, users, func(x *Explicit) bool {
+		if safe, tree = x.Safe(); !shown {
+			shown = true
+			fmt.Fprint(out, x)
+		}
+		return safe
+	})
+	switch {
+	case errors.Is(err, ErrLarge):
+		_, err = fmt.Fprintf(out, "%s\n", err)
+	case err == nil && safe:
+		_, err = fmt.Fprintf(out, "L(A_s) ⊆ L(A_w) for %d users and every reading of the functions\n", users)
+	case err == nil:
+		_, err = fmt.Fprintf(out, "L(A_s) ⊄ L(A_w): %s\n", tree)
+	}
+	return err
 }

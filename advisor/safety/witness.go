@@ -307,8 +307,8 @@ func sortsOf(g *Grammar) sortTable {
 		}
 	}
 	all := map[string]bool{}
-	for k := range g.productive() {
-		all[k] = true
+	for _, p := range g.Productions {
+		all[p.Kind] = true
 	}
 	body := func(e *Expr, params []string, kind string) {
 		for i, p := range params {

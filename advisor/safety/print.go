@@ -1,0 +1,134 @@
+package safety
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Text writes findings for people.
+func Text(out io.Writer, list []*Finding) error {
+	var b strings.Builder
+	for i, f := range list {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		f.text(&b)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (f *Finding) text(b *strings.Builder) {
+	fmt.Fprintf(b, "%s  %s\n", f.Name, f.Key)
+	fmt.Fprintf(b, "  verdict  %s, group: %s", f.Verdict, f.Group)
+	if f.By != "" && f.Answer.Safe {
+		fmt.Fprintf(b, ", writer: %s", f.By)
+	}
+	b.WriteByte('\n')
+	for _, c := range f.If {
+		fmt.Fprintf(b, "  if       %s\n", c)
+	}
+	if w := f.Answer.Witness; w != nil {
+		fmt.Fprintf(b, "  reason   %s\n", w.Reason)
+		fmt.Fprintf(b, "  witness  %s\n", w.Tree)
+		for _, m := range w.Writes {
+			who := "written by " + m.Writer
+			fmt.Fprintf(b, "           %s %s: %s\n", m.Key, who, m.Write.name())
+		}
+		fmt.Fprintf(b, "  effect   %s\n", effect[f.Class])
+	}
+	for _, r := range f.Remarks {
+		fmt.Fprintf(b, "  note     %s\n", r)
+	}
+	for _, o := range f.Options {
+		fmt.Fprintf(b, "  option   %s: %s", o.What, o.Verdict)
+		if o.Writer != "" {
+			fmt.Fprintf(b, ", writer: %s", o.Writer)
+		}
+		fmt.Fprintf(b, "\n           %s\n", strings.ReplaceAll(o.Schema, "\n", "\n           "))
+		fmt.Fprintf(b, "           %s\n", o.Cost)
+	}
+}
+
+// name is the statement's id, and the template.
+func (w *Write) name() string {
+	if w.ID != "" {
+		return w.ID + ", " + w.String()
+	}
+	return w.String()
+}
+
+// The JSON form.
+type (
+	findingJSON struct {
+		Name    string       `json:"name"`
+		Key     string       `json:"primary_key,omitempty"`
+		Group   Group        `json:"group"`
+		Verdict Verdict      `json:"verdict"`
+		Class   Class        `json:"class,omitempty"`
+		Writer  string       `json:"writer,omitempty"`
+		If      []string     `json:"if,omitempty"`
+		Reason  string       `json:"reason,omitempty"`
+		Witness *treeJSON    `json:"witness,omitempty"`
+		Writes  []writeJSON  `json:"writes,omitempty"`
+		Options []optionJSON `json:"options,omitempty"`
+		Remarks []string     `json:"remarks,omitempty"`
+		Rate    float64      `json:"writes_per_second_and_group,omitempty"`
+	}
+	treeJSON struct {
+		Key      string      `json:"key"`
+		Writer   string      `json:"writer,omitempty"`
+		Also     string      `json:"also,omitempty"`
+		Children []*treeJSON `json:"children,omitempty"`
+	}
+	writeJSON struct {
+		Statement string `json:"statement,omitempty"`
+		Template  string `json:"template"`
+		Key       string `json:"key"`
+		Writer    string `json:"writer"`
+	}
+	optionJSON struct {
+		What    string  `json:"what"`
+		Schema  string  `json:"schema"`
+		Verdict Verdict `json:"verdict"`
+		Writer  string  `json:"writer,omitempty"`
+		Cost    string  `json:"cost"`
+	}
+)
+
+// JSON writes findings for programs.
+func JSON(out io.Writer, list []*Finding) error {
+	all := struct {
+		Findings []findingJSON `json:"findings"`
+	}{[]findingJSON{}}
+	for _, f := range list {
+		x := findingJSON{Name: f.Name, Key: f.Key, Group: f.Group, Verdict: f.Verdict, Class: f.Class, If: f.If, Remarks: f.Remarks, Rate: f.Load.Rate}
+		if f.Answer.Safe {
+			x.Writer = f.By
+		}
+		if w := f.Answer.Witness; w != nil {
+			x.Reason, x.Witness = w.Reason, w.Tree.document()
+			for _, m := range w.Writes {
+				x.Writes = append(x.Writes, writeJSON{m.Write.ID, m.Write.String(), m.Key, m.Writer})
+			}
+		}
+		for _, o := range f.Options {
+			x.Options = append(x.Options, optionJSON(o))
+		}
+		all.Findings = append(all.Findings, x)
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(all)
+}
+
+func (t *Tree) document() *treeJSON {
+	x := &treeJSON{Key: t.Key, Writer: t.Writer, Also: t.Also}
+	for _, c := range t.Children {
+		x.Children = append(x.Children, c.document())
+	}
+	return x
+}

@@ -1,0 +1,377 @@
+package safety
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// Group is what several writers must not meet in.
+type Group string
+
+// The groups, from the largest on: the unit of lightweight transactions, counters and throughput; of an application's read,
+// change and write; of a blind overwrite.
+const (
+	Partition Group = "partition"
+	Row       Group = "row"
+	Cell      Group = "cell"
+)
+
+// Groups are all of them.
+var Groups = []Group{Partition, Row, Cell}
+
+// Table is a table with who writes it, by names of columns only.
+type Table struct {
+	Name       string
+	Partition  []string
+	Clustering []string
+	Static     []string
+	Values     []string
+	Shard      string // the column of Partition that spreads writers, if there is one; "": none
+	Shards     float64
+	Writes     []TableWrite
+	Facts      []Fact
+	Partitions float64 // 0: not known
+	Bytes      float64 // of the whole table; 0: not known
+}
+
+// TableWrite is a template of writes to a table.
+type TableWrite struct {
+	ID     string
+	Text   string // as people know it
+	Owner  Term
+	Key    map[string]Term // by key column; one that is missing means all of its values
+	Sets   []string        // columns that get a value; nil: the row as a whole
+	Delete bool
+	Class  Class
+	Rate   float64 // rows a second
+}
+
+// CQL writes the primary key: PRIMARY KEY ((a, b), c).
+func (t *Table) CQL() string {
+	quoted := func(names []string) string {
+		list := make([]string, len(names))
+		for i, n := range names {
+			list[i] = model.Quote(n)
+		}
+		return strings.Join(list, ", ")
+	}
+	key := "(" + quoted(t.Partition) + ")"
+	if len(t.Clustering) > 0 {
+		key += ", " + quoted(t.Clustering)
+	}
+	return "PRIMARY KEY (" + key + ")"
+}
+
+// Grammar encodes the table with groups of a size.
+func (t *Table) Grammar(group Group) *Grammar {
+	g := &Grammar{Facts: t.Facts}
+	key := slices.Concat(t.Partition, t.Clustering)
+	static, row := t.Name+".static", t.Name+".row"
+	production := func(kind string, params []string, body *Expr) {
+		g.Productions = append(g.Productions, &Production{Kind: kind, Params: params, Body: body})
+	}
+	cells := func(columns []string) []string {
+		if len(columns) == 0 {
+			return []string{"·"} // the row's own mark of life
+		}
+		return columns
+	}
+	switch group {
+	case Partition:
+		rows := Star(Child(row, vars(key)...))
+		if len(t.Clustering) == 0 {
+			rows = Option(rows.Parts[0])
+		}
+		body := rows
+		if len(t.Static) > 0 {
+			body = Seq(Option(Child(static, vars(t.Partition)...)), rows)
+			production(static, t.Partition, Empty())
+		}
+		g.Root = Child(t.Name, vars(t.Partition)...)
+		production(t.Name, t.Partition, body)
+		production(row, key, Empty())
+	case Row:
+		g.Root = Child(row, vars(key)...)
+		if len(t.Static) > 0 {
+			g.Root = Alt(g.Root, Child(static, vars(t.Partition)...))
+			production(static, t.Partition, Empty())
+		}
+		production(row, key, Empty())
+	case Cell:
+		g.Root = Alt()
+		for _, c := range cells(t.Values) {
+			g.Root.Parts = append(g.Root.Parts, Child(row+"."+c, vars(key)...))
+			production(row+"."+c, key, Empty())
+		}
+		for _, c := range t.Static {
+			g.Root.Parts = append(g.Root.Parts, Child(static+"."+c, vars(t.Partition)...))
+			production(static+"."+c, t.Partition, Empty())
+		}
+	}
+	for _, w := range t.Writes {
+		put := func(kind string, columns []string) {
+			x := &Write{ID: w.ID, Delete: w.Delete, Owner: w.Owner, Kind: kind, Class: w.Class}
+			for _, c := range columns {
+				term, ok := w.Key[c]
+				if !ok {
+					term = Var("any " + c) // all rows of a prefix
+				}
+				x.Key = append(x.Key, term)
+			}
+			g.Writes = append(g.Writes, x)
+		}
+		whole := w.Sets == nil
+		var statics, values []string
+		for _, c := range t.Static {
+			if whole || slices.Contains(w.Sets, c) {
+				statics = append(statics, c)
+			}
+		}
+		for _, c := range t.Values {
+			if whole || slices.Contains(w.Sets, c) {
+				values = append(values, c)
+			}
+		}
+		toRow := whole || len(values) > 0 || len(statics) == 0
+		switch group {
+		case Cell:
+			if toRow && len(values) == 0 && len(t.Values) > 0 {
+				break // a row without values touches no cell of another
+			}
+			if toRow {
+				for _, c := range cells(values) {
+					put(row+"."+c, key)
+				}
+			}
+			for _, c := range statics {
+				put(static+"."+c, t.Partition)
+			}
+		default:
+			if toRow {
+				put(row, key)
+			}
+			if len(statics) > 0 && !(whole && w.Delete && len(t.Clustering) > 0) {
+				put(static, t.Partition)
+			}
+		}
+	}
+	return g
+}
+
+// Principal says who the writers are: the fields that name them, by the key of their entity.
+type Principal struct {
+	Entity *model.Entity
+	// Guessed: no one said so; what is safe with it is safe only if it is right.
+	Guessed bool
+	Owners  map[string]Term // of statements by id, where they are known otherwise
+}
+
+// roles are names of entities whose members write, in the order in which they are guessed.
+var roles = []string{"user", "account", "member", "customer", "guest", "player", "client", "author", "person", "people", "reader", "subscriber"}
+
+// Guess returns the entity whose members are most likely to be the writers, nil if the names say nothing.
+func Guess(g *model.Graph) *model.Entity {
+	for _, w := range roles {
+		for _, e := range g.Entities {
+			if name := strings.ToLower(e.Name); name == w || name == w+"s" {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// Encode makes tables with writes of a workload's tables. Columns keep their names. Who writes: the principal that the
+// statement names by key, as the entity it writes, as a partner or in a condition; else the one that its entity has over
+// to-one relationships, which is only probable; else anyone.
+func Encode(w *workload.Workload, tables []*model.Table, p Principal) []*Table {
+	var list []*Table
+	for i, t := range tables {
+		list = append(list, encode(w, t, i, p))
+	}
+	return list
+}
+
+func encode(w *workload.Workload, t *model.Table, n int, p Principal) *Table {
+	columns := func(fields []model.Field) []string {
+		var names []string
+		for _, f := range fields {
+			names = append(names, t.ColumnName(f))
+		}
+		return names
+	}
+	out := &Table{Name: t.Name, Partition: columns(t.Partition), Clustering: columns(t.Clustering), Static: columns(t.Static),
+		Partitions: t.Partitions(), Bytes: t.Bytes()}
+	if out.Name == "" {
+		out.Name = fmt.Sprintf("table%d", n+1)
+	}
+	for _, f := range t.Values {
+		if !slices.Contains(t.Static, f) {
+			out.Values = append(out.Values, t.ColumnName(f))
+		}
+	}
+	if b := t.Bucket; b != nil {
+		out.Partition = append(out.Partition, t.BucketColumn())
+		if b.Count > 1 {
+			out.Shard, out.Shards = t.BucketColumn(), b.Count
+		}
+	}
+	out.Facts = facts(t)
+	for _, s := range w.Statements {
+		if s.Write == nil || !plan.Modifies(s.Write, t) {
+			continue
+		}
+		for _, at := range plan.Targets(s.Write, t) {
+			x, fact := templateOf(w.Graph, s, at, t, p)
+			if x.Rate = s.Weight; len(plan.WriteSteps(s.Write, t)) > 0 {
+				x.Rate = s.Weight * plan.WriteSteps(s.Write, t)[0].Requests
+			}
+			out.Writes = append(out.Writes, x)
+			if fact != nil && !slices.ContainsFunc(out.Facts, func(f Fact) bool { return f.String() == fact.String() }) {
+				out.Facts = append(out.Facts, *fact)
+			}
+		}
+	}
+	return out
+}
+
+// column names the variable of a field: that of its entity's occurrence.
+func column(f model.Field) string { return f.String() }
+
+// facts are what the model says of the table's rows: a key determines its entity's attributes, and the keys of its
+// entity's partners over to-one relationships.
+func facts(t *model.Table) []Fact {
+	var list []Fact
+	names := func(e *model.Entity) []string {
+		var keys []string
+		for _, f := range e.KeyFields() {
+			keys = append(keys, column(f))
+		}
+		return keys
+	}
+	for _, e := range t.Tree.Entities {
+		key := names(e)
+		for _, f := range t.Fields() {
+			if f.Entity == e && !f.IsKey() {
+				list = append(list, Fact{Name: f.String(), From: key, To: column(f)})
+			}
+		}
+		for _, r := range t.Tree.Edges {
+			other := r.Other(e)
+			if other == nil || !r.ToOne(e) {
+				continue
+			}
+			for _, f := range other.KeyFields() {
+				list = append(list, Fact{Name: r.Name + "." + r.Role(e) + "." + f.Attribute.Name, From: key, To: column(f)})
+			}
+		}
+	}
+	return list
+}
+
+// templateOf is what a statement writes to a table, for one occurrence of its entity there, with the fact that its writer
+// rests on if that is only probable.
+func templateOf(g *model.Graph, s *workload.Statement, at *workload.Write, t *model.Table, p Principal) (TableWrite, *Fact) {
+	x := TableWrite{ID: s.ID, Text: s.String(), Key: map[string]Term{}, Delete: at.Kind == workload.Delete || at.Kind == workload.Disconnect}
+	for _, f := range t.Key() {
+		x.Key[t.ColumnName(f)] = Var(column(f))
+	}
+	if b := t.Bucket; b != nil {
+		switch {
+		case b.Of.IsZero():
+			x.Key[t.BucketColumn()] = Const("0")
+		default:
+			x.Key[t.BucketColumn()] = Func("bucket", Var(column(b.Of)))
+		}
+	}
+	x.Class = Append
+	if at.Kind == workload.Update {
+		x.Class = Overwrite
+		moved := false
+		for _, f := range slices.Concat(at.Set, at.Increments) {
+			if moved = moved || t.InKey(f); t.Has(f) {
+				x.Sets = append(x.Sets, t.ColumnName(f))
+			}
+		}
+		if len(at.Increments) > 0 {
+			x.Class = Modify
+			if slices.ContainsFunc(at.Increments, func(f model.Field) bool { return f.Attribute.Type == "counter" }) {
+				x.Class = Counter
+			}
+		}
+		if moved {
+			x.Sets = nil // its rows are deleted and put again
+		}
+	}
+	owner, fact := p.owner(g, s, at)
+	x.Owner = owner
+	return x, fact
+}
+
+// owner is who sends a statement.
+func (p Principal) owner(g *model.Graph, s *workload.Statement, at *workload.Write) (Term, *Fact) {
+	if t, ok := p.Owners[s.ID]; ok {
+		return t, nil
+	}
+	e := p.Entity
+	if e == nil {
+		return Anyone(), nil
+	}
+	name := func(e *model.Entity) Term {
+		keys := e.KeyFields()
+		if len(keys) == 1 {
+			return Var(column(keys[0]))
+		}
+		var args []Term
+		for _, k := range keys {
+			args = append(args, Var(column(k)))
+		}
+		return Func("writer", args...)
+	}
+	if at.Entity.Base() == e {
+		return name(at.Entity), nil
+	}
+	for _, c := range at.Connections {
+		if c.Entity.Base() == e {
+			return name(c.Entity), nil
+		}
+	}
+	for _, f := range at.Given {
+		if f.Entity.Base() == e && f.IsKey() {
+			return name(f.Entity), nil
+		}
+	}
+	for _, c := range at.Where {
+		if c.Op == workload.Equal && c.Field.Entity.Base() == e && c.Field.IsKey() {
+			return name(c.Field.Entity), nil
+		}
+	}
+	// No one says who: its own partner, probably.
+	if !towards(g, at.Entity.Base(), e, 4) {
+		return Anyone(), nil
+	}
+	var from []string
+	for _, f := range at.Entity.KeyFields() {
+		from = append(from, column(f))
+	}
+	to := "the writer of " + s.ID
+	return Var(to), &Fact{Name: e.Name + " of " + at.Entity.Name, From: from, To: to, Probable: true}
+}
+
+// towards tells whether to-one relationships lead from an entity to another in so many steps.
+func towards(g *model.Graph, from, to *model.Entity, steps int) bool {
+	if from == to {
+		return true
+	}
+	if steps == 0 {
+		return false
+	}
+	return slices.ContainsFunc(g.Edges(from), func(r *model.Relationship) bool {
+		return r.ToOne(from) && towards(g, r.Other(from), to, steps-1)
+	})
+}

@@ -1,0 +1,173 @@
+package safety
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Verdict is the answer for people.
+type Verdict string
+
+// The verdicts, from the best on. Unsafe is what is not safe where too little is known to say how bad it is.
+const (
+	Safe      Verdict = "SAFE"
+	SafeIf    Verdict = "SAFE-IF"
+	Cold      Verdict = "UNSAFE-COLD"
+	Mitigated Verdict = "UNSAFE-MITIGATED"
+	Unsafe    Verdict = "UNSAFE"
+	Hot       Verdict = "UNSAFE-HOT"
+)
+
+// Load is what is known of the writes to one group.
+type Load struct {
+	Rate     float64 // writes a second to the busiest group known
+	Service  float64 // seconds that one write holds the group; 0: 5 ms
+	Overlaps int     // pairs of writes in flight at once by different writers; -1: no one has looked
+	Failures int     // lightweight transactions that were refused or timed out
+	Share    float64 // of the busiest group, times the median node's load; 0: not known
+	Bytes    float64 // of the largest group; 0: not known
+}
+
+// The design's thresholds (section 4.5).
+const (
+	coldChance   = 0.01
+	hotChance    = 0.05
+	hotShare     = 10
+	hotBytes     = 100e6
+	defaultWrite = 0.005 // seconds
+)
+
+// Chance is the probability that a write meets another one: 1 - e^(-rate * service).
+func (l Load) Chance() float64 {
+	service := l.Service
+	if service == 0 {
+		service = defaultWrite
+	}
+	return -math.Expm1(-l.Rate * service)
+}
+
+// Grade says how bad an answer is. shards is over how many groups a made-up column spreads writers; 0 or 1: none does.
+func Grade(a *Answer, class Class, l Load, shards float64) Verdict {
+	if a.Safe {
+		return Safe
+	}
+	if len(a.If) > 0 {
+		return SafeIf
+	}
+	hot := false
+	switch class {
+	case LWT, Counter, View:
+		hot = l.Chance() >= hotChance || l.Failures > 0
+	case Modify, Overwrite:
+		hot = l.Overlaps > 0
+	case Append:
+		hot = l.Share >= hotShare || l.Bytes > hotBytes
+	}
+	switch {
+	case hot:
+		return Hot
+	case shards > 1:
+		return Mitigated
+	case l.Overlaps == 0 && l.Chance() < coldChance:
+		return Cold
+	}
+	return Unsafe
+}
+
+// Finding is a verdict on one table, or on a grammar, with its reasons.
+type Finding struct {
+	Name    string
+	Key     string // CQL of the primary key; "" for a grammar
+	Group   Group
+	Verdict Verdict
+	Class   Class    // the worst of its writes
+	By      string   // the writer as a function of the group's key, if it is safe
+	If      []string // what must be confirmed
+	Answer  *Answer
+	Load    Load
+	Options []Edit // if unsafe: schemas that were checked again
+	Remarks []string
+}
+
+// severity orders classes, the worst last.
+var severity = []Class{Unclassed, Append, Overwrite, View, Modify, Counter, LWT}
+
+// Judge checks a table with groups of a size.
+func Judge(t *Table, group Group, p Principal) (*Finding, error) {
+	a, err := Check(t.Grammar(group))
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	f := &Finding{Name: t.Name, Key: t.CQL(), Group: group, Answer: a, By: readable(a.By), Load: Load{Overlaps: -1}}
+	for _, w := range t.Writes {
+		f.Load.Rate += w.Rate
+	}
+	if a.Witness != nil { // the class of the writes that meet
+		for _, m := range a.Witness.Writes {
+			f.Class = slices.MaxFunc([]Class{f.Class, m.Write.Class}, func(x, y Class) int {
+				return cmp.Compare(slices.Index(severity, x), slices.Index(severity, y))
+			})
+		}
+	}
+	if t.Partitions > 0 {
+		f.Load.Rate /= t.Partitions
+		if group == Partition {
+			f.Load.Bytes = t.Bytes / t.Partitions
+		}
+	}
+	shards := t.Shards
+	if group != Partition {
+		shards = 0
+	}
+	f.Verdict = Grade(a, f.Class, f.Load, shards)
+	for _, fact := range a.If {
+		f.If = append(f.If, fact.Name+" ("+strings.Join(fact.From, ", ")+" → "+fact.To+")")
+	}
+	if p.Guessed && !a.ReadOnly && (f.Verdict == Safe || f.Verdict == SafeIf) && p.Entity != nil {
+		f.Verdict, f.If = SafeIf, append(f.If, "the writers are of entity "+p.Entity.Name+" (guessed by its name)")
+	}
+	if a.ReadOnly {
+		f.Remarks = append(f.Remarks, "no statement writes it")
+	}
+	if f.Verdict != Safe && f.Verdict != SafeIf {
+		if f.Options, err = t.edits(group, p); err != nil {
+			return nil, err
+		}
+		if f.Load.Rate > 0 {
+			f.Remarks = append(f.Remarks, fmt.Sprintf("%.3g writes a second to a %s in the mean, by the workload; chance to meet another %.2g %%; skew is not known", f.Load.Rate, group, 100*f.Load.Chance()))
+		}
+	}
+	return f, nil
+}
+
+// JudgeGrammar checks a grammar. Groups of a row or a cell are single entities.
+func JudgeGrammar(name string, g *Grammar, group Group) (*Finding, error) {
+	if group != Partition {
+		g = g.apart()
+	}
+	a, err := Check(g)
+	if err != nil {
+		return nil, err
+	}
+	f := &Finding{Name: name, Group: group, Answer: a, By: a.By, Load: Load{Overlaps: -1}}
+	if a.Witness != nil {
+		f.Class = a.Witness.Writes[1].Write.Class
+	}
+	f.Verdict = Grade(a, f.Class, f.Load, 0)
+	for _, fact := range a.If {
+		f.If = append(f.If, fact.String())
+	}
+	if a.ReadOnly {
+		f.Remarks = append(f.Remarks, "nothing writes to a group")
+	}
+	if f.Verdict == Unsafe {
+		f.Options, err = g.edits()
+	}
+	return f, err
+}
+
+// readable writes a term over fields for people.
+func readable(by string) string { return strings.ReplaceAll(by, "·", "") }
