@@ -267,11 +267,16 @@ func facts(t *model.Table) []Fact {
 				continue
 			}
 			for _, f := range other.KeyFields() {
-				list = append(list, Fact{Name: r.Name + "." + r.Role(e) + "." + f.Attribute.Name, From: key, To: column(f)})
+				list = append(list, Fact{Name: partner(r, e, f), From: key, To: column(f)})
 			}
 		}
 	}
 	return list
+}
+
+// partner names the function from an entity to a key of its partner.
+func partner(r *model.Relationship, e *model.Entity, f model.Field) string {
+	return r.Name + "." + r.Role(e) + "." + f.Attribute.Name
 }
 
 // templateOf is what a statement writes to a table, for one occurrence of its entity there, with the fact that its writer
@@ -360,7 +365,13 @@ func (p Principal) owner(g *model.Graph, s *workload.Statement, at *workload.Wri
 		from = append(from, column(f))
 	}
 	to := "the writer of " + s.ID
-	return Var(to), &Fact{Name: e.Name + " of " + at.Entity.Name, From: from, To: to, Probable: true}
+	called := e.Name + " of " + at.Entity.Name
+	for _, r := range g.Edges(at.Entity.Base()) { // the same function as that of the model's fact
+		if r.Other(at.Entity.Base()) == e && r.ToOne(at.Entity.Base()) && len(e.Key) == 1 {
+			called = partner(r, at.Entity.Base(), e.KeyFields()[0])
+		}
+	}
+	return Var(to), &Fact{Name: called, From: from, To: to, Probable: true}
 }
 
 // towards tells whether to-one relationships lead from an entity to another in so many steps.
