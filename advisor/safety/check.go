@@ -116,11 +116,11 @@ func (c *checker) templates(facts []Fact) {
 				}
 			}
 		}
-		if form := t.form(); seen[form] {
+		form := t.form()
+		if seen[form] {
 			continue
-		} else {
-			seen[form] = true
 		}
+		seen[form] = true
 		cc := newClosure()
 		for _, f := range t.facts {
 			cc.equate(f[0], f[1])

@@ -374,8 +374,8 @@ func (p *parser) binding() (*Expr, error) {
 func (p *parser) repeated() (*Expr, error) {
 	e, err := p.single()
 	for n := 0; err == nil && (p.is("*") || p.is("+") || p.is("?")); n++ {
-		if n > maxDepth {
-			return nil, wrong(p.tok.at, p.tok.text, "too many of these")
+		if n == 3 { // (e+)? is e*: more than two say nothing
+			return nil, wrong(p.tok.at, p.tok.text, "%s has no meaning after so many of *, + and ?", p.tok.text)
 		}
 		switch p.tok.text {
 		case "*":

@@ -242,3 +242,28 @@ func TestWitnesses(t *testing.T) {
 		}
 	}
 }
+
+// TestS25: each unsafe schema comes with an edited one that is safe, also by the explicit automata.
+func TestS25(t *testing.T) {
+	edited := 0
+	for seed := uint64(1); seed <= uint64(schemas(t)); seed++ {
+		g := randomGrammar(rand.New(rand.NewPCG(seed, 7)))
+		f, err := JudgeGrammar("random", g, Partition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Verdict != Unsafe {
+			continue
+		}
+		if len(f.Options) == 0 {
+			t.Fatalf("seed %d: no edited schema\n%s", seed, g)
+		}
+		if edited++; edited > schemas(t)/10 {
+			continue // the automata take their time
+		}
+		safe, tree, err := SafeExplicitly(g.byWriter(), 2)
+		if err != nil && !errors.Is(err, ErrLarge) || err == nil && !safe {
+			t.Fatalf("seed %d: %s %v\n%s", seed, tree, err, g.byWriter())
+		}
+	}
+}

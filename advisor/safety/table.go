@@ -155,7 +155,7 @@ func (t *Table) Grammar(group Group) *Grammar {
 			if toRow {
 				put(row, key)
 			}
-			if len(statics) > 0 && !(whole && w.Delete && len(t.Clustering) > 0) {
+			if rowOnly := whole && w.Delete && len(t.Clustering) > 0; len(statics) > 0 && !rowOnly {
 				put(static, t.Partition)
 			}
 		}

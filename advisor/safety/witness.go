@@ -177,11 +177,7 @@ func (c *checker) witness(p pair, w, v *template) *Witness {
 	common := len(p.from.chain) - 1
 	wants := []want{{way(p.first.chain), common, &first}, {way(p.second.chain), common, &second}}
 	top := p.from.chain[0].symbol
-	args := make([]Term, len(top.Args))
-	for i, t := range top.Args {
-		args[i] = t // the root's bindings are fresh by their names
-	}
-	tree := g.node(top.Kind, args, wants)
+	tree := g.node(top.Kind, top.Args, wants) // the root's bindings are fresh by their names
 	cc := relate(node{kind: first.kind, args: first.args}, node{kind: second.kind, args: second.args}, w, v)
 	name := c.names(cc, tree, w, v)
 	owner := func(t *template, mark string) string {
