@@ -221,7 +221,7 @@ func encode(w *workload.Workload, t *model.Table, n int, p Principal) *Table {
 			out.Shard, out.Shards = t.BucketColumn(), b.Count
 		}
 	}
-	out.Facts = facts(t)
+	out.Facts = facts(w.Graph, t)
 	for _, s := range w.Statements {
 		if s.Write == nil || !plan.Modifies(s.Write, t) {
 			continue
@@ -245,7 +245,7 @@ func column(f model.Field) string { return f.String() }
 
 // facts are what the model says of the table's rows: a key determines its entity's attributes, and the keys of its
 // entity's partners over to-one relationships.
-func facts(t *model.Table) []Fact {
+func facts(g *model.Graph, t *model.Table) []Fact {
 	var list []Fact
 	names := func(e *model.Entity) []string {
 		var keys []string
@@ -262,14 +262,28 @@ func facts(t *model.Table) []Fact {
 			}
 		}
 		for _, r := range t.Tree.Edges {
-			other := r.Other(e)
-			if other == nil || !r.ToOne(e) {
-				continue
-			}
-			for _, f := range other.KeyFields() {
-				list = append(list, Fact{Name: partner(r, e, f), From: key, To: column(f)})
+			if other := r.Other(e); other != nil && r.ToOne(e) {
+				list = append(list, leads(r, e, other, key)...)
 			}
 		}
+		// Partners over relationships that the table does not hold: writes may connect to them.
+		for _, r := range g.Edges(e.Base()) {
+			if e == e.Base() && !t.Tree.HasEdge(r) && r.From != r.To && r.ToOne(e) {
+				for _, f := range leads(r, e, r.Other(e), key) {
+					f.To += " by " + r.Name
+					list = append(list, f)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// leads are the facts of a to-one relationship: the key of e, in variables, determines that of its partner.
+func leads(r *model.Relationship, e, other *model.Entity, key []string) []Fact {
+	var list []Fact
+	for _, f := range other.KeyFields() {
+		list = append(list, Fact{Name: partner(r, e, f), From: key, To: column(f)})
 	}
 	return list
 }
@@ -313,47 +327,55 @@ func templateOf(g *model.Graph, s *workload.Statement, at *workload.Write, t *mo
 			x.Sets = nil // its rows are deleted and put again
 		}
 	}
-	owner, fact := p.owner(g, s, at)
+	owner, fact := p.owner(g, s, at, t)
 	x.Owner = owner
 	return x, fact
 }
 
 // owner is who sends a statement.
-func (p Principal) owner(g *model.Graph, s *workload.Statement, at *workload.Write) (Term, *Fact) {
-	if t, ok := p.Owners[s.ID]; ok {
-		return t, nil
+func (p Principal) owner(g *model.Graph, s *workload.Statement, at *workload.Write, t *model.Table) (Term, *Fact) {
+	if o, ok := p.Owners[s.ID]; ok {
+		return o, nil
 	}
 	e := p.Entity
 	if e == nil {
 		return Anyone(), nil
 	}
-	name := func(e *model.Entity) Term {
+	name := func(e *model.Entity, by string) Term { // by: not the one that the table holds
 		keys := e.KeyFields()
 		if len(keys) == 1 {
-			return Var(column(keys[0]))
+			return Var(column(keys[0]) + by)
 		}
 		var args []Term
 		for _, k := range keys {
-			args = append(args, Var(column(k)))
+			args = append(args, Var(column(k)+by))
 		}
 		return Func("writer", args...)
 	}
 	if at.Entity.Base() == e {
-		return name(at.Entity), nil
+		return name(at.Entity, ""), nil
 	}
 	for _, c := range at.Connections {
 		if c.Entity.Base() == e {
-			return name(c.Entity), nil
+			if !t.Tree.HasEdge(c.Edge) {
+				return name(c.Entity, " by "+c.Edge.Name), nil
+			}
+			return name(c.Entity, ""), nil
 		}
 	}
 	for _, f := range at.Given {
 		if f.Entity.Base() == e && f.IsKey() {
-			return name(f.Entity), nil
+			return name(f.Entity, ""), nil
 		}
 	}
 	for _, c := range at.Where {
 		if c.Op == workload.Equal && c.Field.Entity.Base() == e && c.Field.IsKey() {
-			return name(c.Field.Entity), nil
+			for _, r := range s.Write.Tree.Edges {
+				if !t.Tree.HasEdge(r) {
+					return name(c.Field.Entity, " of "+s.ID), nil // met another way than in the table
+				}
+			}
+			return name(c.Field.Entity, ""), nil
 		}
 	}
 	// No one says who: its own partner, probably.

@@ -83,6 +83,21 @@ func TestSafetyOfHotel(t *testing.T) {
 	}
 }
 
+// TestSafetyOfRUBiS: bids are sent by bidders, not by the item's seller, who is a user too.
+func TestSafetyOfRUBiS(t *testing.T) {
+	out, err, _ := checkedSafety(t, "../../examples/designs/rubis.yaml", "--schema", "rubis_baseline", "--principal", "users")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for table, want := range map[string]string{"bids_by_item": "UNSAFE,", "bids_by_user": "SAFE,", "users": "SAFE,", "items": "SAFE-IF,"} {
+		_, after, ok := strings.Cut("\n"+out, "\n"+table+"  ")
+		_, verdict, _ := strings.Cut(after, "verdict  ")
+		if !ok || !strings.HasPrefix(verdict, want) {
+			t.Errorf("%s: %.40s, want %s", table, verdict, want)
+		}
+	}
+}
+
 // TestSafetyExplains prints the seed's automata.
 func TestSafetyExplains(t *testing.T) {
 	out, err, _ := checkedSafety(t, "../../advisor/safety/testdata/article.txt", "--explain")
