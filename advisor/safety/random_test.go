@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// schemas is how many random schemas the property tests try: a few hundred, or as many as HELENUS_SAFETY_SCHEMAS says.
+// schemas is how many random schemas the property tests try: two hundred, or as many as HELENUS_SAFETY_SCHEMAS says.
 func schemas(t testing.TB) int {
 	t.Helper()
 	if n, err := strconv.Atoi(os.Getenv("HELENUS_SAFETY_SCHEMAS")); err == nil && n > 0 {
 		return n
 	}
-	return 300
+	return 200
 }
 
 // randomGrammar makes a grammar of at most four levels (more where it is recursive), with alternatives, options, bindings
