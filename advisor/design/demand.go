@@ -184,26 +184,9 @@ func (e *UnanswerableError) Error() string {
 func (t *task) price() {
 	t.readers = make([][]int, len(t.candidates))
 	for n, d := range t.demands {
-		d.memo = map[string]answer{}
-		d.prices = make([]float64, len(d.space.Arcs))
-		d.byTable = map[int][]*plan.Arc{}
-		for i, a := range d.space.Arcs {
-			d.prices[i] = arcCost(t.models[d.statement], a).Work
-			if c, ok := t.number[a.Table]; ok {
-				d.byTable[c] = append(d.byTable[c], a)
-			}
-		}
-		for c := range d.byTable {
-			d.reads = append(d.reads, c)
-		}
-		sort.Ints(d.reads)
+		t.priceReads(d)
 		for _, c := range d.reads {
 			t.readers[c] = append(t.readers[c], n)
-		}
-		way, work := d.space.CheapestWay(t.priceOf(d), everything)
-		if d.floor = work; way != nil {
-			last := way[len(way)-1].Steps
-			d.found = last[len(last)-1].Left
 		}
 	}
 	t.puts = make([][]float64, len(t.work.Statements))
@@ -221,6 +204,29 @@ func (t *task) price() {
 				t.base[i] += stepsWork(t.models[i], t.arithmetic.WriteSteps(s.Write, table, nil))
 			}
 		}
+	}
+}
+
+// priceReads prices the arcs of a demand, and lists what it reads.
+func (t *task) priceReads(d *demand) {
+	d.memo = map[string]answer{}
+	d.prices = make([]float64, len(d.space.Arcs))
+	d.byTable = map[int][]*plan.Arc{}
+	d.reads = nil
+	for i, a := range d.space.Arcs {
+		d.prices[i] = arcCost(t.models[d.statement], a).Work
+		if c, ok := t.number[a.Table]; ok {
+			d.byTable[c] = append(d.byTable[c], a)
+		}
+	}
+	for c := range d.byTable {
+		d.reads = append(d.reads, c)
+	}
+	sort.Ints(d.reads)
+	way, work := d.space.CheapestWay(t.priceOf(d), everything)
+	if d.floor = work; way != nil {
+		last := way[len(way)-1].Steps
+		d.found = last[len(last)-1].Left
 	}
 }
 

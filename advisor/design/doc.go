@@ -8,7 +8,7 @@
 // writes. Support queries of one statement that ask the same are paid once, if the cost model's arithmetic says so. A
 // Study keeps what was prepared, for questions what would be if (whatif.go): each is solved anew.
 //
-// It imports advisor/model, workload, enumerate, plan, cost, choice and solve. Thin today: support queries of different
-// statements are not shared, not even within a transaction; there is one point in time, no cost of migration, no limit on
-// the size of a partition; one mix at a time (no worst case over several).
+// It imports advisor/model, workload, enumerate, plan, cost, choice and solve. Thin today: there is one point in time, and no
+// cost of migration; the worst case over several mixes may keep a gap (robust.go); a write's ceiling holds for each of its
+// reads by itself.
 package design

@@ -32,6 +32,7 @@ type (
 		Sensitivity []sensitivityJSON  `json:"sensitivity,omitempty"`
 		Absent      []absenceJSON      `json:"without,omitempty"`
 		Insisted    []insistedJSON     `json:"why_not,omitempty"`
+		Roomier     *roomierJSON       `json:"gigabyte_more,omitempty"`
 		Front       []Point            `json:"pareto,omitempty"`
 		Robust      *robustJSON        `json:"robust,omitempty"`
 		Compared    []comparedJSON     `json:"compared,omitempty"`
@@ -137,12 +138,21 @@ type (
 		Changes []Change `json:"changes"`
 	}
 	insistedJSON struct {
-		Table   string   `json:"table"`
+		Table   string   `json:"table,omitempty"`
+		Plan    string   `json:"plan,omitempty"` // of a statement, over tables
 		Chosen  bool     `json:"chosen"`
 		Cost    *float64 `json:"cost,omitempty"`
 		Proven  bool     `json:"proven"`
 		Reason  string   `json:"reason,omitempty"`
 		ReadBy  []string `json:"read_by"`
+		Come    []string `json:"come"`
+		Go      []string `json:"go"`
+		Changes []Change `json:"changes"`
+	}
+	roomierJSON struct {
+		Cost    *float64 `json:"cost,omitempty"`
+		Saves   float64  `json:"saves"`
+		Proven  bool     `json:"proven"`
 		Come    []string `json:"come"`
 		Go      []string `json:"go"`
 		Changes []Change `json:"changes"`
@@ -215,8 +225,15 @@ func (d *Design) JSON(w io.Writer) error {
 		out.Absent = append(out.Absent, absenceJSON{name(x.Table), x.cost(), x.Proven, append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)})
 	}
 	for _, x := range d.Insisted {
-		out.Insisted = append(out.Insisted, insistedJSON{x.Table.String(), x.Same, x.cost(), x.Proven, x.Reason, append([]string{}, x.Readers()...),
-			append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)})
+		j := insistedJSON{Chosen: x.Same, Cost: x.cost(), Proven: x.Proven, Reason: x.Reason, ReadBy: append([]string{}, x.Readers()...),
+			Come: append([]string{}, x.Come...), Go: append([]string{}, x.Go...), Changes: append([]Change{}, x.Changes...)}
+		if j.Plan = x.Condition; x.Statement == "" {
+			j.Plan, j.Table = "", x.Table.String()
+		}
+		out.Insisted = append(out.Insisted, j)
+	}
+	if x := d.Roomier; x != nil {
+		out.Roomier = &roomierJSON{x.cost(), -x.Worse, x.Proven, append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)}
 	}
 	out.Front, out.Robust = d.Front, d.Robust.json()
 	for _, x := range d.Compared {

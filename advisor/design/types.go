@@ -89,7 +89,8 @@ type Design struct {
 	// Compared are other designs for the same workload, which somebody asked to see beside this one.
 	Compared []Compared
 	// Absent, Insisted and Front answer what would be if, for those who asked (whatif.go).
-	Absent, Insisted []*WhatIf // Study.Absences, and Study.With of tables asked for
+	Absent, Insisted []*WhatIf // Study.Absences; Study.With of tables and Study.Over of plans asked for
+	Roomier          *WhatIf   // Study.MoreSpace of a Gigabyte, if space is limited
 	Front            []Point
 }
 

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"sort"
+	"strings"
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/model"
@@ -23,6 +26,7 @@ type Change struct {
 type WhatIf struct {
 	Condition string       `json:"condition"`
 	Table     *model.Table `json:"-"`        // that Without or With asks about
+	Statement string       `json:"-"`        // that Over asks about
 	Same      bool         `json:"same"`     // the best design meets the condition
 	Possible  bool         `json:"possible"` // there is such a design; if not, Reason says why
 	Reason    string       `json:"reason,omitempty"`
@@ -97,6 +101,50 @@ func (s *Study) force(ctx context.Context, table *model.Table, kept bool) (*What
 	}
 	x.Table, x.Same = s.candidates[n], x.Possible && s.best[n] == kept
 	return x, nil
+}
+
+// Over is the best design in which a query of the workload reads these tables and no others: why another plan was chosen.
+func (s *Study) Over(ctx context.Context, statement string, tables []*model.Table) (*WhatIf, error) {
+	if s.unchanged == nil {
+		if _, err := s.Design(ctx); err != nil {
+			return nil, err
+		}
+	}
+	i := slices.IndexFunc(s.demands, func(d *demand) bool {
+		return d.needed == nil && s.work.Statements[d.statement].ID == statement && s.work.Statements[d.statement].Query != nil
+	})
+	if i < 0 {
+		return nil, fmt.Errorf("design: %s is no query of this design: plans are named for queries", statement)
+	}
+	allowed, names := map[string]bool{}, make([]string, len(tables))
+	for n, t := range tables {
+		allowed[content(t)], names[n] = true, t.String()
+	}
+	own := *s.demands[i]
+	own.space = own.space.Over(func(t *model.Table) bool { return allowed[content(t)] })
+	changed := *s.task
+	changed.demands = slices.Clone(s.demands)
+	changed.demands[i] = &own
+	changed.graphs = maps.Clone(s.graphs)
+	changed.priceReads(&own)
+	with := *s
+	with.task = &changed
+	x, err := with.again(ctx, statement+" over "+strings.Join(names, ", "), with.problem())
+	if err != nil {
+		return nil, err
+	}
+	x.Statement, x.Same = statement, x.Possible && x.Worse <= 1e-9*math.Abs(s.unchanged.After) && len(x.Come)+len(x.Go)+len(x.Changes) == 0
+	if !x.Possible {
+		x.Reason = "they do not answer it"
+	}
+	return x, nil
+}
+
+// content names a table by what it holds, whoever made it.
+func content(t *model.Table) string {
+	c := *t
+	c.Existing = false
+	return c.ID()
 }
 
 // Readers are the statements (IDs) that read the table under the condition, in order.
@@ -264,6 +312,12 @@ func (s *Study) Pareto(ctx context.Context, points int) ([]Point, error) {
 	}
 	return list, nil
 }
+
+// Gigabyte is what --explain gives MoreSpace.
+const Gigabyte = 1e9
+
+// Limited tells whether there is a limit on space.
+func (s *Study) Limited() bool { return s.space > 0 }
 
 // MoreSpace is the best design with so many more bytes than the limit; without a limit there is nothing to gain.
 func (s *Study) MoreSpace(ctx context.Context, bytes float64) (*WhatIf, error) {

@@ -22,6 +22,10 @@ func (d *Design) whatIf(b *strings.Builder) {
 		if i == 0 {
 			b.WriteString("\nWhy not\n\n")
 		}
+		if x.Statement != "" {
+			x.overText(b, what)
+			continue
+		}
 		readers := strings.Join(x.Readers(), ", ")
 		switch {
 		case x.Same:
@@ -34,11 +38,26 @@ func (d *Design) whatIf(b *strings.Builder) {
 			fmt.Fprintf(b, "  %s: with it the best design costs %s, %s more%s; %s would read it%s\n", x.Table, quantity(x.Cost, what), quantity(x.Worse, what), doubt(x.Proven), readers, exchange(x))
 		}
 	}
+	if x := d.Roomier; x != nil {
+		fmt.Fprintf(b, "\nWith one more gigabyte the best design costs %s, %s less%s%s\n", quantity(x.Cost, what), quantity(-x.Worse, what), doubt(x.Proven), exchange(x))
+	}
 	for i, p := range d.Front {
 		if i == 0 {
 			b.WriteString("\nSpace against cost\n\n")
 		}
 		fmt.Fprintf(b, "  %10s  %s, %d tables%s\n", size(p.Bytes), quantity(p.Cost, what), p.Tables, doubt(p.Proven))
+	}
+}
+
+// overText answers why a plan was not chosen.
+func (x *WhatIf) overText(b *strings.Builder, what string) {
+	switch {
+	case !x.Possible:
+		fmt.Fprintf(b, "  %s: %s\n", x.Condition, x.Reason)
+	case x.Same:
+		fmt.Fprintf(b, "  %s: that is its plan, or costs the same with the same tables\n", x.Condition)
+	default:
+		fmt.Fprintf(b, "  %s: so the best design costs %s, %s more%s%s\n", x.Condition, quantity(x.Cost, what), quantity(x.Worse, what), doubt(x.Proven), exchange(x))
 	}
 }
 
@@ -51,7 +70,7 @@ func exchange(x *WhatIf) string {
 	}{{"; without ", x.Go}, {"; with ", x.Come}} {
 		var others []string
 		for _, t := range side.tables {
-			if t != x.Table.String() {
+			if x.Table == nil || t != x.Table.String() {
 				others = append(others, t)
 			}
 		}

@@ -47,7 +47,7 @@ type designFlags struct {
 	whyNot     []string
 	robust     []string
 	worst      bool
-	asked      []*model.Table // of whyNot
+	asked      []asked // of whyNot
 	explain    bool
 	pareto     bool
 	ranges     []string
@@ -76,8 +76,8 @@ Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed neverthel
 	flags.StringVar(&f.existing, "existing", "", "SCHEMA: tables that are there and stay, free but for their writes: the name of one of the file's schemas, or a file of tables in YAML or CQL")
 	flags.BoolVar(&f.only, "only-existing", false, "no tables but those of --existing: what they cost")
 	flags.StringArrayVar(&f.compare, "compare", nil, "SCHEMA: tables to compare with, statement by statement; may be given more than once")
-	flags.StringArrayVar(&f.whyNot, "why-not", nil, "TABLE: what the best design with it costs: \"[Entity.attribute, ...][...][...]\"; may be given more than once")
-	flags.BoolVar(&f.explain, "explain", false, "say of each new table what the best design without it costs")
+	flags.StringArrayVar(&f.whyNot, "why-not", nil, "TABLE or STATEMENT: TABLE; TABLE...: what the best design costs that has this table, or that answers this statement from these tables alone: \"[Entity.attribute, ...][...][...]\"; may be given more than once")
+	flags.BoolVar(&f.explain, "explain", false, "say of each new table what the best design without it costs, and of limited space what one more gigabyte would save")
 	flags.BoolVar(&f.pareto, "pareto", false, "show how cost rises as space falls, down to the least that answers everything")
 	flags.StringSliceVar(&f.ranges, "sensitivity", nil, "statements (IDs) of which to say how far their weights may move before other tables are better")
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
@@ -177,8 +177,13 @@ const frontPoints = 8
 
 // whatIf solves again for what --why-not, --explain and --pareto ask.
 func (f *designFlags) whatIf(ctx context.Context, s *design.Study, d *design.Design) (err error) {
-	for _, table := range f.asked {
-		x, err := s.With(ctx, table)
+	for _, asked := range f.asked {
+		var x *design.WhatIf
+		if asked.statement != "" {
+			x, err = s.Over(ctx, asked.statement, asked.tables)
+		} else {
+			x, err = s.With(ctx, asked.tables[0])
+		}
 		if err != nil {
 			return err
 		}
@@ -187,6 +192,11 @@ func (f *designFlags) whatIf(ctx context.Context, s *design.Study, d *design.Des
 	if f.explain {
 		if d.Absent, err = s.Absences(ctx); err != nil {
 			return err
+		}
+		if s.Limited() {
+			if d.Roomier, err = s.MoreSpace(ctx, design.Gigabyte); err != nil {
+				return err
+			}
 		}
 	}
 	if f.pareto {
@@ -259,12 +269,12 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 		o.Candidates, o.OnlyExisting = keep(tables), f.only
 	}
 	for _, notation := range f.whyNot {
-		table, err := given.Notation(w.Graph, notation)
+		asked, err := readAsked(w, notation)
 		if err != nil {
 			return nil, o, fmt.Errorf("--why-not: %w", err)
 		}
-		f.asked = append(f.asked, table)
-		o.Candidates = append(o.Candidates, table) // it may be none of those enumerated
+		f.asked = append(f.asked, asked)
+		o.Candidates = append(o.Candidates, asked.tables...) // they may be none of those enumerated
 	}
 	if err := f.severalMixes(w); err != nil {
 		return nil, o, err
@@ -288,6 +298,39 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 		return nil, o, fmt.Errorf("%s: there are no statements to design for", file)
 	}
 	return w, o, nil
+}
+
+// asked is a table, or the plan of a statement over tables, that somebody would have chosen.
+type asked struct {
+	statement string
+	tables    []*model.Table
+}
+
+// readAsked reads "[..][..][..]", or "STATEMENT: [..][..][..]; [..][..][..]".
+func readAsked(w *workload.Workload, text string) (asked, error) {
+	var a asked
+	if id, rest, ok := strings.Cut(text, ":"); ok {
+		if a.statement, text = strings.TrimSpace(id), rest; w.Statement(a.statement) == nil || w.Statement(a.statement).Query == nil {
+			ids := []string{}
+			for _, s := range w.Statements {
+				if s.Query != nil {
+					ids = append(ids, s.ID)
+				}
+			}
+			return a, &model.NameError{What: "query", Name: a.statement, Known: ids}
+		}
+	}
+	for _, notation := range strings.Split(text, ";") {
+		table, err := given.Notation(w.Graph, notation)
+		if err != nil {
+			return a, err
+		}
+		a.tables = append(a.tables, table)
+	}
+	if a.statement == "" && len(a.tables) > 1 {
+		return a, fmt.Errorf("%q names several tables: write STATEMENT: before them for a plan, or --why-not for each", text)
+	}
+	return a, nil
 }
 
 // severalMixes checks --robust and --worst-case.

@@ -326,7 +326,8 @@ func TestDesignOverGivenTables(t *testing.T) {
 
 func TestDesignWhatIf(t *testing.T) {
 	file := written(t, "small.yaml", small)
-	out, err, code := designed(t, file, "--cost", "nose:request_count", "--json", "--explain", "--pareto", "--why-not", "[Hotel.hotel_id][room_id][rate]", "--why-not", "[city][room_id][rate, select]")
+	out, err, code := designed(t, file, "--cost", "nose:request_count", "--json", "--explain", "--pareto", "--why-not", "[Hotel.hotel_id][room_id][rate]", "--why-not", "[city][room_id][rate, select]",
+		"--why-not", "rates: [city][hotel_id][select]; [Hotel.hotel_id][room_id][rate]", "--max-bytes", "1e9")
 	if err != nil || code != 0 {
 		t.Fatalf("exit %d: %v", code, err)
 	}
@@ -338,10 +339,14 @@ func TestDesignWhatIf(t *testing.T) {
 			Cost  *float64
 		}
 		WhyNot []struct {
+			Plan   string
 			Chosen bool
 			Cost   *float64
 			ReadBy []string `json:"read_by"`
 		} `json:"why_not"`
+		Gigabyte struct {
+			Cost *float64
+		} `json:"gigabyte_more"`
 		Pareto []struct{ Bytes, Cost float64 }
 	}
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
@@ -355,7 +360,10 @@ func TestDesignWhatIf(t *testing.T) {
 			t.Errorf("without %s it costs %g, with it %g", a.Table, *a.Cost, r.Cost)
 		}
 	}
-	if len(r.WhyNot) != 2 || r.WhyNot[0].Chosen || r.WhyNot[0].Cost == nil || *r.WhyNot[0].Cost < r.Cost || !r.WhyNot[1].Chosen || len(r.WhyNot[1].ReadBy) == 0 {
+	if r.Gigabyte.Cost == nil || *r.Gigabyte.Cost > r.Cost*(1+1e-9) {
+		t.Errorf("with a gigabyte more: %+v", r.Gigabyte)
+	}
+	if len(r.WhyNot) != 3 || r.WhyNot[2].Plan == "" || r.WhyNot[2].Cost == nil || *r.WhyNot[2].Cost <= r.Cost || r.WhyNot[0].Chosen || r.WhyNot[0].Cost == nil || *r.WhyNot[0].Cost < r.Cost || !r.WhyNot[1].Chosen || len(r.WhyNot[1].ReadBy) == 0 {
 		t.Errorf("why not: %+v", r.WhyNot)
 	}
 	if len(r.Pareto) == 0 || r.Pareto[len(r.Pareto)-1].Cost != r.Cost {
@@ -364,6 +372,11 @@ func TestDesignWhatIf(t *testing.T) {
 	for i := 1; i < len(r.Pareto); i++ {
 		if a, b := r.Pareto[i-1], r.Pareto[i]; b.Bytes <= a.Bytes || b.Cost >= a.Cost {
 			t.Errorf("front: %+v then %+v", a, b)
+		}
+	}
+	for asked, want := range map[string]string{"rate: [city][][]": `nearest is "rates"`, "[city][hotel_id][]; [city][room_id][]": "several tables"} {
+		if _, err, code := designed(t, file, "--why-not", asked); code != 2 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: exit %d: %v", asked, code, err)
 		}
 	}
 	if _, err, code := designed(t, file, "--why-not", "[town][][]"); code != 2 || !strings.Contains(err.Error(), `no attribute is called "town"`) {
