@@ -233,7 +233,7 @@ func (d *Design) JSON(w io.Writer) error {
 		out.Insisted = append(out.Insisted, j)
 	}
 	if x := d.Roomier; x != nil {
-		out.Roomier = &roomierJSON{x.cost(), -x.Worse, x.Proven, append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)}
+		out.Roomier = &roomierJSON{x.cost(), max(0, -x.Worse), x.Proven, append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)}
 	}
 	out.Front, out.Robust = d.Front, d.Robust.json()
 	for _, x := range d.Compared {

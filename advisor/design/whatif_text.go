@@ -38,8 +38,12 @@ func (d *Design) whatIf(b *strings.Builder) {
 			fmt.Fprintf(b, "  %s: with it the best design costs %s, %s more%s; %s would read it%s\n", x.Table, quantity(x.Cost, what), quantity(x.Worse, what), doubt(x.Proven), readers, exchange(x))
 		}
 	}
-	if x := d.Roomier; x != nil {
+	switch x := d.Roomier; {
+	case x == nil:
+	case x.Worse < -1e-9*d.After:
 		fmt.Fprintf(b, "\nWith one more gigabyte the best design costs %s, %s less%s%s\n", quantity(x.Cost, what), quantity(-x.Worse, what), doubt(x.Proven), exchange(x))
+	default:
+		fmt.Fprintf(b, "\nOne more gigabyte would save nothing%s\n", doubt(x.Proven))
 	}
 	for i, p := range d.Front {
 		if i == 0 {
