@@ -82,14 +82,14 @@ func TestBypassIsNotHeldUp(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		ctx := context.Background()
 		broken := errors.New("disk full")
-		w.store.Before = func(string, string) error { return broken }
+		w.store.Before.Set(func(string, string) error { return broken })
 		if err := w.engine.Bypass(ctx, true, "ann"); !errors.Is(err, broken) {
 			t.Errorf("that it could not be saved is not said: %v", err)
 		}
 		if !w.bypassed.Load() || w.served("guest1") || w.state() != migrate.Suspended {
 			t.Errorf("it did not take effect; %s", w.state())
 		}
-		w.store.Before = nil
+		w.store.Before.Clear()
 		must(t, w.engine.Bypass(ctx, true, "ann"))
 		waits := make(chan struct{})
 		w.mu.Lock()

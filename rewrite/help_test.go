@@ -162,8 +162,8 @@ func (c *client) Forward(r *proxy.Request, f proxy.Forward) {
 				a.rows, a.failed = got.Rows, err != nil
 				return
 			}
-			if c.w.db.Before != nil {
-				if err := c.w.db.Before(c.ctx, exec.Query{Text: text, Values: raw}); err != nil {
+			if before, ok := c.w.db.Before.Get(); ok {
+				if err := before(c.ctx, exec.Query{Text: text, Values: raw}); err != nil {
 					a.failed, a.code = true, 0x1100
 					return
 				}

@@ -157,12 +157,12 @@ func TestVerifyOfWhatIsGone(t *testing.T) {
 func TestSweepThatFailsAfterItFound(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		must(t, w.db.Write(insertRow, [][]byte{str("past"), num(1), num(1), str("guest1"), str("x")}, time.Now().UnixMicro()))
-		w.db.Before = func(_ context.Context, q exec.Query) error {
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
 			if strings.HasPrefix(q.Text, "INSERT") {
 				return exectest.Timeout
 			}
 			return nil
-		}
+		})
 		w.await(migrate.Suspended)
 		if w.served("guest1") {
 			t.Error("still served")
@@ -179,12 +179,12 @@ func TestSampleIsBounded(t *testing.T) {
 			must(t, w.db.Write(setGuest, [][]byte{str("ann"), str("room1"), num(100 + i), num(0)}, 2000))
 		}
 		whole := 0
-		w.db.Before = func(_ context.Context, q exec.Query) error {
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
 			if len(q.Values) == 1 && string(q.Values[0]) == "ann" { // the entries are asked for with a limit
 				whole++
 			}
 			return nil
-		}
+		})
 		w.boot(quick())
 		defer func() { w.stop() }()
 		w.engine.reader.Entries = 10

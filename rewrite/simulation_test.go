@@ -214,7 +214,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	settings.Ranges, settings.SweepFirst = 1, 1000*time.Hour
 	settings.Verify.Ranges, settings.Verify.Workers = 1, 1
 	if len(sc.before) == 0 {
-		s.db.Before = s.scheduler.before
+		s.db.Before.Set(s.scheduler.before)
 	}
 	s.boot(settings)
 	for _, b := range sc.before {
@@ -223,7 +223,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	}
 	time.Sleep(sc.later)
 	synctest.Wait()
-	s.db.Before = s.scheduler.before
+	s.db.Before.Set(s.scheduler.before)
 	var clients sync.WaitGroup
 	for _, st := range sc.steps {
 		clients.Add(1)

@@ -68,13 +68,13 @@ func TestCrashAnywhere(t *testing.T) {
 					}
 					return nil
 				}
-				w.db.Before = func(ctx context.Context, _ exec.Query) error {
+				w.db.Before.Set(func(ctx context.Context, _ exec.Query) error {
 					if ctx.Value(applicationKey{}) != nil {
 						return nil
 					}
 					return hit()
-				}
-				w.store.Before = func(string, string) error { return hit() }
+				})
+				w.store.Before.Set(func(string, string) error { return hit() })
 				w.boot(quick())
 				_ = w.approve("m1")
 				select {
@@ -83,7 +83,8 @@ func TestCrashAnywhere(t *testing.T) {
 				case <-time.After(time.Hour):
 				}
 				w.stop()
-				w.db.Before, w.store.Before = nil, nil
+				w.db.Before.Clear()
+				w.store.Before.Clear()
 				w.boot(quick())
 				defer func() { w.stop() }()
 				if len(w.engine.Migrations()) == 0 {
@@ -126,7 +127,7 @@ func TestRollbackFromEveryState(t *testing.T) {
 				must(t, w.store.Save(context.Background(), migrate.KindMigration, "m1",
 					&Migration{ID: "m1", LookUp: advice(t), Base: base, State: state, T0: 1}))
 				block, open := context.WithCancel(context.Background())
-				w.db.Before = func(ctx context.Context, _ exec.Query) error { // the work of the state does not get anywhere
+				w.db.Before.Set(func(ctx context.Context, _ exec.Query) error { // the work of the state does not get anywhere
 					if ctx.Value(applicationKey{}) != nil {
 						return nil
 					}
@@ -135,7 +136,7 @@ func TestRollbackFromEveryState(t *testing.T) {
 					case <-block.Done():
 					}
 					return ctx.Err()
-				}
+				})
 				w.boot(quick())
 				defer func() { open(); w.stop() }()
 				synctest.Wait()
@@ -231,7 +232,7 @@ func TestWaitsForCassandra(t *testing.T) {
 		w.fill(6, 2)
 		var down atomic.Bool
 		var puts atomic.Int64
-		w.db.Before = func(_ context.Context, q exec.Query) error {
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
 			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
 				if puts.Add(1) == 5 {
 					down.Store(true)
@@ -241,7 +242,7 @@ func TestWaitsForCassandra(t *testing.T) {
 				return exectest.Timeout
 			}
 			return nil
-		}
+		})
 		w.boot(quick())
 		defer func() { w.stop() }()
 		must(t, w.approve("m1"))
@@ -377,12 +378,12 @@ func TestMismatchSuspends(t *testing.T) {
 // Reads whose plan fails run as written; when most do, the migration is suspended.
 func TestErrorRateSuspends(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
-		w.db.Before = func(_ context.Context, q exec.Query) error {
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
 			if strings.Contains(q.Text, "stays_by_guest WHERE guest = ? LIMIT") {
 				return exectest.Timeout
 			}
 			return nil
-		}
+		})
 		for range errorWindow {
 			if w.served("guest1") {
 				t.Fatal("served")
@@ -394,7 +395,7 @@ func TestErrorRateSuspends(t *testing.T) {
 
 func TestStoreFails(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
-		w.store.Before = func(string, string) error { return errors.New("disk full") }
+		w.store.Before.Set(func(string, string) error { return errors.New("disk full") })
 		if err := w.engine.Rollback(context.Background(), "m1", "ann"); err == nil {
 			t.Error("nobody was told that the roll-back is not saved")
 		}
@@ -404,7 +405,7 @@ func TestStoreFails(t *testing.T) {
 		if err := w.approve("m9"); err == nil {
 			t.Error("an approval that was not saved")
 		}
-		w.store.Before = nil
+		w.store.Before.Clear()
 		w.await(migrate.RolledBack)
 	})
 }

@@ -160,17 +160,17 @@ func TestGuards(t *testing.T) {
 // If Cassandra can not write the entry now, the client is told and the base is not written.
 func TestEntryCanNotBeWritten(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
-		w.db.Before = func(_ context.Context, q exec.Query) error {
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
 			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
 				return exectest.Timeout
 			}
 			return nil
-		}
+		})
 		if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); a.forwarded || !a.failed || a.code != 0x1001 {
 			t.Errorf("%+v", a)
 		}
 		synctest.Wait()
-		w.db.Before = nil
+		w.db.Before.Clear()
 		if len(w.direct("zoe")) > 0 {
 			t.Error("the base was written")
 		}
@@ -184,17 +184,17 @@ func TestEntryCanNotBeWritten(t *testing.T) {
 func TestEntryCanNotBeWrittenWhileSuspended(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		must(t, w.engine.manager.Suspend(context.Background(), "m1", "for the test", false))
-		w.db.Before = func(_ context.Context, q exec.Query) error {
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
 			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
 				return exectest.Timeout
 			}
 			return nil
-		}
+		})
 		if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); a.failed || !a.forwarded {
 			t.Errorf("%+v", a)
 		}
 		synctest.Wait()
-		w.db.Before = nil
+		w.db.Before.Clear()
 		must(t, w.engine.Resume(context.Background(), "m1", "ann"))
 		w.await(migrate.Serving)
 		if !w.served("zoe") {
@@ -209,17 +209,17 @@ func TestEntryCanNotBeWrittenWhileSuspended(t *testing.T) {
 // A fault of Cassandra's own keeps nobody from writing either; it turns reads back.
 func TestEntryFailsInternally(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
-		w.db.Before = func(_ context.Context, q exec.Query) error {
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
 			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
 				return exectest.Internal
 			}
 			return nil
-		}
+		})
 		if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); a.failed || !a.forwarded {
 			t.Errorf("%+v", a)
 		}
 		synctest.Wait()
-		w.db.Before = nil
+		w.db.Before.Clear()
 		w.await(migrate.Suspended)
 		if w.served("zoe") {
 			t.Error("still served")

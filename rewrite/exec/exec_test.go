@@ -143,17 +143,17 @@ func TestReadFails(t *testing.T) {
 	}
 	q := exec.Request{Values: match.Values{Values: []proxy.Value{{Bytes: []byte("a")}}}}
 	n := 0
-	db.Before = func(context.Context, exec.Query) error {
+	db.Before.Set(func(context.Context, exec.Query) error {
 		if n++; n == 4 {
 			return exectest.Timeout
 		}
 		return nil
-	}
+	})
 	reader.Parallel = 1
 	if rows, err := reader.Read(context.Background(), read, q); err == nil || !exec.Down(err) {
 		t.Errorf("C14: one row of five could not be read: %q, %v", rows, err)
 	}
-	db.Before = nil
+	db.Before.Clear()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := reader.Read(ctx, read, q); err == nil {

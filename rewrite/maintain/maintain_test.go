@@ -94,7 +94,7 @@ func TestPut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			db, l, m := setup(t, Settings{}, now, int(c.defaultTTL))
 			var used gocql.Consistency
-			db.Before = func(_ context.Context, q exec.Query) error { used = q.Consistency; return nil }
+			db.Before.Set(func(_ context.Context, q exec.Query) error { used = q.Consistency; return nil })
 			e := match.Effect{Entry: match.Cell{Bytes: []byte("v")}, Keys: [][]match.Cell{{{Bytes: []byte("p")}}}, TTL: c.ttl}
 			if err := m.Put(context.Background(), l, e, c.ts, c.consistency); err != nil {
 				t.Fatal(err)
@@ -116,12 +116,12 @@ func TestPut(t *testing.T) {
 func TestPutFails(t *testing.T) {
 	db, l, m := setup(t, Settings{}, time.Now(), 0)
 	n := make(chan int, 100)
-	db.Before = func(context.Context, exec.Query) error {
+	db.Before.Set(func(context.Context, exec.Query) error {
 		if n <- 1; len(n) == 3 {
 			return exectest.Timeout
 		}
 		return nil
-	}
+	})
 	e := match.Effect{Entry: match.Cell{Bytes: []byte("v")}}
 	for _, p := range []string{"a", "b", "c", "d"} {
 		e.Keys = append(e.Keys, []match.Cell{{Bytes: []byte(p)}})

@@ -105,7 +105,7 @@ func TestRowsThatChange(t *testing.T) {
 	}
 	write("v0")
 	n := 0
-	db.Before = func(context.Context, exec.Query) error { n++; write(fmt.Sprint("v", n)); return nil }
+	db.Before.Set(func(context.Context, exec.Query) error { n++; write(fmt.Sprint("v", n)); return nil })
 	result, err := checker.Pass(context.Background(), l, 0, nil)
 	if err != nil || result.Missing != 0 || n < 4 {
 		t.Errorf("%+v %v after %d statements", result, err, n)
@@ -115,12 +115,12 @@ func TestRowsThatChange(t *testing.T) {
 func TestPassFails(t *testing.T) {
 	db, l, checker := setup(t, Settings{Ranges: 8})
 	n := 0
-	db.Before = func(context.Context, exec.Query) error {
+	db.Before.Set(func(context.Context, exec.Query) error {
 		if n++; n == 11 {
 			return exectest.Timeout
 		}
 		return nil
-	}
+	})
 	checker.settings.Workers = 1
 	if _, err := checker.Pass(context.Background(), l, 0, nil); !exec.Down(err) {
 		t.Errorf("%v", err)

@@ -30,7 +30,7 @@ import (
 // Memory is the database.
 type Memory struct {
 	// Before is called before each statement takes effect, without a lock; an error is the statement's answer.
-	Before func(ctx context.Context, q exec.Query) error
+	Before Hook[func(ctx context.Context, q exec.Query) error]
 	// Now is the clock by which cells expire, and which gives a timestamp to a write that has none.
 	Now func() time.Time
 
@@ -118,8 +118,8 @@ func (m *Memory) Snapshot() *Memory {
 
 // Agree implements exec.Session.
 func (m *Memory) Agree(ctx context.Context) error {
-	if m.Before != nil {
-		return m.Before(ctx, exec.Query{Text: "AGREE"})
+	if before, ok := m.Before.Get(); ok {
+		return before(ctx, exec.Query{Text: "AGREE"})
 	}
 	return nil
 }
@@ -158,8 +158,8 @@ var (
 
 // Query implements exec.Session.
 func (m *Memory) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
-	if m.Before != nil {
-		if err := m.Before(ctx, q); err != nil {
+	if before, ok := m.Before.Get(); ok {
+		if err := before(ctx, q); err != nil {
 			return exec.Answer{}, err
 		}
 	}

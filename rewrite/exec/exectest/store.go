@@ -13,7 +13,7 @@ import (
 // Store keeps documents in memory as *store.Store keeps them in a file. Its zero value is empty.
 type Store struct {
 	// Before is called before each Save; an error is its answer, and nothing is saved.
-	Before func(kind, id string) error
+	Before Hook[func(kind, id string) error]
 
 	mu        sync.Mutex
 	documents map[store.Key]json.RawMessage
@@ -21,8 +21,8 @@ type Store struct {
 
 // Save implements migrate.Store.
 func (s *Store) Save(_ context.Context, kind, id string, v any) error {
-	if s.Before != nil {
-		if err := s.Before(kind, id); err != nil {
+	if before, ok := s.Before.Get(); ok {
+		if err := before(kind, id); err != nil {
 			return err
 		}
 	}
