@@ -66,7 +66,7 @@ func (p *Pool) forms(x part, level int) {
 		key = x.entry.KeyFields()
 	}
 	equal := minus(x.of(x.ask.equal), key)
-	choices, cut := subsets(len(equal))
+	choices, cut := subsets(len(equal), allSubsets)
 	if cut {
 		p.cut("%s: of %d equalities not all combinations are tried as keys", x.ask.query, len(equal))
 		if level == scarce {
@@ -136,7 +136,7 @@ func (p *Pool) valued(x part, chain [][]model.Field, suffix []model.Field, level
 	t.Desc = descending(suffix, x.ask)
 	identify(t)
 	groups := x.groups(t)
-	choices, cut := unions(len(groups))
+	choices, cut := subsets(len(groups), allUnions)
 	if cut {
 		p.cut("%s: of %d groups of values not all unions are tried", x.ask.query, len(groups))
 	}
@@ -419,24 +419,9 @@ func covers(family [][]model.Field, set []model.Field) [][]model.Field {
 	return list
 }
 
-// subsets returns the subsets of n things, the whole first; of many things some, and cut.
-func subsets(n int) (list [][]int, cut bool) {
-	if n <= allSubsets {
-		for mask := 1<<n - 1; mask >= 0; mask-- {
-			list = append(list, members(n, func(i int) bool { return mask&(1<<i) != 0 }))
-		}
-		return list, false
-	}
-	list = append(list, members(n, func(int) bool { return true }))
-	for i := range n {
-		list = append(list, members(n, func(k int) bool { return k != i }), []int{i})
-	}
-	return append(list, nil), true
-}
-
-// unions returns the choices among n groups of values.
-func unions(n int) (list [][]int, cut bool) {
-	if n <= allUnions {
+// subsets returns the subsets of n things, the whole first; of more than most things some, and cut.
+func subsets(n, most int) (list [][]int, cut bool) {
+	if n <= most {
 		for mask := 1<<n - 1; mask >= 0; mask-- {
 			list = append(list, members(n, func(i int) bool { return mask&(1<<i) != 0 }))
 		}

@@ -35,12 +35,18 @@ statements:
 - {id: reprice, text: "UPDATE Room SET rate = ? WHERE Room.room_id = ?", weights: {day: 1, night: 10}}
 `
 
-// designed runs the command in this process and returns what it printed and its exit code.
+// designed is executed for the command design.
 func designed(t testing.TB, args ...string) (stdout string, err error, code int) { //nolint:revive,staticcheck // the code comes of the error
+	t.Helper()
+	return executed(t, "design", args...)
+}
+
+// executed runs a command in this process and returns what it printed and its exit code.
+func executed(t testing.TB, command string, args ...string) (stdout string, err error, code int) { //nolint:revive,staticcheck // the code comes of the error
 	t.Helper()
 	var b bytes.Buffer
 	c := root()
-	c.SetArgs(append([]string{"design"}, args...))
+	c.SetArgs(append([]string{command}, args...))
 	c.SetOut(&b)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()

@@ -1,32 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 )
-
-// ranked runs the command in this process and returns what it printed and its exit code.
-func ranked(t testing.TB, args ...string) (stdout string, err error, code int) { //nolint:revive,staticcheck // the code comes of the error
-	t.Helper()
-	var b bytes.Buffer
-	c := root()
-	c.SetArgs(append([]string{"options"}, args...))
-	c.SetOut(&b)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	if err = c.ExecuteContext(ctx); err != nil {
-		code = exitCode(err)
-	}
-	return b.String(), err, code
-}
 
 // TestOptionsTwissandra: the command ranks 128 options (B-48) with Figure 3 first (B-50), and the optimiser's design among them.
 func TestOptionsTwissandra(t *testing.T) {
-	out, err, code := ranked(t, "../../examples/designs/twissandra.yaml", "--json", "--top", "3")
+	out, err, code := executed(t, "options", "../../examples/designs/twissandra.yaml", "--json", "--top", "3")
 	if err != nil || code != 0 {
 		t.Fatalf("exit %d: %v", code, err)
 	}
@@ -63,7 +45,7 @@ func TestOptionsTwissandra(t *testing.T) {
 
 func TestOptionsText(t *testing.T) {
 	file := written(t, "file.yaml", small)
-	out, err, code := ranked(t, file, "--steps", "--score", "weighted", "--weights", "writes=2,read=0.5", "--indexes", "0", "--mix", "night")
+	out, err, code := executed(t, "options", file, "--steps", "--score", "weighted", "--weights", "writes=2,read=0.5", "--indexes", "0", "--mix", "night")
 	if err != nil || code != 0 {
 		t.Fatalf("exit %d: %v", code, err)
 	}
@@ -75,7 +57,7 @@ func TestOptionsText(t *testing.T) {
 			t.Errorf("nothing says %q in\n%s", want, out)
 		}
 	}
-	again, _, _ := ranked(t, file, "--steps", "--score", "weighted", "--weights", "writes=2,read=0.5", "--indexes", "0", "--mix", "night")
+	again, _, _ := executed(t, "options", file, "--steps", "--score", "weighted", "--weights", "writes=2,read=0.5", "--indexes", "0", "--mix", "night")
 	if again != out {
 		t.Errorf("another run printed\n%s\nthe first\n%s", again, out)
 	}
@@ -103,7 +85,7 @@ func TestOptionsBadInput(t *testing.T) {
 		"rows that are no number":        {small, []string{"--row-growth", "NaN"}, 2, "is not a share"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err, code := ranked(t, append([]string{written(t, "file.yaml", c.text)}, c.args...)...)
+			out, err, code := executed(t, "options", append([]string{written(t, "file.yaml", c.text)}, c.args...)...)
 			if err == nil || code != c.code || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("exit %d: %v\nwant exit %d: ...%s...", code, err, c.code, c.want)
 			}
@@ -113,7 +95,7 @@ func TestOptionsBadInput(t *testing.T) {
 		})
 	}
 	// B-5: what is not supported is named, not dropped silently.
-	out, err, code := ranked(t, written(t, "file.yaml", swap("SELECT Room.rate, Hotel.select", "SELECT count(*)")))
+	out, err, code := executed(t, "options", written(t, "file.yaml", swap("SELECT Room.rate, Hotel.select", "SELECT count(*)")))
 	if code != exitNoPlan || err == nil || !strings.Contains(out, "rates: aggregates are not supported") {
 		t.Errorf("exit %d: %v\n%s", code, err, out)
 	}

@@ -1,25 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
 )
-
-// checkedSafety runs the command in this process.
-func checkedSafety(t testing.TB, args ...string) (string, error, int) { //nolint:revive,staticcheck // the code comes of the error
-	t.Helper()
-	var b bytes.Buffer
-	c := root()
-	c.SetArgs(append([]string{"safety"}, args...))
-	c.SetOut(&b)
-	err, code := c.Execute(), 0
-	if err != nil {
-		code = exitCode(err)
-	}
-	return b.String(), err, code
-}
 
 func TestSafetyBadInput(t *testing.T) {
 	hotel, article := "../../examples/designs/hotel.yaml", "../../advisor/safety/testdata/article.txt"
@@ -40,7 +25,7 @@ func TestSafetyBadInput(t *testing.T) {
 		"no tables":             {[]string{written(t, "small.yaml", small)}, "no tables"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err, code := checkedSafety(t, c.args...)
+			out, err, code := executed(t, "safety", c.args...)
 			if err == nil || code != exitUsage || !strings.Contains(err.Error(), c.want) || out != "" {
 				t.Errorf("exit %d: %v; printed %q\nwant ...%s...", code, err, out, c.want)
 			}
@@ -59,7 +44,7 @@ func TestSafetyOfHotel(t *testing.T) {
 		{[]string{"--principal", "Guest", "--group", "row"}, map[string]string{"hotels": "SAFE", "rooms": "SAFE", "guests": "SAFE", "reservations": "SAFE-IF"}},
 		{[]string{"--principal", "Guest", "--owner", "guest-change=*"}, map[string]string{"hotels": "SAFE", "rooms": "SAFE", "guests": "UNSAFE", "reservations": "UNSAFE"}},
 	} {
-		out, err, _ := checkedSafety(t, append([]string{"../../examples/designs/hotel.yaml", "--json"}, c.args...)...)
+		out, err, _ := executed(t, "safety", append([]string{"../../examples/designs/hotel.yaml", "--json"}, c.args...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +70,7 @@ func TestSafetyOfHotel(t *testing.T) {
 
 // TestSafetyOfRUBiS: bids are sent by bidders, not by the item's seller, who is a user too.
 func TestSafetyOfRUBiS(t *testing.T) {
-	out, err, _ := checkedSafety(t, "../../examples/designs/rubis.yaml", "--schema", "rubis_baseline", "--principal", "users")
+	out, err, _ := executed(t, "safety", "../../examples/designs/rubis.yaml", "--schema", "rubis_baseline", "--principal", "users")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +85,7 @@ func TestSafetyOfRUBiS(t *testing.T) {
 
 // TestSafetyExplains prints the seed's automata.
 func TestSafetyExplains(t *testing.T) {
-	out, err, _ := checkedSafety(t, "../../advisor/safety/testdata/article.txt", "--explain")
+	out, err, _ := executed(t, "safety", "../../advisor/safety/testdata/article.txt", "--explain")
 	if err != nil {
 		t.Fatal(err)
 	}
