@@ -9,7 +9,7 @@
 //
 // In order (solve.go):
 //
-//  1. Compile (instance.go): weights into prices, states into topological order, so that a cheapest way is one pass over
+//  1. Compile (instance.go, demand.go): weights into prices, states into topological order, so that a cheapest way is one pass over
 //     the arcs; what no way can use, and tables whose demands no way satisfies, go.
 //  2. A first choice (search.go): ways bought one after the other, then tables dropped, added and exchanged.
 //  3. Dual bounds (dual.go): the conditions "an arc only with its table" and "a demand if its table" are priced
