@@ -8,9 +8,6 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 )
 
-// bucketColumn is what the made-up column of a bucketed partition key is called.
-const bucketColumn = "bucket"
-
 // DDL returns the statements that make the table and its indexes on Cassandra 5.0, without semicolons: columns in the
 // order of the key, the clustering order where it is not ascending throughout, and a comment that says which statements
 // the table serves. It returns nothing for a table that is there.
@@ -23,15 +20,15 @@ func (t *Table) DDL() []string {
 	fmt.Fprintf(&b, "CREATE TABLE %s (\n", name)
 	bucket := ""
 	if t.Table.Bucket != nil {
-		bucket = t.bucketName()
-		fmt.Fprintf(&b, "  %s %s,\n", model.Quote(bucket), bucketType(t.Table.Bucket))
+		bucket = model.Quote(t.Table.BucketColumn())
+		fmt.Fprintf(&b, "  %s %s,\n", bucket, t.Table.Bucket.Type())
 	}
 	static := map[model.Field]bool{}
 	for _, f := range t.Table.Static {
 		static[f] = true
 	}
 	for _, f := range t.Table.Fields() {
-		fmt.Fprintf(&b, "  %s %s", t.column(f), t.columnType(f))
+		fmt.Fprintf(&b, "  %s %s", t.column(f), t.Table.ColumnType(f))
 		if static[f] {
 			b.WriteString(" STATIC")
 		}
@@ -39,7 +36,7 @@ func (t *Table) DDL() []string {
 	}
 	partition := t.columns(t.Table.Partition)
 	if bucket != "" {
-		partition = append(partition, model.Quote(bucket))
+		partition = append(partition, bucket)
 	}
 	key := append([]string{"(" + strings.Join(partition, ", ") + ")"}, t.columns(t.Table.Clustering)...)
 	fmt.Fprintf(&b, "  PRIMARY KEY (%s)\n) WITH ", strings.Join(key, ", "))
@@ -77,13 +74,6 @@ func (t *Table) columns(fields []model.Field) []string {
 	return list
 }
 
-func (t *Table) columnType(f model.Field) string {
-	if own, ok := t.Table.Types[f]; ok {
-		return own
-	}
-	return f.Attribute.Type
-}
-
 // order is the clustering order, "" if it is ascending throughout.
 func (t *Table) order() string {
 	if len(t.Table.Desc) == 0 {
@@ -117,28 +107,6 @@ func (t *Table) comment() string {
 		text = text[:most-3] + "..."
 	}
 	return text
-}
-
-// bucketName is the name of the bucket's column, one that no field has.
-func (t *Table) bucketName() string {
-	name := bucketColumn
-	for again := true; again; {
-		again = false
-		for _, f := range t.Table.Fields() {
-			if t.Table.ColumnName(f) == name {
-				name, again = name+"_", true
-			}
-		}
-	}
-	return name
-}
-
-// bucketType: buckets of time are counted from the epoch, which takes more than a hash does.
-func bucketType(b *model.Bucket) string {
-	if b.Width > 0 {
-		return "bigint"
-	}
-	return "int"
 }
 
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -43,6 +42,14 @@ func (t *Table) ColumnName(f Field) string {
 	return Identifier(t.role(f.Entity)) + "_" + plain // not one of the table's
 }
 
+// ColumnType is the CQL type of the column that holds f.
+func (t *Table) ColumnType(f Field) string {
+	if own, ok := t.Types[f]; ok {
+		return own
+	}
+	return f.Attribute.Type
+}
+
 // shared counts the other fields whose column would have that name too.
 func (t *Table) shared(name string, f Field) int {
 	n := 0
@@ -76,15 +83,6 @@ func (t *Table) role(e *Entity) string {
 	return role
 }
 
-// BucketColumn is the name of the bucket's column, one that no field has.
-func (t *Table) BucketColumn() string {
-	name := "bucket"
-	for slices.ContainsFunc(t.Fields(), func(f Field) bool { return t.ColumnName(f) == name }) {
-		name += "_"
-	}
-	return name
-}
-
 // CQL is the statement that creates the table.
 func (t *Table) CQL(keyspace, name string) string {
 	var b strings.Builder
@@ -100,10 +98,7 @@ func (t *Table) CQL(keyspace, name string) string {
 		fmt.Fprintf(&b, "  %s %s,\n", bucket, t.Bucket.Type())
 	}
 	for _, f := range t.Fields() {
-		cqlType := f.Attribute.Type
-		if own, ok := t.Types[f]; ok {
-			cqlType = own
-		}
+		cqlType := t.ColumnType(f)
 		if containsField(t.Static, f) {
 			cqlType += " STATIC"
 		}
@@ -119,14 +114,6 @@ func (t *Table) CQL(keyspace, name string) string {
 		b.WriteString(" WITH CLUSTERING ORDER BY (" + strings.Join(order, ", ") + ")")
 	}
 	return b.String()
-}
-
-// Type is the CQL type of the bucket's column: buckets of time are counted from the epoch, which takes more than a hash.
-func (b *Bucket) Type() string {
-	if b.Width > 0 {
-		return "bigint"
-	}
-	return "int"
 }
 
 func (t *Table) columnNames(fields []Field) []string {

@@ -49,7 +49,8 @@ type Index struct {
 	SAI   bool // a storage-attached index, as of Cassandra 5.0
 }
 
-// Bucket is a made-up column that spreads rows over partitions. Readers that can not tell the bucket read all of them.
+// Bucket is a made-up column that spreads rows over partitions. Readers that can not tell the bucket read all of them; see
+// Number for what is in it.
 type Bucket struct {
 	Of    Field   // what the bucket is computed from: its hash, or with Width its time; zero: all in the one bucket 0
 	Width float64 // of a time bucket, seconds; 0: a hash bucket

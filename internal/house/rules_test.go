@@ -25,10 +25,10 @@ const module = "github.com/helenus-db/helenus"
 // that is listed decides.
 var mayImport = map[string][]string{
 	"cmd":            {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "bench/", "internal/"},
-	"proxy":          {"proxy/"},                                        // it defines the interfaces it needs
-	"capture":        {"capture/", "proxy"},                             // proxy: the hooks it implements
-	"advisor":        {"advisor/", "capture/"},                          // snapshots
-	"rewrite":        {"rewrite/", "capture/", "advisor/plan", "proxy"}, // the plan is the contract
+	"proxy":          {"proxy/"},                                                                             // it defines the interfaces it needs
+	"capture":        {"capture/", "proxy"},                                                                  // proxy: the hooks it implements
+	"advisor":        {"advisor/", "capture/"},                                                               // snapshots
+	"rewrite":        {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy"}, // the plan is the contract, and says what it means in terms of tables and statements
 	"bench":          {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/child", "internal/config"},
 	"examples":       {}, // ordinary applications know nothing of Helenus
 	"internal":       {"internal/"},
