@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -196,14 +197,23 @@ func check(name string, values []float64, log bool) error {
 
 // decades are the powers of ten around values; the least value over room is above the lower one.
 func decades(values []float64, room float64) (least, most float64) {
-	least = math.Pow(10, math.Floor(math.Log10(slices.Min(values)*1.001/room)))
-	most = math.Pow(10, math.Ceil(math.Log10(slices.Max(values)*0.999)))
-	return least, max(most, least*10)
+	low := int(math.Floor(math.Log10(slices.Min(values) * 1.001 / room)))
+	high := int(math.Ceil(math.Log10(slices.Max(values) * 0.999)))
+	return math.Pow10(low), math.Pow10(max(high, low+1))
 }
 
 func logarithmic(a *plot.Axis) {
 	a.Scale = plot.LogScale{}
-	a.Tick.Marker = plot.LogTicks{Prec: -1}
+	a.Tick.Marker = plot.TickerFunc(func(least, most float64) []plot.Tick {
+		var ticks []plot.Tick
+		for e := int(math.Round(math.Log10(least))); math.Pow10(e) <= most; e++ {
+			ticks = append(ticks, plot.Tick{Value: math.Pow10(e), Label: strconv.FormatFloat(math.Pow10(e), 'g', -1, 64)})
+			for i := 2.0; i < 10 && i*math.Pow10(e) <= most; i++ {
+				ticks = append(ticks, plot.Tick{Value: i * math.Pow10(e)})
+			}
+		}
+		return ticks
+	})
 }
 
 // printable is s without what XML can not hold and eyes can not see.
