@@ -13,6 +13,8 @@
 // EAC have more of: walks as often over three entities as over one, equalities on several of them, writes that find their
 // entities by way of others, and counts spread over two orders of magnitude.
 //
+// Varied makes small workloads of the whole language, which the paper's are not, for tests that run what was planned.
+//
 // Statements are written in the language and parsed, so that what is generated is what a person could have written. It
 // imports advisor/model and advisor/workload.
 package generate
