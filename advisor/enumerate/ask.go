@@ -21,7 +21,7 @@ type ask struct {
 	wanted []model.Field // what the answer is made of
 }
 
-func newAsk(q *workload.Query) *ask {
+func newAsk(q *workload.Query, r *rules) *ask {
 	a := &ask{query: q, tree: q.Tree}
 	for _, p := range q.Where {
 		if p.Op == workload.Equal || p.Op == workload.In {
@@ -61,15 +61,12 @@ func newAsk(q *workload.Query) *ask {
 			}
 		}
 	}
-	a.trim()
+	a.trim(r)
 	return a
 }
 
-// trim takes entities off the rim of the tree of which no field is asked for and every row has exactly one.
-//
-// Rule "rim": a table over such an entity is never needed. Without it the table has the same rows, with fewer fields, and
-// answers the same: package plan does not ask for the entity to be joined either.
-func (a *ask) trim() {
+// trim takes entities off the rim of the tree of which no field is asked for (rule rim).
+func (a *ask) trim(r *rules) {
 	used := map[*model.Entity]bool{}
 	for _, list := range [][]model.Field{a.wanted, a.equal, a.ranges, a.others, a.order} {
 		for _, f := range list {
@@ -79,8 +76,7 @@ func (a *ask) trim() {
 	for again := true; again && len(a.tree.Entities) > 1; {
 		again = false
 		for _, e := range a.tree.Entities {
-			edge, n := rim(a.tree, e)
-			if used[e] || n != 1 || edge.Optional || !edge.ToOne(edge.Other(e)) {
+			if used[e] || !r.rim(a.tree, e) {
 				continue
 			}
 			var keep []*model.Entity
@@ -139,12 +135,7 @@ const (
 // 2^(n-1)+n-1 of a star. Beyond wholeParts only these are taken: parts of up to smallParts entities, all paths, both sides
 // of each edge with and without the end beyond it (the paper's prefixes and remainders of one cut), and the whole: at
 // most n^3 parts.
-//
-// Rule "entries": a table is read later by the key of an entity at which the query goes on beyond the part, or that has an
-// equality of its own, or that is all of the part. The conditions on it may have been checked before, or not. At any other entity e of the part, what was read before cannot end in e
-// without having read what lies between e and where it started, all of which the part has again; then the part without
-// that, which is among the parts, does the same with fewer fields and less to write.
-func (a *ask) parts() (list []part, cut bool) {
+func (a *ask) parts(r *rules) (list []part, cut bool) {
 	trees, cut := connected(a.tree)
 	for _, tree := range trees {
 		p := part{ask: a, tree: tree}
@@ -160,18 +151,13 @@ func (a *ask) parts() (list []part, cut bool) {
 			list = append(list, p)
 		}
 		for _, e := range tree.Entities {
-			if subset(e.KeyFields(), a.equal) {
-				continue // the statement brings its key
-			}
-			compared := of(a.equal, e)
-			next := len(tree.Entities) == 1 || slices.Contains(p.exits, e)
-			if !next && len(compared) == 0 {
-				continue
-			}
 			q := p
 			q.entry, q.checked = e, true
-			list = append(list, q)
-			if q.checked = false; len(compared)+len(of(a.ranges, e))+len(of(a.others, e)) > 0 && (next || len(compared) > 1) {
+			checked, unchecked := r.entries(a, p, e)
+			if checked {
+				list = append(list, q)
+			}
+			if q.checked = false; unchecked {
 				list = append(list, q)
 			}
 		}

@@ -61,11 +61,11 @@ func (x part) indexed(t *model.Table) *model.Table {
 	return &b
 }
 
-// statics makes static what the partition key determines, if no write takes rows away: a partition without rows but with
-// static values would be read as a row.
-func (e *enumeration) statics(t *model.Table) {
+// statics is rule statics: what the partition key determines, if no write takes rows away: a partition without rows but
+// with static values would be read as a row.
+func (e *enumeration) statics(t *model.Table) []model.Field {
 	if len(t.Clustering) == 0 || t.Existing || t.Base != nil || t.Bucket != nil {
-		return
+		return t.Static
 	}
 	var determined []*model.Entity
 	for _, x := range t.Tree.Entities {
@@ -74,7 +74,7 @@ func (e *enumeration) statics(t *model.Table) {
 		}
 	}
 	if !slices.ContainsFunc(t.Tree.Entities, func(x *model.Entity) bool { return !slices.Contains(determined, x) }) {
-		return // a partition is one row
+		return nil // a partition is one row
 	}
 	var list []model.Field
 	for _, f := range t.Values {
@@ -83,7 +83,7 @@ func (e *enumeration) statics(t *model.Table) {
 		}
 	}
 	if len(list) == 0 {
-		return
+		return nil
 	}
 	for _, w := range e.written {
 		if !e.writes.Modifies(w, t) {
@@ -91,8 +91,8 @@ func (e *enumeration) statics(t *model.Table) {
 		}
 		moved := slices.ContainsFunc(w.Set, t.InKey)
 		if w.Kind == workload.Delete || w.Kind == workload.Disconnect || w.Kind == workload.Connect || w.Kind == workload.Update && moved {
-			return
+			return nil
 		}
 	}
-	t.Static = list
+	return list
 }

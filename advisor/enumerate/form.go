@@ -26,38 +26,9 @@ const (
 	maxFamily  = 32 // sets of fields that readers of one tree can bind
 )
 
-// forms adds the tables that may answer a part, of one level.
+// forms adds the tables that may answer a part, of one level, as the rules say (rules.go).
 //
-// A table serves a part by fields K that readers bind, S, what comes after those, and values V. NoSE tries all
-// permutations and cuts of K, S and the ids of all entities. These rules say why few are enough. In each, t is a table
-// that a design uses, and t' one among the forms such that t' in place of t costs no design more: every plan over t is a
-// plan over t' with as many requests and no more rows and bytes, t' takes no more space, and writes put and delete as many
-// rows of t' and need no more fields to be found out before. (That is true of every cost that grows with requests, rows
-// and bytes and does not ask how the key is split; a limit on the size of partitions does ask, see Options.Partition.)
-//
-// Rule "bound fields": a key field that no reader binds, is sorted by, or needs to tell rows apart, is a value in t'. Rows,
-// bytes and space are the same; values need not be found out before a delete or an update, and are changed in place. So K
-// is a subset of the fields that the part's query compares by = or IN (and of the entry's key).
-//
-// Rule "order of the bound fields": t' has K ordered along a chain of the sets D(q) = K with what q can bind, over all
-// readers q of the tree and of smaller trees with the same rows, closed under intersection, and the first set of the chain is the partition key. Each q binds a
-// prefix of t's key, B(q), a subset of D(q). The B(q) are nested. Take away from K what is in none of them (rule "bound
-// fields"). The smallest closed sets around the B(q) are nested too, as closed sets intersect in closed sets, so that some
-// maximal chain has them all; ordered along it, each q binds at least B(q). What else shares the prefix, a column bound by
-// a range or sorted by, counts among what q can bind, in its order.
-//
-// Rule "one suffix": S is one field that a range binds, or the fields of ORDER BY, or none. A column after one that is
-// bound by a range, or after the first of ORDER BY that the reader does not bind by =, can not be bound; and rows that
-// come in order of the range's field are in order of the others within one of its values only. If the bound fields
-// determine the range's field, it has one value, and the order may follow.
-//
-// Rule "sources": the ids in the key are those of entities that no other determines: with them every row has a key of its
-// own. Ids of others are values if something is read by them later, and left out else.
-//
-// Rule "missing ids": the values have the id of an entity if the query goes on there beyond the part, or if a field of it
-// that is asked for is not among the values. Nothing else would be read by it.
-//
-// Not covered by these rules, so that the optimum over NoSE's candidates may be missed: values of which more than
+// Not covered by these, so that the optimum over NoSE's candidates may be missed: values of which more than
 // allUnions groups are to be told apart, keys of more than allSubsets fields, and readers of a tree that need more than
 // maxChains orders. Pool.Truncated says so.
 func (p *Pool) forms(x part, level int) {
@@ -66,7 +37,7 @@ func (p *Pool) forms(x part, level int) {
 		key = x.entry.KeyFields()
 	}
 	equal := minus(x.of(x.ask.equal), key)
-	choices, cut := subsets(len(equal), allSubsets)
+	choices, cut := p.rules.bound(x, key)
 	if cut {
 		p.cut("%s: of %d equalities not all combinations are tried as keys", x.ask.query, len(equal))
 		if level == scarce {
@@ -74,56 +45,25 @@ func (p *Pool) forms(x part, level int) {
 		}
 	}
 	for _, choice := range choices {
-		if whole := len(choice) == len(equal); whole != (level == exact || level == divided) {
+		whole := len(choice) == len(equal)
+		if whole != (level == exact || level == divided) {
 			continue
 		}
-		bound := slices.Clone(key)
-		for _, i := range choice {
-			bound = append(bound, equal[i])
-		}
+		bound := append(slices.Clone(key), choice...)
 		if len(bound) == 0 && len(x.ask.equal) > 0 {
 			continue
 		}
-		for _, chain := range p.chains(x, bound, len(choice) == len(equal)) {
-			for _, suffix := range x.suffixes(bound) {
+		for _, chain := range p.rules.orders(p, x, bound, whole) {
+			for _, suffix := range p.rules.suffix(x, bound) {
 				p.valued(x, chain, suffix, level)
 			}
 		}
 	}
 }
 
-// suffixes returns what may follow the bound fields.
-func (x part) suffixes(bound []model.Field) [][]model.Field {
-	list := [][]model.Field{nil}
-	for _, f := range x.of(x.ask.ranges) {
-		if !slices.Contains(bound, f) {
-			list = append(list, []model.Field{f})
-		}
-	}
-	if order := x.ask.order; x.entry == nil && len(order) > 0 && len(x.of(order)) == len(order) {
-		left := minus(order, bound)
-		if len(left) > 1 || len(left) == 1 && !slices.Contains(x.ask.ranges, left[0]) {
-			list = append(list, left)
-		}
-		for _, f := range x.of(x.ask.ranges) { // the bound fields determine it: the order goes on after it
-			if len(left) > 0 && !slices.Contains(bound, f) && !slices.Contains(left, f) && x.determines(bound, f.Entity) {
-				list = append(list, append([]model.Field{f}, left...))
-			}
-		}
-	}
-	return list
-}
-
-// determines tells whether values of the bound fields name one entity of e.
-func (x part) determines(bound []model.Field, e *model.Entity) bool {
-	return slices.ContainsFunc(x.tree.Entities, func(other *model.Entity) bool {
-		return keyed(other, bound) && x.tree.Determined(other).Has(e)
-	})
-}
-
-// valued adds the tables of a key with each choice of values.
+// valued adds the tables of a key.
 func (p *Pool) valued(x part, chain [][]model.Field, suffix []model.Field, level int) {
-	t := &model.Table{Tree: x.tree}
+	t := model.Table{Tree: x.tree}
 	if len(chain) == 0 {
 		t.Bucket = &model.Bucket{Count: 1} // nothing is bound: one partition has all rows
 	} else {
@@ -133,8 +73,17 @@ func (p *Pool) valued(x part, chain [][]model.Field, suffix []model.Field, level
 		}
 	}
 	t.Clustering = model.AppendNew(t.Clustering, suffix...)
-	t.Desc = descending(suffix, x.ask)
-	identify(t)
+	for _, t.Desc = range p.rules.directions(suffix, x.ask) {
+		for _, ids := range p.rules.sources(&t) {
+			keyed := t
+			keyed.Clustering = model.AppendNew(slices.Clone(t.Clustering), ids...)
+			p.filled(x, &keyed, level)
+		}
+	}
+}
+
+// filled adds a table with each choice of values.
+func (p *Pool) filled(x part, t *model.Table, level int) {
 	groups := x.groups(t)
 	choices, cut := subsets(len(groups), allUnions)
 	if cut {
@@ -150,32 +99,25 @@ func (p *Pool) valued(x part, chain [][]model.Field, suffix []model.Field, level
 			v.Values = model.AppendNew(v.Values, groups[i]...)
 		}
 		v.Values = minus(v.Values, v.Key())
-		for _, e := range x.tree.Entities {
-			missing := slices.Contains(x.exits, e)
-			for _, group := range groups {
-				for _, f := range group {
-					missing = missing || f.Entity == e && !v.Has(f)
-				}
-			}
-			if !missing {
-				continue
-			}
-			for _, k := range e.KeyFields() {
-				if !v.Has(k) {
-					v.Values = append(v.Values, k)
-				}
-			}
+		for _, ids := range p.rules.missing(x, &v, groups) {
+			full := v
+			full.Values = append(slices.Clone(v.Values), ids...)
+			p.propose(x, &full, len(choice) == len(groups), len(choice) == 0)
 		}
-		p.add(&v)
-		if len(choice) == len(groups) && !slices.ContainsFunc(x.exits, func(e *model.Entity) bool { return e != x.entry }) {
-			p.ends[v.ID()] = true
-		}
-		if len(choice) == len(groups) || len(choice) == 0 {
-			p.add(bucketed(&v, p.partitionBytes))
-		}
-		if p.indexes && len(choice) == len(groups) {
-			p.add(x.indexed(&v))
-		}
+	}
+}
+
+// propose adds a table, with buckets and indexes. all: it has all values that are asked for; none: none of them.
+func (p *Pool) propose(x part, t *model.Table, all, none bool) {
+	p.add(t)
+	if all && !slices.ContainsFunc(x.exits, func(e *model.Entity) bool { return e != x.entry }) {
+		p.ends[t.ID()] = true
+	}
+	if all || none {
+		p.add(bucketed(t, p.partitionBytes))
+	}
+	if p.indexes && all {
+		p.add(x.indexed(t))
 	}
 }
 
@@ -220,47 +162,6 @@ func of(list []model.Field, e *model.Entity) []model.Field {
 		}
 	}
 	return own
-}
-
-// descending returns the columns of a suffix that are sorted in descending order: those whose direction differs from the
-// first one's, as a partition can be read backwards.
-func descending(suffix []model.Field, a *ask) []model.Field {
-	if len(suffix) == 0 || len(suffix) == 1 || len(a.desc) == 0 {
-		return nil
-	}
-	first := slices.Contains(a.desc, suffix[0])
-	var list []model.Field
-	for _, f := range suffix {
-		if slices.Contains(a.desc, f) != first {
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
-// identify adds to the clustering key the ids of the entities that no other determines, as far as the key does not
-// determine them yet. Of entities that determine each other it takes the first.
-func identify(t *model.Table) {
-	determined := map[*model.Entity]bool{}
-	mark := func(e *model.Entity) {
-		for _, d := range t.Tree.Determined(e).Entities {
-			determined[d] = true
-		}
-	}
-	key := t.Key()
-	for _, e := range t.Tree.Entities {
-		if keyed(e, key) {
-			mark(e)
-		}
-	}
-	for i := len(t.Tree.Entities) - 1; i >= 0; i-- {
-		e := t.Tree.Entities[i]
-		if determined[e] || determinedByOthers(t.Tree, e, i) {
-			continue
-		}
-		t.Clustering = model.AppendNew(t.Clustering, minus(e.KeyFields(), t.Partition)...)
-		mark(e)
-	}
 }
 
 // keyed tells whether the fields hold a key of e.
@@ -312,7 +213,7 @@ func (p *Pool) read(x part) bool {
 	if len(bound) > 0 {
 		note(bound)
 	}
-	for _, suffix := range x.suffixes(bound) {
+	for _, suffix := range p.rules.suffix(x, bound) {
 		for i := range suffix {
 			note(append(slices.Clone(bound), suffix[:i+1]...))
 		}
@@ -320,8 +221,7 @@ func (p *Pool) read(x part) bool {
 	return len(p.readers[id]) > before
 }
 
-// chains returns the orders of a table's bound fields, each as the partition key and what follows (rule "order of the
-// bound fields"). whole: these are all equalities of the part; then those of each one entity are tried as partition key
+// chains is rule orders: the orders of a table's bound fields, each as the partition key and what follows. whole: these are all equalities of the part; then those of each one entity are tried as partition key
 // too, as the paper's algorithm 1 has it.
 func (p *Pool) chains(x part, bound []model.Field, whole bool) [][][]model.Field {
 	if len(bound) == 0 {

@@ -20,6 +20,7 @@ type Pool struct {
 	// Truncated says what limits have cut off, for people; there may be better designs beyond. Empty: nothing was.
 	Truncated []string
 
+	rules          *rules
 	most           int
 	partitionBytes float64
 	indexes        bool
@@ -50,7 +51,7 @@ type Options struct {
 
 // NewPool returns a pool of the given tables.
 func NewPool(allow func(*model.Table) bool, tables ...*model.Table) *Pool {
-	p := &Pool{most: DefaultMost, partitionBytes: largePartition, known: map[string]bool{}, allow: allow, ends: map[string]bool{}, readers: map[string][]reader{},
+	p := &Pool{rules: &proven, most: DefaultMost, partitionBytes: largePartition, known: map[string]bool{}, allow: allow, ends: map[string]bool{}, readers: map[string][]reader{},
 		smaller: map[string][]string{}, trees: map[string]model.Tree{}}
 	for _, t := range tables {
 		p.Add(t)
@@ -106,8 +107,11 @@ func (p *Pool) Query(q *workload.Query, relax bool) {
 }
 
 // Workload returns the candidates of a workload (algorithm 4). Existing tables are not among them.
-func Workload(w *workload.Workload, o Options) *Pool {
+func Workload(w *workload.Workload, o Options) *Pool { return enumerate(w, o, &proven) }
+
+func enumerate(w *workload.Workload, o Options, r *rules) *Pool {
 	p := NewPool(o.Allow)
+	p.rules = r
 	if o.Most > 0 {
 		p.most = o.Most
 	}
@@ -146,7 +150,7 @@ func Workload(w *workload.Workload, o Options) *Pool {
 		e.level(exact) // what writes need for those
 	}
 	for _, t := range p.Tables {
-		e.statics(t)
+		t.Static = p.rules.statics(e, t)
 	}
 	return p
 }
@@ -209,7 +213,7 @@ func (e *enumeration) ask(q *workload.Query) {
 		return
 	}
 	e.asked[key] = true
-	parts, cut := newAsk(q).parts()
+	parts, cut := newAsk(q, e.pool.rules).parts(e.pool.rules)
 	if cut {
 		e.pool.cut("%s: of a graph of %d entities not all parts are tried", q, len(q.Tree.Entities))
 	}

@@ -1,0 +1,220 @@
+package enumerate
+
+import (
+	"slices"
+
+	"github.com/helenus-db/helenus/advisor/model"
+)
+
+// rules say what is proposed of all that NoSE tries. Each leaves out tables that the best design never needs, whatever the
+// weights and the space limit. A rule is a function, so that a test can put another in its place: one that leaves nothing
+// out, under which no design may be better, and a wrong one, which that test has to notice (rule_test.go).
+//
+// A table serves a part of a query by fields K that readers bind, S, what comes after those, and values V. NoSE tries all
+// permutations and cuts of K, S and the ids of all entities. In the proofs, t is a table that a design uses, and t' one
+// among those that are proposed such that t' in place of t costs no design more: every plan over t is a plan over t' with
+// as many requests and no more rows and bytes, t' takes no more space, and writes put and delete as many rows of t' and
+// need no more fields to be found out before. That is true of every cost that grows with requests, rows and bytes and does
+// not ask how the key is split; a limit on the size of partitions does ask, see Options.PartitionBytes.
+//
+// What is left out for want of room is no rule's: Pool.Truncated says so.
+type rules struct {
+	// rim: an entity at the rim of a query's graph of which no field is asked for, and of which every row has exactly one, is
+	// not joined. It tells whether e is such an entity, but for the fields asked for.
+	//
+	// Proof: t' is t without it. It has the same rows, as each has exactly one partner, with fewer fields, and answers the
+	// same: package plan does not ask for the entity to be joined either.
+	rim func(tree model.Tree, e *model.Entity) bool
+
+	// entries: a part is read by the key of an entity, after another table, only at an entity at which the query goes on
+	// beyond the part, or that has an equality of its own, or that is all of the part; with its conditions checked before, or
+	// not; and not at all where the statement brings that key. It tells which of the two are tried.
+	//
+	// Proof: at any other entity e of the part, what was read before cannot end in e without having read what lies between e
+	// and where it started, all of which the part has again. t' is the table of the part without that, which is among the
+	// parts, has fewer fields and less to write. Where the statement brings the key, the part is one that is read first.
+	entries func(a *ask, p part, e *model.Entity) (checked, unchecked bool)
+
+	// bound: K is the entry's key and some of the fields that the part's query compares by = or IN. It returns the choices of
+	// those, all of them first.
+	//
+	// Proof: a key field that no reader binds, is sorted by, or needs to tell rows apart, is a value in t'. Rows, bytes and
+	// space are the same; values need not be found out before a delete or an update, and are changed in place.
+	bound func(x part, key []model.Field) (choices [][]model.Field, cut bool)
+
+	// orders: K is ordered along chains of the sets D(q) = K with what q can bind, over all readers q of the tree and of
+	// smaller trees with the same rows, closed under intersection; the first set of a chain is the partition key.
+	//
+	// Proof: each q binds a prefix of t's key, B(q), a subset of D(q). The B(q) are nested. Take away from K what is in none of
+	// them (rule bound). The smallest closed sets around the B(q) are nested too, as closed sets intersect in closed sets, so
+	// that some maximal chain has them all; ordered along it, each q binds at least B(q). What else shares the prefix, a column
+	// bound by a range or sorted by, counts among what q can bind, in its order.
+	orders func(p *Pool, x part, bound []model.Field, whole bool) [][][]model.Field
+
+	// suffix: S is one field that a range binds, or the fields of ORDER BY, or none. It returns the choices.
+	//
+	// Proof: a column after one that is bound by a range, or after the first of ORDER BY that the reader does not bind by =,
+	// can not be bound; and rows that come in order of the range's field are in order of the others within one of its values
+	// only. If the bound fields determine the range's field, it has one value, and the order may follow.
+	suffix func(x part, bound []model.Field) [][]model.Field
+
+	// directions: of the columns of S those are sorted in descending order whose direction differs from the first one's. It
+	// returns the choices of descending columns.
+	//
+	// Proof: a partition can be read from either end, at the same cost, so t with all directions turned round serves the
+	// same. What comes after S is in no order that a reader asks for.
+	directions func(suffix []model.Field, a *ask) [][]model.Field
+
+	// sources: the key is completed by the ids of the entities that no other determines. It returns the choices of what is
+	// added.
+	//
+	// Proof: with them every row has a key of its own, and no two of them less. Ids of others are values in t' if something is
+	// read by them later (rule missing), and left out else; as in rule bound.
+	sources func(t *model.Table) [][]model.Field
+
+	// missing: the values have the id of an entity if the query goes on there beyond the part, or if a field of it that is
+	// asked for is not among the values. It returns the choices of ids that are added to the values.
+	//
+	// Proof: an id that is not asked for is of use to a plan only to read the entity's other fields by it, or to go on beyond
+	// the part. t' is t without it: rows are fewer bytes, and nothing reads it.
+	missing func(x part, t *model.Table, groups [][]model.Field) [][]model.Field
+
+	// statics: values that the partition key determines are static, if no write takes rows away. It returns them.
+	//
+	// Proof: t' has the same columns, each reader is answered alike, and takes fewer bytes: a partition has such a value once.
+	statics func(e *enumeration, t *model.Table) []model.Field
+}
+
+// proven are the rules with their proofs.
+var proven = rules{
+	rim:        needless,
+	entries:    entries,
+	bound:      compared,
+	orders:     (*Pool).chains,
+	suffix:     part.suffixes,
+	directions: func(suffix []model.Field, a *ask) [][]model.Field { return [][]model.Field{descending(suffix, a)} },
+	sources:    func(t *model.Table) [][]model.Field { return [][]model.Field{identify(t)} },
+	missing: func(x part, t *model.Table, groups [][]model.Field) [][]model.Field {
+		return [][]model.Field{x.missing(t, groups)}
+	},
+	statics: (*enumeration).statics,
+}
+
+// needless is rule rim.
+func needless(tree model.Tree, e *model.Entity) bool {
+	edge, n := rim(tree, e)
+	return n == 1 && !edge.Optional && edge.ToOne(edge.Other(e))
+}
+
+// entries is rule entries.
+func entries(a *ask, p part, e *model.Entity) (checked, unchecked bool) {
+	if subset(e.KeyFields(), a.equal) {
+		return false, false // the statement brings its key
+	}
+	compared := of(a.equal, e)
+	next := len(p.tree.Entities) == 1 || slices.Contains(p.exits, e)
+	if !next && len(compared) == 0 {
+		return false, false
+	}
+	return true, len(compared)+len(of(a.ranges, e))+len(of(a.others, e)) > 0 && (next || len(compared) > 1)
+}
+
+// compared is rule bound.
+func compared(x part, key []model.Field) (choices [][]model.Field, cut bool) {
+	equal := minus(x.of(x.ask.equal), key)
+	sets, cut := subsets(len(equal), allSubsets)
+	for _, set := range sets {
+		choice := make([]model.Field, 0, len(set))
+		for _, i := range set {
+			choice = append(choice, equal[i])
+		}
+		choices = append(choices, choice)
+	}
+	return choices, cut
+}
+
+// suffixes is rule suffix.
+func (x part) suffixes(bound []model.Field) [][]model.Field {
+	list := [][]model.Field{nil}
+	for _, f := range x.of(x.ask.ranges) {
+		if !slices.Contains(bound, f) {
+			list = append(list, []model.Field{f})
+		}
+	}
+	if order := x.ask.order; x.entry == nil && len(order) > 0 && len(x.of(order)) == len(order) {
+		left := minus(order, bound)
+		if len(left) > 1 || len(left) == 1 && !slices.Contains(x.ask.ranges, left[0]) {
+			list = append(list, left)
+		}
+		for _, f := range x.of(x.ask.ranges) { // the bound fields determine it: the order goes on after it
+			if len(left) > 0 && !slices.Contains(bound, f) && !slices.Contains(left, f) && x.determines(bound, f.Entity) {
+				list = append(list, append([]model.Field{f}, left...))
+			}
+		}
+	}
+	return list
+}
+
+// determines tells whether values of the bound fields name one entity of e.
+func (x part) determines(bound []model.Field, e *model.Entity) bool {
+	return slices.ContainsFunc(x.tree.Entities, func(other *model.Entity) bool {
+		return keyed(other, bound) && x.tree.Determined(other).Has(e)
+	})
+}
+
+// descending is rule directions.
+func descending(suffix []model.Field, a *ask) []model.Field {
+	if len(suffix) == 0 || len(suffix) == 1 || len(a.desc) == 0 {
+		return nil
+	}
+	first := slices.Contains(a.desc, suffix[0])
+	var list []model.Field
+	for _, f := range suffix {
+		if slices.Contains(a.desc, f) != first {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// identify is rule sources: the ids of the entities that no other determines, as far as the key does not determine them
+// yet. Of entities that determine each other it takes the first.
+func identify(t *model.Table) (ids []model.Field) {
+	determined := map[*model.Entity]bool{}
+	mark := func(e *model.Entity) {
+		for _, d := range t.Tree.Determined(e).Entities {
+			determined[d] = true
+		}
+	}
+	key := t.Key()
+	for _, e := range t.Tree.Entities {
+		if keyed(e, key) {
+			mark(e)
+		}
+	}
+	for i := len(t.Tree.Entities) - 1; i >= 0; i-- {
+		e := t.Tree.Entities[i]
+		if determined[e] || determinedByOthers(t.Tree, e, i) {
+			continue
+		}
+		ids = model.AppendNew(ids, minus(e.KeyFields(), key)...)
+		mark(e)
+	}
+	return ids
+}
+
+// missing is rule missing.
+func (x part) missing(t *model.Table, groups [][]model.Field) (ids []model.Field) {
+	for _, e := range x.tree.Entities {
+		missing := slices.Contains(x.exits, e)
+		for _, group := range groups {
+			for _, f := range group {
+				missing = missing || f.Entity == e && !t.Has(f)
+			}
+		}
+		if missing {
+			ids = model.AppendNew(ids, minus(e.KeyFields(), t.Fields())...)
+		}
+	}
+	return ids
+}
