@@ -27,7 +27,7 @@ func as(w *workload.Write, t *model.Table, e *model.Entity) *workload.Write {
 		found := false
 		for _, r := range t.Tree.Edges {
 			other := r.Other(e)
-			if r.Base() != c.Edge.Base() || other == nil || c.Edge.From == c.Edge.To && r.From != e {
+			if other == nil || !sameWay(c.Edge, w.Entity, r, e) {
 				continue
 			}
 			found = true

@@ -1,0 +1,418 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// Self is the entity of a write, in Named.By; other numbers are those of its connections.
+const Self = -1
+
+// Change is one way in which a write meets rows of a table: the statement names some entities of the table's tree, and the
+// rest of the rows is found out by queries, asked before the write is applied to any table. What a write changes of a table
+// are the rows of all its changes, each row once, as its key tells.
+//
+//   - An update or delete meets the table at each occurrence of its entity. The parts are asked for each entity that it
+//     speaks of, see Find.
+//   - An insert adds rows in which the new entity stands at one occurrence or at several at once; in the others stand
+//     entities that were there before. Each edge of an occurrence where it stands leads to what it is connected to; where it
+//     is not, there are no rows.
+//   - CONNECT adds the rows in which the pair stands at one edge or at several at once. The other edges are between
+//     entities that were connected before.
+//   - DISCONNECT removes the rows in which the pair stands at an edge, whatever stands at the others.
+type Change struct {
+	// Named are entities of the table's tree that the statement gives the keys of. The same may be named twice, where a
+	// relationship leads from an entity to itself: such rows are there only if the keys are the same.
+	Named []Named
+	// Parts are what the queries ask; each by the keys of those of its entities that are named. One answer of each,
+	// together with what the statement says, is a row; a part without an answer means that there is none.
+	Parts []*workload.Query
+}
+
+// Named says that an entity of a table's tree is the one of the write (Self), or that of a connection.
+type Named struct {
+	Entity *model.Entity
+	By     int
+}
+
+// Is returns what the entity is named by, if it is.
+func (c *Change) Is(e *model.Entity) (by int, named bool) {
+	for _, n := range c.Named {
+		if n.Entity == e {
+			return n.By, true
+		}
+	}
+	return 0, false
+}
+
+// at returns the entities that are named by one thing.
+func (c *Change) at(by int) []*model.Entity {
+	var list []*model.Entity
+	for _, n := range c.Named {
+		if n.By == by {
+			list = append(list, n.Entity)
+		}
+	}
+	return list
+}
+
+// named tells whether the change names e as that.
+func (c *Change) named(e *model.Entity, by int) bool {
+	return slices.Contains(c.Named, Named{e, by})
+}
+
+// Changes returns the ways in which a write meets a table; none: it does not modify it. Existing tables are written by the
+// application, which knows how: their changes have no parts.
+func Changes(w *workload.Write, t *model.Table) []Change {
+	list := meetings(w, t)
+	if !t.Existing {
+		for i := range list {
+			list[i].Parts = parts(w, t, &list[i])
+		}
+	}
+	return list
+}
+
+// meetings returns changes without their parts.
+func meetings(w *workload.Write, t *model.Table) []Change {
+	var list []Change
+	switch w.Kind {
+	case workload.Update, workload.Delete:
+		for _, at := range Targets(w, t) {
+			if modifies(at, t) {
+				list = append(list, Change{Named: []Named{{at.Entity, Self}}})
+			}
+		}
+	case workload.Insert:
+		if t.Existing && !owns(t, w.Entity) {
+			return nil // it holds the entity because of a relationship
+		}
+		list = inserted(w, t)
+	case workload.Connect, workload.Disconnect:
+		if w.Kind == workload.Disconnect && t.Base != nil {
+			return nil
+		}
+		list = connected(w, t)
+	}
+	return list
+}
+
+// inserted goes over all sets of occurrences in which a new entity can stand, and what it can be connected to there.
+func inserted(w *workload.Write, t *model.Table) []Change {
+	var at []*model.Entity
+	for _, e := range t.Tree.Entities {
+		if e.Base() == w.Entity.Base() {
+			at = append(at, e)
+		}
+	}
+	var list []Change
+	for _, chosen := range subsets(at) {
+		start := Change{}
+		for _, e := range chosen {
+			start.Named = append(start.Named, Named{e, Self})
+		}
+		ways := []Change{start}
+		for _, e := range chosen {
+			for _, r := range t.Tree.Edges {
+				if t.Existing || r.Other(e) == nil {
+					continue
+				}
+				var next []Change
+				for _, way := range ways {
+					for i, c := range w.Connections {
+						if sameWay(c.Edge, w.Entity, r, e) {
+							more := Change{Named: slices.Clone(way.Named)}
+							if to := (Named{r.Other(e), i}); !slices.Contains(more.Named, to) {
+								more.Named = append(more.Named, to)
+							}
+							next = append(next, more)
+						}
+					}
+				}
+				ways = next
+			}
+		}
+		list = append(list, ways...)
+	}
+	return list
+}
+
+// connected goes over the edges at which the pair of a CONNECT or DISCONNECT can stand, and for CONNECT over sets of them.
+func connected(w *workload.Write, t *model.Table) []Change {
+	if len(w.Connections) == 0 {
+		return nil
+	}
+	c := w.Connections[0]
+	var at []*model.Relationship
+	for _, r := range t.Tree.Edges {
+		if r.Base() == c.Edge.Base() {
+			at = append(at, r)
+		}
+	}
+	sets := subsets(at)
+	if w.Kind == workload.Disconnect || t.Existing {
+		sets = nil
+		for _, r := range at {
+			sets = append(sets, []*model.Relationship{r})
+		}
+	}
+	var list []Change
+	for _, chosen := range sets {
+		change := Change{}
+		for _, r := range chosen {
+			self, other := r.From, r.To
+			if c.Edge.From != w.Entity {
+				self, other = other, self
+			}
+			for _, n := range []Named{{self, Self}, {other, 0}} {
+				if !slices.Contains(change.Named, n) {
+					change.Named = append(change.Named, n)
+				}
+			}
+		}
+		list = append(list, change)
+	}
+	return list
+}
+
+// sameWay tells whether an edge of a table leads from e as the edge of a statement leads from its entity.
+func sameWay(stated *model.Relationship, from *model.Entity, r *model.Relationship, e *model.Entity) bool {
+	return r.Base() == stated.Base() && (r.From == e) == (stated.From == from)
+}
+
+// most bounds how many occurrences at once a new entity or pair is thought to stand at.
+const most = 6
+
+// subsets returns all sets of the elements but the empty one: those of one first.
+func subsets[T any](list []T) [][]T {
+	var sets [][]T
+	for size := 1; size <= min(len(list), most); size++ {
+		var choose func(from int, chosen []T)
+		choose = func(from int, chosen []T) {
+			if len(chosen) == size {
+				sets = append(sets, slices.Clone(chosen))
+				return
+			}
+			for i := from; i < len(list); i++ {
+				choose(i+1, append(chosen, list[i]))
+			}
+		}
+		choose(0, nil)
+	}
+	return sets
+}
+
+// cut tells whether the write makes or takes away an edge of a change.
+func (c *Change) cut(w *workload.Write, r *model.Relationship) bool {
+	switch w.Kind {
+	case workload.Insert:
+		return c.named(r.From, Self) || c.named(r.To, Self)
+	case workload.Connect, workload.Disconnect:
+		stated := w.Connections[0].Edge
+		return sameWay(stated, w.Entity, r, r.From) && c.named(r.From, Self) && c.named(r.To, 0) ||
+			sameWay(stated, w.Entity, r, r.To) && c.named(r.To, Self) && c.named(r.From, 0)
+	}
+	return false
+}
+
+// parts returns the queries of a change: what is left of the table's tree without the edges that the write makes or takes
+// away, as far as something is missing there.
+func parts(w *workload.Write, t *model.Table, c *Change) []*workload.Query {
+	var list []*workload.Query
+	have := c.known(w, t)
+	done := map[*model.Entity]bool{}
+	order := slices.Clone(c.Named) // what is connected first
+	slices.SortStableFunc(order, func(a, b Named) int { return cmp.Compare(uint(a.By), uint(b.By)) }) // #nosec G115 -- Self comes last
+	for _, n := range order {
+		if done[n.Entity] || w.Kind == workload.Insert && c.named(n.Entity, Self) {
+			continue
+		}
+		part := t.Tree.Reach(n.Entity, func(r *model.Relationship, _ *model.Entity) bool { return !c.cut(w, r) })
+		q := &workload.Query{}
+		asked := 0
+		for _, e := range part.Entities {
+			if _, named := c.Is(e); named {
+				done[e] = true
+				asked++
+				q.Where = append(q.Where, byKey(e)...)
+			}
+		}
+		q.Select = missing(w, t, c, part, have)
+		if asked > 1 { // whether those are related to each other is a question of its own
+			q.Select = model.AppendNew(q.Select, n.Entity.KeyFields()...)
+		}
+		if len(q.Select) == 0 {
+			continue
+		}
+		if q.Tree = part; w.Kind == workload.Update || w.Kind == workload.Delete {
+			entities := []*model.Entity{n.Entity}
+			for _, f := range q.Select {
+				entities = append(entities, f.Entity)
+			}
+			q.Tree = from(part.Span(entities), n.Entity)
+		}
+		q.Known = besides(have, part, q.Where)
+		list = append(list, q)
+	}
+	return list
+}
+
+// missing returns the fields of a part of the table's tree that must be found out: those that its rows need and that the
+// statement does not bring. Where rows are put, and nothing else tells whether there is something at the end of an edge that
+// need not have anything there, that is asked too.
+func missing(w *workload.Write, t *model.Table, c *Change, part model.Tree, have fields) []model.Field {
+	var list []model.Field
+	for _, f := range wanted(w, t, c) {
+		if part.Has(f.Entity) && !have[f] {
+			list = model.AppendNew(list, f)
+		}
+	}
+	if w.Kind == workload.Delete || w.Kind == workload.Disconnect {
+		return list // deleting what is not there does no harm
+	}
+	if len(list) > 0 && w.Kind != workload.Update {
+		return list // the query is over all of the part
+	}
+	for _, r := range part.Edges {
+		for _, e := range []*model.Entity{r.From, r.To} {
+			beyond := part.Reach(r.Other(e), func(x *model.Relationship, _ *model.Entity) bool { return x != r })
+			if beyond.Has(c.Named[0].Entity) || exactlyOne(r, e) {
+				continue
+			}
+			if !slices.ContainsFunc(list, func(f model.Field) bool { return beyond.Has(f.Entity) }) {
+				list = append(list, witness(t, beyond, r.Other(e)))
+			}
+		}
+	}
+	return list
+}
+
+// witness returns a field by which one learns that there is something in a part of a table's tree: one that the table holds,
+// if it can be.
+func witness(t *model.Table, part model.Tree, e *model.Entity) model.Field {
+	for _, f := range t.Fields() {
+		if part.Has(f.Entity) {
+			return f
+		}
+	}
+	return e.KeyFields()[0]
+}
+
+// wanted returns the fields of the table's rows that the write has to know: for a delete the key, for a put all, for an
+// update in place the key and what is added to. A bucket is as much a part of the key as what it is of.
+func wanted(w *workload.Write, t *model.Table, c *Change) []model.Field {
+	list := t.Key()
+	moving := moves(w, t)
+	if w.Kind == workload.Insert || w.Kind == workload.Connect || moving {
+		list = t.Fields()
+	}
+	if t.Bucket != nil && !t.Bucket.Of.IsZero() { // what it is of need not be a column
+		list = model.AppendNew(list, t.Bucket.Of)
+	}
+	if w.Kind != workload.Update {
+		return list
+	}
+	set := c.sets(w, w.Set)
+	if !moving { // a look-up table gets the new key; no other key changes
+		list = slices.DeleteFunc(list, func(f model.Field) bool { return slices.Contains(set, f) })
+		for _, f := range c.sets(w, w.Increments) {
+			if t.Has(f) {
+				list = model.AppendNew(list, f)
+			}
+		}
+		return list
+	}
+	for _, e := range t.Tree.Entities { // a row may hold the entity at each of them: all get the new values
+		if e.Base() == w.Entity.Base() && !c.named(e, Self) {
+			list = model.AppendNew(list, e.KeyFields()...)
+		}
+	}
+	return list
+}
+
+// sets returns fields of the write's entity as those of the occurrence at which an update meets the table.
+func (c *Change) sets(w *workload.Write, list []model.Field) []model.Field {
+	return moved(list, w.Entity, c.Named[0].Entity)
+}
+
+// known returns the fields of the table's tree whose values the statement brings, as they are before it.
+func (c *Change) known(w *workload.Write, t *model.Table) fields {
+	s := fields{}
+	for _, n := range c.Named {
+		s.add(n.Entity.KeyFields()...)
+		if n.By != Self {
+			continue
+		}
+		if w.Kind == workload.Insert { // what the statement does not set is null
+			for _, a := range n.Entity.Attributes {
+				s.add(model.Field{Entity: n.Entity, Attribute: a})
+			}
+		}
+		for _, f := range facts(w) {
+			if f.Entity == w.Entity {
+				s.add(model.Field{Entity: n.Entity, Attribute: f.Attribute})
+			}
+		}
+		if n.Entity == w.Entity { // else the statement speaks of other entities than the table's
+			for _, f := range facts(w) {
+				if determines(w, t.Tree, f.Entity) {
+					s.add(f)
+				}
+			}
+		}
+	}
+	for _, f := range w.Given {
+		for _, n := range c.Named {
+			if t.Tree.Determined(n.Entity).Has(f.Entity) {
+				s.add(f)
+			}
+		}
+	}
+	return s
+}
+
+// facts returns the fields that an update or delete names the values of.
+func facts(w *workload.Write) []model.Field {
+	var list []model.Field
+	for _, p := range w.Where {
+		if p.Op == workload.Equal {
+			list = append(list, p.Field)
+		}
+	}
+	return list
+}
+
+// determines tells whether the entity of a write has one e at most, in the statement's tree, and the same in another.
+func determines(w *workload.Write, tree model.Tree, e *model.Entity) bool {
+	way := w.Tree.Span([]*model.Entity{w.Entity, e})
+	for _, r := range way.Edges {
+		if !tree.HasEdge(r) {
+			return false
+		}
+	}
+	return tree.Has(e) && way.Determined(w.Entity).Has(e)
+}
+
+// Find returns the query for the entities that an update or delete speaks of, nil if it names one by its key. What it says
+// besides the key by equalities, of the entity or of what that determines, is taken for true, as GIVEN is: an application
+// that names all of a table's primary key knows it. Other conditions are to be checked.
+func Find(w *workload.Write) *workload.Query {
+	if w.Kind != workload.Update && w.Kind != workload.Delete {
+		return nil
+	}
+	facts := facts(w)
+	named := len(facts) == len(w.Where)
+	for _, k := range w.Entity.KeyFields() {
+		named = named && slices.Contains(facts, k)
+	}
+	for _, f := range facts {
+		named = named && determines(w, w.Tree, f.Entity)
+	}
+	if named {
+		return nil
+	}
+	return &workload.Query{Tree: w.Tree, Select: w.Entity.KeyFields(), Where: w.Where}
+}
