@@ -224,7 +224,7 @@ func parts(w *workload.Write, t *model.Table, c *Change) []*workload.Query {
 	var list []*workload.Query
 	have := c.known(w, t)
 	done := map[*model.Entity]bool{}
-	order := slices.Clone(c.Named) // what is connected first
+	order := slices.Clone(c.Named)                                                                    // what is connected first
 	slices.SortStableFunc(order, func(a, b Named) int { return cmp.Compare(uint(a.By), uint(b.By)) }) // #nosec G115 -- Self comes last
 	for _, n := range order {
 		if done[n.Entity] || w.Kind == workload.Insert && c.named(n.Entity, Self) {
