@@ -17,6 +17,8 @@ type Query struct {
 	Values      [][]byte
 	Consistency gocql.Consistency
 	PageSize    int  // rows; 0 leaves the session's own
+	Routed      int  // so many of the first values are the partition key, by which a node is chosen; 0: not known
+	Most        int  // rows; if there are more, the answer is ErrTooManyRows. 0: any number
 	Literal     bool // a write whose values stand in its text: it is sent without being prepared, as it will not come again
 }
 
@@ -109,6 +111,9 @@ func (p *Pool) Query(ctx context.Context, q Query) (Answer, error) {
 		return answer, s.ExecuteBatch(batch)
 	}
 	answer.Columns, err = run(ctx, s, q, func(cells [][]byte) error {
+		if q.Most > 0 && len(answer.Rows) == q.Most {
+			return ErrTooManyRows
+		}
 		answer.Rows = append(answer.Rows, cells)
 		return nil
 	})
@@ -133,6 +138,9 @@ func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) erro
 	query := s.Query(q.Text, values...).WithContext(ctx).Consistency(q.Consistency).Idempotent(true)
 	if q.PageSize > 0 {
 		query = query.PageSize(q.PageSize)
+	}
+	if q.Routed > 0 {
+		query = query.RoutingKey(PartitionKey(q.Values[:q.Routed]))
 	}
 	if strings.HasPrefix(q.Text, "SELECT * ") {
 		query = query.NoSkipMetadata() // its columns may change under a prepared statement: the answer has to name them itself
