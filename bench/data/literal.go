@@ -71,34 +71,12 @@ func Literal(cqlType, text string) (any, error) {
 	return nil, wrong()
 }
 
-// Literals are the texts of the literals of a predicate; none if it has parameters only. The pattern of LIKE is none.
-func Literals(p workload.Predicate) []string {
-	if p.Op == workload.Like || strings.HasPrefix(p.Value, "?") {
+// texts are the literals of a predicate. The pattern of LIKE is none.
+func texts(p workload.Predicate) []string {
+	if p.Op == workload.Like {
 		return nil
 	}
-	if p.Op != workload.In {
-		return []string{p.Value}
-	}
-	return slices.DeleteFunc(Items(p.Value), func(text string) bool { return strings.HasPrefix(text, "?") })
-}
-
-// Items cuts the list of IN, (a, 'b, c', ?), into its values. A parameter for the whole list is one.
-func Items(list string) []string {
-	if !strings.HasPrefix(list, "(") {
-		return []string{list}
-	}
-	var items []string
-	inside, start := false, 1
-	for i := 1; i < len(list); i++ {
-		switch {
-		case list[i] == '\'':
-			inside = !inside
-		case !inside && (list[i] == ',' || list[i] == ')'):
-			items = append(items, strings.TrimSpace(list[start:i]))
-			start = i + 1
-		}
-	}
-	return items
+	return slices.DeleteFunc(p.List(), func(text string) bool { return strings.HasPrefix(text, "?") })
 }
 
 // literals are those that the statements of a workload compare attributes with.
@@ -109,7 +87,7 @@ func literals(w *workload.Workload) (map[*model.Attribute][]any, error) {
 	}
 	add := func(where []workload.Predicate) error {
 		for _, p := range where {
-			for _, text := range Literals(p) {
+			for _, text := range texts(p) {
 				a := p.Field.Attribute
 				v, err := Literal(a.Type, text)
 				if err != nil {
