@@ -129,7 +129,7 @@ func (w *World) relate(r *model.Relationship, total bool) relation {
 	if r.Kind == model.OneToOne {
 		n = min(from, to)
 	}
-	if !total {
+	if !total && r.Optional {
 		n = min(n, pairs(n))
 	}
 	t.spread = spread{slots: n, bins: parents, form: single}
