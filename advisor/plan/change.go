@@ -27,6 +27,7 @@ type Change struct {
 	// Named are entities of the table's tree that the statement gives the keys of. The same may be named twice, where a
 	// relationship leads from an entity to itself: such rows are there only if the keys are the same.
 	Named []Named
+	Known []Known // what the statement says of the rows, in all of the table's tree
 	// Parts are what the queries ask; each by the keys of those of its entities that are named. One answer of each,
 	// together with what the statement says, is a row; a part without an answer means that there is none.
 	Parts []*workload.Query
@@ -70,6 +71,7 @@ func Changes(w *workload.Write, t *model.Table) []Change {
 	list := meetings(w, t)
 	if !t.Existing {
 		for i := range list {
+			list[i].Known = list[i].known(w, t)
 			list[i].Parts = parts(w, t, &list[i])
 		}
 	}
@@ -222,7 +224,10 @@ func (c *Change) cut(w *workload.Write, r *model.Relationship) bool {
 // away, as far as something is missing there.
 func parts(w *workload.Write, t *model.Table, c *Change) []*workload.Query {
 	var list []*workload.Query
-	have := c.known(w, t)
+	have := fields{}
+	for _, k := range c.Known {
+		have.add(k.Field)
+	}
 	done := map[*model.Entity]bool{}
 	order := slices.Clone(c.Named)                                                                    // what is connected first
 	slices.SortStableFunc(order, func(a, b Named) int { return cmp.Compare(uint(a.By), uint(b.By)) }) // #nosec G115 -- Self comes last
@@ -338,40 +343,99 @@ func (c *Change) sets(w *workload.Write, list []model.Field) []model.Field {
 	return moved(list, w.Entity, c.Named[0].Entity)
 }
 
-// known returns the fields of the table's tree whose values the statement brings, as they are before it.
-func (c *Change) known(w *workload.Write, t *model.Table) fields {
-	s := fields{}
+// Known is a field of a table's rows that a statement brings the value of, as it is before the statement.
+type Known struct {
+	Field model.Field
+	// Value is what stands in the statement: "?", "?name" or a literal. Empty: the key of an entity that Find has found; of
+	// an insert null, as the statement does not set the attribute.
+	Value string
+	Name  string // of the parameter, if Value is "?"
+	// Nth is which of the values of that parameter, where several connections over one relationship share its name.
+	Nth int
+}
+
+// known returns the fields of the table's tree whose values the statement brings, each once.
+func (c *Change) known(w *workload.Write, t *model.Table) []Known {
+	var list []Known
+	met := fields{}
+	add := func(k Known) {
+		if !met[k.Field] {
+			met.add(k.Field)
+			list = append(list, k)
+		}
+	}
+	at := func(e *model.Entity, f model.Field) model.Field {
+		return model.Field{Entity: e, Attribute: f.Attribute}
+	}
+	found := Find(w) != nil
+	names := workload.Names(w.Where)
 	for _, n := range c.Named {
-		s.add(n.Entity.KeyFields()...)
-		if n.By != Self {
-			continue
+		for _, f := range n.Entity.KeyFields() {
+			switch {
+			case n.By != Self:
+				k := Known{Field: f, Value: "?", Name: workload.ConnectionName(w, n.By, f.Attribute)}
+				for _, before := range w.Connections[:n.By] {
+					if before.Edge.Role(w.Entity) == w.Connections[n.By].Edge.Role(w.Entity) {
+						k.Nth++
+					}
+				}
+				add(k)
+			case w.Kind == workload.Connect || w.Kind == workload.Disconnect:
+				add(Known{Field: f, Value: "?", Name: workload.KeyName(at(w.Entity, f))})
+			case found:
+				add(Known{Field: f})
+			}
 		}
-		if w.Kind == workload.Insert { // what the statement does not set is null
+		if n.By == Self && w.Kind == workload.Insert {
 			for _, a := range n.Entity.Attributes {
-				s.add(model.Field{Entity: n.Entity, Attribute: a})
+				k := Known{Field: model.Field{Entity: n.Entity, Attribute: a}}
+				if own := at(w.Entity, k.Field); slices.Contains(w.Set, own) {
+					k.Value, k.Name = "?", workload.SetName(own)
+				}
+				add(k)
 			}
 		}
-		for _, f := range facts(w) {
-			if f.Entity == w.Entity {
-				s.add(model.Field{Entity: n.Entity, Attribute: f.Attribute})
-			}
-		}
-		if n.Entity == w.Entity { // else the statement speaks of other entities than the table's
-			for _, f := range facts(w) {
-				if determines(w, t.Tree, f.Entity) {
-					s.add(f)
+		if n.By == Self && (w.Kind == workload.Update || w.Kind == workload.Delete) {
+			for i, p := range w.Where {
+				switch f := p.Field; {
+				case p.Op != workload.Equal:
+				case f.Entity == w.Entity:
+					add(Known{Field: at(n.Entity, f), Value: p.Value, Name: names[i]})
+				case n.Entity == w.Entity && determines(w, t.Tree, f.Entity): // else the table's are others
+					add(Known{Field: f, Value: p.Value, Name: names[i]})
 				}
 			}
 		}
-	}
-	for _, f := range w.Given {
-		for _, n := range c.Named {
-			if t.Tree.Determined(n.Entity).Has(f.Entity) {
-				s.add(f)
+		for _, f := range w.Given {
+			if e := c.given(w, t, n, f.Entity); e != nil {
+				add(Known{Field: at(e, f), Value: "?", Name: workload.GivenName(f)})
 			}
 		}
 	}
-	return s
+	return list
+}
+
+// given returns which entity of the table's tree GIVEN speaks of, as far as that is told by one that is named: that one, or
+// what it determines.
+func (c *Change) given(w *workload.Write, t *model.Table, n Named, e *model.Entity) *model.Entity {
+	ends := 0
+	for i, x := range w.Connections {
+		if x.Entity != e {
+			continue
+		}
+		if ends++; n.By == i {
+			return n.Entity
+		}
+	}
+	switch {
+	case e == w.Entity:
+		if n.By == Self {
+			return n.Entity
+		}
+	case ends == 0 && t.Tree.Determined(n.Entity).Has(e):
+		return e
+	}
+	return nil
 }
 
 // facts returns the fields that an update or delete names the values of.

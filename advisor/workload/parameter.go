@@ -35,19 +35,19 @@ func (q *Query) Parameters() []Parameter {
 func (w *Write) Parameters() []Parameter {
 	var list []Parameter
 	for _, f := range w.Set {
-		list = append(list, Parameter{"SET " + f.String(), f, Equal, 1})
+		list = append(list, Parameter{SetName(f), f, Equal, 1})
 	}
 	for _, f := range w.Increments {
-		list = append(list, Parameter{"ADD " + f.String(), f, Equal, 1})
+		list = append(list, Parameter{AddName(f), f, Equal, 1})
 	}
 	if w.Kind == Connect || w.Kind == Disconnect {
 		for _, f := range w.Entity.KeyFields() {
-			list = append(list, Parameter{f.String() + " =", f, Equal, 1})
+			list = append(list, Parameter{KeyName(f), f, Equal, 1})
 		}
 	}
-	for _, c := range w.Connections {
+	for i, c := range w.Connections {
 		for _, f := range c.Entity.KeyFields() {
-			list = append(list, Parameter{c.Edge.Role(w.Entity) + "." + f.Attribute.Name, f, Equal, 1})
+			list = append(list, Parameter{ConnectionName(w, i, f.Attribute), f, Equal, 1})
 		}
 	}
 	return append(append(list, conditions(w.Where)...), given(w.Given)...)
@@ -63,6 +63,20 @@ func given(fields []model.Field) []Parameter {
 
 // GivenName is the name of the parameter for a field of GIVEN.
 func GivenName(f model.Field) string { return "GIVEN " + f.String() }
+
+// SetName is the name of the parameter for the new value of a field.
+func SetName(f model.Field) string { return "SET " + f.String() }
+
+// AddName is the name of the parameter for what is added to a field.
+func AddName(f model.Field) string { return "ADD " + f.String() }
+
+// KeyName is the name of the parameter for a field of the key of what CONNECT and DISCONNECT name first.
+func KeyName(f model.Field) string { return f.String() + " =" }
+
+// ConnectionName is the name of the parameter for an attribute of the key of a write's nth connection.
+func ConnectionName(w *Write, n int, a *model.Attribute) string {
+	return w.Connections[n].Edge.Role(w.Entity) + "." + a.Name
+}
 
 // conditions are the parameters of a WHERE.
 func conditions(where []Predicate) []Parameter {
