@@ -1,0 +1,376 @@
+package calibrate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/advisor/plan"
+)
+
+// rowHeader is what plans count for a row of an answer beyond its values, bytes.
+const rowHeader = 16
+
+// parallel is how many requests of one step are on their way at once, as in the executor.
+const parallel = 8
+
+// sizes are how much is loaded and asked for.
+type sizes struct {
+	rows    []int // of partitions
+	each    int   // partitions of one row; the larger the fewer
+	many    []int // gets at once
+	indexed int   // rows of the indexed tables
+	scanned []int // rows of the scanned tables
+	batches []int
+	dead    []int
+	sorted  []int
+}
+
+var (
+	full  = sizes{[]int{1, 10, 100, 1000}, 400, []int{4, 16, 64}, 20000, []int{1000, 5000, 20000, 60000}, []int{2, 8, 32}, []int{100, 400}, []int{10, 1000, 10000}}
+	quick = sizes{[]int{1, 10, 100, 500}, 100, []int{4, 16, 48}, 4000, []int{500, 2000, 8000}, []int{2, 8, 24}, []int{100, 300}, []int{10, 1000, 10000}}
+)
+
+// layout is a table of columns of text, all of one size.
+type layout struct {
+	name          string
+	columns, size int
+}
+
+// layouts tell a row's part from a cell's and a byte's.
+var layouts = []layout{{"narrow", 1, 8}, {"plain", 4, 50}, {"wide", 20, 10}, {"fat", 1, 2000}}
+
+var plainLayout = layouts[1]
+
+func (l layout) definitions() string {
+	var b strings.Builder
+	for i := range l.columns {
+		fmt.Fprintf(&b, ", c%d text", i)
+	}
+	return b.String()
+}
+
+func (l layout) names() string {
+	names := make([]string, l.columns)
+	for i := range names {
+		names[i] = fmt.Sprintf("c%d", i)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (l layout) marks() string { return strings.Repeat(", ?", l.columns) }
+
+// values are the texts of a row.
+func (l layout) values(r *rand.Rand) []any {
+	out := make([]any, l.columns)
+	for i := range out {
+		out[i] = text(r, l.size)
+	}
+	return out
+}
+
+// text is made of letters that compress about as well as words do.
+func text(r *rand.Rand, size int) string {
+	const letters = "etaoinshrdlucmfw"
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = letters[min(r.IntN(16), r.IntN(16))]
+	}
+	return string(b)
+}
+
+// rowBytes is what plans count for a row with so many key columns of type int.
+func (l layout) rowBytes(keys int) float64 { return float64(4*keys+l.columns*l.size) + rowHeader }
+
+// operation runs a shape once. Its randomness decides which rows.
+type operation struct {
+	Shape
+	times int // in each round
+	run   func(ctx context.Context, r *rand.Rand) error
+}
+
+// bench runs operations on the scratch keyspace.
+type bench struct {
+	session     *gocql.Session
+	keyspace    string
+	consistency gocql.Consistency
+	sizes       sizes
+	next        int // row that is written next, so that puts make new rows
+}
+
+func (b *bench) table(name string) string { return b.keyspace + "." + name }
+
+// raw takes a cell as it is.
+type raw []byte
+
+// UnmarshalCQL implements gocql.Unmarshaler. It copies, as the executor does.
+func (c *raw) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
+	*c = append((*c)[:0:0], data...)
+	return nil
+}
+
+// read runs a SELECT and counts its rows.
+func (b *bench) read(ctx context.Context, statement string, values ...any) (int, error) {
+	iter := b.session.Query(statement, values...).WithContext(ctx).Consistency(b.consistency).Idempotent(true).Iter()
+	cells := make([]raw, len(iter.Columns()))
+	into := make([]any, len(cells))
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	rows := 0
+	for iter.Scan(into...) {
+		rows++
+	}
+	return rows, iter.Close()
+}
+
+// expect is read with a number of rows that must come.
+func (b *bench) expect(ctx context.Context, rows int, statement string, values ...any) error {
+	n, err := b.read(ctx, statement, values...)
+	if err == nil && n != rows {
+		err = &LostError{statement, n, rows}
+	}
+	return err
+}
+
+// LostError says that the scratch tables do not hold what was put into them.
+type LostError struct {
+	Statement string
+	Got, Want int
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%s answered %d rows instead of %d: what was loaded is not there any longer (a node that lost writes, or somebody else's hand in the scratch keyspace)", e.Statement, e.Got, e.Want)
+}
+
+func (b *bench) write(ctx context.Context, statement string, values ...any) error {
+	return b.session.Query(statement, values...).WithContext(ctx).Consistency(b.consistency).Idempotent(true).Exec()
+}
+
+// atOnce runs n calls, some at a time, and returns the first error.
+func atOnce(n, limit int, call func(i int) error) error {
+	var (
+		work   sync.WaitGroup
+		once   sync.Once
+		failed error
+	)
+	numbers := make(chan int)
+	for range min(limit, n) {
+		work.Go(func() {
+			for i := range numbers {
+				if err := call(i); err != nil {
+					once.Do(func() { failed = err })
+				}
+			}
+		})
+	}
+	for i := range n {
+		numbers <- i
+	}
+	close(numbers)
+	work.Wait()
+	return failed
+}
+
+// operations are all that is measured, in an order that does not matter. Families of refused are left out.
+func (b *bench) operations(refused map[string]string) []operation {
+	var all []operation
+	add := func(o operation) {
+		if refused[o.Family] == "" {
+			all = append(all, o)
+		}
+	}
+	for _, o := range slices.Concat(b.gets(), b.indexReads(), b.scans(), b.writes(), b.client()) {
+		add(o)
+	}
+	return all
+}
+
+// partition is the id of one of the partitions of a size; there are b.partitions(rows) of them.
+func partition(rows, i int) int { return rows*10000 + i }
+
+func (b *bench) partitions(rows int) int { return max(4, b.sizes.each/rows) }
+
+func (b *bench) gets() []operation {
+	all := []operation{{
+		Shape: Shape{Family: "gets", Name: "no partition", Kind: plan.Get, Requests: 1, Unasked: true}, times: 3,
+		run: func(ctx context.Context, _ *rand.Rand) error {
+			return b.expect(ctx, 0, "SELECT seq, "+plainLayout.names()+" FROM "+b.table("plain")+" WHERE id IN ?", []int{})
+		},
+	}}
+	for _, l := range layouts {
+		statement := "SELECT id, seq, " + l.names() + " FROM " + b.table(l.name) + " WHERE id = ?"
+		for _, rows := range b.sizes.rows {
+			all = append(all, operation{
+				Shape: Shape{
+					Family: "gets", Name: fmt.Sprintf("%s, %d row(s)", l.name, rows), Kind: plan.Get, Requests: 1, Rows: float64(rows),
+					Columns: float64(l.columns + 2), Bytes: float64(rows) * l.rowBytes(2),
+				}, times: 2,
+				run: func(ctx context.Context, r *rand.Rand) error {
+					return b.expect(ctx, rows, statement, partition(rows, r.IntN(b.partitions(rows))))
+				},
+			})
+		}
+	}
+	one := "SELECT id, seq, " + plainLayout.names() + " FROM " + b.table("plain") + " WHERE id = ?"
+	for _, n := range b.sizes.many {
+		all = append(all, operation{
+			Shape: Shape{
+				Family: "gets at once", Name: fmt.Sprintf("%d gets at once", n), Kind: plan.Get, Requests: float64(n), Rows: float64(n),
+				Columns: float64(plainLayout.columns + 2), Bytes: float64(n) * plainLayout.rowBytes(2),
+			}, times: 2,
+			run: func(ctx context.Context, r *rand.Rand) error {
+				from := r.IntN(b.partitions(1))
+				return atOnce(n, parallel, func(i int) error {
+					return b.expect(ctx, 1, one, partition(1, (from+i)%b.partitions(1)))
+				})
+			},
+		})
+	}
+	for _, dead := range append([]int{0}, b.sizes.dead...) {
+		statement := "SELECT id, seq, " + plainLayout.names() + " FROM " + b.table("dead") + " WHERE id = ?"
+		all = append(all, operation{
+			Shape: Shape{
+				Family: "tombstones", Name: fmt.Sprintf("%d rows past %d tombstones", living, dead), Kind: plan.Get, Requests: 1, Rows: living,
+				Columns: float64(plainLayout.columns + 2), Bytes: living * plainLayout.rowBytes(2), Dead: float64(dead),
+			}, times: 2,
+			run: func(ctx context.Context, r *rand.Rand) error {
+				return b.expect(ctx, living, statement, partition(dead, r.IntN(graves)))
+			},
+		})
+	}
+	return all
+}
+
+// Each partition of the table of deleted rows has as many living ones, and there are as many of each kind.
+const (
+	living = 50
+	graves = 10
+)
+
+// groupsOf are the columns of the indexed tables, by how many rows share a value.
+var groupsOf = []int{1, 10, 100}
+
+func (b *bench) indexReads() []operation {
+	var all []operation
+	for _, kind := range indexKinds {
+		for _, rows := range groupsOf {
+			statement := fmt.Sprintf("SELECT id, %s FROM %s WHERE g%d = ?", plainLayout.names(), b.table(kind.table), rows)
+			all = append(all, operation{
+				Shape: Shape{
+					Family: kind.family, Name: fmt.Sprintf("%d row(s) by %s", rows, kind.family), Kind: plan.IndexGet, Requests: 1, Rows: float64(rows),
+					Columns: float64(plainLayout.columns + 1), Bytes: float64(rows) * plainLayout.rowBytes(1), Scanned: float64(rows), Index: !kind.sai, SAI: kind.sai,
+				}, times: 2,
+				run: func(ctx context.Context, r *rand.Rand) error {
+					return b.expect(ctx, rows, statement, r.IntN(b.sizes.indexed/rows))
+				},
+			})
+		}
+	}
+	return all
+}
+
+// found is how many rows of a scanned table pass its filter.
+const found = 5
+
+func (b *bench) scans() []operation {
+	var all []operation
+	for _, rows := range b.sizes.scanned {
+		statement := fmt.Sprintf("SELECT id, %s FROM %s WHERE f = 1 ALLOW FILTERING", plainLayout.names(), b.table(fmt.Sprintf("scan%d", rows)))
+		all = append(all, operation{
+			Shape: Shape{
+				Family: "scans", Name: fmt.Sprintf("scan of %d rows", rows), Kind: plan.Scan, Requests: 1, Rows: found,
+				Columns: float64(plainLayout.columns + 1), Bytes: found * plainLayout.rowBytes(1), Scanned: float64(rows),
+			}, times: 1,
+			run: func(ctx context.Context, _ *rand.Rand) error { return b.expect(ctx, found, statement) },
+		})
+	}
+	return all
+}
+
+// written are the layouts of single puts.
+var written = []layout{{"put_plain", 4, 50}, {"put_fat", 1, 2000}, {"put_wide", 20, 10}}
+
+func (b *bench) writes() []operation {
+	var all []operation
+	insert := func(l layout) string {
+		return "INSERT INTO " + b.table(l.name) + " (id, g, " + l.names() + ") VALUES (?, ?" + l.marks() + ")"
+	}
+	row := func(l layout, r *rand.Rand) []any {
+		b.next++
+		return append([]any{b.next, r.IntN(1000)}, l.values(r)...)
+	}
+	shape := func(family, name string, l layout, rows int) Shape {
+		return Shape{
+			Family: family, Name: name, Kind: plan.Put, Requests: float64(rows), Rows: float64(rows),
+			Columns: float64(l.columns + 2), Bytes: float64(rows) * l.rowBytes(2),
+		}
+	}
+	for _, l := range written {
+		all = append(all, operation{Shape: shape("puts", "put, "+strings.TrimPrefix(l.name, "put_"), l, 1), times: 2,
+			run: func(ctx context.Context, r *rand.Rand) error { return b.write(ctx, insert(l), row(l, r)...) }})
+	}
+	for _, kind := range indexKinds {
+		l := layout{kind.puts, plainLayout.columns, plainLayout.size}
+		s := shape(kind.family, "put, kept in "+kind.family, l, 1)
+		s.Index, s.SAI = !kind.sai, kind.sai
+		all = append(all, operation{Shape: s, times: 2, run: func(ctx context.Context, r *rand.Rand) error { return b.write(ctx, insert(l), row(l, r)...) }})
+	}
+	plain := written[0]
+	for _, n := range b.sizes.batches {
+		all = append(all, operation{Shape: shape("batches", fmt.Sprintf("logged batch of %d", n), plain, n), times: 2,
+			run: func(ctx context.Context, r *rand.Rand) error {
+				batch := b.session.NewBatch(gocql.LoggedBatch).WithContext(ctx)
+				batch.Cons = b.consistency
+				for range n {
+					batch.Query(insert(plain), row(plain, r)...)
+				}
+				return b.session.ExecuteBatch(batch)
+			}})
+	}
+	all = append(all, operation{
+		Shape: Shape{Family: "puts", Name: "delete", Kind: plan.Remove, Requests: 1, Rows: 1, Columns: 1}, times: 2,
+		run: func(ctx context.Context, r *rand.Rand) error {
+			return b.write(ctx, "DELETE FROM "+b.table("put_plain")+" WHERE id = ?", r.IntN(b.next+1))
+		},
+	})
+	return all
+}
+
+// client are the sorts and groups of the client, on rows of cells as they came.
+func (b *bench) client() []operation {
+	var all []operation
+	for _, n := range b.sizes.sorted {
+		rows := make([][2]string, n)
+		seed := rand.New(rand.NewPCG(1, uint64(n)))
+		for i := range rows {
+			rows[i] = [2]string{text(seed, 12), text(seed, 50)}
+		}
+		all = append(all, operation{
+			Shape: Shape{Family: "client", Name: fmt.Sprintf("sort %d rows", n), Kind: plan.Sort, Rows: float64(n)}, times: 1,
+			run: func(context.Context, *rand.Rand) error {
+				slices.SortStableFunc(slices.Clone(rows), func(a, b [2]string) int { return cmp.Compare(a[0], b[0]) })
+				return nil
+			},
+		}, operation{
+			Shape: Shape{Family: "client", Name: fmt.Sprintf("group %d rows", n), Kind: plan.Group, Rows: float64(n)}, times: 1,
+			run: func(context.Context, *rand.Rand) error {
+				groups := map[string]int{}
+				for i := range rows {
+					groups[rows[i][0][:3]]++
+				}
+				if len(groups) == 0 {
+					return fmt.Errorf("%d rows made no group", n)
+				}
+				return nil
+			},
+		})
+	}
+	return all
+}

@@ -1,0 +1,93 @@
+package calibrate
+
+import (
+	"fmt"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+)
+
+// Shape is one kind of operation that is measured, described as a step of a plan is: by what it asks for, not by how long
+// it takes.
+type Shape struct {
+	Family   string    `json:"family"`            // shapes of one chart
+	Name     string    `json:"name"`              // unique
+	Kind     plan.Kind `json:"kind"`              // of the step
+	Requests float64   `json:"requests"`          // sent, or rows of one logged batch
+	Rows     float64   `json:"rows"`              // answered, written, sorted or grouped
+	Columns  float64   `json:"columns,omitempty"` // of each row
+	Bytes    float64   `json:"bytes,omitempty"`   // of all rows, as plans count them
+	Scanned  float64   `json:"scanned,omitempty"` // rows that the servers look at
+	Index    bool      `json:"index,omitempty"`   // read by a secondary index; or one is kept
+	SAI      bool      `json:"sai,omitempty"`     // the same of a storage-attached one
+	Dead     float64   `json:"dead,omitempty"`    // deleted rows that a read has to pass
+	Unasked  bool      `json:"unasked,omitempty"` // the coordinator answers without a look at any replica
+}
+
+// step is the shape as the cost model sees it.
+func (s *Shape) step() *plan.Step {
+	e := &model.Entity{Name: "entity", Count: 1000}
+	for _, name := range []string{"id", "by"} {
+		e.Attributes = append(e.Attributes, &model.Attribute{Name: name, Type: "int"})
+	}
+	e.Key = e.Attributes[:1]
+	id, by := e.Field("id"), e.Field("by")
+	t := &model.Table{Tree: model.Tree{Entities: []*model.Entity{e}}, Partition: []model.Field{id}, Values: []model.Field{by}}
+	if s.Index || s.SAI {
+		t.Indexes = []model.Index{{Field: by, SAI: s.SAI}}
+	}
+	step := &plan.Step{Kind: s.Kind, Table: t, Requests: s.Requests, Rows: s.Rows, Scanned: s.Scanned, Bytes: s.Bytes}
+	for range int(s.Columns) {
+		step.Fields = append(step.Fields, by) // the model counts them
+	}
+	if s.Kind == plan.IndexGet {
+		step.Where = []plan.Binding{{Field: by}}
+	}
+	return step
+}
+
+// predict is the latency that a model gives the shape, ms. What a deletion costs later reads is in the model as work of the
+// delete; here it is the time of the read that passes it.
+func (s *Shape) predict(m *cost.Cassandra) float64 {
+	p := m.Parameters()
+	if s.Unasked {
+		return s.Requests * p.Request
+	}
+	return m.Step(s.step(), true).Latency + s.Dead*p.Tombstone
+}
+
+// Measurement is a shape with how long it took, ms.
+type Measurement struct {
+	Shape
+	Count  int     `json:"count"`
+	Median float64 `json:"median_ms"`
+	Low    float64 `json:"p25_ms"`
+	High   float64 `json:"p75_ms"`
+	Tail   float64 `json:"p95_ms"`
+}
+
+// Set is everything that one calibration measured: all that the fit sees.
+type Set struct {
+	Cluster      Facts         `json:"cluster"`
+	Measurements []Measurement `json:"measurements"`
+	Notes        []string      `json:"notes,omitempty"` // what could not be measured, and why; what else was going on
+}
+
+// Facts are where and how it was measured.
+type Facts struct {
+	Version     string  `json:"version"` // of Cassandra
+	DataCentre  string  `json:"data_centre"`
+	Nodes       int     `json:"nodes"` // of the data centre
+	Replication int     `json:"replication"`
+	Consistency string  `json:"consistency"`
+	Machine     string  `json:"machine"` // of the client
+	Date        string  `json:"date"`
+	Seed        int64   `json:"seed"`
+	Rounds      int     `json:"rounds"`
+	Seconds     float64 `json:"seconds"` // that measuring took
+}
+
+func (f *Facts) String() string {
+	return fmt.Sprintf("Cassandra %s, %d node(s) in %s, replication %d, consistency %s", f.Version, f.Nodes, f.DataCentre, f.Replication, f.Consistency)
+}
