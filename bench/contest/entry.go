@@ -1,0 +1,180 @@
+package contest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// Entry is a design that takes part: tables and a plan for each statement.
+type Entry struct {
+	Name       string
+	Mix        string                       // that it was designed for; "" for a schema made by hand
+	Tables     []*model.Table               // each its own, named
+	Statements map[string]*design.Statement // by ID
+	Missing    map[string]string            // statements without a plan, and why
+	Bytes      float64                      // of the tables, estimated
+	Proven     bool
+}
+
+// Scale multiplies the counts of a workload's entities, and what is known of their keys' values with them; other attributes
+// keep the number of different values that they say they have. No count falls below 1.
+func Scale(w *workload.Workload, by float64) {
+	for _, e := range w.Graph.Entities {
+		before := e.Count
+		e.Count = max(1, float64(int64(e.Count*by+0.5)))
+		for _, a := range e.Attributes {
+			if a.Distinct == before && before > 2 {
+				a.Distinct = e.Count
+			}
+			a.Distinct = min(a.Distinct, e.Count)
+			if a.Effective == before && before > 2 {
+				a.Effective = e.Count
+			}
+		}
+	}
+}
+
+// Made plans a workload over a schema that somebody made, with the best plans that there are over it. Statements that it has
+// no plan for are Missing; a table is scanned only where nothing else finds what a write has to change.
+func Made(ctx context.Context, w *workload.Workload, name, schema string, o design.Options) (*Entry, error) {
+	list, ok := w.Schemas[schema]
+	if !ok {
+		return nil, &model.NameError{What: "schema of the workload", Name: schema, Known: slices.Sorted(maps.Keys(w.Schemas))}
+	}
+	tables := make([]*model.Table, len(list))
+	for i, t := range list {
+		own := *t
+		own.Kept = true
+		tables[i] = &own
+	}
+	o.Candidates, o.OnlyExisting = tables, true
+	left := *w
+	missing := map[string]string{}
+	for {
+		d, err := design.Choose(ctx, &left, o)
+		if err == nil {
+			e := newEntry(name, "", d, o.Cost)
+			e.Missing, e.Tables, e.Bytes = missing, tables, 0
+			for _, t := range tables {
+				e.Bytes += cost.Arithmetic(o.Cost).TableBytes(t)
+			}
+			return e, nil
+		}
+		var none *design.UnanswerableError
+		if !errors.As(err, &none) {
+			return nil, fmt.Errorf("planning over schema %s: %w", schema, err)
+		}
+		if len(none.AllowScans(ctx, w, o)) > 0 {
+			continue
+		}
+		missing[none.Statement] = fmt.Sprintf("over %s no table answers %s", name, none.Query)
+		left.Statements = slices.DeleteFunc(slices.Clone(left.Statements), func(s *workload.Statement) bool { return s.ID == none.Statement })
+	}
+}
+
+// Ours designs for a mix.
+func Ours(ctx context.Context, w *workload.Workload, name, mix string, o design.Options) (*Entry, error) {
+	if mix != "" {
+		if err := w.SetMix(mix); err != nil {
+			return nil, err
+		}
+	}
+	d, err := design.Choose(ctx, w, o)
+	if err != nil {
+		return nil, fmt.Errorf("designing %s: %w", name, err)
+	}
+	for _, t := range d.Tables {
+		t.Table.Name = t.Name
+	}
+	return newEntry(name, mix, d, o.Cost), nil
+}
+
+func newEntry(name, mix string, d *design.Design, m cost.Model) *Entry {
+	e := &Entry{Name: name, Mix: mix, Statements: map[string]*design.Statement{}, Bytes: d.Bytes(), Proven: d.Proven}
+	for _, t := range d.Tables {
+		e.Tables = append(e.Tables, t.Table)
+	}
+	for _, s := range d.Statements {
+		e.Statements[s.Statement.ID] = s
+	}
+	return e
+}
+
+// Without removes statements from a workload.
+func Without(w *workload.Workload, ids map[string]string) {
+	w.Statements = slices.DeleteFunc(w.Statements, func(s *workload.Statement) bool { _, out := ids[s.ID]; return out })
+}
+
+// Said is what a cost model says of a statement's plan.
+func (e *Entry) Said(m cost.Model, id string) (Said, bool) {
+	s := e.Statements[id]
+	if s == nil {
+		return Said{}, false
+	}
+	c := priced(m, s)
+	return Said{c.Work, c.Latency}, true
+}
+
+// priced is what a statement costs by a model, which need not be the one that it was planned by. What several tables need
+// read for a write is read once.
+func priced(m cost.Model, s *design.Statement) cost.Cost {
+	if s.Plan != nil {
+		return cost.Plan(m, s.Plan)
+	}
+	var sum cost.Cost
+	asked := map[string]bool{}
+	for _, w := range s.Writes {
+		own := *w
+		own.Support = nil
+		for _, p := range w.Support {
+			if key := p.Query.Key() + "\n" + p.String(); !asked[key] {
+				asked[key] = true
+				own.Support = append(own.Support, p)
+			}
+		}
+		sum = sum.Plus(cost.Write(m, &own))
+	}
+	return sum
+}
+
+// plans writes how a statement is run, so that statements run alike have the same text.
+func plans(s *design.Statement, name func(*model.Table) string) string {
+	var text string
+	write := func(p *plan.Plan) {
+		for i := range p.Steps {
+			text += p.Steps[i].Text(name) + "\n"
+		}
+	}
+	if s.Plan != nil {
+		write(s.Plan)
+	}
+	for _, w := range s.Writes {
+		for _, p := range w.Support {
+			write(p)
+		}
+		for i := range w.Steps {
+			text += w.Steps[i].Text(name) + "\n"
+		}
+	}
+	return text
+}
+
+// Half allows about that share of all candidates, by a seed: what is best among those is a design that somebody might have
+// come to.
+func Half(share float64, seed uint64) func(*model.Table) bool {
+	return func(t *model.Table) bool {
+		h := fnv.New64a()
+		_, _ = fmt.Fprintf(h, "%d %s", seed, t.ID())
+		return float64(h.Sum64()>>11)/(1<<53) < share
+	}
+}
