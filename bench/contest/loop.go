@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/workload"
@@ -53,8 +52,8 @@ type Loop struct {
 	// Awaken, if set, is asked when a statement fails: it waits until Cassandra answers again, and the request is sent anew
 	// to all runners. Its error ends the loop.
 	Awaken func(ctx context.Context, err error) error
-	// Server is the process id of Cassandra, 0 if it is not known.
-	Server int
+	// Processor, if set, says what Cassandra and this process have used of the processors so far (see Processors).
+	Processor func() (server, client time.Duration)
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 	// Progress, if set, is told how much of the time is over, 0 to 1, and how many requests were counted.
@@ -195,21 +194,29 @@ func series[K comparable](m map[K]*Series, k K) *Series {
 }
 
 func (l *Loop) sendOnce(ctx context.Context, t *turn, order []int, with [][]Parameters, results [][]Sample) error {
-	self := os.Getpid()
 	for _, i := range order {
 		results[i] = results[i][:0]
 		for k, s := range t.request.Statements {
-			server, client, begun := processorTime(l.Server), processorTime(self), l.now()
+			server, client := l.processor()
+			begun := l.now()
 			sample, err := t.runners[i].Programs[s.ID].Run(ctx, with[i][k])
 			if err != nil {
 				return &StatementError{t.runners[i].Name, s, err}
 			}
 			sample.Time = l.now().Sub(begun)
-			sample.Server, sample.Client = processorTime(l.Server)-server, processorTime(self)-client
+			serverAfter, clientAfter := l.processor()
+			sample.Server, sample.Client = serverAfter-server, clientAfter-client
 			results[i] = append(results[i], sample)
 		}
 	}
 	return nil
+}
+
+func (l *Loop) processor() (server, client time.Duration) {
+	if l.Processor == nil {
+		return 0, 0
+	}
+	return l.Processor()
 }
 
 func (l *Loop) now() time.Time {

@@ -114,7 +114,7 @@ func (r *Result) mixes(m *markdown) {
 	if len(r.Mixes) == 0 {
 		return
 	}
-	m.line("## Weighted means\n\nMean response time of a request in each mix, ms; in brackets times that of our design for the mix.\n")
+	m.line("## Weighted means\n\nMean response time of a request in each mix, ms, and how many times that of our design for the mix it is. A mix weighs whole requests; each kind was measured as often\nas the time allowed, and its mean is weighted by how often the mix sends it.\n")
 	for i := range r.Mixes {
 		x := &r.Mixes[i]
 		var rows [][]string
