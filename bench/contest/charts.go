@@ -75,7 +75,7 @@ func (r *Result) GrowthChart() (*chart.Chart, error) {
 	return chart.Lines(chart.Frame{Title: "Running time of the advisor over random workloads (N-61)", X: "workload scale factor", Y: "s"}, median, least, most)
 }
 
-// PredictionCharts are what was predicted against what was measured: statements, and designs.
+// Charts are what was predicted against what was measured: statements, and designs.
 func (p *Prediction) Charts() ([]*chart.Chart, error) {
 	var charts []*chart.Chart
 	for _, x := range []struct {
