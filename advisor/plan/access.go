@@ -165,6 +165,9 @@ func (b *builder) indexes(a *access, from state, u *usable) bool {
 		if c.equal < 0 && c.in >= 0 && (c.number < 0 || !from.fields.has(c.number)) {
 			continue
 		}
+		if c.equal < 0 && !c.known && c.number >= 0 && from.fields.has(c.number) && c.field.Attribute.Null > 0 && !b.asks(c.field) {
+			continue // rows at hand without a value would find no row, not even their own
+		}
 		if !b.bind(a, &a.where, from, c, false) {
 			ranges := c.sai && c.field.Attribute.Type != "text" && c.field.Attribute.Type != "varchar" && c.field.Attribute.Type != "ascii"
 			if ranges && len(c.bounds) > 0 && b.query.Where[c.bounds[0]].Op != workload.Like {

@@ -27,7 +27,9 @@ type Change struct {
 	// Named are entities of the table's tree that the statement gives the keys of. The same may be named twice, where a
 	// relationship leads from an entity to itself: such rows are there only if the keys are the same.
 	Named []Named
-	Known []Known // what the statement says of the rows, in all of the table's tree
+	// Known is what the statement says of the rows, in all of the table's tree. Where it says two things of one field, there
+	// are rows only if they are the same.
+	Known []Known
 	// Parts are what the queries ask; each by the keys of those of its entities that are named. One answer of each,
 	// together with what the statement says, is a row; a part without an answer means that there is none.
 	Parts []*workload.Query
@@ -354,7 +356,8 @@ type Known struct {
 	Nth int
 }
 
-// known returns the fields of the table's tree whose values the statement brings, each once.
+// known returns the fields of the table's tree whose values the statement brings, each once; but the key of an entity that
+// is named twice twice.
 func (c *Change) known(w *workload.Write, t *model.Table) []Known {
 	var list []Known
 	met := fields{}
@@ -379,9 +382,9 @@ func (c *Change) known(w *workload.Write, t *model.Table) []Known {
 						k.Nth++
 					}
 				}
-				add(k)
+				list = append(list, k)
 			case w.Kind == workload.Connect || w.Kind == workload.Disconnect:
-				add(Known{Field: f, Value: "?", Name: workload.KeyName(at(w.Entity, f))})
+				list = append(list, Known{Field: f, Value: "?", Name: workload.KeyName(at(w.Entity, f))})
 			case found:
 				add(Known{Field: f})
 			}
@@ -392,7 +395,7 @@ func (c *Change) known(w *workload.Write, t *model.Table) []Known {
 				if own := at(w.Entity, k.Field); slices.Contains(w.Set, own) {
 					k.Value, k.Name = "?", workload.SetName(own)
 				}
-				add(k)
+				list = append(list, k)
 			}
 		}
 		if n.By == Self && (w.Kind == workload.Update || w.Kind == workload.Delete) {

@@ -67,6 +67,12 @@ rows:
 		k := partitionKey(values)
 		s.partitions[k] = append(s.partitions[k], row)
 	}
+	s.sort(t)
+	return s
+}
+
+// sort orders the partitions, and the rows of each.
+func (s *stored) sort(t *model.Table) {
 	for k, rows := range s.partitions {
 		s.order = append(s.order, k)
 		sort.SliceStable(rows, func(i, j int) bool {
@@ -79,7 +85,6 @@ rows:
 		})
 	}
 	sort.Slice(s.order, func(i, j int) bool { return scatter(s.order[i]) < scatter(s.order[j]) })
-	return s
 }
 
 // machine runs one plan.

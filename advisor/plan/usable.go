@@ -135,7 +135,7 @@ func (b *builder) column(u *usable, f model.Field) column {
 	}
 	if c.entity == 0 {
 		c.anchor = b.anchor(u, f.Entity)
-		c.known = u.as == nil && b.knows(u, f)
+		c.known = u.as == nil && !b.query.Tree.Has(f.Entity) && b.knows(u, f) // else the query speaks of another one, over another relationship
 		return c
 	}
 	c.field, c.anchor = q, c.entity
