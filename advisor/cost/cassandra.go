@@ -12,8 +12,10 @@ import (
 // Cassandra is the model of a cluster: what its nodes do for a step, all replicas added up (work), and how long it takes
 // (latency), milliseconds each.
 //
-//	a get      Request + k Replica, for each; Row for each row in each of k replicas, Byte for each byte
-//	a put      Request + r Put, for each, r Byte for each byte; Index or SAI for each index of the table
+//	a get      Request + k Replica, for each; Row for each row and Cell for each of its cells in each of k replicas, Byte for
+//	           each byte
+//	a put      Request + r Put, r Byte for each byte; Index or SAI for each index of the table. Several rows of a step are one
+//	           logged batch: one Request, and Batch for each beyond the first
 //	a delete   as a put, and r Tombstone for what it costs until it is compacted away
 //	an index   Request + as many nodes as hold all data at k replicas, each IndexNode (SAINode), then IndexRow (SAIRow) a row
 //	a scan     the same nodes, each Node, then Scanned a row
@@ -123,18 +125,21 @@ func (c *Cassandra) get(s *plan.Step, k float64) Cost {
 	replica := p.Replica * c.dearer(s.Table)
 	rows := max(s.Rows, s.Scanned) // more are read than come back if the server groups
 	return Cost{
-		Work:    s.Requests*(p.Request+k*replica) + rows*p.Row*k + s.Bytes*p.Byte,
-		Latency: c.waves(s.Requests)*(p.Request+replica*c.slowest(k, k)) + rows*p.Row + s.Bytes*p.Byte,
+		Work:    s.Requests*(p.Request+k*replica) + rows*c.row(s)*k + s.Bytes*p.Byte,
+		Latency: c.waves(s.Requests)*(p.Request+replica*c.slowest(k, k)) + rows*c.row(s) + s.Bytes*p.Byte,
 	}
 }
+
+// row prices one row of what a step reads, with its cells.
+func (c *Cassandra) row(s *plan.Step) float64 { return c.p.Row + float64(len(s.Fields))*c.p.Cell }
 
 // nodes prices reads that ask several nodes, each of which looks at its part of the rows.
 func (c *Cassandra) nodes(s *plan.Step, asked, k, node, row, rows float64) Cost {
 	p := &c.p
 	rows = max(rows, s.Rows)
 	return Cost{
-		Work:    s.Requests*(p.Request+asked*node) + rows*row + s.Rows*p.Row + s.Bytes*p.Byte,
-		Latency: c.waves(s.Requests)*(p.Request+node*c.slowest(asked, asked)) + rows*row/max(1, asked*k) + s.Rows*p.Row + s.Bytes*p.Byte,
+		Work:    s.Requests*(p.Request+asked*node) + rows*row + s.Rows*c.row(s) + s.Bytes*p.Byte,
+		Latency: c.waves(s.Requests)*(p.Request+node*c.slowest(asked, asked)) + rows*row/max(1, asked*k) + s.Rows*c.row(s) + s.Bytes*p.Byte,
 	}
 }
 
@@ -143,8 +148,8 @@ func (c *Cassandra) covering(k float64) float64 {
 	return max(1, c.p.Nodes*k/c.p.Replication)
 }
 
-// write prices puts and deletes. All replicas do the work, whatever the level waits for. The writes of a step beyond the
-// first go in one logged batch.
+// write prices puts and deletes. All replicas do the work, whatever the level waits for. Several rows of a step go in one
+// logged batch, which the coordinator writes Parallel at a time.
 func (c *Cassandra) write(s *plan.Step, k, tombstone float64) Cost {
 	p := &c.p
 	replica := p.Put * c.dearer(s.Table)
@@ -159,8 +164,8 @@ func (c *Cassandra) write(s *plan.Step, k, tombstone float64) Cost {
 	}
 	batch := max(0, s.Requests-1) * p.Batch
 	return Cost{
-		Work:    s.Requests*(p.Request+p.Replication*(replica+tombstone)) + s.Bytes*p.Byte*p.Replication + batch,
-		Latency: c.waves(s.Requests)*(p.Request+replica*c.slowest(k, p.Replication)) + s.Bytes*p.Byte + batch/p.Parallel,
+		Work:    min(1, s.Requests)*p.Request + s.Requests*p.Replication*(replica+tombstone) + s.Bytes*p.Byte*p.Replication + batch,
+		Latency: min(1, s.Requests)*p.Request + c.waves(s.Requests)*replica*c.slowest(k, p.Replication) + s.Bytes*p.Byte + batch/p.Parallel,
 	}
 }
 

@@ -16,7 +16,7 @@ func same(v float64) Cost { return Cost{v, v} }
 // Times is the cost of n executions.
 func (c Cost) Times(n float64) Cost { return Cost{c.Work * n, c.Latency * n} }
 
-// Model prices steps. It must be pure: the same step costs the same always. And more requests, rows, bytes or rows scanned
+// Model prices steps. It must be pure: the same step costs the same always. And more requests, rows, bytes, fields or rows scanned
 // must not cost less, nor the first read more than the same one later with any before it, and filters and limits must cost
 // nothing: plan spaces leave out what only a stranger model would prefer.
 type Model interface {

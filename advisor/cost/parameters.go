@@ -19,11 +19,10 @@ import (
 // 19 ms; ALLOW FILTERING 196 ms. Six requests against one make a request about 2 ms of that machine's time; the index read
 // asks three nodes, each for about 4.5 ms; the scan takes 3.2 microseconds a row while three processes share two cores,
 // so about 1.3 for one. All was then scaled so that a request takes 0.5 ms, as on an idle machine, keeping the ratios, and
-// the 0.5 split into the coordinator's and a replica's part. What concerns storage-attached indexes, batches, tombstones and
-// partitions is judged from what the parts do, not measured.
+// the 0.5 split into the coordinator's and a replica's part. A row's cells are in Row, since rows of one width were read. What
+// concerns storage-attached indexes, batches, tombstones and partitions is judged from what the parts do, not measured.
 //
-// A calibration fits them to the cluster at hand: gets of some numbers of rows and bytes give Request and Replica (by
-// the consistency level), Row and Byte; puts and deletes give theirs. Scaled fits all at once.
+// `helenus calibrate` (bench/calibrate) fits them to the cluster at hand and writes such a file. Scaled fits all at once.
 type CassandraParameters struct {
 	Nodes       float64 `yaml:"nodes,omitempty"`       // in the data centre; default 3
 	Replication float64 `yaml:"replication,omitempty"` // replicas of each row there; default 3, at most nodes
@@ -33,9 +32,10 @@ type CassandraParameters struct {
 	Request float64 `yaml:"request_ms,omitempty"` // client and coordinator, for each request; default 0.3
 	Replica float64 `yaml:"replica_ms,omitempty"` // one replica's look for one partition; default 0.2
 	Row     float64 `yaml:"row_ms,omitempty"`     // one row, in each replica asked; default 0.005
+	Cell    float64 `yaml:"cell_ms,omitempty"`    // one cell of a row that is read, in each replica asked; default none
 	Byte    float64 `yaml:"byte_ms,omitempty"`    // one byte of an answer, or of a write in each replica; default 0.000002
 	Put     float64 `yaml:"put_ms,omitempty"`     // one replica's part of a put or delete; default 0.2
-	Batch   float64 `yaml:"batch_ms,omitempty"`   // each further write of a step: the batch log; default 0.1
+	Batch   float64 `yaml:"batch_ms,omitempty"`   // each further row of a batch, beside its Put: the batch log; default 0.1
 	Spread  float64 `yaml:"spread,omitempty"`     // share of a replica's time that varies; default 0.5
 
 	Tombstone float64 `yaml:"tombstone_ms,omitempty"` // what a delete costs each replica later; default 0.1
@@ -102,6 +102,9 @@ func (p *CassandraParameters) Validate() error {
 	v := reflect.ValueOf(p).Elem()
 	for i := range v.NumField() {
 		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		if key == "cell_ms" && v.Field(i).Float() == 0 {
+			continue // none, unless it was measured
+		}
 		if f := v.Field(i); f.Kind() == reflect.Float64 && !(f.Float() > 0 && f.Float() <= math.MaxFloat32) {
 			return fmt.Errorf("cost: %s is %g: it must be a number above 0", key, f.Float())
 		}

@@ -106,7 +106,7 @@ func noMore(steps, others []Step) bool {
 		}
 		o := &others[at]
 		at++
-		if s.Kind != o.Kind || s.Requests > o.Requests || s.Rows > o.Rows || s.Bytes > o.Bytes || s.Scanned > o.Scanned {
+		if s.Kind != o.Kind || s.Requests > o.Requests || s.Rows > o.Rows || s.Bytes > o.Bytes || len(s.Fields) > len(o.Fields) || s.Scanned > o.Scanned {
 			return false
 		}
 	}
