@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ func (c *calibration) remark(text string) { c.o.Progress(Progress{Text: text}) }
 // connect opens the sessions and reads the facts.
 func (c *calibration) connect(ctx context.Context) (err error) {
 	if c.session, err = c.o.Connect(""); err != nil {
-		return fmt.Errorf("connect to Cassandra: %w", err)
+		return &ConnectError{err}
 	}
 	var own, host string
 	if err := c.session.Query("SELECT data_center, release_version, rpc_address FROM system.local").WithContext(ctx).Scan(&c.facts.DataCentre, &c.facts.Version, &own); err != nil {
@@ -167,6 +168,23 @@ func (c *calibration) settle(nodes int) error {
 		return &SettingError{fmt.Sprintf("consistency %s: there would be %d replica(s) of each row", f.Consistency, f.Replication)}
 	}
 	f.Date, f.Seed, f.Machine = c.began.UTC().Format(time.RFC3339), c.o.Seed, machine()
+	return nil
+}
+
+// ConnectError says that Cassandra can not be reached, or does not let us in.
+type ConnectError struct{ Err error }
+
+func (e *ConnectError) Error() string {
+	return fmt.Sprintf("connect to Cassandra: %v: check --contact-point, and the role's name and password", e.Err)
+}
+
+func (e *ConnectError) Unwrap() error { return e.Err }
+
+// CheckKeyspace refuses names that would have to be quoted.
+func CheckKeyspace(name string) error {
+	if !regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`).MatchString(name) {
+		return &SettingError{fmt.Sprintf("keyspace %q: a name of small letters, digits and underscores, at most 48", name)}
+	}
 	return nil
 }
 

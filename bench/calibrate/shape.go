@@ -1,7 +1,10 @@
 package calibrate
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/model"
@@ -49,12 +52,15 @@ func (s *Shape) step() *plan.Step {
 
 // predict is the latency that a model gives the shape, ms. What a deletion costs later reads is in the model as work of the
 // delete; here it is the time of the read that passes it.
-func (s *Shape) predict(m *cost.Cassandra) float64 {
+func (s *Shape) predict(m *cost.Cassandra) float64 { return s.price(m, s.step()) }
+
+// price is predict for a step that is made already.
+func (s *Shape) price(m *cost.Cassandra, step *plan.Step) float64 {
 	p := m.Parameters()
 	if s.Unasked {
 		return s.Requests * p.Request
 	}
-	return m.Step(s.step(), true).Latency + s.Dead*p.Tombstone
+	return m.Step(step, true).Latency + s.Dead*p.Tombstone
 }
 
 // Measurement is a shape with how long it took, ms.
@@ -67,11 +73,47 @@ type Measurement struct {
 	Tail   float64 `json:"p95_ms"`
 }
 
+// spread is the relative standard error of the median, from the quartiles.
+func (m *Measurement) spread() float64 {
+	return 1.25 * (m.High - m.Low) / 1.35 / math.Sqrt(float64(max(1, m.Count))) / m.Median
+}
+
 // Set is everything that one calibration measured: all that the fit sees.
 type Set struct {
 	Cluster      Facts         `json:"cluster"`
 	Measurements []Measurement `json:"measurements"`
 	Notes        []string      `json:"notes,omitempty"` // what could not be measured, and why; what else was going on
+}
+
+// Read reads a Set from JSON: what Result.JSON has written, or a Set alone. name is for messages.
+func Read(name string, data []byte) (*Set, error) {
+	var both struct {
+		Set
+		Shapes []Measurement `json:"shapes"`
+	}
+	if err := json.Unmarshal(data, &both); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	both.Measurements = append(both.Measurements, both.Shapes...)
+	if len(both.Measurements) == 0 {
+		return nil, fmt.Errorf("%s: it has no measurements: they are what `helenus calibrate --json` prints", name)
+	}
+	kinds := []plan.Kind{plan.Get, plan.IndexGet, plan.Scan, plan.Put, plan.Remove, plan.Sort, plan.Group}
+	for i := range both.Measurements {
+		m := &both.Measurements[i]
+		for _, v := range []float64{m.Requests, m.Rows, m.Columns, m.Bytes, m.Scanned, m.Dead, m.Low, m.High} {
+			if !(v >= 0 && v < 1e12) {
+				return nil, fmt.Errorf("%s: measurement %q: %g is no number that it could have", name, m.Name, v)
+			}
+		}
+		if !slices.Contains(kinds, m.Kind) {
+			return nil, fmt.Errorf("%s: measurement %q: %q is no kind of step", name, m.Name, m.Kind)
+		}
+		if m.Columns > 1000 || m.Count < 0 || !(m.Median > 0 && m.Median < 1e9) {
+			return nil, fmt.Errorf("%s: measurement %q: %g columns, %d times, %g ms", name, m.Name, m.Columns, m.Count, m.Median)
+		}
+	}
+	return &both.Set, nil
 }
 
 // Facts are where and how it was measured.

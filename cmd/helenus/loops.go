@@ -118,6 +118,26 @@ func (s sessions) tracing(keyspace string) (*gocql.Session, error) {
 func (s sessions) working() (*gocql.Session, error) { return s.open("", 4, 30*time.Second) }
 
 func (s sessions) open(keyspace string, connections int, timeout time.Duration) (*gocql.Session, error) {
+	c, err := s.cluster(keyspace, connections, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return c.CreateSession()
+}
+
+// only is open for the one node of an address; "" is the whole cluster.
+func (s sessions) only(node string, connections int, timeout time.Duration) (*gocql.Session, error) {
+	c, err := s.cluster("", connections, timeout)
+	if err != nil {
+		return nil, err
+	}
+	if node != "" {
+		c.Hosts, c.HostFilter = []string{node}, gocql.WhiteListHostFilter(node)
+	}
+	return c.CreateSession()
+}
+
+func (s sessions) cluster(keyspace string, connections int, timeout time.Duration) (*gocql.ClusterConfig, error) {
 	var hosts []string
 	port := 0
 	for _, at := range s.ContactPoints {
@@ -143,7 +163,7 @@ func (s sessions) open(keyspace string, connections int, timeout time.Duration) 
 	if s.Username != "" {
 		c.Authenticator = gocql.PasswordAuthenticator{Username: s.Username, Password: s.Password}
 	}
-	return c.CreateSession()
+	return c, nil
 }
 
 // silent keeps gocql's remarks out of our log: what matters comes back as an error.

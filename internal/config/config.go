@@ -140,11 +140,18 @@ func (s *Settings) value(one Setting) *value {
 	return &value{reflect.ValueOf(s).Elem().Field(one.index)}
 }
 
-// Flags adds a flag for every setting to flags and returns a function that, once the flags are parsed, puts the settings
-// together. lookup is os.LookupEnv; file is the path of a YAML file or "".
-func Flags(flags *pflag.FlagSet) func(file string, lookup func(string) (string, bool)) (*Settings, error) {
+// Connection are the names of the settings by which a command reaches Cassandra.
+var Connection = []string{"contact-points", "username", "password", "cassandra-tls", "cassandra-tls-ca", "cassandra-tls-cert", "cassandra-tls-key",
+	"cassandra-tls-server-name", "cassandra-tls-verify", "cassandra-tls-min"}
+
+// Flags adds a flag for every setting to flags, or for those named, and returns a function that, once the flags are parsed,
+// puts the settings together. lookup is os.LookupEnv; file is the path of a YAML file or "".
+func Flags(flags *pflag.FlagSet, only ...string) func(file string, lookup func(string) (string, bool)) (*Settings, error) {
 	given := Defaults()
 	for _, one := range All() {
+		if len(only) > 0 && !slices.Contains(only, one.Name) {
+			continue
+		}
 		f := flags.VarPF(given.value(one), one.Name, "", one.Help+" ["+one.Env+"]")
 		if one.Type == "bool" {
 			f.NoOptDefVal = "true"
