@@ -11,7 +11,6 @@ import (
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/design"
 	"github.com/helenus-db/helenus/advisor/model"
-	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
@@ -63,7 +62,7 @@ func Made(ctx context.Context, w *workload.Workload, name, schema string, o desi
 	for {
 		d, err := design.Choose(ctx, &left, o)
 		if err == nil {
-			e := newEntry(name, "", d, o.Cost)
+			e := newEntry(name, "", d)
 			e.Missing, e.Tables, e.Bytes = missing, tables, 0
 			for _, t := range tables {
 				e.Bytes += cost.Arithmetic(o.Cost).TableBytes(t)
@@ -96,10 +95,10 @@ func Ours(ctx context.Context, w *workload.Workload, name, mix string, o design.
 	for _, t := range d.Tables {
 		t.Table.Name = t.Name
 	}
-	return newEntry(name, mix, d, o.Cost), nil
+	return newEntry(name, mix, d), nil
 }
 
-func newEntry(name, mix string, d *design.Design, m cost.Model) *Entry {
+func newEntry(name, mix string, d *design.Design) *Entry {
 	e := &Entry{Name: name, Mix: mix, Statements: map[string]*design.Statement{}, Bytes: d.Bytes(), Proven: d.Proven}
 	for _, t := range d.Tables {
 		e.Tables = append(e.Tables, t.Table)
@@ -108,6 +107,22 @@ func newEntry(name, mix string, d *design.Design, m cost.Model) *Entry {
 		e.Statements[s.Statement.ID] = s
 	}
 	return e
+}
+
+// Also plans further statements over the entry's tables. A statement without a plan is an error.
+func (e *Entry) Also(ctx context.Context, g *model.Graph, more []*workload.Statement, o design.Options) error {
+	for _, t := range e.Tables {
+		t.Kept = true
+	}
+	o.Candidates, o.OnlyExisting = e.Tables, true
+	d, err := design.Choose(ctx, &workload.Workload{Name: e.Name, Graph: g, Statements: more}, o)
+	if err != nil {
+		return fmt.Errorf("planning over the tables of %s: %w", e.Name, err)
+	}
+	for _, s := range d.Statements {
+		e.Statements[s.Statement.ID] = s
+	}
+	return nil
 }
 
 // Without removes statements from a workload.
@@ -145,28 +160,6 @@ func priced(m cost.Model, s *design.Statement) cost.Cost {
 		sum = sum.Plus(cost.Write(m, &own))
 	}
 	return sum
-}
-
-// plans writes how a statement is run, so that statements run alike have the same text.
-func plans(s *design.Statement, name func(*model.Table) string) string {
-	var text string
-	write := func(p *plan.Plan) {
-		for i := range p.Steps {
-			text += p.Steps[i].Text(name) + "\n"
-		}
-	}
-	if s.Plan != nil {
-		write(s.Plan)
-	}
-	for _, w := range s.Writes {
-		for _, p := range w.Support {
-			write(p)
-		}
-		for i := range w.Steps {
-			text += w.Steps[i].Text(name) + "\n"
-		}
-	}
-	return text
 }
 
 // Half allows about that share of all candidates, by a seed: what is best among those is a design that somebody might have

@@ -1,0 +1,218 @@
+package contest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/rewrite/exec"
+)
+
+// Arena is the Cassandra that a contest takes place on: one node, and keyspaces that are dropped at the end.
+type Arena struct {
+	Session *gocql.Session
+	Pool    *exec.Pool // the same, as programs want it
+	// Node is set if we started it: then it can be flushed, compacted and started again, and its files measured.
+	Node *cassandra.Node
+	Dir  string // of the cluster, if it is ours
+
+	point     string
+	prefix    string
+	keyspaces []string
+}
+
+// patience is how long Cassandra may take to answer again.
+const patience = 2 * time.Minute
+
+// Open connects to a node. Keyspaces get names that begin with prefix.
+func Open(point, prefix string) (*Arena, error) {
+	host, text, err := net.SplitHostPort(point)
+	if err != nil {
+		return nil, fmt.Errorf("contact point %q: %w", point, err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, fmt.Errorf("contact point %q: its port is no number", point)
+	}
+	cfg := gocql.NewCluster(host)
+	cfg.Port, cfg.ProtoVersion, cfg.Timeout, cfg.ConnectTimeout = port, 4, 30*time.Second, 10*time.Second
+	cfg.Consistency = gocql.One
+	cfg.DisableInitialHostLookup = true
+	cfg.ReconnectInterval = time.Second
+	cfg.Logger = quiet{}
+	session, err := cfg.CreateSession()
+	if err != nil {
+		return nil, fmt.Errorf("no connection to Cassandra at %s: %w", point, err)
+	}
+	a := &Arena{Session: session, point: point, prefix: prefix}
+	a.Pool = exec.NewPool(func() (*gocql.Session, error) { return session, nil })
+	return a, nil
+}
+
+// quiet keeps gocql's remarks out of the report.
+type quiet struct{}
+
+func (quiet) Print(...any)          {}
+func (quiet) Printf(string, ...any) {}
+func (quiet) Println(...any)        {}
+
+// Create makes a keyspace with tables, which are given its name. While it is filled its writes are not logged: what a crash
+// loses is filled again.
+func (a *Arena) Create(ctx context.Context, name string, tables []*model.Table) (keyspace string, err error) {
+	keyspace = a.prefix + "_" + model.Identifier(name)
+	a.keyspaces = append(a.keyspaces, keyspace) // before it is there: an interrupt may come now
+	if err := a.run(ctx, "DROP KEYSPACE IF EXISTS "+keyspace); err != nil {
+		return "", err
+	}
+	if err := a.run(ctx, "CREATE KEYSPACE "+keyspace+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1} AND durable_writes = false"); err != nil {
+		return "", err
+	}
+	for _, t := range tables {
+		if err := a.run(ctx, t.CQL(keyspace, t.Name)); err != nil {
+			return "", err
+		}
+		t.Keyspace = keyspace
+	}
+	return keyspace, nil
+}
+
+// Settle ends the filling of a keyspace: everything is on disk, in as few files as can be, and writes are logged from now on.
+func (a *Arena) Settle(ctx context.Context, keyspace string) error {
+	if err := a.run(ctx, "ALTER KEYSPACE "+keyspace+" WITH durable_writes = true"); err != nil {
+		return err
+	}
+	if a.Node == nil {
+		return nil
+	}
+	for _, command := range []string{"flush", "compact"} {
+		if _, err := a.Node.NodeTool(ctx, command, keyspace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Arena) run(ctx context.Context, statement string) error {
+	if err := a.Session.Query(statement).WithContext(ctx).Exec(); err != nil {
+		return fmt.Errorf("%s: %w", strings.TrimSpace(strings.SplitN(statement, "(", 2)[0]), err)
+	}
+	return nil
+}
+
+// Sizes returns what the tables of a keyspace take on disk, in bytes; nil if the files are not within reach.
+func (a *Arena) Sizes(keyspace string) (map[string]float64, error) {
+	if a.Node == nil {
+		return nil, nil
+	}
+	sizes := map[string]float64{}
+	err := filepath.WalkDir(a.Dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) { // compacted away meanwhile
+				return nil
+			}
+			return err
+		}
+		folder := filepath.Dir(path)
+		if entry.IsDir() || filepath.Base(filepath.Dir(folder)) != keyspace {
+			return nil
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		table, _, _ := strings.Cut(filepath.Base(folder), "-")
+		sizes[table] += float64(info.Size())
+		return nil
+	})
+	return sizes, err
+}
+
+// Awaken is for Loop.Awaken: it waits for a Cassandra that does not answer, and starts it again if it is ours and has died.
+// What is not the fault of a Cassandra that is down is returned as it is.
+func (a *Arena) Awaken(ctx context.Context, cause error) error {
+	if !exec.Down(cause) && !exec.Unreachable(cause) && !errors.Is(cause, exec.ErrUnavailable) && !errors.Is(cause, exec.ErrTimeout) && !errors.Is(cause, exec.ErrNoConnection) {
+		return cause
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		if a.Node != nil && a.Node.Pid() == 0 {
+			if err := a.Node.Start(ctx); err != nil {
+				return fmt.Errorf("Cassandra has died and does not start again: %w", err) //nolint:staticcheck // a name
+			}
+		}
+		var key string
+		if err := a.Session.Query("SELECT key FROM system.local").WithContext(ctx).Scan(&key); err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("Cassandra at %s has not answered for %v: %w", a.point, patience, cause) //nolint:staticcheck // a name
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// Version is that of the Cassandra.
+func (a *Arena) Version(ctx context.Context) (string, error) {
+	var version string
+	err := a.Session.Query("SELECT release_version FROM system.local").WithContext(ctx).Scan(&version)
+	return version, err
+}
+
+// farewell is how long it may take to drop the keyspaces.
+const farewell = time.Minute
+
+// Close drops all keyspaces that were made, whether the context of their making has ended or not, and disconnects.
+func (a *Arena) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	var failed []error
+	for _, k := range a.keyspaces {
+		if err := a.run(ctx, "DROP KEYSPACE IF EXISTS "+k); err != nil {
+			failed = append(failed, fmt.Errorf("keyspace %s may be left behind: %w", k, err))
+		}
+	}
+	a.Pool.Close()
+	return errors.Join(failed...)
+}
+
+// ThisMachine says what it runs on, as far as it can be found.
+func ThisMachine() Machine {
+	m := Machine{}
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.SplitSeq(string(text), "\n") {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+				m.Model = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		fields := strings.Fields(string(text))
+		if len(fields) > 1 {
+			kilobytes, _ := strconv.ParseFloat(fields[1], 64)
+			m.Memory = kilobytes * 1024
+		}
+	}
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		if fields := strings.Fields(string(text)); len(fields) > 0 {
+			m.Load, _ = strconv.ParseFloat(fields[0], 64)
+		}
+	}
+	return m
+}
