@@ -43,8 +43,7 @@ func Scale(w *workload.Workload, by float64) {
 	}
 }
 
-// Made plans a workload over a schema that somebody made, with the best plans that there are over it. Statements that it has
-// no plan for are Missing; a table is scanned only where nothing else finds what a write has to change.
+// Made plans a workload over a schema that somebody made; see Over.
 func Made(ctx context.Context, w *workload.Workload, name, schema string, o design.Options) (*Entry, error) {
 	list, ok := w.Schemas[schema]
 	if !ok {
@@ -53,8 +52,16 @@ func Made(ctx context.Context, w *workload.Workload, name, schema string, o desi
 	tables := make([]*model.Table, len(list))
 	for i, t := range list {
 		own := *t
-		own.Kept = true
 		tables[i] = &own
+	}
+	return Over(ctx, w, name, tables, o)
+}
+
+// Over plans a workload over tables, with the best plans that there are over them. Statements without a plan are Missing; a
+// table is scanned only where nothing else finds what a write has to change. The tables become Kept.
+func Over(ctx context.Context, w *workload.Workload, name string, tables []*model.Table, o design.Options) (*Entry, error) {
+	for _, t := range tables {
+		t.Kept = true
 	}
 	o.Candidates, o.OnlyExisting = tables, true
 	left := *w
@@ -71,12 +78,12 @@ func Made(ctx context.Context, w *workload.Workload, name, schema string, o desi
 		}
 		var none *design.UnanswerableError
 		if !errors.As(err, &none) {
-			return nil, fmt.Errorf("planning over schema %s: %w", schema, err)
+			return nil, fmt.Errorf("planning over the tables of %s: %w", name, err)
 		}
 		if len(none.AllowScans(ctx, w, o)) > 0 {
 			continue
 		}
-		missing[none.Statement] = fmt.Sprintf("over %s no table answers %s", name, none.Query)
+		missing[none.Statement] = fmt.Sprintf("over the tables of %s nothing answers %s", name, none.Query)
 		left.Statements = slices.DeleteFunc(slices.Clone(left.Statements), func(s *workload.Statement) bool { return s.ID == none.Statement })
 	}
 }
@@ -111,17 +118,14 @@ func newEntry(name, mix string, d *design.Design) *Entry {
 
 // Also plans further statements over the entry's tables. A statement without a plan is an error.
 func (e *Entry) Also(ctx context.Context, g *model.Graph, more []*workload.Statement, o design.Options) error {
-	for _, t := range e.Tables {
-		t.Kept = true
-	}
-	o.Candidates, o.OnlyExisting = e.Tables, true
-	d, err := design.Choose(ctx, &workload.Workload{Name: e.Name, Graph: g, Statements: more}, o)
+	further, err := Over(ctx, &workload.Workload{Name: e.Name, Graph: g, Statements: more}, e.Name, e.Tables, o)
 	if err != nil {
-		return fmt.Errorf("planning over the tables of %s: %w", e.Name, err)
+		return err
 	}
-	for _, s := range d.Statements {
-		e.Statements[s.Statement.ID] = s
+	for id, reason := range further.Missing {
+		return fmt.Errorf("%s has no plan: %s", id, reason)
 	}
+	maps.Copy(e.Statements, further.Statements)
 	return nil
 }
 

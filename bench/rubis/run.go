@@ -1,0 +1,391 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/contest"
+	"github.com/helenus-db/helenus/bench/data"
+	"github.com/helenus-db/helenus/bench/load"
+	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/rewrite/exec"
+)
+
+// bench is a run.
+type bench struct {
+	options
+	out     io.Writer
+	begun   time.Time
+	cluster *cassandra.Cluster // ours, or nil
+	arena   *contest.Arena
+	machine contest.Machine
+	model   *cost.Cassandra
+	label   string // of the model
+}
+
+func run(ctx context.Context, o options, out io.Writer) (err error) {
+	chosen, err := chooseCases(o.workloads)
+	if err != nil {
+		return err
+	}
+	if o.scale <= 0 || o.eacScale <= 0 || o.studyScale <= 0 || o.most < 1 {
+		return &usageError{errors.New("scales and -most must be above 0")}
+	}
+	b := &bench{options: o, out: out, begun: time.Now()}
+	defer func() { err = errors.Join(err, b.close()) }()
+	if err := b.start(ctx); err != nil {
+		return err
+	}
+	if err := b.calibrate(ctx); err != nil {
+		return err
+	}
+	for _, k := range chosen {
+		if err := b.run(ctx, k); err != nil {
+			return fmt.Errorf("%s: %w", k.name, err)
+		}
+	}
+	return nil
+}
+
+func chooseCases(names string) (chosen []*kase, err error) {
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(cases, func(k *kase) bool { return k.name == strings.TrimSpace(name) })
+		if i < 0 {
+			return nil, &usageError{fmt.Errorf("-workloads: there is no %q; there are rubis and eac", name)}
+		}
+		chosen = append(chosen, cases[i])
+	}
+	return chosen, nil
+}
+
+func (b *bench) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(b.out, "%6.0fs  %s\n", time.Since(b.begun).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// start starts a Cassandra, or finds the one that was named.
+func (b *bench) start(ctx context.Context) (err error) {
+	b.machine = contest.ThisMachine()
+	b.machine.Processors, b.machine.System, b.machine.Go = runtime.NumCPU(), runtime.GOOS+"/"+runtime.GOARCH, runtime.Version()
+	point := b.point
+	if point == "" {
+		b.cluster, err = cassandra.Start(ctx, cassandra.Options{Heap: b.heap, Progress: func(line string) { b.say("%s", line) }})
+		if err != nil {
+			return err
+		}
+		point, b.machine.Heap = b.cluster.ContactPoints()[0], b.heap
+	}
+	b.arena, err = contest.Open(point, fmt.Sprintf("contest_%d", os.Getpid()))
+	if err != nil {
+		return err
+	}
+	if b.cluster != nil {
+		b.arena.Node, b.arena.Dir = b.cluster.Node(0), b.cluster.Dir()
+	}
+	b.machine.Cassandra, err = b.arena.Version(ctx)
+	return err
+}
+
+func (b *bench) close() (err error) {
+	if b.arena != nil && b.cluster == nil {
+		err = b.arena.Close()
+	}
+	if b.cluster != nil { // its data go with it
+		err = errors.Join(err, b.cluster.Stop())
+	}
+	return err
+}
+
+func (b *bench) scaleOf(k *kase) float64 {
+	if k.name == "eac" {
+		return b.eacScale
+	}
+	return b.scale
+}
+
+// load reads a workload and scales it.
+func (b *bench) load(k *kase, scale float64) (*workload.Workload, error) {
+	w, err := workload.Load(filepath.Join(b.files, k.file))
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	w.Tables = nil
+	contest.Scale(w, scale)
+	if k.main != "" {
+		err = w.SetMix(k.main)
+	}
+	return w, err
+}
+
+func (b *bench) design() design.Options {
+	return design.Options{Solver: solve.New(solve.Config{}), Cost: b.model}
+}
+
+// run runs one workload and writes the report, also if it comes to no good end.
+func (b *bench) run(ctx context.Context, k *kase) error {
+	r := &contest.Result{
+		Workload: k.name, Command: b.command, Started: time.Now(), Scale: b.scaleOf(k), Seed: b.seed, Machine: b.machine, CostModel: b.label,
+		Entities: map[string]float64{}, Left: map[string]string{},
+	}
+	err := b.measureCase(ctx, k, r)
+	r.Seconds = time.Since(r.Started).Seconds()
+	if err != nil {
+		r.Incomplete = err.Error()
+		if len(r.Requests) == 0 {
+			return err // there is nothing to tell
+		}
+	}
+	return errors.Join(err, b.report(k, r))
+}
+
+func (b *bench) measureCase(ctx context.Context, k *kase, r *contest.Result) error {
+	w, err := b.load(k, r.Scale)
+	if err != nil {
+		return err
+	}
+	for _, e := range w.Graph.Entities {
+		r.Entities[e.Name] = e.Count
+	}
+	entries, err := b.entries(ctx, k, w, r)
+	if err != nil {
+		return err
+	}
+	requests, err := b.requests(ctx, k, w, entries)
+	if err != nil {
+		return err
+	}
+	world, err := data.New(w.Graph, data.Options{Seed: b.seed, Workload: w})
+	if err != nil {
+		return err
+	}
+	var runners []*contest.Runner
+	for _, e := range entries {
+		side, err := b.fill(ctx, k, e, world)
+		if err != nil {
+			return err
+		}
+		r.Entries = append(r.Entries, side)
+		runner, err := e.Runner(b.arena.Pool, b.running())
+		if err != nil {
+			return err
+		}
+		runners = append(runners, runner)
+	}
+	share := time.Duration(1)
+	if k.name == "eac" {
+		share = 3
+	}
+	tally, measured := b.measured(ctx, requests, runners, world, b.measure/share, false)
+	r.Enter(requests, k.mixes, tally, func(entry, statement string) (contest.Said, bool) {
+		i := slices.IndexFunc(entries, func(e *contest.Entry) bool { return e.Name == entry })
+		return entries[i].Said(b.model, statement)
+	})
+	b.weigh(k, r, entries)
+	if measured != nil {
+		return measured
+	}
+	if k.main != "" && b.study > 0 {
+		if r.Prediction, err = b.foretell(ctx, k); err != nil {
+			return err
+		}
+	}
+	if k.name == "rubis" {
+		r.Growth, err = b.growth(ctx)
+	}
+	return err
+}
+
+func (b *bench) running() exec.RunOptions { return exec.RunOptions{Parallel: b.parallel} }
+
+// ours is what our design for a mix is called.
+func ours(mix string) string {
+	if mix == "" {
+		return "ours"
+	}
+	return "ours for " + mix
+}
+
+// entries are the designs. What a schema made by hand has no plan for is left out for all.
+func (b *bench) entries(ctx context.Context, k *kase, w *workload.Workload, r *contest.Result) (entries []*contest.Entry, err error) {
+	var made []*contest.Entry
+	for _, s := range k.made {
+		e, err := contest.Made(ctx, w, s.name, s.schema, b.design())
+		if err != nil {
+			return nil, err
+		}
+		for id, reason := range e.Missing {
+			r.Left[id] = reason
+		}
+		made = append(made, e)
+	}
+	contest.Without(w, r.Left)
+	for _, mix := range k.mixes {
+		e, err := contest.Ours(ctx, w, ours(mix), mix, b.design())
+		if err != nil {
+			return nil, err
+		}
+		b.say("designed %s: %d tables, proven %v", e.Name, len(e.Tables), e.Proven)
+		entries = append(entries, e)
+	}
+	return append(entries, made...), nil
+}
+
+// requests are the workload's, and those that others ran otherwise.
+func (b *bench) requests(ctx context.Context, k *kase, w *workload.Workload, entries []*contest.Entry) ([]*contest.Request, error) {
+	all := contest.Requests(w)
+	for _, l := range k.likes {
+		i := slices.IndexFunc(all, func(q *contest.Request) bool { return q.Name == l.request })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no request %q", l.request)
+		}
+		q := &contest.Request{Name: l.name}
+		var more []*workload.Statement
+		add := func(id, text string) error {
+			s, err := workload.Parse(w.Graph, text)
+			if err != nil {
+				return err
+			}
+			s.ID = id + " as run there"
+			more, q.Statements = append(more, s), append(q.Statements, s)
+			return nil
+		}
+		for _, s := range all[i].Statements {
+			text, other := l.statements[s.ID]
+			if !other {
+				q.Statements = append(q.Statements, s)
+			} else if err := add(s.ID, text); err != nil {
+				return nil, err
+			}
+		}
+		for n, text := range l.more {
+			if err := add(fmt.Sprintf("%s %d", l.request, n+2), text); err != nil {
+				return nil, err
+			}
+		}
+		for _, e := range entries {
+			if !l.of(e.Name) || !answers(e, all[i]) {
+				continue
+			}
+			if err := e.Also(ctx, w.Graph, more, b.design()); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}
+
+// answers tells whether an entry has plans for all of a request.
+func answers(e *contest.Entry, q *contest.Request) bool {
+	for _, s := range q.Statements {
+		if e.Statements[s.ID] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// fill makes the keyspace of an entry and fills its tables.
+func (b *bench) fill(ctx context.Context, k *kase, e *contest.Entry, world *data.World) (*contest.Side, error) {
+	keyspace, err := b.arena.Create(ctx, k.name+" "+e.Name, e.Tables)
+	if err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	rows, err := b.put(ctx, keyspace, e.Tables, world)
+	if err != nil {
+		return nil, err
+	}
+	side := &contest.Side{Name: e.Name, Mix: e.Mix, Said: e.Bytes, Seconds: time.Since(begun).Seconds()}
+	sizes, err := b.arena.Sizes(keyspace)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range e.Tables {
+		size := &contest.TableSize{Name: t.Name, Table: t.String(), Rows: rows[t.Name], Bytes: sizes[t.Name], Said: cost.Arithmetic(b.model).TableBytes(t)}
+		side.Tables = append(side.Tables, size)
+		side.Rows += size.Rows
+		side.Bytes += size.Bytes
+	}
+	for id := range e.Missing {
+		side.Missing = append(side.Missing, id)
+	}
+	b.say("filled the tables of %s: %.0f rows in %.0f s, %.1f MB on disk", e.Name, side.Rows, side.Seconds, side.Bytes/1e6)
+	return side, nil
+}
+
+// put fills tables and brings them to rest.
+func (b *bench) put(ctx context.Context, keyspace string, tables []*model.Table, world *data.World) (map[string]float64, error) {
+	told := time.Now()
+	loaded, err := load.Tables(ctx, b.arena.Session, keyspace, tables, world, load.Options{Progress: func(p load.Progress) {
+		if time.Since(told) > 15*time.Second || p.Waiting != nil {
+			told = time.Now()
+			b.say("  %s", p)
+		}
+	}})
+	if err != nil {
+		return nil, err
+	}
+	rows := map[string]float64{}
+	for _, l := range loaded {
+		rows[l.Table] = float64(l.Rows)
+	}
+	return rows, b.arena.Settle(ctx, keyspace)
+}
+
+// measured runs the loop.
+func (b *bench) measured(ctx context.Context, requests []*contest.Request, runners []*contest.Runner, world *data.World, during time.Duration, apart bool) (*contest.Tally, error) {
+	pid := 0
+	if b.cluster != nil {
+		pid = b.cluster.Node(0).Pid()
+	}
+	told := time.Now()
+	loop := &contest.Loop{
+		Requests: requests, Runners: runners, Seed: b.seed, Draw: contest.NewDraws(world).Draw, Apart: apart,
+		WarmUp: min(5, b.most), Most: b.most, For: during, Awaken: b.arena.Awaken, Processor: contest.Processors(pid),
+		Progress: func(done float64, count int) {
+			if time.Since(told) > 15*time.Second {
+				told = time.Now()
+				b.say("  measuring: %.0f %%, %d rounds", 100*done, count)
+			}
+		},
+	}
+	b.say("measuring %d kinds of requests over %d designs for %v", len(requests), len(runners), during)
+	return loop.Run(ctx)
+}
+
+// weigh makes the means of the mixes.
+func (b *bench) weigh(k *kase, r *contest.Result, entries []*contest.Entry) {
+	made := k.substitutes(entries)
+	for _, mix := range k.mixes {
+		names := []string{ours(mix)}
+		for _, s := range k.made {
+			names = append(names, s.name)
+		}
+		r.Mixes = append(r.Mixes, r.Weigh(mix, ours(mix), names, nil))
+		if len(made) == 0 {
+			continue
+		}
+		var there []string
+		for _, n := range names {
+			there = append(there, n+asRunThere)
+		}
+		m := r.Weigh(mix, ours(mix)+asRunThere, there, made)
+		m.Name += asRunThere
+		r.Mixes = append(r.Mixes, m)
+	}
+}
+
+const asRunThere = " (as run there)"
