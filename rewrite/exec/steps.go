@@ -182,8 +182,8 @@ func (r *reader) source(b plan.Binding, to string) (source, error) {
 // partition binds the partition key, and the bucket.
 func (r *reader) partition() error {
 	t := r.step.Table
-	if len(r.step.Partition) == 0 && (len(t.Partition) > 0 || t.Bucket == nil) {
-		return nil // an index is asked on every node
+	if r.step.Kind == plan.IndexGet && len(r.step.Partition) == 0 {
+		return nil // the index is asked on every node
 	}
 	for i, b := range r.step.Partition {
 		column, name, err := r.column(b.Field)
@@ -333,7 +333,7 @@ func (r *reader) binds(b plan.Binding, x source) {
 func (r *reader) finish(needed map[model.Field]bool) (*read, error) {
 	s, made := r.step, r.read
 	wanted := map[model.Field]bool{}
-	serves := s.Grouped && len(made.left) == 0
+	serves := s.Grouped && len(made.left) == 0 && !slices.ContainsFunc(s.Aggregates, r.converted)
 	if !s.Grouped {
 		maps.Copy(wanted, needed)
 	}
@@ -449,18 +449,22 @@ func (r *reader) groups(serves bool, names *[]string) error {
 		made.served = append(made.served, server{a, len(*names)})
 		column := "*"
 		if !of.IsZero() {
-			field, name, err := r.column(of)
-			if err != nil {
+			if _, column, err = r.column(of); err != nil {
 				return err
 			}
-			if convert, err := conversion(r.step.Table.ColumnType(field), of.Attribute.Type); err != nil || convert != nil {
-				return fmt.Errorf("the server does not aggregate %s, a column of another type", of)
-			}
-			column = name
 		}
 		*names = append(*names, selected(a.function, column, a.type_)...)
 	}
 	return nil
+}
+
+// converted tells whether the column of an aggregate's field has another type.
+func (r *reader) converted(a workload.Aggregate) bool {
+	if a.Field.IsZero() {
+		return false
+	}
+	convert, err := conversion(r.step.Table.ColumnType(r.step.As.Column(a.Field)), a.Field.Attribute.Type)
+	return err != nil || convert != nil
 }
 
 // text writes the statement.
@@ -474,7 +478,7 @@ func (r *reader) text(names []string, serves bool) {
 			b.WriteString(" DESC")
 		}
 	}
-	if len(made.left) == 0 {
+	if len(made.left) == 0 && serves == s.Grouped { // else the client has something to do first
 		if s.PerPartition > 0 {
 			fmt.Fprintf(&b, " PER PARTITION LIMIT %d", s.PerPartition)
 		}
