@@ -323,6 +323,13 @@ func (f *fake) access(t *stored, s *cql.Select, where []restriction) (bound bool
 // selected makes the cells of the answer.
 func (f *fake) selected(t *stored, s *cql.Select, where []restriction, rows [][]any) ([][][]byte, error) {
 	aggregated := slices.ContainsFunc(s.Columns, func(c cql.Selector) bool { _, ok := c.Expr.(*cql.FunctionCall); return ok })
+	onlyStatic := !slices.ContainsFunc(s.Columns, func(c cql.Selector) bool {
+		ref, ok := c.Expr.(*cql.ColumnRef)
+		return !ok || !slices.ContainsFunc(t.Static, func(f model.Field) bool { return t.ColumnName(f) == ref.Name })
+	})
+	if onlyStatic {
+		return nil, refuse("Cannot restrict clustering columns when selecting only static columns")
+	}
 	groups := [][][]any{}
 	switch {
 	case len(s.GroupBy) > 0:

@@ -29,7 +29,7 @@ type read struct {
 
 	columns int // of the answer
 	targets []target
-	marker  int // column of the answer that is null where there is no row but static columns; -1: none
+	marker  int // column of the answer that is null in a partition of static columns alone, which is no row; -1: none
 	checks  []check
 	left    []condition // that the server could not check
 	// grouping: the rows of each request are grouped, by the server (served) if it can check all conditions.

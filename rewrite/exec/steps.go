@@ -383,7 +383,7 @@ func (r *reader) finish(needed map[model.Field]bool) (*read, error) {
 			return nil, err
 		}
 	}
-	if made.marker < 0 && !serves && len(s.Table.Static) > 0 && len(s.Clustering) == 0 {
+	if made.marker < 0 && !serves && len(s.Table.Static) > 0 { // nor is there a row for each where all that is read is static
 		made.marker = len(names)
 		names = append(names, model.Quote(s.Table.ColumnName(s.Table.Clustering[0])))
 	}
