@@ -23,6 +23,7 @@ type RunOptions struct {
 	PageSize    int               // rows; 0: the session's own
 	// MaxRows is how many rows a step may read, or have at hand; 0: a million. More is an error (ErrTooManyRows).
 	MaxRows int
+	Logged  bool     // the deletes and puts of a write go in logged batches
 	Account *Account // takes down what each step does; nil: nobody asks
 }
 

@@ -16,10 +16,11 @@ type Query struct {
 	Text        string
 	Values      [][]byte
 	Consistency gocql.Consistency
-	PageSize    int  // rows; 0 leaves the session's own
-	Routed      int  // so many of the first values are the partition key, by which a node is chosen; 0: not known
-	Most        int  // rows; if there are more, the answer is ErrTooManyRows. 0: any number
-	Literal     bool // a write whose values stand in its text: it is sent without being prepared, as it will not come again
+	PageSize    int   // rows; 0 leaves the session's own
+	Routed      int   // so many of the first values are the partition key, by which a node is chosen; 0: not known
+	Most        int   // rows; if there are more, the answer is ErrTooManyRows. 0: any number
+	Timestamp   int64 // of a write, microseconds; 0: when it is sent
+	Literal     bool  // a write whose values stand in its text: it is sent without being prepared, as it will not come again
 }
 
 // Answer is what a SELECT answered: column names, and for each row its cells (nil is null).
@@ -36,6 +37,30 @@ type Session interface {
 	Scan(ctx context.Context, q Query, row func(cells [][]byte) error) error
 	// Agree waits until all live nodes have the same schema.
 	Agree(ctx context.Context) error
+}
+
+// Unset, in place of a value of a write, leaves the column as it is, where null would delete what is there.
+var Unset = []byte{0}
+
+// IsUnset tells whether a value is Unset itself.
+func IsUnset(value []byte) bool { return len(value) == 1 && &value[0] == &Unset[0] }
+
+// bound are the values of a statement as gocql takes them.
+func bound(cells [][]byte) []any {
+	values := make([]any, len(cells))
+	for i, v := range cells {
+		if values[i] = raw(v); IsUnset(v) {
+			values[i] = gocql.UnsetValue
+		}
+	}
+	return values
+}
+
+// Batcher is a Session that sends writes in batches.
+type Batcher interface {
+	// Batch sends writes in one logged batch: once Cassandra has taken it, all of them will take effect, if not at once.
+	// All have the consistency and the timestamp of the first.
+	Batch(ctx context.Context, writes []Query) error
 }
 
 // ErrNoConnection says that Cassandra can not be reached at all.
@@ -120,6 +145,23 @@ func (p *Pool) Query(ctx context.Context, q Query) (Answer, error) {
 	return answer, err
 }
 
+// Batch implements Batcher.
+func (p *Pool) Batch(ctx context.Context, writes []Query) error {
+	s, err := p.get()
+	if err != nil || len(writes) == 0 {
+		return err
+	}
+	batch := s.NewBatch(gocql.LoggedBatch).WithContext(ctx)
+	batch.Cons = writes[0].Consistency
+	if writes[0].Timestamp != 0 {
+		batch = batch.WithTimestamp(writes[0].Timestamp)
+	}
+	for _, q := range writes {
+		batch.Entries = append(batch.Entries, gocql.BatchEntry{Stmt: q.Text, Args: bound(q.Values), Idempotent: true})
+	}
+	return s.ExecuteBatch(batch)
+}
+
 // Scan implements Session.
 func (p *Pool) Scan(ctx context.Context, q Query, row func(cells [][]byte) error) error {
 	s, err := p.get()
@@ -131,11 +173,10 @@ func (p *Pool) Scan(ctx context.Context, q Query, row func(cells [][]byte) error
 }
 
 func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) error) ([]string, error) {
-	values := make([]any, len(q.Values))
-	for i, v := range q.Values {
-		values[i] = raw(v)
+	query := s.Query(q.Text, bound(q.Values)...).WithContext(ctx).Consistency(q.Consistency).Idempotent(true)
+	if q.Timestamp != 0 {
+		query = query.WithTimestamp(q.Timestamp)
 	}
-	query := s.Query(q.Text, values...).WithContext(ctx).Consistency(q.Consistency).Idempotent(true)
 	if q.PageSize > 0 {
 		query = query.PageSize(q.PageSize)
 	}
