@@ -3,12 +3,13 @@ package reference
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
-	"github.com/helenus-db/helenus/bench/data"
 )
 
 // ErrNothing says that there is nothing that a write could be applied to now: no pair to disconnect, say, or nobody without a
@@ -20,11 +21,15 @@ var ErrNothing = errors.New("there is nothing to apply it to")
 // applied: keys of inserted entities are new, others are there, and a connection leaves each with as many partners as its
 // kind allows. ErrNothing if there are none.
 func (r *Reference) Draw(s *workload.Statement, random *rand.Rand) (Parameters, error) {
-	if s.Query != nil {
-		d := &drawing{Reference: r, random: random, with: Parameters{}}
-		return d.with, d.query(s.Query)
+	d := &drawing{r, random, Parameters{}}
+	draw := func() error { return d.query(s.Query) }
+	if s.Query == nil {
+		draw = func() error { return d.write(s.Write) }
 	}
-	return nil, fmt.Errorf("reference: %s", s.ID)
+	if err := draw(); err != nil {
+		return nil, fmt.Errorf("drawing parameters of %s: %w", s, err)
+	}
+	return d.with, nil
 }
 
 // drawing draws the parameters of one statement.
@@ -39,15 +44,16 @@ type sample map[*model.Entity]int
 
 func (d *drawing) query(q *workload.Query) error {
 	row, err := d.row(q.Tree)
+	if errors.Is(err, ErrNothing) {
+		row, err = sample{}, nil
+	}
+	if err == nil && len(q.Known) == 0 && d.random.IntN(10) == 0 {
+		if err = d.elsewhere(row); d.random.IntN(2) == 0 {
+			clear(row)
+		}
+	}
 	if err != nil {
 		return err
-	}
-	if d.random.IntN(10) == 0 {
-		for e := range row { // each from elsewhere
-			if row[e], err = d.any(e); err != nil {
-				return err
-			}
-		}
 	}
 	if err := d.conditions(q.Where, row); err != nil {
 		return err
@@ -58,6 +64,17 @@ func (d *drawing) query(q *workload.Query) error {
 			return err
 		}
 		d.with[workload.GivenName(f)] = []any{v}
+	}
+	return nil
+}
+
+// elsewhere draws each entity of a row anew.
+func (d *drawing) elsewhere(row sample) error {
+	for _, e := range slices.SortedFunc(maps.Keys(row), func(a, b *model.Entity) int { return strings.Compare(a.Name, b.Name) }) {
+		var err error
+		if row[e], err = d.any(e); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -101,13 +118,7 @@ func (d *drawing) row(tree model.Tree) (sample, error) {
 
 // any draws an entity that is there.
 func (d *drawing) any(e *model.Entity) (int, error) {
-	var n int
-	from := d.random.IntN(max(1, d.next[e.Base()]))
-	err := d.database.QueryRow("SELECT n FROM "+d.entity(e)+" WHERE n >= ? UNION ALL SELECT * FROM (SELECT n FROM "+d.entity(e)+" ORDER BY n LIMIT 1) LIMIT 1", from).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("reference: drawing one of %s: %w", e.Name, err)
-	}
-	return n, nil
+	return d.from("SELECT n FROM "+d.entity(e)+" WHERE n >= ? ORDER BY n LIMIT 1", e)
 }
 
 // partner draws one.
@@ -120,7 +131,7 @@ func (d *drawing) partner(edge *model.Relationship, near, far string, of int) (i
 	return n, err == nil, err
 }
 
-// value is a field of a row; a random one of the field's if there is none.
+// value is a field of a row. If there is none, it is one that the field may have, of a key one that nobody has.
 func (d *drawing) value(row sample, f model.Field) (any, error) {
 	if n, ok := row[f.Entity]; ok {
 		var stored any
@@ -130,6 +141,9 @@ func (d *drawing) value(row sample, f model.Field) (any, error) {
 		if stored != nil {
 			return take(f.Attribute.Type, stored), nil
 		}
+	}
+	if v := d.world.Value(f.Entity, d.next[f.Entity.Base()]+1+d.random.IntN(1<<10), f.Attribute); v != nil {
+		return v, nil
 	}
 	return d.world.Sample(f, d.random.Uint64()), nil
 }
@@ -147,13 +161,13 @@ func (d *drawing) conditions(where []workload.Predicate, row sample) error {
 			if text == "?" {
 				plain++
 			} else if text[0] == '?' && d.with[text] == nil {
-				if d.with[text], err = d.compared(p, v, row, 1); err != nil {
+				if d.with[text], err = d.compared(p, v, 1); err != nil {
 					return err
 				}
 			}
 		}
 		if plain > 0 {
-			if d.with[names[i]], err = d.compared(p, v, row, plain); err != nil {
+			if d.with[names[i]], err = d.compared(p, v, plain); err != nil {
 				return err
 			}
 		}
@@ -162,9 +176,12 @@ func (d *drawing) conditions(where []workload.Predicate, row sample) error {
 }
 
 // compared draws the values that one predicate compares with, of which v is to satisfy it.
-func (d *drawing) compared(p workload.Predicate, v any, row sample, values int) ([]any, error) {
+func (d *drawing) compared(p workload.Predicate, v any, values int) ([]any, error) {
 	other := func() (any, error) {
 		n, err := d.any(p.Field.Entity)
+		if errors.Is(err, ErrNothing) {
+			return d.value(nil, p.Field)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +195,7 @@ func (d *drawing) compared(p workload.Predicate, v any, row sample, values int) 
 		runes := []rune(text)
 		return []any{string(runes[:min(len(runes), 1+d.random.IntN(4))]) + "%"}, nil
 	case workload.In:
-		if values == 1 && p.List()[0][0] == '?' && p.Value[0] == '?' { // a parameter for the list
+		if strings.HasPrefix(p.Value, "?") { // a parameter for the list
 			values = 1 + d.random.IntN(int(2*p.Items))
 		}
 		list := []any{v}
@@ -192,9 +209,7 @@ func (d *drawing) compared(p workload.Predicate, v any, row sample, values int) 
 		d.random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		return list, nil
 	}
-	_ = row
-	_ = data.Begin
-	// of a few others the one that lets the row through
+	// Of a few others the first that lets the row through.
 	best, err := other()
 	if err != nil {
 		return nil, err
