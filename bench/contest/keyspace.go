@@ -15,6 +15,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/bench/load"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
@@ -27,7 +28,7 @@ type Arena struct {
 	Node *cassandra.Node
 	Dir  string // of the cluster, if it is ours
 
-	point     string
+	Point     string // host:port
 	prefix    string
 	keyspaces []string
 }
@@ -37,6 +38,17 @@ const patience = 2 * time.Minute
 
 // Open connects to a node. Keyspaces get names that begin with prefix.
 func Open(point, prefix string) (*Arena, error) {
+	session, err := Connect(point)
+	if err != nil {
+		return nil, err
+	}
+	a := &Arena{Session: session, Point: point, prefix: prefix}
+	a.Pool = exec.NewPool(func() (*gocql.Session, error) { return session, nil })
+	return a, nil
+}
+
+// Connect opens a session with the one node at an address.
+func Connect(point string) (*gocql.Session, error) {
 	host, text, err := net.SplitHostPort(point)
 	if err != nil {
 		return nil, fmt.Errorf("contact point %q: %w", point, err)
@@ -55,9 +67,7 @@ func Open(point, prefix string) (*Arena, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no connection to Cassandra at %s: %w", point, err)
 	}
-	a := &Arena{Session: session, point: point, prefix: prefix}
-	a.Pool = exec.NewPool(func() (*gocql.Session, error) { return session, nil })
-	return a, nil
+	return session, nil
 }
 
 // quiet keeps gocql's remarks out of the report.
@@ -79,12 +89,9 @@ func (a *Arena) Create(ctx context.Context, name string, tables []*model.Table) 
 		return "", err
 	}
 	for _, t := range tables {
-		if err := a.run(ctx, t.CQL(keyspace, t.Name)); err != nil {
-			return "", err
-		}
 		t.Keyspace = keyspace
 	}
-	return keyspace, nil
+	return keyspace, load.Define(ctx, a.Session, keyspace, tables)
 }
 
 // Settle ends the filling of a keyspace: everything is on disk, in as few files as can be, and writes are logged from now on.
@@ -161,7 +168,7 @@ func (a *Arena) Awaken(ctx context.Context, cause error) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("Cassandra at %s has not answered for %v: %w", a.point, patience, cause) //nolint:staticcheck // a name
+			return fmt.Errorf("Cassandra at %s has not answered for %v: %w", a.Point, patience, cause) //nolint:staticcheck // a name
 		case <-time.After(time.Second):
 		}
 	}

@@ -2,6 +2,7 @@ package contest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/helenus-db/helenus/rewrite/exec"
@@ -22,6 +23,35 @@ func (p *reads) Run(ctx context.Context, with Parameters) (Sample, error) {
 	return accounted(&account), err
 }
 
+// writes is a program of a write.
+type writes struct {
+	program *exec.WriteProgram
+	session exec.Session
+	options exec.RunOptions
+	// halfway are what the last run failed to write: it is not known how much of it is there. The loop sends the same
+	// request again, and then they are written.
+	halfway *exec.Effects
+}
+
+func (p *writes) Run(ctx context.Context, with Parameters) (Sample, error) {
+	var account exec.Account
+	o := p.options
+	o.Account = &account
+	if p.halfway != nil {
+		if err := p.halfway.Apply(ctx, p.session, o); err != nil {
+			return Sample{}, err
+		}
+		p.halfway = nil
+		return accounted(&account), nil
+	}
+	err := p.program.Run(ctx, p.session, with, o)
+	var failed *exec.WriteError
+	if errors.As(err, &failed) {
+		p.halfway = failed.Effects
+	}
+	return accounted(&account), err
+}
+
 func accounted(a *exec.Account) Sample {
 	var s Sample
 	for i := range a.Steps {
@@ -36,14 +66,19 @@ func accounted(a *exec.Account) Sample {
 func (e *Entry) Runner(session exec.Session, o exec.RunOptions) (*Runner, error) {
 	r := &Runner{Name: e.Name, Programs: map[string]Program{}}
 	for id, s := range e.Statements {
-		if s.Plan == nil {
-			continue
+		var err error
+		if s.Plan != nil {
+			program := &reads{session: session, options: o}
+			program.program, err = exec.Compile(s.Plan)
+			r.Programs[id] = program
+		} else {
+			program := &writes{session: session, options: o}
+			program.program, err = exec.CompileWrite(s.Statement.Write, s.Writes)
+			r.Programs[id] = program
 		}
-		program, err := exec.Compile(s.Plan)
 		if err != nil {
 			return nil, fmt.Errorf("plan of %s over the tables of %s: %w", id, e.Name, err)
 		}
-		r.Programs[id] = &reads{program, session, o}
 	}
 	return r, nil
 }

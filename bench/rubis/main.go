@@ -33,6 +33,7 @@ func main() {
 	flag.DurationVar(&o.study, "study", 2*time.Minute, "time for the measurements behind the prediction quality; 0: none")
 	flag.Float64Var(&o.studyScale, "study-scale", 1, "entity counts there")
 	flag.IntVar(&o.most, "most", 1000, "a kind of request is measured so often at most")
+	flag.IntVar(&o.warmUp, "warm-up", 5, "and so often at first without being counted")
 	flag.IntVar(&o.parallel, "parallel", 0, "CQL requests of one step on their way at once; 0: as the executor does in production")
 	flag.StringVar(&o.point, "contact-point", "", "host:port of a Cassandra; default: start one")
 	flag.StringVar(&o.heap, "heap", "3g", "Java heap of the Cassandra that is started")
@@ -75,7 +76,7 @@ type options struct {
 	scale, eacScale, studyScale float64
 	seed                        uint64
 	measure, study, calibration time.Duration
-	most, parallel              int
+	most, parallel, warmUp      int
 	point, heap, parameters     string
 	plain, smoke                bool
 	out, command                string
@@ -85,7 +86,7 @@ type options struct {
 func (o *options) small() {
 	o.scale, o.eacScale, o.studyScale = 0.01, 0.0005, 0.005
 	o.measure, o.study, o.most = 3*time.Second, 2*time.Second, 3
-	o.heap = "768m"
+	o.heap, o.warmUp = "768m", 1
 	if o.parameters == "" {
 		o.plain = true
 	}

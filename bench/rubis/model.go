@@ -3,12 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"time"
+
+	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/bench/calibrate"
+	"github.com/helenus-db/helenus/bench/contest"
 )
 
 // calibrate finds the cost model: from a file, from measurements on this Cassandra, or as it is by default.
-func (b *bench) calibrate(_ context.Context) error {
+func (b *bench) calibrate(ctx context.Context) error {
 	if b.parameters != "" {
 		m, err := cost.Open(b.parameters)
 		if err != nil {
@@ -21,7 +27,32 @@ func (b *bench) calibrate(_ context.Context) error {
 		b.model, b.label = c, "cassandra, parameters of "+b.parameters
 		return nil
 	}
-	m, err := cost.NewCassandra(cost.CassandraParameters{Nodes: 1, Replication: 1, Consistency: "ONE"})
-	b.model, b.label = m, "cassandra, its defaults for one node"
-	return err
+	if b.plain {
+		m, err := cost.NewCassandra(cost.CassandraParameters{Nodes: 1, Replication: 1, Consistency: "ONE"})
+		b.model, b.label = m, "cassandra, its defaults for one node"
+		return err
+	}
+	phase := ""
+	set, err := calibrate.Measure(ctx, calibrate.Options{
+		Connect:  func(string) (*gocql.Session, error) { return contest.Connect(b.arena.Point) },
+		Keyspace: fmt.Sprintf("calibrate_%d", os.Getpid()), Replication: 1, Consistency: "ONE", Budget: b.calibration,
+		Quick: b.calibration < time.Minute, Force: b.cluster != nil, Seed: int64(b.seed), //nolint:gosec // any will do
+		Progress: func(p calibrate.Progress) {
+			if p.Phase != phase {
+				phase = p.Phase
+				b.say("calibrating: %s%s", p.Phase, p.Text)
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	r, err := calibrate.Fit(set)
+	if err != nil {
+		return err
+	}
+	b.model = r.Model()
+	b.label = fmt.Sprintf("cassandra, calibrated before on the same server (R² %.3f, median error %.0f %%)", r.R2, 100*r.MedianOff)
+	b.say("%s: %+v", b.label, b.model.Parameters())
+	return nil
 }

@@ -354,7 +354,7 @@ func (b *bench) measured(ctx context.Context, requests []*contest.Request, runne
 	told := time.Now()
 	loop := &contest.Loop{
 		Requests: requests, Runners: runners, Seed: b.seed, Draw: contest.NewDraws(world).Draw, Apart: apart,
-		WarmUp: min(5, b.most), Most: b.most, For: during, Awaken: b.arena.Awaken, Processor: contest.Processors(pid),
+		WarmUp: b.warmUp, Most: b.most, For: during, Awaken: b.arena.Awaken, Processor: contest.Processors(pid),
 		Progress: func(done float64, count int) {
 			if time.Since(told) > 15*time.Second {
 				told = time.Now()
