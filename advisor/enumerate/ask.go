@@ -38,7 +38,8 @@ func newAsk(q *workload.Query, r *rules) *ask {
 		}
 	}
 	for _, o := range q.OrderBy {
-		if slices.Contains(a.order, o.Field) || slices.Contains(a.equal, o.Field) {
+		one := slices.ContainsFunc(q.Where, func(p workload.Predicate) bool { return p.Op == workload.Equal && p.Field == o.Field })
+		if one || slices.Contains(a.order, o.Field) {
 			continue // the same in all rows, or in order already
 		}
 		a.order = append(a.order, o.Field)

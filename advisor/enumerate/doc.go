@@ -8,11 +8,11 @@
 // and for the support queries that those tables need, to a fix-point (pool.go). Then unions of tables with the same primary
 // key (unite.go).
 //
-// NoSE tries all permutations instead. The rules by which most of them are left out stand where they are applied, each
-// with the reason why no design is lost: "rim" and "entries" in ask.go, "bound fields", "order of the bound fields", "one
-// suffix", "sources" and "missing ids" in form.go, "unions" in unite.go. The tests have an independent enumeration of all
-// that NoSE enumerates, and compare with it every single table's worth (rules_test.go) and the optimum (nose_test.go).
-// Nothing claims that the pool has the best of all designs (N-20).
+// NoSE tries all permutations instead. The rules by which most of them are left out are in one place (rules.go), each with
+// its proof, and each by itself is tested against what it leaves out: without it no design is better, and a wrong one in
+// its place is noticed (rule_test.go). The tests have, too, an independent enumeration of all that NoSE enumerates, and
+// compare with it every single table's worth (rules_test.go) and the optimum (nose_test.go). Nothing claims that the pool
+// has the best of all designs (N-20).
 //
 // Everything is bounded by polynomials: stars, long chains and many conditions lose combinations, never parts of one or
 // two entities; and the pool has a greatest number of tables, up to which it is filled level by level, so that what goes

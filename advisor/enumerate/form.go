@@ -122,7 +122,8 @@ func (p *Pool) propose(x part, t *model.Table, all, none bool) {
 }
 
 // groups returns the fields that values are chosen among, those together that NoSE takes together: what is selected; and
-// of each entity the fields compared by equality, and the others that conditions and ORDER BY speak of.
+// of each entity the fields compared by equality, those compared by !=, and the others that conditions and ORDER BY speak
+// of.
 func (x part) groups(t *model.Table) [][]model.Field {
 	var groups [][]model.Field
 	add := func(list []model.Field) {
@@ -144,12 +145,9 @@ func (x part) groups(t *model.Table) [][]model.Field {
 	}
 	add(wanted)
 	for _, e := range x.tree.Entities {
-		var rest []model.Field
-		for _, list := range [][]model.Field{x.ask.ranges, x.ask.others} {
-			rest = model.AppendNew(rest, of(x.of(list), e)...)
-		}
 		add(of(x.of(x.ask.equal), e))
-		add(model.AppendNew(rest, of(x.ask.order, e)...))
+		add(of(x.of(x.ask.others), e))
+		add(model.AppendNew(of(x.of(x.ask.ranges), e), of(x.ask.order, e)...))
 	}
 	return groups
 }

@@ -89,7 +89,7 @@ func (p *Pool) cut(format string, args ...any) {
 }
 
 // Query adds the candidates of one query, and its views as the paper has them, with the keys of all entities, and without
-// values. These are more than is needed (rule "sources"), but what people expect to find; Workload leaves them out.
+// values. These are more than is needed (rule sources), but what people expect to find; Workload leaves them out.
 func (p *Pool) Query(q *workload.Query, relax bool) {
 	e := &enumeration{pool: p, asked: map[string]bool{}, over: map[string][]*piece{}}
 	e.ask(q)

@@ -17,6 +17,13 @@ import (
 // need no more fields to be found out before. That is true of every cost that grows with requests, rows and bytes and does
 // not ask how the key is split; a limit on the size of partitions does ask, see Options.PartitionBytes.
 //
+// The proofs speak of plans that bind in a later read the key of what was found, and the statement's conditions that have
+// not been checked yet, as NoSE's do. Package plan can bind more: a condition once more, a field that was found besides the
+// key, what the application knows of what it changes (GIVEN). Binding it finds no other rows; it pays where a table that is
+// there for another reader is of use that way, or where an estimate takes fields that determine each other for independent
+// ones, as NoSE's arithmetic does. No table is proposed for it. Nor do they hold where support queries that ask alike are
+// paid once, which can make it cheaper to ask for more: under a cost model that shares them, up to those.
+//
 // What is left out for want of room is no rule's: Pool.Truncated says so.
 type rules struct {
 	// rim: an entity at the rim of a query's graph of which no field is asked for, and of which every row has exactly one, is

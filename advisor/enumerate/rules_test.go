@@ -64,8 +64,7 @@ func worthOf(t *testing.T, w *workload.Workload, m cost.Model, table *model.Tabl
 	return v
 }
 
-// TestRules: the rules by which forms are left out ("bound fields", "order of the bound fields", "one suffix", "sources",
-// "missing ids", "rim") each promise for any table t one among the forms that does what t does at no higher cost. For all of
+// TestRules: the rules by which forms are left out (rules.go) each promise for any table t one among the forms that does what t does at no higher cost. For all of
 // NoSE's candidates that answer some query alone there is such a table, under cost models of requests, rows and bytes.
 // (TestNoWorseThanNoSE has plans of several tables, and support queries.)
 func TestRules(t *testing.T) {

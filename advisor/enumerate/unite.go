@@ -19,12 +19,14 @@ func (e *enumeration) combine() {
 // all (section 4.1.3, where the tables have no clustering key). Of more than allPairs tables only that of all is added,
 // and those of pairs in which neither has all values that some third has, and more.
 //
-// Rule "unions": one table serves what both serve, by as many requests, if the partition key is the same. Readers with
-// another partition key can not share it, unless theirs begins with the same fields: then it is among the readers for which
-// keys are ordered (rule "order of the bound fields").
+// A union serves what both serve, by as many requests, at the cost of wider rows: it is an offer besides the two, no reason
+// to leave them out. Readers with another partition key can not share it, unless theirs begins with the same fields: then
+// they are among the readers for which keys are ordered (rule orders). As it is done after each level, unions of three and
+// more come of those of two while there is room.
 func (p *Pool) Combine() {
 	for _, group := range p.alike() {
 		if len(group) > allPairs {
+			p.cut("of %d tables with the same primary key as %s not all are united", len(group), group[0])
 			group = largest(group)
 		}
 		all := group[0]

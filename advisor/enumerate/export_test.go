@@ -1,0 +1,194 @@
+package enumerate
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// RuleNames are the names of the rules.
+func RuleNames() (list []string) {
+	for f := range reflect.TypeFor[rules]().Fields() {
+		list = append(list, f.Name)
+	}
+	return list
+}
+
+// Without enumerates without a rule: whatever it leaves out is there besides.
+func Without(w *workload.Workload, o Options, rule string) *Pool {
+	r := proven
+	unpruned[rule](&r)
+	return enumerate(w, o, &r)
+}
+
+// Wrong enumerates with a wrong variant of a rule.
+func Wrong(w *workload.Workload, o Options, rule string) *Pool {
+	r := proven
+	wrong[rule](&r)
+	return enumerate(w, o, &r)
+}
+
+// unpruned are the rules that leave nothing out, by name.
+var unpruned = map[string]func(*rules){
+	"rim": func(r *rules) { r.rim = func(model.Tree, *model.Entity) bool { return false } },
+	"entries": func(r *rules) {
+		r.entries = func(*ask, part, *model.Entity) (checked, unchecked bool) { return true, true }
+	},
+	"bound": func(r *rules) {
+		r.bound = func(x part, key []model.Field) ([][]model.Field, bool) {
+			proposed, cut := compared(x, key)
+			fields := slices.Clone(proposed[0])
+			for _, list := range [][]model.Field{x.ask.wanted, x.ask.ranges, x.ask.others, x.ask.order} {
+				fields = model.AppendNew(fields, minus(x.of(list), key)...)
+			}
+			return append(proposed, fewest(fields, 5)...), cut
+		}
+	},
+	"orders": func(r *rules) {
+		r.orders = func(p *Pool, x part, bound []model.Field, whole bool) [][][]model.Field {
+			list := p.chains(x, bound, whole)
+			if len(bound) > 4 {
+				return list
+			}
+			for _, key := range permutations(bound) {
+				for cut := 1; cut <= len(key); cut++ {
+					list = append(list, [][]model.Field{key[:cut], key[cut:]})
+				}
+			}
+			return list
+		}
+	},
+	"suffix": func(r *rules) {
+		r.suffix = func(x part, bound []model.Field) [][]model.Field {
+			list := x.suffixes(bound)
+			fields := model.AppendNew(slices.Clone(x.of(x.ask.ranges)), x.of(x.ask.order)...)
+			for _, set := range fewest(minus(fields, bound), 4) {
+				list = append(list, permutations(set)...)
+			}
+			return list
+		}
+	},
+	"directions": func(r *rules) {
+		r.directions = func(suffix []model.Field, a *ask) [][]model.Field {
+			return append([][]model.Field{descending(suffix, a)}, fewest(suffix, 4)...)
+		}
+	},
+	"sources": func(r *rules) {
+		r.sources = func(t *model.Table) [][]model.Field {
+			list := [][]model.Field{identify(t)}
+			var ids []model.Field
+			for _, e := range t.Tree.Entities {
+				ids = model.AppendNew(ids, minus(e.KeyFields(), t.Key())...)
+			}
+			for _, set := range fewest(ids, 3) {
+				list = append(list, permutations(set)...)
+			}
+			return list
+		}
+	},
+	"missing": func(r *rules) {
+		r.missing = func(x part, t *model.Table, groups [][]model.Field) [][]model.Field {
+			list := [][]model.Field{x.missing(t, groups)}
+			var ids []model.Field
+			for _, e := range t.Tree.Entities {
+				ids = model.AppendNew(ids, minus(e.KeyFields(), t.Fields())...)
+			}
+			return append(list, fewest(ids, 4)...)
+		}
+	},
+	"statics": func(r *rules) { r.statics = func(_ *enumeration, t *model.Table) []model.Field { return t.Static } },
+}
+
+// wrong are rules that leave out too much.
+var wrong = map[string]func(*rules){
+	"rim": func(r *rules) { // of which a row may have none, or several
+		r.rim = func(tree model.Tree, e *model.Entity) bool { _, n := rim(tree, e); return n == 1 }
+	},
+	"entries": func(r *rules) { // only where the query goes on: no key that is all of the part
+		r.entries = func(a *ask, p part, e *model.Entity) (checked, unchecked bool) {
+			if len(p.tree.Entities) == 1 {
+				return false, false
+			}
+			return entries(a, p, e)
+		}
+	},
+	"bound": func(r *rules) { // not all of several
+		r.bound = func(x part, key []model.Field) ([][]model.Field, bool) {
+			choices, cut := compared(x, key)
+			if len(choices[0]) > 1 {
+				choices = choices[1:]
+			}
+			return choices, cut
+		}
+	},
+	"orders": func(r *rules) { // all of them make the partition key
+		r.orders = func(p *Pool, x part, bound []model.Field, whole bool) [][][]model.Field {
+			if len(bound) == 0 {
+				return p.chains(x, bound, whole)
+			}
+			return [][][]model.Field{{bound}}
+		}
+	},
+	"suffix": func(r *rules) { // one field, of an order, too
+		r.suffix = func(x part, bound []model.Field) [][]model.Field {
+			var list [][]model.Field
+			for _, s := range x.suffixes(bound) {
+				list = append(list, s[:min(1, len(s))])
+			}
+			return list
+		}
+	},
+	"directions": func(r *rules) { // none
+		r.directions = func([]model.Field, *ask) [][]model.Field { return [][]model.Field{nil} }
+	},
+	"sources": func(r *rules) { // those of all entities
+		r.sources = func(t *model.Table) [][]model.Field {
+			var ids []model.Field
+			for _, e := range t.Tree.Entities {
+				ids = model.AppendNew(ids, minus(e.KeyFields(), t.Key())...)
+			}
+			return [][]model.Field{ids}
+		}
+	},
+	"missing": func(r *rules) { // none
+		r.missing = func(part, *model.Table, [][]model.Field) [][]model.Field { return [][]model.Field{nil} }
+	},
+	"statics": func(r *rules) { // whatever is to-one
+		r.statics = func(_ *enumeration, t *model.Table) []model.Field {
+			if len(t.Clustering) == 0 {
+				return nil
+			}
+			return t.Values
+		}
+	},
+}
+
+// fewest returns the subsets of the first so many of some fields.
+func fewest(fields []model.Field, most int) (list [][]model.Field) {
+	fields = fields[:min(most, len(fields))]
+	for mask := range 1 << len(fields) {
+		var set []model.Field
+		for i, f := range fields {
+			if mask&(1<<i) != 0 {
+				set = append(set, f)
+			}
+		}
+		list = append(list, set)
+	}
+	return list
+}
+
+func permutations(fields []model.Field) [][]model.Field {
+	if len(fields) == 0 {
+		return [][]model.Field{nil}
+	}
+	var list [][]model.Field
+	for i, f := range fields {
+		for _, p := range permutations(append(slices.Clone(fields[:i]), fields[i+1:]...)) {
+			list = append(list, append([]model.Field{f}, p...))
+		}
+	}
+	return list
+}
