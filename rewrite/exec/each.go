@@ -46,3 +46,22 @@ func each(ctx context.Context, n, parallel int, do func(ctx context.Context, i i
 	wait.Wait()
 	return first
 }
+
+// gather sends requests, up to parallel of them at once, and returns their answers in order. If there are more rows than
+// most, or 0 for any number, in all, it is ErrTooManyRows. It is what plans read by, and the rows that a look-up names.
+func gather(ctx context.Context, s Session, requests []Query, parallel, most int) ([]Answer, error) {
+	answers := make([]Answer, len(requests))
+	var rows atomic.Int64
+	err := each(ctx, len(requests), parallel, func(ctx context.Context, i int) error {
+		answer, err := s.Query(ctx, requests[i])
+		if err != nil {
+			return err
+		}
+		answers[i] = answer
+		if n := rows.Add(int64(len(answer.Rows))); most > 0 && n > int64(most) {
+			return ErrTooManyRows
+		}
+		return nil
+	})
+	return answers, err
+}

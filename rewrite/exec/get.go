@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
-	"sync/atomic"
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -75,12 +74,6 @@ type buckets struct {
 	to     []source
 }
 
-// request is one to be sent.
-type request struct {
-	text   string
-	values [][]byte
-}
-
 // errNoRow says that a value is bound which no row has: null, or an empty partition key.
 var errNoRow = errors.New("no row")
 
@@ -88,51 +81,46 @@ func (s *read) fail(reason error, err error) error {
 	return &StepError{Step: s.number, Kind: s.kind, Table: s.table, Text: s.text, Reason: reason, Err: err}
 }
 
+// failed wraps what went wrong with a request.
+func (s *read) failed(ctx context.Context, err error) error {
+	if cause := ctx.Err(); cause != nil && !errors.Is(err, ErrTooManyRows) {
+		return s.fail(reason(cause), err) // the driver does not always say so
+	}
+	return s.fail(reason(err), err)
+}
+
 // only runs a read that is the whole plan and one request.
 func (s *read) only(ctx context.Context, r *running) ([][][]byte, error) {
-	q, err := s.one(r)
-	if errors.Is(err, errNoRow) {
-		return nil, nil
-	}
+	list, err := s.requests(r, nil, nil)
 	if err != nil {
 		return nil, s.fail(ErrPlan, err)
 	}
-	return s.send(ctx, r, q)
-}
-
-// one makes the request of a read that depends on parameters alone and is one request.
-func (s *read) one(r *running) (request, error) {
-	list, err := s.requests(r, nil, nil)
-	if err != nil || len(list) == 0 {
-		return request{}, errors.Join(err, errNoRow)
+	if len(list) == 0 {
+		return nil, nil
 	}
-	return list[0], nil
-}
-
-// send runs one request.
-func (s *read) send(ctx context.Context, r *running, q request) ([][][]byte, error) {
-	query := Query{Text: q.text, Values: q.values, Consistency: r.consistency(), PageSize: r.PageSize, Most: r.maxRows()}
-	if s.routed {
-		query.Routed = len(s.keys)
-		if s.bucket != nil {
-			query.Routed++
-		}
+	answer, err := r.session.Query(ctx, list[0])
+	if err == nil && len(answer.Rows) > r.maxRows() {
+		err = ErrTooManyRows
 	}
-	answer, err := r.session.Query(ctx, query)
 	if err != nil {
-		if ctx.Err() != nil && reason(err) != ErrTooManyRows { // the driver does not always say so
-			return nil, s.fail(reason(ctx.Err()), err)
-		}
-		return nil, s.fail(reason(err), err)
-	}
-	if len(answer.Rows) > r.maxRows() {
-		return nil, s.fail(ErrTooManyRows, nil)
+		return nil, s.failed(ctx, err)
 	}
 	return answer.Rows, nil
 }
 
+// request is one of the read's.
+func (s *read) request(r *running, text string, values [][]byte) Query {
+	q := Query{Text: text, Values: values, Consistency: r.consistency(), PageSize: r.PageSize, Most: r.maxRows()}
+	if s.routed {
+		if q.Routed = len(s.keys); s.bucket != nil {
+			q.Routed++
+		}
+	}
+	return q
+}
+
 // requests appends those that a row at hand asks for; none if it has no value for a binding.
-func (s *read) requests(r *running, list []request, h hand) ([]request, error) {
+func (s *read) requests(r *running, list []Query, h hand) ([]Query, error) {
 	width := len(s.keys) + len(s.rest) + 1
 	if s.like {
 		width++
@@ -189,21 +177,21 @@ func (s *read) requests(r *running, list []request, h hand) ([]request, error) {
 		}
 	}
 	if !several && len(numbers) < 2 {
-		return append(list, request{text, values}), nil
+		return append(list, s.request(r, text, values)), nil
 	}
-	return s.product(r, list, request{text, values}, 0, numbers)
+	return s.product(r, list, s.request(r, text, values), 0, numbers)
 }
 
 // product appends a request for each combination of the values of IN, and of buckets.
-func (s *read) product(r *running, list []request, q request, at int, numbers []int64) ([]request, error) {
+func (s *read) product(r *running, list []Query, q Query, at int, numbers []int64) ([]Query, error) {
 	if at == len(s.keys) {
 		if s.bucket == nil {
-			return append(list, request{q.text, slices.Clone(q.values)}), nil
+			return append(list, q.with(slices.Clone(q.Values))), nil
 		}
 		for _, n := range numbers {
-			values := slices.Clone(q.values)
+			values := slices.Clone(q.Values)
 			values[at] = s.bucket.of.Cell(n)
-			list = append(list, request{q.text, values})
+			list = append(list, q.with(values))
 		}
 		return list, nil
 	}
@@ -219,7 +207,7 @@ func (s *read) product(r *running, list []request, q request, at int, numbers []
 			}
 			continue
 		}
-		q.values[at] = cell
+		q.Values[at] = cell
 		if list, err = s.product(r, list, q, at+1, numbers); err != nil {
 			return list, err
 		}
@@ -308,7 +296,7 @@ type combination struct{ first, end int }
 // run implements operation.
 func (s *read) run(ctx context.Context, r *running, hands []hand) ([]hand, error) {
 	var (
-		requests []request
+		requests []Query
 		of       = make([]int, len(hands)) // the combination of each row at hand
 		combined []combination
 		met      map[string]int
@@ -340,55 +328,35 @@ func (s *read) run(ctx context.Context, r *running, hands []hand) ([]hand, error
 		of[i] = len(combined)
 		combined = append(combined, combination{start, len(requests)})
 	}
-	answers, err := s.gather(ctx, r, requests)
+	answers, err := gather(ctx, r.session, requests, r.parallel(), r.maxRows())
 	if err != nil {
-		return nil, err
+		return nil, s.failed(ctx, err)
+	}
+	if r.step != nil {
+		r.step.took(answers)
 	}
 	return s.join(r, hands, of, combined, answers)
 }
 
-// gather sends requests, a bounded number at a time, and returns their rows in order.
-func (s *read) gather(ctx context.Context, r *running, requests []request) ([][][][]byte, error) {
-	answers := make([][][][]byte, len(requests))
-	var rows atomic.Int64
-	err := each(ctx, len(requests), r.parallel(), func(ctx context.Context, i int) error {
-		found, err := s.send(ctx, r, requests[i])
-		if err != nil {
-			return err
-		}
-		if rows.Add(int64(len(found))) > int64(r.maxRows()) {
-			return s.fail(ErrTooManyRows, nil)
-		}
-		answers[i] = found
-		return nil
-	})
-	if err != nil {
-		var known *StepError
-		if !errors.As(err, &known) {
-			err = s.fail(reason(err), err) // before anything was sent
-		}
-		return nil, err
-	}
-	if r.step != nil {
-		r.step.Requests += len(requests)
-		r.step.Rows += int(rows.Load())
-		for _, a := range answers {
-			for _, row := range a {
-				for _, cell := range row {
-					r.step.Bytes += len(cell)
-				}
+// took takes down what requests returned.
+func (a *StepAccount) took(answers []Answer) {
+	a.Requests += len(answers)
+	for i := range answers {
+		a.Rows += len(answers[i].Rows)
+		for _, row := range answers[i].Rows {
+			for _, cell := range row {
+				a.Bytes += len(cell)
 			}
 		}
 	}
-	return answers, nil
 }
 
 // join makes rows at hand of those at hand and what was found for each, in the order of the rows at hand.
-func (s *read) join(r *running, hands []hand, of []int, combined []combination, answers [][][][]byte) ([]hand, error) {
+func (s *read) join(r *running, hands []hand, of []int, combined []combination, answers []Answer) ([]hand, error) {
 	total := 0
 	for i := range hands {
 		for _, a := range answers[combined[of[i]].first:combined[of[i]].end] {
-			total += len(a)
+			total += len(a.Rows)
 		}
 		if total > r.maxRows() {
 			return nil, s.fail(ErrTooManyRows, nil)
@@ -399,7 +367,7 @@ func (s *read) join(r *running, hands []hand, of []int, combined []combination, 
 	for i, h := range hands {
 		for _, a := range answers[combined[of[i]].first:combined[of[i]].end] {
 			start := len(found)
-			for _, row := range a {
+			for _, row := range a.Rows {
 				if s.marker >= 0 && row[s.marker] == nil {
 					continue
 				}

@@ -6,8 +6,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
-	"sync"
 
 	"github.com/gocql/gocql"
 
@@ -92,41 +92,13 @@ func bind(v match.Values, markers []match.Marker) ([][]byte, error) {
 // fetch reads the base row of each entry, in token order.
 func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, keys [][][]byte, q Request) (proxy.Rows, error) {
 	order(keys, read.LookUp.Partition)
-	answers := make([]Answer, len(keys))
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var (
-		wait  sync.WaitGroup
-		once  sync.Once
-		first error
-		next  = make(chan int)
-	)
-	for range min(max(r.Parallel, 1), len(keys)) {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			for i := range next {
-				values := append(append(make([][]byte, 0, len(bound)+len(keys[i])), bound...), keys[i]...)
-				var err error
-				if answers[i], err = r.Session.Query(ctx, Query{Text: read.Fetch, Values: values, Consistency: q.Consistency}); err != nil {
-					once.Do(func() { first = err; cancel() })
-				}
-			}
-		}()
+	requests := make([]Query, len(keys))
+	for i, key := range keys {
+		requests[i] = Query{Text: read.Fetch, Values: slices.Concat(bound, key), Consistency: q.Consistency}
 	}
-feed:
-	for i := range keys {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-			once.Do(func() { first = context.Cause(ctx) })
-			break feed
-		}
-	}
-	close(next)
-	wait.Wait()
-	if first != nil {
-		return nil, fmt.Errorf("fetch a row of %s: %w", read.LookUp.BaseName(), first)
+	answers, err := gather(ctx, r.Session, requests, r.Parallel, 0)
+	if err != nil {
+		return nil, fmt.Errorf("fetch a row of %s: %w", read.LookUp.BaseName(), err)
 	}
 	rows := make(proxy.Rows, 0, len(keys))
 	for _, a := range answers {

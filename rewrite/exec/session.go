@@ -23,6 +23,12 @@ type Query struct {
 	Literal     bool  // a write whose values stand in its text: it is sent without being prepared, as it will not come again
 }
 
+// with is the same statement with other values.
+func (q Query) with(values [][]byte) Query {
+	q.Values = values
+	return q
+}
+
 // Answer is what a SELECT answered: column names, and for each row its cells (nil is null).
 type Answer struct {
 	Columns []string
@@ -47,9 +53,10 @@ func IsUnset(value []byte) bool { return len(value) == 1 && &value[0] == &Unset[
 
 // bound are the values of a statement as gocql takes them.
 func bound(cells [][]byte) []any {
-	values := make([]any, len(cells))
+	kept, values := make([]raw, len(cells)), make([]any, len(cells))
 	for i, v := range cells {
-		if values[i] = raw(v); IsUnset(v) {
+		kept[i] = v
+		if values[i] = &kept[i]; IsUnset(v) {
 			values[i] = gocql.UnsetValue
 		}
 	}
@@ -66,20 +73,61 @@ type Batcher interface {
 // ErrNoConnection says that Cassandra can not be reached at all.
 var ErrNoConnection = errors.New("no connection to Cassandra: check the contact points and that the nodes are up")
 
-// raw carries one cell through gocql without a look at its type.
+// raw carries one value to gocql without a look at its type.
 type raw []byte
 
 // MarshalCQL implements gocql.Marshaler.
-func (r raw) MarshalCQL(gocql.TypeInfo) ([]byte, error) { return r, nil }
+func (r *raw) MarshalCQL(gocql.TypeInfo) ([]byte, error) { return *r, nil }
 
-// UnmarshalCQL implements gocql.Unmarshaler. It copies: gocql reads the next page into the same buffer.
-func (r *raw) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
-	if data == nil {
-		*r = nil
-		return nil
+// receiver takes the cells of one column from gocql without a look at their type. It copies them: gocql reads the next page
+// into the same buffer.
+type receiver struct {
+	into *store
+	cell []byte
+}
+
+// UnmarshalCQL implements gocql.Unmarshaler.
+func (c *receiver) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
+	if c.cell = nil; data != nil {
+		c.cell = c.into.copy(data)
 	}
-	*r = append(make([]byte, 0, len(data)), data...)
 	return nil
+}
+
+// store keeps cells and rows in blocks, which grow with what comes: few allocations for many rows, and little more memory
+// than they take for few.
+type store struct {
+	bytes []byte
+	cells [][]byte
+}
+
+const (
+	firstBytes, mostBytes = 256, 1 << 16
+	firstRows, mostRows   = 4, 512
+)
+
+// copy returns the data as a cell that stays.
+func (s *store) copy(data []byte) []byte {
+	if cap(s.bytes)-len(s.bytes) < len(data) {
+		s.bytes = make([]byte, 0, max(len(data), min(mostBytes, max(firstBytes, 2*cap(s.bytes)))))
+	}
+	start := len(s.bytes)
+	s.bytes = append(s.bytes, data...)
+	return s.bytes[start:len(s.bytes):len(s.bytes)]
+}
+
+// row returns a row of so many cells.
+func (s *store) row(width int) [][]byte {
+	if len(s.cells) < width {
+		rows := firstRows
+		if s.cells != nil {
+			rows = mostRows
+		}
+		s.cells = make([][]byte, rows*width)
+	}
+	row := s.cells[:width:width]
+	s.cells = s.cells[width:]
+	return row
 }
 
 // Pool is a Session over gocql that connects when it is first needed, and again after it was refused, so that a proxy
@@ -187,20 +235,17 @@ func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) erro
 		query = query.NoSkipMetadata() // its columns may change under a prepared statement: the answer has to name them itself
 	}
 	iter := query.Iter()
-	columns := iter.Columns()
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
-	}
-	cells := make([]raw, len(columns))
-	dest := make([]any, len(columns))
-	for i := range cells {
-		dest[i] = &cells[i]
+	infos := iter.Columns()
+	names := make([]string, len(infos))
+	columns, dest := make([]receiver, len(infos)), make([]any, len(infos))
+	kept := &store{}
+	for i, c := range infos {
+		names[i], columns[i].into, dest[i] = c.Name, kept, &columns[i]
 	}
 	for iter.Scan(dest...) {
-		out := make([][]byte, len(cells))
-		for i, c := range cells {
-			out[i] = c
+		out := kept.row(len(columns))
+		for i := range columns {
+			out[i] = columns[i].cell
 		}
 		if err := row(out); err != nil {
 			_ = iter.Close()
