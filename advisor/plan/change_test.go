@@ -236,7 +236,7 @@ func (w *world) lawful(g *model.Graph) bool {
 // kept is a table that is maintained: its rows by primary key.
 type kept map[string]map[model.Field]string
 
-// place is where a row stands; false: a column of its key, or what its bucket is of, has no value.
+// place is where a row stands; false: a column of its key has no value.
 func place(t *model.Table, row map[model.Field]string) (string, bool) {
 	var values []string
 	for _, f := range t.Key() {
@@ -246,9 +246,6 @@ func place(t *model.Table, row map[model.Field]string) (string, bool) {
 		values = append(values, row[f])
 	}
 	if b := t.Bucket; b != nil && !b.Of.IsZero() {
-		if row[b.Of] == null {
-			return "", false
-		}
 		values = append(values, strconv.Itoa(bucket(b, row[b.Of])))
 	}
 	return strings.Join(values, "|"), true

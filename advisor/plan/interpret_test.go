@@ -32,7 +32,7 @@ func scatter(text string) uint64 {
 // bucket is the bucket of a value.
 func bucket(b *model.Bucket, v string) int {
 	switch {
-	case b.Of.IsZero():
+	case b.Of.IsZero() || v == null:
 		return 0
 	case b.Width > 0:
 		return int(float64(v[0]-'0') / b.Width)

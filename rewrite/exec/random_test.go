@@ -188,14 +188,17 @@ type drawn struct {
 	world   *world
 	queries []*asked
 	tables  [][]*model.Table
+	writes  []*workload.Write
+	graph   *model.Graph
 }
 
 func draw(seed uint64) *drawn {
 	made := generate.Varied(seed)
-	d := &drawn{world: newWorld(made.Graph, seed)}
+	d := &drawn{world: newWorld(made.Graph, seed), graph: made.Graph}
 	for _, s := range made.Statements {
 		q := s.Query
 		if q == nil {
+			d.writes = append(d.writes, s.Write)
 			continue
 		}
 		if d.world.chance(0.3) { // a plain ? for each

@@ -21,8 +21,7 @@ import (
 //     written, each once whichever tables need it, those of one round at once.
 //  2. It makes the rows of each table, as they were and as they will be, and of those deletes and puts: a row that is both
 //     deleted and put (an update that sets what was there already) is put alone, as with equal timestamps Cassandra would
-//     let the delete win. A row without a value for a column of the key, or for what its bucket is computed from, is in no
-//     table. These are Effects: what they write does not depend on what is in the tables any more.
+//     let the delete win. A row without a value for a column of the key is in no table. These are Effects: what they write does not depend on what is in the tables any more.
 //  3. It sends them, deletes first, or all together in logged batches. All carry one timestamp, taken when they were made.
 //
 // A put of a row that was not there leaves values that are null unset, so that it makes no tombstones; static columns are

@@ -76,7 +76,8 @@ type change struct {
 type filledBy struct {
 	slot    int
 	operand operand // no parts: null
-	key     bool
+	set     bool    // an attribute of what is inserted: may be null
+	asks    bool    // a condition of an update or delete: nothing satisfies it if the value is null
 }
 
 // piece is a support query, and where what it asks by and what it answers stands.
@@ -311,7 +312,7 @@ func (c *writeCompiler) change(h *holding, x *plan.Change, slot func(model.Field
 		}
 	}
 	for _, k := range x.Known {
-		filled := filledBy{slot: slot(k.Field), key: k.Field.IsKey()}
+		filled := filledBy{slot: slot(k.Field), set: c.write.Kind == workload.Insert && !k.Field.IsKey(), asks: made.self != nil && !strings.HasPrefix(k.Name, "GIVEN ")}
 		switch {
 		case k.Value == "" && made.found != nil:
 			continue // its key is found

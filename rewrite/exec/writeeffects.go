@@ -176,20 +176,18 @@ func (m *maintaining) update(h *holding, c *change, row [][]byte, updated map[st
 
 // at returns the primary key of a row; false: it is in no table.
 func (h *holding) at(row [][]byte) (key [][]byte, there bool, err error) {
-	key, there, err = h.cells(h.key, row)
-	return key, there && !slices.ContainsFunc(key, func(c []byte) bool { return c == nil }), err
+	key, err = h.cells(h.key, row)
+	return key, err == nil && !slices.ContainsFunc(key, func(c []byte) bool { return c == nil }), err
 }
 
-// cells are the values of columns. False: what the bucket is computed from is null.
-func (h *holding) cells(columns []column, row [][]byte) (cells [][]byte, there bool, err error) {
+// cells are the values of columns.
+func (h *holding) cells(columns []column, row [][]byte) (cells [][]byte, err error) {
 	cells = make([][]byte, len(columns))
 	for i, c := range columns {
 		if c.slot < 0 {
 			var of []byte
 			if h.bucket >= 0 {
-				if of = row[h.bucket]; of == nil {
-					return cells, false, nil
-				}
+				of = row[h.bucket]
 			}
 			cells[i] = h.table.Bucket.Cell(h.table.Bucket.Number(of))
 			continue
@@ -197,11 +195,11 @@ func (h *holding) cells(columns []column, row [][]byte) (cells [][]byte, there b
 		cells[i] = row[c.slot]
 		if c.convert != nil && cells[i] != nil {
 			if cells[i], err = c.convert(cells[i]); err != nil {
-				return cells, false, &WriteError{Step: WriteStep{Table: h.name}, Reason: ErrMismatch, Err: err}
+				return cells, &WriteError{Step: WriteStep{Table: h.name}, Reason: ErrMismatch, Err: err}
 			}
 		}
 	}
-	return cells, true, nil
+	return cells, nil
 }
 
 // putOf returns what puts a row.
@@ -212,7 +210,7 @@ func (h *holding) putOf(c *change, before, after [][]byte) (mutation, bool, erro
 		columns, put.text = slices.Concat(h.key, h.values), h.put
 	}
 	var err error
-	if put.values, _, err = h.cells(columns, after); err != nil {
+	if put.values, err = h.cells(columns, after); err != nil {
 		return put, false, err
 	}
 	key, there, err := h.at(after)

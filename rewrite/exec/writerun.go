@@ -12,8 +12,6 @@ import (
 	"sync"
 
 	"gopkg.in/inf.v0"
-
-	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 // maintaining is one run of a WriteProgram, up to its effects.
@@ -205,7 +203,11 @@ func (m *maintaining) meet(h *holding, c *change) ([]*meeting, error) {
 		if err != nil {
 			return nil, err
 		}
-		if cell == nil && len(k.operand.parts) > 0 && (k.key || m.write.Kind != workload.Insert) {
+		switch {
+		case cell != nil || len(k.operand.parts) == 0 || k.set:
+		case k.asks:
+			return nil, nil // nothing is equal to null
+		default:
 			return nil, &ParameterError{k.operand.parts[0].name, "is null, and a statement names nothing by null"}
 		}
 		if told[k.slot] && !bytes.Equal(row[k.slot], cell) {
