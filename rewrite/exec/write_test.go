@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -335,66 +336,148 @@ func (d *drawn) all(g *model.Graph) []*model.Table {
 	return tables
 }
 
-// TestTablesStayTrue runs random writes over random tables against a Cassandra in memory: after each, every table holds what
-// one that is made anew from the data holds. Some writes fail half way, and are applied again.
+// keeper is a database of tables that a test can look into.
+type keeper interface {
+	exec.Session
+	holds(t testing.TB, table *model.Table) *stored
+	// failing makes one of the next writes fail, of so many, until the returned function is called.
+	failing(within int) func()
+}
+
+func (k *kept) holds(_ testing.TB, table *model.Table) *stored {
+	k.fresh()
+	return k.tables[table.Name]
+}
+
+func (k *kept) failing(within int) func() {
+	down := k.writes + within
+	k.fail = func(n int) error {
+		if n == down {
+			return errFake
+		}
+		return nil
+	}
+	return func() { k.fail = nil }
+}
+
+// tally counts what was run.
+type tally struct {
+	writes map[workload.WriteKind]int
+	again  int // applied again after a failure
+}
+
+// run runs writes with drawn parameters, some of them failing half way and applied again, and holds each table against one
+// that is made anew from the data.
+func (n *tally) run(t *testing.T, seed uint64, w *world, g *model.Graph, tables []*model.Table, writes []*workload.Write, times int, db keeper) *world {
+	t.Helper()
+	for _, write := range writes {
+		program, err := exec.CompileWrite(write, writePlans(t, w, write, tables))
+		if err != nil {
+			t.Fatalf("seed %d: %v: %s", seed, err, write)
+		}
+		for range times {
+			told := w.tell(write)
+			after := w.clone()
+			if !after.apply(told, g) {
+				continue
+			}
+			n.writes[write.Kind]++
+			o := exec.RunOptions{Parallel: 1 + int(seed%4), Logged: seed%3 == 0}
+			mend := func() {}
+			if w.chance(0.3) {
+				mend = db.failing(w.random.IntN(3))
+			}
+			err := program.Run(context.Background(), db, told.parameters(t), o)
+			mend()
+			var half *exec.WriteError
+			if errors.As(err, &half) && half.Effects != nil && errors.Is(err, errFake) {
+				n.again++
+				err = half.Effects.Apply(context.Background(), db, o)
+			}
+			if err != nil {
+				t.Fatalf("seed %d: %v: %s %v", seed, err, write, told.values)
+			}
+			w = after
+			for _, table := range tables {
+				if list := differences(db.holds(t, table), w.store(table)); len(list) > 0 {
+					t.Fatalf("seed %d: %s\nwith %v leaves %s of %s\n%s", seed, write, told.values, table.CQL("", table.Name), table.Tree.Path(), strings.Join(list, "\n"))
+				}
+			}
+		}
+	}
+	return w
+}
+
+// TestTablesStayTrue runs random writes over random tables against a Cassandra in memory.
 func TestTablesStayTrue(t *testing.T) {
-	writes, failed := map[workload.WriteKind]int{}, 0
+	n := tally{writes: map[workload.WriteKind]int{}}
 	for seed := range number(t, "HELENUS_TEST_WORLDS", 30) {
 		d := draw(seed)
 		if !d.world.lawful(d.graph) {
 			continue
 		}
 		tables := d.all(d.graph)
-		db := newKept(d.world, tables)
-		for _, write := range d.writes {
-			program, err := exec.CompileWrite(write, writePlans(t, d.world, write, tables))
-			if err != nil {
-				t.Fatalf("seed %d: %v: %s", seed, err, write)
-			}
-			for range 4 {
-				told := d.world.tell(write)
-				after := d.world.clone()
-				if !after.apply(told, d.graph) {
-					continue
-				}
-				writes[write.Kind]++
-				o := exec.RunOptions{Parallel: 1 + int(seed%4), Logged: seed%3 == 0}
-				if d.world.chance(0.3) {
-					down := db.writes + d.world.random.IntN(3)
-					db.fail = func(n int) error {
-						if n == down {
-							return errFake
-						}
-						return nil
-					}
-				}
-				err := program.Run(context.Background(), db, told.parameters(t), o)
-				db.fail = nil
-				var half *exec.WriteError
-				if errors.As(err, &half) && half.Effects != nil && errors.Is(err, errFake) {
-					failed++
-					err = half.Effects.Apply(context.Background(), db, o)
-				}
-				if err != nil {
-					t.Fatalf("seed %d: %v: %s %v", seed, err, write, told.values)
-				}
-				d.world = after
-				db.fresh()
-				for _, table := range tables {
-					if list := differences(db.tables[table.Name], d.world.store(table)); len(list) > 0 {
-						t.Fatalf("seed %d: %s\nwith %v leaves %s of %s\n%s", seed, write, told.values, table.CQL("", table.Name), table.Tree.Path(), strings.Join(list, "\n"))
-					}
-				}
-			}
-		}
+		n.run(t, seed, d.world, d.graph, tables, d.writes, 4, newKept(d.world, tables))
 	}
-	t.Logf("%v writes, %d applied again", writes, failed)
+	t.Logf("%v writes, %d applied again", n.writes, n.again)
 	for _, kind := range []workload.WriteKind{workload.Insert, workload.Update, workload.Delete, workload.Connect, workload.Disconnect} {
-		if writes[kind] == 0 {
+		if n.writes[kind] == 0 {
 			t.Errorf("no write was: %s", kind)
 		}
 	}
-	if failed == 0 {
+	if n.again == 0 {
 		t.Error("no write failed half way")
+	}
+}
+
+// application is a model of ours with its own writes, over its schemas and random tables for its queries.
+func application(t testing.TB, name string, seed uint64) (*world, *model.Graph, []*model.Table, []*workload.Write) {
+	t.Helper()
+	work, err := workload.Load("../../examples/designs/" + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(work.Graph, seed)
+	tables := plainTables(work.Graph)
+	for _, schema := range slices.Sorted(maps.Keys(work.Schemas)) {
+		for i, x := range work.Schemas[schema] {
+			if own := *x; !own.Existing && own.Base == nil {
+				own.Keyspace, own.Name = "", fmt.Sprintf("%s%d", schema, i)
+				tables = append(tables, &own)
+			}
+		}
+	}
+	var writes []*workload.Write
+	for _, s := range work.Statements {
+		if s.Write != nil {
+			writes = append(writes, s.Write)
+			continue
+		}
+		for range 2 {
+			if x := w.table(work.Graph, s.Query, fmt.Sprintf("q%d", len(tables))); x != nil {
+				tables = append(tables, x)
+			}
+		}
+	}
+	tables = slices.DeleteFunc(tables, func(x *model.Table) bool { return len(w.join(x.Tree)) > 400 })
+	return w, work.Graph, tables, writes
+}
+
+var applications = []string{"rubis", "eac", "hotel", "nose-hotel", "twissandra"}
+
+// TestApplicationsStayTrue runs the writes of whole applications over the designs that are known for them.
+func TestApplicationsStayTrue(t *testing.T) {
+	for _, name := range applications {
+		t.Run(name, func(t *testing.T) {
+			n := tally{writes: map[workload.WriteKind]int{}}
+			for seed := range number(t, "HELENUS_TEST_WORLDS", 2) {
+				w, g, tables, writes := application(t, name, seed)
+				n.run(t, seed, w, g, tables, writes, 3, newKept(w, tables))
+			}
+			t.Logf("%v writes, %d applied again", n.writes, n.again)
+			if len(n.writes) == 0 {
+				t.Error("nothing was written")
+			}
+		})
 	}
 }

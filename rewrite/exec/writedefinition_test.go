@@ -177,7 +177,11 @@ func (w *world) apply(t *told, g *model.Graph) bool {
 			}
 		}
 	case workload.Delete:
-		w.remove(e, w.spoken(t))
+		list := w.spoken(t)
+		if plan.Find(t.Write) == nil && len(list) != 1 && len(t.Where) > len(e.Key) {
+			return false
+		}
+		w.remove(e, list)
 	case workload.Connect, workload.Disconnect:
 		r, pair := link(self(), 0)
 		if there := slices.Contains(w.links[r], pair); there == (t.Kind == workload.Connect) {
