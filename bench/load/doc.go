@@ -2,8 +2,9 @@
 // keyspace and the tables, checks that what is there is what the design says, writes the rows, and drops it all at the end.
 //
 // A table is read from its Source in parts, side by side (data.World streams, so nothing is held but what is on its way). Rows
-// are encoded, gathered by partition as they come, and written by a bounded number of writers: one row as a prepared insert,
-// several of one partition as an unlogged batch. A value that is not there is left unset: it makes no tombstone.
+// are encoded, gathered as they come, and written by a bounded number of writers: one row as a prepared insert, several of one
+// partition as an unlogged batch; on a cluster of one node those of a few partitions too, as far as Cassandra does not warn.
+// A value that is not there is left unset: it makes no tombstone.
 //
 // Inserts are idempotent and a world is the same each time, so that a load may always be started again. When Cassandra does not
 // answer, each writer tries the same rows again for as long as Options.Patience; then the load stops with a *StoppedError that

@@ -35,7 +35,8 @@ type sized interface {
 type Options struct {
 	Writers     int               // requests on their way at once; 0: 64
 	Readers     int               // parts of the source that are made side by side, where it can be; 0: 2
-	Batch       int               // rows of one partition in one request at most; 0: 50; 1: none
+	Batch       int               // rows of one request at most; 0: 100
+	Across      int               // partitions of one request at most; 0: 10 on a cluster of one node, else 1
 	Consistency gocql.Consistency // 0: LOCAL_ONE
 	Patience    time.Duration     // how long Cassandra may be away; 0: two minutes; negative: not at all
 	// After goes on where a load of the same tables from the same source has stopped.
@@ -106,12 +107,15 @@ func (e *StoppedError) Unwrap() error { return e.Cause }
 
 // Tables writes the rows of all tables, one table after the other. What fails is a *StoppedError, but for faults of the tables.
 func Tables(ctx context.Context, s *gocql.Session, keyspace string, tables []*model.Table, from Source, o Options) ([]Loaded, error) {
-	o.Writers, o.Readers, o.Batch = defaulted(o.Writers, 64), defaulted(o.Readers, 2), defaulted(o.Batch, 50)
+	o.Writers, o.Readers, o.Batch = defaulted(o.Writers, 64), defaulted(o.Readers, 2), defaulted(o.Batch, 100)
 	if o.Patience == 0 {
 		o.Patience = 2 * time.Minute
 	}
 	if o.Consistency == 0 {
 		o.Consistency = gocql.LocalOne
+	}
+	if o.Across == 0 {
+		o.Across = across(ctx, s)
 	}
 	var list []Loaded
 	for _, t := range tables {
@@ -127,6 +131,16 @@ func Tables(ctx context.Context, s *gocql.Session, keyspace string, tables []*mo
 		list = append(list, Loaded{t.Name, int(l.rows.Load()), int(l.requests.Load()), int(l.bytes.Load()), time.Since(l.began)})
 	}
 	return list, nil
+}
+
+// across is how many partitions a request may have: on one node it does not matter which coordinates, and Cassandra warns of
+// more than ten. On several each partition goes to its own.
+func across(ctx context.Context, s *gocql.Session) int {
+	var peers int
+	if err := s.Query("SELECT count(*) FROM system.peers_v2").WithContext(ctx).Scan(&peers); err != nil || peers > 0 {
+		return 1
+	}
+	return 10
 }
 
 func defaulted(n, usual int) int {
@@ -199,11 +213,31 @@ type cell []byte
 // MarshalCQL implements gocql.Marshaler.
 func (c cell) MarshalCQL(gocql.TypeInfo) ([]byte, error) { return c, nil }
 
-// batch is rows of one partition.
+// batch is rows of one request.
 type batch struct {
 	part, first int // its number in the part
 	rows        [][]any
 	bytes       int
+	partitions  int
+}
+
+// Cassandra warns of batches over several partitions from 5 KiB on, and refuses them from 50 KiB on; those of one are for us to
+// bound.
+const (
+	widest  = 4 << 10  // over several partitions
+	largest = 64 << 10 // of one
+)
+
+// takes tells whether a row still fits in.
+func (b *batch) takes(bytes int, another bool, o *Options) bool {
+	partitions, most := b.partitions, largest
+	if another {
+		partitions++
+	}
+	if partitions > 1 {
+		most = widest
+	}
+	return len(b.rows) < o.Batch && partitions <= o.Across && b.bytes+bytes <= most
 }
 
 // run reads and writes.
@@ -269,13 +303,17 @@ func (l *loader) readPart(ctx context.Context, number int, batches chan<- *batch
 		if err != nil {
 			return err
 		}
-		if now != nil && (key != partition || len(now.rows) >= l.Batch || now.bytes > 32<<10) {
+		if now != nil && !now.takes(bytes, key != partition, &l.Options) {
 			if err := send(); err != nil {
 				return err
 			}
 		}
 		if now == nil {
-			now, key = &batch{}, partition
+			now, key = &batch{partitions: 1}, partition
+		}
+		if key != partition {
+			key = partition
+			now.partitions++
 		}
 		now.rows, now.bytes = append(now.rows, cells), now.bytes+bytes
 		return nil

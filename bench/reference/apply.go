@@ -87,7 +87,7 @@ func (a *application) insert(w *workload.Write) error {
 		}
 		columns, marks, values = append(columns, column(f.Entity, f.Attribute)), marks+", ?", append(values, v)
 	}
-	if _, err := a.tx.Exec("INSERT INTO "+a.entity(w.Entity)+" ("+strings.Join(columns, ", ")+") VALUES ("+marks+")", values...); err != nil {
+	if _, err := a.tx.Exec("INSERT INTO "+a.entity(w.Entity)+" ("+strings.Join(columns, ", ")+") VALUES ("+marks+")", values...); err != nil { // #nosec G202 -- names are quoted, values bound
 		return err
 	}
 	for i := range w.Connections {
@@ -161,7 +161,7 @@ func (a *application) pair(w *workload.Write, i, n, other int) error {
 	if (one || edge.Kind == model.ManyToOne) && ofFrom > 0 || (one || edge.Kind == model.OneToMany) && ofTo > 0 {
 		return fmt.Errorf("%s: %w", edge.Name, ErrPartner)
 	}
-	_, err = a.tx.Exec("INSERT INTO "+a.relationship(edge)+" VALUES (?, ?)", from, to)
+	_, err = a.tx.Exec("INSERT INTO "+a.relationship(edge)+" VALUES (?, ?)", from, to) // #nosec G202 -- names are quoted, values bound
 	return err
 }
 
@@ -182,7 +182,7 @@ func (a *application) connect(w *workload.Write) error {
 	if edge.From != w.Entity {
 		from, to = other, n
 	}
-	_, err = a.tx.Exec("DELETE FROM "+a.relationship(edge)+" WHERE f = ? AND t = ?", from, to)
+	_, err = a.tx.Exec("DELETE FROM "+a.relationship(edge)+" WHERE f = ? AND t = ?", from, to) // #nosec G202 -- names are quoted, values bound
 	return err
 }
 

@@ -159,7 +159,7 @@ func (r *Reference) bulk(statement, what string, all int, progress Progress, row
 			if tx, err = r.database.Begin(); err != nil {
 				return err
 			}
-			if insert, err = tx.Prepare(statement); err != nil {
+			if insert, err = tx.Prepare(statement); err != nil { //nolint:sqlclosecheck // commit closes it
 				return err
 			}
 		}

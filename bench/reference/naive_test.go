@@ -71,7 +71,9 @@ func (n *naive) join(tree model.Tree) []joined {
 	return found
 }
 
-func (n *naive) value(r joined, f model.Field) any { return n.rows[f.Entity.Base()][r[f.Entity]][f.Attribute] }
+func (n *naive) value(r joined, f model.Field) any {
+	return n.rows[f.Entity.Base()][r[f.Entity]][f.Attribute]
+}
 
 // order compares two values of one type; null comes first.
 func order(a, b any) int {

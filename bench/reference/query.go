@@ -262,10 +262,9 @@ func types(q *workload.Query) []string {
 		list = append(list, f.Attribute.Type)
 	}
 	for _, a := range q.Aggregates {
-		switch {
-		case a.Func == "count":
+		if a.Func == "count" {
 			list = append(list, "bigint")
-		default:
+		} else {
 			list = append(list, a.Field.Attribute.Type)
 		}
 	}
