@@ -78,7 +78,7 @@ func (a *application) insert(w *workload.Write) error {
 	n := a.next[w.Entity.Base()]
 	columns, marks, values := []string{"n"}, "?", []any{n}
 	for _, f := range w.Set {
-		v, err := a.one("SET "+f.String(), f, 0)
+		v, err := a.one(workload.SetName(f), f, 0)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func connection(w *workload.Write, i int, f model.Field) (name string, nth int) 
 			nth++
 		}
 	}
-	return role + "." + f.Attribute.Name, nth
+	return workload.ConnectionName(w, i, f.Attribute), nth
 }
 
 // rower is a database or a transaction.
@@ -166,7 +166,7 @@ func (a *application) pair(w *workload.Write, i, n, other int) error {
 }
 
 func (a *application) connect(w *workload.Write) error {
-	n, err := a.named(a.tx, w.Entity, a.with, func(f model.Field) (string, int) { return f.String() + " =", 0 })
+	n, err := a.named(a.tx, w.Entity, a.with, func(f model.Field) (string, int) { return workload.KeyName(f), 0 })
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (a *application) update(w *workload.Write) error {
 	var sets []string
 	var values []any
 	for _, f := range w.Set {
-		v, err := a.one("SET "+f.String(), f, 0)
+		v, err := a.one(workload.SetName(f), f, 0)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (a *application) update(w *workload.Write) error {
 		sets, values = append(sets, column(f.Entity, f.Attribute)+" = ?"), append(values, v)
 	}
 	for _, f := range w.Increments {
-		v, err := a.one("ADD "+f.String(), f, 0)
+		v, err := a.one(workload.AddName(f), f, 0)
 		if err != nil {
 			return err
 		}

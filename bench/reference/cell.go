@@ -17,11 +17,10 @@ import (
 
 // kind is how values of a CQL type are stored.
 type kind struct {
-	sql  string // SQLite's type
-	put  func(any) (any, bool)
-	take func(any) any
-	// number: it can be summed; whole: its mean is cut
-	number, whole, text bool
+	sql                          string // SQLite's type
+	put                          func(any) (any, bool)
+	take                         func(any) any
+	number, whole, decimal, text bool
 }
 
 // ValueError tells of a value that is none of its column's type.
@@ -36,9 +35,9 @@ func (e *ValueError) Error() string {
 }
 
 var (
-	integer = kind{"INTEGER", putInteger, func(v any) any { return v }, true, true, false}
-	real    = kind{"REAL", putReal, takeReal, true, false, false}
-	letters = kind{"TEXT", putText, func(v any) any { return v }, false, false, true}
+	integer = kind{"INTEGER", putInteger, func(v any) any { return v }, true, true, false, false}
+	real    = kind{"REAL", putReal, takeReal, true, false, false, false}
+	letters = kind{"TEXT", putText, func(v any) any { return v }, false, false, false, true}
 )
 
 // scale is how many digits of decimals are kept.
@@ -48,16 +47,16 @@ const scale = 4
 var kinds = map[string]kind{
 	"tinyint": integer, "smallint": integer, "int": integer, "bigint": integer, "counter": integer,
 	"float": real, "double": real, "text": letters, "varchar": letters, "ascii": letters,
-	"boolean":   {"INTEGER", putBoolean, func(v any) any { return v.(int64) != 0 }, false, false, false},
-	"timestamp": {"INTEGER", putTimestamp, func(v any) any { return time.UnixMilli(v.(int64)).UTC() }, false, false, false},
-	"date":      {"INTEGER", putDate, func(v any) any { return time.Unix(v.(int64)*86400, 0).UTC() }, false, false, false},
-	"time":      {"INTEGER", putDuration, func(v any) any { return time.Duration(v.(int64)) }, false, false, false},
-	"uuid":      {"BLOB", putUUID, takeUUID, false, false, false},
-	"timeuuid":  {"BLOB", putTimeUUID, takeTimeUUID, false, false, false},
-	"blob":      {"BLOB", putBlob, func(v any) any { return v }, false, false, false},
-	"inet":      {"BLOB", putInet, func(v any) any { return net.IP(v.([]byte)) }, false, false, false},
-	"decimal":   {"INTEGER", putDecimal, func(v any) any { return inf.NewDec(v.(int64), scale) }, true, false, false},
-	"varint":    {"INTEGER", putVarint, func(v any) any { return big.NewInt(v.(int64)) }, true, true, false},
+	"boolean":   {"INTEGER", putBoolean, func(v any) any { return v.(int64) != 0 }, false, false, false, false},
+	"timestamp": {"INTEGER", putTimestamp, func(v any) any { return time.UnixMilli(v.(int64)).UTC() }, false, false, false, false},
+	"date":      {"INTEGER", putDate, func(v any) any { return time.Unix(v.(int64)*86400, 0).UTC() }, false, false, false, false},
+	"time":      {"INTEGER", putDuration, func(v any) any { return time.Duration(v.(int64)) }, false, false, false, false},
+	"uuid":      {"BLOB", putUUID, takeUUID, false, false, false, false},
+	"timeuuid":  {"BLOB", putTimeUUID, takeTimeUUID, false, false, false, false},
+	"blob":      {"BLOB", putBlob, func(v any) any { return v }, false, false, false, false},
+	"inet":      {"BLOB", putInet, func(v any) any { return net.IP(v.([]byte)) }, false, false, false, false},
+	"decimal":   {"INTEGER", putDecimal, func(v any) any { return inf.NewDec(v.(int64), scale) }, true, false, true, false},
+	"varint":    {"INTEGER", putVarint, func(v any) any { return big.NewInt(v.(int64)) }, true, true, false, false},
 }
 
 func kindOf(cqlType string) (kind, bool) {

@@ -3,7 +3,10 @@ package reference
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
+
+	"gopkg.in/inf.v0"
 
 	"github.com/helenus-db/helenus/advisor/workload"
 )
@@ -87,8 +90,8 @@ func answered(q *workload.Query, column int, cqlType string, v any) (any, error)
 		return nil, nil
 	}
 	if n := column - len(q.Select); n >= 0 && q.Aggregates[n].Func == "avg" {
-		if f, ok := v.(float64); ok {
-			return f, nil
+		if d, ok := v.(*inf.Dec); ok {
+			return strconv.ParseFloat(d.String(), 64)
 		}
 	}
 	return put(fmt.Sprintf("column %d", column+1), cqlType, v)

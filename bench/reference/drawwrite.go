@@ -63,10 +63,10 @@ func (d *drawing) insert(w *workload.Write, row sample) error {
 			if err != nil {
 				return err
 			}
-			d.with["SET "+f.String()] = []any{v}
+			d.with[workload.SetName(f)] = []any{v}
 		}
 		own := func(f model.Field) (string, int) {
-			return "SET " + model.Field{Entity: w.Entity, Attribute: f.Attribute}.String(), 0
+			return workload.SetName(model.Field{Entity: w.Entity, Attribute: f.Attribute}), 0
 		}
 		_, err := d.named(d.database, e, d.with, own)
 		var missing *MissingError
@@ -170,7 +170,7 @@ func (d *drawing) own(w *workload.Write, n int) error {
 		if err != nil {
 			return err
 		}
-		d.with[f.String()+" ="] = []any{v}
+		d.with[workload.KeyName(f)] = []any{v}
 	}
 	return nil
 }
@@ -255,14 +255,14 @@ func (d *drawing) change(w *workload.Write, row sample) error {
 		case d.random.Float64() < f.Attribute.Null:
 			v = nil
 		}
-		d.with["SET "+f.String()] = []any{v}
+		d.with[workload.SetName(f)] = []any{v}
 	}
 	for _, f := range w.Increments {
 		v, err := increment(f, d.random)
 		if err != nil {
 			return err
 		}
-		d.with["ADD "+f.String()] = []any{v}
+		d.with[workload.AddName(f)] = []any{v}
 	}
 	return nil
 }

@@ -280,7 +280,7 @@ func (n *naive) aggregate(group []joined, a workload.Aggregate) any {
 	case double:
 		return sum / float64(count)
 	}
-	return whole / count
+	return float64(whole) / float64(count)
 }
 
 // apply is Reference.Apply in memory.
@@ -301,7 +301,7 @@ func (n *naive) apply(w *workload.Write, with reference.Parameters) {
 	own := func() int {
 		var key []any
 		for _, f := range w.Entity.KeyFields() {
-			key = append(key, with[f.String()+" ="][0])
+			key = append(key, with[workload.KeyName(f)][0])
 		}
 		return find(e, key)
 	}
@@ -327,7 +327,7 @@ func (n *naive) apply(w *workload.Write, with reference.Parameters) {
 	case workload.Insert:
 		row := map[*model.Attribute]any{}
 		for _, f := range w.Set {
-			row[f.Attribute] = with["SET "+f.String()][0]
+			row[f.Attribute] = with[workload.SetName(f)][0]
 		}
 		i := n.next[e]
 		n.rows[e][i] = row
@@ -357,10 +357,10 @@ func (n *naive) apply(w *workload.Write, with reference.Parameters) {
 				continue
 			}
 			for _, f := range w.Set {
-				n.rows[e][i][f.Attribute] = with["SET "+f.String()][0]
+				n.rows[e][i][f.Attribute] = with[workload.SetName(f)][0]
 			}
 			for _, f := range w.Increments {
-				switch x := with["ADD "+f.String()][0].(type) {
+				switch x := with[workload.AddName(f)][0].(type) {
 				case int64:
 					if v, ok := n.rows[e][i][f.Attribute].(int64); ok {
 						n.rows[e][i][f.Attribute] = v + x

@@ -247,24 +247,31 @@ func aggregate(alias map[*model.Entity]string, a workload.Aggregate) (string, er
 		return "", fmt.Errorf("reference: %s of %s, which is %s", a.Func, a.Field, a.Field.Attribute.Type)
 	case a.Func == "sum":
 		return "coalesce(sum(" + x + "), 0)", nil
-	case a.Func == "avg" && k.whole:
-		return "sum(" + x + ") / nullif(count(" + x + "), 0)", nil
+	case a.Func == "avg" && k.decimal:
+		return "avg(" + x + ") / 1e4", nil // as they are stored, without the point
 	case a.Func == "avg":
 		return "avg(" + x + ")", nil
 	}
 	return "", fmt.Errorf("reference: there is no function %s", a.Func)
 }
 
-// types are those of a query's columns: fields, then aggregates.
+// types are those of a query's columns: fields, then aggregates. Sums are of wide types, mean values of double.
 func types(q *workload.Query) []string {
 	var list []string
 	for _, f := range q.Select {
 		list = append(list, f.Attribute.Type)
 	}
 	for _, a := range q.Aggregates {
-		if a.Func == "count" {
+		k := kind{}
+		if !a.Field.IsZero() {
+			k, _ = kindOf(a.Field.Attribute.Type)
+		}
+		switch {
+		case a.Func == "count", a.Func == "sum" && k.sql == "INTEGER" && k.whole:
 			list = append(list, "bigint")
-		} else {
+		case a.Func == "avg", a.Func == "sum" && k.sql == "REAL":
+			list = append(list, "double")
+		default:
 			list = append(list, a.Field.Attribute.Type)
 		}
 	}

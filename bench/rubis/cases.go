@@ -76,7 +76,7 @@ var cases = []*kase{
 	{
 		name: "eac", file: "eac.yaml", title: "EasyAntiCheat on a real Cassandra: our design and that of figure 16",
 		mixes: []string{""}, made: []schema{{figure16, "figure16"}},
-		must:  []target{{"", figure16, 1, "-"}},
+		must: []target{{"", figure16, 1, "-"}},
 	},
 }
 
