@@ -15,7 +15,7 @@ import (
 //	a get      Request + k Replica, for each; Row for each row and Cell for each of its cells in each of k replicas, Byte for
 //	           each byte
 //	a put      Request + r Put, r Byte for each byte; Index or SAI for each index of the table. Several rows of a step are one
-//	           logged batch: one Request, and Batch for each beyond the first
+//	           logged batch: one Request, BatchStart, and Batch for each beyond the first
 //	a delete   as a put, and r Tombstone for what it costs until it is compacted away
 //	an index   Request + as many nodes as hold all data at k replicas, each IndexNode (SAINode), then IndexRow (SAIRow) a row
 //	a scan     the same nodes, each Node, then Scanned a row
@@ -162,10 +162,11 @@ func (c *Cassandra) write(s *plan.Step, k, tombstone float64) Cost {
 			}
 		}
 	}
-	batch := max(0, s.Requests-1) * p.Batch
+	further := max(0, s.Requests-1)
+	once := min(1, s.Requests)*p.Request + min(1, further)*p.BatchStart
 	return Cost{
-		Work:    min(1, s.Requests)*p.Request + s.Requests*p.Replication*(replica+tombstone) + s.Bytes*p.Byte*p.Replication + batch,
-		Latency: min(1, s.Requests)*p.Request + c.waves(s.Requests)*replica*c.slowest(k, p.Replication) + s.Bytes*p.Byte + batch/p.Parallel,
+		Work:    once + s.Requests*p.Replication*(replica+tombstone) + s.Bytes*p.Byte*p.Replication + further*p.Batch,
+		Latency: once + c.waves(s.Requests)*replica*c.slowest(k, p.Replication) + s.Bytes*p.Byte + further*p.Batch/p.Parallel,
 	}
 }
 

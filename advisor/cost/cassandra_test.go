@@ -33,7 +33,7 @@ func sensor(readings, distinct float64) *model.Table {
 // TestCassandra: each kind of step by hand, on six nodes with three replicas, read and written by two.
 func TestCassandra(t *testing.T) {
 	p := cost.CassandraParameters{Nodes: 6, Replication: 3, Consistency: "QUORUM", Parallel: 4, Request: 1, Replica: 2, Row: 0.1, Cell: 0.01, Byte: 0.001,
-		Put: 3, Batch: 0.5, Spread: 0.5, Tombstone: 7, IndexNode: 5, IndexRow: 0.2, IndexPut: 0.7, SAINode: 4, SAIRow: 0.05, SAIPut: 0.3,
+		Put: 3, Batch: 0.5, BatchStart: 0.25, Spread: 0.5, Tombstone: 7, IndexNode: 5, IndexRow: 0.2, IndexPut: 0.7, SAINode: 4, SAIRow: 0.05, SAIPut: 0.3,
 		Node: 6, Scanned: 0.01, SortStart: 0.4, Sort: 0.03, Group: 0.02}
 	m := cassandra(t, p)
 	plain := sensor(1e6, 1000)
@@ -55,7 +55,7 @@ func TestCassandra(t *testing.T) {
 		"a put writes three, waits for two": {plan.Step{Kind: plan.Put, Table: plain, Requests: 1, Rows: 1, Bytes: 100},
 			1 + 3*3 + 0.3, 1 + 3*three + 0.1},
 		"five puts are a batch": {plan.Step{Kind: plan.Put, Table: plain, Requests: 5, Rows: 5, Bytes: 500},
-			1 + 5*3*3 + 1.5 + 4*0.5, 1 + 2*3*three + 0.5 + 4*0.5/4},
+			1.25 + 5*3*3 + 1.5 + 4*0.5, 1.25 + 2*3*three + 0.5 + 4*0.5/4},
 		"a delete leaves tombstones": {plan.Step{Kind: plan.Remove, Table: plain, Requests: 1, Rows: 1},
 			1 + 3*(3+7), 1 + 3*three},
 		"indexes are kept": {plan.Step{Kind: plan.Put, Table: indexed, Requests: 1, Rows: 1},

@@ -29,14 +29,15 @@ type CassandraParameters struct {
 	Consistency string  `yaml:"consistency,omitempty"` // of statements that do not say; default LOCAL_QUORUM
 	Parallel    float64 `yaml:"parallel,omitempty"`    // requests of one step at once; default 8
 
-	Request float64 `yaml:"request_ms,omitempty"` // client and coordinator, for each request; default 0.3
-	Replica float64 `yaml:"replica_ms,omitempty"` // one replica's look for one partition; default 0.2
-	Row     float64 `yaml:"row_ms,omitempty"`     // one row, in each replica asked; default 0.005
-	Cell    float64 `yaml:"cell_ms,omitempty"`    // one cell of a row that is read, in each replica asked; default none
-	Byte    float64 `yaml:"byte_ms,omitempty"`    // one byte of an answer, or of a write in each replica; default 0.000002
-	Put     float64 `yaml:"put_ms,omitempty"`     // one replica's part of a put or delete; default 0.2
-	Batch   float64 `yaml:"batch_ms,omitempty"`   // each further row of a batch, beside its Put: the batch log; default 0.1
-	Spread  float64 `yaml:"spread,omitempty"`     // share of a replica's time that varies; default 0.5
+	Request    float64 `yaml:"request_ms,omitempty"`     // client and coordinator, for each request; default 0.3
+	Replica    float64 `yaml:"replica_ms,omitempty"`     // one replica's look for one partition; default 0.2
+	Row        float64 `yaml:"row_ms,omitempty"`         // one row, in each replica asked; default 0.005
+	Cell       float64 `yaml:"cell_ms,omitempty"`        // one cell of a row that is read, in each replica asked; default none
+	Byte       float64 `yaml:"byte_ms,omitempty"`        // one byte of an answer, or of a write in each replica; default 0.000002
+	Put        float64 `yaml:"put_ms,omitempty"`         // one replica's part of a put or delete; default 0.2
+	Batch      float64 `yaml:"batch_ms,omitempty"`       // each further row of a batch, beside its Put; default 0.1
+	BatchStart float64 `yaml:"batch_start_ms,omitempty"` // a batch of several rows, once: the batch log; default none
+	Spread     float64 `yaml:"spread,omitempty"`         // share of a replica's time that varies; default 0.5
 
 	Tombstone float64 `yaml:"tombstone_ms,omitempty"` // what a delete costs each replica later; default 0.1
 
@@ -102,7 +103,7 @@ func (p *CassandraParameters) Validate() error {
 	v := reflect.ValueOf(p).Elem()
 	for i := range v.NumField() {
 		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
-		if key == "cell_ms" && v.Field(i).Float() == 0 {
+		if v.Field(i).Kind() == reflect.Float64 && v.Field(i).Float() == 0 && (key == "cell_ms" || key == "batch_start_ms") {
 			continue // none, unless it was measured
 		}
 		if f := v.Field(i); f.Kind() == reflect.Float64 && !(f.Float() > 0 && f.Float() <= math.MaxFloat32) {

@@ -91,6 +91,9 @@ type curve struct {
 	least, most float64
 }
 
+// passes over all curves.
+const passes = 3
+
 var curves = []curve{{"parallel", 1, parallel}, {"spread", 0.01, 1}}
 
 // Fit finds the parameters. The same measurements give the same.
@@ -124,7 +127,10 @@ func Fit(set *Set) (*Result, error) {
 	}
 	p = p.Scaled(medianOf(ratios))
 	blind := map[string]bool{}
-	for range 3 {
+	for pass := range passes {
+		if pass > 0 && len(blind)+1 >= len(curves) {
+			break // there is none to be adjusted to
+		}
 		for _, c := range curves {
 			if blind[c.key] {
 				continue
@@ -204,8 +210,8 @@ func (f *fitting) problem(p cost.CassandraParameters) (l *linear, used []string,
 		}
 		used = append(used, key)
 		expected := *field(&p, key)
-		if expected == 0 { // a cell's: no more than some of its row's
-			expected = p.Row / 10
+		if expected == 0 { // of those that are none unless they are measured
+			expected = map[string]float64{"cell_ms": p.Row / 10, "batch_start_ms": p.Request}[key]
 		}
 		l.expected, l.least = append(l.expected, expected), append(l.least, expected/1000)
 		for i := range column {
@@ -245,12 +251,17 @@ func golden(f func(float64) float64, least, most float64) float64 {
 		}
 	}
 	a, b := least+(most-least)*float64(max(0, at-1))/places, least+(most-least)*float64(min(places, at+1))/places
-	for range 20 {
-		c, d := b-(b-a)*ratio, a+(b-a)*ratio
-		if f(c) <= f(d) {
-			b = d
+	c, d := b-(b-a)*ratio, a+(b-a)*ratio
+	fc, fd := f(c), f(d)
+	for range 15 {
+		if fc <= fd {
+			b, d, fd = d, c, fc
+			c = b - (b-a)*ratio
+			fc = f(c)
 		} else {
-			a = c
+			a, c, fc = c, d, fd
+			d = a + (b-a)*ratio
+			fd = f(d)
 		}
 	}
 	return (a + b) / 2

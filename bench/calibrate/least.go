@@ -3,6 +3,7 @@ package calibrate
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -35,7 +36,7 @@ const (
 	pull      = 1e-7
 	tuning    = 1.345 // Huber's: 95 % efficient if the residuals are normal
 	finest    = 0.02  // relative: no model is better than that
-	reweights = 50
+	reweights = 30
 	separable = 1e-3 // of share: below it columns count as the same
 )
 
@@ -72,7 +73,7 @@ func (l *linear) solve() (*solution, error) {
 
 func near(a, b []float64) bool {
 	for i := range a {
-		if math.Abs(a[i]-b[i]) > 1e-9*math.Abs(a[i]) {
+		if math.Abs(a[i]-b[i]) > 1e-6*math.Abs(a[i]) {
 			return false
 		}
 	}
@@ -131,6 +132,14 @@ func (l *linear) bounded(weights []float64) []float64 {
 	m := len(l.expected)
 	a, b := l.normal(weights)
 	g, free := make([]float64, m), make([]bool, m)
+	for j := range free { // most often none is at its bound
+		free[j] = true
+	}
+	if h := restricted(a, b, free); slices.Min(h) > 0 {
+		g = h
+	} else {
+		clear(free)
+	}
 	for range 10 * m {
 		best, steepest := -1, 1e-12
 		for j := range m {

@@ -332,11 +332,16 @@ func (c *calibration) rounds(ctx context.Context, all []operation) ([]Measuremen
 	c.facts.Seconds = time.Since(measured).Seconds()
 	out := make([]Measurement, len(all))
 	for i := range all {
-		slices.Sort(times[i])
-		out[i] = Measurement{
-			Shape: all[i].Shape, Count: len(times[i]),
-			Median: quantile(times[i], 0.5), Low: quantile(times[i], 0.25), High: quantile(times[i], 0.75), Tail: quantile(times[i], 0.95),
-		}
+		out[i] = summary(all[i].Shape, times[i])
 	}
 	return out, nil
+}
+
+// summary is what is kept of the times that a shape took.
+func summary(s Shape, times []float64) Measurement {
+	slices.Sort(times)
+	return Measurement{
+		Shape: s, Count: len(times),
+		Median: quantile(times, 0.5), Low: quantile(times, 0.25), High: quantile(times, 0.75), Tail: quantile(times, 0.95),
+	}
 }

@@ -129,10 +129,12 @@ func (r *Result) Text(w io.Writer) error {
 
 func ms(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
+const chartWidth = 640
+
 // Plot draws the fit against the measurements as SVG: all together, then family by family.
 func (r *Result) Plot(w io.Writer) error {
 	frame := func(title string) chart.Frame {
-		return chart.Frame{Title: title, X: "measured (median), ms", Y: "predicted, ms", LogX: true, LogY: true}
+		return chart.Frame{Title: title, X: "measured (median), ms", Y: "predicted, ms", LogX: true, LogY: true, Width: chartWidth}
 	}
 	var families []string
 	points := map[string]*chart.Series{}
@@ -151,7 +153,7 @@ func (r *Result) Plot(w io.Writer) error {
 	for _, f := range families {
 		all = append(all, *points[f])
 	}
-	fit, err := chart.Scatter(frame("Fit against measurement: "+r.quality()), all...)
+	fit, err := chart.Scatter(frame(fmt.Sprintf("Fit against measurement: R2 %.3f, median error %.0f %%", r.R2, 100*r.MedianOff)), all...)
 	if err != nil {
 		return fmt.Errorf("calibrate: plot: %w", err)
 	}
@@ -165,7 +167,7 @@ func (r *Result) Plot(w io.Writer) error {
 				measured.Y, predicted.Y = append(measured.Y, s.Median), append(predicted.Y, s.Predicted)
 			}
 		}
-		c, err := chart.Bars(chart.Frame{Title: f, Y: "ms", LogY: true, Width: 560 * float64(1+len(names)/16)}, names, measured, predicted)
+		c, err := chart.Bars(chart.Frame{Title: f, Y: "ms", LogY: true, Width: chartWidth}, names, measured, predicted)
 		if err != nil {
 			return fmt.Errorf("calibrate: plot: %w", err)
 		}

@@ -85,7 +85,7 @@ func Bars(f Frame, groups []string, series ...Series) (*Chart, error) {
 	c.plot.X.Min, c.plot.X.Max = -0.5, float64(len(groups))-0.5
 	if widest > c.width*0.85/vg.Length(len(groups)) {
 		c.plot.X.Tick.Label.Rotation = tilt
-		c.plot.X.Tick.Label.XAlign, c.plot.X.Tick.Label.YAlign = text.XRight, text.YCenter
+		c.plot.X.Tick.Label.XAlign, c.plot.X.Tick.Label.YAlign = text.XRight, text.YTop
 	}
 	if f.LogY {
 		c.plot.Y.Min, c.plot.Y.Max = decades(all, 1.2) // at the edge a bar would vanish
