@@ -92,7 +92,7 @@ type curve struct {
 }
 
 // passes over all curves.
-const passes = 3
+const passes = 2
 
 var curves = []curve{{"parallel", 1, parallel}, {"spread", 0.01, 1}}
 
@@ -126,26 +126,18 @@ func Fit(set *Set) (*Result, error) {
 		ratios[i] = set.Measurements[i].Median / set.Measurements[i].predict(m)
 	}
 	p = p.Scaled(medianOf(ratios))
-	blind := map[string]bool{}
+	blind, err := f.blind(p)
+	if err != nil {
+		return nil, err
+	}
+	open := slices.DeleteFunc(slices.Clone(curves), func(c curve) bool { return blind[c.key] })
 	for pass := range passes {
-		if pass > 0 && len(blind)+1 >= len(curves) {
+		if pass > 0 && len(open) < 2 {
 			break // there is none to be adjusted to
 		}
-		for _, c := range curves {
-			if blind[c.key] {
-				continue
-			}
+		for _, c := range open {
 			at := field(&p, c.key)
-			own := *at
-			lost := func(v float64) float64 {
-				*at = v
-				return f.loss(p)
-			}
-			if low, high := lost(c.least), lost(c.most); math.Abs(low-high) < 1e-12*max(low, high) {
-				blind[c.key], *at = true, own
-				continue
-			}
-			*at = golden(lost, c.least, c.most)
+			*at = golden(func(v float64) float64 { *at = v; return f.loss(p) }, c.least, c.most)
 		}
 	}
 	l, used, err := f.problem(p)
@@ -221,6 +213,52 @@ func (f *fitting) problem(p cost.CassandraParameters) (l *linear, used []string,
 	return l, used, nil
 }
 
+// blind are the curves whose effect the times could have as well: those that can not be told from them. It is judged where the times
+// fit best, with the curves as expected.
+func (f *fitting) blind(p cost.CassandraParameters) (map[string]bool, error) {
+	out := map[string]bool{}
+	l, used, err := f.problem(p)
+	if err != nil {
+		return nil, err
+	}
+	s, err := l.solve()
+	if err != nil {
+		return nil, err
+	}
+	for j, key := range used {
+		*field(&p, key) = s.coefficients[j]
+	}
+	for _, c := range curves {
+		bent := p
+		at := field(&bent, c.key)
+		step := 0.01 * *at
+		if *at+step > c.most {
+			step = -step
+		}
+		*at += step
+		before, err := cost.NewCassandra(p)
+		if err != nil {
+			return nil, fmt.Errorf("calibrate: %w", err)
+		}
+		after, err := cost.NewCassandra(bent)
+		if err != nil {
+			return nil, fmt.Errorf("calibrate: %w", err)
+		}
+		wider := &linear{x: make([][]float64, len(l.x)), y: l.y, spread: l.spread, expected: append(slices.Clone(l.expected), *at), least: append(slices.Clone(l.least), 0)}
+		size := 0.0
+		for i := range l.x {
+			m := &f.set.Measurements[i]
+			d := (m.price(after, f.steps[i]) - m.price(before, f.steps[i])) / step
+			wider.x[i] = append(slices.Clone(l.x[i]), d)
+			size = max(size, math.Abs(d)/m.Median)
+		}
+		wide := &solution{weights: s.weights, coefficients: append(slices.Clone(s.coefficients), 0)}
+		wider.certainty(wide)
+		out[c.key] = size < 1e-6 || wide.share[len(used)] <= separable
+	}
+	return out, nil
+}
+
 // tiny is a time that is as good as none; the model takes 0 for its default.
 const tiny = 1e-15
 
@@ -243,7 +281,7 @@ func (f *fitting) loss(p cost.CassandraParameters) float64 {
 
 // golden finds where a function is least, by golden sections, after a look at a few places.
 func golden(f func(float64) float64, least, most float64) float64 {
-	const places, ratio = 12, 0.6180339887498949
+	const places, ratio = 7, 0.6180339887498949
 	best, at := math.Inf(1), 0
 	for i := range places + 1 {
 		if v := f(least + (most-least)*float64(i)/places); v < best {
@@ -253,7 +291,7 @@ func golden(f func(float64) float64, least, most float64) float64 {
 	a, b := least+(most-least)*float64(max(0, at-1))/places, least+(most-least)*float64(min(places, at+1))/places
 	c, d := b-(b-a)*ratio, a+(b-a)*ratio
 	fc, fd := f(c), f(d)
-	for range 15 {
+	for range 12 {
 		if fc <= fd {
 			b, d, fd = d, c, fc
 			c = b - (b-a)*ratio
@@ -308,7 +346,7 @@ func unseen(key string, f *Facts) string {
 		return "with one replica of each row nothing waits for the slower of two"
 	}
 	if key == "spread" {
-		return "at " + f.Consistency + " nothing waits for the slower of two"
+		return "nothing that was measured waits for the slower of two"
 	}
 	return "nothing that was measured shows it"
 }

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -116,7 +116,7 @@ func synthetic(p cost.CassandraParameters, times int, noise, accidents float64, 
 	}
 	p = m.Parameters()
 	set := &calibrate.Set{Cluster: calibrate.Facts{Version: "made up", DataCentre: "dc", Nodes: int(p.Nodes), Replication: int(p.Replication), Consistency: p.Consistency}}
-	for _, s := range calibrate.Shapes(false) {
+	for _, s := range calibrate.Shapes(false, int(p.Replication)) {
 		samples := make([]float64, times)
 		for i := range samples {
 			if samples[i] = calibrate.Predict(&s, m) * math.Exp(noise*r.NormFloat64()); r.Float64() < accidents {
@@ -130,23 +130,36 @@ func synthetic(p cost.CassandraParameters, times int, noise, accidents float64, 
 
 // TestRecovered: parameters that are known, on clusters of any shape, are found again from requests that take a tenth
 // more or less, one of twenty much longer. N-31 (a linear fit of what was measured over widths and numbers of gets).
+// HELENUS_CALIBRATE_CASES raises the number of clusters.
 func TestRecovered(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	cases := 12
+	if n, err := strconv.Atoi(os.Getenv("HELENUS_CALIBRATE_CASES")); err == nil {
+		cases = n
+	}
+	for seed := range cases {
+		r := rand.New(rand.NewPCG(uint64(seed), 1))
 		p := cost.Default().Parameters()
-		p.Nodes = float64(rapid.IntRange(1, 6).Draw(t, "nodes"))
-		p.Replication = float64(rapid.IntRange(1, int(min(3, p.Nodes))).Draw(t, "replication"))
-		p.Consistency = rapid.SampledFrom([]string{"ONE", "QUORUM", "ALL"}).Draw(t, "level")
-		p.Parallel = rapid.Float64Range(1.5, 8).Draw(t, "parallel")
-		p.Cell, p.BatchStart = 0.0005, 0.3
-		p.Tombstone = 0.001
-		p = p.Scaled(math.Exp(rapid.Float64Range(-1.5, 1.5).Draw(t, "speed")))
-		v := reflect.ValueOf(&p).Elem()
-		for i := range v.NumField() {
-			if key := v.Type().Field(i).Tag.Get("yaml"); strings.Contains(key, "_ms") {
-				v.Field(i).SetFloat(v.Field(i).Float() * math.Exp(rapid.Float64Range(-0.7, 0.7).Draw(t, key)))
-			}
+		p.Nodes = float64(1 + r.IntN(6))
+		p.Replication = float64(1 + r.IntN(int(min(3, p.Nodes))))
+		p.Consistency = []string{"ONE", "QUORUM", "ALL"}[r.IntN(3)]
+		p.Parallel = 1.5 + 6.5*r.Float64()
+		if p.Replication > 1 { // else it can not be told, and is left
+			p.Spread = 0.2 + 0.7*r.Float64()
 		}
-		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		p.Cell, p.BatchStart, p.Tombstone = 0.0005, 0.3, 0.001
+		p = p.Scaled(math.Exp(3*r.Float64() - 1.5))
+		v := reflect.ValueOf(&p).Elem()
+		known := map[string]float64{}
+		for i := range v.NumField() {
+			key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+			if v.Field(i).Kind() != reflect.Float64 {
+				continue
+			}
+			if strings.HasSuffix(key, "_ms") {
+				v.Field(i).SetFloat(v.Field(i).Float() * math.Exp(1.4*r.Float64()-0.7))
+			}
+			known[key] = v.Field(i).Float()
+		}
 		set, truth, err := synthetic(p, 100, 0.1, 0.05, r)
 		if err != nil {
 			t.Fatal(err)
@@ -156,27 +169,27 @@ func TestRecovered(t *testing.T) {
 			t.Fatal(err)
 		}
 		var off []float64
-		for _, s := range calibrate.Shapes(false) {
+		for _, s := range calibrate.Shapes(false, int(p.Replication)) {
 			off = append(off, math.Abs(calibrate.Predict(&s, result.Model())/calibrate.Predict(&s, truth)-1))
 		}
 		slices.Sort(off)
-		if median, most := off[len(off)/2], off[len(off)*9/10]; median > 0.03 || most > 0.15 {
-			t.Errorf("predictions are off by %.3f (median), %.3f (nine of ten)", median, most)
+		if median, most := off[len(off)/2], off[len(off)*9/10]; median > 0.03 || most > 0.1 {
+			t.Errorf("cluster %d: predictions are off by %.3f (median), %.3f (nine of ten)", seed, median, most)
 		}
-		known := map[string]float64{}
-		for i := range v.NumField() {
-			key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
-			if v.Field(i).Kind() == reflect.Float64 {
-				known[key] = v.Field(i).Float()
-			}
-		}
+		certain := 0
 		for _, x := range result.Parameters {
-			// What says that it is certain to a fifth is right to a third.
-			if x.Fitted && x.Error > 0 && x.Error < 0.2*x.Value && math.Abs(x.Value/known[x.Key]-1) > 0.33 {
-				t.Errorf("%s is %.5g +- %.2g, and was %.5g", x.Key, x.Value, x.Error, known[x.Key])
+			if !x.Fitted || x.Error == 0 || x.Error > 0.2*x.Value {
+				continue
+			}
+			// What is said to be certain to a fifth is right to a third.
+			if certain++; math.Abs(x.Value/known[x.Key]-1) > 0.33 {
+				t.Errorf("cluster %d (%g nodes, replication %g, %s): %s is %.5g +- %.2g, and was %.5g", seed, p.Nodes, p.Replication, p.Consistency, x.Key, x.Value, x.Error, known[x.Key])
 			}
 		}
-	})
+		if certain < 10 {
+			t.Errorf("cluster %d: only %d parameters are certain to a fifth", seed, certain)
+		}
+	}
 }
 
 // TestExact: without noise every time is found to a thousandth, and nothing is left open on one node but what only several show.

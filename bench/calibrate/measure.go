@@ -264,7 +264,7 @@ func (c *calibration) whole(ctx context.Context, set *Set) (err error) {
 	if err := s.create(ctx); err != nil {
 		return err
 	}
-	b := &bench{session: c.session, keyspace: c.o.Keyspace, consistency: gocql.ParseConsistency(c.facts.Consistency), sizes: full}
+	b := &bench{session: c.session, replication: c.facts.Replication, keyspace: c.o.Keyspace, consistency: gocql.ParseConsistency(c.facts.Consistency), sizes: full}
 	if c.o.Quick {
 		b.sizes = quick
 	}

@@ -100,6 +100,7 @@ type bench struct {
 	session     *gocql.Session
 	keyspace    string
 	consistency gocql.Consistency
+	replication int
 	sizes       sizes
 	next        int // row that is written next, so that puts make new rows
 }
@@ -186,15 +187,15 @@ func (b *bench) operations(refused map[string]string) []operation {
 			all = append(all, o)
 		}
 	}
-	for _, o := range slices.Concat(b.gets(), b.indexReads(), b.scans(), b.writes(), b.client()) {
+	for _, o := range slices.Concat(b.gets(), b.levels(), b.indexReads(), b.scans(), b.writes(), b.client()) {
 		add(o)
 	}
 	return all
 }
 
 // Shapes are all that a calibration measures.
-func Shapes(small bool) []Shape {
-	b := &bench{sizes: full}
+func Shapes(small bool, replication int) []Shape {
+	b := &bench{sizes: full, replication: replication}
 	if small {
 		b.sizes = quick
 	}
@@ -257,6 +258,32 @@ func (b *bench) gets() []operation {
 				return b.expect(ctx, living, statement, partition(dead, r.IntN(graves)))
 			},
 		})
+	}
+	return all
+}
+
+// levels are a get and a put at several consistency levels: how much longer the slowest of several replicas takes.
+func (b *bench) levels() []operation {
+	var all []operation
+	if b.replication < 2 {
+		return nil
+	}
+	l := plainLayout
+	get := "SELECT id, seq, " + l.names() + " FROM " + b.table(l.name) + " WHERE id = ?"
+	put := "INSERT INTO " + b.table(written[0].name) + " (id, g, " + l.names() + ") VALUES (?, ?" + l.marks() + ")"
+	for _, level := range []string{"ONE", "QUORUM", "ALL"} {
+		at := *b
+		at.consistency = gocql.ParseConsistency(level)
+		s := Shape{Family: "levels", Kind: plan.Get, Requests: 1, Rows: 1, Columns: float64(l.columns + 2), Bytes: l.rowBytes(2), Level: level}
+		s.Name = "get at " + level
+		all = append(all, operation{Shape: s, times: 3, run: func(ctx context.Context, r *rand.Rand) error {
+			return at.expect(ctx, 1, get, partition(1, r.IntN(at.partitions(1))))
+		}})
+		s.Name, s.Kind = "put at "+level, plan.Put
+		all = append(all, operation{Shape: s, times: 3, run: func(ctx context.Context, r *rand.Rand) error {
+			b.next++
+			return at.write(ctx, put, append([]any{b.next, 0}, l.values(r)...)...)
+		}})
 	}
 	return all
 }

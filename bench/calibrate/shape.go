@@ -25,6 +25,7 @@ type Shape struct {
 	Index    bool      `json:"index,omitempty"`   // read by a secondary index; or one is kept
 	SAI      bool      `json:"sai,omitempty"`     // the same of a storage-attached one
 	Dead     float64   `json:"dead,omitempty"`    // deleted rows that a read has to pass
+	Level    string    `json:"level,omitempty"`   // consistency level; "": that of the calibration
 	Unasked  bool      `json:"unasked,omitempty"` // the coordinator answers without a look at any replica
 }
 
@@ -35,8 +36,8 @@ func (s *Shape) step() *plan.Step {
 		e.Attributes = append(e.Attributes, &model.Attribute{Name: name, Type: "int"})
 	}
 	e.Key = e.Attributes[:1]
-	id, by := e.Field("id"), e.Field("by")
-	t := &model.Table{Tree: model.Tree{Entities: []*model.Entity{e}}, Partition: []model.Field{id}, Values: []model.Field{by}}
+	by := e.Field("by")
+	t := &model.Table{Tree: model.Tree{Entities: []*model.Entity{e}}, Values: []model.Field{by}} // no partition key: none is too large
 	if s.Index || s.SAI {
 		t.Indexes = []model.Index{{Field: by, SAI: s.SAI}}
 	}
@@ -57,6 +58,9 @@ func (s *Shape) predict(m *cost.Cassandra) float64 { return s.price(m, s.step())
 // price is predict for a step that is made already.
 func (s *Shape) price(m *cost.Cassandra, step *plan.Step) float64 {
 	p := m.Parameters()
+	if at, err := m.At(s.Level); err == nil && s.Level != "" {
+		return at.Step(step, true).Latency
+	}
 	if s.Unasked {
 		return s.Requests * p.Request
 	}
@@ -105,6 +109,9 @@ func Read(name string, data []byte) (*Set, error) {
 			if !(v >= 0 && v < 1e12) {
 				return nil, fmt.Errorf("%s: measurement %q: %g is no number that it could have", name, m.Name, v)
 			}
+		}
+		if m.Level != "" && CheckConsistency(m.Level) != nil {
+			return nil, fmt.Errorf("%s: measurement %q: %q is no consistency level", name, m.Name, m.Level)
 		}
 		if !slices.Contains(kinds, m.Kind) {
 			return nil, fmt.Errorf("%s: measurement %q: %q is no kind of step", name, m.Name, m.Kind)
