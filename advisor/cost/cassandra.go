@@ -14,8 +14,8 @@ import (
 //
 //	a get      Request + k Replica, for each; Row for each row and Cell for each of its cells in each of k replicas, Byte for
 //	           each byte
-//	a put      Request + r Put, r Byte for each byte; Index or SAI for each index of the table. Several rows of a step are one
-//	           logged batch: one Request, BatchStart, and Batch for each beyond the first
+//	a put      Request + r Put, for each, r Byte for each byte; Index or SAI for each index of the table. If the rows of a step
+//	           go in a logged batch (Logged): one Request, BatchStart, and Batch for each row beyond the first
 //	a delete   as a put, and r Tombstone for what it costs until it is compacted away
 //	an index   Request + as many nodes as hold all data at k replicas, each IndexNode (SAINode), then IndexRow (SAIRow) a row
 //	a scan     the same nodes, each Node, then Scanned a row
@@ -148,8 +148,8 @@ func (c *Cassandra) covering(k float64) float64 {
 	return max(1, c.p.Nodes*k/c.p.Replication)
 }
 
-// write prices puts and deletes. All replicas do the work, whatever the level waits for. Several rows of a step go in one
-// logged batch, which the coordinator writes Parallel at a time.
+// write prices puts and deletes. All replicas do the work, whatever the level waits for. A logged batch is one request, of which
+// the coordinator writes Parallel rows at a time.
 func (c *Cassandra) write(s *plan.Step, k, tombstone float64) Cost {
 	p := &c.p
 	replica := p.Put * c.dearer(s.Table)
@@ -162,12 +162,17 @@ func (c *Cassandra) write(s *plan.Step, k, tombstone float64) Cost {
 			}
 		}
 	}
-	further := max(0, s.Requests-1)
-	once := min(1, s.Requests)*p.Request + min(1, further)*p.BatchStart
-	return Cost{
-		Work:    once + s.Requests*p.Replication*(replica+tombstone) + s.Bytes*p.Byte*p.Replication + further*p.Batch,
-		Latency: once + c.waves(s.Requests)*replica*c.slowest(k, p.Replication) + s.Bytes*p.Byte + further*p.Batch/p.Parallel,
+	answered := replica * c.slowest(k, p.Replication)
+	cost := Cost{
+		Work:    s.Requests*(p.Request+p.Replication*(replica+tombstone)) + s.Bytes*p.Byte*p.Replication,
+		Latency: c.waves(s.Requests)*(p.Request+answered) + s.Bytes*p.Byte,
 	}
+	if further := s.Requests - 1; p.Logged && further > 0 {
+		start := min(1, further) * p.BatchStart
+		cost.Work += start + further*(p.Batch-p.Request)
+		cost.Latency += start + further*(p.Batch-p.Request)/p.Parallel
+	}
+	return cost
 }
 
 // waves is how long n requests take, in requests: the first counts whole, the others share.

@@ -27,6 +27,7 @@ type CassandraParameters struct {
 	Nodes       float64 `yaml:"nodes,omitempty"`       // in the data centre; default 3
 	Replication float64 `yaml:"replication,omitempty"` // replicas of each row there; default 3, at most nodes
 	Consistency string  `yaml:"consistency,omitempty"` // of statements that do not say; default LOCAL_QUORUM
+	Logged      bool    `yaml:"logged,omitempty"`      // rows that one step writes go in a logged batch; default one by one
 	Parallel    float64 `yaml:"parallel,omitempty"`    // requests of one step at once; default 8
 
 	Request    float64 `yaml:"request_ms,omitempty"`     // client and coordinator, for each request; default 0.3
@@ -35,8 +36,8 @@ type CassandraParameters struct {
 	Cell       float64 `yaml:"cell_ms,omitempty"`        // one cell of a row that is read, in each replica asked; default none
 	Byte       float64 `yaml:"byte_ms,omitempty"`        // one byte of an answer, or of a write in each replica; default 0.000002
 	Put        float64 `yaml:"put_ms,omitempty"`         // one replica's part of a put or delete; default 0.2
-	Batch      float64 `yaml:"batch_ms,omitempty"`       // each further row of a batch, beside its Put; default 0.1
-	BatchStart float64 `yaml:"batch_start_ms,omitempty"` // a batch of several rows, once: the batch log; default none
+	Batch      float64 `yaml:"batch_ms,omitempty"`       // each further row of a logged batch, beside its Put; default 0.1
+	BatchStart float64 `yaml:"batch_start_ms,omitempty"` // a logged batch of several rows, once: the log; default none
 	Spread     float64 `yaml:"spread,omitempty"`         // share of a replica's time that varies; default 0.5
 
 	Tombstone float64 `yaml:"tombstone_ms,omitempty"` // what a delete costs each replica later; default 0.1

@@ -360,7 +360,9 @@ func (b *bench) writes() []operation {
 			run: func(ctx context.Context, r *rand.Rand) error { return b.write(ctx, insert(l), row(l, r)...) }})
 	}
 	together := func(family, name string, l layout, n int) operation {
-		return operation{Shape: shape(family, name, l, n), times: 2, run: func(ctx context.Context, r *rand.Rand) error {
+		s := shape(family, name, l, n)
+		s.Logged = true
+		return operation{Shape: s, times: 2, run: func(ctx context.Context, r *rand.Rand) error {
 			batch := b.session.NewBatch(gocql.LoggedBatch).WithContext(ctx)
 			batch.Cons = b.consistency
 			for range n {
@@ -372,6 +374,15 @@ func (b *bench) writes() []operation {
 	for _, n := range b.sizes.batches {
 		all = append(all, together("batches", fmt.Sprintf("logged batch of %d", n), written[0], n))
 	}
+	apart := b.sizes.batches[len(b.sizes.batches)-1]
+	all = append(all, operation{Shape: shape("batches", fmt.Sprintf("%d puts at once", apart), written[0], apart), times: 2,
+		run: func(ctx context.Context, r *rand.Rand) error {
+			rows := make([][]any, apart)
+			for i := range rows {
+				rows[i] = row(written[0], r)
+			}
+			return atOnce(apart, parallel, func(i int) error { return b.write(ctx, insert(written[0]), rows[i]...) })
+		}})
 	for _, kind := range indexKinds { // the upkeep shows best in many rows
 		l := layout{kind.puts, plainLayout.columns, plainLayout.size}
 		o := together(kind.family, fmt.Sprintf("batch of %d, kept in %s", indexedBatch, kind.family), l, indexedBatch)

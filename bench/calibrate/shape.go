@@ -26,6 +26,7 @@ type Shape struct {
 	SAI      bool      `json:"sai,omitempty"`     // the same of a storage-attached one
 	Dead     float64   `json:"dead,omitempty"`    // deleted rows that a read has to pass
 	Level    string    `json:"level,omitempty"`   // consistency level; "": that of the calibration
+	Logged   bool      `json:"logged,omitempty"`  // rows are written in one logged batch
 	Unasked  bool      `json:"unasked,omitempty"` // the coordinator answers without a look at any replica
 }
 
@@ -58,6 +59,12 @@ func (s *Shape) predict(m *cost.Cassandra) float64 { return s.price(m, s.step())
 // price is predict for a step that is made already.
 func (s *Shape) price(m *cost.Cassandra, step *plan.Step) float64 {
 	p := m.Parameters()
+	if p.Logged != s.Logged {
+		p.Logged = s.Logged
+		if other, err := cost.NewCassandra(p); err == nil {
+			m = other
+		}
+	}
 	if at, err := m.At(s.Level); err == nil && s.Level != "" {
 		return at.Step(step, true).Latency
 	}
