@@ -37,10 +37,15 @@ func newAsk(q *workload.Query, r *rules) *ask {
 			a.ranges = model.AppendNew(a.ranges, p.Field)
 		}
 	}
+	var fixed []model.Field // the same in all rows
+	for _, p := range q.Where {
+		if p.Op == workload.Equal {
+			fixed = append(fixed, p.Field)
+		}
+	}
 	for _, o := range q.OrderBy {
-		one := slices.ContainsFunc(q.Where, func(p workload.Predicate) bool { return p.Op == workload.Equal && p.Field == o.Field })
-		if one || slices.Contains(a.order, o.Field) {
-			continue // the same in all rows, or in order already
+		if slices.Contains(a.order, o.Field) || slices.Contains(fixed, o.Field) || determines(q.Tree, fixed, o.Field.Entity) {
+			continue // in order already
 		}
 		a.order = append(a.order, o.Field)
 		if o.Desc {

@@ -35,7 +35,8 @@ type rules struct {
 
 	// entries: a part is read by the key of an entity, after another table, only at an entity at which the query goes on
 	// beyond the part, or that has an equality of its own, or that is all of the part; with its conditions checked before, or
-	// not; and not at all where the statement brings that key. It tells which of the two are tried.
+	// not, if there are others than an equality by which it was found; and not at all where the statement brings that key. It
+	// tells which of the two are tried.
 	//
 	// Proof: at any other entity e of the part, what was read before cannot end in e without having read what lies between e
 	// and where it started, all of which the part has again. t' is the table of the part without that, which is among the
@@ -123,7 +124,8 @@ func entries(a *ask, p part, e *model.Entity) (checked, unchecked bool) {
 	if !next && len(compared) == 0 {
 		return false, false
 	}
-	return true, len(compared)+len(of(a.ranges, e))+len(of(a.others, e)) > 0 && (next || len(compared) > 1)
+	conditions := len(compared) + len(of(a.ranges, e)) + len(of(a.others, e))
+	return true, conditions > 1 || next && conditions > 0
 }
 
 // compared is rule bound.
@@ -154,7 +156,7 @@ func (x part) suffixes(bound []model.Field) [][]model.Field {
 			list = append(list, left)
 		}
 		for _, f := range x.of(x.ask.ranges) { // the bound fields determine it: the order goes on after it
-			if len(left) > 0 && !slices.Contains(bound, f) && !slices.Contains(left, f) && x.determines(bound, f.Entity) {
+			if len(left) > 0 && !slices.Contains(bound, f) && !slices.Contains(left, f) && determines(x.tree, bound, f.Entity) {
 				list = append(list, append([]model.Field{f}, left...))
 			}
 		}
@@ -162,10 +164,10 @@ func (x part) suffixes(bound []model.Field) [][]model.Field {
 	return list
 }
 
-// determines tells whether values of the bound fields name one entity of e.
-func (x part) determines(bound []model.Field, e *model.Entity) bool {
-	return slices.ContainsFunc(x.tree.Entities, func(other *model.Entity) bool {
-		return keyed(other, bound) && x.tree.Determined(other).Has(e)
+// determines tells whether values of the fields name one entity of e.
+func determines(tree model.Tree, fields []model.Field, e *model.Entity) bool {
+	return slices.ContainsFunc(tree.Entities, func(other *model.Entity) bool {
+		return keyed(other, fields) && tree.Determined(other).Has(e)
 	})
 }
 
