@@ -93,6 +93,17 @@ func (p *Pool) across() {
 	}
 	for _, key := range keys {
 		list := same[key]
+		over := map[string][]*model.Table{} // those over one graph first: the readers of the one are often those of the other
+		for _, b := range list {
+			tree := b.Tree.Key()
+			for _, a := range over[tree] {
+				p.add(larger(a, b))
+				p.add(larger(b, a))
+			}
+			if len(over[tree]) < mostTables {
+				over[tree] = append(over[tree], b)
+			}
+		}
 		if len(list) > mostTables {
 			p.cut("of %d tables with the same partition key as %s not all are united", len(list), list[0])
 			list = list[:mostTables]
