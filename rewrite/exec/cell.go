@@ -250,7 +250,7 @@ func parse(k kind, text string) (any, bool) {
 	case floating:
 		v, err = strconv.ParseFloat(text, 64)
 	case boolean:
-		if v, err = strings.EqualFold(text, "true"), nil; !v.(bool) && !strings.EqualFold(text, "false") {
+		if v, err = strings.EqualFold(text, "true") || text == "1", nil; !v.(bool) && !strings.EqualFold(text, "false") && text != "0" { // NoSE's workloads write numbers
 			return nil, false
 		}
 	case timestamp:

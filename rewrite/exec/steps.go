@@ -383,8 +383,10 @@ func (r *reader) finish(needed map[model.Field]bool) (*read, error) {
 			return nil, err
 		}
 	}
-	if made.marker < 0 && !serves && len(s.Table.Static) > 0 { // nor is there a row for each where all that is read is static
-		made.marker = len(names)
+	if len(s.Table.Static) > 0 && made.marker < 0 && (!serves || r.staticAlone(names)) { // nor is there a row for each where all that is read is static
+		if !serves {
+			made.marker = len(names)
+		}
 		names = append(names, model.Quote(s.Table.ColumnName(s.Table.Clustering[0])))
 	}
 	if len(names) == 0 { // only how many rows there are matters
@@ -397,6 +399,19 @@ func (r *reader) finish(needed map[model.Field]bool) (*read, error) {
 	made.columns = len(names)
 	r.text(names, serves)
 	return made, nil
+}
+
+// staticAlone tells whether columns are all static or of the partition key. Cassandra then refuses conditions on clustering
+// columns, and answers one row for each partition.
+func (r *reader) staticAlone(names []string) bool {
+	t := r.step.Table
+	for _, column := range append(slices.Clone(t.Clustering), t.Values...) {
+		name := model.Quote(t.ColumnName(column))
+		if !slices.Contains(t.Static, column) && slices.ContainsFunc(names, func(n string) bool { return n == name || strings.Contains(n, "("+name+")") || strings.Contains(n, "("+name+" ") }) {
+			return false
+		}
+	}
+	return true
 }
 
 // inOrder are the step's fields, those that the query selects first and in its order, so that a row of an answer may be
