@@ -1,0 +1,473 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/reference"
+	"github.com/helenus-db/helenus/rewrite/exec"
+)
+
+// oracle is what is true: the entities in an engine that knows nothing of plans.
+type oracle interface {
+	// Answer is a query's, by its definition. Check tells whether another is as good: a *reference.WrongError if not.
+	Answer(q *workload.Query, with reference.Parameters) ([][]any, error)
+	Check(q *workload.Query, with reference.Parameters, rows [][]any) error
+	Apply(w *workload.Write, with reference.Parameters) error
+	// Contents hands over what a table must hold: its fields, in the order of Table.Fields, and then the number of its bucket.
+	Contents(t *model.Table, row func([]any) error) error
+	// Draw draws parameters of a statement, of which most meet something; reference.ErrNothing if there are none that the
+	// model allows.
+	Draw(s *workload.Statement, rng *rand.Rand) (reference.Parameters, error)
+	Close() error
+}
+
+// place is a design's tables on the cluster, loaded from an oracle.
+type place struct {
+	oracle   oracle
+	session  exec.Session
+	keyspace string
+}
+
+// check compares one design.
+type check struct {
+	design *Design
+	seed   uint64
+	// fresh makes the design's tables anew, with the data that it began with, in place of those before.
+	fresh   func(ctx context.Context) (*place, error)
+	at      *place
+	draws   int // parameters of each query
+	updates int
+	every   int // updates between comparisons
+	told    func(done float64)
+
+	reads  [][]*exec.Program // by query and plan
+	writes []*exec.WriteProgram
+	report *Report // counts
+	found  []Difference
+}
+
+// mostFound is how many differences of one design are told of; a design with one mistake has many.
+const mostFound = 3
+
+// errEnough ends a design's comparison.
+var errEnough = errors.New("differences enough")
+
+// run compares queries, then updates, then queries again. The error is the context's, or that Cassandra is away.
+func (c *check) run(ctx context.Context) error {
+	err := c.all(ctx)
+	if c.at != nil {
+		err = errors.Join(err, c.at.oracle.Close())
+	}
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+func (c *check) all(ctx context.Context) error {
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	if err := c.compile(); err != nil {
+		return err
+	}
+	if err := c.tables(ctx, c.design.Tables, Difference{Reason: "the table was not loaded as the reference has it"}); err != nil {
+		return err
+	}
+	if err := c.queries(ctx, 0, c.draws); err != nil {
+		return err
+	}
+	if len(c.writes) == 0 || c.updates == 0 {
+		return nil
+	}
+	if err := c.update(ctx); err != nil {
+		return err
+	}
+	return c.queries(ctx, c.draws, c.draws/3)
+}
+
+// begin makes the design's tables, and closes what was there before.
+func (c *check) begin(ctx context.Context) error {
+	if c.at != nil {
+		if err := c.at.oracle.Close(); err != nil {
+			return err
+		}
+		c.at = nil
+	}
+	at, err := c.fresh(ctx)
+	if err != nil {
+		return err
+	}
+	c.at = at
+	return nil
+}
+
+// compile makes programs of all plans.
+func (c *check) compile() error {
+	for _, r := range c.design.Reads {
+		programs := make([]*exec.Program, len(r.Plans))
+		for i, p := range r.Plans {
+			program, err := exec.Compile(p)
+			if err != nil {
+				if err := c.differs(c.answered(r.Statement, nil, p), "the plan can not be run: "+err.Error()); err != nil {
+					return err
+				}
+			}
+			programs[i] = program
+		}
+		c.reads = append(c.reads, programs)
+		c.report.Queries++
+		c.report.Plans += len(r.Plans)
+	}
+	for _, w := range c.design.Writes {
+		program, err := exec.CompileWrite(w.Statement.Write, w.Plans)
+		if err != nil {
+			if err := c.differs(c.written(w, nil), "the maintenance can not be run: "+err.Error()); err != nil {
+				return err
+			}
+		}
+		c.writes = append(c.writes, program)
+		c.report.Writes++
+	}
+	return nil
+}
+
+// random numbers of draw n of a statement: the same whatever was drawn for others.
+func (c *check) random(kind, statement, n int) *rand.Rand {
+	return rand.New(rand.NewPCG(c.seed, uint64(kind)<<56|uint64(statement)<<32|uint64(n))) // #nosec G115 G404 -- the same seed, the same parameters
+}
+
+// queries compares the answers of all queries by all plans, for draws from a number on.
+func (c *check) queries(ctx context.Context, from, draws int) error {
+	for i, r := range c.design.Reads {
+		for n := from; n < from+draws; n++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			with, err := c.at.oracle.Draw(r.Statement, c.random(1, i, n))
+			if errors.Is(err, reference.ErrNothing) {
+				break
+			}
+			if err != nil {
+				return fmt.Errorf("drawing parameters of %s: %w", r.Statement.ID, err)
+			}
+			if err := c.query(ctx, i, with); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// query compares one answer by all plans.
+func (c *check) query(ctx context.Context, i int, with reference.Parameters) error {
+	r := c.design.Reads[i]
+	q := r.Statement.Query
+	rows, err := c.at.oracle.Answer(q, with)
+	if err != nil {
+		return fmt.Errorf("the reference's answer to %s (%s): %w", r.Statement.ID, r.Statement, err)
+	}
+	parameters, err := cells(q.Parameters(), with)
+	if err != nil {
+		return fmt.Errorf("statement %s: %w", r.Statement.ID, err)
+	}
+	for n, program := range c.reads[i] {
+		if program == nil {
+			continue
+		}
+		c.report.Answers++
+		if len(rows) > 0 {
+			c.report.Filled++
+		}
+		d := c.answered(r.Statement, with, r.Plans[n])
+		answer, err := program.Run(ctx, c.at.session, parameters, exec.RunOptions{})
+		if err != nil {
+			if err := c.failed(ctx, d, err); err != nil {
+				return err
+			}
+			continue
+		}
+		got, err := decoded(answer)
+		if err != nil {
+			if err := c.differs(d, err.Error()); err != nil {
+				return err
+			}
+			continue
+		}
+		var wrong *reference.WrongError
+		switch err := c.at.oracle.Check(q, with, got); {
+		case errors.As(err, &wrong):
+			d.Missing, d.Extra = apart(inLines(rows), inLines(got), 10)
+			if err := c.differs(d, "the answer is wrong: "+wrong.Reason); err != nil {
+				return err
+			}
+		case err != nil:
+			return fmt.Errorf("the reference's check of %s (%s): %w", r.Statement.ID, r.Statement, err)
+		}
+	}
+	return nil
+}
+
+// decoded makes values of an answer's cells.
+func decoded(answer *exec.Rows) ([][]any, error) {
+	list := make([][]any, len(answer.Cells))
+	for n, row := range answer.Cells {
+		values := make([]any, len(row))
+		for i, cell := range row {
+			var err error
+			if values[i], err = exec.Decode(answer.Columns[i].Type, cell); err != nil {
+				return nil, fmt.Errorf("column %s: %w", answer.Columns[i].Name(), err)
+			}
+		}
+		list[n] = values
+	}
+	return list, nil
+}
+
+func inLines(rows [][]any) []string {
+	list := make([]string, len(rows))
+	for i, row := range rows {
+		list[i] = words(row)
+	}
+	return list
+}
+
+// cells encodes parameters by the types of their fields.
+func cells(list []workload.Parameter, with reference.Parameters) (exec.Parameters, error) {
+	made := exec.Parameters{}
+	for _, p := range list {
+		values, ok := with[p.Name]
+		if !ok {
+			return nil, fmt.Errorf("no value was drawn for parameter %s", p.Name)
+		}
+		made[p.Name] = make([][]byte, len(values))
+		for i, v := range values {
+			var err error
+			if made[p.Name][i], err = exec.Encode(p.Field.Attribute.Type, v); err != nil {
+				return nil, fmt.Errorf("parameter %s: %w", p.Name, err)
+			}
+		}
+	}
+	return made, nil
+}
+
+// update applies random updates to both, and compares the tables every so often. Where they differ, all begins anew, and what
+// was found is reduced to the first update after which they do.
+func (c *check) update(ctx context.Context) error {
+	for n := 0; n < c.updates; {
+		to := min(n+c.every, c.updates)
+		before := len(c.found)
+		touched, last, err := c.apply(ctx, n, to)
+		if err != nil {
+			return err
+		}
+		if last.Statement != "" {
+			err = c.tables(ctx, touched, last)
+		}
+		if len(c.found) > before && c.every > 1 && c.found[before].Kind == "table" {
+			return c.reduce(ctx, n, to, before)
+		}
+		if err != nil || len(c.found) > before {
+			return errors.Join(err, errEnough) // the tables are not what they should be any more
+		}
+		n = to
+		c.told(float64(n) / float64(c.updates))
+	}
+	return c.tables(ctx, c.design.Tables, Difference{Reason: "after all updates, of which none seemed to touch it"})
+}
+
+// reduce finds the update among some after which tables differ first.
+func (c *check) reduce(ctx context.Context, from, to, before int) error {
+	whole := slices.Clone(c.found[before:])
+	c.found = c.found[:before]
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	if _, _, err := c.apply(ctx, 0, from); err != nil {
+		return err
+	}
+	for n := from; n < to; n++ {
+		touched, last, err := c.apply(ctx, n, n+1)
+		if err == nil && last.Statement != "" {
+			err = c.tables(ctx, touched, last)
+		}
+		if err != nil {
+			return err
+		}
+		if len(c.found) > before {
+			return errEnough
+		}
+	}
+	for i := range whole {
+		whole[i].Reason += fmt.Sprintf(" (after updates %d to %d; one by one they did no harm)", from+1, to)
+	}
+	c.found = append(c.found, whole...)
+	return errEnough
+}
+
+// apply draws updates, by number, and applies them to the reference and to the tables. It returns what was touched, and the
+// last of them in words.
+func (c *check) apply(ctx context.Context, from, to int) (touched []*model.Table, last Difference, err error) {
+	for n := from; n < to; n++ {
+		if err := ctx.Err(); err != nil {
+			return touched, last, err
+		}
+		rng := c.random(2, 0, n)
+		i := rng.IntN(len(c.writes))
+		w := c.design.Writes[i]
+		with, err := c.at.oracle.Draw(w.Statement, rng)
+		if errors.Is(err, reference.ErrNothing) || c.writes[i] == nil {
+			continue
+		}
+		if err != nil {
+			return touched, last, fmt.Errorf("drawing parameters of %s: %w", w.Statement.ID, err)
+		}
+		parameters, err := cells(w.Statement.Write.Parameters(), with)
+		if err != nil {
+			return touched, last, fmt.Errorf("statement %s: %w", w.Statement.ID, err)
+		}
+		last = c.written(w, with)
+		last.Reason = fmt.Sprintf("the table is not what it should be after update %d", n+1)
+		if err := c.writes[i].Run(ctx, c.at.session, parameters, exec.RunOptions{}); err != nil {
+			if err := c.failed(ctx, last, err); err != nil {
+				return touched, last, err
+			}
+			return touched, Difference{}, nil
+		}
+		if err := c.at.oracle.Apply(w.Statement.Write, with); err != nil {
+			return touched, last, fmt.Errorf("the reference's update by %s (%s): %w", w.Statement.ID, w.Statement, err)
+		}
+		c.report.Updates++
+		for _, t := range c.design.Tables {
+			if plan.Modifies(w.Statement.Write, t) && !slices.Contains(touched, t) {
+				touched = append(touched, t)
+			}
+		}
+	}
+	return touched, last, nil
+}
+
+// tables compares what tables hold with what they should.
+func (c *check) tables(ctx context.Context, list []*model.Table, d Difference) error {
+	for _, t := range list {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		want, err := c.wanted(t)
+		if err != nil {
+			return fmt.Errorf("the reference's contents of %s: %w", t, err)
+		}
+		got, err := c.held(ctx, t)
+		if err != nil {
+			return c.failed(ctx, d, err)
+		}
+		c.report.Contents++
+		if d.Missing, d.Extra = apart(want, got, 10); len(d.Missing)+len(d.Extra) == 0 {
+			continue
+		}
+		one := d
+		one.Kind, one.Table = "table", text([]*model.Table{t})
+		if err := c.add(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wanted are the rows that a table should hold, with their buckets.
+func (c *check) wanted(t *model.Table) ([]string, error) {
+	var list []string
+	err := c.at.oracle.Contents(t, func(row []any) error {
+		list = append(list, words(row))
+		return nil
+	})
+	return list, err
+}
+
+// held are the rows that a table holds, with their buckets.
+func (c *check) held(ctx context.Context, t *model.Table) ([]string, error) {
+	var names, types []string
+	for _, f := range t.Fields() {
+		names, types = append(names, model.Quote(t.ColumnName(f))), append(types, t.ColumnType(f))
+	}
+	if t.Bucket != nil {
+		names, types = append(names, model.Quote(t.BucketColumn())), append(types, t.Bucket.Type())
+	}
+	var list []string
+	err := c.at.session.Scan(ctx, exec.Query{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + t.Keyspace + "." + t.Name, Consistency: gocql.LocalOne, PageSize: 5000}, func(row [][]byte) error {
+		values := make([]any, len(row))
+		for i, cell := range row {
+			var err error
+			if values[i], err = exec.Decode(types[i], cell); err != nil {
+				return fmt.Errorf("column %s of %s: %w", names[i], t.Name, err)
+			}
+		}
+		list = append(list, words(values))
+		return nil
+	})
+	return list, err
+}
+
+// answered is a difference of a query, but for what differs.
+func (c *check) answered(s *workload.Statement, with reference.Parameters, p *plan.Plan) Difference {
+	return Difference{Kind: "answer", Statement: s.ID, Text: s.String(), Parameters: inWords(with), Plan: p.String(), Tables: text(p.Tables())}
+}
+
+// written is a difference of a write, but for what differs.
+func (c *check) written(w Write, with reference.Parameters) Difference {
+	d := Difference{Statement: w.Statement.ID, Text: w.Statement.String(), Parameters: inWords(with), Kind: "table"}
+	var steps []string
+	for _, p := range w.Plans {
+		for _, s := range p.Support {
+			steps = append(steps, fmt.Sprintf("for %s: %s", p.Table.Name, s.Query), s.String())
+		}
+		for i := range p.Steps {
+			steps = append(steps, p.Steps[i].String())
+		}
+	}
+	d.Plan, d.Tables = strings.Join(steps, "\n"), text(c.design.Tables)
+	return d
+}
+
+func inWords(with reference.Parameters) map[string]string {
+	made := map[string]string{}
+	for name, values := range with {
+		made[name] = words(values)
+	}
+	return made
+}
+
+// failed takes down that a statement failed, unless Cassandra is away, or the context ended: then it returns the error.
+func (c *check) failed(ctx context.Context, d Difference, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if away(err) {
+		return err
+	}
+	d.Kind = "error"
+	return c.differs(d, "it failed: "+err.Error())
+}
+
+func (c *check) differs(d Difference, reason string) error {
+	d.Reason = reason
+	return c.add(d)
+}
+
+func (c *check) add(d Difference) error {
+	d.Design = c.design.Name
+	if c.found = append(c.found, d); len(c.found) >= mostFound {
+		return errEnough
+	}
+	return nil
+}
