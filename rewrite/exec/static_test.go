@@ -65,3 +65,18 @@ func TestNumbersForTruth(t *testing.T) {
 		t.Errorf("2 is %v", cell)
 	}
 }
+
+// A write that changes no table of a design asks nothing, not even whom it speaks of.
+func TestWriteOfNoTable(t *testing.T) {
+	p, table := userByID()
+	name := p.Query.Select[0]
+	w := &workload.Write{Kind: workload.Update, Entity: name.Entity, Tree: table.Tree, Set: []model.Field{name}, Where: []workload.Predicate{{Field: name, Op: workload.Equal, Value: "?"}}}
+	program, err := exec.CompileWrite(w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := exec.Parameters{"SET User.name": {[]byte("Eve")}, "User.name =": {[]byte("Ada")}}
+	if err := program.Run(context.Background(), fakeSession{}, with, exec.RunOptions{}); err != nil {
+		t.Error(err)
+	}
+}

@@ -124,7 +124,8 @@ func (c *writeCompiler) gather(p *plan.WritePlan) {
 }
 
 func (c *writeCompiler) compile(plans []*plan.WritePlan) error {
-	if find := plan.Find(c.write); find != nil {
+	maintained := slices.ContainsFunc(plans, func(p *plan.WritePlan) bool { return !p.Table.Existing })
+	if find := plan.Find(c.write); find != nil && maintained { // nobody needs to know whom a write speaks of that changes no table
 		n, err := c.question(find)
 		if err != nil {
 			return err
