@@ -385,7 +385,7 @@ func (n *tally) run(t *testing.T, seed uint64, w *world, g *model.Graph, tables 
 			o := exec.RunOptions{Parallel: 1 + int(seed%4), Logged: seed%3 == 0}
 			mend := func() {}
 			if w.chance(0.3) {
-				mend = db.failing(w.random.IntN(3))
+				mend = db.failing(w.random.IntN(2))
 			}
 			err := program.Run(context.Background(), db, told.parameters(t), o)
 			mend()
