@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
@@ -33,6 +34,7 @@ type Options struct {
 	Clock      func() time.Time     // nil: time.Now
 	Interval   time.Duration        // between rounds of Run; 0: a minute
 	Thresholds recommend.Thresholds // what is worth advising
+	Cost       *cost.Cassandra      // measured here (helenus calibrate); nil: the defaults
 	Limits     solve.Limits         // of each integer program; zero: 2,000 nodes, gap 0.1 %, half a minute
 }
 
@@ -120,7 +122,7 @@ func (a *Advisor) Advise(ctx context.Context) (*recommend.Advice, error) {
 	begun := time.Now()
 	advice, err := a.guarded(ctx, recommend.Input{
 		Snapshot: snapshot, Schema: tables, Statistics: a.o.Statistics(), Nodes: max(1, a.o.Nodes()), Driver: a.o.Driver(),
-		Judge: a.o.Judge, Solver: a.o.Solver, Limits: a.o.Limits, Thresholds: a.o.Thresholds, At: a.o.Clock(),
+		Judge: a.o.Judge, Cost: a.o.Cost, Solver: a.o.Solver, Limits: a.o.Limits, Thresholds: a.o.Thresholds, At: a.o.Clock(),
 	})
 	if err != nil {
 		return nil, err

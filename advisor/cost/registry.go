@@ -55,6 +55,11 @@ func Open(name string) (Model, error) {
 	if _, gone := os.Stat(name); gone != nil && !strings.ContainsAny(name, "./") {
 		return nil, err
 	}
+	return OpenCassandra(name)
+}
+
+// OpenCassandra reads the model from a file of its parameters.
+func OpenCassandra(name string) (*Cassandra, error) {
 	data, err := model.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("cost: %w", err)

@@ -14,8 +14,9 @@ import (
 const calibrated = 20
 
 // cluster describes the cluster to the cost model: its nodes, the replicas that the keyspace most is asked of has of each
-// row, and the consistency level most used. The model knows one of each, and so does the advice.
-func cluster(s *capture.Snapshot, tables *schema.Schema, nodes int) cost.CassandraParameters {
+// row, and the consistency level most used. The model knows one of each, and so does the advice. The rest is as measured, or by
+// default.
+func cluster(measured *cost.Cassandra, s *capture.Snapshot, tables *schema.Schema, nodes int) cost.CassandraParameters {
 	keyspaces, levels := map[string]uint64{}, map[string]uint64{}
 	for i := range s.Statements {
 		st := &s.Statements[i]
@@ -24,7 +25,11 @@ func cluster(s *capture.Snapshot, tables *schema.Schema, nodes int) cost.Cassand
 			levels[level] += n
 		}
 	}
-	p := cost.CassandraParameters{Nodes: float64(nodes)}
+	p := cost.CassandraParameters{}
+	if measured != nil {
+		p = measured.Parameters()
+	}
+	p.Nodes, p.Replication = float64(nodes), 0
 	most := uint64(0)
 	for i := range tables.Keyspaces {
 		if k := &tables.Keyspaces[i]; keyspaces[k.Name] > most {

@@ -24,9 +24,10 @@ type Input struct {
 	Snapshot   *capture.Snapshot
 	Schema     *schema.Schema
 	Statistics []schema.Stats
-	Nodes      int    // of the cluster; less than 1: 1
-	Driver     string // DRIVER_NAME of the application, "" if not known
-	Judge      Judge  // nil: nothing is eligible
+	Nodes      int             // of the cluster; less than 1: 1
+	Driver     string          // DRIVER_NAME of the application, "" if not known
+	Judge      Judge           // nil: nothing is eligible
+	Cost       *cost.Cassandra // whose times are scaled to the latencies seen; nil: the defaults
 	Solver     solve.Solver
 	Limits     solve.Limits
 	Thresholds Thresholds
@@ -110,7 +111,7 @@ func (k *maker) prepare() error {
 	}
 	k.singles.Statements = kept
 	var err error
-	if k.costs, err = calibrate(k.list(), cluster(k.Snapshot, k.Schema, k.Nodes)); err != nil {
+	if k.costs, err = calibrate(k.list(), cluster(k.Cost, k.Snapshot, k.Schema, k.Nodes)); err != nil {
 		return fmt.Errorf("recommend: calibrate: %w", err)
 	}
 	for _, r := range k.reads {

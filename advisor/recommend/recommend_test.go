@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
@@ -390,5 +392,31 @@ func TestJoinsNotAdvised(t *testing.T) {
 				t.Errorf("said of %d statements, want 3", said)
 			}
 		})
+	}
+}
+
+// TestMeasuredCosts: what was measured of a cluster says how times relate; the latencies that are seen say how long they are.
+func TestMeasuredCosts(t *testing.T) {
+	lookUp := func(p *cost.CassandraParameters) (before, after float64) {
+		in := hotel(1)
+		if p != nil {
+			m, err := cost.NewCassandra(*p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in.Cost = m
+		}
+		r := of(advise(t, in), recommend.LookUpTable)[0]
+		return r.Statements[0].PredictedBeforeMs, r.Statements[0].PredictedAfterMs
+	}
+	p := cost.Default().Parameters()
+	before, after := lookUp(nil)
+	if b, a := lookUp(&p); b != before || a != after {
+		t.Errorf("with the defaults %g and %g ms, without %g and %g", b, a, before, after)
+	}
+	p.Parallel = 1                // one request of a step after the other
+	p.Nodes, p.Replication = 6, 3 // the cluster seen counts, not the one measured
+	if b, a := lookUp(&p); math.Abs(b/before-1) > 0.05 || a < 1.5*after {
+		t.Errorf("without parallel requests: %g ms before (%g), %g after (%g)", b, before, a, after)
 	}
 }

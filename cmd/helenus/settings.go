@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/internal/config"
 )
 
@@ -25,9 +26,24 @@ func configCommand() *cobra.Command {
 		if _, err := secure(s, logger(s)); err != nil {
 			return usageError{err}
 		}
+		if _, err := measured(s); err != nil {
+			return err
+		}
 		_, err = fmt.Fprint(c.OutOrStdout(), s.YAML())
 		return err
 	}
 	parent.AddCommand(check)
 	return parent
+}
+
+// measured is the cost model that the settings name; nil if they name none.
+func measured(s *config.Settings) (*cost.Cassandra, error) {
+	if s.Cost == "" {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	m, err := cost.OpenCassandra(s.Cost)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("setting cost: %w; helenus calibrate writes such a file", err)}
+	}
+	return m, nil
 }

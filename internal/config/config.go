@@ -82,6 +82,7 @@ type Settings struct {
 	AdviseEvery    time.Duration `name:"advise-every" default:"1m" help:"how often the advice is worked out anew"`
 	MinExecutions  int           `name:"min-executions" default:"20" help:"statements executed less often are not advised on"`
 	MinSaved       time.Duration `name:"min-saved" default:"1s" help:"work that an advice must save in an hour of traffic like that seen"`
+	Cost           string        `name:"cost" default:"" help:"file of the cost model's parameters, as helenus calibrate writes it; its times are scaled to the latencies that are seen. Empty: the defaults"`
 	SnapshotsEvery time.Duration `name:"snapshots-every" default:"1m" help:"how often what was counted is written to the history"`
 	HistoryMinutes time.Duration `name:"history-minutes" default:"48h" help:"how long the history knows every minute"`
 	HistoryHours   time.Duration `name:"history-hours" default:"720h" help:"how long it knows every hour"`
