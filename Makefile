@@ -13,7 +13,7 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-.PHONY: help build demo test test-drivers lint vet house bench bench-proxy bench-advisor churn setup clean
+.PHONY: help build demo test test-drivers lint vet house bench bench-proxy bench-advisor bench-rubis churn setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -22,6 +22,7 @@ help:
 	@echo 'make test-drivers    real drivers of five languages, and cqlsh, through Helenus, with every check'
 	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
 	@echo 'make bench-advisor   what the optimiser finds, against NoSE, and how it grows (QUICK=1: sooner)'
+	@echo 'make bench-rubis SCALE=4   RUBiS over our tables, an expert'"'"'s and normalised ones, on a real Cassandra (QUICK=1: sooner)'
 	@echo 'make bench-proxy   what the proxy costs, as a table (QUICK=1: sooner)        make churn   a minute of coming and going'
 
 build:
@@ -72,6 +73,14 @@ bench-proxy:
 bench-advisor:
 	$(GO) build -o $(BIN)/ ./bench/advisor
 	$(BIN)/advisor $(if $(QUICK),-quick)
+
+# The experiment of seed 003's section 9 on a real Cassandra: RUBiS, entity counts times SCALE, and EAC, over our tables and over
+# others'; the report goes to docs/results. Best on a machine that does nothing else. QUICK=1: all of it in a minute, on next to
+# no data, into $(BIN)/results. RUBIS has further flags (bin/rubis -help).
+bench-rubis:
+	@.ci/setup demo
+	$(GO) build -o $(BIN)/ ./bench/rubis
+	$(BIN)/rubis -command 'make bench-rubis SCALE=$(or $(SCALE),1)$(if $(RUBIS), RUBIS="$(RUBIS)")' $(if $(QUICK),-smoke -out $(BIN)/results,-scale $(or $(SCALE),1)) $(RUBIS)
 
 # Clients that come and go while rules change, under the race detector, for a minute; in `make test` it is two seconds.
 churn:

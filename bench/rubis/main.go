@@ -84,6 +84,7 @@ type options struct {
 
 // small is for a test that everything works.
 func (o *options) small() {
+	o.smoke = true
 	o.scale, o.eacScale, o.studyScale = 0.01, 0.0005, 0.005
 	o.measure, o.study, o.most = 3*time.Second, 2*time.Second, 3
 	o.heap, o.warmUp = "768m", 1

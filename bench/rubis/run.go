@@ -41,6 +41,14 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if o.smoke {
+		for i, k := range chosen {
+			few := *k
+			few.mixes = few.mixes[:min(2, len(few.mixes))]
+			few.must = slices.DeleteFunc(slices.Clone(few.must), func(m target) bool { return !slices.Contains(few.mixes, m.mix) })
+			chosen[i] = &few
+		}
+	}
 	if o.scale <= 0 || o.eacScale <= 0 || o.studyScale <= 0 || o.most < 1 {
 		return &usageError{errors.New("scales and -most must be above 0")}
 	}
@@ -75,19 +83,24 @@ func (b *bench) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.out, "%6.0fs  %s\n", time.Since(b.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
+// settings of our Cassandra: loading sends large batches of many partitions, which are no fault on one node.
+var settings = map[string]any{
+	"batch_size_warn_threshold": "64KiB", "batch_size_fail_threshold": "640KiB", "unlogged_batch_across_partitions_warn_threshold": 1000,
+}
+
 // start starts a Cassandra, or finds the one that was named.
 func (b *bench) start(ctx context.Context) (err error) {
 	b.machine = contest.ThisMachine()
 	b.machine.Processors, b.machine.System, b.machine.Go = runtime.NumCPU(), runtime.GOOS+"/"+runtime.GOARCH, runtime.Version()
 	point := b.point
 	if point == "" {
-		b.cluster, err = cassandra.Start(ctx, cassandra.Options{Heap: b.heap, Progress: func(line string) { b.say("%s", line) }})
+		b.cluster, err = cassandra.Start(ctx, cassandra.Options{Heap: b.heap, Extra: settings, Progress: func(line string) { b.say("%s", line) }})
 		if err != nil {
 			return err
 		}
 		point, b.machine.Heap = b.cluster.ContactPoints()[0], b.heap
 	}
-	b.arena, err = contest.Open(point, fmt.Sprintf("contest_%d", os.Getpid()))
+	b.arena, err = contest.Open(point, prefix())
 	if err != nil {
 		return err
 	}
@@ -389,3 +402,6 @@ func (b *bench) weigh(k *kase, r *contest.Result, entries []*contest.Entry) {
 }
 
 const asRunThere = " (as run there)"
+
+// prefix begins the names of our keyspaces.
+func prefix() string { return fmt.Sprintf("contest_%d", os.Getpid()) }

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/helenus-db/helenus/bench/contest"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+)
+
+func smoke(t *testing.T) options {
+	t.Helper()
+	o := options{workloads: "rubis,eac", files: "../../examples/designs", seed: 1, study: time.Second, command: "go test", out: t.TempDir()}
+	o.small()
+	o.point = cassandratest.ContactPoints(t)[0]
+	return o
+}
+
+// TestSmoke (N-56 to N-60, N-62): the whole benchmark on next to no data: every request of every mix over every design, the
+// report, its charts, and nothing left behind.
+func TestSmoke(t *testing.T) {
+	o := smoke(t)
+	var out bytes.Buffer
+	if err := run(t.Context(), o, &out); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	for name, charts := range map[string][]string{"rubis": {"requests", "mixes", "advisor", "prediction"}, "eac": {"requests"}} {
+		data, err := os.ReadFile(filepath.Join(o.out, name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r contest.Result
+		if err := json.Unmarshal(data, &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Incomplete != "" || r.Failures != 0 || r.Machine.Cassandra == "" {
+			t.Errorf("%s: %+v", name, r)
+		}
+		for _, m := range r.Mixes {
+			if len(m.Means) < 2 || m.Means[m.Ours] <= 0 {
+				t.Errorf("%s: mix %q: %v", name, m.Name, m.Means)
+			}
+		}
+		for _, row := range r.Requests {
+			for entry, f := range row.Took {
+				if f.Count == 0 || f.Mean <= 0 || f.Requests < 1 {
+					t.Errorf("%s: %s %s over the tables of %s: %+v", name, row.Request, row.Statement, entry, f)
+				}
+			}
+		}
+		for _, e := range r.Entries {
+			if e.Rows == 0 {
+				t.Errorf("%s: nothing in the tables of %s", name, e.Name)
+			}
+		}
+		if p := r.Prediction; name == "rubis" && (p == nil || len(p.Designs) != 3 || len(p.Statements) < 35) {
+			t.Errorf("prediction: %+v", p)
+		}
+		text, err := os.ReadFile(filepath.Join(o.out, name+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range charts {
+			file := name + "-" + c + ".svg"
+			if _, err := os.Stat(filepath.Join(o.out, file)); err != nil || !strings.Contains(string(text), file) {
+				t.Errorf("chart %s: %v", file, err)
+			}
+		}
+	}
+	nothingLeft(t, o.point)
+}
+
+// TestInterrupted: Ctrl-C while it measures: what was measured is in the report, which says that there is more, and no
+// keyspace is left behind.
+func TestInterrupted(t *testing.T) {
+	o := smoke(t)
+	o.workloads, o.measure, o.most = "eac", time.Hour, 1<<30
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &watched{when: "measuring", then: func() { time.AfterFunc(2*time.Second, cancel) }}
+	if err := run(ctx, o, out); !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	text, err := os.ReadFile(filepath.Join(o.out, "eac.md"))
+	if err != nil || !strings.Contains(string(text), "Not complete") {
+		t.Errorf("the report: %v\n%s", err, text)
+	}
+	nothingLeft(t, o.point)
+}
+
+// watched calls a function when something is said.
+type watched struct {
+	bytes.Buffer
+	when string
+	then func()
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	if w.then != nil && bytes.Contains(p, []byte(w.when)) {
+		w.then()
+		w.then = nil
+	}
+	return w.Buffer.Write(p)
+}
+
+func nothingLeft(t *testing.T, point string) {
+	t.Helper()
+	session, err := contest.Connect(point)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	iter := session.Query("SELECT keyspace_name FROM system_schema.keyspaces").Iter()
+	var name string
+	for iter.Scan(&name) {
+		if strings.HasPrefix(name, prefix()) {
+			t.Errorf("keyspace %s is left behind", name)
+		}
+	}
+	if err := iter.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	for _, o := range []options{
+		{workloads: "rubis,tpch", scale: 1, eacScale: 1, studyScale: 1, most: 1},
+		{workloads: "rubis", scale: -1, eacScale: 1, studyScale: 1, most: 1},
+	} {
+		var misuse *usageError
+		if err := run(t.Context(), o, &bytes.Buffer{}); !errors.As(err, &misuse) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
