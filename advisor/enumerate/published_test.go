@@ -117,3 +117,28 @@ func within(w *workload.Workload, m cost.Model, tables []*model.Table, limit flo
 	return design.Choose(context.Background(), w, design.Options{Cost: m, Solver: solve.New(solve.Config{}), Limits: solve.Limits{Nodes: 5000, Wall: wall},
 		Candidates: tables, NoEnumeration: true, SpaceLimit: limit})
 }
+
+// TestFigure16: N-48. Figure 16's column families are among NoSE's candidates for EasyAntiCheat, column for column, but for
+// CF4, which its code can only make with IsAdmin beside the key (N-52).
+func TestFigure16(t *testing.T) {
+	w := load(t, "eac.yaml")
+	m, err := cost.ByName("nose:request_count")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]bool{}
+	for _, x := range newReference(w, cost.Arithmetic(m)).tables {
+		have[short(x)] = true
+	}
+	for _, want := range []string{
+		"[ServerID][ServerTimestamp, PlayerID, StateID, SessionID][IsAdmin, PosX, PosY, PosZ]",
+		"[ServerID][][ServerIP, ServerName]",
+		"[PlayerID][SessionID][]",
+		"[SessionID][PlayerID, ServerID][IsAdmin]",
+		"[PlayerID][][IsAdmin]",
+	} {
+		if !have[want] {
+			t.Errorf("%s is not among %d candidates", want, len(have))
+		}
+	}
+}
