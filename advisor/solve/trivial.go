@@ -9,10 +9,6 @@ func costScale(p *Problem) float64 {
 	for _, c := range p.Columns {
 		largest = max(largest, math.Abs(c.Cost))
 	}
-	return rowScale(largest)
-}
-
-func rowScale(largest float64) float64 {
 	if largest == 0 || largest >= 1<<10 && largest <= 1<<30 {
 		return 1
 	}

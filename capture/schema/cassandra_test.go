@@ -142,9 +142,6 @@ func TestReadCode(t *testing.T) {
 	if d := cmp.Diff(functions, k.Functions); d != "" {
 		t.Error(d)
 	}
-	if len(k.FunctionsNamed("total")) != len(functions)/2 || k.FunctionsNamed("none") != nil {
-		t.Error("functions are not found by name")
-	}
 	run(t, session, `ALTER TYPE `+keyspace+`.street ADD floor int`)
 	if s, err = Read(ctx, session, keyspace); err != nil || len(s.Keyspace(keyspace).Type("street").Fields) != 3 {
 		t.Errorf("after ALTER TYPE: %+v, %v", s, err)

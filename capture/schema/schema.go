@@ -141,19 +141,6 @@ func (k *Keyspace) Type(name string) *UserType {
 	return nil
 }
 
-// FunctionsNamed returns the functions and aggregates of a name, which differ by their arguments.
-func (k *Keyspace) FunctionsNamed(name string) (out []Function) {
-	if k == nil {
-		return nil
-	}
-	for _, f := range k.Functions {
-		if f.Name == name {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
 // Table returns a table by internal names, or nil.
 func (s *Schema) Table(keyspace, name string) *Table { return s.Keyspace(keyspace).Table(name) }
 
@@ -197,16 +184,6 @@ func (t *Table) ofKind(k ColumnKind) []Column {
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Position < out[j].Position })
 	return out
-}
-
-// IndexOn returns the first index on the values of a column, or nil.
-func (t *Table) IndexOn(column string) *Index {
-	for i := range t.Indexes {
-		if t.Indexes[i].Column == column && t.Indexes[i].On == "values" {
-			return &t.Indexes[i]
-		}
-	}
-	return nil
 }
 
 // Digest is a short stable hash (32 hex digits) of what a rewrite rests on: the table's id, its columns with their types, kinds,

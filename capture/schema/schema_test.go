@@ -132,8 +132,8 @@ func TestKeys(t *testing.T) {
 	if r.Column("status") == nil || r.Column("nothing") != nil || s.Table("x", "y") != nil || s.Table("hotel", "y") != nil {
 		t.Error("wrong columns or tables are found")
 	}
-	if x := s.Table("hotel", "hotels").IndexOn("city"); x == nil || x.Name != "hotels_by_city" || r.IndexOn("status") != nil {
-		t.Errorf("index on city: %v", x)
+	if list := s.Table("hotel", "hotels").Indexes; len(list) != 3 || list[0].Name != "hotels_by_city" || list[0].Column != "city" || list[0].On != "values" {
+		t.Errorf("index on city: %v", list)
 	}
 }
 

@@ -251,11 +251,6 @@ func (s *Store) Save(ctx context.Context, kind, id string, v any) error {
 	return s.Commit(ctx, Change{Save: []Document{d}})
 }
 
-// SaveAll stores documents, all or none.
-func (s *Store) SaveAll(ctx context.Context, docs ...Document) error {
-	return s.Commit(ctx, Change{Save: docs})
-}
-
 // Delete removes a document. Its events stay. It is no error if there is none.
 func (s *Store) Delete(ctx context.Context, kind, id string) error {
 	return s.Commit(ctx, Change{Delete: []Key{{kind, id}}})

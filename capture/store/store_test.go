@@ -106,13 +106,13 @@ func TestCommitIsAllOrNothing(t *testing.T) {
 	s := open(t, t.TempDir())
 	good, _ := NewDocument("note", "good", 1)
 	bad := Document{Kind: "note", ID: "bad", Raw: json.RawMessage(`{`)}
-	if err := s.SaveAll(ctx, good, bad); err == nil {
+	if err := s.Commit(ctx, Change{Save: []Document{good, bad}}); err == nil {
 		t.Fatal("broken JSON was stored")
 	}
 	if list, _ := s.List(ctx, "note"); len(list) != 0 {
 		t.Errorf("half a change was stored: %v", list)
 	}
-	if err := s.SaveAll(ctx, good); err != nil {
+	if err := s.Commit(ctx, Change{Save: []Document{good}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := NewDocument("note", "x", func() {}); err == nil {
