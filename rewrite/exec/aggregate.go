@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strings"
 
 	"gopkg.in/inf.v0"
 
@@ -20,6 +19,9 @@ import (
 
 // averageDigits is how many digits after the point an average of decimals has at least.
 const averageDigits = 10
+
+// mostScale is the scale of decimals that are added: a sum has the digits of all of them.
+const mostScale = 10_000
 
 // aggregateType is the CQL type of an aggregate.
 func aggregateType(a workload.Aggregate) string {
@@ -139,10 +141,14 @@ func (s *state) add(a *aggregate, cell []byte) error {
 		}
 		s.varint.Add(s.varint, bigInt(cell))
 	case decimal:
+		d := decimalOf(cell)
 		if s.decimal == nil {
 			s.decimal = new(inf.Dec)
 		}
-		s.decimal.Add(s.decimal, decimalOf(cell))
+		if d.Scale() > mostScale || d.Scale() < -mostScale {
+			return fmt.Errorf("a decimal of scale %d: sums are made of those up to %d", d.Scale(), mostScale)
+		}
+		s.decimal.Add(s.decimal, d)
 	}
 	return nil
 }
@@ -204,18 +210,6 @@ func aggregateTypeOf(function string, of cellType) string {
 		return "varint"
 	}
 	return "bigint"
-}
-
-// reduced writes a decimal such that equal ones are the same text.
-func reduced(d *inf.Dec) string {
-	text := d.String()
-	if strings.Contains(text, ".") {
-		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-	}
-	if text == "-0" {
-		text = "0"
-	}
-	return text
 }
 
 // selected are the expressions by which the server is asked for an aggregate of a column.

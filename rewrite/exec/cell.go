@@ -321,7 +321,7 @@ func compare(k kind, width int, a, b []byte) int {
 		return bigInt(a).Cmp(bigInt(b))
 	case decimal:
 		if len(a) > 4 && len(b) > 4 {
-			return decimalOf(a).Cmp(decimalOf(b))
+			return compareDecimals(decimalOf(a), decimalOf(b))
 		}
 	}
 	return bytes.Compare(a, b)
@@ -390,6 +390,29 @@ func float(cell []byte) float64 {
 // decimalOf reads a decimal of more than four bytes.
 func decimalOf(cell []byte) *inf.Dec {
 	return inf.NewDecBig(bigInt(cell[4:]), inf.Scale(int32(binary.BigEndian.Uint32(cell)))) // #nosec G115 -- signed
+}
+
+// compareDecimals compares without bringing both to one scale where that is not needed: scales may be anything, and a
+// number of two thousand million digits can not be written out.
+func compareDecimals(a, b *inf.Dec) int {
+	sign := a.Sign()
+	if c := cmp.Compare(sign, b.Sign()); c != 0 || sign == 0 {
+		return c
+	}
+	x, before := digits(a)
+	y, point := digits(b)
+	c := cmp.Compare(before, point)
+	if c == 0 {
+		c = strings.Compare(x, y) // neither ends in a zero
+	}
+	return c * sign
+}
+
+// digits are those of a decimal without zeros at the end, and where the point is: so many of them come before it, were there
+// zeros enough. Equal decimals have equal ones.
+func digits(d *inf.Dec) (string, int64) {
+	text := strings.TrimPrefix(d.UnscaledBig().String(), "-")
+	return strings.TrimRight(text, "0"), int64(len(text)) - int64(d.Scale())
 }
 
 // bigInt reads a number in two's complement.

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 )
 
@@ -118,7 +119,9 @@ func keyOf(key []byte, h hand, by []alike) []byte {
 	for i := range by {
 		cell := h[by[i].slot]
 		if by[i].type_.kind == decimal && len(cell) > 4 {
-			cell = []byte(reduced(decimalOf(cell)))
+			d := decimalOf(cell)
+			text, point := digits(d)
+			cell = fmt.Appendf(nil, "%d %d %s", d.Sign(), point*int64(d.Sign()*d.Sign()), text)
 		}
 		key = appendCell(key, cell)
 	}

@@ -1,0 +1,4 @@
+package exec
+
+// After is the least text that is greater than all with a prefix.
+var After = after
