@@ -68,7 +68,7 @@ func (b *Bucket) widths(cell []byte) (int64, bool) {
 	if !(b.Width > 0) || b.Of.IsZero() {
 		return 0, false
 	}
-	seconds := 0.0
+	var seconds float64
 	switch kind := strings.ToLower(b.Of.Attribute.Type); {
 	case kind == "timestamp" && len(cell) == 8:
 		seconds = float64(int64(binary.BigEndian.Uint64(cell))) / 1000 // #nosec G115 -- signed, milliseconds

@@ -113,8 +113,8 @@ func (s *state) add(a *aggregate, cell []byte) error {
 	case "count":
 		return nil
 	case "min", "max":
-		if c := 0; s.best != nil {
-			if c = a.type_.compare(cell, s.best); c == 0 || c < 0 != (a.function == "min") {
+		if s.best != nil {
+			if c := a.type_.compare(cell, s.best); c == 0 || c < 0 != (a.function == "min") {
 				return nil
 			}
 		}

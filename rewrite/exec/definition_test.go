@@ -371,9 +371,8 @@ func aggregate(g workload.Aggregate, lines []line) any {
 		case float64:
 			sum += x
 		}
-		if c := 0; best != nil {
-			c = order(v, best)
-			if c == 0 || c < 0 != (g.Func == "min") {
+		if best != nil {
+			if c := order(v, best); c == 0 || c < 0 != (g.Func == "min") {
 				continue
 			}
 		}

@@ -227,7 +227,7 @@ func ignore(err error) error {
 
 // value is what a source has for a row at hand.
 func (x *source) value(r *running, h hand) ([]byte, error) {
-	cell := []byte(nil)
+	var cell []byte
 	if x.slot >= 0 {
 		cell = h[x.slot]
 	} else {
@@ -431,7 +431,7 @@ func (s *read) passes(r *running, before, h hand) bool {
 	}
 	for i := range s.checks {
 		x := &s.checks[i]
-		with := [][]byte(nil)
+		var with [][]byte
 		if x.fed {
 			with = before[x.slot : x.slot+1]
 		} else {

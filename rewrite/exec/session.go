@@ -45,7 +45,7 @@ type Session interface {
 	Agree(ctx context.Context) error
 }
 
-// Unset, in place of a value of a write, leaves the column as it is, where null would delete what is there.
+// Unset in place of a value of a write leaves the column as it is, where null would delete what is there.
 var Unset = []byte{0}
 
 // IsUnset tells whether a value is Unset itself.
