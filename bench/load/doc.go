@@ -7,8 +7,12 @@
 // A value that is not there is left unset: it makes no tombstone.
 //
 // Inserts are idempotent and a world is the same each time, so that a load may always be started again. When Cassandra does not
-// answer, each writer tries the same rows again for as long as Options.Patience; then the load stops with a *StoppedError that
-// says how much of which table is surely there, from where Options.Skip goes on.
+// answer, each writer tries the same rows again for as long as Options.Patience, over a new session now and then (way.go); then
+// the load stops with a *StoppedError that says how much of which table is surely there, from where Options.After goes on.
+//
+// Match says in which way a live table is not what a design says.
+//
+// Thin: tables are loaded one after the other. How many rows there will be is an estimate. SimpleStrategy only.
 //
 // It imports advisor/model, bench/data and rewrite/exec (the binary form of values).
 package load

@@ -39,6 +39,9 @@ type Options struct {
 	Across      int               // partitions of one request at most; 0: 10 on a cluster of one node, else 1
 	Consistency gocql.Consistency // 0: LOCAL_ONE
 	Patience    time.Duration     // how long Cassandra may be away; 0: two minutes; negative: not at all
+	// Connect makes a new session, where the old one does not find its way back: gocql's with DisableInitialHostLookup do not
+	// always. nil: what is given has to do.
+	Connect func() (*gocql.Session, error)
 	// After goes on where a load of the same tables from the same source has stopped.
 	After *StoppedError
 	// Progress is told every second how far it is.
@@ -117,12 +120,14 @@ func Tables(ctx context.Context, s *gocql.Session, keyspace string, tables []*mo
 	if o.Across == 0 {
 		o.Across = across(ctx, s)
 	}
+	way := &way{connect: o.Connect, given: s, now: s}
+	defer way.close()
 	var list []Loaded
 	for _, t := range tables {
 		if o.After != nil && o.After.Table != t.Name {
 			continue
 		}
-		l := &loader{Options: o, session: s, table: t, from: from, began: time.Now()}
+		l := &loader{Options: o, way: way, table: t, from: from, began: time.Now()}
 		l.prepare(keyspace)
 		if err := l.run(ctx); err != nil {
 			return list, &StoppedError{keyspace, t.Name, l.surely(), err}
@@ -153,10 +158,10 @@ func defaulted(n, usual int) int {
 // loader loads one table.
 type loader struct {
 	Options
-	session *gocql.Session
-	table   *model.Table
-	from    Source
-	began   time.Time
+	way   *way
+	table *model.Table
+	from  Source
+	began time.Time
 
 	insert    string
 	types     []string // of columns, as values come; the bucket's is last
@@ -373,6 +378,7 @@ func (l *loader) write(ctx context.Context, b *batch) error {
 			return err
 		}
 		l.waiting.Store(&err)
+		l.way.renew()
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -381,15 +387,16 @@ func (l *loader) write(ctx context.Context, b *batch) error {
 }
 
 func (l *loader) send(ctx context.Context, b *batch) error {
+	session := l.way.session()
 	if len(b.rows) == 1 {
-		return l.session.Query(l.insert, b.rows[0]...).WithContext(ctx).Consistency(l.Consistency).Idempotent(true).Exec()
+		return session.Query(l.insert, b.rows[0]...).WithContext(ctx).Consistency(l.Consistency).Idempotent(true).Exec()
 	}
-	all := l.session.NewBatch(gocql.UnloggedBatch).WithContext(ctx)
+	all := session.NewBatch(gocql.UnloggedBatch).WithContext(ctx)
 	all.Cons = l.Consistency
 	for _, row := range b.rows {
 		all.Entries = append(all.Entries, gocql.BatchEntry{Stmt: l.insert, Args: row, Idempotent: true})
 	}
-	return l.session.ExecuteBatch(all)
+	return session.ExecuteBatch(all)
 }
 
 // surely is how many rows of each part, from its first, are there.

@@ -32,8 +32,8 @@ func design(t testing.TB, name string, scale float64) (*workload.Workload, *data
 func TestLoad(t *testing.T) {
 	session, keyspace := cassandratest.Keyspace(t)
 	ctx := context.Background()
-	for _, name := range []string{"rubis.yaml", "hotel.yaml"} {
-		wl, w := design(t, name, 0.01)
+	for _, name := range []string{"rubis.yaml", "eac.yaml"} {
+		wl, w := design(t, name, 0.005)
 		r, err := reference.Create("", w)
 		if err != nil {
 			t.Fatal(err)
