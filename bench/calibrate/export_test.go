@@ -1,5 +1,25 @@
 package calibrate
 
+import (
+	"context"
+
+	"github.com/gocql/gocql"
+)
+
+// Scratch is the keyspace alone.
+type Scratch struct{ *scratch }
+
+func NewScratch(session *gocql.Session, keyspace, centre string) Scratch {
+	return Scratch{&scratch{session: session, keyspace: keyspace, centre: centre, replicas: 1, tell: func(string) {}}}
+}
+
+func (s Scratch) Clear(ctx context.Context) error  { return s.clear(ctx) }
+func (s Scratch) Create(ctx context.Context) error { return s.create(ctx) }
+func (s Scratch) Drop(ctx context.Context) error   { return s.drop(ctx) }
+
+// Die ends the marker's life as kill -9 does.
+func (s Scratch) Die() { s.stop() }
+
 // Predict is what a model says of a shape.
 var Predict = (*Shape).predict
 

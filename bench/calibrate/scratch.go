@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/rewrite/exec"
 )
 
 // marker is the table by which a scratch keyspace is known to be ours. Its one row lives as long as its run says that it does.
@@ -205,22 +206,14 @@ func (s *scratch) schema(ctx context.Context, statement string) error {
 	return s.session.AwaitSchemaAgreement(ctx)
 }
 
-// Down tells whether an error only says that Cassandra could not do it now.
+// Down tells whether an error only says that Cassandra could not do it now, or could not be reached.
 func Down(err error) bool {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false
+	for _, own := range []any{new(*InTheWayError), new(*LeftBehindError), new(*LostError), new(*SettingError)} {
+		if errors.As(err, own) {
+			return false
+		}
 	}
-	var request gocql.RequestError
-	if !errors.As(err, &request) {
-		return errors.Is(err, gocql.ErrNoConnections) || errors.Is(err, gocql.ErrConnectionClosed) || errors.Is(err, gocql.ErrTimeoutNoResponse) ||
-			errors.Is(err, gocql.ErrSessionClosed) || errors.Is(err, gocql.ErrUnavailable) || errors.As(err, new(net.Error))
-	}
-	switch request.Code() {
-	case gocql.ErrCodeUnavailable, gocql.ErrCodeOverloaded, gocql.ErrCodeBootstrapping, gocql.ErrCodeWriteTimeout, gocql.ErrCodeReadTimeout,
-		gocql.ErrCodeReadFailure, gocql.ErrCodeWriteFailure:
-		return true
-	}
-	return false
+	return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && exec.Down(err)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

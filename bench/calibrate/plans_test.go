@@ -1,0 +1,127 @@
+package calibrate_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/calibrate"
+	"github.com/helenus-db/helenus/bench/contest"
+	"github.com/helenus-db/helenus/bench/data"
+	"github.com/helenus-db/helenus/bench/load"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/rewrite/exec"
+)
+
+// TestPlans: the model that a calibration has fitted says how long plans take that were no part of it: whole plans of the optimiser
+// over tables of its own, run by its executor, measured on the same cluster. HELENUS_CALIBRATE_BUDGET raises the time.
+func TestPlans(t *testing.T) {
+	ctx := t.Context()
+	point := cassandratest.ContactPoints(t)[0]
+	budget, rounds := 10*time.Second, 15
+	if d, err := time.ParseDuration(os.Getenv("HELENUS_CALIBRATE_BUDGET")); err == nil {
+		budget, rounds = d, 100
+	}
+	set, err := calibrate.Measure(ctx, calibrate.Options{
+		Connect: connect(t), Keyspace: fmt.Sprintf("calibrate_plans_%d", os.Getpid()), Consistency: "ONE", Quick: true, Force: true, Budget: budget, Seed: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := calibrate.Fit(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("R2 %.3f, median error %.0f %%", fit.R2, 100*fit.MedianOff)
+	if fit.R2 < 0.8 || fit.MedianOff > 0.25 {
+		t.Errorf("the fit is bad: R2 %.3f, median error %.2f", fit.R2, fit.MedianOff)
+	}
+
+	text, err := os.ReadFile("testdata/plans.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := workload.Read("plans.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := fit.Model()
+	entry, err := contest.Made(ctx, w, "plans", "tables", design.Options{Solver: solve.New(solve.Config{}), Cost: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, why := range entry.Missing {
+		t.Errorf("no plan for %s: %s", id, why)
+	}
+	arena, err := contest.Open(point, fmt.Sprintf("plans_%d", os.Getpid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := arena.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	keyspace, err := arena.Create(ctx, "tables", entry.Tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	world, err := data.New(w.Graph, data.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load.Tables(ctx, arena.Session, keyspace, entry.Tables, world, load.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	runner, err := entry.Runner(arena.Pool, exec.RunOptions{Consistency: gocql.One})
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests, draws, random := contest.Requests(w), contest.NewDraws(world), rand.New(rand.NewPCG(1, 1))
+	times := map[string][]float64{}
+	for round := range rounds + 5 {
+		random.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+		for _, q := range requests {
+			with, err := draws.Draw(random, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := time.Now()
+			if _, err := runner.Programs[q.Name].Run(ctx, with[0]); err != nil {
+				t.Fatalf("%s: %v", q.Name, err)
+			}
+			took := time.Since(at).Seconds() * 1000
+			if round >= 5 { // the first warm up
+				times[q.Name] = append(times[q.Name], took)
+			}
+		}
+	}
+	var off, plain []float64
+	for _, s := range w.Statements {
+		said, _ := entry.Said(m, s.ID)
+		byDefault, _ := entry.Said(cost.Default(), s.ID)
+		slices.Sort(times[s.ID])
+		measured := times[s.ID][len(times[s.ID])/2]
+		off, plain = append(off, math.Abs(said.Latency/measured-1)), append(plain, math.Abs(byDefault.Latency/measured-1))
+		t.Logf("%-30s measured %8.3f ms, predicted %8.3f (%+.0f %%), by the defaults %8.3f", s.ID, measured, said.Latency, 100*(said.Latency/measured-1), byDefault.Latency)
+		if plan := entry.Statements[s.ID].Plan; plan != nil {
+			t.Log(plan.String())
+		}
+	}
+	slices.Sort(off)
+	slices.Sort(plain)
+	t.Logf("median relative error %.0f %%, by the defaults %.0f %%", 100*off[len(off)/2], 100*plain[len(plain)/2])
+	if off[len(off)/2] > 0.5 { // on a machine that does other things, too; docs/calibrate.md has what an idle one gave
+		t.Errorf("plans are predicted with a median relative error of %.2f", off[len(off)/2])
+	}
+}
