@@ -175,6 +175,16 @@ func (c *Cassandra) write(s *plan.Step, k, tombstone float64) Cost {
 	return cost
 }
 
+// Together prices what goes on at the same time: the longest counts whole, the others share, as requests of one step do.
+func (c *Cassandra) Together(list []Cost) Cost {
+	var sum Cost
+	longest := 0.0
+	for _, x := range list {
+		sum, longest = sum.Plus(x), max(longest, x.Latency)
+	}
+	return Cost{sum.Work, longest + (sum.Latency-longest)/c.p.Parallel}
+}
+
 // waves is how long n requests take, in requests: the first counts whole, the others share.
 func (c *Cassandra) waves(n float64) float64 {
 	if n <= 1 {

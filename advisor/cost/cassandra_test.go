@@ -88,6 +88,25 @@ func TestCassandra(t *testing.T) {
 	}
 }
 
+// TestTogether: what a write has to know is asked at once, and once; its tables are written at once, deletes first.
+func TestTogether(t *testing.T) {
+	m := cassandra(t, cost.CassandraParameters{Nodes: 1, Parallel: 4})
+	get := plan.Step{Kind: plan.Get, Table: sensor(1e6, 1000), Requests: 1, Rows: 1}
+	put, remove := plan.Step{Kind: plan.Put, Requests: 1, Rows: 1}, plan.Step{Kind: plan.Remove, Requests: 1, Rows: 1}
+	ask := &plan.Plan{Query: &workload.Query{}, Steps: []plan.Step{get}}
+	other := &plan.Plan{Query: &workload.Query{}, Steps: []plan.Step{get, get}}
+	c := cost.Writes(m, []*plan.WritePlan{
+		{Support: []*plan.Plan{ask}, Steps: []plan.Step{remove, put}},
+		{Support: []*plan.Plan{ask, other}, Steps: []plan.Step{put}},
+	})
+	g, p := m.Step(&get, true), m.Step(&put, true)
+	near(t, "work", c.Work, 3*g.Work+2*p.Work+m.Step(&remove, true).Work)
+	near(t, "latency", c.Latency, 2*g.Latency+g.Latency/4+p.Latency+p.Latency+p.Latency/4)
+	simple, _ := cost.ByName("nose:cassandra")
+	w := &plan.WritePlan{Support: []*plan.Plan{ask}, Steps: []plan.Step{remove, put}}
+	near(t, "a model that knows no latency", cost.Writes(simple, []*plan.WritePlan{w, {Steps: w.Steps}}).Latency, cost.Write(simple, w).Latency+cost.Write(simple, &plan.WritePlan{Steps: w.Steps}).Latency)
+}
+
 func TestConsistency(t *testing.T) {
 	m := cassandra(t, cost.CassandraParameters{Nodes: 5, Replication: 5})
 	get := &plan.Step{Kind: plan.Get, Requests: 1}

@@ -45,6 +45,39 @@ func Write(m Model, w *plan.WritePlan) Cost {
 	return sum.Plus(steps(m, w.Steps))
 }
 
+// Writes prices a write over all tables that it changes, as they are written together: what several need to know is asked
+// once, all questions at once, then all rows go that have to, then all come. Its work is what Write says of each, its latency is not
+// their sum, where a model says (Together).
+func Writes(m Model, plans []*plan.WritePlan) Cost {
+	var asked, removed, put []Cost
+	met := map[string]bool{}
+	for _, w := range plans {
+		for _, p := range w.Support {
+			if key := p.Query.Key() + "\n" + p.String(); !met[key] {
+				met[key] = true
+				asked = append(asked, Plan(m, p))
+			}
+		}
+		for i := range w.Steps {
+			if c := m.Step(&w.Steps[i], i == 0); w.Steps[i].Kind == plan.Remove {
+				removed = append(removed, c)
+			} else {
+				put = append(put, c)
+			}
+		}
+	}
+	together := func(list []Cost) (sum Cost) {
+		for _, c := range list {
+			sum = sum.Plus(c)
+		}
+		return sum
+	}
+	if t, ok := m.(interface{ Together(list []Cost) Cost }); ok {
+		together = t.Together
+	}
+	return together(asked).Plus(together(removed)).Plus(together(put))
+}
+
 func steps(m Model, list []plan.Step) Cost {
 	var sum Cost
 	for i := range list {

@@ -33,7 +33,9 @@ func there(t *testing.T, s *gocql.Session, keyspace string) bool {
 
 func open(t *testing.T) *gocql.Session {
 	t.Helper()
-	s, err := connect(t)("")
+	c := cassandratest.Config(t, cassandratest.ContactPoints(t)[0])
+	c.NumConns = 1
+	s, err := c.CreateSession()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,6 +204,13 @@ func (w *wire) set(cut bool) {
 	}
 }
 
+// quiet keeps gocql from telling of what is meant.
+type quiet struct{}
+
+func (quiet) Print(...any)          {}
+func (quiet) Printf(string, ...any) {}
+func (quiet) Println(...any)        {}
+
 // TestAway: a Cassandra that goes away in the middle is waited for, and the calibration begins again.
 func TestAway(t *testing.T) {
 	session := open(t)
@@ -212,7 +221,7 @@ func TestAway(t *testing.T) {
 	set, err := calibrate.Measure(t.Context(), calibrate.Options{
 		Connect: func(string) (*gocql.Session, error) {
 			c := cassandratest.Config(t, w.listener.Addr().String())
-			c.ReconnectInterval = 200 * time.Millisecond
+			c.ReconnectInterval, c.Logger = 200*time.Millisecond, quiet{}
 			return c.CreateSession()
 		},
 		Keyspace: keyspace, Quick: true, Force: true, Budget: time.Second,

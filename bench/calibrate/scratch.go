@@ -20,8 +20,8 @@ const marker = "helenus_run"
 
 // Every heartbeat the marker's row is written again, to live for lifetime.
 const (
-	heartbeat = 3 * time.Second
-	lifetime  = 10 * time.Second
+	heartbeat = 2 * time.Second
+	lifetime  = 6 * time.Second
 )
 
 // InTheWayError says that a keyspace of the scratch keyspace's name is there that is not ours to drop.

@@ -144,26 +144,12 @@ func (e *Entry) Said(m cost.Model, id string) (Said, bool) {
 	return Said{c.Work, c.Latency}, true
 }
 
-// priced is what a statement costs by a model, which need not be the one that it was planned by. What several tables need
-// read for a write is read once.
+// priced is what a statement costs by a model, which need not be the one that it was planned by.
 func priced(m cost.Model, s *design.Statement) cost.Cost {
 	if s.Plan != nil {
 		return cost.Plan(m, s.Plan)
 	}
-	var sum cost.Cost
-	asked := map[string]bool{}
-	for _, w := range s.Writes {
-		own := *w
-		own.Support = nil
-		for _, p := range w.Support {
-			if key := p.Query.Key() + "\n" + p.String(); !asked[key] {
-				asked[key] = true
-				own.Support = append(own.Support, p)
-			}
-		}
-		sum = sum.Plus(cost.Write(m, &own))
-	}
-	return sum
+	return cost.Writes(m, s.Writes)
 }
 
 // Half allows about that share of all candidates, by a seed: what is best among those is a design that somebody might have
