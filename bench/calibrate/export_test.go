@@ -10,7 +10,7 @@ import (
 type Scratch struct{ *scratch }
 
 func NewScratch(session *gocql.Session, keyspace, centre string) Scratch {
-	return Scratch{&scratch{session: session, keyspace: keyspace, centre: centre, replicas: 1, tell: func(string) {}}}
+	return Scratch{&scratch{session: session, keyspace: keyspace, centre: centre, replicas: 1, tell: func(string) {}, again: func() (*gocql.Session, error) { return session, nil }}}
 }
 
 func (s Scratch) Clear(ctx context.Context) error  { return s.clear(ctx) }

@@ -148,6 +148,20 @@ func (c *calibration) close() {
 	c.session.Close()
 }
 
+// reconnect opens the session to the cluster anew.
+func (c *calibration) reconnect() (*gocql.Session, error) {
+	s, err := c.o.Connect("")
+	if err != nil {
+		return nil, err
+	}
+	c.session.Close()
+	if len(c.each) == 1 {
+		c.each[0] = s
+	}
+	c.session = s
+	return s, nil
+}
+
 // settle decides replication and consistency.
 func (c *calibration) settle(nodes int) error {
 	f := &c.facts
@@ -240,7 +254,10 @@ func (c *calibration) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, awayFor)
 	defer cancel()
 	for {
-		err := c.session.Query("SELECT key FROM system.local WHERE key = 'local'").WithContext(ctx).Exec()
+		s, err := c.reconnect()
+		if err == nil {
+			err = s.Query("SELECT key FROM system.local WHERE key = 'local'").WithContext(ctx).Exec()
+		}
 		if err == nil {
 			return nil
 		}
@@ -252,7 +269,7 @@ func (c *calibration) await(ctx context.Context) error {
 
 // whole makes the keyspace, loads, measures and drops.
 func (c *calibration) whole(ctx context.Context, set *Set) (err error) {
-	s := &scratch{session: c.session, keyspace: c.o.Keyspace, centre: c.facts.DataCentre, replicas: c.facts.Replication, tell: c.remark}
+	s := &scratch{session: c.session, keyspace: c.o.Keyspace, centre: c.facts.DataCentre, replicas: c.facts.Replication, tell: c.remark, again: c.reconnect}
 	if err := s.clear(ctx); err != nil {
 		return err
 	}

@@ -57,7 +57,8 @@ type scratch struct {
 	centre   string // data centre
 	replicas int
 	tell     func(string)
-	stop     func() // the heartbeat
+	again    func() (*gocql.Session, error) // another session, for one whose nodes were all away does not always come back
+	stop     func()                         // the heartbeat
 }
 
 // tables are the names of all that we make.
@@ -194,6 +195,9 @@ func (s *scratch) drop(ctx context.Context) error {
 		}
 		if sleep(ctx, time.Second) != nil {
 			return &LeftBehindError{s.keyspace, err}
+		}
+		if fresh, err := s.again(); err == nil {
+			s.session = fresh
 		}
 	}
 }
