@@ -205,7 +205,7 @@ func (l *Loop) sendOnce(ctx context.Context, t *turn, order []int, with [][]Para
 			}
 			sample.Time = l.now().Sub(begun)
 			serverAfter, clientAfter := l.processor()
-			sample.Server, sample.Client = serverAfter-server, clientAfter-client
+			sample.Server, sample.Client = max(0, serverAfter-server), clientAfter-client
 			results[i] = append(results[i], sample)
 		}
 	}

@@ -80,8 +80,9 @@ func quantile(sorted []float64, q float64) float64 {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// Processors returns what Loop.Processor asks for: the processor time of a process, 0 for none, and of this one.
-func Processors(server int) func() (time.Duration, time.Duration) {
+// Processors returns what Loop.Processor asks for: the processor time of a server's process (of which the id is asked each
+// time, 0 for none: it may be started anew), and of this one.
+func Processors(server func() int) func() (time.Duration, time.Duration) {
 	self := os.Getpid()
-	return func() (time.Duration, time.Duration) { return processorTime(server), processorTime(self) }
+	return func() (time.Duration, time.Duration) { return processorTime(server()), processorTime(self) }
 }

@@ -94,7 +94,7 @@ func run(ctx context.Context, o options) error {
 	d := &demo{options: o, story: s, programs: &programs{story: s, dir: dir, bin: bin}, dir: dir}
 	defer d.cleanUp()
 	for _, step := range []func(context.Context) error{
-		d.startCassandra, d.startHelenus, d.trafficBefore, d.showAdvice, d.writesAlone, d.approve, d.trafficAfter, d.measureIndexAdvice, d.prove, d.rollBack,
+		d.startCassandra, d.calibrate, d.startHelenus, d.trafficBefore, d.showAdvice, d.writesAlone, d.approve, d.trafficAfter, d.measureIndexAdvice, d.prove, d.rollBack,
 	} {
 		if err := step(ctx); err != nil {
 			if ctx.Err() != nil {

@@ -147,6 +147,10 @@ func (d *demo) trafficAfter(ctx context.Context) (err error) {
 	b, a := d.before.statement(filtered), d.after.statement(filtered)
 	d.claim(a.P50 > 0 && b.P50 >= 20*a.P50, "the ALLOW FILTERING read is at least 20 times faster at p50: %s ms -> %s ms, %s", ms(b.P50), ms(a.P50), times(b.P50, a.P50))
 	d.claim(d.before.Errors+d.after.Errors == 0, "no operation failed (%d before, %d after)", d.before.Errors, d.after.Errors)
+	for _, s := range d.lookUp.Statements { // as the calibrated model said it before the change
+		d.say("predicted by the calibrated model: %.2f ms -> %.2f ms, %.1fx; measured at p50: %s ms -> %s ms, %s",
+			s.Before, s.After, s.Before/s.After, ms(b.P50), ms(a.P50), times(b.P50, a.P50))
+	}
 	slower := ""
 	for _, s := range d.before.Statements {
 		if isRead[s.Name] && s.Name != filtered {

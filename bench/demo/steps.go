@@ -62,6 +62,23 @@ func (quiet) Print(...any)          {}
 func (quiet) Printf(string, ...any) {}
 func (quiet) Println(...any)        {}
 
+// calibrate measures what this Cassandra takes for what, so that advice comes with figures of this machine.
+func (d *demo) calibrate(ctx context.Context) error {
+	d.heading("How fast is this Cassandra? Its own cost model, measured on a scratch keyspace")
+	args := []string{"helenus", "calibrate", "--contact-points", d.direct, "--consistency", "ONE", "--replication", "1", "--quick",
+		"--budget", "15s", "--force", "--out", d.calibration()}
+	d.say("$ %s", join(args))
+	text, err := d.output(ctx, false, nil, args...)
+	if err != nil {
+		return err
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n\n")
+	d.say("%s", first)
+	return nil
+}
+
+func (d *demo) calibration() string { return filepath.Join(d.dir, "calibration.yaml") }
+
 func (d *demo) startHelenus(ctx context.Context) error {
 	d.heading("Helenus in front of it: the application changes its port, nothing else")
 	ports, err := freePorts(2)
@@ -70,7 +87,7 @@ func (d *demo) startHelenus(ctx context.Context) error {
 	}
 	d.through, d.admin = ports[0], ports[1]
 	d.helenus, err = d.programs.start("helenus", "helenus", "run", "--contact-points", d.direct, "--listen", d.through,
-		"--admin", d.admin, "--state-dir", d.stateDir(), "--keyspaces", "hotel", "--advise-every", "5s", "--settle", "2s",
+		"--admin", d.admin, "--state-dir", d.stateDir(), "--cost", d.calibration(), "--keyspaces", "hotel", "--advise-every", "5s", "--settle", "2s",
 		"--shadow-reads", "40", "--shadow-for", "20s", "--shadow-probes", "20", "--log-format", "json")
 	if err != nil {
 		return err

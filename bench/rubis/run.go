@@ -360,9 +360,9 @@ func (b *bench) put(ctx context.Context, keyspace string, tables []*model.Table,
 
 // measured runs the loop.
 func (b *bench) measured(ctx context.Context, requests []*contest.Request, runners []*contest.Runner, world *data.World, during time.Duration, apart bool) (*contest.Tally, error) {
-	pid := 0
+	pid := func() int { return 0 }
 	if b.cluster != nil {
-		pid = b.cluster.Node(0).Pid()
+		pid = b.cluster.Node(0).Pid
 	}
 	told := time.Now()
 	loop := &contest.Loop{
