@@ -43,7 +43,7 @@ type Loop struct {
 	Draw func(r *rand.Rand, q *Request) ([]Parameters, error)
 	// Apart draws parameters for each runner anew, where runners share tables and may not meet the same rows twice.
 	Apart bool
-	// WarmUp is how often each request is sent at first without being counted.
+	// WarmUp is how often each request is sent at first without being counted, unless that would take too long.
 	WarmUp int
 	// Most is how often a request is counted at most; For is the time for all, of which each request gets the same share
 	// if it needs it.
@@ -59,6 +59,9 @@ type Loop struct {
 	// Progress, if set, is told how much of the time is over, 0 to 1, and how many requests were counted.
 	Progress func(done float64, count int)
 }
+
+// warmShare is which part of a request's time warming up takes at most.
+const warmShare = 8
 
 // repeats is how often a request is sent anew after Cassandra failed, before the loop gives up.
 const repeats = 5
@@ -79,7 +82,9 @@ type turn struct {
 	random  *rand.Rand
 	runners []*Runner
 	spent   time.Duration
-	sent    int
+	enough  time.Duration // spent, to be warm even if it was not sent often
+	warmed  int
+	counted int
 }
 
 // Run measures until the time is over, every request was counted often enough, or the context ends. The tally holds what
@@ -101,9 +106,12 @@ func (l *Loop) Run(ctx context.Context) (*Tally, error) {
 			turns = append(turns, t)
 		}
 	}
+	for _, t := range turns {
+		t.enough = l.For / time.Duration(warmShare*len(turns))
+	}
 	total, count := time.Duration(0), 0
-	for total < l.For || l.unwarmed(turns) {
-		t := l.next(turns)
+	for {
+		t := l.next(turns, total >= l.For)
 		if t == nil {
 			return tally, nil
 		}
@@ -118,28 +126,18 @@ func (l *Loop) Run(ctx context.Context) (*Tally, error) {
 			l.Progress(min(1, float64(total)/float64(l.For)), count)
 		}
 	}
-	return tally, nil
 }
 
-// next is the turn that has had least time among those which may still be sent; nil if there is none.
-func (l *Loop) next(turns []*turn) *turn {
+// next is the turn that has had least time among those which may still be sent; once the time is over, among those of which
+// the report has no figure yet. nil: there is none.
+func (l *Loop) next(turns []*turn, over bool) *turn {
 	var least *turn
 	for _, t := range turns {
-		if t.sent < l.WarmUp+l.Most && (least == nil || t.spent < least.spent) {
+		if t.counted < l.Most && (!over || t.counted == 0) && (least == nil || t.spent < least.spent) {
 			least = t
 		}
 	}
 	return least
-}
-
-// unwarmed tells whether a request has not been counted even once: time or not, the report needs a figure.
-func (l *Loop) unwarmed(turns []*turn) bool {
-	for _, t := range turns {
-		if t.sent <= l.WarmUp {
-			return true
-		}
-	}
-	return false
 }
 
 // send sends a request to all its runners, in an order of its own, and enters what they took.
@@ -171,10 +169,11 @@ func (l *Loop) send(ctx context.Context, t *turn, tally *Tally) (took time.Durat
 		}
 		tally.Failures++
 	}
-	t.sent++
-	if t.sent <= l.WarmUp {
+	if t.warmed < l.WarmUp && t.spent < t.enough {
+		t.warmed++
 		return took, nil
 	}
+	t.counted++
 	for i, r := range t.runners {
 		var sum Sample
 		for k, s := range t.request.Statements {
