@@ -24,6 +24,9 @@
 //  6. Among the choices of least cost, one with the fewest tables, among those the smallest: the same steps once more
 //     over what is left, for the objective number plus share of size, with the cost held.
 //
+// How far a weight may move before another choice is better is found by solving again (package design); where the relaxation
+// is as good as the choice, its ranging says beforehand between which weights nothing changes (steady.go).
+//
 // What makes large problems quick: the arcs between two states are sorted by price, so that a search for a way looks at few
 // of the very many tables that could serve there (demand); a step of the search looks again only at demands whose way is
 // concerned (search); and if a gap is good enough, all ends once it is reached, without looking for the fewest tables.

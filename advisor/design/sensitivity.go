@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/model"
 )
 
@@ -14,8 +15,8 @@ import (
 // The least total work is, as a function of one weight f, the lower envelope of lines a + b*f, one for each choice: b is
 // the statement's work under it. From a weight far off, whose line is found by solving there, go to where that line
 // meets the present one, and solve again; the answer's line is the present one (then this is the edge) or a new one (then
-// go on with it). Each step is a whole integer program, so the edges are exact, not those of the relaxation, whose ranges
-// (solve.Relaxation) hold only where it happens to be integral.
+// go on with it). Each step is a whole integer program, so the edges are exact. Between the weights of which the ranging of
+// the linear relaxation proves that the present choice stays the best (choice.Steady), nothing has to be solved.
 func (t *task) sensitivity(ctx context.Context, o Options, best selection, id string) (*Sensitivity, error) {
 	statement := -1
 	for i, s := range t.work.Statements {
@@ -29,8 +30,9 @@ func (t *task) sensitivity(ctx context.Context, o Options, best selection, id st
 	weight := t.weights[statement]
 	defer func() { t.weights[statement] = weight }()
 	s := &Sensitivity{Statement: id, Weight: weight, Rises: math.Inf(1), Proven: true}
+	known := t.steady(ctx, o, statement, best)
 	if weight > 0 {
-		edge, other, err := t.edge(ctx, o, statement, best, 0, s)
+		edge, other, err := t.edge(ctx, o, statement, best, 0, known, s)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +40,7 @@ func (t *task) sensitivity(ctx context.Context, o Options, best selection, id st
 		s.Below = t.difference(best, other)
 	}
 	far := max(1, weight) * 1e4
-	edge, other, err := t.edge(ctx, o, statement, best, far, s)
+	edge, other, err := t.edge(ctx, o, statement, best, far, known, s)
 	if err != nil {
 		return nil, err
 	}
@@ -65,12 +67,15 @@ func (t *task) line(c selection, statement int) line {
 }
 
 // edge looks for the weight between the present one and far at which another choice becomes better. It returns far and
-// nil if there is none.
-func (t *task) edge(ctx context.Context, o Options, statement int, best selection, far float64, s *Sensitivity) (float64, selection, error) {
+// nil if there is none. known are weights between which there is none.
+func (t *task) edge(ctx context.Context, o Options, statement int, best selection, far float64, known [2]float64, s *Sensitivity) (float64, selection, error) {
 	present := t.line(best, statement)
 	at := far
 	var other selection
 	for range 30 {
+		if known[0] <= at && at <= known[1] {
+			return at, other, nil
+		}
 		t.weights[statement] = at
 		c, solution, err := t.solve(ctx, o, t.problem(), best)
 		if err != nil {
@@ -85,6 +90,26 @@ func (t *task) edge(ctx context.Context, o Options, statement int, best selectio
 		at = (l.fixed - present.fixed) / (present.slope - l.slope)
 	}
 	return at, other, nil
+}
+
+// steady asks the relaxation between which weights of a statement the best choice stays the best; only the present one if
+// the choice is not known to be that, or the solver knows no relaxations.
+func (t *task) steady(ctx context.Context, o Options, statement int, best selection) [2]float64 {
+	weight := t.weights[statement]
+	relaxer, ok := o.Solver.(choice.Relaxer)
+	if !ok {
+		return [2]float64{weight, weight}
+	}
+	share := choice.Share{Weight: weight, Upkeep: t.puts[statement]}
+	for _, d := range t.demands {
+		times := 0.0
+		if d.statement == statement {
+			times = d.times
+		}
+		share.Demands = append(share.Demands, times)
+	}
+	from, to := choice.Steady(ctx, relaxer, t.problem(), best, share)
+	return [2]float64{from, to}
 }
 
 // difference says which tables come and go.

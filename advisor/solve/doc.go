@@ -1,5 +1,5 @@
 // Package solve answers integer programs, and linear programs with duals and ranges: which candidates to build at least
-// cost, how far a frequency may move before the advice changes, what one more gigabyte would buy.
+// cost, and between which frequencies that is known to stay so (choice.Steady).
 //
 // It knows nothing of column families: callers hand it a Problem of columns, rows and bounds. It imports nothing of ours.
 // cgo lives here and nowhere else.
