@@ -33,9 +33,8 @@ type oracle interface {
 
 // place is a design's tables on the cluster, loaded from an oracle.
 type place struct {
-	oracle   oracle
-	session  exec.Session
-	keyspace string
+	oracle  oracle
+	session exec.Session
 }
 
 // check compares one design.
@@ -50,10 +49,13 @@ type check struct {
 	every   int // updates between comparisons
 	told    func(done float64)
 
-	reads  [][]*exec.Program // by query and plan
-	writes []*exec.WriteProgram
-	report *Report // counts
-	found  []Difference
+	graph   *model.Graph
+	reads   [][]*exec.Program // by query and plan
+	writes  []*exec.WriteProgram
+	refused []string // by write: why it was not applied last
+	applied []int    // by write
+	report  *Report  // counts
+	found   []Difference
 }
 
 // mostFound is how many differences of one design are told of; a design with one mistake has many.
@@ -78,9 +80,7 @@ func (c *check) all(ctx context.Context) error {
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	if err := c.compile(); err != nil {
-		return err
-	}
+	c.count()
 	if err := c.tables(ctx, c.design.Tables, Difference{Reason: "the table was not loaded as the reference has it"}); err != nil {
 		return err
 	}
@@ -109,11 +109,12 @@ func (c *check) begin(ctx context.Context) error {
 		return err
 	}
 	c.at = at
-	return nil
+	return c.compile() // tables have new names
 }
 
 // compile makes programs of all plans.
 func (c *check) compile() error {
+	c.reads, c.writes = nil, nil
 	for _, r := range c.design.Reads {
 		programs := make([]*exec.Program, len(r.Plans))
 		for i, p := range r.Plans {
@@ -126,8 +127,6 @@ func (c *check) compile() error {
 			programs[i] = program
 		}
 		c.reads = append(c.reads, programs)
-		c.report.Queries++
-		c.report.Plans += len(r.Plans)
 	}
 	for _, w := range c.design.Writes {
 		program, err := exec.CompileWrite(w.Statement.Write, w.Plans)
@@ -137,9 +136,21 @@ func (c *check) compile() error {
 			}
 		}
 		c.writes = append(c.writes, program)
-		c.report.Writes++
 	}
 	return nil
+}
+
+// count takes down what will be compared.
+func (c *check) count() {
+	c.report.Queries += len(c.design.Reads)
+	c.report.Writes += len(c.design.Writes)
+	c.refused, c.applied = make([]string, len(c.design.Writes)), make([]int, len(c.design.Writes))
+	for _, r := range c.design.Reads {
+		c.report.Plans += len(r.Plans)
+		for _, p := range r.Plans {
+			c.report.meets(p)
+		}
+	}
 }
 
 // random numbers of draw n of a statement: the same whatever was drawn for others.
@@ -161,7 +172,7 @@ func (c *check) queries(ctx context.Context, from, draws int) error {
 			if err != nil {
 				return fmt.Errorf("drawing parameters of %s: %w", r.Statement.ID, err)
 			}
-			if err := c.query(ctx, i, with); err != nil {
+			if err := c.query(ctx, i, with, exec.RunOptions{PageSize: []int{0, 3}[n%2]}); err != nil {
 				return err
 			}
 		}
@@ -170,7 +181,7 @@ func (c *check) queries(ctx context.Context, from, draws int) error {
 }
 
 // query compares one answer by all plans.
-func (c *check) query(ctx context.Context, i int, with reference.Parameters) error {
+func (c *check) query(ctx context.Context, i int, with reference.Parameters, o exec.RunOptions) error {
 	r := c.design.Reads[i]
 	q := r.Statement.Query
 	rows, err := c.at.oracle.Answer(q, with)
@@ -190,7 +201,7 @@ func (c *check) query(ctx context.Context, i int, with reference.Parameters) err
 			c.report.Filled++
 		}
 		d := c.answered(r.Statement, with, r.Plans[n])
-		answer, err := program.Run(ctx, c.at.session, parameters, exec.RunOptions{})
+		answer, err := program.Run(ctx, c.at.session, parameters, o)
 		if err != nil {
 			if err := c.failed(ctx, d, err); err != nil {
 				return err
@@ -283,7 +294,7 @@ func (c *check) update(ctx context.Context) error {
 		n = to
 		c.told(float64(n) / float64(c.updates))
 	}
-	return c.tables(ctx, c.design.Tables, Difference{Reason: "after all updates, of which none seemed to touch it"})
+	return c.tables(ctx, c.design.Tables, Difference{Reason: "the table is not what it should be after all updates, of which none seemed to touch it"})
 }
 
 // reduce finds the update among some after which tables differ first.
@@ -327,10 +338,19 @@ func (c *check) apply(ctx context.Context, from, to int) (touched []*model.Table
 		w := c.design.Writes[i]
 		with, err := c.at.oracle.Draw(w.Statement, rng)
 		if errors.Is(err, reference.ErrNothing) || c.writes[i] == nil {
+			c.refused[i] = reference.ErrNothing.Error()
 			continue
 		}
 		if err != nil {
 			return touched, last, fmt.Errorf("drawing parameters of %s: %w", w.Statement.ID, err)
+		}
+		reason, err := c.breaks(w.Statement.Write, with)
+		if err != nil {
+			return touched, last, err
+		}
+		if reason != "" {
+			c.refused[i] = reason
+			continue
 		}
 		parameters, err := cells(w.Statement.Write.Parameters(), with)
 		if err != nil {
@@ -338,7 +358,7 @@ func (c *check) apply(ctx context.Context, from, to int) (touched []*model.Table
 		}
 		last = c.written(w, with)
 		last.Reason = fmt.Sprintf("the table is not what it should be after update %d", n+1)
-		if err := c.writes[i].Run(ctx, c.at.session, parameters, exec.RunOptions{}); err != nil {
+		if err := c.writes[i].Run(ctx, c.at.session, parameters, exec.RunOptions{Logged: n%3 == 0}); err != nil {
 			if err := c.failed(ctx, last, err); err != nil {
 				return touched, last, err
 			}
@@ -347,7 +367,9 @@ func (c *check) apply(ctx context.Context, from, to int) (touched []*model.Table
 		if err := c.at.oracle.Apply(w.Statement.Write, with); err != nil {
 			return touched, last, fmt.Errorf("the reference's update by %s (%s): %w", w.Statement.ID, w.Statement, err)
 		}
+		c.applied[i]++
 		c.report.Updates++
+		c.report.count(string(w.Statement.Write.Kind))
 		for _, t := range c.design.Tables {
 			if plan.Modifies(w.Statement.Write, t) && !slices.Contains(touched, t) {
 				touched = append(touched, t)
@@ -355,6 +377,33 @@ func (c *check) apply(ctx context.Context, from, to int) (touched []*model.Table
 		}
 	}
 	return touched, last, nil
+}
+
+// breaks says how a write would break the model's word, "" if it would not.
+func (c *check) breaks(w *workload.Write, with reference.Parameters) (string, error) {
+	for _, b := range breaches(c.graph, w) {
+		if b.query == nil {
+			return b.reason, nil
+		}
+		rows, err := c.at.oracle.Answer(b.query, with)
+		if err != nil {
+			return "", fmt.Errorf("asking the reference what would be left without a partner: %w", err)
+		}
+		if len(rows) > 0 {
+			return b.reason, nil
+		}
+	}
+	return "", nil
+}
+
+// untried tells of writes that were never applied.
+func (c *check) untried() (list []Missing) {
+	for i, w := range c.design.Writes {
+		if c.updates > 0 && c.applied[i] == 0 && c.refused[i] != "" {
+			list = append(list, Missing{w.Statement.ID, c.refused[i]})
+		}
+	}
+	return list
 }
 
 // tables compares what tables hold with what they should.

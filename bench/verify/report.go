@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 // Report is what a run found.
@@ -27,12 +30,15 @@ type Report struct {
 	Restarts  int     `json:"restarts"`        // designs begun anew because Cassandra was away
 	Seconds   float64 `json:"seconds"`
 
-	ByDesign    map[string]int `json:"designs_by_kind"`
-	Differences []Difference   `json:"differences"`
-	Missing     []Left         `json:"without_plan"` // statements that hand-made schemas have no plan for
-	Skipped     []Left         `json:"skipped"`      // designs that could not be drawn, or made
-	Swept       []string       `json:"keyspaces_removed,omitempty"`
-	Interrupted bool           `json:"interrupted"`
+	ByDesign map[string]int `json:"designs_by_kind"`
+	Met      map[string]int `json:"met"` // plans that have a feature, and updates of a kind
+
+	Differences []Difference `json:"differences"`
+	Missing     []Left       `json:"without_plan"` // statements that hand-made schemas have no plan for
+	Untried     []Left       `json:"untried"`      // writes that were never applied: the model does not allow them, or nothing was there for them
+	Skipped     []Left       `json:"skipped"`      // designs that could not be drawn, or made
+	Swept       []string     `json:"keyspaces_removed,omitempty"`
+	Interrupted bool         `json:"interrupted"`
 }
 
 // Left is something that was not compared, and why.
@@ -63,6 +69,46 @@ type Difference struct {
 // Clean tells whether nothing differs.
 func (r *Report) Clean() bool { return len(r.Differences) == 0 }
 
+// count counts one more thing that was met.
+func (r *Report) count(what string) {
+	if r.Met == nil {
+		r.Met = map[string]int{}
+	}
+	r.Met[what]++
+}
+
+// meets counts what a plan has, each once.
+func (r *Report) meets(p *plan.Plan) {
+	met := map[string]bool{}
+	reads := 0
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		met[string(s.Kind)] = true
+		if s.Table == nil {
+			continue
+		}
+		reads++
+		bindings := slices.Concat(s.Partition, s.Clustering)
+		in := slices.ContainsFunc(s.Partition, func(b plan.Binding) bool { return b.Op == workload.In })
+		like := slices.ContainsFunc(s.Clustering, func(b plan.Binding) bool { return b.Op == workload.Like })
+		fed := slices.ContainsFunc(bindings, func(b plan.Binding) bool { return b.Value == "" })
+		met["multi-get"] = met["multi-get"] || in || fed
+		met["prefix"] = met["prefix"] || like
+		met["join"] = met["join"] || reads > 1
+		met["reverse"] = met["reverse"] || s.Reverse
+		met["grouped by the server"] = met["grouped by the server"] || s.Grouped
+		met["limited by the server"] = met["limited by the server"] || s.Limit > 0 || s.PerPartition > 0
+		met["buckets"] = met["buckets"] || s.Table.Bucket != nil
+		met["static columns"] = met["static columns"] || len(s.Table.Static) > 0
+		met["descending"] = met["descending"] || len(s.Table.Desc) > 0
+	}
+	for what, there := range met {
+		if there {
+			r.count("plans: " + what)
+		}
+	}
+}
+
 // JSON writes the report for programs.
 func (r *Report) JSON(w io.Writer) error {
 	e := json.NewEncoder(w)
@@ -84,8 +130,18 @@ func (r *Report) Text(w io.Writer) error {
 	fmt.Fprintf(&b, "%d workloads, %d designs (%s) of %d tables, %d rows loaded, seed %d\n", r.Workloads, r.Designs, strings.Join(kinds, ", "), r.Tables, r.Loaded, r.Seed)
 	fmt.Fprintf(&b, "%d queries by %d plans: %d answers compared, %d of them with rows\n", r.Queries, r.Plans, r.Answers, r.Filled)
 	fmt.Fprintf(&b, "%d writes: %d updates applied, tables compared %d times\n", r.Writes, r.Updates, r.Contents)
+	met := make([]string, 0, len(r.Met))
+	for _, what := range slices.Sorted(maps.Keys(r.Met)) {
+		met = append(met, fmt.Sprintf("%s %d", what, r.Met[what]))
+	}
+	fmt.Fprintf(&b, "met: %s\n", strings.Join(met, ", "))
 	for _, l := range r.Missing {
 		fmt.Fprintf(&b, "no plan: %s, %s, %s: %s\n", l.Workload, l.Design, l.Statement, l.Reason)
+	}
+	for _, l := range r.Untried {
+		if !strings.HasPrefix(l.Workload, randomPrefix) { // of those there are many
+			fmt.Fprintf(&b, "never applied: %s, %s, %s: %s\n", l.Workload, l.Design, l.Statement, l.Reason)
+		}
 	}
 	for _, l := range r.Skipped {
 		fmt.Fprintf(&b, "skipped: %s, %s: %s\n", l.Workload, l.Design, l.Reason)

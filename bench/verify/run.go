@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -54,18 +55,18 @@ type Options struct {
 	Choose time.Duration
 	// Progress, if set, is told now and then. left is a guess, 0 while there is none.
 	Progress func(p Progress)
+
+	spoil func(exec.Session) exec.Session // in tests: a session that makes mistakes
 }
 
 // Progress says how far a run is.
 type Progress struct {
-	Workload, Design    string
-	Done, Of            int // designs
-	Updates, Answers    int
-	Differences         int
-	Elapsed, Left       time.Duration
-	Waiting             string // for Cassandra, and why; else empty
-	RemovedFromOthers   []string
-	DesignDone, Started bool
+	Workload, Design string
+	Done, Of         int // designs
+	Updates, Answers int
+	Differences      int
+	Elapsed, Left    time.Duration
+	Waiting          string // for Cassandra, and why; else empty
 }
 
 // mostRestarts is how often a design is begun anew because Cassandra went away.
@@ -83,8 +84,10 @@ type runner struct {
 	report  *Report
 	began   time.Time
 	folder  string // of the references
-	tasks   []task
-	done    int
+	// references made so far
+	references int
+	tasks      []task
+	done       int
 }
 
 // Run compares. The error is that the options are no good (*InputError), that Cassandra is away (ErrUnreachable), or that this
@@ -235,6 +238,7 @@ func schemaOf(w *workload.Workload, name string) []*model.Table {
 func (r *runner) task(ctx context.Context, t task) error {
 	for n := 0; ; n++ {
 		counted := *r.report
+		counted.ByDesign, counted.Met = maps.Clone(counted.ByDesign), maps.Clone(counted.Met)
 		err := r.design(ctx, t, &counted)
 		if err == nil {
 			*r.report = counted
@@ -252,6 +256,9 @@ func (r *runner) task(ctx context.Context, t task) error {
 		}
 		r.tell(t, 0, nil, err.Error())
 		if err := r.scratch.await(ctx, r.Wait); err != nil {
+			return err
+		}
+		if err := r.scratch.clear(ctx); err != nil && !away(err) {
 			return err
 		}
 		r.report.Restarts++
@@ -298,7 +305,7 @@ func (r *runner) design(ctx context.Context, t task, counted *Report) error {
 	}
 	counted.Designs++
 	kind, _, _ := strings.Cut(t.design, ":")
-	counted.ByDesign = maps2(counted.ByDesign, kind)
+	counted.ByDesign[kind]++
 	counted.Tables += len(d.Tables)
 	for _, m := range d.Missing {
 		counted.Missing = append(counted.Missing, Left{t.workload, t.design, m.Statement, m.Reason})
@@ -307,8 +314,8 @@ func (r *runner) design(ctx context.Context, t task, counted *Report) error {
 	if err != nil {
 		return fmt.Errorf("making data: %w", err)
 	}
-	c := &check{design: d, seed: r.Seed, draws: r.Draws, updates: r.Updates, every: r.Every, report: counted}
-	keyspace, files := "", 0
+	c := &check{design: d, graph: w.Graph, seed: r.Seed, draws: r.Draws, updates: r.Updates, every: r.Every, report: counted}
+	keyspace := ""
 	c.told = func(done float64) { r.tell(t, done, counted, "") }
 	c.fresh = func(ctx context.Context) (*place, error) {
 		if keyspace != "" {
@@ -316,8 +323,8 @@ func (r *runner) design(ctx context.Context, t task, counted *Report) error {
 				return nil, err
 			}
 		}
-		files++
-		made, err := reference.Create(filepath.Join(r.folder, fmt.Sprintf("%d-%d.db", r.done, files)), world)
+		r.references++
+		made, err := reference.Create(filepath.Join(r.folder, fmt.Sprintf("%d.db", r.references)), world)
 		if err != nil {
 			return nil, fmt.Errorf("making the reference: %w", err)
 		}
@@ -325,26 +332,35 @@ func (r *runner) design(ctx context.Context, t task, counted *Report) error {
 			return nil, errors.Join(err, made.Close())
 		}
 		d.name(keyspace, "t")
-		if err = load.Define(ctx, r.scratch.session, keyspace, d.Tables); err == nil {
+		if err = load.Define(ctx, r.scratch.session.Load(), keyspace, d.Tables); err == nil {
 			var loaded []load.Loaded
-			loaded, err = load.Tables(ctx, r.scratch.session, keyspace, d.Tables, made, load.Options{Patience: -1})
+			loaded, err = load.Tables(ctx, r.scratch.session.Load(), keyspace, d.Tables, made, load.Options{Patience: -1})
 			for _, l := range loaded {
 				counted.Loaded += l.Rows
 			}
 		}
 		for _, table := range d.Tables {
 			if err == nil {
-				err = Live(ctx, r.scratch.session, table)
+				err = Live(ctx, r.scratch.session.Load(), table)
 			}
 		}
 		if err != nil {
 			return nil, errors.Join(err, made.Close())
 		}
-		return &place{made, r.scratch.pool, keyspace}, nil
+		session := exec.Session(r.scratch.pool)
+		if r.spoil != nil {
+			session = r.spoil(session)
+		}
+		return &place{made, session}, nil
 	}
 	err = c.run(ctx)
 	if keyspace != "" && ctx.Err() == nil {
 		err = errors.Join(err, r.scratch.drop(ctx, keyspace))
+	}
+	if err == nil {
+		for _, m := range c.untried() {
+			counted.Untried = append(counted.Untried, Left{t.workload, t.design, m.Statement, m.Reason})
+		}
 	}
 	for i := range c.found {
 		c.found[i].Workload = t.workload
@@ -400,14 +416,6 @@ func hashed(name string) uint64 {
 		h = (h ^ uint64(name[i])) * 1099511628211
 	}
 	return h
-}
-
-func maps2(m map[string]int, kind string) map[string]int {
-	made := map[string]int{kind: 1}
-	for k, n := range m {
-		made[k] += n
-	}
-	return made
 }
 
 // tell reports how far the run is.

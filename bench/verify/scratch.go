@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -32,8 +33,9 @@ var ErrUnreachable = errors.New("no Cassandra to verify on")
 
 // scratch is a run's place on the cluster.
 type scratch struct {
-	session *gocql.Session
-	pool    *exec.Pool // over the same session's configuration
+	cluster *gocql.ClusterConfig
+	session atomic.Pointer[gocql.Session]
+	pool    *exec.Pool // over a session of its own
 	run     string     // marker, time and process
 	number  int
 	beating context.CancelFunc
@@ -46,17 +48,27 @@ func open(ctx context.Context, cluster *gocql.ClusterConfig, now time.Time) (s *
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w at %s:%d: %w: start it, or name another by --contact-point", ErrUnreachable, strings.Join(cluster.Hosts, ", "), cluster.Port, err)
 	}
-	s = &scratch{session: session, run: fmt.Sprintf("%s%x_%d", marker, now.Unix(), os.Getpid()), done: make(chan struct{})}
-	s.pool = exec.NewPool(cluster.CreateSession)
+	s = &scratch{cluster: cluster, run: fmt.Sprintf("%s%x_%d", marker, now.Unix(), os.Getpid()), done: make(chan struct{})}
+	s.connect(session)
 	if swept, err = sweep(ctx, session); err == nil {
 		err = s.begin(ctx)
 	}
 	if err != nil {
-		s.pool.Close()
-		session.Close()
+		s.disconnect()
 		return nil, swept, err
 	}
 	return s, swept, nil
+}
+
+// connect takes a new session, and a new one for exec, too: gocql does not always find the way back to a node that was away.
+func (s *scratch) connect(session *gocql.Session) {
+	s.session.Store(session)
+	s.pool = exec.NewPool(s.cluster.CreateSession)
+}
+
+func (s *scratch) disconnect() {
+	s.pool.Close()
+	s.session.Load().Close()
 }
 
 // begin makes the keyspace of the pulse.
@@ -106,10 +118,21 @@ func (s *scratch) drop(ctx context.Context, keyspace string) error {
 }
 
 func (s *scratch) exec(ctx context.Context, statement string) error {
-	if err := s.session.Query(statement).WithContext(ctx).Exec(); err != nil {
+	if err := s.session.Load().Query(statement).WithContext(ctx).Exec(); err != nil {
 		return fmt.Errorf("%.60s...: %w", statement, err)
 	}
 	return nil
+}
+
+// clear drops the keyspaces of the run's designs.
+func (s *scratch) clear(ctx context.Context) error {
+	own, err := s.listed(ctx)
+	for _, name := range own {
+		if name != s.run+"_0" {
+			err = errors.Join(err, s.drop(ctx, name))
+		}
+	}
+	return err
 }
 
 // close drops every keyspace of the run, also when it was cancelled. What it can not reach, the next run will remove.
@@ -124,8 +147,7 @@ func (s *scratch) close(ctx context.Context) error {
 		s.beating()
 		<-s.done
 	}
-	s.pool.Close()
-	s.session.Close()
+	s.disconnect()
 	if err != nil {
 		return fmt.Errorf("keyspaces %s_* may be left behind; the next run removes them: %w", s.run, err)
 	}
@@ -134,7 +156,7 @@ func (s *scratch) close(ctx context.Context) error {
 
 // listed are the keyspaces of this run, that of the pulse last.
 func (s *scratch) listed(ctx context.Context) ([]string, error) {
-	all, err := keyspaces(ctx, s.session)
+	all, err := keyspaces(ctx, s.session.Load())
 	own := slices.DeleteFunc(all, func(name string) bool { return !strings.HasPrefix(name, s.run+"_") })
 	slices.Sort(own)
 	slices.Reverse(own)
@@ -205,15 +227,20 @@ func parts(keyspace string) (run string, began time.Time, ok bool) {
 	return keyspace[:strings.LastIndexByte(keyspace, '_')], time.Unix(seconds, 0), err == nil && process == nil && number == nil
 }
 
-// await returns when Cassandra answers again, or ErrUnreachable after a time.
+// await connects anew as soon as Cassandra answers again; ErrUnreachable after a time.
 func (s *scratch) await(ctx context.Context, most time.Duration) error {
 	limit, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
+	s.disconnect()
 	for {
-		var key string
-		err := s.session.Query("SELECT key FROM system.local").WithContext(limit).Scan(&key)
+		session, err := s.cluster.CreateSession()
 		if err == nil {
-			return nil
+			var key string
+			if err = session.Query("SELECT key FROM system.local").WithContext(limit).Scan(&key); err == nil {
+				s.connect(session)
+				return nil
+			}
+			session.Close()
 		}
 		select {
 		case <-ctx.Done():

@@ -130,7 +130,6 @@ func (f *benchVerifyFlags) cluster() (*gocql.ClusterConfig, error) {
 	cluster.ProtoVersion = 4
 	cluster.DisableInitialHostLookup = true
 	cluster.Timeout, cluster.ConnectTimeout = 30*time.Second, 10*time.Second
-	cluster.ReconnectInterval = time.Second // one that was restarted is wanted back soon
 	cluster.Logger = silent{}
 	return cluster, nil
 }
