@@ -13,7 +13,7 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-.PHONY: help build demo test test-drivers lint vet house bench bench-proxy bench-advisor bench-rubis churn setup clean
+.PHONY: help build demo test test-drivers lint vet house bench verify bench-proxy bench-advisor bench-rubis churn setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -22,6 +22,7 @@ help:
 	@echo 'make test-drivers    real drivers of five languages, and cqlsh, through Helenus, with every check'
 	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
 	@echo 'make bench-advisor   what the optimiser finds, against NoSE, and how it grows (QUICK=1: sooner)'
+	@echo 'make verify   our designs, hand-made and random ones, against a reference, on a real Cassandra (WORKLOADS=200 SEED=1)'
 	@echo 'make bench-rubis SCALE=4   RUBiS over our tables, an expert'"'"'s and normalised ones, on a real Cassandra (QUICK=1: sooner)'
 	@echo 'make bench-proxy   what the proxy costs, as a table (QUICK=1: sooner)        make churn   a minute of coming and going'
 
@@ -81,6 +82,13 @@ bench-rubis:
 	@.ci/setup demo
 	$(GO) build -o $(BIN)/ ./bench/rubis
 	$(BIN)/rubis -command 'make bench-rubis SCALE=$(or $(SCALE),1)$(if $(RUBIS), RUBIS="$(RUBIS)")' $(if $(QUICK),-smoke -out $(BIN)/results,-scale $(or $(SCALE),1)) $(RUBIS)
+
+# RUBiS, EasyAntiCheat, the hotel and random workloads: every answer and every table after updates, compared with SQLite's; a
+# quarter of an hour. The node keeps its schema in memory alone, as most of the time goes into making tables.
+verify: $(with)
+	$(GO) build -o $(BIN)/ ./cmd/helenus
+	JAVA_TOOL_OPTIONS=-Dcassandra.test.flush_local_schema_changes=false $(with) sh -c '$(BIN)/helenus bench verify --contact-point $$HELENUS_TEST_CASSANDRA \
+		--seed $(or $(SEED),1) --random $(or $(WORKLOADS),200) --updates 60 $(VERIFY) examples/designs/rubis.yaml examples/designs/eac.yaml examples/designs/hotel.yaml'
 
 # Clients that come and go while rules change, under the race detector, for a minute; in `make test` it is two seconds.
 churn:

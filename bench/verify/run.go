@@ -43,7 +43,7 @@ type Options struct {
 	Cluster *gocql.ClusterConfig
 	Seed    uint64
 	Names   []string // workloads: files, or random:NUMBER
-	Mix     string   // of those that have it
+	Mix     string   // of those that have any; "": all statements
 	Designs []string // kinds, schemas, or random:NUMBER; nil: ours, given and random
 	Random  int      // random designs of each workload
 	Rows    int      // of the largest entity of a file's model; the others have fewer in proportion to its logarithm
@@ -195,13 +195,23 @@ func opened(name, mix string) (*workload.Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	if mix != "" && len(w.Mixes) > 0 { // most files have none
+	switch {
+	case len(w.Mixes) == 0: // as most files
+		return w, nil
+	case mix != "":
 		if err := w.SetMix(mix); err != nil {
 			return nil, fmt.Errorf("%s: --mix: %w", name, err)
 		}
+		part, _ := w.In(mix)
+		return part, nil
 	}
-	part, _ := w.In(w.Mix)
-	return part, nil
+	w.Mix, w.Mixes = "", nil // all statements, of whatever mix
+	for _, s := range w.Statements {
+		for _, weight := range s.Weights {
+			s.Weight = max(s.Weight, weight)
+		}
+	}
+	return w, nil
 }
 
 // existing is the name of the tables that a file says are there.

@@ -56,7 +56,7 @@ Exit codes: 0 nothing differs, 3 something does, 1 failed or interrupted, 2 wron
 	flags.Uint64Var(&f.Seed, "seed", 1, "what is drawn: data, parameters, updates, random designs")
 	flags.IntVar(&f.many, "random", 0, "random workloads besides those named")
 	flags.Uint64Var(&f.from, "random-from", 1, "the number of the first of them")
-	flags.StringVar(&f.Mix, "mix", "", "the mix of weights, for files that have it")
+	flags.StringVar(&f.Mix, "mix", "", "the mix of weights, for files that have any; default: the statements of all of them")
 	flags.StringSliceVar(&f.Designs, "designs", nil, "ours, given (all schemas of the file), the name of one of them, random, random:NUMBER; default: ours,given,random")
 	flags.IntVar(&f.Random, "random-designs", 1, "random designs of each workload")
 	flags.IntVar(&f.Rows, "rows", 300, "entities of the largest set of a FILE; smaller ones are shrunk less. Random workloads are small already")
