@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
@@ -25,7 +26,7 @@ func TestWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &plan.Plan{Query: s.Query, Steps: []plan.Step{{Kind: plan.Get, Requests: 1}}}
+		return &plan.Plan{Query: s.Query, Steps: []plan.Step{{Kind: plan.Get, Table: &model.Table{Name: "any"}, Requests: 1}}}
 	}
 	rate, city := ask("SELECT Room.RoomRate FROM Room WHERE Room.RoomID = ?"), ask("SELECT Hotel.HotelCity FROM Hotel WHERE Hotel.HotelID = ?")
 	put := plan.Step{Kind: plan.Put, Requests: 1, Rows: 1}
