@@ -223,7 +223,7 @@ func (c *writeCompiler) table(t *model.Table) error {
 	}
 	update := c.write.Kind == workload.Update
 	for _, x := range plan.Changes(c.write, t) {
-		made, err := c.change(h, &x, slot)
+		made, err := c.change(&x, slot)
 		if err != nil {
 			return err
 		}
@@ -302,7 +302,7 @@ func insertText(table string, columns []column) string {
 }
 
 // change compiles one way in which the write meets the table.
-func (c *writeCompiler) change(h *holding, x *plan.Change, slot func(model.Field) int) (*change, error) {
+func (c *writeCompiler) change(x *plan.Change, slot func(model.Field) int) (*change, error) {
 	made := &change{}
 	if k := c.write.Kind; k == workload.Update || k == workload.Delete {
 		made.self = x.Named[0].Entity
