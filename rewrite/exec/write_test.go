@@ -411,7 +411,7 @@ func (n *tally) run(t *testing.T, seed uint64, w *world, g *model.Graph, tables 
 // TestTablesStayTrue runs random writes over random tables against a Cassandra in memory.
 func TestTablesStayTrue(t *testing.T) {
 	n := tally{writes: map[workload.WriteKind]int{}}
-	for seed := range number(t, "HELENUS_TEST_WORLDS", 30) {
+	for seed := range number(t, "HELENUS_TEST_WORLDS", 20) {
 		d := draw(seed)
 		if !d.world.lawful(d.graph) {
 			continue

@@ -83,8 +83,12 @@ type filledBy struct {
 // piece is a support query, and where what it asks by and what it answers stands.
 type piece struct {
 	question int
-	by, out  []int
+	by       []int // slots, in the order of the question's names
+	out      []cellOf
 }
+
+// cellOf is a column of an answer and the slot where it goes.
+type cellOf struct{ column, slot int }
 
 // CompileWrite makes a program of one write and the plans of all tables of a design that it changes. Support queries are run
 // by the plans given, wherever they stand; one that has none gets one over the tables that the plans name, if there is any.
@@ -151,7 +155,56 @@ func (c *writeCompiler) compile(plans []*plan.WritePlan) error {
 			return fmt.Errorf("table %s: %w", tableName(p.Table), err)
 		}
 	}
+	c.merge()
 	return nil
+}
+
+// merge has questions answered by others that ask the same of the same, and for more fields: one read for two tables of
+// which one needs less.
+func (c *writeCompiler) merge() {
+	list := c.program.questions
+	for _, h := range c.program.holdings {
+		for i := range h.changes {
+			for j := range h.changes[i].parts {
+				p := &h.changes[i].parts[j]
+				for n, larger := range list {
+					if larger != c.program.find && larger.covers(list[p.question]) {
+						p.ask(n, list[p.question], larger)
+					}
+				}
+			}
+		}
+	}
+}
+
+// covers tells whether every answer of another question is part of one of this, which has more.
+func (q *question) covers(other *question) bool {
+	if len(q.query.Select) <= len(other.query.Select) || q.query.Tree.Key() != other.query.Tree.Key() || len(q.names) != len(other.names) {
+		return false
+	}
+	for _, name := range other.names {
+		if !slices.Contains(q.names, name) {
+			return false
+		}
+	}
+	for _, f := range other.query.Select {
+		if !slices.Contains(q.query.Select, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// ask has the piece ask another question, which covers its own.
+func (p *piece) ask(n int, own, other *question) {
+	by := make([]int, len(p.by))
+	for i, name := range other.names {
+		by[i] = p.by[slices.Index(own.names, name)]
+	}
+	for i := range p.out {
+		p.out[i].column = slices.Index(other.query.Select, own.query.Select[p.out[i].column])
+	}
+	p.question, p.by = n, by
 }
 
 // parameter is the operand of one value of a parameter.
@@ -350,8 +403,8 @@ func (c *writeCompiler) change(x *plan.Change, slot func(model.Field) int) (*cha
 			p.by = append(p.by, slot(f))
 			asked.names = append(asked.names, workload.GivenName(f))
 		}
-		for _, f := range asked.query.Select {
-			p.out = append(p.out, slot(f))
+		for i, f := range asked.query.Select {
+			p.out = append(p.out, cellOf{i, slot(f)})
 		}
 		made.parts = append(made.parts, p)
 	}

@@ -244,8 +244,8 @@ func (m *maintaining) rows(x *meeting) ([][][]byte, error) {
 				if len(answers) > 1 || i == 0 {
 					both = slices.Clone(row)
 				}
-				for j, n := range p.out {
-					both[n] = answer[j]
+				for _, c := range p.out {
+					both[c.slot] = answer[c.column]
 				}
 				more = append(more, both)
 			}
