@@ -20,10 +20,17 @@
 // seed 003's code (package nose).
 //
 // Means takes values to be spread evenly and independently, and statements to ask for something that is there (Rows). A
-// read that several rows feed with the same values is sent once for each different one (model.Distinct). A write is
-// applied to a table once for each occurrence of its entity there (Targets). Its estimates know no skew, one share for all ranges
+// read that several rows feed with the same values is sent once for each different one (model.Distinct). A write
+// meets a table at each occurrence of its entity or relationship there (Changes); that it meets a row at several at once is
+// counted as never. Its estimates know no skew, one share for all ranges
 // and prefixes, no correlation of conditions but by keys; limits that are met before further reads are not counted in
 // those reads.
+//
+// A write takes what it says for true: an entity that it names by its key is there, an inserted one is not; what is connected
+// was not, what is disconnected was; a to-one end that gets a partner had none; equalities beside a whole key, and GIVEN, are
+// so (Find checks all else). And where the model says that there is a partner, there is one. Where it does not say so, and rows
+// are put, a support query asks. Given those, the tables stay what their definition says: the tests run random writes over
+// random tables and compare.
 //
 // Thin today: columns are bound whenever they can be, so a plan that reads one partition once and joins in the client,
 // where rows at hand could each ask for a part of it, is not in the space. Several buckets, or values of IN, are not
@@ -31,7 +38,8 @@
 // by IN. PER PARTITION LIMIT is followed by the same limit in the client, which costs nothing.
 //
 // Files: space.go, build.go (the query), usable.go and embed.go (a table as the query sees it), access.go (reads),
-// finish.go (what comes last), shrink.go (what is left out); estimate.go and arithmetic.go count; write.go has writes.
+// finish.go (what comes last), shrink.go (what is left out); estimate.go and arithmetic.go count; write.go and
+// change.go have writes.
 //
 // package plan imports advisor/model and advisor/workload.
 package plan

@@ -15,7 +15,17 @@
 //     and of a secondary index read; inside a partition the look-up is clustered as the base is, so a stable sort keeps it.
 //  4. cut to LIMIT.
 //
+// # A conceptual write
+//
+// Find out by support queries what the statement does not say; make of that the deletes and puts of all tables that the
+// write changes; send them. See WriteProgram, which also says what it takes for true, and what an error leaves behind.
+//
 // # Where it is thin today
+//
+// Nothing keeps two writes of one entity apart: each finds out and writes as if it were alone. What a support query read may
+// be old once the puts arrive; of two increments at once one may be lost. A logged batch is bounded (100 statements, 32 KiB),
+// and what is more goes in several. Existing tables are not written. Static columns of a partition whose last row is deleted
+// stay behind: readers here pass over them, and the next row of the partition writes all of them anew.
 //
 // Rows of one partition are fetched one by one, not grouped. The partitioner must be Murmur3. A served read is not a
 // snapshot: between steps 1 and 2 rows may change, as they may while a scan of several seconds runs.

@@ -21,7 +21,7 @@ type told struct {
 }
 
 // tell draws parameters: of connections, partners that are there; of a new key, mostly one that is free.
-func (w *world) tell(write *workload.Write) *told {
+func (w *world) tell(write *workload.Write, g *model.Graph) *told {
 	t := &told{write, map[string][]any{}}
 	a := w.ask(&workload.Query{Tree: write.Tree, Where: write.Where})
 	names := workload.Names(write.Where)
@@ -59,7 +59,26 @@ func (w *world) tell(write *workload.Write) *told {
 			return workload.KeyName(model.Field{Entity: write.Entity, Attribute: k})
 		})
 	}
+	for _, f := range write.Given {
+		t.values[workload.GivenName(f)] = []any{w.fact(t, g, f)}
+	}
 	return t
+}
+
+// fact is the value of a field of GIVEN: of what the statement names first, or of what that determines.
+func (w *world) fact(t *told, g *model.Graph, f model.Field) any {
+	tree, err := g.Connect([]*model.Entity{t.Entity, f.Entity})
+	if err != nil {
+		panic(err)
+	}
+	for _, r := range w.join(tree) {
+		if !slices.ContainsFunc(t.Entity.KeyFields(), func(k model.Field) bool {
+			return order(w.value(r, k), t.values[workload.KeyName(k)][0]) != 0
+		}) {
+			return w.value(r, f)
+		}
+	}
+	return w.draw(f.Attribute.Type) // there is nothing of which it could be wrong
 }
 
 func (t *told) parameters(b testing.TB) exec.Parameters {
