@@ -18,6 +18,7 @@ type ask struct {
 	others []model.Field // compared by !=: filters only
 	order  []model.Field // of ORDER BY, or else of GROUP BY: rows of a group come together if they are sorted so
 	desc   []model.Field // of order
+	due    []model.Field // of order, without what the statement's values determine
 	wanted []model.Field // what the answer is made of
 }
 
@@ -44,7 +45,7 @@ func newAsk(q *workload.Query, r *rules) *ask {
 		}
 	}
 	for _, o := range q.OrderBy {
-		if slices.Contains(a.order, o.Field) || slices.Contains(fixed, o.Field) || determines(q.Tree, fixed, o.Field.Entity) {
+		if slices.Contains(a.order, o.Field) || slices.Contains(fixed, o.Field) {
 			continue // in order already
 		}
 		a.order = append(a.order, o.Field)
@@ -65,6 +66,11 @@ func newAsk(q *workload.Query, r *rules) *ask {
 			if !slices.Contains(a.equal, f) {
 				a.order = model.AppendNew(a.order, f)
 			}
+		}
+	}
+	for _, f := range a.order {
+		if !determines(q.Tree, fixed, f.Entity) {
+			a.due = append(a.due, f)
 		}
 	}
 	a.trim(r)

@@ -150,7 +150,14 @@ func (x part) suffixes(bound []model.Field) [][]model.Field {
 			list = append(list, []model.Field{f})
 		}
 	}
-	if order := x.ask.order; x.entry == nil && len(order) > 0 && len(x.of(order)) == len(order) {
+	orders := [][]model.Field{x.ask.order}
+	if len(x.ask.due) < len(x.ask.order) {
+		orders = append(orders, x.ask.due)
+	}
+	for _, order := range orders {
+		if x.entry != nil || len(order) == 0 || len(x.of(order)) != len(order) {
+			continue
+		}
 		left := minus(order, bound)
 		if len(left) > 1 || len(left) == 1 && !slices.Contains(x.ask.ranges, left[0]) {
 			list = append(list, left)
