@@ -61,9 +61,10 @@ func Steady(ctx context.Context, r Relaxer, p *Problem, choice []bool, share Sha
 		if choice[n] {
 			slope += share.Upkeep[n]
 		}
-		if status == free {
+		switch status {
+		case free:
 			weigh(program.column[n], share.Upkeep[n])
-		} else if status == open {
+		case open:
 			settled, settledSlope = settled+in.upkeep[n], settledSlope+share.Upkeep[n]
 		}
 	}
