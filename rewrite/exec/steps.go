@@ -330,10 +330,14 @@ func (r *reader) binds(b plan.Binding, x source) {
 
 // finish chooses the columns and writes the text. Columns are read that something needs later and that are not at hand
 // yet; base rows are read for what their look-up table may have wrong.
+//
+// Of a table with static columns a clustering column is read, always: where it is null, a partition has static values and
+// no row; and where all that is read is static, Cassandra answers one row for a partition, or refuses. Such a table's rows
+// are grouped by the client, as the server would count partitions without rows too.
 func (r *reader) finish(needed map[model.Field]bool) (*read, error) {
 	s, made := r.step, r.read
 	wanted := map[model.Field]bool{}
-	serves := s.Grouped && len(made.left) == 0 && !slices.ContainsFunc(s.Aggregates, r.converted)
+	serves := s.Grouped && len(made.left) == 0 && len(s.Table.Static) == 0 && !slices.ContainsFunc(s.Aggregates, r.converted)
 	if !s.Grouped {
 		maps.Copy(wanted, needed)
 	}
@@ -383,10 +387,8 @@ func (r *reader) finish(needed map[model.Field]bool) (*read, error) {
 			return nil, err
 		}
 	}
-	if len(s.Table.Static) > 0 && made.marker < 0 && (!serves || r.staticAlone(names)) { // nor is there a row for each where all that is read is static
-		if !serves {
-			made.marker = len(names)
-		}
+	if len(s.Table.Static) > 0 && made.marker < 0 {
+		made.marker = len(names)
 		names = append(names, model.Quote(s.Table.ColumnName(s.Table.Clustering[0])))
 	}
 	if len(names) == 0 { // only how many rows there are matters
@@ -399,19 +401,6 @@ func (r *reader) finish(needed map[model.Field]bool) (*read, error) {
 	made.columns = len(names)
 	r.text(names, serves)
 	return made, nil
-}
-
-// staticAlone tells whether columns are all static or of the partition key. Cassandra then refuses conditions on clustering
-// columns, and answers one row for each partition.
-func (r *reader) staticAlone(names []string) bool {
-	t := r.step.Table
-	for _, column := range append(slices.Clone(t.Clustering), t.Values...) {
-		name := model.Quote(t.ColumnName(column))
-		if !slices.Contains(t.Static, column) && slices.ContainsFunc(names, func(n string) bool { return n == name || strings.Contains(n, "("+name+")") || strings.Contains(n, "("+name+" ") }) {
-			return false
-		}
-	}
-	return true
 }
 
 // inOrder are the step's fields, those that the query selects first and in its order, so that a row of an answer may be
