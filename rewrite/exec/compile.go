@@ -16,7 +16,6 @@ type compiler struct {
 	query      *workload.Query
 	program    *Program
 	slots      map[model.Field]int
-	types      []cellType           // by slot
 	known      map[model.Field]bool // read, or the same as a value that the server has compared with
 	aggregates []int                // slots
 	grouped    bool
@@ -47,6 +46,9 @@ func Compile(p *plan.Plan) (*Program, error) {
 		}
 		return e
 	}
+	if len(p.Steps) == 0 {
+		return nil, fmt.Errorf("%w: it has no steps", ErrPlan)
+	}
 	if err := c.operands(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
 	}
@@ -59,7 +61,7 @@ func Compile(p *plan.Plan) (*Program, error) {
 		c.program.steps = append(c.program.steps, step)
 	}
 	if err := c.answer(); err != nil {
-		return nil, fail(max(0, len(p.Steps)-1), err)
+		return nil, fail(len(p.Steps)-1, err)
 	}
 	c.program.direct = c.isDirect()
 	return c.program, nil
@@ -136,7 +138,6 @@ func (c *compiler) slot(f model.Field) int {
 	n := c.program.width
 	c.program.width++
 	c.slots[f] = n
-	c.types = append(c.types, typeOf(f.Attribute.Type))
 	return n
 }
 
@@ -289,12 +290,9 @@ func (c *compiler) answer() error {
 
 // aggregate returns the slots of the query's aggregates, and notes that they are at hand.
 func (c *compiler) aggregate() []int {
-	for _, a := range c.query.Aggregates {
-		if len(c.aggregates) < len(c.query.Aggregates) {
-			c.aggregates = append(c.aggregates, c.program.width)
-			c.program.width++
-			c.types = append(c.types, typeOf(aggregateType(a)))
-		}
+	for len(c.aggregates) < len(c.query.Aggregates) {
+		c.aggregates = append(c.aggregates, c.program.width)
+		c.program.width++
 	}
 	c.grouped = true
 	return c.aggregates

@@ -217,6 +217,7 @@ func TestPlansThatCanNotBeExecuted(t *testing.T) {
 		"two steps":      {func(p *plan.Plan) { p.Steps[1].Kind = plan.Scan }, "it scans after another step"},
 		"a put":          {func(p *plan.Plan) { p.Steps[2].Kind = plan.Put }, "a query has no such step"},
 		"filter":         {func(p *plan.Plan) { p.Steps[2].Where[0].Field = p.Query.Where[0].Field }, "the query has no condition Item.category >= ?"},
+		"no steps":       {func(p *plan.Plan) { p.Steps = nil }, "it has no steps"},
 		"no groups":      {func(p *plan.Plan) { p.Query.Aggregates = []workload.Aggregate{{Func: "count"}} }, "no step makes the groups"},
 		"other literals": {func(p *plan.Plan) { p.Query.Where[1].Value = "'a'" }, "is no value of the CQL type bigint"},
 		"out of order":   {func(p *plan.Plan) { p.Steps[0].Clustering = p.Steps[0].Partition }, "is bound out of order"},
@@ -287,6 +288,40 @@ func TestGiven(t *testing.T) {
 		got, err := program.Run(context.Background(), db, exec.Parameters{"GIVEN User.name": {[]byte(given)}}, exec.RunOptions{})
 		if err != nil || len(got.Cells) != want || want == 1 && string(got.Cells[0][1]) != given {
 			t.Error(given, got, err)
+		}
+	}
+}
+
+// TestPrefixes sends LIKE as two bounds, or as one where no text comes after all that have the prefix.
+func TestPrefixes(t *testing.T) {
+	p, table := userByID()
+	id, name := table.Partition[0], table.Values[0]
+	table.Clustering, table.Values = []model.Field{name}, nil
+	where := append(p.Query.Where, workload.Predicate{Field: name, Op: workload.Like, Value: "?"})
+	p.Query.Where = where
+	p.Query.Select = []model.Field{name}
+	p.Steps[0].Clustering = []plan.Binding{{Field: name, Op: workload.Like, Value: "?"}}
+	program, err := exec.Compile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := columnsOf(table)
+	for _, text := range []string{"", "A", "Ada", "Ada\U0010FFFFx", "Adb", "\U0010FFFF", "\U0010FFFFz"} {
+		rows.rows = append(rows.rows, []any{int64(7), text})
+	}
+	for pattern, want := range map[string]int{"%": 7, "Ada%": 2, "Ada\U0010FFFF%": 1, "\U0010FFFF%": 2, "B%": 0} {
+		db := &fake{tables: map[string]*stored{"users": rows}}
+		with := exec.Parameters{id.String() + " =": {exec.FromInt32(7)}, name.String() + " LIKE": {[]byte(pattern)}}
+		got, err := program.Run(context.Background(), db, with, exec.RunOptions{})
+		if err != nil || len(got.Cells) != want {
+			t.Errorf("%q: %v %v, want %d rows", pattern, got, err, want)
+		}
+	}
+	for _, pattern := range []string{"Ada", "A%a%", "A_%", ""} {
+		var wrong *exec.ParameterError
+		with := exec.Parameters{id.String() + " =": {exec.FromInt32(7)}, name.String() + " LIKE": {[]byte(pattern)}}
+		if _, err := program.Run(context.Background(), &fake{}, with, exec.RunOptions{}); !errors.As(err, &wrong) {
+			t.Errorf("%q: %v", pattern, err)
 		}
 	}
 }
