@@ -229,7 +229,9 @@ func draw(seed uint64) *drawn {
 func TestProgramsAnswer(t *testing.T) {
 	met := map[string]int{}
 	plans := 0
-	for seed := range number(t, "HELENUS_TEST_WORLDS", 80) {
+	const usual = 80
+	worlds := number(t, "HELENUS_TEST_WORLDS", usual)
+	for seed := range worlds {
 		d := draw(seed)
 		for i, a := range d.queries {
 			db := &fake{tables: map[string]*stored{}, met: met}
@@ -242,7 +244,7 @@ func TestProgramsAnswer(t *testing.T) {
 	t.Logf("%d plans; met %v", plans, met)
 	for _, feature := range []string{"get", "index get", "scan", "filter", "sort", "limit", "limit each", "group", "distinct", "embedding", "reverse", "buckets told", "bucket",
 		"per partition limit", "GROUP BY", "aggregates", "IN of a partition key", "clustering IN", "clustering LIKE", "index in a partition", "fed", "static", "other type"} {
-		if met[feature] == 0 {
+		if met[feature] == 0 && worlds >= usual {
 			t.Errorf("no plan has met: %s", feature)
 		}
 	}
