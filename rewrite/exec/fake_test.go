@@ -103,9 +103,9 @@ func (w *world) bucket(t *model.Table, r joined) any {
 	return t.Bucket.Number(cell)
 }
 
-func (s *stored) token(row []any) string {
-	h := exec.TokenOf(fmt.Appendf(nil, "%#v", row[:s.partition]))
-	return fmt.Sprintf("%20d %#v", uint64(h)+1<<63, row[:s.partition])
+func (t *stored) token(row []any) string {
+	h := exec.TokenOf(fmt.Appendf(nil, "%#v", row[:t.partition]))
+	return fmt.Sprintf("%20d %#v", uint64(h)+1<<63, row[:t.partition])
 }
 
 // refusal is an error that Cassandra answers.
