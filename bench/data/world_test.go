@@ -29,7 +29,11 @@ func designs(t *testing.T) map[string]*workload.Workload {
 }
 
 // checkWorld checks everything that holds of every world: keys, partners from both sides, kinds and greatest degrees.
-func checkWorld(t testing.TB, g *model.Graph, w *data.World) {
+func checkWorld(t interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}, g *model.Graph, w *data.World) {
 	t.Helper()
 	for _, e := range g.Entities {
 		for _, key := range append([][]*model.Attribute{e.Key}, e.Alternate...) {
