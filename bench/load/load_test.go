@@ -33,7 +33,7 @@ func TestLoad(t *testing.T) {
 	session, keyspace := cassandratest.Keyspace(t)
 	ctx := context.Background()
 	for _, name := range []string{"rubis.yaml", "eac.yaml"} {
-		wl, w := design(t, name, 0.005)
+		wl, w := design(t, name, 0.002)
 		r, err := reference.Create("", w)
 		if err != nil {
 			t.Fatal(err)
