@@ -18,7 +18,7 @@ import (
 //	           go in a logged batch (Logged): one Request, BatchStart, and Batch for each row beyond the first
 //	a delete   as a put, and r Tombstone for what it costs until it is compacted away
 //	an index   Request + as many nodes as hold all data at k replicas, each IndexNode (SAINode), then IndexRow (SAIRow) a row
-//	a scan     the same nodes, each Node, then Scanned a row
+//	a scan     the same nodes, each Node, then Scanned a row and ScanCell for each cell that it has
 //	in memory  SortStart + Sort a row, Group a row that is grouped or told from others; filters and limits are free
 //
 // r is the replication factor, k the number of replicas that the consistency level reads, or waits for when it writes.
@@ -106,7 +106,11 @@ func (c *Cassandra) Step(s *plan.Step, _ bool) Cost {
 		}
 		return c.nodes(s, c.covering(k), k, node, row*k, s.Scanned)
 	case plan.Scan:
-		return c.nodes(s, c.covering(k), k, p.Node, p.Scanned*k, s.Scanned)
+		looked := p.Scanned
+		if t := s.Table; t != nil {
+			looked += float64(len(t.Partition)+len(t.Clustering)+len(t.Values)) * p.ScanCell
+		}
+		return c.nodes(s, c.covering(k), k, p.Node, looked*k, s.Scanned)
 	case plan.Put:
 		return c.write(s, k, 0)
 	case plan.Remove:

@@ -34,7 +34,7 @@ func sensor(readings, distinct float64) *model.Table {
 func TestCassandra(t *testing.T) {
 	p := cost.CassandraParameters{Nodes: 6, Replication: 3, Consistency: "QUORUM", Parallel: 4, Request: 1, Replica: 2, Row: 0.1, Cell: 0.01, Byte: 0.001,
 		Put: 3, Batch: 0.5, BatchStart: 0.25, Spread: 0.5, Tombstone: 7, IndexNode: 5, IndexRow: 0.2, IndexPut: 0.7, SAINode: 4, SAIRow: 0.05, SAIPut: 0.3,
-		Node: 6, Scanned: 0.01, SortStart: 0.4, Sort: 0.03, Group: 0.02}
+		Node: 6, Scanned: 0.01, ScanCell: 0.001, SortStart: 0.4, Sort: 0.03, Group: 0.02}
 	m := cassandra(t, p)
 	plain := sensor(1e6, 1000)
 	indexed := sensor(1e6, 1000)
@@ -69,7 +69,7 @@ func TestCassandra(t *testing.T) {
 		"an index in one partition": {plan.Step{Kind: plan.IndexGet, Table: indexed, Partition: by(0), Where: by(0), Requests: 1, Rows: 20, Scanned: 20},
 			1 + 2*(5+2) + 20*0.2*2 + 20*0.1, 1 + 7*two + 20*0.2*2/4 + 2},
 		"a scan": {plan.Step{Kind: plan.Scan, Table: plain, Requests: 1, Rows: 4, Scanned: 1000},
-			1 + 4*6 + 1000*0.01*2 + 0.4, 1 + 6*four + 1000*0.01*2/8 + 0.4},
+			1 + 4*6 + 1000*0.013*2 + 0.4, 1 + 6*four + 1000*0.013*2/8 + 0.4}, // three columns
 		"a sort":   {plan.Step{Kind: plan.Sort, Rows: 10}, 0.7, 0.7},
 		"a group":  {plan.Step{Kind: plan.Group, Rows: 10}, 0.2, 0.2},
 		"a filter": {plan.Step{Kind: plan.Filter, Rows: 10}, 0, 0},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -52,6 +53,7 @@ type CassandraParameters struct {
 	Node    float64 `yaml:"scan_node_ms,omitempty"` // one node's part of a scan, without rows; default 1.1
 	Scanned float64 `yaml:"scan_row_ms,omitempty"`  // one row looked at by a scan, in each replica; default 0.0013
 
+	ScanCell  float64 `yaml:"scan_cell_ms,omitempty"` // one cell of such a row, whether it is asked for or not; default none
 	SortStart float64 `yaml:"sort_ms,omitempty"`      // one sort in the client; default 0.01
 	Sort      float64 `yaml:"sort_row_ms,omitempty"`  // one row of it; default 0.0005
 	Group     float64 `yaml:"group_row_ms,omitempty"` // one row that the client groups, or compares with others; default 0.0001
@@ -99,12 +101,15 @@ func (p CassandraParameters) Scaled(by float64) CassandraParameters {
 	return p
 }
 
+// optional are those that are none unless they were measured: the defaults are of one width of rows, without batches.
+var optional = []string{"cell_ms", "scan_cell_ms", "batch_start_ms"}
+
 // Validate returns what is wrong with filled in parameters, naming the key.
 func (p *CassandraParameters) Validate() error {
 	v := reflect.ValueOf(p).Elem()
 	for i := range v.NumField() {
 		key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
-		if v.Field(i).Kind() == reflect.Float64 && v.Field(i).Float() == 0 && (key == "cell_ms" || key == "batch_start_ms") {
+		if v.Field(i).Kind() == reflect.Float64 && v.Field(i).Float() == 0 && slices.Contains(optional, key) {
 			continue // none, unless it was measured
 		}
 		if f := v.Field(i); f.Kind() == reflect.Float64 && !(f.Float() > 0 && f.Float() <= math.MaxFloat32) {

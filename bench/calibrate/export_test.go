@@ -17,6 +17,9 @@ func (s Scratch) Clear(ctx context.Context) error  { return s.clear(ctx) }
 func (s Scratch) Create(ctx context.Context) error { return s.create(ctx) }
 func (s Scratch) Drop(ctx context.Context) error   { return s.drop(ctx) }
 
+// Made tells whether the keyspace is this one's to drop.
+func (s Scratch) Made() bool { return s.made }
+
 // Die ends the marker's life as kill -9 does.
 func (s Scratch) Die() { s.stop() }
 

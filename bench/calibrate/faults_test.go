@@ -64,6 +64,9 @@ func TestInTheWay(t *testing.T) {
 	if err := second.Clear(ctx); !errors.As(err, &way) || !strings.Contains(err.Error(), "process "+strconv.Itoa(os.Getpid())) {
 		t.Fatalf("another run is at work: %v", err)
 	}
+	if err := second.Create(ctx); err == nil || second.Made() {
+		t.Fatalf("made where it is already: %v, to be dropped: %t", err, second.Made())
+	}
 	first.Die() // as by kill -9: the marker's row dies, too, some seconds later
 	if err := second.Clear(ctx); err != nil || there(t, session, keyspace) {
 		t.Fatalf("a dead run: %v, the keyspace is there: %t", err, there(t, session, keyspace))

@@ -203,7 +203,7 @@ func (f *fitting) problem(p cost.CassandraParameters) (l *linear, used []string,
 		used = append(used, key)
 		expected := *field(&p, key)
 		if expected == 0 { // of those that are none unless they are measured
-			expected = map[string]float64{"cell_ms": p.Row / 10, "batch_start_ms": p.Request}[key]
+			expected = map[string]float64{"cell_ms": p.Row / 10, "scan_cell_ms": p.Scanned / 10, "batch_start_ms": p.Request}[key]
 		}
 		l.expected, l.least = append(l.expected, expected), append(l.least, expected/1000)
 		for i := range column {

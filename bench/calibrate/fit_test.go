@@ -146,7 +146,7 @@ func TestRecovered(t *testing.T) {
 		if p.Replication > 1 { // else it can not be told, and is left
 			p.Spread = 0.2 + 0.7*r.Float64()
 		}
-		p.Cell, p.BatchStart, p.Tombstone = 0.0005, 0.3, 0.001
+		p.Cell, p.ScanCell, p.BatchStart, p.Tombstone = 0.0005, 0.0002, 0.3, 0.001
 		p = p.Scaled(math.Exp(3*r.Float64() - 1.5))
 		v := reflect.ValueOf(&p).Elem()
 		known := map[string]float64{}
@@ -194,7 +194,7 @@ func TestRecovered(t *testing.T) {
 
 // TestExact: without noise every time is found to a thousandth, and nothing is left open on one node but what only several show.
 func TestExact(t *testing.T) {
-	p := cost.CassandraParameters{Nodes: 1, Consistency: "ONE", Parallel: 3, Cell: 0.0004, BatchStart: 0.3, Request: 0.21, Replica: 0.13, Put: 0.17}
+	p := cost.CassandraParameters{Nodes: 1, Consistency: "ONE", Parallel: 3, Cell: 0.0004, ScanCell: 0.0002, BatchStart: 0.3, Request: 0.21, Replica: 0.13, Put: 0.17}
 	set, truth, err := synthetic(p, 1, 0, 0, rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func TestTold(t *testing.T) {
 		"an answer that no replica has a part in": {func(m calibrate.Measurement) bool { return m.Unasked },
 			[]string{"request_ms", "replica_ms", "put_ms", "batch_ms", "index_node_ms", "sai_node_ms", "scan_node_ms"}},
 		"storage-attached indexes": {func(m calibrate.Measurement) bool { return m.SAI }, []string{"sai_node_ms", "sai_row_ms", "sai_put_ms"}},
-		"scans but of one size":    {func(m calibrate.Measurement) bool { return m.Kind == plan.Scan && m.Scanned != 1000 }, []string{"scan_node_ms", "scan_row_ms"}},
+		"scans but of one size":    {func(m calibrate.Measurement) bool { return m.Kind == plan.Scan && m.Scanned != 1000 }, []string{"scan_node_ms", "scan_row_ms", "scan_cell_ms"}},
 	} {
 		less := *set
 		less.Measurements = slices.DeleteFunc(slices.Clone(set.Measurements), c.without)

@@ -37,8 +37,8 @@ func (b *bench) rows() int {
 			n += rows * b.partitions(rows)
 		}
 	}
-	for _, rows := range b.sizes.scanned {
-		n += rows
+	for _, t := range b.sizes.scannedTables() {
+		n += t.rows
 	}
 	return n
 }
@@ -64,8 +64,8 @@ func (l *loading) load(ctx context.Context) (refused map[string]string, err erro
 			return nil, err
 		}
 	}
-	for _, n := range l.sizes.scanned {
-		if err := l.scanned(ctx, n); err != nil {
+	for _, t := range l.sizes.scannedTables() {
+		if err := l.scanned(ctx, t); err != nil {
 			return nil, err
 		}
 	}
@@ -207,17 +207,16 @@ func (l *loading) indexes(ctx context.Context, read, put, create string) error {
 }
 
 // scanned makes a table of rows of which a few pass a filter.
-func (l *loading) scanned(ctx context.Context, n int) error {
-	name := fmt.Sprintf("scan%d", n)
-	if err := l.table(ctx, name, "id int PRIMARY KEY, f int"+plainLayout.definitions()); err != nil {
+func (l *loading) scanned(ctx context.Context, t scanned) error {
+	if err := l.table(ctx, t.table(), "id int PRIMARY KEY, f int"+t.definitions()); err != nil {
 		return err
 	}
-	return l.fill(ctx, "INSERT INTO "+l.bench.table(name)+" (id, f, "+plainLayout.names()+") VALUES (?, ?"+plainLayout.marks()+")", n, func(i int) [][]any {
+	return l.fill(ctx, "INSERT INTO "+l.bench.table(t.table())+" (id, f, "+t.names()+") VALUES (?, ?"+t.marks()+")", t.rows, func(i int) [][]any {
 		f := 0
-		if i%(n/found) == 0 {
+		if i%(t.rows/found) == 0 {
 			f = 1
 		}
-		return [][]any{append([]any{i, f}, plainLayout.values(l.random)...)}
+		return [][]any{append([]any{i, f}, t.values(l.random)...)}
 	})
 }
 

@@ -274,6 +274,9 @@ func (c *calibration) whole(ctx context.Context, set *Set) (err error) {
 		return err
 	}
 	defer func() {
+		if !s.made {
+			return
+		}
 		if late := s.drop(ctx); late != nil {
 			err = errors.Join(err, late)
 		}

@@ -316,17 +316,34 @@ func (b *bench) indexReads() []operation {
 	return all
 }
 
+// scanned is a table to be scanned.
+type scanned struct {
+	layout
+	rows int
+}
+
+func (s scanned) table() string { return fmt.Sprintf("scan_%s_%d", s.name, s.rows) }
+
+// scannedTables are of several lengths, and one of them of rows of another width.
+func (s sizes) scannedTables() []scanned {
+	var all []scanned
+	for _, rows := range s.scanned {
+		all = append(all, scanned{plainLayout, rows})
+	}
+	return append(all, scanned{layouts[0], s.scanned[1]}, scanned{layouts[2], s.scanned[1]})
+}
+
 // found is how many rows of a scanned table pass its filter.
 const found = 5
 
 func (b *bench) scans() []operation {
 	var all []operation
-	for _, rows := range b.sizes.scanned {
-		statement := fmt.Sprintf("SELECT id, %s FROM %s WHERE f = 1 ALLOW FILTERING", plainLayout.names(), b.table(fmt.Sprintf("scan%d", rows)))
+	for _, x := range b.sizes.scannedTables() {
+		statement := fmt.Sprintf("SELECT id, %s FROM %s WHERE f = 1 ALLOW FILTERING", x.names(), b.table(x.table()))
 		all = append(all, operation{
 			Shape: Shape{
-				Family: "scans", Name: fmt.Sprintf("scan of %d rows", rows), Kind: plan.Scan, Requests: 1, Rows: found,
-				Columns: float64(plainLayout.columns + 1), Bytes: found * plainLayout.rowBytes(1), Scanned: float64(rows),
+				Family: "scans", Name: fmt.Sprintf("scan of %d rows, %s", x.rows, x.name), Kind: plan.Scan, Requests: 1, Rows: found,
+				Columns: float64(x.columns + 1), Bytes: found * x.rowBytes(1), Scanned: float64(x.rows), Width: float64(x.columns + 2),
 			}, times: 1,
 			run: func(ctx context.Context, _ *rand.Rand) error { return b.expect(ctx, found, statement) },
 		})

@@ -59,6 +59,7 @@ type scratch struct {
 	tell     func(string)
 	again    func() (*gocql.Session, error) // another session, for one whose nodes were all away does not always come back
 	stop     func()                         // the heartbeat
+	made     bool                           // by us, or we can not know
 }
 
 // tables are the names of all that we make.
@@ -71,8 +72,8 @@ func tables() map[string]bool {
 		names[k.table], names[k.puts] = true, true
 	}
 	for _, s := range []sizes{full, quick} {
-		for _, n := range s.scanned {
-			names[fmt.Sprintf("scan%d", n)] = true
+		for _, t := range s.scannedTables() {
+			names[t.table()] = true
 		}
 	}
 	return names
@@ -139,7 +140,10 @@ func (s *scratch) outlive(ctx context.Context) error {
 // create makes the keyspace with its marker, and keeps the marker alive until drop.
 func (s *scratch) create(ctx context.Context) error {
 	create := fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', '%s': %d}", s.keyspace, s.centre, s.replicas)
+	s.made = true
 	if err := s.schema(ctx, create); err != nil {
+		var refused gocql.RequestError
+		s.made = !errors.As(err, &refused) || Down(err) // not permitted, or there by another's hand meanwhile: not ours to drop
 		return fmt.Errorf("make the scratch keyspace %s: %w", s.keyspace, err)
 	}
 	if err := s.schema(ctx, "CREATE TABLE "+s.keyspace+"."+marker+" (id int PRIMARY KEY, host text, pid int, at timestamp)"); err != nil {

@@ -22,6 +22,7 @@ type Shape struct {
 	Columns  float64   `json:"columns,omitempty"` // of each row
 	Bytes    float64   `json:"bytes,omitempty"`   // of all rows, as plans count them
 	Scanned  float64   `json:"scanned,omitempty"` // rows that the servers look at
+	Width    float64   `json:"width,omitempty"`   // columns of the scanned table
 	Index    bool      `json:"index,omitempty"`   // read by a secondary index; or one is kept
 	SAI      bool      `json:"sai,omitempty"`     // the same of a storage-attached one
 	Dead     float64   `json:"dead,omitempty"`    // deleted rows that a read has to pass
@@ -41,6 +42,9 @@ func (s *Shape) step() *plan.Step {
 	t := &model.Table{Tree: model.Tree{Entities: []*model.Entity{e}}, Values: []model.Field{by}} // no partition key: none is too large
 	if s.Index || s.SAI {
 		t.Indexes = []model.Index{{Field: by, SAI: s.SAI}}
+	}
+	for range int(s.Width) - 1 {
+		t.Values = append(t.Values, by) // the model counts them
 	}
 	step := &plan.Step{Kind: s.Kind, Table: t, Requests: s.Requests, Rows: s.Rows, Scanned: s.Scanned, Bytes: s.Bytes}
 	for range int(s.Columns) {
@@ -112,7 +116,7 @@ func Read(name string, data []byte) (*Set, error) {
 	kinds := []plan.Kind{plan.Get, plan.IndexGet, plan.Scan, plan.Put, plan.Remove, plan.Sort, plan.Group}
 	for i := range both.Measurements {
 		m := &both.Measurements[i]
-		for _, v := range []float64{m.Requests, m.Rows, m.Columns, m.Bytes, m.Scanned, m.Dead, m.Low, m.High} {
+		for _, v := range []float64{m.Requests, m.Rows, m.Columns, m.Bytes, m.Scanned, m.Dead, m.Width, m.Low, m.High} {
 			if !(v >= 0 && v < 1e12) {
 				return nil, fmt.Errorf("%s: measurement %q: %g is no number that it could have", name, m.Name, v)
 			}
@@ -123,7 +127,7 @@ func Read(name string, data []byte) (*Set, error) {
 		if !slices.Contains(kinds, m.Kind) {
 			return nil, fmt.Errorf("%s: measurement %q: %q is no kind of step", name, m.Name, m.Kind)
 		}
-		if m.Columns > 1000 || m.Count < 0 || !(m.Median > 0 && m.Median < 1e9) {
+		if m.Columns > 1000 || m.Width > 1000 || m.Count < 0 || !(m.Median > 0 && m.Median < 1e9) {
 			return nil, fmt.Errorf("%s: measurement %q: %g columns, %d times, %g ms", name, m.Name, m.Columns, m.Count, m.Median)
 		}
 	}

@@ -84,6 +84,9 @@ func Bars(f Frame, groups []string, series ...Series) (*Chart, error) {
 	c.plot.X.Tick.Length, c.plot.X.Padding, c.plot.Y.Padding = 0, 0, 0
 	c.plot.X.Min, c.plot.X.Max = -0.5, float64(len(groups))-0.5
 	if widest > c.width*0.85/vg.Length(len(groups)) {
+		for i := range names { // viewers whose letters are wider must not write over the axis
+			names[i].Label += strings.Repeat(" ", 1+len(names[i].Label)/6)
+		}
 		c.plot.X.Tick.Label.Rotation = tilt
 		c.plot.X.Tick.Label.XAlign, c.plot.X.Tick.Label.YAlign = text.XRight, text.YTop
 	}

@@ -29,7 +29,7 @@ func (c *Chart) draw(on draw.Canvas) {
 	var all []placed
 	x, rows := vg.Length(0), 0
 	for i, e := range c.legend {
-		wide := thumb + gap + style.Width(e.name)
+		wide := thumb + gap + style.Width(e.name)*widened
 		if i == 0 {
 			rows = 1
 		} else if x+wide > on.Max.X-on.Min.X {

@@ -22,6 +22,7 @@ const (
 	barShare      = 0.8  // of a group's width that its bars take
 	tilt          = 0.55 // of names of groups that have no room side by side, radians
 	markRadius    = 2.5
+	widened       = 1.15 // room for names in a viewer's own letters
 )
 
 // colours are told apart by people who are colour-blind, too (Okabe and Ito).
