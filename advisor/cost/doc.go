@@ -13,8 +13,11 @@
 // that were seen (advisor/recommend). A model says how it counts (Arithmetic), what it costs at another consistency level
 // (For) and which tables it refuses (Refusal).
 //
+// bench/calibrate fits the parameters of the first to a cluster, and predicts by it.
+//
 // It imports advisor/plan, advisor/workload, advisor/nose and advisor/model. Thin today: caches, compaction and skew of
-// what is asked for are not modelled; a model knows one data centre; that several tables are written in one batch is seen
-// only where one step writes several rows; the defaults were measured on one small machine (CassandraParameters), with a
+// what is asked for are not modelled; a model knows one data centre; that several
+// tables are written at once is in a write's latency (Writes), not in its work, and the parts of two tables in one logged batch are
+// priced as two; the defaults were measured on one small machine (CassandraParameters), with a
 // guess of how a request divides among coordinator and replica.
 package cost
