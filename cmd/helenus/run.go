@@ -202,7 +202,7 @@ func (h *helenus) wire() (err error) {
 		return err
 	}
 	if h.advisor, err = advisor.New(advisor.Options{
-		Cost: costs,
+		Cost:      costs,
 		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
 		Nodes: func() int { return len(h.server.Nodes()) }, Judge: recommend.JudgeFunc(rewrite.Judge), Solver: solve.New(solve.Config{}),
 		Store: h.store, Log: h.log, Interval: s.AdviseEvery,
