@@ -19,7 +19,9 @@ type Program interface {
 
 // Runner is an entry ready to run: programs by the statements' IDs. What it has no program for it is not asked.
 type Runner struct {
-	Name     string
+	Name string
+	// Keyspace is where its tables are: runners of one keyspace never meet the same parameters, others always do.
+	Keyspace string
 	Programs map[string]Program
 }
 
@@ -41,8 +43,6 @@ type Loop struct {
 	// Draw draws the parameters of the statements of a request, in their order. The nth draw of a request is the same
 	// whatever was drawn for others.
 	Draw func(r *rand.Rand, q *Request) ([]Parameters, error)
-	// Apart draws parameters for each runner anew, where runners share tables and may not meet the same rows twice.
-	Apart bool
 	// WarmUp is how often each request is sent at first without being counted, unless that would take too long.
 	WarmUp int
 	// Most is how often a request is counted at most; For is the time for all, of which each request gets the same share
@@ -144,12 +144,19 @@ func (l *Loop) next(turns []*turn, over bool) *turn {
 func (l *Loop) send(ctx context.Context, t *turn, tally *Tally) (took time.Duration, err error) {
 	order := t.random.Perm(len(t.runners))
 	with := make([][]Parameters, len(t.runners))
-	for i := range with {
-		if i > 0 && !l.Apart {
-			with[i] = with[0]
-		} else if with[i], err = l.Draw(t.random, t.request); err != nil {
-			return 0, fmt.Errorf("drawing parameters for %s: %w", t.request.Name, err)
+	var drawn [][]Parameters
+	met := map[string]int{}
+	for i, r := range t.runners {
+		nth := met[r.Keyspace]
+		met[r.Keyspace]++
+		if nth == len(drawn) {
+			draw, err := l.Draw(t.random, t.request)
+			if err != nil {
+				return 0, fmt.Errorf("drawing parameters for %s: %w", t.request.Name, err)
+			}
+			drawn = append(drawn, draw)
 		}
+		with[i] = drawn[nth]
 	}
 	results := make([][]Sample, len(t.runners))
 	for attempt := 0; ; attempt++ {

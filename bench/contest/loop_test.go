@@ -56,8 +56,8 @@ func draw(r *rand.Rand, q *contest.Request) ([]contest.Parameters, error) {
 
 // two runners, of which the second is slower, and has no program for one of the requests.
 func loop(c *clock, log *[]string) *contest.Loop {
-	fast := &contest.Runner{Name: "fast", Programs: map[string]contest.Program{}}
-	slow := &contest.Runner{Name: "slow", Programs: map[string]contest.Program{}}
+	fast := &contest.Runner{Name: "fast", Keyspace: "a", Programs: map[string]contest.Program{}}
+	slow := &contest.Runner{Name: "slow", Keyspace: "b", Programs: map[string]contest.Program{}}
 	for _, id := range []string{"a", "b", "c"} {
 		fast.Programs[id] = &fake{"fast", time.Millisecond, c, log, nil}
 		if id != "c" {
@@ -146,10 +146,11 @@ func TestLoopShares(t *testing.T) {
 	}
 }
 
+// TestLoopApart: runners that share tables do not meet the same rows.
 func TestLoopApart(t *testing.T) {
 	var log []string
 	l := loop(&clock{time.Unix(0, 0)}, &log)
-	l.Apart, l.WarmUp, l.Most = true, 0, 20
+	l.Runners[1].Keyspace, l.WarmUp, l.Most = "a", 0, 20
 	if _, err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func accounted(a *exec.Account) Sample {
 
 // Runner makes programs of an entry's plans. Its tables are in a keyspace (Arena.Create).
 func (e *Entry) Runner(session exec.Session, o exec.RunOptions) (*Runner, error) {
-	r := &Runner{Name: e.Name, Programs: map[string]Program{}}
+	r := &Runner{Name: e.Name, Keyspace: e.Tables[0].Keyspace, Programs: map[string]Program{}}
 	for id, s := range e.Statements {
 		var err error
 		if s.Plan != nil {

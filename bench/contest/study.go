@@ -15,35 +15,17 @@ import (
 // Study measures many designs of one workload at the price of few: tables that are the same are there once, and plans that
 // are the same over the same tables are measured once. What a design costs is the weighted sum of what its statements cost.
 type Study struct {
-	Tables   []*model.Table // to be made and filled, each with a name of its own
-	Requests []*Request     // a statement each
-	Runners  []*Runner      // the nth runs each statement's nth way to be run
+	*Shared
+	Requests []*Request // a statement each
+	Runners  []*Runner  // the nth runs each statement's nth way to be run
 	entries  []*Entry
 	ways     map[*Entry]map[string]int // by statement: which runner
 	texts    map[string][]string       // by statement: the plans
-	shared   map[*model.Table]*model.Table
 }
 
 // NewStudy takes the entries' tables together. All entries plan the same statements.
 func NewStudy(entries []*Entry, statements []*workload.Statement) *Study {
-	s := &Study{entries: entries, ways: map[*Entry]map[string]int{}, texts: map[string][]string{}, shared: map[*model.Table]*model.Table{}}
-	known, names := map[string]*model.Table{}, map[string]bool{}
-	for _, e := range entries {
-		for _, t := range e.Tables {
-			id := t.ID()
-			first := known[id]
-			if first == nil {
-				first, known[id] = t, t
-				for n, name := 2, t.Name; names[t.Name]; n++ {
-					t.Name = name + "_" + strconv.Itoa(n)
-				}
-				names[t.Name] = true
-				s.Tables = append(s.Tables, t)
-			}
-			t.Name = first.Name
-			s.shared[t] = first
-		}
-	}
+	s := &Study{Shared: Share(entries), entries: entries, ways: map[*Entry]map[string]int{}, texts: map[string][]string{}}
 	for _, x := range statements {
 		s.Requests = append(s.Requests, &Request{Name: x.ID, Statements: []*workload.Statement{x}})
 	}
@@ -52,9 +34,7 @@ func NewStudy(entries []*Entry, statements []*workload.Statement) *Study {
 
 // Prepare makes the programs, once the tables are there.
 func (s *Study) Prepare(session exec.Session, o exec.RunOptions) error {
-	for t, first := range s.shared {
-		t.Keyspace = first.Keyspace
-	}
+	s.Join()
 	for _, e := range s.entries {
 		r, err := e.Runner(session, o)
 		if err != nil {
@@ -76,7 +56,7 @@ func (s *Study) Prepare(session exec.Session, o exec.RunOptions) error {
 			}
 			s.texts[id] = append(s.texts[id], text)
 			for len(s.Runners) <= way {
-				s.Runners = append(s.Runners, &Runner{Name: strconv.Itoa(len(s.Runners)), Programs: map[string]Program{}})
+				s.Runners = append(s.Runners, &Runner{Name: strconv.Itoa(len(s.Runners)), Keyspace: r.Keyspace, Programs: map[string]Program{}})
 			}
 			s.Runners[way].Programs[id] = program
 		}

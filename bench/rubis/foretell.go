@@ -44,8 +44,7 @@ func (b *bench) foretell(ctx context.Context, k *kase) (*contest.Prediction, err
 	if err := s.Prepare(b.arena.Pool, b.running()); err != nil {
 		return nil, err
 	}
-	// Writes of several designs meet in the same tables: each gets entities of its own.
-	tally, err := b.measured(ctx, s.Requests, s.Runners, world, b.study, true)
+	tally, err := b.measured(ctx, s.Requests, s.Runners, world, b.study)
 	if err != nil {
 		return nil, err
 	}

@@ -183,13 +183,20 @@ func (b *bench) measureCase(ctx context.Context, k *kase, r *contest.Result) err
 	if err != nil {
 		return err
 	}
-	var runners []*contest.Runner
-	for _, e := range entries {
-		side, err := b.fill(ctx, k, e, world)
+	// Our designs share the tables that are the same: they are one keyspace.
+	groups := [][]*contest.Entry{entries[:len(k.mixes)]}
+	for _, e := range entries[len(k.mixes):] {
+		groups = append(groups, []*contest.Entry{e})
+	}
+	for _, g := range groups {
+		sides, err := b.fill(ctx, k, g, world)
 		if err != nil {
 			return err
 		}
-		r.Entries = append(r.Entries, side)
+		r.Entries = append(r.Entries, sides...)
+	}
+	var runners []*contest.Runner
+	for _, e := range entries {
 		runner, err := e.Runner(b.arena.Pool, b.running())
 		if err != nil {
 			return err
@@ -200,7 +207,7 @@ func (b *bench) measureCase(ctx context.Context, k *kase, r *contest.Result) err
 	if k.name == "eac" {
 		share = 3
 	}
-	tally, measured := b.measured(ctx, requests, runners, world, b.measure/share, false)
+	tally, measured := b.measured(ctx, requests, runners, world, b.measure/share)
 	r.Enter(requests, k.mixes, tally, func(entry, statement string) (contest.Said, bool) {
 		i := slices.IndexFunc(entries, func(e *contest.Entry) bool { return e.Name == entry })
 		return entries[i].Said(b.model, statement)
@@ -244,7 +251,7 @@ func (b *bench) entries(ctx context.Context, k *kase, w *workload.Workload, r *c
 		made = append(made, e)
 	}
 	contest.Without(w, r.Left)
-	for _, mix := range k.mixes {
+	for _, mix := range mainFirst(k) { // the first draws the parameters that the others' tables get
 		e, err := contest.Ours(ctx, w, ours(mix), mix, b.design())
 		if err != nil {
 			return nil, err
@@ -253,6 +260,21 @@ func (b *bench) entries(ctx context.Context, k *kase, w *workload.Workload, r *c
 		entries = append(entries, e)
 	}
 	return append(entries, made...), nil
+}
+
+// mainFirst are a case's mixes, the main one first.
+func mainFirst(k *kase) []string {
+	mixes := slices.Clone(k.mixes)
+	slices.SortStableFunc(mixes, func(a, b string) int {
+		switch {
+		case a == k.main && b != k.main:
+			return -1
+		case b == k.main && a != k.main:
+			return 1
+		}
+		return 0
+	})
+	return mixes
 }
 
 // requests are the workload's, and those that others ran otherwise.
@@ -310,39 +332,48 @@ func answers(e *contest.Entry, q *contest.Request) bool {
 	return true
 }
 
-// fill makes the keyspace of an entry and fills its tables.
-func (b *bench) fill(ctx context.Context, k *kase, e *contest.Entry, world *data.World) (*contest.Side, error) {
-	keyspace, err := b.arena.Create(ctx, k.name+" "+e.Name, e.Tables)
+// fill makes a keyspace for entries and fills their tables.
+func (b *bench) fill(ctx context.Context, k *kase, entries []*contest.Entry, world *data.World) (sides []*contest.Side, err error) {
+	name := entries[0].Name
+	if len(entries) > 1 {
+		name = "ours"
+	}
+	shared := contest.Share(entries)
+	keyspace, err := b.arena.Create(ctx, k.name+" "+name, shared.Tables)
 	if err != nil {
 		return nil, err
 	}
-	begun := time.Now()
-	rows, err := b.put(ctx, keyspace, e.Tables, world)
+	shared.Join()
+	loaded, err := b.put(ctx, keyspace, shared.Tables, world)
 	if err != nil {
 		return nil, err
 	}
-	side := &contest.Side{Name: e.Name, Mix: e.Mix, Said: e.Bytes, Seconds: time.Since(begun).Seconds()}
 	sizes, err := b.arena.Sizes(keyspace)
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range e.Tables {
-		size := &contest.TableSize{Name: t.Name, Table: t.String(), Rows: rows[t.Name], Bytes: sizes[t.Name], Said: cost.Arithmetic(b.model).TableBytes(t)}
-		side.Tables = append(side.Tables, size)
-		side.Rows += size.Rows
-		side.Bytes += size.Bytes
+	for _, e := range entries {
+		side := &contest.Side{Name: e.Name, Mix: e.Mix, Said: e.Bytes}
+		for _, t := range e.Tables {
+			size := &contest.TableSize{Name: t.Name, Table: t.String(), Rows: float64(loaded[t.Name].Rows), Bytes: sizes[t.Name], Said: cost.Arithmetic(b.model).TableBytes(t)}
+			side.Tables = append(side.Tables, size)
+			side.Rows += size.Rows
+			side.Bytes += size.Bytes
+			side.Seconds += loaded[t.Name].Took.Seconds()
+		}
+		for id := range e.Missing {
+			side.Missing = append(side.Missing, id)
+		}
+		sides = append(sides, side)
 	}
-	for id := range e.Missing {
-		side.Missing = append(side.Missing, id)
-	}
-	b.say("filled the tables of %s: %.0f rows in %.0f s, %.1f MB on disk", e.Name, side.Rows, side.Seconds, side.Bytes/1e6)
-	return side, nil
+	return sides, nil
 }
 
 // put fills tables and brings them to rest.
-func (b *bench) put(ctx context.Context, keyspace string, tables []*model.Table, world *data.World) (map[string]float64, error) {
-	told := time.Now()
-	loaded, err := load.Tables(ctx, b.arena.Session, keyspace, tables, world, load.Options{Progress: func(p load.Progress) {
+func (b *bench) put(ctx context.Context, keyspace string, tables []*model.Table, world *data.World) (map[string]load.Loaded, error) {
+	told, begun := time.Now(), time.Now()
+	server, client := b.processor()
+	list, err := load.Tables(ctx, b.arena.Session, keyspace, tables, world, load.Options{Progress: func(p load.Progress) {
 		if time.Since(told) > 15*time.Second || p.Waiting != nil {
 			told = time.Now()
 			b.say("  %s", p)
@@ -351,23 +382,39 @@ func (b *bench) put(ctx context.Context, keyspace string, tables []*model.Table,
 	if err != nil {
 		return nil, err
 	}
-	rows := map[string]float64{}
-	for _, l := range loaded {
-		rows[l.Table] = float64(l.Rows)
+	rows := 0
+	loaded := map[string]load.Loaded{}
+	for _, l := range list {
+		loaded[l.Table] = l
+		rows += l.Rows
 	}
-	return rows, b.arena.Settle(ctx, keyspace)
+	took := time.Since(begun)
+	if err := b.arena.Settle(ctx, keyspace); err != nil {
+		return nil, err
+	}
+	serverAfter, clientAfter := b.processor()
+	b.say("filled %d tables of %s: %d rows in %.0f s (%.0f a second), at rest after %.0f s; %.0f s of Cassandra's processor time, %.0f s of ours",
+		len(tables), keyspace, rows, took.Seconds(), float64(rows)/took.Seconds(), time.Since(begun).Seconds(),
+		(serverAfter - server).Seconds(), (clientAfter - client).Seconds())
+	return loaded, nil
+}
+
+// processor is the processor time of Cassandra, if it is ours, and of this process.
+func (b *bench) processor() (server, client time.Duration) {
+	return contest.Processors(func() int {
+		if b.cluster == nil {
+			return 0
+		}
+		return b.cluster.Node(0).Pid()
+	})()
 }
 
 // measured runs the loop.
-func (b *bench) measured(ctx context.Context, requests []*contest.Request, runners []*contest.Runner, world *data.World, during time.Duration, apart bool) (*contest.Tally, error) {
-	pid := func() int { return 0 }
-	if b.cluster != nil {
-		pid = b.cluster.Node(0).Pid
-	}
+func (b *bench) measured(ctx context.Context, requests []*contest.Request, runners []*contest.Runner, world *data.World, during time.Duration) (*contest.Tally, error) {
 	told := time.Now()
 	loop := &contest.Loop{
-		Requests: requests, Runners: runners, Seed: b.seed, Draw: contest.NewDraws(world).Draw, Apart: apart,
-		WarmUp: b.warmUp, Most: b.most, For: during, Awaken: b.arena.Awaken, Processor: contest.Processors(pid),
+		Requests: requests, Runners: runners, Seed: b.seed, Draw: contest.NewDraws(world).Draw,
+		WarmUp: b.warmUp, Most: b.most, For: during, Awaken: b.arena.Awaken, Processor: b.processor,
 		Progress: func(done float64, count int) {
 			if time.Since(told) > 15*time.Second {
 				told = time.Now()
