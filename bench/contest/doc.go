@@ -10,14 +10,18 @@
 //   - the loop (loop.go): one client without think time. It takes the kind of request that has had least time so far, draws
 //     parameters, and sends the same request to each entry in turn, in an order that a seed rotates. So whatever else the
 //     machine does falls on all entries alike, and their ratios hold where their times may not;
-//   - the live part (live.go): a keyspace for each entry, filled and measured on disk, plans made programs (rewrite/exec),
-//     and what is done when Cassandra does not answer;
+//   - the live part (keyspace.go, program.go): keyspaces, filled, compacted and measured on disk, plans made programs
+//     (rewrite/exec), and what is done when Cassandra does not answer;
+//   - tables that several entries share (share.go), and by them the study of many designs at the price of few (study.go), which
+//     says how well a cost model foretells (predict.go);
 //   - the result (result.go): means, percentiles, requests, rows and bytes for each kind of request and statement, processor
-//     time of both processes, means weighted by the mixes, and how well the cost model foretold all that (predict.go);
-//     as JSON, Markdown (markdown.go) and charts after figures 17, 18 and 19 (charts.go).
+//     time of both processes, and means weighted by the mixes; as JSON, Markdown (markdown.go) and charts after figures 17, 18
+//     and 19 (charts.go).
 //
 // A request is what the workload calls a group: its statements run one after the other, and its response time is that of
 // all of them.
 //
-// It imports advisor/{model,workload,plan,cost,design,solve}, rewrite/exec, bench/{data,load,chart} and a driver.
+// It imports advisor/{model,workload,plan,cost,design,solve}, rewrite/exec, bench/{data,load,chart}, internal/cassandra and a driver.
+// Thin: one client and one node; response times include the client's; processor time of Cassandra is with what it does in the
+// background; a request that was sent anew after a failure counts by its last attempt.
 package contest

@@ -24,9 +24,23 @@ func options() design.Options {
 	return design.Options{Solver: solve.New(solve.Config{}), Cost: cost.Default()}
 }
 
-// TestRequests (N-54): sixteen kinds of requests, seven of them in Browsing.
+// TestRequests (N-53, N-54, N-55): sixteen kinds of requests, seven of them in Browsing; the nine that Bidding adds are 22.6 % of it.
 func TestRequests(t *testing.T) {
-	all := contest.Requests(rubis(t))
+	w := rubis(t)
+	if len(w.Graph.Entities) != 7 || len(w.Graph.Relationships) != 10 {
+		t.Errorf("%d entities, %d relationships", len(w.Graph.Entities), len(w.Graph.Relationships))
+	}
+	all := contest.Requests(w)
+	bidding, added := 0.0, 0.0
+	for _, q := range all {
+		bidding += q.Weight("bidding")
+		if q.Weight("browsing") == 0 {
+			added += q.Weight("bidding")
+		}
+	}
+	if share := added / bidding; share < 0.2255 || share > 0.2265 {
+		t.Errorf("the requests that Bidding adds are %.4f of it", share)
+	}
 	browsing, writes, statements := 0, 0, 0
 	for _, q := range all {
 		if q.Weight("browsing") > 0 {

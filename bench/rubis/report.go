@@ -64,6 +64,12 @@ func (b *bench) report(k *kase, r *contest.Result) error {
 		charts, err := r.Prediction.Charts()
 		failed = append(failed, draw("Predicted and measured", "", "prediction", 2, charts, err))
 	}
+	if k.name == "rubis" {
+		sections = append(sections, contest.Section{Title: "Beside the paper's figures", Text: beside(k, r)})
+		sections = append(sections, contest.Section{Title: "How it was measured", Text: method + "\n\n" + asRun})
+	} else {
+		sections = append(sections, contest.Section{Title: "How it was measured", Text: method})
+	}
 	failed = append(failed,
 		b.write(k.name+".md", func(w io.Writer) error { return r.Markdown(w, k.title, sections...) }),
 		b.write(k.name+".json", r.JSON))
