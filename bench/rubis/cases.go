@@ -86,13 +86,15 @@ func (k *kase) substitutes(entries []*contest.Entry) (list []contest.Substitute)
 		return nil
 	}
 	for _, e := range entries {
-		s := contest.Substitute{Name: e.Name + asRunThere, Of: e.Name, Requests: map[string]string{}}
+		requests := map[string]string{}
 		for _, l := range k.likes {
 			if l.of(e.Name) {
-				s.Requests[l.request] = l.name
+				requests[l.request] = l.name
 			}
 		}
-		list = append(list, s)
+		for _, suffix := range []string{"", oneByOne} {
+			list = append(list, contest.Substitute{Name: e.Name + suffix + asRunThere, Of: e.Name + suffix, Requests: requests})
+		}
 	}
 	return list
 }

@@ -203,6 +203,19 @@ func (b *bench) measureCase(ctx context.Context, k *kase, r *contest.Result) err
 		}
 		runners = append(runners, runner)
 	}
+	for _, e := range entries {
+		if k.main == "" || e.Mix != k.main && e.Mix != "" {
+			continue
+		}
+		o := b.running()
+		o.Parallel = 1
+		runner, err := e.Runner(b.arena.Pool, o)
+		if err != nil {
+			return err
+		}
+		runner.Name += oneByOne
+		runners = append(runners, runner)
+	}
 	share := time.Duration(1)
 	if k.name == "eac" {
 		share = 3
@@ -210,6 +223,9 @@ func (b *bench) measureCase(ctx context.Context, k *kase, r *contest.Result) err
 	tally, measured := b.measured(ctx, requests, runners, world, b.measure/share)
 	r.Enter(requests, k.mixes, tally, func(entry, statement string) (contest.Said, bool) {
 		i := slices.IndexFunc(entries, func(e *contest.Entry) bool { return e.Name == entry })
+		if i < 0 { // one by one: the model speaks of the executor as it is
+			return contest.Said{}, false
+		}
 		return entries[i].Said(b.model, statement)
 	})
 	b.weigh(k, r, entries)
@@ -426,7 +442,14 @@ func (b *bench) measured(ctx context.Context, requests []*contest.Request, runne
 	return loop.Run(ctx)
 }
 
-// weigh makes the means of the mixes.
+// How figures of the same mix and designs were come by, besides as they are.
+const (
+	asRunThere = " (as run there)"
+	oneByOne   = " (one request at a time)"
+)
+
+// weigh makes the means of the mixes: as they are, with requests as the authors ran them, and of the main mix with one CQL
+// request at a time, as the authors' engine sends them.
 func (b *bench) weigh(k *kase, r *contest.Result, entries []*contest.Entry) {
 	made := k.substitutes(entries)
 	for _, mix := range k.mixes {
@@ -434,21 +457,20 @@ func (b *bench) weigh(k *kase, r *contest.Result, entries []*contest.Entry) {
 		for _, s := range k.made {
 			names = append(names, s.name)
 		}
-		r.Mixes = append(r.Mixes, r.Weigh(mix, ours(mix), names, nil))
-		if len(made) == 0 {
-			continue
+		for _, suffix := range []string{"", asRunThere, oneByOne, oneByOne + asRunThere} {
+			if strings.HasSuffix(suffix, asRunThere) && len(made) == 0 || strings.HasPrefix(suffix, oneByOne) && (mix != k.main || k.main == "") {
+				continue
+			}
+			var all []string
+			for _, n := range names {
+				all = append(all, n+suffix)
+			}
+			m := r.Weigh(mix, all[0], all, made)
+			m.Name += suffix
+			r.Mixes = append(r.Mixes, m)
 		}
-		var there []string
-		for _, n := range names {
-			there = append(there, n+asRunThere)
-		}
-		m := r.Weigh(mix, ours(mix)+asRunThere, there, made)
-		m.Name += asRunThere
-		r.Mixes = append(r.Mixes, m)
 	}
 }
-
-const asRunThere = " (as run there)"
 
 // prefix begins the names of our keyspaces.
 func prefix() string { return fmt.Sprintf("contest_%d", os.Getpid()) }
