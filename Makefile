@@ -23,7 +23,7 @@ help:
 	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
 	@echo 'make bench-advisor   what the optimiser finds, against NoSE, and how it grows (QUICK=1: sooner)'
 	@echo 'make verify   our designs, hand-made and random ones, against a reference, on a real Cassandra (WORKLOADS=200 SEED=1)'
-	@echo 'make bench-rubis SCALE=4   RUBiS over our tables, an expert'"'"'s and normalised ones, on a real Cassandra (QUICK=1: sooner)'
+	@echo 'make bench-rubis SCALE=10   RUBiS over our tables, an expert'"'"'s and normalised ones, on a real Cassandra (QUICK=1: sooner)'
 	@echo 'make bench-proxy   what the proxy costs, as a table (QUICK=1: sooner)        make churn   a minute of coming and going'
 
 build:

@@ -2,7 +2,7 @@
 // Helenus designs, over the expert's and over the normalised ones, side by side; and the EasyAntiCheat workload over our tables
 // and over those of figure 16. It writes figures, charts and the facts that they depend on into docs/results.
 //
-//	make bench-rubis SCALE=4            RUBiS, entity counts times 4 (8,000 users), and EAC
+//	make bench-rubis SCALE=10           RUBiS, entity counts times 10 (20,000 users), and EAC
 //	bin/rubis -smoke                    all of it in seconds, on next to no data
 //
 // In order: a Cassandra of its own (or -contact-point), the cost model calibrated on it (or -parameters), the designs, their
@@ -27,11 +27,11 @@ func main() {
 	flag.StringVar(&o.workloads, "workloads", "rubis,eac", "which to run")
 	flag.StringVar(&o.files, "files", "examples/designs", "folder of the workload files")
 	flag.Float64Var(&o.scale, "scale", 1, "entity counts of RUBiS are multiplied by this; 1 is 2,000 users")
-	flag.Float64Var(&o.eacScale, "eac-scale", 0.05, "the same of EAC; 1 is 4,000,000 states")
+	flag.Float64Var(&o.eacScale, "eac-scale", 0.03, "the same of EAC; 1 is 4,000,000 states")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the data, the parameters, and the order of designs")
-	flag.DurationVar(&o.measure, "for", 5*time.Minute, "time for the measurements of RUBiS; a third of it for those of EAC")
-	flag.DurationVar(&o.study, "study", 2*time.Minute, "time for the measurements behind the prediction quality; 0: none")
-	flag.Float64Var(&o.studyScale, "study-scale", 1, "entity counts there")
+	flag.DurationVar(&o.measure, "for", 4*time.Minute, "time for the measurements of RUBiS; a third of it for those of EAC")
+	flag.DurationVar(&o.study, "study", 100*time.Second, "time for the measurements behind the prediction quality; 0: none")
+	flag.Float64Var(&o.studyScale, "study-scale", 0.3, "entity counts there")
 	flag.IntVar(&o.most, "most", 1000, "a kind of request is measured so often at most")
 	flag.IntVar(&o.warmUp, "warm-up", 5, "and so often at first without being counted")
 	flag.IntVar(&o.parallel, "parallel", 0, "CQL requests of one step on their way at once; 0: as the executor does in production")
@@ -39,7 +39,7 @@ func main() {
 	flag.StringVar(&o.heap, "heap", "3g", "Java heap of the Cassandra that is started")
 	flag.StringVar(&o.parameters, "parameters", "", "file of the cost model's parameters (helenus calibrate); default: calibrate now")
 	flag.BoolVar(&o.plain, "uncalibrated", false, "take the cost model's defaults")
-	flag.DurationVar(&o.calibration, "calibration", 2*time.Minute, "time for the calibration")
+	flag.DurationVar(&o.calibration, "calibration", time.Minute, "time for the calibration")
 	flag.StringVar(&o.out, "out", "docs/results", "folder for the report")
 	flag.BoolVar(&o.smoke, "smoke", false, "everything in seconds, on next to no data")
 	flag.StringVar(&o.command, "command", "", "what to call the command in the report; default: as it was run")
