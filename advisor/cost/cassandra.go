@@ -14,6 +14,7 @@ import (
 //
 //	a get      Request + k Replica, for each; Row for each row and Cell for each of its cells in each of k replicas, Byte for
 //	           each byte
+//	elements   Element for each entry of a set or map that holds them, in each of k replicas
 //	a put      Request + r Put, for each, r Byte for each byte; Index or SAI for each index of the table. If the rows of a step
 //	           go in a logged batch (Logged): one Request, BatchStart, and Batch for each row beyond the first
 //	a delete   as a put, and r Tombstone for what it costs until it is compacted away
@@ -117,6 +118,8 @@ func (c *Cassandra) Step(s *plan.Step, _ bool) Cost {
 		return c.write(s, k, p.Tombstone)
 	case plan.Sort:
 		return same(p.SortStart + s.Rows*p.Sort)
+	case plan.Unnest: // the elements have been read with their rows
+		return Cost{Work: s.Scanned * p.Element * k, Latency: s.Scanned * p.Element}
 	case plan.Group, plan.Distinct:
 		return same(s.Rows * p.Group)
 	}

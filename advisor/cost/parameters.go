@@ -20,7 +20,8 @@ import (
 // 19 ms; ALLOW FILTERING 196 ms. Six requests against one make a request about 2 ms of that machine's time; the index read
 // asks three nodes, each for about 4.5 ms; the scan takes 3.2 microseconds a row while three processes share two cores,
 // so about 1.3 for one. All was then scaled so that a request takes 0.5 ms, as on an idle machine, keeping the ratios, and
-// the 0.5 split into the coordinator's and a replica's part. A row's cells are in Row, since rows of one width were read. What
+// the 0.5 split into the coordinator's and a replica's part. A row's cells are in Row, since rows of one width were read. An
+// entry of a set or map took about half of what a row does (one node, 10 and 200 a row, a set alone and with two maps). What
 // concerns storage-attached indexes, batches, tombstones and partitions is judged from what the parts do, not measured.
 //
 // `helenus calibrate` (bench/calibrate) fits them to the cluster at hand and writes such a file. Scaled fits all at once.
@@ -35,6 +36,7 @@ type CassandraParameters struct {
 	Replica    float64 `yaml:"replica_ms,omitempty"`     // one replica's look for one partition; default 0.2
 	Row        float64 `yaml:"row_ms,omitempty"`         // one row, in each replica asked; default 0.005
 	Cell       float64 `yaml:"cell_ms,omitempty"`        // one cell of a row that is read, in each replica asked; default none
+	Element    float64 `yaml:"element_ms,omitempty"`     // one entry of a collection, in each replica asked; default 0.0025
 	Byte       float64 `yaml:"byte_ms,omitempty"`        // one byte of an answer, or of a write in each replica; default 0.000002
 	Put        float64 `yaml:"put_ms,omitempty"`         // one replica's part of a put or delete; default 0.2
 	Batch      float64 `yaml:"batch_ms,omitempty"`       // each further row of a logged batch, beside its Put; default 0.1
@@ -79,7 +81,7 @@ func (p *CassandraParameters) fill() {
 		value *float64
 		or    float64
 	}{
-		{&p.Parallel, 8}, {&p.Request, 0.3}, {&p.Replica, 0.2}, {&p.Row, 0.005}, {&p.Byte, 0.000002}, {&p.Put, 0.2}, {&p.Batch, 0.1},
+		{&p.Parallel, 8}, {&p.Request, 0.3}, {&p.Replica, 0.2}, {&p.Row, 0.005}, {&p.Element, 0.0025}, {&p.Byte, 0.000002}, {&p.Put, 0.2}, {&p.Batch, 0.1},
 		{&p.Spread, 0.5}, {&p.Tombstone, 0.1}, {&p.IndexNode, 1.1}, {&p.IndexRow, 0.1}, {&p.IndexPut, 0.1}, {&p.SAINode, 0.6},
 		{&p.SAIRow, 0.03}, {&p.SAIPut, 0.05}, {&p.Node, 1.1}, {&p.Scanned, 0.0013}, {&p.SortStart, 0.01}, {&p.Sort, 0.0005},
 		{&p.Group, 0.0001}, {&p.PartitionBytes, 100e6}, {&p.PartitionMost, 2e9}, {&p.Large, 0.5}, {&p.Hot, 0.5},

@@ -92,12 +92,20 @@ func Refusal(m Model, t *model.Table) string {
 // noses is one of NoSE's models as a Model: its unit is its own, and work and latency are the same.
 type noses struct{ *nose.Model }
 
+// Refuses collections, of which NoSE's arithmetic knows nothing.
+func (m noses) Refuses(t *model.Table) string {
+	if len(t.Nests) > 0 {
+		return "collections: NoSE has none"
+	}
+	return ""
+}
+
 // Step prices a step.
 func (m noses) Step(s *plan.Step, first bool) Cost { return same(m.Price(s, first)) }
 
 // Proposals says what candidates a model can judge: the size of a partition, bytes, beyond which it finds buckets worth
-// a try (0: it does not say), and whether it prices what keeping an index takes.
-func Proposals(m Model) (partitionBytes float64, indexes bool) {
+// a try (0: it does not say), and whether it prices what NoSE has no candidates for: keeping indexes, and collections.
+func Proposals(m Model) (partitionBytes float64, beyond bool) {
 	if c, ok := m.(*Cassandra); ok {
 		return c.p.PartitionBytes, true
 	}

@@ -32,7 +32,7 @@ func trials(n int) int {
 func instance(seed uint64) (*workload.Workload, []*model.Table) {
 	r := rand.New(rand.NewPCG(seed, 30))
 	w := generate.Workload(generate.Shape{Entities: 2 + r.IntN(2), Queries: 1 + r.IntN(2), Updates: r.IntN(2), Inserts: 1 + r.IntN(2), Attributes: 3, Count: 1000, Degree: 2, Rewire: 0.1, Walk: 2, Conditions: 2, Range: 0.3, Order: 0.2}, seed)
-	pool := enumerate.Workload(w, enumerate.Options{}).Tables
+	pool := enumerate.Workload(w, enumerate.Options{Collections: true}).Tables
 	pool = slices.Clone(pool)
 	r.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
 	return w, pool[:min(len(pool), 5+r.IntN(3))]
@@ -41,7 +41,7 @@ func instance(seed uint64) (*workload.Workload, []*model.Table) {
 // TestSmallInstances: the design costs what the best of all sets of tables costs, by plans alone; some with a limit on
 // space, and the error then names the smallest set.
 func TestSmallInstances(t *testing.T) {
-	solved, none, tight := 0, 0, 0
+	solved, none, tight, nested := 0, 0, 0, 0
 	m := cost.Default()
 	for seed := range trials(100) {
 		w, pool := instance(uint64(seed))
@@ -88,9 +88,15 @@ func TestSmallInstances(t *testing.T) {
 				t.Fatalf("N-4: seed %d: designed %g (proven %v, fewest %v), the best of all sets is %g", seed, d.After, d.Proven, d.Fewest, least)
 			}
 			solved++
+			if slices.ContainsFunc(d.Tables, func(x *design.Table) bool { return len(x.Table.Nests) > 0 }) {
+				nested++
+			}
 		}
 	}
-	t.Logf("%d solved, %d without an answer, %d without space", solved, none, tight)
+	t.Logf("%d solved, %d of them with collections, %d without an answer, %d without space", solved, nested, none, tight)
+	if nested == 0 {
+		t.Error("B-7: no design has a collection")
+	}
 	if solved*4 < trials(100) {
 		t.Errorf("only %d instances have an answer", solved)
 	}

@@ -173,6 +173,9 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 			if o.OnlyExisting && !table.Kept {
 				continue
 			}
+			if reason := cost.Refusal(o.Cost, table); len(table.Nests) > 0 && reason != "" {
+				return nil, nil, fmt.Errorf("design: table %s: the cost model %s does not allow %s", table, o.Cost.Name(), reason)
+			}
 			pool.Add(table)
 		}
 	}
@@ -182,6 +185,7 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 	if !o.NoEnumeration && !o.OnlyExisting {
 		proposals := enumerate.Options{Allow: allow, Arithmetic: cost.Arithmetic(o.Cost)}
 		proposals.PartitionBytes, proposals.Indexes = cost.Proposals(o.Cost)
+		proposals.Collections = proposals.Indexes
 		enumerated := enumerate.Workload(w, proposals)
 		pool.Truncated = append(pool.Truncated, enumerated.Truncated...)
 		for _, table := range enumerated.Tables {

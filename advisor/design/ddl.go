@@ -34,6 +34,11 @@ func (t *Table) DDL() []string {
 		}
 		b.WriteString(",\n")
 	}
+	for _, n := range t.Table.Nests {
+		for _, f := range n.Fields() {
+			fmt.Fprintf(&b, "  %s %s,\n", model.Quote(t.Table.NestColumn(f)), t.Table.NestType(f))
+		}
+	}
 	partition := t.columns(t.Table.Partition)
 	if bucket != "" {
 		partition = append(partition, bucket)
@@ -99,7 +104,7 @@ func direction(t *model.Table, f model.Field) string {
 // comment says what the table holds and whom it serves. It is cut at a length that DESCRIBE still shows well.
 func (t *Table) comment() string {
 	const most = 400
-	text := t.Table.Tree.Path()
+	text := t.Table.Whole().Path()
 	if len(t.Statements) > 0 {
 		text += "; serves " + strings.Join(t.Statements, ", ")
 	}

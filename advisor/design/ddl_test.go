@@ -22,7 +22,7 @@ name: involved
 model:
   entities:
   - {name: User, count: 100, key: [id], attributes: [{name: id, type: uuid}, {name: select, type: text}, {name: bucket, type: int}]}
-  - {name: Order, count: 1000, key: [id], attributes: [{name: id, type: timeuuid}, {name: placedAt, type: timestamp}, {name: total, type: decimal}, {name: "it's", type: boolean}]}
+  - {name: Order, count: 1000, key: [id], attributes: [{name: id, type: timeuuid}, {name: placedAt, type: timestamp}, {name: total, type: decimal}, {name: "it's", type: boolean}, {name: notes, type: "list<text>"}]}
   relationships:
   - {name: placed, from: Order, to: User, kind: "n:1", forward: user, backward: orders}
 statements: []
@@ -46,6 +46,8 @@ statements: []
 			Indexes: []model.Index{{Name: "by_total", Field: field("Order.total"), SAI: true}, {Name: "Plain", Field: field("Order.it's")}}},
 		"by_day": {Tree: placed, Clustering: []model.Field{field("Order.placedAt"), field("Order.id")}, Values: []model.Field{field("User.bucket")},
 			Bucket: &model.Bucket{Of: field("Order.placedAt"), Width: 86400, Count: 30}},
+		"nested": {Tree: user, Partition: []model.Field{field("User.id")}, Values: []model.Field{field("User.select")},
+			Nests: []*model.Nest{{Edge: placed.Edges[0], Tree: model.Tree{Entities: w.Graph.Entities[1:2]}, Key: field("Order.id"), Values: []model.Field{field("Order.it's"), field("Order.total"), field("Order.notes")}}}},
 		"users": {Tree: user, Clustering: []model.Field{field("User.id")}, Values: []model.Field{field("User.select")}, Bucket: &model.Bucket{Of: field("User.id"), Count: 16}},
 	} {
 		d.Tables = append(d.Tables, &design.Table{Table: table, Name: name, CQL: table.CQL("", name), Statements: strings.Split(strings.Repeat("statement ", 60), " ")})
@@ -62,6 +64,7 @@ func TestDDL(t *testing.T) {
 		"orders": {"CREATE TABLE orders (\n  user_id uuid,\n  placed_at timestamp,\n  order_id timeuuid,\n  \"select\" text STATIC,\n  total decimal,\n  it_s boolean,\n  PRIMARY KEY ((user_id), placed_at, order_id)\n) " +
 			"WITH CLUSTERING ORDER BY (placed_at DESC, order_id ASC)\n  AND comment = 'Order.user; serves statement", "...'\nCREATE INDEX by_total ON orders (total) USING 'sai'\nCREATE INDEX \"Plain\" ON orders (it_s)"},
 		"by_day": {"  bucket_ bigint,\n", "PRIMARY KEY ((bucket_), placed_at, id)\n) WITH comment"},
+		"nested": {"  orders set<timeuuid>,\n  orders_it_s map<timeuuid, boolean>,\n  orders_total map<timeuuid, decimal>,\n  orders_notes map<timeuuid, frozen<list<text>>>,\n  PRIMARY KEY ((id))\n"},
 		"users":  {"  bucket int,\n", "PRIMARY KEY ((bucket), id)"},
 	} {
 		for _, part := range want {

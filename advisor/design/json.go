@@ -53,6 +53,7 @@ type (
 		Path       string        `json:"path"`
 		Bytes      float64       `json:"bytes"`
 		Notation   string        `json:"notation"`
+		Nests      []nestJSON    `json:"collections,omitempty"`
 		Bucket     *bucketJSON   `json:"bucket,omitempty"`
 		Indexes    []indexJSON   `json:"indexes,omitempty"`
 		Base       string        `json:"base,omitempty"`
@@ -63,6 +64,12 @@ type (
 	orderedJSON struct {
 		Field string `json:"field"`
 		Order string `json:"order"`
+	}
+	nestJSON struct {
+		Of      string   `json:"of"`
+		Key     string   `json:"key"`
+		Values  []string `json:"values"`
+		Columns []string `json:"columns"`
 	}
 	bucketJSON struct {
 		Of    string  `json:"of,omitempty"`
@@ -254,7 +261,7 @@ func (d *Design) JSON(w io.Writer) error {
 
 func (t *Table) json(use uses) tableJSON {
 	j := tableJSON{Name: t.Name, Existing: !t.IsNew(), Partition: names(t.Table.Partition), Clustering: []orderedJSON{}, Static: names(t.Table.Static), Values: []string{},
-		Path: t.Table.Tree.Path(), Bytes: math.Round(t.Bytes), Notation: t.Table.String(), CQL: t.DDL(), ReadBy: append([]string{}, use.reads[t.Table]...), WrittenBy: append([]string{}, use.writes[t.Table]...)}
+		Path: t.Table.Whole().Path(), Bytes: math.Round(t.Bytes), Notation: t.Table.String(), CQL: t.DDL(), ReadBy: append([]string{}, use.reads[t.Table]...), WrittenBy: append([]string{}, use.writes[t.Table]...)}
 	for _, f := range t.Table.Clustering {
 		j.Clustering = append(j.Clustering, orderedJSON{f.String(), direction(t.Table, f)})
 	}
@@ -262,6 +269,14 @@ func (t *Table) json(use uses) tableJSON {
 		if !hasField(t.Table.Static, f) {
 			j.Values = append(j.Values, f.String())
 		}
+	}
+	for _, n := range t.Table.Nests {
+		owner := t.Table.Owner(n)
+		x := nestJSON{Of: owner.Name + "." + n.Edge.Role(owner), Key: n.Key.String(), Values: names(n.Values)}
+		for _, f := range n.Fields() {
+			x.Columns = append(x.Columns, t.Table.NestColumn(f))
+		}
+		j.Nests = append(j.Nests, x)
 	}
 	if b := t.Table.Bucket; b != nil {
 		j.Bucket = &bucketJSON{Width: b.Width, Count: b.Count}

@@ -42,7 +42,8 @@ type (
 		Partition  []string  `yaml:"partition,flow,omitempty"`
 		Clustering []string  `yaml:"clustering,flow,omitempty"`
 		Where      []string  `yaml:"where,flow,omitempty"`
-		Bucket     []string  `yaml:"bucket,flow,omitempty"` // what tells the buckets; of a table with buckets, else all
+		Nests      []string  `yaml:"collections,flow,omitempty"` // that a read returns, that rows are made of, or that is written
+		Bucket     []string  `yaml:"bucket,flow,omitempty"`      // what tells the buckets; of a table with buckets, else all
 		Reverse    bool      `yaml:"reverse,omitempty"`
 		Columns    []string  `yaml:"columns,flow,omitempty"`
 		Order      []string  `yaml:"order,flow,omitempty"`
@@ -90,6 +91,9 @@ func stepsYAML(steps []plan.Step, name func(*model.Table) string) []stepYAML {
 		y := stepYAML{Do: s.Kind, Limit: s.Limit, Partitions: s.PerPartition, Verify: s.Verify, Requests: s.Requests, Rows: s.Rows,
 			Partition: conditions(s, s.Partition), Clustering: conditions(s, s.Clustering), Where: conditions(s, s.Where),
 			Bucket: conditions(s, s.Bucket), Reverse: s.Reverse, Grouped: s.Grouped}
+		for _, n := range s.Nests {
+			y.Nests = append(y.Nests, s.Table.NestColumn(n.Key))
+		}
 		for table, query := range s.As.Pairs() {
 			y.As = append(y.As, table.Name+" is "+query.Name)
 		}
@@ -143,5 +147,9 @@ func columnIn(s *plan.Step, f model.Field) string {
 	if s.Table == nil {
 		return f.String()
 	}
-	return s.Table.ColumnName(s.As.Column(f))
+	column := s.As.Column(f)
+	if name := s.Table.NestColumn(column); name != "" {
+		return name
+	}
+	return s.Table.ColumnName(column)
 }

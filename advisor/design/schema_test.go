@@ -13,6 +13,8 @@ import (
 
 // described says what the keys of design.json mean that do not say it themselves, by path.
 var described = map[string]string{
+	"tables.collections":          "what belongs to many partners of an entity of the row: columns are a set of keys, and for each value a map from them",
+	"tables.collections.of":       "Entity.role: there is an element for each of its partners",
 	"cost_model":                  "what was made least",
 	"unit":                        "of all costs; a total is this per second if weights are executions per second",
 	"status":                      "optimal: proven; feasible: bound and gap say what may be missing",

@@ -101,7 +101,7 @@ func (d *Design) tables(b *strings.Builder, title string, isNew bool) {
 			first = false
 		}
 		fmt.Fprintf(b, "\n  %s  %s  %s\n", t.Name, t.Table, size(t.Bytes))
-		fmt.Fprintf(b, "    holds       %s\n", t.Table.Tree.Path())
+		fmt.Fprintf(b, "    holds       %s\n", t.Table.Whole().Path())
 		for _, by := range []struct {
 			what string
 			ids  []string

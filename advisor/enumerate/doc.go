@@ -21,9 +21,10 @@
 // Beyond NoSE (beyond.go, unite.go): partition keys of several entities; tables over larger graphs that serve smaller
 // queries; unions also with clustering keys; orders in descending columns, for GROUP BY too; one constant partition for a
 // query without an equality; buckets of time or of an id where a partition would be too large; storage-attached indexes,
-// if asked for; static columns, if no write takes rows away. With existing tables also verified look-up tables.
+// if asked for; collections, if asked for, where few small things are read with what they belong to (nest.go); static
+// columns, if no write takes rows away. With existing tables also verified look-up tables.
 //
-// Thin: collections are not proposed; of fields that the application knows besides (GIVEN) none enters a key; times are
+// Thin: collections hold what one relationship leads to, and what that determines, with a key of one field; of fields that the application knows besides (GIVEN) none enters a key; times are
 // taken to spread over a year when they are put into buckets; of tables with one partition key only some are united over
 // different graphs.
 //

@@ -66,6 +66,17 @@ func TestLanguage(t *testing.T) {
 			want: []string{"[HotelID][RoomID][HotelName, RoomNumber]"}, not: []string{"static"}},
 		{name: "indexes", options: enumerate.Options{Indexes: true}, statements: []string{"SELECT Hotel.HotelName FROM Hotel WHERE Hotel.HotelCity = ?"},
 			want: []string{"[HotelID][][HotelCity, HotelName] index HotelCity"}},
+		{name: "B-7 collections", options: enumerate.Options{Collections: true}, statements: []string{"SELECT Room.RoomNumber, Amenity.AmenityName FROM Room.Amenities WHERE Room.RoomID = ?"},
+			want: []string{"[RoomID][][RoomNumber]{Amenities: AmenityID -> AmenityName}"}},
+		{name: "B-7 a row for what is asked of it and what belongs to it", options: enumerate.Options{Collections: true},
+			statements: []string{"SELECT Amenity.AmenityName FROM Room.Amenities WHERE Room.RoomID = ?", "SELECT Room.RoomFloor FROM Room WHERE Room.RoomID = ?", "SELECT Reservation.ResID FROM Room.Reservations WHERE Room.RoomID = ?"},
+			want:       []string{"[RoomID][][RoomFloor]{Amenities: AmenityID -> AmenityName}", "[RoomID][][RoomFloor]{Amenities: AmenityID -> AmenityName}{Reservations: ResID}"}},
+		{name: "B-7 no collections of what there is a condition on", options: enumerate.Options{Collections: true},
+			statements: []string{"SELECT Room.RoomNumber FROM Room.Amenities WHERE Room.RoomID = ? AND Amenity.AmenityName = ?"}, not: []string{"{"}},
+		{name: "B-7 no collections in order", options: enumerate.Options{Collections: true},
+			statements: []string{"SELECT Amenity.AmenityName FROM Room.Amenities WHERE Room.RoomID = ? ORDER BY Amenity.AmenityName"}, not: []string{"{"}},
+		{name: "B-7 no collections of very many", options: enumerate.Options{Collections: true}, statements: []string{"SELECT Room.RoomNumber FROM Hotel.Rooms WHERE Hotel.HotelID = ?"}, not: []string{"{"}},
+		{name: "B-7 only if asked for", statements: []string{"SELECT Room.RoomNumber, Amenity.AmenityName FROM Room.Amenities WHERE Room.RoomID = ?"}, not: []string{"{"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := texts(t, hotel, c.statements...)

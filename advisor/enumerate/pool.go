@@ -24,6 +24,8 @@ type Pool struct {
 	most           int
 	partitionBytes float64
 	indexes        bool
+	collections    bool
+	noGiven        bool
 
 	known   map[string]bool
 	allow   func(*model.Table) bool
@@ -44,9 +46,12 @@ type Options struct {
 	PartitionBytes float64
 	// Indexes proposes tables by id with storage-attached indexes on what queries compare. Only a cost model that prices
 	// what keeping an index takes should ask for them: to others they are free.
-	Indexes   bool
-	NoRelax   bool // all conditions in the key
-	NoCombine bool // do not unite tables
+	Indexes bool
+	// Collections proposes tables that hold what belongs to many in collections (nest.go). NoSE's cost models know of none.
+	Collections bool
+	NoRelax     bool // all conditions in the key
+	NoGiven     bool // no fields in keys that only the application gives
+	NoCombine   bool // do not unite tables
 }
 
 // NewPool returns a pool of the given tables.
@@ -118,7 +123,7 @@ func enumerate(w *workload.Workload, o Options, r *rules) *Pool {
 	if o.PartitionBytes > 0 {
 		p.partitionBytes = o.PartitionBytes
 	}
-	p.indexes = o.Indexes
+	p.indexes, p.collections, p.noGiven = o.Indexes, o.Collections, o.NoGiven
 	e := &enumeration{pool: p, writes: o.Arithmetic, asked: map[string]bool{}, over: map[string][]*piece{}}
 	if e.writes == nil {
 		e.writes = plan.Means{}

@@ -36,7 +36,9 @@ func (p *Pool) Combine() {
 					p.unite(a, b)
 				}
 			}
-			all = united(all, a)
+			if more := united(all, a); more != nil {
+				all = more
+			}
 		}
 		p.unite(all, all)
 	}
@@ -51,7 +53,7 @@ func (p *Pool) alike() [][]*model.Table {
 			continue
 		}
 		key := *t
-		key.Values, key.Static = nil, nil
+		key.Values, key.Static, key.Nests = nil, nil, nil
 		id := key.ID()
 		n, known := number[id]
 		if !known {
@@ -80,7 +82,9 @@ func (p *Pool) across() {
 	for _, group := range groups {
 		all := group[0]
 		for _, t := range group[1:] {
-			all = united(all, t)
+			if more := united(all, t); more != nil {
+				all = more
+			}
 		}
 		apart(all)
 	}
@@ -110,7 +114,7 @@ func (p *Pool) across() {
 		}
 		for i, a := range list {
 			for j, b := range list {
-				if i != j {
+				if i != j && len(b.Nests) == 0 {
 					p.add(larger(a, b))
 				}
 			}
@@ -157,7 +161,7 @@ func largest(group []*model.Table) []*model.Table {
 	for _, a := range group {
 		held := false
 		for _, b := range group {
-			held = held || len(b.Values) > len(a.Values) && subset(a.Values, b.Values)
+			held = held || heldBy(a, b) && !heldBy(b, a)
 		}
 		if !held {
 			list = append(list, a)
@@ -167,14 +171,19 @@ func largest(group []*model.Table) []*model.Table {
 }
 
 func (p *Pool) unite(a, b *model.Table) {
-	if a == b || !subset(a.Values, b.Values) && !subset(b.Values, a.Values) {
+	if a == b || !heldBy(a, b) && !heldBy(b, a) {
 		p.add(united(a, b))
 	}
 }
 
+// united returns a table with the values and collections of both; nil if those can not be in one.
 func united(a, b *model.Table) *model.Table {
 	t := *a
 	t.Static = nil
 	t.Values = model.AppendNew(a.Values[:len(a.Values):len(a.Values)], b.Values...)
+	nests, ok := unitedNests(a.Nests, b.Nests)
+	if t.Nests = nests; !ok {
+		return nil
+	}
 	return &t
 }

@@ -95,9 +95,19 @@ func (r *reader) table(s *cql.CreateTable) error {
 		t.Keyspace = r.keyspace
 	}
 	edges, entities := r.path(s)
+	collections, elsewhere, rows, err := nests(s, edges, entities)
+	if err != nil {
+		return err
+	}
+	if len(collections) > 0 {
+		edges, entities = rows.Edges, rows.Entities
+	}
 	m := &matcher{graph: r.graph, table: t.Name, within: entities}
 	fields := map[string]model.Field{}
 	for _, c := range s.Columns {
+		if slices.Contains(elsewhere, c.Name) {
+			continue
+		}
 		f, err := m.field(c.Name)
 		if err != nil {
 			return err
@@ -135,7 +145,10 @@ func (r *reader) table(s *cql.CreateTable) error {
 	if err != nil {
 		return err
 	}
-	t.Tree = made.Tree
+	t.Tree, t.Nests = made.Tree, collections
+	if err := t.Validate(); err != nil {
+		return err
+	}
 	r.tables, r.columns = append(r.tables, t), append(r.columns, fields)
 	return nil
 }

@@ -35,6 +35,7 @@ type table struct {
 	Partition  []model.Placed        `yaml:"partition"`
 	Clustering []model.Placed        `yaml:"clustering"`
 	Values     []model.Placed        `yaml:"values"`
+	Nests      []model.NestDocument  `yaml:"collections"`
 	Indexes    []model.IndexDocument `yaml:"indexes"`
 	Rows       float64               `yaml:"rows"`
 
@@ -99,15 +100,14 @@ func readYAML(name string, data []byte, g *model.Graph) ([]*model.Table, error) 
 }
 
 func (d *table) read(file string, g *model.Graph) (*model.Table, error) {
-	doc := model.TableDocument{Keyspace: d.Keyspace, Name: d.Name, Paths: d.Paths, Partition: d.Partition, Clustering: d.Clustering, Values: d.Values, Indexes: d.Indexes, Rows: d.Rows}
+	doc := model.TableDocument{Keyspace: d.Keyspace, Name: d.Name, Paths: d.Paths, Partition: d.Partition, Clustering: d.Clustering, Values: d.Values, Nests: d.Nests, Indexes: d.Indexes, Rows: d.Rows}
 	if strings.Contains(d.Path.Text, ".") {
 		doc.Paths = append(doc.Paths, d.Path)
 	}
-	t, err := doc.Table(file, g)
+	t, err := doc.Candidate(file, g)
 	if err != nil {
 		return nil, err
 	}
-	t.Existing = false
 	if t.Name == "" {
 		return nil, &model.FileError{File: file, Reason: fmt.Sprintf("table %s has no name", t)}
 	}

@@ -104,6 +104,11 @@ func (t *Table) CQL(keyspace, name string) string {
 		}
 		fmt.Fprintf(&b, "  %s %s,\n", Quote(t.ColumnName(f)), cqlType)
 	}
+	for _, n := range t.Nests {
+		for _, f := range n.Fields() {
+			fmt.Fprintf(&b, "  %s %s,\n", Quote(t.NestColumn(f)), t.NestType(f))
+		}
+	}
 	key := append([]string{"(" + strings.Join(partition, ", ") + ")"}, t.columnNames(t.Clustering)...)
 	b.WriteString("  PRIMARY KEY (" + strings.Join(key, ", ") + ")\n)")
 	if len(t.Desc) > 0 {

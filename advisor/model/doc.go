@@ -9,6 +9,8 @@
 // counts times, for each relationship, the fraction of pairs that are related. That is exact for means under
 // independence, also where to-many branches meet and over many-to-many relationships.
 //
+// A table's rows may have collections: what belongs to the partners of an entity over a to-many relationship (Nest).
+//
 // An entity that a tree meets twice is two occurrences of it, entities of their own (Graph.Occurrence); Scope makes them from
 // paths, Tree.Path writes them with numbers, and Table.ID does not depend on the numbers. Weak entities and attributes of
 // relationships are brought into the plain form when a file is read (sugar.go).

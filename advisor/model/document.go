@@ -58,6 +58,7 @@ type TableDocument struct {
 	Values     []Placed        `yaml:"values,flow,omitempty"`
 	Desc       []Placed        `yaml:"desc,flow,omitempty"`   // of clustering
 	Static     []Placed        `yaml:"static,flow,omitempty"` // of values
+	Nests      []NestDocument  `yaml:"collections,omitempty"`
 	Bucket     *BucketDocument `yaml:"bucket,omitempty"`
 	Indexes    []IndexDocument `yaml:"indexes,omitempty"`
 	Scan       bool            `yaml:"scan,omitempty"`
@@ -69,6 +70,13 @@ type IndexDocument struct {
 	Name  string `yaml:"name"`
 	Field Placed `yaml:"field"`
 	SAI   bool   `yaml:"sai,omitempty"`
+}
+
+// NestDocument is a collection of a table in a file.
+type NestDocument struct {
+	Of     Placed   `yaml:"of"` // Entity.role: whose partners the elements are
+	Key    Placed   `yaml:"key"`
+	Values []Placed `yaml:"values,flow,omitempty"`
 }
 
 // BucketDocument is the made-up part of a partition key in a file.
@@ -180,10 +188,14 @@ func (d *RelationshipDocument) add(file string, g *Graph) error {
 // Table makes an existing table of the document. Errors are *FileError with the place in file.
 func (d *TableDocument) Table(file string, g *Graph) (*Table, error) {
 	t, err := d.Candidate(file, g)
-	if err == nil {
-		t.Existing = true
+	if err != nil {
+		return nil, err
 	}
-	return t, err
+	if len(d.Nests) > 0 {
+		return nil, d.Name.Wrong(file, "table %s: the collections of an application's own tables are its own matter: describe them as attributes", t.Name)
+	}
+	t.Existing = true
+	return t, nil
 }
 
 // Candidate makes a table of the document that is not Existing: one of a schema to plan on. Errors as of Table.
@@ -213,7 +225,11 @@ func (d *TableDocument) Candidate(file string, g *Graph) (*Table, error) {
 	}
 	if len(d.Paths) == 0 && len(scope.Tree.Entities) == 0 {
 		var entities []*Entity
-		for _, f := range t.Fields() {
+		fields := t.Fields()
+		for _, n := range t.Nests {
+			fields = append(fields, n.Fields()...)
+		}
+		for _, f := range fields {
 			if !contains(entities, f.Entity) {
 				entities = append(entities, f.Entity)
 			}
@@ -226,10 +242,33 @@ func (d *TableDocument) Candidate(file string, g *Graph) (*Table, error) {
 			return nil, d.Name.Wrong(file, "table %s: %s", d.Name.Text, err)
 		}
 	}
+	if err := d.nest(file, t); err != nil {
+		return nil, err
+	}
 	if err := t.Validate(); err != nil {
 		return nil, d.Name.Wrong(file, "%s", err)
 	}
 	return t, nil
+}
+
+// nest cuts off the table's tree what its collections hold.
+func (d *TableDocument) nest(file string, t *Table) error {
+	for i, n := range t.Nests {
+		of := d.Nests[i].Of
+		name, role, _ := strings.Cut(of.Text, ".")
+		for _, r := range t.Tree.Edges {
+			for _, owner := range []*Entity{r.From, r.To} {
+				if n.Edge == nil && owner.Name == name && r.Role(owner) == role {
+					n.Edge = r
+					t.Tree, n.Tree = t.Tree.Cut(r, owner)
+				}
+			}
+		}
+		if n.Edge == nil {
+			return of.Wrong(file, "table %s: no relationship %s leads from what it is over to the fields of the collection: write Entity.role", t.Name, of.Text)
+		}
+	}
+	return nil
 }
 
 // options takes over what is not a list of columns.
@@ -244,6 +283,18 @@ func (d *TableDocument) options(file string, t *Table, scope *Scope) error {
 			return i.Field.Wrong(file, "%s", err)
 		}
 		t.Indexes = append(t.Indexes, Index{Name: i.Name, Field: f, SAI: i.SAI})
+	}
+	for i := range d.Nests {
+		n := &Nest{}
+		for _, name := range append([]Placed{d.Nests[i].Key}, d.Nests[i].Values...) {
+			f, err := scope.Field(name.Text)
+			if err != nil {
+				return name.Wrong(file, "%s", err)
+			}
+			n.Values = append(n.Values, f)
+		}
+		n.Key, n.Values = n.Values[0], n.Values[1:]
+		t.Nests = append(t.Nests, n)
 	}
 	if d.Bucket == nil {
 		return nil
@@ -308,10 +359,18 @@ func NewTableDocument(t *Table) TableDocument {
 			*list.to = append(*list.to, Placed{Text: f.String()})
 		}
 	}
-	if len(t.Tree.Edges) > 0 || t.Tree.repeats() {
-		for _, path := range strings.Split(t.Tree.Path(), ", ") {
+	if whole := t.Whole(); len(whole.Edges) > 0 || whole.repeats() {
+		for _, path := range strings.Split(whole.Path(), ", ") {
 			d.Paths = append(d.Paths, Placed{Text: path})
 		}
+	}
+	for _, n := range t.Nests {
+		owner := t.Owner(n)
+		nd := NestDocument{Of: Placed{Text: owner.Name + "." + n.Edge.Role(owner)}, Key: Placed{Text: n.Key.String()}}
+		for _, f := range n.Values {
+			nd.Values = append(nd.Values, Placed{Text: f.String()})
+		}
+		d.Nests = append(d.Nests, nd)
 	}
 	for _, i := range t.Indexes {
 		d.Indexes = append(d.Indexes, IndexDocument{i.Name, Placed{Text: i.Field.String()}, i.SAI})

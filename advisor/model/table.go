@@ -20,6 +20,9 @@ type Table struct {
 	Desc       []Field // those of Clustering that are sorted in descending order
 	Static     []Field // those of Values that a partition has once
 
+	// Nests are collections in the rows, of which Tree, and all that says what the rows are, knows nothing.
+	Nests []*Nest
+
 	// Bucket is one more column of the partition key, which may then have no fields: what no query has an equality for is
 	// read bucket by bucket, and what would be one partition too large is split.
 	Bucket *Bucket
@@ -191,7 +194,7 @@ func (t *Table) validateOptions() error {
 	if b := t.Bucket; b != nil && (!isCount(b.Count) || !(b.Width >= 0) || !b.Of.IsZero() && !t.Tree.Has(b.Of.Entity) || b.Of.IsZero() && b.Count != 1) {
 		return fmt.Errorf("table %s: its bucket needs a field of the tree and a number of buckets, or one bucket of nothing", t)
 	}
-	return nil
+	return t.validateNests()
 }
 
 // Identifies tells whether the primary key determines every entity of the tree: whether each row of the join has a row
@@ -306,7 +309,11 @@ func (t *Table) String() string {
 	if t.Bucket != nil {
 		bucket = append(bucket, t.Bucket.String())
 	}
-	return list(t.Partition, nil, "", bucket...) + list(t.Clustering, t.Desc, " desc") + list(t.Values, t.Static, " static")
+	text := list(t.Partition, nil, "", bucket...) + list(t.Clustering, t.Desc, " desc") + list(t.Values, t.Static, " static")
+	for _, n := range t.Nests {
+		text += n.notation()
+	}
+	return text
 }
 
 // String writes bucket(Entity.attribute), with the number of buckets or their width.
@@ -350,8 +357,10 @@ func (t *Table) ID() string {
 		return "existing " + t.Keyspace + "." + t.Name
 	}
 	id := list(t.Partition, true, nil) + list(t.Clustering, false, t.Desc) + list(t.Values, true, t.Static) + t.Tree.Key()
-	if t.Tree.repeats() {
-		id = t.Tree.Code(t.holds)
+	if whole := t.Whole(); whole.repeats() {
+		id = whole.Code(t.holds)
+	} else {
+		id += t.nestID()
 	}
 	if t.Bucket != nil {
 		id += t.bucketID()
@@ -406,6 +415,9 @@ func (t *Table) holds(e *Entity) string {
 	if t.Bucket != nil && !t.Bucket.Of.IsZero() {
 		add("B", []Field{t.Bucket.Of}, false, nil)
 	}
+	if nested := t.nested(e); nested != "" {
+		parts = append(parts, nested)
+	}
 	sort.Strings(parts)
 	return strings.Join(parts, ",")
 }
@@ -443,8 +455,8 @@ func (t *Table) Entries() float64 {
 	return t.Tree.Rows()
 }
 
-// RowBytes is the size of a row, bytes, without replication: without static columns, and with as much of the others as is
-// there.
+// RowBytes is the size of a row, bytes, without replication: without static columns and collections, and with as much of the
+// others as is there.
 func (t *Table) RowBytes() float64 {
 	size := float64(rowOverhead)
 	for _, f := range t.Key() {
@@ -470,7 +482,7 @@ func (t *Table) Bytes() float64 {
 	if static > 0 {
 		static *= t.Partitions()
 	}
-	return t.Entries()*t.RowBytes() + static
+	return t.Entries()*t.RowBytes() + static + t.nestBytes()
 }
 
 // Partitions estimates the number of partitions: of the combinations of those entities that the partition key speaks of, as

@@ -56,7 +56,7 @@ func (b *builder) access(from state, u *usable, kind Kind) (access, bool) {
 			return a, false
 		}
 		for n, p := range b.query.Where {
-			if plain(p.Op) && u.fields.has(b.predicates[n].field) {
+			if plain(p.Op) && u.plain.has(b.predicates[n].field) {
 				a.where = append(a.where, Binding{p.Field, p.Op, p.Value})
 				a.applied |= 1 << n
 			}
@@ -246,15 +246,18 @@ func (b *builder) same(k *fixed, c *column) bool {
 // steps writes an arc's steps, without their estimates.
 func (b *builder) steps(u *usable, a access, filtered uint64) []Step {
 	n := 1
-	if u.base != nil {
+	if u.base != nil || len(u.nests) > 0 {
 		n++
 	}
 	if filtered != 0 {
 		n++
 	}
-	steps := append(make([]Step, 0, n), Step{Kind: a.kind, Table: u.table, As: u.as, Partition: a.partition, Clustering: a.clustering, Where: a.where, Bucket: a.bucket, Fields: u.held})
+	steps := append(make([]Step, 0, n), Step{Kind: a.kind, Table: u.table, As: u.as, Partition: a.partition, Clustering: a.clustering, Where: a.where, Bucket: a.bucket, Fields: u.held, Nests: u.nests})
 	if u.base != nil {
 		steps = append(steps, b.verify(u, a))
+	}
+	if len(u.nests) > 0 {
+		steps = append(steps, Step{Kind: Unnest, Table: u.table, As: u.as, Fields: u.inside, Nests: u.nests})
 	}
 	if filtered != 0 {
 		steps = append(steps, Step{Kind: Filter, Where: b.conditions(filtered)})

@@ -48,6 +48,9 @@ type Read struct {
 	Each             float64 // requests for each row at hand: more than one for IN, and for buckets that are not told
 	Answers          bool    // nothing is left to be read after it
 	Sorted           bool    // rows come out of it in the order asked for
+	// Unnested are the entities that the elements of each collection stand for which the servers return with the rows: they
+	// are joined in To, not in Served.
+	Unnested []uint64
 }
 
 // Point is what the rows at hand are, at some point of a plan.

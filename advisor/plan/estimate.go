@@ -16,7 +16,7 @@ const rowHeader = 16
 
 // Estimate fills in the estimates.
 func (m *means) Estimate(r *Read, steps []Step) float64 {
-	m.read(r, &steps[0])
+	m.read(r, steps)
 	for i := 1; i < len(steps); i++ {
 		s := &steps[i]
 		before := steps[i-1].Left
@@ -25,6 +25,14 @@ func (m *means) Estimate(r *Read, steps []Step) float64 {
 		case Get: // verifies
 			s.Requests, s.Rows, s.Left = steps[i-1].Rows, steps[i-1].Rows, steps[i-1].Rows
 			s.Bytes = s.Rows * (width(s.Fields) + rowHeader)
+		case Unnest:
+			s.Rows = 0 // elements, which add up, while the rows that they make multiply
+			for i, n := range r.Unnested {
+				elements := steps[0].Rows * m.elements(r, n)
+				s.Rows += elements
+				s.Scanned += elements * s.Nests[i].Entries(s.columns())
+			}
+			s.Left = m.rows(r.To.Joined, r.Served.Applied)
 		case Filter:
 			s.Left = m.rows(r.To.Joined, r.To.Applied)
 		case Group:
@@ -58,7 +66,8 @@ func combinations(rows float64, fields []model.Field) float64 {
 }
 
 // read estimates the first step of an arc.
-func (m *means) read(r *Read, s *Step) {
+func (m *means) read(r *Read, steps []Step) {
+	s := &steps[0]
 	before := m.rows(r.From.Joined, r.From.Applied)
 	s.Left = m.rows(r.Served.Joined, r.Served.Applied)
 	s.Rows, s.Requests = s.Left, 1
@@ -85,6 +94,9 @@ func (m *means) read(r *Read, s *Step) {
 		s.Left = s.Rows
 		size = width(s.Group) + float64(len(s.Aggregates))*aggregateBytes + rowHeader
 	}
+	for i, n := range s.Nests {
+		size += m.elements(r, r.Unnested[i]) * n.ElementBytes(steps[1].columns())
+	}
 	s.Bytes = s.Rows * size
 	if limit := float64(s.Limit) * s.Requests; limit > 0 && s.Rows > limit {
 		share := limit / s.Rows
@@ -93,6 +105,11 @@ func (m *means) read(r *Read, s *Step) {
 			s.Scanned *= share
 		}
 	}
+}
+
+// elements estimates how many elements a row has in a collection that stands for some entities.
+func (m *means) elements(r *Read, nested uint64) float64 {
+	return m.rows(r.Served.Joined|nested, r.Served.Applied) / max(m.rows(r.Served.Joined, r.Served.Applied), 1e-12)
 }
 
 // aggregateBytes is the size of the value of a function over a group.

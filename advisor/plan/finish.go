@@ -20,7 +20,7 @@ func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered
 	var last []Step
 	add := func(s Step) { last = append(last, s) }
 	one := b.single(from) && !a.several // request
-	plain := !filtered && u.base == nil
+	plain := !filtered && u.base == nil && len(u.nests) == 0
 	sorted := to.sorted
 	sort := func() {
 		if !sorted {

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -19,7 +20,91 @@ import (
 // stored is a table with its rows, by partition.
 type stored struct {
 	partitions map[string][]map[model.Field]string
-	order      []string // of the tokens: none that means anything
+	order      []string                              // of the tokens: none that means anything
+	nests      map[string]map[*model.Nest]collection // by the row's primary key
+}
+
+// collection is a nest in a row, as Cassandra holds it: a set of keys, and maps in which a null has no entry.
+type collection struct {
+	keys   map[string]bool
+	values map[model.Field]map[string]string
+}
+
+// nest fills a row's collections.
+func (w *world) nest(t *model.Table, row related) map[*model.Nest]collection {
+	filled := map[*model.Nest]collection{}
+	for _, n := range t.Nests {
+		c := collection{map[string]bool{}, map[model.Field]map[string]string{}}
+		for _, f := range n.Values {
+			c.values[f] = map[string]string{}
+		}
+	elements:
+		for _, r := range w.join(t.Tree.With(n)) {
+			for e, i := range row {
+				if r[e] != i {
+					continue elements
+				}
+			}
+			k := w.value(r, n.Key)
+			c.keys[k] = true
+			for _, f := range n.Values {
+				if v := w.value(r, f); v != null {
+					c.values[f][k] = v
+				}
+			}
+		}
+		filled[n] = c
+	}
+	return filled
+}
+
+// primary writes a row's primary key.
+func primary(t *model.Table, row map[model.Field]string) string {
+	var values []string
+	for _, f := range t.Key() {
+		values = append(values, row[f])
+	}
+	return partitionKey(values)
+}
+
+// unnest makes rows of collections.
+func (m *machine) unnest(s *plan.Step) {
+	for _, n := range s.Nests {
+		var found []hand
+		for _, h := range m.hands {
+			c, ok := h.nested[n]
+			if !ok {
+				m.refuse(s, "a collection that was not read")
+			}
+			for _, k := range slices.Sorted(maps.Keys(c.keys)) {
+				more := hand{fields: maps.Clone(h.fields), nested: h.nested}
+				for _, f := range s.Fields {
+					switch column := s.As.Column(f); {
+					case column == n.Key:
+						more.fields[f] = k
+					case n.Holds(column):
+						more.fields[f] = null
+						if v, there := c.values[column][k]; there {
+							more.fields[f] = v
+						}
+					}
+				}
+				found = append(found, more)
+			}
+		}
+		m.hands = found
+	}
+	for _, f := range s.Fields {
+		if !slices.ContainsFunc(s.Nests, func(n *model.Nest) bool { return n.Holds(s.As.Column(f)) }) {
+			m.refuse(s, "%s is in none of the collections", f)
+		}
+	}
+	for i := range m.hands {
+		m.hands[i].nested = nil
+	}
+	if len(s.Nests) > 1 {
+		m.ran["several nests"]++
+	}
 }
 
 // scatter is a number that looks random.
@@ -44,7 +129,7 @@ func partitionKey(values []string) string { return strings.Join(values, "|") }
 
 // store fills a table: a row for each of the join, but none where a column of the key has no value.
 func (w *world) store(t *model.Table) *stored {
-	s := &stored{partitions: map[string][]map[model.Field]string{}}
+	s := &stored{partitions: map[string][]map[model.Field]string{}, nests: map[string]map[*model.Nest]collection{}}
 rows:
 	for _, r := range w.join(t.Tree) {
 		row := map[model.Field]string{}
@@ -66,6 +151,7 @@ rows:
 		}
 		k := partitionKey(values)
 		s.partitions[k] = append(s.partitions[k], row)
+		s.nests[primary(t, row)] = w.nest(t, r)
 	}
 	s.sort(t)
 	return s
@@ -119,7 +205,7 @@ func (m *machine) run(p *plan.Plan) (lines []line, err error) {
 		m.step(&p.Steps[i])
 	}
 	for _, h := range m.hands {
-		full := hand{map[model.Field]string{}, h.aggregates}
+		full := hand{map[model.Field]string{}, h.aggregates, nil}
 		for _, f := range append(append(slices.Clone(m.asked.Select), m.asked.Ordered()...), m.asked.Per...) {
 			full.fields[f] = m.has(h, f, "the answer")
 		}
@@ -146,6 +232,8 @@ func (m *machine) step(s *plan.Step) {
 	switch s.Kind {
 	case plan.Get, plan.IndexGet, plan.Scan:
 		m.read(s)
+	case plan.Unnest:
+		m.unnest(s)
 	case plan.Filter:
 		var kept []hand
 	rows:
@@ -292,6 +380,9 @@ func (m *machine) answer(s *plan.Step, h hand, rows []map[model.Field]string) []
 	var found []hand
 	for _, row := range rows {
 		more := hand{fields: map[model.Field]string{}}
+		if len(s.Nests) > 0 {
+			more.nested = m.tables[s.Table].nests[primary(s.Table, row)]
+		}
 		for f, v := range h.fields {
 			more.fields[f] = v
 		}

@@ -107,6 +107,7 @@ type line struct {
 type hand struct {
 	fields     map[model.Field]string
 	aggregates []string
+	nested     map[*model.Nest]collection // read, and not made rows of yet
 }
 
 func (a *asked) line(h hand) line {

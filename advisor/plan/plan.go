@@ -19,6 +19,9 @@ const (
 	Filter   Kind = "filter"    // in the client
 	Sort     Kind = "sort"      // in the client
 	Limit    Kind = "limit"     // in the client
+	// Unnest makes rows of collections, in the client: of each row that the step before has read one for each element, with
+	// those of its fields; of several collections one for each combination; of a row with an empty one none.
+	Unnest Kind = "unnest"
 	// Group makes one row of each group, with aggregates, in the order in which groups are met; of no rows at all one, if
 	// there is nothing to group by. Distinct keeps the first of rows that are the same in Fields (and in aggregates),
 	// LimitEach the first Limit of rows that are. All of them are done by the client.
@@ -60,6 +63,9 @@ type Step struct {
 	Group      []model.Field
 	Aggregates []workload.Aggregate
 	Grouped    bool
+	// Nests are the collections that a read returns with its rows, for the Unnest that follows, which has them too. A Put or
+	// Remove with one (never more) is of its elements: Fields are the row's key, the element's, and what it holds.
+	Nests []*model.Nest
 	// Limit is how many rows are kept: by Limit of all, by LimitEach of each of its groups, by the server of each
 	// request (of groups, if it is Grouped). PerPartition is how many a Scan keeps of each partition. 0: all.
 	Limit, PerPartition int
@@ -70,7 +76,7 @@ type Step struct {
 	// Estimates, for one execution of the statement.
 	Requests float64 // gets, puts or deletes sent
 	Rows     float64 // rows they return or write, in all
-	Scanned  float64 // rows that the servers read in order to find them, if more
+	Scanned  float64 // rows that the servers read in order to find them, if more; of Unnest: entries of the sets and maps that hold the elements
 	Bytes    float64 // that the rows carry
 	Left     float64 // rows after the step
 }
@@ -137,6 +143,18 @@ func (s *Step) Text(name func(*model.Table) string) string {
 		return "keep one of each " + fieldList(s.Fields)
 	case Group:
 		return s.grouping()
+	case Unnest:
+		return fmt.Sprintf("make a row of each element of %s (%s)", s.elements(), amount(s.Left, "row"))
+	case Put, Remove:
+		if len(s.Nests) > 0 {
+			verb, preposition := "put", "into"
+			if s.Kind == Remove {
+				verb, preposition = "delete", "from"
+			}
+			return fmt.Sprintf("%s %s %s the %s of %s", verb, amount(s.Rows, "element"), preposition, s.elements(), name(s.Table))
+		}
+	}
+	switch s.Kind {
 	case Put:
 		return fmt.Sprintf("put %s into %s", amount(s.Rows, "row"), name(s.Table))
 	case Remove:
@@ -164,6 +182,9 @@ func (s *Step) Text(name func(*model.Table) string) string {
 			fmt.Fprintf(&b, ", in all %.0f buckets", s.Table.Bucket.Count)
 		}
 	}
+	if len(s.Nests) > 0 {
+		b.WriteString(", with its " + s.elements())
+	}
 	if s.Reverse {
 		b.WriteString(", in reverse")
 	}
@@ -185,6 +206,24 @@ func (s *Step) Text(name func(*model.Table) string) string {
 	}
 	b.WriteString(")")
 	return b.String()
+}
+
+// columns returns the fields of a step as its table has them.
+func (s *Step) columns() []model.Field {
+	list := make([]model.Field, len(s.Fields))
+	for i, f := range s.Fields {
+		list[i] = s.As.Column(f)
+	}
+	return list
+}
+
+// elements names the collections of a step.
+func (s *Step) elements() string {
+	names := make([]string, len(s.Nests))
+	for i, n := range s.Nests {
+		names[i] = n.Edge.Role(s.Table.Owner(n))
+	}
+	return strings.Join(names, " and ")
 }
 
 // order writes what is sorted by.

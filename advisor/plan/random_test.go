@@ -421,6 +421,9 @@ func (m *maker) table(q *asked) *model.Table {
 			}
 		}
 	}
+	for m.chance(0.35) {
+		m.nest(t)
+	}
 	t.ScanAllowed = m.chance(0.2)
 	if m.chance(0.25) {
 		for _, f := range append(slices.Clone(t.Clustering), t.Values...) {
@@ -430,6 +433,52 @@ func (m *maker) table(q *asked) *model.Table {
 		}
 	}
 	return t
+}
+
+// nest draws a collection for a table, if one over the relationship drawn can be.
+func (m *maker) nest(t *model.Table) {
+	owner := pick(m, t.Tree.Entities)
+	edges := m.graph.Edges(owner.Base())
+	if len(edges) == 0 {
+		return
+	}
+	r := pick(m, edges)
+	forward := r.From == owner.Base() && (r.To != owner.Base() || m.chance(0.5))
+	hang := func(r *model.Relationship, at *model.Entity, forward bool) (*model.Entity, *model.Relationship) {
+		other := r.To
+		if !forward {
+			other = r.From
+		}
+		added := m.graph.Occurrence(other, 20+m.IntN(40))
+		if forward {
+			return added, m.graph.Between(r, at, added)
+		}
+		return added, m.graph.Between(r, added, at)
+	}
+	first, edge := hang(r, owner, forward)
+	n := &model.Nest{Edge: edge, Tree: model.Tree{Entities: []*model.Entity{first}}}
+	for _, r := range m.graph.Edges(first.Base()) { // and what it has one of
+		if forward := r.From == first.Base(); r.From != r.To && r.Base() != edge.Base() && m.chance(0.4) {
+			added, edge := hang(r, first, forward)
+			if edge.ToOne(first) {
+				n.Tree.Entities, n.Tree.Edges = append(n.Tree.Entities, added), append(n.Tree.Edges, edge)
+			}
+		}
+	}
+	n.Key = pick(m, fieldsIn(model.Tree{Entities: n.Tree.Entities[:1]}))
+	if m.chance(0.8) {
+		n.Key = first.KeyFields()[0]
+	}
+	for _, f := range some(m, fieldsIn(n.Tree), 0.6) {
+		if f != n.Key {
+			n.Values = append(n.Values, f)
+		}
+	}
+	before := t.Nests
+	t.Nests = append(t.Nests, n)
+	if t.Validate() != nil {
+		t.Nests = before
+	}
 }
 
 func keyIn(fields []model.Field, e *model.Entity) bool {
@@ -517,7 +566,7 @@ func TestEveryPlanAnswers(t *testing.T) {
 		t.Errorf("only %d of %d spaces have plans", answered, spaces)
 	}
 	for _, feature := range []string{"get", "index get", "scan", "filter", "sort", "limit", "limit each", "group", "distinct", "embedding", "reverse", "bucket told", "several buckets",
-		"limit on the server", "per partition limit", "group on the server", "multi-get", "clustering IN", "clustering LIKE", "index in one partition", "several indexes"} {
+		"limit on the server", "per partition limit", "group on the server", "multi-get", "clustering IN", "clustering LIKE", "index in one partition", "several indexes", "unnest", "several nests"} {
 		if ran[feature] == 0 {
 			t.Errorf("no plan has met: %s", feature)
 		}
@@ -533,6 +582,9 @@ func values(q *asked) string { return fmt.Sprint(q.values, q.known) }
 func tablesOf(p *plan.Plan) string {
 	var lines []string
 	for _, t := range p.Tables() {
+		for _, n := range t.Nests {
+			lines = append(lines, fmt.Sprintf("  nest over %s %s %s-%s of %s, key %s, values %v", n.Edge.Name, n.Edge.Kind, n.Edge.From.Name, n.Edge.To.Name, n.Tree.Path(), n.Key, n.Values))
+		}
 		lines = append(lines, fmt.Sprintf("%s desc %v static %v bucket %v indexes %v over %s %s", t, t.Desc, t.Static, t.Bucket, t.Indexes, t.Tree.Path(), t.Tree.Key()))
 		for _, r := range t.Tree.Edges {
 			lines = append(lines, fmt.Sprintf("  %s %s %s-%s optional %v", r.Name, r.Kind, r.From.Name, r.To.Name, r.Optional))

@@ -142,7 +142,8 @@ func effort(steps []Step) float64 {
 // expand adds the arc that reads u in a way from state i, if there is one.
 func (b *builder) expand(i int, u *usable, kind Kind) {
 	from := b.states[i]
-	if from.joined != 0 && (from.joined&u.common == 0 || !b.teaches(from, u)) {
+	nested := u.inner()
+	if from.joined != 0 && (from.joined&u.common == 0 || from.joined&nested != 0 || !b.teaches(from, u)) {
 		return
 	}
 	read, ok := b.access(from, u, kind)
@@ -176,8 +177,8 @@ func (b *builder) expand(i int, u *usable, kind Kind) {
 	if answered {
 		b.finish(arc, from, to, u, read, filtered != 0)
 	}
-	served := Point{Joined: from.joined | u.common, Applied: from.applied | read.applied}
-	to.rows = b.estimator.Estimate(&Read{Query: b.query, Table: u.table, From: from.point(), Served: served, To: to.point(), Fed: read.fed, Each: read.requests, Answers: answered, Sorted: to.sorted}, arc.Steps)
+	served := Point{Joined: from.joined | u.common&^nested, Applied: from.applied | read.applied}
+	to.rows = b.estimator.Estimate(&Read{Query: b.query, Table: u.table, From: from.point(), Served: served, To: to.point(), Fed: read.fed, Each: read.requests, Answers: answered, Sorted: to.sorted, Unnested: u.nested}, arc.Steps)
 	spent := b.efforts[i] + effort(arc.Steps)
 	if arc.To = Answered; answered {
 		b.efforts[Answered] = min(b.efforts[Answered], spent)

@@ -13,8 +13,23 @@ func Targets(w *workload.Write, t *model.Table) []*workload.Write {
 	var list []*workload.Write
 	for _, e := range t.Tree.Entities {
 		if e.Base() == w.Entity.Base() {
-			list = append(list, as(w, t, e))
+			list = append(list, apart(as(w, t, e))...)
 		}
+	}
+	return list
+}
+
+// apart returns a CONNECT or DISCONNECT once for each of the edges that its relationship is in a tree which has it more than
+// once: what is connected over one of them meets all that is over the others.
+func apart(w *workload.Write) []*workload.Write {
+	if len(w.Connections) < 2 || w.Kind != workload.Connect && w.Kind != workload.Disconnect {
+		return []*workload.Write{w}
+	}
+	var list []*workload.Write
+	for i := range w.Connections {
+		one := *w
+		one.Connections = w.Connections[i : i+1]
+		list = append(list, &one)
 	}
 	return list
 }

@@ -22,6 +22,11 @@ type usable struct {
 	indexes               []column
 	bucket                *column // what the bucket is of
 	base                  *usable // of a look-up table
+
+	plain  set           // those of fields that columns of the rows hold
+	nests  []*model.Nest // collections that are unnested
+	nested []uint64      // by these, what they hold of the query
+	inside []model.Field // of the query, what is of use of all of them
 }
 
 // column is a column of a key as the query sees it.
@@ -46,24 +51,34 @@ func (b *builder) usables(t *model.Table) []*usable {
 	if !t.Identifies() {
 		return nil
 	}
-	ways, more := embeddings(t.Tree, b.query.Tree)
+	ways, more := embeddings(t.Whole(), b.query.Tree)
 	b.truncated = b.truncated || more
 	var list []*usable
-	for _, as := range ways {
-		u := &usable{table: t, as: as}
+	for _, v := range views(t, ways) {
+		as := v.as
+		u := &usable{table: t, as: as, nests: v.nests}
 		if as.identity() {
 			u.as = nil
 		}
 		for _, e := range as.query {
 			u.common |= b.bit(e)
 		}
-		reached := t.Tree.Reach(as.table[0], func(r *model.Relationship, from *model.Entity) bool {
+		tree := t.Tree
+		for _, n := range v.nests {
+			tree = tree.With(n)
+			nested := uint64(0)
+			for _, e := range n.Tree.Entities {
+				nested |= b.bit(as.Field(model.Field{Entity: e}).Entity)
+			}
+			u.nested = append(u.nested, nested)
+		}
+		reached := tree.Reach(as.table[0], func(r *model.Relationship, from *model.Entity) bool {
 			if slices.Contains(as.table, from) && slices.Contains(as.table, r.Other(from)) {
 				return true
 			}
 			return exactlyOne(r, from) || t.Existing && r.ToOne(from)
 		})
-		if len(reached.Entities) == len(t.Tree.Entities) {
+		if len(reached.Entities) == len(tree.Entities) {
 			list = append(list, u)
 		}
 	}
@@ -78,6 +93,15 @@ func (b *builder) columns(u *usable) {
 		if c.number >= 0 {
 			u.fields.add(c.number)
 			u.held = append(u.held, c.field)
+		}
+	}
+	u.plain = u.fields
+	for _, n := range u.nests {
+		for _, f := range n.Fields() {
+			if c := b.column(u, f); c.number >= 0 {
+				u.fields.add(c.number)
+				u.inside = append(u.inside, c.field)
+			}
 		}
 	}
 	add := func(list *[]column, fields []model.Field) {

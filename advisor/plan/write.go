@@ -16,7 +16,9 @@ type Support struct {
 // Modifies tells whether a write changes rows of a table.
 //
 // A verified look-up table is only ever added to: what a delete leaves behind in it is found stale by its readers.
-func Modifies(w *workload.Write, t *model.Table) bool { return len(meetings(w, t)) > 0 }
+func Modifies(w *workload.Write, t *model.Table) bool {
+	return slices.ContainsFunc(Facets(t), func(f Facet) bool { return len(f.own(w, meetings(w, f.Table))) > 0 })
+}
 
 // modifies tells whether an update or delete changes a table because of its entity at one place in its tree.
 func modifies(w *workload.Write, t *model.Table) bool {
@@ -88,12 +90,14 @@ func SupportQueries(w *workload.Write, t *model.Table) []Support {
 	if find != nil {
 		times = Affected(w)
 	}
-	for _, c := range Changes(w, t) {
-		if find != nil {
-			add(find, 1)
-		}
-		for _, q := range c.Parts {
-			add(q, times)
+	for _, f := range Facets(t) {
+		for _, c := range f.Changes(w) {
+			if find != nil {
+				add(find, 1)
+			}
+			for _, q := range c.Parts {
+				add(q, times)
+			}
 		}
 	}
 	return list
@@ -131,39 +135,9 @@ func Affected(w *workload.Write) float64 {
 // WriteSteps returns the deletes and puts by which a write is applied to a table that it modifies, once the support
 // queries are answered. A put of an update that moves no rows writes what is set, and the key.
 func WriteSteps(w *workload.Write, t *model.Table) []Step {
-	changes := Changes(w, t)
-	moving := moves(w, t)
-	put := Step{Kind: Put, Table: t, Fields: t.Fields()}
-	if w.Kind == workload.Update && !moving && t.Base == nil {
-		put.Fields = t.Key()
-		for _, c := range changes {
-			for _, f := range c.sets(w, sets(w)) {
-				if t.Has(f) {
-					put.Fields = model.AppendNew(put.Fields, f)
-				}
-			}
-		}
-	}
-	remove := Step{Kind: Remove, Table: t, Fields: t.Key()}
-	gone := w.Kind == workload.Delete || w.Kind == workload.Disconnect && !t.Existing
-	for i := range changes {
-		rows := changes[i].rows(w, t)
-		if gone || moving {
-			remove.Requests += rows
-		}
-		if !gone {
-			put.Requests += rows
-		}
-	}
 	var steps []Step
-	for _, s := range []Step{remove, put} {
-		if s.Requests > 0 {
-			s.Rows = s.Requests
-			if s.Kind == Put {
-				s.Bytes = s.Rows * t.RowBytes()
-			}
-			steps = append(steps, s)
-		}
+	for _, f := range Facets(t) {
+		steps = append(steps, f.steps(w, t)...)
 	}
 	return steps
 }
