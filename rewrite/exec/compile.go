@@ -17,6 +17,7 @@ type compiler struct {
 	program    *Program
 	slots      map[model.Field]int
 	known      map[model.Field]bool // read, or the same as a value that the server has compared with
+	nests      map[nestedCell]int   // slots of collections' cells
 	aggregates []int                // slots
 	grouped    bool
 }

@@ -25,6 +25,8 @@ func (c *compiler) step(s *plan.Step, i int, needed map[model.Field]bool) (opera
 		}
 		list, err := c.conditions(s.Where)
 		return filter(list), err
+	case plan.Unnest:
+		return c.unnest(s, i, needed)
 	case plan.Sort:
 		list := make(sorter, len(s.Order))
 		for i, o := range s.Order {
@@ -379,6 +381,7 @@ func (r *reader) finish(needed map[model.Field]bool) (*read, error) {
 		made.targets, names = append(made.targets, target{r.slot(f), convert}), append(names, name)
 		r.know(f)
 	}
+	r.collections(needed, &names)
 	if err := r.verify(); err != nil {
 		return nil, err
 	}

@@ -22,9 +22,10 @@ type question struct {
 // holding is a table that a write changes: how its rows are made and written. The values of a row at hand stand in slots,
 // one for each field of the table's tree that matters.
 type holding struct {
-	table   *model.Table
-	name    string // as CQL writes it
-	width   int    // slots
+	table   *model.Table // whose rows they are; of a collection model.Table.Spread
+	nest    *model.Nest  // nil: rows
+	name    string       // as CQL writes it
+	width   int          // slots
 	changes []change
 	key     []column // with the bucket's column after the partition key
 	routed  int      // so many of them are the partition key
@@ -250,12 +251,34 @@ func effort(a *plan.Arc) float64 {
 	return sum
 }
 
-// table compiles what is done to one table.
+// table compiles what is done to one table: to its rows, and to the elements of each of its collections.
 func (c *writeCompiler) table(t *model.Table) error {
 	if t.Name == "" {
 		return errors.New("it has no name: name the design's tables")
 	}
-	h := &holding{table: t, name: tableName(t), bucket: -1}
+	steps := plan.WriteSteps(c.write, t)
+	moves := false // rows do, and their elements with them
+	for _, f := range plan.Facets(t) {
+		h := &holding{table: f.Table, nest: f.Nest, name: tableName(t), bucket: -1}
+		for i := range steps {
+			if s := &steps[i]; f.Nest == nil && len(s.Nests) == 0 || len(s.Nests) > 0 && s.Nests[0] == f.Nest {
+				h.deletes = h.deletes || s.Kind == plan.Remove
+				h.puts = h.puts || s.Kind == plan.Put
+			}
+		}
+		if h.moves = h.deletes && h.puts || moves && h.puts; f.Nest == nil {
+			moves = h.moves
+		}
+		if err := c.facet(t, f, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// facet compiles what is done to the rows of a table, or to the elements of one of its collections.
+func (c *writeCompiler) facet(whole *model.Table, f plan.Facet, h *holding) error {
+	t := f.Table
 	slots := map[model.Field]int{}
 	slot := func(f model.Field) int {
 		n, ok := slots[f]
@@ -265,17 +288,11 @@ func (c *writeCompiler) table(t *model.Table) error {
 		}
 		return n
 	}
-	steps := plan.WriteSteps(c.write, t)
-	for i := range steps {
-		h.deletes = h.deletes || steps[i].Kind == plan.Remove
-		h.puts = h.puts || steps[i].Kind == plan.Put
-	}
-	h.moves = h.deletes && h.puts
-	if err := c.columns(h, slot); err != nil {
+	if err := c.columns(whole, h, slot); err != nil {
 		return err
 	}
 	update := c.write.Kind == workload.Update
-	for _, x := range plan.Changes(c.write, t) {
+	for _, x := range f.Changes(c.write) {
 		made, err := c.change(&x, slot)
 		if err != nil {
 			return err
@@ -309,15 +326,21 @@ func (c *writeCompiler) table(t *model.Table) error {
 }
 
 // columns compiles the columns of a table, and the texts.
-func (c *writeCompiler) columns(h *holding, slot func(model.Field) int) error {
+func (c *writeCompiler) columns(whole *model.Table, h *holding, slot func(model.Field) int) error {
 	t := h.table
+	name := func(f model.Field) string {
+		if h.nest != nil && h.nest.Holds(f) {
+			return model.Quote(whole.NestColumn(f))
+		}
+		return model.Quote(whole.ColumnName(f))
+	}
 	add := func(list *[]column, fields []model.Field) error {
 		for _, f := range fields {
 			convert, err := conversion(f.Attribute.Type, t.ColumnType(f))
 			if err != nil {
 				return err
 			}
-			*list = append(*list, column{slot(f), model.Quote(t.ColumnName(f)), convert, slices.Contains(t.Static, f)})
+			*list = append(*list, column{slot(f), name(f), convert, slices.Contains(t.Static, f)})
 		}
 		return nil
 	}
@@ -325,7 +348,7 @@ func (c *writeCompiler) columns(h *holding, slot func(model.Field) int) error {
 		return err
 	}
 	if t.Bucket != nil {
-		h.key = append(h.key, column{slot: -1, name: model.Quote(t.BucketColumn())})
+		h.key = append(h.key, column{slot: -1, name: model.Quote(whole.BucketColumn())})
 		if !t.Bucket.Of.IsZero() {
 			h.bucket = slot(t.Bucket.Of)
 		}
@@ -337,12 +360,7 @@ func (c *writeCompiler) columns(h *holding, slot func(model.Field) int) error {
 	if err := add(&h.values, t.Values); err != nil {
 		return err
 	}
-	h.put = insertText(h.name, slices.Concat(h.key, h.values))
-	names := make([]string, len(h.key))
-	for i, k := range h.key {
-		names[i] = k.name + " = ?"
-	}
-	h.remove = "DELETE FROM " + h.name + " WHERE " + strings.Join(names, " AND ")
+	h.put, h.remove = h.putText(slices.Concat(h.key, h.values)), h.removeText()
 	return nil
 }
 
@@ -429,7 +447,7 @@ func (c *writeCompiler) inPlace(h *holding, made *change) {
 	if onlyStatic && len(made.puts) > len(h.key) {
 		made.puts = slices.Delete(made.puts, h.routed, len(h.key)) // the partition is enough
 	}
-	made.text = insertText(h.name, made.puts)
+	made.text = h.putText(made.puts)
 }
 
 // self compiles an occurrence of the entity of an update. What is set of it and has no slot is nothing to the table.

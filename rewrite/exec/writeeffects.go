@@ -266,7 +266,8 @@ func (e *Effects) Apply(ctx context.Context, s Session, o RunOptions) error {
 }
 
 func (e *Effects) query(m *mutation, o RunOptions) Query {
-	return Query{Text: m.text, Values: m.values, Consistency: o.consistency(), Routed: m.routed, Timestamp: e.stamp}
+	values, routed := m.arranged()
+	return Query{Text: m.text, Values: values, Consistency: o.consistency(), Routed: routed, Timestamp: e.stamp}
 }
 
 func (e *Effects) failed(m *mutation, err error) error {
