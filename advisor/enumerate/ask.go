@@ -20,7 +20,6 @@ type ask struct {
 	desc   []model.Field // of order
 	due    []model.Field // of order, without what the statement's values determine
 	wanted []model.Field // what the answer is made of
-	given  []model.Field // what the application knows besides: keys may have it, if others' have
 }
 
 func newAsk(q *workload.Query, r *rules) *ask {
@@ -75,19 +74,7 @@ func newAsk(q *workload.Query, r *rules) *ask {
 		}
 	}
 	a.trim(r)
-	for _, f := range q.Known {
-		if a.tree.Has(f.Entity) && !slices.Contains(a.equal, f) && !slices.Contains(a.ranges, f) && f.Attribute.Null == 0 && a.tells(f.Entity) {
-			a.given = append(a.given, f)
-		}
-	}
 	return a
-}
-
-// tells tells whether an entity that the query names by key determines another, as package plan asks of what is given.
-func (a *ask) tells(e *model.Entity) bool {
-	return slices.ContainsFunc(a.tree.Entities, func(named *model.Entity) bool {
-		return subset(named.KeyFields(), a.equal) && a.tree.Determined(named).Has(e)
-	})
 }
 
 // trim takes entities off the rim of the tree of which no field is asked for (rule rim).

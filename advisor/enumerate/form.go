@@ -23,7 +23,6 @@ const (
 	allSubsets = 4  // fields of which all subsets are tried; of more all, all but each, and each alone
 	allUnions  = 4  // groups of values of which all unions are tried; of more none, all, each alone, all but each
 	maxChains  = 8  // orders of one set of key fields
-	maxGiven   = 4  // sets of given fields that keys have besides
 	maxFamily  = 32 // sets of fields that readers of one tree can bind
 )
 
@@ -45,13 +44,6 @@ func (p *Pool) forms(x part, level int) {
 			return
 		}
 	}
-	if level == exact || level == divided {
-		for _, given := range p.givens(x) {
-			for _, chain := range p.rules.orders(p, x, append(slices.Clone(equal), given...), true) {
-				p.valued(x, chain, nil, level)
-			}
-		}
-	}
 	for _, choice := range choices {
 		whole := len(choice) == len(equal)
 		if whole != (level == exact || level == divided) {
@@ -67,32 +59,6 @@ func (p *Pool) forms(x part, level int) {
 			}
 		}
 	}
-}
-
-// givens returns the sets of fields that keys may have besides those that the part is asked by, as the application gives them:
-// those that some other reader of the same rows binds. Without such a reader a given field in the key is of no use: the
-// part finds its rows by its own conditions.
-func (p *Pool) givens(x part) [][]model.Field {
-	if x.entry != nil || p.noGiven {
-		return nil
-	}
-	given := x.of(x.ask.given)
-	if len(given) == 0 {
-		return nil
-	}
-	var list [][]model.Field
-	for _, trees := range [][]string{{x.tree.Key()}, p.smaller[x.tree.Key()]} {
-		for _, id := range trees {
-			for _, r := range p.readers[id] {
-				set := common(given, r)
-				known := slices.ContainsFunc(list, func(other []model.Field) bool { return len(other) == len(set) && subset(set, other) })
-				if len(set) > 0 && !known && len(list) < maxGiven {
-					list = append(list, set)
-				}
-			}
-		}
-	}
-	return list
 }
 
 // valued adds the tables of a key.
@@ -254,9 +220,6 @@ func (p *Pool) read(x part) bool {
 		for i := range suffix {
 			note(append(slices.Clone(bound), suffix[:i+1]...))
 		}
-	}
-	if given := x.of(x.ask.given); len(given) > 0 && x.entry == nil && !p.noGiven { // others' keys may begin with what is given
-		note(append(slices.Clone(bound), given...))
 	}
 	return len(p.readers[id]) > before
 }

@@ -25,7 +25,6 @@ type Pool struct {
 	partitionBytes float64
 	indexes        bool
 	collections    bool
-	noGiven        bool
 
 	known   map[string]bool
 	allow   func(*model.Table) bool
@@ -50,7 +49,6 @@ type Options struct {
 	// Collections proposes tables that hold what belongs to many in collections (nest.go). NoSE's cost models know of none.
 	Collections bool
 	NoRelax     bool // all conditions in the key
-	NoGiven     bool // no fields in keys that only the application gives
 	NoCombine   bool // do not unite tables
 }
 
@@ -123,7 +121,7 @@ func enumerate(w *workload.Workload, o Options, r *rules) *Pool {
 	if o.PartitionBytes > 0 {
 		p.partitionBytes = o.PartitionBytes
 	}
-	p.indexes, p.collections, p.noGiven = o.Indexes, o.Collections, o.NoGiven
+	p.indexes, p.collections = o.Indexes, o.Collections
 	e := &enumeration{pool: p, writes: o.Arithmetic, asked: map[string]bool{}, over: map[string][]*piece{}}
 	if e.writes == nil {
 		e.writes = plan.Means{}

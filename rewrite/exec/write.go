@@ -29,6 +29,9 @@ import (
 // where a value is taken away. Increments read, add and write: there are no counter columns, as a table with one can hold
 // nothing else but its key. Nothing plus a number is nothing. So two increments at once may count as one.
 //
+// Elements of collections (model.Nest) are put and deleted by key, one statement for each, nodes not chosen by key; what a row
+// that is deleted had in its collections goes with it.
+//
 // # What it takes for true
 //
 // An entity that a statement names by its key is there, and an inserted one is not; what is connected was not, what is
