@@ -13,9 +13,9 @@ import (
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
 
-// shop is a model of shops and clerks, with the tables of a design: shops with their clerks in a collection, and which shop
+// clerked is a model of shops and clerks, with the tables of a design: shops with their clerks in a collection, and which shop
 // a clerk works in.
-func shop(t testing.TB, keyspace string) (*workload.Workload, []*model.Table) {
+func clerked(t testing.TB, keyspace string) (*workload.Workload, []*model.Table) {
 	t.Helper()
 	w, err := workload.Read("shop.yaml", []byte(`
 name: shop
@@ -137,7 +137,7 @@ func answered(t testing.TB, db exec.Session, w *workload.Workload, table *model.
 
 // TestCollectionsInCQL: B-7. What is sent for elements: by key, never a whole collection.
 func TestCollectionsInCQL(t *testing.T) {
-	w, tables := shop(t, "k")
+	w, tables := clerked(t, "k")
 	var sent []string
 	db := fakeSession{query: func(q exec.Query) (exec.Answer, error) {
 		switch {
@@ -164,7 +164,7 @@ func TestCollectionsInCQL(t *testing.T) {
 
 // TestUnnest: B-7. Rows are made of elements: a value without an entry is null, an empty collection makes none.
 func TestUnnest(t *testing.T) {
-	w, tables := shop(t, "k")
+	w, tables := clerked(t, "k")
 	list := func(cells ...[]byte) []byte {
 		b := exec.FromInt32(int32(len(cells)))
 		for _, c := range cells {
@@ -207,7 +207,7 @@ func TestUnnest(t *testing.T) {
 // TestCollectionsOnCassandra writes and reads a table with collections on a real Cassandra.
 func TestCollectionsOnCassandra(t *testing.T) {
 	db := open(t)
-	w, tables := shop(t, db.keyspace)
+	w, tables := clerked(t, db.keyspace)
 	for _, x := range tables {
 		db.do(t, x.CQL(x.Keyspace, x.Name))
 	}
