@@ -178,7 +178,9 @@ func (v *varied) parameter() string {
 
 // condition draws a comparison that the field's type allows. A range has sometimes two ends.
 func (v *varied) condition(f model.Field) []workload.Predicate {
-	is := func(op workload.Op) workload.Predicate { return workload.Predicate{Field: f, Op: op, Value: v.parameter()} }
+	is := func(op workload.Op) workload.Predicate {
+		return workload.Predicate{Field: f, Op: op, Value: v.parameter()}
+	}
 	ordered := f.Attribute.Type != "boolean" && f.Attribute.Type != "uuid"
 	switch at := v.random.IntN(12); {
 	case at == 0:
