@@ -15,7 +15,8 @@ import (
 // and aggregate; and every kind of write. Each parameter has a name of its own where the language keeps names.
 //
 // The writes keep the model's word. Where every entity of one end has a partner at the other (Relationship.Optional is
-// false), an inserted one is connected, no partner is deleted, and nothing is disconnected: plans rely on it.
+// false), an inserted one is connected, no partner is deleted, and nothing is disconnected; attributes that all have (Null is 0) are set:
+// plans rely on it.
 func Varied(seed uint64) *workload.Workload {
 	v := &varied{maker: maker{random: rand.New(rand.NewPCG(seed, 62))}} // #nosec G404 -- the same seed, the same workload
 	v.draw()
@@ -324,10 +325,14 @@ func (v *varied) update(e *model.Entity) *workload.Write {
 	return w
 }
 
-// insert sets the key and most attributes, and connects to what the new entity must have, and may have.
+// insert sets the key and what else the new entity must have, and connects it; and some of what it may have.
 func (v *varied) insert(e *model.Entity) *workload.Write {
 	w := &workload.Write{Kind: workload.Insert, Entity: e, Tree: model.Tree{Entities: []*model.Entity{e}}, Set: e.KeyFields()}
-	w.Set = model.AppendNew(w.Set, some(v, fieldsOf(e)[len(e.Key):], 0.9)...)
+	for _, f := range fieldsOf(e)[len(e.Key):] {
+		if f.Attribute.Null == 0 || v.chance(0.6) {
+			w.Set = append(w.Set, f)
+		}
+	}
 	for _, r := range v.graph.Relationships {
 		switch must := !r.Optional && dependent(r) == e; {
 		case r.From == r.To || r.Kind == model.OneToOne:

@@ -8,8 +8,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// A model says of which relationships each entity of one end has a partner (they are not Optional), and plans rely on it: they read
-// tables that have no rows of entities without one. A write that would break the model's word is not applied, as an application
+// A model says of which relationships each entity of one end has a partner (they are not Optional), and which attributes each has (Null is
+// 0), and plans rely on it: they read tables that have no rows of entities without. A write that would break the model's word is not applied, as an application
 // that means its model would not run it.
 
 // breach is how a write would break the model's word: always, or if a query finds something.
@@ -21,6 +21,11 @@ type breach struct {
 // breaches are those of a write.
 func breaches(g *model.Graph, w *workload.Write) []breach {
 	var list []breach
+	for _, a := range w.Entity.Attributes {
+		if f := (model.Field{Entity: w.Entity, Attribute: a}); w.Kind == workload.Insert && a.Null == 0 && a.Copied == nil && !slices.Contains(w.Set, f) {
+			list = append(list, breach{reason: fmt.Sprintf("it inserts a %s without the %s that each has", w.Entity.Name, a.Name)})
+		}
+	}
 	for _, r := range g.Relationships {
 		of := dependent(r)
 		if of == nil || r.Optional {
