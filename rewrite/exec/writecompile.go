@@ -92,7 +92,8 @@ type piece struct {
 type cellOf struct{ column, slot int }
 
 // CompileWrite makes a program of one write and the plans of all tables of a design that it changes. Support queries are run
-// by the plans given, wherever they stand; one that has none gets one over the tables that the plans name, if there is any.
+// by the plans given, wherever they stand; one that has none gets one over the tables that the plans name, if there is any:
+// the plan of a table that the write does not change only lends that table.
 // Existing tables are written by their application and left out. An error says what is missing (ErrPlan).
 func CompileWrite(w *workload.Write, plans []*plan.WritePlan) (*WriteProgram, error) {
 	c := &writeCompiler{write: w, program: &WriteProgram{write: w}, plans: map[string]*plan.Plan{}, asked: map[string]int{}}
@@ -129,7 +130,7 @@ func (c *writeCompiler) gather(p *plan.WritePlan) {
 }
 
 func (c *writeCompiler) compile(plans []*plan.WritePlan) error {
-	maintained := slices.ContainsFunc(plans, func(p *plan.WritePlan) bool { return !p.Table.Existing })
+	maintained := slices.ContainsFunc(plans, func(p *plan.WritePlan) bool { return !p.Table.Existing && plan.Modifies(c.write, p.Table) })
 	if find := plan.Find(c.write); find != nil && maintained { // nobody needs to know whom a write speaks of that changes no table
 		n, err := c.question(find)
 		if err != nil {

@@ -367,6 +367,20 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
+// TestTablesAreLent: a support query reads a table that the write does not change.
+func TestTablesAreLent(t *testing.T) {
+	b := newBlog(t)
+	b.answer["SELECT note FROM k.people WHERE id = ?"] = [][][]byte{{[]byte("hi")}}
+	p := b.compile("INSERT INTO Post SET id = ?, title = ? AND CONNECT TO author(?)", b.tables[2], b.tables[0])
+	with := exec.Parameters{"SET Post.id": id(7), "SET Post.title": texts("x"), "author.id": id(1)}
+	if err := p.Run(context.Background(), b, with, exec.RunOptions{}); err != nil || len(b.sent) != 1 || len(b.asked) != 1 {
+		t.Errorf("%v: %d writes after %d reads", err, len(b.sent), len(b.asked))
+	}
+	if p := b.compile("UPDATE Post FROM Post.author SET title = ? WHERE Person.note = ?", b.tables[0], b.tables[1]); len(p.Steps()) != 0 {
+		t.Errorf("a write that changes nothing has steps %v", p.Steps())
+	}
+}
+
 // TestWritesThatCanNotBeCompiled names what is missing.
 func TestWritesThatCanNotBeCompiled(t *testing.T) {
 	b := newBlog(t)
