@@ -42,7 +42,6 @@ func (c *compiler) nestColumn(table *model.Table, f model.Field) int {
 		}
 		n = c.program.width
 		c.program.width++
-		c.types = append(c.types, typeOf(""))
 		c.nests[at] = n
 	}
 	return n
