@@ -104,7 +104,7 @@ func checkWorld(t interface {
 func TestWorldsOfTheExamples(t *testing.T) {
 	for name, wl := range designs(t) {
 		t.Run(name, func(t *testing.T) {
-			for _, o := range []data.Options{{Seed: 1, Scale: 0.01}, {Seed: 2, Scale: 0.003, Skew: 1.1, Workload: wl}, {Seed: 3, Scale: 1e-6}} {
+			for _, o := range []data.Options{{Seed: 1, Scale: 0.003}, {Seed: 2, Scale: 0.001, Skew: 1.1, Workload: wl}, {Seed: 3, Scale: 1e-6}} {
 				w, err := data.New(wl.Graph, o)
 				if err != nil {
 					t.Fatal(err)

@@ -42,10 +42,11 @@ func TestLoad(t *testing.T) {
 		if len(wl.Schemas) > 0 {
 			schemas = wl.Schemas
 		}
+		delete(schemas, "rubis_baseline") // more of the same: making and dropping tables takes long
 		for schema, tables := range schemas {
 			for from, source := range map[string]load.Source{"world": w, "reference": r} {
 				if name == "rubis.yaml" && from == "reference" {
-					continue // its tables take long to make
+					continue
 				}
 				t.Run(name+" "+schema+" "+from, func(t *testing.T) {
 					named := make([]*model.Table, len(tables))

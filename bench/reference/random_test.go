@@ -94,7 +94,7 @@ func over(tree model.Tree) *model.Table {
 // accepted; tables after each write.
 func TestRandomStatements(t *testing.T) {
 	answers, applied, skipped := 0, map[workload.WriteKind]int{}, 0
-	for seed := range worlds(t, 60) {
+	for seed := range worlds(t, 20) {
 		wl, r, n := varied(t, seed)
 		random := rand.New(rand.NewPCG(seed, 1))
 		for range 3 {
