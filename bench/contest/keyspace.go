@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -22,8 +23,8 @@ import (
 
 // Arena is the Cassandra that a contest takes place on: one node, and keyspaces that are dropped at the end.
 type Arena struct {
-	Session *gocql.Session
-	Pool    *exec.Pool // the same, as programs want it
+	Session *gocql.Session // a new one after Awaken
+	Pool    *Pool          // the same, as programs want it
 	// Node is set if we started it: then it can be flushed, compacted and started again, and its files measured.
 	Node *cassandra.Node
 	Dir  string // of the cluster, if it is ours
@@ -34,7 +35,7 @@ type Arena struct {
 }
 
 // patience is how long Cassandra may take to answer again.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // Open connects to a node. Keyspaces get names that begin with prefix.
 func Open(point, prefix string) (*Arena, error) {
@@ -42,10 +43,35 @@ func Open(point, prefix string) (*Arena, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Arena{Session: session, Point: point, prefix: prefix}
-	a.Pool = exec.NewPool(func() (*gocql.Session, error) { return session, nil })
+	a := &Arena{Point: point, Pool: &Pool{}, prefix: prefix}
+	a.use(session)
 	return a, nil
 }
+
+// use makes a session the arena's.
+func (a *Arena) use(session *gocql.Session) {
+	a.Session = session
+	if old := a.Pool.now.Swap(exec.NewPool(func() (*gocql.Session, error) { return session, nil })); old != nil {
+		old.Close()
+	}
+}
+
+// Pool is an exec.Session whose connections can be made anew: the driver does not always find its way back to a node that
+// was started again.
+type Pool struct{ now atomic.Pointer[exec.Pool] }
+
+// Query implements exec.Session.
+func (p *Pool) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
+	return p.now.Load().Query(ctx, q)
+}
+
+// Scan implements exec.Session.
+func (p *Pool) Scan(ctx context.Context, q exec.Query, row func(cells [][]byte) error) error {
+	return p.now.Load().Scan(ctx, q, row)
+}
+
+// Agree implements exec.Session.
+func (p *Pool) Agree(ctx context.Context) error { return p.now.Load().Agree(ctx) }
 
 // Connect opens a session with the one node at an address.
 func Connect(point string) (*gocql.Session, error) {
@@ -148,7 +174,8 @@ func (a *Arena) Sizes(keyspace string) (map[string]float64, error) {
 	return sizes, err
 }
 
-// Awaken is for Loop.Awaken: it waits for a Cassandra that does not answer, and starts it again if it is ours and has died.
+// Awaken is for Loop.Awaken: it waits for a Cassandra that does not answer, starts it again if it is ours and has died, and
+// connects anew.
 // What is not the fault of a Cassandra that is down is returned as it is.
 func (a *Arena) Awaken(ctx context.Context, cause error) error {
 	if !exec.Down(cause) && !exec.Unreachable(cause) && !errors.Is(cause, exec.ErrUnavailable) && !errors.Is(cause, exec.ErrTimeout) && !errors.Is(cause, exec.ErrNoConnection) {
@@ -162,8 +189,8 @@ func (a *Arena) Awaken(ctx context.Context, cause error) error {
 				return fmt.Errorf("Cassandra has died and does not start again: %w", err) //nolint:staticcheck // a name
 			}
 		}
-		var key string
-		if err := a.Session.Query("SELECT key FROM system.local").WithContext(ctx).Scan(&key); err == nil {
+		if session, err := Connect(a.Point); err == nil {
+			a.use(session)
 			return nil
 		}
 		select {
@@ -194,7 +221,7 @@ func (a *Arena) Close() error {
 			failed = append(failed, fmt.Errorf("keyspace %s may be left behind: %w", k, err))
 		}
 	}
-	a.Pool.Close()
+	a.Pool.now.Load().Close()
 	return errors.Join(failed...)
 }
 

@@ -385,16 +385,32 @@ func (b *bench) fill(ctx context.Context, k *kase, entries []*contest.Entry, wor
 	return sides, nil
 }
 
+// reloads is how often tables are filled anew before it is given up.
+const reloads = 2
+
 // put fills tables and brings them to rest.
 func (b *bench) put(ctx context.Context, keyspace string, tables []*model.Table, world *data.World) (map[string]load.Loaded, error) {
 	told, begun := time.Now(), time.Now()
 	server, client := b.processor()
-	list, err := load.Tables(ctx, b.arena.Session, keyspace, tables, world, load.Options{Progress: func(p load.Progress) {
-		if time.Since(told) > 15*time.Second || p.Waiting != nil {
+	o := load.Options{Patience: time.Minute, Progress: func(p load.Progress) {
+		if time.Since(told) > 15*time.Second {
 			told = time.Now()
 			b.say("  %s", p)
 		}
-	}})
+	}}
+	list, err := load.Tables(ctx, b.arena.Session, keyspace, tables, world, o)
+	// What is not on disk is lost with a Cassandra that dies (nothing is logged while it is filled): all is written again.
+	for again := 0; err != nil && again < reloads; again++ {
+		var stopped *load.StoppedError
+		if ctx.Err() != nil || !errors.As(err, &stopped) {
+			return nil, err
+		}
+		b.say("%v", err)
+		if err := b.arena.Awaken(ctx, stopped.Cause); err != nil {
+			return nil, err
+		}
+		list, err = load.Tables(ctx, b.arena.Session, keyspace, tables, world, o)
+	}
 	if err != nil {
 		return nil, err
 	}
