@@ -36,7 +36,7 @@ type Report struct {
 	Differences []Difference `json:"differences"`
 	Missing     []Left       `json:"without_plan"` // statements that hand-made schemas have no plan for
 	Untried     []Left       `json:"untried"`      // writes that were never applied: the model does not allow them, or nothing was there for them
-	Skipped     []Left       `json:"skipped"`      // designs that could not be drawn, or made
+	Skipped     []Left       `json:"skipped"`      // random designs that grew too large
 	Swept       []string     `json:"keyspaces_removed,omitempty"`
 	Interrupted bool         `json:"interrupted"`
 }

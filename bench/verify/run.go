@@ -310,7 +310,11 @@ func (r *runner) design(ctx context.Context, t task, counted *Report) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		counted.Skipped = append(counted.Skipped, Left{Workload: t.workload, Design: t.design, Reason: err.Error()})
+		if errors.Is(err, errTooMany) {
+			counted.Skipped = append(counted.Skipped, Left{Workload: t.workload, Design: t.design, Reason: err.Error()})
+		} else { // every statement has a table that answers it: that none is found is a fault of whoever looked
+			counted.Differences = append(counted.Differences, Difference{Workload: t.workload, Design: t.design, Kind: "error", Reason: "there is no design: " + err.Error(), Again: r.again(t)})
+		}
 		return nil
 	}
 	counted.Designs++

@@ -39,7 +39,7 @@ func options(t *testing.T, from, random int, names ...string) Options {
 // TestVerify: RUBiS, EAC, hotel and random workloads, over our designs, hand-made and random ones, on a real Cassandra: answers
 // are bags or orders as the statement says (N-5), whichever plan answers (N-21, N-22, N-62), and updates keep every table true.
 func TestVerify(t *testing.T) {
-	r, err := Run(t.Context(), options(t, 1, randoms(t, 24), "../../examples/designs/rubis.yaml", "../../examples/designs/eac.yaml", "../../examples/designs/hotel.yaml"))
+	r, err := Run(t.Context(), options(t, 1, randoms(t, 20), "../../examples/designs/rubis.yaml", "../../examples/designs/eac.yaml", "../../examples/designs/hotel.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
