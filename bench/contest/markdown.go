@@ -216,7 +216,7 @@ func (r *Result) foretold(m *markdown) {
 	if p == nil {
 		return
 	}
-	m.line("## What the cost model said\n\n%s. Over %d designs: Kendall's tau %.2f. Over %d plans of statements: median error %.0f %%, nine of ten below %.0f %%.\n",
+	m.line("## What the cost model said\n\n%s. Over %d designs: Kendall's tau %.2f. Over %d plans of statements (each measured by its median): median error %.0f %%, nine of ten below %.0f %%.\n",
 		p.Model, len(p.Designs), p.Tau, len(p.Statements), 100*p.MedianError, 100*p.P90Error)
 	rows := make([][]string, 0, len(p.Designs))
 	for i := range p.Designs {

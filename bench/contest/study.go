@@ -64,6 +64,18 @@ func (s *Study) Prepare(session exec.Session, o exec.RunOptions) error {
 	return nil
 }
 
+// Foretold is what a model says of an entry's statements, weighted by a mix: latency, milliseconds.
+func (e *Entry) Foretold(m cost.Model, statements []*workload.Statement, mix string) float64 {
+	sum, weights := 0.0, 0.0
+	for _, s := range statements {
+		if said, ok := e.Said(m, s.ID); ok {
+			sum += s.WeightIn(mix) * said.Latency
+			weights += s.WeightIn(mix)
+		}
+	}
+	return sum / weights
+}
+
 // planText writes how a statement is run, so that statements run alike have the same text.
 func planText(s *design.Statement) string {
 	name := func(t *model.Table) string { return t.Name }
@@ -86,7 +98,8 @@ func planText(s *design.Statement) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Judge holds what a model says against a tally of the runners: of each plan, and of each entry by the weights of a mix.
+// Judge holds what a model says against a tally of the runners: of each plan, and of each entry by the weights of a mix. What
+// was measured are medians, as in a calibration: what stalls the machine now and then is no plan's cost.
 func (s *Study) Judge(m cost.Model, label, mix string, tally *Tally) (*Prediction, error) {
 	p := &Prediction{Model: label}
 	entered := map[string]bool{}
@@ -108,12 +121,12 @@ func (s *Study) Judge(m cost.Model, label, mix string, tally *Tally) (*Predictio
 			weights += w
 			d.Said += w * said.Latency
 			d.Work += w * said.Work
-			d.Measured += w * f.Mean
+			d.Measured += w * f.P50
 			d.Processor += w * (f.Server + f.Client)
 			if key := fmt.Sprint(q.Name, " ", way); !entered[key] {
 				entered[key] = true
 				p.Statements = append(p.Statements, Foretold{Name: q.Name, Plan: s.texts[q.Name][way], Said: said.Latency, Work: said.Work,
-					Measured: f.Mean, Processor: f.Server + f.Client, Count: f.Count})
+					Measured: f.P50, Processor: f.Server + f.Client, Count: f.Count})
 			}
 		}
 		if weights == 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -52,14 +53,17 @@ func (b *bench) foretell(ctx context.Context, k *kase) (*contest.Prediction, err
 	return s.Judge(b.model, label, k.main, tally)
 }
 
-// How many designs of each sort are foretold.
+// How many designs are foretold.
 const (
-	randomDesigns  = 8
+	enoughDesigns  = 16
 	randomAttempts = 60
+	// apart is by what share the model must tell designs apart: of those that it takes for equal, noise would be the judge.
+	apart = 0.02
 )
 
-// crowd makes designs of all sorts for the case's main mix, no two of the same tables: those made by hand, the best for each
-// of its mixes that has all statements, by each cost model, within less and less space, and among random candidates.
+// crowd makes designs of all sorts for the case's main mix, no two that the model takes for equal: those made by hand, the
+// best for each of its mixes that has all statements, by each cost model, within less and less space, and among random
+// candidates.
 func (b *bench) crowd(ctx context.Context, k *kase, w *workload.Workload) (entries []*contest.Entry, err error) {
 	left := map[string]string{}
 	for _, s := range k.made {
@@ -92,10 +96,17 @@ func (b *bench) crowd(ctx context.Context, k *kase, w *workload.Workload) (entri
 			return err
 		}
 		e, err := contest.Over(ctx, w, name, tables, b.design())
-		if err == nil && len(e.Missing) == 0 {
-			entries = append(entries, e)
+		if err != nil || len(e.Missing) > 0 {
+			return err
 		}
-		return err
+		said := e.Foretold(b.model, w.Statements, k.main)
+		for _, o := range entries {
+			if other := o.Foretold(b.model, w.Statements, k.main); math.Abs(said-other) < apart*other {
+				return nil
+			}
+		}
+		entries = append(entries, e)
+		return nil
 	}
 	choose := func(name, mix string, o design.Options) (*design.Design, error) {
 		if err := w.SetMix(mix); err != nil {
@@ -134,21 +145,18 @@ func (b *bench) crowd(ctx context.Context, k *kase, w *workload.Workload) (entri
 	if err := b.narrow(best, choose, k.main); err != nil {
 		return nil, err
 	}
-	found := 0
 	for seed := range uint64(randomAttempts) {
-		if found == randomDesigns {
+		if len(entries) >= enoughDesigns {
 			break
 		}
 		o := b.design()
-		share := 0.25 + 0.1*float64(seed%4)
+		share := 0.4 + 0.1*float64(seed%4)
 		o.Allow = contest.Half(share, seed+b.seed*1000)
-		before := len(entries)
 		_, err := choose(fmt.Sprintf("best of %.0f %% of the candidates, draw %d", 100*share, seed), k.main, o)
 		var none *design.UnanswerableError
 		if err != nil && !errors.As(err, &none) {
 			return nil, err
 		}
-		found += len(entries) - before
 	}
 	return entries, nil
 }
