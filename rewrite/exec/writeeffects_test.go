@@ -41,7 +41,6 @@ type blog struct {
 	answer   map[string][][][]byte
 	fail     error // of writes
 	failRead error
-	plain    bool // it knows no batches
 }
 
 func newBlog(t *testing.T) *blog {
