@@ -86,6 +86,9 @@ func Connect(point string) (*gocql.Session, error) {
 	cfg := gocql.NewCluster(host)
 	cfg.Port, cfg.ProtoVersion, cfg.Timeout, cfg.ConnectTimeout = port, 4, 30*time.Second, 10*time.Second
 	cfg.Consistency = gocql.One
+	// A request goes out at once: gocql would wait 200 µs for others to send along, which the
+	// timers of many machines make a millisecond.
+	cfg.WriteCoalesceWaitTime = 0
 	cfg.DisableInitialHostLookup = true
 	cfg.ReconnectInterval = time.Second
 	cfg.Logger = quiet{}

@@ -51,6 +51,7 @@ func connect(address, keyspace string) (*gocql.Session, error) {
 	cfg.Keyspace, cfg.ProtoVersion, cfg.Timeout, cfg.ConnectTimeout = keyspace, 4, 30*time.Second, 10*time.Second
 	cfg.Consistency = gocql.One // system_traces has two replicas, this cluster one node
 	cfg.DisableInitialHostLookup = true
+	cfg.WriteCoalesceWaitTime = 0 // as Helenus does
 	cfg.Logger = quiet{}
 	return cfg.CreateSession()
 }

@@ -129,6 +129,7 @@ func (f *benchVerifyFlags) cluster() (*gocql.ClusterConfig, error) {
 	cluster.Port = port
 	cluster.ProtoVersion = 4
 	cluster.DisableInitialHostLookup = true
+	cluster.WriteCoalesceWaitTime = 0 // see sessions.cluster
 	cluster.Timeout, cluster.ConnectTimeout = 30*time.Second, 10*time.Second
 	cluster.Logger = silent{}
 	return cluster, nil

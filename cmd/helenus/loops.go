@@ -155,6 +155,9 @@ func (s sessions) cluster(keyspace string, connections int, timeout time.Duratio
 	c.Port, c.Keyspace = port, keyspace
 	c.ProtoVersion = 4
 	c.NumConns = connections
+	// A request goes out at once: gocql would wait 200 µs for others to send along, which the
+	// timers of many machines make a millisecond.
+	c.WriteCoalesceWaitTime = 0
 	c.Timeout, c.ConnectTimeout = timeout, dialTimeout
 	c.HostDialer = s.dialer
 	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())

@@ -31,6 +31,8 @@ func connect(hosts, keyspace string) (*gocql.Session, error) {
 	cfg.Keyspace = keyspace
 	cfg.ProtoVersion = 4
 	cfg.Timeout, cfg.ConnectTimeout = 15*time.Second, 10*time.Second
+	// Each request is sent at once: what is measured is Cassandra, not the timer by which gocql waits for more to send.
+	cfg.WriteCoalesceWaitTime = 0
 	cfg.ReconnectInterval = time.Second
 	// A few tries over some seconds: a server that restarts is an everyday event.
 	cfg.RetryPolicy = &gocql.ExponentialBackoffRetryPolicy{NumRetries: 6, Min: 100 * time.Millisecond, Max: 2 * time.Second}
