@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,6 +79,7 @@ func (p Progress) String() string {
 type Loaded struct {
 	Table    string
 	Rows     int
+	Elements int // of its collections
 	Requests int
 	Bytes    int // of values
 	Took     time.Duration
@@ -88,6 +88,7 @@ type Loaded struct {
 // StoppedError says that a load has not come to its end.
 type StoppedError struct {
 	Keyspace, Table string
+	Collection      int   // 0: among the table's rows; from 1 on: among the elements of that collection of theirs
 	Parts           []int // rows that are surely there, of each part in which the table was read; tables after it are empty
 	Cause           error
 }
@@ -108,7 +109,8 @@ func (e *StoppedError) Error() string {
 // Unwrap returns the cause.
 func (e *StoppedError) Unwrap() error { return e.Cause }
 
-// Tables writes the rows of all tables, one table after the other. What fails is a *StoppedError, but for faults of the tables.
+// Tables writes the rows of all tables, one table after the other, and after the rows of a table the elements of its
+// collections. What fails is a *StoppedError, but for faults of the tables.
 func Tables(ctx context.Context, s *gocql.Session, keyspace string, tables []*model.Table, from Source, o Options) ([]Loaded, error) {
 	o.Writers, o.Readers, o.Batch = defaulted(o.Writers, 64), defaulted(o.Readers, 2), defaulted(o.Batch, 100)
 	if o.Patience == 0 {
@@ -127,13 +129,28 @@ func Tables(ctx context.Context, s *gocql.Session, keyspace string, tables []*mo
 		if o.After != nil && o.After.Table != t.Name {
 			continue
 		}
-		l := &loader{Options: o, way: way, table: t, from: from, began: time.Now()}
-		l.prepare(keyspace)
-		if err := l.run(ctx); err != nil {
-			return list, &StoppedError{keyspace, t.Name, l.surely(), err}
+		loaded := Loaded{Table: t.Name}
+		began := time.Now()
+		for i, p := range passes(t, keyspace) {
+			if o.After != nil && o.After.Collection != i {
+				continue
+			}
+			l := &loader{Options: o, way: way, pass: p, from: from, began: time.Now()}
+			l.prepare()
+			if err := l.run(ctx); err != nil {
+				return list, &StoppedError{keyspace, t.Name, i, l.surely(), err}
+			}
+			o.After = nil
+			if i == 0 {
+				loaded.Rows = int(l.rows.Load())
+			} else {
+				loaded.Elements += int(l.rows.Load())
+			}
+			loaded.Requests += int(l.requests.Load())
+			loaded.Bytes += int(l.bytes.Load())
 		}
-		o.After = nil
-		list = append(list, Loaded{t.Name, int(l.rows.Load()), int(l.requests.Load()), int(l.bytes.Load()), time.Since(l.began)})
+		loaded.Took = time.Since(began)
+		list = append(list, loaded)
 	}
 	return list, nil
 }
@@ -155,17 +172,13 @@ func defaulted(n, usual int) int {
 	return n
 }
 
-// loader loads one table.
+// loader makes one pass.
 type loader struct {
 	Options
-	way   *way
-	table *model.Table
+	way *way
+	pass
 	from  Source
 	began time.Time
-
-	insert    string
-	types     []string // of columns, as values come; the bucket's is last
-	partition []int    // which of them are the partition key
 
 	rows, requests, bytes atomic.Int64
 	waiting               atomic.Pointer[error]
@@ -180,21 +193,7 @@ type part struct {
 	sent       map[int]bool // the numbers of the first rows of batches that are not acknowledged
 }
 
-func (l *loader) prepare(keyspace string) {
-	var names []string
-	for i, f := range l.table.Fields() {
-		names = append(names, model.Quote(l.table.ColumnName(f)))
-		l.types = append(l.types, l.table.ColumnType(f))
-		if i < len(l.table.Partition) {
-			l.partition = append(l.partition, i)
-		}
-	}
-	if l.table.Bucket != nil {
-		l.partition = append(l.partition, len(names))
-		names = append(names, model.Quote(l.table.BucketColumn()))
-		l.types = append(l.types, l.table.Bucket.Type())
-	}
-	l.insert = fmt.Sprintf("INSERT INTO %s.%s (%s) VALUES (?%s)", model.Quote(keyspace), model.Quote(l.table.Name), strings.Join(names, ", "), strings.Repeat(", ?", len(names)-1))
+func (l *loader) prepare() {
 	l.parts = make([]part, 1)
 	if _, ok := l.from.(parted); ok {
 		l.parts = make([]part, l.Readers)
@@ -332,9 +331,9 @@ func (l *loader) readPart(ctx context.Context, number int, batches chan<- *batch
 	return errors.Join(err, send())
 }
 
-// encode makes cells of values, and the partition's name.
-func (l *loader) encode(values []any) (cells []any, bytes int, partition string, err error) {
-	cells = make([]any, len(values))
+// encode makes cells of values, in the order in which the text binds them, and the partition's name.
+func (l *loader) encode(values []any) (bound []any, bytes int, partition string, err error) {
+	cells := make([]any, len(values))
 	for i, v := range values {
 		if v == nil {
 			cells[i] = gocql.UnsetValue
@@ -353,7 +352,11 @@ func (l *loader) encode(values []any) (cells []any, bytes int, partition string,
 			}
 		}
 	}
-	return cells, bytes, partition, nil
+	bound = make([]any, len(l.bound))
+	for i, at := range l.bound {
+		bound[i] = cells[at]
+	}
+	return bound, bytes, partition, nil
 }
 
 // write sends a batch until it is acknowledged.
@@ -389,12 +392,12 @@ func (l *loader) write(ctx context.Context, b *batch) error {
 func (l *loader) send(ctx context.Context, b *batch) error {
 	session := l.way.session()
 	if len(b.rows) == 1 {
-		return session.Query(l.insert, b.rows[0]...).WithContext(ctx).Consistency(l.Consistency).Idempotent(true).Exec()
+		return session.Query(l.text, b.rows[0]...).WithContext(ctx).Consistency(l.Consistency).Idempotent(true).Exec()
 	}
 	all := session.NewBatch(gocql.UnloggedBatch).WithContext(ctx)
 	all.Cons = l.Consistency
 	for _, row := range b.rows {
-		all.Entries = append(all.Entries, gocql.BatchEntry{Stmt: l.insert, Args: row, Idempotent: true})
+		all.Entries = append(all.Entries, gocql.BatchEntry{Stmt: l.text, Args: row, Idempotent: true})
 	}
 	return session.ExecuteBatch(all)
 }

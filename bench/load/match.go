@@ -94,6 +94,11 @@ func designed(t *model.Table) []described {
 		}
 		list = append(list, described{t.ColumnName(f), describe(plain(t.ColumnType(f)), kind, position, order)})
 	}
+	for _, n := range t.Nests {
+		for _, f := range n.Fields() {
+			list = append(list, described{t.NestColumn(f), describe(plain(t.NestType(f)), "regular", -1, "none")})
+		}
+	}
 	if t.Bucket != nil {
 		list = append(list, described{t.BucketColumn(), describe(t.Bucket.Type(), "partition_key", len(t.Partition), "none")})
 	}
@@ -102,10 +107,7 @@ func designed(t *model.Table) []described {
 
 // plain is a type as Cassandra writes it.
 func plain(cqlType string) string {
-	if cqlType = strings.ToLower(cqlType); cqlType == "varchar" {
-		return "text"
-	}
-	return cqlType
+	return strings.ReplaceAll(strings.ToLower(cqlType), "varchar", "text")
 }
 
 // columns are those of a live table, in words.

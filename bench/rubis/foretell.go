@@ -151,8 +151,7 @@ func (b *bench) crowd(ctx context.Context, k *kase, w *workload.Workload) (entri
 		}
 		o := b.design()
 		share := 0.4 + 0.1*float64(seed%4)
-		half := contest.Half(share, seed+b.seed*1000)
-		o.Allow = func(t *model.Table) bool { return flat(t) && half(t) }
+		o.Allow = contest.Half(share, seed+b.seed*1000)
 		_, err := choose(fmt.Sprintf("best of %.0f %% of the candidates, draw %d", 100*share, seed), k.main, o)
 		var none *design.UnanswerableError
 		if err != nil && !errors.As(err, &none) {

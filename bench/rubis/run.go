@@ -142,12 +142,10 @@ func (b *bench) load(k *kase, scale float64) (*workload.Workload, error) {
 	return w, err
 }
 
-// design are the options of all designs. Tables with collections are left out: bench/load does not fill those.
+// design are the options of all designs.
 func (b *bench) design() design.Options {
-	return design.Options{Solver: solve.New(solve.Config{}), Cost: b.model, Allow: flat}
+	return design.Options{Solver: solve.New(solve.Config{}), Cost: b.model}
 }
-
-func flat(t *model.Table) bool { return len(t.Nests) == 0 }
 
 // run runs one workload and writes the report, also if it comes to no good end.
 func (b *bench) run(ctx context.Context, k *kase) error {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gocql/gocql"
-
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
@@ -406,65 +404,39 @@ func (c *check) untried() (list []Missing) {
 	return list
 }
 
-// tables compares what tables hold with what they should.
+// tables compares what tables hold with what they should: their rows, then the elements of their collections.
 func (c *check) tables(ctx context.Context, list []*model.Table, d Difference) error {
 	for _, t := range list {
-		if err := ctx.Err(); err != nil {
+		if err := c.compare(ctx, t, t.Plain(), func(row func([]any) error) error { return c.rows(ctx, t, row) }, d); err != nil {
 			return err
 		}
-		want, err := c.wanted(t)
-		if err != nil {
-			return fmt.Errorf("the reference's contents of %s: %w", t, err)
-		}
-		got, err := c.held(ctx, t)
-		if err != nil {
-			return c.failed(ctx, d, err)
+		for _, n := range t.Nests {
+			if err := c.compare(ctx, t, t.Spread(n), func(row func([]any) error) error { return c.elements(ctx, t, n, row) }, d); err != nil {
+				return err
+			}
 		}
 		c.report.Contents++
-		if d.Missing, d.Extra = apart(want, got, 10); len(d.Missing)+len(d.Extra) == 0 {
-			continue
-		}
-		one := d
-		one.Kind, one.Table = "table", text([]*model.Table{t})
-		if err := c.add(one); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
-// wanted are the rows that a table should hold, with their buckets.
-func (c *check) wanted(t *model.Table) ([]string, error) {
-	var list []string
-	err := c.at.oracle.Contents(t, func(row []any) error {
-		list = append(list, words(row))
-		return nil
-	})
-	return list, err
-}
-
-// held are the rows that a table holds, with their buckets.
-func (c *check) held(ctx context.Context, t *model.Table) ([]string, error) {
-	var names, types []string
-	for _, f := range t.Fields() {
-		names, types = append(names, model.Quote(t.ColumnName(f))), append(types, t.ColumnType(f))
+// compare compares what is held with the contents of a table by definition.
+func (c *check) compare(ctx context.Context, t, definition *model.Table, held func(row func([]any) error) error, d Difference) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	if t.Bucket != nil {
-		names, types = append(names, model.Quote(t.BucketColumn())), append(types, t.Bucket.Type())
+	var want, got []string
+	if err := c.at.oracle.Contents(definition, func(row []any) error { want = append(want, words(row)); return nil }); err != nil {
+		return fmt.Errorf("the reference's contents of %s: %w", t, err)
 	}
-	var list []string
-	err := c.at.session.Scan(ctx, exec.Query{Text: "SELECT " + strings.Join(names, ", ") + " FROM " + t.Keyspace + "." + t.Name, Consistency: gocql.LocalOne, PageSize: 5000}, func(row [][]byte) error {
-		values := make([]any, len(row))
-		for i, cell := range row {
-			var err error
-			if values[i], err = exec.Decode(types[i], cell); err != nil {
-				return fmt.Errorf("column %s of %s: %w", names[i], t.Name, err)
-			}
-		}
-		list = append(list, words(values))
+	if err := held(func(row []any) error { got = append(got, words(row)); return nil }); err != nil {
+		return c.failed(ctx, d, err)
+	}
+	if d.Missing, d.Extra = apart(want, got, 10); len(d.Missing)+len(d.Extra) == 0 {
 		return nil
-	})
-	return list, err
+	}
+	d.Kind, d.Table = "table", text([]*model.Table{t})
+	return c.add(d)
 }
 
 // answered is a difference of a query, but for what differs.

@@ -353,10 +353,8 @@ func (r *runner) design(ctx context.Context, t task, counted *Report) error {
 				counted.Loaded += l.Rows
 			}
 		}
-		for _, table := range d.Tables {
-			if err == nil {
-				err = Live(ctx, r.scratch.session.Load(), table)
-			}
+		if err == nil {
+			err = load.Match(ctx, r.scratch.session.Load(), keyspace, d.Tables)
 		}
 		if err != nil {
 			return nil, errors.Join(err, made.Close())

@@ -11,7 +11,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
@@ -111,37 +110,3 @@ type quiet struct{}
 func (quiet) Print(...any)          {}
 func (quiet) Printf(string, ...any) {}
 func (quiet) Println(...any)        {}
-
-// TestLive: a table that another design made is told by the first column that differs.
-func TestLive(t *testing.T) {
-	session, keyspace := cassandratest.Keyspace(t)
-	id, a := &model.Attribute{Name: "id", Type: "int"}, &model.Attribute{Name: "a", Type: "varchar"}
-	e := &model.Entity{Name: "E", Count: 9, Key: []*model.Attribute{id}, Attributes: []*model.Attribute{id, a}}
-	table := &model.Table{Tree: model.Tree{Entities: []*model.Entity{e}}, Partition: e.KeyFields(), Values: []model.Field{e.Field("a")}, Keyspace: keyspace, Name: "t"}
-	var mismatch *MismatchError
-	if err := Live(t.Context(), session, table); !errors.As(err, &mismatch) || !strings.Contains(err.Error(), "is not there") {
-		t.Errorf("no table: %v", err)
-	}
-	if err := session.Query(table.CQL(keyspace, table.Name)).Exec(); err != nil {
-		t.Fatal(err)
-	}
-	if err := Live(t.Context(), session, table); err != nil {
-		t.Error(err)
-	}
-	for _, c := range []struct{ definition, want string }{
-		{"(id int PRIMARY KEY)", "lacks a text"},
-		{"(id bigint PRIMARY KEY, a text)", "has id bigint as partition key 1 where the design has id int as partition key 1"},
-		{"(id int, a text, b int, PRIMARY KEY (id, b))", "has b int as clustering key 1 asc in its key"},
-		{"(id int PRIMARY KEY, a text, b int)", ""}, // a column that the design does not know
-	} {
-		for _, statement := range []string{"DROP TABLE " + keyspace + ".t", "CREATE TABLE " + keyspace + ".t " + c.definition} {
-			if err := session.Query(statement).Exec(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		err := Live(t.Context(), session, table)
-		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &mismatch) || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: %v", c.definition, err)
-		}
-	}
-}

@@ -99,13 +99,13 @@ func (s *unnest) run(_ context.Context, r *running, hands []hand) ([]hand, error
 		n := &s.nests[i]
 		var found []hand
 		for _, h := range hands {
-			keys, err := elements(h[n.set], 1)
+			keys, err := Elements(h[n.set], 1)
 			if err != nil {
 				return nil, fail(ErrMismatch, err)
 			}
 			values := make([]map[string][]byte, len(n.values))
 			for j, v := range n.values {
-				entries, err := elements(h[v.from], 2)
+				entries, err := Elements(h[v.from], 2)
 				if err != nil {
 					return nil, fail(ErrMismatch, err)
 				}
@@ -133,8 +133,8 @@ func (s *unnest) run(_ context.Context, r *running, hands []hand) ([]hand, error
 	return hands, nil
 }
 
-// elements takes the cell of a collection apart, of which each entry has so many parts; none if it is null.
-func elements(cell []byte, parts int) ([][]byte, error) {
+// Elements takes the cell of a collection apart, of which each entry has so many parts; none if it is null.
+func Elements(cell []byte, parts int) ([][]byte, error) {
 	if cell == nil {
 		return nil, nil
 	}
