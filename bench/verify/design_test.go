@@ -11,16 +11,16 @@ import (
 )
 
 // TestDesigns: over our designs of random workloads and over random ones, every statement has a plan, and every table that a write
-// changes is maintained. The same seed makes the same.
+// changes is maintained. The same seed makes the same, if no clock stops the search.
 func TestDesigns(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := uint64(1); seed < 4; seed++ {
 		for _, name := range []string{Ours, "random:1"} {
 			draw := func() *Design {
 				w := generate.Varied(seed)
 				rng := rand.New(rand.NewPCG(seed, 1))
 				make := func() (*Design, error) { return random(name, w, rng) }
 				if name == Ours {
-					make = func() (*Design, error) { return ours(t.Context(), w, 10*time.Second, rng) }
+					make = func() (*Design, error) { return ours(t.Context(), w, 10*time.Minute, rng) }
 				}
 				d, err := make()
 				if errors.Is(err, errTooMany) {
