@@ -89,8 +89,9 @@ func (b *branch) offer(x *dual) {
 	b.in.status = x.status
 	defer func() { b.in.status = keep }()
 	s := newSearch(b.in, 0)
+	s.rate = 2 * x.rate()
 	s.set(x.hint(0.5))
-	if !s.buy(0) {
+	if !s.buy(x.rate()) {
 		return
 	}
 	s.clear(-1)

@@ -11,7 +11,8 @@
 //
 //  1. Compile (instance.go, demand.go): weights into prices, states into topological order, so that a cheapest way is one pass over
 //     the arcs; what no way can use, and tables whose demands no way satisfies, go.
-//  2. A first choice (search.go): ways bought one after the other, then tables dropped, added and exchanged.
+//  2. A first choice (search.go): ways bought one after the other, then tables dropped, added and exchanged. With a limit on
+//     space what is beyond it is paid for, at a rate that rises until the choice fits, falls, and rises again.
 //  3. Dual bounds (dual.go): the conditions "an arc only with its table" and "a demand if its table" are priced
 //     (Lagrange multipliers), which leaves cheapest ways, each by itself. A subgradient method raises the prices' bound.
 //     After every so many steps whatever would lift the bound above the first choice's cost is fixed: arcs fall away,

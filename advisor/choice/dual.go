@@ -76,11 +76,14 @@ func (x *dual) share() {
 	}
 }
 
+// rate is what the multipliers say that a byte of the space costs.
+func (x *dual) rate() float64 { return x.lambda[len(x.lambda)-1] / x.in.unit }
+
 // evaluate computes the bound and, in gradient, by how much the present answer violates each condition. False: there is no
 // choice at all.
 func (x *dual) evaluate() bool {
 	in := x.in
-	m := x.lambda[len(x.lambda)-1]
+	m := x.rate()
 	bound := -m * x.space
 	for n := range x.reduced {
 		x.reduced[n] = in.upkeep[n] + m*in.size[n]
@@ -184,7 +187,7 @@ func (x *dual) evaluate() bool {
 		x.used[n] += (used - x.used[n]) * 0.1
 	}
 	if x.space > 0 {
-		x.gradient[len(x.gradient)-1] = size - x.space
+		x.gradient[len(x.gradient)-1] = (size - x.space) / in.unit
 	}
 	x.bound = bound
 	return true
@@ -276,11 +279,22 @@ func (x *dual) average(most float64) {
 // fix settles tables whose other state would lift the bound above a limit. It tells whether it settled any.
 func (x *dual) fix(limit float64) bool {
 	changed := false
+	room := math.Inf(1)
+	if x.space > 0 {
+		room = x.space * (1 + 1e-12)
+		for n, s := range x.status {
+			if s == open {
+				room -= x.in.size[n]
+			}
+		}
+	}
 	for n, s := range x.status {
 		if s != free {
 			continue
 		}
 		switch r := x.reduced[n]; {
+		case x.in.size[n] > room+1e-12*x.space:
+			x.status[n], changed = closed, true
 		case x.bound+x.opening(n, -1) > limit:
 			x.status[n], changed = closed, true
 		case r < 0 && x.bound-r > limit:
@@ -381,6 +395,9 @@ func (x *dual) save() *held {
 	}
 	return h
 }
+
+// rate is that of the multipliers held.
+func (h *held) rate(in *instance) float64 { return h.space[0] / in.unit }
 
 func (x *dual) load(h *held) {
 	in := x.in

@@ -19,7 +19,10 @@ type search struct {
 	sum    float64   // cost without the demands that have no way
 	lack   int       // demands there that have no way
 	size   float64
-	budget int // of instance.work
+	rate   float64 // what a unit of space beyond the limit costs
+	best   []bool  // the cheapest choice on the way that is within the limit; nil: none
+	least  float64 // what it costs
+	budget int     // of instance.work
 }
 
 func newSearch(in *instance, budget int) *search {
@@ -87,6 +90,29 @@ func (s *search) total() float64 {
 		return math.Inf(1)
 	}
 	return s.sum
+}
+
+// value is total, but what goes beyond the limit on space is paid for.
+func (s *search) value() float64 {
+	if s.lack > 0 {
+		return math.Inf(1)
+	}
+	return s.sum + s.rate*s.over()
+}
+
+// over is by how much the present choice is beyond the limit on space.
+func (s *search) over() float64 {
+	if limit := s.in.problem.Space; limit > 0 && s.size > limit*(1+1e-12) {
+		return s.size - limit
+	}
+	return 0
+}
+
+// keep notes the present choice if it is the best within the limits so far.
+func (s *search) keep() {
+	if t := s.total(); !math.IsInf(t, 1) && (s.best == nil || better(t, s.least)) {
+		s.best, s.least = append(s.best[:0], s.open...), t
+	}
 }
 
 func (s *search) cheapest(i int) float64 {
@@ -203,7 +229,8 @@ func better(a, b float64) bool { return a < b && (math.IsInf(b, 1) || a < b-1e-1
 // descend takes single steps while they help: a table closed; a table opened; a table closed and what lacks bought anew; a
 // table opened and then those closed that it makes useless.
 func (s *search) descend() {
-	total := s.total()
+	total := s.value()
+	s.keep()
 	for again := true; again && !s.spent(); {
 		again = false
 		for n := range s.open {
@@ -211,8 +238,9 @@ func (s *search) descend() {
 				continue
 			}
 			s.flip(n)
-			if next := s.total(); better(next, total) {
+			if next := s.value(); better(next, total) {
 				total, again = next, true
+				s.keep()
 				continue
 			}
 			before := append([]bool(nil), s.open...)
@@ -221,14 +249,18 @@ func (s *search) descend() {
 				if len(s.in.readers[n]) > 0 {
 					s.clear(n)
 				}
+				if s.over() > 0 {
+					s.clear(-1)
+				}
 			} else if s.lack > 0 {
 				s.in.status[n] = closed
-				s.buy(0)
+				s.buy(s.rate)
 				s.in.status[n] = free
 				s.clear(-1)
 			}
-			if next := s.total(); better(next, total) {
+			if next := s.value(); better(next, total) {
 				total, again = next, true
+				s.keep()
 				continue
 			}
 			s.back(before)
@@ -243,10 +275,9 @@ func (s *search) clear(n int) {
 		if k == n || !s.open[k] || s.in.status[k] != free || s.lack > 0 {
 			continue
 		}
-		before := s.sum
-		roomy := s.in.problem.Space == 0 || s.size <= s.in.problem.Space
+		before := s.value()
 		s.flip(k)
-		if s.lack > 0 || roomy && s.sum > before {
+		if s.lack > 0 || s.value() > before {
 			s.flip(k)
 		}
 	}
@@ -279,57 +310,88 @@ func (s *search) back(choice []bool) {
 	}
 }
 
-// improve descends from several beginnings and returns the best choice; nil if it finds none.
-func (in *instance) improve(budget int, hints ...[]bool) (best []bool, least float64) {
+// improve descends from several beginnings and returns the best choice; nil if it finds none. m is what a unit of space may
+// cost, where it is limited.
+func (in *instance) improve(budget int, m float64, hints ...[]bool) (best []bool, least float64) {
 	least = math.Inf(1)
 	for _, h := range hints {
-		if found, t, _ := in.attempt(budget, h, 0); better(t, least) {
+		if found, t := in.attempt(budget, h, m); better(t, least) {
 			best, least = found, t
 		}
 	}
 	return best, least
 }
 
-// attempt descends from one beginning; m is what a unit of space costs. It tells whether all is answered within the space.
-func (in *instance) attempt(budget int, begin []bool, m float64) (choice []bool, total float64, fits bool) {
+// attempt descends from one beginning; the choice is nil if it finds none within the space.
+//
+// With a limit on space the descent is over choices beyond it, too, which pay for what is too much, at a rate that rises until the
+// choice fits. Then it falls again, and rises: what was given up for space may come back in place of something else.
+func (in *instance) attempt(budget int, begin []bool, m float64) (choice []bool, total float64) {
 	s := newSearch(in, budget)
+	if in.problem.Space == 0 {
+		m = 0
+	} else if m = max(m, 1e-3*s.worth()/in.problem.Space); math.IsInf(m, 1) {
+		m = 0
+	}
+	s.rate = m
 	s.set(begin)
 	if !s.buy(m) {
-		return nil, math.Inf(1), false
+		return nil, math.Inf(1)
 	}
 	s.clear(-1)
-	if in.problem.Space == 0 || !math.IsInf(s.total(), 1) {
+	s.descend()
+	if in.problem.Space > 0 {
+		s.fit()
+		for range swings {
+			if s.spent() || s.best == nil {
+				break
+			}
+			s.rate /= swing
+			s.descend()
+			s.fit()
+		}
+	}
+	if s.best == nil {
+		return nil, math.Inf(1)
+	}
+	return s.best, s.least
+}
+
+// How often the rate for space falls again, by how much, and how often it may rise.
+const (
+	swings = 3
+	swing  = 8
+	rises  = 24
+)
+
+// fit descends with a rising rate for space until the choice is within the limit.
+func (s *search) fit() {
+	for n := 0; n < rises && s.over() > 0; n++ {
+		s.rate *= 2
+		s.clear(-1)
 		s.descend()
 	}
-	t := s.total()
-	return s.open, t, !math.IsInf(t, 1)
+}
+
+// worth is of the order of the dearest thing that space could be needed for.
+func (s *search) worth() float64 {
+	worth := 1e-12
+	for _, u := range s.in.upkeep {
+		worth = max(worth, u)
+	}
+	for _, p := range s.floor {
+		if !math.IsInf(p, 1) {
+			worth = max(worth, p)
+		}
+	}
+	return worth
 }
 
 // first is improve, from nothing too.
-func (in *instance) first(budget int, hints ...[]bool) ([]bool, float64) {
-	best, least := in.improve(budget, hints...)
-	try := func(m float64) bool {
-		found, t, fits := in.attempt(budget, nil, m)
-		if better(t, least) {
-			best, least = found, t
-		}
-		return fits
-	}
-	fits := try(0)
-	if !fits && in.problem.Space > 0 {
-		// What a unit of space costs is raised until the choice fits.
-		worth := 0.0
-		for i := range in.upkeep {
-			worth = max(worth, in.upkeep[i])
-		}
-		for i := range in.demands {
-			if p := newSearch(in, 0).floor[i]; !math.IsInf(p, 1) {
-				worth = max(worth, p)
-			}
-		}
-		for m, n := max(worth, 1e-12)*1e-3/in.problem.Space, 0; n < 40 && !fits; m, n = m*3, n+1 {
-			fits = try(m)
-		}
+func (in *instance) first(budget int, m float64, hints ...[]bool) ([]bool, float64) {
+	best, least := in.improve(budget, m, hints...)
+	if found, t := in.attempt(budget, nil, m); better(t, least) {
+		best, least = found, t
 	}
 	return best, least
 }

@@ -168,7 +168,7 @@ func (s *solver) run() error {
 	if s.best != nil {
 		hints = append(hints, s.best)
 	}
-	found, _ := s.in.first(firstBudget, hints...)
+	found, _ := s.in.first(firstBudget, 0, hints...)
 	s.offer(found)
 	if s.best == nil && s.problem.Space > 0 {
 		// The search does not look at space first. What takes the least is a choice to begin from, if it fits.
@@ -176,7 +176,7 @@ func (s *solver) run() error {
 		if err != nil {
 			return err
 		}
-		found, _ = s.in.first(firstBudget, least)
+		found, _ = s.in.first(firstBudget, 0, least)
 		s.offer(least)
 		s.offer(found)
 	}
@@ -211,7 +211,7 @@ func (s *solver) reduce() bool {
 		}
 		s.lift(x.bound)
 		if known := s.known; round >= next { // the longer nothing is found, the more seldom it is looked for
-			found, _ := s.in.improve(firstBudget/8, x.hint(0.5), x.hint(0.2))
+			found, _ := s.in.improve(firstBudget/8, x.rate(), x.hint(0.5), x.hint(0.2))
 			if s.offer(found); s.known < known {
 				dry = 0
 			}

@@ -143,6 +143,60 @@ func TestBruteForce(t *testing.T) {
 	}
 }
 
+// TestBruteForceTight: TestBruteForce with the smallest space that will do, and little more.
+func TestBruteForceTight(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		n      int
+		budget int
+		solver solve.Solver
+	}{
+		{"branching", 250, 0, nil},
+		{"branching and integer program", 25, 1, solve.New(solve.Config{})},
+		{"integer program", 25, -1, solve.New(solve.Config{})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			limited := 0
+			for seed := range trials(c.n) {
+				r := rand.New(rand.NewPCG(uint64(seed), 9))
+				p := random(r, 3+r.IntN(7), 2+r.IntN(6))
+				p.Space = 0
+				if r.IntN(2) == 0 { // sizes as of files, of all orders
+					for n := range p.Tables {
+						p.Tables[n].Size = math.Round(math.Exp(5 + 15*r.Float64()))
+					}
+				}
+				smallest, err := Smallest(context.Background(), p, Options{})
+				if err != nil || smallest.Cost == 0 {
+					continue
+				}
+				unlimited, _, _ := enumerate(p)
+				for _, factor := range []float64{1, 1.05, 1.2, 1.5} {
+					p.Space = smallest.Cost * factor
+					least, count, size := enumerate(p)
+					if least > unlimited {
+						limited++
+					}
+					got, err := Solve(context.Background(), p, Options{Solver: c.solver, Branching: c.budget, Ties: true})
+					if err != nil {
+						t.Fatalf("seed %d, %g times the smallest: %v, but %g is possible", seed, factor, err, least)
+					}
+					k, s := p.number(got.Open)
+					if math.Abs(got.Cost-least) > 1e-9*(1+least) || !got.Proven || math.Abs(p.Cost(got.Open)-got.Cost) > 1e-9 {
+						t.Fatalf("seed %d, %g times the smallest: cost %g (proven %v), the least is %g", seed, factor, got.Cost, got.Proven, least)
+					}
+					if k != count || s-size > 1e-6*size || !got.Fewest {
+						t.Fatalf("seed %d, %g times the smallest: %d tables of size %g (proven %v), best are %d of %g", seed, factor, k, s, got.Fewest, count, size)
+					}
+				}
+			}
+			if limited < c.n/2 {
+				t.Errorf("the limit matters for %d problems only", limited)
+			}
+		})
+	}
+}
+
 // TestSpaceError: the size that the error names is the smallest that will do.
 func TestSpaceError(t *testing.T) {
 	tried := 0

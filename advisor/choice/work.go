@@ -21,7 +21,7 @@ type work struct {
 
 // run finds the part's cheapest choice, from that of the whole on, then the one with the fewest tables.
 func (w *work) run(whole []bool) error {
-	first, cost := w.in.first(firstBudget/8, whole)
+	first, cost := w.in.first(firstBudget/8, w.dual.rate(w.in), whole)
 	w.best, w.known = first, cost
 	x := newDual(w.in, append([]int8(nil), w.in.status...))
 	x.load(w.dual)
@@ -241,7 +241,7 @@ func (w *work) fewer(x *dual, costs []float64, price func([]bool) float64, withi
 		if !y.ascend(w.ctx, pauseSteps, known-1e-7) || y.bound >= known-1e-7 {
 			return true, nil
 		}
-		found, _ := in.first(firstBudget/8, y.hint(0.5), best)
+		found, _ := in.first(firstBudget/8, y.rate(), y.hint(0.5), best)
 		offer(found)
 		fixed := y.fix(known - 1e-7)
 		dropped := y.prune(known - 1e-7)
@@ -270,7 +270,7 @@ func (w *work) tie(costs []float64) (*instance, float64) {
 	if w.known > 0 {
 		factor = 1000 / w.known
 	}
-	in := &instance{problem: w.in.problem, size: w.in.size, status: append([]int8(nil), w.in.status...)}
+	in := &instance{problem: w.in.problem, size: w.in.size, unit: w.in.unit, status: append([]int8(nil), w.in.status...)}
 	for n, u := range w.in.upkeep {
 		in.upkeep = append(in.upkeep, factor*u+costs[n])
 	}
