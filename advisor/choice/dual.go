@@ -76,6 +76,27 @@ func (x *dual) share() {
 	}
 }
 
+// charge sets the multiplier of the space to begin from: of rates of all orders that which gives the greatest bound. Steps, whose
+// length goes by the cost, would be long in coming to one at which little space is worth all the rest.
+func (x *dual) charge() {
+	if x.space == 0 {
+		return
+	}
+	last := len(x.lambda) - 1
+	best, least := 0.0, math.Inf(-1)
+	if x.evaluate() {
+		least = x.bound
+	}
+	unit := newSearch(x.in, 0).worth()
+	for m := unit * 1e-6; m < unit*1e3; m *= 2 {
+		x.lambda[last] = m
+		if x.evaluate() && x.bound > least {
+			best, least = m, x.bound
+		}
+	}
+	x.lambda[last] = best
+}
+
 // rate is what the multipliers say that a byte of the space costs.
 func (x *dual) rate() float64 { return x.lambda[len(x.lambda)-1] / x.in.unit }
 

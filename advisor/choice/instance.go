@@ -34,7 +34,7 @@ type instance struct {
 	demands []demand
 	upkeep  []float64
 	size    []float64
-	unit    float64 // of space, in which the multiplier of the limit is: of the order of a table's size
+	unit    float64 // of space, in which the multiplier of the limit is
 	status  []int8
 	readers [][]place // by table: the demands that can read it
 	needers [][]place // by table: the demands that it raises
@@ -47,15 +47,13 @@ type instance struct {
 // place is a demand, and the multiplier of one of its tables.
 type place struct{ demand, at int32 }
 
-// units is how many units of space the limit is. Were it bytes, the limit's violation would count a million times that of any
-// other condition, and steps along it would leave the other multipliers where they are.
-const units = 10
-
 // compile weighs prices, and orders states and arcs. An error is an *UnsatisfiableError.
 func compile(p *Problem) (*instance, error) {
 	in := &instance{problem: p, unit: 1, status: make([]int8, len(p.Tables))}
 	if p.Space > 0 {
-		in.unit = p.Space / units
+		// Were it bytes, the limit's violation would count a million times that of any other condition, and steps along it would
+		// leave the other multipliers where they are.
+		in.unit = p.Space
 	}
 	for n, t := range p.Tables {
 		in.upkeep = append(in.upkeep, t.Upkeep)
