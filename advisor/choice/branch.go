@@ -109,6 +109,9 @@ func (b *branch) pick(x *dual) int {
 		}
 		k := max(x.kept[n], 0)
 		score := 1 - math.Abs(2*k-1) + math.Abs(x.used[n]-k)
+		if x.space > 0 { // what is large decides over most of the rest
+			score += 2 * min(1, b.in.size[n]/x.space)
+		}
 		if score > most {
 			best, most = n, score
 		}
