@@ -35,7 +35,8 @@
 // Nothing is left out but by proof; if the limits strike, the bound says how much better another choice might be. All of
 // it is deterministic while no wall limit is reached.
 //
-// It imports advisor/solve. Thin today: a limit on space ties all parts together; the multipliers are not started from a
+// It imports advisor/solve. Thin today: a limit on space ties all parts together, and its relaxation is weak
+// where few large tables fit, so that hundreds of thousands of arcs stay unproven for long; the multipliers are not started from a
 // former solve's; parts of more than 200,000 arcs are not given to the solver, and stay with what bounds and branching come
 // to; sizes that differ by less than a millionth of their sum count as the same; where very many choices cost
 // the same (weights of zero) the fewest tables may stay unproven (Result.Fewest), as that objective gets a share of the

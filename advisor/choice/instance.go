@@ -40,8 +40,9 @@ type instance struct {
 	needers [][]place // by table: the demands that it raises
 	asked   []uint64  // by table, as many words as words: the set of demands that can read it
 	words   int
-	count   int // multipliers of the demands
-	work    int // arcs looked at so far
+	count   int             // multipliers of the demands
+	work    int             // arcs looked at so far
+	done    <-chan struct{} // closed when searches are to end with what they have; nil: never
 }
 
 // place is a demand, and the multiplier of one of its tables.

@@ -65,7 +65,7 @@ func (in *instance) parts() (list []*part, settled float64) {
 		}
 		r := root(n)
 		if at[r] == nil {
-			at[r] = &part{in: &instance{problem: &whole, upkeep: in.upkeep, size: in.size, unit: in.unit, status: make([]int8, len(in.status))}}
+			at[r] = &part{in: &instance{problem: &whole, upkeep: in.upkeep, size: in.size, unit: in.unit, done: in.done, status: make([]int8, len(in.status))}}
 			for k := range in.status {
 				at[r].in.status[k] = closed
 			}

@@ -40,7 +40,17 @@ func newSearch(in *instance, budget int) *search {
 	return s
 }
 
-func (s *search) spent() bool { return s.in.work > s.budget }
+// spent tells whether a search is to end: its budget is gone, or the time is over.
+func (s *search) spent() bool { return s.in.work > s.budget || s.ended() }
+
+func (s *search) ended() bool {
+	select {
+	case <-s.in.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // set makes a choice the present one. Tables that must be open are, closed ones are not.
 func (s *search) set(choice []bool) {
@@ -227,14 +237,15 @@ func (s *search) buy(m float64) bool {
 func better(a, b float64) bool { return a < b && (math.IsInf(b, 1) || a < b-1e-11*math.Abs(b)) }
 
 // descend takes single steps while they help: a table closed; a table opened; a table closed and what lacks bought anew; a
-// table opened and then those closed that it makes useless.
-func (s *search) descend() {
+// table opened and then those closed that it makes useless. If it is not wide, tables are only closed, of which there are few, and
+// that is done to its end.
+func (s *search) descend(wide bool) {
 	total := s.value()
 	s.keep()
-	for again := true; again && !s.spent(); {
+	for again := true; again; {
 		again = false
 		for n := range s.open {
-			if s.in.status[n] != free || s.spent() {
+			if s.in.status[n] != free || !wide && !s.open[n] || wide && s.spent() || s.ended() {
 				continue
 			}
 			s.flip(n)
@@ -339,7 +350,7 @@ func (in *instance) attempt(budget int, begin []bool, m float64) (choice []bool,
 		return nil, math.Inf(1)
 	}
 	s.clear(-1)
-	s.descend()
+	s.descend(true)
 	if in.problem.Space > 0 {
 		s.fit()
 		for range swings {
@@ -347,7 +358,7 @@ func (in *instance) attempt(budget int, begin []bool, m float64) (choice []bool,
 				break
 			}
 			s.rate /= swing
-			s.descend()
+			s.descend(true)
 			s.fit()
 		}
 	}
@@ -369,7 +380,10 @@ func (s *search) fit() {
 	for n := 0; n < rises && s.over() > 0; n++ {
 		s.rate *= 2
 		s.clear(-1)
-		s.descend()
+		s.descend(false)
+		if s.over() == 0 {
+			s.descend(true)
+		}
 	}
 }
 

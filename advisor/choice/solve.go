@@ -101,6 +101,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	if s.in, err = compile(p); err != nil {
 		return nil, err
 	}
+	s.in.done = ctx.Done()
 	s.result.Stats.Columns, s.result.Stats.Rows = s.in.dimensions()
 	if err := s.run(); err != nil {
 		return nil, err

@@ -270,7 +270,7 @@ func (w *work) tie(costs []float64) (*instance, float64) {
 	if w.known > 0 {
 		factor = 1000 / w.known
 	}
-	in := &instance{problem: w.in.problem, size: w.in.size, unit: w.in.unit, status: append([]int8(nil), w.in.status...)}
+	in := &instance{problem: w.in.problem, size: w.in.size, unit: w.in.unit, done: w.in.done, status: append([]int8(nil), w.in.status...)}
 	for n, u := range w.in.upkeep {
 		in.upkeep = append(in.upkeep, factor*u+costs[n])
 	}
