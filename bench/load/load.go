@@ -354,6 +354,10 @@ func (l *loader) encode(values []any) (bound []any, bytes int, partition string,
 	}
 	bound = make([]any, len(l.bound))
 	for i, at := range l.bound {
+		if at == alone {
+			bound[i] = cell(exec.ElementOf(cells[l.key].(cell))) // keys are never null
+			continue
+		}
 		bound[i] = cells[at]
 	}
 	return bound, bytes, partition, nil

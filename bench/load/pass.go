@@ -13,8 +13,11 @@ type pass struct {
 	text      string
 	types     []string // of the source's columns; the bucket's is last
 	partition []int    // which of them are the partition key
-	bound     []int    // which of them each marker of the text stands for
+	bound     []int    // which of them each marker of the text stands for; alone: the element's key as a set of its own
+	key       int      // of an element, among the source's columns
 }
+
+const alone = -1
 
 // passes are those of a table, its rows first.
 func passes(t *model.Table, keyspace string) []pass {
@@ -58,8 +61,8 @@ func elements(t *model.Table, n *model.Nest, name string) pass {
 	row := columnNames(t, append(t.Partition[:len(t.Partition):len(t.Partition)], t.Clustering...))
 	key := len(row) // the element's comes after that of the row, then its values
 	set := model.Quote(t.NestColumn(n.Key))
-	added := []string{set + " = " + set + " + {?}"}
-	p.bound = append(p.bound, key)
+	added := []string{set + " = " + set + " + ?"}
+	p.bound, p.key = append(p.bound, alone), key
 	for i, v := range n.Values {
 		added = append(added, model.Quote(t.NestColumn(v))+"[?] = ?")
 		p.bound = append(p.bound, key, key+1+i)

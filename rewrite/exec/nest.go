@@ -153,8 +153,8 @@ func Elements(cell []byte, parts int) ([][]byte, error) {
 	return list, nil
 }
 
-// elementOf is a set of one element, as a cell.
-func elementOf(key []byte) []byte {
+// ElementOf is a set of one element, as a cell.
+func ElementOf(key []byte) []byte {
 	cell := FromInt32(1)
 	return append(binary.BigEndian.AppendUint32(cell, uint32(len(key))), key...) // #nosec G115 -- a value of a statement
 }
@@ -205,7 +205,7 @@ func (m *mutation) arranged() (values [][]byte, routed int) {
 	last := len(h.key) - 1
 	key := m.values[last]
 	if m.put {
-		values = append(values, elementOf(key))
+		values = append(values, ElementOf(key))
 		for _, v := range m.values[last+1:] {
 			values = append(values, key, v)
 		}
