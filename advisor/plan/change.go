@@ -21,7 +21,8 @@ const Self = -1
 //     entities that were there before. Each edge of an occurrence where it stands leads to what it is connected to; where it
 //     is not, there are no rows.
 //   - CONNECT adds the rows in which the pair stands at one edge or at several at once. The other edges are between
-//     entities that were connected before.
+//     entities that were connected before, and still are. It removes the rows in which an end that has one partner at most
+//     stands at an edge, with whoever was its partner (Gone). A row that is removed and added is added alone.
 //   - DISCONNECT removes the rows in which the pair stands at an edge, whatever stands at the others.
 type Change struct {
 	// Named are entities of the table's tree that the statement gives the keys of. The same may be named twice, where a
@@ -33,6 +34,11 @@ type Change struct {
 	// Parts are what the queries ask; each by the keys of those of its entities that are named. One answer of each,
 	// together with what the statement says, is a row; a part without an answer means that there is none.
 	Parts []*workload.Query
+	// Not are entities that must not be what they are named by here: a row where one is, is none. Of CONNECT, see keep.
+	Not []Named
+	// Gone is the edge at which somebody else stands from now on: these rows go. Of CONNECT; nil: rows are added.
+	Gone *model.Relationship
+	also bool // the pair may stand at fewer edges too: that it stands at so many is as good as never
 }
 
 // Named says that an entity of a table's tree is the one of the write (Self), or that of a connection.
@@ -73,6 +79,10 @@ func Changes(w *workload.Write, t *model.Table) []Change {
 	list := meetings(w, t)
 	if !t.Existing {
 		for i := range list {
+			if list[i].Gone != nil {
+				list[i].settle(w, t)
+				continue
+			}
 			list[i].Known = list[i].known(w, t)
 			list[i].Parts = parts(w, t, &list[i])
 		}
@@ -150,12 +160,7 @@ func connected(w *workload.Write, t *model.Table) []Change {
 		return nil
 	}
 	c := w.Connections[0]
-	var at []*model.Relationship
-	for _, r := range t.Tree.Edges {
-		if r.Base() == c.Edge.Base() {
-			at = append(at, r)
-		}
-	}
+	at := pairs(w, t.Tree)
 	sets := subsets(at)
 	if w.Kind == workload.Disconnect || t.Existing {
 		sets = nil
@@ -164,8 +169,9 @@ func connected(w *workload.Write, t *model.Table) []Change {
 		}
 	}
 	var list []Change
+	var kept [][]*model.Relationship
 	for _, chosen := range sets {
-		change := Change{}
+		change := Change{also: slices.ContainsFunc(kept, func(less []*model.Relationship) bool { return within(less, chosen) })}
 		for _, r := range chosen {
 			self, other := r.From, r.To
 			if c.Edge.From != w.Entity {
@@ -177,9 +183,19 @@ func connected(w *workload.Write, t *model.Table) []Change {
 				}
 			}
 		}
-		list = append(list, change)
+		if w.Kind == workload.Disconnect || change.keep(w, t, chosen) {
+			list, kept = append(list, change), append(kept, chosen)
+		}
+	}
+	if w.Kind == workload.Connect {
+		list = append(list, replaced(w, t)...)
 	}
 	return list
+}
+
+// within tells whether all of a list are in another.
+func within[T comparable](less, more []T) bool {
+	return !slices.ContainsFunc(less, func(x T) bool { return !slices.Contains(more, x) })
 }
 
 // sameWay tells whether an edge of a table leads from e as the edge of a statement leads from its entity.
@@ -254,7 +270,7 @@ func parts(w *workload.Write, t *model.Table, c *Change) []*workload.Query {
 		if len(q.Select) == 0 {
 			continue
 		}
-		if q.Tree = part; w.Kind == workload.Update || w.Kind == workload.Delete {
+		if q.Tree = part; w.Kind == workload.Update || w.Kind == workload.Delete || c.Gone != nil {
 			entities := []*model.Entity{n.Entity}
 			for _, f := range q.Select {
 				entities = append(entities, f.Entity)
@@ -277,7 +293,7 @@ func missing(w *workload.Write, t *model.Table, c *Change, part model.Tree, have
 			list = model.AppendNew(list, f)
 		}
 	}
-	if w.Kind == workload.Delete || w.Kind == workload.Disconnect {
+	if w.Kind == workload.Delete || w.Kind == workload.Disconnect || c.Gone != nil {
 		return list // deleting what is not there does no harm
 	}
 	if len(list) > 0 && w.Kind != workload.Update {
@@ -311,13 +327,13 @@ func witness(t *model.Table, part model.Tree, e *model.Entity) model.Field {
 // wanted returns the fields of the table's rows that the write has to know: for a delete the key, for a put all, for an
 // update in place the key and what is added to. A bucket is as much a part of the key as what it is of.
 func wanted(w *workload.Write, t *model.Table, c *Change) []model.Field {
-	list := t.Key()
+	list := places(t)
 	moving := moves(w, t)
-	if w.Kind == workload.Insert || w.Kind == workload.Connect || moving {
-		list = t.Fields()
+	if w.Kind == workload.Insert || w.Kind == workload.Connect && c.Gone == nil || moving {
+		list = model.AppendNew(t.Fields(), list...)
 	}
-	if t.Bucket != nil && !t.Bucket.Of.IsZero() { // what it is of need not be a column
-		list = model.AppendNew(list, t.Bucket.Of)
+	for _, n := range c.Not {
+		list = model.AppendNew(list, n.Entity.KeyFields()...)
 	}
 	if w.Kind != workload.Update {
 		return list

@@ -130,11 +130,20 @@ func (w *world) apply(g *given) {
 		w.remove(e, w.spoken(g))
 	case workload.Connect:
 		r, p := pair(self(), 0)
-		w.links[r] = append(w.links[r], p)
+		w.relate(r, p)
 	case workload.Disconnect:
 		r, p := pair(self(), 0)
 		w.links[r] = slices.DeleteFunc(w.links[r], func(x [2]int) bool { return x == p })
 	}
+}
+
+// relate makes a pair of two entities; one that may have one partner leaves the one that it has.
+func (w *world) relate(r *model.Relationship, pair [2]int) {
+	one := [2]bool{r.Kind == model.OneToOne || r.Kind == model.ManyToOne, r.Kind == model.OneToOne || r.Kind == model.OneToMany}
+	kept := slices.DeleteFunc(slices.Clone(w.links[r]), func(x [2]int) bool {
+		return x == pair || one[0] && x[0] == pair[0] || one[1] && x[1] == pair[1]
+	})
+	w.links[r] = append(kept, pair)
 }
 
 // plus adds to a value; nothing stays nothing.
@@ -415,13 +424,21 @@ func (k *keeper) write(g *given) {
 			}
 		}
 		for i := range changes {
+		rows:
 			for _, row := range rows[i] {
-				if deletes {
+				for _, not := range changes[i].Not {
+					for _, n := range changes[i].Named {
+						if n.By == not.By && keyText(row, n.Entity) == keyText(row, not.Entity) {
+							continue rows
+						}
+					}
+				}
+				if changes[i].Gone != nil || deletes && g.Kind != workload.Connect {
 					if at, ok := place(t, row); ok {
 						gone = append(gone, put{t: t, at: at})
 					}
 				}
-				if fields == nil {
+				if fields == nil || changes[i].Gone != nil {
 					continue
 				}
 				row = maps.Clone(row)

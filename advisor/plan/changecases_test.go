@@ -77,8 +77,20 @@ func TestChanges(t *testing.T) {
 			"Person:self Team:0[SELECT Person#2.id FROM Team.people AS Person#2 WHERE Team.id = ?] " +
 				"Person#2:self Team:0[SELECT Person.id FROM Team.people WHERE Team.id = ?] Person:self Person#2:self Team:0[] put id id"},
 		{"a pair at either edge, and at both", "CONNECT Person(?) TO team(?)", "Person.team.people AS Person#2", "Person.id|Person#2.id|",
-			"Person:self Team:0[SELECT Person#2.id FROM Team.people AS Person#2 WHERE Team.id = ?] " +
-				"Person#2:self Team:0[SELECT Person.id FROM Team.people WHERE Team.id = ?] Person:self Team:0 Person#2:self[] put id id"},
+			"Person:self Team:0[SELECT Person#2.id FROM Team.people AS Person#2 WHERE Team.id = ?] not Person#2:self " +
+				"Person#2:self Team:0[SELECT Person.id FROM Team.people WHERE Team.id = ?] not Person:self Person:self Team:0 Person#2:self[] " +
+				"gone Person:self[SELECT Person#2.id FROM Person.team.people AS Person#2 WHERE Person.id = ?] " +
+				"gone Person#2:self[SELECT Person.id FROM Person AS Person#2.team.people AS Person#1 WHERE Person#2.id = ?] delete id id put id id"},
+		{"whom a desk stood with is asked", "CONNECT Desk(?) TO room(?)", "Desk.room", "Room.id|Desk.id|",
+			"Desk:self Room:0[] gone Desk:self[SELECT Room.id FROM Desk.room WHERE Desk.id = ?] delete id id put id id"},
+		{"the other way round too", "CONNECT Room(?) TO desks(?)", "Desk.room", "Room.id|Desk.id|",
+			"Room:self Desk:0[] gone Desk:0[SELECT Room.id FROM Desk.room WHERE Desk.id = ?] delete id id put id id"},
+		{"what stays in its place is put over", "CONNECT Desk(?) TO room(?)", "Desk.room", "Desk.id||Desk.size Room.rate",
+			"Desk:self Room:0[SELECT Room.rate FROM Room WHERE Room.id = ?; SELECT Desk.size FROM Desk WHERE Desk.id = ?] " +
+				"gone Desk:self[SELECT Desk.size FROM Desk WHERE Desk.id = ?] put id size rate"},
+		{"who has many loses none", "CONNECT Person(?) TO desks(?)", "Person.desks", "Desk.id|Person.id|", "Person:self Desk:0[] put id id"},
+		{"what is known of the new partner says nothing of the old", "CONNECT Desk(?) TO room(?) GIVEN Desk.size, Room.rate", "Desk.room", "Room.rate|Desk.size Desk.id|",
+			"Desk:self Room:0[] gone Desk:self[SELECT Room.rate FROM Desk.room WHERE Desk.id = ?] delete rate size id put rate size id"},
 		{"a row that holds the entity twice moves once", "UPDATE Person SET name = ? WHERE Person.id = ?", "Person.team.people AS Person#2", "Person.name|Person.id Person#2.id|",
 			"Person:self[SELECT Person.name, Person#2.id FROM Person.team.people AS Person#2 WHERE Person.id = ?] delete name id id put name id id"},
 		{"a bucket is part of the key", "UPDATE Desk SET size = ? WHERE Desk.id = ?", "", "bucket Desk.id||",
@@ -110,7 +122,14 @@ func TestChanges(t *testing.T) {
 					known.Known = nil
 					asked = append(asked, known.String())
 				}
-				parts = append(parts, strings.Join(names, " ")+"["+strings.Join(asked, "; ")+"]")
+				text := strings.Join(names, " ") + "[" + strings.Join(asked, "; ") + "]"
+				if change.Gone != nil {
+					text = "gone " + text
+				}
+				for _, n := range change.Not {
+					text += " not " + n.Entity.Name + ":" + map[int]string{plan.Self: "self", 0: "0"}[n.By]
+				}
+				parts = append(parts, text)
 			}
 			for _, s := range plan.WriteSteps(write, x) {
 				parts = append(parts, string(s.Kind))

@@ -104,6 +104,9 @@ func (f Facet) own(w *workload.Write, changes []Change) []Change {
 			return f.rows.Tree.Has(c.Named[0].Entity)
 		case workload.Disconnect:
 			return slices.ContainsFunc(f.rows.Tree.Edges, func(r *model.Relationship) bool { return c.cut(w, r) })
+		case workload.Connect: // the row stands elsewhere with another partner
+			return c.Gone != nil && f.rows.Tree.HasEdge(c.Gone) &&
+				!slices.ContainsFunc(c.Gone.Other(c.Named[0].Entity).KeyFields(), func(k model.Field) bool { return !f.rows.InKey(k) })
 		}
 		return false
 	})
@@ -138,11 +141,11 @@ func (f Facet) steps(w *workload.Write, t *model.Table) []Step {
 		if together || f.Nest != nil && w.Kind == workload.Insert && slices.ContainsFunc(changes[i].at(Self), f.rows.Tree.Has) {
 			requests = min(rows, changes[i].rows(w, f.rows))
 		}
-		if gone || moving && !together {
+		if gone || changes[i].Gone != nil || moving && !together {
 			remove.Requests += requests
 			remove.Rows += rows
 		}
-		if !gone {
+		if !gone && changes[i].Gone == nil {
 			put.Requests += requests
 			put.Rows += rows
 		}

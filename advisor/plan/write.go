@@ -164,7 +164,13 @@ func (c *Change) rows(w *workload.Write, t *model.Table) float64 {
 		}
 		return rows
 	case workload.Connect, workload.Disconnect:
-		if len(c.Named) > 2 {
+		if c.Gone != nil && c.stays(w, t) {
+			return 0 // put over
+		}
+		if c.Gone != nil {
+			return per(c.Named[0].Entity)
+		}
+		if c.also {
 			return 0
 		}
 		return t.Entries() / max(1, w.Connections[0].Edge.Pairs())
