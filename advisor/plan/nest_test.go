@@ -193,7 +193,9 @@ func TestWritesToCollections(t *testing.T) {
 			if plan.Modifies(c.Write, x) != (len(steps) > 0) {
 				t.Fatalf("seed %d: modifies %v, with steps %v", seed, plan.Modifies(c.Write, x), steps)
 			}
-			rows := m.world.hold(x, func(tree model.Tree, r related) bool { return c.replaces(tree, r) || c.Kind != workload.Connect && c.speaks(tree, r, c.before) })
+			rows := m.world.hold(x, func(tree model.Tree, r related) bool {
+				return c.replaces(tree, r) || c.Kind != workload.Connect && c.speaks(tree, r, c.before)
+			})
 			fresh := c.after.hold(x, func(tree model.Tree, r related) bool { return c.speaks(tree, r, c.since) })
 			gone := map[*model.Nest]bool{}
 			for _, f := range plan.Facets(x) { // also where the estimate is none

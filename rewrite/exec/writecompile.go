@@ -68,10 +68,15 @@ type change struct {
 	found []int         // slots of the key that Find tells, in the order of the key
 	known []filledBy
 	parts []piece
+	not   []apart
+	gone  bool     // of CONNECT: its rows go
 	text  string   // of an update that moves nothing: what is put
 	puts  []column // and its columns, the key's first
 	set   []assignment
 }
+
+// apart says that a row in which two keys are the same is none (plan.Change.Not).
+type apart struct{ key, other []int } // slots
 
 // filledBy gives a slot what the statement says; two of one slot must say the same.
 type filledBy struct {
@@ -267,7 +272,8 @@ func (c *writeCompiler) table(t *model.Table) error {
 				h.puts = h.puts || s.Kind == plan.Put
 			}
 		}
-		if h.moves = h.deletes && h.puts || moves && h.puts; f.Nest == nil {
+		update := c.write.Kind == workload.Update
+		if h.moves = update && (h.deletes && h.puts || moves && h.puts); f.Nest == nil {
 			moves = h.moves
 		}
 		if err := c.facet(t, f, h); err != nil {
@@ -304,6 +310,7 @@ func (c *writeCompiler) facet(whole *model.Table, f plan.Facet, h *holding) erro
 				continue // what the statement sets here is no column
 			}
 		}
+		h.deletes = h.deletes || made.gone // however few rows that may be
 		h.changes = append(h.changes, *made)
 	}
 	if update {
@@ -375,13 +382,15 @@ func insertText(table string, columns []column) string {
 
 // change compiles one way in which the write meets the table.
 func (c *writeCompiler) change(x *plan.Change, slot func(model.Field) int) (*change, error) {
-	made := &change{}
+	made := &change{gone: x.Gone != nil}
+	for _, n := range x.Not {
+		i := slices.IndexFunc(x.Named, func(by plan.Named) bool { return by.By == n.By })
+		made.not = append(made.not, apart{slotsOf(n.Entity.KeyFields(), slot), slotsOf(x.Named[i].Entity.KeyFields(), slot)})
+	}
 	if k := c.write.Kind; k == workload.Update || k == workload.Delete {
 		made.self = x.Named[0].Entity
 		if c.program.find != nil {
-			for _, f := range made.self.KeyFields() {
-				made.found = append(made.found, slot(f))
-			}
+			made.found = slotsOf(made.self.KeyFields(), slot)
 		}
 	}
 	for _, k := range x.Known {
@@ -428,6 +437,14 @@ func (c *writeCompiler) change(x *plan.Change, slot func(model.Field) int) (*cha
 		made.parts = append(made.parts, p)
 	}
 	return made, nil
+}
+
+func slotsOf(fields []model.Field, slot func(model.Field) int) []int {
+	list := make([]int, len(fields))
+	for i, f := range fields {
+		list[i] = slot(f)
+	}
+	return list
 }
 
 // inPlace compiles what an update puts that moves no rows: the key, and what is set at one occurrence of the entity.

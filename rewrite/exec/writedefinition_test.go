@@ -203,13 +203,15 @@ func (w *world) apply(t *told, g *model.Graph) bool {
 		w.remove(e, list)
 	case workload.Connect, workload.Disconnect:
 		r, pair := link(self(), 0)
-		if there := slices.Contains(w.links[r], pair); there == (t.Kind == workload.Connect) {
+		if t.Kind == workload.Disconnect && !slices.Contains(w.links[r], pair) {
 			return false
 		}
-		if t.Kind == workload.Connect {
+		one := [2]bool{r.Kind == model.OneToOne || r.Kind == model.ManyToOne, r.Kind == model.OneToOne || r.Kind == model.OneToMany}
+		w.links[r] = slices.DeleteFunc(w.links[r], func(x [2]int) bool {
+			return x == pair || t.Kind == workload.Connect && (one[0] && x[0] == pair[0] || one[1] && x[1] == pair[1])
+		})
+		if t.Kind == workload.Connect { // whoever may have one partner leaves the one that it had
 			w.links[r] = append(w.links[r], pair)
-		} else {
-			w.links[r] = slices.DeleteFunc(w.links[r], func(x [2]int) bool { return x == pair })
 		}
 	}
 	return w.lawful(g)

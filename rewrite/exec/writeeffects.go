@@ -75,7 +75,7 @@ func (m *maintaining) effectsOn(h *holding, met []*meeting, e *Effects) error {
 					return err
 				}
 			}
-			if h.deletes {
+			if h.deletes && x.change.gone == (m.write.Kind == workload.Connect) {
 				key, there, err := h.at(row)
 				if err != nil {
 					return err
@@ -85,7 +85,7 @@ func (m *maintaining) effectsOn(h *holding, met []*meeting, e *Effects) error {
 					gone = append(gone, mutation{holding: h, text: h.remove, values: key, routed: h.routed})
 				}
 			}
-			if !h.puts {
+			if !h.puts || x.change.gone {
 				continue
 			}
 			put, there, err := h.putOf(x.change, row, after)
@@ -99,7 +99,15 @@ func (m *maintaining) effectsOn(h *holding, met []*meeting, e *Effects) error {
 		}
 	}
 	for _, put := range come {
-		delete(goneAt, keyID(put.values[:min(len(h.key), len(put.values))]))
+		id := keyID(put.values[:min(len(h.key), len(put.values))])
+		if goneAt[id] && m.write.Kind == workload.Connect { // what the old partner had there goes
+			for i, v := range put.values {
+				if IsUnset(v) {
+					put.values[i] = nil
+				}
+			}
+		}
+		delete(goneAt, id)
 	}
 	for _, x := range gone {
 		if goneAt[keyID(x.values)] {

@@ -252,7 +252,18 @@ func (m *maintaining) rows(x *meeting) ([][][]byte, error) {
 		}
 		rows = more
 	}
-	return rows, nil
+	return slices.DeleteFunc(rows, func(row [][]byte) bool {
+		return slices.ContainsFunc(x.change.not, func(a apart) bool { return a.same(row) })
+	}), nil
+}
+
+func (a *apart) same(row [][]byte) bool {
+	for i, n := range a.key {
+		if !bytes.Equal(row[n], row[a.other[i]]) {
+			return false
+		}
+	}
+	return true
 }
 
 // plus adds a number to a cell; null stays null.
