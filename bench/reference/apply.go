@@ -10,7 +10,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// ErrPartner says that a connection would give an entity more partners than the kind of the relationship allows.
+// ErrPartner says that the connection of a new entity would give another one more partners than the kind of the relationship
+// allows. (CONNECT replaces the partner.)
 var ErrPartner = errors.New("there is a partner already, and the relationship allows one")
 
 // MissingError tells of an entity that a write names by its key and that is not there.
@@ -24,8 +25,8 @@ func (e *MissingError) Error() string {
 }
 
 // Apply applies a write, all of it or, if there is an error, nothing. INSERT of a key that is there is an error, and so is a
-// connection to what is not there (*MissingError) or that the relationship does not allow (ErrPartner). DELETE takes an
-// entity's relationships with it, no other entities. UPDATE, DELETE and DISCONNECT of nothing are none.
+// connection to what is not there (*MissingError); an INSERT's, too, that the relationship does not allow (ErrPartner), while
+// CONNECT takes away the partner that a to-one end has. DELETE takes an entity's relationships with it, no other entities. UPDATE, DELETE and DISCONNECT of nothing are none.
 func (r *Reference) Apply(w *workload.Write, with Parameters) error {
 	tx, err := r.database.Begin()
 	if err != nil {
@@ -174,13 +175,25 @@ func (a *application) connect(w *workload.Write) error {
 	if err != nil {
 		return err
 	}
-	if w.Kind == workload.Connect {
-		return a.pair(w, 0, n, other)
-	}
 	edge := w.Connections[0].Edge
 	from, to := n, other
 	if edge.From != w.Entity {
 		from, to = other, n
+	}
+	if w.Kind == workload.Connect {
+		for _, end := range []struct {
+			one    bool
+			column string
+			n      int
+		}{{edge.ToOne(edge.From), "f", from}, {edge.ToOne(edge.To), "t", to}} {
+			if !end.one {
+				continue
+			}
+			if _, err := a.tx.Exec("DELETE FROM "+a.relationship(edge)+" WHERE "+end.column+" = ?", end.n); err != nil { // #nosec G202 -- names are quoted, values bound
+				return err
+			}
+		}
+		return a.pair(w, 0, n, other)
 	}
 	_, err = a.tx.Exec("DELETE FROM "+a.relationship(edge)+" WHERE f = ? AND t = ?", from, to) // #nosec G202 -- names are quoted, values bound
 	return err

@@ -19,7 +19,7 @@ var ErrNothing = errors.New("there is nothing to apply it to")
 // Draw returns values of a statement's parameters, at random. A query's mostly find something: they are those of a row of the
 // join, drawn by way of an entity of its largest set. One in ten finds nothing, or little. A write's are such that it can be
 // applied: keys of inserted entities are new, others are there, and a connection leaves each with as many partners as its
-// kind allows. ErrNothing if there are none.
+// kind allows, and nobody without one who must have one. ErrNothing if there are none.
 func (r *Reference) Draw(s *workload.Statement, random *rand.Rand) (Parameters, error) {
 	d := &drawing{r, random, Parameters{}}
 	draw := func() error { return d.query(s.Query) }

@@ -175,20 +175,27 @@ func (d *drawing) own(w *workload.Write, n int) error {
 	return nil
 }
 
+// leaves draws an entity that may leave its partner for another, if it has one: any, but where the relationship is 1:1 and who
+// is left must have one.
+func (d *drawing) leaves(e *model.Entity, edge *model.Relationship) (int, error) {
+	left := edge.To // must have a partner if it says so and there are enough
+	if edge.To == e {
+		left = edge.From
+	}
+	if edge.Kind == model.OneToOne && !edge.Optional && (left == edge.From || edge.From.Count == edge.To.Count) {
+		return d.alone(e, edge, edge.From == e)
+	}
+	return d.any(e)
+}
+
 func (d *drawing) connect(w *workload.Write, row sample) error {
 	c := w.Connections[0]
 	for range tries {
-		var n int
-		var err error
-		if c.Edge.ToOne(w.Entity) {
-			n, err = d.alone(w.Entity, c.Edge, c.Edge.From == w.Entity)
-		} else {
-			n, err = d.any(w.Entity)
-		}
+		n, err := d.leaves(w.Entity, c.Edge)
 		if err != nil {
 			return err
 		}
-		other, err := d.free(w, 0, nil)
+		other, err := d.leaves(c.Entity, c.Edge)
 		if err != nil {
 			return err
 		}
@@ -303,8 +310,8 @@ func (d *drawing) given(w *workload.Write, row sample, f model.Field) ([]any, er
 			return []any{v}, err
 		}
 		for _, way := range d.graph.Ways(e) {
-			if !way.ToOne() {
-				continue
+			if _, pair := row[e]; !way.ToOne() || pair && w.Kind == workload.Connect && way.Edge == w.Connections[0].Edge.Base() {
+				continue // the latter leads to the one that it leaves
 			}
 			near, far := "f", "t"
 			if !way.Forward {

@@ -336,6 +336,12 @@ func (n *naive) apply(w *workload.Write, with reference.Parameters) {
 		}
 		n.next[e]++
 	case workload.Connect:
+		r, link := w.Connections[0].Edge.Base(), pair(0, own())
+		for other := range n.pairs[r] { // whoever may have one partner leaves the one that it had
+			if (r.Kind == model.OneToOne || r.Kind == model.ManyToOne) && other[0] == link[0] || (r.Kind == model.OneToOne || r.Kind == model.OneToMany) && other[1] == link[1] {
+				delete(n.pairs[r], other)
+			}
+		}
 		n.pairs[w.Connections[0].Edge.Base()][pair(0, own())] = true
 	case workload.Disconnect:
 		delete(n.pairs[w.Connections[0].Edge.Base()], pair(0, own()))

@@ -71,6 +71,7 @@ func newBlog(t *testing.T) *blog {
 		{Keyspace: "k", Name: "people", Tree: alone, Partition: f("Person.id"), Values: f("Person.city", "Person.note", "Person.karma")},
 		{Keyspace: "k", Name: "by_city", Tree: alone, Partition: f("Person.city"), Clustering: f("Person.id"), Values: f("Person.karma", "Person.note")},
 		{Keyspace: "k", Name: "posts", Tree: both, Partition: f("Person.id"), Clustering: f("Post.id"), Values: f("Post.title", "Person.note"), Static: f("Person.note")},
+		{Keyspace: "k", Name: "post_by_id", Tree: both, Partition: f("Post.id"), Values: f("Post.title", "Person.id", "Person.note")},
 	}
 	for _, x := range b.tables {
 		if err := x.Validate(); err != nil {
@@ -165,6 +166,7 @@ func texts(values ...string) [][]byte {
 var none = [][]byte{nil}
 
 func TestWhatIsWritten(t *testing.T) {
+	const note = "SELECT note FROM k.people WHERE id = ?"
 	const byID = "SELECT city, karma, note FROM k.people WHERE id = ?"
 	for _, c := range []struct {
 		name, write string
@@ -204,6 +206,18 @@ func TestWhatIsWritten(t *testing.T) {
 		{"whom a condition finds, each once", "DELETE FROM Person.posts WHERE Person.id = ? AND Post.title != ?", []int{2, 0},
 			map[string][][][]byte{"SELECT title, post_id FROM k.posts WHERE person_id = ?": {{[]byte("a"), exec.FromInt32(5)}, {[]byte("b"), exec.FromInt32(6)}}, "SELECT post_id FROM k.posts WHERE person_id = ?": {{exec.FromInt32(5)}}},
 			exec.Parameters{"Person.id =": id(1), "Post.title !=": texts("z")}, "delete people id = ? 1\ndelete posts person_id = ? AND post_id = ? 1 5"},
+		{"a post has another author", "CONNECT Post(?) TO author(?)", []int{3, 2, 0},
+			map[string][][][]byte{note: {{nil}}, "SELECT title FROM k.post_by_id WHERE post_id = ?": {{nil}}, "SELECT person_id FROM k.post_by_id WHERE post_id = ?": {{exec.FromInt32(1)}}},
+			exec.Parameters{"Post.id =": id(7), "author.id": id(2)},
+			"delete posts person_id = ? AND post_id = ? 1 7\nput post_by_id (post_id, title, person_id, note) 7 null 2 null\nput posts (person_id, post_id, title, note) 2 7 unset null"},
+		{"the author that it had", "CONNECT Post(?) TO author(?)", []int{3, 2, 0},
+			map[string][][][]byte{note: {{nil}}, "SELECT title FROM k.post_by_id WHERE post_id = ?": {{nil}}, "SELECT person_id FROM k.post_by_id WHERE post_id = ?": {{exec.FromInt32(2)}}},
+			exec.Parameters{"Post.id =": id(7), "author.id": id(2)},
+			"put post_by_id (post_id, title, person_id, note) 7 null 2 null\nput posts (person_id, post_id, title, note) 2 7 null null"},
+		{"a post without an author gets one", "CONNECT Post(?) TO author(?)", []int{3, 2, 0},
+			map[string][][][]byte{note: {{nil}}, "SELECT title FROM k.post_by_id WHERE post_id = ?": {{nil}}},
+			exec.Parameters{"Post.id =": id(7), "author.id": id(2)},
+			"put post_by_id (post_id, title, person_id, note) 7 null 2 null\nput posts (person_id, post_id, title, note) 2 7 unset null"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBlog(t)
