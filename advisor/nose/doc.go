@@ -14,6 +14,9 @@
 // each table asks for itself and which are executed once. It writes as many rows as the product of what the cheapest
 // plans of these find if every candidate were there.
 //
+// A CONNECT only adds rows: their code knows no old partner that it replaces, as package plan does (plan.Change.Gone). So what a
+// write reads and changes is said here once more (write.go), and nothing of it comes from plan.Changes.
+//
 // Their arithmetic is followed, their faults are not, where they make wrong plans: a limit below a filter, "!=" taken for
 // "=", conditions that are dropped because another has the same field. Nor is a support query left out that their code
 // fails to make: for a CONNECT, of the source entity's own fields, and of parts without the target. What they do not know

@@ -44,9 +44,9 @@
 // and prefixes, no correlation of conditions but by keys; limits that are met before further reads are not counted in
 // those reads.
 //
-// A write takes what it says for true: an entity that it names by its key is there, an inserted one is not; what is connected
-// was not, what is disconnected was; a to-one end that gets a partner had none; equalities beside a whole key, and GIVEN, are
-// so (Find checks all else). And where the model says that there is a partner, there is one. Where it does not say so, and rows
+// A write takes what it says for true: an entity that it names by its key is there, an inserted one is not; whom that is
+// connected to has no partner yet, if it can have one only; what is disconnected was connected; equalities beside a whole key,
+// and GIVEN, are so (Find checks all else). A CONNECT asks for the partner that it replaces (replace.go). And where the model says that there is a partner, there is one. Where it does not say so, and rows
 // are put, a support query asks. Given those, the tables stay what their definition says: the tests run random writes over
 // random tables and compare.
 //
@@ -58,7 +58,7 @@
 //
 // Files: space.go, build.go (the query), usable.go and embed.go (a table as the query sees it), access.go (reads),
 // nest.go (collections), finish.go (what comes last), shrink.go (what is left out); estimate.go and arithmetic.go count;
-// write.go and change.go have writes.
+// write.go, change.go and replace.go have writes.
 //
 // package plan imports advisor/model and advisor/workload.
 package plan

@@ -20,13 +20,14 @@ import (
 //     (plan.Find), then the parts of rows around them (plan.Changes). All tables' queries are asked before anything is
 //     written, each once whichever tables need it, those of one round at once.
 //  2. It makes the rows of each table, as they were and as they will be, and of those deletes and puts: a row that is both
-//     deleted and put (an update that sets what was there already) is put alone, as with equal timestamps Cassandra would
+//     deleted and put (an update that sets what was there already, a CONNECT to another partner that the key does not name) is
+//     put alone, as with equal timestamps Cassandra would
 //     let the delete win. A row without a value for a column of the key is in no table. These are Effects: what they write does not depend on what is in the tables any more.
 //  3. It sends them, deletes first, or all together in logged batches. All carry one timestamp, taken when they were made.
 //
 // A put of a row that was not there leaves values that are null unset, so that it makes no tombstones; static columns are
 // always written, as what an earlier row of the partition has left in them would show. A put that changes a row writes null
-// where a value is taken away. Increments read, add and write: there are no counter columns, as a table with one can hold
+// where a value is taken away; so does one in the place of a row that a CONNECT takes away. Increments read, add and write: there are no counter columns, as a table with one can hold
 // nothing else but its key. Nothing plus a number is nothing. So two increments at once may count as one.
 //
 // Elements of collections (model.Nest) are put and deleted by key, one statement for each, nodes not chosen by key; what a row
@@ -34,8 +35,8 @@ import (
 //
 // # What it takes for true
 //
-// An entity that a statement names by its key is there, and an inserted one is not; what is connected was not, what is
-// disconnected was; a to-one end that gets a partner had none; equalities beside a whole key, and GIVEN, say what is so. An
+// An entity that a statement names by its key is there, and an inserted one is not; what that is connected to has no partner
+// yet, if it can have one only; what is disconnected was connected; equalities beside a whole key, and GIVEN, say what is so. An
 // entity that must have a partner has one. Nothing of that is read again: a statement that does not keep it leaves rows that
 // no entity has. And nobody else writes the same entities between 1 and 3.
 //
