@@ -109,7 +109,7 @@ func places(t *model.Table) []model.Field {
 }
 
 // newcomer is the change by which rows come at the same edge.
-func (c *Change) newcomer(w *workload.Write) *Change {
+func (c *Change) newcomer() *Change {
 	n, other := c.Named[0], Named{c.Gone.Other(c.Named[0].Entity), Self}
 	if n.By == Self {
 		other.By = 0
@@ -122,7 +122,7 @@ func (c *Change) newcomer(w *workload.Write) *Change {
 // pair holds for those that are around it when it is one: of the old partner, and whom that leads to, it says nothing. Where
 // the rows come back in the same places the questions are those that the new rows need answered anyway.
 func (c *Change) settle(w *workload.Write, t *model.Table) {
-	come := c.newcomer(w)
+	come := c.newcomer()
 	come.Known = come.known(w, t)
 	around := t.Tree.Reach(c.Named[0].Entity, func(r *model.Relationship, _ *model.Entity) bool { return r.Base() != c.Gone.Base() })
 	for _, k := range come.Known {
