@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"regexp"
@@ -43,8 +44,12 @@ const DefaultKeyspace = "helenus_calibrate"
 const (
 	leastRounds = 5
 	warmShare   = 0.25 // of the time for rounds
-	restarts    = 2    // times that a calibration begins again after Cassandra was away
-	awayFor     = 90 * time.Second
+	// The server is warm when so many rounds after each other were no more than this quicker than the quickest before, as a
+	// logarithm.
+	steadyRounds = 3
+	quicker      = 0.02
+	restarts     = 2 // times that a calibration begins again after Cassandra was away
+	awayFor      = 90 * time.Second
 )
 
 // calibration is one run.
@@ -309,7 +314,8 @@ func (c *calibration) whole(ctx context.Context, set *Set) (err error) {
 func (c *calibration) left() time.Duration { return max(0, c.o.Budget-time.Since(c.began)) }
 
 // rounds measures: in each round every operation as often as it says, all in an order that is drawn anew, so that whatever
-// drifts (the virtual machine's compiler, compactions, the weather) falls on all alike. The first rounds warm up.
+// drifts (the virtual machine's compiler, compactions, the weather) falls on all alike. The first rounds warm up, for a share
+// of the time, and up to twice that while rounds still get quicker: a server that has just started answers a third slower.
 func (c *calibration) rounds(ctx context.Context, all []operation) ([]Measurement, error) {
 	var slots []int
 	for i := range all {
@@ -321,30 +327,37 @@ func (c *calibration) rounds(ctx context.Context, all []operation) ([]Measuremen
 	budget := c.left()
 	began := time.Now()
 	warm := time.Duration(warmShare * float64(budget))
-	run := func() error {
+	run := func() (level float64, err error) { // the mean logarithm of the times
 		c.random.Shuffle(len(slots), func(i, j int) { slots[i], slots[j] = slots[j], slots[i] })
 		for _, i := range slots {
 			if err := ctx.Err(); err != nil {
-				return err
+				return 0, err
 			}
 			at := time.Now()
 			if err := all[i].run(ctx, c.random); err != nil {
-				return fmt.Errorf("%s: %w", all[i].Name, err)
+				return 0, fmt.Errorf("%s: %w", all[i].Name, err)
 			}
-			times[i] = append(times[i], time.Since(at).Seconds()*1000)
+			took := time.Since(at).Seconds() * 1000
+			times[i] = append(times[i], took)
+			level += math.Log(max(took, 1e-6)) / float64(len(slots))
 		}
-		return nil
+		return level, nil
 	}
-	for round := 0; round < 2 || time.Since(began) < warm; round++ {
-		if err := run(); err != nil {
+	lowest, since := math.Inf(1), 0
+	for round := 0; round < 2 || time.Since(began) < warm || since < steadyRounds && time.Since(began) < 2*warm; round++ {
+		level, err := run()
+		if err != nil {
 			return nil, err
+		}
+		if since++; level < lowest-quicker {
+			lowest, since = level, 0
 		}
 		c.o.Progress(Progress{Phase: "warm up", Done: min(1, time.Since(began).Seconds()/max(warm.Seconds(), 1e-9)), Left: c.left()})
 	}
 	clear(times)
 	measured := time.Now()
 	for c.facts.Rounds = 0; c.facts.Rounds < leastRounds || time.Since(began) < budget; c.facts.Rounds++ {
-		if err := run(); err != nil {
+		if _, err := run(); err != nil {
 			return nil, err
 		}
 		c.o.Progress(Progress{Phase: "measure", Done: min(1, float64(time.Since(measured))/max(1, float64(budget-measured.Sub(began)))), Left: c.left()})

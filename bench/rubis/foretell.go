@@ -19,8 +19,12 @@ import (
 	"github.com/helenus-db/helenus/bench/data"
 )
 
-// foretell measures a dozen and more designs, and holds what the cost model says of them against it.
+// foretell measures a dozen and more designs, and holds what the cost model says of them against it. It calibrates anew: by now
+// the server's compiler has seen its work, where the first calibration met one that had just started.
 func (b *bench) foretell(ctx context.Context, k *kase) (*contest.Prediction, error) {
+	if err := b.calibrate(ctx); err != nil {
+		return nil, err
+	}
 	w, err := b.load(k, b.studyScale)
 	if err != nil {
 		return nil, err
