@@ -30,6 +30,7 @@ func connect(t *testing.T) func(node string) (*gocql.Session, error) {
 			c.HostFilter = gocql.WhiteListHostFilter(node)
 		}
 		c.Port, c.ProtoVersion, c.Timeout, c.ConnectTimeout, c.NumConns = port, 4, 30*time.Second, 10*time.Second, 4
+		c.WriteCoalesceWaitTime = 0 // as the sessions whose requests are predicted
 		return c.CreateSession()
 	}
 }

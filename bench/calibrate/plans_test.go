@@ -2,6 +2,7 @@ package calibrate_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -24,7 +25,8 @@ import (
 )
 
 // TestPlans: the model that a calibration has fitted says how long plans take that were no part of it: whole plans of the optimiser
-// over tables of its own, run by its executor, measured on the same cluster. HELENUS_CALIBRATE_BUDGET raises the time.
+// over tables of its own, run by its executor, measured on the same cluster. What all are off by alike is the load of the machine,
+// which is not the same all the time; the rest is the model's. HELENUS_CALIBRATE_BUDGET raises the time.
 func TestPlans(t *testing.T) {
 	ctx := t.Context()
 	point := cassandratest.ContactPoints(t)[0]
@@ -106,22 +108,28 @@ func TestPlans(t *testing.T) {
 			}
 		}
 	}
-	var off, plain []float64
+	ratios, plain := map[string]float64{}, []float64(nil)
 	for _, s := range w.Statements {
 		said, _ := entry.Said(m, s.ID)
 		byDefault, _ := entry.Said(cost.Default(), s.ID)
 		slices.Sort(times[s.ID])
 		measured := times[s.ID][len(times[s.ID])/2]
-		off, plain = append(off, math.Abs(said.Latency/measured-1)), append(plain, math.Abs(byDefault.Latency/measured-1))
+		ratios[s.ID] = said.Latency / measured
+		plain = append(plain, math.Abs(byDefault.Latency/measured-1))
 		t.Logf("%-30s measured %8.3f ms, predicted %8.3f (%+.0f %%), by the defaults %8.3f", s.ID, measured, said.Latency, 100*(said.Latency/measured-1), byDefault.Latency)
 		if plan := entry.Statements[s.ID].Plan; plan != nil {
 			t.Log(plan.String())
 		}
 	}
+	common := slices.Sorted(maps.Values(ratios))[len(ratios)/2]
+	var off []float64
+	for _, r := range ratios {
+		off = append(off, math.Abs(r/common-1))
+	}
 	slices.Sort(off)
 	slices.Sort(plain)
-	t.Logf("median relative error %.0f %%, by the defaults %.0f %%", 100*off[len(off)/2], 100*plain[len(plain)/2])
-	if off[len(off)/2] > 0.5 { // on a machine that does other things, too; docs/calibrate.md has what an idle one gave
-		t.Errorf("plans are predicted with a median relative error of %.2f", off[len(off)/2])
+	t.Logf("all are off by a factor of %.2f, and besides by %.0f %% in the median; by the defaults by %.0f %%", common, 100*off[len(off)/2], 100*plain[len(plain)/2])
+	if off[len(off)/2] > 0.5 || common < 0.25 || common > 4 { // on a machine that does other things, too; docs/calibrate.md has what an idle one gave
+		t.Errorf("plans are predicted with a median relative error of %.2f, all by a factor of %.2f", off[len(off)/2], common)
 	}
 }
