@@ -315,7 +315,7 @@ func (c *calibration) left() time.Duration { return max(0, c.o.Budget-time.Since
 
 // rounds measures: in each round every operation as often as it says, all in an order that is drawn anew, so that whatever
 // drifts (the virtual machine's compiler, compactions, the weather) falls on all alike. The first rounds warm up, for a share
-// of the time, and up to twice that while rounds still get quicker: a server that has just started answers a third slower.
+// of the time, and up to twice that while rounds still get quicker.
 func (c *calibration) rounds(ctx context.Context, all []operation) ([]Measurement, error) {
 	var slots []int
 	for i := range all {
