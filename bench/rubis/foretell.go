@@ -19,8 +19,8 @@ import (
 	"github.com/helenus-db/helenus/bench/data"
 )
 
-// foretell measures a dozen and more designs, and holds what the cost model says of them against it. It calibrates anew: by now
-// the server's compiler has seen its work, where the first calibration met one that had just started.
+// foretell measures a dozen and more designs, and holds what the cost model says of them against it. It calibrates anew, on a
+// server that has been at work for a while, where the first calibration met one that had just started.
 func (b *bench) foretell(ctx context.Context, k *kase) (*contest.Prediction, error) {
 	if err := b.calibrate(ctx); err != nil {
 		return nil, err
