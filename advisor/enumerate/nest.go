@@ -128,7 +128,7 @@ next:
 				all[i] = &both
 				continue next
 			}
-			if own.Edge == n.Edge {
+			if own.Edge == n.Edge || slices.ContainsFunc(n.Tree.Entities, own.Tree.Has) { // an entity that two ways lead to would close a circle
 				return nil, false
 			}
 		}

@@ -1,6 +1,9 @@
 package enumerate
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/helenus-db/helenus/advisor/model"
 )
 
@@ -54,7 +57,7 @@ func (p *Pool) alike() [][]*model.Table {
 		}
 		key := *t
 		key.Values, key.Static, key.Nests = nil, nil, nil
-		id := key.ID()
+		id := key.ID() + key.Tree.Key() + fmt.Sprint(key.Key()) // with the numbers of occurrences, which the ID does without: fields of two numberings do not mix
 		n, known := number[id]
 		if !known {
 			n = len(groups)
@@ -129,6 +132,11 @@ func larger(a, b *model.Table) *model.Table {
 	tree, err := a.Tree.Union(b.Tree)
 	if err != nil || !extends(a.Tree, tree) || !extends(b.Tree, tree) {
 		return nil
+	}
+	for _, n := range a.Nests {
+		if slices.ContainsFunc(n.Tree.Entities, tree.Has) {
+			return nil
+		}
 	}
 	t := *a
 	t.Static = nil

@@ -1,0 +1,21 @@
+package enumerate_test
+
+import (
+	"testing"
+
+	"github.com/helenus-db/helenus/advisor/enumerate"
+	"github.com/helenus-db/helenus/advisor/generate"
+)
+
+// Every candidate is a table that can be, collections and unions of them, too. Two of these workloads once had tables with two
+// collections of the same entity over two relationships, others unions of tables that number an entity's occurrences
+// otherwise: circles both, without an end for whoever walks along them.
+func TestCandidatesAreTables(t *testing.T) {
+	for seed := range uint64(150) {
+		for _, table := range enumerate.Workload(generate.Varied(seed), enumerate.Options{Collections: true}).Tables {
+			if err := table.Validate(); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+		}
+	}
+}
