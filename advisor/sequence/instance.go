@@ -1,0 +1,160 @@
+package sequence
+
+import (
+	"slices"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+)
+
+// What is known of a table at a step.
+const (
+	free int8 = iota
+	open
+	closed
+)
+
+// instance is a compiled Problem, as far as it is not settled yet.
+type instance struct {
+	p       *Problem
+	class   []int      // by step: steps that follow each other and weigh all demands the same are a class
+	begin   []int      // by class: its first step, and at the end the number of steps
+	status  [][]int8   // by step and table
+	unborn  [][]bool   // by step and table: it is not created for that step
+	demands [][]*graph // by demand and class
+	needed  [][]int32  // by demand; nil: it is there always
+	loads   []*graph   // by table
+	size    []float64  // by table: 0 if it takes no space
+	states  int        // of the largest graph
+}
+
+// newInstance compiles a problem that is valid. The error is an *UnsatisfiableError or an *InvalidError.
+//
+// Tables go for good that nothing reads and that are not there before (nothing gets worse without them), and those that raise a
+// demand which has no way.
+func newInstance(p *Problem) (*instance, error) {
+	in := &instance{p: p}
+	for t := range p.Steps {
+		if t == 0 || !p.alike(t-1, t) {
+			in.begin = append(in.begin, t)
+		}
+		in.class = append(in.class, len(in.begin)-1)
+		in.status = append(in.status, make([]int8, len(p.Tables)))
+		in.unborn = append(in.unborn, make([]bool, len(p.Tables)))
+	}
+	in.begin = append(in.begin, len(p.Steps))
+	for n := range p.Tables {
+		x := &p.Tables[n]
+		in.size = append(in.size, x.Size)
+		if x.Free {
+			in.size[n] = 0
+		}
+	}
+	dead := make([]bool, len(p.Tables))
+	isDead, fixed := func(n int) bool { return dead[n] }, func(n int) bool { return p.Tables[n].Fixed }
+	demands := make([]*graph, len(p.Demands))
+	in.loads = make([]*graph, len(p.Tables))
+	for again := true; again; {
+		again = false
+		read := make([]bool, len(p.Tables))
+		mark := func(g *graph) {
+			for _, r := range g.roles[1:] {
+				read[r.table] = true
+			}
+		}
+		for i := range p.Demands {
+			d := &p.Demands[i]
+			g, ok := compile(d.States, d.Arcs, isDead, fixed)
+			if !ok {
+				return nil, &InvalidError{"demand", i, "its arcs go in a circle"}
+			}
+			demands[i] = g
+			if len(g.arcs) == 0 {
+				if d.Needed == nil || slices.ContainsFunc(d.Needed, fixed) {
+					return nil, &UnsatisfiableError{Demand: i, Name: d.Name}
+				}
+				for _, n := range d.Needed {
+					again = again || !dead[n]
+					dead[n] = true
+				}
+				continue
+			}
+			if d.Needed == nil || slices.ContainsFunc(d.Needed, func(n int) bool { return !dead[n] }) {
+				mark(g)
+			}
+		}
+		for n := range p.Tables {
+			l := &p.Loads[n]
+			g, ok := compile(max(2, l.States), l.Arcs, isDead, fixed)
+			if !ok {
+				return nil, &InvalidError{"load", n, "its arcs go in a circle"}
+			}
+			if in.loads[n] = g; !dead[n] {
+				mark(g)
+			}
+		}
+		for n := range p.Tables {
+			if !dead[n] && !read[n] && !p.Tables[n].There && !p.Tables[n].Fixed {
+				dead[n], again = true, true
+			}
+		}
+	}
+	for n := range p.Tables {
+		for t := range p.Steps {
+			switch {
+			case p.Tables[n].Fixed:
+				in.status[t][n] = open
+			case dead[n]:
+				in.status[t][n] = closed
+			}
+			in.unborn[t][n] = dead[n] || t > 0 && (p.Steps[t].Closed || len(in.loads[n].arcs) == 0)
+		}
+		in.states = max(in.states, in.loads[n].states)
+	}
+	for i, g := range demands {
+		d := &p.Demands[i]
+		list := make([]*graph, len(in.begin)-1)
+		for k := range list {
+			list[k] = g
+		}
+		in.demands = append(in.demands, list)
+		in.states = max(in.states, g.states)
+		var needed []int32
+		if d.Needed != nil && !slices.ContainsFunc(d.Needed, fixed) {
+			needed = []int32{}
+			for _, n := range d.Needed {
+				if !dead[n] && !slices.Contains(needed, int32(n)) {
+					needed = append(needed, int32(n))
+				}
+			}
+		}
+		in.needed = append(in.needed, needed)
+	}
+	return in, nil
+}
+
+// alike tells whether two steps weigh all demands the same.
+func (p *Problem) alike(s, t int) bool {
+	for i := range p.Demands {
+		if p.Demands[i].Weights[s] != p.Demands[i].Weights[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// always tells whether a demand is there at all steps.
+func (in *instance) always(i int) bool { return in.needed[i] == nil }
+
+// static is the choice at one step.
+func (p *Problem) static(t int) *choice.Problem {
+	c := &choice.Problem{Space: p.Steps[t].Space}
+	for n := range p.Tables {
+		x := &p.Tables[n]
+		c.Tables = append(c.Tables, choice.Table{Name: x.Name, Upkeep: x.Upkeep[t], Size: x.Size, Fixed: x.Fixed, Free: x.Free})
+	}
+	for i := range p.Demands {
+		d := &p.Demands[i]
+		c.Demands = append(c.Demands, choice.Demand{Name: d.Name, Weight: d.Weights[t], States: d.States, Arcs: d.Arcs, Needed: d.Needed})
+	}
+	return c
+}

@@ -1,0 +1,350 @@
+package sequence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/solve"
+)
+
+// program is the integer program of an instance (seed 004, equations 1 to 14): for each step and table that is not settled a
+// binary column (the paper's delta_jt), one for its creation (delta^L) and one for its end; for each demand and step, and each load
+// and step, a flow through the graph, with a column for each arc (delta_ijt, delta^E).
+//
+//	kept(t) - kept(t-1) = created(t) - dropped(t)                 equation 4
+//	flow out of Start = 1, or at least each kept table that needs the demand; in = out elsewhere     5, 6
+//	arcs of one role <= kept(t)                                   7
+//	flow of a load at t = created(t); its arcs of one role <= kept(t-1)        9 to 12
+//	sizes of what is kept, and with Overlap of what is created for t+1, <= the space of t      14
+//	created for t-Life+1 to t <= kept(t);  sum of created(t) <= Most
+//
+// With the tables chosen the rest is flows of least cost, which some whole ones are: only kept needs an integer condition.
+type program struct {
+	in      *instance
+	problem *solve.Problem
+	kept    [][]int // by step and table: its column, -1 if it is settled
+	created [][]int // -1 if it never is
+	flows   []flow
+}
+
+// flow is that of a demand or a load at a step.
+type flow struct {
+	g       *graph
+	step    int
+	demand  int // choice.None: a load
+	table   int // whose load it is
+	arcs    int // column of the first arc
+	through int // column of how much flows, -1: 1
+}
+
+func newProgram(in *instance) *program {
+	p := &program{in: in, problem: &solve.Problem{}}
+	for t := range in.status {
+		kept, created := make([]int, len(in.size)), make([]int, len(in.size))
+		for n, s := range in.status[t] {
+			x := &in.p.Tables[n]
+			kept[n], created[n] = -1, -1
+			if s == free {
+				kept[n] = p.add(solve.Column{Name: fmt.Sprintf("table %d step %d", n, t), Cost: x.Upkeep[t], Upper: 1, Integer: true})
+			}
+		}
+		p.kept, p.created = append(p.kept, kept), append(p.created, created)
+		for n, s := range in.status[t] {
+			x := &in.p.Tables[n]
+			if s == closed && (t == 0 && !x.There || t > 0 && in.status[t-1][n] == closed) {
+				continue
+			}
+			row := sum{lower: 0, upper: 0}
+			p.keep(&row, t, n, 1)
+			if t > 0 {
+				p.keep(&row, t-1, n, -1)
+			} else if x.There {
+				row.less(1)
+			}
+			if !in.unborn[t][n] && s != closed {
+				created[n] = p.add(solve.Column{Cost: x.Birth[t], Upper: 1})
+				row.add(created[n], -1)
+			}
+			row.add(p.add(solve.Column{Cost: x.Drop, Upper: 1}), 1)
+			p.row(row)
+		}
+	}
+	p.limits()
+	for t := range in.status {
+		for i := range in.demands {
+			p.demand(i, t)
+		}
+		for n, c := range p.created[t] {
+			if t > 0 && c >= 0 {
+				p.flow(flow{g: in.loads[n], step: t, demand: choice.None, table: n, through: c}, t-1)
+			}
+		}
+	}
+	return p
+}
+
+// sum is a row under construction.
+type sum struct {
+	terms        []solve.Term
+	lower, upper float64
+}
+
+func (s *sum) add(column int, coefficient float64) {
+	s.terms = append(s.terms, solve.Term{Column: column, Coefficient: coefficient})
+}
+
+// less takes a number that is settled to the other side.
+func (s *sum) less(v float64) { s.lower, s.upper = s.lower+v, s.upper+v }
+
+// keep adds whether a table is kept at a step.
+func (p *program) keep(s *sum, t, n int, coefficient float64) {
+	switch p.in.status[t][n] {
+	case free:
+		s.add(p.kept[t][n], coefficient)
+	case open:
+		s.less(-coefficient)
+	}
+}
+
+func (p *program) add(c solve.Column) int {
+	p.problem.Columns = append(p.problem.Columns, c)
+	return len(p.problem.Columns) - 1
+}
+
+func (p *program) row(s sum) {
+	p.problem.Rows = append(p.problem.Rows, solve.Row{Terms: s.terms, Lower: s.lower, Upper: s.upper})
+}
+
+// limits adds the rows of space, life, and how many tables are created at once.
+func (p *program) limits() {
+	q := p.in.p
+	for t, step := range q.Steps {
+		if step.Space > 0 {
+			row := sum{lower: math.Inf(-1), upper: 1}
+			for n, size := range p.in.size {
+				if size == 0 {
+					continue
+				}
+				p.keep(&row, t, n, size/step.Space)
+				if q.Overlap && t+1 < len(q.Steps) && p.created[t+1][n] >= 0 {
+					row.add(p.created[t+1][n], size/step.Space)
+				}
+			}
+			p.row(row)
+		}
+		if q.Most > 0 && t > 0 {
+			row := sum{lower: math.Inf(-1), upper: float64(q.Most)}
+			for _, c := range p.created[t] {
+				if c >= 0 {
+					row.add(c, 1)
+				}
+			}
+			p.row(row)
+		}
+		for n := range q.Tables {
+			if q.Life < 2 || p.in.status[t][n] == open {
+				continue
+			}
+			row := sum{lower: math.Inf(-1), upper: 0}
+			for s := max(0, t-q.Life+1); s <= t; s++ {
+				if c := p.created[s][n]; c >= 0 {
+					row.add(c, 1)
+				}
+			}
+			if len(row.terms) > 0 {
+				p.keep(&row, t, n, -1)
+				p.row(row)
+			}
+		}
+	}
+}
+
+// demand adds the flow of a demand at a step.
+func (p *program) demand(i, t int) {
+	f := flow{g: p.in.demands[i][p.in.class[t]], step: t, demand: i, table: choice.None, through: -1}
+	if !p.in.always(i) {
+		raised := false
+		for _, n := range p.in.needed[i] {
+			switch p.in.status[t][n] {
+			case open:
+				f.through = -1
+				p.flow(f, t)
+				return
+			case free:
+				raised = true
+			}
+		}
+		if !raised {
+			return
+		}
+		f.through = p.add(solve.Column{Upper: 1})
+		for _, n := range p.in.needed[i] {
+			if p.in.status[t][n] == free {
+				p.row(sum{terms: []solve.Term{{Column: f.through, Coefficient: 1}, {Column: p.kept[t][n], Coefficient: -1}}, lower: 0, upper: math.Inf(1)})
+			}
+		}
+	}
+	p.flow(f, t)
+}
+
+// flow adds a flow that reads the tables of a step.
+func (p *program) flow(f flow, reads int) {
+	g, weight := f.g, 1.0
+	if f.demand != choice.None {
+		weight = p.in.p.Demands[f.demand].Weights[f.step]
+	}
+	f.arcs = len(p.problem.Columns)
+	states, used := make([][]solve.Term, g.states), make([][]solve.Term, len(g.roles))
+	for _, a := range g.arcs {
+		c := solve.Column{Cost: weight * a.price, Upper: 1}
+		if a.role != 0 && p.in.status[reads][g.roles[a.role].table] == closed {
+			c.Upper = 0
+		}
+		column := p.add(c)
+		states[a.from] = append(states[a.from], solve.Term{Column: column, Coefficient: 1})
+		if a.to != choice.Answered {
+			states[a.to] = append(states[a.to], solve.Term{Column: column, Coefficient: -1})
+		}
+		used[a.role] = append(used[a.role], solve.Term{Column: column, Coefficient: 1})
+	}
+	for s, terms := range states {
+		row := sum{terms: terms}
+		switch {
+		case s == choice.Answered || len(terms) == 0 && s != choice.Start:
+			continue
+		case s == choice.Start && f.through >= 0:
+			row.add(f.through, -1)
+		case s == choice.Start:
+			row.less(1)
+		}
+		p.row(row)
+	}
+	for r := 1; r < len(used); r++ {
+		if n := int(g.roles[r].table); p.in.status[reads][n] == free {
+			p.row(sum{terms: append(used[r], solve.Term{Column: p.kept[reads][n], Coefficient: -1}), lower: math.Inf(-1), upper: 0})
+		}
+	}
+	p.flows = append(p.flows, f)
+}
+
+// start makes a sequence the program's first solution.
+func (p *program) start(list [][]bool) {
+	values := make([]float64, len(p.problem.Columns))
+	for t := range list {
+		for n, c := range p.kept[t] {
+			if c >= 0 && list[t][n] {
+				values[c] = 1
+			}
+		}
+		for n, c := range p.created[t] {
+			if c >= 0 && list[t][n] && !p.in.p.before(list, t, n) {
+				values[c] = 1
+			}
+		}
+	}
+	s := newScratch(p.in.states)
+	for _, f := range p.flows {
+		reads := list[f.step]
+		if f.demand == choice.None {
+			if values[f.through] == 0 {
+				continue
+			}
+			reads = list[f.step-1]
+		} else if !p.in.there(f.demand, reads) {
+			continue
+		}
+		if math.IsInf(f.g.cheapest(reads, s), 1) {
+			continue
+		}
+		if f.through >= 0 {
+			values[f.through] = 1
+		}
+		f.g.along(s, func(i int32, _ *arc) { values[f.arcs+int(i)] = 1 })
+	}
+	p.problem.Start = values
+}
+
+// before tells whether a table was kept before a step.
+func (p *Problem) before(list [][]bool, t, n int) bool {
+	if t == 0 {
+		return p.Tables[n].There
+	}
+	return list[t-1][n]
+}
+
+// there tells whether a demand must be satisfied by a step's tables.
+func (in *instance) there(i int, open []bool) bool {
+	if in.always(i) {
+		return true
+	}
+	for _, n := range in.needed[i] {
+		if open[n] {
+			return true
+		}
+	}
+	return false
+}
+
+// hold replaces the objective by what each kept table counts, and holds the present one at a value.
+func (p *program) hold(value float64, costs []float64) {
+	const scale = 1e4 // the engine's tolerance must be far below what counts
+	row := sum{lower: math.Inf(-1), upper: scale}
+	for i := range p.problem.Columns {
+		c := &p.problem.Columns[i]
+		if c.Cost != 0 && value > 0 {
+			row.add(i, scale*c.Cost/value)
+		}
+		c.Cost = 0
+	}
+	if len(row.terms) > 0 {
+		p.row(row)
+	}
+	for t := range p.kept {
+		for n, c := range p.kept[t] {
+			if c >= 0 {
+				p.problem.Columns[c].Cost = costs[n]
+			}
+		}
+	}
+}
+
+// settled is what tables that are open at all events cost to keep, which the program's costs lack.
+func (p *program) settled() float64 {
+	v := 0.0
+	for t := range p.in.status {
+		for n, s := range p.in.status[t] {
+			if s == open {
+				v += p.in.p.Tables[n].Upkeep[t]
+			}
+		}
+	}
+	return v
+}
+
+// run hands the program to the solver and returns the sequence, nil if there is none. A solver that fails (*solve.WorkerError) is
+// no error here: failed says so, and what was known before stays.
+func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits) (list [][]bool, solution *solve.Solution, failed, err error) {
+	solution, err = s.Solve(ctx, p.problem, limits)
+	var worker *solve.WorkerError
+	switch {
+	case errors.As(err, &worker), errors.Is(err, solve.ErrMemory):
+		return nil, nil, err, nil
+	case err != nil && ctx.Err() != nil:
+		return nil, nil, nil, nil //nolint:nilerr // the context ended: what there is stays
+	case err != nil:
+		return nil, nil, nil, err
+	case solution.Values == nil:
+		return nil, solution, nil, nil
+	}
+	for t := range p.kept {
+		tables := make([]bool, len(p.kept[t]))
+		for n, c := range p.kept[t] {
+			tables[n] = c >= 0 && solution.Values[c] > 0.5 || p.in.status[t][n] == open
+		}
+		list = append(list, tables)
+	}
+	return list, solution, nil, nil
+}
