@@ -54,6 +54,7 @@ type task struct {
 	truncated  []string
 	fixed      []bool // by candidate: it must be kept
 	graphs     map[*demand][]choice.Arc
+	names      map[*model.Table]string // of tables that are to have one; else the design makes some
 
 	phases []Phase
 	last   time.Time // when the last phase ended

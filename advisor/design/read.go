@@ -79,6 +79,9 @@ func (t *task) design(c selection, by string) *Design {
 			continue
 		}
 		name := table.Name
+		if given := t.names[table]; given != "" {
+			name = given
+		}
 		if name == "" {
 			name = tableName(table, taken)
 		}

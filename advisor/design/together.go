@@ -3,6 +3,7 @@ package design
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -10,7 +11,7 @@ import (
 )
 
 // together numbers the statements by those of one transaction that share what they read before they write: they have the
-// number of the first. They run equally often in every mix, at one consistency level; statements of which that is not true
+// number of the first. They run equally often in every mix and time step, at one consistency level; statements of which that is not true
 // do not run together always, whatever they are called, and share nothing. Conditions on the same fields are taken for
 // conditions on the same values.
 func together(w *workload.Workload) []int {
@@ -28,9 +29,9 @@ func together(w *workload.Workload) []int {
 }
 
 func alike(w *workload.Workload, s, t *workload.Statement) bool {
-	same := s.Weight == t.Weight && s.Consistency == t.Consistency
+	same := s.Weight == t.Weight && slices.Equal(s.Steps, t.Steps) && s.Consistency == t.Consistency
 	for _, mix := range w.Mixes {
-		same = same && s.WeightIn(mix) == t.WeightIn(mix)
+		same = same && s.WeightIn(mix) == t.WeightIn(mix) && slices.Equal(s.MixSteps[mix], t.MixSteps[mix])
 	}
 	return same
 }

@@ -24,6 +24,8 @@ type Options struct {
 	// Those that are Kept (there may be some among the workload's tables, too) are there always.
 	Candidates    []*model.Table
 	NoEnumeration bool
+	// Once proposes only what comes of cutting queries at one edge at most (enumerate.Options.Once): far fewer.
+	Once bool
 	// OnlyExisting leaves nothing to choose from but existing and kept tables: what they cost.
 	OnlyExisting bool
 	Fixed        []*model.Table // candidates that must be among the tables

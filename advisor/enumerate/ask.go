@@ -147,8 +147,13 @@ const (
 // 2^(n-1)+n-1 of a star. Beyond wholeParts only these are taken: parts of up to smallParts entities, all paths, both sides
 // of each edge with and without the end beyond it (the paper's prefixes and remainders of one cut), and the whole: at
 // most n^3 parts.
-func (a *ask) parts(r *rules) (list []part, cut bool) {
+//
+// once takes the whole and both sides of each edge alone.
+func (a *ask) parts(r *rules, once bool) (list []part, cut bool) {
 	trees, cut := connected(a.tree)
+	if once {
+		trees, cut = sides(a.tree), false
+	}
 	for _, tree := range trees {
 		p := part{ask: a, tree: tree}
 		for _, e := range tree.Entities {
@@ -175,6 +180,17 @@ func (a *ask) parts(r *rules) (list []part, cut bool) {
 		}
 	}
 	return list, cut
+}
+
+// sides returns a tree and what it falls into if it is cut at one edge: of k edges 2k+1 parts, the largest first.
+func sides(tree model.Tree) []model.Tree {
+	list := []model.Tree{tree}
+	for _, r := range tree.Edges {
+		with, without := tree.Cut(r, r.From)
+		list = append(list, with, without)
+	}
+	slices.SortStableFunc(list, func(x, y model.Tree) int { return len(y.Entities) - len(x.Entities) })
+	return list
 }
 
 // connected returns connected parts of a tree, the largest first.

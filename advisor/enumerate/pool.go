@@ -25,6 +25,7 @@ type Pool struct {
 	partitionBytes float64
 	indexes        bool
 	collections    bool
+	once           bool
 
 	known   map[string]bool
 	allow   func(*model.Table) bool
@@ -49,6 +50,9 @@ type Options struct {
 	// Collections proposes tables that hold what belongs to many in collections (nest.go). NoSE's cost models know of none.
 	Collections bool
 	NoRelax     bool // all conditions in the key
+	// Once cuts each query's graph at one edge at most, as seed 004 has it (W-17): a prefix, a remainder, or the whole. Of n
+	// edges that is 2n+1 parts in place of all connected ones.
+	Once bool
 	NoCombine   bool // do not unite tables
 }
 
@@ -121,7 +125,7 @@ func enumerate(w *workload.Workload, o Options, r *rules) *Pool {
 	if o.PartitionBytes > 0 {
 		p.partitionBytes = o.PartitionBytes
 	}
-	p.indexes, p.collections = o.Indexes, o.Collections
+	p.indexes, p.collections, p.once = o.Indexes, o.Collections, o.Once
 	e := &enumeration{pool: p, writes: o.Arithmetic, asked: map[string]bool{}, over: map[string][]*piece{}}
 	if e.writes == nil {
 		e.writes = plan.Means{}
@@ -216,7 +220,7 @@ func (e *enumeration) ask(q *workload.Query) {
 		return
 	}
 	e.asked[key] = true
-	parts, cut := newAsk(q, e.pool.rules).parts(e.pool.rules)
+	parts, cut := newAsk(q, e.pool.rules).parts(e.pool.rules, e.pool.once)
 	if cut {
 		e.pool.cut("%s: of a graph of %d entities not all parts are tried", q, len(q.Tree.Entities))
 	}

@@ -16,6 +16,10 @@ type document struct {
 	Mixes      []string            `yaml:"mixes"`
 	Statements []statementDocument `yaml:"statements"`
 	Schemas    map[string]schema   `yaml:"schemas"`
+	Settings   struct {
+		Steps    model.Number `yaml:"TimeSteps"`
+		Interval model.Number `yaml:"Interval"` // of each time step, seconds
+	} `yaml:"settings"`
 }
 
 type graphDocument struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
@@ -67,6 +68,9 @@ func read(name string, data []byte) (*workload.Workload, error) {
 			return nil, err
 		}
 	}
+	if err := d.time(name, w); err != nil {
+		return nil, err
+	}
 	for _, schema := range slices.Sorted(maps.Keys(d.Schemas)) {
 		if w.Schemas == nil {
 			w.Schemas = map[string][]*model.Table{}
@@ -85,6 +89,25 @@ func read(name string, data []byte) (*workload.Workload, error) {
 		}
 	}
 	return w, nil
+}
+
+// time takes the length of time steps over, and checks their number.
+func (d *document) time(file string, w *workload.Workload) error {
+	if interval := d.Settings.Interval; interval.Line > 0 {
+		seconds := interval.Value
+		if !(seconds > 0 && seconds <= 1e9) {
+			return interval.Wrong(file, "an interval of %g seconds: it must be above 0", seconds)
+		}
+		w.Interval = []time.Duration{time.Duration(seconds * float64(time.Second))}
+	}
+	if steps := d.Settings.Steps; steps.Value != 0 && w.TimeSteps() > 0 && steps.Value != float64(w.TimeSteps()) {
+		return steps.Wrong(file, "there are to be %g time steps, but statement weights are of %d", steps.Value, w.TimeSteps())
+	}
+	var wrong *workload.TimeError
+	if err := w.CheckTime(); !errors.As(err, &wrong) {
+		return err
+	}
+	return d.Statements[max(0, wrong.Statement)].Text.Wrong(file, "%s", wrong.Reason)
 }
 
 func (d *familyDocument) document() *model.TableDocument {

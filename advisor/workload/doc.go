@@ -29,7 +29,9 @@
 // A statement may end in GIVEN and fields that the application knows besides, such as the rest of a table's primary key: a write
 // needs no support query for those, and a read may use them.
 //
-// A weight is a rate. It may be one for each mix, a list of one for each time step (whose mean then counts), or both.
+// A weight is a rate. It may be one for each mix, a list of one for each time step (whose mean then counts), or both. A weight
+// of 0 is one, too: the statement does not run then, but can be answered (seed 004, W-1). `interval` is how long time steps
+// are, in seconds: a number for all, or a list of one for each (time.go).
 //
 // The parser is a lexer and one function per clause (recursive descent); model.Scope resolves paths. Every error knows what
 // text it is about: *SyntaxError in the statement, *model.FileError in the file, with the text underlined. It imports

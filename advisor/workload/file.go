@@ -20,6 +20,7 @@ type document struct {
 	Model      model.Document                   `yaml:"model"`
 	Mix        model.Placed                     `yaml:"mix,omitempty"`
 	Mixes      []model.Placed                   `yaml:"mixes,flow,omitempty"`
+	Interval   intervals                        `yaml:"interval,flow,omitempty"`
 	Statements []statementDocument              `yaml:"statements"`
 	Tables     []model.TableDocument            `yaml:"tables,omitempty"`
 	Schemas    map[string][]model.TableDocument `yaml:"schemas,omitempty"`
@@ -114,7 +115,7 @@ func read(name string, data []byte) (*Workload, error) {
 		}
 		w.Statements = append(w.Statements, s)
 	}
-	if err := d.steps(name, w); err != nil {
+	if err := d.time(name, w); err != nil {
 		return nil, err
 	}
 	if w.Tables, err = tables(name, g, d.Tables, true); err != nil {
@@ -137,27 +138,6 @@ func read(name string, data []byte) (*Workload, error) {
 		}
 	}
 	return w, nil
-}
-
-// steps checks that all statements speak of the same time steps.
-func (d *document) steps(file string, w *Workload) error {
-	want, first := 0, ""
-	for i, s := range w.Statements {
-		lists := [][]float64{s.Steps}
-		for _, mix := range w.Mixes {
-			lists = append(lists, s.MixSteps[mix])
-		}
-		for _, list := range lists {
-			switch {
-			case len(list) == 0:
-			case want == 0:
-				want, first = len(list), s.ID
-			case len(list) != want:
-				return d.Statements[i].ID.Wrong(file, "statement %s has weights for %d time steps, %s for %d", s.ID, len(list), first, want)
-			}
-		}
-	}
-	return nil
 }
 
 // tables reads a list of tables: existing ones, or those of a schema.
@@ -308,7 +288,7 @@ func locate(at *model.FileError, data, text string, offset int) {
 
 // Save writes the workload as YAML that Read reads.
 func Save(w io.Writer, work *Workload) error {
-	d := document{Name: model.Placed{Text: work.Name}, Notes: work.Notes, Model: model.NewDocument(work.Graph), Mix: model.Placed{Text: work.Mix}, SpaceLimit: work.SpaceLimit}
+	d := document{Name: model.Placed{Text: work.Name}, Notes: work.Notes, Model: model.NewDocument(work.Graph), Mix: model.Placed{Text: work.Mix}, Interval: newIntervals(work.Interval), SpaceLimit: work.SpaceLimit}
 	for _, m := range work.Mixes {
 		d.Mixes = append(d.Mixes, model.Placed{Text: m})
 	}

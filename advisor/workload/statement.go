@@ -2,6 +2,7 @@ package workload
 
 import (
 	"slices"
+	"time"
 
 	"github.com/helenus-db/helenus/advisor/model"
 )
@@ -18,6 +19,9 @@ type Workload struct {
 	Mixes      []string // names of the mixes that weights are given for; may be empty
 	Mix        string   // the mix that Weight speaks of
 	SpaceLimit float64  // bytes that new tables may take in all; 0: no limit
+	// Interval is how long the time steps are, in which statements' weights differ: one for all, or one for each. Empty:
+	// nobody said.
+	Interval []time.Duration
 }
 
 // Statement is a conceptual statement. Either Query or Write is set.
