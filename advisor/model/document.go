@@ -20,6 +20,7 @@ type EntityDocument struct {
 	Alternate  [][]Placed          `yaml:"alternate,flow,omitempty"` // further keys
 	Owner      Placed              `yaml:"owner,omitempty"`          // of a weak entity: the role of what its key is unique within
 	Attributes []AttributeDocument `yaml:"attributes"`
+	Hierarchy  *HierarchyDocument  `yaml:"hierarchy,omitempty"`
 }
 
 // AttributeDocument is an attribute in a file.
@@ -113,6 +114,9 @@ func (d *Document) Graph(file string) (*Graph, error) {
 		return nil, err
 	}
 	for i, e := range g.Entities[:len(d.Entities)] {
+		if err := d.Entities[i].hierarchy(file, e); err != nil {
+			return nil, err
+		}
 		if err := (&Graph{Entities: []*Entity{e}}).Validate(); err != nil {
 			return nil, d.Entities[i].Name.Wrong(file, "%s", err)
 		}
@@ -314,7 +318,7 @@ func (d *TableDocument) options(file string, t *Table, scope *Scope) error {
 func NewDocument(g *Graph) Document {
 	var d Document
 	for _, e := range g.Entities {
-		ed := EntityDocument{Name: Placed{Text: e.Name}, Count: Number{Value: e.Count}, Key: placed(e.Key)}
+		ed := EntityDocument{Name: Placed{Text: e.Name}, Count: Number{Value: e.Count}, Key: placed(e.Key), Hierarchy: newHierarchyDocument(e)}
 		for _, key := range e.Alternate {
 			ed.Alternate = append(ed.Alternate, placed(key))
 		}

@@ -24,6 +24,7 @@ type Entity struct {
 	Key        []*Attribute
 	Alternate  [][]*Attribute // further keys: each of them names one entity too
 	Attributes []*Attribute   // all of them, the keys' too
+	Hierarchy  *Hierarchy     // of which it is the supertype; nil: none
 
 	// Of is the entity that this is a further occurrence of, nil for entities of the graph; Nth is its number, from 2 on.
 	Of  *Entity
