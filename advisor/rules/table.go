@@ -71,15 +71,22 @@ func Duplicated(t *model.Table) []model.Field {
 	}
 	var out []model.Field
 	for _, f := range t.Fields() {
-		if slices.Contains(t.Static, f) || !manifold[f.Entity] && !split {
+		if !manifold[f.Entity] && !split {
 			continue
 		}
-		if slices.Contains(t.Partition, f) && slices.Contains(determined(t), f.Entity) {
-			continue // once, as the partition's name
+		if (slices.Contains(t.Static, f) || slices.Contains(t.Partition, f)) && named(t, f.Entity) {
+			continue // once, with the partition
 		}
 		out = append(out, f)
 	}
 	return out
+}
+
+// named tells whether there is one partition for each instance of an entity: the partition key has its key, and nothing that it
+// does not determine.
+func named(t *model.Table, e *model.Entity) bool {
+	of := t.Tree.Determined(e)
+	return slices.Contains(determined(t), e) && !slices.ContainsFunc(t.Partition, func(f model.Field) bool { return !of.Has(f.Entity) })
 }
 
 // determines tells whether an entity determines all of a tree: it is in one row then.
