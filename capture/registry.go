@@ -256,6 +256,7 @@ func (r *Registry) Counts() *Snapshot {
 	r.arrange()
 	list, names := r.sorted, r.book.all()
 	out := &Snapshot{From: r.started.UTC(), To: r.now().UTC(), Statements: make([]Statement, len(list))}
+	out.Watched = max(0, out.To.Sub(out.From))
 	paint := func() *painter { return &painter{registry: r, callers: names, before: r.pictured} }
 	// What takes the time is to fetch tens of megabytes of counters into the processor, so several fetch, and in the order in which
 	// records were made, for then their counters lie side by side.

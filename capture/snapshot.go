@@ -17,12 +17,13 @@ import (
 // exchange too; Statement.InBatch says how many are.) Snapshots that do not overlap (windows of one registry, or registries of
 // several proxies) add up exactly: Merge is commutative and associative, and the counts of a sum are the sums of the counts.
 type Snapshot struct {
-	From       time.Time   `json:"from"`
-	To         time.Time   `json:"to"`
-	Statements []Statement `json:"statements"` // by fingerprint
-	Other      Statement   `json:"other"`      // all statements that have no record of their own
-	Unknown    Statement   `json:"unknown"`    // requests of which it is not known what they say
-	Feeds      []feed.Feed `json:"feeds,omitempty"`
+	From       time.Time     `json:"from"`
+	To         time.Time     `json:"to"`
+	Watched    time.Duration `json:"watched,omitempty"` // time that was counted in: less than from From to To if nobody listened in between, more if several did
+	Statements []Statement   `json:"statements"`        // by fingerprint
+	Other      Statement     `json:"other"`             // all statements that have no record of their own
+	Unknown    Statement     `json:"unknown"`           // requests of which it is not known what they say
+	Feeds      []feed.Feed   `json:"feeds,omitempty"`
 
 	// What else was learnt from values: reads that are done to see whether a row is there, or to change it; writes that go together. Profiles are without
 	// hashes once they are read from a history.
@@ -68,7 +69,7 @@ func (s *Snapshot) Since(earlier *Snapshot) *Snapshot {
 	if earlier == nil {
 		return s
 	}
-	out := &Snapshot{From: earlier.To, To: s.To, Statements: []Statement{}, Other: s.Other, Unknown: s.Unknown,
+	out := &Snapshot{From: earlier.To, To: s.To, Watched: max(0, s.To.Sub(earlier.To)), Statements: []Statement{}, Other: s.Other, Unknown: s.Unknown,
 		Feeds: s.Feeds, Echoes: s.Echoes, Bursts: s.Bursts, Templates: s.Templates, Profiles: s.Profiles}
 	out.Unknown.combine(&earlier.Unknown, minus, histogram.Distribution.Minus)
 	forgotten := earlier.Other
@@ -96,6 +97,7 @@ func (s *Snapshot) Merge(o *Snapshot) *Snapshot {
 		return s
 	}
 	out := &Snapshot{From: s.From, To: s.To, Statements: make([]Statement, 0, max(len(s.Statements), len(o.Statements))), Other: s.Other, Unknown: s.Unknown}
+	out.Watched = s.Watched + o.Watched
 	if o.From.Before(out.From) {
 		out.From = o.From
 	}

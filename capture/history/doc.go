@@ -11,6 +11,9 @@
 // all its finer ones or is alone. A mark says until when a level was thrown away. A window that comes late for an hour whose
 // minutes are gone (the disk was full for days, a clock was set back) is added to the hour as it is.
 //
+// A window in which nothing was said is written too: a time without windows is one in which the proxy was down, and a rolled up
+// window says for how long it was Watched. Hours gives what cycles are looked for in (capture/cycle): executions by the hour.
+//
 // Rolling up is done again from the finer windows whenever one was added, and writes one row in one transaction, so it may be
 // interrupted anywhere. At the start all that was not rolled up is.
 //

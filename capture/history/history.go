@@ -91,7 +91,7 @@ func (h *History) Tick(ctx context.Context) error {
 	h.last = now
 	h.watch(now.To)
 	var err error
-	if window.Count() > 0 {
+	if window.Count() > 0 || window.To.After(window.From) { // a window in which nothing was said tells that somebody listened
 		window.Feeds, window.Echoes, window.Bursts, window.Templates, window.Profiles = nil, nil, nil, nil, nil // findings, not counts
 		err = h.wait(window)
 	}
