@@ -1,0 +1,2 @@
+// Package cycle finds how the traffic goes with the time of day.
+package cycle

@@ -1,0 +1,88 @@
+package cycle
+
+import (
+	"math"
+	"time"
+)
+
+// wall lays bins along a wall clock: index k is so many bins after midnight of the first day. A clock that is set forward leaves
+// an index out (it stays NaN), one that is set back has two bins at one index (their mean counts). So 08:00 is 08:00 all year.
+type wall struct {
+	zone  *time.Location
+	start time.Time // midnight, by the wall clock, as if it were UTC; of a zone with half hours, half an hour later
+	at    []int     // by bin of the record
+	n     int       // indices
+}
+
+// clock is the wall clock's time as if it were UTC, in which all days have 24 hours.
+func clock(t time.Time, zone *time.Location) time.Time {
+	l := t.In(zone)
+	return time.Date(l.Year(), l.Month(), l.Day(), l.Hour(), l.Minute(), l.Second(), l.Nanosecond(), time.UTC)
+}
+
+func newWall(r *Record, zone *time.Location) *wall {
+	w := &wall{zone: zone, at: make([]int, r.Bins)}
+	if r.Bins == 0 {
+		return w
+	}
+	first := clock(r.Start, zone)
+	midnight := first.Truncate(perDay * Bin)
+	w.start = midnight.Add(first.Sub(midnight) % Bin)
+	for bin := range w.at {
+		w.at[bin] = int(clock(r.Start.Add(time.Duration(bin)*Bin), zone).Sub(w.start) / Bin)
+		w.n = max(w.n, w.at[bin]+1)
+	}
+	return w
+}
+
+// Periods in bins.
+const (
+	perDay  = 24 // a Bin is an hour
+	perWeek = 7 * perDay
+)
+
+// phase is the place of an index in a period: from midnight, or from midnight before Monday.
+func (w *wall) phase(k, period int) int {
+	return (k + w.origin(period)) % period
+}
+
+// origin is the phase of index 0.
+func (w *wall) origin(period int) int {
+	if period < perWeek {
+		return 0
+	}
+	return (int(w.start.Weekday()) + 6) % 7 * perDay
+}
+
+// series lays a row along the clock: executions in each bin; NaN where they are not known.
+func (w *wall) series(r *Record, x *row) []float64 {
+	y, twice := make([]float64, w.n), map[int]int{}
+	for k := range y {
+		y[k] = math.NaN()
+	}
+	count := make([]float64, r.Bins)
+	for i, bin := range x.bins {
+		count[bin] = x.counts[i]
+	}
+	for bin, k := range w.at {
+		if r.gap(bin) {
+			continue
+		}
+		v := count[bin] / r.watched[bin]
+		if math.IsNaN(y[k]) {
+			y[k] = v
+			continue
+		}
+		twice[k]++
+		y[k] += (v - y[k]) / float64(twice[k]+1)
+	}
+	return y
+}
+
+// time is the moment at which the wall clock shows an index. One that it leaves out is the moment that it is set at.
+func (w *wall) time(k int) time.Time { return moment(w.start.Add(time.Duration(k)*Bin), w.zone) }
+
+// moment turns a wall clock's time into a moment.
+func moment(clock time.Time, zone *time.Location) time.Time {
+	return time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), 0, 0, zone)
+}
