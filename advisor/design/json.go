@@ -426,3 +426,6 @@ func unit(costModel string) string {
 	}
 	return "ms"
 }
+
+// Unit is that of all costs of the design.
+func (d *Design) Unit() string { return unit(d.Model) }

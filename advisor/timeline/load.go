@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -10,7 +12,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/sequence"
 )
 
-// most is how many fields of one target are told apart: those that it has, and keys.
+// mostFields is how many fields of one target are told apart: those that it has, and keys.
 const mostFields = 128
 
 // fields is a set of fields, by number.
@@ -24,12 +26,18 @@ func (s fields) with(t fields) fields { return fields{s[0] | t[0], s[1] | t[1]} 
 
 // loader makes the ways to fill tables.
 type loader struct {
-	tables []*model.Table
-	number map[*model.Table]int // of candidates; existing tables have none
-	price  func(*model.Table) float64
-	depth  int // tables that are read at most
-	byTree map[string][]plan.Source
-	arcs   int
+	task   *task
+	byTree map[string]*treeSources
+	cut    bool // not all ways of some target are listed
+}
+
+// treeSources are the sources of the rows of one tree, the cheapest first.
+type treeSources struct {
+	sources []plan.Source
+	prices  []float64
+	order   []int // entities: the root first, then neighbours
+	number  []int // of candidates, or choice.None
+	keys    []uint64
 }
 
 // joined is what has been read so far.
@@ -38,47 +46,116 @@ type joined struct {
 	fields   fields
 }
 
-// load returns the ways to fill a target.
-func (l *loader) load(target *model.Table) sequence.Load {
-	tree := target.Tree
+func (l *loader) of(tree model.Tree) *treeSources {
 	key := tree.Key()
-	sources, ok := l.byTree[key]
-	if !ok {
-		sources = plan.Sources(tree, l.tables)
-		l.byTree[key] = sources
+	if x := l.byTree[key]; x != nil {
+		return x
 	}
-	g := &graph{loader: l, target: target, tree: tree, index: map[joined]int{}, number: map[model.Field]int{}}
-	return g.build(sources)
+	x := &treeSources{}
+	all := plan.Sources(tree, append(append([]*model.Table(nil), l.task.study.Existing()...), l.task.tables...))
+	slices.SortStableFunc(all, func(a, b plan.Source) int {
+		return cmp.Compare(l.task.extraction(a.Table).Work, l.task.extraction(b.Table).Work)
+	})
+	x.sources = all
+	for i := range all {
+		n, ok := l.task.study.Number(all[i].Table)
+		if !ok {
+			n = choice.None
+		}
+		x.number = append(x.number, n)
+		x.prices = append(x.prices, l.task.extraction(all[i].Table).Work)
+	}
+	root := 0
+	for i, e := range tree.Entities {
+		determined := uint64(0)
+		for _, d := range tree.Determined(e).Entities {
+			determined |= 1 << slices.Index(tree.Entities, d)
+		}
+		if x.keys = append(x.keys, determined); bits.OnesCount64(determined) > bits.OnesCount64(x.keys[root]) {
+			root = i
+		}
+	}
+	for _, e := range tree.Reach(tree.Entities[root], func(*model.Relationship, *model.Entity) bool { return true }).Entities {
+		x.order = append(x.order, slices.Index(tree.Entities, e))
+	}
+	l.byTree[key] = x
+	return x
+}
+
+// least is what filling a target costs at least, whatever there is; false if nothing fills it.
+func (l *loader) least(n int) (float64, bool) {
+	target := l.task.tables[n]
+	x := l.of(target.Tree)
+	for i := range x.sources {
+		if s := &x.sources[i]; s.Table != target && s.Covers&(1<<x.order[0]) != 0 {
+			return x.prices[i], true
+		}
+	}
+	return 0, false
+}
+
+// ways are the ways to fill a target, with what each arc reads.
+type ways struct {
+	sequence.Load
+	reads []*plan.Source
+}
+
+// mostWays is how many arcs the ways to fill one target have at most.
+const mostWays = 20000
+
+// load returns the ways to fill a candidate from allowed tables that cost no more than cap; allowed nil: from all.
+func (l *loader) load(n int, most float64, allowed func(n int) bool) ways {
+	target := l.task.tables[n]
+	x := l.of(target.Tree)
+	g := &graph{loader: l, target: target, tree: target.Tree, from: x, most: most, index: map[joined]int{}, number: map[model.Field]int{}}
+	g.build(allowed)
+	return g.ways
+}
+
+// arcsOf is what a program is told of the ways to fill a candidate, as far as they are known. bound is what the dearest way
+// that was needed costs: those up to it are listed, and for all others stands one that needs no table and costs as much, so
+// that the program's cost is never above the truth. NaN: none was needed yet.
+func (l *loader) arcsOf(n int, bound float64) sequence.Load {
+	none := sequence.Load{States: 2}
+	least, ok := l.least(n)
+	switch {
+	case !ok:
+		return none
+	case math.IsNaN(bound):
+		none.Arcs = []choice.Arc{{From: choice.Start, To: choice.Answered, Price: least, Table: choice.None}}
+		return none
+	}
+	w := l.load(n, bound, nil)
+	if !math.IsInf(bound, 1) {
+		w.Arcs = append(w.Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: bound, Table: choice.None})
+	}
+	return w.Load
 }
 
 // graph is the ways to fill one target, under way.
 type graph struct {
 	*loader
-	target  *model.Table
-	tree    model.Tree
-	number  map[model.Field]int
-	needed  fields
-	keys    []entityKey // by entity
-	order   []int       // entities, the root first, neighbours after each other
-	sources []part
-	index   map[joined]int
-	states  []joined
-	depths  []int
-	load    sequence.Load
-}
-
-type entityKey struct {
-	fields     fields
-	determined uint64
+	target *model.Table
+	tree   model.Tree
+	number map[model.Field]int
+	needed fields
+	keys   []fields // of entities
+	from   *treeSources
+	most   float64 // that a way may cost
+	parts  []part
+	index  map[joined]int
+	states []joined
+	spent  []float64 // the least to reach each state
+	depths []int
+	ways   ways
 }
 
 // part is a source with what it brings.
 type part struct {
-	table    *model.Table
-	entities uint64
-	fields   fields
-	price    float64
-	n        int // of the candidate, or choice.None
+	source *plan.Source
+	fields fields
+	price  float64
+	n      int // of the candidate, or choice.None
 }
 
 func (g *graph) field(f model.Field) int {
@@ -90,74 +167,69 @@ func (g *graph) field(f model.Field) int {
 	return n
 }
 
-func (g *graph) bit(e *model.Entity) uint64 { return 1 << slices.Index(g.tree.Entities, e) }
+// mostSources is how many tables a migration reads at most.
+const mostSources = 4
 
-func (g *graph) build(sources []plan.Source) sequence.Load {
+func (g *graph) build(allowed func(n int) bool) {
 	for _, f := range g.target.Fields() {
 		g.needed.add(g.field(f))
 	}
 	for _, e := range g.tree.Entities {
-		k := entityKey{}
+		k := fields{}
 		for _, f := range e.KeyFields() {
-			k.fields.add(g.field(f))
-		}
-		for _, d := range g.tree.Determined(e).Entities {
-			k.determined |= g.bit(d)
+			k.add(g.field(f))
 		}
 		g.keys = append(g.keys, k)
 	}
 	if len(g.number) > mostFields || len(g.tree.Entities) > 64 {
-		return sequence.Load{}
+		g.cut = true
+		return
 	}
-	g.arrange()
-	for i := range sources {
-		s := &sources[i]
-		if s.Table == g.target || s.Beyond || slices.ContainsFunc(s.Lacking, func(f model.Field) bool { return !g.target.InKey(f) }) {
+	for i := range g.from.sources {
+		s := &g.from.sources[i]
+		n := g.from.number[i]
+		if g.from.prices[i] > g.most {
+			break
+		}
+		if s.Table == g.target || s.Beyond || allowed != nil && n != choice.None && !allowed(n) ||
+			slices.ContainsFunc(s.Lacking, func(f model.Field) bool { return !g.target.InKey(f) }) {
 			continue
 		}
-		p := part{table: s.Table, entities: s.Covers, price: g.price(s.Table), n: choice.None}
+		p := part{source: s, price: g.from.prices[i], n: n}
 		for _, f := range s.Fields {
 			if n, ok := g.number[f]; ok {
 				p.fields.add(n)
 			}
 		}
-		if n, ok := g.loader.number[s.Table]; ok {
-			p.n = n
-		}
-		g.sources = append(g.sources, p)
+		g.parts = append(g.parts, p)
 	}
-	g.meet(joined{}, 0)
-	g.states, g.depths = append(g.states, joined{}), append(g.depths, 0) // Answered
-	for i := 0; i < len(g.states); i++ {
-		if i != choice.Answered && g.depths[i] < g.depth {
-			g.expand(i)
+	g.meet(joined{}, 0, 0)
+	g.states, g.depths, g.spent = append(g.states, joined{}), append(g.depths, 0), append(g.spent, 0) // Answered
+	done := map[int]bool{choice.Answered: true}
+	for len(done) < len(g.states) { // the one that costs least so far: what reaching it costs is settled then
+		at := -1
+		for i := range g.states {
+			if !done[i] && (at < 0 || g.spent[i] < g.spent[at]) {
+				at = i
+			}
+		}
+		if done[at] = true; g.depths[at] < mostSources {
+			g.expand(at)
 		}
 	}
-	g.load.States = len(g.states)
-	g.arcs += len(g.load.Arcs)
-	return g.load
+	g.ways.States = len(g.states)
 }
 
-// arrange orders the entities: first the one that determines most others, then neighbours.
-func (g *graph) arrange() {
-	root := 0
-	for i := range g.keys {
-		if bits.OnesCount64(g.keys[i].determined) > bits.OnesCount64(g.keys[root].determined) {
-			root = i
-		}
-	}
-	for _, e := range g.tree.Reach(g.tree.Entities[root], func(*model.Relationship, *model.Entity) bool { return true }).Entities {
-		g.order = append(g.order, slices.Index(g.tree.Entities, e))
-	}
-}
-
-func (g *graph) meet(s joined, depth int) int {
+func (g *graph) meet(s joined, spent float64, depth int) int {
 	if n, ok := g.index[s]; ok {
+		if spent < g.spent[n] {
+			g.spent[n], g.depths[n] = spent, depth
+		}
 		return n
 	}
 	n := len(g.states)
 	g.index[s] = n
-	g.states, g.depths = append(g.states, s), append(g.depths, depth)
+	g.states, g.depths, g.spent = append(g.states, s), append(g.depths, depth), append(g.spent, spent)
 	return n
 }
 
@@ -165,36 +237,41 @@ func (g *graph) meet(s joined, depth int) int {
 func (g *graph) expand(at int) {
 	s := g.states[at]
 	entity, field := g.missing(s)
-	last := g.depths[at] == g.depth-1
-	for i := range g.sources {
-		p := &g.sources[i]
+	last := g.depths[at] == mostSources-1
+	for i := range g.parts {
+		p := &g.parts[i]
+		spent := g.spent[at] + p.price
 		switch {
-		case entity >= 0 && p.entities&(1<<entity) == 0, field >= 0 && !p.fields.has(field):
+		case spent > g.most*(1+1e-12):
+			return // the dearer ones come after it
+		case entity >= 0 && p.source.Covers&(1<<entity) == 0, field >= 0 && !p.fields.has(field):
 			continue
 		case s.entities != 0 && !g.joins(s, p):
 			continue
 		}
-		next := joined{s.entities | p.entities, s.fields.with(p.fields)}
+		next := joined{s.entities | p.source.Covers, s.fields.with(p.fields)}
 		to := choice.Answered
 		if next.entities != 1<<len(g.tree.Entities)-1 || !next.fields.holds(g.needed) {
 			if last {
 				continue
 			}
-			to = g.meet(next, g.depths[at]+1)
+			if len(g.ways.Arcs) >= mostWays {
+				g.cut = true
+				return
+			}
+			to = g.meet(next, spent, g.depths[at]+1)
 		}
-		g.load.Arcs = append(g.load.Arcs, choice.Arc{From: at, To: to, Price: p.price, Table: p.n})
+		g.ways.Arcs = append(g.ways.Arcs, choice.Arc{From: at, To: to, Price: p.price, Table: p.n})
+		g.ways.reads = append(g.ways.reads, p.source)
 	}
 }
 
 // missing is the first entity that is not joined, or else the first field that is needed and not at hand.
 func (g *graph) missing(s joined) (entity, field int) {
-	for _, e := range g.order {
+	for _, e := range g.from.order {
 		if s.entities&(1<<e) == 0 {
 			return e, -1
 		}
-	}
-	for i := range g.number {
-		_ = i
 	}
 	for n := range len(g.number) {
 		if g.needed.has(n) && !s.fields.has(n) {
@@ -207,15 +284,15 @@ func (g *graph) missing(s joined) (entity, field int) {
 // joins tells whether a source's rows join those at hand rightly: each entity that both have is determined by one of which
 // both have the key.
 func (g *graph) joins(s joined, p *part) bool {
-	shared := s.entities & p.entities
+	shared := s.entities & p.source.Covers
 	if shared == 0 {
 		return false
 	}
 	both := s.fields.and(p.fields)
 	determined := uint64(0)
 	for e := range g.keys {
-		if shared&(1<<e) != 0 && both.holds(g.keys[e].fields) {
-			determined |= g.keys[e].determined
+		if shared&(1<<e) != 0 && both.holds(g.keys[e]) {
+			determined |= g.from.keys[e]
 		}
 	}
 	return shared&^determined == 0

@@ -1,0 +1,143 @@
+package timeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+)
+
+// known are the designs for single sets of weights that baselines are made of.
+type known struct {
+	average, first, last *choice.Result
+	ideal                []*choice.Result // by step
+}
+
+// results are all of them, those of equal weights once.
+func (k *known) results() []*choice.Result {
+	list := []*choice.Result{k.average}
+	met := map[*choice.Result]bool{}
+	for _, r := range k.ideal {
+		if !met[r] {
+			met[r] = true
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// baselines solves for the mean weights and for those of each step. Steps of equal weights, and weights that differ by a
+// factor alone, have one design.
+func (t *task) baselines(ctx context.Context) (*known, error) {
+	k := &known{}
+	solved := map[string]*choice.Result{}
+	solve := func(step int) (*choice.Result, error) {
+		weights := t.weights(step)
+		scale := 0.0
+		for _, w := range weights {
+			scale = max(scale, w)
+		}
+		key := ""
+		for i := range weights {
+			weights[i] /= scale
+			key += fmt.Sprintf(" %.12g", weights[i])
+		}
+		if r := solved[key]; r != nil {
+			return r, nil
+		}
+		r, err := t.choose(ctx, weights, t.space)
+		solved[key] = r
+		return r, err
+	}
+	var err error
+	if k.average, err = solve(-1); err != nil {
+		return nil, err
+	}
+	for step := range t.steps {
+		r, err := solve(step)
+		if err != nil {
+			return nil, err
+		}
+		k.ideal = append(k.ideal, r)
+	}
+	k.first, k.last = k.ideal[0], k.ideal[t.steps-1]
+	return k, nil
+}
+
+// compare says what the baselines cost.
+func (s *search) compare(k *known) []*Baseline {
+	constant := make([]float64, s.steps)
+	for step := range constant {
+		constant[step] = s.written(step)
+	}
+	static := func(name string, r *choice.Result) *Baseline {
+		b := &Baseline{Name: name, Bytes: s.bytes(r.Open), Tables: s.count(r.Open), Proven: r.Proven}
+		for step := range s.steps {
+			b.Steps = append(b.Steps, constant[step]+s.workload(step, r.Open))
+		}
+		b.Steps[0] += s.initially(r.Open)
+		return b
+	}
+	list := []*Baseline{static(Average, k.average), static(First, k.first), static(Last, k.last)}
+	ideal := &Baseline{Name: Ideal, Proven: true}
+	for step, r := range k.ideal {
+		ideal.Steps = append(ideal.Steps, constant[step]+s.workload(step, r.Open))
+		ideal.Bytes, ideal.Tables, ideal.Proven = max(ideal.Bytes, s.bytes(r.Open)), max(ideal.Tables, s.count(r.Open)), ideal.Proven && r.Proven
+	}
+	ideal.Steps[0] += s.initially(k.ideal[0].Open)
+	list = append(list, ideal)
+	for _, b := range list {
+		for _, c := range b.Steps {
+			b.Cost += c
+		}
+	}
+	return list
+}
+
+// workload is what the statements of a step cost over some tables, without writes of the existing ones (equation 2).
+func (s *search) workload(step int, open []bool) float64 {
+	sum := 0.0
+	for n := range s.problem.Tables {
+		if open[n] {
+			sum += s.problem.Tables[n].Upkeep[step]
+		}
+	}
+	for i := range s.problem.Demands {
+		d := &s.problem.Demands[i]
+		at := choice.Demand{States: d.States, Arcs: d.Arcs, Needed: d.Needed}
+		if !at.There(open) {
+			continue
+		}
+		_, price := at.Way(open)
+		if math.IsInf(price, 1) {
+			return price
+		}
+		sum += d.Weights[step] * price
+	}
+	return sum
+}
+
+// initially is what the tables of the first step cost to fill, if that counts, and what those cost to drop that were there.
+func (s *search) initially(open []bool) float64 {
+	sum := 0.0
+	for n := range s.problem.Tables {
+		switch x := &s.problem.Tables[n]; {
+		case open[n] && !x.There:
+			sum += x.Birth[0]
+		case !open[n] && x.There:
+			sum += x.Drop
+		}
+	}
+	return sum
+}
+
+func (t *task) count(open []bool) int {
+	n := 0
+	for i := range open {
+		if open[i] && !t.tables[i].Kept {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,308 @@
+package timeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/sequence"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// mostRounds is how often the program is solved anew with further migration plans.
+const mostRounds = 6
+
+// Choose finds a calendar for a workload whose statements have weights over time. Given the same workload and options it
+// answers the same.
+//
+// The error is an *InputError or *StatementError, a *design.UnanswerableError if a query has no plan, a *SpaceError if no
+// tables fit, or the context's if it ended before there was any calendar. A context that ends later, or a limit, makes the
+// calendar one that is not proven.
+func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, error) {
+	began := time.Now()
+	t, err := prepare(ctx, w, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Limits.Wall > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.Limits.Wall)
+		defer cancel()
+	}
+	if o.SpaceShare > 0 {
+		full, err := t.choose(ctx, t.weights(-1), 0)
+		if err != nil {
+			return nil, err
+		}
+		t.full = t.bytes(full.Open)
+		t.space = t.full * o.SpaceShare
+	}
+	b, err := t.baselines(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.ended("baselines")
+	s := &search{task: t, loader: &loader{task: t, byTree: map[string]*treeSources{}}, cost: math.Inf(1)}
+	if err := s.run(ctx, b); err != nil {
+		return nil, err
+	}
+	t.ended("solve")
+	c := s.calendar(b)
+	t.ended("read")
+	c.Phases, c.Duration = t.phases, time.Since(began)
+	return c, nil
+}
+
+// search looks for a calendar: programs are solved in which the price of filling a table is at first the least that it could
+// be, and is put right for the tables that the solution creates, until it is right for all that one does.
+type search struct {
+	*task
+	loader  *loader
+	problem *sequence.Problem
+	bounds  []float64 // by candidate, see loader.arcsOf
+
+	open    [][]bool // the best calendar so far
+	cost    float64  // of it, without writes of the existing tables
+	bound   float64
+	result  *sequence.Result // the last one
+	kept    int
+	locals  int
+	rounds  int
+	proven  bool
+	fewest  bool
+	stopped string
+}
+
+// run looks for the calendar, from the best single design on.
+func (s *search) run(ctx context.Context, b *known) error {
+	s.problem = s.task.problem()
+	s.bounds = make([]float64, len(s.tables))
+	for n := range s.tables {
+		s.bounds[n] = math.NaN()
+		s.problem.Loads = append(s.problem.Loads, s.loader.arcsOf(n, s.bounds[n]))
+	}
+	for _, r := range []*choice.Result{b.average, b.first, b.last} {
+		s.offer(s.always(r.Open))
+	}
+	p, keep := s.problem, []int(nil)
+	if !s.options.Exact {
+		r, err := s.solve(ctx, p, sequence.Options{Pruned: true, Start: s.open})
+		if err != nil {
+			return err
+		}
+		s.kept, s.locals = len(r.Kept), r.Locals
+		keep = s.promising(r, b)
+		p = restricted(s.problem, keep)
+	}
+	s.bound = math.Inf(-1)
+	for s.rounds < mostRounds && !s.proven {
+		if s.rounds > 0 && ctx.Err() != nil {
+			break
+		}
+		s.rounds++
+		r, err := s.solve(ctx, p, sequence.Options{Start: narrowed(s.open, keep), Ties: true})
+		if err != nil {
+			if s.open != nil && ctx.Err() != nil {
+				break
+			}
+			return err
+		}
+		s.result = r
+		s.bound = max(s.bound, r.Bound)
+		open := widened(r.Open, keep, len(s.tables))
+		cost, dear := s.truth(open)
+		if cost <= s.cost*(1+1e-12) {
+			s.open, s.cost, s.fewest = open, cost, r.Fewest
+		}
+		s.stopped = r.Stopped
+		if s.cost <= s.bound*(1+1e-9) || len(dear) == 0 {
+			s.proven = r.Proven && s.cost <= s.bound*(1+1e-9)
+			break
+		}
+		for n, price := range dear {
+			if math.IsNaN(s.bounds[n]) || price > s.bounds[n] {
+				s.bounds[n] = price
+			}
+			s.problem.Loads[n] = s.loader.arcsOf(n, s.bounds[n])
+		}
+		if p = s.problem; keep != nil {
+			p = restricted(s.problem, keep)
+		}
+	}
+	if s.open == nil {
+		return fmt.Errorf("timeline: no calendar was found within the limits: allow more time")
+	}
+	return nil
+}
+
+func (s *search) solve(ctx context.Context, p *sequence.Problem, o sequence.Options) (*sequence.Result, error) {
+	o.Solver, o.Limits, o.Progress = s.options.Solver, s.limits(), s.options.Progress
+	r, err := sequence.Solve(ctx, p, o)
+	return r, s.explained(err, 0, s.space)
+}
+
+// always keeps one design through all steps.
+func (s *search) always(open []bool) [][]bool {
+	list := make([][]bool, s.steps)
+	for step := range list {
+		list[step] = open
+	}
+	return list
+}
+
+// offer takes a calendar if it is better than the best so far.
+func (s *search) offer(open [][]bool) {
+	if cost, _ := s.truth(open); cost < s.cost {
+		s.open, s.cost = open, cost
+	}
+}
+
+// truth is what a calendar really costs, with the cheapest plan for filling each table; +Inf if there is none. dear are the
+// candidates whose filling costs more than the program says, with what it costs.
+func (s *search) truth(open [][]bool) (cost float64, dear map[int]float64) {
+	cost = s.problem.Cost(open)
+	dear = map[int]float64{}
+	for step := 1; step < s.steps; step++ {
+		for n := range s.tables {
+			if !open[step][n] || open[step-1][n] {
+				continue
+			}
+			told := way(&s.problem.Loads[n], open[step-1])
+			_, real := s.filling(n, open[step-1])
+			if real > told*(1+1e-12) {
+				cost += real - told
+				dear[n] = max(dear[n], real)
+			}
+		}
+	}
+	return cost, dear
+}
+
+// way is the price of the cheapest way of a load.
+func way(l *sequence.Load, open []bool) float64 {
+	d := choice.Demand{States: max(2, l.States), Arcs: l.Arcs}
+	_, price := d.Way(open)
+	return price
+}
+
+// filling is the cheapest way to fill a candidate from the tables of a step; +Inf if there is none.
+func (s *search) filling(n int, open []bool) (via []int, price float64) {
+	w := s.loader.load(n, math.Inf(1), func(n int) bool { return open[n] })
+	d := choice.Demand{States: max(2, w.States), Arcs: w.Arcs}
+	return d.Way(open)
+}
+
+// promising are the candidates that are looked at together: those that pruning has left, those of the baselines and those
+// that must be there.
+func (s *search) promising(r *sequence.Result, b *known) []int {
+	in := make([]bool, len(s.tables))
+	for _, n := range r.Kept {
+		in[n] = true
+	}
+	note := func(open []bool) {
+		for n, kept := range open {
+			in[n] = in[n] || kept
+		}
+	}
+	for _, open := range slices.Concat(r.Open, s.open) {
+		note(open)
+	}
+	for _, x := range b.results() {
+		note(x.Open)
+	}
+	keep := []int{}
+	for n := range s.tables {
+		if in[n] || s.there[n] || s.study.Must(n) {
+			keep = append(keep, n)
+		}
+	}
+	return keep
+}
+
+// restricted is a problem with some of its tables alone, numbered by their place in keep.
+func restricted(p *sequence.Problem, keep []int) *sequence.Problem {
+	number := make([]int, len(p.Tables))
+	for n := range number {
+		number[n] = -1
+	}
+	q := *p
+	q.Tables, q.Demands, q.Loads = nil, nil, nil
+	for i, n := range keep {
+		number[n] = i
+		q.Tables = append(q.Tables, p.Tables[n])
+	}
+	arcs := func(list []choice.Arc) (left []choice.Arc) {
+		for _, a := range list {
+			if a.Table != choice.None {
+				if a.Table = number[a.Table]; a.Table < 0 {
+					continue
+				}
+			}
+			left = append(left, a)
+		}
+		return left
+	}
+	for _, n := range keep {
+		l := p.Loads[n]
+		q.Loads = append(q.Loads, sequence.Load{States: l.States, Arcs: arcs(l.Arcs)})
+	}
+	for _, d := range p.Demands {
+		if d.Needed != nil {
+			needed := []int{}
+			for _, n := range d.Needed {
+				if number[n] >= 0 {
+					needed = append(needed, number[n])
+				}
+			}
+			if d.Needed = needed; len(needed) == 0 {
+				continue
+			}
+		}
+		d.Arcs = arcs(d.Arcs)
+		q.Demands = append(q.Demands, d)
+	}
+	return &q
+}
+
+// narrowed says a calendar in the numbers of a restricted problem; keep nil: it is not restricted.
+func narrowed(open [][]bool, keep []int) [][]bool {
+	if keep == nil || open == nil {
+		return open
+	}
+	list := make([][]bool, len(open))
+	for step := range open {
+		for _, n := range keep {
+			list[step] = append(list[step], open[step][n])
+		}
+	}
+	return list
+}
+
+// widened is the inverse of narrowed.
+func widened(open [][]bool, keep []int, tables int) [][]bool {
+	if keep == nil {
+		return open
+	}
+	list := make([][]bool, len(open))
+	for step := range open {
+		list[step] = make([]bool, tables)
+		for i, n := range keep {
+			list[step][n] = open[step][i]
+		}
+	}
+	return list
+}
+
+// bytes is what the new tables of a choice take.
+func (t *task) bytes(open []bool) float64 {
+	sum := 0.0
+	for n, table := range t.tables {
+		if open[n] && !table.Kept {
+			sum += t.study.Bytes(table)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,257 @@
+package timeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/sequence"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// task is a workload prepared for choosing a calendar.
+type task struct {
+	options Options
+	study   *design.Study
+	work    *workload.Workload // the statements of the mix
+	demands []design.Demand
+	graphs  [][]choice.Arc // of the demands
+	tables  []*model.Table // candidates
+	steps   int
+	length  []time.Duration // of the steps
+	rates   [][]float64     // by step and statement, executions per second
+	there   []bool          // candidates that are there before the first step
+	space   float64
+	full    float64
+	extract map[*model.Table]cost.Cost
+	loading []cost.Cost // by candidate
+	phases  []design.Phase
+	last    time.Time
+	notes   []string
+}
+
+// prepare checks what was asked for, proposes candidates and plans.
+func prepare(ctx context.Context, w *workload.Workload, o Options) (*task, error) {
+	if o.Cost == nil {
+		o.Cost = cost.Default()
+	}
+	own, _ := w.In(w.Mix)
+	if err := own.CheckTime(); err != nil {
+		return nil, &InputError{err.Error()}
+	}
+	t := &task{options: o, steps: own.TimeSteps(), last: time.Now(), extract: map[*model.Table]cost.Cost{}}
+	if err := o.check(t.steps); err != nil {
+		return nil, err
+	}
+	timed := *own
+	if len(o.Interval) > 0 {
+		timed.Interval = o.Interval
+	}
+	var err error
+	if t.rates, err = rates(own, t.steps); err != nil {
+		return nil, err
+	}
+	for step := range t.steps {
+		t.length = append(t.length, timed.IntervalOf(step))
+	}
+	t.study, err = design.NewStudy(ctx, w, design.Options{Cost: o.Cost, Solver: o.Solver, Limits: o.Limits, Allow: o.allow, Once: o.Once,
+		Candidates: append(append([]*model.Table(nil), o.Candidates...), o.There...), NoEnumeration: o.NoEnumeration, SpaceLimit: o.Space})
+	if err != nil {
+		return nil, err
+	}
+	t.work, t.tables, t.demands = t.study.Prepared(), t.study.Candidates(), t.study.Demands()
+	t.space = t.study.Limit()
+	there := map[string]bool{}
+	for _, table := range o.There {
+		there[table.ID()] = true
+	}
+	for _, table := range t.tables {
+		t.there = append(t.there, table.Kept || there[table.ID()])
+		t.loading = append(t.loading, cost.Load(o.Cost, table))
+	}
+	for _, d := range t.demands {
+		arcs := make([]choice.Arc, len(d.Space.Arcs))
+		for i, a := range d.Space.Arcs {
+			n, ok := t.study.Number(a.Table)
+			if !ok {
+				n = choice.None
+			}
+			arcs[i] = choice.Arc{From: a.From, To: a.To, Price: d.Prices[i], Table: n}
+		}
+		t.graphs = append(t.graphs, arcs)
+	}
+	t.ended("prepare")
+	return t, nil
+}
+
+// allow leaves out, besides what the caller does, tables that no migration fills: those with collections.
+func (o *Options) allow(table *model.Table) bool {
+	return len(table.Nests) == 0 && (o.Allow == nil || o.Allow(table))
+}
+
+// ended notes that a phase has ended.
+func (t *task) ended(phase string) {
+	now := time.Now()
+	t.phases, t.last = append(t.phases, design.Phase{Name: phase, Duration: now.Sub(t.last)}), now
+}
+
+// weight is how often a statement runs in a step.
+func (t *task) weight(step, statement int) float64 {
+	return t.rates[step][statement] * t.length[step].Seconds()
+}
+
+// extraction is what reading a table whole costs.
+func (t *task) extraction(table *model.Table) cost.Cost {
+	c, ok := t.extract[table]
+	if !ok {
+		c = cost.Extract(t.options.Cost, table)
+		t.extract[table] = c
+	}
+	return c
+}
+
+// upkeep is the work of keeping a candidate true through a step, without support queries.
+func (t *task) upkeep(step, n int) float64 {
+	sum := 0.0
+	for i := range t.work.Statements {
+		if puts := t.study.Puts(i, n); puts > 0 {
+			sum += t.weight(step, i) * puts
+		}
+	}
+	return sum
+}
+
+// keeping is C^U, equation 16: the work of keeping a candidate true while it is filled, during the step before the one that
+// it is for. The share of the step that loading takes, times what keeping it through the whole step would cost.
+func (t *task) keeping(step, n int) float64 {
+	return t.upkeep(step-1, n) * t.loadTime(n) / t.length[step-1].Seconds()
+}
+
+// loadTime is how long writing all rows of a candidate takes, seconds.
+func (t *task) loadTime(n int) float64 { return cost.Seconds(t.options.Cost, t.loading[n].Latency) }
+
+// problem is the task in the terms of package sequence, without the loads.
+func (t *task) problem() *sequence.Problem {
+	p := &sequence.Problem{Overlap: t.options.Overlap, Most: t.options.Most, Life: t.options.Life}
+	for step := range t.steps {
+		closed := step > 0 && len(t.options.Windows) > 0 && !t.options.Windows[step]
+		p.Steps = append(p.Steps, sequence.Step{Space: t.space, Closed: closed})
+	}
+	for n, table := range t.tables {
+		x := sequence.Table{Name: table.String(), Size: t.study.Bytes(table), Drop: t.options.Drop, There: t.there[n], Fixed: t.study.Must(n), Free: table.Kept}
+		for step := range t.steps {
+			x.Upkeep = append(x.Upkeep, t.upkeep(step, n))
+			birth := 0.0
+			if step > 0 {
+				birth = t.loading[n].Work + t.keeping(step, n)
+			} else if t.options.InitialLoad {
+				birth = t.loading[n].Work
+			}
+			x.Birth = append(x.Birth, birth)
+		}
+		p.Tables = append(p.Tables, x)
+	}
+	for i, d := range t.demands {
+		x := sequence.Demand{Name: d.Name, States: d.Space.States, Arcs: t.graphs[i], Needed: d.Needed}
+		for step := range t.steps {
+			x.Weights = append(x.Weights, t.weight(step, d.Statement)*d.Times)
+		}
+		p.Demands = append(p.Demands, x)
+	}
+	return p
+}
+
+// static is the problem of one design, with each statement running so often.
+func (t *task) static(weights []float64, space float64) *choice.Problem {
+	p := &choice.Problem{Space: space}
+	for n, table := range t.tables {
+		x := choice.Table{Name: table.String(), Size: t.study.Bytes(table), Fixed: t.study.Must(n), Free: table.Kept}
+		for i, w := range weights {
+			if puts := t.study.Puts(i, n); puts > 0 {
+				x.Upkeep += w * puts
+			}
+		}
+		p.Tables = append(p.Tables, x)
+	}
+	for i, d := range t.demands {
+		p.Demands = append(p.Demands, choice.Demand{Name: d.Name, Weight: weights[d.Statement] * d.Times, States: d.Space.States, Arcs: t.graphs[i], Needed: d.Needed})
+	}
+	return p
+}
+
+// constant is what writing the existing tables costs over all steps.
+func (t *task) constant() float64 {
+	sum := 0.0
+	for step := range t.steps {
+		sum += t.written(step)
+	}
+	return sum
+}
+
+// written is what writing the existing tables costs in a step.
+func (t *task) written(step int) float64 {
+	sum := 0.0
+	for i := range t.work.Statements {
+		sum += t.weight(step, i) * t.study.Written(i)
+	}
+	return sum
+}
+
+// weights are how often each statement runs in a step; of step -1, in all.
+func (t *task) weights(step int) []float64 {
+	list := make([]float64, len(t.work.Statements))
+	for i := range list {
+		for s := range t.steps {
+			if step < 0 || s == step {
+				list[i] += t.weight(s, i)
+			}
+		}
+	}
+	return list
+}
+
+// choose finds the best single design for some weights.
+func (t *task) choose(ctx context.Context, weights []float64, space float64) (*choice.Result, error) {
+	r, err := choice.Solve(ctx, t.static(weights, space), choice.Options{Solver: t.options.Solver, Limits: t.limits(), Ties: true})
+	return r, t.explained(err, 0, space)
+}
+
+func (t *task) limits() solve.Limits {
+	if t.options.Limits == (solve.Limits{}) {
+		return solve.Limits{Nodes: 5000, Wall: time.Minute}
+	}
+	return t.options.Limits
+}
+
+// explained says in terms of steps and statements what a solver could not do.
+func (t *task) explained(err error, step int, space float64) error {
+	var (
+		tight   *choice.SpaceError
+		tightAt *sequence.SpaceError
+		none    *choice.UnsatisfiableError
+		noneAt  *sequence.UnsatisfiableError
+	)
+	unanswered := func(demand int) error {
+		d := t.demands[demand]
+		return &design.UnanswerableError{Statement: t.work.Statements[d.Statement].ID, Query: d.Space.Query.String()}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &tight):
+		return &SpaceError{Step: step, Limit: space, Smallest: tight.Smallest, Proven: tight.Proven}
+	case errors.As(err, &tightAt):
+		return &SpaceError{Step: tightAt.Step, Limit: space, Smallest: tightAt.Smallest, Proven: tightAt.Proven}
+	case errors.As(err, &none):
+		return unanswered(none.Demand)
+	case errors.As(err, &noneAt):
+		return unanswered(noneAt.Demand)
+	}
+	return fmt.Errorf("timeline: %w", err)
+}
