@@ -1,9 +1,22 @@
 package cycle
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
+
+// Zone is the time zone of a name such as Europe/Berlin; "" is UTC. The machine's own has no name that means the same elsewhere.
+func Zone(name string) (*time.Location, error) {
+	if name == "Local" {
+		return nil, fmt.Errorf("zone %q is another one on each machine; name it as Europe/Berlin", name)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("there is no time zone %q; it is named as Europe/Berlin: %w", name, err)
+	}
+	return zone, nil
+}
 
 // wall lays bins along a wall clock: index k is so many bins after midnight of the first day. A clock that is set forward leaves
 // an index out (it stays NaN), one that is set back has two bins at one index (their mean counts). So 08:00 is 08:00 all year.

@@ -168,13 +168,17 @@ func sparkline(list []history.Point, of func(history.Point) float64) string {
 	}
 	var b strings.Builder
 	for _, p := range list {
-		if v := of(p); v == 0 || most == 0 {
-			b.WriteRune('.')
-		} else {
-			b.WriteRune([]rune("▁▂▃▄▅▆▇█")[min(7, int(8*v/most))])
-		}
+		b.WriteRune(bar(of(p), most))
 	}
 	return b.String()
+}
+
+// bar is one value of a line, as a share of the largest.
+func bar(v, most float64) rune {
+	if v <= 0 || most <= 0 {
+		return '.'
+	}
+	return []rune("▁▂▃▄▅▆▇█")[min(7, int(8*v/most))]
 }
 
 // step is how long a window of a series is.

@@ -33,6 +33,7 @@ type parts struct {
 	orders    []string
 	bypass    rewrite.Bypass
 	ready     bool
+	history   Memory // nil: remembered
 }
 
 func (p *parts) Latest() *recommend.Advice {
@@ -144,8 +145,11 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 	t.Helper()
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "helenus_test", Help: "A gauge."}))
+	if p.history == nil {
+		p.history = remembered{}
+	}
 	s := New(Options{
-		Token: "secret", Pprof: pprof, Statements: said, History: remembered{}, Trace: traced,
+		Token: "secret", Pprof: pprof, Statements: said, History: p.history, Trace: traced,
 		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }}, Advisor: p, Migrator: migrator{p},
 		Connections: func() any { return []string{} },
 		Ready:       func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },

@@ -129,6 +129,7 @@ func (s *Server) Handler() http.Handler {
 		})
 	}
 	s.statementRoutes(route)
+	s.cycleRoutes(route)
 	route("GET /api/v1/model", s.model)
 	route("GET /api/v1/connections", func(*http.Request) (any, error) { return s.o.Connections(), nil })
 	route("GET /api/v1/recommendations", s.recommendations)

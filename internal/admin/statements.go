@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/history"
 	"github.com/helenus-db/helenus/capture/profile"
@@ -25,6 +26,7 @@ type Memory interface {
 	Between(ctx context.Context, from, to time.Time) (*capture.Snapshot, error)
 	// Series is one statement window by window.
 	Series(ctx context.Context, fingerprint string, from time.Time) ([]history.Point, error)
+	cycle.Source // hour by hour
 }
 
 // statementRoutes are the routes about what was said.

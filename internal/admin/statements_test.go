@@ -54,6 +54,27 @@ func (remembered) Series(context.Context, string, time.Time) ([]history.Point, e
 	return []history.Point{{From: lately.Add(-time.Minute), To: lately, Count: 3, P99: 5}}, nil
 }
 
+// Hours are three weeks with office hours.
+func (remembered) Hours(_ context.Context, from, _ time.Time, yield func(*history.HourOf) error) error {
+	begin := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -14)
+	for at := begin; at.Before(begin.AddDate(0, 0, 14)); at = at.Add(time.Hour) {
+		n := uint64(10)
+		if at.Hour() >= 8 && at.Hour() < 18 {
+			n = 100
+		}
+		h := &history.HourOf{At: at, From: at, To: at.Add(time.Hour), Watched: time.Hour, Said: []history.Executions{
+			{Fingerprint: "aaaa0000", Keyspace: "k", Kind: "select", Text: "SELECT a FROM k.t WHERE id = ?", Count: n},
+			{Fingerprint: "cccc0000", Keyspace: "k", Kind: "select", Text: "SELECT a FROM k.gone WHERE id = ?", Count: 5},
+		}}
+		if !at.Before(from) {
+			if err := yield(h); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func traced(_ context.Context, fingerprint string, wait time.Duration) (*tracer.Trace, error) {
 	switch {
 	case fingerprint == "bbbb0000":
