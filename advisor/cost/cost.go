@@ -66,16 +66,18 @@ func Writes(m Model, plans []*plan.WritePlan) Cost {
 			}
 		}
 	}
-	together := func(list []Cost) (sum Cost) {
-		for _, c := range list {
-			sum = sum.Plus(c)
-		}
-		return sum
-	}
+	return Together(m, asked).Plus(Together(m, removed)).Plus(Together(m, put))
+}
+
+// Together prices what goes on at the same time: as a model says (by a method of that name), else one after the other.
+func Together(m Model, list []Cost) (sum Cost) {
 	if t, ok := m.(interface{ Together(list []Cost) Cost }); ok {
-		together = t.Together
+		return t.Together(list)
 	}
-	return together(asked).Plus(together(removed)).Plus(together(put))
+	for _, c := range list {
+		sum = sum.Plus(c)
+	}
+	return sum
 }
 
 func steps(m Model, list []plan.Step) Cost {

@@ -258,8 +258,16 @@ func (t *task) choose(ctx context.Context, o Options) (selection, *choice.Result
 	return t.solve(ctx, o, t.problem(), nil)
 }
 
-// solve solves a problem of the task, or a changed one. start is a choice to begin from, nil or not possible: none.
+// solve solves a problem of the task, or a changed one, with writes in time. start is a choice to begin from, nil or not possible: none.
 func (t *task) solve(ctx context.Context, o Options, p *choice.Problem, start selection) (selection, *choice.Result, error) {
+	if len(t.hurries()) > 0 {
+		return t.hold(ctx, o, p, start)
+	}
+	return t.solveOnce(ctx, o, p, start)
+}
+
+// solveOnce is solve but for ceilings of writes.
+func (t *task) solveOnce(ctx context.Context, o Options, p *choice.Problem, start selection) (selection, *choice.Result, error) {
 	r, err := choice.Solve(ctx, p, choice.Options{Solver: o.Solver, Limits: o.Limits, Start: start, Ties: true, Branching: o.Branching, Progress: o.Progress})
 	var (
 		space *choice.SpaceError

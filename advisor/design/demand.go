@@ -155,9 +155,6 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 					if err != nil {
 						return nil, fmt.Errorf("design: support query of %s: %w", s.ID, err)
 					}
-					if space, err = t.inTime(i, space); err != nil {
-						return nil, err
-					}
 					d = &demand{name: s.ID + " support", statement: i, times: support.Times, space: space}
 					shared[key] = d
 					t.demands = append(t.demands, d)
@@ -315,7 +312,7 @@ func (t *task) answer(d *demand, c selection) answer {
 }
 
 // total is the weighted work under a choice, without that of existing tables' writes; false if something can not be
-// answered, or the tables are too large.
+// answered, or not in time, or the tables are too large.
 func (t *task) total(c selection) (float64, bool) {
 	sum, size := 0.0, 0.0
 	for n, table := range t.candidates {
@@ -340,7 +337,8 @@ func (t *task) total(c selection) (float64, bool) {
 		}
 		sum += t.weights[d.statement] * d.times * a.work
 	}
-	return sum, true
+	_, extra, inTime := t.hurried(c)
+	return sum + extra, inTime
 }
 
 // putWork is the weighted work of keeping a candidate, without support queries.

@@ -12,11 +12,15 @@ import (
 func (t *task) used(c selection) selection {
 	for {
 		reads := append(selection(nil), t.fixed...)
+		hurried, _, _ := t.hurried(c)
 		for _, d := range t.demands {
 			if !d.active(c) {
 				continue
 			}
-			way, _ := d.space.CheapestWay(t.priceOf(d), t.chosen(c))
+			way := hurried[d]
+			if way == nil {
+				way, _ = d.space.CheapestWay(t.priceOf(d), t.chosen(c))
+			}
 			for _, a := range way {
 				if n, ok := t.number[a.Table]; ok {
 					reads[n] = true
@@ -43,6 +47,7 @@ func (t *task) design(c selection, by string) *Design {
 	}
 	readers := map[*model.Table][]string{}
 	paid, before := map[*demand]bool{}, map[*demand]bool{} // support queries, by the first statement that asks
+	hurried, _, _ := t.hurried(c)
 	for i, s := range t.work.Statements {
 		st, m := &Statement{Statement: s}, t.models[i]
 		if s.Query != nil {
@@ -57,9 +62,9 @@ func (t *task) design(c selection, by string) *Design {
 				readers[table] = append(readers[table], s.ID)
 			}
 		} else {
-			_, current, answerable := t.writes(i, none, nil, before)
+			_, current, answerable := t.writes(i, none, nil, before, nil)
 			st.CurrentCost, d.Answerable = current, d.Answerable && answerable
-			st.Writes, st.Cost, _ = t.writes(i, c, readers, paid)
+			st.Writes, st.Cost, _ = t.writes(i, c, readers, paid, hurried)
 		}
 		d.Before += s.Weight * st.CurrentCost.Work
 		d.After += s.Weight * st.Cost.Work
@@ -122,9 +127,10 @@ func (t *task) planOf(statement int, c selection) *plan.Plan {
 }
 
 // writes plans a write: support queries, then what is written, for each table. Support queries that several tables need
-// are planned with the first and paid once, also by a transaction: those in paid are. readers, if not nil, learns who reads which table. False: a support query
+// are planned with the first and paid once, also by a transaction: those in paid are. readers, if not nil, learns who reads which table. hurried are ways by which support queries are answered that need
+// not be the cheapest. What it takes until done is reckoned as package cost does (Writes), with all that it has to know. False: a support query
 // can not be answered.
-func (t *task) writes(statement int, c selection, readers map[*model.Table][]string, paid map[*demand]bool) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
+func (t *task) writes(statement int, c selection, readers map[*model.Table][]string, paid map[*demand]bool, hurried map[*demand][]*plan.Arc) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
 	s, m := t.work.Statements[statement], t.models[statement]
 	for _, table := range t.existing {
 		if t.arithmetic.Modifies(s.Write, table) {
@@ -144,7 +150,10 @@ func (t *task) writes(statement int, c selection, readers map[*model.Table][]str
 				continue
 			}
 			paid[d] = true
-			support, _ := d.space.Cheapest(t.priceOf(d), t.chosen(c))
+			support := d.space.Plan(hurried[d])
+			if hurried[d] == nil {
+				support, _ = d.space.Cheapest(t.priceOf(d), t.chosen(c))
+			}
 			if support == nil {
 				ok = false
 				continue
@@ -161,6 +170,9 @@ func (t *task) writes(statement int, c selection, readers map[*model.Table][]str
 		for i := range p.Steps {
 			sum = sum.Plus(m.Step(&p.Steps[i], false))
 		}
+	}
+	if unit(m.Name()) == "ms" {
+		sum.Latency = t.until(statement, c, hurried)
 	}
 	return plans, sum, ok
 }

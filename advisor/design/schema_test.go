@@ -47,7 +47,7 @@ var described = map[string]string{
 	"robust.mixes.own":            "the cost with tables of the mix's own; a regret is a cost by this",
 	"robust.mean.only":            "tables of this design and not of the other",
 	"robust.worst.only":           "tables of this design and not of the other",
-	"above_ceiling":               "writes that take longer than their ceiling: all tables that they change are written",
+	"above_ceiling":               "writes that take longer than their ceiling: the search ended before it found a choice in which none does",
 	"not_in_mix":                  "statements that have weights by mix, but none for this one: they are left out",
 	"compared":                    "designs over other tables alone, of the statements that have a plan over them",
 	"compared.missing":            "statements without a plan over those tables; cost is without them",

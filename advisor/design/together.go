@@ -1,8 +1,6 @@
 package design
 
 import (
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/cost"
@@ -34,44 +32,6 @@ func alike(w *workload.Workload, s, t *workload.Statement) bool {
 		same = same && s.WeightIn(mix) == t.WeightIn(mix) && slices.Equal(s.MixSteps[mix], t.MixSteps[mix])
 	}
 	return same
-}
-
-// CeilingError says that no plan of a statement is as quick as it must be.
-type CeilingError struct {
-	Statement, Query string
-	Ceiling, Least   float64 // milliseconds: what is allowed, and what the quickest plan takes
-}
-
-func (e *CeilingError) Error() string {
-	return fmt.Sprintf("design: statement %s (%s) has no plan within its ceiling of %g ms: the quickest takes %.4g ms", e.Statement, e.Query, e.Ceiling, e.Least)
-}
-
-// inTime leaves out the plans that take longer than the statement's ceiling. A cost model that does not count in
-// milliseconds knows no latency; then there is no ceiling.
-func (t *task) inTime(statement int, s *plan.Space) (*plan.Space, error) {
-	ceiling, m := t.work.Statements[statement].Ceiling, t.models[statement]
-	if ceiling <= 0 || unit(m.Name()) != "ms" {
-		return s, nil
-	}
-	within, least := s.Within(func(a *plan.Arc) float64 { return arcCost(m, a).Latency }, ceiling)
-	if len(within.Arcs) == 0 && !math.IsInf(least, 1) && t.work.Statements[statement].Query != nil {
-		return nil, &CeilingError{Statement: t.work.Statements[statement].ID, Query: s.Query.String(), Ceiling: ceiling, Least: least}
-	}
-	if within.Truncated && !s.Truncated {
-		t.truncated = append(t.truncated, fmt.Sprintf("%s: plans within the ceiling cut off at %d arcs", s.Query, plan.MaxArcs))
-	}
-	return within, nil
-}
-
-// late lists the writes that take longer than their ceiling: what one takes in all depends on which tables are chosen, so
-// only its support queries are held to it, each by itself.
-func (d *Design) late() (list []string) {
-	for _, s := range d.Statements {
-		if c := s.Statement.Ceiling; c > 0 && s.Cost.Latency > c*(1+1e-9) && unit(d.Model) == "ms" {
-			list = append(list, fmt.Sprintf("%s takes %.4g ms until done, its ceiling is %g: all tables that it changes are written", s.Statement.ID, s.Cost.Latency, c))
-		}
-	}
-	return list
 }
 
 func arcCost(m cost.Model, a *plan.Arc) cost.Cost {

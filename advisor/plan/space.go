@@ -197,7 +197,7 @@ func (s *Space) Plans(most int) []*Plan {
 			return
 		}
 		if at == Answered {
-			plans = append(plans, s.plan(way))
+			plans = append(plans, s.Plan(way))
 			return
 		}
 		for _, a := range s.out[at] {
@@ -208,7 +208,8 @@ func (s *Space) Plans(most int) []*Plan {
 	return plans
 }
 
-func (s *Space) plan(way []*Arc) *Plan {
+// Plan is the plan along a way of the space's arcs; that along none has no steps.
+func (s *Space) Plan(way []*Arc) *Plan {
 	p := &Plan{Query: s.Query}
 	for _, a := range way {
 		p.Steps = append(p.Steps, a.Steps...)
@@ -223,7 +224,7 @@ func (s *Space) Cheapest(price func(*Arc) float64, allowed func(*model.Table) bo
 	if way == nil {
 		return nil, 0
 	}
-	return s.plan(way), total
+	return s.Plan(way), total
 }
 
 // CheapestWay is Cheapest for callers that want the arcs; nil if there is no plan.
