@@ -13,7 +13,7 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-.PHONY: help build demo test test-drivers lint vet house bench verify bench-proxy bench-advisor bench-rubis churn setup clean
+.PHONY: help build demo test test-drivers lint vet house bench verify bench-proxy bench-advisor bench-rubis bench-safety churn setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -24,6 +24,7 @@ help:
 	@echo 'make bench-advisor   what the optimiser finds, against NoSE, and how it grows (QUICK=1: sooner)'
 	@echo 'make verify   our designs, hand-made and random ones, against a reference, on a real Cassandra (WORKLOADS=200 SEED=1)'
 	@echo 'make bench-rubis SCALE=10   RUBiS over our tables, an expert'"'"'s and normalised ones, on a real Cassandra (QUICK=1: sooner)'
+	@echo 'make bench-safety    one partition against one per user, under concurrent lightweight transactions (QUICK=1: sooner)'
 	@echo 'make bench-proxy   what the proxy costs, as a table (QUICK=1: sooner)        make churn   a minute of coming and going'
 
 build:
@@ -82,6 +83,13 @@ bench-rubis:
 	@.ci/setup demo
 	$(GO) build -o $(BIN)/ ./bench/rubis
 	$(BIN)/rubis -command 'make bench-rubis SCALE=$(or $(SCALE),1)$(if $(RUBIS), RUBIS="$(RUBIS)")' $(if $(QUICK),-smoke -out $(BIN)/results,-scale $(or $(SCALE),1)) $(RUBIS)
+
+# The experiment of seed 002's figure 4 on a real Cassandra: concurrent lightweight transactions on one partition, and on one for
+# each user; the report goes to docs/results. Two minutes, and best on a machine that does nothing else.
+bench-safety:
+	@.ci/setup demo
+	$(GO) build -o $(BIN)/ ./bench/safety
+	$(BIN)/safety -command 'make bench-safety' $(if $(QUICK),-smoke -out $(BIN)/results)
 
 # RUBiS, EasyAntiCheat, the hotel and random workloads: every answer and every table after updates, compared with SQLite's; a
 # quarter of an hour. The node keeps its schema in memory alone, as most of the time goes into making tables.
