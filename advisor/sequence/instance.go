@@ -24,6 +24,7 @@ type instance struct {
 	needed  [][]int32  // by demand; nil: it is there always
 	loads   []*graph   // by table
 	size    []float64  // by table: 0 if it takes no space
+	needers [][]int    // by table: the demands that need it; see raised
 	states  int        // of the largest graph
 }
 

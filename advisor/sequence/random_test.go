@@ -167,6 +167,8 @@ func enumerate(p *Problem) (least float64, tables int, size float64) {
 	return least, tables, size
 }
 
+var answered, nodes, programs int
+
 // TestBruteForce: what is found is the least over all sequences, with the fewest and smallest tables (W-41).
 func TestBruteForce(t *testing.T) {
 	for seed := range trials(20) {
@@ -185,8 +187,14 @@ func TestBruteForce(t *testing.T) {
 		if math.Abs(got.Cost-least) > 1e-8*(1+least) || !got.Proven || math.Abs(p.Cost(got.Open)-got.Cost) > 1e-9 {
 			t.Fatalf("seed %d: cost %g (proven %v), the least is %g", seed, got.Cost, got.Proven, least)
 		}
+		answered++
+		nodes += got.Stats.Nodes
+		if got.Stats.Columns > 0 {
+			programs++
+		}
 		if k, s := p.count(got.Open); k != tables || s != size || !got.Fewest {
 			t.Fatalf("seed %d: %d tables of size %g (proven %v), best are %d of %g", seed, k, s, got.Fewest, tables, size)
 		}
 	}
+	t.Logf("%d answered, %d nodes, %d programs", answered, nodes, programs)
 }

@@ -95,21 +95,193 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	if s.in, err = newInstance(p); err != nil {
 		return nil, err
 	}
-	s.offer(o.Start)
-	if err := s.whole(); err != nil {
+	for i := range p.Demands {
+		s.result.Stats.Arcs += len(p.Demands[i].Arcs)
+	}
+	for n := range p.Loads {
+		s.result.Stats.Arcs += len(p.Loads[n].Arcs)
+	}
+	s.result.Stats.Classes = len(s.in.begin) - 1
+	if err := s.run(); err != nil {
 		return nil, err
 	}
 	if s.best == nil {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := s.space(); err != nil {
-			return nil, err
-		}
 		return nil, errNone
 	}
 	return s.finish(), nil
 }
+
+// How much is done, in arcs looked at and in subgradient steps.
+const (
+	searching  = 400_000_000 // by the first search
+	branching  = 300_000_000
+	pauseSteps = 40 // between reductions
+	rounds     = 60
+	programMax = 60_000 // arcs up to which what is left becomes an integer program
+)
+
+// run bounds, searches, reduces, branches, and asks the solver.
+func (s *solver) run() error {
+	s.offer(s.options.Start)
+	if s.known < math.Inf(1) {
+		s.attempt(nil, s.best, nil, searching/8)
+	}
+	x, ok, err := s.reduce()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		s.lift(s.known) // no sequence is as good as the best one: only rounding can say that
+		return nil
+	}
+	s.result.Stats.ArcsLeft, s.result.Stats.TablesLeft = s.in.left()
+	if !s.closed() && !s.enough() {
+		if err := s.settle(x); err != nil {
+			return err
+		}
+	}
+	if s.options.Ties && s.closed() && s.ctx.Err() == nil {
+		return s.ties(x)
+	}
+	return nil
+}
+
+// attempt searches from a sequence with tables that the multipliers (may be nil) make much of.
+func (s *solver) attempt(x *dual, begin [][]bool, tables []int, budget int) {
+	q := newSearch(s.in, budget, s.ctx.Done())
+	q.attempt(begin, tables, func(t int) float64 {
+		if x != nil && x.rate(t) > 0 {
+			return x.rate(t)
+		}
+		if space := s.p.Steps[t].Space; space > 0 {
+			return 1e-3 * s.scale() / space
+		}
+		return 0
+	})
+	s.offer(q.best)
+}
+
+// scale is of the order of what a step costs.
+func (s *solver) scale() float64 {
+	for _, v := range []float64{s.known, s.bound} {
+		if v > 0 && !math.IsInf(v, 0) {
+			return v / float64(len(s.p.Steps))
+		}
+	}
+	return 1
+}
+
+// reduce raises the dual bound and leaves out what it shows to be useless. False: nothing is left.
+func (s *solver) reduce() (*dual, bool, error) {
+	x := newDual(s.in)
+	x.share()
+	if !x.evaluate() {
+		return x, false, s.impossible()
+	}
+	s.lift(x.bound)
+	x.charge(s.scale())
+	idle, dry, next := 0, 0, 0
+	for round := range rounds {
+		before := s.bound
+		if !x.ascend(s.ctx, pauseSteps, s.known) {
+			return x, false, s.impossible()
+		}
+		s.lift(x.bound)
+		if known := s.known; round >= next {
+			often := x.often()
+			s.attempt(x, x.hint(0.5), often, searching/16)
+			s.attempt(x, x.hint(0.2), often, searching/16)
+			if s.known < known {
+				dry = 0
+			}
+			dry++
+			next = round + dry
+			if s.best == nil && s.ctx.Err() == nil {
+				if err := s.smallest(); err != nil {
+					return x, false, err
+				}
+			}
+		}
+		if s.ctx.Err() != nil || s.enough() && (!s.options.Ties || !s.closed()) {
+			return x, true, nil
+		}
+		limit := s.known + slack(s.known)
+		fixed := x.fix(limit)
+		if !x.evaluate() {
+			return x, false, nil
+		}
+		stay, gone := x.prune(limit)
+		if fixed > 0 || gone > 0 {
+			x.compact(stay)
+			if !x.evaluate() {
+				return x, false, nil
+			}
+		}
+		arcs, _ := s.in.left()
+		if idle++; s.bound > before+0.005*(s.known-before) || gone*20 > arcs {
+			idle = 0
+		} else {
+			x.theta = 0 // from here on anew: the average may point elsewhere by now
+		}
+		if idle == 3 || s.closed() {
+			break
+		}
+	}
+	return x, true, nil
+}
+
+// often are the tables that the multipliers make something of at some step.
+func (x *dual) often() (list []int) {
+	for n := range x.in.size {
+		for t := range x.status {
+			if x.status[t][n] == free && (x.kept[t][n] > 0.05 || x.used[t][n] > 0.05) {
+				list = append(list, n)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// impossible is the error if no sequence was found where none can be.
+func (s *solver) impossible() error {
+	if s.best != nil {
+		return nil
+	}
+	return s.smallest()
+}
+
+// settle branches, then asks the solver.
+func (s *solver) settle(x *dual) error {
+	margin := max(1e-10, s.options.Limits.Gap) * math.Abs(s.known)
+	b := &branch{ctx: s.ctx, in: s.in, best: s.best, known: s.known, limit: s.known - margin, margin: margin, budget: branching}
+	done := b.run(x)
+	s.result.Stats.Nodes = b.nodes
+	s.offer(b.best)
+	if s.result.Engine = "branching"; done {
+		s.lift(min(s.known, b.limit))
+		if s.options.Limits.Gap == 0 {
+			s.lift(s.known)
+		}
+		return nil
+	}
+	s.lift(min(b.left, b.limit))
+	if arcs, _ := s.in.left(); s.options.Solver == nil || s.ctx.Err() != nil || arcs > programMax {
+		return nil //nolint:nilerr // the context ended: what there is stays
+	}
+	return s.whole()
+}
+
+// enough tells whether the solve may end: the gap is small enough, or the time is over.
+func (s *solver) enough() bool {
+	return s.ctx.Err() != nil || s.options.Limits.Gap > 0 && s.known-s.bound <= s.options.Limits.Gap*s.known
+}
+
+// closed tells whether the bound has come to the cost.
+func (s *solver) closed() bool { return s.best != nil && s.known-s.bound <= 1e-9*math.Abs(s.known) }
 
 // offer takes a sequence if it is better than the best so far.
 func (s *solver) offer(list [][]bool) {
@@ -172,57 +344,132 @@ func (s *solver) whole() error {
 		s.lift(solution.Bound + p.settled())
 		s.result.Stopped = solution.Limit
 	}
-	if s.options.Ties && solution.Status == solve.Optimal {
-		return s.ties()
-	}
 	return nil
 }
 
-// ties looks for the fewest tables, then the smallest, among the sequences of the least cost: in one objective, in which all
-// sizes together count less than one table.
-func (s *solver) ties() error {
+// ties looks for the fewest tables, then the smallest, among the sequences of the least cost. Both are one objective: sizes are shares
+// of their sum over all steps, which together count less than one table; and the cost counts a thousand tables, so that no bound is lost in
+// rounding. Only sequences of the least cost are taken.
+func (s *solver) ties(x *dual) error {
+	limit := s.known + 1e-9*math.Abs(s.known)
+	if !x.evaluate() {
+		s.result.Fewest = true
+		return nil
+	}
+	x.fix(limit)
+	if !x.evaluate() {
+		s.result.Fewest = true
+		return nil
+	}
+	stay, _ := x.prune(limit)
+	x.compact(stay)
 	total := 1.0
 	for _, size := range s.in.size {
 		total += size * float64(len(s.in.status))
 	}
+	unit := max(s.known/1000, 1e-9)
 	costs := make([]float64, len(s.in.size))
-	for n := range costs {
-		if !s.p.Tables[n].Free {
-			costs[n] = 1 + s.in.size[n]/total
+	q := *s.p
+	q.Tables = append([]Table(nil), s.p.Tables...)
+	for n := range q.Tables {
+		t := &q.Tables[n]
+		if t.Free {
+			continue
 		}
+		costs[n] = 1 + s.in.size[n]/total
+		t.Upkeep = append([]float64(nil), t.Upkeep...)
+		for i := range t.Upkeep {
+			t.Upkeep[i] += unit * costs[n]
+		}
+	}
+	in := *s.in
+	in.p = &q
+	in.status, in.unborn, in.demands = nil, nil, nil
+	for t := range s.in.status {
+		in.status = append(in.status, append([]int8(nil), s.in.status[t]...))
+		in.unborn = append(in.unborn, append([]bool(nil), s.in.unborn[t]...))
+	}
+	for i := range s.in.demands {
+		in.demands = append(in.demands, append([]*graph(nil), s.in.demands[i]...))
+	}
+	accept := func(list [][]bool) bool { return s.p.Cost(list) <= limit }
+	take := func(list [][]bool) {
+		if list != nil && accept(list) && q.Cost(list) < q.Cost(s.best) {
+			s.best = list
+		}
+	}
+	y := x.child()
+	y.in = &in
+	small := 1e-7 * unit
+	for range 5 {
+		known := q.Cost(s.best)
+		if !y.ascend(s.ctx, pauseSteps, known-small) || y.bound >= known-small {
+			s.result.Fewest, s.known = true, s.p.Cost(s.best)
+			return nil
+		}
+		for _, begin := range [][][]bool{s.best, y.hint(0.5)} {
+			search := newSearch(&in, searching/16, s.ctx.Done())
+			search.attempt(begin, nil, y.rate)
+			take(search.best)
+		}
+		fixed := y.fix(q.Cost(s.best) - small)
+		if !y.evaluate() {
+			s.result.Fewest, s.known = true, s.p.Cost(s.best)
+			return nil
+		}
+		stay, gone := y.prune(q.Cost(s.best) - small)
+		if y.compact(stay); fixed == 0 && gone == 0 {
+			break
+		}
+	}
+	known := q.Cost(s.best)
+	b := &branch{ctx: s.ctx, in: &in, accept: accept, best: s.best, known: known, limit: known - small, margin: small, budget: branching / 4}
+	done := b.run(y)
+	take(b.best)
+	s.known, s.result.Fewest = s.p.Cost(s.best), done
+	if arcs, _ := in.left(); done || s.options.Solver == nil || s.ctx.Err() != nil || arcs > tieMax {
+		return nil //nolint:nilerr // the context ended: what there is stays
 	}
 	p := newProgram(s.in)
 	p.start(s.best)
-	p.hold(s.known+1e-9*math.Abs(s.known)-p.settled(), costs)
-	list, solution, _, err := p.run(s.ctx, s.options.Solver, solve.Limits{Nodes: s.options.Limits.Nodes})
-	if err != nil || solution == nil || list == nil {
+	p.hold(limit-p.settled(), costs)
+	list, solution, _, err := p.run(s.ctx, s.options.Solver, solve.Limits{Nodes: tieNodes, Wall: tieWall})
+	if err != nil || solution == nil {
 		return err
 	}
-	if c := s.p.Cost(list); c <= s.known+2e-9*math.Abs(s.known) {
-		s.best, s.known = list, c
-		s.result.Fewest = solution.Status == solve.Optimal
-	}
+	take(list)
+	s.known, s.result.Fewest = s.p.Cost(s.best), solution.Status == solve.Optimal
 	return nil
 }
 
-// space returns a *SpaceError if that is why there is no sequence.
-func (s *solver) space() error {
-	tight := -1
+// The limits of the last program: it only chooses among sequences of equal cost.
+const (
+	tieMax   = 6000
+	tieNodes = 300
+	tieWall  = 10 * time.Second
+)
+
+// smallest begins from the tables that take the least space, kept throughout. The error is a *SpaceError if they do not fit.
+func (s *solver) smallest() error {
+	tight := 0
 	for t, step := range s.p.Steps {
-		if step.Space > 0 && (tight < 0 || step.Space < s.p.Steps[tight].Space) {
+		if step.Space > 0 && (s.p.Steps[tight].Space == 0 || step.Space < s.p.Steps[tight].Space) {
 			tight = t
 		}
-	}
-	if tight < 0 {
-		return nil
 	}
 	r, err := choice.Smallest(s.ctx, s.p.static(tight), choice.Options{Solver: s.options.Solver})
 	if err != nil {
 		return err
 	}
-	if space := s.p.Steps[tight].Space; r.Cost > space*(1+1e-12) {
+	if space := s.p.Steps[tight].Space; space > 0 && r.Cost > space*(1+1e-12) {
 		return &SpaceError{Step: tight, Space: space, Smallest: r.Cost, Proven: r.Proven}
 	}
+	list := make([][]bool, len(s.p.Steps))
+	for t := range list {
+		list[t] = r.Open
+	}
+	s.offer(list)
+	s.attempt(nil, list, nil, searching/8)
 	return nil
 }
 

@@ -1,0 +1,148 @@
+package sequence
+
+import "math"
+
+// track is the question of a table's course along time: at which steps it is kept. It is a shortest path, found by one pass
+// forward; with one backward it tells what a course costs at least that keeps it at a step, does not, or creates it for one.
+type track struct {
+	there  bool
+	drop   float64
+	life   int
+	keep   []float64 // by step: what keeping it costs
+	birth  []float64 // by step: what creating it costs, +Inf: it can not be
+	status []int8
+
+	off, on         []float64 // by step: cheapest up to it, if it is not kept; if it is, and may go after it
+	offward, onward []float64 // by step: cheapest from after it on
+	born            []int32   // by step: on comes of a creation for that step, -1: of having been kept before
+}
+
+func newTrack(steps int) track {
+	list := func() []float64 { return make([]float64, steps) }
+	return track{keep: list(), birth: list(), status: make([]int8, steps), off: list(), on: list(), offward: list(), onward: list(), born: make([]int32, steps)}
+}
+
+// until is the last step that a table must be kept at which is created for step t.
+func (k *track) until(t int) int { return min(len(k.keep)-1, t+max(1, k.life)-1) }
+
+// stretch is what it costs to keep a table from one step to another; +Inf if it can not be.
+func (k *track) stretch(from, to int) float64 {
+	sum := 0.0
+	for t := from; t <= to; t++ {
+		if k.status[t] == closed {
+			return math.Inf(1)
+		}
+		sum += k.keep[t]
+	}
+	return sum
+}
+
+// before is what it costs not to have the table before a step.
+func (k *track) before(t int) float64 {
+	if t > 0 {
+		return k.off[t-1]
+	}
+	if k.there {
+		return math.Inf(1)
+	}
+	return 0
+}
+
+// forward returns the cost of the cheapest course, +Inf if there is none.
+func (k *track) forward() float64 {
+	last := len(k.keep) - 1
+	for t := range k.on {
+		k.on[t], k.born[t] = math.Inf(1), -1
+	}
+	for t := range k.keep {
+		before := math.Inf(1) // it was kept
+		if t > 0 {
+			before = k.on[t-1]
+		} else if k.there {
+			before = 0
+		}
+		k.off[t] = math.Inf(1)
+		if k.status[t] != open {
+			k.off[t] = min(k.before(t), before+k.drop)
+		}
+		if k.status[t] == closed {
+			k.on[t] = math.Inf(1)
+			continue
+		}
+		if v := before + k.keep[t]; v <= k.on[t] {
+			k.on[t], k.born[t] = v, -1
+		}
+		if e := k.until(t); !math.IsInf(k.birth[t], 1) {
+			if v := k.before(t) + k.birth[t] + k.stretch(t, e); v < k.on[e] {
+				k.on[e], k.born[e] = v, int32(t)
+			}
+		}
+	}
+	return min(k.off[last], k.on[last])
+}
+
+// trace goes back along the course that forward found, and tells of each step whether the table is kept, and created for it.
+func (k *track) trace(tell func(t int, keep, born bool)) {
+	t := len(k.keep) - 1
+	on := k.on[t] < k.off[t]
+	for t >= 0 {
+		if !on {
+			tell(t, false, false)
+			if t > 0 {
+				on = k.off[t] < k.off[t-1]
+			}
+			t--
+			continue
+		}
+		b := int(k.born[t])
+		if b < 0 {
+			tell(t, true, false)
+			t--
+			continue
+		}
+		for ; t >= b; t-- {
+			tell(t, true, t == b)
+		}
+		on = false
+	}
+}
+
+// backward fills in what is left to pay after each step; forward has been called.
+func (k *track) backward() {
+	last := len(k.keep) - 1
+	k.offward[last], k.onward[last] = 0, 0
+	for t := last - 1; t >= 0; t-- {
+		k.offward[t], k.onward[t] = math.Inf(1), math.Inf(1)
+		if k.status[t+1] != open {
+			k.offward[t], k.onward[t] = k.offward[t+1], k.drop+k.offward[t+1]
+		}
+		if k.status[t+1] != closed {
+			k.onward[t] = min(k.onward[t], k.keep[t+1]+k.onward[t+1])
+			if !math.IsInf(k.birth[t+1], 1) {
+				e := k.until(t + 1)
+				k.offward[t] = min(k.offward[t], k.birth[t+1]+k.stretch(t+1, e)+k.onward[e])
+			}
+		}
+	}
+}
+
+// without is what a course costs at least that does not keep the table at a step.
+func (k *track) without(t int) float64 { return k.off[t] + k.offward[t] }
+
+// creating is what a course costs at least that creates the table for a step.
+func (k *track) creating(t int) float64 {
+	if math.IsInf(k.birth[t], 1) {
+		return k.birth[t]
+	}
+	e := k.until(t)
+	return k.before(t) + k.birth[t] + k.stretch(t, e) + k.onward[e]
+}
+
+// keeping is what a course costs at least that keeps the table at a step.
+func (k *track) keeping(t int) float64 {
+	v := k.on[t] + k.onward[t]
+	for s := max(0, t-max(1, k.life)+1); s <= t; s++ {
+		v = min(v, k.creating(s))
+	}
+	return v
+}

@@ -1,0 +1,385 @@
+package sequence
+
+import (
+	"math"
+	"slices"
+)
+
+// How the rate for space rises and falls, and how many designs smoothing chooses from.
+const (
+	swings  = 2
+	swing   = 8
+	rises   = 30
+	designs = 40
+)
+
+// attempt descends from a sequence. tables are those that it may open besides the ones that it keeps. Where space is limited the
+// descent is over sequences beyond it, too, which pay for what is too much, at a rate that rises until all fits, falls, and rises again.
+func (s *search) attempt(begin [][]bool, tables []int, rate func(t int) float64) {
+	for t := range s.rate {
+		s.rate[t] = rate(t)
+	}
+	s.set(begin)
+	if !s.buy() {
+		return
+	}
+	s.descend(tables)
+	if !s.in.limited() {
+		return
+	}
+	s.fit(tables)
+	for range swings {
+		if s.ended() || s.best == nil {
+			return
+		}
+		for t := range s.rate {
+			s.rate[t] /= swing
+		}
+		s.descend(tables)
+		s.fit(tables)
+	}
+}
+
+// fit descends with rising rates for the space of those steps that have too little, until all fits.
+func (s *search) fit(tables []int) {
+	for range rises {
+		if s.fits() {
+			return
+		}
+		for t, step := range s.in.p.Steps {
+			if step.Space > 0 && s.size[t] > step.Space*(1+1e-12) {
+				s.rate[t] *= 2
+			}
+		}
+		if s.tuneAll(nil); s.fits() {
+			s.descend(tables)
+		}
+	}
+}
+
+// tuneAll tunes what is kept anywhere, and some more tables, until nothing gets better.
+func (s *search) tuneAll(more []int) {
+	for again := true; again && !s.ended(); {
+		again = false
+		for _, n := range s.present(more) {
+			again = s.tune(n) || again
+		}
+	}
+	s.keep()
+}
+
+// present lists the tables that are kept at some step, and more.
+func (s *search) present(more []int) []int {
+	is := make([]bool, len(s.in.size))
+	for _, n := range more {
+		is[n] = true
+	}
+	for t := range s.open {
+		for n, open := range s.open[t] {
+			is[n] = is[n] || open
+		}
+	}
+	var list []int
+	for n := range is {
+		if is[n] {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// descend takes steps while they help: tables tuned; designs exchanged between steps; a table kept out of a stretch of time and what lacks
+// bought anew; a table let in for a stretch, and then those tuned that it may make useless.
+func (s *search) descend(tables []int) {
+	s.tuneAll(tables)
+	s.smooth(nil)
+	for again := true; again && !s.ended(); {
+		again = false
+		for _, n := range s.present(tables) {
+			for _, stretch := range s.stretches(n) {
+				if s.ended() {
+					return
+				}
+				again = s.exchange(n, stretch[0], stretch[1]) || again
+			}
+		}
+		if again {
+			s.tuneAll(tables)
+			s.smooth(nil)
+		}
+	}
+}
+
+// stretches are the stretches of time over which a table may be let in or kept out as one: where it is kept now; else those of the classes,
+// and of what is before and after each.
+func (s *search) stretches(n int) (list [][2]int) {
+	last := len(s.open) - 1
+	add := func(from, to int) {
+		if x := [2]int{from, to}; !slices.Contains(list, x) {
+			list = append(list, x)
+		}
+	}
+	for t := 0; t <= last; t++ {
+		if !s.open[t][n] {
+			continue
+		}
+		from := t
+		for t < last && s.open[t+1][n] {
+			t++
+		}
+		add(from, t)
+	}
+	if list != nil {
+		return list
+	}
+	add(0, last)
+	if classes := len(s.in.begin) - 1; classes <= maxStretches {
+		for k := range classes {
+			add(s.in.begin[k], s.in.begin[k+1]-1)
+		}
+	}
+	return list
+}
+
+// maxStretches is up to how many classes a table is tried in each alone.
+const maxStretches = 8
+
+// exchange turns a table over during a stretch, repairs, and takes that back unless it is better. It tells whether it was.
+func (s *search) exchange(n, from, to int) bool {
+	before, mark := s.total(), s.mark()
+	was := s.open[from][n]
+	touched := s.neighbours(n, from, to)
+	s.follow(n, func(t int) bool {
+		if t < from || t > to || s.in.status[t][n] != free {
+			return s.open[t][n]
+		}
+		return !was
+	})
+	if s.mark() == mark {
+		return false
+	}
+	if was {
+		s.barred = n
+		ok := s.buy()
+		s.barred = -1
+		if !ok {
+			s.back(mark)
+			return false
+		}
+		for _, f := range s.journal[mark:] {
+			if !slices.Contains(touched, int(f[1])) {
+				touched = append(touched, int(f[1]))
+			}
+		}
+	}
+	for _, k := range touched {
+		if k != n {
+			s.tune(k)
+		}
+	}
+	if s.tune(n); better(s.total(), before) {
+		s.keep()
+		return true
+	}
+	s.back(mark)
+	return false
+}
+
+// neighbours are the kept tables that a demand or load can read which can read n, during a stretch.
+func (s *search) neighbours(n, from, to int) []int {
+	is := map[int32]bool{}
+	for t := from; t <= to; t++ {
+		for _, i := range s.concern[n] {
+			for _, k := range s.uses[i][t] {
+				is[k] = true
+			}
+		}
+	}
+	var list []int
+	for k := range is {
+		list = append(list, int(k))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// smooth chooses for each step one of the designs of all steps, or of some more: a shortest path along time, in which a design costs what
+// answering and keeping do, and two in a row what the change between them does. Life is not looked at; what breaks it is not taken.
+func (s *search) smooth(more [][]bool) {
+	var pool [][]bool
+	for _, list := range [][][]bool{s.open, more} {
+		for _, design := range list {
+			if len(pool) < designs && !slices.ContainsFunc(pool, func(d []bool) bool { return slices.Equal(d, design) }) {
+				pool = append(pool, append([]bool(nil), design...))
+			}
+		}
+	}
+	if len(pool) < 2 {
+		return
+	}
+	steps := len(s.open)
+	costs := make([][]float64, steps)
+	before, mark := s.total(), s.mark()
+	for t := range costs {
+		costs[t] = make([]float64, len(pool))
+		for d := range pool {
+			if t > 0 && s.in.class[t] == s.in.class[t-1] && s.sameUpkeep(t) {
+				costs[t][d] = costs[t-1][d]
+				continue
+			}
+			costs[t][d] = s.design(t, pool[d])
+		}
+	}
+	loads := make([][][]load, len(pool)) // between two designs
+	for a := range pool {
+		loads[a] = make([][]load, len(pool))
+		for b := range pool {
+			loads[a][b] = s.change(pool[a], pool[b])
+		}
+	}
+	over := make([][]int, steps)
+	sum := make([]float64, len(pool))
+	for t := range steps {
+		next := make([]float64, len(pool))
+		over[t] = make([]int, len(pool))
+		for b := range pool {
+			if next[b] = math.Inf(1); math.IsInf(costs[t][b], 1) {
+				continue
+			}
+			if t == 0 {
+				next[b] = costs[t][b] + s.beginning(pool[b])
+				continue
+			}
+			for a := range pool {
+				if v := sum[a] + costs[t][b]; v < next[b] {
+					if v += s.moving(t, loads[a][b], pool[a]); v < next[b] {
+						next[b], over[t][b] = v, a
+					}
+				}
+			}
+		}
+		sum = next
+	}
+	best := 0
+	for b := range sum {
+		if sum[b] < sum[best] {
+			best = b
+		}
+	}
+	if !better(sum[best], before) {
+		return
+	}
+	chosen := make([][]bool, steps)
+	for t := steps - 1; t >= 0; t-- {
+		chosen[t] = pool[best]
+		best = over[t][best]
+	}
+	for n := range s.in.size {
+		s.follow(n, func(t int) bool { return s.in.status[t][n] == open || s.in.status[t][n] == free && chosen[t][n] })
+	}
+	if !better(s.total(), before) {
+		s.back(mark)
+		return
+	}
+	s.keep()
+}
+
+// sameUpkeep tells whether a step is like the one before in what a design costs in it.
+func (s *search) sameUpkeep(t int) bool {
+	p := s.in.p
+	if p.Steps[t].Space != p.Steps[t-1].Space || s.rate[t] != s.rate[t-1] {
+		return false
+	}
+	for n := range p.Tables {
+		if p.Tables[n].Upkeep[t] != p.Tables[n].Upkeep[t-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// design is what a design costs at a step, but for changes.
+func (s *search) design(t int, design []bool) float64 {
+	keep := s.open[t]
+	defer func() { s.open[t] = keep }()
+	s.open[t] = design
+	sum, size := 0.0, 0.0
+	for n, is := range design {
+		if is {
+			if s.in.status[t][n] == closed {
+				return math.Inf(1)
+			}
+			sum += s.in.p.Tables[n].Upkeep[t]
+			size += s.in.size[n]
+		} else if s.in.status[t][n] == open {
+			return math.Inf(1)
+		}
+	}
+	for i := range s.in.demands {
+		sum += s.value(i, t)
+	}
+	return sum + s.over(t, size)
+}
+
+// load is a table that is created or dropped between two designs, and what filling it costs.
+type load struct {
+	table   int
+	dropped bool
+	price   float64
+}
+
+func (s *search) change(a, b []bool) (list []load) {
+	for n := range a {
+		switch {
+		case a[n] && !b[n]:
+			list = append(list, load{table: n, dropped: true})
+		case b[n] && !a[n]:
+			list = append(list, load{table: n, price: s.in.loads[n].cheapest(a, s.s)})
+		}
+	}
+	return list
+}
+
+// moving is what a change costs at the start of a step.
+func (s *search) moving(t int, list []load, before []bool) float64 {
+	p, sum, created, coming := s.in.p, 0.0, 0, 0.0
+	for _, l := range list {
+		if l.dropped {
+			sum += p.Tables[l.table].Drop
+			continue
+		}
+		if s.in.unborn[t][l.table] {
+			return math.Inf(1)
+		}
+		created++
+		sum += p.Tables[l.table].Birth[t] + l.price
+		coming += s.in.size[l.table]
+	}
+	if p.Most > 0 && created > p.Most {
+		return math.Inf(1)
+	}
+	if p.Overlap && coming > 0 && p.Steps[t-1].Space > 0 {
+		size := 0.0
+		for n, is := range before {
+			if is {
+				size += s.in.size[n]
+			}
+		}
+		sum += s.over(t-1, size+coming) - s.over(t-1, size)
+	}
+	return sum
+}
+
+// beginning is what it costs to come to a first design.
+func (s *search) beginning(design []bool) (sum float64) {
+	for n, is := range design {
+		x := &s.in.p.Tables[n]
+		switch {
+		case is && !x.There:
+			sum += x.Birth[0]
+		case !is && x.There:
+			sum += x.Drop
+		}
+	}
+	return sum
+}
