@@ -5,12 +5,14 @@ import (
 	"slices"
 )
 
-// How the rate for space rises and falls, and how many designs smoothing chooses from.
+// How the rate for space rises and falls, how many designs smoothing chooses from, and
+// how often all tables are tuned (it ends by itself but for rounding).
 const (
 	swings  = 2
 	swing   = 8
 	rises   = 30
 	designs = 40
+	tunings = 30
 )
 
 // attempt descends from a sequence. tables are those that it may open besides the ones that it keeps. Where space is limited the
@@ -59,7 +61,7 @@ func (s *search) fit(tables []int) {
 
 // tuneAll tunes what is kept anywhere, and some more tables, until nothing gets better.
 func (s *search) tuneAll(more []int) {
-	for again := true; again && !s.ended(); {
+	for round, again := 0, true; again && round < tunings && !s.ended(); round++ {
 		again = false
 		for _, n := range s.present(more) {
 			again = s.tune(n) || again

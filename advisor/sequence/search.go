@@ -23,6 +23,7 @@ type search struct {
 	feeds   [][]int32   // by table: the tables whose load can read it
 	barred  int         // table that may not be bought; choice.None
 	track   track
+	sums    float64 // of what weigh added up, for what is rounding
 	s       *scratch
 	journal [][2]int32 // flips, steps and tables
 	budget  int        // of scratch.work
@@ -298,7 +299,7 @@ func (s *search) back(mark int) {
 func (s *search) tune(n int) bool {
 	now := s.weigh(n)
 	cost := s.track.forward()
-	if math.IsInf(cost, 1) || !better(cost, now) {
+	if math.IsInf(cost, 1) || !math.IsInf(now, 1) && cost >= now-1e-11*s.sums {
 		return false
 	}
 	course := make([]bool, len(s.open))
@@ -312,6 +313,7 @@ func (s *search) weigh(n int) float64 {
 	p, k := s.in.p, &s.track
 	x := &p.Tables[n]
 	k.there, k.drop, k.life = x.There, x.Drop, p.Life
+	s.sums = 0
 	for t := range s.open {
 		k.status[t] = s.in.status[t][n]
 		s.difference(t, n)
@@ -391,6 +393,7 @@ func (s *search) difference(t, n int) {
 		k.status[t] = closed
 	default:
 		k.keep[t] = on - off
+		s.sums += on + off
 	}
 }
 
