@@ -34,15 +34,11 @@ type instance struct {
 // demand which has no way.
 func newInstance(p *Problem) (*instance, error) {
 	in := &instance{p: p}
-	for t := range p.Steps {
-		if t == 0 || !p.alike(t-1, t) {
-			in.begin = append(in.begin, t)
-		}
-		in.class = append(in.class, len(in.begin)-1)
+	in.divide()
+	for range p.Steps {
 		in.status = append(in.status, make([]int8, len(p.Tables)))
 		in.unborn = append(in.unborn, make([]bool, len(p.Tables)))
 	}
-	in.begin = append(in.begin, len(p.Steps))
 	for n := range p.Tables {
 		x := &p.Tables[n]
 		in.size = append(in.size, x.Size)
@@ -131,6 +127,17 @@ func newInstance(p *Problem) (*instance, error) {
 		in.needed = append(in.needed, needed)
 	}
 	return in, nil
+}
+
+// divide finds the classes.
+func (in *instance) divide() {
+	for t := range in.p.Steps {
+		if t == 0 || !in.p.alike(t-1, t) {
+			in.begin = append(in.begin, t)
+		}
+		in.class = append(in.class, len(in.begin)-1)
+	}
+	in.begin = append(in.begin, len(in.p.Steps))
 }
 
 // alike tells whether two steps weigh all demands the same.

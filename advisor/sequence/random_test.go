@@ -103,6 +103,9 @@ func random(r *rand.Rand, tables, steps, demands int) *Problem {
 	for i := range demands {
 		states := 2 + r.IntN(3)
 		d := Demand{Name: fmt.Sprint(i), Weights: series(5), States: states, Arcs: graph(states, 3+r.IntN(8))}
+		for range r.IntN(4) { // else many have no way
+			d.Arcs = append(d.Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: number(9), Table: r.IntN(tables)})
+		}
 		if r.IntN(4) == 0 {
 			for n := range tables {
 				if r.IntN(3) == 0 {

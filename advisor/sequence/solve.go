@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -73,6 +74,8 @@ type solver struct {
 	best    [][]bool
 	known   float64
 	bound   float64
+	effort  effort
+	grain   float64 // what is rounding, whatever the cost
 	result  *Result
 }
 
@@ -87,7 +90,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Limits.Wall, errWall)
 		defer cancel()
 	}
-	s := &solver{ctx: ctx, options: o, began: time.Now(), p: p, known: math.Inf(1), bound: math.Inf(-1), result: &Result{}}
+	s := &solver{ctx: ctx, options: o, began: time.Now(), p: p, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largest(), effort: fullEffort, result: &Result{}}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -102,6 +105,12 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 		s.result.Stats.Arcs += len(p.Loads[n].Arcs)
 	}
 	s.result.Stats.Classes = len(s.in.begin) - 1
+	s.offer(o.Start)
+	if len(p.Steps) > 2 {
+		if err := s.prune(); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.run(); err != nil {
 		return nil, err
 	}
@@ -114,20 +123,87 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	return s.finish(), nil
 }
 
-// How much is done, in arcs looked at and in subgradient steps.
+// prune solves the local programs. With Options.Pruned the instance is left with the tables that they chose; otherwise the problem is solved
+// with those first, for a sequence to begin from.
+func (s *solver) prune() error {
+	t, err := s.plant()
+	if err != nil {
+		return err
+	}
+	s.result.Locals = t.locals
+	kept := t.kept()
+	if math.IsInf(s.p.Cost(t.design), 1) {
+		// A table does not live long enough, or too many come at once. What takes the least space can be kept throughout.
+		list, err := s.smallest()
+		if err != nil {
+			return err
+		}
+		for n, is := range list[0] {
+			if at, found := slices.BinarySearch(kept, n); is && !found {
+				kept = slices.Insert(kept, at, n)
+			}
+		}
+	}
+	s.offer(t.design)
+	if s.options.Pruned {
+		s.result.Kept = kept
+		if s.best != nil && !slices.ContainsFunc(s.best, func(d []bool) bool { return outside(d, kept) }) {
+			s.in.restrict(kept)
+			return nil
+		}
+		s.best, s.known = nil, math.Inf(1) // Options.Start has tables that were not kept: what is chosen from those counts
+		s.offer(t.design)
+		s.in.restrict(kept)
+		return nil
+	}
+	in := *s.in
+	in.status, in.unborn, in.demands = clone2(s.in.status), clone(s.in.unborn), nil
+	for i := range s.in.demands {
+		in.demands = append(in.demands, slices.Clone(s.in.demands[i]))
+	}
+	in.restrict(kept)
+	first := &solver{ctx: s.ctx, options: s.options, effort: firstEffort, began: s.began, p: s.p, in: &in, best: s.best, known: s.known, bound: math.Inf(-1), grain: s.grain, result: &Result{}}
+	first.options.Ties, first.options.Progress, first.options.Start = false, nil, s.best
+	if err := first.run(); err != nil {
+		return err
+	}
+	s.offer(first.best)
+	return nil
+}
+
+// outside tells whether a design has tables that are not in a list.
+func outside(design []bool, kept []int) bool {
+	for n, is := range design {
+		if _, found := slices.BinarySearch(kept, n); is && !found {
+			return true
+		}
+	}
+	return false
+}
+
+// effort is how much is done, in arcs looked at.
+type effort struct {
+	searching int // by each search
+	branching int
+	program   int // arcs up to which what is left becomes an integer program
+	nodes     int // that its solver may branch, 0: as Options.Limits says
+}
+
+var (
+	fullEffort  = effort{50_000_000, 600_000_000, 60_000, 0}
+	firstEffort = effort{50_000_000, 60_000_000, 0, 0}
+	localEffort = effort{10_000_000, 20_000_000, 2_000, 50}
+)
+
 const (
-	searching  = 400_000_000 // by the first search
-	branching  = 300_000_000
 	pauseSteps = 40 // between reductions
 	rounds     = 60
-	programMax = 60_000 // arcs up to which what is left becomes an integer program
 )
 
 // run bounds, searches, reduces, branches, and asks the solver.
 func (s *solver) run() error {
-	s.offer(s.options.Start)
-	if s.known < math.Inf(1) {
-		s.attempt(nil, s.best, nil, searching/8)
+	if s.offer(s.options.Start); s.best != nil {
+		s.attempt(nil, s.best, nil)
 	}
 	x, ok, err := s.reduce()
 	if err != nil {
@@ -150,8 +226,8 @@ func (s *solver) run() error {
 }
 
 // attempt searches from a sequence with tables that the multipliers (may be nil) make much of.
-func (s *solver) attempt(x *dual, begin [][]bool, tables []int, budget int) {
-	q := newSearch(s.in, budget, s.ctx.Done())
+func (s *solver) attempt(x *dual, begin [][]bool, tables []int) {
+	q := newSearch(s.in, s.effort.searching, s.ctx.Done())
 	q.attempt(begin, tables, func(t int) float64 {
 		if x != nil && x.rate(t) > 0 {
 			return x.rate(t)
@@ -161,7 +237,9 @@ func (s *solver) attempt(x *dual, begin [][]bool, tables []int, budget int) {
 		}
 		return 0
 	})
-	s.offer(q.best)
+	if better(q.least, s.known) {
+		s.offer(q.best)
+	}
 }
 
 // scale is of the order of what a step costs.
@@ -192,15 +270,15 @@ func (s *solver) reduce() (*dual, bool, error) {
 		s.lift(x.bound)
 		if known := s.known; round >= next {
 			often := x.often()
-			s.attempt(x, x.hint(0.5), often, searching/16)
-			s.attempt(x, x.hint(0.2), often, searching/16)
+			s.attempt(x, x.hint(0.5), often)
+			s.attempt(x, x.hint(0.2), often)
 			if s.known < known {
 				dry = 0
 			}
 			dry++
 			next = round + dry
 			if s.best == nil && s.ctx.Err() == nil {
-				if err := s.smallest(); err != nil {
+				if _, err := s.smallest(); err != nil {
 					return x, false, err
 				}
 			}
@@ -208,7 +286,7 @@ func (s *solver) reduce() (*dual, bool, error) {
 		if s.ctx.Err() != nil || s.enough() && (!s.options.Ties || !s.closed()) {
 			return x, true, nil
 		}
-		limit := s.known + slack(s.known)
+		limit := s.known + slack(s.known) + s.grain
 		fixed := x.fix(limit)
 		if !x.evaluate() {
 			return x, false, nil
@@ -251,13 +329,14 @@ func (s *solver) impossible() error {
 	if s.best != nil {
 		return nil
 	}
-	return s.smallest()
+	_, err := s.smallest()
+	return err
 }
 
 // settle branches, then asks the solver.
 func (s *solver) settle(x *dual) error {
 	margin := max(1e-10, s.options.Limits.Gap) * math.Abs(s.known)
-	b := &branch{ctx: s.ctx, in: s.in, best: s.best, known: s.known, limit: s.known - margin, margin: margin, budget: branching}
+	b := &branch{ctx: s.ctx, in: s.in, best: s.best, known: s.known, limit: s.known - margin, margin: margin, budget: s.effort.branching}
 	done := b.run(x)
 	s.result.Stats.Nodes = b.nodes
 	s.offer(b.best)
@@ -269,7 +348,7 @@ func (s *solver) settle(x *dual) error {
 		return nil
 	}
 	s.lift(min(b.left, b.limit))
-	if arcs, _ := s.in.left(); s.options.Solver == nil || s.ctx.Err() != nil || arcs > programMax {
+	if arcs, _ := s.in.left(); s.options.Solver == nil || s.ctx.Err() != nil || arcs > s.effort.program {
 		return nil //nolint:nilerr // the context ended: what there is stays
 	}
 	return s.whole()
@@ -281,7 +360,27 @@ func (s *solver) enough() bool {
 }
 
 // closed tells whether the bound has come to the cost.
-func (s *solver) closed() bool { return s.best != nil && s.known-s.bound <= 1e-9*math.Abs(s.known) }
+func (s *solver) closed() bool {
+	return s.best != nil && s.known-s.bound <= 1e-9*math.Abs(s.known)+s.grain
+}
+
+// largest is the greatest cost of a single thing.
+func (p *Problem) largest() (v float64) {
+	for n := range p.Tables {
+		x := &p.Tables[n]
+		v = max(v, x.Drop, slices.Max(x.Upkeep), slices.Max(x.Birth))
+		for _, a := range p.Loads[n].Arcs {
+			v = max(v, a.Price)
+		}
+	}
+	for i := range p.Demands {
+		weight := slices.Max(p.Demands[i].Weights)
+		for _, a := range p.Demands[i].Arcs {
+			v = max(v, weight*a.Price)
+		}
+	}
+	return v
+}
 
 // offer takes a sequence if it is better than the best so far.
 func (s *solver) offer(list [][]bool) {
@@ -310,12 +409,29 @@ func (s *solver) report() {
 // better tells whether a is better than b by more than rounding.
 func better(a, b float64) bool { return a < b && (math.IsInf(b, 1) || a < b-1e-11*math.Abs(b)) }
 
+func clone2(list [][]int8) [][]int8 {
+	next := make([][]int8, len(list))
+	for t := range list {
+		next[t] = append([]int8(nil), list[t]...)
+	}
+	return next
+}
+
 func clone(list [][]bool) [][]bool {
 	next := make([][]bool, len(list))
 	for t := range list {
 		next[t] = append([]bool(nil), list[t]...)
 	}
 	return next
+}
+
+// limits are the solver's; the wall is the context's.
+func (s *solver) limits() solve.Limits {
+	l := solve.Limits{Nodes: s.options.Limits.Nodes, Gap: s.options.Limits.Gap}
+	if s.effort.nodes > 0 {
+		l.Nodes = s.effort.nodes
+	}
+	return l
 }
 
 // whole solves one integer program of all that is not settled.
@@ -328,7 +444,7 @@ func (s *solver) whole() error {
 	if s.best != nil {
 		p.start(s.best)
 	}
-	list, solution, failed, err := p.run(s.ctx, s.options.Solver, solve.Limits{Nodes: s.options.Limits.Nodes, Gap: s.options.Limits.Gap})
+	list, solution, failed, err := p.run(s.ctx, s.options.Solver, s.limits())
 	if err != nil {
 		return err
 	}
@@ -351,7 +467,7 @@ func (s *solver) whole() error {
 // of their sum over all steps, which together count less than one table; and the cost counts a thousand tables, so that no bound is lost in
 // rounding. Only sequences of the least cost are taken.
 func (s *solver) ties(x *dual) error {
-	limit := s.known + 1e-9*math.Abs(s.known)
+	limit := s.known + 1e-9*math.Abs(s.known) + s.grain
 	if !x.evaluate() {
 		s.result.Fewest = true
 		return nil
@@ -367,7 +483,10 @@ func (s *solver) ties(x *dual) error {
 	for _, size := range s.in.size {
 		total += size * float64(len(s.in.status))
 	}
-	unit := max(s.known/1000, 1e-9)
+	unit := s.known / 1000
+	if unit == 0 {
+		unit = 1
+	}
 	costs := make([]float64, len(s.in.size))
 	q := *s.p
 	q.Tables = append([]Table(nil), s.p.Tables...)
@@ -408,7 +527,7 @@ func (s *solver) ties(x *dual) error {
 			return nil
 		}
 		for _, begin := range [][][]bool{s.best, y.hint(0.5)} {
-			search := newSearch(&in, searching/16, s.ctx.Done())
+			search := newSearch(&in, s.effort.searching, s.ctx.Done())
 			search.attempt(begin, nil, y.rate)
 			take(search.best)
 		}
@@ -423,7 +542,7 @@ func (s *solver) ties(x *dual) error {
 		}
 	}
 	known := q.Cost(s.best)
-	b := &branch{ctx: s.ctx, in: &in, accept: accept, best: s.best, known: known, limit: known - small, margin: small, budget: branching / 4}
+	b := &branch{ctx: s.ctx, in: &in, accept: accept, best: s.best, known: known, limit: known - small, margin: small, budget: s.effort.branching / 4}
 	done := b.run(y)
 	take(b.best)
 	s.known, s.result.Fewest = s.p.Cost(s.best), done
@@ -450,7 +569,7 @@ const (
 )
 
 // smallest begins from the tables that take the least space, kept throughout. The error is a *SpaceError if they do not fit.
-func (s *solver) smallest() error {
+func (s *solver) smallest() ([][]bool, error) {
 	tight := 0
 	for t, step := range s.p.Steps {
 		if step.Space > 0 && (s.p.Steps[tight].Space == 0 || step.Space < s.p.Steps[tight].Space) {
@@ -459,25 +578,25 @@ func (s *solver) smallest() error {
 	}
 	r, err := choice.Smallest(s.ctx, s.p.static(tight), choice.Options{Solver: s.options.Solver})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if space := s.p.Steps[tight].Space; space > 0 && r.Cost > space*(1+1e-12) {
-		return &SpaceError{Step: tight, Space: space, Smallest: r.Cost, Proven: r.Proven}
+		return nil, &SpaceError{Step: tight, Space: space, Smallest: r.Cost, Proven: r.Proven}
 	}
 	list := make([][]bool, len(s.p.Steps))
 	for t := range list {
 		list[t] = r.Open
 	}
 	s.offer(list)
-	s.attempt(nil, list, nil, searching/8)
-	return nil
+	s.attempt(nil, list, nil)
+	return list, nil
 }
 
 // finish fills in the result.
 func (s *solver) finish() *Result {
 	r := s.result
 	r.Open, r.Cost, r.Bound = s.best, s.known, min(s.bound, s.known)
-	r.Proven = s.known-s.bound <= 2e-9*math.Abs(s.known)
+	r.Proven = s.known-s.bound <= 2e-9*math.Abs(s.known)+s.grain
 	if r.Proven {
 		r.Bound, r.Stopped = r.Cost, ""
 		return r
