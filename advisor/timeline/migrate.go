@@ -152,3 +152,15 @@ func (s *search) question(m *Migration) {
 	}
 	m.Question = rowsOf(m.Target)
 }
+
+// namer names the tables that a migration's plan reads.
+func (x *Step) namer(m *Migration) func(*model.Table) string {
+	return func(t *model.Table) string {
+		for _, s := range m.Sources {
+			if s.Table == t {
+				return s.Name
+			}
+		}
+		return t.Name
+	}
+}

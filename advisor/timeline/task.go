@@ -60,7 +60,7 @@ func prepare(ctx context.Context, w *workload.Workload, o Options) (*task, error
 	for step := range t.steps {
 		t.length = append(t.length, timed.IntervalOf(step))
 	}
-	t.study, err = design.NewStudy(ctx, w, design.Options{Cost: o.Cost, Solver: o.Solver, Limits: o.Limits, Allow: o.allow, Once: o.Once,
+	t.study, err = design.NewStudy(ctx, w, design.Options{Cost: o.Cost, Solver: o.Solver, Limits: o.Limits, Allow: o.allow, Once: o.Once, Most: o.MostTables,
 		Candidates: append(append([]*model.Table(nil), o.Candidates...), o.There...), NoEnumeration: o.NoEnumeration, SpaceLimit: o.Space})
 	if err != nil {
 		return nil, err

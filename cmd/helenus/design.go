@@ -53,6 +53,7 @@ type designFlags struct {
 	ranges     []string
 	json       bool
 	out        string
+	time       timelineFlags
 }
 
 func designCommand() *cobra.Command {
@@ -62,11 +63,16 @@ func designCommand() *cobra.Command {
 		Long: `Design chooses the tables, and a plan for each statement, that cost least, and says how that was proven. FILE holds a
 model and a workload, in our form (docs/schema/workload.json) or the neutral one. docs/optimiser.md explains how it works.
 
+With --timeline it makes a calendar (docs/schema/timeline.json) for a workload whose statements have a list of weights, one
+for each time step: which tables there are at each, how those that come are filled from those before, and what each step
+and change costs, beside the best single designs. Steps are counted from 0.
+
 Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed nevertheless, also after Ctrl-C), 2 bad input,
 4 no plan for a statement.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	flags := c.Flags()
+	f.time.register(flags)
 	flags.StringVar(&f.mix, "mix", "", "the mix of weights; default: what the file says")
 	flags.StringSliceVar(&f.robust, "robust", nil, "MIX,MIX,...: design for several mixes, by the mean of their weights, and say what each costs over that design and over the one whose greatest regret is least")
 	flags.BoolVar(&f.worst, "worst-case", false, "of --robust, print the design whose greatest regret is least")
@@ -87,14 +93,20 @@ Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed neverthel
 		return pflag.NormalizedName(name)
 	})
 	flags.BoolVar(&f.json, "json", false, "print JSON (docs/schema/design.json)")
-	flags.StringVar(&f.out, "out", "", "a folder to write schema.cql, plans.yaml, report.txt and design.json to")
+	flags.StringVar(&f.out, "out", "", "a folder to write schema.cql, plans.yaml, report.txt and design.json to; of --timeline: 00-create.cql, 00-drop.cql and 00-plans.yaml for each step, report.txt and timeline.json")
 	return c
 }
 
 func (f *designFlags) run(c *cobra.Command, file string) error {
+	if err := f.time.check(c.Flags()); err != nil {
+		return usageError{err}
+	}
 	w, o, err := f.read(file)
 	if err != nil {
 		return usageError{err}
+	}
+	if f.time.on {
+		return f.timeline(c, w, o)
 	}
 	quietly := func() {}
 	if !f.json {
