@@ -2,8 +2,10 @@ package timeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/helenus-db/helenus/advisor/choice"
 )
@@ -27,28 +29,19 @@ func (k *known) results() []*choice.Result {
 	return list
 }
 
-// baselines solves for the mean weights and for those of each step. Steps of equal weights, and weights that differ by a
+// baselines solves for the mean weights and for those of each step, over some of the candidates. Steps of equal weights, and weights that differ by a
 // factor alone, have one design.
-func (t *task) baselines(ctx context.Context) (*known, error) {
+func (t *task) baselines(ctx context.Context, in []bool) (*known, error) {
 	k := &known{}
 	solved := map[string]*choice.Result{}
 	solve := func(step int) (*choice.Result, error) {
-		weights := t.weights(step)
-		scale := 0.0
-		for _, w := range weights {
-			scale = max(scale, w)
-		}
-		key := ""
-		for i := range weights {
-			weights[i] /= scale
-			key += fmt.Sprintf(" %.12g", weights[i])
-		}
+		key := t.weightsKey(step)
 		if r := solved[key]; r != nil {
 			return r, nil
 		}
-		r, err := t.choose(ctx, weights, t.space)
+		r, err := t.choose(ctx, t.weights(step), t.space, in)
 		solved[key] = r
-		return r, err
+		return r, t.atStep(err, step)
 	}
 	var err error
 	if k.average, err = solve(-1); err != nil {
@@ -63,6 +56,29 @@ func (t *task) baselines(ctx context.Context) (*known, error) {
 	}
 	k.first, k.last = k.ideal[0], k.ideal[t.steps-1]
 	return k, nil
+}
+
+// weightsKey is the same for steps whose weights differ by a factor alone. Step -1 is all of them together.
+func (t *task) weightsKey(step int) string {
+	weights := t.weights(step)
+	scale := 0.0
+	for _, w := range weights {
+		scale = max(scale, w)
+	}
+	var b strings.Builder
+	for _, w := range weights {
+		fmt.Fprintf(&b, " %.12g", w/scale)
+	}
+	return b.String()
+}
+
+// atStep puts a step's number to an error about space.
+func (t *task) atStep(err error, step int) error {
+	var space *SpaceError
+	if errors.As(err, &space) && step >= 0 {
+		space.Step = step
+	}
+	return err
 }
 
 // compare says what the baselines cost.

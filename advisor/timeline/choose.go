@@ -32,21 +32,26 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, er
 		ctx, cancel = context.WithTimeout(ctx, o.Limits.Wall)
 		defer cancel()
 	}
+	in, err := t.sweep(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.ended("sweep")
 	if o.SpaceShare > 0 {
-		full, err := t.choose(ctx, t.weights(-1), 0)
+		full, err := t.choose(ctx, t.weights(-1), 0, in)
 		if err != nil {
 			return nil, err
 		}
 		t.full = t.bytes(full.Open)
 		t.space = t.full * o.SpaceShare
 	}
-	b, err := t.baselines(ctx)
+	b, err := t.baselines(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	t.ended("baselines")
 	s := &search{task: t, loader: &loader{task: t, byTree: map[string]*treeSources{}}, cost: math.Inf(1)}
-	if err := s.run(ctx, b); err != nil {
+	if err := s.run(ctx, b, in); err != nil {
 		return nil, err
 	}
 	t.ended("solve")
@@ -77,7 +82,7 @@ type search struct {
 }
 
 // run looks for the calendar, from the best single design on.
-func (s *search) run(ctx context.Context, b *known) error {
+func (s *search) run(ctx context.Context, b *known, in []bool) error {
 	s.problem = s.task.problem()
 	s.bounds = make([]float64, len(s.tables))
 	for n := range s.tables {
@@ -89,12 +94,22 @@ func (s *search) run(ctx context.Context, b *known) error {
 	}
 	p, keep := s.problem, []int(nil)
 	if !s.options.Exact {
-		r, err := s.solve(ctx, p, sequence.Options{Pruned: true, Start: s.open})
+		for n := range in {
+			if in[n] || s.there[n] || s.study.Must(n) {
+				keep = append(keep, n)
+			}
+		}
+		r, err := s.solve(ctx, restricted(s.problem, keep), sequence.Options{Pruned: true, Start: narrowed(s.open, keep)})
 		if err != nil {
 			return err
 		}
-		s.kept, s.locals = len(r.Kept), r.Locals
+		for i, n := range r.Kept {
+			r.Kept[i] = keep[n]
+		}
+		r.Open = widened(r.Open, keep, len(s.tables))
+		s.locals = r.Locals
 		keep = s.promising(r, b)
+		s.kept = len(keep)
 		p = restricted(s.problem, keep)
 	}
 	s.bound = math.Inf(-1)
@@ -234,34 +249,17 @@ func restricted(p *sequence.Problem, keep []int) *sequence.Problem {
 		number[n] = i
 		q.Tables = append(q.Tables, p.Tables[n])
 	}
-	arcs := func(list []choice.Arc) (left []choice.Arc) {
-		for _, a := range list {
-			if a.Table != choice.None {
-				if a.Table = number[a.Table]; a.Table < 0 {
-					continue
-				}
-			}
-			left = append(left, a)
-		}
-		return left
-	}
 	for _, n := range keep {
 		l := p.Loads[n]
-		q.Loads = append(q.Loads, sequence.Load{States: l.States, Arcs: arcs(l.Arcs)})
+		q.Loads = append(q.Loads, sequence.Load{States: l.States, Arcs: reading(l.Arcs, number)})
 	}
 	for _, d := range p.Demands {
 		if d.Needed != nil {
-			needed := []int{}
-			for _, n := range d.Needed {
-				if number[n] >= 0 {
-					needed = append(needed, number[n])
-				}
-			}
-			if d.Needed = needed; len(needed) == 0 {
+			if d.Needed = among(d.Needed, number); len(d.Needed) == 0 {
 				continue
 			}
 		}
-		d.Arcs = arcs(d.Arcs)
+		d.Arcs = reading(d.Arcs, number)
 		q.Demands = append(q.Demands, d)
 	}
 	return &q

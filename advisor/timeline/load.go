@@ -155,7 +155,8 @@ type part struct {
 	source *plan.Source
 	fields fields
 	price  float64
-	n      int // of the candidate, or choice.None
+	n      int  // of the candidate, or choice.None
+	whole  bool // it has all that is needed: a way that reads more is never cheaper
 }
 
 func (g *graph) field(f model.Field) int {
@@ -201,6 +202,7 @@ func (g *graph) build(allowed func(n int) bool) {
 				p.fields.add(n)
 			}
 		}
+		p.whole = s.Covers == 1<<len(g.tree.Entities)-1 && p.fields.holds(g.needed)
 		g.parts = append(g.parts, p)
 	}
 	g.meet(joined{}, 0, 0)
@@ -246,7 +248,7 @@ func (g *graph) expand(at int) {
 			return // the dearer ones come after it
 		case entity >= 0 && p.source.Covers&(1<<entity) == 0, field >= 0 && !p.fields.has(field):
 			continue
-		case s.entities != 0 && !g.joins(s, p):
+		case s.entities != 0 && (p.whole || !g.joins(s, p)):
 			continue
 		}
 		next := joined{s.entities | p.source.Covers, s.fields.with(p.fields)}

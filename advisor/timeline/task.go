@@ -216,10 +216,64 @@ func (t *task) weights(step int) []float64 {
 	return list
 }
 
-// choose finds the best single design for some weights.
-func (t *task) choose(ctx context.Context, weights []float64, space float64) (*choice.Result, error) {
-	r, err := choice.Solve(ctx, t.static(weights, space), choice.Options{Solver: t.options.Solver, Limits: t.limits(), Ties: true})
-	return r, t.explained(err, 0, space)
+// choose finds the best single design for some weights, among some of the candidates.
+func (t *task) choose(ctx context.Context, weights []float64, space float64, in []bool) (*choice.Result, error) {
+	p, keep := t.static(weights, space), []int{}
+	number := make([]int, len(t.tables))
+	var tables []choice.Table
+	for n := range t.tables {
+		if number[n] = -1; in[n] {
+			number[n] = len(keep)
+			keep, tables = append(keep, n), append(tables, p.Tables[n])
+		}
+	}
+	p.Tables = tables
+	demands := p.Demands[:0]
+	for _, d := range p.Demands {
+		if d.Needed != nil {
+			if d.Needed = among(d.Needed, number); len(d.Needed) == 0 {
+				continue
+			}
+		}
+		d.Arcs = reading(d.Arcs, number)
+		demands = append(demands, d)
+	}
+	p.Demands = demands
+	r, err := choice.Solve(ctx, p, choice.Options{Solver: t.options.Solver, Limits: t.limits(), Ties: true})
+	if err != nil {
+		return nil, t.explained(err, 0, space)
+	}
+	wide := make([]bool, len(t.tables))
+	for i, n := range keep {
+		wide[n] = r.Open[i]
+	}
+	r.Open = wide
+	return r, nil
+}
+
+// reading are the arcs that read tables which have a number, under that number, or none.
+func reading(arcs []choice.Arc, number []int) []choice.Arc {
+	var left []choice.Arc
+	for _, a := range arcs {
+		if a.Table != choice.None {
+			if a.Table = number[a.Table]; a.Table < 0 {
+				continue
+			}
+		}
+		left = append(left, a)
+	}
+	return left
+}
+
+// among are the numbers of those tables that have one.
+func among(tables, number []int) []int {
+	list := []int{}
+	for _, n := range tables {
+		if number[n] >= 0 {
+			list = append(list, number[n])
+		}
+	}
+	return list
 }
 
 func (t *task) limits() solve.Limits {

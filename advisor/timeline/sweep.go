@@ -1,0 +1,124 @@
+package timeline
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/solve"
+)
+
+// What a sweep looks at.
+const (
+	fewTables  = 300  // candidates that are all looked at, without a sweep
+	sweepGap   = 0.01 // how good its designs are
+	sweepRise  = 4    // from one price of space to the next
+	sweepMost  = 8    // prices
+	sideBySide = 2    // designs that are looked for at a time
+)
+
+// sweep returns the candidates of the best designs as space gets dearer, for the mean weights, and, at the price at which
+// those fit, for the first and the last step's; without a limit, of the best designs of each step.
+//
+// With a limit on space all of a design hangs together, and of thousands of candidates neither bounds nor an integer program
+// find the good ones in time; with a price the problem falls into parts, each of a few statements, which package choice
+// settles quickly. Designs at all prices are the corners of the lower convex hull of what designs cost and take; those within
+// a limit lie between, and are made of much the same tables: each statement's own trade of space for time, at its own
+// weight. A step at which a group of statements runs nine times as often weighs space a ninth for them, which is why the
+// prices go far beyond the one at which the mean design fits.
+func (t *task) sweep(ctx context.Context) ([]bool, error) {
+	in := make([]bool, len(t.tables))
+	if len(t.tables) <= fewTables {
+		for n := range in {
+			in[n] = true
+		}
+		return in, nil
+	}
+	type ask struct {
+		step  int
+		price float64
+	}
+	// The weights of all steps add up: prices are for a design that is kept throughout, and a step's share of that is by its
+	// length.
+	run := func(asks []ask) ([]*choice.Result, error) {
+		results, errs := make([]*choice.Result, len(asks)), make([]error, len(asks))
+		var wait sync.WaitGroup
+		slots := make(chan struct{}, sideBySide)
+		for i, a := range asks {
+			wait.Add(1)
+			go func() {
+				defer wait.Done()
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				p := t.static(t.weights(a.step), 0)
+				for n := range p.Tables {
+					if !p.Tables[n].Free {
+						p.Tables[n].Upkeep += a.price * p.Tables[n].Size
+					}
+				}
+				results[i], errs[i] = choice.Solve(ctx, p, choice.Options{Branching: -1, Limits: solve.Limits{Gap: sweepGap}})
+			}()
+		}
+		wait.Wait()
+		for i, err := range errs {
+			if err != nil {
+				return nil, t.explained(err, max(0, asks[i].step), t.space)
+			}
+			for n, open := range results[i].Open {
+				in[n] = in[n] || open
+			}
+		}
+		return results, nil
+	}
+	if t.space == 0 && t.options.SpaceShare == 0 {
+		asks := []ask{{-1, 0}}
+		for _, step := range t.distinct() {
+			asks = append(asks, ask{step, 0})
+		}
+		_, err := run(asks)
+		return in, err
+	}
+	free, err := run([]ask{{-1, 0}})
+	if err != nil {
+		return nil, err
+	}
+	size := t.bytes(free[0].Open)
+	limit := t.space
+	if t.options.SpaceShare > 0 {
+		limit = t.options.SpaceShare * size
+	}
+	if limit >= size {
+		limit = size
+	}
+	unit := math.Max(free[0].Cost, 1e-9) / size
+	var asks []ask
+	for k := range sweepMost - 2 {
+		asks = append(asks, ask{-1, unit * math.Pow(sweepRise, float64(k))})
+	}
+	fits := asks[len(asks)-1].price
+	results, err := run(asks)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(asks) - 1; i >= 0; i-- {
+		if t.bytes(results[i].Open) <= limit {
+			fits = asks[i].price
+		}
+	}
+	_, err = run([]ask{{-1, fits / 2}, {0, fits / float64(t.steps)}, {t.steps - 1, fits / float64(t.steps)}})
+	return in, err
+}
+
+// distinct are the steps whose weights no step before has, one of each.
+func (t *task) distinct() []int {
+	var list []int
+	met := map[string]bool{}
+	for step := range t.steps {
+		if key := t.weightsKey(step); !met[key] {
+			met[key] = true
+			list = append(list, step)
+		}
+	}
+	return list
+}
