@@ -247,7 +247,7 @@ func (f *finder) mean(s *subject, period int) ([]float64, bool) {
 		}
 		return out, true
 	}
-	level := 0.0
+	var level float64
 	if len(s.days.kept) > 0 {
 		level = mean(meanSquares(s.days), 0, perDay)
 	} else {

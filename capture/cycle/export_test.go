@@ -3,6 +3,7 @@ package cycle
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -45,3 +46,5 @@ func Strangers(t *testing.T, n int) Told {
 	}
 	return out
 }
+
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }

@@ -47,7 +47,7 @@ func (c *course) spread() float64 {
 // inside is the sum of squares within a step from each place, by its length: inside[from][length-1].
 func (c *course) inside() [][]float64 {
 	out := make([][]float64, c.places)
-	sums, squares := make([]float64, len(c.values)), 0.0
+	sums := make([]float64, len(c.values))
 	for from := range out {
 		most := c.places
 		if !c.round {
@@ -55,7 +55,7 @@ func (c *course) inside() [][]float64 {
 		}
 		out[from] = make([]float64, most)
 		clear(sums)
-		squares = 0
+		squares := 0.0
 		for n := range most {
 			at, about := (from+n)%c.places, 0.0
 			for m, v := range c.values {

@@ -248,7 +248,7 @@ func printCycle(w io.Writer, c *cycle.Cycle, limit int) error {
 				most = i
 			}
 		}
-		t.AppendRow([]any{k + 1, c.When(k), strings.TrimSuffix(c.Steps[k].Length.String(), "0m0s"), number(all), statementID(c.Members[most].Fingerprint)})
+		t.AppendRow([]any{k + 1, c.When(k), strings.TrimSuffix(c.Steps[k].Length.String(), "0m0s"), perSecondText(all), mostOf(c, most, k)})
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
@@ -272,11 +272,26 @@ func printCycle(w io.Writer, c *cycle.Cycle, limit int) error {
 		m := &c.Members[i]
 		weights := make([]string, len(m.Weights))
 		for k, v := range m.Weights {
-			weights[k] = number(v)
+			weights[k] = perSecondText(v)
 		}
 		t.AppendRow([]any{statementID(m.Fingerprint), bars(m.Mean, marks), strings.Join(weights, " ")})
 	}
 	return render(w, t)
+}
+
+// perSecondText prints three digits of what may be very little.
+func perSecondText(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+func mostOf(c *cycle.Cycle, member, step int) string {
+	if c.Members[member].Weights[step] == 0 {
+		return "-"
+	}
+	return statementID(c.Members[member].Fingerprint)
 }
 
 // maxBars is how wide a line of bars is at most.
