@@ -48,3 +48,17 @@ func Strangers(t *testing.T, n int) Told {
 }
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// Hour is what a record knows of one: executions of a statement, and how long was listened.
+func (r *Record) Hour(fingerprint string, bin int) (count, watched float64) {
+	x := r.said[fingerprint]
+	if x == nil {
+		x = r.rest
+	}
+	for i, b := range x.bins {
+		if b == bin {
+			count = x.counts[i]
+		}
+	}
+	return count, r.watched[bin]
+}

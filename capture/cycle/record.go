@@ -16,10 +16,9 @@ const Bin = time.Hour
 
 // Bounds of what is read.
 const (
-	maxBins  = 24 * 800 // further ones of the past are not read
-	maxTold  = 20_000   // statements told apart while reading; beyond, the lightest half is counted together
-	listened = 0.5      // share of a bin in which must have been counted
-	spread   = 48       // bins at most over which a window that waited is spread
+	maxTold  = 20_000 // statements told apart while reading; beyond, the lightest half is counted together
+	listened = 0.5    // share of a bin in which must have been counted
+	spread   = 48     // bins at most over which a window that waited is spread
 )
 
 // Source is where the hours are read from. *history.History is one; Shelf makes one of a file.
@@ -40,6 +39,7 @@ func (s shelf) Hours(ctx context.Context, from, to time.Time, yield func(*histor
 type Record struct {
 	Start   time.Time // of the first bin, UTC
 	Bins    int
+	hours   int       // that were read
 	watched []float64 // by bin: the share of it in which was counted, 0..1
 	said    map[string]*row
 	rest    *row // what is not told apart
@@ -82,28 +82,43 @@ func (r *row) merge(o *row) {
 	}
 }
 
-// Read reads the hours from a time on and before another (zero: all later ones).
+// Read reads the hours from a time on and before another (zero: all later ones). Where nothing is known for as long as periods are looked at, what
+// comes before and after are two records, as when a clock was in another year for a moment; the one with most hours is returned.
 func Read(ctx context.Context, s Source, from, to time.Time) (*Record, error) {
-	r := &Record{said: map[string]*row{}, rest: &row{}}
-	r.rest.Fingerprint, r.rest.Kind = Rest, Rest
+	best, r := newRecord(), newRecord()
+	end := func() {
+		if r.Bins = len(r.watched); r.hours > best.hours {
+			best = r
+		}
+		r = newRecord()
+	}
 	err := s.Hours(ctx, from, to, func(h *history.HourOf) error {
-		if r.Bins == 0 && len(r.watched) == 0 {
-			r.Start = h.At.UTC().Truncate(Bin)
+		bin := int(h.At.Sub(r.Start) / Bin)
+		if r.hours > 0 && bin-len(r.watched) >= mostDays*perDay {
+			end()
 		}
-		if bin := h.At.Sub(r.Start) / Bin; bin >= 0 && bin < maxBins { // else a clock was elsewhere
-			r.take(h, int(bin))
+		if r.hours == 0 {
+			r.Start, bin = h.At.UTC().Truncate(Bin), 0
 		}
+		r.take(h, bin)
 		return ctx.Err()
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the history: %w", err)
 	}
-	r.Bins = len(r.watched)
-	return r, nil
+	end()
+	return best, nil
+}
+
+func newRecord() *Record {
+	r := &Record{said: map[string]*row{}, rest: &row{}}
+	r.rest.Fingerprint, r.rest.Kind = Rest, Rest
+	return r
 }
 
 // take adds one proxy's hour. Where several proxies counted, their executions add up, and one that listened is enough.
 func (r *Record) take(h *history.HourOf, bin int) {
+	r.hours++
 	for len(r.watched) <= bin {
 		r.watched = append(r.watched, 0)
 	}
@@ -111,8 +126,7 @@ func (r *Record) take(h *history.HourOf, bin int) {
 	// A window that waited for the disk is filed under its end, and may be of many hours.
 	if long := h.To.Sub(h.From); long > Bin+Bin/2 && long <= spread*Bin {
 		first, last := int(h.From.Sub(r.Start)/Bin), int(h.To.Add(-1).Sub(r.Start)/Bin)
-		parts = parts[:0]
-		for b := max(0, first); b <= min(last, bin); b++ {
+		for b := max(0, first); b <= min(last, bin-1); b++ {
 			parts = append(parts, b)
 		}
 	}
