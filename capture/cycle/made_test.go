@@ -26,6 +26,7 @@ type made struct {
 	exact  bool                                   // executions are the rates, not drawn by them
 	down   func(hour int) float64                 // share of the hour in which the proxy was down
 	random *rand.Rand
+	names  []history.Executions
 }
 
 func newMade(days int, seed uint64) *made {
@@ -53,6 +54,9 @@ func poisson(random *rand.Rand, mean float64) float64 {
 }
 
 func (m *made) Hours(_ context.Context, from, to time.Time, yield func(*history.HourOf) error) error {
+	for i := len(m.names); i < len(m.rates); i++ {
+		m.names = append(m.names, history.Executions{Fingerprint: fmt.Sprintf("f%04d", i), Keyspace: "k", Kind: "select", Text: fmt.Sprintf("SELECT a FROM t%d WHERE id = ?", i)})
+	}
 	for hour := range m.hours {
 		at := m.start.Add(time.Duration(hour) * time.Hour)
 		up := 1.0
@@ -69,8 +73,9 @@ func (m *made) Hours(_ context.Context, from, to time.Time, yield func(*history.
 				n = poisson(m.random, n)
 			}
 			if n > 0 {
-				h.Said = append(h.Said, history.Executions{Fingerprint: fmt.Sprintf("f%04d", i), Keyspace: "k", Kind: "select", Count: uint64(n), Micros: uint64(1000 * n),
-					Text: fmt.Sprintf("SELECT a FROM t%d WHERE id = ?", i)})
+				said := m.names[i]
+				said.Count, said.Micros = uint64(n), uint64(1000*n)
+				h.Said = append(h.Said, said)
 			}
 		}
 		if at.Before(from) || !to.IsZero() && !at.Before(to) || up <= 0 {

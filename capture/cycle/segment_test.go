@@ -70,13 +70,13 @@ func TestCutsAreTheBest(t *testing.T) {
 
 // TestNoiseIsNotCut: what differs by noise alone is one step, nearly always.
 func TestNoiseIsNotCut(t *testing.T) {
-	const all = 300
+	const all = 200
 	cut := 0
 	for seed := range uint64(all) {
 		random := random(seed)
-		c := &course{places: perWeek, round: true}
-		for range 10 {
-			v := make([]float64, perWeek)
+		c := &course{places: perDay, round: true}
+		for range 5 {
+			v := make([]float64, perDay)
 			for j := range v {
 				v[j] = 20 + random.NormFloat64()
 			}
