@@ -56,6 +56,9 @@ func (l *loading) load(ctx context.Context) (refused map[string]string, err erro
 			return nil, err
 		}
 	}
+	if err := l.collections(ctx); err != nil {
+		return nil, err
+	}
 	for _, k := range indexKinds {
 		var no gocql.RequestError
 		if err := l.indexes(ctx, k.table, k.puts, k.create); errors.As(err, &no) && !Down(err) {
@@ -159,8 +162,7 @@ func (l *loading) sequence(t layout, id, rows, step int) [][]any {
 
 // graves makes partitions of living rows with deleted ones between them.
 func (l *loading) graves(ctx context.Context, dead int) error {
-	t := plainLayout
-	t.name = "dead"
+	t := gravesLayout
 	if dead == 0 {
 		if err := l.table(ctx, t.name, "id int, seq int"+t.definitions()+", PRIMARY KEY (id, seq)"); err != nil {
 			return err
@@ -178,6 +180,30 @@ func (l *loading) graves(ctx context.Context, dead int) error {
 		}
 		return out
 	})
+}
+
+// collections makes a table of rows with a set and a map of elements, and one to put elements into.
+func (l *loading) collections(ctx context.Context) error {
+	t := nestedLayout
+	columns := "id int PRIMARY KEY" + t.definitions() + ", " + owned + " set<int>, " + owned + "_value map<int, text>"
+	for _, name := range []string{t.name, "put_" + t.name} {
+		if err := l.table(ctx, name, columns); err != nil {
+			return err
+		}
+	}
+	for _, n := range l.sizes.nested {
+		if err := l.fill(ctx, "INSERT INTO "+l.bench.table(t.name)+" (id, "+t.names()+", "+owned+", "+owned+"_value) VALUES (?, ?, ?, ?)", owners, func(i int) [][]any {
+			tags, values := make([]int, n), make(map[int]string, n)
+			for j := range tags {
+				tags[j] = i*n + j
+				values[tags[j]] = text(l.random, elementSize)
+			}
+			return [][]any{{partition(n, i), text(l.random, t.size), tags, values}}
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // indexes makes a table of rows to be read by index, and one to be written.

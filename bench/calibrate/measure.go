@@ -43,6 +43,7 @@ const DefaultKeyspace = "helenus_calibrate"
 
 const (
 	leastRounds = 5
+	unlike      = 1
 	warmShare   = 0.25 // of the time for rounds
 	// The server is warm when so many rounds after each other were no more than this quicker than the quickest before, as a
 	// logarithm.
@@ -289,9 +290,13 @@ func (c *calibration) whole(ctx context.Context, set *Set) (err error) {
 	if err := s.create(ctx); err != nil {
 		return err
 	}
-	b := &bench{session: c.session, replication: c.facts.Replication, keyspace: c.o.Keyspace, consistency: gocql.ParseConsistency(c.facts.Consistency), sizes: full}
+	large := full
 	if c.o.Quick {
-		b.sizes = quick
+		large = quick
+	}
+	b, err := newBench(c.session, c.o.Keyspace, &c.facts, large)
+	if err != nil {
+		return err
 	}
 	total, loaded := b.rows(), 0
 	l := &loading{scratch: s, bench: b, random: c.random, done: func(rows int) {
@@ -317,11 +322,9 @@ func (c *calibration) left() time.Duration { return max(0, c.o.Budget-time.Since
 // drifts (the virtual machine's compiler, compactions, the weather) falls on all alike. The first rounds warm up, for a share
 // of the time, and up to twice that while rounds still get quicker.
 func (c *calibration) rounds(ctx context.Context, all []operation) ([]Measurement, error) {
-	var slots []int
-	for i := range all {
-		for range all[i].times {
-			slots = append(slots, i)
-		}
+	slots := make([]int, len(all))
+	for i := range slots {
+		slots[i] = i
 	}
 	times := make([][]float64, len(all))
 	budget := c.left()
@@ -333,13 +336,18 @@ func (c *calibration) rounds(ctx context.Context, all []operation) ([]Measuremen
 			if err := ctx.Err(); err != nil {
 				return 0, err
 			}
-			at := time.Now()
-			if err := all[i].run(ctx, c.random); err != nil {
-				return 0, fmt.Errorf("%s: %w", all[i].Name, err)
+			for n := range unlike + all[i].times {
+				at := time.Now()
+				if err := all[i].run(ctx, c.random); err != nil {
+					return 0, fmt.Errorf("%s: %w", all[i].Name, err)
+				}
+				took := time.Since(at).Seconds() * 1000
+				if n < unlike {
+					continue
+				}
+				times[i] = append(times[i], took)
+				level += math.Log(max(took, 1e-6)) / float64(len(slots)*all[i].times)
 			}
-			took := time.Since(at).Seconds() * 1000
-			times[i] = append(times[i], took)
-			level += math.Log(max(took, 1e-6)) / float64(len(slots))
 		}
 		return level, nil
 	}

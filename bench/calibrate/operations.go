@@ -8,10 +8,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/rewrite/exec"
 )
 
 // rowHeader is what plans count for a row of an answer beyond its values, bytes.
@@ -23,8 +26,9 @@ const parallel = 8
 // sizes are how much is loaded and asked for.
 type sizes struct {
 	rows    []int // of partitions
-	each    int   // partitions of one row; the larger the fewer
+	each    int   // rows of the partitions of a size, about
 	many    []int // gets at once
+	nested  []int // elements of a row's collections
 	indexed int   // rows of the indexed tables
 	scanned []int // rows of the scanned tables
 	batches []int
@@ -33,8 +37,8 @@ type sizes struct {
 }
 
 var (
-	full  = sizes{[]int{1, 10, 100, 1000}, 400, []int{4, 16, 64}, 20000, []int{1000, 5000, 20000, 60000}, []int{2, 8, 32}, []int{100, 400}, []int{30, 300, 3000}}
-	quick = sizes{[]int{1, 10, 100, 500}, 100, []int{4, 16, 48}, 4000, []int{500, 2000, 8000}, []int{2, 8, 24}, []int{100, 300}, []int{30, 300, 3000}}
+	full  = sizes{[]int{1, 10, 100, 1000}, 8000, []int{4, 16, 64}, []int{10, 50, 200}, 20000, []int{1000, 5000, 20000, 60000}, []int{2, 8, 32}, []int{100, 400}, []int{30, 300, 3000}}
+	quick = sizes{[]int{1, 10, 100, 500}, 2000, []int{4, 16, 48}, []int{10, 100}, 4000, []int{500, 2000, 8000}, []int{2, 8, 24}, []int{100, 300}, []int{30, 300, 3000}}
 )
 
 // layout is a table of columns of text, all of one size.
@@ -98,6 +102,8 @@ type operation struct {
 // bench runs operations on the scratch keyspace.
 type bench struct {
 	session     *gocql.Session
+	pool        *exec.Pool // the same, as the executor uses it
+	readings    map[string]*reading
 	keyspace    string
 	consistency gocql.Consistency
 	replication int
@@ -107,35 +113,21 @@ type bench struct {
 
 func (b *bench) table(name string) string { return b.keyspace + "." + name }
 
-// raw takes a cell as it is.
-type raw []byte
-
-// UnmarshalCQL implements gocql.Unmarshaler. It copies, as the executor does.
-func (c *raw) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
-	*c = append((*c)[:0:0], data...)
-	return nil
+// newBench is ready to run operations over a session; nil if they are only to be described.
+func newBench(session *gocql.Session, keyspace string, f *Facts, s sizes) (*bench, error) {
+	b := &bench{session: session, keyspace: keyspace, replication: f.Replication, sizes: s, consistency: gocql.One}
+	if f.Consistency != "" {
+		b.consistency = gocql.ParseConsistency(f.Consistency)
+	}
+	b.pool = exec.NewPool(func() (*gocql.Session, error) { return session, nil })
+	return b, b.compile()
 }
 
-// read runs a SELECT and counts its rows.
-func (b *bench) read(ctx context.Context, statement string, values ...any) (int, error) {
-	iter := b.session.Query(statement, values...).WithContext(ctx).Consistency(b.consistency).Idempotent(true).Iter()
-	cells := make([]raw, len(iter.Columns()))
-	into := make([]any, len(cells))
-	for i := range cells {
-		into[i] = &cells[i]
-	}
-	rows := 0
-	for iter.Scan(into...) {
-		rows++
-	}
-	return rows, iter.Close()
-}
-
-// expect is read with a number of rows that must come.
-func (b *bench) expect(ctx context.Context, rows int, statement string, values ...any) error {
-	n, err := b.read(ctx, statement, values...)
-	if err == nil && n != rows {
-		err = &LostError{statement, n, rows}
+// expect runs a SELECT, of whose values so many are the partition key, and wants a number of rows.
+func (b *bench) expect(ctx context.Context, rows, routed int, statement string, values ...any) error {
+	answer, err := b.pool.Query(ctx, exec.Query{Text: statement, Values: bound(values), Routed: routed, Consistency: b.consistency})
+	if err == nil && len(answer.Rows) != rows {
+		err = &LostError{statement, len(answer.Rows), rows}
 	}
 	return err
 }
@@ -150,32 +142,42 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("%s answered %d rows instead of %d: what was loaded is not there any longer (a node that lost writes, or somebody else's hand in the scratch keyspace)", e.Statement, e.Got, e.Want)
 }
 
+// write runs a write whose first value is the partition key, unless it says otherwise.
 func (b *bench) write(ctx context.Context, statement string, values ...any) error {
-	return b.session.Query(statement, values...).WithContext(ctx).Consistency(b.consistency).Idempotent(true).Exec()
+	_, err := b.pool.Query(ctx, b.mutation(statement, 1, values))
+	return err
 }
 
-// atOnce runs n calls, some at a time, and returns the first error.
+// mutation is a write as the executor sends it, with a timestamp of its own.
+func (b *bench) mutation(statement string, routed int, values []any) exec.Query {
+	return exec.Query{Text: statement, Values: bound(values), Routed: routed, Consistency: b.consistency, Timestamp: time.Now().UnixMicro()}
+}
+
+// atOnce runs n calls, some at a time, as the executor runs the requests of a step, and returns the first error.
 func atOnce(n, limit int, call func(i int) error) error {
 	var (
-		work   sync.WaitGroup
+		wait   sync.WaitGroup
 		once   sync.Once
 		failed error
+		next   atomic.Int64
 	)
-	numbers := make(chan int)
-	for range min(limit, n) {
-		work.Go(func() {
-			for i := range numbers {
-				if err := call(i); err != nil {
-					once.Do(func() { failed = err })
-				}
+	work := func() {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
 			}
-		})
+			if err := call(i); err != nil {
+				once.Do(func() { failed = err })
+				return
+			}
+		}
 	}
-	for i := range n {
-		numbers <- i
+	for range min(limit, n) - 1 {
+		wait.Go(work)
 	}
-	close(numbers)
-	work.Wait()
+	work()
+	wait.Wait()
 	return failed
 }
 
@@ -187,79 +189,124 @@ func (b *bench) operations(refused map[string]string) []operation {
 			all = append(all, o)
 		}
 	}
-	for _, o := range slices.Concat(b.gets(), b.levels(), b.indexReads(), b.scans(), b.writes(), b.client()) {
+	for _, o := range slices.Concat(b.gets(), b.collections(), b.levels(), b.indexReads(), b.scans(), b.writes(), b.client()) {
 		add(o)
 	}
 	return all
 }
 
 // Shapes are all that a calibration measures.
-func Shapes(small bool, replication int) []Shape {
-	b := &bench{sizes: full, replication: replication}
+func Shapes(small bool, replication int) ([]Shape, error) {
+	s := full
 	if small {
-		b.sizes = quick
+		s = quick
+	}
+	b, err := newBench(nil, DefaultKeyspace, &Facts{Replication: replication}, s)
+	if err != nil {
+		return nil, err
 	}
 	var out []Shape
 	for _, o := range b.operations(nil) {
 		out = append(out, o.Shape)
 	}
-	return out
+	return out, nil
 }
 
 // partition is the id of one of the partitions of a size; there are b.partitions(rows) of them.
 func partition(rows, i int) int { return rows*10000 + i }
 
-func (b *bench) partitions(rows int) int { return max(4, b.sizes.each/rows) }
+// There are many of each size: what a read finds in the server's caches, and in the processors', should not depend on how many rows
+// it asks for.
+func (b *bench) partitions(rows int) int { return min(1000, max(4, b.sizes.each/rows)) }
 
 func (b *bench) gets() []operation {
 	all := []operation{{
 		Shape: Shape{Family: "gets", Name: "no partition", Kind: plan.Get, Requests: 1, Unasked: true}, times: 3,
 		run: func(ctx context.Context, _ *rand.Rand) error {
-			return b.expect(ctx, 0, "SELECT seq, "+plainLayout.names()+" FROM "+b.table("plain")+" WHERE id IN ?", []int{})
+			return b.expect(ctx, 0, 0, "SELECT seq, "+plainLayout.names()+" FROM "+b.table("plain")+" WHERE id IN ?", cell(0)) // an empty list
 		},
 	}}
 	for _, l := range layouts {
-		statement := "SELECT id, seq, " + l.names() + " FROM " + b.table(l.name) + " WHERE id = ?"
+		reads := b.readings[l.name]
 		for _, rows := range b.sizes.rows {
 			all = append(all, operation{
 				Shape: Shape{
 					Family: "gets", Name: fmt.Sprintf("%s, %d row(s)", l.name, rows), Kind: plan.Get, Requests: 1, Rows: float64(rows),
-					Columns: float64(l.columns + 2), Bytes: float64(rows) * l.rowBytes(2),
+					Columns: reads.columns, Bytes: float64(rows) * reads.row,
 				}, times: 2,
 				run: func(ctx context.Context, r *rand.Rand) error {
-					return b.expect(ctx, rows, statement, partition(rows, r.IntN(b.partitions(rows))))
+					return b.get(ctx, l.name, rows, partition(rows, r.IntN(b.partitions(rows))))
 				},
 			})
 		}
 	}
-	one := "SELECT id, seq, " + plainLayout.names() + " FROM " + b.table("plain") + " WHERE id = ?"
+	reads := b.readings[several(plainLayout)]
 	for _, n := range b.sizes.many {
 		all = append(all, operation{
 			Shape: Shape{
 				Family: "gets at once", Name: fmt.Sprintf("%d gets at once", n), Kind: plan.Get, Requests: float64(n), Rows: float64(n),
-				Columns: float64(plainLayout.columns + 2), Bytes: float64(n) * plainLayout.rowBytes(2),
+				Columns: reads.columns, Bytes: float64(n) * reads.row,
 			}, times: 2,
 			run: func(ctx context.Context, r *rand.Rand) error {
-				from := r.IntN(b.partitions(1))
-				return atOnce(n, parallel, func(i int) error {
-					return b.expect(ctx, 1, one, partition(1, (from+i)%b.partitions(1)))
-				})
+				from, ids := r.IntN(b.partitions(1)), make([]int, n)
+				for i := range ids {
+					ids[i] = partition(1, (from+i)%b.partitions(1))
+				}
+				return b.get(ctx, several(plainLayout), n, ids...)
 			},
 		})
 	}
+	reads = b.readings[gravesLayout.name]
 	for _, dead := range append([]int{0}, b.sizes.dead...) {
-		statement := "SELECT id, seq, " + plainLayout.names() + " FROM " + b.table("dead") + " WHERE id = ?"
 		all = append(all, operation{
 			Shape: Shape{
 				Family: "tombstones", Name: fmt.Sprintf("%d rows past %d tombstones", living, dead), Kind: plan.Get, Requests: 1, Rows: living,
-				Columns: float64(plainLayout.columns + 2), Bytes: living * plainLayout.rowBytes(2), Dead: float64(dead),
+				Columns: reads.columns, Bytes: living * reads.row, Dead: float64(dead),
 			}, times: 2,
 			run: func(ctx context.Context, r *rand.Rand) error {
-				return b.expect(ctx, living, statement, partition(dead, r.IntN(graves)))
+				return b.get(ctx, gravesLayout.name, living, partition(dead, r.IntN(graves)))
 			},
 		})
 	}
 	return all
+}
+
+// owners is how many rows have collections of each size.
+const owners = 100
+
+// collections are rows with a set and a map of so many elements, read with them and made rows of; and elements put and taken away, one
+// at a time.
+func (b *bench) collections() []operation {
+	const family, put = "collections", "put_nested"
+	var all []operation
+	reads := b.readings[nestedLayout.name]
+	for _, n := range b.sizes.nested {
+		all = append(all, operation{
+			Shape: Shape{
+				Family: family, Name: fmt.Sprintf("a row with %d elements", n), Kind: plan.Get, Requests: 1, Rows: 1, Columns: reads.columns,
+				Bytes: reads.row + float64(n)*reads.element, Elements: 2 * float64(n), // each is in the set and in the map
+			}, times: 2,
+			run: func(ctx context.Context, r *rand.Rand) error {
+				return b.get(ctx, nestedLayout.name, n, partition(n, r.IntN(owners)))
+			},
+		})
+	}
+	at := 0
+	element := Shape{Family: family, Name: "put, an element", Kind: plan.Put, Requests: 1, Rows: 1, Columns: 3, Bytes: reads.element}
+	gone := Shape{Family: family, Name: "delete, an element", Kind: plan.Remove, Requests: 1, Rows: 1, Columns: 2}
+	return append(all, operation{Shape: element, times: 2, run: func(ctx context.Context, r *rand.Rand) error {
+		at++
+		tag := cell(at)
+		update := "UPDATE " + b.table(put) + " SET " + owned + " = " + owned + " + ?, " + owned + "_value[?] = ? WHERE id = ?"
+		_, err := b.pool.Query(ctx, b.mutation(update, 0, []any{single(tag), tag, text(r, elementSize), at % owners})) // not routed, as the executor's are not
+		return err
+	}}, operation{Shape: gone, times: 2, run: func(ctx context.Context, r *rand.Rand) error {
+		n := r.IntN(at + 1)
+		tag := cell(n)
+		remove := "DELETE " + owned + "[?], " + owned + "_value[?] FROM " + b.table(put) + " WHERE id = ?"
+		_, err := b.pool.Query(ctx, b.mutation(remove, 0, []any{tag, tag, n % owners}))
+		return err
+	}})
 }
 
 // levels are a get and a put at several consistency levels: how much longer the slowest of several replicas takes.
@@ -269,15 +316,15 @@ func (b *bench) levels() []operation {
 		return nil
 	}
 	l := plainLayout
-	get := "SELECT id, seq, " + l.names() + " FROM " + b.table(l.name) + " WHERE id = ?"
+	reads := b.readings[l.name]
 	put := "INSERT INTO " + b.table(written[0].name) + " (id, g, " + l.names() + ") VALUES (?, ?" + l.marks() + ")"
 	for _, level := range []string{"ONE", "QUORUM", "ALL"} {
 		at := *b
 		at.consistency = gocql.ParseConsistency(level)
-		s := Shape{Family: "levels", Kind: plan.Get, Requests: 1, Rows: 1, Columns: float64(l.columns + 2), Bytes: l.rowBytes(2), Level: level}
+		s := Shape{Family: "levels", Kind: plan.Get, Requests: 1, Rows: 1, Columns: reads.columns, Bytes: reads.row, Level: level}
 		s.Name = "get at " + level
 		all = append(all, operation{Shape: s, times: 3, run: func(ctx context.Context, r *rand.Rand) error {
-			return at.expect(ctx, 1, get, partition(1, r.IntN(at.partitions(1))))
+			return at.get(ctx, l.name, 1, partition(1, r.IntN(at.partitions(1))))
 		}})
 		s.Name, s.Kind = "put at "+level, plan.Put
 		all = append(all, operation{Shape: s, times: 3, run: func(ctx context.Context, r *rand.Rand) error {
@@ -308,7 +355,7 @@ func (b *bench) indexReads() []operation {
 					Columns: float64(plainLayout.columns + 1), Bytes: float64(rows) * plainLayout.rowBytes(1), Scanned: float64(rows), Index: !kind.sai, SAI: kind.sai,
 				}, times: 2,
 				run: func(ctx context.Context, r *rand.Rand) error {
-					return b.expect(ctx, rows, statement, r.IntN(b.sizes.indexed/rows))
+					return b.expect(ctx, rows, 0, statement, r.IntN(b.sizes.indexed/rows))
 				},
 			})
 		}
@@ -345,7 +392,7 @@ func (b *bench) scans() []operation {
 				Family: "scans", Name: fmt.Sprintf("scan of %d rows, %s", x.rows, x.name), Kind: plan.Scan, Requests: 1, Rows: found,
 				Columns: float64(x.columns + 1), Bytes: found * x.rowBytes(1), Scanned: float64(x.rows), Width: float64(x.columns + 2),
 			}, times: 1,
-			run: func(ctx context.Context, _ *rand.Rand) error { return b.expect(ctx, found, statement) },
+			run: func(ctx context.Context, _ *rand.Rand) error { return b.expect(ctx, found, 0, statement) },
 		})
 	}
 	return all
@@ -380,12 +427,11 @@ func (b *bench) writes() []operation {
 		s := shape(family, name, l, n)
 		s.Logged = true
 		return operation{Shape: s, times: 2, run: func(ctx context.Context, r *rand.Rand) error {
-			batch := b.session.NewBatch(gocql.LoggedBatch).WithContext(ctx)
-			batch.Cons = b.consistency
-			for range n {
-				batch.Query(insert(l), row(l, r)...)
+			writes := make([]exec.Query, n)
+			for i := range writes {
+				writes[i] = b.mutation(insert(l), 1, row(l, r))
 			}
-			return b.session.ExecuteBatch(batch)
+			return b.pool.Batch(ctx, writes)
 		}}
 	}
 	for _, n := range b.sizes.batches {

@@ -64,7 +64,7 @@ type scratch struct {
 
 // tables are the names of all that we make.
 func tables() map[string]bool {
-	names := map[string]bool{marker: true, "dead": true}
+	names := map[string]bool{marker: true, gravesLayout.name: true, nestedLayout.name: true, "put_" + nestedLayout.name: true}
 	for _, l := range slices.Concat(layouts, written) {
 		names[l.name] = true
 	}

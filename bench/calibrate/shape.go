@@ -14,21 +14,22 @@ import (
 // Shape is one kind of operation that is measured, described as a step of a plan is: by what it asks for, not by how long
 // it takes.
 type Shape struct {
-	Family   string    `json:"family"`            // shapes of one chart
-	Name     string    `json:"name"`              // unique
-	Kind     plan.Kind `json:"kind"`              // of the step
-	Requests float64   `json:"requests"`          // sent, or rows of one logged batch
-	Rows     float64   `json:"rows"`              // answered, written, sorted or grouped
-	Columns  float64   `json:"columns,omitempty"` // of each row
-	Bytes    float64   `json:"bytes,omitempty"`   // of all rows, as plans count them
-	Scanned  float64   `json:"scanned,omitempty"` // rows that the servers look at
-	Width    float64   `json:"width,omitempty"`   // columns of the scanned table
-	Index    bool      `json:"index,omitempty"`   // read by a secondary index; or one is kept
-	SAI      bool      `json:"sai,omitempty"`     // the same of a storage-attached one
-	Dead     float64   `json:"dead,omitempty"`    // deleted rows that a read has to pass
-	Level    string    `json:"level,omitempty"`   // consistency level; "": that of the calibration
-	Logged   bool      `json:"logged,omitempty"`  // rows are written in one logged batch
-	Unasked  bool      `json:"unasked,omitempty"` // the coordinator answers without a look at any replica
+	Family   string    `json:"family"`             // shapes of one chart
+	Name     string    `json:"name"`               // unique
+	Kind     plan.Kind `json:"kind"`               // of the step
+	Requests float64   `json:"requests"`           // sent, or rows of one logged batch
+	Rows     float64   `json:"rows"`               // answered, written, sorted or grouped
+	Columns  float64   `json:"columns,omitempty"`  // of each row
+	Bytes    float64   `json:"bytes,omitempty"`    // of all rows, as plans count them
+	Scanned  float64   `json:"scanned,omitempty"`  // rows that the servers look at
+	Width    float64   `json:"width,omitempty"`    // columns of the scanned table
+	Index    bool      `json:"index,omitempty"`    // read by a secondary index; or one is kept
+	SAI      bool      `json:"sai,omitempty"`      // the same of a storage-attached one
+	Dead     float64   `json:"dead,omitempty"`     // deleted rows that a read has to pass
+	Elements float64   `json:"elements,omitempty"` // entries of sets and maps that come with the rows
+	Level    string    `json:"level,omitempty"`    // consistency level; "": that of the calibration
+	Logged   bool      `json:"logged,omitempty"`   // rows are written in one logged batch
+	Unasked  bool      `json:"unasked,omitempty"`  // the coordinator answers without a look at any replica
 }
 
 // step is the shape as the cost model sees it.
@@ -75,7 +76,7 @@ func (s *Shape) price(m *cost.Cassandra, step *plan.Step) float64 {
 	if s.Unasked {
 		return s.Requests * p.Request
 	}
-	return m.Step(step, true).Latency + s.Dead*p.Tombstone
+	return m.Step(step, true).Latency + m.Step(&plan.Step{Kind: plan.Unnest, Scanned: s.Elements}, true).Latency + s.Dead*p.Tombstone
 }
 
 // Measurement is a shape with how long it took, ms.
@@ -116,7 +117,7 @@ func Read(name string, data []byte) (*Set, error) {
 	kinds := []plan.Kind{plan.Get, plan.IndexGet, plan.Scan, plan.Put, plan.Remove, plan.Sort, plan.Group}
 	for i := range both.Measurements {
 		m := &both.Measurements[i]
-		for _, v := range []float64{m.Requests, m.Rows, m.Columns, m.Bytes, m.Scanned, m.Dead, m.Width, m.Low, m.High} {
+		for _, v := range []float64{m.Requests, m.Rows, m.Columns, m.Bytes, m.Scanned, m.Dead, m.Elements, m.Width, m.Low, m.High} {
 			if !(v >= 0 && v < 1e12) {
 				return nil, fmt.Errorf("%s: measurement %q: %g is no number that it could have", name, m.Name, v)
 			}

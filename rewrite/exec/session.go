@@ -99,6 +99,7 @@ func (c *receiver) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 type store struct {
 	bytes []byte
 	cells [][]byte
+	rows  int // of the last block of cells
 }
 
 const (
@@ -119,11 +120,8 @@ func (s *store) copy(data []byte) []byte {
 // row returns a row of so many cells.
 func (s *store) row(width int) [][]byte {
 	if len(s.cells) < width {
-		rows := firstRows
-		if s.cells != nil {
-			rows = mostRows
-		}
-		s.cells = make([][]byte, rows*width)
+		s.rows = min(mostRows, max(firstRows, 2*s.rows))
+		s.cells = make([][]byte, s.rows*width)
 	}
 	row := s.cells[:width:width]
 	s.cells = s.cells[width:]
