@@ -136,6 +136,19 @@ func (l *loading) fill(ctx context.Context, statement string, n int, rows func(i
 	return nil
 }
 
+// scattered is how many partitions one batch of loading goes to: Cassandra warns of more.
+const scattered = 10
+
+// scatter is fill for rows of a partition each.
+func (l *loading) scatter(ctx context.Context, statement string, n int, row func(i int) []any) error {
+	return l.fill(ctx, statement, (n+scattered-1)/scattered, func(i int) (rows [][]any) {
+		for j := i * scattered; j < min(n, (i+1)*scattered); j++ {
+			rows = append(rows, row(j))
+		}
+		return rows
+	})
+}
+
 // partitioned makes a table of partitions of each size.
 func (l *loading) partitioned(ctx context.Context, t layout) error {
 	if err := l.table(ctx, t.name, "id int, seq int"+t.definitions()+", PRIMARY KEY (id, seq)"); err != nil {
@@ -227,8 +240,8 @@ func (l *loading) indexes(ctx context.Context, read, put, create string) error {
 		}
 	}
 	n := l.sizes.indexed
-	return l.fill(ctx, "INSERT INTO "+l.bench.table(read)+" (id, g1, g10, g100, "+plainLayout.names()+") VALUES (?, ?, ?, ?"+plainLayout.marks()+")", n, func(i int) [][]any {
-		return [][]any{append([]any{i, i, i % (n / 10), i % (n / 100)}, plainLayout.values(l.random)...)}
+	return l.scatter(ctx, "INSERT INTO "+l.bench.table(read)+" (id, g1, g10, g100, "+plainLayout.names()+") VALUES (?, ?, ?, ?"+plainLayout.marks()+")", n, func(i int) []any {
+		return append([]any{i, i, i % (n / 10), i % (n / 100)}, plainLayout.values(l.random)...)
 	})
 }
 
@@ -237,12 +250,12 @@ func (l *loading) scanned(ctx context.Context, t scanned) error {
 	if err := l.table(ctx, t.table(), "id int PRIMARY KEY, f int"+t.definitions()); err != nil {
 		return err
 	}
-	return l.fill(ctx, "INSERT INTO "+l.bench.table(t.table())+" (id, f, "+t.names()+") VALUES (?, ?"+t.marks()+")", t.rows, func(i int) [][]any {
+	return l.scatter(ctx, "INSERT INTO "+l.bench.table(t.table())+" (id, f, "+t.names()+") VALUES (?, ?"+t.marks()+")", t.rows, func(i int) []any {
 		f := 0
 		if i%(t.rows/found) == 0 {
 			f = 1
 		}
-		return [][]any{append([]any{i, f}, t.values(l.random)...)}
+		return append([]any{i, f}, t.values(l.random)...)
 	})
 }
 

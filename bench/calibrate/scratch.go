@@ -144,6 +144,9 @@ func (s *scratch) create(ctx context.Context) error {
 	if err := s.schema(ctx, create); err != nil {
 		var refused gocql.RequestError
 		s.made = !errors.As(err, &refused) || Down(err) // not permitted, or there by another's hand meanwhile: not ours to drop
+		if refused != nil && refused.Code() == gocql.ErrCodeUnauthorized {
+			err = fmt.Errorf("%w: GRANT CREATE ON ALL KEYSPACES to its role for as long as it calibrates", err)
+		}
 		return fmt.Errorf("make the scratch keyspace %s: %w", s.keyspace, err)
 	}
 	if err := s.schema(ctx, "CREATE TABLE "+s.keyspace+"."+marker+" (id int PRIMARY KEY, host text, pid int, at timestamp)"); err != nil {

@@ -106,15 +106,15 @@ func (quiet) Print(...any)          {}
 func (quiet) Printf(string, ...any) {}
 func (quiet) Println(...any)        {}
 
-// Create makes a keyspace with tables, which are given its name. While it is filled its writes are not logged: what a crash
-// loses is filled again.
+// Create makes a keyspace with tables, which are given its name. On a node of ours its writes are not logged while it is filled: what a
+// crash loses is filled again, and Settle has the rest written to disk, which can not be asked of a node of somebody else's.
 func (a *Arena) Create(ctx context.Context, name string, tables []*model.Table) (keyspace string, err error) {
 	keyspace = a.prefix + "_" + model.Identifier(name)
 	a.keyspaces = append(a.keyspaces, keyspace) // before it is there: an interrupt may come now
 	if err := a.run(ctx, "DROP KEYSPACE IF EXISTS "+keyspace); err != nil {
 		return "", err
 	}
-	if err := a.run(ctx, "CREATE KEYSPACE "+keyspace+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1} AND durable_writes = false"); err != nil {
+	if err := a.run(ctx, fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1} AND durable_writes = %t", keyspace, a.Node == nil)); err != nil {
 		return "", err
 	}
 	for _, t := range tables {
@@ -125,11 +125,11 @@ func (a *Arena) Create(ctx context.Context, name string, tables []*model.Table) 
 
 // Settle ends the filling of a keyspace: everything is on disk, in as few files as can be, and writes are logged from now on.
 func (a *Arena) Settle(ctx context.Context, keyspace string) error {
-	if err := a.run(ctx, "ALTER KEYSPACE "+keyspace+" WITH durable_writes = true"); err != nil {
-		return err
-	}
 	if a.Node == nil {
 		return nil
+	}
+	if err := a.run(ctx, "ALTER KEYSPACE "+keyspace+" WITH durable_writes = true"); err != nil {
+		return err
 	}
 	for _, command := range []string{"flush", "compact"} {
 		if _, err := a.Node.NodeTool(ctx, command, keyspace); err != nil {
@@ -211,16 +211,29 @@ func (a *Arena) Version(ctx context.Context) (string, error) {
 	return version, err
 }
 
-// farewell is how long it may take to drop the keyspaces.
-const farewell = time.Minute
+// farewell is how long it may take to drop the keyspaces, and how long a Cassandra that is away is waited for in order to.
+const farewell = 90 * time.Second
 
-// Close drops all keyspaces that were made, whether the context of their making has ended or not, and disconnects.
+// Close drops all keyspaces that were made, whether the context of their making has ended or not, and disconnects. A Cassandra that is
+// away is waited for.
 func (a *Arena) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	var failed []error
 	for _, k := range a.keyspaces {
-		if err := a.run(ctx, "DROP KEYSPACE IF EXISTS "+k); err != nil {
+		err := a.run(ctx, "DROP KEYSPACE IF EXISTS "+k)
+		for err != nil && exec.Down(err) && ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+				continue
+			case <-time.After(time.Second):
+			}
+			if session, away := Connect(a.Point); away == nil {
+				a.use(session)
+				err = a.run(ctx, "DROP KEYSPACE IF EXISTS "+k)
+			}
+		}
+		if err != nil {
 			failed = append(failed, fmt.Errorf("keyspace %s may be left behind: %w", k, err))
 		}
 	}

@@ -74,7 +74,7 @@ func TestSmoke(t *testing.T) {
 			}
 		}
 	}
-	nothingLeft(t, o.point)
+	none(t, o.point, prefix())
 }
 
 // TestInterrupted: Ctrl-C while it measures: what was measured is in the report, which says that there is more, and no
@@ -92,7 +92,7 @@ func TestInterrupted(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "Not complete") {
 		t.Errorf("the report: %v\n%s", err, text)
 	}
-	nothingLeft(t, o.point)
+	none(t, o.point, prefix())
 }
 
 // watched calls a function when something is said.
@@ -108,25 +108,6 @@ func (w *watched) Write(p []byte) (int, error) {
 		w.then = nil
 	}
 	return w.Buffer.Write(p)
-}
-
-func nothingLeft(t *testing.T, point string) {
-	t.Helper()
-	session, err := contest.Connect(point)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	iter := session.Query("SELECT keyspace_name FROM system_schema.keyspaces").Iter()
-	var name string
-	for iter.Scan(&name) {
-		if strings.HasPrefix(name, prefix()) {
-			t.Errorf("keyspace %s is left behind", name)
-		}
-	}
-	if err := iter.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestMisuse(t *testing.T) {

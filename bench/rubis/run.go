@@ -393,14 +393,15 @@ const reloads = 2
 func (b *bench) put(ctx context.Context, keyspace string, tables []*model.Table, world *data.World) (map[string]load.Loaded, error) {
 	told, begun := time.Now(), time.Now()
 	server, client := b.processor()
-	o := load.Options{Patience: time.Minute, Progress: func(p load.Progress) {
+	o := load.Options{Patience: -1, Progress: func(p load.Progress) {
 		if time.Since(told) > 15*time.Second {
 			told = time.Now()
 			b.say("  %s", p)
 		}
 	}}
 	list, err := load.Tables(ctx, b.arena.Session, keyspace, tables, world, o)
-	// What is not on disk is lost with a Cassandra that dies (nothing is logged while it is filled): all is written again.
+	// What is not on disk is lost with a Cassandra that dies (nothing is logged while one of ours is filled): nothing goes on from where it
+	// was, all is written again.
 	for again := 0; err != nil && again < reloads; again++ {
 		var stopped *load.StoppedError
 		if ctx.Err() != nil || !errors.As(err, &stopped) {

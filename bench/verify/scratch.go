@@ -54,8 +54,7 @@ func open(ctx context.Context, cluster *gocql.ClusterConfig, now time.Time) (s *
 		err = s.begin(ctx)
 	}
 	if err != nil {
-		s.disconnect()
-		return nil, swept, err
+		return nil, swept, errors.Join(err, s.close(ctx)) // its keyspace may be there already
 	}
 	return s, swept, nil
 }
@@ -75,6 +74,10 @@ func (s *scratch) disconnect() {
 func (s *scratch) begin(ctx context.Context) error {
 	home, err := s.keyspace(ctx)
 	if err != nil {
+		var refused gocql.RequestError
+		if errors.As(err, &refused) && refused.Code() == gocql.ErrCodeUnauthorized {
+			err = fmt.Errorf("%w: bench verify works in keyspaces of its own, named %s...: GRANT CREATE ON ALL KEYSPACES to its role", err, marker)
+		}
 		return err
 	}
 	s.number = 1

@@ -14,6 +14,8 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/bench/calibrate"
+	"github.com/helenus-db/helenus/bench/verify"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/authority"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
@@ -101,6 +103,33 @@ func TestSecureCluster(t *testing.T) {
 	} {
 		must(t, direct, text)
 	}
+
+	// Whoever may not make keyspaces is told so by what works in scratch ones, and nothing is made.
+	t.Run("no permission to make keyspaces", func(t *testing.T) {
+		trusted, err := ca.Client("app")
+		if err != nil {
+			t.Fatal(err)
+		}
+		point := cluster.ContactPoints()[0]
+		_, err = calibrate.Measure(t.Context(), calibrate.Options{Force: true, Quick: true, Budget: time.Second,
+			Connect: func(string) (*gocql.Session, error) { return connect(point, trusted, "app", "a") }})
+		says := []error{err}
+		cfg := cassandratest.Config(t, point)
+		cfg.SslOpts = &gocql.SslOptions{Config: trusted, EnableHostVerification: true}
+		cfg.Authenticator, cfg.Logger = gocql.PasswordAuthenticator{Username: "app", Password: "a"}, quiet{}
+		_, err = verify.Run(t.Context(), verify.Options{Cluster: cfg, Names: []string{"random:1"}, Designs: []string{verify.Ours}, Rows: 10, Every: 1})
+		for _, err := range append(says, err) {
+			if err == nil || !strings.Contains(err.Error(), "has no CREATE permission") || !strings.Contains(err.Error(), "GRANT CREATE ON ALL KEYSPACES") {
+				t.Errorf("%v", err)
+			}
+		}
+		var name string
+		for iter := direct.Query("SELECT keyspace_name FROM system_schema.keyspaces").Iter(); iter.Scan(&name); {
+			if strings.HasPrefix(name, "helenus_verify") || name == calibrate.DefaultKeyspace {
+				t.Errorf("keyspace %s was made", name)
+			}
+		}
+	})
 
 	shown, err := ca.Issue(authority.Leaf{Name: "helenus", Hosts: []string{"127.0.0.1"}})
 	if err != nil {
