@@ -11,6 +11,7 @@ type branch struct {
 	ctx    context.Context
 	in     *instance
 	accept func(open []bool) bool // further conditions on a choice; nil: none
+	tight  *squeeze               // nil: space is not limited
 	best   []bool
 	known  float64 // what best costs
 	limit  float64 // branches that cost no less are of no use
@@ -38,17 +39,27 @@ func strictly(v, gap float64) float64 {
 // run searches from the dual's state and returns whether all was searched.
 func (b *branch) run(x *dual) bool {
 	b.left = math.Inf(1)
-	b.node(x.status, x.lambda, x.bound, x.kept, x.used)
+	var tight []float64
+	if b.tight != nil {
+		tight = b.tight.dual.lambda
+	}
+	b.node(x.status, x.lambda, tight, x.bound, x.kept, x.used)
 	return math.IsInf(b.left, 1)
 }
 
-func (b *branch) node(status []int8, lambda []float64, bound float64, kept, used []float64) {
+func (b *branch) node(status []int8, lambda, tight []float64, bound float64, kept, used []float64) {
 	if b.in.work > b.budget || b.ctx.Err() != nil {
 		b.left = min(b.left, bound)
 		return
 	}
 	b.nodes++
-	x := newDual(b.in, append([]int8(nil), status...))
+	status = append([]int8(nil), status...)
+	if b.tight != nil {
+		if tight = append([]float64(nil), tight...); !b.tight.node(b.ctx, b.in, status, tight) {
+			return
+		}
+	}
+	x := newDual(b.in, status)
 	copy(x.lambda, lambda)
 	copy(x.kept, kept)
 	copy(x.used, used)
@@ -79,7 +90,7 @@ func (b *branch) node(status []int8, lambda []float64, bound float64, kept, used
 	for _, to := range order {
 		next := append([]int8(nil), x.status...)
 		next[n] = to
-		b.node(next, x.lambda, max(bound, x.bound), x.kept, x.used)
+		b.node(next, x.lambda, tight, max(bound, x.bound), x.kept, x.used)
 	}
 }
 

@@ -11,18 +11,20 @@
 //
 //  1. Compile (instance.go, demand.go): weights into prices, states into topological order, so that a cheapest way is one pass over
 //     the arcs; what no way can use, and tables whose demands no way satisfies, go.
-//  2. A first choice (search.go): ways bought one after the other, then tables dropped, added and exchanged. With a limit on
+//  2. With a limit on space, what it rules out whatever it costs (squeeze.go): bounds on size alone, here and at each node of
+//     the branching.
+//  3. A first choice (search.go): ways bought one after the other, then tables dropped, added and exchanged. With a limit on
 //     space what is beyond it is paid for, at a rate that rises until the choice fits, falls, and rises again.
-//  3. Dual bounds (dual.go): the conditions "an arc only with its table" and "a demand if its table" are priced
+//  4. Dual bounds (dual.go): the conditions "an arc only with its table" and "a demand if its table" are priced
 //     (Lagrange multipliers), which leaves cheapest ways, each by itself. A subgradient method raises the prices' bound.
 //     After every so many steps whatever would lift the bound above the first choice's cost is fixed: arcs fall away,
 //     tables are settled as open or closed; and the prices suggest better choices. That goes on as long as the bound
 //     rises or arcs fall away, and what the multipliers have come to is kept throughout.
-//  4. What is left falls into parts that have nothing to do with each other (parts.go). Each is branched over
+//  5. What is left falls into parts that have nothing to do with each other (parts.go). Each is branched over
 //     (branch.go), with the same bounds, within a budget counted in arcs looked at.
-//  5. A part that this does not settle goes to the integer program's solver (program.go), with the best choice as its
+//  6. A part that this does not settle goes to the integer program's solver (program.go), with the best choice as its
 //     start.
-//  6. Among the choices of least cost, one with the fewest tables, among those the smallest: the same steps once more
+//  7. Among the choices of least cost, one with the fewest tables, among those the smallest: the same steps once more
 //     over what is left, for the objective number plus share of size, with the cost held.
 //
 // How far a weight may move before another choice is better is found by solving again (package design); where the relaxation

@@ -165,6 +165,14 @@ func (s *solver) run() error {
 	if s.options.Start != nil {
 		s.offer(s.options.Start)
 	}
+	if tight := newSqueeze(s.in); tight != nil && !tight.root(s.ctx, s.in) {
+		least, err := s.smallest() // nothing fits
+		if err != nil {
+			return err
+		}
+		s.offer(least)
+		return nil
+	}
 	var hints [][]bool
 	if s.best != nil {
 		hints = append(hints, s.best)

@@ -55,7 +55,7 @@ func (w *work) search(x *dual) error {
 		if large {
 			budget *= instead
 		}
-		b := &branch{ctx: w.ctx, in: w.in, best: w.best, known: w.known, gap: w.options.Limits.Gap, budget: w.in.work + budget}
+		b := &branch{ctx: w.ctx, in: w.in, tight: newSqueeze(w.in), best: w.best, known: w.known, gap: w.options.Limits.Gap, budget: w.in.work + budget}
 		b.limit = strictly(w.known, b.gap)
 		done := b.run(x)
 		w.best, w.known = b.best, b.known

@@ -1,0 +1,115 @@
+package choice
+
+import "context"
+
+// squeeze says what a limit on space rules out, whatever it costs. Priced, the limit is one condition among thousands, and where
+// little fits, its multiplier would have to be beyond all costs before the bound said that something does not. So the question
+// is asked by itself: of the problem in which tables cost their size and nothing else does anything, a dual bound above
+// the limit says that there is no choice within it; that opening a table, or closing it, or using an arc, would lift the
+// bound above the limit, settles it for the problem itself.
+type squeeze struct {
+	in    *instance // of sizes
+	limit float64
+	dual  *dual
+}
+
+// tight are the steps at a node of the branching.
+const (
+	tightRounds = 30
+	tightSteps  = 15
+)
+
+// newSqueeze returns the squeeze of an instance; nil if space is not limited.
+func newSqueeze(in *instance) *squeeze {
+	if in.problem.Space == 0 {
+		return nil
+	}
+	small := &instance{problem: &Problem{Tables: in.problem.Tables, Demands: in.problem.Demands}, upkeep: in.size, size: in.size, unit: 1, done: in.done, status: append([]int8(nil), in.status...)}
+	for i := range in.demands {
+		d := in.demands[i]
+		d.arcs = append([]arc(nil), d.arcs...)
+		for j := range d.arcs {
+			a := &d.arcs[j]
+			a.price, a.table = 0, d.tables[a.table]
+		}
+		d.tables, d.needed = nil, append([]int32(nil), d.needed...)
+		d.price, d.back, d.over, d.groups, d.grouped = nil, nil, nil, nil, 0
+		small.demands = append(small.demands, d)
+	}
+	if small.compact() >= 0 {
+		return nil
+	}
+	s := &squeeze{in: small, limit: in.problem.Space * (1 + 1e-9), dual: newDual(small, small.status)}
+	s.dual.share()
+	return s
+}
+
+// root settles what can be settled in an instance beforehand. False: nothing fits.
+func (s *squeeze) root(ctx context.Context, in *instance) bool {
+	x := s.dual
+	idle := 0
+	for round := 0; round < tightRounds && idle < 3 && ctx.Err() == nil; round++ {
+		if !x.ascend(ctx, pauseSteps, s.limit) || x.bound > s.limit {
+			return false
+		}
+		before := s.in.arcs()
+		fixed, dropped := x.fix(s.limit), x.prune(s.limit)
+		if idle++; fixed || dropped*20 > before {
+			idle = 0
+		}
+		if (fixed || dropped > 0) && !x.compact() {
+			return false
+		}
+	}
+	in.work += s.in.work
+	left := map[int]map[int32]bool{}
+	for i := range s.in.demands {
+		d := &s.in.demands[i]
+		origins := make(map[int32]bool, len(d.arcs))
+		for _, a := range d.arcs {
+			origins[a.origin] = true
+		}
+		left[d.number] = origins
+	}
+	for n, is := range s.in.status {
+		if in.status[n] == free {
+			in.status[n] = is
+		}
+	}
+	for i := range in.demands {
+		d := &in.demands[i]
+		kept := d.arcs[:0]
+		for _, a := range d.arcs {
+			if left[d.number][a.origin] {
+				kept = append(kept, a)
+			}
+		}
+		d.arcs = kept
+	}
+	return in.compact() < 0
+}
+
+// node settles tables under a state of the branching, from multipliers on, which it changes. False: nothing fits.
+func (s *squeeze) node(ctx context.Context, in *instance, status []int8, lambda []float64) bool {
+	x := newDual(s.in, append([]int8(nil), s.in.status...))
+	for n, is := range status {
+		if is != free {
+			x.status[n] = is
+		}
+	}
+	copy(x.lambda, lambda)
+	before := s.in.work
+	fits := x.ascend(ctx, tightSteps, s.limit) && x.bound <= s.limit
+	in.work += s.in.work - before
+	if !fits {
+		return false
+	}
+	x.fix(s.limit)
+	copy(lambda, x.lambda)
+	for n, is := range x.status {
+		if status[n] == free {
+			status[n] = is
+		}
+	}
+	return true
+}
