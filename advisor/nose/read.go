@@ -2,6 +2,7 @@ package nose
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/helenus-db/helenus/advisor/model"
@@ -166,7 +167,9 @@ func (e *estimator) lookup(r *plan.Read, s *plan.Step, requests float64, served 
 		if b.Op != workload.Equal || e.open(r, b.Field) {
 			continue
 		}
-		if served[b.Field] = true; !named.has(column.Entity) { // else it is the same in all rows
+		// A condition that was checked before lets all rows at hand through: bound again it finds no fewer for them. Else the
+		// entity is the same in all rows.
+		if served[b.Field] = true; !e.compares(b.Field) && !named.has(column.Entity) {
 			bound *= Distinct(b.Field)
 		}
 		named.bind(column)
@@ -241,6 +244,11 @@ func keyed(t *model.Table) bool {
 		}
 	}
 	return true
+}
+
+// compares tells whether the query has an equality on f.
+func (e *estimator) compares(f model.Field) bool {
+	return slices.ContainsFunc(e.query.Where, func(p workload.Predicate) bool { return p.Field == f && p.Op == workload.Equal })
 }
 
 // open tells whether the query has an equality on f that has not been applied before a read.
