@@ -27,12 +27,13 @@ type reader struct {
 	file     string
 	graph    *model.Graph
 	keyspace string // of USE
+	existing bool
 	tables   []*model.Table
 	columns  []map[string]model.Field // by table
 }
 
-func readCQL(file, text string, g *model.Graph) ([]*model.Table, error) {
-	r := &reader{file: file, graph: g}
+func readCQL(file, text string, g *model.Graph, existing bool) ([]*model.Table, error) {
+	r := &reader{file: file, graph: g, existing: existing}
 	l := lexer.Lexer{Source: text}
 	start := int32(-1)
 	for {
@@ -90,7 +91,7 @@ func (r *reader) statement(text string, from, to int) error {
 // table makes a table of its definition: the columns' fields by their names, the graph by the path in the comment that our
 // own definitions have, else the smallest that holds the fields.
 func (r *reader) table(s *cql.CreateTable) error {
-	t := &model.Table{Keyspace: s.Table.Keyspace, Name: s.Table.Table, Columns: map[model.Field]string{}, Types: map[model.Field]string{}}
+	t := &model.Table{Existing: r.existing, Keyspace: s.Table.Keyspace, Name: s.Table.Table, Columns: map[model.Field]string{}, Types: map[model.Field]string{}}
 	if t.Keyspace == "" {
 		t.Keyspace = r.keyspace
 	}
@@ -141,16 +142,30 @@ func (r *reader) table(s *cql.CreateTable) error {
 			t.Desc = append(t.Desc, fields[o.Column])
 		}
 	}
-	made, err := model.NewTable(r.graph, t.Partition, t.Clustering, t.Values, edges...)
-	if err != nil {
+	if t.Tree, err = r.tree(t, edges); err != nil {
 		return err
 	}
-	t.Tree, t.Nests = made.Tree, collections
+	t.Nests = collections
 	if err := t.Validate(); err != nil {
 		return err
 	}
 	r.tables, r.columns = append(r.tables, t), append(r.columns, fields)
 	return nil
+}
+
+// tree is the graph of a table: the one that is known, else the smallest that holds its fields.
+func (r *reader) tree(t *model.Table, edges []*model.Relationship) (model.Tree, error) {
+	var within []*model.Entity
+	for _, f := range t.Fields() {
+		within = with(within, f.Entity)
+	}
+	switch {
+	case len(within) == 0:
+		return model.Tree{}, errors.New("it has no columns that the model knows")
+	case len(edges) > 0 || len(within) == 1:
+		return model.NewTree(within[0], edges...)
+	}
+	return r.graph.Connect(within)
 }
 
 func (r *reader) index(s *cql.CreateIndex) error {

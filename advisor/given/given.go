@@ -6,7 +6,8 @@
 //   - neutral: YAML with `column_families` (name, partition, clustering, values, path), as in NoSE's published schemas;
 //   - CQL: CREATE TABLE and CREATE INDEX statements, as DESCRIBE or `helenus design --out` writes them (cql.go).
 //
-// The tables are not Existing: who reads them decides what they are. It imports advisor/model and capture/cql.
+// The tables are not Existing: who reads them decides what they are. LoadExisting reads them as they are, also such whose rows
+// would overwrite each other. It imports advisor/model and capture/cql.
 package given
 
 import (
@@ -50,22 +51,32 @@ type table struct {
 
 // Load reads a file of tables over a graph. Errors are *model.FileError, with the place where there is one, or those of
 // opening it.
-func Load(name string, g *model.Graph) ([]*model.Table, error) {
+func Load(name string, g *model.Graph) ([]*model.Table, error) { return load(name, g, false) }
+
+// LoadExisting reads a file of tables as those of an application: they are Existing, and may be wrong in that their primary
+// key does not tell rows apart. Errors are those of Load.
+func LoadExisting(name string, g *model.Graph) ([]*model.Table, error) { return load(name, g, true) }
+
+func load(name string, g *model.Graph, existing bool) ([]*model.Table, error) {
 	data, err := model.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("given: %w", err)
 	}
-	return Read(name, data, g)
+	return read(name, data, g, existing)
 }
 
 // Read reads the content of a file of tables; name is for messages.
 func Read(name string, data []byte, g *model.Graph) ([]*model.Table, error) {
+	return read(name, data, g, false)
+}
+
+func read(name string, data []byte, g *model.Graph, existing bool) ([]*model.Table, error) {
 	var tables []*model.Table
 	var err error
 	if isCQL(string(data)) {
-		tables, err = readCQL(name, string(data), g)
+		tables, err = readCQL(name, string(data), g, existing)
 	} else {
-		tables, err = readYAML(name, data, g)
+		tables, err = readYAML(name, data, g, existing)
 	}
 	if err != nil {
 		return nil, err
@@ -83,14 +94,14 @@ func Read(name string, data []byte, g *model.Graph) ([]*model.Table, error) {
 	return tables, nil
 }
 
-func readYAML(name string, data []byte, g *model.Graph) ([]*model.Table, error) {
+func readYAML(name string, data []byte, g *model.Graph, existing bool) ([]*model.Table, error) {
 	var f file
 	if err := model.DecodeYAML(name, data, &f); err != nil {
 		return nil, err
 	}
 	var tables []*model.Table
 	for _, d := range append(f.Tables, f.Families...) {
-		t, err := d.read(name, g)
+		t, err := d.read(name, g, existing)
 		if err != nil {
 			return nil, err
 		}
@@ -99,12 +110,16 @@ func readYAML(name string, data []byte, g *model.Graph) ([]*model.Table, error) 
 	return tables, nil
 }
 
-func (d *table) read(file string, g *model.Graph) (*model.Table, error) {
+func (d *table) read(file string, g *model.Graph, existing bool) (*model.Table, error) {
 	doc := model.TableDocument{Keyspace: d.Keyspace, Name: d.Name, Paths: d.Paths, Partition: d.Partition, Clustering: d.Clustering, Values: d.Values, Nests: d.Nests, Indexes: d.Indexes, Rows: d.Rows}
 	if strings.Contains(d.Path.Text, ".") {
 		doc.Paths = append(doc.Paths, d.Path)
 	}
-	t, err := doc.Candidate(file, g)
+	made := doc.Candidate
+	if existing {
+		made = doc.AsIs
+	}
+	t, err := made(file, g)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 // matcher finds the field that a column holds by the column's name: the attribute's name as CQL writes it, or with the
 // entity's before it, in the singular or as the model has it (hotel_city, city; user_id and users_id for users.id). Of
 // several fields of the same name, that of the entity that the table is named after, or of the only one of them among the
-// entities that the table's comment names, is meant.
+// entities that the table's comment names, is meant; or the one that all others are copies of.
 type matcher struct {
 	graph  *model.Graph
 	table  string
@@ -67,12 +67,34 @@ func (m *matcher) field(column string) (model.Field, error) {
 	if len(found[qualified]) == 1 {
 		return found[qualified][0], nil
 	}
+	if f, ok := original(all); ok {
+		return f, nil
+	}
 	var texts, names []string
 	for _, f := range all {
 		texts = append(texts, f.String())
 		names = append(names, model.Identifier(f.Entity.Name)+"_"+model.Identifier(f.Attribute.Name))
 	}
 	return model.Field{}, fmt.Errorf("column %s could be %s: name it %s", column, strings.Join(texts, " or "), strings.Join(names, " or "))
+}
+
+// original returns the one of the fields that all others are copies of.
+func original(all []model.Field) (model.Field, bool) {
+	var first []model.Field
+	for _, f := range all {
+		if f.Attribute.Copied == nil {
+			first = append(first, f)
+		}
+	}
+	if len(first) != 1 {
+		return model.Field{}, false
+	}
+	for _, f := range all {
+		if c := f.Attribute.Copied; c != nil && c.Of != first[0].Attribute {
+			return model.Field{}, false
+		}
+	}
+	return first[0], true
 }
 
 func (m *matcher) unknown(column string, known []string) error {

@@ -191,19 +191,32 @@ func (d *RelationshipDocument) add(file string, g *Graph) error {
 
 // Table makes an existing table of the document. Errors are *FileError with the place in file.
 func (d *TableDocument) Table(file string, g *Graph) (*Table, error) {
-	t, err := d.Candidate(file, g)
+	t, err := d.AsIs(file, g)
+	if err == nil && !t.Identifies() {
+		err = d.Name.Wrong(file, "%s", t.overwrites())
+	}
+	return t, err
+}
+
+// AsIs makes an existing table of the document, also one whose rows can share a primary key, so that they overwrite each
+// other. Errors as of Table.
+func (d *TableDocument) AsIs(file string, g *Graph) (*Table, error) {
+	t, err := d.table(file, g, true)
 	if err != nil {
 		return nil, err
 	}
 	if len(d.Nests) > 0 {
 		return nil, d.Name.Wrong(file, "table %s: the collections of an application's own tables are its own matter: describe them as attributes", t.Name)
 	}
-	t.Existing = true
 	return t, nil
 }
 
 // Candidate makes a table of the document that is not Existing: one of a schema to plan on. Errors as of Table.
 func (d *TableDocument) Candidate(file string, g *Graph) (*Table, error) {
+	return d.table(file, g, false)
+}
+
+func (d *TableDocument) table(file string, g *Graph, existing bool) (*Table, error) {
 	scope := &Scope{Graph: g}
 	for _, path := range d.Paths {
 		if _, err := scope.Path(path.Text); err != nil {
@@ -223,7 +236,7 @@ func (d *TableDocument) Candidate(file string, g *Graph) (*Table, error) {
 	if len(lists[0]) == 0 && d.Bucket == nil {
 		return nil, d.Name.Wrong(file, "table %s has no partition key", d.Name.Text)
 	}
-	t := &Table{Tree: scope.Tree, Partition: lists[0], Clustering: lists[1], Values: lists[2], Desc: lists[3], Static: lists[4]}
+	t := &Table{Existing: existing, Tree: scope.Tree, Partition: lists[0], Clustering: lists[1], Values: lists[2], Desc: lists[3], Static: lists[4]}
 	if err := d.options(file, t, scope); err != nil {
 		return nil, err
 	}

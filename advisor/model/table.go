@@ -166,7 +166,7 @@ func (t *Table) Validate() error {
 		}
 	}
 	if !t.Existing && !t.Identifies() {
-		return fmt.Errorf("table %s: rows can share a primary key: it does not determine every entity of %s", t, t.Tree.Path())
+		return t.overwrites()
 	}
 	for _, i := range t.Indexes {
 		if !seen[i.Field] {
@@ -174,6 +174,11 @@ func (t *Table) Validate() error {
 		}
 	}
 	return t.validateOptions()
+}
+
+// overwrites is the error of a table that does not tell its rows apart.
+func (t *Table) overwrites() error {
+	return fmt.Errorf("table %s: rows can share a primary key: it does not determine every entity of %s", t, t.Tree.Path())
 }
 
 // validateOptions checks descending and static columns and the bucket.

@@ -368,14 +368,10 @@ func identity(tree model.Tree, key []model.Field) []*model.Entity {
 // Identity returns the entities that a row of a table stands for: their keys must be in its primary key (MR5).
 func Identity(t *model.Table) []*model.Entity { return identity(t.Tree, t.Key()) }
 
-// Element returns the type of the elements of a set or list.
+// Element returns the type of the elements of a set or list. A frozen one is a single value.
 func Element(cqlType string) (string, bool) {
-	text := cqlType
-	if inner, ok := strings.CutPrefix(text, "frozen<"); ok {
-		text = strings.TrimSuffix(inner, ">")
-	}
 	for _, collection := range []string{"set<", "list<"} {
-		if inner, ok := strings.CutPrefix(text, collection); ok {
+		if inner, ok := strings.CutPrefix(cqlType, collection); ok {
 			return strings.TrimSuffix(inner, ">"), true
 		}
 	}

@@ -178,7 +178,11 @@ func Name(t *model.Table, searched []model.Field) string {
 	if len(t.Tree.Entities) == 1 && sameFields(searched, roots[0].KeyFields()) || len(searched) == 0 {
 		return name[:min(len(name), maxName)]
 	}
-	name += "_by_" + joined(searched)
+	columns := make([]string, len(searched))
+	for i, f := range searched {
+		columns[i] = t.ColumnName(f)
+	}
+	name += "_by_" + strings.Join(columns, "_")
 	return name[:min(len(name), maxName)]
 }
 

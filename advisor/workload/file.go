@@ -85,14 +85,27 @@ func Load(name string) (*Workload, error) {
 
 // Read reads the content of a workload file; name is for messages.
 func Read(name string, data []byte) (*Workload, error) {
-	w, err := read(name, data)
+	return readAs(name, data, (*model.TableDocument).Table)
+}
+
+// ReadAsIs reads what Read does, also where rows of the existing tables can share a primary key: nothing can be planned for
+// such, but they can be looked at.
+func ReadAsIs(name string, data []byte) (*Workload, error) {
+	return readAs(name, data, (*model.TableDocument).AsIs)
+}
+
+// existing is how an existing table is made of its document.
+type existing = func(*model.TableDocument, string, *model.Graph) (*model.Table, error)
+
+func readAs(name string, data []byte, made existing) (*Workload, error) {
+	w, err := read(name, data, made)
 	if err != nil {
 		return nil, model.Show(err, data)
 	}
 	return w, nil
 }
 
-func read(name string, data []byte) (*Workload, error) {
+func read(name string, data []byte, made existing) (*Workload, error) {
 	var d document
 	if err := model.DecodeYAML(name, data, &d); err != nil {
 		return nil, err
@@ -118,14 +131,14 @@ func read(name string, data []byte) (*Workload, error) {
 	if err := d.time(name, w); err != nil {
 		return nil, err
 	}
-	if w.Tables, err = tables(name, g, d.Tables, true); err != nil {
+	if w.Tables, err = tables(name, g, d.Tables, made); err != nil {
 		return nil, err
 	}
 	for _, schema := range slices.Sorted(maps.Keys(d.Schemas)) {
 		if w.Schemas == nil {
 			w.Schemas = map[string][]*model.Table{}
 		}
-		if w.Schemas[schema], err = tables(name, g, d.Schemas[schema], false); err != nil {
+		if w.Schemas[schema], err = tables(name, g, d.Schemas[schema], (*model.TableDocument).Candidate); err != nil {
 			return nil, err
 		}
 	}
@@ -141,15 +154,11 @@ func read(name string, data []byte) (*Workload, error) {
 }
 
 // tables reads a list of tables: existing ones, or those of a schema.
-func tables(file string, g *model.Graph, list []model.TableDocument, existing bool) ([]*model.Table, error) {
+func tables(file string, g *model.Graph, list []model.TableDocument, made existing) ([]*model.Table, error) {
 	var tables []*model.Table
 	names := map[[2]string]bool{}
 	for i := range list {
-		read := list[i].Candidate
-		if existing {
-			read = list[i].Table
-		}
-		t, err := read(file, g)
+		t, err := made(&list[i], file, g)
 		if err != nil {
 			return nil, err
 		}

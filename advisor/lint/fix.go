@@ -1,0 +1,381 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/rules"
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// mend proposes a fix for a finding, tries it, and keeps it if it holds.
+func (in *Input) mend(f *Finding) {
+	fix, err := in.propose(f)
+	if err == nil {
+		err = in.try(f, fix)
+	}
+	if err != nil {
+		f.NoFix = err.Error()
+		return
+	}
+	f.Fix = fix
+}
+
+// propose makes a fix. The error says why there is none.
+func (in *Input) propose(f *Finding) (*Fix, error) {
+	t := in.Schema.Table(f.on.Keyspace, f.on.Table)
+	switch f.Rule {
+	case KeyMissing:
+		return in.keyed(t)
+	case NoTable, MultiTable:
+		return in.mapped(f)
+	case AttributeNotStored:
+		return in.store(f)
+	case SeveralPartitions:
+		return single(f, t), nil
+	case TwoInequalities:
+		return oneRange(f), nil
+	case PartitionUnbounded, OnePartition:
+		return in.bucketed(t), nil
+	case UnusedTable:
+		return &Fix{CQL: []string{"DROP TABLE " + quoted(f.on)}, Says: "Drop it, and stop writing to it, if nothing reads it elsewhere."}, nil
+	case DuplicateTable:
+		o := in.same(t)
+		return &Fix{CQL: []string{"DROP TABLE " + quoted(f.on)}, Says: "Read " + refOf(o).String() + " instead, and drop it.", replaces: map[Reference]Reference{f.on: refOf(o)}}, nil
+	case NotStatic:
+		return in.static(f, t), nil
+	}
+	return in.remade(f, t)
+}
+
+// try applies a fix and looks again. The error says what is still wrong.
+func (in *Input) try(f *Finding, fix *Fix) error {
+	after, err := in.apply(f, fix)
+	if err != nil {
+		return fmt.Errorf("the fix that was made could not be carried out: %w", err)
+	}
+	before := map[string]bool{}
+	for _, x := range slices.Concat(in.ofQuestion(f.question), in.ofTable(f.on)) {
+		before[x.Rule] = true
+	}
+	again := after.ofTables(fix)
+	if f.question != nil {
+		for i := range after.Questions {
+			if q := &after.Questions[i]; q.ID == f.question.ID {
+				again = append(again, after.question(q)...)
+			}
+		}
+	}
+	lost := in.lost()
+	for _, name := range after.lost() {
+		switch {
+		case f.Rule == AttributeNotStored && slices.Contains(f.Columns, name):
+			return fmt.Errorf("the fix that was tried still does not store %s", name)
+		case !slices.Contains(lost, name):
+			return fmt.Errorf("no other table stores %s", name)
+		}
+	}
+	for _, x := range again {
+		if x.Rule == f.Rule || x.Severity == Error && !before[x.Rule] {
+			return fmt.Errorf("the fix that was tried leaves %s (%s): %s", x.Rule, x.Name, x.Reason)
+		}
+	}
+	return nil
+}
+
+// lost lists the attributes that no table stores.
+func (in *Input) lost() (names []string) {
+	for _, f := range in.attributes() {
+		names = append(names, f.Columns...)
+	}
+	return names
+}
+
+func (in *Input) ofQuestion(q *Question) []Finding {
+	if q == nil {
+		return nil
+	}
+	return in.question(q)
+}
+
+func (in *Input) ofTable(on Reference) []Finding {
+	if t := in.Schema.Table(on.Keyspace, on.Table); t != nil {
+		return in.table(t)
+	}
+	return nil
+}
+
+// ofTables looks at the tables that a fix has made.
+func (in *Input) ofTables(fix *Fix) []Finding {
+	var out []Finding
+	for on := range fix.facts {
+		out = append(out, in.ofTable(on)...)
+	}
+	return out
+}
+
+// apply returns the input as it is after a fix.
+func (in *Input) apply(f *Finding, fix *Fix) (*Input, error) {
+	after := *in
+	var err error
+	if after.Schema, err = Define(in.Schema, f.on.Keyspace, fix.CQL...); err != nil {
+		return nil, err
+	}
+	after.Facts = maps.Clone(in.Facts)
+	if after.Facts == nil {
+		after.Facts = map[Reference]*Fact{}
+	}
+	maps.Copy(after.Facts, fix.facts)
+	after.Attributes = slices.Clone(in.Attributes)
+	for i := range after.Attributes {
+		a := &after.Attributes[i]
+		for _, p := range a.Places {
+			if to, ok := fix.replaces[p.Table]; ok {
+				a.Places = append(slices.Clone(a.Places), Place{to, p.Column})
+			}
+		}
+	}
+	after.Questions = slices.Clone(in.Questions)
+	for i := range after.Questions {
+		q := &after.Questions[i]
+		if f.question != nil && q.ID == f.question.ID && fix.question != nil {
+			*q = *fix.question
+			continue
+		}
+		q.Reads = slices.Clone(q.Reads)
+		for j := range q.Reads {
+			if to, ok := fix.replaces[q.Reads[j].On()]; ok {
+				q.Reads[j] = redirected(q.Reads[j], to, in.bucketOf(fix, to))
+			}
+		}
+	}
+	return &after, nil
+}
+
+// bucketOf is the name of the bucket's column that statements have to name in a table of a fix, "" if there is none.
+func (in *Input) bucketOf(fix *Fix, on Reference) string {
+	if fact := fix.facts[on]; fact != nil && fact.Bucketed {
+		return bucketColumn
+	}
+	return ""
+}
+
+const bucketColumn = "helenus_bucket"
+
+// redirected is a read on another table.
+func redirected(r Read, to Reference, bucket string) Read {
+	s := *r.Select
+	s.Table = cql.TableRef{Keyspace: to.Keyspace, Table: to.Table}
+	if bucket != "" {
+		s.Where = append(slices.Clone(s.Where), cql.Relation{Columns: []string{bucket}, Op: cql.OpEQ, Value: &cql.Marker{}})
+	}
+	r.Select = &s
+	return r
+}
+
+// keyed adds what is missing of the key to the primary key.
+func (in *Input) keyed(t *schema.Table) (*Fix, error) {
+	made := *t
+	made.Name = in.free(refOf(t), t.Name+"_keyed")
+	made.Columns = slices.Clone(t.Columns)
+	n := len(t.ClusteringKey())
+	for _, k := range in.fact(refOf(t)).Key {
+		c := made.Column(k.Name)
+		switch {
+		case c == nil:
+			made.Columns = append(made.Columns, schema.Column{Name: k.Name, Type: k.Type, Kind: schema.Clustering, Position: n})
+		case c.Kind == schema.PartitionKey || c.Kind == schema.Clustering:
+			continue
+		case t.Counter:
+			return nil, fmt.Errorf("%s counts: counters can not be copied to another table", t.Name)
+		default:
+			c.Kind, c.Position = schema.Clustering, n
+		}
+		n++
+	}
+	return in.instead(t, &made, "Make the table with the whole key, copy the rows, and read and write it instead.", func(f *Fact) { f.Partitions = 0 }), nil
+}
+
+// static makes what the partition key determines static.
+func (in *Input) static(f *Finding, t *schema.Table) *Fix {
+	made := *t
+	made.Name = in.free(refOf(t), t.Name+"_static")
+	made.Columns = slices.Clone(t.Columns)
+	for i := range made.Columns {
+		if slices.Contains(f.Columns, made.Columns[i].Name) {
+			made.Columns[i].Kind = schema.Static
+		}
+	}
+	return in.instead(t, &made, "Make the table with these columns static, copy the rows, and read and write it instead. A partition that has no rows any longer then still is a row for who reads it.", nil)
+}
+
+// bucketed adds a bucket to the partition key.
+func (in *Input) bucketed(t *schema.Table) *Fix {
+	fact := in.fact(refOf(t))
+	partitions := max(1, fact.partitions(t))
+	rows := fact.Rows / partitions
+	count := max(2, math.Ceil(max(rows/mostRows, rows*fact.RowBytes/mostBytes)))
+	made := *t
+	made.Name = in.free(refOf(t), t.Name+"_bucketed")
+	made.Columns = append(slices.Clone(t.Columns), schema.Column{Name: bucketColumn, Type: "int", Kind: schema.PartitionKey, Position: len(t.PartitionKey())})
+	says := fmt.Sprintf("Make the table with a bucket, a number from 0 to %.0f that the writer computes from the clustering key (a hash of it, or a span of time), copy the rows, and ask each bucket that may have rows of the answer, at once.", count-1)
+	return in.instead(t, &made, says, func(f *Fact) { f.Partitions, f.Bucketed = partitions*count, true })
+}
+
+// instead makes a table to be used instead of another.
+func (in *Input) instead(t, made *schema.Table, says string, change func(*Fact)) *Fix {
+	arrange(made)
+	on, to := refOf(t), refOf(made)
+	fact := *in.fact(on)
+	if change != nil {
+		change(&fact)
+	}
+	fix := &Fix{
+		CQL: []string{createText(made), "DROP TABLE " + quoted(on)}, Says: says,
+		replaces: map[Reference]Reference{on: to}, facts: map[Reference]*Fact{to: &fact},
+	}
+	for _, x := range t.Indexes { // they are the server's to name
+		if x.Class() == "" && x.On == "values" {
+			fix.CQL = slices.Insert(fix.CQL, 1, fmt.Sprintf("CREATE INDEX ON %s (%s)", quoted(to), model.Quote(x.Column)))
+		}
+	}
+	const most = 5
+	for i := range in.Questions {
+		for _, r := range in.Questions[i].Reads {
+			if r.On() == on && len(fix.Statements) < most {
+				changed := redirected(r, to, in.bucketOf(fix, to))
+				fix.Statements = append(fix.Statements, changed.Select.String())
+			}
+		}
+	}
+	return fix
+}
+
+// free is a name that no table has, from the one wished for.
+func (in *Input) free(on Reference, name string) string {
+	const most = 48
+	name = name[:min(len(name), most)]
+	for n, first := 2, name; in.Schema.Table(on.Keyspace, name) != nil; n++ {
+		suffix := fmt.Sprintf("_%d", n)
+		name = first[:min(len(first), most-len(suffix))] + suffix
+	}
+	return name
+}
+
+// single asks for one partition instead of several.
+func single(f *Finding, t *schema.Table) *Fix {
+	return f.rewrite("Send it once for each value, at once, instead of naming them all in one.", func(s *cql.Select) {
+		for i := range s.Where {
+			w := &s.Where[i]
+			if c := t.Column(w.Columns[0]); w.Op == cql.OpIn && len(w.Columns) == 1 && c != nil && c.Kind == schema.PartitionKey {
+				w.Op, w.Value = cql.OpEQ, &cql.Marker{}
+			}
+		}
+	})
+}
+
+// oneRange drops the second range.
+func oneRange(f *Finding) *Fix {
+	second := f.Columns[1]
+	return f.rewrite("Ask by the first range, and leave rows out in the client by "+second+".", func(s *cql.Select) {
+		s.Where = slices.DeleteFunc(s.Where, func(w cql.Relation) bool { return len(w.Columns) == 1 && w.Columns[0] == second })
+		if len(s.Columns) > 0 && !slices.ContainsFunc(s.Columns, func(x cql.Selector) bool { c, ok := x.Expr.(*cql.ColumnRef); return ok && c.Name == second }) {
+			s.Columns = append(slices.Clone(s.Columns), cql.Selector{Expr: &cql.ColumnRef{Name: second}})
+		}
+		s.AllowFiltering = false
+	})
+}
+
+// rewrite makes a fix of another statement on the same tables.
+func (f *Finding) rewrite(says string, change func(*cql.Select)) *Fix {
+	s := *f.read.Select
+	s.Where = slices.Clone(s.Where)
+	change(&s)
+	return &Fix{CQL: []string{}, Statements: []string{s.String()}, Says: says, question: f.with(&s)}
+}
+
+// with is the question of a finding with another read in the place of the finding's.
+func (f *Finding) with(s *cql.Select) *Question {
+	q := *f.question
+	q.Reads = slices.Clone(q.Reads)
+	for i := range q.Reads {
+		if q.Reads[i].Select == f.read.Select {
+			q.Reads[i].Select = s
+		}
+	}
+	return &q
+}
+
+// mapped is the table that the mapping rules make of a whole question.
+func (in *Input) mapped(f *Finding) (*Fix, error) {
+	x := f.question.Mapped
+	if x == nil {
+		return nil, fmt.Errorf("what the statements ask for as one is not known")
+	}
+	on := Reference{in.keyspace(f), ""}
+	trace := *x
+	trace.Name = in.free(on, x.Name)
+	on.Table = trace.Name
+	read, err := parseSelect(trace.CQL(on.Keyspace))
+	if err != nil {
+		return nil, err
+	}
+	q := *f.question
+	q.Reads, q.Tables, q.Lost, q.Access = []Read{{Keyspace: on.Keyspace, Select: read}}, nil, "", trace.Access
+	says := "Make the table that the mapping rules make of the query, write to it wherever its columns are written, and read it."
+	return &Fix{
+		CQL: []string{trace.Table.CQL(on.Keyspace, trace.Name)}, Statements: []string{read.String()}, Says: says + remains(&trace),
+		question: &q, facts: map[Reference]*Fact{on: factOf(trace.Table)},
+	}, nil
+}
+
+// remains says what a table leaves to the client.
+func remains(t *rules.Trace) string {
+	if len(t.Left) == 0 {
+		return ""
+	}
+	return " Then " + strings.Join(t.Left, "; ") + "."
+}
+
+// keyspace is where tables of a fix are made: that of the table concerned, else the first there is.
+func (in *Input) keyspace(f *Finding) string {
+	if f.on.Keyspace != "" || len(in.Schema.Keyspaces) == 0 {
+		return f.on.Keyspace
+	}
+	return in.Schema.Keyspaces[0].Name
+}
+
+// store adds columns for attributes, or makes the table of their entity.
+func (in *Input) store(f *Finding) (*Fix, error) {
+	fix := &Fix{Says: "Add what is missing to the table of the entity."}
+	for i := range in.Attributes {
+		a := &in.Attributes[i]
+		switch {
+		case !slices.Contains(f.Columns, a.Name):
+		case a.Home == nil:
+			return nil, fmt.Errorf("no table of its entity can be named")
+		case in.Schema.Table(a.Owner.Keyspace, a.Owner.Table) == nil:
+			return &Fix{CQL: []string{a.Create}, Says: "Make a table for the entity."}, nil
+		default:
+			fix.CQL = append(fix.CQL, fmt.Sprintf("ALTER TABLE %s ADD %s %s", quoted(a.Owner), model.Quote(a.Home.Name), a.Home.Type))
+		}
+	}
+	return fix, nil
+}
+
+func parseSelect(text string) (*cql.Select, error) {
+	st, err := cql.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", text, err)
+	}
+	s, ok := st.(*cql.Select)
+	if !ok {
+		return nil, fmt.Errorf("%s is no SELECT", text)
+	}
+	return s, nil
+}

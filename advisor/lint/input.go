@@ -1,0 +1,158 @@
+package lint
+
+import (
+	"github.com/helenus-db/helenus/advisor/rules"
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// Input is what is looked at.
+type Input struct {
+	Name      string
+	Schema    *schema.Schema
+	Questions []Question
+	// Facts are known of tables, by Reference.
+	Facts map[Reference]*Fact
+	// Attributes are what the model wants stored; empty if there is no model.
+	Attributes []Attribute
+	// Writes are statements that are only classified.
+	Writes      []Classified
+	Unsupported []rules.Unsupported
+	// Support are tables that are read to find out what to write, if that is known.
+	Support []Reference
+	// Partial: not all reads are known (what was captured is what was said so far), so that an unread table is a note.
+	Partial bool
+}
+
+// Reference names a table.
+type Reference struct{ Keyspace, Table string }
+
+// String is the name as people write it.
+func (r Reference) String() string {
+	if r.Keyspace == "" {
+		return r.Table
+	}
+	return r.Keyspace + "." + r.Table
+}
+
+// Column is a column that is, or has to be, in a table.
+type Column struct{ Name, Type string }
+
+// Fact is what is known of a table besides its definition. The zero value of a field stands for not known.
+type Fact struct {
+	Of         string   // what a row stands for
+	Key        []Column // of that: must be in the primary key
+	Rows       float64
+	RowBytes   float64
+	Partitions float64            // 0: from Distinct
+	Distinct   map[string]float64 // by column
+	Named      map[string]bool    // columns that are a part of some entity's key: as many as there are entities
+	Statics    []string           // columns that the partition key determines
+	Bucketed   bool               // the partition key has a bucket
+}
+
+// Question is what an application asks.
+type Question struct {
+	ID    string // of the statement, or its fingerprint
+	Text  string
+	Reads []Read
+	Count uint64 // how often it was seen; 0: not known
+	// Tables that it is answered from, if more than Reads say: the statements of a join by hand are questions of their own.
+	Tables []Reference
+	// Mapped is the table that the mapping rules make of the whole question, if its meaning is known.
+	Mapped *rules.Trace
+	// Access is the class of the whole question.
+	Access rules.Access
+	// Lost says why no table answers it.
+	Lost string
+}
+
+// Read is a SELECT.
+type Read struct {
+	Keyspace string // in use
+	Select   *cql.Select
+	// Client tells that the application does not send it like this: parts of it are done in the client.
+	Client bool
+}
+
+// On is the table that it reads.
+func (r *Read) On() Reference {
+	ref := r.Select.Table.In(r.Keyspace)
+	return Reference{ref.Keyspace, ref.Table}
+}
+
+// Place is a column of a table.
+type Place struct {
+	Table  Reference
+	Column string
+}
+
+// Attribute is an attribute of the model and where it may stand.
+type Attribute struct {
+	Name   string
+	Places []Place
+	Home   *Column // the column that it would be in the table Owner; nil: nobody knows
+	Create string  // the table Owner, if it is not there
+	Owner  Reference
+}
+
+// Classified is a statement with its class of access.
+type Classified struct {
+	Statement string       `json:"statement"`
+	Text      string       `json:"text"`
+	Access    rules.Access `json:"access"`
+	Class     schema.Class `json:"class,omitempty"` // of a single statement on one table
+	Tables    []string     `json:"tables"`
+	Rules     []string     `json:"rules,omitempty"` // findings
+}
+
+// Fix is a change that was tried.
+type Fix struct {
+	CQL        []string `json:"cql"`
+	Statements []string `json:"statements,omitempty"` // as they read then
+	Says       string   `json:"says"`
+
+	replaces map[Reference]Reference // tables, in all statements that read them
+	question *Question               // in place of the finding's
+	facts    map[Reference]*Fact     // of new tables
+}
+
+// Finding is a breach of a rule.
+type Finding struct {
+	Rule      string   `json:"rule"`
+	Name      string   `json:"name"`
+	Severity  Severity `json:"severity"`
+	Table     string   `json:"table,omitempty"`
+	Statement string   `json:"statement,omitempty"` // id or fingerprint
+	Text      string   `json:"text,omitempty"`
+	Columns   []string `json:"columns,omitempty"`
+	Reason    string   `json:"reason"`
+	Fix       *Fix     `json:"fix,omitempty"`
+	NoFix     string   `json:"no_fix,omitempty"` // why there is none
+
+	on       Reference
+	question *Question
+	read     *Read
+}
+
+// key tells findings apart.
+func (f *Finding) key() string { return f.Rule + " " + f.Table + " " + f.Statement }
+
+// Report is what was found.
+type Report struct {
+	Name        string              `json:"name"`
+	Tables      int                 `json:"tables"`
+	Statements  []Classified        `json:"statements"`
+	Findings    []Finding           `json:"findings"` // the worst first
+	Unsupported []rules.Unsupported `json:"unsupported"`
+}
+
+// Worst tells whether there is a finding as bad as a severity.
+func (r *Report) Worst(than Severity) bool {
+	for i := range r.Findings {
+		if r.Findings[i].Severity.AtLeast(than) {
+			return true
+		}
+	}
+	return false
+}
