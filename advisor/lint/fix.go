@@ -219,7 +219,7 @@ func (in *Input) bucketed(t *schema.Table) *Fix {
 	fact := in.fact(refOf(t))
 	partitions := max(1, fact.partitions(t))
 	rows := fact.Rows / partitions
-	count := max(2, math.Ceil(max(rows/mostRows, rows*fact.RowBytes/mostBytes)))
+	count := max(2, math.Ceil(max(rows/rules.MostRows, rows*fact.RowBytes/rules.MostPartition)))
 	made := *t
 	made.Name = in.free(refOf(t), t.Name+"_bucketed")
 	made.Columns = append(slices.Clone(t.Columns), schema.Column{Name: bucketColumn, Type: "int", Kind: schema.PartitionKey, Position: len(t.PartitionKey())})

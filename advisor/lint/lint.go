@@ -104,8 +104,12 @@ func (in *Input) table(t *schema.Table) []Finding {
 		}
 	}
 	if len(missing) > 0 {
-		out = append(out, in.found(KeyMissing, on, missing, "a row stands for %s, and the primary key (%s) lacks %s of its key: of two that agree in the rest the later write replaces the earlier one",
-			fact.Of, names(t.PrimaryKey()), strings.Join(missing, ", ")))
+		f := in.found(KeyMissing, on, missing, "a row stands for %s, and the primary key (%s) lacks %s of its key: of two that agree in the rest the later write replaces the earlier one",
+			fact.Of, names(t.PrimaryKey()), strings.Join(missing, ", "))
+		if in.Partial {
+			f.Severity, f.Reason = Warning, f.Reason+" (if the key is what it was concluded to be: see helenus model)"
+		}
+		out = append(out, f)
 	}
 	out = append(out, in.size(t, fact)...)
 	readers := 0
@@ -152,15 +156,8 @@ func (in *Input) fact(on Reference) *Fact {
 	return &Fact{}
 }
 
-// Bounds of a partition.
-const (
-	mostBytes = rules.MostPartition
-	mostRows  = 100_000
-	// someRows is how many rows a partition has that is worth a note that it grows.
-	someRows = 100
-	// manyRows is how many rows a table has that must not be one partition.
-	manyRows = 1000
-)
+// someRows is how many rows a partition has of which it is worth a note that it grows.
+const someRows = 100
 
 // partitions is how many there are, 0 if that is not known.
 func (f *Fact) partitions(t *schema.Table) float64 {
@@ -187,11 +184,11 @@ func (in *Input) size(t *schema.Table, f *Fact) []Finding {
 	rows := f.Rows / partitions
 	bytes := rows * f.RowBytes
 	on, key := refOf(t), columnNames(t.PartitionKey())
-	if partitions <= 1 && f.Rows >= manyRows {
+	if partitions <= 1 && f.Rows > rules.FewRows {
 		return []Finding{in.found(OnePartition, on, key, "its %.0f rows are one partition: %s has one value", f.Rows, strings.Join(key, ", "))}
 	}
-	if rows > mostRows || bytes > mostBytes {
-		return []Finding{in.found(PartitionUnbounded, on, key, "a partition has about %.0f rows and %.0f MB in the mean; it should stay below %d rows and %.0f MB", rows, bytes/1e6, mostRows, mostBytes/1e6)}
+	if rows > rules.MostRows || bytes > rules.MostPartition {
+		return []Finding{in.found(PartitionUnbounded, on, key, "a partition has about %.0f rows and %.0f MB in the mean; it should stay below %d rows and %.0f MB", rows, bytes/1e6, int(rules.MostRows), rules.MostPartition/1e6)}
 	}
 	named := f.Bucketed || f.Named == nil
 	for _, c := range t.PartitionKey() {

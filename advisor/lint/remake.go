@@ -21,6 +21,13 @@ func (in *Input) remade(f *Finding, t *schema.Table) (*Fix, error) {
 	if t.Counter {
 		return nil, fmt.Errorf("%s counts: counters can not be copied to another table", t.Name)
 	}
+	var by []string
+	for _, name := range restricted(f.read.Select) {
+		by = append(by, model.Identifier(name))
+	}
+	if len(by) == 0 {
+		return nil, fmt.Errorf("it asks for all rows: only a condition, or another way to go over them (token ranges), would help")
+	}
 	g, e, fact := in.asEntity(t)
 	q, err := asQuery(f.read.Select, t, e)
 	if err != nil {
@@ -33,13 +40,6 @@ func (in *Input) remade(f *Finding, t *schema.Table) (*Fix, error) {
 	trace.Table.Columns = map[model.Field]string{}
 	for _, a := range e.Attributes {
 		trace.Table.Columns[model.Field{Entity: e, Attribute: a}] = a.Name
-	}
-	var by []string
-	for _, name := range restricted(f.read.Select) {
-		by = append(by, model.Identifier(name))
-	}
-	if len(by) == 0 {
-		return nil, fmt.Errorf("it asks for all rows: only a condition, or another way to go over them (token ranges), would help")
 	}
 	on := refOf(t)
 	trace.Name = in.free(on, model.Identifier(t.Name)+"_by_"+strings.Join(by, "_"))

@@ -139,7 +139,8 @@ func (p Places) locate(f *Finding) sarifLocation {
 	if p.File == "" {
 		return out
 	}
-	file, line := p.File, 1
+	var line int
+	file := p.File
 	switch {
 	case f.Statement != "":
 		line = lineOf(p.Text, "id:", f.Statement)

@@ -185,8 +185,12 @@ func (m *mapper) inequality() {
 	m.step("MR3", []model.Field{chosen}, "%s", why)
 }
 
-// MostPartition is how large a partition may be, bytes.
-const MostPartition = 100e6
+// Bounds of partitions.
+const (
+	MostPartition = 100e6   // bytes
+	MostRows      = 100_000 // rows
+	FewRows       = 1000    // up to which a table may be one partition
+)
 
 // assumedSpan is over how many seconds times are taken to spread: nothing is known about it.
 const assumedSpan = 365 * 24 * 3600.
@@ -196,7 +200,11 @@ const assumedSpan = 365 * 24 * 3600.
 func (m *mapper) bucket(by model.Field) {
 	whole := *m.t
 	whole.Bucket = &model.Bucket{Count: 1}
-	count := math.Ceil(whole.Bytes() / MostPartition)
+	rows := m.q.Tree.Rows()
+	count := math.Ceil(max(whole.Bytes()/MostPartition, rows/MostRows))
+	if rows > FewRows {
+		count = max(2, count)
+	}
 	switch {
 	case count <= 1:
 	case by.Attribute.Type == "timestamp" || by.Attribute.Type == "date":

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +28,7 @@ type lintFlags struct {
 	remote
 	live, designed, sarif bool
 	schema, failOn        string
+	since, until          time.Duration
 }
 
 func lintCommand() *cobra.Command {
@@ -47,6 +50,7 @@ Exit codes: 0 no finding as bad as --fail-on, 3 there are some, 2 bad input, 5 t
 	flags.BoolVar(&f.live, "live", false, "the tables and statements of the running process (see --server)")
 	flags.StringVar(&f.schema, "schema", "", "SCHEMA: the name of one of the file's schemas, or a file of tables in YAML or CQL; default: the file's tables")
 	flags.BoolVar(&f.designed, "designed", false, "the tables that helenus design chooses for FILE")
+	periodFlags(c, &f.since, &f.until)
 	flags.BoolVar(&f.sarif, "sarif", false, "print SARIF 2.1.0, for the reports of CI")
 	flags.StringVar(&f.failOn, "fail-on", string(lint.Warning), "error, warning or note: findings as bad as this make the exit code 3; never: none do")
 	return c
@@ -95,7 +99,7 @@ func (f *lintFlags) report(ctx context.Context, args []string) (*lint.Report, li
 			return nil, lint.Places{}, err
 		}
 		var r lint.Report
-		return &r, lint.Places{}, client.Get(ctx, "lint", &r)
+		return &r, lint.Places{}, client.Get(ctx, "lint"+inPeriod(url.Values{}, f.since, f.until), &r)
 	}
 	in, places, err := f.input(ctx, args[0])
 	if err != nil {

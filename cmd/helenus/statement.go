@@ -193,26 +193,6 @@ func step(list []history.Point) string {
 	return "by " + d.Round(time.Second).String()
 }
 
-func traceCommand() *cobra.Command {
-	var (
-		r    remote
-		wait time.Duration
-	)
-	c := &cobra.Command{
-		Use: "trace FINGERPRINT", Short: "Say the next execution of a prepared SELECT once more, traced, and show what Cassandra did", Args: usage(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			raw, err := decide(c.Context(), &r, pathID("statements", args[0])+"/trace?wait="+url.QueryEscape(wait.String()), "")
-			if err != nil {
-				return err
-			}
-			return printed(c.OutOrStdout(), &r, raw, printTrace)
-		},
-	}
-	r.flags(c)
-	c.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for an execution")
-	return c
-}
-
 func printTrace(w io.Writer, t tracer.Trace) error {
 	if _, err := fmt.Fprintf(w, "%s, %s, coordinator %s: %s ms, %d rows in the first page\n\n",
 		t.Fingerprint, t.Consistency, t.Coordinator, ms(float64(t.Duration.Microseconds())), t.Rows); err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/lint"
+	"github.com/helenus-db/helenus/advisor/rules"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/feed"
@@ -35,6 +37,7 @@ func (s *Server) statementRoutes(route func(string, func(*http.Request) (any, er
 	route("GET /api/v1/statements/{id}", s.statement)
 	route("POST /api/v1/statements/{id}/trace", s.trace)
 	route("GET /api/v1/tables", s.tables)
+	route("GET /api/v1/lint", s.lint)
 }
 
 // period is what was counted since the time that the request names, or since the process started. A time is a duration before
@@ -220,6 +223,26 @@ func (s *Server) tables(r *http.Request) (any, error) {
 		profiles = s.o.Windows.Findings().Profiles
 	}
 	return TablesAnswer{snapshot.From, snapshot.To, report.Tables(snapshot, sc, s.o.Measured(), profiles), note}, nil
+}
+
+// lint looks at the tables and what was said of them by the rules of the query-driven method.
+func (s *Server) lint(r *http.Request) (any, error) {
+	snapshot, note, err := s.period(r)
+	if err != nil {
+		return nil, err
+	}
+	sc := s.o.Schema()
+	if sc == nil {
+		return nil, &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: "the schema has not been read yet (see /readyz)"}
+	}
+	in, err := lint.FromSnapshot(snapshot, sc, s.o.Measured())
+	if err != nil {
+		return nil, err
+	}
+	if note != "" {
+		in.Unsupported = append(in.Unsupported, rules.Unsupported{Statement: "history", Reason: note})
+	}
+	return lint.Lint(in), nil
 }
 
 // Schemas is where the tables are known from.

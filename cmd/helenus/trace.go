@@ -1,0 +1,61 @@
+package main
+
+import (
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/advisor/rules"
+)
+
+// fingerprintForm is what the beginning of a fingerprint looks like, and a file of a model seldom does: ./beef is a file.
+var fingerprintForm = regexp.MustCompile(`^[0-9a-f]{4,32}$`)
+
+// traceCommand is one command for two traces: how a query becomes a table, and what Cassandra did for a statement. What it
+// traces is in what it is given, so that nobody needs a second word for it.
+func traceCommand() *cobra.Command {
+	var (
+		r    remote
+		wait time.Duration
+	)
+	c := &cobra.Command{
+		Use: "trace FILE|FINGERPRINT", Short: "Show step by step how queries of a file become tables, or what Cassandra did for a statement", Args: usage(cobra.ExactArgs(1)),
+		Long: `Of a FILE with a model and a workload, as for helenus design: what each mapping rule of the query-driven method (MR1 to MR5) does
+to each query, the table that comes out, its pattern and class of access, and what is left to the client (docs/rules.md).
+
+Of a FINGERPRINT, or its first digits (helenus statements lists them): the next execution of a prepared SELECT is said once more,
+traced, and what Cassandra did is shown. --wait and the flags for the running process are for this.
+
+What consists of 4 to 32 digits from 0 to f is a fingerprint: write ./beef for a file of such a name.
+
+Exit codes: 0 done, 2 bad input; of a fingerprint also 3 no such statement, 4 refused, 5 not reachable.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if !fingerprintForm.MatchString(args[0]) {
+				return traceFile(c, args[0], r.json)
+			}
+			raw, err := decide(c.Context(), &r, pathID("statements", args[0])+"/trace?wait="+url.QueryEscape(wait.String()), "")
+			if err != nil {
+				return err
+			}
+			return printed(c.OutOrStdout(), &r, raw, printTrace)
+		},
+	}
+	r.flags(c)
+	c.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for an execution of a FINGERPRINT")
+	return c
+}
+
+// traceFile applies the mapping rules to the queries of a file.
+func traceFile(c *cobra.Command, file string, asJSON bool) error {
+	w, err := loadWorkload(file)
+	if err != nil {
+		return usageError{err}
+	}
+	report := rules.TraceAll(w)
+	if asJSON {
+		return report.JSON(c.OutOrStdout())
+	}
+	return report.Text(c.OutOrStdout())
+}
