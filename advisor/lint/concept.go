@@ -70,16 +70,8 @@ func cheapest(q *workload.Query, tables []*model.Table) *plan.Plan {
 func FromPlans(w *workload.Workload, tables []*model.Table, planned []Planned) (*Input, error) {
 	in := &Input{Name: w.Name, Facts: map[Reference]*Fact{}}
 	for _, t := range tables {
-		statements := []string{t.CQL(t.Keyspace, t.Name)}
-		for _, x := range t.Indexes {
-			using := ""
-			if x.SAI {
-				using = " USING 'sai'"
-			}
-			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)%s", model.Quote(x.Name), quoted(Reference{t.Keyspace, t.Name}), model.Quote(t.ColumnName(x.Field)), using))
-		}
 		var err error
-		if in.Schema, err = Define(in.Schema, t.Keyspace, statements...); err != nil {
+		if in.Schema, err = Define(in.Schema, t.Keyspace, definitions(t)...); err != nil {
 			return nil, fmt.Errorf("table %s: %w", t.Name, err)
 		}
 		in.Facts[Reference{t.Keyspace, t.Name}] = factOf(t)
@@ -97,6 +89,19 @@ func FromPlans(w *workload.Workload, tables []*model.Table, planned []Planned) (
 	}
 	in.Attributes = attributesOf(w.Graph, tables)
 	return in, nil
+}
+
+// definitions are the statements that make a table and its indexes.
+func definitions(t *model.Table) []string {
+	out := []string{t.CQL(t.Keyspace, t.Name)}
+	for _, x := range t.Indexes {
+		using := ""
+		if x.SAI {
+			using = " USING 'sai'"
+		}
+		out = append(out, fmt.Sprintf("CREATE INDEX %s ON %s (%s)%s", model.Quote(x.Name), quoted(Reference{t.Keyspace, t.Name}), model.Quote(t.ColumnName(x.Field)), using))
+	}
+	return out
 }
 
 // factOf says what a table of a model is.
@@ -184,7 +189,11 @@ func readsOf(p *plan.Plan) []*planned {
 		s := &p.Steps[i]
 		switch s.Kind {
 		case plan.Get, plan.IndexGet, plan.Scan:
-			out = append(out, &planned{table: s.Table, step: s, where: slices.Concat(s.Partition, s.Clustering, s.Where)})
+			r := &planned{table: s.Table, step: s, where: slices.Concat(s.Partition, s.Clustering)}
+			if !s.Verify { // then the reader checks the rows of its own accord, which are those that were asked for
+				r.where = append(r.where, s.Where...)
+			}
+			out = append(out, r)
 		case plan.Filter:
 			for _, b := range s.Where {
 				for j := len(out) - 1; j >= 0; j-- {

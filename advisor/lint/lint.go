@@ -12,35 +12,40 @@ import (
 
 // Lint looks at everything, and tries a fix for each finding. The same input gives the same report.
 func Lint(in *Input) *Report {
-	r := &Report{Name: in.Name, Statements: []Classified{}, Findings: []Finding{}, Unsupported: slices.Clone(in.Unsupported)}
+	r := &Report{Name: in.Name, Tables: len(in.tables()), Statements: []Classified{}, Findings: in.findings(), Unsupported: slices.Clone(in.Unsupported)}
 	if r.Unsupported == nil {
 		r.Unsupported = []rules.Unsupported{}
 	}
+	for i := range r.Findings {
+		in.mend(&r.Findings[i])
+	}
 	for i := range in.Questions {
-		q := &in.Questions[i]
-		found := in.question(q)
-		c := in.classify(q)
-		for _, f := range found {
-			if !slices.Contains(c.Rules, f.Rule) {
+		c := in.classify(&in.Questions[i])
+		for _, f := range r.Findings {
+			if f.Statement == c.Statement && !slices.Contains(c.Rules, f.Rule) {
 				c.Rules = append(c.Rules, f.Rule)
 			}
 		}
 		r.Statements = append(r.Statements, c)
-		r.Findings = append(r.Findings, found...)
 	}
 	r.Statements = append(r.Statements, in.Writes...)
+	return r
+}
+
+// findings looks at everything. The worst come first.
+func (in *Input) findings() []Finding {
+	out := []Finding{}
+	for i := range in.Questions {
+		out = append(out, in.question(&in.Questions[i])...)
+	}
 	for _, t := range in.tables() {
-		r.Tables++
-		r.Findings = append(r.Findings, in.table(t)...)
+		out = append(out, in.table(t)...)
 	}
-	r.Findings = append(r.Findings, in.attributes()...)
-	for i := range r.Findings {
-		in.mend(&r.Findings[i])
-	}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+	out = append(out, in.attributes()...)
+	slices.SortStableFunc(out, func(a, b Finding) int {
 		return cmp.Or(a.Severity.rank()-b.Severity.rank(), cmp.Compare(number(a.Rule), number(b.Rule)), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Statement, b.Statement))
 	})
-	return r
+	return out
 }
 
 // number is that of a rule's id.

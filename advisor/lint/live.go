@@ -19,6 +19,11 @@ func FromSnapshot(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.S
 	if err != nil {
 		return nil, fmt.Errorf("lint: no model of the tables: %w", err)
 	}
+	return FromModel(m, snapshot, s, stats), nil
+}
+
+// FromModel is FromSnapshot with a model that was concluded from the same.
+func FromModel(m *infer.Model, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) *Input {
 	in := &Input{Name: "live", Schema: withoutOwn(s), Facts: map[Reference]*Fact{}, Partial: true}
 	for _, t := range in.tables() {
 		in.Facts[refOf(t)] = factOfLive(t, m, stats)
@@ -51,7 +56,7 @@ func FromSnapshot(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.S
 		}
 		in.Questions = append(in.Questions, q)
 	}
-	return in, nil
+	return in
 }
 
 // withoutOwn leaves Helenus's own tables out.

@@ -147,6 +147,7 @@ func (k *maker) change(j *joined) error {
 	k.writers(&r, d)
 	r.Sketch = sketch(k.Driver, j, d)
 	r.Why = k.whyChange(&r, j, tables)
+	r.Method = k.changeMethod(j, tables, d)
 	k.advice.Recommendations = append(k.advice.Recommendations, r)
 	return nil
 }

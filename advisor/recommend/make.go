@@ -11,6 +11,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/solve"
@@ -44,6 +45,7 @@ type maker struct {
 	reads   map[string]*read  // by fingerprint: the reads of singles
 	reasons map[string]string // by fingerprint: why nothing is advised
 	notes   map[string]string // by fingerprint: what else was weighed, and why not
+	linted  *lint.Input       // what there is, as the linter looks at it; nil: not yet
 	advice  *Advice
 }
 

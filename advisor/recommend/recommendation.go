@@ -68,6 +68,8 @@ type Recommendation struct {
 	TurnsAtNodes int    `json:"turns_at_nodes,omitempty"`
 	Sensitivity  string `json:"sensitivity"`
 
+	Method *Method `json:"method,omitempty"` // what the query-driven method says of it
+
 	CQL    []string `json:"cql,omitempty"` // CREATE TABLE, for the eye: a migration writes its own
 	Sketch *Sketch  `json:"sketch,omitempty"`
 

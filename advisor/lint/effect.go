@@ -1,0 +1,114 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/rules"
+)
+
+// Brief is a finding in short.
+type Brief struct {
+	Rule      string   `json:"rule"`
+	Name      string   `json:"name"`
+	Severity  Severity `json:"severity"`
+	Table     string   `json:"table,omitempty"`
+	Statement string   `json:"statement,omitempty"`
+	Reason    string   `json:"reason"`
+}
+
+// String is a line for people.
+func (b Brief) String() string {
+	where := b.Table
+	if b.Statement != "" {
+		where += ", statement " + b.Statement[:min(len(b.Statement), shortID)]
+	}
+	return fmt.Sprintf("%s %s  %s: %s", b.Rule, b.Name, where, b.Reason)
+}
+
+// shortID is how much of a fingerprint people are shown; names of statements are mostly shorter.
+const shortID = 24
+
+// Effect is what a change of tables and statements means by the rules.
+type Effect struct {
+	// Before and After are the classes of access of the questions concerned, the worst of them.
+	Before rules.Access `json:"access_before"`
+	After  rules.Access `json:"access_after"`
+	Cures  []Brief      `json:"cures"`  // findings that go
+	Causes []Brief      `json:"causes"` // findings that come
+	Leaves []Brief      `json:"leaves"` // findings about the questions concerned that stay
+}
+
+// With returns the input as it would be with more tables, and with plans for some questions, by their ids. The tables have names.
+func (in *Input) With(g *model.Graph, tables []*model.Table, planned map[string]Planned) (*Input, error) {
+	after := *in
+	after.Facts = maps.Clone(in.Facts)
+	for _, t := range tables {
+		var err error
+		if after.Schema, err = Define(after.Schema, t.Keyspace, definitions(t)...); err != nil {
+			return nil, fmt.Errorf("lint: table %s: %w", t.Name, err)
+		}
+		after.Facts[Reference{t.Keyspace, t.Name}] = factOf(t)
+	}
+	after.Questions = slices.Clone(in.Questions)
+	for i := range after.Questions {
+		q := &after.Questions[i]
+		if p, ok := planned[q.ID]; ok {
+			made := asked(g, p)
+			made.ID, made.Text, made.Count = q.ID, q.Text, q.Count
+			*q = made
+		}
+	}
+	return &after, nil
+}
+
+// Compare says what a change means for some questions, by their ids; of all, if none is named.
+func Compare(before, after *Input, questions ...string) *Effect {
+	e := &Effect{Before: before.worst(questions), After: after.worst(questions), Cures: []Brief{}, Causes: []Brief{}, Leaves: []Brief{}}
+	then, now := before.findings(), after.findings()
+	has := func(list []Finding, f *Finding) bool {
+		return slices.ContainsFunc(list, func(x Finding) bool { return x.key() == f.key() })
+	}
+	for i := range then {
+		f := &then[i]
+		switch {
+		case !has(now, f):
+			e.Cures = append(e.Cures, f.brief())
+		case slices.Contains(questions, f.Statement):
+			e.Leaves = append(e.Leaves, f.brief())
+		}
+	}
+	for i := range now {
+		if !has(then, &now[i]) {
+			e.Causes = append(e.Causes, now[i].brief())
+		}
+	}
+	return e
+}
+
+func (f *Finding) brief() Brief {
+	return Brief{f.Rule, f.Name, f.Severity, f.Table, f.Statement, f.Reason}
+}
+
+// worst is the worst class of questions.
+func (in *Input) worst(ids []string) rules.Access {
+	out := rules.Access("")
+	for i := range in.Questions {
+		q := &in.Questions[i]
+		if len(ids) > 0 && !slices.Contains(ids, q.ID) {
+			continue
+		}
+		if a := in.classify(q).Access; out == "" || out.Better(a) {
+			out = a
+		}
+	}
+	if out == "" {
+		return rules.None
+	}
+	return out
+}
+
+// ClassOf is the class of one question.
+func (in *Input) ClassOf(id string) rules.Access { return in.worst([]string{id}) }
