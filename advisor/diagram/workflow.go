@@ -45,7 +45,10 @@ func Workflow(w *workload.Workload) *picture.Picture {
 		p.Boxes[at].Rows = append(p.Boxes[at].Rows, picture.Row{Name: label, Mark: numbers[i]})
 		list.Items = append(list.Items, picture.Item{Sign: numbers[i], Name: s.ID, Text: s.String()})
 	}
-	p.Subtitle = fmt.Sprintf("Application workflow: %s, %s", count(queries, "query", "queries"), count(writes, "write", "writes"))
+	p.Subtitle = "Application workflow: " + count(queries, "query", "queries")
+	if writes > 0 {
+		p.Subtitle += ", " + count(writes, "write", "writes")
+	}
 	type way struct{ from, to int }
 	var ways []way
 	labels := map[way][]string{}

@@ -109,7 +109,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 no such thing, 4
 		orderCommand("rollback", "Run the original statements again at once; the look-up table stays until `drop`", "rolled back"),
 		orderCommand("resume", "Verify a suspended migration again, and go on", "resumed"),
 		orderCommand("drop", "Drop the look-up table of a migration that was rolled back", "dropped"),
-		designCommand(), benchCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), importCommand(), configCommand(), versionCommand(), solveWorkerCommand(),
+		designCommand(), benchCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), configCommand(), versionCommand(), solveWorkerCommand(),
 	)
 	return c
 }

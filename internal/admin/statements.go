@@ -38,6 +38,7 @@ func (s *Server) statementRoutes(route func(string, func(*http.Request) (any, er
 	route("POST /api/v1/statements/{id}/trace", s.trace)
 	route("GET /api/v1/tables", s.tables)
 	route("GET /api/v1/lint", s.lint)
+	route("GET /api/v1/schema", s.schema)
 }
 
 // period is what was counted since the time that the request names, or since the process started. A time is a duration before
@@ -214,9 +215,9 @@ func (s *Server) tables(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	sc := s.o.Schema()
-	if sc == nil {
-		return nil, &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: "the schema has not been read yet (see /readyz)"}
+	sc, err := s.known()
+	if err != nil {
+		return nil, err
 	}
 	var profiles *profile.Document
 	if s.o.Windows != nil {
@@ -244,6 +245,16 @@ func (s *Server) lint(r *http.Request) (any, error) {
 	}
 	return lint.Lint(in), nil
 }
+
+// known is the schema as it was read last.
+func (s *Server) known() (*schema.Schema, error) {
+	if sc := s.o.Schema(); sc != nil {
+		return sc, nil
+	}
+	return nil, &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: "the schema has not been read yet (see /readyz)"}
+}
+
+func (s *Server) schema(*http.Request) (any, error) { return s.known() }
 
 // Schemas is where the tables are known from.
 type Schemas struct {

@@ -124,8 +124,10 @@ func TestLarge(t *testing.T) {
 	for name, edge := range map[string]func(i int) []Edge{
 		"star":  func(i int) []Edge { return []Edge{{From: 0, To: i, Width: 40, Height: 20}} },
 		"chain": func(i int) []Edge { return []Edge{{From: i - 1, To: i}} },
-		"grid":  func(i int) []Edge { return []Edge{{From: i / 2, To: i}, {From: max(0, i-15), To: i, Width: 30, Height: 20}} },
-		"none":  func(int) []Edge { return nil },
+		"grid": func(i int) []Edge {
+			return []Edge{{From: i / 2, To: i}, {From: max(0, i-15), To: i, Width: 30, Height: 20}}
+		},
+		"none": func(int) []Edge { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			nodes := make([]Node, n)

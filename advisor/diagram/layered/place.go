@@ -128,7 +128,7 @@ func (p *part) conflicts() []bool {
 			for ; scan <= i; scan++ {
 				for _, s := range p.boxes[layer[scan]].up {
 					u := p.segments[s].from
-					if at := p.boxes[u].pos; (at < k0 || at > k1) && !(p.virtual(u) && p.virtual(layer[scan])) {
+					if at := p.boxes[u].pos; (at < k0 || at > k1) && (!p.virtual(u) || !p.virtual(layer[scan])) {
 						list[s] = true
 					}
 				}

@@ -145,6 +145,9 @@ func (p *part) ports() {
 // toward is where a segment would best leave a box: above what it leads to, or else as near as that box goes.
 func (p *part) toward(b *box, s int) float64 {
 	to := &p.boxes[p.segments[s].to]
+	if p.virtual(p.segments[s].to) {
+		return to.x
+	}
 	return min(max(b.x, to.x-to.solid/2+p.o.PortGap), max(to.x, to.x+to.solid/2-p.o.PortGap))
 }
 

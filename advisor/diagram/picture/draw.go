@@ -22,9 +22,10 @@ const (
 	mostMark   = 110
 	radius     = 6
 	pillHeight = 20
+	double     = 4 // between the borders of a weak entity
 	bend       = 7 // radius of the corners of links
 	leastWidth = 560
-	listWidth  = 760 // that lists may make a narrow drawing wider to
+	listWidth  = 760  // that lists may make a narrow drawing wider to
 	mostWidth  = 1100 // of lists
 )
 
@@ -164,6 +165,9 @@ func measured(b *Box) sized {
 	if len(b.Rows) > 0 {
 		z.height += 7
 	}
+	if b.Shape == Weak {
+		z.width, z.height = z.width+2*double, z.height+2*double
+	}
 	return z
 }
 
@@ -179,9 +183,12 @@ func (z *sized) draw(s *svg.Sheet, x, y float64) {
 		whole = z.Name
 	}
 	s.Group("box "+strings.ReplaceAll(string(z.Shape), " ", "-"), whole, func() {
-		if z.Shape == Weak {
-			s.Rect(x-4, y-4, z.width+8, z.height+8, radius+3, svg.Paper)
-			s.Rect(x-4, y-4, z.width+8, z.height+8, radius+3, f.edge)
+		if z.Shape == Weak { // a border around the border
+			s.Rect(x, y, z.width, z.height, radius+3, svg.Paper)
+			s.Rect(x, y, z.width, z.height, radius+3, f.edge)
+			inner := *z
+			inner.width, inner.height = z.width-2*double, z.height-2*double
+			z, x, y = &inner, x+double, y+double
 		}
 		s.Rect(x, y, z.width, z.height, radius, svg.Card)
 		head := (&svg.Path{}).Move(x, y+headHeight).Line(x, y+radius).Curve(x, y, x+radius, y).Line(x+z.width-radius, y).
