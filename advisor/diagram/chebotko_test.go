@@ -21,6 +21,7 @@ func TestNotationD3(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := parsed(t, string(text))
+	s.Name = "notation"
 	p := s.Picture(picture.Logical)
 	want := map[string]string{
 		"region": "K", "joined": "C↓", "customer_id": "C↑", "country": "S", "name": "IDX", "[phones]": "", "{roles}": "IDX", "<limits>": "IDX",

@@ -37,10 +37,13 @@ func (p *part) place() {
 		slices.Sort(four)
 		p.boxes[v].x = math.Round((four[1]+four[2])/2*2) / 2
 	}
-	if least > 1.6*p.narrowest() {
+	if least > page && least > 1.6*p.narrowest() {
 		p.narrow()
 	}
 }
+
+// page is how wide a part may be before straight edges are given up for a narrower one.
+const page = 2400
 
 // narrowest is the width of the widest layer when its boxes stand as near as they may.
 func (p *part) narrowest() float64 {

@@ -61,7 +61,7 @@ func (p *Picture) SVG(w io.Writer, theme svg.Theme) error {
 	}
 	o := layered.Options{PortGap: 20, NodeGap: 40}
 	if p.Kind == ER { // with cardinalities at the ends
-		o.PortGap, o.EndRoom, o.LayerGap = 34, 26, 60
+		o.PortGap, o.EndRoom, o.LayerGap = 40, 30, 64
 	}
 	p.widen(nodes, o.PortGap)
 	layout := layered.Place(nodes, edges, o)

@@ -39,8 +39,8 @@ func (l *Link) draw(s *svg.Sheet, r *layered.Route, dx, dy float64) {
 		}
 		s.Path(rounded(line), class)
 		n := len(points)
-		end(s, l.Start, points[0], points[1])
-		end(s, l.Finish, points[n-1], points[n-2])
+		end(s, l.Start, points[0], points[1], -9)
+		end(s, l.Finish, points[n-1], points[n-2], 17)
 	})
 }
 
@@ -76,8 +76,9 @@ func rounded(points []layered.Point) *svg.Path {
 	return p.Line(last.X, last.Y)
 }
 
-// end draws what is at an end: at is on the border of the box, from where the link comes.
-func end(s *svg.Sheet, e End, at, from layered.Point) {
+// end draws what is at an end: at is on the border of the box, from where the link comes. The cardinality stands beside a
+// vertical line, and so far below or above a horizontal one.
+func end(s *svg.Sheet, e End, at, from layered.Point, below float64) {
 	dx, dy := direction(at, from)
 	nx, ny := -dy, dx // across
 	bar := func(off float64) {
@@ -107,5 +108,9 @@ func end(s *svg.Sheet, e End, at, from layered.Point) {
 		return
 	}
 	number := map[End]string{One: "1", ZeroOrOne: "0..1", Many: "1..n", ZeroOrMany: "n"}[e]
-	s.Text(at.X+dx*16+6+4*math.Abs(nx), at.Y+dy*16+4*ny-math.Abs(dx)*9+math.Abs(dy)*4, svg.Start, number, svg.End)
+	if dx != 0 {
+		s.Text(at.X+dx*13, at.Y+below, svg.Middle, number, svg.End)
+		return
+	}
+	s.Text(at.X+10, at.Y+dy*16+4, svg.Start, number, svg.End)
 }
