@@ -132,7 +132,7 @@ func TestOneStatement(t *testing.T) {
 	for path, want := range map[string]string{
 		"statements/aaaa": "invalid", "statements/aaa": "invalid", "statements/cccc": "not_found", "statements/b": "not_found",
 		"statements/aaaa1?since=1h": "not_found", "statements?since=nonsense": "invalid", "statements?sort=x": "invalid", "statements?class=x": "invalid",
-		"statements?limit=-1": "invalid", "statements?since=1h&until=2h": "invalid", "tables": "", "tables?since=2h&until=1h": "",
+		"statements?limit=-1": "invalid", "statements?since=1h&until=2h": "invalid", "tables": "", "schema": "", "tables?since=2h&until=1h": "",
 		"statements/aaaa1": "", "statements?since=2026-01-01T00:00:00Z": "",
 	} {
 		if got := code(t, c.Get(ctx, path, &[]byte{})); got != want {

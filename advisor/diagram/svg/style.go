@@ -72,6 +72,7 @@ const (
 	Fourth    Class = "s4"
 	Fifth     Class = "s5"
 	Sixth     Class = "s6"
+	Own       Class = "own"  // the line that a chart is about
 	Area      Class = "area" // below a line
 )
 
@@ -135,6 +136,7 @@ var styles = map[Class]look{
 	TableEdge: stroke("blue", 1.4), EntEdge: stroke("teal", 1.4), TypeEdge: stroke("purple", 1.4), ScreenRim: stroke("amber", 1.4),
 	Kept: fill("kept"), Making: fill("making"), Dropped: stroke("s4", 2), Change: fill("s2"), Same: fill("hair"),
 	First: stroke("s1", 1.8), Second: stroke("s2", 1.8), Third: stroke("s3", 1.8), Fourth: stroke("s4", 1.8), Fifth: stroke("s5", 1.8), Sixth: stroke("s6", 1.8),
+	Own:  stroke("s1", 3),
 	Area: {css: "fill:$s1;fill-opacity:0.16"},
 }
 

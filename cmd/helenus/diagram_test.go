@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helenus-db/helenus/advisor/diagram/picture"
+)
+
+func TestDiagramBadInput(t *testing.T) {
+	hotel := "../../examples/designs/hotel.yaml"
+	tables := written(t, "t.cql", "CREATE TABLE t (a int PRIMARY KEY)")
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing":               {nil, "name a FILE, or say --live"},
+		"both":                  {[]string{hotel, "--live"}, "name a FILE, or say --live"},
+		"no file":               {[]string{"nowhere.yaml"}, "nowhere.yaml"},
+		"an unknown kind":       {[]string{hotel, "--kind", "phsical"}, `no kind is called "phsical"; nearest is "physical"`},
+		"an unknown format":     {[]string{hotel, "--format", "png"}, `no format is called "png"`},
+		"an unknown theme":      {[]string{hotel, "--theme", "drak"}, `nearest is "dark"`},
+		"an unknown schema":     {[]string{hotel, "--schema", "expert"}, "expert"},
+		"an unknown mix":        {[]string{hotel, "--mix", "night"}, "--mix"},
+		"two choices of tables": {[]string{hotel, "--schema", "x", "--designed"}, "give one"},
+		"tables of a workflow":  {[]string{hotel, "--kind", "workflow", "--designed"}, "shows no tables"},
+		"flags of a file":       {[]string{"--live", "--designed"}, "leave them out with --live"},
+		"no tables":             {[]string{written(t, "small.yaml", small), "--kind", "logical"}, "has no tables to draw"},
+		"entities of CQL":       {[]string{tables, "--kind", "er"}, "CQL defines tables"},
+		"a mix of CQL":          {[]string{tables, "--mix", "day"}, "leave --designed, --schema and --mix out"},
+		"CQL that is wrong":     {[]string{written(t, "w.cql", "CREATE TABLE t (\n  a int PRIMARY KY)")}, "w.cql"},
+		"a type that is none":   {[]string{written(t, "type.yaml", strings.ReplaceAll(small, "type: double", "type: 'dou<ble'")), "--kind", "logical", "--designed"}, "dou<ble"},
+		"nowhere to write":      {[]string{hotel, "-o", filepath.Join(t.TempDir(), "none", "a.svg")}, "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err, code := executed(t, "diagram", c.args...)
+			want := exitUsage
+			if name == "nowhere to write" {
+				want = exitFailed
+			}
+			if err == nil || code != want || !strings.Contains(err.Error(), c.want) || out != "" {
+				t.Errorf("exit %d: %v; printed %q\nwant ...%s...", code, err, out, c.want)
+			}
+		})
+	}
+}
+
+// TestDiagramKinds draws each kind of a file in each format.
+func TestDiagramKinds(t *testing.T) {
+	hotel := "../../examples/designs/hotel.yaml"
+	for name, args := range map[string][]string{
+		"Conceptual model: 4 entities":                                     {hotel},
+		"Application workflow: 5 queries, 5 writes":                        {hotel, "--kind", "workflow"},
+		"Chebotko diagram, physical level: 4 tables of keyspace hotel, 5 ": {hotel, "--kind", "physical"},
+		"Chebotko diagram, logical level: 2 tables, 1 access pattern":      {written(t, "small.yaml", small), "--kind", "logical", "--designed"},
+		"Chebotko diagram, physical level: 1 table":                        {written(t, "t.cql", "CREATE TABLE t (a int PRIMARY KEY)")},
+		"Chebotko diagram, physical level: 13 tables, 11 access patterns":  {"../../examples/designs/rubis.yaml", "--schema", "expert"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, format := range formats {
+				file := filepath.Join(t.TempDir(), "out")
+				if out, err, _ := executed(t, "diagram", append([]string{"--format", format, "-o", file}, args...)...); err != nil || out != "" {
+					t.Fatalf("%s: %v; printed %q", format, err, out)
+				}
+				data, err := os.ReadFile(file) //nolint:gosec // ours
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch format {
+				case "svg":
+					if err := xml.Unmarshal(data, new(struct{})); err != nil || !strings.Contains(string(data), name) {
+						t.Errorf("%v; no %q in\n%.300s", err, name, data)
+					}
+				case "json":
+					var p picture.Picture
+					if err := json.Unmarshal(data, &p); err != nil || !strings.HasPrefix(p.Subtitle, name) {
+						t.Errorf("%v; %q, want %q", err, p.Subtitle, name)
+					}
+				default:
+					if text := string(data); !strings.Contains(text, "flowchart TB") && !strings.Contains(text, "erDiagram") {
+						t.Errorf("%.200s", text)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestDiagramTwoHundred draws two hundred tables with long and odd names.
+func TestDiagramTwoHundred(t *testing.T) {
+	var b strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&b, "CREATE TABLE \"t<%d>&'\"\"%s\" (a int, b frozen<map<text, frozen<list<frozen<tuple<int, text, timestamp, uuid>>>>>>, \"%s\" int, PRIMARY KEY (a, b));\n", i, strings.Repeat("long ", i%30), strings.Repeat("c", 1+i))
+	}
+	out, err, _ := executed(t, "diagram", written(t, "many.cql", b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out, `class="box table"`); n != 200 {
+		t.Errorf("%d tables", n)
+	}
+}
+
+// TestDiagramLive asks a process for what is drawn.
+func TestDiagramLive(t *testing.T) {
+	answers := map[string]string{
+		"/api/v1/schema":     `{"keyspaces":[{"name":"k","tables":[{"keyspace":"k","name":"t","columns":[{"name":"id","kind":"partition_key","position":0,"type":"uuid"}]}]}]}`,
+		"/api/v1/statements": `{"statements":[{"fingerprint":"aaaabbbbcccc","kind":"select","text":"SELECT id FROM k.t WHERE id = ?","count":3,"access":{"class":"single_row","keyspace":"k","table":"t"}}]}`,
+		"/api/v1/model":      `{"entities":[{"name":"T","key":["id"],"attributes":["id"],"count":4}],"workload":[{"id":"a","text":"SELECT T.id FROM T WHERE T.id = ?","weight":1}]}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, ok := answers[r.URL.Path]
+		if !ok || r.Header.Get("Authorization") != "Bearer secret" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			answer = `{"error":"not yet","code":"unavailable"}`
+		}
+		_, _ = w.Write([]byte(answer))
+	}))
+	defer server.Close()
+	address := strings.TrimPrefix(server.URL, "http://")
+	for kind, want := range map[string]string{"": "Conceptual model: 1 entity", "physical": "1 table of keyspace k, 1 access pattern", "logical": "logical level", "workflow": "Application workflow: 1 query"} {
+		args := []string{"--live", "--server", address, "--token", "secret"}
+		if kind != "" {
+			args = append(args, "--kind", kind)
+		}
+		out, err, _ := executed(t, "diagram", args...)
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("%s: %v\n%.400s", kind, err, out)
+		}
+	}
+	answers["/api/v1/schema"] = `{"keyspaces":[]}`
+	if _, err, code := executed(t, "diagram", "--live", "--kind", "physical", "--server", address, "--token", "secret"); err == nil || code != exitFailed || !strings.Contains(err.Error(), "no tables to draw") {
+		t.Errorf("exit %d: %v", code, err)
+	}
+	delete(answers, "/api/v1/model")
+	if _, err, code := executed(t, "diagram", "--live", "--server", address, "--token", "secret"); err == nil || code != exitFailed || !strings.Contains(err.Error(), "not yet") {
+		t.Errorf("exit %d: %v", code, err)
+	}
+	if _, err, code := executed(t, "diagram", "--live", "--server", freeAddress(t), "--token", "secret"); err == nil || code != exitUnreachable {
+		t.Errorf("exit %d: %v", code, err)
+	}
+}
