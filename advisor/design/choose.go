@@ -165,8 +165,12 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 		o.SpaceLimit = w.SpaceLimit
 	}
 	began := time.Now()
-	allow := o.allows()
-	pool := enumerate.NewPool(allow)
+	safe, err := o.safe(w)
+	if err != nil {
+		return nil, nil, err
+	}
+	allow := o.allows() // what is not safe may be a step to what is
+	pool := enumerate.NewPool(func(table *model.Table) bool { return allow(table) && (table.Kept || !safe.refuses(table)) })
 	fixed := map[string]bool{}
 	for _, list := range [][]*model.Table{keptOf(w.Tables), keptOf(o.Candidates), o.Fixed, o.Candidates} {
 		for _, table := range list {
@@ -195,8 +199,9 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 	enumerated := time.Now()
 	t, err := newTask(ctx, w, o.Cost, pool.Tables, fixed, o.SpaceLimit)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, safe.blame(ctx, w, *o, err)
 	}
+	t.penalise(safe)
 	t.phases, t.last = []Phase{{"enumerate", enumerated.Sub(began)}}, enumerated
 	t.ended("plan")
 	return t, pool, nil
@@ -278,7 +283,7 @@ func (t *task) solveOnce(ctx context.Context, o Options, p *choice.Problem, star
 		return nil, nil, &SpaceError{Limit: space.Space, Smallest: space.Smallest, Proven: space.Proven}
 	case errors.As(err, &none):
 		d := t.demands[none.Demand]
-		return nil, nil, &UnanswerableError{Statement: t.work.Statements[d.statement].ID, Query: d.space.Query.String()}
+		return nil, nil, t.safe.blame(ctx, t.work, o, &UnanswerableError{Statement: t.work.Statements[d.statement].ID, Query: d.space.Query.String()})
 	case err != nil:
 		return nil, nil, fmt.Errorf("design: %w", err)
 	}

@@ -53,6 +53,8 @@ type task struct {
 	space      float64            // bytes, 0: no limit
 	truncated  []string
 	fixed      []bool // by candidate: it must be kept
+	safe       *checked
+	penalties  []float64 // by candidate: what each write to it costs besides its own work; empty: nothing
 	graphs     map[*demand][]choice.Arc
 	names      map[*model.Table]string // of tables that are to have one; else the design makes some
 

@@ -11,4 +11,7 @@
 // It imports advisor/model, workload, enumerate, plan, cost, choice and solve. Thin today: there is one point in time, and no
 // cost of migration; the worst case over several mixes may keep a gap (robust.go); where ceilings of writes need more than
 // 2,000 problems to be solved a gap is left, too (hold.go).
+// It imports advisor/model, workload, enumerate, plan, cost, choice, safety and solve. Thin today: there is one point in time, and no
+// cost of migration; the worst case over several mixes may keep a gap (robust.go); a write's ceiling holds for each of its
+// reads by itself.
 package design

@@ -40,6 +40,7 @@ type (
 		Variables   int                `json:"variables"`
 		Constraints int                `json:"constraints"`
 		Engine      string             `json:"engine"`
+		Penalty     float64            `json:"safety_penalty,omitempty"`
 		Truncated   []string           `json:"truncated,omitempty"`
 		Elapsed     map[string]float64 `json:"elapsed_ms"`
 	}
@@ -60,6 +61,7 @@ type (
 		CQL        []string      `json:"cql,omitempty"`
 		ReadBy     []string      `json:"read_by"`
 		WrittenBy  []string      `json:"written_by"`
+		Safety     string        `json:"safety,omitempty"`
 	}
 	orderedJSON struct {
 		Field string `json:"field"`
@@ -196,7 +198,7 @@ const (
 func (d *Design) JSON(w io.Writer) error {
 	name := d.namer()
 	out := designJSON{Name: d.Name, Mix: d.Mix, Model: d.Model, Unit: unit(d.Model), Status: statusFeasible, Cost: d.After, Bound: d.Bound, Gap: d.Gap, Bytes: math.Round(d.Bytes()),
-		Engine: d.Engine, Others: d.Others, Late: d.Late, Candidates: d.Candidates, Variables: d.Variables, Constraints: d.Constraints, Truncated: d.Truncated,
+		Engine: d.Engine, Others: d.Others, Late: d.Late, Candidates: d.Candidates, Variables: d.Variables, Constraints: d.Constraints, Penalty: d.Penalty, Truncated: d.Truncated,
 		Tables: []tableJSON{}, Statements: []statementJSON{}, Rejected: []rejectionJSON{}, Elapsed: map[string]float64{"total": milliseconds(d.Duration)}}
 	if d.Proven {
 		out.Status = statusOptimal
@@ -261,7 +263,7 @@ func (d *Design) JSON(w io.Writer) error {
 
 func (t *Table) json(use uses) tableJSON {
 	j := tableJSON{Name: t.Name, Existing: !t.IsNew(), Partition: names(t.Table.Partition), Clustering: []orderedJSON{}, Static: names(t.Table.Static), Values: []string{},
-		Path: t.Table.Whole().Path(), Bytes: math.Round(t.Bytes), Notation: t.Table.String(), CQL: t.DDL(), ReadBy: append([]string{}, use.reads[t.Table]...), WrittenBy: append([]string{}, use.writes[t.Table]...)}
+		Path: t.Table.Whole().Path(), Bytes: math.Round(t.Bytes), Notation: t.Table.String(), CQL: t.DDL(), Safety: t.Safety, ReadBy: append([]string{}, use.reads[t.Table]...), WrittenBy: append([]string{}, use.writes[t.Table]...)}
 	for _, f := range t.Table.Clustering {
 		j.Clustering = append(j.Clustering, orderedJSON{f.String(), direction(t.Table, f)})
 	}

@@ -97,6 +97,7 @@ func (t *task) design(c selection, by string) *Design {
 		}
 		d.Tables = append(d.Tables, made)
 	}
+	t.judged(d, c)
 	return d
 }
 
@@ -170,6 +171,7 @@ func (t *task) writes(statement int, c selection, readers map[*model.Table][]str
 		for i := range p.Steps {
 			sum = sum.Plus(m.Step(&p.Steps[i], false))
 		}
+		sum.Work += t.penalty(n)
 	}
 	if unit(m.Name()) == "ms" {
 		sum.Latency = t.until(statement, c, hurried)

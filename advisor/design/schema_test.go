@@ -25,6 +25,8 @@ var described = map[string]string{
 	"before":                      "cost over the tables that are there; absent if they can not answer everything",
 	"variables":                   "of the integer program, before any reduction",
 	"constraints":                 "of the integer program, before any reduction",
+	"safety_penalty":              "of cost: what --safety-penalty charges for writes to tables in which writers can meet",
+	"tables.safety":               "whether several writers can meet in one partition, if that was asked for",
 	"truncated":                   "what budgets have cut off: there may be better designs beyond",
 	"elapsed_ms":                  "by phase, and total; the only part that differs between runs",
 	"tables.existing":             "the table is there already",

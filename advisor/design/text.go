@@ -68,6 +68,9 @@ func (d *Design) summary(b *strings.Builder) {
 	} else {
 		fmt.Fprintf(b, "  proof   none: a choice of the %d candidates might cost as little as %s (gap %.2g %%)\n", d.Candidates, quantity(d.Bound, what), 100*d.Gap)
 	}
+	if d.Penalty > 0 {
+		fmt.Fprintf(b, "  safety  %s of the cost is the penalty for writes to tables in which several writers can meet\n", quantity(d.Penalty, what))
+	}
 	count := map[bool]int{}
 	for _, t := range d.Tables {
 		count[t.IsNew()]++
@@ -109,6 +112,9 @@ func (d *Design) tables(b *strings.Builder, title string, isNew bool) {
 			if len(by.ids) > 0 {
 				fmt.Fprintf(b, "    %-11s %s\n", by.what, strings.Join(by.ids, ", "))
 			}
+		}
+		if t.Safety != "" {
+			fmt.Fprintf(b, "    safety      %s\n", t.Safety)
 		}
 		for _, statement := range t.DDL() {
 			b.WriteString(indent(statement+";", "    "))

@@ -34,6 +34,8 @@ type Options struct {
 	// Worst asks for the design whose greatest regret is least in place of that of the least mean cost. See Robust.
 	Mixes []string
 	Worst bool
+	// Safety says what to do about new tables in which several writers can meet; nil: what the workload says.
+	Safety *Safety
 	// SpaceLimit for new tables, bytes; 0: the workload's own.
 	SpaceLimit float64
 	// Sensitivity names the statements (IDs) for which to find out how far their weights may move before other tables
@@ -78,6 +80,7 @@ type Design struct {
 	Stopped    string
 	Engine     string // what solved it
 	Candidates int
+	Penalty    float64       // of After: what Options.Safety charges for writes to tables in which writers can meet
 	Truncated  []string      // what limits have cut off: there may be better designs beyond
 	Duration   time.Duration // how long it took; not part of the texts
 
@@ -117,6 +120,7 @@ type Table struct {
 	CQL        string // new tables: CREATE TABLE
 	Bytes      float64
 	Statements []string // IDs of the queries that read it, in order
+	Safety     string   // if it was asked for: whether several writers can meet in one partition
 }
 
 // Statement is a statement with its plans.

@@ -37,6 +37,7 @@ type Table struct {
 	Facts      []Fact
 	Partitions float64 // 0: not known
 	Bytes      float64 // of the whole table; 0: not known
+	Load       *Load   // what was measured of the busiest group; nil: the workload's means are all there is
 }
 
 // TableWrite is a template of writes to a table.
@@ -169,6 +170,29 @@ type Principal struct {
 	// Guessed: no one said so; what is safe with it is safe only if it is right.
 	Guessed bool
 	Owners  map[string]Term // of statements by id, where they are known otherwise
+}
+
+// PrincipalOf is who writes by what a workload says, guessed where it does not.
+func PrincipalOf(w *workload.Workload) (Principal, error) {
+	p := Principal{Owners: map[string]Term{}}
+	if s := w.Safety; s != nil {
+		p.Entity = w.Graph.Entity(s.Principal)
+		for id, owner := range s.Owners {
+			if owner == "*" {
+				p.Owners[id] = Anyone()
+				continue
+			}
+			f, err := w.Graph.Field(owner)
+			if err != nil {
+				return p, fmt.Errorf("the owner of %s: %w", id, err)
+			}
+			p.Owners[id] = Var(f.String())
+		}
+	}
+	if p.Entity == nil {
+		p.Entity, p.Guessed = Guess(w.Graph), true
+	}
+	return p, nil
 }
 
 // roles are names of entities whose members write, in the order in which they are guessed.
@@ -407,4 +431,12 @@ func towards(g *model.Graph, from, to *model.Entity, steps int) bool {
 	return slices.ContainsFunc(g.Edges(from), func(r *model.Relationship) bool {
 		return r.ToOne(from) && towards(g, r.Other(from), to, steps-1)
 	})
+}
+
+// Name is that of the writers' entity, "" if there is none.
+func (p Principal) Name() string {
+	if p.Entity == nil {
+		return ""
+	}
+	return p.Entity.Name
 }

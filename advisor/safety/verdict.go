@@ -95,29 +95,30 @@ type Finding struct {
 // severity orders classes, the worst last.
 var severity = []Class{Unclassed, Append, Overwrite, View, Modify, Counter, LWT}
 
-// Judge checks a table with groups of a size.
-func Judge(t *Table, group Group, p Principal) (*Finding, error) {
+// Meet checks a table with groups of a size, and says of what class the writes are that can meet in one.
+func Meet(t *Table, group Group) (*Answer, Class, error) {
 	a, err := Check(t.Grammar(group))
 	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", t.Name, err)
+		return nil, Unclassed, fmt.Errorf("table %s: %w", t.Name, err)
 	}
-	f := &Finding{Name: t.Name, Key: t.CQL(), Group: group, Answer: a, By: readable(a.By), Load: Load{Overlaps: -1}}
-	for _, w := range t.Writes {
-		f.Load.Rate += w.Rate
-	}
-	if a.Witness != nil { // the class of the writes that meet
+	class := Unclassed
+	if a.Witness != nil {
 		for _, m := range a.Witness.Writes {
-			f.Class = slices.MaxFunc([]Class{f.Class, m.Write.Class}, func(x, y Class) int {
+			class = slices.MaxFunc([]Class{class, m.Write.Class}, func(x, y Class) int {
 				return cmp.Compare(slices.Index(severity, x), slices.Index(severity, y))
 			})
 		}
 	}
-	if t.Partitions > 0 {
-		f.Load.Rate /= t.Partitions
-		if group == Partition {
-			f.Load.Bytes = t.Bytes / t.Partitions
-		}
+	return a, class, nil
+}
+
+// Judge checks a table with groups of a size.
+func Judge(t *Table, group Group, p Principal) (*Finding, error) {
+	a, class, err := Meet(t, group)
+	if err != nil {
+		return nil, err
 	}
+	f := &Finding{Name: t.Name, Key: t.CQL(), Group: group, Answer: a, Class: class, By: readable(a.By), Load: t.load(group)}
 	shards := t.Shards
 	if group != Partition {
 		shards = 0
@@ -136,11 +137,29 @@ func Judge(t *Table, group Group, p Principal) (*Finding, error) {
 		if f.Options, err = t.edits(group, p); err != nil {
 			return nil, err
 		}
-		if f.Load.Rate > 0 {
+		if f.Load.Rate > 0 && t.Load == nil {
 			f.Remarks = append(f.Remarks, fmt.Sprintf("%.3g writes a second to a %s in the mean, by the workload; chance to meet another %.2g %%; skew is not known", f.Load.Rate, group, 100*f.Load.Chance()))
 		}
 	}
 	return f, nil
+}
+
+// load is what is known of the writes to one group: what was measured, else the means of the workload.
+func (t *Table) load(group Group) Load {
+	if t.Load != nil {
+		return *t.Load
+	}
+	l := Load{Overlaps: -1}
+	for _, w := range t.Writes {
+		l.Rate += w.Rate
+	}
+	if t.Partitions > 0 {
+		l.Rate /= t.Partitions
+		if group == Partition {
+			l.Bytes = t.Bytes / t.Partitions
+		}
+	}
+	return l
 }
 
 // JudgeGrammar checks a grammar. Groups of a row or a cell are single entities.

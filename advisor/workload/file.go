@@ -25,6 +25,7 @@ type document struct {
 	Tables     []model.TableDocument            `yaml:"tables,omitempty"`
 	Schemas    map[string][]model.TableDocument `yaml:"schemas,omitempty"`
 	SpaceLimit float64                          `yaml:"space_limit,omitempty"`
+	Safety     *safetyDocument                  `yaml:"safety,omitempty"`
 }
 
 type statementDocument struct {
@@ -132,6 +133,10 @@ func read(name string, data []byte, made existing) (*Workload, error) {
 		return nil, err
 	}
 	if w.Tables, err = tables(name, g, d.Tables, made); err != nil {
+	if err := d.safety(name, w); err != nil {
+		return nil, err
+	}
+	if w.Tables, err = tables(name, g, d.Tables, true); err != nil {
 		return nil, err
 	}
 	for _, schema := range slices.Sorted(maps.Keys(d.Schemas)) {
@@ -297,7 +302,7 @@ func locate(at *model.FileError, data, text string, offset int) {
 
 // Save writes the workload as YAML that Read reads.
 func Save(w io.Writer, work *Workload) error {
-	d := document{Name: model.Placed{Text: work.Name}, Notes: work.Notes, Model: model.NewDocument(work.Graph), Mix: model.Placed{Text: work.Mix}, Interval: newIntervals(work.Interval), SpaceLimit: work.SpaceLimit}
+	d := document{Name: model.Placed{Text: work.Name}, Notes: work.Notes, Model: model.NewDocument(work.Graph), Mix: model.Placed{Text: work.Mix}, Interval: newIntervals(work.Interval), SpaceLimit: work.SpaceLimit, Safety: work.Safety.document()}
 	for _, m := range work.Mixes {
 		d.Mixes = append(d.Mixes, model.Placed{Text: m})
 	}

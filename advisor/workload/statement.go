@@ -22,6 +22,7 @@ type Workload struct {
 	// Interval is how long the time steps are, in which statements' weights differ: one for all, or one for each. Empty:
 	// nobody said.
 	Interval []time.Duration
+	Safety   *Safety // nil: nobody said
 }
 
 // Statement is a conceptual statement. Either Query or Write is set.

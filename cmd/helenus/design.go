@@ -51,6 +51,7 @@ type designFlags struct {
 	explain    bool
 	pareto     bool
 	ranges     []string
+	safe       safeFlags
 	json       bool
 	out        string
 	time       timelineFlags
@@ -86,6 +87,7 @@ Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed neverthel
 	flags.BoolVar(&f.explain, "explain", false, "say of each new table what the best design without it costs, and of limited space what one more gigabyte would save")
 	flags.BoolVar(&f.pareto, "pareto", false, "show how cost rises as space falls, down to the least that answers everything")
 	flags.StringSliceVar(&f.ranges, "sensitivity", nil, "statements (IDs) of which to say how far their weights may move before other tables are better")
+	f.safe.flags(flags)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "space-limit" { // as it was called before
 			name = "max-bytes"
@@ -270,6 +272,9 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 	if f.timeLimit > 0 {
 		o.Limits = solve.Limits{Wall: f.timeLimit}
 	}
+	if o.Safety, err = f.safe.read(w); err != nil {
+		return nil, o, err
+	}
 	if f.only && f.existing == "" {
 		return nil, o, errors.New("--only-existing: name the tables by --existing")
 	}
@@ -377,10 +382,11 @@ func explained(err error) error {
 	var (
 		coded designError
 		late  *design.CeilingError
+		meet  *design.UnsafeError
 	)
 	switch {
 	case errors.As(err, &coded):
-	case errors.As(err, &late):
+	case errors.As(err, &late), errors.As(err, &meet):
 		return designError{err, exitNoPlan}
 	case errors.Is(err, design.ErrSpace):
 		return usageError{err}

@@ -38,7 +38,7 @@ Exit codes: 0 checked, whatever the verdicts; 2 bad input.`,
 	flags := c.Flags()
 	flags.StringVar(&f.group, "group", string(safety.Partition), "what writers must not meet in: partition, row or cell")
 	flags.StringVar(&f.schema, "schema", "", "SCHEMA: the name of one of the file's schemas, or a file of tables in YAML or CQL; default: the file's tables")
-	flags.StringVar(&f.principal, "principal", "", "the entity whose members write; default: guessed by its name")
+	flags.StringVar(&f.principal, "principal", "", "the entity whose members write; default: what the file says (safety: principal), else guessed by its name")
 	flags.StringArrayVar(&f.owners, "owner", nil, "STATEMENT=Entity.attribute: the field that names who sends a statement, or * for anyone; may be given more than once")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.BoolVar(&f.explain, "explain", false, "print the grammars, and the explicit hedge automata over --users users, too")
@@ -102,9 +102,12 @@ func (f *safetyFlags) run(out io.Writer, file string) error {
 
 // tables reads the tables of a workload's file, with who writes them.
 func (f *safetyFlags) tables(file string) ([]*safety.Table, safety.Principal, error) {
-	p := safety.Principal{Owners: map[string]safety.Term{}}
+	var p safety.Principal
 	w, err := loadWorkload(file)
 	if err != nil {
+		return nil, p, err
+	}
+	if p, err = safety.PrincipalOf(w); err != nil {
 		return nil, p, err
 	}
 	tables := w.Tables
@@ -116,14 +119,14 @@ func (f *safetyFlags) tables(file string) ([]*safety.Table, safety.Principal, er
 	if len(tables) == 0 {
 		return nil, p, fmt.Errorf("%s: it has no tables to check; name a schema by --schema", file)
 	}
-	if f.principal == "" {
-		p.Entity, p.Guessed = safety.Guess(w.Graph), true
-	} else if p.Entity = w.Graph.Entity(f.principal); p.Entity == nil {
-		var known []string
-		for _, e := range w.Graph.Entities {
-			known = append(known, e.Name)
+	if f.principal != "" {
+		if p.Entity, p.Guessed = w.Graph.Entity(f.principal), false; p.Entity == nil {
+			var known []string
+			for _, e := range w.Graph.Entities {
+				known = append(known, e.Name)
+			}
+			return nil, p, fmt.Errorf("--principal: %w", &model.NameError{What: "entity", Name: f.principal, Known: known})
 		}
-		return nil, p, fmt.Errorf("--principal: %w", &model.NameError{What: "entity", Name: f.principal, Known: known})
 	}
 	for _, o := range f.owners {
 		id, field, ok := strings.Cut(o, "=")
