@@ -36,12 +36,17 @@ tables:
 // designed is the board's design with what is asked of safety, and its new tables that are unsafe.
 func designed(t *testing.T, s *design.Safety) (d *design.Design, unsafe []string) {
 	t.Helper()
-	d, err := design.Choose(context.Background(), read(t, board), design.Options{Solver: solver(), Safety: s})
+	w := read(t, board)
+	var err error
+	if s.Principal, err = safety.PrincipalOf(w); err != nil || s.Principal.Name() != "User" {
+		t.Fatal(s.Principal, err)
+	}
+	d, err = design.Choose(context.Background(), w, design.Options{Solver: solver(), Safety: s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range d.Tables {
-		if x.IsNew() && x.Safety == "" && s != nil {
+		if x.IsNew() && x.Safety == "" {
 			t.Errorf("nothing is said of %s", x.Table)
 		}
 		if strings.HasPrefix(x.Safety, string(safety.Unsafe)) {
@@ -60,35 +65,26 @@ func read(t *testing.T, text string) *workload.Workload {
 	return w
 }
 
-func users(t *testing.T) safety.Principal {
-	t.Helper()
-	p, err := safety.PrincipalOf(read(t, board))
-	if err != nil || p.Name() != "User" {
-		t.Fatal(p, err)
-	}
-	return p
-}
-
 // TestSafetyChangesTheDesign: by itself the board keeps texts by topic, where users meet. A hard constraint takes
 // another design, which costs more; a penalty does from somewhere on, and below that it is charged.
 func TestSafetyChangesTheDesign(t *testing.T) {
-	free, unsafe := designed(t, &design.Safety{Principal: users(t)})
+	free, unsafe := designed(t, &design.Safety{})
 	if len(unsafe) == 0 || free.Penalty != 0 {
 		t.Fatalf("unsafe %v, penalty %g: the board shows nothing", unsafe, free.Penalty)
 	}
-	safe, unsafe := designed(t, &design.Safety{Principal: users(t), Require: true})
+	safe, unsafe := designed(t, &design.Safety{Require: true})
 	if len(unsafe) > 0 || safe.After <= free.After || !safe.Proven {
 		t.Errorf("required: %v, cost %g against %g, proven %v", unsafe, safe.After, free.After, safe.Proven)
 	}
-	cheap, unsafe := designed(t, &design.Safety{Principal: users(t), Penalty: 0.01})
+	cheap, unsafe := designed(t, &design.Safety{Penalty: 0.01})
 	if len(unsafe) == 0 || cheap.Penalty <= 0 || math.Abs(cheap.After-cheap.Penalty-free.After) > 1e-6*free.After {
 		t.Errorf("a small penalty: %v, cost %g with %g of penalty, against %g", unsafe, cheap.After, cheap.Penalty, free.After)
 	}
-	dear, unsafe := designed(t, &design.Safety{Principal: users(t), Penalty: 1000})
+	dear, unsafe := designed(t, &design.Safety{Penalty: 1000})
 	if len(unsafe) > 0 || dear.Penalty != 0 || math.Abs(dear.After-safe.After) > 1e-6*safe.After {
 		t.Errorf("a large penalty: %v, penalty %g, cost %g, want that of the constraint, %g", unsafe, dear.Penalty, dear.After, safe.After)
 	}
-	other, unsafe := designed(t, &design.Safety{Principal: users(t), Require: true, Classes: []safety.Class{safety.LWT}})
+	other, unsafe := designed(t, &design.Safety{Require: true, Classes: []safety.Class{safety.LWT}})
 	if math.Abs(other.After-free.After) > 1e-6*free.After {
 		t.Errorf("no lightweight transactions are there to be kept apart, yet %v, cost %g", unsafe, other.After)
 	}

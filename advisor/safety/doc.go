@@ -45,8 +45,7 @@
 // Thin: only the writers that the file names are known. TTLs, repairs and compaction are no writers. Coordinators and
 // logged batches over several partitions are out of scope. Productions' keys are variables and constants, no functions:
 // derived columns are said in the writes. A fact taken from a to-one relationship holds as long as the relationship does:
-// that a write moves an entity to another partner is not seen. Tables of the model have no collections, so their elements are no
-// nodes; lightweight transactions and views are classes of grammars only, since workloads do not tell them. What a write adds to a
+// that a write moves an entity to another partner is not seen. Lightweight transactions and views are classes of grammars only, since workloads do not tell them. What a write adds to a
 // column that it sets by SET x = x + ? is taken for read, changed and written (K3), unless the column is a counter. The time of
 // the check grows with the square of the forms of writes to one kind where their writers are not the same term over the key. Rates are those of the workload, spread evenly over partitions; the
 // numbers of a live cluster (overlaps, failures, hottest partitions) may be given to Grade, and nothing here gathers them.

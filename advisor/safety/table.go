@@ -31,14 +31,19 @@ type Table struct {
 	Clustering []string
 	Static     []string
 	Values     []string
-	Shard      string // the column of Partition that spreads writers, if there is one; "": none
-	Shards     float64
-	Writes     []TableWrite
-	Facts      []Fact
-	Partitions float64 // 0: not known
-	Bytes      float64 // of the whole table; 0: not known
-	Load       *Load   // what was measured of the busiest group; nil: the workload's means are all there is
+	// Collections are in the rows. Whoever writes an element does not write the row.
+	Collections []Collection
+	Shard       string // the column of Partition that spreads writers, if there is one; "": none
+	Shards      float64
+	Writes      []TableWrite
+	Facts       []Fact
+	Partitions  float64 // 0: not known
+	Bytes       float64 // of the whole table; 0: not known
+	Load        *Load   // what was measured of the busiest group; nil: the workload's means are all there is
 }
+
+// Collection is a collection in the rows of a table: Column holds the keys of its elements.
+type Collection struct{ Name, Column string }
 
 // TableWrite is a template of writes to a table.
 type TableWrite struct {
@@ -47,6 +52,7 @@ type TableWrite struct {
 	Owner  Term
 	Key    map[string]Term // by key column; one that is missing means all of its values
 	Sets   []string        // columns that get a value; nil: the row as a whole
+	Of     string          // the collection that it writes an element of; "": it writes rows
 	Delete bool
 	Class  Class
 	Rate   float64 // rows a second
@@ -76,6 +82,15 @@ func (t *Table) Grammar(group Group) *Grammar {
 	production := func(kind string, params []string, body *Expr) {
 		g.Productions = append(g.Productions, &Production{Kind: kind, Params: params, Body: body})
 	}
+	// The elements of a row, which are groups of their own where groups are cells.
+	elements := Empty()
+	for i, c := range t.Collections {
+		one := Star(Child(row+"."+c.Name, vars(append(slices.Clone(key), c.Column))...))
+		if elements = Seq(elements, one); i == 0 {
+			elements = one
+		}
+		production(row+"."+c.Name, append(slices.Clone(key), c.Column), Empty())
+	}
 	cells := func(columns []string) []string {
 		if len(columns) == 0 {
 			return []string{"·"} // the row's own mark of life
@@ -95,19 +110,22 @@ func (t *Table) Grammar(group Group) *Grammar {
 		}
 		g.Root = Child(t.Name, vars(t.Partition)...)
 		production(t.Name, t.Partition, body)
-		production(row, key, Empty())
+		production(row, key, elements)
 	case Row:
 		g.Root = Child(row, vars(key)...)
 		if len(t.Static) > 0 {
 			g.Root = Alt(g.Root, Child(static, vars(t.Partition)...))
 			production(static, t.Partition, Empty())
 		}
-		production(row, key, Empty())
+		production(row, key, elements)
 	case Cell:
 		g.Root = Alt()
 		for _, c := range cells(t.Values) {
 			g.Root.Parts = append(g.Root.Parts, Child(row+"."+c, vars(key)...))
 			production(row+"."+c, key, Empty())
+		}
+		for _, c := range t.Collections {
+			g.Root.Parts = append(g.Root.Parts, Child(row+"."+c.Name, vars(append(slices.Clone(key), c.Column))...))
 		}
 		for _, c := range t.Static {
 			g.Root.Parts = append(g.Root.Parts, Child(static+"."+c, vars(t.Partition)...))
@@ -125,6 +143,10 @@ func (t *Table) Grammar(group Group) *Grammar {
 				x.Key = append(x.Key, term)
 			}
 			g.Writes = append(g.Writes, x)
+		}
+		if i := slices.IndexFunc(t.Collections, func(c Collection) bool { return c.Name == w.Of }); w.Of != "" && i >= 0 {
+			put(row+"."+w.Of, append(slices.Clone(key), t.Collections[i].Column))
+			continue
 		}
 		whole := w.Sets == nil
 		var statics, values []string
@@ -245,27 +267,56 @@ func encode(w *workload.Workload, t *model.Table, n int, p Principal) *Table {
 			out.Shard, out.Shards = t.BucketColumn(), b.Count
 		}
 	}
-	out.Facts = facts(w.Graph, t)
-	for _, s := range w.Statements {
-		if s.Write == nil || !plan.Modifies(s.Write, t) {
-			continue
-		}
-		for _, at := range plan.Targets(s.Write, t) {
-			x, fact := templateOf(w.Graph, s, at, t, p)
-			if x.Rate = s.Weight; len(plan.WriteSteps(s.Write, t)) > 0 {
-				x.Rate = s.Weight * plan.WriteSteps(s.Write, t)[0].Requests
-			}
-			out.Writes = append(out.Writes, x)
-			if fact != nil && !slices.ContainsFunc(out.Facts, func(f Fact) bool { return f.String() == fact.String() }) {
-				out.Facts = append(out.Facts, *fact)
-			}
-		}
+	for _, f := range plan.Facets(t) {
+		out.facet(w, t, f, p)
 	}
 	return out
 }
 
-// column names the variable of a field: that of its entity's occurrence.
-func column(f model.Field) string { return f.String() }
+// facet adds the writes to a table's rows, or to the elements of one of its collections.
+func (out *Table) facet(w *workload.Workload, t *model.Table, f plan.Facet, p Principal) {
+	name, of := t.ColumnName, ""
+	if f.Nest != nil {
+		of = t.NestColumn(f.Nest.Key)
+		out.Collections = append(out.Collections, Collection{of, of + " key"})
+		name = func(x model.Field) string {
+			switch {
+			case x == f.Nest.Key:
+				return of + " key"
+			case f.Nest.Holds(x):
+				return t.NestColumn(x)
+			}
+			return t.ColumnName(x)
+		}
+	}
+	add := func(more ...Fact) {
+		for _, fact := range more {
+			if !slices.ContainsFunc(out.Facts, func(g Fact) bool { return g.String() == fact.String() }) {
+				out.Facts = append(out.Facts, fact)
+			}
+		}
+	}
+	add(facts(w.Graph, f.Table)...)
+	for _, s := range w.Statements {
+		if s.Write == nil || !plan.Modifies(s.Write, f.Table) {
+			continue
+		}
+		for _, at := range plan.Targets(s.Write, f.Table) {
+			x, fact := templateOf(w.Graph, s, at, f.Table, name, p)
+			x.Of = of
+			if x.Rate = s.Weight; len(plan.WriteSteps(s.Write, f.Table)) > 0 {
+				x.Rate = s.Weight * plan.WriteSteps(s.Write, f.Table)[0].Requests
+			}
+			out.Writes = append(out.Writes, x)
+			if fact != nil {
+				add(*fact)
+			}
+		}
+	}
+}
+
+// variableOf names the variable of a field: that of its entity's occurrence.
+func variableOf(f model.Field) string { return f.String() }
 
 // facts are what the model says of the table's rows: a key determines its entity's attributes, and the keys of its
 // entity's partners over to-one relationships.
@@ -274,7 +325,7 @@ func facts(g *model.Graph, t *model.Table) []Fact {
 	names := func(e *model.Entity) []string {
 		var keys []string
 		for _, f := range e.KeyFields() {
-			keys = append(keys, column(f))
+			keys = append(keys, variableOf(f))
 		}
 		return keys
 	}
@@ -282,7 +333,7 @@ func facts(g *model.Graph, t *model.Table) []Fact {
 		key := names(e)
 		for _, f := range t.Fields() {
 			if f.Entity == e && !f.IsKey() {
-				list = append(list, Fact{Name: f.String(), From: key, To: column(f)})
+				list = append(list, Fact{Name: f.String(), From: key, To: variableOf(f)})
 			}
 		}
 		for _, r := range t.Tree.Edges {
@@ -307,7 +358,7 @@ func facts(g *model.Graph, t *model.Table) []Fact {
 func leads(r *model.Relationship, e, other *model.Entity, key []string) []Fact {
 	var list []Fact
 	for _, f := range other.KeyFields() {
-		list = append(list, Fact{Name: partner(r, e, f), From: key, To: column(f)})
+		list = append(list, Fact{Name: partner(r, e, f), From: key, To: variableOf(f)})
 	}
 	return list
 }
@@ -319,17 +370,17 @@ func partner(r *model.Relationship, e *model.Entity, f model.Field) string {
 
 // templateOf is what a statement writes to a table, for one occurrence of its entity there, with the fact that its writer
 // rests on if that is only probable.
-func templateOf(g *model.Graph, s *workload.Statement, at *workload.Write, t *model.Table, p Principal) (TableWrite, *Fact) {
+func templateOf(g *model.Graph, s *workload.Statement, at *workload.Write, t *model.Table, column func(model.Field) string, p Principal) (TableWrite, *Fact) {
 	x := TableWrite{ID: s.ID, Text: s.String(), Key: map[string]Term{}, Delete: at.Kind == workload.Delete || at.Kind == workload.Disconnect}
 	for _, f := range t.Key() {
-		x.Key[t.ColumnName(f)] = Var(column(f))
+		x.Key[column(f)] = Var(variableOf(f))
 	}
 	if b := t.Bucket; b != nil {
 		switch {
 		case b.Of.IsZero():
 			x.Key[t.BucketColumn()] = Const("0")
 		default:
-			x.Key[t.BucketColumn()] = Func("bucket", Var(column(b.Of)))
+			x.Key[t.BucketColumn()] = Func("bucket", Var(variableOf(b.Of)))
 		}
 	}
 	x.Class = Append
@@ -338,7 +389,7 @@ func templateOf(g *model.Graph, s *workload.Statement, at *workload.Write, t *mo
 		moved := false
 		for _, f := range slices.Concat(at.Set, at.Increments) {
 			if moved = moved || t.InKey(f); t.Has(f) {
-				x.Sets = append(x.Sets, t.ColumnName(f))
+				x.Sets = append(x.Sets, column(f))
 			}
 		}
 		if len(at.Increments) > 0 {
@@ -368,11 +419,11 @@ func (p Principal) owner(g *model.Graph, s *workload.Statement, at *workload.Wri
 	name := func(e *model.Entity, by string) Term { // by: not the one that the table holds
 		keys := e.KeyFields()
 		if len(keys) == 1 {
-			return Var(column(keys[0]) + by)
+			return Var(variableOf(keys[0]) + by)
 		}
 		var args []Term
 		for _, k := range keys {
-			args = append(args, Var(column(k)+by))
+			args = append(args, Var(variableOf(k)+by))
 		}
 		return Func("writer", args...)
 	}
@@ -408,7 +459,7 @@ func (p Principal) owner(g *model.Graph, s *workload.Statement, at *workload.Wri
 	}
 	var from []string
 	for _, f := range at.Entity.KeyFields() {
-		from = append(from, column(f))
+		from = append(from, variableOf(f))
 	}
 	to := "the writer of " + s.ID
 	called := e.Name + " of " + at.Entity.Name
