@@ -43,6 +43,7 @@ type Book struct {
 	columns    map[place]*column
 	parameters map[parameterKey]*Parameter
 	tables     map[place]*Table
+	met        map[*Table]*meeter
 	plans      map[*trace.Statement]*plan
 	keys       sample
 	recent     *sketch.Recent
@@ -80,7 +81,7 @@ type plan struct {
 func New(o Options) *Book {
 	b := &Book{
 		options: o, allowed: map[string]bool{}, columns: map[place]*column{}, parameters: map[parameterKey]*Parameter{},
-		tables: map[place]*Table{}, plans: map[*trace.Statement]*plan{}, recent: sketch.NewRecent(maxFresh, freshFor), keys: newSample(),
+		tables: map[place]*Table{}, met: map[*Table]*meeter{}, plans: map[*trace.Statement]*plan{}, recent: sketch.NewRecent(maxFresh, freshFor), keys: newSample(),
 	}
 	for _, name := range o.Literals {
 		b.allowed[strings.TrimSuffix(strings.TrimSpace(name), ".*")] = true
@@ -285,6 +286,10 @@ func (b *Book) touched(e *trace.Execution, t *Table) {
 	t.Touched.Add(e.Partition)
 	if e.Statement.Write {
 		t.Writes++
+		if b.met[t] == nil {
+			b.met[t] = &meeter{}
+		}
+		b.met[t].add(e, &t.Met)
 		return
 	}
 	t.Reads++

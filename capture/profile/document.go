@@ -86,8 +86,9 @@ type Table struct {
 	// Shapes counts executions by what restricts their rows.
 	Shapes map[string]uint64 `json:"shapes,omitempty"`
 
-	Partitions float64        `json:"partitions"`        // estimate of the different ones that were touched
-	HotShare   float64        `json:"hot_share"`         // of all executions, the hottest partition's
+	Partitions float64        `json:"partitions"` // estimate of the different ones that were touched
+	HotShare   float64        `json:"hot_share"`  // of all executions, the hottest partition's
+	Met        Meetings       `json:"met,omitzero"`
 	Touched    *sketch.Values `json:"touched,omitempty"` // partitions, by their key's hash
 	Longest    sketch.Largest `json:"longest,omitempty"` // partitions with the most rows seen in one answer
 	Heaviest   sketch.Largest `json:"heaviest,omitempty"`
@@ -285,7 +286,7 @@ func (t Table) merge(o Table) Table {
 	t.Rows, t.RowBytes = merged(t.Rows, o.Rows), merged(t.RowBytes, o.RowBytes)
 	t.Shapes = sum(t.Shapes, o.Shapes)
 	t.Touched, t.Partitions = together(t.Touched, o.Touched, t.Partitions, o.Partitions)
-	t.HotShare = max(t.HotShare, o.HotShare)
+	t.HotShare, t.Met = max(t.HotShare, o.HotShare), t.Met.merge(o.Met)
 	if t.Touched != nil {
 		t.HotShare = hotShare(t.Touched)
 	}
