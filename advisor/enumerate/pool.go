@@ -52,8 +52,8 @@ type Options struct {
 	NoRelax     bool // all conditions in the key
 	// Once cuts each query's graph at one edge at most, as seed 004 has it (W-17): a prefix, a remainder, or the whole. Of n
 	// edges that is 2n+1 parts in place of all connected ones.
-	Once bool
-	NoCombine   bool // do not unite tables
+	Once      bool
+	NoCombine bool // do not unite tables
 }
 
 // NewPool returns a pool of the given tables.

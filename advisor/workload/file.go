@@ -132,11 +132,10 @@ func read(name string, data []byte, made existing) (*Workload, error) {
 	if err := d.time(name, w); err != nil {
 		return nil, err
 	}
-	if w.Tables, err = tables(name, g, d.Tables, made); err != nil {
 	if err := d.safety(name, w); err != nil {
 		return nil, err
 	}
-	if w.Tables, err = tables(name, g, d.Tables, true); err != nil {
+	if w.Tables, err = tables(name, g, d.Tables, made); err != nil {
 		return nil, err
 	}
 	for _, schema := range slices.Sorted(maps.Keys(d.Schemas)) {
