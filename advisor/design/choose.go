@@ -187,7 +187,7 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 		fixed[table.ID()] = true
 	}
 	if !o.NoEnumeration && !o.OnlyExisting {
-		proposals := enumerate.Options{Allow: allow, Once: o.Once, Arithmetic: cost.Arithmetic(o.Cost)}
+		proposals := enumerate.Options{Allow: allow, Once: o.Once, Most: o.Most, Arithmetic: cost.Arithmetic(o.Cost)}
 		proposals.PartitionBytes, proposals.Indexes = cost.Proposals(o.Cost)
 		proposals.Collections = proposals.Indexes
 		enumerated := enumerate.Workload(w, proposals)

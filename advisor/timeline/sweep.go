@@ -12,9 +12,9 @@ import (
 // What a sweep looks at.
 const (
 	fewTables  = 300  // candidates that are all looked at, without a sweep
-	sweepGap   = 0.01 // how good its designs are
+	sweepGap   = 0.05 // how good its designs are
 	sweepRise  = 4    // from one price of space to the next
-	sweepMost  = 8    // prices
+	sweepMost  = 7    // prices
 	sideBySide = 2    // designs that are looked for at a time
 )
 

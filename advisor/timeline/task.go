@@ -95,10 +95,13 @@ func (o *Options) allow(table *model.Table) bool {
 	return len(table.Nests) == 0 && (o.Allow == nil || o.Allow(table))
 }
 
+var trace = func(string) {}
+
 // ended notes that a phase has ended.
 func (t *task) ended(phase string) {
 	now := time.Now()
 	t.phases, t.last = append(t.phases, design.Phase{Name: phase, Duration: now.Sub(t.last)}), now
+	trace(phase)
 }
 
 // weight is how often a statement runs in a step.
@@ -216,6 +219,9 @@ func (t *task) weights(step int) []float64 {
 	return list
 }
 
+// staticGap is how good the designs of baselines are.
+const staticGap = 1e-3
+
 // choose finds the best single design for some weights, among some of the candidates.
 func (t *task) choose(ctx context.Context, weights []float64, space float64, in []bool) (*choice.Result, error) {
 	p, keep := t.static(weights, space), []int{}
@@ -239,10 +245,13 @@ func (t *task) choose(ctx context.Context, weights []float64, space float64, in 
 		demands = append(demands, d)
 	}
 	p.Demands = demands
-	r, err := choice.Solve(ctx, p, choice.Options{Solver: t.options.Solver, Limits: t.limits(), Ties: true})
+	limits := t.limits()
+	limits.Gap = max(limits.Gap, staticGap)
+	r, err := choice.Solve(ctx, p, choice.Options{Solver: t.options.Solver, Limits: limits, Ties: true})
 	if err != nil {
 		return nil, t.explained(err, 0, space)
 	}
+	trace(fmt.Sprintf("static of %d: cost %.6g bound %.6g %s %s arcs %d left %d tables %d columns %d nodes %d space %.5g size", len(keep), r.Cost, r.Bound, r.Engine, r.Stopped, r.Stats.Arcs, r.Stats.ArcsLeft, r.Stats.TablesLeft, r.Stats.Columns, r.Stats.Nodes, space))
 	wide := make([]bool, len(t.tables))
 	for i, n := range keep {
 		wide[n] = r.Open[i]

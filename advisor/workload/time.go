@@ -84,7 +84,7 @@ func (w *Workload) CheckTime() error {
 				if mix != "" {
 					of = " of mix " + mix
 				}
-				return &TimeError{first, fmt.Sprintf("no statement is left in time step %d%s: all weights there are 0", step+1, of)}
+				return &TimeError{first, fmt.Sprintf("no statement is left in time step %d%s: all weights there are 0", step, of)}
 			}
 		}
 	}
