@@ -220,6 +220,7 @@ func (x *dual) evaluate() bool {
 	in, p := x.in, x.in.p
 	bound := 0.0
 	clear(x.gradient)
+	x.s.work += len(x.lambda) + 5*len(in.size)*len(x.status) // about as much as arcs
 	for t, step := range p.Steps {
 		m := x.rate(t)
 		bound -= m*step.Space + x.lambda[x.mostAt+t]*float64(p.Most)

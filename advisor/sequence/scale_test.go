@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestScale(t *testing.T) {
 	}
 	fmt.Println("steps", len(p.Steps), "tables", len(p.Tables), "demands", len(p.Demands), "arcs", arcs, "loads", loads, "space", p.Steps[0].Space, "made in", time.Since(began))
 	began = time.Now()
-	last := time.Now()
+	last, used := time.Now(), cpu()
 	r, err := Solve(context.Background(), p, Options{Solver: solve.New(solve.Config{}), Pruned: os.Getenv("EXACT") == "", Ties: os.Getenv("TIES") != "", Progress: func(x Progress) {
 		if time.Since(last) > time.Second {
 			last = time.Now()
@@ -57,7 +58,7 @@ func TestScale(t *testing.T) {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	fmt.Printf("took %v cost %.8g bound %.8g gap %.3g proven %v fewest %v stopped %q engine %s kept %d locals %d %+v sys %d MB\n", time.Since(began), r.Cost, r.Bound, (r.Cost-r.Bound)/r.Cost, r.Proven, r.Fewest, r.Stopped, r.Engine, len(r.Kept), r.Locals, r.Stats, m.Sys>>20)
+	fmt.Printf("took %v cpu %v cost %.8g bound %.8g gap %.3g proven %v fewest %v stopped %q engine %s kept %d locals %d %+v sys %d MB\n", time.Since(began), cpu()-used, r.Cost, r.Bound, (r.Cost-r.Bound)/r.Cost, r.Proven, r.Fewest, r.Stopped, r.Engine, len(r.Kept), r.Locals, r.Stats, m.Sys>>20)
 	for s := range r.Open {
 		created, dropped := 0, 0
 		for n, is := range r.Open[s] {
@@ -71,4 +72,17 @@ func TestScale(t *testing.T) {
 		fmt.Print(" +", created, "-", dropped)
 	}
 	fmt.Println()
+}
+
+func env2(name string, otherwise float64) float64 {
+	if n, err := strconv.ParseFloat(os.Getenv(name), 64); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func cpu() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano())
 }

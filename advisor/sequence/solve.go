@@ -71,6 +71,7 @@ type solver struct {
 	began   time.Time
 	p       *Problem
 	in      *instance
+	alive   []int // the tables that it has; nil: all of the problem
 	best    [][]bool
 	known   float64
 	bound   float64
@@ -148,12 +149,12 @@ func (s *solver) prune() error {
 	if s.options.Pruned {
 		s.result.Kept = kept
 		if s.best != nil && !slices.ContainsFunc(s.best, func(d []bool) bool { return outside(d, kept) }) {
-			s.in.restrict(kept)
+			s.restrict(kept)
 			return nil
 		}
 		s.best, s.known = nil, math.Inf(1) // Options.Start has tables that were not kept: what is chosen from those counts
 		s.offer(t.design)
-		s.in.restrict(kept)
+		s.restrict(kept)
 		return nil
 	}
 	in := *s.in
@@ -161,14 +162,22 @@ func (s *solver) prune() error {
 	for i := range s.in.demands {
 		in.demands = append(in.demands, slices.Clone(s.in.demands[i]))
 	}
-	in.restrict(kept)
 	first := &solver{ctx: s.ctx, options: s.options, effort: firstEffort, began: s.began, p: s.p, in: &in, best: s.best, known: s.known, bound: math.Inf(-1), grain: s.grain, result: &Result{}}
 	first.options.Ties, first.options.Progress, first.options.Start = false, nil, s.best
+	first.restrict(kept)
 	if err := first.run(); err != nil {
 		return err
 	}
 	s.offer(first.best)
 	return nil
+}
+
+// restrict leaves the instance with some of the tables.
+func (s *solver) restrict(kept []int) {
+	s.in.restrict(kept)
+	alive := s.in.alive()
+	in, _ := s.in.shrink(alive)
+	s.leave(in, alive)
 }
 
 // outside tells whether a design has tables that are not in a list.
@@ -203,7 +212,7 @@ const (
 // run bounds, searches, reduces, branches, and asks the solver.
 func (s *solver) run() error {
 	if s.offer(s.options.Start); s.best != nil {
-		s.attempt(nil, s.best, nil)
+		s.attempt(nil, s.narrow(s.best), nil)
 	}
 	x, ok, err := s.reduce()
 	if err != nil {
@@ -238,7 +247,7 @@ func (s *solver) attempt(x *dual, begin [][]bool, tables []int) {
 		return 0
 	})
 	if better(q.least, s.known) {
-		s.offer(q.best)
+		s.offer(s.widen(q.best))
 	}
 }
 
@@ -294,6 +303,10 @@ func (s *solver) reduce() (*dual, bool, error) {
 		stay, gone := x.prune(limit)
 		if fixed > 0 || gone > 0 {
 			x.compact(stay)
+			if alive := s.in.alive(); len(alive)*5 < len(s.in.size)*4 {
+				x = x.shrink(alive)
+				s.leave(x.in, alive)
+			}
 			if !x.evaluate() {
 				return x, false, nil
 			}
@@ -336,10 +349,10 @@ func (s *solver) impossible() error {
 // settle branches, then asks the solver.
 func (s *solver) settle(x *dual) error {
 	margin := max(1e-10, s.options.Limits.Gap) * math.Abs(s.known)
-	b := &branch{ctx: s.ctx, in: s.in, best: s.best, known: s.known, limit: s.known - margin, margin: margin, budget: s.effort.branching}
+	b := &branch{ctx: s.ctx, in: s.in, best: s.narrow(s.best), known: s.known, limit: s.known - margin, margin: margin, budget: s.effort.branching}
 	done := b.run(x)
 	s.result.Stats.Nodes = b.nodes
-	s.offer(b.best)
+	s.offer(s.widen(b.best))
 	if s.result.Engine = "branching"; done {
 		s.lift(min(s.known, b.limit))
 		if s.options.Limits.Gap == 0 {
@@ -442,7 +455,7 @@ func (s *solver) whole() error {
 	p := newProgram(s.in)
 	s.result.Stats.Columns, s.result.Stats.Rows = len(p.problem.Columns), len(p.problem.Rows)
 	if s.best != nil {
-		p.start(s.best)
+		p.start(s.narrow(s.best))
 	}
 	list, solution, failed, err := p.run(s.ctx, s.options.Solver, s.limits())
 	if err != nil {
@@ -451,7 +464,7 @@ func (s *solver) whole() error {
 	if s.result.Failure = failed; solution == nil {
 		return nil
 	}
-	s.offer(list)
+	s.offer(s.widen(list))
 	s.result.Engine = solution.Engine
 	switch {
 	case solution.Status == solve.Optimal:
@@ -488,8 +501,8 @@ func (s *solver) ties(x *dual) error {
 		unit = 1
 	}
 	costs := make([]float64, len(s.in.size))
-	q := *s.p
-	q.Tables = append([]Table(nil), s.p.Tables...)
+	q := *s.in.p
+	q.Tables = append([]Table(nil), s.in.p.Tables...)
 	for n := range q.Tables {
 		t := &q.Tables[n]
 		if t.Free {
@@ -511,54 +524,69 @@ func (s *solver) ties(x *dual) error {
 	for i := range s.in.demands {
 		in.demands = append(in.demands, append([]*graph(nil), s.in.demands[i]...))
 	}
-	accept := func(list [][]bool) bool { return s.p.Cost(list) <= limit }
+	accept := func(list [][]bool) bool { return s.p.Cost(s.widen(list)) <= limit }
+	best := s.narrow(s.best)
+	counted := func() float64 { return s.known + unit*s.count(best, costs) }
+	defer func() { s.best = s.widen(best); s.known = s.p.Cost(s.best) }()
 	take := func(list [][]bool) {
-		if list != nil && accept(list) && q.Cost(list) < q.Cost(s.best) {
-			s.best = list
+		if list != nil && accept(list) && s.count(list, costs) < s.count(best, costs) {
+			best = list
 		}
 	}
 	y := x.child()
 	y.in = &in
 	small := 1e-7 * unit
 	for range 5 {
-		known := q.Cost(s.best)
+		known := counted()
 		if !y.ascend(s.ctx, pauseSteps, known-small) || y.bound >= known-small {
-			s.result.Fewest, s.known = true, s.p.Cost(s.best)
+			s.result.Fewest = true
 			return nil
 		}
-		for _, begin := range [][][]bool{s.best, y.hint(0.5)} {
+		for _, begin := range [][][]bool{best, y.hint(0.5)} {
 			search := newSearch(&in, s.effort.searching, s.ctx.Done())
 			search.attempt(begin, nil, y.rate)
 			take(search.best)
 		}
-		fixed := y.fix(q.Cost(s.best) - small)
+		fixed := y.fix(counted() - small)
 		if !y.evaluate() {
-			s.result.Fewest, s.known = true, s.p.Cost(s.best)
+			s.result.Fewest = true
 			return nil
 		}
-		stay, gone := y.prune(q.Cost(s.best) - small)
+		stay, gone := y.prune(counted() - small)
 		if y.compact(stay); fixed == 0 && gone == 0 {
 			break
 		}
 	}
-	known := q.Cost(s.best)
-	b := &branch{ctx: s.ctx, in: &in, accept: accept, best: s.best, known: known, limit: known - small, margin: small, budget: s.effort.branching / 4}
+	known := counted()
+	b := &branch{ctx: s.ctx, in: &in, accept: accept, best: best, known: known, limit: known - small, margin: small, budget: s.effort.branching / 4}
 	done := b.run(y)
 	take(b.best)
-	s.known, s.result.Fewest = s.p.Cost(s.best), done
+	s.result.Fewest = done
 	if arcs, _ := in.left(); done || s.options.Solver == nil || s.ctx.Err() != nil || arcs > tieMax {
 		return nil //nolint:nilerr // the context ended: what there is stays
 	}
 	p := newProgram(s.in)
-	p.start(s.best)
+	p.start(best)
 	p.hold(limit-p.settled(), costs)
 	list, solution, _, err := p.run(s.ctx, s.options.Solver, solve.Limits{Nodes: tieNodes, Wall: tieWall})
 	if err != nil || solution == nil {
 		return err
 	}
 	take(list)
-	s.known, s.result.Fewest = s.p.Cost(s.best), solution.Status == solve.Optimal
+	s.result.Fewest = solution.Status == solve.Optimal
 	return nil
+}
+
+// count adds up what the tables of a sequence count.
+func (s *solver) count(list [][]bool, costs []float64) (sum float64) {
+	for t := range list {
+		for n, is := range list[t] {
+			if is {
+				sum += costs[n]
+			}
+		}
+	}
+	return sum
 }
 
 // The limits of the last program: it only chooses among sequences of equal cost.
@@ -588,7 +616,7 @@ func (s *solver) smallest() ([][]bool, error) {
 		list[t] = r.Open
 	}
 	s.offer(list)
-	s.attempt(nil, list, nil)
+	s.attempt(nil, s.narrow(list), nil)
 	return list, nil
 }
 

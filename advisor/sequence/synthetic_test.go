@@ -61,7 +61,7 @@ func synthetic(seed uint64, z shape) *Problem {
 		t := Table{Size: size}
 		for s := range z.steps {
 			t.Upkeep = append(t.Upkeep, size*0.002*(1+r.Float64()*0.01))
-			t.Birth = append(t.Birth, size*0.4)
+			t.Birth = append(t.Birth, size*env2("BIRTH", 0.03))
 			if s == 0 {
 				t.Birth[0] = 0
 			}
@@ -108,7 +108,7 @@ func synthetic(seed uint64, z shape) *Problem {
 		l := Load{States: 2}
 		for m, other := range kinds {
 			if m != n && other.from <= k.from && other.to >= k.to && (m < z.shared*z.entities*z.entities || m%7 == n%7) {
-				l.Arcs = append(l.Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: p.Tables[m].Size * 0.1, Table: m})
+				l.Arcs = append(l.Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: p.Tables[m].Size * env2("BIRTH", 0.03) / 3, Table: m})
 			}
 		}
 		p.Loads[n] = l
