@@ -23,13 +23,23 @@ func (s *search) attempt(begin [][]bool, tables []int, rate func(t int) float64)
 	}
 	s.set(begin)
 	if !s.buy() {
+		if debug { println("    can not buy") }
 		return
 	}
+	if debug {
+		println("    bought", int(s.total()), "size", int(s.size[0]), int(s.size[1]), "of", int(s.in.p.Steps[0].Space), "rate", s.rate[0])
+	}
 	s.descend(tables)
+	if debug {
+		println("    descended", int(s.total()), "size", int(s.size[0]), int(s.size[1]), "of", int(s.in.p.Steps[0].Space), "rate", s.rate[0])
+	}
 	if !s.in.limited() {
 		return
 	}
 	s.fit(tables)
+	if debug {
+		println("    fit", int(s.total()), "size", int(s.size[0]), int(s.size[1]), "of", int(s.in.p.Steps[0].Space), "rate", s.rate[0], int(s.least))
+	}
 	for range swings {
 		if s.ended() || s.best == nil {
 			return
@@ -53,7 +63,7 @@ func (s *search) fit(tables []int) {
 				s.rate[t] *= 2
 			}
 		}
-		if s.tuneAll(nil); s.fits() {
+		if s.descend(nil); s.fits() && !s.ended() {
 			s.descend(tables)
 		}
 	}
@@ -93,13 +103,14 @@ func (s *search) present(more []int) []int {
 // descend takes steps while they help: tables tuned; designs exchanged between steps; a table kept out of a stretch of time and what lacks
 // bought anew; a table let in for a stretch, and then those tuned that it may make useless.
 func (s *search) descend(tables []int) {
+	s.limit = s.s.work + s.budget
 	s.tuneAll(tables)
 	s.smooth(nil)
-	for again := true; again && !s.ended(); {
+	for again := true; again && !s.spent(); {
 		again = false
 		for _, n := range s.present(tables) {
 			for _, stretch := range s.stretches(n) {
-				if s.ended() {
+				if s.spent() {
 					return
 				}
 				again = s.exchange(n, stretch[0], stretch[1]) || again

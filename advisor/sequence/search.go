@@ -26,7 +26,8 @@ type search struct {
 	sums    float64 // of what weigh added up, for what is rounding
 	s       *scratch
 	journal [][2]int32 // flips, steps and tables
-	budget  int        // of scratch.work
+	budget  int        // of scratch.work, for each descent
+	limit   int        // of scratch.work, for this one
 	done    <-chan struct{}
 
 	best  [][]bool // within all limits
@@ -83,12 +84,15 @@ func (in *instance) mayBeBorn(n int) bool {
 	return false
 }
 
+// spent tells whether no more moves are to be tried; ended, whether the search must end with what it has.
+func (s *search) spent() bool { return s.s.work > s.limit || s.ended() }
+
 func (s *search) ended() bool {
 	select {
 	case <-s.done:
 		return true
 	default:
-		return s.s.work > s.budget
+		return false
 	}
 }
 

@@ -199,9 +199,9 @@ type effort struct {
 }
 
 var (
-	fullEffort  = effort{50_000_000, 600_000_000, 60_000, 0}
-	firstEffort = effort{50_000_000, 60_000_000, 0, 0}
-	localEffort = effort{10_000_000, 20_000_000, 2_000, 50}
+	fullEffort  = effort{10_000_000, 600_000_000, 60_000, 0}
+	firstEffort = effort{10_000_000, 60_000_000, 0, 0}
+	localEffort = effort{1_000_000, 20_000_000, 2_000, 50}
 )
 
 const (
@@ -253,16 +253,25 @@ func (s *solver) attempt(x *dual, begin [][]bool, tables []int) {
 
 // scale is of the order of what a step costs.
 func (s *solver) scale() float64 {
-	for _, v := range []float64{s.known, s.bound} {
-		if v > 0 && !math.IsInf(v, 0) {
-			return v / float64(len(s.p.Steps))
+	if s.best != nil {
+		return s.known / float64(len(s.p.Steps))
+	}
+	sum := 0.0
+	for i := range s.in.demands {
+		for t, k := range s.in.class {
+			if g := s.in.demands[i][k]; len(g.arcs) > 0 {
+				sum += g.floor * s.p.Demands[i].Weights[t]
+			}
 		}
 	}
-	return 1
+	return max(sum, s.bound, s.grain) / float64(len(s.p.Steps))
 }
 
 // reduce raises the dual bound and leaves out what it shows to be useless. False: nothing is left.
 func (s *solver) reduce() (*dual, bool, error) {
+	if s.best == nil { // the steps along the multipliers go by what is known
+		s.attempt(nil, nil, nil)
+	}
 	x := newDual(s.in)
 	x.share()
 	if !x.evaluate() {
@@ -277,6 +286,10 @@ func (s *solver) reduce() (*dual, bool, error) {
 			return x, false, s.impossible()
 		}
 		s.lift(x.bound)
+		if debug {
+			arcs, tables := s.in.left()
+			println("  round", round, int(s.known), int(s.bound), "arcs", arcs, "tables", tables, len(s.in.size), "theta ppm", int(1e6*x.theta), "ms", int(time.Since(s.began).Milliseconds()))
+		}
 		if known := s.known; round >= next {
 			often := x.often()
 			s.attempt(x, x.hint(0.5), often)
