@@ -247,11 +247,27 @@ func (t *task) choose(ctx context.Context, weights []float64, space float64, in 
 	p.Demands = demands
 	limits := t.limits()
 	limits.Gap = max(limits.Gap, staticGap)
-	r, err := choice.Solve(ctx, p, choice.Options{Solver: t.options.Solver, Limits: limits, Ties: true})
-	if err != nil {
-		return nil, t.explained(err, 0, space)
+	r := &choice.Result{}
+	if space == 0 {
+		var err error
+		if r, err = choice.Solve(ctx, p, choice.Options{Solver: t.options.Solver, Limits: limits, Ties: true}); err != nil {
+			return nil, t.explained(err, 0, space)
+		}
+	} else {
+		one := &sequence.Problem{Steps: []sequence.Step{{Space: space}}, Loads: make([]sequence.Load, len(p.Tables))}
+		for _, x := range p.Tables {
+			one.Tables = append(one.Tables, sequence.Table{Name: x.Name, Size: x.Size, Upkeep: []float64{x.Upkeep}, Birth: []float64{0}, Fixed: x.Fixed, Free: x.Free, There: x.Fixed})
+		}
+		for _, d := range p.Demands {
+			one.Demands = append(one.Demands, sequence.Demand{Name: d.Name, Weights: []float64{d.Weight}, States: d.States, Arcs: d.Arcs, Needed: d.Needed})
+		}
+		x, err := sequence.Solve(ctx, one, sequence.Options{Solver: t.options.Solver, Limits: limits, Ties: true})
+		if err != nil {
+			return nil, t.explained(err, 0, space)
+		}
+		r.Open, r.Cost, r.Bound, r.Proven, r.Engine, r.Stopped = x.Open[0], x.Cost, x.Bound, x.Proven, x.Engine, x.Stopped
 	}
-	trace(fmt.Sprintf("static of %d: cost %.6g bound %.6g %s %s arcs %d left %d tables %d columns %d nodes %d space %.5g size", len(keep), r.Cost, r.Bound, r.Engine, r.Stopped, r.Stats.Arcs, r.Stats.ArcsLeft, r.Stats.TablesLeft, r.Stats.Columns, r.Stats.Nodes, space))
+	trace(fmt.Sprintf("static of %d: cost %.6g bound %.6g %s %s arcs %d space %.5g", len(keep), r.Cost, r.Bound, r.Engine, r.Stopped, r.Stats.Arcs, space))
 	wide := make([]bool, len(t.tables))
 	for i, n := range keep {
 		wide[n] = r.Open[i]
