@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -31,7 +32,7 @@ func (k *known) results() []*choice.Result {
 
 // baselines solves for the mean weights and for those of each step, over some of the candidates. Steps of equal weights, and weights that differ by a
 // factor alone, have one design.
-func (t *task) baselines(ctx context.Context, in []bool) (*known, error) {
+func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]bool) (*known, error) {
 	k := &known{}
 	solved := map[string]*choice.Result{}
 	solve := func(step int) (*choice.Result, error) {
@@ -39,7 +40,7 @@ func (t *task) baselines(ctx context.Context, in []bool) (*known, error) {
 		if r := solved[key]; r != nil {
 			return r, nil
 		}
-		r, err := t.choose(ctx, t.weights(step), t.space, in)
+		r, err := t.single(ctx, l, step, in, corners)
 		solved[key] = r
 		return r, t.atStep(err, step)
 	}
@@ -56,6 +57,46 @@ func (t *task) baselines(ctx context.Context, in []bool) (*known, error) {
 	}
 	k.first, k.last = k.ideal[0], k.ideal[t.steps-1]
 	return k, nil
+}
+
+// single finds the best design for a step's weights, or all steps' (-1). Without a limit on space, and among few candidates, it
+// is proven.
+func (t *task) single(ctx context.Context, l *local, step int, in []bool, corners [][]bool) (*choice.Result, error) {
+	if t.space == 0 {
+		return t.choose(ctx, t.weights(step), 0, in, nil)
+	}
+	weights, keep := t.costs(t.weights(step))
+	open, cost := l.design(weights, keep, append(slices.Clone(corners), in), in)
+	if n := count(in); n > proofTables && open != nil {
+		return &choice.Result{Open: open, Cost: cost, Engine: "local", Bound: math.Inf(-1)}, nil
+	}
+	return t.choose(ctx, t.weights(step), t.space, in, open)
+}
+
+// costs are the weights of the demands, and what keeping each candidate costs, if statements run so often.
+func (t *task) costs(weights []float64) (demands, keep []float64) {
+	for _, d := range t.demands {
+		demands = append(demands, weights[d.Statement]*d.Times)
+	}
+	for n := range t.tables {
+		sum := 0.0
+		for i, w := range weights {
+			if puts := t.study.Puts(i, n); puts > 0 {
+				sum += w * puts
+			}
+		}
+		keep = append(keep, sum)
+	}
+	return demands, keep
+}
+
+func count(open []bool) (n int) {
+	for _, x := range open {
+		if x {
+			n++
+		}
+	}
+	return n
 }
 
 // weightsKey is the same for steps whose weights differ by a factor alone. Step -1 is all of them together.

@@ -32,26 +32,27 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, er
 		ctx, cancel = context.WithTimeout(ctx, o.Limits.Wall)
 		defer cancel()
 	}
-	in, err := t.sweep(ctx)
+	in, corners, err := t.sweep(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t.ended("sweep")
 	if o.SpaceShare > 0 {
-		full, err := t.choose(ctx, t.weights(-1), 0, in)
+		full, err := t.choose(ctx, t.weights(-1), 0, in, nil)
 		if err != nil {
 			return nil, err
 		}
 		t.full = t.bytes(full.Open)
 		t.space = t.full * o.SpaceShare
 	}
-	b, err := t.baselines(ctx, in)
+	l := t.newLocal(in)
+	b, err := t.baselines(ctx, l, in, corners)
 	if err != nil {
 		return nil, err
 	}
 	t.ended("baselines")
 	s := &search{task: t, loader: &loader{task: t, byTree: map[string]*treeSources{}}, cost: math.Inf(1)}
-	if err := s.run(ctx, b, in); err != nil {
+	if err := s.run(ctx, b, l, in); err != nil {
 		return nil, err
 	}
 	t.ended("solve")
@@ -82,7 +83,7 @@ type search struct {
 }
 
 // run looks for the calendar, from the best single design on.
-func (s *search) run(ctx context.Context, b *known, in []bool) error {
+func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 	s.problem = s.task.problem()
 	s.bounds = make([]float64, len(s.tables))
 	for n := range s.tables {
@@ -92,6 +93,10 @@ func (s *search) run(ctx context.Context, b *known, in []bool) error {
 	for _, r := range []*choice.Result{b.average, b.first, b.last} {
 		s.offer(s.always(r.Open))
 	}
+	for _, from := range [][]*choice.Result{b.ideal, slices.Repeat([]*choice.Result{b.average}, s.steps)} {
+		s.offer(s.descend(l, from, in))
+	}
+	trace(fmt.Sprintf("descended: %.6g", s.cost))
 	p, keep := s.problem, []int(nil)
 	if !s.options.Exact {
 		for n := range in {

@@ -18,7 +18,7 @@ const (
 	sideBySide = 2    // designs that are looked for at a time
 )
 
-// sweep returns the candidates of the best designs as space gets dearer, for the mean weights, and, at the price at which
+// sweep returns the candidates of the best designs, and those designs, as space gets dearer, for the mean weights, and, at the price at which
 // those fit, for the first and the last step's; without a limit, of the best designs of each step.
 //
 // With a limit on space all of a design hangs together, and of thousands of candidates neither bounds nor an integer program
@@ -27,13 +27,13 @@ const (
 // a limit lie between, and are made of much the same tables: each statement's own trade of space for time, at its own
 // weight. A step at which a group of statements runs nine times as often weighs space a ninth for them, which is why the
 // prices go far beyond the one at which the mean design fits.
-func (t *task) sweep(ctx context.Context) ([]bool, error) {
-	in := make([]bool, len(t.tables))
+func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err error) {
+	in = make([]bool, len(t.tables))
 	if len(t.tables) <= fewTables {
 		for n := range in {
 			in[n] = true
 		}
-		return in, nil
+		return in, nil, nil
 	}
 	type ask struct {
 		step  int
@@ -65,6 +65,7 @@ func (t *task) sweep(ctx context.Context) ([]bool, error) {
 			if err != nil {
 				return nil, t.explained(err, max(0, asks[i].step), t.space)
 			}
+			corners = append(corners, results[i].Open)
 			for n, open := range results[i].Open {
 				in[n] = in[n] || open
 			}
@@ -76,12 +77,12 @@ func (t *task) sweep(ctx context.Context) ([]bool, error) {
 		for _, step := range t.distinct() {
 			asks = append(asks, ask{step, 0})
 		}
-		_, err := run(asks)
-		return in, err
+		_, err = run(asks)
+		return in, corners, err
 	}
 	free, err := run([]ask{{-1, 0}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	size := t.bytes(free[0].Open)
 	limit := t.space
@@ -99,7 +100,7 @@ func (t *task) sweep(ctx context.Context) ([]bool, error) {
 	fits := asks[len(asks)-1].price
 	results, err := run(asks)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i := len(asks) - 1; i >= 0; i-- {
 		if t.bytes(results[i].Open) <= limit {
@@ -107,7 +108,7 @@ func (t *task) sweep(ctx context.Context) ([]bool, error) {
 		}
 	}
 	_, err = run([]ask{{-1, fits / 2}, {0, fits / float64(t.steps)}, {t.steps - 1, fits / float64(t.steps)}})
-	return in, err
+	return in, corners, err
 }
 
 // distinct are the steps whose weights no step before has, one of each.

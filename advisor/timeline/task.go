@@ -222,8 +222,11 @@ func (t *task) weights(step int) []float64 {
 // staticGap is how good the designs of baselines are.
 const staticGap = 1e-3
 
-// choose finds the best single design for some weights, among some of the candidates.
-func (t *task) choose(ctx context.Context, weights []float64, space float64, in []bool) (*choice.Result, error) {
+// proofTables is how many candidates single designs within a limit are proven over; of more, what is found counts.
+const proofTables = 60
+
+// choose finds the best single design for some weights, among some of the candidates. start is one to begin from, or nil.
+func (t *task) choose(ctx context.Context, weights []float64, space float64, in, start []bool) (*choice.Result, error) {
 	p, keep := t.static(weights, space), []int{}
 	number := make([]int, len(t.tables))
 	var tables []choice.Table
@@ -261,13 +264,16 @@ func (t *task) choose(ctx context.Context, weights []float64, space float64, in 
 		for _, d := range p.Demands {
 			one.Demands = append(one.Demands, sequence.Demand{Name: d.Name, Weights: []float64{d.Weight}, States: d.States, Arcs: d.Arcs, Needed: d.Needed})
 		}
-		x, err := sequence.Solve(ctx, one, sequence.Options{Solver: t.options.Solver, Limits: limits, Ties: true})
+		var from [][]bool
+		if start != nil {
+			from = narrowed([][]bool{start}, keep)
+		}
+		x, err := sequence.Solve(ctx, one, sequence.Options{Solver: t.options.Solver, Limits: limits, Ties: true, Start: from})
 		if err != nil {
 			return nil, t.explained(err, 0, space)
 		}
 		r.Open, r.Cost, r.Bound, r.Proven, r.Engine, r.Stopped = x.Open[0], x.Cost, x.Bound, x.Proven, x.Engine, x.Stopped
 	}
-	trace(fmt.Sprintf("static of %d: cost %.6g bound %.6g %s %s arcs %d space %.5g", len(keep), r.Cost, r.Bound, r.Engine, r.Stopped, r.Stats.Arcs, space))
 	wide := make([]bool, len(t.tables))
 	for i, n := range keep {
 		wide[n] = r.Open[i]

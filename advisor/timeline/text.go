@@ -33,7 +33,7 @@ func (c *Calendar) summary(b *strings.Builder) {
 	for _, s := range c.Steps {
 		changes += len(s.Migrations)
 	}
-	fmt.Fprintf(b, "  cost    %s, of which %s for %s\n", c.quantity(c.Cost), c.quantity(c.moving()), count(changes, "table that is filled on the way", "tables that are filled on the way"))
+	fmt.Fprintf(b, "  cost    %s, of which %s for %s\n", c.quantity(c.Cost), c.quantity(c.moving()), numbered(changes, "table that is filled on the way", "tables that are filled on the way"))
 	switch {
 	case c.Proven && c.Pruned:
 		fmt.Fprintf(b, "  proof   no calendar of the %d promising candidates, of %d, costs less; see --exact\n", c.Kept, c.Candidates)
@@ -53,7 +53,7 @@ func (c *Calendar) summary(b *strings.Builder) {
 		fmt.Fprintf(b, "  note    %s\n", note)
 	}
 	if n := len(c.Truncated); n > 0 {
-		fmt.Fprintf(b, "  note    limits have cut candidates or plans off in %s: there may be better calendars beyond\n", count(n, "place", "places"))
+		fmt.Fprintf(b, "  note    limits have cut candidates or plans off in %s: there may be better calendars beyond\n", numbered(n, "place", "places"))
 	}
 }
 
@@ -88,7 +88,7 @@ func gigabytes(bytes float64) string {
 	return fmt.Sprintf("%.0f B", bytes)
 }
 
-func count(n int, one, many string) string {
+func numbered(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -151,7 +151,7 @@ func (c *Calendar) run(b *strings.Builder, r run) {
 	for _, x := range c.Steps[r.from : r.to+1] {
 		cost += x.Cost
 	}
-	fmt.Fprintf(b, "\n%s: %s in %s, statements cost %s", r, count(len(s.Tables), "table", "tables"), gigabytes(s.Bytes), c.quantity(cost))
+	fmt.Fprintf(b, "\n%s: %s in %s, statements cost %s", r, numbered(len(s.Tables), "table", "tables"), gigabytes(s.Bytes), c.quantity(cost))
 	if s.MigrationCost > 0 {
 		fmt.Fprintf(b, ", coming here %s", c.quantity(s.MigrationCost))
 	}

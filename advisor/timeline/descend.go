@@ -1,0 +1,113 @@
+package timeline
+
+import (
+	"slices"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+)
+
+// stretch is a run of steps of which the weights are the same, or for whose later ones no table may be created: one design
+// serves it, as changing within it only costs (identical adjacent steps, merged).
+type stretch struct{ from, to int }
+
+func (t *task) stretches() []stretch {
+	var list []stretch
+	for step := range t.steps {
+		closed := len(t.options.Windows) > 0 && !t.options.Windows[step]
+		if step > 0 && (closed || t.weightsKey(step) == t.weightsKey(step-1)) {
+			list[len(list)-1].to = step
+		} else {
+			list = append(list, stretch{step, step})
+		}
+	}
+	return list
+}
+
+// mostDescents bounds how often all stretches are designed anew.
+const mostDescents = 10
+
+// descend makes a calendar of designs for the steps: each stretch is designed anew in turn, with what filling its tables
+// costs that the stretch before has not, and what the next one saves, until none gets better. Only what filling costs at least
+// counts, and nothing of further conditions: the caller finds out what the calendar is worth.
+func (s *search) descend(l *local, from []*choice.Result, in []bool) [][]bool {
+	list := s.stretches()
+	designs := make([][]bool, len(list))
+	for i, x := range list {
+		designs[i] = from[x.from].Open
+	}
+	for range mostDescents {
+		better := false
+		for i := range list {
+			weights, keep := s.within(list, designs, i)
+			starts := [][]bool{designs[i]}
+			for _, k := range []int{i - 1, i + 1} {
+				if k >= 0 && k < len(list) && !slices.Equal(designs[k], designs[i]) {
+					starts = append(starts, designs[k])
+				}
+			}
+			now := l.climb(weights, keep, designs[i]).cost()
+			if open, cost := l.design(weights, keep, starts, in); open != nil && cost < now-1e-9*abs(now) {
+				designs[i], better = open, true
+			}
+		}
+		if !better {
+			break
+		}
+	}
+	open := make([][]bool, s.steps)
+	for i, x := range list {
+		for step := x.from; step <= x.to; step++ {
+			open[step] = designs[i]
+		}
+	}
+	return open
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// within are the weights of a stretch's demands, and what each candidate costs in it, between the designs before and after.
+func (s *search) within(list []stretch, designs [][]bool, i int) (weights, keep []float64) {
+	x := list[i]
+	for d := range s.problem.Demands {
+		sum := 0.0
+		for step := x.from; step <= x.to; step++ {
+			sum += s.problem.Demands[d].Weights[step]
+		}
+		weights = append(weights, sum)
+	}
+	for n := range s.problem.Tables {
+		table := &s.problem.Tables[n]
+		sum := 0.0
+		for step := x.from; step <= x.to; step++ {
+			sum += table.Upkeep[step]
+		}
+		before := table.There
+		if i > 0 {
+			before = designs[i-1][n]
+		}
+		if before {
+			sum -= table.Drop
+		} else {
+			sum += s.filled(n, x.from)
+		}
+		if i+1 < len(list) {
+			if designs[i+1][n] {
+				sum -= s.filled(n, list[i+1].from)
+			} else {
+				sum += table.Drop
+			}
+		}
+		keep = append(keep, sum)
+	}
+	return weights, keep
+}
+
+// filled is what filling a candidate for a step costs at least.
+func (s *search) filled(n, step int) float64 {
+	sum := s.problem.Tables[n].Birth[step]
+	if step > 0 {
+		least, _ := s.loader.least(n)
+		sum += least
+	}
+	return sum
+}
