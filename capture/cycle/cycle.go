@@ -21,7 +21,7 @@ type Cycle struct {
 	Usual  float64 `json:"usual"`
 	Spread float64 `json:"spread"`
 
-	zone *time.Location
+	zone *time.Location // as found; nil in one that was kept
 }
 
 // Step is a part of the cycle. All steps together are the period; the last may reach over midnight.
@@ -53,14 +53,14 @@ func (c *Cycle) bins() int {
 
 // Location is the zone whose clock it goes by.
 func (c *Cycle) Location() *time.Location {
-	if c.zone == nil {
-		zone, err := time.LoadLocation(c.Zone)
-		if err != nil { // it was there when the cycle was found
-			zone = time.UTC
-		}
-		c.zone = zone
+	if c.zone != nil {
+		return c.zone
 	}
-	return c.zone
+	zone, err := time.LoadLocation(c.Zone)
+	if err != nil { // it was there when the cycle was found
+		return time.UTC
+	}
+	return zone
 }
 
 // Intervals are the lengths of the steps, as workload.Workload has them.
@@ -82,8 +82,8 @@ func (c *Cycle) Rates() map[string][]float64 {
 }
 
 // into is how far a moment is in the period, by the wall clock.
-func (c *Cycle) into(at time.Time) time.Duration {
-	now := clock(at, c.Location())
+func (c *Cycle) into(at time.Time, zone *time.Location) time.Duration {
+	now := clock(at, zone)
 	d := now.Sub(now.Truncate(24 * time.Hour))
 	if c.Period == Week {
 		d += time.Duration((int(now.Weekday())+6)%7) * 24 * time.Hour
@@ -104,7 +104,8 @@ func (c *Cycle) At(at time.Time) (step int, next time.Time) {
 		last := c.Steps[step]
 		return step, c.Start.Add(last.Begin + last.Length)
 	}
-	d := c.into(at)
+	zone := c.Location()
+	d := c.into(at, zone)
 	step = len(c.Steps) - 1 // before the first step it is the last one still
 	for i, s := range c.Steps {
 		if d >= s.Begin {
@@ -115,7 +116,7 @@ func (c *Cycle) At(at time.Time) (step int, next time.Time) {
 	if ends <= 0 {
 		ends += time.Duration(c.bins()) * Bin
 	}
-	return step, moment(clock(at, c.Location()).Add(ends), c.Location())
+	return step, moment(clock(at, zone).Add(ends), zone)
 }
 
 // When says when a step begins, for people.
@@ -143,6 +144,7 @@ func (f *finder) propose(workload []Pattern) (*Cycle, string) {
 		whole := slices.ContainsFunc(workload, func(p Pattern) bool { return p.Name == name && p.Verdict == Reliable })
 		return whole || share >= 0.5, share
 	}
+	slight := ""
 	for _, x := range []struct {
 		name   string
 		period int
@@ -152,10 +154,14 @@ func (f *finder) propose(workload []Pattern) (*Cycle, string) {
 		}
 		c := f.cycle(x.name, x.period)
 		if len(c.Steps) < 2 {
-			return nil, fmt.Sprintf("the traffic goes with the %s, but by too little to be worth steps", x.name)
+			slight = fmt.Sprintf("the traffic goes with the %s, but no steps of %v or longer are worth it", x.name, max(Bin, f.o.MinStep))
+			continue
 		}
 		c.usual(f)
 		return c, fmt.Sprintf("the traffic goes with the %s: %s", x.name, f.why(workload, x.name))
+	}
+	if slight != "" {
+		return nil, slight
 	}
 	if ok, share := reliable(Trend); ok && f.o.Period == Auto {
 		if c := f.course(); len(c.Steps) > 1 {

@@ -316,7 +316,7 @@ func trend(d *rows, weekly bool, t Thresholds) Pattern {
 	case p.Strength < 0.5 || p.Skill < t.Skill:
 		p.Verdict, p.Why = Weak, fmt.Sprintf("a line explains %.0f %% of the daily level, and foretells the last quarter by %.0f %%", 100*p.Strength, 100*p.Skill)
 	default:
-		p.Verdict, p.Why = Reliable, fmt.Sprintf("its rate changes by %+.0f %% a week", 100*p.PerWeek)
+		p.Verdict, p.Why = Reliable, fmt.Sprintf("its rate changes by %+.0f %% of its middle in a week", 100*p.PerWeek)
 	}
 	return p
 }

@@ -171,6 +171,11 @@ func TestLeastStep(t *testing.T) {
 		}
 		before = steps
 	}
+	twice := newMade(14, 2)
+	twice.say(daily(800, low)) // any half of the day is as the other
+	if r := twice.find(t, cycle.Options{MinStep: 12 * time.Hour}); r.Cycle != nil || !strings.Contains(r.Why, "no steps of 12h0m0s or longer are worth it") {
+		t.Errorf("steps of half a day: %s: %s", begins(r.Cycle), r.Why)
+	}
 	for _, o := range []cycle.Options{{Period: "month"}, {MinStep: -1}, {MinStep: 400 * time.Hour}, {Period: cycle.Day, MinStep: 13 * time.Hour}} {
 		if _, err := cycle.Find(record, o); err == nil {
 			t.Errorf("%+v is accepted", o)

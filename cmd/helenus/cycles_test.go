@@ -16,6 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/timeline"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
@@ -169,6 +171,15 @@ func TestCyclesOfThreeWeeks(t *testing.T) {
 	}
 	if _, err, code := executed(t, "design", out); code != 0 {
 		t.Errorf("design: %v", err)
+	}
+	calendar, err := timeline.Choose(context.Background(), w, timeline.Options{Solver: solve.New(solve.Config{}), NoBaselines: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, step := range calendar.Steps {
+		if step.Duration != w.Interval[k] || len(step.Plans) != len(w.Statements) {
+			t.Errorf("step %d lasts %v and has %d plans", k, step.Duration, len(step.Plans))
+		}
 	}
 	holds := func(days int) *cycle.Holding {
 		since := p.now
