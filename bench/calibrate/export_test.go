@@ -2,6 +2,8 @@ package calibrate
 
 import (
 	"context"
+	"math/rand/v2"
+	"time"
 
 	"github.com/gocql/gocql"
 )
@@ -28,3 +30,14 @@ var Predict = (*Shape).predict
 
 // Summary is what is kept of the times that a shape took.
 var Summary = summary
+
+// Rounds measures operations of these names, which are told of each run, and returns what is kept of each.
+func Rounds(ctx context.Context, budget time.Duration, times map[string]int, run func(name string)) (rounds int, kept []Measurement, err error) {
+	c := &calibration{o: Options{Budget: budget, Progress: func(Progress) {}}, began: time.Now(), random: rand.New(rand.NewPCG(1, 1))}
+	var all []operation
+	for name, n := range times {
+		all = append(all, operation{Shape: Shape{Name: name}, times: n, run: func(context.Context, *rand.Rand) error { run(name); return nil }})
+	}
+	kept, err = c.rounds(ctx, all)
+	return c.facts.Rounds, kept, err
+}

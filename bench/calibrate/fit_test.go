@@ -271,6 +271,28 @@ func TestTold(t *testing.T) {
 	}
 }
 
+// TestTurns: an operation's runs follow each other, and the first of each turn, which follows something else, is not counted.
+func TestTurns(t *testing.T) {
+	times := map[string]int{"get": 2, "scan": 1, "put": 3}
+	var ran []string
+	rounds, kept, err := calibrate.Rounds(t.Context(), 0, times, func(name string) { ran = append(ran, name) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range kept {
+		if x := &kept[i]; x.Count != rounds*times[x.Name] {
+			t.Errorf("%s: %d of %d rounds' %d runs are counted", x.Name, x.Count, rounds, times[x.Name])
+		}
+	}
+	for at := 0; at < len(ran); {
+		turn := ran[at : at+1+times[ran[at]]]
+		if slices.ContainsFunc(turn, func(name string) bool { return name != turn[0] }) {
+			t.Fatalf("a turn of %q", turn)
+		}
+		at += len(turn)
+	}
+}
+
 func TestRefusedMeasurements(t *testing.T) {
 	for text, says := range map[string]string{
 		"": "unexpected end", "{}": "no measurements", `{"measurements":[{"name":"x","kind":"dance","median_ms":1}]}`: "no kind of step",

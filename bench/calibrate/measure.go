@@ -43,8 +43,10 @@ const DefaultKeyspace = "helenus_calibrate"
 
 const (
 	leastRounds = 5
-	unlike      = 1
-	warmShare   = 0.25 // of the time for rounds
+	// unlike is how many runs of each turn do not count: what follows another kind of operation pays for that (the caches of the
+	// processors hold what a scan needs, threads sleep after a sort of the client), as it does not where the same is asked all the time.
+	unlike    = 1
+	warmShare = 0.25 // of the time for rounds
 	// The server is warm when so many rounds after each other were no more than this quicker than the quickest before, as a
 	// logarithm.
 	steadyRounds = 3
@@ -318,7 +320,7 @@ func (c *calibration) whole(ctx context.Context, set *Set) (err error) {
 // left is how much of the budget is.
 func (c *calibration) left() time.Duration { return max(0, c.o.Budget-time.Since(c.began)) }
 
-// rounds measures: in each round every operation as often as it says, all in an order that is drawn anew, so that whatever
+// rounds measures: in each round every operation as often as it says, in a row and once more than that, in an order that is drawn anew, so that whatever
 // drifts (the virtual machine's compiler, compactions, the weather) falls on all alike. The first rounds warm up, for a share
 // of the time, and up to twice that while rounds still get quicker.
 func (c *calibration) rounds(ctx context.Context, all []operation) ([]Measurement, error) {
