@@ -13,8 +13,7 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-.PHONY: help build demo test test-drivers lint vet house bench verify bench-proxy bench-advisor bench-rubis bench-safety churn setup clean
-.PHONY: help build demo test test-drivers lint vet house bench verify bench-proxy bench-advisor bench-timeline bench-rubis churn setup clean
+.PHONY: help build demo test test-drivers lint vet house bench verify bench-proxy bench-advisor bench-timeline bench-rubis bench-safety churn setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'

@@ -105,7 +105,7 @@ func (s *Study) designOf(c selection, r *choice.Result) *Design {
 	d.Variables, d.Constraints = r.Stats.Columns, r.Stats.Rows
 	d.Candidates, d.Others = s.size, s.others
 	d.Truncated = append(append([]string(nil), s.pool...), s.truncated...)
-	d.Late = d.late()
+	d.Late, d.Breaches = d.late(), breaches(s.work)
 	d.Bound = min(r.Bound+s.constant(), d.After)
 	if d.Proven = r.Proven; d.Proven {
 		d.Bound = d.After
@@ -118,6 +118,19 @@ func (s *Study) designOf(c selection, r *choice.Result) *Design {
 		d.Truncated = append(d.Truncated, fmt.Sprintf("the solver failed (%v): this is the best of a search without it", r.Failure))
 	}
 	return d
+}
+
+// breaches are the writes of a workload that may break the model's word.
+func breaches(w *workload.Workload) (list []Breach) {
+	for _, s := range w.Statements {
+		if s.Write == nil {
+			continue
+		}
+		for _, b := range s.Write.Breaches(w.Graph) {
+			list = append(list, Breach{s.ID, b.Reason, b.Query == nil})
+		}
+	}
+	return list
 }
 
 // worst makes what is proven of a design that of the worst case. The bound stays that of the mean cost.

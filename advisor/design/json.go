@@ -27,6 +27,7 @@ type (
 		Tables      []tableJSON        `json:"tables"`
 		Statements  []statementJSON    `json:"statements"`
 		Late        []string           `json:"above_ceiling,omitempty"`
+		Breaches    []Breach           `json:"breaks_model,omitempty"`
 		Others      []string           `json:"not_in_mix,omitempty"`
 		Rejected    []rejectionJSON    `json:"rejected"`
 		Sensitivity []sensitivityJSON  `json:"sensitivity,omitempty"`
@@ -198,7 +199,7 @@ const (
 func (d *Design) JSON(w io.Writer) error {
 	name := d.namer()
 	out := designJSON{Name: d.Name, Mix: d.Mix, Model: d.Model, Unit: unit(d.Model), Status: statusFeasible, Cost: d.After, Bound: d.Bound, Gap: d.Gap, Bytes: math.Round(d.Bytes()),
-		Engine: d.Engine, Others: d.Others, Late: d.Late, Candidates: d.Candidates, Variables: d.Variables, Constraints: d.Constraints, Penalty: d.Penalty, Truncated: d.Truncated,
+		Engine: d.Engine, Others: d.Others, Late: d.Late, Breaches: d.Breaches, Candidates: d.Candidates, Variables: d.Variables, Constraints: d.Constraints, Penalty: d.Penalty, Truncated: d.Truncated,
 		Tables: []tableJSON{}, Statements: []statementJSON{}, Rejected: []rejectionJSON{}, Elapsed: map[string]float64{"total": milliseconds(d.Duration)}}
 	if d.Proven {
 		out.Status = statusOptimal

@@ -83,6 +83,13 @@ func (d *Design) summary(b *strings.Builder) {
 	for _, t := range d.Late {
 		fmt.Fprintf(b, "  note    %s\n", t)
 	}
+	for _, x := range d.Breaches {
+		when := "always"
+		if !x.Always {
+			when = "where there is one"
+		}
+		fmt.Fprintf(b, "  warning %s breaks what the model says, %s: %s\n", x.Statement, when, x.Reason)
+	}
 	if len(d.Others) > 0 {
 		fmt.Fprintf(b, "  note    no part of the mix, and left out: %s\n", strings.Join(d.Others, ", "))
 	}

@@ -65,6 +65,7 @@ type Design struct {
 	Statements []*Statement // in the order of the workload
 	Others     []string     // statements (IDs) that are no part of the mix, and were left out
 	Late       []string     // writes that take longer than their ceiling, and how long
+	Breaches   []Breach     // writes that may break what the model says, and plans rely on
 	Rejected   []Rejection
 	Sensitive  []Sensitivity
 
@@ -99,6 +100,13 @@ type Design struct {
 	Absent, Insisted []*WhatIf // Study.Absences; Study.With of tables and Study.Over of plans asked for
 	Roomier          *WhatIf   // Study.MoreSpace of a Gigabyte, if space is limited
 	Front            []Point
+}
+
+// Breach is how a write would break the model's word: always, or where it leaves something without a partner.
+type Breach struct {
+	Statement string `json:"statement"`
+	Reason    string `json:"reason"`
+	Always    bool   `json:"always"`
 }
 
 // Compared is a design to compare with: that over given tables alone.

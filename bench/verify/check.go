@@ -377,18 +377,18 @@ func (c *check) apply(ctx context.Context, from, to int) (touched []*model.Table
 	return touched, last, nil
 }
 
-// breaks says how a write would break the model's word, "" if it would not.
+// breaks says how a write would break the model's word, "" if it would not. One that would is not applied.
 func (c *check) breaks(w *workload.Write, with reference.Parameters) (string, error) {
-	for _, b := range breaches(c.graph, w) {
-		if b.query == nil {
-			return b.reason, nil
+	for _, b := range w.Breaches(c.graph) {
+		if b.Query == nil {
+			return b.Reason, nil
 		}
-		rows, err := c.at.oracle.Answer(b.query, with)
+		rows, err := c.at.oracle.Answer(b.Query, with)
 		if err != nil {
 			return "", fmt.Errorf("asking the reference what would be left without a partner: %w", err)
 		}
 		if len(rows) > 0 {
-			return b.reason, nil
+			return b.Reason, nil
 		}
 	}
 	return "", nil

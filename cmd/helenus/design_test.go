@@ -484,6 +484,32 @@ func TestDesignCeiling(t *testing.T) {
 	}
 }
 
+// TestDesignBreaches: writes that leave out what the model says is there are told of.
+func TestDesignBreaches(t *testing.T) {
+	file := written(t, "small.yaml", small+`- {id: close, text: "DELETE FROM Hotel WHERE Hotel.hotel_id = ?", weights: {day: 1}}
+- {id: build, text: "INSERT INTO Room SET room_id = ? AND CONNECT TO hotel(?), owner(?)", weights: {day: 1}}
+`)
+	out, err, code := designed(t, file, "--mix", "day")
+	for _, want := range []string{
+		"warning close breaks what the model says, where there is one: it would leave a Room without the Hotel that each has (room_hotel)",
+		"warning build breaks what the model says, always: it inserts a Room without the rate that each has",
+	} {
+		if err != nil || code != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit %d (%v), no %q in\n%s", code, err, want, out)
+		}
+	}
+	out, err, _ = designed(t, file, "--mix", "day", "--json")
+	var r struct {
+		Breaches []design.Breach `json:"breaks_model"`
+	}
+	if err != nil || json.Unmarshal([]byte(out), &r) != nil || len(r.Breaches) != 2 || r.Breaches[0].Statement != "close" || r.Breaches[0].Always || !r.Breaches[1].Always {
+		t.Errorf("%+v (%v)", r, err)
+	}
+	if out, err, _ = designed(t, written(t, "small.yaml", small), "--mix", "day"); err != nil || strings.Contains(out, "warning") {
+		t.Errorf("nothing is broken: %v\n%s", err, out)
+	}
+}
+
 // TestDesignRobust: costs by mix, and what can not be asked together.
 func TestDesignRobust(t *testing.T) {
 	file := written(t, "small.yaml", small)
