@@ -128,10 +128,14 @@ func (f Facet) steps(w *workload.Write, t *model.Table) []Step {
 			}
 		}
 	}
-	size := f.Table.RowBytes()
+	written := *f.Table // of a row, what is put: of an update in place the key and what is set
+	if written.Values = put.Fields[len(f.Table.Key()):]; w.Kind == workload.Update && !moving {
+		written.Static = nil
+	}
+	size := written.RowBytes()
 	together := false // the elements of a row, as the row is put too
 	if f.Nest != nil {
-		put.Nests, remove.Nests, size = []*model.Nest{f.Nest}, []*model.Nest{f.Nest}, f.Nest.ElementBytes(f.Nest.Values)
+		put.Nests, remove.Nests, size = []*model.Nest{f.Nest}, []*model.Nest{f.Nest}, f.Nest.ElementBytes(put.Fields)
 		together = moves(w, f.rows)
 	}
 	gone := w.Kind == workload.Delete || w.Kind == workload.Disconnect && !t.Existing

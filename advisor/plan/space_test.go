@@ -274,6 +274,19 @@ func TestSupport(t *testing.T) {
 			t.Errorf("%g rows, want 100", s[0].Rows)
 		}
 	})
+	t.Run("bytes are of what is put", func(t *testing.T) {
+		whole := table(t, g, "", "Hotel.HotelID||Hotel.HotelName Hotel.HotelCity Hotel.HotelAddress")
+		update := plan.WriteSteps(parse(t, g, "UPDATE Hotel SET HotelCity = ? WHERE Hotel.HotelID = ?").Write, whole)[0]
+		part := table(t, g, "", "Hotel.HotelID||Hotel.HotelCity")
+		if len(update.Fields) != 2 || math.Abs(update.Bytes-part.RowBytes()) > 1e-9 {
+			t.Errorf("an update puts %v, %g bytes, want %g", update.Fields, update.Bytes, part.RowBytes())
+		}
+		insert := plan.WriteSteps(parse(t, g, "INSERT INTO Hotel SET HotelName = ?, HotelCity = ?, HotelAddress = ?").Write, whole)[0]
+		moved := plan.WriteSteps(parse(t, g, "UPDATE Hotel SET HotelCity = ? WHERE Hotel.HotelID = ?").Write, table(t, g, "", "Hotel.HotelCity|Hotel.HotelID|Hotel.HotelName Hotel.HotelAddress"))[1]
+		if math.Abs(insert.Bytes-whole.RowBytes()) > 1e-9 || math.Abs(moved.Bytes-whole.RowBytes()) > 1e-9 {
+			t.Errorf("an insert and a row that moves put %g and %g bytes, want %g", insert.Bytes, moved.Bytes, whole.RowBytes())
+		}
+	})
 	t.Run("N-44 more support queries the longer the graph", func(t *testing.T) {
 		write := parse(t, g, "UPDATE Guest SET GuestName = ? WHERE Guest.GuestID = ?").Write
 		asked := map[string]bool{}
