@@ -36,6 +36,7 @@ type (
 		Roomier     *roomierJSON       `json:"gigabyte_more,omitempty"`
 		Front       []Point            `json:"pareto,omitempty"`
 		Robust      *robustJSON        `json:"robust,omitempty"`
+		Method      *methodJSON        `json:"method,omitempty"`
 		Compared    []comparedJSON     `json:"compared,omitempty"`
 		Candidates  int                `json:"candidates"`
 		Variables   int                `json:"variables"`
@@ -246,6 +247,7 @@ func (d *Design) JSON(w io.Writer) error {
 		out.Roomier = &roomierJSON{x.cost(), max(0, -x.Worse), x.Proven, append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)}
 	}
 	out.Front, out.Robust = d.Front, d.Robust.json()
+	out.Method, _ = d.method()
 	for _, x := range d.Compared {
 		j := comparedJSON{Schema: x.Name, Bytes: math.Round(x.Bytes), Missing: append([]string{}, x.Missing...), Statements: []comparedStatement{}}
 		if x.Design != nil {

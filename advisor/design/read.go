@@ -40,7 +40,7 @@ func (t *task) used(c selection) selection {
 
 // design reads tables and plans off a choice.
 func (t *task) design(c selection, by string) *Design {
-	d := &Design{Name: t.work.Name, Mix: t.work.Mix, Model: by, Answerable: true}
+	d := &Design{work: t.work, Name: t.work.Name, Mix: t.work.Mix, Model: by, Answerable: true}
 	none := make(selection, len(c)) // what there is without the design
 	for n, table := range t.candidates {
 		none[n] = table.Kept

@@ -30,6 +30,7 @@ func (d *Design) Text(w io.Writer) error {
 	for _, s := range d.Statements {
 		s.text(&b, name, unit(d.Model))
 	}
+	d.byTheRules(&b)
 	d.whatIf(&b)
 	d.compared(&b)
 	if len(d.Rejected) > 0 {

@@ -100,6 +100,8 @@ type Design struct {
 	Absent, Insisted []*WhatIf // Study.Absences; Study.With of tables and Study.Over of plans asked for
 	Roomier          *WhatIf   // Study.MoreSpace of a Gigabyte, if space is limited
 	Front            []Point
+
+	work *workload.Workload // that it was made for
 }
 
 // Breach is how a write would break the model's word: always, or where it leaves something without a partner.
