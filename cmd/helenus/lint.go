@@ -111,15 +111,7 @@ func (f *lintFlags) report(ctx context.Context, args []string) (*lint.Report, li
 // input reads FILE and its tables. All its errors are bad input, but for those of designing.
 func (f *lintFlags) input(ctx context.Context, file string) (*lint.Input, lint.Places, error) {
 	places := lint.Places{File: file}
-	data, err := model.ReadFile(file)
-	if err != nil {
-		return nil, places, usageError{err}
-	}
-	read := workload.ReadAsIs
-	if neutral.Is(data) {
-		read = neutral.Read
-	}
-	w, err := read(file, data)
+	w, data, err := loadAsIs(file)
 	if err != nil {
 		return nil, places, usageError{err}
 	}
@@ -145,6 +137,20 @@ func (f *lintFlags) input(ctx context.Context, file string) (*lint.Input, lint.P
 		return nil, places, usageError{err}
 	}
 	return in, places, nil
+}
+
+// loadAsIs reads a workload file, also one with tables that overwrite rows, and returns its text.
+func loadAsIs(file string) (*workload.Workload, []byte, error) {
+	data, err := model.ReadFile(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	read := workload.ReadAsIs
+	if neutral.Is(data) {
+		read = neutral.Read
+	}
+	w, err := read(file, data)
+	return w, data, err
 }
 
 // lintedSchema returns the tables of SCHEMA as they are, right or wrong.

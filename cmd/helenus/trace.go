@@ -49,7 +49,7 @@ Exit codes: 0 done, 2 bad input; of a fingerprint also 3 no such statement, 4 re
 
 // traceFile applies the mapping rules to the queries of a file.
 func traceFile(c *cobra.Command, file string, asJSON bool) error {
-	w, err := loadWorkload(file)
+	w, _, err := loadAsIs(file)
 	if err != nil {
 		return usageError{err}
 	}
