@@ -6,7 +6,7 @@
 // the tables it rests on are altered, or what it would save more than doubles.
 //
 // The packages below it: model (entity graph), workload (conceptual statements), infer, enumerate (candidate tables), plan,
-// cost, design (the integer program), solve (its solver), recommend. It imports capture, capture/schema and advisor/...;
+// cost, design (the integer program), solve (its solver), rules and lint (the query-driven method), recommend. It imports capture, capture/schema and advisor/...;
 // it knows nothing of the proxy and of package rewrite, whose judgement comes in through recommend.Judge.
 //
 // Thin today: one advisor per process, no lease; the workload is one mix, without time steps.

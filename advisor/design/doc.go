@@ -8,7 +8,9 @@
 // writes. Support queries of one statement that ask the same are paid once, if the cost model's arithmetic says so. A
 // Study keeps what was prepared, for questions what would be if (whatif.go): each is solved anew.
 //
-// It imports advisor/model, workload, enumerate, plan, cost, choice, safety and solve. Thin today: the worst case over several
+// What the query-driven method says of the outcome (access classes, patterns, findings of the linter) is told with it (method.go).
+//
+// It imports advisor/model, workload, enumerate, plan, cost, choice, safety, solve, rules and lint. Thin today: the worst case over several
 // mixes may keep a gap (robust.go); where ceilings of writes need more than 2,000 problems to be solved a gap is left, too
 // (hold.go). There is one point in time here; package timeline has more.
 package design

@@ -12,6 +12,9 @@
 //	             enumerator makes of the query. What the design takes becomes "application change": new tables and a sketch
 //	             of the code, never a silent rewrite.
 //
+// Each carries what the query-driven method says of it (method.go): access class before and after, patterns and mapping rules of
+// its tables, findings of the linter that it cures and causes.
+//
 // Every statement that leads to no advice is listed with the reason (Dismissal). The same input gives the same bytes: no
 // clock, no randomness, no map order.
 //
