@@ -43,7 +43,7 @@ func (p *part) place() {
 }
 
 // page is how wide a part may be before straight edges are given up for a narrower one.
-const page = 2400
+const page = 3200
 
 // narrowest is the width of the widest layer when its boxes stand as near as they may.
 func (p *part) narrowest() float64 {
@@ -63,7 +63,7 @@ func (p *part) narrowest() float64 {
 // narrow places boxes anew where straight edges would need too much room, as those from one box to very many do: each layer
 // as near as it may be to the neighbours of its boxes, in turn downwards and upwards.
 func (p *part) narrow() {
-	const turns = 12
+	const turns = 30
 	offsets := make([][]float64, len(p.layers))
 	for l, layer := range p.layers {
 		at := 0.0
@@ -97,7 +97,7 @@ func (p *part) narrow() {
 					wishes[j] = sum/float64(n) - offsets[l][j]
 				}
 				if weights[j] = 1; p.virtual(v) {
-					weights[j] = 2 // long edges rather than boxes
+					weights[j] = 5 // long edges rather than boxes
 				}
 			}
 			for j, at := range ascending(wishes, weights) {
@@ -201,7 +201,7 @@ func (p *part) aligned(up, right bool, conflicts []bool) []float64 {
 func (p *part) apart(left, right int, mirrored bool) float64 {
 	a, b := &p.boxes[left], &p.boxes[right]
 	gap := p.o.NodeGap
-	if p.virtual(left) || p.virtual(right) {
+	if p.virtual(left) || p.virtual(right) || a.small || b.small {
 		gap = p.o.NodeGap * 0.6
 	}
 	if p.virtual(left) && p.virtual(right) {

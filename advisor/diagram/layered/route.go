@@ -130,15 +130,19 @@ func (p *part) ports() {
 			}
 		}
 	}
-	for _, layer := range p.layers {
-		for _, v := range layer {
-			if p.virtual(v) {
-				continue
+	aim := p.toward
+	for range 3 { // where one end is moves the other
+		for _, layer := range p.layers {
+			for _, v := range layer {
+				if p.virtual(v) {
+					continue
+				}
+				b := &p.boxes[v]
+				p.spread(b, b.down, func(s int) (int, float64) { return p.boxes[p.segments[s].to].pos, aim(b, s) }, func(s int, x float64) { p.segments[s].out = x })
+				p.spread(b, b.up, func(s int) (int, float64) { return p.boxes[p.segments[s].from].pos, p.segments[s].out }, func(s int, x float64) { p.segments[s].in = x })
 			}
-			b := &p.boxes[v]
-			p.spread(b, b.down, func(s int) (int, float64) { return p.boxes[p.segments[s].to].pos, p.toward(b, s) }, func(s int, x float64) { p.segments[s].out = x })
-			p.spread(b, b.up, func(s int) (int, float64) { return p.boxes[p.segments[s].from].pos, p.segments[s].out }, func(s int, x float64) { p.segments[s].in = x })
 		}
+		aim = func(_ *box, s int) float64 { return p.segments[s].in }
 	}
 }
 
@@ -165,6 +169,9 @@ func (p *part) spread(b *box, segments []int, wish func(int) (int, float64), set
 		return cmp.Or(cmp.Compare(px, py), cmp.Compare(wx, wy), cmp.Compare(x, y))
 	})
 	margin := min(16, b.solid/4)
+	if b.small && b.solid < p.o.PortGap { // all at one point
+		margin = b.solid / 2
+	}
 	low, high := b.x-b.solid/2+margin, b.x+b.solid/2-margin
 	gap := 0.0
 	if n > 1 {

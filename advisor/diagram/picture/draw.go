@@ -22,6 +22,7 @@ const (
 	mostMark   = 110
 	radius     = 6
 	pillHeight = 20
+	dot        = 9 // a junction
 	double     = 4 // between the borders of a weak entity
 	bend       = 7 // radius of the corners of links
 	leastWidth = 560
@@ -46,11 +47,13 @@ type sized struct {
 
 // SVG draws the picture.
 func (p *Picture) SVG(w io.Writer, theme svg.Theme) error {
+	description := p.description()
+	p = p.bundled()
 	boxes := make([]sized, len(p.Boxes))
 	nodes := make([]layered.Node, len(p.Boxes))
 	for i := range p.Boxes {
 		boxes[i] = measured(&p.Boxes[i])
-		nodes[i] = layered.Node{Width: boxes[i].width, Height: boxes[i].height, Small: p.Boxes[i].Shape == Entry}
+		nodes[i] = layered.Node{Width: boxes[i].width, Height: boxes[i].height, Small: p.Boxes[i].Shape == Entry || p.Boxes[i].Shape == junction}
 	}
 	edges := make([]layered.Edge, len(p.Links))
 	for i, l := range p.Links {
@@ -100,7 +103,7 @@ func (p *Picture) SVG(w io.Writer, theme svg.Theme) error {
 	for i := range p.Lists {
 		y = p.Lists[i].draw(s, y, min(width, mostWidth))
 	}
-	return s.Write(w, width+2*margin, y+margin-24, p.Title, p.description(), theme)
+	return s.Write(w, width+2*margin, y+margin-24, p.Title, description, theme)
 }
 
 // widen makes boxes wide enough for all links that leave or enter them.
@@ -113,6 +116,9 @@ func (p *Picture) widen(nodes []layered.Node, gap float64) {
 		}
 	}
 	for i := range nodes {
+		if nodes[i].Small {
+			continue
+		}
 		nodes[i].Width = max(nodes[i].Width, float64(max(out[i], in[i])-1)*gap+2*16)
 	}
 }
@@ -140,6 +146,10 @@ func label(text string) string {
 
 func measured(b *Box) sized {
 	z := sized{Box: b}
+	if b.Shape == junction {
+		z.width, z.height = dot, dot
+		return z
+	}
 	if b.Shape == Entry {
 		z.width, z.height = svg.Width(label(b.Name), svg.Label)+20, pillHeight
 		return z
@@ -172,6 +182,10 @@ func measured(b *Box) sized {
 }
 
 func (z *sized) draw(s *svg.Sheet, x, y float64) {
+	if z.Shape == junction {
+		s.Circle(x+z.width/2, y+z.height/2, dot/2, svg.Tip)
+		return
+	}
 	if z.Shape == Entry {
 		pill(s, x, y, z.width, label(z.Name), z.Name)
 		return
