@@ -95,7 +95,7 @@ func entities(b *strings.Builder, p *picture.Picture) {
 				comment = strings.TrimSpace(r.Name + " " + comment)
 			}
 			if comment != "" && comment != "AK" {
-				fmt.Fprintf(b, " %s", strings.ReplaceAll(quoted(comment), "#", "")) // comments know no numbers
+				fmt.Fprintf(b, ` "%s"`, strings.ReplaceAll(line(comment), `"`, "'")) // comments know no numbers
 			}
 			b.WriteByte('\n')
 		}

@@ -23,8 +23,9 @@ func (p *Picture) bundled() *Picture {
 	}
 	sources := map[end][]int{}
 	var ends []end
+	joins := func(l Link) bool { return l.Label != "" && l.From != l.To && p.Boxes[l.From].Shape != Entry }
 	for _, l := range p.Links {
-		if e := (end{l.To, l.Label}); l.Label != "" && l.From != l.To && p.Boxes[l.From].Shape != Entry {
+		if e := (end{l.To, l.Label}); joins(l) && !slices.Contains(sources[e], l.From) {
 			if len(sources[e]) == 0 {
 				ends = append(ends, e)
 			}
@@ -49,7 +50,7 @@ func (p *Picture) bundled() *Picture {
 		b.Boxes = append(b.Boxes, Box{Shape: Entry, Name: e.label})
 	}
 	for _, l := range p.Links {
-		if len(sources[end{l.To, l.Label}]) < 2 || l.From == l.To {
+		if !joins(l) || len(sources[end{l.To, l.Label}]) < 2 {
 			b.Links = append(b.Links, l)
 		}
 	}
