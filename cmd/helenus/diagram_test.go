@@ -147,3 +147,38 @@ func TestDiagramLive(t *testing.T) {
 		t.Errorf("exit %d: %v", code, err)
 	}
 }
+
+// TestDiagramDocs draws the pictures of docs/diagrams.md.
+func TestDiagramDocs(t *testing.T) {
+	designs := "../../examples/designs/"
+	for name, args := range map[string][]string{
+		"hotel-er":            {designs + "hotel.yaml"},
+		"hotel-physical":      {designs + "hotel.yaml", "--kind", "physical"},
+		"hotel-designed":      {designs + "hotel.yaml", "--kind", "logical", "--designed"},
+		"hotel-workflow":      {designs + "hotel.yaml", "--kind", "workflow"},
+		"rubis-er":            {designs + "rubis.yaml"},
+		"rubis-expert":        {designs + "rubis.yaml", "--kind", "physical", "--schema", "expert"},
+		"twissandra-designed": {designs + "twissandra.yaml", "--kind", "physical", "--designed"},
+		"killrvideo":          {"../../advisor/diagram/testdata/killrvideo.cql"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err, _ := executed(t, "diagram", args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := "../../docs/diagrams/" + name + ".svg"
+			if *update {
+				if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file) //nolint:gosec // ours
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out != string(want) {
+				t.Errorf("%s is not what is drawn; look at it and run: go test ./cmd/helenus -run DiagramDocs -update", file)
+			}
+		})
+	}
+}

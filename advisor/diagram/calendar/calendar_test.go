@@ -114,7 +114,7 @@ func drawn(t *testing.T, c *calendar.Chart) []byte {
 }
 
 func TestGolden(t *testing.T) {
-	got, file := drawn(t, made()), filepath.Join("testdata", "calendar.svg")
+	got, file := drawn(t, made()), filepath.Join("..", "..", "..", "docs", "diagrams", "calendar.svg")
 	if *update {
 		if err := os.WriteFile(file, got, 0o600); err != nil {
 			t.Fatal(err)
