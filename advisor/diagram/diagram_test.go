@@ -121,6 +121,28 @@ func TestStepsD5(t *testing.T) {
 	golden(t, "hotel-workflow.svg", drawn(t, p, svg.Auto))
 }
 
+// TestCirclesAreEntered: everything can be reached from outside, also where all queries lead to each other.
+func TestCirclesAreEntered(t *testing.T) {
+	for _, name := range []string{"twissandra", "rubis", "hotel", "eac"} {
+		w := load(t, name)
+		p := diagram.Workflow(w)
+		reached := map[int]bool{}
+		for more := true; more; {
+			more = false
+			for _, l := range p.Links {
+				if (p.Boxes[l.From].Shape == picture.Entry || reached[l.From]) && !reached[l.To] {
+					reached[l.To], more = true, true
+				}
+			}
+		}
+		for i, b := range p.Boxes {
+			if b.Shape == picture.Screen && !reached[i] {
+				t.Errorf("%s: nothing leads to %s", name, b.Name)
+			}
+		}
+	}
+}
+
 // TestConceptualD9: entities, attributes, keys, relationships, cardinalities; weak entities and those related to themselves.
 func TestConceptualD9(t *testing.T) {
 	w, err := workload.Read("model.yaml", []byte(`

@@ -23,7 +23,8 @@
 // A query comes to a table from outside (an entry) or from another table: because its own plan reads that one first, or because
 // another query has found there what it asks by (D-5). Workloads do not say which screen leads to which, so the latter is
 // inferred (Steps): B follows A if every key attribute that B gives a value for was selected or given in A, and one of them was
-// not known before A. What B asks by besides, a date say, a person types in. That finds the steps that are possible, not
+// not known before A. What B asks by besides, a date say, a person types in. Where statements lead to each other in circles
+// that nothing leads into, one of them is entered from outside. That finds the steps that are possible, not
 // those that people take.
 //
 // It imports model, workload, plan, infer, capture/cql and capture/schema.

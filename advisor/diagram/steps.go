@@ -50,6 +50,52 @@ func Steps(w *workload.Workload) []Step {
 	return steps
 }
 
+// entered tells which of the statements that count are asked from outside: those that no other leads to, and, where
+// all lead to each other in circles, of each circle the first of those that lead on to the most.
+func entered(counts []bool, steps []Step) []bool {
+	led, entry, reached := make([]bool, len(counts)), make([]bool, len(counts)), make([]bool, len(counts))
+	after := make([][]int, len(counts))
+	for _, s := range steps {
+		if counts[s.From] && counts[s.To] {
+			led[s.To] = true
+			after[s.From] = append(after[s.From], s.To)
+		}
+	}
+	var reach func(from int, seen []bool) int
+	reach = func(from int, seen []bool) int {
+		if seen[from] {
+			return 0
+		}
+		seen[from] = true
+		n := 1
+		for _, to := range after[from] {
+			n += reach(to, seen)
+		}
+		return n
+	}
+	for i := range counts {
+		if counts[i] && !led[i] {
+			entry[i] = true
+			reach(i, reached)
+		}
+	}
+	for {
+		best, most := -1, 0
+		for i := range counts {
+			if counts[i] && !reached[i] {
+				if n := reach(i, slices.Clone(reached)); n > most {
+					best, most = i, n
+				}
+			}
+		}
+		if best < 0 {
+			return entry
+		}
+		entry[best] = true
+		reach(best, reached)
+	}
+}
+
 // given are the fields of which a statement must be told one value.
 func given(s *workload.Statement) []model.Field {
 	var fields []model.Field
@@ -118,6 +164,11 @@ func (s *Schema) Access(w *workload.Workload, plans map[int]*plan.Plan, name fun
 			}
 		}
 	}
+	counts := make([]bool, len(w.Statements))
+	for i := range counts {
+		counts[i] = len(read[i]) > 0
+	}
+	outside := entered(counts, steps)
 	for i, st := range w.Statements {
 		if len(read[i]) == 0 {
 			continue
@@ -133,8 +184,8 @@ func (s *Schema) Access(w *workload.Workload, plans map[int]*plan.Plan, name fun
 				}
 			}
 		}
-		if len(before) == 0 {
-			before = []int{-1}
+		if outside[i] {
+			before = append(before, -1)
 		}
 		for j, at := range read[i] {
 			from := before

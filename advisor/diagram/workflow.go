@@ -11,7 +11,7 @@ import (
 
 // Workflow is the diagram of what an application asks: a box for each group of statements, a screen say, and for each
 // statement without one; arrows for the steps between them (Steps), with the numbers of the statements that are then asked.
-// Statements that no other leads to are entered from outside.
+// Statements that no other leads to are entered from outside, and one of each circle.
 func Workflow(w *workload.Workload) *picture.Picture {
 	p := &picture.Picture{Kind: picture.Workflow, Title: w.Name}
 	box := map[string]int{}
@@ -61,18 +61,18 @@ func Workflow(w *workload.Workload) *picture.Picture {
 			labels[w] = append(labels[w], label)
 		}
 	}
-	entered := make([]bool, len(w.Statements))
-	for i := range entered {
-		entered[i] = true
-	}
-	for _, s := range Steps(w) {
+	steps := Steps(w)
+	for _, s := range steps {
 		if of[s.From] != of[s.To] {
 			add(of[s.From], of[s.To], numbers[s.To])
 		}
-		entered[s.To] = false
 	}
-	for i := range w.Statements {
-		if entered[i] {
+	all := make([]bool, len(w.Statements))
+	for i := range all {
+		all[i] = true
+	}
+	for i, outside := range entered(all, steps) {
+		if outside {
 			add(-1, of[i], numbers[i])
 		}
 	}
