@@ -39,6 +39,9 @@ func (f *Finding) text(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "  effect   %s\n", effect[f.Class])
 	}
+	for _, s := range f.Senders {
+		fmt.Fprintf(b, "  sent     %s\n", s)
+	}
 	for _, r := range f.Remarks {
 		fmt.Fprintf(b, "  note     %s\n", r)
 	}
@@ -74,8 +77,17 @@ type (
 		Witness *treeJSON    `json:"witness,omitempty"`
 		Writes  []writeJSON  `json:"writes,omitempty"`
 		Options []optionJSON `json:"options,omitempty"`
+		Senders []string     `json:"senders,omitempty"`
 		Remarks []string     `json:"remarks,omitempty"`
 		Rate    float64      `json:"writes_per_second_and_group,omitempty"`
+		Chance  float64      `json:"chance_to_meet,omitempty"` // of a write, 0 to 1
+		Load    *loadJSON    `json:"measured,omitempty"`
+	}
+	loadJSON struct {
+		ServiceMs float64 `json:"service_ms"` // 0: nobody knows
+		Overlaps  int     `json:"overlaps"`   // -1: no one has looked
+		Failures  int     `json:"failures"`
+		Bytes     float64 `json:"largest_bytes"`
 	}
 	treeJSON struct {
 		Key      string      `json:"key"`
@@ -100,11 +112,25 @@ type (
 
 // JSON writes findings for programs.
 func JSON(out io.Writer, list []*Finding) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(Document(list))
+}
+
+// Document is the findings as they stand in JSON.
+func Document(list []*Finding) any {
 	all := struct {
 		Findings []findingJSON `json:"findings"`
 	}{[]findingJSON{}}
 	for _, f := range list {
-		x := findingJSON{Name: f.Name, Key: f.Key, Group: f.Group, Verdict: f.Verdict, Class: f.Class, If: f.If, Remarks: f.Remarks, Rate: f.Load.Rate}
+		x := findingJSON{Name: f.Name, Key: f.Key, Group: f.Group, Verdict: f.Verdict, Class: f.Class, If: f.If, Senders: f.Senders, Remarks: f.Remarks, Rate: f.Load.Rate}
+		if f.Load.Rate > 0 {
+			x.Chance = f.Load.Chance()
+		}
+		if f.measured {
+			x.Load = &loadJSON{1000 * f.Load.Service, f.Load.Overlaps, f.Load.Failures, f.Load.Bytes}
+		}
 		if f.Answer.Safe {
 			x.Writer = f.By
 		}
@@ -119,10 +145,7 @@ func JSON(out io.Writer, list []*Finding) error {
 		}
 		all.Findings = append(all.Findings, x)
 	}
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(all)
+	return all
 }
 
 func (t *Tree) document() *treeJSON {

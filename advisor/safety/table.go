@@ -40,6 +40,10 @@ type Table struct {
 	Partitions  float64 // 0: not known
 	Bytes       float64 // of the whole table; 0: not known
 	Load        *Load   // what was measured of the busiest group; nil: the workload's means are all there is
+
+	// What was concluded of the writers, for people: what it rests on (what is safe is so only if that holds), who sends what, and
+	// what was measured.
+	If, Senders, Remarks []string
 }
 
 // Collection is a collection in the rows of a table: Column holds the keys of its elements.
@@ -230,6 +234,12 @@ func Guess(g *model.Graph) *model.Entity {
 		}
 	}
 	return nil
+}
+
+// Role tells whether a table or an entity is called as writers are.
+func Role(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(roles, func(w string) bool { return name == w || name == w+"s" })
 }
 
 // Encode makes tables with writes of a workload's tables. Columns keep their names. Who writes: the principal that the

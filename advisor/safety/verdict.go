@@ -26,9 +26,11 @@ type Load struct {
 	Rate     float64 // writes a second to the busiest group known
 	Service  float64 // seconds that one write holds the group; 0: 5 ms
 	Overlaps int     // pairs of writes in flight at once by different writers; -1: no one has looked
-	Failures int     // lightweight transactions that were refused or timed out
-	Share    float64 // of the busiest group, times the median node's load; 0: not known
-	Bytes    float64 // of the largest group; 0: not known
+	// RowOverlaps are those of Overlaps that concern the same row; only of writes that name it.
+	RowOverlaps int
+	Failures    int     // lightweight transactions that were refused or timed out
+	Share       float64 // of the busiest group, times the median node's load; 0: not known
+	Bytes       float64 // of the largest group; 0: not known
 }
 
 // The design's thresholds (section 4.5).
@@ -88,8 +90,11 @@ type Finding struct {
 	If      []string // what must be confirmed
 	Answer  *Answer
 	Load    Load
-	Options []Edit // if unsafe: schemas that were checked again
-	Remarks []string
+	Options []Edit   // if unsafe: schemas that were checked again
+	Senders []string // who sends what, where that was concluded
+
+	measured bool // Load is
+	Remarks  []string
 }
 
 // severity orders classes, the worst last.
@@ -118,22 +123,29 @@ func Judge(t *Table, group Group, p Principal) (*Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Finding{Name: t.Name, Key: t.CQL(), Group: group, Answer: a, Class: class, By: readable(a.By), Load: t.load(group)}
+	f := &Finding{Name: t.Name, Key: t.CQL(), Group: group, Answer: a, Class: class, By: readable(a.By), Load: t.load(group), measured: t.Load != nil}
 	shards := t.Shards
 	if group != Partition {
 		shards = 0
 	}
-	f.Verdict = Grade(a, f.Class, f.Load, shards)
+	if t.Load != nil && (f.Class == Modify || f.Class == Overwrite) && f.Load.Overlaps > 0 {
+		f.Load.Overlaps = f.Load.RowOverlaps // what meets elsewhere in the partition is not lost
+	}
+	f.Verdict, f.Senders, f.Remarks = Grade(a, f.Class, f.Load, shards), t.Senders, t.Remarks
 	for _, fact := range a.If {
 		f.If = append(f.If, fact.Name+" ("+strings.Join(fact.From, ", ")+" → "+fact.To+")")
 	}
 	if p.Guessed && !a.ReadOnly && (f.Verdict == Safe || f.Verdict == SafeIf) && p.Entity != nil {
 		f.Verdict, f.If = SafeIf, append(f.If, "the writers are of entity "+p.Entity.Name+" (guessed by its name)")
 	}
+	if len(t.If) > 0 && !a.ReadOnly && (f.Verdict == Safe || f.Verdict == SafeIf) {
+		f.Verdict, f.If = SafeIf, append(f.If, t.If...)
+	}
 	if a.ReadOnly {
 		f.Remarks = append(f.Remarks, "no statement writes it")
 	}
 	if f.Verdict != Safe && f.Verdict != SafeIf {
+		p.Guessed = p.Guessed || len(t.If) > 0
 		if f.Options, err = t.edits(group, p); err != nil {
 			return nil, err
 		}

@@ -39,6 +39,7 @@ func (s *Server) statementRoutes(route func(string, func(*http.Request) (any, er
 	route("GET /api/v1/tables", s.tables)
 	route("GET /api/v1/lint", s.lint)
 	route("GET /api/v1/schema", s.schema)
+	route("GET /api/v1/safety", s.safety)
 }
 
 // period is what was counted since the time that the request names, or since the process started. A time is a duration before
