@@ -23,7 +23,9 @@ func (s *search) attempt(begin [][]bool, tables []int, rate func(t int) float64)
 	}
 	s.set(begin)
 	if !s.buy() {
-		if debug { println("    can not buy") }
+		if debug {
+			println("    can not buy")
+		}
 		return
 	}
 	if debug {
