@@ -250,7 +250,7 @@ func TestLeast(t *testing.T) {
 // brute is the least cost of any sequence of three steps.
 func brute(t *testing.T, x *task) float64 {
 	t.Helper()
-	s := &search{task: x, loader: &loader{task: x, byTree: map[string]*treeSources{}}, problem: x.problem()}
+	s := &search{task: x, loader: &loader{task: x, tables: x.tables, byTree: map[string]*treeSources{}}, problem: x.problem()}
 	for n := range x.tables {
 		w := s.loader.load(n, math.Inf(1), nil)
 		s.problem.Loads = append(s.problem.Loads, w.Load)

@@ -9,7 +9,14 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/sequence"
+	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// In pruned mode each solve ends when it is as good as that, or has taken so long, unless the caller says otherwise.
+const (
+	prunedGap  = 1e-4
+	prunedWall = 6 * time.Second
 )
 
 // mostRounds is how often the program is solved anew with further migration plans.
@@ -36,6 +43,9 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, er
 	if err != nil {
 		return nil, err
 	}
+	for n := range in {
+		in[n] = in[n] || t.there[n] || t.study.Must(n)
+	}
 	t.ended("sweep")
 	if o.SpaceShare > 0 {
 		full, err := t.choose(ctx, t.weights(-1), 0, in, nil)
@@ -51,7 +61,7 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, er
 		return nil, err
 	}
 	t.ended("baselines")
-	s := &search{task: t, loader: &loader{task: t, byTree: map[string]*treeSources{}}, cost: math.Inf(1)}
+	s := &search{task: t, loader: &loader{task: t, tables: t.tables, byTree: map[string]*treeSources{}}, fillings: map[string]float64{}, cost: math.Inf(1)}
 	if err := s.run(ctx, b, l, in); err != nil {
 		return nil, err
 	}
@@ -66,9 +76,10 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, er
 // be, and is put right for the tables that the solution creates, until it is right for all that one does.
 type search struct {
 	*task
-	loader  *loader
-	problem *sequence.Problem
-	bounds  []float64 // by candidate, see loader.arcsOf
+	loader   *loader
+	problem  *sequence.Problem
+	bounds   []float64 // by candidate, see loader.arcsOf
+	fillings map[string]float64
 
 	open    [][]bool // the best calendar so far
 	cost    float64  // of it, without writes of the existing tables
@@ -86,33 +97,46 @@ type search struct {
 func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 	s.problem = s.task.problem()
 	s.bounds = make([]float64, len(s.tables))
+	var keep []int
+	if !s.options.Exact {
+		s.loader.tables = nil
+		for n, table := range s.tables {
+			if in[n] {
+				keep, s.loader.tables = append(keep, n), append(s.loader.tables, table)
+			}
+		}
+	}
+	s.problem.Loads = make([]sequence.Load, len(s.tables))
 	for n := range s.tables {
-		s.bounds[n] = math.NaN()
-		s.problem.Loads = append(s.problem.Loads, s.loader.arcsOf(n, s.bounds[n]))
+		if s.bounds[n] = math.NaN(); s.options.Exact || slices.Contains(keep, n) {
+			s.problem.Loads[n] = s.loader.arcsOf(n, s.bounds[n])
+		}
 	}
 	for _, r := range []*choice.Result{b.average, b.first, b.last} {
 		s.offer(s.always(r.Open))
 	}
 	for _, from := range [][]*choice.Result{b.ideal, slices.Repeat([]*choice.Result{b.average}, s.steps)} {
-		s.offer(s.descend(l, from, in))
+		open := s.descend(l, from, in)
+		c, _ := s.truth(open)
+		trace(fmt.Sprintf("descended to %.6g", c))
+		s.offer(open)
 	}
 	trace(fmt.Sprintf("descended: %.6g", s.cost))
-	p, keep := s.problem, []int(nil)
+	p := s.problem
 	if !s.options.Exact {
-		for n := range in {
-			if in[n] || s.there[n] || s.study.Must(n) {
-				keep = append(keep, n)
-			}
-		}
 		r, err := s.solve(ctx, restricted(s.problem, keep), sequence.Options{Pruned: true, Start: narrowed(s.open, keep)})
-		if err != nil {
+		switch {
+		case err == nil:
+			for i, n := range r.Kept {
+				r.Kept[i] = keep[n]
+			}
+			r.Open = widened(r.Open, keep, len(s.tables))
+			s.locals = r.Locals
+		case s.open == nil:
 			return err
+		default: // what is known so far has to do
+			r = &sequence.Result{}
 		}
-		for i, n := range r.Kept {
-			r.Kept[i] = keep[n]
-		}
-		r.Open = widened(r.Open, keep, len(s.tables))
-		s.locals = r.Locals
 		keep = s.promising(r, b)
 		s.kept = len(keep)
 		p = restricted(s.problem, keep)
@@ -160,7 +184,13 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 
 func (s *search) solve(ctx context.Context, p *sequence.Problem, o sequence.Options) (*sequence.Result, error) {
 	o.Solver, o.Limits, o.Progress = s.options.Solver, s.limits(), s.options.Progress
+	if s.options.Limits == (solve.Limits{}) && !s.options.Exact {
+		o.Limits.Gap, o.Limits.Wall = prunedGap, prunedWall
+	}
 	r, err := sequence.Solve(ctx, p, o)
+	if err == nil {
+		trace(fmt.Sprintf("solve of %d: cost %.6g bound %.6g %s %s kept %d locals %d %+v", len(p.Tables), r.Cost, r.Bound, r.Engine, r.Stopped, len(r.Kept), r.Locals, r.Stats))
+	}
 	return r, s.explained(err, 0, s.space)
 }
 

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -38,14 +39,14 @@ func (s *search) descend(l *local, from []*choice.Result, in []bool) [][]bool {
 	for range mostDescents {
 		better := false
 		for i := range list {
-			weights, keep := s.within(list, designs, i)
+			weights, keep := s.within(list, designs, i, in)
 			starts := [][]bool{designs[i]}
 			for _, k := range []int{i - 1, i + 1} {
 				if k >= 0 && k < len(list) && !slices.Equal(designs[k], designs[i]) {
 					starts = append(starts, designs[k])
 				}
 			}
-			now := l.climb(weights, keep, designs[i]).cost()
+			now := l.climb(weights, keep, designs[i], in).cost()
 			if open, cost := l.design(weights, keep, starts, in); open != nil && cost < now-1e-9*abs(now) {
 				designs[i], better = open, true
 			}
@@ -66,7 +67,7 @@ func (s *search) descend(l *local, from []*choice.Result, in []bool) [][]bool {
 func abs(v float64) float64 { return max(v, -v) }
 
 // within are the weights of a stretch's demands, and what each candidate costs in it, between the designs before and after.
-func (s *search) within(list []stretch, designs [][]bool, i int) (weights, keep []float64) {
+func (s *search) within(list []stretch, designs [][]bool, i int, in []bool) (weights, keep []float64) {
 	x := list[i]
 	for d := range s.problem.Demands {
 		sum := 0.0
@@ -78,6 +79,10 @@ func (s *search) within(list []stretch, designs [][]bool, i int) (weights, keep 
 	for n := range s.problem.Tables {
 		table := &s.problem.Tables[n]
 		sum := 0.0
+		if !in[n] {
+			keep = append(keep, 0)
+			continue
+		}
 		for step := x.from; step <= x.to; step++ {
 			sum += table.Upkeep[step]
 		}
@@ -88,11 +93,11 @@ func (s *search) within(list []stretch, designs [][]bool, i int) (weights, keep 
 		if before {
 			sum -= table.Drop
 		} else {
-			sum += s.filled(n, x.from)
+			sum += s.filled(n, x.from, designs[max(0, i-1)])
 		}
 		if i+1 < len(list) {
 			if designs[i+1][n] {
-				sum -= s.filled(n, list[i+1].from)
+				sum -= s.filled(n, list[i+1].from, nil)
 			} else {
 				sum += table.Drop
 			}
@@ -102,12 +107,32 @@ func (s *search) within(list []stretch, designs [][]bool, i int) (weights, keep 
 	return weights, keep
 }
 
-// filled is what filling a candidate for a step costs at least.
-func (s *search) filled(n, step int) float64 {
+// filled is what filling a candidate for a step costs: from the tables of the step before; nil: at least.
+func (s *search) filled(n, step int, before []bool) float64 {
 	sum := s.problem.Tables[n].Birth[step]
-	if step > 0 {
+	switch {
+	case step == 0:
+	case before == nil:
 		least, _ := s.loader.least(n)
 		sum += least
+	default:
+		sum += min(impossible, s.fillingFrom(n, before))
 	}
 	return sum
+}
+
+// fillingFrom is the price of filling, remembered.
+func (s *search) fillingFrom(n int, before []bool) float64 {
+	key := fmt.Sprint(n)
+	for k, open := range before {
+		if open {
+			key += fmt.Sprint(" ", k)
+		}
+	}
+	price, ok := s.fillings[key]
+	if !ok {
+		_, price = s.filling(n, before)
+		s.fillings[key] = price
+	}
+	return price
 }

@@ -193,7 +193,7 @@ func TestMigrationQueries(t *testing.T) {
 			t.Errorf("qa':\n%s", diff)
 		}
 	})
-	l := &loader{task: x, byTree: map[string]*treeSources{}}
+	l := &loader{task: x, tables: x.tables, byTree: map[string]*treeSources{}}
 	open := func(numbers ...string) func(n int) bool {
 		return func(n int) bool { return slices.Contains(numbers, x.tables[n].Name) }
 	}

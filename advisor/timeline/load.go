@@ -27,6 +27,7 @@ func (s fields) with(t fields) fields { return fields{s[0] | t[0], s[1] | t[1]} 
 // loader makes the ways to fill tables.
 type loader struct {
 	task   *task
+	tables []*model.Table // that may be read, besides the existing ones
 	byTree map[string]*treeSources
 	cut    bool // not all ways of some target are listed
 }
@@ -52,7 +53,7 @@ func (l *loader) of(tree model.Tree) *treeSources {
 		return x
 	}
 	x := &treeSources{}
-	all := plan.Sources(tree, append(append([]*model.Table(nil), l.task.study.Existing()...), l.task.tables...))
+	all := plan.Sources(tree, append(append([]*model.Table(nil), l.task.study.Existing()...), l.tables...))
 	slices.SortStableFunc(all, func(a, b plan.Source) int {
 		return cmp.Compare(l.task.extraction(a.Table).Work, l.task.extraction(b.Table).Work)
 	})

@@ -15,6 +15,7 @@ type local struct {
 	free    []bool
 	fixed   []bool
 	demands []localDemand
+	beside  [][]int // by table: those that share a demand with it, once that was asked for
 	touches [][]int // by table: the demands whose ways read it, or that are there because of it
 	limit   float64
 	best    []float64 // by state, while a demand is looked at
@@ -29,7 +30,7 @@ type localDemand struct {
 
 // newLocal prepares some candidates; others are never open. The numbers are those of all candidates.
 func (t *task) newLocal(in []bool) *local {
-	l := &local{limit: t.space, touches: make([][]int, len(t.tables))}
+	l := &local{limit: t.space, touches: make([][]int, len(t.tables)), beside: make([][]int, len(t.tables))}
 	for n, table := range t.tables {
 		l.size, l.free, l.fixed = append(l.size, t.study.Bytes(table)), append(l.free, table.Kept), append(l.fixed, t.study.Must(n))
 	}
@@ -103,128 +104,158 @@ type climb struct {
 	*local
 	weights []float64
 	keep    []float64
+	in      []bool // candidates that may be open
 	open    []bool
 	parts   []float64 // what each demand costs
+	sum     float64   // of all that can be answered
+	broken  int       // demands that can not
 	bytes   float64
+	log     []int // tables flipped, for undoing
+	via     []int // by state, the arc over which it is reached, while a way is bought
 }
 
-func (l *local) climb(weights, keep []float64, open []bool) *climb {
-	c := &climb{local: l, weights: weights, keep: keep, open: slices.Clone(open), parts: make([]float64, len(l.demands))}
+// impossible is what can not be: dear enough to be left, and not so dear that sums lose all else.
+const impossible = 1e24
+
+func (l *local) climb(weights, keep []float64, open, in []bool) *climb {
+	c := &climb{local: l, weights: weights, keep: keep, in: in, open: slices.Clone(open), parts: make([]float64, len(l.demands)), via: make([]int, len(l.best))}
 	for i := range l.demands {
 		c.parts[i] = l.price(i, c.open)
+		c.account(i, 1)
 	}
 	for n := range c.open {
-		if c.open[n] && !l.free[n] {
-			c.bytes += l.size[n]
+		if c.open[n] {
+			c.sum += c.keep[n]
+			if !l.free[n] {
+				c.bytes += l.size[n]
+			}
 		}
 	}
 	return c
 }
 
-// times is weight times price, where nothing is unanswerable for being seldom.
-func times(weight, price float64) float64 {
-	if math.IsInf(price, 1) {
-		return price
+// account adds what a demand costs, or takes it away.
+func (c *climb) account(i int, sign float64) {
+	if math.IsInf(c.parts[i], 1) {
+		c.broken += int(sign)
+	} else {
+		c.sum += sign * c.weights[i] * c.parts[i]
 	}
-	return weight * price
 }
 
-// flip opens or closes tables, and returns by how much that changes the cost.
-func (c *climb) flip(tables ...int) float64 {
-	change := 0.0
-	for _, n := range tables {
-		sign := 1.0
-		if c.open[n] = !c.open[n]; !c.open[n] {
-			sign = -1
-		}
-		change += sign * c.keep[n]
-		if !c.free[n] {
-			c.bytes += sign * c.size[n]
-		}
+// flip opens or closes a table.
+func (c *climb) flip(n int) {
+	sign := 1.0
+	if c.open[n] = !c.open[n]; !c.open[n] {
+		sign = -1
 	}
-	for k, n := range tables {
-		for _, i := range c.touches[n] {
-			if k > 0 && slices.Contains(c.touches[tables[0]], i) {
-				continue // it has been looked at
-			}
-			was := times(c.weights[i], c.parts[i])
-			c.parts[i] = c.price(i, c.open)
-			now := times(c.weights[i], c.parts[i])
-			switch {
-			case math.IsInf(now, 1) && math.IsInf(was, 1):
-			default:
-				change += now - was
-			}
-		}
+	c.sum += sign * c.keep[n]
+	if !c.free[n] {
+		c.bytes += sign * c.size[n]
 	}
-	return change
+	for _, i := range c.touches[n] {
+		c.account(i, -1)
+		c.parts[i] = c.price(i, c.open)
+		c.account(i, 1)
+	}
+	c.log = append(c.log, n)
 }
 
-func (c *climb) cost() float64 {
-	sum := 0.0
-	for n := range c.open {
-		if c.open[n] {
-			sum += c.keep[n]
-		}
-	}
-	for i := range c.parts {
-		sum += times(c.weights[i], c.parts[i])
-	}
-	return sum
-}
+// cost is what the design costs; more than impossible if it does not answer everything.
+func (c *climb) cost() float64 { return c.sum + float64(c.broken)*impossible }
+
+// value is the cost with a price of space.
+func (c *climb) value(price float64) float64 { return c.cost() + price*c.bytes }
 
 func (c *climb) fits() bool { return c.limit == 0 || c.bytes <= c.limit*(1+1e-12) }
 
-// squeeze drops tables until what is left fits, each time the one that costs least for what it takes. It tells whether that
-// succeeds.
-func (c *climb) squeeze() bool {
-	for !c.fits() {
-		least, worst := -1, math.Inf(1)
-		for n := range c.open {
-			if !c.open[n] || c.fixed[n] || c.free[n] {
-				continue
-			}
-			change := c.flip(n)
-			c.flip(n)
-			if rate := change / min(c.size[n], max(1, c.bytes-c.limit)); rate < worst {
-				least, worst = n, rate
-			}
-		}
-		if least < 0 {
-			return false
-		}
-		c.flip(least)
+// undo flips back what has been flipped since.
+func (c *climb) undo(since int) {
+	for len(c.log) > since {
+		n := c.log[len(c.log)-1]
+		c.flip(n)
+		c.log = c.log[:len(c.log)-2]
 	}
-	return true
 }
 
-// mostPasses bounds how often all exchanges are tried.
-const mostPasses = 30
+// attempt does something and keeps it if the value falls.
+func (c *climb) attempt(price float64, do func()) bool {
+	before, since := c.value(price), len(c.log)
+	do()
+	if c.value(price) < before-1e-9*abs(before) {
+		return true
+	}
+	c.undo(since)
+	return false
+}
 
-// improve drops, adds and exchanges tables while that pays.
-func (c *climb) improve(in []bool) {
+// buy opens the tables of a demand's cheapest way, if those that are closed cost their keeping and their space, and one may
+// not be opened.
+func (c *climb) buy(i, not int, price float64) {
+	d := &c.demands[i]
+	best := c.best[:d.states]
+	for s := range best {
+		best[s] = math.Inf(1)
+	}
+	best[choice.Start] = 0
+	weight := max(c.weights[i], 1e-9)
+	for k := range d.arcs {
+		a := &d.arcs[k]
+		v := best[a.From] + weight*a.Price
+		if n := a.Table; n != choice.None && !c.open[n] {
+			if n == not {
+				continue
+			}
+			v += max(0, c.keep[n]) + price*c.size[n]
+		}
+		if v < best[a.To] {
+			best[a.To], c.via[a.To] = v, k
+		}
+	}
+	if math.IsInf(best[choice.Answered], 1) {
+		return
+	}
+	for s := choice.Answered; s != choice.Start; s = d.arcs[c.via[s]].From {
+		if n := d.arcs[c.via[s]].Table; n != choice.None && !c.open[n] {
+			c.flip(n)
+		}
+	}
+}
+
+// shed closes tables that are not worth their keeping and space, of those that share a demand with one.
+func (c *climb) shed(n int, price float64) {
+	for _, k := range c.related(n) {
+		if k != n && c.open[k] && !c.fixed[k] {
+			before, since := c.value(price), len(c.log)
+			if c.flip(k); c.value(price) > before {
+				c.undo(since)
+			}
+		}
+	}
+}
+
+// polish opens, closes and exchanges tables while that pays at a price of space.
+func (c *climb) polish(price float64) {
 	for range mostPasses {
 		better := false
-		for a := range c.open {
-			if !in[a] || c.fixed[a] {
-				continue
+		for n := range c.open {
+			switch {
+			case c.fixed[n] || !c.in[n]:
+			case c.open[n]:
+				better = c.attempt(price, func() {
+					c.flip(n)
+					for _, i := range c.touches[n] {
+						c.buy(i, n, price)
+					}
+					c.shed(n, price)
+				}) || better
+			default:
+				better = c.attempt(price, func() {
+					c.flip(n)
+					c.shed(n, price)
+				}) || better
 			}
-			if c.open[a] {
-				if c.flip(a) > 0 {
-					c.flip(a)
-				} else {
-					better = better || c.keep[a] > 0
-				}
-				continue
-			}
-			before := slices.Clone(c.open)
-			start := c.cost()
-			c.flip(a)
-			if c.squeezeBut(a) && c.cost() < start*(1-1e-9) {
-				better = true
-				continue
-			}
-			c.restore(before)
+			c.log = c.log[:0]
 		}
 		if !better {
 			return
@@ -232,36 +263,125 @@ func (c *climb) improve(in []bool) {
 	}
 }
 
-// squeezeBut is squeeze that keeps a table.
-func (c *climb) squeezeBut(a int) bool {
-	fixed := c.fixed[a]
-	c.fixed[a] = true
-	ok := c.squeeze()
-	c.fixed[a] = fixed
-	return ok
-}
+// The prices of space that a design is looked for at.
+const (
+	mostPasses = 6
+	mostPrices = 14
+	fillPasses = 3
+)
 
-func (c *climb) restore(open []bool) {
-	for n := range open {
-		if open[n] != c.open[n] {
-			c.flip(n)
-		}
-	}
-}
-
-// design is the best design that is found from several.
+// design is the best design within the limit that is found from some: the price of space is raised until what is best fits,
+// and then halved in between, each search beginning from the one before; what is left of the space is filled.
 func (l *local) design(weights, keep []float64, from [][]bool, in []bool) ([]bool, float64) {
 	var best []bool
 	least := math.Inf(1)
-	for _, open := range from {
-		c := l.climb(weights, keep, open)
-		if !c.squeeze() {
-			continue
-		}
-		c.improve(in)
-		if cost := c.cost(); cost < least {
-			best, least = slices.Clone(c.open), cost
+	take := func(c *climb) {
+		if c.fits() && c.broken == 0 && c.cost() < least {
+			best, least = slices.Clone(c.open), c.cost()
 		}
 	}
+	var start *climb
+	for _, open := range from {
+		c := l.climb(weights, keep, open, in)
+		take(c)
+		if start == nil || c.cost() < start.cost() {
+			start = c
+		}
+	}
+	if l.limit == 0 {
+		start.polish(0)
+		take(start)
+		return best, least
+	}
+	low, high := 0.0, 0.0
+	price := max(abs(start.sum), 1) / l.limit
+	for range mostPrices {
+		start.polish(price)
+		if start.fits() {
+			high = price
+			take(start)
+			fill := l.climb(weights, keep, start.open, in)
+			fill.fill()
+			take(fill)
+		} else {
+			low = price
+		}
+		switch {
+		case high == 0:
+			price *= 4
+		case low == 0:
+			price /= 4
+		default:
+			price = math.Sqrt(low * high)
+		}
+		if high > 0 && low > 0 && high < low*1.05 {
+			break
+		}
+	}
+	if best != nil {
+		fill := l.climb(weights, keep, best, in)
+		fill.fill()
+		take(fill)
+	}
 	return best, least
+}
+
+// fill opens and exchanges tables as far as there is room.
+func (c *climb) fill() {
+	for range fillPasses {
+		better := false
+		for n := range c.open {
+			if c.fixed[n] || !c.in[n] || c.open[n] {
+				continue
+			}
+			before, since := c.cost(), len(c.log)
+			c.flip(n)
+			c.shed(n, 0)
+			for !c.fits() {
+				least, at := math.Inf(1), -1
+				for k := range c.open {
+					if k == n || !c.open[k] || c.fixed[k] || c.free[k] {
+						continue
+					}
+					mark, was := len(c.log), c.cost()
+					c.flip(k)
+					if rate := (c.cost() - was) / min(c.size[k], c.bytes+c.size[k]-c.limit); rate < least {
+						least, at = rate, k
+					}
+					c.undo(mark)
+				}
+				if at < 0 || c.cost() >= before {
+					break
+				}
+				c.flip(at)
+			}
+			if c.fits() && c.cost() < before-1e-9*abs(before) {
+				better = true
+			} else {
+				c.undo(since)
+			}
+			c.log = c.log[:0]
+		}
+		if !better {
+			return
+		}
+	}
+}
+
+// related are the tables that share a demand with one, each once.
+func (l *local) related(n int) []int {
+	if l.beside[n] == nil {
+		met := map[int]bool{}
+		list := []int{}
+		for _, i := range l.touches[n] {
+			for k := range l.demands[i].arcs {
+				if t := l.demands[i].arcs[k].Table; t != choice.None && !met[t] {
+					met[t], list = true, append(list, t)
+				}
+			}
+		}
+		slices.Sort(list)
+		l.beside[n] = list
+	}
+	return l.beside[n]
 }

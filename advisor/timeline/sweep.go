@@ -94,8 +94,8 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 	}
 	unit := math.Max(free[0].Cost, 1e-9) / size
 	var asks []ask
-	for k := range sweepMost - 2 {
-		asks = append(asks, ask{-1, unit * math.Pow(sweepRise, float64(k))})
+	for k := range sweepMost - 3 {
+		asks = append(asks, ask{-1, unit * math.Pow(sweepRise, float64(k+1))})
 	}
 	fits := asks[len(asks)-1].price
 	results, err := run(asks)
