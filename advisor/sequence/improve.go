@@ -8,7 +8,7 @@ import (
 // How the rate for space rises and falls, how many designs smoothing chooses from, and
 // how often all tables are tuned (it ends by itself but for rounding).
 const (
-	swings  = 2
+	swings  = 4
 	swing   = 8
 	rises   = 30
 	designs = 40
@@ -23,25 +23,13 @@ func (s *search) attempt(begin [][]bool, tables []int, rate func(t int) float64)
 	}
 	s.set(begin)
 	if !s.buy() {
-		if debug {
-			println("    can not buy")
-		}
 		return
 	}
-	if debug {
-		println("    bought", int(s.total()), "size", int(s.size[0]), int(s.size[1]), "of", int(s.in.p.Steps[0].Space), "rate", s.rate[0])
-	}
 	s.descend(tables)
-	if debug {
-		println("    descended", int(s.total()), "size", int(s.size[0]), int(s.size[1]), "of", int(s.in.p.Steps[0].Space), "rate", s.rate[0])
-	}
 	if !s.in.limited() {
 		return
 	}
 	s.fit(tables)
-	if debug {
-		println("    fit", int(s.total()), "size", int(s.size[0]), int(s.size[1]), "of", int(s.in.p.Steps[0].Space), "rate", s.rate[0], int(s.least))
-	}
 	for range swings {
 		if s.ended() || s.best == nil {
 			return

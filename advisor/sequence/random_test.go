@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"strconv"
 	"testing"
 
@@ -170,14 +171,15 @@ func enumerate(p *Problem) (least float64, tables int, size float64) {
 	return least, tables, size
 }
 
-var answered, nodes, programs int
-
-// TestBruteForce: what is found is the least over all sequences, with the fewest and smallest tables (W-41).
+// TestBruteForce: what is found is the least over all sequences, with the fewest and smallest tables (W-41, W-53: Cost is +Inf where a step
+// leaves something unanswered). Pruned is never below it; how far it is above is counted. The programs of the engine alone are tried in
+// TestProgram.
 func TestBruteForce(t *testing.T) {
-	for seed := range trials(20) {
+	answered, unproven, above, worst := 0, 0, 0, 0.0
+	for seed := range trials(400) {
 		p := small(seed, 10)
 		least, tables, size := enumerate(p)
-		got, err := Solve(context.Background(), p, Options{Solver: solve.New(solve.Config{}), Ties: true})
+		got, err := Solve(context.Background(), p, Options{Ties: true})
 		if math.IsInf(least, 1) {
 			if err == nil {
 				t.Fatalf("seed %d: a sequence of %g where there is none", seed, got.Cost)
@@ -191,13 +193,110 @@ func TestBruteForce(t *testing.T) {
 			t.Fatalf("seed %d: cost %g (proven %v), the least is %g", seed, got.Cost, got.Proven, least)
 		}
 		answered++
-		nodes += got.Stats.Nodes
-		if got.Stats.Columns > 0 {
-			programs++
-		}
-		if k, s := p.count(got.Open); k != tables || s != size || !got.Fewest {
+		if k, s := p.count(got.Open); k != tables || s != size {
 			t.Fatalf("seed %d: %d tables of size %g (proven %v), best are %d of %g", seed, k, s, got.Fewest, tables, size)
 		}
+		if !got.Fewest {
+			unproven++
+		}
+		for _, mean := range []bool{false, true} {
+			pruned, err := Solve(context.Background(), p, Options{Pruned: true, Mean: mean})
+			if err != nil {
+				t.Fatalf("seed %d: pruned: %v, but %g is possible", seed, err, least)
+			}
+			if pruned.Cost < least-1e-8*(1+least) || math.Abs(p.Cost(pruned.Open)-pruned.Cost) > 1e-9 {
+				t.Fatalf("seed %d: pruned comes to %g, the least is %g", seed, pruned.Cost, least)
+			}
+			if by := pruned.Cost/max(least, 1e-9) - 1; !mean && by > 1e-6 && least > 0 {
+				above++
+				worst = max(worst, by)
+			}
+		}
 	}
-	t.Logf("%d answered, %d nodes, %d programs", answered, nodes, programs)
+	if answered < 200 && len(os.Getenv("HELENUS_TEST_ROUNDS")) == 0 {
+		t.Errorf("only %d problems have a sequence", answered)
+	}
+	if unproven*100 > answered {
+		t.Errorf("of %d ties %d were not proven", answered, unproven)
+	}
+	t.Logf("%d problems; pruned is above the least in %d, by at most %.2f %%; fewest not proven in %d", answered, above, 100*worst, unproven)
+}
+
+// TestProgram: the whole integer program comes to the same, by the engine alone.
+func TestProgram(t *testing.T) {
+	for seed := range trials(15) {
+		p := small(seed, 10)
+		least, _, _ := enumerate(p)
+		if math.IsInf(least, 1) {
+			continue
+		}
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &solver{ctx: context.Background(), options: Options{Solver: solve.New(solve.Config{})}, effort: fullEffort, p: p, in: in, known: math.Inf(1), bound: math.Inf(-1), result: &Result{}}
+		if err := s.whole(); err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(s.known-least) > 1e-7*(1+least) || math.Abs(s.bound-least) > 1e-7*(1+least) {
+			t.Fatalf("seed %d: %g, bound %g; the least is %g", seed, s.known, s.bound, least)
+		}
+	}
+}
+
+// TestShuffled: other orders of tables and demands cost the same, and the same order gives the same sequence.
+func TestShuffled(t *testing.T) {
+	for seed := range trials(60) {
+		p := small(seed, 20)
+		first, err := Solve(context.Background(), p, Options{Ties: true})
+		if err != nil {
+			continue
+		}
+		again, err := Solve(context.Background(), p, Options{Ties: true})
+		if err != nil || !reflect.DeepEqual(first, again) {
+			t.Fatalf("seed %d: %+v, then %+v (%v)", seed, first, again, err)
+		}
+		r := rand.New(rand.NewPCG(uint64(seed), 3))
+		to := r.Perm(len(p.Tables))
+		q := *p
+		q.Tables, q.Loads, q.Demands = make([]Table, len(to)), make([]Load, len(to)), nil
+		arcs := func(list []choice.Arc) (next []choice.Arc) {
+			for _, i := range r.Perm(len(list)) {
+				a := list[i]
+				if a.Table != choice.None {
+					a.Table = to[a.Table]
+				}
+				next = append(next, a)
+			}
+			return next
+		}
+		for n := range to {
+			q.Tables[to[n]] = p.Tables[n]
+			q.Loads[to[n]] = Load{p.Loads[n].States, arcs(p.Loads[n].Arcs)}
+		}
+		for _, i := range r.Perm(len(p.Demands)) {
+			d := p.Demands[i]
+			d.Arcs = arcs(d.Arcs)
+			if needed := d.Needed; needed != nil {
+				d.Needed = nil
+				for _, n := range needed {
+					d.Needed = append(d.Needed, to[n])
+				}
+			}
+			q.Demands = append(q.Demands, d)
+		}
+		other, err := Solve(context.Background(), &q, Options{Ties: true})
+		if err != nil || math.Abs(other.Cost-first.Cost) > 1e-8*(1+first.Cost) {
+			t.Fatalf("seed %d: %g, shuffled %+v (%v)", seed, first.Cost, other, err)
+		}
+		a, b := p.tally(first.Open), q.tally(other.Open)
+		if first.Fewest && other.Fewest && a != b {
+			t.Fatalf("seed %d: %v tables and sizes, shuffled %v", seed, a, b)
+		}
+	}
+}
+
+func (p *Problem) tally(list [][]bool) [2]float64 {
+	n, size := p.count(list)
+	return [2]float64{float64(n), size}
 }

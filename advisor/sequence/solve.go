@@ -107,12 +107,16 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	}
 	s.result.Stats.Classes = len(s.in.begin) - 1
 	s.offer(o.Start)
-	if len(p.Steps) > 2 {
-		if err := s.prune(); err != nil {
-			return nil, err
-		}
+	if x := newDual(s.in); x.evaluate() { // without multipliers: every demand at its cheapest
+		s.lift(x.bound)
 	}
-	if err := s.run(); err != nil {
+	if len(p.Steps) > 2 {
+		err = s.prune()
+	}
+	if err == nil {
+		err = s.run()
+	}
+	if err != nil && (s.best == nil || ctx.Err() == nil) {
 		return nil, err
 	}
 	if s.best == nil {
@@ -286,10 +290,6 @@ func (s *solver) reduce() (*dual, bool, error) {
 			return x, false, s.impossible()
 		}
 		s.lift(x.bound)
-		if debug {
-			arcs, tables := s.in.left()
-			println("  round", round, int(s.known), int(s.bound), "arcs", arcs, "tables", tables, len(s.in.size), "theta ppm", int(1e6*x.theta), "ms", int(time.Since(s.began).Milliseconds()))
-		}
 		if known := s.known; round >= next {
 			often := x.often()
 			s.attempt(x, x.hint(0.5), often)

@@ -1,10 +1,12 @@
 package sequence
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
 	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/solve"
 )
 
 // shape says how large a synthetic problem is.
@@ -61,7 +63,7 @@ func synthetic(seed uint64, z shape) *Problem {
 		t := Table{Size: size}
 		for s := range z.steps {
 			t.Upkeep = append(t.Upkeep, size*0.002*(1+r.Float64()*0.01))
-			t.Birth = append(t.Birth, size*env2("BIRTH", 0.03))
+			t.Birth = append(t.Birth, size*0.03)
 			if s == 0 {
 				t.Birth[0] = 0
 			}
@@ -108,7 +110,7 @@ func synthetic(seed uint64, z shape) *Problem {
 		l := Load{States: 2}
 		for m, other := range kinds {
 			if m != n && other.from <= k.from && other.to >= k.to && (m < z.shared*z.entities*z.entities || m%7 == n%7) {
-				l.Arcs = append(l.Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: p.Tables[m].Size * env2("BIRTH", 0.03) / 3, Table: m})
+				l.Arcs = append(l.Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: p.Tables[m].Size * 0.03 / 3, Table: m})
 			}
 		}
 		p.Loads[n] = l
@@ -134,9 +136,12 @@ func (p *Problem) limit(share float64) {
 			c.Tables[n].Upkeep += u
 		}
 	}
-	r := solved(c)
+	r, err := choice.Solve(context.Background(), c, choice.Options{Limits: solve.Limits{Gap: 0.01}})
+	if err != nil {
+		panic(err) // without a limit everything can be answered
+	}
 	sum := 0.0
-	for n, is := range r {
+	for n, is := range r.Open {
 		if is {
 			sum += p.Tables[n].Size
 		}

@@ -2,7 +2,6 @@ package sequence
 
 import (
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -82,9 +81,6 @@ func (t *tree) local(from, middle, to int, root bool) error {
 	}
 	if err := s.run(); err != nil && root {
 		return err // no space, or no way: that is so for the whole
-	}
-	if debug {
-		println("local", from, to, int(time.Since(s.began).Milliseconds()), "ms nodes", s.result.Stats.Nodes, "left", s.result.Stats.ArcsLeft, s.result.Stats.TablesLeft, "gap ppm", int(1e6*(s.known-s.bound)/s.known))
 	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -222,5 +218,3 @@ func (in *instance) restrict(kept []int) {
 		}
 	}
 }
-
-var debug = os.Getenv("DEBUG") != ""
