@@ -76,7 +76,9 @@ type solver struct {
 	known   float64
 	bound   float64
 	effort  effort
-	grain   float64 // what is rounding, whatever the cost
+	grain   float64    // what is rounding, whatever the cost
+	seeds   [][][]bool // sequences to search from
+	ideals  *ideals
 	result  *Result
 }
 
@@ -91,7 +93,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Limits.Wall, errWall)
 		defer cancel()
 	}
-	s := &solver{ctx: ctx, options: o, began: time.Now(), p: p, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largest(), effort: fullEffort, result: &Result{}}
+	s := &solver{ctx: ctx, options: o, began: time.Now(), p: p, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largest(), ideals: &ideals{at: map[int]*ideal{}}, effort: fullEffort, result: &Result{}}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -151,6 +153,7 @@ func (s *solver) prune() error {
 	}
 	s.offer(t.design)
 	if s.options.Pruned {
+		s.seeds = [][][]bool{s.separate()}
 		s.result.Kept = kept
 		if s.best != nil && !slices.ContainsFunc(s.best, func(d []bool) bool { return outside(d, kept) }) {
 			s.restrict(kept)
@@ -167,6 +170,7 @@ func (s *solver) prune() error {
 		in.demands = append(in.demands, slices.Clone(s.in.demands[i]))
 	}
 	first := &solver{ctx: s.ctx, options: s.options, effort: firstEffort, began: s.began, p: s.p, in: &in, best: s.best, known: s.known, bound: math.Inf(-1), grain: s.grain, result: &Result{}}
+	first.seeds = [][][]bool{s.separate()}
 	first.options.Ties, first.options.Progress, first.options.Start = false, nil, s.best
 	first.restrict(kept)
 	if err := first.run(); err != nil {
@@ -217,6 +221,9 @@ const (
 func (s *solver) run() error {
 	if s.offer(s.options.Start); s.best != nil {
 		s.attempt(nil, s.narrow(s.best), nil)
+	}
+	for _, list := range s.seeds {
+		s.attempt(nil, s.narrow(list), nil)
 	}
 	x, ok, err := s.reduce()
 	if err != nil {

@@ -73,10 +73,11 @@ func (t *tree) local(from, middle, to int, root bool) error {
 	}
 	s := &solver{ctx: t.s.ctx, options: Options{Solver: t.s.options.Solver, Limits: solve.Limits{Gap: max(localGap, t.s.options.Limits.Gap)}}, effort: localEffort,
 		began: time.Now(), p: q, in: in, known: math.Inf(1), bound: math.Inf(-1), grain: t.s.grain, result: &Result{}}
-	if !root {
-		s.options.Start = [][]bool{first, first, last} // the middle one may do with the first's
-		if math.IsInf(q.Cost(s.options.Start), 1) {
-			s.options.Start[1] = last
+	if root {
+		s.seeds = [][][]bool{{t.s.ideal(from), t.s.ideal(middle), t.s.ideal(to)}}
+	} else {
+		for _, design := range [][]bool{first, t.s.ideal(middle), last} {
+			s.seeds = append(s.seeds, [][]bool{first, design, last})
 		}
 	}
 	if err := s.run(); err != nil && root {
