@@ -50,7 +50,9 @@
 // are put, a support query asks. Given those, the tables stay what their definition says: the tests run random writes over
 // random tables and compare.
 //
-// Thin today: columns are bound whenever they can be, so a plan that reads one partition once and joins in the client,
+// Thin today: an attribute that is a copy (model.Attribute.Copied: Room.hotel_id, where Room is weak) is another field than what it is
+// a copy of, so a plan that has the one asks for the other; they ought to be one, that of the entity which has the copy, as then
+// its owner need not be joined. Columns are bound whenever they can be, so a plan that reads one partition once and joins in the client,
 // where rows at hand could each ask for a part of it, is not in the space. Several buckets, or values of IN, are not
 // merged in order but sorted, and not grouped by the server. Elements of collections are sorted in the client, though Cassandra
 // returns them by key; no condition on one is checked by the server. Static columns are read like any other. An index is not asked

@@ -482,6 +482,10 @@ func TestDesignCeiling(t *testing.T) {
 	if _, err, code := designed(t, file); code != exitNoPlan || !strings.Contains(err.Error(), "statement rates ") || !strings.Contains(err.Error(), "ceiling of 0.001 ms") {
 		t.Errorf("exit %d: %v", code, err)
 	}
+	file = written(t, "small.yaml", strings.Replace(small, "{id: reprice, ", "{id: reprice, ceiling: 0.001, ", 1))
+	if _, err, code := designed(t, file); code != exitNoPlan || !strings.Contains(err.Error(), "no choice of tables keeps write reprice within its ceiling of 0.001 ms") {
+		t.Errorf("a write: exit %d: %v", code, err)
+	}
 }
 
 // TestDesignBreaches: writes that leave out what the model says is there are told of.
