@@ -40,7 +40,7 @@ func FromDesign(name string, d *design.Design) Given {
 // given measures a design by the same metrics: its partition key counts as one column, as a row key does, and every other field
 // as one. A read costs a look-up by row key for each of its requests.
 func (f *finder) given(g Given) *Option {
-	o := &Option{Name: g.Name, Given: true}
+	o := &Option{Name: g.Name, Given: true, given: g.Tables}
 	for _, t := range g.Tables {
 		x := &Table{u: &f.universe, Tree: t.Tree, Purpose: Read}
 		x.key = f.set(t.Partition...)

@@ -49,7 +49,8 @@ type Option struct {
 	Warnings []string
 	Given    bool
 
-	key string // the same for the same tables
+	given []*model.Table // of a design that was given
+	key   string         // the same for the same tables
 }
 
 // Report is what the method found.
@@ -67,6 +68,7 @@ type Report struct {
 	Merged      float64   // different schemas after merging
 	Options     []*Option // ranked
 	Groups      []Group   // with Config.Steps
+	Measured    *Measured // if somebody has
 }
 
 // Group is queries whose tables could merge with each other's, and with no others': options are combined of what the groups

@@ -251,7 +251,9 @@ func (d *Draws) write(r *rand.Rand, w *workload.Write, spoken numbers) (Paramete
 		var value any
 		switch {
 		case w.Kind == workload.Insert && p.Field.Entity.Base() == entity && strings.HasPrefix(p.Name, "SET "):
-			value = d.world.Value(entity, number, p.Field.Attribute)
+			if value = d.world.Value(entity, number, p.Field.Attribute); value == nil {
+				value = d.copied(r, p.Field, partners)
+			}
 		case p.Field.Entity.Base() == entity && (strings.HasPrefix(p.Name, "SET ") || strings.HasPrefix(p.Name, "ADD ")):
 			value = d.world.Sample(p.Field, r.Uint64())
 		default: // an end of a connection
@@ -272,6 +274,19 @@ func (d *Draws) write(r *rand.Rand, w *workload.Write, spoken numbers) (Paramete
 		with[p.Name] = [][]byte{cell}
 	}
 	return with, nil
+}
+
+// copied is the value of an attribute that is a copy of a partner's: of the one that is connected to, or will be. nil: it is none.
+func (d *Draws) copied(r *rand.Rand, f model.Field, partners map[string]int) any {
+	c := f.Attribute.Copied
+	if c == nil || c.Edge.Other(f.Entity.Base()) == nil {
+		return nil
+	}
+	other, role := c.Edge.Other(f.Entity.Base()), c.Edge.Role(f.Entity.Base())
+	if _, ok := partners[role]; !ok {
+		partners[role] = r.IntN(max(1, d.world.Count(other)))
+	}
+	return d.world.Value(other, partners[role], c.Of)
 }
 
 // taken tells whether a partner has that number already: whoever writes a comment writes it about somebody else.

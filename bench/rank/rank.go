@@ -1,0 +1,173 @@
+// Package rank measures designs of one workload on a real Cassandra, and says whether a computed ranking of them is the
+// measured one: what seed 000 asks to be done with the best five options (B-52).
+//
+// Each design gets a keyspace of its own, with tables filled from the same made-up data (bench/data, bench/load), and plans, the
+// best that our planner finds over its tables, run by rewrite/exec. One client sends the same requests to all designs in turn
+// (bench/contest). A statement for which some design has no plan is left out for all, and named. Designs are ranked by the
+// mean time of a request, weighted as the workload says. Keyspaces are dropped at the end, also after an interrupt or a failure.
+//
+// It imports advisor/{cost,design,model,options,solve,workload}, bench/{contest,data,load} and rewrite/exec.
+//
+// Thin: one client and one node, small data that is cached, so reads of many rows weigh less than on disks. What a killed run left
+// behind has to be dropped by hand (keyspaces helenus_options_...).
+package rank
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/options"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/contest"
+	"github.com/helenus-db/helenus/bench/data"
+	"github.com/helenus-db/helenus/bench/load"
+	"github.com/helenus-db/helenus/rewrite/exec"
+)
+
+// Options say how to measure.
+type Options struct {
+	Point    string        // host:port of a node
+	Rows     float64       // entities of the largest kind; others are scaled as it is
+	For      time.Duration // time for the measurements
+	Seed     uint64
+	Progress func(string) // nil: nobody is told
+}
+
+// Prefix begins the names of the keyspaces.
+const Prefix = "helenus_options"
+
+// ErrUnreachable says that there is no Cassandra.
+var ErrUnreachable = errors.New("no Cassandra answers")
+
+// Measure measures designs, in the order of their computed ranks. It changes the counts of the workload's entities. What was
+// measured comes back with an error, too, if it is enough for a ranking.
+func Measure(ctx context.Context, w *workload.Workload, list []*options.Option, o Options) (m *options.Measured, err error) {
+	say := func(format string, args ...any) {
+		if o.Progress != nil {
+			o.Progress(fmt.Sprintf(format, args...))
+		}
+	}
+	most := 1.0
+	for _, e := range w.Graph.Entities {
+		most = max(most, e.Count)
+	}
+	contest.Scale(w, min(1, o.Rows/most))
+	m = &options.Measured{Rows: min(o.Rows, most), Left: map[string]string{}}
+	entries, err := plans(ctx, w, list, m)
+	if err != nil {
+		return nil, err
+	}
+	world, err := data.New(w.Graph, data.Options{Seed: o.Seed, Workload: w})
+	if err != nil {
+		return nil, fmt.Errorf("making data: %w", err)
+	}
+	arena, err := contest.Open(o.Point, fmt.Sprintf("%s_%d", Prefix, os.Getpid()))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	defer func() { err = errors.Join(err, arena.Close()) }()
+	if m.Cassandra, err = arena.Version(ctx); err != nil {
+		return nil, err
+	}
+	var runners []*contest.Runner
+	for _, e := range entries {
+		keyspace, err := arena.Create(ctx, e.Name, e.Tables)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := load.Tables(ctx, arena.Session, keyspace, e.Tables, world, load.Options{Patience: time.Minute}); err != nil {
+			return nil, fmt.Errorf("filling the tables of %s: %w", e.Name, err)
+		}
+		if err := arena.Settle(ctx, keyspace); err != nil {
+			return nil, err
+		}
+		r, err := e.Runner(arena.Pool, exec.RunOptions{})
+		if err != nil {
+			return nil, err
+		}
+		runners = append(runners, r)
+		say("filled %d tables of %s", len(e.Tables), e.Name)
+	}
+	requests := contest.Requests(w)
+	say("measuring %d kinds of requests over %d designs for %v", len(requests), len(runners), o.For)
+	loop := &contest.Loop{Requests: requests, Runners: runners, Seed: o.Seed, Draw: contest.NewDraws(world).Draw, WarmUp: 20, Most: 100_000, For: o.For, Awaken: arena.Awaken}
+	tally, err := loop.Run(ctx)
+	enter(m, w, list, requests, tally)
+	return m, err
+}
+
+// plans plans the workload over each design's tables, and leaves out what one of them has no plan for.
+func plans(ctx context.Context, w *workload.Workload, list []*options.Option, m *options.Measured) ([]*contest.Entry, error) {
+	o := design.Options{Cost: cost.Default(), Solver: solve.New(solve.Config{})}
+	var entries []*contest.Entry
+	for _, x := range list {
+		e, err := contest.Over(ctx, w, x.Name, tables(x), o)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(m.Left, e.Missing)
+		entries = append(entries, e)
+	}
+	contest.Without(w, m.Left)
+	if len(w.Statements) == 0 {
+		return nil, errors.New("no statement has a plan over the tables of every option")
+	}
+	return entries, nil
+}
+
+// tables are an option's tables as Cassandra has them, each its own, with names.
+func tables(o *options.Option) []*model.Table {
+	var list []*model.Table
+	for i, t := range o.Physical() {
+		own := *t
+		own.Name, own.Keyspace, own.Existing = fmt.Sprintf("t%d", i+1), "", false
+		list = append(list, &own)
+	}
+	return list
+}
+
+// enter makes the ranking of a tally.
+func enter(m *options.Measured, w *workload.Workload, list []*options.Option, requests []*contest.Request, tally *contest.Tally) {
+	r := contest.Result{}
+	r.Enter(requests, []string{w.Mix}, tally, nil)
+	names := make([]string, len(list))
+	for i, x := range list {
+		names[i] = x.Name
+	}
+	means := r.Weigh(w.Mix, "", names, nil).Means
+	for _, x := range list {
+		if mean, ok := means[x.Name]; ok {
+			m.Options = append(m.Options, options.MeasuredOption{Name: x.Name, Computed: len(m.Options) + 1, Score: x.Score, MeanMs: mean})
+		}
+	}
+	order := slices.Clone(m.Options)
+	slices.SortStableFunc(order, func(a, b options.MeasuredOption) int { return cmp.Compare(a.MeanMs, b.MeanMs) })
+	for i := range m.Options {
+		m.Options[i].Measured = 1 + slices.IndexFunc(order, func(x options.MeasuredOption) bool { return x.Name == m.Options[i].Name })
+	}
+	for i := range r.Requests {
+		row := &r.Requests[i]
+		if row.Statement == "" {
+			for name, f := range row.Took {
+				m.Requests += f.Count
+				if k := slices.IndexFunc(m.Options, func(x options.MeasuredOption) bool { return x.Name == name }); k >= 0 {
+					if m.Options[k].Requests == nil {
+						m.Options[k].Requests = map[string]float64{}
+					}
+					m.Options[k].Requests[row.Request] = f.Mean
+				}
+			}
+		}
+	}
+	m.Tau = options.Tau(m.Options)
+}
