@@ -10,7 +10,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 )
 
-// TestWorked is the table of section 4.7 of the design: schemas of known applications. Each is a partition of rows with a
+// TestWorked (S-15, S-16, S-26) is the table of section 4.7 of the design: schemas of known applications. Each is a partition of rows with a
 // writer, keys by name of variable.
 func TestWorked(t *testing.T) {
 	rows := func(partition, key, writes string) string {
@@ -36,6 +36,7 @@ func TestWorked(t *testing.T) {
 		"KillrVideo comments_by_user":           {rows("u", "u, c", "put_u(row(u, c)) append"), Safe, "", "u"},
 		"KillrVideo video_ratings":              {rows("v", "v", "put_u(row(v)) counter"), Unsafe, Counter, ""},
 		"KillrVideo video_ratings_by_user":      {rows("v", "v, u", "put_u(row(v, u)) append"), Unsafe, Append, ""},
+		"KillrVideo latest_videos, spread":      {rows("day, group", "day, group, v", "put_u(row(day, hash(v), v)) append"), Unsafe, Append, ""},
 		"KillrVideo latest_videos":              {rows("day", "day, v", "put_u(row(day, v)) append"), Unsafe, Append, ""},
 		"EAC, the writer is the server":         {rows("s", "s, x", "put_s(row(s, x)) append"), Safe, "", "s"},
 		"EAC, the writer is the player":         {rows("s", "s, x", "put_player(row(s, x)) append"), Unsafe, Append, ""},
@@ -137,6 +138,13 @@ func TestS21(t *testing.T) {
 	f, err := Judge(counter, Partition, Principal{})
 	if err != nil || f.Verdict != Mitigated {
 		t.Errorf("%v %v", f, err)
+	}
+	// KillrVideo's latest_videos as its comment proposes: (yyyymmdd, group), the last row of section 4.7 that is mitigated.
+	latest := &Table{Name: "latest_videos", Partition: []string{"yyyymmdd", "group"}, Clustering: []string{"videoid"}, Values: []string{"name"}, Shard: "group", Shards: 8,
+		Writes: []TableWrite{{ID: "post", Owner: Var("userid"), Class: Append, Rate: 1,
+			Key: map[string]Term{"yyyymmdd": Var("d"), "group": Func("hash", Var("videoid")), "videoid": Var("videoid")}}}}
+	if f, err := Judge(latest, Partition, Principal{}); err != nil || f.Verdict != Mitigated || f.Class != Append || len(f.Options) == 0 {
+		t.Errorf("latest_videos: %+v %v", f, err)
 	}
 	no := &Answer{}
 	for name, c := range map[string]struct {
