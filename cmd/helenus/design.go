@@ -95,7 +95,7 @@ Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed neverthel
 		return pflag.NormalizedName(name)
 	})
 	flags.BoolVar(&f.json, "json", false, "print JSON (docs/schema/design.json)")
-	flags.StringVar(&f.out, "out", "", "a folder to write schema.cql, plans.yaml, report.txt and design.json to; of --timeline: 00-create.cql, 00-drop.cql and 00-plans.yaml for each step, report.txt and timeline.json")
+	flags.StringVar(&f.out, "out", "", "a folder to write schema.cql, plans.yaml, report.txt and design.json to; of --timeline: 00-create.cql, 00-drop.cql and 00-plans.yaml for each step, report.txt, timeline.json and the chart timeline.svg")
 	return c
 }
 

@@ -18,6 +18,8 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/diagram/calendar"
+	"github.com/helenus-db/helenus/advisor/diagram/svg"
 	"github.com/helenus-db/helenus/advisor/sequence"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/timeline"
@@ -173,7 +175,7 @@ func unscheduled(err error) error {
 }
 
 // writeCalendar writes a calendar to a folder, which is made if it is not there: for each step what is created for it, what
-// is dropped once it has begun, and its plans; and the whole as text and JSON. Each file is whole or not changed.
+// is dropped once it has begun, and its plans; and the whole as text, JSON and a chart. Each file is whole or not changed.
 func writeCalendar(folder string, c *timeline.Calendar) error {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return fmt.Errorf("--out: %w", err)
@@ -181,7 +183,7 @@ func writeCalendar(folder string, c *timeline.Calendar) error {
 	files := []struct {
 		name  string
 		write func(io.Writer) error
-	}{{"report.txt", c.Text}, {"timeline.json", c.JSON}}
+	}{{"report.txt", c.Text}, {"timeline.json", c.JSON}, {"timeline.svg", func(w io.Writer) error { return calendar.Of(c).SVG(w, svg.Auto) }}}
 	add := func(name string, write func(io.Writer) error) {
 		files = append(files, struct {
 			name  string

@@ -71,7 +71,7 @@ func TestDesignTimeline(t *testing.T) {
 			t.Errorf("step %d: %+v", i, s)
 		}
 	}
-	for name, want := range map[string]string{"00-create.cql": "CREATE TABLE", "02-create.cql": "-- Filled during step 1 from", "02-drop.cql": "DROP TABLE IF EXISTS", "03-create.cql": "", "02-plans.yaml": "by_category", "report.txt": "Calendar", "timeline.json": `"status": "optimal"`} {
+	for name, want := range map[string]string{"00-create.cql": "CREATE TABLE", "02-create.cql": "-- Filled during step 1 from", "02-drop.cql": "DROP TABLE IF EXISTS", "03-create.cql": "", "02-plans.yaml": "by_category", "report.txt": "Calendar", "timeline.json": `"status": "optimal"`, "timeline.svg": "</svg>"} {
 		data, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil || !strings.Contains(string(data), want) || want == "" && len(data) > 0 {
 			t.Errorf("%s: %v: %s", name, err, data)

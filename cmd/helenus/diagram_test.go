@@ -159,7 +159,8 @@ func TestDiagramDocs(t *testing.T) {
 		"rubis-er":            {designs + "rubis.yaml"},
 		"rubis-expert":        {designs + "rubis.yaml", "--kind", "physical", "--schema", "expert"},
 		"twissandra-designed": {designs + "twissandra.yaml", "--kind", "physical", "--designed"},
-		"killrvideo":          {"../../advisor/diagram/testdata/killrvideo.cql"},
+		"killrvideo":          {designs + "killrvideo.yaml", "--kind", "physical"},
+		"killrvideo-er":       {designs + "killrvideo.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err, _ := executed(t, "diagram", args...)
