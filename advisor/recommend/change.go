@@ -146,6 +146,11 @@ func (k *maker) change(j *joined) error {
 		rate(max(0, writes)/(before.Work-after.Work)), rate(j.asked.Weight))
 	k.writers(&r, d)
 	r.Sketch = sketch(k.Driver, j, d)
+	var made []*model.Table
+	for _, t := range tables {
+		made = append(made, t.Table)
+	}
+	r.Safety, r.Place = safetyOf(w, made), k.place(j.asked, made, d)
 	r.Why = k.whyChange(&r, j, tables)
 	r.Method = k.changeMethod(j, tables, d)
 	k.advice.Recommendations = append(k.advice.Recommendations, r)

@@ -14,6 +14,8 @@
 //
 // Each carries what the query-driven method says of it (method.go): access class before and after, patterns and mapping rules of
 // its tables, findings of the linter that it cures and causes.
+// The new tables of an application change carry what two other methods say of them (opinion.go): whether several writers can
+// meet in them, and their place among all schemas that answer the query by one request.
 //
 // Every statement that leads to no advice is listed with the reason (Dismissal). The same input gives the same bytes: no
 // clock, no randomness, no map order.

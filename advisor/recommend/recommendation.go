@@ -69,6 +69,9 @@ type Recommendation struct {
 	Sensitivity  string `json:"sensitivity"`
 
 	Method *Method `json:"method,omitempty"` // what the query-driven method says of it
+	// Other methods' opinions of new tables of an application change.
+	Safety []TableSafety `json:"safety,omitempty"`
+	Place  *Place        `json:"options_place,omitempty"`
 
 	CQL    []string `json:"cql,omitempty"` // CREATE TABLE, for the eye: a migration writes its own
 	Sketch *Sketch  `json:"sketch,omitempty"`

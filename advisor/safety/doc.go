@@ -47,6 +47,6 @@
 // derived columns are said in the writes. A fact taken from a to-one relationship holds as long as the relationship does:
 // that a write moves an entity to another partner is not seen. Lightweight transactions and views are classes of grammars only, since workloads do not tell them. What a write adds to a
 // column that it sets by SET x = x + ? is taken for read, changed and written (K3), unless the column is a counter. The time of
-// the check grows with the square of the forms of writes to one kind where their writers are not the same term over the key. Rates are those of the workload, spread evenly over partitions; the
-// numbers of a live cluster (overlaps, failures, hottest partitions) may be given to Grade, and nothing here gathers them.
+// the check grows with the square of the forms of writes to one kind where their writers are not the same term over the key. Rates are those of the workload, spread evenly over partitions; what is
+// measured of a live cluster comes with tables that advisor/writers makes (Table.Load).
 package safety

@@ -2,8 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/helenus-db/helenus/advisor/options"
+	"github.com/helenus-db/helenus/bench/rank"
 )
 
 // TestOptionsTwissandra: the command ranks 128 options (B-48) with Figure 3 first (B-50), and the optimiser's design among them.
@@ -82,6 +86,9 @@ func TestOptionsBadInput(t *testing.T) {
 		"indexes below zero":             {small, []string{"--indexes", "-1"}, 2, "-1 is not a number of indexes"},
 		"nothing to print":               {small, []string{"--top", "0"}, 2, "0 is not a number of options"},
 		"columns below zero":             {small, []string{"--column-growth", "-1"}, 2, "-1 is not a number of columns"},
+		"no time to measure":             {small, []string{"--measure", "--for", "0s"}, 2, "is no time to measure in"},
+		"nothing to measure":             {small, []string{"--measure", "--rows", "0"}, 2, "0 is not a number of entities"},
+		"no Cassandra":                   {small, []string{"--measure", "--contact-point", "127.0.0.1:1"}, exitUnreachable, "no Cassandra answers"},
 		"rows that are no number":        {small, []string{"--row-growth", "NaN"}, 2, "is not a share"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,5 +105,42 @@ func TestOptionsBadInput(t *testing.T) {
 	out, err, code := executed(t, "options", written(t, "file.yaml", swap("SELECT Room.rate, Hotel.select", "SELECT count(*)")))
 	if code != exitNoPlan || err == nil || !strings.Contains(out, "rates: aggregates are not supported") {
 		t.Errorf("exit %d: %v\n%s", code, err, out)
+	}
+}
+
+// TestOptionsMeasure measures the best options of a small workload on a real Cassandra (B-52), and leaves nothing behind.
+func TestOptionsMeasure(t *testing.T) {
+	address := os.Getenv("HELENUS_TEST_CASSANDRA")
+	if address == "" {
+		t.Skip("HELENUS_TEST_CASSANDRA is not set: `make test` sets it where a real Cassandra can run")
+	}
+	address, _, _ = strings.Cut(address, ",")
+	out, err, code := executed(t, "options", written(t, "file.yaml", small), "--measure", "--json", "--top", "2", "--rows", "100", "--for", "1s", "--contact-point", address)
+	if err != nil {
+		t.Fatalf("exit %d: %v\n%s", code, err, out)
+	}
+	var doc struct{ Measured options.Measured }
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	m := doc.Measured
+	if len(m.Options) != 3 || m.Tau == nil || m.Requests == 0 {
+		t.Fatalf("%+v", m)
+	}
+	for i, o := range m.Options {
+		if o.Computed != i+1 || o.Measured < 1 || o.Measured > 3 || o.MeanMs <= 0 || len(o.Requests) == 0 {
+			t.Errorf("%+v", o)
+		}
+	}
+	s := session(t, address)
+	var name string
+	rows := s.Query("SELECT keyspace_name FROM system_schema.keyspaces").Iter()
+	for rows.Scan(&name) {
+		if strings.HasPrefix(name, rank.Prefix) {
+			t.Errorf("keyspace %s is left behind", name)
+		}
+	}
+	if err := rows.Close(); err != nil {
+		t.Error(err)
 	}
 }
