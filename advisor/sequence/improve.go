@@ -106,11 +106,90 @@ func (s *search) descend(tables []int) {
 				again = s.exchange(n, stretch[0], stretch[1]) || again
 			}
 		}
+		again = s.detours() || again
 		if again {
 			s.tuneAll(tables)
 			s.smooth(nil)
 		}
 	}
+}
+
+// detours tries for each demand, where space is limited, the ways that it would take if space cost more: all tables of one are let in
+// together, over all steps or those of a class, and what they make useless goes. It tells whether any was better.
+func (s *search) detours() (found bool) {
+	if !s.in.limited() {
+		return false
+	}
+	last := len(s.open) - 1
+	for i := range s.in.demands {
+		for _, factor := range [...]float64{1, 8, 64} {
+			if s.spent() {
+				return found
+			}
+			found = s.detour(i, 0, last, factor) || found
+			if classes := len(s.in.begin) - 1; classes > 1 && classes <= maxStretches {
+				for k := range classes {
+					found = s.detour(i, s.in.begin[k], s.in.begin[k+1]-1, factor) || found
+				}
+			}
+		}
+	}
+	return found
+}
+
+func (s *search) detour(i, from, to int, factor float64) bool {
+	g, p := s.in.demands[i][s.in.class[from]], s.in.p
+	space := p.Steps[from].Space
+	if len(g.arcs) == 0 || space == 0 || !s.in.there(i, s.open[from]) {
+		return false
+	}
+	before, mark := s.total(), s.mark()
+	if math.IsInf(before, 1) {
+		return false
+	}
+	rate := factor * before / float64(len(s.open)) / space / 8
+	u := make([]float64, len(g.roles))
+	for j, r := range g.roles {
+		n := int(r.table)
+		switch {
+		case j == 0:
+		case s.in.status[from][n] == closed:
+			u[j] = math.Inf(1)
+		case s.open[from][n] && !slices.Contains(s.uses[i][from], r.table):
+			u[j] = 1e-12 // others keep it
+		default:
+			u[j] = p.Tables[n].Upkeep[from] + rate*s.in.size[n]
+		}
+	}
+	if math.IsInf(g.ways(p.Demands[i].Weights[from], u, s.s), 1) {
+		return false
+	}
+	way := s.way(g, 0, nil)
+	var touched []int
+	for _, n := range way {
+		touched = append(touched, s.neighbours(int(n), from, to)...)
+		s.follow(int(n), func(t int) bool {
+			return s.open[t][n] || t >= from && t <= to && s.in.status[t][n] == free
+		})
+	}
+	if s.mark() == mark {
+		return false
+	}
+	slices.Sort(touched)
+	for _, k := range slices.Compact(touched) {
+		if !slices.Contains(way, int32(k)) {
+			s.tune(k)
+		}
+	}
+	for _, n := range way {
+		s.tune(int(n))
+	}
+	if better(s.total(), before) {
+		s.keep()
+		return true
+	}
+	s.back(mark)
+	return false
 }
 
 // stretches are the stretches of time over which a table may be let in or kept out as one: where it is kept now; else those of the classes,

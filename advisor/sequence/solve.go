@@ -207,9 +207,9 @@ type effort struct {
 }
 
 var (
-	fullEffort  = effort{10_000_000, 600_000_000, 60_000, 0}
-	firstEffort = effort{10_000_000, 60_000_000, 0, 0}
-	localEffort = effort{1_000_000, 20_000_000, 2_000, 50}
+	fullEffort  = effort{10_000_000, 150_000_000, 60_000, 0}
+	firstEffort = effort{10_000_000, 50_000_000, 6_000, 1000}
+	localEffort = effort{1_000_000, 4_000_000, 2_000, 100}
 )
 
 const (
