@@ -458,11 +458,14 @@ func clone(list [][]bool) [][]bool {
 	return next
 }
 
-// limits are the solver's; the wall is the context's.
+// limits are the solver's.
 func (s *solver) limits() solve.Limits {
 	l := solve.Limits{Nodes: s.options.Limits.Nodes, Gap: s.options.Limits.Gap}
 	if s.effort.nodes > 0 {
 		l.Nodes = s.effort.nodes
+	}
+	if at, ok := s.ctx.Deadline(); ok { // an engine that stops by itself says how far its bound has come
+		l.Wall = max(time.Until(at)*9/10, time.Millisecond)
 	}
 	return l
 }
@@ -495,126 +498,6 @@ func (s *solver) whole() error {
 	}
 	return nil
 }
-
-// ties looks for the fewest tables, then the smallest, among the sequences of the least cost. Both are one objective: sizes are shares
-// of their sum over all steps, which together count less than one table; and the cost counts a thousand tables, so that no bound is lost in
-// rounding. Only sequences of the least cost are taken.
-func (s *solver) ties(x *dual) error {
-	limit := s.known + 1e-9*math.Abs(s.known) + s.grain
-	if !x.evaluate() {
-		s.result.Fewest = true
-		return nil
-	}
-	x.fix(limit)
-	if !x.evaluate() {
-		s.result.Fewest = true
-		return nil
-	}
-	stay, _ := x.prune(limit)
-	x.compact(stay)
-	total := 1.0
-	for _, size := range s.in.size {
-		total += size * float64(len(s.in.status))
-	}
-	unit := s.known / 1000
-	if unit == 0 {
-		unit = 1
-	}
-	costs := make([]float64, len(s.in.size))
-	q := *s.in.p
-	q.Tables = append([]Table(nil), s.in.p.Tables...)
-	for n := range q.Tables {
-		t := &q.Tables[n]
-		if t.Free {
-			continue
-		}
-		costs[n] = 1 + s.in.size[n]/total
-		t.Upkeep = append([]float64(nil), t.Upkeep...)
-		for i := range t.Upkeep {
-			t.Upkeep[i] += unit * costs[n]
-		}
-	}
-	in := *s.in
-	in.p = &q
-	in.status, in.unborn, in.demands = nil, nil, nil
-	for t := range s.in.status {
-		in.status = append(in.status, append([]int8(nil), s.in.status[t]...))
-		in.unborn = append(in.unborn, append([]bool(nil), s.in.unborn[t]...))
-	}
-	for i := range s.in.demands {
-		in.demands = append(in.demands, append([]*graph(nil), s.in.demands[i]...))
-	}
-	accept := func(list [][]bool) bool { return s.p.Cost(s.widen(list)) <= limit }
-	best := s.narrow(s.best)
-	counted := func() float64 { return s.known + unit*s.count(best, costs) }
-	defer func() { s.best = s.widen(best); s.known = s.p.Cost(s.best) }()
-	take := func(list [][]bool) {
-		if list != nil && accept(list) && s.count(list, costs) < s.count(best, costs) {
-			best = list
-		}
-	}
-	y := x.child()
-	y.in = &in
-	small := 1e-7 * unit
-	for range 5 {
-		known := counted()
-		if !y.ascend(s.ctx, pauseSteps, known-small) || y.bound >= known-small {
-			s.result.Fewest = true
-			return nil
-		}
-		for _, begin := range [][][]bool{best, y.hint(0.5)} {
-			search := newSearch(&in, s.effort.searching, s.ctx.Done())
-			search.attempt(begin, nil, y.rate)
-			take(search.best)
-		}
-		fixed := y.fix(counted() - small)
-		if !y.evaluate() {
-			s.result.Fewest = true
-			return nil
-		}
-		stay, gone := y.prune(counted() - small)
-		if y.compact(stay); fixed == 0 && gone == 0 {
-			break
-		}
-	}
-	known := counted()
-	b := &branch{ctx: s.ctx, in: &in, accept: accept, best: best, known: known, limit: known - small, margin: small, budget: s.effort.branching / 4}
-	done := b.run(y)
-	take(b.best)
-	s.result.Fewest = done
-	if arcs, _ := in.left(); done || s.options.Solver == nil || s.ctx.Err() != nil || arcs > tieMax {
-		return nil //nolint:nilerr // the context ended: what there is stays
-	}
-	p := newProgram(s.in)
-	p.start(best)
-	p.hold(limit-p.settled(), costs)
-	list, solution, _, err := p.run(s.ctx, s.options.Solver, solve.Limits{Nodes: tieNodes, Wall: tieWall})
-	if err != nil || solution == nil {
-		return err
-	}
-	take(list)
-	s.result.Fewest = solution.Status == solve.Optimal
-	return nil
-}
-
-// count adds up what the tables of a sequence count.
-func (s *solver) count(list [][]bool, costs []float64) (sum float64) {
-	for t := range list {
-		for n, is := range list[t] {
-			if is {
-				sum += costs[n]
-			}
-		}
-	}
-	return sum
-}
-
-// The limits of the last program: it only chooses among sequences of equal cost.
-const (
-	tieMax   = 6000
-	tieNodes = 300
-	tieWall  = 10 * time.Second
-)
 
 // smallest begins from the tables that take the least space, kept throughout. The error is a *SpaceError if they do not fit.
 func (s *solver) smallest() ([][]bool, error) {
@@ -649,10 +532,11 @@ func (s *solver) finish() *Result {
 		r.Bound, r.Stopped = r.Cost, ""
 		return r
 	}
+	if errors.Is(context.Cause(s.ctx), errWall) {
+		r.Stopped = solve.LimitWall
+	}
 	if r.Stopped == "" {
 		switch {
-		case errors.Is(context.Cause(s.ctx), errWall):
-			r.Stopped = solve.LimitWall
 		case s.ctx.Err() != nil:
 			r.Stopped = StoppedCancelled
 		case r.Failure != nil:
