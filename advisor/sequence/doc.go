@@ -74,7 +74,10 @@
 // # Where this is thin today
 //
 // Where space is limited and few large tables fit, the relaxation is weak, as in package choice: it keeps three quarters of a table
-// for three quarters of its demand; the bound then comes of branching, or is left with a gap. Groups of tables that raise one demand
+// for three quarters of its demand; the bound then comes of branching, or is left with a gap, and the search (single courses, ways of one demand)
+// stays far above what the integer program's solver finds: on TPC-H cycles at 80 % of the space it stops at 2.1e9, the solver comes to 1.304e9,
+// proven among the tables that pruning left. The whole of those 12 steps, pruned, took 26 s of processor time, half of it the solver's; unpruned
+// it was not proven in 36. Groups of tables that raise one demand
 // together (choice's groups) are not built here, so with support queries the bound is less than it could be. A branch's dual copies all multipliers of
 // what is left. Classes are never split, though the bound might gain. Progress says nothing while the integer program's solver is at work. graph.go
 // compiles graphs as choice's demand.go does and ascend is the same method, over other data: a common package would save some 200 lines. Many

@@ -20,8 +20,8 @@ type ideal struct {
 	design []bool
 }
 
-// idealLimits: it is only where a search begins.
-var idealLimits = solve.Limits{Gap: 1e-3, Nodes: 1000}
+// idealGap: it is only where a search begins.
+const idealGap = 1e-3
 
 // ideal is the best design for a step; no tables if there was no time for it.
 func (s *solver) ideal(t int) []bool {
@@ -38,7 +38,7 @@ func (s *solver) ideal(t int) []bool {
 	s.ideals.mutex.Unlock()
 	one.once.Do(func() {
 		one.design = make([]bool, len(s.p.Tables))
-		if r, err := choice.Solve(s.ctx, s.p.static(first), choice.Options{Solver: s.options.Solver, Limits: idealLimits}); err == nil {
+		if r, err := choice.Solve(s.ctx, s.p.static(first), choice.Options{Limits: solve.Limits{Gap: idealGap}}); err == nil {
 			one.design = r.Open
 		}
 	})
