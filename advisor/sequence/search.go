@@ -185,9 +185,6 @@ func (s *search) over(t int, size float64) float64 {
 	return 0
 }
 
-// lacks tells whether something has no way, or breaks a limit other than that of space.
-func (s *search) lacks() bool { return math.IsInf(s.total(), 1) }
-
 // total is what the present sequence costs, with what is paid for space; +Inf if a demand has no way or a limit is broken.
 func (s *search) total() float64 {
 	p, sum := s.in.p, 0.0
@@ -458,7 +455,7 @@ func (s *search) buy() bool {
 						continue
 					}
 					u[j] = p.Tables[n].Upkeep[t] + s.rate[t]*s.in.size[n] + 1e-12
-					if !(t > 0 && s.open[t-1][n]) && !(t+1 < len(s.open) && s.open[t+1][n]) {
+					if (t == 0 || !s.open[t-1][n]) && (t+1 == len(s.open) || !s.open[t+1][n]) {
 						u[j] += p.Tables[n].Birth[t]
 						if t > 0 && !math.IsInf(s.in.loads[n].floor, 1) {
 							u[j] += s.in.loads[n].floor

@@ -313,7 +313,7 @@ func (s *solver) reduce() (*dual, bool, error) {
 			}
 		}
 		if s.ctx.Err() != nil || s.enough() && (!s.options.Ties || !s.closed()) {
-			return x, true, nil
+			return x, true, nil //nolint:nilerr // the context ended: what there is stays
 		}
 		limit := s.known + slack(s.known) + s.grain
 		fixed := x.fix(limit)
@@ -489,10 +489,10 @@ func (s *solver) whole() error {
 	}
 	s.offer(s.widen(list))
 	s.result.Engine = solution.Engine
-	switch {
-	case solution.Status == solve.Optimal:
+	switch solution.Status {
+	case solve.Optimal:
 		s.lift(s.known)
-	case solution.Status == solve.Stopped:
+	case solve.Stopped:
 		s.lift(solution.Bound + p.settled())
 		s.result.Stopped = solution.Limit
 	}

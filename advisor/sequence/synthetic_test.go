@@ -28,17 +28,6 @@ func cycles(group, step int) float64 {
 	return 0.9
 }
 
-// evolution weighs them as tpch-evolution.yaml does, over so many steps.
-func evolution(steps int) func(group, step int) float64 {
-	return func(group, step int) float64 {
-		w := 0.1 + 0.8*float64(step)/float64(steps-1)
-		if group == 1 {
-			w = 1 - w
-		}
-		return w
-	}
-}
-
 // synthetic is a problem shaped like TPC-H's over time: queries along stretches of a chain of entities, in two groups, each of them answered from
 // one table over all of its stretch (a view), or from two that meet anywhere in it, in many variants. Longer stretches are larger tables; a
 // table that covers a stretch can fill those within it, at the cost of reading it.
