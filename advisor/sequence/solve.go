@@ -169,7 +169,7 @@ func (s *solver) prune() error {
 	for i := range s.in.demands {
 		in.demands = append(in.demands, slices.Clone(s.in.demands[i]))
 	}
-	first := &solver{ctx: s.ctx, options: s.options, effort: firstEffort, began: s.began, p: s.p, in: &in, best: s.best, known: s.known, bound: math.Inf(-1), grain: s.grain, result: &Result{}}
+	first := &solver{ctx: s.ctx, options: s.options, effort: fullEffort, began: s.began, p: s.p, in: &in, best: s.best, known: s.known, bound: math.Inf(-1), grain: s.grain, result: &Result{}}
 	first.seeds = [][][]bool{s.separate()}
 	first.options.Ties, first.options.Progress, first.options.Start = false, nil, s.best
 	first.restrict(kept)
@@ -208,7 +208,6 @@ type effort struct {
 
 var (
 	fullEffort  = effort{10_000_000, 150_000_000, 60_000, 0}
-	firstEffort = effort{10_000_000, 50_000_000, 6_000, 1000}
 	localEffort = effort{1_000_000, 4_000_000, 2_000, 100}
 )
 
