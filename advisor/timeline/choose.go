@@ -61,7 +61,7 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, er
 		return nil, err
 	}
 	t.ended("baselines")
-	s := &search{task: t, loader: &loader{task: t, tables: t.tables, byTree: map[string]*treeSources{}}, fillings: map[string]float64{}, cost: math.Inf(1)}
+	s := &search{task: t, loader: &loader{task: t, tables: t.tables, byTree: map[string]*treeSources{}}, fillings: map[string]map[int]float64{}, cost: math.Inf(1)}
 	if err := s.run(ctx, b, l, in); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ type search struct {
 	loader   *loader
 	problem  *sequence.Problem
 	bounds   []float64 // by candidate, see loader.arcsOf
-	fillings map[string]float64
+	fillings map[string]map[int]float64
 
 	open    [][]bool // the best calendar so far
 	cost    float64  // of it, without writes of the existing tables
@@ -115,6 +115,7 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 	for _, r := range []*choice.Result{b.average, b.first, b.last} {
 		s.offer(s.always(r.Open))
 	}
+	trace(fmt.Sprintf("average %.6g first %.6g ideal %.6g %.6g", b.average.Cost, b.first.Cost, b.ideal[0].Cost, b.ideal[3%s.steps].Cost))
 	for _, from := range [][]*choice.Result{b.ideal, slices.Repeat([]*choice.Result{b.average}, s.steps)} {
 		open := s.descend(l, from, in)
 		c, _ := s.truth(open)

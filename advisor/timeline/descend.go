@@ -1,7 +1,7 @@
 package timeline
 
 import (
-	"fmt"
+	"math"
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -46,8 +46,18 @@ func (s *search) descend(l *local, from []*choice.Result, in []bool) [][]bool {
 					starts = append(starts, designs[k])
 				}
 			}
-			now := l.climb(weights, keep, designs[i], in).cost()
-			if open, cost := l.design(weights, keep, starts, in); open != nil && cost < now-1e-9*abs(now) {
+			able, possible := slices.Clone(in), true
+			for n := range able {
+				if keep[n] >= impossible/2 { // nothing fills it
+					possible = possible && !designs[i][n]
+					able[n], keep[n] = false, 0
+				}
+			}
+			now := math.Inf(1)
+			if possible {
+				now = l.climb(weights, keep, designs[i], able).cost()
+			}
+			if open, cost := l.design(weights, keep, starts, able); open != nil && (math.IsInf(now, 1) || cost < now-1e-9*abs(now)) {
 				designs[i], better = open, true
 			}
 		}
@@ -123,16 +133,27 @@ func (s *search) filled(n, step int, before []bool) float64 {
 
 // fillingFrom is the price of filling, remembered.
 func (s *search) fillingFrom(n int, before []bool) float64 {
-	key := fmt.Sprint(n)
-	for k, open := range before {
-		if open {
-			key += fmt.Sprint(" ", k)
-		}
+	key := designKey(before)
+	known := s.fillings[key]
+	if known == nil {
+		known = map[int]float64{}
+		s.fillings[key] = known
 	}
-	price, ok := s.fillings[key]
+	price, ok := known[n]
 	if !ok {
 		_, price = s.filling(n, before)
-		s.fillings[key] = price
+		known[n] = price
 	}
 	return price
+}
+
+// designKey tells designs apart.
+func designKey(open []bool) string {
+	key := make([]byte, (len(open)+7)/8)
+	for n, is := range open {
+		if is {
+			key[n>>3] |= 1 << (n & 7)
+		}
+	}
+	return string(key)
 }

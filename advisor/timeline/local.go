@@ -203,7 +203,7 @@ func (c *climb) buy(i, not int, price float64) {
 		a := &d.arcs[k]
 		v := best[a.From] + weight*a.Price
 		if n := a.Table; n != choice.None && !c.open[n] {
-			if n == not {
+			if n == not || !c.in[n] {
 				continue
 			}
 			v += max(0, c.keep[n]) + price*c.size[n]
@@ -236,6 +236,11 @@ func (c *climb) shed(n int, price float64) {
 
 // polish opens, closes and exchanges tables while that pays at a price of space.
 func (c *climb) polish(price float64) {
+	for i := range c.parts {
+		if math.IsInf(c.parts[i], 1) {
+			c.buy(i, choice.None, price)
+		}
+	}
 	for range mostPasses {
 		better := false
 		for n := range c.open {
@@ -251,8 +256,10 @@ func (c *climb) polish(price float64) {
 				}) || better
 			default:
 				better = c.attempt(price, func() {
-					c.flip(n)
-					c.shed(n, price)
+					before := c.cost()
+					if c.flip(n); c.cost()-c.keep[n] < before || c.keep[n] < 0 { // else nothing reads it
+						c.shed(n, price)
+					}
 				}) || better
 			}
 			c.log = c.log[:0]
@@ -265,8 +272,8 @@ func (c *climb) polish(price float64) {
 
 // The prices of space that a design is looked for at.
 const (
-	mostPasses = 6
-	mostPrices = 14
+	mostPasses = 4
+	mostPrices = 10
 	fillPasses = 3
 )
 
@@ -282,7 +289,11 @@ func (l *local) design(weights, keep []float64, from [][]bool, in []bool) ([]boo
 	}
 	var start *climb
 	for _, open := range from {
-		c := l.climb(weights, keep, open, in)
+		own := slices.Clone(open)
+		for n := range own {
+			own[n] = own[n] && (in[n] || l.fixed[n])
+		}
+		c := l.climb(weights, keep, own, in)
 		take(c)
 		if start == nil || c.cost() < start.cost() {
 			start = c
@@ -335,7 +346,10 @@ func (c *climb) fill() {
 				continue
 			}
 			before, since := c.cost(), len(c.log)
-			c.flip(n)
+			if c.flip(n); c.cost() >= before {
+				c.undo(since)
+				continue
+			}
 			c.shed(n, 0)
 			for !c.fits() {
 				least, at := math.Inf(1), -1
