@@ -115,14 +115,9 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 	for _, r := range []*choice.Result{b.average, b.first, b.last} {
 		s.offer(s.always(r.Open))
 	}
-	trace(fmt.Sprintf("average %.6g first %.6g ideal %.6g %.6g", b.average.Cost, b.first.Cost, b.ideal[0].Cost, b.ideal[3%s.steps].Cost))
 	for _, from := range [][]*choice.Result{b.ideal, slices.Repeat([]*choice.Result{b.average}, s.steps)} {
-		open := s.descend(l, from, in)
-		c, _ := s.truth(open)
-		trace(fmt.Sprintf("descended to %.6g", c))
-		s.offer(open)
+		s.offer(s.descend(l, from, in))
 	}
-	trace(fmt.Sprintf("descended: %.6g", s.cost))
 	p := s.problem
 	if !s.options.Exact {
 		r, err := s.solve(ctx, restricted(s.problem, keep), sequence.Options{Pruned: true, Start: narrowed(s.open, keep)})
@@ -189,9 +184,6 @@ func (s *search) solve(ctx context.Context, p *sequence.Problem, o sequence.Opti
 		o.Limits.Gap, o.Limits.Wall = prunedGap, prunedWall
 	}
 	r, err := sequence.Solve(ctx, p, o)
-	if err == nil {
-		trace(fmt.Sprintf("solve of %d: cost %.6g bound %.6g %s %s kept %d locals %d %+v", len(p.Tables), r.Cost, r.Bound, r.Engine, r.Stopped, len(r.Kept), r.Locals, r.Stats))
-	}
 	return r, s.explained(err, 0, s.space)
 }
 

@@ -95,13 +95,10 @@ func (o *Options) allow(table *model.Table) bool {
 	return len(table.Nests) == 0 && (o.Allow == nil || o.Allow(table))
 }
 
-var trace = func(string) {}
-
 // ended notes that a phase has ended.
 func (t *task) ended(phase string) {
 	now := time.Now()
 	t.phases, t.last = append(t.phases, design.Phase{Name: phase, Duration: now.Sub(t.last)}), now
-	trace(phase)
 }
 
 // weight is how often a statement runs in a step.
