@@ -36,6 +36,10 @@ type task struct {
 	notes   []string
 }
 
+// prunedTables is how many candidates are proposed in pruned mode, unless the caller says otherwise. The pool is filled level by
+// level, so that what is left out is what is least likely to be needed.
+const prunedTables = 2000
+
 // prepare checks what was asked for, proposes candidates and plans.
 func prepare(ctx context.Context, w *workload.Workload, o Options) (*task, error) {
 	if o.Cost == nil {
@@ -48,6 +52,9 @@ func prepare(ctx context.Context, w *workload.Workload, o Options) (*task, error
 	t := &task{options: o, steps: own.TimeSteps(), last: time.Now(), extract: map[*model.Table]cost.Cost{}}
 	if err := o.check(t.steps); err != nil {
 		return nil, err
+	}
+	if !o.Exact && o.MostTables == 0 {
+		o.MostTables = prunedTables
 	}
 	timed := *own
 	if len(o.Interval) > 0 {

@@ -105,7 +105,10 @@ func (c *Calendar) comparison(b *strings.Builder) {
 	for _, x := range c.Baselines {
 		word := "less than it"
 		share := 100 * c.Less(x)
-		if share < 0 {
+		switch {
+		case abs(share) < 1e-6:
+			share, word = 0, "from it"
+		case share < 0:
 			word = "above it"
 		}
 		note := ""

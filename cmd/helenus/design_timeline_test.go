@@ -95,7 +95,7 @@ func TestDesignTimelineBadInput(t *testing.T) {
 		"no statement left in a step":      {swap("[0.1, 0.1, 9, 9]", "[0.1, 0.1, 9, 0]", "weight: 0.5", "weight: 0"), nil, 2, "no statement is left in time step 3"},
 		"no weights over time":             {swap("steps: [9, 9, 0, 0]", "weight: 9", "steps: [0.1, 0.1, 9, 9]", "weight: 9"), nil, 2, "no statement has weights over time"},
 		"too little space":                 {dayAndNight, []string{"--space", "1000"}, 2, "at step 0: the smallest choice"},
-		"a statement without any plan":     {swap(" WHERE User.user_id = ?", "", "count: 1000,", "count: 100000000,"), nil, 4, "statement by_id"},
+		"a statement without any plan":     {dayAndNight, []string{"--cost", written(t, "cost.yaml", "model: cassandra\npartition_bytes: 1\npartition_bytes_most: 1\n")}, 4, "statement by_title"},
 		"no such space":                    {dayAndNight, []string{"--space", "much"}, 2, `"much" is neither a number of bytes nor a share`},
 		"no such window":                   {dayAndNight, []string{"--window", "3-9"}, 2, `"3-9" is no step, nor steps such as 3-5, of 0 to 3`},
 		"no such life":                     {dayAndNight, []string{"--life", "-1"}, 2, "a least life of -1 steps"},
