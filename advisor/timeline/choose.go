@@ -299,10 +299,12 @@ func narrowed(open [][]bool, keep []int) [][]bool {
 		return open
 	}
 	list := make([][]bool, len(open))
-	for step := range open {
-		for _, n := range keep {
-			list[step] = append(list[step], open[step][n])
+	for step, tables := range open {
+		own := make([]bool, len(keep))
+		for i, n := range keep {
+			own[i] = tables[n]
 		}
+		list[step] = own
 	}
 	return list
 }

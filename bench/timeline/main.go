@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	model := flags.String("cost", "cassandra", "the cost model, or a file of parameters")
 	file := flags.String("file", "examples/designs/tpch.yaml", "the workload")
 	exact := flags.Bool("exact", false, "measure the exact mode, too")
-	wall := flags.Duration("wall", 10*time.Minute, "the most that a solve may take")
+	wall := flags.Duration("wall", 0, "the most that a calendar may take; 0: as `helenus design` does")
 	if flags.Parse(args) != nil {
 		return 2
 	}
@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		lay(w, k.pattern, k.steps)
 		began := time.Now()
-		c, err := timeline.Choose(ctx, w, timeline.Options{Cost: m, Solver: solve.New(solve.Config{}), SpaceShare: k.space, Exact: k.exact, Limits: solve.Limits{Nodes: 5000, Wall: *wall}})
+		c, err := timeline.Choose(ctx, w, timeline.Options{Cost: m, Solver: solve.New(solve.Config{}), SpaceShare: k.space, Exact: k.exact, Limits: solve.Limits{Wall: *wall}})
 		if err == nil {
 			err = c.Check()
 		}
