@@ -284,25 +284,25 @@ func encode(w *workload.Workload, t *model.Table, n int, p Principal) *Table {
 }
 
 // facet adds the writes to a table's rows, or to the elements of one of its collections.
-func (out *Table) facet(w *workload.Workload, t *model.Table, f plan.Facet, p Principal) {
-	name, of := t.ColumnName, ""
+func (t *Table) facet(w *workload.Workload, source *model.Table, f plan.Facet, p Principal) {
+	name, of := source.ColumnName, ""
 	if f.Nest != nil {
-		of = t.NestColumn(f.Nest.Key)
-		out.Collections = append(out.Collections, Collection{of, of + " key"})
+		of = source.NestColumn(f.Nest.Key)
+		t.Collections = append(t.Collections, Collection{of, of + " key"})
 		name = func(x model.Field) string {
 			switch {
 			case x == f.Nest.Key:
 				return of + " key"
 			case f.Nest.Holds(x):
-				return t.NestColumn(x)
+				return source.NestColumn(x)
 			}
-			return t.ColumnName(x)
+			return source.ColumnName(x)
 		}
 	}
 	add := func(more ...Fact) {
 		for _, fact := range more {
-			if !slices.ContainsFunc(out.Facts, func(g Fact) bool { return g.String() == fact.String() }) {
-				out.Facts = append(out.Facts, fact)
+			if !slices.ContainsFunc(t.Facts, func(g Fact) bool { return g.String() == fact.String() }) {
+				t.Facts = append(t.Facts, fact)
 			}
 		}
 	}
@@ -317,7 +317,7 @@ func (out *Table) facet(w *workload.Workload, t *model.Table, f plan.Facet, p Pr
 			if x.Rate = s.Weight; len(plan.WriteSteps(s.Write, f.Table)) > 0 {
 				x.Rate = s.Weight * plan.WriteSteps(s.Write, f.Table)[0].Requests
 			}
-			out.Writes = append(out.Writes, x)
+			t.Writes = append(t.Writes, x)
 			if fact != nil {
 				add(*fact)
 			}

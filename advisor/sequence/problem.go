@@ -76,14 +76,14 @@ func (p *Problem) Cost(open [][]bool) float64 {
 			x := &p.Tables[n]
 			before := x.There
 			if t > 0 {
-				before = open[t-1][n] //nolint:gosec // as many lists as steps
+				before = open[t-1][n]
 			}
 			switch {
-			case x.Fixed && !open[t][n]: //nolint:gosec // as many lists as steps
+			case x.Fixed && !open[t][n]:
 				return math.Inf(1)
 			case open[t][n] && !before:
 				if sum += x.Birth[t]; t > 0 {
-					sum += p.Loads[n].cheapest(open[t-1]) //nolint:gosec // as many lists as steps
+					sum += p.Loads[n].cheapest(open[t-1])
 					created++
 				}
 				age[n] = 1
