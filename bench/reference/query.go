@@ -14,6 +14,25 @@ import (
 // Parameters are values of a statement's parameters, by their names (workload.Parameter): several for IN, a nil value is null.
 type Parameters map[string][]any
 
+// Cells encodes the values of some parameters, by the types of their fields: what a program of rewrite/exec is run with.
+func (p Parameters) Cells(list []workload.Parameter) (exec.Parameters, error) {
+	made := exec.Parameters{}
+	for _, x := range list {
+		values, ok := p[x.Name]
+		if !ok {
+			return nil, fmt.Errorf("no value was drawn for parameter %s", x.Name)
+		}
+		made[x.Name] = make([][]byte, len(values))
+		for i, v := range values {
+			var err error
+			if made[x.Name][i], err = exec.Encode(x.Field.Attribute.Type, v); err != nil {
+				return nil, fmt.Errorf("parameter %s: %w", x.Name, err)
+			}
+		}
+	}
+	return made, nil
+}
+
 // query is a piece of SQL with its values.
 type query struct {
 	strings.Builder

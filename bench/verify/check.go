@@ -186,7 +186,7 @@ func (c *check) query(ctx context.Context, i int, with reference.Parameters, o e
 	if err != nil {
 		return fmt.Errorf("the reference's answer to %s (%s): %w", r.Statement.ID, r.Statement, err)
 	}
-	parameters, err := cells(q.Parameters(), with)
+	parameters, err := with.Cells(q.Parameters())
 	if err != nil {
 		return fmt.Errorf("statement %s: %w", r.Statement.ID, err)
 	}
@@ -206,7 +206,7 @@ func (c *check) query(ctx context.Context, i int, with reference.Parameters, o e
 			}
 			continue
 		}
-		got, err := decoded(answer)
+		got, err := answer.Values()
 		if err != nil {
 			if err := c.differs(d, err.Error()); err != nil {
 				return err
@@ -227,47 +227,12 @@ func (c *check) query(ctx context.Context, i int, with reference.Parameters, o e
 	return nil
 }
 
-// decoded makes values of an answer's cells.
-func decoded(answer *exec.Rows) ([][]any, error) {
-	list := make([][]any, len(answer.Cells))
-	for n, row := range answer.Cells {
-		values := make([]any, len(row))
-		for i, cell := range row {
-			var err error
-			if values[i], err = exec.Decode(answer.Columns[i].Type, cell); err != nil {
-				return nil, fmt.Errorf("column %s: %w", answer.Columns[i].Name(), err)
-			}
-		}
-		list[n] = values
-	}
-	return list, nil
-}
-
 func inLines(rows [][]any) []string {
 	list := make([]string, len(rows))
 	for i, row := range rows {
 		list[i] = words(row)
 	}
 	return list
-}
-
-// cells encodes parameters by the types of their fields.
-func cells(list []workload.Parameter, with reference.Parameters) (exec.Parameters, error) {
-	made := exec.Parameters{}
-	for _, p := range list {
-		values, ok := with[p.Name]
-		if !ok {
-			return nil, fmt.Errorf("no value was drawn for parameter %s", p.Name)
-		}
-		made[p.Name] = make([][]byte, len(values))
-		for i, v := range values {
-			var err error
-			if made[p.Name][i], err = exec.Encode(p.Field.Attribute.Type, v); err != nil {
-				return nil, fmt.Errorf("parameter %s: %w", p.Name, err)
-			}
-		}
-	}
-	return made, nil
 }
 
 // update applies random updates to both, and compares the tables every so often. Where they differ, all begins anew, and what
@@ -350,7 +315,7 @@ func (c *check) apply(ctx context.Context, from, to int) (touched []*model.Table
 			c.refused[i] = reason
 			continue
 		}
-		parameters, err := cells(w.Statement.Write.Parameters(), with)
+		parameters, err := with.Cells(w.Statement.Write.Parameters())
 		if err != nil {
 			return touched, last, fmt.Errorf("statement %s: %w", w.Statement.ID, err)
 		}

@@ -96,6 +96,22 @@ type Rows struct {
 	Cells   [][][]byte // by row and column
 }
 
+// Values decodes the rows, see Decode.
+func (r *Rows) Values() ([][]any, error) {
+	list := make([][]any, len(r.Cells))
+	for n, row := range r.Cells {
+		values := make([]any, len(row))
+		for i, cell := range row {
+			var err error
+			if values[i], err = Decode(r.Columns[i].Type, cell); err != nil {
+				return nil, fmt.Errorf("column %s: %w", r.Columns[i].Name(), err)
+			}
+		}
+		list[n] = values
+	}
+	return list, nil
+}
+
 // Program is a plan that is ready to be run any number of times, also at once. Its texts are made once.
 type Program struct {
 	columns  []Column
