@@ -13,7 +13,7 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-.PHONY: help build demo test test-drivers lint vet house bench verify bench-proxy bench-advisor bench-timeline bench-rubis bench-safety churn setup clean
+.PHONY: help build demo test test-drivers lint vet house bench verify bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety churn setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -23,6 +23,7 @@ help:
 	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
 	@echo 'make bench-advisor   what the optimiser finds, against NoSE, and how it grows (QUICK=1: sooner)'
 	@echo 'make bench-timeline  designs that follow time, on TPC-H, against single ones, and how that grows (QUICK=1: sooner)'
+	@echo 'make bench-calendar  a calendar lived through on a real Cassandra: tables filled ahead, changed over, every answer compared (QUICK=1: sooner)'
 	@echo 'make verify   our designs, hand-made and random ones, against a reference, on a real Cassandra (WORKLOADS=200 SEED=1)'
 	@echo 'make bench-rubis SCALE=10   RUBiS over our tables, an expert'"'"'s and normalised ones, on a real Cassandra (QUICK=1: sooner)'
 	@echo 'make bench-safety    one partition against one per user, under concurrent lightweight transactions (QUICK=1: sooner)'
@@ -81,6 +82,13 @@ bench-advisor:
 bench-timeline:
 	$(GO) build -o $(BIN)/ ./bench/timeline
 	$(BIN)/timeline $(if $(QUICK),-quick)
+
+# TPC-H's twelve steps on a real Cassandra: the calendar beside the static baselines; the report goes to docs/results. CALENDAR has
+# further flags (bin/calendar -help): CALENDAR="-file evolution".
+bench-calendar:
+	@.ci/setup demo
+	$(GO) build -o $(BIN)/ ./bench/calendar
+	$(BIN)/calendar -command 'make bench-calendar$(if $(CALENDAR), CALENDAR="$(CALENDAR)")' $(if $(QUICK),-smoke -out $(BIN)/results) $(CALENDAR)
 
 # The experiment of seed 003's section 9 on a real Cassandra: RUBiS, entity counts times SCALE, and EAC, over our tables and over
 # others'; the report goes to docs/results. Best on a machine that does nothing else. QUICK=1: all of it in a minute, on next to

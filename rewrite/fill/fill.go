@@ -239,9 +239,7 @@ func (r *Rows) source(ctx context.Context, session exec.Session, j *join, i int,
 					return err
 				}
 			}
-			if values[n] = nil; cell != nil {
-				values[n] = cell
-			}
+			values[n] = stored(cell)
 		}
 		if rows++; rows%o.PageSize == 0 && o.Progress != nil {
 			o.Progress(Progress{s.Table.Name, rows})
@@ -266,6 +264,22 @@ func (r *Rows) source(ctx context.Context, session exec.Session, j *join, i int,
 		o.Progress(Progress{s.Table.Name, rows})
 	}
 	return tx.Commit()
+}
+
+// stored is a cell as it stands in the file, and cellOf the inverse: with a byte before it, as the driver does not tell what is empty
+// from what is not there.
+func stored(cell []byte) any {
+	if cell == nil {
+		return nil
+	}
+	return append(make([]byte, 1, 1+len(cell)), cell...)
+}
+
+func cellOf(stored []byte) []byte {
+	if stored == nil {
+		return nil
+	}
+	return stored[1:]
 }
 
 // Contents calls row with each row that the target must hold: the values of its fields in the order of Fields, and, of a
@@ -296,10 +310,11 @@ next:
 			return fmt.Errorf("fill: table %s: %w", r.target, err)
 		}
 		for i := range fields {
-			if i < r.keys && (cells[i] == nil || len(r.target.Partition) == 1 && i == 0 && len(cells[i]) == 0) {
+			cell := cellOf(cells[i])
+			if i < r.keys && (cell == nil || len(r.target.Partition) == 1 && i == 0 && len(cell) == 0) {
 				continue next
 			}
-			if values[i], err = exec.Decode(r.types[i], cells[i]); err != nil {
+			if values[i], err = exec.Decode(r.types[i], cell); err != nil {
 				return fmt.Errorf("fill: table %s: %s: %w", r.target, r.target.Fields()[i], err)
 			}
 			if b, ok := values[i].([]byte); ok {
@@ -309,7 +324,7 @@ next:
 		if b := r.target.Bucket; b != nil {
 			var of []byte
 			if !b.Of.IsZero() {
-				of = cells[fields]
+				of = cellOf(cells[fields])
 			}
 			values[fields] = b.Number(of)
 		}
