@@ -13,32 +13,13 @@ import (
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
-// market changes over at noon and back, with tables that are filled out of each other.
-const market = `name: market
-model:
-  entities:
-  - {name: Item, count: 10000, key: [item_id], attributes: [{name: item_id, type: uuid}, {name: title, type: text, distinct: 50, size: 20}, {name: category, type: text, distinct: 50, size: 10}]}
-  - {name: User, count: 1000, key: [user_id], attributes: [{name: user_id, type: uuid}, {name: name, type: text, size: 20}, {name: email, type: text, size: 300}]}
-  relationships:
-  - {name: sold_by, from: Item, to: User, kind: "n:1", forward: user, backward: items}
-interval: 3600
-statements:
-- {id: by_title, text: "SELECT User.name, User.email FROM Item.user WHERE Item.title = ?", steps: [9, 9, 0, 9]}
-- {id: by_category, text: "SELECT User.name, User.email FROM Item.user WHERE Item.category = ?", steps: [0.1, 0.1, 9, 0.1]}
-- {id: by_id, text: "SELECT User.name FROM User WHERE User.user_id = ?", weight: 0.5}
-`
-
 // W-53: at every step the answers of all statements are right, though the tables of each are filled out of those of the step
 // before, on a real Cassandra, while the statements run. No keyspace is left behind.
 func TestCalendarIsLivedThrough(t *testing.T) {
 	point := cassandratest.ContactPoints(t)[0]
 	folder := t.TempDir()
-	file := filepath.Join(folder, "market.yaml")
-	if err := os.WriteFile(file, []byte(market), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	var out bytes.Buffer
-	o := options{file: file, rows: 2000, share: 0.7, seed: 1, measure: 2 * time.Second, limit: time.Minute, checks: 10, exact: true, point: point, out: folder, command: "test"}
+	o := options{file: "../../examples/designs/market.yaml", rows: 2000, share: 0.7, seed: 1, measure: 2 * time.Second, limit: time.Minute, checks: 10, exact: true, point: point, out: folder, command: "test"}
 	if err := run(t.Context(), o, &out); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
