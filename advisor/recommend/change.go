@@ -150,7 +150,7 @@ func (k *maker) change(j *joined) error {
 	for _, t := range tables {
 		made = append(made, t.Table)
 	}
-	r.Safety, r.Place = safetyOf(w, made), k.place(j.asked, made, d)
+	r.Safety, r.Place = safetyOf(w, made), k.place(j.asked, made, d.Statements[0].Plan)
 	r.Why = k.whyChange(&r, j, tables)
 	r.Method = k.changeMethod(j, tables, d)
 	k.advice.Recommendations = append(k.advice.Recommendations, r)

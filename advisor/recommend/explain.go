@@ -53,6 +53,7 @@ func Explain(w io.Writer, r Recommendation) error {
 		}
 	}
 	p.method(r.Method)
+	p.opinions(&r)
 	if len(r.CQL) > 0 {
 		p.heading("Tables")
 		for _, c := range r.CQL {

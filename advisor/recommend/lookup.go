@@ -211,6 +211,7 @@ func (k *maker) advise(o *offer, users []*read, d *design.Design) {
 	r.Sensitivity = k.sensitivity(users, d)
 	r.Why = k.why(&r, o, users)
 	r.Method = k.lookUpMethod(o, users, d)
+	k.lookUpOpinion(&r, o, users[0])
 	k.advice.Recommendations = append(k.advice.Recommendations, r)
 }
 
@@ -241,6 +242,7 @@ func (k *maker) decline(o *offer, u *read, d *design.Design, taken bool) {
 	r.Sensitivity = k.sensitivity([]*read{u}, d)
 	r.Why = k.whyKeep(&r, o, u)
 	r.Method = k.lookUpMethod(o, []*read{u}, nil)
+	k.keepOpinion(&r, o, u)
 	r.Writes = nil
 	r.WriteCostRatio = 1
 	k.advice.Recommendations = append(k.advice.Recommendations, r)

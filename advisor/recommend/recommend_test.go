@@ -420,3 +420,39 @@ func TestMeasuredCosts(t *testing.T) {
 		t.Errorf("without parallel requests: %g ms before (%g), %g after (%g)", b, before, a, after)
 	}
 }
+
+// TestEveryRecommendationIsJudged: whatever its kind, it has the rules' word, a safety verdict for each of its tables, and a place
+// among the options or the reason why there is none; Explain prints them. A look-up table says that Helenus writes it, too.
+func TestEveryRecommendationIsJudged(t *testing.T) {
+	kinds := map[recommend.Kind]bool{}
+	for _, nodes := range []int{1, 30} {
+		for _, r := range advise(t, hotel(nodes)).Recommendations {
+			kinds[r.Kind] = true
+			if r.Method == nil || len(r.Safety) == 0 || r.Place == nil {
+				t.Fatalf("%s %s: method %v, safety %v, place %v", r.Kind, r.Title, r.Method, r.Safety, r.Place)
+			}
+			if (r.Place.Rank == 0) == (r.Place.Reason == "") || r.Place.Rank > r.Place.Of || r.Place.Statement == "" {
+				t.Errorf("%s: %+v", r.Title, *r.Place)
+			}
+			var b bytes.Buffer
+			if err := recommend.Explain(&b, r); err != nil {
+				t.Fatal(err)
+			}
+			text := b.String()
+			for _, s := range r.Safety {
+				if s.Verdict == "" || !strings.Contains(text, s.Table+": "+string(s.Verdict)) {
+					t.Errorf("%s: %+v is not printed", r.Title, s)
+				}
+				if own := len(s.Remarks) > 0; own != (r.Kind == recommend.LookUpTable) {
+					t.Errorf("%s: remarks %q", r.Title, s.Remarks)
+				}
+			}
+			if !strings.Contains(text, "Among the options (docs/options.md)") {
+				t.Errorf("%s: its place is not printed", r.Title)
+			}
+		}
+	}
+	if len(kinds) != 3 {
+		t.Errorf("kinds %v, want all three", kinds)
+	}
+}

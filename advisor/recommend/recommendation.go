@@ -69,7 +69,7 @@ type Recommendation struct {
 	Sensitivity  string `json:"sensitivity"`
 
 	Method *Method `json:"method,omitempty"` // what the query-driven method says of it
-	// Other methods' opinions of new tables of an application change.
+	// Other methods' opinions: of the new tables, of a look-up table together with its base, or of what is kept.
 	Safety []TableSafety `json:"safety,omitempty"`
 	Place  *Place        `json:"options_place,omitempty"`
 
