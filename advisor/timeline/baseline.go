@@ -63,14 +63,17 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 // is proven.
 func (t *task) single(ctx context.Context, l *local, step int, in []bool, corners [][]bool) (*choice.Result, error) {
 	if t.space == 0 {
-		return t.choose(ctx, t.weights(step), 0, in, nil)
+		return t.choose(ctx, t.weights(step), 0, in, nil, nil)
+	}
+	if n := count(in); n > proofTables && n <= programTables && t.options.Solver != nil {
+		return t.choose(ctx, t.weights(step), t.space, in, nil, nil)
 	}
 	weights, keep := t.costs(t.weights(step))
 	open, cost := l.design(weights, keep, append(slices.Clone(corners), in), in)
 	if n := count(in); n > proofTables && open != nil {
 		return &choice.Result{Open: open, Cost: cost, Engine: "local", Bound: math.Inf(-1)}, nil
 	}
-	return t.choose(ctx, t.weights(step), t.space, in, open)
+	return t.choose(ctx, t.weights(step), t.space, in, open, nil)
 }
 
 // costs are the weights of the demands, and what keeping each candidate costs, if statements run so often.

@@ -48,7 +48,7 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, er
 	}
 	t.ended("sweep")
 	if o.SpaceShare > 0 {
-		full, err := t.choose(ctx, t.weights(-1), 0, in, nil)
+		full, err := t.choose(ctx, t.weights(-1), 0, in, nil, nil)
 		if err != nil {
 			return nil, err
 		}

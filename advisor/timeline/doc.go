@@ -42,8 +42,8 @@
 // It imports advisor/model, workload, plan, cost, choice, design, solve and sequence.
 //
 // Thin today: no table with collections is proposed, as none is filled; a calendar is not a cycle, its last step is not
-// followed by its first; support queries that a table needs while it is filled are not counted in C^U; of more than 60
-// promising candidates the baselines are found, not proven; migrations read four tables at most; with a limit on space and
+// followed by its first; support queries that a table needs while it is filled are not counted in C^U; of more than 300
+// promising candidates, or without a solver, the baselines are found, not proven; migrations read four tables at most; with a limit on space and
 // thousands of candidates the bound is weak. And the first calendar looks at one stretch at a time: it sees that a table which it
 // wants can not be filled from the stretch before, but not that the stretch before should hold what would fill it. Where no
 // table of the application's own has everything, as in seed 004's workload, it may end at the best single design.

@@ -229,14 +229,21 @@ const staticGap = 1e-3
 // proofTables is how many candidates single designs within a limit are proven over; of more, what is found counts.
 const proofTables = 60
 
-// choose finds the best single design for some weights, among some of the candidates. start is one to begin from, or nil.
-func (t *task) choose(ctx context.Context, weights []float64, space float64, in, start []bool) (*choice.Result, error) {
+// programTables is how many candidates an integer program of a single design has at most: with a solver, so many are no trouble.
+const programTables = 300
+
+// choose finds the best single design for some weights, among some of the candidates. start is one to begin from, or nil; extra is what
+// keeping each candidate costs besides, or nil.
+func (t *task) choose(ctx context.Context, weights []float64, space float64, in, start []bool, extra []float64) (*choice.Result, error) {
 	p, keep := t.static(weights, space), []int{}
 	number := make([]int, len(t.tables))
 	var tables []choice.Table
 	for n := range t.tables {
 		if number[n] = -1; in[n] {
 			number[n] = len(keep)
+			if extra != nil {
+				p.Tables[n].Upkeep += extra[n]
+			}
 			keep, tables = append(keep, n), append(tables, p.Tables[n])
 		}
 	}
@@ -254,29 +261,13 @@ func (t *task) choose(ctx context.Context, weights []float64, space float64, in,
 	p.Demands = demands
 	limits := t.limits()
 	limits.Gap = max(limits.Gap, staticGap)
-	r := &choice.Result{}
-	if space == 0 {
-		var err error
-		if r, err = choice.Solve(ctx, p, choice.Options{Solver: t.options.Solver, Limits: limits, Ties: true}); err != nil {
-			return nil, t.explained(err, 0, space)
-		}
-	} else {
-		one := &sequence.Problem{Steps: []sequence.Step{{Space: space}}, Loads: make([]sequence.Load, len(p.Tables))}
-		for _, x := range p.Tables {
-			one.Tables = append(one.Tables, sequence.Table{Name: x.Name, Size: x.Size, Upkeep: []float64{x.Upkeep}, Birth: []float64{0}, Fixed: x.Fixed, Free: x.Free, There: x.Fixed})
-		}
-		for _, d := range p.Demands {
-			one.Demands = append(one.Demands, sequence.Demand{Name: d.Name, Weights: []float64{d.Weight}, States: d.States, Arcs: d.Arcs, Needed: d.Needed})
-		}
-		var from [][]bool
-		if start != nil {
-			from = narrowed([][]bool{start}, keep)
-		}
-		x, err := sequence.Solve(ctx, one, sequence.Options{Solver: t.options.Solver, Limits: limits, Ties: true, Start: from})
-		if err != nil {
-			return nil, t.explained(err, 0, space)
-		}
-		r.Open, r.Cost, r.Bound, r.Proven, r.Engine, r.Stopped = x.Open[0], x.Cost, x.Bound, x.Proven, x.Engine, x.Stopped
+	var from []bool
+	if start != nil {
+		from = narrowed([][]bool{start}, keep)[0]
+	}
+	r, err := choice.Solve(ctx, p, choice.Options{Solver: t.options.Solver, Limits: limits, Ties: true, Start: from})
+	if err != nil {
+		return nil, t.explained(err, 0, space)
 	}
 	wide := make([]bool, len(t.tables))
 	for i, n := range keep {
