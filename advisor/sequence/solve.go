@@ -18,6 +18,7 @@ type Options struct {
 	Pruned   bool           // only with tables that the local programs of the workload summary tree choose (Algorithms 1 and 2)
 	Mean     bool           // a local program's step weighs what the steps around it weigh on average, not what it weighs itself (W-21)
 	Start    [][]bool       // a sequence to begin from, by step and table; nil: none
+	Direct   bool           // no local programs and little search: the integer program gets what is left soon
 	Ties     bool           // among sequences of equal cost, one of the fewest tables over all steps, of those the smallest (W-41)
 	Progress func(Progress) // if set, it is told of each better sequence and greater bound, by one goroutine at a time
 }
@@ -112,7 +113,9 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	if x := newDual(s.in); x.evaluate() { // without multipliers: every demand at its cheapest
 		s.lift(x.bound)
 	}
-	if len(p.Steps) > 2 {
+	if o.Direct {
+		s.effort = directEffort
+	} else if len(p.Steps) > 2 {
 		err = s.prune()
 	}
 	if err == nil {
@@ -207,8 +210,9 @@ type effort struct {
 }
 
 var (
-	fullEffort  = effort{10_000_000, 150_000_000, 60_000, 0}
-	localEffort = effort{1_000_000, 4_000_000, 2_000, 100}
+	fullEffort   = effort{10_000_000, 150_000_000, 60_000, 0}
+	localEffort  = effort{1_000_000, 4_000_000, 2_000, 100}
+	directEffort = effort{1_000_000, 4_000_000, 400_000, 0}
 )
 
 const (

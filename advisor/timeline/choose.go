@@ -115,6 +115,13 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 	for _, r := range []*choice.Result{b.average, b.first, b.last} {
 		s.offer(s.always(r.Open))
 	}
+	if s.space > 0 && !s.options.Exact && count(in) > proofTables && s.options.Solver != nil && s.open != nil {
+		if keep := s.byRuns(ctx, b, in); s.result != nil {
+			s.kept = len(keep)
+			s.proven = s.cost <= s.bound*(1+1e-9)
+			return nil
+		}
+	}
 	for _, from := range [][]*choice.Result{b.ideal, slices.Repeat([]*choice.Result{b.average}, s.steps)} {
 		s.offer(s.descend(l, from, in))
 	}

@@ -17,7 +17,7 @@
 //
 //  1. Candidates, plan spaces and prices (package design, task.go).
 //  2. Promising candidates (sweep.go): the best designs as space gets dearer. Then the baselines (baseline.go) and a first
-//     calendar (descend.go, local.go), by dropping, adding and exchanging tables, stretch by stretch, with what changing costs.
+//     calendar (runs.go; descend.go, local.go), by dropping, adding and exchanging tables, stretch by stretch, with what changing costs.
 //  3. Pruned mode: the workload summary tree over the promising candidates (package sequence), then the whole program over what
 //     it leaves. Exact mode: the program over all candidates. Both begin from the first calendar, and state the bound.
 //  4. The calendar, with a design for each step, and a migration for each table that comes (read.go, migrate.go).
@@ -44,7 +44,7 @@
 // Thin today: no table with collections is proposed, as none is filled; a calendar is not a cycle, its last step is not
 // followed by its first; support queries that a table needs while it is filled are not counted in C^U; of more than 300
 // promising candidates, or without a solver, the baselines are found, not proven; migrations read four tables at most; with a limit on space and
-// thousands of candidates the bound is weak. And the first calendar looks at one stretch at a time: it sees that a table which it
-// wants can not be filled from the stretch before, but not that the stretch before should hold what would fill it. Where no
-// table of the application's own has everything, as in seed 004's workload, it may end at the best single design.
+// thousands of candidates the bound is weak. And where there are more than 60
+// promising candidates and a limit on space, runs of steps are designed one after the other from the first one's best design (runs.go): it is not
+// chosen for what it lets later runs fill, so what a later run can not fill it does without, unless the program of runs finds better in its time.
 package timeline
