@@ -49,7 +49,7 @@ func TestNotationD3(t *testing.T) {
 	}
 }
 
-// TestUserTypesD6D7: boxes of user-defined types and tuples, at both levels.
+// TestUserTypesD6D7: boxes of user-defined types and tuples, at both levels; of D-17 the type within a set.
 func TestUserTypesD6D7(t *testing.T) {
 	s := &diagram.Schema{
 		Name: "videos",

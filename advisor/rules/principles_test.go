@@ -65,6 +65,23 @@ func TestD20JoinAgainstCopy(t *testing.T) {
 	}
 }
 
+// TestD8Principles: the method knows the data (attributes and cardinalities that are not in the model are refused), knows the queries
+// (another query makes another table), nests (rows of several entities in a partition) and duplicates (an entity's attributes in many).
+func TestD8Principles(t *testing.T) {
+	one := traced(t, "SELECT Actor.actor_name FROM Video.actors WHERE Video.video_id = ?")
+	other := traced(t, "SELECT Video.video_id FROM Video.actors WHERE Actor.actor_name = ?")
+	if !one.Match.Nesting || !one.Match.Duplication || one.Table.String() == other.Table.String() {
+		t.Errorf("%+v %s, %s", one.Match, one.Table, other.Table)
+	}
+	w, err := workload.Read("videos.yaml", []byte(videos))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := workload.Parse(w.Graph, "SELECT Actor.shoe_size FROM Video.actors WHERE Video.video_id = ?"); err == nil {
+		t.Error("a query over data that no one knows of")
+	}
+}
+
 // TestD16NestedInto: the partition key names the entity that others are nested into, the clustering key those; D-15: clustering
 // columns are what the patterns nest by.
 func TestD16NestedInto(t *testing.T) {

@@ -215,6 +215,12 @@ Metrics of ` + "`helenus options`" + ` ([Options](options.md)); less is better.
 
 The method makes a table for each query and knows no prices: helenus design weighs reads against writes, and may well keep what lint
 warns of (an index, two tables read one after the other). Writes are classified, and nothing is found in them. Sizes of partitions are
-means. The linter knows rows by the model's keys; of a live cluster these are concluded ([How it works](how-it-works.md)).`)
+means. The linter knows rows by the model's keys; of a live cluster these are concluded ([How it works](how-it-works.md)).
+
+## Lines that no test cites
+
+Of the acceptance lines D-1 to D-53, D-1 and D-2: they name the inputs and steps - model, workflow and queries, logical, then physical
+tables, top-down - which are what helenus diagram, trace, lint and design do one after the other; each has its own tests.
+`)
 	return b.String()
 }
