@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/advisor/given"
 	"github.com/helenus-db/helenus/advisor/model"
@@ -48,4 +49,12 @@ func keep(tables []*model.Table) []*model.Table {
 		t.Kept = true
 	}
 	return tables
+}
+
+// schemasHelp names a workload's schemas where one has to be chosen, "" if there are none.
+func schemasHelp(w *workload.Workload) string {
+	if len(w.Schemas) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(slices.Sorted(maps.Keys(w.Schemas)), ", ") + ")"
 }

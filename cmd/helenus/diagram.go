@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -208,11 +207,7 @@ func (f *diagramFlags) schemaOf(ctx context.Context, file string, w *workload.Wo
 			}
 		}
 		if len(tables) == 0 {
-			help := ""
-			if len(w.Schemas) > 0 {
-				help = " (" + strings.Join(slices.Sorted(maps.Keys(w.Schemas)), ", ") + ")"
-			}
-			return nil, usageError{fmt.Errorf("%s has no tables to draw: name a schema%s by --schema, or say --designed", file, help)}
+			return nil, usageError{fmt.Errorf("%s has no tables to draw: name a schema%s by --schema, or say --designed", file, schemasHelp(w))}
 		}
 		queries.Tables = nil
 		queries.Statements = slices.DeleteFunc(slices.Clone(w.Statements), (*workload.Statement).IsWrite)

@@ -130,7 +130,7 @@ func (f *lintFlags) input(ctx context.Context, file string) (*lint.Input, lint.P
 		}
 	}
 	if len(tables) == 0 {
-		return nil, places, usageError{fmt.Errorf("%s: it has no tables to look at; name a schema by --schema, or ask for --designed", file)}
+		return nil, places, usageError{fmt.Errorf("%s: it has no tables to look at; name a schema%s by --schema, or ask for --designed", file, schemasHelp(w))}
 	}
 	in, err := lint.FromWorkload(w, tables)
 	if err != nil {

@@ -166,7 +166,7 @@ func (f *safetyFlags) tables(file string) ([]*safety.Table, safety.Principal, er
 		}
 	}
 	if len(tables) == 0 {
-		return nil, p, fmt.Errorf("%s: it has no tables to check; name a schema by --schema", file)
+		return nil, p, fmt.Errorf("%s: it has no tables to check; name a schema%s by --schema", file, schemasHelp(w))
 	}
 	if f.principal != "" {
 		if p.Entity, p.Guessed = w.Graph.Entity(f.principal), false; p.Entity == nil {
