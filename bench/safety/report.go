@@ -102,6 +102,11 @@ func (r *result) chart() (*chart.Chart, error) {
 					s.X, s.Y = append(s.X, float64(c.Size)), append(s.Y, 100*c.share())
 				}
 			}
+			same := slices.IndexFunc(list, func(x chart.Series) bool { return slices.Equal(x.X, s.X) && slices.Equal(x.Y, s.Y) })
+			if same >= 0 { // one line would hide the other
+				list[same].Name += " and " + w.name
+				continue
+			}
 			list = append(list, s)
 		}
 	}
