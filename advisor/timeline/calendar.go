@@ -17,7 +17,7 @@ type Calendar struct {
 	Steps                  []*Step
 
 	Cost   float64 // of all steps and changes
-	Bound  float64 // no calendar over the candidates costs less
+	Bound  float64 // no calendar over the candidates costs less; if Pruned, none over those that were Kept
 	Gap    float64 // (Cost-Bound) / Cost
 	Proven bool    // Cost is the least
 	Fewest bool    // proven: no calendar of that cost has fewer tables over all steps, or as many and smaller ones
@@ -27,7 +27,7 @@ type Calendar struct {
 	Space float64 // bytes allowed at each step; 0: no limit
 	Full  float64 // bytes of the best design for the mean weights without a limit (W-45's 100 %); 0: nobody asked
 
-	Pruned     bool // only promising candidates were looked at together: Bound holds for all of them only if Proven
+	Pruned     bool // only promising candidates were looked at together: Bound and Proven speak of those
 	Candidates int  // in the pool
 	Kept       int  // promising ones
 	Locals     int  // programs of the workload summary tree

@@ -20,6 +20,8 @@
 //     calendar (runs.go; descend.go, local.go), by dropping, adding and exchanging tables, stretch by stretch, with what changing costs.
 //  3. Pruned mode: the workload summary tree over the promising candidates (package sequence), then the whole program over what
 //     it leaves. Exact mode: the program over all candidates. Both begin from the first calendar, and state the bound.
+//     With a limit on space and many promising candidates, in their place one program with a step for each run of equal
+//     weights, over the tables of the single designs and what fills them (runs.go).
 //  4. The calendar, with a design for each step, and a migration for each table that comes (read.go, migrate.go).
 //
 // Migrations. A migration query (W-26, W-27) asks for the target's columns by the WHERE of a query of the workload, or by the

@@ -39,6 +39,8 @@ func (c *Calendar) summary(b *strings.Builder) {
 		fmt.Fprintf(b, "  proof   no calendar of the %d promising candidates, of %d, costs less; see --exact\n", c.Kept, c.Candidates)
 	case c.Proven:
 		fmt.Fprintf(b, "  proof   no calendar of the %d candidates costs less\n", c.Candidates)
+	case c.Pruned:
+		fmt.Fprintf(b, "  proof   none: one of the %d promising candidates, of %d, might cost as little as %s (gap %.2g %%)\n", c.Kept, c.Candidates, c.quantity(c.Bound), 100*c.Gap)
 	default:
 		fmt.Fprintf(b, "  proof   none: a calendar might cost as little as %s (gap %.2g %%)\n", c.quantity(c.Bound), 100*c.Gap)
 	}
