@@ -36,7 +36,7 @@ func (p *Pipe) compressed(a compress.Algorithm, h wire.Header, body []byte, now 
 		if err != nil || complete && n < len(shown) {
 			return Pass, nil, &Undecodable{sent}
 		}
-		if v, instead, err := p.Handler.Frame(h, shown[:n], false, now); v != Whole || !complete || err != nil {
+		if v, instead, err := p.frame(h, shown[:n], false, now); v != Whole || !complete || err != nil {
 			return v, instead, err
 		}
 	}
@@ -47,7 +47,7 @@ func (p *Pipe) compressed(a compress.Algorithm, h wire.Header, body []byte, now 
 	if len(body) > 0 && a.Decode(frame[wire.HeaderSize:], body) != nil {
 		return Pass, nil, &Undecodable{sent}
 	}
-	v, instead, err := p.Handler.Frame(h, frame[wire.HeaderSize:], true, now)
+	v, instead, err := p.frame(h, frame[wire.HeaderSize:], true, now)
 	if v == Pass && strip {
 		wire.AppendHeader(frame[:0], h)
 		return Replace, frame, err

@@ -58,5 +58,5 @@ func (p *Pipe) show(h wire.Header, body []byte, now int64) (Verdict, []byte, err
 	if a := algorithm(p.in); a != compress.None && h.Flags&wire.FlagCompressed != 0 {
 		return p.compressed(a, h, body, now)
 	}
-	return p.Handler.Frame(h, body, len(body) == h.Length, now)
+	return p.frame(h, body, len(body) == h.Length, now)
 }

@@ -123,6 +123,7 @@ type Pipe struct {
 	buffer
 	scratch
 	in, out  Mode     // during a scan
+	shown    [2]int   // frames, of what the last two reads brought
 	skip     int      // bytes still to come of a frame's body that is streamed
 	held     int      // segmented: bytes from start on that were already added to assembly
 	assembly []byte   // segmented: a frame that is spread over segments and must be seen whole
@@ -140,6 +141,7 @@ func (p *Pipe) Run() error {
 // took deals with what a read of n bytes brought.
 func (p *Pipe) took(n int, now int64) error {
 	p.end += n
+	p.shown[0], p.shown[1] = 0, p.shown[0]
 	need, err := p.scan(now)
 	p.giveBack()
 	if err == nil {
@@ -168,12 +170,23 @@ func (p *Pipe) scan(now int64) (need int, err error) {
 	}
 }
 
+// frame has the handler judge a frame.
+func (p *Pipe) frame(h wire.Header, body []byte, complete bool, now int64) (Verdict, []byte, error) {
+	p.shown[0]++
+	return p.Handler.Frame(h, body, complete, now)
+}
+
+// write writes what is to go out.
+func (p *Pipe) write(b []byte) error {
+	return p.Out.write(b, p.skip > 0, max(p.shown[0], p.shown[1]) > 1)
+}
+
 // forward hands on what is unwritten up to position to, and goes on at position next.
 func (p *Pipe) forward(to, next int) error {
 	b := p.b[p.start:to]
 	p.start = next
 	if p.changed.b == nil {
-		return p.Out.write(b, p.skip > 0)
+		return p.write(b)
 	}
 	return p.add(b)
 }
@@ -188,7 +201,7 @@ func (p *Pipe) add(b []byte) error {
 	case err != nil:
 		return err
 	case room == nil:
-		return p.Out.write(b, p.skip > 0)
+		return p.write(b)
 	}
 	*room = append(*room, b...)
 	return nil
@@ -209,7 +222,7 @@ func (p *Pipe) flush() error {
 	if p.changed.b == nil {
 		return nil
 	}
-	err := p.Out.write(*p.changed.b, p.skip > 0)
+	err := p.write(*p.changed.b)
 	p.changed.empty()
 	return err
 }

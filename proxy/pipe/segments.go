@@ -81,7 +81,7 @@ func (p *Pipe) pass(s segment, content []byte) error {
 	case err != nil:
 		return err
 	case room == nil: // a long one is rare
-		return p.Out.write(f.Append(nil, content, 0, s.SelfContained), p.skip > 0)
+		return p.write(f.Append(nil, content, 0, s.SelfContained))
 	}
 	*room = f.Append(*room, content, 0, s.SelfContained)
 	return nil
@@ -109,7 +109,7 @@ func (p *Pipe) selfContained(s segment, now int64) error {
 		if end > len(content) {
 			return p.before(s.pos, ErrContent)
 		}
-		v, instead, err := p.Handler.Frame(h, content[at+wire.HeaderSize:end], true, now)
+		v, instead, err := p.frame(h, content[at+wire.HeaderSize:end], true, now)
 		if err != nil {
 			return p.before(s.pos, err)
 		}
@@ -170,7 +170,7 @@ func (p *Pipe) part(s segment, now int64) error {
 		if rest <= 0 {
 			return p.before(s.pos, ErrContent)
 		}
-		v, _, err := p.Handler.Frame(h, content[wire.HeaderSize:], false, now)
+		v, _, err := p.frame(h, content[wire.HeaderSize:], false, now)
 		if err != nil {
 			return p.before(s.pos, err)
 		}
@@ -192,7 +192,7 @@ func (p *Pipe) part(s segment, now int64) error {
 	case len(p.assembly) < total:
 		return nil
 	}
-	v, instead, err := p.Handler.Frame(h, p.assembly[wire.HeaderSize:], true, now)
+	v, instead, err := p.frame(h, p.assembly[wire.HeaderSize:], true, now)
 	if v == Pass {
 		instead = p.assembly
 	}

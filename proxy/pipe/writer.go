@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+
+	"github.com/helenus-db/helenus/proxy/tcp"
 )
 
 // maxPosted bounds what waits for one socket, bytes. Beyond it the peer is not reading and the connection is closed.
@@ -17,7 +19,7 @@ var errNotReading = errors.New("the peer does not read its answers: more of them
 // purpose and ending when nothing waits, could write them. Both keep frames whole: while the direction streams a long one,
 // what was posted waits for its end.
 type Writer struct {
-	conn net.Conn
+	conn *tcp.Sender
 	mode atomic.Int32 // a Mode: what the peer reads
 	fail func(error)
 
@@ -36,7 +38,7 @@ type Writer struct {
 // NewWriter returns the writer of a socket. fail is told when a frame that was sent could not be written, or when too much
 // waits; it closes the connection. It is called from any goroutine.
 func NewWriter(conn net.Conn, fail func(error)) *Writer {
-	w := &Writer{conn: conn, fail: fail}
+	w := &Writer{conn: tcp.NewSender(conn), fail: fail}
 	w.post.idle.L = &w.post
 	return w
 }
@@ -45,13 +47,18 @@ func NewWriter(conn net.Conn, fail func(error)) *Writer {
 // those it gets from here.
 func (w *Writer) Switch(m Mode) { w.mode.Store(m) }
 
-// write sends b, as it is, from the direction's own goroutine. inside tells that b ends inside a frame.
-func (w *Writer) write(b []byte, inside bool) error {
+// write sends b, as it is, from the direction's own goroutine. inside tells that b ends inside a frame, busy that it
+// is one of many frames.
+func (w *Writer) write(b []byte, inside, busy bool) error {
 	if len(b) == 0 {
 		return nil
 	}
 	w.mu.Lock()
-	_, err := w.conn.Write(b)
+	write := w.conn.Write
+	if busy {
+		write = w.conn.WriteBusy
+	}
+	_, err := write(b)
 	left := w.inside && !inside
 	w.inside = inside
 	w.mu.Unlock()

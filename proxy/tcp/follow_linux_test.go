@@ -96,7 +96,7 @@ func TestFollowReadsAllThatWasSent(t *testing.T) {
 
 // A reset that comes with data is the one thing that neither the poller nor recvmsg tells.
 func TestResetCloseUponDataIsFoundOut(t *testing.T) {
-	for i := range 200 {
+	for i := range 100 {
 		near, far := pair(t)
 		var f *following
 		if i%2 == 0 {

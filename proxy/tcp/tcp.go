@@ -1,5 +1,5 @@
-// Package tcp sets a relay's sockets up so that a peer that is gone is found out (tcp.go), ends them, and reads them with as few
-// system calls as there are (follow.go). It imports nothing of ours.
+// Package tcp sets a relay's sockets up so that a peer that is gone is found out (tcp.go), ends them, reads them with as few
+// system calls as there are (follow.go), and writes to them without the scheduler's help (send.go). It imports nothing of ours.
 //
 // A peer that ends, or whose machine restarts, is noticed at once or at the next packet. One that vanishes (its machine lost
 // power, a firewall forgot the connection) says nothing. Two things tell then: keep-alive probes, on a connection over
