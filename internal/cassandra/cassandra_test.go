@@ -274,6 +274,44 @@ func TestStartReportsNodeThatEnds(t *testing.T) {
 	}
 }
 
+// TestDied: how a node ended that nobody here has ended.
+func TestDied(t *testing.T) {
+	for name, c := range map[string]struct {
+		script, want string
+		ours         bool
+	}{
+		"heap":       {"exit 3", "(exit status 3): its heap of 7m is full", false},
+		"signal":     {"kill -KILL $$", "(signal: killed)", false},
+		"no reason":  {"exit 0", errEnded.Error(), false},
+		"ours":       {"kill -KILL $$", "", true},
+		"still runs": {"exec sleep 60", "", false},
+	} {
+		n := &Node{cluster: &Cluster{opt: Options{Heap: "7m"}}, dir: t.TempDir()}
+		if n.Died() != nil {
+			t.Errorf("%s: died before it was born", name)
+		}
+		write(t, n.LogFile(), "all is well\n", 0o600)
+		p, err := child.Start(exec.Command("sh", "-c", c.script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.kills.Store(memoryKills())
+		n.proc.Store(p)
+		if c.ours {
+			n.ended.Store(p)
+		}
+		if name == "still runs" {
+			defer p.Kill()
+		} else {
+			<-p.Done()
+		}
+		err = n.Died()
+		if (err != nil) != (c.want != "") || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "all is well")) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
 func TestStartRefusesDirInUse(t *testing.T) {
 	t.Setenv("HELENUS_CACHE", fakeCache(t))
 	t.Setenv("JAVA_HOME", fakeJava(t, "17.0.1"))

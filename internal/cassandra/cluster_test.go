@@ -65,6 +65,9 @@ func TestOneNodeSurvivesCrashAndStop(t *testing.T) {
 		if err := end(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
+		if died := node.Died(); died != nil {
+			t.Errorf("%s: it is said to have died: %v", name, died)
+		}
 		if !gone(pid) || node.Pid() != 0 || len(c.Pids()) != 0 {
 			t.Fatalf("%s: node %d still runs", name, pid)
 		}
@@ -80,6 +83,19 @@ func TestOneNodeSurvivesCrashAndStop(t *testing.T) {
 			t.Errorf("start after %s: %d rows, %v; want 2", name, rows, err)
 		}
 		session.Close()
+	}
+	// Killed by somebody else it says so, with the end of its log.
+	p := node.proc.Load()
+	p.Kill()
+	<-p.Done()
+	if died := node.Died(); died == nil || !strings.Contains(died.Error(), "has died (signal: killed)") || !strings.Contains(died.Error(), "INFO") {
+		t.Errorf("killed by somebody else: %v", died)
+	}
+	if err := node.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if died := node.Died(); died != nil {
+		t.Errorf("started again: %v", died)
 	}
 	pids := c.Pids()
 	if err := c.Stop(); err != nil {

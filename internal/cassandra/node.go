@@ -3,6 +3,7 @@ package cassandra
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -28,8 +29,10 @@ type Node struct {
 	jmx     uint16
 	dir     string
 
-	mu   sync.Mutex                    // held while the state changes
-	proc atomic.Pointer[child.Process] // nil before the first start
+	mu    sync.Mutex                    // held while the state changes
+	proc  atomic.Pointer[child.Process] // nil before the first start
+	ended atomic.Pointer[child.Process] // the last one that was ended by us
+	kills atomic.Int64                  // see memoryKills, at the start
 }
 
 const logbackConfig = `<configuration>
@@ -52,6 +55,33 @@ func (n *Node) Pid() int {
 		return p.Pid()
 	}
 	return 0
+}
+
+// exhausted is the status that Java exits with when its heap is full (-XX:+ExitOnOutOfMemoryError).
+const exhausted = 3
+
+// Died says how the node's process ended, with the end of its log; nil if it runs, or was ended by Stop or Kill, or never started.
+func (n *Node) Died() error {
+	p := n.proc.Load()
+	if p == nil || p.Running() || n.ended.Load() == p {
+		return nil
+	}
+	cause := p.Wait()
+	if cause == nil {
+		cause = errEnded
+	}
+	why := ""
+	var exit *exec.ExitError
+	if errors.As(cause, &exit) {
+		switch {
+		case exit.ExitCode() == exhausted:
+			why = fmt.Sprintf(": its heap of %s is full", n.cluster.opt.Heap)
+		case exit.ExitCode() < 0 && memoryKills() > n.kills.Load(): // by a signal
+			why = ": since it was started the kernel has killed processes for want of memory: give it less heap, or run less beside it"
+		}
+	}
+	log, _ := os.ReadFile(n.LogFile())
+	return fmt.Errorf("cassandra: the node at %s has died (%w)%s; the end of its log:\n%s", n.addr, cause, why, lastLines(log, 12))
 }
 
 // Start starts the node on its data and its ports, and returns when it answers statements and sees the other running
@@ -88,6 +118,7 @@ func (n *Node) Stop() error {
 	if !p.Running() {
 		return nil
 	}
+	n.ended.Store(p)
 	p.Terminate()
 	select {
 	case <-p.Done():
@@ -133,6 +164,7 @@ func (n *Node) NodeTool(ctx context.Context, args ...string) (string, error) {
 // end kills the process and waits until it is reaped. The caller holds the lock.
 func (n *Node) end() {
 	p := n.proc.Load()
+	n.ended.Store(p)
 	p.Kill()
 	<-p.Done()
 }
@@ -187,6 +219,7 @@ func (n *Node) launch() error {
 		"org.apache.cassandra.service.CassandraDaemon")
 	cmd.Dir = n.dir
 	cmd.Stdout, cmd.Stderr = log, log
+	n.kills.Store(memoryKills())
 	p, err := child.Start(cmd)
 	if err == nil {
 		n.proc.Store(p)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -68,4 +70,19 @@ func lockFile(ctx context.Context, path string) (func(), error) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// memoryKills is how many processes the kernel has killed for want of memory since it was started; 0 where it does not say.
+func memoryKills() int64 {
+	text, err := os.ReadFile("/proc/vmstat")
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(text), "\noom_kill ")
+	number, _, _ := strings.Cut(after, "\n")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }

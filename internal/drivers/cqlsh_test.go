@@ -23,10 +23,11 @@ func (s *stage) cqlsh(topology string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := Through(s.binary, t.TempDir(), s.cluster.ContactPoints(), len(s.cluster.Nodes()), "--topology", topology)
+		f, err := Through(s.binary, t.TempDir(), s.cluster.ContactPoints(), len(s.cluster.Nodes()), "--topology", topology)
 		if err != nil {
 			t.Fatal(err)
 		}
+		h := f[0]
 		if err := h.Start(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package drivers
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -29,16 +30,6 @@ const (
 	which  = "HELENUS_TEST_DRIVERS"
 	direct = "HELENUS_DRIVERS_DIRECT"
 	only   = "HELENUS_DRIVERS_CHECKS"
-)
-
-var (
-	every = []string{"connect", "prepared", "batch", "paging", "collections", "udt", "vector", "lwt", "tracing", "warnings", "errors", "use",
-		"large", "concurrent", "payload", "speculative", "describe", "metadata", "token-aware", "events",
-		"schema-under-load", "node-restart", "first-node-restart", "drained"}
-	inCI     = []string{"connect", "prepared", "batch", "paging", "tracing", "warnings", "errors", "token-aware"}
-	brief    = []string{"connect", "prepared", "paging", "large", "use", "errors"}
-	versions = map[string][]int{"gocql": {3, 4}, "apache": {3, 4, 5}, "python": {3, 4, 5}, "java": {3, 4, 5}, "node": {3, 4}}
-	squeezed = map[string][]string{"gocql": {"snappy"}, "apache": {"lz4", "snappy"}, "python": {"lz4", "snappy"}, "java": {"lz4", "snappy"}}
 )
 
 // patient are nodes that do not give up because the machine is busy: three of them, cold, share two processors with us.
@@ -105,16 +96,16 @@ func newStage(t *testing.T, names []string, opt cassandra.Options) *stage {
 			t.Error(err)
 		}
 	})
-	s.session = s.direct(s.cluster.Node(0))
+	s.session = s.direct(s.cluster.Node(0).Addr())
 	t.Cleanup(func() { s.session.Close() }) // which may be a later one
 	t.Cleanup(func() { t.Log("what works:\n" + s.table()) })
 	return s
 }
 
-// direct opens a session on one node alone, past helenus.
-func (s *stage) direct(n *cassandra.Node) *gocql.Session {
+// direct opens a session on one node alone, past helenus, or on one member of a fleet.
+func (s *stage) direct(contact string) *gocql.Session {
 	s.t.Helper()
-	cfg := cassandratest.Config(s.t, n.Addr())
+	cfg := cassandratest.Config(s.t, contact)
 	cfg.Timeout, cfg.MaxWaitSchemaAgreement = 2*time.Minute, 5*time.Minute // with programs of five languages at work
 	cfg.Authenticator = gocql.PasswordAuthenticator{Username: cassandra.FirstUser, Password: cassandra.FirstPassword}
 	if s.tls != nil {
@@ -139,44 +130,46 @@ func (s *stage) learn() {
 	s.t.Helper()
 	s.owners = nil
 	for _, n := range s.cluster.Nodes() {
-		session := s.direct(n)
-		var o owner
-		var id gocql.UUID
-		var address net.IP
-		var tokens []string
-		if err := session.Query("SELECT host_id, rpc_address, tokens FROM system.local").Scan(&id, &address, &tokens); err != nil {
-			s.t.Fatal(err)
-		}
-		session.Close()
-		o.host, o.address, o.contact = id.String(), address.String(), n.Addr()
-		for _, text := range tokens {
-			var err error
-			if o.token, err = strconv.ParseInt(text, 10, 64); err != nil {
-				s.t.Fatal(err)
-			}
-			s.owners = append(s.owners, o)
-		}
+		s.owners = append(s.owners, s.tokens(n.Addr())...)
 	}
-	slices.SortFunc(s.owners, func(a, b owner) int {
-		if a.token < b.token {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(s.owners, byToken)
 }
 
-// ownerOf returns who holds the only replica of a token.
-func (s *stage) ownerOf(text string) owner {
+// tokens asks a node, or a member of a fleet, who it is.
+func (s *stage) tokens(contact string) (list []owner) {
+	s.t.Helper()
+	session := s.direct(contact)
+	defer session.Close()
+	var id gocql.UUID
+	var address net.IP
+	var tokens []string
+	if err := session.Query("SELECT host_id, rpc_address, tokens FROM system.local").Scan(&id, &address, &tokens); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, text := range tokens {
+		token, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		list = append(list, owner{token: token, host: id.String(), address: address.String(), contact: contact})
+	}
+	return list
+}
+
+func byToken(a, b owner) int { return cmp.Compare(a.token, b.token) }
+
+// ownerOf returns who holds the only replica of a token; zero if that is none.
+func ownerOf(owners []owner, text string) owner {
 	token, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		s.t.Error(err)
+		return owner{}
 	}
-	for _, o := range s.owners {
+	for _, o := range owners {
 		if token <= o.token {
 			return o
 		}
 	}
-	return s.owners[0]
+	return owners[0]
 }
 
 // pass is one run of some programs in one configuration.
@@ -184,13 +177,17 @@ type pass struct {
 	name      string               // column in the table, after the program's name
 	checks    []string             // run by each program
 	flags     []string             // of the programs
+	own       map[string][]string  // likewise, by program
 	helenus   []string             // flags of helenus
 	shown     *authority.Authority // issues the certificate that helenus shows to clients; nil: they speak no TLS
 	hosts     int                  // that drivers must see; 0: not checked
 	listeners int                  // of helenus, where they are more than the hosts
+	fleet     bool                 // as many helenus as hosts, which show one another
+	mutual    bool                 // clients must show a certificate
 	programs  []string
-	disturb   func(h *Helenus, keyspace func(program string) string, check string) error
-	killed    func(check string) string // host id of the node that a check's disturbance ends
+	disturb   func(f Front, keyspace func(program string) string, check string) error
+	killed    func(check string) string // host id of the node, or the member, that a check's disturbance ends
+	owners    []owner                   // of the members' tokens; nil: the nodes' count
 	keyspaces string                    // what their names end with; passes that share them find the tables there
 	without   map[string][]string       // by program: checks that its driver fails without helenus too; the package comment says why
 }
@@ -218,37 +215,11 @@ func (s *stage) run(p pass) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute) // every check, on a busy machine
 		defer cancel()
-		var h *Helenus
+		var f Front
 		points := s.cluster.ContactPoints()[:1]
 		if os.Getenv(direct) == "" {
-			var err error
-			if h, err = Through(s.binary, t.TempDir(), s.cluster.ContactPoints(), max(p.hosts, p.listeners, 1), p.helenus...); err != nil {
-				t.Fatal(err)
-			}
-			if p.shown != nil {
-				var hosts []string
-				for _, listener := range h.Listen {
-					host, _, _ := net.SplitHostPort(listener) // as addresses joined it
-					hosts = append(hosts, host)
-				}
-				pair, err := p.shown.Issue(authority.Leaf{Name: "helenus " + p.name, Hosts: hosts})
-				if err != nil {
-					t.Fatal(err)
-				}
-				h.Add("--listen-tls-cert", pair.Certificate, "--listen-tls-key", pair.Key)
-			}
-			if err := h.Start(ctx); err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := h.Stop(); err != nil {
-					t.Error(err)
-				}
-				if t.Failed() {
-					t.Logf("end of the log of helenus:\n%s", h.Log())
-				}
-			}()
-			points = h.Listen[:1]
+			f = s.front(ctx, t, &p)
+			points = f.Listen()[:1]
 		}
 		commands := map[string][]string{}
 		for _, name := range p.programs {
@@ -256,18 +227,25 @@ func (s *stage) run(p pass) {
 			s.exec("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", p.keyspace(name), len(s.cluster.Nodes()))
 			s.exec("CREATE KEYSPACE IF NOT EXISTS %s_one WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", p.keyspace(name))
 			commands[name] = append(append(slices.Clone(s.command[name]), "--points", points[0], "--keyspace", p.keyspace(name),
-				"--checks", strings.Join(p.of(name), ",")), p.flags...)
+				"--checks", strings.Join(p.of(name), ",")), append(slices.Clone(p.flags), p.own[name]...)...)
 			if p.shown != nil {
 				commands[name] = append(commands[name], "--ca", p.shown.File)
+			}
+			if p.mutual {
+				pair, err := p.shown.Issue(authority.Leaf{Name: name})
+				if err != nil {
+					t.Fatal(err)
+				}
+				commands[name] = append(commands[name], "--cert", pair.Certificate, "--key", pair.Key)
 			}
 			if s.user != "" {
 				commands[name] = append(commands[name], "--username", s.user, "--password", s.user)
 			}
 		}
 		begin := time.Now()
-		programs, err := RunAll(ctx, commands, func(program *Program, line Line) { s.judge(t, p, h, program, line) }, func(check string) error {
+		programs, err := RunAll(ctx, commands, func(program *Program, line Line) { s.judge(t, p, f, program, line) }, func(check string) error {
 			start := time.Now()
-			err := p.disturb(h, p.keyspace, check)
+			err := p.disturb(f, p.keyspace, check)
 			t.Logf("%-8s %-20s %5.1f s", "disturb", check, time.Since(start).Seconds())
 			return err
 		})
@@ -281,18 +259,66 @@ func (s *stage) run(p pass) {
 	})
 }
 
+// front starts what a pass's programs connect to. It ends with the test.
+func (s *stage) front(ctx context.Context, t *testing.T, p *pass) Front {
+	t.Helper()
+	start := Through
+	if p.fleet {
+		start = Fleet
+	}
+	f, err := start(s.binary, t.TempDir(), s.cluster.ContactPoints(), max(p.hosts, p.listeners, 1), p.helenus...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range f {
+		if p.shown != nil {
+			var hosts []string
+			for _, listener := range h.Listen {
+				host, _, _ := net.SplitHostPort(listener) // as addresses joined it
+				hosts = append(hosts, host)
+			}
+			pair, err := p.shown.Issue(authority.Leaf{Name: fmt.Sprintf("helenus %s %d", p.name, i), Hosts: hosts})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Add("--listen-tls-cert", pair.Certificate, "--listen-tls-key", pair.Key)
+			if p.mutual {
+				h.Add("--listen-tls-client-ca", p.shown.File)
+			}
+		}
+		if err := h.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := h.Stop(); err != nil {
+				t.Error(err)
+			}
+			if t.Failed() {
+				t.Logf("end of the log of helenus %d:\n%s", i, h.Log())
+			}
+		})
+	}
+	if p.fleet { // which of them shows which tokens
+		for _, h := range f {
+			p.owners = append(p.owners, s.tokens(h.Listen[0])...)
+		}
+		slices.SortFunc(p.owners, byToken)
+	}
+	return f
+}
+
 // judge looks at one result of one program, as it comes.
-func (s *stage) judge(t *testing.T, p pass, h *Helenus, program *Program, line Line) {
+func (s *stage) judge(t *testing.T, p pass, f Front, program *Program, line Line) {
 	fault := ""
 	if !line.OK {
 		fault = line.Detail
 	}
 	switch {
 	case fault != "":
-	case line.Check == "connect" && h != nil && p.hosts > 0:
-		fault = s.strangers(line.Hosts, h, p.hosts)
+	case line.Check == "connect" && f != nil && p.hosts > 0:
+		fault = s.strangers(line.Hosts, f.Listen()[:p.hosts])
 	case line.Check == "token-aware":
-		fault = s.misses(t, program.Name, line)
+		fault = s.misses(t, program.Name, line, p.owners)
 	case p.killed != nil:
 		fault = accused(line, p.killed(line.Check))
 	}
@@ -317,30 +343,43 @@ func (s *stage) silent(t *testing.T, p pass, program *Program) {
 }
 
 // strangers says which hosts a driver knows that are no listener of helenus.
-func (s *stage) strangers(hosts []string, h *Helenus, want int) string {
-	expect := slices.Sorted(slices.Values(h.Listen[:want]))
+func (s *stage) strangers(hosts, listeners []string) string {
+	expect := slices.Sorted(slices.Values(listeners))
 	slices.Sort(hosts)
-	slices.Sort(expect)
 	if slices.Equal(hosts, expect) {
 		return ""
 	}
 	return fmt.Sprintf("the driver knows the hosts %v, want the listeners %v", hosts, expect)
 }
 
-// misses says whether too few keyed reads went to the node that owns the key.
-func (s *stage) misses(t *testing.T, program string, line Line) string {
-	reads, traces := 0, 0
+// misses says whether too few keyed reads went to the node that owns the key, or, if members of a fleet show the tokens, to the member
+// that does: then Cassandra's traces say nothing, but of 1,000 reads each member must have got some.
+func (s *stage) misses(t *testing.T, program string, line Line, members []owner) string {
+	reads, traces, by := 0, 0, map[string]int{}
+	owners := s.owners
+	if members != nil {
+		owners, traces = members, len(line.Traces)
+	}
 	for _, r := range line.Reads {
-		if s.ownerOf(r[0]).host == r[1] {
+		by[r[1]]++
+		if ownerOf(owners, r[0]).host == r[1] {
 			reads++
 		}
 	}
 	for _, r := range line.Traces {
-		if s.ownerOf(r[0]).address == strings.TrimPrefix(strings.Split(r[1], ":")[0], "/") {
+		if members == nil && ownerOf(owners, r[0]).address == strings.TrimPrefix(strings.Split(r[1], ":")[0], "/") {
 			traces++
 		}
 	}
 	result := fmt.Sprintf("%d of %d reads by key went to the replica, by the driver; %d of %d by Cassandra's traces", reads, len(line.Reads), traces, len(line.Traces))
+	if members != nil {
+		result = fmt.Sprintf("%d of %d reads by key went to the member that shows the token, by the driver: %v", reads, len(line.Reads), by)
+	}
+	for _, o := range members {
+		if by[o.host] == 0 {
+			return result + "; none to " + o.contact
+		}
+	}
 	if len(line.Reads) < 1000 || reads*100 < len(line.Reads)*99 || len(line.Traces) < 20 || traces < len(line.Traces) {
 		return result
 	}
@@ -381,7 +420,7 @@ func (s *stage) table() string {
 }
 
 // disturb does what the checks of a three-node cluster wait for.
-func (s *stage) disturb(h *Helenus, keyspace func(string) string, check string) error {
+func (s *stage) disturb(f Front, keyspace func(string) string, check string) error {
 	ctx := context.Background()
 	restart := func(n *cassandra.Node) error {
 		if err := n.Kill(); err != nil {
@@ -409,18 +448,34 @@ func (s *stage) disturb(h *Helenus, keyspace func(string) string, check string) 
 		s.session.Close()
 		err := restart(s.cluster.Node(0))
 		if err == nil {
-			s.session = s.direct(s.cluster.Node(0))
+			s.session = s.direct(s.cluster.Node(0).Addr())
 		}
 		return err
 	case "drained":
-		if h == nil {
-			return nil
+		for _, h := range f {
+			if err := h.Stop(); err != nil {
+				return err
+			}
+			time.Sleep(500 * time.Millisecond)
+			if err := h.Start(ctx); err != nil {
+				return err
+			}
 		}
-		if err := h.Stop(); err != nil {
-			return err
+		return nil
+	case "taken-over":
+		for range 3 {
+			for _, h := range f {
+				if err := h.TakeOver(ctx); err != nil {
+					return err
+				}
+			}
 		}
-		time.Sleep(500 * time.Millisecond)
-		return h.Start(ctx)
+		return nil
+	case "member-lost":
+		f[1].Kill()
+		return nil
+	case "member-back":
+		return f[1].Start(ctx)
 	}
 	return fmt.Errorf("nobody knows how to disturb for %q", check)
 }
@@ -436,85 +491,4 @@ func (s *stage) killed(check string) string {
 		}
 	}
 	return ""
-}
-
-// TestThreeNodes is the whole list on a cluster of three nodes of Cassandra 5.0.
-func TestThreeNodes(t *testing.T) {
-	names, all := languages(t)
-	s := newStage(t, names, cassandra.Options{Nodes: 3, Heap: "400m", Extra: patient})
-	s.learn()
-	checks := every
-	if !all {
-		checks = inCI
-	}
-	s.run(pass{name: "mirror", checks: checks, helenus: []string{"--topology", "mirror"}, hosts: 3, programs: names, disturb: s.disturb, killed: s.killed})
-	if !all {
-		return
-	}
-	s.cqlsh("mirror")
-	s.run(pass{name: "single", checks: brief, helenus: []string{"--topology", "single"}, hosts: 1, programs: names,
-		keyspaces: "_single"}) // of its own: here the proxy sees to it that a new table is everywhere before the driver goes on
-	for v := 3; v <= 5; v++ {
-		s.run(pass{name: fmt.Sprintf("v%d", v), checks: append([]string{"batch", "collections", "warnings", "concurrent"}, brief...),
-			flags: []string{"--protocol", strconv.Itoa(v)}, listeners: 3, programs: s.who(func(n string) bool { return slices.Contains(versions[n], v) }), disturb: s.disturb})
-	}
-	for c, version := range map[string]string{"lz4": "0", "snappy": "4"} { // version 5 has no snappy: who asks for it is refused (Java), or goes without
-		s.run(pass{name: c, checks: append([]string{"concurrent"}, brief...), flags: []string{"--compression", c, "--protocol", version}, listeners: 3,
-			programs: s.who(func(n string) bool { return slices.Contains(squeezed[n], c) }), disturb: s.disturb})
-	}
-}
-
-func (s *stage) who(fits func(string) bool) []string {
-	return slices.DeleteFunc(slices.Clone(s.names), func(n string) bool { return !fits(n) })
-}
-
-// TestOneNodeOf41 is everything that one node of Cassandra 4.1 can do, which asks for a password and is killed under load.
-func TestOneNodeOf41(t *testing.T) {
-	names, all := languages(t)
-	if !all {
-		return // internal/cassandra's own tests start 4.1 in CI
-	}
-	s := newStage(t, names, cassandra.Options{Version: "4.1.10", Durable: true, Extra: map[string]any{
-		"authenticator": "PasswordAuthenticator", "authorizer": "CassandraAuthorizer", "role_manager": "CassandraRoleManager",
-	}})
-	s.user = "app"
-	s.exec("CREATE ROLE app WITH PASSWORD = 'app' AND LOGIN = true AND SUPERUSER = true")
-	own := []string{"--username", cassandra.FirstUser, "--password", cassandra.FirstPassword}
-	s.learn()
-	checks := slices.DeleteFunc(slices.Clone(every), func(c string) bool { return c == "vector" || c == "node-restart" }) // which it lacks
-	s.run(pass{name: "4.1, password", checks: append([]string{"wrong-password"}, checks...), hosts: 1, programs: names, helenus: own, disturb: s.disturb, killed: s.killed,
-		without: map[string][]string{"gocql": {"speculative"}, "apache": {"speculative"}}})
-}
-
-// TestTLS: a node of 5.0 that speaks TLS and asks for a password, behind a helenus that shows a certificate of its own.
-func TestTLS(t *testing.T) {
-	names, all := languages(t)
-	if !all {
-		return // cmd/helenus and proxy test TLS in CI, with one driver
-	}
-	opt, ca, err := cassandra.Secure(cassandra.Options{}, t.TempDir(), cassandra.Security{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newStage(t, names, opt)
-	s.user = "app"
-	s.exec("CREATE ROLE app WITH PASSWORD = 'app' AND LOGIN = true AND SUPERUSER = true")
-	s.run(pass{name: "TLS", checks: append([]string{"wrong-password", "batch", "concurrent"}, brief...), hosts: 1, programs: names, shown: ca,
-		helenus: []string{"--username", cassandra.FirstUser, "--password", cassandra.FirstPassword, "--cassandra-tls", "--cassandra-tls-ca", ca.File}})
-}
-
-// TestNodeAdded lets a node join a ring of one under load.
-func TestNodeAdded(t *testing.T) {
-	names, all := languages(t)
-	if !all {
-		return // the ring's own tests add nodes in CI; here it costs a minute
-	}
-	s := newStage(t, names, cassandra.Options{})
-	s.learn()
-	s.run(pass{name: "joined", checks: []string{"connect", "node-added", "token-aware"}, helenus: []string{"--topology", "mirror"}, hosts: 1, listeners: 2, programs: names, without: map[string][]string{"node": {"token-aware"}},
-		disturb: func(*Helenus, func(string) string, string) error {
-			_, err := s.cluster.Add(context.Background())
-			s.learn()
-			return err
-		}})
 }

@@ -79,7 +79,7 @@ func TestRunAllNamesAProgramThatIsNotThere(t *testing.T) {
 func TestJudgement(t *testing.T) {
 	s := &stage{t: t, owners: []owner{{token: -100, host: "a", address: "127.0.1.1"}, {token: 0, host: "b", address: "127.0.1.2"}, {token: 100, host: "c", address: "127.0.1.3"}}}
 	for token, host := range map[string]string{"-101": "a", "-100": "a", "-99": "b", "0": "b", "100": "c", "101": "a"} {
-		if got := s.ownerOf(token).host; got != host {
+		if got := ownerOf(s.owners, token).host; got != host {
 			t.Errorf("token %s is said to be %s's, want %s's", token, got, host)
 		}
 	}
@@ -105,13 +105,21 @@ func TestJudgement(t *testing.T) {
 		{"a trace that says otherwise", Line{Reads: reads(1000, 0), Traces: append(slices.Clone(traces), [2]string{"-50", "127.0.1.1"})}, true},
 		{"no traces", Line{Reads: reads(1000, 0)}, true},
 	} {
-		if fault := s.misses(t, "x", c.line); (fault != "") != c.fault {
+		if fault := s.misses(t, "x", c.line, nil); (fault != "") != c.fault {
 			t.Errorf("%s: %q", c.name, fault)
 		}
 	}
-	h := &Helenus{Listen: []string{"127.0.0.1:1000", "127.0.0.2:1000"}}
+	traces = slices.Repeat([][2]string{{"-50", "127.0.9.9"}}, 20) // of nodes that say nothing of members
+	even := append(reads(600, 0), slices.Repeat([][2]string{{"-150", "a"}, {"50", "c"}}, 200)...)
+	if fault := s.misses(t, "x", Line{Reads: even, Traces: traces}, s.owners); fault != "" {
+		t.Errorf("each member got its reads: %s", fault)
+	}
+	if s.misses(t, "x", Line{Reads: reads(1000, 0), Traces: traces}, s.owners) == "" {
+		t.Error("two members got none of the reads, and nobody minded")
+	}
+	listeners := []string{"127.0.0.1:1000", "127.0.0.2:1000"}
 	for want, hosts := range map[bool][]string{true: {"127.0.0.2:1000", "127.0.0.1:1000"}, false: {"127.0.0.1:1000", "127.0.1.2:9042"}} {
-		if fault := s.strangers(hosts, h, 2); (fault == "") != want {
+		if fault := s.strangers(hosts, listeners); (fault == "") != want {
 			t.Errorf("hosts %v: %q", hosts, fault)
 		}
 	}

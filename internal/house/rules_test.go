@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 }
 
 // testsMayImport names what the tests of any folder but examples may import besides.
-var testsMayImport = []string{"internal/cassandra/", "advisor/generate"} // a node, and made-up workloads
+var testsMayImport = []string{"internal/cassandra/", "internal/schematest", "advisor/generate"} // a node, published schemas, made-up workloads
 
 // folders and files are all that may lie at the top.
 var (

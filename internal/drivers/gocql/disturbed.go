@@ -130,14 +130,45 @@ func (p *program) nodeAdded(r *part.Result) error {
 	return part.Poll("the new node is known", func() bool { return count() == before+1 })
 }
 
+// takenOver is the load of a session that lasts, while sessions come and go.
+func (p *program) takenOver(r *part.Result) error {
+	return part.Visit(r, func() error {
+		session, err := open(p.options)
+		if err != nil {
+			return err
+		}
+		defer session.Close()
+		return session.Query("SELECT release_version FROM system.local").Exec()
+	}, func() error { return p.disturbed(r) })
+}
+
+func open(o part.Options) (*gocql.Session, error) {
+	cfg, err := config(o)
+	if err != nil {
+		return nil, err
+	}
+	return cfg.CreateSession()
+}
+
+// noCertificate tries to come in without one.
+func (p *program) noCertificate(r *part.Result) error {
+	o := p.options
+	o.Cert, o.Key = "", ""
+	session, err := open(o)
+	if err == nil {
+		session.Close()
+		return errors.New("who has no certificate was let in")
+	}
+	if r.Detail = fmt.Sprintf("%.120s", err); !strings.Contains(err.Error(), "certificate") {
+		return fmt.Errorf("the refusal does not say why: %w", err)
+	}
+	return nil
+}
+
 func (p *program) wrongPassword(r *part.Result) error {
 	o := p.options
 	o.Password = "wrong"
-	cfg, err := config(o)
-	if err != nil {
-		return err
-	}
-	other, err := cfg.CreateSession()
+	other, err := open(o)
 	if err == nil {
 		other.Close()
 		return errors.New("a wrong password was let in")

@@ -72,6 +72,7 @@ func config(o part.Options) (*gocql.ClusterConfig, error) {
 	}
 	cfg.Keyspace = o.Keyspace
 	cfg.ProtoVersion = o.Protocol
+	cfg.DisableSkipMetadata = o.Described
 	cfg.Timeout, cfg.ConnectTimeout = time.Minute, time.Minute
 	cfg.MaxWaitSchemaAgreement = part.Patience
 	cfg.Consistency = gocql.Quorum
@@ -81,7 +82,7 @@ func config(o part.Options) (*gocql.ClusterConfig, error) {
 		cfg.Authenticator = gocql.PasswordAuthenticator{Username: o.Username, Password: o.Password}
 	}
 	if o.CA != "" {
-		cfg.SslOpts = &gocql.SslOptions{CaPath: o.CA, EnableHostVerification: true}
+		cfg.SslOpts = &gocql.SslOptions{CaPath: o.CA, CertPath: o.Cert, KeyPath: o.Key, EnableHostVerification: true}
 	}
 	switch o.Compression {
 	case "":
@@ -117,7 +118,8 @@ func main() {
 		"use": p.use, "large": p.large, "concurrent": p.concurrent, "payload": p.payload, "speculative": p.speculative,
 		"describe": p.describe, "metadata": p.metadata, "token-aware": p.tokenAware, "events": p.events,
 		"schema-under-load": p.schemaUnderLoad, "node-restart": p.disturbed, "first-node-restart": p.disturbed, "node-added": p.nodeAdded, "drained": p.disturbed,
-		"wrong-password": p.wrongPassword,
+		"taken-over": p.takenOver, "member-lost": p.disturbed, "member-back": p.disturbed,
+		"wrong-password": p.wrongPassword, "no-certificate": p.noCertificate,
 	})
 }
 

@@ -1,13 +1,17 @@
+import com.datastax.oss.driver.api.core.AllNodesFailedException;
 import com.datastax.oss.driver.api.core.CqlSession;
 import com.datastax.oss.driver.api.core.cql.PreparedStatement;
 import com.datastax.oss.driver.api.core.cql.Row;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
@@ -17,12 +21,14 @@ final class Disturbed {
   private static final int STREAK = 50;
 
   private final CqlSession session;
+  private final Map<String, String> options;
   private final String keyspace;
   private final Main.Listener listener;
 
-  Disturbed(CqlSession session, String keyspace, Main.Listener listener) {
+  Disturbed(CqlSession session, Map<String, String> options, Main.Listener listener) {
     this.session = session;
-    this.keyspace = keyspace;
+    this.options = options;
+    this.keyspace = options.get("keyspace");
     this.listener = listener;
   }
 
@@ -41,6 +47,9 @@ final class Disturbed {
     checks.put("node-restart", this::load);
     checks.put("first-node-restart", this::load);
     checks.put("drained", this::load);
+    checks.put("member-lost", this::load);
+    checks.put("member-back", this::load);
+    checks.put("taken-over", this::takenOver);
     checks.put("node-added", r -> {
       int before = session.getMetadata().getNodes().size();
       load(r);
@@ -57,6 +66,59 @@ final class Disturbed {
       if (System.nanoTime() > end) {
         throw new AssertionError("waited in vain until " + what);
       }
+    }
+  }
+
+  /** What an error says, with all that it stands on. */
+  static String causes(Throwable e) {
+    StringBuilder text = new StringBuilder();
+    for (Throwable t = e; t != null; t = t.getCause()) {
+      text.append(t).append("; ");
+    }
+    if (e instanceof AllNodesFailedException) {
+      ((AllNodesFailedException) e).getAllErrors().values().forEach(list -> list.forEach(t -> text.append(causes(t))));
+    }
+    return text.toString();
+  }
+
+  /** The load of a session that lasts, while sessions come and go. */
+  private void takenOver(Map<String, Object> r) throws Exception {
+    AtomicBoolean stop = new AtomicBoolean();
+    AtomicInteger good = new AtomicInteger();
+    Map<String, Integer> failed = new ConcurrentHashMap<>();
+    List<String> refused = Collections.synchronizedList(new ArrayList<>());
+    Thread visitor = new Thread(() -> {
+      for (long end = 0; ; ) {
+        boolean last = stop.get();
+        if (last && end == 0) {
+          end = System.nanoTime() + Main.PATIENCE;
+        }
+        try (CqlSession visit = Main.connect(options, options.get("password"), null)) {
+          visit.execute("SELECT release_version FROM system.local");
+          good.incrementAndGet();
+          if (last) {
+            return;
+          }
+        } catch (Exception e) {
+          String text = causes(e);
+          failed.merge(text.substring(0, Math.min(300, text.length())), 1, Integer::sum);
+          if (text.contains("refused") || last && System.nanoTime() > end) {
+            refused.add("after " + good + " visits: " + text);
+            return;
+          }
+        }
+      }
+    });
+    visitor.start();
+    try {
+      load(r);
+    } finally {
+      stop.set(true);
+      visitor.join();
+    }
+    r.put("detail", good + " visits; " + r.get("detail") + (failed.isEmpty() ? "" : "; visits failed: " + failed));
+    if (!refused.isEmpty()) {
+      throw new AssertionError(refused);
     }
   }
 

@@ -15,15 +15,22 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyFactory;
 import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
+import java.security.spec.PKCS8EncodedKeySpec;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
@@ -106,12 +113,12 @@ public final class Main {
       b.withAuthCredentials(o.get("username"), password);
     }
     if (o.containsKey("ca")) {
-      b.withSslContext(trusting(o.get("ca")));
+      b.withSslContext(trusting(o.get("ca"), o.get("cert"), o.get("key")));
     }
     return b.withKeyspace(CqlIdentifier.fromInternal(o.get("keyspace"))).build();
   }
 
-  private static SSLContext trusting(String file) throws Exception {
+  private static SSLContext trusting(String file, String cert, String key) throws Exception {
     KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
     store.load(null, null);
     try (InputStream in = Files.newInputStream(Path.of(file))) {
@@ -120,8 +127,22 @@ public final class Main {
     TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
     trust.init(store);
     SSLContext context = SSLContext.getInstance("TLS");
-    context.init(null, trust.getTrustManagers(), null);
+    context.init(cert == null ? null : showing(cert, key), trust.getTrustManagers(), null);
     return context;
+  }
+
+  /** The client's own certificate, and its key, which is of an elliptic curve. */
+  private static KeyManager[] showing(String cert, String key) throws Exception {
+    String text = Files.readString(Path.of(key)).replaceAll("-----[A-Z ]+-----", "").replaceAll("\\s", "");
+    PrivateKey secret = KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(text)));
+    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+    store.load(null, null);
+    try (InputStream in = Files.newInputStream(Path.of(cert))) {
+      store.setKeyEntry("own", secret, new char[0], new Certificate[] {CertificateFactory.getInstance("X.509").generateCertificate(in)});
+    }
+    KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    managers.init(store, new char[0]);
+    return managers.getKeyManagers();
   }
 
   public static void main(String[] args) throws Exception {
@@ -133,8 +154,9 @@ public final class Main {
     try (CqlSession session = connect(o, o.get("password"), listener)) {
       Map<String, Check> checks = new HashMap<>();
       new Statements(session, o).addTo(checks);
-      new Disturbed(session, o.get("keyspace"), listener).addTo(checks);
+      new Disturbed(session, o, listener).addTo(checks);
       checks.put("wrong-password", r -> wrongPassword(o, r));
+      checks.put("no-certificate", r -> noCertificate(o, r));
       for (String name : o.get("checks").split(",")) {
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("check", name);
@@ -160,6 +182,20 @@ public final class Main {
       System.exit(1);
     }
     System.exit(0);
+  }
+
+  private static void noCertificate(Map<String, String> o, Map<String, Object> result) throws Exception {
+    Map<String, String> without = new HashMap<>(o);
+    without.remove("cert");
+    try (CqlSession other = connect(without, o.get("password"), null)) {
+      throw new AssertionError("who has no certificate was let in");
+    } catch (AllNodesFailedException e) {
+      String text = Disturbed.causes(e);
+      result.put("detail", text.substring(0, Math.min(200, text.length())));
+      if (!text.contains("certificate")) {
+        throw new AssertionError("the refusal does not say why: " + text);
+      }
+    }
   }
 
   private static void wrongPassword(Map<String, String> o, Map<String, Object> result) throws Exception {

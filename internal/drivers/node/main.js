@@ -40,7 +40,7 @@ function same(what, got, want) {
   }
 }
 
-function connection(password, speculativeExecution) {
+function connection(password, speculativeExecution, certificate = true) {
   const o = {
     contactPoints: options.points.split(','),
     localDataCenter: 'datacenter1',
@@ -61,6 +61,10 @@ function connection(password, speculativeExecution) {
   }
   if (options.ca) {
     o.sslOptions = { ca: [fs.readFileSync(options.ca)], rejectUnauthorized: true };
+    if (options.cert && certificate) {
+      o.sslOptions.cert = fs.readFileSync(options.cert);
+      o.sslOptions.key = fs.readFileSync(options.key);
+    }
   }
   return new cassandra.Client(o);
 }
@@ -317,6 +321,52 @@ const checks = {
   'node-restart': load,
   'first-node-restart': load,
   drained: load,
+  'member-lost': load,
+  'member-back': load,
+
+  // The load of a session that lasts, while sessions come and go.
+  async 'taken-over'(r) {
+    let stop = false;
+    let good = 0;
+    let refused = '';
+    const failed = {};
+    const visits = (async () => {
+      for (let end; ; await sleep(50)) {
+        const last = stop;
+        if (last && !end) {
+          end = Date.now() + patience;
+        }
+        const visitor = connection(options.password);
+        try {
+          await visitor.connect();
+          await visitor.execute('SELECT release_version FROM system.local', [], { prepare: false });
+          good++;
+          if (last) {
+            return;
+          }
+        } catch (e) {
+          const text = causes(e);
+          failed[text.slice(0, 300)] = (failed[text.slice(0, 300)] || 0) + 1;
+          if (text.includes('ECONNREFUSED') || (last && Date.now() > end)) {
+            refused = `after ${good} visits: ${text}`;
+            return;
+          }
+        } finally {
+          await visitor.shutdown().catch(() => null);
+        }
+      }
+    })();
+    try {
+      await load(r);
+    } finally {
+      stop = true;
+      await visits;
+    }
+    r.detail = `${good} visits; ${r.detail}${Object.keys(failed).length ? '; visits failed: ' + JSON.stringify(failed) : ''}`;
+    if (refused) {
+      throw new Error(refused);
+    }
+  },
 
   async 'node-added'(r) {
     const before = client.hosts.length;
@@ -324,9 +374,19 @@ const checks = {
     await poll('the new node is known', () => client.hosts.length === before + 1);
   },
 
+  async 'no-certificate'(r) {
+    const other = connection(options.password, undefined, false);
+    const text = await other.connect().then(() => 'who has no certificate was let in', causes);
+    await other.shutdown();
+    r.detail = text.slice(0, 200);
+    if (!text.includes('certificate required')) {
+      throw new Error('the refusal does not say why');
+    }
+  },
+
   async 'wrong-password'(r) {
     const other = connection('wrong');
-    const text = await other.connect().then(() => '', (e) => String(e) + JSON.stringify(e.innerErrors, (k, v) => (v instanceof Error ? v.message : v)));
+    const text = await other.connect().then(() => '', causes);
     await other.shutdown();
     r.detail = text.slice(0, 120);
     if (!text.includes('incorrect')) {
@@ -334,6 +394,11 @@ const checks = {
     }
   },
 };
+
+// causes is what an error says, and what each host said.
+function causes(e) {
+  return String(e) + JSON.stringify(e.innerErrors, (k, v) => (v instanceof Error ? v.message : v));
+}
 
 // trace reads a trace; Cassandra writes it a little later than it answers.
 async function trace(id) {

@@ -25,9 +25,11 @@ type Options struct {
 	Points             []string // host:port
 	Username, Password string
 	CA                 string // file; empty: no TLS
+	Cert, Key          string // files of the client's own; empty: none
 	Keyspace           string // of replication factor 3 where there are nodes enough; Keyspace_one has 1
 	Protocol           int    // 0: whatever the driver chooses
 	Compression        string // lz4, snappy or empty
+	Described          bool   // answers describe their columns each
 	Checks             []string
 }
 
@@ -38,9 +40,12 @@ func Parse() Options {
 	flag.StringVar(&o.Username, "username", "", "role to log in as")
 	flag.StringVar(&o.Password, "password", "", "its password")
 	flag.StringVar(&o.CA, "ca", "", "file of the certificate authority; switches TLS on")
+	flag.StringVar(&o.Cert, "cert", "", "file of the client's own certificate")
+	flag.StringVar(&o.Key, "key", "", "file of its key")
 	flag.StringVar(&o.Keyspace, "keyspace", "", "keyspace to use")
 	flag.IntVar(&o.Protocol, "protocol", 0, "protocol version; 0: the driver's choice")
 	flag.StringVar(&o.Compression, "compression", "", "lz4 or snappy")
+	flag.BoolVar(&o.Described, "described", false, "ask for a description of the columns with each answer")
 	checks := flag.String("checks", "", "checks to run, separated by commas")
 	flag.Parse()
 	o.Points, o.Checks = strings.Split(*points, ","), strings.Split(*checks, ",")
@@ -223,6 +228,47 @@ func Load(r *Result, write func(key string, value int64) error, read func(key st
 		r.Detail += fmt.Sprintf(" %v", last)
 	}
 	return nil
+}
+
+// Visit runs work while somebody connects, asks and leaves, over and over. It says in r how often that succeeded, and returns an error if a
+// connection was refused, or if it did not succeed after work was done.
+func Visit(r *Result, visit func() error, work func() error) error {
+	var stop atomic.Bool
+	var refused error
+	var done sync.WaitGroup
+	good, failed := 0, map[string]int{}
+	done.Go(func() {
+		var end time.Time // for the last one
+		for ; ; time.Sleep(50 * time.Millisecond) {
+			last := stop.Load()
+			err := visit()
+			switch {
+			case err == nil:
+				if good++; last {
+					return
+				}
+			case strings.Contains(err.Error(), "connection refused"):
+				refused = fmt.Errorf("after %d visits: %w", good, err)
+				return
+			default:
+				failed[fmt.Sprintf("%.150s", err)]++
+			}
+			if last && end.IsZero() {
+				end = time.Now().Add(Patience)
+			}
+			if last && time.Now().After(end) {
+				refused = fmt.Errorf("nobody can connect any more: %w", err)
+				return
+			}
+		}
+	})
+	err := work()
+	stop.Store(true)
+	done.Wait()
+	if r.Detail = fmt.Sprintf("%d visits; %s", good, r.Detail); len(failed) > 0 {
+		r.Detail += fmt.Sprintf("; visits failed: %v", failed)
+	}
+	return errors.Join(err, refused)
 }
 
 type wrongAnswer string

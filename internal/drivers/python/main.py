@@ -74,9 +74,10 @@ class Program:
         self.o = o
         self.listener = Listener()
         self.cluster = self.connection(o.password)
+        self.cluster.register_listener(self.listener)
         self.session = self.cluster.connect(o.keyspace)
 
-    def connection(self, password):
+    def connection(self, password, certificate=True):
         o = self.o
         options = {}
         if o.protocol:
@@ -86,6 +87,8 @@ class Program:
         if o.ca:
             context = ssl.create_default_context(cafile=o.ca)
             context.check_hostname = False  # the driver gives no name to check
+            if o.cert and certificate:
+                context.load_cert_chain(o.cert, o.key)
             options["ssl_context"] = context
         profile = ExecutionProfile(load_balancing_policy=TokenAwarePolicy(RoundRobinPolicy(), shuffle_replicas=False),
                                    consistency_level=ConsistencyLevel.QUORUM, request_timeout=60)
@@ -96,7 +99,6 @@ class Program:
         cluster = Cluster([(h, int(p)) for h, p in points], port=int(points[0][1]), compression=o.compression or False,
                           connect_timeout=60, max_schema_agreement_wait=PATIENCE, control_connection_timeout=60,
                           execution_profiles={EXEC_PROFILE_DEFAULT: profile, "speculative": speculative}, **options)
-        cluster.register_listener(self.listener)
         return cluster
 
     def all(self, *statements):
@@ -336,6 +338,56 @@ class Program:
         self.disturbed(r)
         poll("the new node is known", lambda: len(self.cluster.metadata.all_hosts()) == before + 1)
 
+    def taken_over(self, r):
+        """The load of a session that lasts, while sessions come and go."""
+        good, failed, refused, stop = [], Counter(), [], threading.Event()
+
+        def visit():
+            cluster = self.connection(self.o.password)
+            try:
+                cluster.connect().execute("SELECT release_version FROM system.local")
+            finally:
+                cluster.shutdown()
+
+        def visits():
+            end = None
+            while True:
+                last = stop.is_set()
+                end = end or last and time.time() + PATIENCE
+                try:
+                    visit()
+                    good.append(1)
+                    if last:
+                        return
+                except Exception as e:
+                    text = "%s: %s" % (type(e).__name__, e)
+                    failed[text[:150]] += 1
+                    if "refused" in text or last and time.time() > end:
+                        refused.append("after %d visits: %s" % (len(good), text))
+                        return
+                time.sleep(0.05)
+
+        visitor = threading.Thread(target=visits)
+        visitor.start()
+        try:
+            self.disturbed(r)
+        finally:
+            stop.set()
+            visitor.join()
+        r["detail"] = "%d visits; %s" % (len(good), r["detail"])
+        if failed:
+            r["detail"] += "; visits failed: %s" % dict(failed)
+        assert not refused, refused
+
+    def no_certificate(self, r):
+        try:
+            self.connection(self.o.password, certificate=False).connect()
+        except NoHostAvailable as e:
+            r["detail"] = str(e)[:120]
+            assert "certificate" in str(e), "the refusal does not say why: %s" % e
+        else:
+            raise AssertionError("who has no certificate was let in")
+
     def wrong_password(self, r):
         try:
             self.connection("wrong").connect()
@@ -409,7 +461,7 @@ def load(r, write, read):
 
 def main():
     p = argparse.ArgumentParser()
-    for name in ("points", "username", "password", "ca", "keyspace", "compression", "checks"):
+    for name in ("points", "username", "password", "ca", "cert", "key", "keyspace", "compression", "checks"):
         p.add_argument("--" + name, default="")
     p.add_argument("--protocol", type=int, default=0)
     o = p.parse_args()
@@ -419,7 +471,8 @@ def main():
         say(check="connect", ok=False, detail="%s: %s" % (type(e).__name__, e))
         sys.exit(1)
     for check in o.checks.split(","):
-        method = {"node-restart": "disturbed", "first-node-restart": "disturbed", "drained": "disturbed"}.get(check, check.replace("-", "_"))
+        method = {"node-restart": "disturbed", "first-node-restart": "disturbed", "drained": "disturbed",
+                  "member-lost": "disturbed", "member-back": "disturbed"}.get(check, check.replace("-", "_"))
         r = {"check": check, "ok": True}
         try:
             getattr(program, method)(r)
