@@ -41,7 +41,8 @@ demo:
 # One pass runs unit, property, golden and integration tests and the seeds of every fuzz function.
 test: setup lint vet house $(with)
 	$(with) $(GO) test -race -timeout 40m ./...
-	$(GO) test -run 'Splice|Idle|Allocated' ./bench/relay ./proxy ./proxy/pipe
+	$(GO) test -run 'Splice|Idle|Allocate' ./bench/relay ./proxy ./proxy/pipe
+	$(GO) test -run 'Patterns|Interrupted|Swept' ./advisor/timeline
 
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.
 test-drivers:
@@ -81,7 +82,7 @@ bench-advisor:
 # What calendars cost against single designs on seed 004's workload, in what time; best on a machine that does nothing else.
 bench-timeline:
 	$(GO) build -o $(BIN)/ ./bench/timeline
-	$(BIN)/timeline $(if $(QUICK),-quick)
+	$(BIN)/timeline $(if $(QUICK),-quick,-out docs/results -command "make bench-timeline")
 
 # TPC-H's twelve steps on a real Cassandra: the calendar beside the static baselines; the report goes to docs/results. CALENDAR has
 # further flags (bin/calendar -help): CALENDAR="-file evolution".

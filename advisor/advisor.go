@@ -25,8 +25,10 @@ type Options struct {
 	// Statistics returns what was measured of the tables (schema.MeasureAll). Nil, or a table that is missing: sizes are
 	// assumed, and the model says so.
 	Statistics func() []schema.Stats
-	Nodes      func() int           // of the cluster; nil or less than 1: 1
-	Driver     func() string        // STARTUP's DRIVER_NAME of the application, for sketches; nil: not known
+	Nodes      func() int    // of the cluster; nil or less than 1: 1
+	Driver     func() string // STARTUP's DRIVER_NAME of the application, for sketches; nil: not known
+	// Past reads the recorded history; nil, or nil without an error: no calendar is looked for. An error is told with the advice.
+	Past       func(ctx context.Context) (*recommend.Past, error)
 	Judge      recommend.Judge      // nil: nothing is eligible, and the verdict says so
 	Solver     solve.Solver         // see solve.New
 	Store      Store                // nil: decisions are kept in memory only
@@ -69,6 +71,8 @@ func (e *StateError) Error() string {
 // Advisor gives advice and remembers what became of it. It is safe for concurrent use, and a prometheus.Collector.
 type Advisor struct {
 	o Options
+
+	almanac recommend.Almanac // the calendar of the rounds before
 
 	round sync.Mutex // one round at a time
 
@@ -120,15 +124,32 @@ func (a *Advisor) Advise(ctx context.Context) (*recommend.Advice, error) {
 		return nil, ErrNothingSeen
 	}
 	begun := time.Now()
+	past, problem := a.past(ctx)
 	advice, err := a.guarded(ctx, recommend.Input{
+		Past: past, Almanac: &a.almanac,
 		Snapshot: snapshot, Schema: tables, Statistics: a.o.Statistics(), Nodes: max(1, a.o.Nodes()), Driver: a.o.Driver(),
 		Judge: a.o.Judge, Cost: a.o.Cost, Solver: a.o.Solver, Limits: a.o.Limits, Thresholds: a.o.Thresholds, At: a.o.Clock(),
 	})
 	if err != nil {
 		return nil, err
 	}
+	if problem != nil {
+		advice.Problems = append(advice.Problems, problem.Error())
+	}
 	advice.Duration = time.Since(begun)
 	return advice, nil
+}
+
+// past is what the history says, if it is asked.
+func (a *Advisor) past(ctx context.Context) (*recommend.Past, error) {
+	if a.o.Past == nil {
+		return nil, nil //nolint:nilnil // there is none, which is no error
+	}
+	p, err := a.o.Past(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("no calendar: the history can not be read: %w", err)
+	}
+	return p, nil
 }
 
 // PanicError says that working advice out ended in a panic: a defect of ours that some traffic brought to light.

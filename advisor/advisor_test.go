@@ -22,6 +22,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
 )
@@ -377,5 +378,66 @@ func TestPanicIsAnError(t *testing.T) {
 	var panicked *advisor.PanicError
 	if _, err := a.Advise(context.Background()); !errors.As(err, &panicked) {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// A calendar is advised of what the history says, stays as it was approved while the history goes on, and an unreadable history
+// is told and takes nothing else away.
+func TestTimelineLifeCycle(t *testing.T) {
+	ctx := context.Background()
+	w, s := newWorld(), kept(t)
+	o := w.options(s)
+	rate, broken := 10.0, error(nil)
+	o.Past = func(context.Context) (*recommend.Past, error) {
+		if broken != nil {
+			return nil, broken
+		}
+		c := &cycle.Cycle{Period: cycle.Day, Zone: "UTC", Steps: []cycle.Step{{Begin: 8 * time.Hour, Length: 10 * time.Hour}, {Begin: 18 * time.Hour, Length: 14 * time.Hour}}}
+		for _, st := range w.snapshot.Statements {
+			weights := []float64{0, 0}
+			switch {
+			case strings.Contains(st.Text, "ALLOW FILTERING"):
+				weights[0] = rate
+			case strings.HasPrefix(st.Text, "INSERT INTO hotel.reservations"):
+				weights[1] = 1000
+			}
+			c.Members = append(c.Members, cycle.Member{Fingerprint: st.Fingerprint, Weights: weights})
+		}
+		return &recommend.Past{Report: &cycle.Report{Cycle: c, Workload: []cycle.Pattern{{Name: cycle.Day, Verdict: cycle.Reliable, Share: 0.9}}}, Counts: w.snapshot}, nil
+	}
+	a, err := advisor.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func() recommend.Recommendation {
+		for _, r := range refresh(t, a).Recommendations {
+			if r.Kind == recommend.TimelineKind {
+				return r
+			}
+		}
+		t.Fatalf("no calendar: %s", a.Latest().Timeline)
+		return recommend.Recommendation{}
+	}
+	r := find()
+	if !r.Eligible || r.Confidence != 0.9 {
+		t.Errorf("eligible %v, confidence %g", r.Eligible, r.Confidence)
+	}
+	if _, err := a.Approve(ctx, r.ID, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	before := r.Timeline.CostMs
+	rate = 20
+	if r = find(); r.State != recommend.Approved || r.Timeline.CostMs != before {
+		t.Errorf("%s, %g instead of %g", r.State, r.Timeline.CostMs, before)
+	}
+	if _, err := a.Reopen(ctx, r.ID, "its calendar is over", ""); err != nil {
+		t.Fatal(err)
+	}
+	if r = find(); r.State != recommend.Open || r.Timeline.CostMs == before {
+		t.Errorf("%s, %g", r.State, r.Timeline.CostMs)
+	}
+	broken = errors.New("no disk")
+	if advice := refresh(t, a); len(advice.Problems) != 1 || !strings.Contains(advice.Problems[0], "no disk") || lookUp(t, a).State != recommend.Open {
+		t.Errorf("%v", advice.Problems)
 	}
 }

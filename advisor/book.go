@@ -64,7 +64,9 @@ func (b *book) merge(fresh []recommend.Recommendation, now time.Time) int {
 		switch state, why := next(old, &r); state {
 		case old.State:
 			r.State, r.StateReason, r.Actor, r.StateSince = old.State, old.StateReason, old.Actor, old.StateSince
-			if old.State == recommend.Rejected { // as it was when it was rejected: that is what a change is measured by
+			// As it was when it was rejected: that is what a change is measured by. And a calendar as it was approved: that is what
+			// is carried out.
+			if old.State == recommend.Rejected || old.State == recommend.Approved && old.Kind == recommend.TimelineKind {
 				refreshed := *old
 				refreshed.LastRefresh = now
 				r = refreshed
@@ -117,7 +119,7 @@ func successor(old *recommend.Recommendation, fresh []recommend.Recommendation) 
 	for i := range fresh {
 		// What a kind says of a statement does not answer what another says: an index may be worth keeping for a statement that
 		// a chain of reads would better not need at all. A look-up that became a keep, and back, is one question.
-		if (fresh[i].Kind == recommend.ApplicationChange) != (old.Kind == recommend.ApplicationChange) {
+		if question(fresh[i].Kind) != question(old.Kind) {
 			continue
 		}
 		for _, s := range fresh[i].Statements {
@@ -127,6 +129,14 @@ func successor(old *recommend.Recommendation, fresh []recommend.Recommendation) 
 		}
 	}
 	return nil
+}
+
+// question is what a kind of advice answers.
+func question(k recommend.Kind) recommend.Kind {
+	if k == recommend.Keep {
+		return recommend.LookUpTable
+	}
+	return k
 }
 
 // trim forgets the least of what is too many: of the open ones those that save least, of the others the oldest. Approved ones are

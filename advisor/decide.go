@@ -104,7 +104,7 @@ func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string) 
 	switch {
 	case !w.from[r.State]:
 		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: w.why[r.State]}
-	case w.to == recommend.Approved && r.Kind != recommend.LookUpTable:
+	case w.to == recommend.Approved && r.Kind != recommend.LookUpTable && r.Kind != recommend.TimelineKind:
 		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: "Helenus can not carry it out: it is advice to people (" + string(r.Kind) + ")"}
 	case w.to == recommend.Approved && !r.Eligible:
 		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: "it is not eligible: " + refusals(r)}

@@ -54,6 +54,24 @@ func BenchmarkStatement(b *testing.B) {
 	}
 }
 
+// BenchmarkAlike is a text that was never said, and differs from another in its values.
+func BenchmarkAlike(b *testing.B) {
+	r := registry(b, Options{})
+	texts := make([]string, 1<<16)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("SELECT guest_id, arrival, departure, room_number, rate, currency, notes FROM hotels.reservations_by_guest WHERE guest_id = "+
+			"550e8400-e29b-41d4-a716-%012d AND month = '2026-11' AND arrival > '2026-11-01' LIMIT 100", i)
+	}
+	b.ReportAllocs()
+	defer cpu(b)()
+	for i := 0; b.Loop(); i++ {
+		if i%len(texts) == 0 {
+			r.texts = newCache(len(texts)) // forget them
+		}
+		r.Statement("hotels", texts[i%len(texts)])
+	}
+}
+
 // fill lets a registry know n statements, each executed with latencies over three octaves.
 func fill(r *Registry, n int) (list []proxy.Record) {
 	c := &proxy.Client{ID: 3, Application: "shop", Driver: "gocql"}

@@ -23,8 +23,8 @@ func conserved(t testing.TB, r *Registry, n uint64) *Snapshot {
 	}
 	for _, x := range append([]Statement{s.Other, s.Unknown}, s.Statements...) {
 		var levels, said, micros uint64
-		for _, n := range x.Consistency {
-			levels += n
+		for _, level := range x.Consistency {
+			levels += level.Count
 		}
 		for _, c := range x.Callers {
 			said, micros = said+c.Count, micros+c.Micros

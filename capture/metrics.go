@@ -176,13 +176,8 @@ func (r *Registry) dearest(s *Snapshot) []Statement {
 func collect(out chan<- prometheus.Metric, s *Statement) {
 	labels := []string{s.Fingerprint, label(s.Keyspace), label(s.Table), s.Kind}
 	out <- prometheus.MustNewConstMetric(executionsDesc, prometheus.CounterValue, float64(s.Count), labels...)
-	names := make([]string, 0, len(s.ErrorCodes))
-	for name := range s.ErrorCodes {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		out <- prometheus.MustNewConstMetric(errorsDesc, prometheus.CounterValue, float64(s.ErrorCodes[name]), append([]string{name}, labels...)...)
+	for _, code := range s.ErrorCodes {
+		out <- prometheus.MustNewConstMetric(errorsDesc, prometheus.CounterValue, float64(code.Count), append([]string{code.Name}, labels...)...)
 	}
 	buckets := make(map[float64]uint64, len(latencyEdges))
 	for _, e := range latencyEdges {

@@ -144,16 +144,41 @@ func (r *Registry) Mark(c *proxy.Client) uint64 { return r.book.mark(c) }
 // Unknown returns the record of requests of which it is not known what they say.
 func (r *Registry) Unknown() proxy.Record { return r.unknown }
 
-// Statement returns the record of a text. A text that was seen lately costs two hashes of it and a look into a map; else it
-// is parsed.
+// Statement returns the record of a text. A text that was seen lately costs two hashes of it and a look into a map; one that
+// differs from such a text in its values alone costs the lexer besides; any other is parsed.
 func (r *Registry) Statement(keyspace, text string) proxy.Record {
 	k := r.texts.key(keyspace, text)
-	if x := r.texts.get(k); x != nil && r.known(x) {
-		return r.withText(x, keyspace, text)
+	x := r.texts.get(k)
+	if x == nil || !r.known(x) {
+		x = r.alike(keyspace, text)
+		r.texts.put(k, x)
 	}
-	x := r.find(keyspace, text, nil)
-	r.texts.put(k, x)
 	return r.withText(x, keyspace, text)
+}
+
+// maxShaped is the length of the longest text of which the shape is looked for, bytes: longer ones are mostly lists, of which no two are of
+// one length.
+const maxShaped = 1 << 10
+
+// alike returns the record of a text that was not seen lately, from another of its shape if there was one.
+func (r *Registry) alike(keyspace, text string) *record {
+	if len(text) > maxShaped {
+		x, _ := r.find(keyspace, text, nil)
+		return x
+	}
+	var room [2 * maxShaped]byte // a symbol of one byte takes two
+	shape, ok := cql.AppendShape(room[:0], text)
+	k := r.texts.shapeKey(keyspace, shape)
+	if ok {
+		if x := r.texts.get(k); x != nil && r.known(x) {
+			return x
+		}
+	}
+	x, parsed := r.find(keyspace, text, nil)
+	if ok && parsed {
+		r.texts.put(k, x)
+	}
+	return x
 }
 
 // maxParts is how many children of a BATCH its record names.
@@ -213,7 +238,7 @@ next:
 		}
 	}
 	text.WriteString("APPLY BATCH")
-	x := r.find("", text.String(), func(made *about) {
+	x, _ := r.find("", text.String(), func(made *about) {
 		if made.parts = parts; !safe {
 			made.shown = ""
 		}
@@ -222,10 +247,10 @@ next:
 	return x
 }
 
-// find parses a text and returns its record, a new one, which complete may amend, if there is room.
-func (r *Registry) find(keyspace, text string, complete func(*about)) *record {
+// find parses a text and returns its record, a new one, which complete may amend, if there is room; and whether it parses.
+func (r *Registry) find(keyspace, text string, complete func(*about)) (x *record, parsed bool) {
 	if len(text) > maxText {
-		return r.other
+		return r.other, false
 	}
 	r.parsed.Add(1)
 	print, normalised, statement, err := cql.FingerprintText(text, keyspace)
@@ -233,12 +258,12 @@ func (r *Registry) find(keyspace, text string, complete func(*about)) *record {
 		statement = nil
 	}
 	r.mu.RLock()
-	x := r.records[print]
+	x = r.records[print]
 	r.mu.RUnlock()
-	if x != nil {
-		return x
+	if x == nil {
+		x = r.admit(print, keyspace, normalised, statement, complete)
 	}
-	return r.admit(print, keyspace, normalised, statement, complete)
+	return x, err == nil
 }
 
 // Snapshot returns a picture of everything counted since the registry was made, feeds included. It takes
@@ -266,8 +291,12 @@ func (r *Registry) Counts() *Snapshot {
 		to := min(from+part, len(list))
 		work.Go(func() {
 			p := paint()
-			for _, i := range r.aged[from:to] {
-				p.snapshot(list[i], &out.Statements[i])
+			for at := from; at < to; at += wave {
+				some := r.aged[at:min(at+wave, to)]
+				p.fetch(list, some, out.Statements)
+				for _, i := range some {
+					p.snapshot(list[i], &out.Statements[i])
+				}
 			}
 		})
 	}

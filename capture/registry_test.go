@@ -21,7 +21,15 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(closing{m}) }
+
+// closing closes what a process has once, when the tests are done.
+type closing struct{ *testing.M }
+
+func (c closing) Run() int {
+	defer trees().Close()
+	return c.M.Run()
+}
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
@@ -134,20 +142,25 @@ func TestCounters(t *testing.T) {
 	}
 	want := Statement{
 		Fingerprint: got.Fingerprint, Keyspace: "hotel", Table: "rooms", Kind: "update", Text: got.Text,
-		Count: 3, Errors: 2, ErrorCodes: map[string]uint64{"cas_write_unknown": 1, "other": 1},
+		Count: 3, Errors: 2, ErrorCodes: TallyOf(map[string]uint64{"cas_write_unknown": 1, "other": 1}),
 		Latency:       histogram.Distribution{Count: 2, Sum: 300, Buckets: []histogram.Bucket{{Low: 100, Count: 1}, {Low: 200, Count: 1}}},
 		RequestBytes:  histogram.Distribution{Count: 2, Sum: 200, Buckets: []histogram.Bucket{{Low: 100, Count: 2}}},
 		ResponseBytes: histogram.Distribution{Count: 2, Sum: 2000, Buckets: []histogram.Bucket{{Low: 992, Count: 2}}},
 		Rows:          histogram.Distribution{Count: 1, Sum: 2, Buckets: []histogram.Bucket{{Low: 2, Count: 1}}},
-		Consistency:   map[string]uint64{"LOCAL_QUORUM": 2, "UNKNOWN": 1},
+		Consistency:   TallyOf(map[string]uint64{"LOCAL_QUORUM": 2, "UNKNOWN": 1}),
 		Conditional:   true, InBatch: 1, Paged: 1, MorePages: 1, Serial: 1, Warned: 1, Rewritten: 1,
-		Variables: []Column{{Keyspace: "hotel", Table: "rooms", Name: "state", Type: proxy.Type{Code: 13}}},
-		Warnings:  map[string]uint64{"tombstones": 1}, SerialConsistency: map[string]uint64{"LOCAL_SERIAL": 1}, Applied: 1, NotApplied: 1,
+		RewrittenLatency: histogram.Distribution{Count: 1, Sum: 200, Buckets: []histogram.Bucket{{Low: 200, Count: 1}}},
+		Variables:        []Column{{Keyspace: "hotel", Table: "rooms", Name: "state", Type: proxy.Type{Code: 13}}},
+		Warnings:         TallyOf(map[string]uint64{"tombstones": 1}), SerialConsistency: TallyOf(map[string]uint64{"LOCAL_SERIAL": 1}), Applied: 1, NotApplied: 1,
 		Callers: []Share{{Caller: Caller{Rest: true}, Count: 3, Errors: 2, Micros: 300}},
 		First:   got.First, Last: got.Last, Described: got.Last,
 	}
 	if d := cmp.Diff(want, got, ignoreBorn); d != "" {
 		t.Error(d)
+	}
+	original := histogram.Distribution{Count: 1, Sum: 100, Buckets: []histogram.Bucket{{Low: 100, Count: 1}}}
+	if d := cmp.Diff(original, got.OriginalLatency()); d != "" {
+		t.Error("latency of what Cassandra answered: " + d)
 	}
 	if got.First.Before(start) || got.Last.Before(got.First) {
 		t.Errorf("first %v, last %v", got.First, got.Last)
@@ -468,4 +481,36 @@ func TestPicturesAreUsedAgain(t *testing.T) {
 			copied, _ = json.Marshal(s)
 		}
 	})
+}
+
+// A text that nobody said before, and that differs from another in its values alone, is counted with it and not parsed.
+func TestOnlyNewShapesAreParsed(t *testing.T) {
+	r := registry(t, Options{})
+	said := func(keyspace, text string) proxy.Record {
+		rec := r.Statement(keyspace, text)
+		rec.Done([]proxy.Exchange{*exchange(100)})
+		return rec
+	}
+	first := said("k", "SELECT a FROM t WHERE id = 'x' AND n IN (1, 2)")
+	before := r.parsed.Load()
+	for i := range 1000 {
+		text := fmt.Sprintf("select a from t -- %d\n where id='%d' and n in (%d,%d)", i, i, i, -i)
+		if rec := said("k", text); rec != first {
+			t.Fatalf("%s has another record", text)
+		}
+	}
+	if n := r.parsed.Load() - before; n != 0 {
+		t.Errorf("%d texts of a known shape were parsed", n)
+	}
+	for _, other := range []string{"SELECT a FROM t WHERE id = 'x' AND n > 1", `SELECT "A" FROM t WHERE id = 'x' AND n IN (1, 2)`} {
+		if said("k", other) == first {
+			t.Errorf("%s is counted with another statement", other)
+		}
+	}
+	if said("l", "SELECT a FROM t WHERE id = 'y' AND n IN (1, 2)") == first {
+		t.Error("a statement is counted with that of another keyspace")
+	}
+	if n := r.Counts().Count(); n != 1004 {
+		t.Errorf("%d exchanges counted of 1004", n)
+	}
 }

@@ -19,9 +19,9 @@ type Statement struct {
 	Kind        string `json:"kind"`  // as cql.Kind.String
 	Text        string `json:"text"`  // normalised: no literal of the application in it
 
-	Count      uint64            `json:"count"` // executions, failed ones and those in batches too
-	Errors     uint64            `json:"errors,omitempty"`
-	ErrorCodes map[string]uint64 `json:"error_codes,omitempty"` // by name, e.g. "write_timeout"
+	Count      uint64 `json:"count"` // executions, failed ones and those in batches too
+	Errors     uint64 `json:"errors,omitempty"`
+	ErrorCodes Tally  `json:"error_codes,omitempty"` // by name, e.g. "write_timeout"
 
 	// Of executions outside of batches; the batch has its own statement.
 	Latency       histogram.Distribution `json:"latency"`        // microseconds
@@ -29,20 +29,21 @@ type Statement struct {
 	ResponseBytes histogram.Distribution `json:"response_bytes"` // frame bodies
 	Rows          histogram.Distribution `json:"rows"`           // of answers that say
 
-	Consistency       map[string]uint64 `json:"consistency,omitempty"`        // by name, e.g. "LOCAL_QUORUM"
-	SerialConsistency map[string]uint64 `json:"serial_consistency,omitempty"` // of requests that name one
-	Conditional       bool              `json:"conditional,omitempty"`        // has an IF
-	Applied           uint64            `json:"applied,omitempty"`            // conditional writes that were carried out
-	NotApplied        uint64            `json:"not_applied,omitempty"`        // and those whose condition was false
-	InBatch           uint64            `json:"in_batch,omitempty"`
-	Paged             uint64            `json:"paged,omitempty"`      // asked for a following page
-	MorePages         uint64            `json:"more_pages,omitempty"` // answers that were not the last page
-	Serial            uint64            `json:"serial,omitempty"`     // read at a serial consistency
-	Warned            uint64            `json:"warned,omitempty"`
-	Warnings          map[string]uint64 `json:"warnings,omitempty"`    // answers with such a warning, e.g. "tombstones"
-	Rewritten         uint64            `json:"rewritten,omitempty"`   // answered by Helenus instead of Cassandra
-	Retried           uint64            `json:"retried,omitempty"`     // the same again within 5 s of having failed
-	Speculative       uint64            `json:"speculative,omitempty"` // the same again while it was under way; an estimate
+	Consistency       Tally                  `json:"consistency,omitempty"`        // by name, e.g. "LOCAL_QUORUM"
+	SerialConsistency Tally                  `json:"serial_consistency,omitempty"` // of requests that name one
+	Conditional       bool                   `json:"conditional,omitempty"`        // has an IF
+	Applied           uint64                 `json:"applied,omitempty"`            // conditional writes that were carried out
+	NotApplied        uint64                 `json:"not_applied,omitempty"`        // and those whose condition was false
+	InBatch           uint64                 `json:"in_batch,omitempty"`
+	Paged             uint64                 `json:"paged,omitempty"`      // asked for a following page
+	MorePages         uint64                 `json:"more_pages,omitempty"` // answers that were not the last page
+	Serial            uint64                 `json:"serial,omitempty"`     // read at a serial consistency
+	Warned            uint64                 `json:"warned,omitempty"`
+	Warnings          Tally                  `json:"warnings,omitempty"`         // answers with such a warning, e.g. "tombstones"
+	Rewritten         uint64                 `json:"rewritten,omitempty"`        // answered by Helenus instead of Cassandra
+	RewrittenLatency  histogram.Distribution `json:"rewritten_latency,omitzero"` // microseconds, of those outside of batches; they are in Latency, too
+	Retried           uint64                 `json:"retried,omitempty"`          // the same again within 5 s of having failed
+	Speculative       uint64                 `json:"speculative,omitempty"`      // the same again while it was under way; an estimate
 
 	Callers []Share `json:"callers,omitempty"` // who said it, most executions first
 
@@ -74,8 +75,18 @@ type Column struct {
 	Type     proxy.Type `json:"type"`
 }
 
-// Parse parses the normalised text. It fails for a statement that Helenus could not parse when it was said either.
-func (s *Statement) Parse() (cql.Statement, error) { return cql.Parse(s.Text) }
+// OriginalLatency is that of the executions which Cassandra answered, in microseconds: what the statement takes as the application
+// says it, whatever Helenus made of it meanwhile.
+func (s *Statement) OriginalLatency() histogram.Distribution {
+	if s.RewrittenLatency.Count == 0 {
+		return s.Latency
+	}
+	return s.Latency.Minus(s.RewrittenLatency)
+}
+
+// Parse parses the normalised text. It fails for a statement that Helenus could not parse when it was said either. The syntax tree
+// is not to be changed: it may be handed out again.
+func (s *Statement) Parse() (cql.Statement, error) { return parse(s.Text) }
 
 // numbers are the plain counters but Count, in the order of sums.add.
 func (s *Statement) numbers() [11]*uint64 {
@@ -84,7 +95,7 @@ func (s *Statement) numbers() [11]*uint64 {
 	}
 }
 
-// combine applies an operation to every count of s and o; s is the left operand and keeps no map of its former self.
+// combine applies an operation to every count of s and o; s is the left operand and keeps no list of its former self.
 func (s *Statement) combine(o *Statement, op func(a, b uint64) uint64, opd func(a, b histogram.Distribution) histogram.Distribution) {
 	s.Count = op(s.Count, o.Count)
 	theirs := o.numbers()
@@ -92,11 +103,11 @@ func (s *Statement) combine(o *Statement, op func(a, b uint64) uint64, opd func(
 		*p = op(*p, *theirs[i])
 	}
 	s.Latency, s.Rows = opd(s.Latency, o.Latency), opd(s.Rows, o.Rows)
+	s.RewrittenLatency = opd(s.RewrittenLatency, o.RewrittenLatency)
 	s.RequestBytes, s.ResponseBytes = opd(s.RequestBytes, o.RequestBytes), opd(s.ResponseBytes, o.ResponseBytes)
-	s.ErrorCodes = combineMaps(s.ErrorCodes, o.ErrorCodes, op)
-	s.Warnings = combineMaps(s.Warnings, o.Warnings, op)
-	s.Consistency = combineMaps(s.Consistency, o.Consistency, op)
-	s.SerialConsistency = combineMaps(s.SerialConsistency, o.SerialConsistency, op)
+	s.ErrorCodes, s.Warnings = s.ErrorCodes.combine(o.ErrorCodes, op), s.Warnings.combine(o.Warnings, op)
+	s.Consistency = s.Consistency.combine(o.Consistency, op)
+	s.SerialConsistency = s.SerialConsistency.combine(o.SerialConsistency, op)
 	s.Callers = combineShares(s.Callers, o.Callers, op)
 }
 
@@ -140,28 +151,6 @@ func minus(a, b uint64) uint64 {
 		return 0
 	}
 	return a - b
-}
-
-func combineMaps(a, b map[string]uint64, op func(a, b uint64) uint64) map[string]uint64 {
-	if len(a)+len(b) == 0 {
-		return nil
-	}
-	out := map[string]uint64{}
-	for k := range a {
-		out[k] = op(a[k], b[k])
-	}
-	for k := range b {
-		out[k] = op(a[k], b[k])
-	}
-	for k, n := range out {
-		if n == 0 {
-			delete(out, k)
-		}
-	}
-	if len(out) == 0 {
-		return nil
-	}
-	return out
 }
 
 func combineShares(a, b []Share, op func(a, b uint64) uint64) []Share {

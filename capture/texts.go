@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// cache remembers the records of texts by a hash of 128 bits under keys of this process, so that no text is kept and nobody can
+// cache remembers the records of texts, and of their shapes, by a hash of 128 bits under keys of this process, so that no text is kept and nobody can
 // make two texts meet. It is cut into shards; a shard keeps two generations, and forgets the old one when the young one
 // is full.
 type cache struct {
@@ -36,6 +36,14 @@ func (c *cache) key(keyspace, text string) cacheKey {
 	return cacheKey{
 		maphash.String(c.a, keyspace)*31 + maphash.String(c.a, text),
 		maphash.String(c.b, keyspace)*31 + maphash.String(c.b, text),
+	}
+}
+
+// shapeKey is the key of what texts of one shape (cql.AppendShape) have in common. No text has it.
+func (c *cache) shapeKey(keyspace string, shape []byte) cacheKey {
+	return cacheKey{
+		maphash.String(c.a, keyspace)*37 + maphash.Bytes(c.a, shape),
+		maphash.String(c.b, keyspace)*37 + maphash.Bytes(c.b, shape),
 	}
 }
 

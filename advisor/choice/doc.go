@@ -22,10 +22,13 @@
 //     rises or arcs fall away, and what the multipliers have come to is kept throughout.
 //  5. What is left falls into parts that have nothing to do with each other (parts.go). Each is branched over
 //     (branch.go), with the same bounds, within a budget counted in arcs looked at.
-//  6. A part that this does not settle goes to the integer program's solver (program.go), with the best choice as its
-//     start.
+//  6. A part that this does not settle is given the relaxation's exact multipliers (polish.go), which rule out more, and what is
+//     left goes to the integer program's solver (program.go), with the best choice as its start.
 //  7. Among the choices of least cost, one with the fewest tables, among those the smallest: the same steps once more
 //     over what is left, for the objective number plus share of size, with the cost held.
+//
+// Where many demands are the same but for the table that needs them, all of this is done for a smaller problem in which they are one,
+// which is divided again until its best choice costs the same in both (alike.go, unmerge.go). Stats are those of that problem.
 //
 // How far a weight may move before another choice is better is found by solving again (package design); where the relaxation
 // is as good as the choice, its ranging says beforehand between which weights nothing changes (steady.go).

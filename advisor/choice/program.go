@@ -25,10 +25,14 @@ type program struct {
 	column  []int // by table, -1 if it is not free
 	flows   []int // by demand, -1 if it is there always
 	arcs    []int // by demand: the column of its first arc
+	rows    []int // by multiplier of the dual: the row whose price it is, -1 if there is none
 }
 
 func newProgram(in *instance) *program {
-	p := &program{in: in, problem: &solve.Problem{}, column: make([]int, len(in.status))}
+	p := &program{in: in, problem: &solve.Problem{}, column: make([]int, len(in.status)), rows: make([]int, in.multipliers())}
+	for i := range p.rows {
+		p.rows[i] = -1
+	}
 	space := solve.Row{Lower: math.Inf(-1), Upper: 1}
 	for n, s := range in.status {
 		p.column[n] = -1
@@ -43,13 +47,13 @@ func newProgram(in *instance) *program {
 			space.Terms = append(space.Terms, solve.Term{Column: p.column[n], Coefficient: in.size[n] / in.problem.Space})
 		}
 	}
-	p.row(space)
+	p.rows[in.count] = p.row(space)
 	for i := range in.demands {
 		p.demand(i)
 	}
 	for i := range in.demands {
 		d := &in.demands[i]
-		for _, g := range d.groups {
+		for n, g := range d.groups {
 			row := solve.Row{Lower: math.Inf(-1), Upper: 0, Terms: []solve.Term{{Column: p.flows[g.raised], Coefficient: -1}}}
 			in := make([]bool, len(d.tables))
 			for _, j := range g.roles {
@@ -60,7 +64,7 @@ func newProgram(in *instance) *program {
 					row.Terms = append(row.Terms, solve.Term{Column: p.arcs[i] + k, Coefficient: 1})
 				}
 			}
-			p.row(row)
+			p.rows[d.groupsAt+n] = p.row(row)
 		}
 	}
 	return p
@@ -104,10 +108,13 @@ func (p *program) add(c solve.Column) int {
 	return len(p.problem.Columns) - 1
 }
 
-func (p *program) row(r solve.Row) {
-	if len(r.Terms) > 0 {
-		p.problem.Rows = append(p.problem.Rows, r)
+// row adds a row and returns its number, -1 if it says nothing.
+func (p *program) row(r solve.Row) int {
+	if len(r.Terms) == 0 {
+		return -1
 	}
+	p.problem.Rows = append(p.problem.Rows, r)
+	return len(p.problem.Rows) - 1
 }
 
 // demand adds the flow of one demand.
@@ -116,8 +123,8 @@ func (p *program) demand(i int) {
 	flow := -1
 	if !d.always {
 		flow = p.add(solve.Column{Name: fmt.Sprintf("flow %d", d.number), Upper: 1})
-		for _, n := range d.needed {
-			p.row(solve.Row{Lower: 0, Upper: math.Inf(1), Terms: []solve.Term{{Column: flow, Coefficient: 1}, {Column: p.column[n], Coefficient: -1}}})
+		for j, n := range d.needed {
+			p.rows[d.at+len(d.tables)+j] = p.row(solve.Row{Lower: 0, Upper: math.Inf(1), Terms: []solve.Term{{Column: flow, Coefficient: 1}, {Column: p.column[n], Coefficient: -1}}})
 		}
 	}
 	p.flows = append(p.flows, flow)
@@ -145,7 +152,7 @@ func (p *program) demand(i int) {
 		p.row(row)
 	}
 	for j, n := range d.tables[1:] {
-		p.row(solve.Row{Lower: math.Inf(-1), Upper: 0, Terms: append(used[j+1], solve.Term{Column: p.column[n], Coefficient: -1})})
+		p.rows[d.at+1+j] = p.row(solve.Row{Lower: math.Inf(-1), Upper: 0, Terms: append(used[j+1], solve.Term{Column: p.column[n], Coefficient: -1})})
 	}
 }
 

@@ -12,11 +12,14 @@ import (
 // Options say how to solve. The zero value: without an integer program's solver, to the end of the branching's budget.
 type Options struct {
 	Solver solve.Solver // for parts that branching does not settle; nil: none
-	Limits solve.Limits // Nodes for the solver; Gap and Wall for the whole
+	Limits solve.Limits // Nodes and Iterations for the solver; Gap and Wall for the whole
 	Start  []bool       // a choice to begin from; nil: none
 	Ties   bool         // among choices of equal cost, one with the fewest tables, of those the smallest
 	// Branching is how many arcs the branching may look at, 0: 150 million (a third of a second); below 0: none.
 	Branching int
+	// Searching is how many arcs the first search may look at, 0: 60 million; later ones look at an eighth each. Where a solver gets what is
+	// left anyhow, and there is a choice to begin from, most of that is time lost.
+	Searching int
 	// Progress, if set, is told of each better choice and greater bound, by one goroutine at a time, and, while the
 	// integer program's solver is at work, of what it says.
 	Progress func(Progress)
@@ -62,10 +65,10 @@ const (
 )
 
 const (
-	branching   = 150_000_000
-	firstBudget = 60_000_000
-	rounds      = 60
-	pauseSteps  = 40 // between reductions
+	branching  = 150_000_000
+	searching  = 60_000_000
+	rounds     = 60
+	pauseSteps = 40 // between reductions
 )
 
 // solver is one solve under way.
@@ -79,7 +82,8 @@ type solver struct {
 	known   float64
 	bound   float64
 	result  *Result
-	dual    *held // where the reduction has come to
+	dual    *held               // where the reduction has come to
+	offered func(choice []bool) // told of each better choice; nil: nobody
 }
 
 // Solve finds a choice of least cost. The error is an *UnsatisfiableError, a *SpaceError, or the context's if it ended
@@ -90,12 +94,20 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Limits.Wall, errWall)
 		defer cancel()
 	}
-	s := &solver{ctx: ctx, options: o, began: time.Now(), problem: p, known: math.Inf(1), bound: math.Inf(-1), result: &Result{Engine: "dual"}}
-	for i := range p.Demands {
-		s.result.Stats.Arcs += len(p.Demands[i].Arcs)
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if m := merge(p); m != nil {
+		return m.solve(ctx, o)
+	}
+	return solveOnce(ctx, p, o, nil)
+}
+
+// solveOnce is Solve without merging. offered, if not nil, is told of each better choice.
+func solveOnce(ctx context.Context, p *Problem, o Options, offered func([]bool)) (*Result, error) {
+	s := &solver{ctx: ctx, options: o, began: time.Now(), problem: p, known: math.Inf(1), bound: math.Inf(-1), result: &Result{Engine: "dual"}, offered: offered}
+	for i := range p.Demands {
+		s.result.Stats.Arcs += len(p.Demands[i].Arcs)
 	}
 	var err error
 	if s.in, err = compile(p); err != nil {
@@ -120,6 +132,14 @@ var (
 	errNone = errors.New("choice: no choice was found within the limits: allow more nodes or time")
 )
 
+// searching is how many arcs the first search may look at.
+func (s *solver) searching() int {
+	if s.options.Searching > 0 {
+		return s.options.Searching
+	}
+	return searching
+}
+
 // offer takes a choice if it is better than the best so far.
 func (s *solver) offer(choice []bool) {
 	if choice == nil {
@@ -127,6 +147,9 @@ func (s *solver) offer(choice []bool) {
 	}
 	if c := s.problem.Cost(choice); better(c, s.known) {
 		s.best, s.known = append([]bool(nil), choice...), c
+		if s.offered != nil {
+			s.offered(s.best)
+		}
 		s.report()
 	}
 }
@@ -177,7 +200,7 @@ func (s *solver) run() error {
 	if s.best != nil {
 		hints = append(hints, s.best)
 	}
-	found, _ := s.in.first(firstBudget, 0, hints...)
+	found, _ := s.in.first(s.searching(), 0, hints...)
 	s.offer(found)
 	if s.best == nil && s.problem.Space > 0 {
 		// The search does not look at space first. What takes the least is a choice to begin from, if it fits.
@@ -185,7 +208,7 @@ func (s *solver) run() error {
 		if err != nil {
 			return err
 		}
-		found, _ = s.in.first(firstBudget, 0, least)
+		found, _ = s.in.first(s.searching(), 0, least)
 		s.offer(least)
 		s.offer(found)
 	}
@@ -221,7 +244,7 @@ func (s *solver) reduce() bool {
 		}
 		s.lift(x.bound)
 		if known := s.known; round >= next { // the longer nothing is found, the more seldom it is looked for
-			found, _ := s.in.improve(firstBudget/8, x.rate(), x.hint(0.5), x.hint(0.2))
+			found, _ := s.in.improve(s.searching()/8, x.rate(), x.hint(0.5), x.hint(0.2))
 			if s.offer(found); s.known < known {
 				dry = 0
 			}

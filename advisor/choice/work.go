@@ -21,7 +21,7 @@ type work struct {
 
 // run finds the part's cheapest choice, from that of the whole on, then the one with the fewest tables.
 func (w *work) run(whole []bool) error {
-	first, cost := w.in.first(firstBudget/8, w.dual.rate(w.in), whole)
+	first, cost := w.in.first(w.searching()/8, w.dual.rate(w.in), whole)
 	w.best, w.known = first, cost
 	x := newDual(w.in, append([]int8(nil), w.in.status...))
 	x.load(w.dual)
@@ -46,14 +46,18 @@ func (w *work) run(whole []bool) error {
 const (
 	programArcs = 200_000
 	instead     = 4 // times the branching's budget
+	before      = 8 // what goes to the simplex method if branching does not end soon gets this part of the budget
 )
 
 // search branches, then asks the solver.
 func (w *work) search(x *dual) error {
 	large := w.in.arcs() > programArcs
 	if budget := w.budget; budget > 0 {
-		if large {
+		switch {
+		case large:
 			budget *= instead
+		case w.polishable():
+			budget /= before
 		}
 		b := &branch{ctx: w.ctx, in: w.in, tight: newSqueeze(w.in), best: w.best, known: w.known, gap: w.options.Limits.Gap, budget: w.in.work + budget}
 		b.limit = strictly(w.known, b.gap)
@@ -72,8 +76,15 @@ func (w *work) search(x *dual) error {
 			return nil //nolint:nilerr // the context ended: what there is stays
 		}
 	}
-	if w.options.Solver == nil || large {
+	if w.options.Solver == nil {
 		return nil
+	}
+	if !w.polish(x) {
+		w.bound = w.known
+		return nil
+	}
+	if w.bound >= strictly(w.known, w.options.Limits.Gap) || w.ctx.Err() != nil || w.in.arcs() > programArcs {
+		return nil //nolint:nilerr // the context ended: what there is stays
 	}
 	p := newProgram(w.in)
 	w.result.Stats.Solved = max(w.result.Stats.Solved, len(p.problem.Columns))
@@ -133,7 +144,7 @@ func (w *work) watch() func(solve.Progress) {
 
 // limits are those of the whole; the wall is the context's.
 func (w *work) limits() solve.Limits {
-	return solve.Limits{Nodes: w.options.Limits.Nodes, Gap: w.options.Limits.Gap}
+	return solve.Limits{Nodes: w.options.Limits.Nodes, Iterations: w.options.Limits.Iterations, Gap: w.options.Limits.Gap}
 }
 
 // ties looks for the fewest tables, then the smallest, among the choices of the least cost. Both are one objective: sizes
@@ -188,7 +199,7 @@ func (w *work) ties(x *dual) error {
 	p := newProgram(w.in)
 	p.start(w.best)
 	p.hold(limit, costs)
-	choice, solution, _, err := p.run(w.ctx, w.options.Solver, solve.Limits{Nodes: tieNodes, Wall: tieWall}, nil)
+	choice, solution, _, err := p.run(w.ctx, w.options.Solver, solve.Limits{Nodes: tieNodes, Iterations: tieIterations}, nil)
 	if err != nil {
 		return err
 	}
@@ -201,9 +212,9 @@ func (w *work) ties(x *dual) error {
 
 // The limits of the last program: it only chooses among choices of equal cost.
 const (
-	tieArcs  = 6000
-	tieNodes = 300
-	tieWall  = 10 * time.Second
+	tieArcs       = 6000
+	tieNodes      = 300
+	tieIterations = 100_000 // some ten seconds
 )
 
 func (w *work) takeTie(choice []bool) {
@@ -241,7 +252,7 @@ func (w *work) fewer(x *dual, costs []float64, price func([]bool) float64, withi
 		if !y.ascend(w.ctx, pauseSteps, known-1e-7) || y.bound >= known-1e-7 {
 			return true, nil
 		}
-		found, _ := in.first(firstBudget/8, y.rate(), y.hint(0.5), best)
+		found, _ := in.first(w.searching()/8, y.rate(), y.hint(0.5), best)
 		offer(found)
 		fixed := y.fix(known - 1e-7)
 		dropped := y.prune(known - 1e-7)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -127,7 +128,9 @@ func breaches(w *workload.Workload) (list []Breach) {
 			continue
 		}
 		for _, b := range s.Write.Breaches(w.Graph) {
-			list = append(list, Breach{s.ID, b.Reason, b.Query == nil})
+			if x := (Breach{s.ID, b.Reason, b.Query == nil}); !slices.Contains(list, x) {
+				list = append(list, x)
+			}
 		}
 	}
 	return list

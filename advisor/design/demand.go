@@ -3,6 +3,8 @@ package design
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -24,8 +26,7 @@ type demand struct {
 	prices    []float64           // of the arcs, work per execution
 	needed    []int               // candidates that need the answer; nil for a query
 	reads     []int               // candidates that occur in the space, ascending
-	floor     float64             // cheapest with all candidates
-	found     float64             // rows of that plan
+	found     float64             // rows of the answer, by the cheapest plan with all candidates
 	byTable   map[int][]*plan.Arc // arcs by candidate
 	memo      map[string]answer
 }
@@ -169,8 +170,48 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 			}
 		}
 	}
+	t.share(groups)
 	t.price()
 	return t, nil
+}
+
+// share gives support queries the answers of others of their statement or transaction that ask for more: where a table is kept for
+// which that is asked, nothing else is (plan.Holds, as package exec has it). Writes with a ceiling wait for each answer by itself
+// (hold), and share only what asks the same.
+func (t *task) share(groups []int) {
+	if !t.arithmetic.Shares() {
+		return
+	}
+	waiting := map[int]bool{}
+	for _, group := range t.hurries() {
+		waiting[groups[group[0].statement]] = true
+	}
+	alike := map[string][]*demand{}
+	for _, d := range t.demands {
+		if g := groups[d.statement]; len(d.needed) > 0 && !waiting[g] {
+			key := fmt.Sprintf("%d %g %v", g, d.times, d.space.Query.Where)
+			alike[key] = append(alike[key], d)
+		}
+	}
+	for _, d := range t.demands {
+		if len(d.needed) == 0 || waiting[groups[d.statement]] {
+			continue
+		}
+		var held []int
+		for _, other := range alike[fmt.Sprintf("%d %g %v", groups[d.statement], d.times, d.space.Query.Where)] {
+			if plan.Holds(other.space.Query, d.space.Query) {
+				held = append(held, other.needed...)
+			}
+		}
+		slices.Sort(held)
+		var tables []*model.Table
+		for _, n := range slices.Compact(held) {
+			tables = append(tables, t.candidates[n])
+		}
+		if len(tables) > 0 {
+			d.space = d.space.Beside(tables)
+		}
+	}
 }
 
 // UnanswerableError says that no plan answers a query over the tables that are allowed.
@@ -223,8 +264,13 @@ func (t *task) priceReads(d *demand) {
 		d.reads = append(d.reads, c)
 	}
 	sort.Ints(d.reads)
-	way, work := d.space.CheapestWay(t.priceOf(d), everything)
-	if d.floor = work; way != nil {
+	way, _ := d.space.CheapestWay(func(a *plan.Arc) float64 {
+		if len(a.Steps) == 0 { // it asks nothing
+			return math.Inf(1)
+		}
+		return d.prices[a.Number]
+	}, everything)
+	if way != nil && len(way[len(way)-1].Steps) > 0 {
 		last := way[len(way)-1].Steps
 		d.found = last[len(last)-1].Left
 	}

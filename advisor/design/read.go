@@ -128,7 +128,7 @@ func (t *task) planOf(statement int, c selection) *plan.Plan {
 }
 
 // writes plans a write: support queries, then what is written, for each table. Support queries that several tables need
-// are planned with the first and paid once, also by a transaction: those in paid are. readers, if not nil, learns who reads which table. hurried are ways by which support queries are answered that need
+// are planned with the first and paid once, also by a transaction: those in paid are; one that is part of another's answer is not asked. readers, if not nil, learns who reads which table. hurried are ways by which support queries are answered that need
 // not be the cheapest. What it takes until done is reckoned as package cost does (Writes), with all that it has to know. False: a support query
 // can not be answered.
 func (t *task) writes(statement int, c selection, readers map[*model.Table][]string, paid map[*demand]bool, hurried map[*demand][]*plan.Arc) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
@@ -158,6 +158,9 @@ func (t *task) writes(statement int, c selection, readers map[*model.Table][]str
 			if support == nil {
 				ok = false
 				continue
+			}
+			if len(support.Steps) == 0 {
+				continue // it is part of what is asked for another table
 			}
 			p.Support = append(p.Support, support)
 			sum = sum.Plus(cost.Plan(m, support).Times(d.times))

@@ -1,14 +1,10 @@
 package design
 
 import (
-	"bytes"
-	"encoding/json"
-	"os"
 	"reflect"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/helenus-db/helenus/internal/schematest"
 )
 
 // described says what the keys of design.json mean that do not say it themselves, by path.
@@ -70,71 +66,7 @@ var described = map[string]string{
 	"sensitivity.rises":           "above this weight other tables are better; absent: never",
 }
 
-// schemaOf makes a JSON Schema of a type by its tags.
-func schemaOf(t reflect.Type, at string) map[string]any {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	s := map[string]any{}
-	if text, ok := described[strings.TrimPrefix(at, ".")]; ok {
-		s["description"] = text
-	}
-	switch t.Kind() {
-	case reflect.Struct:
-		properties, required := map[string]any{}, []string{}
-		for i := range t.NumField() {
-			key, rest, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			properties[key] = schemaOf(t.Field(i).Type, at+"."+key)
-			if rest != "omitempty" {
-				required = append(required, key)
-			}
-		}
-		s["type"], s["additionalProperties"], s["properties"], s["required"] = "object", false, properties, required
-	case reflect.Slice:
-		items := schemaOf(t.Elem(), at)
-		delete(items, "description")
-		s["type"], s["items"] = "array", items
-	case reflect.Map:
-		s["type"], s["additionalProperties"] = "object", map[string]any{"type": "number"}
-	case reflect.Float64:
-		s["type"] = "number"
-	case reflect.Int:
-		s["type"] = "integer"
-	case reflect.Bool:
-		s["type"] = "boolean"
-	default:
-		s["type"] = "string"
-	}
-	return s
-}
-
 // TestSchema compares the published JSON Schema with what is written. UPDATE_SCHEMA=1 writes it.
 func TestSchema(t *testing.T) {
-	const name = "../../docs/schema/design.json"
-	s := schemaOf(reflect.TypeFor[designJSON](), "")
-	s["$schema"], s["title"] = "https://json-schema.org/draft/2020-12/schema", "Helenus design"
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
-		t.Fatal(err)
-	}
-	if os.Getenv("UPDATE_SCHEMA") != "" {
-		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(data), b.String()); diff != "" {
-		t.Errorf("run with UPDATE_SCHEMA=1\n%s", diff)
-	}
-	for path := range described {
-		if !strings.Contains(b.String(), described[path]) {
-			t.Errorf("%s is described, but not written", path)
-		}
-	}
+	schematest.Check(t, "../../docs/schema/design.json", "Helenus design", reflect.TypeFor[designJSON](), described)
 }

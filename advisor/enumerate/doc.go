@@ -24,9 +24,7 @@
 // if asked for; collections, if asked for, where few small things are read with what they belong to (nest.go); static
 // columns, if no write takes rows away. With existing tables also verified look-up tables.
 //
-// Thin: under a cost model that shares support queries (ours) one in ten small random workloads (4 of 39) is better over NoSE's
-// candidates, by up to 13 %: its tables have all ids in their keys, so that one whose partition a write knows finds its own rows by the
-// entity's id (rule sources leaves such out), and ask alike, so that one answer serves several. Collections hold what one relationship leads to, and what that determines, with a key of one field; of fields that the application knows besides (GIVEN) none enters a key; times are
+// Thin: support queries of which each asks what the other does not are not asked as one, nor proposed tables for that. Collections hold what one relationship leads to, and what that determines, with a key of one field; of fields that the application knows besides (GIVEN) none enters a key; times are
 // taken to spread over a year when they are put into buckets; of tables with one partition key only some are united over
 // different graphs.
 //

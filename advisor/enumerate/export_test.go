@@ -88,6 +88,21 @@ var unpruned = map[string]func(*rules){
 			return list
 		}
 	},
+	"own": func(r *rules) { // the keys anywhere
+		r.own = func(t *model.Table, q *workload.Query) []*model.Table {
+			list := own(t, q)
+			keys, _ := asked(t, q)
+			if keys = minus(keys, t.Partition); len(keys) == 0 {
+				return list
+			}
+			for at := range len(t.Clustering) + 1 {
+				if len(minus(keys, t.Clustering[:at])) == len(keys) {
+					list = append(list, keyedAt(t, keys, at))
+				}
+			}
+			return list
+		}
+	},
 	"missing": func(r *rules) {
 		r.missing = func(x part, t *model.Table, groups [][]model.Field) [][]model.Field {
 			list := [][]model.Field{x.missing(t, groups)}
@@ -151,6 +166,9 @@ var wrong = map[string]func(*rules){
 			}
 			return [][]model.Field{ids}
 		}
+	},
+	"own": func(r *rules) { // none
+		r.own = func(*model.Table, *workload.Query) []*model.Table { return nil }
 	},
 	"missing": func(r *rules) { // none
 		r.missing = func(part, *model.Table, [][]model.Field) [][]model.Field { return [][]model.Field{nil} }

@@ -260,15 +260,20 @@ func rounds(t *testing.T, few int) int {
 }
 
 // TestNoWorseThanNoSE: at every space limit and under each cost model, the optimum over the pool is not above the optimum
-// over NoSE's candidates.
+// over NoSE's candidates by plans that it would make (asNoSE). Two seeds are among those always tried that once found something:
+// 78, that a table of ids was not united with one that another query needs; 92, that a condition that is asked for once more by a later
+// read counts twice in NoSE's arithmetic, which no plan of NoSE's does.
 func TestNoWorseThanNoSE(t *testing.T) {
 	const few = 4
 	models := cost.Names()
 	n := rounds(t, few)
+	seeds := []int{78, 92}
 	for seed := range n {
-		if n <= few && small(seed).Queries > 2 {
-			continue
+		if (n > few || small(seed).Queries <= 2) && !slices.Contains(seeds, seed) {
+			seeds = append(seeds, seed)
 		}
+	}
+	for _, seed := range seeds {
 		w := generate.Workload(small(seed), uint64(seed)+1)
 		m, err := cost.ByName(models[(seed*3+6)%len(models)])
 		if err != nil {
@@ -291,7 +296,7 @@ func TestNoWorseThanNoSE(t *testing.T) {
 		}
 		for _, tighter := range limits {
 			ours, err := best(w, m, p.Tables, limit)
-			theirs, errTheirs := best(w, m, r.tables, limit)
+			theirs, errTheirs := best(w, asNoSE{m}, r.tables, limit)
 			if errTheirs != nil {
 				break // none of NoSE's designs fits
 			}

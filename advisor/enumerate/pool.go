@@ -281,6 +281,11 @@ func (e *enumeration) support() {
 			}
 			for _, s := range e.writes.SupportQueries(w, t) {
 				e.ask(s.Query)
+				if e.writes.Shares() { // NoSE's plans read by nothing but the keys that were found
+					for _, own := range e.pool.rules.own(t, s.Query) {
+						e.pool.add(own)
+					}
+				}
 			}
 		}
 	}

@@ -92,7 +92,7 @@ func (m asNoSE) Arithmetic() plan.Arithmetic { return cost.Arithmetic(m.Model) }
 
 func (m asNoSE) Step(s *plan.Step, first bool) cost.Cost {
 	price := m.Model.Step(s, first)
-	found, given := 0, 0
+	found, given, other := 0, 0, 0
 	for _, b := range slices.Concat(s.Partition, s.Clustering) {
 		if b.Value == "" {
 			found++
@@ -102,8 +102,11 @@ func (m asNoSE) Step(s *plan.Step, first bool) cost.Cost {
 		if b.Value != "" || !b.Field.IsKey() {
 			given++
 		}
+		if !b.Field.IsKey() {
+			other++
+		}
 	}
-	if s.Kind == plan.Get && found > 0 && given > 0 {
+	if s.Kind == plan.Get && (found > 0 && given > 0 || !first && other > 0) {
 		return price.Plus(cost.Cost{Work: 1e6, Latency: 1e6})
 	}
 	return price

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 // rules say what is proposed of all that NoSE tries. Each leaves out tables that the best design never needs, whatever the
@@ -21,8 +22,12 @@ import (
 // not been checked yet, as NoSE's do. Package plan can bind more: a condition once more, a field that was found besides the
 // key, what the application knows of what it changes (GIVEN). Binding it finds no other rows; it pays where a table that is
 // there for another reader is of use that way, or where an estimate takes fields that determine each other for independent
-// ones, as NoSE's arithmetic does. No table is proposed for it. Nor do they hold where support queries that ask alike are
-// paid once, which can make it cheaper to ask for more: under a cost model that shares them, up to those.
+// ones, as NoSE's arithmetic does. No table is proposed for it, but by rule own.
+//
+// Where support queries are shared, t' needs no more asked than t: what its writes ask is asked of the same rows, for some of the
+// fields, and one that asks for less is answered by one that asks for more (plan.Holds), so wherever two tables share a
+// question, or one holds the other's, their substitutes' questions are held by what was asked. Two of them that have lost different
+// fields hold each other no longer; they are as cheap together as apart only where one table answers both. That is left to the tests.
 //
 // What is left out for want of room is no rule's: Pool.Truncated says so.
 type rules struct {
@@ -91,6 +96,16 @@ type rules struct {
 	//
 	// Proof: t' has the same columns, each reader is answered alike, and takes fewer bytes: a partition has such a value once.
 	statics func(e *enumeration, t *model.Table) []model.Field
+
+	// own: of a table that a write changes there is one, too, by which the write finds what it has to change: after the
+	// columns whose values it knows come the keys that its support query asks by. It returns those tables.
+	//
+	// Proof: where the write does not know t's partition key, and can not learn it by the keys, no read of t answers the query.
+	// Where it does, it binds t's columns up to the first that it does not know and that is not such a key; a key before it
+	// that is in t further to the left than in t' is bound in both, and readers that bind by others bind as far in t', whose
+	// columns before the keys are t's. With the keys further to the right, nobody finds rows by them: then rule sources says
+	// where ids stand.
+	own func(t *model.Table, q *workload.Query) []*model.Table
 }
 
 // proven are the rules with their proofs.
@@ -106,6 +121,7 @@ var proven = rules{
 		return [][]model.Field{x.missing(t, groups)}
 	},
 	statics: (*enumeration).statics,
+	own:     own,
 }
 
 // needless is rule rim.
@@ -217,6 +233,47 @@ func identify(t *model.Table) (ids []model.Field) {
 		mark(e)
 	}
 	return ids
+}
+
+// own is rule own.
+func own(t *model.Table, q *workload.Query) []*model.Table {
+	keys, known := asked(t, q)
+	if len(keys) == 0 || slices.ContainsFunc(t.Partition, func(f model.Field) bool { return !known(f) }) {
+		return nil
+	}
+	at := 0
+	for at < len(t.Clustering) && known(t.Clustering[at]) {
+		at++
+	}
+	if keys = minus(minus(keys, t.Partition), t.Clustering[:at]); len(keys) == 0 {
+		return nil
+	}
+	return []*model.Table{keyedAt(t, keys, at)}
+}
+
+// asked returns the keys by which a support query asks of a table's rows, and what tells whether a write knows a column when it
+// asks, or learns it by those. None: it can not be read by them.
+func asked(t *model.Table, q *workload.Query) (keys []model.Field, known func(model.Field) bool) {
+	if len(t.Partition) == 0 || t.Base != nil {
+		return nil, nil
+	}
+	for _, p := range q.Where {
+		if !t.Tree.Has(p.Field.Entity) { // it is in a collection
+			return nil, nil
+		}
+		keys = append(keys, p.Field)
+	}
+	return keys, func(f model.Field) bool {
+		return slices.Contains(q.Known, f) || slices.Contains(keys, f) || determines(t.Tree, keys, f.Entity)
+	}
+}
+
+// keyedAt is the table with some fields in its clustering key, after so many columns.
+func keyedAt(t *model.Table, fields []model.Field, at int) *model.Table {
+	k := *t
+	k.Clustering = slices.Concat(t.Clustering[:at], fields, minus(t.Clustering[at:], fields))
+	k.Values = minus(t.Values, fields)
+	return &k
 }
 
 // missing is rule missing.

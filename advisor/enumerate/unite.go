@@ -70,12 +70,15 @@ func (p *Pool) alike() [][]*model.Table {
 
 // across adds, of tables that have the same partition key but another clustering key or graph, those with the primary key
 // of the one and the fields of both, where the rows of the graph of both are those of each: of the unions of all tables of
-// a key and graph, and of those by which some query ends.
+// a key and graph, and of those by which some query ends. Where these are few, those that only lead on, holding ids, are united
+// with them, too.
 func (p *Pool) across() {
 	same := map[string][]*model.Table{} // by the partition key alone
+	leading := map[string][]*model.Table{}
 	var keys []string
+	partition := func(t *model.Table) string { return (&model.Table{Partition: t.Partition, Bucket: t.Bucket}).ID() }
 	apart := func(t *model.Table) {
-		key := (&model.Table{Partition: t.Partition, Bucket: t.Bucket}).ID()
+		key := partition(t)
 		if same[key] == nil {
 			keys = append(keys, key)
 		}
@@ -93,13 +96,19 @@ func (p *Pool) across() {
 	}
 	for _, group := range groups {
 		for _, t := range group {
-			if len(group) > 1 && p.ends[t.ID()] {
+			switch {
+			case len(group) > 1 && p.ends[t.ID()]:
 				apart(t)
+			case len(group) > 1 && leadsOn(t):
+				leading[partition(t)] = append(leading[partition(t)], t)
 			}
 		}
 	}
 	for _, key := range keys {
 		list := same[key]
+		if len(list) <= mostTables {
+			list = append(different(list), leading[key]...)
+		}
 		over := map[string][]*model.Table{} // those over one graph first: the readers of the one are often those of the other
 		for _, b := range list {
 			tree := b.Tree.Key()
@@ -123,6 +132,23 @@ func (p *Pool) across() {
 			}
 		}
 	}
+}
+
+// leadsOn tells whether a table has ids of entities besides its key, and nothing else.
+func leadsOn(t *model.Table) bool {
+	return len(t.Values) > 0 && len(t.Nests) == 0 && !slices.ContainsFunc(t.Values, func(f model.Field) bool { return !f.IsKey() })
+}
+
+// different leaves out tables that occur before: the union of all of a group may be one of them.
+func different(list []*model.Table) (kept []*model.Table) {
+	known := map[string]bool{}
+	for _, t := range list {
+		if id := t.ID() + fmt.Sprint(t.Key()); !known[id] {
+			known[id] = true
+			kept = append(kept, t)
+		}
+	}
+	return kept
 }
 
 // larger returns a table with the primary key of a that has b's fields too, over the union of their graphs; nil if the

@@ -159,3 +159,22 @@ func sum(list []float64) float64 {
 	}
 	return total
 }
+
+// SinglesOverTime gives the statements of Singles, or some of them, a weight for each step of a cycle.
+func (m *Model) SinglesOverTime(singles *workload.Workload, c *cycle.Cycle) *workload.Workload {
+	o := &overTime{m: m, c: c, rates: c.Rates(), executed: map[string]float64{}}
+	for _, s := range m.said {
+		o.executed[s.statement.Fingerprint] = s.rate
+	}
+	own := *singles
+	own.Interval = c.Intervals()
+	own.Statements = make([]*workload.Statement, len(singles.Statements))
+	for i, s := range singles.Statements {
+		timed := *s
+		timed.Steps = o.steps(s, []Use{{Fingerprint: s.Sources[0], PerExecution: 1}})
+		timed.Weight = sum(timed.Steps) / float64(len(timed.Steps))
+		own.Statements[i] = &timed
+	}
+	busy(own.Statements, len(c.Steps))
+	return &own
+}

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/model"
@@ -27,6 +28,7 @@ type asked struct {
 	selected []model.Field
 	where    []condition
 	order    []workload.Order
+	limit    int // rows that it was answered with at most, of a statement with a LIMIT; 0: without one, or not seen
 }
 
 // condition is one relation of a read. A list (IN) has a meaning only if a feed supplies it.
@@ -76,7 +78,10 @@ func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
 	}
 	switch x := parsed.(type) {
 	case *cql.Select:
-		s.query, err = s.source.read(x)
+		if s.query, err = s.source.read(x); err == nil && x.Limit != nil {
+			// The number is not kept, as no literal is: what the answers had is as much as the limit ever let through.
+			s.query.limit = int(math.Round(st.Rows.P99()))
+		}
 	case *cql.Insert:
 		s.writes, err = s.source.insert(x)
 	case *cql.Update:
@@ -187,7 +192,7 @@ func (q *asked) fields() []model.Field {
 
 // query is q in the conceptual language.
 func (q *asked) query() *workload.Query {
-	out := &workload.Query{Tree: q.tree, Select: q.selected, OrderBy: q.order}
+	out := &workload.Query{Tree: q.tree, Select: q.selected, OrderBy: q.order, Limit: q.limit}
 	for _, c := range q.where {
 		out.Where = append(out.Where, c.Predicate)
 	}

@@ -260,7 +260,10 @@ func (in *Input) instead(t, made *schema.Table, says string, change func(*Fact))
 func (in *Input) free(on Reference, name string) string {
 	const most = 48
 	name = name[:min(len(name), most)]
-	for n, first := 2, name; in.Schema.Table(on.Keyspace, name) != nil; n++ {
+	used := func() bool {
+		return in.Schema.Table(on.Keyspace, name) != nil || in.taken[Reference{on.Keyspace, name}] != nil
+	}
+	for n, first := 2, name; used(); n++ {
 		suffix := fmt.Sprintf("_%d", n)
 		name = first[:min(len(first), most-len(suffix))] + suffix
 	}

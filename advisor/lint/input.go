@@ -22,6 +22,8 @@ type Input struct {
 	Support []Reference
 	// Partial: not all reads are known (what was captured is what was said so far), so that an unread table is a note.
 	Partial bool
+
+	taken map[Reference]*Finding // names of tables that other fixes make
 }
 
 // Reference names a table.
@@ -115,6 +117,7 @@ type Fix struct {
 	replaces map[Reference]Reference // tables, in all statements that read them
 	question *Question               // in place of the finding's
 	facts    map[Reference]*Fact     // of new tables
+	maker    *Finding                // whose fix makes the table that this one reads
 }
 
 // Finding is a breach of a rule.

@@ -19,6 +19,7 @@ func Lint(in *Input) *Report {
 	for i := range r.Findings {
 		in.mend(&r.Findings[i])
 	}
+	in.share(r.Findings)
 	for i := range in.Questions {
 		c := in.classify(&in.Questions[i])
 		for _, f := range r.Findings {

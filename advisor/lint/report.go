@@ -26,8 +26,8 @@ func (r *Report) Text(w io.Writer) error {
 	for i := range r.Findings {
 		count[r.Findings[i].Severity]++
 	}
-	fmt.Fprintf(&b, "%s: %d tables, %d statements; %d errors, %d warnings, %d notes (docs/rules.md explains the ids)\n",
-		r.Name, r.Tables, len(r.Statements), count[Error], count[Warning], count[Note])
+	fmt.Fprintf(&b, "%s: %s, %s; %s, %s, %s (docs/rules.md explains the ids)\n", r.Name, counted(r.Tables, "table"), counted(len(r.Statements), "statement"),
+		counted(count[Error], "error"), counted(count[Warning], "warning"), counted(count[Note], "note"))
 	classes := map[rules.Access]int{}
 	for _, s := range r.Statements {
 		classes[s.Access]++
@@ -48,6 +48,14 @@ func (r *Report) Text(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// counted writes "1 error", "2 errors".
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 func (f *Finding) text(b *strings.Builder) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -285,7 +286,15 @@ func fileError(file string, err error, into any) error {
 	reason := placed.GetMessage()
 	var unknown *yaml.UnknownFieldError
 	if at := placed.GetToken(); errors.As(err, &unknown) && at != nil && into != nil {
-		if near := Nearest(at.Value, yamlKeys(reflect.TypeOf(into), map[reflect.Type]bool{})); near != "" {
+		keys := map[string]string{}
+		yamlKeys(reflect.TypeOf(into), "", keys, map[reflect.Type]bool{})
+		under, elsewhere := keys[at.Value]
+		switch near := Nearest(at.Value, slices.Sorted(maps.Keys(keys))); {
+		case elsewhere && under == "":
+			reason += "; it belongs at the top of the file, under nothing"
+		case elsewhere:
+			reason += fmt.Sprintf("; it belongs under %q", under)
+		case near != "":
 			reason += fmt.Sprintf("; nearest is %q", near)
 		}
 	}
@@ -300,24 +309,29 @@ func placedError(file string, at *token.Token, reason string) error {
 	return e
 }
 
-// yamlKeys collects all keys that a type knows, at any depth.
-func yamlKeys(t reflect.Type, seen map[reflect.Type]bool) []string {
+// yamlKeys collects all keys that a type knows, at any depth, with the key under which each is first met; "" is that of the file.
+func yamlKeys(t reflect.Type, under string, keys map[string]string, seen map[reflect.Type]bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
 	if t.Kind() != reflect.Struct || seen[t] {
-		return nil
+		return
 	}
 	seen[t] = true
-	var keys []string
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name != "" && name != "-" {
-			keys = append(keys, name)
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if name == "-" {
+			name = ""
 		}
-		keys = append(keys, yamlKeys(f.Type, seen)...)
+		if _, met := keys[name]; name != "" && !met {
+			keys[name] = under
+		}
+		if name == "" {
+			name = under
+		}
+		yamlKeys(f.Type, name, keys, seen)
 	}
-	return keys
 }
 
 // maxUnderlined is how much of a line an error shows, runes.

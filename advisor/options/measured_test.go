@@ -16,6 +16,17 @@ func TestTau(t *testing.T) {
 			t.Errorf("%s: %v, want %g", name, got, c.want)
 		}
 	}
+	// Of those that differ by more than the noise: the second and third do not.
+	list := []MeasuredOption{{Computed: 1, Measured: 1, MeanMs: 1, ErrorMs: 0.1}, {Computed: 2, Measured: 3, MeanMs: 2.1, ErrorMs: 0.1}, {Computed: 3, Measured: 2, MeanMs: 2, ErrorMs: 0.1}}
+	if pairs, tau := TauApart(list); pairs != 2 || tau == nil || *tau != 1 {
+		t.Errorf("%d pairs, %v", pairs, tau)
+	}
+	if pairs, tau := TauApart(list[1:]); pairs != 0 || tau != nil {
+		t.Errorf("%d pairs, %v", pairs, tau)
+	}
+	if c := (Costs{Key: 0.5, Index: 2, Byte: 0.001}).PerKey(); c != (Costs{1, 4, 0.002}) { // B-40, B-41
+		t.Errorf("%+v", c)
+	}
 	if Tau(nil) != nil || Tau([]MeasuredOption{{Computed: 1, Measured: 1}}) != nil {
 		t.Error("a single option has a ranking")
 	}

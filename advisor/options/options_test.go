@@ -179,6 +179,15 @@ func inlined(t *testing.T, more string) *workload.Workload {
 	return w
 }
 
+// TestLiteralT3B53: t3 is as table IV writes it, the user's own tweets at a time, and not those of whom the user follows.
+func TestLiteralT3B53(t *testing.T) {
+	w := twissandra(t)
+	q := w.Statement("t3").Query
+	if q == nil || q.Tree.Path() != "Tweet.author" || len(q.Where) != 2 || q.Where[0].Field.String() != "User.user" || q.Where[1].Field.String() != "Tweet.time" {
+		t.Errorf("%s", w.Statement("t3"))
+	}
+}
+
 func TestFigure4B51(t *testing.T) {
 	for _, c := range []struct {
 		more string
@@ -296,4 +305,37 @@ func oneRequest(x *Table, q *Query) bool {
 		}
 	}
 	return begins && x.Purpose != Helper
+}
+
+// TestRangesAloneB06: operators are taken for supported (B-6), so a query by ranges alone has a row key; the table that Cassandra has puts a
+// bucket before it, without which no request reads it.
+func TestRangesAloneB06(t *testing.T) {
+	w, err := workload.Read("ranges.yaml", []byte(`name: ranges
+model:
+  entities:
+  - {name: A, count: 10, key: [id], attributes: [{name: id, type: uuid}, {name: x, type: int}]}
+statements:
+- {id: range, weight: 1, text: "SELECT A.id FROM A WHERE A.x > ?"}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := find(t, w, Config{Indexes: 1})
+	if len(r.Options) != 2 {
+		t.Fatalf("%d options", len(r.Options))
+	}
+	keyed := 0
+	for _, o := range r.Options {
+		p := o.Tables[0].Physical()
+		if o.Tables[0].key.empty() {
+			continue
+		}
+		keyed++
+		if p.Bucket == nil || len(p.Partition) > 0 || !p.Identifies() || !strings.Contains(p.CQL("", "t"), "PRIMARY KEY ((bucket), x, id)") {
+			t.Errorf("%s: %s", p, p.CQL("", "t"))
+		}
+	}
+	if keyed != 1 || !slices.ContainsFunc(r.Remarks, func(x Remark) bool { return x.ID == "range" && strings.Contains(x.Text, "behind a bucket") }) {
+		t.Errorf("%d with a row key; %v", keyed, r.Remarks)
+	}
 }

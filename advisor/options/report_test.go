@@ -194,6 +194,19 @@ func TestRemarksB46B52(t *testing.T) {
 	}
 }
 
+// TestOtherMethodsB54: beside a design that was given, how other methods differ is said: those that minimise cost of money leave secondary
+// indexes out, those that normalise more write less. Without one there is nothing to compare with.
+func TestOtherMethodsB54(t *testing.T) {
+	w := read(t, customer+q1+q2)
+	const want = "methods that minimise cost of money leave secondary indexes out, those that normalise more write less and read more"
+	for _, given := range [][]Given{nil, {{Name: "by hand", Tables: handmade(t, w), Reads: map[string]int{"q1": 1, "q2": 2}}}} {
+		r := find(t, w, Config{Indexes: 1, Given: given})
+		if got := strings.Contains(strings.Join(texts(r.Remarks), "\n"), want); got != (given != nil) {
+			t.Errorf("%d designs given; said: %t", len(given), got)
+		}
+	}
+}
+
 // TestGolden is what the command prints, with each step (B-2), and its JSON; the same from run to run.
 func TestGoldenB2(t *testing.T) {
 	for name, w := range map[string]*workload.Workload{"customer": read(t, customer+q1+q2+q3+q4+q5), "twissandra": twissandra(t)} {

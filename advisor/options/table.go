@@ -178,7 +178,7 @@ func (t *Table) has(f model.Field) (int, bool) {
 }
 
 // Physical is the table as Cassandra has it. The primary key is the row key with, as clustering columns, its ranges and what
-// tells the rows apart; a table without a row key has its first entity's own key there, and the indexed fields (B-16).
+// tells the rows apart; a row key of ranges alone has a bucket before it, as by rule MR3 (D-28); a table without a row key has its first entity's own key there, and the indexed fields (B-16).
 func (t *Table) Physical() *model.Table {
 	if t.physical == nil {
 		t.physical = t.made()
@@ -203,6 +203,9 @@ func (t *Table) made() *model.Table {
 	p := &model.Table{Tree: t.Tree}
 	p.Partition = t.u.list(t.partition())
 	p.Clustering = t.u.list(t.key.minus(t.partition()))
+	if !t.key.empty() && t.key.in(t.ranges) { // of which Cassandra makes no partition: all rows are in one, of a made-up column
+		p.Partition, p.Clustering, p.Bucket = nil, t.u.list(t.key), &model.Bucket{Count: 1}
+	}
 	if t.key.empty() {
 		p.Partition = canonicalAll(t.Tree, t.Tree.Entities[0].KeyFields())
 		for _, x := range t.indexes {

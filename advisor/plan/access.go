@@ -55,6 +55,11 @@ func (b *builder) access(from state, u *usable, kind Kind) (access, bool) {
 		if from.joined != 0 {
 			return a, false
 		}
+		for i := range u.indexes {
+			if u.indexes[i].equal >= 0 {
+				return a, false // Cassandra takes the index, if there is one: it can not be told to scan
+			}
+		}
 		for n, p := range b.query.Where {
 			if plain(p.Op) && u.plain.has(b.predicates[n].field) {
 				a.where = append(a.where, Binding{p.Field, p.Op, p.Value})

@@ -123,7 +123,8 @@ func width(fields []model.Field) float64 {
 	return sum
 }
 
-// rows estimates the rows of the join over some entities that satisfy some predicates.
+// rows estimates the rows of the join over some entities that satisfy some predicates: no fewer than with further ones of the
+// query, by which the statement asks for something that is there.
 func (m *means) rows(joined, applied uint64) float64 {
 	if joined == 0 {
 		return 1
@@ -139,8 +140,34 @@ func (m *means) rows(joined, applied uint64) float64 {
 		}
 	}
 	rows := Rows(m.tree(joined), predicates)
-	m.memo[at] = rows
-	return rows
+	m.memo[at] = max(rows, m.further(at))
+	return m.memo[at]
+}
+
+// allFurther is how many equalities are left to a read up to which all sets of them are looked at; of more only the whole.
+const allFurther = 6
+
+// further is the greatest estimate with more of the query's equalities on what is joined.
+func (m *means) further(at Point) float64 {
+	left, count := uint64(0), 0
+	for n, p := range m.query.Where {
+		if at.Applied&(1<<n) == 0 && (p.Op == workload.Equal || p.Op == workload.In) && m.tree(at.Joined).Has(p.Field.Entity) {
+			left, count = left|1<<n, count+1
+		}
+	}
+	switch {
+	case count == 0:
+		return 0
+	case count > allFurther:
+		return m.rows(at.Joined, at.Applied|left)
+	}
+	most := 0.0
+	for n := range m.query.Where {
+		if left&(1<<n) != 0 {
+			most = max(most, m.rows(at.Joined, at.Applied|1<<n))
+		}
+	}
+	return most
 }
 
 // Rows estimates the rows of the join over a tree that satisfy all predicates on it, under uniformity and independence,

@@ -69,6 +69,10 @@ func TestLanguage(t *testing.T) {
 			change: func(x *model.Table) {
 				x.Indexes = []model.Index{{Name: "i", Field: field("Hotel.HotelCity"), SAI: true}}
 			}, want: "read T by its secondary index on HotelCity = ? (1 request"},
+		{name: "Cassandra takes the index where filtering is allowed, too", query: "SELECT Hotel.HotelName FROM Hotel WHERE Hotel.HotelCity = ?", table: "Hotel.HotelID||Hotel.HotelName Hotel.HotelCity",
+			change: func(x *model.Table) {
+				x.ScanAllowed, x.Indexes = true, []model.Index{{Name: "i", Field: field("Hotel.HotelCity")}}
+			}, want: "read T by its secondary index on HotelCity = ? (1 request"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := table(t, g, c.paths, c.table)

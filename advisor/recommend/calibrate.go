@@ -21,8 +21,8 @@ func cluster(measured *cost.Cassandra, s *capture.Snapshot, tables *schema.Schem
 	for i := range s.Statements {
 		st := &s.Statements[i]
 		keyspaces[st.Keyspace] += st.Count
-		for level, n := range st.Consistency {
-			levels[level] += n
+		for _, level := range st.Consistency {
+			levels[level.Name] += level.Count
 		}
 	}
 	p := cost.CassandraParameters{}
@@ -72,11 +72,11 @@ func sorted(m map[string]uint64) []string {
 //
 //	all times               by reads of one partition: everything is measured in these
 //	an index's node and row by reads through a secondary index, and through a storage-attached one
-//	a scan's row            by scans
+//	a scan's times          by scans: a node's part, a row and a cell together, as what was seen does not tell them apart
 //
 // The latency is linear in each time, so what it must be multiplied by for a read to take what was seen follows from the
-// latencies with it and without. A kind of read that was not seen keeps the default, scaled. Statements that Helenus has
-// answered itself are not used: their latencies are not those of their plans.
+// latencies with it and without. A kind of read that was not seen keeps the default, scaled. Executions that Helenus
+// has answered itself are left out: their latencies are not those of the statement's plan.
 func calibrate(reads []*read, p cost.CassandraParameters) (*cost.Cassandra, error) {
 	base, err := cost.NewCassandra(p)
 	if err != nil {
@@ -88,7 +88,8 @@ func calibrate(reads []*read, p cost.CassandraParameters) (*cost.Cassandra, erro
 	}
 	seen := map[plan.Kind][]observed{}
 	for _, r := range reads {
-		if r.statement.Latency.Count < calibrated || r.statement.Rewritten > 0 {
+		latency := r.statement.OriginalLatency()
+		if latency.Count < calibrated {
 			continue
 		}
 		current, _ := cheapest(r.space, base)
@@ -96,7 +97,7 @@ func calibrate(reads []*read, p cost.CassandraParameters) (*cost.Cassandra, erro
 			continue
 		}
 		kind := current.Steps[0].Kind
-		seen[kind] = append(seen[kind], observed{&current.Steps[0], r.statement.Latency.P50() / 1000, float64(r.statement.Latency.Count)})
+		seen[kind] = append(seen[kind], observed{&current.Steps[0], latency.P50() / 1000, float64(latency.Count)})
 	}
 	fitted := base
 	fit := func(kind plan.Kind, least, most float64, times func(p cost.CassandraParameters, by float64) cost.CassandraParameters) error {
@@ -131,8 +132,8 @@ func calibrate(reads []*read, p cost.CassandraParameters) (*cost.Cassandra, erro
 			p.SAINode, p.SAIRow = p.SAINode*by, p.SAIRow*by
 			return p
 		}},
-		{plan.Scan, 0.1, 10, func(p cost.CassandraParameters, by float64) cost.CassandraParameters {
-			p.Scanned *= by
+		{plan.Scan, 0.01, 100, func(p cost.CassandraParameters, by float64) cost.CassandraParameters {
+			p.Node, p.Scanned, p.ScanCell = p.Node*by, p.Scanned*by, p.ScanCell*by
 			return p
 		}},
 	} {

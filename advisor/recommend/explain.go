@@ -28,7 +28,11 @@ func Explain(w io.Writer, r Recommendation) error {
 	p.heading("Why")
 	p.paragraph(r.Why)
 	p.heading("In numbers")
-	if r.Kind != Keep {
+	if r.Kind == TimelineKind {
+		p.line("  saves           %s of work in every hour, beside the best single choice (%.0f %% of what depends on these tables)", seconds(r.SavedSecondsPerSecond*3600), 100*r.BenefitRatio)
+		p.line("  writes          %.1f times as long as now while a table is there, the dearest of them", r.WriteCostRatio)
+		p.line("  storage         %s at most, without replication", bytes(r.StorageBytes))
+	} else if r.Kind != Keep {
 		p.line("  saves           %s of work in every hour of this traffic (%.0f %% of these reads' work)", seconds(r.SavedSecondsPerSecond*3600), 100*r.BenefitRatio)
 		p.line("  writes          %.1f times as long as now, the dearest of them", r.WriteCostRatio)
 		p.line("  storage         %s, without replication", bytes(r.StorageBytes))
@@ -38,6 +42,7 @@ func Explain(w io.Writer, r Recommendation) error {
 	if r.Sensitivity != "" {
 		p.paragraph(r.Sensitivity)
 	}
+	p.timeline(r.Timeline)
 	p.heading("Reads")
 	for _, s := range r.Statements {
 		p.read(&s)
@@ -46,7 +51,11 @@ func Explain(w io.Writer, r Recommendation) error {
 		p.heading("Writes that pay for it")
 		for _, s := range r.Writes {
 			p.paragraph(s.Text)
-			p.line("    %d times, %s; p50 %s now, %s more expected (%.1f times)", s.Count, rate(s.PerSecond), ms(s.ObservedP50Ms), ms(s.PredictedExtraMs), s.PredictedRatio)
+			now := "p50 " + ms(s.ObservedP50Ms) + " now"
+			if s.ObservedP50Ms <= 0 {
+				now = "in batches, so never timed by itself"
+			}
+			p.line("    %d times, %s; %s, %s more expected (%.1f times)", s.Count, rate(s.PerSecond), now, ms(s.PredictedExtraMs), s.PredictedRatio)
 			if s.Plan != "" {
 				p.indented("    ", s.Plan)
 			}
@@ -106,6 +115,8 @@ func next(r *Recommendation) string {
 		return "nothing: leave it as it is"
 	case r.Kind == ApplicationChange:
 		return "change the application as sketched, or: helenus reject " + r.ID + " --reason ..."
+	case r.Kind == TimelineKind && r.Eligible:
+		return "helenus approve " + r.ID + " [--until DATE] [--changes-per-day N] [--max-bytes N] [--window 22:00-06:00] [--each]    (or: helenus reject " + r.ID + " --reason ...)"
 	case !r.Eligible:
 		return "nothing: see the verdicts; or: helenus reject " + r.ID + " --reason ..."
 	}

@@ -386,9 +386,10 @@ func (k *maker) writing(r *Recommendation, o *offer) (work float64) {
 // write describes a write to which another one is added; otherwise is what that takes if the write itself was never timed
 // on its own, in milliseconds.
 func (k *maker) write(st *capture.Statement, otherwise float64) Write {
+	observed := st.OriginalLatency()
 	w := Write{
 		Fingerprint: st.Fingerprint, Text: st.Text, Count: st.Count, PerSecond: float64(st.Count) / k.model.Seconds,
-		ObservedP50Ms: st.Latency.P50() / 1000,
+		ObservedP50Ms: observed.P50() / 1000,
 	}
 	itself := w.ObservedP50Ms
 	if itself <= 0 {

@@ -33,6 +33,8 @@ type Input struct {
 	Limits     solve.Limits
 	Thresholds Thresholds
 	At         time.Time // of the advice
+	Past       *Past     // nil: no timeline is looked for
+	Almanac    *Almanac  // of earlier rounds; nil: each calendar is designed anew
 }
 
 // maker makes one advice.
@@ -67,13 +69,9 @@ func Make(ctx context.Context, in Input) (*Advice, error) {
 	}
 	in.Nodes = max(1, in.Nodes)
 	in.Thresholds = in.Thresholds.WithDefaults()
-	m, err := infer.Infer(in.Snapshot, in.Schema, in.Statistics)
+	k, err := newMaker(ctx, in, in.Snapshot)
 	if err != nil {
 		return nil, err
-	}
-	k := &maker{
-		Input: in, ctx: ctx, model: m, reads: map[string]*read{}, reasons: map[string]string{}, notes: map[string]string{},
-		advice: &Advice{Recommendations: []Recommendation{}, Dismissed: []Dismissal{}, Unexplained: m.Unexplained, Model: m, At: in.At},
 	}
 	if err := k.prepare(); err != nil {
 		return nil, err
@@ -84,8 +82,26 @@ func Make(ctx context.Context, in Input) (*Advice, error) {
 	if err := k.changes(); err != nil {
 		return nil, err
 	}
+	if in.Past != nil {
+		if err := k.timeline(); err != nil {
+			return nil, err
+		}
+	}
 	k.finish()
 	return k.advice, nil
+}
+
+// newMaker is a maker of advice on a snapshot.
+func newMaker(ctx context.Context, in Input, s *capture.Snapshot) (*maker, error) {
+	m, err := infer.Infer(s, in.Schema, in.Statistics)
+	if err != nil {
+		return nil, err
+	}
+	in.Snapshot = s
+	return &maker{
+		Input: in, ctx: ctx, model: m, reads: map[string]*read{}, reasons: map[string]string{}, notes: map[string]string{},
+		advice: &Advice{Recommendations: []Recommendation{}, Dismissed: []Dismissal{}, Unexplained: m.Unexplained, Model: m, At: in.At},
+	}, nil
 }
 
 // prepare plans every read over the existing tables and calibrates the cost model. A read that the tables can not answer as
@@ -179,7 +195,7 @@ func (k *maker) finish() {
 		for _, s := range r.Statements {
 			if r.Kind == ApplicationChange {
 				part[s.Fingerprint] += fmt.Sprintf("; it is part of the join in %s (%s)", r.ID, r.Title)
-			} else if r.Kind != ApplicationChange {
+			} else if r.Kind != ApplicationChange && r.Kind != TimelineKind {
 				about[s.Fingerprint] = true
 			}
 		}
@@ -237,9 +253,10 @@ func identity(parts ...string) string {
 
 // statement describes a read for a recommendation.
 func (k *maker) statement(st *capture.Statement) Statement {
+	observed := st.OriginalLatency()
 	return Statement{
 		Fingerprint: st.Fingerprint, Text: st.Text, Count: st.Count, PerSecond: float64(st.Count) / k.model.Seconds, Uses: 1,
-		ObservedP50Ms: st.Latency.P50() / 1000, ObservedP99Ms: st.Latency.P99() / 1000,
+		ObservedP50Ms: observed.P50() / 1000, ObservedP99Ms: observed.P99() / 1000,
 	}
 }
 

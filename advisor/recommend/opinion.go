@@ -48,8 +48,8 @@ func safetyOf(w *workload.Workload, tables []*model.Table) []TableSafety {
 			continue
 		}
 		x := TableSafety{Table: t.Name, Verdict: f.Verdict, Class: f.Class, If: f.If}
-		if f.Answer.Witness != nil && len(f.If) == 0 {
-			x.Reason = f.Answer.Witness.Reason
+		if len(f.If) == 0 {
+			x.Reason = f.Reason
 		}
 		if f.Answer.ReadOnly {
 			x.Reason = "no statement writes it"

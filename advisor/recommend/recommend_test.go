@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/schema"
 )
 
@@ -115,6 +118,57 @@ func TestHotelGolden(t *testing.T) {
 	fresh.Solver = newSolver() // remembers nothing
 	if again := text(advise(t, fresh)); !bytes.Equal(text(a), again) {
 		t.Errorf("the same input gave other bytes the second time:\n%s", cmp.Diff(string(text(a)), string(again)))
+	}
+}
+
+// The syntax trees that a snapshot hands out are kept, and nobody changes one.
+func TestTreesAreLeftAsTheyAre(t *testing.T) {
+	in := hotel(1)
+	for range 2 {
+		advise(t, in)
+	}
+	for i := range in.Snapshot.Statements {
+		s := &in.Snapshot.Statements[i]
+		kept, err := s.Parse()
+		if err != nil {
+			continue
+		}
+		if fresh, err := cql.Parse(s.Text); err != nil || !reflect.DeepEqual(fresh, kept) {
+			t.Errorf("%s: the tree that is kept says %s, %v", s.Text, kept, err)
+		}
+	}
+}
+
+// A statement that is served from its look-up takes what the look-up takes. What is said of leaving it as it was must not follow.
+func TestServedStatementsAreJudgedByTheirOriginals(t *testing.T) {
+	before := of(advise(t, hotel(1)), recommend.LookUpTable)[0].Statements[0]
+	in := hotel(1)
+	for i := range in.Snapshot.Statements {
+		if s := &in.Snapshot.Statements[i]; s.Fingerprint == before.Fingerprint {
+			served := histogram.Distribution{Count: 9 * s.Latency.Count, Sum: 9 * s.Latency.Count * 1000, Buckets: []histogram.Bucket{{Low: 992, Count: 9 * s.Latency.Count}}}
+			s.Count, s.Rewritten = s.Count+served.Count, served.Count
+			s.RewrittenLatency, s.Latency = served, s.Latency.Plus(served)
+		}
+	}
+	after := of(advise(t, in), recommend.LookUpTable)[0].Statements[0]
+	if before.PredictedBeforeMs != after.PredictedBeforeMs || before.ObservedP50Ms != after.ObservedP50Ms {
+		t.Errorf("a scan that was predicted to take %g ms (observed %g) is predicted to take %g ms (observed %g) once it is served", before.PredictedBeforeMs, before.ObservedP50Ms,
+			after.PredictedBeforeMs, after.ObservedP50Ms)
+	}
+}
+
+// Measured parameters of a cluster that is busier now: reads of a partition take many times as long, a scan hardly longer. What a
+// scan was seen to take is what it is said to take, whichever of its times was measured to be the largest.
+func TestMeasuredScansAreBroughtToWhatWasSeen(t *testing.T) {
+	measured, err := cost.NewCassandra(cost.CassandraParameters{Request: 0.02, Replica: 0.01, Node: 1, Scanned: 0.0001, ScanCell: 0.0005})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := hotel(1)
+	in.Cost = measured
+	s := of(advise(t, in), recommend.LookUpTable)[0].Statements[0]
+	if s.PredictedBeforeMs < 0.8*s.ObservedP50Ms || s.PredictedBeforeMs > 1.25*s.ObservedP50Ms {
+		t.Errorf("a scan of which %g ms were observed is said to take %g ms", s.ObservedP50Ms, s.PredictedBeforeMs)
 	}
 }
 

@@ -17,6 +17,7 @@ const (
 	LookUpTable       Kind = "look-up table"      // Helenus makes, fills, keeps and serves it, once approved
 	ApplicationChange Kind = "application change" // developers change statements
 	Keep              Kind = "keep"               // leave it as it is, although it may look improvable
+	TimelineKind      Kind = "timeline"           // look-up tables that come and go with a cycle of the traffic, once approved
 )
 
 // State is how far a recommendation has come.
@@ -79,7 +80,8 @@ type Recommendation struct {
 	SchemaDigest string       `json:"schema_digest"` // of the tables that it rests on
 	CreatedAt    time.Time    `json:"created_at"`
 	LastRefresh  time.Time    `json:"last_refresh"`
-	LookUp       *plan.LookUp `json:"look_up,omitempty"` // what to approve; look-up tables, and Keep for what is not done
+	LookUp       *plan.LookUp `json:"look_up,omitempty"`  // what to approve; look-up tables, and Keep for what is not done
+	Timeline     *Timeline    `json:"timeline,omitempty"` // the same of a timeline
 }
 
 // Alternative is another way that was weighed and not taken.
@@ -169,6 +171,7 @@ type Advice struct {
 	Recommendations []Recommendation    `json:"recommendations"`    // by saved time, greatest first; keeps last
 	Dismissed       []Dismissal         `json:"dismissed"`          // by fingerprint
 	Unexplained     []infer.Unexplained `json:"unexplained"`        // what the model could not express
+	Timeline        string              `json:"timeline,omitempty"` // why no calendar is advised; "" if one is, or nobody asked
 	Problems        []string            `json:"problems,omitempty"` // what could not be worked out, and why
 	Model           *infer.Model        `json:"model"`              // with its workload
 	At              time.Time           `json:"at"`
@@ -204,12 +207,15 @@ func (f JudgeFunc) Judge(lu plan.LookUp, s *capture.Snapshot, sc *schema.Schema)
 
 // Thresholds say what is worth advising. The zero value of a field stands for its default.
 type Thresholds struct {
-	Executions   uint64  `json:"executions"`     // a read must have been executed so often (20)
-	SavedSeconds float64 `json:"saved_seconds"`  // work that it would save, seconds in each hour of traffic like this (1)
-	SavedRatio   float64 `json:"saved_ratio"`    // and of its own work (0.3)
-	Confidence   float64 `json:"confidence"`     // of the facts that an application change rests on (0.7: probable; nothing is carried out by itself)
-	SlowestKeep  int     `json:"slowest_keep"`   // nodes up to which it is worked out when a Keep would turn (1024)
-	WriteConstMs float64 `json:"write_const_ms"` // what a second write costs besides the write itself: hand-over and bookkeeping (0.1)
+	Executions   uint64  `json:"executions"`    // a read must have been executed so often (20)
+	SavedSeconds float64 `json:"saved_seconds"` // work that it would save, seconds in each hour of traffic like this (1)
+	SavedRatio   float64 `json:"saved_ratio"`   // and of its own work (0.3)
+	// CalendarRatio is what a timeline must save, beside the best single choice, of the work that depends on look-ups: of the reads
+	// that they are for, and of keeping them true (0.1).
+	CalendarRatio float64 `json:"calendar_ratio"`
+	Confidence    float64 `json:"confidence"`     // of the facts that an application change rests on (0.7: probable; nothing is carried out by itself)
+	SlowestKeep   int     `json:"slowest_keep"`   // nodes up to which it is worked out when a Keep would turn (1024)
+	WriteConstMs  float64 `json:"write_const_ms"` // what a second write costs besides the write itself: hand-over and bookkeeping (0.1)
 }
 
 // WithDefaults returns t with zero fields set.
@@ -220,7 +226,7 @@ func (t Thresholds) WithDefaults() Thresholds {
 	for _, f := range []struct {
 		field *float64
 		value float64
-	}{{&t.SavedSeconds, 1}, {&t.SavedRatio, 0.3}, {&t.Confidence, 0.7}, {&t.WriteConstMs, 0.1}} {
+	}{{&t.SavedSeconds, 1}, {&t.SavedRatio, 0.3}, {&t.CalendarRatio, 0.1}, {&t.Confidence, 0.7}, {&t.WriteConstMs, 0.1}} {
 		if *f.field == 0 {
 			*f.field = f.value
 		}

@@ -31,7 +31,7 @@ func (f *Finding) text(b *strings.Builder) {
 		fmt.Fprintf(b, "  if       %s\n", c)
 	}
 	if w := f.Answer.Witness; w != nil {
-		fmt.Fprintf(b, "  reason   %s\n", w.Reason)
+		fmt.Fprintf(b, "  reason   %s\n", f.Reason)
 		fmt.Fprintf(b, "  witness  %s\n", w.Tree)
 		for _, m := range w.Writes {
 			who := "written by " + m.Writer
@@ -135,7 +135,7 @@ func Document(list []*Finding) any {
 			x.Writer = f.By
 		}
 		if w := f.Answer.Witness; w != nil {
-			x.Reason, x.Witness = w.Reason, w.Tree.document()
+			x.Reason, x.Witness = f.Reason, w.Tree.document()
 			for _, m := range w.Writes {
 				x.Writes = append(x.Writes, writeJSON{m.Write.ID, m.Write.String(), m.Key, m.Writer})
 			}

@@ -471,7 +471,7 @@ func (p Principal) owner(g *model.Graph, s *workload.Statement, at *workload.Wri
 	for _, f := range at.Entity.KeyFields() {
 		from = append(from, variableOf(f))
 	}
-	to := "the writer of " + s.ID
+	to := writerOf + s.ID
 	called := e.Name + " of " + at.Entity.Name
 	for _, r := range g.Edges(at.Entity.Base()) { // the same function as that of the model's fact
 		if r.Other(at.Entity.Base()) == e && r.ToOne(at.Entity.Base()) && len(e.Key) == 1 {

@@ -89,6 +89,7 @@ type Finding struct {
 	By      string   // the writer as a function of the group's key, if it is safe
 	If      []string // what must be confirmed
 	Answer  *Answer
+	Reason  string // why two writers can meet, if they can
 	Load    Load
 	Options []Edit   // if unsafe: schemas that were checked again
 	Senders []string // who sends what, where that was concluded
@@ -124,6 +125,9 @@ func Judge(t *Table, group Group, p Principal) (*Finding, error) {
 		return nil, err
 	}
 	f := &Finding{Name: t.Name, Key: t.CQL(), Group: group, Answer: a, Class: class, By: readable(a.By), Load: t.load(group), measured: t.Load != nil}
+	if a.Witness != nil {
+		f.Reason = t.reason(a.Witness, group)
+	}
 	shards := t.Shards
 	if group != Partition {
 		shards = 0
@@ -185,7 +189,7 @@ func JudgeGrammar(name string, g *Grammar, group Group) (*Finding, error) {
 	}
 	f := &Finding{Name: name, Group: group, Answer: a, By: a.By, Load: Load{Overlaps: -1}}
 	if a.Witness != nil {
-		f.Class = a.Witness.Writes[1].Write.Class
+		f.Class, f.Reason = a.Witness.Writes[1].Write.Class, a.Witness.Reason
 	}
 	f.Verdict = Grade(a, f.Class, f.Load, 0)
 	for _, fact := range a.If {

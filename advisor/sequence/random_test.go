@@ -216,6 +216,9 @@ func TestBruteForce(t *testing.T) {
 	if answered < 200 && len(os.Getenv("HELENUS_TEST_ROUNDS")) == 0 {
 		t.Errorf("only %d problems have a sequence", answered)
 	}
+	if worst > 0.01 {
+		t.Errorf("W-25: pruned is above the least by up to %.2f %%", 100*worst)
+	}
 	if unproven*100 > answered {
 		t.Errorf("of %d ties %d were not proven", answered, unproven)
 	}

@@ -14,7 +14,7 @@ import (
 // Options say how to solve.
 type Options struct {
 	Solver   solve.Solver   // for what the relaxation and branching do not settle; nil: none
-	Limits   solve.Limits   // Nodes for the solver; Gap and Wall for the whole
+	Limits   solve.Limits   // Nodes and Iterations for the solver; Gap and Wall for the whole
 	Pruned   bool           // only with tables that the local programs of the workload summary tree choose (Algorithms 1 and 2)
 	Mean     bool           // a local program's step weighs what the steps around it weigh on average, not what it weighs itself (W-21)
 	Start    [][]bool       // a sequence to begin from, by step and table; nil: none
@@ -156,6 +156,11 @@ func (s *solver) prune() error {
 	}
 	s.offer(t.design)
 	if s.options.Pruned {
+		for _, n := range s.priced() {
+			if at, found := slices.BinarySearch(kept, n); !found {
+				kept = slices.Insert(kept, at, n)
+			}
+		}
 		s.seeds = [][][]bool{s.separate()}
 		s.result.Kept = kept
 		if s.best != nil && !slices.ContainsFunc(s.best, func(d []bool) bool { return outside(d, kept) }) {
@@ -181,6 +186,27 @@ func (s *solver) prune() error {
 	}
 	s.offer(first.best)
 	return nil
+}
+
+// pricedRounds is how long multipliers are raised for to see what is promising beside what the local programs chose.
+const pricedRounds = 3
+
+// priced are the tables that the relaxation over all of them makes something of. A local program knows three of the steps, and takes what is
+// best for just these: a table that serves no three of them best, but all together, is in none of their designs. The relaxation knows all
+// steps and no integers, so the two fail on different tables.
+func (s *solver) priced() []int {
+	x := newDual(s.in)
+	x.share()
+	if !x.evaluate() {
+		return nil
+	}
+	x.charge(s.scale())
+	for range pricedRounds {
+		if !x.ascend(s.ctx, pauseSteps, s.known) {
+			return nil
+		}
+	}
+	return x.often()
 }
 
 // restrict leaves the instance with some of the tables.
@@ -463,7 +489,7 @@ func clone(list [][]bool) [][]bool {
 
 // limits are the solver's.
 func (s *solver) limits() solve.Limits {
-	l := solve.Limits{Nodes: s.options.Limits.Nodes, Gap: s.options.Limits.Gap}
+	l := solve.Limits{Nodes: s.options.Limits.Nodes, Iterations: s.options.Limits.Iterations, Gap: s.options.Limits.Gap}
 	if s.effort.nodes > 0 {
 		l.Nodes = s.effort.nodes
 	}

@@ -2,7 +2,6 @@ package sequence
 
 import (
 	"math"
-	"time"
 
 	"github.com/helenus-db/helenus/advisor/solve"
 )
@@ -99,7 +98,7 @@ func (s *solver) ties(x *dual) error {
 	p := newProgram(s.in)
 	p.start(best)
 	p.hold(limit-p.settled(), costs)
-	list, solution, _, err := p.run(s.ctx, s.options.Solver, solve.Limits{Nodes: tieNodes, Wall: tieWall})
+	list, solution, _, err := p.run(s.ctx, s.options.Solver, solve.Limits{Nodes: tieNodes, Iterations: tieIterations})
 	if err != nil || solution == nil {
 		return err
 	}
@@ -122,7 +121,7 @@ func (s *solver) count(list [][]bool, costs []float64) (sum float64) {
 
 // The limits of the last program: it only chooses among sequences of equal cost.
 const (
-	tieMax   = 6000
-	tieNodes = 300
-	tieWall  = 10 * time.Second
+	tieMax        = 6000
+	tieNodes      = 300
+	tieIterations = 100_000 // some ten seconds
 )

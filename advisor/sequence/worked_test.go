@@ -183,7 +183,7 @@ func TestLoadOfCF6(t *testing.T) {
 	}
 }
 
-// TestLocals is W-22: a span of n steps takes n-1 local programs; and W-25: only tables that they chose are kept.
+// TestLocals is W-22: a span of n steps takes n-1 local programs, so that pruning is linear in the steps (W-51); and W-25: only tables that they chose are kept.
 func TestLocals(t *testing.T) {
 	for _, span := range []int{2, 4, 8, 16, 32, 44} {
 		p := synthetic(1, shape{queries: 3, entities: 4, variants: 2, steps: span + 1, weights: cycles})
@@ -198,6 +198,37 @@ func TestLocals(t *testing.T) {
 			for n, is := range r.Open[step] {
 				if _, kept := slices.BinarySearch(r.Kept, n); is && !kept {
 					t.Errorf("span %d: table %d is kept at step %d, but pruned", span, n, step)
+				}
+			}
+		}
+	}
+}
+
+// TestHandedDown is W-23 and W-24: children keep their parent's designs at their first and last step, and are handed what it found: the whole tree's
+// designs are those of the root alone at the root's steps, and those of a child given just the root's at the child's.
+func TestHandedDown(t *testing.T) {
+	for seed := range uint64(5) {
+		p := synthetic(seed, shape{queries: 3, entities: 4, variants: 2, steps: 9, weights: cycles})
+		whole := func() *solver {
+			in, err := newInstance(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return &solver{ctx: context.Background(), p: p, in: in, effort: fullEffort, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largest(), ideals: &ideals{at: map[int]*ideal{}}, result: &Result{}}
+		}
+		all, err := whole().plant()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := whole()
+		alone := &tree{s: s, base: s.in, design: make([][]bool, len(p.Steps))}
+		for _, span := range [][3]int{{0, 4, 8}, {0, 2, 4}, {4, 6, 8}, {2, 3, 4}} {
+			if err := alone.local(span[0], span[1], span[2], span[2]-span[0] == 8); err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range span {
+				if !slices.Equal(alone.design[step], all.design[step]) {
+					t.Errorf("seed %d: the design of step %d is another after the program of %v", seed, step, span)
 				}
 			}
 		}

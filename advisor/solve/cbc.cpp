@@ -27,6 +27,8 @@ namespace {
 std::atomic<bool> stop_asked(false);
 std::atomic<double> seen_cost(0), seen_bound(0);
 std::atomic<int> seen_nodes(-1);
+int most_iterations = 0; // of the running solve
+bool exhausted = false;
 
 class StopHandler : public CbcEventHandler {
 public:
@@ -39,6 +41,10 @@ public:
       seen_cost.store(m->getObjValue(), std::memory_order_relaxed);
       seen_bound.store(m->getBestPossibleObjValue(), std::memory_order_relaxed);
       seen_nodes.store(m->getNodeCount(), std::memory_order_relaxed);
+      if (most_iterations > 0 && m->getIterationCount() >= most_iterations) {
+        exhausted = true;
+        return CbcEventHandler::stop;
+      }
     }
     return stop_asked.load(std::memory_order_relaxed) ? CbcEventHandler::stop : noAction;
   }
@@ -46,7 +52,7 @@ public:
 
 void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, const double *value,
          const double *lower, const double *upper, const double *cost, const char *integer,
-         const double *row_lower, const double *row_upper, const double *incumbent, int nodes, double gap, int plain,
+         const double *row_lower, const double *row_upper, const double *incumbent, int nodes, int iterations, double gap, int plain,
          double *values, helenus_cbc_result *result) {
   Cbc_loadProblem(m, cols, rows, start, index, value, lower, upper, cost, row_lower, row_upper);
   std::vector<int> chosen;
@@ -82,6 +88,8 @@ void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, c
   }
   if (!chosen.empty())
     Cbc_setMIPStartI(m, (int)chosen.size(), chosen.data(), chosen_values.data());
+  most_iterations = iterations;
+  exhausted = false;
   StopHandler handler;
   m->model_->passInEventHandler(&handler);
 
@@ -92,6 +100,7 @@ void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, c
   result->infeasible = Cbc_isProvenInfeasible(m);
   result->unbounded = Cbc_isContinuousUnbounded(m);
   result->nodes = Cbc_getNodeCount(m);
+  result->exhausted = exhausted;
   result->bound = Cbc_getBestPossibleObjValue(m);
   const double *best = Cbc_bestSolution(m);
   if (best && Cbc_getNumCols(m) == cols) {
@@ -106,15 +115,15 @@ void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, c
 extern "C" void helenus_cbc_solve(int cols, int rows, const int *start, const int *index, const double *value,
                                   const double *lower, const double *upper, const double *cost, const char *integer,
                                   const double *row_lower, const double *row_upper, const double *incumbent,
-                                  int nodes, double gap, int plain, double *values,
+                                  int nodes, int iterations, double gap, int plain, double *values,
                                   helenus_cbc_result *result) {
   *result = helenus_cbc_result();
   seen_nodes.store(-1);
   Cbc_Model *m = nullptr;
   try {
     m = Cbc_newModel();
-    run(m, cols, rows, start, index, value, lower, upper, cost, integer, row_lower, row_upper, incumbent, nodes, gap,
-        plain, values, result);
+    run(m, cols, rows, start, index, value, lower, upper, cost, integer, row_lower, row_upper, incumbent, nodes, iterations,
+        gap, plain, values, result);
   } catch (const std::bad_alloc &) {
     result->status = HELENUS_CBC_MEMORY;
   } catch (...) {

@@ -110,7 +110,9 @@ func judge(p *Problem, limits Limits, start []float64, raw C.helenus_cbc_result,
 	case byNodes:
 		s.Limit = LimitNodes
 	case byTime, byEvent:
-		s.Limit = LimitWall
+		if s.Limit = LimitWall; raw.exhausted != 0 {
+			s.Limit = LimitIterations
+		}
 	}
 	return s, nil
 }
@@ -208,7 +210,7 @@ func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, pla
 		}
 	}()
 	C.helenus_cbc_solve(C.int(n), C.int(m), &starts[0], &index[0], &value[0], &lower[0], &upper[0], &cost[0], &integer[0],
-		&rowLower[0], &rowUpper[0], incumbent, C.int(limits.Nodes), C.double(limits.Gap), withoutProbing, &found[0], &result)
+		&rowLower[0], &rowUpper[0], incumbent, C.int(limits.Nodes), C.int(limits.Iterations), C.double(limits.Gap), withoutProbing, &found[0], &result)
 	close(done)
 	<-watched
 

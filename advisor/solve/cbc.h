@@ -14,6 +14,7 @@ typedef struct {
   int unbounded;  /* Cbc_isContinuousUnbounded */
   int solved;     /* values were written */
   int nodes;
+  int exhausted;  /* the limit of iterations ended it */
   double bound;
 } helenus_cbc_result;
 
@@ -26,6 +27,7 @@ void helenus_cbc_solve(int cols, int rows, const int *start, const int *index, c
                        const double *row_lower, const double *row_upper,
                        const double *incumbent, /* NULL or one value per column */
                        int nodes,               /* 0: no limit */
+                       int iterations,          /* of the simplex method, over all nodes; 0: no limit */
                        double gap,
                        int plain, /* 1: without preprocessing and probing, which call some feasible problems infeasible */
                        double *values, helenus_cbc_result *result);

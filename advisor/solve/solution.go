@@ -31,6 +31,9 @@ type Watched interface {
 type Limits struct {
 	// Nodes is the greatest number of branch-and-bound nodes, zero for no limit. Deterministic.
 	Nodes int
+	// Iterations is the greatest number of steps of the simplex method, over all nodes; zero for no limit. It is looked at between nodes and
+	// whenever a solution is found, so the first relaxation is always solved. Deterministic, and nearer to time than Nodes are.
+	Iterations int
 	// Gap is the relative gap (see Solution.Gap) that is good enough, zero for the optimum. Deterministic.
 	Gap float64
 	// Wall is the greatest duration, zero for no limit. How far the search comes depends on the machine then: a last
@@ -39,8 +42,8 @@ type Limits struct {
 }
 
 func (l Limits) validate() error {
-	if l.Nodes < 0 || l.Nodes > math.MaxInt32 || l.Wall < 0 || !(l.Gap >= 0 && l.Gap < 1) {
-		return fmt.Errorf("solve: limits not valid: nodes %d (0 to 2^31-1), gap %g (0 to below 1), wall %v (not negative)", l.Nodes, l.Gap, l.Wall)
+	if l.Nodes < 0 || l.Nodes > math.MaxInt32 || l.Iterations < 0 || l.Iterations > math.MaxInt32 || l.Wall < 0 || !(l.Gap >= 0 && l.Gap < 1) {
+		return fmt.Errorf("solve: limits not valid: nodes %d and iterations %d (0 to 2^31-1), gap %g (0 to below 1), wall %v (not negative)", l.Nodes, l.Iterations, l.Gap, l.Wall)
 	}
 	return nil
 }
@@ -68,9 +71,10 @@ func (s Status) String() string {
 
 // The limits that may have stopped a search, see Solution.Limit.
 const (
-	LimitNodes = "nodes"
-	LimitGap   = "gap"
-	LimitWall  = "wall"
+	LimitNodes      = "nodes"
+	LimitIterations = "iterations"
+	LimitGap        = "gap"
+	LimitWall       = "wall"
 	// LimitCancelled: the context ended.
 	LimitCancelled = "cancelled"
 )

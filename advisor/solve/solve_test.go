@@ -312,6 +312,7 @@ func TestLimits(t *testing.T) {
 	}{
 		{LimitGap, Limits{Gap: 0.2}},
 		{LimitNodes, Limits{Nodes: 5}},
+		{LimitIterations, Limits{Iterations: 100}},
 		{LimitWall, Limits{Wall: time.Millisecond}},
 		{LimitWall, Limits{Wall: 300 * time.Millisecond}},
 	} {
@@ -351,7 +352,7 @@ func TestSameAnswerTwice(t *testing.T) {
 	p := warehouse(size(8, 6), size(15, 10))
 	var first *Solution
 	for range 2 {
-		s := solved(t, p, Limits{Nodes: 50, Gap: 0.001})
+		s := solved(t, p, Limits{Nodes: 50, Iterations: 2000, Gap: 0.001})
 		if first == nil {
 			first = s
 		}

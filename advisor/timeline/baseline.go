@@ -33,6 +33,9 @@ func (k *known) results() []*choice.Result {
 // baselines solves for the mean weights and for those of each step, over some of the candidates. Steps of equal weights, and weights that differ by a
 // factor alone, have one design.
 func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]bool) (*known, error) {
+	within, cancel := share(ctx, baselineShare)
+	defer cancel()
+	designs := slices.Clone(corners)
 	k := &known{}
 	solved := map[string]*choice.Result{}
 	solve := func(step int) (*choice.Result, error) {
@@ -40,8 +43,13 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 		if r := solved[key]; r != nil {
 			return r, nil
 		}
-		r, err := t.single(ctx, l, step, in, corners)
-		solved[key] = r
+		r, err := t.best(within, l, step, in, corners)
+		if unfinished(within, err) {
+			r, err = t.instead(within, step, in, designs)
+		}
+		if solved[key] = r; r != nil {
+			designs = append(designs, r.Open)
+		}
 		return r, t.atStep(err, step)
 	}
 	var err error
@@ -59,21 +67,21 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 	return k, nil
 }
 
-// single finds the best design for a step's weights, or all steps' (-1). Without a limit on space, and among few candidates, it
+// best finds the best design for a step's weights, or all steps' (-1). Without a limit on space, and among few candidates, it
 // is proven.
-func (t *task) single(ctx context.Context, l *local, step int, in []bool, corners [][]bool) (*choice.Result, error) {
+func (t *task) best(ctx context.Context, l *local, step int, in []bool, corners [][]bool) (*choice.Result, error) {
 	if t.space == 0 {
-		return t.choose(ctx, t.weights(step), 0, in, nil, nil)
+		return t.choose(ctx, single{weights: t.weights(step), in: in})
 	}
 	if n := count(in); n > proofTables && n <= programTables && t.options.Solver != nil {
-		return t.choose(ctx, t.weights(step), t.space, in, nil, nil)
+		return t.choose(ctx, single{weights: t.weights(step), space: t.space, in: in})
 	}
 	weights, keep := t.costs(t.weights(step))
 	open, cost := l.design(weights, keep, append(slices.Clone(corners), in), in)
 	if n := count(in); n > proofTables && open != nil {
 		return &choice.Result{Open: open, Cost: cost, Engine: "local", Bound: math.Inf(-1)}, nil
 	}
-	return t.choose(ctx, t.weights(step), t.space, in, open, nil)
+	return t.choose(ctx, single{weights: t.weights(step), space: t.space, in: in, start: open})
 }
 
 // costs are the weights of the demands, and what keeping each candidate costs, if statements run so often.
@@ -137,6 +145,11 @@ func (s *search) compare(k *known) []*Baseline {
 			b.Steps = append(b.Steps, constant[step]+s.workload(step, r.Open))
 		}
 		b.Steps[0] += s.initially(r.Open)
+		for n, open := range r.Open {
+			if open && !s.tables[n].Kept {
+				b.Chosen = append(b.Chosen, s.tables[n])
+			}
+		}
 		return b
 	}
 	list := []*Baseline{static(Average, k.average), static(First, k.first), static(Last, k.last)}

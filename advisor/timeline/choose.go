@@ -13,10 +13,10 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// In pruned mode each solve ends when it is as good as that, or has taken so long, unless the caller says otherwise.
+// In pruned mode each solve ends when it is as good as that, or has taken so many steps of the simplex method, unless the caller says otherwise.
 const (
-	prunedGap  = 1e-4
-	prunedWall = 6 * time.Second
+	prunedGap        = 1e-4
+	prunedIterations = 50_000
 )
 
 // mostRounds is how often the program is solved anew with further migration plans.
@@ -26,19 +26,26 @@ const mostRounds = 6
 // answers the same.
 //
 // The error is an *InputError or *StatementError, a *design.UnanswerableError if a query has no plan, a *SpaceError if no
-// tables fit, or the context's if it ended before there was any calendar. A context that ends later, or a limit, makes the
-// calendar one that is not proven.
+// tables fit, or the context's if it ended before there were candidates and plans, or before any tables that fit were found. A context that
+// ends later, or a limit of time, makes the calendar the best so far, if need be one without changes: Stopped says so.
 func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, error) {
 	began := time.Now()
 	t, err := prepare(ctx, w, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Limits.Wall > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.Limits.Wall)
-		defer cancel()
+	ctx, cancel := t.limited(ctx, began)
+	defer cancel()
+	c, err := t.schedule(ctx)
+	if err != nil {
+		return nil, err
 	}
+	c.Phases, c.Duration = t.phases, time.Since(began)
+	return c, nil
+}
+
+// schedule finds the calendar of a task.
+func (t *task) schedule(ctx context.Context) (*Calendar, error) {
 	in, corners, err := t.sweep(ctx)
 	if err != nil {
 		return nil, err
@@ -47,28 +54,36 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, er
 		in[n] = in[n] || t.there[n] || t.study.Must(n)
 	}
 	t.ended("sweep")
-	if o.SpaceShare > 0 {
-		full, err := t.choose(ctx, t.weights(-1), 0, in, nil, nil)
+	if t.options.SpaceShare > 0 {
+		full, err := t.choose(ctx, single{weights: t.weights(-1), in: in})
+		if unfinished(ctx, err) {
+			full, err = t.instead(ctx, -1, in, corners)
+			t.notes = append(t.notes, "the time was over before the best design without a limit on space was found: the share is of the best one so far")
+		}
 		if err != nil {
 			return nil, err
 		}
 		t.full = t.bytes(full.Open)
-		t.space = t.full * o.SpaceShare
+		t.space = t.full * t.options.SpaceShare
 	}
 	l := t.newLocal(in)
+	l.ctx = ctx
 	b, err := t.baselines(ctx, l, in, corners)
 	if err != nil {
 		return nil, err
 	}
+	if l.candidates != count(in) { // designs were bought
+		l = t.newLocal(in)
+		l.ctx = ctx
+	}
 	t.ended("baselines")
-	s := &search{task: t, loader: &loader{task: t, tables: t.tables, byTree: map[string]*treeSources{}}, fillings: map[string]map[int]float64{}, cost: math.Inf(1)}
+	s := t.newSearch()
 	if err := s.run(ctx, b, l, in); err != nil {
 		return nil, err
 	}
 	t.ended("solve")
 	c := s.calendar(b)
 	t.ended("read")
-	c.Phases, c.Duration = t.phases, time.Since(began)
 	return c, nil
 }
 
@@ -93,6 +108,10 @@ type search struct {
 	stopped string
 }
 
+func (t *task) newSearch() *search {
+	return &search{task: t, loader: &loader{task: t, tables: t.tables, byTree: map[string]*treeSources{}}, fillings: map[string]map[int]float64{}, cost: math.Inf(1)}
+}
+
 // run looks for the calendar, from the best single design on.
 func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 	s.problem = s.task.problem()
@@ -115,10 +134,16 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 	for _, r := range []*choice.Result{b.average, b.first, b.last} {
 		s.offer(s.always(r.Open))
 	}
+	if s.halted(ctx) {
+		return nil
+	}
 	if s.space > 0 && !s.options.Exact && count(in) > proofTables && s.options.Solver != nil && s.open != nil {
 		if keep := s.byRuns(ctx, b, in); s.result != nil {
 			s.kept = len(keep)
 			s.proven = s.cost <= s.bound*(1+1e-9)
+			return nil
+		}
+		if s.halted(ctx) {
 			return nil
 		}
 	}
@@ -144,15 +169,17 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 		s.kept = len(keep)
 		p = restricted(s.problem, keep)
 	}
-	s.bound = math.Inf(-1)
+	s.bound = s.least()
 	for s.rounds < mostRounds && !s.proven {
 		if s.rounds > 0 && ctx.Err() != nil {
+			s.stopped = ending(ctx)
 			break
 		}
 		s.rounds++
 		r, err := s.solve(ctx, p, sequence.Options{Start: narrowed(s.open, keep), Ties: true})
 		if err != nil {
 			if s.open != nil && ctx.Err() != nil {
+				s.stopped = ending(ctx)
 				break
 			}
 			return err
@@ -188,7 +215,7 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 func (s *search) solve(ctx context.Context, p *sequence.Problem, o sequence.Options) (*sequence.Result, error) {
 	o.Solver, o.Limits, o.Progress = s.options.Solver, s.limits(), s.options.Progress
 	if s.options.Limits == (solve.Limits{}) && !s.options.Exact {
-		o.Limits.Gap, o.Limits.Wall = prunedGap, prunedWall
+		o.Limits.Gap, o.Limits.Iterations = prunedGap, prunedIterations
 	}
 	r, err := sequence.Solve(ctx, p, o)
 	return r, s.explained(err, 0, s.space)

@@ -39,6 +39,9 @@ func (s *search) descend(l *local, from []*choice.Result, in []bool) [][]bool {
 	for range mostDescents {
 		better := false
 		for i := range list {
+			if l.over() {
+				break
+			}
 			weights, keep := s.within(list, designs, i, in)
 			starts := [][]bool{designs[i]}
 			for _, k := range []int{i - 1, i + 1} {

@@ -20,8 +20,9 @@
 //     calendar (runs.go; descend.go, local.go), by dropping, adding and exchanging tables, stretch by stretch, with what changing costs.
 //  3. Pruned mode: the workload summary tree over the promising candidates (package sequence), then the whole program over what
 //     it leaves. Exact mode: the program over all candidates. Both begin from the first calendar, and state the bound.
-//     With a limit on space and many promising candidates, in their place one program with a step for each run of equal
-//     weights, over the tables of the single designs and what fills them (runs.go).
+//     With a limit on space and many promising candidates, in their place one design for each run of equal weights, designed one
+//     after the other, annealed together, thinned, and bounded by the program of runs, window by window (runs.go).
+//     All solves end by counted steps; the same workload has the same calendar on any machine, unless the caller sets a wall.
 //  4. The calendar, with a design for each step, and a migration for each table that comes (read.go, migrate.go).
 //
 // Migrations. A migration query (W-26, W-27) asks for the target's columns by the WHERE of a query of the workload, or by the
@@ -47,6 +48,7 @@
 // followed by its first; support queries that a table needs while it is filled are not counted in C^U; of more than 300
 // promising candidates, or without a solver, the baselines are found, not proven; migrations read four tables at most; with a limit on space and
 // thousands of candidates the bound is weak. And where there are more than 60
-// promising candidates and a limit on space, runs of steps are designed one after the other from the first one's best design (runs.go): it is not
-// chosen for what it lets later runs fill, so what a later run can not fill it does without, unless the program of runs finds better in its time.
+// promising candidates and a limit on space, runs of steps are designed one after the other (runs.go), with the small tables held throughout that
+// nothing else would fill; what changing costs the run after is looked at by annealing alone, the bound of a calendar of more than four runs leaves out what changing between
+// windows costs, and of equal calendars thinning finds one without a table that is not needed, if not always the one of the fewest.
 package timeline

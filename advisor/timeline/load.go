@@ -34,6 +34,7 @@ type loader struct {
 
 // treeSources are the sources of the rows of one tree, the cheapest first.
 type treeSources struct {
+	tree    model.Tree // as the first target had it, by whose order entities are numbered: others may have the same in another order
 	sources []plan.Source
 	prices  []float64
 	order   []int // entities: the root first, then neighbours
@@ -52,7 +53,7 @@ func (l *loader) of(tree model.Tree) *treeSources {
 	if x := l.byTree[key]; x != nil {
 		return x
 	}
-	x := &treeSources{}
+	x := &treeSources{tree: tree}
 	all := plan.Sources(tree, append(append([]*model.Table(nil), l.task.study.Existing()...), l.tables...))
 	slices.SortStableFunc(all, func(a, b plan.Source) int {
 		return cmp.Compare(l.task.extraction(a.Table).Work, l.task.extraction(b.Table).Work)
@@ -108,7 +109,7 @@ const mostWays = 20000
 func (l *loader) load(n int, most float64, allowed func(n int) bool) ways {
 	target := l.task.tables[n]
 	x := l.of(target.Tree)
-	g := &graph{loader: l, target: target, tree: target.Tree, from: x, most: most, index: map[joined]int{}, number: map[model.Field]int{}}
+	g := &graph{loader: l, target: target, tree: x.tree, from: x, most: most, index: map[joined]int{}, number: map[model.Field]int{}}
 	g.build(allowed)
 	return g.ways
 }

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -11,14 +12,16 @@ import (
 // everything else begins from: where few large tables fit, relaxations say little, and what is found here is what a
 // calendar is made of unless the programs find better.
 type local struct {
-	size    []float64
-	free    []bool
-	fixed   []bool
-	demands []localDemand
-	beside  [][]int // by table: those that share a demand with it, once that was asked for
-	touches [][]int // by table: the demands whose ways read it, or that are there because of it
-	limit   float64
-	best    []float64 // by state, while a demand is looked at
+	size       []float64
+	free       []bool
+	fixed      []bool
+	demands    []localDemand
+	beside     [][]int // by table: those that share a demand with it, once that was asked for
+	touches    [][]int // by table: the demands whose ways read it, or that are there because of it
+	limit      float64
+	candidates int             // that it was made for
+	best       []float64       // by state, while a demand is looked at
+	ctx        context.Context // once it has ended, what is found so far has to do; nil: it does not
 }
 
 // localDemand is a demand with its arcs in an order in which one pass over them finds the cheapest way.
@@ -30,7 +33,7 @@ type localDemand struct {
 
 // newLocal prepares some candidates; others are never open. The numbers are those of all candidates.
 func (t *task) newLocal(in []bool) *local {
-	l := &local{limit: t.space, touches: make([][]int, len(t.tables)), beside: make([][]int, len(t.tables))}
+	l := &local{limit: t.space, candidates: count(in), touches: make([][]int, len(t.tables)), beside: make([][]int, len(t.tables))}
 	for n, table := range t.tables {
 		l.size, l.free, l.fixed = append(l.size, t.study.Bytes(table)), append(l.free, table.Kept), append(l.fixed, t.study.Must(n))
 	}
@@ -167,6 +170,9 @@ func (c *climb) cost() float64 { return c.sum + float64(c.broken)*impossible }
 // value is the cost with a price of space.
 func (c *climb) value(price float64) float64 { return c.cost() + price*c.bytes }
 
+// over tells whether to stop looking.
+func (l *local) over() bool { return l.ctx != nil && l.ctx.Err() != nil }
+
 func (c *climb) fits() bool { return c.limit == 0 || c.bytes <= c.limit*(1+1e-12) }
 
 // undo flips back what has been flipped since.
@@ -245,6 +251,8 @@ func (c *climb) polish(price float64) {
 		better := false
 		for n := range c.open {
 			switch {
+			case c.over():
+				return
 			case c.fixed[n] || !c.in[n]:
 			case c.open[n]:
 				better = c.attempt(price, func() {
@@ -307,6 +315,9 @@ func (l *local) design(weights, keep []float64, from [][]bool, in []bool) ([]boo
 	low, high := 0.0, 0.0
 	price := max(abs(start.sum), 1) / l.limit
 	for range mostPrices {
+		if l.over() {
+			break
+		}
 		start.polish(price)
 		if start.fits() {
 			high = price
@@ -342,6 +353,9 @@ func (c *climb) fill() {
 	for range fillPasses {
 		better := false
 		for n := range c.open {
+			if c.over() {
+				return
+			}
 			if c.fixed[n] || !c.in[n] || c.open[n] {
 				continue
 			}

@@ -2,34 +2,33 @@ package timeline
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 	"slices"
-	"time"
+	"sync"
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/sequence"
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// Where space is limited and single designs were too many to prove, what they are made of is nevertheless what a calendar is made
-// of. So one integer program is solved over the tables of the average's design and of each distinct step's, with what fills them,
-// and with one design for each run of steps whose weights are the same: a third of the columns for seed 004's cycles.
+// Where space is limited and promising candidates are many, calendars have one design for each run of steps whose weights are the same: a third of
+// the designs for seed 004's cycles. They are designed one after the other (follow, hold), then changed together (package sequence's annealing).
+// What they are measured by is an integer program of runs, over the tables of the average's design and of each distinct step's, with what fills them.
 //
-// That every calendar of it is one is plain. Its bound holds for all calendars over these tables, with changes within runs, too, if
+// Its bound holds for all calendars over these tables, with changes within runs, too, if
 // what filling costs does not depend on what is there. Proof: of the designs of a run take the one that serves its
 // weights best, for all of it. Serving costs no more, as weights within the run differ by a factor alone. A table of it that was not
 // there before the run was born in the run, and is born now at its first step; a table of the next run's that it lacks was born
 // after it, or is in both cases born there, and is born now at the next run's first step. So nothing is dearer if births at the first
 // step of a run cost no more than at its others, and at the next one's first no more than at its others. No table is dropped
 // that was not. Overlap, Life, Most and windows could forbid the calendar so made, so with these there is no bound.
-//
-// Once it matters which tables there are to fill others from, a table may be worth creating within a run because one that is
-// created at its begin fills it: then the program's calendars are looked for, and the bound stays that of before.
 
-// runTables is how many tables the program of runs is about at most, runsWall how long each solve of it takes unless the caller says otherwise.
+// runTables is how many tables the program of runs is about at most, runsIterations how long each solve of it takes, in steps of the simplex
+// method, unless the caller says otherwise.
 const (
-	runTables = 150
-	runsWall  = 20 * time.Second
+	runTables      = 150
+	runsIterations = 20_000
 )
 
 // byRun is a problem with one step for each run.
@@ -109,7 +108,7 @@ func (s *search) core(b *known, in []bool) []int {
 
 // follow designs the runs one after the other, from a design for the first: each of tables that the one before has or fills, which cost then
 // what filling them does.
-func (s *search) follow(ctx context.Context, first []bool, in []bool, runs []stretch) {
+func (s *search) follow(ctx context.Context, first, in, held []bool, runs []stretch) {
 	open := make([][]bool, s.steps)
 	last := first
 	for i, x := range runs {
@@ -122,13 +121,7 @@ func (s *search) follow(ctx context.Context, first []bool, in []bool, runs []str
 					extra[n] = s.problem.Tables[n].Birth[x.from] + price
 				}
 			}
-			weights := make([]float64, len(s.work.Statements))
-			for t := x.from; t <= x.to; t++ {
-				for k := range weights {
-					weights[k] += s.weight(t, k)
-				}
-			}
-			r, err := s.choose(ctx, weights, s.space, able, last, extra)
+			r, err := s.choose(ctx, single{weights: s.over(x), space: s.space, in: able, start: last, extra: extra, held: held})
 			if err != nil {
 				return // there is the single design
 			}
@@ -141,70 +134,263 @@ func (s *search) follow(ctx context.Context, first []bool, in []bool, runs []str
 	s.offer(open)
 }
 
-// byRuns solves the program of runs, with ways to fill tables told as far as its calendars turn on them. It returns the tables that it is about.
+// over are how often statements run in a stretch.
+func (t *task) over(x stretch) []float64 {
+	weights := make([]float64, len(t.work.Statements))
+	for step := x.from; step <= x.to; step++ {
+		for k := range weights {
+			weights[k] += t.weight(step, k)
+		}
+	}
+	return weights
+}
+
+// hold finds tables to keep in all runs, and a first run's design with them. Of the runs' own best designs most tables can be filled out of the design
+// before, as its statements read the same columns some way or other; what can not be is mostly small (names of customers, their segments), and nothing is
+// good without it. So what is small is held throughout, what is large is done without, and the runs are designed anew, until all
+// that the next one has can be filled. nil: it can be as it is, so there is nothing to design anew, or it could not be designed.
+func (s *search) hold(ctx context.Context, b *known, in []bool, runs []stretch) (first, able, held []bool) {
+	able, held = slices.Clone(in), make([]bool, len(s.tables))
+	var designs [][]bool
+	for _, x := range runs {
+		designs = append(designs, b.ideal[x.from].Open)
+	}
+	for round := range mostHolds {
+		again := false
+		for i := 1; i < len(runs); i++ {
+			for n, is := range designs[i] {
+				if !is || designs[i-1][n] || held[n] || !able[n] || !math.IsInf(s.fillingFrom(n, designs[i-1]), 1) {
+					continue
+				}
+				again = true
+				if held[n] = s.problem.Tables[n].Size <= smallShare*s.space; !held[n] {
+					able[n] = false
+				}
+			}
+		}
+		if !again && round == 0 {
+			return nil, nil, nil
+		}
+		if !again {
+			break
+		}
+		solved := map[string][]bool{}
+		for i, x := range runs {
+			key := s.weightsKey(x.from)
+			if solved[key] == nil && remains(designs[i], able, held) {
+				solved[key] = designs[i]
+			}
+			if solved[key] == nil {
+				r, err := s.choose(ctx, single{weights: s.over(x), space: s.space, in: able, held: held})
+				if err != nil {
+					return nil, nil, nil
+				}
+				solved[key] = r.Open
+			}
+			designs[i] = solved[key]
+		}
+	}
+	return designs[0], able, held
+}
+
+// remains tells whether a design is still the best: it has no table that it may not have, and all that it must have.
+func remains(design, able, held []bool) bool {
+	for n, is := range design {
+		if is && !able[n] || held[n] && !is {
+			return false
+		}
+	}
+	return true
+}
+
+// mostHolds is how often runs are designed anew with more tables held, smallShare the share of the space up to which a table is held.
+const (
+	mostHolds  = 3
+	smallShare = 0.02
+)
+
+// byRuns designs the runs one after the other, anneals the calendar so made, and bounds what any calendar over the same tables costs. It returns those.
 func (s *search) byRuns(ctx context.Context, b *known, in []bool) []int {
 	runs := s.stretches()
-	s.follow(ctx, b.first.Open, in, runs)
+	if first, able, held := s.hold(ctx, b, in, runs); first != nil {
+		s.follow(ctx, first, able, held, runs)
+	} else {
+		s.follow(ctx, b.first.Open, in, nil, runs)
+	}
 	keep := s.core(b, in)
 	if len(keep) > runTables {
 		return keep
 	}
-	all := s.loader.tables
-	s.loader.tables, s.loader.byTree = nil, map[string]*treeSources{}
-	for _, n := range keep {
-		s.loader.tables = append(s.loader.tables, s.tables[n])
-	}
-	whatever := runsBound(s.problem, runs)
+	s.rounds++
+	s.anneal(ctx, in, runs)
 	s.bound = 0 // nothing costs less
-	var start [][]bool
-	for s.rounds < mostRounds && ctx.Err() == nil {
-		s.rounds++
-		start = nil
-		for _, x := range runs {
-			start = append(start, s.open[x.from])
-		}
-		o := sequence.Options{Solver: s.options.Solver, Limits: s.limits(), Start: narrowed(start, keep), Direct: true, Ties: false, Progress: s.options.Progress}
-		if s.options.Limits == (solve.Limits{}) {
-			o.Limits.Gap, o.Limits.Wall = prunedGap, runsWall
-		}
-		r, err := sequence.Solve(ctx, byRun(restricted(s.problem, keep), runs), o)
-		if err != nil {
-			if s.result == nil { // as if nothing had been tried
-				s.loader.tables, s.loader.byTree, s.rounds = all, map[string]*treeSources{}, 0
-			}
+	defer s.thin(in, runs)
+	if p := byRun(restricted(s.problem, keep), runs); runsBound(s.problem, runs) {
+		if !s.boundRuns(ctx, p, keep, runs) {
 			return keep
 		}
-		if whatever {
-			s.bound = max(s.bound, r.Bound)
-		}
-		open := make([][]bool, s.steps)
-		for i, wide := range widened(r.Open, keep, len(s.tables)) {
-			for t := runs[i].from; t <= runs[i].to; t++ {
-				open[t] = wide
+	}
+	if s.result == nil {
+		s.result = &sequence.Result{Engine: "annealing", Stopped: solve.LimitIterations}
+	}
+	s.stopped = s.result.Stopped
+	return keep
+}
+
+// anneal looks for a better calendar of one design for each run.
+func (s *search) anneal(ctx context.Context, in []bool, runs []stretch) {
+	if s.options.Life > 1 || s.open == nil {
+		return // a run's designs are not as old as its steps
+	}
+	p, keep := s.whole(in)
+	q, start := byRun(p, runs), narrowed(s.ofRuns(runs), keep)
+	var found [anneals][][]bool
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, sideBySide)
+	for seed := range found {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			open, err := sequence.Anneal(ctx, q, sequence.Annealing{Start: start, Changes: annealChanges * len(runs), Seed: 1 + uint64(seed)})
+			if err == nil {
+				found[seed] = open
 			}
-		}
-		cost, dear := s.truth(open)
-		if cost <= s.cost*(1+1e-12) {
-			s.open, s.cost = open, cost
-		}
-		s.result, s.stopped = r, r.Stopped
-		if len(dear) == 0 || s.cost <= r.Bound*(1+2*prunedGap) {
-			break
-		}
-		whatever = false         // from here on it matters what is there
-		for _, n := range keep { // what nothing there fills is told at once
-			for i := 1; i < len(runs); i++ {
-				if before := open[runs[i].from-1]; !before[n] && math.IsInf(s.fillingFrom(n, before), 1) {
-					dear[n] = math.Inf(1)
-				}
-			}
-		}
-		for n, price := range dear {
-			if math.IsNaN(s.bounds[n]) || price > s.bounds[n] {
-				s.bounds[n] = price
-			}
-			s.problem.Loads[n] = s.loader.arcsOf(n, s.bounds[n])
+		})
+	}
+	wait.Wait()
+	for _, open := range found {
+		if open != nil {
+			s.offer(ofSteps(widened(open, keep, len(s.tables)), runs))
 		}
 	}
-	return keep
+}
+
+// thin leaves out of the best calendar what it is not dearer without (W-41).
+func (s *search) thin(in []bool, runs []stretch) {
+	if s.options.Life > 1 || s.open == nil {
+		return
+	}
+	p, keep := s.whole(in)
+	open, err := sequence.Thin(byRun(p, runs), narrowed(s.ofRuns(runs), keep))
+	if err != nil {
+		return
+	}
+	thin := ofSteps(widened(open, keep, len(s.tables)), runs)
+	if cost, _ := s.truth(thin); cost <= s.cost*(1+1e-9) {
+		s.open, s.cost = thin, cost
+	}
+}
+
+// whole is the problem over some candidates, each filled as it truly can be out of these.
+func (s *search) whole(in []bool) (*sequence.Problem, []int) {
+	p := *s.problem
+	p.Loads = slices.Clone(p.Loads)
+	var keep []int
+	for n := range s.tables {
+		if in[n] {
+			keep = append(keep, n)
+			p.Loads[n] = s.loader.arcsOf(n, math.Inf(1))
+		}
+	}
+	return restricted(&p, keep), keep
+}
+
+// anneals is how often annealing is tried, and annealChanges how many changes it makes, for each run. It is so hot at first that little of what it begins from
+// is left: chances differ, and several are better than one that is as long as all of them.
+const (
+	anneals       = 4
+	annealChanges = 37_500
+)
+
+// ofRuns are the designs of the best calendar, one for each run.
+func (s *search) ofRuns(runs []stretch) (list [][]bool) {
+	for _, x := range runs {
+		list = append(list, s.open[x.from])
+	}
+	return list
+}
+
+// ofSteps is the inverse of ofRuns.
+func ofSteps(designs [][]bool, runs []stretch) (open [][]bool) {
+	for i, x := range runs {
+		for t := x.from; t <= x.to; t++ {
+			open = append(open, designs[i])
+		}
+	}
+	return open
+}
+
+// boundRuns bounds what calendars over some candidates cost, by the program of runs with filling at its least, window by window: a calendar costs at
+// least what its windows do, each as if what it begins with were there for nothing. So time grows with the number of windows, and
+// windows that are alike, as those of cycles are, are looked at once. If one window holds all, what the program finds is looked at, too. False: it failed.
+func (s *search) boundRuns(ctx context.Context, p *sequence.Problem, keep []int, runs []stretch) bool {
+	start := narrowed(s.ofRuns(runs), keep)
+	bounds := map[string]float64{}
+	count := (len(runs) + windowRuns - 1) / windowRuns
+	for w := range count {
+		from, to := w*len(runs)/count, (w+1)*len(runs)/count
+		q := window(p, from, to)
+		key := windowKey(q)
+		bound, known := bounds[key]
+		if !known {
+			o := sequence.Options{Solver: s.options.Solver, Limits: s.limits(), Start: start[from:to], Direct: true, Progress: s.options.Progress}
+			if s.options.Limits == (solve.Limits{}) {
+				o.Limits.Gap, o.Limits.Iterations = prunedGap, runsIterations
+			}
+			r, err := sequence.Solve(ctx, q, o)
+			if err != nil {
+				return s.result != nil // the windows before count
+			}
+			bound, bounds[key], s.result = r.Bound, r.Bound, r
+			if count == 1 {
+				s.offer(ofSteps(widened(r.Open, keep, len(s.tables)), runs))
+			}
+		}
+		s.bound += max(0, bound)
+	}
+	return true
+}
+
+// windowRuns is how many runs a window has at most: seed 004's cycles of 12 steps are one.
+const windowRuns = 4
+
+// window is a problem over some of its steps. What there is at the first of them was there before.
+func window(p *sequence.Problem, from, to int) *sequence.Problem {
+	if from == 0 && to == len(p.Steps) {
+		return p
+	}
+	q := *p
+	q.Steps, q.Tables, q.Demands = p.Steps[from:to], slices.Clone(p.Tables), slices.Clone(p.Demands)
+	for n := range q.Tables {
+		x := &q.Tables[n]
+		x.Upkeep, x.Birth = x.Upkeep[from:to], slices.Clone(x.Birth[from:to])
+		if from > 0 {
+			x.There, x.Birth[0] = false, 0
+		}
+	}
+	for i := range q.Demands {
+		q.Demands[i].Weights = q.Demands[i].Weights[from:to]
+	}
+	return &q
+}
+
+// windowKey tells windows of one problem apart.
+func windowKey(p *sequence.Problem) string {
+	var b []byte
+	put := func(list []float64) {
+		for _, v := range list {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+	}
+	for n := range p.Tables {
+		x := &p.Tables[n]
+		if put(x.Upkeep); x.There {
+			b = append(b, 1)
+		}
+		put(x.Birth)
+	}
+	for i := range p.Demands {
+		put(p.Demands[i].Weights)
+	}
+	return string(b)
 }

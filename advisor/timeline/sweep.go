@@ -41,6 +41,8 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 	}
 	// The weights of all steps add up: prices are for a design that is kept throughout, and a step's share of that is by its
 	// length.
+	within, cancel := share(ctx, sweepShare)
+	defer cancel()
 	run := func(asks []ask) ([]*choice.Result, error) {
 		results, errs := make([]*choice.Result, len(asks)), make([]error, len(asks))
 		var wait sync.WaitGroup
@@ -57,21 +59,32 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 						p.Tables[n].Upkeep += a.price * p.Tables[n].Size
 					}
 				}
-				results[i], errs[i] = choice.Solve(ctx, p, choice.Options{Branching: -1, Limits: solve.Limits{Gap: sweepGap}})
+				results[i], errs[i] = choice.Solve(within, p, choice.Options{Branching: -1, Limits: solve.Limits{Gap: sweepGap}})
 			}()
 		}
 		wait.Wait()
+		found := results[:0:0]
 		for i, err := range errs {
+			if err = t.explained(err, max(0, asks[i].step), t.space); unfinished(within, err) {
+				t.partial = true
+				continue
+			}
 			if err != nil {
-				return nil, t.explained(err, max(0, asks[i].step), t.space)
+				return nil, err
 			}
 			corners = append(corners, results[i].Open)
 			for n, open := range results[i].Open {
 				in[n] = in[n] || open
 			}
+			found = append(found, results[i])
 		}
-		return results, nil
+		return found, nil
 	}
+	defer func() {
+		if t.partial && err == nil {
+			corners = append(corners, t.bought(in)...)
+		}
+	}()
 	if t.space == 0 && t.options.SpaceShare == 0 {
 		asks := []ask{{-1, 0}}
 		for _, step := range t.distinct() {
@@ -81,8 +94,8 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 		return in, corners, err
 	}
 	free, err := run([]ask{{-1, 0}})
-	if err != nil {
-		return nil, nil, err
+	if err != nil || t.partial {
+		return in, corners, err
 	}
 	size := t.bytes(free[0].Open)
 	limit := t.space
@@ -99,8 +112,8 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 	}
 	fits := asks[len(asks)-1].price
 	results, err := run(asks)
-	if err != nil {
-		return nil, nil, err
+	if err != nil || t.partial {
+		return in, corners, err
 	}
 	for i := len(asks) - 1; i >= 0; i-- {
 		if t.bytes(results[i].Open) <= limit {

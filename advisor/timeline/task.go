@@ -2,8 +2,10 @@ package timeline
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -29,8 +31,10 @@ type task struct {
 	there   []bool          // candidates that are there before the first step
 	space   float64
 	full    float64
+	partial bool // candidates were swept for as long as there was time
 	extract map[*model.Table]cost.Cost
-	loading []cost.Cost // by candidate
+	loading []cost.Cost               // by candidate
+	answers map[string]*choice.Result // single designs, by what was asked
 	phases  []design.Phase
 	last    time.Time
 	notes   []string
@@ -49,7 +53,7 @@ func prepare(ctx context.Context, w *workload.Workload, o Options) (*task, error
 	if err := own.CheckTime(); err != nil {
 		return nil, &InputError{err.Error()}
 	}
-	t := &task{options: o, steps: own.TimeSteps(), last: time.Now(), extract: map[*model.Table]cost.Cost{}}
+	t := &task{options: o, steps: own.TimeSteps(), last: time.Now(), extract: map[*model.Table]cost.Cost{}, answers: map[string]*choice.Result{}}
 	if err := o.check(t.steps); err != nil {
 		return nil, err
 	}
@@ -232,17 +236,63 @@ const proofTables = 60
 // programTables is how many candidates an integer program of a single design has at most: with a solver, so many are no trouble.
 const programTables = 300
 
-// choose finds the best single design for some weights, among some of the candidates. start is one to begin from, or nil; extra is what
-// keeping each candidate costs besides, or nil.
-func (t *task) choose(ctx context.Context, weights []float64, space float64, in, start []bool, extra []float64) (*choice.Result, error) {
-	p, keep := t.static(weights, space), []int{}
+// Of more than proofTables within a limit, searches and branching settle little before the integer program's solver has its turn: arcs that they look at.
+const (
+	briefSearching = 4_000_000
+	briefBranching = 4_000_000
+)
+
+// single is a question of one design.
+type single struct {
+	weights []float64 // of the statements
+	space   float64
+	in      []bool    // candidates that there are
+	start   []bool    // a design to begin from, or nil
+	extra   []float64 // what keeping each candidate costs besides, or nil
+	held    []bool    // candidates that it must have, or nil
+}
+
+// key is the same for the same question.
+func (q *single) key() string {
+	b := append([]byte(nil), designKey(q.in)...)
+	for _, open := range [][]bool{q.start, q.held} {
+		b = append(b, byte(min(1, len(open))))
+		b = append(b, designKey(open)...)
+	}
+	for _, list := range [][]float64{{q.space}, q.weights, q.extra} {
+		for _, v := range list {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+	}
+	return string(b)
+}
+
+// choose finds the best single design. What was asked before is answered as before: a calendar of many periods asks the same in each.
+func (t *task) choose(ctx context.Context, q single) (*choice.Result, error) {
+	key := q.key()
+	if r := t.answers[key]; r != nil {
+		return r, nil
+	}
+	r, err := t.solveSingle(ctx, q)
+	if err == nil && ctx.Err() == nil {
+		t.answers[key] = r
+	}
+	return r, err
+}
+
+// solveSingle is choose without a memory.
+func (t *task) solveSingle(ctx context.Context, q single) (*choice.Result, error) {
+	p, keep, in := t.static(q.weights, q.space), []int{}, q.in
 	number := make([]int, len(t.tables))
 	var tables []choice.Table
 	for n := range t.tables {
 		if number[n] = -1; in[n] {
 			number[n] = len(keep)
-			if extra != nil {
-				p.Tables[n].Upkeep += extra[n]
+			if q.held != nil && q.held[n] {
+				p.Tables[n].Fixed = true
+			}
+			if q.extra != nil {
+				p.Tables[n].Upkeep += q.extra[n]
 			}
 			keep, tables = append(keep, n), append(tables, p.Tables[n])
 		}
@@ -262,12 +312,16 @@ func (t *task) choose(ctx context.Context, weights []float64, space float64, in,
 	limits := t.limits()
 	limits.Gap = max(limits.Gap, staticGap)
 	var from []bool
-	if start != nil {
-		from = narrowed([][]bool{start}, keep)[0]
+	if q.start != nil {
+		from = narrowed([][]bool{q.start}, keep)[0]
 	}
-	r, err := choice.Solve(ctx, p, choice.Options{Solver: t.options.Solver, Limits: limits, Ties: true, Start: from})
+	o := choice.Options{Solver: t.options.Solver, Limits: limits, Ties: len(keep) <= proofTables, Start: from}
+	if q.space > 0 && len(keep) > proofTables && t.options.Solver != nil {
+		o.Searching, o.Branching = briefSearching, briefBranching
+	}
+	r, err := choice.Solve(ctx, p, o)
 	if err != nil {
-		return nil, t.explained(err, 0, space)
+		return nil, t.explained(err, 0, q.space)
 	}
 	wide := make([]bool, len(t.tables))
 	for i, n := range keep {
@@ -302,9 +356,13 @@ func among(tables, number []int) []int {
 	return list
 }
 
+// mostIterations is how long an integer program is solved for, in steps of the simplex method, unless the caller says otherwise: the same
+// input ends in the same calendar on any machine. A busy hundred thousand is some 20 s.
+const mostIterations = 100_000
+
 func (t *task) limits() solve.Limits {
 	if t.options.Limits == (solve.Limits{}) {
-		return solve.Limits{Nodes: 5000, Wall: time.Minute}
+		return solve.Limits{Nodes: 5000, Iterations: mostIterations}
 	}
 	return t.options.Limits
 }
@@ -325,9 +383,9 @@ func (t *task) explained(err error, step int, space float64) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &tight):
-		return &SpaceError{Step: step, Limit: space, Smallest: tight.Smallest, Proven: tight.Proven}
+		return &SpaceError{Step: step, Limit: space, Smallest: tight.Smallest, Proven: tight.Proven && !t.partial}
 	case errors.As(err, &tightAt):
-		return &SpaceError{Step: tightAt.Step, Limit: space, Smallest: tightAt.Smallest, Proven: tightAt.Proven}
+		return &SpaceError{Step: tightAt.Step, Limit: space, Smallest: tightAt.Smallest, Proven: tightAt.Proven && !t.partial}
 	case errors.As(err, &none):
 		return unanswered(none.Demand)
 	case errors.As(err, &noneAt):

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/helenus-db/helenus/advisor/sequence"
+	"github.com/helenus-db/helenus/advisor/solve"
 )
 
 // Text writes the calendar for people: what it costs beside the baselines, what changes at each step, how tables are filled,
@@ -50,6 +53,12 @@ func (c *Calendar) summary(b *strings.Builder) {
 			fmt.Fprintf(b, ", %.3g %% of the %s that the best design for the mean weights takes", 100*c.Space/c.Full, gigabytes(c.Full))
 		}
 		b.WriteString("\n")
+	}
+	switch c.Stopped {
+	case solve.LimitWall:
+		b.WriteString("  note    the time limit was reached: this is the best calendar so far\n")
+	case sequence.StoppedCancelled:
+		b.WriteString("  note    interrupted: this is the best calendar so far\n")
 	}
 	for _, note := range c.Notes {
 		fmt.Fprintf(b, "  note    %s\n", note)

@@ -130,6 +130,7 @@ func TestFileErrors(t *testing.T) {
 	}
 	for _, c := range []struct{ name, from, to, want string }{
 		{"unknown key", "weight: 2.5", "wieght: 2.5", `unknown field "wieght"; nearest is "weight"`},
+		{"key in another place", "name: hotel\n", "name: hotel\nentities: []\n", `hotel.yaml:2:1: unknown field "entities"; it belongs under "model"`},
 		{"syntax", "FROM Hotel WHERE Hotel.city = ?\n  weight", "FROM Hotel WHER Hotel.city = ?\n  weight", `hotel.yaml:49:82: statement hotels-of-city: unexpected "WHER"`},
 		{"name in a statement", "Hotel.name, Hotel.address", "Hotel.nam, Hotel.address", `no attribute of Hotel is called "nam"; nearest is "name"`},
 		{"statement twice", "- id: cancel", "- id: book", "statement book is there twice"},

@@ -83,9 +83,9 @@ func (m *maker) load(t *schema.Table, out *safety.Table) {
 			if !w.unless { // IF NOT EXISTS is refused where all is well
 				refused += st.NotApplied
 			}
-			for code, n := range st.ErrorCodes {
-				if strings.Contains(code, "timeout") || strings.Contains(code, "cas") {
-					timeouts += n
+			for _, code := range st.ErrorCodes {
+				if strings.Contains(code.Name, "timeout") || strings.Contains(code.Name, "cas") {
+					timeouts += code.Count
 				}
 			}
 		}

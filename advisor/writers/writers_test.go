@@ -204,7 +204,7 @@ func TestNumbers(t *testing.T) {
 		"refused":           {"UPDATE board SET line = ? WHERE topic = ? AND at = ? IF line = ?", func(s *capture.Statement, _ *profile.Table) { s.Conditional, s.Count, s.NotApplied = true, 10, 1 }, safety.Hot},
 		"there already":     {"INSERT INTO board (topic, at, line) VALUES (?, ?, ?) IF NOT EXISTS", func(s *capture.Statement, _ *profile.Table) { s.Conditional, s.Count, s.NotApplied = true, 10, 5 }, safety.Cold},
 		"timed out": {"INSERT INTO board (topic, at, line) VALUES (?, ?, ?) IF NOT EXISTS", func(s *capture.Statement, _ *profile.Table) {
-			s.Conditional, s.ErrorCodes = true, map[string]uint64{"cas_write_unknown": 1}
+			s.Conditional, s.ErrorCodes = true, capture.TallyOf(map[string]uint64{"cas_write_unknown": 1})
 		}, safety.Hot},
 	} {
 		s := seen(c.text)

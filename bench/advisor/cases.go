@@ -23,7 +23,7 @@ type kase struct {
 	NoSE        float64 `json:"nose,omitempty"`         // what NoSE's code finds
 	NoSESeconds float64 `json:"nose_seconds,omitempty"` // in what time
 	Most        float64 `json:"most,omitempty"`         // the cost may not be above
-	Seconds     float64 `json:"seconds,omitempty"`      // nor the time
+	Seconds     float64 `json:"seconds,omitempty"`      // nor the processor time
 	Megabytes   float64 `json:"megabytes,omitempty"`    // nor the peak memory of either process
 }
 

@@ -1,11 +1,12 @@
 // Command advisor measures the optimiser: the workloads of seed 003 against what NoSE finds for them, and random ones of
 // growing size (N-61, advisor/generate), and denser ones than those.
 //
-//	make bench-advisor            the tables; QUICK=1: smaller sizes and fewer seeds
+//	make bench-advisor            the table, each line as soon as it is measured; QUICK=1: smaller sizes and fewer seeds
 //	bin/advisor -only rubis -json
 //
 // Each case runs in a process of its own, this program once more (run.go), on one core (GOMAXPROCS=1); so its time and its
-// peak memory are its own. The solver's child is measured apart: its memory is not the process's. Figures of NoSE are those
+// peak memory are its own. The solver's child is measured apart: its memory is not the process's. What must be quick is judged by
+// processor time, which is the same beside other work. Figures of NoSE are those
 // of ../shared/workloads/README.md and of seed 003's section 9: other machines, the same workloads.
 package main
 
@@ -16,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/solve"
@@ -46,18 +48,24 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	cases := append(published(*designs), random("random", false, scales, seeds)...)
 	cases = append(cases, random("dense", true, min(scales, 2), min(seeds, 3))...)
+	cases = slices.DeleteFunc(cases, func(c kase) bool { return !strings.Contains(c.Name, *only) })
+	if !*asJSON {
+		heading(stdout)
+	}
 	var results []result
-	for _, c := range cases {
-		if !strings.Contains(c.Name, *only) {
-			continue
-		}
-		_, _ = fmt.Fprintln(stderr, "measuring", c.Name, c.Cost)
+	printed := 0 // results
+	for i, c := range cases {
+		_, _ = fmt.Fprintf(stderr, "measuring %d of %d: %s %s seed %d\n", i+1, len(cases), c.Name, c.Cost, c.Seed)
 		r, err := measure(ctx, c)
 		if err != nil {
 			_, _ = fmt.Fprintf(stderr, "advisor: %s: %v\n", c.Name, err)
 			return 1
 		}
 		results = append(results, r)
+		if !*asJSON && (c.Scale == 0 || i+1 == len(cases) || cases[i+1].Name != c.Name) { // a size's seeds are one line
+			row(stdout, results[printed:])
+			printed = len(results)
+		}
 	}
 	if *asJSON {
 		e := json.NewEncoder(stdout)
@@ -67,7 +75,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			return 1
 		}
 	} else {
-		table(stdout, results)
 		growth(stdout, results)
 	}
 	for _, r := range results {

@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// peaks is the greatest memory that this process and its greatest child have had, in megabytes of 10^6 bytes.
-func peaks() (own, child float64) {
+// used is the greatest memory that this process and its greatest child have had, in megabytes of 10^6 bytes, and the processor time that
+// it and all its children have taken, in seconds.
+func used() (own, child, processor float64) {
 	unit := 1024.0 // Linux and BSD count kilobytes
 	if runtime.GOOS == "darwin" {
 		unit = 1
@@ -17,7 +18,8 @@ func peaks() (own, child float64) {
 		var u syscall.Rusage
 		if syscall.Getrusage(who, &u) == nil {
 			*to = float64(u.Maxrss) * unit / 1e6
+			processor += float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 		}
 	}
-	return own, child
+	return own, child, processor
 }

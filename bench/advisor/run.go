@@ -34,7 +34,8 @@ type result struct {
 	Candidates int                `json:"candidates"`
 	Columns    int                `json:"columns"`
 	Rows       int                `json:"rows"`
-	Took       float64            `json:"took_s"` // seconds
+	Took       float64            `json:"took_s"`      // seconds by the clock
+	Processor  float64            `json:"processor_s"` // seconds, with the solver's
 	Peak       float64            `json:"peak_mb"`
 	ChildPeak  float64            `json:"child_peak_mb"`
 	Phases     map[string]float64 `json:"phases_s"`
@@ -115,7 +116,7 @@ func measured(c kase) (result, error) {
 		}
 		r.Phases[p.Name] += p.Duration.Seconds()
 	}
-	r.Peak, r.ChildPeak = peaks()
+	r.Peak, r.ChildPeak, r.Processor = used()
 	return r, nil
 }
 
@@ -142,8 +143,8 @@ func (r *result) failed() string {
 	switch {
 	case r.Most > 0 && r.Value > r.Most:
 		return fmt.Sprintf("costs more than %g", r.Most)
-	case r.Seconds > 0 && r.Took > r.Seconds:
-		return fmt.Sprintf("takes longer than %g s", r.Seconds)
+	case r.Seconds > 0 && r.Processor > r.Seconds: // of the clock's others take their part
+		return fmt.Sprintf("takes more than %g s of the processor", r.Seconds)
 	case r.Megabytes > 0 && max(r.Peak, r.ChildPeak) > r.Megabytes:
 		return fmt.Sprintf("needs more than %g MB", r.Megabytes)
 	}

@@ -8,30 +8,28 @@ import (
 	"strings"
 )
 
-// table prints a line for each published workload, and for each size of random ones the medians over its seeds.
-func table(out io.Writer, results []result) {
-	const line = "%-20s %-19s %10s %10s %10s %8s %8s %9s %7s %9s %8s %8s  %s\n"
-	fmt.Fprintf(out, line, "workload", "cost model", "cost", "NoSE", "must", "gap", "time", "NoSE's", "memory", "solver's", "tables", "of", "phases (ms), columns x rows")
-	for i := 0; i < len(results); {
-		group := results[i : i+1]
-		for j := i + 1; j < len(results) && results[j].Scale > 0 && results[j].Name == results[i].Name; j++ {
-			group = results[i : j+1]
+const line = "%-20s %-19s %10s %10s %10s %8s %8s %9s %9s %7s %9s %8s %8s  %s\n"
+
+// heading prints the names of the columns.
+func heading(out io.Writer) {
+	fmt.Fprintf(out, line, "workload", "cost model", "cost", "NoSE", "must", "gap", "time", "processor", "NoSE's", "memory", "solver's", "tables", "of", "phases (ms), columns x rows")
+}
+
+// row prints a published workload, or a size of random ones: the medians over its seeds.
+func row(out io.Writer, group []result) {
+	r := median(group)
+	verdict := ""
+	for k := range group {
+		if f := group[k].failed(); f != "" {
+			verdict += "  FAILED: " + f
 		}
-		i += len(group)
-		r := median(group)
-		verdict := ""
-		for k := range group {
-			if f := group[k].failed(); f != "" {
-				verdict += "  FAILED: " + f
-			}
-		}
-		model := r.Cost
-		if model == "" {
-			model = "ours (ms)"
-		}
-		fmt.Fprintf(out, line, r.Name, model, number(r.Value), number(r.NoSE), atMost(r.Most), gap(r), seconds(r.Took), seconds(r.NoSESeconds), megabytes(r.Peak), megabytes(r.ChildPeak),
-			fmt.Sprint(r.Tables), fmt.Sprint(r.Candidates), r.phases()+verdict)
 	}
+	model := r.Cost
+	if model == "" {
+		model = "ours (ms)"
+	}
+	fmt.Fprintf(out, line, r.Name, model, number(r.Value), number(r.NoSE), atMost(r.Most), gap(r), seconds(r.Took), seconds(r.Processor), seconds(r.NoSESeconds), megabytes(r.Peak), megabytes(r.ChildPeak),
+		fmt.Sprint(r.Tables), fmt.Sprint(r.Candidates), r.phases()+verdict)
 }
 
 // median takes each figure's median over the seeds.
@@ -40,7 +38,7 @@ func median(group []result) result {
 	r.Phases = map[string]float64{}
 	r.Value, r.GapLeft = middle(group, func(x *result) float64 { return x.Value }), middle(group, func(x *result) float64 { return x.GapLeft })
 	r.Took, r.Peak = middle(group, func(x *result) float64 { return x.Took }), middle(group, func(x *result) float64 { return x.Peak })
-	r.ChildPeak = middle(group, func(x *result) float64 { return x.ChildPeak })
+	r.ChildPeak, r.Processor = middle(group, func(x *result) float64 { return x.ChildPeak }), middle(group, func(x *result) float64 { return x.Processor })
 	for of, figure := range map[*int]func(x *result) float64{
 		&r.Tables:     func(x *result) float64 { return float64(x.Tables) },
 		&r.Candidates: func(x *result) float64 { return float64(x.Candidates) },
@@ -99,6 +97,7 @@ func growth(out io.Writer, results []result) {
 		figure func(*result) float64
 	}{
 		{"time", func(r *result) float64 { return r.Took }},
+		{"processor time", func(r *result) float64 { return r.Processor }},
 		{"candidates", func(r *result) float64 { return float64(r.Candidates) }},
 		{"memory", func(r *result) float64 { return r.Peak }},
 	} {

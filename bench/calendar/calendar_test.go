@@ -57,9 +57,45 @@ func TestCalendarIsLivedThrough(t *testing.T) {
 	defer session.Close()
 	var name string
 	for names := session.Query("SELECT keyspace_name FROM system_schema.keyspaces").Iter(); names.Scan(&name); {
-		if strings.HasPrefix(name, prefix()) {
+		if strings.HasPrefix(name, prefix) {
 			t.Errorf("%s is left behind", name)
 		}
+	}
+}
+
+// W-5, W-39: with writes going on at all times, beside filling, tables hold what they must when the step comes that they are
+// for, and every answer is that of all writes so far.
+func TestWritesWhileTablesAreFilled(t *testing.T) {
+	point := cassandratest.ContactPoints(t)[0]
+	folder := t.TempDir()
+	var out bytes.Buffer
+	o := options{file: "testdata/market-writes.yaml", rows: 1000, share: 0.75, seed: 1, measure: 4 * time.Second, limit: time.Minute, checks: 10, exact: true, point: point, out: folder, command: "test"}
+	if err := run(t.Context(), o, &out); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "calendar-market-writes.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	writes, dual, held, made := 0, 0, 0, 0
+	for _, s := range r.Steps {
+		writes, dual = writes+s.Writes, dual+s.Dual
+		if len(s.Wrong) > 0 || s.Answers < 30 {
+			t.Errorf("step %d: %+v", s.Number, s)
+		}
+		for _, m := range s.Migrations {
+			made++
+			if held += m.Held; m.Differ > 0 || m.Held == 0 {
+				t.Errorf("step %d: %+v", s.Number, m)
+			}
+		}
+	}
+	if writes < 40 || dual < 4 || made < 2 || held < 1000 {
+		t.Errorf("%d writes, %d beside filling, %d tables made with %d rows\n%s", writes, dual, made, held, &out)
 	}
 }
 

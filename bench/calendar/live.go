@@ -37,20 +37,34 @@ func (b *bench) live(ctx context.Context) error {
 		if err := b.check(ctx, s, x); err != nil {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
+		for _, m := range filled {
+			if err := b.compare(ctx, m.target, m); err != nil {
+				return fmt.Errorf("step %d: table %s: %w", i, m.Table, err)
+			}
+		}
+		writing, err := b.newWriter(s, others)
+		if err != nil {
+			return fmt.Errorf("step %d: %w", i, err)
+		}
 		last := i+1 == len(b.calendar.Steps)
 		ahead := make(chan error, 1)
 		filled = nil
 		go func() {
 			var err error
 			if !last {
-				filled, err = b.migrate(ctx, b.calendar.Steps[i+1])
+				filled, err = b.migrate(ctx, b.calendar.Steps[i+1], writing)
 			}
 			ahead <- err
 		}()
-		measured := b.measured(ctx, s, append([]*contest.Runner{runner}, others...), x)
-		if err := errors.Join(measured, <-ahead); err != nil {
+		until, enough := context.WithCancel(ctx)
+		wrote := make(chan error, 1)
+		go func() { wrote <- writing.run(until) }()
+		err = errors.Join(b.measured(ctx, s, append([]*contest.Runner{runner}, others...), x), <-ahead)
+		enough()
+		if err := errors.Join(err, <-wrote); err != nil {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
+		writing.add(s, x)
 		b.report.Steps = append(b.report.Steps, x)
 		b.say("step %d: %s", i, x.line(b.names()))
 		if last {
@@ -157,7 +171,7 @@ func (b *bench) check(ctx context.Context, s *timeline.Step, x *step) error {
 }
 
 // migrate makes and fills the tables that a step needs and the one before it has not, out of those of that one.
-func (b *bench) migrate(ctx context.Context, to *timeline.Step) (made []*migration, err error) {
+func (b *bench) migrate(ctx context.Context, to *timeline.Step, writing *writer) (made []*migration, err error) {
 	tables := created(to)
 	if err := load.Define(ctx, b.arena.Session, b.keyspace, tables); err != nil {
 		return nil, err
@@ -165,8 +179,12 @@ func (b *bench) migrate(ctx context.Context, to *timeline.Step) (made []*migrati
 	for _, t := range tables {
 		t.Keyspace = b.keyspace
 	}
+	at, err := writing.beside(tables)
+	if err != nil {
+		return nil, err
+	}
 	for _, m := range to.Migrations {
-		x, err := b.refill(ctx, m)
+		x, err := b.refill(ctx, m, at)
 		if err != nil {
 			return made, err
 		}
@@ -175,10 +193,10 @@ func (b *bench) migrate(ctx context.Context, to *timeline.Step) (made []*migrati
 	return made, nil
 }
 
-// refill fills one table.
-func (b *bench) refill(ctx context.Context, m *timeline.Migration) (made *migration, err error) {
+// refill fills one table, with what is there at a timestamp.
+func (b *bench) refill(ctx context.Context, m *timeline.Migration, at int64) (made *migration, err error) {
 	begun := time.Now()
-	made = &migration{Table: m.Table, Said: m.Extract + m.Load + m.Keep, Estimated: m.Estimated.Seconds()}
+	made = &migration{target: m.Target, Table: m.Table, Said: m.Extract + m.Load + m.Keep, Estimated: m.Estimated.Seconds()}
 	var sources []fill.Source
 	for _, s := range m.Sources {
 		sources = append(sources, fill.Source{Table: s.Table, As: s.As, On: s.On})
@@ -190,7 +208,7 @@ func (b *bench) refill(ctx context.Context, m *timeline.Migration) (made *migrat
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	made.Scanned = rows.Scanned
-	loaded, err := load.Tables(ctx, b.arena.Session, b.keyspace, []*model.Table{m.Target}, rows, load.Options{Writers: 8, Readers: 1})
+	loaded, err := load.Tables(ctx, b.arena.Session, b.keyspace, []*model.Table{m.Target}, rows, load.Options{Writers: 8, Readers: 1, Timestamp: at})
 	if err != nil {
 		return nil, err
 	}

@@ -32,12 +32,13 @@ func main() {
 	flag.Float64Var(&o.share, "space", 0.8, "of what the best tables for the mean weights take (W-45); 0: no limit")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the data and the parameters")
 	flag.DurationVar(&o.measure, "for", 6*time.Minute, "time for the measurements of all steps")
-	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "time to look for the calendar")
+	flag.DurationVar(&o.limit, "limit", 0, "time to look for the calendar, and for each static design; 0: as long as it takes, which the same data make the same work")
 	flag.IntVar(&o.checks, "checks", 3, "answers of each statement compared at each step")
 	flag.BoolVar(&o.exact, "exact", false, "look at all candidates at once")
 	flag.StringVar(&o.point, "contact-point", "", "host:port of a Cassandra; default: start one")
 	flag.StringVar(&o.heap, "heap", "3g", "Java heap of the Cassandra that is started")
 	flag.StringVar(&o.parameters, "parameters", "", "file of the cost model's parameters (helenus calibrate); default: those for one node")
+	flag.StringVar(&o.kept, "calendar", "", "file that the calendar and the static designs are kept in: read if it is there, else written; to design once and run again")
 	flag.StringVar(&o.out, "out", "docs/results", "folder for the report")
 	flag.BoolVar(&o.smoke, "smoke", false, "all of it in a minute, on next to no data")
 	flag.StringVar(&o.command, "command", "", "what to call the command in the report; default: as it was run")
@@ -68,12 +69,12 @@ func main() {
 
 // options are what the flags say.
 type options struct {
-	file, files, point, heap, parameters, out, command string
-	rows, share                                        float64
-	seed                                               uint64
-	measure, limit                                     time.Duration
-	checks                                             int
-	exact, smoke                                       bool
+	file, files, point, heap, parameters, kept, out, command string
+	rows, share                                              float64
+	seed                                                     uint64
+	measure, limit                                           time.Duration
+	checks                                                   int
+	exact, smoke                                             bool
 }
 
 // usageError is a mistake of whoever runs it.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/bench/chart"
 	"github.com/helenus-db/helenus/bench/contest"
 )
@@ -49,6 +50,8 @@ type step struct {
 	Wrong         []string     `json:"answers_wrong,omitempty"`
 	Counted       int          `json:"requests_counted"` // of each of Names
 	Failures      int          `json:"failures,omitempty"`
+	Writes        int          `json:"writes,omitempty"`               // applied during the step
+	Dual          int          `json:"writes_while_filling,omitempty"` // of them also to tables that were being filled
 }
 
 // migration is how a table was filled.
@@ -60,6 +63,11 @@ type migration struct {
 	Seconds   float64  `json:"seconds"`
 	Estimated float64  `json:"seconds_estimated"`
 	Said      float64  `json:"cost_predicted"`
+	Held      int      `json:"rows_that_it_must_hold"`
+	Differ    int      `json:"rows_that_differ"`
+	Sample    []string `json:"differences,omitempty"`
+
+	target *model.Table
 }
 
 func (s *step) line(names []string) string {
@@ -162,6 +170,14 @@ func (r *report) markdown(w io.Writer) error {
 		answers, filled, wrong = answers+s.Answers, filled+s.Filled, wrong+len(s.Wrong)
 	}
 	p("\n%d answers of the calendar's plans were compared with SQLite's over all steps (%d with rows): **%d wrong** (W-53).", answers, filled, wrong)
+	compared, differ, writes, dual := 0, 0, 0, 0
+	for _, s := range r.Steps {
+		writes, dual = writes+s.Writes, dual+s.Dual
+		for _, m := range s.Migrations {
+			compared, differ = compared+m.Held, differ+m.Differ
+		}
+	}
+	p("\n%d rows of the tables that were filled while the statements ran were compared with what they must hold, **%d differ** (W-5); %d writes went on, %d of them while tables were being filled.", compared, differ, writes, dual)
 	p("\n![Response times added up over the steps](%s)", r.file(".svg"))
 	p("\n## Each step\n\n| step | %s | tables made | dropped | answers | wrong |\n| --- |%s --- | --- | ---: | ---: |", strings.Join(r.Names, " | "), strings.Repeat(" ---: |", len(r.Names)))
 	for _, s := range r.Steps {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -37,6 +36,7 @@ type bench struct {
 	model    cost.Model
 	calendar *timeline.Calendar
 	static   []*contest.Entry // the baselines, in the order of statics
+	said     []float64        // what they cost by the model
 	world    *data.World
 	truth    *reference.Reference
 	requests []*contest.Request
@@ -110,29 +110,65 @@ func (b *bench) design(ctx context.Context) (err error) {
 		}
 		label = "cassandra, parameters of " + b.parameters
 	}
-	b.calendar, err = timeline.Choose(ctx, b.work, timeline.Options{Cost: b.model, Solver: solve.New(solve.Config{}), Limits: solve.Limits{Nodes: 5000, Wall: b.limit}, Exact: b.exact, SpaceShare: b.share})
+	k, err := b.recall()
+	switch {
+	case err == nil && k != nil:
+		err = b.revive(ctx, k)
+	case err == nil:
+		if err = b.choose(ctx); err == nil {
+			err = b.keep()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	asked := *b.work // writes are sent beside
+	asked.Statements = slices.DeleteFunc(slices.Clone(b.work.Statements), func(s *workload.Statement) bool { return s.Write != nil })
+	b.requests = contest.Requests(&asked)
+	b.report = &report{Workload: b.work.Name, Pattern: strings.TrimSuffix(filepath.Base(b.file), filepath.Ext(b.file)), Command: b.command, Started: time.Now(), Rows: b.rows, Seed: b.seed, CostModel: label, Entities: map[string]float64{}, Space: b.calendar.Space, Cost: b.calendar.Cost, Bound: max(0, b.calendar.Bound), Said: b.said}
+	for _, e := range b.work.Graph.Entities {
+		b.report.Entities[e.Name] = e.Count
+	}
+	return nil
+}
+
+// choose looks for the calendar and the baselines.
+func (b *bench) choose(ctx context.Context) (err error) {
+	b.calendar, err = timeline.Choose(ctx, b.work, timeline.Options{Cost: b.model, Solver: solve.New(solve.Config{}), Limits: b.limits(), Exact: b.exact, SpaceShare: b.share})
 	if err != nil {
 		return err
 	}
 	c := b.calendar
 	b.say("a calendar of %d steps: cost %.6g, at least %.6g", len(c.Steps), c.Cost, c.Bound)
+	for _, name := range []string{timeline.Average, timeline.First, timeline.Last, timeline.Ideal} {
+		b.say("%s: %.6g, which the calendar is below by %.1f %%", name, c.Baseline(name).Cost, 100*c.Less(c.Baseline(name)))
+	}
+	for _, s := range c.Steps[1:] {
+		if len(s.Created)+len(s.Dropped) > 0 {
+			b.say("step %d: %d tables made, %d dropped", s.Number, len(s.Created), len(s.Dropped))
+		}
+	}
 	for i := range statics {
-		e, err := b.baseline(ctx, &statics[i])
+		e, err := b.baseline(ctx, &statics[i], c.Baseline(statics[i].name).Chosen)
 		if err != nil {
 			return err
 		}
-		b.static = append(b.static, e)
+		said := c.Baseline(statics[i].name).Cost
+		if is := b.cost(e); is > said*(1+1e-6) {
+			return fmt.Errorf("%s: its plans cost %g, and %g when the calendar was compared with it: it would be no fair comparison", e.Name, is, said)
+		}
+		b.static, b.said = append(b.static, e), append(b.said, said)
 		b.say("%s: %d tables", e.Name, len(e.Tables))
 	}
-	b.requests = contest.Requests(b.work)
-	b.report = &report{Workload: b.work.Name, Pattern: strings.TrimSuffix(filepath.Base(b.file), filepath.Ext(b.file)), Command: b.command, Started: time.Now(), Rows: b.rows, Seed: b.seed, CostModel: label, Entities: map[string]float64{}, Space: c.Space, Cost: c.Cost, Bound: max(0, c.Bound)}
-	for _, e := range b.work.Graph.Entities {
-		b.report.Entities[e.Name] = e.Count
-	}
-	for _, s := range statics {
-		b.report.Said = append(b.report.Said, c.Baseline(s.name).Cost)
-	}
 	return nil
+}
+
+// limits are those of the solves: what the packages have, which is counted, unless there is a limit of time.
+func (b *bench) limits() solve.Limits {
+	if b.limit == 0 {
+		return solve.Limits{}
+	}
+	return solve.Limits{Nodes: 5000, Wall: b.limit}
 }
 
 // static is a baseline whose tables stay: those that are best for some weights.
@@ -156,15 +192,38 @@ var statics = []static{
 // ours is what the calendar is called beside them.
 const ours = "calendar"
 
-func (b *bench) baseline(ctx context.Context, x *static) (*contest.Entry, error) {
-	w := *b.work
+// of is a workload with the baseline's weights.
+func (x *static) of(work *workload.Workload, steps int) *workload.Workload {
+	w := *work
 	w.Statements = nil
-	for _, s := range b.work.Statements {
+	for _, s := range work.Statements {
 		own := *s
-		own.Weight = x.weight(s, len(b.calendar.Steps))
+		own.Weight = x.weight(s, steps)
 		w.Statements = append(w.Statements, &own)
 	}
-	return contest.Ours(ctx, &w, x.name, "", design.Options{Cost: b.model, Solver: solve.New(solve.Config{}), SpaceLimit: b.calendar.Space, Limits: solve.Limits{Nodes: 5000, Wall: b.limit}})
+	return &w
+}
+
+// baseline is the design of a baseline, of the tables that the calendar was compared with when it was chosen: others may be much worse,
+// and it is the best that is known that has to be beaten.
+func (b *bench) baseline(ctx context.Context, x *static, tables []*model.Table) (*contest.Entry, error) {
+	o := design.Options{Cost: b.model, Solver: solve.New(solve.Config{}), NoEnumeration: true}
+	for _, t := range tables {
+		own := *t // it has a name and a keyspace of its own
+		o.Candidates = append(o.Candidates, &own)
+	}
+	return contest.Ours(ctx, x.of(b.work, len(b.calendar.Steps)), x.name, "", o)
+}
+
+// cost is what a baseline's plans cost over all steps, by the model.
+func (b *bench) cost(e *contest.Entry) float64 {
+	sum := 0.0
+	for _, s := range b.calendar.Steps {
+		for _, p := range s.Plans {
+			sum += p.Rate * s.Duration.Seconds() * e.Statements[p.Statement.Statement.ID].Cost.Work
+		}
+	}
+	return sum
 }
 
 // start starts a Cassandra, or finds the one that was named.
@@ -179,7 +238,7 @@ func (b *bench) start(ctx context.Context) (err error) {
 		}
 		point, machine.Heap = b.cluster.ContactPoints()[0], b.heap
 	}
-	if b.arena, err = contest.Open(point, prefix()); err != nil {
+	if b.arena, err = contest.Open(point, prefix); err != nil {
 		return err
 	}
 	if b.cluster != nil {
@@ -225,7 +284,7 @@ func (b *bench) fill(ctx context.Context) (err error) {
 
 // put makes a keyspace of tables, filled out of the world.
 func (b *bench) put(ctx context.Context, name string, tables []*model.Table) (string, error) {
-	keyspace, err := b.arena.Create(ctx, name, tables)
+	keyspace, err := b.arena.Create(ctx, tables)
 	if err != nil {
 		return "", err
 	}
@@ -256,5 +315,5 @@ func created(s *timeline.Step) []*model.Table {
 	return slices.DeleteFunc(tablesOf(s), func(t *model.Table) bool { return !slices.Contains(s.Created, t.Name) })
 }
 
-// prefix begins the names of our keyspaces.
-func prefix() string { return fmt.Sprintf("calendar_%d", os.Getpid()) }
+// prefix begins the names of our keyspaces, by which the next run finds those that a killed one left.
+const prefix = "helenus_calendar"

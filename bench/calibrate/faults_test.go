@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,17 +17,22 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/helenus-db/helenus/bench/calibrate"
+	"github.com/helenus-db/helenus/bench/scratch"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
-func there(t *testing.T, s *gocql.Session, keyspace string) bool {
+// there tells whether there are keyspaces of a prefix.
+func there(t *testing.T, s *gocql.Session, prefix string) bool {
 	t.Helper()
-	var name string
-	err := s.Query("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?", keyspace).Scan(&name)
-	if err != nil && !errors.Is(err, gocql.ErrNotFound) {
-		t.Fatal(err)
+	found := false
+	for names := s.Query("SELECT keyspace_name FROM system_schema.keyspaces").Iter().Scanner(); names.Next(); {
+		var name string
+		if err := names.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		found = found || strings.HasPrefix(name, prefix+"_")
 	}
-	return err == nil
+	return found
 }
 
 func open(t *testing.T) *gocql.Session {
@@ -43,49 +47,29 @@ func open(t *testing.T) *gocql.Session {
 	return s
 }
 
-// TestInTheWay: what another run has left behind is dropped; what is not ours, or in use, is not.
-func TestInTheWay(t *testing.T) {
-	ctx, session := t.Context(), open(t)
-	var centre string
-	if err := session.Query("SELECT data_center FROM system.local").Scan(&centre); err != nil {
+// TestAnotherAtWork: one calibration would measure the other, so the second is refused.
+func TestAnotherAtWork(t *testing.T) {
+	prefix := fmt.Sprintf("calibrate_%d", os.Getpid())
+	first, err := scratch.Begin(t.Context(), scratch.Options{Prefix: prefix, Connect: func() (*gocql.Session, error) { return connect(t)("") }})
+	if err != nil {
 		t.Fatal(err)
 	}
-	keyspace := fmt.Sprintf("calibrate_way_%d", os.Getpid())
-	first, second := calibrate.NewScratch(session, keyspace, centre), calibrate.NewScratch(session, keyspace, centre)
-	t.Cleanup(func() {
-		if err := second.Drop(context.WithoutCancel(ctx)); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := errors.Join(first.Clear(ctx), first.Create(ctx)); err != nil {
-		t.Fatal(err)
+	var other *scratch.AtWorkError
+	if _, err := calibrate.Measure(t.Context(), calibrate.Options{Connect: connect(t), Prefix: prefix, Force: true, Quick: true}); !errors.As(err, &other) || other.Process != os.Getpid() {
+		t.Errorf("beside another: %v", err)
 	}
-	var way *calibrate.InTheWayError
-	if err := second.Clear(ctx); !errors.As(err, &way) || !strings.Contains(err.Error(), "process "+strconv.Itoa(os.Getpid())) {
-		t.Fatalf("another run is at work: %v", err)
+	if err := first.End(); err != nil {
+		t.Error(err)
 	}
-	if err := second.Create(ctx); err == nil || second.Made() {
-		t.Fatalf("made where it is already: %v, to be dropped: %t", err, second.Made())
-	}
-	first.Die() // as by kill -9: the marker's row dies, too, some seconds later
-	if err := second.Clear(ctx); err != nil || there(t, session, keyspace) {
-		t.Fatalf("a dead run: %v, the keyspace is there: %t", err, there(t, session, keyspace))
-	}
-	if err := second.Create(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := session.Query("CREATE TABLE " + keyspace + ".orders (id int PRIMARY KEY)").Exec(); err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Clear(ctx); !errors.As(err, &way) || !slices.Equal(way.Tables, []string{"orders"}) || !there(t, session, keyspace) {
-		t.Fatalf("a table of somebody else's: %v", err)
+	if there(t, open(t), prefix) {
+		t.Error("keyspaces are left behind")
 	}
 }
 
 // TestRefused: settings that do not fit, and a cluster that has other work, are refused before anything is made.
 func TestRefused(t *testing.T) {
 	session := open(t)
-	keyspace := fmt.Sprintf("calibrate_refused_%d", os.Getpid())
+	prefix := fmt.Sprintf("calibrate_%d", os.Getpid())
 	for name, c := range map[string]struct {
 		o    calibrate.Options
 		says string
@@ -94,7 +78,7 @@ func TestRefused(t *testing.T) {
 		"more than there are":      {calibrate.Options{Replication: 1, Consistency: "two"}, "consistency TWO: there would be 1 replica(s)"},
 		"an unknown level":         {calibrate.Options{Consistency: "QUROUM"}, `consistency "QUROUM"`},
 	} {
-		c.o.Connect, c.o.Keyspace = connect(t), keyspace
+		c.o.Connect, c.o.Prefix = connect(t), prefix
 		var setting *calibrate.SettingError
 		if _, err := calibrate.Measure(t.Context(), c.o); !errors.As(err, &setting) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
@@ -115,13 +99,13 @@ func TestRefused(t *testing.T) {
 		})
 	}
 	var busy *calibrate.BusyError
-	_, err := calibrate.Measure(t.Context(), calibrate.Options{Connect: connect(t), Keyspace: keyspace})
+	_, err := calibrate.Measure(t.Context(), calibrate.Options{Connect: connect(t), Prefix: prefix})
 	close(stop)
 	clients.Wait()
 	if !errors.As(err, &busy) || !strings.Contains(err.Error(), "requests a second of other clients") {
 		t.Errorf("under load: %v", err)
 	}
-	if there(t, session, keyspace) {
+	if there(t, session, prefix) {
 		t.Error("the keyspace was made")
 	}
 }
@@ -132,19 +116,19 @@ func TestStopped(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, phase := range []string{"load", "measure"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		keyspace := fmt.Sprintf("calibrate_stopped_%d", os.Getpid())
+		prefix := fmt.Sprintf("calibrate_%d", os.Getpid())
 		made := false
 		_, err := calibrate.Measure(ctx, calibrate.Options{
-			Connect: connect(t), Keyspace: keyspace, Quick: true, Force: true, Budget: time.Second,
+			Connect: connect(t), Prefix: prefix, Quick: true, Force: true, Budget: time.Second,
 			Progress: func(p calibrate.Progress) {
 				if p.Phase == phase {
-					made = there(t, session, keyspace)
+					made = there(t, session, prefix)
 					cancel()
 				}
 			},
 		})
-		if !errors.Is(err, context.Canceled) || !made || there(t, session, keyspace) {
-			t.Errorf("stopped in phase %s: %v; the keyspace was made: %t, is there: %t", phase, err, made, there(t, session, keyspace))
+		if !errors.Is(err, context.Canceled) || !made || there(t, session, prefix) {
+			t.Errorf("stopped in phase %s: %v; the keyspace was made: %t, is there: %t", phase, err, made, there(t, session, prefix))
 		}
 		cancel()
 	}
@@ -218,7 +202,7 @@ func (quiet) Println(...any)        {}
 func TestAway(t *testing.T) {
 	session := open(t)
 	w := newWire(t, cassandratest.ContactPoints(t)[0])
-	keyspace := fmt.Sprintf("calibrate_away_%d", os.Getpid())
+	prefix := fmt.Sprintf("calibrate_%d", os.Getpid())
 	var once sync.Once
 	var remarks []string
 	set, err := calibrate.Measure(t.Context(), calibrate.Options{
@@ -227,7 +211,7 @@ func TestAway(t *testing.T) {
 			c.ReconnectInterval, c.Logger = 200*time.Millisecond, quiet{}
 			return c.CreateSession()
 		},
-		Keyspace: keyspace, Quick: true, Force: true, Budget: time.Second,
+		Prefix: prefix, Quick: true, Force: true, Budget: time.Second,
 		Progress: func(p calibrate.Progress) {
 			if p.Text != "" {
 				remarks = append(remarks, p.Text)
@@ -246,7 +230,7 @@ func TestAway(t *testing.T) {
 	if len(set.Measurements) == 0 || !slices.ContainsFunc(set.Notes, func(n string) bool { return strings.Contains(n, "begun again after") }) {
 		t.Errorf("%d measurements, notes %q", len(set.Measurements), set.Notes)
 	}
-	if there(t, session, keyspace) {
+	if there(t, session, prefix) {
 		t.Error("the keyspace stayed behind")
 	}
 }

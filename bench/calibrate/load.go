@@ -22,7 +22,6 @@ var indexKinds = []struct {
 
 // loading is what makes and fills the tables.
 type loading struct {
-	*scratch
 	*bench
 	random *rand.Rand
 	done   func(rows int)
@@ -89,6 +88,14 @@ func (l *loading) load(ctx context.Context) (refused map[string]string, err erro
 	return refused, nil
 }
 
+// schema runs a statement of DDL.
+func (l *loading) schema(ctx context.Context, statement string) error {
+	if err := l.session.Query(statement).WithContext(ctx).RetryPolicy(nil).Exec(); err != nil {
+		return err
+	}
+	return l.session.AwaitSchemaAgreement(ctx)
+}
+
 func (l *loading) table(ctx context.Context, name, columns string) error {
 	if err := l.schema(ctx, "CREATE TABLE "+l.bench.table(name)+" ("+columns+")"); err != nil {
 		return fmt.Errorf("make table %s: %w", l.bench.table(name), err)
@@ -114,12 +121,12 @@ func (l *loading) fill(ctx context.Context, statement string, n int, rows func(i
 			return err
 		}
 		for chunk := range slices.Chunk(parts[i].values, 20) {
-			batch := l.bench.session.NewBatch(gocql.UnloggedBatch).WithContext(ctx)
+			batch := l.session.NewBatch(gocql.UnloggedBatch).WithContext(ctx)
 			batch.Cons = l.consistency
 			for _, v := range chunk {
 				batch.Query(statement, v...)
 			}
-			if err := l.bench.session.ExecuteBatch(batch); err != nil {
+			if err := l.session.ExecuteBatch(batch); err != nil {
 				return err
 			}
 		}

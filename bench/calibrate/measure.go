@@ -7,20 +7,21 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/bench/scratch"
 )
 
 // Options of a calibration. Connect is required.
 type Options struct {
 	// Connect opens a session: to the whole cluster, or to the one node of an address (its other nodes are not used).
 	Connect     func(node string) (*gocql.Session, error)
-	Keyspace    string        // scratch; "": helenus_calibrate
+	Prefix      string        // begins the names of the scratch keyspaces (bench/scratch); "": DefaultPrefix
 	Replication int           // of the scratch keyspace; 0: 3, or as many as there are nodes
 	Consistency string        // of reads and writes; "": LOCAL_QUORUM
 	Budget      time.Duration // for all of it but the end; 0: three minutes. Loading and five rounds are done whatever it is
@@ -38,8 +39,8 @@ type Progress struct {
 	Text  string        // of a remark
 }
 
-// DefaultKeyspace is the scratch keyspace's name.
-const DefaultKeyspace = "helenus_calibrate"
+// DefaultPrefix begins the names of the scratch keyspaces.
+const DefaultPrefix = "helenus_calibrate"
 
 const (
 	leastRounds = 5
@@ -66,10 +67,10 @@ type calibration struct {
 }
 
 // Measure connects, looks whether the cluster is idle, makes the scratch keyspace, measures and drops it, whatever happens. Errors
-// are BusyError, InTheWayError, LeftBehindError (joined to another, if there is one) and what Cassandra says.
+// are BusyError, scratch.AtWorkError, scratch.LeftBehindError (joined to another, if there is one) and what Cassandra says.
 func Measure(ctx context.Context, o Options) (set *Set, err error) {
-	if o.Keyspace == "" {
-		o.Keyspace = DefaultKeyspace
+	if o.Prefix == "" {
+		o.Prefix = DefaultPrefix
 	}
 	if o.Budget <= 0 {
 		o.Budget = 3 * time.Minute
@@ -202,14 +203,6 @@ func (e *ConnectError) Error() string {
 
 func (e *ConnectError) Unwrap() error { return e.Err }
 
-// CheckKeyspace refuses names that would have to be quoted.
-func CheckKeyspace(name string) error {
-	if !regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`).MatchString(name) {
-		return &SettingError{fmt.Sprintf("keyspace %q: a name of small letters, digits and underscores, at most 48", name)}
-	}
-	return nil
-}
-
 // SettingError says that a setting does not fit the cluster.
 type SettingError struct{ Reason string }
 
@@ -277,31 +270,31 @@ func (c *calibration) await(ctx context.Context) error {
 
 // whole makes the keyspace, loads, measures and drops.
 func (c *calibration) whole(ctx context.Context, set *Set) (err error) {
-	s := &scratch{session: c.session, keyspace: c.o.Keyspace, centre: c.facts.DataCentre, replicas: c.facts.Replication, tell: c.remark, again: c.reconnect}
-	if err := s.clear(ctx); err != nil {
-		return err
+	place, err := scratch.Begin(ctx, scratch.Options{
+		Prefix: c.o.Prefix, Connect: func() (*gocql.Session, error) { return c.o.Connect("") }, Alone: true, Say: c.remark,
+	})
+	if err != nil {
+		return fmt.Errorf("making the scratch keyspaces: %w", err)
 	}
 	defer func() {
-		if !s.made {
-			return
-		}
-		if late := s.drop(ctx); late != nil {
+		if late := place.End(); late != nil {
 			err = errors.Join(err, late)
 		}
 	}()
-	if err := s.create(ctx); err != nil {
-		return err
+	keyspace, err := place.Create(ctx, fmt.Sprintf("replication = {'class': 'NetworkTopologyStrategy', '%s': %d}", c.facts.DataCentre, c.facts.Replication))
+	if err != nil {
+		return fmt.Errorf("making the scratch keyspace: %w", err)
 	}
 	large := full
 	if c.o.Quick {
 		large = quick
 	}
-	b, err := newBench(c.session, c.o.Keyspace, &c.facts, large)
+	b, err := newBench(c.session, keyspace, &c.facts, large)
 	if err != nil {
 		return err
 	}
 	total, loaded := b.rows(), 0
-	l := &loading{scratch: s, bench: b, random: c.random, done: func(rows int) {
+	l := &loading{bench: b, random: c.random, done: func(rows int) {
 		loaded += rows
 		c.o.Progress(Progress{Phase: "load", Done: min(1, float64(loaded)/float64(total)), Left: c.left()})
 	}}

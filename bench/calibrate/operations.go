@@ -201,7 +201,7 @@ func Shapes(small bool, replication int) ([]Shape, error) {
 	if small {
 		s = quick
 	}
-	b, err := newBench(nil, DefaultKeyspace, &Facts{Replication: replication}, s)
+	b, err := newBench(nil, DefaultPrefix, &Facts{Replication: replication}, s)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func TestPlans(t *testing.T) {
 		budget, rounds = d, 100
 	}
 	set, err := calibrate.Measure(ctx, calibrate.Options{
-		Connect: connect(t), Keyspace: fmt.Sprintf("calibrate_plans_%d", os.Getpid()), Consistency: "ONE", Quick: true, Force: true, Budget: budget, Seed: 1,
+		Connect: connect(t), Prefix: fmt.Sprintf("calibrate_%d", os.Getpid()), Consistency: "ONE", Quick: true, Force: true, Budget: budget, Seed: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestPlans(t *testing.T) {
 	for id, why := range entry.Missing {
 		t.Errorf("no plan for %s: %s", id, why)
 	}
-	arena, err := contest.Open(point, fmt.Sprintf("plans_%d", os.Getpid()))
+	arena, err := contest.Open(point, "helenus_plans")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestPlans(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	keyspace, err := arena.Create(ctx, "tables", entry.Tables)
+	keyspace, err := arena.Create(ctx, entry.Tables)
 	if err != nil {
 		t.Fatal(err)
 	}

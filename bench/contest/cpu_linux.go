@@ -1,6 +1,10 @@
 package contest
 
 import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,4 +23,24 @@ func processorTime(pid int) time.Duration {
 		return 0
 	}
 	return time.Duration(t.Nano())
+}
+
+// diskBytes is what a process has had read from the disk and written to it so far; false if that is not known.
+func diskBytes(pid int) (d Disk, ok bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		return d, false
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		name, value, _ := strings.Cut(line, ": ")
+		n, err := strconv.ParseFloat(value, 64)
+		switch {
+		case err != nil:
+		case name == "read_bytes":
+			d.Read, ok = n, true
+		case name == "write_bytes":
+			d.Written = n
+		}
+	}
+	return d, ok
 }

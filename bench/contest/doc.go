@@ -10,6 +10,8 @@
 //   - the loop (loop.go): one client without think time. It takes the kind of request that has had least time so far, draws
 //     parameters, and sends the same request to each entry in turn, in an order that a seed rotates. So whatever else the
 //     machine does falls on all entries alike, and their ratios hold where their times may not;
+//   - the tracer (trace.go): the same requests some times more, one CQL request after the other, traced by Cassandra; what the traces say of
+//     client, way, coordinator and replica (split.go);
 //   - the live part (keyspace.go, program.go): keyspaces, filled, compacted and measured on disk, plans made programs
 //     (rewrite/exec), and what is done when Cassandra does not answer;
 //   - tables that several entries share (share.go), and by them the study of many designs at the price of few (study.go), which

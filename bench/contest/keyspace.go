@@ -17,6 +17,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/bench/load"
+	"github.com/helenus-db/helenus/bench/scratch"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
@@ -28,16 +29,19 @@ type Arena struct {
 	// Node is set if we started it: then it can be flushed, compacted and started again, and its files measured.
 	Node *cassandra.Node
 	Dir  string // of the cluster, if it is ours
+	// Tell, if set, is told why a Cassandra of ours has died.
+	Tell func(string)
 
-	Point     string // host:port
-	prefix    string
-	keyspaces []string
+	Point  string // host:port
+	prefix string
+	places *scratch.Run // the keyspaces; nil until the first is made
 }
 
 // patience is how long Cassandra may take to answer again.
 const patience = 4 * time.Minute
 
-// Open connects to a node. Keyspaces get names that begin with prefix.
+// Open connects to a node. Keyspaces get names that begin with prefix, the command's own; the first Create drops those that earlier runs
+// with it left behind (bench/scratch).
 func Open(point, prefix string) (*Arena, error) {
 	session, err := Connect(point)
 	if err != nil {
@@ -108,19 +112,24 @@ func (quiet) Println(...any)        {}
 
 // Create makes a keyspace with tables, which are given its name. On a node of ours its writes are not logged while it is filled: what a
 // crash loses is filled again, and Settle has the rest written to disk, which can not be asked of a node of somebody else's.
-func (a *Arena) Create(ctx context.Context, name string, tables []*model.Table) (keyspace string, err error) {
-	keyspace = a.prefix + "_" + model.Identifier(name)
-	a.keyspaces = append(a.keyspaces, keyspace) // before it is there: an interrupt may come now
-	if err := a.run(ctx, "DROP KEYSPACE IF EXISTS "+keyspace); err != nil {
-		return "", err
+func (a *Arena) Create(ctx context.Context, tables []*model.Table) (keyspace string, err error) {
+	if a.places == nil {
+		if a.places, err = scratch.Begin(ctx, scratch.Options{Prefix: a.prefix, Connect: func() (*gocql.Session, error) { return Connect(a.Point) }}); err != nil {
+			return "", err
+		}
 	}
-	if err := a.run(ctx, fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1} AND durable_writes = %t", keyspace, a.Node == nil)); err != nil {
+	keyspace, err = a.places.Create(ctx, fmt.Sprintf("replication = {'class': 'SimpleStrategy', 'replication_factor': 1} AND durable_writes = %t", a.Node == nil))
+	if err != nil {
 		return "", err
 	}
 	for _, t := range tables {
 		t.Keyspace = keyspace
 	}
-	return keyspace, load.Define(ctx, a.Session, keyspace, tables)
+	if err := load.Define(ctx, a.Session, keyspace, tables); err != nil || a.Node == nil {
+		return keyspace, err
+	}
+	_, err = a.Node.NodeTool(ctx, "disableautocompaction", keyspace) // Settle makes one file of all, once
+	return keyspace, err
 }
 
 // Settle ends the filling of a keyspace: everything is on disk, in as few files as can be, and writes are logged from now on.
@@ -131,7 +140,7 @@ func (a *Arena) Settle(ctx context.Context, keyspace string) error {
 	if err := a.run(ctx, "ALTER KEYSPACE "+keyspace+" WITH durable_writes = true"); err != nil {
 		return err
 	}
-	for _, command := range []string{"flush", "compact"} {
+	for _, command := range []string{"flush", "compact", "enableautocompaction"} {
 		if _, err := a.Node.NodeTool(ctx, command, keyspace); err != nil {
 			return err
 		}
@@ -177,6 +186,18 @@ func (a *Arena) Sizes(keyspace string) (map[string]float64, error) {
 	return sizes, err
 }
 
+// Disk is what Cassandra has had read from the disk and written to it since it was started; nil if it is not ours, or that is not known.
+func (a *Arena) Disk() *Disk {
+	if a.Node == nil {
+		return nil
+	}
+	d, ok := diskBytes(a.Node.Pid())
+	if !ok {
+		return nil
+	}
+	return &d
+}
+
 // Awaken is for Loop.Awaken: it waits for a Cassandra that does not answer, starts it again if it is ours and has died, and
 // connects anew.
 // What is not the fault of a Cassandra that is down is returned as it is.
@@ -188,6 +209,9 @@ func (a *Arena) Awaken(ctx context.Context, cause error) error {
 	defer cancel()
 	for {
 		if a.Node != nil && a.Node.Pid() == 0 {
+			if died := a.Node.Died(); died != nil && a.Tell != nil {
+				a.Tell(died.Error())
+			}
 			if err := a.Node.Start(ctx); err != nil {
 				return fmt.Errorf("Cassandra has died and does not start again: %w", err) //nolint:staticcheck // a name
 			}
@@ -211,34 +235,14 @@ func (a *Arena) Version(ctx context.Context) (string, error) {
 	return version, err
 }
 
-// farewell is how long it may take to drop the keyspaces, and how long a Cassandra that is away is waited for in order to.
-const farewell = 90 * time.Second
-
 // Close drops all keyspaces that were made, whether the context of their making has ended or not, and disconnects. A Cassandra that is
 // away is waited for.
-func (a *Arena) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
-	defer cancel()
-	var failed []error
-	for _, k := range a.keyspaces {
-		err := a.run(ctx, "DROP KEYSPACE IF EXISTS "+k)
-		for err != nil && exec.Down(err) && ctx.Err() == nil {
-			select {
-			case <-ctx.Done():
-				continue
-			case <-time.After(time.Second):
-			}
-			if session, away := Connect(a.Point); away == nil {
-				a.use(session)
-				err = a.run(ctx, "DROP KEYSPACE IF EXISTS "+k)
-			}
-		}
-		if err != nil {
-			failed = append(failed, fmt.Errorf("keyspace %s may be left behind: %w", k, err))
-		}
+func (a *Arena) Close() (err error) {
+	if a.places != nil {
+		err = a.places.End()
 	}
 	a.Pool.now.Load().Close()
-	return errors.Join(failed...)
+	return err
 }
 
 // ThisMachine says what it runs on, as far as it can be found.

@@ -34,6 +34,7 @@ func (r *Result) Markdown(w io.Writer, title string, sections ...Section) error 
 	}
 	r.requests(m)
 	r.processors(m)
+	r.splits(m)
 	r.space(m)
 	r.foretold(m)
 	r.statements(m)
@@ -191,6 +192,51 @@ func (r *Result) processors(m *markdown) {
 	}
 	m.line("## Where the time goes\n\nProcessor time of the two processes while a request was on its way (Cassandra's with what it does in the background). Where their sum by the response time comes near the number of processors, the processors are what limits it; where it is below 1, the way through the kernel and waiting are.\n")
 	m.table(2, []string{"request", "design", "mean ms", "Cassandra ms", "client ms", "processors busy"}, rows)
+}
+
+// splits says where the time goes, by Cassandra's traces.
+func (r *Result) splits(m *markdown) {
+	if r.Disk != nil {
+		m.line("Disk: while requests were measured, Cassandra had %s read from it, and %s written (commit log, flushes, compaction), by the system's account of its process.\n", bytes(r.Disk.Read), bytes(r.Disk.Written))
+	}
+	if len(r.Splits) == 0 {
+		return
+	}
+	m.line("### By traces\n\nEach request some times more, after the measurements, with its CQL requests one after the other and traced by Cassandra (`system_traces`; of more than %d in one execution every nth), so that the parts add up. Tracing has a price, which falls on Cassandra's parts, so these times are longer than those measured: they tell shares.\nClient: the executor, between the answers. Way: driver, kernel, protocol. Coordinator: Cassandra but for the tables (reading the request, planning, queues, the answer). Replica: tables read and written, with files read and tombstones passed, of all CQL requests of one execution.\n", tracedMost)
+	cells := func(s *Split) []string {
+		return []string{number(s.Mean), number(s.Client), number(s.Way), number(s.Coordinator), number(s.Replica), number(s.Requests), number(s.SSTables), number(s.Tombstones)}
+	}
+	head := []string{"traced ms", "client", "way", "coordinator", "replica", "CQL requests", "files", "tombstones"}
+	for i := range r.Mixes {
+		x := &r.Mixes[i]
+		if _, ok := r.splitOf(x.Name, x.Ours); !ok {
+			continue
+		}
+		var rows [][]string
+		for _, e := range r.columns(func(n string) bool { _, ok := x.Means[n]; return ok }) {
+			if s, ok := r.splitOf(x.Name, e); ok {
+				rows = append(rows, append([]string{e}, cells(&s)...))
+			}
+		}
+		m.table(1, append([]string{"**" + cmp.Or(x.Name, "all") + "**, weighted"}, head...), rows)
+	}
+	rows := make([][]string, 0, len(r.Splits))
+	last := ""
+	for i := range r.Splits {
+		s := &r.Splits[i]
+		name := s.Request
+		if name == last {
+			name = ""
+		}
+		last = s.Request
+		rows = append(rows, append([]string{name, s.Entry}, cells(s)...))
+	}
+	m.table(2, append([]string{"request", "design"}, head...), rows)
+	lost, traced := 0, 0
+	for i := range r.Splits {
+		lost, traced = lost+r.Splits[i].Lost, traced+r.Splits[i].Traced
+	}
+	m.line("%s CQL requests were traced; %d traces did not come.\n", thousands(float64(traced)), lost)
 }
 
 func (r *Result) space(m *markdown) {

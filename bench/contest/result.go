@@ -26,6 +26,8 @@ type Result struct {
 	Entries    []*Side     `json:"entries"`
 	Requests   []Row       `json:"requests"`
 	Mixes      []Mix       `json:"mixes"`
+	Disk       *Disk       `json:"disk,omitempty"`
+	Splits     []Split     `json:"traced,omitempty"`
 	Prediction *Prediction `json:"prediction,omitempty"`
 	Growth     []Growth    `json:"growth,omitempty"` // of the advisor's running time
 }
@@ -40,6 +42,13 @@ type Machine struct {
 	Cassandra  string  `json:"cassandra"`
 	Heap       string  `json:"heap,omitempty"`
 	Load       float64 `json:"load_average,omitempty"` // of the last minute, when it began
+}
+
+// Disk is what Cassandra had read from the disk and written to it while requests were measured, in bytes: what the operating system's
+// cache has is not read from the disk.
+type Disk struct {
+	Read    float64 `json:"read_bytes"`
+	Written float64 `json:"written_bytes"`
 }
 
 // Side is one entry: a design, its tables, and what it took to fill them.

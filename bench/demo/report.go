@@ -43,6 +43,9 @@ func readReport(file string) (*report, error) {
 // statement returns the figures of one statement; zero if it did not occur.
 func (r *report) statement(name string) figures { return named(r.Statements, name) }
 
+// rate is the operations a second.
+func (r *report) rate() float64 { return float64(r.Count) / r.End.Sub(r.Start).Seconds() }
+
 func named(all []figures, name string) figures {
 	for _, f := range all {
 		if f.Name == name {

@@ -37,7 +37,9 @@ type Options struct {
 	Batch       int               // rows of one request at most; 0: 100
 	Across      int               // partitions of one request at most; 0: 10 on a cluster of one node, else 1
 	Consistency gocql.Consistency // 0: LOCAL_ONE
-	Patience    time.Duration     // how long Cassandra may be away; 0: two minutes; negative: not at all
+	// Timestamp is that of all writes, microseconds; 0: when they are sent. What is written beside a load wins if the load's is of before.
+	Timestamp int64
+	Patience  time.Duration // how long Cassandra may be away; 0: two minutes; negative: not at all
 	// Connect makes a new session, where the old one does not find its way back: gocql's with DisableInitialHostLookup do not
 	// always. nil: what is given has to do.
 	Connect func() (*gocql.Session, error)
@@ -396,10 +398,17 @@ func (l *loader) write(ctx context.Context, b *batch) error {
 func (l *loader) send(ctx context.Context, b *batch) error {
 	session := l.way.session()
 	if len(b.rows) == 1 {
-		return session.Query(l.text, b.rows[0]...).WithContext(ctx).Consistency(l.Consistency).Idempotent(true).Exec()
+		one := session.Query(l.text, b.rows[0]...).WithContext(ctx).Consistency(l.Consistency).Idempotent(true)
+		if l.Timestamp != 0 {
+			one = one.WithTimestamp(l.Timestamp)
+		}
+		return one.Exec()
 	}
 	all := session.NewBatch(gocql.UnloggedBatch).WithContext(ctx)
 	all.Cons = l.Consistency
+	if l.Timestamp != 0 {
+		all = all.WithTimestamp(l.Timestamp)
+	}
 	for _, row := range b.rows {
 		all.Entries = append(all.Entries, gocql.BatchEntry{Stmt: l.text, Args: row, Idempotent: true})
 	}

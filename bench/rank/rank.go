@@ -4,12 +4,11 @@
 // Each design gets a keyspace of its own, with tables filled from the same made-up data (bench/data, bench/load), and plans, the
 // best that our planner finds over its tables, run by rewrite/exec. One client sends the same requests to all designs in turn
 // (bench/contest). A statement for which some design has no plan is left out for all, and named. Designs are ranked by the
-// mean time of a request, weighted as the workload says. Keyspaces are dropped at the end, also after an interrupt or a failure.
+// mean time of a request, weighted as the workload says. Keyspaces are dropped at the end, also after an interrupt or a failure, and after a kill by the next run (bench/scratch).
 //
 // It imports advisor/{cost,design,model,options,solve,workload}, bench/{contest,data,load} and rewrite/exec.
 //
-// Thin: one client and one node, small data that is cached, so reads of many rows weigh less than on disks. What a killed run left
-// behind has to be dropped by hand (keyspaces helenus_options_...).
+// Thin: one client and one node, small data that is cached, so reads of many rows weigh less than on disks.
 package rank
 
 import (
@@ -18,7 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
+	"math"
 	"slices"
 	"time"
 
@@ -49,61 +48,87 @@ const Prefix = "helenus_options"
 // ErrUnreachable says that there is no Cassandra.
 var ErrUnreachable = errors.New("no Cassandra answers")
 
+// Bench is a place on a Cassandra to measure in.
+type Bench struct {
+	o     Options
+	arena *contest.Arena
+}
+
+// Open connects. Close drops what was made, and disconnects.
+func Open(o Options) (*Bench, error) {
+	arena, err := contest.Open(o.Point, Prefix)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	return &Bench{o, arena}, nil
+}
+
+// Close drops all keyspaces that were made, also after the context of their making has ended.
+func (b *Bench) Close() error { return b.arena.Close() }
+
+func (b *Bench) say(format string, args ...any) {
+	if b.o.Progress != nil {
+		b.o.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
 // Measure measures designs, in the order of their computed ranks. It changes the counts of the workload's entities. What was
 // measured comes back with an error, too, if it is enough for a ranking.
-func Measure(ctx context.Context, w *workload.Workload, list []*options.Option, o Options) (m *options.Measured, err error) {
-	say := func(format string, args ...any) {
-		if o.Progress != nil {
-			o.Progress(fmt.Sprintf(format, args...))
-		}
-	}
+func (b *Bench) Measure(ctx context.Context, w *workload.Workload, list []*options.Option) (m *options.Measured, err error) {
 	most := 1.0
 	for _, e := range w.Graph.Entities {
 		most = max(most, e.Count)
 	}
-	contest.Scale(w, min(1, o.Rows/most))
-	m = &options.Measured{Rows: min(o.Rows, most), Left: map[string]string{}}
+	contest.Scale(w, min(1, b.o.Rows/most))
+	m = &options.Measured{Rows: min(b.o.Rows, most), Left: map[string]string{}}
 	entries, err := plans(ctx, w, list, m)
 	if err != nil {
 		return nil, err
 	}
-	world, err := data.New(w.Graph, data.Options{Seed: o.Seed, Workload: w})
+	world, err := data.New(w.Graph, data.Options{Seed: b.o.Seed, Workload: w})
 	if err != nil {
 		return nil, fmt.Errorf("making data: %w", err)
 	}
-	arena, err := contest.Open(o.Point, fmt.Sprintf("%s_%d", Prefix, os.Getpid()))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
-	}
-	defer func() { err = errors.Join(err, arena.Close()) }()
-	if m.Cassandra, err = arena.Version(ctx); err != nil {
+	if m.Cassandra, err = b.arena.Version(ctx); err != nil {
 		return nil, err
 	}
 	var runners []*contest.Runner
 	for _, e := range entries {
-		keyspace, err := arena.Create(ctx, e.Name, e.Tables)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := load.Tables(ctx, arena.Session, keyspace, e.Tables, world, load.Options{Patience: time.Minute}); err != nil {
+		if err := b.fill(ctx, e, world); err != nil {
 			return nil, fmt.Errorf("filling the tables of %s: %w", e.Name, err)
 		}
-		if err := arena.Settle(ctx, keyspace); err != nil {
-			return nil, err
-		}
-		r, err := e.Runner(arena.Pool, exec.RunOptions{})
+		r, err := e.Runner(b.arena.Pool, exec.RunOptions{})
 		if err != nil {
 			return nil, err
 		}
 		runners = append(runners, r)
-		say("filled %d tables of %s", len(e.Tables), e.Name)
 	}
 	requests := contest.Requests(w)
-	say("measuring %d kinds of requests over %d designs for %v", len(requests), len(runners), o.For)
-	loop := &contest.Loop{Requests: requests, Runners: runners, Seed: o.Seed, Draw: contest.NewDraws(world).Draw, WarmUp: 20, Most: 100_000, For: o.For, Awaken: arena.Awaken}
+	b.say("measuring %d kinds of requests over %d designs for %v", len(requests), len(runners), b.o.For)
+	loop := &contest.Loop{Requests: requests, Runners: runners, Seed: b.o.Seed, Draw: contest.NewDraws(world).Draw, WarmUp: 20, Most: 100_000, For: b.o.For, Awaken: b.arena.Awaken}
 	tally, err := loop.Run(ctx)
 	enter(m, w, list, requests, tally)
 	return m, err
+}
+
+// fill makes a design's tables in a keyspace of its own, and fills them.
+func (b *Bench) fill(ctx context.Context, e *contest.Entry, world *data.World) error {
+	began := time.Now()
+	keyspace, err := b.arena.Create(ctx, e.Tables)
+	if err != nil {
+		return err
+	}
+	made := time.Since(began)
+	loaded, err := load.Tables(ctx, b.arena.Session, keyspace, e.Tables, world, load.Options{Patience: time.Minute})
+	if err != nil {
+		return err
+	}
+	rows := 0
+	for _, l := range loaded {
+		rows += l.Rows
+	}
+	b.say("made %d tables of %s in %.1f s, and filled them with %d rows in %.1f s", len(e.Tables), e.Name, made.Seconds(), rows, (time.Since(began) - made).Seconds())
+	return b.arena.Settle(ctx, keyspace)
 }
 
 // plans plans the workload over each design's tables, and leaves out what one of them has no plan for.
@@ -147,7 +172,7 @@ func enter(m *options.Measured, w *workload.Workload, list []*options.Option, re
 	means := r.Weigh(w.Mix, "", names, nil).Means
 	for _, x := range list {
 		if mean, ok := means[x.Name]; ok {
-			m.Options = append(m.Options, options.MeasuredOption{Name: x.Name, Computed: len(m.Options) + 1, Score: x.Score, MeanMs: mean})
+			m.Options = append(m.Options, options.MeasuredOption{Name: x.Name, Computed: len(m.Options) + 1, Score: x.Score, MeanMs: mean, ErrorMs: deviation(&r, w.Mix, x.Name)})
 		}
 	}
 	order := slices.Clone(m.Options)
@@ -170,4 +195,21 @@ func enter(m *options.Measured, w *workload.Workload, list []*options.Option, re
 		}
 	}
 	m.Tau = options.Tau(m.Options)
+	m.Apart, m.TauApart = options.TauApart(m.Options)
+}
+
+// deviation is the standard error of an option's mean over all requests.
+func deviation(r *contest.Result, mix, name string) float64 {
+	sum, weights := 0.0, 0.0
+	for i := range r.Requests {
+		if row := &r.Requests[i]; row.Statement == "" {
+			x := row.Weights[mix]
+			sum += x * x * row.Took[name].Error * row.Took[name].Error
+			weights += x
+		}
+	}
+	if weights == 0 {
+		return 0
+	}
+	return math.Sqrt(sum) / weights
 }

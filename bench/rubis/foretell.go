@@ -40,7 +40,7 @@ func (b *bench) foretell(ctx context.Context, k *kase) (*contest.Prediction, err
 		return nil, err
 	}
 	b.say("%d designs to foretell, of %d different tables", len(entries), len(s.Tables))
-	keyspace, err := b.arena.Create(ctx, k.name+" study", s.Tables)
+	keyspace, err := b.arena.Create(ctx, s.Tables)
 	if err != nil {
 		return nil, err
 	}

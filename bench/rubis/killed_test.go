@@ -11,6 +11,7 @@ import (
 
 	"github.com/helenus-db/helenus/bench/contest"
 	"github.com/helenus-db/helenus/bench/data"
+	"github.com/helenus-db/helenus/bench/scratch"
 	"github.com/helenus-db/helenus/bench/verify"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
@@ -62,11 +63,11 @@ func TestKilled(t *testing.T) {
 		none(t, point, "helenus_verify_")
 	})
 	t.Run("away at the end", func(t *testing.T) {
-		a, err := contest.Open(point, prefix())
+		a, err := contest.Open(point, prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Create(t.Context(), "away", nil); err != nil {
+		if _, err := a.Create(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		kill()
@@ -76,13 +77,13 @@ func TestKilled(t *testing.T) {
 			t.Error(err)
 		}
 		<-back
-		none(t, point, prefix())
+		none(t, point, prefix)
 	})
 }
 
 func arena(t *testing.T, point string, node *cassandra.Node, dir string) *contest.Arena {
 	t.Helper()
-	a, err := contest.Open(point, prefix())
+	a, err := contest.Open(point, prefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func killedFilling(t *testing.T, b *bench, kill, start func()) {
 		t.Fatal(err)
 	}
 	tables := w.Schemas["rubis_expert"]
-	keyspace, err := b.arena.Create(ctx, t.Name()[len("TestKilled/"):], tables)
+	keyspace, err := b.arena.Create(ctx, tables)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func killedFilling(t *testing.T, b *bench, kill, start func()) {
 	if err := b.arena.Close(); err != nil {
 		t.Error(err)
 	}
-	none(t, b.arena.Point, prefix())
+	none(t, b.arena.Point, prefix)
 }
 
 // awaitRows waits until a table of a keyspace whose name begins so has rows, and a little longer.
@@ -143,7 +144,7 @@ func awaitRows(t *testing.T, point, begins string) {
 	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(20 * time.Millisecond) {
 		iter := session.Query("SELECT keyspace_name, table_name FROM system_schema.tables").Iter()
 		for keyspace, table := "", ""; iter.Scan(&keyspace, &table); {
-			if strings.HasPrefix(keyspace, begins) && table != "pulse" && session.Query("SELECT * FROM "+keyspace+"."+table+" LIMIT 1").Iter().NumRows() > 0 {
+			if strings.HasPrefix(keyspace, begins) && table != scratch.Pulse && session.Query("SELECT * FROM "+keyspace+"."+table+" LIMIT 1").Iter().NumRows() > 0 {
 				_ = iter.Close()
 				time.Sleep(200 * time.Millisecond)
 				return

@@ -34,6 +34,7 @@ func main() {
 	flag.Float64Var(&o.studyScale, "study-scale", 0.3, "entity counts there")
 	flag.IntVar(&o.most, "most", 1000, "a kind of request is measured so often at most")
 	flag.IntVar(&o.warmUp, "warm-up", 5, "and so often at first without being counted")
+	flag.IntVar(&o.trace, "trace", 10, "executions of each kind of request that Cassandra traces after the measurements, to say where their time goes; 0: none")
 	flag.IntVar(&o.parallel, "parallel", 0, "CQL requests of one step on their way at once; 0: as the executor does in production")
 	flag.StringVar(&o.point, "contact-point", "", "host:port of a Cassandra; default: start one")
 	flag.StringVar(&o.heap, "heap", "3g", "Java heap of the Cassandra that is started")
@@ -77,6 +78,7 @@ type options struct {
 	seed                        uint64
 	measure, study, calibration time.Duration
 	most, parallel, warmUp      int
+	trace                       int
 	point, heap, parameters     string
 	plain, smoke                bool
 	out, command                string
@@ -87,7 +89,7 @@ func (o *options) small() {
 	o.smoke = true
 	o.scale, o.eacScale, o.studyScale = 0.01, 0.0005, 0.005
 	o.measure, o.study, o.most = 3*time.Second, 2*time.Second, 3
-	o.heap, o.warmUp = "768m", 1
+	o.heap, o.warmUp, o.trace = "768m", 1, 1
 	if o.parameters == "" {
 		o.plain = true
 	}

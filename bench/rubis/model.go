@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -34,8 +33,8 @@ func (b *bench) calibrate(ctx context.Context) error {
 	}
 	phase := ""
 	set, err := calibrate.Measure(ctx, calibrate.Options{
-		Connect:  func(string) (*gocql.Session, error) { return contest.Connect(b.arena.Point) },
-		Keyspace: fmt.Sprintf("calibrate_%d", os.Getpid()), Replication: 1, Consistency: "ONE", Budget: b.calibration,
+		Connect: func(string) (*gocql.Session, error) { return contest.Connect(b.arena.Point) },
+		Prefix:  prefix + "_fit", Replication: 1, Consistency: "ONE", Budget: b.calibration,
 		Quick: b.calibration < time.Minute, Force: b.cluster != nil, Seed: int64(b.seed), //nolint:gosec // any will do
 		Progress: func(p calibrate.Progress) {
 			if p.Phase != phase {

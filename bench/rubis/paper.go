@@ -13,8 +13,9 @@ const method = `One client, one node, both on this machine: a closed loop withou
 draws its parameters by the seed, and sends the same request to each design in turn, in an order drawn anew each time; so whatever
 else the machine does falls on all designs alike. A kind's response time is that of all its statements, one after the other, as the
 client sees it, with the client's own work. CQL requests of one step go out side by side, as the executor of package rewrite/exec
-does it for applications. Caches are as they come: unlike in the paper, the operating system's holds all data, so there is no disk in
-the way of reads. All tables are flushed and compacted into one file each before the measurement; they grow by what is written in it.
+does it for applications. Caches are as they come: unlike in the paper, the operating system's holds what was used of late (what was read from
+the disk all the same stands under "Where the time goes"). All tables are flushed and compacted into one file each before the measurement;
+they grow by what is written in it.
 
 Plans over the tables made by hand are the best that our planner finds over them, and all designs answer and keep true the same
 statements. Ours share, among the mixes, the tables that are the same. Parameters ask for entities that are there, each as likely as any

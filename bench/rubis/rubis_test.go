@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,8 +24,8 @@ func smoke(t *testing.T) options {
 	return o
 }
 
-// TestSmoke (N-56 to N-60, N-62): the whole benchmark on next to no data: every request of every mix over every design, the
-// report, its charts, and nothing left behind.
+// TestSmoke (N-56, N-57, N-58, N-59, N-60, N-62): the whole benchmark on next to no data: every request of every mix over every design,
+// where its time goes, the report, its charts, and nothing left behind.
 func TestSmoke(t *testing.T) {
 	o := smoke(t)
 	var out bytes.Buffer
@@ -55,6 +56,15 @@ func TestSmoke(t *testing.T) {
 				}
 			}
 		}
+		if least := map[string]int{"rubis": 16 * 3, "eac": 9 * 2}[name]; len(r.Splits) < least {
+			t.Errorf("%s: %d requests over designs were traced, of %d at least", name, len(r.Splits), least)
+		}
+		for _, s := range r.Splits {
+			if parts := s.Client + s.Way + s.Coordinator + s.Replica; s.Count != 1 || s.Requests < 1 || s.Traced < 1 ||
+				s.Lost < s.Traced && (s.Coordinator <= 0 || math.Abs(parts-s.Mean) > 1e-6) {
+				t.Errorf("%s: traced: %+v", name, s)
+			}
+		}
 		for _, e := range r.Entries {
 			if e.Rows == 0 {
 				t.Errorf("%s: nothing in the tables of %s", name, e.Name)
@@ -67,6 +77,9 @@ func TestSmoke(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if !strings.Contains(string(text), "### By traces") || !strings.Contains(string(text), "**, weighted") {
+			t.Errorf("%s: the report does not say where the time goes", name)
+		}
 		for _, c := range charts {
 			file := name + "-" + c + ".svg"
 			if _, err := os.Stat(filepath.Join(o.out, file)); err != nil || !strings.Contains(string(text), file) {
@@ -74,7 +87,7 @@ func TestSmoke(t *testing.T) {
 			}
 		}
 	}
-	none(t, o.point, prefix())
+	none(t, o.point, prefix)
 }
 
 // TestInterrupted: Ctrl-C while it measures: what was measured is in the report, which says that there is more, and no
@@ -92,7 +105,7 @@ func TestInterrupted(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "Not complete") {
 		t.Errorf("the report: %v\n%s", err, text)
 	}
-	none(t, o.point, prefix())
+	none(t, o.point, prefix)
 }
 
 // watched calls a function when something is said.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -83,9 +82,11 @@ func (b *bench) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.out, "%6.0fs  %s\n", time.Since(b.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// settings of our Cassandra: loading sends large batches of many partitions, which are no fault on one node.
+// settings of our Cassandra: loading sends large batches of many partitions, which are no fault on one node, and what is not in files
+// may take a quarter of the heap (which is Cassandra's own default; our nodes have less), so that there are fewer files to compact.
 var settings = map[string]any{
 	"batch_size_warn_threshold": "64KiB", "batch_size_fail_threshold": "640KiB", "unlogged_batch_across_partitions_warn_threshold": 1000,
+	"memtable_heap_space": nil, "memtable_offheap_space": nil,
 }
 
 // start starts a Cassandra, or finds the one that was named.
@@ -100,12 +101,13 @@ func (b *bench) start(ctx context.Context) (err error) {
 		}
 		point, b.machine.Heap = b.cluster.ContactPoints()[0], b.heap
 	}
-	b.arena, err = contest.Open(point, prefix())
+	b.arena, err = contest.Open(point, prefix)
 	if err != nil {
 		return err
 	}
 	if b.cluster != nil {
 		b.arena.Node, b.arena.Dir = b.cluster.Node(0), b.cluster.Dir()
+		b.arena.Tell = func(text string) { b.say("%s", text) }
 	}
 	b.machine.Cassandra, err = b.arena.Version(ctx)
 	return err
@@ -190,7 +192,7 @@ func (b *bench) measureCase(ctx context.Context, k *kase, r *contest.Result) err
 		groups = append(groups, []*contest.Entry{e})
 	}
 	for _, g := range groups {
-		sides, err := b.fill(ctx, k, g, world)
+		sides, err := b.fill(ctx, g, world)
 		if err != nil {
 			return err
 		}
@@ -221,7 +223,11 @@ func (b *bench) measureCase(ctx context.Context, k *kase, r *contest.Result) err
 	if k.name == "eac" {
 		share = 3
 	}
+	before := b.arena.Disk()
 	tally, measured := b.measured(ctx, requests, runners, world, b.measure/share)
+	if after := b.arena.Disk(); before != nil && after != nil && after.Read >= before.Read { // else it was started again meanwhile
+		r.Disk = &contest.Disk{Read: after.Read - before.Read, Written: after.Written - before.Written}
+	}
 	r.Enter(requests, k.mixes, tally, func(entry, statement string) (contest.Said, bool) {
 		i := slices.IndexFunc(entries, func(e *contest.Entry) bool { return e.Name == entry })
 		if i < 0 { // one by one: the model speaks of the executor as it is
@@ -232,6 +238,9 @@ func (b *bench) measureCase(ctx context.Context, k *kase, r *contest.Result) err
 	b.weigh(k, r, entries)
 	if measured != nil {
 		return measured
+	}
+	if r.Splits, err = b.traced(ctx, k, requests, entries, world); err != nil {
+		return err
 	}
 	if k.main != "" && b.study > 0 {
 		if r.Prediction, err = b.foretell(ctx, k); err != nil {
@@ -350,13 +359,9 @@ func answers(e *contest.Entry, q *contest.Request) bool {
 }
 
 // fill makes a keyspace for entries and fills their tables.
-func (b *bench) fill(ctx context.Context, k *kase, entries []*contest.Entry, world *data.World) (sides []*contest.Side, err error) {
-	name := entries[0].Name
-	if len(entries) > 1 {
-		name = "ours"
-	}
+func (b *bench) fill(ctx context.Context, entries []*contest.Entry, world *data.World) (sides []*contest.Side, err error) {
 	shared := contest.Share(entries)
-	keyspace, err := b.arena.Create(ctx, k.name+" "+name, shared.Tables)
+	keyspace, err := b.arena.Create(ctx, shared.Tables)
 	if err != nil {
 		return nil, err
 	}
@@ -460,6 +465,21 @@ func (b *bench) measured(ctx context.Context, requests []*contest.Request, runne
 	return loop.Run(ctx)
 }
 
+// traced says where the time of each request goes, over our design for the main mix and over the others'.
+func (b *bench) traced(ctx context.Context, k *kase, requests []*contest.Request, entries []*contest.Entry, world *data.World) ([]contest.Split, error) {
+	if b.trace == 0 {
+		return nil, nil
+	}
+	t := &contest.Tracer{Requests: requests, Seed: b.seed + 1, Draw: contest.NewDraws(world).Draw, Times: b.trace}
+	for _, e := range entries {
+		if e.Mix == "" || e.Mix == k.main {
+			t.Entries = append(t.Entries, e)
+		}
+	}
+	b.say("tracing %d executions of each kind of request over %d designs", b.trace, len(t.Entries))
+	return b.arena.Trace(ctx, t)
+}
+
 // How figures of the same mix and designs were come by, besides as they are.
 const (
 	asRunThere = " (as run there)"
@@ -491,4 +511,4 @@ func (b *bench) weigh(k *kase, r *contest.Result, entries []*contest.Entry) {
 }
 
 // prefix begins the names of our keyspaces.
-func prefix() string { return fmt.Sprintf("contest_%d", os.Getpid()) }
+const prefix = "helenus_rubis"

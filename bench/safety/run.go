@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/bench/scratch"
 	"github.com/helenus-db/helenus/internal/cassandra"
 )
 
@@ -43,6 +44,7 @@ var ways = []way{
 type bench struct {
 	settings
 	session  *gocql.Session
+	place    *scratch.Run
 	keyspace string
 	say      func(string, ...any)
 	result   *result
@@ -51,7 +53,7 @@ type bench struct {
 
 // run measures and writes the report, also if it comes to no good end.
 func run(ctx context.Context, s settings, say func(string, ...any)) (err error) {
-	b := &bench{settings: s, say: say, keyspace: fmt.Sprintf("helenus_safety_%d", os.Getpid()), result: &result{
+	b := &bench{settings: s, say: say, result: &result{
 		Command: s.command, Started: time.Now().UTC(), Processors: runtime.NumCPU(), Heap: s.heap, Load: loadAverage(),
 	}}
 	point := s.point
@@ -69,7 +71,11 @@ func run(ctx context.Context, s settings, say func(string, ...any)) (err error) 
 		return err
 	}
 	defer b.session.Close()
-	defer func() { err = errors.Join(err, b.drop()) }()
+	b.place, err = scratch.Begin(ctx, scratch.Options{Prefix: "helenus_safety", Connect: func() (*gocql.Session, error) { return connect(point) }})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.place.End()) }()
 	if err := b.create(ctx); err != nil {
 		return err
 	}
@@ -104,8 +110,11 @@ func connect(point string) (*gocql.Session, error) {
 // table is that of a schema.
 func (b *bench) table(schema string) string { return b.keyspace + ".comments_by_" + schema }
 
-func (b *bench) create(ctx context.Context) error {
-	texts := []string{"CREATE KEYSPACE " + b.keyspace + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"}
+func (b *bench) create(ctx context.Context) (err error) {
+	if b.keyspace, err = b.place.Create(ctx, ""); err != nil {
+		return err
+	}
+	var texts []string
 	for _, s := range schemas {
 		texts = append(texts, "CREATE TABLE "+b.table(s)+" (keeper text, comment int, author text, text text, version int static, PRIMARY KEY (keeper, comment))")
 	}
@@ -115,16 +124,6 @@ func (b *bench) create(ctx context.Context) error {
 		}
 	}
 	return b.session.Query("SELECT release_version FROM system.local").WithContext(ctx).Scan(&b.result.Cassandra)
-}
-
-// drop leaves nothing behind, whether the run was interrupted or not.
-func (b *bench) drop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if err := b.session.Query("DROP KEYSPACE IF EXISTS " + b.keyspace).WithContext(ctx).Exec(); err != nil {
-		return fmt.Errorf("keyspace %s may be left behind: %w", b.keyspace, err)
-	}
-	return nil
 }
 
 // measure warms up, and lets the ways and schemas take turns until each has written enough.

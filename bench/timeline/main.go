@@ -4,10 +4,11 @@
 //	make bench-timeline           the tables; QUICK=1: 12 steps alone
 //	bin/timeline -only cycles -cost nose:cassandra -exact
 //
-// It prints what acceptance W-46 to W-51 and issue 8 speak of: costs against the best single designs and the ideal, at which
-// steps the plans of Q3, Q5, Q7 and Q9 change, how space counts, and how time grows with the steps. The patterns are W-43's, laid
-// over examples/designs/tpch.yaml for any number of steps. Figures of the seed's authors are those of their paper: measured
-// latencies, on another cluster, with another cost model.
+// It prints what acceptance W-46 to W-51 and issue 8 speak of, and writes it to docs/results/timeline.md: costs against the best single designs
+// and the ideal, at which steps the plans of Q3, Q5, Q7 and Q9 change, how space counts, and how time grows with the steps. The
+// patterns are W-43's, laid over examples/designs/tpch.yaml for any number of steps. Figures of the seed's authors are those of
+// their paper: latencies of statements, measured while tables changed behind them, on another cluster. So beside all costs, changes
+// included, stands what the statements cost alone: it is the latter that their percentages speak of.
 package main
 
 import (
@@ -58,6 +59,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	file := flags.String("file", "examples/designs/tpch.yaml", "the workload")
 	exact := flags.Bool("exact", false, "measure the exact mode, too")
 	wall := flags.Duration("wall", 0, "the most that a calendar may take; 0: as `helenus design` does")
+	out := flags.String("out", "", "a folder for the report; none: print alone")
+	command := flags.String("command", "bin/timeline", "what the report says that it was made by")
 	if flags.Parse(args) != nil {
 		return 2
 	}
@@ -68,6 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	_, _ = fmt.Fprintf(stdout, "cost model %s, %d cores\n\n", m.Name(), runtime.GOMAXPROCS(0))
 	_, _ = fmt.Fprintln(stdout, heading)
+	r := &report{command: *command, model: m.Name()}
 	for _, k := range cases(*quick, *exact) {
 		if !strings.Contains(k.String(), *only) {
 			continue
@@ -78,7 +82,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			return 2
 		}
 		lay(w, k.pattern, k.steps)
-		began := time.Now()
+		began, worked := time.Now(), processor()
 		c, err := timeline.Choose(ctx, w, timeline.Options{Cost: m, Solver: solve.New(solve.Config{}), SpaceShare: k.space, Exact: k.exact, Limits: solve.Limits{Wall: *wall}})
 		if err == nil {
 			err = c.Check()
@@ -87,7 +91,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			_, _ = fmt.Fprintf(stderr, "%s: %v\n", k, err)
 			return 1
 		}
-		_, _ = fmt.Fprintln(stdout, row(k, c, time.Since(began)))
+		x := &measured{kase: k, calendar: c, took: time.Since(began), worked: processor() - worked}
+		_, _ = fmt.Fprintln(stdout, x.row())
+		r.list = append(r.list, x)
+	}
+	_, _ = fmt.Fprintf(stdout, "\n%s", r.mustShow())
+	if *out != "" {
+		if err := r.write(*out); err != nil {
+			_, _ = fmt.Fprintln(stderr, err)
+			return 1
+		}
 	}
 	return 0
 }
@@ -160,47 +173,4 @@ func weight(pattern string, i, steps int, second bool) float64 {
 		return high
 	}
 	return low
-}
-
-const heading = `| workload | cost | of that changes | ideal | average | first | last | flips of Q3 Q5 Q7 Q9 | inverse flips | tables kept, rounds | gap | time |
-|---|---|---|---|---|---|---|---|---|---|---|---|`
-
-// row is what was found, against what.
-func row(k kase, c *timeline.Calendar, took time.Duration) string {
-	moving := 0.0
-	for _, s := range c.Steps {
-		moving += s.MigrationCost
-	}
-	less := func(name string) string { return fmt.Sprintf("%+.2f %%", 100*(c.Cost/c.Baseline(name).Cost-1)) }
-	gap := "0"
-	if !c.Proven {
-		gap = fmt.Sprintf("%.2g %%", 100*c.Gap)
-	}
-	return fmt.Sprintf("| %s | %.5g | %.2g %% | %s | %s | %s | %s | %s | %s | %d, %d | %s | %.1f s |", k, c.Cost, 100*moving/c.Cost, less(timeline.Ideal), less(timeline.Average),
-		less(timeline.First), less(timeline.Last), flips(c, ""), flips(c, "-dup"), c.Kept, c.Rounds, gap, took.Seconds())
-}
-
-// flips are the steps at which the plans of some statements change, cheaper or dearer: "2>3 Q3- Q5-" is less for Q3 and Q5.
-func flips(c *timeline.Calendar, suffix string) string {
-	var list []string
-	for i := 1; i < len(c.Steps); i++ {
-		var at []string
-		for n, p := range c.Steps[i].Plans {
-			id := p.Statement.Statement.ID
-			if !slices.Contains([]string{"Q3" + suffix, "Q5" + suffix, "Q7" + suffix, "Q9" + suffix}, id) {
-				continue
-			}
-			before := c.Steps[i-1].Plans[n].Cost.Work
-			switch {
-			case p.Cost.Work < before*(1-1e-6):
-				at = append(at, strings.TrimSuffix(id, "-dup")+"-")
-			case p.Cost.Work > before*(1+1e-6):
-				at = append(at, strings.TrimSuffix(id, "-dup")+"+")
-			}
-		}
-		if len(at) > 0 {
-			list = append(list, fmt.Sprintf("%d>%d %s", i-1, i, strings.Join(at, " ")))
-		}
-	}
-	return strings.Join(list, "; ")
 }

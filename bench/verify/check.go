@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -348,7 +349,11 @@ func (c *check) breaks(w *workload.Write, with reference.Parameters) (string, er
 		if b.Query == nil {
 			return b.Reason, nil
 		}
-		rows, err := c.at.oracle.Answer(b.Query, with)
+		own := maps.Clone(with)
+		for name, of := range b.With {
+			own[name] = with[of]
+		}
+		rows, err := c.at.oracle.Answer(b.Query, own)
 		if err != nil {
 			return "", fmt.Errorf("asking the reference what would be left without a partner: %w", err)
 		}

@@ -18,13 +18,12 @@
 //
 // # When things go wrong
 //
-// Keyspaces bear a marker, the run's start and its process. A pulse in the first of them tells other runs that it is alive; those
-// of dead runs are dropped by the next run, after a kill -9, say. A Cassandra that goes away is waited for; the design whose
+// Keyspaces are those of bench/scratch: what a kill -9 left behind is dropped by the next run. A Cassandra that goes away is waited for; the design whose
 // comparison it interrupted is begun anew, as an update may have been applied by half. Data may not outlive Cassandra's death
 // (the keyspaces are not durable, which is faster), and need not.
 //
 // Thin: one statement at a time, so nothing of what happens when writes meet. The data is small; bench/load proves
 // large loads.
 //
-// It imports rewrite/exec, bench/data, bench/reference, bench/load, and the parts of advisor that make designs.
+// It imports rewrite/exec, bench/data, bench/reference, bench/load, bench/scratch, and the parts of advisor that make designs.
 package verify

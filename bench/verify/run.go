@@ -80,10 +80,10 @@ type task struct {
 
 type runner struct {
 	Options
-	scratch *scratch
-	report  *Report
-	began   time.Time
-	folder  string // of the references
+	on     *premises
+	report *Report
+	began  time.Time
+	folder string // of the references
 	// references made so far
 	references int
 	tasks      []task
@@ -101,12 +101,11 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(r.folder)) }()
-	var swept []string
-	if r.scratch, swept, err = open(ctx, o.Cluster, time.Now()); err != nil {
+	if r.on, err = open(ctx, o); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.scratch.close(ctx)) }()
-	r.report.Swept = swept
+	defer func() { err = errors.Join(err, r.on.close()) }()
+	r.report.Swept = r.on.Swept
 	last := ""
 	for i, t := range r.tasks {
 		r.done = i
@@ -265,10 +264,10 @@ func (r *runner) task(ctx context.Context, t task) error {
 			return fmt.Errorf("%w: it went away %d times while %s, design %s, was compared: %w", ErrUnreachable, n+1, t.workload, t.design, err)
 		}
 		r.tell(t, 0, nil, err.Error())
-		if err := r.scratch.await(ctx, r.Wait); err != nil {
+		if err := r.on.await(ctx, r.Wait); err != nil {
 			return err
 		}
-		if err := r.scratch.clear(ctx); err != nil && !away(err) {
+		if err := r.on.Clear(ctx); err != nil && !away(err) {
 			return err
 		}
 		r.report.Restarts++
@@ -333,7 +332,7 @@ func (r *runner) design(ctx context.Context, t task, counted *Report) error {
 	c.told = func(done float64) { r.tell(t, done, counted, "") }
 	c.fresh = func(ctx context.Context) (*place, error) {
 		if keyspace != "" {
-			if err := r.scratch.drop(ctx, keyspace); err != nil {
+			if err := r.on.Drop(ctx, keyspace); err != nil {
 				return nil, err
 			}
 		}
@@ -342,24 +341,24 @@ func (r *runner) design(ctx context.Context, t task, counted *Report) error {
 		if err != nil {
 			return nil, fmt.Errorf("making the reference: %w", err)
 		}
-		if keyspace, err = r.scratch.keyspace(ctx); err != nil {
+		if keyspace, err = r.on.keyspace(ctx); err != nil {
 			return nil, errors.Join(err, made.Close())
 		}
 		d.name(keyspace, "t")
-		if err = load.Define(ctx, r.scratch.session.Load(), keyspace, d.Tables); err == nil {
+		if err = load.Define(ctx, r.on.session.Load(), keyspace, d.Tables); err == nil {
 			var loaded []load.Loaded
-			loaded, err = load.Tables(ctx, r.scratch.session.Load(), keyspace, d.Tables, made, load.Options{Patience: -1})
+			loaded, err = load.Tables(ctx, r.on.session.Load(), keyspace, d.Tables, made, load.Options{Patience: -1})
 			for _, l := range loaded {
 				counted.Loaded += l.Rows
 			}
 		}
 		if err == nil {
-			err = load.Match(ctx, r.scratch.session.Load(), keyspace, d.Tables)
+			err = load.Match(ctx, r.on.session.Load(), keyspace, d.Tables)
 		}
 		if err != nil {
 			return nil, errors.Join(err, made.Close())
 		}
-		session := exec.Session(r.scratch.pool)
+		session := exec.Session(r.on.pool)
 		if r.spoil != nil {
 			session = r.spoil(session)
 		}
@@ -367,7 +366,7 @@ func (r *runner) design(ctx context.Context, t task, counted *Report) error {
 	}
 	err = c.run(ctx)
 	if keyspace != "" && ctx.Err() == nil {
-		err = errors.Join(err, r.scratch.drop(ctx, keyspace))
+		err = errors.Join(err, r.on.Drop(ctx, keyspace))
 	}
 	if err == nil {
 		for _, m := range c.untried() {

@@ -1,5 +1,7 @@
 package cql
 
+import "slices"
+
 // Kind says what a statement does.
 type Kind uint8
 
@@ -26,6 +28,9 @@ func (k Kind) String() string {
 	}
 	return kindNames[k]
 }
+
+// Kinds are the names of all kinds, "unknown" first: a statement that could not be parsed has that.
+func Kinds() []string { return slices.Clone(kindNames[:]) }
 
 // Statement is a parsed statement: *Select, *Insert, *Update, *Delete, *Batch, *Use, *Truncate; *CreateKeyspace, *CreateTable,
 // *CreateType, *CreateIndex, *CreateView, *CreateFunction, *CreateAggregate, *CreateTrigger, *AlterKeyspace, *AlterTable,

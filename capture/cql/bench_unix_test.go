@@ -60,4 +60,8 @@ func BenchmarkFingerprint(b *testing.B) {
 	b.Run("text", func(b *testing.B) {
 		measure(b, len(typical), func() { _, _, _, _ = FingerprintText(typical, "hotels") })
 	})
+	b.Run("shape", func(b *testing.B) { // of a text that was never seen, but one like it was
+		room := make([]byte, 0, 1024)
+		measure(b, len(typical), func() { _, _ = AppendShape(room, typical) })
+	})
 }

@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/capture/feed"
@@ -30,7 +28,7 @@ func Why(s *Statement) []string {
 	if s.Access.Filtering {
 		say("reads rows that it throws away (ALLOW FILTERING on %s)", orSome(strings.Join(s.Access.Columns(), ", ")))
 	}
-	if w := s.Warnings["tombstones"]; w > 0 {
+	if w := s.Warnings.Of("tombstones"); w > 0 {
 		say("reads many deleted rows: Cassandra warned of tombstones in %.1f %% of the executions", share(w))
 	}
 	if m := s.ResponseBytes.Mean(); m > 64<<10 {
@@ -49,7 +47,7 @@ func Why(s *Statement) []string {
 		}
 	}
 	for _, level := range []string{"ALL", "EACH_QUORUM", "SERIAL", "LOCAL_SERIAL"} {
-		if k := s.Consistency[level]; share(k) > 10 {
+		if k := s.Consistency.Of(level); share(k) > 10 {
 			say("asks for consistency %s in %.0f %% of the executions", level, share(k))
 		}
 	}
@@ -57,15 +55,15 @@ func Why(s *Statement) []string {
 		{"batch_size", "is a batch larger than Cassandra's threshold"}, {"batch_partitions", "is an unlogged batch over many partitions"},
 		{"aggregation", "aggregates over more than one partition"}, {"read_size", "reads more bytes than Cassandra's threshold"},
 	} {
-		if k := s.Warnings[w[0]]; k > 0 {
+		if k := s.Warnings.Of(w[0]); k > 0 {
 			say("%s (%d warnings)", w[1], k)
 		}
 	}
 	var timeouts uint64
-	for _, code := range slices.Sorted(maps.Keys(s.ErrorCodes)) {
-		switch code {
+	for _, code := range s.ErrorCodes {
+		switch code.Name {
 		case "read_timeout", "write_timeout", "unavailable", "overloaded":
-			timeouts += s.ErrorCodes[code]
+			timeouts += code.Count
 		}
 	}
 	if timeouts > 0 {

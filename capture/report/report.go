@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -66,11 +67,24 @@ func (q *Query) Check() error {
 	if q.Sort != "" && sorts[q.Sort] == nil {
 		return fmt.Errorf("sort %q: it may be %s", q.Sort, strings.Join(Sorts(), ", "))
 	}
-	classes := []schema.Class{schema.Row, schema.Partition, schema.MultiPartition, schema.IndexRead, schema.Scan, schema.Unknown}
-	if q.Class != "" && !slices.Contains(classes, schema.Class(q.Class)) {
-		return fmt.Errorf("class %q: it may be one of %v", q.Class, classes)
+	for _, one := range [...]struct {
+		name, value string
+		known       []string
+	}{{"class", q.Class, Classes()}, {"kind", q.Kind, cql.Kinds()}} {
+		if one.value != "" && !slices.Contains(one.known, one.value) {
+			return fmt.Errorf("%s %q: it may be %s", one.name, one.value, strings.Join(one.known, ", "))
+		}
 	}
 	return nil
+}
+
+// Classes are the names of the ways in which a statement may reach its rows, the best first.
+func Classes() []string {
+	var out []string
+	for _, c := range [...]schema.Class{schema.Row, schema.Partition, schema.MultiPartition, schema.IndexRead, schema.Scan, schema.Unknown} {
+		out = append(out, string(c))
+	}
+	return out
 }
 
 // With adds to a statement how it reaches its rows. sc may be nil: then the class is unknown.

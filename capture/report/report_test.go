@@ -71,14 +71,14 @@ func TestWhy(t *testing.T) {
 		{"SELECT * FROM customers WHERE city = ?", nil, "index by_city"},
 		{"SELECT * FROM customers WHERE id IN (?, ?)", nil, "several partitions"},
 		{"SELECT * FROM orders WHERE customer = ?", func(s *capture.Statement) {
-			s.Warned, s.Warnings = 10, map[string]uint64{"tombstones": 10}
+			s.Warned, s.Warnings = 10, capture.TallyOf(map[string]uint64{"tombstones": 10})
 			s.Rows, s.ResponseBytes, s.MorePages = spread(5000), spread(1e6), 50
 		}, "deleted rows, large answers, many rows, in pages"},
 		{"UPDATE orders SET note = ? WHERE customer = ? AND at = ? IF state = ?", func(s *capture.Statement) {
-			s.Applied, s.NotApplied, s.Consistency = 50, 50, map[string]uint64{"ALL": 100}
+			s.Applied, s.NotApplied, s.Consistency = 50, 50, capture.TallyOf(map[string]uint64{"ALL": 100})
 		}, "lightweight, in vain, consistency ALL"},
 		{"SELECT * FROM customers WHERE id = ?", func(s *capture.Statement) {
-			s.Errors, s.ErrorCodes, s.Retried, s.Speculative = 3, map[string]uint64{"read_timeout": 2, "invalid": 1}, 2, 10
+			s.Errors, s.ErrorCodes, s.Retried, s.Speculative = 3, capture.TallyOf(map[string]uint64{"read_timeout": 2, "invalid": 1}), 2, 10
 		}, "failed 2 times, after it had failed, while it was under way"},
 		{"SELECT * FROM customers WHERE id = ?", func(s *capture.Statement) {
 			var values []uint64

@@ -121,7 +121,7 @@ func (u *usage) add(st *capture.Statement, sc *schema.Schema) {
 		u.Reads += st.Count
 		u.RowsRead += st.Rows.Sum
 		u.BytesRead += st.ResponseBytes.Sum
-		u.warned += st.Warnings["tombstones"]
+		u.warned += st.Warnings.Of("tombstones")
 		a := schema.Classify(parsed, sc, st.Keyspace)
 		switch a.Class {
 		case schema.Scan, schema.IndexRead:
@@ -211,7 +211,9 @@ func (u *usage) judge(stats []schema.Stats, profiles *profile.Document) {
 	if u.warned > 0 {
 		remark("Cassandra warned %d times of tombstones", u.warned)
 	}
-	if u.Statements == 0 {
+	if strings.HasPrefix(u.table.Comment, schema.OwnComment) {
+		remark("a table of Helenus: it reads and writes it by itself, see helenus migrations")
+	} else if u.Statements == 0 {
 		remark("nobody used it")
 	} else if u.Reads == 0 && u.Writes > 0 {
 		remark("it is written and never read")

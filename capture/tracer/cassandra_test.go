@@ -108,10 +108,10 @@ func TestRealTraffic(t *testing.T) {
 	if x := find("SELECT n FROM traced.t WHERE id = ?"); x.Count != 3 || x.MorePages != 2 || x.Paged != 2 || x.Rows.Sum != 25 {
 		t.Errorf("pages: %+v", x)
 	}
-	if x := find("INSERT INTO traced.t (id, n) VALUES (?, ?) IF NOT EXISTS"); x.Applied != 1 || x.NotApplied != 1 || x.SerialConsistency["LOCAL_SERIAL"] != 2 {
+	if x := find("INSERT INTO traced.t (id, n) VALUES (?, ?) IF NOT EXISTS"); x.Applied != 1 || x.NotApplied != 1 || x.SerialConsistency.Of("LOCAL_SERIAL") != 2 {
 		t.Errorf("conditional: applied %d, not %d, levels %v", x.Applied, x.NotApplied, x.SerialConsistency)
 	}
-	if x := find("BEGIN UNLOGGED BATCH INSERT INTO traced.t (id, n, note) VALUES (?, ?, ?); APPLY BATCH"); x.Count != 1 || x.Warnings["batch_size"] != 1 || x.Warnings["batch_partitions"] != 1 {
+	if x := find("BEGIN UNLOGGED BATCH INSERT INTO traced.t (id, n, note) VALUES (?, ?, ?); APPLY BATCH"); x.Count != 1 || x.Warnings.Of("batch_size") != 1 || x.Warnings.Of("batch_partitions") != 1 {
 		t.Errorf("batch: %d executions, warnings %v", x.Count, x.Warnings)
 	}
 

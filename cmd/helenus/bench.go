@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"time"
 
-	"github.com/gocql/gocql"
 	"github.com/spf13/cobra"
 
 	"github.com/helenus-db/helenus/bench/verify"
@@ -29,10 +27,10 @@ func benchCommand() *cobra.Command {
 // benchVerifyFlags are what `helenus bench verify` is asked for.
 type benchVerifyFlags struct {
 	verify.Options
-	point string
-	from  uint64
-	many  int
-	json  bool
+	connection
+	from uint64
+	many int
+	json bool
 }
 
 func benchVerifyCommand() *cobra.Command {
@@ -52,7 +50,7 @@ Exit codes: 0 nothing differs, 3 something does, 1 failed or interrupted, 2 wron
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.point, "contact-point", "127.0.0.1:9042", "HOST:PORT of a Cassandra node; any will do")
+	f.connection.flags(flags)
 	flags.Uint64Var(&f.Seed, "seed", 1, "what is drawn: data, parameters, updates, random designs")
 	flags.IntVar(&f.many, "random", 0, "random workloads besides those named")
 	flags.Uint64Var(&f.from, "random-from", 1, "the number of the first of them")
@@ -70,11 +68,14 @@ Exit codes: 0 nothing differs, 3 something does, 1 failed or interrupted, 2 wron
 }
 
 func (f *benchVerifyFlags) run(c *cobra.Command, args []string) error {
-	cluster, err := f.cluster()
+	reached, err := f.sessions()
 	if err != nil {
+		return err
+	}
+	if f.Cluster, err = reached.cluster("", 2, 30*time.Second); err != nil {
 		return usageError{err}
 	}
-	f.Cluster = cluster
+	f.Cluster.PoolConfig.HostSelectionPolicy = nil // each session has its own: a token-aware one is for one session
 	for what, n := range map[string]int{"--random": f.many, "--random-designs": f.Random, "--draws": f.Draws, "--updates": f.Updates} {
 		if n < 0 {
 			return usageError{fmt.Errorf("%s: %d is less than none", what, n)}
@@ -113,26 +114,6 @@ func (f *benchVerifyFlags) run(c *cobra.Command, args []string) error {
 		return errors.New("interrupted before all was compared")
 	}
 	return nil
-}
-
-// cluster is how to get at Cassandra.
-func (f *benchVerifyFlags) cluster() (*gocql.ClusterConfig, error) {
-	host, text, err := net.SplitHostPort(f.point)
-	if err != nil {
-		return nil, fmt.Errorf("--contact-point: %w: write HOST:PORT", err)
-	}
-	port, err := strconv.Atoi(text)
-	if err != nil || port < 1 || port > 65535 || host == "" {
-		return nil, fmt.Errorf("--contact-point: %q is no HOST:PORT", f.point)
-	}
-	cluster := gocql.NewCluster(host)
-	cluster.Port = port
-	cluster.ProtoVersion = 4
-	cluster.DisableInitialHostLookup = true
-	cluster.WriteCoalesceWaitTime = 0 // see sessions.cluster
-	cluster.Timeout, cluster.ConnectTimeout = 30*time.Second, 10*time.Second
-	cluster.Logger = silent{}
-	return cluster, nil
 }
 
 // verifyProgress tells how far a run is, every so often.

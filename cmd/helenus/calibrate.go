@@ -11,38 +11,36 @@ import (
 
 	"github.com/gocql/gocql"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/helenus-db/helenus/bench/calibrate"
-	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/bench/scratch"
 )
 
 // calibrateFlags are what `helenus calibrate` is asked for.
 type calibrateFlags struct {
 	calibrate.Options
-	file, out, plot, measurements string
-	json                          bool
-	settings                      func(file string, lookup func(string) (string, bool)) (*config.Settings, error)
+	connection
+	out, plot, measurements string
+	json                    bool
 }
 
 func calibrateCommand() *cobra.Command {
 	var f calibrateFlags
 	c := &cobra.Command{
 		Use: "calibrate", Short: "Fit the cost model to a cluster by measuring it, and write its parameters to a file", Args: usage(cobra.NoArgs),
-		Long: `Calibrate measures reads, writes, indexes and scans on a scratch keyspace that it makes and drops, fits the parameters of the cost
+		Long: `Calibrate measures reads, writes, indexes and scans on scratch keyspaces that it makes and drops, fits the parameters of the cost
 model cassandra to what it measured, and writes them to a file for --cost of design and the setting cost of run. It wants an
 idle cluster, and refuses one under load. docs/calibrate.md explains what is measured and how far the parameters are to be believed.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 4 the cluster is under load or the scratch keyspace is in use, 5 not reachable.`,
+Exit codes: 0 done, 1 failed, 2 wrong usage, 4 the cluster is under load or another calibration is at work, 5 not reachable.`,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	flags := c.Flags()
-	f.settings = config.Flags(flags, config.Connection...)
-	flags.StringVar(&f.file, "config", "", "YAML file of settings, as for run")
+	f.connection.flags(flags)
 	flags.StringVar(&f.out, "out", "calibration.yaml", "the file of parameters to write")
 	flags.StringVar(&f.plot, "plot", "", "an SVG to write: the fit against the measurements")
 	flags.StringVar(&f.measurements, "measurements", "", "fit the measurements of this file, as --json prints them, without a cluster")
-	flags.StringVar(&f.Keyspace, "keyspace", calibrate.DefaultKeyspace, "the scratch keyspace")
+	flags.StringVar(&f.Prefix, "keyspace", calibrate.DefaultPrefix, "what the names of the scratch keyspaces begin with")
 	flags.IntVar(&f.Replication, "replication", 0, "replicas of each row in it; 0: 3, or as many as there are nodes")
 	flags.StringVar(&f.Consistency, "consistency", "LOCAL_QUORUM", "the consistency level of reads and writes")
 	flags.DurationVar(&f.Budget, "budget", 3*time.Minute, "how long it may take, about; tables are loaded and five rounds measured in any case")
@@ -50,18 +48,15 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 4 the cluster is under load or the 
 	flags.BoolVar(&f.Force, "force", false, "measure a cluster under load, too")
 	flags.Int64Var(&f.Seed, "seed", 1, "of the data and of the order of measurements")
 	flags.BoolVar(&f.json, "json", false, "print JSON, with all measurements")
-	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "contact-point" {
-			name = "contact-points"
-		}
-		return pflag.NormalizedName(name)
-	})
 	return c
 }
 
 func (f *calibrateFlags) run(c *cobra.Command) error {
-	if err := errors.Join(calibrate.CheckConsistency(f.Consistency), calibrate.CheckKeyspace(f.Keyspace)); err != nil {
+	if err := calibrate.CheckConsistency(f.Consistency); err != nil {
 		return usageError{err}
+	}
+	if err := scratch.CheckPrefix(f.Prefix); err != nil {
+		return usageError{fmt.Errorf("--keyspace: %w", err)}
 	}
 	if f.Budget <= 0 || f.Replication < 0 {
 		return usageError{fmt.Errorf("--budget %v, --replication %d: they can not be less than nothing", f.Budget, f.Replication)}
@@ -124,24 +119,18 @@ func (f *calibrateFlags) measured(c *cobra.Command) (*calibrate.Set, error) {
 		}
 		return set, nil
 	}
-	s, err := f.settings(f.file, os.LookupEnv)
+	reached, err := f.sessions()
 	if err != nil {
-		return nil, usageError{err}
-	}
-	security, err := secure(s, logger(s))
-	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
 	o := f.Options
-	o.Connect = func(node string) (*gocql.Session, error) {
-		return sessions{s, security.dialer()}.only(node, 4, 30*time.Second)
-	}
+	o.Connect = func(node string) (*gocql.Session, error) { return reached.only(node, 4, 30*time.Second) }
 	p := &calibrateProgress{out: c.ErrOrStderr()}
 	o.Progress = p.tell
 	set, err := calibrate.Measure(c.Context(), o)
 	var (
 		busy    *calibrate.BusyError
-		way     *calibrate.InTheWayError
+		other   *scratch.AtWorkError
 		setting *calibrate.SettingError
 		away    *calibrate.ConnectError
 	)
@@ -149,7 +138,7 @@ func (f *calibrateFlags) measured(c *cobra.Command) (*calibrate.Set, error) {
 	case err == nil:
 	case errors.As(err, &setting):
 		err = usageError{err}
-	case errors.As(err, &busy), errors.As(err, &way):
+	case errors.As(err, &busy), errors.As(err, &other):
 		err = designError{err, exitRefused}
 	case errors.As(err, &away):
 		err = designError{err, exitUnreachable}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,13 +36,14 @@ func (r *remote) flags(c *cobra.Command) {
 		}
 		return otherwise
 	}
-	c.Flags().StringVar(&r.server, "server", env("HELENUS_ADMIN", defaults.Admin), "admin address of the running process [HELENUS_ADMIN]")
+	c.Flags().StringVar(&r.server, "server", env("HELENUS_ADMIN", ""), "admin address of the running process [HELENUS_ADMIN]; else the one kept in --state-dir, or "+defaults.Admin)
 	c.Flags().StringVar(&r.token, "token", "", "admin token [HELENUS_ADMIN_TOKEN]; else the one kept in --state-dir")
 	c.Flags().StringVar(&r.stateDir, "state-dir", env("HELENUS_STATE_DIR", defaults.StateDir), "state directory of the running process [HELENUS_STATE_DIR]")
 	c.Flags().BoolVar(&r.json, "json", false, "print JSON")
 }
 
 func (r *remote) client() (*admin.Client, error) {
+	r.server = cmp.Or(r.server, admin.ReadAddress(r.stateDir), config.Defaults().Admin)
 	if _, _, err := net.SplitHostPort(r.server); err != nil {
 		return nil, usageError{fmt.Errorf("--server %q is not host:port: %w", r.server, err)}
 	}

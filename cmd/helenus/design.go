@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +38,7 @@ func (e designError) Unwrap() error { return e.error }
 // designFlags are what `helenus design` is asked for.
 type designFlags struct {
 	mix, model string
-	maxBytes   float64
+	maxBytes   size
 	timeLimit  time.Duration
 	existing   string
 	only       bool
@@ -78,7 +77,7 @@ Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed neverthel
 	flags.StringSliceVar(&f.robust, "robust", nil, "MIX,MIX,...: design for several mixes, by the mean of their weights, and say what each costs over that design and over the one whose greatest regret is least")
 	flags.BoolVar(&f.worst, "worst-case", false, "of --robust, print the design whose greatest regret is least")
 	flags.StringVar(&f.model, "cost", "", "the cost model, or a file of parameters of cassandra; default: cassandra, in milliseconds")
-	flags.Float64Var(&f.maxBytes, "max-bytes", 0, "bytes that new tables may take; 0: what the file says")
+	flags.Var(&f.maxBytes, "max-bytes", "bytes that new tables may take, such as 2GB; 0: what the file says")
 	flags.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best so far; 0: a minute for each solve")
 	flags.StringVar(&f.existing, "existing", "", "SCHEMA: tables that are there and stay, free but for their writes: the name of one of the file's schemas, or a file of tables in YAML or CQL")
 	flags.BoolVar(&f.only, "only-existing", false, "no tables but those of --existing: what they cost")
@@ -248,7 +247,7 @@ func (f *designFlags) comparisons(ctx context.Context, w *workload.Workload, o d
 
 // read turns the flags into a workload and options. All its errors are bad input.
 func (f *designFlags) read(file string) (*workload.Workload, design.Options, error) {
-	o := design.Options{Solver: solve.New(solve.Config{}), SpaceLimit: f.maxBytes, Sensitivity: f.ranges}
+	o := design.Options{Solver: solve.New(solve.Config{}), SpaceLimit: float64(f.maxBytes), Sensitivity: f.ranges}
 	w, err := loadWorkload(file)
 	if err != nil {
 		return nil, o, err
@@ -262,9 +261,6 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 		if o.Cost, err = cost.Open(f.model); err != nil {
 			return nil, o, fmt.Errorf("--cost: %w", err)
 		}
-	}
-	if f.maxBytes < 0 || math.IsNaN(f.maxBytes) || math.IsInf(f.maxBytes, 0) {
-		return nil, o, fmt.Errorf("--max-bytes: %g is not a number of bytes", f.maxBytes)
 	}
 	if f.timeLimit < 0 {
 		return nil, o, fmt.Errorf("--time-limit: %v is no time to have", f.timeLimit)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -51,10 +52,19 @@ func keep(tables []*model.Table) []*model.Table {
 	return tables
 }
 
-// schemasHelp names a workload's schemas where one has to be chosen, "" if there are none.
-func schemasHelp(w *workload.Workload) string {
-	if len(w.Schemas) == 0 {
-		return ""
+// isDesigned tells whether the tables to look at are those that helenus design chooses for a file: asked for by --designed, or since the
+// file has none of its own and --schema names no others. The latter is said, with the schemas that could be named.
+func isDesigned(out io.Writer, file string, w *workload.Workload, schema string, designed bool) (bool, error) {
+	if designed || schema != "" || len(w.Tables) > 0 {
+		return designed, nil
 	}
-	return " (" + strings.Join(slices.Sorted(maps.Keys(w.Schemas)), ", ") + ")"
+	others := ""
+	if len(w.Schemas) > 0 {
+		others = "; --schema names others: " + strings.Join(slices.Sorted(maps.Keys(w.Schemas)), ", ")
+	}
+	if len(w.Statements) == 0 {
+		return false, usageError{fmt.Errorf("%s has no tables, and no statements to design any for%s", file, others)}
+	}
+	_, err := fmt.Fprintf(out, "%s has no tables of its own: these are those that helenus design chooses%s\n", file, others)
+	return true, err
 }

@@ -587,3 +587,26 @@ func TestDesignMix(t *testing.T) {
 		t.Errorf("the sensitivity of a statement that is no part of the mix: exit %d, %v", code, err)
 	}
 }
+
+// TestTablesOfNone: what looks at a file's tables looks at those that would be designed where it has none, and says so: the same as
+// with --designed.
+func TestTablesOfNone(t *testing.T) {
+	for _, name := range []string{"twissandra", "rubis"} {
+		for _, args := range [][]string{{"lint", "--fail-on", "never"}, {"safety"}, {"diagram", "--kind", "logical"}} {
+			var out, said bytes.Buffer
+			c := root()
+			c.SetArgs(append(args, designs+name+".yaml"))
+			c.SetOut(&out)
+			c.SetErr(&said)
+			if err := c.ExecuteContext(t.Context()); err != nil {
+				t.Fatalf("%v: %v", args, err)
+			}
+			if !strings.Contains(said.String(), name+".yaml has no tables of its own: these are those that helenus design chooses") || strings.Contains(said.String(), "rubis_expert") != (name == "rubis") {
+				t.Errorf("%v: %s", args, said.String())
+			}
+			if asked, err, _ := executed(t, args[0], append(args[1:], designs+name+".yaml", "--designed")...); err != nil || asked != out.String() {
+				t.Errorf("%v: %v: with --designed\n%s\nwithout\n%s", args, err, asked, out.String())
+			}
+		}
+	}
+}

@@ -43,7 +43,7 @@ func (f *timelineFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.on, "timeline", false, "design for each time step of a workload whose statements have weights over time, and for the changes between them")
 	flags.BoolVar(&f.pruned, "pruned", false, "of --timeline: look at promising tables alone; the default")
 	flags.BoolVar(&f.exact, "exact", false, "of --timeline: look at all tables together, and prove it")
-	flags.StringVar(&f.space, "space", "", "of --timeline: bytes that new tables may take at each step, or a share of what the best design for the mean weights takes: 80%")
+	flags.StringVar(&f.space, "space", "", "of --timeline: bytes that new tables may take at each step, such as 2GB, or a share of what the best design for the mean weights takes: 80%")
 	flags.BoolVar(&f.initial, "initial-load", false, "of --timeline: filling the tables of the first step costs, too: for a new deployment")
 	flags.BoolVar(&f.overlap, "overlap", false, "of --timeline: tables that are being filled take space besides those of the step")
 	flags.StringSliceVar(&f.windows, "window", nil, "of --timeline: steps for which tables may be created: 3, or 3-5; may be given more than once; default: all")
@@ -91,9 +91,14 @@ func (f *timelineFlags) options(w *workload.Workload, o design.Options) (timelin
 	}
 	if f.space != "" {
 		number, share := strings.CutSuffix(f.space, "%")
+		var bytes size
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if !share {
+			err = bytes.Set(number)
+			v = float64(bytes)
+		}
 		if err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return t, fmt.Errorf("--space: %q is neither a number of bytes nor a share such as 80%%", f.space)
+			return t, fmt.Errorf("--space: %q is neither a number of bytes, such as 2GB, nor a share such as 80%%", f.space)
 		}
 		if t.Space = v; share {
 			t.Space, t.SpaceShare = 0, v/100

@@ -96,7 +96,7 @@ func TestDesignTimelineBadInput(t *testing.T) {
 		"no weights over time":             {swap("steps: [9, 9, 0, 0]", "weight: 9", "steps: [0.1, 0.1, 9, 9]", "weight: 9"), nil, 2, "no statement has weights over time"},
 		"too little space":                 {dayAndNight, []string{"--space", "1000"}, 2, "at step 0: the smallest choice"},
 		"a statement without any plan":     {dayAndNight, []string{"--cost", written(t, "cost.yaml", "model: cassandra\npartition_bytes: 1\npartition_bytes_most: 1\n")}, 4, "statement by_title"},
-		"no such space":                    {dayAndNight, []string{"--space", "much"}, 2, `"much" is neither a number of bytes nor a share`},
+		"no such space":                    {dayAndNight, []string{"--space", "much"}, 2, `"much" is neither a number of bytes, such as 2GB, nor a share`},
 		"no such window":                   {dayAndNight, []string{"--window", "3-9"}, 2, `"3-9" is no step, nor steps such as 3-5, of 0 to 3`},
 		"no such life":                     {dayAndNight, []string{"--life", "-1"}, 2, "a least life of -1 steps"},
 		"no such number at once":           {dayAndNight, []string{"--at-once", "-2"}, 2, "at most -2 tables at once"},
@@ -120,4 +120,26 @@ func TestDesignTimelineBadInput(t *testing.T) {
 			t.Errorf("exit %d: %v", code, err)
 		}
 	})
+}
+
+// TestDesignTimelineWithoutTime: a limit of time that is over at once still has a calendar: a single design, with its gap and exit code 3.
+func TestDesignTimelineWithoutTime(t *testing.T) {
+	file := written(t, "time.yaml", dayAndNight)
+	text, err, code := designed(t, file, "--timeline", "--space", "70%", "--time-limit", "1ns")
+	if code != exitGap || err == nil || !strings.Contains(err.Error(), "not proven the best") {
+		t.Errorf("exit %d: %v", code, err)
+	}
+	for _, want := range []string{"Calendar for day and night", "0 tables that are filled on the way", "the time limit was reached: this is the best calendar so far", "gap "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	out, _, code := designed(t, file, "--timeline", "--space", "70%", "--time-limit", "1ns", "--json")
+	var c struct {
+		Status, Stopped string
+		Bound, Gap      float64
+	}
+	if err := json.Unmarshal([]byte(out), &c); err != nil || code != exitGap || c.Status != "feasible" || c.Stopped != "wall" || !(c.Bound > 0 && c.Gap > 0 && c.Gap < 1) {
+		t.Errorf("exit %d, %v: %+v", code, err, c)
+	}
 }

@@ -27,6 +27,7 @@ import (
 type diagramFlags struct {
 	remote
 	kind, schema, format, theme, mix, out string
+	keyspaces                             []string
 	designed, live                        bool
 }
 
@@ -49,10 +50,11 @@ Exit codes: 0 drawn, 1 failed, 2 bad input, 5 not reachable (--live).`,
 	f.flags(c)
 	flags := c.Flags()
 	flags.StringVar(&f.kind, "kind", "", "er, logical, physical or workflow; default: er, of CQL physical")
-	flags.StringVar(&f.schema, "schema", "", "SCHEMA: the tables to draw: the name of one of the file's schemas, or a file of tables in YAML or CQL; default: the file's tables")
+	flags.StringVar(&f.schema, "schema", "", "SCHEMA: the tables to draw: the name of one of the file's schemas, or a file of tables in YAML or CQL; default: the file's tables; if it has none, --designed")
 	flags.BoolVar(&f.designed, "designed", false, "draw the tables that helenus design chooses")
 	flags.StringVar(&f.mix, "mix", "", "the mix of weights to design for, and whose statements to draw; default: what the file says")
 	flags.BoolVar(&f.live, "live", false, "draw what the running process has found")
+	flags.StringSliceVar(&f.keyspaces, "keyspaces", nil, "with --live, of kinds logical and physical: the keyspaces to draw, comma separated; default: all of the applications")
 	flags.StringVar(&f.format, "format", "svg", "svg, mermaid or json")
 	flags.StringVar(&f.theme, "theme", string(svg.Auto), "colours of an SVG: auto (those that the reader prefers), light or dark")
 	flags.StringVarP(&f.out, "out", "o", "", "the file to write; default: standard output")
@@ -71,7 +73,7 @@ func (f *diagramFlags) run(c *cobra.Command, args []string) error {
 	if f.live {
 		p, err = f.drawnLive(c)
 	} else {
-		p, err = f.drawn(c.Context(), args[0])
+		p, err = f.drawn(c, args[0])
 	}
 	if err != nil {
 		return err
@@ -113,6 +115,8 @@ func (f *diagramFlags) check(args []string) error {
 		return errors.New("name a FILE, or say --live, one of the two")
 	case f.live && (f.designed || f.schema != "" || f.mix != ""):
 		return errors.New("--designed, --schema and --mix are about a FILE: leave them out with --live")
+	case len(f.keyspaces) > 0 && (!f.live || !tables):
+		return errors.New("--keyspaces chooses tables of a running process: leave it out, or say --live and --kind logical or physical")
 	case f.designed && f.schema != "":
 		return errors.New("--designed, --schema: both say which tables to draw; give one")
 	case (f.designed || f.schema != "") && f.kind == "":
@@ -132,7 +136,7 @@ func texts[T ~string](list []T) []string {
 }
 
 // drawn makes the picture of a file.
-func (f *diagramFlags) drawn(ctx context.Context, file string) (*picture.Picture, error) {
+func (f *diagramFlags) drawn(c *cobra.Command, file string) (*picture.Picture, error) {
 	data, err := model.ReadFile(file)
 	if err != nil {
 		return nil, usageError{err}
@@ -161,7 +165,11 @@ func (f *diagramFlags) drawn(ctx context.Context, file string) (*picture.Picture
 		}
 		return diagram.Workflow(w), nil
 	case picture.Logical, picture.Physical:
-		s, err := f.schemaOf(ctx, file, w)
+		var err error
+		if f.designed, err = isDesigned(c.ErrOrStderr(), file, w, f.schema, f.designed); err != nil {
+			return nil, err
+		}
+		s, err := f.schemaOf(c.Context(), file, w)
 		if err != nil {
 			return nil, err
 		}
@@ -205,9 +213,6 @@ func (f *diagramFlags) schemaOf(ctx context.Context, file string, w *workload.Wo
 			if tables, err = schemaNamed(w, f.schema); err != nil {
 				return nil, usageError{fmt.Errorf("--schema: %w", err)}
 			}
-		}
-		if len(tables) == 0 {
-			return nil, usageError{fmt.Errorf("%s has no tables to draw: name a schema%s by --schema, or say --designed", file, schemasHelp(w))}
 		}
 		queries.Tables = nil
 		queries.Statements = slices.DeleteFunc(slices.Clone(w.Statements), (*workload.Statement).IsWrite)

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/helenus-db/helenus/advisor/diagram"
 	"github.com/helenus-db/helenus/advisor/diagram/picture"
 	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/capture/report"
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -25,6 +27,9 @@ func (f *diagramFlags) drawnLive(c *cobra.Command) (*picture.Picture, error) {
 	case picture.Logical, picture.Physical:
 		var cluster schema.Schema
 		if err := client.Get(c.Context(), "schema", &cluster); err != nil {
+			return nil, err
+		}
+		if err := f.among(&cluster); err != nil {
 			return nil, err
 		}
 		s, err := diagram.Live("live schema", &cluster)
@@ -56,4 +61,22 @@ func (f *diagramFlags) drawnLive(c *cobra.Command) (*picture.Picture, error) {
 		diagram.Unshown(p, missing)
 		return p, nil
 	}
+}
+
+// among leaves of a schema the keyspaces that are asked for.
+func (f *diagramFlags) among(s *schema.Schema) error {
+	if len(f.keyspaces) == 0 {
+		return nil
+	}
+	var names []string
+	for i := range s.Keyspaces {
+		names = append(names, s.Keyspaces[i].Name)
+	}
+	for _, name := range f.keyspaces {
+		if !slices.Contains(names, name) {
+			return usageError{fmt.Errorf("--keyspaces: %w", &model.NameError{What: "keyspace", Name: name, Known: names})}
+		}
+	}
+	s.Keyspaces = slices.DeleteFunc(s.Keyspaces, func(k schema.Keyspace) bool { return !slices.Contains(f.keyspaces, k.Name) })
+	return nil
 }

@@ -11,7 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gocql/gocql"
+
 	"github.com/helenus-db/helenus/advisor/diagram/picture"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
 func TestDiagramBadInput(t *testing.T) {
@@ -32,7 +35,7 @@ func TestDiagramBadInput(t *testing.T) {
 		"two choices of tables": {[]string{hotel, "--schema", "x", "--designed"}, "give one"},
 		"tables of a workflow":  {[]string{hotel, "--kind", "workflow", "--designed"}, "shows no tables"},
 		"flags of a file":       {[]string{"--live", "--designed"}, "leave them out with --live"},
-		"no tables":             {[]string{written(t, "small.yaml", small), "--kind", "logical"}, "has no tables to draw"},
+		"no tables":             {[]string{written(t, "none.yaml", small[:strings.Index(small, "- {id: rates")]+"[]\n"), "--kind", "logical"}, "has no tables, and no statements to design any for"},
 		"entities of CQL":       {[]string{tables, "--kind", "er"}, "CQL defines tables"},
 		"a mix of CQL":          {[]string{tables, "--mix", "day"}, "leave --designed, --schema and --mix out"},
 		"CQL that is wrong":     {[]string{written(t, "w.cql", "CREATE TABLE t (\n  a int PRIMARY KY)")}, "w.cql"},
@@ -145,6 +148,73 @@ func TestDiagramLive(t *testing.T) {
 	}
 	if _, err, code := executed(t, "diagram", "--live", "--server", freeAddress(t), "--token", "secret"); err == nil || code != exitUnreachable {
 		t.Errorf("exit %d: %v", code, err)
+	}
+}
+
+// TestDiagramLiveProcess draws what a running process has found over a real Cassandra: tables at once, the model and the workflow as soon
+// as there is a model, and until then it says what is missing.
+func TestDiagramLiveProcess(t *testing.T) {
+	direct, keyspace := cassandratest.Keyspace(t)
+	for _, text := range []string{
+		"CREATE TABLE " + keyspace + ".guests (guest_id uuid PRIMARY KEY, name text)",
+		"CREATE TABLE " + keyspace + ".stays (guest_id uuid, arrival date, room int, PRIMARY KEY (guest_id, arrival))",
+	} {
+		must(t, direct, text)
+	}
+	p := newProcess(t, cassandratest.ContactPoints(t)[0], "--topology", "single", "--keyspaces", keyspace, "--advise-every", "10m")
+	p.start()
+	p.awaitReady()
+	for _, kind := range []string{"er", "workflow"} {
+		if code, out := command(t, p, "diagram", "--live", "--kind", kind); code == 0 || !strings.Contains(out, "no model has been worked out yet") || !strings.Contains(out, "helenus recommendations --now") {
+			t.Errorf("%s without a model: exit %d: %s", kind, code, out)
+		}
+	}
+	through := session(t, p.listen)
+	for n := range 40 {
+		id := gocql.MustRandomUUID()
+		must(t, through, "INSERT INTO "+keyspace+".guests (guest_id, name) VALUES (?, ?)", id, fmt.Sprint("guest ", n))
+		must(t, through, "INSERT INTO "+keyspace+".stays (guest_id, arrival, room) VALUES (?, '2026-01-01', ?)", id, n)
+		must(t, through, "SELECT name FROM "+keyspace+".guests WHERE guest_id = ?", id)
+		must(t, through, "SELECT arrival, room FROM "+keyspace+".stays WHERE guest_id = ?", id)
+	}
+	draw := func(kind string) (out string) {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), kind+".svg")
+		args := []string{"diagram", "--live", "--kind", kind, "-o", file}
+		if kind == "physical" || kind == "logical" { // others may have keyspaces on the same node
+			args = append(args, "--keyspaces", keyspace)
+		}
+		if code, out := command(t, p, args...); code != 0 {
+			t.Fatalf("%s: exit %d: %s", kind, code, out)
+		}
+		data, err := os.ReadFile(file) //nolint:gosec // ours
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := xml.Unmarshal(data, new(struct{})); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+		return string(data)
+	}
+	await(t, "the statements were counted", func() bool { return strings.Contains(draw("physical"), "2 access patterns") })
+	for kind, want := range map[string][]string{"physical": {"2 tables of keyspace " + keyspace, ">uuid<", ">C↑<"}, "logical": {"logical level: 2 tables", ">K<"}} {
+		for _, part := range want {
+			if out := draw(kind); !strings.Contains(out, part) {
+				t.Errorf("%s: no %q in\n%.2000s", kind, part, out)
+			}
+		}
+	}
+	if code, out := command(t, p, "diagram", "--live", "--kind", "physical", "--keyspaces", keyspace+"x"); code != exitUsage || !strings.Contains(out, keyspace) {
+		t.Errorf("a keyspace that is not there: exit %d: %s", code, out)
+	}
+	if code, out := command(t, p, "recommendations", "--now"); code != 0 {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	if out := draw("er"); !strings.Contains(out, "Conceptual model: 2 entities") {
+		t.Errorf("%.3000s", out)
+	}
+	if out := draw("workflow"); !strings.Contains(out, "Application workflow: 2 queries") {
+		t.Errorf("%.3000s", out)
 	}
 }
 

@@ -71,6 +71,11 @@ func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) err
 		if err := render(w, t); err != nil {
 			return err
 		}
+		if all.Timeline != "" {
+			if _, err := fmt.Fprintf(w, "\nNo calendar: %s.\n", all.Timeline); err != nil {
+				return err
+			}
+		}
 		if _, err := fmt.Fprintln(w, "\nsaved: work of Cassandra, per second of traffic. `helenus explain ID` says why."); err != nil {
 			return err
 		}
@@ -92,7 +97,7 @@ func stateOf(r *recommend.Recommendation) string {
 	switch {
 	case r.Migration != "":
 		return r.Migration
-	case r.Kind == recommend.LookUpTable && !r.Eligible:
+	case (r.Kind == recommend.LookUpTable || r.Kind == recommend.TimelineKind) && !r.Eligible:
 		return string(r.State) + ", not eligible"
 	}
 	return string(r.State)

@@ -40,7 +40,7 @@ ranges in the wrong place, partitions without bound, joins by hand, copies that 
 rule (docs/rules.md), and a fix in CQL that was tried: with it the finding is gone.
 
 FILE holds a model and a workload, as for helenus design, and the tables are its own, those of --schema, or those that helenus
-design would make (--designed). With --live the tables and statements are those that the running process sees.
+design would make (--designed, or if it has none). With --live the tables and statements are those that the running process sees.
 
 Exit codes: 0 no finding as bad as --fail-on, 3 there are some, 2 bad input, 5 the process can not be reached.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
@@ -48,7 +48,7 @@ Exit codes: 0 no finding as bad as --fail-on, 3 there are some, 2 bad input, 5 t
 	flags := c.Flags()
 	f.flags(c)
 	flags.BoolVar(&f.live, "live", false, "the tables and statements of the running process (see --server)")
-	flags.StringVar(&f.schema, "schema", "", "SCHEMA: the name of one of the file's schemas, or a file of tables in YAML or CQL; default: the file's tables")
+	flags.StringVar(&f.schema, "schema", "", "SCHEMA: the name of one of the file's schemas, or a file of tables in YAML or CQL; default: the file's tables; if it has none, --designed")
 	flags.BoolVar(&f.designed, "designed", false, "the tables that helenus design chooses for FILE")
 	periodFlags(c, &f.since, &f.until)
 	flags.BoolVar(&f.sarif, "sarif", false, "print SARIF 2.1.0, for the reports of CI")
@@ -69,7 +69,7 @@ func (f *lintFlags) run(c *cobra.Command, args []string) error {
 	case f.failOn != "never" && !slices.Contains(lint.Severities, lint.Severity(f.failOn)):
 		return usageError{fmt.Errorf("--fail-on: %w", &model.NameError{What: "severity", Name: f.failOn, Known: []string{"error", "warning", "note", "never"}})}
 	}
-	report, places, err := f.report(c.Context(), args)
+	report, places, err := f.report(c, args)
 	if err != nil {
 		return err
 	}
@@ -92,16 +92,16 @@ func (f *lintFlags) run(c *cobra.Command, args []string) error {
 }
 
 // report looks, and says where in the file things stand.
-func (f *lintFlags) report(ctx context.Context, args []string) (*lint.Report, lint.Places, error) {
+func (f *lintFlags) report(c *cobra.Command, args []string) (*lint.Report, lint.Places, error) {
 	if f.live {
 		client, err := f.client()
 		if err != nil {
 			return nil, lint.Places{}, err
 		}
 		var r lint.Report
-		return &r, lint.Places{}, client.Get(ctx, "lint"+inPeriod(url.Values{}, f.since, f.until), &r)
+		return &r, lint.Places{}, client.Get(c.Context(), "lint"+inPeriod(url.Values{}, f.since, f.until), &r)
 	}
-	in, places, err := f.input(ctx, args[0])
+	in, places, err := f.input(c, args[0])
 	if err != nil {
 		return nil, places, err
 	}
@@ -109,15 +109,17 @@ func (f *lintFlags) report(ctx context.Context, args []string) (*lint.Report, li
 }
 
 // input reads FILE and its tables. All its errors are bad input, but for those of designing.
-func (f *lintFlags) input(ctx context.Context, file string) (*lint.Input, lint.Places, error) {
+func (f *lintFlags) input(c *cobra.Command, file string) (*lint.Input, lint.Places, error) {
 	places := lint.Places{File: file}
 	w, data, err := loadAsIs(file)
 	if err != nil {
 		return nil, places, usageError{err}
 	}
 	places.Text = string(data)
-	if f.designed {
-		in, err := designedInput(ctx, w)
+	if designed, err := isDesigned(c.ErrOrStderr(), file, w, f.schema, f.designed); err != nil {
+		return nil, places, err
+	} else if designed {
+		in, err := designedInput(c.Context(), w)
 		return in, places, err
 	}
 	tables := w.Tables
@@ -128,9 +130,6 @@ func (f *lintFlags) input(ctx context.Context, file string) (*lint.Input, lint.P
 		if text, err := os.ReadFile(f.schema); err == nil {
 			places.TablesFile, places.TablesText = f.schema, string(text)
 		}
-	}
-	if len(tables) == 0 {
-		return nil, places, usageError{fmt.Errorf("%s: it has no tables to look at; name a schema%s by --schema, or ask for --designed", file, schemasHelp(w))}
 	}
 	in, err := lint.FromWorkload(w, tables)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestLintBadInput(t *testing.T) {
 		"live and a schema":          {[]string{"--live", "--schema", "x"}, "leave --schema"},
 		"two forms":                  {[]string{hotel, "--json", "--sarif"}, "name one"},
 		"an unknown severity":        {[]string{hotel, "--fail-on", "eror"}, `no severity is called "eror"; nearest is "error"`},
-		"no tables":                  {[]string{written(t, "small.yaml", small)}, "no tables"},
+		"no tables":                  {[]string{written(t, "none.yaml", small[:strings.Index(small, "- {id: rates")]+"[]\n")}, "has no tables, and no statements to design any for"},
 		"a design over lossy tables": {[]string{written(t, "lossy.yaml", lossy), "--designed"}, "its rows overwrite each other"},
 		"a cycle":                    {[]string{written(t, "cycle.yaml", strings.Replace(small, "FROM Room.hotel ", "FROM Room.hotel.owner AS o, Room.owner AS o ", 1))}, "closes a circle"},
 		"an unknown entity":          {[]string{written(t, "unknown.yaml", strings.Replace(lossy, "FROM User", "FROM Usr", 1))}, `"Usr"`},

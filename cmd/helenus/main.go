@@ -106,8 +106,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 no such thing, 4
 		runCommand(), statementsCommand(), statementCommand(), traceCommand(), tablesCommand(), cyclesCommand(), historyCommand(), modelCommand(), recommendationsCommand(), explainCommand(),
 		approveCommand(), rejectCommand(), reopenCommand(), migrationsCommand(),
 		verifyCommand(), connectionsCommand(), bypassCommand(), flowsCommand(), samplingCommand(), captureCommand(),
-		orderCommand("rollback", "Run the original statements again at once; the look-up table stays until `drop`", "rolled back"),
-		orderCommand("resume", "Verify a suspended migration again, and go on", "resumed"),
+		orderCommand("rollback", "Run the original statements again at once; the look-up table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
+		orderCommand("resume", "Verify a suspended migration again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
 		orderCommand("drop", "Drop the look-up table of a migration that was rolled back", "dropped"),
 		designCommand(), benchCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), configCommand(), versionCommand(), solveWorkerCommand(),
 	)

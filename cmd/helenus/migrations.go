@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -19,17 +21,33 @@ const pollEvery = 250 * time.Millisecond
 func approveCommand() *cobra.Command {
 	var (
 		r      remote
+		limits limitFlags
 		detach bool
 	)
 	c := &cobra.Command{
 		Use: "approve ID", Short: "Carry an advice out: create, dual-write, backfill, verify, compare, serve", Args: usage(cobra.ExactArgs(1)),
 		Long: `Carries an advice out while the application runs: creates the table, writes to it along with the base table, fills it, compares
 both, runs live reads both ways, and then answers them from it. Shows the progress until the change serves; Ctrl-C stops
-the showing, not the change.`,
+the showing, not the change.
+
+A timeline is approved as a whole: its tables come and go with the cycle until it is withdrawn (helenus rollback ID), or as
+long as --until says. With --each, helenus approve ID.N approves the next change of its N-th table.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			raw, err := decide(c.Context(), &r, pathID("recommendations", args[0])+"/approve", "")
+			allowed, err := limits.limits(c)
 			if err != nil {
 				return err
+			}
+			client, err := r.client()
+			if err != nil {
+				return err
+			}
+			var raw []byte
+			if err := client.Post(c.Context(), pathID("recommendations", args[0])+"/approve", admin.Decision{Actor: actor(), Limits: allowed}, &raw); err != nil {
+				return err
+			}
+			var begun calendar.Calendar
+			if err := json.Unmarshal(raw, &begun); err == nil && len(begun.Seasons) > 0 {
+				return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, x calendar.Calendar) error { return printCalendar(w, &x) })
 			}
 			var m migrate.Migration
 			if err := json.Unmarshal(raw, &m); err != nil {
@@ -42,6 +60,7 @@ the showing, not the change.`,
 		},
 	}
 	r.flags(c)
+	limits.flags(c)
 	c.Flags().BoolVar(&detach, "detach", false, "return at once instead of showing the progress")
 	return c
 }
@@ -129,10 +148,20 @@ func migrationsCommand() *cobra.Command {
 		Use: "migrations [ID]", Short: "What is under way and what was done", Args: usage(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
+				if x, raw, err := calendarOf(c.Context(), &r, args[0]); err != nil {
+					return err
+				} else if x != nil {
+					return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, x calendar.Calendar) error { return printCalendar(w, &x) })
+				}
 				return show(c, &r, pathID("migrations", args[0]), func(w io.Writer, m migrate.Migration) error { return printMigration(w, &m) })
 			}
 			if err := noteBypass(c, &r); err != nil {
 				return err
+			}
+			if !r.json { // which is one list; that of calendars is at the API
+				if err := show(c, &r, "calendars", printCalendars); err != nil {
+					return err
+				}
 			}
 			return show(c, &r, "migrations", printMigrations)
 		},
@@ -197,12 +226,22 @@ func verifyCommand() *cobra.Command {
 	return c
 }
 
+// calendarOrders are what orders about a migration are of a calendar.
+var calendarOrders = map[string]string{"rollback": "withdraw", "resume": "resume"}
+
 // orderCommand is an order about a migration.
 func orderCommand(name, about, done string) *cobra.Command {
 	var r remote
 	c := &cobra.Command{
 		Use: name + " ID", Short: about, Args: usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if order := calendarOrders[name]; order != "" {
+				if x, _, err := calendarOf(c.Context(), &r, args[0]); err != nil {
+					return err
+				} else if x != nil {
+					return orderCalendar(c, &r, args[0], order, admin.Decision{Drop: order == "withdraw"})
+				}
+			}
 			raw, err := decide(c.Context(), &r, pathID("migrations", args[0])+"/"+name, "")
 			if err != nil {
 				return err

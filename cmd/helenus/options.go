@@ -40,8 +40,9 @@ what the writes need, and ranks the schemas, lowest score first. What helenus de
 FILE holds a model and a workload, as for helenus design. What had to be cut off is said, and so are queries that
 the method does not support.
 
-With --measure the best options are tried on a real Cassandra, in keyspaces of their own that are dropped at the end, also after
-Ctrl-C; the measured ranking stands beside the computed one.
+With --measure the costs of look-ups and of surplus bytes are measured on a real Cassandra, and the best options tried on it, in
+keyspaces of their own that are dropped at the end, also after Ctrl-C, and after a kill by the next run; the measured ranking stands
+beside the computed one.
 
 Exit codes: 0 done, 1 measuring failed or was interrupted, 2 bad input, 4 no query that the method supports, 5 Cassandra is not there.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
@@ -57,7 +58,7 @@ Exit codes: 0 done, 1 measuring failed or was interrupted, 2 bad input, 4 no que
 	flags.Float64Var(&f.rows, "row-growth", 0, "merge over 1:n and n:m relationships, too, where that makes at most this share of rows more")
 	flags.StringVar(&f.mix, "mix", "", "the mix of weights; default: what the file says")
 	flags.BoolVar(&f.measure, "measure", false, "fill the tables of the --top options, and of the design, on a real Cassandra, send the workload to each, and rank them by what it takes")
-	flags.StringVar(&f.measured.Point, "contact-point", "127.0.0.1:9042", "with --measure, HOST:PORT of a Cassandra node; any will do: its keyspaces helenus_options_... are dropped at the end")
+	flags.StringVar(&f.measured.Point, "contact-point", "127.0.0.1:9042", "with --measure, HOST:PORT of a Cassandra node; any will do: the keyspaces helenus_options_... are dropped at the end")
 	flags.Float64Var(&f.measured.Rows, "rows", 2000, "with --measure, entities of the most frequent kind; others are shrunk as much")
 	flags.DurationVar(&f.measured.For, "for", 30*time.Second, "with --measure, time for the requests")
 	flags.Uint64Var(&f.measured.Seed, "seed", 1, "with --measure, of the data, the parameters and the order of options")
@@ -65,7 +66,7 @@ Exit codes: 0 done, 1 measuring failed or was interrupted, 2 bad input, 4 no que
 	return c
 }
 
-func (f *optionsFlags) run(c *cobra.Command, file string) error {
+func (f *optionsFlags) run(c *cobra.Command, file string) (err error) {
 	w, config, err := f.read(file)
 	if err != nil {
 		return usageError{err}
@@ -75,6 +76,18 @@ func (f *optionsFlags) run(c *cobra.Command, file string) error {
 		return explained(err)
 	}
 	config.Given = given
+	var bench *rank.Bench
+	var costs options.Costs
+	if f.measure && len(supported(w).Statements) > 0 {
+		if bench, err = f.bench(c); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, bench.Close()) }()
+		if costs, err = bench.Costs(c.Context()); err != nil {
+			return interrupted(c, err)
+		}
+		config.Costs = costs.PerKey()
+	}
 	r, err := options.Find(c.Context(), w, config)
 	var large *options.TooLargeError
 	switch {
@@ -86,8 +99,8 @@ func (f *optionsFlags) run(c *cobra.Command, file string) error {
 	if absent != "" {
 		r.Remarks = append(r.Remarks, options.Remark{Text: absent})
 	}
-	if f.measure && len(r.Queries) > 0 {
-		if err = f.measureBest(c, w, r); err != nil && r.Measured == nil {
+	if bench != nil && len(r.Queries) > 0 {
+		if err = f.measureBest(c, bench, w, r, costs); err != nil && r.Measured == nil {
 			return err
 		}
 	}
@@ -105,22 +118,33 @@ func (f *optionsFlags) run(c *cobra.Command, file string) error {
 }
 
 // measureBest measures the best options. What was measured before an error or an interrupt stands in the report, too.
-func (f *optionsFlags) measureBest(c *cobra.Command, w *workload.Workload, r *options.Report) error {
-	o := f.measured
-	if !f.json {
-		o.Progress = func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) }
-	}
-	m, err := rank.Measure(c.Context(), supported(w), r.Best(f.top), o)
+func (f *optionsFlags) measureBest(c *cobra.Command, bench *rank.Bench, w *workload.Workload, r *options.Report, costs options.Costs) error {
+	m, err := bench.Measure(c.Context(), supported(w), r.Best(f.top))
 	if m != nil && len(m.Options) > 0 {
-		r.Measured = m
+		r.Measured, m.Costs = m, &costs
 		if err != nil {
 			m.Incomplete = err.Error()
 		}
 	}
-	switch {
-	case errors.Is(err, rank.ErrUnreachable):
-		return designError{err, exitUnreachable}
-	case c.Context().Err() != nil:
+	return interrupted(c, err)
+}
+
+// bench connects to where to measure.
+func (f *optionsFlags) bench(c *cobra.Command) (*rank.Bench, error) {
+	o := f.measured
+	if !f.json {
+		o.Progress = func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) }
+	}
+	b, err := rank.Open(o)
+	if errors.Is(err, rank.ErrUnreachable) {
+		err = designError{err, exitUnreachable}
+	}
+	return b, err
+}
+
+// interrupted is the error of measuring.
+func interrupted(c *cobra.Command, err error) error {
+	if c.Context().Err() != nil {
 		return errors.New("interrupted; the keyspaces are dropped")
 	}
 	return err

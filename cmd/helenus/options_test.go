@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -127,20 +128,64 @@ func TestOptionsMeasure(t *testing.T) {
 	if len(m.Options) != 3 || m.Tau == nil || m.Requests == 0 {
 		t.Fatalf("%+v", m)
 	}
+	if m.Costs == nil || m.Costs.Key <= 0 || m.Costs.Index <= 0 || m.Costs.Byte < 0 || m.Apart > 3 { // B-40, B-41
+		t.Errorf("costs %+v, %d pairs apart", m.Costs, m.Apart)
+	}
 	for i, o := range m.Options {
-		if o.Computed != i+1 || o.Measured < 1 || o.Measured > 3 || o.MeanMs <= 0 || len(o.Requests) == 0 {
+		if o.Computed != i+1 || o.Measured < 1 || o.Measured > 3 || o.MeanMs <= 0 || o.ErrorMs <= 0 || len(o.Requests) == 0 {
 			t.Errorf("%+v", o)
 		}
 	}
-	s := session(t, address)
-	var name string
-	rows := s.Query("SELECT keyspace_name FROM system_schema.keyspaces").Iter()
-	for rows.Scan(&name) {
+	if left := measuring(t, address); len(left) > 0 {
+		t.Errorf("keyspaces %q are left behind", left)
+	}
+}
+
+// TestOptionsKilled: B-52. What a measurement that was killed (kill -9) has left behind, the next one drops.
+func TestOptionsKilled(t *testing.T) {
+	address, _, _ := strings.Cut(os.Getenv("HELENUS_TEST_CASSANDRA"), ",")
+	if address == "" {
+		t.Skip("HELENUS_TEST_CASSANDRA is not set: `make test` sets it where a real Cassandra can run")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"options", written(t, "file.yaml", small), "--measure", "--top", "1", "--rows", "50", "--contact-point", address, "--for"}
+	cmd := exec.Command(self, append(args, "5m")...) //nolint:gosec // ourselves
+	cmd.Env = append(os.Environ(), asHelenus+"=1")
+	said := &output{}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the measurement", func() bool { return strings.Contains(said.String(), "measuring") })
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if left := measuring(t, address); len(left) != 4 { // the pulse, the costs, the option and the design
+		t.Errorf("the killed one has left %q", left)
+	}
+	if out, err, code := executed(t, args[0], append(args[1:], "1s")...); err != nil {
+		t.Errorf("exit %d: %v\n%s", code, err, out)
+	}
+	if left := measuring(t, address); len(left) > 0 {
+		t.Errorf("keyspaces %q are left behind", left)
+	}
+}
+
+// measuring are the keyspaces of measurements.
+func measuring(t *testing.T, address string) (names []string) {
+	t.Helper()
+	rows := session(t, address).Query("SELECT keyspace_name FROM system_schema.keyspaces").Iter()
+	for name := ""; rows.Scan(&name); {
 		if strings.HasPrefix(name, rank.Prefix) {
-			t.Errorf("keyspace %s is left behind", name)
+			names = append(names, name)
 		}
 	}
 	if err := rows.Close(); err != nil {
 		t.Error(err)
 	}
+	return names
 }

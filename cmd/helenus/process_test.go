@@ -242,7 +242,7 @@ func command(t *testing.T, p *process, args ...string) (code int, output string)
 	cmd := exec.Command(self, args...) //nolint:gosec // ourselves
 	cmd.Env = append(os.Environ(), asHelenus+"=1")
 	if p != nil {
-		cmd.Env = append(cmd.Env, "HELENUS_ADMIN="+p.admin, "HELENUS_STATE_DIR="+p.state)
+		cmd.Env = append(cmd.Env, "HELENUS_STATE_DIR="+p.state)
 	}
 	out, err := cmd.CombinedOutput()
 	if _, exited := err.(*exec.ExitError); err != nil && !exited { //nolint:errorlint // exec returns it bare
@@ -276,7 +276,13 @@ func TestExitCodes(t *testing.T) {
 		{"explain", exitUsage, "explain --help"},
 		{"statements --sort nonsense", exitUsage, "it may be time, p50"},
 		{"statements --class nonsense", exitUsage, "multi-partition"},
+		{"statements --kind nonsense", exitUsage, "it may be unknown, select, insert"},
 		{"statements --diff 1h", exitUsage, "--diff needs --since"},
+		{"statements --watch 2s --since 1h", exitUsage, "neither --since nor"},
+		{"statements --since -5m", exitUsage, "such as 10s, 90m or 24h"},
+		{"statements --since 5", exitUsage, "such as 10s, 90m or 24h"},
+		{"statements --limit -1", exitUsage, "--limit -1: it may be 0"},
+		{"tables --until x", exitUsage, "such as 10s, 90m or 24h"},
 		{"statement", exitUsage, "statement --help"},
 		{"statement abcd1234", exitUnreachable, "can not be reached"},
 		{"trace abcd1234", exitUnreachable, "can not be reached"},

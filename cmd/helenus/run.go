@@ -20,6 +20,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/history"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
@@ -28,6 +29,7 @@ import (
 	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -80,6 +82,7 @@ type helenus struct {
 	server   *proxy.Server
 	engine   *rewrite.Engine
 	advisor  *advisor.Advisor
+	keeper   *calendar.Keeper
 	admin    *admin.Server
 	listener net.Listener // of admin
 	from     *inheritance
@@ -201,8 +204,12 @@ func (h *helenus) wire() (err error) {
 	if err != nil {
 		return err
 	}
+	zone, err := cycle.Zone(s.CycleZone)
+	if err != nil {
+		return usageError{fmt.Errorf("setting cycle-zone: %w", err)}
+	}
 	if h.advisor, err = advisor.New(advisor.Options{
-		Cost:      costs,
+		Cost: costs, Past: (&memory{history: h.history, zone: zone, statistics: h.live.Statistics}).read,
 		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
 		Nodes: func() int { return len(h.server.Nodes()) }, Judge: recommend.JudgeFunc(rewrite.Judge), Solver: solve.New(solve.Config{}),
 		Store: h.store, Log: h.log, Interval: s.AdviseEvery,
@@ -210,7 +217,8 @@ func (h *helenus) wire() (err error) {
 	}); err != nil {
 		return err
 	}
-	return nil
+	h.keeper, err = calendar.New(calendar.Options{Migrations: migrator{h.engine, h.refresh}, Store: h.store, Recent: h.recent, Ended: h.ended, Log: h.log})
+	return err
 }
 
 func (h *helenus) openAdmin(ctx context.Context) error {
@@ -226,7 +234,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 	}
 	h.admin = admin.New(admin.Options{
 		Token: token, Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
-		Schemas: admin.Schemas{Schema: h.live.Schema, Measured: h.live.Statistics}, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh},
+		Schemas: admin.Schemas{Schema: h.live.Schema, Measured: h.live.Statistics}, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
 		Ready: h.ready, Metrics: metrics, Log: h.log,
 		Connections: func() any { return h.server.Connections() },
 		Windows:     h.registry.Windows(),
@@ -239,7 +247,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 
 // collectors are all parts that have metrics.
 func (h *helenus) collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.secured.metrics()}
+	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics()}
 }
 
 func (h *helenus) ready() []admin.Check {
@@ -288,15 +296,21 @@ func (h *helenus) run(ctx context.Context) error {
 	if err := h.engine.Restore(ctx); err != nil {
 		return fmt.Errorf("restore migrations: %w", err)
 	}
+	if err := h.keeper.Restore(ctx); err != nil {
+		return fmt.Errorf("restore calendars: %w", err)
+	}
 	if err := h.server.Start(ctx); err != nil {
 		return err
 	}
 	h.log.Info("listening", "listen", h.server.Addrs(), "contact_points", h.settings.ContactPoints,
 		"admin", h.listener.Addr().String(), "token", filepath.Join(h.settings.StateDir, admin.TokenFile))
+	if err := admin.KeepAddress(h.listener.Addr().String(), h.settings.StateDir); err != nil {
+		h.log.Warn("commands must be given --server", "error", err)
+	}
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var work sync.WaitGroup
-	for _, part := range []func(context.Context){h.follow, h.engine.Run, h.measure, h.advise, h.remember} {
+	for _, part := range []func(context.Context){h.follow, h.engine.Run, h.keeper.Run, h.measure, h.advise, h.remember} {
 		work.Go(func() { part(working) })
 	}
 	served := make(chan error, 1)

@@ -3,15 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/advisor/design"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/safety"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 // safetyFlags are what `helenus safety` is asked for.
@@ -19,7 +21,7 @@ type safetyFlags struct {
 	group, schema, principal string
 	owners                   []string
 	users                    int
-	live, explain            bool
+	live, explain, designed  bool
 	table                    string
 	facts                    []string
 	remote
@@ -39,7 +41,7 @@ and how bad it is if they meet from what was measured. --fact confirms that colu
   helenus safety --live
   helenus safety --live --table shop.orders --principal shop.users.id --fact 'shop.orders: id -> buyer'
 
-Exit codes: 0 checked, whatever the verdicts; 2 bad input; with --live those of helenus statements.`,
+Exit codes: 0 checked, whatever the verdicts; 2 bad input; 4 no design answers FILE's statements; with --live those of helenus statements.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case f.live == (len(args) == 1):
@@ -49,15 +51,13 @@ Exit codes: 0 checked, whatever the verdicts; 2 bad input; with --live those of 
 			case f.table != "" || len(f.facts) > 0:
 				return usageError{errors.New("--table and --fact go with --live")}
 			}
-			if err := f.run(c.OutOrStdout(), args[0]); err != nil {
-				return usageError{err}
-			}
-			return nil
+			return f.run(c, args[0])
 		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.group, "group", string(safety.Partition), "what writers must not meet in: partition, row or cell")
-	flags.StringVar(&f.schema, "schema", "", "SCHEMA: the name of one of the file's schemas, or a file of tables in YAML or CQL; default: the file's tables")
+	flags.StringVar(&f.schema, "schema", "", "SCHEMA: the name of one of the file's schemas, or a file of tables in YAML or CQL; default: the file's tables; if it has none, --designed")
+	flags.BoolVar(&f.designed, "designed", false, "the tables that helenus design chooses for FILE")
 	f.remote.flags(c)
 	flags.BoolVar(&f.live, "live", false, "the tables and writes that the running process sees (see --server)")
 	flags.StringVar(&f.table, "table", "", "with --live, one table (table, or keyspace.table)")
@@ -71,8 +71,8 @@ Exit codes: 0 checked, whatever the verdicts; 2 bad input; with --live those of 
 
 // ask has the running process check.
 func (f *safetyFlags) ask(c *cobra.Command) error {
-	if f.schema != "" || f.explain {
-		return usageError{errors.New("--live: it is the live tables that are checked; leave --schema and --explain out")}
+	if f.schema != "" || f.explain || f.designed {
+		return usageError{errors.New("--live: it is the live tables that are checked; leave --schema, --designed and --explain out")}
 	}
 	v := url.Values{"group": {f.group}, "owner": f.owners, "fact": f.facts}
 	for name, value := range map[string]string{"principal": f.principal, "table": f.table} {
@@ -95,46 +95,12 @@ func (f *safetyFlags) ask(c *cobra.Command) error {
 	return err
 }
 
-func (f *safetyFlags) run(out io.Writer, file string) error {
-	group := safety.Group(f.group)
-	if !slices.Contains(safety.Groups, group) {
-		return fmt.Errorf("--group: %w", &model.NameError{What: "group", Name: f.group, Known: []string{"partition", "row", "cell"}})
-	}
-	if f.users < 2 {
-		return fmt.Errorf("--users: %w", safety.ErrUsers)
-	}
-	if f.json && f.explain {
-		return fmt.Errorf("--explain: it prints automata as text; leave --json out")
-	}
-	data, err := model.ReadFile(file)
+func (f *safetyFlags) run(c *cobra.Command, file string) error {
+	list, grammars, err := f.judged(c, file)
 	if err != nil {
 		return err
 	}
-	var list []*safety.Finding
-	var grammars []*safety.Grammar
-	if safety.Is(data) {
-		g, err := safety.Parse(file, data)
-		if err != nil {
-			return model.Show(err, data)
-		}
-		one, err := safety.JudgeGrammar(file, g, group)
-		if err != nil {
-			return err
-		}
-		list, grammars = append(list, one), append(grammars, g)
-	} else {
-		tables, p, err := f.tables(file)
-		if err != nil {
-			return err
-		}
-		for _, t := range tables {
-			one, err := safety.Judge(t, group, p)
-			if err != nil {
-				return err
-			}
-			list, grammars = append(list, one), append(grammars, t.Grammar(group))
-		}
-	}
+	out := c.OutOrStdout()
 	if f.json {
 		return safety.JSON(out, list)
 	}
@@ -149,24 +115,91 @@ func (f *safetyFlags) run(out io.Writer, file string) error {
 	return nil
 }
 
-// tables reads the tables of a workload's file, with who writes them.
-func (f *safetyFlags) tables(file string) ([]*safety.Table, safety.Principal, error) {
-	var p safety.Principal
+// judged checks a file, and returns with each finding the grammar that was checked. All errors are bad input but those of designing.
+func (f *safetyFlags) judged(c *cobra.Command, file string) (list []*safety.Finding, grammars []*safety.Grammar, err error) {
+	group := safety.Group(f.group)
+	switch {
+	case !slices.Contains(safety.Groups, group):
+		return nil, nil, usageError{fmt.Errorf("--group: %w", &model.NameError{What: "group", Name: f.group, Known: []string{"partition", "row", "cell"}})}
+	case f.users < 2:
+		return nil, nil, usageError{fmt.Errorf("--users: %w", safety.ErrUsers)}
+	case f.json && f.explain:
+		return nil, nil, usageError{errors.New("--explain: it prints automata as text; leave --json out")}
+	case f.designed && f.schema != "":
+		return nil, nil, usageError{errors.New("--designed and --schema are two sets of tables: name one")}
+	}
+	data, err := model.ReadFile(file)
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	if safety.Is(data) {
+		if f.designed || f.schema != "" || f.principal != "" || len(f.owners) > 0 {
+			return nil, nil, usageError{fmt.Errorf("%s: a grammar says itself what is written by whom: leave --designed, --schema, --principal and --owner out", file)}
+		}
+		g, err := safety.Parse(file, data)
+		if err != nil {
+			return nil, nil, usageError{model.Show(err, data)}
+		}
+		one, err := safety.JudgeGrammar(file, g, group)
+		if err != nil {
+			return nil, nil, usageError{err}
+		}
+		return []*safety.Finding{one}, []*safety.Grammar{g}, nil
+	}
 	w, err := loadWorkload(file)
 	if err != nil {
-		return nil, p, err
+		return nil, nil, usageError{err}
 	}
-	if p, err = safety.PrincipalOf(w); err != nil {
-		return nil, p, err
+	p, err := f.who(w)
+	if err != nil {
+		return nil, nil, usageError{err}
 	}
-	tables := w.Tables
-	if f.schema != "" {
-		if tables, err = schemaNamed(w, f.schema); err != nil {
-			return nil, p, fmt.Errorf("--schema: %w", err)
+	tables, err := f.tables(c, file, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range safety.Encode(w, tables, p) {
+		one, err := safety.Judge(t, group, p)
+		if err != nil {
+			return nil, nil, usageError{err}
 		}
+		list, grammars = append(list, one), append(grammars, t.Grammar(group))
 	}
-	if len(tables) == 0 {
-		return nil, p, fmt.Errorf("%s: it has no tables to check; name a schema%s by --schema", file, schemasHelp(w))
+	return list, grammars, nil
+}
+
+// tables are those to check: the file's, those of a schema, or those that are designed.
+func (f *safetyFlags) tables(c *cobra.Command, file string, w *workload.Workload) ([]*model.Table, error) {
+	designed, err := isDesigned(c.ErrOrStderr(), file, w, f.schema, f.designed)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.schema != "":
+		tables, err := schemaNamed(w, f.schema)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("--schema: %w", err)}
+		}
+		return tables, nil
+	case !designed:
+		return w.Tables, nil
+	}
+	d, _, _, err := choose(c.Context(), w, design.Options{Solver: solve.New(solve.Config{})}, false)
+	if err != nil {
+		return nil, explained(err)
+	}
+	tables := make([]*model.Table, len(d.Tables))
+	for i, t := range d.Tables {
+		own := *t.Table
+		own.Name, tables[i] = t.Name, &own
+	}
+	return tables, nil
+}
+
+// who is who writes, by the file and the flags.
+func (f *safetyFlags) who(w *workload.Workload) (safety.Principal, error) {
+	p, err := safety.PrincipalOf(w)
+	if err != nil {
+		return p, err
 	}
 	if f.principal != "" {
 		if p.Entity, p.Guessed = w.Graph.Entity(f.principal), false; p.Entity == nil {
@@ -174,20 +207,20 @@ func (f *safetyFlags) tables(file string) ([]*safety.Table, safety.Principal, er
 			for _, e := range w.Graph.Entities {
 				known = append(known, e.Name)
 			}
-			return nil, p, fmt.Errorf("--principal: %w", &model.NameError{What: "entity", Name: f.principal, Known: known})
+			return p, fmt.Errorf("--principal: %w", &model.NameError{What: "entity", Name: f.principal, Known: known})
 		}
 	}
 	for _, o := range f.owners {
 		id, field, ok := strings.Cut(o, "=")
 		if !ok {
-			return nil, p, fmt.Errorf("--owner: %s is not STATEMENT=Entity.attribute", o)
+			return p, fmt.Errorf("--owner: %s is not STATEMENT=Entity.attribute", o)
 		}
 		if w.Statement(id) == nil {
 			var known []string
 			for _, s := range w.Statements {
 				known = append(known, s.ID)
 			}
-			return nil, p, fmt.Errorf("--owner: %w", &model.NameError{What: "statement", Name: id, Known: known})
+			return p, fmt.Errorf("--owner: %w", &model.NameError{What: "statement", Name: id, Known: known})
 		}
 		if field == "*" {
 			p.Owners[id] = safety.Anyone()
@@ -195,9 +228,9 @@ func (f *safetyFlags) tables(file string) ([]*safety.Table, safety.Principal, er
 		}
 		found, err := w.Graph.Field(field)
 		if err != nil {
-			return nil, p, fmt.Errorf("--owner %s: %w", id, err)
+			return p, fmt.Errorf("--owner %s: %w", id, err)
 		}
 		p.Owners[id] = safety.Var(found.String())
 	}
-	return safety.Encode(w, tables, p), p, nil
+	return p, nil
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -75,7 +75,8 @@ func printStatement(w io.Writer, d admin.Detail) error {
 		line("repeated", "%d after a failure, about %d while under way", d.Retried, d.Speculative)
 	}
 	if d.Rewritten > 0 {
-		line("rewritten", "%d answered by Helenus", d.Rewritten)
+		own := d.RewrittenLatency
+		line("rewritten", "%d answered by Helenus, p50 %s ms, p99 %s ms, mean %s ms; the others p50 %s ms", d.Rewritten, ms(own.P50()), ms(own.P99()), ms(own.Mean()), ms(d.OriginalLatency().P50()))
 	}
 	line("seen", "%s to %s", d.First.Local().Format("2006-01-02 15:04:05"), d.Last.Local().Format("2006-01-02 15:04:05"))
 	b.WriteString("\nwhy it is slow or dear\n")
@@ -139,19 +140,12 @@ func writeFeeds(b *strings.Builder, title string, list []feed.Feed, end func(fee
 }
 
 // countsText lists counts by name, the largest first.
-func countsText(m map[string]uint64) string {
-	names := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		if m[a] != m[b] {
-			if m[a] > m[b] {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a, b)
-	})
+func countsText(t capture.Tally) string {
+	t = slices.Clone(t)
+	slices.SortStableFunc(t, func(a, b capture.Tallied) int { return cmp.Compare(b.Count, a.Count) })
 	var out []string
-	for _, n := range names {
-		out = append(out, fmt.Sprintf("%s %d", n, m[n]))
+	for _, x := range t {
+		out = append(out, fmt.Sprintf("%s %d", x.Name, x.Count))
 	}
 	return orDash(strings.Join(out, ", "))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/report"
 )
 
@@ -36,6 +38,9 @@ func statementsCommand() *cobra.Command {
 			if err := l.query.Check(); err != nil {
 				return usageError{fmt.Errorf("--%w", err)}
 			}
+			if err := l.check(); err != nil {
+				return usageError{err}
+			}
 			switch {
 			case l.diff > 0:
 				return l.compare(c)
@@ -51,20 +56,57 @@ func statementsCommand() *cobra.Command {
 	f.StringVar(&l.query.Sort, "sort", "time", strings.Join(report.Sorts(), ", "))
 	f.StringVar(&l.query.Table, "table", "", "only those on this table (table, or keyspace.table)")
 	f.StringVar(&l.query.Keyspace, "keyspace", "", "only those in this keyspace")
-	f.StringVar(&l.query.Class, "class", "", "only those that reach their rows so: row, partition, multi-partition, index, scan, unknown")
-	f.StringVar(&l.query.Kind, "kind", "", "only select, insert, update, delete, batch, ...")
+	f.StringVar(&l.query.Class, "class", "", "only those that reach their rows so: "+strings.Join(report.Classes(), ", "))
+	f.StringVar(&l.query.Kind, "kind", "", "only these: "+strings.Join(cql.Kinds(), ", "))
 	f.StringVar(&l.query.User, "user", "", "only those that this role said")
 	f.StringVar(&l.query.Application, "application", "", "only those that this application said")
 	f.StringVar(&l.query.Driver, "driver", "", "only those that came by this driver")
 	periodFlags(c, &l.since, &l.until)
-	f.DurationVar(&l.diff, "diff", 0, "compare the period with one of the same length, so long before it")
-	f.DurationVar(&l.watch, "watch", 0, "list what was said since the last look, again and again")
+	f.Var((*span)(&l.diff), "diff", "compare the period with one of the same length, so long before it")
+	f.Var((*span)(&l.watch), "watch", "list what was said since the last look, again and again")
 	return c
 }
 
+// check says which flags do not go together.
+func (l *listing) check() error {
+	switch {
+	case l.query.Limit < 0:
+		return fmt.Errorf("--limit %d: it may be 0, which lists all, or more", l.query.Limit)
+	case l.watch > 0 && (l.since > 0 || l.until > 0 || l.diff > 0):
+		return errors.New("--watch lists what is said from now on, so it goes with neither --since nor --until nor --diff")
+	case l.diff > 0 && l.since == 0:
+		return errors.New("--diff needs --since: how long the periods are that are compared")
+	}
+	return nil
+}
+
+// span is a flag for a time that is not negative.
+type span time.Duration
+
+// String is empty for none, so that help shows no default.
+func (s *span) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return time.Duration(*s).String()
+}
+
+// Type is how help calls it.
+func (*span) Type() string { return "duration" }
+
+// Set reads such as 90m.
+func (s *span) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("it may be such as 10s, 90m or 24h")
+	}
+	*s = span(d)
+	return nil
+}
+
 func periodFlags(c *cobra.Command, since, until *time.Duration) {
-	c.Flags().DurationVar(since, "since", 0, "only what was said so long ago at most (from the history), such as 90m")
-	c.Flags().DurationVar(until, "until", 0, "and so long ago at least")
+	c.Flags().Var((*span)(since), "since", "only what was said so long ago at most (from the history), such as 90m")
+	c.Flags().Var((*span)(until), "until", "and so long ago at least")
 }
 
 // path is the request for a period.
@@ -109,9 +151,6 @@ func (l *listing) get(c *cobra.Command, path string) (*report.Statements, error)
 
 // compare prints two periods side by side.
 func (l *listing) compare(c *cobra.Command) error {
-	if l.since == 0 {
-		return usageError{fmt.Errorf("--diff needs --since: how long the periods are that are compared")}
-	}
 	after, err := l.get(c, l.path(l.since, l.until, 0))
 	if err != nil {
 		return err
@@ -202,6 +241,10 @@ func printStatements(w io.Writer, s *report.Statements) error {
 	}
 	if s.Unknown.Count > 0 {
 		row(&report.Statement{Statement: s.Unknown}, "unknown", "-", "requests that could not be read, or of ids prepared elsewhere")
+	}
+	if t.Length() == 0 {
+		_, err := fmt.Fprintln(w, "None of them was such a statement.")
+		return err
 	}
 	if err := render(w, t); err != nil {
 		return err

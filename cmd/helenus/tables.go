@@ -69,6 +69,14 @@ func printTables(w io.Writer, a admin.TablesAnswer, only string) error {
 			number(per), unread, strings.Join(x.Remarks, "; "),
 		})
 	}
+	if t.Length() == 0 {
+		said := "No statement was on a table."
+		if only != "" {
+			said = fmt.Sprintf("Nothing was said of a table %s.", only)
+		}
+		_, err := fmt.Fprintln(w, said)
+		return err
+	}
 	return render(w, t)
 }
 

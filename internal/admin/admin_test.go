@@ -21,6 +21,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/match"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -34,6 +35,7 @@ type parts struct {
 	bypass    rewrite.Bypass
 	ready     bool
 	history   Memory // nil: remembered
+	calendars []calendar.Calendar
 }
 
 func (p *parts) Latest() *recommend.Advice {
@@ -150,7 +152,7 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 	}
 	s := New(Options{
 		Token: "secret", Pprof: pprof, Statements: said, History: p.history, Trace: traced,
-		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }}, Advisor: p, Migrator: migrator{p},
+		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }}, Advisor: p, Migrator: migrator{p}, Calendars: calendars{p},
 		Connections: func() any { return []string{} },
 		Ready:       func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },
 		Metrics:     metrics, Log: slog.New(slog.DiscardHandler),

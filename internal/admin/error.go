@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/match"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -39,15 +40,21 @@ func classify(err error) *Error {
 		state    *migrate.ErrState
 		owner    *migrate.ErrOwnership
 		refusal  *match.Refusal
+		busy     *calendar.Busy
+		followed *calendar.StateError
+		limits   *calendar.LimitError
 	)
 	switch {
 	case errors.As(err, &e):
 		return e
-	case errors.As(err, &missing), errors.Is(err, migrate.ErrUnknown):
+	case errors.As(err, &missing), errors.Is(err, migrate.ErrUnknown), errors.Is(err, calendar.ErrUnknown):
 		return &Error{Status: http.StatusNotFound, Code: "not_found", Message: err.Error()}
 	case errors.As(err, &decided), errors.As(err, &approved), errors.As(err, &state), errors.As(err, &owner), errors.As(err, &refusal),
+		errors.As(err, &busy), errors.As(err, &followed),
 		errors.Is(err, rewrite.ErrOpaque), errors.Is(err, rewrite.ErrBypassed):
 		return &Error{Status: http.StatusConflict, Code: "refused", Message: err.Error()}
+	case errors.As(err, &limits):
+		return &Error{Status: http.StatusBadRequest, Code: "invalid", Message: err.Error()}
 	case errors.Is(err, advisor.ErrNothingSeen):
 		return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: err.Error()}
 	}

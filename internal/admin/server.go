@@ -21,6 +21,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -69,8 +70,9 @@ type Options struct {
 	History    Memory
 	Trace      Trace
 	Schemas
-	Advisor  Advisor
-	Migrator Migrator
+	Advisor   Advisor
+	Migrator  Migrator
+	Calendars Calendars
 	// Connections lists the client connections, to be written as JSON.
 	Connections func() any
 	Windows     Windows
@@ -130,6 +132,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	s.statementRoutes(route)
 	s.cycleRoutes(route)
+	s.calendarRoutes(route)
 	route("GET /api/v1/model", s.model)
 	route("GET /api/v1/connections", func(*http.Request) (any, error) { return s.o.Connections(), nil })
 	route("GET /api/v1/recommendations", s.recommendations)
@@ -195,7 +198,7 @@ func (s *Server) model(r *http.Request) (any, error) {
 	if a == nil {
 		return nil, &Error{
 			Status: http.StatusServiceUnavailable, Code: "unavailable",
-			Message: "no model has been worked out yet: Helenus has just started, nothing was said, or Cassandra can not be reached (see /readyz)",
+			Message: "no model has been worked out yet: Helenus has just started (helenus recommendations --now does not wait), nothing was said, or Cassandra can not be reached (see /readyz)",
 		}
 	}
 	if !wantsText(r) {
@@ -218,6 +221,7 @@ type Recommendations struct {
 	At              time.Time                  `json:"at"` // of the last round in this process; zero if there was none
 	Recommendations []recommend.Recommendation `json:"recommendations"`
 	Dismissed       []recommend.Dismissal      `json:"dismissed"`
+	Timeline        string                     `json:"timeline,omitempty"` // why no calendar is advised
 }
 
 func (s *Server) recommendations(r *http.Request) (any, error) {
@@ -230,7 +234,7 @@ func (s *Server) recommendations(r *http.Request) (any, error) {
 		out.Recommendations = append(out.Recommendations, s.joined(one))
 	}
 	if a := s.o.Advisor.Latest(); a != nil {
-		out.At, out.Dismissed = a.At, append(out.Dismissed, a.Dismissed...)
+		out.At, out.Dismissed, out.Timeline = a.At, append(out.Dismissed, a.Dismissed...), a.Timeline
 	}
 	return out, nil
 }
@@ -241,6 +245,9 @@ func (s *Server) joined(r recommend.Recommendation) recommend.Recommendation {
 		if m.ID == r.ID {
 			r.Migration = string(m.State)
 		}
+	}
+	if c, err := s.o.Calendars.Calendar(r.ID); err == nil && r.State == recommend.Approved {
+		r.Migration = string(c.State)
 	}
 	return r
 }
@@ -261,6 +268,9 @@ func (s *Server) recommendation(r *http.Request) (any, error) {
 type Decision struct {
 	Actor  string `json:"actor"`            // who decides; the name is kept
 	Reason string `json:"reason,omitempty"` // needed to reject
+	// Limits of a calendar that is approved, and whether one that is withdrawn leaves nothing that serves.
+	Limits *calendar.Limits `json:"limits,omitempty"`
+	Drop   bool             `json:"drop,omitempty"`
 }
 
 func decision(r *http.Request) (Decision, error) {
@@ -274,25 +284,6 @@ func decision(r *http.Request) (Decision, error) {
 		d.Actor = "api"
 	}
 	return d, nil
-}
-
-// approve notes the decision first: it is what refuses what is not eligible, or approved already. An approval whose
-// migration can not begin is taken back.
-func (s *Server) approve(r *http.Request) (any, error) {
-	d, err := decision(r)
-	if err != nil {
-		return nil, err
-	}
-	one, err := s.o.Advisor.Approve(r.Context(), r.PathValue("id"), d.Actor)
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.o.Migrator.Approve(r.Context(), one.ID, *one.LookUp, d.Actor)
-	if err != nil {
-		_, undone := s.o.Advisor.Reopen(context.WithoutCancel(r.Context()), one.ID, err.Error(), "")
-		return nil, errors.Join(err, undone)
-	}
-	return m, nil
 }
 
 func (s *Server) reject(r *http.Request) (any, error) {
@@ -315,6 +306,9 @@ func (s *Server) reopen(r *http.Request) (any, error) {
 	one, err := s.o.Advisor.Recommendation(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
+	}
+	if one.State == recommend.Approved && one.Kind == recommend.TimelineKind {
+		return nil, &advisor.StateError{ID: one.ID, State: one.State, Wish: "reopen", Why: "withdraw its calendar first (`helenus rollback " + one.ID + "`)"}
 	}
 	if one.State == recommend.Approved {
 		return nil, &advisor.StateError{ID: one.ID, State: one.State, Wish: "reopen", Why: "roll its migration back and drop it first"}

@@ -51,6 +51,27 @@ func ReadToken(dir string) (string, error) {
 	return token, nil
 }
 
+// AddressFile is where a process leaves the address of its API, in the state directory, for the command line. It stays behind when
+// the process ends: the next one, which may already serve then, writes its own.
+const AddressFile = "admin.address"
+
+// KeepAddress leaves the address of the API in a state directory.
+func KeepAddress(address, dir string) error {
+	if err := os.WriteFile(filepath.Join(dir, AddressFile), []byte(address+"\n"), 0o600); err != nil {
+		return fmt.Errorf("admin address: %w", err)
+	}
+	return nil
+}
+
+// ReadAddress returns the address left in a state directory, "" if there is none.
+func ReadAddress(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, AddressFile)) //nolint:gosec // the operator names the folder
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
 // guarded lets requests with the token through. The comparison takes the same time wherever the difference is.
 func guarded(token string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -83,6 +83,7 @@ type Settings struct {
 	MinExecutions  int           `name:"min-executions" default:"20" help:"statements executed less often are not advised on"`
 	MinSaved       time.Duration `name:"min-saved" default:"1s" help:"work that an advice must save in an hour of traffic like that seen"`
 	Cost           string        `name:"cost" default:"" help:"file of the cost model's parameters, as helenus calibrate writes it; its times are scaled to the latencies that are seen. Empty: the defaults"`
+	CycleZone      string        `name:"cycle-zone" default:"UTC" help:"whose clock days and weeks go by when calendars are looked for, such as Europe/Berlin"`
 	SnapshotsEvery time.Duration `name:"snapshots-every" default:"1m" help:"how often what was counted is written to the history"`
 	HistoryMinutes time.Duration `name:"history-minutes" default:"48h" help:"how long the history knows every minute"`
 	HistoryHours   time.Duration `name:"history-hours" default:"720h" help:"how long it knows every hour"`
@@ -204,6 +205,9 @@ func (s *Settings) Validate() error {
 	oneOf("topology", s.Topology, "mirror", "single", "fleet")
 	if s.Topology == "fleet" && len(s.Fleet) == 0 {
 		wrong("fleet", "is empty; topology fleet wants the address of every process in it")
+	}
+	if _, err := time.LoadLocation(s.CycleZone); err != nil || s.CycleZone == "Local" {
+		wrong("cycle-zone", "is %q; it may be UTC, or a place such as Europe/Berlin", s.CycleZone)
 	}
 	oneOf("log-level", s.LogLevel, "debug", "info", "warn", "error")
 	oneOf("log-format", s.LogFormat, "text", "json")

@@ -87,6 +87,7 @@ func TestBadInputSaysWhere(t *testing.T) {
 		"old TLS":       {"listen-tls-min: \"1.1\"\n", `setting listen-tls-min: is "1.1"; it may be 1.2, 1.3`},
 		"a number":      {"listen-tls-min: 1.3\nlisten-tls-cert: a\n", `listen-tls-key: is empty`},
 		"verify":        {"cassandra-tls: true\ncassandra-tls-verify: some\n", `it may be full, chain, none`},
+		"zone":          {"cycle-zone: Mars/Olympus\n", `setting cycle-zone: is "Mars/Olympus"; it may be UTC`},
 		"zero":          {"workers: 0\n", `setting workers: is 0; it must be above 0`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -175,7 +175,7 @@ func (c *writeCompiler) merge() {
 			for j := range h.changes[i].parts {
 				p := &h.changes[i].parts[j]
 				for n, larger := range list {
-					if larger != c.program.find && larger.covers(list[p.question]) {
+					if larger != c.program.find && plan.Holds(larger.query, list[p.question].query) {
 						p.ask(n, list[p.question], larger)
 					}
 				}
@@ -184,25 +184,7 @@ func (c *writeCompiler) merge() {
 	}
 }
 
-// covers tells whether every answer of another question is part of one of this, which has more.
-func (q *question) covers(other *question) bool {
-	if len(q.query.Select) <= len(other.query.Select) || q.query.Tree.Key() != other.query.Tree.Key() || len(q.names) != len(other.names) {
-		return false
-	}
-	for _, name := range other.names {
-		if !slices.Contains(q.names, name) {
-			return false
-		}
-	}
-	for _, f := range other.query.Select {
-		if !slices.Contains(q.query.Select, f) {
-			return false
-		}
-	}
-	return true
-}
-
-// ask has the piece ask another question, which covers its own.
+// ask has the piece ask another question, whose answer holds that of its own.
 func (p *piece) ask(n int, own, other *question) {
 	by := make([]int, len(p.by))
 	for i, name := range other.names {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"regexp"
 	"sort"
 	"sync"
@@ -404,7 +405,11 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, actor 
 			return Migration{}, &ErrAlreadyApproved{have.ID, have.State}
 		}
 	}
-	if m.runs[id] != nil { // dropped: it begins anew, and must not find its first backfill done
+	earlier := int64(0)
+	if old := m.runs[id]; old != nil { // dropped: it begins anew, and must not find its first backfill done
+		if x := old.get(); x.Mismatch == "" && reflect.DeepEqual(x.LookUp, lu) {
+			earlier = x.Earlier + x.Compared
+		}
 		if err := m.Store.Save(ctx, KindBackfill, id, m.whole()); err != nil {
 			return Migration{}, fmt.Errorf("save the checkpoint of migration %s: %w", id, err)
 		}
@@ -412,7 +417,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, actor 
 	now := m.Now()
 	r := newRun()
 	r.id, r.lookup = id, lookup
-	r.m = Migration{ID: id, LookUp: lu, Base: *base, State: Approved, Actor: actor, Approved: now, Progress: Progress{Started: now}}
+	r.m = Migration{ID: id, LookUp: lu, Base: *base, State: Approved, Actor: actor, Approved: now, Earlier: earlier, Progress: Progress{Started: now}}
 	r.m.note(now, actor, "approved")
 	if err := m.Store.Save(ctx, KindMigration, id, &r.m); err != nil {
 		return Migration{}, fmt.Errorf("save migration %s: %w", id, err)

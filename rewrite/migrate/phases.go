@@ -245,14 +245,16 @@ func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
 	})
 }
 
-// shadow is the work of Shadow: our own sample first, then as many of the application's reads as were asked for.
+// shadow is the work of Shadow: our own sample first, then as many of the application's reads as were asked for. What was
+// compared for the same look-up before it was dropped counts: comparing is of the rewriting, which has not changed; that the
+// table is true is what verifying is for.
 func (m *Manager) shadow(ctx context.Context, r *run) error {
 	if err := m.sample(ctx, r); err != nil {
 		return err
 	}
 	for {
 		have := r.get()
-		compared, entered := have.Compared, have.Progress.Started
+		compared, entered := have.Earlier+have.Compared, have.Progress.Started
 		m.progress(r, "reads compared", compared, m.settings.ShadowReads)
 		if compared >= m.settings.ShadowReads || (compared >= m.settings.ShadowLeast && m.Now().Sub(entered) >= m.settings.ShadowFor) {
 			return nil

@@ -106,6 +106,7 @@ type Migration struct {
 	Clean     time.Time     `json:"last_clean_pass"`    // when a pass last found nothing missing
 	Repaired  int64         `json:"repaired"`           // entries that were missing and written by a pass, in all
 	Compared  int64         `json:"compared"`           // reads compared in shadow, in all
+	Earlier   int64         `json:"earlier,omitempty"`  // compared by migrations of the same ID and look-up that were dropped since: they count for shadow
 	Explained int64         `json:"explained"`          // of which differed at first, and agreed when read again
 	Mismatch  string        `json:"mismatch,omitempty"` // the last unexplained difference
 	Progress  Progress      `json:"progress"`

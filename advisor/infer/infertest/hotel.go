@@ -34,7 +34,7 @@ func (t *Traffic) Say(text string, count, latency, rows uint64) string {
 	}
 	s := capture.Statement{
 		Fingerprint: fingerprint.String(), Keyspace: t.Keyspace, Kind: st.Kind().String(), Text: normalised, Count: count,
-		Latency: spread(count, latency), Rows: spread(count, rows), Consistency: map[string]uint64{"ONE": count},
+		Latency: spread(count, latency), Rows: spread(count, rows), Consistency: capture.TallyOf(map[string]uint64{"ONE": count}),
 		First: Start, Last: Start.Add(time.Duration(t.Seconds * float64(time.Second))),
 	}
 	if tables := cql.Tables(st); len(tables) == 1 {

@@ -50,6 +50,14 @@ func (s *Store) Load(_ context.Context, kind, id string, v any) error {
 	return json.Unmarshal(raw, v)
 }
 
+// Delete forgets a document; one that is not there is no error.
+func (s *Store) Delete(_ context.Context, kind, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.documents, store.Key{Kind: kind, ID: id})
+	return nil
+}
+
 // List implements migrate.Store.
 func (s *Store) List(_ context.Context, kind string) ([]store.Document, error) {
 	s.mu.Lock()

@@ -1,0 +1,97 @@
+package choice
+
+import "math"
+
+// polishArcs is up to how many arcs the relaxation is given to the simplex method: for twice as many it takes minutes.
+// polishRounds is how often, as each time less is left.
+const (
+	polishArcs   = 60_000
+	polishRounds = 4
+)
+
+// worthArcs is from how many arcs on the simplex method is sooner done than much branching.
+const worthArcs = 1000
+
+// polishable tells whether a part is to be branched over only a little before it is polished. With a limit on space the relaxation
+// is weak, and branching, which looks at space by itself, the better of the two.
+func (w *work) polishable() bool {
+	_, ok := w.options.Solver.(Relaxer)
+	return ok && w.problem.Space == 0 && w.in.arcs() >= worthArcs && w.in.arcs() <= polishArcs
+}
+
+// polish replaces a part's multipliers by the exact ones. The subgradient method comes close to the relaxation's optimum and no
+// further; the last percent is what would rule out most of the arcs that are left. The simplex method finds that optimum, and its
+// row prices are the multipliers. They are used as any others are: a bound holds for all multipliers, so nothing hangs
+// on the engine's tolerances. It tells whether there may be something left below the limit.
+func (w *work) polish(x *dual) bool {
+	engine, ok := w.options.Solver.(Relaxer)
+	if !ok {
+		return true
+	}
+	if !x.evaluate() || !w.thin(x) { // the branching has used the same demands
+		return false
+	}
+	for range polishRounds {
+		before := w.in.arcs()
+		if before > polishArcs || w.ctx.Err() != nil {
+			break
+		}
+		p := newProgram(w.in)
+		relaxed, err := engine.Relax(w.ctx, p.problem)
+		if err != nil || relaxed.Duals == nil {
+			break // what there is stays: the engine may fail, or be missing
+		}
+		former, bound := append([]float64(nil), x.lambda...), x.bound
+		for i, row := range p.rows {
+			if x.lambda[i] = 0; row >= 0 {
+				x.lambda[i] = math.Abs(relaxed.Duals[row])
+			}
+		}
+		if !x.evaluate() {
+			return false
+		}
+		if x.bound <= bound { // no better
+			copy(x.lambda, former)
+			return x.evaluate()
+		}
+		w.bound = max(w.bound, min(x.bound, w.known))
+		if x.bound >= strictly(w.known, w.options.Limits.Gap) {
+			break
+		}
+		limit := w.known + slack(w.known)
+		fixed := x.fix(limit)
+		if dropped := x.prune(limit); (fixed || dropped > 0) && !x.compact() || !x.evaluate() {
+			return false
+		}
+		if w.in.arcs()*5 > before*4 {
+			break
+		}
+	}
+	return true
+}
+
+// thin makes more of the subgradient method's steps for as long as they rule out arcs. Of a large part they do when the bound no longer
+// rises: other multipliers of about the same bound rule out others. It is to the simplex method's good, whose time grows faster
+// than the number of arcs.
+func (w *work) thin(x *dual) bool {
+	for idle := 0; idle < thinIdle && w.ctx.Err() == nil && w.bound < strictly(w.known, w.options.Limits.Gap); idle++ {
+		before := w.in.arcs()
+		x.theta = 0
+		if !x.ascend(w.ctx, rootSteps, w.known) {
+			return false
+		}
+		w.bound = max(w.bound, min(x.bound, w.known))
+		limit := w.known + slack(w.known)
+		fixed := x.fix(limit)
+		if dropped := x.prune(limit); (fixed || dropped > 0) && !x.compact() || !x.evaluate() {
+			return false
+		}
+		if w.in.arcs()*20 < before*19 {
+			idle = -1
+		}
+	}
+	return true
+}
+
+// thinIdle is after how many rounds that rule out less than a twentieth of the arcs no more are made.
+const thinIdle = 3

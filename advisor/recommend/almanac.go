@@ -1,0 +1,111 @@
+package recommend
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// Almanac remembers what the timeline tier came to last, so that rounds of advice a minute apart need not design the same calendar
+// each. It is told again only where everything that it depends on is as it was: the very same Past, which is read once an hour; schema, statistics (those of
+// the Past, if it has any), nodes, cost model, thresholds and limits by their content; and each answer of the Judge, who
+// is asked anew. So advice is the same with an almanac and without. The zero value remembers nothing yet; it is safe for
+// concurrent use.
+type Almanac struct {
+	mu       sync.Mutex
+	last     *finding
+	designed int
+}
+
+// finding is one result with what it was worked out from. It is not changed: rounds share it.
+type finding struct {
+	past     *Past
+	facts    [sha256.Size]byte
+	asked    []question
+	found    *Recommendation // nil: there is none
+	why      string
+	problems []string
+}
+
+// question is one that the Judge was asked.
+type question struct {
+	about    plan.LookUp
+	verdicts []plan.Verdict
+}
+
+// Designed is how often a calendar had to be looked for.
+func (a *Almanac) Designed() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.designed
+}
+
+// factsOf is a digest of what a calendar depends on besides the Past and the Judge.
+func factsOf(in *Input) ([sha256.Size]byte, error) {
+	facts := struct {
+		Schema     *schema.Schema
+		Statistics []schema.Stats
+		Nodes      int
+		Cost       *cost.CassandraParameters
+		Limits     solve.Limits
+		Thresholds Thresholds
+	}{in.Schema, in.Statistics, in.Nodes, nil, in.Limits, in.Thresholds}
+	if in.Cost != nil {
+		p := in.Cost.Parameters()
+		facts.Cost = &p
+	}
+	text, err := json.Marshal(facts)
+	if err != nil {
+		return [sha256.Size]byte{}, fmt.Errorf("recommend: what a calendar depends on: %w", err)
+	}
+	return sha256.Sum256(text), nil
+}
+
+// recall is the last result if it would be the same again; else nil.
+func (a *Almanac) recall(in *Input, facts [sha256.Size]byte) *finding {
+	a.mu.Lock()
+	p := a.last
+	a.mu.Unlock()
+	if p == nil || p.past != in.Past || p.facts != facts {
+		return nil
+	}
+	for i := range p.asked {
+		q := &p.asked[i]
+		if in.Judge == nil || !reflect.DeepEqual(in.Judge.Judge(q.about, in.Past.Counts, in.Schema), q.verdicts) {
+			return nil
+		}
+	}
+	return p
+}
+
+func (a *Almanac) note(p *finding) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.last = p
+	a.designed++
+}
+
+// witness writes down what a Judge answers.
+type witness struct {
+	judge Judge
+	asked []question
+}
+
+// Judge asks the one.
+func (w *witness) Judge(lu plan.LookUp, s *capture.Snapshot, tables *schema.Schema) []plan.Verdict {
+	verdicts := w.judge.Judge(lu, s, tables)
+	if slices.ContainsFunc(w.asked, func(q question) bool { return reflect.DeepEqual(q.about, lu) }) {
+		return verdicts
+	}
+	w.asked = append(w.asked, question{lu, slices.Clone(verdicts)})
+	return verdicts
+}

@@ -1,0 +1,398 @@
+package sequence
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Annealing says how to look for a better sequence by chance.
+type Annealing struct {
+	Start   [][]bool // a sequence to begin from
+	Changes int      // that are tried
+	Seed    uint64
+}
+
+// Anneal looks for a sequence that costs less than one. It answers the best that it met, within all limits; the error is an *InvalidError or an *UnsatisfiableError,
+// or says that it met none. When the context ends it answers what it has.
+func Anneal(ctx context.Context, p *Problem, o Annealing) ([][]bool, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	in, err := newInstance(p)
+	if err != nil {
+		return nil, err
+	}
+	s := newAnnealing(in, o.Seed)
+	s.set(o.Start)
+	s.run(ctx, o.Changes)
+	if s.best == nil {
+		return nil, errNone
+	}
+	s.thin()
+	return s.best, nil
+}
+
+// annealing looks for a better sequence by changes that it may take although they make it dearer, the less often the dearer and the later
+// (simulated annealing). Where few large tables fit, most designs that no small change makes better are far from the best, and what leads from
+// one to the other is dearer on its way; bounds and branching say little there, and an integer program's solver takes minutes.
+//
+// Space is paid for, at a rate for each step that rises while its tables take too much and falls while they do not, so that the search goes
+// to and fro over the limit; what fits and is the cheapest so far is noted. A change opens or closes a table for a stretch of steps, or
+// opens the tables of a demand's way that is cheap at prices which are made up. Then demands that are without a way, or with a dearer one, may buy
+// tables, and tables that were of use are closed where that does not cost. Every change is weighed with all it does:
+// answering, keeping, space, creating, and filling what is created from what is there now.
+//
+// Most and Closed are conditions like that of an answer; of Life it knows nothing, and does not take what breaks it. All randomness has a seed: the same problem has the same answer.
+type annealing struct {
+	in      *instance
+	p       *Problem
+	random  *rand.Rand
+	s       *scratch
+	open    [][]bool
+	price   [][]float64 // by step and demand: of its way, weighed; +Inf if there is none
+	way     [][]reads   // by step and demand
+	load    [][]float64 // by step and table that is created for it
+	from    [][]reads   // by step and table that is created for it: what it is filled from
+	born    []int       // by step
+	size    []float64   // by step
+	rate    []float64   // by step: of space
+	concern [][]int32   // by table: the demands that can read it, or that it raises
+	feeds   [][]int32   // by table: the tables that can be filled from it
+	cost    float64     // of all that is not broken
+	broken  int         // demands without a way, tables that can not be filled, and creations that are not allowed
+
+	journal []entry
+	alike   [][]int // by step: the steps that weigh demands as it does
+	chosen  []int   // steps of a change
+	touched []int32 // tables that may be of no use any more
+	u       []float64
+	best    [][]bool
+	least   float64
+}
+
+// reads are the tables of a way; count below 0: too many to be noted.
+type reads struct {
+	count int8
+	list  [7]int32
+}
+
+func (w *reads) has(n int32) bool {
+	if w.count < 0 {
+		return true
+	}
+	return slices.Contains(w.list[:w.count], n)
+}
+
+// entry is what was before: of a table that was turned over, a demand's way or a load's.
+type entry struct {
+	kind  int8
+	step  int32
+	n     int32
+	price float64
+	way   reads
+}
+
+const (
+	turned int8 = iota
+	asked
+	filledFrom
+)
+
+// mark is what a change began from.
+type mark struct {
+	at     int
+	cost   float64
+	broken int
+}
+
+func newAnnealing(in *instance, seed uint64) *annealing {
+	steps, count := len(in.status), len(in.size)
+	s := &annealing{in: in, p: in.p, random: rand.New(rand.NewPCG(seed, 8)), s: newScratch(in.states), born: make([]int, steps), size: make([]float64, steps),
+		rate: make([]float64, steps), concern: make([][]int32, count), feeds: make([][]int32, count), least: math.Inf(1)}
+	longest := 1
+	for i := range in.demands {
+		var read []int32
+		for _, g := range in.demands[i] {
+			longest = max(longest, len(g.roles))
+			for _, r := range g.roles[1:] {
+				read = append(read, r.table)
+			}
+		}
+		slices.Sort(read)
+		for _, n := range slices.Compact(append(read, in.needed[i]...)) {
+			if l := s.concern[n]; len(l) == 0 || l[len(l)-1] != int32(i) {
+				s.concern[n] = append(l, int32(i))
+			}
+		}
+	}
+	for g := range in.loads {
+		if !in.mayBeBorn(g) {
+			continue
+		}
+		for _, r := range in.loads[g].roles[1:] {
+			if l := s.feeds[r.table]; len(l) == 0 || l[len(l)-1] != int32(g) {
+				s.feeds[r.table] = append(l, int32(g))
+			}
+		}
+	}
+	s.u = make([]float64, longest)
+	for t := range steps {
+		s.alike = append(s.alike, nil)
+		for k := range steps {
+			if !slices.ContainsFunc(s.p.Demands, func(d Demand) bool { return d.Weights[k] != d.Weights[t] }) {
+				s.alike[t] = append(s.alike[t], k)
+			}
+		}
+	}
+	for range steps {
+		s.open = append(s.open, make([]bool, count))
+		s.price, s.way = append(s.price, make([]float64, len(in.demands))), append(s.way, make([]reads, len(in.demands)))
+		s.load, s.from = append(s.load, make([]float64, count)), append(s.from, make([]reads, count))
+	}
+	return s
+}
+
+// set begins from a sequence; nil: from what must be open.
+func (s *annealing) set(list [][]bool) {
+	s.cost, s.broken = 0, 0
+	for t := range s.open {
+		clear(s.open[t])
+		clear(s.load[t])
+		clear(s.price[t])
+		s.born[t], s.size[t] = 0, 0
+		for i := range s.price[t] {
+			s.way[t][i] = reads{}
+			s.ask(t, int32(i))
+		}
+		for n := range s.p.Tables {
+			if s.p.Tables[n].There && t == 0 {
+				s.cost += s.p.Tables[n].Drop
+			}
+		}
+	}
+	for t := range s.open {
+		for n, status := range s.in.status[t] {
+			if status == open || status == free && list != nil && list[t][n] {
+				s.turn(t, int32(n))
+			}
+		}
+	}
+	s.journal = s.journal[:0]
+	s.keep()
+}
+
+// ask finds a demand's cheapest way at a step.
+func (s *annealing) ask(t int, i int32) {
+	g := s.in.demands[i][s.in.class[t]]
+	was := s.price[t][i]
+	s.journal = append(s.journal, entry{asked, int32(t), i, was, s.way[t][i]})
+	s.add(was, -1)
+	now := 0.0
+	w := &s.way[t][i]
+	w.count = 0
+	if s.in.there(int(i), s.open[t]) {
+		if now = g.cheapest(s.open[t], s.s); !math.IsInf(now, 1) {
+			now *= s.p.Demands[i].Weights[t]
+			w.take(g, s.s)
+		}
+	}
+	s.price[t][i] = now
+	s.add(now, 1)
+}
+
+// take notes the tables of the way that was found last.
+func (w *reads) take(g *graph, s *scratch) {
+	w.count = 0
+	g.along(s, func(_ int32, a *arc) {
+		switch {
+		case a.role == 0 || w.count < 0:
+		case int(w.count) == len(w.list):
+			w.count = -1
+		default:
+			w.list[w.count] = g.roles[a.role].table
+			w.count++
+		}
+	})
+}
+
+// add counts what something costs, or that it can not be, or takes it back.
+func (s *annealing) add(price, sign float64) {
+	if math.IsInf(price, 1) {
+		s.broken += int(sign)
+	} else {
+		s.cost += sign * price
+	}
+}
+
+// fill finds the cheapest way to fill a table that is created for a step.
+func (s *annealing) fill(t int, n int32) {
+	s.journal = append(s.journal, entry{filledFrom, int32(t), n, s.load[t][n], s.from[t][n]})
+	s.add(s.load[t][n], -1)
+	w := &s.from[t][n]
+	w.count = 0
+	now := 0.0
+	if t > 0 {
+		g := s.in.loads[n]
+		if now = g.cheapest(s.open[t-1], s.s); !math.IsInf(now, 1) {
+			w.take(g, s.s)
+		}
+	}
+	s.load[t][n] = now
+	s.add(now, 1)
+}
+
+// bear creates a table for a step, or not any more.
+func (s *annealing) bear(t int, n int32, is bool) {
+	sign := 1.0
+	if !is {
+		sign = -1
+	}
+	s.cost += sign * s.p.Tables[n].Birth[t]
+	if s.in.unborn[t][n] {
+		s.broken += int(sign)
+	}
+	if t > 0 && s.p.Most > 0 {
+		before := max(0, s.born[t]-s.p.Most)
+		s.broken += max(0, s.born[t]+int(sign)-s.p.Most) - before
+	}
+	s.born[t] += int(sign)
+	if is {
+		s.fill(t, n)
+		return
+	}
+	s.journal = append(s.journal, entry{filledFrom, int32(t), n, s.load[t][n], s.from[t][n]})
+	s.add(s.load[t][n], -1)
+	s.load[t][n], s.from[t][n].count = 0, 0
+}
+
+// turn opens or closes a table at a step.
+func (s *annealing) turn(t int, n int32) {
+	s.journal = append(s.journal, entry{kind: turned, step: int32(t), n: n})
+	x := &s.p.Tables[n]
+	is := !s.open[t][n]
+	s.open[t][n] = is
+	before, after := x.There, t+1 < len(s.open) && s.open[t+1][n]
+	if t > 0 {
+		before = s.open[t-1][n]
+	}
+	sign := 1.0
+	if !is {
+		sign = -1
+	}
+	s.cost += sign * x.Upkeep[t]
+	s.resize(t, n, sign, before, after)
+	if before {
+		s.cost -= sign * x.Drop
+	} else {
+		s.bear(t, n, is)
+	}
+	switch {
+	case after:
+		s.bear(t+1, n, !is)
+	case t+1 < len(s.open):
+		s.cost += sign * x.Drop
+	}
+	for _, i := range s.concern[n] {
+		if is || s.way[t][i].has(n) || s.in.needed[i] != nil {
+			s.ask(t, i)
+		}
+	}
+	if t+1 == len(s.open) {
+		return
+	}
+	for _, g := range s.feeds[n] {
+		if s.open[t+1][g] && !s.open[t][g] && (is || s.from[t+1][g].has(n)) {
+			s.fill(t+1, g)
+		}
+	}
+}
+
+// resize counts what space a table takes that is opened or closed: with Overlap also at the step before, in which it is filled.
+func (s *annealing) resize(t int, n int32, sign float64, before, after bool) {
+	size := sign * s.in.size[n]
+	if !s.p.Overlap {
+		s.size[t] += size
+		return
+	}
+	if !after {
+		s.size[t] += size
+	}
+	if t > 0 && !before {
+		s.size[t-1] += size
+	}
+}
+
+// mark and back: what was done since is undone.
+func (s *annealing) mark() mark { return mark{len(s.journal), s.cost, s.broken} }
+
+func (s *annealing) back(m mark) {
+	for i := len(s.journal) - 1; i >= m.at; i-- {
+		e := &s.journal[i]
+		t, n := int(e.step), e.n
+		switch e.kind {
+		case asked:
+			s.price[t][n], s.way[t][n] = e.price, e.way
+		case filledFrom:
+			s.load[t][n], s.from[t][n] = e.price, e.way
+		default:
+			s.unturn(t, n)
+		}
+	}
+	s.journal, s.cost, s.broken = s.journal[:m.at], m.cost, m.broken
+}
+
+// unturn is turn for what is not in the journal, and not in sums that are restored as a whole.
+func (s *annealing) unturn(t int, n int32) {
+	is := !s.open[t][n]
+	s.open[t][n] = is
+	before, after := s.p.Tables[n].There, t+1 < len(s.open) && s.open[t+1][n]
+	if t > 0 {
+		before = s.open[t-1][n]
+	}
+	sign, count := 1.0, 1
+	if !is {
+		sign, count = -1, -1
+	}
+	s.resize(t, n, sign, before, after)
+	if !before {
+		s.born[t] += count
+	}
+	if after {
+		s.born[t+1] -= count
+	}
+}
+
+// value is the cost with what is paid for space beyond the limits, and for what is broken.
+func (s *annealing) value(worst float64) float64 {
+	v := s.cost + float64(s.broken)*worst
+	for t, step := range s.p.Steps {
+		if step.Space > 0 && s.size[t] > step.Space {
+			v += s.rate[t] * (s.size[t] - step.Space)
+		}
+	}
+	return v
+}
+
+// fits tells whether a step's tables are within its space.
+func (s *annealing) fits(t int) bool {
+	space := s.p.Steps[t].Space
+	return space == 0 || s.size[t] <= space*(1+1e-12)
+}
+
+// keep notes the present sequence if it is the best.
+func (s *annealing) keep() {
+	if s.broken > 0 || !better(s.cost, s.least) {
+		return
+	}
+	for t := range s.size {
+		if !s.fits(t) {
+			return
+		}
+	}
+	if s.p.Life > 1 && math.IsInf(s.p.Cost(s.open), 1) {
+		return
+	}
+	s.best, s.least = clone(s.open), s.cost
+}

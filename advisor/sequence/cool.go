@@ -1,0 +1,220 @@
+package sequence
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// How a search cools down: what a change may cost that is taken as often as not, as a share of what a step costs on average, at the begin and at the
+// end; and how often rates of space are looked at.
+const (
+	heat     = 1
+	cold     = 1e-4
+	rateRise = 1.25
+	rateFall = 0.95
+	every    = 50
+)
+
+// run makes so many changes.
+func (s *annealing) run(ctx context.Context, changes int) {
+	steps := len(s.open)
+	scale := s.cost / float64(steps)
+	for t, step := range s.p.Steps {
+		if step.Space > 0 {
+			s.rate[t] = scale / step.Space
+		}
+	}
+	worst := 100 * scale
+	for k := range changes {
+		done := float64(k) / float64(changes)
+		warm := scale * heat * math.Pow(cold/heat, done)
+		if k%every == 0 {
+			if ctx.Err() != nil {
+				return
+			}
+			for t := range s.rate {
+				if s.fits(t) {
+					s.rate[t] *= rateFall
+				} else {
+					s.rate[t] *= rateRise
+				}
+			}
+		}
+		s.journal = s.journal[:0]
+		m, before := s.mark(), s.value(worst)
+		s.change(worst)
+		after := s.value(worst)
+		if after > before && s.random.Float64() >= math.Exp((before-after)/warm) {
+			s.back(m)
+			continue
+		}
+		s.keep()
+	}
+}
+
+// change turns a table over, or gives a demand another way, at some steps, with what goes with it.
+func (s *annealing) change(worst float64) {
+	s.choose()
+	first := s.chosen[0]
+	s.touched = s.touched[:0]
+	if s.random.IntN(2) == 0 {
+		i := int32(s.random.IntN(len(s.in.demands)))
+		if !s.in.there(int(i), s.open[first]) {
+			return
+		}
+		for _, t := range s.chosen {
+			s.leave(t, i)
+		}
+		way, ok := s.detour(first, i, none)
+		if !ok {
+			return
+		}
+		for _, t := range s.chosen {
+			for _, n := range way.list[:way.count] {
+				s.enter(t, n)
+			}
+		}
+	} else {
+		n := s.pick(first)
+		if n < 0 {
+			return
+		}
+		is := s.open[first][n]
+		for _, t := range s.chosen {
+			if s.open[t][n] != is || s.in.status[t][n] != free {
+				continue
+			}
+			for _, i := range s.concern[n] {
+				if !is || s.way[t][i].has(n) {
+					s.leave(t, i)
+				}
+			}
+			if !is {
+				s.enter(t, n)
+				continue
+			}
+			lost := s.concern[n]
+			s.turn(t, n)
+			for _, i := range lost {
+				if p := s.price[t][i]; p > 0 && (math.IsInf(p, 1) || s.random.IntN(2) == 0) {
+					if way, ok := s.detour(t, i, n); ok {
+						for _, k := range way.list[:way.count] {
+							s.enter(t, k)
+						}
+					}
+				}
+			}
+		}
+	}
+	s.shed(worst)
+}
+
+// choose chooses the steps of a change: one, a stretch, or all that weigh demands as one does, as every second day may. What is better
+// at one of those is better at all, and a table for one alone may only look dear because it is filled so often.
+func (s *annealing) choose() {
+	from := s.random.IntN(len(s.open))
+	s.chosen = append(s.chosen[:0], from)
+	switch s.random.IntN(4) {
+	case 0:
+		for t := range s.random.IntN(len(s.open) - from) {
+			s.chosen = append(s.chosen, from+1+t)
+		}
+	case 1:
+		s.chosen = append(s.chosen[:0], s.alike[from]...)
+	}
+}
+
+// pick chooses a table that is open, or one that is not, as often the one as the other; -1: there is none.
+func (s *annealing) pick(t int) int32 {
+	is := s.random.IntN(2) == 0
+	count := 0
+	for n, status := range s.in.status[t] {
+		if status == free && s.open[t][n] == is {
+			count++
+		}
+	}
+	if count == 0 {
+		return -1
+	}
+	at := s.random.IntN(count)
+	for n, status := range s.in.status[t] {
+		if status == free && s.open[t][n] == is {
+			if at--; at < 0 {
+				return int32(n)
+			}
+		}
+	}
+	return -1
+}
+
+// leave notes the tables of a demand's way: they may be of no use soon.
+func (s *annealing) leave(t int, i int32) {
+	w := &s.way[t][i]
+	if w.count < 0 {
+		return
+	}
+	for _, n := range w.list[:w.count] {
+		if !slices.Contains(s.touched, n) {
+			s.touched = append(s.touched, n)
+		}
+	}
+}
+
+// detour is a way of a demand that is cheap with made-up prices for tables that must be opened for it; without one table. False: there is none.
+func (s *annealing) detour(t int, i, without int32) (w reads, ok bool) {
+	g := s.in.demands[i][s.in.class[t]]
+	u := s.u[:len(g.roles)]
+	factor := math.Exp(4*s.random.Float64() - 3)
+	for j, r := range g.roles {
+		n := r.table
+		switch {
+		case j == 0:
+			u[j] = 0
+		case n == without || s.in.status[t][n] == closed:
+			u[j] = math.Inf(1)
+		case s.open[t][n] && !slices.Contains(s.touched, n):
+			u[j] = 0
+		default:
+			x := &s.p.Tables[n]
+			u[j] = x.Upkeep[t] + factor*s.rate[t]*s.in.size[n]
+			if t > 0 && !s.open[t-1][n] {
+				u[j] += x.Birth[t]
+			}
+			u[j] *= 0.5 + s.random.Float64()
+		}
+	}
+	if math.IsInf(g.ways(s.p.Demands[i].Weights[t], u, s.s), 1) {
+		return w, false
+	}
+	w.take(g, s.s)
+	return w, w.count >= 0
+}
+
+// enter opens a table at a step, and as long before as nothing is there that fills it.
+func (s *annealing) enter(t int, n int32) {
+	for ; t >= 0 && !s.open[t][n]; t-- {
+		if s.in.status[t][n] != free {
+			return
+		}
+		broken := s.broken
+		if s.turn(t, n); s.broken <= broken {
+			return
+		}
+	}
+}
+
+// shed closes tables that are of no use any more.
+func (s *annealing) shed(worst float64) {
+	for _, n := range s.touched {
+		for _, t := range s.chosen {
+			if !s.open[t][n] || s.in.status[t][n] != free {
+				continue
+			}
+			m, before := s.mark(), s.value(worst)
+			if s.turn(t, n); s.value(worst) > before {
+				s.back(m)
+			}
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package sequence
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Thin leaves out of a sequence what it is not dearer without: the largest tables first, for as long as they are kept in a row, then at single
+// steps. So of sequences that cost the same it answers one of fewer and smaller tables (equations 17 and 18, W-41), if not always the one of the fewest. A sequence
+// that is not within the limits comes back as it is.
+func Thin(p *Problem, open [][]bool) ([][]bool, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	in, err := newInstance(p)
+	if err != nil {
+		return nil, err
+	}
+	s := newAnnealing(in, 0)
+	if s.set(open); s.best == nil {
+		return open, nil
+	}
+	s.thin()
+	return s.best, nil
+}
+
+// thin is Thin of the best sequence.
+func (s *annealing) thin() {
+	s.set(s.best)
+	order := make([]int32, len(s.in.size))
+	for n := range order {
+		order[n] = int32(n)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(s.p.Tables[b].Size, s.p.Tables[a].Size) })
+	for again := true; again; {
+		again = false
+		for _, n := range order {
+			if s.p.Tables[n].Free {
+				continue
+			}
+			for from := 0; from < len(s.open); from++ {
+				if !s.open[from][n] {
+					continue
+				}
+				to := from
+				for to+1 < len(s.open) && s.open[to+1][n] {
+					to++
+				}
+				if s.spare(n, from, to) {
+					again = true
+				} else if to > from {
+					for t := from; t <= to; t++ {
+						again = s.spare(n, t, t) || again
+					}
+				}
+				from = to
+			}
+		}
+	}
+	s.best, s.least = clone(s.open), s.cost
+}
+
+// spare closes a table for a stretch of steps if nothing is dearer without it, and tells whether it was so.
+func (s *annealing) spare(n int32, from, to int) bool {
+	s.journal = s.journal[:0]
+	m := s.mark()
+	for t := from; t <= to; t++ {
+		if s.in.status[t][n] == free && s.open[t][n] {
+			s.turn(t, n)
+		}
+	}
+	done := len(s.journal) > 0 && s.broken <= m.broken && s.cost <= m.cost+1e-12*math.Abs(m.cost)
+	for t := range s.size {
+		done = done && s.fits(t) // one that is created later may take space earlier
+	}
+	if done && s.p.Life > 1 {
+		done = !math.IsInf(s.p.Cost(s.open), 1)
+	}
+	if !done {
+		s.back(m)
+	}
+	return done
+}

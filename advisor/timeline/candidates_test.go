@@ -1,0 +1,117 @@
+package timeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// TestCandidates: W-3, a table's key determines its values, by the entities whose keys are in it. W-19, no table answers a query without an
+// equality: it is partitioned by what a statement compares for equality, or by keys that a join hands on.
+func TestCandidates(t *testing.T) {
+	w, err := workload.Load("../../examples/designs/market.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := prepared(t, w, Options{})
+	compared := map[model.Field]bool{}
+	for _, s := range x.work.Statements {
+		if s.Query == nil {
+			continue
+		}
+		for _, p := range s.Query.Where {
+			if p.Op == workload.Equal {
+				compared[p.Field] = true
+			}
+		}
+	}
+	keyed := func(f model.Field) bool { return slices.Contains(f.Entity.KeyFields(), f) }
+	for _, table := range x.tables {
+		determined := map[*model.Entity]bool{}
+		for _, e := range table.Tree.Entities {
+			if !slices.ContainsFunc(e.KeyFields(), func(f model.Field) bool { return !table.InKey(f) }) {
+				for _, d := range table.Tree.Determined(e).Entities {
+					determined[d] = true
+				}
+			}
+		}
+		for _, f := range table.Fields() {
+			if !table.InKey(f) && !determined[f.Entity] {
+				t.Errorf("W-3: %s: the key does not determine %s", table, f)
+			}
+		}
+		if len(table.Partition) == 0 {
+			t.Errorf("W-19: %s has no partition key", table)
+		}
+		for _, f := range table.Partition {
+			if !compared[f] && !keyed(f) {
+				t.Errorf("W-19: %s is partitioned by %s, which nothing compares for equality", table, f)
+			}
+		}
+	}
+	if len(x.tables) < 5 || len(compared) < 2 {
+		t.Errorf("%d tables, %d fields", len(x.tables), len(compared))
+	}
+}
+
+// counted is a solver that counts how often it is asked.
+type counted struct {
+	solve.Solver
+	count int
+}
+
+func (c *counted) Solve(ctx context.Context, p *solve.Problem, limits solve.Limits) (*solve.Solution, error) {
+	c.count++
+	return c.Solver.Solve(ctx, p, limits)
+}
+
+// TestGrowth: W-51, what is done for a calendar with a limit on space does not grow faster than its steps: single designs that are asked for, and integer
+// programs that are solved. Of cycles it hardly grows at all, as periods ask what those before asked.
+func TestGrowth(t *testing.T) {
+	type figures struct{ designs, programs int }
+	at := func(steps int) figures {
+		var high, low []string
+		for i := range steps {
+			a, b := "90", "1"
+			if (i/3)%2 == 1 {
+				a, b = b, a
+			}
+			high, low = append(high, a), append(low, b)
+		}
+		w, tables := figured(t, strings.Join(high, ", "), strings.Join(low, ", "), 1, 2, 3, 4, 8)
+		views := tables[0].Bytes() + tables[3].Bytes()
+		s, b, in, ok := searched(t, w, Options{Candidates: tables, NoEnumeration: true, Space: views * 0.99})
+		if !ok {
+			t.Fatal("nothing fits")
+		}
+		c := &counted{Solver: s.options.Solver}
+		s.options.Solver = c
+		for _, r := range b.results() {
+			s.offer(s.always(r.Open))
+		}
+		s.byRuns(context.Background(), b, in)
+		if s.cost >= s.truthOf(s.always(b.average.Open)) {
+			t.Errorf("%d steps: no better than the mean design", steps)
+		}
+		return figures{len(s.answers), c.count}
+	}
+	first := at(12)
+	for _, steps := range []int{24, 44} {
+		got := at(steps)
+		t.Logf("%d steps: %+v; 12 steps: %+v", steps, got, first)
+		if got.designs*12 > first.designs*steps || got.programs*12 > first.programs*steps {
+			t.Errorf("%s: %+v, with 12 steps %+v", fmt.Sprint(steps, " steps"), got, first)
+		}
+	}
+}
+
+func (s *search) truthOf(open [][]bool) float64 {
+	cost, _ := s.truth(open)
+	return cost
+}

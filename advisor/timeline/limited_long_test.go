@@ -1,0 +1,83 @@
+//go:build !race
+
+package timeline
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// Interrupted searches of TPC-H take ten times as long under the race detector: `make test` runs them by themselves.
+
+// counting ends a context when it has been asked to solve so often.
+type counting struct {
+	solve.Solver
+	mutex  sync.Mutex
+	asked  int
+	last   int // 0: none
+	cancel context.CancelFunc
+}
+
+func (c *counting) Solve(ctx context.Context, p *solve.Problem, l solve.Limits) (*solve.Solution, error) {
+	c.mutex.Lock()
+	if c.asked++; c.asked == c.last {
+		c.cancel()
+	}
+	c.mutex.Unlock()
+	return c.Solver.Solve(ctx, p, l)
+}
+
+// many is a workload with more candidates than are all looked at.
+func many(t *testing.T) (*workload.Workload, Options) {
+	t.Helper()
+	w, err := workload.Load("../../examples/designs/tpch.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, Options{SpaceShare: 0.95, MostTables: fewTables + 60}
+}
+
+// TestSweptNoFurther: interrupted before, while and after candidates are swept, a search has a calendar.
+func TestSweptNoFurther(t *testing.T) {
+	for _, asked := range []int{0, 1, 100, 3000} {
+		w, o := many(t)
+		c, err := prepared(t, w, o).schedule(after(asked))
+		if err != nil {
+			t.Fatalf("interrupted at %d: %v", asked, err)
+		}
+		if err := c.Check(); err != nil {
+			t.Errorf("W-53: interrupted at %d: %v", asked, err)
+		}
+		if c.Stopped != "cancelled" || !(c.Bound > 0) || c.Cost < c.Bound {
+			t.Errorf("interrupted at %d: stopped by %q, %g, at least %g", asked, c.Stopped, c.Cost, c.Bound)
+		}
+		t.Logf("interrupted at %d: %g, at least %g", asked, c.Cost, c.Bound)
+	}
+}
+
+// TestInterruptedSolver: a search that is interrupted at one of its solver's solves has a calendar.
+func TestInterruptedSolver(t *testing.T) {
+	for _, last := range []int{1, 3} {
+		w, o := many(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		x := prepared(t, w, o)
+		solver := &counting{Solver: x.options.Solver, last: last, cancel: cancel}
+		x.options.Solver = solver
+		c, err := x.schedule(ctx)
+		if err != nil {
+			t.Fatalf("interrupted at solve %d: %v", last, err)
+		}
+		if err := c.Check(); err != nil {
+			t.Errorf("W-53: interrupted at solve %d: %v", last, err)
+		}
+		if solver.asked < last || c.Stopped != "cancelled" || !(c.Bound > 0) || c.Cost > c.Baseline(Average).Cost*(1+1e-9) {
+			t.Errorf("interrupted at solve %d of %d: stopped by %q, %g, at least %g", last, solver.asked, c.Stopped, c.Cost, c.Bound)
+		}
+		t.Logf("interrupted at solve %d of %d: %g, at least %g", last, solver.asked, c.Cost, c.Bound)
+	}
+}

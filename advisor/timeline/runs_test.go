@@ -1,0 +1,80 @@
+package timeline
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/workload"
+)
+
+// searched is a search over all candidates of a workload that has looked at nothing but single designs; ok false: nothing fits.
+func searched(t *testing.T, w *workload.Workload, o Options) (s *search, b *known, in []bool, ok bool) {
+	t.Helper()
+	o.Solver = solve.New(solve.Config{})
+	x := prepared(t, w, o)
+	in = slices.Repeat([]bool{true}, len(x.tables))
+	b, err := x.baselines(context.Background(), x.newLocal(in), in, nil)
+	if err != nil {
+		return nil, nil, nil, false
+	}
+	s = &search{task: x, loader: &loader{task: x, tables: x.tables, byTree: map[string]*treeSources{}}, fillings: map[string]map[int]float64{}, cost: math.Inf(1)}
+	s.problem, s.bounds = x.problem(), slices.Repeat([]float64{math.NaN()}, len(x.tables))
+	for n := range x.tables {
+		s.problem.Loads = append(s.problem.Loads, s.loader.arcsOf(n, s.bounds[n]))
+	}
+	return s, b, in, true
+}
+
+// TestRuns: one design for each run of equal weights, each filled from the one before, is never below the least of all sequences, nor above the
+// single designs; and the program's bound, where it states one, is never above the least.
+func TestRuns(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 11))
+	met, least := 0, 0
+	for range 30 {
+		w, tables := figured(t, "1, 1, 1", "1, 1, 1", 1, 3, 4, 7, 8)
+		for _, x := range w.Statements {
+			for i := range x.Steps {
+				x.Steps[i] = 0.1 + math.Round(random.Float64()*random.Float64()*1000)/50
+			}
+			if random.IntN(2) == 0 {
+				x.Steps[1] = x.Steps[0]
+			}
+		}
+		all := 0.0
+		for _, table := range tables {
+			all += table.Bytes()
+		}
+		o := Options{Candidates: tables, NoEnumeration: true, Space: all * (0.5 + random.Float64()/2), Interval: []time.Duration{time.Duration(1+random.IntN(600)) * time.Second}}
+		s, b, in, ok := searched(t, w, o)
+		if !ok {
+			continue
+		}
+		met++
+		truth := brute(t, s.task) - s.constant()
+		s.follow(context.Background(), b.first.Open, in, nil, s.stretches())
+		if first, able, held := s.hold(context.Background(), b, in, s.stretches()); first != nil {
+			s.follow(context.Background(), first, able, held, s.stretches())
+		}
+		if s.open == nil || s.cost < truth*(1-1e-9) {
+			t.Fatalf("%g, and the least is %g", s.cost, truth)
+		}
+		if s.cost < truth*(1+1e-6) {
+			least++
+		}
+		for _, x := range b.results() {
+			s.offer(s.always(x.Open))
+		}
+		s.byRuns(context.Background(), b, in)
+		if s.cost < truth*(1-1e-9) || s.bound > truth*(1+1e-9) {
+			t.Errorf("%g, bound %g, and the least is %g", s.cost, s.bound, truth)
+		}
+	}
+	if met < 15 || least < met/3 {
+		t.Errorf("of %d problems %d were solved by following alone", met, least)
+	}
+}

@@ -1,0 +1,31 @@
+package calibrate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/helenus-db/helenus/bench/scratch"
+	"github.com/helenus-db/helenus/rewrite/exec"
+)
+
+// Down tells whether an error only says that Cassandra could not do it now, or could not be reached.
+func Down(err error) bool {
+	for _, own := range []any{new(*scratch.AtWorkError), new(*scratch.LeftBehindError), new(*LostError), new(*SettingError)} {
+		if errors.As(err, own) {
+			return false
+		}
+	}
+	return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && exec.Down(err)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

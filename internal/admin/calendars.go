@@ -1,0 +1,109 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/capture/cycle"
+	"github.com/helenus-db/helenus/rewrite/calendar"
+)
+
+// Calendars is what the API needs of package rewrite/calendar. *calendar.Keeper is one.
+type Calendars interface {
+	Approve(ctx context.Context, id string, p plan.Calendar, c cycle.Cycle, l calendar.Limits, actor string) (calendar.Calendar, error)
+	Grant(ctx context.Context, season, actor string) (c calendar.Calendar, create bool, err error)
+	Pause(ctx context.Context, id, reason, actor string) (calendar.Calendar, error)
+	Resume(ctx context.Context, id, actor string) (calendar.Calendar, error)
+	Withdraw(ctx context.Context, id string, remove bool, reason, actor string) (calendar.Calendar, error)
+	Calendars() []calendar.Calendar
+	Calendar(id string) (calendar.Calendar, error)
+	// Of finds the calendar of a season's id, Holds the one that has a look-up, "" if none has.
+	Of(season string) (id string, n int, ok bool)
+	Holds(lu *plan.LookUp) string
+}
+
+// calendarRoutes are the routes about calendars under way.
+func (s *Server) calendarRoutes(route func(string, func(*http.Request) (any, error))) {
+	route("GET /api/v1/calendars", func(*http.Request) (any, error) { return s.o.Calendars.Calendars(), nil })
+	route("GET /api/v1/calendars/{id}", func(r *http.Request) (any, error) { return s.o.Calendars.Calendar(r.PathValue("id")) })
+	for order, do := range map[string]func(r *http.Request, id string, d Decision) (calendar.Calendar, error){
+		"pause": func(r *http.Request, id string, d Decision) (calendar.Calendar, error) {
+			return s.o.Calendars.Pause(r.Context(), id, d.Reason, d.Actor)
+		},
+		"resume": func(r *http.Request, id string, d Decision) (calendar.Calendar, error) {
+			return s.o.Calendars.Resume(r.Context(), id, d.Actor)
+		},
+		"withdraw": func(r *http.Request, id string, d Decision) (calendar.Calendar, error) {
+			return s.o.Calendars.Withdraw(r.Context(), id, d.Drop, d.Reason, d.Actor)
+		},
+	} {
+		route("POST /api/v1/calendars/{id}/"+order, func(r *http.Request) (any, error) {
+			d, err := decision(r)
+			if err != nil {
+				return nil, err
+			}
+			return do(r, r.PathValue("id"), d)
+		})
+	}
+}
+
+// approve notes the decision first: it is what refuses what is not eligible, or approved already. An approval whose
+// migration, or calendar, can not begin is taken back. The id of a calendar's season approves its next change.
+func (s *Server) approve(r *http.Request) (any, error) {
+	d, err := decision(r)
+	if err != nil {
+		return nil, err
+	}
+	ctx, id := r.Context(), r.PathValue("id")
+	if _, _, ok := s.o.Calendars.Of(id); ok {
+		c, _, err := s.o.Calendars.Grant(ctx, id, d.Actor)
+		return c, err
+	}
+	one, err := s.o.Advisor.Recommendation(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.approvable(&one, &d); err != nil {
+		return nil, err
+	}
+	if one, err = s.o.Advisor.Approve(ctx, one.ID, d.Actor); err != nil {
+		return nil, err
+	}
+	begun, err := s.carryOut(ctx, &one, &d)
+	if err != nil {
+		_, undone := s.o.Advisor.Reopen(context.WithoutCancel(ctx), one.ID, err.Error(), "")
+		return nil, errors.Join(err, undone)
+	}
+	return begun, nil
+}
+
+// approvable refuses what a calendar under way forbids, and limits where there is no calendar.
+func (s *Server) approvable(one *recommend.Recommendation, d *Decision) error {
+	if one.Kind != recommend.TimelineKind && d.Limits != nil {
+		return invalid(fmt.Sprintf("limits are for a timeline; %s is a %s", one.ID, one.Kind))
+	}
+	if one.LookUp == nil {
+		return nil
+	}
+	if by := s.o.Calendars.Holds(one.LookUp); by != "" {
+		return &Error{Status: http.StatusConflict, Code: "refused",
+			Message: fmt.Sprintf("calendar %s has this look-up: withdraw it first (`helenus rollback %s`)", by, by)}
+	}
+	return nil
+}
+
+// carryOut begins what was approved.
+func (s *Server) carryOut(ctx context.Context, one *recommend.Recommendation, d *Decision) (any, error) {
+	if one.Kind != recommend.TimelineKind {
+		return s.o.Migrator.Approve(ctx, one.ID, *one.LookUp, d.Actor)
+	}
+	limits := calendar.Limits{}
+	if d.Limits != nil {
+		limits = *d.Limits
+	}
+	return s.o.Calendars.Approve(ctx, one.ID, one.Timeline.Calendar, one.Timeline.Cycle, limits, d.Actor)
+}

@@ -1,0 +1,346 @@
+package calendar
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/capture/cycle"
+	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// Migrations carry look-ups out. *rewrite.Engine does.
+type Migrations interface {
+	Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (migrate.Migration, error)
+	Rollback(ctx context.Context, id, actor string) error
+	Drop(ctx context.Context, id, actor string) error
+	Migrations() []migrate.Migration
+}
+
+// Store keeps calendars over restarts; *store.Store is one.
+type Store interface {
+	Save(ctx context.Context, kind, id string, v any) error
+	Delete(ctx context.Context, kind, id string) error
+	List(ctx context.Context, kind string) ([]store.Document, error)
+}
+
+// Kind of document in the Store, and its version.
+const (
+	Kind    = "calendar"
+	version = 1
+)
+
+// maxWithdrawn is how many calendars that are over are kept, the latest.
+const maxWithdrawn = 10
+
+// Options of a Keeper. Migrations, Store and Recent are required.
+type Options struct {
+	Migrations Migrations
+	Store      Store
+	// Recent reads how often statements were executed from a time on, for Cycle.Holds.
+	Recent func(ctx context.Context, from time.Time) (*cycle.Record, error)
+	// Ended tells the advisor that a calendar is over, and why. It is called again after a crash; nil: nobody is told.
+	Ended func(ctx context.Context, id, why string) error
+	Clock func() time.Time // nil: time.Now
+	// Wait waits for the next tick; false if the context ended. nil: Every, by the machine's clock.
+	Wait  func(ctx context.Context) bool
+	Every time.Duration // between ticks, by Clock; 0: 2 s
+	Log   *slog.Logger  // nil: nothing is logged
+}
+
+// Keeper carries calendars out. It is safe for concurrent use, and a prometheus.Collector.
+type Keeper struct {
+	o Options
+
+	work sync.Mutex // one tick or order at a time
+
+	mu        sync.RWMutex
+	calendars map[string]*Calendar // as saved; what is in the map is never changed
+	failing   string               // why the last tick could not do all its work; "" if it could
+	created   uint64               // migrations ordered and tables dropped in this process
+	dropped   uint64
+}
+
+// New returns a Keeper without calendars.
+func New(o Options) (*Keeper, error) {
+	if o.Migrations == nil || o.Store == nil || o.Recent == nil {
+		return nil, errors.New("calendar: Migrations, Store and Recent are required")
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Every <= 0 {
+		o.Every = 2 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Wait == nil {
+		o.Wait = func(ctx context.Context) bool {
+			select {
+			case <-ctx.Done():
+				return false
+			case <-time.After(o.Every):
+				return true
+			}
+		}
+	}
+	return &Keeper{o: o, calendars: map[string]*Calendar{}}, nil
+}
+
+// Restore reads the calendars from the store. It is called once, before Run and before any order.
+func (k *Keeper) Restore(ctx context.Context) error {
+	documents, err := k.o.Store.List(ctx, Kind)
+	if err != nil {
+		return fmt.Errorf("read the calendars: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, d := range documents {
+		c := &Calendar{}
+		if err := json.Unmarshal(d.Raw, c); err != nil {
+			return fmt.Errorf("calendar %s in the store can not be read: %w", d.ID, err)
+		}
+		if c.Version != version {
+			return fmt.Errorf("calendar %s in the store has version %d, this Helenus reads version %d: use the one that wrote it", d.ID, c.Version, version)
+		}
+		k.calendars[c.ID] = c
+	}
+	return nil
+}
+
+// Run ticks until the context ends.
+func (k *Keeper) Run(ctx context.Context) {
+	for {
+		k.Tick(ctx)
+		if !k.o.Wait(ctx) {
+			return
+		}
+	}
+}
+
+// Calendars lists all, by id.
+func (k *Keeper) Calendars() []Calendar {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	out := make([]Calendar, 0, len(k.calendars))
+	for _, c := range k.calendars {
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b Calendar) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// ErrUnknown says that there is no calendar of an id.
+var ErrUnknown = errors.New("no such calendar")
+
+// StateError says that an order does not fit the state of a calendar.
+type StateError struct {
+	ID, Order string
+	State     State
+	Need      string
+}
+
+// Error implements error.
+func (e *StateError) Error() string {
+	return fmt.Sprintf("can not %s calendar %s: it is %s; %s", e.Order, e.ID, e.State, e.Need)
+}
+
+// Busy says that a look-up, or the place of a calendar, is taken.
+type Busy struct{ By, Why string }
+
+// Error implements error.
+func (e *Busy) Error() string { return e.Why }
+
+// Calendar returns one.
+func (k *Keeper) Calendar(id string) (Calendar, error) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if c := k.calendars[id]; c != nil {
+		return *c, nil
+	}
+	return Calendar{}, fmt.Errorf("%w: %s", ErrUnknown, id)
+}
+
+// Holds tells which calendar that is not over has a look-up among its own; "" if none has.
+func (k *Keeper) Holds(lu *plan.LookUp) string {
+	for _, c := range k.Calendars() {
+		for n := range c.Plan.Seasons {
+			if x := &c.Plan.Seasons[n].LookUp; c.State != Withdrawn && same(x, lu) {
+				return c.ID
+			}
+		}
+	}
+	return ""
+}
+
+func same(a, b *plan.LookUp) bool {
+	return a.Keyspace == b.Keyspace && (a.Table == b.Table || a.Base == b.Base && a.Column == b.Column)
+}
+
+// Of finds the calendar, and the place in it, of a season's id.
+func (k *Keeper) Of(season string) (calendar string, n int, ok bool) {
+	for _, c := range k.Calendars() {
+		for n := range c.Seasons {
+			if c.Seasons[n].ID == season {
+				return c.ID, n, true
+			}
+		}
+	}
+	return "", 0, false
+}
+
+// Approve takes a calendar on. One at a time: it is refused (*Busy) while another one is not over, and if a migration has one of its
+// look-ups already.
+func (k *Keeper) Approve(ctx context.Context, id string, p plan.Calendar, c cycle.Cycle, l Limits, actor string) (Calendar, error) {
+	k.work.Lock()
+	defer k.work.Unlock()
+	now := k.o.Clock()
+	if err := check(&p, &c); err != nil {
+		return Calendar{}, err
+	}
+	if err := l.Check(now); err != nil {
+		return Calendar{}, err
+	}
+	for _, other := range k.Calendars() {
+		if other.State != Withdrawn {
+			return Calendar{}, &Busy{other.ID, fmt.Sprintf("calendar %s is %s: one is carried out at a time; withdraw it first (`helenus rollback %s`)", other.ID, other.State, other.ID)}
+		}
+	}
+	for _, m := range k.o.Migrations.Migrations() {
+		for n := range p.Seasons {
+			if m.State != migrate.Dropped && same(&m.LookUp, &p.Seasons[n].LookUp) {
+				return Calendar{}, &Busy{m.ID, fmt.Sprintf("migration %s (%s) has the look-up of %s.%s by %s already: roll it back and drop it first", m.ID, m.State,
+					m.LookUp.Keyspace, m.LookUp.Base, m.LookUp.Column)}
+			}
+		}
+	}
+	x := &Calendar{Version: version, ID: id, Plan: p, Cycle: c, Limits: l, State: Following, Actor: actor, Approved: now, Begun: []time.Time{}}
+	for n := range p.Seasons {
+		x.Seasons = append(x.Seasons, Season{ID: fmt.Sprintf("%s.%d", id, n+1), Stage: Out, Since: now})
+	}
+	x.note(now, actor, "approved")
+	if err := k.save(ctx, x); err != nil {
+		return Calendar{}, err
+	}
+	return *x, nil
+}
+
+// check tells what a calendar can not be carried out for.
+func check(p *plan.Calendar, c *cycle.Cycle) error {
+	if c.Period != cycle.Day && c.Period != cycle.Week {
+		return fmt.Errorf("a calendar needs a cycle that repeats, not a %s", c.Period)
+	}
+	if len(p.Seasons) == 0 || len(c.Steps) < 2 {
+		return errors.New("a calendar needs tables, and two steps at least")
+	}
+	for n := range p.Seasons {
+		if len(p.Seasons[n].Steps) != len(c.Steps) {
+			return fmt.Errorf("the calendar says of %d steps whether %s is there: the cycle has %d", len(p.Seasons[n].Steps), p.Seasons[n].LookUp.Table, len(c.Steps))
+		}
+	}
+	return nil
+}
+
+// save keeps a changed calendar and makes it the valid one; on an error the old one stays valid.
+func (k *Keeper) save(ctx context.Context, c *Calendar) error {
+	if err := k.o.Store.Save(ctx, Kind, c.ID, c); err != nil {
+		return fmt.Errorf("save calendar %s: %w", c.ID, err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.calendars[c.ID] = c
+	return nil
+}
+
+// order changes the state of a calendar on a person's order.
+func (k *Keeper) order(ctx context.Context, id, order, need string, from []State, change func(c *Calendar, now time.Time)) (Calendar, error) {
+	k.work.Lock()
+	defer k.work.Unlock()
+	have, err := k.Calendar(id)
+	if err != nil {
+		return Calendar{}, err
+	}
+	if !slices.Contains(from, have.State) {
+		return Calendar{}, &StateError{id, order, have.State, need}
+	}
+	c := have.clone()
+	change(c, k.o.Clock())
+	if err := k.save(ctx, c); err != nil {
+		return Calendar{}, err
+	}
+	k.o.Log.Info("calendar", "id", id, "state", c.State, "order", order)
+	return *c, nil
+}
+
+// Pause keeps further changes from beginning; what serves goes on serving.
+func (k *Keeper) Pause(ctx context.Context, id, reason, actor string) (Calendar, error) {
+	return k.order(ctx, id, "pause", "only one that is followed can be paused", []State{Following}, func(c *Calendar, now time.Time) {
+		c.State, c.Reason = Paused, "paused by "+actor
+		if reason != "" {
+			c.Reason += ": " + reason
+		}
+		c.note(now, actor, "%s", c.Reason)
+	})
+}
+
+// Resume lets changes begin again.
+func (k *Keeper) Resume(ctx context.Context, id, actor string) (Calendar, error) {
+	return k.order(ctx, id, "resume", "only one that is paused can be resumed", []State{Paused}, func(c *Calendar, now time.Time) {
+		c.State, c.Reason = Following, ""
+		c.note(now, actor, "resumed")
+	})
+}
+
+// Withdraw ends a calendar: no further change begins, what does not serve yet is rolled back and dropped, and so, if remove
+// is given, is what serves.
+func (k *Keeper) Withdraw(ctx context.Context, id string, remove bool, reason, actor string) (Calendar, error) {
+	return k.order(ctx, id, "withdraw", "it is over", []State{Following, Paused, Withdrawing}, func(c *Calendar, now time.Time) {
+		c.Limits.Drop = c.Limits.Drop || remove
+		why := "withdrawn by " + actor
+		if reason != "" {
+			why += ": " + reason
+		}
+		c.withdraw(now, actor, why)
+	})
+}
+
+func (c *Calendar) withdraw(now time.Time, actor, why string) {
+	c.State, c.Reason = Withdrawing, why
+	c.note(now, actor, "%s", why)
+}
+
+// Grant approves the next change of one season by itself, whenever it is due. Which that is, is returned: to create its table,
+// or to drop it.
+func (k *Keeper) Grant(ctx context.Context, season, actor string) (c Calendar, create bool, err error) {
+	id, n, ok := k.Of(season)
+	if !ok {
+		return Calendar{}, false, fmt.Errorf("%w: %s", ErrUnknown, season)
+	}
+	if have, err := k.Calendar(id); err == nil && !have.Limits.Each {
+		return Calendar{}, false, &StateError{id, "approve a change of", have.State, "it was approved as a whole, so no change waits for an approval of its own"}
+	}
+	c, err = k.order(ctx, id, "approve a change of", "changes begin while it is followed", []State{Following, Paused}, func(c *Calendar, now time.Time) {
+		s := &c.Seasons[n]
+		create = s.Stage == Out || s.Stage == Going
+		grant := create
+		s.Granted = &grant
+		c.note(now, actor, "%s: the next change is approved: %s %s", season, verb(create), c.Plan.Seasons[n].LookUp.Table)
+	})
+	return c, create, err
+}
+
+func verb(create bool) string {
+	if create {
+		return "create"
+	}
+	return "drop"
+}
