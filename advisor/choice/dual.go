@@ -3,6 +3,7 @@ package choice
 import (
 	"context"
 	"math"
+	"slices"
 )
 
 // dual is a lower bound on the cost of every choice, and what it tells of single tables and arcs.
@@ -18,6 +19,7 @@ type dual struct {
 	status []int8
 	lambda []float64 // multipliers: of the demands, then of the space
 	space  float64   // the limit, 0: none
+	fixed  bool      // the multiplier of the space stays as it is
 
 	bound   float64
 	prices  []float64 // by demand: of the cheapest way with u
@@ -76,25 +78,99 @@ func (x *dual) share() {
 	}
 }
 
-// charge sets the multiplier of the space to begin from: of rates of all orders that which gives the greatest bound. Steps, whose
-// length goes by the cost, would be long in coming to one at which little space is worth all the rest.
-func (x *dual) charge() {
-	if x.space == 0 {
+// charge sets the multipliers to begin from where space is limited. What space is worth is seldom of the order of anything else there is,
+// and steps along all multipliers at once are long in coming to it, or never do; with a price of space that stays, the others are soon found. So
+// prices are tried, each from the multipliers of the one before: a higher one if what is open at it takes more than there is, else a lower
+// one, until the two are close. The bound is concave in the price, so that the best one lies between them.
+func (x *dual) charge(ctx context.Context) {
+	if x.space == 0 || !x.evaluate() {
 		return
 	}
-	last := len(x.lambda) - 1
-	best, least := 0.0, math.Inf(-1)
-	if x.evaluate() {
-		least = x.bound
-	}
-	unit := newSearch(x.in, 0).worth()
-	for m := unit * 1e-6; m < unit*1e3; m *= 2 {
-		x.lambda[last] = m
-		if x.evaluate() && x.bound > least {
-			best, least = m, x.bound
+	x.fixed = true
+	defer func() { x.fixed, x.theta = false, 0 }()
+	best, most := slices.Clone(x.lambda), x.bound
+	low, high := 0.0, math.Inf(1)
+	m := newSearch(x.in, 0).worth() / x.space * x.in.unit
+	for range charges {
+		x.reprice(m)
+		x.theta = 0
+		if !x.ascend(ctx, chargeSteps, math.Inf(1)) {
+			return // there is no choice, whatever the multipliers
+		}
+		if x.bound > most {
+			most = x.bound
+			copy(best, x.lambda)
+		}
+		if x.taken() > x.space {
+			low = m
+		} else {
+			high = m
+		}
+		switch {
+		case math.IsInf(high, 1):
+			m *= chargeFar
+		case low == 0:
+			m /= chargeFar
+		case high < low*chargeClose:
+			copy(x.lambda, best)
+			return
+		default:
+			m = math.Sqrt(low * high)
 		}
 	}
-	x.lambda[last] = best
+	copy(x.lambda, best)
+}
+
+// How a price of space is looked for: so many prices, so many steps at each, from one to the next until there is one on either side, and how
+// close they are in the end.
+const (
+	charges     = 24
+	chargeSteps = 60
+	chargeFar   = 4
+	chargeClose = 1.02
+)
+
+// taken is the space of what was open lately.
+func (x *dual) taken() float64 {
+	sum := 0.0
+	for n, s := range x.status {
+		if s != closed {
+			sum += x.kept[n] * x.in.size[n]
+		}
+	}
+	return sum
+}
+
+// reprice sets the multiplier of the space. What demands pay for a table follows what it costs, in the shares that they had, or in
+// equal ones.
+func (x *dual) reprice(m float64) {
+	in, last := x.in, len(x.lambda)-1
+	was := x.rate()
+	x.lambda[last] = m
+	more := x.rate() - was
+	for n, s := range x.status {
+		if s == closed || in.size[n] == 0 {
+			continue
+		}
+		burden, paid, readers := in.upkeep[n]+was*in.size[n], 0.0, 0
+		for _, r := range in.needers[n] {
+			burden += x.lambda[r.at]
+		}
+		for _, r := range in.readers[n] {
+			paid += x.lambda[r.at]
+			if in.demands[r.demand].always {
+				readers++
+			}
+		}
+		for _, r := range in.readers[n] {
+			switch {
+			case paid > 0 && burden > 0:
+				x.lambda[r.at] *= (burden + more*in.size[n]) / burden
+			case in.demands[r.demand].always:
+				x.lambda[r.at] += (burden + more*in.size[n]) / float64(readers)
+			}
+		}
+	}
 }
 
 // rate is what the multipliers say that a byte of the space costs.
@@ -207,7 +283,7 @@ func (x *dual) evaluate() bool {
 		}
 		x.used[n] += (used - x.used[n]) * 0.1
 	}
-	if x.space > 0 {
+	if x.space > 0 && !x.fixed {
 		x.gradient[len(x.gradient)-1] = (size - x.space) / in.unit
 	}
 	x.bound = bound

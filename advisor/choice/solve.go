@@ -233,7 +233,7 @@ func (s *solver) run() error {
 func (s *solver) reduce() bool {
 	x := newDual(s.in, s.in.status)
 	x.share()
-	x.charge()
+	x.charge(s.ctx)
 	defer func() { s.dual = x.save() }()
 	idle, dry := 0, 0 // rounds without a better bound, searches without a better choice
 	next := 0
