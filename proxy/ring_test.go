@@ -138,6 +138,8 @@ func direct(t *testing.T, address string) *gocql.Session {
 	fmt.Sscan(port, &cluster.Port)
 	cluster.ProtoVersion, cluster.DisableInitialHostLookup, cluster.NumConns = 4, true, 1
 	cluster.Timeout, cluster.ConnectTimeout, cluster.Consistency, cluster.Logger = 20*time.Second, 20*time.Second, gocql.One, quiet{}
+	// An event of the ring would have gocql put the node that it finds in place of the one that it was given, and cut what is under way.
+	cluster.Events.DisableNodeStatusEvents, cluster.Events.DisableTopologyEvents = true, true
 	session, err := cluster.CreateSession()
 	if err != nil {
 		t.Fatal(err)

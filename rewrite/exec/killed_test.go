@@ -79,18 +79,25 @@ func (r *road) cut() {
 }
 
 // TestCassandraKilled cuts the way to Cassandra in the middle of programs: each ends with an error that names its step, in
-// time, and once Cassandra is back programs answer again.
+// time, and once Cassandra is back programs answer again: by gocql's own looking for hosts that were down, or, where that is off
+// or has lost the host, because the pool makes another session.
 func TestCassandraKilled(t *testing.T) {
 	db := open(t)
 	s := newShop(t)
 	for _, table := range []string{"items", "bids"} {
 		db.create(t, s.db.tables[table])
 	}
+	for name, interval := range map[string]time.Duration{"gocql connects again": 200 * time.Millisecond, "the pool connects again": 0} {
+		t.Run(name, func(t *testing.T) { killed(t, s, interval) })
+	}
+}
+
+func killed(t *testing.T, s *shop, interval time.Duration) {
 	road := newRoad(t, cassandratest.ContactPoints(t)[0])
 	config := cassandratest.Config(t, road.at)
 	config.Timeout, config.ConnectTimeout = 2*time.Second, 2*time.Second
 	config.Logger = log.New(io.Discard, "", 0) // which connections are refused is no news
-	config.ReconnectInterval = 200 * time.Millisecond
+	config.ReconnectInterval = interval
 	config.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 2, Interval: 100 * time.Millisecond}
 	pool := exec.NewPool(config.CreateSession)
 	defer pool.Close()

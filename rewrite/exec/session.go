@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/gocql/gocql"
 )
@@ -129,27 +131,39 @@ func (s *store) row(width int) [][]byte {
 }
 
 // Pool is a Session over gocql that connects when it is first needed, and again after it was refused, so that a proxy
-// may start before Cassandra does.
+// may start before Cassandra does. It connects anew, too, where a session has said for a while that it has no connections: gocql may
+// lose a host for good when its connections end while others are made (it takes it for up and has no pool for it), and an
+// outage of Cassandra must end with the outage.
 type Pool struct {
 	connect func() (*gocql.Session, error)
+	now     func() time.Time
+	lost    atomic.Int64 // since when the session has had no connections, ns; 0: it has some, as far as is known
 
-	mu      sync.Mutex
-	session *gocql.Session
-	closed  bool
+	mu       sync.Mutex
+	session  *gocql.Session
+	closed   bool
+	renewing bool
+	renewal  sync.WaitGroup
 }
 
+// patience is how long a session may be without connections before it is given up.
+const patience = 5 * time.Second
+
 // NewPool returns a Session that makes its gocql session by connect.
-func NewPool(connect func() (*gocql.Session, error)) *Pool { return &Pool{connect: connect} }
+func NewPool(connect func() (*gocql.Session, error)) *Pool {
+	return &Pool{connect: connect, now: time.Now}
+}
 
 // Close closes the gocql session, if there is one. Later calls answer ErrNoConnection.
 func (p *Pool) Close() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.closed = true
 	if p.session != nil {
 		p.session.Close()
 		p.session = nil
 	}
+	p.mu.Unlock()
+	p.renewal.Wait()
 }
 
 func (p *Pool) get() (*gocql.Session, error) {
@@ -168,6 +182,51 @@ func (p *Pool) get() (*gocql.Session, error) {
 	return p.session, nil
 }
 
+// heard takes note of what a session answered, and returns it.
+func (p *Pool) heard(s *gocql.Session, err error) error {
+	since := p.lost.Load()
+	switch {
+	case !errors.Is(err, gocql.ErrNoConnections):
+		if since != 0 && !Unreachable(err) {
+			p.lost.Store(0)
+		}
+	case since == 0:
+		p.lost.CompareAndSwap(0, p.now().UnixNano())
+	case p.now().UnixNano()-since >= int64(patience):
+		p.renew(s)
+	}
+	return err
+}
+
+// renew looks for a session in place of one, which stays until there is another.
+func (p *Pool) renew(lost *gocql.Session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.renewing || p.session != lost {
+		return
+	}
+	p.renewing = true
+	p.renewal.Go(func() {
+		fresh, err := p.connect()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.renewing = false
+		switch {
+		case err != nil: // after another while
+			p.lost.Store(p.now().UnixNano())
+			return
+		case p.closed:
+			lost = fresh
+		default:
+			p.session = fresh
+			p.lost.Store(0)
+		}
+		if lost != p.session {
+			lost.Close()
+		}
+	})
+}
+
 // Query implements Session.
 func (p *Pool) Query(ctx context.Context, q Query) (Answer, error) {
 	var answer Answer
@@ -179,7 +238,7 @@ func (p *Pool) Query(ctx context.Context, q Query) (Answer, error) {
 		batch := s.NewBatch(gocql.UnloggedBatch).WithContext(ctx)
 		batch.Cons = q.Consistency
 		batch.Query(q.Text)
-		return answer, s.ExecuteBatch(batch)
+		return answer, p.heard(s, s.ExecuteBatch(batch))
 	}
 	answer.Columns, err = run(ctx, s, q, func(cells [][]byte) error {
 		if q.Most > 0 && len(answer.Rows) == q.Most {
@@ -188,7 +247,7 @@ func (p *Pool) Query(ctx context.Context, q Query) (Answer, error) {
 		answer.Rows = append(answer.Rows, cells)
 		return nil
 	})
-	return answer, err
+	return answer, p.heard(s, err)
 }
 
 // Batch implements Batcher.
@@ -205,7 +264,7 @@ func (p *Pool) Batch(ctx context.Context, writes []Query) error {
 	for _, q := range writes {
 		batch.Entries = append(batch.Entries, gocql.BatchEntry{Stmt: q.Text, Args: bound(q.Values), Idempotent: true})
 	}
-	return s.ExecuteBatch(batch)
+	return p.heard(s, s.ExecuteBatch(batch))
 }
 
 // Scan implements Session.
@@ -215,7 +274,7 @@ func (p *Pool) Scan(ctx context.Context, q Query, row func(cells [][]byte) error
 		return err
 	}
 	_, err = run(ctx, s, q, row)
-	return err
+	return p.heard(s, err)
 }
 
 func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) error) ([]string, error) {

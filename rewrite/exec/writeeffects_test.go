@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ type blog struct {
 	t        *testing.T
 	graph    *model.Graph
 	tables   []*model.Table
+	mu       sync.Mutex // effects are sent side by side
 	batches  [][]exec.Query
 	sent     []exec.Query // writes
 	asked    []exec.Query // reads
@@ -86,6 +88,8 @@ func (b *blog) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return exec.Answer{}, err
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if strings.HasPrefix(q.Text, "SELECT ") {
 		b.asked = append(b.asked, q)
 		return exec.Answer{Rows: b.answer[q.Text]}, b.failRead
