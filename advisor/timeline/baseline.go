@@ -13,8 +13,28 @@ import (
 
 // known are the designs for single sets of weights that baselines are made of.
 type known struct {
-	average, first, last *choice.Result
-	ideal                []*choice.Result // by step
+	first, last *choice.Result
+	ideal       []*choice.Result // by step
+	average     *choice.Result   // nil until join
+	mean        func() (*choice.Result, error)
+	leave       func() // nil: nobody looks for it meanwhile
+}
+
+// join waits for the design for the mean weights, which is looked for meanwhile: it takes longest, and little hangs on it.
+func (k *known) join() (err error) {
+	if k.average == nil && k.mean != nil {
+		k.average, err = k.mean()
+		k.mean = nil
+	}
+	return err
+}
+
+// end is for who may go without having joined: nothing goes on behind him.
+func (k *known) end() {
+	if k.average == nil && k.leave != nil {
+		k.leave()
+		_ = k.join() //nolint:errcheck // it was not wanted
+	}
 }
 
 // results are all of them, those of equal weights once.
@@ -30,52 +50,107 @@ func (k *known) results() []*choice.Result {
 	return list
 }
 
-// baselines solves for the mean weights and for those of each step, over some of the candidates. Steps of equal weights, and weights that differ by a
+// baselines solves for those of each step and for the mean weights, over some of the candidates. Steps of equal weights, and weights that differ by a
 // factor alone, have one design.
 func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]bool) (*known, error) {
 	within, cancel := share(ctx, baselineShare)
-	defer cancel()
 	designs := slices.Clone(corners)
 	k := &known{}
+	asked := t.distinct()
+	found, errs := t.best(within, l, asked, in, corners)
 	solved := map[string]*choice.Result{}
-	solve := func(step int) (*choice.Result, error) {
-		key := t.weightsKey(step)
-		if r := solved[key]; r != nil {
-			return r, nil
+	for i, step := range asked {
+		if unfinished(within, errs[i]) {
+			found[i], errs[i] = t.instead(within, step, in, designs)
 		}
-		r, err := t.best(within, l, step, in, corners)
-		if unfinished(within, err) {
-			r, err = t.instead(within, step, in, designs)
+		if errs[i] != nil {
+			cancel()
+			return nil, t.atStep(errs[i], step)
 		}
-		if solved[key] = r; r != nil {
-			designs = append(designs, r.Open)
-		}
-		return r, t.atStep(err, step)
-	}
-	var err error
-	if k.average, err = solve(-1); err != nil {
-		return nil, err
+		solved[t.weightsKey(step)] = found[i]
+		designs = append(designs, found[i].Open)
 	}
 	for step := range t.steps {
-		r, err := solve(step)
-		if err != nil {
-			return nil, err
-		}
-		k.ideal = append(k.ideal, r)
+		k.ideal = append(k.ideal, solved[t.weightsKey(step)])
 	}
 	k.first, k.last = k.ideal[0], k.ideal[t.steps-1]
+	if k.average = solved[t.weightsKey(-1)]; k.average != nil {
+		cancel()
+		return k, nil
+	}
+	k.mean = func() (*choice.Result, error) {
+		defer cancel()
+		found, errs := t.best(within, l, []int{-1}, in, corners)
+		if unfinished(within, errs[0]) {
+			return t.instead(within, -1, in, designs)
+		}
+		return found[0], errs[0]
+	}
+	if !t.programmed(in) {
+		return k, k.join()
+	}
+	// Of the steps' designs one may be as good for the mean weights as any: to begin with it saves most of the proof.
+	q := single{weights: t.weights(-1), space: t.space, in: in, start: k.first.Open}
+	whole := t.static(q.weights, t.space)
+	for _, r := range k.ideal {
+		if whole.Cost(r.Open) < whole.Cost(q.start) {
+			q.start = r.Open
+		}
+	}
+	type answer struct {
+		r   *choice.Result
+		err error
+	}
+	came := make(chan answer)
+	asks := t.restrict(q)
+	background, stop := context.WithCancel(within)
+	go func() {
+		r, err := asks.solve(background)
+		came <- answer{r, err}
+	}()
+	k.leave = stop
+	k.mean = func() (*choice.Result, error) {
+		defer cancel()
+		a := <-came
+		stop()
+		if err := t.explained(a.err, 0, t.space); err != nil {
+			if unfinished(within, err) {
+				return t.instead(within, -1, in, designs)
+			}
+			return nil, err
+		}
+		return a.r, nil
+	}
 	return k, nil
 }
 
-// best finds the best design for a step's weights, or all steps' (-1). Without a limit on space, and among few candidates, it
-// is proven.
-func (t *task) best(ctx context.Context, l *local, step int, in []bool, corners [][]bool) (*choice.Result, error) {
-	if t.space == 0 {
-		return t.choose(ctx, single{weights: t.weights(step), in: in})
+// programmed tells whether single designs are what an integer program of some of the candidates finds.
+func (t *task) programmed(in []bool) bool {
+	n := count(in)
+	return t.space > 0 && n > proofTables && n <= programTables && t.options.Solver != nil
+}
+
+// best finds the best designs for some steps' weights, or all steps' (-1). Without a limit on space, and among few candidates, they
+// are proven.
+func (t *task) best(ctx context.Context, l *local, steps []int, in []bool, corners [][]bool) ([]*choice.Result, []error) {
+	if t.space == 0 || t.programmed(in) {
+		var list []single
+		for _, step := range steps {
+			list = append(list, single{weights: t.weights(step), space: t.space, in: in})
+		}
+		return t.chooseAll(ctx, list)
 	}
-	if n := count(in); n > proofTables && n <= programTables && t.options.Solver != nil {
-		return t.choose(ctx, single{weights: t.weights(step), space: t.space, in: in})
+	var results []*choice.Result
+	var errs []error
+	for _, step := range steps {
+		r, err := t.alone(ctx, l, step, in, corners)
+		results, errs = append(results, r), append(errs, err)
 	}
+	return results, errs
+}
+
+// alone finds the best design for a step's weights where what exchanging tables finds has to do, or to be begun with.
+func (t *task) alone(ctx context.Context, l *local, step int, in []bool, corners [][]bool) (*choice.Result, error) {
 	weights, keep := t.costs(t.weights(step))
 	open, cost := l.design(weights, keep, append(slices.Clone(corners), in), in)
 	if n := count(in); n > proofTables && open != nil {

@@ -76,6 +76,7 @@ func (t *task) schedule(ctx context.Context) (*Calendar, error) {
 		l = t.newLocal(in)
 		l.ctx = ctx
 	}
+	defer b.end()
 	t.ended("baselines")
 	s := t.newSearch()
 	if err := s.run(ctx, b, l, in); err != nil {
@@ -131,21 +132,26 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 			s.problem.Loads[n] = s.loader.arcsOf(n, s.bounds[n])
 		}
 	}
-	for _, r := range []*choice.Result{b.average, b.first, b.last} {
+	for _, r := range []*choice.Result{b.first, b.last} {
 		s.offer(s.always(r.Open))
 	}
-	if s.halted(ctx) {
-		return nil
-	}
-	if s.space > 0 && !s.options.Exact && count(in) > proofTables && s.options.Solver != nil && s.open != nil {
-		if keep := s.byRuns(ctx, b, in); s.result != nil {
+	if s.space > 0 && !s.options.Exact && count(in) > proofTables && s.options.Solver != nil && s.open != nil && ctx.Err() == nil {
+		keep, err := s.byRuns(ctx, b, in)
+		if err != nil {
+			return err
+		}
+		if s.result != nil {
 			s.kept = len(keep)
 			s.proven = s.cost <= s.bound*(1+1e-9)
 			return nil
 		}
-		if s.halted(ctx) {
-			return nil
-		}
+	}
+	if err := b.join(); err != nil {
+		return err
+	}
+	s.offer(s.always(b.average.Open))
+	if s.halted(ctx) {
+		return nil
 	}
 	for _, from := range [][]*choice.Result{b.ideal, slices.Repeat([]*choice.Result{b.average}, s.steps)} {
 		s.offer(s.descend(l, from, in))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -280,8 +281,59 @@ func (t *task) choose(ctx context.Context, q single) (*choice.Result, error) {
 	return r, err
 }
 
+// chooseAll is choose for several questions, some side by side. The designs are in the order of the questions, nil where there is an error.
+func (t *task) chooseAll(ctx context.Context, list []single) ([]*choice.Result, []error) {
+	results, errs := make([]*choice.Result, len(list)), make([]error, len(list))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, sideBySide)
+	for i, q := range list {
+		if results[i] = t.answers[q.key()]; results[i] != nil {
+			continue
+		}
+		r := t.restrict(q)
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			results[i], errs[i] = r.solve(ctx)
+		})
+	}
+	wait.Wait()
+	for i, q := range list {
+		if errs[i] = t.explained(errs[i], 0, q.space); errs[i] == nil && ctx.Err() == nil {
+			t.answers[q.key()] = results[i]
+		}
+	}
+	return results, errs
+}
+
 // solveSingle is choose without a memory.
 func (t *task) solveSingle(ctx context.Context, q single) (*choice.Result, error) {
+	r, err := t.restrict(q).solve(ctx)
+	if err != nil {
+		return nil, t.explained(err, 0, q.space)
+	}
+	return r, nil
+}
+
+// narrow is a question of one design in the terms of package choice: of the candidates that there are alone. It can be solved beside others.
+type narrow struct {
+	problem *choice.Problem
+	options choice.Options
+	keep    []int // its tables, as they are numbered in the task
+	tables  int   // of the task
+}
+
+func (r *narrow) solve(ctx context.Context) (*choice.Result, error) {
+	found, err := choice.Solve(ctx, r.problem, r.options)
+	if err != nil {
+		return nil, err
+	}
+	found.Open = widened([][]bool{found.Open}, r.keep, r.tables)[0]
+	return found, nil
+}
+
+// restrict puts a question in those terms.
+func (t *task) restrict(q single) *narrow {
 	p, keep, in := t.static(q.weights, q.space), []int{}, q.in
 	number := make([]int, len(t.tables))
 	var tables []choice.Table
@@ -319,16 +371,7 @@ func (t *task) solveSingle(ctx context.Context, q single) (*choice.Result, error
 	if q.space > 0 && len(keep) > proofTables && t.options.Solver != nil {
 		o.Searching, o.Branching = briefSearching, briefBranching
 	}
-	r, err := choice.Solve(ctx, p, o)
-	if err != nil {
-		return nil, t.explained(err, 0, q.space)
-	}
-	wide := make([]bool, len(t.tables))
-	for i, n := range keep {
-		wide[n] = r.Open[i]
-	}
-	r.Open = wide
-	return r, nil
+	return &narrow{p, o, keep, len(t.tables)}
 }
 
 // reading are the arcs that read tables which have a number, under that number, or none.
