@@ -3,7 +3,7 @@
 //
 //	make bench-proxy              the table; about two minutes
 //	bin/relay -quick -json        fewer rounds; for programs
-//	bin/relay -profile DIR        and a CPU profile of the Helenus process for each load
+//	bin/relay -profile DIR        and a CPU profile of each Helenus process for each load
 //
 // It is one program in several processes (process.go): the one that was called is the application; it starts a Cassandra
 // that answers out of its head (backend.go), a splice relay, and a Helenus as `helenus run` wires its data path: the

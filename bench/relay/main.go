@@ -58,6 +58,7 @@ type bench struct {
 	scale    float64 // of the rounds' lengths
 	profiles string
 	progress func(what string)
+	now      string // the measurement that is made
 
 	processes               []*process
 	backend                 *process
@@ -85,8 +86,13 @@ func (b *bench) start() (err error) {
 	return err
 }
 
+// relay starts a relay. One that a measurement starts for itself is profiled until it is stopped.
 func (b *bench) relay(role string) (*way, error) {
 	p, err := b.spawn(role, b.backend.addr, nil)
+	if err == nil && b.profiles != "" && b.now != "" {
+		_, err = p.ask("profile " + filepath.Join(b.profiles, b.now+"-"+role+".pprof"))
+		p.profiled = err == nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +168,7 @@ func (b *bench) run(only string) (rows []row, err error) {
 			continue
 		}
 		b.progress(m.name)
+		b.now = m.name
 		for _, p := range []*process{b.backend, b.splice.process, b.helenus.process} {
 			if _, err := p.ask("garbage"); err != nil {
 				return nil, err

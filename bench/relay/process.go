@@ -156,6 +156,8 @@ type process struct {
 	child *child.Process
 	in    io.WriteCloser
 	out   *bufio.Scanner
+
+	profiled bool // until it is stopped
 }
 
 // spawn starts a child in a role, before target if it is a relay.
@@ -203,6 +205,9 @@ func (p *process) ask(command string) (usage, error) {
 }
 
 func (p *process) stop() {
+	if p.profiled {
+		_, _ = p.ask("profile") // else it ended, and said why
+	}
 	p.in.Close()
 	p.child.Stop(5 * time.Second)
 }
