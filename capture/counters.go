@@ -58,43 +58,33 @@ const countersBytes = int64(unsafe.Sizeof(counters{}))
 // always 0, and the caller's new count.
 func (c *counters) add(xs []proxy.Exchange, caller uint32, repeats *repeats) (took int, count uint64) {
 	b := c.place(caller)
-	var alike alike
+	var said mannered
 	var latency, request, response, rows histogram.Run
 	var micros uint64
-	for i := range xs {
-		x := &xs[i]
-		alike.add(c, manner{x.Consistency, x.Paged, x.MorePages, x.Serial})
-		if x.Failed {
-			c.failed.Add(1)
-			b.failed.Add(1)
-			c.errors[proxy.ErrorPlace(x.ErrorCode)].Add(1)
+	for rest := xs; len(rest) > 0; {
+		n := alike(rest)
+		x, times := &rest[0], uint64(n)
+		said.add(c, b, &x.Manner, times)
+		if !x.InBatch {
+			if again, twins := repeats.among(rest[:n]); again|twins != 0 {
+				c.retried.Add(again)
+				c.speculative.Add(twins * twinsOf)
+			}
+			us := natural(x.End-x.Start) / uint64(time.Microsecond)
+			micros += us * times
+			took += latency.Add(&c.latency, us, times)
+			if x.Rewritten {
+				took += c.answered(us, times)
+			}
+			took += request.Add(&c.request, natural(int64(x.RequestBytes)), times)
+			took += response.Add(&c.response, natural(int64(x.ResponseBytes)), times)
+			if x.Rows >= 0 {
+				took += rows.Add(&c.rows, natural(int64(x.Rows)), times)
+			}
 		}
-		if x.Rewritten || x.Warned || x.SerialConsistency != 0 || x.Applied != 0 {
-			c.addRare(x)
-		}
-		if x.InBatch {
-			c.inBatch.Add(1)
-			continue
-		}
-		switch repeats.note(x) {
-		case retried:
-			c.retried.Add(1)
-		case twin:
-			c.speculative.Add(twinsOf)
-		}
-		us := natural(x.End-x.Start) / uint64(time.Microsecond)
-		micros += us
-		took += latency.Add(&c.latency, us)
-		if x.Rewritten {
-			took += c.answered(us)
-		}
-		took += request.Add(&c.request, natural(int64(x.RequestBytes)))
-		took += response.Add(&c.response, natural(int64(x.ResponseBytes)))
-		if x.Rows >= 0 {
-			took += rows.Add(&c.rows, natural(int64(x.Rows)))
-		}
+		rest = rest[n:]
 	}
-	alike.flush(c)
+	said.flush(c, b)
 	took += latency.Flush(&c.latency) + request.Flush(&c.request) + response.Flush(&c.response) + rows.Flush(&c.rows)
 	if micros > 0 {
 		b.micros.Add(micros)
@@ -102,9 +92,23 @@ func (c *counters) add(xs []proxy.Exchange, caller uint32, repeats *repeats) (to
 	return took, b.count.Add(uint64(len(xs)))
 }
 
-// answered counts the latency of an execution that Helenus answered itself, among the others and by itself: few statements have
+// alike is how many exchanges, from the first on, differ in nothing that is counted. Of those that were asked with one write and answered
+// with one it is often all, as far as their rows are of one size.
+func alike(xs []proxy.Exchange) int {
+	x := &xs[0]
+	for i := 1; i < len(xs); i++ {
+		y := &xs[i]
+		if y.ResponseBytes != x.ResponseBytes || y.RequestBytes != x.RequestBytes || y.Rows != x.Rows || y.Start != x.Start || y.End != x.End ||
+			y.Manner != x.Manner {
+			return i
+		}
+	}
+	return len(xs)
+}
+
+// answered counts the latency of executions that Helenus answered itself, among the others and by itself: few statements have
 // such, so the room for it is made by the first. It returns how many bytes it took.
-func (c *counters) answered(us uint64) (took int) {
+func (c *counters) answered(us, times uint64) (took int) {
 	h := c.own.Load()
 	if h == nil {
 		made := new(histogram.Histogram)
@@ -113,7 +117,8 @@ func (c *counters) answered(us uint64) (took int) {
 		}
 		h = c.own.Load()
 	}
-	return took + h.Add(us)
+	var run histogram.Run
+	return took + run.Add(h, us, times) + run.Flush(h)
 }
 
 // executions is how many exchanges were counted.
@@ -127,54 +132,54 @@ func (c *counters) executions() (n uint64) {
 	return n + c.by[callers-1].count.Load()
 }
 
-// addRare counts what few exchanges have.
-func (c *counters) addRare(x *proxy.Exchange) {
-	add(&c.rewritten, x.Rewritten, 1)
-	if x.Warned {
-		c.warned.Add(1)
-		for i := range c.warnings {
-			add(&c.warnings[i], x.Warnings&(1<<i) != 0, 1)
-		}
-	}
-	if x.SerialConsistency == codeSerial || x.SerialConsistency == codeLocalSerial {
-		c.serials[x.SerialConsistency-codeSerial].Add(1)
-	}
-	if !x.InBatch {
-		add(&c.applied, x.Applied == proxy.Applied, 1)
-		add(&c.notApplied, x.Applied == proxy.NotApplied, 1)
-	}
+// mannered counts exchanges of one manner that follow one another.
+type mannered struct {
+	*proxy.Manner // of the first
+	n             uint64
 }
 
-// manner is how a statement was asked for and answered, as far as few manners occur.
-type manner struct {
-	consistency              uint16
-	paged, morePages, serial bool
-}
-
-// alike counts exchanges of one manner that follow one another.
-type alike struct {
-	manner
-	n uint64
-}
-
-func (a *alike) add(c *counters, m manner) {
-	if m != a.manner {
-		a.flush(c)
-		a.manner = m
+func (m *mannered) add(c *counters, b *by, next *proxy.Manner, times uint64) {
+	if m.n > 0 && *next != *m.Manner {
+		m.flush(c, b)
 	}
-	a.n++
+	m.Manner = next
+	m.n += times
 }
 
 // flush adds what was counted.
-func (a *alike) flush(c *counters) {
-	if a.n == 0 {
-		return
+func (m *mannered) flush(c *counters, b *by) {
+	c.consistency[min(int(m.Consistency), len(consistencyNames)-1)].Add(m.n)
+	if *m.Manner != (proxy.Manner{Consistency: m.Consistency}) {
+		m.rare(c, b)
 	}
-	c.consistency[min(int(a.consistency), len(consistencyNames)-1)].Add(a.n)
-	add(&c.paged, a.paged, a.n)
-	add(&c.morePages, a.morePages, a.n)
-	add(&c.serial, a.serial, a.n)
-	a.n = 0
+	m.n = 0
+}
+
+// rare adds what most exchanges have nothing of.
+func (m *mannered) rare(c *counters, b *by) {
+	add(&c.paged, m.Paged, m.n)
+	add(&c.morePages, m.MorePages, m.n)
+	add(&c.serial, m.Serial, m.n)
+	add(&c.inBatch, m.InBatch, m.n)
+	add(&c.rewritten, m.Rewritten, m.n)
+	if m.Failed {
+		c.failed.Add(m.n)
+		b.failed.Add(m.n)
+		c.errors[proxy.ErrorPlace(m.ErrorCode)].Add(m.n)
+	}
+	if m.Warned {
+		c.warned.Add(m.n)
+		for i := range c.warnings {
+			add(&c.warnings[i], m.Warnings&(1<<i) != 0, m.n)
+		}
+	}
+	if m.SerialConsistency == codeSerial || m.SerialConsistency == codeLocalSerial {
+		c.serials[m.SerialConsistency-codeSerial].Add(m.n)
+	}
+	if !m.InBatch {
+		add(&c.applied, m.Applied == proxy.Applied, m.n)
+		add(&c.notApplied, m.Applied == proxy.NotApplied, m.n)
+	}
 }
 
 // place is where a caller is counted.

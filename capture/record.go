@@ -126,20 +126,21 @@ func (r *record) count(xs []proxy.Exchange) *counters {
 	return c
 }
 
-// observe shows the exchanges to those that look at single ones.
+// observe shows the exchanges to those that look at single ones. One with values comes alone.
 func (r *record) observe(xs []proxy.Exchange) {
-	for i := range xs {
-		x := &xs[i]
-		if slow := r.registry.slow; slow != nil && x.End-x.Start >= r.registry.slowAfter && !x.InBatch {
-			slow.Add(r.slow(x))
+	if slow := r.registry.slow; slow != nil {
+		for i := range xs {
+			if x := &xs[i]; x.End-x.Start >= r.registry.slowAfter && !x.InBatch {
+				slow.Add(r.slow(x))
+			}
 		}
-		if x.Values != nil || x.Response != nil {
-			if w := r.wanted.Load(); w != nil {
-				w.give(x)
-			}
-			if r.registry.windows.Open() {
-				r.look(x)
-			}
+	}
+	if x := &xs[0]; x.Values != nil || x.Response != nil {
+		if w := r.wanted.Load(); w != nil {
+			w.give(x)
+		}
+		if r.registry.windows.Open() {
+			r.look(x)
 		}
 	}
 }

@@ -51,7 +51,7 @@ var ignoreBorn = cmpopts.IgnoreFields(Statement{}, "Born")
 var client = &proxy.Client{ID: 3, Address: "127.0.0.1:50000"}
 
 func exchange(us int64) *proxy.Exchange {
-	return &proxy.Exchange{Client: client, Opcode: proxy.OpExecute, Start: 1e9, End: 1e9 + us*1000, RequestBytes: 100, ResponseBytes: 1000, Consistency: 6, Rows: 2}
+	return &proxy.Exchange{Client: client, Opcode: proxy.OpExecute, Start: 1e9, End: 1e9 + us*1000, RequestBytes: 100, ResponseBytes: 1000, Rows: 2, Manner: proxy.Manner{Consistency: 6}}
 }
 
 func TestStatementsThatDifferInLiteralsOnlyAreOne(t *testing.T) {
@@ -431,8 +431,32 @@ func TestExchangesTogetherAreCountedAsOneByOne(t *testing.T) {
 				x.Warnings = 6
 			}
 			x.Applied, x.SerialConsistency = byte(rapid.IntRange(0, 2).Draw(rt, "applied")), uint16(rapid.IntRange(7, 9).Draw(rt, "serial"))
+			x.Serial, x.MorePages = rapid.Bool().Draw(rt, "serially"), rapid.Bool().Draw(rt, "more")
+			x.Rewritten, x.InBatch = rapid.IntRange(0, 5).Draw(rt, "rewritten") == 0, rapid.IntRange(0, 5).Draw(rt, "in batch") == 0
+			x.RequestBytes, x.ResponseBytes = rapid.IntRange(0, 100).Draw(rt, "request"), rapid.IntRange(0, 100).Draw(rt, "response")
 			x.Hash = uint64(16 * rapid.IntRange(1, 3).Draw(rt, "hash"))
 			xs = append(xs, x)
+			for range rapid.IntRange(0, 3).Draw(rt, "alike") { // but for one thing, or nothing
+				y := x
+				switch rapid.IntRange(0, 9).Draw(rt, "what differs") {
+				case 0:
+					y.Start -= 1e6
+				case 1:
+					y.RequestBytes++
+				case 2:
+					y.ResponseBytes++
+				case 3:
+					y.Rows++
+				case 4:
+					y.Hash += 16
+				case 5:
+					y.Consistency++
+				case 6:
+					y.MorePages = !y.MorePages
+				default:
+				}
+				xs = append(xs, y)
+			}
 		}
 		a, b := one.Statement("k", "SELECT a FROM t"), many.Statement("k", "SELECT a FROM t")
 		for i := range xs {

@@ -53,13 +53,33 @@ func since(entry uint64, at int64) int64 {
 	return int64(d)
 }
 
+// among tells how many of some exchanges are retries and how many are twins, and remembers them. They ended at one moment, and either all of
+// them failed or none.
+func (r *repeats) among(xs []proxy.Exchange) (again, twins uint64) {
+	all := xs[0].Failed || r.failing(&xs[0])
+	for i := range xs {
+		if x := &xs[i]; all || x.Hash%twinsOf == 0 {
+			switch r.note(x) {
+			case retried:
+				again++
+			case twin:
+				twins++
+			}
+		}
+	}
+	return again, twins
+}
+
+// failing tells whether a request failed so lately that x may be its retry.
+func (r *repeats) failing(x *proxy.Exchange) bool { return x.End-r.lastFailure.Load() < retryWithin }
+
 // note tells whether x repeats an earlier request, and remembers it.
 func (r *repeats) note(x *proxy.Exchange) repetition {
 	if x.Hash == 0 || x.InBatch {
 		return first
 	}
 	found := first
-	failing := x.End-r.lastFailure.Load() < retryWithin
+	failing := r.failing(x)
 	sampled := x.Hash%twinsOf == 0
 	if !failing && !sampled && !x.Failed {
 		return first

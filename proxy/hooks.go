@@ -31,7 +31,7 @@ type Record interface {
 	// Prepared tells what Cassandra answered to a PREPARE of this statement. p is immutable and may be kept.
 	Prepared(p *Prepared)
 	// Done counts finished exchanges of the statement: those whose answers went to one client at once, at least one. xs is
-	// reused after the call. For a child of a batch InBatch is set, and it comes alone.
+	// reused after the call. A child of a batch, for which InBatch is set, comes alone, and so does one with Values or a Response.
 	Done(xs []Exchange)
 }
 
@@ -64,34 +64,38 @@ type TLS struct {
 	Resumed bool   // the handshake took up an earlier session
 }
 
-// Exchange is one request and its answer.
+// Exchange is one request and its answer. What is counted of every one comes first, so that it lies together.
 type Exchange struct {
 	Client        *Client
 	Prepared      *Prepared // nil for QUERY, and for an id prepared elsewhere
-	Opcode        byte      // of the request: OpQuery, OpExecute or OpBatch
 	Start, End    int64     // nanoseconds since the proxy started: request read, answer handed to the client's socket
 	RequestBytes  int       // frame bodies, bytes; decompressed, if they came compressed
 	ResponseBytes int
-	Consistency   uint16 // as on the wire
-	Failed        bool   // answered by an ERROR message
-	ErrorCode     int32  // its code, if Failed
-	Rows          int    // rows in the answer, -1 if it does not say
-	InBatch       bool   // counted as a child of a batch
-	Children      int    // statements in a BATCH that are known
-	Paged         bool   // the request carried a paging state
-	MorePages     bool   // the answer says so
-	Serial        bool   // read at SERIAL or LOCAL_SERIAL
-	Warned        bool   // the answer carries warnings
-	Warnings      uint16 // which: 1 << the place in WarningNames of each
-	Applied       byte   // Applied or NotApplied for a conditional write that Cassandra answered, else 0
-	// SerialConsistency is that of a conditional write, as on the wire, 0 if not sent.
-	SerialConsistency uint16
+	Rows          int // rows in the answer, -1 if it does not say
 	// Hash is of the request's body without its timestamp, under a key of this process; 0 if the body was not seen whole. Who
 	// says the same again has the same hash.
-	Hash      uint64
-	Rewritten bool    // answered by the Rewriter, not by Cassandra
-	Values    []Value // bound values, only while sampling; a BATCH has none, its children have theirs
-	Response  []byte  // body of a RESULT Rows answer after its kind: metadata, rows; only while sampling; may be cut short
+	Hash uint64
+	Manner
+	Opcode   byte    // of the request: OpQuery, OpExecute or OpBatch
+	Children int     // statements in a BATCH that are known
+	Values   []Value // bound values, only while sampling; a BATCH has none, its children have theirs
+	Response []byte  // body of a RESULT Rows answer after its kind: metadata, rows; only while sampling; may be cut short
+}
+
+// Manner is how a request was said and answered, as far as it is one of few. Most exchanges of a statement have the same.
+type Manner struct {
+	Consistency       uint16 // as on the wire
+	SerialConsistency uint16 // of a conditional write, as on the wire, 0 if not sent
+	ErrorCode         int32  // of the ERROR, if Failed
+	Warnings          uint16 // which, if Warned: 1 << the place in WarningNames of each
+	Applied           byte   // Applied or NotApplied for a conditional write that Cassandra answered, else 0
+	Failed            bool   // answered by an ERROR message
+	InBatch           bool   // counted as a child of a batch
+	Paged             bool   // the request carried a paging state
+	MorePages         bool   // the answer says so
+	Serial            bool   // read at SERIAL or LOCAL_SERIAL
+	Warned            bool   // the answer carries warnings
+	Rewritten         bool   // answered by the Rewriter, not by Cassandra
 }
 
 // Column is one bind variable or one result column of a prepared statement.

@@ -188,7 +188,7 @@ func (k *taken) Answer(r *Request, rows Rows) {
 
 // Fail implements Responder.
 func (k *taken) Fail(_ *Request, code int32, message string) {
-	k.end(wire.OpError, wire.AppendError(nil, code, message), Exchange{Rows: -1, Failed: true, ErrorCode: code})
+	k.end(wire.OpError, wire.AppendError(nil, code, message), Exchange{Rows: -1, Manner: Manner{Failed: true, ErrorCode: code}})
 }
 
 // end answers in Cassandra's place.

@@ -117,8 +117,8 @@ func (c *conn) expire(t *slot, w uint64) {
 	c.down.out.Send(wire.AppendFrame(nil, wire.Header{Version: c.client.Load().Version | wire.ResponseBit, Stream: p.stream,
 		Opcode: wire.OpError}, body))
 	x := Exchange{Client: c.client.Load(), Prepared: p.prepared, Opcode: p.opcode, Start: p.start, End: c.server.now(),
-		RequestBytes: int(p.bytes), ResponseBytes: len(body), Consistency: p.consistency, Rows: -1, Paged: p.paged,
-		Serial: p.serial, SerialConsistency: p.serialConsistency, Hash: p.hash, Failed: true, ErrorCode: code}
+		RequestBytes: int(p.bytes), ResponseBytes: len(body), Rows: -1, Hash: p.hash, Manner: Manner{Consistency: p.consistency,
+			Paged: p.paged, Serial: p.serial, SerialConsistency: p.serialConsistency, Failed: true, ErrorCode: code}}
 	c.countOwn(&x)
 	c.record(p.record, p.extra, []Exchange{x})
 	c.spares.give(p.extra)

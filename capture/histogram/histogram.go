@@ -101,14 +101,14 @@ type Run struct {
 	n, sum uint64
 }
 
-// Add counts v in h, at the latest when the run is flushed. It returns how many bytes h took, as Histogram.Add.
-func (r *Run) Add(h *Histogram, v uint64) (took int) {
+// Add counts v in h so many times, at the latest when the run is flushed. It returns how many bytes h took, as Histogram.Add.
+func (r *Run) Add(h *Histogram, v, times uint64) (took int) {
 	if i := index(v); i != r.bucket {
 		took = r.Flush(h)
 		r.bucket = i
 	}
-	r.n++
-	r.sum += v
+	r.n += times
+	r.sum += v * times
 	return took
 }
 

@@ -626,7 +626,7 @@ func TestAnythingIsHarmless(t *testing.T) {
 		}
 		st := &trace.Statement{Fingerprint: rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "fp"), Keyspace: "shop", Table: "t", Write: rapid.Bool().Draw(rt, "write"),
 			Variables: []proxy.Column{kind("in(a)"), kind("b")}, Results: []proxy.Column{kind("c")}, PartitionKey: []int{rapid.IntRange(-1, 9).Draw(rt, "pk")}}
-		x := &proxy.Exchange{Client: &proxy.Client{}, Rows: rapid.IntRange(-1, 5).Draw(rt, "rows"), InBatch: rapid.Bool().Draw(rt, "batch")}
+		x := &proxy.Exchange{Client: &proxy.Client{}, Rows: rapid.IntRange(-1, 5).Draw(rt, "rows"), Manner: proxy.Manner{InBatch: rapid.Bool().Draw(rt, "batch")}}
 		for range rapid.IntRange(0, 4).Draw(rt, "n") {
 			x.Values = append(x.Values, proxy.Value{Name: rapid.SampledFrom([]string{"", "x", "in(a)"}).Draw(rt, "name"), Bytes: rapid.SliceOf(rapid.Byte()).Draw(rt, "value"), Null: rapid.Bool().Draw(rt, "null")})
 		}
