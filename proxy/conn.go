@@ -59,6 +59,8 @@ type conn struct {
 		recent      [recents]*bound
 		compression string // the last STARTUP asked for; "" if for none
 		long        judgement
+		asked       int64 // when the Recorder was asked last whether values are sampled
+		sampling    bool  // what it said
 	}
 	down struct {
 		out       *pipe.Writer

@@ -240,7 +240,7 @@ func (d downward) Written() {
 			c.record(first.record, first.extra, all[from:i])
 			continue
 		}
-		for i < len(list) && list[i].record == first.record && !list[i].alone() {
+		for i < len(list) && !list[i].alone() && (all[i].Prepared == all[from].Prepared && all[i].Prepared != nil || list[i].record == first.record) {
 			i++
 		}
 		c.record(first.record, nil, all[from:i])

@@ -36,7 +36,7 @@ func (c *conn) refusal(h wire.Header, complete bool, now int64) string {
 		}
 	}
 	c.up.long = unjudged
-	if !complete && (j == denied || c.mustSeeWhole(h)) {
+	if !complete && (j == denied || c.mustSeeWhole(h, now)) {
 		c.up.long = j
 	}
 	if j == denied {

@@ -266,7 +266,11 @@ func (c *conn) changed(h wire.Header, body []byte, x *change) (pipe.Verdict, []b
 
 // changeExecute returns what becomes of an EXECUTE of a statement that has a replacement, nil if it runs as written. It is
 // noted in what is pending before the claim.
-func (c *conn) changeExecute(q *wire.Request, b *bound, p *pending) *change {
+func (c *conn) changeExecute(h wire.Header, body []byte, b *bound, p *pending) *change {
+	q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body)
+	if !ok {
+		return nil
+	}
 	by := b.replacement
 	other := c.use(by)
 	if other == nil || (q.Flags&wire.ParamNames != 0 && !by.named(other)) {

@@ -71,7 +71,7 @@ func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pip
 		return pipe.Pass, nil, err
 	}
 	refusal := c.refusal(h, complete, now)
-	if !complete && (refusal != "" || c.mustSeeWhole(h)) {
+	if !complete && (refusal != "" || c.mustSeeWhole(h, now)) {
 		return pipe.Whole, nil, nil
 	}
 	t, id, err := c.streams.reserve(h.Stream)
@@ -123,14 +123,14 @@ func (c *conn) request(h wire.Header, body []byte, complete bool, t *slot, p *pe
 	return pipe.Pass, nil, nil
 }
 
-func (c *conn) mustSeeWhole(h wire.Header) bool {
+func (c *conn) mustSeeWhole(h wire.Header, now int64) bool {
 	switch h.Opcode {
 	case wire.OpStartup, wire.OpRegister:
 		return true
 	case wire.OpPrepare, wire.OpQuery, wire.OpBatch:
 		return c.server.observed || h.Length <= shortStatement
 	case wire.OpExecute:
-		return c.epoch() != 0 || c.sampling()
+		return c.epoch() != 0 || c.sampling(now)
 	}
 	return false
 }
@@ -155,9 +155,13 @@ func (c *conn) hash(body []byte, flags uint32) uint64 {
 	return max(maphash.Bytes(c.server.seed, body), 1)
 }
 
-func (c *conn) sampling() bool {
-	r := c.server.options.Recorder
-	return r != nil && r.Sampling(c.client.Load())
+// sampling tells whether values are looked at. It is asked once for what a read brought.
+func (c *conn) sampling(now int64) bool {
+	if u := &c.up; u.asked != now {
+		r := c.server.options.Recorder
+		u.asked, u.sampling = now, r != nil && r.Sampling(c.client.Load())
+	}
+	return c.up.sampling
 }
 
 // startup learns from a STARTUP who is there, and which compression it asks for ("" for none). Keys are taken in any case,
@@ -219,9 +223,7 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *
 	if complete {
 		p.hash = c.hash(body, q.Flags)
 		if q.Flags&wire.ParamSerial != 0 {
-			if whole, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
-				p.serialConsistency = whole.SerialConsistency
-			}
+			p.serialConsistency = serialConsistency(h, body)
 		}
 	}
 	// The slot's content must be there before it is busy; what belongs to the id is looked up before, and again in the
@@ -241,13 +243,11 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *
 		}
 		p.read = len(b.prepared.Results) > 0
 		if b.replacement != nil {
-			if whole, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
-				change = c.changeExecute(&whole, b, p)
-			}
+			change = c.changeExecute(h, body, b, p)
 		}
 	}
 	if complete && b != nil && p.record != nil {
-		if s := c.sample(body); s != nil {
+		if s := c.sample(body, p.start); s != nil {
 			s.fill(h)
 			p.need(&c.spares).sample = s
 		}
@@ -279,6 +279,15 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *
 		r.Prepared, r.Rule, r.Text, r.Keyspace = b.prepared, b.rule, b.prepared.Text, b.prepared.Keyspace
 		return true
 	})
+}
+
+// serialConsistency is that which an EXECUTE names. (A function of its own, as changeExecute is: what reads a request to its end needs much
+// room, which else every EXECUTE would take on the stack.)
+func serialConsistency(h wire.Header, body []byte) uint16 {
+	if whole, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
+		return whole.SerialConsistency
+	}
+	return 0
 }
 
 // unclaim takes a claim back; false if the sweeper has answered the request meanwhile.
@@ -315,7 +324,7 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 	}
 	if r := c.server.options.Recorder; r != nil {
 		p.record = r.Statement(keyspace, text)
-		if s := c.sample(body); s != nil {
+		if s := c.sample(body, p.start); s != nil {
 			s.fill(h)
 			p.need(&c.spares).sample = s
 		}
@@ -355,7 +364,7 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 	records := c.up.records[:0]
 	inUse := c.keyspaceOr(q.Keyspace)
 	seen := body
-	if e.sample = c.sample(body); e.sample != nil {
+	if e.sample = c.sample(body, p.start); e.sample != nil {
 		seen = e.sample.request
 	}
 	kind, _, _ := wire.ParseBatch(h.Version, h.Flags, seen, func(child wire.Child) {
@@ -466,9 +475,9 @@ func (c *conn) keyspaceOr(own []byte) string {
 	return c.currentKeyspace()
 }
 
-// sample copies a request, if a window is open.
-func (c *conn) sample(body []byte) *sample {
-	if len(body) > maxSampled || !c.sampling() {
+// sample copies a request that was read now, if a window is open.
+func (c *conn) sample(body []byte, now int64) *sample {
+	if !c.sampling(now) || len(body) > maxSampled {
 		return nil
 	}
 	s := samples.Get().(*sample)
