@@ -58,57 +58,75 @@ const countersBytes = int64(unsafe.Sizeof(counters{}))
 // always 0, and the caller's new count.
 func (c *counters) add(xs []proxy.Exchange, caller uint32, repeats *repeats) (took int, count uint64) {
 	b := c.place(caller)
-	var said mannered
-	var latency, request, response, rows histogram.Run
-	var micros uint64
+	var g gathered
 	for rest := xs; len(rest) > 0; {
-		n := alike(rest)
-		x, times := &rest[0], uint64(n)
-		said.add(c, b, &x.Manner, times)
-		if !x.InBatch {
-			if again, twins := repeats.among(rest[:n]); again|twins != 0 {
-				c.retried.Add(again)
-				c.speculative.Add(twins * twinsOf)
-			}
-			us := natural(x.End-x.Start) / uint64(time.Microsecond)
-			micros += us * times
-			took += latency.Add(&c.latency, us, times)
-			if x.Rewritten {
-				took += c.answered(us, times)
-			}
-			took += request.Add(&c.request, natural(int64(x.RequestBytes)), times)
-			took += response.Add(&c.response, natural(int64(x.ResponseBytes)), times)
-			if x.Rows >= 0 {
-				took += rows.Add(&c.rows, natural(int64(x.Rows)), times)
-			}
+		some := rest[:mannered(rest)]
+		rest = rest[len(some):]
+		c.manner(b, &some[0].Manner, uint64(len(some)))
+		if some[0].InBatch {
+			continue
 		}
-		rest = rest[n:]
+		if again, twins := repeats.among(some); again|twins != 0 {
+			c.retried.Add(again)
+			c.speculative.Add(twins * twinsOf)
+		}
+		took += g.add(c, some)
+		if some[0].Rewritten {
+			took += c.answered(some)
+		}
 	}
-	said.flush(c, b)
-	took += latency.Flush(&c.latency) + request.Flush(&c.request) + response.Flush(&c.response) + rows.Flush(&c.rows)
-	if micros > 0 {
-		b.micros.Add(micros)
+	if g.micros > 0 {
+		b.micros.Add(g.micros)
 	}
+	took += g.latency.Flush(&c.latency) + g.request.Flush(&c.request) + g.response.Flush(&c.response) + g.rows.Flush(&c.rows)
 	return took, b.count.Add(uint64(len(xs)))
 }
 
-// alike is how many exchanges, from the first on, differ in nothing that is counted. Of those that were asked with one write and answered
-// with one it is often all, as far as their rows are of one size.
-func alike(xs []proxy.Exchange) int {
-	x := &xs[0]
+// mannered is how many exchanges, from the first on, are of one manner.
+func mannered(xs []proxy.Exchange) int {
 	for i := 1; i < len(xs); i++ {
-		y := &xs[i]
-		if y.ResponseBytes != x.ResponseBytes || y.RequestBytes != x.RequestBytes || y.Rows != x.Rows || y.Start != x.Start || y.End != x.End ||
-			y.Manner != x.Manner {
+		if xs[i].Manner != xs[0].Manner {
 			return i
 		}
 	}
 	return len(xs)
 }
 
+// gathered is what is measured of exchanges that are counted together.
+type gathered struct {
+	latency, request, response, rows histogram.Run
+	micros                           uint64
+}
+
+// add gathers exchanges, those that follow one another and do not differ as one.
+func (g *gathered) add(c *counters, xs []proxy.Exchange) (took int) {
+	for i := 0; i < len(xs); {
+		x, times := &xs[i], uint64(1)
+		for i++; i < len(xs); i++ {
+			y := &xs[i]
+			if y.ResponseBytes != x.ResponseBytes || y.RequestBytes != x.RequestBytes || y.Rows != x.Rows || y.Start != x.Start || y.End != x.End {
+				break
+			}
+			times++
+		}
+		us := micros(x)
+		g.micros += us * times
+		took += g.latency.Add(&c.latency, us, times)
+		took += g.request.Add(&c.request, natural(int64(x.RequestBytes)), times)
+		took += g.response.Add(&c.response, natural(int64(x.ResponseBytes)), times)
+		if x.Rows >= 0 {
+			took += g.rows.Add(&c.rows, uint64(x.Rows), times)
+		}
+	}
+	return took
+}
+
+// micros is how long an exchange took, microseconds.
+func micros(x *proxy.Exchange) uint64 { return natural(x.End-x.Start) / uint64(time.Microsecond) }
+
 // answered counts the latency of executions that Helenus answered itself, among the others and by itself: few statements have
 // such, so the room for it is made by the first. It returns how many bytes it took.
-func (c *counters) answered(us, times uint64) (took int) {
+func (c *counters) answered(xs []proxy.Exchange) (took int) {
 	h := c.own.Load()
 	if h == nil {
 		made := new(histogram.Histogram)
@@ -117,8 +135,10 @@ func (c *counters) answered(us, times uint64) (took int) {
 		}
 		h = c.own.Load()
 	}
-	var run histogram.Run
-	return took + run.Add(h, us, times) + run.Flush(h)
+	for i := range xs {
+		took += h.Add(micros(&xs[i]))
+	}
+	return took
 }
 
 // executions is how many exchanges were counted.
@@ -132,53 +152,34 @@ func (c *counters) executions() (n uint64) {
 	return n + c.by[callers-1].count.Load()
 }
 
-// mannered counts exchanges of one manner that follow one another.
-type mannered struct {
-	*proxy.Manner // of the first
-	n             uint64
-}
-
-func (m *mannered) add(c *counters, b *by, next *proxy.Manner, times uint64) {
-	if m.n > 0 && *next != *m.Manner {
-		m.flush(c, b)
+// manner counts how n exchanges were said and answered. Most have nothing but a consistency.
+func (c *counters) manner(b *by, m *proxy.Manner, n uint64) {
+	c.consistency[min(int(m.Consistency), len(consistencyNames)-1)].Add(n)
+	if *m == (proxy.Manner{Consistency: m.Consistency}) {
+		return
 	}
-	m.Manner = next
-	m.n += times
-}
-
-// flush adds what was counted.
-func (m *mannered) flush(c *counters, b *by) {
-	c.consistency[min(int(m.Consistency), len(consistencyNames)-1)].Add(m.n)
-	if *m.Manner != (proxy.Manner{Consistency: m.Consistency}) {
-		m.rare(c, b)
-	}
-	m.n = 0
-}
-
-// rare adds what most exchanges have nothing of.
-func (m *mannered) rare(c *counters, b *by) {
-	add(&c.paged, m.Paged, m.n)
-	add(&c.morePages, m.MorePages, m.n)
-	add(&c.serial, m.Serial, m.n)
-	add(&c.inBatch, m.InBatch, m.n)
-	add(&c.rewritten, m.Rewritten, m.n)
+	add(&c.paged, m.Paged, n)
+	add(&c.morePages, m.MorePages, n)
+	add(&c.serial, m.Serial, n)
+	add(&c.inBatch, m.InBatch, n)
+	add(&c.rewritten, m.Rewritten, n)
 	if m.Failed {
-		c.failed.Add(m.n)
-		b.failed.Add(m.n)
-		c.errors[proxy.ErrorPlace(m.ErrorCode)].Add(m.n)
+		c.failed.Add(n)
+		b.failed.Add(n)
+		c.errors[proxy.ErrorPlace(m.ErrorCode)].Add(n)
 	}
 	if m.Warned {
-		c.warned.Add(m.n)
+		c.warned.Add(n)
 		for i := range c.warnings {
-			add(&c.warnings[i], m.Warnings&(1<<i) != 0, m.n)
+			add(&c.warnings[i], m.Warnings&(1<<i) != 0, n)
 		}
 	}
 	if m.SerialConsistency == codeSerial || m.SerialConsistency == codeLocalSerial {
-		c.serials[m.SerialConsistency-codeSerial].Add(m.n)
+		c.serials[m.SerialConsistency-codeSerial].Add(n)
 	}
 	if !m.InBatch {
-		add(&c.applied, m.Applied == proxy.Applied, m.n)
-		add(&c.notApplied, m.Applied == proxy.NotApplied, m.n)
+		add(&c.applied, m.Applied == proxy.Applied, n)
+		add(&c.notApplied, m.Applied == proxy.NotApplied, n)
 	}
 }
 

@@ -53,7 +53,7 @@ func since(entry uint64, at int64) int64 {
 	return int64(d)
 }
 
-// among tells how many of some exchanges are retries and how many are twins, and remembers them. They ended at one moment, and either all of
+// among tells how many of some exchanges are retries and how many are twins, and remembers them. They ended at one moment, and all of
 // them failed or none.
 func (r *repeats) among(xs []proxy.Exchange) (again, twins uint64) {
 	all := xs[0].Failed || r.failing(&xs[0])

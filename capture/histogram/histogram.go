@@ -97,18 +97,28 @@ func (h *Histogram) Drain(to *Histogram) (took int) {
 // Run gathers numbers that one goroutine counts in one histogram, so that those of one bucket cost one addition. The zero
 // value is empty.
 type Run struct {
+	value  uint64 // that was counted last; its bucket is the one of the run
 	bucket int
 	n, sum uint64
 }
 
 // Add counts v in h so many times, at the latest when the run is flushed. It returns how many bytes h took, as Histogram.Add.
 func (r *Run) Add(h *Histogram, v, times uint64) (took int) {
+	if v != r.value {
+		took = r.turn(h, v)
+	}
+	r.n += times
+	r.sum += v * times
+	return took
+}
+
+// turn goes on with v, which is another number than the one before.
+func (r *Run) turn(h *Histogram, v uint64) (took int) {
+	r.value = v
 	if i := index(v); i != r.bucket {
 		took = r.Flush(h)
 		r.bucket = i
 	}
-	r.n += times
-	r.sum += v * times
 	return took
 }
 
