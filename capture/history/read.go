@@ -1,12 +1,7 @@
 package history
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/helenus-db/helenus/capture"
@@ -166,70 +161,4 @@ func (h *History) Series(ctx context.Context, fingerprint string, from time.Time
 		}
 	}
 	return out, err
-}
-
-// line is a window as it is exported.
-type line struct {
-	Level    int               `json:"level"`
-	Origin   string            `json:"origin"`
-	At       time.Time         `json:"at"`
-	Snapshot *capture.Snapshot `json:"snapshot,omitempty"` // none: all older windows of the level were thrown away
-}
-
-// Export writes the windows that begin from a time on and before another (zero: all later ones) as JSON, one a line, and returns how many.
-func Export(ctx context.Context, shelf Shelf, w io.Writer, from, to time.Time) (n int, err error) {
-	out := bufio.NewWriter(w)
-	write := json.NewEncoder(out)
-	for _, level := range []int{mark + Minute, mark + Hour, mark + Day, Minute, Hour, Day} {
-		span := store.Span{Level: level, From: from, To: to}
-		if level >= mark {
-			span = store.Span{Level: level}
-		}
-		err := shelf.Each(ctx, span, func(one store.Window) error {
-			l := line{Level: one.Level, Origin: one.Origin, At: one.At}
-			if level < mark {
-				s, err := unpack(one)
-				if err != nil {
-					return err
-				}
-				l.Snapshot = s
-				n++
-			}
-			return write.Encode(l)
-		})
-		if err != nil {
-			return n, err
-		}
-	}
-	return n, out.Flush()
-}
-
-// Import reads what Export wrote. A window that is there already (of the same level, origin and time) is replaced, so a file may be
-// imported twice. An error names the line; what came before it is there.
-func Import(ctx context.Context, shelf Shelf, r io.Reader) (n int, err error) {
-	in := json.NewDecoder(bufio.NewReader(r))
-	in.DisallowUnknownFields()
-	for at := 1; ; at++ {
-		var l line
-		if err := in.Decode(&l); errors.Is(err, io.EOF) {
-			return n, nil
-		} else if err != nil {
-			return n, fmt.Errorf("line %d: not a window of a history: %w", at, err)
-		}
-		isMark := l.Level >= mark && l.Level < mark+levels
-		if !isMark && (l.Level < 0 || l.Level >= levels) || isMark != (l.Snapshot == nil) || l.Origin == "" {
-			return n, fmt.Errorf("line %d: not a window of a history: level %d, origin %q", at, l.Level, l.Origin)
-		}
-		c := store.WindowsChange{Put: []store.Window{{Level: l.Level, Origin: l.Origin, At: l.At, Body: []byte{}}}}
-		if isMark {
-			c.Drop = []store.Span{{Level: l.Level, Origin: l.Origin}}
-		} else if c.Put[0].Body, err = pack(l.Snapshot); err != nil {
-			return n, err
-		} else {
-			n++
-		}
-		if err := shelf.Apply(ctx, c); err != nil {
-			return n, err
-		}
-	}
 }

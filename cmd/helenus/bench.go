@@ -61,8 +61,9 @@ Exit codes: 0 nothing differs, 3 something does, 1 failed or interrupted, 2 wron
 	flags.IntVar(&f.Draws, "draws", 10, "parameters drawn for each query")
 	flags.IntVar(&f.Updates, "updates", 50, "updates of each design")
 	flags.IntVar(&f.Every, "every", 10, "updates between comparisons of tables; what differs is reduced to one update")
-	flags.DurationVar(&f.Choose, "choose", 5*time.Second, "how long the optimiser may look for a design")
-	flags.DurationVar(&f.Wait, "wait", 2*time.Minute, "how long to wait for a Cassandra that has gone away; what it was doing is begun anew")
+	f.Choose, f.Wait = 5*time.Second, 2*time.Minute
+	flags.Var((*span)(&f.Choose), "choose", "how long the optimiser may look for a design")
+	flags.Var((*span)(&f.Wait), "wait", "how long to wait for a Cassandra that has gone away; what it was doing is begun anew")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }

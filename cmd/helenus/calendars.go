@@ -111,6 +111,9 @@ func (f *limitFlags) limits(c *cobra.Command) (*calendar.Limits, error) {
 	}
 	l := &calendar.Limits{ChangesPerDay: f.changes, MaxBytes: float64(f.bytes), Each: f.each, Drop: f.drop}
 	var err error
+	if f.changes < 0 {
+		return nil, usageError{fmt.Errorf("--changes-per-day %d: it may be 0, which is no limit, or more", f.changes)}
+	}
 	if c.Flags().Changed("until") {
 		if l.Until, err = time.Parse(time.RFC3339, f.until); err != nil {
 			if l.Until, err = time.ParseInLocation(time.DateOnly, f.until, time.Local); err != nil {

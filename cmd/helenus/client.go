@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
 	"os"
 	"os/user"
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,6 +85,57 @@ func printed[T any](w io.Writer, r *remote, raw []byte, render func(w io.Writer,
 		return fmt.Errorf("the answer could not be read; are command and process of one version? %w", err)
 	}
 	return render(w, v)
+}
+
+// showChosen gets path and prints what choose leaves of the answer, in JSON, too.
+func showChosen[T any](c *cobra.Command, r *remote, path string, choose func(T) T, render func(w io.Writer, v T) error) error {
+	if !r.json {
+		return show(c, r, path, func(w io.Writer, v T) error { return render(w, choose(v)) })
+	}
+	client, err := r.client()
+	if err != nil {
+		return err
+	}
+	var v T
+	if err := client.Get(c.Context(), path, &v); err != nil {
+		return err
+	}
+	out := json.NewEncoder(c.OutOrStdout())
+	out.SetIndent("", "  ")
+	return out.Encode(choose(v))
+}
+
+// rowLimit is the flag --limit of a list that the command itself cuts.
+type rowLimit int
+
+// Type is how help calls it.
+func (*rowLimit) Type() string { return "int" }
+
+// String is the number.
+func (l *rowLimit) String() string { return strconv.Itoa(int(*l)) }
+
+// Set reads 0 or more.
+func (l *rowLimit) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return errors.New("it may be 0, which lists all, or more")
+	}
+	*l = rowLimit(n)
+	return nil
+}
+
+// limitFlag adds --limit, which cuts JSON only if it is given: a script is not to miss rows by a default.
+func (r *remote) limitFlag(c *cobra.Command, limit *rowLimit, many int) {
+	*limit = rowLimit(many)
+	c.Flags().Var(limit, "limit", "how many to list, 0 for all; with --json all, unless it is given")
+}
+
+// cutJSON is the begin of a list that is printed as JSON. (Tables are cut where they are printed, and say so.)
+func cutJSON[T any](c *cobra.Command, r *remote, list []T, limit rowLimit) []T {
+	if !r.json || limit == 0 || !c.Flags().Changed("limit") {
+		return list
+	}
+	return list[:min(len(list), int(limit))]
 }
 
 // showText prints what the API wrote for people, or JSON.

@@ -17,24 +17,32 @@ import (
 func connectionsCommand() *cobra.Command {
 	var (
 		r            remote
-		limit        int
+		limit        rowLimit
 		client, node string
 	)
 	c := &cobra.Command{
 		Use: "connections", Short: "The client connections: who, by what driver, as whom, doing what", Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return show(c, &r, "connections", func(w io.Writer, all []proxy.ConnectionInfo) error {
-				return printConnections(w, slices.DeleteFunc(all, func(x proxy.ConnectionInfo) bool {
+			return showChosen(c, &r, "connections", func(all []proxy.ConnectionInfo) []proxy.ConnectionInfo {
+				all = slices.DeleteFunc(all, func(x proxy.ConnectionInfo) bool {
 					return !strings.HasPrefix(x.Address, client) || !strings.HasPrefix(x.Node, node)
-				}), limit)
-			})
+				})
+				busiestFirst(all)
+				return cutJSON(c, &r, all, limit)
+			}, func(w io.Writer, all []proxy.ConnectionInfo) error { return printConnections(w, all, int(limit)) })
 		},
 	}
 	r.flags(c)
-	c.Flags().IntVar(&limit, "limit", 100, "how many to list, 0 for all")
+	r.limitFlag(c, &limit, 100)
 	c.Flags().StringVar(&client, "client", "", "only those of clients whose address begins so")
 	c.Flags().StringVar(&node, "node", "", "only those to nodes whose address begins so")
 	return c
+}
+
+func busiestFirst(all []proxy.ConnectionInfo) {
+	slices.SortStableFunc(all, func(a, b proxy.ConnectionInfo) int {
+		return cmp.Or(cmp.Compare(b.InFlight, a.InFlight), cmp.Compare(a.Idle, b.Idle))
+	})
 }
 
 // printConnections lists the busiest first. What a client says of itself is quoted if it could upset a terminal.
@@ -43,9 +51,7 @@ func printConnections(w io.Writer, all []proxy.ConnectionInfo, limit int) error 
 		_, err := fmt.Fprintln(w, "No client connections.")
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b proxy.ConnectionInfo) int {
-		return cmp.Or(cmp.Compare(b.InFlight, a.InFlight), cmp.Compare(a.Idle, b.Idle))
-	})
+	busiestFirst(all)
 	t := newTable("id", "client", "listener", "node", "application", "driver", "protocol", "role", "tls", "keyspace",
 		"in flight", "requests", "errors", "in", "out", "age", "idle")
 	for i := range all {

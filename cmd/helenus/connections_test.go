@@ -93,6 +93,15 @@ func TestWhatOneSees(t *testing.T) {
 	if code != 0 || strings.Count(out, "\n") != 2 || !strings.Contains(out, "scripted 7") {
 		t.Errorf("connections: %d\n%s", code, out)
 	}
+	for _, c := range []struct {
+		flags []string
+		want  int
+	}{{[]string{"--limit", "1"}, 1}, {[]string{"--client", c.Conn.LocalAddr().String()}, 1}, {[]string{"--node", "192.0.2.1"}, 0}} {
+		code, out := command(t, p, append([]string{"connections", "--json"}, c.flags...)...)
+		if err := json.Unmarshal([]byte(out), &list); code != 0 || err != nil || len(list) != c.want {
+			t.Errorf("connections %v: %d, %d of them, %v\n%s", c.flags, code, len(list), err, out)
+		}
+	}
 	if code, out = command(t, p, "connections", "--node", "192.0.2.1"); code != 0 || !strings.Contains(out, "No client connections") {
 		t.Errorf("connections: %d\n%s", code, out)
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -108,8 +107,8 @@ func (f *cyclesFlags) query() string {
 
 // read finds the cycles in a history's file, which a process may be writing to.
 func (f *cyclesFlags) read(c *cobra.Command) (*cycle.Report, error) {
-	if _, err := os.Stat(filepath.Join(f.history, store.WindowsFile)); err != nil { // else it would be made
-		return nil, usageError{fmt.Errorf("--history: there is no history in %s: %w", f.history, err)}
+	if err := historyThere(f.history); err != nil {
+		return nil, usageError{fmt.Errorf("--history: %w", err)}
 	}
 	var from time.Time
 	if f.since > 0 {

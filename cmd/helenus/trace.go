@@ -16,10 +16,8 @@ var fingerprintForm = regexp.MustCompile(`^[0-9a-f]{4,32}$`)
 // traceCommand is one command for two traces: how a query becomes a table, and what Cassandra did for a statement. What it
 // traces is in what it is given, so that nobody needs a second word for it.
 func traceCommand() *cobra.Command {
-	var (
-		r    remote
-		wait time.Duration
-	)
+	var r remote
+	wait := 30 * time.Second
 	c := &cobra.Command{
 		Use: "trace FILE|FINGERPRINT", Short: "Show step by step how queries of a file become tables, or what Cassandra did for a statement", Args: usage(cobra.ExactArgs(1)),
 		Long: `Of a FILE with a model and a workload, as for helenus design: what each mapping rule of the query-driven method (MR1 to MR5) does
@@ -43,7 +41,7 @@ Exit codes: 0 done, 2 bad input; of a fingerprint also 3 no such statement, 4 re
 		},
 	}
 	r.flags(c)
-	c.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for an execution of a FINGERPRINT")
+	c.Flags().Var((*span)(&wait), "wait", "how long to wait for an execution of a FINGERPRINT")
 	return c
 }
 

@@ -20,7 +20,7 @@ import (
 func flowsCommand() *cobra.Command {
 	var (
 		r     remote
-		limit int
+		limit rowLimit
 		texts bool
 	)
 	c := &cobra.Command{
@@ -39,12 +39,13 @@ rows      which rows of an answer are followed: all, the first ones, those that 
 lag       from the first answer to the second request: half of them, and 99 of 100
 saves     executions of the second statement that one joined statement would spare, of those counted so far`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return show(c, &r, "flows", func(w io.Writer, all []capture.Flow) error { return printFlows(w, all, limit, texts) })
+			return showChosen(c, &r, "flows", func(all []capture.Flow) []capture.Flow { return cutJSON(c, &r, all, limit) },
+				func(w io.Writer, all []capture.Flow) error { return printFlows(w, all, int(limit), texts) })
 		},
 	}
 	r.flags(c)
-	c.Flags().IntVar(&limit, "limit", 40, "how many to list, 0 for all")
-	c.Flags().BoolVar(&texts, "texts", false, "print the statements too")
+	r.limitFlag(c, &limit, 40)
+	c.Flags().BoolVar(&texts, "texts", false, "print the statements too; they are in JSON in any case")
 	return c
 }
 
@@ -175,10 +176,8 @@ func captureCommand() *cobra.Command {
 }
 
 func recordCommand() *cobra.Command {
-	var (
-		r      remote
-		length time.Duration
-	)
+	var r remote
+	length := 10 * time.Second
 	c := &cobra.Command{
 		Use: "record FILE", Short: "Write what is said in the next seconds, hashed, to a file", Args: usage(cobra.ExactArgs(1)),
 		Long: `Holds a value window open and writes what it sees: which statement ran when, and its values as hashes under a key that
@@ -197,7 +196,7 @@ equal values can be told to be equal.`,
 		},
 	}
 	r.flags(c)
-	c.Flags().DurationVar(&length, "for", 10*time.Second, "how long, at most 10m")
+	c.Flags().Var((*span)(&length), "for", "how long, at most 10m")
 	return c
 }
 
