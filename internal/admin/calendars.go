@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
@@ -42,9 +43,16 @@ func (s *Server) calendarRoutes(route func(string, func(*http.Request) (any, err
 		},
 	} {
 		route("POST /api/v1/calendars/{id}/"+order, func(r *http.Request) (any, error) {
-			d, err := decision(r)
-			if err != nil {
+			read := decision
+			if order == "withdraw" {
+				read = anyDecision
+			}
+			d, err := read(r)
+			switch {
+			case err != nil:
 				return nil, err
+			case d.Limits != nil:
+				return nil, invalid("limits are for approving a timeline, not for withdrawing its calendar")
 			}
 			return do(r, r.PathValue("id"), d)
 		})
@@ -54,18 +62,24 @@ func (s *Server) calendarRoutes(route func(string, func(*http.Request) (any, err
 // approve notes the decision first: it is what refuses what is not eligible, or approved already. An approval whose
 // migration, or calendar, can not begin is taken back. The id of a calendar's season approves its next change.
 func (s *Server) approve(r *http.Request) (any, error) {
-	d, err := decision(r)
+	d, err := anyDecision(r)
 	if err != nil {
 		return nil, err
 	}
+	if d.Drop {
+		return nil, invalid("drop is for withdrawing a calendar; to approve a timeline so that all is dropped when it ends, say drop within limits")
+	}
 	ctx, id := r.Context(), r.PathValue("id")
-	if _, _, ok := s.o.Calendars.Of(id); ok {
+	if of, _, ok := s.o.Calendars.Of(id); ok {
+		if d.Limits != nil {
+			return nil, invalid(fmt.Sprintf("%s is one table of calendar %s, which has limits already: approve its next change without any", id, of))
+		}
 		c, _, err := s.o.Calendars.Grant(ctx, id, d.Actor)
 		return c, err
 	}
 	one, err := s.o.Advisor.Recommendation(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, s.noSeason(ctx, id, err)
 	}
 	if err := s.approvable(&one, &d); err != nil {
 		return nil, err
@@ -79,6 +93,21 @@ func (s *Server) approve(r *http.Request) (any, error) {
 		return nil, errors.Join(err, undone)
 	}
 	return begun, nil
+}
+
+// noSeason says of an id like r-1.7, which is no recommendation's, what is wrong with it, if r-1 is a calendar or could be one; else otherwise.
+func (s *Server) noSeason(ctx context.Context, id string, otherwise error) error {
+	of, _, dotted := strings.Cut(id, ".")
+	if !dotted {
+		return otherwise
+	}
+	if c, err := s.o.Calendars.Calendar(of); err == nil {
+		return notFound(fmt.Sprintf("calendar %s has no table %s: they go from %s to %s", of, id, c.Seasons[0].ID, c.Seasons[len(c.Seasons)-1].ID))
+	}
+	if one, err := s.o.Advisor.Recommendation(ctx, of); err == nil && one.Kind == recommend.TimelineKind {
+		return notFound(fmt.Sprintf("there is no %s yet: approve %s first (`helenus approve %s --each`)", id, of, of))
+	}
+	return otherwise
 }
 
 // approvable refuses what a calendar under way forbids, and limits where there is no calendar.

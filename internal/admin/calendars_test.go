@@ -3,6 +3,8 @@ package admin
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -132,7 +134,7 @@ func TestCalendars(t *testing.T) {
 	for _, order := range []struct{ path, want string }{
 		{"r-2/resume", "refused"}, {"r-2/pause", ""}, {"r-2/resume", ""}, {"r-2/withdraw", ""}, {"r-7/pause", "not_found"},
 	} {
-		if got := code(t, c.Post(ctx, "calendars/"+order.path, Decision{Actor: "ann", Reason: "sale", Drop: true}, &x)); got != order.want {
+		if got := code(t, c.Post(ctx, "calendars/"+order.path, Decision{Actor: "ann", Reason: "sale", Drop: strings.HasSuffix(order.path, "withdraw")}, &x)); got != order.want {
 			t.Errorf("%s: %q", order.path, got)
 		}
 	}
@@ -145,5 +147,94 @@ func TestCalendars(t *testing.T) {
 	}
 	if got := code(t, c.Get(ctx, "calendars/r-7", &x)); got != "not_found" {
 		t.Error(got)
+	}
+}
+
+// Bodies that make no sense, or that mean something for another order only, are refused, with what is wrong, and nothing is done.
+func TestCalendarBadBodies(t *testing.T) {
+	p := someParts()
+	p.all = append(p.all, recommend.Recommendation{ID: "r-2", Kind: recommend.TimelineKind, State: recommend.Open, Eligible: true,
+		Timeline: &recommend.Timeline{Calendar: plan.Calendar{Seasons: []plan.Season{{LookUp: plan.LookUp{Table: "t"}}}}}})
+	c := serve(t, p, false)
+	post := func(path, body string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+c.Address+"/api/v1/"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = a.Body.Close() }()
+		text, err := io.ReadAll(a.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.StatusCode, string(text)
+	}
+	const approve = "recommendations/r-2/approve"
+	for _, x := range []struct {
+		path, body string
+		code       int
+		says       string
+	}{
+		{approve, `{"limits": 3}`, 400, "limits"},
+		{approve, `{"limits": {"changes_per_day": "4"}}`, 400, "changes_per_day"},
+		{approve, `{"limits": {"changes_per_day": 1.5}}`, 400, "changes_per_day"},
+		{approve, `{"limits": {"changes_per_day": -1}}`, 400, "-1 changes a day"},
+		{approve, `{"limits": {"max_bytes": -1}}`, 400, "-1 bytes at most"},
+		{approve, `{"limits": {"max_bytes": 1e999}}`, 400, "max_bytes"},
+		{approve, `{"limits": {"max_bytes": "2GB"}}`, 400, "max_bytes"},
+		{approve, `{"limits": {"until": "soon"}}`, 400, "soon"},
+		{approve, `{"limits": {"until": "2001-01-01T00:00:00Z"}}`, 400, "over already"},
+		{approve, `{"limits": {"windows": "22:00-06:00"}}`, 400, "windows"},
+		{approve, `{"limits": {"windows": ["22:00"]}}`, 400, "is not like 22:00-06:00"},
+		{approve, `{"limits": {"windows": ["08:00-08:00"]}}`, 400, "ends at another time than it begins"},
+		{approve, `{"limits": {"windows": [null]}}`, 400, "ends at another time than it begins"},
+		{approve, `{"limits": {"windows": ["2251799813685248:00-06:00"]}}`, 400, "is not like 22:00-06:00"},
+		{approve, `{"limits": {"each": "yes"}}`, 400, "each"},
+		{approve, `{"limits": {"perday": 1}}`, 400, "perday"},
+		{approve, `{"each": true}`, 400, "each"},
+		{approve, `{"drop": true}`, 400, "say drop within limits"},
+		{approve, `{"actor": "ann"} {"limits": {"each": true}}`, 400, "something after it"},
+		{approve, `{"actor": "ann"`, 400, "unexpected EOF"},
+		{approve, `[]`, 400, "the body must be JSON"},
+		{"recommendations/r-2/reject", `{"reason": "no", "limits": {}}`, 400, "limits are for approving"},
+		{"recommendations/r-2.1/approve", `{}`, 404, "approve r-2 first"},
+		{"recommendations/r-9.1/approve", `{}`, 404, "r-9.1"},
+	} {
+		if code, text := post(x.path, x.body); code != x.code || !strings.Contains(text, x.says) {
+			t.Errorf("%s %s: %d %s, and %d and %q were expected", x.path, x.body, code, text, x.code, x.says)
+		}
+	}
+	if len(p.calendars) != 0 || len(p.orders) != 0 || p.all[1].State != recommend.Open {
+		t.Fatalf("something was done: %+v, %v, it is %s", p.calendars, p.orders, p.all[1].State)
+	}
+
+	if code, text := post(approve, `{"actor": "ann", "limits": {"each": true, "windows": ["22:00-06:00"]}}`); code != 200 {
+		t.Fatal(code, text)
+	}
+	for _, x := range []struct {
+		path, body string
+		code       int
+		says       string
+	}{
+		{approve, ``, 409, "approved"},
+		{"recommendations/r-2.7/approve", ``, 404, "calendar r-2 has no table r-2.7: they go from r-2.1 to r-2.1"},
+		{"recommendations/r-2.1/approve", `{"limits": {}}`, 400, "approve its next change without any"},
+		{"calendars/r-2/pause", `{"drop": true}`, 400, "drop is for withdrawing"},
+		{"calendars/r-2/pause", `{"limits": {"each": true}}`, 400, "limits are for approving"},
+		{"calendars/r-2/withdraw", `{"limits": {}}`, 400, "limits are for approving"},
+		{"calendars/r-2/withdraw", `{"drop": 1}`, 400, "drop"},
+		{"calendars/r-2/approve", `{}`, 404, ""},
+	} {
+		if code, text := post(x.path, x.body); code != x.code || !strings.Contains(text, x.says) {
+			t.Errorf("%s %s: %d %s, and %d and %q were expected", x.path, x.body, code, text, x.code, x.says)
+		}
+	}
+	if len(p.orders) != 0 || p.calendars[0].State != calendar.Following {
+		t.Errorf("something was done: %v, it is %s", p.orders, p.calendars[0].State)
 	}
 }

@@ -273,11 +273,26 @@ type Decision struct {
 	Drop   bool             `json:"drop,omitempty"`
 }
 
+// decision reads the body of an order that needs neither limits nor drop. One that has them is refused: who sent them would believe that they count.
 func decision(r *http.Request) (Decision, error) {
+	d, err := anyDecision(r)
+	if err == nil && (d.Limits != nil || d.Drop) {
+		err = invalid("limits are for approving a timeline, drop is for withdrawing its calendar: this order has neither")
+	}
+	return d, err
+}
+
+func anyDecision(r *http.Request) (Decision, error) {
 	var d Decision
 	in := json.NewDecoder(r.Body)
 	in.DisallowUnknownFields()
-	if err := in.Decode(&d); err != nil && !errors.Is(err, io.EOF) {
+	err := in.Decode(&d)
+	if err == nil {
+		if _, more := in.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("there is something after it")
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return d, invalid(fmt.Sprintf("the body must be JSON such as {\"actor\": \"ann\", \"reason\": \"...\"}: %v", err))
 	}
 	if d.Actor == "" {

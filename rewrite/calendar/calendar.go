@@ -85,7 +85,7 @@ func ParseWindow(text string) (Window, error) {
 		h, err1 := strconv.Atoi(hour)
 		m, err2 := strconv.Atoi(minute)
 		d := time.Duration(h)*time.Hour + time.Duration(m)*time.Minute
-		if !two || err1 != nil || err2 != nil || h < 0 || m < 0 || m > 59 || d > day {
+		if !two || err1 != nil || err2 != nil || h < 0 || h > 24 || m < 0 || m > 59 || d > day {
 			bad = fmt.Errorf("window %q is not like 22:00-06:00", text)
 		}
 		return d

@@ -319,24 +319,34 @@ func (c *Calendar) withdraw(now time.Time, actor, why string) {
 }
 
 // Grant approves the next change of one season by itself, whenever it is due. Which that is, is returned: to create its table,
-// or to drop it.
+// or to drop it. One that is approved and has not begun can not be approved once more: that would look like one of the change after it.
 func (k *Keeper) Grant(ctx context.Context, season, actor string) (c Calendar, create bool, err error) {
 	id, n, ok := k.Of(season)
 	if !ok {
 		return Calendar{}, false, fmt.Errorf("%w: %s", ErrUnknown, season)
 	}
-	if have, err := k.Calendar(id); err == nil && !have.Limits.Each {
-		return Calendar{}, false, &StateError{id, "approve a change of", have.State, "it was approved as a whole, so no change waits for an approval of its own"}
+	if have, err := k.Calendar(id); err == nil {
+		s := &have.Seasons[n]
+		switch {
+		case !have.Limits.Each:
+			return Calendar{}, false, &StateError{id, "approve a change of", have.State, "it was approved as a whole, so no change waits for an approval of its own"}
+		case s.Granted != nil && *s.Granted == s.creates() && have.State != Withdrawing && have.State != Withdrawn:
+			return Calendar{}, false, &StateError{id, "approve a change of", have.State,
+				fmt.Sprintf("the next one of %s, to %s %s, is approved already", season, verb(*s.Granted), have.Plan.Seasons[n].LookUp.Table)}
+		}
 	}
 	c, err = k.order(ctx, id, "approve a change of", "changes begin while it is followed", []State{Following, Paused}, func(c *Calendar, now time.Time) {
 		s := &c.Seasons[n]
-		create = s.Stage == Out || s.Stage == Going
+		create = s.creates()
 		grant := create
 		s.Granted = &grant
 		c.note(now, actor, "%s: the next change is approved: %s %s", season, verb(create), c.Plan.Seasons[n].LookUp.Table)
 	})
 	return c, create, err
 }
+
+// creates tells whether the next change of a season makes its table; else it drops it.
+func (s *Season) creates() bool { return s.Stage == Out || s.Stage == Going }
 
 func verb(create bool) string {
 	if create {

@@ -55,6 +55,9 @@ func (k *Keeper) tick(ctx context.Context, c *Calendar) error {
 	for n := range c.Seasons {
 		if err := k.step(ctx, c, n, now); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", c.Seasons[n].ID, err))
+			if ctx.Err() == nil { // whoever asks is told, too, not the log alone, which knows it if this can not be saved
+				_ = k.waiting(ctx, c, n, "it is tried again: "+err.Error())
+			}
 		}
 	}
 	if err := errors.Join(failed...); err != nil {

@@ -40,6 +40,8 @@ type world struct {
 	orders  []string
 	broken  func(id string) migrate.State // what becomes of a migration that would serve
 	reading error                         // why the history can not be read
+
+	refusing error // why no migration can be begun
 }
 
 // op is one effect on the outside; the process may be killed before or after it.
@@ -87,6 +89,9 @@ func (w *world) find(id string) int {
 
 func (w *world) Approve(_ context.Context, id string, lu plan.LookUp, actor string) (m migrate.Migration, err error) {
 	err = w.op(func() error {
+		if w.refusing != nil {
+			return w.refusing
+		}
 		w.orders = append(w.orders, w.now.Format("Mon 15:04")+" create "+id)
 		i := w.find(id)
 		if i >= 0 && w.list[i].State != migrate.Dropped {
