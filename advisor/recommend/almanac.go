@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -18,7 +19,8 @@ import (
 // Almanac remembers what the timeline tier came to last, so that rounds of advice a minute apart need not design the same calendar
 // each. It is told again only where everything that it depends on is as it was: the very same Past, which is read once an hour; schema, statistics (those of
 // the Past, if it has any), nodes, cost model, thresholds and limits by their content; and each answer of the Judge, who
-// is asked anew. So advice is the same with an almanac and without. The zero value remembers nothing yet; it is safe for
+// is asked anew. So advice is the same with an almanac and without, unless the time for looking was over first: such a search is
+// repeated after a while, with twice the time, up to a bound (patience, longest). The zero value remembers nothing yet; it is safe for
 // concurrent use.
 type Almanac struct {
 	mu       sync.Mutex
@@ -34,6 +36,45 @@ type finding struct {
 	found    *Recommendation // nil: there is none
 	why      string
 	problems []string
+
+	at      time.Time     // of the round that looked for it
+	wall    time.Duration // that it had for looking
+	stopped bool          // it was over before all was looked at
+}
+
+// A search that the time was over for is tried again once ten times that time has gone by, so that looking takes a tenth of one processor; with
+// twice the time each, until it had four times what the limits say: with half a minute these are tries after 5 and 15 minutes, of one and of two minutes.
+// What that comes to is kept for as long as the Past. The next Past's search begins with the time that the last one had.
+const (
+	patience = 10
+	longest  = 4
+)
+
+// due tells whether a search is to be tried again.
+func (p *finding) due(at time.Time, limit time.Duration) bool {
+	return p.stopped && p.wall < longest*limit && at.Sub(p.at) >= patience*p.wall
+}
+
+// wall is how long the next search may take; zero, as the limit, is for ever.
+func (a *Almanac) wall(limit time.Duration, again bool) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	wall := limit
+	if a.last != nil {
+		wall = max(wall, a.last.wall)
+	}
+	if again {
+		wall *= 2
+	}
+	return min(wall, longest*limit)
+}
+
+// settle is what is told after a further search: where that was cut off, too, and came to less than the one before, it is the one before that stands.
+func (p *finding) settle(before *finding) {
+	if before == nil || !p.stopped || before.found == nil || p.found != nil && p.found.Timeline.CostMs <= before.found.Timeline.CostMs {
+		return
+	}
+	p.found, p.why, p.problems = before.found, before.why, before.problems
 }
 
 // question is one that the Judge was asked.
@@ -70,7 +111,7 @@ func factsOf(in *Input) ([sha256.Size]byte, error) {
 	return sha256.Sum256(text), nil
 }
 
-// recall is the last result if it would be the same again; else nil.
+// recall is the last result if it would be the same again, or was only cut off (due); else nil.
 func (a *Almanac) recall(in *Input, facts [sha256.Size]byte) *finding {
 	a.mu.Lock()
 	p := a.last

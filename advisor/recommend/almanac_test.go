@@ -2,12 +2,14 @@ package recommend_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/schema"
 
@@ -92,4 +94,48 @@ func deepCopy[T any](t *testing.T, v T) T {
 		t.Fatal(err)
 	}
 	return own
+}
+
+// A search that the time was over for is tried again after ten times that time, with twice the time, up to four times what the limits say; what that comes
+// to is kept until the next hour of history, whose search has as much time from the begin. (With a nanosecond the time is over always.)
+func TestAlmanacTriesAgain(t *testing.T) {
+	in := overTime(t, importing)
+	var almanac recommend.Almanac
+	in.Almanac, in.Limits = &almanac, solve.Limits{Wall: 1}
+	began := in.At
+	designed := 0
+	for _, c := range []struct {
+		name  string
+		after time.Duration // since the first round
+		with  func()
+		again int
+		says  string
+	}{
+		{"the first time", 0, func() {}, 1, "it had 1ns, and is looked for again, for twice as long, from "},
+		{"too soon", 9, func() {}, 0, "it had 1ns, and is looked for again"},
+		{"soon enough", 10, func() {}, 1, "it had 2ns, and is looked for again"},
+		{"too soon for the next", 29, func() {}, 0, "it had 2ns, and is looked for again"},
+		{"the third time", 30, func() {}, 1, "it had 4ns, and is looked for again when the next hour of the history is known"},
+		{"it is kept", time.Hour, func() {}, 0, "it had 4ns"},
+		{"another hour of history", time.Hour + 1, func() { past := *in.Past; in.Past = &past }, 1, "it had 4ns"},
+		{"other limits", time.Hour + 2, func() { in.Limits.Wall = 3 }, 1, "it had 4ns, and is looked for again, for twice as long"},
+		{"up to their bound", time.Hour + 50, func() {}, 1, "it had 8ns, and is looked for again, for twice as long"},
+		{"and not beyond", time.Hour + 200, func() {}, 1, "it had 12ns, and is looked for again when the next hour"},
+		{"time enough", 2 * time.Hour, func() { in.Limits.Wall = time.Hour }, 1, ""},
+		{"which is kept", 200 * time.Hour, func() {}, 0, ""},
+	} {
+		c.with()
+		in.At = began.Add(c.after)
+		a := advise(t, in)
+		if designed += c.again; almanac.Designed() != designed {
+			t.Errorf("%s: designed %d times in all, not %d", c.name, almanac.Designed(), designed)
+		}
+		designed = almanac.Designed()
+		if !strings.Contains(a.Timeline, c.says) || c.says == "" && a.Timeline != "" {
+			t.Errorf("%s: %q is not in %q", c.name, c.says, a.Timeline)
+		}
+		if n := len(of(a, recommend.TimelineKind)); n != 0 == (c.says != "") {
+			t.Errorf("%s: %d calendars", c.name, n)
+		}
+	}
 }

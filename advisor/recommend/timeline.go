@@ -93,8 +93,10 @@ func (k *maker) timeline() error {
 	if err != nil {
 		return err
 	}
-	p := in.Almanac.recall(&in, facts)
-	if p == nil {
+	p, limit := in.Almanac.recall(&in, facts), in.Limits.Wall
+	if p == nil || p.due(k.At, limit) {
+		before := p
+		in.Limits.Wall = in.Almanac.wall(limit, before != nil)
 		w := &witness{judge: in.Judge}
 		if in.Judge != nil {
 			in.Judge = w
@@ -102,10 +104,11 @@ func (k *maker) timeline() error {
 		if p, err = overCycle(k.ctx, in); err != nil {
 			return err
 		}
-		p.past, p.facts, p.asked = in.Past, facts, w.asked
+		p.past, p.facts, p.asked, p.at, p.wall = in.Past, facts, w.asked, k.At, in.Limits.Wall
+		p.settle(before)
 		in.Almanac.note(p)
 	}
-	k.advice.Timeline = p.why
+	k.advice.Timeline = p.told(limit)
 	k.advice.Problems = append(k.advice.Problems, p.problems...)
 	if p.found != nil {
 		r := *p.found
@@ -113,6 +116,17 @@ func (k *maker) timeline() error {
 		k.advice.Recommendations = append(k.advice.Recommendations, r)
 	}
 	return nil
+}
+
+// told is why there is no calendar, and when it is looked for again, if it is.
+func (p *finding) told(limit time.Duration) string {
+	switch {
+	case !p.stopped || p.why == "":
+		return p.why
+	case p.wall < longest*limit:
+		return fmt.Sprintf("%s; it had %v, and is looked for again, for twice as long, from %s on", p.why, p.wall, p.at.Add(patience*p.wall).UTC().Format(time.RFC3339))
+	}
+	return fmt.Sprintf("%s; it had %v, and is looked for again when the next hour of the history is known", p.why, p.wall)
 }
 
 // overCycle works out what the timeline tier says. The error is the context's.
@@ -139,7 +153,7 @@ func overCycle(ctx context.Context, in Input) (*finding, error) {
 	case err != nil:
 		return &finding{why: "it could not be worked out: " + err.Error(), problems: []string{"no calendar: " + err.Error()}}, nil //nolint:nilerr // it is said with the advice
 	}
-	return &finding{found: r, why: why}, nil
+	return &finding{found: r, why: why, stopped: y.stopped}, nil
 }
 
 func patternOf(r *cycle.Report, period string) cycle.Pattern {
@@ -159,6 +173,7 @@ type year struct {
 	offers  []*offer // that Helenus may carry out
 	timed   *workload.Workload
 	index   map[*model.Table]*offer
+	stopped bool // the time for looking was over before all was looked at
 }
 
 // prepare plans the statements of the history, and finds which look-ups are allowed.
@@ -207,9 +222,11 @@ func (y *year) laidOut() *workload.Workload {
 
 // design finds a calendar over some candidates.
 func (y *year) design(ctx context.Context, candidates []*model.Table) (*timeline.Calendar, error) {
-	return timeline.Choose(ctx, y.laidOut(), timeline.Options{
+	found, err := timeline.Choose(ctx, y.laidOut(), timeline.Options{
 		Cost: y.costs, Solver: y.Solver, Limits: y.Limits, Exact: true, Candidates: candidates, NoEnumeration: true, Allow: design.LookUpsOnly,
 	})
+	y.stopped = y.stopped || err == nil && found.Stopped == solve.LimitWall
+	return found, err
 }
 
 // choose makes the recommendation, or says why there is none.

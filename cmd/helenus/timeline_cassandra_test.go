@@ -17,9 +17,18 @@ import (
 	"github.com/helenus-db/helenus/rewrite/calendar"
 )
 
-// TestTimelineOfTheProcess: a process with two weeks of history behind it advises a calendar; approved with limits, the table that
-// is due now is made, and answers; that holds over kill -9; and when it is withdrawn the keyspace is as it was.
-func TestTimelineOfTheProcess(t *testing.T) {
+// timelined is a process that has advised a calendar, and what it is advised for.
+type timelined struct {
+	*process
+	shop            *shop
+	direct, through *gocql.Session
+	found           recommend.Recommendation
+	last            admin.Recommendations
+}
+
+// adviseTimeline starts a process with two weeks of history behind it, and waits until it advises a calendar whose one table is due now.
+func adviseTimeline(t *testing.T) *timelined {
+	t.Helper()
 	contact, _, _ := strings.Cut(os.Getenv("HELENUS_TEST_CASSANDRA"), ",")
 	if contact == "" {
 		t.Skip("HELENUS_TEST_CASSANDRA is not set: no Cassandra to test against")
@@ -76,6 +85,44 @@ func TestTimelineOfTheProcess(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		return found.ID != ""
 	})
+	return &timelined{p, s, direct, through, found, last}
+}
+
+// tables are the shop's.
+func (x *timelined) tables() string {
+	x.t.Helper()
+	return rowsOf(x.t, x.direct, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", x.shop.keyspace)
+}
+
+// there tells whether the calendar's table serves, and has a read be compared.
+func (x *timelined) there() bool {
+	x.t.Helper()
+	var c calendar.Calendar
+	if err := x.client().Get(context.Background(), "calendars/"+x.found.ID, &c); err != nil {
+		return false
+	}
+	if c.State != calendar.Following {
+		x.t.Fatalf("%s: %s", c.State, c.Reason)
+	}
+	_ = x.through.Query(x.shop.byCustomer(), "customer 1").Iter().Close()
+	return c.Seasons[0].Stage == calendar.There
+}
+
+// awaitNothingLeft waits until the calendar is over, its advice open again, and the keyspace as it was.
+func (x *timelined) awaitNothingLeft() {
+	x.t.Helper()
+	await(x.t, "nothing of ours is left", func() bool {
+		var one recommend.Recommendation
+		_ = x.client().Get(context.Background(), "recommendations/"+x.found.ID, &one)
+		return one.State == recommend.Open && x.tables() == "[orders]"
+	})
+}
+
+// TestTimelineOfTheProcess: a process with two weeks of history behind it advises a calendar; approved with limits, the table that
+// is due now is made, and answers; that holds over kill -9; and when it is withdrawn the keyspace is as it was.
+func TestTimelineOfTheProcess(t *testing.T) {
+	x := adviseTimeline(t)
+	p, s, direct, found := x.process, x.shop, x.direct, x.found
 	if code, out := command(t, p, "explain", found.ID); code != 0 || !strings.Contains(out, "Calendar\n") || !strings.Contains(out, "make helenus_orders_by_customer") || !strings.Contains(out, "--until DATE") {
 		t.Errorf("explain: %d\n%s", code, out)
 	}
@@ -96,19 +143,8 @@ func TestTimelineOfTheProcess(t *testing.T) {
 	if code, out := command(t, p, "approve", found.ID, "--changes-per-day", "4", "--max-bytes", "1GB"); code != 0 || !strings.Contains(out, "is following, approved by") || !strings.Contains(out, "4 changes a day") {
 		t.Fatalf("approve: %d %s", code, out)
 	}
-	there := func() bool {
-		var c calendar.Calendar
-		if err := p.client().Get(context.Background(), "calendars/"+found.ID, &c); err != nil {
-			return false
-		}
-		if c.State != calendar.Following {
-			t.Fatalf("%s: %s", c.State, c.Reason)
-		}
-		_ = through.Query(s.byCustomer(), "customer 1").Iter().Close() // a read to compare
-		return c.Seasons[0].Stage == calendar.There
-	}
-	await(t, "its table serves", there)
-	for _, l := range last.Recommendations { // the same look-up can not be approved besides
+	await(t, "its table serves", x.there)
+	for _, l := range x.last.Recommendations { // the same look-up can not be approved besides
 		if l.Kind == recommend.LookUpTable {
 			if code, out := command(t, p, "approve", l.ID); code != exitRefused || !strings.Contains(out, "calendar "+found.ID) {
 				t.Errorf("approve %s: %d %s", l.ID, code, out)
@@ -118,7 +154,7 @@ func TestTimelineOfTheProcess(t *testing.T) {
 	p.kill()
 	p.start()
 	p.awaitReady()
-	await(t, "its table serves again", there)
+	await(t, "its table serves again", x.there)
 	again := session(t, p.listen)
 	for i := range 40 {
 		want, got := rowsOf(t, direct, s.byCustomer(), customer(i)), rowsOf(t, again, s.byCustomer(), customer(i))
@@ -138,14 +174,79 @@ func TestTimelineOfTheProcess(t *testing.T) {
 	if code, out := command(t, p, "rollback", found.ID); code != 0 || !strings.Contains(out, "is withdrawing") {
 		t.Errorf("rollback: %d %s", code, out)
 	}
-	await(t, "nothing of ours is left", func() bool {
-		var one recommend.Recommendation
-		_ = p.client().Get(context.Background(), "recommendations/"+found.ID, &one)
-		return one.State == recommend.Open && rowsOf(t, direct, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", s.keyspace) == "[orders]"
-	})
+	x.awaitNothingLeft()
 	if code, out := command(t, p, "migrations", found.ID); code != 0 || !strings.Contains(out, "none of its tables is left") {
 		t.Errorf("migrations %s: %d %s", found.ID, code, out)
 	}
+}
+
+// TestTimelineWaitsOfTheProcess: what the limits do not allow yet waits, and the commands say for what; a change that is approved by itself
+// begins; orders that make no sense are refused and change nothing; and what was to be dropped at the end is.
+func TestTimelineWaitsOfTheProcess(t *testing.T) {
+	x := adviseTimeline(t)
+	id := x.found.ID
+	says := func(code int, want string, args ...string) {
+		t.Helper()
+		if got, out := command(t, x.process, args...); got != code || !strings.Contains(out, want) {
+			t.Errorf("%v: exit code %d and not %d; %q is not in\n%s", args, got, code, want, out)
+		}
+	}
+	waits := func(what string) {
+		t.Helper()
+		await(t, "it waits: "+what, func() bool {
+			_, out := command(t, x.process, "migrations", id)
+			return strings.Contains(out, what)
+		})
+		if got := x.tables(); got != "[orders]" {
+			t.Errorf("while it waits there are %s", got)
+		}
+	}
+
+	// More than is allowed, and a window that is not now.
+	says(0, "limits: 1 B", "approve", id, "--max-bytes", "1")
+	waits("bytes, and 1 are allowed")
+	says(0, id+".1", "migrations") // the list names what waits
+	says(0, "following", "recommendations")
+	says(exitRefused, "approved", "approve", id)
+	says(exitRefused, "approved", "approve", id, "--each")
+	says(exitRefused, "it was approved as a whole", "approve", id+".1")
+	says(exitRefused, "only one that is paused can be resumed", "resume", id)
+	says(exitRefused, "withdraw its calendar first", "reopen", id)
+	says(0, "is withdrawing", "rollback", id)
+	x.awaitNothingLeft()
+	clock := func(in time.Duration) string { return time.Now().UTC().Add(in).Format("15:04") }
+	says(0, "changes begin ", "approve", id, "--window", clock(11*time.Hour)+"-"+clock(12*time.Hour))
+	waits("it waits for a window in which changes may begin")
+	says(0, "is withdrawing", "rollback", id)
+	x.awaitNothingLeft()
+
+	// Each change by itself.
+	until := time.Now().AddDate(0, 1, 0).Format(time.DateOnly)
+	says(0, "each change is approved by itself; all is dropped when it ends", "approve", id, "--each", "--drop-at-end", "--until", until)
+	waits("waits for `helenus approve " + id + ".1`")
+	says(exitNotFound, "has no table "+id+".7", "approve", id+".7")
+	says(exitUsage, "has limits already", "approve", id+".1", "--changes-per-day", "3")
+	says(0, "is paused", "pause", id, "--reason", "a release")
+	says(0, "the next change is approved: create helenus_orders_by_customer", "approve", id+".1")
+	says(exitRefused, "is approved already", "approve", id+".1")
+	if got := x.tables(); got != "[orders]" {
+		t.Errorf("while it is paused there are %s", got)
+	}
+	says(0, "is following", "resume", id)
+	await(t, "its table serves", x.there)
+	says(0, "(there)", "migrations")
+	says(exitNotFound, id+" is a calendar (following)", "drop", id)
+
+	// Withdrawn over the API without a word of dropping: the limits say that.
+	var c calendar.Calendar
+	if err := x.client().Post(context.Background(), "calendars/"+id+"/withdraw", admin.Decision{Actor: "ann", Reason: "the sale is over"}, &c); err != nil || c.State != calendar.Withdrawing {
+		t.Fatal(c.State, err)
+	}
+	x.awaitNothingLeft()
+	says(0, "withdrawn by ann: the sale is over", "migrations", id)
+	says(0, "none of its tables is left", "migrations", id)
+	says(exitRefused, "it is over", "rollback", id)
+	says(exitRefused, "it is withdrawn", "approve", id+".1")
 }
 
 // rowsOf are the rows of an answer, in words.

@@ -358,6 +358,9 @@ func (s *Server) migration(r *http.Request) (any, error) {
 			return m, nil
 		}
 	}
+	if c, err := s.o.Calendars.Calendar(id); err == nil {
+		return nil, notFound(fmt.Sprintf("%s is a calendar (%s); its migrations are %s and so on: `helenus migrations %s` lists them", id, c.State, c.Seasons[0].ID, id))
+	}
 	return nil, notFound(fmt.Sprintf("there is no migration %s; `helenus migrations` lists them", id))
 }
 
