@@ -55,12 +55,13 @@
 //
 // # What was seen
 //
-// Each check was run with each driver at least once, but for taken-over through one helenus, and, for want of a machine that was not busy, for
-// TestThreeNodesOf41, whose nodes did not start in time: a ring of two did. "all" below is each driver that has the feature. Checks that are not
+// Each check was run with each driver at least once, but for taken-over through one helenus, which the two Go drivers were run with, and, for want of a
+// machine that was not busy, for TestThreeNodesOf41, whose nodes did not start in time: a ring of two did. "all" below is each driver that has the feature. Checks that are not
 // named for a pass are not run there.
 //
 //	pass                                    checks                                                   verdict
 //	mirror, three nodes of 5.0              every, from connect to drained; token-aware included     all five pass
+//	mirror, a ring of two of 5.0            connect, prepared, token-aware, taken-over, 147 visits   gocql and apache pass
 //	cqlsh, mirror, three nodes of 5.0       create, DESCRIBE, COPY FROM and TO, paging, tracing,     passes
 //	                                        SELECT JSON with EXPAND, an error
 //	single, three nodes of 5.0              brief, on tables made through it                         all five pass

@@ -96,6 +96,19 @@ func TestThreeNodesOf41(t *testing.T) {
 		helenus: []string{"--topology", "mirror"}, hosts: 3, programs: names, disturb: s.disturb, killed: s.killed})
 }
 
+// TestTakenOverMirror: one helenus with a listener for each node of a ring of two is replaced under load, with both of its listeners. (Through a fleet, another
+// member answers meanwhile; here nobody does.)
+func TestTakenOverMirror(t *testing.T) {
+	names, all := languages(t)
+	if !all {
+		return // cmd/helenus replaces a process under load in CI, with clients that come and go
+	}
+	s := newStage(t, names, cassandra.Options{Nodes: 2, Heap: "400m", Extra: patient})
+	s.learn()
+	s.run(pass{name: "mirror, taken over", checks: []string{"connect", "prepared", "token-aware", "taken-over"}, helenus: []string{"--topology", "mirror"}, hosts: 2, programs: names,
+		disturb: s.disturb, killed: s.killed})
+}
+
 // TestTLS: a node of 5.0 that speaks TLS and asks for a certificate and a password, behind a helenus that shows a certificate of its own, and then
 // one that asks clients for theirs.
 func TestTLS(t *testing.T) {
