@@ -42,7 +42,7 @@ func historyCommand() *cobra.Command {
 					return err
 				})
 				if err == nil {
-					_, err = fmt.Fprintf(c.ErrOrStderr(), "%d windows exported\n", n)
+					_, err = fmt.Fprintf(c.ErrOrStderr(), "%d windows exported of %s\n", n, w.Path())
 				}
 				return err
 			})
@@ -55,8 +55,9 @@ func historyCommand() *cobra.Command {
 be imported twice, and also an older and a newer one of the same process, in any order. Of a file that was cut off, what could be read is
 there then: import the whole one.`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			in := c.InOrStdin()
+			in, name := c.InOrStdin(), "standard input"
 			if named(args) {
+				name = args[0]
 				f, err := os.Open(args[0])
 				if err != nil {
 					return usageError{err}
@@ -69,13 +70,13 @@ there then: import the whole one.`,
 				var wrong *history.FormatError
 				switch {
 				case errors.As(err, &wrong) && done.Read > 0:
-					return usageError{fmt.Errorf("%w; the %d windows before it were imported (%d of them new): import the whole file again, nothing is counted twice", err, done.Read, done.Taken)}
+					return usageError{fmt.Errorf("%s: %w; the %d windows before it were imported (%d of them new): import the whole file again, nothing is counted twice", name, err, done.Read, done.Taken)}
 				case errors.As(err, &wrong):
-					return usageError{fmt.Errorf("%w; nothing was imported", err)}
+					return usageError{fmt.Errorf("%s: %w; nothing was imported", name, err)}
 				case err != nil:
 					return err
 				}
-				_, err = fmt.Fprintf(c.ErrOrStderr(), "%d windows imported, %d of them new\n", done.Read, done.Taken)
+				_, err = fmt.Fprintf(c.ErrOrStderr(), "%d windows imported into %s, %d of them new\n", done.Read, w.Path(), done.Taken)
 				return err
 			})
 		},

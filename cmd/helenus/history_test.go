@@ -61,7 +61,7 @@ func TestHistoryIsCarried(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err, code := executed(t, "history", "import", bad, "--state-dir", here.dir)
-		if code != exitUsage || !strings.Contains(fmt.Sprint(err), c.want) {
+		if code != exitUsage || !strings.Contains(fmt.Sprint(err), c.want) || !strings.HasPrefix(fmt.Sprint(err), bad+": line ") {
 			t.Errorf("%s: %d, %v", c.name, code, err)
 		}
 		if said := strings.Contains(fmt.Sprint(err), "import the whole file again"); said != (c.name == "cut off") || !said && !strings.Contains(fmt.Sprint(err), "nothing was imported") {

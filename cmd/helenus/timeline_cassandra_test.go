@@ -212,8 +212,19 @@ func TestTimelineWaitsOfTheProcess(t *testing.T) {
 	says(exitRefused, "it was approved as a whole", "approve", id+".1")
 	says(exitRefused, "only one that is paused can be resumed", "resume", id)
 	says(exitRefused, "withdraw its calendar first", "reopen", id)
+	says(exitNotFound, "`helenus migrations` lists them", "pause", "r-000000")
 	says(0, "is withdrawing", "rollback", id)
 	x.awaitNothingLeft()
+
+	// While nothing may begin at all.
+	says(0, "", "bypass", "on")
+	says(0, "is following", "approve", id)
+	waits("it is tried again: requests bypass the rewriting")
+	says(0, "", "bypass", "off")
+	await(t, "its table serves after all", x.there)
+	says(0, "is withdrawing", "rollback", id)
+	x.awaitNothingLeft()
+
 	clock := func(in time.Duration) string { return time.Now().UTC().Add(in).Format("15:04") }
 	says(0, "changes begin ", "approve", id, "--window", clock(11*time.Hour)+"-"+clock(12*time.Hour))
 	waits("it waits for a window in which changes may begin")

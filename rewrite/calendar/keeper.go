@@ -167,7 +167,7 @@ func (k *Keeper) Calendar(id string) (Calendar, error) {
 	if c := k.calendars[id]; c != nil {
 		return *c, nil
 	}
-	return Calendar{}, fmt.Errorf("%w: %s", ErrUnknown, id)
+	return Calendar{}, fmt.Errorf("%w: %s; `helenus migrations` lists them", ErrUnknown, id)
 }
 
 // Holds tells which calendar that is not over has a look-up among its own; "" if none has.
