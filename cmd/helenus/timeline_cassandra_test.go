@@ -222,6 +222,17 @@ func TestTimelineWaitsOfTheProcess(t *testing.T) {
 	waits("it is tried again: requests bypass the rewriting")
 	says(0, "", "bypass", "off")
 	await(t, "its table serves after all", x.there)
+
+	// Somebody rolls its table back: that pauses it, and says who; resumed, it makes the table anew.
+	says(0, "is rolled back", "rollback", id+".1")
+	await(t, "it is paused", func() bool {
+		_, out := command(t, x.process, "migrations", id)
+		return strings.Contains(out, id+" is paused") && strings.Contains(out, "roll-back ordered, by "+actor())
+	})
+	says(0, "paused", "migrations")
+	says(0, "is following", "resume", id)
+	await(t, "its table serves again", x.there)
+	says(0, "helenus_orders_by_customer is not there", "migrations", id) // between the two, it was dropped
 	says(0, "is withdrawing", "rollback", id)
 	x.awaitNothingLeft()
 
