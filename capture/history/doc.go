@@ -28,7 +28,11 @@
 // A window is filed under the moment that it ended. When the clock jumps by more than a minute between two windows, nothing
 // is thrown away by age for an hour: a clock that is in another year for a moment must not cost the history.
 //
-// Windows of several proxies may lie on one shelf (Import): each has its origin, and Between adds all of them up.
+// # Several proxies
+//
+// Windows of several proxies may lie on one shelf: each has its origin, and Between adds all of them up. Export writes them as lines between a head and an
+// end, and Import takes each once: of two of one level, origin and time the one that has counted more, and none that is before the mark of its
+// level and in a coarser window already. So what is imported twice, or in another order, comes to the same.
 //
 // Where the link is thin: periods are answered in whole windows; a statement that was cut from a minute's window is missing
 // from that minute's record of it (its executions are under other).
