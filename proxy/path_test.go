@@ -123,19 +123,21 @@ func (h hearing) Done(xs []Exchange)             { h.told[h.text] = append(h.tol
 func TestAnswersOfOneWriteAreCountedByStatement(t *testing.T) {
 	r := &heard{told: map[string][][]Exchange{}}
 	c := newTalk(t, r)
-	a, b, q := customers, "SELECT id, name, city FROM shop.customers WHERE city = ?", "SELECT name FROM shop.customers"
+	a, b := customers, "SELECT id, name, city FROM shop.customers WHERE city = ?"
+	q, other := "SELECT name FROM shop.customers", "SELECT city FROM shop.customers"
 	c.prepare(a)
 	c.prepare(b)
 	execute := func(stream int, text string) {
 		c.ask(wire.OpExecute, stream, proxytest.ExecuteBody(4, proxytest.PreparedID(text), make([]byte, 16)))
 	}
-	query := func(stream int) { c.ask(wire.OpQuery, stream, proxytest.QueryBody(4, q)) }
+	query := func(stream int, text string) { c.ask(wire.OpQuery, stream, proxytest.QueryBody(4, text)) }
 	c.now, r.asked = 2, 0
 	for i, text := range []string{a, b, a, b, a, b} {
 		execute(i, text)
 	}
-	query(6)
-	query(7)
+	query(6, q)
+	query(7, q)
+	query(11, other)
 	c.now, r.open = 3, true
 	execute(8, a)
 	if r.open = false; r.asked != 2 {
@@ -144,12 +146,12 @@ func TestAnswersOfOneWriteAreCountedByStatement(t *testing.T) {
 	c.now = 4
 	execute(9, a)
 	execute(10, a)
-	for _, stream := range []int{0, 2, 1, 3, 5, 6, 7, 8, 9, 10} {
+	for _, stream := range []int{0, 2, 1, 3, 5, 6, 7, 11, 8, 9, 10} {
 		c.answer(wire.OpResult, stream, aRow)
 	}
 	c.answer(wire.OpError, 4, wire.AppendError(nil, wire.ErrOverloaded, "too much"))
 	c.written()
-	for text, want := range map[string][]int{a: {2, 1, 3}, b: {3}, q: {2}} {
+	for text, want := range map[string][]int{a: {2, 1, 3}, b: {3}, q: {2}, other: {1}} {
 		var got []int
 		for _, xs := range r.told[text] {
 			got = append(got, len(xs))
