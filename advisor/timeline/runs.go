@@ -121,7 +121,7 @@ func (s *search) follow(ctx context.Context, first, in, held []bool, runs []stre
 					extra[n] = s.problem.Tables[n].Birth[x.from] + price
 				}
 			}
-			r, err := s.choose(ctx, single{weights: s.over(x), space: s.space, in: able, start: last, extra: extra, held: held})
+			r, err := s.choose(ctx, single{weights: s.over(x), space: s.space, in: able, start: last, extra: extra, held: held, brief: true})
 			if err != nil {
 				return // there is the single design
 			}
@@ -181,7 +181,7 @@ func (s *search) hold(ctx context.Context, b *known, in []bool, runs []stretch) 
 				solved[key] = designs[i]
 			}
 			if solved[key] == nil {
-				r, err := s.choose(ctx, single{weights: s.over(x), space: s.space, in: able, held: held})
+				r, err := s.choose(ctx, single{weights: s.over(x), space: s.space, in: able, held: held, brief: true})
 				if err != nil {
 					return nil, nil, nil
 				}
@@ -263,7 +263,7 @@ func (s *search) anneal(ctx context.Context, in []bool, runs []stretch) {
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			open, err := sequence.Anneal(ctx, q, sequence.Annealing{Start: start, Changes: annealChanges * len(runs), Seed: 1 + uint64(seed)})
+			open, err := sequence.Anneal(ctx, q, sequence.Annealing{Start: start, Changes: min(annealChanges*len(runs), mostChanges), Seed: 1 + uint64(seed)})
 			if err == nil {
 				found[seed] = open
 			}
@@ -307,11 +307,12 @@ func (s *search) whole(in []bool) (*sequence.Problem, []int) {
 	return restricted(&p, keep), keep
 }
 
-// anneals is how often annealing is tried, and annealChanges how many changes it makes, for each run. It is so hot at first that little of what it begins from
+// anneals is how often annealing is tried, annealChanges how many changes it makes for each run, and mostChanges how many in all. It is so hot at first that little of what it begins from
 // is left: chances differ, and several are better than one that is as long as all of them.
 const (
-	anneals       = 4
+	anneals       = 2
 	annealChanges = 37_500
+	mostChanges   = 300_000
 )
 
 // ofRuns are the designs of the best calendar, one for each run.

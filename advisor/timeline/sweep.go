@@ -15,11 +15,12 @@ const (
 	sweepGap   = 0.05 // how good its designs are
 	sweepRise  = 4    // from one price of space to the next
 	sweepMost  = 7    // prices
+	sweepSteps = 4    // steps of different weights
 	sideBySide = 2    // designs that are looked for at a time
 )
 
 // sweep returns the candidates of the best designs, and those designs, as space gets dearer, for the mean weights, and, at the price at which
-// those fit, for the first and the last step's; without a limit, of the best designs of each step.
+// those fit, for the weights of some steps; without a limit, of the best designs of each step.
 //
 // With a limit on space all of a design hangs together, and of thousands of candidates neither bounds nor an integer program
 // find the good ones in time; with a price the problem falls into parts, each of a few statements, which package choice
@@ -120,8 +121,23 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 			fits = asks[i].price
 		}
 	}
-	_, err = run([]ask{{-1, fits / 2}, {0, fits / float64(t.steps)}, {t.steps - 1, fits / float64(t.steps)}})
+	asks = []ask{{-1, fits / 2}}
+	for _, step := range spread(t.distinct(), sweepSteps) { // what a step would have more of than the mean, and what still less
+		asks = append(asks, ask{step, fits / float64(t.steps)}, ask{step, fits / 2 / float64(t.steps)})
+	}
+	_, err = run(asks)
 	return in, corners, err
+}
+
+// spread are so many of a list at most, the first and the last among them and the others evenly between.
+func spread(list []int, most int) (some []int) {
+	if len(list) <= most {
+		return list
+	}
+	for i := range most {
+		some = append(some, list[i*(len(list)-1)/(most-1)])
+	}
+	return some
 }
 
 // distinct are the steps whose weights no step before has, one of each.

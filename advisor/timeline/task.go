@@ -237,6 +237,12 @@ const proofTables = 60
 // programTables is how many candidates an integer program of a single design has at most: with a solver, so many are no trouble.
 const programTables = 300
 
+// How good the design of a run is that follows another's, and how many steps of the simplex method it takes at most: annealing changes it again.
+const (
+	briefGap        = 5e-3
+	briefIterations = 30_000
+)
+
 // Of more than proofTables within a limit, searches and branching settle little before the integer program's solver has its turn: arcs that they look at.
 const (
 	briefSearching = 4_000_000
@@ -251,11 +257,15 @@ type single struct {
 	start   []bool    // a design to begin from, or nil
 	extra   []float64 // what keeping each candidate costs besides, or nil
 	held    []bool    // candidates that it must have, or nil
+	brief   bool      // what is found soon counts, proven or not
 }
 
 // key is the same for the same question.
 func (q *single) key() string {
 	b := append([]byte(nil), designKey(q.in)...)
+	if q.brief {
+		b = append(b, 1)
+	}
 	for _, open := range [][]bool{q.start, q.held} {
 		b = append(b, byte(min(1, len(open))))
 		b = append(b, designKey(open)...)
@@ -370,6 +380,9 @@ func (t *task) restrict(q single) *narrow {
 	o := choice.Options{Solver: t.options.Solver, Limits: limits, Ties: len(keep) <= proofTables, Start: from}
 	if q.space > 0 && len(keep) > proofTables && t.options.Solver != nil {
 		o.Searching, o.Branching = briefSearching, briefBranching
+	}
+	if q.brief && t.options.Limits == (solve.Limits{}) {
+		o.Limits.Gap, o.Limits.Iterations = briefGap, briefIterations
 	}
 	return &narrow{p, o, keep, len(t.tables)}
 }
