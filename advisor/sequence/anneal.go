@@ -11,6 +11,7 @@ import (
 type Annealing struct {
 	Start   [][]bool // a sequence to begin from
 	Changes int      // that are tried
+	Rounds  int      // 0: from a heat at which little is left of Start; else so many, each from the best so far and not far from it (refine.go)
 	Seed    uint64
 }
 
@@ -26,7 +27,11 @@ func Anneal(ctx context.Context, p *Problem, o Annealing) ([][]bool, error) {
 	}
 	s := newAnnealing(in, o.Seed)
 	s.set(o.Start)
-	s.run(ctx, o.Changes)
+	if o.Rounds == 0 || s.best == nil {
+		s.run(ctx, o.Changes)
+	} else {
+		s.refine(ctx, o.Changes, o.Rounds)
+	}
 	if s.best == nil {
 		return nil, errNone
 	}
@@ -62,6 +67,8 @@ type annealing struct {
 	feeds   [][]int32   // by table: the tables that can be filled from it
 	cost    float64     // of all that is not broken
 	broken  int         // demands without a way, tables that can not be filled, and creations that are not allowed
+
+	held [][]bool // by step and table: it is not closed for now
 
 	journal []entry
 	alike   [][]int // by step: the steps that weigh demands as it does
@@ -147,7 +154,7 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 		}
 	}
 	for range steps {
-		s.open = append(s.open, make([]bool, count))
+		s.open, s.held = append(s.open, make([]bool, count)), append(s.held, make([]bool, count))
 		s.price, s.way = append(s.price, make([]float64, len(in.demands))), append(s.way, make([]reads, len(in.demands)))
 		s.load, s.from = append(s.load, make([]float64, count)), append(s.from, make([]reads, count))
 	}

@@ -16,15 +16,28 @@ const (
 	every    = 50
 )
 
-// run makes so many changes.
+// run makes so many changes, from hot to cold.
 func (s *annealing) run(ctx context.Context, changes int) {
-	steps := len(s.open)
-	scale := s.cost / float64(steps)
+	s.rates()
+	s.cool(ctx, changes, heat, cold)
+}
+
+// rates sets what space costs at first: as if a step's were worth what the step costs.
+func (s *annealing) rates() {
 	for t, step := range s.p.Steps {
 		if step.Space > 0 {
-			s.rate[t] = scale / step.Space
+			s.rate[t] = s.scale() / step.Space
 		}
 	}
+}
+
+// scale is what a step costs on average.
+func (s *annealing) scale() float64 { return s.cost / float64(len(s.open)) }
+
+// cool makes so many changes, from one heat to another. Every second one goes with a further one: two that are good together may be bad
+// alone, as where one frees the space that the other needs.
+func (s *annealing) cool(ctx context.Context, changes int, heat, cold float64) {
+	scale := s.scale()
 	worst := 100 * scale
 	for k := range changes {
 		done := float64(k) / float64(changes)
@@ -44,6 +57,9 @@ func (s *annealing) run(ctx context.Context, changes int) {
 		s.journal = s.journal[:0]
 		m, before := s.mark(), s.value(worst)
 		s.change(worst)
+		if s.random.IntN(2) == 0 {
+			s.change(worst)
+		}
 		after := s.value(worst)
 		if after > before && s.random.Float64() >= math.Exp((before-after)/warm) {
 			s.back(m)
@@ -66,7 +82,7 @@ func (s *annealing) change(worst float64) {
 		for _, t := range s.chosen {
 			s.leave(t, i)
 		}
-		way, ok := s.detour(first, i, none)
+		way, ok := s.detour(first, i, none, 1)
 		if !ok {
 			return
 		}
@@ -82,7 +98,7 @@ func (s *annealing) change(worst float64) {
 		}
 		is := s.open[first][n]
 		for _, t := range s.chosen {
-			if s.open[t][n] != is || s.in.status[t][n] != free {
+			if s.open[t][n] != is || s.in.status[t][n] != free || s.held[t][n] {
 				continue
 			}
 			for _, i := range s.concern[n] {
@@ -98,7 +114,7 @@ func (s *annealing) change(worst float64) {
 			s.turn(t, n)
 			for _, i := range lost {
 				if p := s.price[t][i]; p > 0 && (math.IsInf(p, 1) || s.random.IntN(2) == 0) {
-					if way, ok := s.detour(t, i, n); ok {
+					if way, ok := s.detour(t, i, n, 1); ok {
 						for _, k := range way.list[:way.count] {
 							s.enter(t, k)
 						}
@@ -161,11 +177,12 @@ func (s *annealing) leave(t int, i int32) {
 	}
 }
 
-// detour is a way of a demand that is cheap with made-up prices for tables that must be opened for it; without one table. False: there is none.
-func (s *annealing) detour(t int, i, without int32) (w reads, ok bool) {
+// detour is a way of a demand that is cheap with made-up prices for tables that must be opened for it, times a factor; without one table. False:
+// there is none.
+func (s *annealing) detour(t int, i, without int32, times float64) (w reads, ok bool) {
 	g := s.in.demands[i][s.in.class[t]]
 	u := s.u[:len(g.roles)]
-	factor := math.Exp(4*s.random.Float64() - 3)
+	factor := times * math.Exp(4*s.random.Float64()-3)
 	for j, r := range g.roles {
 		n := r.table
 		switch {
@@ -208,7 +225,7 @@ func (s *annealing) enter(t int, n int32) {
 func (s *annealing) shed(worst float64) {
 	for _, n := range s.touched {
 		for _, t := range s.chosen {
-			if !s.open[t][n] || s.in.status[t][n] != free {
+			if !s.open[t][n] || s.in.status[t][n] != free || s.held[t][n] {
 				continue
 			}
 			m, before := s.mark(), s.value(worst)

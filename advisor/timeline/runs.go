@@ -249,30 +249,34 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 	return keep, nil
 }
 
-// anneal looks for a better calendar of one design for each run.
+// anneal looks for a better calendar of one design for each run: once from hot, then in rounds near the best.
 func (s *search) anneal(ctx context.Context, in []bool, runs []stretch) {
 	if s.options.Life > 1 || s.open == nil {
 		return // a run's designs are not as old as its steps
 	}
 	p, keep := s.whole(in)
-	q, start := byRun(p, runs), narrowed(s.ofRuns(runs), keep)
-	var found [anneals][][]bool
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, sideBySide)
-	for seed := range found {
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			open, err := sequence.Anneal(ctx, q, sequence.Annealing{Start: start, Changes: min(annealChanges*len(runs), mostChanges), Seed: 1 + uint64(seed)})
-			if err == nil {
-				found[seed] = open
+	q := byRun(p, runs)
+	for _, rounds := range []int{0, annealRounds} {
+		o := sequence.Annealing{Start: narrowed(s.ofRuns(runs), keep), Changes: min(annealChanges*len(runs), mostChanges), Rounds: rounds}
+		var found [anneals][][]bool
+		var wait sync.WaitGroup
+		slots := make(chan struct{}, sideBySide)
+		for seed := range found {
+			o.Seed = 1 + uint64(seed)
+			wait.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				open, err := sequence.Anneal(ctx, q, o)
+				if err == nil {
+					found[seed] = open
+				}
+			})
+		}
+		wait.Wait()
+		for _, open := range found {
+			if open != nil {
+				s.offer(ofSteps(widened(open, keep, len(s.tables)), runs))
 			}
-		})
-	}
-	wait.Wait()
-	for _, open := range found {
-		if open != nil {
-			s.offer(ofSteps(widened(open, keep, len(s.tables)), runs))
 		}
 	}
 }
@@ -307,12 +311,13 @@ func (s *search) whole(in []bool) (*sequence.Problem, []int) {
 	return restricted(&p, keep), keep
 }
 
-// anneals is how often annealing is tried, annealChanges how many changes it makes for each run, and mostChanges how many in all. It is so hot at first that little of what it begins from
-// is left: chances differ, and several are better than one that is as long as all of them.
+// anneals is how often annealing is tried, from hot and in rounds; annealChanges how many changes it makes for each run, mostChanges how many in all, and
+// annealRounds in how many rounds.
 const (
 	anneals       = 2
 	annealChanges = 37_500
 	mostChanges   = 300_000
+	annealRounds  = 80
 )
 
 // ofRuns are the designs of the best calendar, one for each run.
