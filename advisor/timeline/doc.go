@@ -16,12 +16,13 @@
 // In order:
 //
 //  1. Candidates, plan spaces and prices (package design, task.go).
-//  2. Promising candidates (sweep.go): the best designs as space gets dearer. Then the baselines (baseline.go) and a first
-//     calendar (runs.go; descend.go, local.go), by dropping, adding and exchanging tables, stretch by stretch, with what changing costs.
+//  2. Promising candidates (sweep.go): the best designs as space gets dearer. Then the baselines (baseline.go), that for the mean weights
+//     beside what follows, and a first calendar (runs.go; descend.go, local.go), by dropping, adding and exchanging tables, stretch by
+//     stretch, with what changing costs.
 //  3. Pruned mode: the workload summary tree over the promising candidates (package sequence), then the whole program over what
 //     it leaves. Exact mode: the program over all candidates. Both begin from the first calendar, and state the bound.
 //     With a limit on space and many promising candidates, in their place one design for each run of equal weights, designed one
-//     after the other, annealed together, thinned, and bounded by the program of runs, window by window (runs.go).
+//     after the other, annealed together, thinned, and meanwhile bounded by the relaxation of the program of runs, window by window (runs.go).
 //     All solves end by counted steps; the same workload has the same calendar on any machine, unless the caller sets a wall.
 //  4. The calendar, with a design for each step, and a migration for each table that comes (read.go, migrate.go).
 //
