@@ -262,11 +262,12 @@ func (s *search) anneal(ctx context.Context, in []bool, runs []stretch) {
 		var wait sync.WaitGroup
 		slots := make(chan struct{}, sideBySide)
 		for seed := range found {
-			o.Seed = 1 + uint64(seed)
+			own := o
+			own.Seed = 1 + uint64(seed)
 			wait.Go(func() {
 				slots <- struct{}{}
 				defer func() { <-slots }()
-				open, err := sequence.Anneal(ctx, q, o)
+				open, err := sequence.Anneal(ctx, q, own)
 				if err == nil {
 					found[seed] = open
 				}

@@ -40,7 +40,7 @@ const (
 	defaultHeap = "512m"
 
 	startTimeout = 15 * time.Minute // of one node; a start takes 8 s, but the machine may be very busy
-	stopTimeout  = 15 * time.Second // from SIGTERM to SIGKILL; a clean stop takes 1-2 s
+	stopTimeout  = time.Minute      // from SIGTERM to SIGKILL; a clean stop takes 1-2 s, on a machine at load 20 more than 15
 
 	// A temporary directory, and the file in it that is locked while the directory is in use.
 	temporaryPrefix = "helenus-cassandra-"
