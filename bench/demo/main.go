@@ -61,6 +61,7 @@ type demo struct {
 	failed  bool
 
 	before, after, writesBefore, writesAfter *report
+	readsBefore, readsAfter                  *report
 	rowsBefore                               int            // that Cassandra read for one guest's reservations
 	lookUp, byCity, chain                    recommendation // reservations by guest, hotels by city, the N+1 chain
 }
@@ -94,7 +95,7 @@ func run(ctx context.Context, o options) error {
 	d := &demo{options: o, story: s, programs: &programs{story: s, dir: dir, bin: bin}, dir: dir}
 	defer d.cleanUp()
 	for _, step := range []func(context.Context) error{
-		d.startCassandra, d.calibrate, d.startHelenus, d.trafficBefore, d.showAdvice, d.writesAlone, d.approve, d.trafficAfter, d.measureIndexAdvice, d.prove, d.rollBack,
+		d.startCassandra, d.calibrate, d.startHelenus, d.trafficBefore, d.showAdvice, d.othersAlone, d.approve, d.trafficAfter, d.measureIndexAdvice, d.prove, d.rollBack,
 	} {
 		if err := step(ctx); err != nil {
 			if ctx.Err() != nil {

@@ -108,6 +108,10 @@ func (d *demo) writeArguments() []string {
 	return []string{"-seed", "5", "-ops", strconv.Itoa(d.writes), "-concurrency", "2", "-writers-only"}
 }
 
+func (d *demo) readArguments() []string {
+	return []string{"-seed", "6", "-ops", strconv.Itoa(d.ops), "-concurrency", "2", "-only", "hotels-of-city,arrivals,guest-by-id,room-availability"}
+}
+
 func (d *demo) trafficBefore(ctx context.Context) (err error) {
 	d.heading("The application runs its traffic through Helenus (fixed, seeded), after a short warm-up")
 	if _, err = d.traffic(ctx, "warm-up", "-seed", "3", "-ops", strconv.Itoa(d.ops/2), "-concurrency", "4"); err != nil {
@@ -120,9 +124,13 @@ func (d *demo) trafficBefore(ctx context.Context) (err error) {
 	return err
 }
 
-// writesAlone measures writes while nothing else goes on: what they pay would drown in the noise of the filtering reads.
-func (d *demo) writesAlone(ctx context.Context) (err error) {
-	d.heading("Writes alone, to see later what they pay")
+// othersAlone measures the reads that nothing changes for, and the writes, while nothing else goes on: what they pay would drown in the noise of the filtering
+// reads, which keep all processors awake before the change, and leave them to fall asleep between requests after it.
+func (d *demo) othersAlone(ctx context.Context) (err error) {
+	d.heading("The other reads alone, and writes alone, to see later what they pay")
+	if d.readsBefore, err = d.traffic(ctx, "reads-before", d.readArguments()...); err != nil {
+		return err
+	}
 	d.writesBefore, err = d.traffic(ctx, "writes-before", d.writeArguments()...)
 	return err
 }
@@ -135,6 +143,9 @@ func (d *demo) trafficAfter(ctx context.Context) (err error) {
 	if d.after, err = d.traffic(ctx, "after", append(d.trafficArguments(), "-rate", strconv.FormatFloat(d.before.rate(), 'f', 1, 64))...); err != nil {
 		return err
 	}
+	if d.readsAfter, err = d.traffic(ctx, "reads-after", d.readArguments()...); err != nil {
+		return err
+	}
 	if d.writesAfter, err = d.traffic(ctx, "writes-after", d.writeArguments()...); err != nil {
 		return err
 	}
@@ -143,26 +154,28 @@ func (d *demo) trafficAfter(ctx context.Context) (err error) {
 		return err
 	}
 	d.say("\n%s\n\n%s", compared("operation", d.before.Operations, d.after.Operations), compared("statement", d.before.Statements, d.after.Statements))
+	d.say("\nThe other reads alone:\n%s\n", compared("statement", d.readsBefore.Statements, d.readsAfter.Statements))
 	d.say("\nWrites alone:\n%s\n", compared("statement", d.writesBefore.Statements, d.writesAfter.Statements))
 	d.say("rows that Cassandra read for one guest's reservations (its own trace): %d before, %d after", d.rowsBefore, rowsAfter)
 
 	const filtered = "guest-reservations"
 	b, a := d.before.statement(filtered), d.after.statement(filtered)
 	d.claim(a.P50 > 0 && b.P50 >= 20*a.P50, "the ALLOW FILTERING read is at least 20 times faster at p50: %s ms -> %s ms, %s", ms(b.P50), ms(a.P50), times(b.P50, a.P50))
-	d.claim(d.before.Errors+d.after.Errors == 0, "no operation failed (%d before, %d after)", d.before.Errors, d.after.Errors)
+	before, after := d.before.Errors+d.readsBefore.Errors+d.writesBefore.Errors, d.after.Errors+d.readsAfter.Errors+d.writesAfter.Errors
+	d.claim(before+after == 0, "no operation failed (%d before, %d after)", before, after)
 	for _, s := range d.lookUp.Statements { // as the calibrated model said it before the change
 		d.say("predicted by the calibrated model: %.2f ms -> %.2f ms, %.1fx; measured at p50: %s ms -> %s ms, %s",
 			s.Before, s.After, s.Before/s.After, ms(b.P50), ms(a.P50), times(b.P50, a.P50))
 	}
 	slower := ""
-	for _, s := range d.before.Statements {
-		if isRead[s.Name] && s.Name != filtered {
-			if after := d.after.statement(s.Name); after.P50 > 1.1*s.P50 {
+	for _, s := range d.readsBefore.Statements {
+		if isRead[s.Name] {
+			if after := d.readsAfter.statement(s.Name); after.P50 > 1.1*s.P50 {
 				slower += fmt.Sprintf(" %s %s -> %s ms;", s.Name, ms(s.P50), ms(after.P50))
 			}
 		}
 	}
-	d.claim(slower == "", "no other read is more than 10 %% slower at p50%s", slower)
+	d.claim(slower == "", "alone, no other read is more than 10 %% slower at p50%s", slower)
 	d.priceOfWrites()
 	return nil
 }

@@ -130,7 +130,7 @@ func TestChooserFollowsTheWeights(t *testing.T) {
 		t.Errorf("the weights add up to %d, want 1000", total)
 	}
 	for _, writersOnly := range []bool{false, true} {
-		choice, random := chooser(writersOnly), rand.New(rand.NewPCG(1, 1))
+		choice, random := chooser(func(op operation) bool { return op.writes || !writersOnly }), rand.New(rand.NewPCG(1, 1))
 		counts := map[string]int{}
 		const n = 20_000
 		for range n {
@@ -147,6 +147,16 @@ func TestChooserFollowsTheWeights(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestOnly(t *testing.T) {
+	var n names
+	if err := n.Set("arrivals,book"); err != nil || n.String() != "arrivals,book" {
+		t.Errorf("%v: %v", n, err)
+	}
+	if err := n.Set("arrivals,boook"); err == nil {
+		t.Error("an operation that there is not was taken")
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +21,7 @@ type runOptions struct {
 	rate        float64       // operations a second; 0: as fast as they come back
 	concurrency int
 	writersOnly bool
+	only        names // operations; empty: all
 }
 
 // opTimeout bounds one operation, so that a server which never answers cannot hold the run for ever.
@@ -33,6 +36,7 @@ func runCommand(flags *flag.FlagSet) func(context.Context, io.Writer) error {
 	flags.Float64Var(&o.rate, "rate", 0, "operations a second at most (0: no limit)")
 	flags.IntVar(&o.concurrency, "concurrency", 8, "operations at a time")
 	flags.BoolVar(&o.writersOnly, "writers-only", false, "only operations that write")
+	flags.Var(&o.only, "only", "only these operations, separated by commas (empty: all)")
 	file := flags.String("report", "", "file for the report in JSON (empty: only the tables on standard output)")
 	named := keyspaceFlag(flags)
 	data := sizeFlags(flags, "data-seed")
@@ -45,6 +49,8 @@ func runCommand(flags *flag.FlagSet) func(context.Context, io.Writer) error {
 			return usageError("-ops, -for and -rate must not be negative, and -concurrency at least 1")
 		case o.ops == 0 && o.duration == 0:
 			return usageError("say when to end: give -ops N, or -for DURATION, or both")
+		case o.writersOnly && len(o.only) > 0:
+			return usageError("-only and -writers-only both say which operations there are: give one of them")
 		}
 		keyspace, err := named()
 		if err != nil {
@@ -75,7 +81,9 @@ func run(ctx context.Context, c *client, o runOptions) *report {
 	}
 	r := &report{Seed: o.seed, Concurrency: o.concurrency, Start: time.Now().UTC()}
 	made := newTally()
-	choice := chooser(o.writersOnly)
+	choice := chooser(func(op operation) bool {
+		return (op.writes || !o.writersOnly) && (len(o.only) == 0 || slices.Contains(o.only, op.name))
+	})
 	var next atomic.Int64
 	var wait sync.WaitGroup
 	for range o.concurrency {
@@ -127,12 +135,30 @@ func pace(ctx context.Context, start time.Time, n int, rate float64) bool {
 	}
 }
 
-// chooser returns a function that draws an operation by its weight.
-func chooser(writersOnly bool) func(*rand.Rand) operation {
+// names are operations that a flag lists.
+type names []string
+
+// String lists them.
+func (n *names) String() string { return strings.Join(*n, ",") }
+
+// Set reads a list; an operation that there is not is a mistake.
+func (n *names) Set(text string) error {
+	*n = nil
+	for name := range strings.SplitSeq(text, ",") {
+		if !slices.ContainsFunc(operations, func(op operation) bool { return op.name == name }) {
+			return fmt.Errorf("there is no operation %q", name)
+		}
+		*n = append(*n, name)
+	}
+	return nil
+}
+
+// chooser returns a function that draws an operation by its weight, among some.
+func chooser(wanted func(operation) bool) func(*rand.Rand) operation {
 	var among []operation
 	total := 0
 	for _, op := range operations {
-		if op.writes || !writersOnly {
+		if wanted(op) {
 			among = append(among, op)
 			total += op.weight
 		}
