@@ -155,7 +155,7 @@ func TestOnly(t *testing.T) {
 	if err := n.Set("arrivals,book"); err != nil || n.String() != "arrivals,book" {
 		t.Errorf("%v: %v", n, err)
 	}
-	if err := n.Set("arrivals,boook"); err == nil {
+	if err := n.Set("arrivals,nothing"); err == nil {
 		t.Error("an operation that there is not was taken")
 	}
 }
