@@ -14,15 +14,15 @@ import (
 // known are the designs for single sets of weights that baselines are made of.
 type known struct {
 	first, last *choice.Result
-	ideal       []*choice.Result // by step
-	average     *choice.Result   // nil until join
-	mean        func() (*choice.Result, error)
-	leave       func() // nil: nobody looks for it meanwhile
+	ideal       []*choice.Result               // by step
+	average     *choice.Result                 // nil until join
+	mean        func() (*choice.Result, error) // waits for it; nil: nobody looks for it
+	leave       func()                         // makes that end
 }
 
 // join waits for the design for the mean weights, which is looked for meanwhile: it takes longest, and little hangs on it.
 func (k *known) join() (err error) {
-	if k.average == nil && k.mean != nil {
+	if k.mean != nil {
 		k.average, err = k.mean()
 		k.mean = nil
 	}
@@ -31,7 +31,7 @@ func (k *known) join() (err error) {
 
 // end is for who may go without having joined: nothing goes on behind him.
 func (k *known) end() {
-	if k.average == nil && k.leave != nil {
+	if k.mean != nil {
 		k.leave()
 		_ = k.join() //nolint:errcheck // it was not wanted
 	}
@@ -50,8 +50,8 @@ func (k *known) results() []*choice.Result {
 	return list
 }
 
-// baselines solves for those of each step and for the mean weights, over some of the candidates. Steps of equal weights, and weights that differ by a
-// factor alone, have one design.
+// baselines finds the best designs for the weights of each step, and for the mean ones, over some of the candidates. Steps of equal weights, and weights
+// that differ by a factor alone, have one design.
 func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]bool) (*known, error) {
 	within, cancel := share(ctx, baselineShare)
 	designs := slices.Clone(corners)
@@ -78,16 +78,14 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 		cancel()
 		return k, nil
 	}
-	k.mean = func() (*choice.Result, error) {
+	if !t.programmed(in) {
 		defer cancel()
 		found, errs := t.best(within, l, []int{-1}, in, corners)
 		if unfinished(within, errs[0]) {
-			return t.instead(within, -1, in, designs)
+			found[0], errs[0] = t.instead(within, -1, in, designs)
 		}
-		return found[0], errs[0]
-	}
-	if !t.programmed(in) {
-		return k, k.join()
+		k.average = found[0]
+		return k, errs[0]
 	}
 	// Of the steps' designs one may be as good for the mean weights as any: to begin with it saves most of the proof.
 	q := single{weights: t.weights(-1), space: t.space, in: in, start: k.first.Open}

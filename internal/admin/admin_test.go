@@ -301,7 +301,13 @@ func TestBadBodies(t *testing.T) {
 
 func get(t *testing.T, c *Client, path, token string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+c.Address+path, nil)
+	return ask(t, c, http.MethodGet, path, token, "")
+}
+
+// ask sends a body as it is, and returns the status and the answer's text.
+func ask(t *testing.T, c *Client, method, path, token, body string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+c.Address+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -158,21 +157,7 @@ func TestCalendarBadBodies(t *testing.T) {
 	c := serve(t, p, false)
 	post := func(path, body string) (int, string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+c.Address+"/api/v1/"+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer "+c.Token)
-		a, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = a.Body.Close() }()
-		text, err := io.ReadAll(a.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a.StatusCode, string(text)
+		return ask(t, c, http.MethodPost, "/api/v1/"+path, c.Token, body)
 	}
 	const approve = "recommendations/r-2/approve"
 	for _, x := range []struct {

@@ -136,7 +136,6 @@ func (s *store) row(width int) [][]byte {
 // outage of Cassandra must end with the outage.
 type Pool struct {
 	connect func() (*gocql.Session, error)
-	now     func() time.Time
 	lost    atomic.Int64 // since when the session has had no connections, ns; 0: it has some, as far as is known
 
 	mu       sync.Mutex
@@ -151,7 +150,7 @@ const patience = 5 * time.Second
 
 // NewPool returns a Session that makes its gocql session by connect.
 func NewPool(connect func() (*gocql.Session, error)) *Pool {
-	return &Pool{connect: connect, now: time.Now}
+	return &Pool{connect: connect}
 }
 
 // Close closes the gocql session, if there is one. Later calls answer ErrNoConnection.
@@ -191,8 +190,8 @@ func (p *Pool) heard(s *gocql.Session, err error) error {
 			p.lost.Store(0)
 		}
 	case since == 0:
-		p.lost.CompareAndSwap(0, p.now().UnixNano())
-	case p.now().UnixNano()-since >= int64(patience):
+		p.lost.CompareAndSwap(0, time.Now().UnixNano())
+	case time.Now().UnixNano()-since >= int64(patience):
 		p.renew(s)
 	}
 	return err
@@ -213,7 +212,7 @@ func (p *Pool) renew(lost *gocql.Session) {
 		p.renewing = false
 		switch {
 		case err != nil: // after another while
-			p.lost.Store(p.now().UnixNano())
+			p.lost.Store(time.Now().UnixNano())
 			return
 		case p.closed:
 			lost = fresh
