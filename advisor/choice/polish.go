@@ -37,6 +37,7 @@ func (w *work) polish(x *dual) bool {
 			break
 		}
 		p := newProgram(w.in)
+		p.problem.Unranged = true
 		relaxed, err := engine.Relax(w.ctx, p.problem)
 		if err != nil || relaxed.Duals == nil {
 			break // what there is stays: the engine may fail, or be missing

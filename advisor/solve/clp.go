@@ -54,6 +54,9 @@ func relax(p *Problem) (*Relaxation, error) {
 		r.Duals[i] = tidy(r.Duals[i]) / scale
 	}
 	r.Objective = p.Objective(r.Values)
+	if p.Unranged {
+		return r, nil
+	}
 	r.CostRange = costRanges(s, n, scale)
 	if m == 0 {
 		r.CostRange = freeRanges(p, r.Values)

@@ -15,6 +15,9 @@ type Problem struct {
 	// cannot be kept is repaired. It never makes an answer worse, and a feasible one is a floor: the answer is at least
 	// as good, whatever limit strikes.
 	Start []float64
+
+	// Unranged: nobody asks a relaxation for its ranges. They take longer than solving does where problems are large, and clp has crashed over them.
+	Unranged bool
 }
 
 // Column is one variable.

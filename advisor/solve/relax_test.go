@@ -141,6 +141,36 @@ func TestRelaxRanges(t *testing.T) {
 	})
 }
 
+// TestBound: no multipliers bound a problem above its optimum, be they any, and the relaxation's come to the relaxation; without ranges it is the same.
+func TestBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := problems(t)
+		best, feasible := bruteForce(p)
+		any := make([]float64, len(p.Rows))
+		for i := range any {
+			any[i] = float64(rapid.IntRange(-12, 12).Draw(t, "multiplier")) / 4
+		}
+		if v := p.Bound(any); feasible && v > best+1e-9 {
+			t.Fatalf("at least %g by %v, and the optimum is %g", v, any, best)
+		}
+		if !exactEngine {
+			return
+		}
+		r, err := relax(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status == Optimal && math.Abs(p.Bound(r.Duals)-r.Objective) > 1e-5 {
+			t.Fatalf("at least %g by its multipliers, and the relaxation is %g", p.Bound(r.Duals), r.Objective)
+		}
+		p.Unranged = true
+		bare, err := relax(p)
+		if err != nil || bare.Status != r.Status || bare.CostRange != nil || r.Status == Optimal && !close6(bare.Objective, r.Objective) {
+			t.Fatalf("%+v, with ranges %+v (%v)", bare, r, err)
+		}
+	})
+}
+
 func inside(amount float64) float64 { return min(amount, 5) * (1 - 1e-5) }
 
 // TestMixed solves problems with continuous columns, and compares with every choice of the integers.

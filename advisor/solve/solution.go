@@ -152,3 +152,38 @@ type Relaxation struct {
 	// that binds, else of the nearest thing: an upper bound may fall, a lower bound rise, until it binds.
 	RowRange []Range
 }
+
+// Bound is what no solution costs less than, by multipliers of the rows: with every row's violation added to the cost, each column goes to whichever
+// of its bounds is the cheaper. That holds for any multipliers (weak duality), so nothing hangs on an engine's tolerances; with
+// a relaxation's Duals it comes to its Objective. A multiplier whose sign its row does not allow counts as zero. -Inf if a column without a bound is worth it.
+func (p *Problem) Bound(multipliers []float64) float64 {
+	reduced := make([]float64, len(p.Columns))
+	for j, c := range p.Columns {
+		reduced[j] = c.Cost
+	}
+	sum := 0.0
+	for i, r := range p.Rows {
+		y := multipliers[i]
+		side := r.Lower
+		if y < 0 {
+			side = r.Upper
+		}
+		if y == 0 || math.IsInf(side, 0) {
+			continue
+		}
+		sum += y * side
+		for _, t := range r.Terms {
+			reduced[t.Column] -= y * t.Coefficient
+		}
+	}
+	for j, c := range p.Columns {
+		side := c.Lower
+		if reduced[j] < 0 {
+			side = c.Upper
+		}
+		if reduced[j] != 0 {
+			sum += reduced[j] * side
+		}
+	}
+	return sum
+}
