@@ -138,6 +138,7 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 		if !in.mayBeBorn(g) {
 			continue
 		}
+		longest = max(longest, len(in.loads[g].roles))
 		for _, r := range in.loads[g].roles[1:] {
 			if l := s.feeds[r.table]; len(l) == 0 || l[len(l)-1] != int32(g) {
 				s.feeds[r.table] = append(l, int32(g))

@@ -62,9 +62,15 @@
 //     the best sequence as its start. Whatever ends a solve, Result.Bound says what no sequence can be below.
 //  5. Among sequences of the least cost the fewest tables, then the smallest (W-41): the same once more, over what can still be of the least cost.
 //
+// # Steps apart
+//
+// Where few large tables fit, all of the above begins far from the best, as space makes one whole of a step. So Apart (apart.go, prices.go) prices what ties steps to each other in place of
+// what ties graphs to tables: equation 4, and what fills what. Left is a whole design for each step, which package choice makes. It bounds, and it proposes; Relax is the linear
+// relaxation alone, which bounds sooner. Both are apart from Solve.
+//
 // # By chance
 //
-// Where few large tables fit, all of the above begins far from the best. Anneal (anneal.go) is apart from Solve: changes taken although they are dearer, the less often the
+// Anneal (anneal.go) is apart from Solve, too: changes taken although they are dearer, the less often the
 // later, from a seed. It says nothing of bounds. Thin leaves out of a sequence what nothing is dearer without.
 //
 // # The tree

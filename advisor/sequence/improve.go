@@ -285,6 +285,27 @@ func (s *search) neighbours(n, from, to int) []int {
 	return list
 }
 
+// Smooth gives each step of a sequence the design of another of its steps, or one of some more, where all together is cheaper so: changes come sooner or
+// later, or not at all. It answers the best, the sequence itself if that is. The error is an *InvalidError or an *UnsatisfiableError.
+func Smooth(p *Problem, list, more [][]bool) ([][]bool, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	in, err := newInstance(p)
+	if err != nil {
+		return nil, err
+	}
+	s := newSearch(in, fullEffort.searching, nil)
+	if s.set(list); math.IsInf(s.total(), 1) {
+		return list, nil
+	}
+	s.smooth(more)
+	if s.best == nil || !better(p.Cost(s.best), p.Cost(list)) {
+		return list, nil
+	}
+	return s.best, nil
+}
+
 // smooth chooses for each step one of the designs of all steps, or of some more: a shortest path along time, in which a design costs what
 // answering and keeping do, and two in a row what the change between them does. Life is not looked at; what breaks it is not taken.
 func (s *search) smooth(more [][]bool) {

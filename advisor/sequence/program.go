@@ -27,6 +27,7 @@ type program struct {
 	problem *solve.Problem
 	kept    [][]int // by step and table: its column, -1 if it is settled
 	created [][]int // -1 if it never is
+	changes [][]int // by step and table: the row of equation 4, -1: nothing can change
 	flows   []flow
 }
 
@@ -34,24 +35,25 @@ type program struct {
 type flow struct {
 	g       *graph
 	step    int
-	demand  int // choice.None: a load
-	table   int // whose load it is
-	arcs    int // column of the first arc
-	through int // column of how much flows, -1: 1
+	demand  int   // choice.None: a load
+	table   int   // whose load it is
+	arcs    int   // column of the first arc
+	through int   // column of how much flows, -1: 1
+	roles   []int // by role: the row that ties it to its table, -1: none
 }
 
 func newProgram(in *instance) *program {
 	p := &program{in: in, problem: &solve.Problem{}}
 	for t := range in.status {
-		kept, created := make([]int, len(in.size)), make([]int, len(in.size))
+		kept, created, changes := make([]int, len(in.size)), make([]int, len(in.size)), make([]int, len(in.size))
 		for n, s := range in.status[t] {
 			x := &in.p.Tables[n]
-			kept[n], created[n] = -1, -1
+			kept[n], created[n], changes[n] = -1, -1, -1
 			if s == free {
 				kept[n] = p.add(solve.Column{Name: fmt.Sprintf("table %d step %d", n, t), Cost: x.Upkeep[t], Upper: 1, Integer: true})
 			}
 		}
-		p.kept, p.created = append(p.kept, kept), append(p.created, created)
+		p.kept, p.created, p.changes = append(p.kept, kept), append(p.created, created), append(p.changes, changes)
 		for n, s := range in.status[t] {
 			x := &in.p.Tables[n]
 			if s == closed && (t == 0 && !x.There || t > 0 && in.status[t-1][n] == closed) {
@@ -69,7 +71,7 @@ func newProgram(in *instance) *program {
 				row.add(created[n], -1)
 			}
 			row.add(p.add(solve.Column{Cost: x.Drop, Upper: 1}), 1)
-			p.row(row)
+			changes[n] = p.row(row)
 		}
 	}
 	p.limits()
@@ -114,8 +116,9 @@ func (p *program) add(c solve.Column) int {
 	return len(p.problem.Columns) - 1
 }
 
-func (p *program) row(s sum) {
+func (p *program) row(s sum) int {
 	p.problem.Rows = append(p.problem.Rows, solve.Row{Terms: s.terms, Lower: s.lower, Upper: s.upper})
+	return len(p.problem.Rows) - 1
 }
 
 // limits adds the rows of space, life, and how many tables are created at once.
@@ -222,9 +225,11 @@ func (p *program) flow(f flow, reads int) {
 		}
 		p.row(row)
 	}
-	for r := 1; r < len(used); r++ {
-		if n := int(g.roles[r].table); p.in.status[reads][n] == free {
-			p.row(sum{terms: append(used[r], solve.Term{Column: p.kept[reads][n], Coefficient: -1}), lower: math.Inf(-1), upper: 0})
+	f.roles = make([]int, len(used))
+	for r := range used {
+		f.roles[r] = -1
+		if n := int(g.roles[r].table); r > 0 && p.in.status[reads][n] == free {
+			f.roles[r] = p.row(sum{terms: append(used[r], solve.Term{Column: p.kept[reads][n], Coefficient: -1}), lower: math.Inf(-1), upper: 0})
 		}
 	}
 	p.flows = append(p.flows, f)

@@ -1,0 +1,230 @@
+package sequence
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+)
+
+// Apartness says how to take a problem apart.
+type Apartness struct {
+	Relaxer choice.Relaxer // for the first prices; nil: they begin at nothing
+	Design  choice.Options // of the steps' designs
+	Rounds  int            // how often prices are moved and designs made
+	Known   float64        // what the best sequence costs that is known, +Inf: none is
+	// Found is told of the designs of each round, which need not be a sequence: a table may have nothing that fills it. It says what the best
+	// sequence costs that is known now.
+	Found func(open [][]bool) float64
+}
+
+// Parted is what came of it.
+type Parted struct {
+	Bound  float64 // no sequence costs less
+	Rounds int
+	Cuts   int // conditions on what fills what
+}
+
+// Apart bounds what sequences cost by designing each step by itself, and proposes what those designs are together.
+//
+// Steps hang together by equation 4 alone, which says what is created and dropped, and by what fills what is created. Both get
+// multipliers (Lagrangian decomposition): a table pays at a step for being there, and is paid at the step before, so that a
+// design is charged its share of creating what it has, and given what it saves the next one. What is left is a problem of package
+// choice for each step, with its space, solved as a whole number. Any multipliers give a bound. The first ones are the
+// linear relaxation's: so the bound is never below that, and above by what the relaxation gains by keeping three quarters of a
+// table. Then they move along the subgradient: a table that a design has and the one before lacks, though it is not worth creating, gets dearer
+// in the one and more welcome in the other.
+//
+// What fills a table is looked at in two parts. What that costs is at least what its cheapest way does; and it needs something of each
+// set of tables that cuts all of its ways (a cut; prices.go). Cuts are found as they are broken, which is Benders' method, and keep
+// the program small: seed 004's loads have ten times as many arcs as its demands.
+//
+// Life, Most and Overlap are not looked at: the bound holds all the same, as they only forbid.
+func Apart(ctx context.Context, p *Problem, o Apartness) (*Parted, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	x, err := newPrices(p)
+	if err != nil {
+		return nil, err
+	}
+	if o.Relaxer != nil {
+		if err := x.relaxed(ctx, o.Relaxer); err != nil {
+			return nil, err
+		}
+	}
+	found := &Parted{Bound: math.Inf(-1)}
+	length := 1.0
+	var start [][]bool
+	for range o.Rounds {
+		x.settle()
+		m := &parts{o.Design, map[string]*part{}}
+		bound, open, err := x.designs(ctx, m, start, nil)
+		if err != nil {
+			if found.Rounds > 0 && ctx.Err() != nil {
+				break
+			}
+			return nil, err
+		}
+		if found.Rounds++; bound > found.Bound {
+			found.Bound = bound
+		} else {
+			length /= 2
+		}
+		start = open
+		if list := x.mend(ctx, m, open); list != nil && o.Found != nil {
+			o.Known = o.Found(list)
+		}
+		x.cut(open)
+		if !x.move(open, length*(o.Known-bound)) {
+			break
+		}
+	}
+	found.Cuts = x.count()
+	return found, ctx.Err()
+}
+
+// part is the problem of a step, and its answer.
+type part struct {
+	q    *choice.Problem
+	r    *choice.Result
+	err  error
+	plus float64
+}
+
+// parts are the steps' problems by their keys: those that are the same are solved once.
+type parts struct {
+	options choice.Options
+	met     map[string]*part
+}
+
+// designs solves the steps' problems, side by side; fixed are tables that they must have, by step. The bound is without these.
+func (x *prices) designs(ctx context.Context, m *parts, start, fixed [][]bool) (bound float64, open [][]bool, err error) {
+	list := make([]*part, len(x.kind))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for t := range list {
+		q, plus := x.step(t)
+		if fixed != nil {
+			for n, is := range fixed[t] {
+				q.Tables[n].Fixed = q.Tables[n].Fixed || is
+			}
+		}
+		key := partKey(q, plus)
+		if list[t] = m.met[key]; list[t] != nil {
+			continue
+		}
+		y := &part{q: q, plus: plus}
+		list[t], m.met[key] = y, y
+		o := m.options
+		if start != nil {
+			o.Start = start[t]
+		}
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			y.r, y.err = choice.Solve(ctx, y.q, o)
+		})
+	}
+	wait.Wait()
+	for _, y := range list {
+		if y.err != nil {
+			return 0, nil, y.err
+		}
+		bound += y.r.Bound + y.plus
+		open = append(open, y.r.Open)
+	}
+	return bound, open, nil
+}
+
+// mends is how often designs are made anew with what their tables are filled from.
+const mends = 6
+
+// mend makes designs a sequence: where a table has nothing that fills it, that table, or what would fill it, whichever is smaller, has to be there
+// before, and the designs that have to have it are made anew. What they lack is small mostly: names of customers. nil: it could not be.
+func (x *prices) mend(ctx context.Context, m *parts, open [][]bool) [][]bool {
+	var fixed [][]bool
+	for range mends {
+		s := newAnnealing(x.in, 0)
+		if s.set(open); !s.mend() {
+			return open
+		}
+		if fixed == nil {
+			for range open {
+				fixed = append(fixed, make([]bool, len(x.cuts)))
+			}
+		}
+		for t := range open {
+			for n := range open[t] {
+				fixed[t][n] = fixed[t][n] || s.open[t][n] && !open[t][n]
+			}
+		}
+		var err error
+		if _, open, err = x.designs(ctx, m, nil, fixed); err != nil {
+			return nil // what they must have does not fit, or the context ended
+		}
+	}
+	return nil
+}
+
+// mend opens what tables lack that are created and have nothing that fills them. False: there is no such table.
+func (s *annealing) mend() (lacking bool) {
+	for t := len(s.open) - 1; t > 0; t-- {
+		for n, is := range s.open[t] {
+			if !is || s.open[t-1][n] || !math.IsInf(s.load[t][n], 1) && !s.in.unborn[t][n] {
+				continue
+			}
+			lacking = true
+			g := s.in.loads[n]
+			u := s.u[:len(g.roles)]
+			for j, r := range g.roles {
+				switch {
+				case j == 0 || s.open[t-1][r.table]:
+					u[j] = 0
+				case s.in.status[t-1][r.table] == closed:
+					u[j] = math.Inf(1)
+				default:
+					u[j] = s.in.size[r.table]
+				}
+			}
+			if s.in.unborn[t][n] || g.ways(0, u, s.s) >= s.in.size[n] {
+				if s.in.status[t-1][n] == free {
+					s.turn(t-1, int32(n))
+				}
+				continue
+			}
+			g.along(s.s, func(_ int32, a *arc) {
+				if m := g.roles[a.role].table; a.role != 0 && !s.open[t-1][m] {
+					s.turn(t-1, m)
+				}
+			})
+		}
+	}
+	return lacking
+}
+
+// partKey is the same for the same problem of a step: of one problem these differ in weights, upkeep, and gains alone.
+func partKey(q *choice.Problem, plus float64) string {
+	var b []byte
+	put := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v)) }
+	put(q.Space)
+	put(plus)
+	for n := range q.Tables {
+		put(q.Tables[n].Upkeep)
+		if q.Tables[n].Fixed {
+			b = append(b, 1)
+		}
+	}
+	for i := range q.Demands {
+		d := &q.Demands[i]
+		put(d.Weight)
+		if last := len(d.Arcs) - 1; last >= 0 {
+			put(d.Arcs[last].Price)
+			put(float64(d.Arcs[0].Table))
+		}
+	}
+	return string(b)
+}

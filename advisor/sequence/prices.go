@@ -1,0 +1,480 @@
+package sequence
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/solve"
+)
+
+// prices are the multipliers of what ties steps together (Apart). Steps of one kind have the same.
+type prices struct {
+	in     *instance
+	kind   []int         // by step
+	first  []int         // by kind: its first step
+	least  []float64     // by table: of filling it, +Inf: it can not be
+	change [][]float64   // by kind and table: what a table costs more at the step, and less at the one before
+	cuts   [][]cut       // by table: sets of tables; what fills it needs one of each
+	fill   [][][]float64 // by kind, table and cut: what creating a table pays to each table of the cut that is there at the step before
+	s      *scratch
+}
+
+// cut is a set of tables, in order.
+type cut []int32
+
+// alikeFrom is from how many steps on those of one kind share their prices: of fewer each may as well have its own.
+const alikeFrom = 7
+
+func newPrices(p *Problem) (*prices, error) {
+	in, err := newInstance(p)
+	if err != nil {
+		return nil, err
+	}
+	x := &prices{in: in, cuts: make([][]cut, len(in.size)), s: newScratch(in.states)}
+	kinds := map[string]int{}
+	for t := range p.Steps {
+		key := string(binary.LittleEndian.AppendUint64(nil, uint64(t)))
+		if t > 0 && len(p.Steps) >= alikeFrom {
+			key = p.turn(t)
+		}
+		k, known := kinds[key]
+		if !known {
+			k = len(x.first)
+			kinds[key] = k
+			x.first = append(x.first, t)
+			x.change, x.fill = append(x.change, make([]float64, len(in.size))), append(x.fill, make([][]float64, len(in.size)))
+		}
+		x.kind = append(x.kind, k)
+	}
+	for n := range in.size {
+		g := in.loads[n]
+		if x.least = append(x.least, math.Inf(1)); len(g.arcs) > 0 {
+			x.least[n] = g.floor
+		}
+	}
+	return x, nil
+}
+
+// turn is the same for steps at which, and before which, everything weighs and costs the same.
+func (p *Problem) turn(t int) string {
+	var b []byte
+	put := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v)) }
+	for s := t - 1; s <= t; s++ {
+		put(p.Steps[s].Space)
+		for n := range p.Tables {
+			put(p.Tables[n].Upkeep[s])
+		}
+		for i := range p.Demands {
+			put(p.Demands[i].Weights[s])
+		}
+	}
+	for n := range p.Tables {
+		put(p.Tables[n].Birth[t])
+	}
+	if p.Steps[t].Closed {
+		b = append(b, 1)
+	}
+	return string(b)
+}
+
+// until is the problem of the steps up to one.
+func (p *Problem) until(last int) *Problem {
+	q := *p
+	q.Steps, q.Tables, q.Demands = p.Steps[:last+1], slices.Clone(p.Tables), slices.Clone(p.Demands)
+	for n := range q.Tables {
+		q.Tables[n].Upkeep, q.Tables[n].Birth = q.Tables[n].Upkeep[:last+1], q.Tables[n].Birth[:last+1]
+	}
+	for i := range q.Demands {
+		q.Demands[i].Weights = q.Demands[i].Weights[:last+1]
+	}
+	return &q
+}
+
+// relaxRounds is how often the relaxation is solved with further cuts.
+const relaxRounds = 4
+
+// relaxed sets prices to the multipliers of the linear relaxation, of as many steps as have one of each kind.
+func (x *prices) relaxed(ctx context.Context, s choice.Relaxer) error {
+	in := x.in
+	last := slices.Max(x.first)
+	if last+1 < len(x.kind) {
+		last++ // what comes after it counts, too
+	}
+	if last+1 < len(x.kind) {
+		var err error
+		if in, err = newInstance(in.p.until(last)); err != nil {
+			return err
+		}
+	}
+	lean := in.lean()
+	for range relaxRounds {
+		p := newProgram(lean)
+		rows := x.addCuts(p)
+		p.problem.Unranged = true
+		r, err := s.Relax(ctx, p.problem)
+		if err != nil {
+			return err
+		}
+		if r.Duals == nil {
+			return errNone
+		}
+		x.read(p, rows, r)
+		if x.separate(p, r) == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// lean is the instance with what filling costs at its least, whatever is there.
+func (in *instance) lean() *instance {
+	lean := *in
+	lean.loads = make([]*graph, len(in.loads))
+	never := func(int) bool { return false }
+	for n, g := range in.loads {
+		var arcs []choice.Arc
+		if len(g.arcs) > 0 {
+			arcs = []choice.Arc{{From: choice.Start, To: choice.Answered, Price: g.floor, Table: choice.None}}
+		}
+		lean.loads[n], _ = compile(2, arcs, never, never)
+	}
+	return &lean
+}
+
+// Relaxed is the linear relaxation of a problem in which filling costs its least, whatever is there.
+type Relaxed struct {
+	Bound float64     // no sequence costs less
+	Kept  [][]float64 // by step and table: how much of it there is
+}
+
+// Relax solves that relaxation. What it keeps nothing of is seldom of use.
+func Relax(ctx context.Context, p *Problem, s choice.Relaxer) (*Relaxed, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	in, err := newInstance(p)
+	if err != nil {
+		return nil, err
+	}
+	q := newProgram(in.lean())
+	q.problem.Unranged = true
+	r, err := s.Relax(ctx, q.problem)
+	if err != nil {
+		return nil, err
+	}
+	if r.Duals == nil {
+		return nil, errNone
+	}
+	x := &Relaxed{Bound: q.problem.Bound(r.Duals) + q.settled()}
+	for t := range q.kept {
+		kept := make([]float64, len(q.kept[t]))
+		for n, c := range q.kept[t] {
+			switch {
+			case c >= 0:
+				kept[n] = r.Values[c]
+			case in.status[t][n] == open:
+				kept[n] = 1
+			}
+		}
+		x.Kept = append(x.Kept, kept)
+	}
+	return x, nil
+}
+
+// addCuts adds to a program what the cuts say, and returns the rows by step, table and cut.
+func (x *prices) addCuts(p *program) [][][]int {
+	rows := make([][][]int, len(p.kept))
+	for t := 1; t < len(rows); t++ {
+		rows[t] = make([][]int, len(x.cuts))
+		for n, cuts := range x.cuts {
+			for _, cut := range cuts {
+				if p.created[t][n] < 0 {
+					rows[t][n] = append(rows[t][n], -1)
+					continue
+				}
+				row := sum{lower: math.Inf(-1), upper: 0}
+				row.add(p.created[t][n], 1)
+				for _, m := range cut {
+					p.keep(&row, t-1, int(m), -1)
+				}
+				rows[t][n] = append(rows[t][n], p.row(row))
+			}
+		}
+	}
+	return rows
+}
+
+// read takes prices from the multipliers of a program's rows: of a kind's steps the mean.
+func (x *prices) read(p *program, rows [][][]int, r *solve.Relaxation) {
+	count := make([]float64, len(x.change))
+	for k := range x.change {
+		clear(x.change[k])
+		for n := range x.fill[k] {
+			x.fill[k][n] = make([]float64, len(x.cuts[n]))
+		}
+	}
+	for t := range p.kept {
+		count[x.kind[t]]++
+	}
+	for t := range p.kept {
+		k := x.kind[t]
+		for n, row := range p.changes[t] {
+			if row >= 0 {
+				x.change[k][n] -= r.Duals[row] / count[k]
+			}
+			if t == 0 {
+				continue
+			}
+			for c, row := range rows[t][n] {
+				if row >= 0 {
+					x.fill[k][n][c] += math.Abs(r.Duals[row]) / count[k]
+				}
+			}
+		}
+	}
+}
+
+// little is how little of a table counts as nothing in a relaxation.
+const little = 0.05
+
+// separate adds cuts that a relaxation breaks, and says how many.
+func (x *prices) separate(p *program, r *solve.Relaxation) (added int) {
+	value := func(c int) float64 {
+		if c < 0 {
+			return 0
+		}
+		return r.Values[c]
+	}
+	there := make([]bool, len(x.cuts))
+	for t := 1; t < len(p.kept); t++ {
+		for n, c := range p.created[t] {
+			created := value(c)
+			if created < little {
+				continue
+			}
+			for m := range there {
+				there[m] = p.in.status[t-1][m] == open || value(p.kept[t-1][m]) >= little*created
+			}
+			if x.add(n, there) {
+				added++
+			}
+		}
+	}
+	return added
+}
+
+// cut adds cuts that designs break.
+func (x *prices) cut(list [][]bool) {
+	for t := 1; t < len(list); t++ {
+		for n, is := range list[t] {
+			if is && !list[t-1][n] {
+				x.add(n, list[t-1])
+			}
+		}
+	}
+}
+
+// add adds a cut of a table's ways of which nothing is there. False: there is a way.
+func (x *prices) add(n int, there []bool) bool {
+	g := x.in.loads[n]
+	if len(g.arcs) == 0 {
+		return false
+	}
+	has := func(a *arc) bool { return a.role == 0 || there[g.roles[a.role].table] }
+	front, back := make([]bool, g.states), make([]bool, g.states)
+	front[choice.Start], back[choice.Answered] = true, true
+	for i := range g.arcs {
+		if a := &g.arcs[i]; front[a.from] && has(a) {
+			front[a.to] = true
+		}
+	}
+	if front[choice.Answered] {
+		return false
+	}
+	for i := len(g.arcs) - 1; i >= 0; i-- {
+		if a := &g.arcs[i]; back[a.to] && has(a) {
+			back[a.from] = true
+		}
+	}
+	var best cut
+	for _, across := range []func(a *arc) bool{
+		func(a *arc) bool { return front[a.from] && !front[a.to] },
+		func(a *arc) bool { return !back[a.from] && back[a.to] },
+	} {
+		var set cut
+		for i := range g.arcs {
+			if a := &g.arcs[i]; across(a) {
+				set = append(set, g.roles[a.role].table)
+			}
+		}
+		slices.Sort(set)
+		if set = slices.Compact(set); best == nil || len(set) < len(best) {
+			best = set
+		}
+	}
+	for _, cut := range x.cuts[n] {
+		if slices.Equal(cut, best) {
+			return false
+		}
+	}
+	x.cuts[n] = append(x.cuts[n], best)
+	for k := range x.fill {
+		x.fill[k][n] = append(x.fill[k][n], 0)
+	}
+	return true
+}
+
+// count is how many cuts there are.
+func (x *prices) count() (sum int) {
+	for _, cuts := range x.cuts {
+		sum += len(cuts)
+	}
+	return sum
+}
+
+// most is what creating a table costs at a step; +Inf: it can not be created.
+func (x *prices) most(k, n int) float64 {
+	t := x.first[k]
+	if x.in.unborn[t][n] {
+		return math.Inf(1)
+	}
+	sum := x.in.p.Tables[n].Birth[t]
+	if t == 0 {
+		return sum
+	}
+	for _, v := range x.fill[k][n] {
+		sum += v
+	}
+	return sum + x.least[n]
+}
+
+// settle bounds what tables cost more by what creating and dropping them costs: beyond that, creating would be worth more than it costs.
+func (x *prices) settle() {
+	for k := range x.change {
+		for n, v := range x.change[k] {
+			x.change[k][n] = min(max(v, -x.in.p.Tables[n].Drop), x.most(k, n))
+		}
+	}
+}
+
+// step is the problem of one step at these prices, and what is to be added to its cost.
+func (x *prices) step(t int) (q *choice.Problem, plus float64) {
+	in := x.in
+	q = in.p.static(t)
+	more := slices.Clone(x.change[x.kind[t]])
+	if t == 0 {
+		for n := range more {
+			if in.p.Tables[n].There {
+				plus -= more[n]
+			}
+		}
+	}
+	if t+1 < len(x.kind) {
+		next := x.kind[t+1]
+		for n := range more {
+			more[n] -= x.change[next][n]
+			for c, cut := range x.cuts[n] {
+				for _, m := range cut {
+					more[m] -= x.fill[next][n][c]
+				}
+			}
+		}
+	}
+	for n := range q.Tables {
+		y := &q.Tables[n]
+		y.Upkeep += more[n]
+		if y.Upkeep >= 0 {
+			continue
+		}
+		// Package choice knows no gains. A table that has one raises a demand that has it for nothing, and costs as much without.
+		gain := -y.Upkeep
+		y.Upkeep = 0
+		plus -= gain
+		if !y.Fixed {
+			q.Demands = append(q.Demands, choice.Demand{Weight: 1, States: 2, Arcs: []choice.Arc{{From: choice.Start, To: choice.Answered, Table: n}, {From: choice.Start, To: choice.Answered, Price: gain, Table: choice.None}}})
+		}
+	}
+	return q, plus
+}
+
+// move changes prices along the subgradient, so far that the bound would rise by an amount if it were linear. False: nothing is left to
+// change, the designs are a sequence that costs what the bound says.
+func (x *prices) move(list [][]bool, rise float64) bool {
+	change, fill := make([][]float64, len(x.change)), make([][][]float64, len(x.fill))
+	for k := range change {
+		change[k], fill[k] = make([]float64, len(x.cuts)), make([][]float64, len(x.cuts))
+		for n := range fill[k] {
+			fill[k][n] = make([]float64, len(x.cuts[n]))
+		}
+	}
+	for t := range list {
+		k := x.kind[t]
+		for n, is := range list[t] {
+			before := x.in.p.before(list, t, n)
+			v := 0.0
+			switch created := 0.0; {
+			case is && !before:
+				// It is created if that is not too dear: then the change is as it should be, and what counts is whether it can be filled.
+				if most := x.most(k, n); !math.IsInf(most, 1) && x.change[k][n] >= most*(1-1e-9) {
+					created = 1
+				} else {
+					v = 1
+				}
+				if t > 0 {
+					for c, cut := range x.cuts[n] {
+						fill[k][n][c] += created - x.kept(list[t-1], cut)
+					}
+				}
+				change[k][n] += v
+				continue
+			case before && !is && x.change[k][n] > -x.in.p.Tables[n].Drop:
+				v = -1
+			}
+			change[k][n] += v
+			if t > 0 {
+				for c, cut := range x.cuts[n] {
+					if x.fill[k][n][c] > 0 {
+						fill[k][n][c] -= x.kept(list[t-1], cut)
+					}
+				}
+			}
+		}
+	}
+	norm := 0.0
+	for k := range change {
+		for n, v := range change[k] {
+			norm += v * v
+			for c, v := range fill[k][n] {
+				if v < 0 && x.fill[k][n][c] == 0 {
+					fill[k][n][c], v = 0, 0
+				}
+				norm += v * v
+			}
+		}
+	}
+	if norm == 0 || rise <= 0 || math.IsInf(rise, 1) {
+		return false
+	}
+	for k := range change {
+		for n := range change[k] {
+			x.change[k][n] += rise / norm * change[k][n]
+			for c := range fill[k][n] {
+				x.fill[k][n][c] = max(0, x.fill[k][n][c]+rise/norm*fill[k][n][c])
+			}
+		}
+	}
+	return true
+}
+
+// kept is how many tables of a set are there.
+func (x *prices) kept(open []bool, set cut) (sum float64) {
+	for _, n := range set {
+		if open[n] {
+			sum++
+		}
+	}
+	return sum
+}
