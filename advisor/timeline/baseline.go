@@ -39,7 +39,10 @@ func (k *known) end() {
 
 // results are all of them, those of equal weights once.
 func (k *known) results() []*choice.Result {
-	list := []*choice.Result{k.average}
+	var list []*choice.Result
+	if k.average != nil {
+		list = append(list, k.average)
+	}
 	met := map[*choice.Result]bool{}
 	for _, r := range k.ideal {
 		if !met[r] {

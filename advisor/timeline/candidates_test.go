@@ -60,17 +60,6 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// counted is a solver that counts how often it is asked.
-type counted struct {
-	solve.Solver
-	count int
-}
-
-func (c *counted) Solve(ctx context.Context, p *solve.Problem, limits solve.Limits) (*solve.Solution, error) {
-	c.count++
-	return c.Solver.Solve(ctx, p, limits)
-}
-
 // TestGrowth: W-51, what is done for a calendar with a limit on space does not grow faster than its steps: single designs that are asked for, and integer
 // programs that are solved. Of cycles it hardly grows at all, as periods ask what those before asked.
 func TestGrowth(t *testing.T) {
@@ -90,16 +79,18 @@ func TestGrowth(t *testing.T) {
 		if !ok {
 			t.Fatal("nothing fits")
 		}
-		c := &counted{Solver: s.options.Solver}
+		c := &counting{Process: solve.New(solve.Config{})}
 		s.options.Solver = c
 		for _, r := range b.results() {
 			s.offer(s.always(r.Open))
 		}
-		s.byRuns(context.Background(), b, in)
+		if _, err := s.byRuns(context.Background(), b, in); err != nil {
+			t.Fatal(err)
+		}
 		if s.cost >= s.truthOf(s.always(b.average.Open)) {
 			t.Errorf("%d steps: no better than the mean design", steps)
 		}
-		return figures{len(s.answers), c.count}
+		return figures{len(s.answers), c.asked}
 	}
 	first := at(12)
 	for _, steps := range []int{24, 44} {

@@ -99,6 +99,7 @@ type search struct {
 
 	open    [][]bool // the best calendar so far
 	cost    float64  // of it, without writes of the existing tables
+	designs [][]bool // of runs, of calendars that were met on the way
 	bound   float64
 	result  *sequence.Result // the last one
 	kept    int

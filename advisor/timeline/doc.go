@@ -21,8 +21,8 @@
 //     stretch, with what changing costs.
 //  3. Pruned mode: the workload summary tree over the promising candidates (package sequence), then the whole program over what
 //     it leaves. Exact mode: the program over all candidates. Both begin from the first calendar, and state the bound.
-//     With a limit on space and many promising candidates, in their place one design for each run of equal weights, designed one
-//     after the other, annealed together, thinned, and meanwhile bounded by the relaxation of the program of runs, window by window (runs.go).
+//     With a limit on space and many promising candidates, in their place one design for each run of equal weights: the relaxation of the program of runs bounds
+//     them, window by window (relax.go), the runs are designed apart, and what comes of it annealed and thinned (runs.go).
 //     All solves end by counted steps; the same workload has the same calendar on any machine, unless the caller sets a wall.
 //  4. The calendar, with a design for each step, and a migration for each table that comes (read.go, migrate.go).
 //
@@ -49,7 +49,7 @@
 // followed by its first; support queries that a table needs while it is filled are not counted in C^U; of more than 300
 // promising candidates, or without a solver, the baselines are found, not proven; migrations read four tables at most; with a limit on space and
 // thousands of candidates the bound is weak. And where there are more than 60
-// promising candidates and a limit on space, runs of steps are designed one after the other (runs.go), with the small tables held throughout that
-// nothing else would fill; what changing costs the run after is looked at by annealing alone, the bound of a calendar of more than four runs leaves out what changing between
-// windows costs, and of equal calendars thinning finds one without a table that is not needed, if not always the one of the fewest.
+// promising candidates and a limit on space, a calendar of runs is found, not proven; its bound leaves out what changing between windows of four runs costs, and
+// that tables are filled out of what is there; weights that drift from step to step are designed for in four stretches, before annealing looks at single steps;
+// and of equal calendars thinning finds one without a table that is not needed, if not always the one of the fewest.
 package timeline

@@ -4,7 +4,6 @@ package timeline
 
 import (
 	"context"
-	"sync"
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/solve"
@@ -12,24 +11,6 @@ import (
 )
 
 // Interrupted searches of TPC-H take ten times as long under the race detector: `make test` runs them by themselves.
-
-// counting ends a context when it has been asked to solve so often.
-type counting struct {
-	solve.Solver
-	mutex  sync.Mutex
-	asked  int
-	last   int // 0: none
-	cancel context.CancelFunc
-}
-
-func (c *counting) Solve(ctx context.Context, p *solve.Problem, l solve.Limits) (*solve.Solution, error) {
-	c.mutex.Lock()
-	if c.asked++; c.asked == c.last {
-		c.cancel()
-	}
-	c.mutex.Unlock()
-	return c.Solver.Solve(ctx, p, l)
-}
 
 // many is a workload with more candidates than are all looked at.
 func many(t *testing.T) (*workload.Workload, Options) {
@@ -66,7 +47,7 @@ func TestInterruptedSolver(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		x := prepared(t, w, o)
-		solver := &counting{Solver: x.options.Solver, last: last, cancel: cancel}
+		solver := &counting{Process: solve.New(solve.Config{}), last: last, cancel: cancel}
 		x.options.Solver = solver
 		c, err := x.schedule(ctx)
 		if err != nil {

@@ -109,7 +109,10 @@ const mostWays = 20000
 func (l *loader) load(n int, most float64, allowed func(n int) bool) ways {
 	target := l.task.tables[n]
 	x := l.of(target.Tree)
-	g := &graph{loader: l, target: target, tree: x.tree, from: x, most: most, index: map[joined]int{}, number: map[model.Field]int{}}
+	g := &graph{loader: l, target: target, tree: x.tree, from: x, most: most, deepest: mostSources, index: map[joined]int{}, number: map[model.Field]int{}}
+	if allowed != nil {
+		g.deepest = mostThere
+	}
 	g.build(allowed)
 	return g.ways
 }
@@ -137,19 +140,20 @@ func (l *loader) arcsOf(n int, bound float64) sequence.Load {
 // graph is the ways to fill one target, under way.
 type graph struct {
 	*loader
-	target *model.Table
-	tree   model.Tree
-	number map[model.Field]int
-	needed fields
-	keys   []fields // of entities
-	from   *treeSources
-	most   float64 // that a way may cost
-	parts  []part
-	index  map[joined]int
-	states []joined
-	spent  []float64 // the least to reach each state
-	depths []int
-	ways   ways
+	target  *model.Table
+	tree    model.Tree
+	number  map[model.Field]int
+	needed  fields
+	keys    []fields // of entities
+	from    *treeSources
+	most    float64 // that a way may cost
+	parts   []part
+	index   map[joined]int
+	states  []joined
+	spent   []float64 // the least to reach each state
+	depths  []int
+	deepest int // tables that a way reads at most
+	ways    ways
 }
 
 // part is a source with what it brings.
@@ -170,8 +174,12 @@ func (g *graph) field(f model.Field) int {
 	return n
 }
 
-// mostSources is how many tables a migration reads at most.
-const mostSources = 4
+// mostSources is how many tables a way reads at most by which a state is reached that is looked at further. Other, dearer ways to it may read more. Where
+// it is known which tables there are, these few are looked at further: so what all candidates together could fill over tables that are there, those fill.
+const (
+	mostSources = 4
+	mostThere   = 8
+)
 
 func (g *graph) build(allowed func(n int) bool) {
 	for _, f := range g.target.Fields() {
@@ -217,7 +225,7 @@ func (g *graph) build(allowed func(n int) bool) {
 				at = i
 			}
 		}
-		if done[at] = true; g.depths[at] < mostSources {
+		if done[at] = true; g.depths[at] < g.deepest {
 			g.expand(at)
 		}
 	}
@@ -241,7 +249,7 @@ func (g *graph) meet(s joined, spent float64, depth int) int {
 func (g *graph) expand(at int) {
 	s := g.states[at]
 	entity, field := g.missing(s)
-	last := g.depths[at] == mostSources-1
+	last := g.depths[at] == g.deepest-1
 	for i := range g.parts {
 		p := &g.parts[i]
 		spent := g.spent[at] + p.price

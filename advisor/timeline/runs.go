@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"context"
-	"encoding/binary"
 	"math"
 	"slices"
 	"sync"
@@ -13,23 +12,16 @@ import (
 )
 
 // Where space is limited and promising candidates are many, calendars have one design for each run of steps whose weights are the same: a third of
-// the designs for seed 004's cycles. They are designed one after the other (follow, hold), then changed together (package sequence's annealing).
-// What they are measured by is an integer program of runs, over the tables of the average's design and of each distinct step's, with what fills them.
+// the designs for seed 004's cycles. The linear program of runs says what none of them costs less than, and what is of no use; the runs are
+// designed apart out of the rest, at prices that make them fit together; and all is changed together once more (package sequence: Relax, Apart, Anneal).
 //
-// Its bound holds for all calendars over these tables, with changes within runs, too, if
+// The bound holds for all calendars over the promising candidates, with changes within runs, too, as in it
 // what filling costs does not depend on what is there. Proof: of the designs of a run take the one that serves its
 // weights best, for all of it. Serving costs no more, as weights within the run differ by a factor alone. A table of it that was not
 // there before the run was born in the run, and is born now at its first step; a table of the next run's that it lacks was born
 // after it, or is in both cases born there, and is born now at the next run's first step. So nothing is dearer if births at the first
 // step of a run cost no more than at its others, and at the next one's first no more than at its others. No table is dropped
-// that was not. Overlap, Life, Most and windows could forbid the calendar so made, so with these there is no bound.
-
-// runTables is how many tables the program of runs is about at most, runsIterations how long each solve of it takes after the relaxation, in steps of
-// the simplex method, unless the caller says otherwise: on TPC-H twenty times as many have not lifted a bound, nor found a better calendar.
-const (
-	runTables      = 150
-	runsIterations = 1
-)
+// that was not. Overlap, Life, Most and windows could forbid the calendar so made, so with these there is no bound but the plainest.
 
 // byRun is a problem with one step for each run.
 func byRun(p *sequence.Problem, runs []stretch) *sequence.Problem {
@@ -80,205 +72,144 @@ func runsBound(p *sequence.Problem, runs []stretch) bool {
 	return true
 }
 
-// core are the tables that the program of runs is about: those of single designs, and for each the cheapest that fill it.
-func (s *search) core(b *known, in []bool) []int {
-	keep := s.promising(&sequence.Result{}, b)
-	has := make([]bool, len(s.tables))
-	for _, n := range keep {
-		has[n] = true
-	}
-	for _, n := range keep {
-		w := s.loader.load(n, math.Inf(1), func(n int) bool { return in[n] })
-		d := choice.Demand{States: max(2, w.States), Arcs: w.Arcs}
-		way, _ := d.Way(in)
-		for _, a := range way {
-			if k := w.Arcs[a].Table; k != choice.None {
-				has[k] = true
-			}
-		}
-	}
-	keep = keep[:0]
-	for n, is := range has {
-		if is {
-			keep = append(keep, n)
-		}
-	}
-	return keep
-}
-
-// follow designs the runs one after the other, from a design for the first: each of tables that the one before has or fills, which cost then
-// what filling them does.
-func (s *search) follow(ctx context.Context, first, in, held []bool, runs []stretch) {
-	open := make([][]bool, s.steps)
-	last := first
-	for i, x := range runs {
-		if i > 0 {
-			able, extra := slices.Clone(last), make([]float64, len(s.tables))
-			for n := range s.tables {
-				if in[n] && !last[n] {
-					price := s.fillingFrom(n, last)
-					able[n] = !math.IsInf(price, 1)
-					extra[n] = s.problem.Tables[n].Birth[x.from] + price
-				}
-			}
-			r, err := s.choose(ctx, single{weights: s.over(x), space: s.space, in: able, start: last, extra: extra, held: held, brief: true})
-			if err != nil {
-				return // there is the single design
-			}
-			last = r.Open
-		}
-		for t := x.from; t <= x.to; t++ {
-			open[t] = last
-		}
-	}
-	s.offer(open)
-}
-
-// over are how often statements run in a stretch.
-func (t *task) over(x stretch) []float64 {
-	weights := make([]float64, len(t.work.Statements))
-	for step := x.from; step <= x.to; step++ {
-		for k := range weights {
-			weights[k] += t.weight(step, k)
-		}
-	}
-	return weights
-}
-
-// hold finds tables to keep in all runs, and a first run's design with them. Of the runs' own best designs most tables can be filled out of the design
-// before, as its statements read the same columns some way or other; what can not be is mostly small (names of customers, their segments), and nothing is
-// good without it. So what is small is held throughout, what is large is done without, and the runs are designed anew, until all
-// that the next one has can be filled. nil: it can be as it is, so there is nothing to design anew, or it could not be designed.
-func (s *search) hold(ctx context.Context, b *known, in []bool, runs []stretch) (first, able, held []bool) {
-	able, held = slices.Clone(in), make([]bool, len(s.tables))
-	var designs [][]bool
-	for _, x := range runs {
-		designs = append(designs, b.ideal[x.from].Open)
-	}
-	for round := range mostHolds {
-		again := false
-		for i := 1; i < len(runs); i++ {
-			for n, is := range designs[i] {
-				if !is || designs[i-1][n] || held[n] || !able[n] || !math.IsInf(s.fillingFrom(n, designs[i-1]), 1) {
-					continue
-				}
-				again = true
-				if held[n] = s.problem.Tables[n].Size <= smallShare*s.space; !held[n] {
-					able[n] = false
-				}
-			}
-		}
-		if !again && round == 0 {
-			return nil, nil, nil
-		}
-		if !again {
-			break
-		}
-		solved := map[string][]bool{}
-		for i, x := range runs {
-			key := s.weightsKey(x.from)
-			if solved[key] == nil && remains(designs[i], able, held) {
-				solved[key] = designs[i]
-			}
-			if solved[key] == nil {
-				r, err := s.choose(ctx, single{weights: s.over(x), space: s.space, in: able, held: held, brief: true})
-				if err != nil {
-					return nil, nil, nil
-				}
-				solved[key] = r.Open
-			}
-			designs[i] = solved[key]
-		}
-	}
-	return designs[0], able, held
-}
-
-// remains tells whether a design is still the best: it has no table that it may not have, and all that it must have.
-func remains(design, able, held []bool) bool {
-	for n, is := range design {
-		if is && !able[n] || held[n] && !is {
-			return false
-		}
-	}
-	return true
-}
-
-// mostHolds is how often runs are designed anew with more tables held, smallShare the share of the space up to which a table is held.
-const (
-	mostHolds  = 3
-	smallShare = 0.02
-)
-
-// byRuns designs the runs one after the other, anneals the calendar so made, and bounds what any calendar over the same tables costs. It returns those.
+// byRuns relaxes the program of runs, which bounds what any calendar over the candidates costs and tells which of these count; designs the runs apart
+// (sequence.Apart) out of those; and anneals the best single design, and the best calendar that came of that. It returns the tables that counted; none: there are too many
+// for that, or nothing that solves linear programs, or the time is over.
 func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error) {
+	relaxer, able := s.options.Solver.(choice.Relaxer)
 	runs := s.stretches()
-	if first, able, held := s.hold(ctx, b, in, runs); first != nil {
-		s.follow(ctx, first, able, held, runs)
-	} else {
-		s.follow(ctx, b.first.Open, in, nil, runs)
+	if !able || count(in)*min(len(runs), windowRuns) > relaxTables {
+		return nil, nil
+	}
+	p, all := s.whole(in)
+	whole, err := relax(ctx, byRun(p, runs), relaxer)
+	if err != nil {
+		return nil, nil //nolint:nilerr // it can be done otherwise, or the time is over
+	}
+	s.rounds++
+	some := widened([][]bool{whole.some}, all, len(s.tables))[0]
+	for _, n := range s.promising(&sequence.Result{}, b) {
+		some[n] = true
+	}
+	few := s.merged(runs)
+	static := s.open
+	open, keep, err := s.apart(ctx, relaxer, some, few)
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	for _, from := range [][][]bool{static, open} {
+		s.anneal(ctx, in, from, few)
 	}
 	if err := b.join(); err != nil {
 		return nil, err
 	}
 	s.offer(s.always(b.average.Open))
-	keep := s.core(b, in)
-	if len(keep) > runTables {
-		return keep, nil
+	if len(few) < len(runs) {
+		s.smooth(in, runs)
+		s.anneal(ctx, in, s.open, runs)
 	}
-	s.rounds++
-	bounded := make(chan *bounding, 1)
-	if x := s.boundedBy(keep, runs); x != nil {
-		go func() { x.run(ctx); bounded <- x }()
-	} else {
-		bounded <- nil
-	}
-	s.anneal(ctx, in, runs)
-	if x := <-bounded; x != nil && x.err == nil {
-		s.bound, s.result = x.bound, x.last
-		if x.open != nil {
-			s.offer(ofSteps(widened(x.open, keep, len(s.tables)), runs))
-		}
-	} else if x == nil {
-		s.bound = 0 // nothing costs less
-		s.result = &sequence.Result{Engine: "annealing", Stopped: solve.LimitIterations}
-	}
+	s.smooth(in, runs)
 	s.thin(in, runs)
-	if s.result != nil {
-		s.stopped = s.result.Stopped
+	s.result = &sequence.Result{Engine: "annealing"}
+	if s.stopped = ending(ctx); s.stopped == "" {
+		s.stopped = solve.LimitIterations
+	}
+	s.bound = s.least()
+	if runsBound(s.problem, runs) {
+		s.bound = max(s.bound, whole.bound)
 	}
 	return keep, nil
 }
 
-// anneal looks for a better calendar of one design for each run: once from hot, then in rounds near the best.
-func (s *search) anneal(ctx context.Context, in []bool, runs []stretch) {
-	if s.options.Life > 1 || s.open == nil {
+// merged are as few stretches of runs as are designed apart: all, if the same come again and again; of a weight that drifts, by a little from run to run,
+// some of about as many runs each, as no design pays for the next run alone.
+func (s *search) merged(runs []stretch) (few []stretch) {
+	if len(s.distinct()) <= windowRuns {
+		return runs
+	}
+	for i := range windowRuns {
+		few = append(few, stretch{runs[i*len(runs)/windowRuns].from, runs[(i+1)*len(runs)/windowRuns-1].to})
+	}
+	return few
+}
+
+// apart designs runs apart, and offers the calendars that come of it. It returns the best of these, nil if there is none, and the tables that they are made of.
+func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs []stretch) (best [][]bool, keep []int, err error) {
+	p, keep := s.whole(some)
+	limits := s.limits()
+	if limits.Gap = max(limits.Gap, briefGap); s.options.Limits == (solve.Limits{}) {
+		limits.Iterations = briefIterations
+	}
+	least := math.Inf(1)
+	_, err = sequence.Apart(ctx, byRun(p, runs), sequence.Apartness{
+		Relaxer: r, Rounds: apartRounds, Known: s.cost,
+		Design: choice.Options{Solver: s.options.Solver, Limits: limits, Searching: briefSearching, Branching: briefBranching},
+		Found: func(designs [][]bool) float64 {
+			open := ofSteps(widened(designs, keep, len(s.tables)), runs)
+			s.designs = append(s.designs, ofRuns(open, runs)...)
+			cost, _ := s.truth(open)
+			if cost < least {
+				best, least = open, cost
+			}
+			s.offer(open)
+			return s.cost
+		},
+	})
+	return best, keep, err
+}
+
+// relaxTables is of how many candidates, times the runs that are looked at together, a relaxation is solved: it takes some three seconds for a quarter of these.
+// apartRounds is how often the runs are designed apart.
+const (
+	relaxTables = 3000
+	apartRounds = 2
+)
+
+// anneal looks for a better calendar of one design for each run, in rounds near another; nil: from hot.
+func (s *search) anneal(ctx context.Context, in []bool, from [][]bool, runs []stretch) {
+	if s.options.Life > 1 {
 		return // a run's designs are not as old as its steps
 	}
 	p, keep := s.whole(in)
 	q := byRun(p, runs)
-	for _, rounds := range []int{0, annealRounds} {
-		o := sequence.Annealing{Start: narrowed(s.ofRuns(runs), keep), Changes: min(annealChanges*len(runs), mostChanges), Rounds: rounds}
-		var found [anneals][][]bool
-		var wait sync.WaitGroup
-		slots := make(chan struct{}, sideBySide)
-		for seed := range found {
-			own := o
-			own.Seed = 1 + uint64(seed)
-			wait.Go(func() {
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				open, err := sequence.Anneal(ctx, q, own)
-				if err == nil {
-					found[seed] = open
-				}
-			})
-		}
-		wait.Wait()
-		for _, open := range found {
-			if open != nil {
-				s.offer(ofSteps(widened(open, keep, len(s.tables)), runs))
+	o := sequence.Annealing{Start: narrowed(ofRuns(from, runs), keep), Changes: min(annealChanges*len(runs), mostChanges), Rounds: annealRounds}
+	if from == nil {
+		o.Rounds = 0
+	}
+	var found [anneals][][]bool
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, sideBySide)
+	for seed := range found {
+		own := o
+		own.Seed = 1 + uint64(seed)
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			open, err := sequence.Anneal(ctx, q, own)
+			if err == nil {
+				found[seed] = open
 			}
+		})
+	}
+	wait.Wait()
+	for _, designs := range found {
+		if designs != nil {
+			list := widened(designs, keep, len(s.tables))
+			s.designs = append(s.designs, list...)
+			s.offer(ofSteps(list, runs))
 		}
+	}
+}
+
+// smooth moves changes to other runs, where all together is cheaper so, and takes designs of calendars that were not the best.
+func (s *search) smooth(in []bool, runs []stretch) {
+	if s.options.Life > 1 || s.open == nil {
+		return
+	}
+	p, keep := s.whole(in)
+	slices.Reverse(s.designs) // those that came last are the best mostly
+	if open, err := sequence.Smooth(byRun(p, runs), narrowed(ofRuns(s.open, runs), keep), narrowed(s.designs, keep)); err == nil {
+		s.offer(ofSteps(widened(open, keep, len(s.tables)), runs))
 	}
 }
 
@@ -288,7 +219,7 @@ func (s *search) thin(in []bool, runs []stretch) {
 		return
 	}
 	p, keep := s.whole(in)
-	open, err := sequence.Thin(byRun(p, runs), narrowed(s.ofRuns(runs), keep))
+	open, err := sequence.Thin(byRun(p, runs), narrowed(ofRuns(s.open, runs), keep))
 	if err != nil {
 		return
 	}
@@ -321,10 +252,13 @@ const (
 	annealRounds  = 80
 )
 
-// ofRuns are the designs of the best calendar, one for each run.
-func (s *search) ofRuns(runs []stretch) (list [][]bool) {
+// ofRuns are the designs of a calendar at the begin of each run.
+func ofRuns(open [][]bool, runs []stretch) (list [][]bool) {
+	if open == nil {
+		return nil
+	}
 	for _, x := range runs {
-		list = append(list, s.open[x.from])
+		list = append(list, open[x.from])
 	}
 	return list
 }
@@ -337,103 +271,4 @@ func ofSteps(designs [][]bool, runs []stretch) (open [][]bool) {
 		}
 	}
 	return open
-}
-
-// bounding bounds what calendars over some candidates cost, by the program of runs with filling at its least, window by window: a calendar costs at
-// least what its windows do, each as if what it begins with were there for nothing. So time grows with the number of windows, and
-// windows that are alike, as those of cycles are, are looked at once. If one window holds all, what the program finds is a calendar, too. It can be
-// run beside the search.
-type bounding struct {
-	problem *sequence.Problem // of runs
-	start   [][]bool
-	options sequence.Options
-
-	bound float64
-	last  *sequence.Result
-	open  [][]bool // of one window that holds all; nil: there are several
-	err   error    // not even the first window was bounded
-}
-
-// boundedBy is what bounds calendars over some candidates; nil: nothing does (runsBound).
-func (s *search) boundedBy(keep []int, runs []stretch) *bounding {
-	if !runsBound(s.problem, runs) {
-		return nil
-	}
-	o := sequence.Options{Solver: s.options.Solver, Limits: s.limits(), Direct: true, Progress: s.options.Progress}
-	if s.options.Limits == (solve.Limits{}) {
-		o.Limits.Gap, o.Limits.Iterations = prunedGap, runsIterations
-	}
-	return &bounding{problem: byRun(restricted(s.problem, keep), runs), start: narrowed(s.ofRuns(runs), keep), options: o}
-}
-
-func (x *bounding) run(ctx context.Context) {
-	bounds := map[string]float64{}
-	runs := len(x.problem.Steps)
-	count := (runs + windowRuns - 1) / windowRuns
-	for w := range count {
-		from, to := w*runs/count, (w+1)*runs/count
-		q := window(x.problem, from, to)
-		key := windowKey(q)
-		bound, known := bounds[key]
-		if !known {
-			o := x.options
-			o.Start = x.start[from:to]
-			r, err := sequence.Solve(ctx, q, o)
-			if err != nil {
-				if x.last == nil {
-					x.err = err
-				}
-				return // the windows before count
-			}
-			bound, bounds[key], x.last = r.Bound, r.Bound, r
-			if count == 1 {
-				x.open = r.Open
-			}
-		}
-		x.bound += max(0, bound)
-	}
-}
-
-// windowRuns is how many runs a window has at most: seed 004's cycles of 12 steps are one.
-const windowRuns = 4
-
-// window is a problem over some of its steps. What there is at the first of them was there before.
-func window(p *sequence.Problem, from, to int) *sequence.Problem {
-	if from == 0 && to == len(p.Steps) {
-		return p
-	}
-	q := *p
-	q.Steps, q.Tables, q.Demands = p.Steps[from:to], slices.Clone(p.Tables), slices.Clone(p.Demands)
-	for n := range q.Tables {
-		x := &q.Tables[n]
-		x.Upkeep, x.Birth = x.Upkeep[from:to], slices.Clone(x.Birth[from:to])
-		if from > 0 {
-			x.There, x.Birth[0] = false, 0
-		}
-	}
-	for i := range q.Demands {
-		q.Demands[i].Weights = q.Demands[i].Weights[from:to]
-	}
-	return &q
-}
-
-// windowKey tells windows of one problem apart.
-func windowKey(p *sequence.Problem) string {
-	var b []byte
-	put := func(list []float64) {
-		for _, v := range list {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-		}
-	}
-	for n := range p.Tables {
-		x := &p.Tables[n]
-		if put(x.Upkeep); x.There {
-			b = append(b, 1)
-		}
-		put(x.Birth)
-	}
-	for i := range p.Demands {
-		put(p.Demands[i].Weights)
-	}
-	return string(b)
 }

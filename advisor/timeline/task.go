@@ -237,7 +237,7 @@ const proofTables = 60
 // programTables is how many candidates an integer program of a single design has at most: with a solver, so many are no trouble.
 const programTables = 300
 
-// How good the design of a run is that follows another's, and how many steps of the simplex method it takes at most: annealing changes it again.
+// How good the design of a run is that is designed apart, and how many steps of the simplex method it takes at most: annealing changes it again.
 const (
 	briefGap        = 5e-3
 	briefIterations = 30_000
@@ -253,24 +253,16 @@ const (
 type single struct {
 	weights []float64 // of the statements
 	space   float64
-	in      []bool    // candidates that there are
-	start   []bool    // a design to begin from, or nil
-	extra   []float64 // what keeping each candidate costs besides, or nil
-	held    []bool    // candidates that it must have, or nil
-	brief   bool      // what is found soon counts, proven or not
+	in      []bool // candidates that there are
+	start   []bool // a design to begin from, or nil
 }
 
 // key is the same for the same question.
 func (q *single) key() string {
 	b := append([]byte(nil), designKey(q.in)...)
-	if q.brief {
-		b = append(b, 1)
-	}
-	for _, open := range [][]bool{q.start, q.held} {
-		b = append(b, byte(min(1, len(open))))
-		b = append(b, designKey(open)...)
-	}
-	for _, list := range [][]float64{{q.space}, q.weights, q.extra} {
+	b = append(b, byte(min(1, len(q.start))))
+	b = append(b, designKey(q.start)...)
+	for _, list := range [][]float64{{q.space}, q.weights} {
 		for _, v := range list {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 		}
@@ -350,12 +342,6 @@ func (t *task) restrict(q single) *narrow {
 	for n := range t.tables {
 		if number[n] = -1; in[n] {
 			number[n] = len(keep)
-			if q.held != nil && q.held[n] {
-				p.Tables[n].Fixed = true
-			}
-			if q.extra != nil {
-				p.Tables[n].Upkeep += q.extra[n]
-			}
 			keep, tables = append(keep, n), append(tables, p.Tables[n])
 		}
 	}
@@ -380,9 +366,6 @@ func (t *task) restrict(q single) *narrow {
 	o := choice.Options{Solver: t.options.Solver, Limits: limits, Ties: len(keep) <= proofTables, Start: from}
 	if q.space > 0 && len(keep) > proofTables && t.options.Solver != nil {
 		o.Searching, o.Branching = briefSearching, briefBranching
-	}
-	if q.brief && t.options.Limits == (solve.Limits{}) {
-		o.Limits.Gap, o.Limits.Iterations = briefGap, briefIterations
 	}
 	return &narrow{p, o, keep, len(t.tables)}
 }

@@ -1,0 +1,92 @@
+package timeline
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/sequence"
+)
+
+// relaxed is what the linear relaxation of runs says, window by window: a calendar costs at least what its windows do, each as if what it begins with
+// were there for nothing. So time grows with the number of windows, and windows that are alike, as those of cycles are, are looked at once.
+type relaxed struct {
+	bound float64 // no calendar costs less that changes where weights do
+	some  []bool  // by table of the problem: a run keeps some of it
+}
+
+// support is how much of a table a run has to keep for it to count.
+const support = 0.01
+
+func relax(ctx context.Context, p *sequence.Problem, r choice.Relaxer) (*relaxed, error) {
+	x := &relaxed{some: make([]bool, len(p.Tables))}
+	bounds := map[string]float64{}
+	runs := len(p.Steps)
+	count := (runs + windowRuns - 1) / windowRuns
+	for w := range count {
+		q := window(p, w*runs/count, (w+1)*runs/count)
+		key := windowKey(q)
+		bound, known := bounds[key]
+		if !known {
+			found, err := sequence.Relax(ctx, q, r)
+			if err != nil {
+				return nil, err
+			}
+			bound = max(0, found.Bound)
+			bounds[key] = bound
+			for _, kept := range found.Kept {
+				for n, v := range kept {
+					x.some[n] = x.some[n] || v > support
+				}
+			}
+		}
+		x.bound += bound
+	}
+	return x, nil
+}
+
+// windowRuns is how many runs a window has at most: seed 004's cycles of 12 steps are one.
+const windowRuns = 4
+
+// window is a problem over some of its steps. What there is at the first of them was there before.
+func window(p *sequence.Problem, from, to int) *sequence.Problem {
+	if from == 0 && to == len(p.Steps) {
+		return p
+	}
+	q := *p
+	q.Steps, q.Tables, q.Demands = p.Steps[from:to], slices.Clone(p.Tables), slices.Clone(p.Demands)
+	for n := range q.Tables {
+		x := &q.Tables[n]
+		x.Upkeep, x.Birth = x.Upkeep[from:to], slices.Clone(x.Birth[from:to])
+		if from > 0 {
+			x.There, x.Birth[0] = false, 0
+		}
+	}
+	for i := range q.Demands {
+		q.Demands[i].Weights = q.Demands[i].Weights[from:to]
+	}
+	return &q
+}
+
+// windowKey tells windows of one problem apart.
+func windowKey(p *sequence.Problem) string {
+	var b []byte
+	put := func(list []float64) {
+		for _, v := range list {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+	}
+	for n := range p.Tables {
+		x := &p.Tables[n]
+		if put(x.Upkeep); x.There {
+			b = append(b, 1)
+		}
+		put(x.Birth)
+	}
+	for i := range p.Demands {
+		put(p.Demands[i].Weights)
+	}
+	return string(b)
+}
