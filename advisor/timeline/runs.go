@@ -81,8 +81,13 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 	if !able || count(in)*min(len(runs), windowRuns) > relaxTables {
 		return nil, nil
 	}
-	p, all := s.whole(in)
-	whole, err := relax(ctx, byRun(p, runs), relaxer)
+	var all []int
+	for n, is := range in {
+		if is {
+			all = append(all, n)
+		}
+	}
+	whole, err := relax(ctx, byRun(restricted(s.problem, all), runs), relaxer)
 	if err != nil {
 		return nil, nil //nolint:nilerr // it can be done otherwise, or the time is over
 	}
@@ -207,8 +212,9 @@ func (s *search) smooth(in []bool, runs []stretch) {
 		return
 	}
 	p, keep := s.whole(in)
-	slices.Reverse(s.designs) // those that came last are the best mostly
-	if open, err := sequence.Smooth(byRun(p, runs), narrowed(ofRuns(s.open, runs), keep), narrowed(s.designs, keep)); err == nil {
+	designs := slices.Clone(s.designs)
+	slices.Reverse(designs) // those that came last are the best mostly
+	if open, err := sequence.Smooth(byRun(p, runs), narrowed(ofRuns(s.open, runs), keep), narrowed(designs, keep)); err == nil {
 		s.offer(ofSteps(widened(open, keep, len(s.tables)), runs))
 	}
 }
