@@ -16,8 +16,8 @@ type Apartness struct {
 	Design  choice.Options // of the steps' designs
 	Rounds  int            // how often prices are moved and designs made
 	Known   float64        // what the best sequence costs that is known, +Inf: none is
-	// Found is told of the designs of each round, which need not be a sequence: a table may have nothing that fills it. It says what the best
-	// sequence costs that is known now.
+	// Found is told of the sequence that comes of each round, if one does; it may break Most and Life. It says what the best one costs that is
+	// known now.
 	Found func(open [][]bool) float64
 }
 

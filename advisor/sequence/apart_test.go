@@ -37,7 +37,7 @@ func TestRelax(t *testing.T) {
 	}
 }
 
-// TestApart: W-13, designing steps apart never says more than the least that a sequence costs, whatever the prices: those of the relaxation, none at all, or moved
+// TestApart: designing steps apart never says more than the least that a sequence costs, whatever the prices: those of the relaxation, none at all, or moved
 // a dozen times; what it finds are sequences; and moved prices are mostly better than none.
 func TestApart(t *testing.T) {
 	solver := solve.New(solve.Config{})

@@ -73,7 +73,7 @@ func runsBound(p *sequence.Problem, runs []stretch) bool {
 }
 
 // byRuns relaxes the program of runs, which bounds what any calendar over the candidates costs and tells which of these count; designs the runs apart
-// (sequence.Apart) out of those; and anneals the best single design, and the best calendar that came of that. It returns the tables that counted; none: there are too many
+// (sequence.Apart) out of those; and anneals the best single design, and the best calendar that came of that. It returns the candidates, for which the bound holds; none: there are too many
 // for that, or nothing that solves linear programs, or the time is over.
 func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error) {
 	relaxer, able := s.options.Solver.(choice.Relaxer)
@@ -98,7 +98,7 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 	}
 	few := s.merged(runs)
 	static := s.open
-	open, keep, err := s.apart(ctx, relaxer, some, few)
+	open, err := s.apart(ctx, relaxer, some, few)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 	if runsBound(s.problem, runs) {
 		s.bound = max(s.bound, whole.bound)
 	}
-	return keep, nil
+	return all, nil
 }
 
 // merged are as few stretches of runs as are designed apart: all, if the same come again and again; of a weight that drifts, by a little from run to run,
@@ -138,8 +138,8 @@ func (s *search) merged(runs []stretch) (few []stretch) {
 	return few
 }
 
-// apart designs runs apart, and offers the calendars that come of it. It returns the best of these, nil if there is none, and the tables that they are made of.
-func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs []stretch) (best [][]bool, keep []int, err error) {
+// apart designs runs apart, and offers the calendars that come of it. It returns the best of these, nil if there is none.
+func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs []stretch) (best [][]bool, err error) {
 	p, keep := s.whole(some)
 	limits := s.limits()
 	if limits.Gap = max(limits.Gap, briefGap); s.options.Limits == (solve.Limits{}) {
@@ -160,7 +160,7 @@ func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs 
 			return s.cost
 		},
 	})
-	return best, keep, err
+	return best, err
 }
 
 // relaxTables is of how many candidates, times the runs that are looked at together, a relaxation is solved: it takes some three seconds for a quarter of these.
