@@ -20,7 +20,7 @@
 // and how many tables are created for it. What is left is for each demand and step a cheapest way, for each creation a cheapest
 // way of its load, and for each table a shortest path along time (course.go) with all that time does to it: upkeep, birth, Life, Closed, Drop.
 // All of these are solved exactly by one pass each, so a bound costs little more than reading the graphs; and as their polytopes are
-// integral the greatest bound is the optimum of the linear relaxation. To price equation 4 instead would take the courses apart, and with
+// integral the greatest bound is the optimum of the linear relaxation. To price equation 4 instead (Apart does, where space is limited) would take the courses apart, and with
 // them what Life and the cost of creating say: the bound could be no better, and would be slower to come to. Loads get multipliers only once
 // a course creates their table for that step: nearly all stay at zero.
 //

@@ -47,7 +47,7 @@
 //
 // Thin today: no table with collections is proposed, as none is filled; a calendar is not a cycle, its last step is not
 // followed by its first; support queries that a table needs while it is filled are not counted in C^U; of more than 300
-// promising candidates, or without a solver, the baselines are found, not proven; migrations read four tables at most; with a limit on space and
+// promising candidates, or without a solver, the baselines are found, not proven; migrations read four tables, eight of those that are there; with a limit on space and
 // thousands of candidates the bound is weak. And where there are more than 60
 // promising candidates and a limit on space, a calendar of runs is found, not proven; its bound leaves out what changing between windows of four runs costs, and
 // that tables are filled out of what is there; weights that drift from step to step are designed for in four stretches, before annealing looks at single steps;
