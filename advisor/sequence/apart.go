@@ -3,8 +3,10 @@ package sequence
 import (
 	"context"
 	"encoding/binary"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -23,9 +25,10 @@ type Apartness struct {
 
 // Parted is what came of it.
 type Parted struct {
-	Bound  float64 // no sequence costs less
-	Rounds int
-	Cuts   int // conditions on what fills what
+	Bound   float64 // no sequence costs less
+	Rounds  int
+	Cuts    int   // conditions on what fills what
+	Failure error // of the solver, if it failed at a design: a *solve.WorkerError
 }
 
 // Apart bounds what sequences cost by designing each step by itself, and proposes what those designs are together.
@@ -69,6 +72,7 @@ func Apart(ctx context.Context, p *Problem, o Apartness) (*Parted, error) {
 			}
 			return nil, err
 		}
+		found.Failure = m.failure(found.Failure)
 		if found.Rounds++; bound > found.Bound {
 			found.Bound = bound
 		} else {
@@ -138,6 +142,16 @@ func (x *prices) designs(ctx context.Context, m *parts, start, fixed [][]bool) (
 		open = append(open, y.r.Open)
 	}
 	return bound, open, nil
+}
+
+// failure is a former failure of the solver, else the first at a part.
+func (m *parts) failure(former error) error {
+	for _, key := range slices.Sorted(maps.Keys(m.met)) {
+		if y := m.met[key]; former == nil && y.r != nil {
+			former = y.r.Failure
+		}
+	}
+	return former
 }
 
 // mends is how often designs are made anew with what their tables are filled from.

@@ -120,6 +120,7 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 			}
 			return nil, err
 		}
+		t.failed(a.r.Failure)
 		return a.r, nil
 	}
 	return k, nil

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -89,6 +90,9 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 	}
 	whole, err := relax(ctx, byRun(restricted(s.problem, all), runs), relaxer)
 	if err != nil {
+		if ctx.Err() == nil && !errors.Is(err, solve.ErrNoSimplex) {
+			s.failed(err)
+		}
 		return nil, nil //nolint:nilerr // it can be done otherwise, or the time is over
 	}
 	s.rounds++
@@ -146,7 +150,7 @@ func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs 
 		limits.Iterations = briefIterations
 	}
 	least := math.Inf(1)
-	_, err = sequence.Apart(ctx, byRun(p, runs), sequence.Apartness{
+	parted, err := sequence.Apart(ctx, byRun(p, runs), sequence.Apartness{
 		Relaxer: r, Rounds: apartRounds, Known: s.cost,
 		Design: choice.Options{Solver: s.options.Solver, Limits: limits, Searching: briefSearching, Branching: briefBranching},
 		Found: func(designs [][]bool) float64 {
@@ -160,6 +164,9 @@ func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs 
 			return s.cost
 		},
 	})
+	if parted != nil {
+		s.failed(parted.Failure)
+	}
 	return best, err
 }
 

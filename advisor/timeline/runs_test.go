@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,5 +79,30 @@ func TestRuns(t *testing.T) {
 	}
 	if met < 15 || least < met/3 {
 		t.Errorf("of %d problems %d were solved by designing apart alone", met, least)
+	}
+}
+
+// failing is a solver whose worker dies whenever it is asked for a relaxation.
+type failing struct{ *solve.Process }
+
+func (failing) Relax(context.Context, *solve.Problem) (*solve.Relaxation, error) {
+	return nil, &solve.WorkerError{What: "died"}
+}
+
+// TestFailedSolver: a solver that fails is told of, once; there is a calendar all the same.
+func TestFailedSolver(t *testing.T) {
+	w, tables := figured(t, "90, 1, 90", "1, 90, 1", 1, 2, 3, 4, 8)
+	s, b, in, ok := searched(t, w, Options{Candidates: tables, NoEnumeration: true, Space: (tables[0].Bytes() + tables[3].Bytes()) * 0.99})
+	if !ok {
+		t.Fatal("nothing fits")
+	}
+	s.options.Solver = failing{solve.New(solve.Config{})}
+	for range 2 {
+		if keep, err := s.byRuns(context.Background(), b, in); keep != nil || err != nil {
+			t.Fatalf("%v, %v", keep, err)
+		}
+	}
+	if len(s.notes) != 1 || !strings.HasPrefix(s.notes[0], solverFailed) {
+		t.Errorf("%q", s.notes)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -279,9 +281,20 @@ func (t *task) choose(ctx context.Context, q single) (*choice.Result, error) {
 	r, err := t.solveSingle(ctx, q)
 	if err == nil && ctx.Err() == nil {
 		t.answers[key] = r
+		t.failed(r.Failure)
 	}
 	return r, err
 }
+
+// failed says of a calendar that its solver failed: another run may come to another calendar then. It is said once.
+func (t *task) failed(failure error) {
+	if failure == nil || slices.ContainsFunc(t.notes, func(note string) bool { return strings.HasPrefix(note, solverFailed) }) {
+		return
+	}
+	t.notes = append(t.notes, fmt.Sprintf("%s (%v): some designs are the best of a search without it", solverFailed, failure))
+}
+
+const solverFailed = "the solver failed"
 
 // chooseAll is choose for several questions, some side by side. The designs are in the order of the questions, nil where there is an error.
 func (t *task) chooseAll(ctx context.Context, list []single) ([]*choice.Result, []error) {
@@ -303,6 +316,7 @@ func (t *task) chooseAll(ctx context.Context, list []single) ([]*choice.Result, 
 	for i, q := range list {
 		if errs[i] = t.explained(errs[i], 0, q.space); errs[i] == nil && ctx.Err() == nil {
 			t.answers[q.key()] = results[i]
+			t.failed(results[i].Failure)
 		}
 	}
 	return results, errs
