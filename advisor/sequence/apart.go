@@ -192,6 +192,10 @@ func (s *annealing) mend() (lacking bool) {
 				continue
 			}
 			lacking = true
+			if s.in.unborn[t][n] { // its load may be larger than what is made room for
+				s.begin(t-1, int32(n))
+				continue
+			}
 			g := s.in.loads[n]
 			u := s.u[:len(g.roles)]
 			for j, r := range g.roles {
@@ -204,10 +208,8 @@ func (s *annealing) mend() (lacking bool) {
 					u[j] = s.in.size[r.table]
 				}
 			}
-			if s.in.unborn[t][n] || g.ways(0, u, s.s) >= s.in.size[n] {
-				if s.in.status[t-1][n] == free {
-					s.turn(t-1, int32(n))
-				}
+			if g.ways(0, u, s.s) >= s.in.size[n] {
+				s.begin(t-1, int32(n))
 				continue
 			}
 			g.along(s.s, func(_ int32, a *arc) {
@@ -218,6 +220,13 @@ func (s *annealing) mend() (lacking bool) {
 		}
 	}
 	return lacking
+}
+
+// begin opens a table at a step if it can be.
+func (s *annealing) begin(t int, n int32) {
+	if s.in.status[t][n] == free {
+		s.turn(t, n)
+	}
 }
 
 // partKey is the same for the same problem of a step: of one problem these differ in weights, upkeep, and gains alone.

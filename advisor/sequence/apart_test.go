@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
@@ -183,5 +184,35 @@ func TestSmooth(t *testing.T) {
 	}
 	if met < trials(150)/4 || moved < 4 {
 		t.Errorf("%d sequences, %d to be moved", met, moved)
+	}
+}
+
+// TestClosedThroughout: where nothing may be created after the first step, what is created all the same is there from the first on, however many ways
+// there would be to fill it.
+func TestClosedThroughout(t *testing.T) {
+	met := 0
+	for seed := range trials(60) {
+		p := small(seed, 10)
+		for step := 1; step < len(p.Steps); step++ {
+			p.Steps[step].Closed = true
+		}
+		for n := range p.Loads { // more than any demand reads
+			for m := range p.Tables {
+				p.Loads[n].Arcs = append(p.Loads[n].Arcs, p.Loads[n].Arcs...)
+				p.Loads[n].Arcs = append(p.Loads[n].Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: float64(m), Table: m})
+			}
+		}
+		want, _, _ := enumerate(p)
+		if math.IsInf(want, 1) {
+			continue
+		}
+		met++
+		r, err := Apart(context.Background(), p, Apartness{Rounds: 3, Known: want, Found: func(open [][]bool) float64 { return min(want, p.Cost(open)) }})
+		if err != nil || r.Bound > want+1e-7*(1+want) {
+			t.Errorf("seed %d: %+v, %v, and the least is %g", seed, r, err, want)
+		}
+	}
+	if met < trials(60)/3 {
+		t.Errorf("%d problems", met)
 	}
 }

@@ -80,19 +80,6 @@ func (p *Problem) turn(t int) string {
 	return string(b)
 }
 
-// until is the problem of the steps up to one.
-func (p *Problem) until(last int) *Problem {
-	q := *p
-	q.Steps, q.Tables, q.Demands = p.Steps[:last+1], slices.Clone(p.Tables), slices.Clone(p.Demands)
-	for n := range q.Tables {
-		q.Tables[n].Upkeep, q.Tables[n].Birth = q.Tables[n].Upkeep[:last+1], q.Tables[n].Birth[:last+1]
-	}
-	for i := range q.Demands {
-		q.Demands[i].Weights = q.Demands[i].Weights[:last+1]
-	}
-	return &q
-}
-
 // relaxRounds is how often the relaxation is solved with further cuts.
 const relaxRounds = 4
 
@@ -105,7 +92,7 @@ func (x *prices) relaxed(ctx context.Context, s choice.Relaxer) error {
 	}
 	if last+1 < len(x.kind) {
 		var err error
-		if in, err = newInstance(in.p.until(last)); err != nil {
+		if in, err = newInstance(in.p.Window(0, last+1)); err != nil {
 			return err
 		}
 	}
@@ -113,13 +100,9 @@ func (x *prices) relaxed(ctx context.Context, s choice.Relaxer) error {
 	for range relaxRounds {
 		p := newProgram(lean)
 		rows := x.addCuts(p)
-		p.problem.Unranged = true
-		r, err := s.Relax(ctx, p.problem)
+		r, err := p.relax(ctx, s)
 		if err != nil {
 			return err
-		}
-		if r.Duals == nil {
-			return errNone
 		}
 		x.read(p, rows, r)
 		if x.separate(p, r) == 0 {
@@ -127,61 +110,6 @@ func (x *prices) relaxed(ctx context.Context, s choice.Relaxer) error {
 		}
 	}
 	return nil
-}
-
-// lean is the instance with what filling costs at its least, whatever is there.
-func (in *instance) lean() *instance {
-	lean := *in
-	lean.loads = make([]*graph, len(in.loads))
-	never := func(int) bool { return false }
-	for n, g := range in.loads {
-		var arcs []choice.Arc
-		if len(g.arcs) > 0 {
-			arcs = []choice.Arc{{From: choice.Start, To: choice.Answered, Price: g.floor, Table: choice.None}}
-		}
-		lean.loads[n], _ = compile(2, arcs, never, never)
-	}
-	return &lean
-}
-
-// Relaxed is the linear relaxation of a problem in which filling costs its least, whatever is there.
-type Relaxed struct {
-	Bound float64     // no sequence costs less
-	Kept  [][]float64 // by step and table: how much of it there is
-}
-
-// Relax solves that relaxation. What it keeps nothing of is seldom of use.
-func Relax(ctx context.Context, p *Problem, s choice.Relaxer) (*Relaxed, error) {
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
-	in, err := newInstance(p)
-	if err != nil {
-		return nil, err
-	}
-	q := newProgram(in.lean())
-	q.problem.Unranged = true
-	r, err := s.Relax(ctx, q.problem)
-	if err != nil {
-		return nil, err
-	}
-	if r.Duals == nil {
-		return nil, errNone
-	}
-	x := &Relaxed{Bound: q.problem.Bound(r.Duals) + q.settled()}
-	for t := range q.kept {
-		kept := make([]float64, len(q.kept[t]))
-		for n, c := range q.kept[t] {
-			switch {
-			case c >= 0:
-				kept[n] = r.Values[c]
-			case in.status[t][n] == open:
-				kept[n] = 1
-			}
-		}
-		x.Kept = append(x.Kept, kept)
-	}
-	return x, nil
 }
 
 // addCuts adds to a program what the cuts say, and returns the rows by step, table and cut.
@@ -425,7 +353,7 @@ func (x *prices) move(list [][]bool, rise float64) bool {
 				}
 				if t > 0 {
 					for c, cut := range x.cuts[n] {
-						fill[k][n][c] += created - x.kept(list[t-1], cut)
+						fill[k][n][c] += created - cut.kept(list[t-1])
 					}
 				}
 				change[k][n] += v
@@ -437,7 +365,7 @@ func (x *prices) move(list [][]bool, rise float64) bool {
 			if t > 0 {
 				for c, cut := range x.cuts[n] {
 					if x.fill[k][n][c] > 0 {
-						fill[k][n][c] -= x.kept(list[t-1], cut)
+						fill[k][n][c] -= cut.kept(list[t-1])
 					}
 				}
 			}
@@ -469,9 +397,9 @@ func (x *prices) move(list [][]bool, rise float64) bool {
 	return true
 }
 
-// kept is how many tables of a set are there.
-func (x *prices) kept(open []bool, set cut) (sum float64) {
-	for _, n := range set {
+// kept is how many tables of a cut are there.
+func (c cut) kept(open []bool) (sum float64) {
+	for _, n := range c {
 		if open[n] {
 			sum++
 		}

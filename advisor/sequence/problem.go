@@ -2,6 +2,7 @@ package sequence
 
 import (
 	"math"
+	"slices"
 
 	"github.com/helenus-db/helenus/advisor/choice"
 )
@@ -132,4 +133,24 @@ func (l *Load) cheapest(open []bool) float64 {
 	d := choice.Demand{States: max(2, l.States), Arcs: l.Arcs}
 	_, price := d.Way(open)
 	return price
+}
+
+// Window is a problem over some of its steps, from one on and before another. What there is at the first of them was there before.
+func (p *Problem) Window(from, to int) *Problem {
+	if from == 0 && to == len(p.Steps) {
+		return p
+	}
+	q := *p
+	q.Steps, q.Tables, q.Demands = p.Steps[from:to], slices.Clone(p.Tables), slices.Clone(p.Demands)
+	for n := range q.Tables {
+		x := &q.Tables[n]
+		x.Upkeep, x.Birth = x.Upkeep[from:to], slices.Clone(x.Birth[from:to])
+		if from > 0 {
+			x.There, x.Birth[0] = false, 0
+		}
+	}
+	for i := range q.Demands {
+		q.Demands[i].Weights = q.Demands[i].Weights[from:to]
+	}
+	return &q
 }

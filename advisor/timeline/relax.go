@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/sequence"
@@ -26,7 +25,7 @@ func relax(ctx context.Context, p *sequence.Problem, r choice.Relaxer) (*relaxed
 	runs := len(p.Steps)
 	count := (runs + windowRuns - 1) / windowRuns
 	for w := range count {
-		q := window(p, w*runs/count, (w+1)*runs/count)
+		q := p.Window(w*runs/count, (w+1)*runs/count)
 		key := windowKey(q)
 		bound, known := bounds[key]
 		if !known {
@@ -49,26 +48,6 @@ func relax(ctx context.Context, p *sequence.Problem, r choice.Relaxer) (*relaxed
 
 // windowRuns is how many runs a window has at most: seed 004's cycles of 12 steps are one.
 const windowRuns = 4
-
-// window is a problem over some of its steps. What there is at the first of them was there before.
-func window(p *sequence.Problem, from, to int) *sequence.Problem {
-	if from == 0 && to == len(p.Steps) {
-		return p
-	}
-	q := *p
-	q.Steps, q.Tables, q.Demands = p.Steps[from:to], slices.Clone(p.Tables), slices.Clone(p.Demands)
-	for n := range q.Tables {
-		x := &q.Tables[n]
-		x.Upkeep, x.Birth = x.Upkeep[from:to], slices.Clone(x.Birth[from:to])
-		if from > 0 {
-			x.There, x.Birth[0] = false, 0
-		}
-	}
-	for i := range q.Demands {
-		q.Demands[i].Weights = q.Demands[i].Weights[from:to]
-	}
-	return &q
-}
 
 // windowKey tells windows of one problem apart.
 func windowKey(p *sequence.Problem) string {
