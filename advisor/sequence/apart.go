@@ -212,11 +212,17 @@ func (s *annealing) mend() (lacking bool) {
 				s.begin(t-1, int32(n))
 				continue
 			}
+			var way []int32 // turning a table over looks for other ways, in the same scratch
 			g.along(s.s, func(_ int32, a *arc) {
 				if m := g.roles[a.role].table; a.role != 0 && !s.open[t-1][m] {
-					s.turn(t-1, m)
+					way = append(way, m)
 				}
 			})
+			for _, m := range way {
+				if !s.open[t-1][m] {
+					s.turn(t-1, m)
+				}
+			}
 		}
 	}
 	return lacking

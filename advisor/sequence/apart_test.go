@@ -216,3 +216,54 @@ func TestClosedThroughout(t *testing.T) {
 		t.Errorf("%d problems", met)
 	}
 }
+
+// TestMendWhole: what a table lacks is opened as a whole, though opening one part of it looks for the ways of demands that read it.
+func TestMendWhole(t *testing.T) {
+	const parts = 4
+	p := &Problem{Steps: []Step{{}, {}}, Loads: make([]Load, parts+1)}
+	load := Load{States: parts + 1}
+	for n := range parts + 1 {
+		size := 1.0
+		if n == parts {
+			size = 100
+		}
+		p.Tables = append(p.Tables, Table{Name: string(rune('a' + n)), Size: size, Upkeep: []float64{1, 1}, Birth: []float64{0, 1}})
+		arcs := []choice.Arc{{From: choice.Start, To: choice.Answered, Price: 9, Table: choice.None}} // its own way goes over the load's states backwards
+		at := choice.Start
+		for to := parts; to > 1; to-- {
+			arcs, at = append(arcs, choice.Arc{From: at, To: to, Price: 1, Table: n}), to
+		}
+		arcs = append(arcs, choice.Arc{From: at, To: choice.Answered, Price: 1, Table: n})
+		p.Demands = append(p.Demands, Demand{Name: p.Tables[n].Name, Weights: []float64{1, 1}, States: parts + 1, Arcs: arcs})
+		p.Loads[n] = Load{States: 2, Arcs: []choice.Arc{{From: choice.Start, To: choice.Answered, Price: 1, Table: choice.None}}}
+		if n == parts {
+			continue
+		}
+		a := choice.Arc{From: n + 1, To: n + 2, Price: 1, Table: n} // states 2 to parts lie between
+		if n == 0 {
+			a.From = choice.Start
+		}
+		if n == parts-1 {
+			a.To = choice.Answered
+		}
+		load.Arcs = append(load.Arcs, a)
+	}
+	p.Loads[parts] = load
+	in, err := newInstance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newAnnealing(in, 0)
+	s.set([][]bool{make([]bool, parts+1), {parts: true}})
+	if !s.mend() {
+		t.Fatal("nothing lacks")
+	}
+	for n := range parts {
+		if !s.open[0][n] {
+			t.Errorf("%s lacks", p.Tables[n].Name)
+		}
+	}
+	if s.open[0][parts] || math.IsInf(p.Cost(s.open), 1) {
+		t.Errorf("%v costs %g", s.open, p.Cost(s.open))
+	}
+}
