@@ -82,8 +82,11 @@ void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, c
   }
   snprintf(text, sizeof text, "%.17g", gap);
   Cbc_setParameter(m, "ratioGap", text);
+  // Ours come reduced: preprocessing took half of the time of TPC-H's designs, and proved fewer of them. Going deep first, and to the side that leaves a table out,
+  // takes three quarters of what is left.
+  Cbc_setParameter(m, "preprocess", "off");
+  Cbc_setParameter(m, "nodeStrategy", "downDepth");
   if (plain) {
-    Cbc_setParameter(m, "preprocess", "off");
     Cbc_setParameter(m, "probingCuts", "off");
   }
   if (!chosen.empty())
