@@ -14,7 +14,8 @@ import (
 
 // Where space is limited and promising candidates are many, calendars have one design for each run of steps whose weights are the same: a third of
 // the designs for seed 004's cycles. The linear program of runs says what none of them costs less than, and what is of no use; the runs are
-// designed apart out of the rest, at prices that make them fit together; and all is changed together once more (package sequence: Relax, Apart, Anneal).
+// designed out of the rest: where the same weights come again and again, the first runs by annealing, for the others to have their designs too; where there are
+// many runs, or a drift, apart, at prices that make them fit together; and all is changed together once more (package sequence: Relax, Apart, Anneal).
 //
 // The bound holds for all calendars over the promising candidates, with changes within runs, too, as in it
 // what filling costs does not depend on what is there. Proof: of the designs of a run take the one that serves its
@@ -74,7 +75,7 @@ func runsBound(p *sequence.Problem, runs []stretch) bool {
 }
 
 // byRuns relaxes the program of runs, which bounds what any calendar over the candidates costs and tells which of these count; designs the runs apart
-// (sequence.Apart) out of those; and anneals the best single design, and the best calendar that came of that. It returns the candidates, for which the bound holds; none: there are too many
+// out of those; and anneals the best calendar that came of that, of a drift the best single design, too. It returns the candidates, for which the bound holds; none: there are too many
 // for that, or nothing that solves linear programs, or the time is over.
 func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error) {
 	relaxer, able := s.options.Solver.(choice.Relaxer)
@@ -100,14 +101,23 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 	for _, n := range s.promising(&sequence.Result{}, b) {
 		some[n] = true
 	}
-	few := s.merged(runs)
+	few, recurs := s.merged(runs)
 	static := s.open
-	open, err := s.apart(ctx, relaxer, some, few)
-	if err != nil && ctx.Err() == nil {
-		return nil, err
+	if recurs {
+		s.recur(ctx, some, runs)
 	}
-	for _, from := range [][][]bool{static, open} {
-		s.anneal(ctx, in, from, few)
+	if !recurs || len(runs) >= apartFrom {
+		open, err := s.apart(ctx, relaxer, some, few)
+		if err != nil && ctx.Err() == nil {
+			return nil, err
+		}
+		if !recurs {
+			s.anneal(ctx, in, static, few)
+			s.anneal(ctx, in, open, few)
+		}
+	}
+	if recurs {
+		s.anneal(ctx, in, s.open, runs)
 	}
 	if err := b.join(); err != nil {
 		return nil, err
@@ -130,16 +140,65 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 	return all, nil
 }
 
-// merged are as few stretches of runs as are designed apart: all, if the same come again and again; of a weight that drifts, by a little from run to run,
-// some of about as many runs each, as no design pays for the next run alone.
-func (s *search) merged(runs []stretch) (few []stretch) {
+// merged are as few stretches of runs as are designed together, and whether these are all, as the same come again and again; of a weight that drifts, by a little
+// from run to run, some of about as many runs each, as no design pays for the next run alone.
+func (s *search) merged(runs []stretch) (few []stretch, recurs bool) {
 	if len(s.distinct()) <= windowRuns {
-		return runs
+		return runs, true
 	}
 	for i := range windowRuns {
 		few = append(few, stretch{runs[i*len(runs)/windowRuns].from, runs[(i+1)*len(runs)/windowRuns-1].to})
 	}
-	return few
+	return few, false
+}
+
+// recur anneals the first runs, from hot, and lets their designs come again where their weights do.
+func (s *search) recur(ctx context.Context, some []bool, runs []stretch) {
+	if s.options.Life > 1 {
+		return // see anneal
+	}
+	head := s.head(runs)
+	p, keep := s.whole(some)
+	q := byRun(p, runs).Window(0, head)
+	start := narrowed(ofRuns(s.open, runs[:head]), keep)
+	found := annealed(ctx, q, hotSeeds, sequence.Annealing{Start: start, Changes: min(annealChanges*head, mostChanges)})
+	for _, designs := range found {
+		list := widened(designs, keep, len(s.tables))
+		for i := head; i < len(runs); i++ {
+			list = append(list, list[s.alike(runs, head, i)])
+		}
+		s.designs = append(s.designs, list...)
+		s.offer(ofSteps(list, runs))
+	}
+}
+
+// head is how many runs there are until all that come after have weights that were there before.
+func (s *search) head(runs []stretch) int {
+	met := map[string]bool{}
+	last := 0
+	for i, x := range runs {
+		if key := s.weightsKey(x.from); !met[key] {
+			met[key], last = true, i
+		}
+	}
+	return min(len(runs), max(windowRuns, last+1))
+}
+
+// alike is the last of the first runs that has the weights of one, and comes after the same weights if one does.
+func (s *search) alike(runs []stretch, head, i int) int {
+	at := -1
+	for j := head - 1; j > 0; j-- {
+		if s.weightsKey(runs[j].from) != s.weightsKey(runs[i].from) {
+			continue
+		}
+		if s.weightsKey(runs[j-1].from) == s.weightsKey(runs[i-1].from) {
+			return j
+		}
+		if at < 0 {
+			at = j
+		}
+	}
+	return max(at, 0)
 }
 
 // apart designs runs apart, and offers the calendars that come of it. It returns the best of these, nil if there is none.
@@ -171,10 +230,12 @@ func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs 
 }
 
 // relaxTables is of how many candidates, times the runs that are looked at together, a relaxation is solved: it takes some three seconds for a quarter of these.
-// apartRounds is how often the runs are designed apart.
+// apartRounds is how often the runs are designed apart, and apartFrom from how many runs on: of fewer, that come again, annealing from hot finds
+// as much in a third of the time.
 const (
 	relaxTables = 3000
 	apartRounds = 2
+	apartFrom   = 7
 )
 
 // anneal looks for a better calendar of one design for each run, in rounds near another; nil: from hot.
@@ -188,7 +249,16 @@ func (s *search) anneal(ctx context.Context, in []bool, from [][]bool, runs []st
 	if from == nil {
 		o.Rounds = 0
 	}
-	var found [anneals][][]bool
+	for _, designs := range annealed(ctx, q, anneals, o) {
+		list := widened(designs, keep, len(s.tables))
+		s.designs = append(s.designs, list...)
+		s.offer(ofSteps(list, runs))
+	}
+}
+
+// annealed are the sequences that annealing finds with so many seeds, in their order.
+func annealed(ctx context.Context, p *sequence.Problem, seeds int, o sequence.Annealing) (list [][][]bool) {
+	found := make([][][]bool, seeds)
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, sideBySide)
 	for seed := range found {
@@ -197,20 +267,13 @@ func (s *search) anneal(ctx context.Context, in []bool, from [][]bool, runs []st
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			open, err := sequence.Anneal(ctx, q, own)
-			if err == nil {
+			if open, err := sequence.Anneal(ctx, p, own); err == nil {
 				found[seed] = open
 			}
 		})
 	}
 	wait.Wait()
-	for _, designs := range found {
-		if designs != nil {
-			list := widened(designs, keep, len(s.tables))
-			s.designs = append(s.designs, list...)
-			s.offer(ofSteps(list, runs))
-		}
-	}
+	return slices.DeleteFunc(found, func(open [][]bool) bool { return open == nil })
 }
 
 // smooth moves changes to other runs, where all together is cheaper so, and takes designs of calendars that were not the best.
@@ -256,10 +319,11 @@ func (s *search) whole(in []bool) (*sequence.Problem, []int) {
 	return restricted(&p, keep), keep
 }
 
-// anneals is how often annealing is tried, from hot and in rounds; annealChanges how many changes it makes for each run, mostChanges how many in all, and
+// anneals is how often annealing is tried in rounds, hotSeeds how often from hot; annealChanges how many changes it makes for each run, mostChanges how many in all, and
 // annealRounds in how many rounds.
 const (
 	anneals       = 2
+	hotSeeds      = 4
 	annealChanges = 37_500
 	mostChanges   = 300_000
 	annealRounds  = 80

@@ -11,12 +11,13 @@ import (
 
 // What a sweep looks at.
 const (
-	fewTables  = 300  // candidates that are all looked at, without a sweep
-	sweepGap   = 0.05 // how good its designs are
-	sweepRise  = 4    // from one price of space to the next
-	sweepMost  = 7    // prices
-	sweepSteps = 4    // steps of different weights
-	sideBySide = 2    // designs that are looked for at a time
+	fewTables  = 300        // candidates that are all looked at, without a sweep
+	sweepGap   = 0.05       // how good its designs are
+	sweepRise  = 4          // from one price of space to the next
+	sweepMost  = 7          // prices
+	sweepSteps = 4          // steps of different weights
+	swept      = 10_000_000 // arcs that the first search of each design may look at: bounds suggest choices that are as good
+	sideBySide = 2          // designs that are looked for at a time
 )
 
 // sweep returns the candidates of the best designs, and those designs, as space gets dearer, for the mean weights, and, at the price at which
@@ -60,7 +61,7 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 						p.Tables[n].Upkeep += a.price * p.Tables[n].Size
 					}
 				}
-				results[i], errs[i] = choice.Solve(within, p, choice.Options{Branching: -1, Limits: solve.Limits{Gap: sweepGap}})
+				results[i], errs[i] = choice.Solve(within, p, choice.Options{Branching: -1, Searching: swept, Limits: solve.Limits{Gap: sweepGap}})
 			}()
 		}
 		wait.Wait()
