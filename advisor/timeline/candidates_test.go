@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -92,12 +91,16 @@ func TestGrowth(t *testing.T) {
 		}
 		return figures{len(s.answers), c.asked}
 	}
-	first := at(12)
-	for _, steps := range []int{24, 44} {
+	const few = 3 * apartFrom // from so many steps on runs are designed apart, too
+	first := at(few)
+	if got := at(few - 3); got.designs > first.designs || got.programs > first.programs {
+		t.Errorf("%d steps: %+v, with %d %+v", few-3, got, few, first)
+	}
+	for _, steps := range []int{2 * few, 4 * few} {
 		got := at(steps)
-		t.Logf("%d steps: %+v; 12 steps: %+v", steps, got, first)
-		if got.designs*12 > first.designs*steps || got.programs*12 > first.programs*steps {
-			t.Errorf("%s: %+v, with 12 steps %+v", fmt.Sprint(steps, " steps"), got, first)
+		t.Logf("%d steps: %+v; %d steps: %+v", steps, got, few, first)
+		if got.designs*few > first.designs*steps || got.programs*few > first.programs*steps {
+			t.Errorf("%d steps: %+v, with %d %+v", steps, got, few, first)
 		}
 	}
 }
