@@ -27,7 +27,8 @@
 //  1. The problem is checked (Problem.Validate); what has no rows is answered at once.
 //  2. The heuristic (type Heuristic: greedy descent with propagation, then local search) finds an incumbent. The worker
 //     sends it ahead, so that even a child that must be killed at the wall leaves an answer.
-//  3. CBC takes it as its MIP start and runs to the optimum, the gap, the node limit, or the wall. Costs are scaled by a
+//  3. CBC takes it as its MIP start and runs to the optimum, the gap, the node limit, or the wall, without preprocessing
+//     (docs/decisions/025-cbc-without-preprocessing.md). Costs are scaled by a
 //     power of two first, as CBC's tolerances are absolute.
 //  4. Integers are rounded, the other columns chosen anew around them by CLP, and the result is checked against every row
 //     (Problem.Check), in the child and once more in the parent. An answer that does not hold, or "infeasible" in the face
