@@ -9,7 +9,7 @@ import (
 
 // Annealing says how to look for a better sequence by chance.
 type Annealing struct {
-	Start   [][]bool // a sequence to begin from
+	Start   [][]bool // a sequence to begin from: heat is measured by what it costs
 	Changes int      // that are tried
 	Rounds  int      // 0: from a heat at which little is left of Start; else so many, each from the best so far and not far from it (refine.go)
 	Seed    uint64

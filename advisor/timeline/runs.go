@@ -102,7 +102,7 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 		some[n] = true
 	}
 	few, recurs := s.merged(runs)
-	static := s.open
+	begin := [][][]bool{s.open}
 	if recurs {
 		s.recur(ctx, some, runs)
 	}
@@ -111,13 +111,13 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 		if err != nil && ctx.Err() == nil {
 			return nil, err
 		}
-		if !recurs {
-			s.anneal(ctx, in, static, few)
-			s.anneal(ctx, in, open, few)
-		}
+		begin = append(begin, open)
 	}
 	if recurs {
-		s.anneal(ctx, in, s.open, runs)
+		begin = [][][]bool{s.open} // what is best by now
+	}
+	for _, from := range begin {
+		s.anneal(ctx, in, from, few)
 	}
 	if err := b.join(); err != nil {
 		return nil, err
@@ -157,48 +157,48 @@ func (s *search) recur(ctx context.Context, some []bool, runs []stretch) {
 	if s.options.Life > 1 {
 		return // see anneal
 	}
-	head := s.head(runs)
+	var weights []string
+	for _, x := range runs {
+		weights = append(weights, s.weightsKey(x.from))
+	}
+	head := head(weights)
 	p, keep := s.whole(some)
 	q := byRun(p, runs).Window(0, head)
 	start := narrowed(ofRuns(s.open, runs[:head]), keep)
-	found := annealed(ctx, q, hotSeeds, sequence.Annealing{Start: start, Changes: min(annealChanges*head, mostChanges)})
-	for _, designs := range found {
+	for _, designs := range annealed(ctx, q, hotSeeds, sequence.Annealing{Start: start, Changes: min(annealChanges*head, mostChanges)}) {
 		list := widened(designs, keep, len(s.tables))
-		for i := head; i < len(runs); i++ {
-			list = append(list, list[s.alike(runs, head, i)])
-		}
 		s.designs = append(s.designs, list...)
+		for i := head; i < len(runs); i++ {
+			list = append(list, list[alike(weights, head, i)])
+		}
 		s.offer(ofSteps(list, runs))
 	}
 }
 
-// head is how many runs there are until all that come after have weights that were there before.
-func (s *search) head(runs []stretch) int {
-	met := map[string]bool{}
+// head is of how many runs, given by their weights, a window is made: of those until all weights have been there.
+func head(weights []string) int {
 	last := 0
-	for i, x := range runs {
-		if key := s.weightsKey(x.from); !met[key] {
-			met[key], last = true, i
+	for i, key := range weights {
+		if !slices.Contains(weights[:i], key) {
+			last = i
 		}
 	}
-	return min(len(runs), max(windowRuns, last+1))
+	return min(len(weights), max(windowRuns, last+1))
 }
 
-// alike is the last of the first runs that has the weights of one, and comes after the same weights if one does.
-func (s *search) alike(runs []stretch, head, i int) int {
-	at := -1
+// alike is the last of the first runs that has the weights of a later one, and comes after the same weights if one does.
+func alike(weights []string, head, i int) int {
+	at := 0
 	for j := head - 1; j > 0; j-- {
-		if s.weightsKey(runs[j].from) != s.weightsKey(runs[i].from) {
-			continue
-		}
-		if s.weightsKey(runs[j-1].from) == s.weightsKey(runs[i-1].from) {
+		switch {
+		case weights[j] != weights[i]:
+		case weights[j-1] == weights[i-1]:
 			return j
-		}
-		if at < 0 {
+		case at == 0:
 			at = j
 		}
 	}
-	return max(at, 0)
+	return at
 }
 
 // apart designs runs apart, and offers the calendars that come of it. It returns the best of these, nil if there is none.
@@ -238,17 +238,14 @@ const (
 	apartFrom   = 7
 )
 
-// anneal looks for a better calendar of one design for each run, in rounds near another; nil: from hot.
+// anneal looks for a better calendar of one design for each run, in rounds near another; nil: there is none.
 func (s *search) anneal(ctx context.Context, in []bool, from [][]bool, runs []stretch) {
-	if s.options.Life > 1 {
+	if s.options.Life > 1 || from == nil {
 		return // a run's designs are not as old as its steps
 	}
 	p, keep := s.whole(in)
 	q := byRun(p, runs)
 	o := sequence.Annealing{Start: narrowed(ofRuns(from, runs), keep), Changes: min(annealChanges*len(runs), mostChanges), Rounds: annealRounds}
-	if from == nil {
-		o.Rounds = 0
-	}
 	for _, designs := range annealed(ctx, q, anneals, o) {
 		list := widened(designs, keep, len(s.tables))
 		s.designs = append(s.designs, list...)

@@ -16,7 +16,7 @@ const (
 	sweepRise  = 4          // from one price of space to the next
 	sweepMost  = 7          // prices
 	sweepSteps = 4          // steps of different weights
-	swept      = 10_000_000 // arcs that the first search of each design may look at: bounds suggest choices that are as good
+	sweepArcs  = 10_000_000 // arcs that the first search of each design may look at: bounds suggest choices that are as good
 	sideBySide = 2          // designs that are looked for at a time
 )
 
@@ -61,7 +61,7 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 						p.Tables[n].Upkeep += a.price * p.Tables[n].Size
 					}
 				}
-				results[i], errs[i] = choice.Solve(within, p, choice.Options{Branching: -1, Searching: swept, Limits: solve.Limits{Gap: sweepGap}})
+				results[i], errs[i] = choice.Solve(within, p, choice.Options{Branching: -1, Searching: sweepArcs, Limits: solve.Limits{Gap: sweepGap}})
 			}()
 		}
 		wait.Wait()
