@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -46,9 +47,20 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, er
 
 // schedule finds the calendar of a task.
 func (t *task) schedule(ctx context.Context) (*Calendar, error) {
-	in, corners, err := t.sweep(ctx)
+	s, b, err := t.look(ctx)
 	if err != nil {
 		return nil, err
+	}
+	c := s.calendar(b)
+	t.ended("read")
+	return c, nil
+}
+
+// look is schedule up to the design of each step.
+func (t *task) look(ctx context.Context) (*search, *known, error) {
+	in, corners, err := t.sweep(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
 	for n := range in {
 		in[n] = in[n] || t.there[n] || t.study.Must(n)
@@ -61,7 +73,7 @@ func (t *task) schedule(ctx context.Context) (*Calendar, error) {
 			t.notes = append(t.notes, "the time was over before the best design without a limit on space was found: the share is of the best one so far")
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		t.full = t.bytes(full.Open)
 		t.space = t.full * t.options.SpaceShare
@@ -70,7 +82,7 @@ func (t *task) schedule(ctx context.Context) (*Calendar, error) {
 	l.ctx = ctx
 	b, err := t.baselines(ctx, l, in, corners)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if l.candidates != count(in) { // designs were bought
 		l = t.newLocal(in)
@@ -80,12 +92,10 @@ func (t *task) schedule(ctx context.Context) (*Calendar, error) {
 	t.ended("baselines")
 	s := t.newSearch()
 	if err := s.run(ctx, b, l, in); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t.ended("solve")
-	c := s.calendar(b)
-	t.ended("read")
-	return c, nil
+	return s, b, nil
 }
 
 // search looks for a calendar: programs are solved in which the price of filling a table is at first the least that it could
@@ -108,35 +118,126 @@ type search struct {
 	proven  bool
 	fewest  bool
 	stopped string
+	pruned  bool // over the promising candidates
 }
 
 func (t *task) newSearch() *search {
 	return &search{task: t, loader: &loader{task: t, tables: t.tables, byTree: map[string]*treeSources{}}, fillings: map[string]map[int]float64{}, cost: math.Inf(1)}
 }
 
-// run looks for the calendar, from the best single design on.
+// run looks for the calendar. Exact mode begins with pruned mode's, so it never has a dearer one; of few candidates, all promising, the program
+// is solved at once.
 func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
-	s.problem = s.task.problem()
-	s.bounds = make([]float64, len(s.tables))
-	var keep []int
 	if !s.options.Exact {
-		s.loader.tables = nil
-		for n, table := range s.tables {
-			if in[n] {
-				keep, s.loader.tables = append(keep, n), append(s.loader.tables, table)
-			}
+		return s.overSome(ctx, b, l, in)
+	}
+	if n := count(in); n > proofTables || n < len(s.tables) {
+		few, err := s.inPruned(ctx)
+		if err != nil {
+			return err
+		}
+		if few != nil {
+			s.open, s.bound = few.open, few.bound
+		}
+		s.ended("pruned")
+	}
+	return s.overAll(ctx, b, l, in)
+}
+
+// inPruned is what pruned mode finds within the same space, in terms of this mode's candidates, with a bound if it holds for all of these; nil: it finds
+// nothing in its share of the time, or uses what is no candidate here.
+func (t *task) inPruned(ctx context.Context) (*search, error) {
+	within, cancel := share(ctx, prunedShare)
+	defer cancel()
+	o := t.options
+	o.Exact, o.Space, o.SpaceShare, o.Progress = false, t.space, 0, nil
+	few, err := prepare(within, t.given, o)
+	var s *search
+	if err == nil {
+		s, _, err = few.look(within)
+	}
+	if space := (*SpaceError)(nil); errors.As(err, &space) || within.Err() != nil && err != nil {
+		return nil, nil // fewer candidates do not fit, or its time was over
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range few.notes {
+		if !slices.Contains(t.notes, note) {
+			t.notes = append(t.notes, note)
 		}
 	}
+	number := map[string]int{}
+	for n, table := range t.tables {
+		number[table.ID()] = n
+	}
+	found := &search{bound: math.Inf(-1)}
+	if s.kept == len(t.tables) {
+		found.bound = s.bound
+	}
+	for _, open := range s.open {
+		own := make([]bool, len(t.tables))
+		for n, is := range open {
+			if is {
+				at, known := number[few.tables[n].ID()]
+				if !known {
+					return nil, nil
+				}
+				own[at] = true
+			}
+		}
+		found.open = append(found.open, own)
+	}
+	return found, nil
+}
+
+// begin makes the problem, in which tables are filled from those of the loader, and offers the calendars that never change.
+func (s *search) begin(b *known, in []bool) {
+	s.problem = s.task.problem()
+	s.bounds = make([]float64, len(s.tables))
 	s.problem.Loads = make([]sequence.Load, len(s.tables))
 	for n := range s.tables {
-		if s.bounds[n] = math.NaN(); s.options.Exact || slices.Contains(keep, n) {
+		if s.bounds[n] = math.NaN(); in == nil || in[n] {
 			s.problem.Loads[n] = s.loader.arcsOf(n, s.bounds[n])
 		}
+	}
+	found := s.open
+	s.open = nil
+	if found != nil {
+		s.offer(found)
 	}
 	for _, r := range []*choice.Result{b.first, b.last} {
 		s.offer(s.always(r.Open))
 	}
-	if s.space > 0 && !s.options.Exact && count(in) > proofTables && s.options.Solver != nil && s.open != nil && ctx.Err() == nil {
+}
+
+// descended offers what the single designs become by dropping, adding and exchanging tables.
+func (s *search) descended(ctx context.Context, b *known, l *local, in []bool) (halted bool, err error) {
+	if err := b.join(); err != nil {
+		return false, err
+	}
+	s.offer(s.always(b.average.Open))
+	if s.halted(ctx) {
+		return true, nil
+	}
+	for _, from := range [][]*choice.Result{b.ideal, slices.Repeat([]*choice.Result{b.average}, s.steps)} {
+		s.offer(s.descend(l, from, in))
+	}
+	return false, nil
+}
+
+// overSome looks for the calendar over the promising candidates, from the best single design on.
+func (s *search) overSome(ctx context.Context, b *known, l *local, in []bool) error {
+	s.pruned = true
+	s.loader.tables = nil
+	var keep []int
+	for n, table := range s.tables {
+		if in[n] {
+			keep, s.loader.tables = append(keep, n), append(s.loader.tables, table)
+		}
+	}
+	s.begin(b, in)
+	if s.space > 0 && count(in) > proofTables && s.options.Solver != nil && s.open != nil && ctx.Err() == nil {
 		keep, err := s.byRuns(ctx, b, in)
 		if err != nil {
 			return err
@@ -147,38 +248,46 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 			return nil
 		}
 	}
-	if err := b.join(); err != nil {
+	if halted, err := s.descended(ctx, b, l, in); halted || err != nil {
 		return err
 	}
-	s.offer(s.always(b.average.Open))
-	if s.halted(ctx) {
-		return nil
-	}
-	for _, from := range [][]*choice.Result{b.ideal, slices.Repeat([]*choice.Result{b.average}, s.steps)} {
-		s.offer(s.descend(l, from, in))
-	}
-	p := s.problem
-	if !s.options.Exact {
-		r, err := s.solve(ctx, restricted(s.problem, keep), sequence.Options{Pruned: true, Start: narrowed(s.open, keep)})
-		switch {
-		case err == nil:
-			for i, n := range r.Kept {
-				r.Kept[i] = keep[n]
-			}
-			r.Open = widened(r.Open, keep, len(s.tables))
-			s.locals = r.Locals
-		case s.open == nil:
-			return err
-		default: // what is known so far has to do
-			r = &sequence.Result{}
+	r, err := s.solve(ctx, restricted(s.problem, keep), sequence.Options{Pruned: true, Start: narrowed(s.open, keep)})
+	switch {
+	case err == nil:
+		for i, n := range r.Kept {
+			r.Kept[i] = keep[n]
 		}
-		keep = s.promising(r, b)
-		s.kept = len(keep)
-		p = restricted(s.problem, keep)
+		r.Open = widened(r.Open, keep, len(s.tables))
+		s.locals = r.Locals
+	case s.open == nil:
+		return err
+	default: // what is known so far has to do
+		r = &sequence.Result{}
 	}
+	keep = s.promising(r, b)
+	s.kept = len(keep)
 	s.bound = s.least()
-	for s.rounds < mostRounds && !s.proven {
-		if s.rounds > 0 && ctx.Err() != nil {
+	return s.inRounds(ctx, keep)
+}
+
+// overAll looks for the calendar over all candidates.
+func (s *search) overAll(ctx context.Context, b *known, l *local, in []bool) error {
+	s.begin(b, nil)
+	if halted, err := s.descended(ctx, b, l, in); halted || err != nil {
+		return err
+	}
+	s.bound = max(s.bound, s.least())
+	return s.inRounds(ctx, nil)
+}
+
+// inRounds solves the program over some candidates, nil: over all, until nothing that its calendar fills is dearer than it says.
+func (s *search) inRounds(ctx context.Context, keep []int) error {
+	p := s.problem
+	if keep != nil {
+		p = restricted(p, keep)
+	}
+	for round := 0; round < mostRounds && !s.proven; round++ {
+		if round > 0 && ctx.Err() != nil {
 			s.stopped = ending(ctx)
 			break
 		}
@@ -221,7 +330,7 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 
 func (s *search) solve(ctx context.Context, p *sequence.Problem, o sequence.Options) (*sequence.Result, error) {
 	o.Solver, o.Limits, o.Progress = s.options.Solver, s.limits(), s.options.Progress
-	if s.options.Limits == (solve.Limits{}) && !s.options.Exact {
+	if s.options.Limits == (solve.Limits{}) && s.pruned {
 		o.Limits.Gap, o.Limits.Iterations = prunedGap, prunedIterations
 	}
 	r, err := sequence.Solve(ctx, p, o)

@@ -20,7 +20,8 @@
 //     beside what follows, and a first calendar (runs.go; descend.go, local.go), by dropping, adding and exchanging tables, stretch by
 //     stretch, with what changing costs.
 //  3. Pruned mode: the workload summary tree over the promising candidates (package sequence), then the whole program over what
-//     it leaves. Exact mode: the program over all candidates. Both begin from the first calendar, and state the bound.
+//     it leaves, both from the first calendar on. Exact mode: the program over all candidates, from pruned mode's calendar on, so that it never has a dearer one.
+//     Both state the bound.
 //     With a limit on space and many promising candidates, in their place one design for each run of equal weights: the relaxation of the program of runs bounds
 //     them, window by window (relax.go), the runs are designed apart, and what comes of it annealed and thinned (runs.go).
 //     All solves end by counted steps; the same workload has the same calendar on any machine, unless the caller sets a wall.

@@ -18,10 +18,11 @@ import (
 // those after it do more for the calendar than its own last per cent; what a phase does not use is left to the next. If not even single designs were found
 // in time, there is one that takes no search (buying).
 
-// The shares of what is left of the time: of the sweep, and of the single designs after it.
+// The shares of what is left of the time: of the sweep, of the single designs after it, and of pruned mode's calendar that exact mode begins with.
 const (
 	sweepShare    = 0.3
 	baselineShare = 0.4
+	prunedShare   = 0.4
 )
 
 // errWall ends a search whose limit of time is reached.

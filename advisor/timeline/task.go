@@ -24,6 +24,7 @@ import (
 type task struct {
 	options Options
 	study   *design.Study
+	given   *workload.Workload
 	work    *workload.Workload // the statements of the mix
 	demands []design.Demand
 	graphs  [][]choice.Arc // of the demands
@@ -56,7 +57,7 @@ func prepare(ctx context.Context, w *workload.Workload, o Options) (*task, error
 	if err := own.CheckTime(); err != nil {
 		return nil, &InputError{err.Error()}
 	}
-	t := &task{options: o, steps: own.TimeSteps(), last: time.Now(), extract: map[*model.Table]cost.Cost{}, answers: map[string]*choice.Result{}}
+	t := &task{options: o, given: w, steps: own.TimeSteps(), last: time.Now(), extract: map[*model.Table]cost.Cost{}, answers: map[string]*choice.Result{}}
 	if err := o.check(t.steps); err != nil {
 		return nil, err
 	}

@@ -93,6 +93,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		x := &measured{kase: k, calendar: c, took: time.Since(began), worked: processor() - worked}
 		_, _ = fmt.Fprintln(stdout, x.row())
+		for _, note := range c.Notes { // a solver that failed, above all: another run may find something else then
+			_, _ = fmt.Fprintf(stderr, "%s: %s\n", k, note)
+		}
 		r.list = append(r.list, x)
 	}
 	_, _ = fmt.Fprintf(stdout, "\n%s", r.mustShow())
