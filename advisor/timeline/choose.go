@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -132,63 +131,18 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 		return s.overSome(ctx, b, l, in)
 	}
 	if n := count(in); n > proofTables || n < len(s.tables) {
-		few, err := s.inPruned(ctx)
-		if err != nil {
+		within, cancel := share(ctx, prunedShare)
+		defer cancel()
+		few := s.newSearch()
+		if err := few.overSome(within, b, l, in); err != nil && within.Err() == nil {
 			return err
 		}
-		if few != nil {
-			s.open, s.bound = few.open, few.bound
+		if s.open = few.open; few.kept == len(s.tables) {
+			s.bound = few.bound // of all candidates
 		}
 		s.ended("pruned")
 	}
 	return s.overAll(ctx, b, l, in)
-}
-
-// inPruned is what pruned mode finds within the same space, in terms of this mode's candidates, with a bound if it holds for all of these; nil: it finds
-// nothing in its share of the time, or uses what is no candidate here.
-func (t *task) inPruned(ctx context.Context) (*search, error) {
-	within, cancel := share(ctx, prunedShare)
-	defer cancel()
-	o := t.options
-	o.Exact, o.Space, o.SpaceShare, o.Progress = false, t.space, 0, nil
-	few, err := prepare(within, t.given, o)
-	var s *search
-	if err == nil {
-		s, _, err = few.look(within)
-	}
-	if space := (*SpaceError)(nil); errors.As(err, &space) || within.Err() != nil && err != nil {
-		return nil, nil // fewer candidates do not fit, or its time was over
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, note := range few.notes {
-		if !slices.Contains(t.notes, note) {
-			t.notes = append(t.notes, note)
-		}
-	}
-	number := map[string]int{}
-	for n, table := range t.tables {
-		number[table.ID()] = n
-	}
-	found := &search{bound: math.Inf(-1)}
-	if s.kept == len(t.tables) {
-		found.bound = s.bound
-	}
-	for _, open := range s.open {
-		own := make([]bool, len(t.tables))
-		for n, is := range open {
-			if is {
-				at, known := number[few.tables[n].ID()]
-				if !known {
-					return nil, nil
-				}
-				own[at] = true
-			}
-		}
-		found.open = append(found.open, own)
-	}
-	return found, nil
 }
 
 // begin makes the problem, in which tables are filled from those of the loader, and offers the calendars that never change.

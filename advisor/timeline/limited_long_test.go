@@ -62,3 +62,33 @@ func TestInterruptedSolver(t *testing.T) {
 		t.Logf("interrupted at solve %d of %d: %g, at least %g", last, solver.asked, c.Cost, c.Bound)
 	}
 }
+
+// behind is a context that has ended when something is over.
+type behind struct {
+	context.Context
+	over func() bool
+}
+
+func (c behind) Err() error {
+	if c.over() {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestInterruptedExact: exact mode begins with the calendar of pruned mode, so however little comes of its own search, here nothing, it has none that is
+// dearer (W-46).
+func TestInterruptedExact(t *testing.T) {
+	w, _ := many(t)
+	x := prepared(t, w, Options{SpaceShare: 0.8, Exact: true})
+	c, err := x.schedule(behind{context.Background(), func() bool { return x.phases[len(x.phases)-1].Name == "pruned" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Check(); err != nil {
+		t.Errorf("W-53: %v", err)
+	}
+	if average := c.Baseline(Average).Cost; c.Cost > average*(1-0.318) || c.Pruned || !(c.Bound > 0) || c.Bound > c.Cost || c.Stopped != "cancelled" {
+		t.Errorf("W-46: %g, at least %g, stopped by %q; the mean's design %g", c.Cost, c.Bound, c.Stopped, average)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math"
 	"sync"
 	"testing"
 	"time"
@@ -132,44 +131,5 @@ func TestNoTime(t *testing.T) {
 	o.Space = 1
 	if _, err := Choose(context.Background(), w, o); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("nothing fits: %v", err)
-	}
-}
-
-// TestExactBeginsWithPruned: exact mode begins with the calendar of pruned mode, and with its bound where all candidates were promising; so however little its
-// program comes to, it has none that is dearer.
-func TestExactBeginsWithPruned(t *testing.T) {
-	ctx := context.Background()
-	w, o := weighed(t, 0.99)
-	pruned := scheduled(t, w, o)
-	if changes(pruned) == 0 {
-		t.Fatal("nothing changes: any search has that")
-	}
-	o.Exact = true
-	x := prepared(t, w, o)
-	few, err := x.inPruned(ctx)
-	if err != nil || few == nil {
-		t.Fatal(few, err)
-	}
-	in := x.all()
-	b, err := x.baselines(ctx, x.newLocal(in), in, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := x.newSearch()
-	s.open, s.bound = few.open, few.bound
-	over, cancel := context.WithCancel(ctx)
-	cancel()
-	if err := s.overAll(over, b, x.newLocal(in), in); err != nil {
-		t.Fatal(err)
-	}
-	c := s.calendar(b)
-	if err := c.Check(); err != nil {
-		t.Errorf("W-53: %v", err)
-	}
-	if math.Abs(c.Cost-pruned.Cost) > 1e-9*pruned.Cost || c.Pruned || !(c.Bound > 0) || c.Bound > c.Cost {
-		t.Errorf("%g, at least %g; pruned %g", c.Cost, c.Bound, pruned.Cost)
-	}
-	if pruned.Kept == len(x.tables) && math.Abs(few.bound+s.constant()-pruned.Bound) > 1e-9*pruned.Bound {
-		t.Errorf("at least %g, where pruned mode has %g", few.bound+s.constant(), pruned.Bound)
 	}
 }

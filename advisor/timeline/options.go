@@ -23,7 +23,7 @@ type Options struct {
 	Allow         func(*model.Table) bool // restricts the candidates; nil: all
 	Candidates    []*model.Table          // besides those enumerated
 	NoEnumeration bool
-	MostTables    int            // candidates proposed at most; 0: enumerate.DefaultMost, in pruned mode half as many
+	MostTables    int            // candidates proposed at most; 0: 2000
 	Once          bool           // propose what one cut of each query gives alone (W-17)
 	There         []*model.Table // candidates that are there before the first step: kept for nothing, or dropped
 

@@ -188,9 +188,18 @@ func (r *report) mustShow() string {
 		k       kase
 		seconds float64
 	}{{kase{"cycles", 12, 0.8, false}, 15}, {kase{"cycles", 44, 0.8, false}, 60}, {kase{"cycles", 44, 0.8, true}, 600}} {
-		if x := r.find(limit.k); x != nil {
-			line(limit.k.String(), fmt.Sprintf("%g s", limit.seconds), fmt.Sprintf("%.1f s, %.1f s of processors", x.took.Seconds(), x.worked.Seconds()), x.took.Seconds() <= limit.seconds)
+		x := r.find(limit.k)
+		if x == nil {
+			continue
 		}
+		must, held := fmt.Sprintf("%g s", limit.seconds), x.took.Seconds() <= limit.seconds
+		measured := fmt.Sprintf("%.1f s, %.1f s of processors", x.took.Seconds(), x.worked.Seconds())
+		if limit.k.exact { // a limit of time ends any search
+			must += ", or a gap of 1 %"
+			held = held && x.calendar.Proven || x.calendar.Gap <= 0.01
+			measured += fmt.Sprintf(", a gap of %.2g %%", 100*x.calendar.Gap)
+		}
+		line(limit.k.String(), must, measured, held)
 	}
 	return b.String()
 }

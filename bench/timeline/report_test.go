@@ -43,6 +43,7 @@ func TestMustShow(t *testing.T) {
 		{kase: kase{"cycles", 12, 0.8, false}, calendar: calendar(cycles, 100, 95)},
 		{kase: kase{"evolution", 12, 0.8, false}, calendar: calendar(cycles, 100, 98)},
 		{kase: kase{"spikes", 12, 0.8, false}, calendar: calendar(cycles, 100, 98.5)},
+		{kase: kase{"cycles", 44, 0.8, true}, calendar: calendar(cycles, 100, 95)},
 	}}
 	text := r.mustShow()
 	for name, line := range map[string]string{
@@ -52,7 +53,8 @@ func TestMustShow(t *testing.T) {
 		"W-46 near the ideal":                              "| cycles: above the ideal, changes included | 5.41 % | 5.3 % | yes |",
 		"W-48 the ideal is 3.4 % better":                   "| evolution: above the ideal, changes included | 3.4 % | 2.0 % | yes |",
 		"W-49 statements alone may be less than the ideal": "| spikes: above the ideal, statements alone | 2 % | -8.6 % | yes |",
-		"12 steps": "| cycles, 12 steps, 80 %, pruned | 15 s | 0.0 s, 0.0 s of processors | yes |",
+		"W-51 a gap, however soon":                         "| cycles, 44 steps, 80 %, exact | 600 s, or a gap of 1 % | 0.0 s, 0.0 s of processors, a gap of 10 % | no |",
+		"12 steps":                                         "| cycles, 12 steps, 80 %, pruned | 15 s | 0.0 s, 0.0 s of processors | yes |",
 	} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("%s: %q is not in\n%s", name, line, text)
