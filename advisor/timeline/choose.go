@@ -46,20 +46,9 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, er
 
 // schedule finds the calendar of a task.
 func (t *task) schedule(ctx context.Context) (*Calendar, error) {
-	s, b, err := t.look(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c := s.calendar(b)
-	t.ended("read")
-	return c, nil
-}
-
-// look is schedule up to the design of each step.
-func (t *task) look(ctx context.Context) (*search, *known, error) {
 	in, corners, err := t.sweep(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for n := range in {
 		in[n] = in[n] || t.there[n] || t.study.Must(n)
@@ -72,7 +61,7 @@ func (t *task) look(ctx context.Context) (*search, *known, error) {
 			t.notes = append(t.notes, "the time was over before the best design without a limit on space was found: the share is of the best one so far")
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		t.full = t.bytes(full.Open)
 		t.space = t.full * t.options.SpaceShare
@@ -81,7 +70,7 @@ func (t *task) look(ctx context.Context) (*search, *known, error) {
 	l.ctx = ctx
 	b, err := t.baselines(ctx, l, in, corners)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if l.candidates != count(in) { // designs were bought
 		l = t.newLocal(in)
@@ -91,10 +80,12 @@ func (t *task) look(ctx context.Context) (*search, *known, error) {
 	t.ended("baselines")
 	s := t.newSearch()
 	if err := s.run(ctx, b, l, in); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	t.ended("solve")
-	return s, b, nil
+	c := s.calendar(b)
+	t.ended("read")
+	return c, nil
 }
 
 // search looks for a calendar: programs are solved in which the price of filling a table is at first the least that it could
@@ -145,7 +136,8 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 	return s.overAll(ctx, b, l, in)
 }
 
-// begin makes the problem, in which tables are filled from those of the loader, and offers the calendars that never change.
+// begin makes the problem, in which tables are filled from those of the loader, for some candidates, nil: for all; and offers the calendar that there is, and
+// those that never change.
 func (s *search) begin(b *known, in []bool) {
 	s.problem = s.task.problem()
 	s.bounds = make([]float64, len(s.tables))
@@ -155,9 +147,8 @@ func (s *search) begin(b *known, in []bool) {
 			s.problem.Loads[n] = s.loader.arcsOf(n, s.bounds[n])
 		}
 	}
-	found := s.open
-	s.open = nil
-	if found != nil {
+	if found := s.open; found != nil { // its cost is not known yet
+		s.open = nil
 		s.offer(found)
 	}
 	for _, r := range []*choice.Result{b.first, b.last} {
