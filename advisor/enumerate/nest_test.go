@@ -1,3 +1,5 @@
+//go:build !race
+
 package enumerate_test
 
 import (
@@ -6,6 +8,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/enumerate"
 	"github.com/helenus-db/helenus/advisor/generate"
 )
+
+// Optima over whole pools take ten times as long under the race detector: `make test` runs them by themselves.
 
 // Every candidate is a table that can be, collections and unions of them, too. Two of these workloads once had tables with two
 // collections of the same entity over two relationships, others unions of tables that number an entity's occurrences

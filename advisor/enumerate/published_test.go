@@ -1,3 +1,5 @@
+//go:build !race
+
 package enumerate_test
 
 import (
@@ -15,6 +17,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
+
+// Optima over whole pools take ten times as long under the race detector: `make test` runs them by themselves.
 
 // TestNoWorseOnPublished: for EasyAntiCheat and for the hotel of seed 003 and ours, under each cost model, with all the
 // space, with what NoSE's best takes less a thousandth, and with half of it, the best over the pool is not above the best

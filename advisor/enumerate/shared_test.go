@@ -1,3 +1,5 @@
+//go:build !race
+
 package enumerate_test
 
 import (
@@ -13,6 +15,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
+
+// Optima over whole pools take ten times as long under the race detector: `make test` runs them by themselves.
 
 // TestNoWorseWhereSupportIsShared: under our own model, where what a write asks for one table may answer for another, and a table may
 // answer for itself, the optimum over the pool is not above that over NoSE's candidates, whatever the limit of space. The seeds are
