@@ -76,7 +76,7 @@ func must(t *testing.T, s *gocql.Session, text string, values ...any) {
 }
 
 const (
-	orders    = 6000 // rows at the start: so many that a scan is far the dearer, also on a Cassandra that has run for a while, which scans 2,000 in a millisecond
+	orders    = 6000 // rows at the start: many, for a scan to be dear
 	customers = 3000 // values of the column that is asked by
 	days      = 50   // partitions
 	moving    = 40   // of them the writers use
