@@ -9,7 +9,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/generate"
 )
 
-// Optima over whole pools take ten times as long under the race detector: `make test` runs them by themselves.
+// Whole pools of candidates take ten times as long to make and look at under the race detector: `make test` runs this by itself.
 
 // Every candidate is a table that can be, collections and unions of them, too. Two of these workloads once had tables with two
 // collections of the same entity over two relationships, others unions of tables that number an entity's occurrences
