@@ -14,8 +14,10 @@ func relax(p *Problem) (*Relaxation, error) {
 	n, m := len(p.Columns), len(p.Rows)
 	columns := make([][]clp.Nonzero, n)
 	rows := make([]clp.Bounds, m)
+	entries := 0
 	for i, r := range p.Rows {
 		rows[i] = clp.Bounds{Lower: coin(r.Lower), Upper: coin(r.Upper)}
+		entries += len(r.Terms)
 		for _, t := range r.Terms {
 			columns[t.Column] = append(columns[t.Column], clp.Nonzero{Index: i, Value: t.Coefficient})
 		}
@@ -24,6 +26,7 @@ func relax(p *Problem) (*Relaxation, error) {
 	bounds, cost := make([]clp.Bounds, n), make([]float64, n)
 	matrix := clp.NewPackedMatrix()
 	matrix.SetDimensions(m, 0)
+	matrix.Reserve(n, entries, false) // else each column that is appended moves all those before it
 	for j, c := range p.Columns {
 		bounds[j], cost[j] = clp.Bounds{Lower: coin(c.Lower), Upper: coin(c.Upper)}, c.Cost*scale
 		matrix.AppendColumn(columns[j])
@@ -31,9 +34,9 @@ func relax(p *Problem) (*Relaxation, error) {
 	s := clp.NewSimplex()
 	s.LoadProblem(matrix, bounds, cost, rows, nil)
 	s.SetOptimizationDirection(clp.Minimize)
-	status := s.Primal(clp.NoValuesPass, clp.NoStartFinishOptions)
+	status := s.Dual(clp.NoValuesPass, clp.NoStartFinishOptions)
 	if status != clp.Optimal && status != clp.Infeasible && status != clp.Unbounded {
-		status = s.Dual(clp.NoValuesPass, clp.NoStartFinishOptions) // 10, for one, asks for the other method
+		status = s.Primal(clp.NoValuesPass, clp.NoStartFinishOptions) // 10, for one, asks for the other method
 	}
 	switch status {
 	case clp.Optimal:
