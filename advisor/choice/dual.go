@@ -412,36 +412,47 @@ func (x *dual) opening(n, but int) float64 {
 	return sum
 }
 
-// prune leaves out arcs whose use would lift the bound above a limit: with the arc, its demand takes the cheapest way over
-// it, and its table is open. It tells how many it left out. The instance must be compacted then.
+// prune leaves out arcs whose use would lift the bound above a limit. It tells how many it left out. The instance must be compacted then.
 func (x *dual) prune(limit float64) int {
 	dropped := 0
 	for i := range x.in.demands {
 		d := &x.in.demands[i]
-		if math.IsInf(x.prices[i], 1) {
-			continue
-		}
-		rest := x.bound - x.prices[i]
-		if !x.there[i] {
-			rest = x.bound - x.sums[i]
-		}
-		d.ways(d.full, x.status)
-		d.backward(d.full, x.status)
 		kept := d.arcs[:0]
-		for _, a := range d.arcs {
-			over := rest + d.price[a.from] + a.price + d.full[a.table] + d.back[a.to]
-			if a.table != 0 && x.status[d.tables[a.table]] == free {
-				over += x.opening(int(d.tables[a.table]), i)
-			}
-			if over > limit {
+		x.lifts(i, func(a *arc, lift float64) {
+			if x.bound+lift > limit {
 				dropped++
-				continue
+				return
 			}
-			kept = append(kept, a)
+			kept = append(kept, *a)
+		})
+		if !math.IsInf(x.prices[i], 1) {
+			d.arcs = kept
 		}
-		d.arcs = kept
 	}
 	return dropped
+}
+
+// lifts tells by how much the use of each arc of a demand would lift the bound: with the arc, the demand takes the cheapest way over it, and its table is open. Of a
+// demand without a way it tells nothing.
+func (x *dual) lifts(i int, tell func(a *arc, lift float64)) {
+	d := &x.in.demands[i]
+	if math.IsInf(x.prices[i], 1) {
+		return
+	}
+	now := x.prices[i]
+	if !x.there[i] {
+		now = x.sums[i]
+	}
+	d.ways(d.full, x.status)
+	d.backward(d.full, x.status)
+	for j := range d.arcs {
+		a := &d.arcs[j]
+		lift := d.price[a.from] + a.price + d.full[a.table] + d.back[a.to] - now
+		if a.table != 0 && x.status[d.tables[a.table]] == free {
+			lift += x.opening(int(d.tables[a.table]), i)
+		}
+		tell(a, lift)
+	}
 }
 
 // compact leaves out what is settled, keeping the multipliers of the rest. False: no choice is left.

@@ -73,6 +73,9 @@ func compile(p *Problem) (*instance, error) {
 	if bad := in.compact(); bad >= 0 {
 		return nil, &UnsatisfiableError{in.demands[bad].number}
 	}
+	if p.Space > 0 && len(in.status) >= outdoneFrom && in.outdone() {
+		in.compact()
+	}
 	return in, nil
 }
 
@@ -265,6 +268,18 @@ func (in *instance) merge(i int) {
 			}
 		}
 	}
+}
+
+// clone is an instance that can be reduced further by itself.
+func (in *instance) clone() *instance {
+	own := &instance{problem: in.problem, upkeep: in.upkeep, size: in.size, unit: in.unit, done: in.done, status: slices.Clone(in.status)}
+	for _, d := range in.demands {
+		d.arcs, d.tables, d.needed = slices.Clone(d.arcs), slices.Clone(d.tables), slices.Clone(d.needed)
+		d.price, d.back, d.over = nil, nil, nil
+		own.demands = append(own.demands, d)
+	}
+	own.compact() // nothing goes; it makes what the copy needs of its own
+	return own
 }
 
 // multipliers is how many there are: those of the demands, and that of the space.

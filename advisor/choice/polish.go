@@ -2,10 +2,10 @@ package choice
 
 import "math"
 
-// polishArcs is up to how many arcs the relaxation is given to the simplex method: for twice as many it takes minutes.
+// polishArcs is up to how many arcs the relaxation is given to the simplex method: a hundred thousand take it ten seconds.
 // polishRounds is how often, as each time less is left.
 const (
-	polishArcs   = 60_000
+	polishArcs   = 250_000
 	polishRounds = 4
 )
 
@@ -17,6 +17,12 @@ const worthArcs = 1000
 func (w *work) polishable() bool {
 	_, ok := w.options.Solver.(Relaxer)
 	return ok && w.problem.Space == 0 && w.in.arcs() >= worthArcs && w.in.arcs() <= polishArcs
+}
+
+// far tells whether a part is one of which only what is near the bound is given to the solver at first: a limit on space leaves it large.
+func (w *work) far() bool {
+	_, ok := w.options.Solver.(Relaxer)
+	return ok && w.problem.Space > 0 && w.in.arcs() >= nearFrom && w.in.arcs() <= polishArcs
 }
 
 // polish replaces a part's multipliers by the exact ones. The subgradient method comes close to the relaxation's optimum and no
@@ -48,6 +54,9 @@ func (w *work) polish(x *dual) bool {
 				x.lambda[i] = math.Abs(relaxed.Duals[row])
 			}
 		}
+		if space := w.in.problem.Space; space > 0 {
+			x.lambda[w.in.count] *= w.in.unit / space // the row is in what settled tables leave of it
+		}
 		if !x.evaluate() {
 			return false
 		}
@@ -55,6 +64,7 @@ func (w *work) polish(x *dual) bool {
 			copy(x.lambda, former)
 			return x.evaluate()
 		}
+		w.exact = true
 		w.bound = max(w.bound, min(x.bound, w.known))
 		if x.bound >= strictly(w.known, w.options.Limits.Gap) {
 			break

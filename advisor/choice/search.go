@@ -102,6 +102,12 @@ func (s *search) total() float64 {
 	return s.sum
 }
 
+// holds tells whether a choice, as far as its tables are not closed, satisfies all demands within the limit.
+func (s *search) holds(choice []bool) bool {
+	s.set(choice)
+	return !math.IsInf(s.total(), 1)
+}
+
 // value is total, but what goes beyond the limit on space is paid for.
 func (s *search) value() float64 {
 	if s.lack > 0 {

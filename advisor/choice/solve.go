@@ -20,6 +20,8 @@ type Options struct {
 	// Searching is how many arcs the first search may look at, 0: 60 million; later ones look at an eighth each. Where a solver gets what is
 	// left anyhow, and there is a choice to begin from, most of that is time lost.
 	Searching int
+	// Distances asks for Result.Distances.
+	Distances bool
 	// Progress, if set, is told of each better choice and greater bound, by one goroutine at a time, and, while the
 	// integer program's solver is at work, of what it says.
 	Progress func(Progress)
@@ -44,6 +46,9 @@ type Result struct {
 	Failure error  // of the solver, if it failed: a *solve.WorkerError
 	Engine  string // what proved or found it: "dual", "branching", or the solver's name
 	Stats   Stats
+	// Distances are, by table, by how much more any choice costs in which a demand uses it than the bound that the linear relaxation gives:
+	// where a limit on space leaves too much for one program, good choices are made of what is near. nil: they were not asked for, or not needed.
+	Distances []float64
 }
 
 // Stats are figures of a solve.

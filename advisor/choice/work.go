@@ -17,6 +17,7 @@ type work struct {
 	known  float64
 	bound  float64
 	fewest bool
+	exact  bool // the multipliers are the relaxation's
 }
 
 // run finds the part's cheapest choice, from that of the whole on, then the one with the fewest tables.
@@ -51,8 +52,8 @@ const (
 
 // search branches, then asks the solver.
 func (w *work) search(x *dual) error {
-	large := w.in.arcs() > programArcs
-	if budget := w.budget; budget > 0 {
+	large, far := w.in.arcs() > programArcs, w.far()
+	if budget := w.budget; budget > 0 && !far {
 		switch {
 		case large:
 			budget *= instead
@@ -83,43 +84,14 @@ func (w *work) search(x *dual) error {
 		w.bound = w.known
 		return nil
 	}
+	if far && w.exact && w.best != nil {
+		return w.near(x, nearArcs)
+	}
 	if w.bound >= strictly(w.known, w.options.Limits.Gap) || w.ctx.Err() != nil || w.in.arcs() > programArcs {
 		return nil //nolint:nilerr // the context ended: what there is stays
 	}
-	p := newProgram(w.in)
-	w.result.Stats.Solved = max(w.result.Stats.Solved, len(p.problem.Columns))
-	if w.best != nil {
-		p.start(w.best)
-	}
-	choice, solution, failed, err := p.run(w.ctx, w.options.Solver, w.limits(), w.watch())
-	if err != nil {
-		return err
-	}
-	if failed != nil {
-		w.result.Failure = failed
-		return nil //nolint:nilerr // the context ended: what there is stays
-	}
-	if solution == nil {
-		return nil
-	}
-	w.result.Engine = solution.Engine
-	if choice != nil {
-		s := newSearch(w.in, 0)
-		s.set(choice)
-		if t := s.total(); better(t, w.known) {
-			w.best, w.known = choice, t
-		}
-	}
-	switch {
-	case solution.Status == solve.Optimal, solution.Status == solve.Infeasible && w.best == nil:
-		w.bound = w.known
-	case !math.IsInf(solution.Bound, 0) && solution.Status != solve.Unproven:
-		w.bound = max(w.bound, min(solution.Bound, w.known))
-	}
-	if solution.Status == solve.Stopped {
-		w.result.Stopped = solution.Limit
-	}
-	return nil
+	_, err := w.program(w.in, math.Inf(1))
+	return err
 }
 
 // watch passes on what the engine says of this part, as progress of the whole: its choice with the part's better one, and
@@ -281,21 +253,16 @@ func (w *work) tie(costs []float64) (*instance, float64) {
 	if w.known > 0 {
 		factor = 1000 / w.known
 	}
-	in := &instance{problem: w.in.problem, size: w.in.size, unit: w.in.unit, done: w.in.done, status: append([]int8(nil), w.in.status...)}
+	in := w.in.clone()
+	in.upkeep = nil
 	for n, u := range w.in.upkeep {
 		in.upkeep = append(in.upkeep, factor*u+costs[n])
 	}
-	for i := range w.in.demands {
-		d := w.in.demands[i]
-		d.arcs = append([]arc(nil), d.arcs...)
+	for i := range in.demands {
+		d := &in.demands[i]
 		for j := range d.arcs {
 			d.arcs[j].price *= factor
 		}
-		d.tables = append([]int32(nil), d.tables...)
-		d.needed = append([]int32(nil), d.needed...)
-		d.price, d.back, d.over = nil, nil, nil
-		in.demands = append(in.demands, d)
 	}
-	in.compact() // nothing goes; it makes what the copy needs of its own
 	return in, factor
 }

@@ -14,7 +14,9 @@ import (
 
 // Apartness says how to take a problem apart.
 type Apartness struct {
-	Relaxer choice.Relaxer // for the first prices; nil: they begin at nothing
+	Relaxer choice.Relaxer // for the first prices; nil: they begin at Prices
+	Prices  [][]float64    // by step and table, as Relaxed.Prices; nil: they begin at nothing
+	Start   [][]bool       // by step, a design to begin from; nil: none
 	Design  choice.Options // of the steps' designs
 	Rounds  int            // how often prices are moved and designs made
 	Known   float64        // what the best sequence costs that is known, +Inf: none is
@@ -59,9 +61,12 @@ func Apart(ctx context.Context, p *Problem, o Apartness) (*Parted, error) {
 			return nil, err
 		}
 	}
+	if o.Prices != nil {
+		x.begin(o.Prices)
+	}
 	found := &Parted{Bound: math.Inf(-1)}
 	length := 1.0
-	var start [][]bool
+	start := o.Start
 	for range o.Rounds {
 		x.settle()
 		m := &parts{o.Design, map[string]*part{}}

@@ -65,7 +65,7 @@
 // # Steps apart
 //
 // Where few large tables fit, all of the above begins far from the best, as space makes one whole of a step. So Apart (apart.go, prices.go) prices what ties steps to each other in place of
-// what ties graphs to tables: equation 4, and what fills what. Left is a whole design for each step, which package choice makes. It bounds, and it proposes; Relax is the linear
+// what ties graphs to tables: equation 4, and what fills what. Left is a whole design for each step, which package choice makes. It bounds, and it proposes, from the relaxation's prices on or from given ones; Relax is the linear
 // relaxation alone, which bounds sooner. Both are apart from Solve.
 //
 // # By chance

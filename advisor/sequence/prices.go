@@ -112,6 +112,19 @@ func (x *prices) relaxed(ctx context.Context, s choice.Relaxer) error {
 	return nil
 }
 
+// begin sets prices to what they are by step: of a kind's steps to the mean.
+func (x *prices) begin(list [][]float64) {
+	count := make([]float64, len(x.change))
+	for _, k := range x.kind {
+		count[k]++
+	}
+	for t, k := range x.kind {
+		for n, v := range list[t] {
+			x.change[k][n] += v / count[k]
+		}
+	}
+}
+
 // addCuts adds to a program what the cuts say, and returns the rows by step, table and cut.
 func (x *prices) addCuts(p *program) [][][]int {
 	rows := make([][][]int, len(p.kept))

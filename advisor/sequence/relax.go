@@ -26,6 +26,8 @@ func (in *instance) lean() *instance {
 type Relaxed struct {
 	Bound float64     // no sequence costs less
 	Kept  [][]float64 // by step and table: how much of it there is
+	// Prices are, by step and table, what a table costs more at the step and less at the one before: of what creating it costs, the share that the step bears.
+	Prices [][]float64
 }
 
 // Relax solves that relaxation. What it keeps nothing of is seldom of use.
@@ -54,6 +56,13 @@ func Relax(ctx context.Context, p *Problem, s choice.Relaxer) (*Relaxed, error) 
 			}
 		}
 		x.Kept = append(x.Kept, kept)
+		prices := make([]float64, len(q.changes[t]))
+		for n, row := range q.changes[t] {
+			if row >= 0 {
+				prices[n] = -r.Duals[row]
+			}
+		}
+		x.Prices = append(x.Prices, prices)
 	}
 	return x, nil
 }

@@ -109,14 +109,15 @@ type search struct {
 	fewest  bool
 	stopped string
 	pruned  bool // over the promising candidates
+	effort  int  // how many times as often annealing is tried
 }
 
 func (t *task) newSearch() *search {
-	return &search{task: t, loader: &loader{task: t, tables: t.tables, byTree: map[string]*treeSources{}}, fillings: map[string]map[int]float64{}, cost: math.Inf(1)}
+	return &search{task: t, loader: &loader{task: t, tables: t.tables, byTree: map[string]*treeSources{}}, fillings: map[string]map[int]float64{}, cost: math.Inf(1), effort: 1}
 }
 
 // run looks for the calendar. Exact mode begins with pruned mode's, so it never has a dearer one; of few candidates, all promising, the program
-// is solved at once.
+// is solved at once, of many within a limit on space what is near (wide.go).
 func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 	if !s.options.Exact {
 		return s.overSome(ctx, b, l, in)
@@ -132,6 +133,9 @@ func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
 			s.bound = few.bound // of all candidates
 		}
 		s.ended("pruned")
+		if s.space > 0 && n > proofTables && s.options.Solver != nil { // of fewer the program is no trouble
+			return s.wide(ctx, b, in)
+		}
 	}
 	return s.overAll(ctx, b, l, in)
 }

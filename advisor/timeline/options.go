@@ -18,7 +18,7 @@ type Options struct {
 	Cost   cost.Model // nil: cost.Default
 	Solver solve.Solver
 	Limits solve.Limits // of each solve; zero: as package design. Wall holds for the whole
-	Exact  bool         // look at all candidates at once; else the workload summary tree picks promising ones first (W-20 to W-25)
+	Exact  bool         // look at all candidates; else the workload summary tree, or a sweep, picks promising ones first (W-20 to W-25), and the bound speaks of these
 
 	Allow         func(*model.Table) bool // restricts the candidates; nil: all
 	Candidates    []*model.Table          // besides those enumerated

@@ -165,7 +165,7 @@ func (s *search) recur(ctx context.Context, some []bool, runs []stretch) {
 	p, keep := s.whole(some)
 	q := byRun(p, runs).Window(0, head)
 	start := narrowed(ofRuns(s.open, runs[:head]), keep)
-	for _, designs := range annealed(ctx, q, hotSeeds, sequence.Annealing{Start: start, Changes: min(annealChanges*head, mostChanges)}) {
+	for _, designs := range annealed(ctx, q, hotSeeds*s.effort, sequence.Annealing{Start: start, Changes: min(annealChanges*head, mostChanges)}) {
 		list := widened(designs, keep, len(s.tables))
 		s.designs = append(s.designs, list...)
 		for i := head; i < len(runs); i++ {
@@ -246,7 +246,7 @@ func (s *search) anneal(ctx context.Context, in []bool, from [][]bool, runs []st
 	p, keep := s.whole(in)
 	q := byRun(p, runs)
 	o := sequence.Annealing{Start: narrowed(ofRuns(from, runs), keep), Changes: min(annealChanges*len(runs), mostChanges), Rounds: annealRounds}
-	for _, designs := range annealed(ctx, q, anneals, o) {
+	for _, designs := range annealed(ctx, q, anneals*s.effort, o) {
 		list := widened(designs, keep, len(s.tables))
 		s.designs = append(s.designs, list...)
 		s.offer(ofSteps(list, runs))

@@ -23,7 +23,7 @@ func searched(t *testing.T, w *workload.Workload, o Options) (s *search, b *know
 	if err != nil {
 		return nil, nil, nil, false
 	}
-	s = &search{task: x, loader: &loader{task: x, tables: x.tables, byTree: map[string]*treeSources{}}, fillings: map[string]map[int]float64{}, cost: math.Inf(1)}
+	s = x.newSearch()
 	s.problem, s.bounds = x.problem(), slices.Repeat([]float64{math.NaN()}, len(x.tables))
 	for n := range x.tables {
 		s.problem.Loads = append(s.problem.Loads, s.loader.arcsOf(n, s.bounds[n]))

@@ -1,0 +1,265 @@
+package timeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/sequence"
+	"github.com/helenus-db/helenus/advisor/solve"
+)
+
+// Exact mode where space is limited and candidates are many. The program of all steps over all candidates is out of reach: with seed 004's workload it has ten million
+// columns, and its relaxation bounds by half of what calendars cost. But a single design over all candidates is not (choice, near.go). So
+//
+//  1. the weights of some steps, and the mean ones, get their best designs over all candidates, which tells of each candidate how far it is from being of use;
+//  2. the calendar is looked for over the promising candidates, those designs, and what is near them, with more tries than pruned mode makes;
+//  3. all candidates are bounded in two ways. By the single designs alone: what the best design costs is a concave function of the weights, and twice the weights cost twice
+//     as much, so the bound of a step is that of any sum of other steps' weights which its own are not below (chord). And by pricing what changes cost, as
+//     sequence.Apart does: each run is designed apart over all candidates, at the prices that the relaxation over the near ones has; a candidate that is not
+//     near is charged where it is nearer than in the run before, as whoever has it there has to create it.
+
+// alone is a single design over all candidates, for the weights of a step.
+type alone struct {
+	step   int // -1: of all
+	result *choice.Result
+}
+
+// wide looks for the calendar, from one on that pruned mode has found, over some candidates.
+func (s *search) wide(ctx context.Context, b *known, in []bool) error {
+	if err := b.join(); err != nil {
+		return err
+	}
+	least, near := s.bound, slices.Clone(in)
+	singles := s.singles(ctx, b)
+	for _, x := range singles {
+		x.near(near)
+		b.better(s.task, x)
+	}
+	if singles != nil {
+		s.ended("designs")
+	}
+	s.effort = wideEffort
+	l := s.newLocal(near)
+	l.ctx = ctx
+	if err := s.overSome(ctx, b, l, near); err != nil {
+		return err
+	}
+	if s.kept < len(s.tables) {
+		s.bound = least // theirs is of some candidates
+	}
+	s.bound = max(s.bound, s.least(), s.chords(ctx, singles), s.priced(ctx, singles, near))
+	s.pruned, s.kept, s.proven = false, len(s.tables), s.cost <= s.bound*(1+1e-9)
+	return nil
+}
+
+// How exact mode looks: at the weights of so many steps, at so many of the nearest candidates of each, so many times as often by annealing, and with so many steps of the simplex
+// method for a run that is designed apart.
+const (
+	wideSteps      = 4
+	wideTables     = 100
+	wideEffort     = 3
+	wideIterations = 60_000
+)
+
+// singles are designs over all candidates; none of those that time is not left for.
+func (s *search) singles(ctx context.Context, b *known) (list []alone) {
+	all := make([]bool, len(s.tables))
+	for n := range all {
+		all[n] = true
+	}
+	steps := append(spread(s.distinct(), wideSteps), -1)
+	found := make([]*choice.Result, len(steps))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, sideBySide)
+	for i, step := range steps {
+		start := b.average
+		if step >= 0 {
+			start = b.ideal[step]
+		}
+		r := s.restrict(single{weights: s.weights(step), space: s.space, in: all, start: start.Open})
+		r.options.Distances = true
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if result, err := r.solve(ctx); err == nil {
+				found[i] = result
+			}
+		})
+	}
+	wait.Wait()
+	for i, r := range found {
+		if r != nil {
+			s.failed(r.Failure)
+			list = append(list, alone{steps[i], r})
+		}
+	}
+	return list
+}
+
+// near adds the tables of a design, and those that are near.
+func (x *alone) near(in []bool) {
+	for n, open := range x.result.Open {
+		in[n] = in[n] || open
+	}
+	far := x.result.Distances
+	order := make([]int, 0, len(far))
+	for n, v := range far {
+		if !math.IsInf(v, 1) {
+			order = append(order, n)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
+	for _, n := range order[:min(len(order), wideTables)] {
+		in[n] = true
+	}
+}
+
+// better takes a design for baselines if it is better than the one that is known.
+func (k *known) better(t *task, x alone) {
+	if x.step < 0 {
+		if x.result.Cost < k.average.Cost {
+			k.average = x.result
+		}
+		return
+	}
+	key, was := t.weightsKey(x.step), k.ideal[x.step].Cost
+	for step := range k.ideal {
+		if t.weightsKey(step) == key && x.result.Cost < was {
+			k.ideal[step] = x.result
+		}
+	}
+	k.first, k.last = k.ideal[0], k.ideal[len(k.ideal)-1]
+}
+
+// chords bounds all steps by the single designs: each by the greatest sum of their bounds whose weights it is not below, a linear program of as many columns as
+// there are designs.
+func (s *search) chords(ctx context.Context, singles []alone) (sum float64) {
+	relaxer, able := s.options.Solver.(choice.Relaxer)
+	if !able || singles == nil {
+		return 0
+	}
+	var parts [][]float64 // by single: the weights
+	for _, x := range singles {
+		parts = append(parts, s.weights(x.step))
+	}
+	bounds := map[string]float64{}
+	for step := range s.steps {
+		weights := s.weights(step)
+		key := fmt.Sprint(weights)
+		if _, known := bounds[key]; !known {
+			p := &solve.Problem{Unranged: true}
+			for _, x := range singles {
+				p.Columns = append(p.Columns, solve.Column{Cost: -max(0, x.result.Bound), Upper: math.Inf(1)})
+			}
+			for i, w := range weights {
+				row := solve.Row{Lower: math.Inf(-1), Upper: w}
+				for j := range parts {
+					row.Terms = append(row.Terms, solve.Term{Column: j, Coefficient: parts[j][i]})
+				}
+				p.Rows = append(p.Rows, row)
+			}
+			r, err := relaxer.Relax(ctx, p)
+			if err != nil || r.Status != solve.Optimal {
+				return sum // what there is bounds, too
+			}
+			share := 1.0 // whatever the engine's tolerances are
+			for i, w := range weights {
+				all := 0.0
+				for j := range parts {
+					all += max(0, r.Values[j]) * parts[j][i]
+				}
+				if all > w {
+					share = min(share, w/all)
+				}
+			}
+			for j, x := range singles {
+				bounds[key] += share * max(0, r.Values[j]) * max(0, x.result.Bound)
+			}
+		}
+		sum += bounds[key]
+	}
+	return sum
+}
+
+// priced bounds calendars by designing each run apart over all candidates; 0 where that says nothing.
+func (s *search) priced(ctx context.Context, singles []alone, near []bool) float64 {
+	relaxer, able := s.options.Solver.(choice.Relaxer)
+	runs := s.stretches()
+	if few, recurs := s.merged(runs); !able || singles == nil || !recurs || len(few) < len(runs) || !runsBound(s.problem, runs) || ctx.Err() != nil {
+		return 0
+	}
+	all := s.task.problem()
+	for n, l := 0, s.newSearch().loader; n < len(s.tables); n++ {
+		all.Loads = append(all.Loads, l.arcsOf(n, math.NaN())) // the least, whatever is there
+	}
+	p := byRun(all, runs)
+	prices := s.prices(ctx, p, relaxer, singles, near, runs)
+	if prices == nil {
+		return 0
+	}
+	limits := s.limits()
+	if limits.Gap = max(limits.Gap, staticGap); s.options.Limits == (solve.Limits{}) {
+		limits.Iterations = wideIterations
+	}
+	parted, err := sequence.Apart(ctx, p, sequence.Apartness{
+		Prices: prices, Start: ofRuns(s.open, runs), Rounds: 1, Known: s.cost,
+		Design: choice.Options{Solver: s.options.Solver, Limits: limits, Searching: briefSearching, Branching: briefBranching},
+	})
+	if err != nil {
+		return 0 // the time is over, or the solver failed: there is another bound
+	}
+	s.failed(parted.Failure)
+	return parted.Bound
+}
+
+// prices are, by run and candidate, the share of what creating it costs that the run bears: of those that are near as their relaxation has it; the others bear
+// all of it in a run that they are nearer to than to the one before. nil: there is no relaxation.
+func (s *search) prices(ctx context.Context, p *sequence.Problem, relaxer choice.Relaxer, singles []alone, near []bool, runs []stretch) [][]float64 {
+	var weights []string
+	for _, x := range runs {
+		weights = append(weights, s.weightsKey(x.from))
+	}
+	far := map[string][]float64{}
+	for _, x := range singles {
+		if x.step >= 0 {
+			far[s.weightsKey(x.step)] = x.result.Distances
+		}
+	}
+	var keep []int
+	for n, is := range near {
+		if is {
+			keep = append(keep, n)
+		}
+	}
+	head := head(weights)
+	relaxed, err := sequence.Relax(ctx, restricted(p, keep).Window(0, head), relaxer)
+	if err != nil {
+		return nil
+	}
+	list := make([][]float64, len(runs))
+	for i := range runs {
+		list[i] = make([]float64, len(s.tables))
+		at := i
+		if i >= head {
+			at = alike(weights, head, i)
+		}
+		for k, n := range keep {
+			list[i][n] = relaxed.Prices[at][k]
+		}
+		if i == 0 {
+			continue
+		}
+		now, before := far[weights[i]], far[weights[i-1]]
+		for n := range s.tables {
+			if load := &p.Loads[n]; !near[n] && now != nil && before != nil && now[n] < before[n] && len(load.Arcs) > 0 {
+				list[i][n] = p.Tables[n].Birth[i] + load.Arcs[0].Price
+			}
+		}
+	}
+	return list
+}
