@@ -2,10 +2,12 @@ package choice
 
 import "math"
 
-// polishArcs is up to how many arcs the relaxation is given to the simplex method: a hundred thousand take it ten seconds.
+// polishArcs is up to how many arcs the relaxation is given to the simplex method, and farArcs where a limit on space leaves it as the only bound that is worth
+// anything: a hundred thousand arcs take ten seconds.
 // polishRounds is how often, as each time less is left.
 const (
-	polishArcs   = 250_000
+	polishArcs   = 60_000
+	farArcs      = 250_000
 	polishRounds = 4
 )
 
@@ -22,7 +24,7 @@ func (w *work) polishable() bool {
 // far tells whether a part is one of which only what is near the bound is given to the solver at first: a limit on space leaves it large.
 func (w *work) far() bool {
 	_, ok := w.options.Solver.(Relaxer)
-	return ok && w.problem.Space > 0 && w.in.arcs() >= nearFrom && w.in.arcs() <= polishArcs
+	return ok && w.problem.Space > 0 && w.in.arcs() >= nearFrom && w.in.arcs() <= farArcs
 }
 
 // polish replaces a part's multipliers by the exact ones. The subgradient method comes close to the relaxation's optimum and no
@@ -37,9 +39,13 @@ func (w *work) polish(x *dual) bool {
 	if !x.evaluate() || !w.thin(x) { // the branching has used the same demands
 		return false
 	}
+	most := polishArcs
+	if w.far() {
+		most = farArcs
+	}
 	for range polishRounds {
 		before := w.in.arcs()
-		if before > polishArcs || w.ctx.Err() != nil {
+		if before > most || w.ctx.Err() != nil {
 			break
 		}
 		p := newProgram(w.in)
