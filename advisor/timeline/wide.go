@@ -19,7 +19,7 @@ import (
 //  1. the weights of some steps, and the mean ones, get their best designs over all candidates, which tells of each candidate how far it is from being of use;
 //  2. the calendar is looked for over the promising candidates, those designs, and what is near them, with more tries than pruned mode makes;
 //  3. all candidates are bounded in two ways. By the single designs alone: what the best design costs is a concave function of the weights, and twice the weights cost twice
-//     as much, so the bound of a step is that of any sum of other steps' weights which its own are not below (chord). And by pricing what changes cost, as
+//     as much, so the bound of a step is that of any sum of other steps' weights which its own are not below (chords). And by pricing what changes cost (priced), as
 //     sequence.Apart does: each run is designed apart over all candidates, at the prices that the relaxation over the near ones has; a candidate that is not
 //     near is charged where it is nearer than in the run before, as whoever has it there has to create it.
 
