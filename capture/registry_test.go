@@ -18,10 +18,11 @@ import (
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/window"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 	"github.com/helenus-db/helenus/proxy"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(closing{m}) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(closing{m}, cassandratest.Outliving()) }
 
 // closing closes what a process has once, when the tests are done.
 type closing struct{ *testing.M }

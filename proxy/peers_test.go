@@ -20,6 +20,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/proxy/proxytest"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, os.Stdin) // until the test ends
 		return
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, cassandratest.Outliving())
 }
 
 // startProcess starts a bare proxy as a process of its own, with so many file descriptors.

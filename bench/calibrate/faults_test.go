@@ -113,7 +113,7 @@ func TestRefused(t *testing.T) {
 // TestStopped: whenever it is stopped, nothing stays behind, no goroutine either.
 func TestStopped(t *testing.T) {
 	session := open(t)
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), cassandratest.Outliving())
 	for _, phase := range []string{"load", "measure"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		prefix := fmt.Sprintf("calibrate_%d", os.Getpid())

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, cassandratest.Outliving())
 }
 
 func connects(t *testing.T) func() (*gocql.Session, error) {

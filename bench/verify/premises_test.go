@@ -11,7 +11,7 @@ import (
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, cassandratest.Outliving()) }
 
 // TestNoCassandra: a node that is down from the start is an error that says where it was looked for, and what to do.
 func TestNoCassandra(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 	"github.com/helenus-db/helenus/internal/child"
 )
 
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 		c, err := Start(context.Background(), Options{})
 		report(err, func() []int { return c.Pids() })
 	default:
-		goleak.VerifyTestMain(m)
+		goleak.VerifyTestMain(m, cassandratest.Outliving())
 	}
 }
 

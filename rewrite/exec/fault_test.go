@@ -14,6 +14,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
 
@@ -88,7 +89,7 @@ func TestStepsAreTakenDown(t *testing.T) {
 // TestFailures lets the n-th request fail, for each n: the error names the step and its table, what happened and what to
 // do, nothing is answered, and no goroutine is left behind.
 func TestFailures(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, cassandratest.Outliving())
 	for _, c := range []struct {
 		name string
 		err  error
@@ -124,7 +125,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestCancelAndDeadline(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, cassandratest.Outliving())
 	for n := range 1 + categoryItems {
 		s := newShop(t)
 		ctx, cancel := context.WithCancel(context.Background())

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+	"go.uber.org/goleak"
 )
 
 // Variable names the environment variable that holds the contact points.
@@ -23,6 +24,13 @@ const Variable = "HELENUS_TEST_CASSANDRA"
 
 // sequence tells the keyspaces of one process apart.
 var sequence atomic.Uint64
+
+// Outliving excuses to goleak the one goroutine of gocql that a session's Close leaves behind: told of a new keyspace or
+// table, it asks for the cluster's agreement every 200 ms, and asks on after its connection is closed, until
+// MaxWaitSchemaAgreement (a minute) is over (gocql 1.7.0, Conn.awaitSchemaAgreement).
+func Outliving() goleak.Option {
+	return goleak.IgnoreAnyFunction("github.com/gocql/gocql.(*Conn).awaitSchemaAgreement")
+}
 
 // ContactPoints returns the host:port of every node, or skips the test when none is named.
 func ContactPoints(t testing.TB) []string {
