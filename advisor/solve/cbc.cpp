@@ -52,7 +52,7 @@ public:
 
 void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, const double *value,
          const double *lower, const double *upper, const double *cost, const char *integer,
-         const double *row_lower, const double *row_upper, const double *incumbent, int nodes, int iterations, double gap, int plain,
+         const double *row_lower, const double *row_upper, const double *incumbent, int nodes, int iterations, double gap, int manner,
          double *values, helenus_cbc_result *result) {
   Cbc_loadProblem(m, cols, rows, start, index, value, lower, upper, cost, row_lower, row_upper);
   std::vector<int> chosen;
@@ -84,9 +84,9 @@ void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, c
   Cbc_setParameter(m, "ratioGap", text);
   // Ours come reduced: preprocessing took half of the time of TPC-H's designs, and proved fewer of them. Going deep first, and to the side that leaves a table out,
   // takes three quarters of what is left.
-  Cbc_setParameter(m, "preprocess", "off");
+  Cbc_setParameter(m, "preprocess", manner == HELENUS_CBC_PREPROCESSED ? "on" : "off");
   Cbc_setParameter(m, "nodeStrategy", "downDepth");
-  if (plain) {
+  if (manner == HELENUS_CBC_PLAIN) {
     Cbc_setParameter(m, "probingCuts", "off");
   }
   if (!chosen.empty())
@@ -118,7 +118,7 @@ void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, c
 extern "C" void helenus_cbc_solve(int cols, int rows, const int *start, const int *index, const double *value,
                                   const double *lower, const double *upper, const double *cost, const char *integer,
                                   const double *row_lower, const double *row_upper, const double *incumbent,
-                                  int nodes, int iterations, double gap, int plain, double *values,
+                                  int nodes, int iterations, double gap, int manner, double *values,
                                   helenus_cbc_result *result) {
   *result = helenus_cbc_result();
   seen_nodes.store(-1);
@@ -126,7 +126,7 @@ extern "C" void helenus_cbc_solve(int cols, int rows, const int *start, const in
   try {
     m = Cbc_newModel();
     run(m, cols, rows, start, index, value, lower, upper, cost, integer, row_lower, row_upper, incumbent, nodes, iterations,
-        gap, plain, values, result);
+        gap, manner, values, result);
   } catch (const std::bad_alloc &) {
     result->status = HELENUS_CBC_MEMORY;
   } catch (...) {

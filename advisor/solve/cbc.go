@@ -28,8 +28,9 @@ const effort = 2_000_000
 // exactEngine: this build can prove an optimum.
 const exactEngine = true
 
-// exact solves p to the optimum or a limit. start is nil or a feasible solution.
-func exact(ctx context.Context, p *Problem, limits Limits, start []float64, watch func(Progress)) (*Solution, error) {
+// exact solves a problem to the optimum or a limit. start is nil or a feasible solution.
+func exact(ctx context.Context, r *request, start []float64, watch func(Progress)) (*Solution, error) {
+	p, limits := &r.Problem, r.Limits
 	if over(ctx) {
 		return stoppedByWall(p, start), nil
 	}
@@ -41,11 +42,15 @@ func exact(ctx context.Context, p *Problem, limits Limits, start []float64, watc
 			start = better
 		}
 	}
-	raw, values := runCBC(ctx, p, limits, start, false, watch)
+	manner := C.HELENUS_CBC_AS_IT_IS
+	if r.Preprocess {
+		manner = C.HELENUS_CBC_PREPROCESSED
+	}
+	raw, values := runCBC(ctx, p, limits, start, manner, watch)
 	if raw.infeasible != 0 && !over(ctx) {
 		// CBC 2.10.8 calls some feasible problems infeasible, from probing with continuous columns above all.
 		// Nothing hangs on a start here: it must find a solution by itself.
-		raw, values = runCBC(ctx, p, limits, nil, true, watch)
+		raw, values = runCBC(ctx, p, limits, nil, C.HELENUS_CBC_PLAIN, watch)
 	}
 	return judge(p, limits, start, raw, values)
 }
@@ -154,7 +159,7 @@ func polish(p *Problem, values []float64) []float64 {
 
 // runCBC hands the problem over in compressed columns. Costs are scaled by a power of two, which is exact, so that
 // CBC's absolute tolerances are small beside them.
-func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, plain bool, watch func(Progress)) (C.helenus_cbc_result, []float64) {
+func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, manner int, watch func(Progress)) (C.helenus_cbc_result, []float64) {
 	n, m := len(p.Columns), len(p.Rows)
 	scale := costScale(p)
 	starts, index, value := compress(p)
@@ -177,10 +182,6 @@ func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, pla
 			values[j] = C.double(v)
 		}
 		incumbent = &values[0]
-	}
-	var withoutProbing C.int
-	if plain {
-		withoutProbing = 1
 	}
 	found := make([]C.double, n)
 	var result C.helenus_cbc_result
@@ -210,7 +211,7 @@ func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, pla
 		}
 	}()
 	C.helenus_cbc_solve(C.int(n), C.int(m), &starts[0], &index[0], &value[0], &lower[0], &upper[0], &cost[0], &integer[0],
-		&rowLower[0], &rowUpper[0], incumbent, C.int(limits.Nodes), C.int(limits.Iterations), C.double(limits.Gap), withoutProbing, &found[0], &result)
+		&rowLower[0], &rowUpper[0], incumbent, C.int(limits.Nodes), C.int(limits.Iterations), C.double(limits.Gap), C.int(manner), &found[0], &result)
 	close(done)
 	<-watched
 

@@ -21,6 +21,12 @@ typedef struct {
 #define HELENUS_CBC_MEMORY (-100)
 #define HELENUS_CBC_FAULT (-101)
 
+/* In what manner: problems come reduced, and are solved as they are; without probing, which calls some feasible problems infeasible; with CBC's own preprocessing, where
+   solving them as they are ended in an assertion of CLP's. */
+#define HELENUS_CBC_AS_IT_IS 0
+#define HELENUS_CBC_PLAIN 1
+#define HELENUS_CBC_PREPROCESSED 2
+
 /* Solves one problem, given in compressed columns: column j has the entries start[j] to start[j+1]-1. Not re-entrant: one call at a time in a process. */
 void helenus_cbc_solve(int cols, int rows, const int *start, const int *index, const double *value,
                        const double *lower, const double *upper, const double *cost, const char *integer,
@@ -29,7 +35,7 @@ void helenus_cbc_solve(int cols, int rows, const int *start, const int *index, c
                        int nodes,               /* 0: no limit */
                        int iterations,          /* of the simplex method, over all nodes; 0: no limit */
                        double gap,
-                       int plain, /* 1: without preprocessing and probing, which call some feasible problems infeasible */
+                       int manner, /* one of the following */
                        double *values, helenus_cbc_result *result);
 
 /* stop 1, from any thread: the running solve, or the next, comes back with what it has. stop 0 takes that back. */

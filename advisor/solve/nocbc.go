@@ -11,7 +11,8 @@ const effort = heuristicEffort
 const exactEngine = false
 
 // exact is not to be had in this build: the heuristic's solution is the answer, unproven.
-func exact(_ context.Context, p *Problem, _ Limits, start []float64, _ func(Progress)) (*Solution, error) {
+func exact(_ context.Context, r *request, start []float64, _ func(Progress)) (*Solution, error) {
+	p := &r.Problem
 	return newSolution(p, Unproven, start, p.floor(), EngineHeuristic), nil
 }
 

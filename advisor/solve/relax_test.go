@@ -207,7 +207,7 @@ func TestMixed(t *testing.T) {
 			}
 		}
 		try(0)
-		s, err := solveHere(context.Background(), p, Limits{}, func(*Solution) error { return nil }, func(Progress) {})
+		s, err := solveHere(context.Background(), &request{Problem: *p}, func(*Solution) error { return nil }, func(Progress) {})
 		if err != nil {
 			t.Fatal(err)
 		}

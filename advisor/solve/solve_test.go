@@ -47,6 +47,17 @@ var modes = map[string]func(){
 		_ = encoder.Encode(reply{Incumbent: newSolution(p, Unproven, []float64{1, 0, 0}, p.floor(), EngineHeuristic)})
 		time.Sleep(time.Hour)
 	},
+	"assert": func() { // an engine that holds the problem impossible, unless it may preprocess it
+		encoder := gob.NewEncoder(os.Stdout)
+		_ = encoder.Encode(reply{Greeting: greeting})
+		r, err := decodeRequest(gob.NewDecoder(os.Stdin))
+		if err != nil || !r.Preprocess {
+			fmt.Fprintln(os.Stderr, "ClpNonLinearCost.cpp:1064: Assertion `lowerValue <= upperValue' failed.", err)
+			os.Exit(2)
+		}
+		_ = encoder.Encode(reply{Solution: newSolution(&r.Problem, Optimal, []float64{0, 1, 1}, 4, EngineCBC)})
+		os.Exit(0)
+	},
 	"nested": func() {
 		_, err := New(Config{}).Solve(context.Background(), cover(), Limits{})
 		fmt.Fprintln(os.Stderr, err)
@@ -245,7 +256,7 @@ func TestSolveAgainstBruteForce(t *testing.T) {
 		if rapid.Bool().Draw(t, "start") {
 			p.Start = rapid.SliceOfN(rapid.SampledFrom([]float64{0, 1}), len(p.Columns), len(p.Columns)).Draw(t, "values")
 		}
-		s, err := solveHere(context.Background(), p, Limits{}, func(*Solution) error { return nil }, func(Progress) {})
+		s, err := solveHere(context.Background(), &request{Problem: *p}, func(*Solution) error { return nil }, func(Progress) {})
 		checkAgainstBruteForce(t, p, s, err)
 	})
 }
@@ -412,6 +423,17 @@ func TestChildFails(t *testing.T) {
 				t.Fatalf("%+v, %v", s, err)
 			}
 		})
+	}
+}
+
+// TestAssertionIsAskedAgain: a child that dies of the engine's assertion is followed by one that preprocesses, within the wall that is left.
+func TestAssertionIsAskedAgain(t *testing.T) {
+	w := New(Config{Env: []string{misbehave + "=assert"}})
+	for _, limits := range []Limits{{}, {Wall: time.Minute}} {
+		s, err := w.Solve(context.Background(), cover(), limits)
+		if err != nil || s.Status != Optimal || s.Objective != 4 {
+			t.Errorf("%v: %+v, %v: want the optimum of the second child", limits, s, err)
+		}
 	}
 }
 

@@ -17,11 +17,12 @@ import (
 const greeting = "helenus solve worker 1"
 
 type request struct {
-	Version string // greeting, too
-	Problem Problem
-	Limits  Limits
-	Relax   bool
-	Memory  int64 // bytes, zero for no limit
+	Version    string // greeting, too
+	Problem    Problem
+	Limits     Limits
+	Relax      bool
+	Preprocess bool  // by the engine itself, which died of the problem as it is
+	Memory     int64 // bytes, zero for no limit
 }
 
 // stop is what the parent may send after the request: come back with what there is.
@@ -144,7 +145,7 @@ func answer(ctx context.Context, r *request, incumbent func(*Solution) error, wa
 		}
 		return reply{Relaxation: x}
 	}
-	s, err := solveHere(ctx, &r.Problem, r.Limits, incumbent, watch)
+	s, err := solveHere(ctx, r, incumbent, watch)
 	if err != nil {
 		return failed(err)
 	}
@@ -162,7 +163,8 @@ func failed(err error) reply {
 }
 
 // solveHere solves in this process: the heuristic first, for a start, then the exact engine if the build has one.
-func solveHere(ctx context.Context, p *Problem, limits Limits, incumbent func(*Solution) error, watch func(Progress)) (*Solution, error) {
+func solveHere(ctx context.Context, r *request, incumbent func(*Solution) error, watch func(Progress)) (*Solution, error) {
+	p, limits := &r.Problem, r.Limits
 	if limits.Wall > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limits.Wall)
@@ -180,5 +182,5 @@ func solveHere(ctx context.Context, p *Problem, limits Limits, incumbent func(*S
 			return nil, err
 		}
 	}
-	return exact(ctx, p, limits, start, watch)
+	return exact(ctx, r, start, watch)
 }
