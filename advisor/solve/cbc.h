@@ -35,7 +35,7 @@ void helenus_cbc_solve(int cols, int rows, const int *start, const int *index, c
                        int nodes,               /* 0: no limit */
                        int iterations,          /* of the simplex method, over all nodes; 0: no limit */
                        double gap,
-                       int manner, /* one of the following */
+                       int manner, /* HELENUS_CBC_AS_IT_IS, ... */
                        double *values, helenus_cbc_result *result);
 
 /* stop 1, from any thread: the running solve, or the next, comes back with what it has. stop 0 takes that back. */

@@ -90,13 +90,14 @@ func (w *Process) Watch(ctx context.Context, p *Problem, limits Limits, watch fu
 		inner, cancel = context.WithTimeout(ctx, limits.Wall+grace)
 		defer cancel()
 	}
-	r, began := &request{Problem: *p, Limits: limits}, time.Now()
-	last, incumbent, err := w.call(inner, r, watch)
+	began := time.Now()
+	last, incumbent, err := w.call(inner, &request{Problem: *p, Limits: limits}, watch)
 	if asserted(err) && inner.Err() == nil {
-		if r.Preprocess = true; limits.Wall > 0 {
-			r.Limits.Wall = max(limits.Wall-time.Since(began), time.Millisecond)
+		left := limits
+		if left.Wall > 0 {
+			left.Wall = max(left.Wall-time.Since(began), time.Millisecond)
 		}
-		last, incumbent, err = w.call(inner, r, watch)
+		last, incumbent, err = w.call(inner, &request{Problem: *p, Limits: left, Preprocess: true}, watch)
 	}
 	if err != nil && ctx.Err() == nil && inner.Err() != nil {
 		// Past the wall and the grace: the incumbent that it sent before it got stuck is what there is.
