@@ -221,6 +221,10 @@ func TestGatesFollowTheNodes(t *testing.T) {
 	if err := inFlight.Send(1, wire.OpQuery, 0, proxytest.QueryBody(4, "slow")); err != nil {
 		t.Fatal(err)
 	}
+	// The answer to what is asked next proves that the slow request was read: before, the connection is quiet and is ended at once.
+	if _, _, err := inFlight.Call(wire.OpQuery, proxytest.QueryBody(4, "who")); err != nil {
+		t.Fatal(err)
+	}
 	await(t, func() bool { return s.Stats().Connections == 3 })
 	cluster.list(a, b)
 	b.Event(d.event("TOPOLOGY_CHANGE", "REMOVED_NODE"))
