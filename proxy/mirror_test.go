@@ -135,12 +135,18 @@ func hear(t *testing.T, c *proxytest.Client, want []byte) {
 	}
 }
 
+// gates waits until there are n of them and their nodes are known: who asks before sees no peers, and is told of each as new.
+func gates(t *testing.T, s *proxy.Server, n int) {
+	t.Helper()
+	await(t, func() bool { return s.Ready() && len(s.Addrs()) == n })
+}
+
 func TestGatesFollowTheNodes(t *testing.T) {
 	cluster := &mockCluster{t: t}
 	a, b := cluster.start(1, "dc1", ""), cluster.start(2, "dc2", "")
 	cluster.list(a, b)
 	s := startProxy(t, b.Server, proxy.Options{Topology: proxy.Mirror})
-	await(t, func() bool { return s.Ready() && len(s.Addrs()) == 2 }) // who registers before hears of the first two as well
+	gates(t, s, 2)
 	addrs := s.Addrs()
 	// The first slot is that of the first data centre's node, whatever the contact point.
 	if who(addrs[0]) != "1" || who(addrs[1]) != "2" {
@@ -281,7 +287,8 @@ func TestListenAddresses(t *testing.T) {
 	free.Close()
 	s := startProxy(t, a.Server, proxy.Options{Topology: proxy.Mirror, Listen: "127.0.7.1:" + port + ", 127.0.7.2:" + port,
 		Advertise: "192.0.2.1:7000,192.0.2.2"})
-	await(t, func() bool { return len(s.Addrs()) == 2 && s.Stats().Unlistened == 1 }) // the third has no address
+	gates(t, s, 2)
+	await(t, func() bool { return s.Stats().Unlistened == 1 }) // the third has no address
 	for i, n := range []string{"1", "2"} {
 		if got := who(s.Addrs()[i]); got != n {
 			t.Errorf("address %d leads to %q", i, got)
@@ -306,7 +313,7 @@ func TestUnspecifiedListenAddress(t *testing.T) {
 	a, b := cluster.start(1, "dc1", ""), cluster.start(2, "dc1", "")
 	cluster.list(a, b)
 	s := startProxy(t, a.Server, proxy.Options{Topology: proxy.Mirror, Listen: "0.0.0.0:0"})
-	await(t, func() bool { return len(s.Addrs()) == 2 })
+	gates(t, s, 2)
 	_, port, _ := net.SplitHostPort(s.Addrs()[0])
 	for _, host := range []string{"127.0.0.1", "127.0.0.77"} {
 		c, err := proxytest.Connect(net.JoinHostPort(host, port), 4)

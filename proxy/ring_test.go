@@ -233,7 +233,7 @@ func TestMirrorFollowsTheCluster(t *testing.T) {
 	}
 	free.Close()
 	s := startProxy(t, nil, proxy.Options{ContactPoints: []string{c.Node(1).Addr()}, Topology: proxy.Mirror, Listen: strings.Join(listen, ",")})
-	await(t, func() bool { return len(s.Addrs()) == 2 })
+	gates(t, s, 2)
 	told := hearing(t, s.Addrs()[0])
 	readers := []reader{gocqlReader(t, s.Addrs()), apacheReader(t, s.Addrs())}
 	for _, r := range readers {
@@ -265,7 +265,7 @@ func TestMirrorFollowsTheCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	await(t, func() bool { return len(s.Addrs()) == 3 })
+	gates(t, s, 3)
 	gate := s.Addrs()[2]
 	await(t, told.saw("NEW_NODE "+gate))
 	prove("a third joined", 3)
@@ -291,7 +291,7 @@ func TestMirrorFollowsTheCluster(t *testing.T) {
 	if err := third.Decommission(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	await(t, func() bool { return len(s.Addrs()) == 2 })
+	gates(t, s, 2)
 	if conn, err := net.Dial("tcp", gate); err == nil {
 		conn.Close()
 		t.Error("the listener of the node that left is still open")
