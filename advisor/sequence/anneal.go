@@ -56,6 +56,9 @@ type annealing struct {
 	random  *rand.Rand
 	s       *scratch
 	open    [][]bool
+	bits    [][]uint64  // by step: the open tables, as a memo wants them
+	asked   [][]*memo   // by demand and class
+	filled  []*memo     // by table
 	price   [][]float64 // by step and demand: of its way, weighed; +Inf if there is none
 	way     [][]reads   // by step and demand
 	load    [][]float64 // by step and table that is created for it
@@ -63,8 +66,8 @@ type annealing struct {
 	born    []int       // by step
 	size    []float64   // by step
 	rate    []float64   // by step: of space
-	concern [][]int32   // by table: the demands that can read it, or that it raises
-	feeds   [][]int32   // by table: the tables that can be filled from it
+	concern [][]use     // by table: the demands that can read it, or that it raises
+	feeds   [][]use     // by table: the tables that can be filled from it
 	cost    float64     // of all that is not broken
 	broken  int         // demands without a way, tables that can not be filled, and creations that are not allowed
 
@@ -83,6 +86,12 @@ type annealing struct {
 type reads struct {
 	count int8
 	list  [7]int32
+}
+
+// use is a demand, or the load of a table, that a table may be of use to.
+type use struct {
+	of    int32
+	least float64 // no way of it that reads the table costs less, without a weight; -Inf: it raises the demand
 }
 
 func (w *reads) has(n int32) bool {
@@ -117,33 +126,47 @@ type mark struct {
 func newAnnealing(in *instance, seed uint64) *annealing {
 	steps, count := len(in.status), len(in.size)
 	s := &annealing{in: in, p: in.p, random: rand.New(rand.NewPCG(seed, 8)), s: newScratch(in.states), born: make([]int, steps), size: make([]float64, steps),
-		rate: make([]float64, steps), concern: make([][]int32, count), feeds: make([][]int32, count), least: math.Inf(1)}
+		rate: make([]float64, steps), concern: make([][]use, count), feeds: make([][]use, count), least: math.Inf(1),
+		asked: make([][]*memo, len(in.demands)), filled: make([]*memo, count)}
 	longest := 1
+	least := filled(count)
+	note := func(uses [][]use, of int, tables []int32) {
+		slices.Sort(tables)
+		for _, n := range slices.Compact(tables) {
+			uses[n] = append(uses[n], use{int32(of), least[n]})
+			least[n] = math.Inf(1)
+		}
+	}
 	for i := range in.demands {
-		var read []int32
-		for _, g := range in.demands[i] {
-			longest = max(longest, len(g.roles))
+		read := slices.Clone(in.needed[i])
+		for k, g := range in.demands[i] {
+			if longest = max(longest, len(g.roles)); k > 0 && g == in.demands[i][k-1] {
+				s.asked[i] = append(s.asked[i], s.asked[i][k-1])
+				continue
+			}
+			s.asked[i] = append(s.asked[i], newMemo(g, count))
+			g.least(least, s.s)
 			for _, r := range g.roles[1:] {
 				read = append(read, r.table)
 			}
 		}
-		slices.Sort(read)
-		for _, n := range slices.Compact(append(read, in.needed[i]...)) {
-			if l := s.concern[n]; len(l) == 0 || l[len(l)-1] != int32(i) {
-				s.concern[n] = append(l, int32(i))
-			}
+		for _, n := range in.needed[i] {
+			least[n] = math.Inf(-1)
 		}
+		note(s.concern, i, read)
 	}
-	for g := range in.loads {
-		if !in.mayBeBorn(g) {
+	for n, g := range in.loads {
+		s.filled[n] = newMemo(g, count)
+		if !in.mayBeBorn(n) {
 			continue
 		}
-		longest = max(longest, len(in.loads[g].roles))
-		for _, r := range in.loads[g].roles[1:] {
-			if l := s.feeds[r.table]; len(l) == 0 || l[len(l)-1] != int32(g) {
-				s.feeds[r.table] = append(l, int32(g))
-			}
+		longest = max(longest, len(g.roles))
+		g.least(least, s.s)
+		var read []int32
+		for _, r := range g.roles[1:] {
+			read = append(read, r.table)
 		}
+		note(s.feeds, n, read)
 	}
 	s.u = make([]float64, longest)
 	for t := range steps {
@@ -156,6 +179,7 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 	}
 	for range steps {
 		s.open, s.held = append(s.open, make([]bool, count)), append(s.held, make([]bool, count))
+		s.bits = append(s.bits, make([]uint64, (count+63)/64))
 		s.price, s.way = append(s.price, make([]float64, len(in.demands))), append(s.way, make([]reads, len(in.demands)))
 		s.load, s.from = append(s.load, make([]float64, count)), append(s.from, make([]reads, count))
 	}
@@ -167,6 +191,7 @@ func (s *annealing) set(list [][]bool) {
 	s.cost, s.broken = 0, 0
 	for t := range s.open {
 		clear(s.open[t])
+		clear(s.bits[t])
 		clear(s.load[t])
 		clear(s.price[t])
 		s.born[t], s.size[t] = 0, 0
@@ -193,7 +218,6 @@ func (s *annealing) set(list [][]bool) {
 
 // ask finds a demand's cheapest way at a step.
 func (s *annealing) ask(t int, i int32) {
-	g := s.in.demands[i][s.in.class[t]]
 	was := s.price[t][i]
 	s.journal = append(s.journal, entry{asked, int32(t), i, was, s.way[t][i]})
 	s.add(was, -1)
@@ -201,9 +225,10 @@ func (s *annealing) ask(t int, i int32) {
 	w := &s.way[t][i]
 	w.count = 0
 	if s.in.there(int(i), s.open[t]) {
-		if now = g.cheapest(s.open[t], s.s); !math.IsInf(now, 1) {
+		price, way := s.asked[i][s.in.class[t]].cheapest(s.open[t], s.bits[t], s.s)
+		if now = price; !math.IsInf(now, 1) {
 			now *= s.p.Demands[i].Weights[t]
-			w.take(g, s.s)
+			*w = *way
 		}
 	}
 	s.price[t][i] = now
@@ -242,10 +267,8 @@ func (s *annealing) fill(t int, n int32) {
 	w.count = 0
 	now := 0.0
 	if t > 0 {
-		g := s.in.loads[n]
-		if now = g.cheapest(s.open[t-1], s.s); !math.IsInf(now, 1) {
-			w.take(g, s.s)
-		}
+		price, way := s.filled[n].cheapest(s.open[t-1], s.bits[t-1], s.s)
+		now, *w = price, *way
 	}
 	s.load[t][n] = now
 	s.add(now, 1)
@@ -281,6 +304,7 @@ func (s *annealing) turn(t int, n int32) {
 	x := &s.p.Tables[n]
 	is := !s.open[t][n]
 	s.open[t][n] = is
+	s.bits[t][n/64] ^= 1 << (n % 64)
 	before, after := x.There, t+1 < len(s.open) && s.open[t+1][n]
 	if t > 0 {
 		before = s.open[t-1][n]
@@ -302,20 +326,30 @@ func (s *annealing) turn(t int, n int32) {
 	case t+1 < len(s.open):
 		s.cost += sign * x.Drop
 	}
-	for _, i := range s.concern[n] {
-		if is || s.way[t][i].has(n) || s.in.needed[i] != nil {
+	for _, x := range s.concern[n] {
+		switch i := x.of; {
+		case math.IsInf(x.least, -1):
+			s.ask(t, i)
+		case is && s.price[t][i] < s.p.Demands[i].Weights[t]*x.least*(1-opened):
+		case is || s.way[t][i].has(n):
 			s.ask(t, i)
 		}
 	}
 	if t+1 == len(s.open) {
 		return
 	}
-	for _, g := range s.feeds[n] {
-		if s.open[t+1][g] && !s.open[t][g] && (is || s.from[t+1][g].has(n)) {
+	for _, x := range s.feeds[n] {
+		switch g := x.of; {
+		case !s.open[t+1][g] || s.open[t][g]:
+		case is && s.load[t+1][g] < x.least*(1-opened):
+		case is || s.from[t+1][g].has(n):
 			s.fill(t+1, g)
 		}
 	}
 }
+
+// opened is by what share at least a way over a table that is opened has to be dearer than the present one for not being looked for: more than rounding makes of it.
+const opened = 1e-9
 
 // resize counts what space a table takes that is opened or closed: with Overlap also at the step before, in which it is filled.
 func (s *annealing) resize(t int, n int32, sign float64, before, after bool) {
@@ -355,6 +389,7 @@ func (s *annealing) back(m mark) {
 func (s *annealing) unturn(t int, n int32) {
 	is := !s.open[t][n]
 	s.open[t][n] = is
+	s.bits[t][n/64] ^= 1 << (n % 64)
 	before, after := s.p.Tables[n].There, t+1 < len(s.open) && s.open[t+1][n]
 	if t > 0 {
 		before = s.open[t-1][n]

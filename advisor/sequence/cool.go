@@ -101,9 +101,9 @@ func (s *annealing) change(worst float64) {
 			if s.open[t][n] != is || s.in.status[t][n] != free || s.held[t][n] {
 				continue
 			}
-			for _, i := range s.concern[n] {
-				if !is || s.way[t][i].has(n) {
-					s.leave(t, i)
+			for _, x := range s.concern[n] {
+				if !is || s.way[t][x.of].has(n) {
+					s.leave(t, x.of)
 				}
 			}
 			if !is {
@@ -112,7 +112,8 @@ func (s *annealing) change(worst float64) {
 			}
 			lost := s.concern[n]
 			s.turn(t, n)
-			for _, i := range lost {
+			for _, x := range lost {
+				i := x.of
 				if p := s.price[t][i]; p > 0 && (math.IsInf(p, 1) || s.random.IntN(2) == 0) {
 					if way, ok := s.detour(t, i, n, 1); ok {
 						for _, k := range way.list[:way.count] {

@@ -323,6 +323,19 @@ func (g *graph) cheapest(open []bool, s *scratch) float64 {
 	return price[choice.Answered]
 }
 
+// least lowers, by table, to what the cheapest way costs that reads the table, whatever else is open.
+func (g *graph) least(list []float64, s *scratch) {
+	zero := make([]float64, len(g.roles))
+	g.ways(1, zero, s)
+	g.backward(1, zero, s)
+	for i := range g.arcs {
+		if a := &g.arcs[i]; a.role != 0 {
+			n := g.roles[a.role].table
+			list[n] = min(list[n], s.price[a.from]+a.price+s.back[a.to])
+		}
+	}
+}
+
 // along calls do for each arc of the way that ways or cheapest found last, from its end.
 func (g *graph) along(s *scratch, do func(i int32, a *arc)) {
 	for at := int32(choice.Answered); at != choice.Start; {

@@ -1,0 +1,54 @@
+package sequence
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/helenus-db/helenus/advisor/choice"
+)
+
+// TestMemo: what a memo answers is what its graph does, whatever was asked before, over more tables than a word has bits.
+func TestMemo(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const tables, states = 150, 4
+	no := func(int) bool { return false }
+	for range trials(60) {
+		arcs := []choice.Arc{}
+		for from := range states {
+			for range 2 + r.IntN(9) {
+				// States are numbered Start, Answered, and those between.
+				a := choice.Arc{From: from, To: choice.Answered, Table: r.IntN(tables), Price: float64(r.IntN(20))}
+				if from == choice.Answered {
+					continue
+				}
+				if to := max(from, choice.Answered) + 1; to < states && r.IntN(3) > 0 {
+					a.To = to
+				}
+				arcs = append(arcs, a)
+			}
+		}
+		g, ok := compile(states, arcs, no, no)
+		if !ok {
+			t.Fatal("a circle")
+		}
+		m, s := newMemo(g, tables), newScratch(states)
+		open, bits := make([]bool, tables), make([]uint64, (tables+63)/64)
+		for range 2_000 {
+			n := r.IntN(tables)
+			if len(g.roles) > 1 && r.IntN(2) == 0 {
+				n = int(g.roles[1+r.IntN(len(g.roles)-1)].table)
+			}
+			open[n] = !open[n]
+			bits[n/64] ^= 1 << (n % 64)
+			want, way := g.cheapest(open, s), reads{}
+			if !math.IsInf(want, 1) {
+				way.take(g, s)
+			}
+			if got, w := m.cheapest(open, bits, s); got != want || w.count != way.count || !slices.Equal(w.list[:max(0, w.count)], way.list[:max(0, way.count)]) {
+				t.Fatalf("%g by %v, and it is %g by %v", got, *w, want, way)
+			}
+		}
+	}
+}
