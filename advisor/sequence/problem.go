@@ -135,6 +135,18 @@ func (l *Load) cheapest(open []bool) float64 {
 	return price
 }
 
+// Single is the problem of one step: a choice of tables.
+func Single(c *choice.Problem) *Problem {
+	p := &Problem{Steps: []Step{{Space: c.Space}}, Loads: make([]Load, len(c.Tables))}
+	for _, x := range c.Tables {
+		p.Tables = append(p.Tables, Table{Name: x.Name, Upkeep: []float64{x.Upkeep}, Birth: []float64{0}, Size: x.Size, Fixed: x.Fixed, Free: x.Free})
+	}
+	for _, d := range c.Demands {
+		p.Demands = append(p.Demands, Demand{Name: d.Name, Weights: []float64{d.Weight}, States: d.States, Arcs: d.Arcs, Needed: d.Needed})
+	}
+	return p
+}
+
 // Window is a problem over some of its steps, from one on and before another. What there is at the first of them was there before.
 func (p *Problem) Window(from, to int) *Problem {
 	if from == 0 && to == len(p.Steps) {

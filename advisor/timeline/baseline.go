@@ -15,18 +15,29 @@ import (
 type known struct {
 	first, last *choice.Result
 	ideal       []*choice.Result               // by step
+	keys        []string                       // of the weights of each step, and of those of all
 	average     *choice.Result                 // nil until join
 	mean        func() (*choice.Result, error) // waits for it; nil: nobody looks for it
 	leave       func()                         // makes that end
 }
 
-// join waits for the design for the mean weights, which is looked for meanwhile: it takes longest, and little hangs on it.
+// join waits for the design for the mean weights, which is looked for meanwhile: it takes longest, and little hangs on it. Steps that have these weights have it, too.
 func (k *known) join() (err error) {
-	if k.mean != nil {
-		k.average, err = k.mean()
-		k.mean = nil
+	if k.mean == nil {
+		return nil
 	}
-	return err
+	k.average, err = k.mean()
+	k.mean = nil
+	if err != nil {
+		return err
+	}
+	for step := range k.ideal {
+		if k.keys[step] == k.keys[len(k.ideal)] {
+			k.ideal[step] = k.average
+		}
+	}
+	k.first, k.last = k.ideal[0], k.ideal[len(k.ideal)-1]
+	return nil
 }
 
 // end is for who may go without having joined: nothing goes on behind him.
@@ -54,48 +65,73 @@ func (k *known) results() []*choice.Result {
 }
 
 // baselines finds the best designs for the weights of each step, and for the mean ones, over some of the candidates. Steps of equal weights, and weights
-// that differ by a factor alone, have one design.
+// that differ by a factor alone, have one design. Where these are integer programs, they begin from drafts; that for the mean weights is solved behind what follows, and of a
+// drift, whose steps have weights of their own, those of the first and the last one alone are solved at all.
 func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]bool) (*known, error) {
 	within, cancel := share(ctx, baselineShare)
-	designs := slices.Clone(corners)
 	k := &known{}
-	asked := t.distinct()
-	found, errs := t.best(within, l, asked, in, corners)
+	for step := range t.steps {
+		k.keys = append(k.keys, t.weightsKey(step))
+	}
+	mean := t.weightsKey(-1)
+	k.keys = append(k.keys, mean)
+	asked, programs := t.distinct(), t.programmed(in)
+	steps := asked
+	if !slices.Contains(k.keys[:t.steps], mean) {
+		steps = append(slices.Clone(asked), -1)
+	}
+	designs := slices.Clone(corners)
 	solved := map[string]*choice.Result{}
-	for i, step := range asked {
+	ask := steps
+	if programs {
+		ask = nil
+		for i, draft := range t.drafts(within, steps, in, corners) {
+			step, key := steps[i], t.weightsKey(steps[i])
+			if draft != nil {
+				solved[key], designs = draft, append(designs, draft.Open)
+			}
+			last := asked[len(asked)-1]
+			if step >= 0 && (draft == nil || key != mean && (len(asked) <= windowRuns || step == 0 || step == last)) {
+				ask = append(ask, step)
+			}
+		}
+	}
+	found, errs := t.best(within, l, ask, solved, in, corners)
+	for i, step := range ask {
+		key := t.weightsKey(step)
 		if unfinished(within, errs[i]) {
-			found[i], errs[i] = t.instead(within, step, in, designs)
+			if found[i], errs[i] = solved[key], nil; found[i] == nil {
+				found[i], errs[i] = t.instead(within, step, in, designs)
+			}
 		}
 		if errs[i] != nil {
 			cancel()
 			return nil, t.atStep(errs[i], step)
 		}
-		solved[t.weightsKey(step)] = found[i]
+		solved[key] = found[i]
 		designs = append(designs, found[i].Open)
 	}
-	for step := range t.steps {
-		k.ideal = append(k.ideal, solved[t.weightsKey(step)])
+	for _, key := range k.keys[:t.steps] {
+		k.ideal = append(k.ideal, solved[key])
 	}
 	k.first, k.last = k.ideal[0], k.ideal[t.steps-1]
-	if k.average = solved[t.weightsKey(-1)]; k.average != nil {
+	if !programs || slices.ContainsFunc(ask, func(step int) bool { return t.weightsKey(step) == mean }) {
 		cancel()
+		k.average = solved[mean]
 		return k, nil
 	}
-	if !t.programmed(in) {
-		defer cancel()
-		found, errs := t.best(within, l, []int{-1}, in, corners)
-		if unfinished(within, errs[0]) {
-			found[0], errs[0] = t.instead(within, -1, in, designs)
-		}
-		k.average = found[0]
-		return k, errs[0]
-	}
-	// Of the steps' designs one may be as good for the mean weights as any: to begin with it saves most of the proof.
-	q := single{weights: t.weights(-1), space: t.space, in: in, start: k.first.Open}
+	t.behind(within, cancel, k, in, append(designs, k.first.Open))
+	return k, nil
+}
+
+// behind begins to solve the program of the mean weights, from the best of the designs for them: that saves most of the proof. cancel is called once it has ended.
+func (t *task) behind(ctx context.Context, cancel func(), k *known, in []bool, designs [][]bool) {
+	q := single{weights: t.weights(-1), space: t.space, in: in}
 	whole := t.static(q.weights, t.space)
-	for _, r := range k.ideal {
-		if whole.Cost(r.Open) < whole.Cost(q.start) {
-			q.start = r.Open
+	least := math.Inf(1)
+	for _, open := range designs {
+		if c := whole.Cost(open); c < least {
+			q.start, least = open, c
 		}
 	}
 	type answer struct {
@@ -104,7 +140,7 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 	}
 	came := make(chan answer)
 	asks := t.restrict(q)
-	background, stop := context.WithCancel(within)
+	background, stop := context.WithCancel(ctx)
 	go func() {
 		r, err := asks.solve(background)
 		came <- answer{r, err}
@@ -115,15 +151,14 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 		a := <-came
 		stop()
 		if err := t.explained(a.err, 0, t.space); err != nil {
-			if unfinished(within, err) {
-				return t.instead(within, -1, in, designs)
+			if unfinished(ctx, err) {
+				return t.instead(ctx, -1, in, designs)
 			}
 			return nil, err
 		}
 		t.failed(a.r.Failure)
 		return a.r, nil
 	}
-	return k, nil
 }
 
 // programmed tells whether single designs are what an integer program of some of the candidates finds.
@@ -132,13 +167,17 @@ func (t *task) programmed(in []bool) bool {
 	return t.space > 0 && n > proofTables && n <= programTables && t.options.Solver != nil
 }
 
-// best finds the best designs for some steps' weights, or all steps' (-1). Without a limit on space, and among few candidates, they
+// best finds the best designs for some steps' weights, or all steps' (-1), from drafts by the keys of these weights. Without a limit on space, and among few candidates, they
 // are proven.
-func (t *task) best(ctx context.Context, l *local, steps []int, in []bool, corners [][]bool) ([]*choice.Result, []error) {
+func (t *task) best(ctx context.Context, l *local, steps []int, drafts map[string]*choice.Result, in []bool, corners [][]bool) ([]*choice.Result, []error) {
 	if t.space == 0 || t.programmed(in) {
 		var list []single
 		for _, step := range steps {
-			list = append(list, single{weights: t.weights(step), space: t.space, in: in})
+			q := single{weights: t.weights(step), space: t.space, in: in}
+			if draft := drafts[t.weightsKey(step)]; draft != nil {
+				q.start = draft.Open
+			}
+			list = append(list, q)
 		}
 		return t.chooseAll(ctx, list)
 	}

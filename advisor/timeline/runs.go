@@ -14,8 +14,8 @@ import (
 
 // Where space is limited and promising candidates are many, calendars have one design for each run of steps whose weights are the same: a third of
 // the designs for seed 004's cycles. The linear program of runs says what none of them costs less than, and what is of no use; the runs are
-// designed out of the rest: where the same weights come again and again, the first runs by annealing, for the others to have their designs too; where there are
-// many runs, or a drift, apart, at prices that make them fit together; and all is changed together once more (package sequence: Relax, Apart, Anneal).
+// designed out of the rest by annealing: where the same weights come again and again, the first runs, for the others to have their designs too; of a drift, four
+// stretches. Many runs are designed apart besides, at prices that make them fit together; and all is changed together once more (package sequence: Relax, Apart, Anneal).
 //
 // The bound holds for all calendars over the promising candidates, with changes within runs, too, as in it
 // what filling costs does not depend on what is there. Proof: of the designs of a run take the one that serves its
@@ -74,8 +74,8 @@ func runsBound(p *sequence.Problem, runs []stretch) bool {
 	return true
 }
 
-// byRuns relaxes the program of runs, which bounds what any calendar over the candidates costs and tells which of these count; designs the runs apart
-// out of those; and anneals the best calendar that came of that, of a drift the best single design, too. It returns the candidates, for which the bound holds; none: there are too many
+// byRuns relaxes the program of runs, which bounds what any calendar over the candidates costs and tells which of these count; anneals the runs out of those
+// from hot, and of many designs them apart; and anneals the best calendar that came of that. It returns the candidates, for which the bound holds; none: there are too many
 // for that, or nothing that solves linear programs, or the time is over.
 func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error) {
 	relaxer, able := s.options.Solver.(choice.Relaxer)
@@ -102,23 +102,13 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 		some[n] = true
 	}
 	few, recurs := s.merged(runs)
-	begin := [][][]bool{s.open}
-	if recurs {
-		s.recur(ctx, some, runs)
-	}
-	if !recurs || len(runs) >= apartFrom {
-		open, err := s.apart(ctx, relaxer, some, few)
-		if err != nil && ctx.Err() == nil {
+	s.hot(ctx, some, few)
+	if len(runs) >= apartFrom && recurs || s.effort > 1 {
+		if err := s.apart(ctx, relaxer, some, few); err != nil && ctx.Err() == nil {
 			return nil, err
 		}
-		begin = append(begin, open)
 	}
-	if recurs {
-		begin = [][][]bool{s.open} // what is best by now
-	}
-	for _, from := range begin {
-		s.anneal(ctx, in, from, few)
-	}
+	s.anneal(ctx, in, s.open, few)
 	if err := b.join(); err != nil {
 		return nil, err
 	}
@@ -152,8 +142,8 @@ func (s *search) merged(runs []stretch) (few []stretch, recurs bool) {
 	return few, false
 }
 
-// recur anneals the first runs, from hot, and lets their designs come again where their weights do.
-func (s *search) recur(ctx context.Context, some []bool, runs []stretch) {
+// hot anneals the first runs, from hot, and lets their designs come again where their weights do.
+func (s *search) hot(ctx context.Context, some []bool, runs []stretch) {
 	if s.options.Life > 1 {
 		return // see anneal
 	}
@@ -165,7 +155,7 @@ func (s *search) recur(ctx context.Context, some []bool, runs []stretch) {
 	p, keep := s.whole(some)
 	q := byRun(p, runs).Window(0, head)
 	start := narrowed(ofRuns(s.open, runs[:head]), keep)
-	for _, designs := range annealed(ctx, q, hotSeeds*s.effort, sequence.Annealing{Start: start, Changes: min(annealChanges*head, mostChanges)}) {
+	for _, designs := range annealed(ctx, q, hotSeeds*s.effort, sequence.Annealing{Start: start, Changes: min(hotChanges*head, mostChanges)}) {
 		list := widened(designs, keep, len(s.tables))
 		s.designs = append(s.designs, list...)
 		for i := head; i < len(runs); i++ {
@@ -201,24 +191,19 @@ func alike(weights []string, head, i int) int {
 	return at
 }
 
-// apart designs runs apart, and offers the calendars that come of it. It returns the best of these, nil if there is none.
-func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs []stretch) (best [][]bool, err error) {
+// apart designs runs apart, and offers the calendars that come of it.
+func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs []stretch) error {
 	p, keep := s.whole(some)
 	limits := s.limits()
 	if limits.Gap = max(limits.Gap, briefGap); s.options.Limits == (solve.Limits{}) {
 		limits.Iterations = briefIterations
 	}
-	least := math.Inf(1)
 	parted, err := sequence.Apart(ctx, byRun(p, runs), sequence.Apartness{
 		Relaxer: r, Rounds: apartRounds, Known: s.cost,
 		Design: choice.Options{Solver: s.options.Solver, Limits: limits, Searching: briefSearching, Branching: briefBranching},
 		Found: func(designs [][]bool) float64 {
 			open := ofSteps(widened(designs, keep, len(s.tables)), runs)
 			s.designs = append(s.designs, ofRuns(open, runs)...)
-			cost, _ := s.truth(open)
-			if cost < least {
-				best, least = open, cost
-			}
 			s.offer(open)
 			return s.cost
 		},
@@ -226,12 +211,12 @@ func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs 
 	if parted != nil {
 		s.failed(parted.Failure)
 	}
-	return best, err
+	return err
 }
 
 // relaxTables is of how many candidates, times the runs that are looked at together, a relaxation is solved: it takes some three seconds for a quarter of these.
-// apartRounds is how often the runs are designed apart, and apartFrom from how many runs on: of fewer, that come again, annealing from hot finds
-// as much in a third of the time.
+// apartRounds is how often the runs are designed apart, and apartFrom from how many runs on that come again: of fewer, and of a drift, annealing from hot finds
+// as much in a third of the time. Exact mode does both.
 const (
 	relaxTables = 3000
 	apartRounds = 2
@@ -316,11 +301,12 @@ func (s *search) whole(in []bool) (*sequence.Problem, []int) {
 	return restricted(&p, keep), keep
 }
 
-// anneals is how often annealing is tried in rounds, hotSeeds how often from hot; annealChanges how many changes it makes for each run, mostChanges how many in all, and
-// annealRounds in how many rounds.
+// hotSeeds is how often annealing is tried from hot, and hotChanges how many changes it makes for each run: twelve tries of a third of the changes come to more than four
+// of all, and never to as little. anneals and annealChanges are the same in rounds, annealRounds is of how many, and mostChanges the most changes in all.
 const (
+	hotSeeds      = 12
+	hotChanges    = 12_500
 	anneals       = 2
-	hotSeeds      = 4
 	annealChanges = 37_500
 	mostChanges   = 300_000
 	annealRounds  = 80

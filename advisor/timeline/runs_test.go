@@ -57,7 +57,7 @@ func TestRuns(t *testing.T) {
 		}
 		met++
 		truth := brute(t, s.task) - s.constant()
-		if _, err := s.apart(context.Background(), solve.New(solve.Config{}), in, s.stretches()); err != nil {
+		if err := s.apart(context.Background(), solve.New(solve.Config{}), in, s.stretches()); err != nil {
 			t.Fatal(err)
 		}
 		if s.open == nil || s.cost < truth*(1-1e-9) {

@@ -380,7 +380,9 @@ func (t *task) restrict(q single) *narrow {
 	}
 	o := choice.Options{Solver: t.options.Solver, Limits: limits, Ties: len(keep) <= proofTables, Start: from}
 	if q.space > 0 && len(keep) > proofTables && t.options.Solver != nil {
-		o.Searching, o.Branching = briefSearching, briefBranching
+		if o.Searching, o.Branching = briefSearching, briefBranching; !t.options.Exact && t.options.Limits == (solve.Limits{}) {
+			o.Limits.Iterations = briefIterations
+		}
 	}
 	return &narrow{p, o, keep, len(t.tables)}
 }
