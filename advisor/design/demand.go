@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sort"
+	"sync"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -86,7 +88,7 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 		}
 	}
 	tables := append(append([]*model.Table(nil), t.existing...), pool...)
-	spaces := map[string]*plan.Space{}
+	spaces, seen := newSpaces(ctx, w, tables, t.arithmetic), map[*plan.Space]bool{}
 	var queue []*model.Table
 	useful := map[*model.Table]bool{}
 	for _, table := range pool {
@@ -96,21 +98,14 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 		}
 	}
 	plans := func(q *workload.Query) (*plan.Space, error) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		s, err := spaces.of(ctx, q)
+		if err != nil || seen[s] {
+			return s, err
 		}
-		key := q.Key()
-		if s := spaces[key]; s != nil {
-			return s, nil
-		}
-		s, err := plan.NewSpace(q, tables, t.arithmetic)
-		if err != nil {
-			return nil, err
-		}
+		seen[s] = true
 		if s.Truncated {
 			t.truncated = append(t.truncated, fmt.Sprintf("%s: plans cut off at %d arcs", q, plan.MaxArcs))
 		}
-		spaces[key] = s
 		for _, a := range s.Arcs {
 			if !a.Table.Existing && !useful[a.Table] {
 				useful[a.Table] = true
@@ -224,8 +219,17 @@ func (e *UnanswerableError) Error() string {
 // price prices all arcs and writes.
 func (t *task) price() {
 	t.readers = make([][]int, len(t.candidates))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, d := range t.demands {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			t.priceReads(d)
+		})
+	}
+	wait.Wait()
 	for n, d := range t.demands {
-		t.priceReads(d)
 		for _, c := range d.reads {
 			t.readers[c] = append(t.readers[c], n)
 		}
