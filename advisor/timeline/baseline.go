@@ -271,10 +271,13 @@ func (s *search) compare(k *known) []*Baseline {
 	list := []*Baseline{static(Average, k.average), static(First, k.first), static(Last, k.last)}
 	ideal := &Baseline{Name: Ideal, Proven: true}
 	for step, r := range k.ideal {
-		ideal.Steps = append(ideal.Steps, constant[step]+s.workload(step, r.Open))
-		ideal.Bytes, ideal.Tables, ideal.Proven = max(ideal.Bytes, s.bytes(r.Open)), max(ideal.Tables, s.count(r.Open)), ideal.Proven && r.Proven
+		open := s.better(step, r)
+		ideal.Steps = append(ideal.Steps, constant[step]+s.workload(step, open))
+		ideal.Bytes, ideal.Tables, ideal.Proven = max(ideal.Bytes, s.bytes(open)), max(ideal.Tables, s.count(open)), ideal.Proven && r.Proven
+		if step == 0 {
+			ideal.Steps[0] += s.initially(open)
+		}
 	}
-	ideal.Steps[0] += s.initially(k.ideal[0].Open)
 	list = append(list, ideal)
 	for _, b := range list {
 		for _, c := range b.Steps {
@@ -282,6 +285,24 @@ func (s *search) compare(k *known) []*Baseline {
 		}
 	}
 	return list
+}
+
+// better is a step's own design: where that is not proven, the best of those that were met on the way to the calendar, if one is better.
+func (s *search) better(step int, r *choice.Result) []bool {
+	best := r.Open
+	if r.Proven {
+		return best
+	}
+	least := s.workload(step, best)
+	for _, open := range append(slices.Clone(s.designs), s.open[step]) {
+		if s.space > 0 && s.bytes(open) > s.space {
+			continue
+		}
+		if cost := s.workload(step, open); cost < least {
+			best, least = open, cost
+		}
+	}
+	return best
 }
 
 // workload is what the statements of a step cost over some tables, without writes of the existing ones (equation 2).

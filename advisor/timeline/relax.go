@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"sync"
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/sequence"
@@ -21,27 +22,42 @@ const support = 0.01
 
 func relax(ctx context.Context, p *sequence.Problem, r choice.Relaxer) (*relaxed, error) {
 	x := &relaxed{some: make([]bool, len(p.Tables))}
-	bounds := map[string]float64{}
+	type window struct {
+		found *sequence.Relaxed
+		err   error
+	}
+	met := map[string]*window{}
+	var windows []*window
 	runs := len(p.Steps)
 	count := (runs + windowRuns - 1) / windowRuns
-	for w := range count {
-		q := p.Window(w*runs/count, (w+1)*runs/count)
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, sideBySide)
+	for i := range count {
+		q := p.Window(i*runs/count, (i+1)*runs/count)
 		key := windowKey(q)
-		bound, known := bounds[key]
-		if !known {
-			found, err := sequence.Relax(ctx, q, r)
-			if err != nil {
-				return nil, err
-			}
-			bound = max(0, found.Bound)
-			bounds[key] = bound
-			for _, kept := range found.Kept {
-				for n, v := range kept {
-					x.some[n] = x.some[n] || v > support
-				}
+		w := met[key]
+		if w == nil {
+			w = &window{}
+			met[key] = w
+			wait.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				w.found, w.err = sequence.Relax(ctx, q, r)
+			})
+		}
+		windows = append(windows, w)
+	}
+	wait.Wait()
+	for _, w := range windows {
+		if w.err != nil {
+			return nil, w.err
+		}
+		x.bound += max(0, w.found.Bound)
+		for _, kept := range w.found.Kept {
+			for n, v := range kept {
+				x.some[n] = x.some[n] || v > support
 			}
 		}
-		x.bound += bound
 	}
 	return x, nil
 }

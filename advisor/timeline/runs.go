@@ -113,10 +113,6 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 		return nil, err
 	}
 	s.offer(s.always(b.average.Open))
-	if len(few) < len(runs) {
-		s.smooth(in, runs)
-		s.anneal(ctx, in, s.open, runs)
-	}
 	s.smooth(in, runs)
 	s.thin(in, runs)
 	s.result = &sequence.Result{Engine: "annealing"}
