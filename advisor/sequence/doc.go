@@ -71,7 +71,7 @@
 // # By chance
 //
 // Anneal (anneal.go) is apart from Solve, too: changes taken although they are dearer, the less often the
-// later, from a seed. It says nothing of bounds. Thin leaves out of a sequence what nothing is dearer without.
+// later, from a seed. What a graph answered is remembered (memo.go), as the same few sets of tables come again and again. It says nothing of bounds. Thin leaves out of a sequence what nothing is dearer without.
 //
 // # The tree
 //

@@ -16,7 +16,7 @@
 // In order:
 //
 //  1. Candidates, plan spaces and prices (package design, task.go).
-//  2. Promising candidates (sweep.go): the best designs as space gets dearer. Then the baselines (baseline.go), that for the mean weights
+//  2. Promising candidates (sweep.go): the best designs as space gets dearer. Then the baselines (baseline.go) from drafts (draft.go), that for the mean weights
 //     beside what follows, and a first calendar (runs.go; descend.go, local.go), by dropping, adding and exchanging tables, stretch by
 //     stretch, with what changing costs.
 //  3. Pruned mode: the workload summary tree over the promising candidates (package sequence), then the whole program over what
@@ -24,7 +24,7 @@
 //     Both state the bound.
 //     With a limit on space and many candidates exact mode looks at single designs over all of them, and at calendars over what is near these (wide.go).
 //     With a limit on space and many promising candidates, in their place one design for each run of equal weights: the relaxation of the program of runs bounds
-//     them, window by window (relax.go), the runs are designed apart, and what comes of it annealed and thinned (runs.go).
+//     them, window by window (relax.go), the runs are annealed, many of them designed apart, too, and what comes of it annealed and thinned (runs.go).
 //     All solves end by counted steps; the same workload has the same calendar on any machine, unless the caller sets a wall.
 //  4. The calendar, with a design for each step, and a migration for each table that comes (read.go, migrate.go).
 //
@@ -49,9 +49,10 @@
 //
 // Thin today: no table with collections is proposed, as none is filled; a calendar is not a cycle, its last step is not
 // followed by its first; support queries that a table needs while it is filled are not counted in C^U; of more than 300
-// promising candidates, or without a solver, the baselines are found, not proven; migrations read four tables, eight of those that are there; with a limit on space and
+// promising candidates, or without a solver, the baselines are found, not proven, and so are, in pruned mode within a limit on space, those that take CBC more than
+// 15,000 steps, and a drift's own steps; migrations read four tables, eight of those that are there; with a limit on space and
 // thousands of candidates exact mode finds, and does not prove: single designs are bounded within 1 to 5 %, and of what changes cost its bound has a part alone. And where there are more than 60
 // promising candidates and a limit on space, a calendar of runs is found, not proven; its bound leaves out what changing between windows of four runs costs, and
-// that tables are filled out of what is there; weights that drift from step to step are designed for in four stretches, before annealing looks at single steps;
+// that tables are filled out of what is there; weights that drift from step to step are designed for in four stretches, before changes are moved to single steps;
 // and of equal calendars thinning finds one without a table that is not needed, if not always the one of the fewest.
 package timeline
