@@ -54,13 +54,8 @@ func (s *search) ended() bool {
 
 // set makes a choice the present one. Tables that must be open are, closed ones are not.
 func (s *search) set(choice []bool) {
-	s.sum, s.lack, s.size = 0, 0, 0
 	for n := range s.open {
 		s.open[n] = s.in.status[n] == open || choice != nil && choice[n] && s.in.status[n] != closed
-		if s.open[n] {
-			s.sum += s.in.upkeep[n]
-			s.size += s.in.size[n]
-		}
 	}
 	for i := range s.in.demands {
 		d := &s.in.demands[i]
@@ -74,6 +69,20 @@ func (s *search) set(choice []bool) {
 			}
 		}
 		s.stale[i] = true
+	}
+	s.settle()
+}
+
+// settle adds up anew what the present choice costs and takes.
+func (s *search) settle() {
+	s.sum, s.lack, s.size = 0, 0, 0
+	for n, is := range s.open {
+		if is {
+			s.sum += s.in.upkeep[n]
+			s.size += s.in.size[n]
+		}
+	}
+	for i := range s.there {
 		s.count(i, 1)
 	}
 }
@@ -246,18 +255,30 @@ func better(a, b float64) bool { return a < b && (math.IsInf(b, 1) || a < b-1e-1
 // table opened and then those closed that it makes useless. If it is not wide, tables are only closed, of which there are few, and
 // that is done to its end.
 func (s *search) descend(wide bool) {
+	s.settle()
 	total := s.value()
 	s.keep()
-	for again := true; again; {
+	again := true
+	// Sums that are kept up to date wear off, and space may be dear: of two choices of one value each may look better than the other, for ever. Settled, a choice has one value.
+	improved := func() bool {
+		if !better(s.value(), total) {
+			return false
+		}
+		s.settle()
+		if !better(s.value(), total) {
+			return false
+		}
+		total, again = s.value(), true
+		s.keep()
+		return true
+	}
+	for again {
 		again = false
 		for n := range s.open {
 			if s.in.status[n] != free || !wide && !s.open[n] || wide && s.spent() || s.ended() {
 				continue
 			}
-			s.flip(n)
-			if next := s.value(); better(next, total) {
-				total, again = next, true
-				s.keep()
+			if s.flip(n); improved() {
 				continue
 			}
 			before := append([]bool(nil), s.open...)
@@ -275,12 +296,9 @@ func (s *search) descend(wide bool) {
 				s.in.status[n] = free
 				s.clear(-1)
 			}
-			if next := s.value(); better(next, total) {
-				total, again = next, true
-				s.keep()
-				continue
+			if !improved() {
+				s.back(before)
 			}
-			s.back(before)
 		}
 	}
 }
