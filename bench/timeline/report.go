@@ -187,7 +187,7 @@ func (r *report) mustShow() string {
 	for _, limit := range []struct {
 		k       kase
 		seconds float64
-	}{{kase{"cycles", 12, 0.8, false}, 15}, {kase{"cycles", 44, 0.8, false}, 60}, {kase{"cycles", 44, 0.8, true}, 600}} {
+	}{{kase{"cycles", 12, 0.8, false}, 15}, {kase{"evolution", 12, 0.8, false}, 15}, {kase{"spikes", 12, 0.8, false}, 15}, {kase{"cycles", 44, 0.8, false}, 60}, {kase{"cycles", 44, 0.8, true}, 600}} {
 		x := r.find(limit.k)
 		if x == nil {
 			continue
