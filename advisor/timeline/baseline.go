@@ -15,29 +15,18 @@ import (
 type known struct {
 	first, last *choice.Result
 	ideal       []*choice.Result               // by step
-	keys        []string                       // of the weights of each step, and of those of all
 	average     *choice.Result                 // nil until join
 	mean        func() (*choice.Result, error) // waits for it; nil: nobody looks for it
 	leave       func()                         // makes that end
 }
 
-// join waits for the design for the mean weights, which is looked for meanwhile: it takes longest, and little hangs on it. Steps that have these weights have it, too.
+// join waits for the design for the mean weights, which is looked for meanwhile: it takes longest, and little hangs on it.
 func (k *known) join() (err error) {
-	if k.mean == nil {
-		return nil
+	if k.mean != nil {
+		k.average, err = k.mean()
+		k.mean = nil
 	}
-	k.average, err = k.mean()
-	k.mean = nil
-	if err != nil {
-		return err
-	}
-	for step := range k.ideal {
-		if k.keys[step] == k.keys[len(k.ideal)] {
-			k.ideal[step] = k.average
-		}
-	}
-	k.first, k.last = k.ideal[0], k.ideal[len(k.ideal)-1]
-	return nil
+	return err
 }
 
 // end is for who may go without having joined: nothing goes on behind him.
@@ -69,15 +58,10 @@ func (k *known) results() []*choice.Result {
 // drift, whose steps have weights of their own, those of the first and the last one alone are solved at all.
 func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]bool) (*known, error) {
 	within, cancel := share(ctx, baselineShare)
-	k := &known{}
-	for step := range t.steps {
-		k.keys = append(k.keys, t.weightsKey(step))
-	}
 	mean := t.weightsKey(-1)
-	k.keys = append(k.keys, mean)
 	asked, programs := t.distinct(), t.programmed(in)
 	steps := asked
-	if !slices.Contains(k.keys[:t.steps], mean) {
+	if !slices.ContainsFunc(asked, func(step int) bool { return t.weightsKey(step) == mean }) {
 		steps = append(slices.Clone(asked), -1)
 	}
 	designs := slices.Clone(corners)
@@ -111,8 +95,9 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 		solved[key] = found[i]
 		designs = append(designs, found[i].Open)
 	}
-	for _, key := range k.keys[:t.steps] {
-		k.ideal = append(k.ideal, solved[key])
+	k := &known{}
+	for step := range t.steps {
+		k.ideal = append(k.ideal, solved[t.weightsKey(step)])
 	}
 	k.first, k.last = k.ideal[0], k.ideal[t.steps-1]
 	if !programs || slices.ContainsFunc(ask, func(step int) bool { return t.weightsKey(step) == mean }) {
@@ -124,7 +109,8 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 	return k, nil
 }
 
-// behind begins to solve the program of the mean weights, from the best of the designs for them: that saves most of the proof. cancel is called once it has ended.
+// behind begins to solve the program of the mean weights, from the best of the designs for them: that saves most of the proof. Steps whose weights are these but for a factor
+// have what comes of it, too. cancel is called once it has ended.
 func (t *task) behind(ctx context.Context, cancel func(), k *known, in []bool, designs [][]bool) {
 	q := single{weights: t.weights(-1), space: t.space, in: in}
 	whole := t.static(q.weights, t.space)
@@ -150,15 +136,32 @@ func (t *task) behind(ctx context.Context, cancel func(), k *known, in []bool, d
 		defer cancel()
 		a := <-came
 		stop()
-		if err := t.explained(a.err, 0, t.space); err != nil {
-			if unfinished(ctx, err) {
-				return t.instead(ctx, -1, in, designs)
+		if err := t.explained(a.err, 0, t.space); unfinished(ctx, err) {
+			if a.r, err = t.instead(ctx, -1, in, designs); err != nil {
+				return nil, err
 			}
+		} else if err != nil {
 			return nil, err
 		}
 		t.failed(a.r.Failure)
+		mean := t.weightsKey(-1)
+		for step := range k.ideal {
+			if t.weightsKey(step) == mean {
+				own, share := *a.r, total(t.weights(step))/total(q.weights)
+				own.Cost, own.Bound = share*own.Cost, share*own.Bound
+				k.ideal[step] = &own
+			}
+		}
+		k.first, k.last = k.ideal[0], k.ideal[len(k.ideal)-1]
 		return a.r, nil
 	}
+}
+
+func total(list []float64) (sum float64) {
+	for _, v := range list {
+		sum += v
+	}
+	return sum
 }
 
 // programmed tells whether single designs are what an integer program of some of the candidates finds.
@@ -271,7 +274,7 @@ func (s *search) compare(k *known) []*Baseline {
 	list := []*Baseline{static(Average, k.average), static(First, k.first), static(Last, k.last)}
 	ideal := &Baseline{Name: Ideal, Proven: true}
 	for step, r := range k.ideal {
-		open := s.better(step, r)
+		open := s.leastAt(step, r)
 		ideal.Steps = append(ideal.Steps, constant[step]+s.workload(step, open))
 		ideal.Bytes, ideal.Tables, ideal.Proven = max(ideal.Bytes, s.bytes(open)), max(ideal.Tables, s.count(open)), ideal.Proven && r.Proven
 		if step == 0 {
@@ -287,8 +290,8 @@ func (s *search) compare(k *known) []*Baseline {
 	return list
 }
 
-// better is a step's own design: where that is not proven, the best of those that were met on the way to the calendar, if one is better.
-func (s *search) better(step int, r *choice.Result) []bool {
+// leastAt is a step's own design: where that is not proven, the best of those that were met on the way to the calendar, if one is better.
+func (s *search) leastAt(step int, r *choice.Result) []bool {
 	best := r.Open
 	if r.Proven {
 		return best
