@@ -125,14 +125,6 @@ func (w *work) program(in *instance, beyond float64) (ended bool, err error) {
 		}
 	}
 	choice, solution, failed, err := p.run(w.ctx, w.options.Solver, w.limits(), w.watch())
-	if failed != nil {
-		w.result.Failure = failed
-		return true, nil //nolint:nilerr // that program says nothing; another may
-	}
-	if err != nil || solution == nil {
-		return false, err // of a context that ended there is none: what there is stays
-	}
-	w.result.Engine = solution.Engine
 	if choice != nil {
 		s := newSearch(w.in, 0)
 		s.set(choice)
@@ -140,6 +132,14 @@ func (w *work) program(in *instance, beyond float64) (ended bool, err error) {
 			w.best, w.known = choice, t
 		}
 	}
+	if failed != nil {
+		w.result.Failure = failed
+		return true, nil //nolint:nilerr // that program says nothing more; another may
+	}
+	if err != nil || solution == nil {
+		return false, err // of a context that ended there is none: what there is stays
+	}
+	w.result.Engine = solution.Engine
 	switch {
 	case solution.Status == solve.Optimal, solution.Status == solve.Infeasible && p.problem.Start == nil:
 		w.bound = max(w.bound, min(beyond, w.known))

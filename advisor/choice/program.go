@@ -206,7 +206,7 @@ func (p *program) hold(value float64, costs []float64) {
 	}
 }
 
-// run hands the program to the solver and returns the choice; nil if there is none. failed is a *solve.WorkerError. watch,
+// run hands the program to the solver and returns the choice; nil if there is none. failed is a *solve.WorkerError; the choice is what the solver found before then. watch,
 // if not nil, is told of the engine's progress, from another goroutine, but not after run has come back.
 func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits, watch func(solve.Progress)) (choice []bool, solution *solve.Solution, failed, err error) {
 	if watched, ok := s.(solve.Watched); ok && watch != nil {
@@ -229,6 +229,8 @@ func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits, 
 	}
 	var worker *solve.WorkerError
 	switch {
+	case errors.As(err, &worker) && worker.Found != nil:
+		return p.choice(worker.Found.Values), nil, err, nil
 	case errors.As(err, &worker), errors.Is(err, solve.ErrMemory):
 		return nil, nil, err, nil
 	case err != nil && ctx.Err() != nil:
@@ -238,9 +240,14 @@ func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits, 
 	case solution.Values == nil:
 		return nil, solution, nil, nil
 	}
-	choice = make([]bool, len(p.column))
+	return p.choice(solution.Values), solution, nil, nil
+}
+
+// choice are the tables that a solution keeps.
+func (p *program) choice(values []float64) []bool {
+	list := make([]bool, len(p.column))
 	for n, c := range p.column {
-		choice[n] = c >= 0 && solution.Values[c] > 0.5 || p.in.status[n] == open
+		list[n] = c >= 0 && values[c] > 0.5 || p.in.status[n] == open
 	}
-	return choice, solution, nil, nil
+	return list
 }

@@ -330,11 +330,13 @@ func (p *program) settled() float64 {
 }
 
 // run hands the program to the solver and returns the sequence, nil if there is none. A solver that fails (*solve.WorkerError) is
-// no error here: failed says so, and what was known before stays.
+// no error here: failed says so, what it had found by then is the sequence, and what was known before stays.
 func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits) (list [][]bool, solution *solve.Solution, failed, err error) {
 	solution, err = s.Solve(ctx, p.problem, limits)
 	var worker *solve.WorkerError
 	switch {
+	case errors.As(err, &worker) && worker.Found != nil:
+		return p.sequence(worker.Found.Values), nil, err, nil
 	case errors.As(err, &worker), errors.Is(err, solve.ErrMemory):
 		return nil, nil, err, nil
 	case err != nil && ctx.Err() != nil:
@@ -344,12 +346,17 @@ func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits) 
 	case solution.Values == nil:
 		return nil, solution, nil, nil
 	}
+	return p.sequence(solution.Values), solution, nil, nil
+}
+
+// sequence are the tables that a solution keeps, by step.
+func (p *program) sequence(values []float64) (list [][]bool) {
 	for t := range p.kept {
 		tables := make([]bool, len(p.kept[t]))
 		for n, c := range p.kept[t] {
-			tables[n] = c >= 0 && solution.Values[c] > 0.5 || p.in.status[t][n] == open
+			tables[n] = c >= 0 && values[c] > 0.5 || p.in.status[t][n] == open
 		}
 		list = append(list, tables)
 	}
-	return list, solution, nil, nil
+	return list
 }

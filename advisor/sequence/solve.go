@@ -513,10 +513,12 @@ func (s *solver) whole() error {
 	if err != nil {
 		return err
 	}
+	if list != nil {
+		s.offer(s.widen(list))
+	}
 	if s.result.Failure = failed; solution == nil {
 		return nil
 	}
-	s.offer(s.widen(list))
 	s.result.Engine = solution.Engine
 	switch solution.Status {
 	case solve.Optimal:

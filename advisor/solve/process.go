@@ -33,6 +33,8 @@ type WorkerError struct {
 	What  string // what happened
 	Words string // the end of what the child wrote to standard error
 	Err   error  // the cause: ErrMemory, ErrNoSimplex, *exec.ExitError, ...
+	// Found is the best solution that it had told of by then, checked; nil: none. It holds whatever became of the child.
+	Found *Solution
 }
 
 func (e *WorkerError) Error() string {
@@ -97,7 +99,10 @@ func (w *Process) Watch(ctx context.Context, p *Problem, limits Limits, watch fu
 		if left.Wall > 0 {
 			left.Wall = max(left.Wall-time.Since(began), time.Millisecond)
 		}
-		last, incumbent, err = w.call(inner, &request{Problem: *p, Limits: left, Preprocess: true}, watch)
+		former := incumbent
+		if last, incumbent, err = w.call(inner, &request{Problem: *p, Limits: left, Preprocess: true}, watch); incumbent == nil {
+			incumbent = former
+		}
 	}
 	if err != nil && ctx.Err() == nil && inner.Err() != nil {
 		// Past the wall and the grace: the incumbent that it sent before it got stuck is what there is.
@@ -114,6 +119,10 @@ func (w *Process) Watch(ctx context.Context, p *Problem, limits Limits, watch fu
 		return verified(p, s)
 	}
 	if err != nil {
+		var fault *WorkerError
+		if errors.As(err, &fault) && incumbent != nil && incumbent.Values != nil && p.Check(incumbent.Values) == nil {
+			fault.Found = newSolution(p, Stopped, incumbent.Values, p.floor(), EngineHeuristic)
+		}
 		return nil, err
 	}
 	if last.Solution == nil {

@@ -58,6 +58,16 @@ var modes = map[string]func(){
 		_ = encoder.Encode(reply{Solution: newSolution(&r.Problem, Optimal, []float64{0, 1, 1}, 4, EngineCBC)})
 		os.Exit(0)
 	},
+	"found": func() { // an engine that finds something, and dies of an assertion whatever it may do
+		encoder := gob.NewEncoder(os.Stdout)
+		_ = encoder.Encode(reply{Greeting: greeting})
+		r, err := decodeRequest(gob.NewDecoder(os.Stdin))
+		if err == nil && !r.Preprocess {
+			_ = encoder.Encode(reply{Incumbent: newSolution(&r.Problem, Unproven, []float64{0, 1, 1}, r.Problem.floor(), EngineHeuristic)})
+		}
+		fmt.Fprintln(os.Stderr, "ClpNonLinearCost.cpp:1064: Assertion `lowerValue <= upperValue' failed.", err)
+		os.Exit(2)
+	},
 	"nested": func() {
 		_, err := New(Config{}).Solve(context.Background(), cover(), Limits{})
 		fmt.Fprintln(os.Stderr, err)
@@ -434,6 +444,15 @@ func TestAssertionIsAskedAgain(t *testing.T) {
 		if err != nil || s.Status != Optimal || s.Objective != 4 {
 			t.Errorf("%v: %+v, %v: want the optimum of the second child", limits, s, err)
 		}
+	}
+}
+
+// TestFoundBeforeDeath: what a child had found before it died is not lost.
+func TestFoundBeforeDeath(t *testing.T) {
+	_, err := New(Config{Env: []string{misbehave + "=found"}}).Solve(context.Background(), cover(), Limits{})
+	var fault *WorkerError
+	if !errors.As(err, &fault) || fault.Found == nil || fault.Found.Objective != 4 || fault.Found.Status != Stopped {
+		t.Errorf("%v: %+v, want what the first child told of", err, fault)
 	}
 }
 
