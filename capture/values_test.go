@@ -67,16 +67,7 @@ func TestBoundQueries(t *testing.T) {
 	}
 	var live *schema.Schema
 	r := registry(t, Options{Windows: window.Options{Queue: 256, Schema: func() *schema.Schema { return live }}})
-	classes := func() map[string]uint64 {
-		for _, e := range r.Snapshot().Profiles.Epochs {
-			for _, c := range e.Columns {
-				if c.Name == "id" {
-					return c.Classes
-				}
-			}
-		}
-		return nil
-	}
+	classes := func() map[string]uint64 { return column(r, "guests", "id").Classes }
 	ask := func(n int) {
 		for i := range n {
 			x := r.Statement("hotel", "SELECT name FROM guests WHERE id = ?")

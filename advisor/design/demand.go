@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sort"
-	"sync"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -219,16 +217,7 @@ func (e *UnanswerableError) Error() string {
 // price prices all arcs and writes.
 func (t *task) price() {
 	t.readers = make([][]int, len(t.candidates))
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for _, d := range t.demands {
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			t.priceReads(d)
-		})
-	}
-	wait.Wait()
+	beside(len(t.demands), func(i int) { t.priceReads(t.demands[i]) })
 	for n, d := range t.demands {
 		for _, c := range d.reads {
 			t.readers[c] = append(t.readers[c], n)

@@ -26,37 +26,44 @@ type made struct {
 // rest is left out.
 func newSpaces(ctx context.Context, w *workload.Workload, tables []*model.Table, arithmetic plan.Arithmetic) *spaces {
 	x := &spaces{tables, arithmetic, map[string]*made{}}
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var queries []*workload.Query
 	for _, s := range w.Statements {
-		if s.Query == nil || x.made[s.Query.Key()] != nil {
-			continue
+		if s.Query != nil && x.made[s.Query.Key()] == nil {
+			x.made[s.Query.Key()] = &made{}
+			queries = append(queries, s.Query)
 		}
-		m := &made{}
-		x.made[s.Query.Key()] = m
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			if m.err = ctx.Err(); m.err == nil {
-				m.space, m.err = plan.NewSpace(s.Query, tables, arithmetic)
-			}
-		})
 	}
-	wait.Wait()
+	beside(len(queries), func(i int) { *x.made[queries[i].Key()] = x.space(ctx, queries[i]) })
 	return x
+}
+
+func (x *spaces) space(ctx context.Context, q *workload.Query) (m made) {
+	if m.err = ctx.Err(); m.err == nil {
+		m.space, m.err = plan.NewSpace(q, x.tables, x.arithmetic)
+	}
+	return m
 }
 
 // of is a query's plan space.
 func (x *spaces) of(ctx context.Context, q *workload.Query) (*plan.Space, error) {
 	key := q.Key()
-	m := x.made[key]
-	if m == nil {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		m = &made{}
-		m.space, m.err = plan.NewSpace(q, x.tables, x.arithmetic)
-		x.made[key] = m
+	if x.made[key] == nil {
+		m := x.space(ctx, q)
+		x.made[key] = &m
 	}
-	return m.space, m.err
+	return x.made[key].space, x.made[key].err
+}
+
+// beside does so many things, as many at a time as there are processors, and waits for all.
+func beside(count int, do func(i int)) {
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i := range count {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			do(i)
+		})
+	}
+	wait.Wait()
 }

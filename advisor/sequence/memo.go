@@ -12,15 +12,15 @@ type memo struct {
 	way   []reads
 }
 
-// slots is how many answers of a graph are kept, a power of two: more are found, and fewer of them in the processor's cache.
+// memoSlots is how many answers of a graph are kept, a power of two: more are found, and fewer of them in the processor's cache.
 const (
-	slotBits = 7
-	slots    = 1 << slotBits
+	memoBits  = 7
+	memoSlots = 1 << memoBits
 )
 
 func newMemo(g *graph, tables int) *memo {
 	words := (tables + 63) / 64
-	m := &memo{g: g, mask: make([]uint64, words), keys: make([]uint64, slots*words), price: make([]float64, slots), way: make([]reads, slots)}
+	m := &memo{g: g, mask: make([]uint64, words), keys: make([]uint64, memoSlots*words), price: make([]float64, memoSlots), way: make([]reads, memoSlots)}
 	for _, r := range g.roles[1:] {
 		m.mask[r.table/64] |= 1 << (r.table % 64)
 	}
@@ -37,7 +37,7 @@ func (m *memo) cheapest(open []bool, bits []uint64, s *scratch) (float64, *reads
 		hash = (hash ^ bits[i]&word) * 0x9E3779B97F4A7C15
 		hash ^= hash >> 29
 	}
-	slot := int(hash * 0xBF58476D1CE4E5B9 >> (64 - slotBits))
+	slot := int(hash * 0xBF58476D1CE4E5B9 >> (64 - memoBits))
 	key := m.keys[slot*len(m.mask):][:len(m.mask)]
 	same := !math.IsNaN(m.price[slot])
 	for i, word := range m.mask {

@@ -105,7 +105,7 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 		k.average = solved[mean]
 		return k, nil
 	}
-	t.behind(within, cancel, k, in, append(designs, k.first.Open))
+	t.behind(within, cancel, k, in, designs)
 	return k, nil
 }
 
@@ -273,8 +273,13 @@ func (s *search) compare(k *known) []*Baseline {
 	}
 	list := []*Baseline{static(Average, k.average), static(First, k.first), static(Last, k.last)}
 	ideal := &Baseline{Name: Ideal, Proven: true}
+	best := map[string][]bool{} // by the key of a step's weights
 	for step, r := range k.ideal {
-		open := s.leastAt(step, r)
+		key := s.weightsKey(step)
+		if best[key] == nil {
+			best[key] = s.leastAt(step, r)
+		}
+		open := best[key]
 		ideal.Steps = append(ideal.Steps, constant[step]+s.workload(step, open))
 		ideal.Bytes, ideal.Tables, ideal.Proven = max(ideal.Bytes, s.bytes(open)), max(ideal.Tables, s.count(open)), ideal.Proven && r.Proven
 		if step == 0 {
@@ -297,7 +302,7 @@ func (s *search) leastAt(step int, r *choice.Result) []bool {
 		return best
 	}
 	least := s.workload(step, best)
-	for _, open := range append(slices.Clone(s.designs), s.open[step]) {
+	for _, open := range slices.Concat(s.designs, s.open) {
 		if s.space > 0 && s.bytes(open) > s.space {
 			continue
 		}

@@ -109,7 +109,7 @@ type search struct {
 	fewest  bool
 	stopped string
 	pruned  bool // over the promising candidates
-	effort  int  // how many times as often annealing is tried
+	effort  int  // how many times as often annealing is tried; above 1 runs are designed apart, however few
 }
 
 func (t *task) newSearch() *search {

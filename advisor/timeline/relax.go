@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
-	"sync"
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/sequence"
@@ -22,38 +21,29 @@ const support = 0.01
 
 func relax(ctx context.Context, p *sequence.Problem, r choice.Relaxer) (*relaxed, error) {
 	x := &relaxed{some: make([]bool, len(p.Tables))}
-	type window struct {
-		found *sequence.Relaxed
-		err   error
-	}
-	met := map[string]*window{}
-	var windows []*window
+	place := map[string]int{} // of a window among those that differ
+	var windows []*sequence.Problem
+	var times []int // how often each is there
 	runs := len(p.Steps)
 	count := (runs + windowRuns - 1) / windowRuns
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, sideBySide)
 	for i := range count {
 		q := p.Window(i*runs/count, (i+1)*runs/count)
 		key := windowKey(q)
-		w := met[key]
-		if w == nil {
-			w = &window{}
-			met[key] = w
-			wait.Go(func() {
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				w.found, w.err = sequence.Relax(ctx, q, r)
-			})
+		at, known := place[key]
+		if !known {
+			at = len(windows)
+			place[key], windows, times = at, append(windows, q), append(times, 0)
 		}
-		windows = append(windows, w)
+		times[at]++
 	}
-	wait.Wait()
-	for _, w := range windows {
-		if w.err != nil {
-			return nil, w.err
+	found, errs := make([]*sequence.Relaxed, len(windows)), make([]error, len(windows))
+	beside(len(windows), func(i int) { found[i], errs[i] = sequence.Relax(ctx, windows[i], r) })
+	for i, err := range errs {
+		if err != nil {
+			return nil, err
 		}
-		x.bound += max(0, w.found.Bound)
-		for _, kept := range w.found.Kept {
+		x.bound += float64(times[i]) * max(0, found[i].Bound)
+		for _, kept := range found[i].Kept {
 			for n, v := range kept {
 				x.some[n] = x.some[n] || v > support
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/sequence"
@@ -237,20 +236,13 @@ func (s *search) anneal(ctx context.Context, in []bool, from [][]bool, runs []st
 // annealed are the sequences that annealing finds with so many seeds, in their order.
 func annealed(ctx context.Context, p *sequence.Problem, seeds int, o sequence.Annealing) (list [][][]bool) {
 	found := make([][][]bool, seeds)
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, sideBySide)
-	for seed := range found {
+	beside(seeds, func(seed int) {
 		own := o
 		own.Seed = 1 + uint64(seed)
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			if open, err := sequence.Anneal(ctx, p, own); err == nil {
-				found[seed] = open
-			}
-		})
-	}
-	wait.Wait()
+		if open, err := sequence.Anneal(ctx, p, own); err == nil {
+			found[seed] = open
+		}
+	})
 	return slices.DeleteFunc(found, func(open [][]bool) bool { return open == nil })
 }
 

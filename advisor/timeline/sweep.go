@@ -3,7 +3,6 @@ package timeline
 import (
 	"context"
 	"math"
-	"sync"
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/solve"
@@ -17,7 +16,6 @@ const (
 	sweepMost  = 7          // prices
 	sweepSteps = 4          // steps of different weights
 	sweepArcs  = 10_000_000 // arcs that the first search of each design may look at: bounds suggest choices that are as good
-	sideBySide = 2          // designs that are looked for at a time
 )
 
 // sweep returns the candidates of the best designs, and those designs, as space gets dearer, for the mean weights, and, at the price at which
@@ -47,24 +45,15 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 	defer cancel()
 	run := func(asks []ask) ([]*choice.Result, error) {
 		results, errs := make([]*choice.Result, len(asks)), make([]error, len(asks))
-		var wait sync.WaitGroup
-		slots := make(chan struct{}, sideBySide)
-		for i, a := range asks {
-			wait.Add(1)
-			go func() {
-				defer wait.Done()
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				p := t.static(t.weights(a.step), 0)
-				for n := range p.Tables {
-					if !p.Tables[n].Free {
-						p.Tables[n].Upkeep += a.price * p.Tables[n].Size
-					}
+		beside(len(asks), func(i int) {
+			p := t.static(t.weights(asks[i].step), 0)
+			for n := range p.Tables {
+				if !p.Tables[n].Free {
+					p.Tables[n].Upkeep += asks[i].price * p.Tables[n].Size
 				}
-				results[i], errs[i] = choice.Solve(within, p, choice.Options{Branching: -1, Searching: sweepArcs, Limits: solve.Limits{Gap: sweepGap}})
-			}()
-		}
-		wait.Wait()
+			}
+			results[i], errs[i] = choice.Solve(within, p, choice.Options{Branching: -1, Searching: sweepArcs, Limits: solve.Limits{Gap: sweepGap}})
+		})
 		found := results[:0:0]
 		for i, err := range errs {
 			if err = t.explained(err, max(0, asks[i].step), t.space); unfinished(within, err) {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -304,20 +303,14 @@ const solverFailed = "the solver failed"
 // chooseAll is choose for several questions, some side by side. The designs are in the order of the questions, nil where there is an error.
 func (t *task) chooseAll(ctx context.Context, list []single) ([]*choice.Result, []error) {
 	results, errs := make([]*choice.Result, len(list)), make([]error, len(list))
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, sideBySide)
+	var asks []*narrow
+	var places []int
 	for i, q := range list {
-		if results[i] = t.answers[q.key()]; results[i] != nil {
-			continue
+		if results[i] = t.answers[q.key()]; results[i] == nil {
+			asks, places = append(asks, t.restrict(q)), append(places, i)
 		}
-		r := t.restrict(q)
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			results[i], errs[i] = r.solve(ctx)
-		})
 	}
-	wait.Wait()
+	beside(len(asks), func(k int) { results[places[k]], errs[places[k]] = asks[k].solve(ctx) })
 	for i, q := range list {
 		if errs[i] = t.explained(errs[i], 0, q.space); errs[i] == nil && ctx.Err() == nil {
 			t.answers[q.key()] = results[i]

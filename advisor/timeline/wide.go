@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/sequence"
@@ -73,25 +72,22 @@ func (s *search) singles(ctx context.Context, b *known) (list []alone) {
 		all[n] = true
 	}
 	steps := append(spread(s.distinct(), wideSteps), -1)
-	found := make([]*choice.Result, len(steps))
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, sideBySide)
-	for i, step := range steps {
+	var asks []*narrow
+	for _, step := range steps {
 		start := b.average
 		if step >= 0 {
 			start = b.ideal[step]
 		}
 		r := s.restrict(single{weights: s.weights(step), space: s.space, in: all, start: start.Open})
 		r.options.Distances = true
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			if result, err := r.solve(ctx); err == nil {
-				found[i] = result
-			}
-		})
+		asks = append(asks, r)
 	}
-	wait.Wait()
+	found := make([]*choice.Result, len(steps))
+	beside(len(steps), func(i int) {
+		if result, err := asks[i].solve(ctx); err == nil {
+			found[i] = result
+		}
+	})
 	for i, r := range found {
 		if r != nil {
 			s.failed(r.Failure)

@@ -1,0 +1,20 @@
+package timeline
+
+import "sync"
+
+// sideBySide is how many designs are looked for at a time.
+const sideBySide = 2
+
+// beside does so many things, sideBySide at a time, and waits for all.
+func beside(count int, do func(i int)) {
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, sideBySide)
+	for i := range count {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			do(i)
+		})
+	}
+	wait.Wait()
+}
