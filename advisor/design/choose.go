@@ -187,6 +187,9 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 	}
 	allow := o.allows() // what is not safe may be a step to what is
 	pool := enumerate.NewPool(func(table *model.Table) bool { return allow(table) && (table.Kept || !safe.refuses(table)) })
+	if o.Most > enumerate.DefaultMost {
+		pool.Limit(o.Most)
+	}
 	fixed := map[string]bool{}
 	for _, list := range [][]*model.Table{keptOf(w.Tables), keptOf(o.Candidates), o.Fixed, o.Candidates} {
 		for _, table := range list {
@@ -203,7 +206,7 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 		fixed[table.ID()] = true
 	}
 	if !o.NoEnumeration && !o.OnlyExisting {
-		proposals := enumerate.Options{Allow: allow, Once: o.Once, Most: o.Most, Arithmetic: cost.Arithmetic(o.Cost)}
+		proposals := enumerate.Options{Allow: allow, Once: o.Once, Sparing: o.Sparing, Most: o.Most, Arithmetic: cost.Arithmetic(o.Cost)}
 		proposals.PartitionBytes, proposals.Indexes = cost.Proposals(o.Cost)
 		proposals.Collections = proposals.Indexes
 		enumerated := enumerate.Workload(w, proposals)

@@ -26,6 +26,8 @@ type Options struct {
 	NoEnumeration bool
 	// Once proposes only what comes of cutting queries at one edge at most (enumerate.Options.Once): far fewer.
 	Once bool
+	// Sparing is Once where that fills what may be proposed (enumerate.Options.Sparing).
+	Sparing bool
 	// Most is how many candidates are proposed at most; 0: enumerate.DefaultMost.
 	Most int
 	// OnlyExisting leaves nothing to choose from but existing and kept tables: what they cost.

@@ -64,6 +64,28 @@ func TestOnce(t *testing.T) {
 	}
 }
 
+// TestSparing: where tables of one cut (W-17) fill the pool there are no others in it, and it says so; where they do not, there are those of all cuts, as far as there is room.
+func TestSparing(t *testing.T) {
+	g, q := chain(t, 5, "")
+	w := &workload.Workload{Graph: g, Statements: []*workload.Statement{{ID: "q", Weight: 1, Query: q}}}
+	ids := func(o Options) (list []string) {
+		for _, table := range Workload(w, o).Tables {
+			list = append(list, table.ID())
+		}
+		return list
+	}
+	once := len(ids(Options{Once: true}))
+	for most, narrow := range map[int]bool{once / 2: true, once: true, once + 1: false, 2 * once: false} {
+		got := ids(Options{Sparing: true, Most: most})
+		if want := ids(Options{Once: narrow, Most: most}); !slices.Equal(got, want) {
+			t.Errorf("of %d that one cut gives, room for %d: %d tables, want those of one cut: %v, %d", once, most, len(got), narrow, len(want))
+		}
+		if said := strings.Contains(strings.Join(Workload(w, Options{Sparing: true, Most: most}).Truncated, "\n"), "one edge at most"); said != narrow {
+			t.Errorf("room for %d: said to be cut once: %v", most, said)
+		}
+	}
+}
+
 // TestTails: W-18, what is only selected may stand in any order behind the columns that are grouped and sorted by: there is
 // one table of each such content, not one for each order.
 func TestTails(t *testing.T) {

@@ -52,7 +52,9 @@ type Options struct {
 	NoRelax     bool // all conditions in the key
 	// Once cuts each query's graph at one edge at most, as seed 004 has it (W-17): a prefix, a remainder, or the whole. Of n
 	// edges that is 2n+1 parts in place of all connected ones.
-	Once      bool
+	Once bool
+	// Sparing is Once where that fills the pool already: tables of other parts would come in place of later levels' tables of these.
+	Sparing   bool
 	NoCombine bool // do not unite tables
 }
 
@@ -86,6 +88,9 @@ func (p *Pool) add(t *model.Table) bool {
 	return true
 }
 
+// Limit is how many tables the pool has room for, in place of DefaultMost.
+func (p *Pool) Limit(most int) { p.most = most }
+
 func (p *Pool) full() bool { return len(p.Tables) >= p.most }
 
 func (p *Pool) cut(format string, args ...any) {
@@ -114,7 +119,17 @@ func (p *Pool) Query(q *workload.Query, relax bool) {
 }
 
 // Workload returns the candidates of a workload (algorithm 4). Existing tables are not among them.
-func Workload(w *workload.Workload, o Options) *Pool { return enumerate(w, o, &proven) }
+func Workload(w *workload.Workload, o Options) *Pool {
+	if o.Sparing && !o.Once {
+		narrow := o
+		narrow.Once = true
+		if p := enumerate(w, narrow, &proven); p.full() {
+			p.cut("queries are cut at one edge at most: tables of other parts have no room")
+			return p
+		}
+	}
+	return enumerate(w, o, &proven)
+}
 
 func enumerate(w *workload.Workload, o Options, r *rules) *Pool {
 	p := NewPool(o.Allow)

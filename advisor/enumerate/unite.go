@@ -12,8 +12,11 @@ const (
 	mostTables = 10 // tables of one partition key that are united with those of other clustering keys and graphs
 )
 
-// combine adds unions, and what writes need for those.
+// combine adds unions, and what writes need for those. Where there is no room for them, looking for them takes longest.
 func (e *enumeration) combine() {
+	if e.pool.full() {
+		return
+	}
 	e.pool.Combine()
 	e.support()
 }
@@ -27,6 +30,9 @@ func (e *enumeration) combine() {
 // they are among the readers for which keys are ordered (rule orders). As it is done after each level, unions of three and
 // more come of those of two while there is room.
 func (p *Pool) Combine() {
+	if p.full() {
+		return
+	}
 	for _, group := range p.alike() {
 		if len(group) > allPairs {
 			p.cut("of %d tables with the same primary key as %s not all are united", len(group), group[0])
@@ -73,6 +79,12 @@ func (p *Pool) alike() [][]*model.Table {
 // a key and graph, and of those by which some query ends. Where these are few, those that only lead on, holding ids, are united
 // with them, too.
 func (p *Pool) across() {
+	if p.full() {
+		return
+	}
+	if p.full() {
+		return
+	}
 	same := map[string][]*model.Table{} // by the partition key alone
 	leading := map[string][]*model.Table{}
 	var keys []string

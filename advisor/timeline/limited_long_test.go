@@ -4,6 +4,7 @@ package timeline
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/solve"
@@ -90,5 +91,17 @@ func TestInterruptedExact(t *testing.T) {
 	}
 	if average := c.Baseline(Average).Cost; c.Cost > average*(1-0.318) || c.Pruned || !(c.Bound > 0) || c.Bound > c.Cost || c.Stopped != "cancelled" {
 		t.Errorf("W-46: %g, at least %g, stopped by %q; the mean's design %g", c.Cost, c.Bound, c.Stopped, average)
+	}
+}
+
+// TestPool: as many candidates are proposed as there is room for, and where that is not all there are, of one cut of each query (W-17), which is said.
+func TestPool(t *testing.T) {
+	w, _ := many(t)
+	x := prepared(t, w, Options{SpaceShare: 0.8})
+	if n := len(x.tables); n < poolTables*9/10 || n > poolTables { // some are of no use to anything
+		t.Errorf("%d candidates of %d", n, poolTables)
+	}
+	if said := strings.Join(x.study.Cut(), "\n"); !strings.Contains(said, "cut at one edge at most") {
+		t.Error("W-17: it is not said that queries are cut once")
 	}
 }

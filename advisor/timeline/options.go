@@ -23,8 +23,8 @@ type Options struct {
 	Allow         func(*model.Table) bool // restricts the candidates; nil: all
 	Candidates    []*model.Table          // besides those enumerated
 	NoEnumeration bool
-	MostTables    int            // candidates proposed at most; 0: 2000
-	Once          bool           // propose what one cut of each query gives alone (W-17)
+	MostTables    int            // candidates proposed at most; 0: 6000
+	Once          bool           // propose what one cut of each query gives alone (W-17), as is done where that comes to MostTables
 	There         []*model.Table // candidates that are there before the first step: kept for nothing, or dropped
 
 	Space      float64 // bytes that new tables may take at each step; 0: the workload's own limit
@@ -66,6 +66,8 @@ func (o *Options) check(steps int) error {
 		return wrong("windows for %d steps: there are %d", len(o.Windows), steps)
 	case len(o.Interval) > 1 && len(o.Interval) != steps:
 		return wrong("%d intervals for %d steps", len(o.Interval), steps)
+	case o.MostTables < 0:
+		return wrong("at most %d candidates", o.MostTables)
 	case o.Most < 0:
 		return wrong("at most %d tables at once", o.Most)
 	case o.Life < 0:

@@ -39,14 +39,23 @@ type kase struct {
 	steps   int
 	space   float64 // share of W-45's 100 %
 	exact   bool
+	few     bool // over fewCandidates
 }
+
+// fewCandidates are so few that at 80 % of space there is no room for views of all statements of either group, as seed 004 has it: over these its table 1 is to be had. Over as many as
+// there are by default Q5, Q7 and Q9 have views throughout.
+const fewCandidates = 2000
 
 func (k kase) String() string {
 	mode := "pruned"
 	if k.exact {
 		mode = "exact"
 	}
-	return fmt.Sprintf("%s, %d steps, %.0f %%, %s", k.pattern, k.steps, 100*k.space, mode)
+	name := fmt.Sprintf("%s, %d steps, %.0f %%, %s", k.pattern, k.steps, 100*k.space, mode)
+	if k.few {
+		name += fmt.Sprintf(", %d candidates", fewCandidates)
+	}
+	return name
 }
 
 // run measures and returns the exit status.
@@ -83,7 +92,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		lay(w, k.pattern, k.steps)
 		began, worked := time.Now(), processor()
-		c, err := timeline.Choose(ctx, w, timeline.Options{Cost: m, Solver: solve.New(solve.Config{}), SpaceShare: k.space, Exact: k.exact, Limits: solve.Limits{Wall: *wall}})
+		o := timeline.Options{Cost: m, Solver: solve.New(solve.Config{}), SpaceShare: k.space, Exact: k.exact, Limits: solve.Limits{Wall: *wall}}
+		if k.few {
+			o.MostTables = fewCandidates
+		}
+		c, err := timeline.Choose(ctx, w, o)
 		if err == nil {
 			err = c.Check()
 		}
@@ -117,19 +130,22 @@ func cases(quick, exact bool) []kase {
 	}
 	for _, mode := range modes {
 		for _, pattern := range []string{"cycles", "evolution", "spikes"} {
-			list = append(list, kase{pattern, 12, 0.8, mode})
+			list = append(list, kase{pattern: pattern, steps: 12, space: 0.8, exact: mode})
+		}
+		if !mode {
+			list = append(list, kase{pattern: "cycles", steps: 12, space: 0.8, few: true})
 		}
 		if quick {
 			continue
 		}
 		for percent := 100; percent >= 70; percent -= 5 {
 			if percent != 80 {
-				list = append(list, kase{"cycles", 12, float64(percent) / 100, mode})
+				list = append(list, kase{pattern: "cycles", steps: 12, space: float64(percent) / 100, exact: mode})
 			}
 		}
 		for steps := 4; steps <= 44; steps += 4 {
 			if steps != 12 {
-				list = append(list, kase{"cycles", steps, 0.8, mode})
+				list = append(list, kase{pattern: "cycles", steps: steps, space: 0.8, exact: mode})
 			}
 		}
 	}

@@ -40,15 +40,18 @@ func calendar(low func(step int) bool, total, ideal float64) *timeline.Calendar 
 func TestMustShow(t *testing.T) {
 	cycles := func(i int) bool { return (i/3)%2 == 1 }
 	r := &report{list: []*measured{
-		{kase: kase{"cycles", 12, 0.8, false}, calendar: calendar(cycles, 100, 95)},
-		{kase: kase{"evolution", 12, 0.8, false}, calendar: calendar(cycles, 100, 98)},
-		{kase: kase{"spikes", 12, 0.8, false}, calendar: calendar(cycles, 100, 98.5)},
-		{kase: kase{"cycles", 44, 0.8, true}, calendar: calendar(cycles, 100, 95)},
+		{kase: kase{pattern: "cycles", steps: 12, space: 0.8}, calendar: calendar(cycles, 100, 95)},
+		{kase: kase{pattern: "evolution", steps: 12, space: 0.8}, calendar: calendar(cycles, 100, 98)},
+		{kase: kase{pattern: "spikes", steps: 12, space: 0.8}, calendar: calendar(cycles, 100, 98.5)},
+		{kase: kase{pattern: "cycles", steps: 44, space: 0.8, exact: true}, calendar: calendar(cycles, 100, 95)},
 	}}
+	few := calendar(func(int) bool { return true }, 100, 95)
+	r.list = append(r.list, &measured{kase: kase{pattern: "cycles", steps: 12, space: 0.8, few: true}, calendar: few})
 	text := r.mustShow()
 	for name, line := range map[string]string{
-		"W-47 the steps of table 1":                        "| cycles: plans of Q3, Q5, Q7, Q9 and their copies change as published | W-47: 2>3, 5>6, 8>9 | 8 of 8 | yes |",
-		"W-48 not the step of table 2":                     "| evolution: plans of Q3, Q5, Q7, Q9 and their copies change as published | W-48: 5>6 | 0 of 8 | no |",
+		"W-47 the steps of table 1":                        "| cycles: plans of Q3, Q5, Q7, Q9 and their copies change as published | W-47: 2>3, 5>6, 8>9 | 8 of 8, 0 never | yes |",
+		"W-47 plans that stay":                             "| cycles, of 2000 candidates: plans of Q3, Q5, Q7, Q9 and their copies change as published | W-47: 2>3, 5>6, 8>9 | 0 of 8, 8 never | no |",
+		"W-48 not the step of table 2":                     "| evolution: plans of Q3, Q5, Q7, Q9 and their copies change as published | W-48: 5>6 | 0 of 8, 0 never | no |",
 		"W-46 less than static designs":                    "| cycles: less than static average, changes included | 31.8 % | 33.3 % | yes |",
 		"W-46 near the ideal":                              "| cycles: above the ideal, changes included | 5.41 % | 5.3 % | yes |",
 		"W-48 the ideal is 3.4 % better":                   "| evolution: above the ideal, changes included | 3.4 % | 2.0 % | yes |",
@@ -79,7 +82,7 @@ func TestFlips(t *testing.T) {
 	if got := flips(c, "-dup"); got != "5>6 Q3+ Q5+ Q7+ Q9+" {
 		t.Error(got)
 	}
-	if n := asPublished(c, map[int]int{6: -1}); n != 8 {
+	if n, never := asPublished(c, map[int]int{6: -1}); n != 8 || never != 0 {
 		t.Errorf("W-48: %d of 8", n)
 	}
 }
@@ -91,7 +94,7 @@ func TestSweep(t *testing.T) {
 		if c, err := r.sweep(); err != nil || c != nil {
 			t.Fatalf("%d limits: %v, %v", len(r.list), c, err)
 		}
-		r.list = append(r.list, &measured{kase: kase{"cycles", 12, percent, false}, calendar: calendar(func(int) bool { return false }, 100, 90)})
+		r.list = append(r.list, &measured{kase: kase{pattern: "cycles", steps: 12, space: percent}, calendar: calendar(func(int) bool { return false }, 100, 90)})
 	}
 	if c, err := r.sweep(); err != nil || c == nil {
 		t.Errorf("W-50: %v, %v", c, err)

@@ -33,6 +33,7 @@ type timelineFlags struct {
 	initial, overlap  bool
 	windows           []string
 	atOnce, life      int
+	candidates        int
 	drop              float64
 	interval          time.Duration
 	once              bool
@@ -51,7 +52,8 @@ func (f *timelineFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.life, "life", 0, "of --timeline: steps for which a table that is created is kept at least; 0: any number")
 	flags.Float64Var(&f.drop, "drop-cost", 0, "of --timeline: what dropping a table costs, in the unit of the cost model")
 	flags.DurationVar(&f.interval, "interval", 0, "of --timeline: how long each step is; 0: what the file says, else an hour")
-	flags.BoolVar(&f.once, "one-cut", false, "of --timeline: propose only tables that one cut of each query gives, as seed 004 does")
+	flags.BoolVar(&f.once, "one-cut", false, "of --timeline: propose only tables that one cut of each query gives, as seed 004 does; without it, too, where these are more than --candidates")
+	flags.IntVar(&f.candidates, "candidates", 0, "of --timeline: tables that are proposed at most: fewer take less time, and calendars over them may cost more; 0: 6000")
 }
 
 // alone are the flags of `helenus design` that --timeline knows nothing of.
@@ -84,7 +86,7 @@ func (f *timelineFlags) check(flags *pflag.FlagSet) error {
 
 // options turns the flags into options for a workload.
 func (f *timelineFlags) options(w *workload.Workload, o design.Options) (timeline.Options, error) {
-	t := timeline.Options{Cost: o.Cost, Solver: o.Solver, Limits: o.Limits, Exact: f.exact, Once: f.once, InitialLoad: f.initial, Overlap: f.overlap,
+	t := timeline.Options{Cost: o.Cost, Solver: o.Solver, Limits: o.Limits, Exact: f.exact, Once: f.once, MostTables: f.candidates, InitialLoad: f.initial, Overlap: f.overlap,
 		Most: f.atOnce, Life: f.life, Drop: f.drop}
 	if f.interval > 0 {
 		t.Interval = []time.Duration{f.interval}
