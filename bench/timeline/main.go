@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	only := flags.String("only", "", "measure only the cases whose name contains this")
 	model := flags.String("cost", "cassandra", "the cost model, or a file of parameters")
 	file := flags.String("file", "examples/designs/tpch.yaml", "the workload")
-	exact := flags.Bool("exact", false, "measure the exact mode, too")
+	exact := flags.Bool("exact", false, "measure the exact mode, too: it takes ten minutes")
 	wall := flags.Duration("wall", 0, "the most that a calendar may take; 0: as `helenus design` does")
 	out := flags.String("out", "", "a folder for the report; none: print alone")
 	command := flags.String("command", "bin/timeline", "what the report says that it was made by")
@@ -121,32 +121,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// cases are W-46, W-48 and W-49; the sweep of W-50; and the steps of W-51.
+// cases are W-46, W-48 and W-49; W-47 over few candidates; the sweep of W-50; the steps of W-51; and exact mode at 12 and 44 steps.
 func cases(quick, exact bool) []kase {
 	var list []kase
-	modes := []bool{false}
-	if exact {
-		modes = append(modes, true)
+	for _, pattern := range []string{"cycles", "evolution", "spikes"} {
+		list = append(list, kase{pattern: pattern, steps: 12, space: 0.8})
 	}
-	for _, mode := range modes {
-		for _, pattern := range []string{"cycles", "evolution", "spikes"} {
-			list = append(list, kase{pattern: pattern, steps: 12, space: 0.8, exact: mode})
-		}
-		if !mode {
-			list = append(list, kase{pattern: "cycles", steps: 12, space: 0.8, few: true})
-		}
-		if quick {
-			continue
-		}
+	list = append(list, kase{pattern: "cycles", steps: 12, space: 0.8, few: true})
+	if !quick {
 		for percent := 100; percent >= 70; percent -= 5 {
 			if percent != 80 {
-				list = append(list, kase{pattern: "cycles", steps: 12, space: float64(percent) / 100, exact: mode})
+				list = append(list, kase{pattern: "cycles", steps: 12, space: float64(percent) / 100})
 			}
 		}
 		for steps := 4; steps <= 44; steps += 4 {
 			if steps != 12 {
-				list = append(list, kase{pattern: "cycles", steps: steps, space: 0.8, exact: mode})
+				list = append(list, kase{pattern: "cycles", steps: steps, space: 0.8})
 			}
+		}
+	}
+	if exact {
+		for _, steps := range []int{12, 44} {
+			list = append(list, kase{pattern: "cycles", steps: steps, space: 0.8, exact: true})
 		}
 	}
 	return list

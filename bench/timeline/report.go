@@ -213,6 +213,14 @@ func (r *report) mustShow() string {
 		}
 		line(limit.k.String(), must, measured, held)
 	}
+	for _, x := range r.list {
+		k := x.kase
+		k.exact = false
+		if pruned := r.find(k); x.exact && pruned != nil {
+			above := 100 * (pruned.calendar.Cost/x.calendar.Cost - 1)
+			line(k.String()+": above exact mode's", "0 to 1 %", fmt.Sprintf("%.2f %%", above), above > -1e-4 && above <= 1)
+		}
+	}
 	return b.String()
 }
 
@@ -262,22 +270,16 @@ func create(name string, write func(io.Writer) error) error {
 
 // growth is how long cycles of more and more steps take; nil if fewer than three were measured.
 func (r *report) growth() (*chart.Chart, error) {
-	var series []chart.Series
-	for _, exact := range []bool{false, true} {
-		s := chart.Series{Name: map[bool]string{false: "pruned", true: "exact"}[exact]}
-		for steps := 4; steps <= 44; steps += 4 {
-			if x := r.find(kase{pattern: "cycles", steps: steps, space: 0.8, exact: exact}); x != nil {
-				s.X, s.Y = append(s.X, float64(steps)), append(s.Y, x.worked.Seconds())
-			}
-		}
-		if len(s.X) > 2 {
-			series = append(series, s)
+	s := chart.Series{Name: "pruned"}
+	for steps := 4; steps <= 44; steps += 4 {
+		if x := r.find(kase{pattern: "cycles", steps: steps, space: 0.8}); x != nil {
+			s.X, s.Y = append(s.X, float64(steps)), append(s.Y, x.worked.Seconds())
 		}
 	}
-	if series == nil {
+	if len(s.X) < 3 {
 		return nil, nil //nolint:nilnil // nothing to draw
 	}
-	return chart.Lines(chart.Frame{X: "steps", Y: "processor seconds"}, series...)
+	return chart.Lines(chart.Frame{X: "steps", Y: "processor seconds"}, s)
 }
 
 // sweep is what cycles cost in less and less space; nil if fewer than three limits were measured.
