@@ -29,7 +29,7 @@ func TestLanguage(t *testing.T) {
 			table: "Hotel.HotelCity|Hotel.HotelID|Hotel.HotelName", want: "get T by HotelCity = ?, HotelID IN ? (1 request"},
 		{name: "!= is a filter", query: "SELECT Hotel.HotelName FROM Hotel WHERE Hotel.HotelCity = ? AND Hotel.HotelName != ?",
 			table: "Hotel.HotelCity|Hotel.HotelName Hotel.HotelID|", want: "get T by HotelCity = ? (|filter by HotelName != ?"},
-		{name: "LIKE is a range", query: "SELECT Hotel.HotelID FROM Hotel WHERE Hotel.HotelCity = ? AND Hotel.HotelName LIKE ?",
+		{name: "W-52 LIKE is a range", query: "SELECT Hotel.HotelID FROM Hotel WHERE Hotel.HotelCity = ? AND Hotel.HotelName LIKE ?",
 			table: "Hotel.HotelCity|Hotel.HotelName Hotel.HotelID|", want: "get T by HotelCity = ?, HotelName LIKE ? ("},
 		{name: "LIKE is a filter", query: "SELECT Hotel.HotelID FROM Hotel WHERE Hotel.HotelCity = ? AND Hotel.HotelName LIKE ?",
 			table: "Hotel.HotelCity|Hotel.HotelID|Hotel.HotelName", want: "get T by HotelCity = ? (|filter by HotelName LIKE ?"},

@@ -157,7 +157,7 @@ func TestLoadOfCF6(t *testing.T) {
 		cost   float64
 	}{
 		{"W-32 from CF4", []int{cf4}, 1 + 2},
-		{"W-32 from CF7 and CF3", []int{cf7, cf3}, 1 + 5},
+		{"W-30 W-32 from CF7 and CF3", []int{cf7, cf3}, 1 + 5},
 		{"W-33 one plan, the cheaper", []int{cf3, cf4, cf7}, 1 + 2},
 		{"W-28 CF7 without CF3", []int{cf7}, math.Inf(1)},
 		{"W-31 from nothing", nil, math.Inf(1)},
