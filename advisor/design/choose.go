@@ -218,6 +218,10 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 	enumerated := time.Now()
 	t, err := newTask(ctx, w, o.Cost, pool.Tables, fixed, o.SpaceLimit)
 	if err != nil {
+		var none *UnanswerableError
+		if errors.As(err, &none) && o.Most > 0 && len(pool.Tables) >= o.Most {
+			none.Most = o.Most
+		}
 		return nil, nil, safe.blame(ctx, w, *o, err)
 	}
 	t.penalise(safe)

@@ -208,9 +208,15 @@ func (t *task) share(groups []int) {
 }
 
 // UnanswerableError says that no plan answers a query over the tables that are allowed.
-type UnanswerableError struct{ Statement, Query string }
+type UnanswerableError struct {
+	Statement, Query string
+	Most             int // candidates that could be proposed, if there were more; 0: there were not
+}
 
 func (e *UnanswerableError) Error() string {
+	if e.Most > 0 {
+		return fmt.Sprintf("design: none of the %d tables that were proposed at most answers statement %s (%s): allow more", e.Most, e.Statement, e.Query)
+	}
 	return fmt.Sprintf("design: no table that is allowed answers statement %s (%s): it needs an equality condition, or existing tables that can be scanned", e.Statement, e.Query)
 }
 

@@ -99,6 +99,7 @@ func TestDesignTimelineBadInput(t *testing.T) {
 		"no such space":                    {dayAndNight, []string{"--space", "much"}, 2, `"much" is neither a number of bytes, such as 2GB, nor a share`},
 		"no such window":                   {dayAndNight, []string{"--window", "3-9"}, 2, `"3-9" is no step, nor steps such as 3-5, of 0 to 3`},
 		"no such life":                     {dayAndNight, []string{"--life", "-1"}, 2, "a least life of -1 steps"},
+		"too few candidates":               {dayAndNight, []string{"--candidates", "1"}, 4, "none of the 1 tables that were proposed at most answers statement"},
 		"no such number of candidates":     {dayAndNight, []string{"--candidates", "-1"}, 2, "at most -1 candidates"},
 		"no such number at once":           {dayAndNight, []string{"--at-once", "-2"}, 2, "at most -2 tables at once"},
 		"no such cost of dropping":         {dayAndNight, []string{"--drop-cost", "-2"}, 2, "a cost of dropping of -2"},
