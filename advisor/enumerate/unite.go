@@ -12,11 +12,8 @@ const (
 	mostTables = 10 // tables of one partition key that are united with those of other clustering keys and graphs
 )
 
-// combine adds unions, and what writes need for those. Where there is no room for them, looking for them takes longest.
+// combine adds unions, and what writes need for those.
 func (e *enumeration) combine() {
-	if e.pool.full() {
-		return
-	}
 	e.pool.Combine()
 	e.support()
 }
@@ -30,7 +27,7 @@ func (e *enumeration) combine() {
 // they are among the readers for which keys are ordered (rule orders). As it is done after each level, unions of three and
 // more come of those of two while there is room.
 func (p *Pool) Combine() {
-	if p.full() {
+	if p.full() { // looking for what there is no room for takes longest
 		return
 	}
 	for _, group := range p.alike() {
@@ -79,9 +76,6 @@ func (p *Pool) alike() [][]*model.Table {
 // a key and graph, and of those by which some query ends. Where these are few, those that only lead on, holding ids, are united
 // with them, too.
 func (p *Pool) across() {
-	if p.full() {
-		return
-	}
 	if p.full() {
 		return
 	}
