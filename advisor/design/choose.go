@@ -205,11 +205,13 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 	for _, table := range o.Fixed {
 		fixed[table.ID()] = true
 	}
+	full := false // more could be proposed
 	if !o.NoEnumeration && !o.OnlyExisting {
 		proposals := enumerate.Options{Allow: allow, Once: o.Once, Sparing: o.Sparing, Most: o.Most, Arithmetic: cost.Arithmetic(o.Cost)}
 		proposals.PartitionBytes, proposals.Indexes = cost.Proposals(o.Cost)
 		proposals.Collections = proposals.Indexes
 		enumerated := enumerate.Workload(w, proposals)
+		full = len(enumerated.Tables) == o.Most
 		pool.Truncated = append(pool.Truncated, enumerated.Truncated...)
 		for _, table := range enumerated.Tables {
 			pool.Add(table)
@@ -219,7 +221,7 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 	t, err := newTask(ctx, w, o.Cost, pool.Tables, fixed, o.SpaceLimit)
 	if err != nil {
 		var none *UnanswerableError
-		if errors.As(err, &none) && o.Most > 0 && len(pool.Tables) >= o.Most {
+		if errors.As(err, &none) && full {
 			none.Most = o.Most
 		}
 		return nil, nil, safe.blame(ctx, w, *o, err)

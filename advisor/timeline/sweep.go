@@ -11,7 +11,7 @@ import (
 // What a sweep looks at.
 const (
 	fewTables  = 300        // candidates that are all looked at, without a sweep
-	sweepGap   = 0.1        // how good its designs are: it is their tables that are wanted, and those of good ones are more
+	sweepGap   = 0.1        // how good its designs are: it is their tables that are wanted (decision 30)
 	sweepRise  = 4          // from one price of space to the next
 	sweepMost  = 7          // prices
 	sweepSteps = 4          // steps of different weights

@@ -165,7 +165,7 @@ func (r *report) mustShow() string {
 		{"evolution", "W-48: 5>6", map[int]int{6: -1}, 12.2, 20.5, 20, 100 * (1/(1-0.034) - 1), 3.4},
 		{"spikes", "", nil, 0, 12, 12, 2, 2},
 	} {
-		x := r.find(kase{pattern: p.pattern, steps: 12, space: 0.8})
+		x := r.find(atFourFifths(p.pattern, 12))
 		if x == nil {
 			continue
 		}
@@ -199,7 +199,7 @@ func (r *report) mustShow() string {
 	for _, limit := range []struct {
 		k       kase
 		seconds float64
-	}{{kase{pattern: "cycles", steps: 12, space: 0.8}, 15}, {kase{pattern: "evolution", steps: 12, space: 0.8}, 15}, {kase{pattern: "spikes", steps: 12, space: 0.8}, 15}, {kase{pattern: "cycles", steps: 44, space: 0.8}, 60}, {kase{pattern: "cycles", steps: 44, space: 0.8, exact: true}, 600}} {
+	}{{atFourFifths("cycles", 12), 15}, {atFourFifths("evolution", 12), 15}, {atFourFifths("spikes", 12), 15}, {atFourFifths("cycles", 44), 60}, {kase{pattern: "cycles", steps: 44, space: 0.8, exact: true}, 600}} {
 		x := r.find(limit.k)
 		if x == nil {
 			continue
@@ -272,7 +272,7 @@ func create(name string, write func(io.Writer) error) error {
 func (r *report) growth() (*chart.Chart, error) {
 	s := chart.Series{Name: "pruned"}
 	for steps := 4; steps <= 44; steps += 4 {
-		if x := r.find(kase{pattern: "cycles", steps: steps, space: 0.8}); x != nil {
+		if x := r.find(atFourFifths("cycles", steps)); x != nil {
 			s.X, s.Y = append(s.X, float64(steps)), append(s.Y, x.worked.Seconds())
 		}
 	}

@@ -40,11 +40,11 @@ func calendar(low func(step int) bool, total, ideal float64) *timeline.Calendar 
 func TestMustShow(t *testing.T) {
 	cycles := func(i int) bool { return (i/3)%2 == 1 }
 	r := &report{list: []*measured{
-		{kase: kase{pattern: "cycles", steps: 12, space: 0.8}, calendar: calendar(cycles, 100, 95)},
-		{kase: kase{pattern: "evolution", steps: 12, space: 0.8}, calendar: calendar(cycles, 100, 98)},
-		{kase: kase{pattern: "spikes", steps: 12, space: 0.8}, calendar: calendar(cycles, 100, 98.5)},
+		{kase: atFourFifths("cycles", 12), calendar: calendar(cycles, 100, 95)},
+		{kase: atFourFifths("evolution", 12), calendar: calendar(cycles, 100, 98)},
+		{kase: atFourFifths("spikes", 12), calendar: calendar(cycles, 100, 98.5)},
 		{kase: kase{pattern: "cycles", steps: 44, space: 0.8, exact: true}, calendar: calendar(cycles, 100, 95)},
-		{kase: kase{pattern: "cycles", steps: 44, space: 0.8}, calendar: calendar(cycles, 102, 95)},
+		{kase: atFourFifths("cycles", 44), calendar: calendar(cycles, 102, 95)},
 	}}
 	few := calendar(func(int) bool { return true }, 100, 95)
 	r.list = append(r.list, &measured{kase: kase{pattern: "cycles", steps: 12, space: 0.8, few: true}, calendar: few})

@@ -53,7 +53,7 @@ func (f *timelineFlags) register(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.drop, "drop-cost", 0, "of --timeline: what dropping a table costs, in the unit of the cost model")
 	flags.DurationVar(&f.interval, "interval", 0, "of --timeline: how long each step is; 0: what the file says, else an hour")
 	flags.BoolVar(&f.once, "one-cut", false, "of --timeline: propose only tables that one cut of each query gives, as seed 004 does; without it, too, where these are more than --candidates")
-	flags.IntVar(&f.candidates, "candidates", 0, "of --timeline: tables that are proposed at most: fewer take less time, and calendars over them may cost more; 0: 6000")
+	flags.IntVar(&f.candidates, "candidates", 0, "of --timeline: tables that are proposed at most: fewer take less memory, and calendars over them cost more mostly; 0: 6000")
 }
 
 // alone are the flags of `helenus design` that --timeline knows nothing of.
