@@ -20,9 +20,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/helenus-db/helenus/advisor/solve"
 )
 
 func main() {
+	solve.ServeIfWorker()
 	var o options
 	flag.StringVar(&o.workloads, "workloads", "rubis,eac", "which to run")
 	flag.StringVar(&o.files, "files", "examples/designs", "folder of the workload files")

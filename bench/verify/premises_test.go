@@ -8,10 +8,14 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, cassandratest.Outliving()) }
+func TestMain(m *testing.M) {
+	solve.ServeIfWorker()
+	goleak.VerifyTestMain(m, cassandratest.Outliving())
+}
 
 // TestNoCassandra: a node that is down from the start is an error that says where it was looked for, and what to do.
 func TestNoCassandra(t *testing.T) {

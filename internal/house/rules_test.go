@@ -69,6 +69,7 @@ func inspect(tree fs.FS) ([]finding, error) {
 	}
 	documented := map[string]bool{} // by folder
 	lines := map[string]int{}
+	solving := map[string]*solves{}
 	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -93,6 +94,10 @@ func inspect(tree fs.FS) ([]finding, error) {
 		}
 		test := strings.HasSuffix(name, "_test.go")
 		found = append(found, inspectImports(name, test, file)...)
+		if solving[path.Dir(name)] == nil {
+			solving[path.Dir(name)] = &solves{}
+		}
+		solving[path.Dir(name)].note(test, file.Name.Name == "main", string(text))
 		if test || ast.IsGenerated(file) {
 			return nil
 		}
@@ -108,8 +113,41 @@ func inspect(tree fs.FS) ([]finding, error) {
 		}
 		found = append(found, inspectLength(dir, lines[dir], longPackage, math.MaxInt)...)
 	}
+	for dir, s := range solving {
+		found = append(found, s.inspect(dir)...)
+	}
 	sort.Slice(found, func(i, j int) bool { return found[i].String() < found[j].String() })
 	return found, err
+}
+
+// solves is what a folder does with package solve, whose workers are the running program once more.
+type solves struct {
+	starts        bool // it makes a solver
+	program, test bool // it is a program, it has tests
+	serves        [2]bool
+}
+
+func (s *solves) note(test, program bool, text string) {
+	s.starts = s.starts || strings.Contains(text, "solve.New(")
+	s.program, s.test = s.program || program && !test, s.test || test
+	if strings.Contains(text, "solve.ServeIfWorker()") || strings.Contains(text, "solve.Worker(") {
+		if test {
+			s.serves[1] = true
+		} else {
+			s.serves[0] = true
+		}
+	}
+}
+
+// inspect finds programs and tests that would begin all they do anew in each worker: nothing else tells, as without a solver there are answers, too, only worse and later.
+func (s *solves) inspect(dir string) (found []finding) {
+	if s.starts && s.program && !s.serves[0] {
+		found = append(found, finding{where: dir, what: "its main must begin with solve.ServeIfWorker()"})
+	}
+	if s.starts && s.test && !s.serves[1] {
+		found = append(found, finding{where: dir, what: "its tests must have a TestMain that begins with solve.ServeIfWorker()"})
+	}
+	return found
 }
 
 // inspectTop looks at the names at the top.
@@ -254,6 +292,9 @@ func TestRulesBite(t *testing.T) {
 		{"unknown folder", fstest.MapFS{"utils/a.txt": {}}, []string{"utils: does not belong at the top"}},
 		{"no package comment", fstest.MapFS{"advisor/a.go": source("// advises", "advisor")}, []string{"advisor: no file has a package comment"}},
 		{"a long file", fstest.MapFS{"capture/cql/a.go": lines(tooLongFile + 1)}, []string{"capture/cql/a.go: 701 lines"}},
+		{"a program that is no worker", fstest.MapFS{"bench/a/main.go": source("// Command a solves.\n// solve.New(", "main"), "bench/a/a_test.go": source("", "main")},
+			[]string{"bench/a: its main must begin with", "bench/a: its tests must have a TestMain"}},
+		{"a worker", fstest.MapFS{"bench/a/main.go": source("// Command a solves.\n// solve.New( solve.ServeIfWorker()", "main"), "bench/a/a_test.go": source("// solve.ServeIfWorker()\n", "main")}, nil},
 		{"broken source", fstest.MapFS{"proxy/a.go": {Data: []byte("packag")}}, []string{"proxy/a.go: does not parse"}},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,13 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/helenus-db/helenus/advisor/solve"
+)
+
+func TestMain(m *testing.M) {
+	solve.ServeIfWorker()
+	os.Exit(m.Run())
+}
