@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/model"
 )
 
 // known are the designs for single sets of weights that baselines are made of.
@@ -260,15 +261,11 @@ func (s *search) compare(k *known) []*Baseline {
 	}
 	static := func(name string, r *choice.Result) *Baseline {
 		b := &Baseline{Name: name, Bytes: s.bytes(r.Open), Tables: s.count(r.Open), Proven: r.Proven}
+		chosen := s.fresh(r.Open)
 		for step := range s.steps {
-			b.Steps = append(b.Steps, constant[step]+s.workload(step, r.Open))
+			b.Steps, b.Chosen = append(b.Steps, constant[step]+s.workload(step, r.Open)), append(b.Chosen, chosen)
 		}
 		b.Steps[0] += s.initially(r.Open)
-		for n, open := range r.Open {
-			if open && !s.tables[n].Kept {
-				b.Chosen = append(b.Chosen, s.tables[n])
-			}
-		}
 		return b
 	}
 	list := []*Baseline{static(Average, k.average), static(First, k.first), static(Last, k.last)}
@@ -280,7 +277,7 @@ func (s *search) compare(k *known) []*Baseline {
 			best[key] = s.leastAt(step, r)
 		}
 		open := best[key]
-		ideal.Steps = append(ideal.Steps, constant[step]+s.workload(step, open))
+		ideal.Steps, ideal.Chosen = append(ideal.Steps, constant[step]+s.workload(step, open)), append(ideal.Chosen, s.fresh(open))
 		ideal.Bytes, ideal.Tables, ideal.Proven = max(ideal.Bytes, s.bytes(open)), max(ideal.Tables, s.count(open)), ideal.Proven && r.Proven
 		if step == 0 {
 			ideal.Steps[0] += s.initially(open)
@@ -348,6 +345,16 @@ func (s *search) initially(open []bool) float64 {
 		}
 	}
 	return sum
+}
+
+// fresh are the new tables of a design.
+func (t *task) fresh(open []bool) (list []*model.Table) {
+	for n, is := range open {
+		if is && !t.tables[n].Kept {
+			list = append(list, t.tables[n])
+		}
+	}
+	return list
 }
 
 func (t *task) count(open []bool) int {

@@ -102,11 +102,11 @@ type Source struct {
 type Baseline struct {
 	Name   string // Average, First, Last or Ideal
 	Cost   float64
-	Steps  []float64      // by step
-	Bytes  float64        // of the tables; of Ideal the most at any step
-	Tables int            // number of new ones; of Ideal the most at any step
-	Proven bool           // nothing of its kind is cheaper
-	Chosen []*model.Table // the new tables; nil of Ideal, which has others at each step
+	Steps  []float64        // by step
+	Bytes  float64          // of the tables; of Ideal the most at any step
+	Tables int              // number of new ones; of Ideal the most at any step
+	Proven bool             // nothing of its kind is cheaper
+	Chosen [][]*model.Table // by step: the new tables, the same at all of them but for Ideal
 }
 
 // The baselines.

@@ -17,20 +17,26 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/timeline"
-	"github.com/helenus-db/helenus/bench/contest"
 )
 
 // known is a calendar with its baselines in a file, so that a run that failed, or one that measures for longer, needs not look for them
 // again: that takes minutes, and comes to the same. It has the tables as CQL; plans and migrations are worked out from them.
 type known struct {
-	Of     string              `json:"of"` // the flags that it was designed by
-	Space  float64             `json:"space_bytes"`
-	Cost   float64             `json:"cost"`
-	Bound  float64             `json:"bound"`
-	Said   []float64           `json:"baselines_predicted"`
-	Tables map[string]string   `json:"tables"`  // of the calendar: CQL by name
-	Steps  [][]string          `json:"steps"`   // names of its tables
-	Static []map[string]string `json:"statics"` // by baseline: CQL by name
+	Of     string            `json:"of"` // the flags that it was designed by
+	Space  float64           `json:"space_bytes"`
+	Cost   float64           `json:"cost"`
+	Bound  float64           `json:"bound"`
+	Tables map[string]string `json:"tables"` // of the calendar: CQL by name
+	Steps  [][]string        `json:"steps"`  // names of its tables
+	Rivals []*knownRival     `json:"rivals"`
+}
+
+// knownRival is a baseline.
+type knownRival struct {
+	Name    string              `json:"name"`
+	Said    float64             `json:"cost_predicted"`
+	Designs []map[string]string `json:"designs"` // CQL by name
+	Steps   []int               `json:"steps"`   // by step: which design
 }
 
 // flags are what a calendar depends on.
@@ -54,7 +60,7 @@ func (o *options) recall() (*known, error) {
 	if err := json.Unmarshal(text, k); err != nil {
 		return nil, &usageError{fmt.Errorf("-calendar: %s: %w", o.kept, err)}
 	}
-	if k.Of != o.flags() || len(k.Said) != len(statics) || len(k.Static) != len(statics) {
+	if k.Of != o.flags() || len(k.Rivals) == 0 {
 		return nil, &usageError{fmt.Errorf("-calendar: %s was designed by\n  %s\nnot by\n  %s\nremove it, or give the same flags", o.kept, k.Of, o.flags())}
 	}
 	return k, nil
@@ -65,7 +71,7 @@ func (b *bench) keep() error {
 	if b.kept == "" {
 		return nil
 	}
-	k := &known{Of: b.flags(), Space: b.calendar.Space, Cost: b.calendar.Cost, Bound: b.calendar.Bound, Said: b.said, Tables: map[string]string{}}
+	k := &known{Of: b.flags(), Space: b.calendar.Space, Cost: b.calendar.Cost, Bound: b.calendar.Bound, Tables: map[string]string{}}
 	for _, s := range b.calendar.Steps {
 		var names []string
 		for _, t := range tablesOf(s) {
@@ -74,12 +80,16 @@ func (b *bench) keep() error {
 		}
 		k.Steps = append(k.Steps, names)
 	}
-	for _, e := range b.static {
-		tables := map[string]string{}
-		for _, t := range e.Tables {
-			tables[t.Name] = inCQL(t)
+	for i, x := range b.rivals {
+		r := &knownRival{Name: x.name, Said: b.said[i], Steps: x.at}
+		for _, e := range x.designs {
+			tables := map[string]string{}
+			for _, t := range e.Tables {
+				tables[t.Name] = inCQL(t)
+			}
+			r.Designs = append(r.Designs, tables)
 		}
-		k.Static = append(k.Static, tables)
+		k.Rivals = append(k.Rivals, r)
 	}
 	text, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
@@ -129,22 +139,28 @@ func (b *bench) revive(ctx context.Context, k *known) error {
 	if c := b.calendar.Cost; c > k.Cost*(1+1e-6) || c < k.Cost*(1-1e-6) {
 		return &usageError{fmt.Errorf("-calendar: %s: it costs %g, and cost %g when it was designed: the workload or the cost model is another: remove it", b.kept, c, k.Cost)}
 	}
-	b.calendar.Bound, b.said = k.Bound, k.Said
-	for i := range statics {
-		tables, err := b.tables(k.Static[i])
-		if err != nil {
-			return err
+	b.calendar.Bound = k.Bound
+	for _, r := range k.Rivals {
+		x := &rival{name: r.Name, at: r.Steps}
+		if len(x.at) != len(k.Steps) || slices.ContainsFunc(x.at, func(i int) bool { return i < 0 || i >= len(r.Designs) }) {
+			return &usageError{fmt.Errorf("-calendar: %s: %s has not one of its %d designs at each of the %d steps", b.kept, r.Name, len(r.Designs), len(k.Steps))}
 		}
-		var list []*model.Table
-		for _, name := range slices.Sorted(maps.Keys(tables)) {
-			list = append(list, tables[name])
+		for i, of := range r.Designs {
+			tables, err := b.tables(of)
+			if err != nil {
+				return err
+			}
+			var list []*model.Table
+			for _, name := range slices.Sorted(maps.Keys(tables)) {
+				list = append(list, tables[name])
+			}
+			e, err := b.entry(ctx, x, i, list)
+			if err != nil {
+				return &usageError{fmt.Errorf("-calendar: %s: %w", b.kept, err)}
+			}
+			x.designs = append(x.designs, e)
 		}
-		w := statics[i].of(b.work, len(b.calendar.Steps))
-		e, err := contest.Ours(ctx, w, statics[i].name, "", design.Options{Cost: b.model, Solver: solve.New(solve.Config{}), Candidates: list, NoEnumeration: true})
-		if err != nil {
-			return &usageError{fmt.Errorf("-calendar: %s: %w", b.kept, err)}
-		}
-		b.static = append(b.static, e)
+		b.rivals, b.said = append(b.rivals, x), append(b.said, r.Said)
 	}
 	b.say("the calendar and the baselines are those of %s", b.kept)
 	return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A calendar that is kept in a file is found in it again, with the static designs, what they cost and how tables are filled; one that was designed by other
+// A calendar that is kept in a file is found in it again, with its rivals, what they cost and how tables are filled; one that was designed by other
 // flags, or is damaged, is refused.
 func TestCalendarIsKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "calendar.json")
@@ -35,9 +35,11 @@ func TestCalendarIsKept(t *testing.T) {
 				list = append(list, fmt.Sprintf("step %d: %s is dropped", s.Number, name))
 			}
 		}
-		for _, e := range b.static {
-			for _, table := range e.Tables {
-				list = append(list, e.Name+" "+table.ID())
+		for _, x := range b.rivals {
+			for i, e := range x.designs {
+				for _, table := range e.Tables {
+					list = append(list, fmt.Sprintf("%s, design %d of %v: %s", x.name, i, x.at, table.ID()))
+				}
 			}
 		}
 		slices.Sort(list)
@@ -54,8 +56,8 @@ func TestCalendarIsKept(t *testing.T) {
 	if d := cmp.Diff(said(first), said(again)); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(first.report.Said, again.report.Said); d != "" || len(again.static) != len(statics) || again.report.Bound != first.report.Bound {
-		t.Errorf("%s, %d static designs, %g and %g", d, len(again.static), again.report.Bound, first.report.Bound)
+	if d := cmp.Diff(first.report.Said, again.report.Said); d != "" || len(again.rivals) != len(baselines) || again.report.Bound != first.report.Bound {
+		t.Errorf("%s, %d rivals, %g and %g", d, len(again.rivals), again.report.Bound, first.report.Bound)
 	}
 	other := o
 	other.rows = 3000

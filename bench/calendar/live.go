@@ -19,13 +19,9 @@ import (
 
 // live lives through the steps. The tables of the next one are filled while the statements of this one are measured.
 func (b *bench) live(ctx context.Context) error {
-	var others []*contest.Runner
-	for _, e := range b.static {
-		r, err := e.Runner(b.arena.Pool, exec.RunOptions{})
-		if err != nil {
-			return err
-		}
-		others = append(others, r)
+	others, err := b.others()
+	if err != nil {
+		return err
 	}
 	var filled []*migration // for the step at hand
 	for i, s := range b.calendar.Steps {
@@ -42,7 +38,8 @@ func (b *bench) live(ctx context.Context) error {
 				return fmt.Errorf("step %d: table %s: %w", i, m.Table, err)
 			}
 		}
-		writing, err := b.newWriter(s, others)
+		at, beside := others.at(i)
+		writing, err := b.newWriter(s, at, beside)
 		if err != nil {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
@@ -59,7 +56,7 @@ func (b *bench) live(ctx context.Context) error {
 		until, enough := context.WithCancel(ctx)
 		wrote := make(chan error, 1)
 		go func() { wrote <- writing.run(until) }()
-		err = errors.Join(b.measured(ctx, s, append([]*contest.Runner{runner}, others...), x), <-ahead)
+		err = errors.Join(b.measured(ctx, s, append([]*contest.Runner{runner}, at...), x), <-ahead)
 		enough()
 		if err := errors.Join(err, <-wrote); err != nil {
 			return fmt.Errorf("step %d: %w", i, err)
@@ -80,8 +77,8 @@ func (b *bench) live(ctx context.Context) error {
 // names are those that are measured, ours first.
 func (b *bench) names() []string {
 	list := []string{ours}
-	for _, e := range b.static {
-		list = append(list, e.Name)
+	for _, x := range b.rivals {
+		list = append(list, x.name)
 	}
 	return list
 }

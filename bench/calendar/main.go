@@ -1,7 +1,8 @@
 // Command calendar lives through the calendar of a workload over time on a real Cassandra (seed 004, section 7): at each step it
 // answers the statements from the tables that package timeline has chosen for it, while the tables of the next step are made
 // and filled out of them; then it changes over, and drops what is no longer needed. The three static baselines (the best tables
-// for the mean weights, for those of the first step, and of the last) answer the same statements side by side.
+// for the mean weights, for those of the first step, and of the last) answer the same statements side by side, and so does the ideal, whose tables of every step are
+// there from the begin on.
 //
 //	make bench-calendar                 TPC-H with cycles, 20,000 line items, twelve steps
 //	bin/calendar -file evolution        another pattern
@@ -22,9 +23,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/helenus-db/helenus/advisor/solve"
 )
 
 func main() {
+	solve.ServeIfWorker()
 	var o options
 	flag.StringVar(&o.file, "file", "cycles", "cycles, evolution or spikes: the pattern of seed 004; or a workload file with weights over time")
 	flag.StringVar(&o.files, "files", "examples/designs", "folder of the patterns' workload files")
@@ -38,7 +42,7 @@ func main() {
 	flag.StringVar(&o.point, "contact-point", "", "host:port of a Cassandra; default: start one")
 	flag.StringVar(&o.heap, "heap", "3g", "Java heap of the Cassandra that is started")
 	flag.StringVar(&o.parameters, "parameters", "", "file of the cost model's parameters (helenus calibrate); default: those for one node")
-	flag.StringVar(&o.kept, "calendar", "", "file that the calendar and the static designs are kept in: read if it is there, else written; to design once and run again")
+	flag.StringVar(&o.kept, "calendar", "", "file that the calendar and the baselines are kept in: read if it is there, else written; to design once and run again")
 	flag.StringVar(&o.out, "out", "docs/results", "folder for the report")
 	flag.BoolVar(&o.smoke, "smoke", false, "all of it in a minute, on next to no data")
 	flag.StringVar(&o.command, "command", "", "what to call the command in the report; default: as it was run")

@@ -165,6 +165,7 @@ func (r *report) markdown(w io.Writer) error {
 		}
 		p("| %s | %.5g | %s | %s |", n, sum[i], less, said)
 	}
+	p("\nA minus is more. The ideal has the best tables of each step, there from the begin on and changed for nothing; the model counts what changing costs to the calendar, what was measured is the statements while it goes on.")
 	answers, filled, wrong := 0, 0, 0
 	for _, s := range r.Steps {
 		answers, filled, wrong = answers+s.Answers, filled+s.Filled, wrong+len(s.Wrong)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/cost"
-	"github.com/helenus-db/helenus/advisor/design"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/timeline"
@@ -35,8 +34,8 @@ type bench struct {
 	work     *workload.Workload
 	model    cost.Model
 	calendar *timeline.Calendar
-	static   []*contest.Entry // the baselines, in the order of statics
-	said     []float64        // what they cost by the model
+	rivals   []*rival  // the baselines, in their order
+	said     []float64 // what they cost by the model
 	world    *data.World
 	truth    *reference.Reference
 	requests []*contest.Request
@@ -140,7 +139,7 @@ func (b *bench) choose(ctx context.Context) (err error) {
 	}
 	c := b.calendar
 	b.say("a calendar of %d steps: cost %.6g, at least %.6g", len(c.Steps), c.Cost, c.Bound)
-	for _, name := range []string{timeline.Average, timeline.First, timeline.Last, timeline.Ideal} {
+	for _, name := range baselines {
 		b.say("%s: %.6g, which the calendar is below by %.1f %%", name, c.Baseline(name).Cost, 100*c.Less(c.Baseline(name)))
 	}
 	for _, s := range c.Steps[1:] {
@@ -148,17 +147,19 @@ func (b *bench) choose(ctx context.Context) (err error) {
 			b.say("step %d: %d tables made, %d dropped", s.Number, len(s.Created), len(s.Dropped))
 		}
 	}
-	for i := range statics {
-		e, err := b.baseline(ctx, &statics[i], c.Baseline(statics[i].name).Chosen)
+	for _, name := range baselines {
+		x, err := b.rival(ctx, name, c.Baseline(name).Chosen)
 		if err != nil {
 			return err
 		}
-		said := c.Baseline(statics[i].name).Cost
-		if is := b.cost(e); is > said*(1+1e-6) {
-			return fmt.Errorf("%s: its plans cost %g, and %g when the calendar was compared with it: it would be no fair comparison", e.Name, is, said)
+		if x == nil {
+			continue
 		}
-		b.static, b.said = append(b.static, e), append(b.said, said)
-		b.say("%s: %d tables", e.Name, len(e.Tables))
+		said := c.Baseline(name).Cost
+		if is := b.cost(x); is > said*(1+1e-6) {
+			return fmt.Errorf("%s: its plans cost %g, and %g when the calendar was compared with it: it would be no fair comparison", name, is, said)
+		}
+		b.rivals, b.said = append(b.rivals, x), append(b.said, said)
 	}
 	return nil
 }
@@ -169,61 +170,6 @@ func (b *bench) limits() solve.Limits {
 		return solve.Limits{}
 	}
 	return solve.Limits{Nodes: 5000, Wall: b.limit}
-}
-
-// static is a baseline whose tables stay: those that are best for some weights.
-type static struct {
-	name   string
-	weight func(s *workload.Statement, steps int) float64
-}
-
-var statics = []static{
-	{timeline.Average, func(s *workload.Statement, steps int) float64 {
-		sum := 0.0
-		for t := range steps {
-			sum += s.WeightAt(t)
-		}
-		return sum / float64(steps)
-	}},
-	{timeline.First, func(s *workload.Statement, _ int) float64 { return s.WeightAt(0) }},
-	{timeline.Last, func(s *workload.Statement, steps int) float64 { return s.WeightAt(steps - 1) }},
-}
-
-// ours is what the calendar is called beside them.
-const ours = "calendar"
-
-// of is a workload with the baseline's weights.
-func (x *static) of(work *workload.Workload, steps int) *workload.Workload {
-	w := *work
-	w.Statements = nil
-	for _, s := range work.Statements {
-		own := *s
-		own.Weight = x.weight(s, steps)
-		w.Statements = append(w.Statements, &own)
-	}
-	return &w
-}
-
-// baseline is the design of a baseline, of the tables that the calendar was compared with when it was chosen: others may be much worse,
-// and it is the best that is known that has to be beaten.
-func (b *bench) baseline(ctx context.Context, x *static, tables []*model.Table) (*contest.Entry, error) {
-	o := design.Options{Cost: b.model, Solver: solve.New(solve.Config{}), NoEnumeration: true}
-	for _, t := range tables {
-		own := *t // it has a name and a keyspace of its own
-		o.Candidates = append(o.Candidates, &own)
-	}
-	return contest.Ours(ctx, x.of(b.work, len(b.calendar.Steps)), x.name, "", o)
-}
-
-// cost is what a baseline's plans cost over all steps, by the model.
-func (b *bench) cost(e *contest.Entry) float64 {
-	sum := 0.0
-	for _, s := range b.calendar.Steps {
-		for _, p := range s.Plans {
-			sum += p.Rate * s.Duration.Seconds() * e.Statements[p.Statement.Statement.ID].Cost.Work
-		}
-	}
-	return sum
 }
 
 // start starts a Cassandra, or finds the one that was named.
@@ -274,9 +220,11 @@ func (b *bench) fill(ctx context.Context) (err error) {
 	if b.keyspace, err = b.put(ctx, ours, first); err != nil {
 		return err
 	}
-	for _, e := range b.static {
-		if _, err := b.put(ctx, e.Name, e.Tables); err != nil {
-			return err
+	for _, x := range b.rivals {
+		for _, e := range x.designs {
+			if _, err := b.put(ctx, x.name, e.Tables); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -19,8 +19,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite/fill"
 )
 
-// Writes go on while tables are filled (W-5, W-39). One after the other they are applied to the calendar's tables, to each static
-// design's and to SQLite's, so that at every step the answers must be those of all writes so far.
+// Writes go on while tables are filled (W-5, W-39). One after the other they are applied to the calendar's tables, to each rival's and to SQLite's, so that at every step the answers must be those of all writes so far.
 //
 // Tables that are being filled are written too, from before their sources are read on. What is read is written at a timestamp of
 // before that (load.Options.Timestamp), so a value that was written meanwhile wins over the one that was read, and a row that
@@ -31,8 +30,8 @@ type writer struct {
 	b      *bench
 	random *rand.Rand
 
-	mu       sync.Mutex // held while a write is under way
-	runners  []map[string]contest.Program
+	mu       sync.Mutex                   // held while a write is under way
+	runners  []map[string]contest.Program // of those that are measured, in their order, then of the others
 	series   []map[string][]time.Duration // by runner and statement
 	applied  int
 	dual     int // of them beside a fill
@@ -51,15 +50,15 @@ func writesOf(w *workload.Workload) (list []*workload.Statement) {
 	return list
 }
 
-// newWriter writes to the tables of a step, and to those of the static designs.
-func (b *bench) newWriter(s *timeline.Step, others []*contest.Runner) (*writer, error) {
+// newWriter writes to the tables of a step, to those of the rivals, and to those that these have for other steps.
+func (b *bench) newWriter(s *timeline.Step, rivals, beside []*contest.Runner) (*writer, error) {
 	w := &writer{b: b, random: rand.New(rand.NewPCG(b.seed, uint64(s.Number)<<40)), tables: tablesOf(s)} //nolint:gosec // the same seed, the same writes
 	own, err := b.maintenance(w.tables, nil)
 	if err != nil {
 		return nil, err
 	}
 	w.runners = append(w.runners, own)
-	for _, r := range others {
+	for _, r := range slices.Concat(rivals, beside) {
 		w.runners = append(w.runners, r.Programs)
 	}
 	for range w.runners {
@@ -191,7 +190,7 @@ func (w *writer) one(ctx context.Context, s *workload.Statement) error {
 // add adds what the writes took to a step's figures.
 func (w *writer) add(s *timeline.Step, x *step) {
 	x.Writes, x.Dual = w.applied, w.dual
-	for i, series := range w.series {
+	for i, series := range w.series[:len(x.Latency)] {
 		for _, p := range s.Plans {
 			all := series[p.Statement.Statement.ID]
 			sum := time.Duration(0)
