@@ -43,6 +43,7 @@ test: setup lint vet house $(with)
 	$(with) $(GO) test -race -timeout 40m ./...
 	$(GO) test -run 'Splice|Idle|Allocate' ./bench/relay ./proxy ./proxy/pipe
 	$(GO) test -run 'Patterns|Interrupted|Swept' ./advisor/timeline
+	$(GO) test -run FewRows ./bench/calendar
 	$(GO) test -run 'NoWorse|CandidatesAreTables|Figure16' ./advisor/enumerate
 
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.

@@ -13,7 +13,7 @@ import (
 
 // Where space is limited and promising candidates are many, calendars have one design for each run of steps whose weights are the same: a third of
 // the designs for seed 004's cycles. The linear program of runs says what none of them costs less than, and what is of no use; the runs are
-// designed out of the rest by annealing: where the same weights come again and again, the first runs, for the others to have their designs too; of a drift, four
+// designed out of the rest, and out of all as the rest may lack what fills it, by annealing: where the same weights come again and again, the first runs, for the others to have their designs too; of a drift, four
 // stretches. Many runs are designed apart besides, at prices that make them fit together; and all is changed together once more (package sequence: Relax, Apart, Anneal).
 //
 // The bound holds for all calendars over the promising candidates, with changes within runs, too, as in it
@@ -101,7 +101,8 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 		some[n] = true
 	}
 	few, recurs := s.merged(runs)
-	s.hot(ctx, some, few)
+	s.hot(ctx, some, few, hotSeeds)
+	s.hot(ctx, in, few, hotSeeds/2) // some has been chosen as if tables were filled out of nothing: what they are filled from may be missing (decision 31)
 	if len(runs) >= apartFrom && recurs || s.effort > 1 {
 		if err := s.apart(ctx, relaxer, some, few); err != nil && ctx.Err() == nil {
 			return nil, err
@@ -138,7 +139,7 @@ func (s *search) merged(runs []stretch) (few []stretch, recurs bool) {
 }
 
 // hot anneals the first runs, from hot, and lets their designs come again where their weights do.
-func (s *search) hot(ctx context.Context, some []bool, runs []stretch) {
+func (s *search) hot(ctx context.Context, some []bool, runs []stretch, seeds int) {
 	if s.options.Life > 1 {
 		return // see anneal
 	}
@@ -150,7 +151,7 @@ func (s *search) hot(ctx context.Context, some []bool, runs []stretch) {
 	p, keep := s.whole(some)
 	q := byRun(p, runs).Window(0, head)
 	start := narrowed(ofRuns(s.open, runs[:head]), keep)
-	for _, designs := range annealed(ctx, q, hotSeeds*s.effort, sequence.Annealing{Start: start, Changes: min(hotChanges*head, mostChanges)}) {
+	for _, designs := range annealed(ctx, q, seeds*s.effort, sequence.Annealing{Start: start, Changes: min(hotChanges*head, mostChanges)}) {
 		list := widened(designs, keep, len(s.tables))
 		s.designs = append(s.designs, list...)
 		for i := head; i < len(runs); i++ {
@@ -289,8 +290,8 @@ func (s *search) whole(in []bool) (*sequence.Problem, []int) {
 	return restricted(&p, keep), keep
 }
 
-// hotSeeds is how often annealing is tried from hot, and hotChanges how many changes it makes for each run: twelve tries of a third of the changes come to more than four
-// of all, and never to as little. anneals and annealChanges are the same in rounds, annealRounds is of how many, and mostChanges the most changes in all.
+// hotSeeds is how often annealing is tried from hot over what the relaxation keeps, half as often over all, and hotChanges how many changes it makes for each run: many tries of a third of the
+// changes come to more than few of all, and never to as little. anneals and annealChanges are the same in rounds, annealRounds is of how many, and mostChanges the most changes in all.
 const (
 	hotSeeds      = 12
 	hotChanges    = 12_500
