@@ -142,8 +142,9 @@ func (b *bench) revive(ctx context.Context, k *known) error {
 	b.calendar.Bound = k.Bound
 	for _, r := range k.Rivals {
 		x := &rival{name: r.Name, at: r.Steps}
-		if len(x.at) != len(k.Steps) || slices.ContainsFunc(x.at, func(i int) bool { return i < 0 || i >= len(r.Designs) }) {
-			return &usageError{fmt.Errorf("-calendar: %s: %s has not one of its %d designs at each of the %d steps", b.kept, r.Name, len(r.Designs), len(k.Steps))}
+		used := slices.Compact(slices.Sorted(slices.Values(x.at)))
+		if len(used) == 0 || len(x.at) != len(k.Steps) || len(used) != len(r.Designs) || used[0] != 0 || used[len(used)-1] != len(used)-1 {
+			return &usageError{fmt.Errorf("-calendar: %s: %s has not one of its %d designs at each of the %d steps, and each at one", b.kept, r.Name, len(r.Designs), len(k.Steps))}
 		}
 		for i, of := range r.Designs {
 			tables, err := b.tables(of)

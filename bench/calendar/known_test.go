@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,5 +71,23 @@ func TestCalendarIsKept(t *testing.T) {
 	other.kept = o.file
 	if _, err := designed(other); !errors.As(err, &misuse) || !strings.Contains(err.Error(), "-calendar: ../../examples/designs/market.yaml") {
 		t.Errorf("no calendar at all: %v", err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := known{}
+	if err := json.Unmarshal(text, &k); err != nil {
+		t.Fatal(err)
+	}
+	k.Rivals[0].Steps[0] = 1 // it has one design
+	if text, err = json.Marshal(k); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := designed(o); !errors.As(err, &misuse) || !strings.Contains(err.Error(), "static average has not one of its 1 designs") {
+		t.Errorf("a design that is not there: %v", err)
 	}
 }
