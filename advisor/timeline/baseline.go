@@ -260,8 +260,8 @@ func (s *search) compare(k *known) []*Baseline {
 		constant[step] = s.written(step)
 	}
 	static := func(name string, r *choice.Result) *Baseline {
-		b := &Baseline{Name: name, Bytes: s.bytes(r.Open), Tables: s.count(r.Open), Proven: r.Proven}
 		chosen := s.fresh(r.Open)
+		b := &Baseline{Name: name, Bytes: s.bytes(r.Open), Tables: len(chosen), Proven: r.Proven}
 		for step := range s.steps {
 			b.Steps, b.Chosen = append(b.Steps, constant[step]+s.workload(step, r.Open)), append(b.Chosen, chosen)
 		}
@@ -277,8 +277,9 @@ func (s *search) compare(k *known) []*Baseline {
 			best[key] = s.leastAt(step, r)
 		}
 		open := best[key]
-		ideal.Steps, ideal.Chosen = append(ideal.Steps, constant[step]+s.workload(step, open)), append(ideal.Chosen, s.fresh(open))
-		ideal.Bytes, ideal.Tables, ideal.Proven = max(ideal.Bytes, s.bytes(open)), max(ideal.Tables, s.count(open)), ideal.Proven && r.Proven
+		chosen := s.fresh(open)
+		ideal.Steps, ideal.Chosen = append(ideal.Steps, constant[step]+s.workload(step, open)), append(ideal.Chosen, chosen)
+		ideal.Bytes, ideal.Tables, ideal.Proven = max(ideal.Bytes, s.bytes(open)), max(ideal.Tables, len(chosen)), ideal.Proven && r.Proven
 		if step == 0 {
 			ideal.Steps[0] += s.initially(open)
 		}
@@ -355,14 +356,4 @@ func (t *task) fresh(open []bool) (list []*model.Table) {
 		}
 	}
 	return list
-}
-
-func (t *task) count(open []bool) int {
-	n := 0
-	for i := range open {
-		if open[i] && !t.tables[i].Kept {
-			n++
-		}
-	}
-	return n
 }

@@ -13,8 +13,8 @@ import (
 
 // Where space is limited and promising candidates are many, calendars have one design for each run of steps whose weights are the same: a third of
 // the designs for seed 004's cycles. The linear program of runs says what none of them costs less than, and what is of no use; the runs are
-// designed out of the rest, and out of all as the rest may lack what fills it, by annealing: where the same weights come again and again, the first runs, for the others to have their designs too; of a drift, four
-// stretches. Many runs are designed apart besides, at prices that make them fit together; and all is changed together once more (package sequence: Relax, Apart, Anneal).
+// designed out of the rest, and out of all, as the rest may lack what fills it, by annealing: where the same weights come again and again, the first runs, for the others
+// to have their designs too; of a drift, four stretches. Many runs are designed apart besides, at prices that make them fit together; and all is changed together once more (package sequence: Relax, Apart, Anneal).
 //
 // The bound holds for all calendars over the promising candidates, with changes within runs, too, as in it
 // what filling costs does not depend on what is there. Proof: of the designs of a run take the one that serves its
@@ -102,7 +102,13 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 	}
 	few, recurs := s.merged(runs)
 	s.hot(ctx, some, few, hotSeeds)
-	s.hot(ctx, in, few, hotSeeds/2) // some has been chosen as if tables were filled out of nothing: what they are filled from may be missing (decision 31)
+	if count(some) < len(all) { // some has been chosen as if tables were filled out of nothing: what they are filled from may be missing (decision 31)
+		tries := hotSeeds / 2
+		if !recurs {
+			tries /= 2 // of drifts three come to as much as six
+		}
+		s.hot(ctx, in, few, tries)
+	}
 	if len(runs) >= apartFrom && recurs || s.effort > 1 {
 		if err := s.apart(ctx, relaxer, some, few); err != nil && ctx.Err() == nil {
 			return nil, err
@@ -290,7 +296,7 @@ func (s *search) whole(in []bool) (*sequence.Problem, []int) {
 	return restricted(&p, keep), keep
 }
 
-// hotSeeds is how often annealing is tried from hot over what the relaxation keeps, half as often over all, and hotChanges how many changes it makes for each run: many tries of a third of the
+// hotSeeds is how often annealing is tried from hot over what the relaxation keeps, half as often over all and of drifts a quarter, and hotChanges how many changes it makes for each run: many tries of a third of the
 // changes come to more than few of all, and never to as little. anneals and annealChanges are the same in rounds, annealRounds is of how many, and mostChanges the most changes in all.
 const (
 	hotSeeds      = 12

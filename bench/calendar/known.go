@@ -80,8 +80,8 @@ func (b *bench) keep() error {
 		}
 		k.Steps = append(k.Steps, names)
 	}
-	for i, x := range b.rivals {
-		r := &knownRival{Name: x.name, Said: b.said[i], Steps: x.at}
+	for _, x := range b.rivals {
+		r := &knownRival{Name: x.name, Said: x.said, Steps: x.at}
 		for _, e := range x.designs {
 			tables := map[string]string{}
 			for _, t := range e.Tables {
@@ -141,7 +141,7 @@ func (b *bench) revive(ctx context.Context, k *known) error {
 	}
 	b.calendar.Bound = k.Bound
 	for _, r := range k.Rivals {
-		x := &rival{name: r.Name, at: r.Steps}
+		x := &rival{name: r.Name, said: r.Said, at: r.Steps}
 		used := slices.Compact(slices.Sorted(slices.Values(x.at)))
 		if len(used) == 0 || len(x.at) != len(k.Steps) || len(used) != len(r.Designs) || used[0] != 0 || used[len(used)-1] != len(used)-1 {
 			return &usageError{fmt.Errorf("-calendar: %s: %s has not one of its %d designs at each of the %d steps, and each at one", b.kept, r.Name, len(r.Designs), len(k.Steps))}
@@ -161,7 +161,7 @@ func (b *bench) revive(ctx context.Context, k *known) error {
 			}
 			x.designs = append(x.designs, e)
 		}
-		b.rivals, b.said = append(b.rivals, x), append(b.said, r.Said)
+		b.rivals = append(b.rivals, x)
 	}
 	b.say("the calendar and the baselines are those of %s", b.kept)
 	return nil

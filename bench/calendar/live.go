@@ -19,8 +19,7 @@ import (
 
 // live lives through the steps. The tables of the next one are filled while the statements of this one are measured.
 func (b *bench) live(ctx context.Context) error {
-	others, err := b.others()
-	if err != nil {
+	if err := b.connect(); err != nil {
 		return err
 	}
 	var filled []*migration // for the step at hand
@@ -38,8 +37,8 @@ func (b *bench) live(ctx context.Context) error {
 				return fmt.Errorf("step %d: table %s: %w", i, m.Table, err)
 			}
 		}
-		at, beside := others.at(i)
-		writing, err := b.newWriter(s, at, beside)
+		rivals, beside := b.at(i)
+		writing, err := b.newWriter(s, rivals, beside)
 		if err != nil {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
@@ -56,7 +55,7 @@ func (b *bench) live(ctx context.Context) error {
 		until, enough := context.WithCancel(ctx)
 		wrote := make(chan error, 1)
 		go func() { wrote <- writing.run(until) }()
-		err = errors.Join(b.measured(ctx, s, append([]*contest.Runner{runner}, at...), x), <-ahead)
+		err = errors.Join(b.measured(ctx, s, append([]*contest.Runner{runner}, rivals...), x), <-ahead)
 		enough()
 		if err := errors.Join(err, <-wrote); err != nil {
 			return fmt.Errorf("step %d: %w", i, err)

@@ -25,8 +25,10 @@ const mostDesigns = 4
 // free.
 type rival struct {
 	name    string
+	said    float64 // what it costs by the model
 	designs []*contest.Entry
-	at      []int // by step: which of them
+	runners []*contest.Runner // of the designs
+	at      []int             // by step: which of them
 }
 
 // rival makes plans over the tables that the calendar was compared with when it was chosen: others may be much worse, and it is the best that is known that has to be
@@ -89,36 +91,28 @@ func (b *bench) cost(x *rival) float64 {
 	return sum
 }
 
-// runners are those of the rivals, by rival and design.
-type runners struct {
-	rivals []*rival
-	list   [][]*contest.Runner
-}
-
-func (b *bench) others() (*runners, error) {
-	all := &runners{rivals: b.rivals}
+// connect gives the rivals their runners.
+func (b *bench) connect() error {
 	for _, x := range b.rivals {
-		var list []*contest.Runner
 		for _, e := range x.designs {
 			r, err := e.Runner(b.arena.Pool, exec.RunOptions{})
 			if err != nil {
-				return nil, err
+				return err
 			}
-			list = append(list, r)
+			x.runners = append(x.runners, r)
 		}
-		all.list = append(all.list, list)
 	}
-	return all, nil
+	return nil
 }
 
-// at are the runners of a step, one of each rival, and those that stand beside them.
-func (r *runners) at(step int) (now, beside []*contest.Runner) {
-	for i, x := range r.rivals {
-		for k, runner := range r.list[i] {
-			if k == x.at[step] {
-				now = append(now, runner)
+// at are the rivals' runners of a step, one of each, and those that stand beside them.
+func (b *bench) at(step int) (now, beside []*contest.Runner) {
+	for _, x := range b.rivals {
+		for i, r := range x.runners {
+			if i == x.at[step] {
+				now = append(now, r)
 			} else {
-				beside = append(beside, runner)
+				beside = append(beside, r)
 			}
 		}
 	}

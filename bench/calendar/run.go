@@ -34,8 +34,7 @@ type bench struct {
 	work     *workload.Workload
 	model    cost.Model
 	calendar *timeline.Calendar
-	rivals   []*rival  // the baselines, in their order
-	said     []float64 // what they cost by the model
+	rivals   []*rival // the baselines, in their order
 	world    *data.World
 	truth    *reference.Reference
 	requests []*contest.Request
@@ -124,7 +123,10 @@ func (b *bench) design(ctx context.Context) (err error) {
 	asked := *b.work // writes are sent beside
 	asked.Statements = slices.DeleteFunc(slices.Clone(b.work.Statements), func(s *workload.Statement) bool { return s.Write != nil })
 	b.requests = contest.Requests(&asked)
-	b.report = &report{Workload: b.work.Name, Pattern: strings.TrimSuffix(filepath.Base(b.file), filepath.Ext(b.file)), Command: b.command, Started: time.Now(), Rows: b.rows, Seed: b.seed, CostModel: label, Entities: map[string]float64{}, Space: b.calendar.Space, Cost: b.calendar.Cost, Bound: max(0, b.calendar.Bound), Said: b.said}
+	b.report = &report{Workload: b.work.Name, Pattern: strings.TrimSuffix(filepath.Base(b.file), filepath.Ext(b.file)), Command: b.command, Started: time.Now(), Rows: b.rows, Seed: b.seed, CostModel: label, Entities: map[string]float64{}, Space: b.calendar.Space, Cost: b.calendar.Cost, Bound: max(0, b.calendar.Bound)}
+	for _, x := range b.rivals {
+		b.report.Said = append(b.report.Said, x.said)
+	}
 	for _, e := range b.work.Graph.Entities {
 		b.report.Entities[e.Name] = e.Count
 	}
@@ -139,6 +141,9 @@ func (b *bench) choose(ctx context.Context) (err error) {
 	}
 	c := b.calendar
 	b.say("a calendar of %d steps: cost %.6g, at least %.6g", len(c.Steps), c.Cost, c.Bound)
+	for _, note := range c.Notes { // a solver that fails, above all
+		b.say("%s", note)
+	}
 	for _, name := range baselines {
 		b.say("%s: %.6g, which the calendar is below by %.1f %%", name, c.Baseline(name).Cost, 100*c.Less(c.Baseline(name)))
 	}
@@ -155,11 +160,11 @@ func (b *bench) choose(ctx context.Context) (err error) {
 		if x == nil {
 			continue
 		}
-		said := c.Baseline(name).Cost
-		if is := b.cost(x); is > said*(1+1e-6) {
-			return fmt.Errorf("%s: its plans cost %g, and %g when the calendar was compared with it: it would be no fair comparison", name, is, said)
+		x.said = c.Baseline(name).Cost
+		if is := b.cost(x); is > x.said*(1+1e-6) {
+			return fmt.Errorf("%s: its plans cost %g, and %g when the calendar was compared with it: it would be no fair comparison", name, is, x.said)
 		}
-		b.rivals, b.said = append(b.rivals, x), append(b.said, said)
+		b.rivals = append(b.rivals, x)
 	}
 	return nil
 }

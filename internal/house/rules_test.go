@@ -122,29 +122,24 @@ func inspect(tree fs.FS) ([]finding, error) {
 
 // solves is what a folder does with package solve, whose workers are the running program once more.
 type solves struct {
-	starts        bool // it makes a solver
-	program, test bool // it is a program, it has tests
-	serves        [2]bool
+	starts                    bool // it makes a solver
+	program, tests            bool // it is a program, it has tests
+	programServes, testsServe bool // when they are started as a worker
 }
 
 func (s *solves) note(test, program bool, text string) {
 	s.starts = s.starts || strings.Contains(text, "solve.New(")
-	s.program, s.test = s.program || program && !test, s.test || test
-	if strings.Contains(text, "solve.ServeIfWorker()") || strings.Contains(text, "solve.Worker(") {
-		if test {
-			s.serves[1] = true
-		} else {
-			s.serves[0] = true
-		}
-	}
+	s.program, s.tests = s.program || program && !test, s.tests || test
+	serves := strings.Contains(text, "solve.ServeIfWorker()") || strings.Contains(text, "solve.Worker(")
+	s.programServes, s.testsServe = s.programServes || serves && !test, s.testsServe || serves && test
 }
 
 // inspect finds programs and tests that would begin all they do anew in each worker: nothing else tells, as without a solver there are answers, too, only worse and later.
 func (s *solves) inspect(dir string) (found []finding) {
-	if s.starts && s.program && !s.serves[0] {
+	if s.starts && s.program && !s.programServes {
 		found = append(found, finding{where: dir, what: "its main must begin with solve.ServeIfWorker()"})
 	}
-	if s.starts && s.test && !s.serves[1] {
+	if s.starts && s.tests && !s.testsServe {
 		found = append(found, finding{where: dir, what: "its tests must have a TestMain that begins with solve.ServeIfWorker()"})
 	}
 	return found
