@@ -24,6 +24,7 @@ type instance struct {
 	needed  [][]int32  // by demand; nil: it is there always
 	loads   []*graph   // by table
 	size    []float64  // by table: 0 if it takes no space
+	lasting []bool     // by table: it is kept at all steps or at none; nil: none has to
 	needers [][]int    // by table: the demands that need it; see raised
 	states  int        // of the largest graph
 }
@@ -149,6 +150,9 @@ func (p *Problem) alike(s, t int) bool {
 	}
 	return true
 }
+
+// lasts tells whether a table is to be kept at all steps or at none.
+func (in *instance) lasts(n int) bool { return in.lasting != nil && in.lasting[n] }
 
 // always tells whether a demand is there at all steps.
 func (in *instance) always(i int) bool { return in.needed[i] == nil }

@@ -22,6 +22,9 @@ import (
 //	created for t-Life+1 to t <= kept(t);  sum of created(t) <= Most
 //
 // With the tables chosen the rest is flows of least cost, which some whole ones are: only kept needs an integer condition.
+//
+// A table that lasts has one column for all steps. A demand flows once for all steps at which what it can read is the same columns, with the sum of
+// their weights: with lasting tables that is most of them, and the program a fraction of what it was (around.go).
 type program struct {
 	in      *instance
 	problem *solve.Problem
@@ -35,11 +38,12 @@ type program struct {
 type flow struct {
 	g       *graph
 	step    int
-	demand  int   // choice.None: a load
-	table   int   // whose load it is
-	arcs    int   // column of the first arc
-	through int   // column of how much flows, -1: 1
-	roles   []int // by role: the row that ties it to its table, -1: none
+	demand  int     // choice.None: a load
+	weight  float64 // a load's: 1
+	table   int     // whose load it is
+	arcs    int     // column of the first arc
+	through int     // column of how much flows, -1: 1
+	roles   []int   // by role: the row that ties it to its table, -1: none
 }
 
 func newProgram(in *instance) *program {
@@ -49,14 +53,18 @@ func newProgram(in *instance) *program {
 		for n, s := range in.status[t] {
 			x := &in.p.Tables[n]
 			kept[n], created[n], changes[n] = -1, -1, -1
-			if s == free {
+			switch {
+			case s == free && t > 0 && in.lasts(n):
+				kept[n] = p.kept[0][n]
+				p.problem.Columns[kept[n]].Cost += x.Upkeep[t]
+			case s == free:
 				kept[n] = p.add(solve.Column{Name: fmt.Sprintf("table %d step %d", n, t), Cost: x.Upkeep[t], Upper: 1, Integer: true})
 			}
 		}
 		p.kept, p.created, p.changes = append(p.kept, kept), append(p.created, created), append(p.changes, changes)
 		for n, s := range in.status[t] {
 			x := &in.p.Tables[n]
-			if s == closed && (t == 0 && !x.There || t > 0 && in.status[t-1][n] == closed) {
+			if t > 0 && in.lasts(n) || s == closed && (t == 0 && !x.There || t > 0 && in.status[t-1][n] == closed) {
 				continue
 			}
 			row := sum{lower: 0, upper: 0}
@@ -77,15 +85,54 @@ func newProgram(in *instance) *program {
 	p.limits()
 	for t := range in.status {
 		for i := range in.demands {
-			p.demand(i, t)
+			if weight, first := p.weight(i, t); first {
+				p.demand(i, t, weight)
+			}
 		}
 		for n, c := range p.created[t] {
 			if t > 0 && c >= 0 {
-				p.flow(flow{g: in.loads[n], step: t, demand: choice.None, table: n, through: c}, t-1)
+				p.flow(flow{g: in.loads[n], step: t, demand: choice.None, weight: 1, table: n, through: c}, t-1)
 			}
 		}
 	}
 	return p
+}
+
+// weight is that of a demand at all steps that are the same for it as one; first tells whether that is the first of them.
+func (p *program) weight(i, t int) (sum float64, first bool) {
+	for s, w := range p.in.p.Demands[i].Weights {
+		if !p.same(i, s, t) {
+			continue
+		}
+		if s < t {
+			return 0, false
+		}
+		sum += w
+	}
+	return sum, true
+}
+
+// same tells whether a demand's graph and all that it can read, or that raises it, are the same at two steps.
+func (p *program) same(i, s, t int) bool {
+	in := p.in
+	g := in.demands[i][in.class[t]]
+	if s == t || in.demands[i][in.class[s]] != g {
+		return s == t
+	}
+	is := func(n int32) bool {
+		return p.kept[s][n] == p.kept[t][n] && in.status[s][n] == in.status[t][n]
+	}
+	for _, r := range g.roles[1:] {
+		if !is(r.table) {
+			return false
+		}
+	}
+	for _, n := range in.needed[i] {
+		if !is(n) {
+			return false
+		}
+	}
+	return true
 }
 
 // sum is a row under construction.
@@ -165,9 +212,9 @@ func (p *program) limits() {
 	}
 }
 
-// demand adds the flow of a demand at a step.
-func (p *program) demand(i, t int) {
-	f := flow{g: p.in.demands[i][p.in.class[t]], step: t, demand: i, table: choice.None, through: -1}
+// demand adds the flow of a demand at a step, and at those that are the same for it.
+func (p *program) demand(i, t int, weight float64) {
+	f := flow{g: p.in.demands[i][p.in.class[t]], step: t, demand: i, weight: weight, table: choice.None, through: -1}
 	if !p.in.always(i) {
 		raised := false
 		for _, n := range p.in.needed[i] {
@@ -195,14 +242,11 @@ func (p *program) demand(i, t int) {
 
 // flow adds a flow that reads the tables of a step.
 func (p *program) flow(f flow, reads int) {
-	g, weight := f.g, 1.0
-	if f.demand != choice.None {
-		weight = p.in.p.Demands[f.demand].Weights[f.step]
-	}
+	g := f.g
 	f.arcs = len(p.problem.Columns)
 	states, used := make([][]solve.Term, g.states), make([][]solve.Term, len(g.roles))
 	for _, a := range g.arcs {
-		c := solve.Column{Cost: weight * a.price, Upper: 1}
+		c := solve.Column{Cost: f.weight * a.price, Upper: 1}
 		if a.role != 0 && p.in.status[reads][g.roles[a.role].table] == closed {
 			c.Upper = 0
 		}

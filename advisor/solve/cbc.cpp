@@ -52,7 +52,7 @@ public:
 
 void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, const double *value,
          const double *lower, const double *upper, const double *cost, const char *integer,
-         const double *row_lower, const double *row_upper, const double *incumbent, int nodes, int iterations, double gap, int manner,
+         const double *row_lower, const double *row_upper, const double *incumbent, int nodes, int iterations, double gap, double step, int manner,
          double *values, helenus_cbc_result *result) {
   Cbc_loadProblem(m, cols, rows, start, index, value, lower, upper, cost, row_lower, row_upper);
   std::vector<int> chosen;
@@ -89,6 +89,14 @@ void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, c
   if (manner == HELENUS_CBC_PLAIN) {
     Cbc_setParameter(m, "probingCuts", "off");
   }
+  if (manner == HELENUS_CBC_BARE) {
+    Cbc_setParameter(m, "cuts", "off");
+    Cbc_setParameter(m, "heuristicsOnOff", "off");
+  }
+  if (step > 0) {
+    snprintf(text, sizeof text, "%.17g", step);
+    Cbc_setParameter(m, "increment", text);
+  }
   if (!chosen.empty())
     Cbc_setMIPStartI(m, (int)chosen.size(), chosen.data(), chosen_values.data());
   most_iterations = iterations;
@@ -118,7 +126,7 @@ void run(Cbc_Model *m, int cols, int rows, const int *start, const int *index, c
 extern "C" void helenus_cbc_solve(int cols, int rows, const int *start, const int *index, const double *value,
                                   const double *lower, const double *upper, const double *cost, const char *integer,
                                   const double *row_lower, const double *row_upper, const double *incumbent,
-                                  int nodes, int iterations, double gap, int manner, double *values,
+                                  int nodes, int iterations, double gap, double step, int manner, double *values,
                                   helenus_cbc_result *result) {
   *result = helenus_cbc_result();
   seen_nodes.store(-1);
@@ -126,7 +134,7 @@ extern "C" void helenus_cbc_solve(int cols, int rows, const int *start, const in
   try {
     m = Cbc_newModel();
     run(m, cols, rows, start, index, value, lower, upper, cost, integer, row_lower, row_upper, incumbent, nodes, iterations,
-        gap, manner, values, result);
+        gap, step, manner, values, result);
   } catch (const std::bad_alloc &) {
     result->status = HELENUS_CBC_MEMORY;
   } catch (...) {

@@ -43,16 +43,36 @@ func exact(ctx context.Context, r *request, start []float64, watch func(Progress
 		}
 	}
 	manner := C.HELENUS_CBC_AS_IT_IS
-	if r.Preprocess {
+	switch {
+	case r.Preprocess:
 		manner = C.HELENUS_CBC_PREPROCESSED
+	case p.Bare:
+		manner = C.HELENUS_CBC_BARE
 	}
-	raw, values := runCBC(ctx, p, limits, start, manner, watch)
+	step := 0.0 // see Problem.Bare
+	if start != nil && p.Bare {
+		step = limits.Gap * math.Abs(p.Objective(start))
+	}
+	raw, values := runCBC(ctx, p, limits, start, manner, step, watch)
 	if raw.infeasible != 0 && !over(ctx) {
 		// CBC 2.10.8 calls some feasible problems infeasible, from probing with continuous columns above all.
 		// Nothing hangs on a start here: it must find a solution by itself.
-		raw, values = runCBC(ctx, p, limits, nil, C.HELENUS_CBC_PLAIN, watch)
+		raw, values = runCBC(ctx, p, limits, nil, C.HELENUS_CBC_PLAIN, 0, watch)
 	}
-	return judge(p, limits, start, raw, values)
+	s, err := judge(p, limits, start, raw, values)
+	if err == nil && step > 0 && s.Values != nil && (s.Status == Optimal || s.Status == Stopped) {
+		s = stepwise(p, s, step)
+	}
+	return s, err
+}
+
+// stepwise is a solution when what costs no more than a step less was not looked for.
+func stepwise(p *Problem, s *Solution, step float64) *Solution {
+	t := newSolution(p, Stopped, s.Values, min(s.Bound, s.Objective-step), s.Engine)
+	if t.Nodes, t.Limit = s.Nodes, s.Limit; t.Limit == "" {
+		t.Limit = LimitGap
+	}
+	return t
 }
 
 // over reports whether the wall was reached. That is not an error: there is an answer, a worse one.
@@ -159,7 +179,7 @@ func polish(p *Problem, values []float64) []float64 {
 
 // runCBC hands the problem over in compressed columns. Costs are scaled by a power of two, which is exact, so that
 // CBC's absolute tolerances are small beside them.
-func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, manner int, watch func(Progress)) (C.helenus_cbc_result, []float64) {
+func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, manner int, step float64, watch func(Progress)) (C.helenus_cbc_result, []float64) {
 	n, m := len(p.Columns), len(p.Rows)
 	scale := costScale(p)
 	starts, index, value := compress(p)
@@ -211,7 +231,7 @@ func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, man
 		}
 	}()
 	C.helenus_cbc_solve(C.int(n), C.int(m), &starts[0], &index[0], &value[0], &lower[0], &upper[0], &cost[0], &integer[0],
-		&rowLower[0], &rowUpper[0], incumbent, C.int(limits.Nodes), C.int(limits.Iterations), C.double(limits.Gap), C.int(manner), &found[0], &result)
+		&rowLower[0], &rowUpper[0], incumbent, C.int(limits.Nodes), C.int(limits.Iterations), C.double(limits.Gap), C.double(step*scale), C.int(manner), &found[0], &result)
 	close(done)
 	<-watched
 

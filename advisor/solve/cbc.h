@@ -22,10 +22,11 @@ typedef struct {
 #define HELENUS_CBC_FAULT (-101)
 
 /* In what manner: problems come reduced, and are solved as they are; without probing, which calls some feasible problems infeasible; with CBC's own preprocessing, where
-   solving them as they are ended in an assertion of CLP's. */
+   solving them as they are ended in an assertion of CLP's; without cuts and heuristics. */
 #define HELENUS_CBC_AS_IT_IS 0
 #define HELENUS_CBC_PLAIN 1
 #define HELENUS_CBC_PREPROCESSED 2
+#define HELENUS_CBC_BARE 3
 
 /* Solves one problem, given in compressed columns: column j has the entries start[j] to start[j+1]-1. Not re-entrant: one call at a time in a process. */
 void helenus_cbc_solve(int cols, int rows, const int *start, const int *index, const double *value,
@@ -35,6 +36,7 @@ void helenus_cbc_solve(int cols, int rows, const int *start, const int *index, c
                        int nodes,               /* 0: no limit */
                        int iterations,          /* of the simplex method, over all nodes; 0: no limit */
                        double gap,
+                       double step,             /* what costs no more than that less than the best so far is not looked for */
                        int manner, /* HELENUS_CBC_AS_IT_IS, ... */
                        double *values, helenus_cbc_result *result);
 

@@ -16,6 +16,10 @@ type Problem struct {
 	// as good, whatever limit strikes.
 	Start []float64
 
+	// Bare: the exact engine branches at once, without cuts and heuristics of its own. They are most of its time where cuts do not lift the bound and Start is
+	// good.
+	Bare bool
+
 	// Unranged: nobody asks a relaxation for its ranges. They take longer than solving does where problems are large, and clp has crashed over them.
 	Unranged bool
 }

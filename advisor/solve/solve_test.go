@@ -355,6 +355,32 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestBare: branching alone proves the same, and with a gap says no more than it looked for: its bound holds.
+func TestBare(t *testing.T) {
+	if !exactEngine {
+		t.Skip("no exact engine")
+	}
+	for n := 5; n < 9; n++ {
+		p := warehouse(n, 2*n)
+		best := solved(t, p, Limits{})
+		p.Bare = true
+		if s := solved(t, p, Limits{}); s.Status != Optimal || math.Abs(s.Objective-best.Objective) > 1e-6*best.Objective {
+			t.Errorf("%d sites: %v, %v, not %v", n, s.Status, s.Objective, best.Objective)
+		}
+		for _, gap := range []float64{0.01, 0.1, 0.5} {
+			p.Start = nil
+			if gap < 0.5 {
+				p.Start = solved(t, p, Limits{Gap: 0.9}).Values
+			}
+			s := solved(t, p, Limits{Gap: gap})
+			if s.Status == Optimal && s.Objective > best.Objective*(1+1e-6) || s.Bound > best.Objective*(1+1e-6) || s.Objective < best.Objective*(1-1e-6) {
+				t.Errorf("%d sites within %g: %v, %v .. %v, not %v", n, gap, s.Status, s.Bound, s.Objective, best.Objective)
+			}
+		}
+		p.Start = nil
+	}
+}
+
 func TestStartIsAFloor(t *testing.T) {
 	p := warehouse(size(10, 8), size(25, 16))
 	good := solved(t, p, Limits{Nodes: 50})

@@ -14,13 +14,14 @@ import (
 type relaxed struct {
 	bound float64 // no calendar costs less that changes where weights do
 	some  []bool  // by table of the problem: a run keeps some of it
+	moves []bool  // by table: a run keeps more of it than another of its window
 }
 
 // support is how much of a table a run has to keep for it to count.
 const support = 0.01
 
 func relax(ctx context.Context, p *sequence.Problem, r choice.Relaxer) (*relaxed, error) {
-	x := &relaxed{some: make([]bool, len(p.Tables))}
+	x := &relaxed{some: make([]bool, len(p.Tables)), moves: make([]bool, len(p.Tables))}
 	place := map[string]int{} // of a window among those that differ
 	var windows []*sequence.Problem
 	var times []int // how often each is there
@@ -46,6 +47,7 @@ func relax(ctx context.Context, p *sequence.Problem, r choice.Relaxer) (*relaxed
 		for _, kept := range found[i].Kept {
 			for n, v := range kept {
 				x.some[n] = x.some[n] || v > support
+				x.moves[n] = x.moves[n] || math.Abs(v-found[i].Kept[0][n]) > support
 			}
 		}
 	}

@@ -114,7 +114,17 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 			return nil, err
 		}
 	}
-	s.anneal(ctx, in, s.open, few)
+	if !recurs || s.effort > 1 {
+		s.anneal(ctx, in, s.open, few)
+	}
+	if recurs || s.effort > 1 {
+		moves := widened([][]bool{whole.moves}, all, len(s.tables))[0]
+		for range s.effort {
+			if !s.around(ctx, in, moves, few) {
+				break
+			}
+		}
+	}
 	if err := b.join(); err != nil {
 		return nil, err
 	}
@@ -149,48 +159,65 @@ func (s *search) hot(ctx context.Context, some []bool, runs []stretch, seeds int
 	if s.options.Life > 1 {
 		return // see anneal
 	}
+	first := s.first(runs)
+	p, keep := s.whole(some)
+	q := byRun(p, runs).Window(0, first.count)
+	start := narrowed(ofRuns(s.open, runs[:first.count]), keep)
+	for _, designs := range annealed(ctx, q, seeds*s.effort, sequence.Annealing{Start: start, Changes: min(hotChanges*first.count, mostChanges)}) {
+		list := widened(designs, keep, len(s.tables))
+		s.designs = append(s.designs, list...)
+		s.offer(ofSteps(first.again(list), runs))
+	}
+}
+
+// first are the runs until all weights have been there, a window at least: the others' designs are theirs.
+type first struct {
+	weights []string // of all runs
+	count   int
+}
+
+func (s *search) first(runs []stretch) first {
 	var weights []string
 	for _, x := range runs {
 		weights = append(weights, s.weightsKey(x.from))
 	}
-	head := head(weights)
-	p, keep := s.whole(some)
-	q := byRun(p, runs).Window(0, head)
-	start := narrowed(ofRuns(s.open, runs[:head]), keep)
-	for _, designs := range annealed(ctx, q, seeds*s.effort, sequence.Annealing{Start: start, Changes: min(hotChanges*head, mostChanges)}) {
-		list := widened(designs, keep, len(s.tables))
-		s.designs = append(s.designs, list...)
-		for i := head; i < len(runs); i++ {
-			list = append(list, list[alike(weights, head, i)])
-		}
-		s.offer(ofSteps(list, runs))
-	}
+	return firstOf(weights)
 }
 
-// head is of how many runs, given by their weights, a window is made: of those until all weights have been there.
-func head(weights []string) int {
+func firstOf(weights []string) first {
 	last := 0
 	for i, key := range weights {
 		if !slices.Contains(weights[:i], key) {
 			last = i
 		}
 	}
-	return min(len(weights), max(windowRuns, last+1))
+	return first{weights, min(len(weights), max(windowRuns, last+1))}
 }
 
-// alike is the last of the first runs that has the weights of a later one, and comes after the same weights if one does.
-func alike(weights []string, head, i int) int {
+// alike is the last of the first runs that has the weights of another, and comes after the same weights if one does; of the first it is the run itself.
+func (f *first) alike(i int) int {
+	if i < f.count {
+		return i
+	}
 	at := 0
-	for j := head - 1; j > 0; j-- {
+	for j := f.count - 1; j > 0; j-- {
 		switch {
-		case weights[j] != weights[i]:
-		case weights[j-1] == weights[i-1]:
+		case f.weights[j] != f.weights[i]:
+		case f.weights[j-1] == f.weights[i-1]:
 			return j
 		case at == 0:
 			at = j
 		}
 	}
 	return at
+}
+
+// again are the designs of all runs, given those of the first.
+func (f *first) again(designs [][]bool) (list [][]bool) {
+	for i := range f.weights {
+		list = append(list, designs[f.alike(i)])
+	}
+	return list
 }
 
 // apart designs runs apart, and offers the calendars that come of it.

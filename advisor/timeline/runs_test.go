@@ -110,13 +110,12 @@ func TestFailedSolver(t *testing.T) {
 // TestRecur: designs of the first runs come again with their weights, after the same weights if they do: in cycles of three weights, the fourth run on is the
 // first again, but for what it comes after.
 func TestRecur(t *testing.T) {
-	weights := strings.Fields("day night peak day night peak night day")
-	head := head(weights)
-	if head != windowRuns {
-		t.Fatalf("the first %d", head)
+	f := firstOf(strings.Fields("day night peak day night peak night day"))
+	if f.count != windowRuns {
+		t.Fatalf("the first %d", f.count)
 	}
-	for i, want := range map[int]int{4: 1, 5: 2, 6: 1, 7: 3} {
-		if at := alike(weights, head, i); at != want {
+	for i, want := range []int{0, 1, 2, 3, 1, 2, 1, 3} {
+		if at := f.alike(i); at != want {
 			t.Errorf("run %d is as run %d, not %d", i, at, want)
 		}
 	}

@@ -216,10 +216,7 @@ func (s *search) priced(ctx context.Context, singles []alone, near []bool) float
 // prices are, by run and candidate, the share of what creating it costs that the run bears: of those that are near as their relaxation has it; the others bear
 // all of it in a run that they are nearer to than to the one before. nil: there is no relaxation.
 func (s *search) prices(ctx context.Context, p *sequence.Problem, relaxer choice.Relaxer, singles []alone, near []bool, runs []stretch) [][]float64 {
-	var weights []string
-	for _, x := range runs {
-		weights = append(weights, s.weightsKey(x.from))
-	}
+	first := s.first(runs)
 	far := map[string][]float64{}
 	for _, x := range singles {
 		if x.step >= 0 {
@@ -232,25 +229,21 @@ func (s *search) prices(ctx context.Context, p *sequence.Problem, relaxer choice
 			keep = append(keep, n)
 		}
 	}
-	head := head(weights)
-	relaxed, err := sequence.Relax(ctx, restricted(p, keep).Window(0, head), relaxer)
+	relaxed, err := sequence.Relax(ctx, restricted(p, keep).Window(0, first.count), relaxer)
 	if err != nil {
 		return nil
 	}
 	list := make([][]float64, len(runs))
 	for i := range runs {
 		list[i] = make([]float64, len(s.tables))
-		at := i
-		if i >= head {
-			at = alike(weights, head, i)
-		}
+		at := first.alike(i)
 		for k, n := range keep {
 			list[i][n] = relaxed.Prices[at][k]
 		}
 		if i == 0 {
 			continue
 		}
-		now, before := far[weights[i]], far[weights[i-1]]
+		now, before := far[first.weights[i]], far[first.weights[i-1]]
 		for n := range s.tables {
 			if load := &p.Loads[n]; !near[n] && now != nil && before != nil && now[n] < before[n] && len(load.Arcs) > 0 {
 				list[i][n] = p.Tables[n].Birth[i] + load.Arcs[0].Price

@@ -1,0 +1,57 @@
+package sequence
+
+import (
+	"context"
+	"math"
+
+	"github.com/helenus-db/helenus/advisor/solve"
+)
+
+// Surroundings are the sequences near one.
+type Surroundings struct {
+	Start    [][]bool // a sequence within all limits
+	Changing []bool   // by table: it may come and go, as whatever does so in Start. The others last: they are kept at all steps or at none
+	Solver   solve.Solver
+	Limits   solve.Limits
+}
+
+// Around looks for the best sequence near one, by the integer program of them (program.go). It answers Start if there is none that costs less, or none was
+// found within the limits. failure is of the solver (a *solve.WorkerError); what it had found by then counts.
+//
+// Nearly all tables of a good sequence last: what comes and goes are a few large ones, with what these are made from. With the others lasting the program
+// has one column in place of one for each step for most tables, and one flow for most demands, so that it is solved within seconds where that of all
+// sequences is not within minutes. And it sees what annealing (anneal.go) does not: that a dozen small tables, rearranged at all steps at once, make
+// room for a large one to stay.
+func Around(ctx context.Context, p *Problem, o Surroundings) (list [][]bool, failure, err error) {
+	if err := p.Validate(); err != nil {
+		return nil, nil, err
+	}
+	in, err := newInstance(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	in.lasting = make([]bool, len(p.Tables))
+	for n := range in.lasting {
+		in.lasting[n] = !o.Changing[n]
+		for t := range p.Steps {
+			if o.Start[t][n] != o.Start[0][n] || in.status[t][n] != in.status[0][n] {
+				in.lasting[n] = false
+			}
+		}
+	}
+	least := p.Cost(o.Start)
+	if math.IsInf(least, 1) {
+		return nil, nil, errNone
+	}
+	q := newProgram(in)
+	q.start(o.Start)
+	q.problem.Bare = true
+	found, _, failure, err := q.run(ctx, o.Solver, o.Limits)
+	switch {
+	case err != nil:
+		return nil, failure, err
+	case found != nil && better(p.Cost(found), least):
+		return found, failure, nil
+	}
+	return o.Start, failure, nil
+}
