@@ -11,8 +11,11 @@ import (
 type Surroundings struct {
 	Start    [][]bool // a sequence within all limits
 	Changing []bool   // by table: it may come and go, as whatever does so in Start. The others last: they are kept at all steps or at none
-	Solver   solve.Solver
-	Limits   solve.Limits
+	// Alike is, by step, the first one that has the same tables, as it has in Start; nil: each has its own. Where the same weights come again and again, the program
+	// is as large as that of those that differ, and of what leads from one to another.
+	Alike  []int
+	Solver solve.Solver
+	Limits solve.Limits
 }
 
 // Around looks for the best sequence near one, by the integer program of them (program.go). It answers Start if there is none that costs less, or none was
@@ -26,23 +29,15 @@ func Around(ctx context.Context, p *Problem, o Surroundings) (list [][]bool, fai
 	if err := p.Validate(); err != nil {
 		return nil, nil, err
 	}
-	in, err := newInstance(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	in.lasting = make([]bool, len(p.Tables))
-	for n := range in.lasting {
-		in.lasting[n] = !o.Changing[n]
-		for t := range p.Steps {
-			if o.Start[t][n] != o.Start[0][n] || in.status[t][n] != in.status[0][n] {
-				in.lasting[n] = false
-			}
-		}
-	}
 	least := p.Cost(o.Start)
 	if math.IsInf(least, 1) {
 		return nil, nil, errNone
 	}
+	in, err := newInstance(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	in.twin = o.twins(len(p.Tables))
 	q := newProgram(in)
 	q.start(o.Start)
 	q.problem.Bare = true
@@ -54,4 +49,29 @@ func Around(ctx context.Context, p *Problem, o Surroundings) (list [][]bool, fai
 		return found, failure, nil
 	}
 	return o.Start, failure, nil
+}
+
+// twins are, by step and table, the first step at which the table is to be what it is at that step.
+func (o *Surroundings) twins(tables int) (twin [][]int) {
+	for t := range o.Start {
+		list := make([]int, tables)
+		for n := range list {
+			if list[n] = t; o.Alike != nil {
+				list[n] = o.Alike[t]
+			}
+		}
+		twin = append(twin, list)
+	}
+	for n := range tables {
+		lasts := !o.Changing[n]
+		for t := range o.Start {
+			lasts = lasts && o.Start[t][n] == o.Start[0][n]
+		}
+		for t := range twin {
+			if lasts {
+				twin[t][n] = 0
+			}
+		}
+	}
+	return twin
 }

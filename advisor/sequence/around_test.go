@@ -4,13 +4,14 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// among tries all sequences in which tables last, but for some.
-func among(p *Problem, changing []bool) float64 {
+// among tries all sequences in which tables last, but for some, and some steps have the same.
+func among(p *Problem, changing []bool, alike []int) float64 {
 	least := math.Inf(1)
 	list := make([][]bool, len(p.Steps))
 	for t := range list {
@@ -21,7 +22,7 @@ func among(p *Problem, changing []bool) float64 {
 		for t := range list {
 			for n := range list[t] {
 				list[t][n] = mask&(1<<(t*len(p.Tables)+n)) != 0
-				lasts = lasts && (changing[n] || list[t][n] == list[0][n])
+				lasts = lasts && (changing[n] || list[t][n] == list[0][n]) && list[t][n] == list[alike[t]][n]
 			}
 		}
 		if lasts {
@@ -31,27 +32,46 @@ func among(p *Problem, changing []bool) float64 {
 	return least
 }
 
-// TestAround: what is found near a sequence is the best of all those in which the other tables last; with a gap no more than that above it.
+// TestAround: what is found near a sequence is the best of all those in which the other tables last, and steps that are to be alike are; with a gap no more than that above it.
 func TestAround(t *testing.T) {
 	met, better := 0, 0
-	for seed := range trials(60) {
-		p := small(seed, 10)
+	for seed := range trials(150) {
+		p := small(seed, 12)
 		r := rand.New(rand.NewPCG(uint64(seed), 5))
 		start, err := Anneal(context.Background(), p, Annealing{Changes: 20, Seed: uint64(seed)})
 		if err != nil {
 			continue
 		}
+		alike := make([]int, len(start))
+		byTurns := r.IntN(2) == 0 // what is created again and again
+		for t := range alike {
+			switch alike[t] = t; {
+			case byTurns:
+				alike[t] = t % 2
+			case r.IntN(2) == 0:
+				alike[t] = alike[r.IntN(t+1)]
+			}
+			start[t] = start[alike[t]]
+			for i := range p.Demands {
+				if w := p.Demands[i].Weights; byTurns {
+					w[t] = float64(1+(t+i)%2*30) * w[0]
+				}
+			}
+		}
+		if math.IsInf(p.Cost(start), 1) {
+			continue
+		}
 		met++
 		changing, all := make([]bool, len(p.Tables)), make([]bool, len(p.Tables))
 		for n := range changing {
-			changing[n] = r.IntN(2) == 0
+			changing[n] = r.IntN(3) > 0
 			for s := range start {
 				all[n] = all[n] || changing[n] || start[s][n] != start[0][n]
 			}
 		}
-		want := among(p, all)
+		want := among(p, all, alike)
 		for _, gap := range []float64{0, 0.05} {
-			o := Surroundings{Start: start, Changing: changing, Solver: solve.New(solve.Config{}), Limits: solve.Limits{Gap: gap}}
+			o := Surroundings{Start: start, Changing: changing, Alike: alike, Solver: solve.New(solve.Config{}), Limits: solve.Limits{Gap: gap}}
 			open, failure, err := Around(context.Background(), p, o)
 			if err != nil || failure != nil {
 				t.Fatalf("seed %d: %v, %v", seed, failure, err)
@@ -65,8 +85,61 @@ func TestAround(t *testing.T) {
 			}
 		}
 	}
-	if met < trials(60)/2 || better < met/10 {
+	if met < trials(150)/2 || better < met/10 {
 		t.Errorf("%d problems, of which %d were made better", met, better)
+	}
+}
+
+// TestTwins: where steps share columns, the program says of a sequence what it costs, with what is created again and again.
+func TestTwins(t *testing.T) {
+	met, again := 0, 0
+	for seed := range trials(200) {
+		p := small(seed, 16)
+		r := rand.New(rand.NewPCG(uint64(seed), 9))
+		o := Surroundings{Changing: make([]bool, len(p.Tables))}
+		for t := range p.Steps {
+			o.Alike = append(o.Alike, t%2)
+		}
+		for range 30 {
+			o.Start = nil
+			for t := range p.Steps {
+				o.Start = append(o.Start, make([]bool, len(p.Tables)))
+				for n := range p.Tables {
+					o.Start[t][n] = p.Tables[n].Fixed || r.IntN(2) == 0
+				}
+				o.Start[t] = o.Start[o.Alike[t]]
+			}
+			want := p.Cost(o.Start)
+			in, err := newInstance(p)
+			if math.IsInf(want, 1) || err != nil || slices.ContainsFunc(in.status[0], func(s int8) bool { return s == closed }) {
+				continue
+			}
+			in.twin = o.twins(len(p.Tables))
+			q := newProgram(in)
+			for step, list := range q.kept {
+				for n, c := range list {
+					if c >= 0 && o.Start[step][n] {
+						q.problem.Columns[c].Lower = 1
+					} else if c >= 0 {
+						q.problem.Columns[c].Upper = 0
+					}
+				}
+			}
+			met++
+			for n := range p.Tables {
+				if len(p.Steps) > 3 && o.Start[1][n] && !o.Start[0][n] {
+					again++
+				}
+			}
+			_, s, _, err := q.run(context.Background(), solve.New(solve.Config{}), solve.Limits{})
+			if err != nil || math.Abs(s.Objective+q.settled()-want) > 1e-6*(1+want) {
+				t.Errorf("seed %d: %g, not %g (%v)", seed, s.Objective+q.settled(), want, err)
+			}
+			break
+		}
+	}
+	if met < trials(200)/3 || again < met/20 {
+		t.Errorf("%d problems, %d tables that are created again", met, again)
 	}
 }
 

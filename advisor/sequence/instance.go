@@ -24,7 +24,7 @@ type instance struct {
 	needed  [][]int32  // by demand; nil: it is there always
 	loads   []*graph   // by table
 	size    []float64  // by table: 0 if it takes no space
-	lasting []bool     // by table: it is kept at all steps or at none; nil: none has to
+	twin    [][]int    // by step and table: a step that is not later, at which it is kept if it is at this one, and not else; nil: each step is its own
 	needers [][]int    // by table: the demands that need it; see raised
 	states  int        // of the largest graph
 }
@@ -151,8 +151,28 @@ func (p *Problem) alike(s, t int) bool {
 	return true
 }
 
-// lasts tells whether a table is to be kept at all steps or at none.
-func (in *instance) lasts(n int) bool { return in.lasting != nil && in.lasting[n] }
+// asAt is the first step at which a table must be what it is at one.
+func (in *instance) asAt(t, n int) int {
+	if in.twin == nil {
+		return t
+	}
+	return in.twin[t][n]
+}
+
+// change tells at how many steps a table comes and goes as at one, which is the first of them, and what creating it costs at all.
+func (in *instance) change(t, n int) (first, times int, birth float64) {
+	x := &in.p.Tables[n]
+	if in.twin == nil || t == 0 {
+		return t, 1, x.Birth[t]
+	}
+	first = t
+	for s := 1; s < len(in.status); s++ {
+		if in.asAt(s, n) == in.asAt(t, n) && in.asAt(s-1, n) == in.asAt(t-1, n) && in.unborn[s][n] == in.unborn[t][n] {
+			first, times, birth = min(first, s), times+1, birth+x.Birth[s]
+		}
+	}
+	return first, times, birth
+}
 
 // always tells whether a demand is there at all steps.
 func (in *instance) always(i int) bool { return in.needed[i] == nil }

@@ -23,8 +23,8 @@ import (
 //
 // With the tables chosen the rest is flows of least cost, which some whole ones are: only kept needs an integer condition.
 //
-// A table that lasts has one column for all steps. A demand flows once for all steps at which what it can read is the same columns, with the sum of
-// their weights: with lasting tables that is most of them, and the program a fraction of what it was (around.go).
+// A table that must be the same at several steps (twin) has one column for them, and one for each creation between the same. A demand flows once for all steps at which what
+// it can read is the same columns, with the sum of their weights, and so does a load: the program is a fraction of what it was (around.go).
 type program struct {
 	in      *instance
 	problem *solve.Problem
@@ -39,7 +39,7 @@ type flow struct {
 	g       *graph
 	step    int
 	demand  int     // choice.None: a load
-	weight  float64 // a load's: 1
+	weight  float64 // a load's: at how many steps it is
 	table   int     // whose load it is
 	arcs    int     // column of the first arc
 	through int     // column of how much flows, -1: 1
@@ -54,8 +54,8 @@ func newProgram(in *instance) *program {
 			x := &in.p.Tables[n]
 			kept[n], created[n], changes[n] = -1, -1, -1
 			switch {
-			case s == free && t > 0 && in.lasts(n):
-				kept[n] = p.kept[0][n]
+			case s == free && in.asAt(t, n) < t:
+				kept[n] = p.kept[in.asAt(t, n)][n]
 				p.problem.Columns[kept[n]].Cost += x.Upkeep[t]
 			case s == free:
 				kept[n] = p.add(solve.Column{Name: fmt.Sprintf("table %d step %d", n, t), Cost: x.Upkeep[t], Upper: 1, Integer: true})
@@ -64,7 +64,12 @@ func newProgram(in *instance) *program {
 		p.kept, p.created, p.changes = append(p.kept, kept), append(p.created, created), append(p.changes, changes)
 		for n, s := range in.status[t] {
 			x := &in.p.Tables[n]
-			if t > 0 && in.lasts(n) || s == closed && (t == 0 && !x.There || t > 0 && in.status[t-1][n] == closed) {
+			if t > 0 && in.asAt(t, n) == in.asAt(t-1, n) || s == closed && (t == 0 && !x.There || t > 0 && in.status[t-1][n] == closed) {
+				continue
+			}
+			first, times, birth := in.change(t, n)
+			if first < t {
+				created[n], changes[n] = p.created[first][n], p.changes[first][n]
 				continue
 			}
 			row := sum{lower: 0, upper: 0}
@@ -75,10 +80,10 @@ func newProgram(in *instance) *program {
 				row.less(1)
 			}
 			if !in.unborn[t][n] && s != closed {
-				created[n] = p.add(solve.Column{Cost: x.Birth[t], Upper: 1})
+				created[n] = p.add(solve.Column{Cost: birth, Upper: 1})
 				row.add(created[n], -1)
 			}
-			row.add(p.add(solve.Column{Cost: x.Drop, Upper: 1}), 1)
+			row.add(p.add(solve.Column{Cost: float64(times) * x.Drop, Upper: 1}), 1)
 			changes[n] = p.row(row)
 		}
 	}
@@ -90,8 +95,11 @@ func newProgram(in *instance) *program {
 			}
 		}
 		for n, c := range p.created[t] {
-			if t > 0 && c >= 0 {
-				p.flow(flow{g: in.loads[n], step: t, demand: choice.None, weight: 1, table: n, through: c}, t-1)
+			if t == 0 || c < 0 {
+				continue
+			}
+			if first, times, _ := in.change(t, n); first == t {
+				p.flow(flow{g: in.loads[n], step: t, demand: choice.None, weight: float64(times), table: n, through: c}, t-1)
 			}
 		}
 	}
@@ -143,6 +151,17 @@ type sum struct {
 
 func (s *sum) add(column int, coefficient float64) {
 	s.terms = append(s.terms, solve.Term{Column: column, Coefficient: coefficient})
+}
+
+// more adds to what there may be of a column already.
+func (s *sum) more(column int, coefficient float64) {
+	for i := range s.terms {
+		if s.terms[i].Column == column {
+			s.terms[i].Coefficient += coefficient
+			return
+		}
+	}
+	s.add(column, coefficient)
 }
 
 // less takes a number that is settled to the other side.
@@ -201,7 +220,7 @@ func (p *program) limits() {
 			row := sum{lower: math.Inf(-1), upper: 0}
 			for s := max(0, t-q.Life+1); s <= t; s++ {
 				if c := p.created[s][n]; c >= 0 {
-					row.add(c, 1)
+					row.more(c, 1)
 				}
 			}
 			if len(row.terms) > 0 {

@@ -2,25 +2,70 @@ package timeline
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/sequence"
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// around looks for the best calendar near the best so far, by the integer program of those in which few tables come and go (sequence.Around): those that do in the best
+// around looks for the best calendars near the best so far, by the integer program of those in which few tables come and go (sequence.Around): those that do in the best
 // so far, and those of which the relaxation keeps more in one run than in another (moves). The others are there at all times or never, and of these the large ones stay what
-// they are. Of many runs it is the first, as in hot, and what follows them, lest the last of the first be designed as if nothing did. It tells whether there is a better one.
+// they are. First the runs that weigh the same have the same design, where they come again; then, of few runs, each has its own. It tells whether there is a better one.
 func (s *search) around(ctx context.Context, in, moves []bool, runs []stretch) bool {
-	if s.options.Life > 1 || s.open == nil || ctx.Err() != nil {
+	if s.options.Life > 1 || s.open == nil {
 		return false
 	}
-	first := s.first(runs)
-	window := min(len(runs), first.count+ahead)
-	if window == len(runs) {
-		first.count = window
+	was := s.cost
+	if alike, again := s.alike(runs); again {
+		s.near(ctx, in, moves, runs, s.tied(runs, alike), alike)
 	}
-	designs := ofRuns(s.open, runs[:window])
+	if len(runs) <= nearRuns {
+		s.near(ctx, in, moves, runs, ofRuns(s.open, runs), nil)
+	}
+	return s.cost < was
+}
+
+// alike are, by run, the first that weighs the same; again tells whether one comes again.
+func (s *search) alike(runs []stretch) (alike []int, again bool) {
+	at := map[string]int{}
+	for i, x := range runs {
+		key := s.weightsKey(x.from)
+		if _, known := at[key]; !known {
+			at[key] = i
+		}
+		alike = append(alike, at[key])
+		again = again || at[key] < i
+	}
+	return alike, again
+}
+
+// tied are designs that come again with their weights: those of the best calendar, from some run on.
+func (s *search) tied(runs []stretch, alike []int) (designs [][]bool) {
+	least := math.Inf(1)
+	for from := range runs {
+		list := make([][]bool, len(runs))
+		for k := range runs {
+			i := (from + k) % len(runs)
+			if first := alike[i]; list[first] == nil {
+				list[first] = s.open[runs[i].from]
+			}
+		}
+		for i, first := range alike {
+			list[i] = list[first]
+		}
+		if cost, _ := s.truth(ofSteps(list, runs)); cost < least {
+			designs, least = list, cost
+		}
+	}
+	return designs
+}
+
+// near looks near the designs of some runs.
+func (s *search) near(ctx context.Context, in, moves []bool, runs []stretch, designs [][]bool, alike []int) {
+	if designs == nil || ctx.Err() != nil {
+		return
+	}
 	left, changing, fixed := slices.Clone(in), slices.Clone(moves), make([]bool, len(s.tables))
 	for n, is := range in {
 		comes := slices.ContainsFunc(designs, func(open []bool) bool { return open[n] != designs[0][n] })
@@ -29,37 +74,36 @@ func (s *search) around(ctx context.Context, in, moves []bool, runs []stretch) b
 		}
 	}
 	p, keep := s.whole(left)
-	q := byRun(p, runs).Window(0, window)
+	q := byRun(p, runs)
 	for i, n := range keep {
 		q.Tables[i].Fixed = q.Tables[i].Fixed || fixed[n]
 	}
 	found, failure, err := sequence.Around(ctx, q, sequence.Surroundings{
-		Start: narrowed(designs, keep), Changing: narrowed([][]bool{changing}, keep)[0],
-		Solver: s.options.Solver, Limits: s.aroundLimits(),
+		Start: narrowed(designs, keep), Changing: narrowed([][]bool{changing}, keep)[0], Alike: alike,
+		Solver: s.options.Solver, Limits: s.nearLimits(),
 	})
 	if s.failed(failure); err != nil {
-		return false // what there is stays
+		return // what there is stays
 	}
-	was, list := s.cost, widened(found, keep, len(s.tables))
+	list := widened(found, keep, len(s.tables))
 	s.designs = append(s.designs, list...)
-	s.offer(ofSteps(first.again(list), runs))
-	return s.cost < was
+	s.offer(ofSteps(list, runs))
 }
 
-// aroundLimits are the caller's, or, if there are none, what is enough mostly.
-func (s *search) aroundLimits() solve.Limits {
+// nearLimits are the caller's, or, if there are none, what is enough mostly.
+func (s *search) nearLimits() solve.Limits {
 	limits := s.limits()
 	if s.options.Limits == (solve.Limits{}) {
-		limits.Gap, limits.Iterations = aroundGap, aroundIterations*s.effort
+		limits.Gap, limits.Iterations = nearGap, nearIterations*s.effort
 	}
 	return limits
 }
 
-// What takes more than largeTable of the space is large, and ahead is how many runs are looked at that follow the first. Calendars near one are looked for until none is better by aroundGap, or so
-// many steps of the simplex method have been made.
+// What takes more than largeTable of the space is large; of so many runs each may have its own design; and calendars near one are looked for until none is better by nearGap, or so many steps
+// of the simplex method have been made.
 const (
-	largeTable       = 0.03
-	ahead            = 2
-	aroundGap        = 3e-3
-	aroundIterations = 30_000
+	largeTable     = 0.03
+	nearRuns       = 6
+	nearGap        = 3e-3
+	nearIterations = 12_000
 )
