@@ -34,10 +34,16 @@ func recommendationsCommand() *cobra.Command {
 					return err
 				}
 			}
-			return show(c, &r, "recommendations", func(w io.Writer, found admin.Recommendations) error {
+			choose := func(found admin.Recommendations) admin.Recommendations {
 				if !all {
 					found.Recommendations = slices.DeleteFunc(found.Recommendations, over)
 				}
+				if r.json && !whys { // the table says how many there are
+					found.Dismissed = []recommend.Dismissal{}
+				}
+				return found
+			}
+			return showChosen(c, &r, "recommendations", choose, func(w io.Writer, found admin.Recommendations) error {
 				return printRecommendations(w, found, whys)
 			})
 		},
