@@ -47,17 +47,8 @@ var modes = map[string]func(){
 		_ = encoder.Encode(reply{Incumbent: newSolution(p, Unproven, []float64{1, 0, 0}, p.floor(), EngineHeuristic)})
 		time.Sleep(time.Hour)
 	},
-	"assert": func() { // an engine that holds the problem impossible, unless it may preprocess it
-		encoder := gob.NewEncoder(os.Stdout)
-		_ = encoder.Encode(reply{Greeting: greeting})
-		r, err := decodeRequest(gob.NewDecoder(os.Stdin))
-		if err != nil || !r.Preprocess {
-			fmt.Fprintln(os.Stderr, "ClpNonLinearCost.cpp:1064: Assertion `lowerValue <= upperValue' failed.", err)
-			os.Exit(2)
-		}
-		_ = encoder.Encode(reply{Solution: newSolution(&r.Problem, Optimal, []float64{0, 1, 1}, 4, EngineCBC)})
-		os.Exit(0)
-	},
+	"assert": dying("ClpNonLinearCost.cpp:1064: Assertion `lowerValue <= upperValue' failed."), // an engine that holds the problem impossible
+	"touch":  dying("SIGSEGV: segmentation violation"),                                         // or touches memory that is not its own
 	"found": func() { // an engine that finds something, and dies of an assertion whatever it may do
 		encoder := gob.NewEncoder(os.Stdout)
 		_ = encoder.Encode(reply{Greeting: greeting})
@@ -73,6 +64,21 @@ var modes = map[string]func(){
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	},
+}
+
+// dying is an engine that dies with such words, unless it may preprocess the problem.
+func dying(words string) func() {
+	return func() {
+		encoder := gob.NewEncoder(os.Stdout)
+		_ = encoder.Encode(reply{Greeting: greeting})
+		r, err := decodeRequest(gob.NewDecoder(os.Stdin))
+		if err != nil || !r.Preprocess {
+			fmt.Fprintln(os.Stderr, words, err)
+			os.Exit(2)
+		}
+		_ = encoder.Encode(reply{Solution: newSolution(&r.Problem, Optimal, []float64{0, 1, 1}, 4, EngineCBC)})
+		os.Exit(0)
+	}
 }
 
 func inf(sign int) float64 { return math.Inf(sign) }
@@ -462,13 +468,15 @@ func TestChildFails(t *testing.T) {
 	}
 }
 
-// TestAssertionIsAskedAgain: a child that dies of the engine's assertion is followed by one that preprocesses, within the wall that is left.
-func TestAssertionIsAskedAgain(t *testing.T) {
-	w := New(Config{Env: []string{misbehave + "=assert"}})
-	for _, limits := range []Limits{{}, {Wall: time.Minute}} {
-		s, err := w.Solve(context.Background(), cover(), limits)
-		if err != nil || s.Status != Optimal || s.Objective != 4 {
-			t.Errorf("%v: %+v, %v: want the optimum of the second child", limits, s, err)
+// TestCrashIsAskedAgain: a child that dies of the engine's assertion, or of memory that it touched, is followed by one that preprocesses, within the wall that is left.
+func TestCrashIsAskedAgain(t *testing.T) {
+	for _, how := range []string{"assert", "touch"} {
+		w := New(Config{Env: []string{misbehave + "=" + how}})
+		for _, limits := range []Limits{{}, {Wall: time.Minute}} {
+			s, err := w.Solve(context.Background(), cover(), limits)
+			if err != nil || s.Status != Optimal || s.Objective != 4 {
+				t.Errorf("%s, %v: %+v, %v: want the optimum of the second child", how, limits, s, err)
+			}
 		}
 	}
 }

@@ -46,6 +46,9 @@ func TestMustShow(t *testing.T) {
 		{kase: kase{pattern: "cycles", steps: 44, space: 0.8, exact: true}, calendar: calendar(cycles, 100, 95)},
 		{kase: atFourFifths("cycles", 44), calendar: calendar(cycles, 102, 95)},
 	}}
+	proven := calendar(cycles, 98, 95)
+	proven.Proven = true
+	r.list = append(r.list, &measured{kase: kase{pattern: "cycles", steps: 12, space: 0.8, exact: true}, calendar: proven})
 	few := calendar(func(int) bool { return true }, 100, 95)
 	r.list = append(r.list, &measured{kase: kase{pattern: "cycles", steps: 12, space: 0.8, few: true}, calendar: few})
 	text := r.mustShow()
@@ -58,7 +61,8 @@ func TestMustShow(t *testing.T) {
 		"W-48 the ideal is 3.4 % better":                   "| evolution: above the ideal, changes included | 3.4 % | 2.0 % | yes |",
 		"W-49 statements alone may be less than the ideal": "| spikes: above the ideal, statements alone | 2 % | -8.6 % | yes |",
 		"W-51 a gap, however soon":                         "| cycles, 44 steps, 80 %, exact | 600 s, or a gap of 1 % | 0.0 s, 0.0 s of processors, a gap of 10 % | no |",
-		"pruned mode is near":                              "| cycles, 44 steps, 80 %, pruned: above exact mode's | 0 to 1 % | 2.00 % | no |",
+		"pruned mode is not near":                          "| cycles, 12 steps, 80 %, pruned: above exact mode's | 0 to 1 % of what exact mode proves | 2.04 % | no |",
+		"exact mode does not finish":                       "| cycles, 44 steps, 80 %, pruned: above exact mode's | 0 to 1 % of what exact mode proves | 2.00 %, and exact mode proves nothing | yes |",
 		"12 steps":                                         "| cycles, 12 steps, 80 %, pruned | 15 s | 0.0 s, 0.0 s of processors | yes |",
 	} {
 		if !strings.Contains(text, line+"\n") {
