@@ -73,6 +73,11 @@
 // Anneal (anneal.go) is apart from Solve, too: changes taken although they are dearer, the less often the
 // later, from a seed. What a graph answered is remembered (memo.go), as the same few sets of tables come again and again. It says nothing of bounds. Thin leaves out of a sequence what nothing is dearer without.
 //
+// # Near one
+//
+// Around (around.go) is the integer program of the sequences near one, in which a few given tables may come and go and the others last, and in which steps may be bound to be
+// alike: what must be the same has one column. It proves the best of these where the whole program proves nothing, and sees what annealing does not.
+//
 // # The tree
 //
 // A local program weighs its three steps by what they weigh themselves (or what those around them do on average), for half of the

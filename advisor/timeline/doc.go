@@ -24,7 +24,8 @@
 //     Both state the bound.
 //     With a limit on space and many candidates exact mode looks at single designs over all of them, and at calendars over what is near these (wide.go).
 //     With a limit on space and many promising candidates, in their place one design for each run of equal weights: the relaxation of the program of runs bounds
-//     them, window by window (relax.go), the runs are annealed, many of them designed apart, too, and what comes of it annealed and thinned (runs.go).
+//     them, window by window (relax.go), the runs are annealed, many of them designed apart, too (runs.go), the best of that is made better by the program of what is near it
+//     (around.go), that of a drift by further annealing, and thinned.
 //     All solves end by counted steps; the same workload has the same calendar on any machine, unless the caller sets a wall.
 //  4. The calendar, with a design for each step, and a migration for each table that comes (read.go, migrate.go).
 //

@@ -14,7 +14,8 @@ import (
 // Where space is limited and promising candidates are many, calendars have one design for each run of steps whose weights are the same: a third of
 // the designs for seed 004's cycles. The linear program of runs says what none of them costs less than, and what is of no use; the runs are
 // designed out of the rest, and out of all, as the rest may lack what fills it, by annealing: where the same weights come again and again, the first runs, for the others
-// to have their designs too; of a drift, four stretches. Many runs are designed apart besides, at prices that make them fit together; and all is changed together once more (package sequence: Relax, Apart, Anneal).
+// to have their designs too; of a drift, four stretches. Many runs are designed apart besides, at prices that make them fit together; and all is changed together once more, where weights come again by the
+// program of what is near (around.go), else by annealing (package sequence: Relax, Apart, Around, Anneal).
 //
 // The bound holds for all calendars over the promising candidates, with changes within runs, too, as in it
 // what filling costs does not depend on what is there. Proof: of the designs of a run take the one that serves its
@@ -74,7 +75,7 @@ func runsBound(p *sequence.Problem, runs []stretch) bool {
 }
 
 // byRuns relaxes the program of runs, which bounds what any calendar over the candidates costs and tells which of these count; anneals the runs out of those
-// from hot, and of many designs them apart; and anneals the best calendar that came of that. It returns the candidates, for which the bound holds; none: there are too many
+// from hot, and of many designs them apart; and looks near the best calendar that came of that. It returns the candidates, for which the bound holds; none: there are too many
 // for that, or nothing that solves linear programs, or the time is over.
 func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error) {
 	relaxer, able := s.options.Solver.(choice.Relaxer)
