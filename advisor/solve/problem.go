@@ -17,7 +17,8 @@ type Problem struct {
 	Start []float64
 
 	// Bare: the exact engine branches at once, without cuts and heuristics of its own. They are most of its time where cuts do not lift the bound and Start is
-	// good.
+	// good. And with Limits.Gap it does not look for what costs less than the best so far by no more than that share of what Start costs: many solutions that are
+	// nearly as good are met once. Solution.Bound says so.
 	Bare bool
 
 	// Unranged: nobody asks a relaxation for its ranges. They take longer than solving does where problems are large, and clp has crashed over them.

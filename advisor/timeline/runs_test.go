@@ -120,3 +120,42 @@ func TestRecur(t *testing.T) {
 		}
 	}
 }
+
+// TestNear: where all tables may come and go, what is found near the best single design is within the gap of the best calendar of runs, in most cases the least of all calendars, and
+// never below that.
+func TestNear(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 12))
+	met, least, better := 0, 0, 0
+	for range 30 {
+		w, tables := figured(t, "1, 1, 1", "1, 1, 1", 1, 2, 3, 4, 8)
+		for k, x := range w.Statements {
+			for i := range x.Steps {
+				x.Steps[i] = 0.1 + float64((i+k)%2)*random.Float64()
+			}
+			x.Steps[2] = x.Steps[0] // comes again
+		}
+		s, b, in, ok := searched(t, w, Options{Candidates: tables, NoEnumeration: true, Space: (tables[0].Bytes() + tables[3].Bytes()) * (0.8 + 0.3*random.Float64())})
+		if !ok {
+			continue
+		}
+		met++
+		s.offer(s.always(b.average.Open))
+		was := s.cost
+		if s.around(context.Background(), in, in, s.stretches()) != (s.cost < was) {
+			t.Errorf("%g from %g", s.cost, was)
+		}
+		if s.cost < was {
+			better++
+		}
+		truth := brute(t, s.task) - s.constant()
+		if s.cost < truth*(1-1e-9) {
+			t.Errorf("%g, and the least is %g", s.cost, truth)
+		}
+		if s.cost <= truth*(1+nearGap) {
+			least++
+		}
+	}
+	if met < 15 || least < met*3/4 || better < met/4 {
+		t.Errorf("%d problems, %d better than a single design, %d at the least cost", met, better, least)
+	}
+}
