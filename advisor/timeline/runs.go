@@ -115,17 +115,7 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 			return nil, err
 		}
 	}
-	if !recurs || s.effort > 1 {
-		s.anneal(ctx, in, s.open, few)
-	}
-	if recurs || s.effort > 1 {
-		moves := widened([][]bool{whole.moves}, all, len(s.tables))[0]
-		for range s.effort {
-			if !s.around(ctx, in, moves, few) {
-				break
-			}
-		}
-	}
+	s.together(ctx, in, widened([][]bool{whole.moves}, all, len(s.tables))[0], few, recurs)
 	if err := b.join(); err != nil {
 		return nil, err
 	}
@@ -141,6 +131,23 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 		s.bound = max(s.bound, whole.bound)
 	}
 	return all, nil
+}
+
+// together changes the best calendar's runs together: where weights come again by the program of what is near it, and where that finds nothing, or runs are many, or weights drift, by
+// annealing. Exact mode anneals first, and solves the program as often as there is something to find.
+func (s *search) together(ctx context.Context, in, moves []bool, runs []stretch, recurs bool) {
+	if s.effort == 1 && recurs && s.around(ctx, in, moves, runs) && len(runs) < apartFrom {
+		return
+	}
+	s.anneal(ctx, in, s.open, runs)
+	if s.effort == 1 {
+		return
+	}
+	for range s.effort {
+		if !s.around(ctx, in, moves, runs) {
+			return
+		}
+	}
 }
 
 // merged are as few stretches of runs as are designed together, and whether these are all, as the same come again and again; of a weight that drifts, by a little
