@@ -13,15 +13,10 @@ import (
 // among tries all sequences in which tables last, but for some, and some steps have the same.
 func among(p *Problem, changing []bool, alike []int) float64 {
 	least := math.Inf(1)
-	list := make([][]bool, len(p.Steps))
-	for t := range list {
-		list[t] = make([]bool, len(p.Tables))
-	}
-	for mask := range 1 << (len(p.Tables) * len(p.Steps)) {
+	for list := range p.sequences() {
 		lasts := true
 		for t := range list {
 			for n := range list[t] {
-				list[t][n] = mask&(1<<(t*len(p.Tables)+n)) != 0
 				lasts = lasts && (changing[n] || list[t][n] == list[0][n]) && list[t][n] == list[alike[t]][n]
 			}
 		}

@@ -3,6 +3,7 @@ package sequence
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -143,19 +144,30 @@ func (p *Problem) count(list [][]bool) (tables int, size float64) {
 	return tables, size
 }
 
-// enumerate tries all sequences.
-func enumerate(p *Problem) (least float64, tables int, size float64) {
-	least, tables, size = math.Inf(1), math.MaxInt, math.Inf(1)
+// sequences are all that there could be, each in the same list.
+func (p *Problem) sequences() iter.Seq[[][]bool] {
 	list := make([][]bool, len(p.Steps))
 	for t := range list {
 		list[t] = make([]bool, len(p.Tables))
 	}
-	for mask := range 1 << (len(p.Tables) * len(p.Steps)) {
-		for t := range list {
-			for n := range list[t] {
-				list[t][n] = mask&(1<<(t*len(p.Tables)+n)) != 0
+	return func(yield func([][]bool) bool) {
+		for mask := range 1 << (len(p.Tables) * len(p.Steps)) {
+			for t := range list {
+				for n := range list[t] {
+					list[t][n] = mask&(1<<(t*len(p.Tables)+n)) != 0
+				}
+			}
+			if !yield(list) {
+				return
 			}
 		}
+	}
+}
+
+// enumerate tries all sequences.
+func enumerate(p *Problem) (least float64, tables int, size float64) {
+	least, tables, size = math.Inf(1), math.MaxInt, math.Inf(1)
+	for list := range p.sequences() {
 		c := p.Cost(list)
 		if math.IsInf(c, 1) {
 			continue

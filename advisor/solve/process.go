@@ -330,7 +330,7 @@ func death(waitErr, readErr error, words string) error {
 // crashed reports whether the engine came upon something that it holds impossible, and ended its process, or touched memory that it may not. CLP 1.17 does so now and then, in one of the
 // many linear programs that branching asks for (ClpNonLinearCost: "lowerValue <= upperValue"). The same problem, preprocessed, is solved: two of TPC-H's with 4,200 columns, which were left as they are,
 // died after three and six seconds, and were proven in thirteen and eight; without probing one died again, and without perturbation one was not proven. Memory it touched
-// once in a dozen of exact mode's runs, and not at the same place again.
+// once in eight of exact mode's runs, and not again when asked the same.
 func crashed(err error) bool {
 	var fault *WorkerError
 	return errors.As(err, &fault) && (strings.Contains(fault.Words, "Assertion `") || strings.Contains(fault.Words, "SIGSEGV"))

@@ -17,27 +17,19 @@ func (s *search) around(ctx context.Context, in, moves []bool, runs []stretch) b
 		return false
 	}
 	was := s.cost
-	if alike, again := s.alike(runs); again {
+	weights := s.first(runs).weights
+	alike, again := make([]int, len(runs)), false // by run: the first that weighs the same
+	for i, key := range weights {
+		alike[i] = slices.Index(weights, key)
+		again = again || alike[i] < i
+	}
+	if again {
 		s.near(ctx, in, moves, runs, s.tied(runs, alike), alike)
 	}
 	if len(runs) <= nearRuns {
 		s.near(ctx, in, moves, runs, ofRuns(s.open, runs), nil)
 	}
 	return s.cost < was
-}
-
-// alike are, by run, the first that weighs the same; again tells whether one comes again.
-func (s *search) alike(runs []stretch) (alike []int, again bool) {
-	at := map[string]int{}
-	for i, x := range runs {
-		key := s.weightsKey(x.from)
-		if _, known := at[key]; !known {
-			at[key] = i
-		}
-		alike = append(alike, at[key])
-		again = again || at[key] < i
-	}
-	return alike, again
 }
 
 // tied are designs that come again with their weights: those of the best calendar, from some run on.

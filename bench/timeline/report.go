@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -218,11 +219,11 @@ func (r *report) mustShow() string {
 		k.exact = false
 		if pruned := r.find(k); x.exact && pruned != nil {
 			above := 100 * (pruned.calendar.Cost/x.calendar.Cost - 1)
-			measured, close := fmt.Sprintf("%.2f %%", above), above <= 1
+			found, most := fmt.Sprintf("%.2f %%", above), 1.0
 			if !x.calendar.Proven {
-				measured, close = measured+", and exact mode proves nothing", true
+				found, most = found+", and exact mode proves nothing", math.Inf(1)
 			}
-			line(k.String()+": above exact mode's", "0 to 1 % of what exact mode proves", measured, above > -1e-4 && close)
+			line(k.String()+": above exact mode's", "0 to 1 % of what exact mode proves", found, above > -1e-4 && above <= most)
 		}
 	}
 	return b.String()
