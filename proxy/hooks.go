@@ -207,11 +207,8 @@ type Responder interface {
 	Fail(r *Request, code int32, message string)
 }
 
-// Forward says how a taken request goes on to Cassandra.
+// Forward says how a taken request goes on to Cassandra: always as it came.
 type Forward struct {
-	// Timestamp (microseconds) is put into a request that carries none; 0 leaves it as it is. It is never put over the
-	// client's own.
-	Timestamp int64
 	// Done, if set, is called after the answer was passed on to the client, or with Lost set when the connection ended
 	// before. It runs on the relay's goroutine and must not block. The Response is valid during the call only.
 	Done func(Response)

@@ -131,9 +131,6 @@ func (k *taken) Forward(r *Request, f Forward) {
 	}
 	c := k.conn
 	c.held.Add(-int64(len(k.body)))
-	if f.Timestamp != 0 && r.Version >= wire.MinVersion {
-		k.timestamp(f.Timestamp)
-	}
 	if k.change != nil {
 		k.body = k.change.apply(nil, k.header, k.body)
 	}
@@ -147,23 +144,6 @@ func (k *taken) Forward(r *Request, f Forward) {
 	frame := wire.AppendFrame(make([]byte, 0, wire.HeaderSize+len(k.body)), h, k.body)
 	k.body = nil
 	c.up.out.Send(frame)
-}
-
-// timestamp puts a default timestamp into the body.
-func (k *taken) timestamp(at int64) {
-	h := k.header
-	var p wire.Params
-	var ok bool
-	if h.Opcode == wire.OpBatch {
-		_, p, ok = wire.ParseBatch(h.Version, h.Flags, k.body, nil)
-	} else {
-		var q wire.Request
-		q, ok = wire.ParseRequest(h.Opcode, h.Version, h.Flags, k.body)
-		p = q.Params
-	}
-	if ok {
-		k.body = p.AppendTimestamp(nil, k.body, h.Version, at)
-	}
 }
 
 // Answer implements Responder.

@@ -37,7 +37,8 @@ type Options struct {
 	// Schema returns the schema as it was last read, nil before.
 	Schema func() *schema.Schema
 	Log    *slog.Logger
-	Now    func() time.Time // time.Now
+	Now    func() time.Time     // time.Now
+	Uptime func() time.Duration // monotonic, since the process began; nil: by the runtime's clock
 
 	Entries     int           // 1,000; most entries of one value that a read follows
 	Parallel    int           // 16; rows of one read that are fetched at a time
@@ -63,6 +64,10 @@ func (o *Options) defaults() {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Uptime == nil {
+		start := time.Now()
+		o.Uptime = func() time.Duration { return time.Since(start) }
 	}
 	num(&o.Entries, 1000)
 	num(&o.Parallel, 16)
@@ -106,11 +111,25 @@ type active struct {
 	id     string
 	lookup *match.LookUp
 	// These are looked at by every Take, so they hold for rules of earlier epochs too.
-	write, lax, shadow, serve atomic.Bool
-	holds                     atomic.Int64 // reasons not to serve that will be gone soon
-	turn                      atomic.Uint64
+	write, shadow, serve atomic.Bool
+	refuse               atomic.Bool   // a write whose entry can not be written is refused, rather than its reads turned back
+	holds                atomic.Int64  // reasons not to serve that will be gone soon
+	turning              atomic.Int64  // of which are orders to verify that are on their way
+	missed               atomic.Uint64 // writes that went on without their entry
+	breaker              breaker
+	uptime               func() time.Duration
+	turn                 atomic.Uint64
 	counts                    counts
 	errors                    errorRate
+}
+
+// relied tells whether something rests on the entries now being complete.
+func (a *active) relied() bool { return (a.serve.Load() || a.shadow.Load()) && a.turning.Load() == 0 }
+
+// written notes that an entry could be put.
+func (a *active) written() {
+	a.counts.written.Add(1)
+	a.breaker.close()
 }
 
 // serving tells whether reads are answered from the look-up at this moment.
@@ -126,8 +145,8 @@ func New(o Options) (*Engine, error) {
 	o.defaults()
 	e := &Engine{options: o, log: o.Log, session: o.Session, active: map[string]*active{},
 		reads: make(chan struct{}, o.Reads), pairs: make(chan struct{}, o.Comparing)}
-	e.reader = &exec.Reader{Session: o.Session, Entries: o.Entries, Parallel: o.Parallel}
-	e.maintainer = maintain.New(o.Session, o.Maintain, o.Now, o.Log)
+	e.maintainer = maintain.New(maintain.Parts{Session: o.Session, Schema: o.Schema, Now: o.Now, Uptime: o.Uptime, Log: o.Log}, o.Maintain)
+	e.reader = &exec.Reader{Session: o.Session, Entries: o.Entries, Parallel: o.Parallel, Candidates: e.maintainer.Candidates}
 	e.manager = migrate.New(migrate.Parts{Session: o.Session, Maintainer: e.maintainer, Reader: e.reader, Store: o.Store,
 		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log}, o.Migrate)
 	e.rules.Store(newRuleSet(nil))
@@ -238,7 +257,7 @@ func (e *Engine) publish(published []migrate.Published) {
 	for _, p := range published {
 		a := e.active[p.ID]
 		if a == nil || a.lookup != p.LookUp { // what was dropped and approved again is another
-			a = &active{id: p.ID, lookup: p.LookUp}
+			a = &active{id: p.ID, lookup: p.LookUp, uptime: e.options.Uptime}
 			e.active[p.ID] = a
 		}
 		if e.opaque > 0 && p.Mode.Write && !p.Mode.Lax {
@@ -264,7 +283,6 @@ func (e *Engine) publish(published []migrate.Published) {
 func (a *active) set(m migrate.Mode) {
 	a.serve.Store(m.Serve)
 	a.shadow.Store(m.Shadow)
-	a.lax.Store(m.Lax)
 	a.write.Store(m.Write)
 }
 

@@ -1,9 +1,11 @@
 package rewrite
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"time"
 
 	"github.com/gocql/gocql"
 
@@ -13,44 +15,41 @@ import (
 	"github.com/helenus-db/helenus/rewrite/match"
 )
 
-// change is what one request does to one look-up, bound to its values.
-type change struct {
-	active *active
-	effect match.Effect
-	ts     int64
+// preparation is all that has to be done for one write request.
+type preparation struct {
+	changes []*maintain.Change // of the rows whose new value is known
+	owners  []*active          // of changes, one by one
+	unknown []unknown          // rows whose new value is not known
+	doubts  []doubt            // it is not known which rows: reads are turned back until the answer
+	refused []doubt            // Cassandra is certain to refuse the statement, and is not believed before it did
+	level   maintain.Level
+
+	conditional bool // what the answer says of [applied] counts
+	ownTime     bool // the request brings the time from which times to live count
 }
 
-// doubt is a reason not to serve until Cassandra has answered.
+type unknown struct {
+	active *active
+	rows   *maintain.Unknown
+}
+
+// doubt is why the rows that a request changes are not known.
 type doubt struct {
 	active *active
 	reason string
-}
-
-// preparation is all that has to be done for one write request.
-type preparation struct {
-	changes []change
-	doubts  []doubt // turn reads back until the answer shows whether the statement was carried out
-	guards  []doubt // turn reads back now
-	stamp   int64   // the timestamp that the request has to be given, 0 if it carries its own
-	deletes []deletion
-}
-
-// deletion is a row, or the column of one, that a request deletes.
-type deletion struct {
-	lookup *match.LookUp
-	key    [][]byte
-	ts     int64
+	empties bool // it is a TRUNCATE of the base
 }
 
 func (p *preparation) empty() bool {
-	return len(p.changes) == 0 && len(p.doubts) == 0 && len(p.guards) == 0
+	return len(p.changes) == 0 && len(p.unknown) == 0 && len(p.doubts) == 0 && len(p.refused) == 0
 }
 
-// errorCode is what a client is told whose entry could not be written: Overloaded, which says that its statement was not
-// carried out, and that another attempt may succeed. The more exact codes carry fields that only a coordinator knows.
+// errorCode is what a client is told whose entry could not be written, where the person who approved wanted it so: Overloaded,
+// which says that its statement was not carried out, and that another attempt may succeed. The more exact codes carry fields that only
+// a coordinator knows.
 const errorCode = gocql.ErrCodeOverloaded
 
-// takeWrite prepares the look-ups for a write, and sends it on.
+// takeWrite prepares the look-ups for a write, and sends it on, unchanged.
 func (e *Engine) takeWrite(r *proxy.Request) bool {
 	if serial(r.Consistency) {
 		return false // Cassandra refuses it
@@ -63,8 +62,9 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 	for _, d := range p.doubts {
 		d.active.holds.Add(1)
 	}
-	for _, d := range p.guards {
-		d.active.holds.Add(1)
+	if len(p.changes) == 0 && len(p.unknown) == 0 {
+		e.forward(r, p)
+		return true
 	}
 	e.wait.Add(1)
 	go func() {
@@ -76,120 +76,172 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 
 // plan finds out what a request does.
 func (e *Engine) plan(r *proxy.Request) *preparation {
-	p := &preparation{}
+	p := &preparation{level: maintain.Level{Consistency: gocql.Consistency(r.Consistency), Serial: gocql.Consistency(r.SerialConsistency)}, ownTime: r.Unusual}
 	if r.Opcode != proxy.OpBatch {
 		if own, ok := r.Rule.(*rule); ok {
-			values := match.Values{Values: r.Values}
-			if r.Prepared != nil {
-				values.Variables = r.Prepared.Variables
-			}
-			e.bind(p, r, own, values, false)
+			p.conditional = own.conditional
+			e.bind(p, r, own, r.Values, r.Prepared)
 		}
 		return p
 	}
-	set, conditional := e.rules.Load(), false
+	set := e.rules.Load()
 	for i := range r.Children {
 		c := &r.Children[i]
 		switch own, ok := c.Rule.(*rule); {
 		case ok:
-			conditional = conditional || own.conditional
+			p.conditional = p.conditional || own.conditional
 		case c.Text == "":
 			for _, a := range set.active {
-				p.guards = append(p.guards, doubt{a, "a batch holds a statement that was prepared elsewhere"})
+				p.doubts = append(p.doubts, doubt{active: a, reason: "a batch held a statement that was prepared elsewhere"})
 			}
 		default:
-			conditional = conditional || set.rule(r.Keyspace, c.Text).conditional
+			p.conditional = p.conditional || set.rule(r.Keyspace, c.Text).conditional
 		}
 	}
 	for i := range r.Children {
 		c := &r.Children[i]
 		if own, ok := c.Rule.(*rule); ok {
-			values := match.Values{Values: c.Values}
-			if c.Prepared != nil {
-				values.Variables = c.Prepared.Variables
-			}
-			e.bind(p, r, own, values, conditional)
+			e.bind(p, r, own, c.Values, c.Prepared)
 		}
 	}
 	return p
 }
 
 // bind adds what one statement of a request does.
-func (e *Engine) bind(p *preparation, r *proxy.Request, own *rule, values match.Values, conditional bool) {
+func (e *Engine) bind(p *preparation, r *proxy.Request, own *rule, bound []proxy.Value, prepared *proxy.Prepared) {
+	values := match.Values{Values: bound}
+	if prepared != nil {
+		values.Variables = prepared.Variables
+	}
 	for _, w := range own.writes {
-		if !w.active.write.Load() {
+		a := w.active
+		if !a.write.Load() {
 			continue
 		}
-		write := w.write
-		if conditional && !write.Conditional {
-			c := *write
-			c.MakeConditional()
-			write = &c
-		}
-		effect := write.Bind(values)
+		effect := w.write.Bind(values)
 		switch {
-		case effect.Guard != "" && w.doubtful:
-			p.doubts = append(p.doubts, doubt{w.active, effect.Guard})
-			continue
-		case effect.Guard != "":
-			p.guards = append(p.guards, doubt{w.active, effect.Guard})
-			continue
 		case effect.Refused:
-			p.doubts = append(p.doubts, doubt{w.active, "C6: Cassandra took a write with a key, timestamp or time to live that looked invalid"})
-			continue
-		case !effect.Touched || write.Conditional:
-			continue
+			p.refused = append(p.refused, doubt{active: a, reason: "Cassandra carried out a write that looked invalid"})
+		case effect.Unknown != "" && len(effect.Keys) == 0:
+			p.doubts = append(p.doubts, doubt{active: a, reason: effect.Unknown, empties: w.write.Truncates})
+		case effect.Unknown != "":
+			u := &maintain.Unknown{LookUp: a.lookup, Conditional: p.conditional}
+			for _, cells := range effect.Keys {
+				u.Keys = append(u.Keys, match.KeyBytes(cells))
+			}
+			p.unknown = append(p.unknown, unknown{a, u})
+		case effect.Touched:
+			e.change(p, r, a, effect)
 		}
-		c := change{active: w.active, effect: effect}
+	}
+}
+
+// change adds what a statement whose effect is known does.
+func (e *Engine) change(p *preparation, r *proxy.Request, a *active, effect match.Effect) {
+	value := bytes.Clone(effect.Entry.Bytes)
+	for _, cells := range effect.Keys {
+		x := &maintain.Change{LookUp: a.lookup, Key: match.KeyBytes(cells), Value: value, Clears: effect.Clears, TTL: effect.TTL,
+			OwnTime: p.ownTime, Conditional: p.conditional}
 		switch {
+		case p.conditional: // Cassandra does not look at the client's timestamp
 		case effect.HasTimestamp:
-			c.ts = effect.Timestamp
+			x.Stamped, x.At = true, effect.Timestamp
 		case r.HasTimestamp:
-			c.ts = r.Timestamp
-		default:
-			if p.stamp == 0 {
-				p.stamp = e.maintainer.Stamp()
-			}
-			c.ts = p.stamp
+			x.Stamped, x.At = true, r.Timestamp
 		}
-		p.changes = append(p.changes, c)
+		p.changes, p.owners = append(p.changes, x), append(p.owners, a)
 	}
 }
 
-// write writes the entries that a request needs, and sends it on.
+// write puts the entries that a request needs, and sends it on.
 func (e *Engine) write(r *proxy.Request, p *preparation) {
-	for _, d := range p.guards {
-		e.suspend(d.active, d.reason)
-		d.active.holds.Add(-1)
+	if refusal := e.prepare(p); refusal != "" {
+		e.maintainer.End(p.changes, maintain.Refused, p.level)
+		for _, u := range p.unknown {
+			e.maintainer.EndUnknown(u.rows, maintain.Refused, p.level)
+		}
+		e.settle(p.doubts, maintain.Refused)
+		r.Fail(errorCode, refusal)
+		return
 	}
-	garbage, failed := e.prepare(r, p)
-	for i, err := range failed {
-		a := p.changes[i].active
-		if err == nil {
-			a.counts.written.Add(1)
-			continue
-		}
-		if a.lax.Load() {
-			a.counts.failed.Add(1)
-			continue
-		}
-		if exec.Down(err) && !exec.Internal(err) {
-			a.counts.failed.Add(1)
-			for _, d := range p.doubts {
-				d.active.holds.Add(-1)
-			}
-			r.Fail(errorCode, fmt.Sprintf("helenus: the write was not carried out, because its entry in %s could not be written first: %s",
-				a.lookup.LookUpName(), reason(err)))
-			return
-		}
-		a.holds.Add(1)
-		p.doubts = append(p.doubts, doubt{a, "an entry could not be written: " + err.Error()})
-	}
-	r.Forward(proxy.Forward{Timestamp: p.stamp, Done: func(answer proxy.Response) { e.written(p, garbage, answer) }})
+	e.forward(r, p)
 }
 
-// reason is the innermost error: what Cassandra said.
-func reason(err error) string {
+// prepare puts entries and pending rows. What can not be put turns the reads of its look-up back, and is then no reason to keep the
+// application from writing; unless the person who approved wanted the write refused: then it returns what to tell the client.
+func (e *Engine) prepare(p *preparation) (refusal string) {
+	p.skipBroken()
+	start := e.options.Uptime()
+	bad, err := e.maintainer.Begin(e.life, p.changes, p.level.Consistency)
+	for i, x := range p.changes {
+		if len(bad) == 0 || !contains(bad, x) {
+			p.owners[i].written()
+		}
+	}
+	for i, x := range p.changes {
+		if contains(bad, x) {
+			if refusal = e.unwritten(p.owners[i], err); refusal != "" {
+				return refusal
+			}
+		}
+	}
+	for _, u := range p.unknown {
+		if err := e.maintainer.BeginUnknown(e.life, u.rows, p.level.Consistency); err != nil {
+			if refusal = e.unwritten(u.active, err); refusal != "" {
+				return refusal
+			}
+		}
+	}
+	// Entries have to be younger than what their writes' lives are counted by. A process that was stopped here puts them again.
+	for _, x := range p.changes {
+		if e.options.Uptime()-start > e.maintainer.Horizon(x.LookUp)/8 {
+			return e.prepare(p)
+		}
+	}
+	return ""
+}
+
+func contains(list []*maintain.Change, x *maintain.Change) bool {
+	for _, have := range list {
+		if have == x {
+			return true
+		}
+	}
+	return false
+}
+
+// skipBroken leaves out look-ups that nothing rests on and whose entries could not be written a moment ago: waiting for
+// them again would only slow the application down. Verification finds what they lack.
+func (p *preparation) skipBroken() {
+	kept := 0
+	for i, a := range p.owners {
+		if a.breaker.open(a.uptime()) && !a.relied() {
+			a.missed.Add(1)
+			continue
+		}
+		p.changes[kept], p.owners[kept] = p.changes[i], a
+		kept++
+	}
+	p.changes, p.owners = p.changes[:kept], p.owners[:kept]
+}
+
+// unwritten is called when an entry or a pending row could not be written. refusal is what to tell the client, "" if the write
+// goes on.
+func (e *Engine) unwritten(a *active, err error) (refusal string) {
+	a.counts.failed.Add(1)
+	if a.relied() && a.refuse.Load() && exec.Down(err) && !exec.Internal(err) {
+		return fmt.Sprintf("helenus: the write was not carried out, because its entry in %s could not be written first: %s", a.lookup.LookUpName(), innermost(err))
+	}
+	a.missed.Add(1)
+	a.breaker.trip(a.uptime())
+	if a.relied() {
+		e.turnBack(a, "an entry could not be written: "+err.Error(), e.manager.Reverify)
+	}
+	return ""
+}
+
+// innermost is what Cassandra said.
+func innermost(err error) string {
 	for {
 		inner := errors.Unwrap(err)
 		if inner == nil {
@@ -199,71 +251,74 @@ func reason(err error) string {
 	}
 }
 
-// prepare writes all entries, and meanwhile reads the values that are about to be replaced.
-func (e *Engine) prepare(r *proxy.Request, p *preparation) (garbage []maintain.Garbage, failed []error) {
-	failed = make([]error, len(p.changes))
-	former := make([][]maintain.Garbage, len(p.changes))
-	var wait sync.WaitGroup
-	for i := range p.changes {
-		c := &p.changes[i]
-		wait.Add(2)
-		go func() {
-			defer wait.Done()
-			failed[i] = e.maintainer.Put(e.life, c.active.lookup, c.effect, c.ts, gocql.Consistency(r.Consistency))
-		}()
-		go func() {
-			defer wait.Done()
-			former[i] = e.maintainer.Former(e.life, c.active.lookup, c.effect)
-		}()
-	}
-	wait.Wait()
-	for i, list := range former {
-		for _, g := range list {
-			if p.changes[i].effect.Clears {
-				g.Deleted = p.changes[i].ts
-			}
-			garbage = append(garbage, g)
+// turnBack turns the reads of a look-up back at once, and gives the order that makes it so until they are proven again.
+// It does not block.
+func (e *Engine) turnBack(a *active, reason string, order func(ctx context.Context, id, reason string) error) {
+	a.holds.Add(1) // until the order is in force, whatever is published meanwhile
+	a.turning.Add(1)
+	e.wait.Add(1)
+	go func() {
+		defer e.wait.Done()
+		defer func() { a.turning.Add(-1); a.holds.Add(-1) }()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
+		defer cancel()
+		if err := order(ctx, a.id, reason); err != nil {
+			e.log.Error("reads were turned back, but that could not be saved", "migration", a.id, "reason", reason, "err", err)
 		}
-	}
-	for _, c := range p.changes {
-		if !c.effect.Clears {
-			continue
-		}
-		for _, cells := range c.effect.Keys {
-			if key := match.KeyBytes(cells); key != nil {
-				p.deletes = append(p.deletes, deletion{c.active.lookup, key, c.ts})
-			}
-		}
-	}
-	return garbage, failed
+	}()
+}
+
+// forward sends a request on as it came.
+func (e *Engine) forward(r *proxy.Request, p *preparation) {
+	r.Forward(proxy.Forward{Done: func(answer proxy.Response) { e.answered(p, answer) }})
 }
 
 // refused are the error codes by which Cassandra says that it did not even try: syntax, unauthorised, invalid,
 // configuration, already exists, unprepared.
 func refused(code int32) bool { return code >= 0x2000 && code <= 0x2500 }
 
-// written is called with Cassandra's answer, on the relay's goroutine.
-func (e *Engine) written(p *preparation, garbage []maintain.Garbage, answer proxy.Response) {
-	if !answer.Lost && !answer.Failed {
-		for _, d := range p.deletes {
-			e.maintainer.Deleted(d.lookup, d.key, d.ts)
-		}
-		for _, g := range garbage {
-			e.maintainer.Later(g)
+// outcome is what an answer says of the statement.
+func (p *preparation) outcome(answer proxy.Response) maintain.Answer {
+	switch {
+	case answer.Lost, answer.Failed && !refused(answer.ErrorCode):
+		return maintain.Lost
+	case answer.Failed:
+		return maintain.Refused
+	case p.conditional:
+		rows, err := exec.ParseRows(answer.Body)
+		if err == nil && len(rows) > 0 && len(rows[0]) > 0 && len(rows[0][0]) == 1 && rows[0][0][0] == 0 {
+			return maintain.Refused // [applied] = false; what can not be read is looked at
 		}
 	}
-	if len(p.doubts) == 0 {
-		return
+	return maintain.Applied
+}
+
+// answered is called with Cassandra's answer, on the relay's goroutine.
+func (e *Engine) answered(p *preparation, answer proxy.Response) {
+	outcome := p.outcome(answer)
+	e.maintainer.End(p.changes, outcome, p.level)
+	for _, u := range p.unknown {
+		e.maintainer.EndUnknown(u.rows, outcome, p.level)
 	}
-	harmless := !answer.Lost && answer.Failed && refused(answer.ErrorCode)
-	e.wait.Add(1)
-	go func() {
-		defer e.wait.Done()
-		for _, d := range p.doubts {
-			if !harmless {
-				e.suspend(d.active, d.reason)
-			}
-			d.active.holds.Add(-1)
+	for _, d := range p.refused {
+		if outcome == maintain.Applied {
+			e.turnBack(d.active, d.reason, e.manager.Reverify)
 		}
-	}()
+	}
+	e.settle(p.doubts, outcome)
+}
+
+// settle ends doubts: what was refused did nothing, and everything else has to be looked for.
+func (e *Engine) settle(doubts []doubt, outcome maintain.Answer) {
+	for _, d := range doubts {
+		switch {
+		case outcome == maintain.Refused:
+		case d.empties:
+			e.turnBack(d.active, d.reason, e.manager.Refill)
+		default:
+			d.active.missed.Add(1)
+			e.turnBack(d.active, d.reason, e.manager.Reverify)
+		}
+		d.active.holds.Add(-1)
+	}
 }

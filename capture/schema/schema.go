@@ -87,6 +87,7 @@ type Table struct {
 	Views      []string `json:"views,omitempty"`       // names of the materialised views over it
 	Triggers   []string `json:"triggers,omitempty"`    // names
 	DefaultTTL int      `json:"default_ttl,omitempty"` // seconds, 0 if rows live for ever
+	GCGrace    int      `json:"gc_grace,omitempty"`    // seconds that tombstones are kept for
 	Counter    bool     `json:"counter,omitempty"`
 	Comment    string   `json:"comment,omitempty"`
 	Flags      []string `json:"flags,omitempty"` // as in system_schema.tables: compound, counter, dense, super

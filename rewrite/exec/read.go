@@ -24,6 +24,9 @@ type Reader struct {
 	Session  Session
 	Entries  int // most entries of one value that are followed
 	Parallel int // rows of one read that are fetched at a time
+	// Candidates, if set, returns keys of base rows that may belong to an answer besides those that have an entry; ok is
+	// false if they are too many. It is called before the entries are read: a row that is taken off them has its entry by then.
+	Candidates func(*match.LookUp) (keys [][][]byte, ok bool)
 }
 
 // Request is one read to run.
@@ -51,6 +54,12 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 	if err != nil {
 		return nil, err
 	}
+	var candidates [][][]byte
+	if r.Candidates != nil {
+		if candidates, ok = r.Candidates(read.LookUp); !ok {
+			return nil, fmt.Errorf("%w: the values of too many rows are not known just now", ErrUnsuited)
+		}
+	}
 	found, err := r.Session.Query(ctx, Query{Text: read.Find, Values: [][]byte{value.Bytes, FromInt32(int32(r.Entries + 1))}, // #nosec G115 -- a small setting
 		Consistency: q.Consistency, PageSize: r.Entries + 2})
 	if err != nil {
@@ -59,7 +68,11 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 	if len(found.Rows) > r.Entries {
 		return nil, fmt.Errorf("%w: more than %d entries", ErrUnsuited, r.Entries)
 	}
-	rows, err := r.fetch(ctx, read, bound, found.Rows, q)
+	keys, ok := distinctKeys(found.Rows, candidates, read.LookUp.Partition)
+	if !ok {
+		return nil, fmt.Errorf("%w: a row whose value is not known is in the partition of another", ErrUnsuited)
+	}
+	rows, err := r.fetch(ctx, read, bound, keys, q)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +83,24 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 		return nil, fmt.Errorf("%w: more rows than one page", ErrUnsuited)
 	}
 	return rows, nil
+}
+
+// distinctKeys returns the keys of entries, of which several of one row stand side by side, and of further candidates, each once.
+// ok is false if the order of two keys is not known: the look-up has those of one partition in the base's order, but
+// a candidate comes from elsewhere.
+func distinctKeys(entries, candidates [][][]byte, partition int) (keys [][][]byte, ok bool) {
+	same := func(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
+	keys = slices.CompactFunc(entries, same)
+	for _, k := range candidates {
+		if slices.ContainsFunc(keys, func(have [][]byte) bool { return same(have, k) }) {
+			continue
+		}
+		if slices.ContainsFunc(keys, func(have [][]byte) bool { return same(have[:partition], k[:partition]) }) {
+			return nil, false
+		}
+		keys = append(keys, k)
+	}
+	return keys, true
 }
 
 // bind collects the values of the request that a statement asks for. A null or unset filter is Cassandra's to refuse.

@@ -22,7 +22,6 @@ type Query struct {
 	Routed      int   // so many of the first values are the partition key, by which a node is chosen; 0: not known
 	Most        int   // rows; if there are more, the answer is ErrTooManyRows. 0: any number
 	Timestamp   int64 // of a write, microseconds; 0: when it is sent
-	Literal     bool  // a write whose values stand in its text: it is sent without being prepared, as it will not come again
 }
 
 // with is the same statement with other values.
@@ -233,12 +232,6 @@ func (p *Pool) Query(ctx context.Context, q Query) (Answer, error) {
 	if err != nil {
 		return answer, err
 	}
-	if q.Literal {
-		batch := s.NewBatch(gocql.UnloggedBatch).WithContext(ctx)
-		batch.Cons = q.Consistency
-		batch.Query(q.Text)
-		return answer, p.heard(s, s.ExecuteBatch(batch))
-	}
 	answer.Columns, err = run(ctx, s, q, func(cells [][]byte) error {
 		if q.Most > 0 && len(answer.Rows) == q.Most {
 			return ErrTooManyRows
@@ -251,11 +244,21 @@ func (p *Pool) Query(ctx context.Context, q Query) (Answer, error) {
 
 // Batch implements Batcher.
 func (p *Pool) Batch(ctx context.Context, writes []Query) error {
+	return p.batch(ctx, gocql.LoggedBatch, writes)
+}
+
+// Unlogged sends writes in one unlogged batch: one request for several partitions, each of which takes effect by itself. All have the
+// consistency of the first.
+func (p *Pool) Unlogged(ctx context.Context, writes []Query) error {
+	return p.batch(ctx, gocql.UnloggedBatch, writes)
+}
+
+func (p *Pool) batch(ctx context.Context, kind gocql.BatchType, writes []Query) error {
 	s, err := p.get()
 	if err != nil || len(writes) == 0 {
 		return err
 	}
-	batch := s.NewBatch(gocql.LoggedBatch).WithContext(ctx)
+	batch := s.NewBatch(kind).WithContext(ctx)
 	batch.Cons = writes[0].Consistency
 	if writes[0].Timestamp != 0 {
 		batch = batch.WithTimestamp(writes[0].Timestamp)

@@ -1,45 +1,57 @@
-// Package maintain keeps the entries of a verified look-up: it writes them before the base is written, and removes what
-// has become garbage. It may import rewrite/match, rewrite/exec and gocql.
+// Package maintain keeps the entries of a verified look-up: it puts them before the base is written, and removes them once
+// they can be shown to be garbage. It may import rewrite/match, rewrite/exec, capture/schema and gocql.
 //
-// # The invariant
+// # What it promises
 //
-// I1: at every moment, a base row that can be seen with value v in the column has a live entry (v, key).
+//   - G1: no statement of the application is stamped or altered. What it does to its own tables, values and timestamps, is
+//     what it would do without us.
+//   - I1: at every moment, a base row that can be seen with value v in the column has a live entry (v, key).
 //
-// Entries without such a row are allowed. They cost a read that finds nothing, and no more, since each read checks the
-// base again. So correctness is one-sided: entries are written early and removed late, and when in doubt they stay.
+// Both hold whatever any clock shows: no step compares the clocks of two machines. Entries without such a row are
+// allowed. They cost a read that finds nothing, since each read checks the base again. So correctness is one-sided:
+// entries are put early and removed late, and when in doubt they stay.
 //
-// # Writing
+// # The protocol (design/sim-clockfree, "H": an entry per write, in the base's own time)
 //
-// Every write has an explicit timestamp ts: the client's, else one of ours. Before the base is written, each new value's
-// entry is, at the write's own consistency, at the timestamp
+// The look-up is PRIMARY KEY ((v), base key..., kind, id), id unique per write. A write is stamped if the application gives
+// its timestamp ts (in the frame or by USING TIMESTAMP); Cassandra chooses that of all others, and of conditional ones.
 //
-//	vt = max(ts, now - horizon/8)
+//  1. Put. A stamped write puts (v, key, Stamped, id) at ts; any other (v, key, Unstamped, id) at the constant 1. Beside
+//     it the former value f is read: a hint for stamped writes, evidence (at QUORUM) for others.
+//  2. The base statement is forwarded unchanged once the puts were acknowledged, and its answer passed on. The rest is after it.
+//  3. Refused, or [applied] = false: exactly the own entry is deleted. Lost: it stays, for D3.
+//  4. D2, acknowledged and stamped: the former value's stamped entries are deleted up to ts-1 (up to ts by a delete),
+//     blindly. They stood for writes below ts; ts is in the base, so those are dead, also where they have yet to arrive.
+//  5. Acknowledged, not stamped: the base is read once, (u, T). D1: if u is another value, the own entry goes, by its id: the write
+//     was in the base and something above it is there now. If u is the own value, the entry is settled: moved to (Stamped, id) at T.
+//     The former value goes by D2 at T-1, or, if it was seen and nothing is there now, at its own timestamp.
+//  6. Anybody, at any time, may apply D2 at T-1 from a QUORUM read (u, T) of the base. Sweeps do.
+//  7. D3, the only rule with time, for what crashed, was lost or was not found by a hint: an entry seen twice, a horizon apart on the
+//     sweeper's own monotonic clock (visits.go), with the same writetime, while the base shows another value, goes by its id and writetime.
 //
-// which is ts for all clients but those that keep a time of their own (version numbers as timestamps, say).
+// Why a removal hits no live write: a delete touches the entry of w only if (D1) w was acknowledged, so it is in every later
+// quorum read, and one shows another value; (D2) something above w's timestamp is in the base; (D3) w's life is over. An
+// unstamped entry is never below a D2, as those are of the other kind. The exhaustive tests of package rewrite drive this very
+// code through every interleaving of two writers, a crash, time-outs that are completed late, and a sweep; and its mutants.
 //
-// # Removing
+// Rewriting the same value under one proxy puts again under the proxy's own id (own.go): one request, no tombstone.
 //
-// An entry is removed by a row tombstone at exactly its own writetime w, so an entry written later, at a larger
-// timestamp, is never hurt. What has to be shown is that no write of v at or below w can be seen in the base again. It
-// can not if (read at QUORUM) the base does not hold v, and one of these holds:
+// # Evidence that expires
 //
-//   - overwritten: the base's column has a WRITETIME above w. Whatever v was written at or below w has lost for ever.
-//   - deleted: a DELETE or a null of ours was acknowledged by the base at a timestamp d >= w. Likewise. The latest such
-//     deletes are remembered, so that a sweep can show it too.
-//   - settled: w is older than the horizon (4 hours). The entry was then written at least 7/8 of the horizon ago, which
-//     is longer than hints live (3 hours), so no write that it announced is still on its way; and whatever arrives from
-//     now on has an entry at vt >= now - horizon/8 > w.
+// A winner with a time to live, once expired, is a tombstone as long as gc_grace_seconds of the base lasts. Where that is
+// below an hour (Settings.Grace) an expiring or absent winner proves nothing, and its loser waits for D3.
 //
-// Otherwise the entry stays for the sweeper. CQL can not read a tombstone's timestamp, which is why "the row is gone"
-// alone is no reason: a write at or below w that timed out may still be completed by a hint.
+// An acknowledgement at a level that does not reach a quorum (ONE with three replicas) proves nothing either: the base is read,
+// at QUORUM for D2 and at ALL for D1.
 //
-// An entry of a write with a time to live expires a margin (60 s) after its cell, if it has its cell's own timestamp (see
-// EntryTTL). With default_time_to_live on the base entries do not expire at all. The sweeper removes what does not expire.
+// # Times to live
 //
-// # Where it is thin today
+// An entry of a cell with a time to live lives longer than its cell by Settings.Margin (an hour), which is what clocks of
+// coordinators may be apart by, twice. It has none where the base has default_time_to_live, where the request brings a time of its
+// own (now_in_seconds), near Cassandra's limit of 2038, or where an id is put again.
 //
-// The former value is read as a hint before a write. For keys that stood as literals in a QUERY text there is no hint,
-// so their garbage waits for the sweeper, as it does when the queue is full or the process ends. Writes that were refused
-// or lost leave their entry to the sweeper too. Timestamps that run backwards by more than an eighth of the horizon (a stepped
-// clock of this machine) are not detected.
+// # Pending rows
+//
+// Where the new value can not be known (a function, arithmetic), the row's key is put, durably, into the table of pending rows
+// first (pending.go). Every served read takes those keys as candidates, and its check on the base decides.
 package maintain

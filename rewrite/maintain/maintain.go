@@ -1,8 +1,9 @@
 package maintain
 
 import (
-	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,83 +13,118 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
 
 // Settings of a Maintainer; zero values are replaced by the defaults named.
 type Settings struct {
-	Consistency gocql.Consistency // of reconciling; QUORUM. It must intersect with the application's writes
-	Horizon     time.Duration     // 4 h; 7/8 of it must be longer than max_hint_window
-	TTLMargin   time.Duration     // 60 s; how much longer than its cell an entry lives
-	Hint        time.Duration     // 250 ms; longest wait for a former value
+	Consistency gocql.Consistency // of what is read as evidence; QUORUM
+	Horizon     time.Duration     // after which a write's life is over; 0: by the base's gc_grace_seconds and the life of a Paxos round, an hour more
+	Margin      time.Duration     // 1 h; how much longer than its cell an entry lives
+	Grace       time.Duration     // 1 h; least gc_grace_seconds at which an expired or absent value is evidence
+	Hint        time.Duration     // 250 ms; longest wait for the former value of a stamped write
 	Timeout     time.Duration     // 5 s; of one statement of ours
-	Queue       int               // 10,000; garbage that may wait
-	Workers     int               // 2; reconcilers
-	Parallel    int               // 32; entries of one write written at a time
+	Queue       int               // 10,000; answered writes whose garbage may wait
+	Workers     int               // 4; that clean up after answered writes
+	Parallel    int               // 32; statements of one write sent at a time
+	Visits      int               // 100,000; entries whose age is being counted for D3, in all
 }
 
 // Defaults fills in what was left zero.
 func (s Settings) Defaults() Settings {
-	def := func(d *time.Duration, v time.Duration) {
+	duration := func(d *time.Duration, v time.Duration) {
 		if *d <= 0 {
 			*d = v
+		}
+	}
+	number := func(n *int, v int) {
+		if *n <= 0 {
+			*n = v
 		}
 	}
 	if s.Consistency == 0 {
 		s.Consistency = gocql.Quorum
 	}
-	def(&s.Horizon, 4*time.Hour)
-	def(&s.TTLMargin, time.Minute)
-	def(&s.Hint, 250*time.Millisecond)
-	def(&s.Timeout, 5*time.Second)
-	if s.Queue <= 0 {
-		s.Queue = 10000
-	}
-	if s.Workers <= 0 {
-		s.Workers = 2
-	}
-	if s.Parallel <= 0 {
-		s.Parallel = 32
-	}
+	duration(&s.Margin, time.Hour)
+	duration(&s.Grace, time.Hour)
+	duration(&s.Hint, 250*time.Millisecond)
+	duration(&s.Timeout, 5*time.Second)
+	number(&s.Queue, 10000)
+	number(&s.Workers, 4)
+	number(&s.Parallel, 32)
+	number(&s.Visits, 100000)
 	return s
 }
 
-// maxTTL is the longest time to live that Cassandra takes: 20 years, in seconds.
-const maxTTL = 20 * 365 * 24 * 60 * 60
-
-// Maintainer writes and removes entries, of all look-ups.
-type Maintainer struct {
+// Parts are what a Maintainer works with.
+type Parts struct {
 	Session exec.Session
+	Schema  func() *schema.Schema // as it was last read, nil before; for gc_grace_seconds and replication
+	Now     func() time.Time      // wall clock: only for the distance to Cassandra's limit of 2038
+	Uptime  func() time.Duration  // monotonic since the process began; nil: by the runtime's clock
+	FirstID int64                 // ids of entries begin here; 0: at random
 	Log     *slog.Logger
+}
 
-	settings  Settings
-	now       func() time.Time
-	last      atomic.Int64
-	queue     chan Garbage
-	waiting   atomic.Int64
-	counts    counts
-	deletions deletions
+// Maintainer puts and removes entries, of all look-ups.
+type Maintainer struct {
+	Parts
+
+	settings Settings
+	ids      atomic.Int64
+	queue    chan completion
+	waiting  atomic.Int64
+	counts   counts
+	own      own
+	visits   visits
+
+	pendingLock sync.Mutex // guards the writing of pending
+	pending     sync.Map   // look-up table's name -> *pendingRows
 }
 
 type counts struct {
-	removed, kept, left, dropped, failed atomic.Int64
+	removed, kept, left, dropped, failed, unnoted atomic.Int64
 }
 
-// Counts are totals since the process began.
+// Counts are totals since the process began, but for Pending and Aging.
 type Counts struct {
-	Removed int64 // entries removed
+	Removed int64 // removals of entries that were shown to be garbage; one may be of several entries of one value and row
 	Kept    int64 // entries that turned out to be right
-	Left    int64 // entries left to the sweeper, as removing them could not be shown to be safe
-	Dropped int64 // garbage that found the queue full; the sweeper removes it
-	Failed  int64 // reconciliations that Cassandra did not carry out; the sweeper repeats them
-	Pending int64 // garbage in the queue now
+	Left    int64 // entries left, as removing them could not be shown to be safe yet
+	Dropped int64 // answered writes that found the queue full: their garbage is the sweeper's
+	Failed  int64 // removals that Cassandra did not carry out: the sweeper repeats them
+	Unnoted int64 // entries whose age is not counted, as too many are
+	Pending int64 // answered writes in the queue now
+	Aging   int64 // entries whose age is being counted now
 }
 
-// New returns a Maintainer that reads time from now.
-func New(session exec.Session, settings Settings, now func() time.Time, log *slog.Logger) *Maintainer {
+// New returns a Maintainer.
+func New(p Parts, settings Settings) *Maintainer {
 	settings = settings.Defaults()
-	return &Maintainer{Session: session, Log: log, settings: settings, now: now, queue: make(chan Garbage, settings.Queue)}
+	if p.Log == nil {
+		p.Log = slog.New(slog.DiscardHandler)
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	if p.Schema == nil {
+		p.Schema = func() *schema.Schema { return nil }
+	}
+	if p.Uptime == nil {
+		start := time.Now()
+		p.Uptime = func() time.Duration { return time.Since(start) }
+	}
+	m := &Maintainer{Parts: p, settings: settings, queue: make(chan completion, settings.Queue)}
+	if p.FirstID == 0 {
+		var b [8]byte
+		_, _ = rand.Read(b[:])                           // never fails
+		p.FirstID = int64(binary.BigEndian.Uint64(b[:])) // #nosec G115
+	}
+	m.ids.Store(p.FirstID)
+	m.visits.most = settings.Visits
+	return m
 }
 
 // Settings returns the settings in force.
@@ -97,89 +133,119 @@ func (m *Maintainer) Settings() Settings { return m.settings }
 // Counts returns the totals.
 func (m *Maintainer) Counts() Counts {
 	c := &m.counts
-	return Counts{c.removed.Load(), c.kept.Load(), c.left.Load(), c.dropped.Load(), c.failed.Load(), m.waiting.Load()}
+	return Counts{c.removed.Load(), c.kept.Load(), c.left.Load(), c.dropped.Load(), c.failed.Load(), c.unnoted.Load(), m.waiting.Load(), int64(m.visits.len())}
 }
 
-// Stamp returns a timestamp in microseconds, above every earlier one of this process.
-func (m *Maintainer) Stamp() int64 {
+// id returns a new one. The least ids are for entries that stand for a cell of the base rather than for a write (ofCell).
+func (m *Maintainer) id() int64 {
 	for {
-		last := m.last.Load()
-		t := max(m.now().UnixMicro(), last+1)
-		if m.last.CompareAndSwap(last, t) {
-			return t
+		if id := m.ids.Add(1); id != ofCell {
+			return id
 		}
 	}
 }
 
-// entryTimestamp is vt of the package comment.
-func (m *Maintainer) entryTimestamp(ts int64) int64 {
-	return max(ts, m.now().Add(-m.settings.Horizon/8).UnixMicro())
+// Kinds of entry: the values of the kind column.
+const (
+	Stamped   int8 = 0 // at its write's own timestamp, or at that of the cell it stands for
+	Unstamped int8 = 1 // at the constant unstampedAt: of a write whose timestamp Cassandra chooses
+)
+
+const (
+	unstampedAt = 1 // timestamp of unstamped entries
+	removeAt    = 2 // at which they are removed
+	ofCell      = 0 // id of entries that stand for a cell of the base: backfilled
+)
+
+// entry is one row of a look-up table: the base's row of key may hold value.
+type entry struct {
+	lookup *match.LookUp
+	value  []byte
+	key    [][]byte
+	kind   int8
+	id     int64
+	at     int64
+	ttl    int32
+	again  bool // put under an id that was there before: other writes rest on it
 }
 
-// EntryTTL is how long an entry at timestamp entry lives, whose cell at timestamp cell lives for ttl seconds; 0 is for
-// ever. An entry expires only if the two timestamps are the same: then the base and the look-up choose alike among several
-// writes of one value. Above its cell's, the entry of a write that lost in the base could outdo the winner's, and
-// take its own time to live along.
-func (m *Maintainer) EntryTTL(ttl int32, cell, entry int64) int32 {
-	margin := int32(m.settings.TTLMargin / time.Second) // #nosec G115 -- a minute or so
-	if ttl <= 0 || ttl > maxTTL-margin || cell != entry {
+func (e *entry) row(tail ...[]byte) [][]byte {
+	out := make([][]byte, 0, len(e.key)+5)
+	out = append(append(out, e.value), e.key...)
+	return append(append(out, []byte{byte(e.kind)}, exec.FromInt64(e.id)), tail...) // #nosec G115 -- 0 or 1
+}
+
+func (m *Maintainer) put(e *entry, c gocql.Consistency) exec.Query {
+	if e.ttl > 0 {
+		return exec.Query{Text: e.lookup.PutTTL(), Values: e.row(exec.FromInt64(e.at), exec.FromInt32(e.ttl)), Consistency: c}
+	}
+	return exec.Query{Text: e.lookup.Put(), Values: e.row(exec.FromInt64(e.at)), Consistency: c}
+}
+
+// remove deletes exactly one entry.
+func (m *Maintainer) remove(e *entry, at int64) exec.Query {
+	return exec.Query{Text: e.lookup.Remove(), Values: append([][]byte{exec.FromInt64(at)}, e.row()...), Consistency: m.settings.Consistency}
+}
+
+// outdate deletes the stamped entries of a value and row up to a timestamp (D2).
+func (m *Maintainer) outdate(l *match.LookUp, value []byte, key [][]byte, upTo int64) exec.Query {
+	values := make([][]byte, 0, len(key)+3)
+	values = append(append(append(values, exec.FromInt64(upTo), value), key...), []byte{byte(Stamped)})
+	return exec.Query{Text: l.Outdate(), Values: values, Consistency: m.settings.Consistency}
+}
+
+// maxTTL is the longest time to live that Cassandra takes: 20 years, in seconds; lastSecond the last at which a cell may expire
+// (2038-01-19, the bound of 32 bits that also its newer versions keep in their default mode).
+const (
+	maxTTL     = 20 * 365 * 24 * 60 * 60
+	lastSecond = 1<<31 - 2
+)
+
+// entryTTL is how long the entry of a cell lives that lives for ttl seconds; 0 is for ever.
+func (m *Maintainer) entryTTL(l *match.LookUp, ttl int32) int32 {
+	longer := int64(ttl) + int64(m.settings.Margin/time.Second)
+	// Half a day for clocks that are behind ours: what they take for the limit is then later.
+	if ttl <= 0 || l.Base.DefaultTTL != 0 || longer > maxTTL || m.Now().Unix()+longer > lastSecond-12*60*60 {
 		return 0
 	}
-	return ttl + margin
+	return int32(longer) // #nosec G115 -- checked
 }
 
-// Put writes the entries that an effect at timestamp ts needs. On an error the base must not be written.
-func (m *Maintainer) Put(ctx context.Context, l *match.LookUp, e match.Effect, ts int64, c gocql.Consistency) error {
-	if e.Entry.Bytes == nil && e.Entry.Literal == "" {
+// Limits of one unlogged batch: Cassandra warns of more partitions, and of more bytes.
+const (
+	batchStatements = 10
+	batchBytes      = 4096
+)
+
+// unlogged is a Session that sends several writes as one request.
+type unlogged interface {
+	// Unlogged sends writes in one unlogged batch, at the consistency of the first.
+	Unlogged(ctx context.Context, writes []exec.Query) error
+}
+
+// send sends writes of ours, several in one request, and returns the first error once all have ended.
+func (m *Maintainer) send(ctx context.Context, writes []exec.Query) error {
+	if len(writes) == 0 {
 		return nil
 	}
-	if c == gocql.Any {
-		c = gocql.One // a hint would not be seen by the read that needs it
+	batches, ok := m.Session.(unlogged)
+	if !ok || len(writes) == 1 {
+		return m.each(len(writes), func(i int) error {
+			_, err := m.Session.Query(ctx, writes[i])
+			return err
+		})
 	}
-	at, ttl := m.entryTimestamp(ts), int32(0)
-	if l.Base.DefaultTTL == 0 {
-		ttl = m.EntryTTL(e.TTL, ts, at)
-	}
-	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
-	defer cancel()
-	return m.each(len(e.Keys), func(i int) error {
-		_, err := m.Session.Query(ctx, put(l, e.Entry, e.Keys[i], at, ttl, c))
-		if err != nil {
-			return fmt.Errorf("write an entry of %s: %w", l.LookUpName(), err)
+	var parts [][]exec.Query
+	bytes := 0
+	for from, i := 0, 0; i < len(writes); i++ {
+		for _, v := range writes[i].Values {
+			bytes += len(v)
 		}
-		return nil
-	})
-}
-
-func put(l *match.LookUp, column match.Cell, key []match.Cell, ts int64, ttl int32, c gocql.Consistency) exec.Query {
-	values := make([][]byte, 0, len(key)+3)
-	literal := column.Literal != ""
-	values = append(values, column.Bytes)
-	for _, k := range key {
-		literal = literal || k.Literal != ""
-		values = append(values, k.Bytes)
+		if i+1 == len(writes) || i+1-from == batchStatements || bytes >= batchBytes {
+			parts, from, bytes = append(parts, writes[from:i+1]), i+1, 0
+		}
 	}
-	if literal {
-		text, values := l.PutLiteral(column, key, ts, ttl)
-		return exec.Query{Text: text, Values: values, Consistency: c, Literal: len(values) == 0}
-	}
-	values = append(values, exec.FromInt64(ts))
-	if ttl > 0 {
-		return exec.Query{Text: l.PutTTL(), Values: append(values, exec.FromInt32(ttl)), Consistency: c}
-	}
-	return exec.Query{Text: l.Put(), Values: values, Consistency: c}
-}
-
-// Insert writes one entry at a given timestamp: what backfill and repair do.
-func (m *Maintainer) Insert(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, ts int64, ttl int32, c gocql.Consistency) error {
-	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
-	defer cancel()
-	cells := make([]match.Cell, len(key))
-	for i, k := range key {
-		cells[i].Bytes = k
-	}
-	_, err := m.Session.Query(ctx, put(l, match.Cell{Bytes: value}, cells, ts, ttl, c))
-	return err
+	return m.each(len(parts), func(i int) error { return batches.Unlogged(ctx, parts[i]) })
 }
 
 // each runs f for 0 to n-1, a bounded number at a time, and returns the first error.
@@ -207,167 +273,40 @@ func (m *Maintainer) each(n int, f func(int) error) error {
 	return first
 }
 
-// Garbage is an entry that may have become one.
-type Garbage struct {
-	LookUp *match.LookUp
-	Value  []byte
-	Key    [][]byte
-	// Deleted is the timestamp of a delete of ours that the base acknowledged, 0 if it was no delete.
-	Deleted int64
-}
-
-// Former reads the values that a write is about to replace. It is a hint: what can not be read in time is left out.
-func (m *Maintainer) Former(ctx context.Context, l *match.LookUp, e match.Effect) []Garbage {
-	if !e.Touched {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, m.settings.Hint)
-	defer cancel()
-	found := make([]*Garbage, len(e.Keys))
-	_ = m.each(len(e.Keys), func(i int) error {
-		key := match.KeyBytes(e.Keys[i])
-		if key == nil {
-			return nil
-		}
-		value, _, err := m.base(ctx, l, key, gocql.LocalOne)
-		if err == nil && match.Indexable(value) && !bytes.Equal(value, e.Entry.Bytes) {
-			found[i] = &Garbage{LookUp: l, Value: value, Key: key}
-		}
-		return nil // a hint that failed is no error
-	})
-	var out []Garbage
-	for _, g := range found {
-		if g != nil {
-			out = append(out, *g)
-		}
-	}
-	return out
-}
-
-// Later hands an entry to the reconcilers. It does not block.
-func (m *Maintainer) Later(g Garbage) {
-	m.waiting.Add(1)
-	select {
-	case m.queue <- g:
-	default:
-		m.waiting.Add(-1)
-		m.counts.dropped.Add(1)
-	}
-}
-
-// Run reconciles what comes through Later until the context ends.
-func (m *Maintainer) Run(ctx context.Context) {
-	var wait sync.WaitGroup
-	for range m.settings.Workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case g := <-m.queue:
-					if _, err := m.Reconcile(ctx, g); err != nil && ctx.Err() == nil {
-						m.Log.Debug("an entry could not be reconciled; the sweeper will", "table", g.LookUp.LookUpName(), "err", err)
-					}
-					m.waiting.Add(-1)
-				}
-			}
-		}()
-	}
-	wait.Wait()
-}
-
-// Outcome is what became of an entry.
-type Outcome int
-
-// The outcomes of Reconcile.
-const (
-	Absent  Outcome = iota // there is no such entry
-	Kept                   // the base holds its value
-	Removed                // it was garbage, and no write at or below its timestamp can be seen again
-	Left                   // the base does not hold its value, but removing it could not be shown to be safe
-)
-
-// Reconcile removes an entry if it is garbage and that is safe. It may be called by anyone at any time.
-func (m *Maintainer) Reconcile(ctx context.Context, g Garbage) (Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
-	defer cancel()
-	outcome, err := m.reconcile(ctx, g)
-	switch {
-	case err != nil:
-		m.counts.failed.Add(1)
-	case outcome == Kept:
-		m.counts.kept.Add(1)
-	case outcome == Removed:
-		m.counts.removed.Add(1)
-	case outcome == Left:
-		m.counts.left.Add(1)
-	}
-	return outcome, err
-}
-
-func (m *Maintainer) reconcile(ctx context.Context, g Garbage) (Outcome, error) {
-	w, ok, err := m.Entry(ctx, g.LookUp, g.Value, g.Key)
-	if err != nil || !ok {
-		return Absent, err
-	}
-	value, written, err := m.Base(ctx, g.LookUp, g.Key)
-	if err != nil {
-		return Left, err
-	}
-	settled := m.now().Add(-m.settings.Horizon).UnixMicro()
-	g.Deleted = max(g.Deleted, m.deletions.at(cellName(g.LookUp, g.Key)))
-	switch {
-	case value != nil && bytes.Equal(value, g.Value):
-		return Kept, nil
-	case value != nil && written > w:
-	case g.Deleted != 0 && g.Deleted >= w:
-	case w < settled:
-	default:
-		return Left, nil
-	}
-	values := append([][]byte{exec.FromInt64(w), g.Value}, g.Key...)
-	_, err = m.Session.Query(ctx, exec.Query{Text: g.LookUp.Remove(), Values: values, Consistency: m.settings.Consistency})
-	if err != nil {
-		return Left, fmt.Errorf("remove an entry of %s: %w", g.LookUp.LookUpName(), err)
-	}
-	return Removed, nil
-}
-
-// Entry reads the writetime of an entry; ok is false if there is none.
-func (m *Maintainer) Entry(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) (w int64, ok bool, err error) {
-	values := append([][]byte{value}, key...)
-	a, err := m.Session.Query(ctx, exec.Query{Text: l.Entry(), Values: values, Consistency: m.settings.Consistency})
-	if err != nil {
-		return 0, false, fmt.Errorf("read an entry of %s: %w", l.LookUpName(), err)
-	}
-	if len(a.Rows) == 0 || len(a.Rows[0]) != 1 {
-		return 0, false, nil
-	}
-	w, ok = exec.Int64(a.Rows[0][0])
-	return w, ok, nil
-}
-
-// Base reads the column of a base row and its writetime; the value is nil if the row or the cell does not exist.
-func (m *Maintainer) Base(ctx context.Context, l *match.LookUp, key [][]byte) (value []byte, written int64, err error) {
-	return m.base(ctx, l, key, m.settings.Consistency)
+// cell is the looked-up column of a base row as a read shows it.
+type cell struct {
+	value    []byte // nil: there is nothing
+	at       int64
+	ttl      int32 // remaining seconds
+	expiring bool
 }
 
 var errShape = errors.New("the answer has another shape than was asked for")
 
-func (m *Maintainer) base(ctx context.Context, l *match.LookUp, key [][]byte, c gocql.Consistency) (value []byte, written int64, err error) {
+func cellOf(value, at, ttl []byte) cell {
+	c := cell{value: value}
+	c.at, _ = exec.Int64(at)
+	c.ttl, c.expiring = exec.Int32(ttl)
+	return c
+}
+
+// base reads the column of a base row.
+func (m *Maintainer) base(ctx context.Context, l *match.LookUp, key [][]byte, c gocql.Consistency) (cell, error) {
 	a, err := m.Session.Query(ctx, exec.Query{Text: l.BaseRow(), Values: key, Consistency: c})
-	if err != nil {
-		return nil, 0, fmt.Errorf("read a row of %s: %w", l.BaseName(), err)
+	switch {
+	case err != nil:
+		return cell{}, fmt.Errorf("read a row of %s: %w", l.BaseName(), err)
+	case len(a.Rows) == 0:
+		return cell{}, nil
+	case len(a.Rows[0]) != len(key)+3:
+		return cell{}, fmt.Errorf("read a row of %s: %w", l.BaseName(), errShape)
 	}
-	if len(a.Rows) == 0 {
-		return nil, 0, nil
-	}
-	row := a.Rows[0]
-	if len(row) != len(key)+2 {
-		return nil, 0, fmt.Errorf("read a row of %s: %w", l.BaseName(), errShape)
-	}
-	written, _ = exec.Int64(row[len(key)+1])
-	return row[len(key)], written, nil
+	row := a.Rows[0][len(key):]
+	return cellOf(row[0], row[1], row[2]), nil
+}
+
+// Base reads the column of a base row and its writetime; the value is nil if the row or the cell does not exist.
+func (m *Maintainer) Base(ctx context.Context, l *match.LookUp, key [][]byte) (value []byte, written int64, err error) {
+	c, err := m.base(ctx, l, key, m.settings.Consistency)
+	return c.value, c.at, err
 }

@@ -36,7 +36,9 @@ type LookUp struct {
 	By        schema.Column   // the column that the look-up is keyed by
 	Key       []schema.Column // primary key of the base
 	Partition int             // how many of Key are its partition key
-	Written   string          // name of the one regular column of the look-up table
+	// Names of the look-up table's own columns, chosen so as to differ from those of the base: which kind of entry (see package
+	// maintain), its id, and a regular column by which it has a writetime; and the partition key of the table of pending rows.
+	EntryKind, EntryID, Written, Bucket string
 
 	statements map[string]bool
 	text       texts
@@ -111,18 +113,17 @@ func New(lu plan.LookUp, base *schema.Table) (*LookUp, *Refusal) {
 	for _, s := range lu.Statements {
 		l.statements[s] = true
 	}
-	l.Written = "written"
-	for clash := true; clash; {
-		clash = l.Written == column.Name
-		for _, k := range l.Key {
-			clash = clash || k.Name == l.Written
-		}
-		if clash {
-			l.Written += "_"
-		}
-	}
+	l.EntryKind, l.EntryID, l.Written, l.Bucket = l.free("entry_kind"), l.free("entry_id"), l.free("written"), l.free("bucket")
 	l.text = l.write()
 	return l, nil
+}
+
+// free returns a name that neither the column nor the key of the base has.
+func (l *LookUp) free(name string) string {
+	for l.By.Name == name || l.key(name) >= 0 {
+		name += "_"
+	}
+	return name
 }
 
 // expands tells whether the driver would take one value of this type for several.

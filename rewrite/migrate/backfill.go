@@ -161,7 +161,7 @@ var errStopped = errors.New("stopped")
 
 // fill writes the entries of one part; when it returns without error all are acknowledged.
 func (j *job) fill(ctx context.Context, p exec.Range) (rows int64, err error) {
-	m, l, t0 := j.m, j.r.lookup, j.r.get().T0
+	m, l := j.m, j.r.lookup
 	keys := len(l.Key)
 	var (
 		mu    sync.Mutex
@@ -194,8 +194,7 @@ func (j *job) fill(ctx context.Context, p exec.Range) (rows int64, err error) {
 		wait.Add(1)
 		go func() {
 			defer func() { <-slots; wait.Done() }()
-			at := max(t0, written)
-			err := m.Maintainer.Insert(ctx, l, value, key, at, m.Maintainer.EntryTTL(ttl, written, at), m.settings.Write)
+			err := m.Maintainer.Fill(ctx, l, value, key, written, ttl, m.settings.Write)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil && first == nil {

@@ -35,6 +35,7 @@ type Store interface {
 const (
 	KindMigration = "migration"
 	KindBackfill  = "backfill"
+	KindAges      = "entry-ages"
 )
 
 // Traffic is the relay as far as a migration needs it.
@@ -182,15 +183,61 @@ func (m *Manager) Restore(ctx context.Context) error {
 			}
 		}
 		r.id, r.lookup = r.m.ID, lookup
+		if err := m.renew(ctx, r); err != nil {
+			return err
+		}
 		m.mu.Lock()
 		m.runs[r.m.ID] = r
 		m.mu.Unlock()
 	}
+	m.loadAges(ctx)
 	m.publish()
 	if s := m.Schema(); s != nil {
 		m.SchemaChanged(ctx, s)
 	}
 	return nil
+}
+
+// renew has a migration whose look-up table has an earlier version's form begin anew: nothing of it can be kept, as it does not
+// tell which write an entry is of.
+func (m *Manager) renew(ctx context.Context, r *run) error {
+	if r.m.Form == Form || !r.m.Active() || r.m.State == RollingBack || r.m.Broken {
+		return nil
+	}
+	if err := m.Store.Save(ctx, KindBackfill, r.m.ID, m.whole()); err != nil {
+		return fmt.Errorf("save the checkpoint of migration %s: %w", r.m.ID, err)
+	}
+	r.m.Form = Form
+	if r.m.State != Suspended && r.m.State != Failed {
+		r.m.State = Approved
+	}
+	r.m.T0, r.m.Passes, r.m.Entries = 0, 0, 0
+	r.m.Earlier, r.m.Compared = r.m.Earlier+r.m.Compared, 0
+	r.m.Progress = Progress{Started: m.Now()}
+	r.m.note(m.Now(), "", "its table has the form of an earlier version: it is made and filled anew")
+	if err := m.Store.Save(ctx, KindMigration, r.m.ID, &r.m); err != nil {
+		return fmt.Errorf("save migration %s: %w", r.m.ID, err)
+	}
+	return nil
+}
+
+// loadAges and saveAges keep the ages of entries over restarts. What can not be kept is counted anew, which takes longer and harms
+// nothing.
+func (m *Manager) loadAges(ctx context.Context) {
+	var raw json.RawMessage
+	err := m.Store.Load(ctx, KindAges, KindAges, &raw)
+	if err == nil {
+		err = m.Maintainer.RestoreAges(raw)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		m.Log.Warn("the ages of entries could not be read; they are counted anew", "err", err)
+	}
+}
+
+func (m *Manager) saveAges(ctx context.Context) {
+	if err := m.Store.Save(ctx, KindAges, KindAges, m.Maintainer.Ages()); err != nil {
+		m.Log.Warn("the ages of entries could not be saved", "err", err)
+	}
 }
 
 // Run drives the migrations until the context ends.
@@ -417,7 +464,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, actor 
 	now := m.Now()
 	r := newRun()
 	r.id, r.lookup = id, lookup
-	r.m = Migration{ID: id, LookUp: lu, Base: *base, State: Approved, Actor: actor, Approved: now, Earlier: earlier, Progress: Progress{Started: now}}
+	r.m = Migration{ID: id, LookUp: lu, Base: *base, State: Approved, Form: Form, Actor: actor, Approved: now, Earlier: earlier, Progress: Progress{Started: now}}
 	r.m.note(now, actor, "approved")
 	if err := m.Store.Save(ctx, KindMigration, id, &r.m); err != nil {
 		return Migration{}, fmt.Errorf("save migration %s: %w", id, err)
@@ -475,7 +522,7 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	}
 	to := Verify
 	if have.T0 == 0 {
-		to = Created
+		to = Approved
 	} else if have.Passes == 0 {
 		to = Backfill
 	}

@@ -119,8 +119,13 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	}
 	if exists, err := m.owned(ctx, r); err != nil {
 		return err
-	} else if !exists {
-		if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.Create(r.get().ID), Consistency: gocql.Quorum}); err != nil {
+	} else if exists {
+		if err := m.dropFormer(ctx, r); err != nil {
+			return err
+		}
+	}
+	for _, text := range []string{r.lookup.Create(r.get().ID), r.lookup.CreatePending(r.get().ID)} {
+		if _, err := m.Session.Query(ctx, exec.Query{Text: text, Consistency: gocql.Quorum}); err != nil {
 			return fmt.Errorf("create %s: %w", r.lookup.LookUpName(), err)
 		}
 	}
@@ -137,8 +142,35 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	// A node writes a new table into its system tables a moment before it knows it. Who comes just then (a process that
 	// was killed while it created the table, and started again) would begin to write entries too early.
 	one := exec.FromInt64(0)
-	if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.ScanEntries(), Values: [][]byte{one, one}, Consistency: gocql.One}); err != nil {
-		return fmt.Errorf("%s was created but can not be read yet (%v): %w", r.lookup.LookUpName(), err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
+	for _, read := range []exec.Query{
+		{Text: r.lookup.ScanEntries(), Values: [][]byte{one, one}, Consistency: gocql.One},
+		{Text: r.lookup.ScanPending(), Values: [][]byte{{0}}, Consistency: gocql.One},
+	} {
+		if _, err := m.Session.Query(ctx, read); err != nil {
+			return fmt.Errorf("%s was created but can not be read yet (%v): %w", r.lookup.LookUpName(), err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
+		}
+	}
+	return nil
+}
+
+// dropFormer removes a look-up table of ours that has another form than today's, so that it is made and filled anew.
+func (m *Manager) dropFormer(ctx context.Context, r *run) error {
+	l := r.lookup
+	a, err := m.Session.Query(ctx, exec.Query{Text: "SELECT column_name FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?",
+		Values: [][]byte{[]byte(l.Keyspace), []byte(l.Table)}, Consistency: gocql.One})
+	if err != nil {
+		return fmt.Errorf("read the columns of %s: %w", l.LookUpName(), err)
+	}
+	for _, row := range a.Rows {
+		if string(row[0]) == l.EntryID {
+			return nil
+		}
+	}
+	if _, err := m.Session.Query(ctx, exec.Query{Text: l.Drop(), Consistency: gocql.Quorum}); err != nil {
+		return fmt.Errorf("drop %s, whose form is an earlier version's: %w", l.LookUpName(), err)
+	}
+	if err := m.Session.Agree(ctx); err != nil {
+		return fmt.Errorf("wait until all nodes know that %s is gone: %w", l.LookUpName(), err)
 	}
 	return nil
 }
@@ -167,7 +199,7 @@ func (m *Manager) settle(ctx context.Context, r *run) error {
 	}
 	return m.update(ctx, r, func(x *Migration) {
 		if x.T0 == 0 {
-			x.T0 = m.Maintainer.Stamp()
+			x.T0 = m.Now().UnixMicro()
 		}
 	})
 }
@@ -227,12 +259,19 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 
 // pass runs one pass, and returns how many rows without entry it found, also if it could not end.
 func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
-	found, err := m.checker.Pass(ctx, r.lookup, r.get().T0, func(done, total int) {
+	if err := m.Maintainer.LoadPending(ctx, r.lookup); err != nil {
+		return 0, err
+	}
+	found, err := m.checker.Pass(ctx, r.lookup, func(done, total int) {
 		m.progress(r, "token ranges", int64(done), int64(total))
 	})
+	if err == nil {
+		err = m.Maintainer.SweepPending(ctx, r.lookup)
+	}
 	if err != nil {
 		return found.Missing, fmt.Errorf("verify %s: %w", r.lookup.LookUpName(), err)
 	}
+	m.saveAges(ctx)
 	return found.Missing, m.update(ctx, r, func(x *Migration) {
 		x.Passes++
 		x.Last = found
@@ -436,8 +475,10 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 		return err
 	}
 	if exists {
-		if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.Drop(), Consistency: gocql.Quorum}); err != nil {
-			return fmt.Errorf("drop %s: %w", r.lookup.LookUpName(), err)
+		for _, text := range []string{r.lookup.DropPendingTable(), r.lookup.Drop()} { // the one that tells whose it is last
+			if _, err := m.Session.Query(ctx, exec.Query{Text: text, Consistency: gocql.Quorum}); err != nil {
+				return fmt.Errorf("drop %s: %w", r.lookup.LookUpName(), err)
+			}
 		}
 	}
 	return m.transition(ctx, r, RolledBack, Dropped, actor, "table dropped", nil)
@@ -449,5 +490,5 @@ func (m *Manager) CheckOnce(ctx context.Context, id string) (verify.Result, erro
 	if err != nil {
 		return verify.Result{}, err
 	}
-	return m.checker.Pass(ctx, r.lookup, r.get().T0, nil)
+	return m.checker.Pass(ctx, r.lookup, nil)
 }

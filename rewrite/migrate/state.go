@@ -86,6 +86,10 @@ type Event struct {
 	Text  string    `json:"text"`
 }
 
+// Form is the form of the look-up tables that this version makes and keeps: an entry per write (package maintain). Those of an
+// earlier form are made and filled anew.
+const Form = 1
+
 // MaxEvents is how many events a migration keeps, the latest.
 const MaxEvents = 100
 
@@ -99,7 +103,8 @@ type Migration struct {
 	Broken    bool          `json:"broken,omitempty"` // the look-up can no longer be trusted to exist or to fit: only a roll-back is left
 	Actor     string        `json:"actor"`            // who approved it
 	Approved  time.Time     `json:"approved"`
-	T0        int64         `json:"t0,omitempty"` // microseconds; timestamp of backfilled entries
+	Form      int           `json:"form,omitempty"` // of its look-up table, see Form
+	T0        int64         `json:"t0,omitempty"`   // microseconds; when no older write was under way any more, 0 before
 	Entries   int64         `json:"entries"`      // written by backfill
 	Passes    int           `json:"passes"`       // of verification
 	Last      verify.Result `json:"last_pass"`

@@ -10,7 +10,7 @@
 //     more rows than fit (200,000), as many buckets as fit are done, and then the next.
 //  3. Every difference is checked by point reads. A base row without entry is *missing* if the base holds the same value
 //     with the same WRITETIME before and after the entry was found absent: in between, I1 did not hold. It is repaired by
-//     an entry at max(now, T0, WRITETIME), and counted. An entry without base row is an *orphan* and is left to
+//     an entry, and counted. An entry without base row is an *orphan* and is left to
 //     maintain.Reconcile, which removes it only if that is safe.
 //
 // A pass is clean if it found nothing missing. Orphans are no fault.

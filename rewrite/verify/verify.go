@@ -67,8 +67,9 @@ type Result struct {
 	Entries  int64    `json:"entries"`  // entries
 	Missing  int64    `json:"missing"`  // rows without entry; a clean pass has none
 	Repaired int64    `json:"repaired"` // of which were given one
-	Orphans  int64    `json:"orphans"`  // entries without row
-	Removed  int64    `json:"removed"`  // of which were removed
+	Orphans  int64    `json:"orphans"`  // values of a row with an entry that the row does not have
+	Removed  int64    `json:"removed"`  // of which had entries removed
+	Surplus  int64    `json:"surplus"`  // further entries of a value and row, beside the first
 	Sample   []string `json:"sample,omitempty"`
 }
 
@@ -76,6 +77,9 @@ type Result struct {
 const MaxSample = 20
 
 const buckets = 1 << 16
+
+// maxCollapsed is how many rows with surplus entries a pass looks at.
+const maxCollapsed = 10000
 
 type bucket struct {
 	count  int64
@@ -120,10 +124,10 @@ func decode(row string) (value []byte, key [][]byte) {
 	return value, key
 }
 
-// Pass runs one pass over a look-up whose backfill has the timestamp t0. progress, if not nil, is told how many of how
-// many parts are done.
-func (c *Checker) Pass(ctx context.Context, l *match.LookUp, t0 int64, progress func(done, total int)) (Result, error) {
+// Pass runs one pass over a look-up. progress, if not nil, is told how many of how many parts are done.
+func (c *Checker) Pass(ctx context.Context, l *match.LookUp, progress func(done, total int)) (Result, error) {
 	var result Result
+	c.Maintainer.BeginSweep(l)
 	if progress == nil {
 		progress = func(int, int) {}
 	}
@@ -138,10 +142,15 @@ func (c *Checker) Pass(ctx context.Context, l *match.LookUp, t0 int64, progress 
 			*n++
 		}
 	}
-	if err := c.scan(ctx, l, true, step, count(base, &result.Rows)); err != nil {
+	if err := c.scan(ctx, l, true, step, count(base, &result.Rows), nil); err != nil {
 		return result, err
 	}
-	if err := c.scan(ctx, l, false, step, count(entries, &result.Entries)); err != nil {
+	var surplus []string
+	if err := c.scan(ctx, l, false, step, count(entries, &result.Entries), func(row []byte) {
+		if result.Surplus++; len(surplus) < maxCollapsed {
+			surplus = append(surplus, string(row))
+		}
+	}); err != nil {
 		return result, err
 	}
 	for from := 0; from < buckets; {
@@ -155,16 +164,35 @@ func (c *Checker) Pass(ctx context.Context, l *match.LookUp, t0 int64, progress 
 		if len(wanted) == 0 {
 			break
 		}
-		if err := c.differences(ctx, l, t0, wanted, &result); err != nil {
+		if err := c.differences(ctx, l, wanted, &result); err != nil {
 			return result, err
 		}
 	}
+	if err := c.collapse(ctx, l, surplus); err != nil {
+		return result, err
+	}
+	c.Maintainer.EndSweep(l)
 	sort.Strings(result.Sample)
 	return result, nil
 }
 
-// scan reads the base or the look-up whole, and hands over each row that has, or is, an entry. Calls of row do not overlap.
-func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step func(), row func([]byte)) error {
+// collapse removes what the entry that stands for a row's cell makes needless.
+func (c *Checker) collapse(ctx context.Context, l *match.LookUp, rows []string) error {
+	for i, row := range rows {
+		if i > 0 && rows[i-1] == row {
+			continue
+		}
+		value, key := decode(row)
+		if _, err := c.Maintainer.Reconcile(ctx, l, value, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scan reads the base or the look-up whole, and hands over each row that has, or is, an entry; to again, if it is not nil, a row that
+// has another entry of the same value. Calls do not overlap.
+func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step func(), row, again func([]byte)) error {
 	text, name := l.ScanEntries(), l.LookUpName()
 	if base {
 		text, name = l.ScanBase(), l.BaseName()
@@ -181,8 +209,9 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step fun
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			var buffer []byte
+			var buffer, last []byte
 			for p := range parts {
+				last = last[:0]
 				q := exec.Query{Text: text, Values: [][]byte{exec.FromInt64(p.First), exec.FromInt64(p.Last)},
 					Consistency: c.settings.Consistency, PageSize: c.settings.PageSize}
 				err := c.Session.Scan(ctx, q, func(cells [][]byte) error {
@@ -193,6 +222,13 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step fun
 					buffer = encode(buffer, value, cells[:len(l.Key)])
 					mu.Lock()
 					defer mu.Unlock()
+					if !base && bytes.Equal(buffer, last) {
+						if again != nil {
+							again(buffer)
+						}
+						return nil
+					}
+					last = append(last[:0], buffer...)
 					row(buffer)
 					return nil
 				})
@@ -223,7 +259,7 @@ feed:
 }
 
 // differences collects the rows of some buckets from both tables and settles what only one of them has.
-func (c *Checker) differences(ctx context.Context, l *match.LookUp, t0 int64, wanted map[uint64]bool, result *Result) error {
+func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[uint64]bool, result *Result) error {
 	const inBase, inEntries = 1, 2
 	seen := map[string]byte{}
 	collect := func(mark byte) func([]byte) {
@@ -233,10 +269,10 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, t0 int64, wa
 			}
 		}
 	}
-	if err := c.scan(ctx, l, true, func() {}, collect(inBase)); err != nil {
+	if err := c.scan(ctx, l, true, func() {}, collect(inBase), nil); err != nil {
 		return err
 	}
-	if err := c.scan(ctx, l, false, func() {}, collect(inEntries)); err != nil {
+	if err := c.scan(ctx, l, false, func() {}, collect(inEntries), nil); err != nil {
 		return err
 	}
 	var rows []string
@@ -267,7 +303,7 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, t0 int64, wa
 			var one Result
 			var err error
 			if seen[row] == inBase {
-				err = c.missing(ctx, l, t0, value, key, &one)
+				err = c.missing(ctx, l, value, key, &one)
 			} else {
 				err = c.orphan(ctx, l, value, key, &one)
 			}
@@ -294,7 +330,7 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, t0 int64, wa
 const attempts = 5
 
 // missing settles a base row whose entry was not seen.
-func (c *Checker) missing(ctx context.Context, l *match.LookUp, t0 int64, value []byte, key [][]byte, r *Result) error {
+func (c *Checker) missing(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, r *Result) error {
 	for range attempts {
 		before, written, err := c.Maintainer.Base(ctx, l, key)
 		if err != nil {
@@ -303,7 +339,7 @@ func (c *Checker) missing(ctx context.Context, l *match.LookUp, t0 int64, value 
 		if !bytes.Equal(before, value) {
 			return nil // the row was changed; its new value is another row of the scan
 		}
-		_, found, err := c.Maintainer.Entry(ctx, l, value, key)
+		found, err := c.Maintainer.Has(ctx, l, value, key)
 		if err != nil {
 			return err
 		}
@@ -319,9 +355,8 @@ func (c *Checker) missing(ctx context.Context, l *match.LookUp, t0 int64, value 
 		}
 		r.Missing++
 		r.Sample = append(r.Sample, describe(value, key))
-		ts := max(c.Maintainer.Stamp(), t0, written)
-		if err := c.Maintainer.Insert(ctx, l, value, key, ts, 0, c.Maintainer.Settings().Consistency); err != nil {
-			return fmt.Errorf("repair an entry of %s: %w", l.LookUpName(), err)
+		if err := c.Maintainer.Repair(ctx, l, value, key); err != nil {
+			return err
 		}
 		r.Repaired++
 		return nil
@@ -331,7 +366,7 @@ func (c *Checker) missing(ctx context.Context, l *match.LookUp, t0 int64, value 
 
 // orphan settles an entry whose base row was not seen.
 func (c *Checker) orphan(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, r *Result) error {
-	outcome, err := c.Maintainer.Reconcile(ctx, maintain.Garbage{LookUp: l, Value: value, Key: key})
+	outcome, err := c.Maintainer.Reconcile(ctx, l, value, key)
 	if err != nil {
 		return err
 	}

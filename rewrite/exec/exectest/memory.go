@@ -13,6 +13,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -40,12 +42,13 @@ type Memory struct {
 
 type table struct {
 	schema.Table
-	rows map[string]*row
+	rows   map[string]*row
+	ranges map[string]int64 // deletes by the beginning of a primary key, as one string: their timestamps
 }
 
 type row struct {
 	key       [][]byte
-	tombstone int64 // 0 if none
+	tombstone int64 // math.MinInt64 if none
 	marker    cell
 	cells     map[string]cell
 }
@@ -66,7 +69,7 @@ func New() *Memory {
 func (m *Memory) Add(t schema.Table) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.tables[t.Keyspace+"."+t.Name] = &table{Table: t, rows: map[string]*row{}}
+	m.tables[t.Keyspace+"."+t.Name] = &table{Table: t, rows: map[string]*row{}, ranges: map[string]int64{}}
 }
 
 // Schema returns the tables as package schema would.
@@ -102,7 +105,7 @@ func (m *Memory) Snapshot() *Memory {
 	defer m.mu.Unlock()
 	out := &Memory{Now: m.Now, tables: map[string]*table{}}
 	for name, t := range m.tables {
-		c := &table{Table: t.Table, rows: map[string]*row{}}
+		c := &table{Table: t.Table, rows: map[string]*row{}, ranges: maps.Clone(t.ranges)}
 		for k, r := range t.rows {
 			n := *r
 			n.cells = map[string]cell{}
@@ -179,10 +182,28 @@ func (m *Memory) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
 	case *cql.Drop:
 		delete(m.tables, s.Name.Keyspace+"."+s.Name.Table)
 		return exec.Answer{}, nil
+	case *cql.Truncate:
+		t, err := m.table(s.Table)
+		if err == nil {
+			clear(t.rows)
+			clear(t.ranges)
+		}
+		return exec.Answer{}, err
 	case *cql.Select:
 		return m.read(s, q.Values)
 	}
 	return exec.Answer{}, m.write(st, q.Values, nil)
+}
+
+// Unlogged carries out writes as an unlogged batch over several partitions does: one by one, each by itself.
+func (m *Memory) Unlogged(ctx context.Context, writes []exec.Query) error {
+	var first error
+	for _, q := range writes {
+		if _, err := m.Query(ctx, q); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 // Write runs a write of the application at the timestamp that its request carries.
@@ -219,7 +240,7 @@ func (m *Memory) define(s *cql.CreateTable) {
 		}
 		t.Columns = append(t.Columns, column)
 	}
-	m.tables[full] = &table{Table: t, rows: map[string]*row{}}
+	m.tables[full] = &table{Table: t, rows: map[string]*row{}, ranges: map[string]int64{}}
 }
 
 func (m *Memory) table(ref cql.TableRef) (*table, error) {
@@ -295,18 +316,42 @@ func timeToLive(term cql.Term, values [][]byte) (int64, error) {
 
 var errKey = refusal("the whole primary key is needed")
 
-func (t *table) row(key [][]byte) *row {
+// keyName is a primary key, or the beginning of one, as one string: that of a longer key begins with it.
+func keyName(key [][]byte) string {
 	var id []byte
 	for _, k := range key {
 		id = binary.BigEndian.AppendUint32(id, uint32(len(k))) // #nosec G115
 		id = append(id, k...)
 	}
-	r := t.rows[string(id)]
+	return string(id)
+}
+
+func (t *table) row(key [][]byte) *row {
+	id := keyName(key)
+	r := t.rows[id]
 	if r == nil {
-		r = &row{key: key, cells: map[string]cell{}}
-		t.rows[string(id)] = r
+		r = &row{key: key, cells: map[string]cell{}, tombstone: math.MinInt64}
+		for begin, at := range t.ranges {
+			if strings.HasPrefix(id, begin) {
+				r.tombstone = max(r.tombstone, at)
+			}
+		}
+		t.rows[id] = r
 	}
 	return r
+}
+
+// deleteRange deletes the rows whose key begins so, also those that come later with an earlier timestamp.
+func (t *table) deleteRange(begin [][]byte, at int64) {
+	name := keyName(begin)
+	if before, ok := t.ranges[name]; !ok || at > before {
+		t.ranges[name] = at
+	}
+	for id, r := range t.rows {
+		if strings.HasPrefix(id, name) {
+			r.tombstone = max(r.tombstone, at)
+		}
+	}
 }
 
 func (t *table) equalities(where []cql.Relation, values [][]byte) (map[string][]byte, error) {
@@ -334,6 +379,18 @@ func (t *table) keyOf(given map[string][]byte) ([][]byte, error) {
 		key = append(key, v)
 	}
 	return key, nil
+}
+
+// beginning is as much of the primary key as is given without a gap.
+func (t *table) beginning(given map[string][]byte) [][]byte {
+	var key [][]byte
+	for _, c := range t.PrimaryKey() {
+		if given[c.Name] == nil {
+			break
+		}
+		key = append(key, given[c.Name])
+	}
+	return key
 }
 
 // write carries out a write; fallback is the timestamp of the request, nil for our own statements without one.
@@ -391,6 +448,9 @@ func (m *Memory) write(st cql.Statement, values [][]byte, fallback *int64) error
 		}
 	}
 	key, err := t.keyOf(given)
+	if begin := t.beginning(given); err != nil && whole && len(begin) >= len(t.PartitionKey()) && len(begin) == len(given) {
+		key, err = begin, nil
+	}
 	if err != nil {
 		return err
 	}
@@ -412,11 +472,11 @@ func (m *Memory) write(st cql.Statement, values [][]byte, fallback *int64) error
 			expires = m.Now().Unix() + ttl
 		}
 	}
-	r := t.row(key)
 	if whole {
-		r.tombstone = max(r.tombstone, at)
+		t.deleteRange(key, at)
 		return nil
 	}
+	r := t.row(key)
 	if insert {
 		r.marker = later(r.marker, cell{at: at, expires: expires})
 	}
@@ -442,6 +502,11 @@ func later(a, b cell) cell {
 			return a
 		}
 		return b
+	case (a.expires != 0) != (b.expires != 0): // of two at one timestamp the one that expires wins
+		if a.expires != 0 {
+			return a
+		}
+		return b
 	case bytes.Compare(a.value, b.value) > 0:
 		return a
 	}
@@ -449,7 +514,7 @@ func later(a, b cell) cell {
 }
 
 func (m *Memory) live(r *row, c cell) bool {
-	return c.at > r.tombstone && !c.dead && (c.expires == 0 || c.expires > m.Now().Unix())
+	return c.at != 0 && c.at > r.tombstone && !c.dead && (c.expires == 0 || c.expires > m.Now().Unix())
 }
 
 func (m *Memory) exists(r *row) bool {

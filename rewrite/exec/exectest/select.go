@@ -191,13 +191,21 @@ func (m *Memory) matches(t *table, r *row, where []cql.Relation, values [][]byte
 	return true, nil
 }
 
-// system answers the two questions that are asked of Cassandra's own tables: the comment of a table, and the partitioner.
+// system answers what is asked of Cassandra's own tables: the comment and the columns of a table, and the partitioner.
 func (m *Memory) system(s *cql.Select, values [][]byte) (exec.Answer, error) {
 	switch s.Table.Table {
 	case "tables":
 		a := exec.Answer{Columns: []string{"comment"}}
 		if t := m.tables[string(values[0])+"."+string(values[1])]; t != nil {
 			a.Rows = [][][]byte{{[]byte(t.Comment)}}
+		}
+		return a, nil
+	case "columns":
+		a := exec.Answer{Columns: []string{"column_name"}}
+		if t := m.tables[string(values[0])+"."+string(values[1])]; t != nil {
+			for _, c := range t.Columns {
+				a.Rows = append(a.Rows, [][]byte{[]byte(c.Name)})
+			}
 		}
 		return a, nil
 	case "local":
