@@ -128,11 +128,14 @@ func (e *Engine) bind(p *preparation, r *proxy.Request, own *rule, values match.
 		}
 		effect := write.Bind(values)
 		switch {
-		case effect.Guard != "" && w.doubtful:
-			p.doubts = append(p.doubts, doubt{w.active, effect.Guard})
+		case effect.Unknown != "" && w.doubtful:
+			p.doubts = append(p.doubts, doubt{w.active, effect.Unknown})
 			continue
-		case effect.Guard != "":
-			p.guards = append(p.guards, doubt{w.active, effect.Guard})
+		case effect.Unknown != "":
+			p.guards = append(p.guards, doubt{w.active, effect.Unknown})
+			continue
+		case effect.Conditional && effect.Entry.Bytes != nil:
+			p.guards = append(p.guards, doubt{w.active, "C12: a conditional write sets the column"})
 			continue
 		case effect.Refused:
 			p.doubts = append(p.doubts, doubt{w.active, "C6: Cassandra took a write with a key, timestamp or time to live that looked invalid"})
@@ -230,9 +233,7 @@ func (e *Engine) prepare(r *proxy.Request, p *preparation) (garbage []maintain.G
 			continue
 		}
 		for _, cells := range c.effect.Keys {
-			if key := match.KeyBytes(cells); key != nil {
-				p.deletes = append(p.deletes, deletion{c.active.lookup, key, c.ts})
-			}
+			p.deletes = append(p.deletes, deletion{c.active.lookup, match.KeyBytes(cells), c.ts})
 		}
 	}
 	return garbage, failed

@@ -127,7 +127,6 @@ func TestGuards(t *testing.T) {
 	}{
 		{"C12 conditional", setGuest + " IF status = 'x'", append([][]byte{str("zoe")}, key...), true},
 		{"C6 a function", "UPDATE hotel.stays SET guest = uuid() WHERE room = ? AND day = ? AND n = ?", key, true},
-		{"C6 json", "INSERT INTO hotel.stays JSON ?", [][]byte{str("{}")}, true},
 		{"C20 truncate", "TRUNCATE hotel.stays", nil, true},
 		{"C20 unreadable, refused by Cassandra", "UPDATE hotel.stays SET SET guest = ?", [][]byte{str("zoe")}, false},
 		{"unreadable, about something else", "UPDATE hotel.rooms SET SET x = ?", [][]byte{str("zoe")}, false},

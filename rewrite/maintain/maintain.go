@@ -130,7 +130,7 @@ func (m *Maintainer) EntryTTL(ttl int32, cell, entry int64) int32 {
 
 // Put writes the entries that an effect at timestamp ts needs. On an error the base must not be written.
 func (m *Maintainer) Put(ctx context.Context, l *match.LookUp, e match.Effect, ts int64, c gocql.Consistency) error {
-	if e.Entry.Bytes == nil && e.Entry.Literal == "" {
+	if e.Entry.Bytes == nil {
 		return nil
 	}
 	if c == gocql.Any {
@@ -153,15 +153,9 @@ func (m *Maintainer) Put(ctx context.Context, l *match.LookUp, e match.Effect, t
 
 func put(l *match.LookUp, column match.Cell, key []match.Cell, ts int64, ttl int32, c gocql.Consistency) exec.Query {
 	values := make([][]byte, 0, len(key)+3)
-	literal := column.Literal != ""
 	values = append(values, column.Bytes)
 	for _, k := range key {
-		literal = literal || k.Literal != ""
 		values = append(values, k.Bytes)
-	}
-	if literal {
-		text, values := l.PutLiteral(column, key, ts, ttl)
-		return exec.Query{Text: text, Values: values, Consistency: c, Literal: len(values) == 0}
 	}
 	values = append(values, exec.FromInt64(ts))
 	if ttl > 0 {
@@ -226,9 +220,6 @@ func (m *Maintainer) Former(ctx context.Context, l *match.LookUp, e match.Effect
 	found := make([]*Garbage, len(e.Keys))
 	_ = m.each(len(e.Keys), func(i int) error {
 		key := match.KeyBytes(e.Keys[i])
-		if key == nil {
-			return nil
-		}
 		value, _, err := m.base(ctx, l, key, gocql.LocalOne)
 		if err == nil && match.Indexable(value) && !bytes.Equal(value, e.Entry.Bytes) {
 			found[i] = &Garbage{LookUp: l, Value: value, Key: key}

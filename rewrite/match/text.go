@@ -86,28 +86,6 @@ func (l *LookUp) write() texts {
 	}
 }
 
-// PutLiteral writes an entry of cells some of which stood as literals in the application's own text. It returns the
-// statement and the values to bind; no values at all if every cell is a literal.
-func (l *LookUp) PutLiteral(column Cell, key []Cell, timestamp int64, ttl int32) (text string, values [][]byte) {
-	_, all := l.names()
-	var b strings.Builder
-	fmt.Fprintf(&b, "INSERT INTO %s (%s, %s) VALUES (", l.LookUpName(), strings.Join(all, ", "), quote(l.Written))
-	for _, c := range append([]Cell{column}, key...) {
-		if c.Literal != "" {
-			b.WriteString(c.Literal)
-		} else {
-			b.WriteByte('?')
-			values = append(values, c.Bytes)
-		}
-		b.WriteString(", ")
-	}
-	fmt.Fprintf(&b, "true) USING TIMESTAMP %d", timestamp)
-	if ttl > 0 {
-		fmt.Fprintf(&b, " AND TTL %d", ttl)
-	}
-	return b.String(), values
-}
-
 // Find reads the keys of the entries of one value: column, limit.
 func (l *LookUp) Find() string {
 	key, _ := l.names()
