@@ -42,7 +42,7 @@ func TestChurn(t *testing.T) {
 			if n%3 == 0 {
 				r.Fail(wire.ErrInvalid, "taken")
 			} else {
-				r.Forward(proxy.Forward{Timestamp: n, Done: func(proxy.Response) { done.Add(1) }})
+				r.Forward(proxy.Forward{Done: func(proxy.Response) { done.Add(1) }})
 			}
 			settled.Add(1)
 		}

@@ -46,7 +46,6 @@ func gocqlSession(t *testing.T, address string, version int, c gocql.Compressor)
 	t.Helper()
 	cluster := gocql.NewCluster(address)
 	cluster.ProtoVersion, cluster.Compressor, cluster.NumConns = version, c, 1
-	cluster.DefaultTimestamp = false // the proxy's then
 	cluster.Timeout, cluster.ConnectTimeout = 2*time.Minute, 2*time.Minute
 	s, err := cluster.CreateSession()
 	if err != nil {
@@ -62,7 +61,6 @@ func apacheSession(t *testing.T, address string, version int, c apache.Compresso
 	t.Helper()
 	cluster := apache.NewCluster(address)
 	cluster.ProtoVersion, cluster.Compressor, cluster.NumConns = version, c, 1
-	cluster.DefaultTimestamp = false // the proxy's then
 	cluster.Timeout, cluster.ConnectTimeout = 2*time.Minute, 2*time.Minute
 	s, err := cluster.CreateSession()
 	if err != nil {
@@ -133,11 +131,11 @@ func TestDriversCompressThroughTheProxy(t *testing.T) {
 				}
 
 				// Now the proxy itself speaks.
-				w.takes(func(r *proxy.Request) bool { go r.Forward(proxy.Forward{Timestamp: 77}); return true })
+				w.takes(func(r *proxy.Request) bool { go r.Forward(proxy.Forward{}); return true })
 				w.set(insert, rule(""))
 				run(insert, 100, strings.Repeat("taken", 10_000))
 				var micros int64
-				if err := through.scan(&micros, at, 100); err != nil || micros != 77 {
+				if err := through.scan(&micros, at, 100); err != nil || micros == 0 {
 					t.Errorf("written at %d: %v", micros, err)
 				}
 				w.takes(func(r *proxy.Request) bool {

@@ -41,7 +41,7 @@ func TestGarbageIsSurvived(t *testing.T) {
 		case 0:
 			return false
 		case 1:
-			r.Forward(proxy.Forward{Timestamp: 1})
+			r.Forward(proxy.Forward{})
 		default:
 			r.Answer(proxy.Rows{})
 		}

@@ -260,7 +260,7 @@ func TestReplacementsInBatches(t *testing.T) {
 		for _, version := range []byte{3, 4, 5} {
 			m, w := &memory{}, &scripted{}
 			if taken {
-				w.take = func(r *proxy.Request) bool { go r.Forward(proxy.Forward{Timestamp: 7}); return true }
+				w.take = func(r *proxy.Request) bool { go r.Forward(proxy.Forward{}); return true }
 			}
 			s := startProxy(t, startMock(t, m.handle), proxy.Options{Rewriter: w})
 			c := connect(t, s, version)

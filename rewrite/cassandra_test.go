@@ -169,7 +169,7 @@ type wire struct {
 
 func (c *wire) Forward(r *proxy.Request, f proxy.Forward) {
 	go func() {
-		a := answer{forwarded: true, timestamp: f.Timestamp}
+		a := answer{forwarded: true}
 		values := make([]any, len(r.Values))
 		raw := make([][]byte, len(r.Values))
 		for i, v := range r.Values {
@@ -182,8 +182,8 @@ func (c *wire) Forward(r *proxy.Request, f proxy.Forward) {
 			a.rows = got.Rows
 		} else {
 			q := c.l.session.Query(r.Text, values...).Consistency(gocql.One)
-			if f.Timestamp != 0 {
-				q = q.WithTimestamp(f.Timestamp)
+			if r.HasTimestamp {
+				q = q.WithTimestamp(r.Timestamp)
 			}
 			err = q.Exec()
 		}

@@ -119,8 +119,8 @@ type active struct {
 	breaker              breaker
 	uptime               func() time.Duration
 	turn                 atomic.Uint64
-	counts                    counts
-	errors                    errorRate
+	counts               counts
+	errors               errorRate
 }
 
 // relied tells whether something rests on the entries now being complete.

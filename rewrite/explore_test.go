@@ -5,7 +5,6 @@ import (
 	"os"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -20,7 +19,7 @@ func long() bool { return os.Getenv("HELENUS_TEST_LONG") != "" }
 var scenarios = []scenario{
 	{name: "two changes", steps: []step{to("b", 21), to("c", 22)}},
 	{name: "two changes through two proxies", steps: []step{to("b", 21), to("c", 22)}, proxies: 2},
-	{name: "one value through two proxies, unstamped", steps: []step{unstamped(to("b", 21)), unstamped(to("b", 22))}, proxies: 2},
+	{name: "one value through two proxies", steps: []step{unstamped(to("b", 21)), to("b", 22)}, proxies: 2},
 	{name: "two changes, the older last", steps: []step{to("b", 22), to("c", 21)}},
 	{name: "two changes at one timestamp", steps: []step{to("b", 21), to("c", 21)}},
 	{name: "change and delete", steps: []step{to("b", 21), remove(22)}},
@@ -126,7 +125,7 @@ func TestMutantsAreCaught(t *testing.T) {
 		sc     scenario
 		break_ func(*breakIn)
 	}{
-		{"D2 one too far", scenario{steps: []step{to("b", rowAt), to("b", rowAt+1)}, lost: true}, func(b *breakIn) {
+		{"D2 one too far", scenario{steps: []step{to("0", rowAt+1), to("a", rowAt+1)}}, func(b *breakIn) {
 			*b.query = func(q exec.Query) exec.Query {
 				if len(q.Values) == 6 && q.Text[:6] == "DELETE" { // Outdate: timestamp, value, key, kind
 					q.Values = append([][]byte{earlier(q.Values[0], 1)}, q.Values[1:]...)
@@ -145,7 +144,7 @@ func TestMutantsAreCaught(t *testing.T) {
 				return q
 			}
 		}},
-		{"all writes of a value share an id", scenario{steps: []step{to("b", rowAt), to("b", rowAt)}, look: true, age: true, crash: true}, func(b *breakIn) {
+		{"all writes of a value share an id", scenario{steps: []step{to("b", rowAt), to("b", rowAt)}, look: true, age: true, lost: true}, func(b *breakIn) {
 			*b.query = func(q exec.Query) exec.Query {
 				if isPut(q) {
 					q.Values = append([][]byte{}, q.Values...)
@@ -155,13 +154,10 @@ func TestMutantsAreCaught(t *testing.T) {
 			}
 		}},
 		{"D3 while writes are under way", scenario{steps: []step{to("b", rowAt+1)}, look: true, age: true}, func(b *breakIn) { *b.blind = true }},
-		{"an expired value is evidence though its tombstone goes at once", scenario{steps: []step{until("b", rowAt+1)}, grace: 1}, func(b *breakIn) {
-			b.settings.Grace = time.Second
-		}},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				if _, faults := explore(t, m.sc, 20000); len(faults) > 0 {
+				if _, faults := explore(t, m.sc, 1000); len(faults) > 0 {
 					t.Fatalf("broken already: %v", faults)
 				}
 				m.sc.break_ = m.break_

@@ -81,7 +81,9 @@ func quick() migrate.Settings {
 
 func newWorld(t testing.TB) *world {
 	w := &world{t: t, db: exectest.New(), store: &exectest.Store{}}
-	w.db.Add(stays())
+	base := stays()
+	base.GCGrace = 10 * 24 * 3600
+	w.db.Add(base)
 	return w
 }
 
@@ -135,7 +137,6 @@ type answer struct {
 	forwarded bool
 	code      int32
 	failed    bool
-	timestamp int64
 }
 
 // client is a fake relay for one request: what is forwarded is carried out on the database.
@@ -147,16 +148,13 @@ type client struct {
 
 func (c *client) Forward(r *proxy.Request, f proxy.Forward) {
 	go func() {
-		a := answer{forwarded: true, timestamp: f.Timestamp}
+		a := answer{forwarded: true}
 		run := func(text string, values []proxy.Value) {
 			raw := make([][]byte, len(values))
 			for i, v := range values {
 				raw[i] = v.Bytes
 			}
-			ts := r.Timestamp
-			if ts == 0 {
-				ts = f.Timestamp
-			}
+			ts := r.Timestamp // 0: the database chooses
 			if st, err := cql.Parse(text); err == nil && st.Kind() == cql.KindSelect {
 				got, err := c.w.db.Query(c.ctx, exec.Query{Text: text, Values: raw})
 				a.rows, a.failed = got.Rows, err != nil

@@ -23,8 +23,6 @@ type readRule struct {
 type writeRule struct {
 	active *active
 	write  *match.Write
-	// doubtful: the text could not be parsed, so perhaps Cassandra will not take it either
-	doubtful bool
 }
 
 // Text implements proxy.Rule: texts are left as they are.
@@ -101,7 +99,7 @@ func (s *ruleSet) compile(keyspace, text string) *rule {
 		}
 		for _, a := range s.active {
 			if w := a.lookup.Unreadable(text); w != nil {
-				r.writes = append(r.writes, writeRule{a, w, true})
+				r.writes = append(r.writes, writeRule{a, w})
 			}
 		}
 		return r.orNothing()
@@ -118,7 +116,7 @@ func (s *ruleSet) compile(keyspace, text string) *rule {
 			continue
 		}
 		for _, w := range a.lookup.Writes(st, keyspace) {
-			r.writes = append(r.writes, writeRule{active: a, write: w})
+			r.writes = append(r.writes, writeRule{a, w})
 		}
 	}
 	return r.orNothing()

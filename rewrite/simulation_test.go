@@ -217,6 +217,7 @@ type simulation struct {
 	engines   []*Engine // the proxies
 	stops     []func()
 	uptime    atomic.Int64
+	processes int  // that have crashed
 	filled    bool // every row needs an entry from here on
 	faults    []string
 
@@ -294,7 +295,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	s.settings = quick()
 	s.settings.Ranges, s.settings.SweepFirst = 1, 1000*time.Hour
 	s.settings.Verify.Ranges, s.settings.Verify.Workers = 1, 1
-	s.keep = maintain.Settings{Workers: 1, Hint: time.Hour, Timeout: time.Hour}
+	s.keep = maintain.Settings{Workers: 1, Queue: 16, Hint: time.Hour, Timeout: time.Hour}
 	blind := false
 	if sc.break_ != nil {
 		sc.break_(&breakIn{&s.keep, &s.change, &s.answer, &blind})
@@ -321,9 +322,10 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	looks, looking, visited := 0, false, -1 // visited: how many writes had begun when the first look ended
 	look := func() {
 		looks, looking = looks+1, true
+		e := s.engines[0] // also when another process has taken its place
 		s.clients.Go(func() {
 			for _, v := range []string{"a", "b", "c"} {
-				_, _ = s.engines[0].maintainer.Reconcile(s.engines[0].life, lookup, str(v), [][]byte{str("r"), num(1), num(1)})
+				_, _ = e.maintainer.Reconcile(e.life, lookup, str(v), [][]byte{str("r"), num(1), num(1)})
 			}
 			looking = false
 		})
@@ -476,6 +478,7 @@ func (s *simulation) quiet(n int) bool {
 // crashes ends a process, the one whose statements wait, and begins another.
 func (s *simulation) crashes(ready []*waiting) {
 	s.scheduler.crash(true)
+	s.processes++
 	for _, p := range ready {
 		if p.write < 0 {
 			s.scheduler.release(p, errCrashed)
@@ -493,11 +496,16 @@ func (s *simulation) crashes(ready []*waiting) {
 
 // relay is a fake relay for one write: what is forwarded is carried out on the database, at a step of its own.
 type relay struct {
-	s     *simulation
-	write int
+	s       *simulation
+	write   int
+	process int // of how many
 }
 
 func (c *relay) Forward(_ *proxy.Request, f proxy.Forward) {
+	if c.process != c.s.processes { // nothing leaves a process that is gone
+		c.end()
+		return
+	}
 	c.s.clients.Go(func() {
 		s, st := c.s, c.s.steps[c.write]
 		ctx := context.WithValue(context.Background(), writeKey{}, c.write)
@@ -526,13 +534,13 @@ func (c *relay) end() {
 	c.s.mu.Unlock()
 }
 
-func (c *relay) Answer(*proxy.Request, proxy.Rows)         { c.end() }
+func (c *relay) Answer(*proxy.Request, proxy.Rows)  { c.end() }
 func (c *relay) Fail(*proxy.Request, int32, string) { c.end() }
 
 // request sends one write through a proxy.
 func (s *simulation) request(write int) {
 	st, e := s.steps[write], s.engines[write%len(s.engines)]
-	r := &proxy.Request{Opcode: proxy.OpExecute, Version: 4, Text: st.text, Consistency: 4, Responder: &relay{s, write},
+	r := &proxy.Request{Opcode: proxy.OpExecute, Version: 4, Text: st.text, Consistency: 4, Responder: &relay{s, write, s.processes},
 		Prepared: &proxy.Prepared{Text: st.text}}
 	if !st.free {
 		r.HasTimestamp, r.Timestamp = true, st.ts

@@ -69,7 +69,7 @@ func TestCrashAnywhere(t *testing.T) {
 					return nil
 				}
 				w.db.Before.Set(func(ctx context.Context, _ exec.Query) error {
-					if ctx.Value(applicationKey{}) != nil {
+					if ctx.Value(writeKey{}) != nil {
 						return nil
 					}
 					return hit()
@@ -121,14 +121,16 @@ func TestRollbackFromEveryState(t *testing.T) {
 					t.Fatal(refusal)
 				}
 				if state != migrate.Approved {
-					_, err := w.db.Query(context.Background(), exec.Query{Text: lookup.Create("m1")})
-					must(t, err)
+					for _, text := range []string{lookup.Create("m1"), lookup.CreatePending("m1")} {
+						_, err := w.db.Query(context.Background(), exec.Query{Text: text})
+						must(t, err)
+					}
 				}
 				must(t, w.store.Save(context.Background(), migrate.KindMigration, "m1",
-					&Migration{ID: "m1", LookUp: advice(t), Base: base, State: state, T0: 1}))
+					&Migration{ID: "m1", LookUp: advice(t), Base: base, State: state, Form: migrate.Form, T0: 1}))
 				block, open := context.WithCancel(context.Background())
 				w.db.Before.Set(func(ctx context.Context, _ exec.Query) error { // the work of the state does not get anywhere
-					if ctx.Value(applicationKey{}) != nil {
+					if ctx.Value(writeKey{}) != nil {
 						return nil
 					}
 					select {

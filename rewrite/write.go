@@ -35,8 +35,8 @@ type unknown struct {
 
 // doubt is why the rows that a request changes are not known.
 type doubt struct {
-	active *active
-	reason string
+	active  *active
+	reason  string
 	empties bool // it is a TRUNCATE of the base
 }
 

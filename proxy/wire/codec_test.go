@@ -205,22 +205,6 @@ func TestRequestsAgainstTheLibrary(t *testing.T) {
 				d.Fatalf("id %x %x, want %+v", q.ID, q.MetadataID, m)
 			}
 		}
-		if o.DefaultTimestamp != nil {
-			return
-		}
-		var stamped *message.QueryOptions
-		switch m := d.decode(h, q.AppendTimestamp(nil, body, h.Version, 12345)).(type) {
-		case *message.Query:
-			stamped = m.Options
-		case *message.Execute:
-			stamped = m.Options
-		}
-		if stamped.DefaultTimestamp == nil || *stamped.DefaultTimestamp != 12345 {
-			d.Fatal("the timestamp did not arrive")
-		}
-		if stamped.DefaultTimestamp = nil; stamped.Flags() != o.Flags() || stamped.PageSize != o.PageSize || !bytes.Equal(stamped.PagingState, o.PagingState) {
-			d.Fatalf("the timestamp changed %+v to %+v", o, stamped)
-		}
 	})
 }
 
@@ -260,12 +244,6 @@ func TestBatchesAgainstTheLibrary(t *testing.T) {
 		}
 		d.sameParams(p, body, &message.QueryOptions{Consistency: m.Consistency, SerialConsistency: m.SerialConsistency,
 			DefaultTimestamp: m.DefaultTimestamp, Keyspace: m.Keyspace, NowInSeconds: m.NowInSeconds})
-		if m.DefaultTimestamp == nil {
-			stamped := d.decode(h, p.AppendTimestamp(nil, body, h.Version, 12345)).(*message.Batch)
-			if stamped.DefaultTimestamp == nil || *stamped.DefaultTimestamp != 12345 || len(stamped.Children) != len(m.Children) {
-				d.Fatalf("the timestamp made %+v", stamped)
-			}
-		}
 	})
 }
 

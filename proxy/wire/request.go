@@ -1,7 +1,5 @@
 package wire
 
-import "encoding/binary"
-
 // Flags of a request's parameters: one byte in versions 3 and 4, four bytes in version 5.
 const (
 	ParamValues       uint32 = 0x01
@@ -35,10 +33,8 @@ type Params struct {
 	Keyspace          []byte // specified for version 5
 	Unknown           bool   // has flags that the version does not define
 
-	flagsAt     int // of the flags
-	timestampAt int // of the timestamp, or where it would be
-	valuesAt    int // of the number of values; 0 if there are none
-	names       bool
+	valuesAt int // of the number of values; 0 if there are none
+	names    bool
 }
 
 // Statement is the text or the prepared id of a QUERY, PREPARE or EXECUTE, or of one child of a BATCH.
@@ -98,7 +94,6 @@ func readHead(r *Reader, q *Request, opcode, version, flags byte) {
 }
 
 func readFlags(r *Reader, p *Params, version byte) {
-	p.flagsAt = r.off
 	if version >= 5 {
 		p.Flags = uint32(r.Int())
 	} else {
@@ -137,7 +132,6 @@ func readParams(r *Reader, p *Params) {
 	if p.Flags&ParamSerial != 0 {
 		p.SerialConsistency = r.Short()
 	}
-	p.timestampAt = r.off
 	if p.Flags&ParamTimestamp != 0 {
 		p.Timestamp = r.Long()
 	}
@@ -283,23 +277,4 @@ func AppendBatch(b, body []byte, version, flags byte, instead func(n int) string
 		return append(b[:start], body...)
 	}
 	return append(b, body[from:]...)
-}
-
-// AppendTimestamp appends the body of the request that p was read from, with a default timestamp (microseconds). A
-// request that has one, or flags that are not known, is appended as it is.
-func (p *Params) AppendTimestamp(b, body []byte, version byte, timestamp int64) []byte {
-	if p.Flags&ParamTimestamp != 0 || p.Unknown {
-		return append(b, body...)
-	}
-	start := len(b)
-	b = append(b, body[:p.timestampAt]...)
-	b = AppendLong(b, timestamp)
-	b = append(b, body[p.timestampAt:]...)
-	at := start + p.flagsAt
-	if version >= 5 {
-		binary.BigEndian.PutUint32(b[at:], p.Flags|ParamTimestamp)
-	} else {
-		b[at] = byte(p.Flags | ParamTimestamp)
-	}
-	return b
 }

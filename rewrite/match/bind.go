@@ -3,33 +3,24 @@ package match
 import (
 	"bytes"
 	"encoding/binary"
-	"math"
-	"strconv"
+	"slices"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/proxy"
 )
 
 // MaxRows is how many rows one write may name, by IN, and still be followed row by row.
-const MaxRows = 100
+const MaxRows = 1000
 
-// Cell is one value of a write: bytes that were bound, or a literal as CQL.
+// Cell is one value of a write, as it was bound or as its literal is serialised.
 type Cell struct {
-	Bytes   []byte // nil is null
-	Literal string // if it stood in the text
+	Bytes []byte // nil is null
 }
 
-// null tells whether the cell is a null, bound or written.
-func (c Cell) null() bool { return c.Bytes == nil && c.Literal == "" }
-
-// KeyBytes returns a copy of a row's key, nil if part of it stood as a literal in the text. A copy, because a request's
-// memory is the relay's again once it was forwarded.
+// KeyBytes returns a copy of a row's key: a request's memory is the relay's again once it was forwarded.
 func KeyBytes(cells []Cell) [][]byte {
 	key := make([][]byte, len(cells))
 	for i, c := range cells {
-		if c.Literal != "" {
-			return nil
-		}
 		key[i] = bytes.Clone(c.Bytes)
 	}
 	return key
@@ -37,10 +28,14 @@ func KeyBytes(cells []Cell) [][]byte {
 
 // Effect is what one execution of a Write will do.
 type Effect struct {
-	// Refused: it looks as if Cassandra will refuse the statement as a whole, so that there is nothing to prepare for.
+	// Refused: Cassandra is certain to refuse the statement as a whole, and with it the batch that it is part of. There is
+	// nothing to prepare for.
 	Refused bool
-	// Guard says why the effect can not be known after all.
-	Guard string
+	// Unknown says, as "C6: reason", why the new value of the column can not be known beforehand, "" if it is. The rows are
+	// those of Keys; without Keys it is not known either which they are.
+	Unknown string
+	// Conditional: it may be carried out, or not, and at a timestamp of Cassandra's own choice.
+	Conditional bool
 	// Entry is the value that needs an entry, for every row of Keys; the zero Cell if none does: the column is cleared,
 	// or left alone, or the value is too small or too large to be a partition key.
 	Entry Cell
@@ -70,10 +65,7 @@ func (v Values) Get(m Marker) (value proxy.Value, ok bool) {
 		}
 		return v.Values[m.Index], true
 	}
-	name := m.Name
-	if m.Index < len(v.Variables) {
-		name = v.Variables[m.Index].Name
-	}
+	name := v.name(m)
 	for _, c := range v.Values {
 		if name != "" && c.Name == name { // as Cassandra compares them: "A" and a are two columns
 			return c, true
@@ -82,149 +74,205 @@ func (v Values) Get(m Marker) (value proxy.Value, ok bool) {
 	return proxy.Value{}, false
 }
 
-// cell is the value of a term that is known.
-func (v Values) cell(t cql.Term) (c Cell, unset, ok bool) {
-	switch t := t.(type) {
-	case *cql.Marker:
-		value, ok := v.Get(Marker{t.Index, t.Name})
-		switch {
-		case !ok:
-			return Cell{}, false, false
-		case value.Unset:
-			return Cell{}, true, true
-		case value.Null:
-			return Cell{}, false, true
-		case value.Bytes == nil:
-			return Cell{Bytes: []byte{}}, false, true
-		}
-		return Cell{Bytes: value.Bytes}, false, true
-	case *cql.Literal:
-		if t.Kind == cql.LiteralNull {
-			return Cell{}, false, true
-		}
-		return Cell{Literal: t.String()}, false, true
+// name is the name by which Cassandra knows a marker, "" if that is not known here.
+func (v Values) name(m Marker) string {
+	if m.Index < len(v.Variables) {
+		return v.Variables[m.Index].Name
 	}
-	return Cell{}, false, false
+	return m.Name
+}
+
+// carried tells whether a request carries a value for each marker of the statement, and no more: if it certainly does not
+// Cassandra refuses it.
+func (w *Write) carried(v Values) state {
+	n := len(w.markers)
+	if v.Variables != nil {
+		n = len(v.Variables)
+	}
+	if len(v.Values) == 0 || v.Values[0].Name == "" {
+		if len(v.Values) != n {
+			return refused
+		}
+		return known
+	}
+	for i, m := range w.markers {
+		if v.name(Marker{i, m.Name}) == "" {
+			return known // by a name that is not known here
+		}
+		if _, ok := v.Get(Marker{i, m.Name}); !ok {
+			return refused
+		}
+	}
+	return known
+}
+
+// value is what a term stands for, as a cqlType.
+func (v Values) value(t cql.Term, cqlType string) ([]byte, state) {
+	m, ok := t.(*cql.Marker)
+	if !ok {
+		return literal(t, cqlType)
+	}
+	value, ok := v.Get(Marker{m.Index, m.Name})
+	switch {
+	case !ok:
+		return nil, unknown
+	case value.Unset:
+		return nil, unset
+	case value.Null:
+		return nil, null
+	case value.Bytes == nil:
+		value.Bytes = []byte{}
+	}
+	return value.Bytes, valid(value.Bytes, cqlType)
 }
 
 // Bind says what an execution with these values will do.
 func (w *Write) Bind(v Values) Effect {
-	if w.Guard != "" {
-		return Effect{Guard: w.Guard}
+	if w.Refused {
+		return Effect{Refused: true}
+	}
+	if w.Unknown != "" {
+		return Effect{Unknown: w.Unknown, Conditional: w.Conditional}
 	}
 	e := w.bind(v)
-	if e.Guard != "" && w.sets == nil {
-		return Effect{} // it only takes values away, which the re-check of each read hides
+	if e.Unknown != "" && w.deletes() {
+		return Effect{}
 	}
+	e.Conditional = w.Conditional && (e.Touched || e.Unknown != "")
 	return e
 }
 
-func (w *Write) bind(v Values) Effect {
-	unknown := Effect{Guard: "C6: the request does not carry the values that its statement asks for"}
-	e := Effect{Clears: w.clears, Touched: true}
-	if w.sets != nil {
-		c, unset, ok := v.cell(w.sets)
-		switch {
-		case !ok:
-			return unknown
-		case unset:
-			return Effect{}
-		case c.null():
-			e.Clears = true
-		case c.Literal != "" && emptyOrLong(w.sets.(*cql.Literal)), c.Literal == "" && !Indexable(c.Bytes):
-			// The column gets a value that can not be a partition key. Reads that ask for it go to the base.
-		default:
-			e.Entry = c
-		}
-	}
-	var ok bool
-	if e.Timestamp, e.HasTimestamp, e.Refused, ok = v.integer(w.timestamp, 8); !ok {
-		return unknown
-	}
-	ttl, _, refused, ok := v.integer(w.ttl, 4)
-	if !ok {
-		return unknown
-	}
-	if refused && v.null(w.ttl) {
-		refused = false // Cassandra takes it for 0 (CASSANDRA-12216), unlike that of a timestamp
-	}
-	if ttl < 0 || ttl > math.MaxInt32 {
-		refused = true
-	}
-	e.TTL = int32(ttl) // #nosec G115 -- checked, or not used
-	if e.Refused || refused {
+func (w *Write) bind(v Values) (e Effect) {
+	if w.carried(v) == refused || !w.options(&e, v) {
 		return Effect{Refused: true}
 	}
-	keys, refused, reason := w.keys(v)
-	switch {
-	case reason != "":
-		return Effect{Guard: reason}
+	given := given{sets: w.sets, clears: w.clears}
+	var s state
+	if w.json != nil {
+		given, e.Keys, s = w.object(v)
+	} else {
+		e.Keys, s = w.keys(v)
+	}
+	switch s {
+	case known:
 	case refused:
 		return Effect{Refused: true}
+	default:
+		e.Unknown = "C6: the rows that it changes are computed by Cassandra, or too many"
+		return e
 	}
-	e.Keys = keys
+	switch {
+	case slices.ContainsFunc(e.Keys, w.LookUp.refuses):
+		return Effect{Refused: true}
+	case len(e.Keys) == 0:
+		return Effect{} // IN of nothing
+	}
+	e.Touched = true
+	if w.computed != "" {
+		e.Unknown = w.computed
+		return e
+	}
+	b, s := given.bytes, given.state
+	if given.sets != nil {
+		b, s = v.value(given.sets, w.LookUp.By.Type)
+	}
+	switch {
+	case given.clears, s == null:
+		e.Clears = true
+	case s == unset:
+		return Effect{}
+	case s == refused:
+		return Effect{Refused: true}
+	case s == unknown:
+		e.Unknown = "C6: " + w.LookUp.By.Name + " is computed by Cassandra, or written in a form that is not read"
+	case Indexable(b):
+		e.Entry = Cell{b}
+	}
+	// Else the column gets a value that can not be a partition key. Reads that ask for it go to the base.
 	return e
 }
 
-// null tells whether a term is a null, bound or written.
-func (v Values) null(t cql.Term) bool {
-	c, unset, ok := v.cell(t)
-	return ok && !unset && c.null()
+// given is the new value of the column: a term, or what a document of JSON has.
+type given struct {
+	sets   cql.Term
+	bytes  []byte
+	state  state
+	clears bool
 }
 
-// emptyOrLong tells whether a literal can not be a partition key. A literal close to the limit counts as too long only
-// if it certainly is: an entry that Cassandra then refuses is dealt with where it is written.
-func emptyOrLong(t *cql.Literal) bool {
-	switch t.Kind {
-	case cql.LiteralString:
-		return t.Text == "" || len(t.Text) > MaxValue
-	case cql.LiteralBlob:
-		return len(t.Text) <= 2 || (len(t.Text)-2)/2 > MaxValue
+// maxTTL is the longest time to live that Cassandra takes, in seconds.
+const maxTTL = 20 * 365 * 24 * 3600
+
+// options reads USING TIMESTAMP and TTL; ok is false if Cassandra refuses them.
+func (w *Write) options(e *Effect, v Values) (ok bool) {
+	var s state
+	if e.Timestamp, e.HasTimestamp, s = v.integer(w.timestamp, 8); s != known {
+		return false
 	}
-	return false
+	ttl, _, s := v.integer(w.ttl, 4)
+	if s != known && s != null { // a null Cassandra takes for 0 (CASSANDRA-12216), unlike that of a timestamp
+		return false
+	}
+	if ttl < 0 || ttl > maxTTL {
+		return false
+	}
+	e.TTL = int32(ttl) // #nosec G115 -- checked
+	return true
 }
 
 // integer reads USING TIMESTAMP or TTL.
-func (v Values) integer(t cql.Term, width int) (n int64, set, refused, ok bool) {
-	if t == nil {
-		return 0, false, false, true
+func (v Values) integer(t cql.Term, size int) (n int64, set bool, s state) {
+	var b []byte
+	switch t := t.(type) {
+	case nil:
+		return 0, false, known
+	case *cql.Literal:
+		b, s = integerOf(t.Text, size)
+	default:
+		b, s = v.value(t, map[int]string{4: "int", 8: "bigint"}[size])
 	}
-	c, unset, ok := v.cell(t)
 	switch {
-	case !ok:
-		return 0, false, false, false
-	case unset:
-		return 0, false, false, true
-	case c.null():
-		return 0, false, true, true
-	case c.Literal != "":
-		n, err := strconv.ParseInt(c.Literal, 10, 64)
-		return n, err == nil, err != nil, true
-	case len(c.Bytes) != width:
-		return 0, false, true, true
-	case width == 8:
-		return int64(binary.BigEndian.Uint64(c.Bytes)), true, false, true // #nosec G115
+	case s == unset:
+		return 0, false, known
+	case s != known:
+		return 0, false, s
+	case len(b) != size:
+		return 0, false, refused
+	case size == 8:
+		return int64(binary.BigEndian.Uint64(b)), true, known // #nosec G115 -- two's complement
 	}
-	return int64(int32(binary.BigEndian.Uint32(c.Bytes))), true, false, true // #nosec G115
+	return int64(int32(binary.BigEndian.Uint32(b))), true, known // #nosec G115 -- two's complement
 }
 
-// keys multiplies the factors out.
-func (w *Write) keys(v Values) (keys [][]Cell, refused bool, reason string) {
+// refuses tells whether Cassandra certainly refuses a key: an empty partition key of one column, or one that is too long.
+func (l *LookUp) refuses(key []Cell) bool {
+	if l.Partition == 1 {
+		return !Indexable(key[0].Bytes)
+	}
+	n := 0
+	for _, c := range key[:l.Partition] {
+		n += len(c.Bytes) + 3 // its length before it, an end after it
+	}
+	return n > MaxValue
+}
+
+// keys multiplies the factors out. It is unknown which rows they name if there are more than MaxRows.
+func (w *Write) keys(v Values) (keys [][]Cell, s state) {
 	keys = [][]Cell{make([]Cell, len(w.LookUp.Key))}
-	for _, f := range w.key {
-		alternatives, refused, ok := f.alternatives(v)
-		if !ok {
-			return nil, false, "C6: a key of the request could not be read"
+	n, worst, lists := 1, known, make([][][]Cell, len(w.key))
+	for i, f := range w.key {
+		if lists[i], s = f.alternatives(w.LookUp, v); s == refused {
+			return nil, refused
 		}
-		if refused {
-			return nil, true, ""
-		}
-		if len(alternatives)*len(keys) > MaxRows {
-			return nil, false, "C16: writes more than " + strconv.Itoa(MaxRows) + " rows at once"
-		}
-		next := make([][]Cell, 0, len(keys)*len(alternatives))
+		worst, n = max(worst, s), min(n*len(lists[i]), MaxRows+1)
+	}
+	if worst != known || n > MaxRows {
+		return nil, unknown
+	}
+	for i, f := range w.key {
+		next := make([][]Cell, 0, len(keys)*len(lists[i]))
 		for _, key := range keys {
-			for _, a := range alternatives {
+			for _, a := range lists[i] {
 				k := append([]Cell(nil), key...)
 				for i, c := range f.columns {
 					k[c] = a[i]
@@ -234,99 +282,112 @@ func (w *Write) keys(v Values) (keys [][]Cell, refused bool, reason string) {
 		}
 		keys = next
 	}
-	return keys, false, ""
+	return keys, known
 }
 
-// alternatives lists the values that a factor allows. refused: a null or unset key, which Cassandra does not take.
-func (f factor) alternatives(v Values) (out [][]Cell, refused, ok bool) {
+// alternatives lists the values that a factor allows.
+func (f factor) alternatives(l *LookUp, v Values) (out [][]Cell, s state) {
 	if !f.in {
-		a, refused, ok := f.alternative(v, f.value)
-		return [][]Cell{a}, refused, ok
+		a, s := f.alternative(l, v, f.value)
+		return [][]Cell{a}, s
 	}
-	if m, isMarker := f.value.(*cql.Marker); isMarker {
-		value, ok := v.Get(Marker{m.Index, m.Name})
-		if !ok {
-			return nil, false, false
-		}
-		if value.Null || value.Unset {
-			return nil, true, true
-		}
-		elements, ok := listElements(value.Bytes)
-		if !ok {
-			return nil, false, false
-		}
-		for _, e := range elements {
-			a, refused, ok := f.bound(e)
-			if refused || !ok {
-				return nil, refused, ok
-			}
-			out = append(out, a)
-		}
-		return out, false, true
+	if m, ok := f.value.(*cql.Marker); ok {
+		return f.list(l, v, Marker{m.Index, m.Name})
 	}
-	list, isTuple := f.value.(*cql.Tuple)
-	if !isTuple {
-		return nil, false, false
+	list, ok := f.value.(*cql.Tuple)
+	if !ok {
+		return nil, unknown
 	}
+	worst := known
 	for _, t := range list.Elements {
-		a, refused, ok := f.alternative(v, t)
-		if refused || !ok {
-			return nil, refused, ok
+		a, s := f.alternative(l, v, t)
+		if s == refused {
+			return nil, refused
+		}
+		worst = max(worst, s)
+		out = append(out, a)
+	}
+	return out, worst
+}
+
+// list takes the list apart that is bound to IN ?.
+func (f factor) list(l *LookUp, v Values, m Marker) (out [][]Cell, s state) {
+	value, ok := v.Get(m)
+	if !ok {
+		return nil, unknown
+	}
+	if value.Null || value.Unset {
+		return nil, refused
+	}
+	elements, ok := listElements(value.Bytes)
+	if !ok {
+		return nil, unknown
+	}
+	for _, e := range elements {
+		a, s := f.bound(l, e)
+		if s != known {
+			return nil, s
 		}
 		out = append(out, a)
 	}
-	return out, false, true
+	return out, known
 }
 
-func (f factor) alternative(v Values, t cql.Term) (out []Cell, refused, ok bool) {
-	if tuple, isTuple := t.(*cql.Tuple); isTuple {
-		if len(tuple.Elements) != len(f.columns) {
-			return nil, false, false
+// alternative is one value of a factor: a term, or for several columns a tuple of terms or a tuple that is bound.
+func (f factor) alternative(l *LookUp, v Values, t cql.Term) (out []Cell, s state) {
+	terms := []cql.Term{t}
+	if tuple, ok := t.(*cql.Tuple); ok && f.tuple {
+		terms = tuple.Elements
+	} else if f.tuple {
+		b, s := v.value(t, "")
+		switch s {
+		case known:
+			return f.bound(l, b)
+		case null, unset:
+			return nil, refused
 		}
-		for _, e := range tuple.Elements {
-			c, unset, ok := v.cell(e)
-			if !ok {
-				return nil, false, false
-			}
-			if unset || c.null() {
-				return nil, true, true
-			}
-			out = append(out, c)
+		return nil, s
+	}
+	if len(terms) != len(f.columns) {
+		return nil, unknown
+	}
+	worst := known
+	for i, t := range terms {
+		b, s := v.value(t, l.Key[f.columns[i]].Type)
+		if s == null || s == unset || s == refused {
+			return nil, refused
 		}
-		return out, false, true
+		worst = max(worst, s)
+		out = append(out, Cell{b})
 	}
-	c, unset, ok := v.cell(t)
-	if !ok {
-		return nil, false, false
-	}
-	if unset || c.null() {
-		return nil, true, true
-	}
-	if len(f.columns) > 1 {
-		return f.bound(c.Bytes)
-	}
-	return []Cell{c}, false, true
+	return out, worst
 }
 
 // bound takes one bound alternative apart: the value itself, or for several columns a tuple of values.
-func (f factor) bound(value []byte) (out []Cell, refused, ok bool) {
+func (f factor) bound(l *LookUp, value []byte) (out []Cell, s state) {
 	if value == nil {
-		return nil, true, true
+		return nil, refused
 	}
-	if len(f.columns) == 1 {
-		return []Cell{{Bytes: value}}, false, true
+	if !f.tuple {
+		return []Cell{{value}}, valid(value, l.Key[f.columns[0]].Type)
 	}
-	for range f.columns {
+	for _, c := range f.columns {
 		e, rest, ok := bytesOf(value)
 		if !ok {
-			return nil, false, false
+			return nil, unknown
 		}
 		if e == nil {
-			return nil, true, true
+			return nil, refused
 		}
-		out, value = append(out, Cell{Bytes: e}), rest
+		if s := valid(e, l.Key[c].Type); s != known {
+			return nil, s
+		}
+		out, value = append(out, Cell{e}), rest
 	}
-	return out, false, len(value) == 0
+	if len(value) > 0 {
+		return nil, unknown
+	}
+	return out, known
 }
 
 // listElements reads a serialised list: a count, then each element with its length.

@@ -2,6 +2,8 @@ package match
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture"
@@ -11,9 +13,10 @@ import (
 
 // Judge says of a look-up that is being considered what may take part in it: first whether the table as a whole may have
 // it (a Verdict without statement), then for each statement of lu whether it could be answered, and for each captured
-// write on the base whether its effect can be known. One write whose effect can not be known refuses the whole, again
-// without statement: the look-up would be suspended as soon as that write came. Statements that have nothing to do with
-// the base are left out. lu.SchemaDigest is not looked at.
+// write on the base what it means for the look-up. No write refuses anything: one whose rows nobody can know beforehand has
+// a verdict with a condition that is not refused, a warning, since reads run as written after each of its executions until
+// the look-up was verified again. What Cassandra refuses each time, and what has nothing to do with the base, is left out.
+// lu.SchemaDigest is not looked at.
 func Judge(lu plan.LookUp, snapshot *capture.Snapshot, s *schema.Schema) []plan.Verdict {
 	l, refusal := New(lu, s.Table(lu.Keyspace, lu.Base))
 	if refusal != nil {
@@ -59,37 +62,72 @@ func habits(c *capture.Statement) *Refusal {
 	return nil
 }
 
-// judgeWrite judges a captured statement if it writes to the base.
+// judgeWrite judges a captured statement if it writes to the base, and was ever carried out.
 func (l *LookUp) judgeWrite(c *capture.Statement) (v plan.Verdict, matters bool) {
+	if c.Count > 0 && c.Errors+c.NotApplied >= c.Count {
+		return v, false
+	}
 	st, err := c.Parse()
 	if err != nil {
-		if w := l.Unreadable(c.Text); w != nil {
-			return verdict("", refuse("C20", "a statement that names the table could not be read: %s", c.Text)), true
+		w := l.Unreadable(c.Text)
+		return warning(c, w), w != nil
+	}
+	v = plan.Verdict{Statement: c.Fingerprint, Reason: "its entries can be written before it"}
+	for _, w := range l.Writes(st, c.Keyspace) {
+		switch reason := w.untraceable(); {
+		case w.Refused:
+			continue
+		case w.Unknown != "":
+			return warning(c, w), true
+		case reason != "":
+			return warning(c, l.unknown("C6", "%s", reason)), true
+		case w.computes():
+			v.Reason = "its value is computed by Cassandra: its rows are looked at in the base meanwhile"
 		}
-		return v, false
+		matters = true
 	}
-	if st.Kind() == cql.KindSelect {
-		return v, false
-	}
-	writes := l.Writes(st, c.Keyspace)
-	for _, w := range writes {
-		if w.Guard != "" {
-			condition, reason := split(w.Guard)
-			return verdict("", refuse(condition, "%s: %s", reason, c.Text)), true
-		}
-	}
-	if len(writes) == 0 {
-		return v, false
-	}
-	return plan.Verdict{Statement: c.Fingerprint, Reason: "its entries can be written before it"}, true
+	return v, matters
 }
 
-// split takes a guard apart into condition and reason.
-func split(guard string) (condition, reason string) {
-	for i := range guard {
-		if guard[i] == ':' {
-			return guard[:i], guard[i+2:]
+// warning is the verdict on a write whose rows can not be known; w may be nil.
+func warning(c *capture.Statement, w *Write) plan.Verdict {
+	if w == nil {
+		return plan.Verdict{}
+	}
+	condition, reason, _ := strings.Cut(w.Unknown, ": ")
+	return plan.Verdict{Statement: c.Fingerprint, Condition: condition,
+		Reason: reason + ": after each execution reads run as written until the look-up was verified again"}
+}
+
+// untraceable says why the rows of a write can not be known whatever is bound, "" if they can.
+func (w *Write) untraceable() string {
+	if w.deletes() {
+		return ""
+	}
+	for _, f := range w.key {
+		terms := []cql.Term{f.value}
+		if list, ok := f.value.(*cql.Tuple); ok && (f.in || f.tuple) {
+			terms = list.Elements
+		}
+		for _, t := range terms {
+			if computed(t) {
+				return "a key value is computed by Cassandra"
+			}
 		}
 	}
-	return "C20", guard
+	return ""
+}
+
+// computes tells whether the new value is one that nobody can know whatever is bound.
+func (w *Write) computes() bool { return w.computed != "" || w.sets != nil && computed(w.sets) }
+
+// computed tells whether a term has a part that Cassandra computes.
+func computed(t cql.Term) bool {
+	switch t := t.(type) {
+	case *cql.Marker, *cql.Literal, *cql.List, *cql.Set, *cql.Map, *cql.UDT:
+		return false
+	case *cql.Tuple:
+		return slices.ContainsFunc(t.Elements, computed)
+	}
+	return true
 }

@@ -556,6 +556,16 @@ func (m *Manager) suspend(ctx context.Context, r *run, reason string, broken boo
 	})
 }
 
+// Reverify and Refill: until helper machine's.
+func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
+	return m.Suspend(ctx, id, reason, false)
+}
+
+// Refill is.
+func (m *Manager) Refill(ctx context.Context, id, reason string) error {
+	return m.Suspend(ctx, id, reason, false)
+}
+
 // needed are the states in which the look-up table must be in the schema.
 var needed = map[State]bool{Verify: true, Shadow: true, Serving: true, Suspended: true}
 

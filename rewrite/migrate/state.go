@@ -105,8 +105,8 @@ type Migration struct {
 	Approved  time.Time     `json:"approved"`
 	Form      int           `json:"form,omitempty"` // of its look-up table, see Form
 	T0        int64         `json:"t0,omitempty"`   // microseconds; when no older write was under way any more, 0 before
-	Entries   int64         `json:"entries"`      // written by backfill
-	Passes    int           `json:"passes"`       // of verification
+	Entries   int64         `json:"entries"`        // written by backfill
+	Passes    int           `json:"passes"`         // of verification
 	Last      verify.Result `json:"last_pass"`
 	Clean     time.Time     `json:"last_clean_pass"`    // when a pass last found nothing missing
 	Repaired  int64         `json:"repaired"`           // entries that were missing and written by a pass, in all

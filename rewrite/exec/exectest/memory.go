@@ -42,6 +42,8 @@ type Memory struct {
 
 type table struct {
 	schema.Table
+	key    []schema.Column // the primary key
+	whole  int             // of which are the partition key
 	rows   map[string]*row
 	ranges map[string]int64 // deletes by the beginning of a primary key, as one string: their timestamps
 }
@@ -60,6 +62,10 @@ type cell struct {
 	expires int64 // unix seconds, 0 for never
 }
 
+func newTable(t schema.Table) *table {
+	return &table{Table: t, key: t.PrimaryKey(), whole: len(t.PartitionKey()), rows: map[string]*row{}, ranges: map[string]int64{}}
+}
+
 // New returns an empty database.
 func New() *Memory {
 	return &Memory{Now: time.Now, tables: map[string]*table{}}
@@ -69,7 +75,7 @@ func New() *Memory {
 func (m *Memory) Add(t schema.Table) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.tables[t.Keyspace+"."+t.Name] = &table{Table: t, rows: map[string]*row{}, ranges: map[string]int64{}}
+	m.tables[t.Keyspace+"."+t.Name] = newTable(t)
 }
 
 // Schema returns the tables as package schema would.
@@ -79,7 +85,7 @@ func (m *Memory) Schema() *schema.Schema {
 	by := map[string]*schema.Keyspace{}
 	for _, t := range m.tables {
 		if by[t.Keyspace] == nil {
-			by[t.Keyspace] = &schema.Keyspace{Name: t.Keyspace}
+			by[t.Keyspace] = &schema.Keyspace{Name: t.Keyspace, Replication: map[string]string{"class": "SimpleStrategy", "replication_factor": "1"}}
 		}
 		by[t.Keyspace].Tables = append(by[t.Keyspace].Tables, t.Table)
 	}
@@ -105,7 +111,7 @@ func (m *Memory) Snapshot() *Memory {
 	defer m.mu.Unlock()
 	out := &Memory{Now: m.Now, tables: map[string]*table{}}
 	for name, t := range m.tables {
-		c := &table{Table: t.Table, rows: map[string]*row{}, ranges: maps.Clone(t.ranges)}
+		c := &table{Table: t.Table, key: t.key, whole: t.whole, rows: map[string]*row{}, ranges: maps.Clone(t.ranges)}
 		for k, r := range t.rows {
 			n := *r
 			n.cells = map[string]cell{}
@@ -169,7 +175,7 @@ func (m *Memory) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return exec.Answer{}, err
 	}
-	st, err := cql.Parse(q.Text)
+	st, err := parse(q.Text)
 	if err != nil {
 		return exec.Answer{}, fmt.Errorf("%s: %w", q.Text, err)
 	}
@@ -195,6 +201,20 @@ func (m *Memory) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
 	return exec.Answer{}, m.write(st, q.Values, nil)
 }
 
+// parsed are the statements met so far, by text: explorations say the same few again and again.
+var parsed sync.Map
+
+func parse(text string) (cql.Statement, error) {
+	if st, ok := parsed.Load(text); ok {
+		return st.(cql.Statement), nil
+	}
+	st, err := cql.Parse(text)
+	if err == nil {
+		parsed.Store(text, st)
+	}
+	return st, err
+}
+
 // Unlogged carries out writes as an unlogged batch over several partitions does: one by one, each by itself.
 func (m *Memory) Unlogged(ctx context.Context, writes []exec.Query) error {
 	var first error
@@ -208,7 +228,7 @@ func (m *Memory) Unlogged(ctx context.Context, writes []exec.Query) error {
 
 // Write runs a write of the application at the timestamp that its request carries.
 func (m *Memory) Write(text string, values [][]byte, timestamp int64) error {
-	st, err := cql.Parse(text)
+	st, err := parse(text)
 	if err != nil {
 		return err
 	}
@@ -240,7 +260,7 @@ func (m *Memory) define(s *cql.CreateTable) {
 		}
 		t.Columns = append(t.Columns, column)
 	}
-	m.tables[full] = &table{Table: t, rows: map[string]*row{}, ranges: map[string]int64{}}
+	m.tables[full] = newTable(t)
 }
 
 func (m *Memory) table(ref cql.TableRef) (*table, error) {
@@ -371,9 +391,9 @@ func (t *table) equalities(where []cql.Relation, values [][]byte) (map[string][]
 
 func (t *table) keyOf(given map[string][]byte) ([][]byte, error) {
 	var key [][]byte
-	for _, c := range t.PrimaryKey() {
+	for _, c := range t.key {
 		v := given[c.Name]
-		if v == nil || (len(v) == 0 && len(t.PartitionKey()) == 1 && c.Kind == schema.PartitionKey) {
+		if v == nil || (len(v) == 0 && t.whole == 1 && c.Kind == schema.PartitionKey) {
 			return nil, errKey
 		}
 		key = append(key, v)
@@ -384,7 +404,7 @@ func (t *table) keyOf(given map[string][]byte) ([][]byte, error) {
 // beginning is as much of the primary key as is given without a gap.
 func (t *table) beginning(given map[string][]byte) [][]byte {
 	var key [][]byte
-	for _, c := range t.PrimaryKey() {
+	for _, c := range t.key {
 		if given[c.Name] == nil {
 			break
 		}
@@ -448,7 +468,7 @@ func (m *Memory) write(st cql.Statement, values [][]byte, fallback *int64) error
 		}
 	}
 	key, err := t.keyOf(given)
-	if begin := t.beginning(given); err != nil && whole && len(begin) >= len(t.PartitionKey()) && len(begin) == len(given) {
+	if begin := t.beginning(given); err != nil && whole && len(begin) >= t.whole && len(begin) == len(given) {
 		key, err = begin, nil
 	}
 	if err != nil {

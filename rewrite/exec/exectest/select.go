@@ -66,7 +66,7 @@ func (m *Memory) read(s *cql.Select, values [][]byte) (exec.Answer, error) {
 
 // ordered lists the rows that exist, by token, partition and clustering key.
 func (m *Memory) ordered(t *table) []*row {
-	key, partition := t.PrimaryKey(), len(t.PartitionKey())
+	key, partition := t.key, t.whole
 	var rows []*row
 	for _, r := range t.rows {
 		if m.exists(r) {
@@ -108,7 +108,7 @@ func compare(kind string, a, b []byte) int {
 
 // column returns the value of a column of a row, nil if it is null.
 func (m *Memory) column(t *table, r *row, name string) []byte {
-	for i, k := range t.PrimaryKey() {
+	for i, k := range t.key {
 		if k.Name == name {
 			return r.key[i]
 		}
@@ -152,7 +152,7 @@ func (m *Memory) matches(t *table, r *row, where []cql.Relation, values [][]byte
 	for _, rel := range where {
 		var have []byte
 		if rel.Token {
-			have = exec.FromInt64(int64(exec.TokenOf(exec.PartitionKey(r.key[:len(t.PartitionKey())]))))
+			have = exec.FromInt64(int64(exec.TokenOf(exec.PartitionKey(r.key[:t.whole]))))
 			bound, err := number(rel.Value, values)
 			if err != nil {
 				return false, err
