@@ -402,6 +402,8 @@ func (s *sampler) json(key []schema.Column, by schema.Column, odd int) string {
 			good = `"` + strings.Trim(good, "'") + `"`
 		case good[0] == '{':
 			good = `["a", "b"]`
+		case good == "1.5":
+			good = "1" // what has a fraction is unknown
 		case c.Type == "uuid" || c.Type == "timeuuid" || c.Type == "blob":
 			good = `"` + good + `"`
 		}
@@ -435,7 +437,9 @@ func tables(keyspace string) (out []*schema.Table, good map[string]string) {
 	id := schema.Column{Name: "id", Kind: schema.PartitionKey, Type: "text"}
 	values := &schema.Table{Keyspace: keyspace, Name: "vals", Columns: []schema.Column{id}}
 	v := schema.Column{Name: "v", Kind: schema.Regular, Position: -1, Type: "text"}
-	keys := &schema.Table{Keyspace: keyspace, Name: "keys", Columns: []schema.Column{{Name: "id", Kind: schema.PartitionKey, Type: "text"}, {Name: "p", Kind: schema.PartitionKey, Position: 1, Type: "int"}}}
+	p := schema.Column{Name: "p", Kind: schema.PartitionKey, Position: 1, Type: "int"}
+	keys := &schema.Table{Keyspace: keyspace, Name: "keys", Columns: []schema.Column{id, p}}
+	collections := &schema.Table{Keyspace: keyspace, Name: "collections", Columns: []schema.Column{id, p}}
 	good["p"] = "1"
 	for i, c := range types {
 		good["v_"+c.name], good["c_"+c.name], good["k_"+c.name] = c.good, c.good, c.good
@@ -443,10 +447,14 @@ func tables(keyspace string) (out []*schema.Table, good map[string]string) {
 			values.Columns = append(values.Columns, schema.Column{Name: "v_" + c.name, Kind: schema.Regular, Position: -1, Type: c.kind})
 			out = append(out, &schema.Table{Keyspace: keyspace, Name: "one_" + c.name, Columns: []schema.Column{{Name: "k_" + c.name, Kind: schema.PartitionKey, Type: c.kind}, v}})
 		}
-		keys.Columns = append(keys.Columns, schema.Column{Name: "c_" + c.name, Kind: schema.Clustering, Position: i, Type: c.kind, Descending: i%3 == 0})
+		of := keys
+		if strings.HasPrefix(c.kind, "frozen<") {
+			of = collections
+		}
+		of.Columns = append(of.Columns, schema.Column{Name: "c_" + c.name, Kind: schema.Clustering, Position: i, Type: c.kind, Descending: i%3 == 0})
 	}
-	keys.Columns = append(keys.Columns, v)
-	return append(out, values, values, values, keys, keys, keys, keys), good
+	keys.Columns, collections.Columns = append(keys.Columns, v), append(collections.Columns, v)
+	return append(out, values, values, values, keys, keys, keys, keys, collections), good
 }
 
 func create(t *schema.Table) string {
@@ -481,7 +489,7 @@ func TestCassandraAgrees(t *testing.T) {
 	if m, ok := p.ask(message.NewStartup()).(*message.Ready); !ok {
 		t.Fatalf("%v", m)
 	}
-	n, seed := 3000, uint64(1)
+	n, seed := 2000, uint64(1)
 	if s := os.Getenv("HELENUS_EFFECTS"); s != "" {
 		if n, err = strconv.Atoi(s); err != nil {
 			t.Fatal(err)
