@@ -187,6 +187,8 @@ type Request struct {
 	PagingState       []byte
 	HasTimestamp      bool
 	Timestamp         int64 // microseconds
+	HasNow            bool
+	NowSeconds        int32 // what Cassandra takes the time for (v5 now_in_seconds): times to live begin then
 	Unusual           bool  // carries v5 options (keyspace, now_in_seconds) or flags that this program does not know
 
 	Responder Responder

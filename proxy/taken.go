@@ -82,6 +82,7 @@ func fillParams(r *Request, p *wire.Params) {
 	r.SkipMetadata = p.Flags&wire.ParamSkipMetadata != 0
 	r.PageSize, r.PagingState = p.PageSize, p.PagingState
 	r.HasTimestamp, r.Timestamp = p.Flags&wire.ParamTimestamp != 0, p.Timestamp
+	r.HasNow, r.NowSeconds = p.Flags&wire.ParamNow != 0, p.NowSeconds
 	r.Unusual = p.Unknown || p.Flags&(wire.ParamKeyspace|wire.ParamNow) != 0
 }
 

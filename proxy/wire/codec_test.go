@@ -158,7 +158,7 @@ func (d drawn) sameParams(p wire.Params, body []byte, o *message.QueryOptions) {
 		d.Fatalf("parameters %+v, want %+v", p, o)
 	}
 	if (o.SerialConsistency != nil) != (p.SerialConsistency != 0) || (p.Flags&wire.ParamTimestamp != 0) != (o.DefaultTimestamp != nil) ||
-		o.DefaultTimestamp != nil && p.Timestamp != *o.DefaultTimestamp || (p.Flags&wire.ParamNow != 0) != (o.NowInSeconds != nil) {
+		o.DefaultTimestamp != nil && p.Timestamp != *o.DefaultTimestamp || (p.Flags&wire.ParamNow != 0) != (o.NowInSeconds != nil) || o.NowInSeconds != nil && p.NowSeconds != *o.NowInSeconds {
 		d.Fatalf("parameters %+v, want %+v", p, o)
 	}
 	var got []gotValue

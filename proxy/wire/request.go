@@ -31,6 +31,7 @@ type Params struct {
 	SerialConsistency uint16 // 0 if not sent
 	Timestamp         int64
 	Keyspace          []byte // specified for version 5
+	NowSeconds        int32  // likewise: what the time is to be taken for, if Flags has ParamNow
 	Unknown           bool   // has flags that the version does not define
 
 	valuesAt int // of the number of values; 0 if there are none
@@ -139,7 +140,7 @@ func readParams(r *Reader, p *Params) {
 		p.Keyspace = r.String()
 	}
 	if p.Flags&ParamNow != 0 {
-		r.Int()
+		p.NowSeconds = r.Int()
 	}
 }
 

@@ -28,8 +28,8 @@ func KeyBytes(cells []Cell) [][]byte {
 
 // Effect is what one execution of a Write will do.
 type Effect struct {
-	// Refused: Cassandra is certain to refuse the statement as a whole, and with it the batch that it is part of. There is
-	// nothing to prepare for.
+	// Refused: Cassandra is certain to refuse the statement as a whole, and with it the batch that it is part of, or to
+	// change nothing by it. There is nothing to prepare for.
 	Refused bool
 	// Unknown says, as "C6: reason", why the new value of the column can not be known beforehand, "" if it is. The rows are
 	// those of Keys; without Keys it is not known either which they are.
@@ -236,6 +236,8 @@ func (v Values) integer(t cql.Term, size int) (n int64, set bool, s state) {
 		return 0, false, known
 	case s != known:
 		return 0, false, s
+	case len(b) == 0:
+		return 0, false, null // so Cassandra takes it
 	case len(b) != size:
 		return 0, false, refused
 	case size == 8:

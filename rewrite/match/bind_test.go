@@ -297,7 +297,8 @@ func TestJSON(t *testing.T) {
 		{doc(`, "guest": null`), "null in " + row},
 		{doc(``), "null in " + row},
 		{doc(``) + " and what Cassandra does not look at", "null in " + row},
-		{doc(`, "guest": 5`), "C6 in " + row},
+		{doc(`, "guest": 5`), "refused"}, {doc(`, "guest": true`), "refused"}, {doc(`, "guest": [5]`), "refused"},
+		{doc(`, "guest": "5"`), "C6 in " + row},       // refused, if it is read as it is here
 		{doc(`, "\"Guest\"": "x"`), "null in " + row}, // refused, as there is no such column: there might be one since
 		{`{"room": "` + id + `", "wing": "w", "day": "1970-01-02", "No": 7}`, "refused"},
 		{`{}`, "refused"}, {``, "refused"}, {`null`, "refused"}, {`[]`, "refused"}, {`"x"`, "refused"}, {`{"room": }`, "refused"},

@@ -125,8 +125,8 @@ const (
 	jsonNumbers = " tinyint smallint int bigint varint decimal float double "
 )
 
-// jsonValue is a value of a document as a cqlType. A field that is not there is null. What Cassandra would refuse is unknown
-// here where the two readers of numbers and texts might differ.
+// jsonValue is a value of a document as a cqlType. A field that is not there is null. One of another kind than the type's is
+// refused; a text or a number that is not of a form read here is unknown, as Cassandra's reader might take it.
 func jsonValue(raw json.RawMessage, cqlType string) ([]byte, state) {
 	text := strings.TrimSpace(string(raw))
 	switch {
@@ -143,6 +143,8 @@ func jsonValue(raw json.RawMessage, cqlType string) ([]byte, state) {
 		return plain(s, cqlType)
 	case (text == "true" || text == "false") && cqlType == "boolean":
 		return written(text, cqlType)
+	case among(jsonStrings, cqlType) && cqlType != "timestamp", among(jsonNumbers, cqlType) && strings.IndexByte("tf[{", text[0]) >= 0:
+		return nil, refused
 	case (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && digits.MatchString(text):
 		if among(jsonNumbers, cqlType) {
 			return plain(text, cqlType)

@@ -53,6 +53,12 @@ func literal(t cql.Term, cqlType string) ([]byte, state) {
 	switch t := t.(type) {
 	case *cql.Literal:
 		return constant(t, cqlType)
+	case *cql.List, *cql.Set, *cql.Map, *cql.UDT:
+		if among(native, cqlType) {
+			return nil, refused
+		}
+	}
+	switch t := t.(type) {
 	case *cql.List:
 		if of, ok := elementsOf(cqlType, "list"); ok {
 			return elements(t.Elements, of[0])
@@ -69,7 +75,7 @@ func constant(l *cql.Literal, cqlType string) ([]byte, state) {
 	if l.Kind == cql.LiteralNull {
 		return nil, null
 	}
-	if !among(native, cqlType) {
+	if !among(native, cqlType) || l.Kind == cql.LiteralBlob && cqlType == "tinyint" { // which Cassandra takes, as it means a byte by it
 		return nil, unknown
 	}
 	if !among(takes[l.Kind], cqlType) {
@@ -136,7 +142,7 @@ func written(text, cqlType string) ([]byte, state) {
 		return timestampOf(text)
 	case "date":
 		if d, err := time.Parse(time.DateOnly, text); err == nil {
-			days := d.Unix() / 86400                                             // before 1970 too: it is a whole number of days
+			days := d.Unix() / 86400                                             // exact before 1970, too
 			return binary.BigEndian.AppendUint32(nil, uint32(days+1<<31)), known // #nosec G115 -- of four digits of a year
 		}
 	case "time":

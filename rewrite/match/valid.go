@@ -18,6 +18,10 @@ func valid(b []byte, cqlType string) state {
 		}
 	}
 	switch cqlType {
+	case "decimal":
+		if len(b) > 0 && len(b) < 4 { // of which the scale
+			return refused
+		}
 	case "ascii":
 		for _, c := range b {
 			if c >= 0x80 {
