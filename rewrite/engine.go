@@ -109,7 +109,7 @@ type active struct {
 	write, lax, shadow, serve atomic.Bool
 	holds                     atomic.Int64 // reasons not to serve that will be gone soon
 	turn                      atomic.Uint64
-	counts                    counts
+	counts                    *counts
 	errors                    errorRate
 }
 
@@ -129,7 +129,7 @@ func New(o Options) (*Engine, error) {
 	e.reader = &exec.Reader{Session: o.Session, Entries: o.Entries, Parallel: o.Parallel}
 	e.maintainer = maintain.New(o.Session, o.Maintain, o.Now, o.Log)
 	e.manager = migrate.New(migrate.Parts{Session: o.Session, Maintainer: e.maintainer, Reader: e.reader, Store: o.Store,
-		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log}, o.Migrate)
+		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Blocked: e.blocked}, o.Migrate)
 	e.rules.Store(newRuleSet(nil))
 	e.life, e.end = context.WithCancel(context.Background())
 	return e, nil
@@ -143,8 +143,10 @@ func (e *Engine) Restore(ctx context.Context) error {
 	if err := e.manager.Restore(ctx); err != nil {
 		return err
 	}
-	if e.Bypassed().On {
-		return e.suspendAll(ctx) // unless they were before a crash
+	if e.Bypassed().On { // unless they were before a crash
+		if err := e.suspendAll(ctx); err != nil { // which is no reason not to forward
+			e.log.Error("suspensions could not be saved", "err", err)
+		}
 	}
 	return nil
 }
@@ -198,21 +200,25 @@ func (e *Engine) Drop(ctx context.Context, id, actor string) error {
 	return e.manager.Drop(ctx, id, actor)
 }
 
-// ErrOpaque says that a connection can not be read, so that nothing can be served.
-var ErrOpaque = errors.New("a client's requests can not be read, so its writes can not be seen: its driver asked for a compression other than lz4 and snappy; change that, then resume")
+// Unreadable is why nothing can be verified while a connection can not be read.
+const Unreadable = "a client's requests can not be read, so its writes can not be seen: its driver asked for a compression other than lz4 and snappy; change that"
 
-// Resume takes a suspended migration on, through verification.
+// blocked says why nothing can be verified now.
+func (e *Engine) blocked() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.opaque > 0 {
+		return Unreadable
+	}
+	return ""
+}
+
+// Resume takes a suspended or failed migration on, through verification.
 func (e *Engine) Resume(ctx context.Context, id, actor string) error {
 	e.kill.RLock()
 	defer e.kill.RUnlock()
 	if e.kill.state.On {
 		return ErrBypassed
-	}
-	e.mu.Lock()
-	opaque := e.opaque
-	e.mu.Unlock()
-	if opaque > 0 {
-		return ErrOpaque
 	}
 	return e.manager.Resume(ctx, id, actor)
 }
@@ -237,12 +243,15 @@ func (e *Engine) publish(published []migrate.Published) {
 	var list []*active
 	for _, p := range published {
 		a := e.active[p.ID]
-		if a == nil || a.lookup != p.LookUp { // what was dropped and approved again is another
-			a = &active{id: p.ID, lookup: p.LookUp}
+		if a == nil || a.lookup != p.LookUp { // what was fitted to another schema, or dropped and approved again, is another
+			next := &active{id: p.ID, lookup: p.LookUp, counts: &counts{}}
+			if a != nil {
+				a.serve.Store(false) // for rules of earlier epochs; their writes are still to be followed
+				a.shadow.Store(false)
+				next.counts = a.counts
+			}
+			a = next
 			e.active[p.ID] = a
-		}
-		if e.opaque > 0 && p.Mode.Write && !p.Mode.Lax {
-			e.unseen(a, "a client")
 		}
 		a.set(p.Mode)
 		in[p.ID] = true
@@ -287,7 +296,7 @@ func (e *Engine) Opaque(c *proxy.Client) func() {
 		e.unseen(a, "client "+c.Address)
 	}
 	e.mu.Unlock()
-	e.log.Warn("a client's requests can not be read (a compression other than lz4 and snappy), so all look-ups are suspended", "address", c.Address)
+	e.log.Warn("a client's requests can not be read (a compression other than lz4 and snappy), so no look-up is read until it has gone and all are verified", "address", c.Address)
 	return func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -295,15 +304,26 @@ func (e *Engine) Opaque(c *proxy.Client) func() {
 	}
 }
 
-// unseen suspends a migration because of an opaque connection. It does not block.
+// unseen turns the reads of a migration back because of an opaque connection, until it was verified. It does not block.
 func (e *Engine) unseen(a *active, who string) {
 	a.holds.Add(1)
 	e.wait.Add(1)
 	go func() {
 		defer e.wait.Done()
-		e.suspend(a, who+" can not be read, so its writes can not be seen")
+		e.reverify(a, who+" can not be read, so its writes can not be seen")
 		a.holds.Add(-1)
 	}()
+}
+
+// reverify turns the reads of a migration back until it was verified anew: a write could not be followed.
+func (e *Engine) reverify(a *active, reason string) {
+	a.serve.Store(false)
+	a.shadow.Store(false)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
+	defer cancel()
+	if err := e.manager.Reverify(ctx, a.id, reason); err != nil {
+		e.log.Error("reads are turned back, but that could not be saved", "migration", a.id, "reason", reason, "err", err)
+	}
 }
 
 // suspend turns the reads of a migration back, for good as far as this process is concerned.

@@ -141,3 +141,11 @@ func (l *LookUp) Create(migration string) string {
 
 // Drop is the statement that removes the look-up table.
 func (l *LookUp) Drop() string { return "DROP TABLE IF EXISTS " + l.LookUpName() }
+
+// Truncate is the statement that empties the look-up table.
+func (l *LookUp) Truncate() string { return "TRUNCATE TABLE " + l.LookUpName() }
+
+// Comments is the statement that changes the comment of the look-up table.
+func (l *LookUp) Comments(comment string) string {
+	return fmt.Sprintf("ALTER TABLE %s WITH comment = '%s'", l.LookUpName(), strings.ReplaceAll(comment, "'", "''"))
+}

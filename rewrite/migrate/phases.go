@@ -20,7 +20,7 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 	wait := m.settings.Retry
 	for ctx.Err() == nil {
 		r.mu.Lock()
-		state := r.m.State
+		state, turns := r.m.State, r.turns
 		work, cancel := context.WithCancel(ctx)
 		r.cancel = cancel
 		r.mu.Unlock()
@@ -44,35 +44,43 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 		}
 		if err == nil {
 			wait = m.settings.Retry
-			if err = m.transition(ctx, r, state, p.next, "", "entered "+string(p.next), nil); err == nil {
+			if err = m.advance(ctx, r, turns, p.next, "entered "+string(p.next), nil); err == nil {
 				continue
 			}
 		}
-		if r.get().State != state {
-			continue // an order came meanwhile
+		if r.turned(turns) {
+			continue // an order came meanwhile, or it went on and only could not be stored
 		}
 		var halt *stop
 		var ownership *ErrOwnership
 		switch {
 		case errors.As(err, &halt):
-			err = m.transition(ctx, r, state, halt.to, "", halt.reason, func(x *Migration) {
+			err = m.advance(ctx, r, turns, halt.to, halt.reason, func(x *Migration) {
 				x.Reason, x.Broken = halt.reason, x.Broken || halt.broken
 			})
 		case errors.As(err, &ownership), !exec.Down(err):
 			reason := err.Error()
-			err = m.transition(ctx, r, state, Failed, "", reason, func(x *Migration) { x.Reason = reason })
+			err = m.advance(ctx, r, turns, Failed, reason, func(x *Migration) { x.Reason = reason })
 		}
-		if err == nil {
+		if err == nil || errors.As(err, new(*ErrPending)) {
 			continue
 		}
 		r.throttle(err.Error())
 		m.Log.Warn("a migration waits", "migration", r.get().ID, "state", state, "err", err)
-		select {
-		case <-ctx.Done():
-		case <-r.wake:
-		case <-time.After(wait):
-		}
+		r.rest(ctx, m.Wait, wait)
 		wait = min(2*wait, time.Minute)
+	}
+}
+
+// rest waits before another attempt, until an order comes at most.
+func (r *run) rest(ctx context.Context, wait func(context.Context, time.Duration) error, d time.Duration) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := make(chan struct{})
+	go func() { defer close(over); _ = wait(ctx, d) }()
+	select {
+	case <-r.wake:
+	case <-over:
 	}
 }
 
@@ -94,12 +102,12 @@ func (m *Manager) comment(ctx context.Context, l *match.LookUp) (comment string,
 
 // owned checks that the look-up table, if it exists, is this migration's.
 func (m *Manager) owned(ctx context.Context, r *run) (exists bool, err error) {
-	comment, exists, err := m.comment(ctx, r.lookup)
+	comment, exists, err := m.comment(ctx, r.lookup())
 	if err != nil || !exists {
 		return false, err
 	}
-	if comment != match.Comment(r.get().ID) {
-		return true, &ErrOwnership{r.lookup.LookUpName(), comment}
+	if _, ours := marked(comment, r.id); !ours {
+		return true, &ErrOwnership{r.lookup().LookUpName(), comment}
 	}
 	return true, nil
 }
@@ -120,16 +128,16 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	if exists, err := m.owned(ctx, r); err != nil {
 		return err
 	} else if !exists {
-		if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.Create(r.get().ID), Consistency: gocql.Quorum}); err != nil {
-			return fmt.Errorf("create %s: %w", r.lookup.LookUpName(), err)
+		if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup().Create(r.get().ID), Consistency: gocql.Quorum}); err != nil {
+			return fmt.Errorf("create %s: %w", r.lookup().LookUpName(), err)
 		}
 	}
 	if err := m.Session.Agree(ctx); err != nil {
-		return fmt.Errorf("wait until all nodes know %s: %w", r.lookup.LookUpName(), err)
+		return fmt.Errorf("wait until all nodes know %s: %w", r.lookup().LookUpName(), err)
 	}
 	exists, err := m.owned(ctx, r)
 	if err == nil && !exists {
-		err = fmt.Errorf("%s was created but is not there yet: %w", r.lookup.LookUpName(), exec.ErrNoConnection)
+		err = fmt.Errorf("%s was created but is not there yet: %w", r.lookup().LookUpName(), exec.ErrNoConnection)
 	}
 	if err != nil {
 		return err
@@ -137,8 +145,8 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	// A node writes a new table into its system tables a moment before it knows it. Who comes just then (a process that
 	// was killed while it created the table, and started again) would begin to write entries too early.
 	one := exec.FromInt64(0)
-	if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.ScanEntries(), Values: [][]byte{one, one}, Consistency: gocql.One}); err != nil {
-		return fmt.Errorf("%s was created but can not be read yet (%v): %w", r.lookup.LookUpName(), err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
+	if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup().ScanEntries(), Values: [][]byte{one, one}, Consistency: gocql.One}); err != nil {
+		return fmt.Errorf("%s was created but can not be read yet (%v): %w", r.lookup().LookUpName(), err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
 	}
 	return nil
 }
@@ -159,15 +167,24 @@ func (m *Manager) validate(_ context.Context, r *run) error {
 // settle is the work of DualWrite: its mode was published when the state was entered.
 func (m *Manager) settle(ctx context.Context, r *run) error {
 	m.progress(r, "", 0, 0)
+	refill := r.get().Refill
+	if refill {
+		if err := m.empty(ctx, r); err != nil {
+			return err
+		}
+	}
 	if err := m.barrier(ctx, r); err != nil {
 		return err
 	}
-	if err := sleep(ctx, m.settings.Settle); err != nil {
+	if err := m.Wait(ctx, m.settings.Settle); err != nil {
 		return err
 	}
 	return m.update(ctx, r, func(x *Migration) {
-		if x.T0 == 0 {
+		if x.T0 == 0 || refill {
 			x.T0 = m.Maintainer.Stamp()
+		}
+		if refill {
+			x.Refill, x.Entries = false, 0
 		}
 	})
 }
@@ -209,8 +226,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // verify is the work of Verify: passes until one is clean.
 func (m *Manager) verify(ctx context.Context, r *run) error {
-	// A migration that was suspended comes here: nothing that passed without rules may still be under way.
-	if err := m.barrier(ctx, r); err != nil {
+	r.mu.Lock()
+	turns := r.turns
+	r.mu.Unlock()
+	if err := m.quiet(ctx, r); err != nil {
 		return err
 	}
 	for pass := 0; pass < m.settings.Passes; pass++ {
@@ -219,19 +238,53 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 			return err
 		}
 		if missing == 0 {
-			return m.update(ctx, r, func(x *Migration) { x.Compared, x.Explained, x.Mismatch = 0, 0, "" })
+			return m.update(ctx, r, func(x *Migration) {
+				x.Refilled = false
+				x.Unfollowed = x.Unfollowed && r.turns != turns
+			})
 		}
 	}
-	return &stop{to: Failed, reason: fmt.Sprintf("after %d passes there are still rows without entry, as %v", m.settings.Passes, r.get().Last.Sample)}
+	reason := fmt.Sprintf("after %d passes there are still rows without entry, as %v", m.settings.Passes, r.get().Last.Sample)
+	if !r.get().Refilled {
+		return m.refill(ctx, r, reason, func(x *Migration) { x.Refilled = true })
+	}
+	return &stop{to: Failed, reason: reason + "; filling it anew did not help"}
+}
+
+// quiet waits until nothing is under way that was not followed: what passed without rules, or under others (a migration that
+// was suspended is verified, too), and what a write that could not be followed has left inside Cassandra.
+func (m *Manager) quiet(ctx context.Context, r *run) error {
+	for why := m.Blocked(); why != ""; why = m.Blocked() {
+		if !r.get().Unfollowed {
+			if err := m.update(ctx, r, func(x *Migration) { x.Unfollowed = true }); err != nil {
+				return err
+			}
+		}
+		r.throttle(why)
+		if err := m.Wait(ctx, m.settings.Retry); err != nil {
+			return err
+		}
+	}
+	if err := m.barrier(ctx, r); err != nil {
+		return err
+	}
+	if !r.get().Unfollowed {
+		return nil
+	}
+	r.mu.Lock()
+	pause := r.doubts.pause(m.settings.Settle)
+	r.mu.Unlock()
+	r.throttle(fmt.Sprintf("%v are left to writes that could not be followed", pause))
+	return m.Wait(ctx, pause)
 }
 
 // pass runs one pass, and returns how many rows without entry it found, also if it could not end.
 func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
-	found, err := m.checker.Pass(ctx, r.lookup, r.get().T0, func(done, total int) {
+	found, err := m.checker.Pass(ctx, r.lookup(), r.get().T0, func(done, total int) {
 		m.progress(r, "token ranges", int64(done), int64(total))
 	})
 	if err != nil {
-		return found.Missing, fmt.Errorf("verify %s: %w", r.lookup.LookUpName(), err)
+		return found.Missing, fmt.Errorf("verify %s: %w", r.lookup().LookUpName(), err)
 	}
 	return found.Missing, m.update(ctx, r, func(x *Migration) {
 		x.Passes++
@@ -249,6 +302,9 @@ func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
 // compared for the same look-up before it was dropped counts: comparing is of the rewriting, which has not changed; that the
 // table is true is what verifying is for.
 func (m *Manager) shadow(ctx context.Context, r *run) error {
+	if r.get().Served {
+		return nil
+	}
 	if err := m.sample(ctx, r); err != nil {
 		return err
 	}
@@ -270,7 +326,7 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 
 // sample asks for values of the look-up by ourselves, both ways.
 func (m *Manager) sample(ctx context.Context, r *run) error {
-	reads := r.lookup.Alone()
+	reads := r.lookup().Alone()
 	if len(reads) == 0 {
 		return nil // the statements bind more than the one value: only the application knows what it asks
 	}
@@ -278,10 +334,10 @@ func (m *Manager) sample(ctx context.Context, r *run) error {
 	each := max(m.settings.ShadowSelf/places, 1)
 	for i := range places {
 		token := math.MinInt64 + int64(i)*(math.MaxInt64/places*2)
-		a, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.Sample(), Consistency: gocql.One,
+		a, err := m.Session.Query(ctx, exec.Query{Text: r.lookup().Sample(), Consistency: gocql.One,
 			Values: [][]byte{exec.FromInt64(token), exec.FromInt32(int32(each))}}) // #nosec G115 -- a small setting
 		if err != nil {
-			return fmt.Errorf("sample the values of %s: %w", r.lookup.LookUpName(), err)
+			return fmt.Errorf("sample the values of %s: %w", r.lookup().LookUpName(), err)
 		}
 		for _, row := range a.Rows {
 			for _, read := range reads {
@@ -343,7 +399,7 @@ func (m *Manager) Compare(ctx context.Context, id string, read *match.Read, q ex
 		if try > 4*m.settings.ReadSamples {
 			return nil
 		}
-		if err := sleep(ctx, m.settings.SampleDelay); err != nil {
+		if err := m.Wait(ctx, m.settings.SampleDelay); err != nil {
 			return err
 		}
 		if original, err = m.Reader.Original(ctx, read, q); err != nil {
@@ -354,7 +410,7 @@ func (m *Manager) Compare(ctx context.Context, id string, read *match.Read, q ex
 	text := fmt.Sprintf("the look-up answers otherwise for %s = 0x%x: %d rows (digest %x) instead of %d (digest %x)", read.LookUp.By.Name,
 		value.Bytes, len(planned), exec.Digest(planned), len(original), exec.Digest(original))
 	r.mu.Lock()
-	r.m.Mismatch = text
+	r.m.Mismatch, r.m.Served, r.m.Compared, r.m.Explained, r.m.Earlier = text, false, 0, 0, 0
 	r.mu.Unlock()
 	return m.suspend(ctx, r, text, false)
 }
@@ -373,12 +429,11 @@ func (r *run) compared(explained bool) {
 	}
 }
 
-// serve is the work of Serving: a pass soon, since somebody may have written while this process was not there, and then
-// now and then. A row found without entry means that reads were wrong: they are
-// turned back until somebody has looked.
+// serve is the work of Serving: a pass soon, for what was still on its way when it was verified, and then now and then. A row found
+// without entry means that reads were wrong: they are turned back until somebody has looked.
 func (m *Manager) serve(ctx context.Context, r *run) error {
 	for wait := m.settings.SweepFirst; ; wait = m.settings.SweepEvery {
-		if err := sleep(ctx, wait); err != nil {
+		if err := m.Wait(ctx, wait); err != nil {
 			return err
 		}
 		missing, err := m.pass(ctx, r)
@@ -428,7 +483,7 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 	if have.State != RolledBack {
 		return &ErrState{id, "drop", have.State, "roll it back first"}
 	}
-	if r.lookup == nil {
+	if r.lookup() == nil {
 		return fmt.Errorf("migration %s can not be dropped: %s; remove the table %s.%s by hand", id, have.Reason, have.LookUp.Keyspace, have.LookUp.Table)
 	}
 	exists, err := m.owned(ctx, r)
@@ -436,8 +491,8 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 		return err
 	}
 	if exists {
-		if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.Drop(), Consistency: gocql.Quorum}); err != nil {
-			return fmt.Errorf("drop %s: %w", r.lookup.LookUpName(), err)
+		if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup().Drop(), Consistency: gocql.Quorum}); err != nil {
+			return fmt.Errorf("drop %s: %w", r.lookup().LookUpName(), err)
 		}
 	}
 	return m.transition(ctx, r, RolledBack, Dropped, actor, "table dropped", nil)
@@ -449,5 +504,5 @@ func (m *Manager) CheckOnce(ctx context.Context, id string) (verify.Result, erro
 	if err != nil {
 		return verify.Result{}, err
 	}
-	return m.checker.Pass(ctx, r.lookup, r.get().T0, nil)
+	return m.checker.Pass(ctx, r.lookup(), r.get().T0, nil)
 }
