@@ -57,6 +57,7 @@ func fit(have *Migration, s *schema.Schema) fitting {
 	for _, text := range have.LookUp.Texts {
 		refusal := lookup.Check(text)
 		if refusal == nil {
+			f.silent = ""
 			return f
 		}
 		f.silent = "none of its statements can be answered any more: " + refusal.Error()
