@@ -262,6 +262,71 @@ func TestWaitsForCassandra(t *testing.T) {
 	})
 }
 
+// Whatever an approval waits for, it is shown after a moment, and as long as it waits, also while it is tried again.
+func TestApprovalSaysWhatItWaitsFor(t *testing.T) {
+	hang := func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Minute): // as long as gocql waits for agreement
+		}
+		return exectest.Timeout
+	}
+	for name, c := range map[string]struct {
+		at     func(w *world, down *atomic.Bool)
+		reason string
+	}{
+		"the table can not be created": {func(w *world, down *atomic.Bool) {
+			w.db.Before.Set(func(ctx context.Context, q exec.Query) error {
+				if down.Load() && strings.HasPrefix(q.Text, "CREATE") {
+					return hang(ctx)
+				}
+				return nil
+			})
+		}, migrate.WaitsForNodes},
+		"requests do not end": {func(w *world, down *atomic.Bool) {
+			w.barrier = func(ctx context.Context) {
+				for down.Load() && ctx.Err() == nil {
+					time.Sleep(time.Second)
+				}
+			}
+		}, migrate.WaitsForRequests},
+		"entries can not be written": {func(w *world, down *atomic.Bool) {
+			w.db.Before.Set(func(ctx context.Context, q exec.Query) error {
+				if down.Load() && strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
+					return exectest.Timeout
+				}
+				return nil
+			})
+		}, "backfill hotel.stays_by_guest"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.fill(6, 2)
+				var down atomic.Bool
+				down.Store(true)
+				c.at(w, &down)
+				w.boot(quick())
+				defer func() { down.Store(false); w.stop() }()
+				must(t, w.approve("m1"))
+				time.Sleep(10 * time.Second)
+				for i := range 300 {
+					synctest.Wait()
+					if m := w.engine.Migrations()[0]; m.Waits() == "" || i == 0 && !strings.Contains(m.Waits(), c.reason) {
+						t.Fatalf("%s: %q", m.State, m.Waits())
+					}
+					time.Sleep(700 * time.Millisecond)
+				}
+				down.Store(false)
+				w.await(migrate.Serving)
+				if m := w.engine.Migrations()[0]; m.Waits() != "" {
+					t.Errorf("it waits: %q", m.Waits())
+				}
+			})
+		})
+	}
+}
+
 func TestSweepFindsMissing(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		// A writer that bypasses the proxy.

@@ -188,7 +188,10 @@ func (m *Manager) empty(ctx context.Context, r *run) error {
 	} else if !exists {
 		return &stop{to: Failed, reason: fmt.Sprintf("C20: the look-up table %s is gone", l.LookUpName())}
 	}
-	if _, err := m.Session.Query(ctx, exec.Query{Text: l.Truncate(), Consistency: gocql.All}); err != nil {
+	if err := m.patiently(ctx, r, "its table is being emptied, for which all nodes must be up", func(ctx context.Context) error {
+		_, err := m.Session.Query(ctx, exec.Query{Text: l.Truncate(), Consistency: gocql.All})
+		return err
+	}); err != nil {
 		return fmt.Errorf("empty %s: %w", l.LookUpName(), err)
 	}
 	if err := m.Store.Save(ctx, KindBackfill, r.id, m.whole()); err != nil {

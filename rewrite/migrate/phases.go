@@ -128,11 +128,14 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	if exists, err := m.owned(ctx, r); err != nil {
 		return err
 	} else if !exists {
-		if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup().Create(r.get().ID), Consistency: gocql.Quorum}); err != nil {
+		if err := m.patiently(ctx, r, WaitsForNodes, func(ctx context.Context) error {
+			_, err := m.Session.Query(ctx, exec.Query{Text: r.lookup().Create(r.get().ID), Consistency: gocql.Quorum})
+			return err
+		}); err != nil {
 			return fmt.Errorf("create %s: %w", r.lookup().LookUpName(), err)
 		}
 	}
-	if err := m.Session.Agree(ctx); err != nil {
+	if err := m.patiently(ctx, r, WaitsForNodes, m.Session.Agree); err != nil {
 		return fmt.Errorf("wait until all nodes know %s: %w", r.lookup().LookUpName(), err)
 	}
 	exists, err := m.owned(ctx, r)
@@ -149,6 +152,31 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 		return fmt.Errorf("%s was created but can not be read yet (%v): %w", r.lookup().LookUpName(), err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
 	}
 	return nil
+}
+
+// WaitsForNodes is why a migration waits when a change of the schema is not known everywhere.
+const WaitsForNodes = "not all nodes know a change of the schema yet: is a node down? (nodetool describecluster)"
+
+// patience is after how long a migration says what it waits for.
+const patience = time.Second
+
+// patiently does something that may take long, and says after a moment what it waits for.
+func (m *Manager) patiently(ctx context.Context, r *run, reason string, do func(context.Context) error) error {
+	watching, end := context.WithCancel(ctx)
+	watched := make(chan bool, 1)
+	go func() {
+		late := m.Wait(watching, patience) == nil
+		if late {
+			r.throttle(reason)
+		}
+		watched <- late
+	}()
+	err := do(ctx)
+	end()
+	if late := <-watched; late && err == nil {
+		r.throttle("")
+	}
+	return err
 }
 
 // validate is the work of Created, and the first check of create: that the advice still fits.
@@ -189,28 +217,17 @@ func (m *Manager) settle(ctx context.Context, r *run) error {
 	})
 }
 
-// barrierPatience is after how long a migration says that it waits for requests.
-const barrierPatience = 30 * time.Second
-
 // WaitsForRequests is why a migration waits when requests do not end.
 const WaitsForRequests = "requests from before are still under way: a client does not read its answers, or a statement takes very long"
 
 // barrier is the work of RollingBack, and the beginning of others: it waits until nothing is under way that was sent by
 // earlier rules.
 func (m *Manager) barrier(ctx context.Context, r *run) error {
-	for {
-		patient, cancel := context.WithTimeout(ctx, barrierPatience)
-		err := m.Traffic.Barrier(patient)
-		cancel()
-		switch {
-		case err == nil:
-			r.throttle("")
-			return nil
-		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
-			return fmt.Errorf("wait for the requests under way: %w", err)
-		}
-		r.throttle(WaitsForRequests)
+	if err := m.patiently(ctx, r, WaitsForRequests, m.Traffic.Barrier); err != nil {
+		return fmt.Errorf("wait for the requests under way: %w", err)
 	}
+	r.throttle("")
+	return nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
