@@ -20,14 +20,16 @@ import (
 // A crash anywhere leaves it on, with the migrations suspended when the process comes up again, before its first connection. The relay's
 // switch is one flag for reads and writes, so a read that begins after a bypassed write has ended is bypassed too.
 //
-// If that it is on can not be saved, the relay is bypassed all the same (that is what a kill-switch is for), and the order fails saying that it will
-// not hold after a restart.
+// If that it is on can not be saved, the relay is bypassed all the same (that is what a kill-switch is for). The order says that it is pending, is
+// saved again and again until it is, and so are the suspensions, which hold over a crash (migrate/pending.go).
 
 // Bypass is the state of the kill-switch.
 type Bypass struct {
 	On    bool      `json:"on"`
 	Actor string    `json:"actor,omitempty"` // who switched it last
 	Since time.Time `json:"since"`           // zero if it never was
+	// Pending says that it is on but not stored yet; never stored.
+	Pending string `json:"pending,omitempty"`
 }
 
 // kindBypass is the kind, and the id, of the document in the store.
@@ -67,6 +69,7 @@ func (e *Engine) bypassOn(ctx context.Context, actor string) error {
 	defer k.Unlock()
 	k.orders++
 	next := k.state
+	next.Pending = ""
 	if !next.On {
 		next = Bypass{On: true, Actor: actor, Since: e.options.Now()}
 	}
@@ -74,13 +77,32 @@ func (e *Engine) bypassOn(ctx context.Context, actor string) error {
 	saving, cancel := context.WithTimeout(ctx, bypassPatience)
 	defer cancel()
 	err := e.options.Store.Save(saving, kindBypass, kindBypass, next)
-	if err != nil {
-		err = fmt.Errorf("requests bypass the rewriting, but that could not be saved, so it will not hold after a restart, and what was approved would be served: %w", err)
-	}
 	k.state = next
+	if err != nil {
+		k.state.Pending = fmt.Sprintf("requests bypass the rewriting, but that is not stored yet (%v). It is stored again and again until it is", err)
+		e.manager.Retry("bypass", e.storeBypass)
+		err = fmt.Errorf("requests bypass the rewriting, but that is not stored yet. It is stored again and again until it is: %w", err)
+	}
 	e.bypassRelay(true)
 	e.log.Warn("requests bypass the rewriting", "actor", actor)
 	return errors.Join(err, e.suspendAll(ctx))
+}
+
+// storeBypass stores that requests bypass the rewriting, if that is still to be done.
+func (e *Engine) storeBypass(ctx context.Context) error {
+	k := &e.kill
+	k.Lock()
+	defer k.Unlock()
+	if k.state.Pending == "" {
+		return nil
+	}
+	next := k.state
+	next.Pending = ""
+	if err := e.options.Store.Save(ctx, kindBypass, kindBypass, next); err != nil {
+		return fmt.Errorf("save that requests bypass the rewriting: %w", err)
+	}
+	k.state = next
+	return nil
 }
 
 // suspendAll suspends every migration because of the kill-switch.

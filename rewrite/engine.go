@@ -112,14 +112,13 @@ type active struct {
 	lookup *match.LookUp
 	// These are looked at by every Take, so they hold for rules of earlier epochs too.
 	write, shadow, serve atomic.Bool
-	refuse               atomic.Bool   // a write whose entry can not be written is refused, rather than its reads turned back
-	holds                atomic.Int64  // reasons not to serve that will be gone soon
-	turning              atomic.Int64  // of which are orders to verify that are on their way
-	missed               atomic.Uint64 // writes that went on without their entry
+	refuse               atomic.Bool  // a write whose entry can not be written is refused, rather than its reads turned back
+	holds                atomic.Int64 // reasons not to serve that will be gone soon
+	turning              atomic.Int64 // of which are orders to verify that are on their way
 	breaker              breaker
 	uptime               func() time.Duration
 	turn                 atomic.Uint64
-	counts               counts
+	counts               *counts
 	errors               errorRate
 }
 
@@ -148,7 +147,7 @@ func New(o Options) (*Engine, error) {
 	e.maintainer = maintain.New(maintain.Parts{Session: o.Session, Schema: o.Schema, Now: o.Now, Uptime: o.Uptime, Log: o.Log}, o.Maintain)
 	e.reader = &exec.Reader{Session: o.Session, Entries: o.Entries, Parallel: o.Parallel, Candidates: e.maintainer.Candidates}
 	e.manager = migrate.New(migrate.Parts{Session: o.Session, Maintainer: e.maintainer, Reader: e.reader, Store: o.Store,
-		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log}, o.Migrate)
+		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Blocked: e.blocked, Missed: e.missed}, o.Migrate)
 	e.rules.Store(newRuleSet(nil))
 	e.life, e.end = context.WithCancel(context.Background())
 	return e, nil
@@ -162,8 +161,10 @@ func (e *Engine) Restore(ctx context.Context) error {
 	if err := e.manager.Restore(ctx); err != nil {
 		return err
 	}
-	if e.Bypassed().On {
-		return e.suspendAll(ctx) // unless they were before a crash
+	if e.Bypassed().On { // unless they were before a crash
+		if err := e.suspendAll(ctx); err != nil { // which is no reason not to forward
+			e.log.Error("suspensions could not be saved", "err", err)
+		}
 	}
 	return nil
 }
@@ -217,21 +218,25 @@ func (e *Engine) Drop(ctx context.Context, id, actor string) error {
 	return e.manager.Drop(ctx, id, actor)
 }
 
-// ErrOpaque says that a connection can not be read, so that nothing can be served.
-var ErrOpaque = errors.New("a client's requests can not be read, so its writes can not be seen: its driver asked for a compression other than lz4 and snappy; change that, then resume")
+// Unreadable is why nothing can be verified while a connection can not be read.
+const Unreadable = "a client's requests can not be read, so its writes can not be seen: its driver asked for a compression other than lz4 and snappy; change that"
 
-// Resume takes a suspended migration on, through verification.
+// blocked says why nothing can be verified now.
+func (e *Engine) blocked() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.opaque > 0 {
+		return Unreadable
+	}
+	return ""
+}
+
+// Resume takes a suspended or failed migration on, through verification.
 func (e *Engine) Resume(ctx context.Context, id, actor string) error {
 	e.kill.RLock()
 	defer e.kill.RUnlock()
 	if e.kill.state.On {
 		return ErrBypassed
-	}
-	e.mu.Lock()
-	opaque := e.opaque
-	e.mu.Unlock()
-	if opaque > 0 {
-		return ErrOpaque
 	}
 	return e.manager.Resume(ctx, id, actor)
 }
@@ -248,6 +253,16 @@ func (e *Engine) Migrations() []Migration { return e.manager.Migrations() }
 // it returns.
 func (e *Engine) SchemaChanged(s *schema.Schema) { e.manager.SchemaChanged(e.life, s) }
 
+// missed counts the writes that went on without their entry in a look-up.
+func (e *Engine) missed(id string) uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if a := e.active[id]; a != nil {
+		return a.counts.missed.Load()
+	}
+	return 0
+}
+
 // publish puts migrations in force.
 func (e *Engine) publish(published []migrate.Published) {
 	e.mu.Lock()
@@ -256,12 +271,15 @@ func (e *Engine) publish(published []migrate.Published) {
 	var list []*active
 	for _, p := range published {
 		a := e.active[p.ID]
-		if a == nil || a.lookup != p.LookUp { // what was dropped and approved again is another
-			a = &active{id: p.ID, lookup: p.LookUp, uptime: e.options.Uptime}
+		if a == nil || a.lookup != p.LookUp { // what was fitted to another schema, or dropped and approved again, is another
+			next := &active{id: p.ID, lookup: p.LookUp, counts: &counts{}, uptime: e.options.Uptime}
+			if a != nil {
+				a.serve.Store(false) // for rules of earlier epochs; their writes are still to be followed
+				a.shadow.Store(false)
+				next.counts = a.counts
+			}
+			a = next
 			e.active[p.ID] = a
-		}
-		if e.opaque > 0 && p.Mode.Write && !p.Mode.Lax {
-			e.unseen(a, "a client")
 		}
 		a.set(p.Mode)
 		in[p.ID] = true
@@ -305,7 +323,7 @@ func (e *Engine) Opaque(c *proxy.Client) func() {
 		e.unseen(a, "client "+c.Address)
 	}
 	e.mu.Unlock()
-	e.log.Warn("a client's requests can not be read (a compression other than lz4 and snappy), so all look-ups are suspended", "address", c.Address)
+	e.log.Warn("a client's requests can not be read (a compression other than lz4 and snappy), so no look-up is read until it has gone and all are verified", "address", c.Address)
 	return func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -313,15 +331,26 @@ func (e *Engine) Opaque(c *proxy.Client) func() {
 	}
 }
 
-// unseen suspends a migration because of an opaque connection. It does not block.
+// unseen turns the reads of a migration back because of an opaque connection, until it was verified. It does not block.
 func (e *Engine) unseen(a *active, who string) {
 	a.holds.Add(1)
 	e.wait.Add(1)
 	go func() {
 		defer e.wait.Done()
-		e.suspend(a, who+" can not be read, so its writes can not be seen")
+		e.reverify(a, who+" can not be read, so its writes can not be seen")
 		a.holds.Add(-1)
 	}()
+}
+
+// reverify turns the reads of a migration back until it was verified anew: a write could not be followed.
+func (e *Engine) reverify(a *active, reason string) {
+	a.serve.Store(false)
+	a.shadow.Store(false)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
+	defer cancel()
+	if err := e.manager.Reverify(ctx, a.id, reason); err != nil {
+		e.log.Error("reads are turned back, but that could not be saved", "migration", a.id, "reason", reason, "err", err)
+	}
 }
 
 // suspend turns the reads of a migration back, for good as far as this process is concerned.

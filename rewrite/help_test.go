@@ -98,6 +98,12 @@ func (w *world) boot(settings migrate.Settings) {
 	if err := e.Restore(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
+	w.run(e)
+}
+
+// run has an Engine work until stop.
+func (w *world) run(e *Engine) {
+	w.engine = e
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); e.Run(ctx) }()

@@ -104,12 +104,13 @@ func TestOpaqueBeforeApproval(t *testing.T) {
 		defer func() { w.stop() }()
 		ended := w.engine.Opaque(&proxy.Client{Address: "10.0.0.1:1"})
 		must(t, w.approve("m1"))
-		w.await(migrate.Suspended)
-		if err := w.engine.Resume(context.Background(), "m1", "ann"); !errors.Is(err, ErrOpaque) {
-			t.Errorf("resume: %v", err)
+		w.await(migrate.Verify)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if m := w.engine.Migrations()[0]; m.State != migrate.Verify || m.Progress.Throttled != Unreadable {
+			t.Errorf("%s, %q", m.State, m.Progress.Throttled)
 		}
 		ended()
-		must(t, w.engine.Resume(context.Background(), "m1", "ann"))
 		w.await(migrate.Serving)
 	})
 }

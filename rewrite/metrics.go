@@ -11,8 +11,9 @@ import (
 
 // counts of one migration since the process began.
 type counts struct {
-	served, original, fallback atomic.Int64 // reads
-	written, failed            atomic.Int64 // writes
+	served, original, fallback atomic.Int64  // reads
+	written, failed            atomic.Int64  // writes
+	missed                     atomic.Uint64 // writes that went on without their entry
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -38,11 +39,13 @@ var (
 	descRatio    = describe("helenus_migration_progress_ratio", "How much of the work of the present state is done, 0 to 1.", "migration_id")
 	descETA      = describe("helenus_migration_eta_seconds", "Estimated seconds until the work of the present state is done; absent before 1 % is done.", "migration_id")
 	descStarted  = describe("helenus_migration_phase_start_timestamp_seconds", "When the present state was entered, Unix time.", "migration_id")
-	descWaiting  = describe("helenus_migration_throttled", "1 if a migration waits; reason is cassandra (a statement of ours failed, and is tried again) or requests (some from before do not end); the text is in `helenus migrations`.", "migration_id", "reason")
+	descWaiting  = describe("helenus_migration_throttled", "1 if a migration waits; reason is cassandra (a statement of ours failed, and is tried again) requests (some from before do not end) or unreadable (a client's can not be read); the text is in `helenus migrations`.", "migration_id", "reason")
 	descCompared = describe("helenus_migration_compared_reads", "Reads compared in shadow since the last clean verification.", "migration_id")
 
+	descOrders = describe("helenus_orders_pending", "Orders (roll-back, suspension, bypass, drop) that are in force and could not be stored yet; they are stored again and again until they are.")
+
 	descriptions = []*prometheus.Desc{descReads, descWrites, descDivergent, descClean, descRepairs, descPending, descGarbage, descPhase, descRatio,
-		descETA, descStarted, descWaiting, descCompared}
+		descETA, descStarted, descWaiting, descCompared, descOrders}
 )
 
 // Describe implements prometheus.Collector.
@@ -74,6 +77,7 @@ func (e *Engine) Collect(c chan<- prometheus.Metric) {
 		total(descWrites, a.counts.written.Load(), a.id, "written")
 		total(descWrites, a.counts.failed.Load(), a.id, "failed")
 	}
+	gauge(descOrders, float64(e.manager.Backlog()))
 	garbage := e.maintainer.Counts()
 	gauge(descPending, float64(garbage.Pending))
 	total(descGarbage, garbage.Removed, "removed")
@@ -95,8 +99,11 @@ func (e *Engine) Collect(c chan<- prometheus.Metric) {
 		}
 		if m.Progress.Throttled != "" {
 			reason := "cassandra"
-			if m.Progress.Throttled == migrate.WaitsForRequests {
+			switch m.Progress.Throttled {
+			case migrate.WaitsForRequests:
 				reason = "requests"
+			case Unreadable:
+				reason = "unreadable"
 			}
 			gauge(descWaiting, 1, m.ID, reason)
 		}

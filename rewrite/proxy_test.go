@@ -135,7 +135,7 @@ func TestCassandraThroughTheProxy(t *testing.T) {
 	if err != nil || result.Missing > 0 {
 		t.Errorf("%+v %v", result, err)
 	}
-	c := &engine.active["chain"].counts
+	c := engine.active["chain"].counts
 	if c.served.Load() < 25 || c.written.Load() == 0 || c.fallback.Load() > 0 || c.failed.Load() > 0 {
 		t.Errorf("served %d, as written %d, fallen back %d, writes %d, failed %d", c.served.Load(), c.original.Load(), c.fallback.Load(), c.written.Load(), c.failed.Load())
 	}

@@ -29,7 +29,7 @@ import (
 var (
 	errCrashed = errors.New("the process is gone")
 	errLater   = errors.New("no answer in time; it is carried out later, or never")
-	errRefused = errors.New("refused")
+	errInvalid = errors.New("refused")
 )
 
 // waiting is a statement that waits for its turn.
@@ -366,7 +366,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 			if loses && p.write >= 0 {
 				add("refused: "+p.label, func() {
 					done = append(done, "refused: "+p.label)
-					s.scheduler.release(p, errRefused)
+					s.scheduler.release(p, errInvalid)
 				})
 			}
 		}
@@ -518,7 +518,7 @@ func (c *relay) Forward(_ *proxy.Request, f proxy.Forward) {
 		case errors.Is(err, errLater):
 			s.fly(flight{fmt.Sprint("write ", c.write), c.write, apply})
 			response = proxy.Response{Opcode: proxy.OpError, Failed: true, ErrorCode: 0x1100}
-		case errors.Is(err, errRefused):
+		case errors.Is(err, errInvalid):
 			response = proxy.Response{Opcode: proxy.OpError, Failed: true, ErrorCode: 0x2200}
 		}
 		c.end()

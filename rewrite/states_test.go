@@ -12,7 +12,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
@@ -265,6 +264,71 @@ func TestWaitsForCassandra(t *testing.T) {
 	})
 }
 
+// Whatever an approval waits for, it is shown after a moment, and as long as it waits, also while it is tried again.
+func TestApprovalSaysWhatItWaitsFor(t *testing.T) {
+	hang := func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Minute): // as long as gocql waits for agreement
+		}
+		return exectest.Timeout
+	}
+	for name, c := range map[string]struct {
+		at     func(w *world, down *atomic.Bool)
+		reason string
+	}{
+		"the table can not be created": {func(w *world, down *atomic.Bool) {
+			w.db.Before.Set(func(ctx context.Context, q exec.Query) error {
+				if down.Load() && strings.HasPrefix(q.Text, "CREATE") {
+					return hang(ctx)
+				}
+				return nil
+			})
+		}, migrate.WaitsForNodes},
+		"requests do not end": {func(w *world, down *atomic.Bool) {
+			w.barrier = func(ctx context.Context) {
+				for down.Load() && ctx.Err() == nil {
+					time.Sleep(time.Second)
+				}
+			}
+		}, migrate.WaitsForRequests},
+		"entries can not be written": {func(w *world, down *atomic.Bool) {
+			w.db.Before.Set(func(ctx context.Context, q exec.Query) error {
+				if down.Load() && strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
+					return exectest.Timeout
+				}
+				return nil
+			})
+		}, "backfill hotel.stays_by_guest"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.fill(6, 2)
+				var down atomic.Bool
+				down.Store(true)
+				c.at(w, &down)
+				w.boot(quick())
+				defer func() { down.Store(false); w.stop() }()
+				must(t, w.approve("m1"))
+				time.Sleep(10 * time.Second)
+				for i := range 300 {
+					synctest.Wait()
+					if m := w.engine.Migrations()[0]; m.Waits() == "" || i == 0 && !strings.Contains(m.Waits(), c.reason) {
+						t.Fatalf("%s: %q", m.State, m.Waits())
+					}
+					time.Sleep(700 * time.Millisecond)
+				}
+				down.Store(false)
+				w.await(migrate.Serving)
+				if m := w.engine.Migrations()[0]; m.Waits() != "" {
+					t.Errorf("it waits: %q", m.Waits())
+				}
+			})
+		})
+	}
+}
+
 func TestSweepFindsMissing(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		// A writer that bypasses the proxy.
@@ -284,77 +348,25 @@ func TestSweepFindsMissing(t *testing.T) {
 	})
 }
 
-func TestSchemaChanges(t *testing.T) {
-	for name, change := range map[string]func(w *world){
-		"the base has another column": func(w *world) {
-			base := stays()
-			base.Columns = append(base.Columns, schema.Column{Name: "x", Kind: schema.Regular, Position: -1, Type: "text"})
-			w.db.Add(base)
-		},
-		"the base is gone":    func(w *world) { w.db.Drop("hotel", "stays") },
-		"the look-up is gone": func(w *world) { w.db.Drop("hotel", "stays_by_guest") },
-		"an index that folds case": func(w *world) {
-			base := stays()
-			base.Indexes = []schema.Index{{Name: "i", Column: "guest", On: "values", Options: map[string]string{"case_sensitive": "false"}}}
-			w.db.Add(base)
-		},
-	} {
-		t.Run("C20 "+name, func(t *testing.T) {
-			serving(t, func(t *testing.T, w *world) {
-				change(w)
-				w.engine.SchemaChanged(w.db.Schema())
-				if w.engine.Rule("", byGuest) != nil || w.engine.Rule("", setGuest) != nil {
-					t.Error("statements are still looked at when SchemaChanged has returned")
-				}
-				if err := w.engine.Resume(context.Background(), "m1", "ann"); err == nil {
-					t.Error("resumed, though the look-up does not fit")
-				}
-			})
-		})
-	}
-}
-
-// After a restart nothing is served before a schema was seen.
-func TestNothingServedBeforeSchema(t *testing.T) {
-	serving(t, func(t *testing.T, w *world) {
-		w.stop()
-		known := false
-		e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Schema: func() *schema.Schema {
-			if known {
-				return w.db.Schema()
-			}
-			return nil
-		}})
-		must(t, err)
-		must(t, e.Restore(context.Background()))
-		w.engine, w.stop = e, func() { e.Close(context.Background()) }
-		if w.served("guest1") {
-			t.Error("served without a look at the schema")
-		}
-		if e.Rule("", setGuest) == nil {
-			t.Error("writes are not looked at after a restart")
-		}
-		known = true
-		e.SchemaChanged(w.db.Schema())
-		if !w.served("guest1") {
-			t.Error("not served")
-		}
-	})
-}
-
+// While a connection can not be read nothing is served, and nothing verified; when it has gone, all goes on by itself.
 func TestOpaqueConnection(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		ended := w.engine.Opaque(&proxy.Client{Address: "10.0.0.1:1"})
 		if w.served("guest1") {
 			t.Error("served while somebody writes unseen")
 		}
-		w.await(migrate.Suspended)
-		if err := w.engine.Resume(context.Background(), "m1", "ann"); !errors.Is(err, ErrOpaque) {
-			t.Errorf("resume: %v", err)
+		w.await(migrate.Verify)
+		must(t, w.db.Write(insertRow, [][]byte{str("unseen"), num(1), num(1), str("guest1"), str("x")}, time.Now().UnixMicro()))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if m := w.engine.Migrations()[0]; m.State != migrate.Verify || m.Progress.Throttled != Unreadable || !strings.Contains(m.Reason, "10.0.0.1:1") {
+			t.Errorf("%s, %q, %q", m.State, m.Progress.Throttled, m.Reason)
 		}
 		ended()
-		must(t, w.engine.Resume(context.Background(), "m1", "ann"))
 		w.await(migrate.Serving)
+		if !w.served("guest1") {
+			t.Error("not served, though it is verified")
+		}
 	})
 }
 
@@ -392,23 +404,6 @@ func TestErrorRateSuspends(t *testing.T) {
 			}
 		}
 		w.await(migrate.Suspended)
-	})
-}
-
-func TestStoreFails(t *testing.T) {
-	serving(t, func(t *testing.T, w *world) {
-		w.store.Before.Set(func(string, string) error { return errors.New("disk full") })
-		if err := w.engine.Rollback(context.Background(), "m1", "ann"); err == nil {
-			t.Error("nobody was told that the roll-back is not saved")
-		}
-		if w.served("guest1") {
-			t.Error("still served")
-		}
-		if err := w.approve("m9"); err == nil {
-			t.Error("an approval that was not saved")
-		}
-		w.store.Before.Clear()
-		w.await(migrate.RolledBack)
 	})
 }
 

@@ -216,7 +216,7 @@ func (p *preparation) skipBroken() {
 	kept := 0
 	for i, a := range p.owners {
 		if a.breaker.open(a.uptime()) && !a.relied() {
-			a.missed.Add(1)
+			a.counts.missed.Add(1)
 			continue
 		}
 		p.changes[kept], p.owners[kept] = p.changes[i], a
@@ -232,7 +232,7 @@ func (e *Engine) unwritten(a *active, err error) (refusal string) {
 	if a.relied() && a.refuse.Load() && exec.Down(err) && !exec.Internal(err) {
 		return fmt.Sprintf("helenus: the write was not carried out, because its entry in %s could not be written first: %s", a.lookup.LookUpName(), innermost(err))
 	}
-	a.missed.Add(1)
+	a.counts.missed.Add(1)
 	a.breaker.trip(a.uptime())
 	if a.relied() {
 		e.turnBack(a, "an entry could not be written: "+err.Error(), e.manager.Reverify)
@@ -316,7 +316,7 @@ func (e *Engine) settle(doubts []doubt, outcome maintain.Answer) {
 		case d.empties:
 			e.turnBack(d.active, d.reason, e.manager.Refill)
 		default:
-			d.active.missed.Add(1)
+			d.active.counts.missed.Add(1)
 			e.turnBack(d.active, d.reason, e.manager.Reverify)
 		}
 		d.active.holds.Add(-1)

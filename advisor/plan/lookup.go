@@ -10,8 +10,8 @@ type LookUp struct {
 	Table      string   `json:"table"`      // name of the look-up table, in Keyspace
 	Statements []string `json:"statements"` // fingerprints (32 hex digits) of the statements to be answered from it
 	Texts      []string `json:"texts"`      // their normalised texts, in the same order
-	// SchemaDigest is schema.Table.Digest of the base table that the advice was made on: approval is refused, and
-	// serving stops, when it is no longer the same.
+	// SchemaDigest is schema.Table.Digest of the base table that the advice was made on: approval is refused when it is no
+	// longer the same.
 	SchemaDigest string `json:"schema_digest"`
 }
 

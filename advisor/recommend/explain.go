@@ -25,6 +25,12 @@ func Explain(w io.Writer, r Recommendation) error {
 		state += ": " + r.StateReason
 	}
 	p.line("%s on %s.%s; %s; confidence %.2f", r.Kind, r.Keyspace, r.Table, state, r.Confidence)
+	if r.Pending != "" {
+		p.paragraph("PENDING: " + r.Pending)
+	}
+	if r.Waits != "" {
+		p.paragraph("It does not serve: " + r.Waits)
+	}
 	p.heading("Why")
 	p.paragraph(r.Why)
 	p.heading("In numbers")

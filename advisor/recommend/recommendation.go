@@ -47,6 +47,9 @@ type Recommendation struct {
 	StateSince  time.Time `json:"state_since"`
 	// Migration is the state of the migration that an approval started, joined by whoever shows it; never stored.
 	Migration string `json:"migration,omitempty"`
+	// Pending is an order about it that is in force and not stored yet, Waits why it does not serve; joined, too.
+	Pending string `json:"pending,omitempty"`
+	Waits   string `json:"waits,omitempty"`
 
 	Eligible bool           `json:"eligible"` // it can be approved: Helenus can carry it out, and no condition refuses
 	Verdicts []plan.Verdict `json:"verdicts"`

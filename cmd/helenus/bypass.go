@@ -49,6 +49,9 @@ func printBypass(w io.Writer, b rewrite.Bypass) error {
 		text = fmt.Sprintf("Requests bypass the rewriting, by %s since %s: all run as they came, and every migration is suspended.",
 			b.Actor, b.Since.Format(time.RFC3339))
 	}
+	if b.Pending != "" {
+		text += "\nPending: " + b.Pending + "."
+	}
 	_, err := fmt.Fprintln(w, text)
 	return err
 }

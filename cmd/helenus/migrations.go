@@ -180,10 +180,18 @@ func printMigrations(w io.Writer, all []migrate.Migration) error {
 		m := &all[i]
 		t.AppendRow([]any{
 			m.ID, m.State, ago(m.Progress.Started), fmt.Sprintf("%.0f %%", 100*m.Progress.Ratio), m.Entries, m.Compared,
-			m.LookUp.Keyspace + "." + m.LookUp.Table, short(m.Reason+m.Progress.Throttled, 80),
+			m.LookUp.Keyspace + "." + m.LookUp.Table, short(why(m), 120),
 		})
 	}
 	return render(w, t)
+}
+
+// why is what a person should know of the state of a migration.
+func why(m *migrate.Migration) string {
+	if m.Pending != "" {
+		return "PENDING: " + m.Pending
+	}
+	return m.Waits()
 }
 
 func printMigration(w io.Writer, m *migrate.Migration) error {
@@ -192,8 +200,13 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 	if err != nil {
 		return err
 	}
-	if m.Reason != "" {
-		if _, err := fmt.Fprintf(w, "reason: %s\n", m.Reason); err != nil {
+	for _, line := range []struct{ label, text string }{
+		{"pending", m.Pending}, {"reason", m.Reason}, {"waits", m.Progress.Throttled},
+	} {
+		if line.text == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s\n", line.label, line.text); err != nil {
 			return err
 		}
 	}

@@ -275,6 +275,14 @@ func (h *helenus) rewriting() admin.Check {
 	c := admin.Check{Name: "rewriting", Ready: true}
 	if b := h.engine.Bypassed(); b.On {
 		c.Why = fmt.Sprintf("bypassed by %s since %s; `helenus bypass off` ends that", b.Actor, b.Since.Format(time.RFC3339))
+		if b.Pending != "" {
+			c.Why += "; pending: " + b.Pending
+		}
+	}
+	for _, m := range h.engine.Migrations() {
+		if m.Pending != "" {
+			c.Detail += fmt.Sprintf("migration %s: %s; ", m.ID, m.Pending)
+		}
 	}
 	return c
 }

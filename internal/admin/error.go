@@ -15,7 +15,7 @@ import (
 // Error is what the API answers when it can not do what was asked.
 type Error struct {
 	Status  int    `json:"-"`     // HTTP status
-	Code    string `json:"code"`  // not_found, refused, invalid, unauthorised, unavailable, internal
+	Code    string `json:"code"`  // not_found, refused, invalid, unauthorised, unavailable, pending, internal
 	Message string `json:"error"` // what happened, to what, and what to do
 }
 
@@ -51,8 +51,10 @@ func classify(err error) *Error {
 		return &Error{Status: http.StatusNotFound, Code: "not_found", Message: err.Error()}
 	case errors.As(err, &decided), errors.As(err, &approved), errors.As(err, &state), errors.As(err, &owner), errors.As(err, &refusal),
 		errors.As(err, &busy), errors.As(err, &followed),
-		errors.Is(err, rewrite.ErrOpaque), errors.Is(err, rewrite.ErrBypassed):
+		errors.Is(err, rewrite.ErrBypassed):
 		return &Error{Status: http.StatusConflict, Code: "refused", Message: err.Error()}
+	case errors.As(err, new(*migrate.ErrPending)):
+		return &Error{Status: http.StatusInsufficientStorage, Code: "pending", Message: err.Error()}
 	case errors.As(err, &limits):
 		return &Error{Status: http.StatusBadRequest, Code: "invalid", Message: err.Error()}
 	case errors.Is(err, advisor.ErrNothingSeen):

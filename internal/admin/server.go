@@ -243,7 +243,7 @@ func (s *Server) recommendations(r *http.Request) (any, error) {
 func (s *Server) joined(r recommend.Recommendation) recommend.Recommendation {
 	for _, m := range s.o.Migrator.Migrations() {
 		if m.ID == r.ID {
-			r.Migration = string(m.State)
+			r.Migration, r.Pending, r.Waits = string(m.State), m.Pending, m.Waits()
 		}
 	}
 	if c, err := s.o.Calendars.Calendar(r.ID); err == nil && r.State == recommend.Approved {

@@ -99,7 +99,7 @@ var rules = map[row]rule{
 	{Withdrawing, Out, false}:    {rest, rest, rest, rest, rest, rest, rest, rest},
 	{Withdrawing, Coming, true}:  {left, undo, undo, arrived, undo, undo, undo, left},
 	{Withdrawing, Coming, false}: {left, undo, undo, undo, undo, undo, undo, left},
-	{Withdrawing, There, true}:   {left, undo, undo, rest, undo, undo, undo, left},
+	{Withdrawing, There, true}:   {left, rest, rest, rest, undo, undo, undo, left},
 	{Withdrawing, There, false}:  {left, undo, undo, undo, undo, undo, undo, left},
 	{Withdrawing, Going, true}:   {left, again, again, again, again, rest, drop, left},
 	{Withdrawing, Going, false}:  {left, again, again, again, again, rest, drop, left},

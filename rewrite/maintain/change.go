@@ -321,10 +321,7 @@ func (m *Maintainer) settle(ctx context.Context, c completion) error {
 			if now.expiring && !x.OwnTime {
 				moved.ttl = m.entryTTL(x.LookUp, now.ttl)
 			}
-			// In this order: should the second be lost there is an entry too many.
-			if err := m.send(ctx, []exec.Query{m.put(&moved, m.settings.Consistency)}); err != nil {
-				return fmt.Errorf("settle an entry of %s: %w", x.LookUp.LookUpName(), err)
-			}
+			writes = append(writes, m.put(&moved, m.settings.Consistency))
 		}
 		if own || believed {
 			writes = append(writes, m.remove(e, removeAt)) // D1
@@ -345,10 +342,30 @@ func (m *Maintainer) settle(ctx context.Context, c completion) error {
 			writes = append(writes, m.outdate(x.LookUp, f.value, x.Key, upTo))
 		}
 	}
-	if err := m.send(ctx, writes); err != nil {
-		return fmt.Errorf("remove entries of %s: %w", x.LookUp.LookUpName(), err)
+	if err := m.inOrder(ctx, writes); err != nil {
+		return fmt.Errorf("settle entries of %s: %w", x.LookUp.LookUpName(), err)
 	}
 	m.counts.removed.Add(int64(len(writes)))
+	return nil
+}
+
+// inOrder sends a few writes of which no later one may take effect without those before it. In one batch those of one partition are one
+// mutation; what is too large for that goes one by one.
+func (m *Maintainer) inOrder(ctx context.Context, writes []exec.Query) error {
+	bytes := 0
+	for _, q := range writes {
+		for _, v := range q.Values {
+			bytes += len(v)
+		}
+	}
+	if _, ok := m.Session.(unlogged); ok && bytes < batchBytes {
+		return m.send(ctx, writes)
+	}
+	for _, q := range writes {
+		if _, err := m.Session.Query(ctx, q); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

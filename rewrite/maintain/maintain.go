@@ -228,8 +228,12 @@ func (m *Maintainer) send(ctx context.Context, writes []exec.Query) error {
 	if len(writes) == 0 {
 		return nil
 	}
+	if len(writes) == 1 {
+		_, err := m.Session.Query(ctx, writes[0])
+		return err
+	}
 	batches, ok := m.Session.(unlogged)
-	if !ok || len(writes) == 1 {
+	if !ok {
 		return m.each(len(writes), func(i int) error {
 			_, err := m.Session.Query(ctx, writes[i])
 			return err

@@ -202,3 +202,11 @@ func (l *LookUp) Drop() string { return "DROP TABLE IF EXISTS " + l.LookUpName()
 
 // DropPendingTable is the statement that removes the table of the rows whose value is not known.
 func (l *LookUp) DropPendingTable() string { return "DROP TABLE IF EXISTS " + l.PendingName() }
+
+// Truncate is the statement that empties the look-up table.
+func (l *LookUp) Truncate() string { return "TRUNCATE TABLE " + l.LookUpName() }
+
+// Comments is the statement that changes the comment of the look-up table.
+func (l *LookUp) Comments(comment string) string {
+	return fmt.Sprintf("ALTER TABLE %s WITH comment = '%s'", l.LookUpName(), strings.ReplaceAll(comment, "'", "''"))
+}

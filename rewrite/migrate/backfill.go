@@ -107,7 +107,7 @@ func (j *job) do(ctx context.Context, p exec.Range) error {
 		if ctx.Err() == nil && exec.Down(err) && !exec.Unreachable(err) {
 			j.split(ctx, p)
 		}
-		return fmt.Errorf("backfill %s: %w", j.r.lookup.LookUpName(), err)
+		return fmt.Errorf("backfill %s: %w", j.r.lookup().LookUpName(), err)
 	}
 	return j.done(ctx, p, rows)
 }
@@ -161,7 +161,7 @@ var errStopped = errors.New("stopped")
 
 // fill writes the entries of one part; when it returns without error all are acknowledged.
 func (j *job) fill(ctx context.Context, p exec.Range) (rows int64, err error) {
-	m, l := j.m, j.r.lookup
+	m, l := j.m, j.r.lookup()
 	keys := len(l.Key)
 	var (
 		mu    sync.Mutex

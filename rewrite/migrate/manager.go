@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -113,7 +114,7 @@ func (s Settings) Defaults() Settings {
 	return s
 }
 
-// Parts are what a Manager works with; all must be set.
+// Parts are what a Manager works with; all must be set but Blocked and Wait.
 type Parts struct {
 	Session    exec.Session
 	Maintainer *maintain.Maintainer
@@ -124,6 +125,12 @@ type Parts struct {
 	Schema     func() *schema.Schema
 	Now        func() time.Time
 	Log        *slog.Logger
+	// Blocked says why nothing can be verified now, "" if it can: while it does, verification waits. nil: it always can.
+	Blocked func() string
+	// Missed counts the writes that went on without their entry, of one migration. nil: there are none.
+	Missed func(id string) uint64
+	// Wait waits as long as it is told, or until the context ends, which is then its error. nil: by the machine's clock.
+	Wait func(ctx context.Context, d time.Duration) error
 }
 
 // Manager drives all migrations of one proxy.
@@ -139,6 +146,7 @@ type Manager struct {
 	checked    bool            // a schema was seen since the start; before that nothing is served
 	ctx        context.Context // of Run, nil before
 	wait       sync.WaitGroup
+	backlog    backlog
 }
 
 // run is one migration under way.
@@ -147,23 +155,42 @@ type run struct {
 	orders  sync.Mutex // one transition after the other; held until it is published and saved
 	mu      sync.Mutex
 	m       Migration
-	lookup  *match.LookUp
-	cancel  context.CancelFunc // of the work under way
+	turns   int                          // how often its state was entered or begun anew: whose work is outdated finds another number
+	now     atomic.Pointer[match.LookUp] // nil if it does not fit its base at all
+	cancel  context.CancelFunc           // of the work under way
 	wake    chan struct{}
 	samples chan struct{} // a read was compared
+	doubts  doubts
+	marked  bool // the comment of its table says that it was turned back: see pending.go
 }
+
+// lookup is the look-up as it fits the base now.
+func (r *run) lookup() *match.LookUp { return r.now.Load() }
 
 func newRun() *run { return &run{wake: make(chan struct{}, 1), samples: make(chan struct{}, 1)} }
 
 // New returns a Manager without migrations.
 func New(p Parts, settings Settings) *Manager {
 	settings = settings.Defaults()
-	return &Manager{Parts: p, settings: settings, runs: map[string]*run{},
+	if p.Wait == nil {
+		p.Wait = sleep
+	}
+	if p.Missed == nil {
+		p.Missed = func(string) uint64 { return 0 }
+	}
+	if p.Blocked == nil {
+		p.Blocked = func() string { return "" }
+	}
+	return &Manager{Parts: p, settings: settings, runs: map[string]*run{}, backlog: newBacklog(),
 		checker: verify.New(p.Session, p.Maintainer, settings.Verify)}
 }
 
+// begun is why a migration is verified that was verified before.
+const begun = "the process began: what was written while it was not there is verified first; reads run as they were written meanwhile"
+
 // Restore reads the migrations from the store and puts their modes in force. It is called before the proxy accepts its
-// first connection. Reads are not served before a schema was seen (SchemaChanged).
+// first connection. What was verified is verified anew: nobody followed the writes before. Reads are not served before a
+// schema was seen (SchemaChanged).
 func (m *Manager) Restore(ctx context.Context) error {
 	documents, err := m.Store.List(ctx, KindMigration)
 	if err != nil {
@@ -174,6 +201,14 @@ func (m *Manager) Restore(ctx context.Context) error {
 		if err := json.Unmarshal(d.Raw, &r.m); err != nil {
 			return fmt.Errorf("migration %s in the store can not be read: %w", d.ID, err)
 		}
+		if s := r.m.State; s == Serving || s == Shadow || s == Verify && r.m.Served {
+			r.m.Served = r.m.Served || s == Serving
+			r.m.State, r.m.Progress = Verify, Progress{Started: m.Now()}
+			if r.m.Reason == "" {
+				r.m.Reason = begun
+			}
+			r.m.note(m.Now(), "", "verified again: "+begun)
+		}
 		base := r.m.Base // of its own: the look-up is read while the migration is written
 		lookup, refusal := match.New(r.m.LookUp, &base)
 		if refusal != nil {
@@ -182,7 +217,8 @@ func (m *Manager) Restore(ctx context.Context) error {
 				r.m.State = Suspended
 			}
 		}
-		r.id, r.lookup = r.m.ID, lookup
+		r.id = r.m.ID
+		r.now.Store(lookup)
 		if err := m.renew(ctx, r); err != nil {
 			return err
 		}
@@ -247,6 +283,11 @@ func (m *Manager) Run(ctx context.Context) {
 	for _, r := range m.sorted() {
 		m.start(r)
 	}
+	m.wait.Add(1)
+	go func() {
+		defer m.wait.Done()
+		m.catchUp(ctx)
+	}()
 	m.mu.Unlock()
 	<-ctx.Done()
 	m.mu.Lock()
@@ -317,98 +358,23 @@ func (m *Manager) publish() {
 		if !checked {
 			mode.Serve, mode.Shadow = false, false
 		}
-		if mode != (Mode{}) && r.lookup != nil {
-			out = append(out, Published{r.m.ID, r.lookup, mode})
+		if l := r.lookup(); mode != (Mode{}) && l != nil {
+			out = append(out, Published{r.m.ID, l, mode})
 		}
 		r.mu.Unlock()
 	}
 	m.Publish(out)
 }
 
-// less tells whether a mode asks less of the proxy than another.
-func (a Mode) less(b Mode) bool {
-	return (b.Serve && !a.Serve) || (b.Shadow && !a.Shadow) || (b.Write && !a.Write)
-}
-
-// transition changes a migration if it is still in the state given ("" for any), in the right order: what asks more is
-// saved before it is published, what asks less is published before it is saved.
-func (m *Manager) transition(ctx context.Context, r *run, from, to State, actor, text string, change func(*Migration)) error {
-	r.orders.Lock()
-	defer r.orders.Unlock()
-	return m.turn(ctx, r, from, to, actor, text, change)
-}
-
-// turn is transition for those who hold r.orders.
-func (m *Manager) turn(ctx context.Context, r *run, from, to State, actor, text string, change func(*Migration)) error {
-	r.mu.Lock()
-	if from != "" && r.m.State != from {
-		r.mu.Unlock()
-		return nil
-	}
-	before, now := r.m, m.Now()
-	mode := r.m.Mode()
-	next := r.m.clone()
-	next.State, next.Reason = to, ""
-	next.Progress = Progress{Started: now}
-	if change != nil {
-		change(&next)
-	}
-	next.note(now, actor, text)
-	lowers := next.Mode().less(mode)
-	if lowers {
-		r.m = next
-		cancel := r.cancel
-		r.mu.Unlock()
-		if cancel != nil {
-			cancel()
-		}
-		m.publish()
-		r.mu.Lock()
-	}
-	err := m.Store.Save(ctx, KindMigration, next.ID, &next)
-	if err != nil {
-		m.Log.Error("a migration could not be saved", "migration", next.ID, "state", to, "err", err)
-		if !lowers {
-			r.m = before
-			r.mu.Unlock()
-			return fmt.Errorf("save migration %s: %w", next.ID, err)
-		}
-		err = fmt.Errorf("migration %s is %s, but that could not be saved, so it will not hold after a restart: %w", next.ID, to, err)
-	}
-	r.m = next
-	cancel := r.cancel
-	r.mu.Unlock()
-	if !lowers {
-		m.publish()
-	}
-	if cancel != nil && from == "" {
-		cancel()
-	}
-	m.Log.Info("migration", "id", next.ID, "state", to, "text", text)
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-	return err
-}
-
-// update changes what is known of a migration without changing its state, and saves it.
-func (m *Manager) update(ctx context.Context, r *run, change func(*Migration)) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	change(&r.m)
-	if err := m.Store.Save(ctx, KindMigration, r.m.ID, &r.m); err != nil {
-		return fmt.Errorf("save migration %s: %w", r.m.ID, err)
-	}
-	return nil
-}
-
-// progress changes what is shown, without saving it.
+// progress changes what is shown, without saving it. Why it waits is shown until it got somewhere.
 func (m *Manager) progress(r *run, unit string, done, total int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := &r.m.Progress
-	p.Done, p.Total, p.Unit, p.Throttled, p.ETA, p.Ratio = done, total, unit, "", 0, 0
+	if done != p.Done {
+		p.Throttled = ""
+	}
+	p.Done, p.Total, p.Unit, p.ETA, p.Ratio = done, total, unit, 0, 0
 	if total <= 0 {
 		return
 	}
@@ -463,7 +429,8 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, actor 
 	}
 	now := m.Now()
 	r := newRun()
-	r.id, r.lookup = id, lookup
+	r.id = id
+	r.now.Store(lookup)
 	r.m = Migration{ID: id, LookUp: lu, Base: *base, State: Approved, Form: Form, Actor: actor, Approved: now, Earlier: earlier, Progress: Progress{Started: now}}
 	r.m.note(now, actor, "approved")
 	if err := m.Store.Save(ctx, KindMigration, id, &r.m); err != nil {
@@ -492,122 +459,4 @@ func check(lu plan.LookUp, base *schema.Table) (*match.LookUp, *match.Refusal) {
 		}
 	}
 	return nil, &match.Refusal{Condition: last.Condition, Reason: "none of the statements of the advice can be answered: " + last.Reason}
-}
-
-// Rollback turns reads back at once, and then stops writing entries. The table is kept.
-func (m *Manager) Rollback(ctx context.Context, id, actor string) error {
-	r, err := m.find(id)
-	if err != nil {
-		return err
-	}
-	state := r.get().State
-	if state == RollingBack {
-		return nil
-	}
-	if !phases[state].back {
-		return &ErrState{id, "roll back", state, "there is nothing left to roll back"}
-	}
-	return m.transition(ctx, r, "", RollingBack, actor, "roll-back ordered", nil)
-}
-
-// Resume takes a suspended migration on, through verification.
-func (m *Manager) Resume(ctx context.Context, id, actor string) error {
-	r, err := m.find(id)
-	if err != nil {
-		return err
-	}
-	have := r.get()
-	if have.State != Suspended || have.Broken {
-		return &ErrState{id, "resume", have.State, "only a suspended migration whose look-up is intact can be resumed; roll it back and approve it anew"}
-	}
-	to := Verify
-	if have.T0 == 0 {
-		to = Approved
-	} else if have.Passes == 0 {
-		to = Backfill
-	}
-	return m.transition(ctx, r, Suspended, to, actor, "resumed", nil)
-}
-
-// Suspend turns the reads of a migration back at once, and has saved so when it returns without error. If broken, entries
-// are not written any more either.
-func (m *Manager) Suspend(ctx context.Context, id, reason string, broken bool) error {
-	r, err := m.find(id)
-	if err != nil {
-		return err
-	}
-	return m.suspend(ctx, r, reason, broken)
-}
-
-func (m *Manager) suspend(ctx context.Context, r *run, reason string, broken bool) error {
-	r.orders.Lock() // whoever suspends it just now has to have done so
-	defer r.orders.Unlock()
-	have := r.get()
-	switch have.State {
-	case Failed, RollingBack, RolledBack, Dropped:
-		return nil
-	case Suspended:
-		if have.Broken || !broken {
-			return nil
-		}
-	}
-	return m.turn(ctx, r, "", Suspended, "", "suspended: "+reason, func(x *Migration) {
-		x.Reason, x.Broken = reason, x.Broken || broken
-	})
-}
-
-// Reverify and Refill: until helper machine's.
-func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
-	return m.Suspend(ctx, id, reason, false)
-}
-
-// Refill is.
-func (m *Manager) Refill(ctx context.Context, id, reason string) error {
-	return m.Suspend(ctx, id, reason, false)
-}
-
-// needed are the states in which the look-up table must be in the schema.
-var needed = map[State]bool{Verify: true, Shadow: true, Serving: true, Suspended: true}
-
-// SchemaChanged compares every migration with the schema as it is now, and turns back the reads of those it no longer
-// fits before it returns.
-func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
-	if s == nil {
-		return
-	}
-	m.mu.Lock()
-	first := !m.checked
-	runs := m.sorted()
-	m.mu.Unlock()
-	for _, r := range runs {
-		have := r.get()
-		if !have.Active() || have.Broken || have.State == Failed || have.State == RollingBack {
-			continue
-		}
-		base := s.Table(have.LookUp.Keyspace, have.LookUp.Base)
-		reason := ""
-		if _, refusal := match.New(have.LookUp, base); refusal != nil {
-			reason = refusal.Error()
-		} else if base.Digest() != have.LookUp.SchemaDigest {
-			reason = fmt.Sprintf("C20: table %s.%s has changed", have.LookUp.Keyspace, have.LookUp.Base)
-		} else if needed[have.State] {
-			// Earlier, the schema at hand may be older than the table.
-			if table := s.Table(have.LookUp.Keyspace, have.LookUp.Table); table == nil {
-				reason = fmt.Sprintf("C20: the look-up table %s.%s is gone", have.LookUp.Keyspace, have.LookUp.Table)
-			} else if table.Comment != match.Comment(have.ID) {
-				reason = fmt.Sprintf("C20: the look-up table %s.%s is not ours any more (comment %q)", have.LookUp.Keyspace, have.LookUp.Table, table.Comment)
-			}
-		}
-		if reason != "" {
-			if err := m.suspend(ctx, r, reason, true); err != nil {
-				m.Log.Error("a suspension could not be saved", "migration", have.ID, "err", err)
-			}
-		}
-	}
-	if first {
-		m.mu.Lock()
-		m.checked = true
-		m.mu.Unlock()
-		m.publish()
-	}
 }

@@ -20,7 +20,7 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 	wait := m.settings.Retry
 	for ctx.Err() == nil {
 		r.mu.Lock()
-		state := r.m.State
+		state, turns := r.m.State, r.turns
 		work, cancel := context.WithCancel(ctx)
 		r.cancel = cancel
 		r.mu.Unlock()
@@ -44,35 +44,43 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 		}
 		if err == nil {
 			wait = m.settings.Retry
-			if err = m.transition(ctx, r, state, p.next, "", "entered "+string(p.next), nil); err == nil {
+			if err = m.advance(ctx, r, turns, p.next, "entered "+string(p.next), nil); err == nil {
 				continue
 			}
 		}
-		if r.get().State != state {
-			continue // an order came meanwhile
+		if r.turned(turns) {
+			continue // an order came meanwhile, or it went on and only could not be stored
 		}
 		var halt *stop
 		var ownership *ErrOwnership
 		switch {
 		case errors.As(err, &halt):
-			err = m.transition(ctx, r, state, halt.to, "", halt.reason, func(x *Migration) {
+			err = m.advance(ctx, r, turns, halt.to, halt.reason, func(x *Migration) {
 				x.Reason, x.Broken = halt.reason, x.Broken || halt.broken
 			})
 		case errors.As(err, &ownership), !exec.Down(err):
 			reason := err.Error()
-			err = m.transition(ctx, r, state, Failed, "", reason, func(x *Migration) { x.Reason = reason })
+			err = m.advance(ctx, r, turns, Failed, reason, func(x *Migration) { x.Reason = reason })
 		}
-		if err == nil {
+		if err == nil || errors.As(err, new(*ErrPending)) {
 			continue
 		}
 		r.throttle(err.Error())
 		m.Log.Warn("a migration waits", "migration", r.get().ID, "state", state, "err", err)
-		select {
-		case <-ctx.Done():
-		case <-r.wake:
-		case <-time.After(wait):
-		}
+		r.rest(ctx, m.Wait, wait)
 		wait = min(2*wait, time.Minute)
+	}
+}
+
+// rest waits before another attempt, until an order comes at most.
+func (r *run) rest(ctx context.Context, wait func(context.Context, time.Duration) error, d time.Duration) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := make(chan struct{})
+	go func() { defer close(over); _ = wait(ctx, d) }()
+	select {
+	case <-r.wake:
+	case <-over:
 	}
 }
 
@@ -94,12 +102,12 @@ func (m *Manager) comment(ctx context.Context, l *match.LookUp) (comment string,
 
 // owned checks that the look-up table, if it exists, is this migration's.
 func (m *Manager) owned(ctx context.Context, r *run) (exists bool, err error) {
-	comment, exists, err := m.comment(ctx, r.lookup)
+	comment, exists, err := m.comment(ctx, r.lookup())
 	if err != nil || !exists {
 		return false, err
 	}
-	if comment != match.Comment(r.get().ID) {
-		return true, &ErrOwnership{r.lookup.LookUpName(), comment}
+	if _, ours := marked(comment, r.id); !ours {
+		return true, &ErrOwnership{r.lookup().LookUpName(), comment}
 	}
 	return true, nil
 }
@@ -124,17 +132,20 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 			return err
 		}
 	}
-	for _, text := range []string{r.lookup.Create(r.get().ID), r.lookup.CreatePending(r.get().ID)} {
-		if _, err := m.Session.Query(ctx, exec.Query{Text: text, Consistency: gocql.Quorum}); err != nil {
-			return fmt.Errorf("create %s: %w", r.lookup.LookUpName(), err)
+	for _, text := range []string{r.lookup().Create(r.get().ID), r.lookup().CreatePending(r.get().ID)} {
+		if err := m.patiently(ctx, r, WaitsForNodes, func(ctx context.Context) error {
+			_, err := m.Session.Query(ctx, exec.Query{Text: text, Consistency: gocql.Quorum})
+			return err
+		}); err != nil {
+			return fmt.Errorf("create %s: %w", r.lookup().LookUpName(), err)
 		}
 	}
-	if err := m.Session.Agree(ctx); err != nil {
-		return fmt.Errorf("wait until all nodes know %s: %w", r.lookup.LookUpName(), err)
+	if err := m.patiently(ctx, r, WaitsForNodes, m.Session.Agree); err != nil {
+		return fmt.Errorf("wait until all nodes know %s: %w", r.lookup().LookUpName(), err)
 	}
 	exists, err := m.owned(ctx, r)
 	if err == nil && !exists {
-		err = fmt.Errorf("%s was created but is not there yet: %w", r.lookup.LookUpName(), exec.ErrNoConnection)
+		err = fmt.Errorf("%s was created but is not there yet: %w", r.lookup().LookUpName(), exec.ErrNoConnection)
 	}
 	if err != nil {
 		return err
@@ -143,11 +154,11 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	// was killed while it created the table, and started again) would begin to write entries too early.
 	one := exec.FromInt64(0)
 	for _, read := range []exec.Query{
-		{Text: r.lookup.ScanEntries(), Values: [][]byte{one, one}, Consistency: gocql.One},
-		{Text: r.lookup.ScanPending(), Values: [][]byte{{0}}, Consistency: gocql.One},
+		{Text: r.lookup().ScanEntries(), Values: [][]byte{one, one}, Consistency: gocql.One},
+		{Text: r.lookup().ScanPending(), Values: [][]byte{{0}}, Consistency: gocql.One},
 	} {
 		if _, err := m.Session.Query(ctx, read); err != nil {
-			return fmt.Errorf("%s was created but can not be read yet (%v): %w", r.lookup.LookUpName(), err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
+			return fmt.Errorf("%s was created but can not be read yet (%v): %w", r.lookup().LookUpName(), err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
 		}
 	}
 	return nil
@@ -155,7 +166,7 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 
 // dropFormer removes a look-up table of ours that has another form than today's, so that it is made and filled anew.
 func (m *Manager) dropFormer(ctx context.Context, r *run) error {
-	l := r.lookup
+	l := r.lookup()
 	a, err := m.Session.Query(ctx, exec.Query{Text: "SELECT column_name FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?",
 		Values: [][]byte{[]byte(l.Keyspace), []byte(l.Table)}, Consistency: gocql.One})
 	if err != nil {
@@ -175,6 +186,31 @@ func (m *Manager) dropFormer(ctx context.Context, r *run) error {
 	return nil
 }
 
+// WaitsForNodes is why a migration waits when a change of the schema is not known everywhere.
+const WaitsForNodes = "not all nodes know a change of the schema yet: is a node down? (nodetool describecluster)"
+
+// patience is after how long a migration says what it waits for.
+const patience = time.Second
+
+// patiently does something that may take long, and says after a moment what it waits for.
+func (m *Manager) patiently(ctx context.Context, r *run, reason string, do func(context.Context) error) error {
+	watching, end := context.WithCancel(ctx)
+	watched := make(chan bool, 1)
+	go func() {
+		late := m.Wait(watching, patience) == nil
+		if late {
+			r.throttle(reason)
+		}
+		watched <- late
+	}()
+	err := do(ctx)
+	end()
+	if late := <-watched; late && err == nil {
+		r.throttle("")
+	}
+	return err
+}
+
 // validate is the work of Created, and the first check of create: that the advice still fits.
 func (m *Manager) validate(_ context.Context, r *run) error {
 	s := m.Schema()
@@ -191,21 +227,27 @@ func (m *Manager) validate(_ context.Context, r *run) error {
 // settle is the work of DualWrite: its mode was published when the state was entered.
 func (m *Manager) settle(ctx context.Context, r *run) error {
 	m.progress(r, "", 0, 0)
+	refill := r.get().Refill
+	if refill {
+		if err := m.empty(ctx, r); err != nil {
+			return err
+		}
+	}
 	if err := m.barrier(ctx, r); err != nil {
 		return err
 	}
-	if err := sleep(ctx, m.settings.Settle); err != nil {
+	if err := m.Wait(ctx, m.settings.Settle); err != nil {
 		return err
 	}
 	return m.update(ctx, r, func(x *Migration) {
-		if x.T0 == 0 {
+		if x.T0 == 0 || refill {
 			x.T0 = m.Now().UnixMicro()
+		}
+		if refill {
+			x.Refill, x.Entries = false, 0
 		}
 	})
 }
-
-// barrierPatience is after how long a migration says that it waits for requests.
-const barrierPatience = 30 * time.Second
 
 // WaitsForRequests is why a migration waits when requests do not end.
 const WaitsForRequests = "requests from before are still under way: a client does not read its answers, or a statement takes very long"
@@ -213,19 +255,11 @@ const WaitsForRequests = "requests from before are still under way: a client doe
 // barrier is the work of RollingBack, and the beginning of others: it waits until nothing is under way that was sent by
 // earlier rules.
 func (m *Manager) barrier(ctx context.Context, r *run) error {
-	for {
-		patient, cancel := context.WithTimeout(ctx, barrierPatience)
-		err := m.Traffic.Barrier(patient)
-		cancel()
-		switch {
-		case err == nil:
-			r.throttle("")
-			return nil
-		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
-			return fmt.Errorf("wait for the requests under way: %w", err)
-		}
-		r.throttle(WaitsForRequests)
+	if err := m.patiently(ctx, r, WaitsForRequests, m.Traffic.Barrier); err != nil {
+		return fmt.Errorf("wait for the requests under way: %w", err)
 	}
+	r.throttle("")
+	return nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -241,35 +275,83 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // verify is the work of Verify: passes until one is clean.
 func (m *Manager) verify(ctx context.Context, r *run) error {
-	// A migration that was suspended comes here: nothing that passed without rules may still be under way.
-	if err := m.barrier(ctx, r); err != nil {
+	r.mu.Lock()
+	turns := r.turns
+	r.mu.Unlock()
+	if err := m.quiet(ctx, r); err != nil {
 		return err
 	}
 	for pass := 0; pass < m.settings.Passes; pass++ {
+		missed := m.Missed(r.id)
 		missing, err := m.pass(ctx, r)
 		if err != nil {
 			return err
 		}
+		if m.Missed(r.id) != missed {
+			pass = -1
+			r.throttle("entries could not be written meanwhile; it is verified again")
+			if err := m.quiet(ctx, r); err != nil {
+				return err
+			}
+			if err := m.Wait(ctx, m.settings.Settle); err != nil {
+				return err
+			}
+			continue
+		}
 		if missing == 0 {
-			return m.update(ctx, r, func(x *Migration) { x.Compared, x.Explained, x.Mismatch = 0, 0, "" })
+			return m.update(ctx, r, func(x *Migration) {
+				x.Refilled = false
+				x.Unfollowed = x.Unfollowed && r.turns != turns
+			})
 		}
 	}
-	return &stop{to: Failed, reason: fmt.Sprintf("after %d passes there are still rows without entry, as %v", m.settings.Passes, r.get().Last.Sample)}
+	reason := fmt.Sprintf("after %d passes there are still rows without entry, as %v", m.settings.Passes, r.get().Last.Sample)
+	if !r.get().Refilled {
+		return m.refill(ctx, r, reason, func(x *Migration) { x.Refilled = true })
+	}
+	return &stop{to: Failed, reason: reason + "; filling it anew did not help"}
+}
+
+// quiet waits until nothing is under way that was not followed: what passed without rules, or under others (a migration that
+// was suspended is verified, too), and what a write that could not be followed has left inside Cassandra.
+func (m *Manager) quiet(ctx context.Context, r *run) error {
+	for why := m.Blocked(); why != ""; why = m.Blocked() {
+		if !r.get().Unfollowed {
+			if err := m.update(ctx, r, func(x *Migration) { x.Unfollowed = true }); err != nil {
+				return err
+			}
+		}
+		r.throttle(why)
+		if err := m.Wait(ctx, m.settings.Retry); err != nil {
+			return err
+		}
+	}
+	if err := m.barrier(ctx, r); err != nil {
+		return err
+	}
+	if !r.get().Unfollowed {
+		return nil
+	}
+	r.mu.Lock()
+	pause := r.doubts.pause(m.settings.Settle)
+	r.mu.Unlock()
+	r.throttle(fmt.Sprintf("%v are left to writes that could not be followed", pause))
+	return m.Wait(ctx, pause)
 }
 
 // pass runs one pass, and returns how many rows without entry it found, also if it could not end.
 func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
-	if err := m.Maintainer.LoadPending(ctx, r.lookup); err != nil {
+	if err := m.Maintainer.LoadPending(ctx, r.lookup()); err != nil {
 		return 0, err
 	}
-	found, err := m.checker.Pass(ctx, r.lookup, func(done, total int) {
+	found, err := m.checker.Pass(ctx, r.lookup(), func(done, total int) {
 		m.progress(r, "token ranges", int64(done), int64(total))
 	})
 	if err == nil {
-		err = m.Maintainer.SweepPending(ctx, r.lookup)
+		err = m.Maintainer.SweepPending(ctx, r.lookup())
 	}
 	if err != nil {
-		return found.Missing, fmt.Errorf("verify %s: %w", r.lookup.LookUpName(), err)
+		return found.Missing, fmt.Errorf("verify %s: %w", r.lookup().LookUpName(), err)
 	}
 	m.saveAges(ctx)
 	return found.Missing, m.update(ctx, r, func(x *Migration) {
@@ -288,6 +370,9 @@ func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
 // compared for the same look-up before it was dropped counts: comparing is of the rewriting, which has not changed; that the
 // table is true is what verifying is for.
 func (m *Manager) shadow(ctx context.Context, r *run) error {
+	if r.get().Served {
+		return nil
+	}
 	if err := m.sample(ctx, r); err != nil {
 		return err
 	}
@@ -309,7 +394,7 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 
 // sample asks for values of the look-up by ourselves, both ways.
 func (m *Manager) sample(ctx context.Context, r *run) error {
-	reads := r.lookup.Alone()
+	reads := r.lookup().Alone()
 	if len(reads) == 0 {
 		return nil // the statements bind more than the one value: only the application knows what it asks
 	}
@@ -317,10 +402,10 @@ func (m *Manager) sample(ctx context.Context, r *run) error {
 	each := max(m.settings.ShadowSelf/places, 1)
 	for i := range places {
 		token := math.MinInt64 + int64(i)*(math.MaxInt64/places*2)
-		a, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.Sample(), Consistency: gocql.One,
+		a, err := m.Session.Query(ctx, exec.Query{Text: r.lookup().Sample(), Consistency: gocql.One,
 			Values: [][]byte{exec.FromInt64(token), exec.FromInt32(int32(each))}}) // #nosec G115 -- a small setting
 		if err != nil {
-			return fmt.Errorf("sample the values of %s: %w", r.lookup.LookUpName(), err)
+			return fmt.Errorf("sample the values of %s: %w", r.lookup().LookUpName(), err)
 		}
 		for _, row := range a.Rows {
 			for _, read := range reads {
@@ -382,7 +467,7 @@ func (m *Manager) Compare(ctx context.Context, id string, read *match.Read, q ex
 		if try > 4*m.settings.ReadSamples {
 			return nil
 		}
-		if err := sleep(ctx, m.settings.SampleDelay); err != nil {
+		if err := m.Wait(ctx, m.settings.SampleDelay); err != nil {
 			return err
 		}
 		if original, err = m.Reader.Original(ctx, read, q); err != nil {
@@ -393,7 +478,7 @@ func (m *Manager) Compare(ctx context.Context, id string, read *match.Read, q ex
 	text := fmt.Sprintf("the look-up answers otherwise for %s = 0x%x: %d rows (digest %x) instead of %d (digest %x)", read.LookUp.By.Name,
 		value.Bytes, len(planned), exec.Digest(planned), len(original), exec.Digest(original))
 	r.mu.Lock()
-	r.m.Mismatch = text
+	r.m.Mismatch, r.m.Served, r.m.Compared, r.m.Explained, r.m.Earlier = text, false, 0, 0, 0
 	r.mu.Unlock()
 	return m.suspend(ctx, r, text, false)
 }
@@ -412,12 +497,11 @@ func (r *run) compared(explained bool) {
 	}
 }
 
-// serve is the work of Serving: a pass soon, since somebody may have written while this process was not there, and then
-// now and then. A row found without entry means that reads were wrong: they are
-// turned back until somebody has looked.
+// serve is the work of Serving: a pass soon, for what was still on its way when it was verified, and then now and then. A row found
+// without entry means that reads were wrong: they are turned back until somebody has looked.
 func (m *Manager) serve(ctx context.Context, r *run) error {
 	for wait := m.settings.SweepFirst; ; wait = m.settings.SweepEvery {
-		if err := sleep(ctx, wait); err != nil {
+		if err := m.Wait(ctx, wait); err != nil {
 			return err
 		}
 		missing, err := m.pass(ctx, r)
@@ -467,7 +551,7 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 	if have.State != RolledBack {
 		return &ErrState{id, "drop", have.State, "roll it back first"}
 	}
-	if r.lookup == nil {
+	if r.lookup() == nil {
 		return fmt.Errorf("migration %s can not be dropped: %s; remove the table %s.%s by hand", id, have.Reason, have.LookUp.Keyspace, have.LookUp.Table)
 	}
 	exists, err := m.owned(ctx, r)
@@ -475,9 +559,9 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 		return err
 	}
 	if exists {
-		for _, text := range []string{r.lookup.DropPendingTable(), r.lookup.Drop()} { // the one that tells whose it is last
+		for _, text := range []string{r.lookup().DropPendingTable(), r.lookup().Drop()} { // the one that tells whose it is last
 			if _, err := m.Session.Query(ctx, exec.Query{Text: text, Consistency: gocql.Quorum}); err != nil {
-				return fmt.Errorf("drop %s: %w", r.lookup.LookUpName(), err)
+				return fmt.Errorf("drop %s: %w", r.lookup().LookUpName(), err)
 			}
 		}
 	}
@@ -490,5 +574,5 @@ func (m *Manager) CheckOnce(ctx context.Context, id string) (verify.Result, erro
 	if err != nil {
 		return verify.Result{}, err
 	}
-	return m.checker.Pass(ctx, r.lookup, nil)
+	return m.checker.Pass(ctx, r.lookup(), nil)
 }

@@ -24,7 +24,7 @@ const (
 	Shadow      State = "shadow"       // reads run as written, and are compared with the look-up's answer
 	Serving     State = "serving"      // reads are answered from the look-up
 	Suspended   State = "suspended"    // reads run as written until somebody resumes it (through verify) or rolls back
-	Failed      State = "failed"       // it can not go on; roll it back
+	Failed      State = "failed"       // it can not go on by itself; resume it once the cause is gone, or roll it back
 	RollingBack State = "rolling-back" // reads run as written; waiting until no request knows better
 	RolledBack  State = "rolled-back"  // nothing is rewritten; the table is kept
 	Dropped     State = "dropped"      // and its table is gone
@@ -97,11 +97,12 @@ const MaxEvents = 100
 type Migration struct {
 	ID        string        `json:"id"`
 	LookUp    plan.LookUp   `json:"look_up"`
-	Base      schema.Table  `json:"base"` // as it was approved
+	Base      schema.Table  `json:"base"` // as it was when the look-up was last fitted to it
 	State     State         `json:"state"`
-	Reason    string        `json:"reason,omitempty"` // of suspended and failed
-	Broken    bool          `json:"broken,omitempty"` // the look-up can no longer be trusted to exist or to fit: only a roll-back is left
-	Actor     string        `json:"actor"`            // who approved it
+	Reason    string        `json:"reason,omitempty"`  // of suspended and failed, and why it is verified again
+	Pending   string        `json:"pending,omitempty"` // an order that is in force but not stored yet, and what that means; never stored
+	Broken    bool          `json:"broken,omitempty"`  // the look-up can no longer be trusted to exist or to fit: nothing is written to it
+	Actor     string        `json:"actor"`             // who approved it
 	Approved  time.Time     `json:"approved"`
 	Form      int           `json:"form,omitempty"` // of its look-up table, see Form
 	T0        int64         `json:"t0,omitempty"`   // microseconds; when no older write was under way any more, 0 before
@@ -116,6 +117,11 @@ type Migration struct {
 	Mismatch  string        `json:"mismatch,omitempty"` // the last unexplained difference
 	Progress  Progress      `json:"progress"`
 	Events    []Event       `json:"events"`
+
+	Served     bool `json:"served,omitempty"`     // it has answered reads, and no answer was found wrong since: once verified, it serves
+	Unfollowed bool `json:"unfollowed,omitempty"` // a write that could not be followed may be on its way still: verification lets it end first
+	Refill     bool `json:"refill,omitempty"`     // its table is to be emptied, and filled anew
+	Refilled   bool `json:"refilled,omitempty"`   // which was done because passes found rows without entry; forgotten by a clean pass
 }
 
 // Mode is what the proxy has to do for it.
@@ -128,6 +134,14 @@ func (m *Migration) Mode() Mode {
 
 // Active tells whether the migration still holds its place: the same look-up can not be approved again.
 func (m *Migration) Active() bool { return !phases[m.State].ends }
+
+// Waits says why it does not go on, or does not serve any more; "" if it goes on.
+func (m *Migration) Waits() string {
+	if m.Reason == "" || m.Progress.Throttled == "" {
+		return m.Reason + m.Progress.Throttled
+	}
+	return m.Progress.Throttled + "; " + m.Reason
+}
 
 func (m *Migration) note(now time.Time, actor, text string) {
 	m.Events = append(m.Events, Event{now, m.State, actor, text})

@@ -195,6 +195,12 @@ func (m *Memory) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
 			clear(t.ranges)
 		}
 		return exec.Answer{}, err
+	case *cql.AlterTable:
+		t, err := m.table(s.Table)
+		if err == nil {
+			t.option(s.Properties)
+		}
+		return exec.Answer{}, err
 	case *cql.Select:
 		return m.read(s, q.Values)
 	}
@@ -244,11 +250,6 @@ func (m *Memory) define(s *cql.CreateTable) {
 		return
 	}
 	t := schema.Table{Keyspace: s.Table.Keyspace, Name: s.Table.Table, ID: "id-" + s.Table.Table}
-	for _, o := range s.Properties {
-		if l, ok := o.Value.(*cql.Literal); ok && o.Name == "comment" {
-			t.Comment = l.Text
-		}
-	}
 	for _, c := range s.Columns {
 		column := schema.Column{Name: c.Name, Type: c.Type.String(), Kind: schema.Regular, Position: -1}
 		if i := slices.Index(s.PartitionKey, c.Name); i >= 0 {
@@ -261,6 +262,23 @@ func (m *Memory) define(s *cql.CreateTable) {
 		t.Columns = append(t.Columns, column)
 	}
 	m.tables[full] = newTable(t)
+	m.tables[full].option(s.Properties)
+}
+
+// option sets the options of a table that are known here.
+func (t *table) option(properties []cql.Property) {
+	for _, o := range properties {
+		if l, ok := o.Value.(*cql.Literal); ok && o.Name == "comment" {
+			t.Comment = l.Text
+		}
+	}
+}
+
+// Redefine changes a table and keeps its rows, as ALTER TABLE does.
+func (m *Memory) Redefine(t schema.Table) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tables[t.Keyspace+"."+t.Name].Table = t
 }
 
 func (m *Memory) table(ref cql.TableRef) (*table, error) {

@@ -1,0 +1,201 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/match"
+)
+
+// fitting is how a migration stands to the schema.
+type fitting struct {
+	lookup *match.LookUp
+	base   *schema.Table
+	broken string   // why the look-up can not be kept: what was, and what is. lookup is nil then
+	silent string   // why none of its statements can be answered any more, though it can be kept
+	news   []string // what else has changed: it is verified again
+	longer bool     // rows live longer than the entries that were written for them
+}
+
+// needed are the states in which the look-up table must be in the schema. Earlier, the schema at hand may be older than it.
+var needed = map[State]bool{Verify: true, Shadow: true, Serving: true, Suspended: true}
+
+// fit compares a migration with the schema. What a look-up rests on must be as it was: the base itself, its primary key, the column
+// and its type. All else may change, once reads were turned back: statements are compiled anew, and what was written meanwhile
+// is verified.
+func fit(have *Migration, s *schema.Schema) fitting {
+	f := fitting{base: s.Table(have.LookUp.Keyspace, have.LookUp.Base)}
+	lookup, refusal := match.New(have.LookUp, f.base)
+	if refusal != nil {
+		f.broken = refusal.Error()
+		return f
+	}
+	was, is := &have.Base, f.base
+	name := have.LookUp.Keyspace + "." + have.LookUp.Base
+	column := func(t *schema.Table) string {
+		if c := t.Column(have.LookUp.Column); c != nil {
+			return c.Type
+		}
+		return "nothing"
+	}
+	for _, x := range []struct{ what, was, is string }{
+		{"the id of table " + name + ", which another of its name was made instead of,", was.ID, is.ID},
+		{"the primary key of table " + name, keyText(was), keyText(is)},
+		{fmt.Sprintf("column %s of table %s", have.LookUp.Column, name), column(was), column(is)},
+	} {
+		if x.was != x.is {
+			f.broken = fmt.Sprintf("C20: %s was %s and is %s", x.what, x.was, x.is)
+			return f
+		}
+	}
+	f.lookup = lookup
+	f.news = news(was, is)
+	f.longer = was.DefaultTTL > 0 && (is.DefaultTTL == 0 || is.DefaultTTL > was.DefaultTTL)
+	for _, text := range have.LookUp.Texts {
+		refusal := lookup.Check(text)
+		if refusal == nil {
+			f.silent = ""
+			return f
+		}
+		f.silent = "none of its statements can be answered any more: " + refusal.Error()
+	}
+	return f
+}
+
+// keyText writes a primary key as CQL does, with types and orders.
+func keyText(t *schema.Table) string {
+	var partition, clustering []string
+	for _, c := range t.PartitionKey() {
+		partition = append(partition, c.Name+" "+c.Type)
+	}
+	for _, c := range t.ClusteringKey() {
+		text := c.Name + " " + c.Type
+		if c.Descending {
+			text += " DESC"
+		}
+		clustering = append(clustering, text)
+	}
+	return "(" + strings.Join(append([]string{"(" + strings.Join(partition, ", ") + ")"}, clustering...), ", ") + ")"
+}
+
+// news says what of a base has changed that does not break a look-up over it.
+func news(was, is *schema.Table) (out []string) {
+	if was.Digest() == is.Digest() {
+		return nil
+	}
+	if was.DefaultTTL != is.DefaultTTL {
+		out = append(out, fmt.Sprintf("default_time_to_live was %d and is %d", was.DefaultTTL, is.DefaultTTL))
+	}
+	for _, c := range was.Columns {
+		switch now := is.Column(c.Name); {
+		case now == nil:
+			out = append(out, fmt.Sprintf("column %s %s was dropped", c.Name, c.Type))
+		case *now != c:
+			out = append(out, fmt.Sprintf("column %s was %s %s and is %s %s", c.Name, c.Kind, c.Type, now.Kind, now.Type))
+		}
+	}
+	for _, c := range is.Columns {
+		if was.Column(c.Name) == nil {
+			out = append(out, fmt.Sprintf("column %s %s was added", c.Name, c.Type))
+		}
+	}
+	return out
+}
+
+// derived tells what is wrong with the look-up table in a schema; "" for nothing.
+func derived(have *Migration, s *schema.Schema) string {
+	table := s.Table(have.LookUp.Keyspace, have.LookUp.Table)
+	if table == nil {
+		return fmt.Sprintf("C20: the look-up table %s.%s is gone", have.LookUp.Keyspace, have.LookUp.Table)
+	}
+	if _, ours := marked(table.Comment, have.ID); !ours {
+		return fmt.Sprintf("C20: the look-up table %s.%s is not ours any more (comment %q)", have.LookUp.Keyspace, have.LookUp.Table, table.Comment)
+	}
+	return ""
+}
+
+// again tells whether a migration that was stopped fits the schema now, and if not, why.
+func (m *Manager) again(have *Migration) (f fitting, refusal string) {
+	s := m.Schema()
+	if s == nil {
+		return f, "the schema is not known"
+	}
+	f = fit(have, s)
+	switch {
+	case f.broken != "":
+		return f, f.broken
+	case f.silent != "":
+		return f, f.silent
+	case have.T0 != 0: // it was filled, or was about to be
+		return f, derived(have, s)
+	}
+	return f, ""
+}
+
+// SchemaChanged compares every migration with the schema as it is now, and turns back the reads of those it no longer
+// fits before it returns.
+func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
+	if s == nil {
+		return
+	}
+	m.mu.Lock()
+	first := !m.checked
+	runs := m.sorted()
+	m.mu.Unlock()
+	for _, r := range runs {
+		have := r.get()
+		if table := s.Table(have.LookUp.Keyspace, have.LookUp.Table); first && table != nil {
+			m.remember(ctx, r, table.Comment)
+		}
+		if err := m.refit(ctx, r, s); err != nil && !errors.As(err, new(*ErrPending)) {
+			m.Log.Error("a change of the schema could not be followed", "migration", have.ID, "err", err)
+		}
+	}
+	if first {
+		m.mu.Lock()
+		m.checked = true
+		m.mu.Unlock()
+		m.publish()
+	}
+}
+
+// refit has a migration follow the schema.
+func (m *Manager) refit(ctx context.Context, r *run, s *schema.Schema) error {
+	r.orders.Lock()
+	defer r.orders.Unlock()
+	have := r.get()
+	if !have.Active() || have.Broken || have.State == Failed || have.State == RollingBack {
+		return nil
+	}
+	f := fit(&have, s)
+	if f.broken == "" && needed[have.State] {
+		f.broken = derived(&have, s)
+	}
+	if f.broken != "" {
+		return m.rest(ctx, r, f.broken, true)
+	}
+	if len(f.news) == 0 {
+		return nil
+	}
+	take := func(x *Migration) {
+		x.Base = *f.base
+		x.Refill = x.Refill || f.longer
+	}
+	text := fmt.Sprintf("table %s.%s has changed: %s", have.LookUp.Keyspace, have.LookUp.Base, strings.Join(f.news, ", "))
+	r.now.Store(f.lookup)
+	switch {
+	case have.State == Approved || have.State == Created:
+		return m.update(ctx, r, take)
+	case have.State == Suspended:
+		defer m.publish() // writes are followed by the new form
+		return m.update(ctx, r, take)
+	case f.silent != "":
+		return m.turn(ctx, r, Suspended, "", "suspended: "+f.silent, func(x *Migration) { take(x); x.Reason = f.silent })
+	case f.longer || have.Refill || have.State == DualWrite || have.State == Backfill:
+		return m.turn(ctx, r, DualWrite, "", "filled anew: "+text, func(x *Migration) { take(x); x.Reason = text })
+	}
+	return m.turn(ctx, r, Verify, "", "verified again: "+text, func(x *Migration) { take(x); x.Reason, x.Unfollowed = text, true })
+}

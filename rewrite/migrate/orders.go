@@ -1,0 +1,230 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/rewrite/exec"
+)
+
+// Rollback turns reads back at once, and then stops writing entries. The table is kept.
+func (m *Manager) Rollback(ctx context.Context, id, actor string) error {
+	r, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	state := r.get().State
+	if state == RollingBack {
+		return nil
+	}
+	if !phases[state].back {
+		return &ErrState{id, "roll back", state, "there is nothing left to roll back"}
+	}
+	return m.transition(ctx, r, "", RollingBack, actor, "roll-back ordered", nil)
+}
+
+// Resume takes a suspended or failed migration on, through verification, if it fits the schema as it is now.
+func (m *Manager) Resume(ctx context.Context, id, actor string) error {
+	r, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	have := r.get()
+	if have.State != Suspended && have.State != Failed {
+		return &ErrState{id, "resume", have.State, "only one that is suspended or failed can be resumed"}
+	}
+	f, refusal := m.again(&have)
+	if refusal != "" {
+		return &ErrState{id, "resume", have.State, "what stopped it has not been set back: " + refusal + "; set it back, or roll the migration back"}
+	}
+	if err := m.unmark(ctx, r); err != nil {
+		return fmt.Errorf("migration %s can not be resumed yet: %w", id, err)
+	}
+	// While it was failed or broken no entries were written.
+	unwritten := have.State == Failed || have.Broken
+	to := Verify
+	switch {
+	case have.T0 == 0 && unwritten:
+		to = Approved
+	case have.T0 == 0:
+		to = Created
+	case have.Refill || unwritten && have.Passes == 0:
+		to = DualWrite
+	case have.Passes == 0:
+		to = Backfill
+	}
+	return m.transition(ctx, r, have.State, to, actor, "resumed", func(x *Migration) {
+		r.now.Store(f.lookup)
+		x.Base, x.Broken = *f.base, false
+		x.Refill = to == DualWrite
+	})
+}
+
+// unmark clears the comment of a migration's table, if an order could not be stored once.
+func (m *Manager) unmark(ctx context.Context, r *run) error {
+	r.mu.Lock()
+	marked := r.marked
+	r.mu.Unlock()
+	if !marked {
+		return nil
+	}
+	return m.comments(ctx, r, "")
+}
+
+// Suspend turns the reads of a migration back at once, and has saved so when it returns without error. If broken, entries
+// are not written any more either.
+func (m *Manager) Suspend(ctx context.Context, id, reason string, broken bool) error {
+	r, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	return m.suspend(ctx, r, reason, broken)
+}
+
+func (m *Manager) suspend(ctx context.Context, r *run, reason string, broken bool) error {
+	r.orders.Lock() // whoever suspends it just now has to have done so
+	defer r.orders.Unlock()
+	return m.rest(ctx, r, reason, broken)
+}
+
+// rest is suspend for those who hold r.orders.
+func (m *Manager) rest(ctx context.Context, r *run, reason string, broken bool) error {
+	have := r.get()
+	switch have.State {
+	case Failed, RollingBack, RolledBack, Dropped:
+		return nil
+	case Suspended:
+		if have.Broken || !broken {
+			return nil
+		}
+	}
+	return m.turn(ctx, r, Suspended, "", "suspended: "+reason, func(x *Migration) {
+		x.Reason, x.Broken = reason, x.Broken || broken
+	})
+}
+
+// Reverify turns the reads of a migration back at once, because of something that may have made its look-up untrue: until a whole
+// pass of verification, begun after all that was under way has ended, finds nothing missing. Then it goes on by itself.
+func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
+	r, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	r.orders.Lock()
+	defer r.orders.Unlock()
+	have := r.get()
+	if have.Broken {
+		return nil
+	}
+	switch have.State {
+	case DualWrite, Backfill: // nothing rests on it before it is verified
+		return m.update(ctx, r, func(x *Migration) { x.Unfollowed = true })
+	case Verify, Shadow, Serving:
+		r.mu.Lock()
+		r.doubts.add(m.Now())
+		r.mu.Unlock()
+		text := "turned back until verified: " + reason
+		if have.State == Verify {
+			return m.anew(ctx, r, reason)
+		}
+		return m.turn(ctx, r, Verify, "", text, func(x *Migration) { x.Reason, x.Unfollowed = reason, true })
+	}
+	return nil
+}
+
+// anew begins the verification under way anew; r.orders is held.
+func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turns++
+	if r.cancel != nil {
+		r.cancel()
+	}
+	r.m.Reason, r.m.Unfollowed = reason, true
+	if err := m.save(ctx, &r.m); err != nil {
+		return m.postpone(r, err)
+	}
+	return nil
+}
+
+// Refill turns the reads of a migration back at once, empties its table, and has it filled and verified anew.
+func (m *Manager) Refill(ctx context.Context, id, reason string) error {
+	r, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	return m.refill(ctx, r, reason, nil)
+}
+
+func (m *Manager) refill(ctx context.Context, r *run, reason string, change func(*Migration)) error {
+	r.orders.Lock()
+	defer r.orders.Unlock()
+	all := func(x *Migration) {
+		x.Refill = true
+		if change != nil {
+			change(x)
+		}
+	}
+	switch r.get().State {
+	case DualWrite, Backfill, Verify, Shadow, Serving:
+		return m.turn(ctx, r, DualWrite, "", "emptied, and filled anew: "+reason, func(x *Migration) {
+			x.Reason = reason
+			all(x)
+		})
+	case Suspended, Failed:
+		return m.update(ctx, r, all) // once it is resumed
+	}
+	return nil // its table is not there yet, or is nobody's business any more
+}
+
+// empty removes all entries of a migration's table, and forgets how far it was filled.
+func (m *Manager) empty(ctx context.Context, r *run) error {
+	l := r.lookup()
+	if exists, err := m.owned(ctx, r); err != nil {
+		return err
+	} else if !exists {
+		return &stop{to: Failed, reason: fmt.Sprintf("C20: the look-up table %s is gone", l.LookUpName())}
+	}
+	if err := m.patiently(ctx, r, "its table is being emptied, for which all nodes must be up", func(ctx context.Context) error {
+		_, err := m.Session.Query(ctx, exec.Query{Text: l.Truncate(), Consistency: gocql.All})
+		return err
+	}); err != nil {
+		return fmt.Errorf("empty %s: %w", l.LookUpName(), err)
+	}
+	if err := m.Store.Save(ctx, KindBackfill, r.id, m.whole()); err != nil {
+		return fmt.Errorf("save the checkpoint of migration %s: %w", r.id, err)
+	}
+	return nil
+}
+
+// doubts counts how often a migration was to be verified anew because of a write that could not be followed.
+type doubts struct {
+	n    int
+	last time.Time
+}
+
+// calm is after how long without doubt the next one is the first again.
+const calm = time.Hour
+
+func (d *doubts) add(now time.Time) {
+	if now.Sub(d.last) > calm {
+		d.n = 0
+	}
+	d.n++
+	d.last = now
+}
+
+// maxDoubtful is the longest that verification waits for doubts to end.
+const maxDoubtful = 10 * time.Minute
+
+// pause is how long to wait before verification begins: as long as a write may be on its way inside Cassandra, and twice as
+// long at each further doubt. An application that goes on with such writes does not have its tables scanned all the time.
+func (d *doubts) pause(settle time.Duration) time.Duration {
+	for n := 1; n < d.n && 2*settle <= maxDoubtful; n++ {
+		settle *= 2
+	}
+	return settle
+}

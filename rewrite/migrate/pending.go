@@ -1,0 +1,214 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/match"
+)
+
+// An order that turns a migration back is in force at once, whether it can be stored or not (a full disk). What is not stored is
+// said to be pending, and is stored again and again until it is. Meanwhile it is written into a second place, the comment of the
+// look-up table: a process that finds the store as it was before the order finds the order there (docs/decisions/034).
+
+// ErrPending says that an order is in force, and is not stored yet.
+type ErrPending struct {
+	Migration string
+	State     State
+	Cause     error
+}
+
+// Error implements error.
+func (e *ErrPending) Error() string {
+	return fmt.Sprintf("migration %s is %s from now on, but that is %s", e.Migration, e.State, pending(e.Cause))
+}
+
+// Unwrap returns what kept it from being stored.
+func (e *ErrPending) Unwrap() error { return e.Cause }
+
+func pending(cause error) string {
+	return fmt.Sprintf("not stored yet (%v). It is stored again and again until it is; meanwhile the look-up table's comment is to keep it", cause)
+}
+
+// backlog is what has to be done again until it is done.
+type backlog struct {
+	mu   sync.Mutex
+	list map[string]*order
+	wake chan struct{}
+}
+
+// order is one of them.
+type order struct {
+	do func(context.Context) error
+}
+
+func newBacklog() backlog { return backlog{list: map[string]*order{}, wake: make(chan struct{}, 1)} }
+
+// Retry does something again, with growing pauses, until it returns without error. Another under the same name takes its place.
+func (m *Manager) Retry(name string, do func(context.Context) error) {
+	b := &m.backlog
+	b.mu.Lock()
+	b.list[name] = &order{do}
+	b.mu.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Backlog is how many orders are in force and not stored.
+func (m *Manager) Backlog() int {
+	b := &m.backlog
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.list)
+}
+
+// lastTry bounds the attempt that is made when the process ends.
+const lastTry = 2 * time.Second
+
+// catchUp works the backlog off until the context ends, and then tries once more.
+func (m *Manager) catchUp(ctx context.Context) {
+	pause := time.Duration(0)
+	for {
+		if m.Backlog() == 0 {
+			pause = 0
+			select {
+			case <-ctx.Done():
+				return
+			case <-m.backlog.wake:
+			}
+		}
+		if pause > 0 && m.Wait(ctx, pause) != nil {
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTry)
+			defer cancel()
+			m.retryAll(last)
+			return
+		}
+		m.retryAll(ctx)
+		pause = min(max(2*pause, m.settings.Retry), time.Minute)
+	}
+}
+
+// retryAll tries each once.
+func (m *Manager) retryAll(ctx context.Context) {
+	b := &m.backlog
+	b.mu.Lock()
+	names := slices.Sorted(maps.Keys(b.list))
+	b.mu.Unlock()
+	for _, name := range names {
+		b.mu.Lock()
+		o := b.list[name]
+		b.mu.Unlock()
+		if err := o.do(ctx); err != nil {
+			m.Log.Error("an order is in force, but not stored; it is tried again", "order", name, "err", err)
+			continue
+		}
+		b.mu.Lock()
+		if b.list[name] == o { // who orders it while it is tried means another try
+			delete(b.list, name)
+		}
+		b.mu.Unlock()
+	}
+}
+
+// postpone has a migration stored later; r.mu is held.
+func (m *Manager) postpone(r *run, cause error) error {
+	if unwrapped := errors.Unwrap(cause); unwrapped != nil {
+		cause = unwrapped
+	}
+	r.m.Pending = string(r.m.State) + " is in force, but " + pending(cause)
+	m.Log.Error("an order is in force, but could not be stored; it is tried again", "migration", r.id, "state", r.m.State, "err", cause)
+	m.Retry("migration "+r.id, func(ctx context.Context) error { return m.storeAgain(ctx, r) })
+	return &ErrPending{r.id, r.m.State, cause}
+}
+
+// storeAgain stores a migration as it is by now, or sees to it that its table says so.
+func (m *Manager) storeAgain(ctx context.Context, r *run) error {
+	r.mu.Lock()
+	var err error
+	if r.m.Pending != "" {
+		err = m.save(ctx, &r.m)
+	}
+	mark, marked := marks[r.m.State], r.marked
+	r.mu.Unlock()
+	switch {
+	case err != nil && mark != "" && !marked:
+		return errors.Join(err, m.comments(ctx, r, mark))
+	case err == nil && marked:
+		return m.comments(ctx, r, "")
+	}
+	return err
+}
+
+// marks are what the comment of a look-up table says of an order that could not be stored. A migration that is to be verified
+// needs none: that is how every process begins.
+var marks = map[State]string{Suspended: ", suspended", Failed: ", suspended",
+	RollingBack: ", rolled back", RolledBack: ", rolled back"}
+
+// marked takes the comment of a look-up table apart: whether it is the migration's, and what it is marked with.
+func marked(comment, migration string) (mark string, ours bool) {
+	rest, ours := strings.CutPrefix(comment, match.Comment(migration))
+	if !ours || rest == "" {
+		return "", ours
+	}
+	for _, mark := range marks {
+		if rest == mark {
+			return mark, true
+		}
+	}
+	return "", false
+}
+
+// comments writes a mark, or none, into the comment of a migration's look-up table, if it is there and ours.
+func (m *Manager) comments(ctx context.Context, r *run, mark string) error {
+	l := r.lookup()
+	if l == nil {
+		return nil
+	}
+	comment, exists, err := m.comment(ctx, l)
+	if err != nil {
+		return err
+	}
+	if _, ours := marked(comment, r.id); exists && ours && comment != match.Comment(r.id)+mark {
+		if _, err := m.Session.Query(ctx, exec.Query{Text: l.Comments(match.Comment(r.id) + mark), Consistency: gocql.Quorum}); err != nil {
+			return fmt.Errorf("write the order into the comment of %s: %w", l.LookUpName(), err)
+		}
+	}
+	r.mu.Lock()
+	r.marked = mark != "" && exists
+	r.mu.Unlock()
+	return nil
+}
+
+// remember takes up what the comment of a migration's table says when the process begins, because it could not be stored.
+func (m *Manager) remember(ctx context.Context, r *run, comment string) {
+	mark, _ := marked(comment, r.id)
+	if mark == "" {
+		return
+	}
+	r.mu.Lock()
+	r.marked = true
+	r.mu.Unlock()
+	const why = "ordered before the process began, and not stored then: the comment of the look-up table says so"
+	var err error
+	switch have := r.get(); {
+	case marks[have.State] == mark || phases[have.State].ends || have.State == RollingBack:
+	case mark == marks[RollingBack]:
+		err = m.transition(ctx, r, "", RollingBack, "", "roll-back "+why, nil)
+	default:
+		err = m.suspend(ctx, r, "it was suspended: "+why, false)
+	}
+	if err == nil {
+		m.Retry("migration "+r.id, func(ctx context.Context) error { return m.storeAgain(ctx, r) })
+	}
+}

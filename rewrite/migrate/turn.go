@@ -1,0 +1,112 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+)
+
+// less tells whether a mode asks less of the proxy than another.
+func (a Mode) less(b Mode) bool {
+	return (b.Serve && !a.Serve) || (b.Shadow && !a.Shadow) || (b.Write && !a.Write)
+}
+
+// transition changes a migration on somebody's order if it is still in the state given ("" for any).
+func (m *Manager) transition(ctx context.Context, r *run, from, to State, actor, text string, change func(*Migration)) error {
+	r.orders.Lock()
+	defer r.orders.Unlock()
+	if from != "" && r.get().State != from {
+		return nil
+	}
+	return m.turn(ctx, r, to, actor, text, change)
+}
+
+// advance changes a migration whose work is done, unless an order came since that work began.
+func (m *Manager) advance(ctx context.Context, r *run, turns int, to State, text string, change func(*Migration)) error {
+	r.orders.Lock()
+	defer r.orders.Unlock()
+	if r.turned(turns) {
+		return nil
+	}
+	return m.turn(ctx, r, to, "", text, change)
+}
+
+// turned tells whether an order came since a work began.
+func (r *run) turned(turns int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.turns != turns
+}
+
+// turn changes the state of a migration, in the right order: what asks more is stored before it is published, what asks
+// less is published before it is stored. What does not ask more holds whether it could be stored or not, and is stored again
+// and again until it is; the error is then an *ErrPending. r.orders is held.
+func (m *Manager) turn(ctx context.Context, r *run, to State, actor, text string, change func(*Migration)) error {
+	r.mu.Lock()
+	now := m.Now()
+	next := r.m.clone()
+	next.State, next.Reason = to, ""
+	next.Progress = Progress{Started: now}
+	next.Served = next.Served || to == Serving
+	if change != nil {
+		change(&next)
+	}
+	next.note(now, actor, text)
+	lowers, raises := next.Mode().less(r.m.Mode()), r.m.Mode().less(next.Mode())
+	cancel := r.cancel
+	if lowers {
+		r.m = next
+		r.turns++
+		r.mu.Unlock()
+		if cancel != nil {
+			cancel()
+		}
+		m.publish()
+		r.mu.Lock()
+		next = r.m // what is counted has gone on
+	}
+	err := m.save(ctx, &next)
+	if err != nil && raises {
+		r.mu.Unlock()
+		m.Log.Error("a migration could not be saved", "migration", next.ID, "state", to, "err", err)
+		return err
+	}
+	if !lowers {
+		r.turns++
+	}
+	r.m = next
+	if err != nil {
+		err = m.postpone(r, err)
+	}
+	r.mu.Unlock()
+	if !lowers {
+		m.publish()
+		if cancel != nil {
+			cancel()
+		}
+	}
+	m.Log.Info("migration", "id", next.ID, "state", to, "text", text)
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+	return err
+}
+
+// save stores a migration as it is, which ends what was pending.
+func (m *Manager) save(ctx context.Context, x *Migration) error {
+	stored := *x
+	stored.Pending = ""
+	if err := m.Store.Save(ctx, KindMigration, x.ID, &stored); err != nil {
+		return fmt.Errorf("save migration %s: %w", x.ID, err)
+	}
+	x.Pending = ""
+	return nil
+}
+
+// update changes what is known of a migration without changing its state, and saves it.
+func (m *Manager) update(ctx context.Context, r *run, change func(*Migration)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.m)
+	return m.save(ctx, &r.m)
+}

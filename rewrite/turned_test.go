@@ -1,0 +1,305 @@
+package rewrite
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// past writes a row that the engine does not see.
+func (w *world) past(room, guest string) {
+	w.t.Helper()
+	must(w.t, w.db.Write(insertRow, [][]byte{str(room), num(1), num(1), str(guest), str("x")}, time.Now().UnixMicro()))
+}
+
+func (w *world) migration() Migration { return w.engine.Migrations()[0] }
+
+// A write that could not be followed turns reads back until a pass is clean, which begins after what was under way has ended; then
+// it serves again by itself, without comparing anew.
+func TestReverify(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		compared := w.migration().Compared
+		w.mu.Lock()
+		w.barriers = 0
+		w.mu.Unlock()
+		must(t, w.engine.manager.Reverify(context.Background(), "m1", "C12: what it wrote is not known"))
+		if w.served("guest1") || w.state() != migrate.Verify {
+			t.Error("still served")
+		}
+		w.past("unseen", "guest1") // the write ends a moment later
+		began := time.Now()
+		if m := w.migration(); !strings.Contains(m.Reason, "C12") {
+			t.Errorf("%q", m.Reason)
+		}
+		w.await(migrate.Serving)
+		w.mu.Lock()
+		barriers := w.barriers
+		w.mu.Unlock()
+		if time.Since(began) < quick().Settle || barriers == 0 {
+			t.Errorf("verified after %s and %d barriers", time.Since(began), barriers)
+		}
+		if m := w.migration(); !w.served("guest1") || m.Compared < compared || m.Reason != "" || m.Repaired != 1 {
+			t.Errorf("%+v", m)
+		}
+	})
+}
+
+// What comes while it is verified begins that anew, later each time: the base is not scanned all the time.
+func TestReverifyAgainAndAgain(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		var scans atomic.Int64
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.Contains(q.Text, "FROM hotel.stays WHERE token") {
+				scans.Add(1)
+			}
+			return nil
+		})
+		for range 3600 {
+			must(t, w.engine.manager.Reverify(context.Background(), "m1", "C12"))
+			if w.served("guest1") {
+				t.Fatal("served")
+			}
+			time.Sleep(time.Second)
+		}
+		if n := scans.Load(); n > 100 {
+			t.Errorf("the base was scanned %d times in an hour", n)
+		}
+		w.past("unseen", "guest1")
+		w.await(migrate.Serving)
+		if !w.served("guest1") {
+			t.Error("not served")
+		}
+	})
+}
+
+// TRUNCATE of the base: nothing of the look-up stays, and it serves again by itself.
+func TestRefill(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		_, err := w.db.Query(context.Background(), exec.Query{Text: "TRUNCATE hotel.stays"})
+		must(t, err)
+		must(t, w.engine.manager.Refill(context.Background(), "m1", "the base was emptied"))
+		if w.served("guest1") {
+			t.Error("served")
+		}
+		w.past("new", "guest1")
+		w.await(migrate.Serving)
+		if m := w.migration(); !w.served("guest1") || m.Last.Entries != 1 || m.Last.Orphans != 0 || m.Entries != 1 {
+			t.Errorf("%+v", m)
+		}
+	})
+}
+
+// Rows that stay without entry have the table filled anew once, before it fails; and failed is no end.
+func TestVerifyRefillsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(6, 2)
+		var lost atomic.Bool
+		lost.Store(true)
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if lost.Load() && strings.Contains(q.Text, "FROM hotel.stays_by_guest WHERE token") {
+				w.empty() // something removes entries
+			}
+			return nil
+		})
+		w.boot(quick())
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Failed)
+		m := w.migration()
+		refilled := slices.ContainsFunc(m.Events, func(e migrate.Event) bool { return strings.HasPrefix(e.Text, "emptied, and filled anew") })
+		if !refilled || !strings.Contains(m.Reason, "did not help") || m.Passes != 10 {
+			t.Errorf("%d passes, %q, %+v", m.Passes, m.Reason, m.Events)
+		}
+		lost.Store(false)
+		must(t, w.engine.Resume(context.Background(), "m1", "ann"))
+		w.await(migrate.Serving)
+		if !w.served("guest1") {
+			t.Error("not served")
+		}
+	})
+}
+
+// empty removes all entries.
+func (w *world) empty() {
+	table := w.db.Schema().Table("hotel", "stays_by_guest")
+	w.db.Drop("hotel", "stays_by_guest")
+	w.db.Add(*table)
+}
+
+// After any start nothing is served before a schema was seen and a whole pass was clean: who wrote past Helenus meanwhile is
+// found before a read is.
+func TestServedOnceProven(t *testing.T) {
+	for _, state := range []migrate.State{migrate.Verify, migrate.Shadow, migrate.Serving} {
+		t.Run(string(state), func(t *testing.T) {
+			serving(t, func(t *testing.T, w *world) {
+				w.stop()
+				var m Migration
+				must(t, w.store.Load(context.Background(), migrate.KindMigration, "m1", &m))
+				m.State = state
+				must(t, w.store.Save(context.Background(), migrate.KindMigration, "m1", &m))
+				w.past("past", "guest1")
+				block, open := context.WithCancel(context.Background())
+				w.db.Before.Set(func(ctx context.Context, q exec.Query) error {
+					if strings.Contains(q.Text, "WHERE token") {
+						select {
+						case <-block.Done():
+						case <-ctx.Done():
+						}
+					}
+					return ctx.Err()
+				})
+				w.boot(quick())
+				synctest.Wait()
+				if w.served("guest1") || w.state() != migrate.Verify {
+					t.Errorf("served without a pass; %s", w.state())
+				}
+				if w.engine.Rule("", setGuest) == nil {
+					t.Error("writes are not looked at after a restart")
+				}
+				if m := w.migration(); !strings.Contains(m.Reason, "the process began") {
+					t.Errorf("%q", m.Reason)
+				}
+				began := time.Now()
+				open()
+				w.await(migrate.Serving)
+				if took := time.Since(began); took > 5*time.Second || !w.served("guest1") {
+					t.Errorf("serves after %s", took)
+				}
+			})
+		})
+	}
+}
+
+// After a restart nothing is served before a schema was seen.
+func TestNothingServedBeforeSchema(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.stop()
+		var known atomic.Bool
+		e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Migrate: quick(), Schema: func() *schema.Schema {
+			if known.Load() {
+				return w.db.Schema()
+			}
+			return nil
+		}})
+		must(t, err)
+		must(t, e.Restore(context.Background()))
+		w.run(e)
+		defer func() { w.stop() }()
+		time.Sleep(time.Minute)
+		if w.served("guest1") {
+			t.Error("served without a look at the schema")
+		}
+		known.Store(true)
+		e.SchemaChanged(w.db.Schema())
+		w.await(migrate.Serving)
+		if !w.served("guest1") {
+			t.Error("not served")
+		}
+	})
+}
+
+var errFull = errors.New("disk full")
+
+// An order that can not be stored is in force, says that it is pending, is stored again and again, and holds over a crash.
+func TestStoreFails(t *testing.T) {
+	orders := map[string]struct {
+		give  func(w *world) error
+		state migrate.State // in the end
+	}{
+		"roll-back": {func(w *world) error { return w.engine.Rollback(context.Background(), "m1", "ann") }, migrate.RolledBack},
+		"suspend": {func(w *world) error {
+			return w.engine.manager.Suspend(context.Background(), "m1", "found wrong", false)
+		}, migrate.Suspended},
+		"bypass": {func(w *world) error { return w.engine.Bypass(context.Background(), true, "ann") }, migrate.Suspended},
+		"roll-back and drop": {func(w *world) error {
+			err := w.engine.Rollback(context.Background(), "m1", "ann")
+			w.await(migrate.RolledBack)
+			return errors.Join(err, w.engine.Drop(context.Background(), "m1", "ann"))
+		}, migrate.Dropped},
+	}
+	for name, order := range orders {
+		for _, crash := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: ", then a crash", false: ""}[crash], func(t *testing.T) {
+				serving(t, func(t *testing.T, w *world) {
+					w.store.Before.Set(func(string, string) error { return errFull })
+					if err := order.give(w); !errors.Is(err, errFull) || !strings.Contains(err.Error(), "stored again and again") {
+						t.Errorf("nobody was told that it is not stored: %v", err)
+					}
+					if w.served("guest1") {
+						t.Error("still served")
+					}
+					time.Sleep(10 * time.Minute)
+					if m := w.migration(); !strings.Contains(m.Pending, "disk full") {
+						t.Errorf("pending: %q", m.Pending)
+					}
+					if name == "bypass" && !strings.Contains(w.engine.Bypassed().Pending, "disk full") {
+						t.Errorf("%+v", w.engine.Bypassed())
+					}
+					if n := metric(t, w.engine, "helenus_orders_pending"); n < 1 {
+						t.Errorf("%v orders are pending by the metric", n)
+					}
+					if err := w.approve("m9"); err == nil {
+						t.Error("an approval that was not saved")
+					}
+					if crash {
+						w.stop()
+						w.bypassed.Store(false)
+						w.store.Before.Clear()
+						w.boot(quick())
+						time.Sleep(time.Hour)
+						if w.served("guest1") || w.state() == migrate.Serving {
+							t.Errorf("what a crash left is served; %s", w.state())
+						}
+						return
+					}
+					w.store.Before.Clear()
+					w.await(order.state)
+					time.Sleep(2 * time.Minute)
+					var stored Migration
+					must(t, w.store.Load(context.Background(), migrate.KindMigration, "m1", &stored))
+					if m := w.migration(); m.Pending != "" || stored.State != order.state || w.engine.Bypassed().Pending != "" {
+						t.Errorf("%s is stored, %q", stored.State, m.Pending)
+					}
+					if n := metric(t, w.engine, "helenus_orders_pending"); n != 0 {
+						t.Errorf("%v orders are pending by the metric", n)
+					}
+					if table := w.db.Schema().Table("hotel", "stays_by_guest"); table != nil && table.Comment != "helenus m1" {
+						t.Errorf("comment %q", table.Comment)
+					}
+					if name == "suspend" { // and it can be resumed
+						must(t, w.engine.Resume(context.Background(), "m1", "ann"))
+						w.await(migrate.Serving)
+					}
+				})
+			})
+		}
+	}
+}
+
+// metric is the value of the one series of a gauge.
+func metric(t *testing.T, e *Engine, name string) float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	must(t, registry.Register(e))
+	families, err := registry.Gather()
+	must(t, err)
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return 0
+}
