@@ -166,6 +166,9 @@ func (c *client) Forward(r *proxy.Request, f proxy.Forward) {
 			if st, err := cql.Parse(text); err == nil && st.Kind() == cql.KindSelect {
 				got, err := c.w.db.Query(c.ctx, exec.Query{Text: text, Values: raw})
 				a.rows, a.failed = got.Rows, err != nil
+				if err != nil {
+					a.code = 0x1300 // read failure
+				}
 				return
 			}
 			if before, ok := c.w.db.Before.Get(); ok {

@@ -205,6 +205,12 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 	if err != nil {
 		return err
 	}
+	if m.Compared > 0 {
+		if _, err := fmt.Fprintf(w, "compared: %d in all; with reads of the application %d, with Helenus's own %d, with token ranges of the base %d\n",
+			m.Compared, m.ByReads, m.ByOwn, m.ByRanges); err != nil {
+			return err
+		}
+	}
 	var despite []string
 	for _, o := range m.Despite {
 		despite = append(despite, o.String())

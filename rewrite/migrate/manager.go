@@ -160,7 +160,11 @@ type run struct {
 	wake    chan struct{}
 	samples chan struct{} // a read was compared
 	doubts  doubts
-	marked  bool // the comment of its table says that it was turned back: see pending.go
+
+	unanswered []unanswered // reads that failed as they were written, to be compared by token ranges
+	failed     int64        // how many did, in this process
+
+	marked bool // the comment of its table says that it was turned back: see pending.go
 }
 
 // lookup is the look-up as it fits the base now.

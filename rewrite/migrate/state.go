@@ -130,6 +130,9 @@ type Migration struct {
 	Repaired  int64         `json:"repaired"`           // entries that were missing and written by a pass, in all
 	Compared  int64         `json:"compared"`           // reads compared in shadow, in all
 	Earlier   int64         `json:"earlier,omitempty"`  // compared by migrations of the same ID and look-up that were dropped since: they count for shadow
+	ByReads   int64         `json:"compared_by_reads"`  // of which with the answer to a read of the application
+	ByOwn     int64         `json:"compared_by_own"`    // with the answer to a read of our own
+	ByRanges  int64         `json:"compared_by_ranges"` // with what token ranges of the base hold, as the original fails
 	Explained int64         `json:"explained"`          // of which differed at first, and agreed when read again
 	Mismatch  string        `json:"mismatch,omitempty"` // the last unexplained difference
 	Progress  Progress      `json:"progress"`
