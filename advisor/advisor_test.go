@@ -263,6 +263,53 @@ func TestApprovalNeedsEligibility(t *testing.T) {
 	}
 }
 
+// A person may overrule what refuses because of single statements, each by name, and nothing else.
+func TestApprovedDespite(t *testing.T) {
+	const cause, other = "4ad1f0aa52c17d3f9b8e6a7c5d4e3f21", "77e0b2aa52c17d3f9b8e6a7c5d4e3f21"
+	overrule := func(words ...string) (out []plan.Overrule) {
+		for _, w := range words {
+			o, err := plan.ParseOverrule(w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, o)
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		verdicts []plan.Verdict
+		despite  []plan.Overrule
+		why      string // why not; "" if it is approved
+	}{
+		"none overruled":    {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}}, nil, "--despite C20:4ad1f0aa52c1"},
+		"overruled":         {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}}, overrule("C20:4ad1f0"), ""},
+		"one of two":        {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}, {Condition: "C6", Refused: true, Cause: other}}, overrule("C20:4ad1f0"), "C6"},
+		"both":              {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}, {Condition: "C6", Refused: true, Cause: other}}, overrule("C20:4ad1f0", "C6:77e0b2"), ""},
+		"another condition": {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}}, overrule("C6:4ad1f0"), "nothing refuses it by C6"},
+		"another statement": {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}}, overrule("C20:77e0b2"), "nothing refuses it by C20"},
+		"the table":         {[]plan.Verdict{{Condition: "C17", Refused: true}}, overrule("C17:4ad1f0"), "nothing refuses it by C17"},
+		"nothing refuses":   {[]plan.Verdict{{}}, overrule("C20:4ad1f0"), "nothing refuses it by C20"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			o := w.options(nil)
+			o.Judge = recommend.JudgeFunc(func(plan.LookUp, *capture.Snapshot, *schema.Schema) []plan.Verdict { return c.verdicts })
+			a, err := advisor.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refresh(t, a)
+			got, err := a.Approve(context.Background(), lookUp(t, a).ID, "ann", c.despite...)
+			switch {
+			case c.why == "" && (err != nil || got.State != recommend.Approved || got.Actor != "ann" || !strings.Contains(got.StateReason, "despite "+c.despite[0].String())):
+				t.Errorf("%v, %+v", err, got)
+			case c.why != "" && (!errors.As(err, new(*advisor.StateError)) || !strings.Contains(err.Error(), c.why)):
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 func TestSuperseded(t *testing.T) {
 	w := newWorld()
 	a := w.advisor(t, nil)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 )
 
@@ -81,8 +82,19 @@ func (a *Advisor) Reject(ctx context.Context, id, reason, actor string) (recomme
 
 // Approve marks a recommendation as approved. Carrying it out is the business of whoever calls; he calls it before he
 // starts, and Reopen if the start fails or the migration was rolled back and dropped.
-func (a *Advisor) Approve(ctx context.Context, id, actor string) (recommend.Recommendation, error) {
-	return a.decide(ctx, wishes.approve, id, "", actor)
+//
+// What is not eligible because of single statements is approved all the same if each such verdict is overruled, which is kept as
+// the reason of its state.
+func (a *Advisor) Approve(ctx context.Context, id, actor string, despite ...plan.Overrule) (recommend.Recommendation, error) {
+	reason := ""
+	if len(despite) > 0 {
+		words := make([]string, len(despite))
+		for i, o := range despite {
+			words[i] = o.String()
+		}
+		reason = "despite " + strings.Join(words, ", ")
+	}
+	return a.decide(ctx, wishes.approve, id, reason, actor, despite...)
 }
 
 // Reopen takes a rejection or an approval back.
@@ -90,7 +102,7 @@ func (a *Advisor) Reopen(ctx context.Context, id, reason, actor string) (recomme
 	return a.decide(ctx, wishes.reopen, id, reason, actor)
 }
 
-func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string) (recommend.Recommendation, error) {
+func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string, despite ...plan.Overrule) (recommend.Recommendation, error) {
 	if err := a.load(ctx); err != nil {
 		return recommend.Recommendation{}, err
 	}
@@ -106,8 +118,10 @@ func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string) 
 		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: w.why[r.State]}
 	case w.to == recommend.Approved && r.Kind != recommend.LookUpTable && r.Kind != recommend.TimelineKind:
 		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: "Helenus can not carry it out: it is advice to people (" + string(r.Kind) + ")"}
-	case w.to == recommend.Approved && !r.Eligible:
-		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: "it is not eligible: " + refusals(r)}
+	case w.to == recommend.Approved:
+		if why := ineligible(r, despite); why != "" {
+			return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: why}
+		}
 	}
 	r.State, r.StateReason, r.Actor, r.StateSince = w.to, reason, actor, a.o.Clock()
 	decided := *r
@@ -119,12 +133,55 @@ func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string) 
 	return decided, nil
 }
 
-// refusals lists the verdicts that refuse.
+// ineligible says why a recommendation can not be approved, though some verdicts are overruled; "" if it can.
+func ineligible(r *recommend.Recommendation, despite []plan.Overrule) string {
+	left := *r
+	left.Verdicts = nil
+	used := make([]bool, len(despite))
+	refused := 0
+	whole := false
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		covered := false
+		for n, o := range despite {
+			if o.Covers(v) {
+				covered, used[n] = true, true
+			}
+		}
+		if covered {
+			continue
+		}
+		left.Verdicts = append(left.Verdicts, *v)
+		if v.Refused && v.Statement == "" {
+			whole = true
+		} else if v.Refused {
+			refused++
+		}
+	}
+	for n, ok := range used {
+		if !ok {
+			return fmt.Sprintf("nothing refuses it by %s because of a statement %s; what does: %s", despite[n].Condition, despite[n].Statement, refusals(r))
+		}
+	}
+	switch {
+	case r.Eligible:
+		return ""
+	case len(despite) == 0 || whole || r.LookUp == nil || refused >= len(r.LookUp.Statements):
+		return "it is not eligible: " + refusals(&left)
+	}
+	return ""
+}
+
+// refusals lists the verdicts that refuse, and how one is overruled that can be.
 func refusals(r *recommend.Recommendation) string {
 	var out []string
 	for _, v := range r.Verdicts {
 		if v.Refused {
-			out = append(out, strings.TrimPrefix(v.Condition+": "+v.Reason, ": "))
+			text := strings.TrimPrefix(v.Condition+": "+v.Reason, ": ")
+			if v.Statement == "" && v.Cause != "" {
+				text += fmt.Sprintf(" (a person may overrule it: --despite %s:%.12s)", v.Condition, v.Cause)
+			}
+			out = append(out, text)
 		}
 	}
 	if len(out) == 0 {

@@ -112,7 +112,7 @@ type active struct {
 	lookup *match.LookUp
 	// These are looked at by every Take, so they hold for rules of earlier epochs too.
 	write, shadow, serve atomic.Bool
-	refuse               atomic.Bool  // a write whose entry can not be written is refused, rather than its reads turned back
+	refuse               bool         // a write whose entry can not be written is refused, rather than its reads turned back
 	holds                atomic.Int64 // reasons not to serve that will be gone soon
 	turning              atomic.Int64 // of which are orders to verify that are on their way
 	breaker              breaker
@@ -198,14 +198,19 @@ func (e *Engine) Close(ctx context.Context) {
 	}
 }
 
-// Approve takes on a look-up that the advisor recommends. See migrate.Manager.Approve for its errors.
+// Approve takes on a look-up that the advisor recommends, on the usual terms. See migrate.Manager.Approve for its errors.
 func (e *Engine) Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (Migration, error) {
+	return e.ApproveOn(ctx, id, lu, migrate.Terms{Actor: actor})
+}
+
+// ApproveOn is Approve on terms of one's own.
+func (e *Engine) ApproveOn(ctx context.Context, id string, lu plan.LookUp, terms migrate.Terms) (Migration, error) {
 	e.kill.RLock()
 	defer e.kill.RUnlock()
 	if e.kill.state.On {
 		return Migration{}, ErrBypassed
 	}
-	return e.manager.Approve(ctx, id, lu, actor)
+	return e.manager.Approve(ctx, id, lu, terms)
 }
 
 // Rollback turns the reads of a migration back at once, then stops writing its entries. Its table is kept.
@@ -272,7 +277,7 @@ func (e *Engine) publish(published []migrate.Published) {
 	for _, p := range published {
 		a := e.active[p.ID]
 		if a == nil || a.lookup != p.LookUp { // what was fitted to another schema, or dropped and approved again, is another
-			next := &active{id: p.ID, lookup: p.LookUp, counts: &counts{}, uptime: e.options.Uptime}
+			next := &active{id: p.ID, lookup: p.LookUp, counts: &counts{}, uptime: e.options.Uptime, refuse: p.OnEntryFailure == migrate.Refuse}
 			if a != nil {
 				a.serve.Store(false) // for rules of earlier epochs; their writes are still to be followed
 				a.shadow.Store(false)

@@ -156,14 +156,20 @@ func (c *client) Forward(r *proxy.Request, f proxy.Forward) {
 	go func() {
 		a := answer{forwarded: true}
 		run := func(text string, values []proxy.Value) {
+			if text == "" {
+				return // prepared elsewhere: whatever it does
+			}
 			raw := make([][]byte, len(values))
 			for i, v := range values {
 				raw[i] = v.Bytes
 			}
 			ts := r.Timestamp // 0: the database chooses
-			if st, err := cql.Parse(text); err == nil && st.Kind() == cql.KindSelect {
+			if st, err := cql.Parse(text); err == nil && (st.Kind() == cql.KindSelect || st.Kind() == cql.KindTruncate) {
 				got, err := c.w.db.Query(c.ctx, exec.Query{Text: text, Values: raw})
 				a.rows, a.failed = got.Rows, err != nil
+				if err != nil {
+					a.code = 0x1300 // read failure
+				}
 				return
 			}
 			if before, ok := c.w.db.Before.Get(); ok {

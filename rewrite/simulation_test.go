@@ -240,7 +240,7 @@ func (s *simulation) boot(n int) {
 	must(s.t, e.Restore(context.Background()))
 	e.mu.Lock()
 	for _, a := range e.active {
-		a.refuse.Store(s.putlost)
+		a.shadow.Store(s.putlost) // something rests on its entries
 	}
 	e.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -283,7 +283,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	if sc.state != "" {
 		state = sc.state
 	}
-	must(t, s.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", LookUp: advice(t), Base: base, State: state, Form: migrate.Form, T0: 1}))
+	must(t, s.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", LookUp: advice(t), Base: base, State: state, Form: migrate.Form, T0: 1, OnEntryFailure: migrate.Refuse}))
 	held, release := context.WithCancel(ctx)
 	s.barrier = func(ctx context.Context) { // verification begins with it: backfill is done
 		s.filled = true

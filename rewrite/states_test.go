@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
@@ -426,6 +428,35 @@ helenus_rewrite_writes_total{migration="m1",result="written"} 1
 `
 		if err := testutil.CollectAndCompare(w.engine, strings.NewReader(want), "helenus_migration_phase", "helenus_rewrite_writes_total"); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// What was decided at approval is kept, shown, and told to whoever writes entries.
+func TestApprovedOnTerms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(2, 1)
+		w.boot(quick())
+		defer func() { w.stop() }()
+		despite := []plan.Overrule{{Condition: "C20", Statement: "4ad1f0"}}
+		if _, err := w.engine.ApproveOn(context.Background(), "m1", advice(t), migrate.Terms{Actor: "ann", OnEntryFailure: "ignore"}); err == nil {
+			t.Error("approved on terms that nobody knows")
+		}
+		_, err := w.engine.ApproveOn(context.Background(), "m1", advice(t), migrate.Terms{Actor: "ann", OnEntryFailure: migrate.Refuse, Despite: despite})
+		must(t, err)
+		w.await(migrate.Serving)
+		w.stop()
+		w.boot(quick())
+		m := w.engine.Migrations()[0]
+		audited := slices.ContainsFunc(m.Events, func(e migrate.Event) bool {
+			return e.Actor == "ann" && strings.Contains(e.Text, "despite C20") && strings.Contains(e.Text, "4ad1f0")
+		})
+		if m.OnEntryFailure != migrate.Refuse || !slices.Equal(m.Despite, despite) || !audited {
+			t.Errorf("%+v", m)
+		}
+		if !w.engine.active["m1"].refuse {
+			t.Error("the engine does not know")
 		}
 	})
 }

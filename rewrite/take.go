@@ -115,6 +115,9 @@ func (e *Engine) serve(r *proxy.Request, rule *readRule) {
 	}
 }
 
+// unanswerable are the error codes by which Cassandra says that it could not answer a read in time, or not at all.
+var unanswerable = map[int32]bool{gocql.ErrCodeReadTimeout: true, gocql.ErrCodeReadFailure: true}
+
 // maxCompared is the largest answer that is compared, in bytes.
 const maxCompared = 1 << 20
 
@@ -131,6 +134,9 @@ func (e *Engine) compare(r *proxy.Request, rule *readRule) bool {
 	e.wait.Add(1)
 	release := func() { <-e.pairs; e.wait.Done() }
 	r.Forward(proxy.Forward{Done: func(answer proxy.Response) {
+		if !answer.Lost && answer.Failed && unanswerable[answer.ErrorCode] {
+			e.manager.Unanswered(rule.active.id, rule.read, q)
+		}
 		if answer.Lost || answer.Failed || answer.Truncated || answer.Opcode != proxy.OpResult || len(answer.Body) > maxCompared {
 			release()
 			return

@@ -76,7 +76,7 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 
 // plan finds out what a request does.
 func (e *Engine) plan(r *proxy.Request) *preparation {
-	p := &preparation{level: maintain.Level{Consistency: gocql.Consistency(r.Consistency), Serial: gocql.Consistency(r.SerialConsistency)}, ownTime: r.Unusual}
+	p := &preparation{level: maintain.Level{Consistency: gocql.Consistency(r.Consistency), Serial: gocql.Consistency(r.SerialConsistency)}, ownTime: r.HasNow}
 	if r.Opcode != proxy.OpBatch {
 		if own, ok := r.Rule.(*rule); ok {
 			p.conditional = own.conditional
@@ -103,6 +103,9 @@ func (e *Engine) plan(r *proxy.Request) *preparation {
 		if own, ok := c.Rule.(*rule); ok {
 			e.bind(p, r, own, c.Values, c.Prepared)
 		}
+	}
+	if len(p.refused) > 0 { // and with one of them all
+		p.changes, p.owners, p.unknown = nil, nil, nil
 	}
 	return p
 }
@@ -229,7 +232,7 @@ func (p *preparation) skipBroken() {
 // goes on.
 func (e *Engine) unwritten(a *active, err error) (refusal string) {
 	a.counts.failed.Add(1)
-	if a.relied() && a.refuse.Load() && exec.Down(err) && !exec.Internal(err) {
+	if a.relied() && a.refuse && exec.Down(err) && !exec.Internal(err) {
 		return fmt.Sprintf("helenus: the write was not carried out, because its entry in %s could not be written first: %s", a.lookup.LookUpName(), innermost(err))
 	}
 	a.counts.missed.Add(1)

@@ -46,15 +46,15 @@ func TestWritesThatCanBeKnown(t *testing.T) {
 		{"C11 using timestamp", "UPDATE hotel.stays USING TIMESTAMP ? SET guest = ? WHERE room = ? AND day = ? AND n = ?",
 			func() [][]byte { return with(exec.FromInt64(now()+5), str("zoe")) }, nil, "zoe", 0},
 		{"C10 ttl", "UPDATE hotel.stays USING TTL ? SET guest = ? WHERE room = ? AND day = ? AND n = ?",
-			func() [][]byte { return with(num(100), str("zoe")) }, nil, "zoe", 160},
+			func() [][]byte { return with(num(100), str("zoe")) }, nil, "zoe", 3700},
 		{"C10 literal ttl", "INSERT INTO hotel.stays (room, day, n, guest) VALUES (?, ?, ?, ?) USING TTL 40",
-			func() [][]byte { return append(append([][]byte{}, key...), str("zoe")) }, nil, "zoe", 100},
+			func() [][]byte { return append(append([][]byte{}, key...), str("zoe")) }, nil, "zoe", 3640},
 		{"literals", "UPDATE hotel.stays SET guest = 'zoe' WHERE room = 'room3' AND day = 1 AND n = 0", func() [][]byte { return nil },
 			func(r *proxy.Request) { r.Opcode, r.Prepared = proxy.OpQuery, nil }, "zoe", 0},
 		{"literals and values", "UPDATE hotel.stays SET guest = ? WHERE room = 'room3' AND day = ? AND n = 0",
 			func() [][]byte { return [][]byte{str("zoe"), num(1)} }, nil, "zoe", 0},
 		{"in a keyspace", "UPDATE stays SET guest = ? WHERE room = ? AND day = ? AND n = ?", func() [][]byte { return with(str("zoe")) },
-			func(r *proxy.Request) { r.Keyspace = "hotel" }, "zoe", 0}, // the database of the test knows no USE, and refuses it
+			func(r *proxy.Request) { r.Keyspace = "hotel" }, "", 0}, // the database of the test knows no USE, and refuses it: nothing is left
 		{"C6 empty", setGuest, func() [][]byte { return with([]byte{}) }, nil, "", 0},
 		{"C6 too long", setGuest, func() [][]byte { return with(make([]byte, 70000)) }, nil, "", 0},
 		{"C6 null", setGuest, func() [][]byte { return with(nil) }, nil, "", 0},
@@ -140,17 +140,18 @@ func (w *world) entries(guest string) int {
 	return len(a.Rows)
 }
 
-// What can not be known turns reads back before it goes on; what Cassandra refuses does not.
+// What can not be followed turns reads back until it was looked for; what is known, or what Cassandra refuses, does not.
 func TestGuards(t *testing.T) {
 	key := [][]byte{str("room3"), num(1), num(0)}
 	for _, c := range []struct {
-		name     string
-		text     string
-		values   [][]byte
-		suspends bool
+		name   string
+		text   string
+		values [][]byte
+		turns  bool
 	}{
-		{"C12 conditional", setGuest + " IF status = 'x'", append([][]byte{str("zoe")}, key...), true},
-		{"C6 a function", "UPDATE hotel.stays SET guest = uuid() WHERE room = ? AND day = ? AND n = ?", key, true},
+		{"C12 conditional", setGuest + " IF status = 'x'", append([][]byte{str("zoe")}, key...), false},
+		{"C6 a function, refused", "UPDATE hotel.stays SET guest = uuid() WHERE room = ? AND day = ? AND n = ?", key, false},
+		{"C6 json without a key", "INSERT INTO hotel.stays JSON ?", [][]byte{str("{}")}, false},
 		{"C20 truncate", "TRUNCATE hotel.stays", nil, true},
 		{"C20 unreadable, refused by Cassandra", "UPDATE hotel.stays SET SET guest = ?", [][]byte{str("zoe")}, false},
 		{"unreadable, about something else", "UPDATE hotel.rooms SET SET x = ?", [][]byte{str("zoe")}, false},
@@ -162,43 +163,85 @@ func TestGuards(t *testing.T) {
 					t.Fatalf("%+v", a)
 				}
 				synctest.Wait()
-				if got := w.state() == migrate.Suspended; got != c.suspends {
-					t.Errorf("suspended: %t; %+v", got, w.engine.Migrations()[0])
+				if got := w.state() != migrate.Serving; got != c.turns || w.served("guest1") == c.turns {
+					t.Errorf("turned back: %t; %+v", got, w.engine.Migrations()[0])
 				}
-				if w.served("guest1") == c.suspends {
-					t.Error("served wrongly")
-				}
-				if c.suspends {
-					w.stop() // and a restart does not forget it
-					w.boot(quick())
-					if w.served("guest1") {
-						t.Error("served after a restart")
-					}
+				w.await(migrate.Serving)
+				if !w.served("guest1") || !w.served("zoe") {
+					t.Error("not served again by itself")
 				}
 			})
 		})
 	}
 }
 
-// If Cassandra can not write the entry now, the client is told and the base is not written.
+// If Cassandra can not write the entry now, the write is carried out and reads are turned back until it was found; or, if it
+// was approved so, the client is told and the base is not written.
 func TestEntryCanNotBeWritten(t *testing.T) {
+	for _, how := range []string{migrate.TurnBack, migrate.Refuse} {
+		for name, fault := range map[string]error{"down": exectest.Timeout, "a fault of its own": exectest.Internal} {
+			t.Run(how+", "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t)
+					w.fill(6, 2)
+					w.boot(quick())
+					defer func() { w.stop() }()
+					_, err := w.engine.ApproveOn(context.Background(), "m1", advice(t), migrate.Terms{Actor: "ann", OnEntryFailure: how})
+					must(t, err)
+					w.await(migrate.Serving)
+					w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+						if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
+							return fault
+						}
+						return nil
+					})
+					refused := how == migrate.Refuse && exec.Down(fault) && !exec.Internal(fault)
+					a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0))
+					if a.failed != refused || (refused && a.code != 0x1001) {
+						t.Errorf("%+v", a)
+					}
+					synctest.Wait()
+					if got := len(w.direct("zoe")); (got == 0) != refused {
+						t.Errorf("%d rows in the base", got)
+					}
+					if w.served("guest1") != refused || w.served("zoe") != refused {
+						t.Error("served wrongly")
+					}
+					w.db.Before.Clear()
+					w.await(migrate.Serving)
+					if !w.served("guest1") || !w.served("zoe") {
+						t.Error("not served again by itself")
+					}
+				})
+			})
+		}
+	}
+}
+
+// While entries can not be written the application does not wait for each of them; and nothing is served before all are found.
+func TestApplicationDoesNotWaitForEntries(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
+		tries := 0
 		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
 			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
+				tries++
 				return exectest.Timeout
 			}
 			return nil
 		})
-		if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); a.forwarded || !a.failed || a.code != 0x1001 {
-			t.Errorf("%+v", a)
+		for i := range 100 {
+			if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(i)); a.failed {
+				t.Fatalf("%+v", a)
+			}
+			synctest.Wait()
 		}
-		synctest.Wait()
+		if tries > 3 {
+			t.Errorf("%d of 100 writes waited for an entry that could not be written", tries)
+		}
 		w.db.Before.Clear()
-		if len(w.direct("zoe")) > 0 {
-			t.Error("the base was written")
-		}
-		if !w.served("guest1") || w.state() != migrate.Serving {
-			t.Error("not served any more")
+		w.await(migrate.Serving)
+		if !w.served("zoe") {
+			t.Error("not served")
 		}
 	})
 }
@@ -229,27 +272,6 @@ func TestEntryCanNotBeWrittenWhileSuspended(t *testing.T) {
 	})
 }
 
-// A fault of Cassandra's own keeps nobody from writing either; it turns reads back.
-func TestEntryFailsInternally(t *testing.T) {
-	serving(t, func(t *testing.T, w *world) {
-		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
-			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
-				return exectest.Internal
-			}
-			return nil
-		})
-		if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); a.failed || !a.forwarded {
-			t.Errorf("%+v", a)
-		}
-		synctest.Wait()
-		w.db.Before.Clear()
-		w.await(migrate.Suspended)
-		if w.served("zoe") {
-			t.Error("still served")
-		}
-	})
-}
-
 // If the entry can not be written for another reason, the write goes on and reads are turned back.
 func TestEntryRefused(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
@@ -257,10 +279,11 @@ func TestEntryRefused(t *testing.T) {
 		if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); a.failed {
 			t.Errorf("%+v", a)
 		}
-		w.await(migrate.Suspended)
+		synctest.Wait()
 		if w.served("zoe") {
 			t.Error("served without a table")
 		}
+		w.await(migrate.Failed)
 	})
 }
 
@@ -279,12 +302,12 @@ func TestBatches(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		children []proxy.Child
-		suspends bool
+		turns    bool
 		taken    bool
 	}{
 		{"nothing of ours", []proxy.Child{status, status}, false, false},
 		{"C18 two rows", []proxy.Child{zoe, status, ann}, false, true},
-		{"C12 another child has a condition", []proxy.Child{zoe, lwt}, true, true},
+		{"C12 another child has a condition", []proxy.Child{zoe, lwt}, false, true},
 		{"prepared elsewhere", []proxy.Child{zoe, {}}, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -307,12 +330,13 @@ func TestBatches(t *testing.T) {
 					t.Fatalf("%+v", a)
 				}
 				synctest.Wait()
-				if got := w.state() == migrate.Suspended; got != c.suspends {
-					t.Errorf("suspended: %t; %+v", got, w.engine.Migrations()[0])
+				if got := w.state() != migrate.Serving; got != c.turns {
+					t.Errorf("turned back: %t; %+v", got, w.engine.Migrations()[0])
 				}
-				if !c.suspends && (!w.served("zoe") || !w.served("ann")) {
+				if !c.turns && !w.served("zoe") {
 					t.Errorf("%+v", a)
 				}
+				w.await(migrate.Serving)
 			})
 		})
 	}

@@ -1,5 +1,11 @@
 package plan
 
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
 // LookUp is the contract between the advisor and package rewrite for a verified look-up (design/mapping.md 3.3, R1): a
 // derived table that finds primary keys by one column, after which the base rows are read again and re-checked. As a
 // plan it is a join plan whose last step is the base table.
@@ -22,4 +28,33 @@ type Verdict struct {
 	Condition string `json:"condition"` // "C4"; "" if nothing refuses
 	Refused   bool   `json:"refused"`
 	Reason    string `json:"reason"`
+	// Cause is the fingerprint of the one statement because of which the table as a whole is refused; "" if it is not because of
+	// one. A person may overrule such a verdict.
+	Cause string `json:"cause,omitempty"`
+}
+
+// Overrule is a person's word that a condition may be passed over that refuses a change because of one statement: he knows
+// that the statement does not come any more, or what it does.
+type Overrule struct {
+	Condition string `json:"condition"` // "C20"
+	Statement string `json:"statement"` // fingerprint, or its beginning
+}
+
+// String writes it as ParseOverrule reads it.
+func (o Overrule) String() string { return o.Condition + ":" + o.Statement }
+
+var overrulePattern = regexp.MustCompile(`^(C[0-9]{1,2}):([0-9a-f]{6,32})$`)
+
+// ParseOverrule reads a condition and the fingerprint of a statement, or 6 digits or more that it begins with: C20:4ad1f0.
+func ParseOverrule(text string) (Overrule, error) {
+	m := overrulePattern.FindStringSubmatch(text)
+	if m == nil {
+		return Overrule{}, fmt.Errorf("%q is not a condition and a statement's fingerprint, such as C20:4ad1f0 (6 digits at least)", text)
+	}
+	return Overrule{m[1], m[2]}, nil
+}
+
+// Covers tells whether it is this verdict that is passed over.
+func (o Overrule) Covers(v *Verdict) bool {
+	return v.Refused && v.Statement == "" && v.Condition == o.Condition && v.Cause != "" && strings.HasPrefix(v.Cause, o.Statement)
 }

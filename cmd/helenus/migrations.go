@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ func approveCommand() *cobra.Command {
 		r      remote
 		limits limitFlags
 		detach bool
+		terms  admin.Decision
 	)
 	c := &cobra.Command{
 		Use: "approve ID", Short: "Carry an advice out: create, dual-write, backfill, verify, compare, serve", Args: usage(cobra.ExactArgs(1)),
@@ -42,7 +44,8 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 				return err
 			}
 			var raw []byte
-			if err := client.Post(c.Context(), pathID("recommendations", args[0])+"/approve", admin.Decision{Actor: actor(), Limits: allowed}, &raw); err != nil {
+			if err := client.Post(c.Context(), pathID("recommendations", args[0])+"/approve", admin.Decision{Actor: actor(), Limits: allowed,
+				OnEntryFailure: terms.OnEntryFailure, Despite: terms.Despite}, &raw); err != nil {
 				return err
 			}
 			var begun calendar.Calendar
@@ -61,6 +64,8 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 	}
 	r.flags(c)
 	limits.flags(c)
+	c.Flags().StringVar(&terms.OnEntryFailure, "on-entry-failure", "", "what becomes of a write whose entry can not be written: turn-back (the default: it is carried out, and reads run as written until the table is verified again) or refuse (it is refused, before anything of it was sent)")
+	c.Flags().StringSliceVar(&terms.Despite, "despite", nil, "conditions to overrule that refuse it because of a statement, such as C20:4ad1f0,C6:77e0b2; they are kept in the history with your name")
 	c.Flags().BoolVar(&detach, "detach", false, "return at once instead of showing the progress")
 	return c
 }
@@ -200,7 +205,18 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 	if err != nil {
 		return err
 	}
+	if m.Compared > 0 {
+		if _, err := fmt.Fprintf(w, "compared: %d in all; with reads of the application %d, with Helenus's own %d, with token ranges of the base %d\n",
+			m.Compared, m.ByReads, m.ByOwn, m.ByRanges); err != nil {
+			return err
+		}
+	}
+	var despite []string
+	for _, o := range m.Despite {
+		despite = append(despite, o.String())
+	}
 	for _, line := range []struct{ label, text string }{
+		{"if an entry can not be written", m.OnEntryFailure}, {"approved despite", strings.Join(despite, ", ")},
 		{"pending", m.Pending}, {"reason", m.Reason}, {"waits", m.Progress.Throttled},
 	} {
 		if line.text == "" {
@@ -211,7 +227,11 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 		}
 	}
 	for _, e := range m.Events {
-		if _, err := fmt.Fprintf(w, "  %s  %-11s %s\n", e.Time.Format(time.RFC3339), e.State, e.Text); err != nil {
+		text := e.Text
+		if e.Actor != "" {
+			text += " (" + e.Actor + ")"
+		}
+		if _, err := fmt.Fprintf(w, "  %s  %-11s %s\n", e.Time.Format(time.RFC3339), e.State, text); err != nil {
 			return err
 		}
 	}

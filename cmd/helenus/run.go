@@ -107,10 +107,14 @@ type migrator struct {
 }
 
 func (m migrator) Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (migrate.Migration, error) {
+	return m.ApproveOn(ctx, id, lu, migrate.Terms{Actor: actor})
+}
+
+func (m migrator) ApproveOn(ctx context.Context, id string, lu plan.LookUp, terms migrate.Terms) (migrate.Migration, error) {
 	if err := m.refresh(ctx); err != nil {
 		return migrate.Migration{}, err
 	}
-	return m.Engine.Approve(ctx, id, lu, actor)
+	return m.Engine.ApproveOn(ctx, id, lu, terms)
 }
 
 func (m migrator) Resume(ctx context.Context, id, actor string) error {

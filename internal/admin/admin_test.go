@@ -80,7 +80,7 @@ func (p *parts) decide(id string, to recommend.State, reason, actor string) (rec
 	return recommend.Recommendation{}, &advisor.NotFoundError{ID: id}
 }
 
-func (p *parts) Approve(_ context.Context, id, actor string) (recommend.Recommendation, error) {
+func (p *parts) Approve(_ context.Context, id, actor string, _ ...plan.Overrule) (recommend.Recommendation, error) {
 	return p.decide(id, recommend.Approved, "", actor)
 }
 
@@ -95,11 +95,11 @@ func (p *parts) Reopen(_ context.Context, id, reason, actor string) (recommend.R
 // migrator is the other half: its Approve has another signature.
 type migrator struct{ *parts }
 
-func (m migrator) Approve(_ context.Context, id string, lu plan.LookUp, actor string) (migrate.Migration, error) {
+func (m migrator) ApproveOn(_ context.Context, id string, lu plan.LookUp, terms migrate.Terms) (migrate.Migration, error) {
 	if m.refuse != nil {
 		return migrate.Migration{}, m.refuse
 	}
-	made := migrate.Migration{ID: id, LookUp: lu, Actor: actor, State: migrate.Approved}
+	made := migrate.Migration{ID: id, LookUp: lu, Actor: terms.Actor, State: migrate.Approved, OnEntryFailure: terms.OnEntryFailure, Despite: terms.Despite}
 	m.migration = append(m.migration, made)
 	return made, nil
 }
@@ -202,8 +202,17 @@ func TestApproveRejectRollbackDrop(t *testing.T) {
 	c := serve(t, p, false)
 	ctx := context.Background()
 	var m migrate.Migration
-	if err := c.Post(ctx, "recommendations/r-1/approve", Decision{Actor: "ann"}, &m); err != nil || m.Actor != "ann" || m.LookUp.Table != "t" {
+	if err := c.Post(ctx, "recommendations/r-1/approve", Decision{Actor: "ann", OnEntryFailure: "refuse", Despite: []string{"C20:4ad1f0"}}, &m); err != nil || m.Actor != "ann" ||
+		m.OnEntryFailure != migrate.Refuse || len(m.Despite) != 1 || m.Despite[0] != (plan.Overrule{Condition: "C20", Statement: "4ad1f0"}) || m.LookUp.Table != "t" {
 		t.Fatalf("approve: %+v, %v", m, err)
+	}
+	for _, bad := range []Decision{{OnEntryFailure: "ignore"}, {Despite: []string{"C20"}}, {Despite: []string{"20:4ad1f0"}}} {
+		if got := code(t, c.Post(ctx, "recommendations/r-1/approve", bad, &m)); got != "invalid" {
+			t.Errorf("%+v: %q", bad, got)
+		}
+	}
+	if got := code(t, c.Post(ctx, "migrations/r-1/verify", Decision{OnEntryFailure: "refuse"}, &m)); got != "invalid" {
+		t.Errorf("a verification with terms: %q", got)
 	}
 	if got := code(t, c.Post(ctx, "recommendations/r-1/approve", Decision{}, &m)); got != "refused" {
 		t.Errorf("a second approval: %q", got)

@@ -11,6 +11,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/rewrite/calendar"
+	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 // Calendars is what the API needs of package rewrite/calendar. *calendar.Keeper is one.
@@ -51,6 +52,8 @@ func (s *Server) calendarRoutes(route func(string, func(*http.Request) (any, err
 			switch {
 			case err != nil:
 				return nil, err
+			case d.ofLookUp():
+				return nil, invalid("on_entry_failure and despite are for approving a look-up, not for a calendar")
 			case d.Limits != nil:
 				return nil, invalid("limits are for approving a timeline, not for withdrawing its calendar")
 			}
@@ -69,9 +72,13 @@ func (s *Server) approve(r *http.Request) (any, error) {
 	if d.Drop {
 		return nil, invalid("drop is for withdrawing a calendar; to approve a timeline so that all is dropped when it ends, say drop within limits")
 	}
+	terms, err := d.terms()
+	if err != nil {
+		return nil, err
+	}
 	ctx, id := r.Context(), r.PathValue("id")
 	if of, _, ok := s.o.Calendars.Of(id); ok {
-		if d.Limits != nil {
+		if d.Limits != nil || d.ofLookUp() {
 			return nil, invalid(fmt.Sprintf("%s is one table of calendar %s, which has limits already: approve its next change without any", id, of))
 		}
 		c, _, err := s.o.Calendars.Grant(ctx, id, d.Actor)
@@ -84,10 +91,10 @@ func (s *Server) approve(r *http.Request) (any, error) {
 	if err := s.approvable(&one, &d); err != nil {
 		return nil, err
 	}
-	if one, err = s.o.Advisor.Approve(ctx, one.ID, d.Actor); err != nil {
+	if one, err = s.o.Advisor.Approve(ctx, one.ID, d.Actor, terms.Despite...); err != nil {
 		return nil, err
 	}
-	begun, err := s.carryOut(ctx, &one, &d)
+	begun, err := s.carryOut(ctx, &one, &d, terms)
 	if err != nil {
 		_, undone := s.o.Advisor.Reopen(context.WithoutCancel(ctx), one.ID, err.Error(), "")
 		return nil, errors.Join(err, undone)
@@ -115,6 +122,9 @@ func (s *Server) approvable(one *recommend.Recommendation, d *Decision) error {
 	if one.Kind != recommend.TimelineKind && d.Limits != nil {
 		return invalid(fmt.Sprintf("limits are for a timeline; %s is a %s", one.ID, one.Kind))
 	}
+	if one.Kind == recommend.TimelineKind && d.ofLookUp() {
+		return invalid(fmt.Sprintf("%s is a timeline: its tables turn reads back if an entry can not be written, and it can not be approved despite a condition", one.ID))
+	}
 	if one.LookUp == nil {
 		return nil
 	}
@@ -126,9 +136,9 @@ func (s *Server) approvable(one *recommend.Recommendation, d *Decision) error {
 }
 
 // carryOut begins what was approved.
-func (s *Server) carryOut(ctx context.Context, one *recommend.Recommendation, d *Decision) (any, error) {
+func (s *Server) carryOut(ctx context.Context, one *recommend.Recommendation, d *Decision, terms migrate.Terms) (any, error) {
 	if one.Kind != recommend.TimelineKind {
-		return s.o.Migrator.Approve(ctx, one.ID, *one.LookUp, d.Actor)
+		return s.o.Migrator.ApproveOn(ctx, one.ID, *one.LookUp, terms)
 	}
 	limits := calendar.Limits{}
 	if d.Limits != nil {

@@ -35,14 +35,14 @@ type Advisor interface {
 	Recommendations(ctx context.Context) ([]recommend.Recommendation, error)
 	Recommendation(ctx context.Context, id string) (recommend.Recommendation, error)
 	// Approve, Reject and Reopen note decisions.
-	Approve(ctx context.Context, id, actor string) (recommend.Recommendation, error)
+	Approve(ctx context.Context, id, actor string, despite ...plan.Overrule) (recommend.Recommendation, error)
 	Reject(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error)
 	Reopen(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error)
 }
 
 // Migrator is what the API needs of package rewrite.
 type Migrator interface {
-	Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (migrate.Migration, error)
+	ApproveOn(ctx context.Context, id string, lu plan.LookUp, terms migrate.Terms) (migrate.Migration, error)
 	Rollback(ctx context.Context, id, actor string) error
 	Resume(ctx context.Context, id, actor string) error
 	Verify(ctx context.Context, id, actor string) error
@@ -271,11 +271,37 @@ type Decision struct {
 	// Limits of a calendar that is approved, and whether one that is withdrawn leaves nothing that serves.
 	Limits *calendar.Limits `json:"limits,omitempty"`
 	Drop   bool             `json:"drop,omitempty"`
+	// OnEntryFailure, of an approval, is what becomes of a write whose entry can not be written: turn-back (the default) or refuse.
+	OnEntryFailure string `json:"on_entry_failure,omitempty"`
+	// Despite, of an approval, are conditions that are overruled, each with the statement because of which it refuses: C20:4ad1f0.
+	Despite []string `json:"despite,omitempty"`
 }
+
+// terms are what an approval says of how a look-up is carried out.
+func (d *Decision) terms() (migrate.Terms, error) {
+	t := migrate.Terms{Actor: d.Actor, OnEntryFailure: d.OnEntryFailure}
+	if err := t.Check(); err != nil {
+		return t, invalid(err.Error())
+	}
+	for _, text := range d.Despite {
+		o, err := plan.ParseOverrule(text)
+		if err != nil {
+			return t, invalid("despite: " + err.Error())
+		}
+		t.Despite = append(t.Despite, o)
+	}
+	return t, nil
+}
+
+// ofLookUp tells whether a decision says what only the approval of a look-up can.
+func (d *Decision) ofLookUp() bool { return d.OnEntryFailure != "" || len(d.Despite) > 0 }
 
 // decision reads the body of an order that needs neither limits nor drop. One that has them is refused: who sent them would believe that they count.
 func decision(r *http.Request) (Decision, error) {
 	d, err := anyDecision(r)
+	if err == nil && d.ofLookUp() {
+		err = invalid("on_entry_failure and despite are for approving a look-up: this order has neither")
+	}
 	if err == nil && (d.Limits != nil || d.Drop) {
 		err = invalid("limits are for approving a timeline, drop is for withdrawing its calendar: this order has neither")
 	}

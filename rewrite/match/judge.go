@@ -36,6 +36,9 @@ func Judge(lu plan.LookUp, snapshot *capture.Snapshot, s *schema.Schema) []plan.
 	}
 	for i := range snapshot.Statements {
 		if v, matters := l.judgeWrite(&snapshot.Statements[i]); matters {
+			if v.Refused && v.Statement == "" {
+				v.Cause = snapshot.Statements[i].Fingerprint
+			}
 			out = append(out, v)
 		}
 	}

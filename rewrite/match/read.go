@@ -18,6 +18,10 @@ type Read struct {
 	Column Marker   // which value of the request the look-up is asked by
 	Text   string   // the application's SELECT with anonymous markers, for the values of All
 	All    []Marker
+	// Scan is the application's SELECT without the value it asks by and without LIMIT, over a part of the ring: the values of
+	// Others, then first token, last token. Each row has the value of the column after the cells of the answer.
+	Scan   string
+	Others []Marker
 	limit  cql.Term
 }
 
@@ -88,6 +92,7 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *Refusal) {
 	whole := *s
 	whole.Table = cql.TableRef{Keyspace: l.Keyspace, Table: l.LookUp.Base}
 	r.Text, r.All = anonymous(&whole)
+	r.Scan, r.Others = l.scan(&whole)
 	fetch := whole
 	fetch.Limit, fetch.AllowFiltering = nil, true
 	fetch.Where = append([]cql.Relation(nil), s.Where...)
@@ -100,6 +105,36 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *Refusal) {
 	}
 	r.Fetch, _ = anonymous(&fetch)
 	return r, nil
+}
+
+// scan writes the statement that reads what a SELECT finds for all values of the column.
+func (l *LookUp) scan(whole *cql.Select) (string, []Marker) {
+	s := *whole
+	s.Limit, s.AllowFiltering, s.Where = nil, true, nil
+	if len(s.Columns) == 0 {
+		for _, c := range l.Base.Columns {
+			s.Columns = append(s.Columns, cql.Selector{Expr: &cql.ColumnRef{Name: c.Name}})
+		}
+	}
+	s.Columns = append(append([]cql.Selector(nil), s.Columns...), cql.Selector{Expr: &cql.ColumnRef{Name: l.By.Name}})
+	for _, relation := range whole.Where {
+		if relation.Op != cql.OpEQ || len(relation.Columns) != 1 || relation.Columns[0] != l.By.Name || relation.Element != nil {
+			s.Where = append(s.Where, relation)
+		}
+	}
+	var others []Marker
+	for _, m := range cql.Markers(&s) {
+		others = append(others, Marker{m.Index, m.Name})
+	}
+	partition := make([]string, l.Partition)
+	for i := range partition {
+		partition[i] = l.Key[i].Name
+	}
+	for _, op := range []cql.Op{cql.OpGT, cql.OpLE} {
+		s.Where = append(s.Where, cql.Relation{Columns: partition, Token: true, Op: op, Value: &cql.Marker{}})
+	}
+	text, _ := anonymous(&s)
+	return text, others
 }
 
 // anonymous prints a SELECT with question marks for all its markers.

@@ -50,6 +50,8 @@ type Published struct {
 	ID     string
 	LookUp *match.LookUp
 	Mode   Mode
+	// OnEntryFailure is what becomes of a write whose entry can not be written: TurnBack or Refuse.
+	OnEntryFailure string
 }
 
 // Settings of a Manager; zero values are replaced by the defaults named.
@@ -161,7 +163,11 @@ type run struct {
 	wake    chan struct{}
 	samples chan struct{} // a read was compared
 	doubts  doubts
-	marked  bool // the comment of its table says that it was turned back: see pending.go
+
+	unanswered []unanswered // reads that failed as they were written, to be compared by token ranges
+	failed     int64        // how many did, in this process
+
+	marked bool // the comment of its table says that it was turned back: see pending.go
 }
 
 // lookup is the look-up as it fits the base now.
@@ -200,6 +206,9 @@ func (m *Manager) Restore(ctx context.Context) error {
 		r := newRun()
 		if err := json.Unmarshal(d.Raw, &r.m); err != nil {
 			return fmt.Errorf("migration %s in the store can not be read: %w", d.ID, err)
+		}
+		if r.m.OnEntryFailure == "" {
+			r.m.OnEntryFailure = TurnBack
 		}
 		if s := r.m.State; s == Serving || s == Shadow || s == Verify && r.m.Served {
 			r.m.Served = r.m.Served || s == Serving
@@ -359,7 +368,7 @@ func (m *Manager) publish() {
 			mode.Serve, mode.Shadow = false, false
 		}
 		if l := r.lookup(); mode != (Mode{}) && l != nil {
-			out = append(out, Published{r.m.ID, l, mode})
+			out = append(out, Published{r.m.ID, l, mode, r.m.OnEntryFailure})
 		}
 		r.mu.Unlock()
 	}
@@ -395,7 +404,13 @@ var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // Approve takes a look-up on. It is refused (a *match.Refusal) if the schema is no longer the one that the advice was
 // made on, or a condition forbids it; a second approval is an *ErrAlreadyApproved.
-func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (Migration, error) {
+func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Terms) (Migration, error) {
+	if err := t.Check(); err != nil {
+		return Migration{}, err
+	}
+	if t.OnEntryFailure == "" {
+		t.OnEntryFailure = TurnBack
+	}
 	if !idPattern.MatchString(id) {
 		return Migration{}, fmt.Errorf("%q can not be the id of a migration: up to 64 letters, digits, dots, dashes or underlines", id)
 	}
@@ -431,8 +446,12 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, actor 
 	r := newRun()
 	r.id = id
 	r.now.Store(lookup)
-	r.m = Migration{ID: id, LookUp: lu, Base: *base, State: Approved, Form: Form, Actor: actor, Approved: now, Earlier: earlier, Progress: Progress{Started: now}}
-	r.m.note(now, actor, "approved")
+	r.m = Migration{ID: id, LookUp: lu, Base: *base, State: Approved, Form: Form, Actor: t.Actor, Approved: now, Earlier: earlier,
+		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Despite: t.Despite}
+	r.m.note(now, t.Actor, "approved; if an entry can not be written: "+t.OnEntryFailure)
+	for _, o := range t.Despite {
+		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, which refuses it because of statement %s", o.Condition, o.Statement))
+	}
 	if err := m.Store.Save(ctx, KindMigration, id, &r.m); err != nil {
 		return Migration{}, fmt.Errorf("save migration %s: %w", id, err)
 	}

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/gocql/gocql"
 
-	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/match"
 	"github.com/helenus-db/helenus/rewrite/verify"
@@ -364,137 +362,6 @@ func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
 			x.note(m.Now(), "", fmt.Sprintf("a pass found %d of %d rows without entry and repaired %d", found.Missing, found.Rows, found.Repaired))
 		}
 	})
-}
-
-// shadow is the work of Shadow: our own sample first, then as many of the application's reads as were asked for. What was
-// compared for the same look-up before it was dropped counts: comparing is of the rewriting, which has not changed; that the
-// table is true is what verifying is for.
-func (m *Manager) shadow(ctx context.Context, r *run) error {
-	if r.get().Served {
-		return nil
-	}
-	if err := m.sample(ctx, r); err != nil {
-		return err
-	}
-	for {
-		have := r.get()
-		compared, entered := have.Earlier+have.Compared, have.Progress.Started
-		m.progress(r, "reads compared", compared, m.settings.ShadowReads)
-		if compared >= m.settings.ShadowReads || (compared >= m.settings.ShadowLeast && m.Now().Sub(entered) >= m.settings.ShadowFor) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-r.samples:
-		case <-time.After(time.Minute):
-		}
-	}
-}
-
-// sample asks for values of the look-up by ourselves, both ways.
-func (m *Manager) sample(ctx context.Context, r *run) error {
-	reads := r.lookup().Alone()
-	if len(reads) == 0 {
-		return nil // the statements bind more than the one value: only the application knows what it asks
-	}
-	const places = 8
-	each := max(m.settings.ShadowSelf/places, 1)
-	for i := range places {
-		token := math.MinInt64 + int64(i)*(math.MaxInt64/places*2)
-		a, err := m.Session.Query(ctx, exec.Query{Text: r.lookup().Sample(), Consistency: gocql.One,
-			Values: [][]byte{exec.FromInt64(token), exec.FromInt32(int32(each))}}) // #nosec G115 -- a small setting
-		if err != nil {
-			return fmt.Errorf("sample the values of %s: %w", r.lookup().LookUpName(), err)
-		}
-		for _, row := range a.Rows {
-			for _, read := range reads {
-				q := exec.Request{Values: match.Values{Values: []proxy.Value{{Bytes: row[0]}}}, Consistency: m.settings.Read}
-				if err := m.Compare(ctx, r.get().ID, read, q, nil); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// Compare compares what Cassandra answered to a read (nil: ask) with what the look-up answers. A difference counts only if
-// it is seen again and again while Cassandra's own answer stands still before and after; it suspends the migration. Rows
-// that change under the eyes prove nothing: then the read is not counted at all. An error means that it could not be
-// compared.
-func (m *Manager) Compare(ctx context.Context, id string, read *match.Read, q exec.Request, original proxy.Rows) error {
-	r, err := m.find(id)
-	if err != nil {
-		return err
-	}
-	if original == nil {
-		// The plan first: what has too many rows for it is not to be read whole either.
-		if _, err := m.Reader.Read(ctx, read, q); errors.Is(err, exec.ErrUnsuited) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if original, err = m.Reader.Original(ctx, read, q); err != nil {
-			return err
-		}
-	}
-	var planned proxy.Rows
-	for try, still := 0, 0; ; try++ {
-		if planned, err = m.Reader.Read(ctx, read, q); errors.Is(err, exec.ErrUnsuited) {
-			return nil // it would run as it was written
-		} else if err != nil {
-			return err
-		}
-		if exec.Equal(original, planned) {
-			r.compared(try > 0)
-			return nil
-		}
-		again, err := m.Reader.Original(ctx, read, q)
-		if err != nil {
-			return err
-		}
-		if exec.Equal(again, planned) { // it was only behind
-			r.compared(true)
-			return nil
-		}
-		if exec.Equal(original, again) {
-			still++
-		}
-		if still > m.settings.ReadSamples {
-			break
-		}
-		if try > 4*m.settings.ReadSamples {
-			return nil
-		}
-		if err := m.Wait(ctx, m.settings.SampleDelay); err != nil {
-			return err
-		}
-		if original, err = m.Reader.Original(ctx, read, q); err != nil {
-			return err
-		}
-	}
-	value, _ := q.Values.Get(read.Column)
-	text := fmt.Sprintf("the look-up answers otherwise for %s = 0x%x: %d rows (digest %x) instead of %d (digest %x)", read.LookUp.By.Name,
-		value.Bytes, len(planned), exec.Digest(planned), len(original), exec.Digest(original))
-	r.mu.Lock()
-	r.m.Mismatch, r.m.Served, r.m.Compared, r.m.Explained, r.m.Earlier = text, false, 0, 0, 0
-	r.mu.Unlock()
-	return m.suspend(ctx, r, text, false)
-}
-
-// compared counts one comparison that agreed.
-func (r *run) compared(explained bool) {
-	r.mu.Lock()
-	r.m.Compared++
-	if explained {
-		r.m.Explained++
-	}
-	r.mu.Unlock()
-	select {
-	case r.samples <- struct{}{}:
-	default:
-	}
 }
 
 // serve is the work of Serving: a pass soon, for what was still on its way when it was verified, and then now and then. A row found

@@ -38,6 +38,28 @@ type Mode struct {
 	Serve  bool // reads are answered from the look-up
 }
 
+// What becomes of a write whose entry can not be written, decided at approval.
+const (
+	TurnBack = "turn-back" // it is carried out, and reads are turned back until the look-up was verified again
+	Refuse   = "refuse"    // it is refused (Overloaded) before anything of it was sent
+)
+
+// Terms are how a look-up is approved.
+type Terms struct {
+	Actor          string          // who approves it
+	OnEntryFailure string          // TurnBack or Refuse; "" for TurnBack
+	Despite        []plan.Overrule // conditions that he overrules; they are kept in the history
+}
+
+// Check says what is wrong with terms.
+func (t *Terms) Check() error {
+	switch t.OnEntryFailure {
+	case "", TurnBack, Refuse:
+		return nil
+	}
+	return fmt.Errorf("on-entry-failure %q: it may be %s or %s", t.OnEntryFailure, TurnBack, Refuse)
+}
+
 // phase is one row of the machine.
 type phase struct {
 	mode Mode
@@ -113,6 +135,9 @@ type Migration struct {
 	Repaired  int64         `json:"repaired"`           // entries that were missing and written by a pass, in all
 	Compared  int64         `json:"compared"`           // reads compared in shadow, in all
 	Earlier   int64         `json:"earlier,omitempty"`  // compared by migrations of the same ID and look-up that were dropped since: they count for shadow
+	ByReads   int64         `json:"compared_by_reads"`  // of which with the answer to a read of the application
+	ByOwn     int64         `json:"compared_by_own"`    // with the answer to a read of our own
+	ByRanges  int64         `json:"compared_by_ranges"` // with what token ranges of the base hold, as the original fails
 	Explained int64         `json:"explained"`          // of which differed at first, and agreed when read again
 	Mismatch  string        `json:"mismatch,omitempty"` // the last unexplained difference
 	Progress  Progress      `json:"progress"`
@@ -121,7 +146,12 @@ type Migration struct {
 	Served     bool `json:"served,omitempty"`     // it has answered reads, and no answer was found wrong since: once verified, it serves
 	Unfollowed bool `json:"unfollowed,omitempty"` // a write that could not be followed may be on its way still: verification lets it end first
 	Refill     bool `json:"refill,omitempty"`     // its table is to be emptied, and filled anew
-	Refilled   bool `json:"refilled,omitempty"`   // which was done because passes found rows without entry; forgotten by a clean pass
+	// OnEntryFailure is what becomes of a write whose entry can not be written, as it was approved: TurnBack or Refuse.
+	OnEntryFailure string `json:"on_entry_failure,omitempty"`
+	// Despite are the conditions that were overruled when it was approved.
+	Despite []plan.Overrule `json:"despite,omitempty"`
+
+	Refilled bool `json:"refilled,omitempty"` // which was done because passes found rows without entry; forgotten by a clean pass
 }
 
 // Mode is what the proxy has to do for it.

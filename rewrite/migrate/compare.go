@@ -1,0 +1,202 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/match"
+)
+
+// failing is how many reads of the application must have failed before it is believed that they always do.
+const failing = 3
+
+// shadow is the work of Shadow: our own sample first, then as many of the application's reads as were asked for. What was
+// compared for the same look-up before, or before it was dropped, counts: comparing is of the rewriting, which has not changed;
+// that the table is true is what verifying is for.
+//
+// Reads that fail, or do not come, do not hold it up: what failed is compared with the base by token ranges, and when most fail,
+// or when the time is over, our own comparisons are enough.
+func (m *Manager) shadow(ctx context.Context, r *run) error {
+	if r.get().Served {
+		return nil
+	}
+	if err := m.sample(ctx, r); err != nil {
+		return err
+	}
+	sampled := len(r.lookup().Alone()) > 0
+	for {
+		if err := m.compareUnanswered(ctx, r); err != nil {
+			return err
+		}
+		have := r.get()
+		compared, over := have.Earlier+have.Compared, m.Now().Sub(have.Progress.Started) >= m.settings.ShadowFor
+		m.progress(r, "reads compared", compared, m.settings.ShadowReads)
+		r.mu.Lock()
+		failed := r.failed
+		r.mu.Unlock()
+		switch {
+		case compared >= m.settings.ShadowReads, over && (sampled || compared > 0),
+			failed >= failing && failed > have.ByReads && have.ByOwn+have.ByRanges > 0:
+			return nil
+		case over:
+			r.throttle("no read has come that could be compared, and Helenus can not ask by itself: the statements bind more than the one value")
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-r.samples:
+		case <-time.After(time.Minute):
+		}
+	}
+}
+
+// sample asks for values of the look-up by ourselves, both ways.
+func (m *Manager) sample(ctx context.Context, r *run) error {
+	reads := r.lookup().Alone()
+	if len(reads) == 0 {
+		return nil // the statements bind more than the one value: only the application knows what it asks
+	}
+	const places = 8
+	each := max(m.settings.ShadowSelf/places, 1)
+	var values [][]byte
+	for i := range places {
+		token := math.MinInt64 + int64(i)*(math.MaxInt64/places*2)
+		a, err := m.Session.Query(ctx, exec.Query{Text: r.lookup().Sample(), Consistency: gocql.One,
+			Values: [][]byte{exec.FromInt64(token), exec.FromInt32(int32(each))}}) // #nosec G115 -- a small setting
+		if err != nil {
+			return fmt.Errorf("sample the values of %s: %w", r.lookup().LookUpName(), err)
+		}
+		for _, row := range a.Rows {
+			values = append(values, row[0])
+		}
+	}
+	for _, read := range reads {
+		var left []exec.Request // for which the original fails
+		for _, value := range values {
+			q := exec.Request{Values: match.Values{Values: []proxy.Value{{Bytes: value}}}, Consistency: m.settings.Read}
+			if len(left) < failing {
+				err := m.compare(ctx, r, read, q, nil, &r.m.ByOwn)
+				if !originalFails(err) {
+					if err != nil {
+						return err
+					}
+					continue
+				}
+			}
+			left = append(left, q)
+		}
+		if err := m.compareRanges(ctx, r, read, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// originalError is an error of the application's own statement, not of a plan of ours.
+type originalError struct{ error }
+
+func (e *originalError) Unwrap() error { return e.error }
+
+// originalFails tells whether Cassandra can not answer a statement as it was written: it would not help to wait for it.
+func originalFails(err error) bool {
+	var original *originalError
+	return errors.As(err, &original) && exec.Down(err) && (!exec.Unreachable(err) || errors.Is(err, gocql.ErrTimeoutNoResponse) || errors.Is(err, context.DeadlineExceeded))
+}
+
+// Compare compares what Cassandra answered to a read (nil: ask) with what the look-up answers. A difference counts only if
+// it is seen again and again while Cassandra's own answer stands still before and after; it suspends the migration. Rows
+// that change under the eyes prove nothing: then the read is not counted at all. An error means that it could not be
+// compared.
+func (m *Manager) Compare(ctx context.Context, id string, read *match.Read, q exec.Request, original proxy.Rows) error {
+	r, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	return m.compare(ctx, r, read, q, original, &r.m.ByReads)
+}
+
+// compare is Compare of a migration; what agrees is counted in Compared, and in kind.
+func (m *Manager) compare(ctx context.Context, r *run, read *match.Read, q exec.Request, original proxy.Rows, kind *int64) error {
+	var err error
+	if original == nil {
+		// The plan first: what has too many rows for it is not to be read whole either.
+		if _, err := m.Reader.Read(ctx, read, q); errors.Is(err, exec.ErrUnsuited) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if original, err = m.Reader.Original(ctx, read, q); err != nil {
+			return &originalError{err}
+		}
+	}
+	var planned proxy.Rows
+	for try, still := 0, 0; ; try++ {
+		if planned, err = m.Reader.Read(ctx, read, q); errors.Is(err, exec.ErrUnsuited) {
+			return nil // it would run as it was written
+		} else if err != nil {
+			return err
+		}
+		if exec.Equal(original, planned) {
+			r.compared(try > 0, kind)
+			return nil
+		}
+		again, err := m.Reader.Original(ctx, read, q)
+		if err != nil {
+			return err
+		}
+		if exec.Equal(again, planned) { // it was only behind
+			r.compared(true, kind)
+			return nil
+		}
+		if exec.Equal(original, again) {
+			still++
+		}
+		if still > m.settings.ReadSamples {
+			break
+		}
+		if try > 4*m.settings.ReadSamples {
+			return nil
+		}
+		if err := m.Wait(ctx, m.settings.SampleDelay); err != nil {
+			return err
+		}
+		if original, err = m.Reader.Original(ctx, read, q); err != nil {
+			return err
+		}
+	}
+	return m.mismatch(ctx, r, read, q, planned, original)
+}
+
+// mismatch suspends a migration whose look-up answers otherwise than the base.
+func (m *Manager) mismatch(ctx context.Context, r *run, read *match.Read, q exec.Request, planned, original proxy.Rows) error {
+	value, _ := q.Values.Get(read.Column)
+	text := fmt.Sprintf("the look-up answers otherwise for %s = 0x%x: %d rows (digest %x) instead of %d (digest %x)", read.LookUp.By.Name,
+		value.Bytes, len(planned), exec.Digest(planned), len(original), exec.Digest(original))
+	r.mu.Lock()
+	r.m.Mismatch, r.m.Served, r.m.Compared, r.m.Explained, r.m.Earlier = text, false, 0, 0, 0
+	r.m.ByReads, r.m.ByOwn, r.m.ByRanges = 0, 0, 0
+	r.mu.Unlock()
+	return m.suspend(ctx, r, text, false)
+}
+
+// compared counts one comparison that agreed, in all and among its kind.
+func (r *run) compared(explained bool, kind *int64) {
+	r.mu.Lock()
+	r.m.Compared++
+	*kind++
+	if explained {
+		r.m.Explained++
+	}
+	r.mu.Unlock()
+	select {
+	case r.samples <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,108 @@
+package rewrite
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/exec/exectest"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// starved are settings under which only very many reads of the application would do.
+func starved() migrate.Settings {
+	s := quick()
+	s.ShadowReads, s.ShadowLeast, s.ShadowFor = 10000, 1000, 24*time.Hour
+	return s
+}
+
+// fails makes the statement fail as it was written, as if it met too many tombstones, while failing is set.
+func (w *world) fails(failing *atomic.Bool) {
+	w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+		if failing.Load() && strings.HasPrefix(q.Text, byGuest[:len(byGuest)-len(" ALLOW FILTERING")]) && !strings.Contains(q.Text, "room = ?") {
+			return exectest.Timeout
+		}
+		return nil
+	})
+}
+
+// Case 23: an original that always fails does not keep the change that would help it from serving.
+func TestOriginalAlwaysFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(6, 2)
+		var failing atomic.Bool
+		failing.Store(true)
+		w.fails(&failing)
+		w.boot(starved())
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Shadow)
+		for w.state() == migrate.Shadow {
+			if got := w.ask(byGuest, str("guest1")); got.forwarded && !got.failed {
+				t.Fatal("the original does not fail")
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		w.await(migrate.Serving)
+		m := w.migration()
+		if m.ByRanges < 5 || m.ByReads != 0 || m.Compared != m.ByReads+m.ByOwn+m.ByRanges {
+			t.Errorf("%d compared: %d, %d, %d", m.Compared, m.ByReads, m.ByOwn, m.ByRanges)
+		}
+		if m.Clean.IsZero() || m.Events[len(m.Events)-1].Time.Sub(m.Approved) > 10*time.Minute {
+			t.Errorf("%+v", m.Events)
+		}
+		if got := w.ask(byGuest, str("guest1")); got.forwarded || len(got.rows) == 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// What differs is found by token ranges, too.
+func TestRangesDiffer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(6, 2)
+		var failing atomic.Bool
+		w.fails(&failing)
+		w.boot(starved())
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Shadow)
+		failing.Store(true)
+		w.empty()
+		w.ask(byGuest, str("guest1"))
+		w.await(migrate.Suspended)
+		if m := w.migration(); !strings.Contains(m.Mismatch, "0 rows") || m.Compared != 0 {
+			t.Errorf("%q", m.Mismatch)
+		}
+	})
+}
+
+// A statement that seldom comes is compared by Helenus itself; after the time set that is enough.
+func TestRareReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(6, 2)
+		w.boot(starved())
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Shadow)
+		w.ask(byGuest, str("guest1"))
+		time.Sleep(23 * time.Hour)
+		synctest.Wait()
+		if w.state() != migrate.Shadow {
+			t.Errorf("%s before the time", w.state())
+		}
+		time.Sleep(2 * time.Hour)
+		w.await(migrate.Serving)
+		if m := w.migration(); m.ByReads != 1 || m.ByOwn < 5 || m.ByRanges != 0 {
+			t.Errorf("%d, %d, %d", m.ByReads, m.ByOwn, m.ByRanges)
+		}
+	})
+}
