@@ -12,13 +12,16 @@ import (
 // Read is a SELECT that the look-up can answer.
 type Read struct {
 	LookUp *LookUp
-	Find   string   // keys of the entries: value, limit
-	Fetch  string   // the application's SELECT narrowed to one row: the values of Bound, then key...
-	Bound  []Marker // which values of the request Fetch begins with
-	Column Marker   // which value of the request the look-up is asked by
-	Text   string   // the application's SELECT with anonymous markers, for the values of All
-	All    []Marker
-	limit  cql.Term
+	Find   string // keys of the entries: value, limit
+	Fetch  string // the application's SELECT narrowed to one row: the values of Bound, then key...
+	// Several is Fetch for one row of each of several partitions: the values of Bound, then the list of partition keys, then the rest of
+	// the key. The partition key is a further column of its rows, the last. "" if there is no such statement.
+	Several string
+	Bound   []Marker // which values of the request Fetch begins with
+	Column  Marker   // which value of the request the look-up is asked by
+	Text    string   // the application's SELECT with anonymous markers, for the values of All
+	All     []Marker
+	limit   cql.Term
 }
 
 // Marker names a value of a request: by its place in the statement, and by its name if it has one.
@@ -99,6 +102,7 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *Refusal) {
 		r.Bound = append(r.Bound, Marker{m.Index, m.Name})
 	}
 	r.Fetch, _ = anonymous(&fetch)
+	r.Several = l.several(&fetch)
 	return r, nil
 }
 
