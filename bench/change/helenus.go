@@ -23,15 +23,15 @@ import (
 
 // helenus is one process of the product, and sessions through it.
 type helenus struct {
-	name     string
-	program  string // the file
-	dir      string // its state, and its log
-	args     []string
-	listen   string
-	admin    string
-	child    *child.Process
-	stamped  *gocql.Session // its driver sends timestamps
-	stampers *gocql.Session // it does not: the coordinator stamps
+	name      string
+	program   string // the file
+	dir       string // its state; the log is beside it
+	args      []string
+	listen    string
+	admin     string
+	child     *child.Process
+	stamped   *gocql.Session // its driver sends timestamps
+	unstamped *gocql.Session // it does not: the coordinator stamps
 }
 
 // grace is how long a process may take to end when asked to.
@@ -94,13 +94,13 @@ func (h *helenus) connect() (err error) {
 	if h.stamped, err = connect(h.listen, true); err != nil {
 		return err
 	}
-	h.stampers, err = connect(h.listen, false)
+	h.unstamped, err = connect(h.listen, false)
 	return err
 }
 
 // disconnect closes the sessions.
 func (h *helenus) disconnect() {
-	for _, s := range []**gocql.Session{&h.stamped, &h.stampers} {
+	for _, s := range []**gocql.Session{&h.stamped, &h.unstamped} {
 		if *s != nil {
 			(*s).Close()
 			*s = nil

@@ -30,11 +30,11 @@ type settings struct {
 
 // full, quick and smoke are how much is measured; smoke is for the test.
 func (s *settings) full() {
-	s.rows, s.turns, s.plainOps, s.writeOps, s.readOps, s.lookedUp, s.counted, s.quiet, s.kills = 20_000, 11, 4000, 1000, 200, 10, 9, time.Second, 5
+	s.rows, s.turns, s.plainOps, s.writeOps, s.readOps, s.lookedUp, s.counted, s.quiet, s.kills = 20_000, 11, 4000, 1000, 500, 10, 9, time.Second, 5
 }
 
 func (s *settings) quickly() {
-	s.rows, s.turns, s.plainOps, s.writeOps, s.readOps, s.lookedUp, s.counted, s.quiet, s.kills = 20_000, 5, 2000, 400, 80, 10, 5, 300*time.Millisecond, 3
+	s.rows, s.turns, s.plainOps, s.writeOps, s.readOps, s.lookedUp, s.counted, s.quiet, s.kills = 20_000, 5, 2000, 400, 200, 10, 5, 300*time.Millisecond, 3
 }
 
 func main() {
@@ -98,7 +98,7 @@ func measure(ctx context.Context, s settings) (err error) {
 	if err != nil {
 		return err
 	}
-	unstamped, err := w.count(ctx, w.with.stampers)
+	unstamped, err := w.count(ctx, w.with.unstamped)
 	if err != nil {
 		return err
 	}

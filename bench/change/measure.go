@@ -61,16 +61,16 @@ func (w *world) numbered(s *gocql.Session, o func(n int) operation) func(context
 	return func(ctx context.Context, _ int) error { return run(ctx, s, o(int(w.next.Add(1)))) }
 }
 
-// regardless are the loads that can be answered by the mock as well.
-func (w *world) regardless() []load {
-	list := []load{
+// onBoth are the loads that the mock can answer as well as Cassandra.
+func (w *world) onBoth() []load {
+	return []load{
 		{plainReadWithout, w.without, w.plainOps, through(w.without.stamped, w.plainRead)},
 		{plainReadWith, w.with, w.plainOps, through(w.with.stamped, w.plainRead)},
 		{plainWriteWithout, w.without, w.plainOps, through(w.without.stamped, w.plainInsert)},
 		{plainWriteWith, w.with, w.plainOps, through(w.with.stamped, w.plainInsert)},
 		{otherColumn, w.with, w.plainOps, through(w.with.stamped, w.wideAmount)},
+		{servedRead, w.with, w.readOps, through(w.with.stamped, func(i int) operation { return staysOf(wealthy(i)) })},
 	}
-	return append(list, load{servedRead, w.with, w.readOps, through(w.with.stamped, func(i int) operation { return staysOf(wealthy(i)) })})
 }
 
 // keeping are the writes that a look-up must follow, each to a row of its own and with a value that nobody had.
@@ -80,8 +80,8 @@ func (w *world) keeping() []load {
 	return []load{
 		{insertStamped, w.with, w.writeOps, w.numbered(w.with.stamped, insert)},
 		{updateStamped, w.with, w.writeOps, w.numbered(w.with.stamped, update)},
-		{insertUnstamped, w.with, w.writeOps, w.numbered(w.with.stampers, insert)},
-		{updateUnstamped, w.with, w.writeOps, w.numbered(w.with.stampers, update)},
+		{insertUnstamped, w.with, w.writeOps, w.numbered(w.with.unstamped, insert)},
+		{updateUnstamped, w.with, w.writeOps, w.numbered(w.with.unstamped, update)},
 	}
 }
 
@@ -131,18 +131,18 @@ func (w *world) processor(ctx context.Context) (real, mock series, err error) {
 	if err := w.answersAreServed(ctx); err != nil {
 		return nil, nil, err
 	}
-	if real, err = w.rounds(ctx, "on Cassandra", slices.Concat(w.regardless(), w.keeping())); err != nil {
+	if real, err = w.rounds(ctx, "on Cassandra", slices.Concat(w.onBoth(), w.keeping())); err != nil {
 		return nil, nil, err
 	}
 	w.relay.set(recording)
 	defer w.relay.set(passing)
-	for _, l := range w.regardless() {
+	for _, l := range w.onBoth() {
 		if _, err := w.round(ctx, l); err != nil {
 			return nil, nil, err
 		}
 	}
 	w.relay.set(replaying)
-	mock, err = w.rounds(ctx, "on the mock", w.regardless())
+	mock, err = w.rounds(ctx, "on the mock", w.onBoth())
 	return real, mock, err
 }
 

@@ -83,10 +83,11 @@ const (
 
 func (r *report) processor(real, mock series, lookedUp int) {
 	changes := lookedUp + 1
-	for _, on := range []struct {
+	both := []struct {
 		name string
 		s    series
-	}{{onCassandra, real}, {onMock, mock}} {
+	}{{onCassandra, real}, {onMock, mock}}
+	for _, on := range both {
 		beside := func(what, with, without string) {
 			r.add(figure{What: what, On: on.name, Seen: fmt.Sprintf(micro, on.s.median(with)), Against: fmt.Sprintf(micro+" with no change", on.s.median(without)),
 				Value: on.s.ratio(with, without), Unit: "x", Must: mostBeside})
@@ -102,9 +103,9 @@ func (r *report) processor(real, mock series, lookedUp int) {
 		r.add(figure{What: of.what, On: onCassandra, Seen: fmt.Sprintf(micro, real.median(of.name)),
 			Against: fmt.Sprintf(micro+" of a plain write", real.median(plainWriteWith)), Value: real.ratio(of.name, plainWriteWith), Unit: "x", Must: mostKeeping})
 	}
-	for name, s := range map[string]series{onCassandra: real, onMock: mock} {
-		us := s.median(servedRead)
-		r.add(figure{What: fmt.Sprintf("served read of %d rows, CPU", heavyStays), On: name, Seen: fmt.Sprintf(micro, us), Value: us, Unit: "us", Must: mostServed})
+	for _, on := range both {
+		us := on.s.median(servedRead)
+		r.add(figure{What: fmt.Sprintf("served read of %d rows, CPU", heavyStays), On: on.name, Seen: fmt.Sprintf(micro, us), Value: us, Unit: "us", Must: mostServed})
 	}
 }
 

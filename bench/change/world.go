@@ -48,8 +48,7 @@ type world struct {
 	near    *gocql.Session // through the relay alone, stamped
 	with    *helenus       // changes serve
 	without *helenus       // there are none
-	stays   string         // the change of stays by guest
-	others  []string       // those of wide
+	others  []string       // the changes of wide; there is one more, of stays by guest
 	next    atomic.Int64   // numbers what operations write: no two write the same key or value, unless they are to
 }
 
@@ -298,9 +297,7 @@ func (w *world) change(ctx context.Context) error {
 		if id == "" {
 			return fmt.Errorf("%w for %s, but for %v", errNoAdvice, name, ids)
 		}
-		if name == "stays.guest" {
-			w.stays = id
-		} else {
+		if name != "stays.guest" {
 			w.others = append(w.others, id)
 		}
 		if _, err := w.with.cli(ctx, "approve", id, "--detach"); err != nil {
