@@ -13,7 +13,7 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-.PHONY: help build demo test test-drivers lint vet house bench verify bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety churn setup clean
+.PHONY: help build demo test test-drivers lint vet house bench verify bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change churn setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -27,6 +27,7 @@ help:
 	@echo 'make verify   our designs, hand-made and random ones, against a reference, on a real Cassandra (WORKLOADS=200 SEED=1)'
 	@echo 'make bench-rubis SCALE=10   RUBiS over our tables, an expert'"'"'s and normalised ones, on a real Cassandra (QUICK=1: sooner)'
 	@echo 'make bench-safety    one partition against one per user, under concurrent lightweight transactions (QUICK=1: sooner)'
+	@echo 'make bench-change    what serving changes cost: CPU, requests inside Cassandra, throughput, after kill -9 (QUICK=1: sooner)'
 	@echo 'make bench-proxy   what the proxy costs, as a table (QUICK=1: sooner)        make churn   a minute of coming and going'
 
 build:
@@ -107,6 +108,14 @@ bench-safety:
 	@.ci/setup demo
 	$(GO) build -o $(BIN)/ ./bench/safety
 	$(BIN)/safety -command 'make bench-safety' $(if $(QUICK),-smoke -out $(BIN)/results)
+
+# What serving changes cost, on a real Cassandra and on the mock: processor time of Helenus, requests inside Cassandra, throughput, the
+# time after kill -9; the report goes to docs/results. It fails if a figure misses what it must be. Some minutes, and best on a machine
+# that does nothing else. CHANGE has further flags (bin/change -help): CHANGE=-report-only.
+bench-change:
+	@.ci/setup demo
+	$(GO) build -o $(BIN)/ ./cmd/helenus ./bench/change
+	$(BIN)/change -command 'make bench-change$(if $(QUICK), QUICK=1)$(if $(CHANGE), CHANGE="$(CHANGE)")' $(if $(QUICK),-quick) $(CHANGE)
 
 # RUBiS, EasyAntiCheat, the hotel and random workloads: every answer and every table after updates, compared with SQLite's; a
 # quarter of an hour. The node keeps its schema in memory alone, as most of the time goes into making tables.

@@ -144,14 +144,14 @@ func TestReadFails(t *testing.T) {
 	q := exec.Request{Values: match.Values{Values: []proxy.Value{{Bytes: []byte("a")}}}}
 	n := 0
 	db.Before.Set(func(context.Context, exec.Query) error {
-		if n++; n == 4 {
+		if n++; n == 2 { // the first finds the entries, the second their rows
 			return exectest.Timeout
 		}
 		return nil
 	})
 	reader.Parallel = 1
 	if rows, err := reader.Read(context.Background(), read, q); err == nil || !exec.Down(err) {
-		t.Errorf("C14: one row of five could not be read: %q, %v", rows, err)
+		t.Errorf("C14: rows could not be read: %q, %v", rows, err)
 	}
 	db.Before.Clear()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/gocql/gocql"
 
@@ -23,10 +24,12 @@ var ErrUnsuited = errors.New("not to be answered from the look-up")
 type Reader struct {
 	Session  Session
 	Entries  int // most entries of one value that are followed
-	Parallel int // rows of one read that are fetched at a time
+	Parallel int // requests for rows of one read that are under way at a time
 	// Candidates, if set, returns keys of base rows that may belong to an answer besides those that have an entry; ok is
 	// false if they are too many. It is called before the entries are read: a row that is taken off them has its entry by then.
 	Candidates func(*match.LookUp) (keys [][][]byte, ok bool)
+
+	refused sync.Map // texts of match.Read.Several that Cassandra refuses
 }
 
 // Request is one read to run.
@@ -118,27 +121,6 @@ func bind(v match.Values, markers []match.Marker) ([][]byte, error) {
 		out = append(out, b)
 	}
 	return out, nil
-}
-
-// fetch reads the base row of each entry, in token order.
-func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, keys [][][]byte, q Request) (proxy.Rows, error) {
-	order(keys, read.LookUp.Partition)
-	requests := make([]Query, len(keys))
-	for i, key := range keys {
-		requests[i] = Query{Text: read.Fetch, Values: slices.Concat(bound, key), Consistency: q.Consistency}
-	}
-	answers, err := gather(ctx, r.Session, requests, r.Parallel, 0)
-	if err != nil {
-		return nil, fmt.Errorf("fetch a row of %s: %w", read.LookUp.BaseName(), err)
-	}
-	rows := make(proxy.Rows, 0, len(keys))
-	for _, a := range answers {
-		if q.Columns != nil && !same(a.Columns, q.Columns) {
-			return nil, fmt.Errorf("%w: the table has other columns than when the statement was prepared", ErrUnsuited)
-		}
-		rows = append(rows, a.Rows...)
-	}
-	return rows, nil
 }
 
 // order sorts keys as a scan of the base meets their partitions. Keys of one partition stay in the look-up's order,

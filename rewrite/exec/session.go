@@ -108,8 +108,11 @@ const (
 	firstRows, mostRows   = 4, 512
 )
 
-// copy returns the data as a cell that stays.
+// copy returns the data as a cell that stays. What is empty is not null: nil would be.
 func (s *store) copy(data []byte) []byte {
+	if len(data) == 0 {
+		return []byte{}
+	}
 	if cap(s.bytes)-len(s.bytes) < len(data) {
 		s.bytes = make([]byte, 0, max(len(data), min(mostBytes, max(firstBytes, 2*cap(s.bytes)))))
 	}

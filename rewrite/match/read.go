@@ -12,12 +12,15 @@ import (
 // Read is a SELECT that the look-up can answer.
 type Read struct {
 	LookUp *LookUp
-	Find   string   // keys of the entries: value, limit
-	Fetch  string   // the application's SELECT narrowed to one row: the values of Bound, then key...
-	Bound  []Marker // which values of the request Fetch begins with
-	Column Marker   // which value of the request the look-up is asked by
-	Text   string   // the application's SELECT with anonymous markers, for the values of All
-	All    []Marker
+	Find   string // keys of the entries: value, limit
+	Fetch  string // the application's SELECT narrowed to one row: the values of Bound, then key...
+	// Several is Fetch for one row of each of several partitions: the values of Bound, then the list of partition keys, then the rest of
+	// the key. The partition key is a further column of its rows, the last. "" if there is no such statement.
+	Several string
+	Bound   []Marker // which values of the request Fetch begins with
+	Column  Marker   // which value of the request the look-up is asked by
+	Text    string   // the application's SELECT with anonymous markers, for the values of All
+	All     []Marker
 	// Scan is the application's SELECT without the value it asks by and without LIMIT, over a part of the ring: the values of
 	// Others, then first token, last token. Each row has the value of the column after the cells of the answer.
 	Scan   string
@@ -104,6 +107,7 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *Refusal) {
 		r.Bound = append(r.Bound, Marker{m.Index, m.Name})
 	}
 	r.Fetch, _ = anonymous(&fetch)
+	r.Several = l.several(&fetch)
 	return r, nil
 }
 

@@ -3,6 +3,7 @@ package exectest
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"sort"
 
 	"github.com/helenus-db/helenus/capture/cql"
@@ -30,7 +31,11 @@ func (m *Memory) read(s *cql.Select, values [][]byte) (exec.Answer, error) {
 		answer.Columns = append(answer.Columns, c.Expr.String())
 	}
 	seen := map[string]bool{}
-	for _, r := range m.ordered(t) {
+	rows := m.ordered(t)
+	if slices.ContainsFunc(s.Where, func(r cql.Relation) bool { return r.Op == cql.OpIn }) { // by the values of the keys
+		slices.SortStableFunc(rows, func(a, b *row) int { return compare(t.PartitionKey()[0].Type, a.key[0], b.key[0]) })
+	}
+	for _, r := range rows {
 		ok, err := m.matches(t, r, s.Where, values)
 		if err != nil {
 			return exec.Answer{}, err
@@ -167,6 +172,12 @@ func (m *Memory) matches(t *table, r *row, where []cql.Relation, values [][]byte
 		if column == nil {
 			return false, refusal("undefined column " + rel.Columns[0])
 		}
+		if marker, ok := rel.Value.(*cql.Marker); ok && rel.Op == cql.OpIn {
+			if !listed(values[marker.Index], m.column(t, r, column.Name)) {
+				return false, nil
+			}
+			continue
+		}
 		want, err := value(t, column.Name, rel.Value, values)
 		if err != nil {
 			return false, err
@@ -189,6 +200,19 @@ func (m *Memory) matches(t *table, r *row, where []cql.Relation, values [][]byte
 		}
 	}
 	return true, nil
+}
+
+// listed tells whether a value is in a list that is bound.
+func listed(list, value []byte) bool {
+	n := binary.BigEndian.Uint32(list)
+	for list = list[4:]; n > 0; n-- {
+		size := binary.BigEndian.Uint32(list)
+		if bytes.Equal(list[4:4+size], value) {
+			return true
+		}
+		list = list[4+size:]
+	}
+	return false
 }
 
 // system answers what is asked of Cassandra's own tables: the comment and the columns of a table, and the partitioner.
