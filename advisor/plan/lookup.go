@@ -1,5 +1,7 @@
 package plan
 
+import "reflect"
+
 // LookUp is the contract between the advisor and package rewrite for a verified look-up (design/mapping.md 3.3, R1): a
 // derived table that finds primary keys by one column, after which the base rows are read again and re-checked. As a
 // plan it is a join plan whose last step is the base table.
@@ -13,6 +15,15 @@ type LookUp struct {
 	// SchemaDigest is schema.Table.Digest of the base table that the advice was made on: approval is refused, and
 	// serving stops, when it is no longer the same.
 	SchemaDigest string `json:"schema_digest"`
+	// Entries is how many rows of one value a read may follow: beyond, the original statement is the cheaper way. 0: not
+	// bounded by cost.
+	Entries int `json:"entries,omitempty"`
+}
+
+// Same tells whether two are the same change: what they cost, and so how far they are followed, may differ.
+func (l LookUp) Same(o LookUp) bool {
+	l.Entries, o.Entries = 0, 0
+	return reflect.DeepEqual(l, o)
 }
 
 // Verdict says whether a statement may take part in a change, and if not, which correctness condition (C1-C22 of

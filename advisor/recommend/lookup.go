@@ -103,6 +103,10 @@ func (k *maker) offers() []*offer {
 			k.reasons[r.statement.Fingerprint] = fmt.Sprintf("executed %d times only: advice is given from %d on", r.statement.Count, k.Thresholds.Executions)
 			continue
 		}
+		if why := k.unmeasured(r.access.Keyspace, r.access.Table); why != "" {
+			k.reasons[r.statement.Fingerprint] = why
+			continue
+		}
 		base := k.model.Table(r.access.Keyspace, r.access.Table)
 		own := k.Schema.Table(r.access.Keyspace, r.access.Table)
 		found := false
@@ -196,6 +200,7 @@ func (k *maker) advise(o *offer, users []*read, d *design.Design) {
 		r.Title, r.Verdicts, r.Eligible = fmt.Sprintf("look up %s by %s", o.schema.Name, o.column), verdicts, true
 	}
 	before, after := k.reading(&r, o, users, k.costs)
+	r.LookUp.Entries = k.width(o, users)
 	writes := k.writing(&r, o)
 	saved := before - after - writes
 	r.SavedSecondsPerSecond = saved / 1000
@@ -291,22 +296,7 @@ func (k *maker) recommendation(o *offer, kind Kind, users []*read) Recommendatio
 		r.CQL = []string{createLookUp(o)}
 		r.Risks = lookUpRisks(o)
 	}
-	measured := false
-	for i := range k.Statistics {
-		st := &k.Statistics[i]
-		if st.Keyspace == o.schema.Keyspace && st.Table == o.schema.Name {
-			measured = true
-			how := fmt.Sprintf("estimated from %d rows", st.Sampled)
-			if st.Exact {
-				how = "counted"
-			}
-			r.Evidence.Facts = append(r.Evidence.Facts, fmt.Sprintf("%s has about %.0f rows, %.1f for each value of %s (%s)", o.schema.Name, st.Rows, st.RowsPer(o.column), o.column, how))
-		}
-	}
-	if !measured {
-		r.Confidence = 0.8
-		r.Evidence.Facts = append(r.Evidence.Facts, o.schema.Name+" could not be measured: its size is assumed")
-	}
+	r.Evidence.Facts = append(r.Evidence.Facts, k.rowsAValue(o, users)...)
 	return r
 }
 

@@ -149,11 +149,11 @@ func sensitivityText(s design.Sensitivity, fingerprint string) string {
 	if !math.IsInf(s.Rises, 1) {
 		parts = append(parts, fmt.Sprintf("rises above %s", rate(s.Rises)))
 	}
-	short := fingerprint[:min(8, len(fingerprint))]
+	about := short(fingerprint)
 	if len(parts) == 0 {
-		return fmt.Sprintf("The choice does not depend on how often %s is executed (now %s).", short, rate(s.Weight))
+		return fmt.Sprintf("The choice does not depend on how often %s is executed (now %s).", about, rate(s.Weight))
 	}
-	text := fmt.Sprintf("The choice changes when %s %s (now %s).", short, strings.Join(parts, " or "), rate(s.Weight))
+	text := fmt.Sprintf("The choice changes when %s %s (now %s).", about, strings.Join(parts, " or "), rate(s.Weight))
 	if !s.Proven {
 		text += " This was not proven."
 	}

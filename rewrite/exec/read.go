@@ -22,7 +22,7 @@ var ErrUnsuited = errors.New("not to be answered from the look-up")
 // Reader runs verified look-up reads.
 type Reader struct {
 	Session  Session
-	Entries  int // most entries of one value that are followed
+	Entries  int // most entries of one value that are followed; a look-up may have a lower bound of its own
 	Parallel int // rows of one read that are fetched at a time
 }
 
@@ -51,13 +51,17 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.Session.Query(ctx, Query{Text: read.Find, Values: [][]byte{value.Bytes, FromInt32(int32(r.Entries + 1))}, // #nosec G115 -- a small setting
-		Consistency: q.Consistency, PageSize: r.Entries + 2})
+	most := r.Entries
+	if cheap := read.LookUp.Entries; cheap > 0 && cheap < most {
+		most = cheap
+	}
+	found, err := r.Session.Query(ctx, Query{Text: read.Find, Values: [][]byte{value.Bytes, FromInt32(int32(most + 1))}, // #nosec G115 -- a small setting
+		Consistency: q.Consistency, PageSize: most + 2})
 	if err != nil {
 		return nil, fmt.Errorf("find the entries in %s: %w", read.LookUp.LookUpName(), err)
 	}
-	if len(found.Rows) > r.Entries {
-		return nil, fmt.Errorf("%w: more than %d entries", ErrUnsuited, r.Entries)
+	if len(found.Rows) > most {
+		return nil, fmt.Errorf("%w: more than %d entries", ErrUnsuited, most)
 	}
 	rows, err := r.fetch(ctx, read, bound, found.Rows, q)
 	if err != nil {
