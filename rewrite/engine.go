@@ -15,6 +15,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/gain"
 	"github.com/helenus-db/helenus/rewrite/maintain"
 	"github.com/helenus-db/helenus/rewrite/match"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -47,6 +48,9 @@ type Options struct {
 	Comparing   int           // 4; comparisons at a time
 	Maintain    maintain.Settings
 	Migrate     migrate.Settings
+	Gain        gain.Settings
+	// Before returns what the statements of a look-up took until now, as far as it is known; nil: nothing is.
+	Before func(plan.LookUp) gain.Before
 }
 
 func (o *Options) defaults() {
@@ -84,6 +88,7 @@ type Engine struct {
 	reader     *exec.Reader
 	maintainer *maintain.Maintainer
 	manager    *migrate.Manager
+	gains      *gain.Keeper
 
 	epoch atomic.Uint64
 	rules atomic.Pointer[ruleSet]
@@ -111,6 +116,7 @@ type active struct {
 	turn                      atomic.Uint64
 	counts                    counts
 	errors                    errorRate
+	gain                      *gain.Meter
 }
 
 // serving tells whether reads are answered from the look-up at this moment.
@@ -130,6 +136,7 @@ func New(o Options) (*Engine, error) {
 	e.maintainer = maintain.New(o.Session, o.Maintain, o.Now, o.Log)
 	e.manager = migrate.New(migrate.Parts{Session: o.Session, Maintainer: e.maintainer, Reader: e.reader, Store: o.Store,
 		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log}, o.Migrate)
+	e.gains = gain.NewKeeper(o.Store, o.Gain)
 	e.rules.Store(newRuleSet(nil))
 	e.life, e.end = context.WithCancel(context.Background())
 	return e, nil
@@ -138,6 +145,9 @@ func New(o Options) (*Engine, error) {
 // Restore puts the migrations of the store in force again. Until a schema was seen nothing is served.
 func (e *Engine) Restore(ctx context.Context) error {
 	if err := e.restoreBypass(ctx); err != nil {
+		return err
+	}
+	if err := e.gains.Restore(ctx); err != nil {
 		return err
 	}
 	if err := e.manager.Restore(ctx); err != nil {
@@ -152,7 +162,8 @@ func (e *Engine) Restore(ctx context.Context) error {
 // Run drives the migrations and removes garbage until the context ends.
 func (e *Engine) Run(ctx context.Context) {
 	var wait sync.WaitGroup
-	wait.Add(2)
+	wait.Add(3)
+	go func() { defer wait.Done(); e.weigh(ctx) }()
 	go func() { defer wait.Done(); e.maintainer.Run(ctx) }()
 	go func() { defer wait.Done(); e.manager.Run(ctx) }()
 	wait.Wait()
@@ -185,7 +196,12 @@ func (e *Engine) Approve(ctx context.Context, id string, lu plan.LookUp, actor s
 	if e.kill.state.On {
 		return Migration{}, ErrBypassed
 	}
-	return e.manager.Approve(ctx, id, lu, actor)
+	before := e.before(lu)
+	m, err := e.manager.Approve(ctx, id, lu, actor)
+	if err == nil {
+		e.promised(ctx, id, lu, before)
+	}
+	return m, err
 }
 
 // Rollback turns the reads of a migration back at once, then stops writing its entries. Its table is kept.
@@ -222,8 +238,8 @@ func (e *Engine) Verify(ctx context.Context, id, actor string) error {
 	return e.manager.Verify(ctx, id, actor)
 }
 
-// Migrations lists all, by id.
-func (e *Engine) Migrations() []Migration { return e.manager.Migrations() }
+// Migrations lists all, by id, with what they turned out to be worth.
+func (e *Engine) Migrations() []Migration { return e.measured(e.manager.Migrations()) }
 
 // SchemaChanged compares every migration with the schema. Those that it no longer fits answer no read any more when
 // it returns.
@@ -238,7 +254,7 @@ func (e *Engine) publish(published []migrate.Published) {
 	for _, p := range published {
 		a := e.active[p.ID]
 		if a == nil || a.lookup != p.LookUp { // what was dropped and approved again is another
-			a = &active{id: p.ID, lookup: p.LookUp}
+			a = &active{id: p.ID, lookup: p.LookUp, gain: e.gains.Meter(p.ID)}
 			e.active[p.ID] = a
 		}
 		if e.opaque > 0 && p.Mode.Write && !p.Mode.Lax {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gocql/gocql"
 
@@ -29,9 +30,10 @@ type doubt struct {
 // preparation is all that has to be done for one write request.
 type preparation struct {
 	changes []change
-	doubts  []doubt // turn reads back until the answer shows whether the statement was carried out
-	guards  []doubt // turn reads back now
-	stamp   int64   // the timestamp that the request has to be given, 0 if it carries its own
+	doubts  []doubt   // turn reads back until the answer shows whether the statement was carried out
+	guards  []doubt   // turn reads back now
+	stamp   int64     // the timestamp that the request has to be given, 0 if it carries its own
+	began   time.Time // when the request was read
 	deletes []deletion
 }
 
@@ -67,6 +69,7 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 		d.active.holds.Add(1)
 	}
 	e.wait.Add(1)
+	p.began = e.options.Now()
 	go func() {
 		defer e.wait.Done()
 		e.write(r, p)
@@ -185,7 +188,16 @@ func (e *Engine) write(r *proxy.Request, p *preparation) {
 		a.holds.Add(1)
 		p.doubts = append(p.doubts, doubt{a, "an entry could not be written: " + err.Error()})
 	}
-	r.Forward(proxy.Forward{Timestamp: p.stamp, Done: func(answer proxy.Response) { e.written(p, garbage, answer) }})
+	sent := e.options.Now()
+	r.Forward(proxy.Forward{Timestamp: p.stamp, Done: func(answer proxy.Response) {
+		if !answer.Lost && !answer.Failed && r.Opcode != proxy.OpBatch {
+			now := e.options.Now()
+			for i := range p.changes {
+				p.changes[i].active.gain.Write(now.Sub(p.began), now.Sub(sent))
+			}
+		}
+		e.written(p, garbage, answer)
+	}})
 }
 
 // reason is the innermost error: what Cassandra said.

@@ -18,11 +18,20 @@ type LookUp struct {
 	// Entries is how many rows of one value a read may follow: beyond, the original statement is the cheaper way. 0: not
 	// bounded by cost.
 	Entries int `json:"entries,omitempty"`
+	// Promise is what was promised when it was advised; it is held against what is measured.
+	Promise Promise `json:"promise,omitzero"`
 }
 
-// Same tells whether two are the same change: what they cost, and so how far they are followed, may differ.
+// Promise is what a change is expected to bring; zero fields are not known.
+type Promise struct {
+	Reads  float64  `json:"reads,omitempty"`  // how many times faster its reads will be
+	Writes float64  `json:"writes,omitempty"` // how many times as long the dearest of its writes will take
+	Paying []string `json:"paying,omitempty"` // fingerprints of these writes
+}
+
+// Same tells whether two are the same change: what they are expected to cost, and so how far they are followed, may differ.
 func (l LookUp) Same(o LookUp) bool {
-	l.Entries, o.Entries = 0, 0
+	l.Entries, o.Entries, l.Promise, o.Promise = 0, 0, Promise{}, Promise{}
 	return reflect.DeepEqual(l, o)
 }
 

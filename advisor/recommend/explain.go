@@ -42,6 +42,12 @@ func Explain(w io.Writer, r Recommendation) error {
 	if r.Sensitivity != "" {
 		p.paragraph(r.Sensitivity)
 	}
+	if r.Measured != "" {
+		p.heading("Measured since it serves")
+		for line := range strings.SplitSeq(r.Measured, "\n") {
+			p.paragraph(line)
+		}
+	}
 	p.timeline(r.Timeline)
 	p.heading("Reads")
 	for _, s := range r.Statements {

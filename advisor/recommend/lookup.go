@@ -202,6 +202,7 @@ func (k *maker) advise(o *offer, users []*read, d *design.Design) {
 	before, after := k.reading(&r, o, users, k.costs)
 	r.LookUp.Entries = k.width(o, users)
 	writes := k.writing(&r, o)
+	r.LookUp.Promise = promise(&r)
 	saved := before - after - writes
 	r.SavedSecondsPerSecond = saved / 1000
 	r.BenefitRatio = clamp((before - after) / before)

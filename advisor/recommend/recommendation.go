@@ -46,6 +46,7 @@ type Recommendation struct {
 	Actor       string    `json:"actor,omitempty"` // who brought it into the state, "" for Helenus itself
 	StateSince  time.Time `json:"state_since"`
 	// Migration is the state of the migration that an approval started, joined by whoever shows it; never stored.
+	Measured  string `json:"measured,omitempty"` // what the change turned out to be worth since it serves, a line each
 	Migration string `json:"migration,omitempty"`
 
 	Eligible bool           `json:"eligible"` // it can be approved: Helenus can carry it out, and no condition refuses

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -88,4 +89,21 @@ func (k *maker) width(o *offer, users []*read) int {
 		return true
 	}
 	return max(1, sort.Search(widest, func(n int) bool { return !cheaper(n + 1) }))
+}
+
+// promise is what a recommendation expects of its reads and writes, which is held against what is measured once it serves.
+func promise(r *Recommendation) (p plan.Promise) {
+	before, after := 0.0, 0.0
+	for i := range r.Statements {
+		s := &r.Statements[i]
+		before, after = before+s.PerSecond*s.PredictedBeforeMs, after+s.PerSecond*s.PredictedAfterMs
+	}
+	if after > 0 {
+		p.Reads = before / after
+	}
+	for i := range r.Writes {
+		p.Writes = r.WriteCostRatio
+		p.Paying = append(p.Paying, r.Writes[i].Fingerprint)
+	}
+	return p
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -195,6 +196,13 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 	if m.Reason != "" {
 		if _, err := fmt.Fprintf(w, "reason: %s\n", m.Reason); err != nil {
 			return err
+		}
+	}
+	if m.Gain != nil {
+		for line := range strings.SplitSeq(m.Gain.Text, "\n") {
+			if _, err := fmt.Fprintf(w, "measured: %s\n", line); err != nil {
+				return err
+			}
 		}
 	}
 	for _, e := range m.Events {

@@ -300,7 +300,10 @@ func (m *Manager) turn(ctx context.Context, r *run, from, to State, actor, text 
 	before, now := r.m, m.Now()
 	mode := r.m.Mode()
 	next := r.m.clone()
-	next.State, next.Reason = to, ""
+	next.State = to
+	if to != RolledBack { // which follows upon rolling back, and has its reason
+		next.Reason = ""
+	}
 	next.Progress = Progress{Started: now}
 	if change != nil {
 		change(&next)
@@ -460,6 +463,18 @@ func (m *Manager) Rollback(ctx context.Context, id, actor string) error {
 		return &ErrState{id, "roll back", state, "there is nothing left to roll back"}
 	}
 	return m.transition(ctx, r, "", RollingBack, actor, "roll-back ordered", nil)
+}
+
+// GiveUp is Rollback by itself, for a reason.
+func (m *Manager) GiveUp(ctx context.Context, id, reason string) error {
+	r, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	if state := r.get().State; state == RollingBack || !phases[state].back {
+		return nil
+	}
+	return m.transition(ctx, r, "", RollingBack, "", "rolled back: "+reason, func(x *Migration) { x.Reason = reason })
 }
 
 // Resume takes a suspended migration on, through verification.

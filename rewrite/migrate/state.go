@@ -8,6 +8,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/gain"
 	"github.com/helenus-db/helenus/rewrite/verify"
 )
 
@@ -95,7 +96,7 @@ type Migration struct {
 	LookUp    plan.LookUp   `json:"look_up"`
 	Base      schema.Table  `json:"base"` // as it was approved
 	State     State         `json:"state"`
-	Reason    string        `json:"reason,omitempty"` // of suspended and failed
+	Reason    string        `json:"reason,omitempty"` // of suspended and failed, and of what rolled itself back
 	Broken    bool          `json:"broken,omitempty"` // the look-up can no longer be trusted to exist or to fit: only a roll-back is left
 	Actor     string        `json:"actor"`            // who approved it
 	Approved  time.Time     `json:"approved"`
@@ -110,6 +111,7 @@ type Migration struct {
 	Explained int64         `json:"explained"`          // of which differed at first, and agreed when read again
 	Mismatch  string        `json:"mismatch,omitempty"` // the last unexplained difference
 	Progress  Progress      `json:"progress"`
+	Gain      *gain.Report  `json:"gain,omitempty"` // what it turned out to be worth; not saved here
 	Events    []Event       `json:"events"`
 }
 
