@@ -186,6 +186,11 @@ func TestLookUpTableForTheScan(t *testing.T) {
 		Statements: []string{r.Statements[0].Fingerprint}, Texts: []string{"SELECT room_id, start_date, reservation_id, end_date, status FROM hotel.reservations WHERE guest_id = ? ALLOW FILTERING"},
 		SchemaDigest: infertest.HotelSchema().Table("hotel", "reservations").Digest(), Entries: 311,
 	}
+	promised := r.LookUp.Promise
+	if s := r.Statements[0]; promised.Reads != s.PredictedBeforeMs/s.PredictedAfterMs || promised.Writes != r.WriteCostRatio || len(promised.Paying) != len(r.Writes) {
+		t.Errorf("promised: %+v", promised)
+	}
+	want.Promise = promised
 	if diff := cmp.Diff(want, *r.LookUp); diff != "" {
 		t.Error(diff)
 	}
@@ -200,7 +205,7 @@ func TestLookUpTableForTheScan(t *testing.T) {
 	case r.SavedSecondsPerSecond <= 0 || r.BenefitRatio < 0.9 || r.BenefitRatio > 1:
 		t.Errorf("saves %g s/s, ratio %g", r.SavedSecondsPerSecond, r.BenefitRatio)
 	}
-	if len(r.Writes) != 2 { // booking and moving a booking; not cancelling, not extending
+	if len(r.Writes) != 3 { // booking, moving a booking and cancelling; not extending
 		t.Fatalf("writes that pay: %+v", r.Writes)
 	}
 	for _, w := range r.Writes {
