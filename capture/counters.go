@@ -39,7 +39,7 @@ type counters struct {
 	by [callers]by
 
 	failed, inBatch, paged, morePages, serial, warned, rewritten atomic.Uint64
-	applied, notApplied, retried, speculative                    atomic.Uint64
+	applied, notApplied, retried, speculative, stamped           atomic.Uint64
 
 	errors      [len(proxy.ErrorNames)]atomic.Uint64
 	warnings    [len(proxy.WarningNames)]atomic.Uint64
@@ -155,7 +155,8 @@ func (c *counters) executions() (n uint64) {
 // manner counts how n exchanges were said and answered. Most have nothing but a consistency.
 func (c *counters) manner(b *by, m *proxy.Manner, n uint64) {
 	c.consistency[min(int(m.Consistency), len(consistencyNames)-1)].Add(n)
-	if *m == (proxy.Manner{Consistency: m.Consistency}) {
+	add(&c.stamped, m.Stamped, n)
+	if *m == (proxy.Manner{Consistency: m.Consistency, Stamped: m.Stamped}) {
 		return
 	}
 	add(&c.paged, m.Paged, n)
@@ -215,7 +216,7 @@ func (c *counters) drain(to *counters) (took int) {
 	for _, p := range [...][2]*atomic.Uint64{
 		{&c.failed, &to.failed}, {&c.inBatch, &to.inBatch}, {&c.paged, &to.paged}, {&c.morePages, &to.morePages}, {&c.serial, &to.serial},
 		{&c.warned, &to.warned}, {&c.rewritten, &to.rewritten}, {&c.applied, &to.applied}, {&c.notApplied, &to.notApplied},
-		{&c.retried, &to.retried}, {&c.speculative, &to.speculative},
+		{&c.retried, &to.retried}, {&c.speculative, &to.speculative}, {&c.stamped, &to.stamped},
 	} {
 		move(p[0], p[1])
 	}

@@ -115,7 +115,7 @@ func (p *painter) snapshot(r *record, s *Statement) {
 // sums is stripes added up.
 type sums struct {
 	count                            uint64
-	n                                [11]uint64
+	n                                [12]uint64
 	errors                           [len(proxy.ErrorNames)]uint64
 	warnings                         [len(proxy.WarningNames)]uint64
 	consistency                      [len(consistencyNames)]uint64
@@ -135,7 +135,7 @@ type said struct {
 
 // reset empties it. The lists are written over.
 func (t *sums) reset() {
-	t.count, t.n, t.errors, t.warnings, t.consistency, t.serials = 0, [11]uint64{}, [len(proxy.ErrorNames)]uint64{}, [len(proxy.WarningNames)]uint64{},
+	t.count, t.n, t.errors, t.warnings, t.consistency, t.serials = 0, [12]uint64{}, [len(proxy.ErrorNames)]uint64{}, [len(proxy.WarningNames)]uint64{},
 		[len(consistencyNames)]uint64{}, [len(serialNames)]uint64{}
 	t.known, t.parts, t.own = 0, 0, t.own[:0]
 }
@@ -163,7 +163,7 @@ func (t *sums) add(c *counters) {
 		one.failed += b.failed.Load()
 		one.micros += b.micros.Load()
 	}
-	for i, n := range [...]*atomic.Uint64{&c.failed, &c.inBatch, &c.paged, &c.morePages, &c.serial, &c.warned, &c.rewritten, &c.applied, &c.notApplied, &c.retried, &c.speculative} {
+	for i, n := range [...]*atomic.Uint64{&c.failed, &c.inBatch, &c.paged, &c.morePages, &c.serial, &c.warned, &c.rewritten, &c.applied, &c.notApplied, &c.retried, &c.speculative, &c.stamped} {
 		t.n[i] += n.Load()
 	}
 	if c.failed.Load() > 0 {

@@ -124,7 +124,7 @@ func TestCounters(t *testing.T) {
 	rec.Done([]proxy.Exchange{*x})
 	x = exchange(200)
 	x.Applied, x.Warnings, x.SerialConsistency = proxy.NotApplied, 1<<1, 9
-	x.Failed, x.ErrorCode, x.Consistency, x.Serial, x.Warned, x.Paged, x.MorePages, x.Rewritten, x.Rows = true, 0x1700, 99, true, true, true, true, true, -1
+	x.Failed, x.ErrorCode, x.Consistency, x.Serial, x.Warned, x.Paged, x.MorePages, x.Rewritten, x.Rows, x.Stamped = true, 0x1700, 99, true, true, true, true, true, -1, true
 	rec.Done([]proxy.Exchange{*x})
 	x = exchange(300)
 	x.InBatch, x.Failed, x.ErrorCode = true, true, 0x4242
@@ -149,7 +149,7 @@ func TestCounters(t *testing.T) {
 		ResponseBytes: histogram.Distribution{Count: 2, Sum: 2000, Buckets: []histogram.Bucket{{Low: 992, Count: 2}}},
 		Rows:          histogram.Distribution{Count: 1, Sum: 2, Buckets: []histogram.Bucket{{Low: 2, Count: 1}}},
 		Consistency:   TallyOf(map[string]uint64{"LOCAL_QUORUM": 2, "UNKNOWN": 1}),
-		Conditional:   true, InBatch: 1, Paged: 1, MorePages: 1, Serial: 1, Warned: 1, Rewritten: 1,
+		Conditional:   true, InBatch: 1, Paged: 1, MorePages: 1, Serial: 1, Warned: 1, Rewritten: 1, Stamped: 1,
 		RewrittenLatency: histogram.Distribution{Count: 1, Sum: 200, Buckets: []histogram.Bucket{{Low: 200, Count: 1}}},
 		Variables:        []Column{{Keyspace: "hotel", Table: "rooms", Name: "state", Type: proxy.Type{Code: 13}}},
 		Warnings:         TallyOf(map[string]uint64{"tombstones": 1}), SerialConsistency: TallyOf(map[string]uint64{"LOCAL_SERIAL": 1}), Applied: 1, NotApplied: 1,
@@ -431,6 +431,7 @@ func TestExchangesTogetherAreCountedAsOneByOne(t *testing.T) {
 			if x.Warned = rapid.IntRange(0, 5).Draw(rt, "warned") == 0; x.Warned {
 				x.Warnings = 6
 			}
+			x.Stamped = rapid.Bool().Draw(rt, "stamped")
 			x.Applied, x.SerialConsistency = byte(rapid.IntRange(0, 2).Draw(rt, "applied")), uint16(rapid.IntRange(7, 9).Draw(rt, "serial"))
 			x.Serial, x.MorePages = rapid.Bool().Draw(rt, "serially"), rapid.Bool().Draw(rt, "more")
 			x.Rewritten, x.InBatch = rapid.IntRange(0, 5).Draw(rt, "rewritten") == 0, rapid.IntRange(0, 5).Draw(rt, "in batch") == 0

@@ -42,6 +42,7 @@ type Statement struct {
 	Warnings          Tally                  `json:"warnings,omitempty"`         // answers with such a warning, e.g. "tombstones"
 	Rewritten         uint64                 `json:"rewritten,omitempty"`        // answered by Helenus instead of Cassandra
 	RewrittenLatency  histogram.Distribution `json:"rewritten_latency,omitzero"` // microseconds, of those outside of batches; they are in Latency, too
+	Stamped           uint64                 `json:"stamped,omitempty"`          // with a timestamp of the client's in the request
 	Retried           uint64                 `json:"retried,omitempty"`          // the same again within 5 s of having failed
 	Speculative       uint64                 `json:"speculative,omitempty"`      // the same again while it was under way; an estimate
 
@@ -89,9 +90,9 @@ func (s *Statement) OriginalLatency() histogram.Distribution {
 func (s *Statement) Parse() (cql.Statement, error) { return parse(s.Text) }
 
 // numbers are the plain counters but Count, in the order of sums.add.
-func (s *Statement) numbers() [11]*uint64 {
+func (s *Statement) numbers() [12]*uint64 {
 	return [...]*uint64{
-		&s.Errors, &s.InBatch, &s.Paged, &s.MorePages, &s.Serial, &s.Warned, &s.Rewritten, &s.Applied, &s.NotApplied, &s.Retried, &s.Speculative,
+		&s.Errors, &s.InBatch, &s.Paged, &s.MorePages, &s.Serial, &s.Warned, &s.Rewritten, &s.Applied, &s.NotApplied, &s.Retried, &s.Speculative, &s.Stamped,
 	}
 }
 

@@ -92,7 +92,7 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 	f.slot, f.word, f.record, f.extra = t, word, p.record, p.extra
 	x.Client, x.Prepared, x.Opcode, x.Start, x.RequestBytes = c.client.Load(), p.prepared, p.opcode, p.start, int(p.bytes)
 	x.ResponseBytes, x.Consistency, x.Rows, x.Paged, x.Serial = h.Length, p.consistency, -1, p.paged, p.serial
-	x.SerialConsistency, x.Hash = p.serialConsistency, p.hash
+	x.SerialConsistency, x.Hash, x.Stamped = p.serialConsistency, p.hash, p.stamped
 	if x.Warned = h.Flags&wire.FlagWarnings != 0; x.Warned {
 		x.Warnings = wire.Warnings(h.Flags, body)
 	}

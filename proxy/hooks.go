@@ -94,6 +94,7 @@ type Manner struct {
 	Paged             bool   // the request carried a paging state
 	MorePages         bool   // the answer says so
 	Serial            bool   // read at SERIAL or LOCAL_SERIAL
+	Stamped           bool   // the request carried a timestamp of its client's
 	Warned            bool   // the answer carries warnings
 	Rewritten         bool   // answered by the Rewriter, not by Cassandra
 }

@@ -70,6 +70,7 @@ type pending struct {
 	opcode            byte
 	paged             bool
 	serial            bool
+	stamped           bool
 	read              bool // a SELECT, for all that is known
 	swapped           bool // prepared ids in it were swapped (extra.swaps)
 	system            *ask // asks where nodes are: the answer is rewritten; nil for nearly all

@@ -195,6 +195,7 @@ func (k *taken) end(opcode byte, body []byte, x Exchange) {
 	x.Client, x.Prepared, x.Opcode, x.Start, x.End = c.client.Load(), p.prepared, p.opcode, p.start, c.server.now()
 	x.RequestBytes, x.ResponseBytes, x.Consistency = int(p.bytes), len(body), p.consistency
 	x.Paged, x.Serial, x.SerialConsistency, x.Hash, x.Rewritten = p.paged, p.serial, p.serialConsistency, p.hash, true
+	x.Stamped = p.stamped
 	if p.extra != nil && p.extra.sample != nil {
 		x.Values = p.extra.sample.values
 		if opcode == wire.OpResult {

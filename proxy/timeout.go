@@ -118,7 +118,7 @@ func (c *conn) expire(t *slot, w uint64) {
 		Opcode: wire.OpError}, body))
 	x := Exchange{Client: c.client.Load(), Prepared: p.prepared, Opcode: p.opcode, Start: p.start, End: c.server.now(),
 		RequestBytes: int(p.bytes), ResponseBytes: len(body), Rows: -1, Hash: p.hash, Manner: Manner{Consistency: p.consistency,
-			Paged: p.paged, Serial: p.serial, SerialConsistency: p.serialConsistency, Failed: true, ErrorCode: code}}
+			Paged: p.paged, Serial: p.serial, Stamped: p.stamped, SerialConsistency: p.serialConsistency, Failed: true, ErrorCode: code}}
 	c.countOwn(&x)
 	c.record(p.record, p.extra, []Exchange{x})
 	c.spares.give(p.extra)

@@ -220,6 +220,7 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *
 	p.consistency = q.Consistency
 	p.serial = q.Consistency == wire.Serial || q.Consistency == wire.LocalSerial
 	p.paged = q.Flags&wire.ParamPagingState != 0
+	p.stamped = q.Flags&wire.ParamTimestamp != 0
 	if complete {
 		p.hash = c.hash(body, q.Flags)
 		if q.Flags&wire.ParamSerial != 0 {
@@ -310,6 +311,7 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 	p.consistency = q.Consistency
 	p.serial = q.Consistency == wire.Serial || q.Consistency == wire.LocalSerial
 	p.paged = q.PagingState != nil
+	p.stamped = q.Flags&wire.ParamTimestamp != 0
 	p.serialConsistency, p.hash = q.SerialConsistency, c.hash(body, q.Flags)
 	keyspace := c.keyspaceOr(q.Keyspace)
 	if ring.Mentions(keyspace, q.Text) {
@@ -393,6 +395,7 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 	p.extra = e
 	if recorder != nil {
 		p.consistency, p.serialConsistency, p.hash = q.Consistency, q.SerialConsistency, c.hash(body, q.Flags)
+		p.stamped = q.Flags&wire.ParamTimestamp != 0
 		p.record = recorder.Batch(kind, records)
 	}
 	clear(records)

@@ -15,6 +15,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/gain"
 	"github.com/helenus-db/helenus/rewrite/maintain"
 	"github.com/helenus-db/helenus/rewrite/match"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -48,6 +49,9 @@ type Options struct {
 	Comparing   int           // 4; comparisons at a time
 	Maintain    maintain.Settings
 	Migrate     migrate.Settings
+	Gain        gain.Settings
+	// Before returns what the statements of a look-up took until now, as far as it is known; nil: nothing is.
+	Before func(plan.LookUp) gain.Before
 }
 
 func (o *Options) defaults() {
@@ -89,6 +93,7 @@ type Engine struct {
 	reader     *exec.Reader
 	maintainer *maintain.Maintainer
 	manager    *migrate.Manager
+	gains      *gain.Keeper
 
 	epoch atomic.Uint64
 	rules atomic.Pointer[ruleSet]
@@ -120,6 +125,7 @@ type active struct {
 	turn                 atomic.Uint64
 	counts               *counts
 	errors               errorRate
+	gain                 *gain.Meter
 }
 
 // relied tells whether something rests on the entries now being complete.
@@ -148,6 +154,7 @@ func New(o Options) (*Engine, error) {
 	e.reader = &exec.Reader{Session: o.Session, Entries: o.Entries, Parallel: o.Parallel, Candidates: e.maintainer.Candidates}
 	e.manager = migrate.New(migrate.Parts{Session: o.Session, Maintainer: e.maintainer, Reader: e.reader, Store: o.Store,
 		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Blocked: e.blocked, Missed: e.missed}, o.Migrate)
+	e.gains = gain.NewKeeper(o.Store, o.Gain)
 	e.rules.Store(newRuleSet(nil))
 	e.life, e.end = context.WithCancel(context.Background())
 	return e, nil
@@ -156,6 +163,9 @@ func New(o Options) (*Engine, error) {
 // Restore puts the migrations of the store in force again. Until a schema was seen nothing is served.
 func (e *Engine) Restore(ctx context.Context) error {
 	if err := e.restoreBypass(ctx); err != nil {
+		return err
+	}
+	if err := e.gains.Restore(ctx); err != nil {
 		return err
 	}
 	if err := e.manager.Restore(ctx); err != nil {
@@ -172,7 +182,8 @@ func (e *Engine) Restore(ctx context.Context) error {
 // Run drives the migrations and removes garbage until the context ends.
 func (e *Engine) Run(ctx context.Context) {
 	var wait sync.WaitGroup
-	wait.Add(2)
+	wait.Add(3)
+	go func() { defer wait.Done(); e.weigh(ctx) }()
 	go func() { defer wait.Done(); e.maintainer.Run(ctx) }()
 	go func() { defer wait.Done(); e.manager.Run(ctx) }()
 	wait.Wait()
@@ -210,7 +221,12 @@ func (e *Engine) ApproveOn(ctx context.Context, id string, lu plan.LookUp, terms
 	if e.kill.state.On {
 		return Migration{}, ErrBypassed
 	}
-	return e.manager.Approve(ctx, id, lu, terms)
+	before := e.before(lu)
+	m, err := e.manager.Approve(ctx, id, lu, terms)
+	if err == nil {
+		e.promised(ctx, id, lu, before)
+	}
+	return m, err
 }
 
 // Rollback turns the reads of a migration back at once, then stops writing its entries. Its table is kept.
@@ -251,8 +267,8 @@ func (e *Engine) Verify(ctx context.Context, id, actor string) error {
 	return e.manager.Verify(ctx, id, actor)
 }
 
-// Migrations lists all, by id.
-func (e *Engine) Migrations() []Migration { return e.manager.Migrations() }
+// Migrations lists all, by id, with what they turned out to be worth.
+func (e *Engine) Migrations() []Migration { return e.measured(e.manager.Migrations()) }
 
 // SchemaChanged compares every migration with the schema. Those that it no longer fits answer no read any more when
 // it returns.
@@ -277,7 +293,7 @@ func (e *Engine) publish(published []migrate.Published) {
 	for _, p := range published {
 		a := e.active[p.ID]
 		if a == nil || a.lookup != p.LookUp { // what was fitted to another schema, or dropped and approved again, is another
-			next := &active{id: p.ID, lookup: p.LookUp, counts: &counts{}, uptime: e.options.Uptime, refuse: p.OnEntryFailure == migrate.Refuse}
+			next := &active{id: p.ID, lookup: p.LookUp, counts: &counts{}, uptime: e.options.Uptime, refuse: p.OnEntryFailure == migrate.Refuse, gain: e.gains.Meter(p.ID)}
 			if a != nil {
 				a.serve.Store(false) // for rules of earlier epochs; their writes are still to be followed
 				a.shadow.Store(false)

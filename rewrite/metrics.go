@@ -41,10 +41,16 @@ var (
 	descStarted  = describe("helenus_migration_phase_start_timestamp_seconds", "When the present state was entered, Unix time.", "migration_id")
 	descWaiting  = describe("helenus_migration_throttled", "1 if a migration waits; reason is cassandra (a statement of ours failed, and is tried again) requests (some from before do not end) or unreadable (a client's can not be read); the text is in `helenus migrations`.", "migration_id", "reason")
 	descCompared = describe("helenus_migration_compared_reads", "Reads compared in shadow since the last clean verification.", "migration_id")
+	descLatency  = describe("helenus_change_latency_seconds",
+		"Latency of the statements of a change, as clients see it. Side is before (until it was approved), after (since it serves) or control (as written, while it serves; of writes their own part); kind is read or write.",
+		"change_id", "side", "kind")
+	descGain = describe("helenus_change_gain_ratio",
+		"How many times faster the reads of a change are at the median: promised by the advice, and measured since it serves; below 1 they are slower.", "change_id", "source")
+	descSaved = describe("helenus_change_saved_seconds", "Time that the reads of a change took less than as many as written would have, since it serves; negative: more.", "change_id")
 
 	descOrders = describe("helenus_orders_pending", "Orders (roll-back, suspension, bypass, drop) that are in force and could not be stored yet; they are stored again and again until they are.")
 
-	descriptions = []*prometheus.Desc{descReads, descWrites, descDivergent, descClean, descRepairs, descPending, descGarbage, descPhase, descRatio,
+	descriptions = []*prometheus.Desc{descLatency, descGain, descSaved, descReads, descWrites, descDivergent, descClean, descRepairs, descPending, descGarbage, descPhase, descRatio,
 		descETA, descStarted, descWaiting, descCompared, descOrders}
 )
 
@@ -93,6 +99,7 @@ func (e *Engine) Collect(c chan<- prometheus.Metric) {
 		if !m.Active() {
 			continue
 		}
+		e.gained(c, m.ID)
 		gauge(descRatio, m.Progress.Ratio, m.ID)
 		if m.Progress.ETA > 0 {
 			gauge(descETA, m.Progress.ETA.Seconds(), m.ID)

@@ -569,7 +569,7 @@ func (s *simulation) check(after string) {
 		if guest == nil {
 			continue
 		}
-		e, err := now.Query(ctx, exec.Query{Text: s.lookup.Entries(), Values: [][]byte{guest, str("r"), num(1), num(1)}})
+		e, err := now.Query(ctx, exec.Query{Text: s.lookup.RowEntries(), Values: [][]byte{guest, str("r"), num(1), num(1)}})
 		must(s.t, err)
 		if len(e.Rows) == 0 {
 			s.faults = append(s.faults, fmt.Sprintf("the base holds %q without an entry, after %s", guest, after))

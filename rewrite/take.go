@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/gocql/gocql"
 
@@ -58,7 +59,17 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 		a.counts.original.Add(1)
 		return false
 	}
-	often := a.serving() && a.turn.Add(1)%e.options.Every != 0
+	often, control := a.serving(), false
+	if often {
+		n := a.turn.Add(1)
+		control = n%e.options.Every == 0
+		if !control && a.gain.Tries(n) && trusted(r.Client) {
+			a.counts.original.Add(1)
+			e.asWritten(r, a.gain.Control)
+			return true
+		}
+		often = !control
+	}
 	switch {
 	case often && !trusted(r.Client):
 	case often:
@@ -69,14 +80,15 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 			return false
 		}
 		e.wait.Add(1)
+		began := e.options.Uptime()
 		go func() {
 			defer func() { <-e.reads; e.wait.Done() }()
-			e.serve(r, rule)
+			e.serve(r, rule, began)
 		}()
 		return true
 	case a.shadow.Load():
 		a.counts.original.Add(1)
-		return e.compare(r, rule)
+		return e.compare(r, rule, control && trusted(r.Client))
 	}
 	a.counts.original.Add(1)
 	return false
@@ -92,7 +104,7 @@ func request(r *proxy.Request) exec.Request {
 }
 
 // serve answers a read from the look-up, or sends it on as it was written.
-func (e *Engine) serve(r *proxy.Request, rule *readRule) {
+func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
 	ctx, cancel := context.WithTimeout(e.life, e.options.ReadTimeout)
 	defer cancel()
 	a := rule.active
@@ -101,10 +113,12 @@ func (e *Engine) serve(r *proxy.Request, rule *readRule) {
 		a.counts.served.Add(1)
 		a.errors.add(false)
 		r.Answer(rows)
+		a.gain.Read(e.options.Uptime() - began)
 		return
 	}
 	a.counts.fallback.Add(1)
-	r.Forward(proxy.Forward{})
+	tried := e.options.Uptime() - began
+	e.asWritten(r, func(d time.Duration) { a.gain.Read(tried + d) })
 	if errors.Is(err, exec.ErrUnsuited) {
 		return
 	}
@@ -121,13 +135,18 @@ var unanswerable = map[int32]bool{gocql.ErrCodeReadTimeout: true, gocql.ErrCodeR
 // maxCompared is the largest answer that is compared, in bytes.
 const maxCompared = 1 << 20
 
-// compare sends a read on as it was written, and afterwards compares the answer with the look-up's.
-func (e *Engine) compare(r *proxy.Request, rule *readRule) bool {
+// compare sends a read on as it was written, and afterwards compares the answer with the look-up's. A control is a read as
+// written while others are served.
+func (e *Engine) compare(r *proxy.Request, rule *readRule, control bool) bool {
 	select {
 	case e.pairs <- struct{}{}:
 	default:
-		return false
+		if control {
+			e.asWritten(r, rule.active.gain.Control)
+		}
+		return control
 	}
+	began := e.options.Uptime()
 	q := request(r)
 	q.PageSize = 0 // the answer is looked at only if it is whole
 	q.Values.Values = keep(r.Values)
@@ -136,6 +155,9 @@ func (e *Engine) compare(r *proxy.Request, rule *readRule) bool {
 	r.Forward(proxy.Forward{Done: func(answer proxy.Response) {
 		if !answer.Lost && answer.Failed && unanswerable[answer.ErrorCode] {
 			e.manager.Unanswered(rule.active.id, rule.read, q)
+		}
+		if control && !answer.Lost && !answer.Failed {
+			rule.active.gain.Control(e.options.Uptime() - began)
 		}
 		if answer.Lost || answer.Failed || answer.Truncated || answer.Opcode != proxy.OpResult || len(answer.Body) > maxCompared {
 			release()

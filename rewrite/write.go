@@ -24,8 +24,9 @@ type preparation struct {
 	refused []doubt            // Cassandra is certain to refuse the statement, and is not believed before it did
 	level   maintain.Level
 
-	conditional bool // what the answer says of [applied] counts
-	ownTime     bool // the request brings the time from which times to live count
+	began       time.Duration // when the request was read, by uptime
+	conditional bool          // what the answer says of [applied] counts
+	ownTime     bool          // the request brings the time from which times to live count
 }
 
 type unknown struct {
@@ -58,6 +59,7 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 	if p.empty() {
 		return false
 	}
+	p.began = e.options.Uptime()
 	// Reads are turned back before Take returns, so that whatever is read after this write's answer sees it.
 	for _, d := range p.doubts {
 		d.active.holds.Add(1)
@@ -273,7 +275,16 @@ func (e *Engine) turnBack(a *active, reason string, order func(ctx context.Conte
 
 // forward sends a request on as it came.
 func (e *Engine) forward(r *proxy.Request, p *preparation) {
-	r.Forward(proxy.Forward{Done: func(answer proxy.Response) { e.answered(p, answer) }})
+	sent, single := e.options.Uptime(), r.Opcode != proxy.OpBatch
+	r.Forward(proxy.Forward{Done: func(answer proxy.Response) {
+		if single && !answer.Lost && !answer.Failed {
+			now := e.options.Uptime()
+			for _, a := range p.owners {
+				a.gain.Write(now-p.began, now-sent)
+			}
+		}
+		e.answered(p, answer)
+	}})
 }
 
 // refused are the error codes by which Cassandra says that it did not even try: syntax, unauthorised, invalid,

@@ -117,6 +117,9 @@ func (b *modeller) relate(src *source) {
 		if st := src.column(c.Name); st != nil && st.Nulls > 0 {
 			r.Optional = true
 		}
+		if d := src.distinct(c.Name); d > 0 {
+			r.Reached = min(d, max(1, to.rows()))
+		}
 		if d := src.distinct(c.Name); d > 0 && d >= 0.99*src.rows() && src.rows() >= max(30, to.rows()/2) && c.Kind == schema.Regular {
 			r.Kind = model.OneToOne
 			p.add("size", 0, "%.0f different values in %.0f rows: each only once", d, src.rows())

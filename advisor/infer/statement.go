@@ -28,7 +28,8 @@ type asked struct {
 	selected []model.Field
 	where    []condition
 	order    []workload.Order
-	limit    int // rows that it was answered with at most, of a statement with a LIMIT; 0: without one, or not seen
+	limit    int     // rows that it was answered with at most, of a statement with a LIMIT; 0: without one, or not seen
+	returned float64 // rows of one execution in the mean, all its pages; 0: not seen
 }
 
 // condition is one relation of a read. A list (IN) has a meaning only if a feed supplies it.
@@ -78,7 +79,10 @@ func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
 	}
 	switch x := parsed.(type) {
 	case *cql.Select:
-		if s.query, err = s.source.read(x); err == nil && x.Limit != nil {
+		if s.query, err = s.source.read(x); err == nil {
+			s.query.returned = returned(st)
+		}
+		if err == nil && x.Limit != nil {
 			// The number is not kept, as no literal is: what the answers had is as much as the limit ever let through.
 			s.query.limit = int(math.Round(st.Rows.P99()))
 		}
@@ -93,6 +97,21 @@ func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
 		s.reason = err.Error()
 	}
 	return s
+}
+
+// seen is how many answers of a statement say how many rows it returns.
+const seen = 20
+
+// none is what a statement returns of which all answers were empty: Query.Returned says with 0 that it is not known.
+const none = 1e-3
+
+// returned is how many rows an execution of a read returned in the mean, all its pages together; 0 if too few were seen.
+func returned(st *capture.Statement) float64 {
+	if st.Rows.Count < seen {
+		return 0
+	}
+	whole := st.Rows.Count - min(st.Paged, st.Rows.Count-1) // following pages are executions too
+	return max(none, float64(st.Rows.Sum)/float64(whole))
 }
 
 // tree is the part of the graph that fields of the table are on: its entity, and those whose keys are among them.
@@ -192,7 +211,7 @@ func (q *asked) fields() []model.Field {
 
 // query is q in the conceptual language.
 func (q *asked) query() *workload.Query {
-	out := &workload.Query{Tree: q.tree, Select: q.selected, OrderBy: q.order, Limit: q.limit}
+	out := &workload.Query{Tree: q.tree, Select: q.selected, OrderBy: q.order, Limit: q.limit, Returned: q.returned}
 	for _, c := range q.where {
 		out.Where = append(out.Where, c.Predicate)
 	}

@@ -45,6 +45,7 @@ type RelationshipDocument struct {
 	Degree     float64             `yaml:"degree,omitempty"`
 	Most       float64             `yaml:"most,omitempty"`
 	MostBack   float64             `yaml:"most_back,omitempty"`
+	Reached    float64             `yaml:"reached,omitempty"`
 	Optional   bool                `yaml:"optional,omitempty"`
 	Attributes []AttributeDocument `yaml:"attributes,omitempty"`
 }
@@ -169,7 +170,7 @@ func attributes(list []AttributeDocument) []*Attribute {
 }
 
 func (d *RelationshipDocument) add(file string, g *Graph) error {
-	r := &Relationship{Name: d.Name.Text, Kind: Kind(d.Kind.Text), Forward: d.Forward, Backward: d.Backward, Degree: d.Degree, Most: d.Most, MostBack: d.MostBack, Optional: d.Optional}
+	r := &Relationship{Name: d.Name.Text, Kind: Kind(d.Kind.Text), Forward: d.Forward, Backward: d.Backward, Degree: d.Degree, Most: d.Most, MostBack: d.MostBack, Reached: d.Reached, Optional: d.Optional}
 	for _, end := range []struct {
 		name Placed
 		to   **Entity
@@ -343,7 +344,7 @@ func NewDocument(g *Graph) Document {
 	for _, r := range g.Relationships {
 		d.Relationships = append(d.Relationships, RelationshipDocument{
 			Name: Placed{Text: r.Name}, From: Placed{Text: r.From.Name}, To: Placed{Text: r.To.Name}, Kind: Placed{Text: string(r.Kind)},
-			Forward: r.Forward, Backward: r.Backward, Degree: r.Degree, Most: r.Most, MostBack: r.MostBack, Optional: r.Optional,
+			Forward: r.Forward, Backward: r.Backward, Degree: r.Degree, Most: r.Most, MostBack: r.MostBack, Reached: r.Reached, Optional: r.Optional,
 		})
 	}
 	return d

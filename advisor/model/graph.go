@@ -74,6 +74,9 @@ type Relationship struct {
 	Degree float64
 	// Most is the greatest number of To that one From is related to, 0: not known; MostBack that of From for one To.
 	Most, MostBack float64
+	// Reached is how many different To there are that some From is related to; 0: derived from the counts, as if partners were
+	// drawn at random. Statements ask by those: who has 12,000 orders of 200 of 20,000 users asks for orders of one of the 200.
+	Reached float64
 	// Optional: there may be entities on the many side (From, if 1:1) without a partner. A table over the relationship
 	// has no rows for those.
 	Optional bool
@@ -227,6 +230,26 @@ func (r *Relationship) Pairs() float64 {
 	return max(r.From.Count, r.To.Count)
 }
 
+// among is how many entities of an end are partners at all, as far as it is known: all of them, else.
+func (r *Relationship) among(e *Entity) float64 {
+	if e == r.To && r.Reached > 0 {
+		return min(r.Reached, max(1, e.Count))
+	}
+	return max(1, e.Count)
+}
+
+// Asked is how many entities of e a statement over the tree may ask for by key: those that have a partner over each of its edges, as far
+// as it is known how many these are.
+func (t Tree) Asked(e *Entity) float64 {
+	asked := max(1, e.Count)
+	for _, r := range t.Edges {
+		if r.Other(e) != nil {
+			asked = min(asked, r.among(e))
+		}
+	}
+	return asked
+}
+
 // Entity returns the entity of that name, or nil. Names that differ in case only are told apart if both exist.
 func (g *Graph) Entity(name string) *Entity {
 	for _, e := range g.Entities {
@@ -360,6 +383,8 @@ func (g *Graph) Validate() error {
 			wrong("relationship %s: degree %g, but each %s has one %s at most", r.Name, r.Degree, r.From.Name, r.To.Name)
 		case r.Most != 0 && (!isCount(r.Most) || r.Most < r.Degree):
 			wrong("relationship %s: most %g is not a greatest number of partners, which the mean (%g) does not exceed", r.Name, r.Most, r.Degree)
+		case r.Reached != 0 && !isCount(r.Reached):
+			wrong("relationship %s: reached %g is not a number of entities", r.Name, r.Reached)
 		case r.MostBack != 0 && !isCount(r.MostBack):
 			wrong("relationship %s: most_back %g is not a greatest number of partners", r.Name, r.MostBack)
 		case (r.Kind == ManyToOne || r.Kind == OneToOne) && r.Most > 1, (r.Kind == OneToMany || r.Kind == OneToOne) && r.MostBack > 1:

@@ -290,7 +290,10 @@ func (t Tree) partnered(e *Entity, r *Relationship) float64 {
 	if r.ToOne(e) {
 		return min(1, pairs/count)
 	}
-	return Distinct(pairs, count) / count
+	if r.Reached > 0 && e == r.To && pairs == r.Pairs() {
+		return r.among(e) / count
+	}
+	return Distinct(pairs, r.among(e)) / count
 }
 
 // Distinct estimates how many different values are among rows drawn from a domain.

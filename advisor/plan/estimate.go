@@ -139,9 +139,14 @@ func (m *means) rows(joined, applied uint64) float64 {
 			predicates = append(predicates, p)
 		}
 	}
-	rows := Rows(m.tree(joined), predicates)
-	m.memo[at] = max(rows, m.further(at))
-	return m.memo[at]
+	rows := max(Rows(m.tree(joined), predicates), m.further(at))
+	if seen := m.query.Returned; seen > 0 && len(predicates) == len(m.query.Where) && joined == 1<<len(m.query.Tree.Entities)-1 {
+		if m.query.Limit == 0 || seen > rows { // a limit hides what there is beyond
+			rows = seen
+		}
+	}
+	m.memo[at] = rows
+	return rows
 }
 
 // allFurther is how many equalities are left to a read up to which all sets of them are looked at; of more only the whole.
@@ -216,7 +221,7 @@ func share(tree model.Tree, predicates []workload.Predicate) float64 {
 			if !whole {
 				continue
 			}
-			rows /= max(1, e.Count)
+			rows /= tree.Asked(e)
 			for _, a := range key {
 				named[model.Field{Entity: e, Attribute: a}] = true
 			}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 )
@@ -19,6 +20,24 @@ type LookUp struct {
 	// SchemaDigest is schema.Table.Digest of the base table that the advice was made on: approval is refused when it is no
 	// longer the same.
 	SchemaDigest string `json:"schema_digest"`
+	// Entries is how many rows of one value a read may follow: beyond, the original statement is the cheaper way. 0: not
+	// bounded by cost.
+	Entries int `json:"entries,omitempty"`
+	// Promise is what was promised when it was advised; it is held against what is measured.
+	Promise Promise `json:"promise,omitzero"`
+}
+
+// Promise is what a change is expected to bring; zero fields are not known.
+type Promise struct {
+	Reads  float64  `json:"reads,omitempty"`  // how many times faster its reads will be
+	Writes float64  `json:"writes,omitempty"` // how many times as long the dearest of its writes will take
+	Paying []string `json:"paying,omitempty"` // fingerprints of these writes
+}
+
+// Same tells whether two are the same change: what they are expected to cost, and so how far they are followed, may differ.
+func (l LookUp) Same(o LookUp) bool {
+	l.Entries, o.Entries, l.Promise, o.Promise = 0, 0, Promise{}, Promise{}
+	return reflect.DeepEqual(l, o)
 }
 
 // Verdict says whether a statement may take part in a change, and if not, which correctness condition (C1-C22 of

@@ -123,6 +123,9 @@ func (k *maker) change(j *joined) error {
 	saved := j.asked.Weight*(before.Work-after.Work) - writes
 	ratio := clamp(1 - after.Work/before.Work)
 	switch {
+	case k.unmeasuredOf(j) != "":
+		k.note(j, k.unmeasuredOf(j))
+		return nil
 	case len(tables) == 0:
 		k.note(j, "no new table would make that cheaper")
 		return nil

@@ -41,12 +41,21 @@ func Explain(w io.Writer, r Recommendation) error {
 	} else if r.Kind != Keep {
 		p.line("  saves           %s of work in every hour of this traffic (%.0f %% of these reads' work)", seconds(r.SavedSecondsPerSecond*3600), 100*r.BenefitRatio)
 		p.line("  writes          %.1f times as long as now, the dearest of them", r.WriteCostRatio)
+		if r.WriteRequests > 0 {
+			p.line("  in Cassandra    %.1f requests for each of these writes, in place of 1", r.WriteRequests)
+		}
 		p.line("  storage         %s, without replication", bytes(r.StorageBytes))
 	} else if r.TurnsAtNodes > 0 {
 		p.line("  turns round     at %s; the cluster has %s", nodes(r.TurnsAtNodes), nodes(r.Nodes))
 	}
 	if r.Sensitivity != "" {
 		p.paragraph(r.Sensitivity)
+	}
+	if r.Measured != "" {
+		p.heading("Measured since it serves")
+		for line := range strings.SplitSeq(r.Measured, "\n") {
+			p.paragraph(line)
+		}
 	}
 	p.timeline(r.Timeline)
 	p.heading("Reads")

@@ -103,9 +103,13 @@ func (k *maker) offers() []*offer {
 			k.reasons[r.statement.Fingerprint] = fmt.Sprintf("executed %d times only: advice is given from %d on", r.statement.Count, k.Thresholds.Executions)
 			continue
 		}
+		if why := k.unmeasured(r.access.Keyspace, r.access.Table); why != "" {
+			k.reasons[r.statement.Fingerprint] = why
+			continue
+		}
 		base := k.model.Table(r.access.Keyspace, r.access.Table)
 		own := k.Schema.Table(r.access.Keyspace, r.access.Table)
-		found := false
+		found, refused := false, []string(nil)
 		for _, column := range r.access.Equality {
 			c := own.Column(column)
 			if c == nil || c.Kind != schema.Regular {
@@ -118,11 +122,18 @@ func (k *maker) offers() []*offer {
 				if o.table == nil {
 					continue
 				}
+				if why := k.queue(o); why != "" {
+					refused = append(refused, why)
+					continue
+				}
 				o.name = k.name(own, column)
 				o.table.Name = o.name
 				out = append(out, o)
 			}
 			o.reads = append(o.reads, r)
+		}
+		if len(refused) > 0 {
+			k.reasons[r.statement.Fingerprint] = strings.Join(refused, "; ")
 		}
 		if !found {
 			k.reasons[r.statement.Fingerprint] = "asks by a part of the primary key, by a static column or by a range: a look-up table is offered for ordinary columns asked for by equality"
@@ -196,7 +207,9 @@ func (k *maker) advise(o *offer, users []*read, d *design.Design) {
 		r.Title, r.Verdicts, r.Eligible = fmt.Sprintf("look up %s by %s", o.schema.Name, o.column), verdicts, true
 	}
 	before, after := k.reading(&r, o, users, k.costs)
+	r.LookUp.Entries = k.width(o, users)
 	writes := k.writing(&r, o)
+	r.LookUp.Promise = promise(&r)
 	saved := before - after - writes
 	r.SavedSecondsPerSecond = saved / 1000
 	r.BenefitRatio = clamp((before - after) / before)
@@ -290,23 +303,14 @@ func (k *maker) recommendation(o *offer, kind Kind, users []*read) Recommendatio
 	if kind == LookUpTable {
 		r.CQL = []string{createLookUp(o)}
 		r.Risks = lookUpRisks(o)
-	}
-	measured := false
-	for i := range k.Statistics {
-		st := &k.Statistics[i]
-		if st.Keyspace == o.schema.Keyspace && st.Table == o.schema.Name {
-			measured = true
-			how := fmt.Sprintf("estimated from %d rows", st.Sampled)
-			if st.Exact {
-				how = "counted"
-			}
-			r.Evidence.Facts = append(r.Evidence.Facts, fmt.Sprintf("%s has about %.0f rows, %.1f for each value of %s (%s)", o.schema.Name, st.Rows, st.RowsPer(o.column), o.column, how))
+		if left := k.tombstones(o); left >= 1 {
+			r.Risks = append(r.Risks, fmt.Sprintf("Writes that change or clear %s leave tombstones: about %.0f are passed by a read of one value, which its time above includes.", o.column, left))
+		}
+		if values := k.different(o); values <= kinds {
+			r.Risks = append(r.Risks, fmt.Sprintf("%s has about %.0f different values only: the partitions of the look-up table grow with %s, without bound.", o.column, values, o.schema.Name))
 		}
 	}
-	if !measured {
-		r.Confidence = 0.8
-		r.Evidence.Facts = append(r.Evidence.Facts, o.schema.Name+" could not be measured: its size is assumed")
-	}
+	r.Evidence.Facts = append(r.Evidence.Facts, k.rowsAValue(o, users)...)
 	return r
 }
 
@@ -339,9 +343,11 @@ func refusedStatements(verdicts []plan.Verdict) map[string]string {
 
 // reading adds the reads with both plans, and returns their work per second before and after.
 func (k *maker) reading(r *Recommendation, o *offer, users []*read, m *cost.Cassandra) (before, after float64) {
+	passed := k.tombstones(o) * passing
 	for _, u := range users {
 		s := k.statement(u.statement)
 		p, c := k.through(o, u, m)
+		c = c.Plus(cost.Cost{Work: passed, Latency: passed})
 		s.PredictedBeforeMs, s.PredictedWorkBeforeMs, s.PlanBefore = u.price.Latency, u.price.Work, u.plan.String()
 		s.PredictedAfterMs, s.PredictedWorkAfterMs, s.PlanAfter = c.Latency, c.Work, p.String()
 		r.Statements = append(r.Statements, s)
@@ -360,25 +366,25 @@ func (k *maker) through(o *offer, u *read, m *cost.Cassandra) (*plan.Plan, cost.
 	return k.over(u.asked.Query, m, &table)
 }
 
-// writing adds the writes that would have to write the look-up table too, and returns their additional work per second.
+// writing adds the writes that would have to keep the look-up table true too, and returns their additional work per second.
 //
 // The look-up write goes to one partition at the consistency of the write itself, before it: so it is expected to take
-// as long as the write itself does, and a little for handing over.
+// as long as the write itself does, and a little for handing over. What is read before goes beside it; what comes after the answer is work, not
+// latency.
 func (k *maker) writing(r *Recommendation, o *offer) (work float64) {
-	for _, s := range k.singles.Statements {
-		if s.Write == nil || !plan.Modifies(s.Write, o.table) {
-			continue
-		}
-		st := k.Snapshot.Statement(s.Sources[0])
-		put := cost.Write(k.costs, &plan.WritePlan{Write: s.Write, Table: o.table, Steps: plan.WriteSteps(s.Write, o.table)})
-		w := k.write(st, put.Latency)
-		w.Plan = "put 1 row into " + o.name + ", then the write itself"
-		work += s.Weight * put.Work
+	requests, count := 0.0, 0.0
+	for _, p := range k.pays(o) {
+		put := plan.Step{Kind: plan.Put, Table: o.table, Requests: 1, Rows: 1, Bytes: o.table.RowBytes()}
+		w := k.write(p.statement, k.costs.Step(&put, true).Latency)
+		own := p.requests
+		w.Requests, w.Plan = &own, p.requests.String()
+		work += p.asked.Weight * o.upkeep(k.costs, &p)
 		r.WriteCostRatio = max(r.WriteCostRatio, w.PredictedRatio)
-		if n := len(r.Writes); n > 0 && r.Writes[n-1].Fingerprint == w.Fingerprint {
-			continue
-		}
 		r.Writes = append(r.Writes, w)
+		requests, count = requests+p.asked.Weight*(1+own.Sum()), count+p.asked.Weight
+	}
+	if count > 0 {
+		r.WriteRequests = requests / count
 	}
 	return work
 }
@@ -412,10 +418,8 @@ func (k *maker) turns(o *offer, u *read) int {
 		}
 		_, through := k.through(o, u, m)
 		put := 0.0
-		for _, s := range k.singles.Statements {
-			if s.Write != nil && plan.Modifies(s.Write, o.table) {
-				put += s.Weight * cost.Write(m, &plan.WritePlan{Write: s.Write, Table: o.table, Steps: plan.WriteSteps(s.Write, o.table)}).Work
-			}
+		for _, p := range k.pays(o) {
+			put += p.asked.Weight * o.upkeep(m, &p)
 		}
 		if u.rate*(cost.Plan(m, u.plan).Work-through.Work) > put {
 			return n

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,8 +184,13 @@ func TestLookUpTableForTheScan(t *testing.T) {
 	want := plan.LookUp{
 		Keyspace: "hotel", Base: "reservations", Column: "guest_id", Table: "helenus_reservations_by_guest_id",
 		Statements: []string{r.Statements[0].Fingerprint}, Texts: []string{"SELECT room_id, start_date, reservation_id, end_date, status FROM hotel.reservations WHERE guest_id = ? ALLOW FILTERING"},
-		SchemaDigest: infertest.HotelSchema().Table("hotel", "reservations").Digest(),
+		SchemaDigest: infertest.HotelSchema().Table("hotel", "reservations").Digest(), Entries: 311,
 	}
+	promised := r.LookUp.Promise
+	if s := r.Statements[0]; promised.Reads != s.PredictedBeforeMs/s.PredictedAfterMs || promised.Writes != r.WriteCostRatio || len(promised.Paying) != len(r.Writes) {
+		t.Errorf("promised: %+v", promised)
+	}
+	want.Promise = promised
 	if diff := cmp.Diff(want, *r.LookUp); diff != "" {
 		t.Error(diff)
 	}
@@ -199,7 +205,7 @@ func TestLookUpTableForTheScan(t *testing.T) {
 	case r.SavedSecondsPerSecond <= 0 || r.BenefitRatio < 0.9 || r.BenefitRatio > 1:
 		t.Errorf("saves %g s/s, ratio %g", r.SavedSecondsPerSecond, r.BenefitRatio)
 	}
-	if len(r.Writes) != 2 { // booking and moving a booking; not cancelling, not extending
+	if len(r.Writes) != 3 { // booking, moving a booking and cancelling; not extending
 		t.Fatalf("writes that pay: %+v", r.Writes)
 	}
 	for _, w := range r.Writes {
@@ -323,7 +329,13 @@ func TestThresholdsAndVerdicts(t *testing.T) {
 		{name: "nobody judges", change: func(in *recommend.Input) { in.Judge = nil }, advised: true},
 		{name: "C17 refuses the whole", change: func(in *recommend.Input) { in.Judge = refuse("C17", "") }, advised: true},
 		{name: "C4 refuses the only statement", change: func(in *recommend.Input) { in.Judge = refuse("C4", "first") }, advised: true},
-		{name: "not measured", change: func(in *recommend.Input) { in.Statistics = nil }, advised: true, eligible: true},
+		{name: "not measured", change: func(in *recommend.Input) { in.Statistics = nil }, dismissed: "reservations was not measured yet"},
+		{name: "empty when measured", change: func(in *recommend.Input) {
+			in.Statistics = slices.Clone(in.Statistics)
+			for i := range in.Statistics {
+				in.Statistics[i].Rows = 0
+			}
+		}, dismissed: "reservations was empty when it was measured"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

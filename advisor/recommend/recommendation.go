@@ -46,6 +46,7 @@ type Recommendation struct {
 	Actor       string    `json:"actor,omitempty"` // who brought it into the state, "" for Helenus itself
 	StateSince  time.Time `json:"state_since"`
 	// Migration is the state of the migration that an approval started, joined by whoever shows it; never stored.
+	Measured  string `json:"measured,omitempty"` // what the change turned out to be worth since it serves, a line each
 	Migration string `json:"migration,omitempty"`
 	// Pending is an order about it that is in force and not stored yet, Waits why it does not serve; joined, too.
 	Pending string `json:"pending,omitempty"`
@@ -59,13 +60,15 @@ type Recommendation struct {
 	Statements   []Statement   `json:"statements"` // reads that get cheaper (or are kept)
 	Writes       []Write       `json:"writes"`     // writes that have to keep the new table true
 
-	SavedSecondsPerSecond float64  `json:"saved_seconds_per_second"` // work saved on reads, less work added to writes
-	BenefitRatio          float64  `json:"benefit_ratio"`            // 0..1, of the work of the reads
-	WriteCostRatio        float64  `json:"write_cost_ratio"`         // latency of the dearest write afterwards, in multiples of now; 1 if none
-	StorageBytes          float64  `json:"storage_bytes"`            // of new tables, without replication and compression
-	Confidence            float64  `json:"confidence"`               // 0..1, of the facts it rests on
-	Risks                 []string `json:"risks"`
-	Evidence              Evidence `json:"evidence"`
+	SavedSecondsPerSecond float64 `json:"saved_seconds_per_second"` // work saved on reads, less work added to writes
+	BenefitRatio          float64 `json:"benefit_ratio"`            // 0..1, of the work of the reads
+	WriteCostRatio        float64 `json:"write_cost_ratio"`         // latency of the dearest write afterwards, in multiples of now; 1 if none
+	// WriteRequests are those inside Cassandra for one of the writes that pay, its own among them, in the mean; 0: none pays, or a change of the application.
+	WriteRequests float64  `json:"write_requests,omitempty"`
+	StorageBytes  float64  `json:"storage_bytes"` // of new tables, without replication and compression
+	Confidence    float64  `json:"confidence"`    // 0..1, of the facts it rests on
+	Risks         []string `json:"risks"`
+	Evidence      Evidence `json:"evidence"`
 
 	Nodes int `json:"nodes"` // of the cluster, as assumed in the predictions
 	// TurnsAtNodes, of a Keep: the number of nodes from which on the look-up table is the cheaper way, 0 if never.
@@ -126,7 +129,9 @@ type Write struct {
 	ObservedP50Ms    float64 `json:"observed_p50_ms"`
 	PredictedExtraMs float64 `json:"predicted_extra_ms"` // of latency, per execution
 	PredictedRatio   float64 `json:"predicted_ratio"`    // latency afterwards, in multiples of now
-	Plan             string  `json:"plan,omitempty"`     // what has to be done besides the write itself
+	// Requests are those of ours, per execution, inside Cassandra.
+	Requests *plan.Requests `json:"requests,omitempty"`
+	Plan     string         `json:"plan,omitempty"` // what has to be done besides the write itself
 }
 
 // Evidence is what a recommendation was concluded from.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/design"
 	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/schema"
 )
 
@@ -115,8 +116,8 @@ func (k *maker) why(r *Recommendation, o *offer, users []*read) string {
 		for _, w := range r.Writes {
 			total += w.PerSecond
 		}
-		fmt.Fprintf(&b, "It costs the writes that set %s (%d of them, %s) one more write each, before their own: about %s longer, %.1f times as long. ",
-			o.column, len(r.Writes), rate(total), ms(r.Writes[0].PredictedExtraMs), r.WriteCostRatio)
+		fmt.Fprintf(&b, "It costs the writes that set or take away %s (%d of them, %s) one more write each, before their own: about %s longer, %.1f times as long; inside Cassandra each of them is %.1f requests in the mean. ",
+			o.column, len(r.Writes), rate(total), ms(r.Writes[0].PredictedExtraMs), r.WriteCostRatio, r.WriteRequests)
 	}
 	fmt.Fprintf(&b, "It takes about %s.", bytes(r.StorageBytes))
 	return b.String()
@@ -149,11 +150,11 @@ func sensitivityText(s design.Sensitivity, fingerprint string) string {
 	if !math.IsInf(s.Rises, 1) {
 		parts = append(parts, fmt.Sprintf("rises above %s", rate(s.Rises)))
 	}
-	short := fingerprint[:min(8, len(fingerprint))]
+	about := short(fingerprint)
 	if len(parts) == 0 {
-		return fmt.Sprintf("The choice does not depend on how often %s is executed (now %s).", short, rate(s.Weight))
+		return fmt.Sprintf("The choice does not depend on how often %s is executed (now %s).", about, rate(s.Weight))
 	}
-	text := fmt.Sprintf("The choice changes when %s %s (now %s).", short, strings.Join(parts, " or "), rate(s.Weight))
+	text := fmt.Sprintf("The choice changes when %s %s (now %s).", about, strings.Join(parts, " or "), rate(s.Weight))
 	if !s.Proven {
 		text += " This was not proven."
 	}
@@ -176,10 +177,11 @@ func createLookUp(o *offer) string {
 		}
 	}
 	fmt.Fprintf(&b, "  %s boolean,\n  PRIMARY KEY ((%s), %s)\n)", written(o.schema), quote(o.column), strings.Join(keys, ", "))
+	b.WriteString(" WITH ")
 	if strings.Contains(strings.Join(orders, " "), "DESC") {
-		fmt.Fprintf(&b, " WITH CLUSTERING ORDER BY (%s)", strings.Join(orders, ", "))
+		fmt.Fprintf(&b, "CLUSTERING ORDER BY (%s) AND ", strings.Join(orders, ", "))
 	}
-	b.WriteString(";")
+	b.WriteString(plan.LookUpOptions + ";")
 	return b.String()
 }
 

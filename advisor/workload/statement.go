@@ -96,6 +96,9 @@ type Query struct {
 	// Known are fields whose values the application knows besides, of the one entity that Where names by key or of what
 	// that determines (the rest of a table's primary key, say). They may be used, but need not be checked.
 	Known []model.Field
+	// Returned is how many rows one execution was seen to return in the mean, LIMIT applied; 0: not known. It is believed before
+	// any estimate.
+	Returned float64
 }
 
 // WriteKind says what a write does.

@@ -66,18 +66,44 @@ func (l *Live) Refresh(ctx context.Context) (*Schema, error) {
 }
 
 // Measure estimates what is in the advisable tables. A table that can not be measured keeps its last estimate.
-func (l *Live) Measure(ctx context.Context) error {
+func (l *Live) Measure(ctx context.Context) error { return l.measure(ctx, l.Advisable()) }
+
+// MeasureNew is Measure for the tables that were not measured before, or were empty: nothing is advised on these.
+func (l *Live) MeasureNew(ctx context.Context) error {
+	s := l.Advisable()
+	if s == nil {
+		return nil
+	}
+	filled := map[[2]string]bool{}
+	for _, st := range l.Statistics() {
+		filled[[2]string{st.Keyspace, st.Table}] = st.Rows > 0
+	}
+	fresh := &Schema{}
+	for _, k := range s.Keyspaces {
+		k.Tables = slices.DeleteFunc(slices.Clone(k.Tables), func(t Table) bool { return filled[[2]string{t.Keyspace, t.Name}] })
+		if len(k.Tables) > 0 {
+			fresh.Keyspaces = append(fresh.Keyspaces, k)
+		}
+	}
+	if len(fresh.Keyspaces) == 0 {
+		return nil
+	}
+	return l.measure(ctx, fresh)
+}
+
+// measure estimates what is in some tables; all others keep their estimates, as long as they are advisable.
+func (l *Live) measure(ctx context.Context, some *Schema) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.Advisable()
-	if s == nil {
+	if s == nil || some == nil {
 		return nil
 	}
 	session, err := l.open()
 	if err != nil {
 		return err
 	}
-	fresh, err := MeasureAll(ctx, session, s)
+	fresh, err := MeasureAll(ctx, session, some)
 	for _, old := range l.Statistics() {
 		missing := !slices.ContainsFunc(fresh, func(st Stats) bool { return st.Keyspace == old.Keyspace && st.Table == old.Table })
 		if missing && s.Table(old.Keyspace, old.Table) != nil {

@@ -13,10 +13,12 @@ import (
 	"github.com/helenus-db/helenus/internal/config"
 )
 
-// retryEvery is how soon what failed is tried again, measureEvery how often the tables are measured.
+// retryEvery is how soon what failed is tried again, measureEvery how often the tables are measured, measureNew how often those are that
+// are new, or were empty.
 const (
 	retryEvery   = time.Second
 	measureEvery = 10 * time.Minute
+	measureNew   = 30 * time.Second
 )
 
 // pause waits; false if ctx ended.
@@ -52,13 +54,16 @@ func (h *helenus) follow(ctx context.Context) {
 
 // measure keeps statistics of the tables.
 func (h *helenus) measure(ctx context.Context) {
-	for {
-		wait := measureEvery
-		switch {
-		case h.live.Schema() == nil:
-			wait = retryEvery
-		default:
-			if err := h.live.Measure(ctx); err != nil && ctx.Err() == nil {
+	for round := 0; ; {
+		wait := retryEvery
+		if h.live.Schema() != nil {
+			measure := h.live.MeasureNew
+			if round%int(measureEvery/measureNew) == 0 {
+				measure = h.live.Measure
+			}
+			wait = measureNew
+			round++
+			if err := measure(ctx); err != nil && ctx.Err() == nil {
 				h.log.Warn("some tables were not measured", "error", err)
 			}
 		}

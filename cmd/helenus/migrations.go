@@ -226,6 +226,13 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 			return err
 		}
 	}
+	if m.Gain != nil {
+		for line := range strings.SplitSeq(m.Gain.Text, "\n") {
+			if _, err := fmt.Fprintf(w, "measured: %s\n", line); err != nil {
+				return err
+			}
+		}
+	}
 	for _, e := range m.Events {
 		text := e.Text
 		if e.Actor != "" {

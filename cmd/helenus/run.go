@@ -21,6 +21,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
+	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/history"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
@@ -30,6 +31,7 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
+	"github.com/helenus-db/helenus/rewrite/gain"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -124,6 +126,20 @@ func (m migrator) Resume(ctx context.Context, id, actor string) error {
 	return m.Engine.Resume(ctx, id, actor)
 }
 
+// before is what the statements of a look-up took as Cassandra answered them, as far as this process has counted.
+func (h *helenus) before(lu plan.LookUp) (b gain.Before) {
+	counts := h.registry.Counts()
+	sum := func(fingerprints []string) (d histogram.Distribution) {
+		for _, f := range fingerprints {
+			if st := counts.Statement(f); st != nil {
+				d = d.Plus(st.OriginalLatency())
+			}
+		}
+		return d
+	}
+	return gain.Before{Reads: sum(lu.Statements), Writes: sum(lu.Promise.Paying)}
+}
+
 // refresh reads the schema and tells the engine. One at a time: an older picture must not come after a newer one.
 func (h *helenus) refresh(ctx context.Context) error {
 	h.refreshing.Lock()
@@ -185,6 +201,7 @@ func (h *helenus) wire() (err error) {
 	})
 	if h.engine, err = rewrite.New(rewrite.Options{
 		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Entries: s.MaxEntries,
+		Before: h.before,
 		Migrate: migrate.Settings{
 			Settle: s.Settle, Ranges: s.BackfillRanges, Workers: s.Workers, Rate: s.BackfillRate,
 			ShadowReads: int64(s.ShadowReads), ShadowFor: s.ShadowFor, ShadowSelf: s.ShadowProbes, SweepEvery: s.SweepEvery,

@@ -244,6 +244,9 @@ func (s *Server) joined(r recommend.Recommendation) recommend.Recommendation {
 	for _, m := range s.o.Migrator.Migrations() {
 		if m.ID == r.ID {
 			r.Migration, r.Pending, r.Waits = string(m.State), m.Pending, m.Waits()
+			if m.Gain != nil && m.State != migrate.Dropped {
+				r.Measured = m.Gain.Text
+			}
 		}
 	}
 	if c, err := s.o.Calendars.Calendar(r.ID); err == nil && r.State == recommend.Approved {

@@ -163,7 +163,11 @@ func TestReadFails(t *testing.T) {
 	if _, err := reader.Read(context.Background(), read, q); !errors.Is(err, exec.ErrUnsuited) {
 		t.Errorf("more entries than the cap: %v", err)
 	}
-	reader.Entries = 5
+	reader.Entries, read.LookUp.Entries = 5, 4
+	if _, err := reader.Read(context.Background(), read, q); !errors.Is(err, exec.ErrUnsuited) {
+		t.Errorf("more entries than are cheaper than the original: %v", err)
+	}
+	read.LookUp.Entries = 0
 	q.PageSize = 4
 	if _, err := reader.Read(context.Background(), read, q); !errors.Is(err, exec.ErrUnsuited) {
 		t.Errorf("C3: more than a page: %v", err)

@@ -23,7 +23,7 @@ var ErrUnsuited = errors.New("not to be answered from the look-up")
 // Reader runs verified look-up reads.
 type Reader struct {
 	Session  Session
-	Entries  int // most entries of one value that are followed
+	Entries  int // most entries of one value that are followed; a look-up may have a lower bound of its own
 	Parallel int // requests for rows of one read that are under way at a time
 	// Candidates, if set, returns keys of base rows that may belong to an answer besides those that have an entry; ok is
 	// false if they are too many. It is called before the entries are read: a row that is taken off them has its entry by then.
@@ -57,19 +57,23 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 	if err != nil {
 		return nil, err
 	}
+	most := r.Entries
+	if cheap := read.LookUp.Entries; cheap > 0 && cheap < most {
+		most = cheap
+	}
 	var candidates [][][]byte
 	if r.Candidates != nil {
 		if candidates, ok = r.Candidates(read.LookUp); !ok {
 			return nil, fmt.Errorf("%w: the values of too many rows are not known just now", ErrUnsuited)
 		}
 	}
-	found, err := r.Session.Query(ctx, Query{Text: read.Find, Values: [][]byte{value.Bytes, FromInt32(int32(r.Entries + 1))}, // #nosec G115 -- a small setting
-		Consistency: q.Consistency, PageSize: r.Entries + 2})
+	found, err := r.Session.Query(ctx, Query{Text: read.Find, Values: [][]byte{value.Bytes, FromInt32(int32(most + 1))}, // #nosec G115 -- a small setting
+		Consistency: q.Consistency, PageSize: most + 2})
 	if err != nil {
 		return nil, fmt.Errorf("find the entries in %s: %w", read.LookUp.LookUpName(), err)
 	}
-	if len(found.Rows) > r.Entries {
-		return nil, fmt.Errorf("%w: more than %d entries", ErrUnsuited, r.Entries)
+	if len(found.Rows) > most {
+		return nil, fmt.Errorf("%w: more than %d entries", ErrUnsuited, most)
 	}
 	keys, ok := distinctKeys(found.Rows, candidates, read.LookUp.Partition)
 	if !ok {

@@ -24,7 +24,7 @@ const (
 
 // entries reads all entries of a value and row.
 func (m *Maintainer) entries(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) ([]*entry, error) {
-	a, err := m.Session.Query(ctx, exec.Query{Text: l.Entries(), Values: append([][]byte{value}, key...), Consistency: m.settings.Consistency})
+	a, err := m.Session.Query(ctx, exec.Query{Text: l.RowEntries(), Values: append([][]byte{value}, key...), Consistency: m.settings.Consistency})
 	if err != nil {
 		return nil, fmt.Errorf("read the entries of a row in %s: %w", l.LookUpName(), err)
 	}

@@ -138,7 +138,7 @@ func TestTexts(t *testing.T) {
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
-	got := strings.Join([]string{l.Create("m-1"), l.Put(), l.PutTTL(), l.Remove(), l.Outdate(), l.Entries(), l.BaseRow(), FormerRow([]*LookUp{l, l}), l.ScanBase(), l.ScanEntries(),
+	got := strings.Join([]string{l.Create("m-1"), l.Put(), l.PutTTL(), l.Remove(), l.Outdate(), l.RowEntries(), l.BaseRow(), FormerRow([]*LookUp{l, l}), l.ScanBase(), l.ScanEntries(),
 		l.Sample(), l.CreatePending("m-1"), l.PutPending(), l.DropPending(), l.ScanPending(), l.Drop(), l.DropPendingTable(), read.Find, read.Fetch, read.Text}, "\n\n") + "\n"
 	const golden = "testdata/texts.cql"
 	if os.Getenv("UPDATE_GOLDEN") != "" {

@@ -13,7 +13,7 @@ type texts struct {
 	PutTTL      string // column, key..., kind, id; timestamp, time to live
 	Remove      string // timestamp; column, key..., kind, id
 	Outdate     string // timestamp; column, key..., kind
-	Entries     string // column, key... -> kind, id, WRITETIME
+	RowEntries  string // column, key... -> kind, id, WRITETIME
 	BaseRow     string // key... -> key..., column, WRITETIME(column), TTL(column)
 	ScanBase    string // first token, last token -> key..., column, WRITETIME(column), TTL(column)
 	ScanEntries string // first token, last token -> key..., column
@@ -35,8 +35,8 @@ func (l *LookUp) Remove() string { return l.text.Remove }
 // Outdate deletes all entries of one value, row and kind up to a timestamp, those too that are still to come: timestamp, column, key..., kind.
 func (l *LookUp) Outdate() string { return l.text.Outdate }
 
-// Entries reads kind, id and writetime of the entries of one value and row: column, key...
-func (l *LookUp) Entries() string { return l.text.Entries }
+// RowEntries reads kind, id and writetime of the entries of one value and row: column, key...
+func (l *LookUp) RowEntries() string { return l.text.RowEntries }
 
 // BaseRow reads key..., column, WRITETIME(column) and TTL(column) of a row of the base: key...
 func (l *LookUp) BaseRow() string { return l.text.BaseRow }
@@ -108,13 +108,13 @@ func (l *LookUp) write() texts {
 	put := insert(table, whole, ", "+written) + ", true) USING TIMESTAMP ?"
 	row := fmt.Sprintf("SELECT %s, %s, WRITETIME(%s), TTL(%s) FROM %s WHERE ", strings.Join(key, ", "), column, column, column, base)
 	return texts{
-		Put:      put,
-		PutTTL:   put + " AND TTL ?",
-		Remove:   fmt.Sprintf("DELETE FROM %s USING TIMESTAMP ? WHERE %s", table, equal(whole)),
-		Outdate:  fmt.Sprintf("DELETE FROM %s USING TIMESTAMP ? WHERE %s", table, equal(whole[:len(whole)-1])),
-		Entries:  fmt.Sprintf("SELECT %s, %s, WRITETIME(%s) FROM %s WHERE %s", quote(l.EntryKind), quote(l.EntryID), written, table, equal(all)),
-		BaseRow:  row + equal(key),
-		ScanBase: row + fmt.Sprintf("%s > ? AND %s <= ?", token, token),
+		Put:        put,
+		PutTTL:     put + " AND TTL ?",
+		Remove:     fmt.Sprintf("DELETE FROM %s USING TIMESTAMP ? WHERE %s", table, equal(whole)),
+		Outdate:    fmt.Sprintf("DELETE FROM %s USING TIMESTAMP ? WHERE %s", table, equal(whole[:len(whole)-1])),
+		RowEntries: fmt.Sprintf("SELECT %s, %s, WRITETIME(%s) FROM %s WHERE %s", quote(l.EntryKind), quote(l.EntryID), written, table, equal(all)),
+		BaseRow:    row + equal(key),
+		ScanBase:   row + fmt.Sprintf("%s > ? AND %s <= ?", token, token),
 		ScanEntries: fmt.Sprintf("SELECT %s, %s FROM %s WHERE token(%s) > ? AND token(%s) <= ?",
 			strings.Join(key, ", "), column, table, column, column),
 		Sample:      fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE token(%s) > ? LIMIT ?", column, table, column),
@@ -149,11 +149,6 @@ func (l *LookUp) Find() string {
 // Comment is what the look-up table of a migration carries, so that it is known to be ours.
 func Comment(migration string) string { return "helenus " + migration }
 
-// GCGrace is how long the look-up's tombstones are kept, in seconds: longer than hints are made for (3 hours), or a
-// replica that was down would miss what a hint brings; and short, as removed entries are read past until then, while an entry
-// that comes back is only one too many.
-const GCGrace = 6 * 60 * 60
-
 // Create is the statement that makes the look-up table for a migration.
 func (l *LookUp) Create(migration string) string {
 	var b strings.Builder
@@ -162,7 +157,7 @@ func (l *LookUp) Create(migration string) string {
 	key, order := l.defineKey(&b)
 	kind, id := quote(l.EntryKind), quote(l.EntryID)
 	fmt.Fprintf(&b, "    %s tinyint,\n    %s bigint,\n    %s boolean,\n    PRIMARY KEY ((%s), %s, %s, %s)\n", kind, id, quote(l.Written), column, key, kind, id)
-	fmt.Fprintf(&b, ") WITH CLUSTERING ORDER BY (%s, %s ASC, %s ASC)\n    AND gc_grace_seconds = %d\n    AND comment = %s", order, kind, id, GCGrace, comment(migration))
+	fmt.Fprintf(&b, ") WITH CLUSTERING ORDER BY (%s, %s ASC, %s ASC)\n    AND %s\n    AND comment = %s", order, kind, id, l.Options(), comment(migration))
 	return b.String()
 }
 
@@ -173,7 +168,7 @@ func (l *LookUp) CreatePending(migration string) string {
 	fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s (\n    %s tinyint,\n", l.PendingName(), bucket)
 	key, order := l.defineKey(&b)
 	fmt.Fprintf(&b, "    %s bigint,\n    PRIMARY KEY ((%s), %s, %s)\n", id, bucket, key, id)
-	fmt.Fprintf(&b, ") WITH CLUSTERING ORDER BY (%s, %s ASC)\n    AND gc_grace_seconds = %d\n    AND comment = %s", order, id, GCGrace, comment(migration))
+	fmt.Fprintf(&b, ") WITH CLUSTERING ORDER BY (%s, %s ASC)\n    AND %s\n    AND comment = %s", order, id, l.Options(), comment(migration))
 	return b.String()
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"regexp"
 	"sort"
 	"sync"
@@ -435,7 +434,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Term
 	}
 	earlier := int64(0)
 	if old := m.runs[id]; old != nil { // dropped: it begins anew, and must not find its first backfill done
-		if x := old.get(); x.Mismatch == "" && reflect.DeepEqual(x.LookUp, lu) {
+		if x := old.get(); x.Mismatch == "" && x.LookUp.Same(lu) {
 			earlier = x.Earlier + x.Compared
 		}
 		if err := m.Store.Save(ctx, KindBackfill, id, m.whole()); err != nil {

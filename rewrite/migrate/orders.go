@@ -26,6 +26,18 @@ func (m *Manager) Rollback(ctx context.Context, id, actor string) error {
 	return m.transition(ctx, r, "", RollingBack, actor, "roll-back ordered", nil)
 }
 
+// GiveUp is Rollback by itself, for a reason.
+func (m *Manager) GiveUp(ctx context.Context, id, reason string) error {
+	r, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	if state := r.get().State; state == RollingBack || !phases[state].back {
+		return nil
+	}
+	return m.transition(ctx, r, "", RollingBack, "", "rolled back: "+reason, func(x *Migration) { x.Reason = reason })
+}
+
 // Resume takes a suspended or failed migration on, through verification, if it fits the schema as it is now.
 func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	r, err := m.find(id)

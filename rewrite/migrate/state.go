@@ -8,6 +8,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/gain"
 	"github.com/helenus-db/helenus/rewrite/verify"
 )
 
@@ -121,7 +122,7 @@ type Migration struct {
 	LookUp    plan.LookUp   `json:"look_up"`
 	Base      schema.Table  `json:"base"` // as it was when the look-up was last fitted to it
 	State     State         `json:"state"`
-	Reason    string        `json:"reason,omitempty"`  // of suspended and failed, and why it is verified again
+	Reason    string        `json:"reason,omitempty"`  // of suspended and failed, why it is verified again, and of what rolled itself back
 	Pending   string        `json:"pending,omitempty"` // an order that is in force but not stored yet, and what that means; never stored
 	Broken    bool          `json:"broken,omitempty"`  // the look-up can no longer be trusted to exist or to fit: nothing is written to it
 	Actor     string        `json:"actor"`             // who approved it
@@ -141,6 +142,7 @@ type Migration struct {
 	Explained int64         `json:"explained"`          // of which differed at first, and agreed when read again
 	Mismatch  string        `json:"mismatch,omitempty"` // the last unexplained difference
 	Progress  Progress      `json:"progress"`
+	Gain      *gain.Report  `json:"gain,omitempty"` // what it turned out to be worth; not saved here
 	Events    []Event       `json:"events"`
 
 	Served     bool `json:"served,omitempty"`     // it has answered reads, and no answer was found wrong since: once verified, it serves

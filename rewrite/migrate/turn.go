@@ -44,7 +44,10 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, actor, text string
 	r.mu.Lock()
 	now := m.Now()
 	next := r.m.clone()
-	next.State, next.Reason = to, ""
+	next.State = to
+	if to != RolledBack { // which follows upon rolling back, and has its reason
+		next.Reason = ""
+	}
 	next.Progress = Progress{Started: now}
 	next.Served = next.Served || to == Serving
 	if change != nil {
