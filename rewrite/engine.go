@@ -306,15 +306,17 @@ func (e *Engine) unseen(a *active, who string) {
 	}()
 }
 
-// suspend turns the reads of a migration back, for good as far as this process is concerned.
-func (e *Engine) suspend(a *active, reason string) {
+// suspend turns the reads of a migration back, for good as far as this process is concerned; false if that could not be saved.
+func (e *Engine) suspend(a *active, reason string) bool {
 	a.serve.Store(false)
 	a.shadow.Store(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
 	defer cancel()
 	if err := e.manager.Suspend(ctx, a.id, reason, false); err != nil {
 		e.log.Error("a suspension could not be saved", "migration", a.id, "reason", reason, "err", err)
+		return false
 	}
+	return true
 }
 
 // Judge says which statements may take part in a look-up, and which forbid it, by the conditions C1 to C22 of

@@ -90,6 +90,7 @@ type helenus struct {
 
 	refreshing sync.Mutex    // orders readings of the schema
 	stale      chan struct{} // holds one token when the schema must be read again
+	lost       chan string   // holds why the state was lost while the process runs
 }
 
 // traffic is the relay as the engine needs it; the relay needs the engine first.
@@ -133,7 +134,7 @@ func (h *helenus) refresh(ctx context.Context) error {
 
 // assemble wires the parts. Nothing listens yet but the admin API, so that a taken port is an error at once.
 func assemble(ctx context.Context, s *config.Settings, from *inheritance, log *slog.Logger) (*helenus, error) {
-	h := &helenus{settings: s, log: log, from: from, stale: make(chan struct{}, 1)}
+	h := &helenus{settings: s, log: log, from: from, stale: make(chan struct{}, 1), lost: make(chan string, 1)}
 	if err := h.wire(); err != nil {
 		h.close()
 		return nil, err
@@ -158,12 +159,7 @@ func (h *helenus) wire() (err error) {
 	if h.secured, err = secure(s, h.log); err != nil {
 		return usageError{err}
 	}
-	if err := os.MkdirAll(s.StateDir, 0o700); err != nil {
-		return fmt.Errorf("state directory: %w", err)
-	}
-	if h.store, err = store.Open(s.StateDir); errors.Is(err, store.ErrLocked) {
-		return fmt.Errorf("%w; or take over from it: run --take-over", err)
-	} else if err != nil {
+	if err := h.openState(); err != nil {
 		return err
 	}
 	started := time.Now()
@@ -224,7 +220,7 @@ func (h *helenus) wire() (err error) {
 func (h *helenus) openAdmin(ctx context.Context) error {
 	token, err := admin.Token(h.settings.AdminToken, h.settings.StateDir)
 	if err != nil {
-		return err
+		h.log.Error("nobody has the token of the API: give one with --admin-token, or mend the file and start again", "error", err)
 	}
 	metrics := prometheus.NewRegistry()
 	for _, c := range append(h.collectors(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {
@@ -247,7 +243,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 
 // collectors are all parts that have metrics.
 func (h *helenus) collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics()}
+	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric()}
 }
 
 func (h *helenus) ready() []admin.Check {
@@ -261,6 +257,7 @@ func (h *helenus) ready() []admin.Check {
 		h.cassandra(check("cassandra", h.server.Ready(), "no control connection to "+fmt.Sprint(h.settings.ContactPoints)+"; it is tried again")),
 		check("schema", h.live.Schema() != nil, "the schema has not been read yet"),
 		h.rewriting(),
+		{Name: "state", Ready: true, Why: h.store.Trouble()}, // ready: the proxy forwards without it
 	}
 }
 
@@ -293,11 +290,8 @@ func (h *helenus) heard(e proxy.Event) {
 // run works until ctx ends, or until another process has taken over. Rules are restored before the first connection is accepted.
 func (h *helenus) run(ctx context.Context) error {
 	defer h.close()
-	if err := h.engine.Restore(ctx); err != nil {
-		return fmt.Errorf("restore migrations: %w", err)
-	}
-	if err := h.keeper.Restore(ctx); err != nil {
-		return fmt.Errorf("restore calendars: %w", err)
+	if err := h.restore(ctx); err != nil {
+		return err
 	}
 	if err := h.server.Start(ctx); err != nil {
 		return err
@@ -310,7 +304,7 @@ func (h *helenus) run(ctx context.Context) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var work sync.WaitGroup
-	for _, part := range []func(context.Context){h.follow, h.engine.Run, h.keeper.Run, h.measure, h.advise, h.remember} {
+	for _, part := range []func(context.Context){h.follow, h.engine.Run, h.keeper.Run, h.measure, h.advise, h.remember, h.mindState} {
 		work.Go(func() { part(working) })
 	}
 	served := make(chan error, 1)

@@ -17,23 +17,22 @@ import (
 const TokenFile = "admin.token"
 
 // Token returns the token that the API asks for: the one given, else the one kept in dir, else a new one, kept there for
-// the next start and for the command line, readable by its owner only.
+// the next start and for the command line, readable by its owner only. With an error comes a new one that nobody knows, so that the
+// process may go on without anybody who may give it orders.
 func Token(given, dir string) (string, error) {
 	if given != "" {
 		return given, nil
 	}
+	var random [24]byte
+	_, _ = rand.Read(random[:]) // never fails
+	token := hex.EncodeToString(random[:])
 	if kept, err := ReadToken(dir); err == nil {
 		return kept, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+		return token, err
 	}
-	var random [24]byte
-	if _, err := rand.Read(random[:]); err != nil {
-		return "", fmt.Errorf("admin token: %w", err)
-	}
-	token := hex.EncodeToString(random[:])
 	if err := os.WriteFile(filepath.Join(dir, TokenFile), []byte(token+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("admin token: %w", err)
+		return token, fmt.Errorf("admin token: %w", err)
 	}
 	return token, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
 	"regexp"
 	"sort"
@@ -168,6 +169,7 @@ func (m *Manager) Restore(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
+	runs := map[string]*run{} // all or none
 	for _, d := range documents {
 		r := newRun()
 		if err := json.Unmarshal(d.Raw, &r.m); err != nil {
@@ -182,10 +184,11 @@ func (m *Manager) Restore(ctx context.Context) error {
 			}
 		}
 		r.id, r.lookup = r.m.ID, lookup
-		m.mu.Lock()
-		m.runs[r.m.ID] = r
-		m.mu.Unlock()
+		runs[r.m.ID] = r
 	}
+	m.mu.Lock()
+	maps.Copy(m.runs, runs)
+	m.mu.Unlock()
 	m.publish()
 	if s := m.Schema(); s != nil {
 		m.SchemaChanged(ctx, s)
