@@ -223,11 +223,6 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 		h.log.Error("nobody has the token of the API: give one with --admin-token, or mend the file and start again", "error", err)
 	}
 	metrics := prometheus.NewRegistry()
-	for _, c := range append(h.collectors(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {
-		if err := metrics.Register(c); err != nil {
-			return fmt.Errorf("metrics: %w", err)
-		}
-	}
 	h.admin = admin.New(admin.Options{
 		Token: token, Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
 		Schemas: admin.Schemas{Schema: h.live.Schema, Measured: h.live.Statistics}, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
@@ -235,6 +230,11 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 		Connections: func() any { return h.server.Connections() },
 		Windows:     h.registry.Windows(),
 	})
+	for _, c := range append(h.collectors(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {
+		if err := metrics.Register(c); err != nil {
+			return fmt.Errorf("metrics: %w", err)
+		}
+	}
 	if h.listener, err = h.from.openAdmin(ctx, h.settings.Admin); err != nil {
 		return fmt.Errorf("admin address: %w; is another helenus running? choose another with --admin", err)
 	}
@@ -243,7 +243,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 
 // collectors are all parts that have metrics.
 func (h *helenus) collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric()}
+	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric(), h.admin}
 }
 
 func (h *helenus) ready() []admin.Check {
