@@ -13,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/maintain"
@@ -152,9 +153,9 @@ func (e *Engine) Restore(ctx context.Context) error {
 // Run drives the migrations and removes garbage until the context ends.
 func (e *Engine) Run(ctx context.Context) {
 	var wait sync.WaitGroup
-	wait.Add(2)
-	go func() { defer wait.Done(); e.maintainer.Run(ctx) }()
-	go func() { defer wait.Done(); e.manager.Run(ctx) }()
+	clock := guard.Clock{Now: e.options.Now}
+	guard.In(&wait, guard.Maintainer, func() { guard.Loop(ctx, guard.Maintainer, clock, e.maintainer.Run, nil) })
+	guard.In(&wait, guard.Migrations, func() { guard.Loop(ctx, guard.Migrations, clock, e.manager.Run, e.OnPanic) })
 	wait.Wait()
 }
 
@@ -162,7 +163,7 @@ func (e *Engine) Run(ctx context.Context) {
 // shut down; ctx bounds the wait.
 func (e *Engine) Close(ctx context.Context) {
 	done := make(chan struct{})
-	go func() { e.wait.Wait(); close(done) }()
+	guard.Go(guard.Migrations, func() { e.wait.Wait(); close(done) }, nil)
 	select {
 	case <-done:
 	case <-ctx.Done():
@@ -298,12 +299,10 @@ func (e *Engine) Opaque(c *proxy.Client) func() {
 // unseen suspends a migration because of an opaque connection. It does not block.
 func (e *Engine) unseen(a *active, who string) {
 	a.holds.Add(1)
-	e.wait.Add(1)
-	go func() {
-		defer e.wait.Done()
+	guard.In(&e.wait, guard.Migrations, func() {
 		e.suspend(a, who+" can not be read, so its writes can not be seen")
 		a.holds.Add(-1)
-	}()
+	})
 }
 
 // suspend turns the reads of a migration back, for good as far as this process is concerned; false if that could not be saved.

@@ -1,5 +1,10 @@
 package rewrite
 
+import (
+	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/proxy"
+)
+
 // TurnBack has all reads run as they were written from now on, because something that the truth of look-ups rests on failed (a
 // part panicked, the state was lost). Entries are written as before, so nothing is missed. Every migration is suspended, which is saved, and
 // verified when a person resumes it; one whose suspension can not be saved serves no more in this process. It does not block.
@@ -13,11 +18,26 @@ func (e *Engine) TurnBack(reason string) {
 
 func (e *Engine) turnBack(a *active, reason string) {
 	a.holds.Add(1)
-	e.wait.Add(1)
-	go func() {
-		defer e.wait.Done()
+	guard.In(&e.wait, guard.Migrations, func() {
 		if e.suspend(a, reason) {
 			a.holds.Add(-1)
 		}
-	}()
+	})
+}
+
+// OnPanic turns all reads back because of a panic in what has to see writes, or to keep look-ups true (proxy.Options.OnPanic).
+func (e *Engine) OnPanic(err error) { e.TurnBack(err.Error()) }
+
+// writePanicked ends a write whose entries may not have been written: reads of its look-ups are turned back, and it goes on as it was
+// written, if it has not gone on.
+func (e *Engine) writePanicked(r *proxy.Request, p *preparation, err error) {
+	for _, c := range p.changes {
+		e.turnBack(c.active, err.Error())
+	}
+	for _, list := range [][]doubt{p.doubts, p.guards} {
+		for _, d := range list {
+			e.turnBack(d.active, err.Error()) // what held it back already may stay: it is not known whether it was let go
+		}
+	}
+	r.Forward(proxy.Forward{})
 }

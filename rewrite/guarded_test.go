@@ -1,9 +1,13 @@
 package rewrite
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -30,6 +34,52 @@ func TestTurnBack(t *testing.T) {
 		w.await(migrate.Serving)
 		if !w.served("zoe") {
 			t.Error("not served again")
+		}
+	})
+}
+
+// TestPanicInAServedRead: it runs as it was written.
+func TestPanicInAServedRead(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		before := guard.Count(guard.Reads)
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.Contains(q.Text, "stays_by_guest") {
+				panic("for the test")
+			}
+			return nil
+		})
+		if w.served("guest1") { // and it was answered
+			t.Error("served")
+		}
+		w.db.Before.Clear()
+		if guard.Count(guard.Reads) == before {
+			t.Error("not counted")
+		}
+		if !w.served("guest1") {
+			t.Error("one panic ended serving")
+		}
+	})
+}
+
+// TestPanicInATakenWrite: it is forwarded as it was written, and nothing is served any more.
+func TestPanicInATakenWrite(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest") {
+				panic("for the test")
+			}
+			return nil
+		})
+		if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); !a.forwarded || a.failed {
+			t.Errorf("%+v", a)
+		}
+		if w.served("guest1") {
+			t.Error("served although an entry is missing")
+		}
+		synctest.Wait()
+		w.db.Before.Clear()
+		if w.state() != migrate.Suspended {
+			t.Errorf("%+v", w.engine.Migrations()[0])
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/match"
@@ -69,10 +70,13 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 			return false
 		}
 		e.wait.Add(1)
-		go func() {
+		guard.Go(guard.Reads, func() {
 			defer func() { <-e.reads; e.wait.Done() }()
 			e.serve(r, rule)
-		}()
+		}, func(error) {
+			a.counts.fallback.Add(1)
+			r.Forward(proxy.Forward{}) // nothing happens if it was answered
+		})
 		return true
 	case a.shadow.Load():
 		a.counts.original.Add(1)
@@ -136,7 +140,7 @@ func (e *Engine) compare(r *proxy.Request, rule *readRule) bool {
 			return
 		}
 		body := bytes.Clone(answer.Body)
-		go func() {
+		guard.Go(guard.Comparisons, func() {
 			defer release()
 			original, err := exec.ParseRows(body)
 			if err != nil {
@@ -149,7 +153,7 @@ func (e *Engine) compare(r *proxy.Request, rule *readRule) bool {
 			if err != nil && e.life.Err() == nil {
 				e.log.Debug("a read could not be compared", "migration", rule.active.id, "err", err)
 			}
-		}()
+		}, nil)
 	}})
 	return true
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/maintain"
@@ -67,10 +68,10 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 		d.active.holds.Add(1)
 	}
 	e.wait.Add(1)
-	go func() {
+	guard.Go(guard.Writes, func() {
 		defer e.wait.Done()
 		e.write(r, p)
-	}()
+	}, func(err error) { e.writePanicked(r, p, err) })
 	return true
 }
 
@@ -206,15 +207,14 @@ func (e *Engine) prepare(r *proxy.Request, p *preparation) (garbage []maintain.G
 	var wait sync.WaitGroup
 	for i := range p.changes {
 		c := &p.changes[i]
-		wait.Add(2)
-		go func() {
-			defer wait.Done()
-			failed[i] = e.maintainer.Put(e.life, c.active.lookup, c.effect, c.ts, gocql.Consistency(r.Consistency))
-		}()
-		go func() {
-			defer wait.Done()
+		guard.In(&wait, guard.Writes, func() {
+			failed[i] = guard.Do(guard.Writes, func() error {
+				return e.maintainer.Put(e.life, c.active.lookup, c.effect, c.ts, gocql.Consistency(r.Consistency))
+			})
+		})
+		guard.In(&wait, guard.Writes, func() {
 			former[i] = e.maintainer.Former(e.life, c.active.lookup, c.effect)
-		}()
+		})
 	}
 	wait.Wait()
 	for i, list := range former {
@@ -256,14 +256,12 @@ func (e *Engine) written(p *preparation, garbage []maintain.Garbage, answer prox
 		return
 	}
 	harmless := !answer.Lost && answer.Failed && refused(answer.ErrorCode)
-	e.wait.Add(1)
-	go func() {
-		defer e.wait.Done()
+	guard.In(&e.wait, guard.Writes, func() {
 		for _, d := range p.doubts {
 			if !harmless {
 				e.suspend(d.active, d.reason)
 			}
 			d.active.holds.Add(-1)
 		}
-	}()
+	})
 }

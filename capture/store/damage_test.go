@@ -98,7 +98,9 @@ func TestDamagedStateIsSetAside(t *testing.T) {
 		{"its first byte", flip(0), ""},
 		{"whose it is", flip(68), ""},
 		{"its version", flip(60), ""}, // becomes negative
-		{"a document", func(t *testing.T, path string) { put(t, path, bytes.ReplaceAll(whole, []byte(`"text text`), []byte(`"text test`))) }, "is not as it was written"},
+		{"a document", func(t *testing.T, path string) {
+			put(t, path, bytes.ReplaceAll(whole, []byte(`"text text`), []byte(`"text test`)))
+		}, "is not as it was written"},
 		{"a directory", func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, "no file"},
 		{"a pipe", func(t *testing.T, path string) { must(t, syscall.Mkfifo(path, 0o600)) }, "no file"},
 		{"not readable", func(t *testing.T, path string) {

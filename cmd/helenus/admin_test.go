@@ -49,7 +49,9 @@ func TestIdleAdminConnections(t *testing.T) {
 		}
 		defer func() { _ = c.Close() }()
 	}
-	await(t, "the connections were met", func() bool { return strings.Contains(p.page("/metrics"), `helenus_admin_closed_connections_total{reason="idle"}`) })
+	await(t, "the connections were met", func() bool {
+		return strings.Contains(p.page("/metrics"), `helenus_admin_closed_connections_total{reason="idle"}`)
+	})
 	for i := range 50 {
 		c, err := proxytest.Connect(p.listen, 4)
 		if err != nil {

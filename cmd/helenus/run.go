@@ -27,6 +27,7 @@ import (
 	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
@@ -134,6 +135,7 @@ func (h *helenus) refresh(ctx context.Context) error {
 
 // assemble wires the parts. Nothing listens yet but the admin API, so that a taken port is an error at once.
 func assemble(ctx context.Context, s *config.Settings, from *inheritance, log *slog.Logger) (*helenus, error) {
+	guard.LogTo(log)
 	h := &helenus{settings: s, log: log, from: from, stale: make(chan struct{}, 1), lost: make(chan string, 1)}
 	if err := h.wire(); err != nil {
 		h.close()
@@ -192,7 +194,7 @@ func (h *helenus) wire() (err error) {
 		HandshakeTimeout: s.HandshakeTimeout, RequestTimeout: s.RequestTimeout, StripCompression: s.StripCompression, KeepAlive: s.TCPKeepAlive,
 		MaxConnectionsPerClient: s.MaxConnectionsPerClient, MaxRequestsPerClient: s.MaxRequestsPerClient, RequestBurst: s.RequestBurst,
 		DrainTimeout: s.DrainTimeout, DrainGrace: s.DrainGrace, Open: h.from.openCQL, Inherited: h.from.gates,
-		OnEvent: h.heard, Clock: func() int64 { return int64(time.Since(started)) },
+		OnEvent: h.heard, OnPanic: h.engine.OnPanic, Clock: func() int64 { return int64(time.Since(started)) },
 	}); err != nil {
 		return err
 	}
@@ -243,7 +245,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 
 // collectors are all parts that have metrics.
 func (h *helenus) collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric(), h.admin}
+	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric(), h.admin, guard.Metrics()}
 }
 
 func (h *helenus) ready() []admin.Check {
@@ -304,11 +306,10 @@ func (h *helenus) run(ctx context.Context) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var work sync.WaitGroup
-	for _, part := range []func(context.Context){h.follow, h.engine.Run, h.keeper.Run, h.measure, h.advise, h.remember, h.mindState} {
-		work.Go(func() { part(working) })
+	for _, one := range h.loops() {
+		guard.In(&work, one.part, func() { guard.Loop(working, one.part, guard.Clock{}, one.run, one.then) })
 	}
-	served := make(chan error, 1)
-	go func() { served <- h.admin.Serve(h.listener) }()
+	guard.Go(guard.API, func() { guard.Loop(working, guard.API, guard.Clock{}, h.serveAdmin, nil) }, nil) // ends with Shutdown
 	giver := h.giver()
 	defer giver.Close()
 	end := func(drain func(context.Context) error) error { return h.stop(drain, stop, &work) }
@@ -317,8 +318,6 @@ func (h *helenus) run(ctx context.Context) error {
 		case <-ctx.Done():
 			h.log.Info("stopping")
 			return end(h.server.Shutdown)
-		case err := <-served:
-			return errors.Join(err, end(h.server.Shutdown))
 		case next := <-giver.Asked():
 			if kept := h.agree(next); kept != nil {
 				return h.handOver(next, kept, giver, end)

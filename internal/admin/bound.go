@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // The admin port takes no more than its share of what the process has: a part of the file descriptors, so that the CQL
@@ -89,6 +91,14 @@ func timely(next http.Handler) http.Handler {
 		r.Body = &timelyBody{body: r.Body, control: control}
 		next.ServeHTTP(&timelyWriter{ResponseWriter: w, control: control}, r)
 		_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // for what is left of the body; a writer of a test knows none
+	})
+}
+
+// caught answers a request whose handler panicked.
+func caught(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer guard.Recover(guard.API, func(err error) { writeError(w, err) })
+		next.ServeHTTP(w, r)
 	})
 }
 

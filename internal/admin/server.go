@@ -94,7 +94,7 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{o: o, door: door{token: o.Token, log: o.Log, now: time.Now}}
 	s.bounds.most, s.bounds.open = share(descriptors()), map[net.Conn]*list.Element{}
-	s.http.Handler = timely(s.Handler())
+	s.http.Handler = timely(caught(s.Handler()))
 	s.http.ReadHeaderTimeout, s.http.IdleTimeout, s.http.MaxHeaderBytes = headerTimeout, idleTimeout, maxHeader
 	s.http.ConnState = s.bounds.changed
 	s.http.ErrorLog = slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)

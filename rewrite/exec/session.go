@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // Query is one statement of ours. Its values are bound in order as they are; nil is null.
@@ -205,8 +207,9 @@ func (p *Pool) renew(lost *gocql.Session) {
 		return
 	}
 	p.renewing = true
-	p.renewal.Go(func() {
-		fresh, err := p.connect()
+	guard.In(&p.renewal, guard.Session, func() {
+		var fresh *gocql.Session
+		err := guard.Do(guard.Session, func() (err error) { fresh, err = p.connect(); return err })
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.renewing = false
@@ -227,8 +230,8 @@ func (p *Pool) renew(lost *gocql.Session) {
 }
 
 // Query implements Session.
-func (p *Pool) Query(ctx context.Context, q Query) (Answer, error) {
-	var answer Answer
+func (p *Pool) Query(ctx context.Context, q Query) (answer Answer, err error) {
+	defer guard.RecoverTo(guard.Session, &err)
 	s, err := p.get()
 	if err != nil {
 		return answer, err
@@ -250,7 +253,8 @@ func (p *Pool) Query(ctx context.Context, q Query) (Answer, error) {
 }
 
 // Batch implements Batcher.
-func (p *Pool) Batch(ctx context.Context, writes []Query) error {
+func (p *Pool) Batch(ctx context.Context, writes []Query) (err error) {
+	defer guard.RecoverTo(guard.Session, &err)
 	s, err := p.get()
 	if err != nil || len(writes) == 0 {
 		return err
@@ -267,7 +271,8 @@ func (p *Pool) Batch(ctx context.Context, writes []Query) error {
 }
 
 // Scan implements Session.
-func (p *Pool) Scan(ctx context.Context, q Query, row func(cells [][]byte) error) error {
+func (p *Pool) Scan(ctx context.Context, q Query, row func(cells [][]byte) error) (err error) {
+	defer guard.RecoverTo(guard.Session, &err)
 	s, err := p.get()
 	if err != nil {
 		return err
@@ -312,7 +317,8 @@ func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) erro
 }
 
 // Agree implements Session.
-func (p *Pool) Agree(ctx context.Context) error {
+func (p *Pool) Agree(ctx context.Context) (err error) {
+	defer guard.RecoverTo(guard.Session, &err)
 	s, err := p.get()
 	if err != nil {
 		return err
@@ -334,6 +340,9 @@ func Down(err error) bool {
 			gocql.ErrCodeServer:
 			return true
 		}
+		return false
+	}
+	if panicked := (*guard.Panic)(nil); errors.As(err, &panicked) {
 		return false
 	}
 	// Whatever did not come from Cassandra itself came from the way to it: no connection, a time-out, a cancelled call.

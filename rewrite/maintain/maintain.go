@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
@@ -195,13 +196,12 @@ func (m *Maintainer) each(n int, f func(int) error) error {
 	)
 	for i := range n {
 		slots <- struct{}{}
-		wait.Add(1)
-		go func() {
-			defer func() { <-slots; wait.Done() }()
-			if err := f(i); err != nil {
+		guard.In(&wait, guard.Maintainer, func() {
+			defer func() { <-slots }()
+			if err := guard.Do(guard.Maintainer, func() error { return f(i) }); err != nil {
 				once.Do(func() { first = err })
 			}
-		}()
+		})
 	}
 	wait.Wait()
 	return first
@@ -259,21 +259,20 @@ func (m *Maintainer) Later(g Garbage) {
 func (m *Maintainer) Run(ctx context.Context) {
 	var wait sync.WaitGroup
 	for range m.settings.Workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		guard.In(&wait, guard.Maintainer, func() {
 			for {
 				select {
 				case <-ctx.Done():
 					return
 				case g := <-m.queue:
-					if _, err := m.Reconcile(ctx, g); err != nil && ctx.Err() == nil {
+					err := guard.Do(guard.Maintainer, func() error { _, err := m.Reconcile(ctx, g); return err })
+					if err != nil && ctx.Err() == nil {
 						m.Log.Debug("an entry could not be reconciled; the sweeper will", "table", g.LookUp.LookUpName(), "err", err)
 					}
 					m.waiting.Add(-1)
 				}
 			}
-		}()
+		})
 	}
 	wait.Wait()
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/maintain"
 	"github.com/helenus-db/helenus/rewrite/match"
@@ -214,11 +215,16 @@ func (m *Manager) Run(ctx context.Context) {
 // start begins to drive a migration; m.mu is held.
 func (m *Manager) start(r *run) {
 	if ctx := m.ctx; ctx != nil && ctx.Err() == nil {
-		m.wait.Add(1)
-		go func() {
-			defer m.wait.Done()
-			m.drive(ctx, r)
-		}()
+		guard.In(&m.wait, guard.Migrations, func() {
+			guard.Loop(ctx, guard.Migrations, guard.Clock{Now: m.Now}, func(ctx context.Context) { m.drive(ctx, r) }, func(err error) { m.drivePanicked(ctx, r, err) })
+		})
+	}
+}
+
+// drivePanicked turns the reads of a migration back whose driving panicked; it is driven again in a while.
+func (m *Manager) drivePanicked(ctx context.Context, r *run, err error) {
+	if err := m.suspend(ctx, r, err.Error(), false); err != nil {
+		m.Log.Error("a suspension could not be saved", "migration", r.get().ID, "err", err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/dchest/siphash"
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/maintain"
 	"github.com/helenus-db/helenus/rewrite/match"
@@ -178,23 +179,23 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step fun
 		parts = make(chan exec.Range)
 	)
 	for range c.settings.Workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		guard.In(&wait, guard.Verification, func() {
 			var buffer []byte
 			for p := range parts {
 				q := exec.Query{Text: text, Values: [][]byte{exec.FromInt64(p.First), exec.FromInt64(p.Last)},
 					Consistency: c.settings.Consistency, PageSize: c.settings.PageSize}
-				err := c.Session.Scan(ctx, q, func(cells [][]byte) error {
-					value := cells[len(l.Key)]
-					if !match.Indexable(value) {
+				err := guard.Do(guard.Verification, func() error {
+					return c.Session.Scan(ctx, q, func(cells [][]byte) error {
+						value := cells[len(l.Key)]
+						if !match.Indexable(value) {
+							return nil
+						}
+						buffer = encode(buffer, value, cells[:len(l.Key)])
+						mu.Lock()
+						defer mu.Unlock()
+						row(buffer)
 						return nil
-					}
-					buffer = encode(buffer, value, cells[:len(l.Key)])
-					mu.Lock()
-					defer mu.Unlock()
-					row(buffer)
-					return nil
+					})
 				})
 				mu.Lock()
 				if err != nil && first == nil {
@@ -204,7 +205,7 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step fun
 				step()
 				mu.Unlock()
 			}
-		}()
+		})
 	}
 feed:
 	for _, p := range exec.Ring(c.settings.Ranges) {
@@ -260,17 +261,16 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, t0 int64, wa
 		if stop {
 			break
 		}
-		wait.Add(1)
-		go func() {
-			defer func() { <-slots; wait.Done() }()
+		guard.In(&wait, guard.Verification, func() {
+			defer func() { <-slots }()
 			value, key := decode(row)
 			var one Result
-			var err error
-			if seen[row] == inBase {
-				err = c.missing(ctx, l, t0, value, key, &one)
-			} else {
-				err = c.orphan(ctx, l, value, key, &one)
-			}
+			err := guard.Do(guard.Verification, func() error {
+				if seen[row] == inBase {
+					return c.missing(ctx, l, t0, value, key, &one)
+				}
+				return c.orphan(ctx, l, value, key, &one)
+			})
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil && first == nil {
@@ -283,7 +283,7 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, t0 int64, wa
 			if len(result.Sample) < MaxSample {
 				result.Sample = append(result.Sample, one.Sample...)
 			}
-		}()
+		})
 	}
 	wait.Wait()
 	return first
