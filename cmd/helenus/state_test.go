@@ -13,7 +13,6 @@ import (
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/proxy/proxytest"
-	"github.com/helenus-db/helenus/proxy/wire"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -126,28 +125,4 @@ func TestStateLostWhileRunning(t *testing.T) {
 	p.kill()
 	p.start()
 	await(t, "the order holds after a restart", func() bool { return strings.Contains(p.page("/readyz"), "bypassed by ann") })
-}
-
-// TestBackendThatMakesGocqlPanic: it answers PREPAREs without markers with the index of a partition key. The process forwards, and counts.
-func TestBackendThatMakesGocqlPanic(t *testing.T) {
-	m := startMock(t, func(r *proxytest.Request) {
-		if r.Header.Opcode != wire.OpPrepare {
-			proxytest.Default(r)
-			return
-		}
-		body := []byte{0, 0, 0, 4, 0, 1, 'x' /* its id */, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0 /* the index */, 0, 1, 'k', 0, 1, 't', 0, 0, 0, 4, 0, 0, 0, 0}
-		r.Reply(wire.OpResult, body)
-	})
-	p := newProcess(t, m.Addr)
-	p.start()
-	await(t, "it panicked, and that was counted", func() bool {
-		page := p.page("/metrics")
-		return strings.Contains(page, `helenus_panics_total{part="session"}`) && !strings.Contains(page, `helenus_panics_total{part="session"} 0`)
-	})
-	if !p.serves() {
-		t.Error("it does not forward")
-	}
-	if code := p.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
 }
