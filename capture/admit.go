@@ -8,6 +8,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/heavy"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 )
 
@@ -128,7 +129,7 @@ func (r *Registry) shrink() {
 	if !r.shrinking.CompareAndSwap(false, true) {
 		return
 	}
-	r.work.Go(func() {
+	guard.In(&r.work, guard.Recorder, func() {
 		defer r.shrinking.Store(false)
 		r.picture.Lock()
 		defer r.picture.Unlock()

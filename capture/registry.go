@@ -16,6 +16,7 @@ import (
 	"github.com/helenus-db/helenus/capture/heavy"
 	"github.com/helenus-db/helenus/capture/slow"
 	"github.com/helenus-db/helenus/capture/window"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 )
 
@@ -286,10 +287,10 @@ func (r *Registry) Counts() *Snapshot {
 	// What takes the time is to fetch tens of megabytes of counters into the processor, so several fetch, and in the order in which
 	// records were made, for then their counters lie side by side.
 	part := (len(list) + r.stripes - 1) / r.stripes
-	var work sync.WaitGroup
+	var work guard.Group
 	for from := 0; from < len(list); from += part {
 		to := min(from+part, len(list))
-		work.Go(func() {
+		work.Go(guard.Recorder, func() {
 			p := paint()
 			for at := from; at < to; at += wave {
 				some := r.aged[at:min(at+wave, to)]

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/compress"
 	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/limit"
@@ -130,16 +131,16 @@ func (c *conn) run(ctx context.Context) error {
 	defer hurry.Stop()
 
 	upEnded := make(chan error, 1)
-	go func() {
+	guard.Go(guard.Relay, func() {
 		up := pipe.Pipe{Source: c.front, Out: c.up.out, Handler: upward{c}, Mode: &c.mode, Now: c.server.now}
-		err := up.Run()
+		err := guard.Do(guard.Relay, up.Run)
 		c.explain(err)
 		c.because(err, ledger.Client, ledger.Cassandra)
 		c.close()
 		upEnded <- err
-	}()
+	}, nil)
 	down := pipe.Pipe{Source: c.back, Out: c.down.out, Handler: downward{c}, Mode: &c.backing, Now: c.server.now}
-	err = down.Run()
+	err = guard.Do(guard.Relay, down.Run)
 	c.because(err, ledger.Cassandra, ledger.Client)
 	if !c.closed.Load() { // Cassandra ended it: what others still have for the client goes out first
 		_ = c.front.SetWriteDeadline(time.Now().Add(farewell))
@@ -237,7 +238,7 @@ func (c *conn) end() {
 	})
 	for i := range c.down.finished {
 		if f := &c.down.finished[i]; f.told != nil { // answered by Cassandra, but the client could not be told
-			f.told.done(f.told.reply)
+			c.server.finish(f.told.done, f.told.reply)
 		}
 	}
 	if c.opaqueEnded != nil {

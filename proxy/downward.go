@@ -168,7 +168,7 @@ func (c *conn) late(h wire.Header, body []byte, complete bool, t *slot) (pipe.Ve
 	}
 	if k := t.taken.Load(); k != nil {
 		if c.keep(&f, &x, k, h, body[from:], false, complete); f.told != nil {
-			f.told.done(f.told.reply)
+			c.server.finish(f.told.done, f.told.reply)
 		}
 	}
 	c.reunite(t) // Barrier waits for the Done
@@ -248,7 +248,7 @@ func (d downward) Written() {
 	for i := range list {
 		f := &list[i]
 		if f.told != nil {
-			f.told.done(f.told.reply)
+			c.server.finish(f.told.done, f.told.reply)
 		}
 		f.slot.release(f.word) // Barrier waits for the Done
 		c.spares.give(f.extra)
@@ -270,7 +270,7 @@ func (c *conn) record(r Record, e *extra, xs []Exchange) {
 			x.Children = len(e.children)
 		}
 	}
-	r.Done(xs)
+	recorded(r, xs)
 	if e == nil || len(e.children) == 0 {
 		return
 	}
@@ -280,7 +280,7 @@ func (c *conn) record(r Record, e *extra, xs []Exchange) {
 		if e.sample != nil {
 			x.Values = e.sample.values[child.from:child.to:child.to]
 		}
-		child.record.Done(xs)
+		recorded(child.record, xs)
 	}
 }
 
@@ -295,7 +295,7 @@ func (c *conn) learnPrepared(r *wire.Reader, p *pending) {
 	}
 	c.server.prepared.put(known)
 	if p.record != nil {
-		p.record.Prepared(known)
+		learned(p.record, known)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/ring"
 )
 
@@ -144,7 +145,7 @@ func (s *Server) dismiss(told bool, which func(*conn) bool) {
 	if len(list) == 0 {
 		return
 	}
-	s.work.Go(func() {
+	guard.In(&s.work, guard.Relay, func() {
 		_ = s.drain(s.ctx, told, true, func() []*conn { // what was cut off is logged
 			list = slices.DeleteFunc(list, func(c *conn) bool { return c.closed.Load() })
 			return slices.Clone(list)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/ring"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
@@ -42,7 +43,7 @@ func (s *Server) watch() {
 			if m == s.self {
 				continue
 			}
-			asking.Go(func() {
+			guard.In(&asking, guard.Relay, func() {
 				ok := answers(s.ctx, m.String())
 				mu.Lock()
 				defer mu.Unlock()

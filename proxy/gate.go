@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/ring"
 )
 
@@ -102,12 +103,10 @@ func (s *Server) accept(l net.Listener, slot int, node *Node) (*gate, error) {
 	}
 	s.gates = append(s.gates, g)
 	slices.SortFunc(s.gates, func(a, b *gate) int { return cmp.Compare(a.slot, b.slot) })
-	s.work.Add(1)
-	go func() {
-		defer s.work.Done()
+	guard.In(&s.work, guard.Relay, func() {
 		defer close(g.accepted)
-		g.accept()
-	}()
+		guard.Loop(s.ctx, guard.Relay, guard.Clock{}, func(context.Context) { g.accept() }, nil)
+	})
 	return g, nil
 }
 
@@ -166,18 +165,19 @@ func (g *gate) accept() {
 			s.turnAway(front, refusal)
 			continue
 		}
-		go func() {
+		guard.Go(guard.Relay, func() {
 			defer s.work.Done()
+			defer s.leave(front, guest)
+			defer front.Close()
 			select {
 			case <-s.resolver.first:
 			case <-s.ctx.Done():
 			}
 			c := s.newConn(g, front, guest)
+			defer c.endSheet()
 			err := c.run(s.ctx)
-			s.leave(front, guest)
-			c.endSheet()
 			s.log.Debug("client connection ended", "client", c.client.Load().Address, "error", err)
-		}()
+		}, nil)
 	}
 }
 

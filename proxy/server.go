@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/certs"
 	"github.com/helenus-db/helenus/proxy/control"
 	"github.com/helenus-db/helenus/proxy/ledger"
@@ -107,6 +108,9 @@ type Options struct {
 
 	// OnEvent is told what the control connection hears. It runs on the control connection's goroutine.
 	OnEvent func(Event)
+	// OnPanic is told that the Rewriter panicked, before the request goes on as it was written: what rests on that all writes are seen must
+	// not be relied on any more. It does not block.
+	OnPanic func(error)
 	// Clock returns nanoseconds since the proxy started; default: the machine's monotonic clock.
 	Clock func() int64
 }
@@ -209,6 +213,7 @@ func New(o Options) (*Server, error) {
 		start := time.Now()
 		o.Clock = func() int64 { return int64(time.Since(start)) }
 	}
+	o.guardHooks()
 	s := &Server{options: o, agreeing: make(chan struct{}, agreements), log: o.Log, seed: maphash.MakeSeed(), observed: o.Recorder != nil || o.Rewriter != nil,
 		prepared: prepareds{byID: cache[*Prepared]{most: maxPrepared, mostBytes: maxPreparedBytes}},
 		guests:   limit.NewGuests(o.MaxConnectionsPerClient, o.MaxRequestsPerClient, o.RequestBurst),
@@ -256,14 +261,19 @@ func (s *Server) Start(ctx context.Context) error {
 		}
 	}
 	if s.options.Topology == Fleet {
-		s.work.Go(s.watch)
+		s.loop(func(context.Context) { s.watch() })
 	}
-	s.work.Go(func() { s.control.Run(s.ctx) })
-	s.work.Go(func() { s.resolver.run(s.ctx) })
+	s.loop(s.control.Run)
+	s.loop(s.resolver.run)
 	if s.options.RequestTimeout > 0 {
-		s.work.Go(func() { s.sweeper(s.ctx) })
+		s.loop(s.sweeper)
 	}
 	return nil
+}
+
+// loop runs f beside the relay until the server ends.
+func (s *Server) loop(f func(context.Context)) {
+	guard.In(&s.work, guard.Relay, func() { guard.Loop(s.ctx, guard.Relay, guard.Clock{}, f, nil) })
 }
 
 // hear is told what the control connection hears.

@@ -139,7 +139,7 @@ func (c *conn) lookUp(id []byte, epoch, changed uint64) *bound {
 		b = &bound{prepared: p, system: c.server.ask(p.Keyspace, p.Text)}
 		if r := c.server.options.Recorder; r != nil {
 			b.record = r.Statement(p.Keyspace, p.Text)
-			b.record.Prepared(p)
+			learned(b.record, p)
 		}
 		c.bound.put(p.ID, b)
 	}

@@ -117,16 +117,18 @@ func (k *taken) answered() func(Response) {
 // lost ends a request whose connection ended.
 func (k *taken) lost() {
 	if done := k.answered(); done != nil {
-		done(Response{Lost: true})
+		k.conn.server.finish(done, Response{Lost: true})
 	}
 }
 
 // Forward implements Responder.
 func (k *taken) Forward(r *Request, f Forward) {
-	k.done = f.Done
+	if k.state.Load() == held { // else it was ended by another: whose done it is stays
+		k.done = f.Done
+	}
 	if !k.state.CompareAndSwap(held, forwarded) {
 		if f.Done != nil { // the client was answered meanwhile; the request was not sent
-			f.Done(Response{Lost: true})
+			k.conn.server.finish(f.Done, Response{Lost: true})
 		}
 		return
 	}

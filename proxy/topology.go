@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/control"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/ring"
@@ -215,7 +216,7 @@ func (c *conn) holdBack(stream int16, h wire.Header, body []byte) bool {
 	answer := wire.AppendFrame(nil, h, body)
 	wire.SetStream(answer, 0, stream)
 	s.work.Add(1) // the connection's own count is above zero
-	go func() {
+	guard.Go(guard.Relay, func() {
 		defer func() { <-s.agreeing; s.work.Done() }()
 		ctx, cancel := context.WithTimeout(s.ctx, agreement)
 		defer cancel()
@@ -223,6 +224,6 @@ func (c *conn) holdBack(stream int16, h wire.Header, body []byte) bool {
 			s.log.Debug("an answer to a change of the schema is not held back any longer", "error", err)
 		}
 		c.down.out.Send(answer)
-	}()
+	}, nil)
 	return true
 }

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/limit"
 	"github.com/helenus-db/helenus/proxy/tcp"
@@ -82,7 +83,7 @@ func (s *Server) turnAway(front net.Conn, refusal string) {
 		return
 	}
 	s.away[front] = struct{}{}
-	s.work.Go(func() {
+	guard.In(&s.work, guard.Relay, func() {
 		c := front
 		if f := s.options.Front; f != nil {
 			c = tls.Server(front, f) // the handshake is part of the time that there is

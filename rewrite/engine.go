@@ -13,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/gain"
@@ -182,10 +183,10 @@ func (e *Engine) Restore(ctx context.Context) error {
 // Run drives the migrations and removes garbage until the context ends.
 func (e *Engine) Run(ctx context.Context) {
 	var wait sync.WaitGroup
-	wait.Add(3)
-	go func() { defer wait.Done(); e.weigh(ctx) }()
-	go func() { defer wait.Done(); e.maintainer.Run(ctx) }()
-	go func() { defer wait.Done(); e.manager.Run(ctx) }()
+	clock := guard.Clock{Now: e.options.Now}
+	guard.In(&wait, guard.Gain, func() { guard.Loop(ctx, guard.Gain, clock, e.weigh, nil) })
+	guard.In(&wait, guard.Maintainer, func() { guard.Loop(ctx, guard.Maintainer, clock, e.maintainer.Run, nil) })
+	guard.In(&wait, guard.Migrations, func() { guard.Loop(ctx, guard.Migrations, clock, e.manager.Run, e.OnPanic) })
 	wait.Wait()
 }
 
@@ -193,7 +194,7 @@ func (e *Engine) Run(ctx context.Context) {
 // shut down; ctx bounds the wait.
 func (e *Engine) Close(ctx context.Context) {
 	done := make(chan struct{})
-	go func() { e.wait.Wait(); close(done) }()
+	guard.Go(guard.Migrations, func() { e.wait.Wait(); close(done) }, nil)
 	select {
 	case <-done:
 	case <-ctx.Done():
@@ -355,12 +356,10 @@ func (e *Engine) Opaque(c *proxy.Client) func() {
 // unseen turns the reads of a migration back because of an opaque connection, until it was verified. It does not block.
 func (e *Engine) unseen(a *active, who string) {
 	a.holds.Add(1)
-	e.wait.Add(1)
-	go func() {
-		defer e.wait.Done()
+	guard.In(&e.wait, guard.Migrations, func() {
 		e.reverify(a, who+" can not be read, so its writes can not be seen")
 		a.holds.Add(-1)
-	}()
+	})
 }
 
 // reverify turns the reads of a migration back until it was verified anew: a write could not be followed.
@@ -374,15 +373,17 @@ func (e *Engine) reverify(a *active, reason string) {
 	}
 }
 
-// suspend turns the reads of a migration back, for good as far as this process is concerned.
-func (e *Engine) suspend(a *active, reason string) {
+// suspend turns the reads of a migration back, for good as far as this process is concerned; false if that could not be saved.
+func (e *Engine) suspend(a *active, reason string) bool {
 	a.serve.Store(false)
 	a.shadow.Store(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
 	defer cancel()
 	if err := e.manager.Suspend(ctx, a.id, reason, false); err != nil {
 		e.log.Error("a suspension could not be saved", "migration", a.id, "reason", reason, "err", err)
+		return false
 	}
+	return true
 }
 
 // Judge says which statements may take part in a look-up, and which forbid it, by the conditions C1 to C22 of

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/match"
@@ -81,10 +82,13 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 		}
 		e.wait.Add(1)
 		began := e.options.Uptime()
-		go func() {
+		guard.Go(guard.Reads, func() {
 			defer func() { <-e.reads; e.wait.Done() }()
 			e.serve(r, rule, began)
-		}()
+		}, func(error) {
+			a.counts.fallback.Add(1)
+			r.Forward(proxy.Forward{}) // nothing happens if it was answered
+		})
 		return true
 	case a.shadow.Load():
 		a.counts.original.Add(1)
@@ -164,7 +168,7 @@ func (e *Engine) compare(r *proxy.Request, rule *readRule, control bool) bool {
 			return
 		}
 		body := bytes.Clone(answer.Body)
-		go func() {
+		guard.Go(guard.Comparisons, func() {
 			defer release()
 			original, err := exec.ParseRows(body)
 			if err != nil {
@@ -177,7 +181,7 @@ func (e *Engine) compare(r *proxy.Request, rule *readRule, control bool) bool {
 			if err != nil && e.life.Err() == nil {
 				e.log.Debug("a read could not be compared", "migration", rule.active.id, "err", err)
 			}
-		}()
+		}, nil)
 	}})
 	return true
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/maintain"
@@ -69,10 +70,10 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 		return true
 	}
 	e.wait.Add(1)
-	go func() {
+	guard.Go(guard.Writes, func() {
 		defer e.wait.Done()
 		e.write(r, p)
-	}()
+	}, func(err error) { e.writePanicked(r, p, err) })
 	return true
 }
 
@@ -165,7 +166,7 @@ func (e *Engine) write(r *proxy.Request, p *preparation) {
 		for _, u := range p.unknown {
 			e.maintainer.EndUnknown(u.rows, maintain.Refused, p.level)
 		}
-		e.settle(p.doubts, maintain.Refused)
+		e.settle(p, maintain.Refused)
 		r.Fail(errorCode, refusal)
 		return
 	}
@@ -261,16 +262,14 @@ func innermost(err error) string {
 func (e *Engine) turnBack(a *active, reason string, order func(ctx context.Context, id, reason string) error) {
 	a.holds.Add(1) // until the order is in force, whatever is published meanwhile
 	a.turning.Add(1)
-	e.wait.Add(1)
-	go func() {
-		defer e.wait.Done()
+	guard.In(&e.wait, guard.Migrations, func() {
 		defer func() { a.turning.Add(-1); a.holds.Add(-1) }()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
 		defer cancel()
 		if err := order(ctx, a.id, reason); err != nil {
 			e.log.Error("reads were turned back, but that could not be saved", "migration", a.id, "reason", reason, "err", err)
 		}
-	}()
+	})
 }
 
 // forward sends a request on as it came.
@@ -319,11 +318,13 @@ func (e *Engine) answered(p *preparation, answer proxy.Response) {
 			e.turnBack(d.active, d.reason, e.manager.Reverify)
 		}
 	}
-	e.settle(p.doubts, outcome)
+	e.settle(p, outcome)
 }
 
-// settle ends doubts: what was refused did nothing, and everything else has to be looked for.
-func (e *Engine) settle(doubts []doubt, outcome maintain.Answer) {
+// settle ends doubts, once: what was refused did nothing, and everything else has to be looked for.
+func (e *Engine) settle(p *preparation, outcome maintain.Answer) {
+	doubts := p.doubts
+	p.doubts = nil
 	for _, d := range doubts {
 		switch {
 		case outcome == maintain.Refused:

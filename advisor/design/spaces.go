@@ -3,11 +3,11 @@ package design
 import (
 	"context"
 	"runtime"
-	"sync"
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // spaces are the plan spaces of queries over a pool of tables, each made once.
@@ -56,11 +56,11 @@ func (x *spaces) of(ctx context.Context, q *workload.Query) (*plan.Space, error)
 
 // beside does so many things, as many at a time as there are processors, and waits for all.
 func beside(count int, do func(i int)) {
-	var wait sync.WaitGroup
+	var wait guard.Group
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i := range count {
 		slots <- struct{}{}
-		wait.Go(func() {
+		wait.Go(guard.Advice, func() {
 			defer func() { <-slots }()
 			do(i)
 		})

@@ -7,9 +7,9 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // Apartness says how to take a problem apart.
@@ -113,7 +113,7 @@ type parts struct {
 // designs solves the steps' problems, side by side; fixed are tables that they must have, by step. The bound is without these.
 func (x *prices) designs(ctx context.Context, m *parts, start, fixed [][]bool) (bound float64, open [][]bool, err error) {
 	list := make([]*part, len(x.kind))
-	var wait sync.WaitGroup
+	var wait guard.Group
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for t := range list {
 		q, plus := x.step(t)
@@ -132,7 +132,7 @@ func (x *prices) designs(ctx context.Context, m *parts, start, fixed [][]bool) (
 		if start != nil {
 			o.Start = start[t]
 		}
-		wait.Go(func() {
+		wait.Go(guard.Advice, func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			y.r, y.err = choice.Solve(ctx, y.q, o)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // tree is the workload summary tree (W-20 to W-25). A node stands for the steps from one to another, summed up as three: the first, the
@@ -19,7 +20,7 @@ type tree struct {
 	base   *instance
 	mutex  sync.Mutex
 	tokens chan struct{} // as many as may be at work at once
-	group  sync.WaitGroup
+	group  guard.Group
 	design [][]bool // by step
 	locals int
 	err    error
@@ -28,31 +29,32 @@ type tree struct {
 // plant solves all local programs, side by side. The designs depend on the problem only, not on which is solved first.
 func (s *solver) plant() (*tree, error) {
 	t := &tree{s: s, base: s.in, tokens: make(chan struct{}, runtime.GOMAXPROCS(0)), design: make([][]bool, len(s.p.Steps))}
-	t.group.Add(1)
-	t.node(0, len(s.p.Steps)-1, true)
+	t.group.Go(guard.Advice, func() { t.node(0, len(s.p.Steps)-1, true) })
 	t.group.Wait()
 	return t, t.err
 }
 
 // node solves the local program of a span, then those of its halves.
 func (t *tree) node(from, to int, root bool) {
-	defer t.group.Done()
 	if from+1 >= to {
 		return
 	}
 	middle := (from + to) / 2
-	t.tokens <- struct{}{}
-	err := t.local(from, middle, to, root)
-	<-t.tokens
+	err := t.inTurn(func() error { return t.local(from, middle, to, root) })
 	if err != nil {
 		t.mutex.Lock()
 		t.err = err
 		t.mutex.Unlock()
 		return
 	}
-	t.group.Add(2)
-	go t.node(from, middle, false)
-	go t.node(middle, to, false)
+	t.group.Go(guard.Advice, func() { t.node(from, middle, false) })
+	t.group.Go(guard.Advice, func() { t.node(middle, to, false) })
+}
+
+func (t *tree) inTurn(do func() error) error {
+	t.tokens <- struct{}{}
+	defer func() { <-t.tokens }()
+	return do()
 }
 
 // local solves one local program.

@@ -16,6 +16,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // cbcMutex keeps CBC to one solve at a time: Cbc_solve parses its parameters with global state, and two at once give
@@ -210,7 +212,7 @@ func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, man
 	defer cbcMutex.Unlock()
 	C.helenus_cbc_stop(0)
 	done, watched := make(chan struct{}), make(chan struct{})
-	go func() {
+	guard.Go(guard.Advice, func() {
 		defer close(watched)
 		tick := time.NewTicker(watchEvery)
 		defer tick.Stop()
@@ -229,7 +231,7 @@ func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, man
 				}
 			}
 		}
-	}()
+	}, nil)
 	C.helenus_cbc_solve(C.int(n), C.int(m), &starts[0], &index[0], &value[0], &lower[0], &upper[0], &cost[0], &integer[0],
 		&rowLower[0], &rowUpper[0], incumbent, C.int(limits.Nodes), C.int(limits.Iterations), C.double(limits.Gap), C.double(step*scale), C.int(manner), &found[0], &result)
 	close(done)

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // Errors that a caller may decide on.
@@ -208,12 +210,12 @@ func (w *Process) call(ctx context.Context, r *request, watch func(Progress)) (l
 	}
 	lowerPriority(command.Process.Pid)
 
-	go func() { // the child may die without reading; what it says or does not say then tells
+	guard.Go(guard.Advice, func() { // the child may die without reading; what it says or does not say then tells
 		encoder := gob.NewEncoder(in)
 		if encoder.Encode(r) == nil {
 			sent <- encoder
 		}
-	}()
+	}, nil)
 
 	last, incumbent, readErr := readReplies(out, watch)
 	_ = in.Close()

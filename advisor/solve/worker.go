@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // The messages between parent and worker: one request, then replies, each side one gob stream. The first reply is a
@@ -87,12 +89,12 @@ func Worker(in io.Reader, out io.Writer) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go func() { // ends with the process at the latest
+	guard.Go(guard.Advice, func() { // ends with the process at the latest
 		var s stop
 		if decoder.Decode(&s) == nil && s.Now {
 			cancel()
 		}
-	}()
+	}, nil)
 	if err := limitMemory(r.Memory); err != nil {
 		return send(failed(fmt.Errorf("solve: worker cannot limit its memory to %d bytes: %w", r.Memory, err)))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // known are the designs for single sets of weights that baselines are made of.
@@ -128,10 +129,11 @@ func (t *task) behind(ctx context.Context, cancel func(), k *known, in []bool, d
 	came := make(chan answer)
 	asks := t.restrict(q)
 	background, stop := context.WithCancel(ctx)
-	go func() {
-		r, err := asks.solve(background)
-		came <- answer{r, err}
-	}()
+	guard.Go(guard.Advice, func() {
+		var a answer
+		a.err = guard.Do(guard.Advice, func() (err error) { a.r, err = asks.solve(background); return err })
+		came <- a
+	}, nil)
 	k.leave = stop
 	k.mean = func() (*choice.Result, error) {
 		defer cancel()

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // OwnComment begins the comment of every table that Helenus made: such a table is nothing to advise on.
@@ -56,7 +58,8 @@ func (l *Live) Refresh(ctx context.Context) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := Read(ctx, session)
+	var s *Schema
+	err = guard.Do(guard.Session, func() (err error) { s, err = Read(ctx, session); return err }) // gocql was seen to panic over what a backend answers to PREPARE
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
@@ -103,7 +106,8 @@ func (l *Live) measure(ctx context.Context, some *Schema) error {
 	if err != nil {
 		return err
 	}
-	fresh, err := MeasureAll(ctx, session, some)
+	var fresh []Stats
+	err = guard.Do(guard.Session, func() (err error) { fresh, err = MeasureAll(ctx, session, some); return err })
 	for _, old := range l.Statistics() {
 		missing := !slices.ContainsFunc(fresh, func(st Stats) bool { return st.Keyspace == old.Keyspace && st.Table == old.Table })
 		if missing && s.Table(old.Keyspace, old.Table) != nil {

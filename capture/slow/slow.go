@@ -8,10 +8,13 @@
 package slow
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // Request is a request that was slow, and what is known of it. No field holds a value.
@@ -57,14 +60,19 @@ type Log struct {
 
 	closing sync.Once
 	closed  chan struct{}
+	end     context.CancelFunc // of the waiting for another try
 }
 
 // New starts a log. Close ends it.
 func New(log *slog.Logger) *Log { return begin(log, time.After) }
 
 func begin(log *slog.Logger, after func(time.Duration) <-chan time.Time) *Log {
-	l := &Log{log: log, queue: make(chan Request, waiting), done: make(chan struct{}), closed: make(chan struct{}), after: after}
-	go l.run()
+	life, end := context.WithCancel(context.Background())
+	l := &Log{end: end, log: log, queue: make(chan Request, waiting), done: make(chan struct{}), closed: make(chan struct{}), after: after}
+	guard.Go(guard.SlowLog, func() {
+		defer close(l.done)
+		guard.Loop(life, guard.SlowLog, guard.Clock{After: after}, func(context.Context) { l.run() }, nil)
+	}, nil)
 	return l
 }
 
@@ -84,12 +92,11 @@ func (l *Log) Counts() (seen, unlogged uint64) { return l.seen.Load(), l.unlogge
 
 // Close writes what waits and ends the log. Requests that are added later are counted only.
 func (l *Log) Close() {
-	l.closing.Do(func() { close(l.closed) })
+	l.closing.Do(func() { close(l.closed); l.end() })
 	<-l.done
 }
 
 func (l *Log) run() {
-	defer close(l.done)
 	var (
 		over    <-chan time.Time // the second's end; nil while none runs
 		lines   int

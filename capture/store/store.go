@@ -18,9 +18,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"modernc.org/sqlite"
@@ -31,7 +33,7 @@ import (
 const File = "helenus.db"
 
 // Version is the version of the tables that this program reads and writes.
-const Version = 1
+const Version = 2
 
 // application marks the file as ours ("Hele").
 const application = 0x48656c65
@@ -48,9 +50,15 @@ var (
 
 // Store is an open store. Its methods may be called from many goroutines; changes are made one after the other.
 type Store struct {
-	db   *sql.DB
-	path string
-	now  func() time.Time
+	path    string
+	now     func() time.Time
+	damaged func(Damage) // nil: a damaged file is an error, and stays where it is
+
+	mu     sync.Mutex
+	db     *sql.DB
+	file   os.FileInfo // as it was last; nil if there is none
+	memory string      // why the store is in memory; "" if it is not
+	closed bool
 }
 
 // Document is one stored value.
@@ -99,9 +107,11 @@ var tables = [Version]string{`
 	CREATE INDEX events_of ON events (kind, id, seq);
 	CREATE TABLE snapshots (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, body BLOB NOT NULL);
 	CREATE INDEX snapshots_at ON snapshots (at);
+`, `
+	ALTER TABLE documents ADD COLUMN sum TEXT NOT NULL DEFAULT '';
 `}
 
-// Open opens the store in a directory, which is made if it is not there. It fails with ErrLocked, ErrNewer or ErrForeign if the
+// Open opens the store in a directory, which is made if it is not there. It fails with ErrLocked, ErrNewer, ErrForeign or ErrCorrupt if the
 // file can not be used, and leaves it as it is then.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -112,7 +122,7 @@ func Open(dir string) (*Store, error) {
 		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
 	}
 	if err := private(path); err != nil {
-		return nil, fmt.Errorf("open the store: %w", err)
+		return nil, fmt.Errorf("open the store %s: %w", path, err)
 	}
 	options := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(500)", "locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(FULL)",
@@ -127,13 +137,23 @@ func Open(dir string) (*Store, error) {
 		_ = db.Close() // the first error is the one to report
 		return nil, fmt.Errorf("open %s: %w", path, explain(err))
 	}
+	if s.file, err = os.Stat(path); err != nil {
+		_ = db.Close() // the first error is the one to report
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
 	return s, nil
 }
 
 // private sees to it that the file is there and readable for its owner only: SQLite would make it readable for all, and it
 // holds names of tables and columns.
 func private(path string) error {
+	if err := sound(path); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -149,7 +169,7 @@ func explain(err error) error {
 			return fmt.Errorf("%w: stop the other helenus, or name another directory (%w)", ErrLocked, err)
 		case sqlite3.SQLITE_NOTADB:
 			return fmt.Errorf("%w: %w", ErrForeign, err)
-		case sqlite3.SQLITE_CORRUPT:
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CANTOPEN: // we could open it: it is its log that is no file
 			return fmt.Errorf("%w: %w", ErrCorrupt, err)
 		case sqlite3.SQLITE_FULL:
 			return fmt.Errorf("%w: %w", ErrFull, err)
@@ -177,18 +197,61 @@ func (s *Store) prepare() error {
 			return fmt.Errorf("%w: its tables are of version %d, this program knows %d; install the newer version or name another directory",
 				ErrNewer, version, Version)
 		}
+		if version < 0 || version == 0 && objects > 0 {
+			return fmt.Errorf("%w: it has tables, but says that it is new", ErrCorrupt)
+		}
+		if version == Version {
+			return s.checkAll(ctx, tx) // and writes nothing: the disk may be full
+		}
 		for v := version; v < Version; v++ {
 			if _, err := tx.ExecContext(ctx, tables[v]); err != nil {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", Version, application))
-		return err
+		if err := sumUp(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", Version, application)); err != nil {
+			return err
+		}
+		return s.checkAll(ctx, tx)
 	})
 }
 
+// sumUp gives documents of version 1, which have no sum, theirs.
+func sumUp(ctx context.Context, tx *sql.Tx) error {
+	rows, err := tx.QueryContext(ctx, "SELECT kind, id, version, body FROM documents")
+	if err != nil {
+		return err
+	}
+	var list []Document
+	if err := scan(rows, func(rows *sql.Rows) error {
+		var d Document
+		err := rows.Scan(&d.Kind, &d.ID, &d.Version, (*[]byte)(&d.Raw))
+		list = append(list, d)
+		return err
+	}); err != nil {
+		return err
+	}
+	for i := range list {
+		d := &list[i]
+		if !json.Valid(d.Raw) {
+			return fmt.Errorf("%w: %s %s is not JSON", ErrCorrupt, d.Kind, d.ID)
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE documents SET sum = ? WHERE kind = ? AND id = ?", d.sum(), d.Kind, d.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Close closes the store.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return s.db.Close()
+}
 
 // Path is where the file is.
 func (s *Store) Path() string { return s.path }
@@ -208,15 +271,17 @@ func transaction(ctx context.Context, db *sql.DB, do func(tx *sql.Tx) error) err
 
 // Commit carries a change out, all of it or nothing.
 func (s *Store) Commit(ctx context.Context, c Change) error {
-	err := transaction(ctx, s.db, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
 		now := s.now()
 		for _, d := range c.Save {
 			if !json.Valid(d.Raw) {
 				return fmt.Errorf("%s %s is not valid JSON", d.Kind, d.ID)
 			}
-			if _, err := tx.ExecContext(ctx, `INSERT INTO documents (kind, id, version, updated, body) VALUES (?, ?, 1, ?, ?)
-				ON CONFLICT (kind, id) DO UPDATE SET version = version + 1, updated = excluded.updated, body = excluded.body`,
-				d.Kind, d.ID, now.UnixNano(), []byte(d.Raw)); err != nil {
+			if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) + 1 FROM documents WHERE kind = ? AND id = ?`, d.Kind, d.ID).Scan(&d.Version); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO documents (kind, id, version, updated, body, sum) VALUES (?, ?, ?, ?, ?, ?)`,
+				d.Kind, d.ID, d.Version, now.UnixNano(), []byte(d.Raw), d.sum()); err != nil {
 				return err
 			}
 		}
@@ -263,13 +328,19 @@ func (s *Store) Append(ctx context.Context, kind, id, actor, text string) error 
 
 // Load reads a document into v. The error is ErrNotFound if there is none.
 func (s *Store) Load(ctx context.Context, kind, id string, v any) error {
-	var body []byte
-	err := s.db.QueryRowContext(ctx, `SELECT body FROM documents WHERE kind = ? AND id = ?`, kind, id).Scan(&body)
+	d := Document{Kind: kind, ID: id}
+	err := s.read(func(db *sql.DB) error {
+		var sum string
+		if err := db.QueryRowContext(ctx, `SELECT version, body, sum FROM documents WHERE kind = ? AND id = ?`, kind, id).Scan(&d.Version, (*[]byte)(&d.Raw), &sum); err != nil {
+			return err
+		}
+		return d.check(sum)
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("load %s %s: %w", kind, id, ErrNotFound)
 	}
 	if err == nil {
-		err = json.Unmarshal(body, v)
+		err = json.Unmarshal(d.Raw, v)
 	}
 	if err != nil {
 		return fmt.Errorf("load %s %s from %s: %w", kind, id, s.path, err)
@@ -283,13 +354,14 @@ func (s *Store) List(ctx context.Context, kind string) ([]Document, error) {
 	err := s.each(ctx, func(rows *sql.Rows) error {
 		d := Document{Kind: kind}
 		var updated int64
-		if err := rows.Scan(&d.ID, &d.Version, &updated, (*[]byte)(&d.Raw)); err != nil {
+		var sum string
+		if err := rows.Scan(&d.ID, &d.Version, &updated, (*[]byte)(&d.Raw), &sum); err != nil {
 			return err
 		}
 		d.Updated = time.Unix(0, updated).UTC()
 		out = append(out, d)
-		return nil
-	}, `SELECT id, version, updated, body FROM documents WHERE kind = ? ORDER BY id`, kind)
+		return d.check(sum)
+	}, `SELECT id, version, updated, body, sum FROM documents WHERE kind = ? ORDER BY id`, kind)
 	if err != nil {
 		return nil, fmt.Errorf("list %s from %s: %w", kind, s.path, err)
 	}
@@ -316,10 +388,17 @@ func (s *Store) Events(ctx context.Context, kind, id string) ([]Event, error) {
 }
 
 func (s *Store) each(ctx context.Context, row func(rows *sql.Rows) error, query string, args ...any) error {
-	rows, err := s.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
+	return s.read(func(db *sql.DB) error {
+		rows, err := db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		return scan(rows, row)
+	})
+}
+
+// scan calls row for each of the rows, and closes them.
+func scan(rows *sql.Rows, row func(rows *sql.Rows) error) error {
 	defer func() { _ = rows.Close() }() // it tells no more than rows.Err
 	for rows.Next() {
 		if err := row(rows); err != nil {

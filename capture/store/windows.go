@@ -244,17 +244,7 @@ func (w *Windows) Size(ctx context.Context) (int64, error) {
 // Aside moves the history's files in a directory out of the way, so that a new one can begin, and returns where the file is now.
 // No process may have it open.
 func Aside(dir string, now time.Time) (string, error) {
-	path := filepath.Join(dir, WindowsFile)
-	to := path + ".damaged-" + now.UTC().Format("20060102T150405")
-	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := os.Rename(path+suffix, to+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", fmt.Errorf("move the damaged history aside: %w", err)
-		}
-	}
-	if err := os.Rename(path, to); err != nil {
-		return "", fmt.Errorf("move the damaged history aside: %w", err)
-	}
-	return to, nil
+	return setAside(filepath.Join(dir, WindowsFile), now)
 }
 
 // Limit bounds the file to a number of pages of 4 KB; what needs more fails with ErrFull.

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"context"
 	"crypto/hmac"
 	crand "crypto/rand"
 	"crypto/sha256"
@@ -18,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/trace"
 	"github.com/helenus-db/helenus/capture/value"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 )
 
@@ -93,6 +95,7 @@ type Windows struct {
 	stop     chan struct{}
 	stopped  chan struct{}
 	stopOnce sync.Once
+	end      context.CancelFunc // of the waiting for another try
 
 	mu      sync.Mutex // guards the rest
 	decoder decoder
@@ -120,7 +123,12 @@ func New(o Options) *Windows {
 	w.schedule.limit.Store(math.MaxInt64)
 	w.schedule.settle()
 	w.rotate(o.Now())
-	go w.run()
+	life, end := context.WithCancel(context.Background())
+	w.end = end
+	guard.Go(guard.Windows, func() {
+		defer close(w.stopped)
+		guard.Loop(life, guard.Windows, guard.Clock{}, func(context.Context) { w.run() }, nil)
+	}, nil)
 	return w
 }
 
@@ -135,7 +143,7 @@ func offset(place string, period time.Duration) time.Duration {
 
 // Close ends the goroutine that decodes. What was found may still be asked for.
 func (w *Windows) Close() {
-	w.stopOnce.Do(func() { close(w.stop) })
+	w.stopOnce.Do(func() { close(w.stop); w.end() })
 	<-w.stopped
 }
 
@@ -197,7 +205,6 @@ func (w *Windows) observe(x *proxy.Exchange, st *trace.Statement, keyspace, text
 }
 
 func (w *Windows) run() {
-	defer close(w.stopped)
 	ticks := w.options.Ticks
 	if ticks == nil {
 		t := time.NewTicker(w.options.Window / 4)

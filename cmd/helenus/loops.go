@@ -11,6 +11,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/tracer"
 	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // retryEvery is how soon what failed is tried again, measureEvery how often the tables are measured, measureNew how often those are that
@@ -20,6 +21,38 @@ const (
 	measureEvery = 10 * time.Minute
 	measureNew   = 30 * time.Second
 )
+
+// loop is what goes on for as long as the process does, and begins again when it panicked.
+type loop struct {
+	part guard.Part
+	run  func(context.Context)
+	then func(error) // is told of a panic before it begins again
+}
+
+func (h *helenus) loops() []loop {
+	reread := func(error) { // what was heard last may have been lost
+		select {
+		case h.stale <- struct{}{}:
+		default:
+		}
+	}
+	return []loop{
+		{guard.Schema, h.follow, func(err error) { h.engine.OnPanic(err); reread(err) }}, // who does not see the schema must not serve
+		{guard.Migrations, h.engine.Run, h.engine.OnPanic},
+		{guard.Calendars, h.keeper.Run, nil},
+		{guard.Statistics, h.measure, nil},
+		{guard.Advice, h.advise, nil},
+		{guard.History, h.remember, nil},
+		{guard.State, h.mindState, nil},
+	}
+}
+
+// serveAdmin serves the API. The relay does not end with it.
+func (h *helenus) serveAdmin(ctx context.Context) {
+	if err := h.admin.Serve(h.listener); err != nil && ctx.Err() == nil {
+		h.log.Error("the API is not served any more until helenus is started again; requests are forwarded", "error", err)
+	}
+}
 
 // pause waits; false if ctx ended.
 func pause(ctx context.Context, d time.Duration) bool {

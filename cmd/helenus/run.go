@@ -28,6 +28,7 @@ import (
 	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
@@ -92,6 +93,7 @@ type helenus struct {
 
 	refreshing sync.Mutex    // orders readings of the schema
 	stale      chan struct{} // holds one token when the schema must be read again
+	lost       chan string   // holds why the state was lost while the process runs
 }
 
 // traffic is the relay as the engine needs it; the relay needs the engine first.
@@ -153,7 +155,8 @@ func (h *helenus) refresh(ctx context.Context) error {
 
 // assemble wires the parts. Nothing listens yet but the admin API, so that a taken port is an error at once.
 func assemble(ctx context.Context, s *config.Settings, from *inheritance, log *slog.Logger) (*helenus, error) {
-	h := &helenus{settings: s, log: log, from: from, stale: make(chan struct{}, 1)}
+	guard.LogTo(log)
+	h := &helenus{settings: s, log: log, from: from, stale: make(chan struct{}, 1), lost: make(chan string, 1)}
 	if err := h.wire(); err != nil {
 		h.close()
 		return nil, err
@@ -178,12 +181,7 @@ func (h *helenus) wire() (err error) {
 	if h.secured, err = secure(s, h.log); err != nil {
 		return usageError{err}
 	}
-	if err := os.MkdirAll(s.StateDir, 0o700); err != nil {
-		return fmt.Errorf("state directory: %w", err)
-	}
-	if h.store, err = store.Open(s.StateDir); errors.Is(err, store.ErrLocked) {
-		return fmt.Errorf("%w; or take over from it: run --take-over", err)
-	} else if err != nil {
+	if err := h.openState(); err != nil {
 		return err
 	}
 	started := time.Now()
@@ -217,7 +215,7 @@ func (h *helenus) wire() (err error) {
 		HandshakeTimeout: s.HandshakeTimeout, RequestTimeout: s.RequestTimeout, StripCompression: s.StripCompression, KeepAlive: s.TCPKeepAlive,
 		MaxConnectionsPerClient: s.MaxConnectionsPerClient, MaxRequestsPerClient: s.MaxRequestsPerClient, RequestBurst: s.RequestBurst,
 		DrainTimeout: s.DrainTimeout, DrainGrace: s.DrainGrace, Open: h.from.openCQL, Inherited: h.from.gates,
-		OnEvent: h.heard, Clock: func() int64 { return int64(time.Since(started)) },
+		OnEvent: h.heard, OnPanic: h.engine.OnPanic, Clock: func() int64 { return int64(time.Since(started)) },
 	}); err != nil {
 		return err
 	}
@@ -245,14 +243,9 @@ func (h *helenus) wire() (err error) {
 func (h *helenus) openAdmin(ctx context.Context) error {
 	token, err := admin.Token(h.settings.AdminToken, h.settings.StateDir)
 	if err != nil {
-		return err
+		h.log.Error("nobody has the token of the API: give one with --admin-token, or mend the file and start again", "error", err)
 	}
 	metrics := prometheus.NewRegistry()
-	for _, c := range append(h.collectors(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {
-		if err := metrics.Register(c); err != nil {
-			return fmt.Errorf("metrics: %w", err)
-		}
-	}
 	h.admin = admin.New(admin.Options{
 		Token: token, Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
 		Schemas: admin.Schemas{Schema: h.live.Schema, Measured: h.live.Statistics}, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
@@ -260,6 +253,11 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 		Connections: func() any { return h.server.Connections() },
 		Windows:     h.registry.Windows(),
 	})
+	for _, c := range append(h.collectors(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {
+		if err := metrics.Register(c); err != nil {
+			return fmt.Errorf("metrics: %w", err)
+		}
+	}
 	if h.listener, err = h.from.openAdmin(ctx, h.settings.Admin); err != nil {
 		return fmt.Errorf("admin address: %w; is another helenus running? choose another with --admin", err)
 	}
@@ -268,7 +266,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 
 // collectors are all parts that have metrics.
 func (h *helenus) collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics()}
+	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric(), h.admin, guard.Metrics()}
 }
 
 func (h *helenus) ready() []admin.Check {
@@ -282,6 +280,7 @@ func (h *helenus) ready() []admin.Check {
 		h.cassandra(check("cassandra", h.server.Ready(), "no control connection to "+fmt.Sprint(h.settings.ContactPoints)+"; it is tried again")),
 		check("schema", h.live.Schema() != nil, "the schema has not been read yet"),
 		h.rewriting(),
+		{Name: "state", Ready: true, Why: h.store.Trouble()}, // ready: the proxy forwards without it
 	}
 }
 
@@ -322,11 +321,8 @@ func (h *helenus) heard(e proxy.Event) {
 // run works until ctx ends, or until another process has taken over. Rules are restored before the first connection is accepted.
 func (h *helenus) run(ctx context.Context) error {
 	defer h.close()
-	if err := h.engine.Restore(ctx); err != nil {
-		return fmt.Errorf("restore migrations: %w", err)
-	}
-	if err := h.keeper.Restore(ctx); err != nil {
-		return fmt.Errorf("restore calendars: %w", err)
+	if err := h.restore(ctx); err != nil {
+		return err
 	}
 	if err := h.server.Start(ctx); err != nil {
 		return err
@@ -339,11 +335,10 @@ func (h *helenus) run(ctx context.Context) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var work sync.WaitGroup
-	for _, part := range []func(context.Context){h.follow, h.engine.Run, h.keeper.Run, h.measure, h.advise, h.remember} {
-		work.Go(func() { part(working) })
+	for _, one := range h.loops() {
+		guard.In(&work, one.part, func() { guard.Loop(working, one.part, guard.Clock{}, one.run, one.then) })
 	}
-	served := make(chan error, 1)
-	go func() { served <- h.admin.Serve(h.listener) }()
+	guard.Go(guard.API, func() { guard.Loop(working, guard.API, guard.Clock{}, h.serveAdmin, nil) }, nil) // ends with Shutdown
 	giver := h.giver()
 	defer giver.Close()
 	end := func(drain func(context.Context) error) error { return h.stop(drain, stop, &work) }
@@ -352,8 +347,6 @@ func (h *helenus) run(ctx context.Context) error {
 		case <-ctx.Done():
 			h.log.Info("stopping")
 			return end(h.server.Shutdown)
-		case err := <-served:
-			return errors.Join(err, end(h.server.Shutdown))
 		case next := <-giver.Asked():
 			if kept := h.agree(next); kept != nil {
 				return h.handOver(next, kept, giver, end)

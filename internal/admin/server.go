@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"container/list"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,15 +84,19 @@ type Options struct {
 
 // Server is the admin API.
 type Server struct {
-	o    Options
-	http http.Server
+	o      Options
+	http   http.Server
+	bounds bounds
+	door   door
 }
 
 // New makes a server; nothing is listened on yet.
 func New(o Options) *Server {
-	s := &Server{o: o}
-	s.http.Handler = s.Handler()
-	s.http.ReadHeaderTimeout = 10 * time.Second
+	s := &Server{o: o, door: door{token: o.Token, log: o.Log, now: time.Now}}
+	s.bounds.most, s.bounds.open = share(descriptors()), map[net.Conn]*list.Element{}
+	s.http.Handler = timely(caught(s.Handler()))
+	s.http.ReadHeaderTimeout, s.http.IdleTimeout, s.http.MaxHeaderBytes = headerTimeout, idleTimeout, maxHeader
+	s.http.ConnState = s.bounds.changed
 	s.http.ErrorLog = slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
 	return s
 }
@@ -157,7 +162,7 @@ func (s *Server) Handler() http.Handler {
 	})
 
 	all := http.NewServeMux()
-	all.Handle("/api/", guarded(s.o.Token, api))
+	all.Handle("/api/", s.door.guard(api))
 	all.Handle("GET /metrics", promhttp.HandlerFor(s.o.Metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn)}))
 	all.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	all.HandleFunc("GET /readyz", s.ready)
@@ -165,7 +170,7 @@ func (s *Server) Handler() http.Handler {
 		for path, h := range map[string]http.HandlerFunc{
 			"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
 		} {
-			all.Handle("/debug/pprof/"+path, guarded(s.o.Token, h))
+			all.Handle("/debug/pprof/"+path, s.door.guard(h))
 		}
 	}
 	return all

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // The messages and their bounds.
@@ -81,7 +83,7 @@ func Listen(dir string, within time.Duration, log *slog.Logger) (*Giver, error) 
 	}
 	g := &Giver{listener: l, within: within, log: log, asked: make(chan *Request)}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
-	g.work.Go(g.serve)
+	guard.In(&g.work, guard.State, g.serve)
 	return g, nil
 }
 

@@ -25,11 +25,11 @@ const module = "github.com/helenus-db/helenus"
 // that is listed decides.
 var mayImport = map[string][]string{
 	"cmd":            {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "bench/", "internal/"},
-	"proxy":          {"proxy/"},                                                                             // it defines the interfaces it needs
-	"capture":        {"capture/", "proxy"},                                                                  // proxy: the hooks it implements
-	"advisor":        {"advisor/", "capture/"},                                                               // snapshots
-	"rewrite":        {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy"}, // the plan is the contract, and says what it means in terms of tables and statements
-	"bench":          {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/child", "internal/config"},
+	"proxy":          {"proxy/", "internal/guard"},                                                                             // it defines the interfaces it needs
+	"capture":        {"capture/", "proxy", "internal/guard"},                                                                  // proxy: the hooks it implements
+	"advisor":        {"advisor/", "capture/", "internal/guard"},                                                               // snapshots
+	"rewrite":        {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard"}, // the plan is the contract, and says what it means in terms of tables and statements
+	"bench":          {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/child", "internal/config", "internal/guard"},
 	"examples":       {}, // ordinary applications know nothing of Helenus
 	"internal":       {"internal/"},
 	"internal/admin": {"internal/", "capture/", "advisor/", "rewrite/"}, // the API of the whole, for cmd alone
@@ -45,6 +45,20 @@ var (
 	folders = []string{".ci", "advisor", "bench", "capture", "charts", "cmd", "docs", "examples", "internal", "proxy", "rewrite"}
 	files   = []string{".gitattributes", ".gitignore", ".golangci.yml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md", "SECURITY.md", "go.mod", "go.sum"}
 	ignored = []string{".git", "bin"} // not part of the source
+)
+
+// guarded are the folders of the process that applications depend on: there every goroutine is started by package guard, but for those in
+// starts, each for its reason.
+var (
+	guarded = []string{"cmd/helenus/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/"}
+	starts  = map[string]string{
+		"internal/guard/guard.go":        "it is the guard",
+		"proxy/pipe/writer.go":           "flush recovers itself: one is started for many answers, and a closure each would be an allocation each",
+		"cmd/helenus/main.go":            "hears signals before there is anything to guard",
+		"cmd/helenus/design_progress.go": "of a command that ends with its answer",
+		"internal/child/child.go":        "locks its thread to a child, and calls nothing of ours",
+	}
+	unguarded = []string{"proxy/proxytest/", "internal/drivers/", "internal/cassandra/"} // of tests
 )
 
 const (
@@ -87,7 +101,7 @@ func inspect(tree fs.FS) ([]finding, error) {
 		if err != nil {
 			return err
 		}
-		file, complaint := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly|parser.ParseComments)
+		file, complaint := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution|parser.ParseComments)
 		if complaint != nil {
 			found = append(found, finding{where: name, what: "does not parse: " + complaint.Error()})
 			return nil //nolint:nilerr // a finding, not a failure of the walk
@@ -101,6 +115,7 @@ func inspect(tree fs.FS) ([]finding, error) {
 		if test || ast.IsGenerated(file) {
 			return nil
 		}
+		found = append(found, inspectStarts(name, file)...)
 		dir, n := path.Dir(name), strings.Count(string(text), "\n")
 		documented[dir] = documented[dir] || packageComment(file)
 		lines[dir] += n
@@ -190,6 +205,29 @@ func inspectImports(name string, test bool, file *ast.File) []finding {
 			found = append(found, finding{where: name, what: fmt.Sprintf("may not import %s (%s may import of ours: %s)", target, folder, list(allowed))})
 		}
 	}
+	return found
+}
+
+// inspectStarts finds goroutines whose panic would end the process: go statements, and WaitGroup.Go.
+func inspectStarts(name string, file *ast.File) (found []finding) {
+	in := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+	if !slices.ContainsFunc(guarded, in) || slices.ContainsFunc(unguarded, in) || starts[name] != "" {
+		return nil
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		bare := false
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			bare = true
+		case *ast.CallExpr:
+			method, ok := n.Fun.(*ast.SelectorExpr)
+			bare = ok && method.Sel.Name == "Go" && len(n.Args) == 1 // guard's have a part besides
+		}
+		if bare {
+			found = append(found, finding{where: name, what: "starts a goroutine whose panic would end the process: use package guard"})
+		}
+		return true
+	})
 	return found
 }
 
@@ -290,6 +328,12 @@ func TestRulesBite(t *testing.T) {
 		{"a program that is no worker", fstest.MapFS{"bench/a/main.go": source("// Command a solves.\n// solve.New(", "main"), "bench/a/a_test.go": source("", "main")},
 			[]string{"bench/a: its main must begin with", "bench/a: its tests must have a TestMain"}},
 		{"a worker", fstest.MapFS{"bench/a/main.go": source("// Command a solves.\n// solve.New( solve.ServeIfWorker()", "main"), "bench/a/a_test.go": source("// solve.ServeIfWorker()\n", "main")}, nil},
+		{"a bare goroutine", fstest.MapFS{
+			"capture/a.go":         {Data: []byte("// Package capture counts.\npackage capture\nfunc f() { go f(); var w wait; w.Go(f); guard.Go(1, f, nil) }\n")},
+			"bench/a.go":           {Data: []byte("// Package bench measures.\npackage bench\nfunc f() { go f() }\n")},
+			"capture/a_test.go":    {Data: []byte("package capture\nfunc f() { go f() }\n")},
+			"proxy/pipe/writer.go": {Data: []byte("// Package pipe moves.\npackage pipe\nfunc f() { go f() }\n")},
+		}, []string{"capture/a.go: starts a goroutine", "capture/a.go: starts a goroutine"}},
 		{"broken source", fstest.MapFS{"proxy/a.go": {Data: []byte("packag")}}, []string{"proxy/a.go: does not parse"}},
 	}
 	for _, tt := range tests {

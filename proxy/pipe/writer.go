@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/tcp"
 )
 
@@ -92,6 +93,7 @@ func (w *Writer) start() {
 }
 
 func (w *Writer) flush() {
+	defer guard.Recover(guard.Relay, w.fail)
 	for w.flushWaiting() {
 	}
 }

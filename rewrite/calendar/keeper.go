@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -104,16 +105,18 @@ func (k *Keeper) Restore(ctx context.Context) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	calendars := map[string]*Calendar{} // all or none
 	for _, d := range documents {
 		c := &Calendar{}
 		if err := json.Unmarshal(d.Raw, c); err != nil {
 			return fmt.Errorf("calendar %s in the store can not be read: %w", d.ID, err)
 		}
 		if c.Version != version {
-			return fmt.Errorf("calendar %s in the store has version %d, this Helenus reads version %d: use the one that wrote it", d.ID, c.Version, version)
+			return fmt.Errorf("%w: calendar %s in the store has version %d, this Helenus reads version %d: use the one that wrote it", store.ErrNewer, d.ID, c.Version, version)
 		}
-		k.calendars[c.ID] = c
+		calendars[c.ID] = c
 	}
+	maps.Copy(k.calendars, calendars)
 	return nil
 }
 

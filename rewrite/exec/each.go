@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // each does a thing n times, up to parallel of them at once, and returns when all that were begun are done. The first
@@ -18,7 +20,7 @@ func each(ctx context.Context, n, parallel int, do func(ctx context.Context, i i
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
-		wait  sync.WaitGroup
+		wait  guard.Group
 		once  sync.Once
 		first error
 		next  atomic.Int64
@@ -40,7 +42,7 @@ func each(ctx context.Context, n, parallel int, do func(ctx context.Context, i i
 		}
 	}
 	for range min(max(parallel, 1), n) - 1 {
-		wait.Go(work)
+		wait.Go(guard.Reads, work)
 	}
 	work()
 	wait.Wait()

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // Query is one statement of ours. Its values are bound in order as they are; nil is null.
@@ -207,8 +209,9 @@ func (p *Pool) renew(lost *gocql.Session) {
 		return
 	}
 	p.renewing = true
-	p.renewal.Go(func() {
-		fresh, err := p.connect()
+	guard.In(&p.renewal, guard.Session, func() {
+		var fresh *gocql.Session
+		err := guard.Do(guard.Session, func() (err error) { fresh, err = p.connect(); return err })
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.renewing = false
@@ -229,8 +232,8 @@ func (p *Pool) renew(lost *gocql.Session) {
 }
 
 // Query implements Session.
-func (p *Pool) Query(ctx context.Context, q Query) (Answer, error) {
-	var answer Answer
+func (p *Pool) Query(ctx context.Context, q Query) (answer Answer, err error) {
+	defer guard.RecoverTo(guard.Session, &err)
 	s, err := p.get()
 	if err != nil {
 		return answer, err
@@ -256,7 +259,8 @@ func (p *Pool) Unlogged(ctx context.Context, writes []Query) error {
 	return p.batch(ctx, gocql.UnloggedBatch, writes)
 }
 
-func (p *Pool) batch(ctx context.Context, kind gocql.BatchType, writes []Query) error {
+func (p *Pool) batch(ctx context.Context, kind gocql.BatchType, writes []Query) (err error) {
+	defer guard.RecoverTo(guard.Session, &err)
 	s, err := p.get()
 	if err != nil || len(writes) == 0 {
 		return err
@@ -273,7 +277,8 @@ func (p *Pool) batch(ctx context.Context, kind gocql.BatchType, writes []Query) 
 }
 
 // Scan implements Session.
-func (p *Pool) Scan(ctx context.Context, q Query, row func(cells [][]byte) error) error {
+func (p *Pool) Scan(ctx context.Context, q Query, row func(cells [][]byte) error) (err error) {
+	defer guard.RecoverTo(guard.Session, &err)
 	s, err := p.get()
 	if err != nil {
 		return err
@@ -318,7 +323,8 @@ func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) erro
 }
 
 // Agree implements Session.
-func (p *Pool) Agree(ctx context.Context) error {
+func (p *Pool) Agree(ctx context.Context) (err error) {
+	defer guard.RecoverTo(guard.Session, &err)
 	s, err := p.get()
 	if err != nil {
 		return err
@@ -340,6 +346,9 @@ func Down(err error) bool {
 			gocql.ErrCodeServer:
 			return true
 		}
+		return false
+	}
+	if panicked := (*guard.Panic)(nil); errors.As(err, &panicked) {
 		return false
 	}
 	// Whatever did not come from Cassandra itself came from the way to it: no connection, a time-out, a cancelled call.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
@@ -75,8 +76,7 @@ func (m *Maintainer) Begin(ctx context.Context, changes []*Change, c gocql.Consi
 		}
 	}
 	if len(asking) > 0 && len(puts) > 0 {
-		wait.Add(1)
-		go func() { defer wait.Done(); m.askFormers(ctx, asking) }()
+		guard.In(&wait, guard.Writes, func() { m.askFormers(ctx, asking) })
 	} else if len(asking) > 0 {
 		m.askFormers(ctx, asking)
 	}
@@ -208,18 +208,16 @@ func (m *Maintainer) later(c completion) {
 func (m *Maintainer) Run(ctx context.Context) {
 	var wait sync.WaitGroup
 	for range m.settings.Workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		guard.In(&wait, guard.Maintainer, func() {
 			for {
 				select {
 				case <-ctx.Done():
 					return
 				case c := <-m.queue:
-					m.complete(ctx, c)
+					_ = guard.Do(guard.Maintainer, func() error { m.complete(ctx, c); return nil })
 				}
 			}
-		}()
+		})
 	}
 	wait.Wait()
 }

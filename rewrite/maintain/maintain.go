@@ -14,6 +14,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
@@ -265,13 +266,12 @@ func (m *Maintainer) each(n int, f func(int) error) error {
 	)
 	for i := range n {
 		slots <- struct{}{}
-		wait.Add(1)
-		go func() {
-			defer func() { <-slots; wait.Done() }()
-			if err := f(i); err != nil {
+		guard.In(&wait, guard.Maintainer, func() {
+			defer func() { <-slots }()
+			if err := guard.Do(guard.Maintainer, func() error { return f(i) }); err != nil {
 				once.Do(func() { first = err })
 			}
-		}()
+		})
 	}
 	wait.Wait()
 	return first

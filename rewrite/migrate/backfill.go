@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
@@ -52,16 +53,14 @@ func (m *Manager) backfill(ctx context.Context, r *run) error {
 	queue := make(chan exec.Range)
 	var wait sync.WaitGroup
 	for range m.settings.Workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		guard.In(&wait, guard.Backfill, func() {
 			for p := range queue {
-				if err := job.do(ctx, p); err != nil {
+				if err := guard.Do(guard.Backfill, func() error { return job.do(ctx, p) }); err != nil {
 					job.fail(err)
 					cancel()
 				}
 			}
-		}()
+		})
 	}
 feed:
 	for _, p := range todo {
@@ -191,17 +190,18 @@ func (j *job) fill(ctx context.Context, p exec.Range) (rows int64, err error) {
 		ttl, _ := exec.Int32(cells[keys+2])
 		key := cells[:keys]
 		slots <- struct{}{}
-		wait.Add(1)
-		go func() {
-			defer func() { <-slots; wait.Done() }()
-			err := m.Maintainer.Fill(ctx, l, value, key, written, ttl, m.settings.Write)
+		guard.In(&wait, guard.Backfill, func() {
+			defer func() { <-slots }()
+			err := guard.Do(guard.Backfill, func() error {
+				return m.Maintainer.Fill(ctx, l, value, key, written, ttl, m.settings.Write)
+			})
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil && first == nil {
 				first = err
 			}
 			rows++
-		}()
+		})
 		return nil
 	})
 	wait.Wait()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
 	"sort"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/maintain"
 	"github.com/helenus-db/helenus/rewrite/match"
@@ -201,6 +203,7 @@ func (m *Manager) Restore(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
+	runs := map[string]*run{} // all or none
 	for _, d := range documents {
 		r := newRun()
 		if err := json.Unmarshal(d.Raw, &r.m); err != nil {
@@ -230,10 +233,11 @@ func (m *Manager) Restore(ctx context.Context) error {
 		if err := m.renew(ctx, r); err != nil {
 			return err
 		}
-		m.mu.Lock()
-		m.runs[r.m.ID] = r
-		m.mu.Unlock()
+		runs[r.m.ID] = r
 	}
+	m.mu.Lock()
+	maps.Copy(m.runs, runs)
+	m.mu.Unlock()
 	m.loadAges(ctx)
 	m.publish()
 	if s := m.Schema(); s != nil {
@@ -291,11 +295,7 @@ func (m *Manager) Run(ctx context.Context) {
 	for _, r := range m.sorted() {
 		m.start(r)
 	}
-	m.wait.Add(1)
-	go func() {
-		defer m.wait.Done()
-		m.catchUp(ctx)
-	}()
+	guard.In(&m.wait, guard.Migrations, func() { guard.Loop(ctx, guard.Migrations, guard.Clock{Now: m.Now}, m.catchUp, nil) })
 	m.mu.Unlock()
 	<-ctx.Done()
 	m.mu.Lock()
@@ -307,11 +307,16 @@ func (m *Manager) Run(ctx context.Context) {
 // start begins to drive a migration; m.mu is held.
 func (m *Manager) start(r *run) {
 	if ctx := m.ctx; ctx != nil && ctx.Err() == nil {
-		m.wait.Add(1)
-		go func() {
-			defer m.wait.Done()
-			m.drive(ctx, r)
-		}()
+		guard.In(&m.wait, guard.Migrations, func() {
+			guard.Loop(ctx, guard.Migrations, guard.Clock{Now: m.Now}, func(ctx context.Context) { m.drive(ctx, r) }, func(err error) { m.drivePanicked(ctx, r, err) })
+		})
+	}
+}
+
+// drivePanicked turns the reads of a migration back whose driving panicked; it is driven again in a while.
+func (m *Manager) drivePanicked(ctx context.Context, r *run, err error) {
+	if err := m.suspend(ctx, r, err.Error(), false); err != nil {
+		m.Log.Error("a suspension could not be saved", "migration", r.get().ID, "err", err)
 	}
 }
 

@@ -75,7 +75,7 @@ func (r *run) rest(ctx context.Context, wait func(context.Context, time.Duration
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	over := make(chan struct{})
-	go func() { defer close(over); _ = wait(ctx, d) }()
+	guard.Go(guard.Migrations, func() { defer close(over); _ = wait(ctx, d) }, nil)
 	select {
 	case <-r.wake:
 	case <-over:
@@ -194,13 +194,13 @@ const patience = time.Second
 func (m *Manager) patiently(ctx context.Context, r *run, reason string, do func(context.Context) error) error {
 	watching, end := context.WithCancel(ctx)
 	watched := make(chan bool, 1)
-	go func() {
-		late := m.Wait(watching, patience) == nil
-		if late {
+	guard.Go(guard.Migrations, func() {
+		late := false
+		defer func() { watched <- late }()
+		if late = m.Wait(watching, patience) == nil; late {
 			r.throttle(reason)
 		}
-		watched <- late
-	}()
+	}, nil)
 	err := do(ctx)
 	end()
 	if late := <-watched; late && err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/dchest/siphash"
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/maintain"
 	"github.com/helenus-db/helenus/rewrite/match"
@@ -206,31 +207,31 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step fun
 		parts = make(chan exec.Range)
 	)
 	for range c.settings.Workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		guard.In(&wait, guard.Verification, func() {
 			var buffer, last []byte
 			for p := range parts {
 				last = last[:0]
 				q := exec.Query{Text: text, Values: [][]byte{exec.FromInt64(p.First), exec.FromInt64(p.Last)},
 					Consistency: c.settings.Consistency, PageSize: c.settings.PageSize}
-				err := c.Session.Scan(ctx, q, func(cells [][]byte) error {
-					value := cells[len(l.Key)]
-					if !match.Indexable(value) {
-						return nil
-					}
-					buffer = encode(buffer, value, cells[:len(l.Key)])
-					mu.Lock()
-					defer mu.Unlock()
-					if !base && bytes.Equal(buffer, last) {
-						if again != nil {
-							again(buffer)
+				err := guard.Do(guard.Verification, func() error {
+					return c.Session.Scan(ctx, q, func(cells [][]byte) error {
+						value := cells[len(l.Key)]
+						if !match.Indexable(value) {
+							return nil
 						}
+						buffer = encode(buffer, value, cells[:len(l.Key)])
+						mu.Lock()
+						defer mu.Unlock()
+						if !base && bytes.Equal(buffer, last) {
+							if again != nil {
+								again(buffer)
+							}
+							return nil
+						}
+						last = append(last[:0], buffer...)
+						row(buffer)
 						return nil
-					}
-					last = append(last[:0], buffer...)
-					row(buffer)
-					return nil
+					})
 				})
 				mu.Lock()
 				if err != nil && first == nil {
@@ -240,7 +241,7 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step fun
 				step()
 				mu.Unlock()
 			}
-		}()
+		})
 	}
 feed:
 	for _, p := range exec.Ring(c.settings.Ranges) {
@@ -296,17 +297,16 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[u
 		if stop {
 			break
 		}
-		wait.Add(1)
-		go func() {
-			defer func() { <-slots; wait.Done() }()
+		guard.In(&wait, guard.Verification, func() {
+			defer func() { <-slots }()
 			value, key := decode(row)
 			var one Result
-			var err error
-			if seen[row] == inBase {
-				err = c.missing(ctx, l, value, key, &one)
-			} else {
-				err = c.orphan(ctx, l, value, key, &one)
-			}
+			err := guard.Do(guard.Verification, func() error {
+				if seen[row] == inBase {
+					return c.missing(ctx, l, value, key, &one)
+				}
+				return c.orphan(ctx, l, value, key, &one)
+			})
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil && first == nil {
@@ -319,7 +319,7 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[u
 			if len(result.Sample) < MaxSample {
 				result.Sample = append(result.Sample, one.Sample...)
 			}
-		}()
+		})
 	}
 	wait.Wait()
 	return first
