@@ -112,12 +112,12 @@ func (in *Input) read(r *Read, fed bool) []Finding {
 	if a.Class == schema.MultiPartition && !fed {
 		out = append(out, in.found(SeveralPartitions, on, nil, "IN names several partitions of (%s)", names(t.PartitionKey())))
 	}
-	out = append(out, in.clustering(t, on, by)...)
+	out = append(out, in.clustering(t, on, r.Select, by)...)
 	return append(out, in.order(t, on, r.Select, by)...)
 }
 
 // clustering looks at conditions within a partition.
-func (in *Input) clustering(t *schema.Table, on Reference, by map[string]way) []Finding {
+func (in *Input) clustering(t *schema.Table, on Reference, s *cql.Select, by map[string]way) []Finding {
 	var out []Finding
 	rangedBy, gap := "", ""
 	for _, c := range t.ClusteringKey() {
@@ -143,7 +143,7 @@ func (in *Input) clustering(t *schema.Table, on Reference, by map[string]way) []
 	}
 	var others []string
 	for _, c := range t.Columns {
-		if (c.Kind == schema.Regular || c.Kind == schema.Static) && by[c.Name] != 0 {
+		if (c.Kind == schema.Regular || c.Kind == schema.Static) && by[c.Name] != 0 && !served(t, s, c.Name) {
 			others = append(others, c.Name)
 		}
 	}
@@ -151,6 +151,16 @@ func (in *Input) clustering(t *schema.Table, on Reference, by map[string]way) []
 		out = append(out, in.found(FilteringNeeded, on, others, "%s is not in the primary key: rows of the partition are read and left out", strings.Join(others, ", ")))
 	}
 	return out
+}
+
+// served tells whether an index serves all conditions on a column: within a partition, too, its rows are found by it.
+func served(t *schema.Table, s *cql.Select, column string) bool {
+	for i := range s.Where {
+		if w := &s.Where[i]; slices.Contains(w.Columns, column) && schema.IndexFor(t, w) == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // order looks at ORDER BY.
