@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -177,6 +178,11 @@ func candidates(w *workload.Workload, keyspace string) []*model.Table {
 			if p.Op == workload.Equal {
 				t := enumerate.Materialize(q, p.Field.Entity)
 				t.Keyspace = keyspace
+				for _, o := range q.OrderBy { // rows are to lie as they are asked for
+					if o.Desc && slices.Contains(t.Clustering, o.Field) {
+						t.Desc = append(t.Desc, o.Field)
+					}
+				}
 				pool.Add(t)
 				break
 			}
