@@ -426,6 +426,9 @@ func (in *Input) mapped(f *Finding) (*Fix, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := mappedAnswers(&trace, on.Keyspace); err != nil {
+		return nil, err
+	}
 	q := *f.question
 	q.Reads, q.Tables, q.Lost, q.Access = []Read{{Keyspace: on.Keyspace, Select: read}}, nil, "", trace.Access
 	says := "Make the table that the mapping rules make of the query, write to it wherever its columns are written, and read it."

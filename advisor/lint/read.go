@@ -79,6 +79,9 @@ func restrictions(s *cql.Select) map[string]way {
 	return by
 }
 
+// smallTable is up to how many rows a table may be read as a whole.
+const smallTable = 100
+
 // read looks at one SELECT. fed tells that the values it asks by come from an earlier one.
 func (in *Input) read(r *Read, fed bool) []Finding {
 	on := r.On()
@@ -101,6 +104,14 @@ func (in *Input) read(r *Read, fed bool) []Finding {
 	case len(ranged) > 0:
 		return []Finding{in.found(PartitionKeyRange, on, ranged, "%s is compared by order, and is part of the partition key (%s)", strings.Join(ranged, ", "), names(t.PartitionKey()))}
 	case a.Class == schema.Scan:
+		if rows := in.fact(on).Rows; rows > 0 && rows <= smallTable {
+			return nil // a table of so few rows is read as a whole as fast as in part
+		}
+		if len(r.Select.Where) == 0 && r.Select.Limit != nil {
+			f := in.found(TableScan, on, nil, "it reads partitions in the order of their tokens until there are as many rows as its LIMIT says: which rows these are is chance")
+			f.Severity = Note
+			return []Finding{f}
+		}
 		if missing := notGiven(t, by); len(r.Select.Where) > 0 && !a.Token {
 			return []Finding{in.found(TableScan, on, missing, "it asks by %s, and a partition is found by all of (%s): every row of the table is read", strings.Join(restricted(r.Select), ", "), names(t.PartitionKey()))}
 		}
