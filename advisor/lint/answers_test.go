@@ -297,7 +297,11 @@ func TestOfferedFixesChangeNoAnswer(t *testing.T) {
 			if f.Fix == nil || len(f.Fix.asks) == 0 {
 				continue
 			}
-			c, err := in.tried(&f, f.Fix)
+			fix := *f.Fix
+			if fix.maker != nil {
+				fix.CQL = fix.maker.Fix.CQL
+			}
+			c, err := in.tried(&f, &fix)
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -306,9 +310,10 @@ func TestOfferedFixesChangeNoAnswer(t *testing.T) {
 				r.Fatalf("%s: %v\n%v\n%v", f.Rule, err, f.Fix.CQL, f.Fix.Statements)
 			}
 			for name, mutate := range mutants {
+				const enough = 20
 				own := *c
 				own.Asks = slices.Clone(c.Asks)
-				if !mutate(&own) {
+				if tried[name] == enough || !mutate(&own) {
 					continue
 				}
 				tried[name]++

@@ -426,7 +426,7 @@ func (in *Input) mapped(f *Finding) (*Fix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mappedAnswers(&trace, on.Keyspace); err != nil {
+	if err := TryMapping(&trace, on.Keyspace); err != nil {
 		return nil, err
 	}
 	q := *f.question

@@ -31,8 +31,8 @@ type mapping struct {
 	fields   map[string]model.Field // by column
 }
 
-// mappedAnswers tries a table of the rules on generated instances. The error says how answers would differ, or why nobody can tell.
-func mappedAnswers(x *rules.Trace, keyspace string) error {
+// TryMapping tries a table of the mapping rules on generated instances before it is shown. The error says how answers would differ, or why nobody can tell.
+func TryMapping(x *rules.Trace, keyspace string) error {
 	for _, f := range x.Query.Select {
 		if x.Table.Types[f] != "" {
 			return fmt.Errorf("it asks for the elements of %s and for all of them: a table with a row for each has one at a time", f)

@@ -20,6 +20,7 @@ type Store struct {
 
 type table struct {
 	*schema.Table
+	key     []schema.Column // primary key
 	rows    map[string]*row
 	statics map[string]*row // the static columns of partitions; their keys are partition keys
 	lying   []*row          // sorted, nil after a write
@@ -41,7 +42,7 @@ func New(s *schema.Schema, keyspace string) *Store {
 		k := &s.Keyspaces[i]
 		for j := range k.Tables {
 			t := &k.Tables[j]
-			out.tables[cql.TableRef{Keyspace: t.Keyspace, Table: t.Name}] = &table{Table: t, rows: map[string]*row{}, statics: map[string]*row{}}
+			out.tables[cql.TableRef{Keyspace: t.Keyspace, Table: t.Name}] = &table{Table: t, key: t.PrimaryKey(), rows: map[string]*row{}, statics: map[string]*row{}}
 		}
 	}
 	return out
@@ -105,7 +106,7 @@ func (t *table) at(key []string) *row {
 }
 
 func (t *table) value(r *row, column string) Value {
-	for i, c := range t.PrimaryKey() {
+	for i, c := range t.key {
 		if c.Name == column {
 			if i >= len(r.key) {
 				return nil // of a partition that has static columns and no row
