@@ -511,8 +511,8 @@ func TestFixesFitTogether(t *testing.T) {
 			}
 		}
 	})
-	if shared == 0 || renamed == 0 {
-		t.Errorf("%d fixes shared a table, %d were given another name: nothing was tried", shared, renamed)
+	if renamed == 0 { // that two share a table is TestOneTableForTwoFixes' to say
+		t.Errorf("%d fixes shared a table, none was given another name: nothing was tried", shared)
 	}
 }
 

@@ -99,6 +99,7 @@ func (m *mapping) join() {
 		}
 		linked[r] = links
 	}
+	owner := map[string]int{} // of keys
 	var walk func(n int, chosen map[*model.Entity]int)
 	walk = func(n int, chosen map[*model.Entity]int) {
 		if n == len(tree.Entities) {
@@ -109,6 +110,16 @@ func (m *mapping) join() {
 				}
 			}
 			m.copies(row)
+			for e, i := range chosen { // a key that is a copy of others' may come twice: then it is that of the first
+				key := fmt.Sprintf("%p", e)
+				for _, f := range e.KeyFields() {
+					key += " " + memory.Text(row[f])
+				}
+				if first, taken := owner[key]; taken && first != i {
+					return
+				}
+				owner[key] = i
+			}
 			m.rows = append(m.rows, row)
 			return
 		}
@@ -214,7 +225,10 @@ func (m *mapping) ask() error {
 func (m *mapping) answer(rows []instance) []instance {
 	q := m.x.Query
 	out := slices.DeleteFunc(slices.Clone(rows), func(r instance) bool {
-		return slices.ContainsFunc(q.Where, func(p workload.Predicate) bool { return !meets(r[p.Field], p.Op, m.values[p.Field][p.Op]) })
+		return slices.ContainsFunc(q.Where, func(p workload.Predicate) bool {
+			have, there := r[p.Field] // of what Cassandra has compared already it need not be
+			return there && !meets(have, p.Op, m.values[p.Field][p.Op])
+		})
 	})
 	slices.SortStableFunc(out, func(a, b instance) int {
 		for _, o := range q.OrderBy {
@@ -263,6 +277,7 @@ func (m *mapping) fill() error {
 	if err != nil {
 		return err
 	}
+	s.Table(m.keyspace, m.x.Name).Counter = false // a count is a value like any
 	m.store = memory.New(s, m.keyspace)
 	fields := t.Fields()
 	m.columns, m.fields = map[model.Field]string{}, map[string]model.Field{}

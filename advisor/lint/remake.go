@@ -230,7 +230,7 @@ func (m *remake) spread(fact *Fact) float64 {
 		few *= n
 	}
 	rows := max(fact.Rows, 1) / max(few, 1)
-	count := 1.0
+	var count float64
 	switch partition := m.made.PartitionKey(); {
 	case len(partition) == 0:
 		count = max(1, math.Ceil(max(rows*fact.RowBytes/rules.MostPartition, rows/rules.MostRows)))

@@ -13,11 +13,13 @@ import (
 // Value is nil for null, a string, or a Set, List or Map that is not empty.
 type Value any
 
-// The collections. A Set is sorted and has nothing twice.
 type (
-	Set  []string
+	// Set is sorted and has nothing twice.
+	Set []string
+	// List is a list, also that of an IN.
 	List []string
-	Map  map[string]string
+	// Map is a map.
+	Map map[string]string
 )
 
 // Args are the values of a statement's markers, by Key.
