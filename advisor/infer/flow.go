@@ -259,7 +259,7 @@ func (f *flows) write(s *said) {
 // root makes the conceptual statements of the executions of a read that no other fed.
 func (f *flows) root(i int, alone []float64) {
 	s := f.all[i]
-	p := &path{asked: *s.query, many: map[*model.Entity]bool{}, last: s.source.entity, parts: []part{{s, alone[i]}}}
+	p := &path{asked: s.query.begun(), many: map[*model.Entity]bool{}, last: s.source.entity, parts: []part{{s, alone[i]}}}
 	followed := 0.0
 	for _, e := range f.byRate(i) {
 		if f.grow(p, e, alone[i], alone) {
@@ -279,6 +279,18 @@ func (f *flows) root(i int, alone []float64) {
 		f.add("q-"+digest(s.statement.Fingerprint), &workload.Statement{Weight: single, Query: s.query.query()},
 			[]Use{{Fingerprint: s.statement.Fingerprint, PerExecution: 1}})
 	}
+}
+
+// begun is a query as the first of a path: sorted as its rows come, so that those of the path do, too.
+func (q *asked) begun() asked {
+	out := *q
+	if out.inOrder {
+		out.order = append([]workload.Order(nil), out.lies...)
+	}
+	if out.limited {
+		out.limit = max(1, out.limit)
+	}
+	return out
 }
 
 // byRate lists what a statement feeds, most executions first.
@@ -336,6 +348,9 @@ func (p *path) join(s *said, e *edge) string {
 		}
 	}
 	many := len(below.Entities) < len(q.tree.Entities)
+	if reason := p.cuts(q, fed, many); reason != "" {
+		return reason
+	}
 	if many && p.many[at] {
 		return fmt.Sprintf("a second list below the same %s: together they would be a cross product", at.Name)
 	}
@@ -359,10 +374,37 @@ func (p *path) join(s *said, e *edge) string {
 			where = append(where, c)
 		}
 	}
-	p.asked = asked{tree: tree, where: where, order: p.asked.order, selected: unique(append(append([]model.Field(nil), p.asked.selected...), q.selected...))}
+	next := asked{
+		tree: tree, where: where, order: p.asked.order, limit: p.asked.limit, limited: p.asked.limited, inOrder: p.asked.inOrder && (!many || q.inOrder),
+		selected: unique(append(append([]model.Field(nil), p.asked.selected...), q.selected...)),
+	}
+	if many && next.inOrder { // within a row of the producer, the consumer's come in their order
+		next.order = append(append([]workload.Order(nil), p.asked.order...), q.lies...)
+	}
+	p.asked = next
 	p.last = s.source.entity
 	if many {
 		p.many[at] = true
+	}
+	return ""
+}
+
+// cuts says why a join would not leave out the rows that the statements leave out, "" if it does. A LIMIT of the producer is one of the join
+// if each of its rows is one there, in the same order; one of the consumer is none if it returns a single row anyway.
+func (p *path) cuts(q *asked, fed map[model.Field]bool, many bool) string {
+	more := false
+	for _, c := range q.where {
+		more = more || !fed[c.Field]
+	}
+	switch {
+	case p.asked.each || q.each:
+		return "PER PARTITION LIMIT: a join has no such limit"
+	case q.limited && many:
+		return "its LIMIT is one for each row of its producer: a join has no such limit"
+	case p.asked.limited && (many || more):
+		return "its producer's LIMIT counts rows of the producer, and a join has more or fewer"
+	case p.asked.limited && !p.asked.inOrder:
+		return "its producer's LIMIT keeps the first rows in an order that a table of the join would not have"
 	}
 	return ""
 }

@@ -30,6 +30,11 @@ type asked struct {
 	order    []workload.Order
 	limit    int     // rows that it was answered with at most, of a statement with a LIMIT; 0: without one, or not seen
 	returned float64 // rows of one execution in the mean, all its pages; 0: not seen
+	limited  bool    // LIMIT
+	each     bool    // PER PARTITION LIMIT
+	// lies is the order in which its rows come, if inOrder: those of one partition, sorted by its clustering columns.
+	lies    []workload.Order
+	inOrder bool
 }
 
 // condition is one relation of a read. A list (IN) has a meaning only if a feed supplies it.
@@ -84,7 +89,7 @@ func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
 		}
 		if err == nil && x.Limit != nil {
 			// The number is not kept, as no literal is: what the answers had is as much as the limit ever let through.
-			s.query.limit = int(math.Round(st.Rows.P99()))
+			s.query.limit, s.query.limited = int(math.Round(st.Rows.P99())), true
 		}
 	case *cql.Insert:
 		s.writes, err = s.source.insert(x)
@@ -192,9 +197,45 @@ func (s *source) read(x *cql.Select) (*asked, error) {
 		}
 		q.order = append(q.order, workload.Order{Field: f}) // tables are read in either direction
 	}
+	q.each = x.PerPartitionLimit != nil
 	var err error
-	q.tree, err = s.tree(q.fields())
+	if q.tree, err = s.tree(q.fields()); err == nil {
+		q.lies, q.inOrder = s.lies(x, q.tree)
+	}
 	return q, err
+}
+
+// lies says in which order rows of an answer come. ok is false where none is promised, or it is by what the query does not speak of.
+func (s *source) lies(x *cql.Select, tree model.Tree) (order []workload.Order, ok bool) {
+	given := map[string]bool{}
+	for _, w := range x.Where {
+		if w.Op == cql.OpEQ && len(w.Columns) == 1 {
+			given[w.Columns[0]] = true
+		}
+	}
+	for _, c := range s.schema.PartitionKey() {
+		if !given[c.Name] {
+			return nil, false
+		}
+	}
+	reverse := false
+	for _, o := range x.OrderBy {
+		if c := s.schema.Column(o.Column); c != nil && !given[o.Column] {
+			reverse = c.Descending != o.Descending
+			break
+		}
+	}
+	for _, c := range s.schema.ClusteringKey() {
+		f := s.fields[c.Name]
+		switch {
+		case given[c.Name]:
+		case f.IsZero() || !tree.Has(f.Entity):
+			return nil, false
+		default:
+			order = append(order, workload.Order{Field: f, Desc: c.Descending != reverse})
+		}
+	}
+	return order, true
 }
 
 // fields lists all that the query speaks of.

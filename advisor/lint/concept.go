@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/cost"
@@ -253,6 +254,14 @@ func (r *planned) build(q *workload.Query, alone bool) *cql.Select {
 			op = cql.OpIn
 		}
 		add(r.table.BucketColumn(), op)
+	}
+	for _, l := range []struct {
+		n  int
+		to *cql.Term
+	}{{r.step.Limit, &s.Limit}, {r.step.PerPartition, &s.PerPartitionLimit}} {
+		if l.n > 0 && !r.client {
+			*l.to = &cql.Literal{Kind: cql.LiteralInteger, Text: strconv.Itoa(l.n)}
+		}
 	}
 	if alone && (r.sort || r.step.Reverse) && len(q.Aggregates) == 0 {
 		for _, o := range q.OrderBy {

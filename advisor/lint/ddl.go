@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/model"
@@ -73,6 +74,11 @@ func create(s *schema.Schema, x *cql.CreateTable, keyspace string) error {
 		}
 		t.Counter = t.Counter || column.Type == "counter"
 		t.Columns = append(t.Columns, column)
+	}
+	for _, p := range x.Properties {
+		if l, ok := p.Value.(*cql.Literal); ok && p.Name == "default_time_to_live" {
+			t.DefaultTTL, _ = strconv.Atoi(l.Text) // Cassandra would refuse what is no number
+		}
 	}
 	arrange(&t)
 	i, ok := slices.BinarySearchFunc(s.Keyspaces, ref.Keyspace, func(k schema.Keyspace, name string) int { return cmp.Compare(k.Name, name) })
@@ -153,12 +159,19 @@ func createText(t *schema.Table) string {
 	}
 	key := append([]string{"(" + strings.Join(quote(t.PartitionKey()), ", ") + ")"}, quote(t.ClusteringKey())...)
 	fmt.Fprintf(&b, "  PRIMARY KEY (%s)\n)", strings.Join(key, ", "))
+	var with []string
 	if slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.Descending }) {
 		var order []string
 		for _, c := range t.ClusteringKey() {
 			order = append(order, model.Quote(c.Name)+map[bool]string{true: " DESC", false: " ASC"}[c.Descending])
 		}
-		fmt.Fprintf(&b, " WITH CLUSTERING ORDER BY (%s)", strings.Join(order, ", "))
+		with = append(with, fmt.Sprintf("CLUSTERING ORDER BY (%s)", strings.Join(order, ", ")))
+	}
+	if t.DefaultTTL > 0 {
+		with = append(with, fmt.Sprintf("default_time_to_live = %d", t.DefaultTTL))
+	}
+	if len(with) > 0 {
+		b.WriteString(" WITH " + strings.Join(with, " AND "))
 	}
 	return b.String()
 }

@@ -16,9 +16,10 @@
 // A finding names its Rule, the table and the statement, the reason, and a Fix: CQL that makes, alters or drops tables, and the
 // statement as it reads then. Tables of fixes are made by the mapping rules, of the table's columns or, where several tables are
 // read, of the query. A fix is given only after it was tried: it is applied to a copy of the input, and that one must not have the
-// finding, nor a new one that is an error. Where there is none, Finding.NoFix says why.
+// finding, nor a new one that is an error; and it is run on generated rows (advisor/trial), statements, tables and writes before and after, and what
+// would change an answer is not given. Where there is none, Finding.NoFix says why.
 //
-// It imports advisor/infer, advisor/model, advisor/plan, advisor/cost, advisor/rules, advisor/workload, capture, capture/cql and
+// It imports advisor/infer, advisor/model, advisor/plan, advisor/cost, advisor/rules, advisor/trial, advisor/workload, capture, capture/cql and
 // capture/schema.
 //
 // Thin: writes are classified, and nothing is found in them. Sizes of partitions are means. A statement that the parser does not

@@ -9,6 +9,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/rules"
+	"github.com/helenus-db/helenus/advisor/trial"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -18,6 +19,9 @@ func (in *Input) mend(f *Finding) {
 	fix, err := in.propose(f)
 	if err == nil {
 		err = in.try(f, fix)
+	}
+	if err == nil {
+		err = in.run(f, fix)
 	}
 	if err != nil {
 		f.NoFix = err.Error()
@@ -29,26 +33,38 @@ func (in *Input) mend(f *Finding) {
 // propose makes a fix. The error says why there is none.
 func (in *Input) propose(f *Finding) (*Fix, error) {
 	t := in.Schema.Table(f.on.Keyspace, f.on.Table)
+	if in.fact(f.on).Unmeasured {
+		return nil, fmt.Errorf("%s has not been measured yet: how many rows a partition would have is not known (helenus tables says when it is)", f.on)
+	}
 	switch f.Rule {
 	case KeyMissing:
+		if in.Partial {
+			return nil, fmt.Errorf("the key is a conclusion from what was seen: whether rows that agree in (%s) are different things is the application's to say", names(t.PrimaryKey()))
+		}
 		return in.keyed(t)
 	case NoTable, MultiTable:
 		return in.mapped(f)
 	case AttributeNotStored:
 		return in.store(f)
 	case SeveralPartitions:
-		return single(f, t), nil
+		return single(f, t)
 	case TwoInequalities:
-		return oneRange(f), nil
+		return oneRange(f)
 	case PartitionUnbounded, OnePartition:
-		return in.bucketed(t), nil
+		return in.bucketed(t)
+	case UnusedTable, DuplicateTable:
+		if in.Partial {
+			return nil, fmt.Errorf("what was seen is not all that there is: dropping it is for who knows all that reads and writes %s", f.on)
+		}
+	}
+	switch f.Rule {
 	case UnusedTable:
 		return &Fix{CQL: []string{"DROP TABLE " + quoted(f.on)}, Says: "Drop it, and stop writing to it, if nothing reads it elsewhere."}, nil
 	case DuplicateTable:
 		o := in.same(t)
 		return &Fix{CQL: []string{"DROP TABLE " + quoted(f.on)}, Says: "Read " + refOf(o).String() + " instead, and drop it.", replaces: map[Reference]Reference{f.on: refOf(o)}}, nil
 	case NotStatic:
-		return in.static(f, t), nil
+		return in.static(f, t)
 	}
 	return in.remade(f, t)
 }
@@ -184,25 +200,34 @@ func (in *Input) keyed(t *schema.Table) (*Fix, error) {
 	made.Name = in.free(refOf(t), t.Name+"_keyed")
 	made.Columns = slices.Clone(t.Columns)
 	n := len(t.ClusteringKey())
+	var unique []string
+	var lacks []schema.Column
 	for _, k := range in.fact(refOf(t)).Key {
 		c := made.Column(k.Name)
-		switch {
-		case c == nil:
-			made.Columns = append(made.Columns, schema.Column{Name: k.Name, Type: k.Type, Kind: schema.Clustering, Position: n})
-		case c.Kind == schema.PartitionKey || c.Kind == schema.Clustering:
-			continue
-		case t.Counter:
-			return nil, fmt.Errorf("%s counts: counters can not be copied to another table", t.Name)
-		default:
-			c.Kind, c.Position = schema.Clustering, n
+		if c == nil {
+			lacks = append(lacks, schema.Column{Name: k.Name, Type: k.Type, Kind: schema.Regular, Position: -1})
+			made.Columns = append(made.Columns, schema.Column{Name: k.Name, Type: k.Type})
+			c = &made.Columns[len(made.Columns)-1]
 		}
+		if unique = append(unique, k.Name); c.Kind == schema.PartitionKey || c.Kind == schema.Clustering {
+			continue
+		}
+		c.Kind, c.Position = schema.Clustering, n
 		n++
 	}
-	return in.instead(t, &made, "Make the table with the whole key, copy the rows, and read and write it instead.", func(f *Fact) { f.Partitions = 0 }), nil
+	says := "Make the table with the whole key, copy the rows, and read and write it instead."
+	if len(lacks) > 0 {
+		says = fmt.Sprintf("Make the table with the whole key, fill it from the tables that have %s (this one can not tell its rows apart), and read and write it instead.", names(lacks))
+	}
+	fix, err := in.instead(t, &made, says+" Where rows were lost, answers then have more.", nil, func(f *Fact) { f.Partitions = 0 })
+	if err == nil {
+		fix.unique, fix.lacks = unique, lacks
+	}
+	return fix, err
 }
 
 // static makes what the partition key determines static.
-func (in *Input) static(f *Finding, t *schema.Table) *Fix {
+func (in *Input) static(f *Finding, t *schema.Table) (*Fix, error) {
 	made := *t
 	made.Name = in.free(refOf(t), t.Name+"_static")
 	made.Columns = slices.Clone(t.Columns)
@@ -211,24 +236,39 @@ func (in *Input) static(f *Finding, t *schema.Table) *Fix {
 			made.Columns[i].Kind = schema.Static
 		}
 	}
-	return in.instead(t, &made, "Make the table with these columns static, copy the rows, and read and write it instead. A partition that has no rows any longer then still is a row for who reads it.", nil)
+	for _, w := range in.writesOn(refOf(t)) {
+		if _, ok := w.(*cql.Insert); !ok {
+			return nil, fmt.Errorf("%s would mean something else: a static column is of the partition, and stays when its last row goes", w)
+		}
+	}
+	fix, err := in.instead(t, &made, "Make the table with these columns static, copy the rows, and read and write it instead. A partition that has no rows any longer then still is a row for who reads it.", nil, nil)
+	if err == nil {
+		fix.settled = f.Columns
+	}
+	return fix, err
 }
 
 // bucketed adds a bucket to the partition key.
-func (in *Input) bucketed(t *schema.Table) *Fix {
+func (in *Input) bucketed(t *schema.Table) (*Fix, error) {
 	fact := in.fact(refOf(t))
 	partitions := max(1, fact.partitions(t))
 	rows := fact.Rows / partitions
-	count := max(2, math.Ceil(max(rows/rules.MostRows, rows*fact.RowBytes/rules.MostPartition)))
+	bucket := &trial.Bucket{Column: bucketColumn, Count: int(max(2, math.Ceil(max(rows/rules.MostRows, rows*fact.RowBytes/rules.MostPartition))))}
+	for _, c := range t.PrimaryKey() {
+		bucket.By = append(bucket.By, c.Name)
+	}
 	made := *t
 	made.Name = in.free(refOf(t), t.Name+"_bucketed")
 	made.Columns = append(slices.Clone(t.Columns), schema.Column{Name: bucketColumn, Type: "int", Kind: schema.PartitionKey, Position: len(t.PartitionKey())})
-	says := fmt.Sprintf("Make the table with a bucket, a number from 0 to %.0f that the writer computes from the clustering key (a hash of it, or a span of time), copy the rows, and ask each bucket that may have rows of the answer, at once.", count-1)
-	return in.instead(t, &made, says, func(f *Fact) { f.Partitions, f.Bucketed = partitions*count, true })
+	says := fmt.Sprintf("Make the table with a bucket, a hash of (%s) modulo %d that the writer computes, copy the rows, read and write it instead, and ask for each bucket from 0 to %d, at once.", strings.Join(bucket.By, ", "), bucket.Count, bucket.Count-1)
+	return in.instead(t, &made, says, bucket, func(f *Fact) { f.Partitions, f.Bucketed = partitions*float64(bucket.Count), true })
 }
 
 // instead makes a table to be used instead of another.
-func (in *Input) instead(t, made *schema.Table, says string, change func(*Fact)) *Fix {
+func (in *Input) instead(t, made *schema.Table, says string, bucket *trial.Bucket, change func(*Fact)) (*Fix, error) {
+	if t.Counter {
+		return nil, fmt.Errorf("%s counts: counters can not be copied to another table", t.Name)
+	}
 	arrange(made)
 	on, to := refOf(t), refOf(made)
 	fact := *in.fact(on)
@@ -236,7 +276,7 @@ func (in *Input) instead(t, made *schema.Table, says string, change func(*Fact))
 		change(&fact)
 	}
 	fix := &Fix{
-		CQL: []string{createText(made), "DROP TABLE " + quoted(on)}, Says: says,
+		CQL: []string{createText(made), "DROP TABLE " + quoted(on)}, Says: says, of: on, to: to, bucket: bucket,
 		replaces: map[Reference]Reference{on: to}, facts: map[Reference]*Fact{to: &fact},
 	}
 	for _, x := range t.Indexes { // they are the server's to name
@@ -247,13 +287,34 @@ func (in *Input) instead(t, made *schema.Table, says string, change func(*Fact))
 	const most = 5
 	for i := range in.Questions {
 		for _, r := range in.Questions[i].Reads {
-			if r.On() == on && len(fix.Statements) < most {
-				changed := redirected(r, to, in.bucketOf(fix, to))
-				fix.Statements = append(fix.Statements, changed.Select.String())
+			if r.On() != on {
+				continue
+			}
+			way := trial.Way{Select: redirected(r, to, in.bucketOf(fix, to)).Select}
+			if len(r.Select.Columns) == 0 {
+				way.Select.Columns = all(t)
+			}
+			if bucket != nil {
+				if slices.ContainsFunc(r.Select.Columns, func(x cql.Selector) bool { _, ok := x.Expr.(*cql.ColumnRef); return !ok }) || len(r.Select.GroupBy) > 0 || r.Select.PerPartitionLimit != nil || r.Select.Distinct {
+					return nil, fmt.Errorf("%s is about whole partitions, and with buckets the client would have to add up", r.Select)
+				}
+				way.Each, way.Buckets = bucket.Column, bucket.Count
+				merged(&way, r.Select, t)
+			}
+			var err error
+			if way.Select, err = parseSelect(way.Select.String()); err != nil {
+				return nil, err
+			}
+			fix.asks = append(fix.asks, trial.Ask{Old: qualified(r.Select, r.Keyspace), New: way})
+			if len(fix.Statements) < most {
+				fix.Statements = append(fix.Statements, way.Select.String())
+				if bucket != nil && (way.Limit != nil || len(way.Order) > 0) {
+					fix.Says += fmt.Sprintf(" Of statement %d,%s.", len(fix.Statements), together(&way))
+				}
 			}
 		}
 	}
-	return fix
+	return fix, nil
 }
 
 // free is a name that no table has, from the one wished for.
@@ -271,35 +332,69 @@ func (in *Input) free(on Reference, name string) string {
 }
 
 // single asks for one partition instead of several.
-func single(f *Finding, t *schema.Table) *Fix {
-	return f.rewrite("Send it once for each value, at once, instead of naming them all in one.", func(s *cql.Select) {
-		for i := range s.Where {
-			w := &s.Where[i]
-			if c := t.Column(w.Columns[0]); w.Op == cql.OpIn && len(w.Columns) == 1 && c != nil && c.Kind == schema.PartitionKey {
-				w.Op, w.Value = cql.OpEQ, &cql.Marker{}
+func single(f *Finding, t *schema.Table) (*Fix, error) {
+	old := f.read.Select
+	way := trial.Way{Select: cql.Clone(old).(*cql.Select)} //nolint:forcetypeassert // of its own kind
+	for i := range way.Select.Where {
+		w := &way.Select.Where[i]
+		if c := t.Column(w.Columns[0]); w.Op == cql.OpIn && len(w.Columns) == 1 && c != nil && c.Kind == schema.PartitionKey {
+			if way.Each != "" {
+				return nil, fmt.Errorf("it names partitions by two lists, of %s and of %s", way.Each, c.Name)
 			}
+			way.Each, w.Op, w.Value = c.Name, cql.OpEQ, &cql.Marker{}
 		}
-	})
+	}
+	if slices.ContainsFunc(old.Columns, func(x cql.Selector) bool { _, ok := x.Expr.(*cql.ColumnRef); return !ok }) || len(old.GroupBy) > 0 {
+		return nil, fmt.Errorf("it computes one answer of several partitions: sent for each, the client would have to do that")
+	}
+	if len(old.Columns) == 0 && len(old.OrderBy) > 0 {
+		way.Select.Columns = all(t)
+	}
+	if len(old.Columns) > 0 || len(old.OrderBy) > 0 {
+		merged(&way, old, t)
+	}
+	way.Order, way.Limit = old.OrderBy, old.Limit
+	return f.rewrite(fmt.Sprintf("Send it once for each value of %s (once for one that is named twice), at once, instead of naming them all in one;%s.", way.Each, together(&way)), way)
 }
 
 // oneRange drops the second range.
-func oneRange(f *Finding) *Fix {
-	second := f.Columns[1]
-	return f.rewrite("Ask by the first range, and leave rows out in the client by "+second+".", func(s *cql.Select) {
-		s.Where = slices.DeleteFunc(s.Where, func(w cql.Relation) bool { return len(w.Columns) == 1 && w.Columns[0] == second })
-		if len(s.Columns) > 0 && !slices.ContainsFunc(s.Columns, func(x cql.Selector) bool { c, ok := x.Expr.(*cql.ColumnRef); return ok && c.Name == second }) {
-			s.Columns = append(slices.Clone(s.Columns), cql.Selector{Expr: &cql.ColumnRef{Name: second}})
+func oneRange(f *Finding) (*Fix, error) {
+	second, old := f.Columns[1], f.read.Select
+	if slices.ContainsFunc(old.Columns, func(x cql.Selector) bool { _, ok := x.Expr.(*cql.ColumnRef); return !ok }) || len(old.GroupBy) > 0 || old.PerPartitionLimit != nil || old.Distinct {
+		return nil, fmt.Errorf("it computes something of its rows, which the client would have to do")
+	}
+	way := trial.Way{Select: cql.Clone(old).(*cql.Select), Limit: old.Limit} //nolint:forcetypeassert // of its own kind
+	s := way.Select
+	s.Limit, s.AllowFiltering = nil, false
+	s.Where = slices.DeleteFunc(s.Where, func(w cql.Relation) bool {
+		drop := len(w.Columns) == 1 && w.Columns[0] == second
+		if drop {
+			way.Where = append(way.Where, w)
 		}
-		s.AllowFiltering = false
+		return drop
 	})
+	if len(s.Columns) > 0 && !slices.ContainsFunc(s.Columns, func(x cql.Selector) bool { c, ok := x.Expr.(*cql.ColumnRef); return ok && c.Name == second }) {
+		s.Columns = append(s.Columns, cql.Selector{Expr: &cql.ColumnRef{Name: second}})
+	}
+	says := "Ask by the first range, and leave rows out in the client by " + second
+	if way.Limit != nil {
+		says += "; of what stays keep the first " + way.Limit.String() + " (LIMIT), and read on page by page until there are so many"
+	}
+	return f.rewrite(says+".", way)
 }
 
 // rewrite makes a fix of another statement on the same tables.
-func (f *Finding) rewrite(says string, change func(*cql.Select)) *Fix {
-	s := *f.read.Select
-	s.Where = slices.Clone(s.Where)
-	change(&s)
-	return &Fix{CQL: []string{}, Statements: []string{s.String()}, Says: says, question: f.with(&s)}
+func (f *Finding) rewrite(says string, way trial.Way) (*Fix, error) {
+	way.Select = qualified(way.Select, f.read.Keyspace)
+	s, err := parseSelect(way.Select.String()) // its markers are counted anew
+	if err != nil {
+		return nil, err
+	}
+	way.Select = s
+	return &Fix{
+		CQL: []string{}, Statements: []string{s.String()}, Says: says, question: f.with(s), of: f.on,
+		asks: []trial.Ask{{Old: qualified(f.read.Select, f.read.Keyspace), New: way}},
+	}, nil
 }
 
 // with is the question of a finding with another read in the place of the finding's.
@@ -320,12 +415,18 @@ func (in *Input) mapped(f *Finding) (*Fix, error) {
 	if x == nil {
 		return nil, fmt.Errorf("what the statements ask for as one is not known")
 	}
+	if in.Partial {
+		return nil, fmt.Errorf("what its rows stand for, and which rows they leave out, is a conclusion from what was seen: helenus recommendations weighs what it is sure of")
+	}
 	on := Reference{in.keyspace(f), ""}
 	trace := *x
 	trace.Name = in.free(on, x.Name)
 	on.Table = trace.Name
 	read, err := parseSelect(trace.CQL(on.Keyspace))
 	if err != nil {
+		return nil, err
+	}
+	if err := TryMapping(&trace, on.Keyspace); err != nil {
 		return nil, err
 	}
 	q := *f.question

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"github.com/helenus-db/helenus/advisor/rules"
+	"github.com/helenus-db/helenus/advisor/trial"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -16,12 +17,16 @@ type Input struct {
 	// Attributes are what the model wants stored; empty if there is no model.
 	Attributes []Attribute
 	// Writes are statements that are only classified.
-	Writes      []Classified
+	Writes []Classified
+	// Changes are the writes of which the text is known: fixes say what each of them takes, and are tried with them.
+	Changes     []Change
 	Unsupported []rules.Unsupported
-	// Support are tables that are read to find out what to write, if that is known.
+	// Support are tables that are read besides: to find out what to write, or by statements that were prepared only.
 	Support []Reference
-	// Partial: not all reads are known (what was captured is what was said so far), so that an unread table is a note.
+	// Partial: not all reads are known (what was captured is what was said so far), so that an unread table is a note, and that only of one that is
+	// Touched: written by what was seen. Others are other applications' for all that is known.
 	Partial bool
+	Touched map[Reference]bool
 
 	taken map[Reference]*Finding // names of tables that other fixes make
 }
@@ -51,6 +56,7 @@ type Fact struct {
 	Named      map[string]bool    // columns that are a part of some entity's key: as many as there are entities
 	Statics    []string           // columns that the partition key determines
 	Bucketed   bool               // the partition key has a bucket
+	Unmeasured bool               // the table is live, and there are no statistics of it
 }
 
 // Question is what an application asks.
@@ -67,6 +73,12 @@ type Question struct {
 	Access rules.Access
 	// Lost says why no table answers it.
 	Lost string
+}
+
+// Change is a write of one table, as the application says it.
+type Change struct {
+	Keyspace  string // in use
+	Statement cql.Statement
 }
 
 // Read is a SELECT.
@@ -113,11 +125,19 @@ type Fix struct {
 	CQL        []string `json:"cql"`
 	Statements []string `json:"statements,omitempty"` // as they read then
 	Says       string   `json:"says"`
+	// Writes says what each write of the application that is known takes besides.
+	Writes []*trial.Upkeep `json:"writes,omitempty"`
 
-	replaces map[Reference]Reference // tables, in all statements that read them
-	question *Question               // in place of the finding's
-	facts    map[Reference]*Fact     // of new tables
-	maker    *Finding                // whose fix makes the table that this one reads
+	of, to          Reference // the table that is copied, and the copy; to is zero where statements change only
+	element         *trial.Element
+	bucket          *trial.Bucket
+	asks            []trial.Ask
+	unique, settled []string
+	lacks           []schema.Column         // of the table that is copied
+	replaces        map[Reference]Reference // tables, in all statements that read them
+	question        *Question               // in place of the finding's
+	facts           map[Reference]*Fact     // of new tables
+	maker           *Finding                // whose fix makes the table that this one reads
 }
 
 // Finding is a breach of a rule.

@@ -132,10 +132,10 @@ func (in *Input) table(t *schema.Table) []Finding {
 	if slices.Contains(in.Support, on) {
 		readers++
 	}
-	if readers == 0 && len(in.Questions) > 0 {
+	if readers == 0 && len(in.Questions) > 0 && (!in.Partial || in.Touched[on]) {
 		f := in.found(UnusedTable, on, nil, "no statement reads it")
 		if in.Partial {
-			f.Severity, f.Reason = Note, "no statement that was seen reads it"
+			f.Severity, f.Reason = Note, "statements that were seen write it, and none reads it"
 		}
 		out = append(out, f)
 	}
@@ -215,8 +215,8 @@ func (in *Input) same(t *schema.Table) *schema.Table {
 		if o == t || o.Keyspace != t.Keyspace || o.Counter != t.Counter || o.DefaultTTL != t.DefaultTTL {
 			continue
 		}
-		if in.fact(refOf(o)).Of != in.fact(refOf(t)).Of {
-			continue
+		if of := in.fact(refOf(t)).Of; in.fact(refOf(o)).Of != of || of == "" && in.Partial {
+			continue // of live tables the same key says nothing: it has to be that of the same things
 		}
 		if sameKey(t, o) && holds(o, t) && (!holds(t, o) || o.Name < t.Name) {
 			return o

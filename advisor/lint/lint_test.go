@@ -117,7 +117,7 @@ func TestRules(t *testing.T) {
 			tables: videos + "- {name: users, partition: [User.user_id], values: [User.last_name, User.email, User.country, User.registered, User.one], indexes: [{name: by_country, field: User.country}]}\n",
 			rule:   IndexRead, table: "users", reason: "by index by_country", fix: "PRIMARY KEY ((country), user_id)"},
 		{name: "D-28 a range of the partition key", query: emails("User.user_id > ?"), tables: both,
-			rule: PartitionKeyRange, table: "users", reason: "user_id is compared by order", fix: "PRIMARY KEY ((bucket), user_id)"},
+			rule: PartitionKeyRange, table: "users", reason: "user_id is compared by order", fix: "PRIMARY KEY ((helenus_bucket), user_id)"},
 		{name: "D-26 inequality before equality", query: emails("User.last_name = ? AND User.registered > ? AND User.country = ?"),
 			tables: byName("User.registered, User.country, User.user_id", "User.email"),
 			rule:   InequalityFirst, table: "by_name", reason: "registered is compared by order and comes before country", fix: "PRIMARY KEY ((last_name, country), registered, user_id)"},
@@ -126,7 +126,7 @@ func TestRules(t *testing.T) {
 			rule:   TwoInequalities, table: "by_name", reason: "registered and country", fix: "WHERE last_name = ? AND registered > ?"},
 		{name: "D-23 a gap", query: emails("User.last_name = ? AND User.country = ?"),
 			tables: byName("User.registered, User.country, User.user_id", "User.email"),
-			rule:   ClusteringGap, table: "by_name", reason: "registered before it is not", fix: "PRIMARY KEY ((last_name, country), user_id)"},
+			rule:   ClusteringGap, table: "by_name", reason: "registered before it is not", fix: "PRIMARY KEY ((last_name, country), registered, user_id)"},
 		{name: "D-23 filtering", query: emails("User.last_name = ? AND User.country = ?"),
 			tables: byName("User.user_id", "User.email, User.country"),
 			rule:   FilteringNeeded, table: "by_name", reason: "country is not in the primary key", fix: "PRIMARY KEY ((last_name, country), user_id)"},
@@ -138,7 +138,7 @@ func TestRules(t *testing.T) {
 			rule:   OrderNotKept, table: "by_name", reason: "registered DESC, user_id ASC", fix: "CLUSTERING ORDER BY (registered DESC, user_id ASC)"},
 		{name: "D-32 the reverse order", query: emails("User.last_name = ? ORDER BY User.registered DESC"),
 			tables: byName("User.registered, User.user_id", "User.email"),
-			rule:   OrderReversed, table: "by_name", reason: "the other way round", fix: "CLUSTERING ORDER BY (registered DESC, user_id ASC)"},
+			rule:   OrderReversed, table: "by_name", reason: "the other way round", fix: "CLUSTERING ORDER BY (registered DESC, user_id DESC)"},
 		{name: "D-12 several partitions", query: emails("User.user_id IN (?, ?)"), tables: both,
 			rule: SeveralPartitions, table: "users", reason: "several partitions", fix: "WHERE user_id = ?"},
 		{name: "D-14 a join by hand", query: "SELECT User.email FROM Video.user WHERE Video.video_id = ?", tables: both,
@@ -511,8 +511,8 @@ func TestFixesFitTogether(t *testing.T) {
 			}
 		}
 	})
-	if shared == 0 || renamed == 0 {
-		t.Errorf("%d fixes shared a table, %d were given another name: nothing was tried", shared, renamed)
+	if renamed == 0 { // that two share a table is TestOneTableForTwoFixes' to say
+		t.Errorf("%d fixes shared a table, none was given another name: nothing was tried", shared)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/rules"
+	"github.com/helenus-db/helenus/advisor/trial"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -79,11 +80,13 @@ func factOfLive(t *schema.Table, m *infer.Model, stats []schema.Stats) *Fact {
 			return !slices.ContainsFunc(known.Fields(), func(x model.Field) bool { return known.ColumnName(x) == k.Name })
 		})
 	}
+	f.Unmeasured = true
 	for i := range stats {
 		x := &stats[i]
 		if x.Keyspace != t.Keyspace || x.Table != t.Name {
 			continue
 		}
+		f.Unmeasured = false
 		f.Rows, f.Partitions, f.RowBytes = x.Rows, x.Partitions, x.MeanRowBytes
 		for _, c := range x.Columns {
 			f.Distinct[c.Name] = c.Distinct
@@ -94,7 +97,11 @@ func factOfLive(t *schema.Table, m *infer.Model, stats []schema.Stats) *Fact {
 
 // said takes in a statement.
 func (in *Input) said(st *capture.Statement) {
-	if schema.System(st.Keyspace) || st.Count == 0 {
+	if schema.System(st.Keyspace) {
+		return
+	}
+	if st.Count == 0 { // prepared, and not executed so far: somebody means to
+		in.prepared(st)
 		return
 	}
 	cannot := func(reason string) {
@@ -116,6 +123,7 @@ func (in *Input) said(st *capture.Statement) {
 		in.Questions = append(in.Questions, Question{ID: st.Fingerprint, Text: st.Text, Count: st.Count, Reads: []Read{r}})
 		return
 	}
+	in.changes(parsed, st.Keyspace)
 	a := schema.Analyse(parsed, in.Schema, st.Keyspace)
 	c := Classified{Statement: st.Fingerprint, Text: st.Text, Class: a.Class, Access: rules.AccessOf(a.Class), Tables: []string{}}
 	for _, x := range append([]schema.Analysis{a}, a.Children...) {
@@ -127,4 +135,41 @@ func (in *Input) said(st *capture.Statement) {
 		c.Access = rules.MultiTable
 	}
 	in.Writes = append(in.Writes, c)
+}
+
+// changes notes a write, or those of a batch.
+func (in *Input) changes(st cql.Statement, keyspace string) {
+	if b, ok := st.(*cql.Batch); ok {
+		for _, child := range b.Statements {
+			in.changes(child, keyspace)
+		}
+		return
+	}
+	ref, ok := trial.On(st)
+	if !ok {
+		return
+	}
+	ref = ref.In(keyspace)
+	in.Changes = append(in.Changes, Change{keyspace, st})
+	in.touched(Reference{ref.Keyspace, ref.Table})
+}
+
+// touched notes that a table is spoken of.
+func (in *Input) touched(on Reference) {
+	if in.Touched == nil {
+		in.Touched = map[Reference]bool{}
+	}
+	in.Touched[on] = true
+}
+
+// prepared notes the tables that a statement reads which was not executed: they are in use.
+func (in *Input) prepared(st *capture.Statement) {
+	parsed, err := st.Parse()
+	if err != nil {
+		return
+	}
+	if s, ok := parsed.(*cql.Select); ok {
+		r := Read{Keyspace: st.Keyspace, Select: s}
+		in.Support = append(in.Support, r.On())
+	}
 }

@@ -79,6 +79,9 @@ func restrictions(s *cql.Select) map[string]way {
 	return by
 }
 
+// smallTable is up to how many rows a table may be read as a whole.
+const smallTable = 100
+
 // read looks at one SELECT. fed tells that the values it asks by come from an earlier one.
 func (in *Input) read(r *Read, fed bool) []Finding {
 	on := r.On()
@@ -101,6 +104,14 @@ func (in *Input) read(r *Read, fed bool) []Finding {
 	case len(ranged) > 0:
 		return []Finding{in.found(PartitionKeyRange, on, ranged, "%s is compared by order, and is part of the partition key (%s)", strings.Join(ranged, ", "), names(t.PartitionKey()))}
 	case a.Class == schema.Scan:
+		if rows := in.fact(on).Rows; rows > 0 && rows <= smallTable {
+			return nil // a table of so few rows is read as a whole as fast as in part
+		}
+		if len(r.Select.Where) == 0 && r.Select.Limit != nil {
+			f := in.found(TableScan, on, nil, "it reads partitions in the order of their tokens until there are as many rows as its LIMIT says: which rows these are is chance")
+			f.Severity = Note
+			return []Finding{f}
+		}
 		if missing := notGiven(t, by); len(r.Select.Where) > 0 && !a.Token {
 			return []Finding{in.found(TableScan, on, missing, "it asks by %s, and a partition is found by all of (%s): every row of the table is read", strings.Join(restricted(r.Select), ", "), names(t.PartitionKey()))}
 		}
@@ -112,12 +123,12 @@ func (in *Input) read(r *Read, fed bool) []Finding {
 	if a.Class == schema.MultiPartition && !fed {
 		out = append(out, in.found(SeveralPartitions, on, nil, "IN names several partitions of (%s)", names(t.PartitionKey())))
 	}
-	out = append(out, in.clustering(t, on, by)...)
+	out = append(out, in.clustering(t, on, r.Select, by)...)
 	return append(out, in.order(t, on, r.Select, by)...)
 }
 
 // clustering looks at conditions within a partition.
-func (in *Input) clustering(t *schema.Table, on Reference, by map[string]way) []Finding {
+func (in *Input) clustering(t *schema.Table, on Reference, s *cql.Select, by map[string]way) []Finding {
 	var out []Finding
 	rangedBy, gap := "", ""
 	for _, c := range t.ClusteringKey() {
@@ -143,7 +154,7 @@ func (in *Input) clustering(t *schema.Table, on Reference, by map[string]way) []
 	}
 	var others []string
 	for _, c := range t.Columns {
-		if (c.Kind == schema.Regular || c.Kind == schema.Static) && by[c.Name] != 0 {
+		if (c.Kind == schema.Regular || c.Kind == schema.Static) && by[c.Name] != 0 && !served(t, s, c.Name) {
 			others = append(others, c.Name)
 		}
 	}
@@ -151,6 +162,16 @@ func (in *Input) clustering(t *schema.Table, on Reference, by map[string]way) []
 		out = append(out, in.found(FilteringNeeded, on, others, "%s is not in the primary key: rows of the partition are read and left out", strings.Join(others, ", ")))
 	}
 	return out
+}
+
+// served tells whether an index serves all conditions on a column: within a partition, too, its rows are found by it.
+func served(t *schema.Table, s *cql.Select, column string) bool {
+	for i := range s.Where {
+		if w := &s.Where[i]; slices.Contains(w.Columns, column) && schema.IndexFor(t, w) == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // order looks at ORDER BY.

@@ -77,4 +77,10 @@ func (f *Finding) text(b *strings.Builder) {
 			fmt.Fprintf(b, "    %s\n", line)
 		}
 	}
+	for _, u := range f.Fix.Writes {
+		fmt.Fprintf(b, "  where it says %s\n", u.Statement)
+		for _, s := range u.Steps {
+			fmt.Fprintf(b, "    %s: %s;\n", s.When, s.CQL)
+		}
+	}
 }

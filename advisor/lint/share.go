@@ -60,7 +60,7 @@ func (in *Input) joined(maker, f *Finding, on Reference) bool {
 	first.CQL, second.CQL = []string{createText(&wider)}, []string{createText(&wider)}
 	first.facts = map[Reference]*Fact{on: &fact}
 	second.facts = first.facts
-	if in.try(maker, &first) != nil || in.try(f, &second) != nil {
+	if in.try(maker, &first) != nil || in.try(f, &second) != nil || in.run(maker, &first) != nil || in.run(f, &second) != nil {
 		return false
 	}
 	first.Says += fmt.Sprintf(" The table serves %s, too.", f.label())

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -96,7 +97,7 @@ func (k *maker) change(j *joined) error {
 		}
 	}
 	d, err := design.Choose(k.ctx, w, design.Options{
-		Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: candidates(w, j.reads[0].access.Keyspace), NoEnumeration: true,
+		Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: candidates(w, j.reads[0].access.Keyspace, k.declared(j)), NoEnumeration: true,
 	})
 	var unanswerable *design.UnanswerableError
 	switch {
@@ -134,6 +135,10 @@ func (k *maker) change(j *joined) error {
 			seconds(max(0, perHour(saved))), 100*ratio, seconds(k.Thresholds.SavedSeconds), 100*k.Thresholds.SavedRatio))
 		return nil
 	}
+	if err := k.answers(j, tables, d); err != nil {
+		k.note(j, err.Error())
+		return nil
+	}
 	r := k.describe(j, tables, d)
 	if r.Confidence < k.Thresholds.Confidence {
 		k.note(j, fmt.Sprintf("that is only %.0f %% certain: advice is given from %.0f %% on", 100*r.Confidence, 100*k.Thresholds.Confidence))
@@ -166,7 +171,10 @@ func (k *maker) change(j *joined) error {
 //
 // The partition key of a view is what the first statement asks by; another equality would do as well by the cost model, but
 // what a join starts from is known to be asked for, and tends to be the more selective.
-func candidates(w *workload.Workload, keyspace string) []*model.Table {
+//
+// declared are the fields of the primary keys of the tables that are joined: none is left out of a view's key, whatever was concluded to tell
+// rows apart.
+func candidates(w *workload.Workload, keyspace string, declared []model.Field) []*model.Table {
 	const most = 64
 	pool := enumerate.NewPool(design.NoLookUps)
 	seen := map[string]bool{}
@@ -180,6 +188,17 @@ func candidates(w *workload.Workload, keyspace string) []*model.Table {
 			if p.Op == workload.Equal {
 				t := enumerate.Materialize(q, p.Field.Entity)
 				t.Keyspace = keyspace
+				for _, f := range declared {
+					if t.Tree.Has(f.Entity) && !t.InKey(f) {
+						t.Clustering = append(t.Clustering, f)
+						t.Values = slices.DeleteFunc(t.Values, func(x model.Field) bool { return x == f })
+					}
+				}
+				for _, o := range q.OrderBy { // rows are to lie as they are asked for
+					if o.Desc && slices.Contains(t.Clustering, o.Field) {
+						t.Desc = append(t.Desc, o.Field)
+					}
+				}
 				pool.Add(t)
 				break
 			}
@@ -205,6 +224,23 @@ func candidates(w *workload.Workload, keyspace string) []*model.Table {
 		}
 	}
 	return pool.Tables
+}
+
+// declared lists the fields of the primary keys of what a join reads.
+func (k *maker) declared(j *joined) []model.Field {
+	var out []model.Field
+	for _, u := range j.reads {
+		t := k.Schema.Table(u.access.Keyspace, u.access.Table)
+		if t == nil {
+			continue
+		}
+		for _, c := range t.PrimaryKey() {
+			if f := k.model.Field(t.Keyspace, t.Name, c.Name); !f.IsZero() {
+				out = model.AppendNew(out, f)
+			}
+		}
+	}
+	return out
 }
 
 // note says of the statements of a join why nothing is advised for it.

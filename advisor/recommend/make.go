@@ -17,6 +17,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
 )
 
@@ -224,11 +225,18 @@ func (k *maker) finish() {
 
 // leave says why a statement that nothing else was said about is left alone.
 func (k *maker) leave(st *capture.Statement) string {
-	r := k.reads[st.Fingerprint]
-	if r == nil {
+	var access schema.Access
+	switch r := k.reads[st.Fingerprint]; {
+	case r != nil:
+		access = r.access
+	case st.Kind != cql.KindSelect.String():
 		return "a write: it is only changed where a read needs it"
+	default: // a read that is none of the workload's: of what another statement feeds, say
+		if parsed, err := st.Parse(); err == nil {
+			access = schema.Classify(parsed, k.Schema, st.Keyspace)
+		}
 	}
-	switch r.access.Class {
+	switch access.Class {
 	case schema.Row:
 		return "reads one row by its primary key: nothing is cheaper"
 	case schema.Partition:

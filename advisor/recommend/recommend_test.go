@@ -23,6 +23,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -520,5 +521,50 @@ func TestEveryRecommendationIsJudged(t *testing.T) {
 	}
 	if len(kinds) != 3 {
 		t.Errorf("kinds %v, want all three", kinds)
+	}
+}
+
+// chat is a room's newest messages, as many as a LIMIT says, and the nick of each author: what the application joins by hand (case 03).
+func chat(first string) recommend.Input {
+	t := &infertest.Traffic{Keyspace: "chat", Seconds: 300}
+	messages := t.Say(first, 600, 2_000, 10)
+	people := t.Say("SELECT nick FROM people WHERE person = ?", 6_000, 900, 1)
+	t.Say("INSERT INTO messages (room, sent, author, body) VALUES (?, ?, ?, ?)", 30, 900, 0)
+	t.Feed(messages, "messages", "author", people, "people", "person",
+		feed.Feed{Executions: 6_000, Hits: 6_000, Producers: 600, Followed: 1, PerExecution: 10, LagP50: 300, LagP99: 2_000, Shape: feed.NPlusOne, Confidence: 0.99})
+	in := hotel(3)
+	messagesTable := infertest.Table("chat", "messages", "room text", "sent timeuuid", "author uuid", "body text")
+	messagesTable.Column("sent").Descending = true
+	in.Snapshot, in.Schema = t.Snapshot(), &schema.Schema{Keyspaces: []schema.Keyspace{{Name: "chat", Tables: []schema.Table{messagesTable, infertest.Table("chat", "people", "person uuid", "", "nick text")}}}}
+	in.Statistics = []schema.Stats{
+		infertest.Measured("chat", "messages", 8_000, 40, "room 40 8", "sent 8000 16", "author 500 16", "body 8000 60"),
+		infertest.Measured("chat", "people", 500, 500, "person 500 16", "nick 500 10"),
+	}
+	return in
+}
+
+// TestJoinKeepsOrderAndLimit: the advised table lies as the first statement's rows do, and is asked for no more of them.
+func TestJoinKeepsOrderAndLimit(t *testing.T) {
+	for first, want := range map[string][2]string{
+		"SELECT room, sent, author, body FROM messages WHERE room = ? LIMIT 10":                   {"(sent DESC", "WHERE room = ? LIMIT ?`, room, limit)"},
+		"SELECT room, sent, author, body FROM messages WHERE room = ? ORDER BY sent ASC LIMIT 10": {"", "WHERE room = ? LIMIT ?`, room, limit)"},
+		"SELECT room, sent, author, body FROM messages WHERE room = ?":                            {"(sent DESC", "WHERE room = ?`, room)"},
+	} {
+		a := advise(t, chat(first))
+		list := of(a, recommend.ApplicationChange)
+		if len(list) != 1 {
+			t.Fatalf("%s: %d changes; dismissed: %+v", first, len(list), a.Dismissed)
+		}
+		if create := strings.Join(list[0].CQL, "\n"); strings.Contains(create, "DESC") != (want[0] != "") || !strings.Contains(create, want[0]) || !strings.Contains(create, "(room), sent, ") {
+			t.Errorf("%s: %s", first, create)
+		}
+		if !strings.Contains(list[0].Sketch.After, want[1]) {
+			t.Errorf("%s: %s", first, list[0].Sketch.After)
+		}
+	}
+	for _, first := range []string{"SELECT room, sent, author, body FROM messages WHERE room = ? PER PARTITION LIMIT 10"} {
+		if list := of(advise(t, chat(first)), recommend.ApplicationChange); len(list) != 0 {
+			t.Errorf("%s: %v", first, list[0].CQL)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package recommend
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/design"
@@ -154,6 +155,8 @@ func sketchAfter(lang dialect, d *design.Design) string {
 		case plan.Get, plan.IndexGet, plan.Scan:
 			cql, args := selects(&s, names[s.Table])
 			c.line(lang.query(rowsName(names[s.Table]), cql, args))
+		case plan.Limit:
+			c.line(lang.comment + " keep as many rows as the LIMIT said")
 		default:
 			c.line(lang.comment + " " + s.String())
 		}
@@ -202,5 +205,21 @@ func selects(s *plan.Step, name string) (cql string, args []string) {
 			args = append(args, column)
 		}
 	}
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s", strings.Join(columns, ", "), name, strings.Join(where, " AND ")), args
+	cql = fmt.Sprintf("SELECT %s FROM %s WHERE %s", strings.Join(columns, ", "), name, strings.Join(where, " AND "))
+	if s.Reverse {
+		var order []string
+		for _, f := range s.Table.Clustering {
+			if !slices.ContainsFunc(s.Clustering, func(b plan.Binding) bool { return b.Field == f && (b.Op == workload.Equal || b.Op == "") }) {
+				order = append(order, model.Quote(s.Table.ColumnName(f))+map[bool]string{true: " ASC", false: " DESC"}[slices.Contains(s.Table.Desc, f)])
+			}
+		}
+		cql += " ORDER BY " + strings.Join(order, ", ")
+	}
+	if s.PerPartition > 0 {
+		cql, args = cql+" PER PARTITION LIMIT ?", append(args, "limit")
+	}
+	if s.Limit > 0 { // its number is not kept, as no value is
+		cql, args = cql+" LIMIT ?", append(args, "limit")
+	}
+	return cql, args
 }

@@ -22,6 +22,7 @@ type Traced struct {
 	Trace     *Trace
 	Fronts    []Front // of several attributes that are compared for equality, all ways to begin the primary key
 	MoreWays  bool    // than Fronts lists
+	Refused   string  // why the table is not to be made: it was tried, and would change answers; "" if it would not
 }
 
 // Unsupported is a statement that the method has nothing for, and why.
@@ -100,6 +101,10 @@ func (x *Traced) text(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "  or       %s: primary key beginning with ((%s), %s)\n", f.Name, list(f.Partition), list(f.Clustering))
 	}
+	if x.Refused != "" {
+		fmt.Fprintf(b, "  refused  %s\n", x.Refused)
+		return
+	}
 	for _, line := range strings.Split(t.Table.CQL("", t.Name)+";", "\n") {
 		fmt.Fprintf(b, "    %s\n", line)
 	}
@@ -136,7 +141,8 @@ type (
 		Fronts    []frontJSON `json:"fronts,omitempty"`
 		More      bool        `json:"more_fronts,omitempty"`
 		Table     string      `json:"table"`
-		CQL       string      `json:"cql"`
+		CQL       string      `json:"cql,omitempty"`
+		Refused   string      `json:"refused,omitempty"`
 	}
 	reportJSON struct {
 		Name        string        `json:"name"`
@@ -153,7 +159,10 @@ func (r *Report) JSON(w io.Writer) error {
 		j := traceJSON{
 			Statement: x.Statement.ID, Text: x.Statement.String(), Pattern: t.Match.Pattern, Direction: t.Match.Direction, Path: t.Match.Path, Access: t.Access,
 			Nesting: t.Match.Nesting, Duplicate: t.Match.Duplicated, Static: t.Match.Static, Remarks: t.Match.Remarks, Left: t.Left, More: x.MoreWays,
-			Table: t.Name, CQL: t.Table.CQL("", t.Name),
+			Table: t.Name, Refused: x.Refused,
+		}
+		if x.Refused == "" {
+			j.CQL = t.Table.CQL("", t.Name)
 		}
 		for _, s := range t.Steps {
 			j.Steps = append(j.Steps, stepJSON(s))

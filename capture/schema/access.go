@@ -146,6 +146,9 @@ func (a *Access) restrict(t *Table, where []cql.Relation) {
 	}
 }
 
+// IndexFor returns an index of the table by which a relation finds its rows, or nil: Cassandra's own, SASI or SAI.
+func IndexFor(t *Table, w *cql.Relation) *Index { return usable(t, []cql.Relation{*w}) }
+
 // usable returns the index that serves the earliest relation an index can serve.
 func usable(t *Table, where []cql.Relation) *Index {
 	for i := range where {

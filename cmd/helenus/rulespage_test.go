@@ -151,6 +151,25 @@ only after it was tried: it was applied to a copy of the tables and statements, 
 can be carried out one after the other: of two that want the same table the first makes it, and the other names that fix.
 What a fix needs besides CQL (copying rows, writing one more table) it says in words; where none was found, it says why.
 
+**No fix changes an answer.** Before one is printed it is run on generated rows by an evaluator in memory (` + "`advisor/trial`" + `): the old statements on the
+old tables, the new ones on the new tables, then again after a series of the workload's own writes, carried out as the fix says. Rows are few and alike, so that there are ties, nulls, partitions of several
+rows, and values that several partitions have. Answers must be the same, in the same order where the old statement promises one (one partition, ORDER BY); of a
+LIMIT over rows in the order of tokens there must be as many, all of which belong to the answer. What differs, or can not be run, is not offered, and the finding says so. So a fix
+
+- keeps LIMIT, ORDER BY and the clustering order (all of it the other way round where a statement reads backwards, so that ties come as they came);
+- has the whole primary key of the table that it copies, whatever was measured or concluded to tell rows apart;
+- keeps collections whole: what is asked by ` + "`CONTAINS`" + ` becomes a column of its own beside the collection;
+- says what the client does where one statement becomes several (L13, buckets): each value once, merged in which order, cut where;
+- says for each write of the workload what it takes: values are named (` + "`:id`" + `), ` + "`:old_`" + ` ones are read before it and ` + "`:new_`" + ` ones after it. Where a key column
+  of the copy changes, the row with its former value is deleted. Of a workload without writes it says so in one sentence;
+- has a bucket in the key where the values asked by are few (a boolean, say), or says that partitions grow without bound.
+
+There is none where rows expire and a write would have to be read back (a copy would outlive them), where an INSERT names its row by ` + "`now()`" + `, for counters, and, of a live
+cluster, for a table that was not measured yet, for a key or a join that was only concluded, and for dropping a table. Of a live cluster L17 is said only of tables
+that statements were seen to write, and not of one that a prepared statement reads; ` + "`keyspaces`" + ` bounds what is looked at. A table of up to 100 rows may be read as a whole.
+Copies are written one statement after the other: two writers that change one row at once can leave an entry behind, which a later read of the
+base would tell. What Helenus keeps by itself (look-ups) has no such gap.
+
 ## Mapping rules
 
 Applied in this order, once for each query. What the table leaves to the client is said with the trace.
@@ -216,7 +235,8 @@ Metrics of ` + "`helenus options`" + ` ([Options](options.md)); less is better.
 ## Limits
 
 The method makes a table for each query and knows no prices: helenus design weighs reads against writes, and may well keep what lint
-warns of (an index, two tables read one after the other). Writes are classified, and nothing is found in them. Sizes of partitions are
+warns of (an index, two tables read one after the other). Writes are classified, and nothing is found in them. In models every attribute has a
+value; of live tables any column may be null. Sizes of partitions are
 means. The linter knows rows by the model's keys; of a live cluster these are concluded ([How it works](how-it-works.md)).
 
 ## What it says of the examples

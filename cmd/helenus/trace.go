@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/rules"
 )
 
@@ -52,6 +53,11 @@ func traceFile(c *cobra.Command, file string, asJSON bool) error {
 		return usageError{err}
 	}
 	report := rules.TraceAll(w)
+	for i := range report.Traced { // what would change answers is not shown to be carried out
+		if err := lint.TryMapping(report.Traced[i].Trace, ""); err != nil {
+			report.Traced[i].Refused = err.Error()
+		}
+	}
 	if asJSON {
 		return report.JSON(c.OutOrStdout())
 	}

@@ -233,9 +233,12 @@ func (s *Server) lint(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	sc := s.o.Schema()
-	if sc == nil {
-		return nil, &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: "the schema has not been read yet (see /readyz)"}
+	sc, err := s.known()
+	if err != nil {
+		return nil, err
+	}
+	if s.o.Advisable != nil { // other keyspaces are none of its business
+		sc = s.o.Advisable()
 	}
 	in, err := lint.FromSnapshot(snapshot, sc, s.o.Measured())
 	if err != nil {
@@ -259,6 +262,8 @@ func (s *Server) schema(*http.Request) (any, error) { return s.known() }
 
 // Schemas is where the tables are known from.
 type Schemas struct {
-	Schema   func() *schema.Schema // nil before it was read
-	Measured func() []schema.Stats
+	Schema func() *schema.Schema // nil before it was read
+	// Advisable is Schema with the keyspaces to advise on only; nil: all are.
+	Advisable func() *schema.Schema
+	Measured  func() []schema.Stats
 }
