@@ -61,19 +61,28 @@ type twin struct {
 	*live
 	clock           atomic.Pointer[skew]
 	server          atomic.Pointer[proxy.Server]
-	hold            atomic.Pointer[migrate.State] // migrations stay in this state
+	hold            atomic.Pointer[hold]
 	through, direct *twintest.Side
 	beside          *twintest.Conn // straight to the keyspace that is written through Helenus
 	turnedBack      map[string]int // forms after which the state was another
 }
 
+// hold keeps migrations in a state whose work begins with a barrier.
+type hold struct {
+	state   migrate.State
+	over    chan struct{} // closed: those that wait go on
+	waiting atomic.Int64
+}
+
 // Barrier implements migrate.Traffic.
 func (w *twin) Barrier(ctx context.Context) error {
-	hold := w.hold.Load()
-	for _, m := range w.engine.Migrations() {
-		if hold != nil && m.State == *hold {
-			<-ctx.Done()
+	if h := w.hold.Load(); h != nil && slices.ContainsFunc(w.engine.Migrations(), func(m migrate.Migration) bool { return m.State == h.state }) {
+		h.waiting.Add(1)
+		defer h.waiting.Add(-1)
+		select {
+		case <-ctx.Done():
 			return ctx.Err()
+		case <-h.over:
 		}
 	}
 	return w.server.Load().Barrier(ctx)
@@ -144,11 +153,20 @@ func (w *twin) dial(address, keyspace string) *twintest.Conn {
 // approve has all look-ups of the base made, which come to stay in a state.
 func (w *twin) approve(want migrate.State) {
 	w.t.Helper()
-	if want != migrate.Serving && want != migrate.Suspended {
-		w.hold.Store(&want)
+	held := &hold{state: migrate.DualWrite, over: make(chan struct{})}
+	if want == migrate.DualWrite || want == migrate.Verify {
+		w.hold.Store(held)
 	}
 	for _, l := range twintest.LookUps {
 		w.approveOne(l)
+	}
+	if want == migrate.Verify { // a barrier does not say whose it is: all must have come to the one before
+		w.come(migrate.DualWrite)
+		for held.waiting.Load() < int64(len(twintest.LookUps)) {
+			time.Sleep(time.Millisecond)
+		}
+		w.hold.Store(&hold{state: want, over: make(chan struct{})})
+		close(held.over)
 	}
 	w.come(want)
 }

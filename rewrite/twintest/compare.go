@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -20,15 +21,23 @@ func (d Difference) String() string { return fmt.Sprintf("%s: %s: %s", d.Room, d
 // span is when a statement was under way, in microseconds.
 type span struct{ from, to int64 }
 
+// Doer sends statements; a Conn is one.
+type Doer interface {
+	Do(s Statement) (Answer, error)
+}
+
 // Side is one of the two keyspaces, and when each statement of a room was under way there.
 type Side struct {
-	*Conn
+	Doer
 	last  int64
 	rooms map[string][]span
 }
 
 // NewSide is a side that nothing was sent to.
-func NewSide(c *Conn) *Side { return &Side{Conn: c, rooms: map[string][]span{}} }
+func NewSide(d Doer) *Side { return &Side{Doer: d, rooms: map[string][]span{}} }
+
+// Join adds what another writer sent to the same keyspace, into rooms of its own.
+func (s *Side) Join(other *Side) { maps.Copy(s.rooms, other.rooms) }
 
 // Run sends the next statement of a room. It waits for the next millisecond first: coordinators begin each with a round
 // timestamp, so what is sent in one of its own can be told from its neighbours.
@@ -78,7 +87,7 @@ func (s shape) text(keyspace string) string {
 	return "SELECT " + strings.Join(parts, ", ") + " FROM " + keyspace + "." + s.name
 }
 
-func (s shape) read(c *Conn) (map[string]row, error) {
+func (s shape) read(c Doer) (map[string]row, error) {
 	a, err := c.Do(Statement{Text: s.text("@"), Page: 1 << 20})
 	if err != nil || a.Failed() {
 		return nil, fmt.Errorf("read %s: %w %s", s.name, err, a.Message)
@@ -152,11 +161,11 @@ const drift = 120
 // of which rooms Cassandra made the tickets up.
 func Compare(through, direct *Side, made func(room string) bool) (found []Difference, cells int, err error) {
 	for _, s := range shapes {
-		got, err := s.read(through.Conn)
+		got, err := s.read(through)
 		if err != nil {
 			return nil, 0, err
 		}
-		want, err := s.read(direct.Conn)
+		want, err := s.read(direct)
 		if err != nil {
 			return nil, 0, err
 		}

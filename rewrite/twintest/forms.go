@@ -13,10 +13,10 @@ type Form struct {
 	Make func(g *Gen) []Statement
 	// Made: Cassandra makes up the ticket, so it is another one on the other side.
 	Made bool
+	// Once: sent again, after an answer that got lost, it does more than sent once.
+	Once bool
 	// Refused: Cassandra refuses all that Make returns.
 	Refused bool
-	// Ends: it empties the table, so it comes last.
-	Ends bool
 }
 
 // Gen is what a form draws its values from. Two of the same values make the same statements.
