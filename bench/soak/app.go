@@ -74,7 +74,6 @@ type writer struct {
 	beside          *patient // straight to the keyspace that is written through Helenus
 	leftOut         map[string]bool
 	made            map[string]bool
-	last            int64
 }
 
 func newWriter(w *world, n int) *writer {
@@ -279,8 +278,7 @@ func (r *reader) work(ctx context.Context) {
 		after := r.w.contended.quiet()
 		still := func(rows [][][]byte) (out []string) {
 			for _, row := range rows {
-				room := string(row[0])
-				if n, quiet := before[room]; quiet && after[room] == n && n > 0 {
+				if n, quiet := before[string(row[0])]; quiet && after[string(row[0])] == n && n > 0 {
 					out = append(out, fmt.Sprintf("%q", row))
 				}
 			}

@@ -74,8 +74,10 @@ func Bigint(n int64) Value {
 // Raw are any bytes.
 func Raw(b []byte) Value { return primitive.NewValue(b) }
 
-// Null is a null, Unset no value at all.
-func Null() Value  { return primitive.NewNullValue() }
+// Null is a null.
+func Null() Value { return primitive.NewNullValue() }
+
+// Unset is no value at all: what it would set stays as it is.
 func Unset() Value { return primitive.NewUnsetValue() }
 
 // Ticket is the n-th timeuuid, as bytes.
