@@ -46,7 +46,8 @@ type world struct {
 	mu      sync.Mutex
 	helenus *child.Process
 	before  map[string]float64 // metrics of the helenus that runs, as last seen
-	notes   []string           // what was wrong, the first of it
+	notes   []string           // what was wrong, the first of each kind
+	noted   map[string]int     // how often, by the note's format
 }
 
 type counts struct {
@@ -54,13 +55,16 @@ type counts struct {
 	served, reads, kills, stops, steps, resumed, failed                                                                       atomic.Int64
 }
 
-// mostNotes is how many things that were wrong are printed.
-const mostNotes = 30
+// mostNotes is how many things of a kind that were wrong are printed.
+const mostNotes = 8
 
 func (w *world) note(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.notes) < mostNotes {
+	if w.noted == nil {
+		w.noted = map[string]int{}
+	}
+	if w.noted[format]++; w.noted[format] <= mostNotes {
 		w.notes = append(w.notes, fmt.Sprintf("%6s  %s", time.Since(w.begun).Round(time.Second), fmt.Sprintf(format, args...)))
 	}
 }
