@@ -13,7 +13,7 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-.PHONY: help build demo test test-drivers lint vet house bench verify bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change churn setup clean
+.PHONY: help build demo test test-long test-drivers lint vet house bench verify bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change churn soak setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -28,6 +28,8 @@ help:
 	@echo 'make bench-rubis SCALE=10   RUBiS over our tables, an expert'"'"'s and normalised ones, on a real Cassandra (QUICK=1: sooner)'
 	@echo 'make bench-safety    one partition against one per user, under concurrent lightweight transactions (QUICK=1: sooner)'
 	@echo 'make bench-change    what serving changes cost: CPU, requests inside Cassandra, throughput, after kill -9 (QUICK=1: sooner)'
+	@echo 'make test-long    what takes too long for make test: the twin under all clocks, breaking at every state, the soak (DURATION=20m)'
+	@echo 'make soak    writers of all forms through a helenus that is killed, with a clock that steps, on a Cassandra that is killed (DURATION=20m SEED=27)'
 	@echo 'make bench-proxy   what the proxy costs, as a table (QUICK=1: sooner)        make churn   a minute of coming and going'
 
 build:
@@ -51,6 +53,21 @@ test: setup lint vet house $(with)
 test-drivers:
 	@.ci/setup drivers
 	HELENUS_TEST_CASSANDRA=own HELENUS_TEST_DRIVERS=all $(GO) test -count 1 -v -timeout 150m ./internal/drivers
+
+# What takes too long for `make test`: all forms of writes under all clocks, breaking a change in each of its states, the soak.
+test-long: $(with)
+	@.ci/setup test
+	HELENUS_TWIN=all $(with) $(GO) test -count 1 -timeout 60m -run 'Twin|Acknowledged' ./rewrite
+	HELENUS_WITHSTAND=each $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus
+	$(MAKE) soak
+
+# Issue 27: nothing of the application's may be otherwise than without Helenus, whatever is killed and whatever clocks show. The helenus
+# is built with a clock that the soak sets.
+soak:
+	@.ci/setup demo
+	$(GO) build -tags soak -o $(BIN)/helenus-soak ./cmd/helenus
+	$(GO) build -o $(BIN)/ ./bench/soak
+	$(BIN)/soak -helenus $(BIN)/helenus-soak -for $(or $(DURATION),20m) -seed $(or $(SEED),27) $(SOAK)
 
 setup:
 	@.ci/setup test
