@@ -188,7 +188,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
-	if _, err := s.db.Query(ctx, exec.Query{Text: lookup.Create("m1")}); err != nil {
+	if _, err := s.db.Query(ctx, exec.Query{Text: lookup.Create("m1 owner " + testOwner)}); err != nil {
 		t.Fatal(err)
 	}
 	if len(sc.before) == 0 {
@@ -201,7 +201,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	if sc.state != "" {
 		state = sc.state
 	}
-	must(t, s.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", LookUp: advice(t), Base: base, State: state, T0: s.start - 500}))
+	must(t, s.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", Owner: testOwner, LookUp: advice(t), Base: base, State: state, T0: s.start - 500}))
 	held, release := context.WithCancel(ctx)
 	s.barrier = func(ctx context.Context) { // verification begins with it: backfill is done
 		s.filled = true

@@ -45,12 +45,12 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 	}
 
 	var uuid gocql.UUID
-	var ttl int
+	var ttl, grace int
 	var comment string
 	var flags []string
-	err = each(ctx, session, `SELECT keyspace_name, table_name, id, default_time_to_live, comment, flags FROM system_schema.tables`, func() {
+	err = each(ctx, session, `SELECT keyspace_name, table_name, id, default_time_to_live, gc_grace_seconds, comment, flags FROM system_schema.tables`, func() {
 		if found[keyspace] != nil {
-			t := &Table{Keyspace: keyspace, Name: table, ID: uuid.String(), DefaultTTL: ttl, Comment: comment, Flags: flags}
+			t := &Table{Keyspace: keyspace, Name: table, ID: uuid.String(), DefaultTTL: ttl, NoGrace: grace == 0, Comment: comment, Flags: flags}
 			sort.Strings(t.Flags)
 			for _, f := range flags {
 				t.Counter = t.Counter || f == "counter"
@@ -58,7 +58,7 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 			tables[id{keyspace, table}] = t
 		}
 		flags = nil
-	}, &keyspace, &table, &uuid, &ttl, &comment, &flags)
+	}, &keyspace, &table, &uuid, &ttl, &grace, &comment, &flags)
 	if err != nil {
 		return nil, fmt.Errorf("read tables: %w", err)
 	}

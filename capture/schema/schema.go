@@ -89,7 +89,8 @@ type Table struct {
 	DefaultTTL int      `json:"default_ttl,omitempty"` // seconds, 0 if rows live for ever
 	Counter    bool     `json:"counter,omitempty"`
 	Comment    string   `json:"comment,omitempty"`
-	Flags      []string `json:"flags,omitempty"` // as in system_schema.tables: compound, counter, dense, super
+	NoGrace    bool     `json:"no_grace,omitempty"` // gc_grace_seconds is 0: Cassandra keeps no hints for it
+	Flags      []string `json:"flags,omitempty"`    // as in system_schema.tables: compound, counter, dense, super
 }
 
 // Column is one column of a table.

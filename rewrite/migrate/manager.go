@@ -414,10 +414,14 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, actor 
 			return Migration{}, fmt.Errorf("save the checkpoint of migration %s: %w", id, err)
 		}
 	}
+	owner, err := Owner(ctx, m.Store)
+	if err != nil {
+		return Migration{}, err
+	}
 	now := m.Now()
 	r := newRun()
 	r.id, r.lookup = id, lookup
-	r.m = Migration{ID: id, LookUp: lu, Base: *base, State: Approved, Actor: actor, Approved: now, Earlier: earlier, Progress: Progress{Started: now}}
+	r.m = Migration{ID: id, Owner: owner, LookUp: lu, Base: *base, State: Approved, Actor: actor, Approved: now, Earlier: earlier, Progress: Progress{Started: now}}
 	r.m.note(now, actor, "approved")
 	if err := m.Store.Save(ctx, KindMigration, id, &r.m); err != nil {
 		return Migration{}, fmt.Errorf("save migration %s: %w", id, err)
@@ -509,9 +513,6 @@ func (m *Manager) suspend(ctx context.Context, r *run, reason string, broken boo
 	})
 }
 
-// needed are the states in which the look-up table must be in the schema.
-var needed = map[State]bool{Verify: true, Shadow: true, Serving: true, Suspended: true}
-
 // SchemaChanged compares every migration with the schema as it is now, and turns back the reads of those it no longer
 // fits before it returns.
 func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
@@ -533,13 +534,10 @@ func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
 			reason = refusal.Error()
 		} else if base.Digest() != have.LookUp.SchemaDigest {
 			reason = fmt.Sprintf("C20: table %s.%s has changed", have.LookUp.Keyspace, have.LookUp.Base)
-		} else if needed[have.State] {
-			// Earlier, the schema at hand may be older than the table.
-			if table := s.Table(have.LookUp.Keyspace, have.LookUp.Table); table == nil {
-				reason = fmt.Sprintf("C20: the look-up table %s.%s is gone", have.LookUp.Keyspace, have.LookUp.Table)
-			} else if table.Comment != match.Comment(have.ID) {
-				reason = fmt.Sprintf("C20: the look-up table %s.%s is not ours any more (comment %q)", have.LookUp.Keyspace, have.LookUp.Table, table.Comment)
-			}
+		} else if why, err := m.derived(ctx, &have, r.lookup, s); err != nil {
+			m.Log.Error("a look-up table could not be compared with what was made", "migration", have.ID, "err", err)
+		} else {
+			reason = why
 		}
 		if reason != "" {
 			if err := m.suspend(ctx, r, reason, true); err != nil {

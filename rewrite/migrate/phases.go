@@ -29,6 +29,9 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 			cancel()
 			return
 		}
+		if err := m.claim(work, r); err != nil && ctx.Err() == nil {
+			m.Log.Warn("the owner of a look-up table could not be named; it is tried again with the next state", "migration", r.id, "err", err)
+		}
 		if p.work == nil {
 			cancel()
 			select {
@@ -76,34 +79,6 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 	}
 }
 
-// comment reads the comment of the look-up table; ok is false if there is no such table.
-func (m *Manager) comment(ctx context.Context, l *match.LookUp) (comment string, ok bool, err error) {
-	a, err := m.Session.Query(ctx, exec.Query{
-		Text:        "SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?",
-		Values:      [][]byte{[]byte(l.Keyspace), []byte(l.Table)},
-		Consistency: gocql.One,
-	})
-	if err != nil {
-		return "", false, fmt.Errorf("look for the table %s: %w", l.LookUpName(), err)
-	}
-	if len(a.Rows) == 0 {
-		return "", false, nil
-	}
-	return string(a.Rows[0][0]), true, nil
-}
-
-// owned checks that the look-up table, if it exists, is this migration's.
-func (m *Manager) owned(ctx context.Context, r *run) (exists bool, err error) {
-	comment, exists, err := m.comment(ctx, r.lookup)
-	if err != nil || !exists {
-		return false, err
-	}
-	if comment != match.Comment(r.get().ID) {
-		return true, &ErrOwnership{r.lookup.LookUpName(), comment}
-	}
-	return true, nil
-}
-
 // create is the work of Approved.
 func (m *Manager) create(ctx context.Context, r *run) error {
 	if err := m.validate(ctx, r); err != nil {
@@ -117,18 +92,19 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	if len(a.Rows) != 1 || len(a.Rows[0]) != 1 || string(a.Rows[0][0]) != murmur3 {
 		return &stop{to: Failed, reason: "C2: the order of answers can only be kept with " + murmur3}
 	}
-	if exists, err := m.owned(ctx, r); err != nil {
+	have := r.get()
+	if table, err := m.owned(ctx, r); err != nil {
 		return err
-	} else if !exists {
-		if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.Create(r.get().ID), Consistency: gocql.Quorum}); err != nil {
+	} else if table == nil {
+		if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.Create(mark(have.ID, have.Owner)), Consistency: gocql.Quorum}); err != nil {
 			return fmt.Errorf("create %s: %w", r.lookup.LookUpName(), err)
 		}
 	}
 	if err := m.Session.Agree(ctx); err != nil {
 		return fmt.Errorf("wait until all nodes know %s: %w", r.lookup.LookUpName(), err)
 	}
-	exists, err := m.owned(ctx, r)
-	if err == nil && !exists {
+	table, err := m.owned(ctx, r)
+	if err == nil && table == nil {
 		err = fmt.Errorf("%s was created but is not there yet: %w", r.lookup.LookUpName(), exec.ErrNoConnection)
 	}
 	if err != nil {
@@ -140,7 +116,7 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.ScanEntries(), Values: [][]byte{one, one}, Consistency: gocql.One}); err != nil {
 		return fmt.Errorf("%s was created but can not be read yet (%v): %w", r.lookup.LookUpName(), err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
 	}
-	return nil
+	return m.update(ctx, r, func(x *Migration) { x.TableID = table.id })
 }
 
 // validate is the work of Created, and the first check of create: that the advice still fits.
@@ -431,11 +407,11 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 	if r.lookup == nil {
 		return fmt.Errorf("migration %s can not be dropped: %s; remove the table %s.%s by hand", id, have.Reason, have.LookUp.Keyspace, have.LookUp.Table)
 	}
-	exists, err := m.owned(ctx, r)
+	table, err := m.owned(ctx, r)
 	if err != nil {
 		return err
 	}
-	if exists {
+	if table != nil {
 		if _, err := m.Session.Query(ctx, exec.Query{Text: r.lookup.Drop(), Consistency: gocql.Quorum}); err != nil {
 			return fmt.Errorf("drop %s: %w", r.lookup.LookUpName(), err)
 		}

@@ -93,7 +93,9 @@ const MaxEvents = 100
 type Migration struct {
 	ID        string        `json:"id"`
 	LookUp    plan.LookUp   `json:"look_up"`
-	Base      schema.Table  `json:"base"` // as it was approved
+	Base      schema.Table  `json:"base"`               // as it was approved
+	Owner     string        `json:"owner,omitempty"`    // whose it is (see owner.go); "" if it is from before there were owners
+	TableID   string        `json:"table_id,omitempty"` // of the look-up table as it was made; another is not the one that was filled
 	State     State         `json:"state"`
 	Reason    string        `json:"reason,omitempty"` // of suspended and failed
 	Broken    bool          `json:"broken,omitempty"` // the look-up can no longer be trusted to exist or to fit: only a roll-back is left
@@ -177,6 +179,10 @@ type ErrOwnership struct {
 
 // Error implements error.
 func (e *ErrOwnership) Error() string {
+	if other := OwnerOf(e.Comment); other != "" {
+		return fmt.Sprintf("ownership ambiguous: table %s belongs to another helenus (owner %s, its comment is %q); it is left alone. "+
+			"If that helenus still runs, its changes are to be rolled back and dropped there; if its state is lost for good, drop the table by hand", e.Table, other, e.Comment)
+	}
 	return fmt.Sprintf("ownership ambiguous: table %s exists and its comment is %q, not this migration's; it is left alone. "+
 		"If an earlier migration left it, drop that migration; else choose another name", e.Table, e.Comment)
 }

@@ -36,6 +36,7 @@ type Memory struct {
 
 	mu     sync.Mutex
 	tables map[string]*table
+	made   int // tables, by CREATE TABLE
 }
 
 type table struct {
@@ -100,7 +101,7 @@ func (m *Memory) Drop(keyspace, name string) {
 func (m *Memory) Snapshot() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := &Memory{Now: m.Now, tables: map[string]*table{}}
+	out := &Memory{Now: m.Now, tables: map[string]*table{}, made: m.made}
 	for name, t := range m.tables {
 		c := &table{Table: t.Table, rows: map[string]*row{}}
 		for k, r := range t.rows {
@@ -176,6 +177,12 @@ func (m *Memory) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
 	case *cql.CreateTable:
 		m.define(s)
 		return exec.Answer{}, nil
+	case *cql.AlterTable:
+		t, err := m.table(s.Table)
+		if err == nil {
+			t.properties(s.Properties)
+		}
+		return exec.Answer{}, err
 	case *cql.Drop:
 		delete(m.tables, s.Name.Keyspace+"."+s.Name.Table)
 		return exec.Answer{}, nil
@@ -202,12 +209,10 @@ func (m *Memory) define(s *cql.CreateTable) {
 	if m.tables[full] != nil {
 		return
 	}
-	t := schema.Table{Keyspace: s.Table.Keyspace, Name: s.Table.Table, ID: "id-" + s.Table.Table}
-	for _, o := range s.Properties {
-		if l, ok := o.Value.(*cql.Literal); ok && o.Name == "comment" {
-			t.Comment = l.Text
-		}
-	}
+	m.made++
+	t := schema.Table{Keyspace: s.Table.Keyspace, Name: s.Table.Table, ID: fmt.Sprintf("00000000-0000-0000-0000-%012x", m.made)}
+	table := &table{Table: t, rows: map[string]*row{}}
+	table.properties(s.Properties)
 	for _, c := range s.Columns {
 		column := schema.Column{Name: c.Name, Type: c.Type.String(), Kind: schema.Regular, Position: -1}
 		if i := slices.Index(s.PartitionKey, c.Name); i >= 0 {
@@ -217,9 +222,18 @@ func (m *Memory) define(s *cql.CreateTable) {
 			column.Kind, column.Position = schema.Clustering, i
 			column.Descending = slices.Contains(s.ClusteringOrder, cql.Ordering{Column: c.Name, Descending: true})
 		}
-		t.Columns = append(t.Columns, column)
+		table.Columns = append(table.Columns, column)
 	}
-	m.tables[full] = &table{Table: t, rows: map[string]*row{}}
+	m.tables[full] = table
+}
+
+// properties are those that are looked at.
+func (t *table) properties(list []cql.Property) {
+	for _, o := range list {
+		if l, ok := o.Value.(*cql.Literal); ok && o.Name == "comment" {
+			t.Comment = l.Text
+		}
+	}
 }
 
 func (m *Memory) table(ref cql.TableRef) (*table, error) {

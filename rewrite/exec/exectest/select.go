@@ -3,7 +3,9 @@ package exectest
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"sort"
+	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -191,13 +193,18 @@ func (m *Memory) matches(t *table, r *row, where []cql.Relation, values [][]byte
 	return true, nil
 }
 
-// system answers the two questions that are asked of Cassandra's own tables: the comment of a table, and the partitioner.
+// system answers the two questions that are asked of Cassandra's own tables: comment and id of a table, and the partitioner.
 func (m *Memory) system(s *cql.Select, values [][]byte) (exec.Answer, error) {
 	switch s.Table.Table {
 	case "tables":
-		a := exec.Answer{Columns: []string{"comment"}}
+		a := exec.Answer{Columns: []string{"comment", "id"}}
 		if t := m.tables[string(values[0])+"."+string(values[1])]; t != nil {
-			a.Rows = [][][]byte{{[]byte(t.Comment)}}
+			id, err := hex.DecodeString(strings.ReplaceAll(t.ID, "-", ""))
+			if err != nil || len(id) != 16 { // of a table that a test added: any name will do
+				id = make([]byte, 16)
+				copy(id, t.ID)
+			}
+			a.Rows = [][][]byte{{[]byte(t.Comment), id}}
 		}
 		return a, nil
 	case "local":
