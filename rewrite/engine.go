@@ -107,7 +107,8 @@ type active struct {
 	lookup *match.LookUp
 	// These are looked at by every Take, so they hold for rules of earlier epochs too.
 	write, lax, shadow, serve atomic.Bool
-	holds                     atomic.Int64 // reasons not to serve that will be gone soon
+	holds                     atomic.Int64  // reasons not to serve that will be gone soon
+	touched                   atomic.Uint64 // how often somebody else may have changed our table
 	turn                      atomic.Uint64
 	counts                    counts
 	errors                    errorRate

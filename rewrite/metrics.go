@@ -13,6 +13,7 @@ import (
 type counts struct {
 	served, original, fallback atomic.Int64 // reads
 	written, failed            atomic.Int64 // writes
+	touched                    atomic.Int64 // statements of clients on our table
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -25,6 +26,8 @@ var (
 		"migration", "result")
 	descWrites = describe("helenus_rewrite_writes_total",
 		"Writes whose entry was written first (written), or that were refused because it could not be (failed).", "migration", "result")
+	descTouched = describe("helenus_rewrite_touched_total",
+		"Statements of clients that changed, or may have changed, the look-up table of a migration; after each its reads run as written until it is verified again.", "migration")
 	descDivergent = describe("helenus_view_divergent_rows",
 		"Rows that the last verification pass found in only one of base and look-up: missing (a base row without entry, a fault) or orphan (an entry without base row, harmless).",
 		"view", "reason")
@@ -41,7 +44,7 @@ var (
 	descWaiting  = describe("helenus_migration_throttled", "1 if a migration waits; reason is cassandra (a statement of ours failed, and is tried again) or requests (some from before do not end); the text is in `helenus migrations`.", "migration_id", "reason")
 	descCompared = describe("helenus_migration_compared_reads", "Reads compared in shadow since the last clean verification.", "migration_id")
 
-	descriptions = []*prometheus.Desc{descReads, descWrites, descDivergent, descClean, descRepairs, descPending, descGarbage, descPhase, descRatio,
+	descriptions = []*prometheus.Desc{descReads, descWrites, descTouched, descDivergent, descClean, descRepairs, descPending, descGarbage, descPhase, descRatio,
 		descETA, descStarted, descWaiting, descCompared}
 )
 
@@ -73,6 +76,7 @@ func (e *Engine) Collect(c chan<- prometheus.Metric) {
 		total(descReads, a.counts.fallback.Load(), a.id, "fallback")
 		total(descWrites, a.counts.written.Load(), a.id, "written")
 		total(descWrites, a.counts.failed.Load(), a.id, "failed")
+		total(descTouched, a.counts.touched.Load(), a.id)
 	}
 	garbage := e.maintainer.Counts()
 	gauge(descPending, float64(garbage.Pending))
