@@ -90,7 +90,8 @@ type Engine struct {
 	reads chan struct{} // slots of served reads
 	pairs chan struct{} // slots of comparisons
 
-	kill kill
+	kill      kill
+	suspected suspicion
 
 	mu     sync.Mutex
 	active map[string]*active // by migration, also those no longer in force, for their counters

@@ -7,12 +7,17 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gocql/gocql"
 )
 
 // OwnComment begins the comment of every table that Helenus made: such a table is nothing to advise on.
 const OwnComment = "helenus "
+
+// agreement is how long a reading of the schema waits for the nodes to agree on it: the one that is asked may not have yet what
+// another has told of.
+const agreement = time.Second
 
 // Live keeps a Schema and its Statistics fresh: Refresh when an event says that something changed, Measure from time to
 // time. What was read last stays valid while Cassandra is away. Safe for concurrent use.
@@ -56,6 +61,9 @@ func (l *Live) Refresh(ctx context.Context) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	agreed, cancel := context.WithTimeout(ctx, agreement)
+	_ = session.AwaitSchemaAgreement(agreed) // a node that is down never agrees
+	cancel()
 	s, err := Read(ctx, session)
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)

@@ -29,13 +29,24 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// lookAgain is after what times the schema is read again after an event: the node that was asked may not have had it yet.
+var lookAgain = []time.Duration{2 * time.Second, 10 * time.Second}
+
 // follow reads the schema when it may have changed, and tells the engine before anything else happens.
 func (h *helenus) follow(ctx context.Context) {
+	var again []time.Duration
 	for {
+		var later <-chan time.Time
+		if len(again) > 0 {
+			later = time.After(again[0])
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.stale:
+			again = lookAgain
+		case <-later:
+			again = again[1:]
 		}
 		for {
 			err := h.refresh(ctx)

@@ -124,9 +124,10 @@ func (m migrator) Resume(ctx context.Context, id, actor string) error {
 func (h *helenus) refresh(ctx context.Context) error {
 	h.refreshing.Lock()
 	defer h.refreshing.Unlock()
+	seen := h.engine.Look()
 	s, err := h.live.Refresh(ctx)
 	if err == nil {
-		h.engine.SchemaChanged(s)
+		seen(s)
 	}
 	return err
 }
@@ -279,10 +280,12 @@ func (h *helenus) rewriting() admin.Check {
 	return c
 }
 
-// heard is told what the control connection hears; the schema is read elsewhere.
+// heard is told what the control connection hears; the schema is read elsewhere, but until it is nothing is answered from what may
+// have changed. While there was no connection any event may have been missed.
 func (h *helenus) heard(e proxy.Event) {
 	switch e.Kind {
 	case proxy.EventSchema, proxy.EventConnected:
+		h.engine.Suspect(e.Keyspace, e.Table)
 		select {
 		case h.stale <- struct{}{}:
 		default: // a reading is due already
