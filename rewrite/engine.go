@@ -38,6 +38,10 @@ type Options struct {
 	Schema func() *schema.Schema
 	Log    *slog.Logger
 	Now    func() time.Time // time.Now
+	// Fleet says that other processes relay to the same cluster, and are not told of changes: none is taken on.
+	Fleet bool
+	// Others finds who else is connected to the cluster; own is this state's owner id. nil: nobody is looked for.
+	Others func(ctx context.Context, own string) Others
 
 	Entries     int           // 1,000; most entries of one value that a read follows
 	Parallel    int           // 16; rows of one read that are fetched at a time
@@ -92,6 +96,7 @@ type Engine struct {
 
 	kill      kill
 	suspected suspicion
+	others    others
 
 	mu     sync.Mutex
 	active map[string]*active // by migration, also those no longer in force, for their counters
@@ -145,6 +150,9 @@ func (e *Engine) Restore(ctx context.Context) error {
 	if err := e.manager.Restore(ctx); err != nil {
 		return err
 	}
+	if e.options.Fleet {
+		e.turnBack(ctx, errFleet)
+	}
 	if e.Bypassed().On {
 		return e.suspendAll(ctx) // unless they were before a crash
 	}
@@ -155,6 +163,7 @@ func (e *Engine) Restore(ctx context.Context) error {
 func (e *Engine) Run(ctx context.Context) {
 	var wait sync.WaitGroup
 	wait.Add(2)
+	wait.Go(func() { e.observe(ctx) })
 	go func() { defer wait.Done(); e.maintainer.Run(ctx) }()
 	go func() { defer wait.Done(); e.manager.Run(ctx) }()
 	wait.Wait()
@@ -187,7 +196,15 @@ func (e *Engine) Approve(ctx context.Context, id string, lu plan.LookUp, actor s
 	if e.kill.state.On {
 		return Migration{}, ErrBypassed
 	}
-	return e.manager.Approve(ctx, id, lu, actor)
+	found, err := e.Alone(ctx, lu.Keyspace)
+	if err != nil {
+		return Migration{}, err
+	}
+	m, err := e.manager.Approve(ctx, id, lu, actor)
+	if text := found.warning(); err == nil && text != "" {
+		return e.manager.Note(ctx, id, "warning: "+text)
+	}
+	return m, err
 }
 
 // Rollback turns the reads of a migration back at once, then stops writing its entries. Its table is kept.
@@ -215,6 +232,9 @@ func (e *Engine) Resume(ctx context.Context, id, actor string) error {
 	e.mu.Unlock()
 	if opaque > 0 {
 		return ErrOpaque
+	}
+	if _, err := e.Alone(ctx, ""); err != nil {
+		return err
 	}
 	return e.manager.Resume(ctx, id, actor)
 }

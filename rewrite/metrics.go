@@ -28,6 +28,8 @@ var (
 		"Writes whose entry was written first (written), or that were refused because it could not be (failed).", "migration", "result")
 	descTouched = describe("helenus_rewrite_touched_total",
 		"Statements of clients that changed, or may have changed, the look-up table of a migration; after each its reads run as written until it is verified again.", "migration")
+	descOthers = describe("helenus_cluster_others",
+		"Who else is connected to the cluster, as last seen: processes of helenus with another state (helenus), kinds of connections that do not come through a helenus (client).", "kind")
 	descDivergent = describe("helenus_view_divergent_rows",
 		"Rows that the last verification pass found in only one of base and look-up: missing (a base row without entry, a fault) or orphan (an entry without base row, harmless).",
 		"view", "reason")
@@ -44,7 +46,7 @@ var (
 	descWaiting  = describe("helenus_migration_throttled", "1 if a migration waits; reason is cassandra (a statement of ours failed, and is tried again) or requests (some from before do not end); the text is in `helenus migrations`.", "migration_id", "reason")
 	descCompared = describe("helenus_migration_compared_reads", "Reads compared in shadow since the last clean verification.", "migration_id")
 
-	descriptions = []*prometheus.Desc{descReads, descWrites, descTouched, descDivergent, descClean, descRepairs, descPending, descGarbage, descPhase, descRatio,
+	descriptions = []*prometheus.Desc{descReads, descWrites, descTouched, descOthers, descDivergent, descClean, descRepairs, descPending, descGarbage, descPhase, descRatio,
 		descETA, descStarted, descWaiting, descCompared}
 )
 
@@ -78,6 +80,8 @@ func (e *Engine) Collect(c chan<- prometheus.Metric) {
 		total(descWrites, a.counts.failed.Load(), a.id, "failed")
 		total(descTouched, a.counts.touched.Load(), a.id)
 	}
+	gauge(descOthers, float64(e.others.helenus.Load()), "helenus")
+	gauge(descOthers, float64(e.others.clients.Load()), "client")
 	garbage := e.maintainer.Counts()
 	gauge(descPending, float64(garbage.Pending))
 	total(descGarbage, garbage.Removed, "removed")

@@ -136,6 +136,23 @@ func (s sessions) open(keyspace string, connections int, timeout time.Duration) 
 	return c.CreateSession()
 }
 
+// asking is for what one node, host:port, knows of itself.
+func (s sessions) asking(node string) (*gocql.Session, error) {
+	host, port, err := net.SplitHostPort(node)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.cluster("", 1, dialTimeout)
+	if err != nil {
+		return nil, err
+	}
+	if c.Port, err = strconv.Atoi(port); err != nil {
+		return nil, err
+	}
+	c.Hosts, c.DisableInitialHostLookup, c.HostFilter = []string{host}, true, gocql.WhiteListHostFilter(host) // an IP address
+	return c.CreateSession()
+}
+
 // only is open for the one node of an address; "" is the whole cluster.
 func (s sessions) only(node string, connections int, timeout time.Duration) (*gocql.Session, error) {
 	c, err := s.cluster("", connections, timeout)

@@ -162,3 +162,13 @@ func (m *Manager) claim(ctx context.Context, r *run) error {
 		}
 	})
 }
+
+// Note writes a line into the history of a migration.
+func (m *Manager) Note(ctx context.Context, id, text string) (Migration, error) {
+	r, err := m.find(id)
+	if err != nil {
+		return Migration{}, err
+	}
+	err = m.update(ctx, r, func(x *Migration) { x.note(m.Now(), "", text) })
+	return r.get(), err
+}
