@@ -167,13 +167,15 @@ func (e *Engine) observe(ctx context.Context) {
 	}
 }
 
-// turnBack suspends what answers reads, or is about to.
+// turnBack suspends all changes.
 func (e *Engine) turnBack(ctx context.Context, why error) {
 	for _, a := range e.rules.Load().active {
 		a.serve.Store(false)
 		a.shadow.Store(false)
-		if err := e.manager.Suspend(ctx, a.id, why.Error()+"; then `helenus resume "+a.id+"`", false); err != nil {
-			e.log.Error("a suspension could not be saved", "migration", a.id, "err", err)
+	}
+	for _, m := range e.manager.Migrations() {
+		if err := e.manager.Suspend(ctx, m.ID, why.Error()+"; then `helenus resume "+m.ID+"`", false); err != nil {
+			e.log.Error("a suspension could not be saved", "migration", m.ID, "err", err)
 		}
 	}
 }

@@ -28,8 +28,8 @@ func (s *shop) answers(through *gocql.Session, who string) (all []int) {
 	return all
 }
 
-// same compares what is answered through a process with the original, for some customers.
-func (s *shop) same(through *gocql.Session, when string) {
+// alike compares what is answered through a process with the original, for some customers.
+func (s *shop) alike(through *gocql.Session, when string) {
 	s.t.Helper()
 	for i := range 25 {
 		if got, want := s.answers(through, customer(i)), s.answers(s.direct, customer(i)); !slices.Equal(got, want) || len(want) == 0 {
@@ -74,7 +74,7 @@ func TestOurTableIsWatched(t *testing.T) {
 				t.Errorf("nobody is warned of: %+v", m.Events)
 			}
 			through := session(t, p.listen)
-			s.same(through, "while it serves")
+			s.alike(through, "while it serves")
 			text := strings.ReplaceAll(c.text, "%s", s.keyspace+"."+table)
 			if !c.past {
 				must(t, through, text)
@@ -84,7 +84,7 @@ func TestOurTableIsWatched(t *testing.T) {
 			}
 			began := time.Now()
 			for time.Since(began) < 5*time.Second {
-				s.same(through, "after "+text)
+				s.alike(through, "after "+text)
 			}
 			await(t, "reads are turned back", func() bool { return p.migration(id).State != migrate.Serving })
 			m = p.migration(id)
@@ -93,11 +93,11 @@ func TestOurTableIsWatched(t *testing.T) {
 			}
 			// While it is turned back writes go on.
 			must(t, through, "UPDATE "+s.table()+" SET customer = 'customer 3' WHERE day = 1 AND number = 1")
-			s.same(through, "after a write")
+			s.alike(through, "after a write")
 			if c.mends {
 				_ = p.client().Post(context.Background(), "migrations/"+id+"/resume", map[string]string{"actor": "test"}, &m) // if it does not go on by itself
 				await(t, "it serves again", func() bool { s.ask(through, 20); return p.migration(id).State == migrate.Serving })
-				s.same(through, "once it serves again")
+				s.alike(through, "once it serves again")
 			}
 			p.stop()
 		})
@@ -127,7 +127,7 @@ func TestTwoStatesBeforeOneCluster(t *testing.T) {
 	}
 	first.awaitState(id, migrate.Serving)
 	one := session(t, first.listen)
-	s.same(one, "alone")
+	s.alike(one, "alone")
 
 	// It comes back, and its clients write.
 	second.start()
@@ -140,8 +140,8 @@ func TestTwoStatesBeforeOneCluster(t *testing.T) {
 	for i := range 50 {
 		must(t, two, "INSERT INTO "+s.table()+" (day, number, customer, total) VALUES (?, ?, ?, ?)", 1, 100_000+i, customer(i), i)
 	}
-	s.same(one, "through the first, after writes through the second")
-	s.same(two, "through the second")
+	s.alike(one, "through the first, after writes through the second")
+	s.alike(two, "through the second")
 
 	// The second is asked to carry the same advice out, which has the same id: refused, and the first one's table stays.
 	s.ask(two, 60)
@@ -156,6 +156,6 @@ func TestTwoStatesBeforeOneCluster(t *testing.T) {
 		t.Fatal(out)
 	}
 	await(t, "the first serves again", func() bool { s.ask(one, 20); return first.migration(id).State == migrate.Serving })
-	s.same(one, "alone again")
+	s.alike(one, "alone again")
 	first.stop()
 }
