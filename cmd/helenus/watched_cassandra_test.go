@@ -38,6 +38,17 @@ func (s *shop) alike(through *gocql.Session, when string) {
 	}
 }
 
+// serving asks through a process, as its reads are compared first, until a change serves.
+func (s *shop) serving(p *process, id string, through *gocql.Session) (m migrate.Migration) {
+	s.t.Helper()
+	await(s.t, "it serves", func() bool {
+		s.ask(through, 10)
+		m = p.migration(id)
+		return m.State == migrate.Serving
+	})
+	return m
+}
+
 // TestOurTableIsWatched is case 21, and the like: whatever a client does to a look-up table, through Helenus or past it, the answers are the
 // original's at once.
 func TestOurTableIsWatched(t *testing.T) {
@@ -66,14 +77,14 @@ func TestOurTableIsWatched(t *testing.T) {
 			if err := p.approve(id); err != nil {
 				t.Fatal(err)
 			}
-			m := p.awaitState(id, migrate.Serving)
+			through := session(t, p.listen)
+			m := s.serving(p, id, through)
 			// This test's own session goes past Helenus, and is named to whoever approves.
 			if !slices.ContainsFunc(m.Events, func(e migrate.Event) bool {
 				return strings.HasPrefix(e.Text, "warning: connected to Cassandra, but not through helenus: ") && strings.Contains(e.Text, "127.0.")
 			}) {
 				t.Errorf("nobody is warned of: %+v", m.Events)
 			}
-			through := session(t, p.listen)
 			s.alike(through, "while it serves")
 			text := strings.ReplaceAll(c.text, "%s", s.keyspace+"."+table)
 			if !c.past {
@@ -96,7 +107,7 @@ func TestOurTableIsWatched(t *testing.T) {
 			s.alike(through, "after a write")
 			if c.mends {
 				_ = p.client().Post(context.Background(), "migrations/"+id+"/resume", map[string]string{"actor": "test"}, &m) // if it does not go on by itself
-				await(t, "it serves again", func() bool { s.ask(through, 20); return p.migration(id).State == migrate.Serving })
+				s.serving(p, id, through)
 				s.alike(through, "once it serves again")
 			}
 			p.stop()
@@ -125,8 +136,8 @@ func TestTwoStatesBeforeOneCluster(t *testing.T) {
 	if err := first.approve(id); err != nil {
 		t.Fatal(err)
 	}
-	first.awaitState(id, migrate.Serving)
 	one := session(t, first.listen)
+	s.serving(first, id, one)
 	s.alike(one, "alone")
 
 	// It comes back, and its clients write.
@@ -155,7 +166,7 @@ func TestTwoStatesBeforeOneCluster(t *testing.T) {
 	if code, out := command(t, first, "resume", id); code != 0 {
 		t.Fatal(out)
 	}
-	await(t, "the first serves again", func() bool { s.ask(one, 20); return first.migration(id).State == migrate.Serving })
+	s.serving(first, id, one)
 	s.alike(one, "alone again")
 	first.stop()
 }
