@@ -29,7 +29,7 @@ func (c *memberConn) Write(b []byte) (int, error) {
 		return c.Conn.Write(b)
 	}
 	h := wire.ParseHeader(b)
-	if h.Opcode != wire.OpStartup || len(b) != wire.HeaderSize+int(h.Length) || len(b) < wire.HeaderSize+2 {
+	if h.Opcode != wire.OpStartup || len(b) != wire.HeaderSize+h.Length || len(b) < wire.HeaderSize+2 {
 		return c.Conn.Write(b)
 	}
 	c.said = true
