@@ -85,30 +85,10 @@ func (c *conn) early(h wire.Header) error {
 		message: "a compressed request came before the server agreed to compression: wait for the answer to STARTUP"}
 }
 
-// stripStartup takes COMPRESSION out of a STARTUP. What is not known is left to Cassandra to refuse.
-func (c *conn) stripStartup(h wire.Header, body []byte) (pipe.Verdict, []byte) {
+// strips tells whether Cassandra is not to be told of the compression that a STARTUP asked for.
+func (c *conn) strips(version byte) bool {
 	asked := c.up.compression
-	if !c.server.options.StripCompression || asked == "" || modeFor(h.Version, asked) == pipe.Opaque {
-		return pipe.Pass, nil
-	}
-	r := wire.NewReader(body)
-	r.SkipRequestPrefix(h.Flags)
-	out := append(wire.AppendHeader(nil, h), body[:r.Offset()]...)
-	at, n := len(out), uint16(0)
-	out = wire.AppendShort(out, 0)
-	r.StringMap(func(key, value []byte) {
-		if strings.ToUpper(string(key)) != compressionOption {
-			out = wire.AppendString(wire.AppendString(out, string(key)), string(value))
-			n++
-		}
-	})
-	if r.Bad() {
-		return pipe.Pass, nil
-	}
-	wire.AppendShort(out[:at], n)
-	out = append(out, r.Rest()...)
-	wire.SetLength(out, 0)
-	return pipe.Replace, out
+	return c.server.options.StripCompression && asked != "" && modeFor(version, asked) != pipe.Opaque
 }
 
 // stripSupported empties the COMPRESSION list of a SUPPORTED answer, whose message begins at from. Drivers that ask before

@@ -70,6 +70,9 @@ type Options struct {
 	Log       *slog.Logger
 
 	Username, Password string // of the control connection, if Cassandra asks
+	// Member is said to Cassandra by every connection, clients' too, in the option wire.MemberOption of STARTUP: so
+	// system_views.clients tells who comes through which process. "": it is not said.
+	Member string
 
 	// Front is the TLS of the listeners; nil: none. Back gives that of the connections to a host of Cassandra, and is
 	// asked for each one; nil: none. Package certs makes both.
@@ -237,7 +240,7 @@ func New(o Options) (*Server, error) {
 // own is how the proxy connects to Cassandra for itself.
 func (s *Server) own() control.Options {
 	o := &s.options
-	return control.Options{ContactPoints: o.ContactPoints, Username: o.Username, Password: o.Password, DialTimeout: o.DialTimeout, TLS: o.Back, Log: o.Log}
+	return control.Options{ContactPoints: o.ContactPoints, Username: o.Username, Password: o.Password, DialTimeout: o.DialTimeout, TLS: o.Back, Member: o.Member, Log: o.Log}
 }
 
 func (s *Server) now() int64 { return s.options.Clock() }

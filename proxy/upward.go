@@ -104,8 +104,8 @@ func (c *conn) request(h wire.Header, body []byte, complete bool, t *slot, p *pe
 		p.extra = c.spares.take()
 		p.extra.startup = true
 		c.up.compression = c.startup(h, body)
-		verdict, instead := c.stripStartup(h, body)
-		p.extra.compression, p.extra.stripped = c.up.compression, verdict == pipe.Replace
+		verdict, instead, stripped := c.restart(h, body)
+		p.extra.compression, p.extra.stripped = c.up.compression, stripped
 		t.claim()
 		return verdict, instead, nil
 	case wire.OpPrepare:

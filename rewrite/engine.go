@@ -41,6 +41,10 @@ type Options struct {
 	Log    *slog.Logger
 	Now    func() time.Time     // time.Now
 	Uptime func() time.Duration // monotonic, since the process began; nil: by the runtime's clock
+	// Fleet says that other processes relay to the same cluster, and are not told of changes: none is taken on.
+	Fleet bool
+	// Others finds who else is connected to the cluster; own is this state's owner id. nil: nobody is looked for.
+	Others func(ctx context.Context, own string) Others
 
 	Entries     int           // 1,000; most entries of one value that a read follows
 	Parallel    int           // 16; rows of one read that are fetched at a time
@@ -101,7 +105,9 @@ type Engine struct {
 	reads chan struct{} // slots of served reads
 	pairs chan struct{} // slots of comparisons
 
-	kill kill
+	kill      kill
+	suspected suspicion
+	others    others
 
 	mu     sync.Mutex
 	active map[string]*active // by migration, also those no longer in force, for their counters
@@ -118,9 +124,10 @@ type active struct {
 	lookup *match.LookUp
 	// These are looked at by every Take, so they hold for rules of earlier epochs too.
 	write, shadow, serve atomic.Bool
-	refuse               bool         // a write whose entry can not be written is refused, rather than its reads turned back
-	holds                atomic.Int64 // reasons not to serve that will be gone soon
-	turning              atomic.Int64 // of which are orders to verify that are on their way
+	refuse               bool          // a write whose entry can not be written is refused, rather than its reads turned back
+	holds                atomic.Int64  // reasons not to serve that will be gone soon
+	turning              atomic.Int64  // of which are orders to verify that are on their way
+	touched              atomic.Uint64 // how often somebody else may have changed our table
 	breaker              breaker
 	uptime               func() time.Duration
 	turn                 atomic.Uint64
@@ -172,6 +179,9 @@ func (e *Engine) Restore(ctx context.Context) error {
 	if err := e.manager.Restore(ctx); err != nil {
 		return err
 	}
+	if e.options.Fleet {
+		e.suspendFor(ctx, errFleet)
+	}
 	if e.Bypassed().On { // unless they were before a crash
 		if err := e.suspendAll(ctx); err != nil { // which is no reason not to forward
 			e.log.Error("suspensions could not be saved", "err", err)
@@ -184,6 +194,7 @@ func (e *Engine) Restore(ctx context.Context) error {
 func (e *Engine) Run(ctx context.Context) {
 	var wait sync.WaitGroup
 	clock := guard.Clock{Now: e.options.Now}
+	guard.In(&wait, guard.Others, func() { guard.Loop(ctx, guard.Others, clock, e.observe, nil) })
 	guard.In(&wait, guard.Gain, func() { guard.Loop(ctx, guard.Gain, clock, e.weigh, nil) })
 	guard.In(&wait, guard.Maintainer, func() { guard.Loop(ctx, guard.Maintainer, clock, e.maintainer.Run, nil) })
 	guard.In(&wait, guard.Migrations, func() { guard.Loop(ctx, guard.Migrations, clock, e.manager.Run, e.OnPanic) })
@@ -222,10 +233,17 @@ func (e *Engine) ApproveOn(ctx context.Context, id string, lu plan.LookUp, terms
 	if e.kill.state.On {
 		return Migration{}, ErrBypassed
 	}
+	found, err := e.Alone(ctx, lu.Keyspace)
+	if err != nil {
+		return Migration{}, err
+	}
 	before := e.before(lu)
 	m, err := e.manager.Approve(ctx, id, lu, terms)
 	if err == nil {
 		e.promised(ctx, id, lu, before)
+	}
+	if text := found.warning(); err == nil && text != "" {
+		return e.manager.Note(ctx, id, "warning: "+text)
 	}
 	return m, err
 }
@@ -259,6 +277,9 @@ func (e *Engine) Resume(ctx context.Context, id, actor string) error {
 	defer e.kill.RUnlock()
 	if e.kill.state.On {
 		return ErrBypassed
+	}
+	if _, err := e.Alone(ctx, ""); err != nil {
+		return err
 	}
 	return e.manager.Resume(ctx, id, actor)
 }

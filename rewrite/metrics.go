@@ -14,6 +14,7 @@ type counts struct {
 	served, original, fallback atomic.Int64  // reads
 	written, failed            atomic.Int64  // writes
 	missed                     atomic.Uint64 // writes that went on without their entry
+	touched                    atomic.Int64  // statements of clients on our table
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -26,6 +27,10 @@ var (
 		"migration", "result")
 	descWrites = describe("helenus_rewrite_writes_total",
 		"Writes whose entry was written first (written), or that were refused because it could not be (failed).", "migration", "result")
+	descTouched = describe("helenus_rewrite_touched_total",
+		"Statements of clients that changed, or may have changed, the look-up table of a migration; after each its reads run as written until it is verified again.", "migration")
+	descOthers = describe("helenus_cluster_others",
+		"Who else is connected to the cluster, as last seen: processes of helenus with another state (helenus), kinds of connections that do not come through a helenus (client).", "kind")
 	descDivergent = describe("helenus_view_divergent_rows",
 		"Rows that the last verification pass found in only one of base and look-up: missing (a base row without entry, a fault) or orphan (an entry without base row, harmless).",
 		"view", "reason")
@@ -50,8 +55,8 @@ var (
 
 	descOrders = describe("helenus_orders_pending", "Orders (roll-back, suspension, bypass, drop) that are in force and could not be stored yet; they are stored again and again until they are.")
 
-	descriptions = []*prometheus.Desc{descLatency, descGain, descSaved, descReads, descWrites, descDivergent, descClean, descRepairs, descPending, descGarbage, descPhase, descRatio,
-		descETA, descStarted, descWaiting, descCompared, descOrders}
+	descriptions = []*prometheus.Desc{descLatency, descGain, descSaved, descReads, descWrites, descTouched, descOthers, descDivergent, descClean, descRepairs, descPending, descGarbage,
+		descPhase, descRatio, descETA, descStarted, descWaiting, descCompared, descOrders}
 )
 
 // Describe implements prometheus.Collector.
@@ -82,8 +87,11 @@ func (e *Engine) Collect(c chan<- prometheus.Metric) {
 		total(descReads, a.counts.fallback.Load(), a.id, "fallback")
 		total(descWrites, a.counts.written.Load(), a.id, "written")
 		total(descWrites, a.counts.failed.Load(), a.id, "failed")
+		total(descTouched, a.counts.touched.Load(), a.id)
 	}
 	gauge(descOrders, float64(e.manager.Backlog()))
+	gauge(descOthers, float64(e.others.helenus.Load()), "helenus")
+	gauge(descOthers, float64(e.others.clients.Load()), "client")
 	garbage := e.maintainer.Counts()
 	gauge(descPending, float64(garbage.Pending))
 	total(descGarbage, garbage.Removed, "removed")

@@ -12,7 +12,8 @@ import (
 type rule struct {
 	read        *readRule
 	writes      []writeRule
-	conditional bool // the statement has an IF
+	touches     []touch // it changes tables of ours
+	conditional bool    // the statement has an IF
 }
 
 type readRule struct {
@@ -35,11 +36,13 @@ func (r *rule) Name() string {
 		return r.read.active.id
 	case len(r.writes) > 0:
 		return r.writes[0].active.id
+	case len(r.touches) > 0:
+		return r.touches[0].active.id
 	}
 	return "conditional" // a statement with an IF that is no look-up's business
 }
 
-func (r *rule) matters() bool { return r.read != nil || len(r.writes) > 0 }
+func (r *rule) matters() bool { return r.read != nil || len(r.writes) > 0 || len(r.touches) > 0 }
 
 // nothing is the rule of most statements.
 var nothing = &rule{}
@@ -102,9 +105,11 @@ func (s *ruleSet) compile(keyspace, text string) *rule {
 				r.writes = append(r.writes, writeRule{a, w})
 			}
 		}
+		r.touches = s.unread(text)
 		return r.orNothing()
 	}
 	r.conditional = match.Conditional(st)
+	r.touches = s.touches(st, keyspace)
 	for _, a := range s.active {
 		if st.Kind() == cql.KindSelect {
 			if !a.serve.Load() && !a.shadow.Load() {

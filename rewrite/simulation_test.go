@@ -271,7 +271,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 		t.Fatal(refusal)
 	}
 	s.lookup = lookup
-	for _, text := range []string{lookup.Create("m1"), lookup.CreatePending("m1")} {
+	for _, text := range []string{lookup.Create("m1 owner " + testOwner), lookup.CreatePending("m1 owner " + testOwner)} {
 		_, err := s.db.Query(ctx, exec.Query{Text: text})
 		must(t, err)
 	}
@@ -283,7 +283,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	if sc.state != "" {
 		state = sc.state
 	}
-	must(t, s.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", LookUp: advice(t), Base: base, State: state, Form: migrate.Form, T0: 1, OnEntryFailure: migrate.Refuse}))
+	must(t, s.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", Owner: testOwner, LookUp: advice(t), Base: base, State: state, Form: migrate.Form, T0: 1, OnEntryFailure: migrate.Refuse}))
 	held, release := context.WithCancel(ctx)
 	s.barrier = func(ctx context.Context) { // verification begins with it: backfill is done
 		s.filled = true

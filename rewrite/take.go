@@ -23,6 +23,18 @@ const (
 
 // Take implements proxy.Rewriter.
 func (e *Engine) Take(r *proxy.Request) bool {
+	touches := touched(r)
+	if len(touches) == 0 {
+		return e.take(r)
+	}
+	e.watch(r, touches)
+	if !e.take(r) {
+		r.Forward(proxy.Forward{})
+	}
+	return true
+}
+
+func (e *Engine) take(r *proxy.Request) bool {
 	switch r.Opcode {
 	case proxy.OpExecute, proxy.OpQuery:
 		own, ok := r.Rule.(*rule)
@@ -107,12 +119,28 @@ func request(r *proxy.Request) exec.Request {
 	return q
 }
 
+// errTouched says that a look-up was turned back while it was read, so that what was read may not be true.
+var errTouched = errors.New("reads were turned back meanwhile")
+
+// undisturbed reads from a look-up, unless its reads are, or were meanwhile, turned back.
+func (e *Engine) undisturbed(ctx context.Context, read *match.Read, q exec.Request, a *active) (proxy.Rows, error) {
+	before := a.touched.Load()
+	if !a.serving() {
+		return nil, errTouched
+	}
+	rows, err := e.reader.Read(ctx, read, q)
+	if err == nil && (a.touched.Load() != before || !a.serving()) {
+		return nil, errTouched
+	}
+	return rows, err
+}
+
 // serve answers a read from the look-up, or sends it on as it was written.
 func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
 	ctx, cancel := context.WithTimeout(e.life, e.options.ReadTimeout)
 	defer cancel()
 	a := rule.active
-	rows, err := e.reader.Read(ctx, rule.read, request(r))
+	rows, err := e.undisturbed(ctx, rule.read, request(r), a)
 	if err == nil {
 		a.counts.served.Add(1)
 		a.errors.add(false)
@@ -123,7 +151,7 @@ func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
 	a.counts.fallback.Add(1)
 	tried := e.options.Uptime() - began
 	e.asWritten(r, func(d time.Duration) { a.gain.Read(tried + d) })
-	if errors.Is(err, exec.ErrUnsuited) {
+	if errors.Is(err, exec.ErrUnsuited) || errors.Is(err, errTouched) {
 		return
 	}
 	e.log.Debug("a read ran as it was written", "migration", a.id, "err", err)

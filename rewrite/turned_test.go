@@ -275,7 +275,7 @@ func TestStoreFails(t *testing.T) {
 					if n := metric(t, w.engine, "helenus_orders_pending"); n != 0 {
 						t.Errorf("%v orders are pending by the metric", n)
 					}
-					if table := w.db.Schema().Table("hotel", "stays_by_guest"); table != nil && table.Comment != "helenus m1" {
+					if table := w.db.Schema().Table("hotel", "stays_by_guest"); table != nil && strings.Contains(table.Comment, ",") {
 						t.Errorf("comment %q", table.Comment)
 					}
 					if name == "suspend" { // and it can be resumed

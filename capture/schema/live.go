@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gocql/gocql"
 
@@ -15,6 +16,10 @@ import (
 
 // OwnComment begins the comment of every table that Helenus made: such a table is nothing to advise on.
 const OwnComment = "helenus "
+
+// agreement is how long a reading of the schema waits for the nodes to agree on it: the one that is asked may not have yet what
+// another has told of.
+const agreement = time.Second
 
 // Live keeps a Schema and its Statistics fresh: Refresh when an event says that something changed, Measure from time to
 // time. What was read last stays valid while Cassandra is away. Safe for concurrent use.
@@ -58,6 +63,9 @@ func (l *Live) Refresh(ctx context.Context) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	agreed, cancel := context.WithTimeout(ctx, agreement)
+	_ = guard.Do(guard.Session, func() error { return session.AwaitSchemaAgreement(agreed) }) // a node that is down never agrees
+	cancel()
 	var s *Schema
 	err = guard.Do(guard.Session, func() (err error) { s, err = Read(ctx, session); return err }) // gocql was seen to panic over what a backend answers to PREPARE
 	if err != nil {

@@ -64,13 +64,24 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// lookAgain is after what times the schema is read again after an event: the node that was asked may not have had it yet.
+var lookAgain = []time.Duration{2 * time.Second, 10 * time.Second}
+
 // follow reads the schema when it may have changed, and tells the engine before anything else happens.
 func (h *helenus) follow(ctx context.Context) {
+	var again []time.Duration
 	for {
+		var later <-chan time.Time
+		if len(again) > 0 {
+			later = time.After(again[0])
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.stale:
+			again = lookAgain
+		case <-later:
+			again = again[1:]
 		}
 		for {
 			err := h.refresh(ctx)
@@ -160,6 +171,23 @@ func (s sessions) open(keyspace string, connections int, timeout time.Duration) 
 	if err != nil {
 		return nil, err
 	}
+	return c.CreateSession()
+}
+
+// asking is for what one node, host:port, knows of itself.
+func (s sessions) asking(node string) (*gocql.Session, error) {
+	host, port, err := net.SplitHostPort(node)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.cluster("", 1, dialTimeout)
+	if err != nil {
+		return nil, err
+	}
+	if c.Port, err = strconv.Atoi(port); err != nil {
+		return nil, err
+	}
+	c.Hosts, c.DisableInitialHostLookup, c.HostFilter = []string{host}, true, gocql.WhiteListHostFilter(host) // an IP address
 	return c.CreateSession()
 }
 

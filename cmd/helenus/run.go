@@ -75,21 +75,22 @@ func logger(s *config.Settings) *slog.Logger {
 
 // helenus is all parts, wired. Data flows one way: server -> registry -> advisor -> engine -> server.
 type helenus struct {
-	settings *config.Settings
-	log      *slog.Logger
-	secured  secured
-	store    *store.Store
-	registry *capture.Registry
-	history  *history.History
-	live     *schema.Live
-	server   *proxy.Server
-	engine   *rewrite.Engine
-	advisor  *advisor.Advisor
-	keeper   *calendar.Keeper
-	admin    *admin.Server
-	listener net.Listener // of admin
-	from     *inheritance
-	closing  sync.Once
+	settings  *config.Settings
+	log       *slog.Logger
+	secured   secured
+	store     *store.Store
+	registry  *capture.Registry
+	history   *history.History
+	live      *schema.Live
+	onlookers *onlookers
+	server    *proxy.Server
+	engine    *rewrite.Engine
+	advisor   *advisor.Advisor
+	keeper    *calendar.Keeper
+	admin     *admin.Server
+	listener  net.Listener // of admin
+	from      *inheritance
+	closing   sync.Once
 
 	refreshing sync.Mutex    // orders readings of the schema
 	stale      chan struct{} // holds one token when the schema must be read again
@@ -142,13 +143,32 @@ func (h *helenus) before(lu plan.LookUp) (b gain.Before) {
 	return gain.Before{Reads: sum(lu.Statements), Writes: sum(lu.Promise.Paying)}
 }
 
+// nodes are where the nodes of the cluster are reached.
+func (h *helenus) nodes() (all []string) {
+	for _, n := range h.server.Nodes() {
+		all = append(all, n.Target())
+	}
+	return all
+}
+
+// allowed refuses a calendar where none of its changes would be taken on.
+func (h *helenus) allowed(ctx context.Context, c *plan.Calendar) error {
+	for i := range c.Seasons {
+		if _, err := h.engine.Alone(ctx, c.Seasons[i].LookUp.Keyspace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // refresh reads the schema and tells the engine. One at a time: an older picture must not come after a newer one.
 func (h *helenus) refresh(ctx context.Context) error {
 	h.refreshing.Lock()
 	defer h.refreshing.Unlock()
+	seen := h.engine.Look()
 	s, err := h.live.Refresh(ctx)
 	if err == nil {
-		h.engine.SchemaChanged(s)
+		seen(s)
 	}
 	return err
 }
@@ -184,9 +204,13 @@ func (h *helenus) wire() (err error) {
 	if err := h.openState(); err != nil {
 		return err
 	}
+	if h.secured.member, err = migrate.Owner(context.Background(), h.store); err != nil { // approvals say so, too
+		h.log.Warn("connections can not say which process of helenus they come through", "error", err)
+	}
 	started := time.Now()
 	cluster := sessions{s, h.secured.dialer()}
 	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
+	h.onlookers = &onlookers{nodes: h.nodes, open: cluster.asking}
 	windows := sampling(s)
 	windows.Schema = func() *schema.Schema { return h.live.Schema() }
 	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Memory: int64(s.CaptureMemory), Started: started, Windows: windows,
@@ -199,7 +223,7 @@ func (h *helenus) wire() (err error) {
 	})
 	if h.engine, err = rewrite.New(rewrite.Options{
 		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Now: clock, Entries: s.MaxEntries,
-		Before: h.before,
+		Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet, Others: h.onlookers.look,
 		Migrate: migrate.Settings{
 			Settle: s.Settle, Ranges: s.BackfillRanges, Workers: s.Workers, Rate: s.BackfillRate,
 			ShadowReads: int64(s.ShadowReads), ShadowFor: s.ShadowFor, ShadowSelf: s.ShadowProbes, SweepEvery: s.SweepEvery,
@@ -210,7 +234,7 @@ func (h *helenus) wire() (err error) {
 	if h.server, err = proxy.New(proxy.Options{
 		ContactPoints: s.ContactPoints, Listen: s.Listen, Topology: proxy.Topology(s.Topology), Recorder: h.registry, Rewriter: h.engine,
 		Advertise: s.Advertise, Fleet: s.Fleet,
-		Log: h.log, Username: s.Username, Password: s.Password, MaxFrame: s.MaxFrame, MaxConnections: s.MaxConnections,
+		Log: h.log, Username: s.Username, Password: s.Password, Member: h.secured.member, MaxFrame: s.MaxFrame, MaxConnections: s.MaxConnections,
 		DialTimeout: dialTimeout, Front: h.secured.listening(), Back: h.secured.dialling(),
 		HandshakeTimeout: s.HandshakeTimeout, RequestTimeout: s.RequestTimeout, StripCompression: s.StripCompression, KeepAlive: s.TCPKeepAlive,
 		MaxConnectionsPerClient: s.MaxConnectionsPerClient, MaxRequestsPerClient: s.MaxRequestsPerClient, RequestBurst: s.RequestBurst,
@@ -236,7 +260,7 @@ func (h *helenus) wire() (err error) {
 	}); err != nil {
 		return err
 	}
-	h.keeper, err = calendar.New(calendar.Options{Migrations: migrator{h.engine, h.refresh}, Store: h.store, Recent: h.recent, Ended: h.ended, Log: h.log})
+	h.keeper, err = calendar.New(calendar.Options{Migrations: migrator{h.engine, h.refresh}, Store: h.store, Recent: h.recent, Ended: h.ended, Allowed: h.allowed, Log: h.log})
 	return err
 }
 
@@ -307,10 +331,12 @@ func (h *helenus) rewriting() admin.Check {
 	return c
 }
 
-// heard is told what the control connection hears; the schema is read elsewhere.
+// heard is told what the control connection hears; the schema is read elsewhere, but until it is nothing is answered from what may
+// have changed. While there was no connection any event may have been missed.
 func (h *helenus) heard(e proxy.Event) {
 	switch e.Kind {
 	case proxy.EventSchema, proxy.EventConnected:
+		h.engine.Suspect(e.Keyspace, e.Table)
 		select {
 		case h.stale <- struct{}{}:
 		default: // a reading is due already
@@ -384,6 +410,9 @@ func (h *helenus) closeAll() {
 	}
 	if h.live != nil {
 		h.live.Close()
+	}
+	if h.onlookers != nil {
+		h.onlookers.close()
 	}
 	if h.store != nil {
 		if err := h.store.Close(); err != nil {

@@ -21,6 +21,8 @@ const dialTimeout = 5 * time.Second
 type secured struct {
 	front *certs.Front // nil: clients do not speak TLS
 	back  *certs.Back  // nil: nor does Cassandra
+	// member is what our own connections say of whose they are; "" before the state was read
+	member string
 }
 
 // secure loads the files that the settings name.
@@ -60,12 +62,15 @@ func (t secured) dialling() func(host string) *tls.Config {
 
 // dialer connects Helenus's own sessions.
 func (t secured) dialer() sessionDialer {
-	return sessionDialer{certs.Dialer{TLS: t.dialling(), Timeout: dialTimeout}}
+	return sessionDialer{certs.Dialer{TLS: t.dialling(), Timeout: dialTimeout}, t.member}
 }
 
 // sessionDialer is a gocql.HostDialer. gocql resolves names itself, and knows the nodes' addresses besides: where a node was
 // given by name, the name is what its certificate must bear.
-type sessionDialer struct{ certs.Dialer }
+type sessionDialer struct {
+	certs.Dialer
+	member string
+}
 
 func (d sessionDialer) DialHost(ctx context.Context, h *gocql.HostInfo) (*gocql.DialedHost, error) {
 	name, _, err := net.SplitHostPort(h.HostnameAndPort())
@@ -75,6 +80,9 @@ func (d sessionDialer) DialHost(ctx context.Context, h *gocql.HostInfo) (*gocql.
 	c, err := d.DialAs(ctx, h.ConnectAddressAndPort(), name)
 	if err != nil {
 		return nil, err
+	}
+	if d.member != "" {
+		c = &memberConn{Conn: c, member: d.member}
 	}
 	return &gocql.DialedHost{Conn: c, DisableCoalesce: d.TLS != nil}, nil // TLS has no writev
 }

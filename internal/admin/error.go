@@ -43,6 +43,7 @@ func classify(err error) *Error {
 		busy     *calendar.Busy
 		followed *calendar.StateError
 		limits   *calendar.LimitError
+		alone    *rewrite.ErrNotAlone
 	)
 	switch {
 	case errors.As(err, &e):
@@ -50,7 +51,7 @@ func classify(err error) *Error {
 	case errors.As(err, &missing), errors.Is(err, migrate.ErrUnknown), errors.Is(err, calendar.ErrUnknown):
 		return &Error{Status: http.StatusNotFound, Code: "not_found", Message: err.Error()}
 	case errors.As(err, &decided), errors.As(err, &approved), errors.As(err, &state), errors.As(err, &owner), errors.As(err, &refusal),
-		errors.As(err, &busy), errors.As(err, &followed),
+		errors.As(err, &busy), errors.As(err, &followed), errors.As(err, &alone),
 		errors.Is(err, rewrite.ErrBypassed):
 		return &Error{Status: http.StatusConflict, Code: "refused", Message: err.Error()}
 	case errors.As(err, new(*migrate.ErrPending)):

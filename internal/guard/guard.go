@@ -40,7 +40,8 @@ const (
 	Backfill
 	Verification
 	Calendars
-	Gain // what changes are worth
+	Gain   // what changes are worth
+	Others // who else is connected to the cluster
 	State
 	API
 	Session // Helenus's own connections to Cassandra
@@ -48,7 +49,7 @@ const (
 )
 
 var names = [parts]string{"relay", "recorder", "rewriter", "reads", "writes", "comparisons", "schema", "statistics", "windows", "slow-log",
-	"advice", "history", "migrations", "maintainer", "backfill", "verification", "calendars", "gain", "state", "api", "session"}
+	"advice", "history", "migrations", "maintainer", "backfill", "verification", "calendars", "gain", "others", "state", "api", "session"}
 
 // String is the part's name in the log and in metrics.
 func (p Part) String() string { return names[p] }

@@ -85,6 +85,7 @@ type Options struct {
 	Username, Password string   // if Cassandra asks
 	DialTimeout        time.Duration
 	TLS                func(host string) *tls.Config // nil: none
+	Member             string                        // said in STARTUP as wire.MemberOption; "": not
 	Log                *slog.Logger
 	// OnNodes is told the cluster's nodes, the one connected to first, the others by address, whenever they were read.
 	OnNodes func([]Node)
@@ -313,9 +314,14 @@ func nodeOf(row map[string][]byte, peer, address, port string, remote netip.Addr
 
 // handshake begins the protocol, and authenticates.
 func (c *session) handshake(o Options) error {
-	body := wire.AppendShort(nil, 2)
-	body = wire.AppendString(wire.AppendString(body, "CQL_VERSION"), "3.0.0")
-	body = wire.AppendString(wire.AppendString(body, "DRIVER_NAME"), "Helenus")
+	said := []string{"CQL_VERSION", "3.0.0", "DRIVER_NAME", "Helenus"}
+	if o.Member != "" {
+		said = append(said, wire.MemberOption, o.Member)
+	}
+	body := wire.AppendShort(nil, uint16(len(said)/2))
+	for _, word := range said {
+		body = wire.AppendString(body, word)
+	}
 	opcode, answer, err := c.ask(wire.OpStartup, body)
 	if err != nil {
 		return beginning(err, o.TLS != nil)

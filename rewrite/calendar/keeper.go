@@ -50,7 +50,9 @@ type Options struct {
 	Recent func(ctx context.Context, from time.Time) (*cycle.Record, error)
 	// Ended tells the advisor that a calendar is over, and why. It is called again after a crash; nil: nobody is told.
 	Ended func(ctx context.Context, id, why string) error
-	Clock func() time.Time // nil: time.Now
+	// Allowed refuses what can not be carried out now; nil: nothing is refused.
+	Allowed func(ctx context.Context, p *plan.Calendar) error
+	Clock   func() time.Time // nil: time.Now
 	// Wait waits for the next tick; false if the context ended. nil: Every, by the machine's clock.
 	Wait  func(ctx context.Context) bool
 	Every time.Duration // between ticks, by Clock; 0: 2 s
@@ -209,6 +211,11 @@ func (k *Keeper) Approve(ctx context.Context, id string, p plan.Calendar, c cycl
 	now := k.o.Clock()
 	if err := check(&p, &c); err != nil {
 		return Calendar{}, err
+	}
+	if k.o.Allowed != nil {
+		if err := k.o.Allowed(ctx, &p); err != nil {
+			return Calendar{}, err
+		}
 	}
 	if err := l.Check(now); err != nil {
 		return Calendar{}, err

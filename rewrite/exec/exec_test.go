@@ -111,7 +111,7 @@ func TestReadEqualsOriginal(t *testing.T) {
 				r.Fatal(err)
 			}
 			// The entries of values that were overwritten stay: they are the stale ones.
-			if err := db.Write("INSERT INTO k.t_by_v (v, p, c, written) VALUES (?, ?, ?, true)", [][]byte{v, p, c}, int64(i+1)); err != nil {
+			if err := db.Write("INSERT INTO k.t_by_v (v, p, c, entry_kind, entry_id, written) VALUES (?, ?, ?, 0, 0, true)", [][]byte{v, p, c}, int64(i+1)); err != nil {
 				r.Fatal(err)
 			}
 		}
@@ -135,7 +135,7 @@ func TestReadFails(t *testing.T) {
 	db, read, reader := reader(t, "SELECT p FROM k.t WHERE v = ? ALLOW FILTERING")
 	for i := range 5 {
 		p := []byte(fmt.Sprint(i))
-		for _, text := range []string{"INSERT INTO k.t (p, c, v) VALUES (?, ?, ?)", "INSERT INTO k.t_by_v (p, c, v, written) VALUES (?, ?, ?, true)"} {
+		for _, text := range []string{"INSERT INTO k.t (p, c, v) VALUES (?, ?, ?)", "INSERT INTO k.t_by_v (p, c, v, entry_kind, entry_id, written) VALUES (?, ?, ?, 0, 0, true)"} {
 			if err := db.Write(text, [][]byte{p, exec.FromInt32(1), []byte("a")}, 1); err != nil {
 				t.Fatal(err)
 			}

@@ -32,7 +32,7 @@ func fill(t *testing.T, db *exectest.Memory, partition, clustering int) {
 	if err := db.Write("INSERT INTO k.t (p, c, v, x) VALUES (?, ?, ?, ?)", row, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Write("INSERT INTO k.t_by_v (p, c, v, written) VALUES (?, ?, ?, true)", row[:3], 1); err != nil {
+	if err := db.Write("INSERT INTO k.t_by_v (p, c, v, entry_kind, entry_id, written) VALUES (?, ?, ?, 0, 0, true)", row[:3], 1); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -148,7 +148,7 @@ func TestFetchTogetherOnCassandra(t *testing.T) {
 				v := []string{"a", "other"}[p&2>>1]
 				db.do(t, fmt.Sprintf("INSERT INTO %s.t (p, c, v, x) VALUES (?, ?, ?, ?)", db.keyspace), append(key, []byte(v), exec.FromInt32(p%5))...)
 			}
-			db.do(t, fmt.Sprintf("INSERT INTO %s.t_by_v (v, p, c, written) VALUES (?, ?, ?, true)", db.keyspace), append([][]byte{[]byte("a")}, key...)...)
+			db.do(t, fmt.Sprintf("INSERT INTO %s.t_by_v (v, p, c, entry_kind, entry_id, written) VALUES (?, ?, ?, 0, 0, true)", db.keyspace), append([][]byte{[]byte("a")}, key...)...)
 		}
 	}
 	session := &counting{Session: db, text: read.Several}

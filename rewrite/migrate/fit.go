@@ -20,9 +20,6 @@ type fitting struct {
 	longer bool     // rows live longer than the entries that were written for them
 }
 
-// needed are the states in which the look-up table must be in the schema. Earlier, the schema at hand may be older than it.
-var needed = map[State]bool{Verify: true, Shadow: true, Serving: true, Suspended: true}
-
 // fit compares a migration with the schema. What a look-up rests on must be as it was: the base itself, its primary key, the column
 // and its type. All else may change, once reads were turned back: statements are compiled anew, and what was written meanwhile
 // is verified.
@@ -105,20 +102,8 @@ func news(was, is *schema.Table) (out []string) {
 	return out
 }
 
-// derived tells what is wrong with the look-up table in a schema; "" for nothing.
-func derived(have *Migration, s *schema.Schema) string {
-	table := s.Table(have.LookUp.Keyspace, have.LookUp.Table)
-	if table == nil {
-		return fmt.Sprintf("C20: the look-up table %s.%s is gone", have.LookUp.Keyspace, have.LookUp.Table)
-	}
-	if _, ours := marked(table.Comment, have.ID); !ours {
-		return fmt.Sprintf("C20: the look-up table %s.%s is not ours any more (comment %q)", have.LookUp.Keyspace, have.LookUp.Table, table.Comment)
-	}
-	return ""
-}
-
 // again tells whether a migration that was stopped fits the schema now, and if not, why.
-func (m *Manager) again(have *Migration) (f fitting, refusal string) {
+func (m *Manager) again(ctx context.Context, have *Migration) (f fitting, refusal string) {
 	s := m.Schema()
 	if s == nil {
 		return f, "the schema is not known"
@@ -130,7 +115,11 @@ func (m *Manager) again(have *Migration) (f fitting, refusal string) {
 	case f.silent != "":
 		return f, f.silent
 	case have.T0 != 0: // it was filled, or was about to be
-		return f, derived(have, s)
+		refusal, err := m.derived(ctx, have, f.lookup, s)
+		if err != nil {
+			refusal = err.Error()
+		}
+		return f, refusal
 	}
 	return f, ""
 }
@@ -171,8 +160,11 @@ func (m *Manager) refit(ctx context.Context, r *run, s *schema.Schema) error {
 		return nil
 	}
 	f := fit(&have, s)
-	if f.broken == "" && needed[have.State] {
-		f.broken = derived(&have, s)
+	if f.broken == "" {
+		var err error
+		if f.broken, err = m.derived(ctx, &have, f.lookup, s); err != nil {
+			return fmt.Errorf("compare the look-up table with what was made: %w", err)
+		}
 	}
 	if f.broken != "" {
 		return m.rest(ctx, r, f.broken, true)

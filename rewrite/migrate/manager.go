@@ -230,9 +230,7 @@ func (m *Manager) Restore(ctx context.Context) error {
 		}
 		r.id = r.m.ID
 		r.now.Store(lookup)
-		if err := m.renew(ctx, r); err != nil {
-			return err
-		}
+		m.renew(ctx, r)
 		runs[r.m.ID] = r
 	}
 	m.mu.Lock()
@@ -248,25 +246,21 @@ func (m *Manager) Restore(ctx context.Context) error {
 
 // renew has a migration whose look-up table has an earlier version's form begin anew: nothing of it can be kept, as it does not
 // tell which write an entry is of.
-func (m *Manager) renew(ctx context.Context, r *run) error {
+func (m *Manager) renew(ctx context.Context, r *run) {
 	if r.m.Form == Form || !r.m.Active() || r.m.State == RollingBack || r.m.Broken {
-		return nil
-	}
-	if err := m.Store.Save(ctx, KindBackfill, r.m.ID, m.whole()); err != nil {
-		return fmt.Errorf("save the checkpoint of migration %s: %w", r.m.ID, err)
+		return
 	}
 	r.m.Form = Form
 	if r.m.State != Suspended && r.m.State != Failed {
 		r.m.State = Approved
 	}
-	r.m.T0, r.m.Passes, r.m.Entries = 0, 0, 0
+	r.m.T0, r.m.Passes, r.m.Entries, r.m.Refill = 0, 0, 0, true
 	r.m.Earlier, r.m.Compared = r.m.Earlier+r.m.Compared, 0
 	r.m.Progress = Progress{Started: m.Now()}
 	r.m.note(m.Now(), "", "its table has the form of an earlier version: it is made and filled anew")
-	if err := m.Store.Save(ctx, KindMigration, r.m.ID, &r.m); err != nil {
-		return fmt.Errorf("save migration %s: %w", r.m.ID, err)
+	if err := m.Store.Save(ctx, KindMigration, r.m.ID, &r.m); err != nil { // then the next process does so again
+		m.Log.Error("that a table is made anew could not be saved", "migration", r.m.ID, "err", err)
 	}
-	return nil
 }
 
 // loadAges and saveAges keep the ages of entries over restarts. What can not be kept is counted anew, which takes longer and harms
@@ -446,11 +440,15 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Term
 			return Migration{}, fmt.Errorf("save the checkpoint of migration %s: %w", id, err)
 		}
 	}
+	owner, err := Owner(ctx, m.Store)
+	if err != nil {
+		return Migration{}, err
+	}
 	now := m.Now()
 	r := newRun()
 	r.id = id
 	r.now.Store(lookup)
-	r.m = Migration{ID: id, LookUp: lu, Base: *base, State: Approved, Form: Form, Actor: t.Actor, Approved: now, Earlier: earlier,
+	r.m = Migration{ID: id, Owner: owner, LookUp: lu, Base: *base, State: Approved, Form: Form, Actor: t.Actor, Approved: now, Earlier: earlier,
 		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Despite: t.Despite}
 	r.m.note(now, t.Actor, "approved; if an entry can not be written: "+t.OnEntryFailure)
 	for _, o := range t.Despite {

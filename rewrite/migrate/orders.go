@@ -48,7 +48,7 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	if have.State != Suspended && have.State != Failed {
 		return &ErrState{id, "resume", have.State, "only one that is suspended or failed can be resumed"}
 	}
-	f, refusal := m.again(&have)
+	f, refusal := m.again(ctx, &have)
 	if refusal != "" {
 		return &ErrState{id, "resume", have.State, "what stopped it has not been set back: " + refusal + "; set it back, or roll the migration back"}
 	}
@@ -195,9 +195,9 @@ func (m *Manager) refill(ctx context.Context, r *run, reason string, change func
 // empty removes all entries of a migration's table, and forgets how far it was filled.
 func (m *Manager) empty(ctx context.Context, r *run) error {
 	l := r.lookup()
-	if exists, err := m.owned(ctx, r); err != nil {
+	if table, err := m.owned(ctx, r); err != nil {
 		return err
-	} else if !exists {
+	} else if table == nil {
 		return &stop{to: Failed, reason: fmt.Sprintf("C20: the look-up table %s is gone", l.LookUpName())}
 	}
 	if err := m.patiently(ctx, r, "its table is being emptied, for which all nodes must be up", func(ctx context.Context) error {

@@ -13,7 +13,6 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/match"
 )
 
 // An order that turns a migration back is in force at once, whether it can be stored or not (a full disk). What is not stored is
@@ -155,18 +154,14 @@ func (m *Manager) storeAgain(ctx context.Context, r *run) error {
 var marks = map[State]string{Suspended: ", suspended", Failed: ", suspended",
 	RollingBack: ", rolled back", RolledBack: ", rolled back"}
 
-// marked takes the comment of a look-up table apart: whether it is the migration's, and what it is marked with.
-func marked(comment, migration string) (mark string, ours bool) {
-	rest, ours := strings.CutPrefix(comment, match.Comment(migration))
-	if !ours || rest == "" {
-		return "", ours
-	}
+// cutMark takes the mark off the comment of a look-up table.
+func cutMark(comment string) (rest, mark string) {
 	for _, mark := range marks {
-		if rest == mark {
-			return mark, true
+		if rest, ok := strings.CutSuffix(comment, mark); ok {
+			return rest, mark
 		}
 	}
-	return "", false
+	return comment, ""
 }
 
 // comments writes a mark, or none, into the comment of a migration's look-up table, if it is there and ours.
@@ -175,25 +170,34 @@ func (m *Manager) comments(ctx context.Context, r *run, mark string) error {
 	if l == nil {
 		return nil
 	}
-	comment, exists, err := m.comment(ctx, l)
+	table, err := m.look(ctx, l)
 	if err != nil {
 		return err
 	}
-	if _, ours := marked(comment, r.id); exists && ours && comment != match.Comment(r.id)+mark {
-		if _, err := m.Session.Query(ctx, exec.Query{Text: l.Comments(match.Comment(r.id) + mark), Consistency: gocql.Quorum}); err != nil {
-			return fmt.Errorf("write the order into the comment of %s: %w", l.LookUpName(), err)
+	if table != nil {
+		have := r.get()
+		ours, err := m.owns(ctx, &have, table.comment)
+		if err != nil {
+			return err
+		}
+		rest, _ := cutMark(table.comment)
+		if ours && table.comment != rest+mark {
+			if _, err := m.Session.Query(ctx, exec.Query{Text: l.Comments(rest + mark), Consistency: gocql.Quorum}); err != nil {
+				return fmt.Errorf("write the order into the comment of %s: %w", l.LookUpName(), err)
+			}
 		}
 	}
 	r.mu.Lock()
-	r.marked = mark != "" && exists
+	r.marked = mark != "" && table != nil
 	r.mu.Unlock()
 	return nil
 }
 
 // remember takes up what the comment of a migration's table says when the process begins, because it could not be stored.
 func (m *Manager) remember(ctx context.Context, r *run, comment string) {
-	mark, _ := marked(comment, r.id)
-	if mark == "" {
+	_, mark := cutMark(comment)
+	have := r.get()
+	if ours, err := m.owns(ctx, &have, comment); mark == "" || err != nil || !ours {
 		return
 	}
 	r.mu.Lock()

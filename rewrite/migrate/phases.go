@@ -10,7 +10,6 @@ import (
 
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/match"
 	"github.com/helenus-db/helenus/rewrite/verify"
 )
 
@@ -27,6 +26,9 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 		if state == Dropped { // nothing follows; if it is approved again that is another run
 			cancel()
 			return
+		}
+		if err := m.claim(work, r); err != nil && ctx.Err() == nil {
+			m.Log.Warn("the owner of a look-up table could not be named; it is tried again with the next state", "migration", r.id, "err", err)
 		}
 		if p.work == nil {
 			cancel()
@@ -83,34 +85,6 @@ func (r *run) rest(ctx context.Context, wait func(context.Context, time.Duration
 	}
 }
 
-// comment reads the comment of the look-up table; ok is false if there is no such table.
-func (m *Manager) comment(ctx context.Context, l *match.LookUp) (comment string, ok bool, err error) {
-	a, err := m.Session.Query(ctx, exec.Query{
-		Text:        "SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?",
-		Values:      [][]byte{[]byte(l.Keyspace), []byte(l.Table)},
-		Consistency: gocql.One,
-	})
-	if err != nil {
-		return "", false, fmt.Errorf("look for the table %s: %w", l.LookUpName(), err)
-	}
-	if len(a.Rows) == 0 {
-		return "", false, nil
-	}
-	return string(a.Rows[0][0]), true, nil
-}
-
-// owned checks that the look-up table, if it exists, is this migration's.
-func (m *Manager) owned(ctx context.Context, r *run) (exists bool, err error) {
-	comment, exists, err := m.comment(ctx, r.lookup())
-	if err != nil || !exists {
-		return false, err
-	}
-	if _, ours := marked(comment, r.id); !ours {
-		return true, &ErrOwnership{r.lookup().LookUpName(), comment}
-	}
-	return true, nil
-}
-
 // create is the work of Approved.
 func (m *Manager) create(ctx context.Context, r *run) error {
 	if err := m.validate(ctx, r); err != nil {
@@ -124,14 +98,15 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	if len(a.Rows) != 1 || len(a.Rows[0]) != 1 || string(a.Rows[0][0]) != murmur3 {
 		return &stop{to: Failed, reason: "C2: the order of answers can only be kept with " + murmur3}
 	}
-	if exists, err := m.owned(ctx, r); err != nil {
+	have := r.get()
+	if table, err := m.owned(ctx, r); err != nil {
 		return err
-	} else if exists {
+	} else if table != nil {
 		if err := m.dropFormer(ctx, r); err != nil {
 			return err
 		}
 	}
-	for _, text := range []string{r.lookup().Create(r.get().ID), r.lookup().CreatePending(r.get().ID)} {
+	for _, text := range []string{r.lookup().Create(signature(have.ID, have.Owner)), r.lookup().CreatePending(signature(have.ID, have.Owner))} {
 		if err := m.patiently(ctx, r, WaitsForNodes, func(ctx context.Context) error {
 			_, err := m.Session.Query(ctx, exec.Query{Text: text, Consistency: gocql.Quorum})
 			return err
@@ -142,8 +117,8 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	if err := m.patiently(ctx, r, WaitsForNodes, m.Session.Agree); err != nil {
 		return fmt.Errorf("wait until all nodes know %s: %w", r.lookup().LookUpName(), err)
 	}
-	exists, err := m.owned(ctx, r)
-	if err == nil && !exists {
+	table, err := m.owned(ctx, r)
+	if err == nil && table == nil {
 		err = fmt.Errorf("%s was created but is not there yet: %w", r.lookup().LookUpName(), exec.ErrNoConnection)
 	}
 	if err != nil {
@@ -160,7 +135,7 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 			return fmt.Errorf("%s was created but can not be read yet (%v): %w", r.lookup().LookUpName(), err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
 		}
 	}
-	return nil
+	return m.update(ctx, r, func(x *Migration) { x.TableID = table.id })
 }
 
 // dropFormer removes a look-up table of ours that has another form than today's, so that it is made and filled anew.
@@ -422,11 +397,11 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 	if r.lookup() == nil {
 		return fmt.Errorf("migration %s can not be dropped: %s; remove the table %s.%s by hand", id, have.Reason, have.LookUp.Keyspace, have.LookUp.Table)
 	}
-	exists, err := m.owned(ctx, r)
+	table, err := m.owned(ctx, r)
 	if err != nil {
 		return err
 	}
-	if exists {
+	if table != nil {
 		for _, text := range []string{r.lookup().DropPendingTable(), r.lookup().Drop()} { // the one that tells whose it is last
 			if _, err := m.Session.Query(ctx, exec.Query{Text: text, Consistency: gocql.Quorum}); err != nil {
 				return fmt.Errorf("drop %s: %w", r.lookup().LookUpName(), err)

@@ -120,7 +120,9 @@ const MaxEvents = 100
 type Migration struct {
 	ID        string        `json:"id"`
 	LookUp    plan.LookUp   `json:"look_up"`
-	Base      schema.Table  `json:"base"` // as it was when the look-up was last fitted to it
+	Base      schema.Table  `json:"base"`               // as it was when the look-up was last fitted to it
+	Owner     string        `json:"owner,omitempty"`    // whose it is (see owner.go); "" if it is from before there were owners
+	TableID   string        `json:"table_id,omitempty"` // of the look-up table as it was made; another is not the one that was filled
 	State     State         `json:"state"`
 	Reason    string        `json:"reason,omitempty"`  // of suspended and failed, why it is verified again, and of what rolled itself back
 	Pending   string        `json:"pending,omitempty"` // an order that is in force but not stored yet, and what that means; never stored
@@ -228,6 +230,10 @@ type ErrOwnership struct {
 
 // Error implements error.
 func (e *ErrOwnership) Error() string {
+	if other := OwnerOf(e.Comment); other != "" {
+		return fmt.Sprintf("ownership ambiguous: table %s belongs to another helenus (owner %s, its comment is %q); it is left alone. "+
+			"If that helenus still runs, its changes are to be rolled back and dropped there; if its state is lost for good, drop the table by hand", e.Table, other, e.Comment)
+	}
 	return fmt.Sprintf("ownership ambiguous: table %s exists and its comment is %q, not this migration's; it is left alone. "+
 		"If an earlier migration left it, drop that migration; else choose another name", e.Table, e.Comment)
 }

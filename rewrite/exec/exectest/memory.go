@@ -38,6 +38,7 @@ type Memory struct {
 
 	mu     sync.Mutex
 	tables map[string]*table
+	made   int // tables, by CREATE TABLE
 }
 
 type table struct {
@@ -109,7 +110,7 @@ func (m *Memory) Drop(keyspace, name string) {
 func (m *Memory) Snapshot() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := &Memory{Now: m.Now, tables: map[string]*table{}}
+	out := &Memory{Now: m.Now, tables: map[string]*table{}, made: m.made}
 	for name, t := range m.tables {
 		c := &table{Table: t.Table, key: t.key, whole: t.whole, rows: map[string]*row{}, ranges: maps.Clone(t.ranges)}
 		for k, r := range t.rows {
@@ -249,7 +250,8 @@ func (m *Memory) define(s *cql.CreateTable) {
 	if m.tables[full] != nil {
 		return
 	}
-	t := schema.Table{Keyspace: s.Table.Keyspace, Name: s.Table.Table, ID: "id-" + s.Table.Table}
+	m.made++
+	t := schema.Table{Keyspace: s.Table.Keyspace, Name: s.Table.Table, ID: fmt.Sprintf("00000000-0000-0000-0000-%012x", m.made), GCGrace: 10 * 24 * 3600}
 	for _, c := range s.Columns {
 		column := schema.Column{Name: c.Name, Type: c.Type.String(), Kind: schema.Regular, Position: -1}
 		if i := slices.Index(s.PartitionKey, c.Name); i >= 0 {

@@ -3,8 +3,10 @@ package exectest
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -215,13 +217,18 @@ func listed(list, value []byte) bool {
 	return false
 }
 
-// system answers what is asked of Cassandra's own tables: the comment and the columns of a table, and the partitioner.
+// system answers what is asked of Cassandra's own tables: comment, id and columns of a table, and the partitioner.
 func (m *Memory) system(s *cql.Select, values [][]byte) (exec.Answer, error) {
 	switch s.Table.Table {
 	case "tables":
-		a := exec.Answer{Columns: []string{"comment"}}
+		a := exec.Answer{Columns: []string{"comment", "id"}}
 		if t := m.tables[string(values[0])+"."+string(values[1])]; t != nil {
-			a.Rows = [][][]byte{{[]byte(t.Comment)}}
+			id, err := hex.DecodeString(strings.ReplaceAll(t.ID, "-", ""))
+			if err != nil || len(id) != 16 { // of a table that a test added: any name will do
+				id = make([]byte, 16)
+				copy(id, t.ID)
+			}
+			a.Rows = [][][]byte{{[]byte(t.Comment), id}}
 		}
 		return a, nil
 	case "columns":

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"net"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/helenus-db/helenus/proxy/wire"
+	"github.com/helenus-db/helenus/rewrite"
+)
+
+// Ours are nobody's business; another process counts once for each address, whoever comes through it; applications by kind.
+func TestOthersSorted(t *testing.T) {
+	app := rewrite.Peer{Address: "10.0.0.5", User: "joe", Driver: "gocql"}
+	got := sorted([]rewrite.Peer{
+		{Owner: "ours", Address: "10.0.0.1", Driver: "gocql"}, app, app, {Address: "10.0.0.6", User: "joe", Driver: "gocql"},
+		{Owner: "theirs", Address: "10.0.0.9", Driver: "gocql", User: "ann"}, {Owner: "theirs", Address: "10.0.0.9", Driver: "Helenus"},
+		{Address: "10.0.0.8", Driver: "Helenus"},
+	}, "ours", []string{"node a: no", "node b: no"})
+	want := rewrite.Others{Unseen: "node a: no; node b: no"}
+	want.Helenus = []rewrite.Peer{{Owner: "unknown, as it is of an older release", Address: "10.0.0.8", Count: 1}, {Owner: "theirs", Address: "10.0.0.9", Count: 2}}
+	want.Clients = []rewrite.Peer{{Address: "10.0.0.5", User: "joe", Driver: "gocql", Count: 2}, {Address: "10.0.0.6", User: "joe", Driver: "gocql", Count: 1}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// sink keeps what is written to it.
+type sink struct {
+	net.Conn
+	got bytes.Buffer
+}
+
+func (s *sink) Write(b []byte) (int, error) { return s.got.Write(b) }
+
+// STARTUP gets one option more, and nothing else is touched, whatever it looks like.
+func TestMemberConn(t *testing.T) {
+	options := wire.AppendFrame(nil, wire.Header{Version: 4, Opcode: wire.OpOptions}, nil)
+	said := wire.AppendString(wire.AppendString(wire.AppendShort(nil, 1), "CQL_VERSION"), "3.0.0")
+	startup := wire.AppendFrame(nil, wire.Header{Version: 4, Opcode: wire.OpStartup}, said)
+	var into sink
+	c := &memberConn{Conn: &into, member: "me"}
+	for _, b := range [][]byte{options, startup, startup, {1}} {
+		if n, err := c.Write(b); n != len(b) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	more := wire.AppendString(wire.AppendString(wire.AppendShort(nil, 2), "CQL_VERSION"), "3.0.0")
+	more = wire.AppendString(wire.AppendString(more, wire.MemberOption), "me")
+	want := append(append([]byte{}, options...), wire.AppendFrame(nil, wire.Header{Version: 4, Opcode: wire.OpStartup}, more)...)
+	want = append(append(want, startup...), 1) // a second one would be a request that looks like it
+	if !bytes.Equal(want, into.got.Bytes()) {
+		t.Errorf("got  %x\nwant %x", into.got.Bytes(), want)
+	}
+}

@@ -1,0 +1,50 @@
+package rewrite
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// An event turns reads back before anybody has looked; a look that began before the event does not answer for it.
+func TestSuspected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(3, 1)
+		w.boot(quick())
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Serving)
+		for _, other := range [][2]string{{"other", ""}, {"other", "stays"}, {"hotel", "rooms"}} {
+			if w.engine.Suspect(other[0], other[1]); !w.served("guest1") {
+				t.Errorf("%v: not served", other)
+			}
+		}
+		for _, about := range [][2]string{{"", ""}, {"hotel", ""}, {"hotel", "stays"}, {"hotel", "stays_by_guest"}} {
+			early := w.engine.Look()
+			w.engine.Suspect(about[0], about[1])
+			if w.served("guest1") {
+				t.Errorf("%v: served", about)
+			}
+			if early(w.db.Schema()); w.served("guest1") {
+				t.Errorf("%v: served after a look that began before the event", about)
+			}
+			_ = w.engine.Look() // which failed
+			seen := w.engine.Look()
+			w.engine.Suspect(about[0], about[1]) // meanwhile
+			if seen(w.db.Schema()); w.served("guest1") {
+				t.Errorf("%v: served though there was an event during the look", about)
+			}
+			if w.engine.Look()(w.db.Schema()); !w.served("guest1") {
+				t.Errorf("%v: not served though all is as it was", about)
+			}
+		}
+		w.engine.Suspect("hotel", "stays_by_guest")
+		w.db.Drop("hotel", "stays_by_guest")
+		w.engine.Look()(w.db.Schema())
+		if w.served("guest1") || w.state() == migrate.Serving {
+			t.Errorf("served from nothing: %s", w.state())
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package rewrite
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/proxy"
+)
+
+// The tables of ours are watched. A client may say anything about them, and it is forwarded as it was written: they are tables of
+// its cluster. But nothing is answered from a table that is not known to hold what we wrote, so before such a statement goes on
+// reads of that look-up run as written, and unless Cassandra refused it the table is verified again, or, if its rows were written, filled anew:
+//
+//	Take        held back in memory; the statement goes on
+//	answered    by a refusal: nothing happened, reads are served again
+//	            otherwise, or lost: an order to verify it again, and then no longer held back
+//
+// A read that is under way meanwhile may have seen the table before or after, so it is answered only if nothing was said since it
+// began (active.touched).
+
+// touch is one statement on a table of ours.
+type touch struct {
+	active *active
+	what   string // "DELETE on"
+	rows   bool   // what it writes may hide entries from their own rows on: a table with such a tombstone can not be mended
+}
+
+// touches finds the look-ups whose tables a statement changes. What reads them changes nothing.
+func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
+	on := func(what string, t cql.TableRef, rows bool) {
+		t = t.In(keyspace)
+		for _, a := range s.active {
+			if t.Keyspace == a.lookup.Keyspace && (t.Table == a.lookup.Table || t.Table == a.lookup.PendingTable()) {
+				all = append(all, touch{a, what + " on", rows})
+			}
+		}
+	}
+	switch x := st.(type) {
+	case *cql.Insert:
+		on("INSERT", x.Table, true)
+	case *cql.Update:
+		on("UPDATE", x.Table, true)
+	case *cql.Delete:
+		on("DELETE", x.Table, true)
+	case *cql.Batch:
+		for _, child := range x.Statements {
+			all = append(all, s.touches(child, keyspace)...)
+		}
+	case *cql.Truncate:
+		on("TRUNCATE", x.Table, true)
+	case *cql.AlterTable:
+		on("ALTER TABLE", x.Table, false)
+	case *cql.CreateIndex:
+		on("CREATE INDEX", x.Table, false)
+	case *cql.CreateView:
+		on("CREATE MATERIALIZED VIEW", x.From, false)
+	case *cql.CreateTrigger:
+		on("CREATE TRIGGER", x.Table, false)
+	case *cql.Drop:
+		switch x.Object {
+		case cql.ObjectTable:
+			on("DROP TABLE", x.Name, false)
+		case cql.ObjectTrigger:
+			on("DROP TRIGGER", x.On, false)
+		case cql.ObjectKeyspace:
+			for _, a := range s.active {
+				if a.lookup.Keyspace == x.Name.Keyspace {
+					all = append(all, touch{a, "DROP KEYSPACE with", false})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// unread finds the look-ups whose tables a text names that can not be parsed.
+func (s *ruleSet) unread(text string) (all []touch) {
+	text = strings.ToLower(text)
+	for _, a := range s.active {
+		name := strings.ToLower(a.lookup.Table)
+		if strings.Contains(text, name) || strings.Contains(text, strings.ReplaceAll(name, `"`, `""`)) {
+			all = append(all, touch{a, "a statement that can not be read, and names", true})
+		}
+	}
+	return all
+}
+
+// touched are all touches of a request.
+func touched(r *proxy.Request) []touch {
+	if own, ok := r.Rule.(*rule); ok {
+		return own.touches
+	}
+	var all []touch
+	for i := range r.Children {
+		if own, ok := r.Children[i].Rule.(*rule); ok {
+			all = append(all, own.touches...)
+		}
+	}
+	return all
+}
+
+// watched is the Responder of a request that touches tables of ours: it sees how the request ends.
+type watched struct {
+	proxy.Responder
+	engine  *Engine
+	touches []touch
+	who     string
+}
+
+// watch turns reads back before a request goes on that touches tables of ours.
+func (e *Engine) watch(r *proxy.Request, touches []touch) {
+	for _, t := range touches {
+		t.active.holds.Add(1)
+		t.active.touched.Add(1)
+	}
+	who := "a client"
+	if r.Client != nil {
+		who = "client " + r.Client.Address
+		if r.Client.Role != "" {
+			who += " (role " + r.Client.Role + ")"
+		}
+	}
+	r.Responder = &watched{r.Responder, e, touches, who}
+}
+
+// Forward implements proxy.Responder.
+func (w *watched) Forward(r *proxy.Request, f proxy.Forward) {
+	done := f.Done
+	f.Done = func(answer proxy.Response) {
+		if done != nil {
+			done(answer)
+		}
+		w.ended(!answer.Lost && answer.Failed && refused(answer.ErrorCode))
+	}
+	w.Responder.Forward(r, f)
+}
+
+// Answer implements proxy.Responder.
+func (w *watched) Answer(r *proxy.Request, rows proxy.Rows) {
+	w.Responder.Answer(r, rows)
+	w.ended(true)
+}
+
+// Fail implements proxy.Responder.
+func (w *watched) Fail(r *proxy.Request, code int32, message string) {
+	w.Responder.Fail(r, code, message)
+	w.ended(true)
+}
+
+// ended is called once, on the relay's goroutine.
+func (w *watched) ended(harmless bool) {
+	if harmless {
+		for _, t := range w.touches {
+			t.active.holds.Add(-1)
+		}
+		return
+	}
+	for _, t := range w.touches {
+		t.active.counts.touched.Add(1)
+		order := w.engine.manager.Reverify
+		if t.rows {
+			order = w.engine.manager.Refill
+		}
+		w.engine.turnBack(t.active, fmt.Sprintf("C20: %s said %s our look-up table %s", w.who, t.what, t.active.lookup.LookUpName()), order)
+		t.active.holds.Add(-1)
+	}
+}
