@@ -13,23 +13,23 @@
 //     paging state, tracing, a serial consistency, an authenticated client, an empty value, more rows than a page) or
 //     goes wrong makes it run as it was written. In shadow, and for one in a thousand while serving, it runs as written
 //     and the two answers are compared afterwards.
-//   - A write that sets the column has its entry written first, with an explicit timestamp, and is then sent on with the
-//     same timestamp. If the entry can not be written because Cassandra can not do it now, the client is told so and its
-//     statement is not sent: it may try again. If the entry can not be written for any other reason, or what the write does
-//     to the column can not be known, the reads of the migration are turned back before the write goes on.
+//   - A write that sets the column has its entry put first, and is then sent on unchanged; package maintain says how, and what
+//     follows its answer. A write whose new value can not be known has its row noted as pending first. Where an entry can not be put,
+//     reads are turned back, the write goes on, and the look-up is verified before it serves again; or, if the person who approved
+//     wanted it so, the client is told and its statement is not sent. Where not even the rows of a write can be known, reads are
+//     turned back until its answer, and verified unless it was refused.
 //
 // # Why that is safe
 //
 // Reads are turned back by one atomic flag that Take looks at, so from the moment it falls no read is answered from the
 // look-up, whatever rules connections still hold. Reads already under way overlap with the write that made it fall, so
 // either answer is right for them. Dual writing begins by an epoch: a statement that was sent before its connection saw
-// the epoch is waited for by migrate (Traffic.Barrier) before T0 is taken.
+// the epoch is waited for by migrate (Traffic.Barrier) before the look-up is filled.
 //
 // # Where it is thin today
 //
 // Literal QUERY reads run as written, since there is no metadata to answer with. The reads of authenticated clients run as
 // written too (C21): whether they may see a row is Cassandra's to say, and our own session would be asked instead. A
 // connection whose requests can not be read (one that agreed with Cassandra on a compression other than lz4 and snappy)
-// can write unseen, so it suspends all migrations while it lasts. What an
-// unreadable statement did is judged by Cassandra's answer to it; a crash of this process between the two would forget it.
+// can write unseen: nothing is served while it lasts, and all look-ups are verified after it.
 package rewrite

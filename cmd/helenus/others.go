@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/wire"
 	"github.com/helenus-db/helenus/rewrite"
 )
@@ -70,9 +71,9 @@ func (o *onlookers) look(ctx context.Context, own string) rewrite.Others {
 			unseen[i] = fmt.Sprintf("node %s: %v", node, err)
 			continue
 		}
-		wait.Go(func() {
-			var err error
-			if found[i], err = connected(ctx, session); err != nil {
+		guard.In(&wait, guard.Others, func() {
+			err := guard.Do(guard.Others, func() (err error) { found[i], err = connected(ctx, session); return err })
+			if err != nil {
 				unseen[i] = fmt.Sprintf("node %s: system_views.clients can not be read (it needs Cassandra 4.1, and the right to SELECT it): %v", node, err)
 			}
 		})

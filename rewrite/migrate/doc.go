@@ -15,17 +15,13 @@
 //   - A state that asks more of the proxy is saved before the proxy is told; one that asks less is told first. So
 //     whatever a crash leaves in the store, the proxy did at most that, and Restore puts it in force again before the
 //     first connection is accepted.
-//   - All work is idempotent and starts again from its checkpoint: backfill writes entries at one constant timestamp T0,
-//     range by range, and marks a range done after its entries were acknowledged.
-//   - T0 is taken after dual-write was seen by every connection (a barrier of the relay) and a settling time.
+//   - All work is idempotent and starts again from its checkpoint: backfill writes the entry of a cell at that cell's own
+//     timestamp, range by range, and marks a range done after its entries were acknowledged.
+//   - The table is filled after dual-write was seen by every connection (a barrier of the relay) and a settling time.
+//   - What was proven before a process began is proven again: it begins in verify, and serves after a clean pass.
+//   - An order that can not be stored is in force, is said to be pending, and is stored again until it is (pending.go).
 //   - What Cassandra can not do now (nodes down, time-outs) is waited for, with the reason shown; it never fails a
 //     migration. What would fail again fails it once.
-//
-// # Why entries of backfill are written at max(T0, WRITETIME)
-//
-// At T0 rather than "now": an entry that backfill writes late for a value that was replaced meanwhile is older than the
-// replacement, so reconciling may remove it. At the cell's own WRITETIME if that is later: a clock ahead of ours must
-// not make the entry look overwritten by the very cell it stands for.
 //
 // # Where it is thin today
 //
