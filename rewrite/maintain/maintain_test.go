@@ -487,3 +487,19 @@ func TestRun(t *testing.T) {
 		<-done
 	})
 }
+
+// A request that brings its own time (now_in_seconds) may have its cell live longer than any clock of ours says: its entry stays.
+func TestOwnTimeHasNoTTL(t *testing.T) {
+	for _, stamped := range []bool{true, false} {
+		b := setup(t, Settings{}, nil)
+		x := b.change("a")
+		x.Stamped, x.TTL, x.OwnTime = stamped, 2, true
+		if b.write(x); x.entry.ttl != 0 {
+			t.Errorf("case 22: stamped %t: the entry lives for %d s", stamped, x.entry.ttl)
+		}
+		b.now = b.now.Add(3 * time.Hour)
+		if b.entries("a") != 1 {
+			t.Errorf("case 22: stamped %t: the entry is gone", stamped)
+		}
+	}
+}
