@@ -12,9 +12,9 @@
 //
 // # What makes it survive
 //
-//   - A state that asks more of the proxy is saved before the proxy is told; one that asks less is told first. So
-//     whatever a crash leaves in the store, the proxy did at most that, and Restore puts it in force again before the
-//     first connection is accepted.
+//   - A state that asks more of the proxy is saved before the proxy is told; one that asks less is told first, and holds
+//     though it can not be saved (pending.go). Restore puts what was saved in force again before the first connection is
+//     accepted, but serves nothing: whoever wrote while no process followed it is found by a pass first.
 //   - All work is idempotent and starts again from its checkpoint: backfill writes entries at one constant timestamp T0,
 //     range by range, and marks a range done after its entries were acknowledged.
 //   - T0 is taken after dual-write was seen by every connection (a barrier of the relay) and a settling time.
