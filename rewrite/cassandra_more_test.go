@@ -60,7 +60,7 @@ func TestCassandraSecondaryIndex(t *testing.T) {
 	}
 }
 
-// Entries outlive their cells: by a minute if written beside them, for good if backfilled above them.
+// Entries outlive their cells by an hour, whether backfilled or written beside them.
 func TestCassandraTTL(t *testing.T) {
 	l := newLive(t)
 	insert := l.in("INSERT INTO %s.stays (room, day, n, guest, status) VALUES (?, ?, ?, ?, ?) USING TTL ?")
@@ -81,7 +81,7 @@ func TestCassandraTTL(t *testing.T) {
 		t.Fatalf("%v %v", a, err)
 	}
 	for i, row := range a.Rows {
-		if ttl, ok := exec.Int32(row[0]); ok != (i == 1) || (ok && (ttl < 501 || ttl > 560)) {
+		if ttl, ok := exec.Int32(row[0]); ok != (i != 2) || (ok && (ttl < 3601 || ttl > 4100)) {
 			t.Errorf("time to live of entry %d: %d", i, ttl)
 		}
 	}

@@ -42,11 +42,12 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 		failed := r.failed
 		r.mu.Unlock()
 		switch {
-		case compared >= m.settings.ShadowReads, over && (sampled || compared > 0),
+		case compared >= m.settings.ShadowReads, over && (sampled || compared >= m.settings.ShadowLeast),
 			failed >= failing && failed > have.ByReads && have.ByOwn+have.ByRanges > 0:
 			return nil
 		case over:
-			r.throttle("no read has come that could be compared, and Helenus can not ask by itself: the statements bind more than the one value")
+			r.throttle(fmt.Sprintf("%d of %d reads have come that could be compared, and Helenus can not ask by itself: the statements bind more than the one value",
+				compared, m.settings.ShadowLeast))
 		}
 		select {
 		case <-ctx.Done():

@@ -66,8 +66,8 @@ type Settings struct {
 	Write       gocql.Consistency // of backfill; ALL
 	Passes      int               // 5; passes of verification before it fails
 	ShadowReads int64             // 10,000 reads compared
-	ShadowFor   time.Duration     // 24 h, after which ShadowLeast are enough
-	ShadowLeast int64             // 100
+	ShadowFor   time.Duration     // 24 h, after which our own comparisons are enough
+	ShadowLeast int64             // 100; enough then where we can make none
 	ShadowSelf  int               // 100 values of the look-up, asked for by ourselves
 	SweepFirst  time.Duration     // 1 min from the start, of serving or of the process, to the first pass
 	SweepEvery  time.Duration     // 1 h between passes while serving
