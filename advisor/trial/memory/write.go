@@ -58,7 +58,11 @@ func (s *Store) insert(x *cql.Insert, args Args) error {
 	}
 	whole := len(key) == len(t.key)
 	if x.IfNotExists {
-		if r := t.rows[joined(key)]; whole && r != nil && r.exists() {
+		r := t.rows[joined(key)]
+		if !whole { // then it is about the static columns, whatever rows there are
+			r = t.statics[joined(key)]
+		}
+		if r != nil && r.exists() {
 			return nil
 		}
 	}
@@ -184,15 +188,29 @@ func (t *table) meets(key []string, exists bool, conditions []cql.Condition, arg
 		if c.Element != nil || c.Field != "" {
 			return false, unknown("IF on a part of %s", c.Column)
 		}
-		if r == nil {
-			return false, nil
+		at := r
+		if at == nil {
+			at = t.empty(key)
 		}
-		ok, err := Matches(&cql.Relation{Columns: []string{c.Column}, Op: c.Op, Value: c.Value}, args, func(column string) (Value, error) { return t.value(r, column), nil })
+		ok, err := holds(&c, t.value(at, c.Column), args)
 		if err != nil || !ok {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// holds tells whether IF is so of what a column has. Other than in WHERE, null is a value there: it equals null, and differs from all else.
+func holds(c *cql.Condition, have Value, args Args) (bool, error) {
+	if c.Op == cql.OpEQ || c.Op == cql.OpNE {
+		want, err := Of(c.Value, args)
+		if err != nil {
+			return false, err
+		}
+		same := (have == nil) == (want == nil) && Text(have) == Text(want)
+		return same == (c.Op == cql.OpEQ), nil
+	}
+	return Matches(&cql.Relation{Columns: []string{c.Column}, Op: c.Op, Value: c.Value}, args, func(string) (Value, error) { return have, nil })
 }
 
 // assigned is what a column holds after an assignment.
