@@ -208,7 +208,7 @@ func (m *remake) columns() {
 // backwards tells whether the statement reads the rows of a partition from the last to the first.
 func (m *remake) backwards() bool {
 	for _, o := range m.s.OrderBy {
-		if c := m.t.Column(o.Column); c != nil && c.Kind == schema.Clustering && !slices.Contains(m.equal, c.Name) {
+		if c := m.t.Column(o.Column); c != nil && c.Kind == schema.Clustering { // also one that is the same in all rows: those after it are read backwards, too
 			return c.Descending != o.Descending
 		}
 	}

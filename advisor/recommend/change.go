@@ -88,17 +88,32 @@ func (k *maker) today(j *joined) cost.Cost {
 	return sum
 }
 
-// change works out the advice for one join, if there is any.
-func (k *maker) change(j *joined) error {
-	w := &workload.Workload{Name: j.asked.ID, Graph: k.model.Graph, Tables: k.model.Tables, Statements: []*workload.Statement{j.asked}}
+// designed makes the workload of one join and all writes, and designs for it. tables are those to be made.
+func (k *maker) designed(j *joined) (w *workload.Workload, d *design.Design, tables []*design.Table, err error) {
+	w = &workload.Workload{Name: j.asked.ID, Graph: k.model.Graph, Tables: k.model.Tables, Statements: []*workload.Statement{j.asked}}
 	for _, s := range k.model.Workload.Statements {
 		if s.Write != nil {
 			w.Statements = append(w.Statements, s)
 		}
 	}
-	d, err := design.Choose(k.ctx, w, design.Options{
+	d, err = design.Choose(k.ctx, w, design.Options{
 		Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: candidates(w, j.reads[0].access.Keyspace, k.declared(j)), NoEnumeration: true,
 	})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, t := range d.Tables {
+		if !t.Table.Existing {
+			t.Table.Name = t.Name
+			tables = append(tables, t)
+		}
+	}
+	return w, d, tables, nil
+}
+
+// change works out the advice for one join, if there is any.
+func (k *maker) change(j *joined) error {
+	w, d, tables, err := k.designed(j)
 	var unanswerable *design.UnanswerableError
 	switch {
 	case errors.As(err, &unanswerable):
@@ -108,13 +123,6 @@ func (k *maker) change(j *joined) error {
 	case err != nil:
 		k.advice.Problems = append(k.advice.Problems, fmt.Sprintf("no design for the join %s: %v", j.asked.ID, err))
 		return nil
-	}
-	var tables []*design.Table
-	for _, t := range d.Tables {
-		if !t.Table.Existing {
-			t.Table.Name = t.Name
-			tables = append(tables, t)
-		}
 	}
 	before, after := k.today(j), d.Statements[0].Cost
 	writes := 0.0

@@ -181,27 +181,36 @@ func (w *Way) finish(a *memory.Answer, v values) error {
 	return nil
 }
 
-// compare asks both ways and says how the answers differ.
-func (k *Ask) compare(old, now *memory.Store, c *Copy, t *schema.Table, v values) error {
+// compare asks both ways and says how the answers differ; and how many rows meet the question's conditions.
+func (k *Ask) compare(old, now *memory.Store, c *Copy, t *schema.Table, v values) (int, error) {
 	plain := func(column string) string { return column }
 	st, args, err := v.bind(k.Old, plain)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	want, err := old.Select(st, args)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	unlimited := *st
 	unlimited.Limit = nil
 	all, err := old.Select(&unlimited, args)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	meets, err := old.Select(&cql.Select{Table: st.Table, Where: st.Where}, args)
+	if err != nil {
+		return 0, err
 	}
 	got, err := k.New.ask(now, c, v)
 	if err != nil {
-		return err
+		return 0, err
 	}
+	return len(meets.Rows), k.differ(t, want, got, all)
+}
+
+// differ says how an answer differs from the one wanted; all is that without its LIMIT.
+func (k *Ask) differ(t *schema.Table, want, got, all *memory.Answer) error {
 	if len(got.Columns) < len(want.Columns) || !slices.Equal(got.Columns[:len(want.Columns)], want.Columns) {
 		return fmt.Errorf("the columns of %s are (%s), and were (%s)", k.New.Select, strings.Join(got.Columns, ", "), strings.Join(want.Columns, ", "))
 	}

@@ -29,21 +29,33 @@ type Case struct {
 	Full bool
 }
 
-// Rounds is how many sets of rows a case is tried on; with each some dozen questions and writes.
-const Rounds = 5
+// Rounds is how many sets of rows a case is tried on; with each some dozen questions and writes. It is tried on more, mostRounds at the most, until each
+// question was answered with rows, and each write changed some.
+const (
+	Rounds     = 5
+	mostRounds = 4 * Rounds
+)
 
 // Run tries the case. The error is a *DifferError, a *memory.UnknownError, or says what else is wrong.
 func (c *Case) Run(seed uint64) error {
-	for round := range Rounds {
-		g := &generator{rand: rand.New(rand.NewPCG(seed, uint64(round))), c: c} //nolint:gosec // a test of ours, no secret
+	met := &answered{asks: make([]int, len(c.Asks)), writes: make([]bool, len(c.Writes))}
+	for round := 0; round < Rounds || round < mostRounds && !met.enough(); round++ {
+		g := &generator{rand: rand.New(rand.NewPCG(seed, uint64(round))), c: c, met: met} //nolint:gosec // a test of ours, no secret
 		if err := c.round(g); err != nil {
 			return err
 		}
 	}
-	return nil
+	return met.idle(c)
 }
 
 func (c *Case) round(g *generator) error {
+	for i := range c.Asks {
+		f, err := g.aim(c.Asks[i].Old)
+		if err != nil {
+			return err
+		}
+		g.aims = append(g.aims, f)
+	}
 	old, now := memory.New(c.Old, c.Keyspace), memory.New(c.New, c.Keyspace)
 	replaced := c.New.Table(c.Table.Keyspace, c.Table.Name) == nil
 	both := func(st cql.Statement, args memory.Args) error {
@@ -74,9 +86,11 @@ func (c *Case) round(g *generator) error {
 		if !ok || c.Full && c.makes(old, c.Writes[i], args) {
 			continue
 		}
+		before := old.Dump(c.Table.Keyspace, c.Table.Name)
 		if err := old.Write(c.Writes[i], args); err != nil {
 			return fmt.Errorf("%s: %w", c.Writes[i], err)
 		}
+		g.met.writes[i] = g.met.writes[i] || before != old.Dump(c.Table.Keyspace, c.Table.Name)
 		if c.Copy == nil {
 			if err := now.Write(c.Writes[i], args); err != nil {
 				return err
@@ -119,18 +133,24 @@ func (c *Case) fill(from, to *memory.Store) error {
 	return u.each(to, c.Copy, put, memory.Args{}, "new_", c.Copy.entries(list))
 }
 
-// asked asks each question a few times.
+// asked asks each question a few times: of what it was aimed at, and of anything.
 func (c *Case) asked(g *generator, old, now *memory.Store) error {
 	const times = 3
 	for i := range c.Asks {
-		for range times {
+		for n := range times {
 			v, err := g.question(c.Asks[i].Old)
 			if err != nil {
 				return err
 			}
-			if err := c.Asks[i].compare(old, now, c.Copy, c.Table, v); err != nil {
+			if own := g.aims[i].values; n > 0 && own != nil {
+				own[limitKey], own[perKey] = v[limitKey], v[perKey]
+				v = own
+			}
+			found, err := c.Asks[i].compare(old, now, c.Copy, c.Table, v)
+			if err != nil {
 				return err
 			}
+			g.met.asks[i] = max(g.met.asks[i], found)
 		}
 	}
 	return nil
@@ -142,6 +162,9 @@ type generator struct {
 	c      *Case
 	sample []map[string]memory.Value // rows that were made
 	unique map[string]bool
+	aims   []*focus // of the questions, one each
+	met    *answered
+	exact  bool // a row's key is taken as it is
 }
 
 // domain lists the values of a column: few, so that rows agree in some; what statements compare it with is among them.
@@ -158,6 +181,10 @@ func (g *generator) domain(column *schema.Column) []string {
 	case column.Kind == schema.Clustering && key[len(key)-1].Name == column.Name:
 		size = 6
 	}
+	const sorted = 5 // so that answers have several of them, on which ever side of a bound
+	if slices.ContainsFunc(g.c.Asks, func(a Ask) bool { return compares(a.Old, column.Name) }) {
+		size = max(size, sorted)
+	}
 	out := make([]string, size)
 	for i := range out {
 		out[i] = strconv.Itoa(i)
@@ -170,6 +197,13 @@ func (g *generator) domain(column *schema.Column) []string {
 		}
 	}
 	return out
+}
+
+// compares tells whether a SELECT has a range of a column, or sorts by it.
+func compares(s *cql.Select, column string) bool {
+	return slices.ContainsFunc(s.OrderBy, func(o cql.Ordering) bool { return o.Column == column }) || slices.ContainsFunc(s.Where, func(w cql.Relation) bool {
+		return len(w.Columns) == 1 && w.Columns[0] == column && (w.Op == cql.OpLT || w.Op == cql.OpLE || w.Op == cql.OpGT || w.Op == cql.OpGE || w.Op == cql.OpBetween)
+	})
 }
 
 // value draws one.
@@ -202,7 +236,7 @@ func (g *generator) row() map[string]memory.Value {
 	for _, c := range g.c.Table.Columns {
 		switch {
 		case slices.Contains(g.c.Settled, c.Name):
-			out[c.Name] = strconv.FormatUint(memory.Hash(partition)%3, 10)
+			out[c.Name] = settled(partition)
 			continue
 		case c.Kind == schema.PartitionKey || c.Kind == schema.Clustering:
 			out[c.Name] = g.value(&c)
@@ -217,6 +251,9 @@ func (g *generator) row() map[string]memory.Value {
 	}
 	return out
 }
+
+// settled is what a partition determines.
+func settled(partition []string) string { return strconv.FormatUint(memory.Hash(partition)%3, 10) }
 
 // fresh tells whether a row agrees with none so far in the columns that are unique, or in the key.
 func (g *generator) fresh(r map[string]memory.Value) bool {
@@ -251,14 +288,21 @@ func (g *generator) rows(write func(cql.Statement, memory.Args) error) error {
 	t := g.c.Table
 	ref := cql.TableRef{Keyspace: t.Keyspace, Table: t.Name}
 	inserts := len(g.c.Writes) == 0 || slices.ContainsFunc(g.c.Writes, func(w cql.Statement) bool { _, ok := w.(*cql.Insert); return ok })
+	var list []map[string]memory.Value
 	for range 10 + g.rand.IntN(16) {
-		r := g.row()
+		list = append(list, g.row())
+	}
+	random := len(list)
+	for _, f := range g.aims {
+		list = append(list, f.rows...)
+	}
+	for n, r := range list {
 		if !g.fresh(r) {
 			continue
 		}
 		insert := &cql.Insert{Table: ref}
 		update := &cql.Update{Table: ref}
-		alone := g.rand.IntN(12) == 0
+		alone := n < random && g.rand.IntN(12) == 0
 		if alone { // in a partition of its own
 			for _, c := range t.PartitionKey() {
 				r[c.Name] = "alone"
@@ -302,15 +346,21 @@ func (g *generator) pick(column string, row map[string]memory.Value) memory.Valu
 	if c == nil {
 		return "0"
 	}
-	if v := row[column]; v != nil && g.rand.IntN(5) > 0 {
+	if v := row[column]; v != nil && (g.exact || g.rand.IntN(5) > 0) {
 		return v
 	}
 	return g.value(c)
 }
 
+// one is a row that was made, often one of those that a question is aimed at.
 func (g *generator) one() map[string]memory.Value {
 	if len(g.sample) == 0 {
 		return g.row()
+	}
+	if n := len(g.aims); n > 0 && g.rand.IntN(2) == 0 {
+		if f := g.aims[g.rand.IntN(n)]; len(f.rows) > 0 {
+			return f.rows[g.rand.IntN(len(f.rows))]
+		}
 	}
 	return g.sample[g.rand.IntN(len(g.sample))]
 }
@@ -329,19 +379,16 @@ func (g *generator) question(s *cql.Select) (values, error) {
 		if c == nil {
 			return nil, &memory.UnknownError{What: "a condition on " + name}
 		}
-		single := schema.Column{Name: c.Name, Kind: c.Kind, Type: "text"}
-		if c.Type == "boolean" {
-			single.Type = c.Type
-		}
+		single := g.single(name)
 		switch w.Op {
 		case cql.OpIn:
 			list := memory.List{}
 			for range 1 + g.rand.IntN(3) {
-				list = append(list, memory.Text(g.value(&single)))
+				list = append(list, memory.Text(g.value(single)))
 			}
 			v[at(name, w.Op)] = list
 		case cql.OpContains, cql.OpContainsKey:
-			v[at(name, w.Op)] = g.value(&single)
+			v[at(name, w.Op)] = g.value(single)
 		default:
 			v[at(name, w.Op)] = g.pick(name, row)
 		}
@@ -353,6 +400,8 @@ func (g *generator) question(s *cql.Select) (values, error) {
 func (g *generator) args(st cql.Statement) (memory.Args, bool) {
 	out := memory.Args{}
 	row := g.one()
+	g.exact = g.rand.IntN(4) > 0
+	defer func() { g.exact = false }()
 	bind := func(t cql.Term, draw func() memory.Value) {
 		if m, ok := t.(*cql.Marker); ok {
 			out[memory.Key(m)] = draw()
@@ -394,6 +443,9 @@ func (g *generator) args(st cql.Statement) (memory.Args, bool) {
 			if !g.c.Full && g.rand.IntN(8) == 0 && c.Kind != schema.PartitionKey && c.Kind != schema.Clustering {
 				return nil
 			}
+			if v := g.one()[column]; v != nil && own.Type == c.Type && g.rand.IntN(2) == 0 { // in and out of the answers
+				return v
+			}
 			return g.value(&own)
 		})
 	}
@@ -411,6 +463,10 @@ func (g *generator) args(st cql.Statement) (memory.Args, bool) {
 			break
 		}
 		for i, c := range x.Columns {
+			if inKey(g.c.Table, c) {
+				bind(x.Values[i], func() memory.Value { return g.pick(c, row) })
+				continue
+			}
 			set(c, x.Values[i], nil, cql.AssignSet)
 		}
 	case *cql.Update:

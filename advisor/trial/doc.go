@@ -7,7 +7,8 @@
 // Way in which it is asked afterwards: one statement, or one for each of several values whose answers the client merges and cuts.
 //
 // Rows are few and of small domains, so that there are ties, nulls, rows with the same values, partitions of several rows, and values that
-// several partitions have. A LIMIT is as small as the rows are few, and the same in both. Answers are compared row by row in order where the old statement
+// several partitions have. Each question is aimed at: there are rows that meet all its conditions, and some that miss one, and writes are mostly of such rows
+// (focus.go). A case goes on until each question was answered with rows and each write changed some; one that nothing can answer was not tried. A LIMIT is as small as the rows are few, and the same in both. Answers are compared row by row in order where the old statement
 // promises an order (one partition, or ORDER BY), else as what they hold; of a LIMIT without an order by how many there are, and that all belong to it.
 // The same case and seed give the same result.
 //

@@ -11,5 +11,7 @@
 // Thin: no timestamps and no times to live, one statement after the other; no counters, functions, aggregates but count(*), GROUP BY, JSON, LIKE, token(),
 // and tuples and user-defined types are single values. What it does not know it refuses with an *UnknownError, and guesses nothing.
 //
+// TestTwin says statements at random to it and to a real Cassandra. Other than Cassandra it finds no partition by elements of a static collection that were deleted.
+//
 // It imports capture/cql and capture/schema.
 package memory

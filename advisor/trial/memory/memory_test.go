@@ -112,6 +112,9 @@ func TestWrite(t *testing.T) {
 		"INSERT INTO t (p, c, v) VALUES ('a', 1, 8) IF NOT EXISTS":                                              "3,sa,7,null,null 2,sa,null,null,null 1,sa,5,{x, y},{k: v}",
 		"UPDATE t SET v = 8 WHERE p = 'a' AND c = 1 IF v = 6":                                                   "3,sa,7,null,null 2,sa,null,null,null 1,sa,5,{x, y},{k: v}",
 		"UPDATE t SET v = 8 WHERE p = 'a' AND c IN (2, 3)":                                                      "3,sa,8,null,null 2,sa,8,null,null 1,sa,5,{x, y},{k: v}",
+		"UPDATE t SET v = 8 WHERE p = 'a' AND c = 2 IF v != 6":                                                  "3,sa,7,null,null 2,sa,8,null,null 1,sa,5,{x, y},{k: v}", // null differs
+		"UPDATE t SET v = 8 WHERE p = 'a' AND c = 4 IF v = null":                                                "4,sa,8,null,null 3,sa,7,null,null 2,sa,null,null,null 1,sa,5,{x, y},{k: v}",
+		"INSERT INTO t (p, s) VALUES ('a', 'other') IF NOT EXISTS":                                              "3,sa,7,null,null 2,sa,null,null,null 1,sa,5,{x, y},{k: v}",
 		"DELETE FROM t WHERE p = 'a' AND c = 1 IF v = 5":                                                        "3,sa,7,null,null 2,sa,null,null,null",
 		"BEGIN BATCH DELETE FROM t WHERE p = 'a' AND c = 1; DELETE FROM t WHERE p = 'a' AND c = 2; APPLY BATCH": "3,sa,7,null,null",
 	} {

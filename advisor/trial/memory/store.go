@@ -21,6 +21,7 @@ type Store struct {
 type table struct {
 	*schema.Table
 	key     []schema.Column // primary key
+	parts   int             // how many of them are the partition key
 	rows    map[string]*row
 	statics map[string]*row // the static columns of partitions; their keys are partition keys
 	lying   []*row          // sorted, nil after a write
@@ -42,7 +43,7 @@ func New(s *schema.Schema, keyspace string) *Store {
 		k := &s.Keyspaces[i]
 		for j := range k.Tables {
 			t := &k.Tables[j]
-			out.tables[cql.TableRef{Keyspace: t.Keyspace, Table: t.Name}] = &table{Table: t, key: t.PrimaryKey(), rows: map[string]*row{}, statics: map[string]*row{}}
+			out.tables[cql.TableRef{Keyspace: t.Keyspace, Table: t.Name}] = &table{Table: t, key: t.PrimaryKey(), parts: len(t.PartitionKey()), rows: map[string]*row{}, statics: map[string]*row{}}
 		}
 	}
 	return out
@@ -90,7 +91,7 @@ func (r *row) exists() bool {
 
 // empty is a row, or what stands for a partition, without anything.
 func (t *table) empty(key []string) *row {
-	partition := key[:min(len(key), len(t.PartitionKey()))]
+	partition := key[:min(len(key), t.parts)]
 	return &row{key: slices.Clone(key), part: joined(partition), hash: Hash(partition), cells: map[string]Value{}}
 }
 
@@ -137,13 +138,13 @@ func (t *table) sorted() []*row {
 			full[r.part] = true
 		}
 	}
-	n := len(t.PartitionKey())
+	n := t.parts
 	for p, r := range t.statics {
 		if !full[p] && r.exists() {
 			rows = append(rows, r)
 		}
 	}
-	clustering := t.ClusteringKey()
+	clustering := t.key[n:]
 	slices.SortFunc(rows, func(a, b *row) int {
 		if d := cmp.Or(cmp.Compare(a.hash, b.hash), strings.Compare(a.part, b.part)); d != 0 {
 			return d
@@ -163,4 +164,22 @@ func (t *table) sorted() []*row {
 	})
 	t.lying = rows
 	return rows
+}
+
+// Dump writes all that a table holds; what it writes is the same only if that is.
+func (s *Store) Dump(keyspace, name string) string {
+	t := s.tables[cql.TableRef{Keyspace: keyspace, Table: name}]
+	if t == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, r := range t.sorted() {
+		fmt.Fprintf(&b, "%q %t", r.key, r.inserted)
+		for _, c := range t.Columns {
+			b.WriteByte(' ')
+			b.WriteString(strconv.Quote(Text(t.value(r, c.Name))))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }

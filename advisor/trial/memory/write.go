@@ -45,9 +45,9 @@ func (s *Store) insert(x *cql.Insert, args Args) error {
 		}
 	}
 	var key []string
-	for _, c := range t.PrimaryKey() {
+	for _, c := range t.key {
 		v, there := given[c.Name]
-		if !there && c.Kind == schema.Clustering && len(key) == len(t.PartitionKey()) && t.onlyStatics(slices.Collect(maps.Keys(given))) {
+		if !there && c.Kind == schema.Clustering && len(key) == t.parts && t.onlyStatics(slices.Collect(maps.Keys(given))) {
 			break
 		}
 		text, ok := v.(string)
@@ -56,9 +56,13 @@ func (s *Store) insert(x *cql.Insert, args Args) error {
 		}
 		key = append(key, text)
 	}
-	whole := len(key) == len(t.PrimaryKey())
+	whole := len(key) == len(t.key)
 	if x.IfNotExists {
-		if r := t.rows[joined(key)]; whole && r != nil && r.exists() {
+		r := t.rows[joined(key)]
+		if !whole { // then it is about the static columns, whatever rows there are
+			r = t.statics[joined(key)]
+		}
+		if r != nil && r.exists() {
 			return nil
 		}
 	}
@@ -90,7 +94,7 @@ func (t *table) set(r *row, column string, v Value) {
 		return
 	case c.Kind == schema.Static:
 		if t.statics[r.part] == nil {
-			t.statics[r.part] = t.empty(r.key[:len(t.PartitionKey())])
+			t.statics[r.part] = t.empty(r.key[:t.parts])
 		}
 		cells = t.statics[r.part].cells
 	}
@@ -104,7 +108,7 @@ func (t *table) set(r *row, column string, v Value) {
 // keys lists the keys that conditions of a write name: whole ones, or of partitions only.
 func (t *table) keys(where []cql.Relation, args Args) ([][]string, error) {
 	out := [][]string{nil}
-	for _, c := range t.PrimaryKey() {
+	for _, c := range t.key {
 		i := slices.IndexFunc(where, func(w cql.Relation) bool { return len(w.Columns) == 1 && w.Columns[0] == c.Name && w.Element == nil })
 		if i < 0 {
 			break
@@ -131,7 +135,7 @@ func (t *table) keys(where []cql.Relation, args Args) ([][]string, error) {
 		}
 		out = longer
 	}
-	if n := len(out[0]); n != len(where) || n < len(t.PartitionKey()) {
+	if n := len(out[0]); n != len(where) || n < t.parts {
 		return nil, unknown("a write of %s by a part of the key", t.Name)
 	}
 	return out, nil
@@ -156,12 +160,12 @@ func (s *Store) update(x *cql.Update, args Args) error {
 			continue
 		}
 		r := t.empty(key)
-		if len(key) == len(t.PrimaryKey()) {
+		if len(key) == len(t.key) {
 			r = t.at(key)
 		}
 		for i := range x.Assignments {
 			a := &x.Assignments[i]
-			if c := t.Column(a.Column); c == nil || c.Kind != schema.Static && len(key) < len(t.PrimaryKey()) {
+			if c := t.Column(a.Column); c == nil || c.Kind != schema.Static && len(key) < len(t.key) {
 				return unknown("an UPDATE of %s by a part of the key", a.Column)
 			}
 			v, err := assigned(t.Column(a.Column).Type, t.value(r, a.Column), a, args)
@@ -184,15 +188,29 @@ func (t *table) meets(key []string, exists bool, conditions []cql.Condition, arg
 		if c.Element != nil || c.Field != "" {
 			return false, unknown("IF on a part of %s", c.Column)
 		}
-		if r == nil {
-			return false, nil
+		at := r
+		if at == nil {
+			at = t.empty(key)
 		}
-		ok, err := Matches(&cql.Relation{Columns: []string{c.Column}, Op: c.Op, Value: c.Value}, args, func(column string) (Value, error) { return t.value(r, column), nil })
+		ok, err := holds(&c, t.value(at, c.Column), args)
 		if err != nil || !ok {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// holds tells whether IF is so of what a column has. Other than in WHERE, null is a value there: it equals null, and differs from all else.
+func holds(c *cql.Condition, have Value, args Args) (bool, error) {
+	if c.Op == cql.OpEQ || c.Op == cql.OpNE {
+		want, err := Of(c.Value, args)
+		if err != nil {
+			return false, err
+		}
+		same := (have == nil) == (want == nil) && Text(have) == Text(want)
+		return same == (c.Op == cql.OpEQ), nil
+	}
+	return Matches(&cql.Relation{Columns: []string{c.Column}, Op: c.Op, Value: c.Value}, args, func(string) (Value, error) { return have, nil })
 }
 
 // assigned is what a column holds after an assignment.
@@ -281,7 +299,7 @@ func (s *Store) remove(x *cql.Delete, args Args) error {
 				delete(t.rows, joined(key))
 			}
 			r := t.empty(key)
-			if len(key) == len(t.PrimaryKey()) {
+			if len(key) == len(t.key) {
 				r = t.at(key)
 			}
 			for _, d := range x.Columns {
@@ -315,7 +333,7 @@ func (s *Store) remove(x *cql.Delete, args Args) error {
 	for _, r := range gone {
 		delete(t.rows, joined(r.key))
 	}
-	if len(x.Where) == len(t.PartitionKey()) {
+	if len(x.Where) == t.parts {
 		for _, p := range partitions {
 			delete(t.statics, p)
 		}
