@@ -221,10 +221,9 @@ type simulation struct {
 	filled    bool // every row needs an entry from here on
 	faults    []string
 
-	breaking breakIn
-	change   func(exec.Query) exec.Query
-	answer   func(proxy.Response) proxy.Response
-	keep     maintain.Settings
+	change func(exec.Query) exec.Query
+	answer func(proxy.Response) proxy.Response
+	keep   maintain.Settings
 
 	mu      sync.Mutex
 	flights []flight

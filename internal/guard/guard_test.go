@@ -38,7 +38,7 @@ func TestPanicIsAnError(t *testing.T) {
 func TestGoroutine(t *testing.T) {
 	quiet(t)
 	told := make(chan error)
-	Go(Reads, func() { var m map[string]int; m["x"] = 1 }, func(err error) { told <- err })
+	Go(Reads, func() { panic("for the test") }, func(err error) { told <- err })
 	if err := <-told; err == nil {
 		t.Error("nobody was told")
 	}
@@ -57,10 +57,11 @@ func TestLoopBeginsAgain(t *testing.T) {
 	}}
 	runs, told := 0, 0
 	Loop(context.Background(), Schema, clock, func(context.Context) {
-		switch runs++; {
-		case runs == 9:
+		runs++
+		switch runs {
+		case 9:
 			now = now.Add(2 * lastRestart)
-		case runs == 11:
+		case 11:
 			return
 		}
 		panic(runs)

@@ -93,7 +93,7 @@ func broken(err error) state {
 // that is called so already.
 func fold(fields map[string]json.RawMessage, order []string) state {
 	for _, key := range order {
-		name := key
+		var name string
 		switch {
 		case key == `"`:
 			return unknown
