@@ -47,6 +47,7 @@ test: setup lint vet house $(with)
 	$(GO) test -run 'Splice|Idle|Allocate' ./bench/relay ./proxy ./proxy/pipe
 	$(GO) test -run 'Patterns|Interrupted|Swept' ./advisor/timeline
 	$(GO) test -run FewRows ./bench/calendar
+	$(GO) test -run 'EveryInterleaving|WithoutClocks|Mutants' ./rewrite
 	$(GO) test -run 'NoWorse|CandidatesAreTables|Figure16' ./advisor/enumerate
 
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.
@@ -57,6 +58,7 @@ test-drivers:
 # What takes too long for `make test`: all forms of writes under all clocks, breaking a change in each of its states, the soak.
 test-long: $(with)
 	@.ci/setup test
+	HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 120m -run WithoutClocks ./rewrite
 	HELENUS_TWIN=all $(with) $(GO) test -count 1 -timeout 60m -run 'Twin|Acknowledged' ./rewrite
 	HELENUS_WITHSTAND=each $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus
 	$(MAKE) soak

@@ -197,14 +197,14 @@ func (m *mutated) Query(ctx context.Context, q exec.Query) (exec.Answer, error) 
 	return m.Memory.Query(ctx, m.change(q))
 }
 
+// Unlogged takes effect write by write, up to the first that is lost: of one partition all do, or none.
 func (m *mutated) Unlogged(ctx context.Context, writes []exec.Query) error {
-	var first error
 	for _, q := range writes {
-		if _, err := m.Query(ctx, q); err != nil && first == nil {
-			first = err
+		if _, err := m.Query(ctx, q); err != nil {
+			return err
 		}
 	}
-	return first
+	return nil
 }
 
 // simulation is one run of a scenario.

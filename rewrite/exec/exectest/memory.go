@@ -222,15 +222,15 @@ func parse(text string) (cql.Statement, error) {
 	return st, err
 }
 
-// Unlogged carries out writes as an unlogged batch over several partitions does: one by one, each by itself.
+// Unlogged carries out writes as an unlogged batch does: one by one, up to the first that fails, as those of one partition all take
+// effect or none.
 func (m *Memory) Unlogged(ctx context.Context, writes []exec.Query) error {
-	var first error
 	for _, q := range writes {
-		if _, err := m.Query(ctx, q); err != nil && first == nil {
-			first = err
+		if _, err := m.Query(ctx, q); err != nil {
+			return err
 		}
 	}
-	return first
+	return nil
 }
 
 // Write runs a write of the application at the timestamp that its request carries.

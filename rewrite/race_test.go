@@ -1,0 +1,5 @@
+//go:build race
+
+package rewrite
+
+const raced = true // the race detector makes exploring twenty times slower
