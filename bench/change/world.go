@@ -102,10 +102,26 @@ func start(ctx context.Context, s settings) (_ *world, err error) {
 	if w.without, err = newHelenus("without", s.helenus, w.dir, behind, "--keyspaces", keyspace, "--cost", cost); err != nil {
 		return nil, err
 	}
+	if err := w.shareOwner(ctx); err != nil {
+		return nil, err
+	}
 	if err := w.with.start(); err != nil {
 		return nil, err
 	}
 	return w, w.with.open(ctx)
+}
+
+// shareOwner has both processes begin with one state, and so with one owner: another helenus with a state of its own would, rightly,
+// turn all changes back. The one without changes writes to a table without a change alone, so nothing is missed.
+func (w *world) shareOwner(ctx context.Context) error {
+	if err := w.without.start(); err != nil {
+		return err
+	}
+	if err := w.without.open(ctx); err != nil {
+		return err
+	}
+	w.without.stop()
+	return os.CopyFS(w.with.dir, os.DirFS(w.without.dir))
 }
 
 // stop ends everything. What is left of a run that failed are the logs.
