@@ -11,6 +11,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/advisor/round"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -38,6 +39,8 @@ type Options struct {
 	Thresholds recommend.Thresholds // what is worth advising
 	Cost       *cost.Cassandra      // measured here (helenus calibrate); nil: the defaults
 	Limits     solve.Limits         // of each integer program; zero: 2,000 nodes, gap 0.1 %, half a minute
+	// Make works a round out. Nil: recommend.Make, in this process; see round.Process for one that is bounded, and has a Judge and a Solver of its own.
+	Make func(ctx context.Context, in recommend.Input) (*recommend.Advice, error)
 }
 
 // Store keeps documents. *store.Store of capture/store is one.
@@ -82,8 +85,8 @@ type Advisor struct {
 	latest  *recommend.Advice // of the latest round, as worked out
 	last    time.Time         // when it was
 	took    time.Duration
-	rounds  uint64
-	failing uint64 // rounds that failed
+	rounds  map[result]uint64
+	trouble string // why the latest round failed; "" if it did not
 }
 
 // New makes an advisor. It fails if a required option is missing.
@@ -112,8 +115,11 @@ func New(o Options) (*Advisor, error) {
 	if o.Limits == (solve.Limits{}) {
 		o.Limits = solve.Limits{Nodes: 2000, Gap: 0.001, Wall: 30 * time.Second}
 	}
+	if o.Make == nil {
+		o.Make = recommend.Make
+	}
 	o.Thresholds = o.Thresholds.WithDefaults()
-	return &Advisor{o: o}, nil
+	return &Advisor{o: o, rounds: map[result]uint64{}}, nil
 }
 
 // Advise works advice out from the traffic and the tables as they are now. It keeps nothing and decides nothing: the same
@@ -167,7 +173,7 @@ func (a *Advisor) guarded(ctx context.Context, in recommend.Input) (advice *reco
 			advice, err = nil, &PanicError{v}
 		}
 	}()
-	return recommend.Make(ctx, in)
+	return a.o.Make(ctx, in)
 }
 
 // Refresh works advice out, merges it with the decisions, keeps the result and returns it: the advice, with Recommendations
@@ -181,17 +187,16 @@ func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
 	advice, err := a.Advise(ctx)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.rounds++
 	if err != nil {
-		a.failing++
-		return nil, err
+		return nil, a.failed(ctx, err)
 	}
 	merged := a.book.clone()
 	changed := merged.merge(advice.Recommendations, advice.At)
 	if err := a.keep(ctx, merged); err != nil {
-		a.failing++
-		return nil, err
+		return nil, a.failed(ctx, err)
 	}
+	a.rounds[okResult]++
+	a.trouble = ""
 	a.latest, a.last, a.took = advice, advice.At, advice.Duration
 	for _, problem := range advice.Problems {
 		a.o.Log.Warn("advice is incomplete", "reason", problem)
@@ -200,6 +205,27 @@ func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
 		a.o.Log.Info("recommendations changed", "changed", changed, "known", len(merged.Entries), "took", advice.Duration)
 	}
 	return a.merged(), nil
+}
+
+// failed notes that a round failed, and returns why. What was advised before stays. The lock is held.
+func (a *Advisor) failed(ctx context.Context, why error) error {
+	a.rounds[resultOf(why)]++
+	if ctx.Err() != nil || errors.Is(why, ErrNothingSeen) { // nothing is wrong
+		return why
+	}
+	a.trouble = fmt.Sprintf("the round of advice of %s failed, and what was advised before stays: %v", a.o.Clock().UTC().Format(time.RFC3339), why)
+	var e *round.Error
+	if errors.As(why, &e) && e.Words != "" {
+		a.o.Log.Error("a round of advice failed in its process", "why", e.What, "said", e.Words)
+	}
+	return why
+}
+
+// Trouble says why the latest round failed; "" if it did not.
+func (a *Advisor) Trouble() string {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.trouble
 }
 
 // merged is the latest advice with what is remembered; the lock is held.

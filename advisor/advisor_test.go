@@ -20,6 +20,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/advisor/round"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
@@ -487,4 +488,81 @@ func TestTimelineLifeCycle(t *testing.T) {
 	if advice := refresh(t, a); len(advice.Problems) != 1 || !strings.Contains(advice.Problems[0], "no disk") || lookUp(t, a).State != recommend.Open {
 		t.Errorf("%v", advice.Problems)
 	}
+}
+
+// A round that was ended in its process is counted by why, is told until one succeeds, and takes nothing away of what was advised before.
+func TestRoundsFail(t *testing.T) {
+	o := newWorld().options(nil)
+	var log bytes.Buffer
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	var ends error
+	o.Make = func(ctx context.Context, in recommend.Input) (*recommend.Advice, error) {
+		if ends != nil {
+			return nil, ends
+		}
+		return recommend.Make(ctx, in)
+	}
+	a, err := advisor.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := refresh(t, a)
+	for _, c := range []struct {
+		err         error
+		says, logs  string
+		memory, all float64
+	}{
+		{&round.Error{Is: round.ErrMemory, What: "600 MiB", Words: "line one\nline two"}, "line one", "line two", 1, 1},
+		{&round.Error{Is: round.ErrTime, What: "too long"}, "too long", "", 1, 2},
+		{&round.Error{Is: round.ErrWorker, What: "it died"}, "it died", "", 1, 3},
+		{errors.New("no reason"), "no reason", "", 1, 4},
+	} {
+		ends = c.err
+		if _, err := a.Refresh(t.Context()); !errors.Is(err, c.err) {
+			t.Errorf("%v", err)
+		}
+		if trouble := a.Trouble(); !strings.Contains(trouble, c.says) || strings.Contains(trouble, "\n") || !strings.Contains(log.String(), c.logs) {
+			t.Errorf("%q, and the log says %q", trouble, log.String())
+		}
+		if d := cmp.Diff(before.Recommendations, a.Latest().Recommendations); d != "" {
+			t.Error(d)
+		}
+		counts := rounds(t, a)
+		if counts["ok"] != 1 || counts["killed-memory"] != c.memory || counts["killed-memory"]+counts["killed-time"]+counts["failed"] != c.all {
+			t.Errorf("%v", counts)
+		}
+	}
+	ends = nil
+	refresh(t, a)
+	if trouble, counts := a.Trouble(), rounds(t, a); trouble != "" || counts["ok"] != 2 || counts["killed-time"] != 1 || counts["failed"] != 2 {
+		t.Errorf("%q, %v", trouble, counts)
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	ends = stopped.Err()
+	if _, err := a.Refresh(stopped); err == nil || a.Trouble() != "" {
+		t.Errorf("%v, %q", err, a.Trouble())
+	}
+}
+
+// rounds are counted by result.
+func rounds(t *testing.T, a *advisor.Advisor) map[string]float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	if err := registry.Register(a); err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]float64{}
+	for _, f := range families {
+		if f.GetName() == "helenus_advisor_rounds_total" {
+			for _, m := range f.GetMetric() {
+				counts[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+			}
+		}
+	}
+	return counts
 }

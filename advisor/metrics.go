@@ -1,9 +1,12 @@
 package advisor
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/helenus-db/helenus/advisor/round"
 )
 
 // The metrics of operations.md 4.1. No CQL text and no reason is in a label: the id leads to them.
@@ -19,12 +22,34 @@ var (
 	trustDesc   = prometheus.NewDesc("helenus_recommendation_confidence_ratio", "Confidence of the facts that a recommendation rests on, 0 to 1.", byID, nil)
 	createdDesc = prometheus.NewDesc("helenus_recommendation_created_timestamp_seconds", "When a recommendation was first made.", byID, nil)
 
-	roundsDesc  = prometheus.NewDesc("helenus_advisor_rounds_total", "Rounds of advice, by result.", []string{"result"}, nil)
+	roundsDesc  = prometheus.NewDesc("helenus_advisor_rounds_total", "Rounds of advice, by result: ok, failed, or killed-memory or killed-time, as the round took more than it may.", []string{"result"}, nil)
 	lastDesc    = prometheus.NewDesc("helenus_advisor_last_round_timestamp_seconds", "When the latest successful round of advice was.", nil, nil)
 	tookDesc    = prometheus.NewDesc("helenus_advisor_last_round_duration_seconds", "How long the latest successful round of advice took.", nil, nil)
 	dismissDesc = prometheus.NewDesc("helenus_advisor_dismissed_statements", "Statements of the latest round that led to no advice.", nil, nil)
 	unexplDesc  = prometheus.NewDesc("helenus_advisor_unexplained_statements", "Statements of the latest round that the model can not express.", nil, nil)
 )
+
+// result is what became of a round.
+type result string
+
+const (
+	okResult     result = "ok"
+	failedResult result = "failed"
+	memoryResult result = "killed-memory" // its process took more than it may
+	timeResult   result = "killed-time"   // likewise
+)
+
+var results = []result{okResult, failedResult, memoryResult, timeResult}
+
+func resultOf(err error) result {
+	switch {
+	case errors.Is(err, round.ErrMemory):
+		return memoryResult
+	case errors.Is(err, round.ErrTime):
+		return timeResult
+	}
+	return failedResult
+}
 
 // Describe implements prometheus.Collector.
 func (a *Advisor) Describe(ch chan<- *prometheus.Desc) {
@@ -52,8 +77,9 @@ func (a *Advisor) Collect(ch chan<- prometheus.Metric) {
 		gauge(trustDesc, r.Confidence, r.ID)
 		gauge(createdDesc, float64(r.CreatedAt.UnixMilli())/1000, r.ID)
 	}
-	ch <- prometheus.MustNewConstMetric(roundsDesc, prometheus.CounterValue, float64(a.rounds-a.failing), "ok")
-	ch <- prometheus.MustNewConstMetric(roundsDesc, prometheus.CounterValue, float64(a.failing), "failed")
+	for _, r := range results {
+		ch <- prometheus.MustNewConstMetric(roundsDesc, prometheus.CounterValue, float64(a.rounds[r]), string(r))
+	}
 	if a.latest == nil {
 		return
 	}

@@ -128,6 +128,63 @@ func (a *Almanac) recall(in *Input, facts [sha256.Size]byte) *finding {
 	return p
 }
 
+// Page is what an Almanac remembers, as data: a round in another process takes it along, and hands it back.
+type Page struct {
+	Designed int
+	Result   *Result // nil: none yet
+}
+
+// Result is what a search came to.
+type Result struct {
+	Current  bool // it is of the very Past that the page is written for
+	Facts    [sha256.Size]byte
+	Asked    []Question
+	Found    *Recommendation
+	Why      string
+	Problems []string
+	At       time.Time
+	Wall     time.Duration
+	Stopped  bool
+}
+
+// Question is one that the Judge was asked, with the answer.
+type Question struct {
+	About    plan.LookUp
+	Verdicts []plan.Verdict
+}
+
+// Page writes down what is remembered, for a round with that Past.
+func (a *Almanac) Page(past *Past) Page {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	page := Page{Designed: a.designed}
+	if p := a.last; p != nil {
+		r := &Result{p.past == past, p.facts, nil, p.found, p.why, p.problems, p.at, p.wall, p.stopped}
+		for _, q := range p.asked {
+			r.Asked = append(r.Asked, Question{q.about, q.verdicts})
+		}
+		page.Result = r
+	}
+	return page
+}
+
+// Turn makes the almanac remember what a page says that was written for a round with that Past.
+func (a *Almanac) Turn(page Page, past *Past) {
+	var last *finding
+	if r := page.Result; r != nil {
+		last = &finding{past, r.Facts, nil, r.Found, r.Why, r.Problems, r.At, r.Wall, r.Stopped}
+		if !r.Current {
+			last.past = &Past{} // no other is that one
+		}
+		for _, q := range r.Asked {
+			last.asked = append(last.asked, question{q.About, q.Verdicts})
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.last, a.designed = last, page.Designed
+}
+
 func (a *Almanac) note(p *finding) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 )
 
 // With an almanac a calendar is designed again only where something is another that it depends on, and advice is the same as
-// without, in each round.
+// without, in each round, also where it is carried to another process and back.
 func TestAlmanac(t *testing.T) {
 	in := overTime(t, importing)
 	var almanac recommend.Almanac
@@ -60,8 +60,9 @@ func TestAlmanac(t *testing.T) {
 		c.with()
 		in.Almanac = nil
 		without := advise(t, in)
-		in.Almanac = &almanac
+		in.Almanac = carried(t, &almanac, in.Past)
 		with := advise(t, in)
+		almanac.Turn(deepCopy(t, in.Almanac.Page(in.Past)), in.Past)
 		if designed += c.again; almanac.Designed() != designed {
 			t.Errorf("%s: designed %d times in all, not %d", c.name, almanac.Designed(), designed)
 		}
@@ -70,6 +71,13 @@ func TestAlmanac(t *testing.T) {
 			t.Errorf("%s: %s", c.name, d)
 		}
 	}
+}
+
+// carried is an almanac as a round with a past has it in another process.
+func carried(t *testing.T, a *recommend.Almanac, past *recommend.Past) *recommend.Almanac {
+	var there recommend.Almanac
+	there.Turn(deepCopy(t, a.Page(past)), past)
+	return &there
 }
 
 func said(t *testing.T, a *recommend.Advice) string {
@@ -101,7 +109,7 @@ func deepCopy[T any](t *testing.T, v T) T {
 func TestAlmanacTriesAgain(t *testing.T) {
 	in := overTime(t, importing)
 	var almanac recommend.Almanac
-	in.Almanac, in.Limits = &almanac, solve.Limits{Wall: 1}
+	in.Limits = solve.Limits{Wall: 1}
 	began := in.At
 	designed := 0
 	for _, c := range []struct {
@@ -126,7 +134,9 @@ func TestAlmanacTriesAgain(t *testing.T) {
 	} {
 		c.with()
 		in.At = began.Add(c.after)
+		in.Almanac = carried(t, &almanac, in.Past)
 		a := advise(t, in)
+		almanac.Turn(deepCopy(t, in.Almanac.Page(in.Past)), in.Past)
 		if designed += c.again; almanac.Designed() != designed {
 			t.Errorf("%s: designed %d times in all, not %d", c.name, almanac.Designed(), designed)
 		}

@@ -101,7 +101,7 @@ func newMaker(ctx context.Context, in Input, s *capture.Snapshot) (*maker, error
 	in.Snapshot = s
 	return &maker{
 		Input: in, ctx: ctx, model: m, reads: map[string]*read{}, reasons: map[string]string{}, notes: map[string]string{},
-		advice: &Advice{Recommendations: []Recommendation{}, Dismissed: []Dismissal{}, Unexplained: m.Unexplained, Model: m, At: in.At},
+		advice: &Advice{Recommendations: []Recommendation{}, Dismissed: []Dismissal{}, Unexplained: m.Unexplained, At: in.At},
 	}, nil
 }
 
@@ -176,6 +176,7 @@ func (k *maker) over(q *workload.Query, m cost.Model, tables ...*model.Table) (*
 // finish orders the recommendations, and says of every other statement why there is none.
 func (k *maker) finish() {
 	a := k.advice
+	a.Model = k.model.Describe()
 	sort.SliceStable(a.Recommendations, func(i, j int) bool {
 		x, y := &a.Recommendations[i], &a.Recommendations[j]
 		if (x.Kind == Keep) != (y.Kind == Keep) {

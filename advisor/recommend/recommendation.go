@@ -181,7 +181,7 @@ type Advice struct {
 	Unexplained     []infer.Unexplained `json:"unexplained"`        // what the model could not express
 	Timeline        string              `json:"timeline,omitempty"` // why no calendar is advised; "" if one is, or nobody asked
 	Problems        []string            `json:"problems,omitempty"` // what could not be worked out, and why
-	Model           *infer.Model        `json:"model"`              // with its workload
+	Model           infer.Description   `json:"model"`              // with its workload
 	At              time.Time           `json:"at"`
 	Duration        time.Duration       `json:"-"` // what it took; not part of the advice
 }

@@ -14,8 +14,15 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
-// lowerPriority lets the data path go first (it has three shares of a busy processor for one of ours). A failure costs nothing but that.
-func lowerPriority(pid int) { _ = syscall.Setpriority(syscall.PRIO_PGRP, pid, 5) }
+// lowerPriority lets the data path go first (it has three shares of a busy processor for one of ours). A failure costs nothing but that. A
+// worker of a process that has made more way for others makes as much.
+func lowerPriority(pid int) {
+	const nice = 5
+	if own, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0); err == nil && 20-own > nice { // the system call says 20 less what is nice
+		return
+	}
+	_ = syscall.Setpriority(syscall.PRIO_PGRP, pid, nice)
+}
 
 // limitMemory bounds this process's private writable memory (RLIMIT_DATA) at what it has now plus the given bytes. Not
 // the address space: the Go runtime and the race detector reserve far more of that than they use. Should the machine

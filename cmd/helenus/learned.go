@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/advisor/round"
 	"github.com/helenus-db/helenus/internal/admin"
 )
 
@@ -61,6 +63,11 @@ func over(r recommend.Recommendation) bool {
 }
 
 func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) error {
+	if all.Trouble != "" {
+		if _, err := fmt.Fprintf(w, "%s\n\n", all.Trouble); err != nil {
+			return err
+		}
+	}
 	if len(all.Recommendations) == 0 {
 		if _, err := fmt.Fprintf(w, "Nothing to advise so far; %d statements were looked at (--dismissed says why not).\n", len(all.Dismissed)); err != nil {
 			return err
@@ -178,4 +185,13 @@ func reopenCommand() *cobra.Command {
 	}
 	r.flags(c)
 	return c
+}
+
+// rounds is how rounds of advice are worked out: each in a process of its own, where that can be.
+func (h *helenus) rounds() func(context.Context, recommend.Input) (*recommend.Advice, error) {
+	if err := round.Possible(); err != nil {
+		h.log.Warn("rounds of advice are worked out in this process: nothing bounds their memory and time (advise-memory, advise-time)", "why", err)
+		return recommend.Make
+	}
+	return round.New(round.Config{Memory: int64(h.settings.AdviseMemory), Time: h.settings.AdviseTime}).Make
 }

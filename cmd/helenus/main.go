@@ -14,8 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/advisor/round"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/rewrite"
 )
 
 // Exit codes; docs/operating.md explains them.
@@ -109,7 +112,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 no such thing, 4
 		orderCommand("rollback", "Run the original statements again at once; the look-up table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
 		orderCommand("resume", "Verify a suspended migration again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
 		orderCommand("drop", "Drop the look-up table of a migration that was rolled back", "dropped"),
-		designCommand(), benchCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), configCommand(), versionCommand(), solveWorkerCommand(),
+		designCommand(), benchCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), configCommand(), versionCommand(), solveWorkerCommand(), adviseWorkerCommand(),
 	)
 	return c
 }
@@ -149,5 +152,15 @@ func solveWorkerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "solve-worker", Hidden: true, Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return solve.Worker(c.InOrStdin(), c.OutOrStdout()) },
+	}
+}
+
+// adviseWorkerCommand is the child process of package round: one round of advice, on standard input and output.
+func adviseWorkerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "advise-worker", Hidden: true, Args: usage(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return round.Worker(c.InOrStdin(), c.OutOrStdout(), recommend.JudgeFunc(rewrite.Judge))
+		},
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/advisor/round"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -29,6 +30,7 @@ const asHelenus = "HELENUS_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	solve.ServeIfWorker()
+	round.ServeIfWorker(recommend.JudgeFunc(disturbed))
 	if os.Getenv(asHelenus) != "" {
 		os.Exit(execute())
 	}

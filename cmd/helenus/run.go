@@ -257,6 +257,7 @@ func (h *helenus) wire() (err error) {
 		Nodes: func() int { return len(h.server.Nodes()) }, Judge: recommend.JudgeFunc(rewrite.Judge), Solver: solve.New(solve.Config{}),
 		Store: h.store, Log: h.log, Interval: s.AdviseEvery,
 		Thresholds: recommend.Thresholds{Executions: uint64(s.MinExecutions), SavedSeconds: s.MinSaved.Seconds()}, //nolint:gosec // not negative
+		Make:       h.rounds(),
 	}); err != nil {
 		return err
 	}
@@ -304,7 +305,8 @@ func (h *helenus) ready() []admin.Check {
 		h.cassandra(check("cassandra", h.server.Ready(), "no control connection to "+fmt.Sprint(h.settings.ContactPoints)+"; it is tried again")),
 		check("schema", h.live.Schema() != nil, "the schema has not been read yet"),
 		h.rewriting(),
-		{Name: "state", Ready: true, Why: h.store.Trouble()}, // ready: the proxy forwards without it
+		{Name: "state", Ready: true, Why: h.store.Trouble()},    // ready: the proxy forwards without it
+		{Name: "advice", Ready: true, Why: h.advisor.Trouble()}, // likewise
 	}
 }
 

@@ -42,8 +42,10 @@ func (p *parts) Latest() *recommend.Advice {
 	if p.all == nil {
 		return nil
 	}
-	return &recommend.Advice{Recommendations: p.all, Model: &infer.Model{}, Dismissed: []recommend.Dismissal{{Fingerprint: "f", Reason: "rare"}}}
+	return &recommend.Advice{Recommendations: p.all, Model: infer.Description{}, Dismissed: []recommend.Dismissal{{Fingerprint: "f", Reason: "rare"}}}
 }
+
+func (p *parts) Trouble() string { return "" }
 
 func (p *parts) Refresh(context.Context) (*recommend.Advice, error) {
 	if p.all == nil {

@@ -32,6 +32,8 @@ type Advisor interface {
 	Latest() *recommend.Advice
 	// Refresh works it out now.
 	Refresh(ctx context.Context) (*recommend.Advice, error)
+	// Trouble says why the latest round failed; "" if it did not.
+	Trouble() string
 	// Recommendations are all that are remembered, also from before a restart; Recommendation is one of them.
 	Recommendations(ctx context.Context) ([]recommend.Recommendation, error)
 	Recommendation(ctx context.Context, id string) (recommend.Recommendation, error)
@@ -227,6 +229,7 @@ type Recommendations struct {
 	Recommendations []recommend.Recommendation `json:"recommendations"`
 	Dismissed       []recommend.Dismissal      `json:"dismissed"`
 	Timeline        string                     `json:"timeline,omitempty"` // why no calendar is advised
+	Trouble         string                     `json:"trouble,omitempty"`  // why the latest round failed: the rest is of the one before
 }
 
 func (s *Server) recommendations(r *http.Request) (any, error) {
@@ -234,7 +237,7 @@ func (s *Server) recommendations(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := Recommendations{Recommendations: []recommend.Recommendation{}, Dismissed: []recommend.Dismissal{}}
+	out := Recommendations{Recommendations: []recommend.Recommendation{}, Dismissed: []recommend.Dismissal{}, Trouble: s.o.Advisor.Trouble()}
 	for _, one := range all {
 		out.Recommendations = append(out.Recommendations, s.joined(one))
 	}

@@ -1,5 +1,5 @@
-// Package child starts processes that do not outlive this one, however it ends: the demo's programs, the tests' Cassandra
-// nodes. The kernel is asked to kill the child when the thread that started it dies (PR_SET_PDEATHSIG), and that thread
+// Package child starts processes that do not outlive this one, however it ends: rounds of advice, the demo's programs, the tests'
+// Cassandra nodes. The kernel is asked to kill the child when the thread that started it dies (PR_SET_PDEATHSIG), and that thread
 // is locked to a goroutine that lives as long as the child; so kill -9 of the parent takes its children with it.
 //
 // It imports nothing of ours. Only Linux has the parent death signal; elsewhere Start returns an error.

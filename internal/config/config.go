@@ -80,6 +80,8 @@ type Settings struct {
 
 	Keyspaces      []string      `name:"keyspaces" default:"" help:"keyspaces to advise on; empty: all that are not Cassandra's own"`
 	AdviseEvery    time.Duration `name:"advise-every" default:"1m" help:"how often the advice is worked out anew"`
+	AdviseTime     time.Duration `name:"advise-time" default:"10m" help:"how long a round of advice may take; it is a process of its own, with low priority, and is ended then"`
+	AdviseMemory   int           `name:"advise-memory" default:"536870912" help:"memory that this process may take, and each of its solvers beside, bytes; beyond, it is ended. What was advised before stays"`
 	MinExecutions  int           `name:"min-executions" default:"20" help:"statements executed less often are not advised on"`
 	MinSaved       time.Duration `name:"min-saved" default:"1s" help:"work that an advice must save in an hour of traffic like that seen"`
 	Cost           string        `name:"cost" default:"" help:"file of the cost model's parameters, as helenus calibrate writes it; its times are scaled to the latencies that are seen. Empty: the defaults"`
@@ -234,15 +236,20 @@ func (s *Settings) Validate() error {
 			wrong(one.Name, "is negative")
 		}
 	}
-	if s.CaptureMemory < 16<<20 {
-		wrong("capture-memory", "is %d; it must be at least 16777216 (16 MiB)", s.CaptureMemory)
+	for _, memory := range []struct {
+		name  string
+		n, at int
+	}{{"capture-memory", s.CaptureMemory, 16}, {"advise-memory", s.AdviseMemory, 64}} {
+		if memory.n < memory.at<<20 {
+			wrong(memory.name, "is %d; it must be at least %d (%d MiB)", memory.n, memory.at<<20, memory.at)
+		}
 	}
 	for _, every := range []struct {
 		name string
 		d    time.Duration
 	}{{"handshake-timeout", s.HandshakeTimeout}, {"tcp-keep-alive", s.TCPKeepAlive}, {"drain-timeout", s.DrainTimeout},
 		{"sample-rotation", s.SampleRotation}, {"sample-retention", s.SampleRetention},
-		{"advise-every", s.AdviseEvery}, {"snapshots-every", s.SnapshotsEvery},
+		{"advise-every", s.AdviseEvery}, {"advise-time", s.AdviseTime}, {"snapshots-every", s.SnapshotsEvery},
 		{"history-minutes", s.HistoryMinutes}, {"history-hours", s.HistoryHours}, {"history-days", s.HistoryDays}, {"sweep-every", s.SweepEvery}} {
 		if every.d < time.Second {
 			wrong(every.name, "is %v; it must be at least 1s", every.d)

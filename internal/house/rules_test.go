@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"cmd":            {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "bench/", "internal/"},
 	"proxy":          {"proxy/", "internal/guard"},                                                                             // it defines the interfaces it needs
 	"capture":        {"capture/", "proxy", "internal/guard"},                                                                  // proxy: the hooks it implements
-	"advisor":        {"advisor/", "capture/", "internal/guard"},                                                               // snapshots
+	"advisor":        {"advisor/", "capture/", "internal/child", "internal/guard"},                                             // snapshots
 	"rewrite":        {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard"}, // the plan is the contract, and says what it means in terms of tables and statements
 	"bench":          {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/child", "internal/config", "internal/guard"},
 	"examples":       {}, // ordinary applications know nothing of Helenus
@@ -83,7 +83,7 @@ func inspect(tree fs.FS) ([]finding, error) {
 	}
 	documented := map[string]bool{} // by folder
 	lines := map[string]int{}
-	solving := map[string]*solves{}
+	working := map[string][]*works{} // one of each of workers
 	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -108,10 +108,14 @@ func inspect(tree fs.FS) ([]finding, error) {
 		}
 		test := strings.HasSuffix(name, "_test.go")
 		found = append(found, inspectImports(name, test, file)...)
-		if solving[path.Dir(name)] == nil {
-			solving[path.Dir(name)] = &solves{}
+		if working[path.Dir(name)] == nil {
+			for _, pkg := range workers {
+				working[path.Dir(name)] = append(working[path.Dir(name)], &works{pkg: pkg})
+			}
 		}
-		solving[path.Dir(name)].note(test, file.Name.Name == "main", string(text))
+		for _, w := range working[path.Dir(name)] {
+			w.note(test, file.Name.Name == "main", string(text))
+		}
 		if test || ast.IsGenerated(file) {
 			return nil
 		}
@@ -128,34 +132,40 @@ func inspect(tree fs.FS) ([]finding, error) {
 		}
 		found = append(found, inspectLength(dir, lines[dir], longPackage, math.MaxInt)...)
 	}
-	for dir, s := range solving {
-		found = append(found, s.inspect(dir)...)
+	for dir, each := range working {
+		for _, w := range each {
+			found = append(found, w.inspect(dir)...)
+		}
 	}
 	sort.Slice(found, func(i, j int) bool { return found[i].String() < found[j].String() })
 	return found, err
 }
 
-// solves is what a folder does with package solve, whose workers are the running program once more.
-type solves struct {
-	starts                    bool // it makes a solver
+// workers are the packages whose workers are the running program once more.
+var workers = []string{"solve", "round"}
+
+// works is what a folder does with one of them.
+type works struct {
+	pkg                       string
+	starts                    bool // it starts workers
 	program, tests            bool // it is a program, it has tests
 	programServes, testsServe bool // when they are started as a worker
 }
 
-func (s *solves) note(test, program bool, text string) {
-	s.starts = s.starts || strings.Contains(text, "solve.New(")
-	s.program, s.tests = s.program || program && !test, s.tests || test
-	serves := strings.Contains(text, "solve.ServeIfWorker()") || strings.Contains(text, "solve.Worker(")
-	s.programServes, s.testsServe = s.programServes || serves && !test, s.testsServe || serves && test
+func (w *works) note(test, program bool, text string) {
+	w.starts = w.starts || strings.Contains(text, w.pkg+".New(")
+	w.program, w.tests = w.program || program && !test, w.tests || test
+	serves := strings.Contains(text, w.pkg+".ServeIfWorker(") || strings.Contains(text, w.pkg+".Worker(")
+	w.programServes, w.testsServe = w.programServes || serves && !test, w.testsServe || serves && test
 }
 
 // inspect finds programs and tests that would begin all they do anew in each worker: nothing else tells, as without a solver there are answers, too, only worse and later.
-func (s *solves) inspect(dir string) (found []finding) {
-	if s.starts && s.program && !s.programServes {
-		found = append(found, finding{where: dir, what: "its main must begin with solve.ServeIfWorker()"})
+func (w *works) inspect(dir string) (found []finding) {
+	if w.starts && w.program && !w.programServes {
+		found = append(found, finding{where: dir, what: "its main must begin with " + w.pkg + ".ServeIfWorker()"})
 	}
-	if s.starts && s.tests && !s.testsServe {
-		found = append(found, finding{where: dir, what: "its tests must have a TestMain that begins with solve.ServeIfWorker()"})
+	if w.starts && w.tests && !w.testsServe {
+		found = append(found, finding{where: dir, what: "its tests must have a TestMain that begins with " + w.pkg + ".ServeIfWorker()"})
 	}
 	return found
 }
@@ -327,7 +337,9 @@ func TestRulesBite(t *testing.T) {
 		{"a long file", fstest.MapFS{"capture/cql/a.go": lines(tooLongFile + 1)}, []string{"capture/cql/a.go: 701 lines"}},
 		{"a program that is no worker", fstest.MapFS{"bench/a/main.go": source("// Command a solves.\n// solve.New(", "main"), "bench/a/a_test.go": source("", "main")},
 			[]string{"bench/a: its main must begin with", "bench/a: its tests must have a TestMain"}},
-		{"a worker", fstest.MapFS{"bench/a/main.go": source("// Command a solves.\n// solve.New( solve.ServeIfWorker()", "main"), "bench/a/a_test.go": source("// solve.ServeIfWorker()\n", "main")}, nil},
+		{"a program that is no worker of another kind", fstest.MapFS{"bench/a/main.go": source("// Command a advises.\n// round.New( solve.ServeIfWorker()", "main")},
+			[]string{"bench/a: its main must begin with round.ServeIfWorker"}},
+		{"a worker", fstest.MapFS{"bench/a/main.go": source("// Command a solves.\n// solve.New( solve.ServeIfWorker() round.New( round.Worker(", "main"), "bench/a/a_test.go": source("// solve.ServeIfWorker() round.ServeIfWorker(\n", "main")}, nil},
 		{"a bare goroutine", fstest.MapFS{
 			"capture/a.go":         {Data: []byte("// Package capture counts.\npackage capture\nfunc f() { go f(); var w wait; w.Go(f); guard.Go(1, f, nil) }\n")},
 			"bench/a.go":           {Data: []byte("// Package bench measures.\npackage bench\nfunc f() { go f() }\n")},
