@@ -185,7 +185,7 @@ func TestLintLive(t *testing.T) {
 	defer through.Close()
 	for range 30 {
 		for _, text := range []string{
-			"INSERT INTO " + keyspace + ".users (id, name, born) VALUES (uuid(), 'ann', 1980)",
+			"INSERT INTO " + keyspace + ".users (id, name, born) VALUES (" + gocql.TimeUUID().String() + ", 'ann', 1980)",
 			"INSERT INTO " + keyspace + ".events (place, year, at, what) VALUES ('x', 2020, '2020-01-01', 'a storm')",
 			"SELECT id FROM " + keyspace + ".users WHERE name = 'ann' ALLOW FILTERING",
 			"SELECT what FROM " + keyspace + ".events WHERE place = 'x' AND year > 2000 AND at = '2020-01-01' ALLOW FILTERING",
@@ -198,6 +198,7 @@ func TestLintLive(t *testing.T) {
 	}
 	var r lint.Report
 	await(t, "all statements are linted, over tables that were measured", func() bool {
+		r = lint.Report{} // what is left out of an answer is nothing
 		if err := p.client().Get(context.Background(), "lint", &r); err != nil {
 			return false
 		}

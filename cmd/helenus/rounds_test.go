@@ -31,7 +31,7 @@ func disturbed(lu plan.LookUp, s *capture.Snapshot, sc *schema.Schema) []plan.Ve
 	case "memory":
 		var kept [][]byte
 		for {
-			kept = append(kept, bytes.Repeat([]byte{1}, 1<<20))
+			kept = append(kept, bytes.Repeat([]byte{byte(len(kept))}, 1<<20))
 		}
 	case "hang":
 		_ = os.WriteFile(filepath.Join(os.TempDir(), disturbance+".pid"), []byte(strconv.Itoa(os.Getpid())), 0o600)
