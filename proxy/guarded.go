@@ -17,19 +17,19 @@ func (unheard) Prepared(*Prepared) {}
 func (unheard) Done([]Exchange)    {}
 
 func (g guardedRecorder) Statement(keyspace, text string) (r Record) {
-	r = unheard{}
+	r = unheard{} //nolint:wastedassign // the answer if it panics
 	defer guard.Recover(guard.Recorder, nil)
 	return g.Recorder.Statement(keyspace, text)
 }
 
 func (g guardedRecorder) Batch(kind byte, children []Record) (r Record) {
-	r = unheard{}
+	r = unheard{} //nolint:wastedassign // the answer if it panics
 	defer guard.Recover(guard.Recorder, nil)
 	return g.Recorder.Batch(kind, children)
 }
 
 func (g guardedRecorder) Unknown() (r Record) {
-	r = unheard{}
+	r = unheard{} //nolint:wastedassign // the answer if it panics
 	defer guard.Recover(guard.Recorder, nil)
 	return g.Recorder.Unknown()
 }
@@ -72,7 +72,7 @@ func (g guardedRewriter) Take(r *Request) bool {
 }
 
 func (g guardedRewriter) Opaque(c *Client) (ended func()) {
-	ended = func() {}
+	ended = func() {} //nolint:wastedassign // the answer if it panics
 	defer guard.Recover(guard.Rewriter, g.panicked)
 	inner := g.Rewriter.Opaque(c)
 	return func() {

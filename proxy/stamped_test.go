@@ -19,10 +19,10 @@ func TestStampedIsCounted(t *testing.T) {
 		head = head[:len(head)-len(proxytest.QueryBody(d.version, ""))+4] // without its parameters
 		plain, stamped := wire.ParamValues|wire.ParamSerial, wire.ParamValues|wire.ParamSerial|wire.ParamTimestamp
 		var want []bool
-		for _, flags := range []uint32{uint32(plain), uint32(stamped)} {
+		for _, flags := range []uint32{plain, stamped} {
 			call(t, c, wire.OpQuery, append(wire.AppendLongString(nil, writeText), params(d.version, flags, 77)...))
 			call(t, c, wire.OpExecute, append(append([]byte(nil), head...), params(d.version, flags, 77)...))
-			is := flags&uint32(wire.ParamTimestamp) != 0
+			is := flags&wire.ParamTimestamp != 0
 			want = append(want, is, is)
 		}
 		await(t, func() bool { return len(recorder.find(writeText)) >= len(want) })

@@ -122,7 +122,7 @@ func (k *taken) lost() {
 }
 
 // Forward implements Responder.
-func (k *taken) Forward(r *Request, f Forward) {
+func (k *taken) Forward(_ *Request, f Forward) {
 	if k.state.Load() == held { // else it was ended by another: whose done it is stays
 		k.done = f.Done
 	}
