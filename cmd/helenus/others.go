@@ -86,9 +86,6 @@ func (o *onlookers) look(ctx context.Context, own string) rewrite.Others {
 func sorted(all []rewrite.Peer, own string, unseen []string) (out rewrite.Others) {
 	counts := map[rewrite.Peer]int{}
 	for _, p := range all {
-		if p.Owner == "" && p.Driver == "Helenus" { // a control connection of one that does not say whose it is
-			p.Owner = "unknown, as it is of an older release"
-		}
 		if p.Owner == own {
 			continue
 		}

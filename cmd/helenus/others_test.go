@@ -17,10 +17,9 @@ func TestOthersSorted(t *testing.T) {
 	got := sorted([]rewrite.Peer{
 		{Owner: "ours", Address: "10.0.0.1", Driver: "gocql"}, app, app, {Address: "10.0.0.6", User: "joe", Driver: "gocql"},
 		{Owner: "theirs", Address: "10.0.0.9", Driver: "gocql", User: "ann"}, {Owner: "theirs", Address: "10.0.0.9", Driver: "Helenus"},
-		{Address: "10.0.0.8", Driver: "Helenus"},
 	}, "ours", []string{"node a: no", "node b: no"})
 	want := rewrite.Others{Unseen: "node a: no; node b: no"}
-	want.Helenus = []rewrite.Peer{{Owner: "unknown, as it is of an older release", Address: "10.0.0.8", Count: 1}, {Owner: "theirs", Address: "10.0.0.9", Count: 2}}
+	want.Helenus = []rewrite.Peer{{Owner: "theirs", Address: "10.0.0.9", Count: 2}}
 	want.Clients = []rewrite.Peer{{Address: "10.0.0.5", User: "joe", Driver: "gocql", Count: 2}, {Address: "10.0.0.6", User: "joe", Driver: "gocql", Count: 1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
