@@ -217,8 +217,8 @@ type simulation struct {
 	engines   []*Engine // the proxies
 	stops     []func()
 	uptime    atomic.Int64
-	processes int  // that have crashed
-	filled    bool // every row needs an entry from here on
+	processes int         // that have crashed
+	filled    atomic.Bool // every row needs an entry from here on
 	faults    []string
 
 	change func(exec.Query) exec.Query
@@ -255,9 +255,10 @@ func (s *simulation) boot(n int) {
 // play runs the scenario; choose picks one of n, n > 0. known, if not nil, is told after each choice what happened so far
 // (which statements, with which answers, in whatever order) and what waits; if it says that this was met before, the run ends.
 func play(t testing.TB, sc scenario, choose func(n int) int, known func(state string) bool) []string {
-	s := &simulation{world: newWorld(t), scenario: sc, scheduler: &scheduler{}, filled: sc.state != migrate.Backfill,
+	s := &simulation{world: newWorld(t), scenario: sc, scheduler: &scheduler{},
 		over: make([]bool, len(sc.steps)), engines: make([]*Engine, max(sc.proxies, 1)), stops: make([]func(), max(sc.proxies, 1)),
 		change: func(q exec.Query) exec.Query { return q }, answer: func(r proxy.Response) proxy.Response { return r }}
+	s.filled.Store(sc.state != migrate.Backfill)
 	ctx := context.Background()
 	base := stays()
 	base.GCGrace = 10 * 24 * 3600
@@ -275,7 +276,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 		must(t, err)
 	}
 	must(t, s.db.Write(insertRow, insert("a", 0).values, rowAt))
-	if s.filled {
+	if s.filled.Load() {
 		must(t, s.put("a", rowAt))
 	}
 	state := migrate.Serving
@@ -285,7 +286,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	must(t, s.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", Owner: testOwner, LookUp: advice(t), Base: base, State: state, Form: migrate.Form, T0: 1, OnEntryFailure: migrate.Refuse}))
 	held, release := context.WithCancel(ctx)
 	s.barrier = func(ctx context.Context) { // verification begins with it: backfill is done
-		s.filled = true
+		s.filled.Store(true)
 		select {
 		case <-held.Done():
 		case <-ctx.Done():
@@ -413,7 +414,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 				state = append(state, "~ "+o.label)
 			}
 			sort.Strings(state)
-			if known(fmt.Sprint(crashed, s.filled, state)) {
+			if known(fmt.Sprint(crashed, s.filled.Load(), state)) {
 				break
 			}
 		}
@@ -556,7 +557,7 @@ func (s *simulation) request(write int) {
 // check looks for base rows without entry.
 func (s *simulation) check(after string) {
 	synctest.Wait()
-	if !s.filled {
+	if !s.filled.Load() {
 		return
 	}
 	now := s.db.Snapshot()
