@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -126,11 +127,11 @@ func TestTwinInMemory(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, Helenus %s, coordinator %s, client %s", state, own, coordinator, client), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						r := rand.New(rand.NewSource(int64(10*i + j)))
-						step := time.Duration(0) // of Helenus's clock, at random
+						var step atomic.Int64 // of Helenus's clock, at random
 						w := newWorld(t)
 						w.db.Now = func() time.Time { return time.Now().Add(coordinator) }
 						w.fill(2, 2)
-						w.bootWith(func() time.Time { return time.Now().Add(own + step) }, state)
+						w.bootWith(func() time.Time { return time.Now().Add(own + time.Duration(step.Load())) }, state)
 						defer w.stop()
 						alone := exectest.New()
 						alone.Now = w.db.Now
@@ -148,7 +149,7 @@ func TestTwinInMemory(t *testing.T) {
 							}
 							time.Sleep(time.Duration(1+r.Intn(3000)) * time.Microsecond)
 							if own != 0 && r.Intn(10) == 0 {
-								step = time.Duration(r.Int63n(int64(time.Minute))) - 30*time.Second
+								step.Store(r.Int63n(int64(time.Minute)) - int64(30*time.Second))
 							}
 						}
 						if w.state() != state {
