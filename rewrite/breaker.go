@@ -19,8 +19,11 @@ const (
 // open tells whether it is not to be tried now.
 func (b *breaker) open(uptime time.Duration) bool { return int64(uptime) < b.until.Load() }
 
-// trip notes a failure: nothing is tried for a while, each time twice as long.
+// trip notes a failure: nothing is tried for a while, each time twice as long. Further entries of the same attempt change nothing.
 func (b *breaker) trip(uptime time.Duration) {
+	if b.open(uptime) {
+		return
+	}
 	pause := max(b.pause.Load(), int64(firstPause))
 	b.until.Store(int64(uptime) + pause)
 	b.pause.Store(min(2*pause, int64(mostPause)))

@@ -139,12 +139,6 @@ type active struct {
 // relied tells whether something rests on the entries now being complete.
 func (a *active) relied() bool { return (a.serve.Load() || a.shadow.Load()) && a.turning.Load() == 0 }
 
-// written notes that an entry could be put.
-func (a *active) written() {
-	a.counts.written.Add(1)
-	a.breaker.close()
-}
-
 // serving tells whether reads are answered from the look-up at this moment.
 func (a *active) serving() bool { return a.serve.Load() && a.holds.Load() == 0 }
 
@@ -363,7 +357,7 @@ func (e *Engine) Opaque(c *proxy.Client) func() {
 	e.mu.Lock()
 	e.opaque++
 	for _, a := range e.rules.Load().active {
-		e.unseen(a, "client "+c.Address)
+		e.turnBack(a, "client "+c.Address+" can not be read, so its writes can not be seen", e.manager.Reverify)
 	}
 	e.mu.Unlock()
 	e.log.Warn("a client's requests can not be read (a compression other than lz4 and snappy), so no look-up is read until it has gone and all are verified", "address", c.Address)
@@ -371,26 +365,6 @@ func (e *Engine) Opaque(c *proxy.Client) func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.opaque--
-	}
-}
-
-// unseen turns the reads of a migration back because of an opaque connection, until it was verified. It does not block.
-func (e *Engine) unseen(a *active, who string) {
-	a.holds.Add(1)
-	guard.In(&e.wait, guard.Migrations, func() {
-		e.reverify(a, who+" can not be read, so its writes can not be seen")
-		a.holds.Add(-1)
-	})
-}
-
-// reverify turns the reads of a migration back until it was verified anew: a write could not be followed.
-func (e *Engine) reverify(a *active, reason string) {
-	a.serve.Store(false)
-	a.shadow.Store(false)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
-	defer cancel()
-	if err := e.manager.Reverify(ctx, a.id, reason); err != nil {
-		e.log.Error("reads are turned back, but that could not be saved", "migration", a.id, "reason", reason, "err", err)
 	}
 }
 

@@ -181,7 +181,10 @@ func (e *Engine) prepare(p *preparation) (refusal string) {
 	bad, err := e.maintainer.Begin(e.life, p.changes, p.level.Consistency)
 	for i, x := range p.changes {
 		if len(bad) == 0 || !contains(bad, x) {
-			p.owners[i].written()
+			p.owners[i].counts.written.Add(1)
+			if x.Value != nil { // an entry was put
+				p.owners[i].breaker.close()
+			}
 		}
 	}
 	for i, x := range p.changes {
@@ -262,6 +265,8 @@ func innermost(err error) string {
 func (e *Engine) turnBack(a *active, reason string, order func(ctx context.Context, id, reason string) error) {
 	a.holds.Add(1) // until the order is in force, whatever is published meanwhile
 	a.turning.Add(1)
+	a.serve.Store(false) // and so for as long as the order can not even be given
+	a.shadow.Store(false)
 	guard.In(&e.wait, guard.Migrations, func() {
 		defer func() { a.turning.Add(-1); a.holds.Add(-1) }()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)

@@ -34,7 +34,6 @@ const (
 // Mode is what the proxy does for a migration.
 type Mode struct {
 	Write  bool // entries are written before the base is
-	Lax    bool // and if one can not be, the base is written all the same: nothing rests on them before they are verified
 	Shadow bool // reads are compared
 	Serve  bool // reads are answered from the look-up
 }
@@ -82,9 +81,9 @@ func init() { // the works refer to phases themselves
 		Verify:      {mode: Mode{Write: true}, work: (*Manager).verify, next: Shadow, back: true},
 		Shadow:      {mode: Mode{Write: true, Shadow: true}, work: (*Manager).shadow, next: Serving, back: true},
 		Serving:     {mode: Mode{Write: true, Shadow: true, Serve: true}, work: (*Manager).serve, back: true},
-		Suspended:   {mode: Mode{Write: true, Lax: true}, back: true},
+		Suspended:   {mode: Mode{Write: true}, back: true},
 		Failed:      {back: true},
-		RollingBack: {mode: Mode{Write: true, Lax: true}, work: (*Manager).barrier, next: RolledBack},
+		RollingBack: {mode: Mode{Write: true}, work: (*Manager).barrier, next: RolledBack},
 		RolledBack:  {ends: true},
 		Dropped:     {ends: true},
 	}
