@@ -9,13 +9,14 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/rules"
+	"github.com/helenus-db/helenus/advisor/trial"
 	"github.com/helenus-db/helenus/advisor/trial/memory"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture/cql"
 )
 
 // instance is a row of the join that a query is over: values of fields, made of a few instances of each entity.
-type instance map[model.Field]memory.Value
+type instance = trial.Row
 
 // mapping is a trial of a table that the mapping rules made of a query: the query is answered from the join, and from the table.
 type mapping struct {
@@ -227,47 +228,11 @@ func (m *mapping) answer(rows []instance) []instance {
 	out := slices.DeleteFunc(slices.Clone(rows), func(r instance) bool {
 		return slices.ContainsFunc(q.Where, func(p workload.Predicate) bool {
 			have, there := r[p.Field] // of what Cassandra has compared already it need not be
-			return there && !meets(have, p.Op, m.values[p.Field][p.Op])
+			return there && !trial.Meets(have, p.Op, m.values[p.Field][p.Op])
 		})
 	})
-	slices.SortStableFunc(out, func(a, b instance) int {
-		for _, o := range q.OrderBy {
-			d := strings.Compare(memory.Text(a[o.Field]), memory.Text(b[o.Field]))
-			if d != 0 && o.Desc {
-				return -d
-			}
-			if d != 0 {
-				return d
-			}
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b instance) int { return trial.Compare(a, b, q.OrderBy) })
 	return out
-}
-
-// meets tells whether a value meets a condition of a query.
-func meets(have memory.Value, op workload.Op, want memory.Value) bool {
-	if list := memory.Elements(have); list != nil {
-		return slices.Contains(list, memory.Text(want))
-	}
-	d := strings.Compare(memory.Text(have), memory.Text(want))
-	switch op {
-	case workload.In:
-		return slices.Contains(memory.Elements(want), memory.Text(have))
-	case workload.Less:
-		return d < 0
-	case workload.LessOrEqual:
-		return d <= 0
-	case workload.Greater:
-		return d > 0
-	case workload.GreaterOrEqual:
-		return d >= 0
-	case workload.NotEqual:
-		return d != 0
-	case workload.Like:
-		return strings.HasPrefix(memory.Text(have), memory.Text(want))
-	}
-	return d == 0
 }
 
 // fill fills the table from the join.

@@ -13,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/trial"
 	"github.com/helenus-db/helenus/advisor/trial/memory"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture/cql"
@@ -20,7 +21,7 @@ import (
 )
 
 // found is what is known of one row of a join: values of fields.
-type found map[model.Field]memory.Value
+type found = trial.Row
 
 // answers tries a change before anybody is told of it: on generated rows the statements are said one after the other, as the application
 // does, and the plan over the new tables is carried out, whose rows are the join of those of the old ones. It returns why answers
@@ -295,10 +296,10 @@ func (t *join) planned(p *plan.Plan) ([]found, error) {
 			rows = next
 		case plan.Filter:
 			rows = slices.DeleteFunc(rows, func(row found) bool {
-				return slices.ContainsFunc(s.Where, func(b plan.Binding) bool { return !t.meets(row, b) })
+				return slices.ContainsFunc(s.Where, func(b plan.Binding) bool { return !trial.Meets(row[b.Field], b.Op, t.asked[at(b.Field, string(b.Op))]) })
 			})
 		case plan.Sort:
-			slices.SortStableFunc(rows, func(a, b found) int { return compared(a, b, s.Order) })
+			slices.SortStableFunc(rows, func(a, b found) int { return trial.Compare(a, b, s.Order) })
 		case plan.Limit:
 			n, _ := strconv.Atoi(t.limit) // made by draw
 			rows = rows[:min(n, len(rows))]
@@ -354,36 +355,6 @@ func (t *join) get(s *plan.Step, row found) ([]found, error) {
 	return out, nil
 }
 
-// meets tells whether a row meets a condition that the client checks.
-func (t *join) meets(row found, b plan.Binding) bool {
-	want := memory.Text(t.asked[at(b.Field, string(b.Op))])
-	d := strings.Compare(memory.Text(row[b.Field]), want)
-	switch b.Op {
-	case workload.Less:
-		return d < 0
-	case workload.LessOrEqual:
-		return d <= 0
-	case workload.Greater:
-		return d > 0
-	case workload.GreaterOrEqual:
-		return d >= 0
-	}
-	return d == 0
-}
-
-func compared(a, b found, order []workload.Order) int {
-	for _, o := range order {
-		d := strings.Compare(memory.Text(a[o.Field]), memory.Text(b[o.Field]))
-		if d != 0 && o.Desc {
-			return -d
-		}
-		if d != 0 {
-			return d
-		}
-	}
-	return 0
-}
-
 // compare says how answers differ: in the rows, or, where they are sorted, in their order.
 func (t *join) compare(was, is []found) error {
 	q := t.joined.asked.Query
@@ -400,7 +371,7 @@ func (t *join) compare(was, is []found) error {
 	}
 	a, b := lines(was), lines(is)
 	ordered := func(rows []found) bool {
-		return slices.IsSortedFunc(rows, func(x, y found) int { return compared(x, y, q.OrderBy) })
+		return slices.IsSortedFunc(rows, func(x, y found) int { return trial.Compare(x, y, q.OrderBy) })
 	}
 	how := ""
 	switch sorted := len(q.OrderBy) > 0; {
