@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,6 +19,7 @@ func TestMember(t *testing.T) {
 		for _, version := range []byte{3, 4, 5} {
 			var mu sync.Mutex
 			said := map[string][][2]string{} // by driver
+			began := make(chan struct{}, 64)
 			m := startMock(t, func(r *proxytest.Request) {
 				if r.Header.Opcode == wire.OpStartup {
 					var all [][2]string
@@ -29,6 +31,7 @@ func TestMember(t *testing.T) {
 					mu.Lock()
 					said[r.Conn.Driver()] = all
 					mu.Unlock()
+					began <- struct{}{}
 				}
 				proxytest.Default(r)
 			})
@@ -47,6 +50,14 @@ func TestMember(t *testing.T) {
 			if member != "" {
 				want = append(append(want[:2:2], want[3]), [2]string{wire.MemberOption, member})
 				own = append(own, [2]string{wire.MemberOption, member})
+			}
+			// The control connection begins beside the relay, whenever it comes to it.
+			for range 2 {
+				select {
+				case <-began:
+				case <-time.After(time.Minute):
+					t.Fatalf("version %d, member %q: no STARTUP of the client and of the control connection within a minute", version, member)
+				}
 			}
 			mu.Lock()
 			if diff := cmp.Diff(map[string][][2]string{"app": want, "Helenus": own}, said); diff != "" {
