@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -38,6 +39,9 @@ func TestMain(m *testing.M) {
 		fmt.Println(s.Addrs()[0], err)
 		_, _ = io.Copy(io.Discard, os.Stdin) // until the test ends
 		return
+	}
+	if os.Getenv("HELENUS_TEST_LONG") == "" {
+		_ = flag.Set("rapid.checks", "25") // each opens connections; make test-long has 100
 	}
 	goleak.VerifyTestMain(m, cassandratest.Outliving())
 }

