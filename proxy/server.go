@@ -80,7 +80,7 @@ type Options struct {
 	Back  func(host string) *tls.Config
 
 	MaxFrame       int           // longest request, and longest answer that is read whole, bytes; default 16 MiB
-	MaxConnections int           // clients at a time; default 10,000
+	MaxConnections int           // clients at a time; default 4,096
 	DialTimeout    time.Duration // default 5 s
 	// HandshakeTimeout is how long a client may take until it is ready to ask, authentication included; default 30 s.
 	HandshakeTimeout time.Duration
@@ -189,7 +189,7 @@ func New(o Options) (*Server, error) {
 		o.MaxFrame = 16 << 20
 	}
 	if o.MaxConnections <= 0 {
-		o.MaxConnections = 10_000
+		o.MaxConnections = 4096
 	}
 	if o.DialTimeout <= 0 {
 		o.DialTimeout = 5 * time.Second

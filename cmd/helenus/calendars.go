@@ -19,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 )
 
@@ -84,7 +85,7 @@ func (h *helenus) ended(ctx context.Context, id, why string) error {
 type limitFlags struct {
 	until   string
 	changes int
-	bytes   size
+	bytes   config.Size
 	windows []string
 	each    bool
 	drop    bool

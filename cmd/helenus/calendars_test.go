@@ -61,12 +61,3 @@ func TestCalendarIsPrinted(t *testing.T) {
 		}
 	}
 }
-
-func TestSize(t *testing.T) {
-	for text, want := range map[string]size{"0": 0, "12": 12, "1e9": 1e9, "2GB": 2e9, " 1.5 gb ": 1.5e9, "4kB": 4000, "3MiB": 3 << 20, "7 B": 7, "1TB": 1e12} {
-		var s size
-		if err := s.Set(text); err != nil || s != want {
-			t.Errorf("%q: %v, %v, not %v", text, s, err, want)
-		}
-	}
-}

@@ -19,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/config"
 )
 
 // Exit codes of `helenus design`, which asks no server: 3 and 4 mean something else there.
@@ -38,7 +39,7 @@ func (e designError) Unwrap() error { return e.error }
 // designFlags are what `helenus design` is asked for.
 type designFlags struct {
 	mix, model string
-	maxBytes   size
+	maxBytes   config.Size
 	timeLimit  time.Duration
 	existing   string
 	only       bool

@@ -24,6 +24,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/timeline"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/config"
 )
 
 // timelineFlags are what `helenus design --timeline` is asked for besides.
@@ -93,7 +94,7 @@ func (f *timelineFlags) options(w *workload.Workload, o design.Options) (timelin
 	}
 	if f.space != "" {
 		number, share := strings.CutSuffix(f.space, "%")
-		var bytes size
+		var bytes config.Size
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 		if !share {
 			err = bytes.Set(number)

@@ -234,7 +234,7 @@ func (h *helenus) wire() (err error) {
 	if h.server, err = proxy.New(proxy.Options{
 		ContactPoints: s.ContactPoints, Listen: s.Listen, Topology: proxy.Topology(s.Topology), Recorder: h.registry, Rewriter: h.engine,
 		Advertise: s.Advertise, Fleet: s.Fleet,
-		Log: h.log, Username: s.Username, Password: s.Password, Member: h.secured.member, MaxFrame: s.MaxFrame, MaxConnections: s.MaxConnections,
+		Log: h.log, Username: s.Username, Password: s.Password, Member: h.secured.member, MaxFrame: int(s.MaxFrame), MaxConnections: s.MaxConnections,
 		DialTimeout: dialTimeout, Front: h.secured.listening(), Back: h.secured.dialling(),
 		HandshakeTimeout: s.HandshakeTimeout, RequestTimeout: s.RequestTimeout, StripCompression: s.StripCompression, KeepAlive: s.TCPKeepAlive,
 		MaxConnectionsPerClient: s.MaxConnectionsPerClient, MaxRequestsPerClient: s.MaxRequestsPerClient, RequestBurst: s.RequestBurst,

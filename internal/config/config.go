@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Settings is everything that can be set. Durations are Go durations ("30s").
+// Settings is everything that can be set. Durations are Go durations or have days and weeks ("30s", "1h30m", "30d"), sizes and numbers may have units ("512MiB", "20k").
 type Settings struct {
 	ContactPoints []string `name:"contact-points" default:"127.0.0.1:9042" help:"Cassandra nodes, host:port, comma separated"`
 	Listen        string   `name:"listen" default:"127.0.0.1:19042" help:"where applications connect instead; in topology mirror the further nodes take the next ports, or, if several addresses are given, comma separated, one each"`
@@ -54,8 +54,8 @@ type Settings struct {
 
 	SlowRequest time.Duration `name:"slow-request" default:"500ms" help:"requests that take as long are logged, with their statement's text but without values; 0: none"`
 
-	MaxConnections int `name:"max-connections" default:"4096" help:"client connections; further ones are answered Overloaded and closed"`
-	MaxFrame       int `name:"max-frame" default:"16777216" help:"largest request, bytes"`
+	MaxConnections int  `name:"max-connections" default:"4096" help:"client connections; further ones are answered Overloaded and closed"`
+	MaxFrame       Size `name:"max-frame" default:"16MiB" help:"largest request"`
 
 	MaxConnectionsPerClient int `name:"max-connections-per-client" default:"0" help:"client connections from one address; further ones are answered Overloaded and closed; 0: no limit"`
 	MaxRequestsPerClient    int `name:"max-requests-per-client" default:"0" help:"requests a second from one address, over all its connections; further ones are answered Overloaded; 0: no limit"`
@@ -68,35 +68,35 @@ type Settings struct {
 	DrainGrace       time.Duration `name:"drain-grace" default:"1s" help:"how long of it clients that were told that the node is down are still served"`
 	RequestTimeout   time.Duration `name:"request-timeout" default:"0s" help:"after how long a request that Cassandra does not answer is answered with an error (WriteTimeout, or ReadTimeout for a SELECT); 0s: never, Cassandra's own limits hold"`
 
-	MaxStatements int  `name:"max-statements" default:"10000" help:"statements counted one by one, those that make the most work; the rest are counted together"`
-	CaptureMemory int  `name:"capture-memory" default:"268435456" help:"memory that counting statements may take, bytes; when it is full the lightest statements are counted together"`
+	MaxStatements int  `name:"max-statements" default:"10k" help:"statements counted one by one, those that make the most work; the rest are counted together"`
+	CaptureMemory Size `name:"capture-memory" default:"256MiB" help:"memory that counting statements may take; when it is full the lightest statements are counted together"`
 	SampleValues  bool `name:"sample-values" default:"true" help:"look at bound and returned values (hashed with a key that is never stored) in short windows, to find the joins that applications do by hand"`
 
 	NeverSample     []string      `name:"never-sample" default:"" help:"columns whose values are never looked at: keyspace.table.column, keyspace.table or keyspace.*, comma separated"`
 	LiteralsAllowed []string      `name:"literals-allowed" default:"" help:"columns, in the same form, of which the range of numbers and frequent values (seen at least 5 times, by at least 2 client processes) may be kept and shown"`
 	SampleRotation  time.Duration `name:"sample-rotation" default:"24h" help:"how long one hash key is used; with it goes all that was hashed"`
-	SampleRetention time.Duration `name:"sample-retention" default:"720h" help:"how long joins and profiles are remembered after they were seen last"`
+	SampleRetention time.Duration `name:"sample-retention" default:"30d" help:"how long joins and profiles are remembered after they were seen last"`
 	SampleSecret    string        `name:"sample-secret" default:"" help:"secret that several processes share so that what they learn can be added up exactly; empty: random keys. Better given as HELENUS_SAMPLE_SECRET"`
 
 	Keyspaces      []string      `name:"keyspaces" default:"" help:"keyspaces to advise on; empty: all that are not Cassandra's own"`
 	AdviseEvery    time.Duration `name:"advise-every" default:"1m" help:"how often the advice is worked out anew"`
 	AdviseTime     time.Duration `name:"advise-time" default:"10m" help:"how long a round of advice may take; it is a process of its own, with low priority, and is ended then"`
-	AdviseMemory   int           `name:"advise-memory" default:"536870912" help:"memory that this process may take, and each of its solvers beside, bytes; beyond, it is ended. What was advised before stays"`
+	AdviseMemory   Size          `name:"advise-memory" default:"512MiB" help:"memory that this process may take, and each of its solvers beside; beyond, it is ended. What was advised before stays"`
 	MinExecutions  int           `name:"min-executions" default:"20" help:"statements executed less often are not advised on"`
 	MinSaved       time.Duration `name:"min-saved" default:"1s" help:"work that an advice must save in an hour of traffic like that seen"`
 	Cost           string        `name:"cost" default:"" help:"file of the cost model's parameters, as helenus calibrate writes it; its times are scaled to the latencies that are seen. Empty: the defaults"`
 	CycleZone      string        `name:"cycle-zone" default:"UTC" help:"whose clock days and weeks go by when calendars are looked for, such as Europe/Berlin"`
 	SnapshotsEvery time.Duration `name:"snapshots-every" default:"1m" help:"how often what was counted is written to the history"`
 	HistoryMinutes time.Duration `name:"history-minutes" default:"48h" help:"how long the history knows every minute"`
-	HistoryHours   time.Duration `name:"history-hours" default:"720h" help:"how long it knows every hour"`
-	HistoryDays    time.Duration `name:"history-days" default:"9600h" help:"how long it knows every day"`
-	HistorySize    int           `name:"history-size" default:"536870912" help:"disk that the history may take, bytes; the oldest minutes go first"`
+	HistoryHours   time.Duration `name:"history-hours" default:"30d" help:"how long it knows every hour"`
+	HistoryDays    time.Duration `name:"history-days" default:"400d" help:"how long it knows every day"`
+	HistorySize    Size          `name:"history-size" default:"512MiB" help:"disk that the history may take; the oldest minutes go first"`
 
 	Settle         time.Duration `name:"settle" default:"5s" help:"wait after dual writes are on, for writes that were still on their way inside Cassandra"`
 	BackfillRanges int           `name:"backfill-ranges" default:"256" help:"token ranges that a backfill is cut into; each is a checkpoint"`
-	BackfillRate   int           `name:"backfill-rate" default:"20000" help:"rows a second that a backfill may write; 0: no limit"`
+	BackfillRate   int           `name:"backfill-rate" default:"20k" help:"rows a second that a backfill may write; 0: no limit"`
 	Workers        int           `name:"workers" default:"4" help:"token ranges read at a time by backfill and verification"`
-	ShadowReads    int           `name:"shadow-reads" default:"10000" help:"live reads to compare before an approved change serves"`
+	ShadowReads    int           `name:"shadow-reads" default:"10k" help:"live reads to compare before an approved change serves"`
 	ShadowFor      time.Duration `name:"shadow-for" default:"24h" help:"or how long to compare, if that many reads do not come"`
 	ShadowProbes   int           `name:"shadow-probes" default:"100" help:"values for which Helenus itself compares both plans before an approved change serves"`
 	SweepEvery     time.Duration `name:"sweep-every" default:"1h" help:"how often a serving table is compared with its base in both directions"`
@@ -224,9 +224,9 @@ func (s *Settings) Validate() error {
 			}
 		}
 	}
-	positive := map[string]int{
-		"max-connections": s.MaxConnections, "max-frame": s.MaxFrame,
-		"max-statements": s.MaxStatements, "history-size": s.HistorySize, "backfill-ranges": s.BackfillRanges, "workers": s.Workers, "max-entries": s.MaxEntries,
+	positive := map[string]int64{
+		"max-connections": int64(s.MaxConnections), "max-frame": int64(s.MaxFrame), "max-statements": int64(s.MaxStatements), "history-size": int64(s.HistorySize),
+		"backfill-ranges": int64(s.BackfillRanges), "workers": int64(s.Workers), "max-entries": int64(s.MaxEntries),
 	}
 	for _, one := range All() {
 		if n, ok := positive[one.Name]; ok && n <= 0 {
@@ -238,11 +238,14 @@ func (s *Settings) Validate() error {
 	}
 	for _, memory := range []struct {
 		name  string
-		n, at int
-	}{{"capture-memory", s.CaptureMemory, 16}, {"advise-memory", s.AdviseMemory, 64}} {
-		if memory.n < memory.at<<20 {
-			wrong(memory.name, "is %d; it must be at least %d (%d MiB)", memory.n, memory.at<<20, memory.at)
+		n, at Size
+	}{{"capture-memory", s.CaptureMemory, 16 << 20}, {"advise-memory", s.AdviseMemory, 64 << 20}} {
+		if memory.n < memory.at {
+			wrong(memory.name, "is %s; it must be at least %s", memory.n, memory.at)
 		}
+	}
+	if s.MaxFrame > 256<<20 {
+		wrong("max-frame", "is %s; the protocol allows no frame above 256MiB", s.MaxFrame)
 	}
 	for _, every := range []struct {
 		name string

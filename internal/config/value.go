@@ -23,15 +23,17 @@ func (x *value) Set(text string) error {
 		}
 		*p = b
 	case *int:
-		n, err := strconv.Atoi(text)
+		n, err := parseCount(text)
 		if err != nil {
-			return fmt.Errorf("%q is not a whole number", text)
+			return err
 		}
 		*p = n
+	case *Size:
+		return p.Set(text)
 	case *time.Duration:
-		d, err := time.ParseDuration(text)
+		d, err := parseDuration(text)
 		if err != nil {
-			return fmt.Errorf("%q is not a duration such as 30s or 10m", text)
+			return err
 		}
 		*p = d
 	case *[]string:
@@ -66,6 +68,8 @@ func (x *value) Type() string {
 		return "list"
 	case time.Duration:
 		return "duration"
+	case Size:
+		return "size"
 	}
 	return x.v.Kind().String()
 }

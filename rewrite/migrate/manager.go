@@ -59,7 +59,7 @@ type Published struct {
 type Settings struct {
 	Settle      time.Duration     // 5 s after the barrier; longer than a request may be under way
 	Ranges      int               // 256 parts of the ring
-	Workers     int               // 2 parts at a time
+	Workers     int               // 4 parts at a time
 	InFlight    int               // 64 entries written at a time, per part
 	Rate        int               // entries a second, 0 for no limit
 	Read        gocql.Consistency // of backfill; QUORUM
@@ -91,7 +91,7 @@ func (s Settings) Defaults() Settings {
 	}
 	dur(&s.Settle, 5*time.Second)
 	num(&s.Ranges, 256)
-	num(&s.Workers, 2)
+	num(&s.Workers, 4)
 	num(&s.InFlight, 64)
 	if s.Read == 0 {
 		s.Read = gocql.Quorum
