@@ -47,13 +47,21 @@ PLAIN := advisor/cost advisor/diagram advisor/diagram/calendar advisor/diagram/l
 	advisor/diagram/picture advisor/enumerate advisor/generate advisor/given advisor/infer advisor/lint advisor/neutral advisor/nose \
 	advisor/options advisor/plan advisor/rules advisor/safety advisor/trial advisor/trial/memory advisor/workload advisor/writers
 plain = $(addprefix ./,$(PLAIN)) ./bench/... ./examples/...
-raced = $(filter-out $(addprefix %/,$(PLAIN)),$(shell $(GO) list ./advisor/...)) ./capture/... ./cmd/... ./internal/... ./proxy/... ./rewrite/...
+raced = $(filter-out $(addprefix %/,$(PLAIN)),$(shell $(GO) list ./advisor/...)) ./capture/... ./internal/... ./proxy/... ./rewrite/...
+# Tests of cmd/helenus that run it as a process; the others are commands that are done when they have answered.
+RUNNING := Withstand|Refusals|Watched|TwoStates|TakeOver|Signal|Socket|GocqlPanic|State|Rounds|NoCassandra|TakenPorts|Secure|Idle|Counted|Fleet|WhatOneSees|HistoryIsCarried
 
-# Unit, property, golden and integration tests and the seeds of every fuzz function: each package once, and the tests that leave
-# the race detector alone (too slow under it) once more without.
+# Unit, property, golden and integration tests and the seeds of every fuzz function: each once, and those that leave the race detector
+# alone (too slow under it) once more without.
 test: setup lint vet house $(with)
-	$(with) $(GO) test -timeout 30m $(plain)
-	$(with) $(GO) test -race -timeout 40m $(raced)
+	$(with) $(MAKE) --no-print-directory tests
+
+.PHONY: tests
+tests:
+	$(GO) test -timeout 30m $(plain)
+	$(GO) test -timeout 30m -skip '$(RUNNING)' ./cmd/helenus
+	$(GO) test -race -timeout 40m -run '$(RUNNING)' ./cmd/helenus
+	$(GO) test -race -timeout 40m $(raced)
 	$(GO) test -run 'Splice|Idle|Allocate' ./proxy ./proxy/pipe
 	$(GO) test -run 'Patterns|Interrupted|Swept' ./advisor/timeline
 	$(GO) test -run 'EveryInterleaving|WithoutClocks|Mutants' ./rewrite
