@@ -41,13 +41,10 @@ demo:
 	$(GO) build -o $(BIN)/ ./cmd/helenus ./examples/hotel ./bench/demo
 	$(BIN)/demo -bin $(BIN) $(if $(KEEP),-keep)
 
-# Packages of the optimiser without a goroutine or lock of their own (internal/house holds them to that), and the laboratory: the race
-# detector finds nothing in them, and makes them five to twenty times slower. `make test-long` runs them with it all the same.
-PLAIN := advisor/cost advisor/diagram advisor/diagram/calendar advisor/diagram/layered advisor/diagram/mermaid \
-	advisor/diagram/picture advisor/enumerate advisor/generate advisor/given advisor/infer advisor/lint advisor/neutral advisor/nose \
-	advisor/options advisor/plan advisor/rules advisor/safety advisor/trial advisor/trial/memory advisor/workload advisor/writers
-plain = $(addprefix ./,$(PLAIN)) ./bench/... ./examples/...
-raced = $(filter-out $(addprefix %/,$(PLAIN)),$(shell $(GO) list ./advisor/...)) ./capture/... ./internal/... ./proxy/... ./rewrite/...
+# The race detector makes tests five to twenty times slower, so it looks at the packages of the product that have a goroutine, a lock or
+# an atomic of their own. `make test-long` runs all with it.
+raced = $(addprefix ./,$(shell grep -lrE '^\s*go |"sync["/]|/x/sync/|/internal/guard"' --include='*.go' --exclude='*_test.go' advisor capture internal proxy rewrite | xargs dirname | sort -u))
+plain = $(filter-out $(raced) ./cmd/%,$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
 # Tests of cmd/helenus that run it as a process; the others are commands that are done when they have answered.
 RUNNING := Withstand|Refusals|Watched|TwoStates|TakeOver|Signal|Socket|GocqlPanic|State|Rounds|NoCassandra|TakenPorts|Secure|Idle|Counted|Fleet|WhatOneSees|HistoryIsCarried
 

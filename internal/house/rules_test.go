@@ -265,46 +265,6 @@ func packageComment(file *ast.File) bool {
 	return strings.HasPrefix(text, "Package "+file.Name.Name+" ")
 }
 
-// TestPlainPackagesNeedNoRaceDetector: what the Makefile tests without the race detector has no goroutine and no lock.
-func TestPlainPackagesNeedNoRaceDetector(t *testing.T) {
-	root := filepath.Join("..", "..")
-	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(strings.ReplaceAll(string(text), "\\\n", ""), "\nPLAIN := ")
-	packages, _, _ := strings.Cut(rest, "\n")
-	if len(strings.Fields(packages)) == 0 {
-		t.Fatal("the Makefile has no PLAIN")
-	}
-	for _, pkg := range strings.Fields(packages) {
-		files, err := filepath.Glob(filepath.Join(root, pkg, "*.go"))
-		if err != nil || len(files) == 0 {
-			t.Errorf("%s: no Go files (%v)", pkg, err)
-		}
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, spec := range file.Imports {
-				if target, _ := strconv.Unquote(spec.Path.Value); strings.HasPrefix(target, "sync") || target == module+"/internal/guard" || strings.HasPrefix(target, "golang.org/x/sync") {
-					t.Errorf("%s imports %s: take %s out of PLAIN in the Makefile", name, target, pkg)
-				}
-			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				if _, ok := n.(*ast.GoStmt); ok {
-					t.Errorf("%s starts a goroutine: take %s out of PLAIN in the Makefile", name, pkg)
-				}
-				return true
-			})
-		}
-	}
-}
-
 func inspectLength(name string, lines, long, tooLong int) []finding {
 	if lines <= long {
 		return nil
