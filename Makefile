@@ -13,7 +13,7 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
-.PHONY: help build demo test test-long test-drivers lint vet house bench verify bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change churn soak setup clean
+.PHONY: help build demo test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change churn soak setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -25,6 +25,7 @@ help:
 	@echo 'make bench-timeline  designs that follow time, on TPC-H, against single ones, and how that grows (QUICK=1: sooner)'
 	@echo 'make bench-calendar  a calendar lived through on a real Cassandra: tables filled ahead, changed over, every answer compared (QUICK=1: sooner)'
 	@echo 'make verify   our designs, hand-made and random ones, against a reference, on a real Cassandra (WORKLOADS=200 SEED=1)'
+	@echo 'make bench-options  the best options of a workload, measured beside their computed ranking, on a real Cassandra (FILE=examples/designs/twissandra.yaml)'
 	@echo 'make bench-rubis SCALE=10   RUBiS over our tables, an expert'"'"'s and normalised ones, on a real Cassandra (QUICK=1: sooner)'
 	@echo 'make bench-safety    one partition against one per user, under concurrent lightweight transactions (QUICK=1: sooner)'
 	@echo 'make bench-change    what serving changes cost: CPU, requests inside Cassandra, throughput, after kill -9 (QUICK=1: sooner)'
@@ -153,9 +154,14 @@ bench-change:
 # RUBiS, EasyAntiCheat, the hotel and random workloads: every answer and every table after updates, compared with SQLite's; a
 # quarter of an hour. The node keeps its schema in memory alone, as most of the time goes into making tables.
 verify: $(with)
-	$(GO) build -o $(BIN)/ ./cmd/helenus
-	JAVA_TOOL_OPTIONS=-Dcassandra.test.flush_local_schema_changes=false $(with) sh -c '$(BIN)/helenus bench verify --contact-point $$HELENUS_TEST_CASSANDRA \
+	$(GO) build -o $(BIN)/verify ./bench/verify/cmd
+	JAVA_TOOL_OPTIONS=-Dcassandra.test.flush_local_schema_changes=false $(with) sh -c '$(BIN)/verify --contact-point $$HELENUS_TEST_CASSANDRA \
 		--seed $(or $(SEED),1) --random $(or $(WORKLOADS),200) --updates 60 $(VERIFY) examples/designs/rubis.yaml examples/designs/eac.yaml examples/designs/hotel.yaml'
+
+# What seed 000 asks to be done with the best five options: each filled and asked on a real Cassandra. OPTIONS has further flags (bin/rank -help).
+bench-options: $(with)
+	$(GO) build -o $(BIN)/ ./bench/rank
+	$(with) sh -c '$(BIN)/rank -contact-point $$HELENUS_TEST_CASSANDRA $(OPTIONS) $(or $(FILE),examples/designs/twissandra.yaml)'
 
 # Clients that come and go while rules change, under the race detector, for a minute; in `make test` it is two seconds.
 churn:

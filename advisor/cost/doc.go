@@ -13,7 +13,7 @@
 // that were seen (advisor/recommend). A model says how it counts (Arithmetic), what it costs at another consistency level
 // (For) and which tables it refuses (Refusal).
 //
-// bench/calibrate fits the parameters of the first to a cluster, and predicts by it.
+// rewrite/calibrate fits the parameters of the first to a cluster, and predicts by it.
 //
 // It imports advisor/plan, advisor/workload, advisor/nose and advisor/model. Thin today: caches, compaction and skew of
 // what is asked for are not modelled; a model knows one data centre; that several

@@ -24,7 +24,7 @@ import (
 // entry of a set or map took about half of what a row does (one node, 10 and 200 a row, a set alone and with two maps). What
 // concerns storage-attached indexes, batches, tombstones and partitions is judged from what the parts do, not measured.
 //
-// `helenus calibrate` (bench/calibrate) fits them to the cluster at hand and writes such a file. Scaled fits all at once.
+// `helenus calibrate` (rewrite/calibrate) fits them to the cluster at hand and writes such a file. Scaled fits all at once.
 type CassandraParameters struct {
 	Nodes       float64 `yaml:"nodes,omitempty"`       // in the data centre; default 3
 	Replication float64 `yaml:"replication,omitempty"` // replicas of each row there; default 3, at most nodes

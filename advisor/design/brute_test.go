@@ -14,9 +14,9 @@ import (
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/design"
 	"github.com/helenus-db/helenus/advisor/enumerate"
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/generate"
 )
 
 // trials is how many random instances to try: n, or HELENUS_TEST_ROUNDS times as many (20 for the 2,000 of the issue).

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/enumerate"
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/generate"
 )
 
 // BenchmarkWorkload measures enumeration; tables/op is the size of the pool.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/enumerate"
-	"github.com/helenus-db/helenus/advisor/generate"
+	"github.com/helenus-db/helenus/bench/generate"
 )
 
 // Whole pools of candidates take ten times as long to make and look at under the race detector: `make test` runs this by itself.

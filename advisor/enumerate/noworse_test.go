@@ -9,7 +9,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/enumerate"
-	"github.com/helenus-db/helenus/advisor/generate"
+	"github.com/helenus-db/helenus/bench/generate"
 )
 
 // Optima over whole pools take ten times as long under the race detector: `make test` runs them by themselves.

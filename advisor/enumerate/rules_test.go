@@ -5,10 +5,10 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/enumerate"
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/generate"
 )
 
 // worth is what a table does for a workload by itself: what each query costs that it answers alone, what writing it costs,

@@ -22,12 +22,12 @@ import (
 	"github.com/xeipuuv/gojsonschema"
 	"pgregory.net/rapid"
 
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/given"
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/rules"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/generate"
 	"github.com/helenus-db/helenus/capture/schema"
 )
 

@@ -43,7 +43,7 @@
 //
 // # Thin
 //
-// Metrics 3a and 3b take Costs for what a benchmark would say, and nothing here runs one: bench/rank measures whole options (Measured). Sub-queries and OR are refused where
+// Metrics 3a and 3b take Costs for what a benchmark would say, and nothing here runs one: bench/rank does, and measures whole options. Sub-queries and OR are refused where
 // the file is read; aggregates, LIMIT PER and queries without a condition are named in Report.Unsupported. ORDER BY is only
 // remarked on. The helper tables of INSERTs are those of the relationships that lead from the inserted entity outwards; of an
 // entity that a table holds twice, the first occurrence is what a write's filter is taken for. Look-up tables take the first

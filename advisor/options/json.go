@@ -23,7 +23,6 @@ type (
 		Unsupported []Remark     `json:"unsupported"`
 		Cut         []string     `json:"cut"`
 		Remarks     []Remark     `json:"remarks"`
-		Measured    *Measured    `json:"measured,omitempty"`
 	}
 	queryJSON struct {
 		ID       string      `json:"id"`
@@ -83,7 +82,7 @@ type (
 func (r *Report) JSON(w io.Writer, top int) error {
 	d := reportJSON{
 		Name: r.Name, Mix: r.Mix, Indexes: r.Indexes, Score: r.Score, Fields: r.Fields, Combined: r.Combined, Looked: r.Looked, Merged: r.Merged, Made: r.made(),
-		Queries: []queryJSON{}, Options: []optionJSON{}, Unsupported: some(r.Unsupported), Cut: some(r.Cut), Remarks: some(r.Remarks), Measured: r.Measured,
+		Queries: []queryJSON{}, Options: []optionJSON{}, Unsupported: some(r.Unsupported), Cut: some(r.Cut), Remarks: some(r.Remarks),
 	}
 	for _, q := range r.Queries {
 		x := queryJSON{ID: q.ID, Selected: names(q.Selected), Filters: names(q.Filters), Count: len(q.Variants)}

@@ -25,15 +25,12 @@ type Metrics struct {
 	Surplus  float64 // metric 3b: cost of the bytes that a read gets and did not ask for, weighted; the same units
 }
 
-// Costs are what a benchmark of the store says (metrics 3a and 3b; bench/rank measures them); only their ratios matter.
+// Costs are metrics 3a and 3b: guesses, or what a benchmark of the store says (bench/rank measures them); only their ratios matter.
 type Costs struct {
 	Key   float64 `json:"key"`   // of reading by a row key
 	Index float64 `json:"index"` // of reading by a secondary index
 	Byte  float64 `json:"byte"`  // of one more byte of a row
 }
-
-// PerKey are costs in units of a look-up by row key, so that scores do not depend on how quick a machine is.
-func (c Costs) PerKey() Costs { return Costs{Key: 1, Index: c.Index / c.Key, Byte: c.Byte / c.Key} }
 
 // DefaultCosts are guesses for a Cassandra without a benchmark: an index asks many nodes, a kilobyte is cheap.
 var DefaultCosts = Costs{Key: 1, Index: 10, Byte: 0.0002}

@@ -68,7 +68,6 @@ type Report struct {
 	Merged      float64   // different schemas after merging
 	Options     []*Option // ranked
 	Groups      []Group   // with Config.Steps
-	Measured    *Measured // if somebody has
 }
 
 // Group is queries whose tables could merge with each other's, and with no others': options are combined of what the groups

@@ -2,6 +2,7 @@ package options
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
@@ -63,6 +64,16 @@ func (f *finder) read() {
 		q.all = q.filter.or(q.selected)
 		f.relate(q)
 	}
+}
+
+// Supported is the part of a workload that options are made for, without the tables that are there.
+func Supported(w *workload.Workload) *workload.Workload {
+	fresh := *w
+	fresh.Tables = nil
+	fresh.Statements = slices.DeleteFunc(slices.Clone(w.Statements), func(s *workload.Statement) bool {
+		return s.Query != nil && Unsupported(s.Query) != "" || !s.PartOf(w.Mix)
+	})
+	return &fresh
 }
 
 // Unsupported says why the method can not take a query, "" if it can.

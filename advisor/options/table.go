@@ -262,3 +262,15 @@ func (t *Table) identify(p *model.Table) {
 		}
 	}
 }
+
+// Physical are the option's tables as Cassandra has them.
+func (o *Option) Physical() []*model.Table {
+	if o.Given {
+		return o.given
+	}
+	list := make([]*model.Table, len(o.Tables))
+	for i, t := range o.Tables {
+		list[i] = t.Physical()
+	}
+	return list
+}

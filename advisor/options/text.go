@@ -37,9 +37,6 @@ func (r *Report) Text(w io.Writer, top int) error {
 	for _, o := range best {
 		p.option(o)
 	}
-	if r.Measured != nil {
-		p.measured(r.Measured)
-	}
 	p.list("remarks", texts(r.Remarks))
 	return b.Flush()
 }

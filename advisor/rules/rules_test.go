@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/generate"
 	"pgregory.net/rapid"
 )
 

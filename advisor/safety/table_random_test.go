@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/enumerate"
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/generate"
 )
 
 // TestFactsHold is the oracle of what is taken for a fact of a table. It makes worlds: members of each entity, and partners for

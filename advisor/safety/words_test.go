@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helenus-db/helenus/advisor/generate"
+	"github.com/helenus-db/helenus/bench/generate"
 )
 
 // TestReasonsAreWords: S-15, for people. Why two writers can meet is said of rows, columns and statements, never of symbols of the

@@ -1,5 +1,5 @@
 // Command advisor measures the optimiser: the workloads of seed 003 against what NoSE finds for them, and random ones of
-// growing size (N-61, advisor/generate), and denser ones than those.
+// growing size (N-61, bench/generate), and denser ones than those.
 //
 //	make bench-advisor            the table, each line as soon as it is measured; QUICK=1: smaller sizes and fewer seeds
 //	bin/advisor -only rubis -json

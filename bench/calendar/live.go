@@ -11,10 +11,10 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/timeline"
 	"github.com/helenus-db/helenus/bench/contest"
+	"github.com/helenus-db/helenus/bench/fill"
 	"github.com/helenus-db/helenus/bench/load"
 	"github.com/helenus-db/helenus/bench/reference"
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/fill"
 )
 
 // live lives through the steps. The tables of the next one are filled while the statements of this one are measured.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/model"
-	"github.com/helenus-db/helenus/bench/chart"
 	"github.com/helenus-db/helenus/bench/contest"
+	"github.com/helenus-db/helenus/internal/chart"
 )
 
 // report is everything that a run came to, as it stands in the JSON file.

@@ -14,9 +14,9 @@ import (
 	"github.com/helenus-db/helenus/advisor/timeline"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/bench/contest"
+	"github.com/helenus-db/helenus/bench/fill"
 	"github.com/helenus-db/helenus/bench/reference"
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/fill"
 )
 
 // Writes go on while tables are filled (W-5, W-39). One after the other they are applied to the calendar's tables, to each rival's and to SQLite's, so that at every step the answers must be those of all writes so far.

@@ -1,4 +1,4 @@
-package calibrate_test
+package calibrate
 
 import (
 	"fmt"
@@ -16,11 +16,11 @@ import (
 	"github.com/helenus-db/helenus/advisor/design"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
-	"github.com/helenus-db/helenus/bench/calibrate"
 	"github.com/helenus-db/helenus/bench/contest"
 	"github.com/helenus-db/helenus/bench/data"
 	"github.com/helenus-db/helenus/bench/load"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/rewrite/calibrate"
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
 
@@ -133,5 +133,19 @@ func TestPlans(t *testing.T) {
 	t.Logf("all are off by a factor of %.2f, and besides by %.0f %% in the median; by the defaults by %.0f %%", common, 100*off[len(off)/2], 100*plain[len(plain)/2])
 	if off[len(off)/2] > 0.5 || common < 0.25 || common > 4 { // on a machine that does other things, too; docs/calibrate.md has what an idle one gave
 		t.Errorf("plans are predicted with a median relative error of %.2f, all by a factor of %.2f", off[len(off)/2], common)
+	}
+}
+
+// connect opens sessions to the Cassandra of the tests.
+func connect(t *testing.T) func(node string) (*gocql.Session, error) {
+	t.Helper()
+	point := cassandratest.ContactPoints(t)[0]
+	return func(node string) (*gocql.Session, error) {
+		c := cassandratest.Config(t, point)
+		if node != "" {
+			c.Hosts, c.HostFilter = []string{node}, gocql.WhiteListHostFilter(node)
+		}
+		c.NumConns, c.WriteCoalesceWaitTime = 4, 0 // as the sessions whose requests are predicted
+		return c.CreateSession()
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/helenus-db/helenus/bench/chart"
+	"github.com/helenus-db/helenus/internal/chart"
 )
 
 // RequestsChart is after figure 17 of seed 003: the mean response time of each kind of request of a mix over each design,

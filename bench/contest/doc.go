@@ -23,7 +23,7 @@
 // A request is what the workload calls a group: its statements run one after the other, and its response time is that of
 // all of them.
 //
-// It imports advisor/{model,workload,plan,cost,design,solve}, rewrite/exec, bench/{data,load,chart}, internal/cassandra and a driver.
+// It imports advisor/{model,workload,plan,cost,design,solve}, rewrite/exec, bench/{data,load}, rewrite/scratch, internal/{cassandra,chart} and a driver.
 // Thin: one client and one node; response times include the client's; processor time of Cassandra is with what it does in the
 // background; a request that was sent anew after a failure counts by its last attempt.
 package contest

@@ -17,9 +17,9 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/bench/load"
-	"github.com/helenus-db/helenus/bench/scratch"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/scratch"
 )
 
 // Arena is the Cassandra that a contest takes place on: one node, and keyspaces that are dropped at the end.
@@ -41,7 +41,7 @@ type Arena struct {
 const patience = 4 * time.Minute
 
 // Open connects to a node. Keyspaces get names that begin with prefix, the command's own; the first Create drops those that earlier runs
-// with it left behind (bench/scratch).
+// with it left behind (rewrite/scratch).
 func Open(point, prefix string) (*Arena, error) {
 	session, err := Connect(point)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/helenus-db/helenus/advisor/workload"
-	"github.com/helenus-db/helenus/bench/chart"
 	"github.com/helenus-db/helenus/bench/contest"
+	"github.com/helenus-db/helenus/internal/chart"
 )
 
 var update = flag.Bool("update", false, "write golden files")

@@ -1,4 +1,4 @@
-package rank
+package main
 
 import (
 	"context"
@@ -88,6 +88,11 @@ func (b *Bench) rows(ctx context.Context, keyspace string) error {
 		}
 	}
 	return nil
+}
+
+// perKey are costs in units of a look-up by row key, so that scores do not depend on how quick a machine is.
+func perKey(c options.Costs) options.Costs {
+	return options.Costs{Key: 1, Index: c.Index / c.Key, Byte: c.Byte / c.Key}
 }
 
 // slope is that of the line of least squares.

@@ -1,15 +1,4 @@
-// Package rank measures designs of one workload on a real Cassandra, and says whether a computed ranking of them is the
-// measured one: what seed 000 asks to be done with the best five options (B-52).
-//
-// Each design gets a keyspace of its own, with tables filled from the same made-up data (bench/data, bench/load), and plans, the
-// best that our planner finds over its tables, run by rewrite/exec. One client sends the same requests to all designs in turn
-// (bench/contest). A statement for which some design has no plan is left out for all, and named. Designs are ranked by the
-// mean time of a request, weighted as the workload says. Keyspaces are dropped at the end, also after an interrupt or a failure, and after a kill by the next run (bench/scratch).
-//
-// It imports advisor/{cost,design,model,options,solve,workload}, bench/{contest,data,load} and rewrite/exec.
-//
-// Thin: one client and one node, small data that is cached, so reads of many rows weigh less than on disks.
-package rank
+package main
 
 import (
 	"cmp"
@@ -42,8 +31,8 @@ type Options struct {
 	Progress func(string) // nil: nobody is told
 }
 
-// Prefix begins the names of the keyspaces.
-const Prefix = "helenus_options"
+// prefix begins the names of the keyspaces.
+const prefix = "helenus_options"
 
 // ErrUnreachable says that there is no Cassandra.
 var ErrUnreachable = errors.New("no Cassandra answers")
@@ -56,7 +45,7 @@ type Bench struct {
 
 // Open connects. Close drops what was made, and disconnects.
 func Open(o Options) (*Bench, error) {
-	arena, err := contest.Open(o.Point, Prefix)
+	arena, err := contest.Open(o.Point, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
@@ -74,13 +63,13 @@ func (b *Bench) say(format string, args ...any) {
 
 // Measure measures designs, in the order of their computed ranks. It changes the counts of the workload's entities. What was
 // measured comes back with an error, too, if it is enough for a ranking.
-func (b *Bench) Measure(ctx context.Context, w *workload.Workload, list []*options.Option) (m *options.Measured, err error) {
+func (b *Bench) Measure(ctx context.Context, w *workload.Workload, list []*options.Option) (m *Measured, err error) {
 	most := 1.0
 	for _, e := range w.Graph.Entities {
 		most = max(most, e.Count)
 	}
 	contest.Scale(w, min(1, b.o.Rows/most))
-	m = &options.Measured{Rows: min(b.o.Rows, most), Left: map[string]string{}}
+	m = &Measured{Rows: min(b.o.Rows, most), Left: map[string]string{}}
 	entries, err := plans(ctx, w, list, m)
 	if err != nil {
 		return nil, err
@@ -132,7 +121,7 @@ func (b *Bench) fill(ctx context.Context, e *contest.Entry, world *data.World) e
 }
 
 // plans plans the workload over each design's tables, and leaves out what one of them has no plan for.
-func plans(ctx context.Context, w *workload.Workload, list []*options.Option, m *options.Measured) ([]*contest.Entry, error) {
+func plans(ctx context.Context, w *workload.Workload, list []*options.Option, m *Measured) ([]*contest.Entry, error) {
 	o := design.Options{Cost: cost.Default(), Solver: solve.New(solve.Config{})}
 	var entries []*contest.Entry
 	for _, x := range list {
@@ -162,7 +151,7 @@ func tables(o *options.Option) []*model.Table {
 }
 
 // enter makes the ranking of a tally.
-func enter(m *options.Measured, w *workload.Workload, list []*options.Option, requests []*contest.Request, tally *contest.Tally) {
+func enter(m *Measured, w *workload.Workload, list []*options.Option, requests []*contest.Request, tally *contest.Tally) {
 	r := contest.Result{}
 	r.Enter(requests, []string{w.Mix}, tally, nil)
 	names := make([]string, len(list))
@@ -172,20 +161,20 @@ func enter(m *options.Measured, w *workload.Workload, list []*options.Option, re
 	means := r.Weigh(w.Mix, "", names, nil).Means
 	for _, x := range list {
 		if mean, ok := means[x.Name]; ok {
-			m.Options = append(m.Options, options.MeasuredOption{Name: x.Name, Computed: len(m.Options) + 1, Score: x.Score, MeanMs: mean, ErrorMs: deviation(&r, w.Mix, x.Name)})
+			m.Options = append(m.Options, MeasuredOption{Name: x.Name, Computed: len(m.Options) + 1, Score: x.Score, MeanMs: mean, ErrorMs: deviation(&r, w.Mix, x.Name)})
 		}
 	}
 	order := slices.Clone(m.Options)
-	slices.SortStableFunc(order, func(a, b options.MeasuredOption) int { return cmp.Compare(a.MeanMs, b.MeanMs) })
+	slices.SortStableFunc(order, func(a, b MeasuredOption) int { return cmp.Compare(a.MeanMs, b.MeanMs) })
 	for i := range m.Options {
-		m.Options[i].Measured = 1 + slices.IndexFunc(order, func(x options.MeasuredOption) bool { return x.Name == m.Options[i].Name })
+		m.Options[i].Measured = 1 + slices.IndexFunc(order, func(x MeasuredOption) bool { return x.Name == m.Options[i].Name })
 	}
 	for i := range r.Requests {
 		row := &r.Requests[i]
 		if row.Statement == "" {
 			for name, f := range row.Took {
 				m.Requests += f.Count
-				if k := slices.IndexFunc(m.Options, func(x options.MeasuredOption) bool { return x.Name == name }); k >= 0 {
+				if k := slices.IndexFunc(m.Options, func(x MeasuredOption) bool { return x.Name == name }); k >= 0 {
 					if m.Options[k].Requests == nil {
 						m.Options[k].Requests = map[string]float64{}
 					}
@@ -194,8 +183,8 @@ func enter(m *options.Measured, w *workload.Workload, list []*options.Option, re
 			}
 		}
 	}
-	m.Tau = options.Tau(m.Options)
-	m.Apart, m.TauApart = options.TauApart(m.Options)
+	m.Tau = Tau(m.Options)
+	m.Apart, m.TauApart = TauApart(m.Options)
 }
 
 // deviation is the standard error of an option's mean over all requests.

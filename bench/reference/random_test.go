@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/bench/data"
+	"github.com/helenus-db/helenus/bench/generate"
 	"github.com/helenus-db/helenus/bench/reference"
 )
 

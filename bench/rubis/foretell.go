@@ -12,11 +12,11 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/design"
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/bench/contest"
 	"github.com/helenus-db/helenus/bench/data"
+	"github.com/helenus-db/helenus/bench/generate"
 )
 
 // foretell measures a dozen and more designs, and holds what the cost model says of them against it. It calibrates anew, on a

@@ -11,10 +11,10 @@ import (
 
 	"github.com/helenus-db/helenus/bench/contest"
 	"github.com/helenus-db/helenus/bench/data"
-	"github.com/helenus-db/helenus/bench/scratch"
 	"github.com/helenus-db/helenus/bench/verify"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/rewrite/scratch"
 )
 
 // TestKilled kills a Cassandra (kill -9, so that what is not on disk is gone) in the middle of filling tables, and starts it again: of the

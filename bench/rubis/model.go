@@ -8,8 +8,8 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/advisor/cost"
-	"github.com/helenus-db/helenus/bench/calibrate"
 	"github.com/helenus-db/helenus/bench/contest"
+	"github.com/helenus-db/helenus/rewrite/calibrate"
 )
 
 // calibrate finds the cost model: from a file, from measurements on this Cassandra, or as it is by default.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/helenus-db/helenus/bench/chart"
 	"github.com/helenus-db/helenus/bench/contest"
+	"github.com/helenus-db/helenus/internal/chart"
 )
 
 // report writes figures and charts into the folder.

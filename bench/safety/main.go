@@ -16,7 +16,7 @@
 // Nothing is retried, neither by the driver nor by us. Rounds of both schemas and all ways take turns, so that what else the
 // machine does falls on all alike. Ctrl-C stops it; what was measured so far is written, marked incomplete.
 //
-// It imports bench/chart and internal/cassandra. Thin: one node, which holds all replicas; client and server share the machine;
+// It imports internal/chart, rewrite/scratch and internal/cassandra. Thin: one node, which holds all replicas; client and server share the machine;
 // Datastore's own retries and its network are not imitated, so figures of the two need not agree, only what follows from them.
 package main
 

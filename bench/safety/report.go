@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helenus-db/helenus/bench/chart"
+	"github.com/helenus-db/helenus/internal/chart"
 )
 
 // result is what stands in the JSON file.

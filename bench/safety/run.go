@@ -14,8 +14,8 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/helenus-db/helenus/bench/scratch"
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/rewrite/scratch"
 )
 
 // schemas are what comments are kept with.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/timeline"
-	"github.com/helenus-db/helenus/bench/chart"
+	"github.com/helenus-db/helenus/internal/chart"
 )
 
 // measured is a case with what came of it.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/bench/generate"
 )
 
 // TestDesigns: over our designs of random workloads and over random ones, every statement has a plan, and every table that a write

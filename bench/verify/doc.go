@@ -18,12 +18,12 @@
 //
 // # When things go wrong
 //
-// Keyspaces are those of bench/scratch: what a kill -9 left behind is dropped by the next run. A Cassandra that goes away is waited for; the design whose
+// Keyspaces are those of rewrite/scratch: what a kill -9 left behind is dropped by the next run. A Cassandra that goes away is waited for; the design whose
 // comparison it interrupted is begun anew, as an update may have been applied by half. Data may not outlive Cassandra's death
 // (the keyspaces are not durable, which is faster), and need not.
 //
 // Thin: one statement at a time, so nothing of what happens when writes meet. The data is small; bench/load proves
 // large loads.
 //
-// It imports rewrite/exec, bench/data, bench/reference, bench/load, bench/scratch, and the parts of advisor that make designs.
+// The program is verify/cmd. It imports rewrite/exec, bench/data, bench/reference, bench/load, rewrite/scratch, and the parts of advisor that make designs.
 package verify

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/helenus-db/helenus/bench/scratch"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/scratch"
 )
 
 // prefix begins the names of a run's keyspaces.

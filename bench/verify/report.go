@@ -185,6 +185,6 @@ func (d *Difference) text() string {
 	say("tables", d.Tables)
 	say("missing", strings.Join(d.Missing, "\n"))
 	say("too many", strings.Join(d.Extra, "\n"))
-	say("again", "helenus bench verify "+d.Again)
+	say("again", "bin/verify "+d.Again)
 	return b.String()
 }

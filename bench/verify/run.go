@@ -18,10 +18,10 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/bench/data"
+	"github.com/helenus-db/helenus/bench/generate"
 	"github.com/helenus-db/helenus/bench/load"
 	"github.com/helenus-db/helenus/bench/reference"
 	"github.com/helenus-db/helenus/rewrite/exec"

@@ -12,8 +12,8 @@ import (
 	"github.com/gocql/gocql"
 	"github.com/spf13/cobra"
 
-	"github.com/helenus-db/helenus/bench/calibrate"
-	"github.com/helenus-db/helenus/bench/scratch"
+	"github.com/helenus-db/helenus/rewrite/calibrate"
+	"github.com/helenus-db/helenus/rewrite/scratch"
 )
 
 // calibrateFlags are what `helenus calibrate` is asked for.

@@ -45,7 +45,7 @@ func TestCalibrateBadInput(t *testing.T) {
 	}
 }
 
-const measurements = "../../bench/calibrate/testdata/measured.json"
+const measurements = "../../rewrite/calibrate/testdata/measured.json"
 
 // TestCalibratedDesign: N-35. The file that calibrate writes is taken by design, and by run.
 func TestCalibratedDesign(t *testing.T) {

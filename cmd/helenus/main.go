@@ -112,7 +112,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 no such thing, 4
 		orderCommand("rollback", "Run the original statements again at once; the look-up table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
 		orderCommand("resume", "Verify a suspended migration again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
 		orderCommand("drop", "Drop the look-up table of a migration that was rolled back", "dropped"),
-		designCommand(), benchCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), configCommand(), versionCommand(), solveWorkerCommand(), adviseWorkerCommand(),
+		designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), configCommand(), versionCommand(), solveWorkerCommand(), adviseWorkerCommand(),
 	)
 	return c
 }

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +15,6 @@ import (
 	"github.com/helenus-db/helenus/advisor/options"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
-	"github.com/helenus-db/helenus/bench/rank"
 )
 
 // optionsFlags are what `helenus options` is asked for.
@@ -27,8 +24,6 @@ type optionsFlags struct {
 	refuse                bool
 	score, weights, mix   string
 	steps, json           bool
-	measure               bool
-	measured              rank.Options
 }
 
 func optionsCommand() *cobra.Command {
@@ -40,11 +35,7 @@ what the writes need, and ranks the schemas, lowest score first. What helenus de
 FILE holds a model and a workload, as for helenus design. What had to be cut off is said, and so are queries that
 the method does not support.
 
-With --measure the costs of look-ups and of surplus bytes are measured on a real Cassandra, and the best options tried on it, in
-keyspaces of their own that are dropped at the end, also after Ctrl-C, and after a kill by the next run; the measured ranking stands
-beside the computed one.
-
-Exit codes: 0 done, 1 measuring failed or was interrupted, 2 bad input, 4 no query that the method supports, 5 Cassandra is not there.`,
+Exit codes: 0 done, 1 failed or interrupted, 2 bad input, 4 no query that the method supports.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	flags := c.Flags()
@@ -57,16 +48,11 @@ Exit codes: 0 done, 1 measuring failed or was interrupted, 2 bad input, 4 no que
 	flags.BoolVar(&f.refuse, "refuse-columns", false, "do not merge beyond --column-growth, instead of warning")
 	flags.Float64Var(&f.rows, "row-growth", 0, "merge over 1:n and n:m relationships, too, where that makes at most this share of rows more")
 	flags.StringVar(&f.mix, "mix", "", "the mix of weights; default: what the file says")
-	flags.BoolVar(&f.measure, "measure", false, "fill the tables of the --top options, and of the design, on a real Cassandra, send the workload to each, and rank them by what it takes")
-	flags.StringVar(&f.measured.Point, "contact-point", "127.0.0.1:9042", "with --measure, HOST:PORT of a Cassandra node; any will do: the keyspaces helenus_options_... are dropped at the end")
-	flags.Float64Var(&f.measured.Rows, "rows", 2000, "with --measure, entities of the most frequent kind; others are shrunk as much")
-	flags.DurationVar(&f.measured.For, "for", 30*time.Second, "with --measure, time for the requests")
-	flags.Uint64Var(&f.measured.Seed, "seed", 1, "with --measure, of the data, the parameters and the order of options")
 	flags.BoolVar(&f.json, "json", false, "print JSON (docs/schema/options.json)")
 	return c
 }
 
-func (f *optionsFlags) run(c *cobra.Command, file string) (err error) {
+func (f *optionsFlags) run(c *cobra.Command, file string) error {
 	w, config, err := f.read(file)
 	if err != nil {
 		return usageError{err}
@@ -76,18 +62,6 @@ func (f *optionsFlags) run(c *cobra.Command, file string) (err error) {
 		return explained(err)
 	}
 	config.Given = given
-	var bench *rank.Bench
-	var costs options.Costs
-	if f.measure && len(supported(w).Statements) > 0 {
-		if bench, err = f.bench(c); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, bench.Close()) }()
-		if costs, err = bench.Costs(c.Context()); err != nil {
-			return interrupted(c, err)
-		}
-		config.Costs = costs.PerKey()
-	}
 	r, err := options.Find(c.Context(), w, config)
 	var large *options.TooLargeError
 	switch {
@@ -99,11 +73,6 @@ func (f *optionsFlags) run(c *cobra.Command, file string) (err error) {
 	if absent != "" {
 		r.Remarks = append(r.Remarks, options.Remark{Text: absent})
 	}
-	if bench != nil && len(r.Queries) > 0 {
-		if err = f.measureBest(c, bench, w, r, costs); err != nil && r.Measured == nil {
-			return err
-		}
-	}
 	print := r.Text
 	if f.json {
 		print = r.JSON
@@ -114,55 +83,12 @@ func (f *optionsFlags) run(c *cobra.Command, file string) (err error) {
 	if len(r.Queries) == 0 {
 		return designError{fmt.Errorf("%s: no query that the method supports, so there is nothing to make options of", file), exitNoPlan}
 	}
-	return err
-}
-
-// measureBest measures the best options. What was measured before an error or an interrupt stands in the report, too.
-func (f *optionsFlags) measureBest(c *cobra.Command, bench *rank.Bench, w *workload.Workload, r *options.Report, costs options.Costs) error {
-	m, err := bench.Measure(c.Context(), supported(w), r.Best(f.top))
-	if m != nil && len(m.Options) > 0 {
-		r.Measured, m.Costs = m, &costs
-		if err != nil {
-			m.Incomplete = err.Error()
-		}
-	}
-	return interrupted(c, err)
-}
-
-// bench connects to where to measure.
-func (f *optionsFlags) bench(c *cobra.Command) (*rank.Bench, error) {
-	o := f.measured
-	if !f.json {
-		o.Progress = func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) }
-	}
-	b, err := rank.Open(o)
-	if errors.Is(err, rank.ErrUnreachable) {
-		err = designError{err, exitUnreachable}
-	}
-	return b, err
-}
-
-// interrupted is the error of measuring.
-func interrupted(c *cobra.Command, err error) error {
-	if c.Context().Err() != nil {
-		return errors.New("interrupted; the keyspaces are dropped")
-	}
-	return err
-}
-
-// supported is the part of a workload that options are made for, without the tables that are there.
-func supported(w *workload.Workload) *workload.Workload {
-	fresh := *w
-	fresh.Tables = nil
-	fresh.Statements = slices.DeleteFunc(slices.Clone(w.Statements), func(s *workload.Statement) bool {
-		return s.Query != nil && options.Unsupported(s.Query) != "" || !s.PartOf(w.Mix)
-	})
-	return &fresh
+	return nil
 }
 
 // chosen is the optimiser's own design for what options are made for; where it has none, why. That takes nothing from them.
 func chosen(ctx context.Context, w *workload.Workload) (given []options.Given, absent string, err error) {
-	fresh := supported(w)
+	fresh := options.Supported(w)
 	if len(fresh.Statements) == 0 {
 		return nil, "", nil
 	}
@@ -194,10 +120,6 @@ func (f *optionsFlags) read(file string) (*workload.Workload, options.Config, er
 	switch {
 	case f.indexes < 0:
 		return nil, c, fmt.Errorf("--indexes: %d is not a number of indexes", f.indexes)
-	case f.measured.Rows < 1 || math.IsNaN(f.measured.Rows) || math.IsInf(f.measured.Rows, 0):
-		return nil, c, fmt.Errorf("--rows: %g is not a number of entities", f.measured.Rows)
-	case f.measured.For <= 0:
-		return nil, c, fmt.Errorf("--for: %v is no time to measure in", f.measured.For)
 	case f.top < 1:
 		return nil, c, fmt.Errorf("--top: %d is not a number of options to print", f.top)
 	case f.columns < 0:

@@ -2,13 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/helenus-db/helenus/advisor/options"
-	"github.com/helenus-db/helenus/bench/rank"
 )
 
 // TestOptionsTwissandra: the command ranks 128 options (B-48) with Figure 3 first (B-50), and the optimiser's design among them.
@@ -87,9 +82,6 @@ func TestOptionsBadInput(t *testing.T) {
 		"indexes below zero":             {small, []string{"--indexes", "-1"}, 2, "-1 is not a number of indexes"},
 		"nothing to print":               {small, []string{"--top", "0"}, 2, "0 is not a number of options"},
 		"columns below zero":             {small, []string{"--column-growth", "-1"}, 2, "-1 is not a number of columns"},
-		"no time to measure":             {small, []string{"--measure", "--for", "0s"}, 2, "is no time to measure in"},
-		"nothing to measure":             {small, []string{"--measure", "--rows", "0"}, 2, "0 is not a number of entities"},
-		"no Cassandra":                   {small, []string{"--measure", "--contact-point", "127.0.0.1:1"}, exitUnreachable, "no Cassandra answers"},
 		"rows that are no number":        {small, []string{"--row-growth", "NaN"}, 2, "is not a share"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,85 +99,4 @@ func TestOptionsBadInput(t *testing.T) {
 	if code != exitNoPlan || err == nil || !strings.Contains(out, "rates: aggregates are not supported") {
 		t.Errorf("exit %d: %v\n%s", code, err, out)
 	}
-}
-
-// TestOptionsMeasure measures the best options of a small workload on a real Cassandra (B-52), and leaves nothing behind.
-func TestOptionsMeasure(t *testing.T) {
-	address := os.Getenv("HELENUS_TEST_CASSANDRA")
-	if address == "" {
-		t.Skip("HELENUS_TEST_CASSANDRA is not set: `make test` sets it where a real Cassandra can run")
-	}
-	address, _, _ = strings.Cut(address, ",")
-	out, err, code := executed(t, "options", written(t, "file.yaml", small), "--measure", "--json", "--top", "2", "--rows", "100", "--for", "1s", "--contact-point", address)
-	if err != nil {
-		t.Fatalf("exit %d: %v\n%s", code, err, out)
-	}
-	var doc struct{ Measured options.Measured }
-	if err := json.Unmarshal([]byte(out), &doc); err != nil {
-		t.Fatal(err)
-	}
-	m := doc.Measured
-	if len(m.Options) != 3 || m.Tau == nil || m.Requests == 0 {
-		t.Fatalf("%+v", m)
-	}
-	if m.Costs == nil || m.Costs.Key <= 0 || m.Costs.Index <= 0 || m.Costs.Byte < 0 || m.Apart > 3 { // B-40, B-41
-		t.Errorf("costs %+v, %d pairs apart", m.Costs, m.Apart)
-	}
-	for i, o := range m.Options {
-		if o.Computed != i+1 || o.Measured < 1 || o.Measured > 3 || o.MeanMs <= 0 || o.ErrorMs <= 0 || len(o.Requests) == 0 {
-			t.Errorf("%+v", o)
-		}
-	}
-	if left := measuring(t, address); len(left) > 0 {
-		t.Errorf("keyspaces %q are left behind", left)
-	}
-}
-
-// TestOptionsKilled: B-52. What a measurement that was killed (kill -9) has left behind, the next one drops.
-func TestOptionsKilled(t *testing.T) {
-	address, _, _ := strings.Cut(os.Getenv("HELENUS_TEST_CASSANDRA"), ",")
-	if address == "" {
-		t.Skip("HELENUS_TEST_CASSANDRA is not set: `make test` sets it where a real Cassandra can run")
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"options", written(t, "file.yaml", small), "--measure", "--top", "1", "--rows", "50", "--contact-point", address, "--for"}
-	cmd := exec.Command(self, append(args, "5m")...) //nolint:gosec // ourselves
-	cmd.Env = append(os.Environ(), asHelenus+"=1")
-	said := &output{}
-	cmd.Stdout, cmd.Stderr = said, said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	await(t, "the measurement", func() bool { return strings.Contains(said.String(), "measuring") })
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if left := measuring(t, address); len(left) != 4 { // the pulse, the costs, the option and the design
-		t.Errorf("the killed one has left %q", left)
-	}
-	if out, err, code := executed(t, args[0], append(args[1:], "1s")...); err != nil {
-		t.Errorf("exit %d: %v\n%s", code, err, out)
-	}
-	if left := measuring(t, address); len(left) > 0 {
-		t.Errorf("keyspaces %q are left behind", left)
-	}
-}
-
-// measuring are the keyspaces of measurements.
-func measuring(t *testing.T, address string) (names []string) {
-	t.Helper()
-	rows := session(t, address).Query("SELECT keyspace_name FROM system_schema.keyspaces").Iter()
-	for name := ""; rows.Scan(&name); {
-		if strings.HasPrefix(name, rank.Prefix) {
-			names = append(names, name)
-		}
-	}
-	if err := rows.Close(); err != nil {
-		t.Error(err)
-	}
-	return names
 }

@@ -299,7 +299,6 @@ func TestExitCodes(t *testing.T) {
 		{"cycles --limit -1", exitUsage, "--limit"},
 		{"trace abcd --wait -1s", exitUsage, "such as 10s, 90m or 24h"},
 		{"capture record f --for -1s", exitUsage, "such as 10s, 90m or 24h"},
-		{"bench verify --wait -1s", exitUsage, "such as 10s, 90m or 24h"},
 		{"approve r-1 --changes-per-day -3", exitUsage, "it may be 0, which is no limit, or more"},
 		{"statements --server nowhere", exitUsage, "not host:port"},
 		{"statements", exitUnreachable, "can not be reached"},

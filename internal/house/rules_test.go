@@ -1,11 +1,13 @@
 package house
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -24,21 +26,23 @@ const module = "github.com/helenus-db/helenus"
 // package and everything below it, a bare name that one package. What is not named is forbidden. The innermost folder
 // that is listed decides.
 var mayImport = map[string][]string{
-	"cmd":            {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "bench/", "internal/"},
-	"proxy":          {"proxy/", "internal/guard"},                                                                             // it defines the interfaces it needs
-	"capture":        {"capture/", "proxy", "internal/guard"},                                                                  // proxy: the hooks it implements
-	"advisor":        {"advisor/", "capture/", "internal/child", "internal/guard"},                                             // snapshots
-	"rewrite":        {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard"}, // the plan is the contract, and says what it means in terms of tables and statements
-	"bench":          {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/child", "internal/config", "internal/guard"},
-	"examples":       {}, // ordinary applications know nothing of Helenus
-	"internal":       {"internal/"},
-	"internal/admin": {"internal/", "capture/", "advisor/", "rewrite/"}, // the API of the whole, for cmd alone
-	"charts":         {},
-	"docs":           {},
+	"cmd":     {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/"},                                      // what only measures or reproduces is in bench
+	"proxy":   {"proxy/", "internal/guard"},                                                                             // it defines the interfaces it needs
+	"capture": {"capture/", "proxy", "internal/guard"},                                                                  // proxy: the hooks it implements
+	"advisor": {"advisor/", "capture/", "internal/child", "internal/guard"},                                             // snapshots
+	"rewrite": {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard"}, // the plan is the contract, and says what it means in terms of tables and statements
+	// it measures the executor, to fit what the plans are said to cost
+	"rewrite/calibrate": {"rewrite/exec", "rewrite/scratch", "advisor/cost", "advisor/model", "advisor/plan", "advisor/workload", "internal/chart", "internal/guard"},
+	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/chart", "internal/child", "internal/config", "internal/guard"},
+	"examples":          {}, // ordinary applications know nothing of Helenus
+	"internal":          {"internal/"},
+	"internal/admin":    {"internal/", "capture/", "advisor/", "rewrite/"}, // the API of the whole, for cmd alone
+	"charts":            {},
+	"docs":              {},
 }
 
 // testsMayImport names what the tests of any folder but examples may import besides.
-var testsMayImport = []string{"internal/cassandra/", "internal/schematest", "advisor/generate"} // a node, published schemas, made-up workloads
+var testsMayImport = []string{"internal/cassandra/", "internal/schematest", "bench/generate"} // a node, published schemas, made-up workloads
 
 // folders and files are all that may lie at the top.
 var (
@@ -46,6 +50,11 @@ var (
 	files   = []string{".gitattributes", ".gitignore", ".golangci.yml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md", "SECURITY.md", "go.mod", "go.sum"}
 	ignored = []string{".git", "bin"} // not part of the source
 )
+
+// mayNotReach names, for each program, what it may not link, by however many steps: with a trailing slash a folder of ours and all below it, else the path of a package.
+var mayNotReach = map[string][]string{
+	"cmd/helenus": {"bench/", "internal/cassandra/", "internal/drivers/"}, // the laboratory
+}
 
 // guarded are the folders of the process that applications depend on: there every goroutine is started by package guard, but for those in
 // starts, each for its reason.
@@ -83,7 +92,8 @@ func inspect(tree fs.FS) ([]finding, error) {
 	}
 	documented := map[string]bool{} // by folder
 	lines := map[string]int{}
-	working := map[string][]*works{} // one of each of workers
+	working := map[string][]*works{}      // one of each of workers
+	links := map[string]map[string]bool{} // what a folder's files import, without its tests
 	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -120,6 +130,14 @@ func inspect(tree fs.FS) ([]finding, error) {
 			return nil
 		}
 		found = append(found, inspectStarts(name, file)...)
+		if links[path.Dir(name)] == nil {
+			links[path.Dir(name)] = map[string]bool{}
+		}
+		for _, spec := range file.Imports {
+			if target, err := strconv.Unquote(spec.Path.Value); err == nil {
+				links[path.Dir(name)][strings.TrimPrefix(target, module+"/")] = true
+			}
+		}
 		dir, n := path.Dir(name), strings.Count(string(text), "\n")
 		documented[dir] = documented[dir] || packageComment(file)
 		lines[dir] += n
@@ -131,6 +149,9 @@ func inspect(tree fs.FS) ([]finding, error) {
 			found = append(found, finding{where: dir, what: "no file has a package comment (// Package " + path.Base(dir) + " ...)"})
 		}
 		found = append(found, inspectLength(dir, lines[dir], longPackage, math.MaxInt)...)
+	}
+	for program, forbidden := range mayNotReach {
+		found = append(found, inspectReach(links, program, forbidden)...)
 	}
 	for dir, each := range working {
 		for _, w := range each {
@@ -180,7 +201,10 @@ func inspectTop(tree fs.FS) ([]finding, error) {
 	for _, entry := range entries {
 		allowed := files
 		if entry.IsDir() {
-			allowed = slices.Concat(folders, ignored)
+			allowed = folders
+		}
+		if slices.Contains(ignored, entry.Name()) { // .git is a file in a worktree
+			continue
 		}
 		if !slices.Contains(allowed, entry.Name()) {
 			found = append(found, finding{where: entry.Name(), what: "does not belong at the top; the folders are " + strings.Join(folders, " ")})
@@ -213,6 +237,29 @@ func inspectImports(name string, test bool, file *ast.File) []finding {
 		}
 		if own != path.Dir(name) && !permits(allowed, own) { // an external test imports its own package
 			found = append(found, finding{where: name, what: fmt.Sprintf("may not import %s (%s may import of ours: %s)", target, folder, list(allowed))})
+		}
+	}
+	return found
+}
+
+// inspectReach finds what a program links and may not, with a way there.
+func inspectReach(links map[string]map[string]bool, program string, forbidden []string) (found []finding) {
+	from := map[string]string{program: ""} // who imports it
+	for queue := []string{program}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		for _, next := range slices.Sorted(maps.Keys(links[at])) {
+			if _, seen := from[next]; seen {
+				continue
+			}
+			if from[next] = at; permits(forbidden, next) {
+				way := next
+				for by := at; by != ""; by = from[by] {
+					way = by + " -> " + way
+				}
+				found = append(found, finding{where: program, what: "may not link " + next + ": " + way})
+				continue // what that links in turn is its own affair
+			}
+			queue = append(queue, next)
 		}
 	}
 	return found
@@ -288,6 +335,49 @@ func TestHouse(t *testing.T) {
 			t.Error(f)
 		}
 	}
+	if testing.Verbose() {
+		t.Log(rooms(t, os.DirFS(root)))
+	}
+}
+
+// rooms is a table of the lines of Go in each room, which is a folder at the top or one in it.
+func rooms(t *testing.T, tree fs.FS) string {
+	t.Helper()
+	type lines struct{ code, tests int }
+	count := map[string]*lines{}
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (slices.Contains(ignored, name) || entry.Name() == "node_modules"):
+			return fs.SkipDir
+		case entry.IsDir() || path.Ext(name) != ".go":
+			return nil
+		}
+		text, err := fs.ReadFile(tree, name)
+		parts := strings.Split(path.Dir(name), "/")
+		for i := range min(2, len(parts)) {
+			room := strings.Join(parts[:i+1], "/")
+			if count[room] == nil {
+				count[room] = &lines{}
+			}
+			if n := bytes.Count(text, []byte("\n")); strings.HasSuffix(name, "_test.go") {
+				count[room].tests += n
+			} else {
+				count[room].code += n
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "lines of Go by room\n%-28s %8s %8s\n", "", "code", "tests")
+	for _, room := range slices.Sorted(maps.Keys(count)) {
+		fmt.Fprintf(&b, "%-28s %8d %8d\n", strings.Repeat("  ", strings.Count(room, "/"))+room, count[room].code, count[room].tests)
+	}
+	return b.String()
 }
 
 // TestRulesBite shows that each rule finds what breaks it, and nothing else.
@@ -324,6 +414,13 @@ func TestRulesBite(t *testing.T) {
 		{"advisor never rewrites", fstest.MapFS{"advisor/a.go": source("// Package advisor advises.", "advisor", ours("rewrite/migrate"))}, []string{"advisor/a.go: may not import"}},
 		{"rewrite takes only the plan", fstest.MapFS{"rewrite/a.go": source("// Package rewrite acts.", "rewrite", ours("advisor/plan"), ours("advisor/planner"))}, []string{"rewrite/a.go: may not import"}},
 		{"bench keeps out of cmd", fstest.MapFS{"bench/a.go": source("// Package bench measures.", "bench", ours("cmd/helenus"))}, []string{"bench/a.go: may not import"}},
+		{"the product knows no bench", fstest.MapFS{
+			"cmd/helenus/main.go": source("// Command helenus is it.", "main", ours("advisor/a")),
+			"advisor/a/a.go":      source("// Package a is between.", "a", ours("bench/b")),
+			"bench/b/b.go":        source("// Package b measures.", "b", ours("bench/c")),
+			"bench/c/c.go":        source("// Package c measures.", "c"),
+		}, []string{"advisor/a/a.go: may not import", "cmd/helenus: may not link bench/b: cmd/helenus -> advisor/a -> bench/b"}},
+		{"nor do its tests", fstest.MapFS{"cmd/helenus/a_test.go": source("", "main", ours("bench/contest"), ours("bench/generate"))}, []string{"cmd/helenus/a_test.go: may not import"}},
 		{"examples are ordinary", fstest.MapFS{"examples/a/a_test.go": source("", "a", ours("internal/cassandra"))}, []string{"examples/a/a_test.go: may not import"}},
 		{"the shipped code has no test cluster", fstest.MapFS{"advisor/a.go": source("// Package advisor advises.", "advisor", ours("internal/cassandra"))}, []string{"advisor/a.go: may not import"}},
 		{"the API is for cmd alone", fstest.MapFS{

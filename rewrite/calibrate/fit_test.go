@@ -17,7 +17,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/plan"
-	"github.com/helenus-db/helenus/bench/calibrate"
+	"github.com/helenus-db/helenus/rewrite/calibrate"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -16,9 +16,9 @@ import (
 	"github.com/gocql/gocql"
 	"go.uber.org/goleak"
 
-	"github.com/helenus-db/helenus/bench/calibrate"
-	"github.com/helenus-db/helenus/bench/scratch"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/rewrite/calibrate"
+	"github.com/helenus-db/helenus/rewrite/scratch"
 )
 
 // there tells whether there are keyspaces of a prefix.

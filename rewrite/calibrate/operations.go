@@ -14,6 +14,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
 
@@ -156,7 +157,7 @@ func (b *bench) mutation(statement string, routed int, values []any) exec.Query 
 // atOnce runs n calls, some at a time, as the executor runs the requests of a step, and returns the first error.
 func atOnce(n, limit int, call func(i int) error) error {
 	var (
-		wait   sync.WaitGroup
+		wait   guard.Group
 		once   sync.Once
 		failed error
 		next   atomic.Int64
@@ -174,7 +175,7 @@ func atOnce(n, limit int, call func(i int) error) error {
 		}
 	}
 	for range min(limit, n) - 1 {
-		wait.Go(work)
+		wait.Go(guard.Session, work)
 	}
 	work()
 	wait.Wait()

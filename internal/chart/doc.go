@@ -1,4 +1,4 @@
-// Package chart draws the charts of the benches and of the calibration as SVG: grouped bars, lines, scattered points, with
+// Package chart draws the charts of a calibration and of the benches as SVG: grouped bars, lines, scattered points, with
 // linear or logarithmic axes, in one plain style that stands in style.go alone.
 //
 // A chart is made by Bars, Lines or Scatter from a Frame (what stands around it) and Series, and written by SVG, alone or

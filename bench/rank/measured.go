@@ -1,15 +1,17 @@
-package options
+package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
-	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/options"
 )
 
-// Measured is what the best options took on a real Cassandra (B-40, B-41, B-52; package bench/rank measures).
+// Measured is what the best options took on a real Cassandra (B-40, B-41, B-52).
 type Measured struct {
 	Cassandra string           `json:"cassandra"` // version
 	Rows      float64          `json:"rows"`      // entities of the largest kind
@@ -20,7 +22,7 @@ type Measured struct {
 	// tau of these alone.
 	Apart    int               `json:"pairs_apart"`
 	TauApart *float64          `json:"kendall_tau_apart,omitempty"`
-	Costs    *Costs            `json:"costs_ms,omitempty"` // metrics 3a and 3b, measured
+	Costs    *options.Costs    `json:"costs_ms,omitempty"` // metrics 3a and 3b, measured
 	Left     map[string]string `json:"left_out,omitempty"` // statements that no option was asked, and why
 	// Incomplete says why it ended before its time; "": it did not.
 	Incomplete string `json:"incomplete,omitempty"`
@@ -73,43 +75,34 @@ func kendall(list []MeasuredOption, counts func(a, b MeasuredOption) bool) (pair
 	return pairs, &t
 }
 
-// Physical are the option's tables as Cassandra has them.
-func (o *Option) Physical() []*model.Table {
-	if o.Given {
-		return o.given
-	}
-	list := make([]*model.Table, len(o.Tables))
-	for i, t := range o.Tables {
-		list[i] = t.Physical()
-	}
-	return list
-}
-
-func (p printer) measured(m *Measured) {
-	p.say("\n## measured\n")
-	p.say("on Cassandra %s, %.0f of the most frequent entity, %d requests", m.Cassandra, m.Rows, m.Requests)
-	p.say("\n%-14s %9s %9s %10s %10s %8s", "option", "computed", "measured", "score", "mean ms", "+-")
+// Text writes it.
+func (m *Measured) Text(w io.Writer) error {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	say("\n## measured\n")
+	say("on Cassandra %s, %.0f of the most frequent entity, %d requests", m.Cassandra, m.Rows, m.Requests)
+	say("\n%-14s %9s %9s %10s %10s %8s", "option", "computed", "measured", "score", "mean ms", "+-")
 	for _, o := range m.Options {
-		p.say("%-14s %9d %9d %10.4f %10.3f %8.3f", o.Name, o.Computed, o.Measured, o.Score, o.MeanMs, 2*o.ErrorMs)
+		say("%-14s %9d %9d %10.4f %10.3f %8.3f", o.Name, o.Computed, o.Measured, o.Score, o.MeanMs, 2*o.ErrorMs)
 	}
 	if m.Tau != nil {
-		p.say("\nKendall's tau of the two rankings: %.2f (1: the same, -1: reversed)", *m.Tau)
+		say("\nKendall's tau of the two rankings: %.2f (1: the same, -1: reversed)", *m.Tau)
 	}
 	switch n := len(m.Options); {
 	case m.TauApart != nil:
-		p.say("of the %d of %d pairs that differ by more than the noise: %.2f", m.Apart, n*(n-1)/2, *m.TauApart)
+		say("of the %d of %d pairs that differ by more than the noise: %.2f", m.Apart, n*(n-1)/2, *m.TauApart)
 	case m.Tau != nil:
-		p.say("no pair differs by more than the noise: the options are as good as each other, or --for is too short")
+		say("no pair differs by more than the noise: the options are as good as each other, or -for is too short")
 	}
 	if c := m.Costs; c != nil {
-		p.say("\na row by its key %.3f ms, by an index %.3f ms (metric 3a); a kilobyte more of it %.4f ms (metric 3b)", c.Key, c.Index, 1024*c.Byte)
+		say("\na row by its key %.3f ms, by an index %.3f ms (metric 3a); a kilobyte more of it %.4f ms (metric 3b)", c.Key, c.Index, 1024*c.Byte)
 	}
-	var left []string
 	for _, id := range slices.Sorted(maps.Keys(m.Left)) {
-		left = append(left, fmt.Sprintf("%s: %s", id, m.Left[id]))
+		say("not measured: %s: %s", id, m.Left[id])
 	}
-	p.list("not measured", left)
 	if m.Incomplete != "" {
-		p.say("\nincomplete: %s", m.Incomplete)
+		say("\nincomplete: %s", m.Incomplete)
 	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -14,14 +14,14 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/helenus-db/helenus/bench/scratch"
+	"github.com/helenus-db/helenus/rewrite/scratch"
 )
 
 // Options of a calibration. Connect is required.
 type Options struct {
 	// Connect opens a session: to the whole cluster, or to the one node of an address (its other nodes are not used).
 	Connect     func(node string) (*gocql.Session, error)
-	Prefix      string        // begins the names of the scratch keyspaces (bench/scratch); "": DefaultPrefix
+	Prefix      string        // begins the names of the scratch keyspaces (rewrite/scratch); "": DefaultPrefix
 	Replication int           // of the scratch keyspace; 0: 3, or as many as there are nodes
 	Consistency string        // of reads and writes; "": LOCAL_QUORUM
 	Budget      time.Duration // for all of it but the end; 0: three minutes. Loading and five rounds are done whatever it is

@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/helenus-db/helenus/bench/chart"
+	"github.com/helenus-db/helenus/internal/chart"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -78,7 +78,7 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s: other bytes than %s; look at it, then go test ./bench/chart -update", name, file)
+		t.Errorf("%s: other bytes than %s; look at it, then go test ./internal/chart -update", name, file)
 	}
 }
 

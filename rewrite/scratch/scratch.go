@@ -12,7 +12,7 @@
 // Names that are not of this form are nobody's to drop, whatever they begin with. The pulse's keyspace is the first to be made and
 // the last to be dropped, so that whatever a run leaves behind at any moment is found by its name.
 //
-// It imports rewrite/exec.
+// It imports rewrite/exec and internal/guard.
 package scratch
 
 import (
@@ -33,6 +33,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
 
@@ -160,7 +161,7 @@ func (r *Run) begin(ctx context.Context) error {
 	}
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it beats until the clean-up is done
 	var done sync.WaitGroup
-	done.Go(func() {
+	guard.In(&done, guard.Session, func() {
 		for tick := time.NewTicker(beatEvery); ; {
 			select {
 			case <-tick.C:

@@ -11,7 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	align "github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/helenus-db/helenus/bench/chart"
+	"github.com/helenus-db/helenus/internal/chart"
 )
 
 // WriteParameters writes the parameters as cost.ReadCassandra reads them: what --cost of `helenus design` and `cost` of `helenus run`

@@ -3,8 +3,8 @@ package generate_test
 import (
 	"testing"
 
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/generate"
 )
 
 // TestVaried: what is made is valid, reads back to the same, and all seeds together have met the language.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/helenus-db/helenus/bench/scratch"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/scratch"
 )
 
 // Down tells whether an error only says that Cassandra could not do it now, or could not be reached.

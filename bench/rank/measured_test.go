@@ -1,6 +1,10 @@
-package options
+package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/helenus-db/helenus/advisor/options"
+)
 
 // TestTau compares rankings (B-52).
 func TestTau(t *testing.T) {
@@ -24,7 +28,7 @@ func TestTau(t *testing.T) {
 	if pairs, tau := TauApart(list[1:]); pairs != 0 || tau != nil {
 		t.Errorf("%d pairs, %v", pairs, tau)
 	}
-	if c := (Costs{Key: 0.5, Index: 2, Byte: 0.001}).PerKey(); c != (Costs{1, 4, 0.002}) { // B-40, B-41
+	if c := perKey(options.Costs{Key: 0.5, Index: 2, Byte: 0.001}); c != (options.Costs{Key: 1, Index: 4, Byte: 0.002}) { // B-40, B-41
 		t.Errorf("%+v", c)
 	}
 	if Tau(nil) != nil || Tau([]MeasuredOption{{Computed: 1, Measured: 1}}) != nil {

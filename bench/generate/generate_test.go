@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/helenus-db/helenus/advisor/generate"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/generate"
 )
 
 func saved(t *testing.T, w *workload.Workload) string {

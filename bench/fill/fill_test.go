@@ -11,8 +11,8 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/fill"
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/fill"
 )
 
 const hotels = `
