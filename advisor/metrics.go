@@ -9,7 +9,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/round"
 )
 
-// The metrics of operations.md 4.1. No CQL text and no reason is in a label: the id leads to them.
+// The metrics of recommendations. No CQL text and no reason is in a label: the id leads to them.
 var (
 	byID = []string{"recommendation_id"}
 

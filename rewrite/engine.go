@@ -382,7 +382,7 @@ func (e *Engine) suspend(a *active, reason string) bool {
 }
 
 // Judge says which statements may take part in a look-up, and which forbid it, by the conditions C1 to C22 of
-// design/mapping.md 3.4. See match.Judge.
+// docs/design/mapping.md 3.4. See match.Judge.
 func Judge(lu plan.LookUp, snapshot *capture.Snapshot, s *schema.Schema) []plan.Verdict {
 	return match.Judge(lu, snapshot, s)
 }

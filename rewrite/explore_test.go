@@ -40,7 +40,7 @@ var scenarios = []scenario{
 	{name: "two changes that live for a while", steps: []step{until("b", 21), to("c", 21)}, lost: true},
 }
 
-// pairs are the 171 of design/sim-clockfree: all pairs of {a, b, delete} x {below, equal, above} x {stamped, unstamped}, up to
+// pairs are the 171 of docs/design/maintenance.md: all pairs of {a, b, delete} x {below, equal, above} x {stamped, unstamped}, up to
 // exchange, on a row that is a.
 func pairs() [][]step {
 	var one []step
@@ -122,7 +122,7 @@ func TestWithoutClocks(t *testing.T) {
 	t.Logf("%d interleavings", total)
 }
 
-// The broken variants of design/sim-clockfree are caught: each is put in where the code meets the database or the answer.
+// The broken variants of docs/design/maintenance.md are caught: each is put in where the code meets the database or the answer.
 func TestMutantsAreCaught(t *testing.T) {
 	isPut := func(q exec.Query) bool { return len(q.Values) == 7 && q.Text[:6] == "INSERT" }
 	earlier := func(b []byte, by int64) []byte { n, _ := exec.Int64(b); return exec.FromInt64(n + by) }

@@ -21,7 +21,7 @@ import (
 )
 
 // The tests of this package's simulation drive the real engine, maintainer, backfill and sweeper over a database in memory, and decide
-// at every step which of the statements that wait takes effect next. They are the port of design/sim-clockfree to the code itself:
+// at every step which of the statements that wait takes effect next. They are the port of docs/design/maintenance.md to the code itself:
 // timestamps are arbitrary inputs of a scenario, below, equal to and above the row's, so that no clock is compared with another;
 // a statement may be refused, or time out and be carried out at any later step, or never; a process may crash at any step.
 // Exploring means to run a scenario again and again, each time with another list of choices, until all lists were tried.

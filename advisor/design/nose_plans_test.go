@@ -12,7 +12,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// chains goes through the plans that NoSE's planner makes for a query (design/nose-in-practice.md, section 5), depth first:
+// chains goes through the plans that NoSE's planner makes for a query (docs/design/nose.md, section 5), depth first:
 // the first lookup by equalities, each later one by exactly the id of an entity reached, over tables whose graph is part
 // of the query's; filters as soon as they apply, a sort at the end. It shares no code with package plan.
 type chains struct {
@@ -196,7 +196,7 @@ func TestNeverAboveNoSEsPlans(t *testing.T) {
 					t.Logf("%s, nose:%s, %s: %g, NoSE's kind of plan %g\n%s", schema, name, s.Statement.ID, s.Cost.Work, least, s.Plan)
 				}
 			}
-			// Their code finds plans for 5 and 14 of the 28 (nose-in-practice.md, section 5); this search for one more, as it
+			// Their code finds plans for 5 and 14 of the 28 (docs/design/nose.md, section 5); this search for one more, as it
 			// does not keep to their order of joins.
 			if want := map[string]int{"rubis_expert": 5, "rubis_baseline": 15}[schema]; planned != want {
 				t.Errorf("%s: %d queries have a plan of NoSE's kind, want %d", schema, planned, want)

@@ -19,7 +19,7 @@ import (
 	"github.com/helenus-db/helenus/bench/generate"
 )
 
-// oracle is NoSE's arithmetic once more, written from its description (design/nose-in-practice.md, sections 1 to 3 and 6)
+// oracle is NoSE's arithmetic once more, written from its description (docs/design/nose.md, sections 1 to 3 and 6)
 // and sharing no code with package nose: it takes the steps of a plan and says what they cost.
 type oracle struct {
 	model string // request_count, entity_count, field_size or cassandra

@@ -1,5 +1,5 @@
 // Package infer concludes from what was said (capture.Snapshot) and what the tables look like (schema.Schema) what the application
-// means: an entity graph, its tables expressed over it, and a conceptual workload (design/mapping.md 2.2 to 2.7).
+// means: an entity graph, its tables expressed over it, and a conceptual workload (docs/design/mapping.md 2.2 to 2.7).
 //
 //	entities       every table is an entity named by its noun, unless it is another table's entity asked for otherwise
 //	               (hotels_by_city) or nothing but two entities' keys (m:n). An entity's key is the part of the primary

@@ -8,7 +8,7 @@ import (
 	"github.com/helenus-db/helenus/capture/feed"
 )
 
-// Bands of confidence (design/mapping.md 2.7).
+// Bands of confidence (docs/design/mapping.md 2.7).
 const (
 	Proven   = 0.95 // good enough to build on
 	Probable = 0.70 // good enough to show; below, an assertion is not made
@@ -32,7 +32,7 @@ type Model struct {
 	said   []*said           // the statements that are in the workload
 }
 
-// Evidence is one reason for an assertion, in one of the groups of design/mapping.md 2.7.
+// Evidence is one reason for an assertion, in one of the groups of docs/design/mapping.md 2.7.
 type Evidence struct {
 	Group   string  `json:"group"` // "name", "type", "size", "feed" or "definition"
 	LogOdds float64 `json:"log_odds"`

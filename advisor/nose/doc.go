@@ -1,5 +1,5 @@
 // Package nose counts as the code of seed 003's authors does, to the digit, so that designs can be compared with theirs:
-// the four cost models and the arithmetic under them (design/nose-in-practice.md, sections 1 to 3 and 6; acceptance
+// the four cost models and the arithmetic under them (docs/design/nose.md, sections 1 to 3 and 6; acceptance
 // N-21, N-31 to N-35).
 //
 // Their rows follow the way that a plan takes. A lookup sends one get, or one for each row at hand, also where rows repeat

@@ -78,7 +78,7 @@ const (
 	remove    = 0.0013287903
 )
 
-// TestReads: what each kind of step costs, by hand (design/nose-in-practice.md, sections 1 and 3). A partition of an
+// TestReads: what each kind of step costs, by hand (docs/design/nose.md, sections 1 and 3). A partition of an
 // author has ten books, that of a book five reviews.
 func TestReads(t *testing.T) {
 	for name, c := range map[string]struct {

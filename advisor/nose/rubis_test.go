@@ -65,7 +65,7 @@ func over(t *testing.T, m cost.Model, s *workload.Statement, tables []*model.Tab
 }
 
 // TestBrowsing: over a schema of the kind that NoSE proposes for RUBiS's browsing mix, the figures that NoSE gives
-// (workloads/README.md: 107.6 and 1.0060).
+// (docs/design/nose.md, section 7: 107.6 and 1.0060).
 func TestBrowsing(t *testing.T) {
 	w := rubis(t, "browsing")
 	g := w.Graph

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// LookUp is the contract between the advisor and package rewrite for a verified look-up (design/mapping.md 3.3, R1): a
+// LookUp is the contract between the advisor and package rewrite for a verified look-up (docs/design/mapping.md 3.3, R1): a
 // derived table that finds primary keys by one column, after which the base rows are read again and re-checked. As a
 // plan it is a join plan whose last step is the base table.
 type LookUp struct {
@@ -41,7 +41,7 @@ func (l LookUp) Same(o LookUp) bool {
 }
 
 // Verdict says whether a statement may take part in a change, and if not, which correctness condition (C1-C22 of
-// design/mapping.md 3.4) refuses it.
+// docs/design/mapping.md 3.4) refuses it.
 type Verdict struct {
 	Statement string `json:"statement"` // fingerprint; "" for the table as a whole
 	Condition string `json:"condition"` // "C4"; "" if nothing refuses

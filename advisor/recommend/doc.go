@@ -23,5 +23,5 @@
 // It imports advisor/..., capture and capture/schema. Thin today: the writes of an application change are priced as one
 // more write each plus its support queries, without what the developers may know better; sketches are written in Go
 // (gocql), Python and Java only, others see Go; the transparent tier offers look-ups by one column (R1) and nothing else of the
-// catalogue in design/mapping.md 3.3.
+// catalogue in docs/design/mapping.md 3.3.
 package recommend

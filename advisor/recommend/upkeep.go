@@ -85,7 +85,7 @@ func (o *offer) upkeep(m *cost.Cassandra, p *paying) float64 {
 }
 
 const (
-	// passing is what one tombstone costs a read that passes it, milliseconds: 8,000 took 5 to 6 (design/cassandra-facts.md, 10).
+	// passing is what one tombstone costs a read that passes it, milliseconds: 8,000 took 5 to 6 (docs/design/cassandra.md).
 	passing = 0.0007
 	// queued is from how many tombstones in the partition of a value on a look-up is a queue: Cassandra warns of so many.
 	queued = 1000

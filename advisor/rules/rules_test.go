@@ -54,7 +54,7 @@ func traced(t *testing.T, text string) *Trace {
 	return trace
 }
 
-// TestExamples holds the examples of seed 001, by the line of acceptance.md.
+// TestExamples holds the examples of seed 001, by the line of docs/design/acceptance.md.
 func TestExamples(t *testing.T) {
 	for _, c := range []struct {
 		id, query          string

@@ -24,7 +24,7 @@
 // for each reading of the functions, and L(A_s) ⊆ L(A_w) by the reachable pairs of states, A_w made deterministic on the way.
 // It is what the tests hold Check against, and what --explain prints. It refuses a single user (S-18).
 //
-// Tables (table.go) are encoded as design/mapping 4.3 says; who writes comes from the model (see Principal). Verdicts add how bad it is,
+// Tables (table.go) are encoded as docs/design/mapping.md 4.3 says; who writes comes from the model (see Principal). Verdicts add how bad it is,
 // from rates (verdict.go), and each unsafe table comes with edited ones that were checked again (suggest.go).
 //
 // The text of a grammar:

@@ -2,7 +2,7 @@
 // templates of writes, their writers, and how bad it is if they meet) out of the schema and of what was captured.
 //
 // Templates are the captured INSERTs, UPDATEs and DELETEs, by their texts: every bind variable is a variable of its column, since
-// normalised texts hold no literals. Who sends one, in this order (design/mapping 4.2):
+// normalised texts hold no literals. Who sends one, in this order (docs/design/mapping.md 4.2):
 //
 //	said        Input.Owners: a column of the statement that names the writer, or * for anyone
 //	named       the column of the statement that holds a principal: a value of the column Input.Principal, or of the one that is most

@@ -88,7 +88,7 @@ func isKey(t *schema.Table, name string) bool {
 	return c != nil && (c.Kind == schema.PartitionKey || c.Kind == schema.Clustering)
 }
 
-// classOf is what happens when two writers meet in it (design/mapping 4.1).
+// classOf is what happens when two writers meet in it (docs/design/mapping.md 4.1).
 func (w *template) classOf(conditional bool) safety.Class {
 	switch {
 	case conditional:

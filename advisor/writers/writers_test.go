@@ -67,7 +67,7 @@ func echo(from, to int, table, name string, hits int) feed.Feed {
 		Executions: 100, Hits: hits, Confidence: 0.9, Shape: feed.Single}
 }
 
-// mined is twissandra with what is learnt from values: the echoes of design/mapping 4.2, and that a tweet goes to many
+// mined is twissandra with what is learnt from values: the echoes of docs/design/mapping.md 4.2, and that a tweet goes to many
 // timelines.
 func mined() *capture.Snapshot {
 	s := seen(said6...)

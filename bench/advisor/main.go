@@ -7,7 +7,7 @@
 // Each case runs in a process of its own, this program once more (run.go), on one core (GOMAXPROCS=1); so its time and its
 // peak memory are its own. The solver's child is measured apart: its memory is not the process's. What must be quick is judged by
 // processor time, which is the same beside other work. Figures of NoSE are those
-// of ../shared/workloads/README.md and of seed 003's section 9: other machines, the same workloads.
+// of docs/design/nose.md and of seed 003's section 9: other machines, the same workloads.
 package main
 
 import (

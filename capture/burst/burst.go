@@ -1,5 +1,5 @@
 // Package burst finds writes that belong together: copies of one thing in several tables, issued by one process within a
-// few milliseconds or in one BATCH (design/mapping.md 2.4). It is given hashed executions (Miner.Add, by capture/window).
+// few milliseconds or in one BATCH (docs/design/mapping.md 2.4). It is given hashed executions (Miner.Add, by capture/window).
 // It imports capture/decoy, capture/trace and capture/value.
 //
 //	on a write w, for each other write u of its process, 60 ms earlier at the most or in the same BATCH, that shares a value with it, of

@@ -14,7 +14,7 @@ import (
 	"github.com/helenus-db/helenus/capture/value"
 )
 
-// twissandra says what that application writes (design/mapping.md 2.4): friends are stored both ways, a tweet goes into its table, into two
+// twissandra says what that application writes (docs/design/mapping.md 2.4): friends are stored both ways, a tweet goes into its table, into two
 // lines of its author (one of them public) and into the timelines of the followers, found by a read.
 type twissandra struct {
 	r    *rand.Rand

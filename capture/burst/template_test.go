@@ -25,7 +25,7 @@ func spelt(list []Template) (out []string) {
 	return out
 }
 
-// TestTemplates: design/mapping.md 2.4: a tweet is one burst of three statements, with two lines and as many timelines as there are
+// TestTemplates: docs/design/mapping.md 2.4: a tweet is one burst of three statements, with two lines and as many timelines as there are
 // followers, always in this order; a friendship is another, half of the time in one BATCH.
 func TestTemplates(t *testing.T) {
 	for each, share := range map[int64]float64{100e6: 0.9, 10e6: 0.8} {

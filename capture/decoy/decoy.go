@@ -1,5 +1,5 @@
 // Package decoy keeps former values, to make each observation a second time with a value that can have nothing to do with it
-// (design/mapping.md 2.5: what is found with decoys as often as with the real values is coincidence). capture/feed and capture/burst use it. It imports
+// (docs/design/mapping.md 2.5: what is found with decoys as often as with the real values is coincidence). capture/feed and capture/burst use it. It imports
 // nothing of ours.
 package decoy
 

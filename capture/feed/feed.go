@@ -2,7 +2,7 @@
 // executions (Miner.Add, by capture/window), looks for values that travel, and says which pairs are more than
 // coincidence (Miner.Feeds). It imports capture/decoy, capture/trace and capture/value.
 //
-// The method is that of design/mapping.md 2.5. Drivers multiplex many threads over few connections, so "the statement
+// The method is that of docs/design/mapping.md 2.5. Drivers multiplex many threads over few connections, so "the statement
 // before" means nothing; two statements are linked because a value was in an answer that had been handed to the client
 // (D1: provenance by value, causality by delivered response) and was bound by a request shortly after. With dense integer keys
 // that happens by chance all the time. So each observation is made twice, with the value bound and with a decoy: a value
@@ -43,7 +43,7 @@ import (
 	"time"
 )
 
-// Shape says how the values of one execution of the producer are used (design/mapping.md 2.5, D3).
+// Shape says how the values of one execution of the producer are used (docs/design/mapping.md 2.5, D3).
 type Shape string
 
 // The shapes.

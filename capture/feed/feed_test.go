@@ -66,7 +66,7 @@ func TestNoCausalityNoFeeds(t *testing.T) {
 	}
 }
 
-// TestDecoysAgainstDecoys is the false-discovery run of design/mapping.md 2.5 D2: with a second decoy in place of the real value
+// TestDecoysAgainstDecoys is the false-discovery run of docs/design/mapping.md 2.5 D2: with a second decoy in place of the real value
 // nothing may be accepted.
 func TestDecoysAgainstDecoys(t *testing.T) {
 	m := mine(newSite(tInt, 6).run(64, 15_000, 20*time.Millisecond), nil)

@@ -22,7 +22,7 @@ func size(n int) int {
 	return n
 }
 
-// TestPrecisionAndRecall is the table of design/mapping.md 2.5: all 8 joins of the mix and nothing else, however many threads
+// TestPrecisionAndRecall is the table of docs/design/mapping.md 2.5: all 8 joins of the mix and nothing else, however many threads
 // share the connections, from 13 statements a second to 7,000.
 func TestPrecisionAndRecall(t *testing.T) {
 	for _, ids := range []uint16{tInt, tUUID} {

@@ -17,7 +17,7 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 )
 
-// The second simulation: an application with the habits that the shapes of design/mapping.md 2.5 D3 stand for, each on tables of its own,
+// The second simulation: an application with the habits that the shapes of docs/design/mapping.md 2.5 D3 stand for, each on tables of its own,
 // and next to each one that looks like it and is none. All threads are of one process.
 
 const (

@@ -14,7 +14,7 @@ type Options struct {
 	Duplicates uint64 // counted before, by another Miner
 }
 
-// Bounds of the miner's memory, as in design/mapping.md 2.8.
+// Bounds of the miner's memory, as in docs/design/mapping.md 2.8.
 const (
 	maxProcesses  = 8
 	maxParameters = 1_000
@@ -63,7 +63,7 @@ func (m *Miner) Statistics() Statistics {
 	return Statistics{Dropped: m.refused, Duplicates: m.duplicates, Parameters: len(m.parameters)}
 }
 
-// enough is how many observations of a variable are worth having (design/mapping.md 2.8).
+// enough is how many observations of a variable are worth having (docs/design/mapping.md 2.8).
 const enough = 200
 
 // Wanting returns how many of the variables that were bound since it was asked last have too few observations to judge by.

@@ -7,7 +7,7 @@ import (
 	"github.com/helenus-db/helenus/capture/trace"
 )
 
-// Use says which of an answer's rows are followed, of those answers of which any is (design/mapping.md 2.5, D3).
+// Use says which of an answer's rows are followed, of those answers of which any is (docs/design/mapping.md 2.5, D3).
 type Use string
 
 // The uses.

@@ -22,7 +22,7 @@ type Options struct {
 	Literals []string  // columns whose literals are allowed: "keyspace.table.column", "keyspace.table", "keyspace.*"
 }
 
-// Bounds of a Book's memory (design/mapping.md 2.8): 40 KB for a column at the most, 17 KB for a parameter or a table, so some
+// Bounds of a Book's memory (docs/design/mapping.md 2.8): 40 KB for a column at the most, 17 KB for a parameter or a table, so some
 // 75 MB in all.
 const (
 	maxColumns    = 1_000

@@ -1,5 +1,5 @@
 // Package profile says what kind of values columns, bind variables and partitions have, and keeps a coordinated sample of
-// rows (design/mapping.md 2.1, 2.2 A3 and A5, 2.8). It is given hashed executions (Book.Add, by capture/window) and gives out a
+// rows (docs/design/mapping.md 2.1, 2.2 A3 and A5, 2.8). It is given hashed executions (Book.Add, by capture/window) and gives out a
 // Document. It imports capture/sketch, capture/trace and capture/value.
 //
 //	Column     all values of a column, read or bound, wherever: how many, different ones, frequent ones, sizes, nulls, how

@@ -2,7 +2,7 @@
 // described.
 //
 // A value leaves this package only as SipHash-2-4 of its class and its canonical bytes under a secret key
-// (design/mapping.md 2.1 and 2.7). The class is that of the type, not of the column: values that are equal in two columns have
+// (docs/design/mapping.md 2.1 and 2.7). The class is that of the type, not of the column: values that are equal in two columns have
 // to be equal as hashes, or nothing could be learnt from them. Canonical are: integers of all widths as minimal two's
 // complement, text as NFC, text that spells a UUID as that UUID, timestamps as their milliseconds.
 //

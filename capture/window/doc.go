@@ -6,7 +6,7 @@
 // # When
 //
 // Time windows, not statements: what links two statements is that a value travels from one to the other, and of pairs a
-// sample of one in ten statements has one in a hundred (design/mapping.md 2.0). A window of 2 s opens every 40 s; the first ones
+// sample of one in ten statements has one in a hundred (docs/design/mapping.md 2.0). A window of 2 s opens every 40 s; the first ones
 // follow each other until enough is known to begin with; a statement that was never described before opens an extra one. A window
 // that has looked at its budget of exchanges closes before its time, so a busy application pays no more than a calm one. While
 // a variable that was bound has less than 200 observations, and there is budget to spare, windows come twice as often.
@@ -34,7 +34,7 @@
 // Columns that are never to be sampled are not hashed, nor counted; the copy that the ring holds for an instant is all that
 // there is of them.
 //
-// Where it is thin: windows are those of the proxy, not of each client process (design/mapping.md 2.5 D5), so a process whose connections go through
+// Where it is thin: windows are those of the proxy, not of each client process (docs/design/mapping.md 2.5 D5), so a process whose connections go through
 // several proxies is seen by each in part and at other times; copies of values are in memory until they are
 // decoded, milliseconds later, and their buffers are reused, not wiped.
 package window

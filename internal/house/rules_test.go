@@ -199,7 +199,7 @@ func inspectTop(tree fs.FS) ([]finding, error) {
 	}
 	var found []finding
 	for _, entry := range entries {
-		allowed := files
+		allowed := slices.Concat(files, ignored) // .git is a file in a worktree
 		if entry.IsDir() {
 			allowed = folders
 		}

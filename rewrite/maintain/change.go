@@ -387,7 +387,7 @@ func (m *Maintainer) gcGrace(l *match.LookUp) time.Duration {
 
 // Horizon is how long a write that was not acknowledged may yet be carried out: a hint is delivered until gc_grace_seconds of its
 // table are over (not only as long as hints are made), and a Paxos round is finished by the next one until as long or three hours
-// (cassandra-facts, D1).
+// (docs/design/cassandra.md).
 func (m *Maintainer) Horizon(l *match.LookUp) time.Duration {
 	if m.settings.Horizon > 0 {
 		return m.settings.Horizon

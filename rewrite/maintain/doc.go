@@ -11,7 +11,7 @@
 // allowed. They cost a read that finds nothing, since each read checks the base again. So correctness is one-sided:
 // entries are put early and removed late, and when in doubt they stay.
 //
-// # The protocol (design/sim-clockfree, "H": an entry per write, in the base's own time)
+// # The protocol (docs/design/maintenance.md, "H": an entry per write, in the base's own time)
 //
 // The look-up is PRIMARY KEY ((v), base key..., kind, id), id unique per write. A write is stamped if the application gives
 // its timestamp ts (in the frame or by USING TIMESTAMP); Cassandra chooses that of all others, and of conditional ones.

@@ -1,5 +1,5 @@
 // Package match decides what may be done with a statement, and compiles what it decided. For a verified look-up
-// (design/mapping.md 3.3, R1) there are two questions:
+// (docs/design/mapping.md 3.3, R1) there are two questions:
 //
 //   - may this SELECT be answered from the look-up? (Read, or a Refusal that names a correctness condition C1-C22)
 //   - what does this INSERT, UPDATE, DELETE or BATCH do to the column that the look-up is keyed by? (Write)

@@ -4,7 +4,7 @@
 //
 // It understands the statements that package rewrite issues and simple statements of an application: INSERT, UPDATE and
 // DELETE by whole primary keys, SELECT by equality, by token range, or whole. Every statement is atomic, as quorum
-// operations are in the models under design/sim. It imports capture/cql, capture/schema and rewrite/exec.
+// operations are in the model of docs/design/maintenance.md. It imports capture/cql, capture/schema and rewrite/exec.
 package exectest
 
 import (
