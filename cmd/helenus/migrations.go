@@ -258,6 +258,9 @@ func verifyCommand() *cobra.Command {
 				l := m.Last
 				_, err := fmt.Fprintf(w, "%s: %d rows, %d without entry (%d repaired); %d entries, %d without row (%d removed). It is %s.\n",
 					m.ID, l.Rows, l.Missing, l.Repaired, l.Entries, l.Orphans, l.Removed, m.State)
+				if err == nil && l.NoRoom > 0 {
+					_, err = fmt.Fprintf(w, "%d rows have keys too long for the table: reads of their values run as written.\n", l.NoRoom)
+				}
 				return err
 			})
 		},
