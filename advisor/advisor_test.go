@@ -289,7 +289,7 @@ func TestApprovedDespite(t *testing.T) {
 		"another condition": {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}}, overrule("C6:4ad1f0"), "nothing refuses it by C6"},
 		"another statement": {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}}, overrule("C20:77e0b2"), "nothing refuses it by C20"},
 		"the table":         {[]plan.Verdict{{Condition: "C17", Refused: true}}, overrule("C17:4ad1f0"), "nothing refuses it by C17"},
-		"nothing refuses":   {[]plan.Verdict{{}}, overrule("C20:4ad1f0"), "nothing refuses it by C20"},
+		"nothing refuses":   {[]plan.Verdict{{}}, overrule("C20:4ad1f0"), "nothing else does either: approve it without --despite"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()

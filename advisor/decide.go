@@ -160,7 +160,11 @@ func ineligible(r *recommend.Recommendation, despite []plan.Overrule) string {
 	}
 	for n, ok := range used {
 		if !ok {
-			return fmt.Sprintf("nothing refuses it by %s because of a statement %s; what does: %s", despite[n].Condition, despite[n].Statement, refusals(r))
+			what := "nothing else does either: approve it without --despite"
+			if !r.Eligible {
+				what = "what does: " + refusals(r)
+			}
+			return fmt.Sprintf("nothing refuses it by %s because of a statement %s; %s", despite[n].Condition, despite[n].Statement, what)
 		}
 	}
 	switch {

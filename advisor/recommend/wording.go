@@ -197,7 +197,7 @@ func written(t *schema.Table) string {
 func lookUpRisks(o *offer) []string {
 	return []string{
 		fmt.Sprintf("All writers of %s must go through Helenus while it serves: a row written past it is not found by %s.", o.schema.Name, o.column),
-		fmt.Sprintf("Writes that set %s wait for one more write, and fail if that one fails.", o.column),
+		fmt.Sprintf("Writes that set %s wait for one more write, and if that one fails, reads run as written until all is verified again (or, by --on-entry-failure refuse, the write fails).", o.column),
 		fmt.Sprintf("A value of %s that very many rows share makes a large partition; above 1,000 entries the original statement runs.", o.column),
 	}
 }

@@ -184,11 +184,19 @@ func printMigrations(w io.Writer, all []migrate.Migration) error {
 	for i := range all {
 		m := &all[i]
 		t.AppendRow([]any{
-			m.ID, m.State, ago(m.Progress.Started), fmt.Sprintf("%.0f %%", 100*m.Progress.Ratio), m.Entries, m.Compared,
+			m.ID, m.State, ago(m.Progress.Started), ratio(m), m.Entries, m.Compared,
 			m.LookUp.Keyspace + "." + m.LookUp.Table, short(why(m), 120),
 		})
 	}
 	return render(w, t)
+}
+
+// ratio is how much of the work of its state is done, "-" if there is none that could be counted.
+func ratio(m *migrate.Migration) string {
+	if m.Progress.Total == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f %%", 100*m.Progress.Ratio)
 }
 
 // why is what a person should know of the state of a migration.
@@ -258,6 +266,9 @@ func verifyCommand() *cobra.Command {
 				l := m.Last
 				_, err := fmt.Fprintf(w, "%s: %d rows, %d without entry (%d repaired); %d entries, %d without row (%d removed). It is %s.\n",
 					m.ID, l.Rows, l.Missing, l.Repaired, l.Entries, l.Orphans, l.Removed, m.State)
+				if err == nil && l.NoRoom > 0 {
+					_, err = fmt.Fprintf(w, "%d rows have keys too long for the table: reads of their values run as written.\n", l.NoRoom)
+				}
 				return err
 			})
 		},

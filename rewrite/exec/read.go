@@ -75,6 +75,9 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 	if len(found.Rows) > most {
 		return nil, fmt.Errorf("%w: more than %d entries", ErrUnsuited, most)
 	}
+	if slices.ContainsFunc(found.Rows, read.LookUp.StandsIn) {
+		return nil, fmt.Errorf("%w: a row's key has no room in the look-up", ErrUnsuited)
+	}
 	keys, ok := distinctKeys(found.Rows, candidates, read.LookUp.Partition)
 	if !ok {
 		return nil, fmt.Errorf("%w: a row whose value is not known is in the partition of another", ErrUnsuited)

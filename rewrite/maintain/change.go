@@ -34,6 +34,8 @@ type Change struct {
 	entry  *entry // put by Begin, nil if none was needed
 	former cell   // what it replaces, as far as was found
 	knew   bool   // former is from memory: the value this process put last, under an id of its own
+
+	elsewhere bool // its row has no entry of its own
 }
 
 // Answer is what Cassandra said to a base statement.
@@ -95,6 +97,13 @@ func (m *Maintainer) Begin(ctx context.Context, changes []*Change, c gocql.Consi
 
 // prepare decides on the entry of a change.
 func (m *Maintainer) prepare(x *Change) {
+	if _, own := x.LookUp.EntryKey(x.Key); !own {
+		if x.Value != nil {
+			x.entry = m.standIn(x.LookUp, x.Value)
+		}
+		x.elsewhere, x.knew = true, true // what it replaces stays
+		return
+	}
 	if x.Stamped && x.Value != nil && x.TTL == 0 && x.LookUp.Base.DefaultTTL == 0 {
 		x.entry, x.former, x.knew = m.own.again(x, m.id)
 		return
@@ -271,6 +280,8 @@ func (m *Maintainer) blind(c completion) (removals []exec.Query, settled bool) {
 		return nil, false
 	case c.answer == Refused:
 		return []exec.Query{m.remove(x.entry, m.removal(x.entry))}, true
+	case x.elsewhere:
+		return nil, true
 	case !x.Stamped || !m.proves(x.LookUp, c.level.Consistency):
 		return nil, false
 	case x.entry != nil && x.entry.again:
@@ -289,10 +300,10 @@ func (m *Maintainer) blind(c completion) (removals []exec.Query, settled bool) {
 
 // removal is the timestamp that deletes an entry.
 func (m *Maintainer) removal(e *entry) int64 {
-	if e.kind == Unstamped {
-		return removeAt
+	if e.kind == Stamped {
+		return e.at
 	}
-	return e.at
+	return removeAt
 }
 
 // settle is what follows an acknowledged write that needs a look at the base.

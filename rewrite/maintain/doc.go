@@ -54,4 +54,10 @@
 //
 // Where the new value can not be known (a function, arithmetic), the row's key is put, durably, into the table of pending rows
 // first (pending.go). Every served read takes those keys as candidates, and its check on the base decides.
+//
+// # Rows without room
+//
+// A base key that is too long for the look-up has an entry (v, the key that stands for all of them, Elsewhere, id) in place of its own
+// (noroom.go). Who finds one asks the base. It goes if its own write was refused, or by D3: not before it is older than the horizon
+// when a sweep begins that finds no such row of the value in the base.
 package maintain

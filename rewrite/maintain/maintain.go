@@ -150,6 +150,7 @@ func (m *Maintainer) id() int64 {
 const (
 	Stamped   int8 = 0 // at its write's own timestamp, or at that of the cell it stands for
 	Unstamped int8 = 1 // at the constant unstampedAt: of a write whose timestamp Cassandra chooses
+	Elsewhere int8 = 2 // at the constant unstampedAt: stands for rows whose keys have no room in the look-up (noroom.go)
 )
 
 const (
@@ -173,7 +174,7 @@ type entry struct {
 func (e *entry) row(tail ...[]byte) [][]byte {
 	out := make([][]byte, 0, len(e.key)+5)
 	out = append(append(out, e.value), e.key...)
-	return append(append(out, []byte{byte(e.kind)}, exec.FromInt64(e.id)), tail...) // #nosec G115 -- 0 or 1
+	return append(append(out, []byte{byte(e.kind)}, exec.FromInt64(e.id)), tail...) // #nosec G115 -- 0 to 2
 }
 
 func (m *Maintainer) put(e *entry, c gocql.Consistency) exec.Query {

@@ -33,7 +33,7 @@ func (m *Maintainer) entries(ctx context.Context, l *match.LookUp, value []byte,
 		if len(row) != 3 || len(row[0]) != 1 {
 			return nil, fmt.Errorf("read the entries of a row in %s: %w", l.LookUpName(), errShape)
 		}
-		e := &entry{lookup: l, value: value, key: key, kind: int8(row[0][0])} // #nosec G115 -- 0 or 1
+		e := &entry{lookup: l, value: value, key: key, kind: int8(row[0][0])} // #nosec G115 -- 0 to 2
 		e.id, _ = exec.Int64(row[1])
 		e.at, _ = exec.Int64(row[2])
 		out = append(out, e)
@@ -46,7 +46,10 @@ func (m *Maintainer) entries(ctx context.Context, l *match.LookUp, value []byte,
 func (m *Maintainer) Reconcile(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
 	defer cancel()
-	outcome, err := m.reconcile(ctx, l, value, key)
+	return m.count(m.reconcile(ctx, l, value, key))
+}
+
+func (m *Maintainer) count(outcome Outcome, err error) (Outcome, error) {
 	switch {
 	case err != nil:
 		m.counts.failed.Add(1)
@@ -119,6 +122,9 @@ func (m *Maintainer) Fill(ctx context.Context, l *match.LookUp, value []byte, ke
 	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
 	defer cancel()
 	e := &entry{lookup: l, value: value, key: key, kind: Stamped, id: ofCell, at: written, ttl: m.entryTTL(l, ttl)}
+	if _, own := l.EntryKey(key); !own {
+		e = m.standIn(l, value)
+	}
 	_, err := m.Session.Query(ctx, m.put(e, c))
 	return err
 }
@@ -129,6 +135,9 @@ func (m *Maintainer) Repair(ctx context.Context, l *match.LookUp, value []byte, 
 	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
 	defer cancel()
 	e := &entry{lookup: l, value: value, key: key, kind: Unstamped, id: m.id(), at: unstampedAt}
+	if _, own := l.EntryKey(key); !own {
+		e = m.standIn(l, value)
+	}
 	if _, err := m.Session.Query(ctx, m.put(e, m.settings.Consistency)); err != nil {
 		return fmt.Errorf("repair an entry of %s: %w", l.LookUpName(), err)
 	}

@@ -28,6 +28,8 @@ type visits struct {
 type tableVisits struct {
 	seen map[visit]time.Duration // by the sweeper's clock, when each was first seen
 	met  map[visit]struct{}      // by the sweep under way; nil: there is none
+
+	began time.Duration // the latest sweep, by the sweeper's clock
 }
 
 // visit is a hash of an entry and its writetime.
@@ -89,12 +91,20 @@ func (v *visits) age(e *entry, uptime func() time.Duration) (age time.Duration, 
 	return 0, true
 }
 
+// sweep is how long ago the latest sweep of a look-up began.
+func (v *visits) sweep(l *match.LookUp, uptime func() time.Duration) time.Duration {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.earlier + uptime() - v.of(l.LookUpName()).began
+}
+
 // BeginSweep says that all entries of a look-up are about to be looked at. EndSweep forgets the ages of those that were not met
 // any more; who does not come to the end does not call it.
 func (m *Maintainer) BeginSweep(l *match.LookUp) {
 	m.visits.mu.Lock()
 	defer m.visits.mu.Unlock()
-	m.visits.of(l.LookUpName()).met = map[visit]struct{}{}
+	t := m.visits.of(l.LookUpName())
+	t.met, t.began = map[visit]struct{}{}, m.visits.earlier+m.Uptime()
 }
 
 // EndSweep ends what BeginSweep began.

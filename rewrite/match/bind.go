@@ -135,6 +135,9 @@ func (w *Write) Bind(v Values) Effect {
 		return Effect{Unknown: w.Unknown, Conditional: w.Conditional}
 	}
 	e := w.bind(v)
+	if e.Unknown != "" && slices.ContainsFunc(e.Keys, w.LookUp.noRoom) {
+		e.Keys = nil // verification finds out what they hold
+	}
 	if e.Unknown != "" && w.deletes() {
 		return Effect{}
 	}
@@ -244,6 +247,12 @@ func (v Values) integer(t cql.Term, size int) (n int64, set bool, s state) {
 		return int64(binary.BigEndian.Uint64(b)), true, known // #nosec G115 -- two's complement
 	}
 	return int64(int32(binary.BigEndian.Uint32(b))), true, known // #nosec G115 -- two's complement
+}
+
+// noRoom tells whether a row of the base has no entry of its own.
+func (l *LookUp) noRoom(key []Cell) bool {
+	_, own := l.EntryKey(KeyBytes(key))
+	return !own
 }
 
 // refuses tells whether Cassandra certainly refuses a key: an empty partition key of one column, or one that is too long.

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,10 +43,12 @@ type LookUp struct {
 
 	statements map[string]bool
 	text       texts
+	standIn    [][]byte // see EntryKey
 }
 
-// byteEqual are the types for which Cassandra's = is equality of bytes. The others are refused: decimal 1.0 and 1.00,
-// two NaNs, or a varint with leading zeros are equal to Cassandra but would be different partitions.
+// byteEqual are the types for which Cassandra's = is equality of bytes. The others are refused, as the column looked up by and in the base's
+// key: decimal 1.0 and 1.00, two NaNs, a varint with leading zeros, or the booleans 0x01 and 0x69 are equal to Cassandra where they are
+// clustered or filtered, and not where they are a partition key. The look-up has one where the base has the other.
 var byteEqual = map[string]bool{"ascii": true, "text": true, "varchar": true, "blob": true, "int": true, "bigint": true,
 	"smallint": true, "tinyint": true, "timestamp": true, "date": true, "time": true, "uuid": true, "timeuuid": true, "inet": true}
 
@@ -102,14 +105,15 @@ func New(lu plan.LookUp, base *schema.Table) (*LookUp, *Refusal) {
 		return nil, refuse("C20", "the partition key of %s.%s is not known", lu.Keyspace, lu.Base)
 	}
 	for i, k := range l.Key {
-		if expands(k.Type) {
-			return nil, refuse("C19", "key column %s is of type %s, which can not be carried as one value yet", k.Name, k.Type)
-		}
-		// Partitions differ if their bytes do. In the look-up they are clustered, where 1.0 and 1.00 would be one row.
-		if i < l.Partition && !byteEqual[k.Type] && k.Type != "boolean" {
-			return nil, refuse("C19", "partition key column %s is of type %s: two partitions may have one entry", k.Name, k.Type)
+		switch {
+		case byteEqual[k.Type]:
+		case i < l.Partition: // they differ if their bytes do, but are clustered in the look-up, where equal ones are one row
+			return nil, refuse("C19", "partition key column %s is of type %s, whose equality is not equality of bytes: two partitions may have one entry", k.Name, k.Type)
+		default: // one row, which its writers, its entries and the base may each write with other bytes
+			return nil, refuse("C19", "clustering column %s is of type %s, whose equality is not equality of bytes: one row may have several keys", k.Name, k.Type)
 		}
 	}
+	l.standIn = l.makeStandIn()
 	for _, s := range lu.Statements {
 		l.statements[s] = true
 	}
@@ -125,6 +129,43 @@ func (l *LookUp) free(name string) string {
 	}
 	return name
 }
+
+// maxEntryKey is how long the key of a base row, all columns together, may be to have room in the look-up, beside kind and id: Cassandra takes
+// clustering keys of 65,535 bytes in all. The base has partition and clustering key apart, and so room for twice as much.
+const maxEntryKey = MaxValue - 1 - 8
+
+// makeStandIn makes the key that stands for all keys without room: the shortest there is.
+func (l *LookUp) makeStandIn() [][]byte {
+	key := make([][]byte, len(l.Key))
+	for i, k := range l.Key {
+		n := 0
+		if allowed, ok := sizes[k.Type]; ok {
+			n = allowed[0]
+		}
+		key[i] = make([]byte, n)
+	}
+	return key
+}
+
+// EntryKey returns the key under which a row of the base has its entries: its own, or, if that is too long to be a key of the look-up,
+// the one that stands for all such rows. A read that finds it runs as it was written.
+func (l *LookUp) EntryKey(key [][]byte) (entry [][]byte, own bool) {
+	n := 0
+	for _, k := range key {
+		n += len(k)
+	}
+	if n > maxEntryKey || l.StandsIn(key) {
+		return l.standIn, false
+	}
+	return key, true
+}
+
+// StandIn is the key that stands for those that have no room.
+func (l *LookUp) StandIn() [][]byte { return l.standIn }
+
+// StandsIn tells whether the key of an entry is not that of one row, but stands for rows whose keys have no room. (A row
+// that has this very key is treated as one of them.)
+func (l *LookUp) StandsIn(key [][]byte) bool { return slices.EqualFunc(key, l.standIn, bytes.Equal) }
 
 // expands tells whether the driver would take one value of this type for several.
 func expands(cqlType string) bool {

@@ -75,7 +75,11 @@ func TestTableConditions(t *testing.T) {
 		}},
 		{"C19", func(_ *plan.LookUp, t *schema.Table) { t.Columns[0].Type = "frozen<tuple<int, int>>" }},
 		{"C19", func(_ *plan.LookUp, t *schema.Table) { t.Columns[0].Type = "decimal" }}, // 1.0 and 1.00 are two partitions
-		{"", func(_ *plan.LookUp, t *schema.Table) { t.Columns[3].Type = "decimal" }},    // but one clustering key
+		{"C19", func(_ *plan.LookUp, t *schema.Table) { t.Columns[3].Type = "decimal" }}, // or one clustering key, said in two ways
+		{"C19", func(_ *plan.LookUp, t *schema.Table) { t.Columns[0].Type = "boolean" }},
+		{"C19", func(_ *plan.LookUp, t *schema.Table) { t.Columns[3].Type = "boolean" }},
+		{"C19", func(_ *plan.LookUp, t *schema.Table) { t.Columns[3].Type = "frozen<list<decimal>>" }},
+		{"C19", func(_ *plan.LookUp, t *schema.Table) { t.Columns[3].Type = "duration" }},
 		{"", func(_ *plan.LookUp, t *schema.Table) {
 			t.Indexes = []schema.Index{{Name: "i", Column: "guest", Options: map[string]string{"class_name": "StorageAttachedIndex", "case_sensitive": "true"}}}
 		}},

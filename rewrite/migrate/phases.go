@@ -392,7 +392,7 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 	}
 	have := r.get()
 	if have.State != RolledBack {
-		return &ErrState{id, "drop", have.State, "roll it back first"}
+		return &ErrState{id, "drop", have.State, undroppable(have.State)}
 	}
 	if r.lookup() == nil {
 		return fmt.Errorf("migration %s can not be dropped: %s; remove the table %s.%s by hand", id, have.Reason, have.LookUp.Keyspace, have.LookUp.Table)
@@ -418,4 +418,15 @@ func (m *Manager) CheckOnce(ctx context.Context, id string) (verify.Result, erro
 		return verify.Result{}, err
 	}
 	return m.checker.Pass(ctx, r.lookup(), nil)
+}
+
+// undroppable says why a table can not be dropped in a state.
+func undroppable(s State) string {
+	switch s {
+	case RollingBack:
+		return "drop it once it is rolled-back, in a moment; `helenus migrations` tells"
+	case Dropped:
+		return "its table is gone already"
+	}
+	return "roll it back first (helenus rollback)"
 }

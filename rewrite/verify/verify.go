@@ -71,6 +71,7 @@ type Result struct {
 	Orphans  int64    `json:"orphans"`  // values of a row with an entry that the row does not have
 	Removed  int64    `json:"removed"`  // of which had entries removed
 	Surplus  int64    `json:"surplus"`  // further entries of a value and row, beside the first
+	NoRoom   int64    `json:"no_room"`  // base rows whose keys are too long for the look-up: reads of their values run as written
 	Sample   []string `json:"sample,omitempty"`
 }
 
@@ -143,7 +144,7 @@ func (c *Checker) Pass(ctx context.Context, l *match.LookUp, progress func(done,
 			*n++
 		}
 	}
-	if err := c.scan(ctx, l, true, step, count(base, &result.Rows), nil); err != nil {
+	if err := c.scan(ctx, l, true, step, count(base, &result.Rows), func([]byte) { result.NoRoom++ }); err != nil {
 		return result, err
 	}
 	var surplus []string
@@ -184,15 +185,24 @@ func (c *Checker) collapse(ctx context.Context, l *match.LookUp, rows []string) 
 			continue
 		}
 		value, key := decode(row)
-		if _, err := c.Maintainer.Reconcile(ctx, l, value, key); err != nil {
+		if _, err := c.reconcile(ctx, l, value, key, true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// scan reads the base or the look-up whole, and hands over each row that has, or is, an entry; to again, if it is not nil, a row that
-// has another entry of the same value. Calls do not overlap.
+// reconcile removes what can be removed of the entries of a value and key. inBase: the base was seen to have the row.
+func (c *Checker) reconcile(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, inBase bool) (maintain.Outcome, error) {
+	if l.StandsIn(key) {
+		return c.Maintainer.ReconcileElsewhere(ctx, l, value, inBase)
+	}
+	return c.Maintainer.Reconcile(ctx, l, value, key)
+}
+
+// scan reads the base or the look-up whole, and hands over each row that has, or is, an entry, as value and key of the entry. To again, if it
+// is not nil, goes of the look-up a further entry of the same value and row; and of the base each row that has no entry of its own, of
+// which row is only told the first of a value. Calls do not overlap.
 func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step func(), row, again func([]byte)) error {
 	text, name := l.ScanEntries(), l.LookUpName()
 	if base {
@@ -205,6 +215,8 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step fun
 		wait  sync.WaitGroup
 		first error
 		parts = make(chan exec.Range)
+
+		elsewhere = map[[2]uint64]bool{} // hashes of values that rows without an entry of their own have
 	)
 	for range c.settings.Workers {
 		guard.In(&wait, guard.Verification, func() {
@@ -219,13 +231,20 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step fun
 						if !match.Indexable(value) {
 							return nil
 						}
-						buffer = encode(buffer, value, cells[:len(l.Key)])
+						key, own := l.EntryKey(cells[:len(l.Key)])
+						buffer = encode(buffer, value, key)
 						mu.Lock()
 						defer mu.Unlock()
-						if !base && bytes.Equal(buffer, last) {
-							if again != nil {
-								again(buffer)
-							}
+						further := !base && bytes.Equal(buffer, last)
+						if again != nil && (further || base && !own) {
+							again(buffer)
+						}
+						if base && !own {
+							hi, lo := hash(buffer)
+							further = elsewhere[[2]uint64{hi, lo}]
+							elsewhere[[2]uint64{hi, lo}] = true
+						}
+						if further {
 							return nil
 						}
 						last = append(last[:0], buffer...)
@@ -331,6 +350,9 @@ const attempts = 5
 
 // missing settles a base row whose entry was not seen.
 func (c *Checker) missing(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, r *Result) error {
+	if l.StandsIn(key) {
+		return c.missingElsewhere(ctx, l, value, r)
+	}
 	for range attempts {
 		before, written, err := c.Maintainer.Base(ctx, l, key)
 		if err != nil {
@@ -364,9 +386,24 @@ func (c *Checker) missing(ctx context.Context, l *match.LookUp, value []byte, ke
 	return nil
 }
 
+// missingElsewhere settles a value of rows without an entry of their own, of which no entry was seen.
+func (c *Checker) missingElsewhere(ctx context.Context, l *match.LookUp, value []byte, r *Result) error {
+	found, err := c.Maintainer.Has(ctx, l, value, l.StandIn())
+	if err != nil || found {
+		return err
+	}
+	r.Missing++
+	r.Sample = append(r.Sample, describe(value, nil))
+	if err := c.Maintainer.Repair(ctx, l, value, l.StandIn()); err != nil {
+		return err
+	}
+	r.Repaired++
+	return nil
+}
+
 // orphan settles an entry whose base row was not seen.
 func (c *Checker) orphan(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, r *Result) error {
-	outcome, err := c.Maintainer.Reconcile(ctx, l, value, key)
+	outcome, err := c.reconcile(ctx, l, value, key, false)
 	if err != nil {
 		return err
 	}
