@@ -138,6 +138,15 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
+func TestYAMLShowsNoSecret(t *testing.T) {
+	s := Defaults()
+	s.Password, s.AdminToken, s.SampleSecret = "hush-1", "hush-2", "hush-3"
+	text := s.YAML()
+	if strings.Contains(text, "hush") || strings.Count(text, "is set, and not shown") != 3 {
+		t.Errorf("secrets are shown, or not said to be set:\n%s", text)
+	}
+}
+
 func TestYAMLReadsBack(t *testing.T) {
 	want := Defaults()
 	want.ContactPoints = []string{"[::1]:9042", "10.0.0.2:9042"}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -27,12 +28,15 @@ says what is wrong and where, and prints what is in force. This page is written 
 	return b.String()
 }
 
-// YAML writes the settings as a file that Load reads back. The password and the token are not shown.
+// secrets are settings that are not shown.
+var secrets = []string{"password", "admin-token", "sample-secret"}
+
+// YAML writes the settings as a file that Load reads back, without the secrets.
 func (s *Settings) YAML() string {
 	var b strings.Builder
 	for _, one := range All() {
 		text := s.value(one).String()
-		if (one.Name == "password" || one.Name == "admin-token") && text != "" {
+		if slices.Contains(secrets, one.Name) && text != "" {
 			fmt.Fprintf(&b, "# %s is set, and not shown\n", one.Name)
 			continue
 		}
