@@ -21,6 +21,7 @@ type settings struct {
 	say                         func(format string, args ...any)
 
 	rows                               int // that the change of stays serves
+	heavyStays                         int // of each heavy guest: rows of a served read
 	turns, plainOps, writeOps, readOps int
 	lookedUp                           int // columns of the wide table, each with a change
 	counted                            int // writes of each kind whose requests are counted
@@ -30,11 +31,11 @@ type settings struct {
 
 // full, quick and smoke are how much is measured; smoke is for the test.
 func (s *settings) full() {
-	s.rows, s.turns, s.plainOps, s.writeOps, s.readOps, s.lookedUp, s.counted, s.quiet, s.kills = 20_000, 11, 4000, 1000, 500, 10, 9, time.Second, 5
+	s.rows, s.heavyStays, s.turns, s.plainOps, s.writeOps, s.readOps, s.lookedUp, s.counted, s.quiet, s.kills = 20_000, 48, 11, 4000, 1000, 500, 10, 9, time.Second, 5
 }
 
 func (s *settings) quickly() {
-	s.rows, s.turns, s.plainOps, s.writeOps, s.readOps, s.lookedUp, s.counted, s.quiet, s.kills = 20_000, 5, 2000, 400, 200, 10, 5, 300*time.Millisecond, 3
+	s.rows, s.heavyStays, s.turns, s.plainOps, s.writeOps, s.readOps, s.lookedUp, s.counted, s.quiet, s.kills = 20_000, 48, 5, 2000, 400, 200, 10, 5, 300*time.Millisecond, 3
 }
 
 func main() {
@@ -110,7 +111,7 @@ func measure(ctx context.Context, s settings) (err error) {
 	if err != nil {
 		return err
 	}
-	r.processor(real, mock, s.lookedUp)
+	r.processor(real, mock, s.lookedUp, s.heavyStays)
 	r.requests(stamped, unstamped)
 	r.throughput(with, direct, s.lookedUp)
 	r.restarts(restarts)

@@ -162,7 +162,7 @@ func (w *world) answersAreServed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(want) != heavyStays || fmt.Sprint(got) != fmt.Sprint(want) {
+		if len(want) != w.heavyStays || fmt.Sprint(got) != fmt.Sprint(want) {
 			return fmt.Errorf("%s is answered %v; Cassandra itself says %v", wealthy(i), got, want)
 		}
 	}

@@ -81,7 +81,7 @@ const (
 	micro       = "%.0f us"
 )
 
-func (r *report) processor(real, mock series, lookedUp int) {
+func (r *report) processor(real, mock series, lookedUp, heavyStays int) {
 	changes := lookedUp + 1
 	both := []struct {
 		name string

@@ -28,7 +28,6 @@ const (
 	wideRows   = 1_000
 	plainRows  = 1_000
 	heavy      = 20 // guests with many stays
-	heavyStays = 48
 
 	// costs are those of a Cassandra that reads a row in 0.2 ms when it filters: so few rows are as good as many to be advised on.
 	costs = "model: cassandra\nscan_row_ms: 0.2\n"
@@ -329,7 +328,7 @@ func (w *world) change(ctx context.Context) error {
 			return err
 		}
 	}
-	for i := range heavy * heavyStays {
+	for i := range heavy * w.heavyStays {
 		if err := run(ctx, w.with.stamped, stay(heavyRoom+i, wealthy(i), i)); err != nil {
 			return err
 		}
