@@ -13,12 +13,18 @@ GOLANGCI = $(or $(shell $(GO) env GOBIN),$(shell $(GO) env GOPATH)/bin)/golangci
 # them, or their death, is seen by them and not by a parent in between.
 with = $(BIN)/with
 
+# The product: helenus is one static file; helenus-solver, which it finds beside itself, is bound to COIN-OR's libraries.
+define product
+CGO_ENABLED=0 $(GO) build -o $(BIN)/ ./cmd/helenus
+$(GO) build -o $(BIN)/ ./cmd/helenus-solver
+endef
+
 .PHONY: help build demo test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change churn soak setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
 	@echo 'make test    install what is missing, lint, and run every test, with the race detector, on a real Cassandra'
-	@echo 'make build   $(BIN)/helenus'
+	@echo 'make build   $(BIN)/helenus, one static file, and $(BIN)/helenus-solver, which needs COIN-OR'
 	@echo 'make test-drivers    real drivers of five languages, and cqlsh, through Helenus, with every check'
 	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
 	@echo 'make bench-advisor   what the optimiser finds, against NoSE, and how it grows (QUICK=1: sooner)'
@@ -34,12 +40,13 @@ help:
 	@echo 'make bench-proxy   what the proxy costs, as a table (QUICK=1: sooner)        make churn   a minute of coming and going'
 
 build:
-	@.ci/setup demo
-	$(GO) build -o $(BIN)/ ./cmd/helenus
+	@.ci/setup build
+	$(product)
 
 demo:
 	@.ci/setup demo
-	$(GO) build -o $(BIN)/ ./cmd/helenus ./examples/hotel ./bench/demo
+	$(product)
+	$(GO) build -o $(BIN)/ ./examples/hotel ./bench/demo
 	$(BIN)/demo -bin $(BIN) $(if $(KEEP),-keep)
 
 # The race detector makes tests five to twenty times slower, so it looks at the packages of the product that have a goroutine, a lock or
@@ -82,8 +89,8 @@ test-long: $(with)
 # is built with a clock that the soak sets.
 soak:
 	@.ci/setup demo
-	$(GO) build -tags soak -o $(BIN)/helenus-soak ./cmd/helenus
-	$(GO) build -o $(BIN)/ ./bench/soak
+	CGO_ENABLED=0 $(GO) build -tags soak -o $(BIN)/helenus-soak ./cmd/helenus
+	$(GO) build -o $(BIN)/ ./cmd/helenus-solver ./bench/soak
 	$(BIN)/soak -helenus $(BIN)/helenus-soak -for $(or $(DURATION),20m) -seed $(or $(SEED),27) $(SOAK)
 
 setup:
@@ -148,7 +155,8 @@ bench-safety:
 # that does nothing else. CHANGE has further flags (bin/change -help): CHANGE=-report-only.
 bench-change:
 	@.ci/setup demo
-	$(GO) build -o $(BIN)/ ./cmd/helenus ./bench/change
+	$(product)
+	$(GO) build -o $(BIN)/ ./bench/change
 	$(BIN)/change -command 'make bench-change$(if $(QUICK), QUICK=1)$(if $(CHANGE), CHANGE="$(CHANGE)")' $(if $(QUICK),-quick) $(CHANGE)
 
 # RUBiS, EasyAntiCheat, the hotel and random workloads: every answer and every table after updates, compared with SQLite's; a

@@ -32,6 +32,7 @@ type Options struct {
 	Past       func(ctx context.Context) (*recommend.Past, error)
 	Judge      recommend.Judge      // nil: nothing is eligible, and the verdict says so
 	Solver     solve.Solver         // see solve.New
+	Ready      func() error         // why there is no exact solver, asked each round, see solve.Process; nil: there is
 	Store      Store                // nil: decisions are kept in memory only
 	Log        *slog.Logger         // nil: slog.Default
 	Clock      func() time.Time     // nil: time.Now
@@ -87,6 +88,7 @@ type Advisor struct {
 	took    time.Duration
 	rounds  map[result]uint64
 	trouble string // why the latest round failed; "" if it did not
+	without string // why there is no exact solver; "" if there is
 }
 
 // New makes an advisor. It fails if a required option is missing.
@@ -184,6 +186,7 @@ func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
 	if err := a.load(ctx); err != nil {
 		return nil, err
 	}
+	without := a.unsolved()
 	advice, err := a.Advise(ctx)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -201,10 +204,33 @@ func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
 	for _, problem := range advice.Problems {
 		a.o.Log.Warn("advice is incomplete", "reason", problem)
 	}
+	if without != "" { // which is in the log already
+		advice.Problems = append(advice.Problems, "calendars are worked out by a heuristic: "+without)
+	}
 	if changed > 0 {
 		a.o.Log.Info("recommendations changed", "changed", changed, "known", len(merged.Entries), "took", advice.Duration)
 	}
 	return a.merged(), nil
+}
+
+// unsolved looks whether there is an exact solver, and says why there is none. The log has it once.
+func (a *Advisor) unsolved() (why string) {
+	if a.o.Ready != nil {
+		if err := a.o.Ready(); err != nil {
+			why = err.Error()
+		}
+	}
+	a.mu.Lock()
+	before := a.without
+	a.without = why
+	a.mu.Unlock()
+	switch {
+	case why != "" && why != before:
+		a.o.Log.Warn("calendars are worked out by a heuristic, and are worse for it; all else works", "why", why)
+	case why == "" && before != "":
+		a.o.Log.Info("the exact solver is there")
+	}
+	return why
 }
 
 // failed notes that a round failed, and returns why. What was advised before stays. The lock is held.

@@ -5,16 +5,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
@@ -22,6 +25,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -29,7 +33,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	os.Exit(m.Run())
 }
 
@@ -565,4 +569,34 @@ func rounds(t *testing.T, a *advisor.Advisor) map[string]float64 {
 		}
 	}
 	return counts
+}
+
+// TestWithoutSolver: that there is no exact solver is told by the advice, by a metric, and by the log once, not each round; and so is that it came.
+func TestWithoutSolver(t *testing.T) {
+	w, missing := newWorld(), errors.New("no exact solver: nowhere")
+	var said bytes.Buffer
+	o := w.options(nil)
+	o.Log, o.Ready = slog.New(slog.NewTextHandler(&said, nil)), func() error { return missing }
+	a, err := advisor.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, round := range []struct {
+		why  error
+		up   float64
+		says int
+	}{{missing, 0, 1}, {missing, 0, 1}, {nil, 1, 1}, {missing, 0, 2}} {
+		missing = round.why
+		advice := refresh(t, a)
+		if told := slices.ContainsFunc(advice.Problems, func(p string) bool { return strings.Contains(p, "no exact solver: nowhere") }); told != (round.why != nil) {
+			t.Errorf("%v: problems %q", round.why, advice.Problems)
+		}
+		if n := strings.Count(said.String(), "no exact solver: nowhere"); n != round.says {
+			t.Errorf("%v: the log has it %d times, want %d:\n%s", round.why, n, round.says, said.String())
+		}
+		want := fmt.Sprintf("# HELP helenus_advisor_solver_up 1 if the exact solver, helenus-solver, is there; 0 if calendars are worked out by a heuristic: the log and the advice say why.\n# TYPE helenus_advisor_solver_up gauge\nhelenus_advisor_solver_up %g\n", round.up)
+		if err := testutil.CollectAndCompare(a, strings.NewReader(want), "helenus_advisor_solver_up"); err != nil {
+			t.Error(err)
+		}
+	}
 }

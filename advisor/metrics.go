@@ -26,6 +26,7 @@ var (
 	lastDesc    = prometheus.NewDesc("helenus_advisor_last_round_timestamp_seconds", "When the latest successful round of advice was.", nil, nil)
 	tookDesc    = prometheus.NewDesc("helenus_advisor_last_round_duration_seconds", "How long the latest successful round of advice took.", nil, nil)
 	dismissDesc = prometheus.NewDesc("helenus_advisor_dismissed_statements", "Statements of the latest round that led to no advice.", nil, nil)
+	solverDesc  = prometheus.NewDesc("helenus_advisor_solver_up", "1 if the exact solver, helenus-solver, is there; 0 if calendars are worked out by a heuristic: the log and the advice say why.", nil, nil)
 	unexplDesc  = prometheus.NewDesc("helenus_advisor_unexplained_statements", "Statements of the latest round that the model can not express.", nil, nil)
 )
 
@@ -54,7 +55,7 @@ func resultOf(err error) result {
 // Describe implements prometheus.Collector.
 func (a *Advisor) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, createdDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc,
+		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, createdDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc, solverDesc,
 	} {
 		ch <- d
 	}
@@ -80,6 +81,11 @@ func (a *Advisor) Collect(ch chan<- prometheus.Metric) {
 	for _, r := range results {
 		ch <- prometheus.MustNewConstMetric(roundsDesc, prometheus.CounterValue, float64(a.rounds[r]), string(r))
 	}
+	up := 1.0
+	if a.without != "" {
+		up = 0
+	}
+	gauge(solverDesc, up)
 	if a.latest == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-// Package cmd is the place of the programs. There is one: helenus.
+// Package cmd is the place of the programs: helenus, one static file without cgo, and helenus-solver, which it starts for integer programs and which needs COIN-OR.
 //
-// It may import everything; nothing imports it.
+// They may import everything but bench; nothing imports them.
 package cmd

@@ -20,11 +20,12 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 func TestMain(m *testing.M) {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	flag.Parse()
 	if err := flag.Set("rapid.checks", "15"); err != nil { // each check starts two processes
 		panic(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/feed"
@@ -29,7 +30,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	os.Exit(m.Run())
 }
 

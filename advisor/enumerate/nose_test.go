@@ -17,12 +17,13 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/bench/generate"
 )
 
 func TestMain(m *testing.M) {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	flag.Parse()
 	os.Exit(m.Run())
 }

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/internal/child"
 	"github.com/helenus-db/helenus/internal/guard"
 )
@@ -63,6 +64,7 @@ type Config struct {
 	Env    []string      // additions to its environment, NAME=value
 	Memory int64         // bytes that it may take, and each of its solvers beside; 0: 512 MiB
 	Time   time.Duration // that a round may take; 0: 10 minutes
+	Solver string        // the path of solve.Config
 }
 
 // Process works rounds out, each in a child of its own.
@@ -118,7 +120,7 @@ func (p *Process) Make(ctx context.Context, in recommend.Input) (*recommend.Advi
 	)
 	guard.Go(guard.Advice, func() {
 		defer close(sent)
-		sending = errors.Join(guard.Do(guard.Advice, func() error { return send(to, &in, p.config.Memory) }), to.Close())
+		sending = errors.Join(guard.Do(guard.Advice, func() error { return send(to, &in, p.config) }), to.Close())
 	}, nil)
 	guard.Go(guard.Advice, func() {
 		defer close(read)
@@ -191,7 +193,7 @@ func (p *Process) environment() []string {
 	if os.Getenv("GORACE") == "" {
 		env = append(env, "GORACE=atexit_sleep_ms=0") // a worker under the race detector would sleep a second at its end
 	}
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "TZ", "ZONEINFO", "GOCOVERDIR", "GORACE"} {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "TZ", "ZONEINFO", "GOCOVERDIR", "GORACE", solve.Variable} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}

@@ -40,7 +40,8 @@ type request struct {
 	At         time.Time
 	Past       *past
 	Page       recommend.Page
-	Memory     int64 // bytes that a solver may take
+	Memory     int64  // bytes that a solver may take
+	Solver     string // its path, as of solve.Config
 }
 
 // past is a recommend.Past.
@@ -63,10 +64,10 @@ type answer struct {
 }
 
 // send writes a request.
-func send(to io.Writer, in *recommend.Input, memory int64) error {
+func send(to io.Writer, in *recommend.Input, c Config) error {
 	r := request{
 		Version: version, Snapshot: without(in.Snapshot), Statements: len(in.Snapshot.Statements), Schema: in.Schema, Statistics: in.Statistics, Nodes: in.Nodes, Driver: in.Driver,
-		Judged: in.Judge != nil, Limits: in.Limits, Thresholds: in.Thresholds, At: in.At, Page: in.Almanac.Page(in.Past), Memory: memory,
+		Judged: in.Judge != nil, Limits: in.Limits, Thresholds: in.Thresholds, At: in.At, Page: in.Almanac.Page(in.Past), Memory: c.Memory, Solver: c.Solver,
 	}
 	if in.Cost != nil {
 		p := in.Cost.Parameters()
@@ -149,11 +150,10 @@ func receive(from io.Reader) (*answer, error) {
 // no answer could be given.
 func Worker(in io.Reader, out io.Writer, judge recommend.Judge) error {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // should the machine run out of memory, this is the first to go
-	from, memory, err := readRequest(json.NewDecoder(in), judge)
+	from, err := readRequest(json.NewDecoder(in), judge)
 	if err != nil {
 		return fmt.Errorf("round: the worker was sent no request: %w", err)
 	}
-	from.Solver = solve.New(solve.Config{Memory: memory})
 	a := made(from)
 	a.Version = version
 	to := buffered(out)
@@ -182,40 +182,40 @@ func ServeIfWorker(judge recommend.Judge) {
 	os.Exit(0)
 }
 
-// readRequest reads what a round is made of, but for the solver, and how much memory that may take.
-func readRequest(from *json.Decoder, judge recommend.Judge) (in *recommend.Input, memory int64, err error) {
+// readRequest reads what a round is made of, with a solver.
+func readRequest(from *json.Decoder, judge recommend.Judge) (in *recommend.Input, err error) {
 	var r request
 	if err := from.Decode(&r); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if r.Version != version || r.Snapshot == nil {
-		return nil, 0, fmt.Errorf("it is for %q, this is %q: parent and worker must be the same program", r.Version, version)
+		return nil, fmt.Errorf("it is for %q, this is %q: parent and worker must be the same program", r.Version, version)
 	}
 	in = &recommend.Input{
 		Snapshot: r.Snapshot, Schema: r.Schema, Statistics: r.Statistics, Nodes: r.Nodes, Driver: r.Driver, Limits: r.Limits, Thresholds: r.Thresholds, At: r.At,
-		Almanac: &recommend.Almanac{},
+		Almanac: &recommend.Almanac{}, Solver: solve.New(solve.Config{Path: r.Solver, Memory: r.Memory}),
 	}
 	if r.Judged {
 		in.Judge = judge
 	}
 	if r.Cost != nil {
 		if in.Cost, err = cost.NewCassandra(*r.Cost); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 	}
 	if in.Snapshot.Statements, err = all[capture.Statement](from, r.Statements); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if p := r.Past; p != nil {
 		in.Past = &recommend.Past{Report: p.Report, Counts: p.Counts, Statistics: p.Statistics}
 		if p.Counts != nil {
 			if p.Counts.Statements, err = all[capture.Statement](from, p.Statements); err != nil {
-				return nil, 0, err
+				return nil, err
 			}
 		}
 	}
 	in.Almanac.Turn(r.Page, in.Past)
-	return in, r.Memory, nil
+	return in, nil
 }
 
 // made makes the advice, whatever happens.

@@ -1,25 +1,24 @@
 // Package solve answers integer programs, and linear programs with duals and ranges: which candidates to build at least
 // cost, and between which frequencies that is known to stay so (choice.Steady).
 //
-// It knows nothing of column families: callers hand it a Problem of columns, rows and bounds. It imports nothing of ours.
-// cgo lives here and nowhere else.
+// It knows nothing of column families: callers hand it a Problem of columns, rows and bounds. It imports internal/guard. No cgo is here: the engine is package coin, which
+// a program of its own links, helenus-solver.
 //
 // # Engines
 //
-// Integer programs go to COIN-OR CBC through a binding of ours to its C interface (cbc.go, cbc.h, and cbc.cpp for what
-// that interface cannot do: stop, and keep exceptions from Go). Linear programs go to COIN-OR CLP through
-// github.com/lanl/clp. Built with CGO_ENABLED=0, or with the tag nocbc, there is neither: the heuristic answers, and says
-// Unproven; Relax returns ErrNoSimplex.
+// Integer programs go to COIN-OR CBC, linear programs to COIN-OR CLP, in helenus-solver (cmd/helenus-solver). Process finds it (find.go): where Config.Path says, else where the
+// environment does (Variable), else beside the running program, else in PATH. Where there is none, or one that does not start, does not greet, or speaks another Protocol,
+// the heuristic answers in this process, and says Unproven; Relax returns a *MissingError, which is ErrNoSimplex, and Ready says why.
 //
 // # One child process per solve
 //
 // CBC keeps global state (two solves at once in a process give wrong objectives), can only be stopped at its own leisure,
-// takes the memory it wants, and may crash. So Process starts the running program again as a worker for each solve: the
-// hidden command calls Worker, tests call ServeIfWorker in TestMain. Request and replies are gob over standard input and
+// takes the memory it wants, and may crash. So Process starts helenus-solver for each solve; tests and the programs of bench are their own helenus-solver
+// (coin.ServeIfWorker). Request and replies are gob over standard input and
 // output. When the context ends the child is asked to come back with what it has, and killed if that takes long; when the parent dies the child is killed too (Linux: parent
 // death signal); it runs at low priority, and is the first to go when the machine is out of memory. Its own memory is
 // bounded by RLIMIT_DATA, set to what the child has at its start plus Config.Memory. Its environment is a short list, not
-// the parent's. A program that forgets to call Worker is found out by its missing greeting, and cannot start workers of
+// the parent's. A program that is no solver is found out by its missing greeting, and cannot start workers of
 // its own.
 //
 // # How an answer comes about
@@ -27,24 +26,19 @@
 //  1. The problem is checked (Problem.Validate); what has no rows is answered at once.
 //  2. The heuristic (type Heuristic: greedy descent with propagation, then local search) finds an incumbent. The worker
 //     sends it ahead, so that even a child that must be killed at the wall leaves an answer.
-//  3. CBC takes it as its MIP start and runs to the optimum, the gap, the node limit, or the wall, without preprocessing
-//     (docs/decisions/025-cbc-without-preprocessing.md). Costs are scaled by a
-//     power of two first, as CBC's tolerances are absolute.
+//  3. CBC takes it as its MIP start and runs to the optimum, the gap, the node limit, or the wall (package coin).
 //  4. Integers are rounded, the other columns chosen anew around them by CLP, and the result is checked against every row
 //     (Problem.Check), in the child and once more in the parent. An answer that does not hold, or "infeasible" in the face
 //     of a feasible incumbent, is not believed: the incumbent is the answer then, as Unproven.
-//  5. CBC calls a search that ended at the gap optimal. We do not: Optimal means that the tree was searched to the end.
 //
 // # Determinism
 //
-// The same problem, nodes and gap give the same values. With Limits.Wall they do as long as the wall is not reached. CBC
-// runs on one thread, without a time limit of its own; the wall is a flag that its event handler looks at.
+// The same problem, nodes and gap give the same values. With Limits.Wall they do as long as the wall is not reached.
 //
 // # Where this is thin today
 //
-// A relaxation has no node, gap or wall limit, only the context. CLP starts cold each time: no warm start from a former
-// basis. Unbounded speaks of the linear relaxation; whether there is an integer solution is not looked into. A child
+// A relaxation has no node, gap or wall limit, only the context. Unbounded speaks of the linear relaxation; whether there is an integer solution is not looked into. A child
 // that is killed since it does not come back leaves the heuristic's incumbent, not CBC's. The heuristic is
 // made for 0/1 columns: continuous and wide integer columns it merely puts somewhere feasible, if it can. Outside Linux
-// the child has no memory bound and no parent death signal.
+// the child has no memory bound and no parent death signal. The heuristic in place of a solver has the memory of the process that asks.
 package solve

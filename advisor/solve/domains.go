@@ -43,7 +43,7 @@ func newDomains(p *Problem) *domains {
 	for j, c := range p.Columns {
 		d.lower[j], d.upper[j] = c.Lower, c.Upper
 		if c.Integer {
-			d.lower[j], d.upper[j] = math.Ceil(c.Lower-tolerance), math.Floor(c.Upper+tolerance)
+			d.lower[j], d.upper[j] = math.Ceil(c.Lower-Tolerance), math.Floor(c.Upper+Tolerance)
 		}
 		if c.Cost != 0 {
 			d.addFloor(c.Cost * pick(c.Cost > 0, d.lower[j], d.upper[j]))
@@ -241,10 +241,10 @@ func limit(low, high, a, upper, rest float64) (float64, float64) {
 func (d *domains) worthwhile(column int, low, high float64) (float64, float64) {
 	lower, upper := d.lower[column], d.upper[column]
 	if d.p.Columns[column].Integer {
-		return math.Ceil(low - tolerance), math.Floor(high + tolerance)
+		return math.Ceil(low - Tolerance), math.Floor(high + Tolerance)
 	}
 	if low > high { // by rounding, or for good
-		if low-high > tolerance*max(1, math.Abs(low)) {
+		if low-high > Tolerance*max(1, math.Abs(low)) {
 			return low, high
 		}
 		v := min(max(high, lower), upper)

@@ -3,6 +3,7 @@ package solve
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -36,13 +37,18 @@ func (Heuristic) Solve(ctx context.Context, p *Problem, limits Limits) (*Solutio
 		defer cancel()
 	}
 	values, feasible := search(inner, p, heuristicEffort)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	if !feasible {
-		return newSolution(p, Infeasible, nil, 0, EngineHeuristic), nil
+		return NewSolution(p, Infeasible, nil, 0, EngineHeuristic), nil
 	}
-	return newSolution(p, Unproven, values, p.floor(), EngineHeuristic), nil
+	if err := ctx.Err(); err != nil {
+		if values == nil {
+			return nil, fmt.Errorf("solve: stopped: %w", err)
+		}
+		s := NewSolution(p, Stopped, values, p.Floor(), EngineHeuristic)
+		s.Limit = LimitCancelled
+		return s, nil
+	}
+	return NewSolution(p, Unproven, values, p.Floor(), EngineHeuristic), nil
 }
 
 const (
@@ -80,7 +86,7 @@ func search(ctx context.Context, p *Problem, effort int) (best []float64, feasib
 		if values == nil {
 			return false
 		}
-		values = p.snap(values)
+		values = p.Snap(values)
 		if p.Check(values) != nil || best != nil && p.Objective(values) >= p.Objective(best) {
 			return false
 		}

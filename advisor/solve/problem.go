@@ -50,9 +50,9 @@ type Term struct {
 // (and they take 1e30 for infinite).
 const largest = 1e20
 
-// tolerance is how far a row may be overstepped, per unit of its bound (at least one unit), and a value of an integer
+// Tolerance is how far a row may be overstepped, per unit of its bound (at least one unit), and a value of an integer
 // column may be away from an integer.
-const tolerance = 1e-6
+const Tolerance = 1e-6
 
 // InvalidError says which part of a problem is not well formed. The problem must be built differently; solving it again
 // cannot help.
@@ -101,7 +101,7 @@ func (p *Problem) Validate() error {
 	columns := make(map[string]int, len(p.Columns))
 	for i, c := range p.Columns {
 		reason := badBounds(c.Lower, c.Upper)
-		if reason == "" && !finite(c.Cost) {
+		if reason == "" && !Finite(c.Cost) {
 			reason = fmt.Sprintf("cost %g is not a usable number", c.Cost)
 		}
 		if reason == "" {
@@ -135,7 +135,7 @@ func (p *Problem) badTerm(t Term, seen []int, row int) string {
 	switch {
 	case t.Column < 0 || t.Column >= len(p.Columns):
 		return fmt.Sprintf("a term names column %d, but there are %d columns", t.Column, len(p.Columns))
-	case !finite(t.Coefficient):
+	case !Finite(t.Coefficient):
 		return fmt.Sprintf("coefficient %g of %s is not a usable number", t.Coefficient, label("column", t.Column, p.Columns[t.Column].Name))
 	case seen[t.Column] == row+1:
 		return fmt.Sprintf("two terms name %s", label("column", t.Column, p.Columns[t.Column].Name))
@@ -152,20 +152,20 @@ func (p *Problem) validateStart() error {
 		return &InvalidError{Part: "start", Index: len(p.Start), Reason: fmt.Sprintf("%d values for %d columns", len(p.Start), len(p.Columns))}
 	}
 	for i, v := range p.Start {
-		if !finite(v) {
+		if !Finite(v) {
 			return &InvalidError{Part: "start", Index: i, Name: p.Columns[i].Name, Reason: fmt.Sprintf("value %g is not a usable number", v)}
 		}
 	}
 	return nil
 }
 
-func finite(v float64) bool { return math.Abs(v) <= largest } // false for NaN too
+func Finite(v float64) bool { return math.Abs(v) <= largest } // false for NaN too
 
 func badBounds(lower, upper float64) string {
 	switch {
-	case !finite(lower) && !math.IsInf(lower, -1):
+	case !Finite(lower) && !math.IsInf(lower, -1):
 		return fmt.Sprintf("lower bound %g is not a usable number", lower)
-	case !finite(upper) && !math.IsInf(upper, 1):
+	case !Finite(upper) && !math.IsInf(upper, 1):
 		return fmt.Sprintf("upper bound %g is not a usable number", upper)
 	case lower > upper:
 		return fmt.Sprintf("lower bound %g is above upper bound %g", lower, upper)
@@ -204,7 +204,7 @@ func (p *Problem) Check(values []float64) error {
 		if !within(v, c.Lower, c.Upper) {
 			return &InfeasibleError{Part: "column", Index: i, Name: c.Name, Value: v, Lower: c.Lower, Upper: c.Upper}
 		}
-		if c.Integer && math.Abs(v-math.Round(v)) > tolerance {
+		if c.Integer && math.Abs(v-math.Round(v)) > Tolerance {
 			return &InfeasibleError{Part: "column", Index: i, Name: c.Name, Value: v, Lower: c.Lower, Upper: c.Upper, Fraction: true}
 		}
 	}
@@ -228,11 +228,11 @@ func slack(bound float64) float64 {
 	if math.IsInf(bound, 0) {
 		return 0
 	}
-	return tolerance * max(1, math.Abs(bound))
+	return Tolerance * max(1, math.Abs(bound))
 }
 
-// integers reports whether any column must be an integer.
-func (p *Problem) integers() bool {
+// Integers reports whether any column must be an integer.
+func (p *Problem) Integers() bool {
 	for _, c := range p.Columns {
 		if c.Integer {
 			return true
@@ -241,9 +241,9 @@ func (p *Problem) integers() bool {
 	return false
 }
 
-// snap returns values with integer columns rounded and all columns clamped into their bounds if that is feasible, else
+// Snap returns values with integer columns rounded and all columns clamped into their bounds if that is feasible, else
 // the values as they are: engines answer 0.9999998 where they mean 1.
-func (p *Problem) snap(values []float64) []float64 {
+func (p *Problem) Snap(values []float64) []float64 {
 	snapped := make([]float64, len(values))
 	for i, c := range p.Columns {
 		v := values[i]
@@ -258,8 +258,8 @@ func (p *Problem) snap(values []float64) []float64 {
 	return values
 }
 
-// floor is a bound below every solution, from the column bounds alone.
-func (p *Problem) floor() float64 {
+// Floor is a bound below every solution, from the column bounds alone.
+func (p *Problem) Floor() float64 {
 	sum := 0.0
 	for _, c := range p.Columns {
 		switch {

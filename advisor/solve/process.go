@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/helenus-db/helenus/internal/guard"
@@ -19,11 +20,11 @@ import (
 var (
 	// ErrMemory: the solve needed more than Config.Memory. Allow more, or solve a smaller problem.
 	ErrMemory = errors.New("solve: out of memory")
-	// ErrNoSimplex: this build has no linear programming (it was built without cgo). Relaxations are not to be had.
-	ErrNoSimplex = errors.New("solve: built without cgo, so without linear programming")
-	// ErrNested: a worker was asked to start a worker: the program does not call Worker or ServeIfWorker when started
+	// ErrNoSimplex: there is no helenus-solver (*MissingError says why), so no linear programming. Relaxations are not to be had.
+	ErrNoSimplex = errors.New("solve: no linear programming")
+	// ErrNested: a worker was asked to start a worker: the program does not call Worker when started
 	// as one, and began its ordinary work instead.
-	ErrNested = errors.New("solve: a solver worker may not start another: the program must call solve.Worker or solve.ServeIfWorker first")
+	ErrNested = errors.New("solve: a solver worker may not start another: the program must call coin.ServeIfWorker first")
 
 	errWorker = errors.New("solve: the engine failed")
 )
@@ -50,21 +51,25 @@ func (e *WorkerError) Error() string {
 // Unwrap returns the cause.
 func (e *WorkerError) Unwrap() error { return e.Err }
 
-// Config says how workers are started. The zero value starts the running program again with the argument "solve-worker"
-// and 2 GiB.
+// Config says how workers are started. The zero value finds helenus-solver by itself, and gives it 2 GiB.
 type Config struct {
-	Path   string   // the program; empty for the running one
-	Args   []string // its arguments; nil for "solve-worker"
+	Path   string   // the program; empty to look for it, see Ready
 	Env    []string // additions to its environment, NAME=value
 	Memory int64    // bytes it may take beyond what it has when it starts; zero for 2 GiB, negative for no limit
 }
 
 // Process is the Solver that does each solve in a child process. It may be used by several goroutines at once: each
-// solve has its own child.
-type Process struct{ config Config }
+// solve has its own child. Without a helenus-solver, the Heuristic answers in this process.
+type Process struct {
+	config Config
 
-// New returns a Process. Nothing is started yet.
-func New(config Config) *Process { return &Process{config} }
+	mu      sync.Mutex
+	path    string        // of the solver, once it was found
+	missing *MissingError // why there is none, once it was looked for in vain, or refused
+}
+
+// New returns a Process. Nothing is looked for or started yet.
+func New(config Config) *Process { return &Process{config: config} }
 
 const (
 	defaultMemory = 2 << 30
@@ -88,19 +93,22 @@ func (w *Process) Watch(ctx context.Context, p *Problem, limits Limits, watch fu
 	if err := limits.validate(); err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	inner := ctx
 	if limits.Wall > 0 {
 		var cancel context.CancelFunc
 		inner, cancel = context.WithTimeout(ctx, limits.Wall+grace)
 		defer cancel()
 	}
-	began := time.Now()
 	last, incumbent, err := w.call(inner, &request{Problem: *p, Limits: limits}, watch)
+	left := limits
+	if left.Wall > 0 {
+		left.Wall = max(left.Wall-time.Since(began), time.Millisecond)
+	}
+	if none := (*MissingError)(nil); errors.As(err, &none) {
+		return w.without(ctx, p, left)
+	}
 	if crashed(err) && inner.Err() == nil {
-		left := limits
-		if left.Wall > 0 {
-			left.Wall = max(left.Wall-time.Since(began), time.Millisecond)
-		}
 		former := incumbent
 		if last, incumbent, err = w.call(inner, &request{Problem: *p, Limits: left, Preprocess: true}, watch); incumbent == nil {
 			incumbent = former
@@ -108,22 +116,22 @@ func (w *Process) Watch(ctx context.Context, p *Problem, limits Limits, watch fu
 	}
 	if err != nil && ctx.Err() == nil && inner.Err() != nil {
 		// Past the wall and the grace: the incumbent that it sent before it got stuck is what there is.
-		s := newSolution(p, Stopped, nil, p.floor(), EngineHeuristic)
+		s := NewSolution(p, Stopped, nil, p.Floor(), EngineHeuristic)
 		if incumbent != nil {
-			s = newSolution(p, Stopped, incumbent.Values, p.floor(), EngineHeuristic)
+			s = NewSolution(p, Stopped, incumbent.Values, p.Floor(), EngineHeuristic)
 		}
 		s.Limit = LimitWall
 		return verified(p, s)
 	}
 	if err != nil && ctx.Err() != nil && incumbent != nil && incumbent.Values != nil {
-		s := newSolution(p, Stopped, incumbent.Values, p.floor(), EngineHeuristic)
+		s := NewSolution(p, Stopped, incumbent.Values, p.Floor(), EngineHeuristic)
 		s.Limit = LimitCancelled
 		return verified(p, s)
 	}
 	if err != nil {
 		var fault *WorkerError
 		if errors.As(err, &fault) && incumbent != nil && incumbent.Values != nil && p.Check(incumbent.Values) == nil {
-			fault.Found = newSolution(p, Stopped, incumbent.Values, p.floor(), EngineHeuristic)
+			fault.Found = NewSolution(p, Stopped, incumbent.Values, p.Floor(), EngineHeuristic)
 		}
 		return nil, err
 	}
@@ -138,8 +146,17 @@ func (w *Process) Watch(ctx context.Context, p *Problem, limits Limits, watch fu
 	return verified(p, last.Solution)
 }
 
+// without is the heuristic's answer. What it panics with is an error, as it is of a child.
+func (w *Process) without(ctx context.Context, p *Problem, limits Limits) (s *Solution, err error) {
+	defer guard.RecoverTo(guard.Advice, &err)
+	if err := w.fits(p); err != nil {
+		return nil, err
+	}
+	return Heuristic{}.Solve(ctx, p, limits)
+}
+
 // Relax solves p without its integer conditions, in a child process like Solve, and returns duals and ranges. The error
-// may be ErrNoSimplex.
+// may be ErrNoSimplex: a *MissingError then.
 func (w *Process) Relax(ctx context.Context, p *Problem) (*Relaxation, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -173,21 +190,19 @@ func (w *Process) call(ctx context.Context, r *request, watch func(Progress)) (l
 	if err := ctx.Err(); err != nil {
 		return reply{}, nil, fmt.Errorf("solve: not begun: %w", err)
 	}
-	r.Version, r.Memory = greeting, max(0, w.config.Memory)
-	if w.config.Memory == 0 {
-		r.Memory = defaultMemory
+	r.Version, r.Memory = Protocol, w.memory()
+	if err := w.fits(&r.Problem); err != nil {
+		return reply{}, nil, err
 	}
-	if need := footprint(&r.Problem); r.Memory > 0 && need > r.Memory {
-		return reply{}, nil, fmt.Errorf("%w: the problem alone takes about %d bytes, the bound is %d", ErrMemory, need, r.Memory)
+	path, missing := w.program()
+	if missing != nil {
+		return reply{}, nil, missing
 	}
 	// The child dies with the thread that started it (its parent death signal), so this thread stays until the end.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	words := &tail{}
-	command, err := w.command(ctx, words)
-	if err != nil {
-		return reply{}, nil, err
-	}
+	command := w.command(ctx, path, words)
 	in, err := command.StdinPipe()
 	if err != nil {
 		return reply{}, nil, w.fault("could not be started", "", err)
@@ -206,7 +221,7 @@ func (w *Process) call(ctx context.Context, r *request, watch func(Progress)) (l
 		return reply{}, nil, w.fault("could not be started", "", err)
 	}
 	if err := command.Start(); err != nil {
-		return reply{}, nil, w.fault("could not be started", "", err)
+		return reply{}, nil, w.refuse(&MissingError{path, "can not be started: " + err.Error()})
 	}
 	lowerPriority(command.Process.Pid)
 
@@ -225,37 +240,44 @@ func (w *Process) call(ctx context.Context, r *request, watch func(Progress)) (l
 	late := time.AfterFunc(grace, func() { _ = command.Process.Kill() }) // it has answered, and has only to end
 	defer late.Stop()
 	waitErr := command.Wait()
+	var stranger *strangerError
 	switch {
 	case ctx.Err() != nil && readErr != nil:
 		return reply{}, incumbent, fmt.Errorf("solve: stopped: %w", ctx.Err())
 	case last.Failure != "":
 		return reply{}, incumbent, w.fault("reports", words.String(), &reported{last.Failure, causes[known(last.Cause)]})
-	case errors.Is(readErr, errNoGreeting):
-		return reply{}, incumbent, w.fault("is no solver worker, or another version", words.String(), readErr)
+	case errors.As(readErr, &stranger):
+		return reply{}, nil, w.refuse(stranger.missing(path, words.String(), waitErr))
 	case readErr != nil:
 		return reply{}, incumbent, w.fault("died", words.String(), death(waitErr, readErr, words.String()))
 	}
 	return last, incumbent, nil
 }
 
-func (w *Process) command(ctx context.Context, words io.Writer) (*exec.Cmd, error) {
-	path := w.config.Path
-	if path == "" {
-		var err error
-		if path, err = os.Executable(); err != nil {
-			return nil, w.fault("could not be found", "", err)
-		}
-	}
-	args := w.config.Args
-	if args == nil {
-		args = []string{"solve-worker"}
-	}
-	command := exec.CommandContext(ctx, path, args...) // #nosec G204 -- the operator's own configuration
+// command is the solver as a worker.
+func (w *Process) command(ctx context.Context, path string, words io.Writer) *exec.Cmd {
+	command := exec.CommandContext(ctx, path) // #nosec G204 -- the operator's own configuration
 	command.Env = append(environment(), w.config.Env...)
 	command.Stderr = words
 	command.SysProcAttr = attributes()
 	command.WaitDelay = patience // also should a grandchild hold the pipes
-	return command, nil
+	return command
+}
+
+// memory is the bound on a worker's memory, 0 for none.
+func (w *Process) memory() int64 {
+	if w.config.Memory == 0 {
+		return defaultMemory
+	}
+	return max(0, w.config.Memory)
+}
+
+// fits returns an error for a problem that takes more than the bound by itself.
+func (w *Process) fits(p *Problem) error {
+	if need, bound := footprint(p), w.memory(); bound > 0 && need > bound {
+		return fmt.Errorf("%w: the problem alone takes about %d bytes, the bound is %d", ErrMemory, need, bound)
+	}
+	return nil
 }
 
 // footprint is about what a worker needs before the engine begins, in bytes. With less the Go runtime itself would run
@@ -283,13 +305,11 @@ func environment() []string {
 	return env
 }
 
-var errNoGreeting = errors.New("it did not greet as a worker")
-
 // readReplies reads until the reply that ends the call: a result or a failure.
 func readReplies(out io.Reader, watch func(Progress)) (last reply, incumbent *Solution, err error) {
 	decoder := gob.NewDecoder(out)
-	if err := decoder.Decode(&last); err != nil || last.Greeting != greeting {
-		return reply{}, nil, errNoGreeting
+	if err := greeted(decoder); err != nil {
+		return reply{}, nil, err
 	}
 	for {
 		last = reply{}
@@ -308,11 +328,9 @@ func readReplies(out io.Reader, watch func(Progress)) (last reply, incumbent *So
 }
 
 func (w *Process) fault(what, words string, err error) error {
-	path := w.config.Path
-	if path == "" {
-		path = "(this program)"
-	}
-	return &WorkerError{Path: path, What: what, Words: words, Err: err}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return &WorkerError{Path: w.path, What: what, Words: words, Err: err}
 }
 
 // death names the cause of a child's end. The Go runtime, the C++ library and the allocator each have their own words

@@ -81,7 +81,7 @@ func TestPrintsDoNotSpoilReplies(t *testing.T) {
 // chatterMode is a worker that prints to its descriptor 1 once it has begun.
 func chatterMode() {
 	request := &pipeThatPrints{in: os.Stdin}
-	if Worker(request, os.Stdout) != nil {
+	if Worker(request, os.Stdout, fake{}) != nil {
 		os.Exit(1)
 	}
 	os.Exit(0)

@@ -2,7 +2,6 @@ package solve
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -75,12 +74,6 @@ func TestRelax(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := New(Config{}).Relax(context.Background(), &c.problem)
-			if !exactEngine {
-				if !errors.Is(err, ErrNoSimplex) {
-					t.Fatalf("%+v, %v", r, err)
-				}
-				return
-			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,15 +91,9 @@ func TestRelax(t *testing.T) {
 // TestRelaxRanges moves costs and bounds to just inside their ranges: the values must stay optimal, the duals must tell
 // the new objective.
 func TestRelaxRanges(t *testing.T) {
-	if !exactEngine {
-		if _, err := relax(cover()); !errors.Is(err, ErrNoSimplex) {
-			t.Fatal(err)
-		}
-		return
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
-		r, err := relax(p)
+		r, err := Exact.Relax(p)
 		if err != nil || r.Status != Optimal {
 			if err != nil {
 				t.Fatal(err)
@@ -117,7 +104,7 @@ func TestRelaxRanges(t *testing.T) {
 		for _, by := range []float64{-inside(r.CostRange[j].Down), inside(r.CostRange[j].Up)} {
 			moved := &Problem{Columns: slices.Clone(p.Columns), Rows: p.Rows}
 			moved.Columns[j].Cost += by
-			again, err := relax(moved)
+			again, err := Exact.Relax(moved)
 			if err != nil || again.Status != Optimal || moved.Objective(r.Values) > again.Objective+1e-5 {
 				t.Fatalf("cost of column %d moved by %v: %+v, then %+v (%v)", j, by, r, again, err)
 			}
@@ -133,7 +120,7 @@ func TestRelaxRanges(t *testing.T) {
 			moved := &Problem{Columns: p.Columns, Rows: slices.Clone(p.Rows)}
 			moved.Rows[i].Lower += by
 			moved.Rows[i].Upper += by
-			again, err := relax(moved)
+			again, err := Exact.Relax(moved)
 			if err != nil || again.Status != Optimal || math.Abs(r.Objective+by*r.Duals[i]-again.Objective) > 1e-5 {
 				t.Fatalf("row %d moved by %v: %+v, then %+v (%v)", i, by, r, again, err)
 			}
@@ -153,10 +140,7 @@ func TestBound(t *testing.T) {
 		if v := p.Bound(any); feasible && v > best+1e-9 {
 			t.Fatalf("at least %g by %v, and the optimum is %g", v, any, best)
 		}
-		if !exactEngine {
-			return
-		}
-		r, err := relax(p)
+		r, err := Exact.Relax(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +148,7 @@ func TestBound(t *testing.T) {
 			t.Fatalf("at least %g by its multipliers, and the relaxation is %g", p.Bound(r.Duals), r.Objective)
 		}
 		p.Unranged = true
-		bare, err := relax(p)
+		bare, err := Exact.Relax(p)
 		if err != nil || bare.Status != r.Status || bare.CostRange != nil || r.Status == Optimal && !close6(bare.Objective, r.Objective) {
 			t.Fatalf("%+v, with ranges %+v (%v)", bare, r, err)
 		}
@@ -175,13 +159,6 @@ func inside(amount float64) float64 { return min(amount, 5) * (1 - 1e-5) }
 
 // TestMixed solves problems with continuous columns, and compares with every choice of the integers.
 func TestMixed(t *testing.T) {
-	if !exactEngine {
-		s := solved(t, &Problem{Columns: []Column{{"x", 1, 0.5, 2, false}}, Rows: []Row{row("", 1, 2, 1)}}, Limits{})
-		if s.Status != Unproven || s.Values[0] != 1 {
-			t.Fatalf("%+v", s)
-		}
-		return
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
 		for j := range p.Columns {
@@ -192,7 +169,7 @@ func TestMixed(t *testing.T) {
 		var try func(j int)
 		try = func(j int) {
 			if j == len(p.Columns) {
-				if r, err := relax(fixed); err == nil && r.Status == Optimal {
+				if r, err := Exact.Relax(fixed); err == nil && r.Status == Optimal {
 					best = min(best, r.Objective)
 				}
 				return
@@ -207,7 +184,7 @@ func TestMixed(t *testing.T) {
 			}
 		}
 		try(0)
-		s, err := solveHere(context.Background(), &request{Problem: *p}, func(*Solution) error { return nil }, func(Progress) {})
+		s, err := solveHere(context.Background(), Exact, &request{Problem: *p}, func(*Solution) error { return nil }, func(Progress) {})
 		if err != nil {
 			t.Fatal(err)
 		}

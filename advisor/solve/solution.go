@@ -101,8 +101,8 @@ type Solution struct {
 	Engine    string  // which engine found Values or proved there are none
 }
 
-// newSolution fills in objective and gap, and keeps bound below objective.
-func newSolution(p *Problem, status Status, values []float64, bound float64, engine string) *Solution {
+// NewSolution fills in objective and gap, and keeps bound below objective.
+func NewSolution(p *Problem, status Status, values []float64, bound float64, engine string) *Solution {
 	s := &Solution{Status: status, Values: values, Objective: math.Inf(1), Bound: bound, Engine: engine}
 	switch status {
 	case Infeasible:

@@ -2,9 +2,9 @@ package solve
 
 import "math"
 
-// costScale is the power of two that brings the largest cost near 10,000 when it is small or huge. The engines compare
+// Scale is the power of two that brings the largest cost near 10,000 when it is small or huge. The engines compare
 // costs with absolute tolerances down to 1e-9; the caller's unit may be seconds or nanoseconds.
-func costScale(p *Problem) float64 {
+func (p *Problem) Scale() float64 {
 	largest := 0.0
 	for _, c := range p.Columns {
 		largest = max(largest, math.Abs(c.Cost))
@@ -23,7 +23,7 @@ func trivial(p *Problem) *Solution {
 			continue
 		}
 		if !within(0, r.Lower, r.Upper) {
-			return newSolution(p, Infeasible, nil, math.Inf(1), EngineHeuristic)
+			return NewSolution(p, Infeasible, nil, math.Inf(1), EngineHeuristic)
 		}
 	}
 	for _, r := range p.Rows {
@@ -36,18 +36,18 @@ func trivial(p *Problem) *Solution {
 	for i, c := range p.Columns {
 		lower, upper := c.Lower, c.Upper
 		if c.Integer {
-			lower, upper = math.Ceil(lower-tolerance), math.Floor(upper+tolerance)
+			lower, upper = math.Ceil(lower-Tolerance), math.Floor(upper+Tolerance)
 		}
 		if lower > upper {
-			return newSolution(p, Infeasible, nil, math.Inf(1), EngineHeuristic)
+			return NewSolution(p, Infeasible, nil, math.Inf(1), EngineHeuristic)
 		}
 		values[i] = cheapest(c.Cost, lower, upper)
 		unbounded = unbounded || math.IsInf(values[i], 0)
 	}
 	if unbounded {
-		return newSolution(p, Unbounded, nil, math.Inf(-1), EngineHeuristic)
+		return NewSolution(p, Unbounded, nil, math.Inf(-1), EngineHeuristic)
 	}
-	return newSolution(p, Optimal, values, math.Inf(-1), EngineHeuristic)
+	return NewSolution(p, Optimal, values, math.Inf(-1), EngineHeuristic)
 }
 
 // cheapest is the value in [lower, upper] of least cost; at no cost, the one nearest to zero.

@@ -13,13 +13,25 @@ import (
 	"github.com/helenus-db/helenus/internal/guard"
 )
 
-// The messages between parent and worker: one request, then replies, each side one gob stream. The first reply is a
-// greeting, so that the parent knows a worker from a program that merely prints; then, perhaps, an incumbent; then the
-// result.
-const greeting = "helenus solve worker 1"
+// Protocol is what both sides must speak. The messages between parent and worker: one request, then replies, each side one gob stream. The first reply is a
+// greeting, which is this, so that the parent knows a worker from a program that merely prints, and from one of another release; then, perhaps, an incumbent; then the
+// result. Its number changes with the messages, and with what a problem means (TestProtocol).
+const Protocol = "helenus-solver protocol 1"
+
+// Engine is what helenus-solver adds to this package: package coin.
+type Engine interface {
+	// Solve solves an integer program to the optimum or a limit; the wall is in ctx. start is nil or a feasible solution. preprocess is asked for where the engine died of
+	// the problem as it is.
+	Solve(ctx context.Context, p *Problem, limits Limits, preprocess bool, start []float64, watch func(Progress)) (*Solution, error)
+	// Relax solves p without its integer conditions.
+	Relax(p *Problem) (*Relaxation, error)
+}
+
+// startEffort is the heuristic's when it only makes a start: the engine takes it from there.
+const startEffort = 2_000_000
 
 type request struct {
-	Version    string // greeting, too
+	Version    string // Protocol, too
 	Problem    Problem
 	Limits     Limits
 	Relax      bool
@@ -46,20 +58,21 @@ type cause int
 const (
 	causeOther cause = iota
 	causeMemory
-	causeNoSimplex
 )
 
-var causes = [...]error{causeOther: errWorker, causeMemory: ErrMemory, causeNoSimplex: ErrNoSimplex}
+var causes = [...]error{causeOther: errWorker, causeMemory: ErrMemory}
 
 // workerVariable is set in the environment of every worker.
 const workerVariable = "HELENUS_SOLVE_WORKER"
 
-// Worker is the other side of New: it reads one request from in, solves, and writes the replies to out. The hidden
-// command calls it with the standard input and output. If out is a file, its descriptor is given a new number and the
+// IsWorker reports whether this process was started as a worker.
+func IsWorker() bool { return os.Getenv(workerVariable) != "" }
+
+// Worker is the other side of New: it reads one request from in, solves, and writes the replies to out. If out is a file, its descriptor is given a new number and the
 // old one is pointed at standard error, for good: the libraries print to standard output where they should not, which
 // must not end up among the replies. An error means that no reply could be given, since in was no request or out
 // failed; a failed solve is a reply.
-func Worker(in io.Reader, out io.Writer) error {
+func Worker(in io.Reader, out io.Writer, engine Engine) error {
 	if f, ok := out.(*os.File); ok {
 		clean, err := divert(f)
 		if err != nil {
@@ -79,7 +92,7 @@ func Worker(in io.Reader, out io.Writer) error {
 		}
 		return buffered.Flush()
 	}
-	if err := send(reply{Greeting: greeting}); err != nil {
+	if err := send(reply{Greeting: Protocol}); err != nil {
 		return err
 	}
 	decoder := gob.NewDecoder(in)
@@ -98,22 +111,9 @@ func Worker(in io.Reader, out io.Writer) error {
 	if err := limitMemory(r.Memory); err != nil {
 		return send(failed(fmt.Errorf("solve: worker cannot limit its memory to %d bytes: %w", r.Memory, err)))
 	}
-	return send(answer(ctx, r, func(s *Solution) error { return send(reply{Incumbent: s}) }, func(p Progress) {
+	return send(answer(ctx, engine, r, func(s *Solution) error { return send(reply{Incumbent: s}) }, func(p Progress) {
 		_ = send(reply{Progress: &p}) // the answer will fail, too, and say so
 	}))
-}
-
-// ServeIfWorker is for programs without a hidden command, tests above all: called first thing in main or TestMain, it
-// does nothing in an ordinary process, and in one that New started it works and exits.
-func ServeIfWorker() {
-	if os.Getenv(workerVariable) == "" {
-		return
-	}
-	if err := Worker(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
 }
 
 func decodeRequest(in *gob.Decoder) (*request, error) {
@@ -121,14 +121,14 @@ func decodeRequest(in *gob.Decoder) (*request, error) {
 	if err := in.Decode(&r); err != nil {
 		return nil, fmt.Errorf("solve: worker was sent no request: %w", err)
 	}
-	if r.Version != greeting {
-		return nil, fmt.Errorf("solve: worker %q was sent a request for %q: parent and worker must be the same program", greeting, r.Version)
+	if r.Version != Protocol {
+		return nil, fmt.Errorf("solve: worker %q was sent a request for %q: helenus and helenus-solver must be of one release", Protocol, r.Version)
 	}
 	return &r, nil
 }
 
 // answer turns a request into a reply, whatever happens.
-func answer(ctx context.Context, r *request, incumbent func(*Solution) error, watch func(Progress)) (out reply) {
+func answer(ctx context.Context, engine Engine, r *request, incumbent func(*Solution) error, watch func(Progress)) (out reply) {
 	defer func() {
 		if v := recover(); v != nil { // a fault of ours or a binding's: tell it apart from a crash
 			out = failed(fmt.Errorf("solve: worker panicked: %v", v))
@@ -141,13 +141,13 @@ func answer(ctx context.Context, r *request, incumbent func(*Solution) error, wa
 		return failed(err)
 	}
 	if r.Relax {
-		x, err := relax(&r.Problem)
+		x, err := engine.Relax(&r.Problem)
 		if err != nil {
 			return failed(err)
 		}
 		return reply{Relaxation: x}
 	}
-	s, err := solveHere(ctx, r, incumbent, watch)
+	s, err := solveHere(ctx, engine, r, incumbent, watch)
 	if err != nil {
 		return failed(err)
 	}
@@ -164,8 +164,8 @@ func failed(err error) reply {
 	return out
 }
 
-// solveHere solves in this process: the heuristic first, for a start, then the exact engine if the build has one.
-func solveHere(ctx context.Context, r *request, incumbent func(*Solution) error, watch func(Progress)) (*Solution, error) {
+// solveHere solves in this process: the heuristic first, for a start, then the engine.
+func solveHere(ctx context.Context, engine Engine, r *request, incumbent func(*Solution) error, watch func(Progress)) (*Solution, error) {
 	p, limits := &r.Problem, r.Limits
 	if limits.Wall > 0 {
 		var cancel context.CancelFunc
@@ -175,14 +175,14 @@ func solveHere(ctx context.Context, r *request, incumbent func(*Solution) error,
 	if s := trivial(p); s != nil {
 		return s, nil
 	}
-	start, feasible := search(ctx, p, effort)
+	start, feasible := search(ctx, p, startEffort)
 	if !feasible {
-		return newSolution(p, Infeasible, nil, 0, EngineHeuristic), nil
+		return NewSolution(p, Infeasible, nil, 0, EngineHeuristic), nil
 	}
 	if start != nil {
-		if err := incumbent(newSolution(p, Unproven, start, p.floor(), EngineHeuristic)); err != nil {
+		if err := incumbent(NewSolution(p, Unproven, start, p.Floor(), EngineHeuristic)); err != nil {
 			return nil, err
 		}
 	}
-	return exact(ctx, r, start, watch)
+	return engine.Solve(ctx, p, limits, r.Preprocess, start, watch)
 }

@@ -16,11 +16,12 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 func TestMain(m *testing.M) {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	os.Exit(m.Run())
 }
 

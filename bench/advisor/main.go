@@ -20,11 +20,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 )
 
 func main() {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	if os.Getenv(caseVariable) != "" {
 		os.Exit(serve(os.Stdin, os.Stdout, os.Stderr))
 	}

@@ -24,11 +24,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 )
 
 func main() {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	var o options
 	flag.StringVar(&o.file, "file", "cycles", "cycles, evolution or spikes: the pattern of seed 004; or a workload file with weights over time")
 	flag.StringVar(&o.files, "files", "examples/designs", "folder of the patterns' workload files")

@@ -31,11 +31,12 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/options"
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 func main() {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
@@ -20,7 +20,7 @@ import (
 const asRank = "HELENUS_TEST_AS_RANK"
 
 func TestMain(m *testing.M) {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	if os.Getenv(asRank) != "" {
 		os.Exit(execute(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}

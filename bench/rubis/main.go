@@ -21,11 +21,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 )
 
 func main() {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	var o options
 	flag.StringVar(&o.workloads, "workloads", "rubis,eac", "which to run")
 	flag.StringVar(&o.files, "files", "examples/designs", "folder of the workload files")

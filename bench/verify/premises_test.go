@@ -8,12 +8,12 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
 func TestMain(m *testing.M) {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	goleak.VerifyTestMain(m, cassandratest.Outliving())
 }
 

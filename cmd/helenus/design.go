@@ -38,6 +38,7 @@ func (e designError) Unwrap() error { return e.error }
 
 // designFlags are what `helenus design` is asked for.
 type designFlags struct {
+	solver     solverFlag
 	mix, model string
 	maxBytes   config.Size
 	timeLimit  time.Duration
@@ -73,6 +74,7 @@ Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed neverthel
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	flags := c.Flags()
+	f.solver.flags(flags)
 	f.time.register(flags)
 	flags.StringVar(&f.mix, "mix", "", "the mix of weights; default: what the file says")
 	flags.StringSliceVar(&f.robust, "robust", nil, "MIX,MIX,...: design for several mixes, by the mean of their weights, and say what each costs over that design and over the one whose greatest regret is least")
@@ -143,7 +145,7 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 	if len(missing) > 0 {
 		return noPlan(missing)
 	}
-	return proven(d, solve.Exact())
+	return proven(d, o.Solver)
 }
 
 // unplanned is a statement without a plan, and why.
@@ -248,7 +250,7 @@ func (f *designFlags) comparisons(ctx context.Context, w *workload.Workload, o d
 
 // read turns the flags into a workload and options. All its errors are bad input.
 func (f *designFlags) read(file string) (*workload.Workload, design.Options, error) {
-	o := design.Options{Solver: solve.New(solve.Config{}), SpaceLimit: float64(f.maxBytes), Sensitivity: f.ranges}
+	o := design.Options{Solver: f.solver.process(), SpaceLimit: float64(f.maxBytes), Sensitivity: f.ranges}
 	w, err := loadWorkload(file)
 	if err != nil {
 		return nil, o, err
@@ -393,14 +395,16 @@ func explained(err error) error {
 	return err
 }
 
-// proven returns an error with its exit code if the design is not known to be the best. exact: the solver is there.
-func proven(d *design.Design, exact bool) error {
+// proven returns an error with its exit code if the design is not known to be the best.
+func proven(d *design.Design, solver solve.Solver) error {
 	if d.Proven {
 		return nil
 	}
 	text := fmt.Sprintf("not proven the best: another design might cost %.2g %% less", 100*d.Gap)
-	if !exact {
-		text += "; this helenus was built without its solver: install Debian's coinor-libcbc-dev and coinor-libclp-dev, and build it with CGO_ENABLED=1"
+	if p, ok := solver.(*solve.Process); ok {
+		if err := p.Ready(); err != nil {
+			text += "; " + err.Error()
+		}
 	}
 	return designError{errors.New(text), exitGap}
 }

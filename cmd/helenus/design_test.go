@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/solve"
 )
 
 // small is a workload that takes no time: two entities, a query over both, a write.
@@ -408,14 +409,20 @@ func TestDesignBudget(t *testing.T) {
 	}
 }
 
-// TestDesignWithoutSolver: a build without CBC says what to install.
+// TestDesignWithoutSolver: what is not proven for want of helenus-solver says why there is none; and there is a design without.
 func TestDesignWithoutSolver(t *testing.T) {
-	d := &design.Design{Gap: 0.1}
-	if err := proven(d, false); !strings.Contains(err.Error(), "coinor-libcbc-dev") || exitCode(err) != exitGap {
+	d, nowhere := &design.Design{Gap: 0.1}, filepath.Join(t.TempDir(), "helenus-solver")
+	if err := proven(d, solve.New(solve.Config{Path: nowhere})); !strings.Contains(err.Error(), "no exact solver: "+nowhere) || exitCode(err) != exitGap {
 		t.Errorf("exit %d: %v", exitCode(err), err)
 	}
-	if err := proven(d, true); strings.Contains(err.Error(), "coinor") || exitCode(err) != exitGap {
+	if err := proven(d, solve.New(solve.Config{})); strings.Contains(err.Error(), "exact solver") || exitCode(err) != exitGap {
 		t.Errorf("exit %d: %v", exitCode(err), err)
+	}
+	if out, err, code := designed(t, "--solver", nowhere, written(t, "file.yaml", small)); code != 0 && code != exitGap || !strings.Contains(out, "cost ") {
+		t.Errorf("exit %d: %v\n%s", code, err, out)
+	}
+	if code, out := command(t, nil, "config", "check", "--solver", nowhere); code != exitUsage || !strings.Contains(out, nowhere+" which the setting solver names") {
+		t.Errorf("config check: exit %d: %s", code, out)
 	}
 }
 

@@ -21,7 +21,6 @@ import (
 	"github.com/helenus-db/helenus/advisor/diagram/calendar"
 	"github.com/helenus-db/helenus/advisor/diagram/svg"
 	"github.com/helenus-db/helenus/advisor/sequence"
-	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/timeline"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/internal/config"
@@ -160,7 +159,7 @@ func (f *designFlags) timeline(c *cobra.Command, w *workload.Workload, o design.
 	if calendar.Proven {
 		return nil
 	}
-	return proven(&design.Design{Gap: calendar.Gap}, solve.Exact())
+	return proven(&design.Design{Gap: calendar.Gap}, o.Solver)
 }
 
 // unscheduled gives an error of a calendar its exit code.

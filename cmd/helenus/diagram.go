@@ -19,12 +19,12 @@ import (
 	"github.com/helenus-db/helenus/advisor/diagram/svg"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
-	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 // diagramFlags are what `helenus diagram` is asked for.
 type diagramFlags struct {
+	solver solverFlag
 	remote
 	kind, schema, format, theme, mix, out string
 	keyspaces                             []string
@@ -49,6 +49,7 @@ Exit codes: 0 drawn, 1 failed, 2 bad input, 5 not reachable (--live).`,
 	}
 	f.flags(c)
 	flags := c.Flags()
+	f.solver.flags(flags)
 	flags.StringVar(&f.kind, "kind", "", "er, logical, physical or workflow; default: er, of CQL physical")
 	flags.StringVar(&f.schema, "schema", "", "SCHEMA: the tables to draw: the name of one of the file's schemas, or a file of tables in YAML or CQL; default: the file's tables; if it has none, --designed")
 	flags.BoolVar(&f.designed, "designed", false, "draw the tables that helenus design chooses")
@@ -200,7 +201,7 @@ func (f *diagramFlags) cql(file string, data []byte) (*picture.Picture, error) {
 // schemaOf is the schema to draw of a workload's file, with the ways of its queries.
 func (f *diagramFlags) schemaOf(ctx context.Context, file string, w *workload.Workload) (*diagram.Schema, error) {
 	queries := *w
-	o := design.Options{Solver: solve.New(solve.Config{})}
+	o := design.Options{Solver: f.solver.process()}
 	tables := w.Tables
 	switch {
 	case f.designed:

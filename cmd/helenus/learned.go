@@ -63,8 +63,11 @@ func over(r recommend.Recommendation) bool {
 }
 
 func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) error {
-	if all.Trouble != "" {
-		if _, err := fmt.Fprintf(w, "%s\n\n", all.Trouble); err != nil {
+	for _, text := range append([]string{all.Trouble}, all.Problems...) {
+		if text == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%s\n\n", text); err != nil {
 			return err
 		}
 	}
@@ -193,5 +196,5 @@ func (h *helenus) rounds() func(context.Context, recommend.Input) (*recommend.Ad
 		h.log.Warn("rounds of advice are worked out in this process: nothing bounds their memory and time (advise-memory, advise-time)", "why", err)
 		return recommend.Make
 	}
-	return round.New(round.Config{Memory: int64(h.settings.AdviseMemory), Time: h.settings.AdviseTime}).Make
+	return round.New(round.Config{Memory: int64(h.settings.AdviseMemory), Time: h.settings.AdviseTime, Solver: h.settings.Solver}).Make
 }

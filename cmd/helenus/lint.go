@@ -25,6 +25,7 @@ const exitFindings = 3
 
 // lintFlags are what `helenus lint` is asked for.
 type lintFlags struct {
+	solver solverFlag
 	remote
 	live, designed, sarif bool
 	schema, failOn        string
@@ -46,6 +47,7 @@ Exit codes: 0 no finding as bad as --fail-on, 3 there are some, 2 bad input, 5 t
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := c.Flags()
+	f.solver.flags(flags)
 	f.flags(c)
 	flags.BoolVar(&f.live, "live", false, "the tables and statements of the running process (see --server)")
 	flags.StringVar(&f.schema, "schema", "", "SCHEMA: the name of one of the file's schemas, or a file of tables in YAML or CQL; default: the file's tables; if it has none, --designed")
@@ -119,7 +121,7 @@ func (f *lintFlags) input(c *cobra.Command, file string) (*lint.Input, lint.Plac
 	if designed, err := isDesigned(c.ErrOrStderr(), file, w, f.schema, f.designed); err != nil {
 		return nil, places, err
 	} else if designed {
-		in, err := designedInput(c.Context(), w)
+		in, err := designedInput(c.Context(), w, f.solver.process())
 		return in, places, err
 	}
 	tables := w.Tables
@@ -161,13 +163,13 @@ func lintedSchema(w *workload.Workload, name string) ([]*model.Table, error) {
 }
 
 // designedInput designs, and looks at the design: its tables, and its plans over them.
-func designedInput(ctx context.Context, w *workload.Workload) (*lint.Input, error) {
+func designedInput(ctx context.Context, w *workload.Workload, solver solve.Solver) (*lint.Input, error) {
 	for _, t := range w.Tables {
 		if !t.Identifies() {
 			return nil, usageError{fmt.Errorf("table %s: its rows overwrite each other: nothing can be designed over it", t.Name)}
 		}
 	}
-	d, _, _, err := choose(ctx, w, design.Options{Solver: solve.New(solve.Config{})}, false)
+	d, _, _, err := choose(ctx, w, design.Options{Solver: solver}, false)
 	if err != nil {
 		return nil, explained(err)
 	}

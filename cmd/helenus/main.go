@@ -16,7 +16,6 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
-	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/rewrite"
 )
@@ -112,7 +111,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 no such thing, 4
 		orderCommand("rollback", "Run the original statements again at once; the look-up table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
 		orderCommand("resume", "Verify a suspended migration again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
 		orderCommand("drop", "Drop the look-up table of a migration that was rolled back", "dropped"),
-		designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), configCommand(), versionCommand(), solveWorkerCommand(), adviseWorkerCommand(),
+		designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),
 	)
 	return c
 }
@@ -144,14 +143,6 @@ func versionCommand() *cobra.Command {
 			_, err := fmt.Fprintf(c.OutOrStdout(), "helenus %s %s\n", v, goVersion)
 			return err
 		},
-	}
-}
-
-// solveWorkerCommand is the child process of package solve: one solve, on standard input and output.
-func solveWorkerCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "solve-worker", Hidden: true, Args: usage(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return solve.Worker(c.InOrStdin(), c.OutOrStdout()) },
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 // optionsFlags are what `helenus options` is asked for.
 type optionsFlags struct {
+	solver                solverFlag
 	indexes, top, columns int
 	rows                  float64
 	refuse                bool
@@ -39,6 +40,7 @@ Exit codes: 0 done, 1 failed or interrupted, 2 bad input, 4 no query that the me
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	flags := c.Flags()
+	f.solver.flags(flags)
 	flags.IntVar(&f.indexes, "indexes", 1, "secondary indexes that a table may have")
 	flags.StringVar(&f.score, "score", "simple", "what to rank by: simple (indexes per table, and columns per field), or weighted (requests of writes, storage, cost of reads, surplus bytes)")
 	flags.StringVar(&f.weights, "weights", "", "weights of --score weighted; default: writes=1,storage=1,read=1,surplus=1")
@@ -57,7 +59,7 @@ func (f *optionsFlags) run(c *cobra.Command, file string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	given, absent, err := chosen(c.Context(), w)
+	given, absent, err := chosen(c.Context(), w, f.solver.process())
 	if err != nil {
 		return explained(err)
 	}
@@ -87,12 +89,12 @@ func (f *optionsFlags) run(c *cobra.Command, file string) error {
 }
 
 // chosen is the optimiser's own design for what options are made for; where it has none, why. That takes nothing from them.
-func chosen(ctx context.Context, w *workload.Workload) (given []options.Given, absent string, err error) {
+func chosen(ctx context.Context, w *workload.Workload, solver solve.Solver) (given []options.Given, absent string, err error) {
 	fresh := options.Supported(w)
 	if len(fresh.Statements) == 0 {
 		return nil, "", nil
 	}
-	d, err := design.Choose(ctx, fresh, design.Options{Solver: solve.New(solve.Config{}), Allow: design.NoLookUps})
+	d, err := design.Choose(ctx, fresh, design.Options{Solver: solver, Allow: design.NoLookUps})
 	switch {
 	case ctx.Err() != nil:
 		return nil, "", ctx.Err()

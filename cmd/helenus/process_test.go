@@ -20,7 +20,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
-	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -29,7 +29,7 @@ import (
 const asHelenus = "HELENUS_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	round.ServeIfWorker(recommend.JudgeFunc(disturbed))
 	if os.Getenv(asHelenus) != "" {
 		os.Exit(execute())

@@ -251,10 +251,11 @@ func (h *helenus) wire() (err error) {
 	if err != nil {
 		return usageError{fmt.Errorf("setting cycle-zone: %w", err)}
 	}
+	solver := solve.New(solve.Config{Path: s.Solver})
 	if h.advisor, err = advisor.New(advisor.Options{
 		Cost: costs, Past: (&memory{history: h.history, zone: zone, statistics: h.live.Statistics}).read,
 		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
-		Nodes: func() int { return len(h.server.Nodes()) }, Judge: recommend.JudgeFunc(rewrite.Judge), Solver: solve.New(solve.Config{}),
+		Nodes: func() int { return len(h.server.Nodes()) }, Judge: recommend.JudgeFunc(rewrite.Judge), Solver: solver, Ready: solver.Ready,
 		Store: h.store, Log: h.log, Interval: s.AdviseEvery,
 		Thresholds: recommend.Thresholds{Executions: uint64(s.MinExecutions), SavedSeconds: s.MinSaved.Seconds()}, //nolint:gosec // not negative
 		Make:       h.rounds(),

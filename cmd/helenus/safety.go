@@ -12,12 +12,12 @@ import (
 	"github.com/helenus-db/helenus/advisor/design"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/safety"
-	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 // safetyFlags are what `helenus safety` is asked for.
 type safetyFlags struct {
+	solver                   solverFlag
 	group, schema, principal string
 	owners                   []string
 	users                    int
@@ -55,6 +55,7 @@ Exit codes: 0 checked, whatever the verdicts; 2 bad input; 4 no design answers F
 		},
 	}
 	flags := c.Flags()
+	f.solver.flags(flags)
 	flags.StringVar(&f.group, "group", string(safety.Partition), "what writers must not meet in: partition, row or cell")
 	flags.StringVar(&f.schema, "schema", "", "SCHEMA: the name of one of the file's schemas, or a file of tables in YAML or CQL; default: the file's tables; if it has none, --designed")
 	flags.BoolVar(&f.designed, "designed", false, "the tables that helenus design chooses for FILE")
@@ -183,7 +184,7 @@ func (f *safetyFlags) tables(c *cobra.Command, file string, w *workload.Workload
 	case !designed:
 		return w.Tables, nil
 	}
-	d, _, _, err := choose(c.Context(), w, design.Options{Solver: solve.New(solve.Config{})}, false)
+	d, _, _, err := choose(c.Context(), w, design.Options{Solver: f.solver.process()}, false)
 	if err != nil {
 		return nil, explained(err)
 	}

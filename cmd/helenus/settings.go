@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/internal/config"
 )
 
@@ -28,6 +29,11 @@ func configCommand() *cobra.Command {
 		}
 		if _, err := measured(s); err != nil {
 			return err
+		}
+		if s.Solver != "" { // run goes on without it, and says so in its log
+			if err := solve.New(solve.Config{Path: s.Solver}).Ready(); err != nil {
+				return usageError{err}
+			}
 		}
 		_, err = fmt.Fprint(c.OutOrStdout(), s.YAML())
 		return err

@@ -230,6 +230,7 @@ type Recommendations struct {
 	Dismissed       []recommend.Dismissal      `json:"dismissed"`
 	Timeline        string                     `json:"timeline,omitempty"` // why no calendar is advised
 	Trouble         string                     `json:"trouble,omitempty"`  // why the latest round failed: the rest is of the one before
+	Problems        []string                   `json:"problems,omitempty"` // what that round could not work out, or not as well as it might, and why
 }
 
 func (s *Server) recommendations(r *http.Request) (any, error) {
@@ -242,7 +243,7 @@ func (s *Server) recommendations(r *http.Request) (any, error) {
 		out.Recommendations = append(out.Recommendations, s.joined(one))
 	}
 	if a := s.o.Advisor.Latest(); a != nil {
-		out.At, out.Dismissed, out.Timeline = a.At, append(out.Dismissed, a.Dismissed...), a.Timeline
+		out.At, out.Dismissed, out.Timeline, out.Problems = a.At, append(out.Dismissed, a.Dismissed...), a.Timeline, a.Problems
 	}
 	return out, nil
 }

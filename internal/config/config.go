@@ -82,6 +82,7 @@ type Settings struct {
 	AdviseEvery    time.Duration `name:"advise-every" default:"1m" help:"how often the advice is worked out anew"`
 	AdviseTime     time.Duration `name:"advise-time" default:"10m" help:"how long a round of advice may take; it is a process of its own, with low priority, and is ended then"`
 	AdviseMemory   Size          `name:"advise-memory" default:"512MiB" help:"memory that this process may take, and each of its solvers beside; beyond, it is ended. What was advised before stays"`
+	Solver         string        `name:"solver" default:"" help:"the program helenus-solver, which solves integer programs; empty: the one beside helenus, else in PATH. Without one, designs and calendars are made without it, and are worse"`
 	MinExecutions  int           `name:"min-executions" default:"20" help:"statements executed less often are not advised on"`
 	MinSaved       time.Duration `name:"min-saved" default:"1s" help:"work that an advice must save in an hour of traffic like that seen"`
 	Cost           string        `name:"cost" default:"" help:"file of the cost model's parameters, as helenus calibrate writes it; its times are scaled to the latencies that are seen. Empty: the defaults"`

@@ -53,7 +53,8 @@ var (
 
 // mayNotReach names, for each program, what it may not link, by however many steps: with a trailing slash a folder of ours and all below it, else the path of a package.
 var mayNotReach = map[string][]string{
-	"cmd/helenus": {"bench/", "internal/cassandra/", "internal/drivers/"}, // the laboratory
+	"cmd/helenus":        {"bench/", "internal/cassandra/", "internal/drivers/", "advisor/solve/coin", "C"}, // the laboratory; what needs cgo
+	"cmd/helenus-solver": {"bench/", "internal/cassandra/", "internal/drivers/", "proxy/", "capture/", "rewrite/"},
 }
 
 // guarded are the folders of the process that applications depend on: there every goroutine is started by package guard, but for those in
@@ -120,7 +121,7 @@ func inspect(tree fs.FS) ([]finding, error) {
 		found = append(found, inspectImports(name, test, file)...)
 		if working[path.Dir(name)] == nil {
 			for _, pkg := range workers {
-				working[path.Dir(name)] = append(working[path.Dir(name)], &works{pkg: pkg})
+				working[path.Dir(name)] = append(working[path.Dir(name)], &works{worker: pkg})
 			}
 		}
 		for _, w := range working[path.Dir(name)] {
@@ -162,31 +163,37 @@ func inspect(tree fs.FS) ([]finding, error) {
 	return found, err
 }
 
-// workers are the packages whose workers are the running program once more.
-var workers = []string{"solve", "round"}
+// workers are the packages that start workers: the program once more, or, of solve, helenus-solver, which only the product's programs find; the others are their own.
+var workers = []worker{{starts: "solve", serves: "coin", product: true}, {starts: "round", serves: "round"}}
+
+// worker is one of them.
+type worker struct {
+	starts, serves string // the package whose New is called; the one that serves
+	product        bool   // the product's programs need not serve
+}
 
 // works is what a folder does with one of them.
 type works struct {
-	pkg                       string
-	starts                    bool // it starts workers
+	worker
+	calls                     bool // it starts workers
 	program, tests            bool // it is a program, it has tests
 	programServes, testsServe bool // when they are started as a worker
 }
 
 func (w *works) note(test, program bool, text string) {
-	w.starts = w.starts || strings.Contains(text, w.pkg+".New(")
+	w.calls = w.calls || strings.Contains(text, w.starts+".New(")
 	w.program, w.tests = w.program || program && !test, w.tests || test
-	serves := strings.Contains(text, w.pkg+".ServeIfWorker(") || strings.Contains(text, w.pkg+".Worker(")
+	serves := strings.Contains(text, w.serves+".ServeIfWorker(") || strings.Contains(text, w.serves+".Worker(")
 	w.programServes, w.testsServe = w.programServes || serves && !test, w.testsServe || serves && test
 }
 
 // inspect finds programs and tests that would begin all they do anew in each worker: nothing else tells, as without a solver there are answers, too, only worse and later.
 func (w *works) inspect(dir string) (found []finding) {
-	if w.starts && w.program && !w.programServes {
-		found = append(found, finding{where: dir, what: "its main must begin with " + w.pkg + ".ServeIfWorker()"})
+	if w.calls && w.program && !w.programServes && !(w.product && strings.HasPrefix(dir, "cmd/")) {
+		found = append(found, finding{where: dir, what: "its main must begin with " + w.serves + ".ServeIfWorker()"})
 	}
-	if w.starts && w.tests && !w.testsServe {
-		found = append(found, finding{where: dir, what: "its tests must have a TestMain that begins with " + w.pkg + ".ServeIfWorker()"})
+	if w.calls && w.tests && !w.testsServe {
+		found = append(found, finding{where: dir, what: "its tests must have a TestMain that begins with " + w.serves + ".ServeIfWorker()"})
 	}
 	return found
 }
@@ -434,9 +441,14 @@ func TestRulesBite(t *testing.T) {
 		{"a long file", fstest.MapFS{"capture/cql/a.go": lines(tooLongFile + 1)}, []string{"capture/cql/a.go: 701 lines"}},
 		{"a program that is no worker", fstest.MapFS{"bench/a/main.go": source("// Command a solves.\n// solve.New(", "main"), "bench/a/a_test.go": source("", "main")},
 			[]string{"bench/a: its main must begin with", "bench/a: its tests must have a TestMain"}},
-		{"a program that is no worker of another kind", fstest.MapFS{"bench/a/main.go": source("// Command a advises.\n// round.New( solve.ServeIfWorker()", "main")},
+		{"a program that is no worker of another kind", fstest.MapFS{"bench/a/main.go": source("// Command a advises.\n// round.New( coin.ServeIfWorker()", "main")},
 			[]string{"bench/a: its main must begin with round.ServeIfWorker"}},
-		{"a worker", fstest.MapFS{"bench/a/main.go": source("// Command a solves.\n// solve.New( solve.ServeIfWorker() round.New( round.Worker(", "main"), "bench/a/a_test.go": source("// solve.ServeIfWorker() round.ServeIfWorker(\n", "main")}, nil},
+		{"a worker", fstest.MapFS{"bench/a/main.go": source("// Command a solves.\n// solve.New( coin.ServeIfWorker() round.New( round.Worker(", "main"), "bench/a/a_test.go": source("// coin.ServeIfWorker() round.ServeIfWorker(\n", "main")}, nil},
+		{"helenus finds its solver", fstest.MapFS{"cmd/helenus/main.go": source("// Command helenus is it.\n// solve.New(", "main"), "cmd/helenus/a_test.go": source("", "main")}, []string{"cmd/helenus: its tests must have a TestMain"}},
+		{"helenus needs no cgo", fstest.MapFS{
+			"cmd/helenus/main.go": source("// Command helenus is it.", "main", ours("advisor/a")),
+			"advisor/a/a.go":      source("// Package a binds.", "a", "C"),
+		}, []string{"cmd/helenus: may not link C: cmd/helenus -> advisor/a -> C"}},
 		{"a bare goroutine", fstest.MapFS{
 			"capture/a.go":         {Data: []byte("// Package capture counts.\npackage capture\nfunc f() { go f(); var w wait; w.Go(f); guard.Go(1, f, nil) }\n")},
 			"bench/a.go":           {Data: []byte("// Package bench measures.\npackage bench\nfunc f() { go f() }\n")},

@@ -26,7 +26,7 @@ func TestSetupNamesWhatIsMissing(t *testing.T) {
 		programs map[string]string // what the PATH holds, as shell scripts
 		says     []string
 	}{
-		{"no purpose", "", nil, []string{"usage: .ci/setup demo|test|drivers"}},
+		{"no purpose", "", nil, []string{"usage: .ci/setup build|demo|test|drivers"}},
 		{"no Go", "demo", nil, []string{"Go 1.26 or newer is missing (found: none)"}},
 		{"old Go", "demo", map[string]string{"go": "[ $1 = version ] && echo go version go1.19.8 || echo go1.19.8"},
 			[]string{"Go 1.26 or newer is missing (found: go version go1.19.8)"}},
@@ -34,6 +34,8 @@ func TestSetupNamesWhatIsMissing(t *testing.T) {
 			[]string{"Maven", "COIN-OR CBC", "sudo apt-get update && sudo apt-get install -y git make", "coinor-libclp-dev coinor-libcbc-dev"}},
 		{"Debian, root, where the installation changes nothing", "demo", map[string]string{"go": goFits, "id": "echo 0", "apt-get": "echo ran $1 >&2", "uname": "echo Linux"},
 			[]string{"setup: installing git make openjdk-17-jdk-headless maven", "ran update", "ran install", "still not to be found"}},
+		{"to build, without Java", "build", map[string]string{"go": goFits, "id": notRoot, "apt-get": "exit 1", "uname": "echo Linux"},
+			[]string{"apt-get install -y git make gcc g++ pkg-config coinor-libclp-dev coinor-libcbc-dev\n"}},
 		{"Fedora", "test", map[string]string{"go": goFits, "id": notRoot, "dnf": "exit 1", "uname": "echo Linux"},
 			[]string{"sudo dnf install -y git make", "coin-or-Cbc-devel"}},
 		{"elsewhere", "test", map[string]string{"go": goFits, "id": notRoot, "uname": "echo Darwin"},

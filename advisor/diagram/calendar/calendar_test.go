@@ -16,6 +16,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/diagram/calendar"
 	"github.com/helenus-db/helenus/advisor/diagram/svg"
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/advisor/timeline"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
@@ -23,7 +24,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	os.Exit(m.Run())
 }
 

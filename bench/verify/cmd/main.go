@@ -23,7 +23,7 @@ import (
 
 	"github.com/gocql/gocql"
 
-	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/bench/verify"
 )
 
@@ -35,7 +35,7 @@ const (
 )
 
 func main() {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/bench/verify"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
@@ -20,7 +20,7 @@ import (
 const asVerify = "HELENUS_TEST_AS_VERIFY"
 
 func TestMain(m *testing.M) {
-	solve.ServeIfWorker()
+	coin.ServeIfWorker()
 	if os.Getenv(asVerify) != "" {
 		main()
 	}

@@ -1,4 +1,4 @@
-//go:build cgo && !nocbc
+//go:build cgo
 
 #ifndef HELENUS_CBC_H
 #define HELENUS_CBC_H

@@ -1,16 +1,21 @@
-//go:build cgo && !nocbc
+//go:build cgo
 
-package solve
+package coin
 
 import (
 	"fmt"
 	"math"
 
 	"github.com/lanl/clp"
+
+	"github.com/helenus-db/helenus/advisor/solve"
 )
 
+// Relax implements solve.Engine.
+func (Engine) Relax(p *solve.Problem) (*solve.Relaxation, error) { return relax(p) }
+
 // relax solves p without its integer conditions.
-func relax(p *Problem) (*Relaxation, error) {
+func relax(p *solve.Problem) (*solve.Relaxation, error) {
 	n, m := len(p.Columns), len(p.Rows)
 	columns := make([][]clp.Nonzero, n)
 	rows := make([]clp.Bounds, m)
@@ -22,7 +27,7 @@ func relax(p *Problem) (*Relaxation, error) {
 			columns[t.Column] = append(columns[t.Column], clp.Nonzero{Index: i, Value: t.Coefficient})
 		}
 	}
-	scale := costScale(p)
+	scale := p.Scale()
 	bounds, cost := make([]clp.Bounds, n), make([]float64, n)
 	matrix := clp.NewPackedMatrix()
 	matrix.SetDimensions(m, 0)
@@ -41,14 +46,14 @@ func relax(p *Problem) (*Relaxation, error) {
 	switch status {
 	case clp.Optimal:
 	case clp.Infeasible:
-		return &Relaxation{Status: Infeasible}, nil
+		return &solve.Relaxation{Status: solve.Infeasible}, nil
 	case clp.Unbounded:
-		return &Relaxation{Status: Unbounded}, nil
+		return &solve.Relaxation{Status: solve.Unbounded}, nil
 	default:
-		return nil, fmt.Errorf("solve: clp gave up (status %d, secondary status %d)", status, s.SecondaryStatus())
+		return nil, fmt.Errorf("coin: clp gave up (status %d, secondary status %d)", status, s.SecondaryStatus())
 	}
 
-	r := &Relaxation{Status: Optimal, Values: s.PrimalColumnSolution(), ReducedCosts: s.DualColumnSolution(), Duals: s.DualRowSolution()}
+	r := &solve.Relaxation{Status: solve.Optimal, Values: s.PrimalColumnSolution(), ReducedCosts: s.DualColumnSolution(), Duals: s.DualRowSolution()}
 	for j, c := range p.Columns {
 		r.Values[j] = min(max(r.Values[j], c.Lower), c.Upper) + 0
 		r.ReducedCosts[j] = tidy(r.ReducedCosts[j]) / scale
@@ -69,12 +74,12 @@ func relax(p *Problem) (*Relaxation, error) {
 }
 
 // costRanges asks clp's "dual ranging", with numbers good to about 1e-7 of the scaled cost.
-func costRanges(s *clp.Simplex, n int, scale float64) []Range {
+func costRanges(s *clp.Simplex, n int, scale float64) []solve.Range {
 	which, up, down := make([]int, n), make([]float64, n), make([]float64, n)
 	for j := range which {
 		which[j] = j
 	}
-	ranges := make([]Range, n)
+	ranges := make([]solve.Range, n)
 	if rows, _ := s.Dims(); n == 0 || rows == 0 { // no basis to range over
 		return ranges
 	}
@@ -82,17 +87,17 @@ func costRanges(s *clp.Simplex, n int, scale float64) []Range {
 		return ranges // nothing is known to hold: no room at all
 	}
 	for j := range ranges {
-		ranges[j] = Range{Down: amount(down[j]) / scale, Up: amount(up[j]) / scale}
+		ranges[j] = solve.Range{Down: amount(down[j]) / scale, Up: amount(up[j]) / scale}
 	}
 	return ranges
 }
 
 // freeRanges is costRanges for a problem without rows: each column stays where it is while its cost keeps its sign.
-func freeRanges(p *Problem, values []float64) []Range {
-	ranges := make([]Range, len(p.Columns))
+func freeRanges(p *solve.Problem, values []float64) []solve.Range {
+	ranges := make([]solve.Range, len(p.Columns))
 	for j, c := range p.Columns {
 		if values[j] == c.Lower {
-			ranges[j] = Range{Down: max(0, c.Cost), Up: math.Inf(1)}
+			ranges[j] = solve.Range{Down: max(0, c.Cost), Up: math.Inf(1)}
 		}
 		if values[j] == c.Upper {
 			ranges[j].Down = math.Inf(1)
@@ -104,13 +109,13 @@ func freeRanges(p *Problem, values []float64) []Range {
 
 // rowRanges asks clp's "primal ranging" for the rows with a dual: for those it gives the room of the bound. For the
 // others it would give the room of the row's sum; the room of their bounds is the distance to the sum.
-func rowRanges(p *Problem, s *clp.Simplex, duals []float64) []Range {
-	ranges := make([]Range, len(p.Rows))
+func rowRanges(p *solve.Problem, s *clp.Simplex, duals []float64) []solve.Range {
+	ranges := make([]solve.Range, len(p.Rows))
 	sums := s.PrimalRowSolution()
 	var which []int
 	for i, r := range p.Rows {
 		if duals[i] == 0 {
-			ranges[i] = Range{Down: amount(r.Upper - sums[i]), Up: amount(sums[i] - r.Lower)}
+			ranges[i] = solve.Range{Down: amount(r.Upper - sums[i]), Up: amount(sums[i] - r.Lower)}
 		} else {
 			which = append(which, len(p.Columns)+i)
 		}
@@ -125,7 +130,7 @@ func rowRanges(p *Problem, s *clp.Simplex, duals []float64) []Range {
 		return ranges
 	}
 	for x, row := range which {
-		ranges[row-len(p.Columns)] = Range{Down: amount(down[x]), Up: amount(up[x])}
+		ranges[row-len(p.Columns)] = solve.Range{Down: amount(down[x]), Up: amount(up[x])}
 	}
 	return ranges
 }

@@ -1,6 +1,6 @@
-//go:build cgo && !nocbc
+//go:build cgo
 
-package solve
+package coin
 
 /*
 #cgo pkg-config: cbc
@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/internal/guard"
 )
 
@@ -24,19 +25,17 @@ import (
 // wrong objectives.
 var cbcMutex sync.Mutex
 
-// effort is for a start only: the exact engine takes it from there.
-const effort = 2_000_000
+// Engine is COIN-OR's two solvers.
+type Engine struct{}
 
-// exactEngine: this build can prove an optimum.
-const exactEngine = true
+var _ solve.Engine = Engine{}
 
-// exact solves a problem to the optimum or a limit. start is nil or a feasible solution.
-func exact(ctx context.Context, r *request, start []float64, watch func(Progress)) (*Solution, error) {
-	p, limits := &r.Problem, r.Limits
+// Solve implements solve.Engine.
+func (Engine) Solve(ctx context.Context, p *solve.Problem, limits solve.Limits, preprocess bool, start []float64, watch func(solve.Progress)) (*solve.Solution, error) {
 	if over(ctx) {
 		return stoppedByWall(p, start), nil
 	}
-	if !p.integers() {
+	if !p.Integers() {
 		return linear(p, start)
 	}
 	if start != nil {
@@ -46,7 +45,7 @@ func exact(ctx context.Context, r *request, start []float64, watch func(Progress
 	}
 	manner := C.HELENUS_CBC_AS_IT_IS
 	switch {
-	case r.Preprocess:
+	case preprocess:
 		manner = C.HELENUS_CBC_PREPROCESSED
 	case p.Bare:
 		manner = C.HELENUS_CBC_BARE
@@ -62,17 +61,17 @@ func exact(ctx context.Context, r *request, start []float64, watch func(Progress
 		raw, values = runCBC(ctx, p, limits, nil, C.HELENUS_CBC_PLAIN, 0, watch)
 	}
 	s, err := judge(p, limits, start, raw, values)
-	if err == nil && step > 0 && s.Values != nil && (s.Status == Optimal || s.Status == Stopped) {
+	if err == nil && step > 0 && s.Values != nil && (s.Status == solve.Optimal || s.Status == solve.Stopped) {
 		s = stepwise(p, s, step)
 	}
 	return s, err
 }
 
 // stepwise is a solution when what costs no more than a step less was not looked for.
-func stepwise(p *Problem, s *Solution, step float64) *Solution {
-	t := newSolution(p, Stopped, s.Values, min(s.Bound, s.Objective-step), s.Engine)
+func stepwise(p *solve.Problem, s *solve.Solution, step float64) *solve.Solution {
+	t := solve.NewSolution(p, solve.Stopped, s.Values, min(s.Bound, s.Objective-step), s.Engine)
 	if t.Nodes, t.Limit = s.Nodes, s.Limit; t.Limit == "" {
-		t.Limit = LimitGap
+		t.Limit = solve.LimitGap
 	}
 	return t
 }
@@ -81,88 +80,88 @@ func stepwise(p *Problem, s *Solution, step float64) *Solution {
 func over(ctx context.Context) bool { return ctx.Err() != nil }
 
 // linear solves a problem without integer columns. CBC is no good at it (no status, no solution, prints).
-func linear(p *Problem, start []float64) (*Solution, error) {
+func linear(p *solve.Problem, start []float64) (*solve.Solution, error) {
 	r, err := relax(p)
 	if err != nil {
 		return fallback(p, start, err)
 	}
-	return newSolution(p, r.Status, r.Values, math.Inf(-1), EngineCLP), nil
+	return solve.NewSolution(p, r.Status, r.Values, math.Inf(-1), solve.EngineCLP), nil
 }
 
 // judge makes a solution of what CBC says. CBC is believed as far as the values can be checked: values that break a row,
-// or "infeasible" in the face of a feasible start, end in the start, and that as Unproven.
-func judge(p *Problem, limits Limits, start []float64, raw C.helenus_cbc_result, values []float64) (*Solution, error) {
+// or "infeasible" in the face of a feasible start, end in the start, and that as solve.Unproven.
+func judge(p *solve.Problem, limits solve.Limits, start []float64, raw C.helenus_cbc_result, values []float64) (*solve.Solution, error) {
 	const ( // secondary statuses
 		bySearch, byCutoff, byGap, byNodes, byTime, byEvent, unboundedBelow = 0, 1, 2, 3, 4, 5, 7
 	)
 	switch {
 	case raw.status == C.HELENUS_CBC_MEMORY:
-		return nil, ErrMemory
+		return nil, solve.ErrMemory
 	case raw.status == C.HELENUS_CBC_FAULT:
-		return fallback(p, start, errors.New("solve: cbc failed with an exception"))
+		return fallback(p, start, errors.New("coin: cbc failed with an exception"))
 	case raw.unbounded != 0 || raw.secondary == unboundedBelow:
-		return newSolution(p, Unbounded, nil, math.Inf(-1), EngineCBC), nil
+		return solve.NewSolution(p, solve.Unbounded, nil, math.Inf(-1), solve.EngineCBC), nil
 	case raw.infeasible != 0:
 		if start != nil {
 			return fallback(p, start, nil)
 		}
-		return newSolution(p, Infeasible, nil, math.Inf(1), EngineCBC), nil
+		return solve.NewSolution(p, solve.Infeasible, nil, math.Inf(1), solve.EngineCBC), nil
 	case raw.status != 0 && raw.status != 1 && raw.status != 5:
-		return fallback(p, start, fmt.Errorf("solve: cbc gave up (status %d, secondary status %d)", raw.status, raw.secondary))
+		return fallback(p, start, fmt.Errorf("coin: cbc gave up (status %d, secondary status %d)", raw.status, raw.secondary))
 	}
 
-	engine := EngineCBC
+	engine := solve.EngineCBC
 	if values != nil {
 		values = polish(p, values)
 		if err := p.Check(values); err != nil {
-			return fallback(p, start, fmt.Errorf("solve: cbc's answer does not hold: %w", err))
+			return fallback(p, start, fmt.Errorf("coin: cbc's answer does not hold: %w", err))
 		}
 	}
 	if start != nil && (values == nil || p.Objective(start) < p.Objective(values)) {
-		values, engine = start, EngineHeuristic
+		values, engine = start, solve.EngineHeuristic
 	}
 	bound := float64(raw.bound)
-	if !finite(bound) {
+	if !solve.Finite(bound) {
 		bound = math.Inf(-1)
 	}
-	s := newSolution(p, Stopped, values, max(bound, p.floor()), engine)
+	s := solve.NewSolution(p, solve.Stopped, values, max(bound, p.Floor()), engine)
 	s.Nodes = int(raw.nodes)
 	switch raw.secondary {
 	case bySearch, byCutoff, byGap: // byCutoff: nothing is better than the start
-		if values != nil && (raw.secondary != byGap || limits.Gap == 0 || s.Gap <= tolerance*tolerance) {
-			s.Status, s.Bound, s.Gap = Optimal, s.Objective, 0
+		if values != nil && (raw.secondary != byGap || limits.Gap == 0 || s.Gap <= solve.Tolerance*solve.Tolerance) {
+			s.Status, s.Bound, s.Gap = solve.Optimal, s.Objective, 0
 		} else {
-			s.Limit = LimitGap
+			s.Limit = solve.LimitGap
 		}
 	case byNodes:
-		s.Limit = LimitNodes
+		s.Limit = solve.LimitNodes
 	case byTime, byEvent:
-		if s.Limit = LimitWall; raw.exhausted != 0 {
-			s.Limit = LimitIterations
+		if s.Limit = solve.LimitWall; raw.exhausted != 0 {
+			s.Limit = solve.LimitIterations
 		}
 	}
 	return s, nil
 }
 
 // stoppedByWall is the answer when the time is up and start, or nothing, is all there is.
-func stoppedByWall(p *Problem, start []float64) *Solution {
-	s := newSolution(p, Stopped, start, p.floor(), EngineHeuristic)
-	s.Limit = LimitWall
+func stoppedByWall(p *solve.Problem, start []float64) *solve.Solution {
+	s := solve.NewSolution(p, solve.Stopped, start, p.Floor(), solve.EngineHeuristic)
+	s.Limit = solve.LimitWall
 	return s
 }
 
 // fallback answers with the start, unproven, if there is one, and else with the error.
-func fallback(p *Problem, start []float64, err error) (*Solution, error) {
+func fallback(p *solve.Problem, start []float64, err error) (*solve.Solution, error) {
 	if start == nil {
 		return nil, err
 	}
-	return newSolution(p, Unproven, start, p.floor(), EngineHeuristic), nil
+	return solve.NewSolution(p, solve.Unproven, start, p.Floor(), solve.EngineHeuristic), nil
 }
 
 // polish rounds the integer columns and chooses the others anew, at least cost, around the rounded ones: rounding alone
 // may break a row (a large coefficient makes much of a millionth), and a start has continuous columns put anyhow.
-func polish(p *Problem, values []float64) []float64 {
-	fixed := &Problem{Columns: append([]Column(nil), p.Columns...), Rows: p.Rows}
+func polish(p *solve.Problem, values []float64) []float64 {
+	fixed := &solve.Problem{Columns: append([]solve.Column(nil), p.Columns...), Rows: p.Rows}
 	whole := true
 	for i, c := range p.Columns {
 		whole = whole && c.Integer
@@ -172,18 +171,18 @@ func polish(p *Problem, values []float64) []float64 {
 		}
 	}
 	if !whole {
-		if r, err := relax(fixed); err == nil && r.Status == Optimal && p.Check(r.Values) == nil {
-			return p.snap(r.Values)
+		if r, err := relax(fixed); err == nil && r.Status == solve.Optimal && p.Check(r.Values) == nil {
+			return p.Snap(r.Values)
 		}
 	}
-	return p.snap(values)
+	return p.Snap(values)
 }
 
 // runCBC hands the problem over in compressed columns. Costs are scaled by a power of two, which is exact, so that
 // CBC's absolute tolerances are small beside them.
-func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, manner int, step float64, watch func(Progress)) (C.helenus_cbc_result, []float64) {
+func runCBC(ctx context.Context, p *solve.Problem, limits solve.Limits, start []float64, manner int, step float64, watch func(solve.Progress)) (C.helenus_cbc_result, []float64) {
 	n, m := len(p.Columns), len(p.Rows)
-	scale := costScale(p)
+	scale := p.Scale()
 	starts, index, value := compress(p)
 	lower, upper, cost := make([]C.double, n), make([]C.double, n), make([]C.double, n)
 	integer := make([]C.char, n)
@@ -252,19 +251,19 @@ func runCBC(ctx context.Context, p *Problem, limits Limits, start []float64, man
 const watchEvery = 200 * time.Millisecond
 
 // progress is what CBC says of itself; 1e50 and more stands for nothing.
-func progress(cost, bound float64, nodes int) Progress {
-	p := Progress{Objective: cost, Bound: bound, Nodes: nodes}
-	if !finite(cost) {
+func progress(cost, bound float64, nodes int) solve.Progress {
+	p := solve.Progress{Objective: cost, Bound: bound, Nodes: nodes}
+	if !solve.Finite(cost) {
 		p.Objective = math.Inf(1)
 	}
-	if !finite(bound) {
+	if !solve.Finite(bound) {
 		p.Bound = math.Inf(-1)
 	}
 	return p
 }
 
 // compress returns the rows' terms by column.
-func compress(p *Problem) (starts, index []C.int, value []C.double) {
+func compress(p *solve.Problem) (starts, index []C.int, value []C.double) {
 	starts = make([]C.int, len(p.Columns)+1)
 	for _, r := range p.Rows {
 		for _, t := range r.Terms {

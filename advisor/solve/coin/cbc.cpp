@@ -1,4 +1,4 @@
-//go:build cgo && !nocbc
+//go:build cgo
 
 // The part of the binding that must be C++: CBC's C interface cannot be stopped (its callback returns nothing), and its
 // exceptions must not reach Go. Everything else goes through the C interface.
