@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -23,9 +24,13 @@ var (
 	code      = regexp.MustCompile("`[^`\n]+`")
 	heading   = regexp.MustCompile(`^#{1,6} +(.+)$`)
 	anchorID  = regexp.MustCompile(`<a (?:id|name)="([^"]+)"`)
-	dropped   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)                                     // of a heading, in its anchor
-	line      = regexp.MustCompile(`\b[BDNSW]-\d+\b`)                                      // of the acceptance list
-	lineRow   = regexp.MustCompile(`(?m)^\| ([BDNSW]-\d+) \|`)                             // where it stands
+	dropped   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)                          // of a heading, in its anchor
+	line      = regexp.MustCompile(`\b[BDNSW]-\d+\b`)                           // of the acceptance list
+	lineRow   = regexp.MustCompile(`(?m)^\| ([BDNSW]-\d+) \|`)                  // where it stands
+	lines     = regexp.MustCompile(`\b([BDNSW])-(\d+) to (?:[BDNSW]-)?(\d+)\b`) // from one to another
+	wrapped   = regexp.MustCompile(`\n\s*// ?`)                                 // a comment goes on
+	testName  = regexp.MustCompile(`(?m)^func Test\w+`)                         // may hold lines as in TestS09S12
+	inName    = regexp.MustCompile(`([BDNSW])0?(\d+)`)
 	page      = regexp.MustCompile(`\bdocs/[\w./-]+\.md\b|\bdocs/decisions/\d{3}\b`)       // as code names it
 	chapter   = regexp.MustCompile(`docs/design/(\w+\.md),? (?:sections? )?(\d(?:\.\d)?)`) // and a chapter of it
 	elsewhere = regexp.MustCompile(`\.\./shared\b|(?:^|[^\w/.-])(?:\.\./)?design/[a-z]+`)  // a file outside of the repository
@@ -57,16 +62,16 @@ func inspectDocs(tree fs.FS) (found []finding, err error) {
 		}
 		return nil
 	})
-	lines := map[string]bool{}
+	known := map[string]bool{} // lines; whether a test cites it
 	for _, row := range lineRow.FindAllStringSubmatch(pages[acceptanceFile], -1) {
-		lines[row[1]] = true
+		known[row[1]] = false
 	}
 	add := func(where, what string, args ...any) {
 		found = append(found, finding{where: where, what: fmt.Sprintf(what, args...)})
 	}
 	common := func(name, text string) {
 		for _, id := range line.FindAllString(text, -1) {
-			if !lines[id] {
+			if _, ok := known[id]; !ok {
 				add(name, "cites %s, which is not in %s", id, acceptanceFile)
 			}
 		}
@@ -88,6 +93,13 @@ func inspectDocs(tree fs.FS) (found []finding, err error) {
 	}
 	for name, text := range sources {
 		common(name, text)
+		if strings.HasSuffix(name, "_test.go") {
+			for _, id := range cited(text) {
+				if _, ok := known[id]; ok {
+					known[id] = true
+				}
+			}
+		}
 		if !strings.Contains(text, "docs/") {
 			continue
 		}
@@ -102,8 +114,32 @@ func inspectDocs(tree fs.FS) (found []finding, err error) {
 			}
 		}
 	}
+	for id, tested := range known {
+		if !tested {
+			add(acceptanceFile, "no test cites %s", id)
+		}
+	}
 	slices.SortFunc(found, func(a, b finding) int { return strings.Compare(a.String(), b.String()) })
 	return found, err
+}
+
+// cited are the lines of the acceptance list that a test file names: by themselves, in ranges, or in the names of tests.
+func cited(text string) (ids []string) {
+	text = wrapped.ReplaceAllString(text, " ")
+	ids = line.FindAllString(text, -1)
+	for _, m := range lines.FindAllStringSubmatch(text, -1) {
+		from, _ := strconv.Atoi(m[2])
+		to, _ := strconv.Atoi(m[3])
+		for n := from; n <= to; n++ {
+			ids = append(ids, fmt.Sprintf("%s-%d", m[1], n))
+		}
+	}
+	for _, name := range testName.FindAllString(text, -1) {
+		for _, m := range inName.FindAllStringSubmatch(name, -1) {
+			ids = append(ids, m[1]+"-"+m[2])
+		}
+	}
+	return ids
 }
 
 // prose is a page without what stands in fences.
@@ -199,26 +235,28 @@ func TestDocs(t *testing.T) {
 // TestDocsBite shows that each rule of pages finds what breaks it, and nothing else.
 func TestDocsBite(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
-	list := file("# Acceptance\n\n| id | what |\n| --- | --- |\n| W-41 | fewest tables |\n")
+	list := file("| N-2 | x |\n| N-3 | x |\n| N-4 | x |\n| S-9 | x |\n| W-41 | fewest tables |\n")
 	tests := []struct {
 		name string
 		tree fstest.MapFS
 		want []string // the findings' beginnings
 	}{
 		{"nothing wrong", fstest.MapFS{
-			"README.md":             file("# It\n[a](docs/a.md#what-it-is-2) [b](https://x.y/z#q) `[c](d)` [e](#it)\n```\n[f](g)\n```\n"),
-			"docs/a.md":             file("# What it *is*, 2\n## Same\n## Same\n<a id=\"c1\"></a>\n[up](../README.md) [here](#same-1) [c](#c1) `docs/a.md` `advisor/plan` `bin/helenus` `docs/*.md`\n"),
-			"advisor/plan/plan.go":  file("// Package plan is docs/a.md, docs/design/map.md 2.5 and docs/decisions/007: W-41.\npackage plan\n"),
-			"docs/decisions/007.md": file("`advisor/gone` was there\n"),
-			"docs/design/map.md":    file("# Map\n## 2.5 Joins\n"),
-			acceptanceFile:          list,
+			"README.md":              file("# It\n[a](docs/a.md#what-it-is-2) [b](https://x.y/z#q) `[c](d)` [e](#it)\n```\n[f](g)\n```\n"),
+			"docs/a.md":              file("# What it *is*, 2\n## Same\n## Same\n<a id=\"c1\"></a>\n[up](../README.md) [here](#same-1) [c](#c1) `docs/a.md` `advisor/plan` `bin/helenus` `docs/*.md`\n"),
+			"advisor/plan/plan.go":   file("// Package plan is docs/a.md, docs/design/map.md 2.5 and docs/decisions/007: W-41.\npackage plan\n"),
+			"advisor/plan/a_test.go": file("// N-2 to\n// N-4\npackage plan\n\n// It holds.\nfunc TestS09AndW41() {}\n"),
+			"docs/decisions/007.md":  file("`advisor/gone` was there\n"),
+			"docs/design/map.md":     file("# Map\n## 2.5 Joins\n"),
+			acceptanceFile:           list,
 		}, nil},
 		{"a file that is gone", fstest.MapFS{"docs/a.md": file("[x](b.md)")}, []string{"docs/a.md: links to b.md"}},
 		{"a heading that is gone", fstest.MapFS{"docs/a.md": file("# A\n[x](#b) [y](b.md#c)"), "docs/b.md": file("# B\n```\n# C\n```\n")},
 			[]string{"docs/a.md: links to #b", "docs/a.md: links to b.md#c"}},
 		{"a path that is gone", fstest.MapFS{"docs/a.md": file("see `proxy/x.go:3`")}, []string{"docs/a.md: names `proxy/x.go`"}},
-		{"an unknown line", fstest.MapFS{"a.go": file("// W-41, W-99"), "docs/a.md": file("D-1"), acceptanceFile: list},
+		{"an unknown line", fstest.MapFS{"a.go": file("// W-41, W-99"), "docs/a.md": file("D-1"), acceptanceFile: file("| W-41 | x |\n"), "a_test.go": file("// W-41")},
 			[]string{"a.go: cites W-99", "docs/a.md: cites D-1"}},
+		{"a line without a test", fstest.MapFS{"a.go": file("// N-3"), "a_test.go": file("// W-41, S-9; N-2\nfunc TestN4x() {}\n"), acceptanceFile: list}, []string{acceptanceFile + ": no test cites N-3"}},
 		{"outside", fstest.MapFS{"docs/a.md": file("[x](design/b.md)"), "docs/design/b.md": file("as [y](../a.md)"), "a.go": file("// see ../shared/x.md"), "b.go": file("// (design/mapping.md 2)")},
 			[]string{"a.go: refers to a file outside", "b.go: refers to a file outside"}},
 		{"pages that code names", fstest.MapFS{"a.go": file("// docs/b.md docs/decisions/008 docs/design/map.md 2.6"), "docs/design/map.md": file("# Map\n## 2.5 Joins\n")},
