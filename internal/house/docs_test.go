@@ -16,6 +16,7 @@ import (
 
 const (
 	acceptanceFile = "docs/design/acceptance.md"   // holds the lines that tests cite as W-41, one table row each
+	architecture   = "docs/architecture.md"        // has each package of the product
 	breaks         = "internal/house/docs_test.go" // its examples break the rules
 )
 
@@ -114,6 +115,9 @@ func inspectDocs(tree fs.FS) (found []finding, err error) {
 			}
 		}
 	}
+	for _, pkg := range unnamed(pages[architecture], sources) {
+		add(architecture, "does not say what package %s is", pkg)
+	}
 	for id, tested := range known {
 		if !tested {
 			add(acceptanceFile, "no test cites %s", id)
@@ -121,6 +125,29 @@ func inspectDocs(tree fs.FS) (found []finding, err error) {
 	}
 	slices.SortFunc(found, func(a, b finding) int { return strings.Compare(a.String(), b.String()) })
 	return found, err
+}
+
+// product are the folders whose packages a newcomer has to place.
+var product = []string{"proxy", "capture", "advisor", "rewrite", "internal"}
+
+// unnamed are the packages right below those folders that a page does not name in code font, in whole or by their last part.
+func unnamed(text string, sources map[string]string) (pkgs []string) {
+	if text == "" {
+		return nil
+	}
+	seen := map[string]bool{}
+	for name := range sources {
+		dir := path.Dir(name)
+		top, last, _ := strings.Cut(dir, "/")
+		if !slices.Contains(product, top) || last == "" || strings.Contains(last, "/") || seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		if !strings.Contains(text, "`"+dir+"`") && !strings.Contains(text, "`"+last+"`") {
+			pkgs = append(pkgs, dir)
+		}
+	}
+	return pkgs
 }
 
 // cited are the lines of the acceptance list that a test file names: by themselves, in ranges, or in the names of tests.
@@ -257,6 +284,8 @@ func TestDocsBite(t *testing.T) {
 		{"an unknown line", fstest.MapFS{"a.go": file("// W-41, W-99"), "docs/a.md": file("D-1"), acceptanceFile: file("| W-41 | x |\n"), "a_test.go": file("// W-41")},
 			[]string{"a.go: cites W-99", "docs/a.md: cites D-1"}},
 		{"a line without a test", fstest.MapFS{"a.go": file("// N-3"), "a_test.go": file("// W-41, S-9; N-2\nfunc TestN4x() {}\n"), acceptanceFile: list}, []string{acceptanceFile + ": no test cites N-3"}},
+		{"a package without a word", fstest.MapFS{architecture: file("`proxy/wire` and `pipe`"), "proxy/wire/a.go": file(""), "proxy/pipe/a.go": file(""), "proxy/ring/a.go": file(""), "bench/b/b.go": file("")},
+			[]string{architecture + ": does not say what package proxy/ring is"}},
 		{"outside", fstest.MapFS{"docs/a.md": file("[x](design/b.md)"), "docs/design/b.md": file("as [y](../a.md)"), "a.go": file("// see ../shared/x.md"), "b.go": file("// (design/mapping.md 2)"), "c.go": file("// as issue 8 has it")},
 			[]string{"a.go: refers to what is outside", "b.go: refers to what is outside", "c.go: refers to what is outside"}},
 		{"pages that code names", fstest.MapFS{"a.go": file("// docs/b.md docs/decisions/008 docs/design/map.md 2.6"), "docs/design/map.md": file("# Map\n## 2.5 Joins\n")},
