@@ -85,7 +85,7 @@ test-long: $(with)
 	HELENUS_WITHSTAND=each $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus
 	$(MAKE) soak
 
-# Issue 27: nothing of the application's may be otherwise than without Helenus, whatever is killed and whatever clocks show. The helenus
+# Nothing of the application's may be otherwise than without Helenus, whatever is killed and whatever clocks show. The helenus
 # is built with a clock that the soak sets.
 soak:
 	@.ci/setup demo

@@ -41,6 +41,12 @@
 // whose tables can never merge with each other's; each group is merged by itself, and options combine what the groups became.
 // So the bound concerns single groups first. Whatever is cut off is said in Report.Cut.
 //
+// # What it reproduces
+//
+// Twissandra (examples/designs/twissandra.yaml): 128 options, the schema of its authors (Figure 3) first with 15 / 12 = 1.25. With whole tweets in t2 and t3 and
+// without t1: 64 options, the one with inlined tweets (Figure 4) first, by the tie-break. Lower scores are better: the seed says "higher", but only ascending order makes
+// its own example the best (B-44). Twissandra's t3 is as the seed's table writes it, the user's own tweets, though its text says those of whom the user follows (B-53).
+//
 // # Thin
 //
 // Metrics 3a and 3b take Costs for what a benchmark would say, and nothing here runs one: bench/rank does, and measures whole options. Sub-queries and OR are refused where

@@ -37,7 +37,9 @@
 // What steps' estimates are, and what a write has to read and change, an Arithmetic says: Means, the default, or that of
 // seed 003's code (package nose).
 //
-// Means takes values to be spread evenly and independently, and statements to ask for something that is there (Rows). A
+// Means takes values to be spread evenly and independently, and statements to ask for something that is there (Rows). The rows of a tree are the
+// product of its entities' counts times, for each relationship, the share of pairs that are related, which holds for branches and for m:n; distinct
+// keys among n rows over d values are d (1 - (1 - 1/d)^n), not n. NoSE takes the largest entity's count, and sends a request for each row. A
 // read that several rows feed with the same values is sent once for each different one (model.Distinct). A write
 // meets a table at each occurrence of its entity or relationship there (Changes); that it meets a row at several at once is
 // counted as never. Its estimates know no skew, one share for all ranges

@@ -70,7 +70,7 @@ func (r *report) missed() (n int) {
 	return n
 }
 
-// What must be: the figures of issue 27.
+// What must be: what a person would still accept of a change that serves.
 const (
 	mostBeside  = 1.1 // of the processor time without changes
 	mostKeeping = 3   // of a plain write's

@@ -4,7 +4,7 @@
 //	make bench-timeline           the tables; QUICK=1: 12 steps alone
 //	bin/timeline -only cycles -cost nose:cassandra -exact
 //
-// It prints what acceptance W-46 to W-51 and issue 8 speak of, and writes it to docs/results/timeline.md: costs against the best single designs
+// It prints what W-46 to W-51 (docs/design/acceptance.md) speak of, and writes it to docs/results/timeline.md: costs against the best single designs
 // and the ideal, at which steps the plans of Q3, Q5, Q7 and Q9 change, how space counts, and how time grows with the steps. The
 // patterns are W-43's, laid over examples/designs/tpch.yaml for any number of steps. Figures of the seed's authors are those of
 // their paper: latencies of statements, measured while tables changed behind them, on another cluster. So beside all costs, changes

@@ -144,7 +144,7 @@ func (r *report) find(k kase) *measured {
 	return nil
 }
 
-// mustShow is issue 8's table, as far as its cases were measured.
+// mustShow holds calendars against what they must come to, as far as those cases were measured.
 func (r *report) mustShow() string {
 	var b strings.Builder
 	b.WriteString("| what | must | measured | held |\n|---|---|---|---|\n")

@@ -107,7 +107,7 @@ func TestDesignBadInput(t *testing.T) {
 	})
 }
 
-// designReport is the JSON of a design, as far as issue 6 promises it.
+// designReport is the JSON of a design, as far as other programs are promised it.
 type designReport struct {
 	Status string
 	Cost   *float64

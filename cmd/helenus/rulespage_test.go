@@ -263,10 +263,6 @@ means. The linter knows rows by the model's keys; of a live cluster these are co
 	}
 	line(`
 The error of the hotel is the scan for a guest's reservations; that of RUBiS's baseline a query (q31) that its tables do not answer.
-
-## Lines that no test cites
-
-None: each of D-1 to D-53 is named by a test.
 `)
 	return b.String()
 }
