@@ -44,7 +44,7 @@ func (r *record) slow(x *proxy.Exchange) slow.Request {
 	return s
 }
 
-var opcodeNames = map[byte]string{proxy.OpQuery: "QUERY", proxy.OpExecute: "EXECUTE", proxy.OpBatch: "BATCH"}
+var opcodeNames = map[byte]string{proxy.OpQuery: "QUERY", proxy.OpExecute: "EXECUTE", proxy.OpBatch: "BATCH", proxy.OpPrepare: "PREPARE"}
 
 func versioned(name, version string) string {
 	if version == "" {

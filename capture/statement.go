@@ -89,6 +89,12 @@ func (s *Statement) OriginalLatency() histogram.Distribution {
 // is not to be changed: it may be handed out again.
 func (s *Statement) Parse() (cql.Statement, error) { return parse(s.Text) }
 
+// Defines tells whether it defines tables, roles and the like. It neither reads nor writes rows, and what is left of it without values
+// need not be CQL ("WITH replication = (?)").
+func (s *Statement) Defines() bool {
+	return s.Kind == cql.KindDDL.String() || s.Kind == cql.KindRole.String()
+}
+
 // numbers are the plain counters but Count, in the order of sums.add.
 func (s *Statement) numbers() [12]*uint64 {
 	return [...]*uint64{

@@ -261,8 +261,8 @@ func (d downward) Written() {
 // record tells who counts that exchanges of one statement are over. If there is more to say of one (e), it is alone.
 func (c *conn) record(r Record, e *extra, xs []Exchange) {
 	x := &xs[0]
-	if r == nil || x.Opcode == wire.OpPrepare {
-		return
+	if r == nil || x.Opcode == wire.OpPrepare && !x.Failed {
+		return // a statement that can not be prepared is never executed: this is all that is heard of it
 	}
 	if x.Opcode == wire.OpBatch {
 		x.Values, x.Response = nil, nil // its children's

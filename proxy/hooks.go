@@ -76,7 +76,7 @@ type Exchange struct {
 	// says the same again has the same hash.
 	Hash uint64
 	Manner
-	Opcode   byte    // of the request: OpQuery, OpExecute or OpBatch
+	Opcode   byte    // of the request: OpQuery, OpExecute or OpBatch; or OpPrepare, if it failed
 	Children int     // statements in a BATCH that are known
 	Values   []Value // bound values, only while sampling; a BATCH has none, its children have theirs
 	Response []byte  // body of a RESULT Rows answer after its kind: metadata, rows; only while sampling; may be cut short

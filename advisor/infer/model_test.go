@@ -184,6 +184,7 @@ func TestStatements(t *testing.T) {
 		{"UPDATE guests SET name = ? WHERE guest_id IN (?, ?)", "! writes several rows at once"},
 		{"BEGIN BATCH INSERT INTO guests (guest_id) VALUES (?) APPLY BATCH", "! a batch: its statements are counted one by one"},
 		{"TRUNCATE guests", "! neither reads nor writes rows (truncate)"},
+		{"CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", "! neither reads nor writes rows (ddl)"},
 		{"SELECT a FROM other WHERE b = ?", "! table hotel.other is not in the schema that was read"},
 	}
 	for _, tt := range tests {

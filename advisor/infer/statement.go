@@ -53,7 +53,11 @@ func (e inexpressible) Error() string { return string(e) }
 func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
 	s := &said{statement: st, rate: rate}
 	parsed, err := st.Parse()
-	if err != nil {
+	switch {
+	case st.Defines():
+		s.reason = "neither reads nor writes rows (" + st.Kind + ")"
+		return s
+	case err != nil:
 		s.reason = "Helenus can not parse it"
 		return s
 	}

@@ -112,10 +112,14 @@ func (in *Input) read(r *Read, fed bool) []Finding {
 			f.Severity = Note
 			return []Finding{f}
 		}
+		f := in.found(TableScan, on, nil, "it reads every partition of the table")
 		if missing := notGiven(t, by); len(r.Select.Where) > 0 && !a.Token {
-			return []Finding{in.found(TableScan, on, missing, "it asks by %s, and a partition is found by all of (%s): every row of the table is read", strings.Join(restricted(r.Select), ", "), names(t.PartitionKey()))}
+			f = in.found(TableScan, on, missing, "it asks by %s, and a partition is found by all of (%s): every row of the table is read", strings.Join(restricted(r.Select), ", "), names(t.PartitionKey()))
 		}
-		return []Finding{in.found(TableScan, on, nil, "it reads every partition of the table")}
+		if in.fact(on).Unmeasured {
+			f.Severity = Warning // it may have a handful of rows
+		}
+		return []Finding{f}
 	case a.Class == schema.IndexRead:
 		return []Finding{in.found(IndexRead, on, restricted(r.Select), "it finds its rows by index %s: every node is asked", a.UsesIndex)}
 	}

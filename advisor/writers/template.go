@@ -32,6 +32,9 @@ func (w *template) columns() []string {
 
 // read makes the template of a statement. It is not ok, with the reason, if that can not be; "" if it is no write at all.
 func read(st *capture.Statement, s *schema.Schema) (w *template, reason string) {
+	if st.Defines() {
+		return nil, ""
+	}
 	parsed, err := st.Parse()
 	if err != nil {
 		return nil, "Helenus can not parse it"

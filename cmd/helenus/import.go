@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"github.com/helenus-db/helenus/advisor/model"
@@ -16,6 +19,9 @@ func importCommand() *cobra.Command {
 	c.AddCommand(&cobra.Command{
 		Use: "nose FILE", Short: "Print a model and workload of NoSE's, in the neutral form, as YAML for `helenus design`", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if filepath.Ext(args[0]) == ".rb" {
+				return usageError{fmt.Errorf("%s is a program in Ruby, NoSE's own form, which Helenus does not run: write its model and workload in the neutral form (YAML; advisor/neutral/testdata has examples)", args[0])}
+			}
 			w, err := neutral.Load(args[0])
 			if err != nil {
 				return usageError{err}
