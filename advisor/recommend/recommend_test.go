@@ -26,6 +26,7 @@ import (
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 func TestMain(m *testing.M) {
@@ -307,13 +308,13 @@ func TestThresholdsAndVerdicts(t *testing.T) {
 		}
 		return advised, dismissed
 	}
-	refuse := func(condition, statement string) recommend.Judge {
+	refuse := func(id condition.ID, statement string) recommend.Judge {
 		return recommend.JudgeFunc(func(lu plan.LookUp, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
 			fp := ""
 			if statement != "" {
 				fp = lu.Statements[0]
 			}
-			return []plan.Verdict{{Statement: fp, Condition: condition, Refused: true, Reason: "so it is"}}
+			return []plan.Verdict{{Statement: fp, Condition: id, Refused: true, Reason: "so it is"}}
 		})
 	}
 	tests := []struct {
@@ -368,7 +369,7 @@ func TestOneRefusedStatementOfTwo(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for _, d := range a.Dismissed {
-		if d.Fingerprint == second && !strings.Contains(d.Reason, "C4: has a limit") {
+		if d.Fingerprint == second && !strings.Contains(d.Reason, condition.Limits.Refuse("has a limit").Error()) {
 			t.Errorf("dismissed for %q", d.Reason)
 		}
 	}

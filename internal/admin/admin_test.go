@@ -22,7 +22,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -257,7 +257,7 @@ func TestApprovalThatCanNotBeginIsTakenBack(t *testing.T) {
 		err  error
 		code string
 	}{
-		"condition": {&match.Refusal{Condition: "C20", Reason: "the table was altered"}, "refused"},
+		"condition": {&condition.Refusal{Condition: "C20", Reason: "the table was altered"}, "refused"},
 		"ownership": {&migrate.ErrOwnership{Table: "t"}, "refused"},
 		"failure":   {errors.New("disk full"), "internal"},
 	} {
