@@ -68,6 +68,20 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// RefusedBy lists the conditions by which verdicts refuse, each once, and how many do.
+func RefusedBy(verdicts []Verdict) (ids []condition.ID, times map[condition.ID]int) {
+	times = map[condition.ID]int{}
+	for _, v := range verdicts {
+		if !v.Refused || v.Condition == "" {
+			continue
+		}
+		if times[v.Condition]++; times[v.Condition] == 1 {
+			ids = append(ids, v.Condition)
+		}
+	}
+	return ids, times
+}
+
 // Refusal is a verdict as what people read: condition, title, reason and link.
 func (v *Verdict) Refusal() *condition.Refusal {
 	return &condition.Refusal{Condition: v.Condition, Reason: v.Reason}

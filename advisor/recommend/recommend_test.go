@@ -294,6 +294,22 @@ func TestNothingIsDroppedSilently(t *testing.T) {
 	}
 }
 
+// TestExplainNamesConditions: whoever asks why reads id, title, reason and link, of what refuses and of what is only warned of.
+func TestExplainNamesConditions(t *testing.T) {
+	r := recommend.Recommendation{ID: "r-1", Kind: recommend.LookUpTable, Verdicts: []plan.Verdict{
+		{Condition: condition.Statics.ID, Refused: true, Reason: "floor is static"}, {Statement: "4ad1f0aa52c1", Condition: condition.Schema.ID, Reason: "TRUNCATE of the base"}}}
+	var page bytes.Buffer
+	if err := recommend.Explain(&page, r); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(page.String()), " ")
+	for _, want := range []string{"refused, " + condition.Statics.Refuse("floor is static").Error(), "4ad1f0aa " + condition.Schema.Refuse("TRUNCATE of the base").Error()} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
 func TestThresholdsAndVerdicts(t *testing.T) {
 	scan := func(a *recommend.Advice) (advised *recommend.Recommendation, dismissed string) {
 		for i := range a.Recommendations {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -257,7 +258,7 @@ func TestApprovalThatCanNotBeginIsTakenBack(t *testing.T) {
 		err  error
 		code string
 	}{
-		"condition": {&condition.Refusal{Condition: "C20", Reason: "the table was altered"}, "refused"},
+		"condition": {condition.Schema.Refuse("the table was altered"), "refused"},
 		"ownership": {&migrate.ErrOwnership{Table: "t"}, "refused"},
 		"failure":   {errors.New("disk full"), "internal"},
 	} {
@@ -268,6 +269,10 @@ func TestApprovalThatCanNotBeginIsTakenBack(t *testing.T) {
 			err := client.Post(context.Background(), "recommendations/r-1/approve", Decision{}, &migrate.Migration{})
 			if got := code(t, err); got != c.code || !strings.Contains(err.Error(), c.err.Error()) {
 				t.Errorf("%q: %v", got, err)
+			}
+			var e *Error
+			if want := condition.In(c.err.Error()); !errors.As(err, &e) || !reflect.DeepEqual(e.Conditions, want) || name == "condition" && len(want) != 1 {
+				t.Errorf("it is refused by %+v, want %+v", e.Conditions, want)
 			}
 			if p.all[0].State != recommend.Open {
 				t.Errorf("it is %s", p.all[0].State)

@@ -45,7 +45,7 @@ var tested = map[ID][]string{
 	"C19": {"rewrite/match.TestTableConditions", "rewrite/match.TestReadConditions"},
 	"C20": {"rewrite/match.TestTableConditions", "rewrite/migrate.TestDerived", "rewrite.TestSchemaBreaks", "rewrite.TestStatementsOnOurTable", "rewrite.TestApproval"},
 	"C21": {"rewrite.TestReadsAsWritten"},
-	"C22": {"advisor/recommend.TestLookUpTableForTheScan"},
+	"C22": {"advisor/recommend.TestHotelGolden"},
 }
 
 // tree reads the Go files of the repository that are this package's neither nor data.
