@@ -19,7 +19,7 @@ SELECT room, status FROM hotel.stays WHERE guest IN (?, ?) ALLOW FILTERING;     
 		Says:  "The rows of an answer come in the order in which Cassandra returns them: partitions by token, rows of a partition in clustering order.",
 		Why:   "Applications page, cut and merge by the order that they see. Helenus knows tokens of Murmur3Partitioner only, and does not sort by ORDER BY.",
 		Help:  "Leave ORDER BY out and sort in the application. On a cluster with another partitioner no look-up can be kept.",
-		Where: []Place{OfTable, OfStatement, OfExecution},
+		Where: []Place{OfCluster, OfStatement, OfExecution},
 		CQL:   `SELECT room, day FROM hotel.stays WHERE guest = ? ORDER BY day DESC ALLOW FILTERING;   -- refused`,
 	}
 	Paging = &Condition{

@@ -28,11 +28,12 @@ type Place string
 // The places.
 const (
 	OfTable     Place = "**the table**: before a look-up is advised, when it is approved, and after each change of the schema"
+	OfCluster   Place = "**the cluster**: when an approved look-up table is created"
 	OfStatement Place = "**each statement**: before a look-up is advised, and when it is prepared; one that fails runs as written, the others are served"
 	OfExecution Place = "**each execution** of a served statement: one that fails runs as written"
 	OfWrite     Place = "**each write**: before a look-up is advised (a warning), and as it comes; it is carried out, and reads run as written until the look-up is true again"
 	OfLookUp    Place = "**the look-up table**: after each change of the schema, and at each statement of a client that changes it"
-	ByDesign    Place = "nowhere: nothing is refused because of it, Helenus itself holds it at all times"
+	ByDesign    Place = "nothing: Helenus itself holds it at all times, and refuses nothing because of it"
 )
 
 // Condition is one thing that must hold.

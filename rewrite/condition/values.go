@@ -34,10 +34,10 @@ SELECT room, day FROM hotel.stays WHERE guest = ? AND floor = 3 ALLOW FILTERING;
 	}
 	Collections = &Condition{
 		ID: "C9", Title: "collections",
-		Says:  "The column that is asked by is one value: no list, set or map that is not frozen, and no column that is written by an operation (`+`, `-`, an element, a field).",
-		Why:   "A collection can not be a partition key. What an operation makes of a value is known to Cassandra alone: the row is looked at in the base until it is settled.",
+		Says:  "The column that is asked by is one value: no list, set or map that is not frozen. (Writes of it by an operation, such as `+`, are followed by the keys of their rows.)",
+		Why:   "A collection can not be a partition key. What an operation makes of a value is known to Cassandra alone: reads look at such rows in the base until that is settled.",
 		Help:  "Keep what is searched for in a column of a simple type, or in a table with one row an element. CONTAINS beside an equality on another column is served.",
-		Where: []Place{OfTable, OfWrite}, Overrule: true,
+		Where: []Place{OfTable},
 		CQL: `SELECT room FROM hotel.stays WHERE tags = ? ALLOW FILTERING;                          -- refused: tags is a set
 SELECT room FROM hotel.stays WHERE guest = ? AND tags CONTAINS 'sea' ALLOW FILTERING;   -- served`,
 	}

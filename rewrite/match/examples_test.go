@@ -66,15 +66,22 @@ func TestExamplesOfConditions(t *testing.T) {
 	}
 }
 
-// TestChecksAreRegistered: the condition of each check says that it is checked there.
+// TestChecksAreRegistered: the condition of each check says that it is checked there, and each that says it is checked for the table has a check.
 func TestChecksAreRegistered(t *testing.T) {
 	at := func(c *condition.Condition, place condition.Place) {
 		if !slices.Contains(c.Where, place) {
 			t.Errorf("%s does not say that it is checked for %s", c.Name(), place)
 		}
 	}
+	checked := map[*condition.Condition]bool{}
 	for _, c := range tableChecks {
 		at(c.condition, condition.OfTable)
+		checked[c.condition] = true
+	}
+	for _, c := range condition.All {
+		if slices.Contains(c.Where, condition.OfTable) && !checked[c] {
+			t.Errorf("%s has no check of the table", c.Name())
+		}
 	}
 	for _, c := range clauseChecks {
 		at(c.condition, condition.OfStatement)
