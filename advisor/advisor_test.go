@@ -30,6 +30,7 @@ import (
 	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 func TestMain(m *testing.M) {
@@ -262,9 +263,21 @@ func TestApprovalNeedsEligibility(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range refresh(t, a).Recommendations {
-		if _, err := a.Approve(context.Background(), r.ID, "ann"); !errors.As(err, new(*advisor.StateError)) {
+		_, err := a.Approve(context.Background(), r.ID, "ann")
+		if !errors.As(err, new(*advisor.StateError)) {
 			t.Errorf("%s (%s) was approved: %v", r.ID, r.Kind, err)
 		}
+		if want := condition.Counters.Refuse("counters").Error(); r.Kind == recommend.LookUpTable && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+	want := fmt.Sprintf(`
+# HELP helenus_recommendation_refusals Statements of a recommendation, or its table as a whole, that a condition refuses (docs/conditions.md).
+# TYPE helenus_recommendation_refusals gauge
+helenus_recommendation_refusals{condition="C17",recommendation_id=%q} 1
+`, lookUp(t, a).ID)
+	if err := testutil.CollectAndCompare(a, strings.NewReader(want), "helenus_recommendation_refusals"); err != nil {
+		t.Error(err)
 	}
 }
 

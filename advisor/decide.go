@@ -164,7 +164,7 @@ func ineligible(r *recommend.Recommendation, despite []plan.Overrule) string {
 			if !r.Eligible {
 				what = "what does: " + refusals(r)
 			}
-			return fmt.Sprintf("nothing refuses it by %s because of a statement %s; %s", despite[n].Condition, despite[n].Statement, what)
+			return fmt.Sprintf("nothing refuses it by %s because of a statement %s; %s", despite[n].Condition.Name(), despite[n].Statement, what)
 		}
 	}
 	switch {
@@ -179,10 +179,10 @@ func ineligible(r *recommend.Recommendation, despite []plan.Overrule) string {
 // refusals lists the verdicts that refuse, and how one is overruled that can be.
 func refusals(r *recommend.Recommendation) string {
 	var out []string
-	for _, v := range r.Verdicts {
-		if v.Refused {
-			text := strings.TrimPrefix(v.Condition+": "+v.Reason, ": ")
-			if v.Statement == "" && v.Cause != "" {
+	for i := range r.Verdicts {
+		if v := &r.Verdicts[i]; v.Refused {
+			text := v.Refusal().Error()
+			if v.Overrulable() {
 				text += fmt.Sprintf(" (a person may overrule it: --despite %s:%.12s)", v.Condition, v.Cause)
 			}
 			out = append(out, text)

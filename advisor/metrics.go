@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/round"
 )
 
@@ -20,6 +21,7 @@ var (
 	writesDesc  = prometheus.NewDesc("helenus_recommendation_write_cost_ratio", "Latency of the dearest write after following a recommendation, in multiples of now.", byID, nil)
 	storageDesc = prometheus.NewDesc("helenus_recommendation_storage_bytes", "Size of the tables that a recommendation would add, without replication and compression.", byID, nil)
 	trustDesc   = prometheus.NewDesc("helenus_recommendation_confidence_ratio", "Confidence of the facts that a recommendation rests on, 0 to 1.", byID, nil)
+	refusedDesc = prometheus.NewDesc("helenus_recommendation_refusals", "Statements of a recommendation, or its table as a whole, that a condition refuses (docs/conditions.md).", []string{"recommendation_id", "condition"}, nil)
 	createdDesc = prometheus.NewDesc("helenus_recommendation_created_timestamp_seconds", "When a recommendation was first made.", byID, nil)
 
 	roundsDesc  = prometheus.NewDesc("helenus_advisor_rounds_total", "Rounds of advice, by result: ok, failed, or killed-memory or killed-time, as the round took more than it may.", []string{"result"}, nil)
@@ -55,7 +57,7 @@ func resultOf(err error) result {
 // Describe implements prometheus.Collector.
 func (a *Advisor) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, createdDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc, solverDesc,
+		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, refusedDesc, createdDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc, solverDesc,
 	} {
 		ch <- d
 	}
@@ -76,6 +78,14 @@ func (a *Advisor) Collect(ch chan<- prometheus.Metric) {
 		gauge(writesDesc, r.WriteCostRatio, r.ID)
 		gauge(storageDesc, r.StorageBytes, r.ID)
 		gauge(trustDesc, r.Confidence, r.ID)
+		refusals := map[string]int{} // what is not known any more is one label
+		_, times := plan.RefusedBy(r.Verdicts)
+		for id, n := range times {
+			refusals[id.Label()] += n
+		}
+		for label, n := range refusals {
+			gauge(refusedDesc, float64(n), r.ID, label)
+		}
 		gauge(createdDesc, float64(r.CreatedAt.UnixMilli())/1000, r.ID)
 	}
 	for _, r := range results {

@@ -29,7 +29,7 @@
 // # Where it is thin today
 //
 // Literal QUERY reads run as written, since there is no metadata to answer with. The reads of authenticated clients run as
-// written too (C21): whether they may see a row is Cassandra's to say, and our own session would be asked instead. A
+// written too (condition.Rights): whether they may see a row is Cassandra's to say, and our own session would be asked instead. A
 // connection whose requests can not be read (one that agreed with Cassandra on a compression other than lz4 and snappy)
 // can write unseen: nothing is served while it lasts, and all look-ups are verified after it.
 package rewrite

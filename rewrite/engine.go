@@ -381,8 +381,7 @@ func (e *Engine) suspend(a *active, reason string) bool {
 	return true
 }
 
-// Judge says which statements may take part in a look-up, and which forbid it, by the conditions C1 to C22 of
-// docs/design/mapping.md 3.4. See match.Judge.
+// Judge says which statements may take part in a look-up, and which forbid it, by which condition. See match.Judge.
 func Judge(lu plan.LookUp, snapshot *capture.Snapshot, s *schema.Schema) []plan.Verdict {
 	return match.Judge(lu, snapshot, s)
 }

@@ -57,6 +57,10 @@ func TestSchemaBreaks(t *testing.T) {
 						t.Errorf("%q does not say %q", m.Reason, want)
 					}
 				}
+				by := w.migration().Conditions
+				if len(by) != 1 || !strings.HasPrefix(w.migration().Reason, string(by[0].ID)+" "+by[0].Title+": ") {
+					t.Errorf("suspended by %+v: %s", by, w.migration().Reason)
+				}
 				if err := w.engine.Resume(context.Background(), "m1", "ann"); err == nil || !strings.Contains(err.Error(), c.says[0]) {
 					t.Errorf("resumed, though the look-up does not fit: %v", err)
 				}

@@ -1,11 +1,13 @@
 package rewrite
 
 import (
+	"slices"
 	"sort"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -15,6 +17,15 @@ type counts struct {
 	written, failed            atomic.Int64  // writes
 	missed                     atomic.Uint64 // writes that went on without their entry
 	touched                    atomic.Int64  // statements of clients on our table
+
+	conditions [len(condition.All)]atomic.Int64 // reads that ran as written because of each
+}
+
+// broken counts a read that ran as written because of a condition.
+func (c *counts) broken(id condition.ID) {
+	if x := condition.Find(id); x != nil {
+		c.conditions[x.Index()].Add(1)
+	}
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -25,6 +36,11 @@ var (
 	descReads = describe("helenus_rewrite_reads_total",
 		"Reads of statements that a look-up may answer: served from it, run as written (original), or run as written after the look-up failed or did not suit (fallback).",
 		"migration", "result")
+	descBroken = describe("helenus_rewrite_conditions_total",
+		"Executions of reads that a look-up may answer which ran as written because of a condition (docs/conditions.md).",
+		"migration", "condition")
+	descRefused = describe("helenus_migration_condition",
+		"1 for a condition (docs/conditions.md) because of which a migration is suspended, has failed, or is verified again.", "migration_id", "condition")
 	descWrites = describe("helenus_rewrite_writes_total",
 		"Writes whose entry was written first (written), or that were refused because it could not be (failed).", "migration", "result")
 	descTouched = describe("helenus_rewrite_touched_total",
@@ -55,7 +71,7 @@ var (
 
 	descOrders = describe("helenus_orders_pending", "Orders (roll-back, suspension, bypass, drop) that are in force and could not be stored yet; they are stored again and again until they are.")
 
-	descriptions = []*prometheus.Desc{descLatency, descGain, descSaved, descReads, descWrites, descTouched, descOthers, descDivergent, descClean, descRepairs, descPending, descGarbage,
+	descriptions = []*prometheus.Desc{descLatency, descGain, descSaved, descReads, descBroken, descRefused, descWrites, descTouched, descOthers, descDivergent, descClean, descRepairs, descPending, descGarbage,
 		descPhase, descRatio, descETA, descStarted, descWaiting, descCompared, descOrders}
 )
 
@@ -85,6 +101,11 @@ func (e *Engine) Collect(c chan<- prometheus.Metric) {
 		total(descReads, a.counts.served.Load(), a.id, "served")
 		total(descReads, a.counts.original.Load(), a.id, "original")
 		total(descReads, a.counts.fallback.Load(), a.id, "fallback")
+		for i, c := range condition.All {
+			if slices.Contains(c.Where, condition.OfExecution) {
+				total(descBroken, a.counts.conditions[i].Load(), a.id, string(c.ID))
+			}
+		}
 		total(descWrites, a.counts.written.Load(), a.id, "written")
 		total(descWrites, a.counts.failed.Load(), a.id, "failed")
 		total(descTouched, a.counts.touched.Load(), a.id)
@@ -104,6 +125,9 @@ func (e *Engine) Collect(c chan<- prometheus.Metric) {
 		gauge(descPhase, 1, m.ID, string(m.State))
 		gauge(descStarted, float64(m.Progress.Started.UnixNano())/1e9, m.ID)
 		gauge(descCompared, float64(m.Compared), m.ID)
+		for _, c := range m.Conditions {
+			gauge(descRefused, 1, m.ID, string(c.ID))
+		}
 		if !m.Active() {
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 	"github.com/helenus-db/helenus/rewrite/match"
@@ -195,7 +196,7 @@ func TestApproval(t *testing.T) {
 		}
 		stale := advice(t)
 		stale.SchemaDigest, stale.Column = "0", "status"
-		var refusal *match.Refusal
+		var refusal *condition.Refusal
 		if _, err := w.engine.Approve(context.Background(), "m3", stale, "ann"); !errors.As(err, &refusal) || refusal.Condition != "C20" {
 			t.Errorf("C20: %v", err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
@@ -42,7 +43,11 @@ func (e *Engine) take(r *proxy.Request) bool {
 			return false
 		}
 		if own.read != nil {
-			return r.Opcode == proxy.OpExecute && e.takeRead(r, own.read)
+			if r.Opcode != proxy.OpExecute {
+				own.read.active.counts.broken(condition.Columns.ID)
+				return false
+			}
+			return e.takeRead(r, own.read)
 		}
 		return e.takeWrite(r)
 	case proxy.OpBatch:
@@ -55,10 +60,19 @@ func serial(consistency uint16) bool {
 	return consistency == uint16(gocql.Serial) || consistency == uint16(gocql.LocalSerial)
 }
 
-// plain tells whether a read is one that the look-up may answer at all.
-func plain(r *proxy.Request) bool {
-	return r.Prepared != nil && r.Prepared.ResultMetadata != nil && len(r.PagingState) == 0 && !r.Unusual &&
-		r.Flags&(flagTracing|flagPayload) == 0 && !serial(r.Consistency)
+// brokenBy is the condition because of which a look-up may not answer an execution at all, nil if it may.
+func brokenBy(r *proxy.Request) *condition.Condition {
+	switch {
+	case r.Prepared == nil || r.Prepared.ResultMetadata == nil:
+		return condition.Columns
+	case len(r.PagingState) > 0:
+		return condition.Paging
+	case r.Unusual || r.Flags&(flagTracing|flagPayload) != 0:
+		return condition.Frames
+	case serial(r.Consistency):
+		return condition.Conditional
+	}
+	return nil
 }
 
 // trusted tells whether a client may be answered from the look-up: what its role may read is asked of Cassandra only with
@@ -68,8 +82,9 @@ func trusted(c *proxy.Client) bool { return c == nil || !c.User }
 // takeRead answers a read, or compares it.
 func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 	a := rule.active
-	if !plain(r) {
+	if c := brokenBy(r); c != nil {
 		a.counts.original.Add(1)
+		a.counts.broken(c.ID)
 		return false
 	}
 	often, control := a.serving(), false
@@ -85,6 +100,7 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 	}
 	switch {
 	case often && !trusted(r.Client):
+		a.counts.broken(condition.Rights.ID)
 	case often:
 		select {
 		case e.reads <- struct{}{}:
@@ -151,6 +167,9 @@ func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
 	a.counts.fallback.Add(1)
 	tried := e.options.Uptime() - began
 	e.asWritten(r, func(d time.Duration) { a.gain.Read(tried + d) })
+	if refusal := new(condition.Refusal); errors.As(err, &refusal) {
+		a.counts.broken(refusal.Condition)
+	}
 	if errors.Is(err, exec.ErrUnsuited) || errors.Is(err, errTouched) {
 		return
 	}

@@ -1,11 +1,11 @@
 package rewrite
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 // The tables of ours are watched. A client may say anything about them, and it is forwarded as it was written: they are tables of
@@ -162,7 +162,7 @@ func (w *watched) ended(harmless bool) {
 		if t.rows {
 			order = w.engine.manager.Refill
 		}
-		w.engine.turnBack(t.active, fmt.Sprintf("C20: %s said %s our look-up table %s", w.who, t.what, t.active.lookup.LookUpName()), order)
+		w.engine.turnBack(t.active, condition.Schema.Refuse("%s said %s our look-up table %s", w.who, t.what, t.active.lookup.LookUpName()).Error(), order)
 		t.active.holds.Add(-1)
 	}
 }

@@ -128,9 +128,9 @@ func (e *Engine) bind(p *preparation, r *proxy.Request, own *rule, bound []proxy
 		switch {
 		case effect.Refused:
 			p.refused = append(p.refused, doubt{active: a, reason: "Cassandra carried out a write that looked invalid"})
-		case effect.Unknown != "" && len(effect.Keys) == 0:
-			p.doubts = append(p.doubts, doubt{active: a, reason: effect.Unknown, empties: w.write.Truncates})
-		case effect.Unknown != "":
+		case effect.Unknown != nil && len(effect.Keys) == 0:
+			p.doubts = append(p.doubts, doubt{active: a, reason: effect.Unknown.Error(), empties: w.write.Truncates})
+		case effect.Unknown != nil:
 			u := &maintain.Unknown{LookUp: a.lookup, Conditional: p.conditional}
 			for _, cells := range effect.Keys {
 				u.Keys = append(u.Keys, match.KeyBytes(cells))

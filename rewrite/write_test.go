@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
@@ -364,12 +366,33 @@ func TestReadsAsWritten(t *testing.T) {
 				if a := w.send(byGuest, change, str("guest1")); !a.forwarded {
 					t.Errorf("%+v", a)
 				}
+				if id, _, _ := strings.Cut(name, " "); w.broken() != id+" 1" {
+					t.Errorf("as written because of %s, want %s", w.broken(), id)
+				}
 				if !w.served("guest1") {
 					t.Error("an ordinary read is not served")
 				}
 			})
 		})
 	}
+}
+
+// broken lists the conditions because of which reads ran as written, with how many did.
+func (w *world) broken() string {
+	w.t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	must(w.t, registry.Register(w.engine))
+	families, err := registry.Gather()
+	must(w.t, err)
+	var out []string
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if n := m.GetCounter().GetValue(); f.GetName() == "helenus_rewrite_conditions_total" && n > 0 {
+				out = append(out, fmt.Sprintf("%s %g", m.GetLabel()[0].GetValue(), n))
+			}
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // More entries than the cap: the original statement.

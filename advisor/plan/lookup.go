@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"regexp"
 	"strings"
+
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 // LookUp is the contract between the advisor and package rewrite for a verified look-up (docs/design/mapping.md 3.3, R1): a
@@ -40,40 +43,82 @@ func (l LookUp) Same(o LookUp) bool {
 	return reflect.DeepEqual(l, o)
 }
 
-// Verdict says whether a statement may take part in a change, and if not, which correctness condition (C1-C22 of
-// docs/design/mapping.md 3.4) refuses it.
+// Verdict says whether a statement may take part in a change, and if not, which condition refuses it.
 type Verdict struct {
-	Statement string `json:"statement"` // fingerprint; "" for the table as a whole
-	Condition string `json:"condition"` // "C4"; "" if nothing refuses
-	Refused   bool   `json:"refused"`
-	Reason    string `json:"reason"`
+	Statement string       `json:"statement"` // fingerprint; "" for the table as a whole
+	Condition condition.ID `json:"condition"` // "" if nothing refuses
+	Refused   bool         `json:"refused"`
+	Reason    string       `json:"reason"`
 	// Cause is the fingerprint of the one statement because of which the table as a whole is refused; "" if it is not because of
 	// one. A person may overrule such a verdict.
 	Cause string `json:"cause,omitempty"`
 }
 
+// MarshalJSON adds the title of the condition, and the link to where it is explained.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	type stored Verdict
+	out := struct {
+		stored
+		Title string `json:"title,omitempty"`
+		Link  string `json:"link,omitempty"`
+	}{stored: stored(v)}
+	if c := condition.Find(v.Condition); c != nil {
+		out.Title, out.Link = c.Title, c.Link()
+	}
+	return json.Marshal(out)
+}
+
+// RefusedBy lists the conditions by which verdicts refuse, each once, and how many do.
+func RefusedBy(verdicts []Verdict) (ids []condition.ID, times map[condition.ID]int) {
+	times = map[condition.ID]int{}
+	for _, v := range verdicts {
+		if !v.Refused || v.Condition == "" {
+			continue
+		}
+		if times[v.Condition]++; times[v.Condition] == 1 {
+			ids = append(ids, v.Condition)
+		}
+	}
+	return ids, times
+}
+
+// Refusal is a verdict as what people read: condition, title, reason and link.
+func (v *Verdict) Refusal() *condition.Refusal {
+	return &condition.Refusal{Condition: v.Condition, Reason: v.Reason}
+}
+
 // Overrule is a person's word that a condition may be passed over that refuses a change because of one statement: he knows
 // that the statement does not come any more, or what it does.
 type Overrule struct {
-	Condition string `json:"condition"` // "C20"
-	Statement string `json:"statement"` // fingerprint, or its beginning
+	Condition condition.ID `json:"condition"`
+	Statement string       `json:"statement"` // fingerprint, or its beginning
 }
 
 // String writes it as ParseOverrule reads it.
-func (o Overrule) String() string { return o.Condition + ":" + o.Statement }
+func (o Overrule) String() string { return string(o.Condition) + ":" + o.Statement }
 
-var overrulePattern = regexp.MustCompile(`^(C[0-9]{1,2}):([0-9a-f]{6,32})$`)
+// ExampleOverrule shows people how to write one.
+var ExampleOverrule = Overrule{condition.Schema.ID, "4ad1f0"}.String()
 
-// ParseOverrule reads a condition and the fingerprint of a statement, or 6 digits or more that it begins with: C20:4ad1f0.
+var overrulePattern = regexp.MustCompile(`^(C[0-9]+):([0-9a-f]{6,32})$`)
+
+// ParseOverrule reads the id of a condition and the fingerprint of a statement, or 6 digits or more that it begins with, as in ExampleOverrule.
 func ParseOverrule(text string) (Overrule, error) {
 	m := overrulePattern.FindStringSubmatch(text)
-	if m == nil {
-		return Overrule{}, fmt.Errorf("%q is not a condition and a statement's fingerprint, such as C20:4ad1f0 (6 digits at least)", text)
+	if m == nil || condition.Find(condition.ID(m[1])) == nil {
+		return Overrule{}, fmt.Errorf("%q is not a condition and a statement's fingerprint, such as %s (6 digits at least); the conditions are listed at %s",
+			text, ExampleOverrule, condition.Page)
 	}
-	return Overrule{m[1], m[2]}, nil
+	return Overrule{condition.ID(m[1]), m[2]}, nil
 }
 
 // Covers tells whether it is this verdict that is passed over.
 func (o Overrule) Covers(v *Verdict) bool {
-	return v.Refused && v.Statement == "" && v.Condition == o.Condition && v.Cause != "" && strings.HasPrefix(v.Cause, o.Statement)
+	return v.Overrulable() && v.Condition == o.Condition && strings.HasPrefix(v.Cause, o.Statement)
+}
+
+// Overrulable tells whether a verdict refuses the whole because of one statement, by a condition that a person may pass over.
+func (v *Verdict) Overrulable() bool {
+	c := condition.Find(v.Condition)
+	return v.Refused && v.Statement == "" && v.Cause != "" && c != nil && c.Overrule
 }

@@ -205,10 +205,7 @@ func (p *page) verdicts(r *Recommendation) {
 		p.line("  not to be carried out by Helenus")
 	}
 	for _, v := range r.Verdicts {
-		text := v.Reason
-		if v.Condition != "" {
-			text = v.Condition + ": " + text
-		}
+		text := v.Refusal().Error()
 		if v.Statement != "" {
 			text = v.Statement[:min(8, len(v.Statement))] + " " + text
 		}

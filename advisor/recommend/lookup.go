@@ -335,7 +335,7 @@ func refusedStatements(verdicts []plan.Verdict) map[string]string {
 	out := map[string]string{}
 	for _, v := range verdicts {
 		if v.Refused && v.Statement != "" {
-			out[v.Statement] = strings.TrimPrefix(v.Condition+": "+v.Reason, ": ")
+			out[v.Statement] = v.Refusal().Error()
 		}
 	}
 	return out

@@ -27,6 +27,7 @@ import (
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 func TestMain(m *testing.M) {
@@ -294,6 +295,22 @@ func TestNothingIsDroppedSilently(t *testing.T) {
 	}
 }
 
+// TestExplainNamesConditions: whoever asks why reads id, title, reason and link, of what refuses and of what is only warned of.
+func TestExplainNamesConditions(t *testing.T) {
+	r := recommend.Recommendation{ID: "r-1", Kind: recommend.LookUpTable, Verdicts: []plan.Verdict{
+		{Condition: condition.Statics.ID, Refused: true, Reason: "floor is static"}, {Statement: "4ad1f0aa52c1", Condition: condition.Schema.ID, Reason: "TRUNCATE of the base"}}}
+	var page bytes.Buffer
+	if err := recommend.Explain(&page, r); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(page.String()), " ")
+	for _, want := range []string{"refused, " + condition.Statics.Refuse("floor is static").Error(), "4ad1f0aa " + condition.Schema.Refuse("TRUNCATE of the base").Error()} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
 func TestThresholdsAndVerdicts(t *testing.T) {
 	scan := func(a *recommend.Advice) (advised *recommend.Recommendation, dismissed string) {
 		for i := range a.Recommendations {
@@ -308,13 +325,13 @@ func TestThresholdsAndVerdicts(t *testing.T) {
 		}
 		return advised, dismissed
 	}
-	refuse := func(condition, statement string) recommend.Judge {
+	refuse := func(id condition.ID, statement string) recommend.Judge {
 		return recommend.JudgeFunc(func(lu plan.LookUp, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
 			fp := ""
 			if statement != "" {
 				fp = lu.Statements[0]
 			}
-			return []plan.Verdict{{Statement: fp, Condition: condition, Refused: true, Reason: "so it is"}}
+			return []plan.Verdict{{Statement: fp, Condition: id, Refused: true, Reason: "so it is"}}
 		})
 	}
 	tests := []struct {
@@ -369,7 +386,7 @@ func TestOneRefusedStatementOfTwo(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for _, d := range a.Dismissed {
-		if d.Fingerprint == second && !strings.Contains(d.Reason, "C4: has a limit") {
+		if d.Fingerprint == second && !strings.Contains(d.Reason, condition.Limits.Refuse("has a limit").Error()) {
 			t.Errorf("dismissed for %q", d.Reason)
 		}
 	}

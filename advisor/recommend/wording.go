@@ -9,6 +9,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 // ms words a time in milliseconds.
@@ -199,5 +200,6 @@ func lookUpRisks(o *offer) []string {
 		fmt.Sprintf("All writers of %s must go through Helenus while it serves: a row written past it is not found by %s.", o.schema.Name, o.column),
 		fmt.Sprintf("Writes that set %s wait for one more write, and if that one fails, reads run as written until all is verified again (or, by --on-entry-failure refuse, the write fails).", o.column),
 		fmt.Sprintf("A value of %s that very many rows share makes a large partition; above 1,000 entries the original statement runs.", o.column),
+		fmt.Sprintf("Triggers, CDC and audit logs see statements of Helenus, on %s and on the look-up table (%s).", o.schema.Name, condition.SideEffects.Name()),
 	}
 }

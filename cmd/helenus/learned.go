@@ -8,9 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 func modelCommand() *cobra.Command {
@@ -92,6 +94,9 @@ func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) err
 				return err
 			}
 		}
+		if err := printConditions(w, all.Recommendations); err != nil {
+			return err
+		}
 		if _, err := fmt.Fprintln(w, "\nsaved: work of Cassandra, per second of traffic. `helenus explain ID` says why."); err != nil {
 			return err
 		}
@@ -114,9 +119,36 @@ func stateOf(r *recommend.Recommendation) string {
 	case r.Migration != "":
 		return r.Migration
 	case (r.Kind == recommend.LookUpTable || r.Kind == recommend.TimelineKind) && !r.Eligible:
-		return string(r.State) + ", not eligible"
+		text := string(r.State) + ", not eligible"
+		if ids, _ := plan.RefusedBy(r.Verdicts); len(ids) > 0 {
+			text += ": " + ids[0].Name()
+		}
+		return text
 	}
 	return string(r.State)
+}
+
+// printConditions says where to read of the conditions that refuse advice.
+func printConditions(w io.Writer, all []recommend.Recommendation) error {
+	said := map[condition.ID]bool{}
+	for i := range all {
+		ids, _ := plan.RefusedBy(all[i].Verdicts)
+		for _, id := range ids {
+			c := condition.Find(id)
+			if c == nil || said[id] || all[i].Eligible {
+				continue
+			}
+			said[id] = true
+			if _, err := fmt.Fprintf(w, "\n%s: %s", c.Name(), c.Link()); err != nil {
+				return err
+			}
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintln(w)
+	return err
 }
 
 func perSecond(r *recommend.Recommendation) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -65,7 +66,7 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 	r.flags(c)
 	limits.flags(c)
 	c.Flags().StringVar(&terms.OnEntryFailure, "on-entry-failure", "", "what becomes of a write whose entry can not be written: turn-back (the default: it is carried out, and reads run as written until the table is verified again) or refuse (it is refused, before anything of it was sent)")
-	c.Flags().StringSliceVar(&terms.Despite, "despite", nil, "conditions to overrule that refuse it because of a statement, such as C20:4ad1f0,C6:77e0b2; they are kept in the history with your name")
+	c.Flags().StringSliceVar(&terms.Despite, "despite", nil, "conditions to overrule that refuse it because of a statement, such as "+plan.ExampleOverrule+"; they are kept in the history with your name")
 	c.Flags().BoolVar(&detach, "detach", false, "return at once instead of showing the progress")
 	return c
 }

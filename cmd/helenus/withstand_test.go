@@ -19,6 +19,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -421,7 +422,7 @@ func TestRefusalsAndGuards(t *testing.T) {
 			}
 			return refusedWith(err, "C20")
 		})
-		if code, out := command(t, p, "approve", id); code != exitRefused || !strings.Contains(out, "C20") {
+		if code, out := command(t, p, "approve", id); code != exitRefused || !strings.Contains(out, condition.Schema.Name()) || !strings.Contains(out, condition.Schema.Link()) {
 			t.Errorf("%d %s", code, out)
 		}
 	})

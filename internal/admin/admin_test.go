@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -257,7 +258,7 @@ func TestApprovalThatCanNotBeginIsTakenBack(t *testing.T) {
 		err  error
 		code string
 	}{
-		"condition": {&match.Refusal{Condition: "C20", Reason: "the table was altered"}, "refused"},
+		"condition": {condition.Schema.Refuse("the table was altered"), "refused"},
 		"ownership": {&migrate.ErrOwnership{Table: "t"}, "refused"},
 		"failure":   {errors.New("disk full"), "internal"},
 	} {
@@ -268,6 +269,10 @@ func TestApprovalThatCanNotBeginIsTakenBack(t *testing.T) {
 			err := client.Post(context.Background(), "recommendations/r-1/approve", Decision{}, &migrate.Migration{})
 			if got := code(t, err); got != c.code || !strings.Contains(err.Error(), c.err.Error()) {
 				t.Errorf("%q: %v", got, err)
+			}
+			var e *Error
+			if want := condition.In(c.err.Error()); !errors.As(err, &e) || !reflect.DeepEqual(e.Conditions, want) || name == "condition" && len(want) != 1 {
+				t.Errorf("it is refused by %+v, want %+v", e.Conditions, want)
 			}
 			if p.all[0].State != recommend.Open {
 				t.Errorf("it is %s", p.all[0].State)

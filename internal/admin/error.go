@@ -8,7 +8,7 @@ import (
 	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -17,6 +17,8 @@ type Error struct {
 	Status  int    `json:"-"`     // HTTP status
 	Code    string `json:"code"`  // not_found, refused, invalid, unauthorised, unavailable, pending, internal
 	Message string `json:"error"` // what happened, to what, and what to do
+	// Conditions are those by which it is refused.
+	Conditions []*condition.Ref `json:"conditions,omitempty"`
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -39,7 +41,7 @@ func classify(err error) *Error {
 		approved *migrate.ErrAlreadyApproved
 		state    *migrate.ErrState
 		owner    *migrate.ErrOwnership
-		refusal  *match.Refusal
+		refusal  *condition.Refusal
 		busy     *calendar.Busy
 		followed *calendar.StateError
 		limits   *calendar.LimitError
@@ -65,10 +67,11 @@ func classify(err error) *Error {
 }
 
 func writeError(w http.ResponseWriter, err error) {
-	e := classify(err)
+	e := *classify(err)
+	e.Conditions = condition.In(e.Message)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.Status)
-	_ = json.NewEncoder(w).Encode(e) // the client has gone if this fails
+	_ = json.NewEncoder(w).Encode(&e) // the client has gone if this fails
 }
 
 func writeJSON(w http.ResponseWriter, v any) {

@@ -285,7 +285,7 @@ type Decision struct {
 	Drop   bool             `json:"drop,omitempty"`
 	// OnEntryFailure, of an approval, is what becomes of a write whose entry can not be written: turn-back (the default) or refuse.
 	OnEntryFailure string `json:"on_entry_failure,omitempty"`
-	// Despite, of an approval, are conditions that are overruled, each with the statement because of which it refuses: C20:4ad1f0.
+	// Despite, of an approval, are conditions that are overruled, each with the statement because of which it refuses: as plan.ExampleOverrule.
 	Despite []string `json:"despite,omitempty"`
 }
 

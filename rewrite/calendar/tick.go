@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/cycle"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -293,7 +293,7 @@ func (k *Keeper) begin(ctx context.Context, c *Calendar, n int, now, at time.Tim
 	}
 	_, err := k.o.Migrations.Approve(ctx, s.ID, c.Plan.Seasons[n].LookUp, c.by())
 	var (
-		refused *match.Refusal
+		refused *condition.Refusal
 		taken   *migrate.ErrAlreadyApproved
 	)
 	if errors.As(err, &refused) || errors.As(err, &taken) { // it would be refused again

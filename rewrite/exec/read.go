@@ -13,12 +13,18 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/proxy"
+	conditions "github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
 
 // ErrUnsuited says that a request can not be answered from the look-up, though nothing is wrong: its value has no
 // entry, it has too many, or it would need a second page. The original statement answers it.
 var ErrUnsuited = errors.New("not to be answered from the look-up")
+
+// unsuited is an ErrUnsuited because of a condition.
+func unsuited(c *conditions.Condition, reason string) error {
+	return fmt.Errorf("%w: %w", ErrUnsuited, c.Refuse("%s", reason))
+}
 
 // Reader runs verified look-up reads.
 type Reader struct {
@@ -44,14 +50,14 @@ type Request struct {
 func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.Rows, error) {
 	value, ok := q.Values.Get(read.Column)
 	if !ok || value.Null || value.Unset || !match.Indexable(value.Bytes) {
-		return nil, fmt.Errorf("%w: the value is absent, null, empty or too long", ErrUnsuited)
+		return nil, unsuited(conditions.Values, "the value is absent, null, empty or too long")
 	}
 	limit, ok := read.Limit(func(m match.Marker) ([]byte, bool, bool) {
 		v, ok := q.Values.Get(m)
 		return v.Bytes, !v.Unset, ok
 	})
 	if !ok {
-		return nil, fmt.Errorf("%w: the limit is not a positive number", ErrUnsuited)
+		return nil, unsuited(conditions.Limits, "the limit is not a positive number")
 	}
 	bound, err := bind(q.Values, read.Bound)
 	if err != nil {
@@ -64,7 +70,7 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 	var candidates [][][]byte
 	if r.Candidates != nil {
 		if candidates, ok = r.Candidates(read.LookUp); !ok {
-			return nil, fmt.Errorf("%w: the values of too many rows are not known just now", ErrUnsuited)
+			return nil, unsuited(conditions.Values, "the values of too many rows are not known just now")
 		}
 	}
 	found, err := r.Session.Query(ctx, Query{Text: read.Find, Values: [][]byte{value.Bytes, FromInt32(int32(most + 1))}, // #nosec G115 -- a small setting
@@ -80,7 +86,7 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 	}
 	keys, ok := distinctKeys(found.Rows, candidates, read.LookUp.Partition)
 	if !ok {
-		return nil, fmt.Errorf("%w: a row whose value is not known is in the partition of another", ErrUnsuited)
+		return nil, unsuited(conditions.Order, "a row whose value is not known is in the partition of another")
 	}
 	rows, err := r.fetch(ctx, read, bound, keys, q)
 	if err != nil {
@@ -90,7 +96,7 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 		rows = rows[:limit]
 	}
 	if q.PageSize > 0 && len(rows) > q.PageSize {
-		return nil, fmt.Errorf("%w: more rows than one page", ErrUnsuited)
+		return nil, unsuited(conditions.Paging, "more rows than one page")
 	}
 	return rows, nil
 }
@@ -119,7 +125,7 @@ func bind(v match.Values, markers []match.Marker) ([][]byte, error) {
 	for _, m := range markers {
 		value, ok := v.Get(m)
 		if !ok || value.Null || value.Unset {
-			return nil, fmt.Errorf("%w: a filter value is absent or null", ErrUnsuited)
+			return nil, unsuited(conditions.Values, "a filter value is absent or null")
 		}
 		b := value.Bytes
 		if b == nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 // MaxRows is how many rows one write may name, by IN, and still be followed row by row.
@@ -31,9 +32,9 @@ type Effect struct {
 	// Refused: Cassandra is certain to refuse the statement as a whole, and with it the batch that it is part of, or to
 	// change nothing by it. There is nothing to prepare for.
 	Refused bool
-	// Unknown says, as "C6: reason", why the new value of the column can not be known beforehand, "" if it is. The rows are
-	// those of Keys; without Keys it is not known either which they are.
-	Unknown string
+	// Unknown says why the new value of the column can not be known beforehand, nil if it is. The rows are those of Keys;
+	// without Keys it is not known either which they are.
+	Unknown *condition.Refusal
 	// Conditional: it may be carried out, or not, and at a timestamp of Cassandra's own choice.
 	Conditional bool
 	// Entry is the value that needs an entry, for every row of Keys; the zero Cell if none does: the column is cleared,
@@ -131,17 +132,17 @@ func (w *Write) Bind(v Values) Effect {
 	if w.Refused {
 		return Effect{Refused: true}
 	}
-	if w.Unknown != "" {
+	if w.Unknown != nil {
 		return Effect{Unknown: w.Unknown, Conditional: w.Conditional}
 	}
 	e := w.bind(v)
-	if e.Unknown != "" && slices.ContainsFunc(e.Keys, w.LookUp.noRoom) {
+	if e.Unknown != nil && slices.ContainsFunc(e.Keys, w.LookUp.noRoom) {
 		e.Keys = nil // verification finds out what they hold
 	}
-	if e.Unknown != "" && w.deletes() {
+	if e.Unknown != nil && w.deletes() {
 		return Effect{}
 	}
-	e.Conditional = w.Conditional && (e.Touched || e.Unknown != "")
+	e.Conditional = w.Conditional && (e.Touched || e.Unknown != nil)
 	return e
 }
 
@@ -161,7 +162,7 @@ func (w *Write) bind(v Values) (e Effect) {
 	case refused:
 		return Effect{Refused: true}
 	default:
-		e.Unknown = "C6: the rows that it changes are computed by Cassandra, or too many"
+		e.Unknown = condition.Values.Refuse("the rows that it changes are computed by Cassandra, or too many")
 		return e
 	}
 	switch {
@@ -171,7 +172,7 @@ func (w *Write) bind(v Values) (e Effect) {
 		return Effect{} // IN of nothing
 	}
 	e.Touched = true
-	if w.computed != "" {
+	if w.computed != nil {
 		e.Unknown = w.computed
 		return e
 	}
@@ -187,7 +188,7 @@ func (w *Write) bind(v Values) (e Effect) {
 	case s == refused:
 		return Effect{Refused: true}
 	case s == unknown:
-		e.Unknown = "C6: " + w.LookUp.By.Name + " is computed by Cassandra, or written in a form that is not read"
+		e.Unknown = condition.Values.Refuse("%s is computed by Cassandra, or written in a form that is not read", w.LookUp.By.Name)
 	case Indexable(b):
 		e.Entry = Cell{b}
 	}

@@ -40,11 +40,11 @@ func show(e Effect) string {
 		keys = append(keys, strings.Join(parts, " "))
 	}
 	rows := strings.Join(keys, "|")
-	switch condition, _, _ := strings.Cut(e.Unknown, ":"); {
+	switch {
 	case e.Refused:
 		return "refused"
-	case e.Unknown != "":
-		return strings.TrimSpace(condition + " in " + rows)
+	case e.Unknown != nil:
+		return strings.TrimSpace(string(e.Unknown.Condition) + " in " + rows)
 	case !e.Touched:
 		return "nothing"
 	case e.Clears:
@@ -152,7 +152,7 @@ func TestEffects(t *testing.T) {
 		}
 	}
 	if e := l.Writes(parse(t, `UPDATE stays SET guest = ? WHERE room = ? AND wing = ? AND day IN ? AND "No" = ?`), "hotel")[0].
-		Bind(values(guest, room, wing, list(many(101)...), no)); len(e.Keys) != 101 || e.Unknown != "" {
+		Bind(values(guest, room, wing, list(many(101)...), no)); len(e.Keys) != 101 || e.Unknown != nil {
 		t.Errorf("IN of 101 keys: %s", show(e))
 	}
 }

@@ -613,16 +613,16 @@ func (p *peer) agree(table *schema.Table, by schema.Column, s said, missed map[s
 		switch {
 		case v == nil:
 			continue
-		case effect.Unknown != "" && effect.Keys == nil:
+		case effect.Unknown != nil && effect.Keys == nil:
 		case !want[at]:
 			errorf("%s: row %s has the value, but the effect is %s", s, at, show(effect))
-		case effect.Unknown != "":
+		case effect.Unknown != nil:
 		case Indexable(v) && !bytes.Equal(v, effect.Entry.Bytes), !Indexable(v) && (effect.Entry.Bytes != nil || effect.Clears):
 			errorf("%s: the value is %x, but the effect is %s", s, v, show(effect))
 		}
 		set[at] = true
 	}
-	if effect.Entry.Bytes != nil && effect.Unknown == "" {
+	if effect.Entry.Bytes != nil && effect.Unknown == nil {
 		for at := range want {
 			if !set[at] && (!effect.HasTimestamp || effect.Timestamp > 1e15) { // else it is older than what emptied the table
 				errorf("%s: no value in row %s, but the effect is %s", s, at, show(effect))
@@ -632,9 +632,9 @@ func (p *peer) agree(table *schema.Table, by schema.Column, s said, missed map[s
 	switch {
 	case wrong:
 		return "wrong"
-	case effect.Unknown != "" && effect.Keys == nil:
+	case effect.Unknown != nil && effect.Keys == nil:
 		return "unknown rows"
-	case effect.Unknown != "":
+	case effect.Unknown != nil:
 		return "unknown value"
 	}
 	return "known"

@@ -1,7 +1,7 @@
 // Package match decides what may be done with a statement, and compiles what it decided. For a verified look-up
 // (docs/design/mapping.md 3.3, R1) there are two questions:
 //
-//   - may this SELECT be answered from the look-up? (Read, or a Refusal that names a correctness condition C1-C22)
+//   - may this SELECT be answered from the look-up? (Read, or a Refusal that names a condition; checks.go)
 //   - what does this INSERT, UPDATE, DELETE or BATCH do to the column that the look-up is keyed by? (Write)
 //
 // They are not alike. A SELECT that is refused runs as it was written, and nothing is lost. A write can not be refused:
@@ -12,7 +12,7 @@
 // A Read is compiled by appending the base's primary key to the application's own WHERE clause; everything else stays
 // as the application wrote it. So what is equal, greater or contained remains Cassandra's own affair.
 //
-// It may import capture, capture/cql, capture/schema, advisor/plan and proxy.
+// It may import rewrite/condition, capture, capture/cql, capture/schema, advisor/plan and proxy.
 //
 // # Where it is thin today
 //

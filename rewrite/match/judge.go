@@ -3,12 +3,12 @@ package match
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 // Judge says of a look-up that is being considered what may take part in it: first whether the table as a whole may have
@@ -30,7 +30,7 @@ func Judge(lu plan.LookUp, snapshot *capture.Snapshot, s *schema.Schema) []plan.
 		}
 		refusal := l.Check(text)
 		if c := snapshot.Statement(fingerprint); refusal == nil && c != nil {
-			refusal = habits(c)
+			refusal = first(habitChecks, c)
 		}
 		out = append(out, verdict(fingerprint, refusal))
 	}
@@ -45,24 +45,11 @@ func Judge(lu plan.LookUp, snapshot *capture.Snapshot, s *schema.Schema) []plan.
 	return out
 }
 
-func verdict(statement string, r *Refusal) plan.Verdict {
+func verdict(statement string, r *condition.Refusal) plan.Verdict {
 	if r == nil {
 		return plan.Verdict{Statement: statement, Reason: "can be answered from the look-up"}
 	}
 	return plan.Verdict{Statement: statement, Condition: r.Condition, Refused: true, Reason: r.Reason}
-}
-
-// habits refuses a statement that is always asked in a way that is never answered.
-func habits(c *capture.Statement) *Refusal {
-	switch {
-	case c.Count > 0 && c.Serial >= c.Count:
-		return refuse("C12", "it is always read at a serial consistency")
-	case c.Count > 0 && c.Paged+c.MorePages >= c.Count:
-		return refuse("C3", "its answers always have more than one page")
-	case len(c.Variables) == 0 && c.Count > 0:
-		return refuse("C1", "it is sent as text with literal values, not prepared: there is no metadata to answer with")
-	}
-	return nil
 }
 
 // judgeWrite judges a captured statement if it writes to the base, and was ever carried out.
@@ -80,10 +67,10 @@ func (l *LookUp) judgeWrite(c *capture.Statement) (v plan.Verdict, matters bool)
 		switch reason := w.untraceable(); {
 		case w.Refused:
 			continue
-		case w.Unknown != "":
+		case w.Unknown != nil:
 			return warning(c, w), true
 		case reason != "":
-			return warning(c, l.unknown("C6", "%s", reason)), true
+			return warning(c, l.unknown(condition.Values, "%s", reason)), true
 		case w.computes():
 			v.Reason = "its value is computed by Cassandra: its rows are looked at in the base meanwhile"
 		}
@@ -97,9 +84,8 @@ func warning(c *capture.Statement, w *Write) plan.Verdict {
 	if w == nil {
 		return plan.Verdict{}
 	}
-	condition, reason, _ := strings.Cut(w.Unknown, ": ")
-	return plan.Verdict{Statement: c.Fingerprint, Condition: condition,
-		Reason: reason + ": after each execution reads run as written until the look-up was verified again"}
+	return plan.Verdict{Statement: c.Fingerprint, Condition: w.Unknown.Condition,
+		Reason: w.Unknown.Reason + ": after each execution reads run as written until the look-up was verified again"}
 }
 
 // untraceable says why the rows of a write can not be known whatever is bound, "" if they can.
@@ -122,7 +108,7 @@ func (w *Write) untraceable() string {
 }
 
 // computes tells whether the new value is one that nobody can know whatever is bound.
-func (w *Write) computes() bool { return w.computed != "" || w.sets != nil && computed(w.sets) }
+func (w *Write) computes() bool { return w.computed != nil || w.sets != nil && computed(w.sets) }
 
 // computed tells whether a term has a part that Cassandra computes.
 func computed(t cql.Term) bool {

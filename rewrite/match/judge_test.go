@@ -8,6 +8,7 @@ import (
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 func TestJudge(t *testing.T) {
@@ -28,7 +29,7 @@ func TestJudge(t *testing.T) {
 		t.Errorf("%+v", verdicts)
 	}
 	// No write refuses a look-up; one whose rows nobody can know is warned of.
-	for text, condition := range map[string]string{
+	for text, condition := range map[string]condition.ID{
 		"UPDATE stays SET guest = ?" + whole + " IF EXISTS":                                    "",
 		"UPDATE stays SET guest = now()" + whole:                                               "",
 		"UPDATE stays SET guest = guest + ?" + whole:                                           "",
@@ -58,7 +59,7 @@ func TestJudge(t *testing.T) {
 	}
 	literal, serial, paged := statement(read), statement(read), statement(read)
 	literal.Variables, serial.Serial, paged.Paged = nil, 3, 3
-	for condition, s := range map[string]capture.Statement{"C1": literal, "C12": serial, "C3": paged} {
+	for condition, s := range map[condition.ID]capture.Statement{"C1": literal, "C12": serial, "C3": paged} {
 		verdicts = Judge(l.LookUp, &capture.Snapshot{Statements: []capture.Statement{s}}, schemaOf)
 		if verdicts[1].Condition != condition {
 			t.Errorf("%s: %+v", condition, verdicts)

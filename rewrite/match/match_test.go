@@ -11,6 +11,7 @@ import (
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 func base() *schema.Table {
@@ -57,7 +58,7 @@ func parse(t testing.TB, text string) cql.Statement {
 
 func TestTableConditions(t *testing.T) {
 	for _, c := range []struct {
-		condition string
+		condition condition.ID
 		change    func(*plan.LookUp, *schema.Table)
 	}{
 		{"C20", func(l *plan.LookUp, _ *schema.Table) { l.Column = "nobody" }},
@@ -97,7 +98,10 @@ func TestTableConditions(t *testing.T) {
 }
 
 func TestReadConditions(t *testing.T) {
-	for _, c := range []struct{ text, condition string }{
+	for _, c := range []struct {
+		text      string
+		condition condition.ID
+	}{
 		{"SELECT * FROM hotel.stays WHERE guest = ? ALLOW FILTERING", "C19"}, // a tuple among the columns
 		{"SELECT room, day FROM hotel.stays WHERE guest = ? ALLOW FILTERING", ""},
 		{"SELECT room AS r, ttl(status), writetime(guest) FROM stays WHERE guest = :g AND status > ? LIMIT ?", ""},

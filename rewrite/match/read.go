@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 // Read is a SELECT that the look-up can answer.
@@ -35,32 +36,23 @@ type Marker struct {
 }
 
 // CompileRead compiles a SELECT. The fingerprint is checked too: what nobody approved is not answered.
-func (l *LookUp) CompileRead(st cql.Statement, keyspace string) (*Read, *Refusal) {
+func (l *LookUp) CompileRead(st cql.Statement, keyspace string) (*Read, *condition.Refusal) {
 	s, ok := st.(*cql.Select)
 	if !ok {
-		return nil, refuse("C1", "not a SELECT but a statement of kind %s", st.Kind())
+		return nil, condition.Columns.Refuse("not a SELECT but a statement of kind %s", st.Kind())
 	}
 	if t := s.Table.In(keyspace); t.Keyspace != l.Keyspace || t.Table != l.LookUp.Base {
-		return nil, refuse("C1", "reads %s, not %s", t, l.BaseName())
+		return nil, condition.Columns.Refuse("reads %s, not %s", t, l.BaseName())
 	}
 	if !l.statements[cql.Fingerprint(st, keyspace).String()] {
-		return nil, refuse("C1", "this statement is not among those that were approved")
+		return nil, condition.Columns.Refuse("this statement is not among those that were approved")
 	}
 	return l.compile(s)
 }
 
-func (l *LookUp) compile(s *cql.Select) (*Read, *Refusal) {
-	switch {
-	case s.JSON:
-		return nil, refuse("C5", "SELECT JSON")
-	case s.Distinct:
-		return nil, refuse("C4", "SELECT DISTINCT is about partitions, which the look-up does not keep together")
-	case len(s.GroupBy) > 0:
-		return nil, refuse("C5", "GROUP BY")
-	case len(s.OrderBy) > 0:
-		return nil, refuse("C2", "ORDER BY")
-	case s.PerPartitionLimit != nil:
-		return nil, refuse("C4", "PER PARTITION LIMIT counts by the partitions of the base")
+func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
+	if r := first(clauseChecks, s); r != nil {
+		return nil, r
 	}
 	if r := l.projection(s.Columns); r != nil {
 		return nil, r
@@ -70,10 +62,10 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *Refusal) {
 	case nil, *cql.Marker:
 	case *cql.Literal:
 		if n, err := strconv.ParseInt(limit.Text, 10, 32); limit.Kind != cql.LiteralInteger || err != nil || n <= 0 {
-			return nil, refuse("C4", "LIMIT %s is not a positive number", limit)
+			return nil, condition.Limits.Refuse("LIMIT %s is not a positive number", limit)
 		}
 	default:
-		return nil, refuse("C4", "LIMIT is neither a number nor bound")
+		return nil, condition.Limits.Refuse("LIMIT is neither a number nor bound")
 	}
 	found := false
 	for i := range s.Where {
@@ -85,12 +77,12 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *Refusal) {
 			continue
 		}
 		if found {
-			return nil, refuse("C1", "%s is restricted more than once", l.By.Name)
+			return nil, condition.Columns.Refuse("%s is restricted more than once", l.By.Name)
 		}
 		found, r.Column = true, Marker{by.Index, by.Name}
 	}
 	if !found {
-		return nil, refuse("C1", "does not ask for rows by %s = ?", l.By.Name)
+		return nil, condition.Columns.Refuse("does not ask for rows by %s = ?", l.By.Name)
 	}
 	whole := *s
 	whole.Table = cql.TableRef{Keyspace: l.Keyspace, Table: l.LookUp.Base}
@@ -157,11 +149,11 @@ func anonymous(s *cql.Select) (string, []Marker) {
 	return text, out
 }
 
-func (l *LookUp) projection(columns []cql.Selector) *Refusal {
+func (l *LookUp) projection(columns []cql.Selector) *condition.Refusal {
 	if len(columns) == 0 {
 		for _, c := range l.Base.Columns {
 			if expands(c.Type) {
-				return refuse("C19", "* includes %s of type %s, which can not be carried as one value yet", c.Name, c.Type)
+				return condition.Types.Refuse("* includes %s of type %s, which can not be carried as one value yet", c.Name, c.Type)
 			}
 		}
 		return nil
@@ -170,20 +162,20 @@ func (l *LookUp) projection(columns []cql.Selector) *Refusal {
 		expr := c.Expr
 		if call, ok := expr.(*cql.FunctionCall); ok {
 			if call.Keyspace != "" || (call.Name != "writetime" && call.Name != "ttl") || len(call.Args) != 1 {
-				return refuse("C5", "selects a function or aggregate: %s", call)
+				return condition.Functions.Refuse("selects a function or aggregate: %s", call)
 			}
 			expr = call.Args[0]
 		}
 		ref, ok := expr.(*cql.ColumnRef)
 		if !ok {
-			return refuse("C5", "selects an expression: %s", c.Expr)
+			return condition.Functions.Refuse("selects an expression: %s", c.Expr)
 		}
 		column := l.Base.Column(ref.Name)
 		if column == nil {
-			return refuse("C20", "selects %s, which the table did not have when the look-up was approved", ref.Name)
+			return condition.Schema.Refuse("selects %s, which the table did not have when the look-up was approved", ref.Name)
 		}
 		if expands(column.Type) {
-			return refuse("C19", "selects %s of type %s, which can not be carried as one value yet", column.Name, column.Type)
+			return condition.Types.Refuse("selects %s of type %s, which can not be carried as one value yet", column.Name, column.Type)
 		}
 	}
 	return nil
@@ -194,38 +186,38 @@ var filters = map[cql.Op]bool{cql.OpEQ: true, cql.OpLT: true, cql.OpLE: true, cq
 	cql.OpContains: true, cql.OpContainsKey: true}
 
 // relation checks one relation; it returns the marker if this is the one that the look-up is asked by.
-func (l *LookUp) relation(r *cql.Relation) (*cql.Marker, *Refusal) {
+func (l *LookUp) relation(r *cql.Relation) (*cql.Marker, *condition.Refusal) {
 	if r.Token {
-		return nil, refuse("C4", "token() is about the ring of the base")
+		return nil, condition.Limits.Refuse("token() is about the ring of the base")
 	}
 	if len(r.Columns) != 1 || r.Tuple {
-		return nil, refuse("C1", "relation on several columns")
+		return nil, condition.Columns.Refuse("relation on several columns")
 	}
 	column := l.Base.Column(r.Columns[0])
 	if column == nil {
-		return nil, refuse("C20", "asks by %s, which the table did not have when the look-up was approved", r.Columns[0])
+		return nil, condition.Schema.Refuse("asks by %s, which the table did not have when the look-up was approved", r.Columns[0])
 	}
 	switch column.Kind {
 	case schema.Static:
-		return nil, refuse("C8", "filters by the static column %s", column.Name)
+		return nil, condition.Statics.Refuse("filters by the static column %s", column.Name)
 	case schema.PartitionKey, schema.Clustering:
-		return nil, refuse("C1", "restricts the key column %s, which can not be combined with a row's whole key", column.Name)
+		return nil, condition.Columns.Refuse("restricts the key column %s, which can not be combined with a row's whole key", column.Name)
 	}
 	if column.Name == l.By.Name && r.Op == cql.OpEQ && r.Element == nil {
 		marker, ok := r.Value.(*cql.Marker)
 		if !ok {
-			return nil, refuse("C6", "the value of %s stands in the text, and is not bound", column.Name)
+			return nil, condition.Values.Refuse("the value of %s stands in the text, and is not bound", column.Name)
 		}
 		return marker, nil
 	}
 	if !filters[r.Op] {
-		return nil, refuse("C1", "operator %s on %s", r.Op, column.Name)
+		return nil, condition.Columns.Refuse("operator %s on %s", r.Op, column.Name)
 	}
 	for _, t := range []cql.Term{r.Element, r.Value} {
 		switch t.(type) {
 		case nil, *cql.Marker, *cql.Literal:
 		default:
-			return nil, refuse("C5", "%s is compared with an expression, which each sub-read would evaluate anew", column.Name)
+			return nil, condition.Functions.Refuse("%s is compared with an expression, which each sub-read would evaluate anew", column.Name)
 		}
 	}
 	return nil, nil
@@ -255,10 +247,10 @@ func (r *Read) Limit(value func(Marker) (bytes []byte, set bool, ok bool)) (n in
 }
 
 // Check tells whether one of the approved statements, as its normalised text, can be answered.
-func (l *LookUp) Check(text string) *Refusal {
+func (l *LookUp) Check(text string) *condition.Refusal {
 	st, err := cql.Parse(text)
 	if err != nil {
-		return refuse("C1", "it can not be read: %v", err)
+		return condition.Columns.Refuse("it can not be read: %v", err)
 	}
 	_, refusal := l.CompileRead(st, l.Keyspace)
 	return refusal

@@ -1,18 +1,18 @@
 package match
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
 // Write is what one INSERT, UPDATE or DELETE does to the column of a look-up, as far as its text tells.
 type Write struct {
 	LookUp *LookUp
-	// Unknown says why nobody can know beforehand which rows it changes, whatever is bound; "" if Bind finds out.
-	Unknown string
+	// Unknown says why nobody can know beforehand which rows it changes, whatever is bound; nil if Bind finds out.
+	Unknown *condition.Refusal
 	// Truncates: it removes all rows of the base, and what was known of their timestamps.
 	Truncates bool
 	// Refused: Cassandra is certain to refuse the text, whatever is bound.
@@ -20,11 +20,11 @@ type Write struct {
 	// Conditional: the statement, or another one of its batch, has an IF. Then Cassandra chooses the timestamp.
 	Conditional bool
 
-	sets      cql.Term // the new value, nil if the column is not set by a term
-	computed  string   // why the new value can not be known, "" if sets tells
-	json      cql.Term // of INSERT JSON: what has the values
-	unset     bool     // of INSERT JSON: what it does not name keeps its value
-	clears    bool     // the cell or the whole row is deleted
+	sets      cql.Term           // the new value, nil if the column is not set by a term
+	computed  *condition.Refusal // why the new value can not be known, nil if sets tells
+	json      cql.Term           // of INSERT JSON: what has the values
+	unset     bool               // of INSERT JSON: what it does not name keeps its value
+	clears    bool               // the cell or the whole row is deleted
 	key       []factor
 	timestamp cql.Term
 	ttl       cql.Term
@@ -33,7 +33,7 @@ type Write struct {
 
 // deletes tells whether the write can only take values away, which the re-check of each read hides.
 func (w *Write) deletes() bool {
-	return w.Unknown == "" && w.sets == nil && w.json == nil && w.computed == ""
+	return w.Unknown == nil && w.sets == nil && w.json == nil && w.computed == nil
 }
 
 // factor restricts some columns of the key to one of several alternatives. A key is one alternative of each factor.
@@ -85,7 +85,7 @@ func (l *LookUp) writes(st cql.Statement, keyspace string) []*Write {
 		w = l.delete(s, keyspace)
 	case *cql.Truncate:
 		if l.over(s.Table, keyspace) {
-			w = l.unknown("C20", "TRUNCATE of the base: later writes may carry earlier timestamps than those that it removed")
+			w = l.unknown(condition.Schema, "TRUNCATE of the base: later writes may carry earlier timestamps than those that it removed")
 			w.Truncates = true
 		}
 	}
@@ -123,11 +123,11 @@ func (l *LookUp) Unreadable(text string) *Write {
 	if !strings.Contains(strings.ToLower(text), strings.ToLower(l.LookUp.Base)) {
 		return nil
 	}
-	return l.unknown("C20", "a statement that names %s could not be read", l.BaseName())
+	return l.unknown(condition.Schema, "a statement that names %s could not be read", l.BaseName())
 }
 
-func (l *LookUp) unknown(condition, format string, args ...any) *Write {
-	return &Write{LookUp: l, Unknown: condition + ": " + fmt.Sprintf(format, args...)}
+func (l *LookUp) unknown(by *condition.Condition, format string, args ...any) *Write {
+	return &Write{LookUp: l, Unknown: by.Refuse(format, args...)}
 }
 
 func (l *LookUp) over(t cql.TableRef, keyspace string) bool {
@@ -173,7 +173,7 @@ func (l *LookUp) update(s *cql.Update, keyspace string) *Write {
 		if a.Op == cql.AssignSet && a.Element == nil && a.Field == "" {
 			w.sets = a.Value
 		} else {
-			w.computed = "C9: sets " + l.By.Name + " by an operation"
+			w.computed = condition.Collections.Refuse("sets %s by an operation", l.By.Name)
 		}
 	}
 	if !touched {

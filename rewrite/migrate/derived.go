@@ -6,6 +6,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
 
@@ -21,7 +22,7 @@ func (m *Manager) derived(ctx context.Context, have *Migration, l *match.LookUp,
 		if !needed[have.State] {
 			return "", nil
 		}
-		return fmt.Sprintf("C20: the look-up table %s is gone", name), nil
+		return drift("the look-up table %s is gone", name), nil
 	}
 	if have.State == Approved || have.State == Created { // create says so, and the schema at hand may show a table from before
 		return "", nil
@@ -31,20 +32,25 @@ func (m *Manager) derived(ctx context.Context, have *Migration, l *match.LookUp,
 	case err != nil:
 		return "", err
 	case !ours && OwnerOf(table.Comment) != "":
-		return fmt.Sprintf("C20: the look-up table %s is not ours any more: it belongs to another helenus (comment %q)", name, table.Comment), nil
+		return drift("the look-up table %s is not ours any more: it belongs to another helenus (comment %q)", name, table.Comment), nil
 	case !ours:
-		return fmt.Sprintf("C20: the look-up table %s is not ours any more (comment %q)", name, table.Comment), nil
+		return drift("the look-up table %s is not ours any more (comment %q)", name, table.Comment), nil
 	case have.TableID != "" && table.ID != have.TableID:
-		return fmt.Sprintf("C20: the look-up table %s was dropped and made again (id %s, was %s): its entries are gone", name, table.ID, have.TableID), nil
+		return drift("the look-up table %s was dropped and made again (id %s, was %s): its entries are gone", name, table.ID, have.TableID), nil
 	case table.DefaultTTL != 0:
-		return fmt.Sprintf("C20: default_time_to_live of the look-up table %s is %d: entries written since then vanish", name, table.DefaultTTL), nil
+		return drift("default_time_to_live of the look-up table %s is %d: entries written since then vanish", name, table.DefaultTTL), nil
 	case table.GCGrace == 0:
-		return fmt.Sprintf("C20: gc_grace_seconds of the look-up table %s is 0: Cassandra drops the hints of entries that a node missed", name), nil
+		return drift("gc_grace_seconds of the look-up table %s is 0: Cassandra drops the hints of entries that a node missed", name), nil
 	}
 	if s.Table(have.LookUp.Keyspace, l.PendingTable()) == nil {
-		return fmt.Sprintf("C20: the table %s is gone", l.PendingName()), nil
+		return drift("the table %s is gone", l.PendingName()), nil
 	}
 	return layout(l, have, table)
+}
+
+// drift is what says that a table is not as it was.
+func drift(format string, args ...any) string {
+	return condition.Schema.Refuse(format, args...).Error()
 }
 
 // layout compares the columns of a look-up table with those that it is made with.
@@ -82,9 +88,9 @@ func layout(l *match.LookUp, have *Migration, table *schema.Table) (reason strin
 		is := table.Column(c.Name)
 		switch {
 		case is == nil:
-			return fmt.Sprintf("C20: the look-up table %s.%s has no column %s any more", table.Keyspace, table.Name, c.Name), nil
+			return drift("the look-up table %s.%s has no column %s any more", table.Keyspace, table.Name, c.Name), nil
 		case *is != want[c.Name]:
-			return fmt.Sprintf("C20: column %s of the look-up table %s.%s is not as it was made (%s %s)", c.Name, table.Keyspace, table.Name, is.Kind, is.Type), nil
+			return drift("column %s of the look-up table %s.%s is not as it was made (%s %s)", c.Name, table.Keyspace, table.Name, is.Kind, is.Type), nil
 		}
 	}
 	return "", nil

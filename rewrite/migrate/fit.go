@@ -44,7 +44,7 @@ func fit(have *Migration, s *schema.Schema) fitting {
 		{fmt.Sprintf("column %s of table %s", have.LookUp.Column, name), column(was), column(is)},
 	} {
 		if x.was != x.is {
-			f.broken = fmt.Sprintf("C20: %s was %s and is %s", x.what, x.was, x.is)
+			f.broken = drift("%s was %s and is %s", x.what, x.was, x.is)
 			return f
 		}
 	}

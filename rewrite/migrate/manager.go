@@ -19,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/maintain"
 	"github.com/helenus-db/helenus/rewrite/match"
@@ -331,6 +332,7 @@ func (m *Manager) Migrations() []Migration {
 	out := make([]Migration, len(runs))
 	for i, r := range runs {
 		out[i] = r.get()
+		out[i].Conditions = condition.In(out[i].Reason)
 	}
 	return out
 }
@@ -400,7 +402,7 @@ func (r *run) throttle(reason string) {
 
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// Approve takes a look-up on. It is refused (a *match.Refusal) if the schema is no longer the one that the advice was
+// Approve takes a look-up on. It is refused (a *condition.Refusal) if the schema is no longer the one that the advice was
 // made on, or a condition forbids it; a second approval is an *ErrAlreadyApproved.
 func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Terms) (Migration, error) {
 	if err := t.Check(); err != nil {
@@ -452,7 +454,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Term
 		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Despite: t.Despite}
 	r.m.note(now, t.Actor, "approved; if an entry can not be written: "+t.OnEntryFailure)
 	for _, o := range t.Despite {
-		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, which refuses it because of statement %s", o.Condition, o.Statement))
+		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, which refuses it because of statement %s", o.Condition.Name(), o.Statement))
 	}
 	if err := m.Store.Save(ctx, KindMigration, id, &r.m); err != nil {
 		return Migration{}, fmt.Errorf("save migration %s: %w", id, err)
@@ -464,20 +466,20 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Term
 }
 
 // check tells whether a look-up still fits its base table.
-func check(lu plan.LookUp, base *schema.Table) (*match.LookUp, *match.Refusal) {
+func check(lu plan.LookUp, base *schema.Table) (*match.LookUp, *condition.Refusal) {
 	lookup, refusal := match.New(lu, base)
 	if refusal != nil {
 		return nil, refusal
 	}
 	if d := base.Digest(); d != lu.SchemaDigest {
-		return nil, &match.Refusal{Condition: "C20", Reason: fmt.Sprintf("table %s.%s has changed since the advice was made (digest %s, was %s): ask for new advice",
-			lu.Keyspace, lu.Base, d, lu.SchemaDigest)}
+		return nil, condition.Schema.Refuse("table %s.%s has changed since the advice was made (digest %s, was %s): ask for new advice",
+			lu.Keyspace, lu.Base, d, lu.SchemaDigest)
 	}
-	last := &match.Refusal{Condition: "C1", Reason: "the advice names no statement"}
+	last := condition.Columns.Refuse("the advice names no statement")
 	for _, text := range lu.Texts {
 		if last = lookup.Check(text); last == nil {
 			return lookup, nil // what it can not answer runs as it was written
 		}
 	}
-	return nil, &match.Refusal{Condition: last.Condition, Reason: "none of the statements of the advice can be answered: " + last.Reason}
+	return nil, &condition.Refusal{Condition: last.Condition, Reason: "none of the statements of the advice can be answered: " + last.Reason}
 }

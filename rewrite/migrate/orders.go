@@ -198,7 +198,7 @@ func (m *Manager) empty(ctx context.Context, r *run) error {
 	if table, err := m.owned(ctx, r); err != nil {
 		return err
 	} else if table == nil {
-		return &stop{to: Failed, reason: fmt.Sprintf("C20: the look-up table %s is gone", l.LookUpName())}
+		return &stop{to: Failed, reason: drift("the look-up table %s is gone", l.LookUpName())}
 	}
 	if err := m.patiently(ctx, r, "its table is being emptied, for which all nodes must be up", func(ctx context.Context) error {
 		_, err := m.Session.Query(ctx, exec.Query{Text: l.Truncate(), Consistency: gocql.All})

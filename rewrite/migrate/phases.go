@@ -9,6 +9,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/verify"
 )
@@ -96,7 +97,7 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	}
 	const murmur3 = "org.apache.cassandra.dht.Murmur3Partitioner"
 	if len(a.Rows) != 1 || len(a.Rows[0]) != 1 || string(a.Rows[0][0]) != murmur3 {
-		return &stop{to: Failed, reason: "C2: the order of answers can only be kept with " + murmur3}
+		return &stop{to: Failed, reason: condition.Order.Refuse("the order of answers can only be kept with %s", murmur3).Error()}
 	}
 	have := r.get()
 	if table, err := m.owned(ctx, r); err != nil {

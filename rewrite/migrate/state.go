@@ -8,6 +8,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/gain"
 	"github.com/helenus-db/helenus/rewrite/verify"
 )
@@ -117,34 +118,36 @@ const MaxEvents = 100
 
 // Migration is an approved look-up and all that is known of it.
 type Migration struct {
-	ID        string        `json:"id"`
-	LookUp    plan.LookUp   `json:"look_up"`
-	Base      schema.Table  `json:"base"`               // as it was when the look-up was last fitted to it
-	Owner     string        `json:"owner,omitempty"`    // whose it is (see owner.go); "" if it is from before there were owners
-	TableID   string        `json:"table_id,omitempty"` // of the look-up table as it was made; another is not the one that was filled
-	State     State         `json:"state"`
-	Reason    string        `json:"reason,omitempty"`  // of suspended and failed, why it is verified again, and of what rolled itself back
-	Pending   string        `json:"pending,omitempty"` // an order that is in force but not stored yet, and what that means; never stored
-	Broken    bool          `json:"broken,omitempty"`  // the look-up can no longer be trusted to exist or to fit: nothing is written to it
-	Actor     string        `json:"actor"`             // who approved it
-	Approved  time.Time     `json:"approved"`
-	Form      int           `json:"form,omitempty"` // of its look-up table, see Form
-	T0        int64         `json:"t0,omitempty"`   // microseconds; when no older write was under way any more, 0 before
-	Entries   int64         `json:"entries"`        // written by backfill
-	Passes    int           `json:"passes"`         // of verification
-	Last      verify.Result `json:"last_pass"`
-	Clean     time.Time     `json:"last_clean_pass"`    // when a pass last found nothing missing
-	Repaired  int64         `json:"repaired"`           // entries that were missing and written by a pass, in all
-	Compared  int64         `json:"compared"`           // reads compared in shadow, in all
-	Earlier   int64         `json:"earlier,omitempty"`  // compared by migrations of the same ID and look-up that were dropped since: they count for shadow
-	ByReads   int64         `json:"compared_by_reads"`  // of which with the answer to a read of the application
-	ByOwn     int64         `json:"compared_by_own"`    // with the answer to a read of our own
-	ByRanges  int64         `json:"compared_by_ranges"` // with what token ranges of the base hold, as the original fails
-	Explained int64         `json:"explained"`          // of which differed at first, and agreed when read again
-	Mismatch  string        `json:"mismatch,omitempty"` // the last unexplained difference
-	Progress  Progress      `json:"progress"`
-	Gain      *gain.Report  `json:"gain,omitempty"` // what it turned out to be worth; not saved here
-	Events    []Event       `json:"events"`
+	ID      string       `json:"id"`
+	LookUp  plan.LookUp  `json:"look_up"`
+	Base    schema.Table `json:"base"`               // as it was when the look-up was last fitted to it
+	Owner   string       `json:"owner,omitempty"`    // whose it is (see owner.go); "" if it is from before there were owners
+	TableID string       `json:"table_id,omitempty"` // of the look-up table as it was made; another is not the one that was filled
+	State   State        `json:"state"`
+	Reason  string       `json:"reason,omitempty"` // of suspended and failed, why it is verified again, and of what rolled itself back
+	// Conditions are those by which Reason says that it was stopped; not saved.
+	Conditions []*condition.Ref `json:"conditions,omitempty"`
+	Pending    string           `json:"pending,omitempty"` // an order that is in force but not stored yet, and what that means; never stored
+	Broken     bool             `json:"broken,omitempty"`  // the look-up can no longer be trusted to exist or to fit: nothing is written to it
+	Actor      string           `json:"actor"`             // who approved it
+	Approved   time.Time        `json:"approved"`
+	Form       int              `json:"form,omitempty"` // of its look-up table, see Form
+	T0         int64            `json:"t0,omitempty"`   // microseconds; when no older write was under way any more, 0 before
+	Entries    int64            `json:"entries"`        // written by backfill
+	Passes     int              `json:"passes"`         // of verification
+	Last       verify.Result    `json:"last_pass"`
+	Clean      time.Time        `json:"last_clean_pass"`    // when a pass last found nothing missing
+	Repaired   int64            `json:"repaired"`           // entries that were missing and written by a pass, in all
+	Compared   int64            `json:"compared"`           // reads compared in shadow, in all
+	Earlier    int64            `json:"earlier,omitempty"`  // compared by migrations of the same ID and look-up that were dropped since: they count for shadow
+	ByReads    int64            `json:"compared_by_reads"`  // of which with the answer to a read of the application
+	ByOwn      int64            `json:"compared_by_own"`    // with the answer to a read of our own
+	ByRanges   int64            `json:"compared_by_ranges"` // with what token ranges of the base hold, as the original fails
+	Explained  int64            `json:"explained"`          // of which differed at first, and agreed when read again
+	Mismatch   string           `json:"mismatch,omitempty"` // the last unexplained difference
+	Progress   Progress         `json:"progress"`
+	Gain       *gain.Report     `json:"gain,omitempty"` // what it turned out to be worth; not saved here
+	Events     []Event          `json:"events"`
 
 	Served     bool `json:"served,omitempty"`     // it has answered reads, and no answer was found wrong since: once verified, it serves
 	Unfollowed bool `json:"unfollowed,omitempty"` // a write that could not be followed may be on its way still: verification lets it end first
