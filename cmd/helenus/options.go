@@ -18,6 +18,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/bench/rank"
+	"github.com/helenus-db/helenus/rewrite/rehearse"
 )
 
 // optionsFlags are what `helenus options` is asked for.
@@ -99,6 +100,9 @@ func (f *optionsFlags) run(c *cobra.Command, file string) (err error) {
 	if absent != "" {
 		r.Remarks = append(r.Remarks, options.Remark{Text: absent})
 	}
+	if err := tryOptions(c.Context(), w, r, f.top); err != nil {
+		return explained(err)
+	}
 	if bench != nil && len(r.Queries) > 0 {
 		if err = f.measureBest(c, bench, w, r, costs); err != nil && r.Measured == nil {
 			return err
@@ -115,6 +119,34 @@ func (f *optionsFlags) run(c *cobra.Command, file string) (err error) {
 		return designError{fmt.Errorf("%s: no query that the method supports, so there is nothing to make options of", file), exitNoPlan}
 	}
 	return err
+}
+
+// tryOptions runs the options that will be shown on made entities. One whose answers differ is not shown, which is remarked on; what could not be
+// tried of one is its warning.
+func tryOptions(ctx context.Context, w *workload.Workload, r *options.Report, top int) error {
+	fit := supported(w)
+	seen := map[*options.Option]bool{}
+	for again := true; again; {
+		again = false
+		for _, o := range r.Best(top) {
+			if seen[o] || len(fit.Statements) == 0 {
+				continue
+			}
+			seen[o] = true
+			x, err := rehearse.Tables(ctx, fit, o.Physical(), design.Options{Solver: solve.New(solve.Config{})})
+			if err != nil {
+				return err
+			}
+			for _, u := range x.Untried {
+				o.Warnings = append(o.Warnings, fmt.Sprintf("%s was not tried on made entities: %s", u.Statement, u.Reason))
+			}
+			if len(x.Wrong) > 0 {
+				r.Withdraw(o, x.Wrong[0].String())
+				again = true
+			}
+		}
+	}
+	return nil
 }
 
 // measureBest measures the best options. What was measured before an error or an interrupt stands in the report, too.

@@ -24,17 +24,18 @@ const module = "github.com/helenus-db/helenus"
 // package and everything below it, a bare name that one package. What is not named is forbidden. The innermost folder
 // that is listed decides.
 var mayImport = map[string][]string{
-	"cmd":            {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "bench/", "internal/"},
-	"proxy":          {"proxy/", "internal/guard"},                                                                             // it defines the interfaces it needs
-	"capture":        {"capture/", "proxy", "internal/guard"},                                                                  // proxy: the hooks it implements
-	"advisor":        {"advisor/", "capture/", "internal/child", "internal/guard"},                                             // snapshots
-	"rewrite":        {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard"}, // the plan is the contract, and says what it means in terms of tables and statements
-	"bench":          {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/child", "internal/config", "internal/guard"},
-	"examples":       {}, // ordinary applications know nothing of Helenus
-	"internal":       {"internal/"},
-	"internal/admin": {"internal/", "capture/", "advisor/", "rewrite/"}, // the API of the whole, for cmd alone
-	"charts":         {},
-	"docs":           {},
+	"cmd":              {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "bench/", "internal/"},
+	"proxy":            {"proxy/", "internal/guard"},                                                                             // it defines the interfaces it needs
+	"capture":          {"capture/", "proxy", "internal/guard"},                                                                  // proxy: the hooks it implements
+	"advisor":          {"advisor/", "capture/", "internal/child", "internal/guard"},                                             // snapshots
+	"rewrite":          {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard"}, // the plan is the contract, and says what it means in terms of tables and statements
+	"rewrite/rehearse": {"rewrite/exec", "advisor/", "capture/"},                                                                 // it runs a design as it is printed
+	"bench":            {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/child", "internal/config", "internal/guard"},
+	"examples":         {}, // ordinary applications know nothing of Helenus
+	"internal":         {"internal/"},
+	"internal/admin":   {"internal/", "capture/", "advisor/", "rewrite/"}, // the API of the whole, for cmd alone
+	"charts":           {},
+	"docs":             {},
 }
 
 // testsMayImport names what the tests of any folder but examples may import besides.
