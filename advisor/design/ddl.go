@@ -120,6 +120,11 @@ func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "'
 func (d *Design) Schema(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- Tables for %s, for Cassandra 5.0. Where no keyspace is named, USE one first.\n", d.Name)
+	for _, line := range d.lines() {
+		if strings.HasPrefix(line, "WRONG") {
+			fmt.Fprintf(&b, "-- %s\n", strings.ReplaceAll(line, "\n", " "))
+		}
+	}
 	for _, t := range d.Tables {
 		for i, statement := range t.DDL() {
 			b.WriteString([]string{"\n", ""}[min(i, 1)] + statement + ";\n")

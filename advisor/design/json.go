@@ -28,6 +28,7 @@ type (
 		Statements  []statementJSON    `json:"statements"`
 		Late        []string           `json:"above_ceiling,omitempty"`
 		Breaches    []Breach           `json:"breaks_model,omitempty"`
+		Trial       *Trial             `json:"trial,omitempty"`
 		Others      []string           `json:"not_in_mix,omitempty"`
 		Rejected    []rejectionJSON    `json:"rejected"`
 		Sensitivity []sensitivityJSON  `json:"sensitivity,omitempty"`
@@ -196,11 +197,19 @@ const (
 	statusFeasible = "feasible"
 )
 
+// trial is what came of trying it, if anything is to be said of that.
+func (d *Design) trial() *Trial {
+	if d.Trial == nil || len(d.Trial.Wrong)+len(d.Trial.Untried) == 0 {
+		return nil
+	}
+	return &Trial{append([]Counter{}, d.Trial.Wrong...), append([]Untried{}, d.Trial.Untried...)}
+}
+
 // JSON writes the design for programs. The same design writes the same bytes, but for elapsed_ms.
 func (d *Design) JSON(w io.Writer) error {
 	name := d.namer()
 	out := designJSON{Name: d.Name, Mix: d.Mix, Model: d.Model, Unit: unit(d.Model), Status: statusFeasible, Cost: d.After, Bound: d.Bound, Gap: d.Gap, Bytes: math.Round(d.Bytes()),
-		Engine: d.Engine, Others: d.Others, Late: d.Late, Breaches: d.Breaches, Candidates: d.Candidates, Variables: d.Variables, Constraints: d.Constraints, Penalty: d.Penalty, Truncated: d.Truncated,
+		Engine: d.Engine, Others: d.Others, Late: d.Late, Breaches: d.Breaches, Trial: d.trial(), Candidates: d.Candidates, Variables: d.Variables, Constraints: d.Constraints, Penalty: d.Penalty, Truncated: d.Truncated,
 		Tables: []tableJSON{}, Statements: []statementJSON{}, Rejected: []rejectionJSON{}, Elapsed: map[string]float64{"total": milliseconds(d.Duration)}}
 	if d.Proven {
 		out.Status = statusOptimal

@@ -81,6 +81,9 @@ func (d *Design) summary(b *strings.Builder) {
 		fmt.Fprintf(b, ", %d of those that are there", count[false])
 	}
 	fmt.Fprintf(b, "\n  space   %s for the new ones, one copy, uncompressed\n", size(d.Bytes()))
+	for _, line := range d.lines() {
+		fmt.Fprintf(b, "  %s\n", line)
+	}
 	for _, t := range d.Late {
 		fmt.Fprintf(b, "  note    %s\n", t)
 	}

@@ -103,6 +103,9 @@ type Design struct {
 	Roomier          *WhatIf   // Study.MoreSpace of a Gigabyte, if space is limited
 	Front            []Point
 
+	// Trial is what came of running it on made entities; nil: nobody has.
+	Trial *Trial
+
 	work *workload.Workload // that it was made for
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -53,6 +54,15 @@ func (r *Report) Best(top int) []*Option {
 		}
 	}
 	return list
+}
+
+// Withdraw takes an option out of the ranking, and remarks on why.
+func (r *Report) Withdraw(o *Option, why string) {
+	r.Options = slices.DeleteFunc(r.Options, func(x *Option) bool { return x == o })
+	for i, x := range r.Options {
+		x.Rank = i + 1
+	}
+	r.Remarks = append(r.Remarks, Remark{Text: fmt.Sprintf("%s is not offered: %s", o.Name, why)})
 }
 
 // made counts options without the designs that were given.

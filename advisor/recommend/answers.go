@@ -46,6 +46,9 @@ func (k *maker) answers(j *joined, tables []*design.Table, d *design.Design) err
 			if err := t.compare(was, is); err != nil {
 				return err
 			}
+			if err := t.kept(tables, d); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -57,7 +60,8 @@ type join struct {
 	*joined
 	rand  *rand.Rand
 	store *memory.Store
-	rows  []found // of the join of all tables
+	all   *schema.Schema // with the new tables
+	rows  []found        // of the join of all tables
 	asked map[string]memory.Value
 	limit string
 }
@@ -74,6 +78,7 @@ func (t *join) prepare(tables []*design.Table) error {
 			return fmt.Errorf("its table could not be tried: %w", err)
 		}
 	}
+	t.all = all
 	t.store = memory.New(all, t.joined.reads[0].access.Keyspace)
 	t.rows = []found{{}}
 	seen := map[*schema.Table]bool{}

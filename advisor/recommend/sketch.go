@@ -170,11 +170,20 @@ func sketchAfter(lang dialect, d *design.Design) string {
 			c.line(fmt.Sprintf("%s besides: %s", lang.comment, st.Statement.String()))
 			for _, support := range w.Support {
 				for i := range support.Steps {
-					c.line(fmt.Sprintf("%s   first %s", lang.comment, support.Steps[i].String()))
+					s := &support.Steps[i]
+					switch s.Kind {
+					case plan.Get, plan.IndexGet, plan.Scan:
+						text, args := selects(s, names[s.Table])
+						c.line(lang.query(rowsName(names[s.Table]), text, args))
+					default:
+						c.line(fmt.Sprintf("%s   then %s", lang.comment, s.String()))
+					}
 				}
 			}
 			for i := range w.Steps {
-				c.line(fmt.Sprintf("%s   then %s %s", lang.comment, w.Steps[i].Kind, names[w.Table]))
+				text, args := writes(&w.Steps[i], names[w.Table])
+				c.line(fmt.Sprintf("%s   for each row %s", lang.comment, map[plan.Kind]string{plan.Remove: "as it was before the write, unless it is put again", plan.Put: "as it is after the write"}[w.Steps[i].Kind]))
+				c.line(lang.query("done", text, args))
 			}
 		}
 	}
@@ -186,6 +195,37 @@ func rowsName(table string) string {
 		table = name
 	}
 	return strings.Trim(table, `"`)
+}
+
+// writes is the DELETE or INSERT of one step of a write, with names for its values: of the row as it was, or as it is.
+func writes(s *plan.Step, name string) (text string, args []string) {
+	var columns, marks, where []string
+	if s.Kind == plan.Remove {
+		for _, f := range slices.Concat(s.Table.Partition, s.Table.Clustering) {
+			where = append(where, model.Quote(s.Table.ColumnName(f))+" = ?")
+			args = append(args, "old_"+s.Table.ColumnName(f))
+		}
+		return "DELETE FROM " + name + " WHERE " + strings.Join(where, " AND "), args
+	}
+	for _, f := range columnsPut(s) {
+		columns, marks = append(columns, model.Quote(s.Table.ColumnName(f))), append(marks, "?")
+		args = append(args, "new_"+s.Table.ColumnName(f))
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", name, strings.Join(columns, ", "), strings.Join(marks, ", ")), args
+}
+
+// columnsPut are the columns that a put sets: the key, and what the write changes; where no step says what, all.
+func columnsPut(s *plan.Step) []model.Field {
+	if len(s.Fields) == 0 {
+		return s.Table.Fields()
+	}
+	list := s.Table.Key()
+	for _, f := range s.Fields {
+		if c := s.As.Column(f); s.Table.Has(c) {
+			list = model.AppendNew(list, c)
+		}
+	}
+	return list
 }
 
 // selects is the SELECT of one step, with names for its arguments.

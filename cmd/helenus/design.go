@@ -20,12 +20,14 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/rewrite/rehearse"
 )
 
 // Exit codes of `helenus design`, which asks no server: 3 and 4 mean something else there.
 const (
 	exitGap    = 3 // a design, but not proven the best
 	exitNoPlan = 4 // no plan for a statement
+	exitWrong  = 1 // a plan that answers wrongly when it is tried
 )
 
 // designError is an error with its own exit code.
@@ -69,7 +71,10 @@ With --timeline it makes a calendar (docs/schema/timeline.json) for a workload w
 for each time step: which tables there are at each, how those that come are filled from those before, and what each step
 and change costs, beside the best single designs. Steps are counted from 0.
 
-Exit codes: 0 the optimum, 3 stopped with a gap (the design is printed nevertheless, also after Ctrl-C), 2 bad input,
+Before it is shown, the design is run on made entities, before and after the workload's own writes, and its answers are held
+against what the statements mean. A design that fails is printed with the counter-example, as WRONG.
+
+Exit codes: 0 the optimum, 1 a plan answers wrongly, 3 stopped with a gap (the design is printed nevertheless, also after Ctrl-C), 2 bad input,
 4 no plan for a statement.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
@@ -129,6 +134,10 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 	if err := f.comparisons(c.Context(), w, o, d); err != nil {
 		return err
 	}
+	// Also of what an interrupt has ended: it takes little.
+	if d.Trial, err = rehearse.Design(context.WithoutCancel(c.Context()), w, d); err != nil {
+		return explained(err)
+	}
 	quietly()
 	if f.out != "" {
 		if err := writeDesign(f.out, d); err != nil {
@@ -142,10 +151,21 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 	if err := print(c.OutOrStdout()); err != nil {
 		return err
 	}
+	if err := tried(d); err != nil {
+		return err
+	}
 	if len(missing) > 0 {
 		return noPlan(missing)
 	}
 	return proven(d, o.Solver)
+}
+
+// tried is the error of a design whose plans answer wrongly.
+func tried(d *design.Design) error {
+	if d.Trial == nil || len(d.Trial.Wrong) == 0 {
+		return nil
+	}
+	return designError{fmt.Errorf("do not carry this design out: %s; report it, with the file", d.Trial.Wrong[0]), exitWrong}
 }
 
 // unplanned is a statement without a plan, and why.

@@ -24,6 +24,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/timeline"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/rewrite/rehearse"
 )
 
 // timelineFlags are what `helenus design --timeline` is asked for besides.
@@ -143,6 +144,9 @@ func (f *designFlags) timeline(c *cobra.Command, w *workload.Workload, o design.
 	if err != nil {
 		return unscheduled(err)
 	}
+	if err := tryCalendar(context.WithoutCancel(c.Context()), w, calendar); err != nil {
+		return err
+	}
 	quietly()
 	if f.out != "" {
 		if err := writeCalendar(f.out, calendar); err != nil {
@@ -160,6 +164,30 @@ func (f *designFlags) timeline(c *cobra.Command, w *workload.Workload, o design.
 		return nil
 	}
 	return proven(&design.Design{Gap: calendar.Gap}, o.Solver)
+}
+
+// tryCalendar runs the design of each step on made entities; of steps with the same tables and plans one. A calendar with a wrong one is none.
+func tryCalendar(ctx context.Context, w *workload.Workload, calendar *timeline.Calendar) (err error) {
+	done := map[string]*design.Trial{}
+	for _, s := range calendar.Steps {
+		var key strings.Builder
+		for _, t := range s.Design.Tables {
+			fmt.Fprintln(&key, t.Name, t.Table.ID())
+		}
+		for _, x := range s.Design.Statements {
+			fmt.Fprintln(&key, x.Statement.ID, x.Plan, len(x.Writes))
+		}
+		if s.Design.Trial = done[key.String()]; s.Design.Trial == nil {
+			if s.Design.Trial, err = rehearse.Design(ctx, w, s.Design); err != nil {
+				return explained(err)
+			}
+			done[key.String()] = s.Design.Trial
+		}
+		if err := tried(s.Design); err != nil {
+			return designError{fmt.Errorf("step %d: %w", s.Number, err), exitWrong}
+		}
+	}
+	return nil
 }
 
 // unscheduled gives an error of a calendar its exit code.

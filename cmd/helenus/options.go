@@ -15,6 +15,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/options"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/rewrite/rehearse"
 )
 
 // optionsFlags are what `helenus options` is asked for.
@@ -59,7 +60,8 @@ func (f *optionsFlags) run(c *cobra.Command, file string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	given, absent, err := chosen(c.Context(), w, f.solver.process())
+	solver := f.solver.process()
+	given, absent, err := chosen(c.Context(), w, solver)
 	if err != nil {
 		return explained(err)
 	}
@@ -75,6 +77,9 @@ func (f *optionsFlags) run(c *cobra.Command, file string) error {
 	if absent != "" {
 		r.Remarks = append(r.Remarks, options.Remark{Text: absent})
 	}
+	if err := tryOptions(c.Context(), w, r, f.top, solver); err != nil {
+		return explained(err)
+	}
 	print := r.Text
 	if f.json {
 		print = r.JSON
@@ -84,6 +89,34 @@ func (f *optionsFlags) run(c *cobra.Command, file string) error {
 	}
 	if len(r.Queries) == 0 {
 		return designError{fmt.Errorf("%s: no query that the method supports, so there is nothing to make options of", file), exitNoPlan}
+	}
+	return nil
+}
+
+// tryOptions runs the options that will be shown on made entities. One whose answers differ is not shown, which is remarked on; what could not be
+// tried of one is its warning.
+func tryOptions(ctx context.Context, w *workload.Workload, r *options.Report, top int, solver solve.Solver) error {
+	fit := options.Supported(w)
+	seen := map[*options.Option]bool{}
+	for again := true; again; {
+		again = false
+		for _, o := range r.Best(top) {
+			if seen[o] || len(fit.Statements) == 0 {
+				continue
+			}
+			seen[o] = true
+			x, err := rehearse.Tables(ctx, fit, o.Physical(), design.Options{Solver: solver})
+			if err != nil {
+				return err
+			}
+			for _, u := range x.Untried {
+				o.Warnings = append(o.Warnings, fmt.Sprintf("%s was not tried on made entities: %s", u.Statement, u.Reason))
+			}
+			if len(x.Wrong) > 0 {
+				r.Withdraw(o, x.Wrong[0].String())
+				again = true
+			}
+		}
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"advisor":           {"advisor/", "capture/", "rewrite/condition", "internal/child", "internal/guard"},                        // snapshots; by which condition advice is refused
 	"rewrite":           {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard"}, // the plan is the contract, and says what it means in terms of tables and statements
 	"rewrite/condition": {},                                                                                                       // words alone: what advises and what carries out both speak them, so they rest on nothing
+	"rewrite/rehearse":  {"rewrite/exec", "advisor/", "capture/"},                                                                 // it runs a design as it is printed
 	// it measures the executor, to fit what the plans are said to cost
 	"rewrite/calibrate": {"rewrite/exec", "rewrite/scratch", "advisor/cost", "advisor/model", "advisor/plan", "advisor/workload", "internal/chart", "internal/guard"},
 	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/chart", "internal/child", "internal/config", "internal/guard"},

@@ -105,6 +105,18 @@ func (t *table) set(r *row, column string, v Value) {
 	}
 }
 
+// Truncate takes all rows of a table away.
+func (s *Store) Truncate(ref cql.TableRef) error {
+	t, err := s.table(ref)
+	if err != nil {
+		return err
+	}
+	t.lying = nil
+	clear(t.rows)
+	clear(t.statics)
+	return nil
+}
+
 // keys lists the keys that conditions of a write name: whole ones, or of partitions only.
 func (t *table) keys(where []cql.Relation, args Args) ([][]string, error) {
 	out := [][]string{nil}
@@ -310,13 +322,20 @@ func (s *Store) remove(x *cql.Delete, args Args) error {
 					t.set(r, d.Column, nil)
 					continue
 				}
-				m := maps.Clone(asMap(t.value(r, d.Column)))
 				k, err := Of(d.Element, args)
 				if err != nil {
 					return err
 				}
-				delete(m, Text(k))
-				t.set(r, d.Column, m)
+				switch have := t.value(r, d.Column).(type) {
+				case Map:
+					m := maps.Clone(have)
+					delete(m, Text(k))
+					t.set(r, d.Column, m)
+				case Set:
+					t.set(r, d.Column, Set(slices.DeleteFunc(slices.Clone(have), func(e string) bool { return e == Text(k) })))
+				case List:
+					return unknown("an element of %s by its place", d.Column)
+				}
 			}
 		}
 		return nil

@@ -1,0 +1,162 @@
+package recommend
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/helenus-db/helenus/advisor/design"
+	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/trial/memory"
+	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/capture/cql"
+)
+
+// kept tries what the sketch says of writes: the statements that it prints for each change a new table from what it holds before the write to what it
+// holds after it. It returns where they do not.
+func (t *join) kept(tables []*design.Table, d *design.Design) error {
+	for _, s := range d.Statements[1:] {
+		w := s.Statement.Write
+		if w.Kind != workload.Insert && w.Kind != workload.Update && w.Kind != workload.Delete {
+			continue
+		}
+		before, after, ok := t.changed(w)
+		if !ok {
+			continue
+		}
+		for _, p := range s.Writes {
+			i := slices.IndexFunc(tables, func(n *design.Table) bool { return n.Table == p.Table })
+			if i < 0 || !distinct(p.Table, before) || !distinct(p.Table, after) {
+				continue // the application's own, or rows that a model would not have
+			}
+			if err := t.carried(tables[i], p, before, after); err != nil {
+				return fmt.Errorf("%s: %w", s.Statement, err)
+			}
+		}
+	}
+	return nil
+}
+
+// changed are the rows of the join before a write of one of its entities, and after it. false: none of them is met by one.
+func (t *join) changed(w *workload.Write) (before, after []found, ok bool) {
+	if len(t.rows) == 0 {
+		return nil, nil, false
+	}
+	one := t.rows[t.rand.IntN(len(t.rows))]
+	key := w.Entity.Base().KeyFields()
+	for _, f := range key {
+		if _, known := one[f]; !known {
+			return nil, nil, false
+		}
+	}
+	for _, r := range t.rows {
+		if slices.ContainsFunc(key, func(f model.Field) bool { return memory.Text(r[f]) != memory.Text(one[f]) }) {
+			before, after = append(before, r), append(after, r)
+			continue
+		}
+		switch w.Kind {
+		case workload.Insert:
+			after = append(after, r)
+		case workload.Delete:
+			before = append(before, r)
+		default:
+			now := maps.Clone(r)
+			for _, f := range w.Set {
+				f.Entity = f.Entity.Base()
+				if _, known := now[f]; known && !slices.Contains(key, f) {
+					now[f] = strconv.Itoa(fieldValues)
+				}
+			}
+			before, after = append(before, r), append(after, now)
+		}
+	}
+	return before, after, true
+}
+
+// distinct tells whether different rows have different keys in a table.
+func distinct(t *model.Table, rows []found) bool {
+	seen := map[string]string{}
+	for _, r := range rows {
+		key, whole := lineOf(t.Key(), r), lineOf(t.Fields(), r)
+		if have, again := seen[key]; again && have != whole {
+			return false
+		}
+		seen[key] = whole
+	}
+	return true
+}
+
+func lineOf(fields []model.Field, r found) string {
+	var parts []string
+	for _, f := range fields {
+		parts = append(parts, strconv.Quote(memory.Text(r[f])))
+	}
+	return strings.Join(parts, " ")
+}
+
+// carried carries the printed statements of a write out on a table with the rows before it, and compares with one of the rows after it.
+func (t *join) carried(n *design.Table, p *plan.WritePlan, before, after []found) error {
+	name := model.Quote(n.Name)
+	if n.Table.Keyspace != "" {
+		name = model.Quote(n.Table.Keyspace) + "." + name
+	}
+	say := func(s *memory.Store, step *plan.Step, rows []found) error {
+		text, names := writes(step, name)
+		st, err := cql.Parse(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+		columns := map[string]model.Field{}
+		for _, f := range n.Table.Fields() {
+			columns[n.Table.ColumnName(f)] = f
+		}
+		for _, r := range rows {
+			args := memory.Args{}
+			for i, a := range names {
+				args["#"+strconv.Itoa(i)] = r[columns[a[len("old_"):]]] // which is as long as new_
+			}
+			if slices.ContainsFunc(n.Table.Key(), func(f model.Field) bool { return r[f] == nil }) {
+				continue
+			}
+			if err := s.Write(st, args); err != nil {
+				return fmt.Errorf("%s: %w", text, err)
+			}
+		}
+		return nil
+	}
+	put := &plan.Step{Kind: plan.Put, Table: n.Table}
+	got, want := memory.New(t.all, t.joined.reads[0].access.Keyspace), memory.New(t.all, t.joined.reads[0].access.Keyspace)
+	if err := say(got, put, before); err != nil {
+		return err
+	}
+	if err := say(want, put, after); err != nil {
+		return err
+	}
+	without := func(rows, others []found) []found {
+		return slices.DeleteFunc(slices.Clone(rows), func(r found) bool {
+			return slices.ContainsFunc(others, func(o found) bool { return lineOf(n.Table.Fields(), r) == lineOf(n.Table.Fields(), o) })
+		})
+	}
+	for _, kind := range []plan.Kind{plan.Remove, plan.Put} {
+		for i := range p.Steps {
+			rows := without(before, after)
+			if kind == plan.Put {
+				rows = without(after, before)
+			}
+			if p.Steps[i].Kind != kind {
+				continue
+			}
+			if err := say(got, &p.Steps[i], rows); err != nil {
+				return err
+			}
+		}
+	}
+	if is, should := got.Dump(n.Table.Keyspace, n.Name), want.Dump(n.Table.Keyspace, n.Name); is != should {
+		return fmt.Errorf("what is to be written besides would leave %s with other rows than it has to have: on generated rows %s in place of %s",
+			n.Name, strings.Join(strings.Fields(is), " "), strings.Join(strings.Fields(should), " "))
+	}
+	return nil
+}
