@@ -86,6 +86,7 @@ type Advisor struct {
 	last    time.Time         // when it was
 	took    time.Duration
 	rounds  map[result]uint64
+	decided map[string]uint64 // by the name of the wish
 	trouble string // why the latest round failed; "" if it did not
 }
 
@@ -119,7 +120,7 @@ func New(o Options) (*Advisor, error) {
 		o.Make = recommend.Make
 	}
 	o.Thresholds = o.Thresholds.WithDefaults()
-	return &Advisor{o: o, rounds: map[result]uint64{}}, nil
+	return &Advisor{o: o, rounds: map[result]uint64{}, decided: map[string]uint64{}}, nil
 }
 
 // Advise works advice out from the traffic and the tables as they are now. It keeps nothing and decides nothing: the same

@@ -25,10 +25,10 @@ const module = "github.com/helenus-db/helenus"
 // that is listed decides.
 var mayImport = map[string][]string{
 	"cmd":            {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "bench/", "internal/"},
-	"proxy":          {"proxy/", "internal/guard"},                                                                             // it defines the interfaces it needs
-	"capture":        {"capture/", "proxy", "internal/guard"},                                                                  // proxy: the hooks it implements
+	"proxy":          {"proxy/", "internal/guard", "internal/native"},                                                                             // it defines the interfaces it needs
+	"capture":        {"capture/", "proxy", "internal/guard", "internal/native"},                                                                  // proxy: the hooks it implements
 	"advisor":        {"advisor/", "capture/", "internal/child", "internal/guard"},                                             // snapshots
-	"rewrite":        {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard"}, // the plan is the contract, and says what it means in terms of tables and statements
+	"rewrite":        {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard", "internal/native"}, // the plan is the contract, and says what it means in terms of tables and statements
 	"bench":          {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/child", "internal/config", "internal/guard"},
 	"examples":       {}, // ordinary applications know nothing of Helenus
 	"internal":       {"internal/"},
