@@ -87,7 +87,7 @@ type Advisor struct {
 	took    time.Duration
 	rounds  map[result]uint64
 	decided map[string]uint64 // by the name of the wish
-	trouble string // why the latest round failed; "" if it did not
+	trouble string            // why the latest round failed; "" if it did not
 }
 
 // New makes an advisor. It fails if a required option is missing.
