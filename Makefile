@@ -46,13 +46,14 @@ demo:
 PLAIN := advisor/cost advisor/diagram advisor/diagram/calendar advisor/diagram/layered advisor/diagram/mermaid \
 	advisor/diagram/picture advisor/enumerate advisor/generate advisor/given advisor/infer advisor/lint advisor/neutral advisor/nose \
 	advisor/options advisor/plan advisor/rules advisor/safety advisor/trial advisor/trial/memory advisor/workload advisor/writers
-plain = $(addprefix ./,$(PLAIN)) ./bench/... ./examples/...
+plain = $(addprefix ./,$(PLAIN)) ./bench/... ./charts/... ./examples/...
 raced = $(filter-out $(addprefix %/,$(PLAIN)),$(shell $(GO) list ./advisor/...)) ./capture/... ./cmd/... ./internal/... ./proxy/... ./rewrite/...
 
 # Unit, property, golden and integration tests and the seeds of every fuzz function: each package once, and the tests that leave
 # the race detector alone (too slow under it) once more without.
 test: setup lint vet house $(with)
 	$(with) $(GO) test -timeout 30m $(plain)
+	cd charts/test && $(GO) test -timeout 10m ./...
 	$(with) $(GO) test -race -timeout 40m $(raced)
 	$(GO) test -run 'Splice|Idle|Allocate' ./proxy ./proxy/pipe
 	$(GO) test -run 'Patterns|Interrupted|Swept' ./advisor/timeline
@@ -70,6 +71,7 @@ test-long: $(with)
 	HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 120m -run WithoutClocks ./rewrite
 	HELENUS_TWIN=all $(with) $(GO) test -count 1 -timeout 60m -run 'Twin|Acknowledged' ./rewrite
 	HELENUS_WITHSTAND=each $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus
+	cd charts/test && HELENUS_TEST_LONG=1 $(CURDIR)/$(with) $(GO) test -count 1 -timeout 15m -run RealRun .
 	$(MAKE) soak
 
 # Issue 27: nothing of the application's may be otherwise than without Helenus, whatever is killed and whatever clocks show. The helenus

@@ -131,7 +131,7 @@ func fleet() *page {
 	p.stat(4, "Nodes without listener", "Nodes of Cassandra that clients do not see through Helenus. Good: 0. If not: a port is taken, or the range of ports is too small; the log says.", "short", `sum(helenus_proxy_nodes_unlistened{@})`, levels("green", from(1, "yellow")))
 	p.stat(4, "Other Helenus", "Processes of helenus with another state on the same cluster. Good: 0. If not: changes are suspended, as what is written through it is not seen here; stop it or share one.", "short", `max(helenus_cluster_others{@,kind="helenus"})`, levels("green", from(1, "red")))
 	p.stat(4, "Connected past Helenus", "Kinds of connections that do not come through Helenus. Good: 0, or readers only. If not: send them through it before a change is approved.", "short", `max(helenus_cluster_others{@,kind="client"})`, levels("green", from(1, "yellow")))
-	p.table(9, "Instances", "One row each. Good: alike. An instance with far more requests than the others: drivers do not balance; check the setting topology.", "instance", "requests",
+	p.table(9, "Side by side", "One row each. Good: alike. An instance with far more requests than the others: drivers do not balance; check the setting topology.", "instance", "requests",
 		[]column{
 			{from: "instance", title: "instance"}, {from: "version", title: "version"}, {from: "revision", title: "revision"}, {from: "goversion", title: "Go"},
 			{from: value(1, 7), title: "ready"}, {from: value(2, 7), title: "requests", unit: "reqps"}, {from: value(3, 7), title: "connections"}, {from: value(4, 7), title: "cores"}, {from: value(5, 7), title: "memory", unit: "bytes"},
@@ -145,7 +145,7 @@ func fleet() *page {
 		`sum by (instance) (process_resident_memory_bytes{@})`,
 		`time() - max by (instance) (process_start_time_seconds{@})`)
 	p.row("Load")
-	p.lines(8, "Requests", "By instance. Good: alike.", "reqps", query{`sum by (instance) (rate(helenus_proxy_requests_total{@}[$__rate_interval]))`, "{{instance}}"})
+	p.lines(8, "Requests", "By instance. Good: alike. If one has most of them: drivers do not balance; see the table.", "reqps", query{`sum by (instance) (rate(helenus_proxy_requests_total{@}[$__rate_interval]))`, "{{instance}}"})
 	p.lines(8, "Processor", "Cores by instance. Good: in proportion to requests. If one uses more: it works out advice, or fills a change.", "short", query{`sum by (instance) (rate(process_cpu_seconds_total{@}[$__rate_interval]))`, "{{instance}}"})
 	p.lines(8, "Goroutines", "By instance. Good: in proportion to connections. If it grows without end: tell us, with /debug/pprof/goroutine.", "short", query{`sum by (instance) (go_goroutines{@})`, "{{instance}}"})
 	p.row("What they see of the cluster")
