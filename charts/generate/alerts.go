@@ -52,7 +52,7 @@ func pathAlerts() []alert {
 			summary: "Nodes of Cassandra have no listener", describe: "{{ $value }} nodes can not be reached through {{ $labels.instance }}.",
 			means: "With the topology mirror each node has a listener. Some could not be opened, so clients do not send anything to these nodes.",
 			look:  []string{"The log: which address could not be listened on, and why.", "Fleet, Nodes and Listeners."},
-			do:    []string{"Free the address or port, or widen the range in the settings (docs/proxy.md).", "With one address alone, use the topology single."},
+			do:    []string{"Free the address or port (docs/proxy.md says which are taken).", "With one address alone, use the topology single."},
 		},
 		{
 			name: "HelenusCutsConnections", expr: `sum by (job, instance) (increase(helenus_proxy_connections_cut_total[15m])) > 0`, severity: "info",
@@ -156,7 +156,7 @@ func answerAlerts() []alert {
 			summary: "A change does not get on", describe: "{{ $labels.change_id }} has made no progress for 30 minutes.",
 			means: "It fills or verifies its table, and no part of the ring was done meanwhile.",
 			look:  []string{"Change, Waits for.", "`helenus migrations CHANGE`: what it waits for, in words.", "Cassandra: time-outs of scans, nodes that are down."},
-			do:    []string{"Mend the cluster; it goes on by itself from where it was.", "If its rate is set very low, raise it."},
+			do:    []string{"Mend the cluster; it goes on by itself from where it was.", "If `backfill-rate` is set very low, raise it."},
 		},
 		{
 			name: "HelenusChangeThrottled", expr: `max by (job, change_id, reason) (helenus_change_throttled) == 1`, wait: "15m", severity: "warning",
@@ -182,7 +182,7 @@ func answerAlerts() []alert {
 		{
 			name: "HelenusCalendarOff", expr: `max by (job, change_id) (helenus_calendar_off_ratio) > 1`, wait: "1h", severity: "info",
 			summary: "Traffic no longer follows the cycle of a calendar", describe: "The last days of {{ $labels.change_id }} were {{ $value }} times off what still holds.",
-			means: "The calendar was made for a rhythm that the application has left. It is paused by itself if that goes on.",
+			means: "The calendar was made for a rhythm that the application has left, so its tables may come and go at the wrong time. Answers are right all the same.",
 			look:  []string{"`helenus recommendations`: is there a new one?"},
 			do:    []string{"Withdraw the calendar (`helenus rollback`), and approve the new advice if there is one."},
 		},

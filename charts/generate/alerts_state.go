@@ -15,7 +15,7 @@ func stateAlerts() []alert {
 			summary: "The state was damaged and set aside", describe: "{{ $labels.instance }} does not know its decisions and changes, or keeps them in memory only.",
 			means: "Files of the state directory could not be read. Helenus forwards as always; it serves no change whose state it does not know, and a table of a change that is not known gets no entries.",
 			look:  []string{"`/readyz`, which says what was lost and where the damaged files are.", "The disk: errors, a snapshot that was restored in part."},
-			do:    []string{"Put a backup of the state directory in its place, if it is from the same owner, and restart.", "Without one: approve again what served. Tables of before are named in the log, and are made anew.", "Keep the damaged files, and send them to us."},
+			do:    []string{"With a sound copy of `helenus.db`: stop the process, put the copy in its place, start it, and `helenus verify` each change.", "Without one: remove what was set aside (keep a copy, and send it to us), and approve again what served; docs/operating.md says what becomes of the tables.", "No directory, or a disk that is full or read-only: mend that, and restart."},
 		},
 		{
 			name: "HelenusHistoryNotWritable", expr: `min by (job, instance) (helenus_history_writable) == 0`, wait: "15m", severity: "warning",
@@ -29,14 +29,14 @@ func stateAlerts() []alert {
 			summary: "No advice can be worked out", describe: "{{ $value }} rounds of {{ $labels.instance }} failed within 30 minutes, and none was good.",
 			means: "Recommendations are those of the last good round. The application's requests are not touched by this.",
 			look:  []string{"Recommendations, Rounds of advice: failed, or killed for memory or time.", "`/readyz` and the log: why."},
-			do:    []string{"killed-memory, killed-time: give rounds more, or name fewer keyspaces.", "failed: the log names the cause; if it is a defect, send it to us."},
+			do:    []string{"killed-memory, killed-time: raise `advise-memory` or `advise-time`, or name fewer `keyspaces`.", "failed: the log names the cause; if it is a defect, send it to us."},
 		},
 		{
 			name: "HelenusStatementsUncounted", expr: `sum by (job, instance) (rate(helenus_capture_dropped_total[15m])) > 0.1 * sum by (job, instance) (rate(helenus_statement_executions_total[15m]))`, wait: "30m", severity: "info",
 			summary: "Many statements have no record of their own", describe: "{{ $value }} executions each second of {{ $labels.instance }} are counted under 'other'.",
 			means: "There are more different statements than records. The dearest keep theirs, so advice is still right for them.",
 			look:  []string{"Workload, What is known of it.", "`helenus statements`: texts that differ in a value alone."},
-			do:    []string{"Have the application prepare its statements, with values bound.", "Or raise the memory for records (docs/capture.md)."},
+			do:    []string{"Have the application prepare its statements, with values bound.", "Or raise `capture-memory`."},
 		},
 	}
 }

@@ -168,6 +168,13 @@ func (p *page) stacked(w int, title, description, unit string, queries ...query)
 	custom["stacking"], custom["fillOpacity"] = map[string]any{"mode": "normal", "group": "A"}, 30
 }
 
+// events shows how often something happened, as bars.
+func (p *page) events(w int, title, description, unit string, queries ...query) {
+	p.lines(w, title, description, unit, queries...)
+	custom := p.Panels[len(p.Panels)-1].FieldConfig.Defaults.Custom
+	custom["drawStyle"], custom["fillOpacity"] = "bars", 60
+}
+
 // states shows when a series that is 1 or absent was 1.
 func (p *page) states(w, h int, title, description string, q query) {
 	p.add(w, h, panel{
@@ -204,6 +211,8 @@ type column struct {
 	title string
 	unit  string
 	link  *link
+
+	colours []mapping
 }
 
 // toChange leads from a change's id to its page in the console, toStatement from a fingerprint to the statement's.
@@ -231,6 +240,9 @@ func (p *page) table(h int, title, description, join, by string, columns []colum
 		o := override{Matcher: matcher{"byName", c.title}}
 		if c.unit != "" {
 			o.Properties = append(o.Properties, property{"unit", c.unit})
+		}
+		if c.colours != nil {
+			o.Properties = append(o.Properties, property{"mappings", c.colours}, property{"custom.cellOptions", map[string]any{"type": "color-text"}})
 		}
 		if c.link != nil {
 			links := []link{*c.link}
@@ -274,6 +286,9 @@ func rate(by, series string) string {
 
 // orZero is 0 where there is nothing: what has never happened has no series.
 func orZero(expr string) string { return "(" + expr + ") or on () vector(0)" }
+
+// some leaves out the series that are 0; it is 0 where all are.
+func some(expr string) string { return "(" + expr + " > 0) or on () vector(0)" }
 
 // quantile is a quantile of a histogram, by some labels.
 func quantile(q, by, series string) string {

@@ -1,5 +1,11 @@
 package main
 
+// recommendationStates are the colours of the states, which are named beside.
+var recommendationStates = []mapping{{Type: "value", Options: map[string]mapped{
+	"open": {Text: "open", Color: "yellow"}, "approved": {Text: "approved", Color: "green", Index: 1}, "rejected": {Text: "rejected", Color: "text", Index: 2},
+	"superseded": {Text: "superseded", Color: "text", Index: 3}, "expired": {Text: "expired", Color: "text", Index: 4},
+}}}
+
 // recommendations answers: what should I do?
 func recommendations() *page {
 	p := newPage("recommendations", "Recommendations", "What Helenus advises, what each would save and cost, and what became of it. Approval is in the console, never here.", true)
@@ -20,7 +26,7 @@ func recommendations() *page {
 	p.table(11, "Recommendations", "One row each, the one that saves most first. Good: the rows on top are approved or dismissed with a reason. Click an id for the reasons, the numbers and the buttons.", "change_id", "saves",
 		[]column{
 			{from: "change_id", title: "id", link: toChange}, {from: "title", title: "what"}, {from: "keyspace", title: "keyspace"}, {from: "table", title: "table"}, {from: "kind", title: "kind"},
-			{from: "state", title: "state"}, {from: "eligible", title: "Helenus can do it"}, {from: value(1, 7), title: "saves", unit: "suffix: ms/s"}, {from: value(2, 7), title: "of its reads", unit: "percentunit"},
+			{from: "state", title: "state", colours: recommendationStates}, {from: "eligible", title: "Helenus can do it"}, {from: value(1, 7), title: "saves", unit: "suffix: ms/s"}, {from: value(2, 7), title: "of its reads", unit: "percentunit"},
 			{from: value(3, 7), title: "dearest write", unit: "suffix: x"}, {from: value(4, 7), title: "storage", unit: "decbytes"}, {from: value(5, 7), title: "confidence", unit: "percentunit"},
 			{from: value(6, 7), title: "first advised", unit: "dateTimeFromNow"},
 		},
@@ -44,12 +50,12 @@ func recommendations() *page {
 		`max by (change_id, fingerprint, role) (helenus_change_statement_info{@}) * on (fingerprint) group_left () sum by (fingerprint) (rate(helenus_statement_executions_total{%}[$__rate_interval]))`,
 		`1000 * sum by (fingerprint) (rate(helenus_statement_latency_seconds_sum{%}[$__rate_interval])) and on (fingerprint) max by (fingerprint) (helenus_change_statement_info{@})`)
 	p.row("How advice is made")
-	p.lines(8, "Rounds of advice", "Rounds by how they ended. Good: ok alone. killed-memory or killed-time: the model is too large for what a round may take; raise its limits or name fewer keyspaces.", "short",
+	p.events(8, "Rounds of advice", "Rounds by how they ended. Good: ok alone. killed-memory or killed-time: the model is too large for what a round may take; raise its limits or name fewer keyspaces.", "short",
 		query{`sum by (result) (increase(helenus_advisor_rounds_total{@}[$__rate_interval]))`, "{{result}}"})
 	p.lines(8, "How long a round takes", "Good: well below the setting advise-every. If not: name fewer keyspaces, or advise less often.", "s",
 		query{`max by (instance) (helenus_advisor_last_round_duration_seconds{@})`, "{{instance}}"})
-	p.lines(8, "Decisions", "What people decided about recommendations, in the chosen time. Good: somebody decides. Many reject: tell us why, so that advice gets better.", "short",
-		query{`sum by (decision) (increase(helenus_recommendation_decisions_total{@}[$__range]))`, "{{decision}}"})
+	p.events(8, "Decisions", "What people decided about recommendations. Good: somebody decides. Many reject: tell us why, so that advice gets better.", "short",
+		query{`sum by (decision) (increase(helenus_recommendation_decisions_total{@}[$__rate_interval]))`, "{{decision}}"})
 	return p
 }
 
@@ -78,9 +84,9 @@ func change() *page {
 	p.row("How far is it?")
 	p.states(16, 8, "Phases", "The states that it went through. Good: from approved through backfill, verify and shadow to serving, each once. Back and forth between serving and verify: writes can not be followed; see Writes, below.",
 		query{`max by (change_id, state) (helenus_change_state{@,change_id=~"$change"}) == 1`, "{{change_id}} {{state}}"})
-	p.bars(8, 4, "Progress of the present phase", "How much of the present state's work is done. Good: it moves. If not: Waits for, below. Serving has no end, and shows 0.",
+	p.bars(8, 4, "Progress of the present phase", "How much of the present state's work is done. Good: it moves. If not: Waits for, below. While it serves: of the present sweep.",
 		query{`max by (change_id) (helenus_change_progress_ratio{@,change_id=~"$change"})`, "{{change_id}}"})
-	p.stat(8, "Time left in this phase", "Estimated from what is done, once 1 % is. Good: it falls. 0: nothing to wait for, or not known yet.", "s",
+	p.stat(8, "Time left in this phase", "Estimated from what is done, once 1 % is. Good: it falls. 0: nothing to wait for, or not known yet. While it serves: of the present sweep.", "s",
 		orZero(`max by (change_id) (helenus_change_eta_seconds{@,change_id=~"$change"})`), neutral)
 	p.lines(12, "Rows filled of rows to fill", "Rows whose entry was filled, and how many there are by what is done of the ring. Good: they meet. If filled stands still: Waits for, beside.", "short",
 		query{`max by (change_id) (helenus_change_rows_filled{@,change_id=~"$change"})`, "{{change_id}} filled"},
@@ -107,13 +113,13 @@ func change() *page {
 	p.stacked(8, "Reads", "Served from the change, run as written (original), or fallen back. Good: served. Much fallback: its answers are too large, or Cassandra fails on it.", "reqps",
 		query{rate("result", `helenus_change_reads_total{@,change_id=~"$change"}`), "{{result}}"})
 	p.lines(8, "Reads not served, by reason", "Good: control alone. For each other reason there is something to do: prepare (text, unprepared), log in without a role of its own (role), larger pages (pages), wait (state, touched).", "reqps",
-		query{rate("reason", `helenus_change_reads_not_served_total{@,change_id=~"$change"}`), "{{reason}}"})
+		query{some(rate("reason", `helenus_change_reads_not_served_total{@,change_id=~"$change"}`)), "{{reason}}"})
 	p.lines(8, "Writes, and who else writes", "Entries written first, failed or missed, and statements of clients on the change's own table (touched). Good: written alone. missed: Cassandra could not take an entry, reads run as written until verified; touched: somebody writes our table, keep them out.", "reqps",
 		query{rate("result", `helenus_change_writes_total{@,change_id=~"$change"}`), "{{result}}"},
 		query{`sum(rate(helenus_change_touched_total{@,change_id=~"$change"}[$__rate_interval]))`, "touched"})
 	p.row("Decisions and housekeeping")
-	p.lines(8, "Decisions", "What was decided about changes in the chosen time, and by whom. Good: people's alone. The guard's: a change was stopped to keep answers true; its log says why.", "short",
-		query{`sum by (decision, by) (increase(helenus_change_decisions_total{@}[$__range]))`, "{{decision}} by {{by}}"})
+	p.events(8, "Decisions", "What was decided about changes, and by whom. Good: people's alone. The guard's: a change was stopped to keep answers true; its log says why.", "short",
+		query{some(`sum by (decision, by) (increase(helenus_change_decisions_total{@}[$__rate_interval]))`), "{{decision}} by {{by}}"})
 	p.lines(8, "Entries looked at", "Entries whose value was replaced: removed, kept, left, dropped (no room) or failed. Good: removed keeps pace with writes. dropped or failed: harmless, the sweeper finds them; Cassandra is slow.", "ops",
 		query{rate("outcome", `helenus_change_reconciled_total{@}`), "{{outcome}}"})
 	p.lines(8, "Entries that wait", "Good: near 0. If it stays high: Cassandra takes long for our deletions; the queue holds 10,000.", "short",

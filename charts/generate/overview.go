@@ -37,7 +37,7 @@ func overview() *page {
 		query{rate("error", `helenus_proxy_requests_refused_total{@}`), "refused: {{error}}"})
 
 	p.row("What it costs")
-	p.lines(8, "Added by Helenus", "Time that requests (up) and answers (down) spend in Helenus itself. Good: tens of microseconds. If not: look at the processor beside it, and at Proxy for clients that do not take their answers.", tookUnit,
+	p.lines(8, "Added by Helenus", "Time that requests and answers (response) spend in Helenus itself. Good: tens of microseconds. If not: look at the processor beside it, and at Proxy for clients that do not take their answers.", tookUnit,
 		query{quantile("0.5", "direction", `helenus_proxy_added_seconds{@}`), "{{direction}} p50"},
 		query{quantile("0.99", "direction", `helenus_proxy_added_seconds{@}`), "{{direction}} p99"})
 	p.lines(8, "Processor", "Cores that each instance uses. Good: well below what it may have. At its limit: give it more, or add an instance.", "short",
@@ -49,7 +49,7 @@ func overview() *page {
 	p.stacked(12, "Reads that a change may answer", "Reads of statements that approved changes are about: served from them, run as written, or fallen back. Good: served is most of it. If original is: the panel beside it says why.", "reqps",
 		query{orZero(rate("result", `helenus_change_reads_total{@}`)), "{{result}}"})
 	p.lines(12, "Reads not served, by reason", "Why reads ran as written. Good: control alone (a few, to compare with). text: the application does not prepare; role: it logs in as a user; pages and consistency: the statement asks for what a change can not answer; state: the change does not serve (Change says why).", "reqps",
-		query{orZero(rate("reason", `helenus_change_reads_not_served_total{@}`)), "{{reason}}"})
+		query{some(rate("reason", `helenus_change_reads_not_served_total{@}`)), "{{reason}}"})
 
 	p.row("What must not be")
 	p.stat(4, "Rewriting switched off", "Instances whose rewriting is bypassed by a person. Good: 0. If not: `helenus bypass off` once the reason is gone.", "short", `sum(helenus_proxy_bypass{@})`, levels("green", from(1, "yellow")))

@@ -18,7 +18,7 @@ func workload() *page {
 		},
 		`1000 * sum by (fingerprint, keyspace, table, kind) (rate(helenus_statement_latency_seconds_sum{%}[$__rate_interval]))`,
 		`sum by (fingerprint) (rate(helenus_statement_executions_total{%}[$__rate_interval]))`,
-		`sum by (fingerprint) (rate(helenus_statement_latency_seconds_sum{%}[$__rate_interval])) / sum by (fingerprint) (rate(helenus_statement_latency_seconds_count{%}[$__rate_interval]))`)
+		`sum by (fingerprint) (rate(helenus_statement_latency_seconds_sum{%}[$__rate_interval])) / (sum by (fingerprint) (rate(helenus_statement_latency_seconds_count{%}[$__rate_interval])) > 0)`)
 	p.row("Statements over time")
 	p.lines(12, "The ten that take most time", "Good: even. A statement that comes on top anew was changed or asks for more rows: click its fingerprint in the table.", "suffix: s/s",
 		query{`topk(10, sum by (fingerprint, table, kind) (rate(helenus_statement_latency_seconds_sum{%}[$__rate_interval])))`, "{{kind}} {{table}} {{fingerprint}}"})
@@ -89,7 +89,7 @@ func proxy() *page {
 		query{`sum(rate(helenus_proxy_request_timeouts_total{@}[$__rate_interval]))`, "timed out"},
 		query{`sum(rate(helenus_proxy_late_answers_total{@}[$__rate_interval]))`, "answered late"},
 		query{`sum(rate(helenus_proxy_connections_stuck_total{@}[$__rate_interval]))`, "closed"})
-	p.lines(8, "Drains", "Drains, connections that ended quietly in one, and those that were cut. Good: cut is 0. If not: raise drain-timeout above the longest request.", "short",
+	p.events(8, "Drains", "Drains, connections that ended quietly in one, and those that were cut. Good: cut is 0, drains only where an instance stopped. If not: raise drain-timeout above the longest request.", "short",
 		query{`sum(increase(helenus_proxy_drains_total{@}[$__rate_interval]))`, "drains"},
 		query{`sum(increase(helenus_proxy_connections_drained_total{@}[$__rate_interval]))`, "drained"},
 		query{`sum(increase(helenus_proxy_connections_cut_total{@}[$__rate_interval]))`, "cut"})
@@ -128,7 +128,7 @@ func fleet() *page {
 	p.stat(4, "Instances", "That Prometheus scrapes. Good: as many as were deployed. Fewer: one is down or not scraped.", "short", `count(helenus_build_info{@})`, neutral)
 	p.stat(4, "Ready", "Good: all of them. If not: the table says which one; its /readyz says why.", "short", `sum(helenus_proxy_ready{@})`, neutral)
 	p.stat(4, "Versions", "Different versions in use. Good: 1, but during an update. If it stays: an update did not finish.", "short", `count(count by (version, revision) (helenus_build_info{@}))`, levels("green", from(2, "yellow")))
-	p.stat(4, "Nodes without listener", "Nodes of Cassandra that clients do not see through Helenus. Good: 0. If not: a port is taken, or the range of ports is too small; the log says.", "short", `sum(helenus_proxy_nodes_unlistened{@})`, levels("green", from(1, "yellow")))
+	p.stat(4, "Nodes without listener", "Nodes of Cassandra that clients do not see through Helenus. Good: 0. If not: a port is taken; the log says which.", "short", `sum(helenus_proxy_nodes_unlistened{@})`, levels("green", from(1, "yellow")))
 	p.stat(4, "Other Helenus", "Processes of helenus with another state on the same cluster. Good: 0. If not: changes are suspended, as what is written through it is not seen here; stop it or share one.", "short", `max(helenus_cluster_others{@,kind="helenus"})`, levels("green", from(1, "red")))
 	p.stat(4, "Connected past Helenus", "Kinds of connections that do not come through Helenus. Good: 0, or readers only. If not: send them through it before a change is approved.", "short", `max(helenus_cluster_others{@,kind="client"})`, levels("green", from(1, "yellow")))
 	p.table(9, "Side by side", "One row each. Good: alike. An instance with far more requests than the others: drivers do not balance; check the setting topology.", "instance", "requests",
@@ -157,7 +157,7 @@ func fleet() *page {
 	p.row("Their state on disk")
 	p.lines(8, "History", "Size on disk. Good: level once the oldest windows are merged. If the disk fills: lower the settings of the history.", "bytes", query{`sum by (instance) (helenus_history_bytes{@})`, "{{instance}}"})
 	p.lines(8, "Windows that wait", "In memory, to be written. Good: 0 or 1. If it grows: the disk is full or read-only.", "short", query{`sum by (instance) (helenus_history_waiting_windows{@})`, "{{instance}}"})
-	p.lines(8, "Failed writes of the history", "Good: 0. If not: the log says what the disk answered.", "short", query{`sum by (instance) (increase(helenus_history_failures_total{@}[$__rate_interval]))`, "{{instance}}"})
+	p.events(8, "Failed writes of the history", "Good: 0. If not: the log says what the disk answered.", "short", query{`sum by (instance) (increase(helenus_history_failures_total{@}[$__rate_interval]))`, "{{instance}}"})
 	p.row("Calendars")
 	p.states(8, 8, "State of calendars", "Following: changes begin when they are due. Good: following, or nothing where no calendar was approved. paused: a person has to resume it.",
 		query{`max by (change_id, state) (helenus_calendar_state{@}) == 1`, "{{change_id}} {{state}}"})

@@ -3,6 +3,7 @@ package test
 import (
 	"bufio"
 	"compress/gzip"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -91,6 +92,8 @@ func recordedSeries(t *testing.T) string {
 	return text.String()
 }
 
+var show = flag.Bool("show", false, "print what the panels show of the recorded scrapes")
+
 // TestPanelsOnRecordedScrapes is TestPanelsOnARealRun on the scrapes that it kept: the dashboards fit what the program said then. What it
 // says now TestDashboardsNameWhatThereIs knows.
 func TestPanelsOnRecordedScrapes(t *testing.T) {
@@ -99,6 +102,29 @@ func TestPanelsOnRecordedScrapes(t *testing.T) {
 		v, err := a.at(t, plain.Replace(expr), (recorded-1)*recordEvery)
 		return len(v), err
 	}, quiet)
+	if *show {
+		print(t, a)
+	}
+}
+
+// print shows dashboards as text, for a person to look at.
+func print(t *testing.T, a asker) {
+	for _, d := range dashboards(t) {
+		t.Logf("== %s", d.Title)
+		for _, p := range d.Panels {
+			t.Logf("-- %s (%s, %s)", p.Title, p.Type, p.FieldConfig.Defaults.Unit)
+			for _, x := range p.Targets {
+				v, _ := a.at(t, plain.Replace(x.Expr), (recorded-1)*recordEvery)
+				for _, s := range v {
+					name := braces.ReplaceAllStringFunc(x.LegendFormat, func(m string) string { return s.Metric.Get(braces.FindStringSubmatch(m)[1]) })
+					if p.Type == "table" {
+						name = s.Metric.String()
+					}
+					t.Logf("   %-50s %.6g", name, s.F)
+				}
+			}
+		}
+	}
 }
 
 // What is recorded is what the program still has.
