@@ -182,9 +182,9 @@ func answerAlerts() []alert {
 		{
 			name: "HelenusCalendarOff", expr: `max by (job, change_id) (helenus_calendar_off_ratio) > 1`, wait: "1h", severity: "info",
 			summary: "Traffic no longer follows the cycle of a calendar", describe: "The last days of {{ $labels.change_id }} were {{ $value }} times off what still holds.",
-			means: "The calendar was made for a rhythm that the application has left, so its tables may come and go at the wrong time. Answers are right all the same.",
+			means: "The calendar was made for a rhythm that the application has left, so its tables may come and go at the wrong time. Answers are right all the same. When it no longer holds the calendar is withdrawn by itself: no further change begins, and what serves is left or dropped, as its limits say.",
 			look:  []string{"`helenus recommendations`: is there a new one?"},
-			do:    []string{"Withdraw the calendar (`helenus rollback`), and approve the new advice if there is one."},
+			do:    []string{"Nothing, or withdraw the calendar now (`helenus rollback CALENDAR`), and approve the new advice if there is one."},
 		},
 	}
 }

@@ -58,9 +58,9 @@ func TestPanelsOnARealRun(t *testing.T) {
 	if out, err := exec.Command(hotel, append([]string{"load", "-hosts", contact, "-seed", "1"}, sizes...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	ports := freePorts(t, 3)
-	listen, admin, web := ports[0], ports[1], ports[2]
-	start(t, dir, helenus, "run", "--contact-points", contact, "--listen", listen, "--admin", admin, "--state-dir", filepath.Join(dir, "state"), "--keyspaces", "hotel",
+	ports := freePorts(t, 4)
+	listen, admin, web, second := ports[0], ports[1], ports[2], ports[3]
+	start(t, dir, "helenus", helenus, "run", "--contact-points", contact, "--listen", listen, "--admin", admin, "--state-dir", filepath.Join(dir, "state"), "--keyspaces", "hotel",
 		"--advise-every", "3s", "--settle", "1s", "--shadow-reads", "20", "--shadow-for", "10s", "--shadow-probes", "10", "--min-saved", "1ms", "--snapshots-every", "5s",
 		"--slow-request", "20ms")
 	api := client{t, "http://" + admin, ""}
@@ -74,8 +74,9 @@ func TestPanelsOnARealRun(t *testing.T) {
 	if err := os.WriteFile(config, fmt.Appendf(nil, "global: {scrape_interval: 2s}\nscrape_configs:\n- job_name: helenus\n  static_configs: [{targets: [%q]}]\n", admin), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start(t, dir, prometheus, "--config.file", config, "--storage.tsdb.path", filepath.Join(dir, "tsdb"), "--web.listen-address", web)
-	start(t, dir, hotel, append([]string{"run", "-hosts", listen, "-seed", "3", "-for", "10m", "-rate", "120", "-concurrency", "4"}, sizes...)...)
+	start(t, dir, "prometheus", prometheus, "--config.file", config, "--storage.tsdb.path", filepath.Join(dir, "tsdb"), "--web.listen-address", web)
+	start(t, dir, "native", prometheus, "--config.file", config, "--storage.tsdb.path", filepath.Join(dir, "native-tsdb"), "--web.listen-address", second, "--enable-feature=native-histograms")
+	start(t, dir, "hotel", hotel, append([]string{"run", "-hosts", listen, "-seed", "3", "-for", "10m", "-rate", "120", "-concurrency", "4"}, sizes...)...)
 
 	id := ""
 	await(t, time.Minute, "there is a recommendation to approve", func() bool {
@@ -110,21 +111,31 @@ func TestPanelsOnARealRun(t *testing.T) {
 		time.Sleep(recordEvery)
 		scrapes = append(scrapes, api.text("/metrics"))
 	}
-	ask := func(expr string) (int, error) {
-		var answer struct {
-			Status, Error string
-			Data          struct{ Result []json.RawMessage }
+	everyPanel(t, asks(t, web), quiet)
+	// One that takes native histograms has them of each kind of latency.
+	for _, name := range []string{"helenus_proxy_added_seconds", "helenus_proxy_request_duration_seconds", "helenus_statement_latency_seconds", "helenus_change_latency_seconds"} {
+		if n, err := asks(t, second)("histogram_count(sum(" + name + ")) > 0 and histogram_quantile(0.5, sum(" + name + ")) > 0"); n != 1 || err != nil {
+			t.Errorf("%s has no native buckets: %d rows, %v", name, n, err)
 		}
-		if !(client{t, "http://" + web, ""}).get("/api/v1/query?query="+url.QueryEscape(plain.Replace(expr)), &answer) {
-			return 0, fmt.Errorf("no answer: %s", answer.Error)
-		}
-		return len(answer.Data.Result), nil
 	}
-	everyPanel(t, ask, quiet)
 	if *update {
 		for i, text := range scrapes {
 			keep(t, i, text)
 		}
+	}
+}
+
+// asks returns how to ask a Prometheus for the rows of an expression.
+func asks(t *testing.T, address string) func(expr string) (int, error) {
+	return func(expr string) (int, error) {
+		var answer struct {
+			Status, Error string
+			Data          struct{ Result []json.RawMessage }
+		}
+		if !(client{t, "http://" + address, ""}).get("/api/v1/query?query="+url.QueryEscape(plain.Replace(expr)), &answer) {
+			return 0, fmt.Errorf("no answer: %s", answer.Error)
+		}
+		return len(answer.Data.Result), nil
 	}
 }
 
@@ -233,9 +244,9 @@ func await(t *testing.T, patience time.Duration, what string, there func() bool)
 }
 
 // start runs a program until the test ends; if that fails, the end of what the program said is shown.
-func start(t *testing.T, dir, program string, args ...string) {
+func start(t *testing.T, dir, name, program string, args ...string) {
 	t.Helper()
-	log := filepath.Join(dir, filepath.Base(program)+".log")
+	log := filepath.Join(dir, name+".log")
 	out, err := os.Create(log)
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +264,7 @@ func start(t *testing.T, dir, program string, args ...string) {
 		kill.Stop()
 		_ = out.Close()
 		if text, err := os.ReadFile(log); t.Failed() && err == nil {
-			t.Logf("%s said:\n%s", filepath.Base(program), text[max(0, len(text)-3000):])
+			t.Logf("%s said:\n%s", name, text[max(0, len(text)-3000):])
 		}
 	})
 }

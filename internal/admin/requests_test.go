@@ -50,3 +50,26 @@ helenus_admin_requests_total{code="200",route="pprof"} 1
 		t.Error(err)
 	}
 }
+
+// Metrics come as text, as OpenMetrics, or as protocol buffers, which alone hold native histograms: whatever the scraper asks for first.
+func TestMetricsSpeakWhatIsAsked(t *testing.T) {
+	c := serve(t, someParts(), false)
+	for accept, want := range map[string]string{
+		"": "text/plain; version=0.0.4", "application/openmetrics-text;version=1.0.0": "application/openmetrics-text; version=1.0.0",
+		"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited": "application/vnd.google.protobuf",
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+c.Address+"/metrics", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", accept)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = a.Body.Close()
+		if got := a.Header.Get("Content-Type"); a.StatusCode != http.StatusOK || !strings.HasPrefix(got, want) {
+			t.Errorf("asked for %q: %d %s", accept, a.StatusCode, got)
+		}
+	}
+}
