@@ -155,12 +155,6 @@ func (p *page) lines(w int, title, description, unit string, queries ...query) {
 	})
 }
 
-// signed is lines for numbers that may be below zero.
-func (p *page) signed(w int, title, description, unit string, queries ...query) {
-	p.lines(w, title, description, unit, queries...)
-	p.Panels[len(p.Panels)-1].FieldConfig.Defaults.Min = nil
-}
-
 // stacked is lines that add up.
 func (p *page) stacked(w int, title, description, unit string, queries ...query) {
 	p.lines(w, title, description, unit, queries...)

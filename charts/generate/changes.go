@@ -81,6 +81,13 @@ func change() *page {
 		`sum(max by (change_id) (helenus_change_differences_total{@,change_id=~"$change",result="unexplained"}))`, levels("green", from(1, "red")))
 	p.stat(4, "Saved", "Time that its reads took less than as many as written would have. Good: it grows. Below 0: it is slower.", "s",
 		orZero(`sum(max by (change_id) (helenus_change_saved_seconds{@,change_id=~"$change"}))`), levels("red", from(0, "green")))
+	p.table(6, "Chosen changes", "One row each: what it makes of which table, its state and since when, the one that changed last first. Good: serving, for long. Click an id for its log and the buttons in the console.", "change_id", "since",
+		[]column{
+			{from: "change_id", title: "id", link: toChange}, {from: "keyspace", title: "keyspace"}, {from: "table", title: "table"}, {from: "structure", title: "makes"}, {from: "state", title: "state"},
+			{from: value(1, 2), title: "since", unit: "dateTimeFromNow"},
+		},
+		`max by (change_id, state) (helenus_change_state{@,change_id=~"$change"} == 1) * on (change_id) group_left (keyspace, table, structure) max by (change_id, keyspace, table, structure) (helenus_change_info{@})`,
+		`1000 * max by (change_id) (helenus_change_state_start_timestamp_seconds{@,change_id=~"$change"})`)
 	p.row("How far is it?")
 	p.states(16, 8, "Phases", "The states that it went through. Good: from approved through backfill, verify and shadow to serving, each once. Back and forth between serving and verify: writes can not be followed; see Writes, below.",
 		query{`max by (change_id, state) (helenus_change_state{@,change_id=~"$change"}) == 1`, "{{change_id}} {{state}}"})
