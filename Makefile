@@ -57,8 +57,9 @@ plain = $(filter-out $(raced) ./cmd/%,$(patsubst github.com/helenus-db/helenus%,
 RUNNING := Withstand|Refusals|Watched|TwoStates|TakeOver|Signal|Socket|GocqlPanic|State|Rounds|NoCassandra|TakenPorts|Secure|Idle|Counted|Fleet|WhatOneSees|HistoryIsCarried
 
 # Unit, property, golden and integration tests and the seeds of every fuzz function: each once, and those that leave the race detector
-# alone (too slow under it) once more without.
+# alone (too slow under it) once more without. Of charts/test nothing is cached, as what it reads lies outside of its module.
 test: setup lint vet house $(with)
+	cd charts/test && $(GO) test -count 1 -timeout 10m ./...
 	$(with) $(MAKE) --no-print-directory tests
 
 .PHONY: tests
@@ -83,6 +84,7 @@ test-long: $(with)
 	HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 120m -run WithoutClocks ./rewrite
 	HELENUS_TWIN=all $(with) $(GO) test -count 1 -timeout 60m -run 'Twin|Acknowledged' ./rewrite
 	HELENUS_WITHSTAND=each $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus
+	cd charts/test && HELENUS_TEST_LONG=1 $(CURDIR)/$(with) $(GO) test -count 1 -timeout 15m -run RealRun .
 	$(MAKE) soak
 
 # Nothing of the application's may be otherwise than without Helenus, whatever is killed and whatever clocks show. The helenus

@@ -87,8 +87,9 @@ type Advisor struct {
 	last    time.Time         // when it was
 	took    time.Duration
 	rounds  map[result]uint64
-	trouble string // why the latest round failed; "" if it did not
-	without string // why there is no exact solver; "" if there is
+	decided map[string]uint64 // by the name of the wish
+	trouble string            // why the latest round failed; "" if it did not
+	without string            // why there is no exact solver; "" if there is
 }
 
 // New makes an advisor. It fails if a required option is missing.
@@ -121,7 +122,7 @@ func New(o Options) (*Advisor, error) {
 		o.Make = recommend.Make
 	}
 	o.Thresholds = o.Thresholds.WithDefaults()
-	return &Advisor{o: o, rounds: map[result]uint64{}}, nil
+	return &Advisor{o: o, rounds: map[result]uint64{}, decided: map[string]uint64{}}, nil
 }
 
 // Advise works advice out from the traffic and the tables as they are now. It keeps nothing and decides nothing: the same

@@ -425,6 +425,9 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
+	if seen["helenus_change_statement_info"] < 3 || seen["helenus_recommendation_state"] != 3*len(recommend.States) {
+		t.Errorf("%d statements, %d states of 3 recommendations", seen["helenus_change_statement_info"], seen["helenus_recommendation_state"])
+	}
 	for _, name := range []string{"info", "benefit_ratio", "saved_seconds_per_second", "write_cost_ratio", "storage_bytes", "confidence_ratio", "created_timestamp_seconds"} {
 		if seen["helenus_recommendation_"+name] != 3 {
 			t.Errorf("helenus_recommendation_%s has %d series, want 3", name, seen["helenus_recommendation_"+name])

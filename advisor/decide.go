@@ -129,6 +129,7 @@ func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string, 
 	if err := a.keep(ctx, changed); err != nil {
 		return recommend.Recommendation{}, err
 	}
+	a.decided[w.name]++
 	a.o.Log.Info("recommendation decided", "id", decided.ID, "state", decided.State, "actor", actor, "reason", reason)
 	return decided, nil
 }

@@ -7,21 +7,28 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
 )
 
-// The metrics of recommendations. No CQL text and no reason is in a label: the id leads to them.
+// The metrics of recommendations. No CQL text and no reason is in a label: the id leads to them. A recommendation that is approved
+// becomes a change of the same id (package rewrite), so both have the label change_id.
+
 var (
-	byID = []string{"recommendation_id"}
+	byID = []string{"change_id"}
 
 	infoDesc = prometheus.NewDesc("helenus_recommendation_info", "A recommendation that is known; always 1. Details by the id in the console and the command line.",
-		[]string{"recommendation_id", "keyspace", "table", "kind", "state", "eligible", "title"}, nil)
+		[]string{"change_id", "keyspace", "table", "kind", "state", "eligible", "title"}, nil)
 	benefitDesc = prometheus.NewDesc("helenus_recommendation_benefit_ratio", "Share of the work of its reads that following a recommendation would save, 0 to 1.", byID, nil)
 	savedDesc   = prometheus.NewDesc("helenus_recommendation_saved_seconds_per_second", "Seconds of cluster and client time that following a recommendation would save each second, writes already charged.", byID, nil)
 	writesDesc  = prometheus.NewDesc("helenus_recommendation_write_cost_ratio", "Latency of the dearest write after following a recommendation, in multiples of now.", byID, nil)
 	storageDesc = prometheus.NewDesc("helenus_recommendation_storage_bytes", "Size of the tables that a recommendation would add, without replication and compression.", byID, nil)
 	trustDesc   = prometheus.NewDesc("helenus_recommendation_confidence_ratio", "Confidence of the facts that a recommendation rests on, 0 to 1.", byID, nil)
-	refusedDesc = prometheus.NewDesc("helenus_recommendation_refusals", "Statements of a recommendation, or its table as a whole, that a condition refuses (docs/conditions.md).", []string{"recommendation_id", "condition"}, nil)
+	refusedDesc = prometheus.NewDesc("helenus_recommendation_refusals", "Statements of a recommendation, or its table as a whole, that a condition refuses (docs/conditions.md).", []string{"change_id", "condition"}, nil)
+	stateDesc   = prometheus.NewDesc("helenus_recommendation_state", "1 for the state that a recommendation is in, 0 for all others.", []string{"change_id", "state"}, nil)
+	decidedDesc = prometheus.NewDesc("helenus_recommendation_decisions_total", "Decisions of people about recommendations in this process: approve, reject or reopen.", []string{"decision"}, nil)
+	aboutDesc   = prometheus.NewDesc("helenus_change_statement_info", "A statement that a recommendation, and the change that it became, is about; always 1. At most 20 of each role, read and write.",
+		[]string{"change_id", "fingerprint", "role"}, nil)
 	createdDesc = prometheus.NewDesc("helenus_recommendation_created_timestamp_seconds", "When a recommendation was first made.", byID, nil)
 
 	roundsDesc  = prometheus.NewDesc("helenus_advisor_rounds_total", "Rounds of advice, by result: ok, failed, or killed-memory or killed-time, as the round took more than it may.", []string{"result"}, nil)
@@ -54,10 +61,27 @@ func resultOf(err error) result {
 	return failedResult
 }
 
+// maxAbout is how many statements of a recommendation are told, of each role.
+const maxAbout = 20
+
+type statement struct{ fingerprint, role string }
+
+// about is the statements that a recommendation is about.
+func about(r *recommend.Recommendation) map[statement]bool {
+	all := map[statement]bool{}
+	for _, s := range r.Statements[:min(len(r.Statements), maxAbout)] {
+		all[statement{s.Fingerprint, "read"}] = true
+	}
+	for _, s := range r.Writes[:min(len(r.Writes), maxAbout)] {
+		all[statement{s.Fingerprint, "write"}] = true
+	}
+	return all
+}
+
 // Describe implements prometheus.Collector.
 func (a *Advisor) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, refusedDesc, createdDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc, solverDesc,
+		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, refusedDesc, createdDesc, stateDesc, decidedDesc, aboutDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc, solverDesc,
 	} {
 		ch <- d
 	}
@@ -87,6 +111,19 @@ func (a *Advisor) Collect(ch chan<- prometheus.Metric) {
 			gauge(refusedDesc, float64(n), r.ID, label)
 		}
 		gauge(createdDesc, float64(r.CreatedAt.UnixMilli())/1000, r.ID)
+		for _, s := range recommend.States {
+			in := 0.0
+			if s == r.State {
+				in = 1
+			}
+			gauge(stateDesc, in, r.ID, string(s))
+		}
+		for x := range about(r) {
+			gauge(aboutDesc, 1, r.ID, x.fingerprint, x.role)
+		}
+	}
+	for _, w := range []wish{wishes.approve, wishes.reject, wishes.reopen} {
+		ch <- prometheus.MustNewConstMetric(decidedDesc, prometheus.CounterValue, float64(a.decided[w.name]), w.name)
 	}
 	for _, r := range results {
 		ch <- prometheus.MustNewConstMetric(roundsDesc, prometheus.CounterValue, float64(a.rounds[r]), string(r))

@@ -1,67 +1,55 @@
 package rewrite
 
 import (
+	"cmp"
+	"math"
 	"slices"
-	"sort"
-	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
-
-// counts of one migration since the process began.
-type counts struct {
-	served, original, fallback atomic.Int64  // reads
-	written, failed            atomic.Int64  // writes
-	missed                     atomic.Uint64 // writes that went on without their entry
-	touched                    atomic.Int64  // statements of clients on our table
-
-	conditions [len(condition.All)]atomic.Int64 // reads that ran as written because of each
-}
-
-// broken counts a read that ran as written because of a condition.
-func (c *counts) broken(id condition.ID) {
-	if x := condition.Find(id); x != nil {
-		c.conditions[x.Index()].Add(1)
-	}
-}
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
 }
 
 var (
-	descReads = describe("helenus_rewrite_reads_total",
+	descInfo = describe("helenus_change_info", "A change that was approved, and has not ended longest ago; always 1. Structure is the table that it makes.",
+		"change_id", "keyspace", "table", "structure")
+	descState = describe("helenus_change_state", "1 for the state that a change is in, 0 for all others.", "change_id", "state")
+	descReads = describe("helenus_change_reads_total",
 		"Reads of statements that a look-up may answer: served from it, run as written (original), or run as written after the look-up failed or did not suit (fallback).",
-		"migration", "result")
-	descBroken = describe("helenus_rewrite_conditions_total",
-		"Executions of reads that a look-up may answer which ran as written because of a condition (docs/conditions.md).",
-		"migration", "condition")
-	descRefused = describe("helenus_migration_condition",
-		"1 for a condition (docs/conditions.md) because of which a migration is suspended, has failed, or is verified again.", "migration_id", "condition")
-	descWrites = describe("helenus_rewrite_writes_total",
-		"Writes whose entry was written first (written), or that were refused because it could not be (failed).", "migration", "result")
-	descTouched = describe("helenus_rewrite_touched_total",
-		"Statements of clients that changed, or may have changed, the look-up table of a migration; after each its reads run as written until it is verified again.", "migration")
+		"change_id", "result")
+	descRefused = describe("helenus_change_condition",
+		"1 for a condition (docs/conditions.md) because of which a change is suspended, has failed, or is verified again.", "change_id", "condition")
+	descUnserved = describe("helenus_change_reads_not_served_total",
+		"Reads of statements that a look-up may answer and that ran as written, by why: text (sent as a QUERY, not prepared), unprepared (its metadata is not known), pages (a further page), consistency (serial), options (tracing, a payload), role (the client logged in as somebody), state (the change does not serve now), control (one of some, to compare with), busy (too many at once), or, after the look-up was asked, failed, unsuited (too much for it) or touched (turned back meanwhile).",
+		"change_id", "reason")
+	descWrites = describe("helenus_change_writes_total",
+		"Entries of writes: written first (written), not to be written (failed), and writes that went on without theirs (missed); after a missed one reads run as written until it is verified again.", "change_id", "result")
+	descTouched = describe("helenus_change_touched_total",
+		"Statements of clients that changed, or may have changed, the look-up table of a change; after each its reads run as written until it is verified again.", "change_id")
 	descOthers = describe("helenus_cluster_others",
 		"Who else is connected to the cluster, as last seen: processes of helenus with another state (helenus), kinds of connections that do not come through a helenus (client).", "kind")
-	descDivergent = describe("helenus_view_divergent_rows",
+	descDivergent = describe("helenus_change_divergent_rows",
 		"Rows that the last verification pass found in only one of base and look-up: missing (a base row without entry, a fault) or orphan (an entry without base row, harmless).",
-		"view", "reason")
-	descClean   = describe("helenus_view_last_clean_pass_timestamp_seconds", "When a verification pass last found nothing missing, Unix time.", "view")
-	descRepairs = describe("helenus_view_repairs_total", "Missing entries that verification wrote, since the migration began.", "view")
-	descPending = describe("helenus_view_reconcile_pending", "Entries that wait to be looked at, because the value they stand for was replaced.")
-	descGarbage = describe("helenus_view_reconciled_total",
+		"change_id", "reason")
+	descClean   = describe("helenus_change_last_clean_pass_timestamp_seconds", "When a verification pass last found nothing missing, Unix time.", "change_id")
+	descRepairs = describe("helenus_change_repairs_total", "Missing entries that verification wrote, since the change began.", "change_id")
+	descPending = describe("helenus_change_reconcile_pending", "Entries that wait to be looked at, because the value they stand for was replaced.")
+	descGarbage = describe("helenus_change_reconciled_total",
 		"Entries that were looked at: removed, kept (right after all), left (not shown to be safe to remove), dropped (queue full) or failed. What was not removed is the sweeper's.",
 		"outcome")
-	descPhase    = describe("helenus_migration_phase", "1 for the state that a migration is in.", "migration_id", "phase")
-	descRatio    = describe("helenus_migration_progress_ratio", "How much of the work of the present state is done, 0 to 1.", "migration_id")
-	descETA      = describe("helenus_migration_eta_seconds", "Estimated seconds until the work of the present state is done; absent before 1 % is done.", "migration_id")
-	descStarted  = describe("helenus_migration_phase_start_timestamp_seconds", "When the present state was entered, Unix time.", "migration_id")
-	descWaiting  = describe("helenus_migration_throttled", "1 if a migration waits; reason is cassandra (a statement of ours failed, and is tried again), requests (some from before do not end) or unreadable (a client's can not be read); the text is in `helenus migrations`.", "migration_id", "reason")
-	descCompared = describe("helenus_migration_compared_reads", "Reads compared in shadow since the last clean verification.", "migration_id")
+	descRatio    = describe("helenus_change_progress_ratio", "How much of the work of the present state is done, 0 to 1.", "change_id")
+	descETA      = describe("helenus_change_eta_seconds", "Estimated seconds until the work of the present state is done; absent before 1 % is done.", "change_id")
+	descFilled   = describe("helenus_change_rows_filled", "Rows of the base table whose entry was filled, in parts of the ring that are done.", "change_id")
+	descToFill   = describe("helenus_change_rows_to_fill", "Rows of the base table that are to be filled, the filled ones included: estimated from the part of the ring that is done, and absent before 1 % is.", "change_id")
+	descStarted  = describe("helenus_change_state_start_timestamp_seconds", "When the present state was entered, Unix time.", "change_id")
+	descWaiting  = describe("helenus_change_throttled", "1 if a change waits; reason is cassandra (a statement of ours failed, and is tried again), requests (some from before do not end) or unreadable (a client's can not be read); the text is in `helenus migrations`.", "change_id", "reason")
+	descCompared = describe("helenus_change_compared_reads_total", "Reads compared in shadow that agreed, by what with: the answer to the application's read (read), to one of our own (own), or what the base's token ranges hold (ranges). Begun anew after an unexplained difference.", "change_id", "source")
+	descDiffered = describe("helenus_change_differences_total", "Reads compared in shadow that differed: explained (they agreed when read again) or unexplained (the look-up answers otherwise: the change is suspended).", "change_id", "result")
 	descLatency  = describe("helenus_change_latency_seconds",
 		"Latency of the statements of a change, as clients see it. Side is before (until it was approved), after (since it serves) or control (as written, while it serves; of writes their own part); kind is read or write.",
 		"change_id", "side", "kind")
@@ -69,11 +57,38 @@ var (
 		"How many times faster the reads of a change are at the median: promised by the advice, and measured since it serves; below 1 they are slower.", "change_id", "source")
 	descSaved = describe("helenus_change_saved_seconds", "Time that the reads of a change took less than as many as written would have, since it serves; negative: more.", "change_id")
 
-	descOrders = describe("helenus_orders_pending", "Orders (roll-back, suspension, bypass, drop) that are in force and could not be stored yet; they are stored again and again until they are.")
+	descDecisions = describe("helenus_change_decisions_total",
+		"Decisions about changes in this process, and who took them: a person, a calendar that a person approved, or the guard that watches over changes.", "decision", "by")
+	descUnlisted = describe("helenus_change_unlisted", "Changes that are left out of these metrics because there are more than 100: those that ended longest ago, and then of those under way the last by id.")
+	descOrders   = describe("helenus_orders_pending", "Orders (roll-back, suspension, bypass, drop) that are in force and could not be stored yet; they are stored again and again until they are.")
 
-	descriptions = []*prometheus.Desc{descLatency, descGain, descSaved, descReads, descBroken, descRefused, descWrites, descTouched, descOthers, descDivergent, descClean, descRepairs, descPending, descGarbage,
-		descPhase, descRatio, descETA, descStarted, descWaiting, descCompared, descOrders}
+	descriptions = []*prometheus.Desc{descInfo, descState, descLatency, descGain, descSaved, descReads, descUnserved, descRefused, descWrites, descTouched, descOthers, descDivergent, descClean, descRepairs,
+		descPending, descGarbage, descRatio, descETA, descFilled, descToFill, descStarted, descWaiting, descCompared, descDiffered, descDecisions, descUnlisted, descOrders}
 )
+
+// maxListed is how many changes have metrics: each has at most some 160 series, histograms included.
+const maxListed = 100
+
+// listed chooses the changes that have metrics, by id: those under way first, then the latest to end.
+func listed(all []migrate.Migration) (chosen []migrate.Migration, left int) {
+	if left = len(all) - maxListed; left <= 0 {
+		return all, 0
+	}
+	order := func(a, b migrate.Migration) int {
+		switch {
+		case a.Active() != b.Active() && a.Active():
+			return -1
+		case a.Active() != b.Active():
+			return 1
+		case !a.Active() && !a.Progress.Started.Equal(b.Progress.Started):
+			return b.Progress.Started.Compare(a.Progress.Started)
+		}
+		return cmp.Compare(a.ID, b.ID)
+	}
+	chosen = slices.SortedFunc(slices.Values(all), order)[:maxListed]
+	slices.SortFunc(chosen, func(a, b migrate.Migration) int { return cmp.Compare(a.ID, b.ID) })
+	return chosen, left
+}
 
 // Describe implements prometheus.Collector.
 func (e *Engine) Describe(c chan<- *prometheus.Desc) {
@@ -82,78 +97,129 @@ func (e *Engine) Describe(c chan<- *prometheus.Desc) {
 	}
 }
 
+// sink sends metrics.
+type sink chan<- prometheus.Metric
+
+func (c sink) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	c <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func (c sink) total(d *prometheus.Desc, v int64, labels ...string) {
+	c <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+}
+
+func (c sink) flag(d *prometheus.Desc, on bool, labels ...string) {
+	v := 0.0
+	if on {
+		v = 1
+	}
+	c.gauge(d, v, labels...)
+}
+
+// seconds is a time as metrics give it.
+func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
+
 // Collect implements prometheus.Collector.
-func (e *Engine) Collect(c chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		c <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+func (e *Engine) Collect(ch chan<- prometheus.Metric) {
+	c := sink(ch)
+	c.gauge(descOrders, float64(e.manager.Backlog()))
+	c.gauge(descOthers, float64(e.others.helenus.Load()), "helenus")
+	c.gauge(descOthers, float64(e.others.clients.Load()), "client")
+	for _, act := range migrate.Acts {
+		for _, by := range migrate.Deciders {
+			c.total(descDecisions, e.manager.Decided(migrate.Decision{Act: act, By: by}), string(act), string(by))
+		}
 	}
-	total := func(d *prometheus.Desc, v int64, labels ...string) {
-		c <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
-	}
+	garbage := e.maintainer.Counts()
+	c.gauge(descPending, float64(garbage.Pending))
+	c.total(descGarbage, garbage.Removed, "removed")
+	c.total(descGarbage, garbage.Kept, "kept")
+	c.total(descGarbage, garbage.Left, "left")
+	c.total(descGarbage, garbage.Dropped, "dropped")
+	c.total(descGarbage, garbage.Failed, "failed")
+
 	e.mu.Lock()
-	list := make([]*active, 0, len(e.active))
-	for _, a := range e.active {
-		list = append(list, a)
+	counted := make(map[string]*counts, len(e.active))
+	for id, a := range e.active {
+		counted[id] = a.counts
 	}
 	e.mu.Unlock()
-	sort.Slice(list, func(i, j int) bool { return list[i].id < list[j].id })
-	for _, a := range list {
-		total(descReads, a.counts.served.Load(), a.id, "served")
-		total(descReads, a.counts.original.Load(), a.id, "original")
-		total(descReads, a.counts.fallback.Load(), a.id, "fallback")
-		for i, c := range condition.All {
-			if slices.Contains(c.Where, condition.OfExecution) {
-				total(descBroken, a.counts.conditions[i].Load(), a.id, string(c.ID))
-			}
+	changes, left := listed(e.manager.Migrations())
+	c.gauge(descUnlisted, float64(left))
+	for i := range changes {
+		m := &changes[i]
+		c.change(m)
+		if n := counted[m.ID]; n != nil {
+			c.requests(m.ID, n)
 		}
-		total(descWrites, a.counts.written.Load(), a.id, "written")
-		total(descWrites, a.counts.failed.Load(), a.id, "failed")
-		total(descTouched, a.counts.touched.Load(), a.id)
+		if m.Active() {
+			e.gained(ch, m.ID)
+		}
 	}
-	gauge(descOrders, float64(e.manager.Backlog()))
-	gauge(descOthers, float64(e.others.helenus.Load()), "helenus")
-	gauge(descOthers, float64(e.others.clients.Load()), "client")
-	garbage := e.maintainer.Counts()
-	gauge(descPending, float64(garbage.Pending))
-	total(descGarbage, garbage.Removed, "removed")
-	total(descGarbage, garbage.Kept, "kept")
-	total(descGarbage, garbage.Left, "left")
-	total(descGarbage, garbage.Dropped, "dropped")
-	total(descGarbage, garbage.Failed, "failed")
-	views := map[string]bool{} // a table may have had several migrations; the one that holds it speaks for it
-	for _, m := range e.manager.Migrations() {
-		gauge(descPhase, 1, m.ID, string(m.State))
-		gauge(descStarted, float64(m.Progress.Started.UnixNano())/1e9, m.ID)
-		gauge(descCompared, float64(m.Compared), m.ID)
-		for _, c := range m.Conditions {
-			gauge(descRefused, 1, m.ID, string(c.ID))
-		}
-		if !m.Active() {
-			continue
-		}
-		e.gained(c, m.ID)
-		gauge(descRatio, m.Progress.Ratio, m.ID)
-		if m.Progress.ETA > 0 {
-			gauge(descETA, m.Progress.ETA.Seconds(), m.ID)
-		}
-		if m.Progress.Throttled != "" {
-			reason := "cassandra"
-			switch m.Progress.Throttled {
-			case migrate.WaitsForRequests:
-				reason = "requests"
-			case Unreadable:
-				reason = "unreadable"
-			}
-			gauge(descWaiting, 1, m.ID, reason)
-		}
-		if view := m.LookUp.Keyspace + "." + m.LookUp.Table; !views[view] && m.Passes > 0 {
-			views[view] = true
-			gauge(descDivergent, float64(m.Last.Missing), view, "missing")
-			gauge(descDivergent, float64(m.Last.Orphans), view, "orphan")
-			total(descRepairs, m.Repaired, view)
-			if !m.Clean.IsZero() {
-				gauge(descClean, float64(m.Clean.UnixNano())/1e9, view)
-			}
+}
+
+// requests tells what became of the requests that a change in force is about.
+func (c sink) requests(id string, n *counts) {
+	c.total(descReads, n.served.Load(), id, "served")
+	c.total(descReads, n.between(0, becauseFailed), id, "original")
+	c.total(descReads, n.between(becauseFailed, unservedEnd), id, "fallback")
+	for why, name := range unservedNames {
+		c.total(descUnserved, n.asWritten[why].Load(), id, name)
+	}
+	c.total(descWrites, n.written.Load(), id, "written")
+	c.total(descWrites, n.failed.Load(), id, "failed")
+	c.total(descWrites, int64(n.missed.Load()), id, "missed") //nolint:gosec // counts of one process
+	c.total(descTouched, n.touched.Load(), id)
+}
+
+// change tells where a change stands.
+func (c sink) change(m *migrate.Migration) {
+	c.gauge(descInfo, 1, m.ID, m.LookUp.Keyspace, m.LookUp.Base, m.LookUp.Table)
+	for _, s := range migrate.States {
+		c.flag(descState, s == m.State, m.ID, string(s))
+	}
+	c.gauge(descStarted, seconds(m.Progress.Started), m.ID)
+	c.total(descCompared, m.ByReads, m.ID, "read")
+	c.total(descCompared, m.ByOwn, m.ID, "own")
+	c.total(descCompared, m.ByRanges, m.ID, "ranges")
+	c.total(descDiffered, m.Explained, m.ID, "explained")
+	c.total(descDiffered, m.Differed, m.ID, "unexplained")
+	for _, broken := range m.Conditions {
+		c.gauge(descRefused, 1, m.ID, broken.ID.Label())
+	}
+	if !m.Active() {
+		return
+	}
+	c.gauge(descRatio, m.Progress.Ratio, m.ID)
+	if m.Progress.ETA > 0 {
+		c.gauge(descETA, m.Progress.ETA.Seconds(), m.ID)
+	}
+	c.gauge(descFilled, float64(m.Entries), m.ID)
+	switch filling := m.State == migrate.Backfill; {
+	case filling && m.Progress.Ratio >= 0.01:
+		c.gauge(descToFill, max(math.Round(float64(m.Entries)/m.Progress.Ratio), float64(m.Entries)), m.ID)
+	case !filling && m.Entries > 0:
+		c.gauge(descToFill, float64(m.Entries), m.ID)
+	}
+	waits := ""
+	switch m.Progress.Throttled {
+	case "":
+	case migrate.WaitsForRequests:
+		waits = "requests"
+	case Unreadable:
+		waits = "unreadable"
+	default:
+		waits = "cassandra"
+	}
+	for _, reason := range []string{"cassandra", "requests", "unreadable"} {
+		c.flag(descWaiting, waits == reason, m.ID, reason)
+	}
+	if m.Passes > 0 {
+		c.gauge(descDivergent, float64(m.Last.Missing), m.ID, "missing")
+		c.gauge(descDivergent, float64(m.Last.Orphans), m.ID, "orphan")
+		c.total(descRepairs, m.Repaired, m.ID)
+		if !m.Clean.IsZero() {
+			c.gauge(descClean, seconds(m.Clean), m.ID)
 		}
 	}
 }

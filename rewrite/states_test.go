@@ -256,8 +256,8 @@ func TestWaitsForCassandra(t *testing.T) {
 		if m.State != migrate.Backfill || m.Progress.Throttled == "" {
 			t.Fatalf("%+v", m)
 		}
-		if n := testutil.CollectAndCount(w.engine, "helenus_migration_throttled"); n != 1 {
-			t.Errorf("%d series say that it waits", n)
+		if n := metric(t, w.engine, "helenus_change_throttled"); n != 1 {
+			t.Errorf("%v reasons say that it waits", n)
 		}
 		down.Store(false)
 		w.await(migrate.Serving)
@@ -419,15 +419,16 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%v %v", problems, err)
 		}
 		want := `
-# HELP helenus_migration_phase 1 for the state that a migration is in.
-# TYPE helenus_migration_phase gauge
-helenus_migration_phase{migration_id="m1",phase="serving"} 1
-# HELP helenus_rewrite_writes_total Writes whose entry was written first (written), or that were refused because it could not be (failed).
-# TYPE helenus_rewrite_writes_total counter
-helenus_rewrite_writes_total{migration="m1",result="failed"} 0
-helenus_rewrite_writes_total{migration="m1",result="written"} 1
+# HELP helenus_change_info A change that was approved, and has not ended longest ago; always 1. Structure is the table that it makes.
+# TYPE helenus_change_info gauge
+helenus_change_info{change_id="m1",keyspace="hotel",structure="stays_by_guest",table="stays"} 1
+# HELP helenus_change_writes_total Entries of writes: written first (written), not to be written (failed), and writes that went on without theirs (missed); after a missed one reads run as written until it is verified again.
+# TYPE helenus_change_writes_total counter
+helenus_change_writes_total{change_id="m1",result="failed"} 0
+helenus_change_writes_total{change_id="m1",result="missed"} 0
+helenus_change_writes_total{change_id="m1",result="written"} 1
 `
-		if err := testutil.CollectAndCompare(w.engine, strings.NewReader(want), "helenus_migration_phase", "helenus_rewrite_writes_total"); err != nil {
+		if err := testutil.CollectAndCompare(w.engine, strings.NewReader(want), "helenus_change_info", "helenus_change_writes_total"); err != nil {
 			t.Error(err)
 		}
 	})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
-	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
@@ -43,10 +42,6 @@ func (e *Engine) take(r *proxy.Request) bool {
 			return false
 		}
 		if own.read != nil {
-			if r.Opcode != proxy.OpExecute {
-				own.read.active.counts.broken(condition.Columns.ID)
-				return false
-			}
 			return e.takeRead(r, own.read)
 		}
 		return e.takeWrite(r)
@@ -60,19 +55,21 @@ func serial(consistency uint16) bool {
 	return consistency == uint16(gocql.Serial) || consistency == uint16(gocql.LocalSerial)
 }
 
-// brokenBy is the condition because of which a look-up may not answer an execution at all, nil if it may.
-func brokenBy(r *proxy.Request) *condition.Condition {
+// plain tells whether a read is one that the look-up may answer at all, and if not why.
+func plain(r *proxy.Request) (why unserved, ok bool) {
 	switch {
+	case r.Opcode != proxy.OpExecute:
+		return becauseText, false
 	case r.Prepared == nil || r.Prepared.ResultMetadata == nil:
-		return condition.Columns
+		return becauseUnprepared, false
 	case len(r.PagingState) > 0:
-		return condition.Paging
-	case r.Unusual || r.Flags&(flagTracing|flagPayload) != 0:
-		return condition.Frames
+		return becausePages, false
 	case serial(r.Consistency):
-		return condition.Conditional
+		return becauseConsistency, false
+	case r.Unusual || r.Flags&(flagTracing|flagPayload) != 0:
+		return becauseOptions, false
 	}
-	return nil
+	return 0, true
 }
 
 // trusted tells whether a client may be answered from the look-up: what its role may read is asked of Cassandra only with
@@ -82,17 +79,15 @@ func trusted(c *proxy.Client) bool { return c == nil || !c.User }
 // takeRead answers a read, or compares it.
 func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 	a := rule.active
-	if c := brokenBy(r); c != nil {
-		a.counts.original.Add(1)
-		a.counts.broken(c.ID)
-		return false
+	if why, ok := plain(r); !ok {
+		return a.counts.unserved(why)
 	}
 	often, control := a.serving(), false
 	if often {
 		n := a.turn.Add(1)
 		control = n%e.options.Every == 0
 		if !control && a.gain.Tries(n) && trusted(r.Client) {
-			a.counts.original.Add(1)
+			a.counts.unserved(becauseControl)
 			e.asWritten(r, a.gain.Control)
 			return true
 		}
@@ -100,13 +95,12 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 	}
 	switch {
 	case often && !trusted(r.Client):
-		a.counts.broken(condition.Rights.ID)
+		return a.counts.unserved(becauseRole)
 	case often:
 		select {
 		case e.reads <- struct{}{}:
 		default:
-			a.counts.original.Add(1)
-			return false
+			return a.counts.unserved(becauseBusy)
 		}
 		e.wait.Add(1)
 		began := e.options.Uptime()
@@ -114,16 +108,16 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 			defer func() { <-e.reads; e.wait.Done() }()
 			e.serve(r, rule, began)
 		}, func(error) {
-			a.counts.fallback.Add(1)
+			a.counts.unserved(becauseFailed)
 			r.Forward(proxy.Forward{}) // nothing happens if it was answered
 		})
 		return true
-	case a.shadow.Load():
-		a.counts.original.Add(1)
-		return e.compare(r, rule, control && trusted(r.Client))
+	case control:
+		a.counts.unserved(becauseControl)
+	default:
+		a.counts.unserved(becauseState)
 	}
-	a.counts.original.Add(1)
-	return false
+	return a.shadow.Load() && e.compare(r, rule, control && trusted(r.Client))
 }
 
 func request(r *proxy.Request) exec.Request {
@@ -164,13 +158,17 @@ func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
 		a.gain.Read(e.options.Uptime() - began)
 		return
 	}
-	a.counts.fallback.Add(1)
+	why := becauseFailed
+	switch {
+	case errors.Is(err, exec.ErrUnsuited):
+		why = becauseUnsuited
+	case errors.Is(err, errTouched):
+		why = becauseTouched
+	}
+	a.counts.unserved(why)
 	tried := e.options.Uptime() - began
 	e.asWritten(r, func(d time.Duration) { a.gain.Read(tried + d) })
-	if refusal := new(condition.Refusal); errors.As(err, &refusal) {
-		a.counts.broken(refusal.Condition)
-	}
-	if errors.Is(err, exec.ErrUnsuited) || errors.Is(err, errTouched) {
+	if why != becauseFailed {
 		return
 	}
 	e.log.Debug("a read ran as it was written", "migration", a.id, "err", err)

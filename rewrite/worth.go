@@ -8,6 +8,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/histogram"
+	"github.com/helenus-db/helenus/internal/native"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/gain"
 )
@@ -90,6 +91,9 @@ func (e *Engine) asWritten(r *proxy.Request, count func(time.Duration)) {
 	}})
 }
 
+// nativeSchema is that of the metric's native buckets: eight for each doubling.
+const nativeSchema = 3
+
 // latencyBounds are those of the metric, seconds.
 var latencyBounds = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
 
@@ -110,7 +114,9 @@ func (e *Engine) gained(c chan<- prometheus.Metric, id string) {
 		for _, bound := range latencyBounds {
 			buckets[bound] = x.d.CountUpTo(uint64(bound * 1e6))
 		}
-		c <- prometheus.MustNewConstHistogram(descLatency, x.d.Count, float64(x.d.Sum)/1e6, buckets, id, x.side, x.kind)
+		fine := native.New(nativeSchema)
+		x.d.Each(func(micros float64, n uint64) { fine.Add(micros/1e6, n) })
+		c <- fine.Metric(descLatency, x.d.Count, float64(x.d.Sum)/1e6, buckets, id, x.side, x.kind)
 	}
 	report := r.Report()
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {

@@ -32,6 +32,9 @@ const (
 	Expired    State = "expired"    // its reason went away: the traffic, the table, or the saving
 )
 
+// States are all states.
+var States = []State{Open, Approved, Rejected, Superseded, Expired}
+
 // Recommendation is one reviewable piece of advice. Times are milliseconds, rates per second, sizes bytes.
 type Recommendation struct {
 	ID       string `json:"id"` // "r-7f3a9c": a hash of what is proposed, so that the same advice keeps its id

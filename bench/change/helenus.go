@@ -167,7 +167,7 @@ func (h *helenus) served(ctx context.Context) (sum float64, err error) {
 		return 0, err
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if strings.HasPrefix(line, "helenus_rewrite_reads_total{") && strings.Contains(line, `result="served"`) {
+		if strings.HasPrefix(line, "helenus_change_reads_total{") && strings.Contains(line, `result="served"`) {
 			v, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)
 			if err != nil {
 				return 0, fmt.Errorf("metrics say %q: %w", line, err)

@@ -134,6 +134,7 @@ func (d *demo) offer(ctx context.Context) {
 	d.say(`Cassandra          %s
 Helenus            %s
 API and metrics    http://%s/metrics   (token in %s)
+Grafana            import %s; a Prometheus must scrape http://%s/metrics
 logs               %s
 
 Try:
@@ -142,7 +143,7 @@ Try:
   bin/helenus approve ID
   bin/helenus migrations
   bin/hotel run -hosts %s -seed 3 -ops 1000`,
-		d.direct, d.through, d.admin, filepath.Join(d.stateDir(), "admin.token"), d.dir, d.admin, d.stateDir(), d.through)
+		d.direct, d.through, d.admin, filepath.Join(d.stateDir(), "admin.token"), filepath.Join(filepath.Dir(d.programs.bin), "charts", "dashboards", "*.json"), d.admin, d.dir, d.admin, d.stateDir(), d.through)
 	<-ctx.Done()
 }
 

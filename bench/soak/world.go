@@ -361,7 +361,7 @@ func (w *world) sample(ctx context.Context) {
 	now := map[string]float64{}
 	for line := range strings.SplitSeq(text, "\n") {
 		at := strings.LastIndexByte(line, ' ')
-		if !strings.HasPrefix(line, "helenus_rewrite_reads_total{") || at < 0 {
+		if !strings.HasPrefix(line, "helenus_change_reads_total{") || at < 0 {
 			continue
 		}
 		var n float64

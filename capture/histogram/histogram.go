@@ -322,6 +322,17 @@ func (d Distribution) Mean() float64 {
 	return float64(d.Sum) / float64(d.Count)
 }
 
+// Each calls f with the middle of each bucket and what it counted, from the lowest on.
+func (d Distribution) Each(f func(middle float64, n uint64)) {
+	for _, b := range d.Buckets {
+		middle := float64(b.Low)
+		if k := index(b.Low); k >= perOctave {
+			middle = (float64(lower(k)) + float64(upper(k))) / 2
+		}
+		f(middle, b.Count)
+	}
+}
+
 // CountUpTo returns how many numbers were in buckets that end at or below v+1, so that none of them exceeded v.
 func (d Distribution) CountUpTo(v uint64) uint64 {
 	var n uint64

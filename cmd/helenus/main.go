@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -133,14 +132,8 @@ func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print what this is", Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			v, goVersion := version, ""
-			if info, ok := debug.ReadBuildInfo(); ok {
-				goVersion = info.GoVersion
-				if v == "" {
-					v = info.Main.Version
-				}
-			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "helenus %s %s\n", v, goVersion)
+			b := built()
+			_, err := fmt.Fprintf(c.OutOrStdout(), "helenus %s %s\n", b.version, b.goVersion)
 			return err
 		},
 	}

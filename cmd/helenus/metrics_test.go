@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/helenus-db/helenus/internal/config"
 )
@@ -66,5 +67,23 @@ func TestMetricsDocumentation(t *testing.T) {
 	}
 	if string(got) != want {
 		t.Error("docs/metrics.md is not what the program says; run: go test ./cmd/helenus -update")
+	}
+}
+
+// TestMetricsFitTogether gathers what a process that just began has: no name twice, no label that is not described, names as Prometheus wants them.
+func TestMetricsFitTogether(t *testing.T) {
+	h := assembled(t)
+	registry := prometheus.NewPedanticRegistry()
+	for _, c := range h.collectors() {
+		if err := registry.Register(c); err != nil {
+			t.Error(err)
+		}
+	}
+	problems, err := testutil.GatherAndLint(registry)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v %v", problems, err)
+	}
+	if n, err := testutil.GatherAndCount(registry, "helenus_build_info"); n != 1 || err != nil {
+		t.Errorf("%d series say what runs here: %v", n, err)
 	}
 }

@@ -285,7 +285,7 @@ func (s *shop) serves(p *process, lookUp string) {
 	s.t.Helper()
 	through := session(s.t, p.listen)
 	s.same(through)
-	metrics := p.metric(`helenus_rewrite_reads_total{`, `result="served"`)
+	metrics := p.metric(`helenus_change_reads_total{`, `result="served"`)
 	if metrics == 0 {
 		s.t.Error("nothing was answered from the look-up")
 	}

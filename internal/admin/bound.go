@@ -152,6 +152,7 @@ func (s *Server) Describe(c chan<- *prometheus.Desc) {
 	c <- descConnections
 	c <- descClosed
 	c <- descUnauthorised
+	c <- descRequests
 }
 
 // Collect implements prometheus.Collector.
@@ -164,4 +165,5 @@ func (s *Server) Collect(c chan<- prometheus.Metric) {
 	total(descClosed, s.bounds.refused.Load(), "refused")
 	total(descUnauthorised, s.door.missing.Load(), "missing")
 	total(descUnauthorised, s.door.wrong.Load(), "wrong")
+	s.requests.collect(c)
 }

@@ -86,17 +86,18 @@ type Options struct {
 
 // Server is the admin API.
 type Server struct {
-	o      Options
-	http   http.Server
-	bounds bounds
-	door   door
+	o        Options
+	http     http.Server
+	bounds   bounds
+	requests requests
+	door     door
 }
 
 // New makes a server; nothing is listened on yet.
 func New(o Options) *Server {
 	s := &Server{o: o, door: door{token: o.Token, log: o.Log, now: time.Now}}
 	s.bounds.most, s.bounds.open = share(descriptors()), map[net.Conn]*list.Element{}
-	s.http.Handler = timely(caught(s.Handler()))
+	s.http.Handler = timely(s.requests.counted(caught(s.Handler())))
 	s.http.ReadHeaderTimeout, s.http.IdleTimeout, s.http.MaxHeaderBytes = headerTimeout, idleTimeout, maxHeader
 	s.http.ConnState = s.bounds.changed
 	s.http.ErrorLog = slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
@@ -165,7 +166,7 @@ func (s *Server) Handler() http.Handler {
 
 	all := http.NewServeMux()
 	all.Handle("/api/", s.door.guard(api))
-	all.Handle("GET /metrics", promhttp.HandlerFor(s.o.Metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn)}))
+	all.Handle("GET /metrics", promhttp.HandlerFor(s.o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn)}))
 	all.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	all.HandleFunc("GET /readyz", s.ready)
 	if s.o.Pprof {

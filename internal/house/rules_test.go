@@ -26,13 +26,13 @@ const module = "github.com/helenus-db/helenus"
 // package and everything below it, a bare name that one package. What is not named is forbidden. The innermost folder
 // that is listed decides.
 var mayImport = map[string][]string{
-	"cmd":               {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/"},                                      // what only measures or reproduces is in bench
-	"proxy":             {"proxy/", "internal/guard"},                                                                             // it defines the interfaces it needs
-	"capture":           {"capture/", "proxy", "internal/guard"},                                                                  // proxy: the hooks it implements
-	"advisor":           {"advisor/", "capture/", "rewrite/condition", "internal/child", "internal/guard"},                        // snapshots; by which condition advice is refused
-	"rewrite":           {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard"}, // the plan is the contract, and says what it means in terms of tables and statements
-	"rewrite/condition": {},                                                                                                       // words alone: what advises and what carries out both speak them, so they rest on nothing
-	"rewrite/rehearse":  {"rewrite/exec", "advisor/", "capture/"},                                                                 // it runs a design as it is printed
+	"cmd":               {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/"},                                                         // what only measures or reproduces is in bench
+	"proxy":             {"proxy/", "internal/guard", "internal/native"},                                                                             // it defines the interfaces it needs
+	"capture":           {"capture/", "proxy", "internal/guard", "internal/native"},                                                                  // proxy: the hooks it implements
+	"advisor":           {"advisor/", "capture/", "rewrite/condition", "internal/child", "internal/guard"},                                           // snapshots; by which condition advice is refused
+	"rewrite":           {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard", "internal/native"}, // the plan is the contract, and says what it means in terms of tables and statements
+	"rewrite/condition": {},                                                                                                                          // words alone: what advises and what carries out both speak them, so they rest on nothing
+	"rewrite/rehearse":  {"rewrite/exec", "advisor/", "capture/"},                                                                                    // it runs a design as it is printed
 	// it measures the executor, to fit what the plans are said to cost
 	"rewrite/calibrate": {"rewrite/exec", "rewrite/scratch", "advisor/cost", "advisor/model", "advisor/plan", "advisor/workload", "internal/chart", "internal/guard"},
 	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/chart", "internal/child", "internal/config", "internal/guard"},

@@ -533,7 +533,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"helenus_calendar_state r-1 following": 1, "helenus_calendar_step r-1": 1, "helenus_calendar_next_step_timestamp_seconds r-1": float64(monday.AddDate(0, 0, 15).Add(8 * time.Hour).Unix()),
+		"helenus_calendar_state r-1 following": 1, "helenus_calendar_state r-1 paused": 0, "helenus_calendar_state r-1 withdrawing": 0, "helenus_calendar_step r-1": 1, "helenus_calendar_next_step_timestamp_seconds r-1": float64(monday.AddDate(0, 0, 15).Add(8 * time.Hour).Unix()),
 		"helenus_calendar_tables r-1 out": 1, "helenus_calendar_tables r-1 coming": 0, "helenus_calendar_tables r-1 there": 1, "helenus_calendar_tables r-1 going": 0,
 		"helenus_calendar_waiting_changes r-1": 0, "helenus_calendar_off_ratio r-1": got["helenus_calendar_off_ratio r-1"],
 		"helenus_calendar_changes_total create": 1, "helenus_calendar_changes_total drop": 0, "helenus_calendar_failing": 0,

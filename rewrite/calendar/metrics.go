@@ -11,13 +11,13 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	descState   = describe("helenus_calendar_state", "1 for the state that a calendar is in: following, paused or withdrawing. One that is over is not told.", "calendar_id", "state")
-	descStep    = describe("helenus_calendar_step", "The step of its cycle that a calendar is in, from 0.", "calendar_id")
-	descTables  = describe("helenus_calendar_tables", "Tables of a calendar by stage: out, coming, there or going.", "calendar_id", "stage")
-	descWaiting = describe("helenus_calendar_waiting_changes", "Changes of a calendar that are due, and wait for an approval, a window or a limit; the reason is in `helenus migrations`.", "calendar_id")
-	descNext    = describe("helenus_calendar_next_step_timestamp_seconds", "When the next step of a calendar's cycle begins, Unix time.", "calendar_id")
-	descOff     = describe("helenus_calendar_off_ratio", "How far the last days were off what a calendar's cycle foretold, as a share of what still holds; absent before a whole day is known.", "calendar_id")
-	descChanges = describe("helenus_calendar_changes_total", "Changes of calendars begun in this process: tables created, and dropped.", "change")
+	descState   = describe("helenus_calendar_state", "1 for the state that a calendar is in, following, paused or withdrawing, 0 for the others. One that is over is not told.", "change_id", "state")
+	descStep    = describe("helenus_calendar_step", "The step of its cycle that a calendar is in, from 0.", "change_id")
+	descTables  = describe("helenus_calendar_tables", "Tables of a calendar by stage: out, coming, there or going.", "change_id", "stage")
+	descWaiting = describe("helenus_calendar_waiting_changes", "Changes of a calendar that are due, and wait for an approval, a window or a limit; the reason is in `helenus migrations`.", "change_id")
+	descNext    = describe("helenus_calendar_next_step_timestamp_seconds", "When the next step of a calendar's cycle begins, Unix time.", "change_id")
+	descOff     = describe("helenus_calendar_off_ratio", "How far the last days were off what a calendar's cycle foretold, as a share of what still holds; absent before a whole day is known.", "change_id")
+	descChanges = describe("helenus_calendar_changes_total", "Changes of calendars begun in this process: tables created, and dropped.", "action")
 	descFailing = describe("helenus_calendar_failing", "1 while not all that is due can be done (Cassandra or the state directory can not be reached); the log says why.")
 
 	descriptions = []*prometheus.Desc{descState, descStep, descTables, descWaiting, descNext, descOff, descChanges, descFailing}
@@ -40,7 +40,13 @@ func (k *Keeper) Collect(ch chan<- prometheus.Metric) {
 		if c.State == Withdrawn {
 			continue
 		}
-		gauge(descState, 1, c.ID, string(c.State))
+		for _, s := range []State{Following, Paused, Withdrawing} {
+			in := 0.0
+			if s == c.State {
+				in = 1
+			}
+			gauge(descState, in, c.ID, string(s))
+		}
 		step, next := c.Cycle.At(k.o.Clock())
 		gauge(descStep, float64(step), c.ID)
 		gauge(descNext, seconds(next), c.ID)

@@ -183,6 +183,7 @@ func (m *Manager) mismatch(ctx context.Context, r *run, read *match.Read, q exec
 	r.mu.Lock()
 	r.m.Mismatch, r.m.Served, r.m.Compared, r.m.Explained, r.m.Earlier = text, false, 0, 0, 0
 	r.m.ByReads, r.m.ByOwn, r.m.ByRanges = 0, 0, 0
+	r.m.Differed++
 	r.mu.Unlock()
 	return m.suspend(ctx, r, text, false)
 }

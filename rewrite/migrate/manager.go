@@ -151,6 +151,7 @@ type Manager struct {
 	ctx        context.Context // of Run, nil before
 	wait       sync.WaitGroup
 	backlog    backlog
+	tally      tally
 }
 
 // run is one migration under way.
@@ -460,6 +461,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Term
 		return Migration{}, fmt.Errorf("save migration %s: %w", id, err)
 	}
 	m.runs[id] = r
+	m.tally.add(Decision{ActApprove, decider(t.Actor)})
 	out := r.m.clone()
 	m.start(r)
 	return out, nil

@@ -32,6 +32,9 @@ const (
 	Dropped     State = "dropped"      // and its table is gone
 )
 
+// States are all states, in the order of a change's life.
+var States = []State{Approved, Created, DualWrite, Backfill, Verify, Shadow, Serving, Suspended, Failed, RollingBack, RolledBack, Dropped}
+
 // Mode is what the proxy does for a migration.
 type Mode struct {
 	Write  bool // entries are written before the base is
@@ -145,6 +148,7 @@ type Migration struct {
 	ByRanges   int64            `json:"compared_by_ranges"` // with what token ranges of the base hold, as the original fails
 	Explained  int64            `json:"explained"`          // of which differed at first, and agreed when read again
 	Mismatch   string           `json:"mismatch,omitempty"` // the last unexplained difference
+	Differed   int64            `json:"differed,omitempty"` // unexplained differences, in all
 	Progress   Progress         `json:"progress"`
 	Gain       *gain.Report     `json:"gain,omitempty"` // what it turned out to be worth; not saved here
 	Events     []Event          `json:"events"`

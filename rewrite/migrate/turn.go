@@ -42,7 +42,7 @@ func (r *run) turned(turns int) bool {
 // and again until it is; the error is then an *ErrPending. r.orders is held.
 func (m *Manager) turn(ctx context.Context, r *run, to State, actor, text string, change func(*Migration)) error {
 	r.mu.Lock()
-	now := m.Now()
+	now, from := m.Now(), r.m.State
 	next := r.m.clone()
 	next.State = to
 	if to != RolledBack { // which follows upon rolling back, and has its reason
@@ -88,6 +88,9 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, actor, text string
 		}
 	}
 	m.Log.Info("migration", "id", next.ID, "state", to, "text", text)
+	if d, ok := decisionOf(from, to, actor); ok {
+		m.tally.add(d)
+	}
 	select {
 	case r.wake <- struct{}{}:
 	default:
