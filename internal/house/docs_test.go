@@ -16,6 +16,7 @@ import (
 
 const (
 	acceptanceFile = "docs/design/acceptance.md"   // holds the lines that tests cite as W-41, one table row each
+	casesFile      = "docs/design/cases.md"        // what tests cite as case 04
 	architecture   = "docs/architecture.md"        // has each package of the product
 	breaks         = "internal/house/docs_test.go" // its examples break the rules
 )
@@ -32,6 +33,7 @@ var (
 	wrapped   = regexp.MustCompile(`\n\s*// ?`)                                 // a comment goes on
 	testName  = regexp.MustCompile(`(?m)^func Test\w+`)                         // may hold lines as in TestS09S12
 	inName    = regexp.MustCompile(`([BDNSW])0?(\d+)`)
+	aCase     = regexp.MustCompile(`//.*\b[Cc]ases? (\d\d)(?: and (\d\d))?\b`)                             // in a comment
 	page      = regexp.MustCompile(`\bdocs/[\w./-]+\.md\b|\bdocs/decisions/\d{3}\b`)                       // as code names it
 	chapter   = regexp.MustCompile(`docs/design/(\w+\.md),? (?:sections? )?(\d(?:\.\d)?)`)                 // and a chapter of it
 	elsewhere = regexp.MustCompile(`\.\./shared\b|(?:^|[^\w/.-])(?:\.\./)?design/[a-z]+|\b[Ii]ssue \d+\b`) // a file, or a plan, outside of the repository
@@ -98,6 +100,13 @@ func inspectDocs(tree fs.FS) (found []finding, err error) {
 			for _, id := range cited(text) {
 				if _, ok := known[id]; ok {
 					known[id] = true
+				}
+			}
+		}
+		for _, m := range aCase.FindAllStringSubmatch(text, -1) {
+			for _, number := range m[1:] {
+				if number != "" && !strings.Contains(pages[casesFile], "\n| "+number+" |") {
+					add(name, "cites case %s, which is not in %s", number, casesFile)
 				}
 			}
 		}
@@ -283,6 +292,7 @@ func TestDocsBite(t *testing.T) {
 		{"a path that is gone", fstest.MapFS{"docs/a.md": file("see `proxy/x.go:3`")}, []string{"docs/a.md: names `proxy/x.go`"}},
 		{"an unknown line", fstest.MapFS{"a.go": file("// W-41, W-99"), "docs/a.md": file("D-1"), acceptanceFile: file("| W-41 | x |\n"), "a_test.go": file("// W-41")},
 			[]string{"a.go: cites W-99", "docs/a.md: cites D-1"}},
+		{"an unknown case", fstest.MapFS{"a_test.go": file("// Cases 04 and 05.\nswitch {\ncase 10: // ten\n}"), casesFile: file("# Cases\n| 04 | x |\n")}, []string{"a_test.go: cites case 05"}},
 		{"a line without a test", fstest.MapFS{"a.go": file("// N-3"), "a_test.go": file("// W-41, S-9; N-2\nfunc TestN4x() {}\n"), acceptanceFile: list}, []string{acceptanceFile + ": no test cites N-3"}},
 		{"a package without a word", fstest.MapFS{architecture: file("`proxy/wire` and `pipe`"), "proxy/wire/a.go": file(""), "proxy/pipe/a.go": file(""), "proxy/ring/a.go": file(""), "bench/b/b.go": file("")},
 			[]string{architecture + ": does not say what package proxy/ring is"}},
