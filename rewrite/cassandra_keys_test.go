@@ -91,7 +91,7 @@ func TestCassandraKeysWithoutRoom(t *testing.T) {
 }
 
 // The types that a look-up takes, for its column and for keys, tell any two values apart whose bytes differ; those that it refuses do not
-// (case 27: the booleans 0x01 and 0x69 are two partitions, but one clustering key and one value).
+// (the booleans 0x01 and 0x69 are two partitions, but one clustering key and one value).
 func TestCassandraEqualBytes(t *testing.T) {
 	l := newLive(t)
 	for _, c := range []struct {

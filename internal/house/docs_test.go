@@ -16,6 +16,8 @@ import (
 
 const (
 	acceptanceFile = "docs/design/acceptance.md"   // holds the lines that tests cite as W-41, one table row each
+	casesFile      = "docs/design/cases.md"        // what tests cite as case 04
+	index          = "docs/index.md"               // leads to all pages
 	architecture   = "docs/architecture.md"        // has each package of the product
 	breaks         = "internal/house/docs_test.go" // its examples break the rules
 )
@@ -32,111 +34,147 @@ var (
 	wrapped   = regexp.MustCompile(`\n\s*// ?`)                                 // a comment goes on
 	testName  = regexp.MustCompile(`(?m)^func Test\w+`)                         // may hold lines as in TestS09S12
 	inName    = regexp.MustCompile(`([BDNSW])0?(\d+)`)
+	aCase     = regexp.MustCompile(`//.*\b[Cc]ases? (\d\d)(?: and (\d\d))?\b`)                             // in a comment
 	page      = regexp.MustCompile(`\bdocs/[\w./-]+\.md\b|\bdocs/decisions/\d{3}\b`)                       // as code names it
 	chapter   = regexp.MustCompile(`docs/design/(\w+\.md),? (?:sections? )?(\d(?:\.\d)?)`)                 // and a chapter of it
 	elsewhere = regexp.MustCompile(`\.\./shared\b|(?:^|[^\w/.-])(?:\.\./)?design/[a-z]+|\b[Ii]ssue \d+\b`) // a file, or a plan, outside of the repository
 )
 
+// papers are the pages and the sources of a tree, and what they refer to that is not there.
+type papers struct {
+	tree           fs.FS
+	pages, sources map[string]string // by path
+	tested         map[string]bool   // by line of the acceptance list: whether a test cites it
+	found          []finding
+}
+
 // inspectDocs finds what the pages and the comments of the code refer to and is not there.
-func inspectDocs(tree fs.FS) (found []finding, err error) {
-	pages, sources := map[string]string{}, map[string]string{}
-	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+func inspectDocs(tree fs.FS) ([]finding, error) {
+	p := &papers{tree: tree, pages: map[string]string{}, sources: map[string]string{}, tested: map[string]bool{}}
+	if err := fs.WalkDir(tree, ".", p.read); err != nil {
+		return nil, err
+	}
+	for _, row := range lineRow.FindAllStringSubmatch(p.pages[acceptanceFile], -1) {
+		p.tested[row[1]] = false
+	}
+	p.inspectPages()
+	for name, text := range p.sources {
+		p.inspectSource(name, text)
+	}
+	for id, tested := range p.tested {
+		if !tested {
+			p.add(acceptanceFile, "no test cites %s", id)
 		}
-		if entry.IsDir() {
-			if name != "." && (slices.Contains(ignored, name) || entry.Name() == "testdata" || entry.Name() == "node_modules") {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if ext := path.Ext(name); (ext == ".md" || ext == ".go") && name != breaks {
-			text, err := fs.ReadFile(tree, name)
-			if err != nil {
-				return err
-			}
-			if ext == ".md" {
-				pages[name] = string(text)
-			} else {
-				sources[name] = string(text)
-			}
+	}
+	for _, pkg := range p.unnamed(p.pages[architecture]) {
+		p.add(architecture, "does not say what package %s is", pkg)
+	}
+	slices.SortFunc(p.found, func(a, b finding) int { return strings.Compare(a.String(), b.String()) })
+	return p.found, nil
+}
+
+func (p *papers) add(where, what string, args ...any) {
+	p.found = append(p.found, finding{where: where, what: fmt.Sprintf(what, args...)})
+}
+
+// read is for fs.WalkDir.
+func (p *papers) read(name string, entry fs.DirEntry, err error) error {
+	if err != nil {
+		return err
+	}
+	if entry.IsDir() {
+		if name != "." && (slices.Contains(ignored, name) || entry.Name() == "testdata" || entry.Name() == "node_modules") {
+			return fs.SkipDir
 		}
 		return nil
-	})
-	known := map[string]bool{} // lines; whether a test cites it
-	for _, row := range lineRow.FindAllStringSubmatch(pages[acceptanceFile], -1) {
-		known[row[1]] = false
 	}
-	add := func(where, what string, args ...any) {
-		found = append(found, finding{where: where, what: fmt.Sprintf(what, args...)})
+	into := map[string]map[string]string{".md": p.pages, ".go": p.sources}[path.Ext(name)]
+	if into == nil || name == breaks {
+		return nil
 	}
-	common := func(name, text string) {
-		for _, id := range line.FindAllString(text, -1) {
-			if _, ok := known[id]; !ok {
-				add(name, "cites %s, which is not in %s", id, acceptanceFile)
+	text, err := fs.ReadFile(p.tree, name)
+	into[name] = string(text)
+	return err
+}
+
+// inspect looks at what pages and sources may both refer to.
+func (p *papers) inspect(name, text string) {
+	for _, id := range line.FindAllString(text, -1) {
+		if _, known := p.tested[id]; !known {
+			p.add(name, "cites %s, which is not in %s", id, acceptanceFile)
+		}
+	}
+	if !strings.Contains(text, "design/") && !strings.Contains(text, "../shared") && !strings.Contains(text, "ssue ") {
+		return // most of a large tree
+	}
+	for _, to := range elsewhere.FindAllString(link.ReplaceAllString(text, ""), -1) { // links are looked at by themselves
+		p.add(name, "refers to what is outside of the repository: %q", strings.TrimSpace(to))
+	}
+}
+
+func (p *papers) inspectPages() {
+	linked := map[string]bool{}
+	for name, text := range p.pages {
+		p.inspect(name, text)
+		broken, sound := p.links(name)
+		for _, to := range broken {
+			p.add(name, "links to %s, which is not there", to)
+		}
+		for _, to := range sound {
+			linked[to] = linked[to] || to != name
+		}
+		for _, to := range p.missing(name, text) {
+			p.add(name, "names `%s`, which is not there", to)
+		}
+	}
+	for name := range p.pages {
+		if p.pages[index] != "" && strings.HasPrefix(name, "docs/") && name != index && !linked[name] {
+			p.add(name, "no page links to it")
+		}
+	}
+}
+
+func (p *papers) inspectSource(name, text string) {
+	p.inspect(name, text)
+	if strings.HasSuffix(name, "_test.go") {
+		for _, id := range cited(text) {
+			if _, known := p.tested[id]; known {
+				p.tested[id] = true
 			}
 		}
-		if !strings.Contains(text, "design/") && !strings.Contains(text, "../shared") && !strings.Contains(text, "ssue ") {
-			return // most of a large tree
-		}
-		for _, to := range elsewhere.FindAllString(link.ReplaceAllString(text, ""), -1) { // links are looked at by themselves
-			add(name, "refers to what is outside of the repository: %q", strings.TrimSpace(to))
-		}
 	}
-	for name, text := range pages {
-		common(name, text)
-		for _, to := range brokenLinks(tree, pages, name) {
-			add(name, "links to %s, which is not there", to)
-		}
-		for _, to := range missingPaths(tree, name, text) {
-			add(name, "names `%s`, which is not there", to)
-		}
-	}
-	for name, text := range sources {
-		common(name, text)
-		if strings.HasSuffix(name, "_test.go") {
-			for _, id := range cited(text) {
-				if _, ok := known[id]; ok {
-					known[id] = true
-				}
-			}
-		}
-		if !strings.Contains(text, "docs/") {
-			continue
-		}
-		for _, to := range page.FindAllString(text, -1) {
-			if there, _ := fs.Glob(tree, to+"*"); len(there) == 0 {
-				add(name, "names %s, which is not there", to)
-			}
-		}
-		for _, to := range chapter.FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(pages["docs/design/"+to[1]], "\n## "+to[2]+" ") {
-				add(name, "names chapter %s of docs/design/%s, which is not there", to[2], to[1])
+	for _, m := range aCase.FindAllStringSubmatch(text, -1) {
+		for _, number := range m[1:] {
+			if number != "" && !strings.Contains(p.pages[casesFile], "\n| "+number+" |") {
+				p.add(name, "cites case %s, which is not in %s", number, casesFile)
 			}
 		}
 	}
-	for _, pkg := range unnamed(pages[architecture], sources) {
-		add(architecture, "does not say what package %s is", pkg)
+	if !strings.Contains(text, "docs/") {
+		return
 	}
-	for id, tested := range known {
-		if !tested {
-			add(acceptanceFile, "no test cites %s", id)
+	for _, to := range page.FindAllString(text, -1) {
+		if there, _ := fs.Glob(p.tree, to+"*"); len(there) == 0 {
+			p.add(name, "names %s, which is not there", to)
 		}
 	}
-	slices.SortFunc(found, func(a, b finding) int { return strings.Compare(a.String(), b.String()) })
-	return found, err
+	for _, to := range chapter.FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(p.pages["docs/design/"+to[1]], "\n## "+to[2]+" ") {
+			p.add(name, "names chapter %s of docs/design/%s, which is not there", to[2], to[1])
+		}
+	}
 }
 
 // product are the folders whose packages a newcomer has to place.
 var product = []string{"proxy", "capture", "advisor", "rewrite", "internal"}
 
 // unnamed are the packages right below those folders that a page does not name in code font, in whole or by their last part.
-func unnamed(text string, sources map[string]string) (pkgs []string) {
+func (p *papers) unnamed(text string) (pkgs []string) {
 	if text == "" {
 		return nil
 	}
 	seen := map[string]bool{}
-	for name := range sources {
+	for name := range p.sources {
 		dir := path.Dir(name)
 		top, last, _ := strings.Cut(dir, "/")
 		if !slices.Contains(product, top) || last == "" || strings.Contains(last, "/") || seen[dir] {
@@ -183,9 +221,9 @@ func prose(text string) (lines []string) {
 	return lines
 }
 
-// brokenLinks are a page's links to files or headings of the repository that are not there.
-func brokenLinks(tree fs.FS, pages map[string]string, name string) (broken []string) {
-	for _, l := range prose(pages[name]) {
+// links are a page's links to what is not in the repository, as they are written, and the files that the others lead to.
+func (p *papers) links(name string) (broken, sound []string) {
+	for _, l := range prose(p.pages[name]) {
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(l, ""), -1) {
 			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
 				continue
@@ -195,13 +233,14 @@ func brokenLinks(tree fs.FS, pages map[string]string, name string) (broken []str
 			if file != "" {
 				to = path.Join(path.Dir(name), file)
 			}
-			_, err := fs.Stat(tree, to)
-			if err != nil || anchor != "" && !slices.Contains(anchors(pages[to]), anchor) {
+			if _, err := fs.Stat(p.tree, to); err != nil || anchor != "" && !slices.Contains(anchors(p.pages[to]), anchor) {
 				broken = append(broken, m[1])
+			} else {
+				sound = append(sound, to)
 			}
 		}
 	}
-	return broken
+	return broken, sound
 }
 
 // anchors are what GitHub makes of a page's headings, and those that it gives itself.
@@ -227,9 +266,9 @@ func anchors(text string) (all []string) {
 	return all
 }
 
-// missingPaths are files and folders of the repository that a page names in code font and that are not there. Decisions and the change log
+// missing are files and folders of the repository that a page names in code font and that are not there. Decisions and the change log
 // tell what was, so they are not asked.
-func missingPaths(tree fs.FS, name, text string) (missing []string) {
+func (p *papers) missing(name, text string) (missing []string) {
 	if name == "CHANGELOG.md" || path.Dir(name) == "docs/decisions" || path.Dir(name) == "docs/results" {
 		return nil
 	}
@@ -241,7 +280,7 @@ func missingPaths(tree fs.FS, name, text string) (missing []string) {
 				continue
 			}
 			to, _, _ = strings.Cut(to, ":") // a line of it
-			if _, err := fs.Stat(tree, strings.TrimSuffix(to, "/")); err != nil {
+			if _, err := fs.Stat(p.tree, strings.TrimSuffix(to, "/")); err != nil {
 				missing = append(missing, to)
 			}
 		}
@@ -280,9 +319,11 @@ func TestDocsBite(t *testing.T) {
 		{"a file that is gone", fstest.MapFS{"docs/a.md": file("[x](b.md)")}, []string{"docs/a.md: links to b.md"}},
 		{"a heading that is gone", fstest.MapFS{"docs/a.md": file("# A\n[x](#b) [y](b.md#c)"), "docs/b.md": file("# B\n```\n# C\n```\n")},
 			[]string{"docs/a.md: links to #b", "docs/a.md: links to b.md#c"}},
+		{"a page that nothing leads to", fstest.MapFS{index: file("[a](a.md)"), "docs/a.md": file("[me](a.md)"), "docs/b.md": file("[me](b.md) [a](a.md)")}, []string{"docs/b.md: no page links to it"}},
 		{"a path that is gone", fstest.MapFS{"docs/a.md": file("see `proxy/x.go:3`")}, []string{"docs/a.md: names `proxy/x.go`"}},
 		{"an unknown line", fstest.MapFS{"a.go": file("// W-41, W-99"), "docs/a.md": file("D-1"), acceptanceFile: file("| W-41 | x |\n"), "a_test.go": file("// W-41")},
 			[]string{"a.go: cites W-99", "docs/a.md: cites D-1"}},
+		{"an unknown case", fstest.MapFS{"a_test.go": file("// Cases 04 and 05.\nswitch {\ncase 10: // ten\n}"), casesFile: file("# Cases\n| 04 | x |\n")}, []string{"a_test.go: cites case 05"}},
 		{"a line without a test", fstest.MapFS{"a.go": file("// N-3"), "a_test.go": file("// W-41, S-9; N-2\nfunc TestN4x() {}\n"), acceptanceFile: list}, []string{acceptanceFile + ": no test cites N-3"}},
 		{"a package without a word", fstest.MapFS{architecture: file("`proxy/wire` and `pipe`"), "proxy/wire/a.go": file(""), "proxy/pipe/a.go": file(""), "proxy/ring/a.go": file(""), "bench/b/b.go": file("")},
 			[]string{architecture + ": does not say what package proxy/ring is"}},
