@@ -402,20 +402,6 @@ func NewTableDocument(t *Table) TableDocument {
 	return d
 }
 
-// Load reads a graph from a YAML file that holds nothing else.
-func Load(name string) (*Graph, error) {
-	data, err := ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("model: %w", err)
-	}
-	var d Document
-	if err := DecodeYAML(name, data, &d); err != nil {
-		return nil, Show(err, data)
-	}
-	g, err := d.Graph(name)
-	return g, Show(err, data)
-}
-
 // Save writes a graph as YAML.
 func Save(w io.Writer, g *Graph) error {
 	data, err := MarshalYAML(NewDocument(g))

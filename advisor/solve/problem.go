@@ -159,6 +159,7 @@ func (p *Problem) validateStart() error {
 	return nil
 }
 
+// Finite reports whether a number is one that a problem may hold.
 func Finite(v float64) bool { return math.Abs(v) <= largest } // false for NaN too
 
 func badBounds(lower, upper float64) string {

@@ -139,7 +139,7 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	c := options.Config{Given: []options.Given{options.FromDesign("design", own)}, Costs: perKey(costs)}
+	c := options.Config{Indexes: 1, Given: []options.Given{options.FromDesign("design", own)}, Costs: perKey(costs)}
 	if s.score == "weighted" {
 		c.Score = options.EvenWeights
 	}

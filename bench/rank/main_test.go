@@ -33,11 +33,15 @@ model:
   entities:
   - {name: Hotel, count: 100, key: [hotel_id], attributes: [{name: hotel_id, type: uuid}, {name: city, type: text, distinct: 10}, {name: select, type: text}]}
   - {name: Room, count: 1000, key: [room_id], attributes: [{name: room_id, type: uuid}, {name: rate, type: double}]}
+  - {name: Owner, count: 10, key: [owner_id], attributes: [{name: owner_id, type: uuid}]}
   relationships:
   - {name: room_hotel, from: Room, to: Hotel, kind: "n:1", forward: hotel, backward: rooms}
+  - {name: hotel_owner, from: Hotel, to: Owner, kind: "n:1", forward: owner, backward: hotels}
+  - {name: room_owner, from: Room, to: Owner, kind: "n:1", forward: owner, backward: rooms}
+mixes: [day, night]
 statements:
-- {id: rates, text: "SELECT Room.rate, Hotel.select FROM Room.hotel WHERE Hotel.city = ?", weight: 10}
-- {id: reprice, text: "UPDATE Room SET rate = ? WHERE Room.room_id = ?", weight: 1}
+- {id: rates, text: "SELECT Room.rate, Hotel.select FROM Room.hotel WHERE Hotel.city = ?", weights: {day: 10, night: 1}}
+- {id: reprice, text: "UPDATE Room SET rate = ? WHERE Room.room_id = ?", weights: {day: 1, night: 10}}
 `
 
 func written(t *testing.T) string {

@@ -191,7 +191,7 @@ func (w *works) note(test, program bool, text string) {
 
 // inspect finds programs and tests that would begin all they do anew in each worker: nothing else tells, as without a solver there are answers, too, only worse and later.
 func (w *works) inspect(dir string) (found []finding) {
-	if w.calls && w.program && !w.programServes && (!w.product || !strings.HasPrefix(dir, "cmd/")) {
+	if finds := w.product && strings.HasPrefix(dir, "cmd/"); w.calls && w.program && !w.programServes && !finds {
 		found = append(found, finding{where: dir, what: "its main must begin with " + w.serves + ".ServeIfWorker()"})
 	}
 	if w.calls && w.tests && !w.testsServe {

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/design"
-	"github.com/helenus-db/helenus/bench/generate"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/bench/generate"
 	"github.com/helenus-db/helenus/rewrite/rehearse"
 )
 
