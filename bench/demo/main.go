@@ -133,7 +133,8 @@ func (d *demo) offer(ctx context.Context) {
 	d.heading("Everything is left running; Ctrl-C stops it")
 	d.say(`Cassandra          %s
 Helenus            %s
-API and metrics    http://%s/metrics   (token in %s)
+Console            http://%s/ui/   (log in with the token in %s)
+API and metrics    http://%s/metrics   (the same token)
 Grafana            import %s; a Prometheus must scrape http://%s/metrics
 logs               %s
 
@@ -143,7 +144,7 @@ Try:
   bin/helenus approve ID
   bin/helenus migrations
   bin/hotel run -hosts %s -seed 3 -ops 1000`,
-		d.direct, d.through, d.admin, filepath.Join(d.stateDir(), "admin.token"), filepath.Join(filepath.Dir(d.programs.bin), "charts", "dashboards", "*.json"), d.admin, d.dir, d.admin, d.stateDir(), d.through)
+		d.direct, d.through, d.admin, filepath.Join(d.stateDir(), "admin.token"), d.admin, filepath.Join(filepath.Dir(d.programs.bin), "charts", "dashboards", "*.json"), d.admin, d.dir, d.admin, d.stateDir(), d.through)
 	<-ctx.Done()
 }
 

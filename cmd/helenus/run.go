@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -28,6 +29,7 @@ import (
 	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/internal/console"
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
@@ -278,6 +280,9 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 		Ready: h.ready, Metrics: metrics, Log: h.log,
 		Connections: func() any { return h.server.Connections() },
 		Windows:     h.registry.Windows(),
+		Pages: func(api *admin.Server) http.Handler {
+			return console.New(console.Options{API: api, Sessions: api, Ready: h.ready, Metrics: metrics, Settings: h.settings.YAML, Stopping: api.Stopping(), Now: time.Now, Log: h.log})
+		},
 	})
 	for _, c := range append(h.collectors(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) {
 		if err := metrics.Register(c); err != nil {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -65,7 +66,7 @@ type Check struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Options says what a Server serves. All fields but Pprof are needed.
+// Options says what a Server serves. All fields but Pprof and Pages are needed.
 type Options struct {
 	Token      string
 	Pprof      bool
@@ -82,11 +83,16 @@ type Options struct {
 	Ready       func() []Check
 	Metrics     prometheus.Gatherer
 	Log         *slog.Logger
+	// Pages makes what is served at / and below /ui/, of the server that its pages ask; nil: nothing is.
+	Pages func(*Server) http.Handler
 }
 
 // Server is the admin API.
 type Server struct {
 	o        Options
+	api      http.Handler // for Ask
+	sessions sessions
+	stopping chan struct{}
 	http     http.Server
 	bounds   bounds
 	requests requests
@@ -95,12 +101,13 @@ type Server struct {
 
 // New makes a server; nothing is listened on yet.
 func New(o Options) *Server {
-	s := &Server{o: o, door: door{token: o.Token, log: o.Log, now: time.Now}}
+	s := &Server{o: o, door: door{token: o.Token, log: o.Log, now: time.Now}, stopping: make(chan struct{})}
 	s.bounds.most, s.bounds.open = share(descriptors()), map[net.Conn]*list.Element{}
 	s.http.Handler = timely(s.requests.counted(caught(s.Handler())))
 	s.http.ReadHeaderTimeout, s.http.IdleTimeout, s.http.MaxHeaderBytes = headerTimeout, idleTimeout, maxHeader
 	s.http.ConnState = s.bounds.changed
 	s.http.ErrorLog = slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
+	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.stopping) }))
 	return s
 }
 
@@ -125,6 +132,9 @@ func (s *Server) Handler() http.Handler {
 		api.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 			answer, err := h(r)
+			if answered(r, answer, err) {
+				return
+			}
 			switch text, isText := answer.(text); {
 			case err != nil:
 				s.o.Log.Debug("request refused", "method", r.Method, "path", r.URL.Path, "error", err)
@@ -164,7 +174,15 @@ func (s *Server) Handler() http.Handler {
 		writeError(w, notFound("there is no "+r.Method+" "+r.URL.Path+"; docs/operating.md lists what there is"))
 	})
 
+	s.api = api
+
 	all := http.NewServeMux()
+	if s.o.Pages != nil {
+		pages := s.o.Pages(s)
+		all.Handle("GET /{$}", http.RedirectHandler("/ui/", http.StatusSeeOther))
+		all.Handle("/ui", http.RedirectHandler("/ui/", http.StatusSeeOther))
+		all.Handle("/ui/", pages)
+	}
 	all.Handle("/api/", s.door.guard(api))
 	all.Handle("GET /metrics", promhttp.HandlerFor(s.o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn)}))
 	all.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })

@@ -38,7 +38,8 @@ var mayImport = map[string][]string{
 	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/chart", "internal/child", "internal/config", "internal/guard"},
 	"examples":          {}, // ordinary applications know nothing of Helenus
 	"internal":          {"internal/"},
-	"internal/admin":    {"internal/", "capture/", "advisor/", "rewrite/"}, // the API of the whole, for cmd alone
+	"internal/admin":    {"internal/", "capture/", "advisor/", "rewrite/"},          // the API of the whole, for cmd alone
+	"internal/console":  {"internal/", "capture/", "advisor/", "rewrite/", "proxy"}, // its pages, of the same things
 	"charts":            {},
 	"docs":              {},
 }

@@ -1,0 +1,165 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browserTime bounds what the browser may take for all pages.
+const browserTime = 150 * time.Second
+
+// browser starts Chromium with an empty profile, or skips.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("no chromium (.ci/setup test installs it)")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
+	ctx, stop := context.WithTimeout(context.Background(), browserTime)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	return ctx
+}
+
+// quiet is a command of the protocol whose answer nobody needs.
+func quiet[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, command, params)
+		return err
+	})
+}
+
+// sideways lists what is wider than the window, but for what scrolls by itself.
+const sideways = `(() => {
+	const wide = [];
+	for (const e of document.querySelectorAll('body *')) {
+		if (e.closest('.table, pre, .skip, thead') || !e.getClientRects().length) continue;
+		if (e.getBoundingClientRect().right > document.documentElement.clientWidth + 1) wide.push(e.tagName + '.' + e.className);
+	}
+	return wide.slice(0, 5).join(' ') + (document.documentElement.scrollWidth > document.documentElement.clientWidth ? ' the page scrolls sideways' : '');
+})()`
+
+// TestBrowser looks at every page in Chromium, wide and narrow, light and dark: nothing leaves the window, and the console logs no error, such as of the policy
+// of contents. With HELENUS_SCREENSHOTS=DIR the pictures are kept there.
+func TestBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	ctx := browser(t)
+	server := httptest.NewServer(hotel(t).handler())
+	defer server.Close()
+	var complaints []string
+	var mu sync.Mutex // the events come from elsewhere
+	if err := chromedp.Listen(ctx, func(event any) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch e := event.(type) {
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.EntryLevelError {
+				complaints = append(complaints, e.Entry.Text+" "+e.Entry.URL)
+			}
+		case *runtime.EventExceptionThrown:
+			complaints = append(complaints, fmt.Sprint(e.ExceptionDetails.Text))
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	dir := os.Getenv("HELENUS_SCREENSHOTS")
+	name := regexp.MustCompile(`[^a-z0-9]+`)
+	for _, width := range []int64{1280, 390} {
+		for _, theme := range []string{"light", "dark"} {
+			if theme == "dark" && dir == "" { // the colours alone differ, and are computed elsewhere
+				continue
+			}
+			for _, p := range pages {
+				if strings.Contains(p.path, "script") {
+					continue
+				}
+				if err := chromedp.Do(ctx, quiet(log.Enable, cdp.Empty{}), quiet(runtime.Enable, cdp.Empty{}),
+					quiet(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}),
+					chromedp.EmulateViewport(width, 900), chromedp.Navigate(server.URL+p.path), chromedp.WaitReady("h1")); err != nil {
+					t.Fatalf("%s: %v", p.path, err)
+				}
+				wide, err := chromedp.Run(ctx, chromedp.Evaluate[string](sideways))
+				if err != nil {
+					t.Fatalf("%s: %v", p.path, err)
+				}
+				if wide != "" {
+					t.Errorf("%s at %d px: %s", p.path, width, wide)
+				}
+				if dir != "" {
+					shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+					if err != nil {
+						t.Fatalf("%s: %v", p.path, err)
+					}
+					file := fmt.Sprintf("%s-%d-%s.png", strings.Trim(name.ReplaceAllString(strings.ToLower(p.path), "-"), "-"), width, theme)
+					if err := os.WriteFile(filepath.Join(dir, file), shot, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, text := range complaints {
+		t.Error(text)
+	}
+}
+
+// TestScripts sorts a table by a click, and sees a page follow what lives without being loaded again.
+func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	ctx := browser(t)
+	server := httptest.NewServer(hotel(t).handler())
+	defer server.Close()
+	text := func(of string, before ...chromedp.Action[chromedp.Void]) string {
+		t.Helper()
+		if err := chromedp.Do(ctx, before...); err != nil {
+			t.Fatal(err)
+		}
+		out, err := chromedp.Run(ctx, chromedp.Text(of))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	const top, head = "tbody tr:first-child td:first-child", "th:first-child button.sort"
+	first := text(top, chromedp.Navigate(server.URL+"/ui/statements"), chromedp.WaitVisible("button.sort"))
+	sorted := text(top, chromedp.Click(head), chromedp.Click(head))
+	if err := chromedp.Do(ctx, chromedp.Navigate(server.URL+"/ui/changes/r-backfill"), chromedp.WaitReady("#live .rail")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.getElementById('live').textContent = '', true`)); err != nil {
+		t.Fatal(err)
+	}
+	followed := text("#live .answer", chromedp.WaitReady("#live .rail"))
+	if !strings.HasPrefix(first, "SELECT room_id") || !strings.HasPrefix(sorted, "INSERT") {
+		t.Errorf("first %q, sorted by text %q", first, sorted)
+	}
+	if !strings.Contains(followed, "107 of 256 ranges") {
+		t.Errorf("followed: %q", followed)
+	}
+}
