@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,6 +44,7 @@ type given struct {
 
 // fixture plays the API and the sessions over a hotel.
 type fixture struct {
+	mu         sync.Mutex // a browser asks while tests change what is answered
 	advice     recommend.Advice
 	migrations []migrate.Migration
 	bypass     rewrite.Bypass
@@ -110,7 +112,9 @@ func change(id string, state migrate.State, lu plan.LookUp) migrate.Migration {
 }
 
 func served() *gain.Report {
-	f := func(ms float64) *gain.Figures { return &gain.Figures{Count: 1000, P50Ms: ms, P90Ms: 2 * ms, MeanMs: ms} }
+	f := func(ms float64) *gain.Figures {
+		return &gain.Figures{Count: 1000, P50Ms: ms, P90Ms: 2 * ms, MeanMs: ms}
+	}
 	return &gain.Report{Reads: gain.Kind{Before: f(464), After: f(1.7), Control: f(460)}, Writes: gain.Kind{Before: f(1.1), After: f(2.3), Control: f(1.1)}, Promised: 129, Measured: 270, SavedSeconds: 4711, Text: "reads take less"}
 }
 
@@ -151,6 +155,8 @@ func notThere(id string) error {
 
 // Ask implements API.
 func (f *fixture) Ask(_ context.Context, method, path string, order *admin.Decision) (any, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	path, _, _ = strings.Cut(path, "?")
 	kind, id, _ := strings.Cut(path, "/")
 	if method == http.MethodPost {

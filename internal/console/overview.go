@@ -203,7 +203,7 @@ func quantile(f *dto.MetricFamily, q float64) (float64, bool) {
 // recommendationsPage answers what to do.
 type recommendationsPage struct {
 	Answer    string
-	Show      string // open, decided or all
+	Show      string // open, kept, decided or all
 	List      []recommend.Recommendation
 	Counts    map[string]int
 	Dismissed []recommend.Dismissal
@@ -215,7 +215,8 @@ type recommendationsPage struct {
 
 // shown says which recommendations each choice lists.
 var shown = map[string]func(*recommend.Recommendation) bool{
-	"open": func(r *recommend.Recommendation) bool { return r.State == recommend.Open },
+	"open": func(r *recommend.Recommendation) bool { return r.State == recommend.Open && r.Kind != recommend.Keep },
+	"kept":    func(r *recommend.Recommendation) bool { return r.State == recommend.Open && r.Kind == recommend.Keep },
 	"decided": func(r *recommend.Recommendation) bool {
 		return r.State == recommend.Approved || r.State == recommend.Rejected
 	},
@@ -242,7 +243,7 @@ func (c *console) recommendations(r *request) error {
 		if shown[p.Show](x) {
 			p.List = append(p.List, *x)
 		}
-		if x.State == recommend.Open && x.Kind != recommend.Keep {
+		if shown["open"](x) {
 			open = append(open, *x)
 		}
 	}
