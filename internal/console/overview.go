@@ -216,7 +216,7 @@ type recommendationsPage struct {
 // shown says which recommendations each choice lists.
 var shown = map[string]func(*recommend.Recommendation) bool{
 	"open": func(r *recommend.Recommendation) bool { return r.State == recommend.Open && r.Kind != recommend.Keep },
-	"kept":    func(r *recommend.Recommendation) bool { return r.State == recommend.Open && r.Kind == recommend.Keep },
+	"kept": func(r *recommend.Recommendation) bool { return r.State == recommend.Open && r.Kind == recommend.Keep },
 	"decided": func(r *recommend.Recommendation) bool {
 		return r.State == recommend.Approved || r.State == recommend.Rejected
 	},
