@@ -79,7 +79,7 @@ test-drivers:
 
 # What takes too long for `make test`: all forms of writes under all clocks, breaking a change in each of its states, the soak.
 test-long: $(with)
-	@.ci/setup test
+	@.ci/setup long
 	HELENUS_TEST_LONG=1 $(with) $(GO) test -race -timeout 120m ./...
 	HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 120m -run WithoutClocks ./rewrite
 	HELENUS_TWIN=all $(with) $(GO) test -count 1 -timeout 60m -run 'Twin|Acknowledged' ./rewrite

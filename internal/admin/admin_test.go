@@ -18,6 +18,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -155,7 +156,7 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 	}
 	s := New(Options{
 		Token: "secret", Pprof: pprof, Statements: said, History: p.history, Trace: traced,
-		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }}, Advisor: p, Migrator: migrator{p}, Calendars: calendars{p},
+		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }, Lint: lint.Live}, Advisor: p, Migrator: migrator{p}, Calendars: calendars{p},
 		Connections: func() any { return []string{} },
 		Ready:       func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },
 		Metrics:     metrics, Log: slog.New(slog.DiscardHandler),

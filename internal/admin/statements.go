@@ -240,14 +240,14 @@ func (s *Server) lint(r *http.Request) (any, error) {
 	if s.o.Advisable != nil { // other keyspaces are none of its business
 		sc = s.o.Advisable()
 	}
-	in, err := lint.FromSnapshot(snapshot, sc, s.o.Measured())
+	report, err := s.o.Lint(r.Context(), snapshot, sc, s.o.Measured())
 	if err != nil {
 		return nil, err
 	}
 	if note != "" {
-		in.Unsupported = append(in.Unsupported, rules.Unsupported{Statement: "history", Reason: note})
+		report.Unsupported = append(report.Unsupported, rules.Unsupported{Statement: "history", Reason: note})
 	}
-	return lint.Lint(in), nil
+	return report, nil
 }
 
 // known is the schema as it was read last.
@@ -266,4 +266,6 @@ type Schemas struct {
 	// Advisable is Schema with the keyspaces to advise on only; nil: all are.
 	Advisable func() *schema.Schema
 	Measured  func() []schema.Stats
+	// Lint looks for what is wrong with tables and what was said of them; it may take long, and tries fixes on made rows.
+	Lint func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error)
 }
