@@ -52,7 +52,9 @@ demo:
 # The race detector makes tests five to twenty times slower, so it looks at the packages of the product that have a goroutine, a lock or
 # an atomic of their own. `make test-long` runs all with it.
 raced = $(addprefix ./,$(shell grep -lrE '^\s*go |"sync["/]|/x/sync/|/internal/guard"' --include='*.go' --exclude='*_test.go' advisor capture internal proxy rewrite | xargs dirname | sort -u))
-plain = $(filter-out $(raced) ./cmd/%,$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
+plain = $(filter-out $(raced) $(LONGEST) ./cmd/%,$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
+# The laboratory's longest, which run whole benches: of test-long.
+LONGEST := ./bench/calendar ./bench/rubis ./bench/verify
 # Tests of cmd/helenus that run it as a process; the others are commands that are done when they have answered.
 RUNNING := Withstand|Refusals|Watched|TwoStates|TakeOver|Signal|Socket|GocqlPanic|State|Rounds|NoCassandra|TakenPorts|Secure|Idle|Counted|Fleet|WhatOneSees|HistoryIsCarried
 
