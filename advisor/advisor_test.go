@@ -348,6 +348,9 @@ func TestNothingSeen(t *testing.T) {
 type broken struct{}
 
 func (broken) Save(context.Context, string, string, any) error { return errors.New("disk full") }
+func (broken) Decide(context.Context, string, string, any, ...store.Entry) error {
+	return errors.New("disk full")
+}
 func (broken) Load(context.Context, string, string, any) error { return store.ErrNotFound }
 
 // A decision that can not be kept is not taken.

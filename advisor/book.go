@@ -212,10 +212,10 @@ func (a *Advisor) load(ctx context.Context) error {
 	return nil
 }
 
-// keep saves a changed book and makes it the valid one; on an error the old one stays valid.
-func (a *Advisor) keep(ctx context.Context, changed book) error {
+// keep saves a changed book, and who wants it so, and makes it the valid one; on an error the old one stays valid.
+func (a *Advisor) keep(ctx context.Context, changed book, entries ...store.Entry) error {
 	if a.o.Store != nil {
-		if err := a.o.Store.Save(ctx, bookKind, bookID, changed); err != nil {
+		if err := a.o.Store.Decide(ctx, bookKind, bookID, changed, entries...); err != nil {
 			return fmt.Errorf("keep the recommendations in the state directory: %w", err)
 		}
 	}

@@ -29,6 +29,8 @@ import (
 // store.ErrNotFound for what was never saved; List is in the order of the ids.
 type Store interface {
 	Save(ctx context.Context, kind, id string, v any) error
+	// Decide is Save with lines of the audit trail, all or nothing.
+	Decide(ctx context.Context, kind, id string, v any, entries ...store.Entry) error
 	Load(ctx context.Context, kind, id string, v any) error
 	List(ctx context.Context, kind string) ([]store.Document, error)
 }
@@ -167,6 +169,8 @@ type run struct {
 
 	unanswered []unanswered // reads that failed as they were written, to be compared by token ranges
 	failed     int64        // how many did, in this process
+
+	trail []store.Entry // of the audit: what is in force, and not stored yet
 
 	marked bool // the comment of its table says that it was turned back: see pending.go
 }
@@ -454,9 +458,17 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Term
 	for _, o := range t.Despite {
 		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, which refuses it because of statement %s", o.Condition, o.Statement))
 	}
-	if err := m.Store.Save(ctx, KindMigration, id, &r.m); err != nil {
+	begun := store.Entry{At: now, Action: "begin", Target: id, Reason: "if an entry can not be written: " + t.OnEntryFailure, After: string(Approved)}.By(ctx, t.Actor)
+	if old := m.runs[id]; old != nil {
+		begun.Before = string(Dropped)
+	}
+	for _, o := range t.Despite {
+		begun.Despite = append(begun.Despite, o.String())
+	}
+	if err := m.Store.Decide(ctx, KindMigration, id, &r.m, begun); err != nil {
 		return Migration{}, fmt.Errorf("save migration %s: %w", id, err)
 	}
+	m.Log.Info("migration", "id", id, "state", Approved, "actor", begun.Actor, "from", begun.From, "despite", begun.Despite)
 	m.runs[id] = r
 	out := r.m.clone()
 	m.start(r)
