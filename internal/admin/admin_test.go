@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -20,6 +21,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/match"
@@ -34,7 +37,11 @@ type parts struct {
 	orders    []string
 	bypass    rewrite.Bypass
 	ready     bool
-	history   Memory // nil: remembered
+	history   Memory                // nil: remembered
+	options   func(*Options)        // changes what is served
+	gate      func(*access.Options) // changes who may
+	state     *store.Store          // of the server
+	server    *Server
 	calendars []calendar.Calendar
 }
 
@@ -152,13 +159,31 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 	if p.history == nil {
 		p.history = remembered{}
 	}
-	s := New(Options{
-		Token: "secret", Pprof: pprof, Statements: said, History: p.history, Trace: traced,
+	var err error
+	if p.state, err = store.Open(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.state.Close() })
+	tokens, err := access.LoadTokens(context.Background(), p.state, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := access.Options{Bootstrap: "secret", Tokens: tokens, Hosts: access.NewHosts("127.0.0.1:0", nil), Log: slog.New(slog.DiscardHandler)}
+	if p.gate != nil {
+		p.gate(&g)
+	}
+	o := Options{
+		Gate: access.New(g), Audit: p.state, Proposals: p.state, Pprof: pprof, Statements: said, History: p.history, Trace: traced,
 		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }}, Advisor: p, Migrator: migrator{p}, Calendars: calendars{p},
 		Connections: func() any { return []string{} },
 		Ready:       func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },
 		Metrics:     metrics, Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	if p.options != nil {
+		p.options(&o)
+	}
+	s := New(o)
+	p.server = s
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
