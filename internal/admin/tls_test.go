@@ -2,66 +2,37 @@ package admin
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/helenus-db/helenus/internal/access"
+	"github.com/helenus-db/helenus/internal/cassandra/authority"
 )
-
-// certify writes a certificate for 127.0.0.1 that vouches for itself, and its key, and returns both.
-func certify(t *testing.T, dir, name string) (*x509.CertPool, tls.Certificate) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, private := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret})
-	for file, text := range map[string][]byte{name + ".crt": cert, name + ".key": private} {
-		if err := os.WriteFile(filepath.Join(dir, file), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	pair, err := tls.X509KeyPair(cert, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(cert)
-	return pool, pair
-}
 
 // TestSecureAPI: the API speaks TLS as exporter-toolkit's file says, to those with a certificate, if it says so.
 func TestSecureAPI(t *testing.T) {
 	dir := t.TempDir()
-	pool, _ := certify(t, dir, "server")
-	_, own := certify(t, dir, "client")
+	ca, err := authority.New(dir, "ca")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := ca.Issue(authority.Leaf{Name: "server", Hosts: []string{"127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := ca.Client("client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := ca.Pool()
 	web := filepath.Join(dir, "web.yml")
-	if err := os.WriteFile(web, []byte("tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n  client_ca_file: client.crt\n  client_auth_type: RequireAndVerifyClientCert\n"), 0o600); err != nil {
+	if err := os.WriteFile(web, fmt.Appendf(nil, "tls_server_config:\n  cert_file: %s\n  key_file: %s\n  client_ca_file: %s\n  client_auth_type: RequireAndVerifyClientCert\n", pair.Certificate, pair.Key, ca.File), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := someParts()
@@ -73,12 +44,12 @@ func TestSecureAPI(t *testing.T) {
 		return &Client{Address: "https://" + plain.Address, Token: "secret", HTTP: h}
 	}
 	ctx := context.Background()
-	if err := with(&tls.Config{RootCAs: pool, Certificates: []tls.Certificate{own}}).Get(ctx, "recommendations", new(Recommendations)); err != nil {
+	if err := with(&tls.Config{RootCAs: pool, Certificates: own.Certificates}).Get(ctx, "recommendations", new(Recommendations)); err != nil {
 		t.Errorf("as it should be: %v", err)
 	}
 	for name, c := range map[string]*Client{
 		"without a certificate": with(&tls.Config{RootCAs: pool}),
-		"of another CA":         with(&tls.Config{Certificates: []tls.Certificate{own}}),
+		"of another CA":         with(&tls.Config{Certificates: own.Certificates}),
 	} {
 		if err := c.Get(ctx, "recommendations", new(Recommendations)); !errors.Is(err, ErrUnreachable) {
 			t.Errorf("%s: %v", name, err)
@@ -88,7 +59,7 @@ func TestSecureAPI(t *testing.T) {
 	if err := plain.Get(ctx, "recommendations", new(Recommendations)); !errors.As(err, &e) || e.Status != http.StatusBadRequest {
 		t.Errorf("in plain HTTP: %v", err)
 	}
-	secured := with(&tls.Config{RootCAs: pool, Certificates: []tls.Certificate{own}})
+	secured := with(&tls.Config{RootCAs: pool, Certificates: own.Certificates})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, secured.Address+"/api/v1/session", nil)
 	if err != nil {
 		t.Fatal(err)
