@@ -195,7 +195,7 @@ func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
 	}
 	merged := a.book.clone()
 	changed := merged.merge(advice.Recommendations, advice.At)
-	if err := a.keep(ctx, merged); err != nil {
+	if err := a.keep(ctx, merged, reconsidered(ctx, &a.book, &merged)...); err != nil {
 		return nil, a.failed(ctx, err)
 	}
 	a.rounds[okResult]++

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,6 +244,20 @@ func TestLifeCycle(t *testing.T) {
 		if x.State != recommend.Open {
 			t.Errorf("%s %s is %s although it is advised again", x.ID, x.Title, x.State)
 		}
+	}
+
+	// No decision is forgotten, nor that it did not stand.
+	trail, err := s.Audit(ctx, store.AuditQuery{Change: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, e := range slices.Backward(trail) {
+		told = append(told, strings.Join([]string{e.Actor, e.Action, e.Before, e.After}, " "))
+	}
+	want := []string{"ann reject open rejected", "helenus reconsider rejected open", "bob reject open rejected", "helenus reconsider rejected open", "ann approve open approved", "ann reopen approved open"}
+	if !slices.Equal(told, want) || trail[len(trail)-1].Reason != "too many writes soon" {
+		t.Errorf("the trail is %q", told)
 	}
 }
 

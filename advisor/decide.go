@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,7 +125,7 @@ func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string, 
 			return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: why}
 		}
 	}
-	entry := store.Entry{Action: w.name, Target: r.ID, Reason: reason, Before: string(r.State), After: string(w.to)}.By(ctx, actor)
+	entry := store.Entry{Action: w.name, Target: r.ID, Reason: reason, Before: string(r.State), After: string(w.to)}.By(ctx, cmp.Or(actor, store.Self))
 	if len(despite) > 0 {
 		entry.Reason = "" // it is what follows
 	}

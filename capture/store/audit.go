@@ -208,7 +208,7 @@ func carryOver(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 		if json.Unmarshal(body, &p) != nil {
-			return nil // another form, without decisions; what is damaged is found by its sum
+			return nil //nolint:nilerr // another form, without decisions; what is damaged is found by its sum
 		}
 		before := ""
 		for _, e := range p.Events {

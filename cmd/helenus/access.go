@@ -85,7 +85,7 @@ func (r *remote) secureClient() (*http.Client, error) {
 		return nil, nil //nolint:nilnil // as it is without
 	}
 	if !strings.HasPrefix(r.server, "https://") {
-		return nil, usageError{errors.New("--server-ca, --server-cert and --server-key are for --server https://...")}
+		return nil, usageError{errors.New("--server-ca, --server-cert and --server-key are for an https --server")}
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if r.ca != "" {

@@ -52,7 +52,7 @@ func (r *remote) client() (*admin.Client, error) {
 	r.server = cmp.Or(r.server, admin.ReadAddress(r.stateDir), config.Defaults().Admin)
 	r.server = strings.TrimSuffix(r.server, "/")
 	if _, _, err := net.SplitHostPort(strings.TrimPrefix(r.server, "https://")); err != nil {
-		return nil, usageError{fmt.Errorf("--server %q is neither host:port nor https://host:port: %w", r.server, err)}
+		return nil, usageError{fmt.Errorf("--server %q is not host:port, or https://host:port: %w", r.server, err)}
 	}
 	secured, err := r.secureClient()
 	if err != nil {

@@ -81,5 +81,6 @@ func (g *Gate) End(w http.ResponseWriter, r *http.Request) {
 
 // cookie is out of the reach of scripts, and not sent along when another site links or posts to us.
 func cookie(r *http.Request, text string, seconds int) *http.Cookie {
+	//nolint:gosec // Secure is for TLS: over plain HTTP the browser would not send it
 	return &http.Cookie{Name: Cookie, Value: text, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil}
 }

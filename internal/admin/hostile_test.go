@@ -14,9 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/access"
+	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -151,7 +153,7 @@ func TestHostileRequests(t *testing.T) {
 			if a.StatusCode != h.want {
 				t.Errorf("answered %d, not %d: %.200s", a.StatusCode, h.want, text)
 			}
-			if a.StatusCode == 401 && h.path != "/api/v1/session" && a.Header.Get("WWW-Authenticate") == "" {
+			if a.StatusCode == http.StatusUnauthorized && h.path != "/api/v1/session" && a.Header.Get("WWW-Authenticate") == "" {
 				t.Error("it does not say how to authenticate")
 			}
 			if h.want != 431 && (a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Access-Control-Allow-Origin") != "" || strings.Contains(a.Header.Get("Content-Security-Policy"), "unsafe")) {
@@ -337,5 +339,35 @@ func TestTwoApprovers(t *testing.T) {
 	trail, err := p.state.Audit(ctx, store.AuditQuery{Action: "propose"})
 	if err != nil || len(trail) != 5 || trail[0].Actor != "bob" || trail[1].Actor != "eve" {
 		t.Errorf("%+v, %v", trail, err)
+	}
+}
+
+// TestTwoApproversOfChanges: with --each, the next change of a calendar's table needs two persons as well.
+func TestTwoApproversOfChanges(t *testing.T) {
+	p := someParts()
+	p.calendars = []calendar.Calendar{{ID: "r-2", State: calendar.Following, Plan: plan.Calendar{Seasons: make([]plan.Season, 1)}, Seasons: []calendar.Season{{ID: "r-2.1", Stage: calendar.Out, Since: time.Now()}}}}
+	p.options = func(o *Options) { o.Approvers = 2 }
+	c := serve(t, p, false)
+	ctx := context.Background()
+	var made TokenMade
+	if err := c.Post(ctx, "tokens", TokenOrder{Name: "ann", Role: access.Operator}, &made); err != nil {
+		t.Fatal(err)
+	}
+	ann := &Client{Address: c.Address, Token: made.Text}
+	var first Proposed
+	if err := ann.Post(ctx, "recommendations/r-2.1/approve", Decision{}, &first); err != nil || first.Proposal == nil || len(p.orders) > 0 {
+		t.Errorf("%+v, %v, %v", first, err, p.orders)
+	}
+	if err := c.Post(ctx, "recommendations/r-2.1/approve", Decision{Actor: "bob"}, new(any)); err != nil || len(p.orders) != 1 || p.orders[0] != "grant r-2.1 by bob" {
+		t.Errorf("%v, %v", err, p.orders)
+	}
+	p.calendars[0].Seasons[0].Since = time.Now() // it was made: the next change is another one
+	var next Proposed
+	if err := c.Post(ctx, "recommendations/r-2.1/approve", Decision{Actor: "bob"}, &next); err != nil || next.Proposal == nil || len(p.orders) != 1 {
+		t.Errorf("%+v, %v, %v", next, err, p.orders)
+	}
+	p.calendars[0].State = calendar.Withdrawing
+	if got := code(t, ann.Post(ctx, "recommendations/r-2.1/approve", Decision{}, new(any))); got != "refused" || len(p.orders) != 1 {
+		t.Errorf("of one that is withdrawn: %s, %v", got, p.orders)
 	}
 }

@@ -284,7 +284,7 @@ func (k *Keeper) save(ctx context.Context, c *Calendar, entries ...store.Entry) 
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.calendars[c.ID] = c
+	k.calendars[c.ID] = c.clone() // whoever saves it may go on changing his own
 	return nil
 }
 

@@ -305,3 +305,18 @@ func (w *world) calendar() Calendar {
 	}
 	return c
 }
+
+// told checks the audit trail of the calendar.
+func (w *world) told(want ...string) {
+	w.t.Helper()
+	var got []string
+	for _, e := range w.trail {
+		got = append(got, e.Actor+" "+e.Action+" "+e.Before+">"+e.After)
+		if e.Target != "r-1" || e.Reason == "" || e.At.IsZero() {
+			w.t.Errorf("%+v", e)
+		}
+	}
+	if !slices.Equal(got, want) {
+		w.t.Errorf("the trail is %q, not %q", got, want)
+	}
+}

@@ -255,14 +255,17 @@ func (m *Manager) renew(ctx context.Context, r *run) {
 		return
 	}
 	r.m.Form = Form
+	before := r.m.State
 	if r.m.State != Suspended && r.m.State != Failed {
 		r.m.State = Approved
 	}
 	r.m.T0, r.m.Passes, r.m.Entries, r.m.Refill = 0, 0, 0, true
 	r.m.Earlier, r.m.Compared = r.m.Earlier+r.m.Compared, 0
 	r.m.Progress = Progress{Started: m.Now()}
-	r.m.note(m.Now(), "", "its table has the form of an earlier version: it is made and filled anew")
-	if err := m.Store.Save(ctx, KindMigration, r.m.ID, &r.m); err != nil { // then the next process does so again
+	const why = "its table has the form of an earlier version: it is made and filled anew"
+	r.m.note(m.Now(), "", why)
+	entry := store.Entry{At: m.Now(), Action: "refill", Target: r.m.ID, Reason: why, Before: string(before), After: string(r.m.State)}.By(ctx, store.Self)
+	if err := m.Store.Decide(ctx, KindMigration, r.m.ID, &r.m, entry); err != nil { // then the next process does so again
 		m.Log.Error("that a table is made anew could not be saved", "migration", r.m.ID, "err", err)
 	}
 }
