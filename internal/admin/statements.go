@@ -185,7 +185,9 @@ func (s *Server) trace(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.o.Log.Info("a statement is traced", "fingerprint", one.Fingerprint, "actor", d.Actor)
+	if err := s.noted(r.Context(), "trace", one.Fingerprint, d.Reason, d.Actor); err != nil {
+		return nil, err
+	}
 	t, err := s.o.Trace(r.Context(), one.Fingerprint, wait)
 	switch {
 	case errors.Is(err, capture.ErrNoStatement):
