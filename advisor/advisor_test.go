@@ -288,7 +288,7 @@ func TestApprovalNeedsEligibility(t *testing.T) {
 	want := fmt.Sprintf(`
 # HELP helenus_recommendation_refusals Statements of a recommendation, or its table as a whole, that a condition refuses (docs/conditions.md).
 # TYPE helenus_recommendation_refusals gauge
-helenus_recommendation_refusals{condition="C17",recommendation_id=%q} 1
+helenus_recommendation_refusals{change_id=%q,condition="C17"} 1
 `, lookUp(t, a).ID)
 	if err := testutil.CollectAndCompare(a, strings.NewReader(want), "helenus_recommendation_refusals"); err != nil {
 		t.Error(err)
