@@ -52,7 +52,9 @@ demo:
 # The race detector makes tests five to twenty times slower, so it looks at the packages of the product that have a goroutine, a lock or
 # an atomic of their own. `make test-long` runs all with it.
 raced = $(addprefix ./,$(shell grep -lrE '^\s*go |"sync["/]|/x/sync/|/internal/guard"' --include='*.go' --exclude='*_test.go' advisor capture internal proxy rewrite | xargs dirname | sort -u))
-plain = $(filter-out $(raced) ./cmd/%,$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
+plain = $(filter-out $(raced) $(LONGEST) ./cmd/%,$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
+# The laboratory's longest, which run whole benches: of test-long.
+LONGEST := ./bench/calendar ./bench/rubis ./bench/verify
 # Tests of cmd/helenus that run it as a process; the others are commands that are done when they have answered.
 RUNNING := Withstand|Refusals|Watched|TwoStates|TakeOver|Signal|Socket|GocqlPanic|State|Rounds|NoCassandra|TakenPorts|Secure|Idle|Counted|Fleet|WhatOneSees|HistoryIsCarried
 
@@ -79,7 +81,7 @@ test-drivers:
 
 # What takes too long for `make test`: all forms of writes under all clocks, breaking a change in each of its states, the soak.
 test-long: $(with)
-	@.ci/setup test
+	@.ci/setup long
 	HELENUS_TEST_LONG=1 $(with) $(GO) test -race -timeout 120m ./...
 	HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 120m -run WithoutClocks ./rewrite
 	HELENUS_TWIN=all $(with) $(GO) test -count 1 -timeout 60m -run 'Twin|Acknowledged' ./rewrite
@@ -100,6 +102,7 @@ setup:
 
 lint:
 	$(GOLANGCI) run --timeout 10m ./...
+	cd charts/test && $(GOLANGCI) run --timeout 10m ./...
 
 vet:
 	$(GO) vet ./...

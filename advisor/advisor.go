@@ -15,6 +15,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/store"
 )
 
 // Options configure an Advisor. Snapshots, Schema and Solver are required.
@@ -47,6 +48,8 @@ type Options struct {
 // Store keeps documents. *store.Store of capture/store is one.
 type Store interface {
 	Save(ctx context.Context, kind, id string, v any) error
+	// Decide is Save with lines of the audit trail, all or nothing.
+	Decide(ctx context.Context, kind, id string, v any, entries ...store.Entry) error
 	Load(ctx context.Context, kind, id string, v any) error // store.ErrNotFound if there is none
 }
 
@@ -196,7 +199,7 @@ func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
 	}
 	merged := a.book.clone()
 	changed := merged.merge(advice.Recommendations, advice.At)
-	if err := a.keep(ctx, merged); err != nil {
+	if err := a.keep(ctx, merged, reconsidered(ctx, &a.book, &merged)...); err != nil {
 		return nil, a.failed(ctx, err)
 	}
 	a.rounds[okResult]++

@@ -249,6 +249,20 @@ func TestLifeCycle(t *testing.T) {
 			t.Errorf("%s %s is %s although it is advised again", x.ID, x.Title, x.State)
 		}
 	}
+
+	// No decision is forgotten, nor that it did not stand.
+	trail, err := s.Audit(ctx, store.AuditQuery{Change: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, e := range slices.Backward(trail) {
+		told = append(told, strings.Join([]string{e.Actor, e.Action, e.Before, e.After}, " "))
+	}
+	want := []string{"ann reject open rejected", "helenus reconsider rejected open", "bob reject open rejected", "helenus reconsider rejected open", "ann approve open approved", "ann reopen approved open"}
+	if !slices.Equal(told, want) || trail[len(trail)-1].Reason != "too many writes soon" {
+		t.Errorf("the trail is %q", told)
+	}
 }
 
 // Only what Helenus can carry out may be approved.
@@ -274,7 +288,7 @@ func TestApprovalNeedsEligibility(t *testing.T) {
 	want := fmt.Sprintf(`
 # HELP helenus_recommendation_refusals Statements of a recommendation, or its table as a whole, that a condition refuses (docs/conditions.md).
 # TYPE helenus_recommendation_refusals gauge
-helenus_recommendation_refusals{condition="C17",recommendation_id=%q} 1
+helenus_recommendation_refusals{change_id=%q,condition="C17"} 1
 `, lookUp(t, a).ID)
 	if err := testutil.CollectAndCompare(a, strings.NewReader(want), "helenus_recommendation_refusals"); err != nil {
 		t.Error(err)
@@ -365,6 +379,9 @@ func TestNothingSeen(t *testing.T) {
 type broken struct{}
 
 func (broken) Save(context.Context, string, string, any) error { return errors.New("disk full") }
+func (broken) Decide(context.Context, string, string, any, ...store.Entry) error {
+	return errors.New("disk full")
+}
 func (broken) Load(context.Context, string, string, any) error { return store.ErrNotFound }
 
 // A decision that can not be kept is not taken.

@@ -212,10 +212,24 @@ func (a *Advisor) load(ctx context.Context) error {
 	return nil
 }
 
-// keep saves a changed book and makes it the valid one; on an error the old one stays valid.
-func (a *Advisor) keep(ctx context.Context, changed book) error {
+// reconsidered are the lines of the audit trail about decisions of persons that a round does not let stand.
+func reconsidered(ctx context.Context, before, after *book) (entries []store.Entry) {
+	for i := range before.Entries {
+		old := &before.Entries[i]
+		if old.State != recommend.Rejected && old.State != recommend.Approved {
+			continue
+		}
+		if now := after.find(old.ID); now != nil && now.State != old.State {
+			entries = append(entries, store.Entry{Action: "reconsider", Target: old.ID, Reason: now.StateReason, Before: string(old.State), After: string(now.State)}.By(ctx, store.Self))
+		}
+	}
+	return entries
+}
+
+// keep saves a changed book, and who wants it so, and makes it the valid one; on an error the old one stays valid.
+func (a *Advisor) keep(ctx context.Context, changed book, entries ...store.Entry) error {
 	if a.o.Store != nil {
-		if err := a.o.Store.Save(ctx, bookKind, bookID, changed); err != nil {
+		if err := a.o.Store.Decide(ctx, bookKind, bookID, changed, entries...); err != nil {
 			return fmt.Errorf("keep the recommendations in the state directory: %w", err)
 		}
 	}

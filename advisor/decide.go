@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/capture/store"
 )
 
 // named finds a recommendation by its id or the beginning of it.
@@ -123,14 +125,21 @@ func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string, 
 			return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: why}
 		}
 	}
+	entry := store.Entry{Action: w.name, Target: r.ID, Reason: reason, Before: string(r.State), After: string(w.to)}.By(ctx, cmp.Or(actor, store.Self))
+	if len(despite) > 0 {
+		entry.Reason = "" // it is what follows
+	}
+	for _, o := range despite {
+		entry.Despite = append(entry.Despite, o.String())
+	}
 	r.State, r.StateReason, r.Actor, r.StateSince = w.to, reason, actor, a.o.Clock()
 	decided := *r
 	changed.trim()
-	if err := a.keep(ctx, changed); err != nil {
+	if err := a.keep(ctx, changed, entry); err != nil {
 		return recommend.Recommendation{}, err
 	}
 	a.decided[w.name]++
-	a.o.Log.Info("recommendation decided", "id", decided.ID, "state", decided.State, "actor", actor, "reason", reason)
+	a.o.Log.Info("recommendation decided", "id", decided.ID, "state", decided.State, "actor", entry.Actor, "from", entry.From, "reason", reason)
 	return decided, nil
 }
 

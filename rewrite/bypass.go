@@ -45,7 +45,8 @@ var ErrBypassed = errors.New("requests bypass the rewriting, so writes can not b
 type kill struct {
 	sync.RWMutex // held to read while a migration is approved or resumed
 	state        Bypass
-	orders       int // given so far: an order that waits sees whether another came
+	trail        []store.Entry // of the audit: what is in force, and not stored yet
+	orders       int           // given so far: an order that waits sees whether another came
 }
 
 // Bypassed returns the state of the kill-switch.
@@ -76,8 +77,12 @@ func (e *Engine) bypassOn(ctx context.Context, actor string) error {
 	ctx = context.WithoutCancel(ctx) // who orders this and goes away means it
 	saving, cancel := context.WithTimeout(ctx, bypassPatience)
 	defer cancel()
-	err := e.options.Store.Save(saving, kindBypass, kindBypass, next)
+	k.trail = append(k.trail, e.switched(ctx, k.state.On, true, actor))
+	err := e.options.Store.Decide(saving, kindBypass, kindBypass, next, k.trail...)
 	k.state = next
+	if err == nil {
+		k.trail = nil
+	}
 	if err != nil {
 		k.state.Pending = fmt.Sprintf("requests bypass the rewriting, but that is not stored yet (%v). It is stored again and again until it is", err)
 		e.manager.Retry("bypass", e.storeBypass)
@@ -86,6 +91,12 @@ func (e *Engine) bypassOn(ctx context.Context, actor string) error {
 	e.bypassRelay(true)
 	e.log.Warn("requests bypass the rewriting", "actor", actor)
 	return errors.Join(err, e.suspendAll(ctx))
+}
+
+// switched is the line of the audit trail about the kill-switch.
+func (e *Engine) switched(ctx context.Context, before, after bool, actor string) store.Entry {
+	words := map[bool]string{true: "on", false: "off"}
+	return store.Entry{At: e.options.Now(), Action: "bypass." + words[after], Target: kindBypass, Before: words[before], After: words[after]}.By(ctx, actor)
 }
 
 // storeBypass stores that requests bypass the rewriting, if that is still to be done.
@@ -98,10 +109,10 @@ func (e *Engine) storeBypass(ctx context.Context) error {
 	}
 	next := k.state
 	next.Pending = ""
-	if err := e.options.Store.Save(ctx, kindBypass, kindBypass, next); err != nil {
+	if err := e.options.Store.Decide(ctx, kindBypass, kindBypass, next, k.trail...); err != nil {
 		return fmt.Errorf("save that requests bypass the rewriting: %w", err)
 	}
-	k.state = next
+	k.state, k.trail = next, nil
 	return nil
 }
 
@@ -133,13 +144,13 @@ func (e *Engine) bypassOff(ctx context.Context, actor string) error {
 	}
 	next := Bypass{Actor: actor, Since: e.options.Now()}
 	if err == nil {
-		err = e.options.Store.Save(ctx, kindBypass, kindBypass, next)
+		err = e.options.Store.Decide(ctx, kindBypass, kindBypass, next, append(k.trail, e.switched(ctx, true, false, actor))...)
 	}
 	if err != nil {
 		e.bypassRelay(true)
 		return fmt.Errorf("requests still bypass the rewriting: %w", err)
 	}
-	k.state = next
+	k.state, k.trail = next, nil
 	e.log.Warn("requests do not bypass the rewriting any more; migrations stay suspended until they are resumed", "actor", actor)
 	return nil
 }

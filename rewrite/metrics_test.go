@@ -146,3 +146,16 @@ func TestListed(t *testing.T) {
 		t.Errorf("%d of 3 are listed, %d left", len(some), none)
 	}
 }
+
+// What a read adds to the metrics on its way takes no memory.
+func TestCountingAllocatesNothing(t *testing.T) {
+	var c counts
+	r := &proxy.Request{Opcode: proxy.OpExecute, Prepared: &proxy.Prepared{ResultMetadata: []byte{0}}, PagingState: []byte{1}}
+	if n := testing.AllocsPerRun(100, func() {
+		if why, ok := plain(r); !ok {
+			c.unserved(why)
+		}
+	}); n != 0 || c.asWritten[becausePages].Load() == 0 {
+		t.Errorf("%v allocations, %d counted", n, c.asWritten[becausePages].Load())
+	}
+}

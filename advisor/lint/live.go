@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -21,6 +22,15 @@ func FromSnapshot(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.S
 		return nil, fmt.Errorf("lint: no model of the tables: %w", err)
 	}
 	return FromModel(m, snapshot, s, stats), nil
+}
+
+// Live lints what was captured, in this process: see FromSnapshot.
+func Live(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*Report, error) {
+	in, err := FromSnapshot(snapshot, s, stats)
+	if err != nil {
+		return nil, err
+	}
+	return Lint(in), nil
 }
 
 // FromModel is FromSnapshot with a model that was concluded from the same.

@@ -46,9 +46,9 @@ func (k *maker) answers(j *joined, tables []*design.Table, d *design.Design) err
 			if err := t.compare(was, is); err != nil {
 				return err
 			}
-			if err := t.kept(tables, d); err != nil {
-				return err
-			}
+		}
+		if err := t.kept(tables, d); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -77,3 +77,39 @@ func TestChangesAreTried(t *testing.T) {
 		})
 	}
 }
+
+// TestWritesAreTried: where a statement that a write needs besides is left out, or says too little, the new table is found to hold other rows.
+func TestWritesAreTried(t *testing.T) {
+	const limited = "SELECT room, sent, author, body FROM messages WHERE room = ? LIMIT 10"
+	writes := func(d *design.Design, kind plan.Kind, change func(p *plan.WritePlan, i int)) bool {
+		had := false
+		for _, s := range d.Statements[1:] {
+			for _, p := range s.Writes {
+				for i := len(p.Steps) - 1; i >= 0; i-- {
+					if p.Steps[i].Kind == kind {
+						change(p, i)
+						had = true
+					}
+				}
+			}
+		}
+		return had
+	}
+	drop := func(p *plan.WritePlan, i int) { p.Steps = slices.Delete(p.Steps, i, i+1) }
+	for _, kind := range []plan.Kind{plan.Put, plan.Remove} {
+		t.Run(string(kind), func(t *testing.T) {
+			in := chat(limited, "DELETE FROM messages WHERE room = ? AND sent = ?")
+			if err := recommend.TryChanged(context.Background(), in, func(*design.Design, []*design.Table) {}); err != nil {
+				t.Fatalf("as it is: %v", err)
+			}
+			err := recommend.TryChanged(context.Background(), in, func(d *design.Design, _ []*design.Table) {
+				if !writes(d, kind, drop) {
+					t.Error("no write of this design has such a step")
+				}
+			})
+			if err == nil || !strings.Contains(err.Error(), "with other rows than it has to have") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}

@@ -79,8 +79,9 @@ func (t *join) changed(w *workload.Write) (before, after []found, ok bool) {
 // distinct tells whether different rows have different keys in a table.
 func distinct(t *model.Table, rows []found) bool {
 	seen := map[string]string{}
+	keys, fields := t.Key(), t.Fields()
 	for _, r := range rows {
-		key, whole := lineOf(t.Key(), r), lineOf(t.Fields(), r)
+		key, whole := lineOf(keys, r), lineOf(fields, r)
 		if have, again := seen[key]; again && have != whole {
 			return false
 		}
@@ -90,11 +91,11 @@ func distinct(t *model.Table, rows []found) bool {
 }
 
 func lineOf(fields []model.Field, r found) string {
-	var parts []string
+	var line []byte
 	for _, f := range fields {
-		parts = append(parts, strconv.Quote(memory.Text(r[f])))
+		line = append(strconv.AppendQuote(line, memory.Text(r[f])), ' ')
 	}
-	return strings.Join(parts, " ")
+	return string(line)
 }
 
 // carried carries the printed statements of a write out on a table with the rows before it, and compares with one of the rows after it.
@@ -135,21 +136,24 @@ func (t *join) carried(n *design.Table, p *plan.WritePlan, before, after []found
 	if err := say(want, put, after); err != nil {
 		return err
 	}
+	fields := n.Table.Fields()
 	without := func(rows, others []found) []found {
-		return slices.DeleteFunc(slices.Clone(rows), func(r found) bool {
-			return slices.ContainsFunc(others, func(o found) bool { return lineOf(n.Table.Fields(), r) == lineOf(n.Table.Fields(), o) })
-		})
+		have := map[string]bool{}
+		for _, o := range others {
+			have[lineOf(fields, o)] = true
+		}
+		return slices.DeleteFunc(slices.Clone(rows), func(r found) bool { return have[lineOf(fields, r)] })
 	}
-	for _, kind := range []plan.Kind{plan.Remove, plan.Put} {
+	gone, come := without(before, after), without(after, before)
+	for _, of := range []struct {
+		kind plan.Kind
+		rows []found
+	}{{plan.Remove, gone}, {plan.Put, come}} {
 		for i := range p.Steps {
-			rows := without(before, after)
-			if kind == plan.Put {
-				rows = without(after, before)
-			}
-			if p.Steps[i].Kind != kind {
+			if p.Steps[i].Kind != of.kind {
 				continue
 			}
-			if err := say(got, &p.Steps[i], rows); err != nil {
+			if err := say(got, &p.Steps[i], of.rows); err != nil {
 				return err
 			}
 		}

@@ -543,11 +543,14 @@ func TestEveryRecommendationIsJudged(t *testing.T) {
 }
 
 // chat is a room's newest messages, as many as a LIMIT says, and the nick of each author: what the application joins by hand (case 03).
-func chat(first string) recommend.Input {
+func chat(first string, more ...string) recommend.Input {
 	t := &infertest.Traffic{Keyspace: "chat", Seconds: 300}
 	messages := t.Say(first, 600, 2_000, 10)
 	people := t.Say("SELECT nick FROM people WHERE person = ?", 6_000, 900, 1)
 	t.Say("INSERT INTO messages (room, sent, author, body) VALUES (?, ?, ?, ?)", 30, 900, 0)
+	for _, text := range more {
+		t.Say(text, 30, 900, 0)
+	}
 	t.Feed(messages, "messages", "author", people, "people", "person",
 		feed.Feed{Executions: 6_000, Hits: 6_000, Producers: 600, Followed: 1, PerExecution: 10, LagP50: 300, LagP99: 2_000, Shape: feed.NPlusOne, Confidence: 0.99})
 	in := hotel(3)

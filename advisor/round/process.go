@@ -9,9 +9,10 @@
 // Both sides speak JSON: what advice is kept and told in, so it is the same advice either way (a test compares the bytes). Long lists go one element
 // at a time, so that neither side holds the whole text. The child ends with its parent (internal/child).
 //
-// A child that dies, hangs, takes too much or says something else is an Error; what was advised before is the caller's to keep.
+// A child that dies, hangs, takes too much or says something else is an Error; what was advised before is the caller's to keep. Linting what was
+// captured, which tries its fixes on made rows, is done in the same way.
 //
-// It imports advisor/recommend, what recommend.Input is made of, internal/child and internal/guard.
+// It imports advisor/recommend, what recommend.Input is made of, advisor/lint, internal/child and internal/guard.
 package round
 
 import (
@@ -26,8 +27,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/child"
 	"github.com/helenus-db/helenus/internal/guard"
 )
@@ -47,7 +51,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	text := "no advice: " + e.What
+	text := e.What
 	if first, _, _ := strings.Cut(e.Words, "\n"); first != "" {
 		text += "; it said: " + first
 	}
@@ -101,11 +105,30 @@ func (p *Process) Make(ctx context.Context, in recommend.Input) (*recommend.Advi
 	if in.Snapshot == nil || in.Schema == nil {
 		return nil, errors.New("round: snapshot and schema are required")
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	if in.Almanac == nil {
 		in.Almanac = &recommend.Almanac{}
+	}
+	a, err := p.ask(ctx, toAdvise, &in)
+	if err != nil {
+		return nil, fmt.Errorf("no advice: %w", err)
+	}
+	in.Almanac.Turn(a.Page, in.Past)
+	return a.Advice, nil
+}
+
+// Lint is lint.FromSnapshot and lint.Lint in a process of its own.
+func (p *Process) Lint(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error) {
+	a, err := p.ask(ctx, toLint, &recommend.Input{Snapshot: snapshot, Schema: s, Statistics: stats, Almanac: &recommend.Almanac{}})
+	if err != nil {
+		return nil, fmt.Errorf("not linted: %w", err)
+	}
+	return a.Report, nil
+}
+
+// ask has a child work out what is asked of in.
+func (p *Process) ask(ctx context.Context, task string, in *recommend.Input) (*answer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	said := &words{}
 	c, to, from, err := p.start(said)
@@ -120,7 +143,7 @@ func (p *Process) Make(ctx context.Context, in recommend.Input) (*recommend.Advi
 	)
 	guard.Go(guard.Advice, func() {
 		defer close(sent)
-		sending = errors.Join(guard.Do(guard.Advice, func() error { return send(to, &in, p.config) }), to.Close())
+		sending = errors.Join(guard.Do(guard.Advice, func() error { return send(to, task, in, p.config) }), to.Close())
 	}, nil)
 	guard.Go(guard.Advice, func() {
 		defer close(read)
@@ -159,8 +182,7 @@ func (p *Process) Make(ctx context.Context, in recommend.Input) (*recommend.Advi
 	case a.Failure != "":
 		return nil, errors.New(a.Failure)
 	}
-	in.Almanac.Turn(a.Page, in.Past)
-	return a.Advice, nil
+	return a, nil
 }
 
 // start starts the child, and returns the ends of the pipes to it and from it.
@@ -212,7 +234,7 @@ func (p *Process) watch(ctx context.Context, c *child.Process, answered <-chan s
 		case <-answered:
 			return nil
 		case <-ctx.Done():
-			return fmt.Errorf("no advice: stopped: %w", ctx.Err())
+			return fmt.Errorf("stopped: %w", ctx.Err())
 		case <-end.C:
 			return &Error{ErrTime, fmt.Sprintf("the round was ended after %v: allow it more (advise-time), or advise on fewer keyspaces (keyspaces)", p.config.Time), ""}
 		case <-looks.C:
@@ -235,7 +257,7 @@ func death(ended error, byOther bool, read error, words string) error {
 		}
 	}
 	if !cutOff(read) {
-		return &Error{ErrWorker, "the process for it answered what is no advice: " + read.Error(), words}
+		return &Error{ErrWorker, "the process for it answered what is no answer: " + read.Error(), words}
 	}
 	var exit *exec.ExitError
 	if byOther && errors.As(ended, &exit) {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
+	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
@@ -45,13 +46,13 @@ func TestMain(m *testing.M) {
 		fmt.Println("Hello, world")
 		time.Sleep(time.Hour)
 	case "another version":
-		fmt.Println(`{"Version": "helenus advice worker 0"}`)
-		os.Exit(0)
-	case "no reason":
 		fmt.Println(`{"Version": "helenus advice worker 1"}`)
 		os.Exit(0)
+	case "no reason":
+		fmt.Println(`{"Version": "helenus advice worker 2"}`)
+		os.Exit(0)
 	case "half an answer":
-		fmt.Println(`{"Version": "helenus advice worker 1", "Advice": {}, "Dismissals": 1000000000}`)
+		fmt.Println(`{"Version": "helenus advice worker 2", "Advice": {}, "Dismissals": 1000000000}`)
 		os.Exit(0)
 	case "endless":
 		fmt.Print(`{"Version": "`)
@@ -66,6 +67,32 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
+}
+
+// TestLintIsTheSame: a worker lints as this process does, and what becomes of it is told as of advice.
+func TestLintIsTheSame(t *testing.T) {
+	in := hotel()
+	want, err := lint.Live(t.Context(), in.Snapshot, in.Schema, in.Statistics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := round.New(round.Config{}).Lint(t.Context(), in.Snapshot, in.Schema, in.Statistics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(r *lint.Report) string {
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if len(want.Findings) == 0 || text(got) != text(want) {
+		t.Errorf("in a worker: %s\nhere: %s", text(got), text(want))
+	}
+	if _, err := faulty("rubbish", round.Config{}).Lint(t.Context(), in.Snapshot, in.Schema, in.Statistics); !errors.Is(err, round.ErrWorker) {
+		t.Errorf("of rubbish: %v", err)
+	}
 }
 
 // judge accepts every statement of every look-up, unless it is to do something else.
@@ -222,9 +249,9 @@ func TestFaults(t *testing.T) {
 		{"memory", round.Config{Memory: 128 << 20}, round.ErrMemory, "more than 128: allow it more (advise-memory)", ""},
 		{"", round.Config{Memory: 1 << 20}, round.ErrMemory, "more than 1: allow it more (advise-memory)", ""},
 		{"hang", round.Config{Time: 500 * time.Millisecond}, round.ErrTime, "after 500ms: allow it more (advise-time)", ""},
-		{"rubbish", round.Config{}, round.ErrWorker, "what is no advice", ""},
-		{"another version", round.Config{}, round.ErrWorker, `"helenus advice worker 0", not "helenus advice worker 1"`, ""},
-		{"no reason", round.Config{}, round.ErrWorker, "neither advice nor a reason", ""},
+		{"rubbish", round.Config{}, round.ErrWorker, "what is no answer", ""},
+		{"another version", round.Config{}, round.ErrWorker, `"helenus advice worker 1", not "helenus advice worker 2"`, ""},
+		{"no reason", round.Config{}, round.ErrWorker, "neither an answer nor a reason", ""},
 		{"half an answer", round.Config{}, round.ErrWorker, "ended without an answer", ""},
 		{"endless", round.Config{}, round.ErrWorker, "longer than an eighth of the memory", ""},
 		{"a program that reads nothing", round.Config{Path: "/bin/true"}, round.ErrWorker, "ended without an answer", ""},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
@@ -19,7 +20,13 @@ import (
 )
 
 // version begins both sides' words, so that a worker is told from a program that merely prints.
-const version = "helenus advice worker 1"
+const version = "helenus advice worker 2"
+
+// What a worker can be asked to do.
+const (
+	toAdvise = "advise"
+	toLint   = "lint"
+)
 
 // workerVariable is set in the environment of every worker.
 const workerVariable = "HELENUS_ADVISE_WORKER"
@@ -27,6 +34,7 @@ const workerVariable = "HELENUS_ADVISE_WORKER"
 // request is a recommend.Input as data. The statements of its snapshots follow it, one by one.
 type request struct {
 	Version    string
+	Task       string
 	Snapshot   *capture.Snapshot
 	Statements int // of Snapshot
 	Schema     *schema.Schema
@@ -55,18 +63,19 @@ type past struct {
 // answer is what became of it. The dismissals of the advice follow it, one by one.
 type answer struct {
 	Version    string
+	Report     *lint.Report // of linting
 	Advice     *recommend.Advice
 	Dismissals int
 	Page       recommend.Page
-	Failure    string // why there is no advice
+	Failure    string // why there is neither
 	Panic      string // what a defect of ours said
 	Stack      string
 }
 
 // send writes a request.
-func send(to io.Writer, in *recommend.Input, c Config) error {
+func send(to io.Writer, task string, in *recommend.Input, c Config) error {
 	r := request{
-		Version: version, Snapshot: without(in.Snapshot), Statements: len(in.Snapshot.Statements), Schema: in.Schema, Statistics: in.Statistics, Nodes: in.Nodes, Driver: in.Driver,
+		Version: version, Task: task, Snapshot: without(in.Snapshot), Statements: len(in.Snapshot.Statements), Schema: in.Schema, Statistics: in.Statistics, Nodes: in.Nodes, Driver: in.Driver,
 		Judged: in.Judge != nil, Limits: in.Limits, Thresholds: in.Thresholds, At: in.At, Page: in.Almanac.Page(in.Past), Memory: c.Memory, Solver: c.Solver,
 	}
 	if in.Cost != nil {
@@ -136,8 +145,8 @@ func receive(from io.Reader) (*answer, error) {
 		return nil, fmt.Errorf("it is %q, not %q", a.Version, version)
 	}
 	if a.Advice == nil {
-		if a.Failure == "" && a.Panic == "" {
-			return nil, errors.New("it has neither advice nor a reason why there is none")
+		if a.Failure == "" && a.Panic == "" && a.Report == nil {
+			return nil, errors.New("it has neither an answer nor a reason why there is none")
 		}
 		return &a, nil
 	}
@@ -146,15 +155,15 @@ func receive(from io.Reader) (*answer, error) {
 	return &a, err
 }
 
-// Worker is the other side of Process: it reads a request from in, works the advice out, with a judge, and writes the answer to out. An error means that
+// Worker is the other side of Process: it reads a request from in, works out what is asked, with a judge, and writes the answer to out. An error means that
 // no answer could be given.
 func Worker(in io.Reader, out io.Writer, judge recommend.Judge) error {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // should the machine run out of memory, this is the first to go
-	from, err := readRequest(json.NewDecoder(in), judge)
+	task, from, err := readRequest(json.NewDecoder(in), judge)
 	if err != nil {
 		return fmt.Errorf("round: the worker was sent no request: %w", err)
 	}
-	a := made(from)
+	a := made(task, from)
 	a.Version = version
 	to := buffered(out)
 	encoder := json.NewEncoder(to)
@@ -183,13 +192,13 @@ func ServeIfWorker(judge recommend.Judge) {
 }
 
 // readRequest reads what a round is made of, with a solver.
-func readRequest(from *json.Decoder, judge recommend.Judge) (in *recommend.Input, err error) {
+func readRequest(from *json.Decoder, judge recommend.Judge) (task string, in *recommend.Input, err error) {
 	var r request
 	if err := from.Decode(&r); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if r.Version != version || r.Snapshot == nil {
-		return nil, fmt.Errorf("it is for %q, this is %q: parent and worker must be the same program", r.Version, version)
+		return "", nil, fmt.Errorf("it is for %q, this is %q: parent and worker must be the same program", r.Version, version)
 	}
 	in = &recommend.Input{
 		Snapshot: r.Snapshot, Schema: r.Schema, Statistics: r.Statistics, Nodes: r.Nodes, Driver: r.Driver, Limits: r.Limits, Thresholds: r.Thresholds, At: r.At,
@@ -200,31 +209,38 @@ func readRequest(from *json.Decoder, judge recommend.Judge) (in *recommend.Input
 	}
 	if r.Cost != nil {
 		if in.Cost, err = cost.NewCassandra(*r.Cost); err != nil {
-			return nil, err
+			return "", nil, err
 		}
 	}
 	if in.Snapshot.Statements, err = all[capture.Statement](from, r.Statements); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if p := r.Past; p != nil {
 		in.Past = &recommend.Past{Report: p.Report, Counts: p.Counts, Statistics: p.Statistics}
 		if p.Counts != nil {
 			if p.Counts.Statements, err = all[capture.Statement](from, p.Statements); err != nil {
-				return nil, err
+				return "", nil, err
 			}
 		}
 	}
 	in.Almanac.Turn(r.Page, in.Past)
-	return in, nil
+	return r.Task, in, nil
 }
 
-// made makes the advice, whatever happens.
-func made(in *recommend.Input) (a *answer) {
+// made works out what is asked, whatever happens.
+func made(task string, in *recommend.Input) (a *answer) {
 	defer func() {
 		if v := recover(); v != nil {
 			a = &answer{Panic: fmt.Sprint(v), Stack: string(debug.Stack())}
 		}
 	}()
+	if task == toLint {
+		report, err := lint.Live(context.Background(), in.Snapshot, in.Schema, in.Statistics)
+		if err != nil {
+			return &answer{Failure: err.Error()}
+		}
+		return &answer{Report: report}
+	}
 	advice, err := recommend.Make(context.Background(), *in)
 	if err != nil {
 		return &answer{Failure: err.Error()}

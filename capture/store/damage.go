@@ -64,6 +64,8 @@ func (s *Store) again(d *Damage) {
 		var fresh *Store
 		if fresh, err = Open(filepath.Dir(s.path)); err == nil {
 			s.db, s.file, s.memory = fresh.db, fresh.file, ""
+			lost := Entry{Action: "state.lost", Target: "state", Reason: d.Why.Error(), After: "set aside: " + to}.By(context.Background(), Guard)
+			_ = fresh.Append(context.Background(), lost) // damaged is told in any case
 			return
 		}
 	}

@@ -25,7 +25,7 @@ func filled(t *testing.T, dir string) []byte {
 		if err := s.Save(ctx, "note", fmt.Sprint("n", i), note{strings.Repeat("text ", 20), i}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Append(ctx, "note", fmt.Sprint("n", i), "ann", "said something"); err != nil {
+		if err := s.Append(ctx, Entry{Target: fmt.Sprint("n", i), Actor: "ann", Action: "said something"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -284,7 +284,7 @@ func TestVersionOneGetsSums(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	db, err := sql.Open("sqlite", filepath.Join(dir, File))
 	must(t, err)
-	_, err = db.Exec(tables[0] + fmt.Sprintf("PRAGMA user_version = 1; PRAGMA application_id = %d;", application) +
+	_, err = db.Exec(steps[0].tables + fmt.Sprintf("PRAGMA user_version = 1; PRAGMA application_id = %d;", application) +
 		`INSERT INTO documents VALUES ('note', 'a', 3, 5, '{"n": 9}')`)
 	must(t, err)
 	must(t, db.Close())

@@ -1,4 +1,4 @@
-// Package store keeps documents and their audit trail in one SQLite file (helenus.db), the default state of a single proxy, and
+// Package store keeps documents and the audit trail of decisions in one SQLite file (helenus.db), the default state of a single proxy, and
 // the history of what was counted in another (history.db, see Windows): decisions are precious and few, history is large and
 // can be done without, so what happens to the one file does nothing to the other. It imports nothing of ours: a document
 // is JSON under a kind and an id, a window is bytes under a level, an origin and a time, and what they mean is their writer's
@@ -33,7 +33,7 @@ import (
 const File = "helenus.db"
 
 // Version is the version of the tables that this program reads and writes.
-const Version = 2
+const Version = 3
 
 // application marks the file as ours ("Hele").
 const application = 0x48656c65
@@ -79,27 +79,21 @@ func NewDocument(kind, id string, v any) (Document, error) {
 	return Document{Kind: kind, ID: id, Raw: raw}, nil
 }
 
-// Event is one line of the audit trail of a document.
-type Event struct {
-	Kind  string    `json:"kind"`
-	ID    string    `json:"id"`
-	At    time.Time `json:"at"` // now, if zero when appended
-	Actor string    `json:"actor"`
-	Text  string    `json:"text"`
-}
-
 // Key names a document.
 type Key struct{ Kind, ID string }
 
 // Change is what is to be done at once: all of it or nothing.
 type Change struct {
 	Save   []Document // Version and Updated are set by the store
-	Delete []Key      // the documents; their events stay
-	Append []Event
+	Delete []Key      // the documents; the audit trail stays
+	Audit  []Entry    // see Entry.By
 }
 
-// tables brings a file from version i to i+1. (The table snapshots is of earlier programs; nobody reads it.)
-var tables = [Version]string{`
+// steps bring a file from version i to i+1. (The table snapshots is of earlier programs; nobody reads it.)
+var steps = [Version]struct {
+	tables string
+	then   func(ctx context.Context, tx *sql.Tx) error
+}{{tables: `
 	CREATE TABLE documents (kind TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, updated INTEGER NOT NULL,
 		body BLOB NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;
 	CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL,
@@ -107,9 +101,9 @@ var tables = [Version]string{`
 	CREATE INDEX events_of ON events (kind, id, seq);
 	CREATE TABLE snapshots (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, body BLOB NOT NULL);
 	CREATE INDEX snapshots_at ON snapshots (at);
-`, `
+`}, {tables: `
 	ALTER TABLE documents ADD COLUMN sum TEXT NOT NULL DEFAULT '';
-`}
+`, then: sumUp}, {tables: auditTable, then: carryOver}}
 
 // Open opens the store in a directory, which is made if it is not there. It fails with ErrLocked, ErrNewer, ErrForeign or ErrCorrupt if the
 // file can not be used, and leaves it as it is then.
@@ -204,12 +198,14 @@ func (s *Store) prepare() error {
 			return s.checkAll(ctx, tx) // and writes nothing: the disk may be full
 		}
 		for v := version; v < Version; v++ {
-			if _, err := tx.ExecContext(ctx, tables[v]); err != nil {
+			if _, err := tx.ExecContext(ctx, steps[v].tables); err != nil {
 				return err
 			}
-		}
-		if err := sumUp(ctx, tx); err != nil {
-			return err
+			if then := steps[v].then; then != nil {
+				if err := then(ctx, tx); err != nil {
+					return err
+				}
+			}
 		}
 		if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", Version, application)); err != nil {
 			return err
@@ -290,12 +286,8 @@ func (s *Store) Commit(ctx context.Context, c Change) error {
 				return err
 			}
 		}
-		for _, e := range c.Append {
-			if e.At.IsZero() {
-				e.At = now
-			}
-			if _, err := tx.ExecContext(ctx, `INSERT INTO events (kind, id, at, actor, text) VALUES (?, ?, ?, ?, ?)`,
-				e.Kind, e.ID, e.At.UnixNano(), e.Actor, e.Text); err != nil {
+		for _, e := range c.Audit {
+			if err := appendEntry(ctx, tx, e, now); err != nil {
 				return err
 			}
 		}
@@ -316,14 +308,14 @@ func (s *Store) Save(ctx context.Context, kind, id string, v any) error {
 	return s.Commit(ctx, Change{Save: []Document{d}})
 }
 
-// Delete removes a document. Its events stay. It is no error if there is none.
+// Delete removes a document. It is no error if there is none.
 func (s *Store) Delete(ctx context.Context, kind, id string) error {
 	return s.Commit(ctx, Change{Delete: []Key{{kind, id}}})
 }
 
-// Append adds a line to the audit trail of a document, which need not exist.
-func (s *Store) Append(ctx context.Context, kind, id, actor, text string) error {
-	return s.Commit(ctx, Change{Append: []Event{{Kind: kind, ID: id, Actor: actor, Text: text}}})
+// Append adds lines to the audit trail that are about no document.
+func (s *Store) Append(ctx context.Context, entries ...Entry) error {
+	return s.Commit(ctx, Change{Audit: entries})
 }
 
 // Load reads a document into v. The error is ErrNotFound if there is none.
@@ -364,25 +356,6 @@ func (s *Store) List(ctx context.Context, kind string) ([]Document, error) {
 	}, `SELECT id, version, updated, body, sum FROM documents WHERE kind = ? ORDER BY id`, kind)
 	if err != nil {
 		return nil, fmt.Errorf("list %s from %s: %w", kind, s.path, err)
-	}
-	return out, nil
-}
-
-// Events returns the audit trail of a document, oldest first.
-func (s *Store) Events(ctx context.Context, kind, id string) ([]Event, error) {
-	out := []Event{}
-	err := s.each(ctx, func(rows *sql.Rows) error {
-		e := Event{Kind: kind, ID: id}
-		var at int64
-		if err := rows.Scan(&at, &e.Actor, &e.Text); err != nil {
-			return err
-		}
-		e.At = time.Unix(0, at).UTC()
-		out = append(out, e)
-		return nil
-	}, `SELECT at, actor, text FROM events WHERE kind = ? AND id = ? ORDER BY seq`, kind, id)
-	if err != nil {
-		return nil, fmt.Errorf("read events of %s %s from %s: %w", kind, id, s.path, err)
 	}
 	return out, nil
 }

@@ -79,28 +79,6 @@ func TestSaveLoadListDelete(t *testing.T) {
 	}
 }
 
-func TestEventsStayInOrder(t *testing.T) {
-	ctx := context.Background()
-	s := open(t, t.TempDir())
-	for i := range 3 {
-		if err := s.Append(ctx, "migration", "m1", "ann", "step "+strconv.Itoa(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Append(ctx, "migration", "m2", "bob", "other"); err != nil {
-		t.Fatal(err)
-	}
-	events, err := s.Events(ctx, "migration", "m1")
-	if err != nil || len(events) != 3 {
-		t.Fatalf("%v, %v", events, err)
-	}
-	for i, e := range events {
-		if e.Text != "step "+strconv.Itoa(i) || e.Actor != "ann" || e.At.IsZero() {
-			t.Errorf("event %d is %+v", i, e)
-		}
-	}
-}
-
 func TestCommitIsAllOrNothing(t *testing.T) {
 	ctx := context.Background()
 	s := open(t, t.TempDir())
@@ -270,9 +248,9 @@ func TestKilledWhileWriting(t *testing.T) {
 		if err := s.Load(context.Background(), "note", "counter", &n); err != nil || n.N < last {
 			t.Errorf("write %d was acknowledged, %d is there (%v)", last, n.N, err)
 		}
-		events, err := s.Events(context.Background(), "note", "counter")
-		if err != nil || len(events) != n.N+1 {
-			t.Errorf("%d events for %d writes: a transaction was torn (%v)", len(events), n.N+1, err)
+		trail, err := s.Audit(context.Background(), AuditQuery{Limit: 1})
+		if err != nil || len(trail) != 1 || trail[0].Seq != int64(n.N+1) || trail[0].Target != strconv.Itoa(n.N) {
+			t.Errorf("the trail ends with %v after %d writes: a transaction was torn (%v)", trail, n.N+1, err)
 		}
 	}
 }
@@ -285,7 +263,7 @@ func writeForEver(dir string) {
 	}
 	for i := 0; ; i++ {
 		d, _ := NewDocument("note", "counter", note{strings.Repeat("x", 1000), i})
-		if err := s.Commit(context.Background(), Change{Save: []Document{d}, Append: []Event{{Kind: "note", ID: "counter", Text: strconv.Itoa(i)}}}); err != nil {
+		if err := s.Commit(context.Background(), Change{Save: []Document{d}, Audit: []Entry{{Target: strconv.Itoa(i)}}}); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}

@@ -43,7 +43,7 @@ func newPage(name, title, description string, tables bool, more ...variable) *pa
 	}
 	p.Templating.List = append(p.Templating.List, more...)
 	p.Annotations.List = []annotation{
-		{Name: "Annotations & Alerts", Datasource: source{"grafana", "-- Grafana --"}, Enable: true, Hide: true, IconColor: "rgba(0, 211, 255, 1)"},
+		{Name: "Annotations & Alerts", Datasource: source{"grafana", "-- Grafana --"}, BuiltIn: 1, Type: "dashboard", Enable: true, Hide: true, IconColor: "rgba(0, 211, 255, 1)"},
 		{
 			Name: "Changes", Datasource: prometheusSource, Enable: true, IconColor: "blue", UseValueForTime: true,
 			Expr:        selectors.Replace(`1000 * max by (change_id) (helenus_change_state_start_timestamp_seconds{@}) * on (change_id) group_right () (max by (change_id, state) (helenus_change_state{@}) == 1)`),
@@ -216,7 +216,7 @@ var (
 	toStatement = &link{"Open in the console", "${console}/ui/statements/${__value.raw}", true}
 )
 
-// table shows what queries give now, joined by a label, in columns; by is the title of the column that it is sorted by, the largest first.
+// table shows what queries give now, joined by a label that is another in each row, or, for "", by all labels that they share, in columns; by is the title of the column that it is sorted by, the largest first.
 func (p *page) table(h int, title, description, join, by string, columns []column, queries ...string) {
 	var all []query
 	for _, q := range queries {
@@ -250,7 +250,10 @@ func (p *page) table(h int, title, description, join, by string, columns []colum
 		}
 	}
 	steps := []transformation{}
-	if len(ts) > 1 {
+	switch {
+	case join == "":
+		steps = append(steps, transformation{"merge", map[string]any{}})
+	case len(ts) > 1:
 		steps = append(steps, transformation{"joinByField", map[string]any{"byField": join, "mode": "outer"}})
 	}
 	steps = append(steps,

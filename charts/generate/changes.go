@@ -42,13 +42,13 @@ func recommendations() *page {
 		query{`1000 * max by (change_id) (helenus_recommendation_saved_seconds_per_second{@})` + known, "{{change_id}}"})
 	p.stacked(12, "Recommendations by state", "How many are in which state. Good: open does not grow. If it does: nobody decides; see the alert HelenusRecommendationPending.", "short",
 		query{`sum by (state) (max by (change_id, state) (helenus_recommendation_state{@}))`, "{{state}}"})
-	p.table(9, "Statements behind them", "The statements that each recommendation is about: how often they run and what they take. Good: the ones that you know to be slow. If a statement is missing from the list, it is rare: Workload has it.", "fingerprint", "time",
+	p.table(9, "Statements behind them", "The statements that each recommendation is about: how often they run and what they take. Good: the ones that you know to be slow. If a statement is missing from the list, it is rare: Workload has it.", "", "time",
 		[]column{
 			{from: "change_id", title: "id", link: toChange}, {from: "role", title: "role"}, {from: "fingerprint", title: "statement", link: toStatement},
 			{from: value(0, 2), title: "runs", unit: "reqps"}, {from: value(1, 2), title: "time", unit: "suffix: ms/s"},
 		},
 		`max by (change_id, fingerprint, role) (helenus_change_statement_info{@}) * on (fingerprint) group_left () sum by (fingerprint) (rate(helenus_statement_executions_total{%}[$__rate_interval]))`,
-		`1000 * sum by (fingerprint) (rate(helenus_statement_latency_seconds_sum{%}[$__rate_interval])) and on (fingerprint) max by (fingerprint) (helenus_change_statement_info{@})`)
+		`1000 * max by (change_id, fingerprint, role) (helenus_change_statement_info{@}) * on (fingerprint) group_left () sum by (fingerprint) (rate(helenus_statement_latency_seconds_sum{%}[$__rate_interval]))`)
 	p.row("How advice is made")
 	p.events(8, "Rounds of advice", "Rounds by how they ended. Good: ok alone. killed-memory or killed-time: the model is too large for what a round may take; raise its limits or name fewer keyspaces.", "short",
 		query{`sum by (result) (increase(helenus_advisor_rounds_total{@}[$__rate_interval]))`, "{{result}}"})

@@ -77,6 +77,8 @@ type labelQuery struct {
 
 type annotation struct {
 	Name            string `json:"name"`
+	BuiltIn         int    `json:"builtIn,omitempty"`
+	Type            string `json:"type,omitempty"`
 	Datasource      source `json:"datasource"`
 	Enable          bool   `json:"enable"`
 	Hide            bool   `json:"hide"`

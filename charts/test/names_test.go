@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -38,7 +37,7 @@ func complaints(known map[string]metric, expr string) (wrong []string) {
 				return nil
 			}
 			for _, match := range n.LabelMatchers {
-				if match.Name != labels.MetricName && !m.labels[match.Name] {
+				if match.Name != model.MetricNameLabel && !m.labels[match.Name] {
 					wrong = append(wrong, n.Name+" has no label "+match.Name)
 				}
 			}

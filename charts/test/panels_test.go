@@ -5,7 +5,9 @@ import (
 	"compress/gzip"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +126,62 @@ func print(t *testing.T, a asker) {
 				}
 			}
 		}
+	}
+}
+
+// A table's rows are joined by a field that is another in each row of each of its queries; or all its queries have the same labels. Its columns are
+// labels of the first query, or values.
+func TestTablesJoin(t *testing.T) {
+	a := load(t, recordedSeries(t))
+	for _, d := range dashboards(t) {
+		d.each(func(p *panel) {
+			if p.Type != "table" {
+				return
+			}
+			by := ""
+			if p.Transformations[0].ID == "joinByField" {
+				by = p.Transformations[0].Options["byField"].(string)
+			}
+			have := map[string]bool{}
+			labels := ""
+			for _, x := range p.Targets {
+				v, err := a.at(t, plain.Replace(x.Expr), (recorded-1)*recordEvery)
+				if err != nil || len(v) == 0 {
+					t.Fatalf("%s: %v %v", p.Title, v, err)
+				}
+				have["Value #"+x.RefID], have["Value"] = true, len(p.Targets) == 1
+				seen, names := map[string]bool{}, map[string]bool{}
+				for _, s := range v {
+					key := s.Metric.String()
+					if by != "" {
+						key = s.Metric.Get(by)
+					}
+					if seen[key] || key == "" {
+						t.Errorf("%s: two rows have %s %q\n%s", p.Title, by, key, x.Expr)
+					}
+					seen[key] = true
+					for name := range s.Metric.Map() {
+						names[name] = true
+						have[name] = have[name] || x.RefID == "A"
+					}
+				}
+				all := strings.Join(slices.Sorted(maps.Keys(names)), " ")
+				if by == "" && labels != "" && all != labels {
+					t.Errorf("%s: queries with the labels %s and %s are merged", p.Title, labels, all)
+				}
+				labels = all
+			}
+			for _, step := range p.Transformations {
+				if step.ID != "organize" {
+					continue
+				}
+				for name := range step.Options["renameByName"].(map[string]any) {
+					if !have[name] && name != "revision" { // which a build outside of a checkout lacks
+						t.Errorf("%s has no column %s", p.Title, name)
+					}
+				}
+			}
+		})
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 // remote is how a command reaches the running process.
 type remote struct {
 	server, token, stateDir string
+	ca, cert, key           string // of https
 	json                    bool
 }
 
@@ -38,28 +39,35 @@ func (r *remote) flags(c *cobra.Command) {
 		}
 		return otherwise
 	}
-	c.Flags().StringVar(&r.server, "server", env("HELENUS_ADMIN", ""), "admin address of the running process [HELENUS_ADMIN]; else the one kept in --state-dir, or "+defaults.Admin)
-	c.Flags().StringVar(&r.token, "token", "", "admin token [HELENUS_ADMIN_TOKEN]; else the one kept in --state-dir")
+	c.Flags().StringVar(&r.server, "server", env("HELENUS_ADMIN", ""), "admin address of the running process, host:port or https://host:port [HELENUS_ADMIN]; else the one kept in --state-dir, or "+defaults.Admin)
+	c.Flags().StringVar(&r.token, "token", "", "your token (helenus token create) [HELENUS_ADMIN_TOKEN]; else the bootstrap one kept in --state-dir")
+	c.Flags().StringVar(&r.ca, "server-ca", env("HELENUS_SERVER_CA", ""), "PEM file of the CAs that vouch for an https --server [HELENUS_SERVER_CA]; default: those that the machine trusts")
+	c.Flags().StringVar(&r.cert, "server-cert", env("HELENUS_SERVER_CERT", ""), "PEM file of the certificate to show it, if it asks for one [HELENUS_SERVER_CERT]")
+	c.Flags().StringVar(&r.key, "server-key", env("HELENUS_SERVER_KEY", ""), "PEM file of its key [HELENUS_SERVER_KEY]")
 	c.Flags().StringVar(&r.stateDir, "state-dir", env("HELENUS_STATE_DIR", defaults.StateDir), "state directory of the running process [HELENUS_STATE_DIR]")
 	c.Flags().BoolVar(&r.json, "json", false, "print JSON")
 }
 
 func (r *remote) client() (*admin.Client, error) {
 	r.server = cmp.Or(r.server, admin.ReadAddress(r.stateDir), config.Defaults().Admin)
-	if _, _, err := net.SplitHostPort(r.server); err != nil {
-		return nil, usageError{fmt.Errorf("--server %q is not host:port: %w", r.server, err)}
+	r.server = strings.TrimSuffix(r.server, "/")
+	if _, _, err := net.SplitHostPort(strings.TrimPrefix(r.server, "https://")); err != nil {
+		return nil, usageError{fmt.Errorf("--server %q is not host:port, or https://host:port: %w", r.server, err)}
+	}
+	secured, err := r.secureClient()
+	if err != nil {
+		return nil, err
 	}
 	token := r.token
 	if token == "" {
 		token = os.Getenv("HELENUS_ADMIN_TOKEN")
 	}
 	if token == "" {
-		var err error
 		if token, err = admin.ReadToken(r.stateDir); err != nil {
 			return nil, usageError{fmt.Errorf("%w; name the state directory of the running process with --state-dir, or give --token", err)}
 		}
 	}
-	return &admin.Client{Address: r.server, Token: token}, nil
+	return &admin.Client{Address: r.server, Token: token, HTTP: secured}, nil
 }
 
 // show gets path and prints it: as JSON if asked for, else as render makes it.

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
+	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/timeline"
 	"github.com/helenus-db/helenus/advisor/workload"
@@ -25,6 +26,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/capture/window"
+	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/proxy"
 )
@@ -92,8 +94,8 @@ type noMigrations struct{ admin.Migrator }
 // serve offers the history by the admin API.
 func (p *past) serve() (address string) {
 	s := admin.New(admin.Options{
-		Token: "secret", Statements: p.registry.Snapshot, History: p.history, Migrator: noMigrations{},
-		Schemas:     admin.Schemas{Schema: infertest.HotelSchema, Measured: func() []schema.Stats { return infertest.HotelStatistics() }},
+		Gate: access.New(access.Options{Bootstrap: "secret", Log: slog.New(slog.DiscardHandler)}), Statements: p.registry.Snapshot, History: p.history, Migrator: noMigrations{},
+		Schemas:     admin.Schemas{Schema: infertest.HotelSchema, Measured: func() []schema.Stats { return infertest.HotelStatistics() }, Lint: lint.Live},
 		Connections: func() any { return nil }, Ready: func() []admin.Check { return nil }, Metrics: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")

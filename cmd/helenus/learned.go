@@ -8,9 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/rewrite/condition"
 )
@@ -229,4 +232,22 @@ func (h *helenus) rounds() func(context.Context, recommend.Input) (*recommend.Ad
 		return recommend.Make
 	}
 	return round.New(round.Config{Memory: int64(h.settings.AdviseMemory), Time: h.settings.AdviseTime, Solver: h.settings.Solver}).Make
+}
+
+// linting is how what was captured is linted: one after another, each in a process of its own, where that can be.
+func (h *helenus) linting() func(context.Context, *capture.Snapshot, *schema.Schema, []schema.Stats) (*lint.Report, error) {
+	one := make(chan struct{}, 1)
+	look := lint.Live
+	if round.Possible() == nil {
+		look = round.New(round.Config{Memory: int64(h.settings.AdviseMemory), Time: h.settings.AdviseTime, Solver: h.settings.Solver}).Lint
+	}
+	return func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error) {
+		select {
+		case one <- struct{}{}:
+			defer func() { <-one }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		return look(ctx, snapshot, s, stats)
+	}
 }

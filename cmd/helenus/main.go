@@ -79,7 +79,7 @@ func exitCode(err error) int {
 		switch api.Status {
 		case http.StatusNotFound:
 			return exitNotFound
-		case http.StatusConflict:
+		case http.StatusConflict, http.StatusForbidden:
 			return exitRefused
 		case http.StatusBadRequest:
 			return exitUsage
@@ -110,7 +110,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 no such thing, 4
 		orderCommand("rollback", "Run the original statements again at once; the look-up table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
 		orderCommand("resume", "Verify a suspended migration again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
 		orderCommand("drop", "Drop the look-up table of a migration that was rolled back", "dropped"),
-		designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),
+		designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), tokenCommand(), auditCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),
 	)
 	return c
 }

@@ -49,6 +49,13 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 				OnEntryFailure: terms.OnEntryFailure, Despite: terms.Despite}, &raw); err != nil {
 				return err
 			}
+			var awaits admin.Proposed
+			if err := json.Unmarshal(raw, &awaits); err == nil && awaits.Proposal != nil {
+				return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, p admin.Proposed) error {
+					_, err := fmt.Fprintf(w, "%s is %s.\n", p.Proposal.ID, p.Message)
+					return err
+				})
+			}
 			var begun calendar.Calendar
 			if err := json.Unmarshal(raw, &begun); err == nil && len(begun.Seasons) > 0 {
 				return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, x calendar.Calendar) error { return printCalendar(w, &x) })

@@ -269,14 +269,15 @@ func (h *helenus) wire() (err error) {
 }
 
 func (h *helenus) openAdmin(ctx context.Context) error {
-	token, err := admin.Token(h.settings.AdminToken, h.settings.StateDir)
+	gate, err := h.gate(ctx)
 	if err != nil {
-		h.log.Error("nobody has the token of the API: give one with --admin-token, or mend the file and start again", "error", err)
+		return err
 	}
 	metrics := prometheus.NewRegistry()
 	h.admin = admin.New(admin.Options{
-		Token: token, Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
-		Schemas: admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics}, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
+		Gate: gate, Audit: h.store, Proposals: h.store, Approvers: h.settings.Approvers, MetricsToken: h.settings.MetricsToken, WebConfig: h.settings.AdminWebConfig,
+		Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
+		Schemas: admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics, Lint: h.linting()}, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
 		Ready: h.ready, Metrics: metrics, Log: h.log,
 		Connections: func() any { return h.server.Connections() },
 		Windows:     h.registry.Windows(),
@@ -363,7 +364,7 @@ func (h *helenus) run(ctx context.Context) error {
 	}
 	h.log.Info("listening", "listen", h.server.Addrs(), "contact_points", h.settings.ContactPoints,
 		"admin", h.listener.Addr().String(), "token", filepath.Join(h.settings.StateDir, admin.TokenFile))
-	if err := admin.KeepAddress(h.listener.Addr().String(), h.settings.StateDir); err != nil {
+	if err := admin.KeepAddress(h.adminAddress(), h.settings.StateDir); err != nil {
 		h.log.Warn("commands must be given --server", "error", err)
 	}
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))

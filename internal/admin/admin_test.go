@@ -13,14 +13,18 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/condition"
@@ -35,7 +39,11 @@ type parts struct {
 	orders    []string
 	bypass    rewrite.Bypass
 	ready     bool
-	history   Memory // nil: remembered
+	history   Memory                // nil: remembered
+	options   func(*Options)        // changes what is served
+	gate      func(*access.Options) // changes who may
+	state     *store.Store          // of the server
+	server    *Server
 	calendars []calendar.Calendar
 }
 
@@ -153,13 +161,31 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 	if p.history == nil {
 		p.history = remembered{}
 	}
-	s := New(Options{
-		Token: "secret", Pprof: pprof, Statements: said, History: p.history, Trace: traced,
-		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }}, Advisor: p, Migrator: migrator{p}, Calendars: calendars{p},
+	var err error
+	if p.state, err = store.Open(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.state.Close() })
+	tokens, err := access.LoadTokens(context.Background(), p.state, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := access.Options{Bootstrap: "secret", Tokens: tokens, Hosts: access.NewHosts("127.0.0.1:0", nil), Log: slog.New(slog.DiscardHandler)}
+	if p.gate != nil {
+		p.gate(&g)
+	}
+	o := Options{
+		Gate: access.New(g), Audit: p.state, Proposals: p.state, Pprof: pprof, Statements: said, History: p.history, Trace: traced,
+		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }, Lint: lint.Live}, Advisor: p, Migrator: migrator{p}, Calendars: calendars{p},
 		Connections: func() any { return []string{} },
 		Ready:       func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },
 		Metrics:     metrics, Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	if p.options != nil {
+		p.options(&o)
+	}
+	s := New(o)
+	p.server = s
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -144,7 +144,9 @@ var (
 	descClosed      = prometheus.NewDesc("helenus_admin_closed_connections_total",
 		"Connections to the admin port that were closed because there were too many: the one that was idle for longest, or a new one (refused) while all others were being answered.",
 		[]string{"reason"}, nil)
-	descUnauthorised = prometheus.NewDesc("helenus_admin_unauthorised_total", "Requests to the API without its token, or with a wrong one.", []string{"token"}, nil)
+	descUnauthorised = prometheus.NewDesc("helenus_admin_unauthorised_total", "Requests to the API without a token, with a wrong one, or from an address from which too many wrong ones came (limited).", []string{"token"}, nil)
+	descForbidden    = prometheus.NewDesc("helenus_admin_forbidden_total",
+		"Requests to the admin port that were refused to whoever sent them: the role does not allow it (role), or a page of another site may have made them (site).", []string{"reason"}, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -153,6 +155,7 @@ func (s *Server) Describe(c chan<- *prometheus.Desc) {
 	c <- descClosed
 	c <- descUnauthorised
 	c <- descRequests
+	c <- descForbidden
 }
 
 // Collect implements prometheus.Collector.
@@ -163,7 +166,11 @@ func (s *Server) Collect(c chan<- prometheus.Metric) {
 	c <- prometheus.MustNewConstMetric(descConnections, prometheus.GaugeValue, s.bounds.count())
 	total(descClosed, s.bounds.evicted.Load(), "idle")
 	total(descClosed, s.bounds.refused.Load(), "refused")
-	total(descUnauthorised, s.door.missing.Load(), "missing")
-	total(descUnauthorised, s.door.wrong.Load(), "wrong")
+	n := s.o.Gate.Counts()
+	total(descUnauthorised, n.Missing.Load(), "missing")
+	total(descUnauthorised, n.Wrong.Load(), "wrong")
+	total(descUnauthorised, n.Limited.Load(), "limited")
+	total(descForbidden, n.Forbidden.Load(), "role")
+	total(descForbidden, n.Foreign.Load(), "site")
 	s.requests.collect(c)
 }

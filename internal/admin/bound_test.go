@@ -3,7 +3,6 @@ package admin
 import (
 	"bytes"
 	"container/list"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -45,41 +44,6 @@ func TestTooManyConnections(t *testing.T) {
 	b.changed(first, http.StateClosed)
 	if fifth := open(); gone(fifth) || b.count() != 2 || b.evicted.Load() != 1 || b.refused.Load() != 1 {
 		t.Errorf("%v are counted, %d evicted, %d refused", b.count(), b.evicted.Load(), b.refused.Load())
-	}
-}
-
-func TestTokenAtTheDoor(t *testing.T) {
-	var log bytes.Buffer
-	now := time.Unix(0, 0)
-	d := door{token: "secret", log: slog.New(slog.NewTextHandler(&log, nil)), now: func() time.Time { return now }}
-	handler := d.guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	ask := func(header string) int {
-		r := httptest.NewRequest(http.MethodGet, "/api/v1/model", nil)
-		if header != "" {
-			r.Header.Set("Authorization", header)
-		}
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
-		return w.Code
-	}
-	for header, want := range map[string]int{
-		"Bearer secret": 200, "bearer secret": 200, "BEARER  secret ": 200, "bEaReR secret": 200,
-		"": 401, "secret": 401, "Basic secret": 401, "Bearer": 401, "Bearer wrong": 401, "bearer Secret": 401, "Bearersecret": 401,
-	} {
-		if got := ask(header); got != want {
-			t.Errorf("%q: %d, want %d", header, got, want)
-		}
-	}
-	if d.missing.Load() != 4 || d.wrong.Load() != 3 {
-		t.Errorf("%d without, %d with a wrong token", d.missing.Load(), d.wrong.Load())
-	}
-	if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), "remote=192.0.2.1:1234") || strings.Contains(log.String(), "Secret") {
-		t.Errorf("%d lines: %s", n, log.String())
-	}
-	now = now.Add(wrongTokenEvery)
-	ask("Bearer other")
-	if !strings.Contains(log.String(), "unlogged_before=2") {
-		t.Error(log.String())
 	}
 }
 

@@ -77,11 +77,17 @@ func (s *Server) approve(r *http.Request) (any, error) {
 		return nil, err
 	}
 	ctx, id := r.Context(), r.PathValue("id")
-	if of, _, ok := s.o.Calendars.Of(id); ok {
+	if of, n, ok := s.o.Calendars.Of(id); ok {
 		if d.Limits != nil || d.ofLookUp() {
 			return nil, invalid(fmt.Sprintf("%s is one table of calendar %s, which has limits already: approve its next change without any", id, of))
 		}
+		if proposed, err := s.secondOfChange(r, of, n, &d); proposed != nil || err != nil {
+			return proposed, err
+		}
 		c, _, err := s.o.Calendars.Grant(ctx, id, d.Actor)
+		if err == nil {
+			s.settled(ctx, id)
+		}
 		return c, err
 	}
 	one, err := s.o.Advisor.Recommendation(ctx, id)
@@ -91,9 +97,13 @@ func (s *Server) approve(r *http.Request) (any, error) {
 	if err := s.approvable(&one, &d); err != nil {
 		return nil, err
 	}
+	if proposed, err := s.secondOf(r, &one, &d); proposed != nil || err != nil {
+		return proposed, err
+	}
 	if one, err = s.o.Advisor.Approve(ctx, one.ID, d.Actor, terms.Despite...); err != nil {
 		return nil, err
 	}
+	s.settled(ctx, one.ID)
 	begun, err := s.carryOut(ctx, &one, &d, terms)
 	if err != nil {
 		_, undone := s.o.Advisor.Reopen(context.WithoutCancel(ctx), one.ID, err.Error(), "")

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,13 +10,15 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
 // Client speaks to a Server.
 type Client struct {
-	Address string // host:port
+	Address string // host:port, or https://host:port
 	Token   string
+	HTTP    *http.Client // nil: http.DefaultClient
 }
 
 // ErrUnreachable is returned when no answer came.
@@ -29,10 +32,25 @@ func (c *Client) Get(ctx context.Context, path string, v any) error {
 	return c.do(ctx, http.MethodGet, path, nil, v)
 }
 
+// Delete removes what is at /api/v1/PATH and reads the answer into v.
+func (c *Client) Delete(ctx context.Context, path string, body, v any) error {
+	return c.do(ctx, http.MethodDelete, path, body, v)
+}
+
 // Post sends body and reads the answer into v.
 func (c *Client) Post(ctx context.Context, path string, body, v any) error {
 	return c.do(ctx, http.MethodPost, path, body, v)
 }
+
+// base is where the server is. Plain HTTP is what it speaks unless somebody says otherwise.
+func (c *Client) base() string {
+	if strings.HasPrefix(c.Address, "https://") || strings.HasPrefix(c.Address, "http://") {
+		return c.Address
+	}
+	return "http://" + c.Address
+}
+
+func (c *Client) http() *http.Client { return cmp.Or(c.HTTP, http.DefaultClient) }
 
 func (c *Client) do(ctx context.Context, method, path string, body, v any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -43,13 +61,13 @@ func (c *Client) do(ctx context.Context, method, path string, body, v any) error
 			return err
 		}
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.Address+"/api/v1/"+path, &sent)
+	request, err := http.NewRequestWithContext(ctx, method, c.base()+"/api/v1/"+path, &sent)
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.Token)
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := c.http().Do(request)
 	if err != nil {
 		if cause := new(url.Error); errors.As(err, &cause) {
 			err = cause.Err
@@ -61,7 +79,7 @@ func (c *Client) do(ctx context.Context, method, path string, body, v any) error
 	if err != nil {
 		return fmt.Errorf("%s: %w (%w)", c.Address, ErrUnreachable, err)
 	}
-	if answer.StatusCode != http.StatusOK {
+	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusAccepted {
 		e := &Error{Status: answer.StatusCode}
 		if json.Unmarshal(text, e) != nil || e.Message == "" {
 			e.Code, e.Message = "internal", fmt.Sprintf("%s answered %s", c.Address, answer.Status)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/rewrite"
@@ -15,10 +16,12 @@ import (
 // Error is what the API answers when it can not do what was asked.
 type Error struct {
 	Status  int    `json:"-"`     // HTTP status
-	Code    string `json:"code"`  // not_found, refused, invalid, unauthorised, unavailable, pending, internal
+	Code    string `json:"code"`  // not_found, refused, invalid, unauthorised, forbidden, limited, unavailable, pending, internal
 	Message string `json:"error"` // what happened, to what, and what to do
 	// Conditions are those by which it is refused.
 	Conditions []*condition.Ref `json:"conditions,omitempty"`
+
+	after time.Duration // when it may be tried again
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -50,6 +53,8 @@ func classify(err error) *Error {
 	switch {
 	case errors.As(err, &e):
 		return e
+	case refused(err) != nil:
+		return refused(err)
 	case errors.As(err, &missing), errors.Is(err, migrate.ErrUnknown), errors.Is(err, calendar.ErrUnknown):
 		return &Error{Status: http.StatusNotFound, Code: "not_found", Message: err.Error()}
 	case errors.As(err, &decided), errors.As(err, &approved), errors.As(err, &state), errors.As(err, &owner), errors.As(err, &refusal),
@@ -69,6 +74,7 @@ func classify(err error) *Error {
 func writeError(w http.ResponseWriter, err error) {
 	e := *classify(err)
 	e.Conditions = condition.In(e.Message)
+	e.challenge(w.Header())
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.Status)
 	_ = json.NewEncoder(w).Encode(&e) // the client has gone if this fails

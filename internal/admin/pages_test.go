@@ -10,79 +10,76 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/access"
 )
 
-// TestSessions turns a token into a cookie, which ends.
+// TestSessions turns a token into a cookie, by which Ask knows who asks.
 func TestSessions(t *testing.T) {
-	s := New(Options{Token: "secret", Log: slog.New(slog.DiscardHandler), Migrator: migrator{&parts{}}, Calendars: calendars{&parts{}}})
-	now := time.Now()
-	s.door.now = func() time.Time { return now }
-	ask := func(cookie *http.Cookie, header string) error {
+	p := &parts{all: []recommend.Recommendation{{ID: "r-1", State: recommend.Open}}}
+	s := paged(t, p, nil)
+	who := func(cookies []*http.Cookie) (context.Context, Person, error) {
 		r := httptest.NewRequest(http.MethodGet, "/ui/", nil)
-		if cookie != nil {
-			r.AddCookie(cookie)
+		for _, c := range cookies {
+			r.AddCookie(c)
 		}
-		r.Header.Set("Authorization", header)
-		_, _, err := s.Who(r)
-		return err
+		return s.Who(r)
 	}
-	begin := func(token string) *http.Cookie {
+	begin := func(token string) ([]*http.Cookie, error) {
 		w := httptest.NewRecorder()
 		err := s.Begin(w, httptest.NewRequest(http.MethodPost, "/ui/login", nil), token)
-		if (err == nil) != (len(w.Result().Cookies()) == 1) {
-			t.Fatalf("%q: %v, %v", token, err, w.Result().Cookies())
-		}
-		if err != nil {
-			return nil
-		}
-		return w.Result().Cookies()[0]
+		return w.Result().Cookies(), err
 	}
-	for _, wrong := range []string{"", "Secret", "secret2"} {
-		if begin(wrong) != nil {
-			t.Errorf("%q is taken", wrong)
-		}
+	if c, err := begin("other"); err == nil || len(c) > 0 {
+		t.Error("a wrong token is taken")
 	}
-	c := begin("secret")
-	if c == nil || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Value == "secret" {
-		t.Fatalf("%+v", c)
+	if _, _, err := who(nil); err == nil {
+		t.Error("nobody is somebody")
 	}
-	if err := ask(c, ""); err != nil {
+	cookies, err := begin("secret")
+	if err != nil || len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode {
+		t.Fatalf("%+v, %v", cookies, err)
+	}
+	ctx, i, err := who(cookies)
+	if err != nil || !i.Claims {
+		t.Fatalf("%+v, %v", i, err)
+	}
+	if _, err := s.Ask(ctx, http.MethodGet, "recommendations/r-1", nil); err != nil {
 		t.Error(err)
 	}
-	if err := ask(nil, "Bearer secret"); err != nil {
-		t.Error(err)
+	if _, err := s.Ask(context.Background(), http.MethodGet, "recommendations/r-1", nil); err == nil {
+		t.Error("it answers nobody")
 	}
-	for _, header := range []string{"", "Bearer other", "Bearer "} {
-		if ask(nil, header) == nil || ask(&http.Cookie{Name: SessionCookie, Value: "made-up"}, header) == nil {
-			t.Errorf("%q lets somebody in", header)
-		}
-	}
-	now = now.Add(sessionFor)
-	if ask(c, "") == nil {
-		t.Error("it does not end")
-	}
-	c = begin("secret")
 	r := httptest.NewRequest(http.MethodPost, "/ui/logout", nil)
-	r.AddCookie(c)
+	r.AddCookie(cookies[0])
 	s.End(httptest.NewRecorder(), r)
-	if ask(c, "") == nil {
+	if _, _, err := who(cookies); err == nil {
 		t.Error("it was not ended")
 	}
-	first := begin("secret")
-	for range maxSessions {
-		now = now.Add(time.Microsecond)
-		c = begin("secret")
+}
+
+// paged is a server that does not listen.
+func paged(t *testing.T, p *parts, pages func(*Server) http.Handler) *Server {
+	t.Helper()
+	state, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if ask(first, "") == nil || ask(c, "") != nil || len(s.sessions.all) > maxSessions {
-		t.Errorf("%d sessions", len(s.sessions.all))
+	t.Cleanup(func() { _ = state.Close() })
+	tokens, err := access.LoadTokens(context.Background(), state, time.Now)
+	if err != nil {
+		t.Fatal(err)
 	}
+	log := slog.New(slog.DiscardHandler)
+	gate := access.New(access.Options{Bootstrap: "secret", Tokens: tokens, Hosts: access.NewHosts("127.0.0.1:0", nil), Log: log})
+	return New(Options{Gate: gate, Audit: state, Proposals: state, Log: log, Advisor: p, Migrator: migrator{p}, Calendars: calendars{p}, Pages: pages})
 }
 
 // TestAsk gives the answers and the errors of the API.
 func TestAsk(t *testing.T) {
 	p := &parts{all: []recommend.Recommendation{{ID: "r-1", State: recommend.Open}}}
-	s := New(Options{Token: "secret", Log: slog.New(slog.DiscardHandler), Advisor: p, Migrator: migrator{p}, Calendars: calendars{&parts{}}})
-	ctx := context.Background()
+	s := paged(t, p, nil)
+	ctx := as(context.Background(), access.Identity{Name: "ann", Role: access.Admin})
 	got, err := s.Ask(ctx, http.MethodGet, "recommendations/r-1", nil)
 	if one, ok := got.(recommend.Recommendation); err != nil || !ok || one.ID != "r-1" {
 		t.Errorf("%T, %v", got, err)
@@ -107,8 +104,8 @@ func TestAsk(t *testing.T) {
 func TestPages(t *testing.T) {
 	get := func(pages func(*Server) http.Handler, path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		s := New(Options{Log: slog.New(slog.DiscardHandler), Migrator: migrator{&parts{}}, Calendars: calendars{&parts{}}, Pages: pages})
-		s.http.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		s := paged(t, &parts{}, pages)
+		s.http.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:1"+path, nil))
 		return w
 	}
 	teapot := func(*Server) http.Handler {

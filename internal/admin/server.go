@@ -17,11 +17,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/exporter-toolkit/web"
 
 	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -66,13 +68,18 @@ type Check struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Options says what a Server serves. All fields but Pprof and Pages are needed.
+// Options says what a Server serves. All fields but Pprof, MetricsToken, Approvers, WebConfig and Pages are needed.
 type Options struct {
-	Token      string
-	Pprof      bool
-	Statements func() *capture.Snapshot // since the process started
-	History    Memory
-	Trace      Trace
+	Gate         *access.Gate
+	Audit        Audit
+	Proposals    Proposals
+	Approvers    int    // persons that must approve; 0: 1
+	MetricsToken bool   // /metrics is for viewers
+	WebConfig    string // file of exporter-toolkit, of TLS; "": none is spoken
+	Pprof        bool
+	Statements   func() *capture.Snapshot // since the process started
+	History      Memory
+	Trace        Trace
 	Schemas
 	Advisor   Advisor
 	Migrator  Migrator
@@ -91,17 +98,17 @@ type Options struct {
 type Server struct {
 	o        Options
 	api      http.Handler // for Ask
-	sessions sessions
 	stopping chan struct{}
 	http     http.Server
 	bounds   bounds
 	requests requests
-	door     door
+
+	patterns []string // of the API's routes
 }
 
 // New makes a server; nothing is listened on yet.
 func New(o Options) *Server {
-	s := &Server{o: o, door: door{token: o.Token, log: o.Log, now: time.Now}, stopping: make(chan struct{})}
+	s := &Server{o: o, stopping: make(chan struct{})}
 	s.bounds.most, s.bounds.open = share(descriptors()), map[net.Conn]*list.Element{}
 	s.http.Handler = timely(s.requests.counted(caught(s.Handler())))
 	s.http.ReadHeaderTimeout, s.http.IdleTimeout, s.http.MaxHeaderBytes = headerTimeout, idleTimeout, maxHeader
@@ -113,7 +120,7 @@ func New(o Options) *Server {
 
 // Serve answers on l until Shutdown.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := web.Serve(l, &s.http, &web.FlagConfig{WebConfigFile: &s.o.WebConfig}, s.o.Log); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
@@ -129,7 +136,9 @@ const maxBody = 1 << 20
 func (s *Server) Handler() http.Handler {
 	api := http.NewServeMux()
 	route := func(pattern string, h func(r *http.Request) (any, error)) {
-		api.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		method, _, _ := strings.Cut(pattern, " ")
+		s.patterns = append(s.patterns, pattern)
+		api.Handle(pattern, s.allowed(needed(pattern, method), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 			answer, err := h(r)
 			if answered(r, answer, err) {
@@ -144,10 +153,15 @@ func (s *Server) Handler() http.Handler {
 				w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 				_, _ = io.WriteString(w, string(text))
 			default:
+				if _, proposed := answer.(*Proposed); proposed {
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(http.StatusAccepted)
+				}
 				writeJSON(w, answer)
 			}
-		})
+		})))
 	}
+	s.accessRoutes(route)
 	s.statementRoutes(route)
 	s.cycleRoutes(route)
 	s.calendarRoutes(route)
@@ -162,7 +176,7 @@ func (s *Server) Handler() http.Handler {
 	route("GET /api/v1/migrations", s.migrations)
 	route("GET /api/v1/migrations/{id}", s.migration)
 	for order, do := range map[string]func(context.Context, string, string) error{
-		"rollback": s.o.Migrator.Rollback, "resume": s.o.Migrator.Resume, "verify": s.o.Migrator.Verify, "drop": s.drop,
+		"rollback": s.o.Migrator.Rollback, "resume": s.o.Migrator.Resume, "verify": s.verify, "drop": s.drop,
 	} {
 		route("POST /api/v1/migrations/{id}/"+order, s.order(do))
 	}
@@ -183,18 +197,24 @@ func (s *Server) Handler() http.Handler {
 		all.Handle("/ui", http.RedirectHandler("/ui/", http.StatusSeeOther))
 		all.Handle("/ui/", pages)
 	}
-	all.Handle("/api/", s.door.guard(api))
-	all.Handle("GET /metrics", promhttp.HandlerFor(s.o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn)}))
+	all.Handle("/api/", s.identified(api))
+	all.HandleFunc("POST /api/v1/session", s.session)
+	all.HandleFunc("DELETE /api/v1/session", s.session)
+	metrics := promhttp.HandlerFor(s.o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn)})
+	if s.o.MetricsToken {
+		metrics = s.identified(s.allowed(access.Viewer, metrics))
+	}
+	all.Handle("GET /metrics", metrics)
 	all.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	all.HandleFunc("GET /readyz", s.ready)
 	if s.o.Pprof {
 		for path, h := range map[string]http.HandlerFunc{
 			"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
 		} {
-			all.Handle("/debug/pprof/"+path, s.door.guard(h))
+			all.Handle("/debug/pprof/"+path, s.identified(s.allowed(access.Admin, h)))
 		}
 	}
-	return all
+	return s.careful(all)
 }
 
 // text is an answer for people.
@@ -259,7 +279,7 @@ func (s *Server) recommendations(r *http.Request) (any, error) {
 	}
 	out := Recommendations{Recommendations: []recommend.Recommendation{}, Dismissed: []recommend.Dismissal{}, Trouble: s.o.Advisor.Trouble()}
 	for _, one := range all {
-		out.Recommendations = append(out.Recommendations, s.joined(one))
+		out.Recommendations = append(out.Recommendations, s.joined(r.Context(), one))
 	}
 	if a := s.o.Advisor.Latest(); a != nil {
 		out.At, out.Dismissed, out.Timeline, out.Problems = a.At, append(out.Dismissed, a.Dismissed...), a.Timeline, a.Problems
@@ -268,7 +288,7 @@ func (s *Server) recommendations(r *http.Request) (any, error) {
 }
 
 // joined adds the state of the migration that carries a recommendation out.
-func (s *Server) joined(r recommend.Recommendation) recommend.Recommendation {
+func (s *Server) joined(ctx context.Context, r recommend.Recommendation) recommend.Recommendation {
 	for _, m := range s.o.Migrator.Migrations() {
 		if m.ID == r.ID {
 			r.Migration, r.Pending, r.Waits = string(m.State), m.Pending, m.Waits()
@@ -276,6 +296,9 @@ func (s *Server) joined(r recommend.Recommendation) recommend.Recommendation {
 				r.Measured = m.Gain.Text
 			}
 		}
+	}
+	if why := s.awaits(ctx, &r); why != "" {
+		r.Waits = why
 	}
 	if c, err := s.o.Calendars.Calendar(r.ID); err == nil && r.State == recommend.Approved {
 		r.Migration = string(c.State)
@@ -288,7 +311,7 @@ func (s *Server) recommendation(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	one = s.joined(one)
+	one = s.joined(r.Context(), one)
 	if !wantsText(r) {
 		return one, nil
 	}
@@ -297,7 +320,7 @@ func (s *Server) recommendation(r *http.Request) (any, error) {
 
 // Decision is the body of every POST that decides something.
 type Decision struct {
-	Actor  string `json:"actor"`            // who decides; the name is kept
+	Actor  string `json:"actor"`            // who decides, if the token is the bootstrap one; else it is whoever the token names
 	Reason string `json:"reason,omitempty"` // needed to reject
 	// Limits of a calendar that is approved, and whether one that is withdrawn leaves nothing that serves.
 	Limits *calendar.Limits `json:"limits,omitempty"`
@@ -341,21 +364,34 @@ func decision(r *http.Request) (Decision, error) {
 
 func anyDecision(r *http.Request) (Decision, error) {
 	var d Decision
+	err := body(r, &d, `{"actor": "ann", "reason": "..."}`)
+	if err != nil {
+		return d, err
+	}
+	if len(d.Reason) > maxReason {
+		return d, invalid(fmt.Sprintf("the reason has %d bytes; %d are enough", len(d.Reason), maxReason))
+	}
+	d.Actor, err = actorOf(r, d.Actor)
+	return d, err
+}
+
+// maxReason bounds the reason that a person gives, bytes.
+const maxReason = 4000
+
+// body reads the body of a request, which may be empty.
+func body(r *http.Request, v any, example string) error {
 	in := json.NewDecoder(r.Body)
 	in.DisallowUnknownFields()
-	err := in.Decode(&d)
+	err := in.Decode(v)
 	if err == nil {
 		if _, more := in.Token(); !errors.Is(more, io.EOF) {
 			err = errors.New("there is something after it")
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return d, invalid(fmt.Sprintf("the body must be JSON such as {\"actor\": \"ann\", \"reason\": \"...\"}: %v", err))
+		return invalid(fmt.Sprintf("the body must be JSON such as %s: %v", example, err))
 	}
-	if d.Actor == "" {
-		d.Actor = "api"
-	}
-	return d, nil
+	return nil
 }
 
 func (s *Server) reject(r *http.Request) (any, error) {
@@ -386,6 +422,14 @@ func (s *Server) reopen(r *http.Request) (any, error) {
 		return nil, &advisor.StateError{ID: one.ID, State: one.State, Wish: "reopen", Why: "roll its migration back and drop it first"}
 	}
 	return s.o.Advisor.Reopen(r.Context(), one.ID, d.Reason, d.Actor)
+}
+
+// verify says first who wanted it: it changes nothing, unless it finds something.
+func (s *Server) verify(ctx context.Context, id, actor string) error {
+	if err := s.noted(ctx, "verify", id, "", actor); err != nil {
+		return err
+	}
+	return s.o.Migrator.Verify(ctx, id, actor)
 }
 
 // drop lets what was dropped be advised, and approved, again.

@@ -185,7 +185,9 @@ func (s *Server) trace(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.o.Log.Info("a statement is traced", "fingerprint", one.Fingerprint, "actor", d.Actor)
+	if err := s.noted(r.Context(), "trace", one.Fingerprint, d.Reason, d.Actor); err != nil {
+		return nil, err
+	}
 	t, err := s.o.Trace(r.Context(), one.Fingerprint, wait)
 	switch {
 	case errors.Is(err, capture.ErrNoStatement):
@@ -240,14 +242,14 @@ func (s *Server) lint(r *http.Request) (any, error) {
 	if s.o.Advisable != nil { // other keyspaces are none of its business
 		sc = s.o.Advisable()
 	}
-	in, err := lint.FromSnapshot(snapshot, sc, s.o.Measured())
+	report, err := s.o.Lint(r.Context(), snapshot, sc, s.o.Measured())
 	if err != nil {
 		return nil, err
 	}
 	if note != "" {
-		in.Unsupported = append(in.Unsupported, rules.Unsupported{Statement: "history", Reason: note})
+		report.Unsupported = append(report.Unsupported, rules.Unsupported{Statement: "history", Reason: note})
 	}
-	return lint.Lint(in), nil
+	return report, nil
 }
 
 // known is the schema as it was read last.
@@ -266,4 +268,6 @@ type Schemas struct {
 	// Advisable is Schema with the keyspaces to advise on only; nil: all are.
 	Advisable func() *schema.Schema
 	Measured  func() []schema.Stats
+	// Lint looks for what is wrong with tables and what was said of them; it may take long, and tries fixes on made rows.
+	Lint func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error)
 }

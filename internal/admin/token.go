@@ -2,32 +2,26 @@ package admin
 
 import (
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 )
 
 // TokenFile is where a token that nobody chose is kept, in the state directory.
 const TokenFile = "admin.token"
 
-// Token returns the token that the API asks for: the one given, else the one kept in dir, else a new one, kept there for
+// Token returns the bootstrap token, which is there before there are others: the one given, else the one kept in dir, else a new one, kept there for
 // the next start and for the command line, readable by its owner only. With an error comes a new one that nobody knows, so that the
 // process may go on without anybody who may give it orders.
 func Token(given, dir string) (string, error) {
 	if given != "" {
 		return given, nil
 	}
-	var random [24]byte
+	var random [32]byte
 	_, _ = rand.Read(random[:]) // never fails
 	token := hex.EncodeToString(random[:])
 	if kept, err := ReadToken(dir); err == nil {
@@ -73,55 +67,4 @@ func ReadAddress(dir string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(text))
-}
-
-// door lets requests with the token through, counts the others, and logs who comes with a wrong one.
-type door struct {
-	token          string
-	log            *slog.Logger
-	now            func() time.Time
-	missing, wrong atomic.Int64
-
-	mu     sync.Mutex
-	next   time.Time // when a line may be logged again
-	silent int       // requests since that were not logged
-}
-
-// wrongTokenEvery is the time between lines about wrong tokens: whoever tries them does not fill the log.
-const wrongTokenEvery = 10 * time.Second
-
-func (d *door) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		given, ok := bearer(r.Header.Get("Authorization"))
-		switch {
-		case !ok:
-			d.missing.Add(1)
-		case subtle.ConstantTimeCompare([]byte(given), []byte(d.token)) == 1: // as long wherever the difference is
-			next.ServeHTTP(w, r)
-			return
-		default:
-			d.wrong.Add(1)
-			d.report(r)
-		}
-		w.Header().Set("WWW-Authenticate", `Bearer realm="helenus"`)
-		writeError(w, &Error{Status: http.StatusUnauthorized, Code: "unauthorised", Message: "this needs the admin token as `Authorization: Bearer TOKEN`; it is in " + TokenFile + " in the state directory"})
-	})
-}
-
-// bearer takes the token out of an Authorization header; the scheme's name may be in any case (RFC 9110, 11.1).
-func bearer(header string) (token string, ok bool) {
-	scheme, token, _ := strings.Cut(strings.TrimSpace(header), " ")
-	return strings.TrimSpace(token), strings.EqualFold(scheme, "bearer")
-}
-
-func (d *door) report(r *http.Request) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now := d.now()
-	if now.Before(d.next) {
-		d.silent++
-		return
-	}
-	d.log.Warn("a request to the API came with a wrong token", "remote", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "unlogged_before", d.silent)
-	d.next, d.silent = now.Add(wrongTokenEvery), 0
 }

@@ -44,6 +44,9 @@ func (s *Server) sampling(on bool) func(*http.Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := s.noted(r.Context(), map[bool]string{true: "sampling.on", false: "sampling.off"}[on], "sampling", d.Reason, d.Actor); err != nil {
+			return nil, err
+		}
 		if s.o.Windows.Switch(on) {
 			s.o.Log.Info("sampling of values switched", "on", on, "actor", d.Actor)
 		}
@@ -79,6 +82,9 @@ func (s *Server) record(r *http.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), length)
 	defer cancel()
 	var out bytes.Buffer
+	if err := s.noted(ctx, "capture.record", "values, hashed", d.Reason, d.Actor); err != nil {
+		return nil, err
+	}
 	s.o.Log.Info("values are recorded, hashed", "for", length, "actor", d.Actor)
 	_, err = s.o.Windows.Record(&out, ctx.Done())
 	if errors.Is(err, window.ErrOff) || errors.Is(err, window.ErrRecording) {

@@ -16,7 +16,9 @@ import (
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/profile"
 	"github.com/helenus-db/helenus/capture/sketch"
+	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/capture/window"
+	"github.com/helenus-db/helenus/internal/access"
 )
 
 // looking plays package window.
@@ -47,8 +49,13 @@ func TestValues(t *testing.T) {
 	var log bytes.Buffer
 	flow := feed.Feed{From: feed.End{Fingerprint: "a"}, To: feed.End{Fingerprint: "b"}, Hits: 3}
 	p := &parts{}
+	state, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = state.Close() }()
 	server := httptest.NewServer(New(Options{
-		Token: "t", Windows: w, Log: slog.New(slog.NewTextHandler(&log, nil)), Advisor: p, Migrator: migrator{p}, Metrics: prometheus.NewRegistry(),
+		Gate: access.New(access.Options{Bootstrap: "t", Hosts: access.NewHosts("127.0.0.1:0", nil), Log: slog.New(slog.DiscardHandler)}), Audit: state, Windows: w, Log: slog.New(slog.NewTextHandler(&log, nil)), Advisor: p, Migrator: migrator{p}, Metrics: prometheus.NewRegistry(),
 		Statements: func() *capture.Snapshot { return &capture.Snapshot{Feeds: []feed.Feed{flow}} },
 	}).Handler())
 	defer server.Close()

@@ -45,8 +45,16 @@ type Settings struct {
 	CassandraTLSMin        string `name:"cassandra-tls-min" default:"1.2" help:"oldest TLS version to speak with Cassandra: 1.2 or 1.3"`
 
 	Admin      string `name:"admin" default:"127.0.0.1:19080" help:"where the API, /metrics, /healthz and /readyz are served"`
-	AdminToken string `name:"admin-token" default:"" help:"token that the API asks for; if empty, one is made and kept in STATE-DIR/admin.token"`
-	Pprof      bool   `name:"pprof" default:"false" help:"serve /debug/pprof on the admin address, for holders of the token"`
+	AdminToken string `name:"admin-token" default:"" help:"bootstrap token, of role admin, with which others are made (helenus token create); if empty, one is made and kept in STATE-DIR/admin.token. Better given as HELENUS_ADMIN_TOKEN"`
+	Pprof      bool   `name:"pprof" default:"false" help:"serve /debug/pprof on the admin address, for role admin"`
+
+	MetricsToken        bool     `name:"metrics-token" default:"false" help:"/metrics asks for a token, too; one of role viewer is enough"`
+	Approvers           int      `name:"approvers" default:"1" help:"persons that must approve a change: 1, or 2, of which the first proposes it"`
+	AdminHosts          []string `name:"admin-hosts" default:"" help:"names under which the admin address is reached, besides this machine's own and the one that it is bound to: name, *.example.org, or * for any; requests that are addressed to another one are refused"`
+	AdminWebConfig      string   `name:"admin-web-config" default:"" help:"file of TLS, client certificates and headers of the admin address, in the form of Prometheus's exporter-toolkit (docs/access.md); empty: plain HTTP"`
+	AdminTrustedHeader  string   `name:"admin-trusted-header" default:"" help:"header in which a proxy that has authenticated somebody says who it is, such as X-Forwarded-User; empty: none is believed"`
+	AdminTrustedProxies []string `name:"admin-trusted-proxies" default:"" help:"addresses (CIDR) that this header is believed from"`
+	AdminHeaderRole     string   `name:"admin-header-role" default:"viewer" help:"role of whoever that header names: viewer, operator or admin; or the header that says so, such as X-Forwarded-Role, without which it is viewer"`
 
 	StateDir  string `name:"state-dir" default:"helenus-state" help:"where decisions, migrations and history are kept; one process at a time"`
 	LogLevel  string `name:"log-level" default:"info" help:"debug, info, warn or error"`
@@ -218,6 +226,7 @@ func (s *Settings) Validate() error {
 	oneOf("cassandra-tls-min", s.CassandraTLSMin, "1.2", "1.3")
 	oneOf("cassandra-tls-verify", s.CassandraTLSVerify, "full", "chain", "none")
 	s.validateTLS(wrong)
+	s.validateAdmin(wrong)
 	for name, list := range map[string][]string{"never-sample": s.NeverSample, "literals-allowed": s.LiteralsAllowed} {
 		for _, one := range list {
 			if parts := strings.Split(strings.TrimSpace(one), "."); len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {

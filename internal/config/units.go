@@ -56,6 +56,9 @@ func parseCount(text string) (int, error) {
 	return int(v), nil
 }
 
+// Duration reads a duration as settings have it, for the command line.
+func Duration(text string) (time.Duration, error) { return parseDuration(text) }
+
 // parseDuration reads a duration: Go's (90s, 1h30m), or with days and weeks (30d, 1w2d).
 func parseDuration(text string) (time.Duration, error) {
 	if d, err := time.ParseDuration(text); err == nil {

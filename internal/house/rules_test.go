@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/chart", "internal/child", "internal/config", "internal/guard"},
 	"examples":          {}, // ordinary applications know nothing of Helenus
 	"internal":          {"internal/"},
+	"internal/access":   {"internal/", "capture/store"},                             // the tokens, and who acts in the audit trail
 	"internal/admin":    {"internal/", "capture/", "advisor/", "rewrite/"},          // the API of the whole, for cmd alone
 	"internal/console":  {"internal/", "capture/", "advisor/", "rewrite/", "proxy"}, // its pages, of the same things
 	"charts":            {},

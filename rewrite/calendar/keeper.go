@@ -29,6 +29,8 @@ type Migrations interface {
 // Store keeps calendars over restarts; *store.Store is one.
 type Store interface {
 	Save(ctx context.Context, kind, id string, v any) error
+	// Decide is Save with lines of the audit trail, all or nothing.
+	Decide(ctx context.Context, kind, id string, v any, entries ...store.Entry) error
 	Delete(ctx context.Context, kind, id string) error
 	List(ctx context.Context, kind string) ([]store.Document, error)
 }
@@ -238,9 +240,11 @@ func (k *Keeper) Approve(ctx context.Context, id string, p plan.Calendar, c cycl
 		x.Seasons = append(x.Seasons, Season{ID: fmt.Sprintf("%s.%d", id, n+1), Stage: Out, Since: now})
 	}
 	x.note(now, actor, "approved")
-	if err := k.save(ctx, x); err != nil {
+	begun := x.entry("begin", "").By(ctx, actor)
+	if err := k.save(ctx, x, begun); err != nil {
 		return Calendar{}, err
 	}
+	k.o.Log.Info("calendar", "id", id, "state", x.State, "order", "approve", "actor", begun.Actor, "from", begun.From)
 	return *x, nil
 }
 
@@ -260,19 +264,37 @@ func check(p *plan.Calendar, c *cycle.Cycle) error {
 	return nil
 }
 
-// save keeps a changed calendar and makes it the valid one; on an error the old one stays valid.
-func (k *Keeper) save(ctx context.Context, c *Calendar) error {
-	if err := k.o.Store.Save(ctx, Kind, c.ID, c); err != nil {
+// entry is the line of the audit trail about what was noted last.
+func (c *Calendar) entry(action string, before State) store.Entry {
+	last := &c.Events[len(c.Events)-1]
+	return store.Entry{At: last.Time, Action: action, Target: c.ID, Reason: last.Text, Before: string(before), After: string(c.State)}
+}
+
+// ownActions are what a calendar does by itself that brings it into a state, and as whom.
+var ownActions = map[State][2]string{Paused: {"pause", store.Guard}, Withdrawing: {"withdraw", store.Guard}, Withdrawn: {"end", store.Self}}
+
+// save keeps a changed calendar, and who wants it so, and makes it the valid one; on an error the old one stays valid.
+func (k *Keeper) save(ctx context.Context, c *Calendar, entries ...store.Entry) error {
+	if have, err := k.Calendar(c.ID); err == nil && have.State != c.State && entries == nil { // by itself
+		own := ownActions[c.State]
+		entries = append(entries, c.entry(own[0], have.State).By(ctx, own[1]))
+	}
+	if err := k.o.Store.Decide(ctx, Kind, c.ID, c, entries...); err != nil {
 		return fmt.Errorf("save calendar %s: %w", c.ID, err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.calendars[c.ID] = c
+	k.calendars[c.ID] = c.clone() // whoever saves it may go on changing his own
 	return nil
 }
 
+// actions are the orders as the audit trail calls them.
+var actions = map[string]string{"pause": "pause", "resume": "resume", "withdraw": "withdraw", approveChange: "approve"}
+
+const approveChange = "approve a change of"
+
 // order changes the state of a calendar on a person's order.
-func (k *Keeper) order(ctx context.Context, id, order, need string, from []State, change func(c *Calendar, now time.Time)) (Calendar, error) {
+func (k *Keeper) order(ctx context.Context, id, order, need, actor string, from []State, change func(c *Calendar, now time.Time)) (Calendar, error) {
 	k.work.Lock()
 	defer k.work.Unlock()
 	have, err := k.Calendar(id)
@@ -284,16 +306,17 @@ func (k *Keeper) order(ctx context.Context, id, order, need string, from []State
 	}
 	c := have.clone()
 	change(c, k.o.Clock())
-	if err := k.save(ctx, c); err != nil {
+	entry := c.entry(actions[order], have.State).By(ctx, actor)
+	if err := k.save(ctx, c, entry); err != nil {
 		return Calendar{}, err
 	}
-	k.o.Log.Info("calendar", "id", id, "state", c.State, "order", order)
+	k.o.Log.Info("calendar", "id", id, "state", c.State, "order", order, "actor", entry.Actor, "from", entry.From)
 	return *c, nil
 }
 
 // Pause keeps further changes from beginning; what serves goes on serving.
 func (k *Keeper) Pause(ctx context.Context, id, reason, actor string) (Calendar, error) {
-	return k.order(ctx, id, "pause", "only one that is followed can be paused", []State{Following}, func(c *Calendar, now time.Time) {
+	return k.order(ctx, id, "pause", "only one that is followed can be paused", actor, []State{Following}, func(c *Calendar, now time.Time) {
 		c.State, c.Reason = Paused, "paused by "+actor
 		if reason != "" {
 			c.Reason += ": " + reason
@@ -304,7 +327,7 @@ func (k *Keeper) Pause(ctx context.Context, id, reason, actor string) (Calendar,
 
 // Resume lets changes begin again.
 func (k *Keeper) Resume(ctx context.Context, id, actor string) (Calendar, error) {
-	return k.order(ctx, id, "resume", "only one that is paused can be resumed", []State{Paused}, func(c *Calendar, now time.Time) {
+	return k.order(ctx, id, "resume", "only one that is paused can be resumed", actor, []State{Paused}, func(c *Calendar, now time.Time) {
 		c.State, c.Reason = Following, ""
 		c.note(now, actor, "resumed")
 	})
@@ -313,7 +336,7 @@ func (k *Keeper) Resume(ctx context.Context, id, actor string) (Calendar, error)
 // Withdraw ends a calendar: no further change begins, what does not serve yet is rolled back and dropped, and so, if remove
 // is given, is what serves.
 func (k *Keeper) Withdraw(ctx context.Context, id string, remove bool, reason, actor string) (Calendar, error) {
-	return k.order(ctx, id, "withdraw", "it is over", []State{Following, Paused, Withdrawing}, func(c *Calendar, now time.Time) {
+	return k.order(ctx, id, "withdraw", "it is over", actor, []State{Following, Paused, Withdrawing}, func(c *Calendar, now time.Time) {
 		c.Limits.Drop = c.Limits.Drop || remove
 		why := "withdrawn by " + actor
 		if reason != "" {
@@ -339,13 +362,13 @@ func (k *Keeper) Grant(ctx context.Context, season, actor string) (c Calendar, c
 		s := &have.Seasons[n]
 		switch {
 		case !have.Limits.Each:
-			return Calendar{}, false, &StateError{id, "approve a change of", have.State, "it was approved as a whole, so no change waits for an approval of its own"}
+			return Calendar{}, false, &StateError{id, approveChange, have.State, "it was approved as a whole, so no change waits for an approval of its own"}
 		case s.Granted != nil && *s.Granted == s.creates() && have.State != Withdrawing && have.State != Withdrawn:
-			return Calendar{}, false, &StateError{id, "approve a change of", have.State,
+			return Calendar{}, false, &StateError{id, approveChange, have.State,
 				fmt.Sprintf("the next one of %s, to %s %s, is approved already", season, verb(*s.Granted), have.Plan.Seasons[n].LookUp.Table)}
 		}
 	}
-	c, err = k.order(ctx, id, "approve a change of", "changes begin while it is followed", []State{Following, Paused}, func(c *Calendar, now time.Time) {
+	c, err = k.order(ctx, id, approveChange, "changes begin while it is followed", actor, []State{Following, Paused}, func(c *Calendar, now time.Time) {
 		s := &c.Seasons[n]
 		create = s.creates()
 		grant := create

@@ -259,6 +259,7 @@ func TestGuardPauses(t *testing.T) {
 	if c := w.calendar(); c.State != Paused || !strings.Contains(c.Reason, "roll-back ordered, by bob") {
 		t.Errorf("%s: %s", c.State, c.Reason)
 	}
+	w.told("ann begin >following", "guard pause following>paused", "ann resume paused>following", "guard pause following>paused")
 }
 
 func TestLimits(t *testing.T) {
@@ -420,6 +421,7 @@ func TestOrders(t *testing.T) {
 	if _, err := w.keeper.Withdraw(ctx, "r-1", false, "", "bob"); !errors.As(err, &state) || w.keeper.Holds(&lu) != "" {
 		t.Error(err)
 	}
+	w.told("ann begin >following", "bob pause following>paused", "bob withdraw paused>withdrawing", "helenus end withdrawing>withdrawn")
 	taken := newWorld(t)
 	taken.list, taken.ready = []migrate.Migration{{ID: "r-5", LookUp: lookUp("b"), State: migrate.RolledBack}}, []time.Time{{}}
 	if _, err := taken.keeper.Approve(ctx, "r-1", twoSeasons(), c, Limits{}, "ann"); !errors.As(err, &busy) || busy.By != "r-5" {

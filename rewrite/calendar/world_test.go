@@ -38,6 +38,7 @@ type world struct {
 	after   bool // once it has had its effect
 	killed  bool
 	orders  []string
+	trail   []store.Entry                 // of the audit
 	broken  func(id string) migrate.State // what becomes of a migration that would serve
 	reading error                         // why the history can not be read
 
@@ -62,10 +63,15 @@ func (w *world) op(effect func() error) error {
 	return err
 }
 
-func (w *world) Save(_ context.Context, kind, id string, v any) error {
+func (w *world) Save(ctx context.Context, kind, id string, v any) error {
+	return w.Decide(ctx, kind, id, v)
+}
+
+func (w *world) Decide(_ context.Context, kind, id string, v any, entries ...store.Entry) error {
 	return w.op(func() error {
 		raw, err := json.Marshal(v)
 		w.docs[kind+"/"+id] = raw
+		w.trail = append(w.trail, entries...)
 		return err
 	})
 }
@@ -298,4 +304,19 @@ func (w *world) calendar() Calendar {
 		w.t.Fatal(err)
 	}
 	return c
+}
+
+// told checks the audit trail of the calendar.
+func (w *world) told(want ...string) {
+	w.t.Helper()
+	var got []string
+	for _, e := range w.trail {
+		got = append(got, e.Actor+" "+e.Action+" "+e.Before+">"+e.After)
+		if e.Target != "r-1" || e.Reason == "" || e.At.IsZero() {
+			w.t.Errorf("%+v", e)
+		}
+	}
+	if !slices.Equal(got, want) {
+		w.t.Errorf("the trail is %q, not %q", got, want)
+	}
 }

@@ -439,22 +439,18 @@ func tables(keyspace string) (out []*schema.Table, good map[string]string) {
 	v := schema.Column{Name: "v", Kind: schema.Regular, Position: -1, Type: "text"}
 	p := schema.Column{Name: "p", Kind: schema.PartitionKey, Position: 1, Type: "int"}
 	keys := &schema.Table{Keyspace: keyspace, Name: "keys", Columns: []schema.Column{id, p}}
-	collections := &schema.Table{Keyspace: keyspace, Name: "collections", Columns: []schema.Column{id, p}}
 	good["p"] = "1"
 	for i, c := range types {
 		good["v_"+c.name], good["c_"+c.name], good["k_"+c.name] = c.good, c.good, c.good
-		if byteEqual[c.kind] {
-			values.Columns = append(values.Columns, schema.Column{Name: "v_" + c.name, Kind: schema.Regular, Position: -1, Type: c.kind})
-			out = append(out, &schema.Table{Keyspace: keyspace, Name: "one_" + c.name, Columns: []schema.Column{{Name: "k_" + c.name, Kind: schema.PartitionKey, Type: c.kind}, v}})
+		if !byteEqual[c.kind] {
+			continue // neither looked up by, nor in a key of a base
 		}
-		of := keys
-		if strings.HasPrefix(c.kind, "frozen<") {
-			of = collections
-		}
-		of.Columns = append(of.Columns, schema.Column{Name: "c_" + c.name, Kind: schema.Clustering, Position: i, Type: c.kind, Descending: i%3 == 0})
+		values.Columns = append(values.Columns, schema.Column{Name: "v_" + c.name, Kind: schema.Regular, Position: -1, Type: c.kind})
+		out = append(out, &schema.Table{Keyspace: keyspace, Name: "one_" + c.name, Columns: []schema.Column{{Name: "k_" + c.name, Kind: schema.PartitionKey, Type: c.kind}, v}})
+		keys.Columns = append(keys.Columns, schema.Column{Name: "c_" + c.name, Kind: schema.Clustering, Position: i, Type: c.kind, Descending: i%3 == 0})
 	}
-	keys.Columns, collections.Columns = append(keys.Columns, v), append(collections.Columns, v)
-	return append(out, values, values, values, keys, keys, keys, keys, collections), good
+	keys.Columns = append(keys.Columns, v)
+	return append(out, values, values, values, keys, keys, keys, keys), good
 }
 
 func create(t *schema.Table) string {
@@ -586,11 +582,7 @@ func (p *peer) agree(table *schema.Table, by schema.Column, s said, missed map[s
 	defer p.empty(table)
 	name := func(cells []message.Column) string {
 		var out []string
-		for i, c := range cells {
-			if among(" boolean decimal varint float double ", key[i].Type) || strings.HasPrefix(key[i].Type, "frozen<") {
-				out = append(out, "-") // Cassandra may keep an equal value of another form
-				continue
-			}
+		for _, c := range cells {
 			out = append(out, hex.EncodeToString(c))
 		}
 		return strings.Join(out, " ")

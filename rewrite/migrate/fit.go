@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
 
@@ -185,9 +186,9 @@ func (m *Manager) refit(ctx context.Context, r *run, s *schema.Schema) error {
 		defer m.publish() // writes are followed by the new form
 		return m.update(ctx, r, take)
 	case f.silent != "":
-		return m.turn(ctx, r, Suspended, "", "suspended: "+f.silent, func(x *Migration) { take(x); x.Reason = f.silent })
+		return m.turn(ctx, r, Suspended, order{store.Guard, "suspend"}, "suspended: "+f.silent, func(x *Migration) { take(x); x.Reason = f.silent })
 	case f.longer || have.Refill || have.State == DualWrite || have.State == Backfill:
-		return m.turn(ctx, r, DualWrite, "", "filled anew: "+text, func(x *Migration) { take(x); x.Reason = text })
+		return m.turn(ctx, r, DualWrite, order{store.Guard, "refill"}, "filled anew: "+text, func(x *Migration) { take(x); x.Reason = text })
 	}
-	return m.turn(ctx, r, Verify, "", "verified again: "+text, func(x *Migration) { take(x); x.Reason, x.Unfollowed = text, true })
+	return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, "verified again: "+text, func(x *Migration) { take(x); x.Reason, x.Unfollowed = text, true })
 }

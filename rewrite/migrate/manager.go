@@ -30,6 +30,8 @@ import (
 // store.ErrNotFound for what was never saved; List is in the order of the ids.
 type Store interface {
 	Save(ctx context.Context, kind, id string, v any) error
+	// Decide is Save with lines of the audit trail, all or nothing.
+	Decide(ctx context.Context, kind, id string, v any, entries ...store.Entry) error
 	Load(ctx context.Context, kind, id string, v any) error
 	List(ctx context.Context, kind string) ([]store.Document, error)
 }
@@ -170,6 +172,8 @@ type run struct {
 	unanswered []unanswered // reads that failed as they were written, to be compared by token ranges
 	failed     int64        // how many did, in this process
 
+	trail []store.Entry // of the audit: what is in force, and not stored yet
+
 	marked bool // the comment of its table says that it was turned back: see pending.go
 }
 
@@ -253,14 +257,17 @@ func (m *Manager) renew(ctx context.Context, r *run) {
 		return
 	}
 	r.m.Form = Form
+	before := r.m.State
 	if r.m.State != Suspended && r.m.State != Failed {
 		r.m.State = Approved
 	}
 	r.m.T0, r.m.Passes, r.m.Entries, r.m.Refill = 0, 0, 0, true
 	r.m.Earlier, r.m.Compared = r.m.Earlier+r.m.Compared, 0
 	r.m.Progress = Progress{Started: m.Now()}
-	r.m.note(m.Now(), "", "its table has the form of an earlier version: it is made and filled anew")
-	if err := m.Store.Save(ctx, KindMigration, r.m.ID, &r.m); err != nil { // then the next process does so again
+	const why = "its table has the form of an earlier version: it is made and filled anew"
+	r.m.note(m.Now(), "", why)
+	entry := store.Entry{At: m.Now(), Action: "refill", Target: r.m.ID, Reason: why, Before: string(before), After: string(r.m.State)}.By(ctx, store.Self)
+	if err := m.Store.Decide(ctx, KindMigration, r.m.ID, &r.m, entry); err != nil { // then the next process does so again
 		m.Log.Error("that a table is made anew could not be saved", "migration", r.m.ID, "err", err)
 	}
 }
@@ -457,9 +464,17 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Term
 	for _, o := range t.Despite {
 		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, which refuses it because of statement %s", o.Condition.Name(), o.Statement))
 	}
-	if err := m.Store.Save(ctx, KindMigration, id, &r.m); err != nil {
+	begun := store.Entry{At: now, Action: "begin", Target: id, Reason: "if an entry can not be written: " + t.OnEntryFailure, After: string(Approved)}.By(ctx, t.Actor)
+	if old := m.runs[id]; old != nil {
+		begun.Before = string(Dropped)
+	}
+	for _, o := range t.Despite {
+		begun.Despite = append(begun.Despite, o.String())
+	}
+	if err := m.Store.Decide(ctx, KindMigration, id, &r.m, begun); err != nil {
 		return Migration{}, fmt.Errorf("save migration %s: %w", id, err)
 	}
+	m.Log.Info("migration", "id", id, "state", Approved, "actor", begun.Actor, "from", begun.From, "despite", begun.Despite)
 	m.runs[id] = r
 	m.tally.add(Decision{ActApprove, decider(t.Actor)})
 	out := r.m.clone()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
 
@@ -23,7 +24,7 @@ func (m *Manager) Rollback(ctx context.Context, id, actor string) error {
 	if !phases[state].back {
 		return &ErrState{id, "roll back", state, "there is nothing left to roll back"}
 	}
-	return m.transition(ctx, r, "", RollingBack, actor, "roll-back ordered", nil)
+	return m.transition(ctx, r, "", RollingBack, order{actor, "rollback"}, "roll-back ordered", nil)
 }
 
 // GiveUp is Rollback by itself, for a reason.
@@ -35,7 +36,7 @@ func (m *Manager) GiveUp(ctx context.Context, id, reason string) error {
 	if state := r.get().State; state == RollingBack || !phases[state].back {
 		return nil
 	}
-	return m.transition(ctx, r, "", RollingBack, "", "rolled back: "+reason, func(x *Migration) { x.Reason = reason })
+	return m.transition(ctx, r, "", RollingBack, order{store.Guard, "rollback"}, "rolled back: "+reason, func(x *Migration) { x.Reason = reason })
 }
 
 // Resume takes a suspended or failed migration on, through verification, if it fits the schema as it is now.
@@ -68,7 +69,7 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	case have.Passes == 0:
 		to = Backfill
 	}
-	return m.transition(ctx, r, have.State, to, actor, "resumed", func(x *Migration) {
+	return m.transition(ctx, r, have.State, to, order{actor, "resume"}, "resumed", func(x *Migration) {
 		r.now.Store(f.lookup)
 		x.Base, x.Broken = *f.base, false
 		x.Refill = to == DualWrite
@@ -113,7 +114,7 @@ func (m *Manager) rest(ctx context.Context, r *run, reason string, broken bool) 
 			return nil
 		}
 	}
-	return m.turn(ctx, r, Suspended, "", "suspended: "+reason, func(x *Migration) {
+	return m.turn(ctx, r, Suspended, order{store.Guard, "suspend"}, "suspended: "+reason, func(x *Migration) {
 		x.Reason, x.Broken = reason, x.Broken || broken
 	})
 }
@@ -142,7 +143,7 @@ func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
 		if have.State == Verify {
 			return m.anew(ctx, r, reason)
 		}
-		return m.turn(ctx, r, Verify, "", text, func(x *Migration) { x.Reason, x.Unfollowed = reason, true })
+		return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, text, func(x *Migration) { x.Reason, x.Unfollowed = reason, true })
 	}
 	return nil
 }
@@ -156,7 +157,8 @@ func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
 		r.cancel()
 	}
 	r.m.Reason, r.m.Unfollowed = reason, true
-	if err := m.save(ctx, &r.m); err != nil {
+	r.trail = append(r.trail, store.Entry{At: m.Now(), Action: "verify", Target: r.id, Reason: "verified anew: " + reason, Before: string(r.m.State), After: string(r.m.State)}.By(ctx, store.Guard))
+	if err := m.save(ctx, r, &r.m); err != nil {
 		return m.postpone(r, err)
 	}
 	return nil
@@ -182,7 +184,7 @@ func (m *Manager) refill(ctx context.Context, r *run, reason string, change func
 	}
 	switch r.get().State {
 	case DualWrite, Backfill, Verify, Shadow, Serving:
-		return m.turn(ctx, r, DualWrite, "", "emptied, and filled anew: "+reason, func(x *Migration) {
+		return m.turn(ctx, r, DualWrite, order{store.Guard, "refill"}, "emptied, and filled anew: "+reason, func(x *Migration) {
 			x.Reason = reason
 			all(x)
 		})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
 
@@ -41,22 +42,22 @@ func pending(cause error) string {
 // backlog is what has to be done again until it is done.
 type backlog struct {
 	mu   sync.Mutex
-	list map[string]*order
+	list map[string]*retry
 	wake chan struct{}
 }
 
-// order is one of them.
-type order struct {
+// retry is one of them.
+type retry struct {
 	do func(context.Context) error
 }
 
-func newBacklog() backlog { return backlog{list: map[string]*order{}, wake: make(chan struct{}, 1)} }
+func newBacklog() backlog { return backlog{list: map[string]*retry{}, wake: make(chan struct{}, 1)} }
 
 // Retry does something again, with growing pauses, until it returns without error. Another under the same name takes its place.
 func (m *Manager) Retry(name string, do func(context.Context) error) {
 	b := &m.backlog
 	b.mu.Lock()
-	b.list[name] = &order{do}
+	b.list[name] = &retry{do}
 	b.mu.Unlock()
 	select {
 	case b.wake <- struct{}{}:
@@ -136,7 +137,7 @@ func (m *Manager) storeAgain(ctx context.Context, r *run) error {
 	r.mu.Lock()
 	var err error
 	if r.m.Pending != "" {
-		err = m.save(ctx, &r.m)
+		err = m.save(ctx, r, &r.m)
 	}
 	mark, marked := marks[r.m.State], r.marked
 	r.mu.Unlock()
@@ -208,7 +209,7 @@ func (m *Manager) remember(ctx context.Context, r *run, comment string) {
 	switch have := r.get(); {
 	case marks[have.State] == mark || phases[have.State].ends || have.State == RollingBack:
 	case mark == marks[RollingBack]:
-		err = m.transition(ctx, r, "", RollingBack, "", "roll-back "+why, nil)
+		err = m.transition(ctx, r, "", RollingBack, order{store.Self, "rollback"}, "roll-back "+why, nil)
 	default:
 		err = m.suspend(ctx, r, "it was suspended: "+why, false)
 	}

@@ -409,7 +409,7 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 			}
 		}
 	}
-	return m.transition(ctx, r, RolledBack, Dropped, actor, "table dropped", nil)
+	return m.transition(ctx, r, RolledBack, Dropped, order{actor, "drop"}, "table dropped", nil)
 }
 
 // CheckOnce runs one verification pass over a migration now, whatever its state. What is missing is repaired.

@@ -3,6 +3,8 @@ package migrate
 import (
 	"context"
 	"fmt"
+
+	"github.com/helenus-db/helenus/capture/store"
 )
 
 // less tells whether a mode asks less of the proxy than another.
@@ -10,14 +12,25 @@ func (a Mode) less(b Mode) bool {
 	return (b.Serve && !a.Serve) || (b.Shadow && !a.Shadow) || (b.Write && !a.Write)
 }
 
+// order is who turns a migration, and what he calls that: a person, or store.Self, whose work is done, or store.Guard, who has found something.
+type order struct{ actor, action string }
+
+// person is the actor, "" if it is none.
+func (o order) person() string {
+	if o.actor == store.Self || o.actor == store.Guard {
+		return ""
+	}
+	return o.actor
+}
+
 // transition changes a migration on somebody's order if it is still in the state given ("" for any).
-func (m *Manager) transition(ctx context.Context, r *run, from, to State, actor, text string, change func(*Migration)) error {
+func (m *Manager) transition(ctx context.Context, r *run, from, to State, by order, text string, change func(*Migration)) error {
 	r.orders.Lock()
 	defer r.orders.Unlock()
 	if from != "" && r.get().State != from {
 		return nil
 	}
-	return m.turn(ctx, r, to, actor, text, change)
+	return m.turn(ctx, r, to, by, text, change)
 }
 
 // advance changes a migration whose work is done, unless an order came since that work began.
@@ -27,7 +40,7 @@ func (m *Manager) advance(ctx context.Context, r *run, turns int, to State, text
 	if r.turned(turns) {
 		return nil
 	}
-	return m.turn(ctx, r, to, "", text, change)
+	return m.turn(ctx, r, to, order{store.Self, "advance"}, text, change)
 }
 
 // turned tells whether an order came since a work began.
@@ -40,7 +53,7 @@ func (r *run) turned(turns int) bool {
 // turn changes the state of a migration, in the right order: what asks more is stored before it is published, what asks
 // less is published before it is stored. What does not ask more holds whether it could be stored or not, and is stored again
 // and again until it is; the error is then an *ErrPending. r.orders is held.
-func (m *Manager) turn(ctx context.Context, r *run, to State, actor, text string, change func(*Migration)) error {
+func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text string, change func(*Migration)) error {
 	r.mu.Lock()
 	now, from := m.Now(), r.m.State
 	next := r.m.clone()
@@ -53,7 +66,8 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, actor, text string
 	if change != nil {
 		change(&next)
 	}
-	next.note(now, actor, text)
+	next.note(now, by.person(), text)
+	entry := store.Entry{At: now, Action: by.action, Target: r.id, Reason: text, Before: string(r.m.State), After: string(to)}.By(ctx, by.actor)
 	lowers, raises := next.Mode().less(r.m.Mode()), r.m.Mode().less(next.Mode())
 	cancel := r.cancel
 	if lowers {
@@ -67,8 +81,10 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, actor, text string
 		r.mu.Lock()
 		next = r.m // what is counted has gone on
 	}
-	err := m.save(ctx, &next)
+	r.trail = append(r.trail, entry)
+	err := m.save(ctx, r, &next)
 	if err != nil && raises {
+		r.trail = r.trail[:len(r.trail)-1] // it did not happen
 		r.mu.Unlock()
 		m.Log.Error("a migration could not be saved", "migration", next.ID, "state", to, "err", err)
 		return err
@@ -87,8 +103,8 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, actor, text string
 			cancel()
 		}
 	}
-	m.Log.Info("migration", "id", next.ID, "state", to, "text", text)
-	if d, ok := decisionOf(from, to, actor); ok {
+	m.Log.Info("migration", "id", next.ID, "state", to, "actor", entry.Actor, "from", entry.From, "text", text)
+	if d, ok := decisionOf(from, to, by.person()); ok {
 		m.tally.add(d)
 	}
 	select {
@@ -98,14 +114,14 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, actor, text string
 	return err
 }
 
-// save stores a migration as it is, which ends what was pending.
-func (m *Manager) save(ctx context.Context, x *Migration) error {
+// save stores a migration as it is, and who made it so, which ends what was pending; r.mu is held.
+func (m *Manager) save(ctx context.Context, r *run, x *Migration) error {
 	stored := *x
 	stored.Pending = ""
-	if err := m.Store.Save(ctx, KindMigration, x.ID, &stored); err != nil {
+	if err := m.Store.Decide(ctx, KindMigration, x.ID, &stored, r.trail...); err != nil {
 		return fmt.Errorf("save migration %s: %w", x.ID, err)
 	}
-	x.Pending = ""
+	x.Pending, r.trail = "", nil
 	return nil
 }
 
@@ -114,5 +130,5 @@ func (m *Manager) update(ctx context.Context, r *run, change func(*Migration)) e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.m)
-	return m.save(ctx, &r.m)
+	return m.save(ctx, r, &r.m)
 }

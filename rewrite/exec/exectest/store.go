@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
 
@@ -17,10 +18,16 @@ type Store struct {
 
 	mu        sync.Mutex
 	documents map[store.Key]json.RawMessage
+	trail     []store.Entry
 }
 
 // Save implements migrate.Store.
-func (s *Store) Save(_ context.Context, kind, id string, v any) error {
+func (s *Store) Save(ctx context.Context, kind, id string, v any) error {
+	return s.Decide(ctx, kind, id, v)
+}
+
+// Decide implements migrate.Store.
+func (s *Store) Decide(_ context.Context, kind, id string, v any, entries ...store.Entry) error {
 	if before, ok := s.Before.Get(); ok {
 		if err := before(kind, id); err != nil {
 			return err
@@ -36,7 +43,15 @@ func (s *Store) Save(_ context.Context, kind, id string, v any) error {
 		s.documents = map[store.Key]json.RawMessage{}
 	}
 	s.documents[store.Key{Kind: kind, ID: id}] = raw
+	s.trail = append(s.trail, entries...)
 	return nil
+}
+
+// Trail is the audit trail, the oldest line first.
+func (s *Store) Trail() []store.Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.trail)
 }
 
 // Load implements migrate.Store.

@@ -1,0 +1,47 @@
+package access
+
+import "fmt"
+
+// Role is what somebody may do; each may do all that the one before it may.
+type Role string
+
+// The roles.
+const (
+	Viewer   Role = "viewer"   // reads
+	Operator Role = "operator" // approves, rejects, rolls back, resumes, verifies
+	Admin    Role = "admin"    // tokens, drop, bypass, what is sampled, pprof
+)
+
+var ranks = map[Role]int{Viewer: 1, Operator: 2, Admin: 3}
+
+// ParseRole reads a role.
+func ParseRole(text string) (Role, error) {
+	if r := Role(text); ranks[r] > 0 {
+		return r, nil
+	}
+	return "", fmt.Errorf("role %q: it may be %s, %s or %s", text, Viewer, Operator, Admin)
+}
+
+// Allows reports whether a role includes another.
+func (r Role) Allows(needed Role) bool { return ranks[needed] > 0 && ranks[r] >= ranks[needed] }
+
+// Identity is who sent a request, and how that is known.
+type Identity struct {
+	Name string `json:"name"`
+	Role Role   `json:"role"`
+	Via  string `json:"via"`
+	// From is the address of whoever sent it: behind a trusted proxy the one that this saw.
+	From string `json:"from"`
+	// Claims: it is whoever has the bootstrap token, and he says who he is.
+	Claims bool `json:"-"`
+	// Ambient: a browser sends along what says so, whoever made the page.
+	Ambient bool `json:"-"`
+}
+
+// How it is known who sent a request.
+const (
+	ViaBootstrap = "bootstrap" // the token of the state directory, or of the setting admin-token
+	ViaToken     = "token"
+	ViaSession   = "session"
+	ViaHeader    = "header"
+)
