@@ -34,7 +34,7 @@ func TestLimitFlags(t *testing.T) {
 	if l, err := read("--until", "2027-01-31"); err != nil || l.Until.Format(time.DateOnly) != "2027-01-31" {
 		t.Errorf("%+v, %v", l, err)
 	}
-	for _, bad := range [][]string{{"--until", "soon"}, {"--until", ""}, {"--max-bytes", "much"}, {"--max-bytes", ""}, {"--max-bytes", "NaN"}, {"--max-bytes", "Inf"}, {"--max-bytes", "1e400"}, {"--max-bytes", "2GB or so"}, {"--max-bytes", "-1"}, {"--max-bytes", "3 EB"}, {"--window", "8-10"}} {
+	for _, bad := range [][]string{{"--until", "soon"}, {"--until", ""}, {"--max-bytes", "much"}, {"--max-bytes", ""}, {"--max-bytes", "NaN"}, {"--max-bytes", "Inf"}, {"--max-bytes", "1e400"}, {"--max-bytes", "2GB or so"}, {"--max-bytes", "-1"}, {"--max-bytes", "3 XB"}, {"--window", "8-10"}} {
 		if _, err := read(bad...); err == nil {
 			t.Errorf("%v: no error", bad)
 		}

@@ -100,7 +100,7 @@ func TestWritesOfAnotherTime(t *testing.T) {
 			t.Errorf("%s has orders %v, is told %v", who, want, got)
 		}
 	}
-	if got := p.metric(`helenus_rewrite_reads_total{`, `result="served"`); got == 0 {
+	if got := p.metric(`helenus_change_reads_total{`, `result="served"`); got == 0 {
 		t.Error("nothing was served")
 	}
 	iter := direct.Query("SELECT customer, TTL(written) FROM " + s.keyspace + "." + table).Iter()

@@ -268,7 +268,7 @@ func TestTimelineWaitsOfTheProcess(t *testing.T) {
 	says(0, "withdrawn by ann: the sale is over", "migrations", id)
 	says(0, "none of its tables is left", "migrations", id)
 	says(exitRefused, "it is over", "rollback", id)
-	says(exitRefused, "it is withdrawn", "approve", id+".1")
+	says(exitRefused, "is withdrawn", "approve", id+".1")
 }
 
 // rowsOf are the rows of an answer, in words.

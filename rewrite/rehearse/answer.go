@@ -269,7 +269,7 @@ func (w *world) aggregate(a workload.Aggregate, group []combined) string {
 func rounded(f float64) string { return strconv.FormatFloat(f, 'g', 7, 64) }
 
 // written writes the rows that a program answered with, as line.out does.
-func written(q *workload.Query, got *exec.Rows) []string {
+func written(got *exec.Rows) []string {
 	list := make([]string, len(got.Cells))
 	for i, cells := range got.Cells {
 		parts := make([]string, len(cells))

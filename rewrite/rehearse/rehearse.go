@@ -332,7 +332,7 @@ func (r *rehearsal) ask(ctx context.Context, w *world, q *read, random rnd, afte
 		return nil
 	}
 	q.answered = q.answered || len(whole) > 0
-	got := written(query, rows)
+	got := written(rows)
 	how, want := wrong(query, whole, got)
 	if how == "" {
 		return nil

@@ -332,7 +332,7 @@ func (s *Store) remove(x *cql.Delete, args Args) error {
 					delete(m, Text(k))
 					t.set(r, d.Column, m)
 				case Set:
-					t.set(r, d.Column, Set(slices.DeleteFunc(slices.Clone(have), func(e string) bool { return e == Text(k) })))
+					t.set(r, d.Column, slices.DeleteFunc(slices.Clone(have), func(e string) bool { return e == Text(k) }))
 				case List:
 					return unknown("an element of %s by its place", d.Column)
 				}
