@@ -3,6 +3,7 @@ package recommend
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/design"
@@ -162,34 +163,34 @@ func sensitivityText(s design.Sensitivity, fingerprint string) string {
 	return text
 }
 
-// createLookUp is the CREATE TABLE of a look-up table, as the migration will write it but for comment and order.
+// createLookUp is the CREATE TABLE of a look-up table, as the change will write it but for its comment.
 func createLookUp(o *offer) string {
 	var b strings.Builder
 	quote := model.Quote
 	fmt.Fprintf(&b, "CREATE TABLE %s.%s (\n  %s %s,\n", quote(o.schema.Keyspace), quote(o.name), quote(o.column), o.schema.Column(o.column).Type)
-	var keys, orders []string
+	keys, orders := []string{}, []string{}
+	clustered := func(name, order string) {
+		keys, orders = append(keys, quote(name)), append(orders, quote(name)+" "+order)
+	}
 	for _, c := range o.schema.PrimaryKey() {
 		fmt.Fprintf(&b, "  %s %s,\n", quote(c.Name), c.Type)
-		keys = append(keys, quote(c.Name))
-		if order := "ASC"; c.Kind == schema.PartitionKey || !c.Descending {
-			orders = append(orders, quote(c.Name)+" "+order)
+		if c.Kind == schema.PartitionKey || !c.Descending {
+			clustered(c.Name, "ASC")
 		} else {
-			orders = append(orders, quote(c.Name)+" DESC")
+			clustered(c.Name, "DESC")
 		}
 	}
-	fmt.Fprintf(&b, "  %s boolean,\n  PRIMARY KEY ((%s), %s)\n)", written(o.schema), quote(o.column), strings.Join(keys, ", "))
-	b.WriteString(" WITH ")
-	if strings.Contains(strings.Join(orders, " "), "DESC") {
-		fmt.Fprintf(&b, "CLUSTERING ORDER BY (%s) AND ", strings.Join(orders, ", "))
-	}
-	b.WriteString(plan.LookUpOptions + ";")
+	kind, id, written := o.free("entry_kind"), o.free("entry_id"), o.free("written")
+	clustered(kind, "ASC")
+	clustered(id, "ASC")
+	fmt.Fprintf(&b, "  %s tinyint,\n  %s bigint,\n  %s boolean,\n  PRIMARY KEY ((%s), %s)\n)", kind, id, written, quote(o.column), strings.Join(keys, ", "))
+	fmt.Fprintf(&b, " WITH CLUSTERING ORDER BY (%s) AND %s;", strings.Join(orders, ", "), plan.LookUpOptions)
 	return b.String()
 }
 
-// written is a name for the look-up table's one value, which no column of the base has.
-func written(t *schema.Table) string {
-	name := "written"
-	for t.Column(name) != nil {
+// free is a name for a column of the look-up table's own, which it has of nothing else.
+func (o *offer) free(name string) string {
+	for name == o.column || slices.ContainsFunc(o.schema.PrimaryKey(), func(c schema.Column) bool { return c.Name == name }) {
 		name += "_"
 	}
 	return name

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/helenus-db/helenus/advisor/infer/infertest"
+	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/match"
+)
+
+// TestShownTableIsMade: the definition that an advice shows is the one that its change carries out, but for the comment.
+func TestShownTableIsMade(t *testing.T) {
+	in := recommend.Input{Snapshot: infertest.Hotel().Snapshot(), Schema: infertest.HotelSchema(), Statistics: infertest.HotelStatistics(), Nodes: 1,
+		Judge: recommend.JudgeFunc(rewrite.Judge), Solver: solve.New(solve.Config{})}
+	a, err := recommend.Make(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, r := range a.Recommendations {
+		if r.LookUp == nil || len(r.CQL) == 0 { // a timeline of look-ups shows each of its own
+			continue
+		}
+		shown++
+		l, refusal := match.New(*r.LookUp, in.Schema.Table(r.LookUp.Keyspace, r.LookUp.Base))
+		if refusal != nil {
+			t.Fatal(refusal)
+		}
+		made, _, _ := strings.Cut(strings.Replace(l.Create(r.ID), "IF NOT EXISTS ", "", 1), "\n    AND comment")
+		words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+		if got := strings.TrimSuffix(strings.Join(r.CQL, "\n"), ";"); words(got) != words(made) {
+			t.Errorf("%s shows\n%s\nand makes\n%s", r.ID, got, made)
+		}
+	}
+	if shown == 0 {
+		t.Error("no look-up is advised")
+	}
+}
