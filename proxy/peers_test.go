@@ -32,7 +32,7 @@ const asProxy = "HELENUS_TEST_AS_PROXY"
 
 func TestMain(m *testing.M) {
 	if at := os.Getenv(asProxy); at != "" {
-		s, err := proxy.New(proxy.Options{ContactPoints: []string{at}, Listen: "127.0.0.1:0"})
+		s, err := proxy.New(proxy.Options{ContactPoints: []string{at}, Listen: "127.0.0.1:0", MaxConnections: 10_000})
 		if err == nil {
 			err = s.Start(context.Background())
 		}
