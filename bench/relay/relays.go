@@ -63,7 +63,7 @@ const bare = "helenus-bare"
 
 func startHelenus(target, role string, tls *secured) (*relaying, error) {
 	r := &relaying{}
-	o := proxy.Options{ContactPoints: []string{target}, Listen: "127.0.0.1:0", Rewriter: unruled{}}
+	o := proxy.Options{ContactPoints: []string{target}, Listen: "127.0.0.1:0", Rewriter: unruled{}, MaxConnections: 10_000}
 	if tls != nil {
 		o.Front, o.Back = tls.server, func(string) *crypto.Config { return tls.client }
 	}
