@@ -111,16 +111,16 @@ func (g *Gate) check(r *http.Request) error {
 	return nil
 }
 
-// Policies of content. Data is to be shown by nothing; pages have what they need in files of ours, and nothing in the page itself.
+// Policies of content; PolicyPage is that of the console. Data is to be shown by nothing; pages have what they need in files of ours, and nothing in the page itself.
 const (
 	policyData = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	policyPage = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	PolicyPage = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
 // Headers sets what tells a browser to be careful with answers.
 func Headers(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	policy := policyPage
+	policy := PolicyPage
 	if strings.HasPrefix(r.URL.Path, "/api/") {
 		policy = policyData
 		h.Set("Cache-Control", "no-store")

@@ -24,6 +24,7 @@ import (
 	"github.com/helenus-db/helenus/capture/history"
 	"github.com/helenus-db/helenus/capture/report"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
@@ -180,6 +181,16 @@ func (f *fixture) Ask(_ context.Context, method, path string, order *admin.Decis
 		return []calendar.Calendar{}, nil
 	case "bypass":
 		return f.bypass, nil
+	case "audit":
+		var out admin.AuditAnswer
+		for _, m := range f.migrations {
+			for _, e := range m.Events {
+				if !f.empty {
+					out.Entries = append(out.Entries, store.Entry{At: e.Time, Actor: e.Actor, From: "10.0.0.9:1", Action: "advance", Target: m.ID, Reason: e.Text, After: string(e.State)})
+				}
+			}
+		}
+		return out, nil
 	case "statements":
 		return f.statements(), nil
 	case "connections":

@@ -18,10 +18,9 @@ import (
 	"github.com/helenus-db/helenus/capture/history"
 	"github.com/helenus-db/helenus/capture/report"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/proxy"
-	"github.com/helenus-db/helenus/rewrite/calendar"
-	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 // statementsPage lists what was said.
@@ -211,43 +210,22 @@ func (c *console) picture(r *request) error {
 	return p.SVG(r.w, svg.Auto)
 }
 
-// happening is one line of what was done, by whom.
-type happening struct {
-	At                     time.Time
-	ID, Actor, State, Text string
-}
+// happening is one line of the audit trail.
+type happening struct{ store.Entry }
+
+// Change reports whether it is about a change, which has a page; else about a token, the bypass and the like.
+func (h happening) Change() bool { return strings.HasPrefix(h.Target, "r-") }
 
 func (c *console) activity(r *request) error {
+	trail, err := ask[admin.AuditAnswer](c, r, fmt.Sprintf("audit?limit=%d", 2*listed))
+	if err != nil {
+		return err
+	}
 	var list []happening
-	all, err := ask[[]migrate.Migration](c, r, "migrations")
-	if err != nil {
-		return err
+	for _, e := range trail.Entries {
+		list = append(list, happening{e})
 	}
-	for i := range all {
-		for _, e := range all[i].Events {
-			list = append(list, happening{e.Time, all[i].ID, e.Actor, string(e.State), e.Text})
-		}
-	}
-	calendars, err := ask[[]calendar.Calendar](c, r, "calendars")
-	if err != nil {
-		return err
-	}
-	for i := range calendars {
-		for _, e := range calendars[i].Events {
-			list = append(list, happening{e.Time, calendars[i].ID, e.Actor, string(calendars[i].State), e.Text})
-		}
-	}
-	advice, err := ask[admin.Recommendations](c, r, "recommendations")
-	if err != nil {
-		return err
-	}
-	for i := range advice.Recommendations {
-		if x := &advice.Recommendations[i]; x.Actor != "" {
-			list = append(list, happening{x.StateSince, x.ID, x.Actor, string(x.State), cmp.Or(x.StateReason, x.Title)})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b happening) int { return b.At.Compare(a.At) })
-	return c.show(r, "activity", frame{Title: "Activity", Here: "activity", Page: list[:min(len(list), 2*listed)]})
+	return c.show(r, "activity", frame{Title: "Activity", Here: "activity", Page: list})
 }
 
 func (c *console) settings(r *request) error {

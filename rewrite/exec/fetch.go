@@ -10,7 +10,6 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/proxy"
-	conditions "github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
 
@@ -56,7 +55,7 @@ func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, ke
 	return slices.Concat(found...), nil
 }
 
-var errOtherColumns = unsuited(conditions.Columns, "the table has other columns than when the statement was prepared")
+var errOtherColumns = fmt.Errorf("%w: the table has other columns than when the statement was prepared", ErrUnsuited)
 
 // refused tells whether Cassandra says that a statement is not allowed at all.
 func refused(err error) bool {

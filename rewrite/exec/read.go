@@ -13,18 +13,12 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/proxy"
-	conditions "github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/match"
 )
 
 // ErrUnsuited says that a request can not be answered from the look-up, though nothing is wrong: its value has no
 // entry, it has too many, or it would need a second page. The original statement answers it.
 var ErrUnsuited = errors.New("not to be answered from the look-up")
-
-// unsuited is an ErrUnsuited because of a condition.
-func unsuited(c *conditions.Condition, reason string) error {
-	return fmt.Errorf("%w: %w", ErrUnsuited, c.Refuse("%s", reason))
-}
 
 // Reader runs verified look-up reads.
 type Reader struct {
@@ -50,14 +44,14 @@ type Request struct {
 func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.Rows, error) {
 	value, ok := q.Values.Get(read.Column)
 	if !ok || value.Null || value.Unset || !match.Indexable(value.Bytes) {
-		return nil, unsuited(conditions.Values, "the value is absent, null, empty or too long")
+		return nil, fmt.Errorf("%w: the value is absent, null, empty or too long", ErrUnsuited)
 	}
 	limit, ok := read.Limit(func(m match.Marker) ([]byte, bool, bool) {
 		v, ok := q.Values.Get(m)
 		return v.Bytes, !v.Unset, ok
 	})
 	if !ok {
-		return nil, unsuited(conditions.Limits, "the limit is not a positive number")
+		return nil, fmt.Errorf("%w: the limit is not a positive number", ErrUnsuited)
 	}
 	bound, err := bind(q.Values, read.Bound)
 	if err != nil {
@@ -70,7 +64,7 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 	var candidates [][][]byte
 	if r.Candidates != nil {
 		if candidates, ok = r.Candidates(read.LookUp); !ok {
-			return nil, unsuited(conditions.Values, "the values of too many rows are not known just now")
+			return nil, fmt.Errorf("%w: the values of too many rows are not known just now", ErrUnsuited)
 		}
 	}
 	found, err := r.Session.Query(ctx, Query{Text: read.Find, Values: [][]byte{value.Bytes, FromInt32(int32(most + 1))}, // #nosec G115 -- a small setting
@@ -86,7 +80,7 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 	}
 	keys, ok := distinctKeys(found.Rows, candidates, read.LookUp.Partition)
 	if !ok {
-		return nil, unsuited(conditions.Order, "a row whose value is not known is in the partition of another")
+		return nil, fmt.Errorf("%w: a row whose value is not known is in the partition of another", ErrUnsuited)
 	}
 	rows, err := r.fetch(ctx, read, bound, keys, q)
 	if err != nil {
@@ -96,7 +90,7 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q Request) (proxy.R
 		rows = rows[:limit]
 	}
 	if q.PageSize > 0 && len(rows) > q.PageSize {
-		return nil, unsuited(conditions.Paging, "more rows than one page")
+		return nil, fmt.Errorf("%w: more rows than one page", ErrUnsuited)
 	}
 	return rows, nil
 }
@@ -125,7 +119,7 @@ func bind(v match.Values, markers []match.Marker) ([][]byte, error) {
 	for _, m := range markers {
 		value, ok := v.Get(m)
 		if !ok || value.Null || value.Unset {
-			return nil, unsuited(conditions.Values, "a filter value is absent or null")
+			return nil, fmt.Errorf("%w: a filter value is absent or null", ErrUnsuited)
 		}
 		b := value.Bytes
 		if b == nil {

@@ -64,15 +64,20 @@ func (l *LookUp) free(name string) string {
 // clustering keys of 65,535 bytes in all. The base has partition and clustering key apart, and so room for twice as much.
 const maxEntryKey = MaxValue - 1 - 8
 
-// makeStandIn makes the key that stands for all keys without room: the shortest there is.
+// makeStandIn makes the key that stands for all keys without room: the shortest there is; nil if no key can be too long, as all its columns are short.
 func (l *LookUp) makeStandIn() [][]byte {
-	key := make([][]byte, len(l.Key))
+	key, long := make([][]byte, len(l.Key)), false
 	for i, k := range l.Key {
 		n := 0
 		if allowed, ok := sizes[k.Type]; ok {
 			n = allowed[0]
+		} else {
+			long = true
 		}
 		key[i] = make([]byte, n)
+	}
+	if !long {
+		return nil
 	}
 	return key
 }
@@ -80,6 +85,9 @@ func (l *LookUp) makeStandIn() [][]byte {
 // EntryKey returns the key under which a row of the base has its entries: its own, or, if that is too long to be a key of the look-up,
 // the one that stands for all such rows. A read that finds it runs as it was written.
 func (l *LookUp) EntryKey(key [][]byte) (entry [][]byte, own bool) {
+	if l.standIn == nil {
+		return key, true
+	}
 	n := 0
 	for _, k := range key {
 		n += len(k)
@@ -94,7 +102,7 @@ func (l *LookUp) EntryKey(key [][]byte) (entry [][]byte, own bool) {
 func (l *LookUp) StandIn() [][]byte { return l.standIn }
 
 // StandsIn tells whether the key of an entry is not that of one row, but stands for rows whose keys have no room. (A row
-// that has this very key is treated as one of them.)
+// that has this very key is treated as one of them. It has an empty text or blob in it.)
 func (l *LookUp) StandsIn(key [][]byte) bool { return slices.EqualFunc(key, l.standIn, bytes.Equal) }
 
 // expands tells whether the driver would take one value of this type for several.

@@ -235,3 +235,21 @@ func TestValuesByName(t *testing.T) {
 		t.Error("a value from nowhere")
 	}
 }
+
+// TestShortKeysStandForThemselves: where no key can be too long, none stands for others, not even the least: it is a row like any.
+func TestShortKeysStandForThemselves(t *testing.T) {
+	for kind, wants := range map[string]bool{"tinyint": true, "smallint": true, "time": true, "int": true, "uuid": true, "text": false, "blob": false} {
+		base := &schema.Table{Keyspace: "k", Name: "t", Columns: []schema.Column{{Name: "id", Kind: schema.PartitionKey, Type: kind}, {Name: "v", Kind: schema.Regular, Position: -1, Type: "text"}}}
+		l, refusal := New(plan.LookUp{Keyspace: "k", Base: "t", Column: "v", Table: "t_by_v"}, base)
+		if refusal != nil {
+			t.Fatal(kind, refusal)
+		}
+		least := [][]byte{{}}
+		if allowed := sizes[kind]; allowed != nil {
+			least[0] = make([]byte, allowed[0])
+		}
+		if _, own := l.EntryKey(least); own != wants || l.StandsIn(least) == wants {
+			t.Errorf("%s: the least key is its own: %t", kind, own)
+		}
+	}
+}
