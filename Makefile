@@ -50,14 +50,12 @@ demo:
 	$(BIN)/demo -bin $(BIN) $(if $(KEEP),-keep)
 
 # The race detector makes tests five to twenty times slower, so it looks at the packages of the product that have a goroutine, a lock or
-# an atomic of their own. `make test-long` runs all with it.
+# an atomic of their own; cmd/helenus, whose tests are mostly processes before real Cassandras, is not among them. `make test-long` runs all
+# with it.
 raced = $(addprefix ./,$(shell grep -lrE '^\s*go |"sync["/]|/x/sync/|/internal/guard"' --include='*.go' --exclude='*_test.go' advisor capture internal proxy rewrite | xargs dirname | sort -u))
-plain = $(filter-out $(raced) $(LONGEST) ./cmd/%,$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
+plain = $(filter-out $(raced) $(LONGEST),$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
 # The laboratory's longest, which run whole benches: of test-long.
 LONGEST := ./bench/calendar ./bench/rubis ./bench/verify
-# Tests of cmd/helenus that run it as a process; the others are commands that are done when they have answered.
-RUNNING := Withstand|Refusals|Watched|TwoStates|TakeOver|Signal|Socket|GocqlPanic|State|Rounds|NoCassandra|TakenPorts|Secure|Idle|Counted|Fleet|WhatOneSees|HistoryIsCarried
-
 # Unit, property, golden and integration tests and the seeds of every fuzz function: each once, and those that leave the race detector
 # alone (too slow under it) once more without. Of charts/test nothing is cached, as what it reads lies outside of its module.
 test: setup lint vet house $(with)
@@ -66,9 +64,7 @@ test: setup lint vet house $(with)
 
 .PHONY: tests
 tests:
-	$(GO) test -timeout 30m $(plain)
-	$(GO) test -timeout 30m -skip '$(RUNNING)' ./cmd/helenus
-	$(GO) test -race -timeout 40m -run '$(RUNNING)' ./cmd/helenus
+	$(GO) test -timeout 40m $(plain)
 	$(GO) test -race -timeout 40m $(raced)
 	$(GO) test -run 'Splice|Idle|Allocate' ./proxy ./proxy/pipe
 	$(GO) test -run 'Patterns|Interrupted|Swept' ./advisor/timeline
