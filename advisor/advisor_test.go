@@ -317,9 +317,10 @@ func TestApprovedDespite(t *testing.T) {
 		"overruled":         {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}}, overrule("C20:4ad1f0"), ""},
 		"one of two":        {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}, {Condition: "C6", Refused: true, Cause: other}}, overrule("C20:4ad1f0"), "C6"},
 		"both":              {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}, {Condition: "C6", Refused: true, Cause: other}}, overrule("C20:4ad1f0", "C6:77e0b2"), ""},
-		"another condition": {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}}, overrule("C6:4ad1f0"), "nothing refuses it by C6"},
-		"another statement": {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}}, overrule("C20:77e0b2"), "nothing refuses it by C20"},
-		"the table":         {[]plan.Verdict{{Condition: "C17", Refused: true}}, overrule("C17:4ad1f0"), "nothing refuses it by C17"},
+		"another condition": {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}}, overrule("C6:4ad1f0"), "nothing refuses it, or warns, by C6"},
+		"another statement": {[]plan.Verdict{{Condition: "C20", Refused: true, Cause: cause}}, overrule("C20:77e0b2"), "nothing refuses it, or warns, by C20"},
+		"the table":         {[]plan.Verdict{{Condition: "C17", Refused: true}}, overrule("C17:4ad1f0"), "nothing refuses it, or warns, by C17"},
+		"what only warns":   {[]plan.Verdict{{Statement: cause, Condition: "C20"}}, overrule("C20:4ad1f0"), ""},
 		"nothing refuses":   {[]plan.Verdict{{}}, overrule("C20:4ad1f0"), "nothing else does either: approve it without --despite"},
 	} {
 		t.Run(name, func(t *testing.T) {

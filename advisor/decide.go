@@ -174,7 +174,7 @@ func ineligible(r *recommend.Recommendation, despite []plan.Overrule) string {
 			if !r.Eligible {
 				what = "what does: " + refusals(r)
 			}
-			return fmt.Sprintf("nothing refuses it by %s because of a statement %s; %s", despite[n].Condition.Name(), despite[n].Statement, what)
+			return fmt.Sprintf("nothing refuses it, or warns, by %s because of a statement %s; %s", despite[n].Condition.Name(), despite[n].Statement, what)
 		}
 	}
 	switch {

@@ -87,8 +87,9 @@ func (v *Verdict) Refusal() *condition.Refusal {
 	return &condition.Refusal{Condition: v.Condition, Reason: v.Reason}
 }
 
-// Overrule is a person's word that a condition may be passed over that refuses a change because of one statement: he knows
-// that the statement does not come any more, or what it does.
+// Overrule is a person's word that a condition may be passed over that refuses a change because of one statement, or warns of one: he
+// knows that the statement does not come any more, or what it does. Passing over a warning changes nothing of what is done; it is kept
+// with his name that he knew.
 type Overrule struct {
 	Condition condition.ID `json:"condition"`
 	Statement string       `json:"statement"` // fingerprint, or its beginning
@@ -114,8 +115,17 @@ func ParseOverrule(text string) (Overrule, error) {
 
 // Covers tells whether it is this verdict that is passed over.
 func (o Overrule) Covers(v *Verdict) bool {
-	return v.Overrulable() && v.Condition == o.Condition && strings.HasPrefix(v.Cause, o.Statement)
+	switch {
+	case v.Condition != o.Condition:
+		return false
+	case v.Warns():
+		return strings.HasPrefix(v.Statement, o.Statement)
+	}
+	return v.Overrulable() && strings.HasPrefix(v.Cause, o.Statement)
 }
+
+// Warns tells whether a verdict refuses nothing, but says what a statement will cost the reads.
+func (v *Verdict) Warns() bool { return !v.Refused && v.Statement != "" && v.Condition != "" }
 
 // Overrulable tells whether a verdict refuses the whole because of one statement, by a condition that a person may pass over.
 func (v *Verdict) Overrulable() bool {

@@ -15,7 +15,7 @@ written. What that takes are these 22 conditions. Where one does not hold, the s
 saved. Whatever is refused names its condition: in ` + "`helenus explain`, `approve` and `migrations`" + `, in the log, in the API
 (` + "`id`, `title`, `link`" + `) and in metrics (label ` + "`condition`" + `).
 
-A few refuse a whole table because of one statement. Such a one may be overruled by who knows that the statement does not come any more:
+A few refuse a whole table because of one statement, or warn of one. Such a one may be overruled by who knows that the statement does not come any more:
 ` + "`helenus approve ID --despite CONDITION:FINGERPRINT`" + `; ` + "`helenus explain`" + ` names both. It is kept in the history, with your name.
 
 The examples are about this table, and a look-up of it by ` + "`guest`" + `, if nothing else is said:

@@ -462,7 +462,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Term
 		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Despite: t.Despite}
 	r.m.note(now, t.Actor, "approved; if an entry can not be written: "+t.OnEntryFailure)
 	for _, o := range t.Despite {
-		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, which refuses it because of statement %s", o.Condition.Name(), o.Statement))
+		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, because of statement %s", o.Condition.Name(), o.Statement))
 	}
 	begun := store.Entry{At: now, Action: "begin", Target: id, Reason: "if an entry can not be written: " + t.OnEntryFailure, After: string(Approved)}.By(ctx, t.Actor)
 	if old := m.runs[id]; old != nil {
