@@ -80,7 +80,7 @@ func TestReadFromCassandra(t *testing.T) {
 		t.Fatalf("tables: %+v", k.Tables)
 	}
 	class := map[string]string{"class_name": "StorageAttachedIndex", "target": "floor"}
-	want := &Table{Keyspace: keyspace, Name: "rooms", ID: rooms.ID, DefaultTTL: 77, GCGrace: 864000, Comment: "rooms", Flags: []string{"compound"},
+	want := &Table{Keyspace: keyspace, Name: "rooms", ID: rooms.ID, DefaultTTL: 77, GCGrace: 864000, ReadRepair: "BLOCKING", Comment: "rooms", Flags: []string{"compound"},
 		Columns: []Column{
 			{"hotel_id", PartitionKey, 0, "uuid", false}, {"Wing", PartitionKey, 1, "text", false}, {"room_id", Clustering, 0, "int", true},
 			{"floor", Static, -1, "int", false}, {"rate", Regular, -1, "int", false}, {"tags", Regular, -1, "map<text, frozen<list<int>>>", false},

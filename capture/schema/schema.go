@@ -88,6 +88,7 @@ type Table struct {
 	Triggers   []string `json:"triggers,omitempty"`    // names
 	DefaultTTL int      `json:"default_ttl,omitempty"` // seconds, 0 if rows live for ever
 	GCGrace    int      `json:"gc_grace,omitempty"`    // seconds that tombstones are kept for
+	ReadRepair string   `json:"read_repair,omitempty"` // BLOCKING unless the table says otherwise; "" if it is not known
 	Counter    bool     `json:"counter,omitempty"`
 	Comment    string   `json:"comment,omitempty"`
 	Flags      []string `json:"flags,omitempty"` // as in system_schema.tables: compound, counter, dense, super

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/match"
@@ -160,7 +161,7 @@ func (m *Maintainer) askFormer(ctx context.Context, row []*Change) {
 	for i, x := range row {
 		lookups[i] = x.LookUp
 		if !x.Stamped {
-			level = m.settings.Consistency
+			level = m.lasting(x.LookUp, m.settings.Consistency)
 		}
 	}
 	if level == gocql.LocalOne {
@@ -389,11 +390,15 @@ func (m *Maintainer) expiredIsEvidence(l *match.LookUp) bool {
 }
 
 func (m *Maintainer) gcGrace(l *match.LookUp) time.Duration {
-	t := m.Schema().Table(l.Keyspace, l.LookUp.Base)
-	if t == nil {
-		t = l.Base
+	return time.Duration(m.baseTable(l).GCGrace) * time.Second
+}
+
+// baseTable is the base as it is now, and as it was approved while it is not there.
+func (m *Maintainer) baseTable(l *match.LookUp) *schema.Table {
+	if t := m.Schema().Table(l.Keyspace, l.LookUp.Base); t != nil {
+		return t
 	}
-	return time.Duration(t.GCGrace) * time.Second
+	return l.Base
 }
 
 // Horizon is how long a write that was not acknowledged may yet be carried out: a hint is delivered until gc_grace_seconds of its

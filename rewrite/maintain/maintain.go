@@ -295,9 +295,9 @@ func cellOf(value, at, ttl []byte) cell {
 	return c
 }
 
-// base reads the column of a base row.
+// base reads the column of a base row, as evidence at level c.
 func (m *Maintainer) base(ctx context.Context, l *match.LookUp, key [][]byte, c gocql.Consistency) (cell, error) {
-	a, err := m.Session.Query(ctx, exec.Query{Text: l.BaseRow(), Values: key, Consistency: c})
+	a, err := m.Session.Query(ctx, exec.Query{Text: l.BaseRow(), Values: key, Consistency: m.lasting(l, c)})
 	switch {
 	case err != nil:
 		return cell{}, fmt.Errorf("read a row of %s: %w", l.BaseName(), err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -302,6 +303,28 @@ func TestProves(t *testing.T) {
 		}
 		if got := b.m.proves(b.l, c.level); got != c.want {
 			t.Errorf("%v at %s: %t", c.replication, c.level, got)
+		}
+	}
+}
+
+// Where a read at QUORUM does not bring what it saw to a quorum, what is evidence is read from every replica.
+func TestReadRepair(t *testing.T) {
+	for repair, want := range map[string]gocql.Consistency{"": gocql.Quorum, "BLOCKING": gocql.Quorum, "blocking": gocql.Quorum, "NONE": gocql.All} {
+		b := setup(t, Settings{}, func(x *schema.Table) { x.ReadRepair = repair })
+		var reads []gocql.Consistency
+		b.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "SELECT") && strings.Contains(q.Text, "FROM k.t ") {
+				reads = append(reads, q.Consistency)
+			}
+			return nil
+		})
+		x := b.change("a")
+		x.Stamped = false
+		b.write(x)
+		_, err := b.m.Reconcile(context.Background(), b.l, []byte("a"), x.Key)
+		b.must(err)
+		if len(reads) < 3 || slices.ContainsFunc(reads, func(c gocql.Consistency) bool { return c != want }) {
+			t.Errorf("read_repair %q: the base is read at %v, want %s", repair, reads, want)
 		}
 	}
 }

@@ -63,3 +63,13 @@ func (m *Maintainer) evidence(l *match.LookUp, w Level, conditional bool) gocql.
 	}
 	return gocql.All
 }
+
+// lasting is the level of a read of the base whose result is evidence at level c. A read at QUORUM brings what it saw to a quorum before
+// it answers, so that nobody sees less afterwards; of a table whose read_repair is not BLOCKING it does not, and every replica is asked.
+func (m *Maintainer) lasting(l *match.LookUp, c gocql.Consistency) gocql.Consistency {
+	t := m.baseTable(l)
+	if c == gocql.Consistency(gocql.Serial) || c == gocql.Consistency(gocql.LocalSerial) || t.ReadRepair == "" || strings.EqualFold(t.ReadRepair, "BLOCKING") {
+		return c
+	}
+	return gocql.All
+}
