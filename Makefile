@@ -64,11 +64,11 @@ test: setup lint vet house $(with)
 
 .PHONY: tests
 tests:
-	$(GO) test -timeout 40m $(plain)
-	$(GO) test -race -timeout 40m $(raced)
-	$(GO) test -run 'Splice|Idle|Allocate' ./proxy ./proxy/pipe
-	$(GO) test -run 'Patterns|Interrupted|Swept' ./advisor/timeline
-	$(GO) test -run 'EveryInterleaving|WithoutClocks|Mutants' ./rewrite
+	.ci/tests $(GO) test -timeout 40m $(plain)
+	.ci/tests $(GO) test -race -timeout 40m $(raced)
+	.ci/tests $(GO) test -run 'Splice|Idle|Allocate' ./proxy ./proxy/pipe
+	.ci/tests $(GO) test -run 'Patterns|Interrupted|Swept' ./advisor/timeline
+	.ci/tests $(GO) test -run 'EveryInterleaving|WithoutClocks|Mutants' ./rewrite
 
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.
 test-drivers:

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -176,10 +177,28 @@ type stage struct {
 	listener net.Listener
 	control  string // address of the Cassandra of the control connection
 
-	session session // being played
+	mu     sync.Mutex
+	part   part // being played
+	played chan played
+}
+
+// part is what the server's side plays.
+type part struct {
+	session session
 	split   int
 	cut     *cut
-	played  chan played
+}
+
+func (st *stage) set(p part) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.part = p
+}
+
+func (st *stage) current() part {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.part
 }
 
 // played is what a side received, and why it stopped.
@@ -226,7 +245,8 @@ func (st *stage) serve() {
 		}
 		go func() {
 			defer c.Close()
-			st.played <- st.session.play(c, in, fault.Down, st.split, st.cut)
+			p := st.current()
+			st.played <- p.session.play(c, in, fault.Down, p.split, p.cut)
 		}()
 	}
 }
@@ -318,15 +338,16 @@ func pieces(c net.Conn, b []byte, n int) error {
 // perform plays a session on both sides and returns what each received.
 func (st *stage) perform(t *testing.T, s session, split int, x *cut) (client, server played) {
 	t.Helper()
-	st.session, st.split, st.cut = s, split, nil
+	p := part{session: s, split: split}
+	if x != nil && x.back {
+		p.cut = x
+	}
+	st.set(p)
 	st.relay.Mend(fault.Up)
 	st.relay.Mend(fault.Down)
 	st.relay.Split(fault.Up, split)
 	st.relay.Split(fault.Down, split)
-	switch {
-	case x != nil && x.back:
-		st.cut = x
-	case x != nil:
+	if x != nil && !x.back {
 		st.relay.CutAfter(x.way, int64(x.at), x.end)
 	}
 	c, err := net.Dial("tcp", st.relay.Addr)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func startProxy(t testing.TB, m *proxytest.Server, o proxy.Options) *proxy.Serve
 	if o.Listen == "" {
 		o.Listen = "127.0.0.1:0"
 	}
-	o.Log = slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	o.Log = slog.New(slog.NewTextHandler(logTo(t), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s, err := proxy.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -63,10 +64,28 @@ func startProxy(t testing.TB, m *proxytest.Server, o proxy.Options) *proxy.Serve
 	return s
 }
 
-type testLog struct{ t testing.TB }
+// testLog is a log among a test's output until the test is over: nobody may write there afterwards.
+type testLog struct {
+	mu sync.Mutex
+	t  testing.TB // nil once it is over
+}
 
-func (l testLog) Write(b []byte) (int, error) {
-	l.t.Log(string(bytes.TrimSpace(b)))
+func logTo(t testing.TB) *testLog {
+	l := &testLog{t: t}
+	t.Cleanup(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.t = nil
+	})
+	return l
+}
+
+func (l *testLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.t != nil {
+		l.t.Log(string(bytes.TrimSpace(b)))
+	}
 	return len(b), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"runtime"
 	"strings"
@@ -268,8 +269,12 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 		}
 		return (int(memory()) - int(before)) / n
 	}
-	ends := cost(m.Addr) // of the test's client and the mock's server
-	each := cost(s.Addrs()[0]) - ends
+	// The least of three: what else the process does meanwhile (the race detector, the log) is in the figure.
+	each := math.MaxInt
+	for range 3 {
+		ends := cost(m.Addr) // of the test's client and the mock's server
+		each = min(each, cost(s.Addrs()[0])-ends)
+	}
 	t.Logf("an idle connection costs the proxy %d bytes", each)
 	if each > 50<<10 {
 		t.Errorf("an idle connection costs %d bytes, more than 50 kB", each)
