@@ -1,12 +1,17 @@
 package infer
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
+	"github.com/helenus-db/helenus/capture/schema"
 )
 
 // OverTime is the workload with a weight for each step of a cycle (W-1), and the steps' lengths. The model should be inferred from the
@@ -177,4 +182,31 @@ func (m *Model) SinglesOverTime(singles *workload.Workload, c *cycle.Cycle) *wor
 	}
 	busy(own.Statements, len(c.Steps))
 	return &own
+}
+
+// ErrNoStatement is that there is nothing to give weights to.
+var ErrNoStatement = errors.New("none of the statements could be expressed over the schema; `helenus model` says why")
+
+// Weighed writes the workload that was captured, with a weight for each step of a cycle, as a file that workload.Read reads; what the model has no place for
+// is in its notes. The error is ErrNoStatement if that is all.
+func Weighed(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error) {
+	m, err := Infer(snapshot, s, stats)
+	if err != nil {
+		return "", err
+	}
+	w, missing := m.OverTime(c)
+	if len(missing) > 0 {
+		w.Notes = append(w.Notes, fmt.Sprintf("Not in the workload, since the model has no place for them: %s.", strings.Join(missing, ", ")))
+	}
+	if len(w.Statements) == 0 {
+		return "", ErrNoStatement
+	}
+	var b strings.Builder
+	if err := workload.Save(&b, w); err != nil {
+		return "", err
+	}
+	if _, err := workload.Read("cycles", []byte(b.String())); err != nil { // rather here than when a design is asked for
+		return "", errors.Join(errors.New("the workload that was made can not be read again (please report this)"), err)
+	}
+	return b.String(), nil
 }

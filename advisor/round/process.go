@@ -10,9 +10,9 @@
 // at a time, so that neither side holds the whole text. The child ends with its parent (internal/child).
 //
 // A child that dies, hangs, takes too much or says something else is an Error; what was advised before is the caller's to keep. Linting what was
-// captured, which tries its fixes on made rows, is done in the same way.
+// captured, which tries its fixes on made rows, and making a workload of it are done in the same way.
 //
-// It imports advisor/recommend, what recommend.Input is made of, advisor/lint, internal/child and internal/guard.
+// It imports advisor/recommend, what recommend.Input is made of, advisor/infer, advisor/lint, internal/child and internal/guard.
 package round
 
 import (
@@ -27,10 +27,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/child"
 	"github.com/helenus-db/helenus/internal/guard"
@@ -123,6 +125,19 @@ func (p *Process) Lint(ctx context.Context, snapshot *capture.Snapshot, s *schem
 		return nil, fmt.Errorf("not linted: %w", err)
 	}
 	return a.Report, nil
+}
+
+// Weigh is infer.Weighed in a process of its own.
+func (p *Process) Weigh(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error) {
+	past := &recommend.Past{Report: &cycle.Report{Cycle: c}}
+	a, err := p.ask(ctx, toWeigh, &recommend.Input{Snapshot: snapshot, Schema: s, Statistics: stats, Past: past, Almanac: &recommend.Almanac{}})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("not weighed: %w", err)
+	case a.Empty:
+		return "", infer.ErrNoStatement
+	}
+	return a.Workload, nil
 }
 
 // ask has a child work out what is asked of in.

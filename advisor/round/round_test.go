@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
 	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -91,6 +92,30 @@ func TestLintIsTheSame(t *testing.T) {
 		t.Errorf("in a worker: %s\nhere: %s", text(got), text(want))
 	}
 	if _, err := faulty("rubbish", round.Config{}).Lint(t.Context(), in.Snapshot, in.Schema, in.Statistics); !errors.Is(err, round.ErrWorker) {
+		t.Errorf("of rubbish: %v", err)
+	}
+}
+
+// TestWorkloadIsTheSame: a worker writes the workload of a cycle as this process does.
+func TestWorkloadIsTheSame(t *testing.T) {
+	in := hotel()
+	c := &cycle.Cycle{Period: "day", Zone: "UTC", Steps: make([]cycle.Step, 2)}
+	for i := range c.Steps {
+		c.Steps[i] = cycle.Step{Begin: time.Duration(i) * 12 * time.Hour, Length: 12 * time.Hour}
+	}
+	want, err := infer.Weighed(t.Context(), in.Snapshot, in.Schema, in.Statistics, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := round.New(round.Config{})
+	got, err := p.Weigh(t.Context(), in.Snapshot, in.Schema, in.Statistics, c)
+	if err != nil || got != want || !strings.Contains(want, "steps") {
+		t.Errorf("%v, in a worker: %s\nhere: %s", err, got, want)
+	}
+	if _, err := p.Weigh(t.Context(), &capture.Snapshot{From: in.Snapshot.From, To: in.Snapshot.To}, in.Schema, in.Statistics, c); !errors.Is(err, infer.ErrNoStatement) {
+		t.Errorf("of nothing: %v", err)
+	}
+	if _, err := faulty("rubbish", round.Config{}).Weigh(t.Context(), in.Snapshot, in.Schema, in.Statistics, c); !errors.Is(err, round.ErrWorker) {
 		t.Errorf("of rubbish: %v", err)
 	}
 }

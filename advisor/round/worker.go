@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
@@ -20,12 +21,13 @@ import (
 )
 
 // version begins both sides' words, so that a worker is told from a program that merely prints.
-const version = "helenus advice worker 2"
+const version = "helenus advice worker 3"
 
 // What a worker can be asked to do.
 const (
 	toAdvise = "advise"
 	toLint   = "lint"
+	toWeigh  = "weigh"
 )
 
 // workerVariable is set in the environment of every worker.
@@ -64,6 +66,8 @@ type past struct {
 type answer struct {
 	Version    string
 	Report     *lint.Report // of linting
+	Workload   string       // of weighing
+	Empty      bool         // of weighing: infer.ErrNoStatement
 	Advice     *recommend.Advice
 	Dismissals int
 	Page       recommend.Page
@@ -145,7 +149,7 @@ func receive(from io.Reader) (*answer, error) {
 		return nil, fmt.Errorf("it is %q, not %q", a.Version, version)
 	}
 	if a.Advice == nil {
-		if a.Failure == "" && a.Panic == "" && a.Report == nil {
+		if a.Failure == "" && a.Panic == "" && a.Report == nil && a.Workload == "" && !a.Empty {
 			return nil, errors.New("it has neither an answer nor a reason why there is none")
 		}
 		return &a, nil
@@ -234,16 +238,19 @@ func made(task string, in *recommend.Input) (a *answer) {
 			a = &answer{Panic: fmt.Sprint(v), Stack: string(debug.Stack())}
 		}
 	}()
-	if task == toLint {
-		report, err := lint.Live(context.Background(), in.Snapshot, in.Schema, in.Statistics)
-		if err != nil {
-			return &answer{Failure: err.Error()}
-		}
-		return &answer{Report: report}
+	a, err := &answer{}, error(nil)
+	switch task {
+	case toLint:
+		a.Report, err = lint.Live(context.Background(), in.Snapshot, in.Schema, in.Statistics)
+	case toWeigh:
+		a.Workload, err = infer.Weighed(context.Background(), in.Snapshot, in.Schema, in.Statistics, in.Past.Report.Cycle)
+		a.Empty = errors.Is(err, infer.ErrNoStatement)
+	default:
+		a.Advice, err = recommend.Make(context.Background(), *in)
+		a.Page = in.Almanac.Page(in.Past)
 	}
-	advice, err := recommend.Make(context.Background(), *in)
-	if err != nil {
+	if err != nil && !a.Empty {
 		return &answer{Failure: err.Error()}
 	}
-	return &answer{Advice: advice, Page: in.Almanac.Page(in.Past)}
+	return a
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
 	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/solve"
@@ -95,7 +96,7 @@ type noMigrations struct{ admin.Migrator }
 func (p *past) serve() (address string) {
 	s := admin.New(admin.Options{
 		Gate: access.New(access.Options{Bootstrap: "secret", Log: slog.New(slog.DiscardHandler)}), Statements: p.registry.Snapshot, History: p.history, Migrator: noMigrations{},
-		Schemas:     admin.Schemas{Schema: infertest.HotelSchema, Measured: func() []schema.Stats { return infertest.HotelStatistics() }, Lint: lint.Live},
+		Schemas:     admin.Schemas{Schema: infertest.HotelSchema, Measured: func() []schema.Stats { return infertest.HotelStatistics() }, Lint: lint.Live, Weigh: infer.Weighed},
 		Connections: func() any { return nil }, Ready: func() []admin.Check { return nil }, Metrics: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,11 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/rewrite/condition"
@@ -234,20 +236,31 @@ func (h *helenus) rounds() func(context.Context, recommend.Input) (*recommend.Ad
 	return round.New(round.Config{Memory: int64(h.settings.AdviseMemory), Time: h.settings.AdviseTime, Solver: h.settings.Solver}).Make
 }
 
-// linting is how what was captured is linted: one after another, each in a process of its own, where that can be.
-func (h *helenus) linting() func(context.Context, *capture.Snapshot, *schema.Schema, []schema.Stats) (*lint.Report, error) {
-	one := make(chan struct{}, 1)
-	look := lint.Live
+// worked fills in what of the API takes long: one thing after another, each in a process of its own, where that can be.
+func (h *helenus) worked(to admin.Schemas) admin.Schemas {
+	to.Lint, to.Weigh = lint.Live, infer.Weighed
 	if round.Possible() == nil {
-		look = round.New(round.Config{Memory: int64(h.settings.AdviseMemory), Time: h.settings.AdviseTime, Solver: h.settings.Solver}).Lint
+		p := round.New(round.Config{Memory: int64(h.settings.AdviseMemory), Time: h.settings.AdviseTime, Solver: h.settings.Solver})
+		to.Lint, to.Weigh = p.Lint, p.Weigh
 	}
-	return func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error) {
-		select {
-		case one <- struct{}{}:
-			defer func() { <-one }()
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		return look(ctx, snapshot, s, stats)
+	lintNow, weighNow := to.Lint, to.Weigh
+	one := make(chan struct{}, 1)
+	to.Lint = func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error) {
+		return inTurn(ctx, one, func() (*lint.Report, error) { return lintNow(ctx, snapshot, s, stats) })
+	}
+	to.Weigh = func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error) {
+		return inTurn(ctx, one, func() (string, error) { return weighNow(ctx, snapshot, s, stats, c) })
+	}
+	return to
+}
+
+// inTurn does something when nothing else is done that takes the same place.
+func inTurn[T any](ctx context.Context, place chan struct{}, f func() (T, error)) (none T, err error) {
+	select {
+	case place <- struct{}{}:
+		defer func() { <-place }()
+		return f()
+	case <-ctx.Done():
+		return none, ctx.Err()
 	}
 }

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/infer"
-	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture/cycle"
 )
 
@@ -77,23 +75,9 @@ func (s *Server) cycleWorkload(r *http.Request) (any, error) {
 	}
 	own := *counts
 	own.Feeds = s.o.Statements().Feeds // findings are of the process, not of the history
-	m, err := infer.Infer(&own, sc, s.o.Measured())
-	if err != nil {
-		return nil, err
+	written, err := s.o.Weigh(r.Context(), &own, sc, s.o.Measured(), report.Cycle)
+	if errors.Is(err, infer.ErrNoStatement) {
+		return nil, &Error{Status: http.StatusConflict, Code: "refused", Message: err.Error()}
 	}
-	w, missing := m.OverTime(report.Cycle)
-	if len(missing) > 0 {
-		w.Notes = append(w.Notes, fmt.Sprintf("Not in the workload, since the model has no place for them: %s.", strings.Join(missing, ", ")))
-	}
-	if len(w.Statements) == 0 {
-		return nil, &Error{Status: http.StatusConflict, Code: "refused", Message: "none of the statements could be expressed over the schema; `helenus model` says why"}
-	}
-	var b strings.Builder
-	if err := workload.Save(&b, w); err != nil {
-		return nil, err
-	}
-	if _, err := workload.Read("cycles", []byte(b.String())); err != nil { // rather here than when a design is asked for
-		return nil, errors.Join(errors.New("the workload that was made can not be read again (please report this)"), err)
-	}
-	return text(b.String()), nil
+	return text(written), err
 }

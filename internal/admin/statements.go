@@ -270,4 +270,6 @@ type Schemas struct {
 	Measured  func() []schema.Stats
 	// Lint looks for what is wrong with tables and what was said of them; it may take long, and tries fixes on made rows.
 	Lint func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error)
+	// Weigh writes what was captured as a workload with a weight for each step of a cycle; infer.ErrNoStatement: there is none.
+	Weigh func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error)
 }
