@@ -241,7 +241,7 @@ func (e *ErrOwnership) Error() string {
 			"If that helenus still runs, its changes are to be rolled back and dropped there; if its state is lost for good, drop the table by hand", e.Table, other, e.Comment)
 	}
 	return fmt.Sprintf("ownership ambiguous: table %s exists and its comment is %q, not this migration's; it is left alone. "+
-		"If an earlier migration left it, drop that migration; else choose another name", e.Table, e.Comment)
+		"If an earlier migration left it, drop that migration; else whose it is may rename or drop it. Then resume this one", e.Table, e.Comment)
 }
 
 // stop is an error after which the work would only fail again.
