@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/helenus-db/helenus/internal/access"
@@ -25,12 +26,12 @@ var needs = map[string]access.Role{
 	"DELETE /api/v1/tokens/{name}":      access.Admin,
 }
 
-// needed is the role that a route needs.
-func needed(pattern, method string) access.Role {
+// Needed is the role that a route needs: "POST /api/v1/migrations/{id}/drop".
+func Needed(pattern string) access.Role {
 	if role, ok := needs[pattern]; ok {
 		return role
 	}
-	if method == http.MethodGet || method == http.MethodHead {
+	if method, _, _ := strings.Cut(pattern, " "); method == http.MethodGet || method == http.MethodHead {
 		return access.Viewer
 	}
 	return access.Operator

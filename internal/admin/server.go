@@ -136,9 +136,8 @@ const maxBody = 1 << 20
 func (s *Server) Handler() http.Handler {
 	api := http.NewServeMux()
 	route := func(pattern string, h func(r *http.Request) (any, error)) {
-		method, _, _ := strings.Cut(pattern, " ")
 		s.patterns = append(s.patterns, pattern)
-		api.Handle(pattern, s.allowed(needed(pattern, method), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		api.Handle(pattern, s.allowed(Needed(pattern), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 			answer, err := h(r)
 			if answered(r, answer, err) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -24,6 +25,7 @@ type changePage struct {
 	Mig       *migrate.Migration
 	Calendar  *calendar.Calendar
 	Orders    []order
+	Who       admin.Person
 	Rail      []stop
 	Running   bool // something is being done: the page lives
 	Refused   []plan.Verdict
@@ -144,8 +146,19 @@ func (c *console) changeOf(r *request) (*changePage, error) {
 		return nil, &admin.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no recommendation, change or calendar " + p.ID + ". It may have been forgotten; Recommendations lists what there is."}
 	}
 	p.Answer = p.answer()
-	p.Orders = p.orders()
+	p.Orders, p.Who = p.orders(), r.who
 	return p, nil
+}
+
+// Lacked are the roles that orders take and the person does not have, in words; "" if all may be given.
+func (p *changePage) Lacked() string {
+	var roles []string
+	for _, o := range p.Orders {
+		if role := string(o.Lacks(p.Who)); role != "" && !slices.Contains(roles, role) {
+			roles = append(roles, role)
+		}
+	}
+	return strings.Join(roles, " or ")
 }
 
 func upper(s string) string {

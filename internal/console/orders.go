@@ -10,6 +10,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -22,7 +23,7 @@ type order struct {
 	Danger bool   // it makes or takes away something
 	Reason bool   // it may be given a reason
 	Must   bool   // the reason is needed
-	path   func(id string) string
+	of, by string // which things of the API it is an order to, and what does it: POST of/ID/by
 	when   func(*changePage) bool
 	happen func(*changePage) []string          // what will happen, before the button
 	typed  func(*changePage) (what, is string) // what is to be typed, and its text; nil: nothing
@@ -31,43 +32,49 @@ type order struct {
 
 // orderKinds are all orders, in the order of their buttons.
 var orderKinds = []order{
-	{Name: "approve", Label: "Approve", path: under("recommendations", "approve"), cli: "helenus approve", when: func(p *changePage) bool { return p.Rec != nil && approvable(p.Rec) },
+	{Name: "approve", Label: "Approve", of: "recommendations", by: "approve", cli: "helenus approve", when: func(p *changePage) bool { return p.Rec != nil && approvable(p.Rec) },
 		happen: approval, typed: func(p *changePage) (string, string) { return "its id", p.ID }},
-	{Name: "reject", Label: "Reject", Reason: true, Must: true, path: under("recommendations", "reject"), cli: "helenus reject", when: func(p *changePage) bool { return p.Rec != nil && p.Rec.State == recommend.Open },
+	{Name: "reject", Label: "Reject", Reason: true, Must: true, of: "recommendations", by: "reject", cli: "helenus reject", when: func(p *changePage) bool { return p.Rec != nil && p.Rec.State == recommend.Open },
 		happen: func(*changePage) []string {
 			return []string{"It is listed no more among what is open. Nothing changes in the cluster.", "It is opened again by itself when the facts change materially, and by you at any time (Reopen)."}
 		}},
-	{Name: "reopen", Label: "Reopen", Reason: true, path: under("recommendations", "reopen"), cli: "helenus reopen", when: func(p *changePage) bool { return p.Rec != nil && p.Rec.State == recommend.Rejected },
+	{Name: "reopen", Label: "Reopen", Reason: true, of: "recommendations", by: "reopen", cli: "helenus reopen", when: func(p *changePage) bool { return p.Rec != nil && p.Rec.State == recommend.Rejected },
 		happen: func(*changePage) []string { return []string{"It is open again. Nothing changes in the cluster."} }},
-	{Name: "resume", Label: "Resume", path: under("migrations", "resume"), cli: "helenus resume", when: inState(migrate.Suspended, migrate.Failed),
+	{Name: "resume", Label: "Resume", of: "migrations", by: "resume", cli: "helenus resume", when: inState(migrate.Suspended, migrate.Failed),
 		happen: func(p *changePage) []string {
 			return []string{"The base table and " + tableOf(p.Mig) + " are compared first, in both directions; what is missing is written.", "Then reads are compared, and answered from it again once all agree.", "If the cause is still there, it stops again and says so."}
 		}},
-	{Name: "rollback", Label: "Roll back", Danger: true, path: under("migrations", "rollback"), cli: "helenus rollback",
+	{Name: "rollback", Label: "Roll back", Danger: true, of: "migrations", by: "rollback", cli: "helenus rollback",
 		when: inState(migrate.Approved, migrate.Created, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Serving, migrate.Suspended, migrate.Failed),
 		happen: func(p *changePage) []string {
 			return []string{"At once, reads and writes run as the application wrote them. No answer is lost, none is refused.", "The table " + tableOf(p.Mig) + " stays, and is not kept any more; you may drop it afterwards.", "To have it again it must be dropped, approved and filled anew."}
 		}},
-	{Name: "drop", Label: "Drop its table", Danger: true, path: under("migrations", "drop"), cli: "helenus drop", when: inState(migrate.RolledBack),
+	{Name: "drop", Label: "Drop its table", Danger: true, of: "migrations", by: "drop", cli: "helenus drop", when: inState(migrate.RolledBack),
 		happen: func(p *changePage) []string {
 			return []string{"DROP TABLE " + tableOf(p.Mig) + " (Cassandra may keep a snapshot of it, as auto_snapshot says).", "The application's own table " + p.Mig.LookUp.Keyspace + "." + p.Mig.LookUp.Base + " is not touched.", "The advice is open again, and may be approved again. The table itself does not come back: it would be filled anew."}
 		},
 		typed: func(p *changePage) (string, string) { return "the table's name", tableOf(p.Mig) }},
-	{Name: "pause", Label: "Pause the calendar", Reason: true, path: under("calendars", "pause"), cli: "helenus pause", when: inCalendar(calendar.Following),
+	{Name: "pause", Label: "Pause the calendar", Reason: true, of: "calendars", by: "pause", cli: "helenus pause", when: inCalendar(calendar.Following),
 		happen: func(*changePage) []string {
 			return []string{"No change begins until it is resumed. What serves goes on serving."}
 		}},
-	{Name: "continue", Label: "Resume the calendar", path: under("calendars", "resume"), cli: "helenus resume", when: inCalendar(calendar.Paused),
+	{Name: "continue", Label: "Resume the calendar", of: "calendars", by: "resume", cli: "helenus resume", when: inCalendar(calendar.Paused),
 		happen: func(*changePage) []string { return []string{"Changes begin again when they are due."} }},
-	{Name: "withdraw", Label: "Withdraw the calendar", Danger: true, Reason: true, path: under("calendars", "withdraw"), cli: "helenus rollback", when: inCalendar(calendar.Following, calendar.Paused),
+	{Name: "withdraw", Label: "Withdraw the calendar", Danger: true, Reason: true, of: "calendars", by: "withdraw", cli: "helenus rollback", when: inCalendar(calendar.Following, calendar.Paused),
 		happen: func(*changePage) []string {
 			return []string{"No table comes any more. What is being made is rolled back and dropped; what serves is left to serve, and named.", "The application's own tables are not touched."}
 		},
 		typed: func(p *changePage) (string, string) { return "its id", p.ID }},
 }
 
-func under(kind, order string) func(string) string {
-	return func(id string) string { return kind + "/" + url.PathEscape(id) + "/" + order }
+func (o order) path(id string) string { return o.of + "/" + url.PathEscape(id) + "/" + o.by }
+
+// Lacks is the role that it takes and the person does not have; "" if it may be given.
+func (o order) Lacks(who admin.Person) access.Role {
+	if needed := admin.Needed("POST /api/v1/" + o.of + "/{id}/" + o.by); !who.Role.Allows(needed) {
+		return needed
+	}
+	return ""
 }
 
 func inState(states ...migrate.State) func(*changePage) bool {
@@ -170,6 +177,9 @@ func (c *console) orderOf(r *request) (*orderPage, error) {
 	o := orderKinds[known]
 	if !o.when(change) {
 		return nil, &admin.Error{Status: http.StatusConflict, Code: "refused", Message: fmt.Sprintf("%s is %s, so it can not be asked to %s now. Somebody may have decided meanwhile; its page says what can be done.", change.ID, change.State, o.Name)}
+	}
+	if role := o.Lacks(r.who); role != "" {
+		return nil, &admin.Error{Status: http.StatusForbidden, Code: "forbidden", Message: fmt.Sprintf("%s is %s; to %s takes the role %s.", r.who.Name, r.who.Role, o.Name, role)}
 	}
 	p := &orderPage{Order: o, Change: change, Happens: o.happen(change), Claims: r.who.Claims}
 	if o.typed != nil {

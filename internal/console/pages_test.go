@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -202,6 +203,35 @@ func TestErrors(t *testing.T) {
 	w := hotel(t).get("/ui/changes/r-46cc57/drop")
 	if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "can not be asked to drop now") {
 		t.Errorf("dropping what is open: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestOrdersByRole offers what the person may have done, and says of the rest what it takes.
+func TestOrdersByRole(t *testing.T) {
+	for _, test := range []struct {
+		role   string
+		page   string
+		order  string
+		offers bool
+		takes  string
+	}{
+		{"viewer", "r-46cc57", "approve", false, "operator"}, {"operator", "r-46cc57", "approve", true, ""}, {"admin", "r-46cc57", "approve", true, ""},
+		{"operator", "r-rolled", "drop", false, "admin"}, {"admin", "r-rolled", "drop", true, ""}, {"viewer", "r-serving", "rollback", false, "operator"},
+	} {
+		f := hotel(t)
+		f.person.Role = access.Role(test.role)
+		body := f.get("/ui/changes/" + test.page).Body.String()
+		lawful(t, body)
+		if strings.Contains(body, `href="/ui/changes/`+test.page+"/"+test.order+`"`) != test.offers || strings.Contains(body, "takes the role "+test.takes+".") == test.offers {
+			t.Errorf("%s of %s, as %s: offered %t", test.order, test.page, test.role, !test.offers)
+		}
+		if w := f.get("/ui/changes/" + test.page + "/" + test.order); (w.Code == http.StatusForbidden) == test.offers {
+			t.Errorf("%s of %s, as %s: its page is %d", test.order, test.page, test.role, w.Code)
+		}
+		w := f.post("/ui/changes/"+test.page+"/"+test.order, url.Values{"typed": {"r-46cc57"}})
+		if !test.offers && (w.Code != http.StatusForbidden || len(f.orders) > 0) {
+			t.Errorf("%s of %s, as %s: ordered, %d", test.order, test.page, test.role, w.Code)
+		}
 	}
 }
 
