@@ -30,10 +30,12 @@ type Options struct {
 	Nodes      func() int    // of the cluster; nil or less than 1: 1
 	Driver     func() string // STARTUP's DRIVER_NAME of the application, for sketches; nil: not known
 	// Past reads the recorded history; nil, or nil without an error: no calendar is looked for. An error is told with the advice.
-	Past       func(ctx context.Context) (*recommend.Past, error)
-	Judge      recommend.Judge      // nil: nothing is eligible, and the verdict says so
-	Solver     solve.Solver         // see solve.New
-	Ready      func() error         // why there is no exact solver, asked each round, see solve.Process; nil: there is
+	Past   func(ctx context.Context) (*recommend.Past, error)
+	Judge  recommend.Judge // nil: nothing is eligible, and the verdict says so
+	Solver solve.Solver    // see solve.New
+	Ready  func() error    // why there is no exact solver, asked each round, see solve.Process; nil: there is
+	// Opened is told of advice that is new, or asked again, once it is kept: what a person can act upon. It must not block; nil: nobody is.
+	Opened     func([]recommend.Recommendation)
 	Store      Store                // nil: decisions are kept in memory only
 	Log        *slog.Logger         // nil: slog.Default
 	Clock      func() time.Time     // nil: time.Now
@@ -199,8 +201,12 @@ func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
 	}
 	merged := a.book.clone()
 	changed := merged.merge(advice.Recommendations, advice.At)
+	fresh := opened(&a.book, &merged)
 	if err := a.keep(ctx, merged, reconsidered(ctx, &a.book, &merged)...); err != nil {
 		return nil, a.failed(ctx, err)
+	}
+	if a.o.Opened != nil && len(fresh) > 0 {
+		a.o.Opened(fresh)
 	}
 	a.rounds[okResult]++
 	a.trouble = ""

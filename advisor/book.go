@@ -226,6 +226,21 @@ func reconsidered(ctx context.Context, before, after *book) (entries []store.Ent
 	return entries
 }
 
+// opened are recommendations that wait for a decision which they did not wait for before. One that comes and goes with the traffic is opened
+// once, and what is best left as it is never: there is nothing to decide.
+func opened(before, after *book) (all []recommend.Recommendation) {
+	for i := range after.Entries {
+		now := &after.Entries[i]
+		if now.State != recommend.Open || now.Kind == recommend.Keep {
+			continue
+		}
+		if old := before.find(now.ID); old == nil || old.State == recommend.Rejected || old.Kind == recommend.Keep {
+			all = append(all, *now)
+		}
+	}
+	return all
+}
+
 // keep saves a changed book, and who wants it so, and makes it the valid one; on an error the old one stays valid.
 func (a *Advisor) keep(ctx context.Context, changed book, entries ...store.Entry) error {
 	if a.o.Store != nil {

@@ -76,6 +76,10 @@ func (s *Store) Decide(ctx context.Context, kind, id string, v any, entries ...E
 	return s.Commit(ctx, Change{Save: []Document{d}, Audit: entries})
 }
 
+// Watch has f told of lines of the audit trail once they are written, before the store is used by others. f must not block: it is called by
+// whoever decides, who may hold locks.
+func (s *Store) Watch(f func([]Entry)) { s.watch = f }
+
 // auditTable refuses what would rewrite the past.
 const auditTable = `
 	CREATE TABLE audit (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, actor TEXT NOT NULL, role TEXT NOT NULL, via TEXT NOT NULL,

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,5 +169,36 @@ func TestDamageBeforeMigrationIsFound(t *testing.T) {
 	list, err := s.Audit(context.Background(), AuditQuery{})
 	if err != nil || len(list) != 1 || list[0].Action != "state.lost" || list[0].Actor != Guard {
 		t.Errorf("the new trail begins with %v, %v", list, err)
+	}
+}
+
+// Who watches is told of lines once they are written, and of none that is not.
+func TestTrailIsWatched(t *testing.T) {
+	s, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var seen []string
+	s.Watch(func(all []Entry) {
+		for _, e := range all {
+			lines, err := s.Audit(t.Context(), AuditQuery{Change: e.Target})
+			if err != nil || !slices.ContainsFunc(lines, func(l Entry) bool { return l.Action == e.Action }) {
+				t.Errorf("%s is told of, and not there: %v, %v", e.Action, lines, err)
+			}
+			seen = append(seen, e.Action+" "+e.Target)
+		}
+	})
+	if err := s.Decide(t.Context(), "migration", "r-1", 1, Entry{Action: "approve", Target: "r-1"}, Entry{Action: "begin", Target: "r-1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Save(t.Context(), "migration", "r-1", 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit(t.Context(), Change{Save: []Document{{Kind: "k", ID: "i", Raw: []byte("{")}}, Audit: []Entry{{Action: "lost", Target: "r-2"}}}); err == nil {
+		t.Error("what is no JSON was written")
+	}
+	if got := strings.Join(seen, ", "); got != "approve r-1, begin r-1" {
+		t.Error(got)
 	}
 }

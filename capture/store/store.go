@@ -53,6 +53,7 @@ type Store struct {
 	path    string
 	now     func() time.Time
 	damaged func(Damage) // nil: a damaged file is an error, and stays where it is
+	watch   func([]Entry)
 
 	mu     sync.Mutex
 	db     *sql.DB
@@ -295,6 +296,9 @@ func (s *Store) Commit(ctx context.Context, c Change) error {
 	})
 	if err != nil {
 		return fmt.Errorf("write to %s: %w", s.path, err)
+	}
+	if s.watch != nil && len(c.Audit) > 0 {
+		s.watch(c.Audit)
 	}
 	return nil
 }

@@ -1,14 +1,20 @@
-// Command generate writes the Grafana dashboards, the Prometheus rules and the runbooks. `go generate ./charts` runs it in the folder
-// charts; what it writes is committed, and a test holds it to that.
+// Command generate writes the Grafana dashboards, the Prometheus rules, the runbooks, and of the Helm chart the schema of its values and
+// its README. `go generate ./charts` runs it in the folder charts; what it writes is committed, and a test holds it to that.
 package main
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 )
+
+// chartReadme is the README of the Helm chart, without the table of its values.
+//
+//go:embed readme.md
+var chartReadme string
 
 func main() {
 	if err := run("."); err != nil {
@@ -19,7 +25,7 @@ func main() {
 
 // run writes all files below the folder charts, and the runbooks beside it.
 func run(charts string) error {
-	files, err := generate()
+	files, err := generate(charts)
 	if err != nil {
 		return err
 	}
@@ -41,8 +47,15 @@ func pages() []*page {
 }
 
 // generate returns all files by their name, from the folder charts.
-func generate() (map[string][]byte, error) {
-	files := map[string][]byte{}
+func generate(charts string) (map[string][]byte, error) {
+	values, err := os.ReadFile(filepath.Join(charts, "helenus", "values.yaml")) //nolint:gosec // a file of the source
+	if err != nil {
+		return nil, err
+	}
+	files, err := chartFiles(values)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range pages() {
 		var text bytes.Buffer
 		out := json.NewEncoder(&text)

@@ -31,6 +31,7 @@ import (
 	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/internal/console"
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/internal/webhook"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
@@ -80,6 +81,7 @@ type helenus struct {
 	settings  *config.Settings
 	log       *slog.Logger
 	secured   secured
+	webhooks  *webhook.Teller
 	store     *store.Store
 	registry  *capture.Registry
 	history   *history.History
@@ -203,9 +205,11 @@ func (h *helenus) wire() (err error) {
 	if h.secured, err = secure(s, h.log); err != nil {
 		return usageError{err}
 	}
+	h.webhooks = webhook.New(h.telling())
 	if err := h.openState(); err != nil {
 		return err
 	}
+	h.store.Watch(h.webhooks.Decided)
 	if h.secured.member, err = migrate.Owner(context.Background(), h.store); err != nil { // approvals say so, too
 		h.log.Warn("connections can not say which process of helenus they come through", "error", err)
 	}
@@ -258,7 +262,7 @@ func (h *helenus) wire() (err error) {
 		Cost: costs, Past: (&memory{history: h.history, zone: zone, statistics: h.live.Statistics}).read,
 		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
 		Nodes: func() int { return len(h.server.Nodes()) }, Judge: recommend.JudgeFunc(rewrite.Judge), Solver: solver, Ready: solver.Ready,
-		Store: h.store, Log: h.log, Interval: s.AdviseEvery,
+		Store: h.store, Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
 		Thresholds: recommend.Thresholds{Executions: uint64(s.MinExecutions), SavedSeconds: s.MinSaved.Seconds()}, //nolint:gosec // not negative
 		Make:       h.rounds(),
 	}); err != nil {
@@ -298,7 +302,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 
 // collectors are all parts that have metrics.
 func (h *helenus) collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric(), h.admin, guard.Metrics(), built().metric()}
+	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric(), h.admin, h.webhooks, guard.Metrics(), built().metric()}
 }
 
 func (h *helenus) ready() []admin.Check {

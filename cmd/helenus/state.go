@@ -25,6 +25,7 @@ func (h *helenus) stateDamaged(d store.Damage) {
 	if d.Running {
 		effect = "no read is served any more until it is resumed; what this process knows of is saved anew; requests are forwarded"
 	}
+	h.webhooks.StateLost()
 	h.log.Error("the state is damaged", "error", d.Why, "effect", effect, "set_aside", d.Aside, "in_memory_only", d.Memory)
 	if d.Running {
 		select {

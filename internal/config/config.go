@@ -56,6 +56,13 @@ type Settings struct {
 	AdminTrustedProxies []string `name:"admin-trusted-proxies" default:"" help:"addresses (CIDR) that this header is believed from"`
 	AdminHeaderRole     string   `name:"admin-header-role" default:"viewer" help:"role of whoever that header names: viewer, operator or admin; or the header that says so, such as X-Forwarded-Role, without which it is viewer"`
 
+	Webhooks       []string      `name:"webhooks" default:"" help:"addresses that are told of new advice and of changes, as JSON (docs/webhooks.md), comma separated; they may hold secrets: better given as HELENUS_WEBHOOKS"`
+	WebhooksSlack  []string      `name:"webhooks-slack" default:"" help:"addresses that are told likewise, as messages for Slack and what takes the same; better given as HELENUS_WEBHOOKS_SLACK"`
+	WebhookSecret  string        `name:"webhook-secret" default:"" help:"secret by which what is sent is signed (header X-Helenus-Signature); empty: it is not. Better given as HELENUS_WEBHOOK_SECRET"`
+	WebhookEvents  []string      `name:"webhook-events" default:"" help:"which events are told (docs/webhooks.md lists them); empty: all"`
+	WebhookTimeout time.Duration `name:"webhook-timeout" default:"10s" help:"how long an address may take to answer"`
+	WebhookConsole string        `name:"webhook-console" default:"" help:"address of the console as a person's browser reaches it, such as https://helenus.example.org, for the links in what is sent; empty: none"`
+
 	StateDir  string `name:"state-dir" default:"helenus-state" help:"where decisions, migrations and history are kept; one process at a time"`
 	LogLevel  string `name:"log-level" default:"info" help:"debug, info, warn or error"`
 	LogFormat string `name:"log-format" default:"text" help:"text or json"`
@@ -227,6 +234,7 @@ func (s *Settings) Validate() error {
 	oneOf("cassandra-tls-verify", s.CassandraTLSVerify, "full", "chain", "none")
 	s.validateTLS(wrong)
 	s.validateAdmin(wrong)
+	s.validateWebhooks(wrong)
 	for name, list := range map[string][]string{"never-sample": s.NeverSample, "literals-allowed": s.LiteralsAllowed} {
 		for _, one := range list {
 			if parts := strings.Split(strings.TrimSpace(one), "."); len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
@@ -263,7 +271,8 @@ func (s *Settings) Validate() error {
 	}{{"handshake-timeout", s.HandshakeTimeout}, {"tcp-keep-alive", s.TCPKeepAlive}, {"drain-timeout", s.DrainTimeout},
 		{"sample-rotation", s.SampleRotation}, {"sample-retention", s.SampleRetention},
 		{"advise-every", s.AdviseEvery}, {"advise-time", s.AdviseTime}, {"snapshots-every", s.SnapshotsEvery},
-		{"history-minutes", s.HistoryMinutes}, {"history-hours", s.HistoryHours}, {"history-days", s.HistoryDays}, {"sweep-every", s.SweepEvery}} {
+		{"history-minutes", s.HistoryMinutes}, {"history-hours", s.HistoryHours}, {"history-days", s.HistoryDays}, {"sweep-every", s.SweepEvery},
+		{"webhook-timeout", s.WebhookTimeout}} {
 		if every.d < time.Second {
 			wrong(every.name, "is %v; it must be at least 1s", every.d)
 		}

@@ -45,11 +45,12 @@ const (
 	State
 	API
 	Session // Helenus's own connections to Cassandra
+	Webhooks
 	parts
 )
 
 var names = [parts]string{"relay", "recorder", "rewriter", "reads", "writes", "comparisons", "schema", "statistics", "windows", "slow-log",
-	"advice", "history", "migrations", "maintainer", "backfill", "verification", "calendars", "gain", "others", "state", "api", "session"}
+	"advice", "history", "migrations", "maintainer", "backfill", "verification", "calendars", "gain", "others", "state", "api", "session", "webhooks"}
 
 // String is the part's name in the log and in metrics.
 func (p Part) String() string { return names[p] }

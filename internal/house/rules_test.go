@@ -39,9 +39,11 @@ var mayImport = map[string][]string{
 	"examples":          {}, // ordinary applications know nothing of Helenus
 	"internal":          {"internal/"},
 	"internal/access":   {"internal/", "capture/store"},                             // the tokens, and who acts in the audit trail
+	"internal/webhook":  {"internal/", "capture/store", "rewrite/condition"},        // what the audit trail says, in words
 	"internal/admin":    {"internal/", "capture/", "advisor/", "rewrite/"},          // the API of the whole, for cmd alone
 	"internal/console":  {"internal/", "capture/", "advisor/", "rewrite/", "proxy"}, // its pages, of the same things
 	"charts":            {},
+	"charts/generate":   {"internal/config"}, // the settings that values of the Helm chart may name
 	"docs":              {},
 }
 
