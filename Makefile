@@ -44,7 +44,7 @@ build:
 	$(product)
 
 demo:
-	@.ci/setup demo
+	@.ci/setup demo $(if $(KEEP),keep)
 	$(product)
 	$(GO) build -o $(BIN)/ ./examples/hotel ./bench/demo
 	$(BIN)/demo -bin $(BIN) $(if $(KEEP),-keep)

@@ -3,5 +3,6 @@
 // the answers equal, and rolls back. It ends with exit code 1 if a claim does not hold on this machine.
 //
 // It runs the programs as their users do: examples/hotel is the application and knows nothing of Helenus, bin/helenus is
-// the product. All of them end with the demo, also when it is killed; -keep leaves everything up until Ctrl-C.
+// the product. All of them end with the demo, also when it is killed; -keep leaves everything up until
+// Ctrl-C, with a Prometheus that scrapes Helenus, if there is one.
 package main

@@ -50,15 +50,16 @@ type demo struct {
 	options
 	*story
 	*programs
-	dir     string
-	cluster *cassandra.Cluster
-	session *gocql.Session // straight to Cassandra
-	direct  string         // host:port of Cassandra
-	through string         // host:port of Helenus
-	admin   string         // host:port of its API
-	helenus *program
-	claims  []claim
-	failed  bool
+	dir        string
+	cluster    *cassandra.Cluster
+	session    *gocql.Session // straight to Cassandra
+	direct     string         // host:port of Cassandra
+	through    string         // host:port of Helenus
+	admin      string         // host:port of its API
+	prometheus string         // host:port of one that scrapes it; "" if there is none
+	helenus    *program
+	claims     []claim
+	failed     bool
 
 	before, after, writesBefore, writesAfter *report
 	readsBefore, readsAfter                  *report
@@ -95,7 +96,7 @@ func run(ctx context.Context, o options) error {
 	d := &demo{options: o, story: s, programs: &programs{story: s, dir: dir, bin: bin}, dir: dir}
 	defer d.cleanUp()
 	for _, step := range []func(context.Context) error{
-		d.startCassandra, d.calibrate, d.startHelenus, d.trafficBefore, d.showAdvice, d.othersAlone, d.approve, d.trafficAfter, d.measureIndexAdvice, d.prove, d.rollBack,
+		d.startCassandra, d.calibrate, d.startHelenus, d.startPrometheus, d.trafficBefore, d.showAdvice, d.othersAlone, d.approve, d.trafficAfter, d.measureIndexAdvice, d.prove, d.rollBack,
 	} {
 		if err := step(ctx); err != nil {
 			if ctx.Err() != nil {
@@ -131,11 +132,16 @@ func (d *demo) summary() (failed int) {
 // offer leaves everything up and says what to try.
 func (d *demo) offer(ctx context.Context) {
 	d.heading("Everything is left running; Ctrl-C stops it")
+	source := "none is installed; let one scrape http://" + d.admin + "/metrics"
+	if d.prometheus != "" {
+		source = "http://" + d.prometheus + "/graph   (scrapes Helenus since it runs; alerts at /alerts)"
+	}
 	d.say(`Cassandra          %s
 Helenus            %s
 Console            http://%s/ui/   (log in with the token in %s)
 API and metrics    http://%s/metrics   (the same token)
-Grafana            import %s; a Prometheus must scrape http://%s/metrics
+Prometheus         %s
+Grafana            import %s, with that Prometheus as their source
 logs               %s
 
 Try:
@@ -144,7 +150,7 @@ Try:
   bin/helenus approve ID
   bin/helenus migrations
   bin/hotel run -hosts %s -seed 3 -ops 1000`,
-		d.direct, d.through, d.admin, filepath.Join(d.stateDir(), "admin.token"), d.admin, filepath.Join(filepath.Dir(d.programs.bin), "charts", "dashboards", "*.json"), d.admin, d.dir, d.admin, d.stateDir(), d.through)
+		d.direct, d.through, d.admin, filepath.Join(d.stateDir(), "admin.token"), d.admin, source, filepath.Join(d.charts(), "dashboards", "*.json"), d.dir, d.admin, d.stateDir(), d.through)
 	<-ctx.Done()
 }
 

@@ -120,7 +120,11 @@ func (ps *programs) output(ctx context.Context, show bool, env []string, args ..
 const grace = 15 * time.Second
 
 func (ps *programs) command(args ...string) *exec.Cmd {
-	return exec.Command(filepath.Join(ps.bin, args[0]), args[1:]...) //nolint:gosec // our own binaries
+	path := args[0]
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(ps.bin, path)
+	}
+	return exec.Command(path, args[1:]...) //nolint:gosec // our own binaries, and one from PATH
 }
 
 func (ps *programs) stopAll() {
