@@ -259,8 +259,10 @@ func TestExitCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	nobody := &process{admin: freeAddress(t), state: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(nobody.state, admin.TokenFile), []byte("x\n"), 0o600); err != nil {
-		t.Fatal(err)
+	for file, text := range map[string]string{admin.TokenFile: "x\n", admin.AddressFile: nobody.admin + "\n"} { // whatever listens where it usually does
+		if err := os.WriteFile(filepath.Join(nobody.state, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, c := range []struct {
 		args string
