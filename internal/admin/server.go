@@ -164,6 +164,7 @@ func (s *Server) Handler() http.Handler {
 	s.statementRoutes(route)
 	s.cycleRoutes(route)
 	s.calendarRoutes(route)
+	route("GET /api/v1/status", s.status)
 	route("GET /api/v1/model", s.model)
 	route("GET /api/v1/connections", func(*http.Request) (any, error) { return s.o.Connections(), nil })
 	route("GET /api/v1/recommendations", s.recommendations)
@@ -229,6 +230,7 @@ func textOf(write func(io.Writer) error) (any, error) {
 
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	checks := s.o.Ready()
+	w.Header().Set("Content-Type", "application/json")
 	for _, c := range checks {
 		if !c.Ready {
 			w.WriteHeader(http.StatusServiceUnavailable)
