@@ -81,7 +81,7 @@ func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) err
 			return err
 		}
 	} else {
-		t := newTable("id", "kind", "state", "saved", "of reads", "writes x", "storage", "what")
+		t := newTable("id", "kind", "state", "saves", "of its reads", "writes x", "storage", "what")
 		for i := range all.Recommendations {
 			one := &all.Recommendations[i]
 			t.AppendRow([]any{
@@ -100,7 +100,7 @@ func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) err
 		if err := printConditions(w, all.Recommendations); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w, "\nsaved: work of Cassandra, per second of traffic. `helenus explain ID` says why."); err != nil {
+		if _, err := fmt.Fprintln(w, "\nsaves: time of cluster work each second. `helenus explain ID` says why."); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func perSecond(r *recommend.Recommendation) string {
 	if r.Kind == recommend.Keep {
 		return "-"
 	}
-	return fmt.Sprintf("%.0f ms/s", 1000*r.SavedSecondsPerSecond)
+	return recommend.WorkTime(r.SavedSecondsPerSecond) + "/s"
 }
 
 func bytesText(n float64) string {

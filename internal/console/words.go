@@ -18,7 +18,7 @@ import (
 // words are the functions that pages speak with.
 func (c *console) words() template.FuncMap {
 	return template.FuncMap{
-		"ms": millis, "micros": func(v float64) string { return millis(v / 1000) }, "bytes": sizes, "share": share, "count": number, "rate": rate, "work": work,
+		"ms": millis, "micros": func(v float64) string { return millis(v / 1000) }, "bytes": sizes, "share": share, "count": number, "rate": rate, "work": work, "worktime": recommend.WorkTime,
 		"ago": func(t time.Time) string { return ago(c.o.Now().Sub(t)) }, "exact": exact, "machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"takes": span, "short": func(s string) string { return s[:min(8, len(s))] },
 		"condition": condition.Find, "steps": steps, "seg": url.PathEscape, "mark": mark, "percent": func(v float64) int { return int(math.Round(100 * v)) },
@@ -154,14 +154,7 @@ func sizes(v float64) string {
 	return fmt.Sprintf("%.0f B", v)
 }
 
-func share(v float64) string {
-	switch p := 100 * v; {
-	case p > 0 && p < 1:
-		return "less than 1 %"
-	default:
-		return fmt.Sprintf("%.0f %%", p)
-	}
-}
+func share(v float64) string { return recommend.Share(v) }
 
 // number groups digits by three.
 func number(v any) string {
@@ -195,7 +188,7 @@ func rate(perSecond float64) string {
 }
 
 // work is time of the cluster that is saved or spent, for each second.
-func work(perSecond float64) string { return millis(perSecond*1000) + " of work each second" }
+func work(perSecond float64) string { return recommend.Work(perSecond) }
 
 // confident is a confidence as a person says it.
 func confident(v float64) string {
