@@ -3,8 +3,8 @@ package recommend
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
+
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // Work words the work of the cluster that is saved, or spent, in each second of traffic. All that people read of gains is
@@ -22,9 +22,9 @@ func WorkTime(perSecond float64) string {
 	case a < 0.01:
 		return "less than 0.01 ms"
 	case a < 1000:
-		return threeDigits(milliseconds) + " ms"
+		return words.Three(milliseconds) + " ms"
 	}
-	return threeDigits(perSecond) + " s"
+	return words.Three(perSecond) + " s"
 }
 
 // Gain words what an advice saves, beside what its reads cost altogether.
@@ -48,20 +48,4 @@ func Share(ratio float64) string {
 func (t *Thresholds) tooLittle(saved, ratio, least float64) string {
 	return fmt.Sprintf("would save %s (%s): advice is given from %s (setting min-saved) and %s on",
 		Work(max(0, saved)/1000), Share(ratio), WorkTime(t.SavedSeconds/3600), Share(least))
-}
-
-// threeDigits is a number with three digits that matter, at most.
-func threeDigits(v float64) string {
-	decimals := 2
-	switch a := math.Abs(v); {
-	case a >= 99.95:
-		decimals = 0
-	case a >= 9.995:
-		decimals = 1
-	}
-	text := strconv.FormatFloat(v, 'f', decimals, 64)
-	if decimals > 0 {
-		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-	}
-	return text
 }
