@@ -24,7 +24,7 @@ func WorkTime(perSecond float64) string {
 	case a < 1000:
 		return words.Three(milliseconds) + " ms"
 	}
-	return words.Three(perSecond) + " s"
+	return words.Count(math.Round(milliseconds)) + " ms" // seconds each second would be a riddle
 }
 
 // Gain words what an advice saves, beside what its reads cost altogether.

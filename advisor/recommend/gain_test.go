@@ -7,7 +7,7 @@ import (
 
 func TestGainsAreWordedByTheSecond(t *testing.T) {
 	for saved, want := range map[float64]string{
-		0: "0 ms", 1e-6: "less than 0.01 ms", 0.00028: "0.28 ms", 0.0529: "52.9 ms", 0.464: "464 ms", 0.09999: "100 ms", 1: "1 s", 2.8: "2.8 s", 1234: "1234 s", -0.01: "-10 ms",
+		0: "0 ms", 1e-6: "less than 0.01 ms", 0.00028: "0.28 ms", 0.0529: "52.9 ms", 0.464: "464 ms", 0.09999: "100 ms", 1: "1,000 ms", 2.8: "2,800 ms", 1234: "1,234,000 ms", -0.01: "-10 ms",
 	} {
 		if got := WorkTime(saved); got != want {
 			t.Errorf("%g s: %q, want %q", saved, got, want)
