@@ -139,8 +139,7 @@ func (k *maker) change(j *joined) error {
 		k.note(j, "no new table would make that cheaper")
 		return nil
 	case perHour(saved) < k.Thresholds.SavedSeconds || ratio < k.Thresholds.SavedRatio:
-		k.note(j, fmt.Sprintf("a table made for it would save %s of work in an hour (%.0f %%): advice is given from %s and %.0f %% on",
-			seconds(max(0, perHour(saved))), 100*ratio, seconds(k.Thresholds.SavedSeconds), 100*k.Thresholds.SavedRatio))
+		k.note(j, "a table made for it "+k.Thresholds.tooLittle(saved, ratio, k.Thresholds.SavedRatio))
 		return nil
 	}
 	if err := k.answers(j, tables, d); err != nil {
@@ -450,9 +449,9 @@ func (k *maker) whyChange(r *Recommendation, j *joined, tables []*design.Table) 
 	for _, t := range tables {
 		names = append(names, t.Name)
 	}
-	fmt.Fprintf(&b, "Read from %s (%s) it would take about %s and %s of work: %s less, %s saved in every hour of this traffic after what the writes pay. ",
+	fmt.Fprintf(&b, "Read from %s (%s) it would take about %s and %s of work: %s less. After what the writes pay that saves %s. ",
 		enumerated(names), bytes(r.StorageBytes), ms(first.PredictedAfterMs), ms(first.PredictedWorkAfterMs),
-		times(first.PredictedWorkBeforeMs/first.PredictedWorkAfterMs), seconds(r.SavedSecondsPerSecond*3600))
+		times(first.PredictedWorkBeforeMs/first.PredictedWorkAfterMs), r.Gain())
 	b.WriteString("Helenus does not do this by itself: several statements would become one.")
 	return b.String()
 }

@@ -35,11 +35,11 @@ func Explain(w io.Writer, r Recommendation) error {
 	p.paragraph(r.Why)
 	p.heading("In numbers")
 	if r.Kind == TimelineKind {
-		p.line("  saves           %s of work in every hour, beside the best single choice (%.0f %% of what depends on these tables)", seconds(r.SavedSecondsPerSecond*3600), 100*r.BenefitRatio)
+		p.line("  saves           %s", r.Gain())
 		p.line("  writes          %.1f times as long as now while a table is there, the dearest of them", r.WriteCostRatio)
 		p.line("  storage         %s at most, without replication", bytes(r.StorageBytes))
 	} else if r.Kind != Keep {
-		p.line("  saves           %s of work in every hour of this traffic (%.0f %% of these reads' work)", seconds(r.SavedSecondsPerSecond*3600), 100*r.BenefitRatio)
+		p.line("  saves           %s", r.Gain())
 		p.line("  writes          %.1f times as long as now, the dearest of them", r.WriteCostRatio)
 		if r.WriteRequests > 0 {
 			p.line("  in Cassandra    %.1f requests for each of these writes, in place of 1", r.WriteRequests)

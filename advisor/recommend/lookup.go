@@ -215,8 +215,7 @@ func (k *maker) advise(o *offer, users []*read, d *design.Design) {
 	r.BenefitRatio = clamp((before - after) / before)
 	if perHour(saved) < k.Thresholds.SavedSeconds || r.BenefitRatio < k.Thresholds.SavedRatio {
 		for _, u := range users {
-			k.reasons[u.statement.Fingerprint] = fmt.Sprintf("a look-up table would save %s of work in an hour (%.0f %%): advice is given from %s and %.0f %% on",
-				seconds(perHour(saved)), 100*r.BenefitRatio, seconds(k.Thresholds.SavedSeconds), 100*k.Thresholds.SavedRatio)
+			k.reasons[u.statement.Fingerprint] = "a look-up table " + k.Thresholds.tooLittle(saved, r.BenefitRatio, k.Thresholds.SavedRatio)
 		}
 		return
 	}

@@ -296,8 +296,7 @@ func (y *year) choose() (*Recommendation, string, error) {
 	case len(t.Calendar.Turns(n)) == 0:
 		return nil, fmt.Sprintf("the traffic goes with the %s, but making and filling tables anew would cost more than it saves: best is %s", y.cycle.Period, t.Static), nil
 	case perHour(saved) < y.Thresholds.SavedSeconds || ratio < y.Thresholds.CalendarRatio:
-		return nil, fmt.Sprintf("changing tables with the %s would save %s of work in an hour beside %s (%.0f %%): advice is given from %s and %.0f %% on",
-			y.cycle.Period, seconds(max(0, perHour(saved))), t.Static, 100*ratio, seconds(y.Thresholds.SavedSeconds), 100*y.Thresholds.CalendarRatio), nil
+		return nil, fmt.Sprintf("changing tables with the %s, beside %s, %s", y.cycle.Period, t.Static, y.Thresholds.tooLittle(saved, ratio, y.Thresholds.CalendarRatio)), nil
 	}
 	return y.recommend(t, saved, ratio), "", nil
 }

@@ -172,7 +172,7 @@ func TestNoTimeline(t *testing.T) {
 		"reads all day":   {rate: quiet(func(string, int) float64 { return 400_000 }), want: "cost more than it saves: best is 1 look-up table"},
 		"hardly any read": {rate: quiet(func(_ string, hour int) float64 { return float64(hour % 2) }), want: "best is no look-up table at any time"},
 		"not correct":     {rate: importing, with: refuse, want: "no look-up table is to be had"},
-		"too little":      {rate: importing, with: func(in *recommend.Input) { in.Thresholds.CalendarRatio = 0.99999 }, want: "advice is given from 1 s and 100 % on"},
+		"too little":      {rate: importing, with: func(in *recommend.Input) { in.Thresholds.CalendarRatio = 0.99999 }, want: "advice is given from 0.28 ms (setting min-saved) and 100 % on"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := overTime(t, c.rate)

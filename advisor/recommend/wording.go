@@ -108,8 +108,8 @@ func (k *maker) why(r *Recommendation, o *offer, users []*read) string {
 	fmt.Fprintf(&b, "%s is read by %s %s. ", o.schema.Name, o.column, how(u))
 	fmt.Fprintf(&b, "That was done %d times in %s (%s) and took %s at the median (p99 %s). ",
 		r.Evidence.Executions, seconds(k.model.Seconds), rate(float64(r.Evidence.Executions)/k.model.Seconds), ms(s.ObservedP50Ms), ms(s.ObservedP99Ms))
-	fmt.Fprintf(&b, "With a look-up table that finds the primary keys by %s, of which the base rows are then read and checked, it is expected to take %s: %s less work, %s saved in every hour of this traffic. ",
-		o.column, ms(s.PredictedAfterMs), times(s.PredictedWorkBeforeMs/s.PredictedWorkAfterMs), seconds(r.SavedSecondsPerSecond*3600))
+	fmt.Fprintf(&b, "With a look-up table that finds the primary keys by %s, of which the base rows are then read and checked, it is expected to take %s: %s less work. That saves %s. ",
+		o.column, ms(s.PredictedAfterMs), times(s.PredictedWorkBeforeMs/s.PredictedWorkAfterMs), r.Gain())
 	switch len(r.Writes) {
 	case 0:
 		b.WriteString("No write that was seen would have to write it. ")

@@ -475,7 +475,7 @@ func (d *demo) rollBack(ctx context.Context) error {
 	}
 	back, was := again.statement("guest-reservations"), d.before.statement("guest-reservations")
 	d.claim(back.P50 > was.P50/5 && again.faults() == 0, "after the roll-back the original runs (p50 %s ms), without errors (%d)", ms(back.P50), again.faults())
-	if _, err := d.cli(ctx, true, "drop", d.lookUp.ID); err != nil {
+	if _, err := d.cli(ctx, true, "drop", "--yes", d.lookUp.ID); err != nil {
 		return err
 	}
 	_, err = d.cli(ctx, true, "migrations")

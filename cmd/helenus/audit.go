@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -34,12 +33,10 @@ func auditCommand() *cobra.Command {
 			if reverse {
 				slices.Reverse(list)
 			}
-			if r.json {
-				out := json.NewEncoder(c.OutOrStdout())
-				out.SetIndent("", "  ")
-				return out.Encode(list)
+			if r.structured() {
+				return r.encode(c.OutOrStdout(), list)
 			}
-			return printTrail(c.OutOrStdout(), list)
+			return printTrail(r.paper(c.OutOrStdout()), list)
 		},
 	}
 	r.flags(c)
@@ -101,7 +98,7 @@ func printTrail(w io.Writer, list []store.Entry) error {
 		if e.Via != "" && e.Via != "token" {
 			role += " (" + e.Via + ")"
 		}
-		t.AppendRow([]any{e.At.Format(time.RFC3339), short(e.Actor, 40), role, e.From, e.Action, e.Target, state, short(reason, 100)})
+		t.AppendRow([]any{e.At.Format(time.RFC3339), cut(e.Actor, 40), role, e.From, e.Action, e.Target, state, cut(reason, 100)})
 	}
 	return render(w, t)
 }

@@ -8,11 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/internal/words"
 	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 func bypassCommand() *cobra.Command {
 	var r remote
+	var order orderFlags
 	c := &cobra.Command{
 		Use: "bypass [on|off]", Short: "Run every request as it came, at once: the kill-switch", Args: usage(onOrOff),
 		Long: `Without an argument: tells whether requests bypass the rewriting.
@@ -25,6 +28,9 @@ off  Requests are seen again. It returns when those that were not seen have ende
 			if len(args) == 0 {
 				return show(c, &r, "bypass", printBypass)
 			}
+			if order.dryRun {
+				return foretellBypass(c, &r, args[0])
+			}
 			raw, err := decide(c.Context(), &r, "bypass/"+args[0], "")
 			if err != nil {
 				return err
@@ -33,7 +39,40 @@ off  Requests are seen again. It returns when those that were not seen have ende
 		},
 	}
 	r.flags(c)
+	order.flags(c, false)
 	return c
+}
+
+// foretellBypass prints what the kill-switch would do.
+func foretellBypass(c *cobra.Command, r *remote, to string) error {
+	client, err := r.client()
+	if err != nil {
+		return err
+	}
+	var all []migrate.Migration
+	if err := client.Get(c.Context(), "migrations", &all); err != nil {
+		return err
+	}
+	serve, under, suspended := 0, 0, 0
+	for i := range all {
+		switch all[i].State {
+		case migrate.Serving:
+			serve++
+		case migrate.Suspended:
+			suspended++
+		case migrate.Failed, migrate.RolledBack, migrate.Dropped:
+		default:
+			under++
+		}
+	}
+	would := foresight{Order: "bypass " + to, Would: []string{
+		"From the next request on, all that is said to Cassandra goes there as it came.",
+		fmt.Sprintf("%s serves nothing any more, %s does not go on: each is suspended, and must be resumed and verified afterwards.", words.Plural(serve, "change", "changes"), words.Plural(under, "change under way", "changes under way")),
+	}}
+	if to == "off" {
+		would.Would = []string{"Requests are looked at again, once those that were not have ended.", fmt.Sprintf("%s stays suspended until it is resumed.", words.Plural(suspended, "change", "changes"))}
+	}
+	return would.print(c.OutOrStdout(), r)
 }
 
 func onOrOff(_ *cobra.Command, args []string) error {
@@ -58,7 +97,7 @@ func printBypass(w io.Writer, b rewrite.Bypass) error {
 
 // noteBypass says so, for people, above a list of migrations that do nothing.
 func noteBypass(c *cobra.Command, r *remote) error {
-	if r.json {
+	if r.structured() {
 		return nil
 	}
 	client, err := r.client()

@@ -167,14 +167,19 @@ func pauseCommand() *cobra.Command {
 	var (
 		r      remote
 		reason string
+		order  orderFlags
 	)
 	c := &cobra.Command{
 		Use: "pause ID", Short: "Let no further change of a calendar begin until `resume`; what serves goes on serving", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if given, err := order.allows(c, &r, "pause", args[0]); !given {
+				return err
+			}
 			return orderCalendar(c, &r, args[0], "pause", admin.Decision{Reason: reason})
 		},
 	}
 	r.flags(c)
+	order.flags(c, false)
 	c.Flags().StringVar(&reason, "reason", "", "why; shown to whoever asks")
 	return c
 }
@@ -196,7 +201,7 @@ func printCalendars(w io.Writer, all []calendar.Calendar) error {
 				waiting = append(waiting, s.ID)
 			}
 		}
-		t.AppendRow([]any{c.ID, c.State, ago(c.Approved), c.Cycle.Period, short(strings.Join(there, ", "), 60), strings.Join(waiting, ", "), short(c.Reason, 80)})
+		t.AppendRow([]any{c.ID, c.State, ago(c.Approved), c.Cycle.Period, cut(strings.Join(there, ", "), 60), strings.Join(waiting, ", "), cut(c.Reason, 80)})
 	}
 	if err := render(w, t); err != nil {
 		return err

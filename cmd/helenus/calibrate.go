@@ -32,7 +32,9 @@ func calibrateCommand() *cobra.Command {
 model cassandra to what it measured, and writes them to a file for --cost of design and the setting cost of run. It wants an
 idle cluster, and refuses one under load. docs/calibrate.md explains what is measured and how far the parameters are to be believed.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 4 the cluster is under load or another calibration is at work, 5 not reachable.`,
+It is refused while the cluster is under load, or another calibration is at work.
+
+` + exitsText(exitDone, exitFailed, exitUsage, exitRefused, exitUnreachable),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	flags := c.Flags()
@@ -139,9 +141,9 @@ func (f *calibrateFlags) measured(c *cobra.Command) (*calibrate.Set, error) {
 	case errors.As(err, &setting):
 		err = usageError{err}
 	case errors.As(err, &busy), errors.As(err, &other):
-		err = designError{err, exitRefused}
+		err = exitError{err, exitRefused}
 	case errors.As(err, &away):
-		err = designError{err, exitUnreachable}
+		err = exitError{err, exitUnreachable}
 	case errors.Is(err, context.Canceled):
 		err = fmt.Errorf("stopped; nothing was written: %w", err)
 	}

@@ -42,7 +42,9 @@ what would be needed. docs/cycles.md explains how it is done.
   helenus cycles --period day --min-step 2h --out workload.yaml     for helenus design workload.yaml --timeline
   helenus cycles --history helenus-state                            of the file, without a running process
 
-Exit codes: 0 done (also if there is no cycle), 1 failed, 2 bad input, 4 --out, but there are no steps to write, 5 not reachable.`,
+That there is no cycle is no failure; --out is refused then, as there are no steps to write.
+
+` + exitsText(exitDone, exitFailed, exitUsage, exitRefused, exitUnreachable),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	f.flags(c)
@@ -213,17 +215,19 @@ func printPatterns(w io.Writer, r *cycle.Report, list []cycle.Statement) error {
 			}
 			row = append(row, cell)
 		}
-		text := short(s.Text, 80)
+		text, most := s.Text, 80
 		switch {
 		case !s.Vanished.IsZero():
-			text = "(not since " + s.Vanished.Format("2006-01-02") + ") " + text
+			since := "(not since " + s.Vanished.Format("2006-01-02") + ") "
+			text, most = since+text, most+len(since)
 		case !s.Appeared.IsZero():
-			text = "(since " + s.Appeared.Format("2006-01-02") + ") " + text
+			since := "(since " + s.Appeared.Format("2006-01-02") + ") "
+			text, most = since+text, most+len(since)
 		}
 		if s.Fingerprint == cycle.Rest {
 			text = fmt.Sprintf("%d statements of little work, and what has no record", r.Left)
 		}
-		t.AppendRow(append(row, bars(s.Mean, nil), text))
+		t.AppendRow(append(row, bars(s.Mean, nil), cut(text, most)))
 	}
 	if err := render(w, t); err != nil {
 		return err

@@ -23,21 +23,6 @@ import (
 	"github.com/helenus-db/helenus/rewrite/rehearse"
 )
 
-// Exit codes of `helenus design`, which asks no server: 3 and 4 mean something else there.
-const (
-	exitGap    = 3 // a design, but not proven the best
-	exitNoPlan = 4 // no plan for a statement
-	exitWrong  = 1 // a plan that answers wrongly when it is tried
-)
-
-// designError is an error with its own exit code.
-type designError struct {
-	error
-	code int
-}
-
-func (e designError) Unwrap() error { return e.error }
-
 // designFlags are what `helenus design` is asked for.
 type designFlags struct {
 	solver     solverFlag
@@ -74,8 +59,9 @@ and change costs, beside the best single designs. Steps are counted from 0.
 Before it is shown, the design is run on made entities, before and after the workload's own writes, and its answers are held
 against what the statements mean. A design that fails is printed with the counter-example, as WRONG.
 
-Exit codes: 0 the optimum, 1 a plan answers wrongly, 3 stopped with a gap (the design is printed nevertheless, also after Ctrl-C), 2 bad input,
-4 no plan for a statement.`,
+Stopped with a gap, also by Ctrl-C, the best design so far is printed nevertheless.
+
+` + exitsText(exitDone, exitUsage, exitGap, exitNoPlan, exitWrong),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	flags := c.Flags()
@@ -165,7 +151,7 @@ func tried(d *design.Design) error {
 	if d.Trial == nil || len(d.Trial.Wrong) == 0 {
 		return nil
 	}
-	return designError{fmt.Errorf("do not carry this design out: %s; report it, with the file", d.Trial.Wrong[0]), exitWrong}
+	return exitError{fmt.Errorf("do not carry this design out: %s; report it, with the file", d.Trial.Wrong[0]), exitWrong}
 }
 
 // unplanned is a statement without a plan, and why.
@@ -205,7 +191,7 @@ func noPlan(missing []unplanned) error {
 	for i, m := range missing {
 		reasons[i] = m.reason
 	}
-	return designError{errors.New(strings.Join(reasons, "; ")), exitNoPlan}
+	return exitError{errors.New(strings.Join(reasons, "; ")), exitNoPlan}
 }
 
 // frontPoints is how many points --pareto shows at most.
@@ -252,7 +238,7 @@ func (f *designFlags) comparisons(ctx context.Context, w *workload.Workload, o d
 		own.Candidates, own.OnlyExisting, own.Sensitivity, own.Worst = keep(tables), true, nil, false
 		x := design.Compared{Name: name}
 		other, _, missing, err := choose(ctx, w, own, true)
-		var coded designError
+		var coded exitError
 		if err != nil && (!errors.As(err, &coded) || coded.code != exitNoPlan) {
 			return explained(err)
 		}
@@ -399,18 +385,18 @@ func (f *designFlags) severalMixes(w *workload.Workload) error {
 // explained gives an error of a design its exit code.
 func explained(err error) error {
 	var (
-		coded designError
+		coded exitError
 		late  *design.CeilingError
 		meet  *design.UnsafeError
 	)
 	switch {
 	case errors.As(err, &coded):
 	case errors.As(err, &late), errors.As(err, &meet):
-		return designError{err, exitNoPlan}
+		return exitError{err, exitNoPlan}
 	case errors.Is(err, design.ErrSpace):
 		return usageError{err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return designError{fmt.Errorf("stopped before there was a design: %w", err), exitGap}
+		return exitError{fmt.Errorf("stopped before there was a design: %w", err), exitGap}
 	}
 	return err
 }
@@ -426,5 +412,5 @@ func proven(d *design.Design, solver solve.Solver) error {
 			text += "; " + err.Error()
 		}
 	}
-	return designError{errors.New(text), exitGap}
+	return exitError{errors.New(text), exitGap}
 }

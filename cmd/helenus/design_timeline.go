@@ -184,7 +184,7 @@ func tryCalendar(ctx context.Context, w *workload.Workload, calendar *timeline.C
 			done[key.String()] = s.Design.Trial
 		}
 		if err := tried(s.Design); err != nil {
-			return designError{fmt.Errorf("step %d: %w", s.Number, err), exitWrong}
+			return exitError{fmt.Errorf("step %d: %w", s.Number, err), exitWrong}
 		}
 	}
 	return nil
@@ -202,9 +202,9 @@ func unscheduled(err error) error {
 	case errors.As(err, &input), errors.As(err, &statement), errors.As(err, &space):
 		return usageError{err}
 	case errors.As(err, &none):
-		return designError{err, exitNoPlan}
+		return exitError{err, exitNoPlan}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return designError{fmt.Errorf("stopped before there was a calendar: %w", err), exitGap}
+		return exitError{fmt.Errorf("stopped before there was a calendar: %w", err), exitGap}
 	}
 	return explained(err)
 }

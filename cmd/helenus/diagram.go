@@ -28,7 +28,7 @@ type diagramFlags struct {
 	remote
 	kind, schema, format, theme, mix, out string
 	keyspaces                             []string
-	designed, live                        bool
+	designed, live, json                  bool
 }
 
 func diagramCommand() *cobra.Command {
@@ -44,10 +44,10 @@ what a running process has found. Kinds:
   workflow  the statements of the application, and which of them can follow which
 What a diagram does not show is listed below it. docs/diagrams.md explains the notation.
 
-Exit codes: 0 drawn, 1 failed, 2 bad input, 5 not reachable (--live).`,
+` + exitsText(exitDone, exitFailed, exitUsage, exitUnreachable),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
-	f.flags(c)
+	f.reach(c) // -o is the file, and forms are of pictures
 	flags := c.Flags()
 	f.solver.flags(flags)
 	flags.StringVar(&f.kind, "kind", "", "er, logical, physical or workflow; default: er, of CQL physical")
@@ -57,6 +57,7 @@ Exit codes: 0 drawn, 1 failed, 2 bad input, 5 not reachable (--live).`,
 	flags.BoolVar(&f.live, "live", false, "draw what the running process has found")
 	flags.StringSliceVar(&f.keyspaces, "keyspaces", nil, "with --live, of kinds logical and physical: the keyspaces to draw, comma separated; default: all of the applications")
 	flags.StringVar(&f.format, "format", "svg", "svg, mermaid or json")
+	flags.BoolVar(&f.json, "json", false, "short for --format json")
 	flags.StringVar(&f.theme, "theme", string(svg.Auto), "colours of an SVG: auto (those that the reader prefers), light or dark")
 	flags.StringVarP(&f.out, "out", "o", "", "the file to write; default: standard output")
 	return c
@@ -237,7 +238,7 @@ func (f *diagramFlags) schemaOf(ctx context.Context, file string, w *workload.Wo
 	var d *design.Design
 	if len(queries.Statements) > 0 {
 		var err error
-		var coded designError
+		var coded exitError
 		d, _, _, err = choose(ctx, &queries, o, !f.designed)
 		if err != nil && (f.designed || !errors.As(err, &coded) || coded.code != exitNoPlan) {
 			return nil, explained(err)

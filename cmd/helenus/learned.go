@@ -47,7 +47,7 @@ func recommendationsCommand() *cobra.Command {
 				if !all {
 					found.Recommendations = slices.DeleteFunc(found.Recommendations, over)
 				}
-				if r.json && !whys { // the table says how many there are
+				if r.structured() && !whys { // the table says how many there are
 					found.Dismissed = []recommend.Dismissal{}
 				}
 				return found
@@ -83,12 +83,13 @@ func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) err
 			return err
 		}
 	} else {
-		t := newTable("id", "kind", "state", "saved", "of reads", "writes x", "storage", "what")
+		t := newTable("id", "kind", "state", "saves", "of its reads", "writes x", "storage", wideOnly("table"), wideOnly("confidence"), wideOnly("since"), "what")
 		for i := range all.Recommendations {
 			one := &all.Recommendations[i]
 			t.AppendRow([]any{
 				one.ID, one.Kind, stateOf(one), perSecond(one), fmt.Sprintf("%.0f %%", 100*one.BenefitRatio),
-				fmt.Sprintf("%.1f", one.WriteCostRatio), bytesText(one.StorageBytes), short(one.Title, 90),
+				fmt.Sprintf("%.1f", one.WriteCostRatio), bytesText(one.StorageBytes),
+				one.Keyspace+"."+one.Table, fmt.Sprintf("%.2f", one.Confidence), ago(one.StateSince), cut(one.Title, 90),
 			})
 		}
 		if err := render(w, t); err != nil {
@@ -102,7 +103,7 @@ func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) err
 		if err := printConditions(w, all.Recommendations); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w, "\nsaved: work of Cassandra, per second of traffic. `helenus explain ID` says why."); err != nil {
+		if _, err := fmt.Fprintln(w, "\nsaves: time of cluster work each second. `helenus explain ID` says why."); err != nil {
 			return err
 		}
 	}
@@ -111,7 +112,7 @@ func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) err
 	}
 	t := newTable("statement", "count", "why no advice", "text")
 	for _, d := range all.Dismissed {
-		t.AppendRow([]any{short(d.Fingerprint, 8), d.Count, short(d.Reason, 100), short(d.Text, 80)})
+		t.AppendRow([]any{cut(d.Fingerprint, 8), d.Count, cut(d.Reason, 100), cut(d.Text, 80)})
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
@@ -160,7 +161,7 @@ func perSecond(r *recommend.Recommendation) string {
 	if r.Kind == recommend.Keep {
 		return "-"
 	}
-	return fmt.Sprintf("%.0f ms/s", 1000*r.SavedSecondsPerSecond)
+	return recommend.WorkTime(r.SavedSecondsPerSecond) + "/s"
 }
 
 func bytesText(n float64) string {
@@ -189,10 +190,14 @@ func rejectCommand() *cobra.Command {
 	var (
 		r      remote
 		reason string
+		order  orderFlags
 	)
 	c := &cobra.Command{
 		Use: "reject ID --reason TEXT", Short: "Do not show an advice again until it changes materially", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if given, err := order.allows(c, &r, "reject", args[0]); !given {
+				return err
+			}
 			raw, err := decide(c.Context(), &r, pathID("recommendations", args[0])+"/reject", reason)
 			if err != nil {
 				return err
@@ -204,15 +209,20 @@ func rejectCommand() *cobra.Command {
 		},
 	}
 	r.flags(c)
+	order.flags(c, false)
 	c.Flags().StringVar(&reason, "reason", "", "why; kept with the decision")
 	return c
 }
 
 func reopenCommand() *cobra.Command {
 	var r remote
+	var order orderFlags
 	c := &cobra.Command{
 		Use: "reopen ID", Short: "Take a rejection back", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if given, err := order.allows(c, &r, "reopen", args[0]); !given {
+				return err
+			}
 			raw, err := decide(c.Context(), &r, pathID("recommendations", args[0])+"/reopen", "")
 			if err != nil {
 				return err
@@ -224,6 +234,7 @@ func reopenCommand() *cobra.Command {
 		},
 	}
 	r.flags(c)
+	order.flags(c, false)
 	return c
 }
 

@@ -20,9 +20,6 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// exitFindings is the exit code of `helenus lint` for findings.
-const exitFindings = 3
-
 // lintFlags are what `helenus lint` is asked for.
 type lintFlags struct {
 	solver solverFlag
@@ -43,7 +40,7 @@ rule (docs/rules.md), and a fix in CQL that was tried: with it the finding is go
 FILE holds a model and a workload, as for helenus design, and the tables are its own, those of --schema, or those that helenus
 design would make (--designed, or if it has none). With --live the tables and statements are those that the running process sees.
 
-Exit codes: 0 no finding as bad as --fail-on, 3 there are some, 2 bad input, 5 the process can not be reached.`,
+` + exitsText(exitDone, exitUsage, exitUnreachable, exitFindings),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := c.Flags()
@@ -54,7 +51,7 @@ Exit codes: 0 no finding as bad as --fail-on, 3 there are some, 2 bad input, 5 t
 	flags.BoolVar(&f.designed, "designed", false, "the tables that helenus design chooses for FILE")
 	periodFlags(c, &f.since, &f.until)
 	flags.BoolVar(&f.sarif, "sarif", false, "print SARIF 2.1.0, for the reports of CI")
-	flags.StringVar(&f.failOn, "fail-on", string(lint.Warning), "error, warning or note: findings as bad as this make the exit code 3; never: none do")
+	flags.StringVar(&f.failOn, "fail-on", string(lint.Warning), fmt.Sprintf("error, warning or note: findings as bad as this make the exit code %d; never: none do", exitFindings))
 	return c
 }
 
@@ -66,8 +63,8 @@ func (f *lintFlags) run(c *cobra.Command, args []string) error {
 		return usageError{errors.New("--live: it is the live tables that are looked at; leave --schema and --designed out")}
 	case f.schema != "" && f.designed:
 		return usageError{errors.New("--designed and --schema are two sets of tables: name one")}
-	case f.json && f.sarif:
-		return usageError{errors.New("--json and --sarif are two forms: name one")}
+	case f.structured() && f.sarif:
+		return usageError{errors.New("-o and --sarif are two forms: name one")}
 	case f.failOn != "never" && !slices.Contains(lint.Severities, lint.Severity(f.failOn)):
 		return usageError{fmt.Errorf("--fail-on: %w", &model.NameError{What: "severity", Name: f.failOn, Known: []string{"error", "warning", "note", "never"}})}
 	}
@@ -78,9 +75,9 @@ func (f *lintFlags) run(c *cobra.Command, args []string) error {
 	out := c.OutOrStdout()
 	switch {
 	case f.sarif:
-		err = report.SARIF(out, version, places)
-	case f.json:
-		err = report.JSON(out)
+		err = report.SARIF(out, built().version, places)
+	case f.structured():
+		err = f.by(out, report.JSON)
 	default:
 		err = report.Text(out)
 	}
@@ -88,7 +85,7 @@ func (f *lintFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if f.failOn != "never" && report.Worst(lint.Severity(f.failOn)) {
-		return designError{fmt.Errorf("there are findings: %s or worse", f.failOn), exitFindings}
+		return exitError{fmt.Errorf("there are findings: %s or worse", f.failOn), exitFindings}
 	}
 	return nil
 }

@@ -4,9 +4,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -15,27 +13,18 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
-	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/rewrite"
 )
 
-// Exit codes; docs/operating.md explains them.
-const (
-	exitFailed      = 1
-	exitUsage       = 2
-	exitNotFound    = 3
-	exitRefused     = 4
-	exitUnreachable = 5
-)
+//go:generate go test -run Reference -update .
 
 func main() { os.Exit(execute()) }
 
 func execute() int {
 	err := root().ExecuteContext(untilSignal())
-	if err == nil {
-		return 0
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "helenus:", err)
 	}
-	fmt.Fprintln(os.Stderr, "helenus:", err)
 	return exitCode(err)
 }
 
@@ -57,37 +46,6 @@ func untilSignal() context.Context {
 	return ctx
 }
 
-// usageError is an error of the command line or the configuration, as opposed to one of what was asked for.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func exitCode(err error) int {
-	var (
-		usage usageError
-		api   *admin.Error
-		own   designError
-	)
-	switch {
-	case errors.As(err, &own):
-		return own.code
-	case errors.As(err, &usage):
-		return exitUsage
-	case errors.Is(err, admin.ErrUnreachable):
-		return exitUnreachable
-	case errors.As(err, &api):
-		switch api.Status {
-		case http.StatusNotFound:
-			return exitNotFound
-		case http.StatusConflict, http.StatusForbidden:
-			return exitRefused
-		case http.StatusBadRequest:
-			return exitUsage
-		}
-	}
-	return exitFailed
-}
-
 func root() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "helenus",
@@ -96,13 +54,15 @@ func root() *cobra.Command {
 model, works out which tables would serve it better, and, once a person approves, makes the change while
 the application runs.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 no such thing, 4 refused, 5 not reachable.`,
+` + exitsText(),
+		Version:       built().version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          usage(cobra.NoArgs),
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	c.SetVersionTemplate(built().text())
+	c.SetFlagErrorFunc(wrongFlag)
 	c.AddCommand(
 		runCommand(), statusCommand(), statementsCommand(), statementCommand(), traceCommand(), tablesCommand(), cyclesCommand(), historyCommand(), modelCommand(), recommendationsCommand(), explainCommand(),
 		approveCommand(), rejectCommand(), reopenCommand(), migrationsCommand(),
@@ -110,33 +70,10 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 no such thing, 4
 		orderCommand("rollback", "Run the original statements again at once; the look-up table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
 		orderCommand("resume", "Verify a suspended migration again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
 		orderCommand("drop", "Drop the look-up table of a migration that was rolled back", "dropped"),
-		designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), tokenCommand(), auditCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),
+		designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), tokenCommand(), auditCommand(), contextCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),
 	)
+	complete(c)
 	return c
-}
-
-// usage makes a complaint about arguments a usage error.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return usageError{fmt.Errorf("%w; see `%s --help`", err, c.CommandPath())}
-		}
-		return nil
-	}
-}
-
-// version is set by the Makefile from git; else the module's own.
-var version = ""
-
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print what this is", Args: usage(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			b := built()
-			_, err := fmt.Fprintf(c.OutOrStdout(), "helenus %s %s\n", b.version, b.goVersion)
-			return err
-		},
-	}
 }
 
 // adviseWorkerCommand is the child process of package round: one round of advice, on standard input and output.

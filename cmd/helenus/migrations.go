@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,7 @@ func approveCommand() *cobra.Command {
 		limits limitFlags
 		detach bool
 		terms  admin.Decision
+		order  orderFlags
 	)
 	c := &cobra.Command{
 		Use: "approve ID", Short: "Carry an advice out: create, dual-write, backfill, verify, compare, serve", Args: usage(cobra.ExactArgs(1)),
@@ -38,6 +40,17 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 		RunE: func(c *cobra.Command, args []string) error {
 			allowed, err := limits.limits(c)
 			if err != nil {
+				return err
+			}
+			name := "approve"
+			if ofSeason(args[0]) {
+				s, err := subjectOf(c, &r, args[0])
+				if err != nil {
+					return err
+				}
+				name = cmp.Or(nextOf(s), name)
+			}
+			if given, err := order.allows(c, &r, name, args[0]); !given {
 				return err
 			}
 			client, err := r.client()
@@ -72,6 +85,7 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 	}
 	r.flags(c)
 	limits.flags(c)
+	order.flags(c, true)
 	c.Flags().StringVar(&terms.OnEntryFailure, "on-entry-failure", "", "what becomes of a write whose entry can not be written: turn-back (the default: it is carried out, and reads run as written until the table is verified again) or refuse (it is refused, before anything of it was sent)")
 	c.Flags().StringSliceVar(&terms.Despite, "despite", nil, "conditions to overrule that refuse it because of a statement, such as "+plan.ExampleOverrule+"; they are kept in the history with your name")
 	c.Flags().BoolVar(&detach, "detach", false, "return at once instead of showing the progress")
@@ -94,7 +108,7 @@ func follow(ctx context.Context, w io.Writer, r *remote, id string) error {
 		if err := json.Unmarshal(raw, &m); err != nil {
 			return err
 		}
-		if !r.json {
+		if !r.structured() {
 			for ; events < len(m.Events); events++ {
 				e := m.Events[events]
 				if _, err := fmt.Fprintf(w, "%6.1fs  %-11s %s\n", e.Time.Sub(m.Approved).Seconds(), e.State, e.Text); err != nil {
@@ -110,8 +124,8 @@ func follow(ctx context.Context, w io.Writer, r *remote, id string) error {
 		}
 		switch m.State {
 		case migrate.Serving:
-			if r.json {
-				_, err = w.Write(raw)
+			if r.structured() {
+				err = r.write(w, raw)
 			} else {
 				_, err = fmt.Fprintf(w, "%s serves. `helenus rollback %s` turns it back at once.\n", m.ID, m.ID)
 			}
@@ -171,7 +185,7 @@ func migrationsCommand() *cobra.Command {
 			if err := noteBypass(c, &r); err != nil {
 				return err
 			}
-			if !r.json { // which is one list; that of calendars is at the API
+			if !r.structured() { // which is one list; that of calendars is at the API
 				if err := show(c, &r, "calendars", printCalendars); err != nil {
 					return err
 				}
@@ -188,12 +202,12 @@ func printMigrations(w io.Writer, all []migrate.Migration) error {
 		_, err := fmt.Fprintln(w, "No migration yet; `helenus approve ID` starts one.")
 		return err
 	}
-	t := newTable("id", "state", "since", "progress", "entries", "compared", "table", "reason")
+	t := newTable("id", "state", "since", "progress", "entries", "compared", "table", wideOnly("base"), wideOnly("by"), "reason")
 	for i := range all {
 		m := &all[i]
 		t.AppendRow([]any{
 			m.ID, m.State, ago(m.Progress.Started), ratio(m), m.Entries, m.Compared,
-			m.LookUp.Keyspace + "." + m.LookUp.Table, short(why(m), 120),
+			m.LookUp.Keyspace + "." + m.LookUp.Table, m.LookUp.Base, m.Actor, cut(why(m), 120),
 		})
 	}
 	return render(w, t)
@@ -263,9 +277,13 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 
 func verifyCommand() *cobra.Command {
 	var r remote
+	var order orderFlags
 	c := &cobra.Command{
 		Use: "verify ID", Short: "Compare a migration's base and look-up table now, in both directions", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if given, err := order.allows(c, &r, "verify", args[0]); !given {
+				return err
+			}
 			raw, err := decide(c.Context(), &r, pathID("migrations", args[0])+"/verify", "")
 			if err != nil {
 				return err
@@ -282,15 +300,20 @@ func verifyCommand() *cobra.Command {
 		},
 	}
 	r.flags(c)
+	order.flags(c, false)
 	return c
 }
 
 // calendarOrders are what orders about a migration are of a calendar.
 var calendarOrders = map[string]string{"rollback": "withdraw", "resume": "resume"}
 
+// previewOf is what package preview calls these.
+var previewOf = map[string]string{"withdraw": "withdraw all", "resume": "continue"}
+
 // orderCommand is an order about a migration.
 func orderCommand(name, about, done string) *cobra.Command {
 	var r remote
+	var flags orderFlags
 	c := &cobra.Command{
 		Use: name + " ID", Short: about, Args: usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -298,8 +321,14 @@ func orderCommand(name, about, done string) *cobra.Command {
 				if x, _, err := calendarOf(c.Context(), &r, args[0]); err != nil {
 					return err
 				} else if x != nil {
+					if given, err := flags.allows(c, &r, previewOf[order], args[0]); !given {
+						return err
+					}
 					return orderCalendar(c, &r, args[0], order, admin.Decision{Drop: order == "withdraw"})
 				}
+			}
+			if given, err := flags.allows(c, &r, name, args[0]); !given {
+				return err
 			}
 			raw, err := decide(c.Context(), &r, pathID("migrations", args[0])+"/"+name, "")
 			if err != nil {
@@ -312,5 +341,6 @@ func orderCommand(name, about, done string) *cobra.Command {
 		},
 	}
 	r.flags(c)
+	flags.flags(c, name != "resume")
 	return c
 }

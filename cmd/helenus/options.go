@@ -37,7 +37,7 @@ what the writes need, and ranks the schemas, lowest score first. What helenus de
 FILE holds a model and a workload, as for helenus design. What had to be cut off is said, and so are queries that
 the method does not support.
 
-Exit codes: 0 done, 1 failed or interrupted, 2 bad input, 4 no query that the method supports.`,
+` + exitsText(exitDone, exitFailed, exitUsage, exitNoPlan),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	flags := c.Flags()
@@ -88,7 +88,7 @@ func (f *optionsFlags) run(c *cobra.Command, file string) error {
 		return err
 	}
 	if len(r.Queries) == 0 {
-		return designError{fmt.Errorf("%s: no query that the method supports, so there is nothing to make options of", file), exitNoPlan}
+		return exitError{fmt.Errorf("%s: no query that the method supports, so there is nothing to make options of", file), exitNoPlan}
 	}
 	return nil
 }

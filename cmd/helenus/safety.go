@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -41,7 +42,9 @@ and how bad it is if they meet from what was measured. --fact confirms that colu
   helenus safety --live
   helenus safety --live --table shop.orders --principal shop.users.id --fact 'shop.orders: id -> buyer'
 
-Exit codes: 0 checked, whatever the verdicts; 2 bad input; 4 no design answers FILE's statements; with --live those of helenus statements.`,
+Whatever the verdicts, to have checked is to be done.
+
+` + exitsText(exitDone, exitUsage, exitNoPlan, exitUnreachable),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case f.live == (len(args) == 1):
@@ -81,7 +84,7 @@ func (f *safetyFlags) ask(c *cobra.Command) error {
 			v.Set(name, value)
 		}
 	}
-	if !f.json {
+	if !f.structured() {
 		v.Set("format", "text")
 	}
 	client, err := f.client()
@@ -91,6 +94,9 @@ func (f *safetyFlags) ask(c *cobra.Command) error {
 	var raw []byte
 	if err := client.Get(c.Context(), "safety?"+v.Encode(), &raw); err != nil {
 		return err
+	}
+	if f.structured() {
+		return f.write(c.OutOrStdout(), raw)
 	}
 	_, err = c.OutOrStdout().Write(raw)
 	return err
@@ -102,8 +108,8 @@ func (f *safetyFlags) run(c *cobra.Command, file string) error {
 		return err
 	}
 	out := c.OutOrStdout()
-	if f.json {
-		return safety.JSON(out, list)
+	if f.structured() {
+		return f.by(out, func(w io.Writer) error { return safety.JSON(w, list) })
 	}
 	if err := safety.Text(out, list); err != nil || !f.explain {
 		return err
@@ -124,8 +130,8 @@ func (f *safetyFlags) judged(c *cobra.Command, file string) (list []*safety.Find
 		return nil, nil, usageError{fmt.Errorf("--group: %w", &model.NameError{What: "group", Name: f.group, Known: []string{"partition", "row", "cell"}})}
 	case f.users < 2:
 		return nil, nil, usageError{fmt.Errorf("--users: %w", safety.ErrUsers)}
-	case f.json && f.explain:
-		return nil, nil, usageError{errors.New("--explain: it prints automata as text; leave --json out")}
+	case f.structured() && f.explain:
+		return nil, nil, usageError{errors.New("--explain: it prints automata as text; leave -o out")}
 	case f.designed && f.schema != "":
 		return nil, nil, usageError{errors.New("--designed and --schema are two sets of tables: name one")}
 	}

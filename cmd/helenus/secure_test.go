@@ -247,8 +247,8 @@ cassandra-tls-key: KEY
 	if missing, rows := orders.missing(advice.LookUp.Table); missing != 0 {
 		t.Errorf("%d of %d rows have no look-up entry", missing, rows)
 	}
-	for _, order := range []string{"rollback", "drop"} {
-		if code, out := command(t, p, order, advice.ID); code != 0 {
+	for _, order := range []string{"rollback", "drop"} { // which needs --yes where there is no terminal
+		if code, out := command(t, p, order, "--yes", advice.ID); code != 0 {
 			t.Errorf("%s: exit code %d: %s", order, code, out)
 		}
 	}

@@ -194,7 +194,7 @@ func printTrace(w io.Writer, t tracer.Trace) error {
 	}
 	table := newTable("ms", "node", "what", "thread")
 	for _, e := range t.Events {
-		table.AppendRow([]any{fmt.Sprintf("%.3f", float64(e.Elapsed.Microseconds())/1000), e.Node, short(e.Activity, 120), short(e.Thread, 40)})
+		table.AppendRow([]any{fmt.Sprintf("%.3f", float64(e.Elapsed.Microseconds())/1000), e.Node, cut(e.Activity, 120), cut(e.Thread, 40)})
 	}
 	if err := render(w, table); err != nil {
 		return err

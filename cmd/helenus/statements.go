@@ -161,10 +161,8 @@ func (l *listing) compare(c *cobra.Command) error {
 	}
 	changes := report.Diff(before, after, l.query.Limit)
 	w := c.OutOrStdout()
-	if l.json {
-		out := json.NewEncoder(w)
-		out.SetIndent("", "  ")
-		return out.Encode(changes)
+	if l.structured() {
+		return l.encode(w, changes)
 	}
 	if _, err := fmt.Fprintf(w, "before: %s\nafter:  %s\n\n", periodText(before.From, before.To), periodText(after.From, after.To)); err != nil {
 		return err
@@ -173,10 +171,21 @@ func (l *listing) compare(c *cobra.Command) error {
 	for _, x := range changes {
 		t.AppendRow([]any{
 			x.Fingerprint[:8], x.Class, number(x.Before.Calls), number(x.After.Calls), number(1000 * x.Before.Busy), number(1000 * x.After.Busy),
-			ms(x.Before.P50), ms(x.After.P50), ms(x.Before.P99), ms(x.After.P99), number(x.Before.Errors), number(x.After.Errors), short(x.Text, 70),
+			ms(x.Before.P50), ms(x.After.P50), ms(x.Before.P99), ms(x.After.P99), number(x.Before.Errors), number(x.After.Errors), cut(x.Text, 70),
 		})
 	}
-	return render(w, t)
+	return render(l.paper(w), t)
+}
+
+// next writes one document of several: JSON on one line, YAML behind a line of its own.
+func (l *listing) next(w io.Writer, v any) error {
+	if l.form == asJSON {
+		return json.NewEncoder(w).Encode(v)
+	}
+	if _, err := fmt.Fprintln(w, "---"); err != nil {
+		return err
+	}
+	return l.encode(w, v)
 }
 
 // follow lists what is said, again and again, until it is interrupted.
@@ -193,8 +202,8 @@ func (l *listing) follow(c *cobra.Command) error {
 		}
 		delta := report.Since(before, now, l.query)
 		before = now
-		if l.json {
-			if err := json.NewEncoder(w).Encode(delta); err != nil {
+		if l.structured() {
+			if err := l.next(w, delta); err != nil {
 				return err
 			}
 			continue
@@ -202,7 +211,7 @@ func (l *listing) follow(c *cobra.Command) error {
 		if _, err := fmt.Fprint(w, "\x1b[H\x1b[2J"); err != nil { // home, clear
 			return err
 		}
-		if err := printStatements(w, delta); err != nil {
+		if err := printStatements(l.paper(w), delta); err != nil {
 			return err
 		}
 	}
@@ -221,26 +230,26 @@ func printStatements(w io.Writer, s *report.Statements) error {
 		all += float64(s.Statements[i].Latency.Sum)
 	}
 	all += float64(s.Other.Latency.Sum)
-	t := newTable("statement", "class", "calls", "errors", "time", "p50 ms", "p99 ms", "rows", "bytes", "text")
-	row := func(x *report.Statement, id, class, text string) {
+	t := newTable("statement", wideOnly("fingerprint"), wideOnly("table"), "class", "calls", "errors", "time", "p50 ms", "p99 ms", "rows", "bytes", "text")
+	row := func(x *report.Statement, id, class string, text clipped) {
 		share := "-"
 		if all > 0 {
 			share = fmt.Sprintf("%.1f %%", 100*float64(x.Latency.Sum)/all)
 		}
 		t.AppendRow([]any{
-			id, class, x.Count, x.Errors, share, ms(x.Latency.P50()), ms(x.Latency.P99()), number(x.Rows.Mean()),
+			id, x.Fingerprint, orDash(strings.TrimPrefix(x.Keyspace+"."+x.Table, ".")), class, x.Count, x.Errors, share, ms(x.Latency.P50()), ms(x.Latency.P99()), number(x.Rows.Mean()),
 			bytesText(x.RequestBytes.Mean() + x.ResponseBytes.Mean()), text,
 		})
 	}
 	for i := range s.Statements {
 		x := &s.Statements[i]
-		row(x, x.Fingerprint[:8], string(x.Access.Class), short(x.Text, 100))
+		row(x, x.Fingerprint[:8], string(x.Access.Class), cut(x.Text, 100))
 	}
 	if s.Other.Count > 0 {
-		row(&report.Statement{Statement: s.Other}, "other", "-", "statements counted together (see --max-statements and --capture-memory)")
+		row(&report.Statement{Statement: s.Other}, "other", "-", cut("statements counted together (see --max-statements and --capture-memory)", 100))
 	}
 	if s.Unknown.Count > 0 {
-		row(&report.Statement{Statement: s.Unknown}, "unknown", "-", "requests that could not be read, or of ids prepared elsewhere")
+		row(&report.Statement{Statement: s.Unknown}, "unknown", "-", cut("requests that could not be read, or of ids prepared elsewhere", 100))
 	}
 	if t.Length() == 0 {
 		_, err := fmt.Fprintln(w, "None of them was such a statement.")

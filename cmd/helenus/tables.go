@@ -54,9 +54,9 @@ func printTables(w io.Writer, a admin.TablesAnswer, only string) error {
 		if x.Partitions > 0 {
 			per = x.Rows / x.Partitions
 		}
-		unread := orDash(short(strings.Join(x.Unread, ", "), 60))
+		unread := cut(orDash(strings.Join(x.Unread, ", ")), 60)
 		if x.Unsure > 0 {
-			unread = "?"
+			unread = cut("?", 1)
 		}
 		t.AppendRow([]any{
 			x.Keyspace + "." + x.Name, x.Statements, x.Reads, x.Scans, x.RowsRead, x.Writes, x.Errors, number(float64(x.Micros) / 1e6), number(x.Partitions),

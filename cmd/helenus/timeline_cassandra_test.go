@@ -171,7 +171,7 @@ func TestTimelineOfTheProcess(t *testing.T) {
 	if code, out := command(t, p, "resume", found.ID); code != 0 || !strings.Contains(out, "is following") {
 		t.Errorf("resume: %d %s", code, out)
 	}
-	if code, out := command(t, p, "rollback", found.ID); code != 0 || !strings.Contains(out, "is withdrawing") {
+	if code, out := command(t, p, "rollback", "--yes", found.ID); code != 0 || !strings.Contains(out, "is withdrawing") {
 		t.Errorf("rollback: %d %s", code, out)
 	}
 	x.awaitNothingLeft()
@@ -213,7 +213,7 @@ func TestTimelineWaitsOfTheProcess(t *testing.T) {
 	says(exitRefused, "only one that is paused can be resumed", "resume", id)
 	says(exitRefused, "withdraw its calendar first", "reopen", id)
 	says(exitNotFound, "`helenus migrations` lists them", "pause", "r-000000")
-	says(0, "is withdrawing", "rollback", id)
+	says(0, "is withdrawing", "rollback", "--yes", id)
 	x.awaitNothingLeft()
 
 	// While nothing may begin at all.
@@ -233,13 +233,13 @@ func TestTimelineWaitsOfTheProcess(t *testing.T) {
 	says(0, "is following", "resume", id)
 	await(t, "its table serves again", x.there)
 	says(0, "helenus_orders_by_customer is not there", "migrations", id) // between the two, it was dropped
-	says(0, "is withdrawing", "rollback", id)
+	says(0, "is withdrawing", "rollback", "--yes", id)
 	x.awaitNothingLeft()
 
 	clock := func(in time.Duration) string { return time.Now().UTC().Add(in).Format("15:04") }
 	says(0, "changes begin ", "approve", id, "--window", clock(11*time.Hour)+"-"+clock(12*time.Hour))
 	waits("it waits for a window in which changes may begin")
-	says(0, "is withdrawing", "rollback", id)
+	says(0, "is withdrawing", "rollback", "--yes", id)
 	x.awaitNothingLeft()
 
 	// Each change by itself.

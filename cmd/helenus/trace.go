@@ -29,10 +29,10 @@ traced, and what Cassandra did is shown. --wait and the flags for the running pr
 
 What consists of 4 to 32 digits from 0 to f is a fingerprint: write ./beef for a file of such a name.
 
-Exit codes: 0 done, 2 bad input; of a fingerprint also 3 no such statement, 4 refused, 5 not reachable.`,
+` + exitsText(exitDone, exitUsage, exitNotFound, exitRefused, exitUnreachable),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !fingerprintForm.MatchString(args[0]) {
-				return traceFile(c, args[0], r.json)
+				return traceFile(c, args[0], &r)
 			}
 			raw, err := decide(c.Context(), &r, pathID("statements", args[0])+"/trace?wait="+url.QueryEscape(wait.String()), "")
 			if err != nil {
@@ -47,7 +47,7 @@ Exit codes: 0 done, 2 bad input; of a fingerprint also 3 no such statement, 4 re
 }
 
 // traceFile applies the mapping rules to the queries of a file.
-func traceFile(c *cobra.Command, file string, asJSON bool) error {
+func traceFile(c *cobra.Command, file string, r *remote) error {
 	w, _, err := loadAsIs(file)
 	if err != nil {
 		return usageError{err}
@@ -58,8 +58,8 @@ func traceFile(c *cobra.Command, file string, asJSON bool) error {
 			report.Traced[i].Refused = err.Error()
 		}
 	}
-	if asJSON {
-		return report.JSON(c.OutOrStdout())
+	if r.structured() {
+		return r.by(c.OutOrStdout(), report.JSON)
 	}
 	return report.Text(c.OutOrStdout())
 }

@@ -195,7 +195,7 @@ equal values can be told to be equal.`,
 			return err
 		},
 	}
-	r.flags(c)
+	r.reach(c)
 	c.Flags().Var((*span)(&length), "for", "how long, at most 10m")
 	return c
 }

@@ -453,7 +453,7 @@ func TestRefusalsAndGuards(t *testing.T) {
 			t.Errorf("rollback: %d %s", code, out)
 		}
 		p.awaitRolledBack(id)
-		if code, out := command(t, p, "drop", id); code != 0 {
+		if code, out := command(t, p, "drop", "--yes", id); code != 0 {
 			t.Errorf("drop of what is gone: %d %s", code, out)
 		}
 		if code, out := command(t, p, "migrations", "--json"); code != 0 {

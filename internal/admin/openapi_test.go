@@ -153,7 +153,7 @@ func document(t *testing.T) []byte {
 		}
 		one := object{"summary": o.says, "responses": responses, "operationId": operationID(method, route)}
 		if api {
-			role := needed(pattern, method)
+			role := Needed(pattern)
 			if slices.Contains(outside, pattern) {
 				role = access.Viewer
 			}

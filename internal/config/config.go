@@ -198,6 +198,12 @@ func Flags(flags *pflag.FlagSet, only ...string) func(file string, lookup func(s
 	}
 }
 
+// Choices are the settings that have few values, and these.
+var Choices = map[string][]string{
+	"topology": {"mirror", "single", "fleet"}, "log-level": {"debug", "info", "warn", "error"}, "log-format": {"text", "json"},
+	"listen-tls-min": {"1.2", "1.3"}, "cassandra-tls-min": {"1.2", "1.3"}, "cassandra-tls-verify": {"full", "chain", "none"},
+}
+
 // Validate checks what a single field's type can not.
 func (s *Settings) Validate() error {
 	var bad []error
@@ -212,26 +218,17 @@ func (s *Settings) Validate() error {
 			wrong("contact-points, listen, admin, fleet", "%q is not host:port: %v", at, err)
 		}
 	}
-	oneOf := func(name, is string, of ...string) {
-		for _, o := range of {
-			if is == o {
-				return
-			}
+	for _, one := range All() {
+		if of, is := Choices[one.Name], s.value(one).String(); of != nil && !slices.Contains(of, is) {
+			wrong(one.Name, "is %q; it may be %s", is, strings.Join(of, ", "))
 		}
-		wrong(name, "is %q; it may be %s", is, strings.Join(of, ", "))
 	}
-	oneOf("topology", s.Topology, "mirror", "single", "fleet")
 	if s.Topology == "fleet" && len(s.Fleet) == 0 {
 		wrong("fleet", "is empty; topology fleet wants the address of every process in it")
 	}
 	if _, err := time.LoadLocation(s.CycleZone); err != nil || s.CycleZone == "Local" {
 		wrong("cycle-zone", "is %q; it may be UTC, or a place such as Europe/Berlin", s.CycleZone)
 	}
-	oneOf("log-level", s.LogLevel, "debug", "info", "warn", "error")
-	oneOf("log-format", s.LogFormat, "text", "json")
-	oneOf("listen-tls-min", s.ListenTLSMin, "1.2", "1.3")
-	oneOf("cassandra-tls-min", s.CassandraTLSMin, "1.2", "1.3")
-	oneOf("cassandra-tls-verify", s.CassandraTLSVerify, "full", "chain", "none")
 	s.validateTLS(wrong)
 	s.validateAdmin(wrong)
 	s.validateWebhooks(wrong)

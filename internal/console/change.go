@@ -186,14 +186,14 @@ func (p *changePage) answer() string {
 	}
 	for i := range r.Statements {
 		if s := &r.Statements[i]; r.Kind == recommend.LookUpTable && s.PredictedBeforeMs > 0 && s.PredictedAfterMs > 0 {
-			text := fmt.Sprintf("Expected: %s instead of %s for each read, %s; it saves %s.", millis(s.PredictedAfterMs), millis(s.PredictedBeforeMs), rate(s.PerSecond), work(r.SavedSecondsPerSecond))
+			text := fmt.Sprintf("Expected: %s instead of %s for each read, %s; it saves %s.", millis(s.PredictedAfterMs), millis(s.PredictedBeforeMs), rate(s.PerSecond), r.Gain())
 			if r.WriteCostRatio > 1 {
 				text += fmt.Sprintf(" Writes that pay take up to %.1f times as long; %s of storage.", r.WriteCostRatio, sizes(r.StorageBytes))
 			}
 			return text
 		}
 	}
-	text := fmt.Sprintf("It would save %s (%s of the work of its reads).", work(r.SavedSecondsPerSecond), share(r.BenefitRatio))
+	text := fmt.Sprintf("It would save %s.", r.Gain())
 	if r.Kind == recommend.ApplicationChange {
 		text += " Helenus can not do this by itself: the application is to be changed, as sketched below."
 	}

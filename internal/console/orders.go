@@ -12,59 +12,50 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/internal/admin"
-	"github.com/helenus-db/helenus/rewrite/calendar"
-	"github.com/helenus-db/helenus/rewrite/migrate"
+	"github.com/helenus-db/helenus/internal/preview"
 )
 
-// order is something that a person may have done about a change.
+// order is something that a person may have done about a change, as it stands on its page.
 type order struct {
-	Name   string // in the address
+	Name   string // in the address, and among preview's
 	Label  string // on the button
 	Danger bool   // it makes or takes away something
 	Reason bool   // it may be given a reason
 	Must   bool   // the reason is needed
 	of, by string // which things of the API it is an order to, and what does it: POST of/ID/by
-	when   func(*changePage) bool
-	happen func(*changePage) []string          // what will happen, before the button
-	typed  func(*changePage) (what, is string) // what is to be typed, and its text; nil: nothing
 	cli    string
 }
 
 // orderKinds are all orders, in the order of their buttons.
 var orderKinds = []order{
-	{Name: "approve", Label: "Approve", of: "recommendations", by: "approve", cli: "helenus approve", when: func(p *changePage) bool { return p.Rec != nil && approvable(p.Rec) },
-		happen: approval, typed: func(p *changePage) (string, string) { return "its id", p.ID }},
-	{Name: "reject", Label: "Reject", Reason: true, Must: true, of: "recommendations", by: "reject", cli: "helenus reject", when: func(p *changePage) bool { return p.Rec != nil && p.Rec.State == recommend.Open },
-		happen: func(*changePage) []string {
-			return []string{"It is listed no more among what is open. Nothing changes in the cluster.", "It is opened again by itself when the facts change materially, and by you at any time (Reopen)."}
-		}},
-	{Name: "reopen", Label: "Reopen", Reason: true, of: "recommendations", by: "reopen", cli: "helenus reopen", when: func(p *changePage) bool { return p.Rec != nil && p.Rec.State == recommend.Rejected },
-		happen: func(*changePage) []string { return []string{"It is open again. Nothing changes in the cluster."} }},
-	{Name: "resume", Label: "Resume", of: "migrations", by: "resume", cli: "helenus resume", when: inState(migrate.Suspended, migrate.Failed),
-		happen: func(p *changePage) []string {
-			return []string{"The base table and " + tableOf(p.Mig) + " are compared first, in both directions; what is missing is written.", "Then reads are compared, and answered from it again once all agree.", "If the cause is still there, it stops again and says so."}
-		}},
-	{Name: "rollback", Label: "Roll back", Danger: true, of: "migrations", by: "rollback", cli: "helenus rollback",
-		when: inState(migrate.Approved, migrate.Created, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Serving, migrate.Suspended, migrate.Failed),
-		happen: func(p *changePage) []string {
-			return []string{"At once, reads and writes run as the application wrote them. No answer is lost, none is refused.", "The table " + tableOf(p.Mig) + " stays, and is not kept any more; you may drop it afterwards.", "To have it again it must be dropped, approved and filled anew."}
-		}},
-	{Name: "drop", Label: "Drop its table", Danger: true, of: "migrations", by: "drop", cli: "helenus drop", when: inState(migrate.RolledBack),
-		happen: func(p *changePage) []string {
-			return []string{"DROP TABLE " + tableOf(p.Mig) + " (Cassandra may keep a snapshot of it, as auto_snapshot says).", "The application's own table " + p.Mig.LookUp.Keyspace + "." + p.Mig.LookUp.Base + " is not touched.", "The advice is open again, and may be approved again. The table itself does not come back: it would be filled anew."}
-		},
-		typed: func(p *changePage) (string, string) { return "the table's name", tableOf(p.Mig) }},
-	{Name: "pause", Label: "Pause the calendar", Reason: true, of: "calendars", by: "pause", cli: "helenus pause", when: inCalendar(calendar.Following),
-		happen: func(*changePage) []string {
-			return []string{"No change begins until it is resumed. What serves goes on serving."}
-		}},
-	{Name: "continue", Label: "Resume the calendar", of: "calendars", by: "resume", cli: "helenus resume", when: inCalendar(calendar.Paused),
-		happen: func(*changePage) []string { return []string{"Changes begin again when they are due."} }},
-	{Name: "withdraw", Label: "Withdraw the calendar", Danger: true, Reason: true, of: "calendars", by: "withdraw", cli: "helenus rollback", when: inCalendar(calendar.Following, calendar.Paused),
-		happen: func(*changePage) []string {
-			return []string{"No table comes any more. What is being made is rolled back and dropped; what serves is left to serve, and named.", "The application's own tables are not touched."}
-		},
-		typed: func(p *changePage) (string, string) { return "its id", p.ID }},
+	{Name: "approve", Label: "Approve", of: "recommendations", by: "approve", cli: "helenus approve"},
+	{Name: "reject", Label: "Reject", Reason: true, Must: true, of: "recommendations", by: "reject", cli: "helenus reject"},
+	{Name: "reopen", Label: "Reopen", Reason: true, of: "recommendations", by: "reopen", cli: "helenus reopen"},
+	{Name: "resume", Label: "Resume", of: "migrations", by: "resume", cli: "helenus resume"},
+	{Name: "rollback", Label: "Roll back", Danger: true, of: "migrations", by: "rollback", cli: "helenus rollback"},
+	{Name: "drop", Label: "Drop its table", Danger: true, of: "migrations", by: "drop", cli: "helenus drop"},
+	{Name: "pause", Label: "Pause the calendar", Reason: true, of: "calendars", by: "pause", cli: "helenus pause"},
+	{Name: "continue", Label: "Resume the calendar", of: "calendars", by: "resume", cli: "helenus resume"},
+	{Name: "withdraw", Label: "Withdraw the calendar", Danger: true, Reason: true, of: "calendars", by: "withdraw", cli: "helenus rollback"},
+}
+
+// preview is what the order would do, and when it can be given.
+func (o *order) preview() *preview.Order { return preview.Orders[o.Name] }
+
+// subject is what orders on a page are about.
+func (p *changePage) subject() *preview.Subject {
+	return &preview.Subject{ID: p.ID, Rec: p.Rec, Mig: p.Mig, Calendar: p.Calendar}
+}
+
+// typed is what is to be typed before an order is given. Here an approval is confirmed, too: a button is pressed sooner than a command is typed.
+func (o *order) typed(s *preview.Subject) (what, text string) {
+	if ask := o.preview().Typed; ask != nil {
+		return ask(s)
+	}
+	if o.Name == "approve" {
+		return "its id", s.ID
+	}
+	return "", ""
 }
 
 func (o order) path(id string) string { return o.of + "/" + url.PathEscape(id) + "/" + o.by }
@@ -77,65 +68,10 @@ func (o order) Lacks(who admin.Person) access.Role {
 	return ""
 }
 
-func inState(states ...migrate.State) func(*changePage) bool {
-	return func(p *changePage) bool { return p.Mig != nil && slices.Contains(states, p.Mig.State) }
-}
-
-func inCalendar(states ...calendar.State) func(*changePage) bool {
-	return func(p *changePage) bool { return p.Calendar != nil && slices.Contains(states, p.Calendar.State) }
-}
-
-func tableOf(m *migrate.Migration) string { return m.LookUp.Keyspace + "." + m.LookUp.Table }
-
-// approvable tells whether a person may approve a recommendation, if need be despite conditions.
-func approvable(r *recommend.Recommendation) bool {
-	if r.State != recommend.Open || r.Kind != recommend.LookUpTable && r.Kind != recommend.TimelineKind {
-		return false
-	}
-	return r.Eligible || len(overrulable(r)) > 0 && !slices.ContainsFunc(r.Verdicts, func(v plan.Verdict) bool { return v.Refused && v.Statement == "" && !v.Overrulable() })
-}
-
-// overrulable are the conditions that a person may pass over.
-func overrulable(r *recommend.Recommendation) (list []plan.Verdict) {
-	for _, v := range r.Verdicts {
-		if v.Overrulable() {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
-// approval is what will happen, with its numbers.
-func approval(p *changePage) (list []string) {
-	r := p.Rec
-	if r.Kind == recommend.TimelineKind {
-		return []string{
-			"Its tables come and go with the cycle of the traffic until you withdraw it; each is created, filled, verified and compared before it serves.",
-			fmt.Sprintf("They take %s at most, before replication.", sizes(r.StorageBytes)),
-			"The application's own tables are not altered. You can withdraw it at any time.",
-		}
-	}
-	if r.LookUp != nil {
-		list = append(list, fmt.Sprintf("CREATE TABLE %s.%s, about %s before replication.", r.LookUp.Keyspace, r.LookUp.Table, sizes(r.StorageBytes)))
-	}
-	var writes float64
-	for i := range r.Writes {
-		writes += r.Writes[i].PerSecond
-	}
-	if writes > 0 {
-		list = append(list, fmt.Sprintf("From then on %s (%s in all) keep it: up to %.1f times as long as now, %s requests inside Cassandra for each.", plural(len(r.Writes), "write statement", "write statements"), rate(writes), r.WriteCostRatio, three(r.WriteRequests)))
-	}
-	list = append(list,
-		"The rows of now are copied in the background; that waits by itself whenever the cluster has other things to do.",
-		"Both tables are compared, then reads are; only when all agree are reads answered from it.",
-		"The application's own table is never altered. Everything can be undone: roll back at any time, and statements run as written at once.")
-	return list
-}
-
 // orders are those that may be given now.
 func (p *changePage) orders() (list []order) {
 	for _, o := range orderKinds {
-		if o.when(p) {
+		if o.preview().When(p.subject()) {
 			list = append(list, o)
 		}
 	}
@@ -175,18 +111,17 @@ func (c *console) orderOf(r *request) (*orderPage, error) {
 		return nil, &admin.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such page."}
 	}
 	o := orderKinds[known]
-	if !o.when(change) {
+	about := change.subject()
+	if !o.preview().When(about) {
 		return nil, &admin.Error{Status: http.StatusConflict, Code: "refused", Message: fmt.Sprintf("%s is %s, so it can not be asked to %s now. Somebody may have decided meanwhile; its page says what can be done.", change.ID, change.State, o.Name)}
 	}
 	if role := o.Lacks(r.who); role != "" {
 		return nil, &admin.Error{Status: http.StatusForbidden, Code: "forbidden", Message: fmt.Sprintf("%s is %s; to %s takes the role %s.", r.who.Name, r.who.Role, o.Name, role)}
 	}
-	p := &orderPage{Order: o, Change: change, Happens: o.happen(change), Claims: r.who.Claims}
-	if o.typed != nil {
-		p.What, p.Is = o.typed(change)
-	}
+	p := &orderPage{Order: o, Change: change, Happens: o.preview().Happens(about), Claims: r.who.Claims}
+	p.What, p.Is = o.typed(about)
 	if o.Name == "approve" {
-		p.Despite = overrulable(change.Rec)
+		p.Despite = preview.Overrulable(change.Rec)
 		p.Fails = change.Rec.Kind == recommend.LookUpTable
 	}
 	return p, nil

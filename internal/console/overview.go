@@ -12,6 +12,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture/report"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/preview"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -85,7 +86,7 @@ func (c *console) overviewOf(r *request) (*overviewPage, error) {
 		}
 	}
 	for i := range advice.Recommendations {
-		if x := &advice.Recommendations[i]; approvable(x) {
+		if x := &advice.Recommendations[i]; preview.Approvable(x) {
 			p.Waiting = append(p.Waiting, *x)
 		}
 	}
@@ -146,13 +147,6 @@ func learning(a *admin.Recommendations, requests uint64) string {
 		return "Learning: the first round of advice has not ended yet. It comes by itself; helenus recommendations --now does not wait."
 	}
 	return fmt.Sprintf("Nothing to advise so far: %s were looked at and dismissed, each for a reason (below Recommendations).", plural(len(a.Dismissed), "statement", "statements"))
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return number(n) + " " + many
 }
 
 // added is the ninety-ninth percentile of what the proxy added to requests, seconds, since it started.

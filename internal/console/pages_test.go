@@ -24,8 +24,8 @@ var pages = []struct {
 	path string
 	says []string
 }{
-	{"/ui/", []string{"Forwarding 4,200 requests/s for 1 application; added 39.7 µs at p99. 1 change serves; 1 waits for you.", "r-suspended is suspended", "Look up reservations by guest_id", "saves 52.9 ms of work each second"}},
-	{"/ui/recommendations", []string{"3 open: together they would save", "52.9 ms of work", "2.1 times as long", "13.6 MB", "high", "/ui/changes/r-46cc57", "for people to do", "something stands in the way"}},
+	{"/ui/", []string{"Forwarding 4,200 requests/s for 1 application; added 39.7 µs at p99. 1 change serves; 1 waits for you.", "r-suspended is suspended", "Look up reservations by guest_id", "saves 52.9 ms of cluster work each second"}},
+	{"/ui/recommendations", []string{"3 open: together they would save", "52.9 ms/s", "2.1 times as long", "13.6 MB", "high", "/ui/changes/r-46cc57", "for people to do", "something stands in the way"}},
 	{"/ui/recommendations?show=decided", []string{"serving", "r-rolled"}},
 	{"/ui/recommendations?show=kept", []string{"Keep reading hotels by its index on city", "nothing to do"}},
 	{"/ui/recommendations?show=all", []string{"r-46cc57", "r-rolled"}},

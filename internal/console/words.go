@@ -6,11 +6,11 @@ import (
 	"math"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/internal/words"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -18,7 +18,7 @@ import (
 // words are the functions that pages speak with.
 func (c *console) words() template.FuncMap {
 	return template.FuncMap{
-		"ms": millis, "micros": func(v float64) string { return millis(v / 1000) }, "bytes": sizes, "share": share, "count": number, "rate": rate, "work": work,
+		"ms": millis, "micros": func(v float64) string { return millis(v / 1000) }, "bytes": sizes, "share": share, "count": number, "rate": rate, "work": work, "worktime": recommend.WorkTime,
 		"ago": func(t time.Time) string { return ago(c.o.Now().Sub(t)) }, "exact": exact, "machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"takes": span, "short": func(s string) string { return s[:min(8, len(s))] },
 		"condition": condition.Find, "steps": steps, "seg": url.PathEscape, "mark": mark, "percent": func(v float64) int { return int(math.Round(100 * v)) },
@@ -70,60 +70,11 @@ func period(since string) string {
 	return "5 minutes"
 }
 
-func asFloat(v any) float64 {
-	switch n := v.(type) {
-	case uint64:
-		return float64(n)
-	case int64:
-		return float64(n)
-	case int:
-		return float64(n)
-	case float64:
-		return n
-	}
-	return 0
-}
-
-// three is a number with three digits that matter, at most.
-func three(v float64) string {
-	switch a := math.Abs(v); {
-	case a >= 100:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case a >= 10:
-		return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
-	}
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0"), ".")
-}
-
-// millis is a duration of so many milliseconds in the unit that a person says.
-func millis(v float64) string {
-	switch a := math.Abs(v); {
-	case a == 0:
-		return "0"
-	case a < 1:
-		return three(v*1000) + " µs"
-	case a < 1000:
-		return three(v) + " ms"
-	case a < 120_000:
-		return three(v/1000) + " s"
-	}
-	return span(time.Duration(v * float64(time.Millisecond)))
-}
-
-// span is how long something takes.
-func span(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return millis(float64(d) / float64(time.Millisecond))
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%.0f h", d.Hours())
-	}
-	return fmt.Sprintf("%.0f days", d.Hours()/24)
-}
+// How numbers are said is that of package words.
+var (
+	three, millis, span, sizes, rate = words.Three, words.Millis, words.Span, words.Size, words.Rate
+	number, plural, asFloat          = words.Count, words.Plural, words.Float
+)
 
 func ago(d time.Duration) string {
 	switch {
@@ -142,60 +93,10 @@ func exact(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-func sizes(v float64) string {
-	for _, u := range []struct {
-		least float64
-		name  string
-	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
-		if v >= u.least {
-			return three(v/u.least) + " " + u.name
-		}
-	}
-	return fmt.Sprintf("%.0f B", v)
-}
-
-func share(v float64) string {
-	switch p := 100 * v; {
-	case p > 0 && p < 1:
-		return "less than 1 %"
-	default:
-		return fmt.Sprintf("%.0f %%", p)
-	}
-}
-
-// number groups digits by three.
-func number(v any) string {
-	f := asFloat(v)
-	if f != math.Trunc(f) {
-		return three(f)
-	}
-	digits := strconv.FormatFloat(math.Abs(f), 'f', 0, 64)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if f < 0 {
-		return "-" + digits
-	}
-	return digits
-}
-
-// rate is how often something happens, in words.
-func rate(perSecond float64) string {
-	switch {
-	case perSecond >= 1000:
-		return number(math.Round(perSecond)) + " a second"
-	case perSecond >= 0.5:
-		return three(perSecond) + " a second"
-	case perSecond*60 >= 0.5:
-		return three(perSecond*60) + " a minute"
-	case perSecond > 0:
-		return three(perSecond*3600) + " an hour"
-	}
-	return "never"
-}
+func share(v float64) string { return recommend.Share(v) }
 
 // work is time of the cluster that is saved or spent, for each second.
-func work(perSecond float64) string { return millis(perSecond*1000) + " of work each second" }
+func work(perSecond float64) string { return recommend.Work(perSecond) }
 
 // confident is a confidence as a person says it.
 func confident(v float64) string {

@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"cmd":               {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/"},                                                         // what only measures or reproduces is in bench
 	"proxy":             {"proxy/", "internal/guard", "internal/native"},                                                                             // it defines the interfaces it needs
 	"capture":           {"capture/", "proxy", "internal/guard", "internal/native"},                                                                  // proxy: the hooks it implements
-	"advisor":           {"advisor/", "capture/", "rewrite/condition", "internal/child", "internal/guard"},                                           // snapshots; by which condition advice is refused
+	"advisor":           {"advisor/", "capture/", "rewrite/condition", "internal/child", "internal/guard", "internal/words"},                         // snapshots; by which condition advice is refused
 	"rewrite":           {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard", "internal/native"}, // the plan is the contract, and says what it means in terms of tables and statements
 	"rewrite/condition": {},                                                                                                                          // words alone: what advises and what carries out both speak them, so they rest on nothing
 	"rewrite/rehearse":  {"rewrite/exec", "advisor/", "capture/"},                                                                                    // it runs a design as it is printed
@@ -38,10 +38,11 @@ var mayImport = map[string][]string{
 	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/chart", "internal/child", "internal/config", "internal/guard"},
 	"examples":          {}, // ordinary applications know nothing of Helenus
 	"internal":          {"internal/"},
-	"internal/access":   {"internal/", "capture/store"},                             // the tokens, and who acts in the audit trail
-	"internal/webhook":  {"internal/", "capture/store", "rewrite/condition"},        // what the audit trail says, in words
-	"internal/admin":    {"internal/", "capture/", "advisor/", "rewrite/"},          // the API of the whole, for cmd alone
-	"internal/console":  {"internal/", "capture/", "advisor/", "rewrite/", "proxy"}, // its pages, of the same things
+	"internal/preview":  {"internal/words", "advisor/plan", "advisor/recommend", "rewrite/calendar", "rewrite/migrate"}, // what an order would do, in words
+	"internal/access":   {"internal/", "capture/store"},                                                                 // the tokens, and who acts in the audit trail
+	"internal/webhook":  {"internal/", "capture/store", "rewrite/condition"},                                            // what the audit trail says, in words
+	"internal/admin":    {"internal/", "capture/", "advisor/", "rewrite/"},                                              // the API of the whole, for cmd alone
+	"internal/console":  {"internal/", "capture/", "advisor/", "rewrite/", "proxy"},                                     // its pages, of the same things
 	"charts":            {},
 	"charts/generate":   {"internal/config"}, // the settings that values of the Helm chart may name
 	"docs":              {},
@@ -72,6 +73,7 @@ var (
 		"proxy/pipe/writer.go":           "flush recovers itself: one is started for many answers, and a closure each would be an allocation each",
 		"cmd/helenus/main.go":            "hears signals before there is anything to guard",
 		"cmd/helenus/design_progress.go": "of a command that ends with its answer",
+		"cmd/helenus/orders.go":          "of a command that ends with its answer",
 		"internal/child/child.go":        "locks its thread to a child, and calls nothing of ours",
 	}
 	unguarded = []string{"proxy/proxytest/", "internal/drivers/", "internal/cassandra/"} // of tests

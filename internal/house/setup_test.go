@@ -26,7 +26,7 @@ func TestSetupNamesWhatIsMissing(t *testing.T) {
 		programs map[string]string // what the PATH holds, as shell scripts
 		says     []string
 	}{
-		{"no purpose", "", nil, []string{"usage: .ci/setup build|demo|test|long|drivers"}},
+		{"no purpose", "", nil, []string{"usage: .ci/setup build|demo [keep]|test|long|drivers"}},
 		{"no Go", "demo", nil, []string{"Go 1.26 or newer is missing (found: none)"}},
 		{"old Go", "demo", map[string]string{"go": "[ $1 = version ] && echo go version go1.19.8 || echo go1.19.8"},
 			[]string{"Go 1.26 or newer is missing (found: go version go1.19.8)"}},

@@ -363,14 +363,14 @@ func (k *Keeper) Grant(ctx context.Context, season, actor string) (c Calendar, c
 		switch {
 		case !have.Limits.Each:
 			return Calendar{}, false, &StateError{id, approveChange, have.State, "it was approved as a whole, so no change waits for an approval of its own"}
-		case s.Granted != nil && *s.Granted == s.creates() && have.State != Withdrawing && have.State != Withdrawn:
+		case s.Granted != nil && *s.Granted == s.Creates() && have.State != Withdrawing && have.State != Withdrawn:
 			return Calendar{}, false, &StateError{id, approveChange, have.State,
 				fmt.Sprintf("the next one of %s, to %s %s, is approved already", season, verb(*s.Granted), have.Plan.Seasons[n].LookUp.Table)}
 		}
 	}
 	c, err = k.order(ctx, id, approveChange, "changes begin while it is followed", actor, []State{Following, Paused}, func(c *Calendar, now time.Time) {
 		s := &c.Seasons[n]
-		create = s.creates()
+		create = s.Creates()
 		grant := create
 		s.Granted = &grant
 		c.note(now, actor, "%s: the next change is approved: %s %s", season, verb(create), c.Plan.Seasons[n].LookUp.Table)
@@ -378,8 +378,8 @@ func (k *Keeper) Grant(ctx context.Context, season, actor string) (c Calendar, c
 	return c, create, err
 }
 
-// creates tells whether the next change of a season makes its table; else it drops it.
-func (s *Season) creates() bool { return s.Stage == Out || s.Stage == Going }
+// Creates tells whether the next change of a season makes its table; else it drops it.
+func (s *Season) Creates() bool { return s.Stage == Out || s.Stage == Going }
 
 func verb(create bool) string {
 	if create {
