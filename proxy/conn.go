@@ -49,7 +49,6 @@ type conn struct {
 	opaqueEnded   func()        // set by the downward goroutine
 
 	spares  spares
-	bound   cache[*bound] // the upward goroutine's own
 	orphans orphans
 	held    atomic.Int64 // bytes of requests that the Rewriter has taken and not yet dealt with
 
@@ -57,7 +56,9 @@ type conn struct {
 		out         *pipe.Writer
 		records     []Record
 		reading     reading
-		recent      [recents]*bound
+		view        wire.View // of the request that is dealt with
+		children    []said    // of the BATCH that is dealt with
+		recent      *[recents]use
 		compression string // the last STARTUP asked for; "" if for none
 		long        judgement
 		asked       int64 // when the Recorder was asked last whether values are sampled
@@ -73,7 +74,7 @@ type conn struct {
 }
 
 func (s *Server) newConn(g *gate, front net.Conn, guest *limit.Guest) *conn {
-	c := &conn{server: s, gate: g, front: front, guest: guest, bound: cache[*bound]{most: maxBound, mostBytes: maxBoundBytes},
+	c := &conn{server: s, gate: g, front: front, guest: guest,
 		sheet: s.ledger.Open(g.place()), since: time.Now()}
 	c.active.Store(s.now())
 	c.client.Store(&Client{})

@@ -238,37 +238,30 @@ type change struct {
 }
 
 // apply appends the changed body of a request.
-func (x *change) apply(b []byte, h wire.Header, body []byte) []byte {
-	switch h.Opcode {
+func (x *change) apply(b []byte, opcode byte, v *wire.View) []byte {
+	switch opcode {
 	case wire.OpBatch:
-		return wire.AppendBatch(b, body, h.Version, h.Flags, func(n int) string { return x.instead[n] })
+		return v.AppendBatch(b, x.instead)
 	case wire.OpExecute:
-		if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
-			return q.AppendID(b, body, h.Version, x.instead[0], x.metadataID)
-		}
-	case wire.OpQuery:
-		if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
-			return q.AppendText(b, body, x.instead[0])
-		}
+		return v.AppendID(b, x.instead[0], x.metadataID)
 	}
-	return append(b, body...)
+	return v.AppendText(b, x.instead[0])
 }
 
 // changed forwards a request with what the rules make of it.
-func (c *conn) changed(h wire.Header, body []byte, x *change) (pipe.Verdict, []byte, error) {
+func (c *conn) changed(h wire.Header, x *change) (pipe.Verdict, []byte, error) {
 	if x == nil {
 		return pipe.Pass, nil, nil
 	}
-	frame := x.apply(wire.AppendHeader(nil, h), h, body)
+	frame := x.apply(wire.AppendHeader(nil, h), h.Opcode, &c.up.view)
 	wire.SetLength(frame, 0)
 	return pipe.Replace, frame, nil
 }
 
 // changeExecute returns what becomes of an EXECUTE of a statement that has a replacement, nil if it runs as written. It is
 // noted in what is pending before the claim.
-func (c *conn) changeExecute(h wire.Header, body []byte, b *bound, p *pending) *change {
-	q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body)
-	if !ok {
+func (c *conn) changeExecute(q *wire.View, b use, p *pending) *change {
+	if !q.Whole() {
 		return nil
 	}
 	by := b.replacement
@@ -279,7 +272,7 @@ func (c *conn) changeExecute(h wire.Header, body []byte, b *bound, p *pending) *
 	p.swapped = true
 	e := p.need(&c.spares)
 	e.swaps = append(e.swaps[:0], swap{b.prepared.ID, other.ID, by})
-	x := &change{instead: []string{other.ID}, metadataID: string(q.MetadataID)}
+	x := &change{instead: []string{other.ID}, metadataID: string(q.MetadataID())}
 	if x.metadataID == b.prepared.ResultMetadataID { // else the client knows other columns, and Cassandra tells it which
 		x.metadataID = other.ResultMetadataID
 	}
@@ -295,52 +288,39 @@ type batchRules struct {
 	swaps   []swap
 }
 
-// batchRules asks for the rules of a BATCH's children.
-func (c *conn) batchRules(h wire.Header, body []byte, keyspace string, epoch uint64) (x batchRules) {
-	n := 0
-	instead := func(other string) {
+// batchRules is what becomes of a BATCH with these children.
+func (c *conn) batchRules(children []said) (x batchRules) {
+	instead := func(n int, other string) {
 		if x.change == nil {
-			x.change = &change{}
+			x.change = &change{instead: make([]string, len(children))}
 		}
-		for len(x.change.instead) < n {
-			x.change.instead = append(x.change.instead, "")
-		}
-		x.change.instead = append(x.change.instead, other)
+		x.change.instead[n] = other
 	}
-	wire.ParseBatch(h.Version, h.Flags, body, func(child wire.Child) {
-		defer func() { n++ }()
-		if child.Text != nil {
-			if rule := c.rule(epoch, keyspace, string(child.Text)); rule != nil {
-				x.ruled = true
-				count := c.server.rules.of(rule)
-				count.hit()
-				if other := rule.Text(); other != "" {
-					count.replaced.Add(1)
-					instead(other)
-				}
+	for n := range children {
+		s := &children[n]
+		if s.bound == nil {
+			if s.Text == nil && x.unknown == nil {
+				x.unknown = s.ID
 			}
-			return
+			continue
 		}
-		b := c.find(child.ID, epoch)
-		switch {
-		case b == nil && x.unknown == nil:
-			x.unknown = child.ID
-		case b == nil || b.rule == nil:
-		default:
-			x.ruled = true
-			b.count.hit()
-			if b.replacement == nil {
-				break
+		if s.rule == nil {
+			continue
+		}
+		x.ruled = true
+		s.count.hit()
+		if s.Text != nil {
+			if other := s.rule.Text(); other != "" {
+				s.count.replaced.Add(1)
+				instead(n, other)
 			}
-			if other := c.use(b.replacement); other != nil {
-				b.count.replaced.Add(1)
-				instead(other.ID)
-				x.swaps = append(x.swaps, swap{b.prepared.ID, other.ID, b.replacement})
+		} else if s.replacement != nil {
+			if other := c.use(s.replacement); other != nil {
+				s.count.replaced.Add(1)
+				instead(n, other.ID)
+				x.swaps = append(x.swaps, swap{s.prepared.ID, other.ID, s.replacement})
 			}
 		}
-	})
-	for x.change != nil && len(x.change.instead) < n {
-		x.change.instead = append(x.change.instead, "")
 	}
 	return x
 }

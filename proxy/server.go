@@ -218,7 +218,7 @@ func New(o Options) (*Server, error) {
 	}
 	o.guardHooks()
 	s := &Server{options: o, agreeing: make(chan struct{}, agreements), log: o.Log, seed: maphash.MakeSeed(), observed: o.Recorder != nil || o.Rewriter != nil,
-		prepared: prepareds{byID: cache[*Prepared]{most: maxPrepared, mostBytes: maxPreparedBytes}},
+		prepared: prepareds{byID: cache[*known]{most: maxPrepared, mostBytes: maxPreparedBytes}},
 		guests:   limit.NewGuests(o.MaxConnectionsPerClient, o.MaxRequestsPerClient, o.RequestBurst),
 		conns:    make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{}), away: make(map[net.Conn]struct{})}
 	s.replacements.log = func(text, reason string) {

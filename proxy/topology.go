@@ -57,10 +57,10 @@ func (s *Server) unread(text, why string) {
 func (a *ask) wantsValues() bool { return a != nil && a.fleet && a.Markers }
 
 // with is the ask with a request's values.
-func (a *ask) with(h wire.Header, body []byte) *ask {
+func (a *ask) with(v *wire.View, body []byte) *ask {
 	n := *a
-	if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
-		q.Values(body, func(name, value []byte, _ int32) {
+	if v.Whole() {
+		v.Values(body, func(name, value []byte, _ int32) {
 			n.bound = append(n.bound, ring.Bound{Name: string(name), Value: bytes.Clone(value)})
 		})
 	}
