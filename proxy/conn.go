@@ -65,11 +65,10 @@ type conn struct {
 		sampling    bool  // what it said
 	}
 	down struct {
-		out       *pipe.Writer
-		finished  []finished
-		exchanges []Exchange
-		reading   reading
-		run       ledger.Run
+		out *pipe.Writer
+		*completions
+		reading reading
+		run     ledger.Run
 	}
 }
 
@@ -237,7 +236,7 @@ func (c *conn) end() {
 			t.extra.replaces.abandon()
 		}
 	})
-	for i := range c.down.finished {
+	for i := range c.down.completions.list() {
 		if f := &c.down.finished[i]; f.told != nil { // answered by Cassandra, but the client could not be told
 			c.server.finish(f.told.done, f.told.reply)
 		}

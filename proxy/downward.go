@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -20,6 +21,24 @@ type finished struct {
 	record Record
 	extra  *extra
 	told   *told // if somebody wants to hear of the answer
+}
+
+// completions are the requests that what one read brought answers, to be counted once that is written. A connection that waits has none.
+type completions struct {
+	finished  []finished
+	exchanges []Exchange
+}
+
+var completionLists = sync.Pool{New: func() any { return new(completions) }}
+
+// keptCompletions is how many answers a list has room for when nobody uses it.
+const keptCompletions = 1 << 10
+
+func (a *completions) list() []finished {
+	if a == nil {
+		return nil
+	}
+	return a.finished
 }
 
 // alone tells whether the exchange can not be counted together with others of its statement.
@@ -191,6 +210,9 @@ func (c *conn) unasked(h wire.Header, body []byte) error {
 // finishing returns the next of the finished, to be filled in place, as it is long, and counted in at the end. Who returns
 // before sets nothing but what is always set.
 func (c *conn) finishing() (*finished, *Exchange) {
+	if c.down.completions == nil {
+		c.down.completions = completionLists.Get().(*completions)
+	}
 	n := len(c.down.finished)
 	if n == cap(c.down.finished) {
 		c.down.finished = append(c.down.finished, finished{})[:n]
@@ -224,7 +246,7 @@ func (c *conn) keep(f *finished, x *Exchange, k *taken, h wire.Header, message [
 // Written counts the exchanges whose answers were just handed to the client's socket.
 func (d downward) Written() {
 	c := d.conn
-	list := c.down.finished
+	list := c.down.completions.list()
 	if len(list) == 0 {
 		return
 	}
@@ -255,7 +277,11 @@ func (d downward) Written() {
 	}
 	clear(list)
 	clear(all)
-	c.down.finished, c.down.exchanges = list[:0], all[:0]
+	if a := c.down.completions; cap(list) <= keptCompletions {
+		a.finished, a.exchanges = list[:0], all[:0]
+		completionLists.Put(a)
+	}
+	c.down.completions = nil
 }
 
 // record tells who counts that exchanges of one statement are over. If there is more to say of one (e), it is alone.
