@@ -316,10 +316,10 @@ func (c *conn) learnPrepared(r *wire.Reader, p *pending) {
 		return
 	}
 	known := p.extra.prepare
-	if !readPrepared(r, known) {
+	if !known.Read(r) {
 		return
 	}
-	c.server.prepared.put(known)
+	c.server.prepared.Put(known)
 	if p.record != nil {
 		learned(p.record, known)
 	}

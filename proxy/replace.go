@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/rule"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
@@ -46,7 +47,7 @@ const (
 type replacement struct {
 	replacementKey
 	log      func(reason string)
-	count    *ruleCount
+	count    *rule.Count
 	state    atomic.Int32
 	prepared atomic.Pointer[Prepared]
 	epoch    atomic.Uint64 // of the last who asked for it
@@ -69,7 +70,7 @@ type replacements struct {
 }
 
 // of returns the replacement of a key, for a rule that was asked for at an epoch.
-func (s *replacements) of(key replacementKey, epoch uint64, count *ruleCount) *replacement {
+func (s *replacements) of(key replacementKey, epoch uint64, count *rule.Count) *replacement {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.byKey[key]
@@ -97,17 +98,17 @@ func (s *replacements) of(key replacementKey, epoch uint64, count *ruleCount) *r
 func (r *replacement) abandon() { r.state.CompareAndSwap(preparing, idle) }
 
 // refuse notes why the text can not stand for the original.
-func (r *replacement) refuse(why refusal, detail string) {
+func (r *replacement) refuse(why rule.Reason, detail string) {
 	if r.state.CompareAndSwap(preparing, refused) {
-		r.count.refuse(why, detail)
+		r.count.Refuse(why, detail)
 		r.log(detail)
 	}
 }
 
 // settle deals with Cassandra's answer to its PREPARE; body[from:] begins after a RESULT's kind or an ERROR's code.
 func (r *replacement) settle(answer *Prepared, body wire.Reader) {
-	if !readPrepared(&body, answer) || body.Bad() {
-		r.refuse(refusedError, "Cassandra's answer to its PREPARE can not be read")
+	if !answer.Read(&body) || body.Bad() {
+		r.refuse(rule.Error, "Cassandra's answer to its PREPARE can not be read")
 		return
 	}
 	if why, detail := fits(r.original, answer); detail != "" {
@@ -119,24 +120,24 @@ func (r *replacement) settle(answer *Prepared, body wire.Reader) {
 }
 
 // fits tells why a statement can not stand for another that a client has prepared; detail is "" if it can.
-func fits(original, other *Prepared) (why refusal, detail string) {
+func fits(original, other *Prepared) (why rule.Reason, detail string) {
 	if n, m := len(original.Variables), len(other.Variables); n != m {
-		return refusedVariables, fmt.Sprintf("it has %d bind variables, the original %d", m, n)
+		return rule.Variables, fmt.Sprintf("it has %d bind variables, the original %d", m, n)
 	}
 	for i, v := range other.Variables {
 		if !reflect.DeepEqual(v.Type, original.Variables[i].Type) {
-			return refusedVariables, fmt.Sprintf("bind variable %d (%s) has another type than the original's (%s)", i+1, v.Name, original.Variables[i].Name)
+			return rule.Variables, fmt.Sprintf("bind variable %d (%s) has another type than the original's (%s)", i+1, v.Name, original.Variables[i].Name)
 		}
 	}
 	if !reflect.DeepEqual(original.PartitionKey, other.PartitionKey) && original.Version >= 4 && other.Version >= 4 {
-		return refusedKey, "its partition key is bound by other variables than the original's: clients would choose the wrong node"
+		return rule.PartitionKey, "its partition key is bound by other variables than the original's: clients would choose the wrong node"
 	}
 	if n, m := len(original.Results), len(other.Results); n != m {
-		return refusedColumns, fmt.Sprintf("it returns %d columns, the original %d", m, n)
+		return rule.Columns, fmt.Sprintf("it returns %d columns, the original %d", m, n)
 	}
 	for i, v := range other.Results {
 		if o := original.Results[i]; v.Name != o.Name || !reflect.DeepEqual(v.Type, o.Type) {
-			return refusedColumns, fmt.Sprintf("result column %d (%s) has another name or type than the original's (%s)", i+1, v.Name, o.Name)
+			return rule.Columns, fmt.Sprintf("result column %d (%s) has another name or type than the original's (%s)", i+1, v.Name, o.Name)
 		}
 	}
 	return 0, ""
@@ -215,10 +216,10 @@ func (c *conn) onOwnAnswer(h wire.Header, body []byte, complete bool, t *slot, p
 		if code := r.Int(); code < wire.ErrSyntax || code > wire.ErrUnprepared { // it may work next time
 			by.abandon()
 		} else {
-			by.refuse(refusedError, "Cassandra can not prepare it: "+string(r.String()))
+			by.refuse(rule.Error, "Cassandra can not prepare it: "+string(r.String()))
 		}
 	default:
-		by.refuse(refusedError, fmt.Sprintf("Cassandra answered its PREPARE with opcode %#x", h.Opcode))
+		by.refuse(rule.Error, fmt.Sprintf("Cassandra answered its PREPARE with opcode %#x", h.Opcode))
 	}
 	c.spares.give(p.extra)
 	t.release(word)
@@ -276,7 +277,7 @@ func (c *conn) changeExecute(q *wire.View, b use, p *pending) *change {
 	if x.metadataID == b.prepared.ResultMetadataID { // else the client knows other columns, and Cassandra tells it which
 		x.metadataID = other.ResultMetadataID
 	}
-	b.count.replaced.Add(1)
+	b.count.Replace()
 	return x
 }
 
@@ -308,15 +309,15 @@ func (c *conn) batchRules(children []said) (x batchRules) {
 			continue
 		}
 		x.ruled = true
-		s.count.hit()
+		s.count.Hit()
 		if s.Text != nil {
 			if other := s.rule.Text(); other != "" {
-				s.count.replaced.Add(1)
+				s.count.Replace()
 				instead(n, other)
 			}
 		} else if s.replacement != nil {
 			if other := c.use(s.replacement); other != nil {
-				s.count.replaced.Add(1)
+				s.count.Replace()
 				instead(n, other.ID)
 				x.swaps = append(x.swaps, swap{s.prepared.ID, other.ID, s.replacement})
 			}

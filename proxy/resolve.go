@@ -146,14 +146,14 @@ func (r *resolver) recall(ctx context.Context) {
 func (r *resolver) learn(one recall.Statement) {
 	p := &Prepared{Keyspace: one.Keyspace, Text: one.Text, Version: one.Version}
 	b := wire.NewReader(one.Answer)
-	if !readPrepared(&b, p) {
+	if !p.Read(&b) {
 		return
 	}
-	r.server.prepared.put(p)
+	r.server.prepared.Put(p)
 	if p.ID != one.ID {
 		q := *p
 		q.ID = one.ID
-		r.server.prepared.put(&q)
+		r.server.prepared.Put(&q)
 	}
 	r.server.stats.resolved.Add(1)
 }

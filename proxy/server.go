@@ -20,6 +20,8 @@ import (
 	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/limit"
 	"github.com/helenus-db/helenus/proxy/ring"
+	"github.com/helenus-db/helenus/proxy/rule"
+	"github.com/helenus-db/helenus/proxy/statement"
 )
 
 // Topology is how the proxy shows the cluster to its clients.
@@ -123,7 +125,7 @@ type Server struct {
 	options  Options
 	log      *slog.Logger
 	observed bool // there is a Recorder or a Rewriter
-	prepared prepareds
+	prepared statement.Table[bound]
 	control  *control.Connection
 	ledger   ledger.Ledger
 	stats    stats
@@ -135,7 +137,7 @@ type Server struct {
 	draining atomic.Bool
 	bypass   atomic.Bool
 
-	rules        ruleCounts
+	rules        rule.Counts
 	replacements replacements
 	resolver     resolver
 	agreeing     chan struct{} // a place for each answer that is held back until the schema is agreed
@@ -218,9 +220,8 @@ func New(o Options) (*Server, error) {
 	}
 	o.guardHooks()
 	s := &Server{options: o, agreeing: make(chan struct{}, agreements), log: o.Log, seed: maphash.MakeSeed(), observed: o.Recorder != nil || o.Rewriter != nil,
-		prepared: prepareds{byID: cache[*known]{most: maxPrepared, mostBytes: maxPreparedBytes}},
-		guests:   limit.NewGuests(o.MaxConnectionsPerClient, o.MaxRequestsPerClient, o.RequestBurst),
-		conns:    make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{}), away: make(map[net.Conn]struct{})}
+		guests: limit.NewGuests(o.MaxConnectionsPerClient, o.MaxRequestsPerClient, o.RequestBurst),
+		conns:  make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{}), away: make(map[net.Conn]struct{})}
 	s.replacements.log = func(text, reason string) {
 		s.log.Warn("a rule's text can not stand for the statement, which runs as it was written", "text", text, "reason", reason)
 	}

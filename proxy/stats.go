@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/proxy/ledger"
+	"github.com/helenus-db/helenus/proxy/rule"
 )
 
 // stats are the server's counters of what is not of one connection.
@@ -24,6 +25,12 @@ type stats struct {
 	unresolved atomic.Uint64 // EXECUTEs, and children of BATCHes, whose text is not known
 	resolved   atomic.Uint64 // statements that were prepared elsewhere and looked up
 }
+
+// RuleStats is the use of the rules of one name since the server started.
+type RuleStats = rule.Stats
+
+// Rules returns the use of rules, by name.
+func (s *Server) Rules() []RuleStats { return s.rules.All() }
 
 // Stats is a picture of the server's counters since it started.
 type Stats struct {
@@ -105,7 +112,7 @@ func (s *Server) Describe(ch chan<- *prometheus.Desc) {
 		unknownMetric, resolvedMetric, bypassMetric} {
 		ch <- d
 	}
-	describeRules(ch)
+	s.rules.Describe(ch)
 }
 
 // Collect implements prometheus.Collector. What is in flight is counted where it is remembered, in the tables of streams:
@@ -116,7 +123,7 @@ func (s *Server) Collect(ch chan<- prometheus.Metric) {
 		now[c.sheet.Place()] += c.inFlight()
 	}
 	s.ledger.Collect(ch, now)
-	s.collectRules(ch)
+	s.rules.Collect(ch)
 	gauge := func(d *prometheus.Desc, v int) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v))
 	}

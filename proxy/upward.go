@@ -286,7 +286,7 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *
 	if b.rule == nil {
 		return pipe.Pass, nil, nil
 	}
-	b.count.hit()
+	b.count.Hit()
 	return c.offer(h, body, t, change, func(r *Request) {
 		r.Prepared, r.Rule, r.Text, r.Keyspace = b.prepared, b.rule, b.prepared.Text, b.prepared.Keyspace
 	})
@@ -338,11 +338,11 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 	if rule == nil {
 		return pipe.Pass, nil, nil
 	}
-	count := c.server.rules.of(rule)
-	count.hit()
+	count := c.server.rules.Of(rule)
+	count.Hit()
 	var by *change
 	if other := rule.Text(); other != "" {
-		count.replaced.Add(1)
+		count.Replace()
 		by = &change{instead: []string{other}}
 	}
 	return c.offer(h, body, t, by, func(r *Request) { r.Rule, r.Text, r.Keyspace = rule, text, keyspace })
@@ -408,8 +408,8 @@ func (c *conn) children(keyspace string, epoch uint64) []said {
 			s.use = c.find(s.ID, epoch)
 		} else {
 			s.text = string(s.Text)
-			if rule := c.server.rule(epoch, keyspace, s.text); rule != nil {
-				s.use = use{bound: &bound{rule: rule, count: c.server.rules.of(rule)}}
+			if r := c.server.rule(epoch, keyspace, s.text); r != nil {
+				s.use = use{bound: &bound{rule: r, count: c.server.rules.Of(r)}}
 			}
 		}
 		list = append(list, s)
