@@ -10,6 +10,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/compress"
+	"github.com/helenus-db/helenus/proxy/inflight"
 	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/limit"
 	"github.com/helenus-db/helenus/proxy/login"
@@ -223,8 +224,8 @@ func (c *conn) over() bool { return c.closed.Load() || c.mode.Load() == pipe.Opa
 
 // end settles what the connection's end leaves: forwarded requests that got no answer are lost.
 func (c *conn) end() {
-	c.streams.each(func(_ int16, t *slot) {
-		if t.status()&occupied == 0 {
+	c.streams.Each(func(_ int16, t *slot) {
+		if !t.Occupied() {
 			return
 		}
 		if k := t.taken.Load(); k != nil {
@@ -232,7 +233,7 @@ func (c *conn) end() {
 		}
 		c.orphans.Lock() // the sweeper may be at it
 		defer c.orphans.Unlock()
-		if t.status() == busy && t.stream == nobody {
+		if t.Status() == inflight.Busy && t.stream == nobody {
 			t.extra.replaces.abandon()
 		}
 	})
@@ -249,8 +250,8 @@ func (c *conn) end() {
 // quiet tells whether nothing is in flight that a client waits for.
 func (c *conn) quiet() bool {
 	quiet := true
-	c.streams.each(func(_ int16, t *slot) {
-		if s := t.status(); s == busy || s == answered {
+	c.streams.Each(func(_ int16, t *slot) {
+		if s := t.Status(); s == inflight.Busy || s == inflight.Answered {
 			quiet = false
 		}
 	})

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/helenus-db/helenus/proxy/handshake"
+	"github.com/helenus-db/helenus/proxy/inflight"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
@@ -66,10 +68,10 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 		}
 		return pipe.Pass, nil, nil
 	}
-	t := c.streams.at(h.Stream)
-	switch t.status() {
-	case busy:
-	case orphaned:
+	t := c.streams.At(h.Stream)
+	switch status(t) {
+	case inflight.Busy:
+	case inflight.Orphaned:
 		return c.late(h, body, complete, t)
 	default:
 		return pipe.Pass, nil, c.unasked(h, body)
@@ -103,7 +105,7 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 		}
 	}
 	// From here on the request is ours to end: the sweeper does not any more.
-	word, ok := t.answer()
+	word, ok := t.Answer()
 	if !ok {
 		return c.late(h, body, complete, t)
 	}
@@ -142,11 +144,13 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 			}
 		}
 	case wire.OpSupported:
-		if complete {
-			verdict, instead = c.stripSupported(h, body, from)
+		if complete && c.server.options.StripCompression {
+			if instead = handshake.StripSupported(h, body, from); instead != nil {
+				verdict = pipe.Replace
+			}
 		}
 	case wire.OpReady, wire.OpAuthenticate, wire.OpAuthSuccess:
-		c.handshake(h, &p)
+		c.greeted(h, &p)
 	}
 	c.keep(f, x, k, h, body[from:], rows, complete)
 	c.down.finished = c.down.finished[:len(c.down.finished)+1]
@@ -272,7 +276,7 @@ func (d downward) Written() {
 		if f.told != nil {
 			c.server.finish(f.told.done, f.told.reply)
 		}
-		f.slot.release(f.word) // Barrier waits for the Done
+		f.slot.Release(f.word) // Barrier waits for the Done
 		c.spares.give(f.extra)
 	}
 	clear(list)
@@ -322,21 +326,5 @@ func (c *conn) learnPrepared(r *wire.Reader, p *pending) {
 	c.server.prepared.Put(known)
 	if p.record != nil {
 		learned(p.record, known)
-	}
-}
-
-// handshake follows the connection's beginning: after the first READY or AUTHENTICATE version 5 goes over to segments and
-// what STARTUP asked for is compressed (compression.go); after READY or AUTH_SUCCESS long requests are allowed.
-func (c *conn) handshake(h wire.Header, p *pending) {
-	if p.events != 0 && h.Opcode == wire.OpReady {
-		c.registered.Or(p.events)
-	}
-	if h.Opcode != wire.OpAuthenticate {
-		c.authenticated.Store(true)
-	} else {
-		c.amend(func(n *Client) { n.User = true })
-	}
-	if p.extra != nil && p.extra.startup {
-		c.negotiated(h.Version&^wire.ResponseBit, p.extra.compression, p.extra.stripped)
 	}
 }

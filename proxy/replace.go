@@ -203,7 +203,7 @@ func (c *conn) onOwnAnswer(h wire.Header, body []byte, complete bool, t *slot, p
 		}
 		return pipe.Whole, nil, nil
 	}
-	word, ok := t.answer()
+	word, ok := t.Answer()
 	if !ok {
 		return c.late(h, body, complete, t)
 	}
@@ -222,7 +222,7 @@ func (c *conn) onOwnAnswer(h wire.Header, body []byte, complete bool, t *slot, p
 		by.refuse(rule.Error, fmt.Sprintf("Cassandra answered its PREPARE with opcode %#x", h.Opcode))
 	}
 	c.spares.give(p.extra)
-	t.release(word)
+	t.Release(word)
 	return pipe.Drop, nil, nil
 }
 

@@ -44,7 +44,7 @@ func (c *conn) offer(h wire.Header, body []byte, t *slot, change *change, say fu
 	if c.held.Load() > maxHeld*int64(c.server.options.MaxFrame)-int64(len(body)) {
 		return pipe.Drop, nil, c.refuse(h, t, wire.ErrOverloaded, "too many requests of this connection wait for the proxy: send them more slowly", nil)
 	}
-	k := &taken{conn: c, slot: t, word: t.state.Load(), id: t.id, header: h, body: bytes.Clone(body), change: change}
+	k := &taken{conn: c, slot: t, word: t.Word(), id: t.id, header: h, body: bytes.Clone(body), change: change}
 	k.view = c.up.view.On(k.body)
 	r := &Request{Client: c.client.Load(), Version: h.Version, Flags: h.Flags, Opcode: h.Opcode, Stream: h.Stream,
 		Start: t.start, Responder: k}
@@ -184,14 +184,14 @@ func (k *taken) end(opcode byte, body []byte, x Exchange) {
 		return // nobody is there to be answered; the slot died with the connection
 	}
 	p := t.pending
-	word, ok := t.answer()
+	word, ok := t.Answer()
 	if !ok { // the sweeper was first, and nothing was sent that a late answer could come to
 		c.reunite(t)
 		return
 	}
 	c.down.out.Send(wire.AppendFrame(nil, wire.Header{Version: k.header.Version | wire.ResponseBit,
 		Stream: k.header.Stream, Opcode: opcode}, body))
-	t.release(word)
+	t.Release(word)
 	x.Client, x.Prepared, x.Opcode, x.Start, x.End = c.client.Load(), p.prepared, p.opcode, p.start, c.server.now()
 	x.RequestBytes, x.ResponseBytes, x.Consistency = int(p.bytes), len(body), p.consistency
 	x.Paged, x.Serial, x.SerialConsistency, x.Hash, x.Rewritten = p.paged, p.serial, p.serialConsistency, p.hash, true

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helenus-db/helenus/proxy/inflight"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
@@ -63,22 +64,22 @@ func (s *Server) sweeper(ctx context.Context) {
 
 // sweep answers what was read more than a timeout before now.
 func (s *Server) sweep(now int64) {
-	tick := tickOf(now)
-	patience := uint64(s.options.RequestTimeout>>tickShift) + 1
-	tooOld := patience + uint64(maxOrphanAge>>tickShift)
+	tick := inflight.Tick(now)
+	patience := inflight.Tick(int64(s.options.RequestTimeout)) + 1
+	tooOld := patience + inflight.Tick(int64(maxOrphanAge))
 	for _, c := range s.connections() {
 		if !c.authenticated.Load() || c.over() { // before, HandshakeTimeout holds
 			continue
 		}
 		stuck := false
-		c.streams.each(func(_ int16, t *slot) {
-			switch w := t.state.Load(); w & statusMask {
-			case busy:
-				if age(w, tick) > patience {
+		c.streams.Each(func(_ int16, t *slot) {
+			switch w := t.Word(); inflight.Of(w) {
+			case inflight.Busy:
+				if inflight.Age(w, tick) > patience {
 					c.expire(t, w)
 				}
-			case orphaned:
-				stuck = stuck || age(w, tick) > tooOld
+			case inflight.Orphaned:
+				stuck = stuck || inflight.Age(w, tick) > tooOld
 			}
 		})
 		c.orphans.Lock()
@@ -102,7 +103,7 @@ func (c *conn) expire(t *slot, w uint64) {
 	}
 	c.orphans.Lock()
 	defer c.orphans.Unlock()
-	if !t.state.CompareAndSwap(w, w&^statusMask|orphaned) {
+	if !t.Orphan(w) {
 		return
 	}
 	c.orphans.n++
@@ -154,7 +155,7 @@ func (c *conn) timedOut(p *pending) (code int32, body []byte) {
 func (c *conn) reunite(t *slot) {
 	c.orphans.Lock()
 	defer c.orphans.Unlock()
-	if w := t.state.Load(); w&statusMask == orphaned && t.state.CompareAndSwap(w, w&^statusMask) {
+	if t.Reunite() {
 		c.orphans.n--
 	}
 }

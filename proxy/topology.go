@@ -10,6 +10,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/control"
+	"github.com/helenus-db/helenus/proxy/handshake"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/ring"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -119,30 +120,6 @@ func (c *conn) rewriteTopology(h wire.Header, body []byte, from int, p *pending)
 	return pipe.Replace, out
 }
 
-// Bits of conn.registered.
-const (
-	wantsStatus uint32 = 1 << iota
-	wantsTopology
-)
-
-// registration reads which events about nodes a REGISTER is for.
-func registration(h wire.Header, body []byte) (wanted uint32) {
-	r := wire.NewReader(body)
-	r.SkipRequestPrefix(h.Flags)
-	for n := int(r.Short()); n > 0 && !r.Bad(); n-- {
-		switch string(r.String()) {
-		case ring.StatusChange:
-			wanted |= wantsStatus
-		case ring.TopologyChange:
-			wanted |= wantsTopology
-		}
-	}
-	if r.Bad() {
-		return 0
-	}
-	return wanted
-}
-
 // onEvent deals with an event from Cassandra. In mirror topology a node's coming and going is not passed on: this server
 // tells it itself (tell), once the node's listener is open, or closed. Whether a node is up is passed on with the address
 // where this client sees it, unless it does not. In the other topologies the nodes are nobody's business.
@@ -179,9 +156,9 @@ func isGocql(driver string) bool { return strings.Contains(driver, "gocql") }
 // tell sends an event to every client that registered for its kind and returns how many; at says which address it carries
 // for a client.
 func (s *Server) tell(kind, change string, at func(*conn) netip.AddrPort) (told int) {
-	want := wantsStatus
+	want := handshake.Status
 	if kind == ring.TopologyChange {
-		want = wantsTopology
+		want = handshake.Topology
 	}
 	for _, c := range s.connections() {
 		if c.registered.Load()&want == 0 || c.over() || c.leaving.Load() {

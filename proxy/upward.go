@@ -6,8 +6,8 @@ import (
 	"hash/maphash"
 	"strings"
 
+	"github.com/helenus-db/helenus/proxy/handshake"
 	"github.com/helenus-db/helenus/proxy/ledger"
-	"github.com/helenus-db/helenus/proxy/login"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/ring"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -101,11 +101,7 @@ func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pip
 func (c *conn) request(h wire.Header, body []byte, complete bool, t *slot, p *pending) (pipe.Verdict, []byte, error) {
 	switch h.Opcode {
 	case wire.OpStartup:
-		p.extra = c.spares.take()
-		p.extra.startup = true
-		c.up.compression = c.startup(h, body)
-		verdict, instead, stripped := c.restart(h, body)
-		p.extra.compression, p.extra.stripped = c.up.compression, stripped
+		verdict, instead := c.onStartup(h, body, p)
 		t.claim()
 		return verdict, instead, nil
 	case wire.OpPrepare:
@@ -116,7 +112,7 @@ func (c *conn) request(h wire.Header, body []byte, complete bool, t *slot, p *pe
 		c.up.view.Forget()
 		return v, frame, err
 	case wire.OpRegister:
-		p.events = registration(h, body)
+		p.events = handshake.ReadRegister(h, body)
 	}
 	t.claim()
 	return pipe.Pass, nil, nil
@@ -172,36 +168,6 @@ func (c *conn) sampling(now int64) bool {
 		u.asked, u.sampling = now, r != nil && r.Sampling(c.client.Load())
 	}
 	return c.up.sampling
-}
-
-// startup learns from a STARTUP who is there, and which compression it asks for ("" for none). Keys are taken in any case,
-// as Cassandra takes them.
-func (c *conn) startup(h wire.Header, body []byte) (compression string) {
-	var said Client
-	r := wire.NewReader(body)
-	r.SkipRequestPrefix(h.Flags)
-	r.StringMap(func(key, value []byte) {
-		switch strings.ToUpper(string(key)) {
-		case "APPLICATION_NAME":
-			said.Application = login.Name(value)
-		case "APPLICATION_VERSION":
-			said.ApplicationVersion = login.Name(value)
-		case "DRIVER_NAME":
-			said.Driver = login.Name(value)
-		case "DRIVER_VERSION":
-			said.DriverVersion = login.Name(value)
-		case "CLIENT_ID":
-			said.Instance = login.Name(value)
-		case compressionOption:
-			compression = bothOf(compression, string(value))
-		}
-	})
-	c.amend(func(n *Client) {
-		n.Version, n.Instance, n.Compression = h.Version, said.Instance, login.Name([]byte(compression))
-		n.Application, n.ApplicationVersion = said.Application, said.ApplicationVersion
-		n.Driver, n.DriverVersion = said.Driver, said.DriverVersion
-	})
-	return compression
 }
 
 func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p *pending) (pipe.Verdict, []byte, error) {
@@ -294,10 +260,10 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *
 
 // unclaim takes a claim back; false if the sweeper has answered the request meanwhile.
 func (c *conn) unclaim(t *slot) bool {
-	word, ok := t.answer()
+	word, ok := t.Answer()
 	if ok {
 		c.spares.give(t.extra)
-		t.release(word)
+		t.Release(word)
 	}
 	return ok
 }
@@ -481,14 +447,14 @@ var errAnswered = errors.New("a request was answered twice")
 
 // refuse answers a claimed request with an error from the upward goroutine, without asking Cassandra.
 func (c *conn) refuse(h wire.Header, t *slot, code int32, message string, more []byte) error {
-	word, ok := t.answer()
+	word, ok := t.Answer()
 	if !ok {
 		return errAnswered
 	}
 	c.spares.give(t.extra)
 	t.extra = nil
 	c.sendError(h, code, message, more)
-	t.release(word)
+	t.Release(word)
 	return nil
 }
 
