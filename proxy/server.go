@@ -19,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/proxy/control"
 	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/limit"
+	"github.com/helenus-db/helenus/proxy/recall"
 	"github.com/helenus-db/helenus/proxy/ring"
 	"github.com/helenus-db/helenus/proxy/rule"
 	"github.com/helenus-db/helenus/proxy/statement"
@@ -139,7 +140,7 @@ type Server struct {
 
 	rules        rule.Counts
 	replacements replacements
-	resolver     resolver
+	resolver     *recall.Resolver
 	agreeing     chan struct{} // a place for each answer that is held back until the schema is agreed
 
 	ctx    context.Context
@@ -225,12 +226,12 @@ func New(o Options) (*Server, error) {
 	s.replacements.log = func(text, reason string) {
 		s.log.Warn("a rule's text can not stand for the statement, which runs as it was written", "text", text, "reason", reason)
 	}
-	s.resolver.init(s)
 	s.view.Store(new(ring.View))
 	if err := s.advertise(); err != nil {
 		return nil, err
 	}
 	s.dialer = certs.Dialer{TLS: o.Back, Timeout: o.DialTimeout}
+	s.resolver = s.newResolver()
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	own := s.own()
 	own.OnEvent, own.OnNodes, own.FollowSchema = s.hear, s.follow, o.Topology == Fleet
@@ -265,10 +266,10 @@ func (s *Server) Start(ctx context.Context) error {
 		}
 	}
 	if s.options.Topology == Fleet {
-		s.loop(func(context.Context) { s.watch() })
+		s.loop(s.watch)
 	}
 	s.loop(s.control.Run)
-	s.loop(s.resolver.run)
+	s.loop(s.resolver.Run)
 	if s.options.RequestTimeout > 0 {
 		s.loop(s.sweeper)
 	}
@@ -283,7 +284,7 @@ func (s *Server) loop(f func(context.Context)) {
 // hear is told what the control connection hears.
 func (s *Server) hear(e Event) {
 	if e.Kind == EventConnected {
-		token(s.resolver.connected)
+		s.resolver.Connected()
 	}
 	if s.options.Topology == Mirror && e.Kind == EventTopology {
 		if e.Change == ring.RemovedNode {

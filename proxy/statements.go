@@ -1,6 +1,9 @@
 package proxy
 
-import "github.com/helenus-db/helenus/proxy/rule"
+import (
+	"github.com/helenus-db/helenus/proxy/recall"
+	"github.com/helenus-db/helenus/proxy/rule"
+)
 
 // recents is how many statements a connection finds without asking what all connections share.
 const recents = 32
@@ -96,4 +99,31 @@ func (c *conn) epoch() uint64 {
 		return r.Epoch()
 	}
 	return 0
+}
+
+// unresolved counts an id that nobody knows, and has its text looked up. It runs on the upward goroutine.
+func (c *conn) unresolved(id []byte) {
+	s := c.server
+	s.stats.unresolved.Add(1)
+	if s.options.Recorder != nil {
+		s.resolver.Want(id, c.back.RemoteAddr().String())
+	}
+}
+
+// newResolver returns what looks up statements that were prepared elsewhere.
+func (s *Server) newResolver() *recall.Resolver {
+	o := &s.options
+	return recall.NewResolver(recall.Sources{
+		Options: recall.Options{Username: o.Username, Password: o.Password, DriverName: "Helenus", Dial: s.dialer.Dial},
+		Nodes: func() (list []string) {
+			for _, n := range s.Nodes() {
+				list = append(list, n.Target())
+			}
+			return list
+		},
+		Ruled: func() bool { return o.Rewriter != nil && o.Rewriter.Epoch() > 0 },
+		Learn: s.prepared.Put,
+		Now:   s.now,
+		Log:   s.log,
+	})
 }

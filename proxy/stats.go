@@ -23,7 +23,6 @@ type stats struct {
 	late       atomic.Uint64 // answers of Cassandra to such requests
 	stuck      atomic.Uint64 // connections closed because too many answers are late
 	unresolved atomic.Uint64 // EXECUTEs, and children of BATCHes, whose text is not known
-	resolved   atomic.Uint64 // statements that were prepared elsewhere and looked up
 }
 
 // RuleStats is the use of the rules of one name since the server started.
@@ -75,7 +74,7 @@ func (s *Server) Stats() Stats {
 		Limited: t.limited.Load(), Drains: t.drains.Load(), Drained: t.drained.Load(), Cut: t.cut.Load(),
 		Requests: sum.Requests, Failures: sum.Errors, Taken: sum.Taken, Rewritten: sum.Rewritten,
 		Timeouts: t.timeouts.Load(), Late: t.late.Load(), Stuck: t.stuck.Load(),
-		Unresolved: t.unresolved.Load(), Resolved: t.resolved.Load(), Bypassed: s.bypass.Load(),
+		Unresolved: t.unresolved.Load(), Resolved: s.resolver.Resolved(), Bypassed: s.bypass.Load(),
 		Unread: t.unread.Load(), Told: t.told.Load(), Unlistened: int(t.unlistened.Load()),
 		BytesUp: sum.BytesUp, BytesDown: sum.BytesDown}
 }
@@ -146,6 +145,6 @@ func (s *Server) Collect(ch chan<- prometheus.Metric) {
 	counter(lateMetric, &s.stats.late)
 	counter(stuckMetric, &s.stats.stuck)
 	counter(unknownMetric, &s.stats.unresolved)
-	counter(resolvedMetric, &s.stats.resolved)
+	ch <- prometheus.MustNewConstMetric(resolvedMetric, prometheus.CounterValue, float64(s.resolver.Resolved()))
 	gauge(bypassMetric, yes[s.bypass.Load()])
 }

@@ -1,5 +1,6 @@
 // Package recall asks a node which statements it holds prepared, and what it answers to their PREPAREs, so that a proxy that
-// was started anew knows the ids that its clients still use. It imports proxy/wire only.
+// was started anew knows the ids that its clients still use. It imports proxy/statement and proxy/wire. A Resolver
+// decides what is asked for, and when (resolver.go).
 //
 // Cassandra keeps the texts in system.prepared_statements, each node its own. A session of this package is a short connection
 // that reads them by pages, or one by its id, and prepares each again, which the node answers from its cache: the id, the bind variables and
