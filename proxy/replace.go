@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/helenus-db/helenus/proxy/message"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/rule"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -179,20 +180,14 @@ func (c *conn) prepare(r *replacement) {
 		r.abandon()
 		return
 	}
-	b := wire.AppendHeader(nil, wire.Header{Version: r.version, Stream: id, Opcode: wire.OpPrepare})
-	b = wire.AppendLongString(b, r.text)
-	switch {
-	case r.version >= 5 && keyspace != "":
-		b = wire.AppendString(wire.AppendInt(b, 1), keyspace)
-	case r.version >= 5:
-		b = wire.AppendInt(b, 0)
-	}
-	wire.SetLength(b, 0)
 	e := c.spares.take()
 	e.prepare, e.replaces = &Prepared{Keyspace: keyspace, Text: r.text, Version: r.version}, r
 	t.pending = pending{start: c.server.now(), stream: nobody, id: id, opcode: wire.OpPrepare, extra: e}
 	t.claim()
-	c.up.out.Send(b)
+	if r.version < 5 { // it is the connection's own
+		keyspace = ""
+	}
+	c.up.out.Send(message.Append(nil, r.version, id, message.Prepare(r.text, keyspace)))
 }
 
 // onOwnAnswer deals with the answer to a request of our own.

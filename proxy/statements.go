@@ -114,7 +114,7 @@ func (c *conn) unresolved(id []byte) {
 func (s *Server) newResolver() *recall.Resolver {
 	o := &s.options
 	return recall.NewResolver(recall.Sources{
-		Options: recall.Options{Username: o.Username, Password: o.Password, DriverName: "Helenus", Dial: s.dialer.Dial},
+		Options: recall.Options{Username: o.Username, Password: o.Password, Dial: s.dialer.Dial},
 		Nodes: func() (list []string) {
 			for _, n := range s.Nodes() {
 				list = append(list, n.Target())

@@ -1,4 +1,4 @@
-// Package fleet watches the other members of a fleet of proxies. It imports internal/guard and proxy/wire.
+// Package fleet watches the other members of a fleet of proxies. It imports internal/guard and proxy/message.
 //
 // Members watch each other: each asks every other one, every watchEvery, what it supports, which
 // needs no login. A member that fails misses times in a row is told to be DOWN, and UP when it answers again. Its row
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/internal/guard"
-	"github.com/helenus-db/helenus/proxy/wire"
+	"github.com/helenus-db/helenus/proxy/message"
 )
 
 const (
@@ -83,7 +83,7 @@ func answers(ctx context.Context, address string) bool {
 	defer c.Close()
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
-	if _, err := c.Write(wire.AppendFrame(nil, wire.Header{Version: 4, Opcode: wire.OpOptions}, nil)); err != nil {
+	if _, err := c.Write(message.Append(nil, 4, 0, message.Options())); err != nil {
 		return false
 	}
 	_, err = bufio.NewReader(c).ReadByte()

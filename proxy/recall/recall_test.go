@@ -95,7 +95,7 @@ func start(t *testing.T, n *node) (string, Options) {
 	}
 	t.Cleanup(s.Close)
 	var d net.Dialer
-	return s.Addr, Options{DriverName: "Helenus", Dial: func(ctx context.Context, address string) (net.Conn, error) {
+	return s.Addr, Options{Dial: func(ctx context.Context, address string) (net.Conn, error) {
 		return d.DialContext(ctx, "tcp", address)
 	}}
 }
