@@ -17,7 +17,7 @@ import (
 )
 
 // What clients are shown as the ring is package ring's to say; this file asks it, for one connection. In mirror topology
-// mirror.go keeps the listeners, and the view that is shown, in step with the cluster; in fleet topology fleet.go watches
+// mirror.go keeps the listeners, and the view that is shown, in step with the cluster; in fleet topology package fleet watches
 // the other members.
 
 // shortStatement is the longest request that is waited for whole because it may ask where nodes are, bytes. It is longer

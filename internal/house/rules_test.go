@@ -32,8 +32,8 @@ var mayImport = map[string][]string{
 	"proxy/inflight":    {},
 	"proxy/rule":        {},
 	"proxy/statement":   {"proxy/wire"},
-	"proxy/message":     {}, // it speaks, and so is not for what passes
-	"proxy/recall":      {"proxy/message", "proxy/statement", "proxy/wire"},
+	"proxy/message":     {"proxy/wire"}, // it speaks, and so is not for what passes
+	"proxy/recall":      {"proxy/message", "proxy/proxytest", "proxy/statement", "proxy/wire"},
 	"proxy/fleet":       {"proxy/message", "internal/guard"},
 	"proxy/handshake":   {"proxy/compress", "proxy/login", "proxy/pipe", "proxy/ring", "proxy/wire"},
 	"capture":           {"capture/", "proxy", "internal/guard", "internal/native"},                                                                  // proxy: the hooks it implements

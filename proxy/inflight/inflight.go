@@ -2,7 +2,7 @@
 // nothing of ours.
 //
 // A request in flight is kept in the slot of the stream id under which Cassandra knows it, nearly always the client's own
-// (alias.go). The slot's state word says whose it is:
+// (proxy/streams.go). The slot's state word says whose it is:
 //
 //	from      to        by
 //	free      busy      the upward goroutine, when it reads the request (claim)
