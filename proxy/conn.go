@@ -10,6 +10,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/compress"
+	"github.com/helenus-db/helenus/proxy/inflight"
 	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/limit"
 	"github.com/helenus-db/helenus/proxy/login"
@@ -49,7 +50,6 @@ type conn struct {
 	opaqueEnded   func()        // set by the downward goroutine
 
 	spares  spares
-	bound   cache[*bound] // the upward goroutine's own
 	orphans orphans
 	held    atomic.Int64 // bytes of requests that the Rewriter has taken and not yet dealt with
 
@@ -57,23 +57,24 @@ type conn struct {
 		out         *pipe.Writer
 		records     []Record
 		reading     reading
-		recent      [recents]*bound
+		view        wire.View // of the request that is dealt with
+		children    []said    // of the BATCH that is dealt with
+		recent      *[recents]use
 		compression string // the last STARTUP asked for; "" if for none
 		long        judgement
 		asked       int64 // when the Recorder was asked last whether values are sampled
 		sampling    bool  // what it said
 	}
 	down struct {
-		out       *pipe.Writer
-		finished  []finished
-		exchanges []Exchange
-		reading   reading
-		run       ledger.Run
+		out *pipe.Writer
+		*completions
+		reading reading
+		run     ledger.Run
 	}
 }
 
 func (s *Server) newConn(g *gate, front net.Conn, guest *limit.Guest) *conn {
-	c := &conn{server: s, gate: g, front: front, guest: guest, bound: cache[*bound]{most: maxBound, mostBytes: maxBoundBytes},
+	c := &conn{server: s, gate: g, front: front, guest: guest,
 		sheet: s.ledger.Open(g.place()), since: time.Now()}
 	c.active.Store(s.now())
 	c.client.Store(&Client{})
@@ -223,8 +224,8 @@ func (c *conn) over() bool { return c.closed.Load() || c.mode.Load() == pipe.Opa
 
 // end settles what the connection's end leaves: forwarded requests that got no answer are lost.
 func (c *conn) end() {
-	c.streams.each(func(_ int16, t *slot) {
-		if t.status()&occupied == 0 {
+	c.streams.Each(func(_ int16, t *slot) {
+		if !t.Occupied() {
 			return
 		}
 		if k := t.taken.Load(); k != nil {
@@ -232,11 +233,11 @@ func (c *conn) end() {
 		}
 		c.orphans.Lock() // the sweeper may be at it
 		defer c.orphans.Unlock()
-		if t.status() == busy && t.stream == nobody {
+		if t.Status() == inflight.Busy && t.stream == nobody {
 			t.extra.replaces.abandon()
 		}
 	})
-	for i := range c.down.finished {
+	for i := range c.down.completions.list() {
 		if f := &c.down.finished[i]; f.told != nil { // answered by Cassandra, but the client could not be told
 			c.server.finish(f.told.done, f.told.reply)
 		}
@@ -249,8 +250,8 @@ func (c *conn) end() {
 // quiet tells whether nothing is in flight that a client waits for.
 func (c *conn) quiet() bool {
 	quiet := true
-	c.streams.each(func(_ int16, t *slot) {
-		if s := t.status(); s == busy || s == answered {
+	c.streams.Each(func(_ int16, t *slot) {
+		if s := t.Status(); s == inflight.Busy || s == inflight.Answered {
 			quiet = false
 		}
 	})

@@ -10,7 +10,7 @@
 // waited for, up to Options.MaxFrame; longer others are streamed. A slow reader stalls its own two goroutines and nobody
 // else: connections share nothing on the data path but the table of prepared ids, and the hooks.
 //
-// Compressed requests and answers (lz4, snappy) are decompressed for looking at, and go on as they came (compression.go).
+// Compressed requests and answers (lz4, snappy) are decompressed for looking at, and go on as they came (package handshake says how that is agreed).
 // A connection that agrees with Cassandra on anything else is relayed unread.
 //
 // # Requests in flight
@@ -18,11 +18,11 @@
 // streams.go remembers what was asked on each stream id, so that the answer can be counted, and so that
 // [Server.Barrier] can wait for everything that was under way at one moment. One that Cassandra does not answer in time is answered
 // by a sweeper (timeout.go); its stream id is the client's again at once, which may need another id towards Cassandra
-// (alias.go).
+// (streams.go).
 //
 // # Statements
 //
-// A prepared id is known from the answer to its PREPARE, or is looked up in Cassandra (resolve.go). A rule's text stands for
+// A prepared id is known from the answer to its PREPARE, or is looked up in Cassandra (package recall). A rule's text stands for
 // a prepared statement without changing its id (replace.go).
 //
 // # Requests taken over
@@ -34,7 +34,7 @@
 // # The ring
 //
 // Package ring says what clients are shown as the cluster's nodes. topology.go asks it for each connection, gate.go has the
-// listeners and finds the nodes behind them, mirror.go keeps both in step with the cluster, fleet.go watches other proxies.
+// listeners and finds the nodes behind them, mirror.go keeps both in step with the cluster, advertise.go says where clients find it, and watches other proxies (package fleet).
 // Where clients do not see every node (single, fleet), topology.go holds the answers to changes of the schema back until the nodes agree.
 //
 // # Where it is thin

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
+	"github.com/helenus-db/helenus/proxy/handshake"
+	"github.com/helenus-db/helenus/proxy/inflight"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
@@ -20,6 +23,24 @@ type finished struct {
 	record Record
 	extra  *extra
 	told   *told // if somebody wants to hear of the answer
+}
+
+// completions are the requests that what one read brought answers, to be counted once that is written. A connection that waits has none.
+type completions struct {
+	finished  []finished
+	exchanges []Exchange
+}
+
+var completionLists = sync.Pool{New: func() any { return new(completions) }}
+
+// keptCompletions is how many answers a list has room for when nobody uses it.
+const keptCompletions = 1 << 10
+
+func (a *completions) list() []finished {
+	if a == nil {
+		return nil
+	}
+	return a.finished
 }
 
 // alone tells whether the exchange can not be counted together with others of its statement.
@@ -47,10 +68,10 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 		}
 		return pipe.Pass, nil, nil
 	}
-	t := c.streams.at(h.Stream)
-	switch t.status() {
-	case busy:
-	case orphaned:
+	t := c.streams.At(h.Stream)
+	switch status(t) {
+	case inflight.Busy:
+	case inflight.Orphaned:
 		return c.late(h, body, complete, t)
 	default:
 		return pipe.Pass, nil, c.unasked(h, body)
@@ -84,7 +105,7 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 		}
 	}
 	// From here on the request is ours to end: the sweeper does not any more.
-	word, ok := t.answer()
+	word, ok := t.Answer()
 	if !ok {
 		return c.late(h, body, complete, t)
 	}
@@ -123,11 +144,13 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 			}
 		}
 	case wire.OpSupported:
-		if complete {
-			verdict, instead = c.stripSupported(h, body, from)
+		if complete && c.server.options.StripCompression {
+			if instead = handshake.StripSupported(h, body, from); instead != nil {
+				verdict = pipe.Replace
+			}
 		}
 	case wire.OpReady, wire.OpAuthenticate, wire.OpAuthSuccess:
-		c.handshake(h, &p)
+		c.greeted(h, &p)
 	}
 	c.keep(f, x, k, h, body[from:], rows, complete)
 	c.down.finished = c.down.finished[:len(c.down.finished)+1]
@@ -191,6 +214,9 @@ func (c *conn) unasked(h wire.Header, body []byte) error {
 // finishing returns the next of the finished, to be filled in place, as it is long, and counted in at the end. Who returns
 // before sets nothing but what is always set.
 func (c *conn) finishing() (*finished, *Exchange) {
+	if c.down.completions == nil {
+		c.down.completions = completionLists.Get().(*completions)
+	}
 	n := len(c.down.finished)
 	if n == cap(c.down.finished) {
 		c.down.finished = append(c.down.finished, finished{})[:n]
@@ -224,7 +250,7 @@ func (c *conn) keep(f *finished, x *Exchange, k *taken, h wire.Header, message [
 // Written counts the exchanges whose answers were just handed to the client's socket.
 func (d downward) Written() {
 	c := d.conn
-	list := c.down.finished
+	list := c.down.completions.list()
 	if len(list) == 0 {
 		return
 	}
@@ -250,12 +276,16 @@ func (d downward) Written() {
 		if f.told != nil {
 			c.server.finish(f.told.done, f.told.reply)
 		}
-		f.slot.release(f.word) // Barrier waits for the Done
+		f.slot.Release(f.word) // Barrier waits for the Done
 		c.spares.give(f.extra)
 	}
 	clear(list)
 	clear(all)
-	c.down.finished, c.down.exchanges = list[:0], all[:0]
+	if a := c.down.completions; cap(list) <= keptCompletions {
+		a.finished, a.exchanges = list[:0], all[:0]
+		completionLists.Put(a)
+	}
+	c.down.completions = nil
 }
 
 // record tells who counts that exchanges of one statement are over. If there is more to say of one (e), it is alone.
@@ -290,27 +320,11 @@ func (c *conn) learnPrepared(r *wire.Reader, p *pending) {
 		return
 	}
 	known := p.extra.prepare
-	if !readPrepared(r, known) {
+	if !known.Read(r) {
 		return
 	}
-	c.server.prepared.put(known)
+	c.server.prepared.Put(known)
 	if p.record != nil {
 		learned(p.record, known)
-	}
-}
-
-// handshake follows the connection's beginning: after the first READY or AUTHENTICATE version 5 goes over to segments and
-// what STARTUP asked for is compressed (compression.go); after READY or AUTH_SUCCESS long requests are allowed.
-func (c *conn) handshake(h wire.Header, p *pending) {
-	if p.events != 0 && h.Opcode == wire.OpReady {
-		c.registered.Or(p.events)
-	}
-	if h.Opcode != wire.OpAuthenticate {
-		c.authenticated.Store(true)
-	} else {
-		c.amend(func(n *Client) { n.User = true })
-	}
-	if p.extra != nil && p.extra.startup {
-		c.negotiated(h.Version&^wire.ResponseBit, p.extra.compression, p.extra.stripped)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/proxy/inflight"
 	"github.com/helenus-db/helenus/proxy/ring"
 )
 
@@ -49,8 +50,8 @@ func (s *Server) Barrier(ctx context.Context) error {
 	}
 	var list []awaited
 	for _, c := range s.connections() {
-		c.streams.each(func(_ int16, t *slot) {
-			if w := t.state.Load(); w&statusMask != free {
+		c.streams.Each(func(_ int16, t *slot) {
+			if w := t.Word(); inflight.Of(w) != inflight.Free {
 				list = append(list, awaited{c, t, w})
 			}
 		})
@@ -58,7 +59,7 @@ func (s *Server) Barrier(ctx context.Context) error {
 	return s.until(ctx, poll, func() bool {
 		for len(list) > 0 {
 			last := list[len(list)-1]
-			if last.slot.inFlight(last.word) && !last.conn.over() {
+			if last.slot.Holds(last.word) && !last.conn.over() {
 				return false
 			}
 			list = list[:len(list)-1]

@@ -170,7 +170,7 @@ func (g *gate) accept() {
 			defer s.leave(front, guest)
 			defer front.Close()
 			select {
-			case <-s.resolver.first:
+			case <-s.resolver.First():
 			case <-s.ctx.Done():
 			}
 			c := s.newConn(g, front, guest)

@@ -1,6 +1,10 @@
 package proxy
 
-import "github.com/helenus-db/helenus/proxy/wire"
+import (
+	"github.com/helenus-db/helenus/proxy/rule"
+	"github.com/helenus-db/helenus/proxy/statement"
+	"github.com/helenus-db/helenus/proxy/wire"
+)
 
 // This file is the whole of what the proxy asks of the rest of Helenus: somebody who listens (Recorder) and somebody who
 // may answer in Cassandra's place (Rewriter). Both are nil-able; without them the proxy is a bare relay.
@@ -99,36 +103,12 @@ type Manner struct {
 	Rewritten         bool   // answered by the Rewriter, not by Cassandra
 }
 
-// Column is one bind variable or one result column of a prepared statement.
-type Column struct {
-	Keyspace, Table, Name string
-	Type                  Type
-}
-
-// Type is a CQL type as the protocol writes it. Codes that this program does not know are kept with their bytes.
-type Type struct {
-	Code     uint16 // 0x0000 custom, 0x0001 ascii, ... as in the protocol's [option]
-	Custom   string // class name, for code 0
-	Keyspace string // user-defined types
-	Name     string
-	Fields   []string // field names of a user-defined type
-	Elements []Type   // list, set: 1; map: 2; tuple, user-defined type: n
-}
-
-// Prepared is Cassandra's answer to a PREPARE.
-type Prepared struct {
-	ID               string // prepared id, raw bytes
-	Keyspace         string // keyspace in use when it was prepared
-	Text             string // what the client sent
-	Version          byte   // protocol version it was prepared with
-	ResultMetadataID string // v5
-	Variables        []Column
-	PartitionKey     []int // indexes into Variables, in partition key order; empty if not all are bound
-	Results          []Column
-	// ResultMetadata is the metadata of the answer as received (flags, column count, ... ), the very bytes that
-	// begin a ROWS answer after its kind; nil if the statement returns nothing.
-	ResultMetadata []byte
-}
+// What Cassandra answered to a PREPARE, and what it says of bind variables and result columns.
+type (
+	Prepared = statement.Prepared
+	Column   = statement.Column
+	Type     = statement.Type
+)
 
 // Value is one bound value.
 type Value struct {
@@ -154,11 +134,11 @@ type Rewriter interface {
 	Opaque(c *Client) (ended func())
 }
 
-// Rule marks a statement as the Rewriter's business.
-type Rule interface {
-	// Text is what to send to Cassandra instead of the client's text at PREPARE and QUERY; "" leaves it.
-	Text() string
-}
+// What is to be done with a statement; and that with a name, under which it is counted.
+type (
+	Rule  = rule.Rule
+	Named = rule.Named
+)
 
 // Request is one request that the Rewriter may take. It is valid until Forward, Answer or Fail was called; its slices
 // belong to it, so they may be read from other goroutines until then.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 
+	"github.com/helenus-db/helenus/proxy/inflight"
 	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -107,8 +108,8 @@ func (c *conn) countOwn(x *Exchange) {
 
 // inFlight counts the requests in flight.
 func (c *conn) inFlight() (n int) {
-	c.streams.each(func(_ int16, t *slot) {
-		if t.state.Load()&statusMask != free {
+	c.streams.Each(func(_ int16, t *slot) {
+		if t.Status() != inflight.Free {
 			n++
 		}
 	})

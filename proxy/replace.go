@@ -6,7 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/helenus-db/helenus/proxy/message"
 	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/rule"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
@@ -46,7 +48,7 @@ const (
 type replacement struct {
 	replacementKey
 	log      func(reason string)
-	count    *ruleCount
+	count    *rule.Count
 	state    atomic.Int32
 	prepared atomic.Pointer[Prepared]
 	epoch    atomic.Uint64 // of the last who asked for it
@@ -69,7 +71,7 @@ type replacements struct {
 }
 
 // of returns the replacement of a key, for a rule that was asked for at an epoch.
-func (s *replacements) of(key replacementKey, epoch uint64, count *ruleCount) *replacement {
+func (s *replacements) of(key replacementKey, epoch uint64, count *rule.Count) *replacement {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.byKey[key]
@@ -97,17 +99,17 @@ func (s *replacements) of(key replacementKey, epoch uint64, count *ruleCount) *r
 func (r *replacement) abandon() { r.state.CompareAndSwap(preparing, idle) }
 
 // refuse notes why the text can not stand for the original.
-func (r *replacement) refuse(why refusal, detail string) {
+func (r *replacement) refuse(why rule.Reason, detail string) {
 	if r.state.CompareAndSwap(preparing, refused) {
-		r.count.refuse(why, detail)
+		r.count.Refuse(why, detail)
 		r.log(detail)
 	}
 }
 
 // settle deals with Cassandra's answer to its PREPARE; body[from:] begins after a RESULT's kind or an ERROR's code.
 func (r *replacement) settle(answer *Prepared, body wire.Reader) {
-	if !readPrepared(&body, answer) || body.Bad() {
-		r.refuse(refusedError, "Cassandra's answer to its PREPARE can not be read")
+	if !answer.Read(&body) || body.Bad() {
+		r.refuse(rule.Error, "Cassandra's answer to its PREPARE can not be read")
 		return
 	}
 	if why, detail := fits(r.original, answer); detail != "" {
@@ -119,24 +121,24 @@ func (r *replacement) settle(answer *Prepared, body wire.Reader) {
 }
 
 // fits tells why a statement can not stand for another that a client has prepared; detail is "" if it can.
-func fits(original, other *Prepared) (why refusal, detail string) {
+func fits(original, other *Prepared) (why rule.Reason, detail string) {
 	if n, m := len(original.Variables), len(other.Variables); n != m {
-		return refusedVariables, fmt.Sprintf("it has %d bind variables, the original %d", m, n)
+		return rule.Variables, fmt.Sprintf("it has %d bind variables, the original %d", m, n)
 	}
 	for i, v := range other.Variables {
 		if !reflect.DeepEqual(v.Type, original.Variables[i].Type) {
-			return refusedVariables, fmt.Sprintf("bind variable %d (%s) has another type than the original's (%s)", i+1, v.Name, original.Variables[i].Name)
+			return rule.Variables, fmt.Sprintf("bind variable %d (%s) has another type than the original's (%s)", i+1, v.Name, original.Variables[i].Name)
 		}
 	}
 	if !reflect.DeepEqual(original.PartitionKey, other.PartitionKey) && original.Version >= 4 && other.Version >= 4 {
-		return refusedKey, "its partition key is bound by other variables than the original's: clients would choose the wrong node"
+		return rule.PartitionKey, "its partition key is bound by other variables than the original's: clients would choose the wrong node"
 	}
 	if n, m := len(original.Results), len(other.Results); n != m {
-		return refusedColumns, fmt.Sprintf("it returns %d columns, the original %d", m, n)
+		return rule.Columns, fmt.Sprintf("it returns %d columns, the original %d", m, n)
 	}
 	for i, v := range other.Results {
 		if o := original.Results[i]; v.Name != o.Name || !reflect.DeepEqual(v.Type, o.Type) {
-			return refusedColumns, fmt.Sprintf("result column %d (%s) has another name or type than the original's (%s)", i+1, v.Name, o.Name)
+			return rule.Columns, fmt.Sprintf("result column %d (%s) has another name or type than the original's (%s)", i+1, v.Name, o.Name)
 		}
 	}
 	return 0, ""
@@ -178,20 +180,14 @@ func (c *conn) prepare(r *replacement) {
 		r.abandon()
 		return
 	}
-	b := wire.AppendHeader(nil, wire.Header{Version: r.version, Stream: id, Opcode: wire.OpPrepare})
-	b = wire.AppendLongString(b, r.text)
-	switch {
-	case r.version >= 5 && keyspace != "":
-		b = wire.AppendString(wire.AppendInt(b, 1), keyspace)
-	case r.version >= 5:
-		b = wire.AppendInt(b, 0)
-	}
-	wire.SetLength(b, 0)
 	e := c.spares.take()
 	e.prepare, e.replaces = &Prepared{Keyspace: keyspace, Text: r.text, Version: r.version}, r
 	t.pending = pending{start: c.server.now(), stream: nobody, id: id, opcode: wire.OpPrepare, extra: e}
 	t.claim()
-	c.up.out.Send(b)
+	if r.version < 5 { // it is the connection's own
+		keyspace = ""
+	}
+	c.up.out.Send(message.Append(nil, r.version, id, message.Prepare(r.text, keyspace)))
 }
 
 // onOwnAnswer deals with the answer to a request of our own.
@@ -202,7 +198,7 @@ func (c *conn) onOwnAnswer(h wire.Header, body []byte, complete bool, t *slot, p
 		}
 		return pipe.Whole, nil, nil
 	}
-	word, ok := t.answer()
+	word, ok := t.Answer()
 	if !ok {
 		return c.late(h, body, complete, t)
 	}
@@ -215,13 +211,13 @@ func (c *conn) onOwnAnswer(h wire.Header, body []byte, complete bool, t *slot, p
 		if code := r.Int(); code < wire.ErrSyntax || code > wire.ErrUnprepared { // it may work next time
 			by.abandon()
 		} else {
-			by.refuse(refusedError, "Cassandra can not prepare it: "+string(r.String()))
+			by.refuse(rule.Error, "Cassandra can not prepare it: "+string(r.String()))
 		}
 	default:
-		by.refuse(refusedError, fmt.Sprintf("Cassandra answered its PREPARE with opcode %#x", h.Opcode))
+		by.refuse(rule.Error, fmt.Sprintf("Cassandra answered its PREPARE with opcode %#x", h.Opcode))
 	}
 	c.spares.give(p.extra)
-	t.release(word)
+	t.Release(word)
 	return pipe.Drop, nil, nil
 }
 
@@ -238,37 +234,30 @@ type change struct {
 }
 
 // apply appends the changed body of a request.
-func (x *change) apply(b []byte, h wire.Header, body []byte) []byte {
-	switch h.Opcode {
+func (x *change) apply(b []byte, opcode byte, v *wire.View) []byte {
+	switch opcode {
 	case wire.OpBatch:
-		return wire.AppendBatch(b, body, h.Version, h.Flags, func(n int) string { return x.instead[n] })
+		return v.AppendBatch(b, x.instead)
 	case wire.OpExecute:
-		if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
-			return q.AppendID(b, body, h.Version, x.instead[0], x.metadataID)
-		}
-	case wire.OpQuery:
-		if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
-			return q.AppendText(b, body, x.instead[0])
-		}
+		return v.AppendID(b, x.instead[0], x.metadataID)
 	}
-	return append(b, body...)
+	return v.AppendText(b, x.instead[0])
 }
 
 // changed forwards a request with what the rules make of it.
-func (c *conn) changed(h wire.Header, body []byte, x *change) (pipe.Verdict, []byte, error) {
+func (c *conn) changed(h wire.Header, x *change) (pipe.Verdict, []byte, error) {
 	if x == nil {
 		return pipe.Pass, nil, nil
 	}
-	frame := x.apply(wire.AppendHeader(nil, h), h, body)
+	frame := x.apply(wire.AppendHeader(nil, h), h.Opcode, &c.up.view)
 	wire.SetLength(frame, 0)
 	return pipe.Replace, frame, nil
 }
 
 // changeExecute returns what becomes of an EXECUTE of a statement that has a replacement, nil if it runs as written. It is
 // noted in what is pending before the claim.
-func (c *conn) changeExecute(h wire.Header, body []byte, b *bound, p *pending) *change {
-	q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body)
-	if !ok {
+func (c *conn) changeExecute(q *wire.View, b use, p *pending) *change {
+	if !q.Whole() {
 		return nil
 	}
 	by := b.replacement
@@ -279,11 +268,11 @@ func (c *conn) changeExecute(h wire.Header, body []byte, b *bound, p *pending) *
 	p.swapped = true
 	e := p.need(&c.spares)
 	e.swaps = append(e.swaps[:0], swap{b.prepared.ID, other.ID, by})
-	x := &change{instead: []string{other.ID}, metadataID: string(q.MetadataID)}
+	x := &change{instead: []string{other.ID}, metadataID: string(q.MetadataID())}
 	if x.metadataID == b.prepared.ResultMetadataID { // else the client knows other columns, and Cassandra tells it which
 		x.metadataID = other.ResultMetadataID
 	}
-	b.count.replaced.Add(1)
+	b.count.Replace()
 	return x
 }
 
@@ -295,52 +284,39 @@ type batchRules struct {
 	swaps   []swap
 }
 
-// batchRules asks for the rules of a BATCH's children.
-func (c *conn) batchRules(h wire.Header, body []byte, keyspace string, epoch uint64) (x batchRules) {
-	n := 0
-	instead := func(other string) {
+// batchRules is what becomes of a BATCH with these children.
+func (c *conn) batchRules(children []said) (x batchRules) {
+	instead := func(n int, other string) {
 		if x.change == nil {
-			x.change = &change{}
+			x.change = &change{instead: make([]string, len(children))}
 		}
-		for len(x.change.instead) < n {
-			x.change.instead = append(x.change.instead, "")
-		}
-		x.change.instead = append(x.change.instead, other)
+		x.change.instead[n] = other
 	}
-	wire.ParseBatch(h.Version, h.Flags, body, func(child wire.Child) {
-		defer func() { n++ }()
-		if child.Text != nil {
-			if rule := c.rule(epoch, keyspace, string(child.Text)); rule != nil {
-				x.ruled = true
-				count := c.server.rules.of(rule)
-				count.hit()
-				if other := rule.Text(); other != "" {
-					count.replaced.Add(1)
-					instead(other)
-				}
+	for n := range children {
+		s := &children[n]
+		if s.bound == nil {
+			if s.Text == nil && x.unknown == nil {
+				x.unknown = s.ID
 			}
-			return
+			continue
 		}
-		b := c.find(child.ID, epoch)
-		switch {
-		case b == nil && x.unknown == nil:
-			x.unknown = child.ID
-		case b == nil || b.rule == nil:
-		default:
-			x.ruled = true
-			b.count.hit()
-			if b.replacement == nil {
-				break
+		if s.rule == nil {
+			continue
+		}
+		x.ruled = true
+		s.count.Hit()
+		if s.Text != nil {
+			if other := s.rule.Text(); other != "" {
+				s.count.Replace()
+				instead(n, other)
 			}
-			if other := c.use(b.replacement); other != nil {
-				b.count.replaced.Add(1)
-				instead(other.ID)
-				x.swaps = append(x.swaps, swap{b.prepared.ID, other.ID, b.replacement})
+		} else if s.replacement != nil {
+			if other := c.use(s.replacement); other != nil {
+				s.count.Replace()
+				instead(n, other.ID)
+				x.swaps = append(x.swaps, swap{s.prepared.ID, other.ID, s.replacement})
 			}
 		}
-	})
-	for x.change != nil && len(x.change.instead) < n {
-		x.change.instead = append(x.change.instead, "")
 	}
 	return x
 }

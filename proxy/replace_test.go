@@ -51,23 +51,28 @@ func (m *memory) handle(r *proxytest.Request) {
 		body := proxytest.PreparedBody(r.Header.Version, text, s.variables, s.results)
 		r.Reply(wire.OpResult, bytes.Replace(body, []byte("metadata-id"), metadataID(text), 1))
 	case wire.OpExecute:
-		q, _ := wire.ParseRequest(wire.OpExecute, r.Header.Version, r.Header.Flags, r.Body)
-		if !m.execute(r, q.ID) {
+		var q wire.View
+		q.See(r.Header, r.Body)
+		q.Whole()
+		if !m.execute(r, q.ID()) {
 			return
 		}
-		m.meta = append(m.meta, string(q.MetadataID))
+		m.meta = append(m.meta, string(q.MetadataID()))
 		r.Reply(wire.OpResult, wire.AppendInt(nil, wire.ResultVoid))
 	case wire.OpBatch:
 		ok := true
-		wire.ParseBatch(r.Header.Version, r.Header.Flags, r.Body, func(c wire.Child) {
-			switch {
+		var q wire.View
+		q.See(r.Header, r.Body)
+		q.Whole()
+		for i := range q.Children() {
+			switch c := q.Child(i); {
 			case !ok:
 			case c.Text != nil:
 				m.executed = append(m.executed, string(c.Text))
 			default:
 				ok = m.execute(r, c.ID)
 			}
-		})
+		}
 		if ok {
 			r.Reply(wire.OpResult, wire.AppendInt(nil, wire.ResultVoid))
 		}

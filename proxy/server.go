@@ -19,7 +19,10 @@ import (
 	"github.com/helenus-db/helenus/proxy/control"
 	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/limit"
+	"github.com/helenus-db/helenus/proxy/recall"
 	"github.com/helenus-db/helenus/proxy/ring"
+	"github.com/helenus-db/helenus/proxy/rule"
+	"github.com/helenus-db/helenus/proxy/statement"
 )
 
 // Topology is how the proxy shows the cluster to its clients.
@@ -123,7 +126,7 @@ type Server struct {
 	options  Options
 	log      *slog.Logger
 	observed bool // there is a Recorder or a Rewriter
-	prepared prepareds
+	prepared statement.Table[bound]
 	control  *control.Connection
 	ledger   ledger.Ledger
 	stats    stats
@@ -135,9 +138,9 @@ type Server struct {
 	draining atomic.Bool
 	bypass   atomic.Bool
 
-	rules        ruleCounts
+	rules        rule.Counts
 	replacements replacements
-	resolver     resolver
+	resolver     *recall.Resolver
 	agreeing     chan struct{} // a place for each answer that is held back until the schema is agreed
 
 	ctx    context.Context
@@ -218,18 +221,17 @@ func New(o Options) (*Server, error) {
 	}
 	o.guardHooks()
 	s := &Server{options: o, agreeing: make(chan struct{}, agreements), log: o.Log, seed: maphash.MakeSeed(), observed: o.Recorder != nil || o.Rewriter != nil,
-		prepared: prepareds{byID: cache[*Prepared]{most: maxPrepared, mostBytes: maxPreparedBytes}},
-		guests:   limit.NewGuests(o.MaxConnectionsPerClient, o.MaxRequestsPerClient, o.RequestBurst),
-		conns:    make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{}), away: make(map[net.Conn]struct{})}
+		guests: limit.NewGuests(o.MaxConnectionsPerClient, o.MaxRequestsPerClient, o.RequestBurst),
+		conns:  make(map[*conn]struct{}), fronts: make(map[net.Conn]struct{}), away: make(map[net.Conn]struct{})}
 	s.replacements.log = func(text, reason string) {
 		s.log.Warn("a rule's text can not stand for the statement, which runs as it was written", "text", text, "reason", reason)
 	}
-	s.resolver.init(s)
 	s.view.Store(new(ring.View))
 	if err := s.advertise(); err != nil {
 		return nil, err
 	}
 	s.dialer = certs.Dialer{TLS: o.Back, Timeout: o.DialTimeout}
+	s.resolver = s.newResolver()
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	own := s.own()
 	own.OnEvent, own.OnNodes, own.FollowSchema = s.hear, s.follow, o.Topology == Fleet
@@ -264,10 +266,10 @@ func (s *Server) Start(ctx context.Context) error {
 		}
 	}
 	if s.options.Topology == Fleet {
-		s.loop(func(context.Context) { s.watch() })
+		s.loop(s.watch)
 	}
 	s.loop(s.control.Run)
-	s.loop(s.resolver.run)
+	s.loop(s.resolver.Run)
 	if s.options.RequestTimeout > 0 {
 		s.loop(s.sweeper)
 	}
@@ -282,7 +284,7 @@ func (s *Server) loop(f func(context.Context)) {
 // hear is told what the control connection hears.
 func (s *Server) hear(e Event) {
 	if e.Kind == EventConnected {
-		token(s.resolver.connected)
+		s.resolver.Connected()
 	}
 	if s.options.Topology == Mirror && e.Kind == EventTopology {
 		if e.Change == ring.RemovedNode {

@@ -1,167 +1,96 @@
 package proxy
 
 import (
-	"reflect"
-	"sync"
-	"sync/atomic"
+	"github.com/helenus-db/helenus/proxy/recall"
+	"github.com/helenus-db/helenus/proxy/rule"
 )
 
-// Bounds of the caches of prepared statements: a connection's own, and the server's. Drivers prepare a statement on one
-// connection and execute it on all of them, so an id that the connection does not know is looked for in the server's.
-// When one is full any entry goes: a workload with so many statements is building texts out of literals, and there is no
-// better one to keep. Losing an entry loses counts (or, once rules are in force, costs a PREPARE); it is never wrong.
-const (
-	maxBound         = 10_000
-	maxBoundBytes    = 32 << 20
-	maxPrepared      = 50_000
-	maxPreparedBytes = 128 << 20
-)
+// recents is how many statements a connection finds without asking what all connections share.
+const recents = 32
 
-// recents is how many statements a connection finds without a map.
-const recents = 16
-
-// cache maps prepared ids to what is known of them.
-type cache[V interface{ size() int }] struct {
-	most, mostBytes int
-	bytes           int
-	entries         map[string]V
-}
-
-// put keeps v, in the place of others if need be.
-func (c *cache[V]) put(id string, v V) {
-	if c.entries == nil {
-		c.entries = make(map[string]V)
-	}
-	if old, ok := c.entries[id]; ok {
-		c.bytes -= old.size()
-	}
-	c.entries[id] = v
-	c.bytes += v.size()
-	for other, old := range c.entries {
-		if len(c.entries) <= c.most && c.bytes <= c.mostBytes {
-			break
-		}
-		if other != id {
-			delete(c.entries, other)
-			c.bytes -= old.size()
-		}
-	}
-}
-
-// size is about how much memory p takes, bytes.
-func (p *Prepared) size() int {
-	return 256 + len(p.Text) + len(p.ResultMetadata) + 128*(len(p.Variables)+len(p.Results))
-}
-
-// prepareds maps prepared ids to what Cassandra answered, for the whole server.
-type prepareds struct {
-	mu   sync.RWMutex
-	byID cache[*Prepared]
-	// changed is raised when an id got another answer than before (the table was altered, or made anew): who holds the
-	// old asks again.
-	changed atomic.Uint64
-}
-
-func (s *prepareds) get(id []byte) *Prepared {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.byID.entries[string(id)]
-}
-
-func (s *prepareds) put(p *Prepared) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old := s.byID.entries[p.ID]
-	if old != nil && p.Version < old.Version {
-		same := *old
-		same.Version, same.ResultMetadataID = p.Version, p.ResultMetadataID
-		if p.Version < 4 {
-			same.PartitionKey = p.PartitionKey
-		}
-		if reflect.DeepEqual(&same, p) { // an earlier version's answer, which says the same but less
-			return
-		}
-	}
-	if old != nil && !reflect.DeepEqual(old, p) {
-		s.changed.Add(1)
-	}
-	s.byID.put(p.ID, p)
-}
-
-// bound is a prepared statement as one connection uses it.
+// bound is a prepared statement as requests use it in one epoch. Immutable.
 type bound struct {
 	prepared *Prepared
 	record   Record
 	rule     Rule
-	count    *ruleCount
-	// replacement is what is executed instead, by the rule's text; nil: nothing else.
-	replacement *replacement
-	epoch       uint64 // of the Rewriter when rule was asked for
-	changed     uint64 // of prepareds when prepared was looked up
-	system      *ask   // of a statement that asks where nodes are
+	count    *rule.Count
+	epoch    uint64 // of the Rewriter when rule was asked for
+	system   *ask   // of a statement that asks where nodes are
 }
 
-func (b *bound) size() int { return b.prepared.size() }
+// use is a statement as one connection uses it; the zero use is of one that is not known.
+type use struct {
+	*bound
+	// replacement is what is executed instead, by the rule's text; nil: nothing else.
+	replacement *replacement
+	changed     uint64 // of the server's table when it was looked up
+}
 
-// find returns what is known of a prepared id; nil if nothing is. It runs on the upward goroutine, which alone has the
-// connection's map. epoch is the Rewriter's, loaded after the request was claimed.
+// find returns what is known of a prepared id. It runs on the upward goroutine, which alone has the connection's recents. epoch is the
+// Rewriter's, loaded after the request was claimed.
 //
 // Those that were found last are looked at first, at a place that the id's last byte gives: ids are hashes, and to compare
 // one is cheaper than to look it up.
-func (c *conn) find(id []byte, epoch uint64) *bound {
-	changed := c.server.prepared.changed.Load()
-	place := new(*bound)
+func (c *conn) find(id []byte, epoch uint64) use {
+	changed := c.server.prepared.Changed()
+	if c.up.recent == nil {
+		c.up.recent = new([recents]use)
+	}
+	place := &c.up.recent[0]
 	if n := len(id); n > 0 {
 		place = &c.up.recent[id[n-1]%recents]
 	}
-	if b := *place; b != nil && b.epoch == epoch && b.changed == changed && b.prepared.ID == string(id) {
-		return b
+	if u := place; u.bound != nil && u.epoch == epoch && u.changed == changed && u.prepared.ID == string(id) {
+		return *u
 	}
-	b := c.lookUp(id, epoch, changed)
-	*place = b
-	return b
+	b := c.server.bind(id, epoch)
+	if b == nil {
+		return use{}
+	}
+	u := use{bound: b, changed: changed}
+	if b.rule != nil {
+		if text := b.rule.Text(); text != "" {
+			who := c.client.Load()
+			u.replacement = c.server.replacements.of(replacementKey{node: who.Node, version: who.Version, original: b.prepared, text: text}, epoch, b.count)
+		}
+	}
+	*place = u
+	return u
 }
 
-// lookUp is find in the maps.
-func (c *conn) lookUp(id []byte, epoch, changed uint64) *bound {
-	b := c.bound.entries[string(id)]
-	if b != nil && b.epoch == epoch && b.changed == changed {
-		return b
+// bind returns what is known of a prepared id, and what is to be done with it in an epoch; nil if nothing is known.
+func (s *Server) bind(id []byte, epoch uint64) *bound {
+	k := s.prepared.Get(id)
+	if k == nil {
+		return nil
 	}
-	if b == nil || b.changed != changed {
-		p := c.server.prepared.get(id)
-		switch {
-		case p == nil && b == nil:
-			return nil
-		case p == nil: // evicted there
-			p = b.prepared
-		}
-		b = &bound{prepared: p, system: c.server.ask(p.Keyspace, p.Text)}
-		if r := c.server.options.Recorder; r != nil {
-			b.record = r.Statement(p.Keyspace, p.Text)
-			learned(b.record, p)
-		}
-		c.bound.put(p.ID, b)
+	before := k.Use.Load()
+	if before != nil && before.epoch == epoch {
+		return before
 	}
-	b.changed = changed
-	b.epoch = epoch
-	b.rule, b.count, b.replacement = c.rule(epoch, b.prepared.Keyspace, b.prepared.Text), nil, nil
-	if b.rule != nil {
-		b.count = c.server.rules.of(b.rule)
-		if text := b.rule.Text(); text != "" {
-			b.replacement = c.server.replacements.of(replacementKey{node: c.back.RemoteAddr().String(),
-				version: c.client.Load().Version, original: b.prepared, text: text}, epoch, b.count)
+	b := &bound{prepared: k.Prepared, epoch: epoch}
+	if before != nil {
+		b.record, b.system = before.record, before.system
+	} else {
+		b.system = s.ask(k.Keyspace, k.Text)
+		if r := s.options.Recorder; r != nil {
+			b.record = r.Statement(k.Keyspace, k.Text)
+			learned(b.record, k.Prepared)
 		}
 	}
+	if b.rule = s.rule(epoch, k.Keyspace, k.Text); b.rule != nil {
+		b.count = s.rules.Of(b.rule)
+	}
+	k.Use.Store(b)
 	return b
 }
 
 // rule asks the Rewriter for a statement's rule. Before the first epoch there is none.
-func (c *conn) rule(epoch uint64, keyspace, text string) Rule {
+func (s *Server) rule(epoch uint64, keyspace, text string) Rule {
 	if epoch == 0 {
 		return nil
 	}
-	return c.server.options.Rewriter.Rule(keyspace, text)
+	return s.options.Rewriter.Rule(keyspace, text)
 }
 
 // epoch is the Rewriter's epoch, 0 without one and while it is bypassed.
@@ -170,4 +99,31 @@ func (c *conn) epoch() uint64 {
 		return r.Epoch()
 	}
 	return 0
+}
+
+// unresolved counts an id that nobody knows, and has its text looked up. It runs on the upward goroutine.
+func (c *conn) unresolved(id []byte) {
+	s := c.server
+	s.stats.unresolved.Add(1)
+	if s.options.Recorder != nil {
+		s.resolver.Want(id, c.back.RemoteAddr().String())
+	}
+}
+
+// newResolver returns what looks up statements that were prepared elsewhere.
+func (s *Server) newResolver() *recall.Resolver {
+	o := &s.options
+	return recall.NewResolver(recall.Sources{
+		Options: recall.Options{Username: o.Username, Password: o.Password, Dial: s.dialer.Dial},
+		Nodes: func() (list []string) {
+			for _, n := range s.Nodes() {
+				list = append(list, n.Target())
+			}
+			return list
+		},
+		Ruled: func() bool { return o.Rewriter != nil && o.Rewriter.Epoch() > 0 },
+		Learn: s.prepared.Put,
+		Now:   s.now,
+		Log:   s.log,
+	})
 }

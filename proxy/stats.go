@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/proxy/ledger"
+	"github.com/helenus-db/helenus/proxy/rule"
 )
 
 // stats are the server's counters of what is not of one connection.
@@ -22,8 +23,13 @@ type stats struct {
 	late       atomic.Uint64 // answers of Cassandra to such requests
 	stuck      atomic.Uint64 // connections closed because too many answers are late
 	unresolved atomic.Uint64 // EXECUTEs, and children of BATCHes, whose text is not known
-	resolved   atomic.Uint64 // statements that were prepared elsewhere and looked up
 }
+
+// RuleStats is the use of the rules of one name since the server started.
+type RuleStats = rule.Stats
+
+// Rules returns the use of rules, by name.
+func (s *Server) Rules() []RuleStats { return s.rules.All() }
 
 // Stats is a picture of the server's counters since it started.
 type Stats struct {
@@ -68,7 +74,7 @@ func (s *Server) Stats() Stats {
 		Limited: t.limited.Load(), Drains: t.drains.Load(), Drained: t.drained.Load(), Cut: t.cut.Load(),
 		Requests: sum.Requests, Failures: sum.Errors, Taken: sum.Taken, Rewritten: sum.Rewritten,
 		Timeouts: t.timeouts.Load(), Late: t.late.Load(), Stuck: t.stuck.Load(),
-		Unresolved: t.unresolved.Load(), Resolved: t.resolved.Load(), Bypassed: s.bypass.Load(),
+		Unresolved: t.unresolved.Load(), Resolved: s.resolver.Resolved(), Bypassed: s.bypass.Load(),
 		Unread: t.unread.Load(), Told: t.told.Load(), Unlistened: int(t.unlistened.Load()),
 		BytesUp: sum.BytesUp, BytesDown: sum.BytesDown}
 }
@@ -105,7 +111,7 @@ func (s *Server) Describe(ch chan<- *prometheus.Desc) {
 		unknownMetric, resolvedMetric, bypassMetric} {
 		ch <- d
 	}
-	describeRules(ch)
+	s.rules.Describe(ch)
 }
 
 // Collect implements prometheus.Collector. What is in flight is counted where it is remembered, in the tables of streams:
@@ -116,7 +122,7 @@ func (s *Server) Collect(ch chan<- prometheus.Metric) {
 		now[c.sheet.Place()] += c.inFlight()
 	}
 	s.ledger.Collect(ch, now)
-	s.collectRules(ch)
+	s.rules.Collect(ch)
 	gauge := func(d *prometheus.Desc, v int) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v))
 	}
@@ -139,6 +145,6 @@ func (s *Server) Collect(ch chan<- prometheus.Metric) {
 	counter(lateMetric, &s.stats.late)
 	counter(stuckMetric, &s.stats.stuck)
 	counter(unknownMetric, &s.stats.unresolved)
-	counter(resolvedMetric, &s.stats.resolved)
+	ch <- prometheus.MustNewConstMetric(resolvedMetric, prometheus.CounterValue, float64(s.resolver.Resolved()))
 	gauge(bypassMetric, yes[s.bypass.Load()])
 }

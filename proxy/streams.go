@@ -2,52 +2,15 @@ package proxy
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
+
+	"github.com/helenus-db/helenus/proxy/inflight"
+	"github.com/helenus-db/helenus/proxy/pipe"
+	"github.com/helenus-db/helenus/proxy/wire"
 )
 
-// A request in flight is kept in the slot of the stream id under which Cassandra knows it, nearly always the client's own
-// (alias.go). The slot's state word says whose it is:
-//
-//	from      to        by
-//	free      busy      the upward goroutine, when it reads the request (claim)
-//	answered  busy      the same: the client may use the id again before the downward goroutine came round to free it
-//	busy      answered  whoever answers: the downward goroutine, or a taken request's responder
-//	answered  free      the downward goroutine, after the answer was handed to the client's socket
-//	busy      orphaned  the sweeper, which answers in Cassandra's place: it took too long (timeout.go)
-//	orphaned  free      the downward goroutine, when the late answer came, which is dropped
-//
-// Above the two bits of the status the word counts claims, so that a state names one request: Barrier waits until the
-// word is neither that request's busy, answered nor orphaned. Above that it holds the coarse time of the claim, so that the
-// sweeper has to read nothing else of a slot that is not its own.
-type status = uint64
-
-const (
-	free     status = 0
-	busy     status = 1
-	answered status = 2
-	orphaned status = 3
-
-	statusMask = 3
-	occupied   = 1 // set in busy and orphaned: Cassandra may still answer
-	claimStep  = 4
-	claimMask  = 1<<tickAt - claimStep
-	tickAt     = 34
-	tickMask   = 1<<(64-tickAt) - 1
-
-	// tickShift makes ticks of nanoseconds: 8.4 ms each, so they come round again after 104 days.
-	tickShift = 23
-)
-
-func tickOf(now int64) uint64 { return uint64(now>>tickShift) & tickMask }
-
-// age is how many ticks ago the request of a word was claimed; 0 if that is still to come (it was read just now).
-func age(word, tick uint64) uint64 {
-	a := (tick - word>>tickAt) & tickMask
-	if a > tickMask/2 {
-		return 0
-	}
-	return a
-}
+// What is remembered of the requests in flight. Which slots there are, and whose each is, is package inflight's to say.
 
 // nobody is the stream id of a request of our own: its answer is for no client.
 const nobody int16 = -1
@@ -84,40 +47,22 @@ func (p *pending) metadata() []byte {
 	return p.prepared.ResultMetadata
 }
 
+// status is free of a slot that never was.
+func status(t *slot) inflight.Status {
+	if t == nil {
+		return inflight.Free
+	}
+	return t.Status()
+}
+
 type slot struct {
-	state atomic.Uint64
+	inflight.State
 	taken atomic.Pointer[taken] // if the Rewriter has the request; set after the claim, so not part of pending
 	pending
 }
 
-const (
-	chunkBits = 6
-	chunkSize = 1 << chunkBits
-)
-
-// streams is a connection's table of slots, by stream id. It grows by chunks as ids are used: most drivers use few.
-type streams struct {
-	chunks [1 << (15 - chunkBits)]atomic.Pointer[[chunkSize]slot]
-}
-
-// at returns the slot of a stream, nil if none was ever claimed near it. stream is not negative.
-func (s *streams) at(stream int16) *slot {
-	c := s.chunks[stream>>chunkBits].Load()
-	if c == nil {
-		return nil
-	}
-	return &c[stream&(chunkSize-1)]
-}
-
-// make returns the slot of a stream. Only the upward goroutine may: it alone makes chunks.
-func (s *streams) make(stream int16) *slot {
-	c := s.chunks[stream>>chunkBits].Load()
-	if c == nil {
-		c = new([chunkSize]slot)
-		s.chunks[stream>>chunkBits].Store(c)
-	}
-	return &c[stream&(chunkSize-1)]
-}
+// streams is a connection's table of slots, by the stream id under which Cassandra knows the request.
+type streams struct{ inflight.Table[slot] }
 
 // Why a request gets no slot.
 var (
@@ -128,7 +73,7 @@ var (
 // reserve returns the slot for a request that the client sent under a stream id, for the upward goroutine to fill, and the
 // id under which Cassandra will know it.
 func (s *streams) reserve(stream int16) (t *slot, id int16, err error) {
-	if t = s.make(stream); t.state.Load()&occupied == 0 {
+	if t = s.Make(stream); !t.Occupied() {
 		return t, stream, nil
 	}
 	return s.reserveAlias(t, stream)
@@ -139,43 +84,64 @@ func (t *slot) claim() {
 	if t.taken.Load() != nil {
 		t.taken.Store(nil)
 	}
-	t.state.Store((t.state.Load()+claimStep)&claimMask | tickOf(t.start)<<tickAt | busy)
+	t.Claim(t.start)
 }
 
-// status is free if t is nil.
-func (t *slot) status() status {
-	if t == nil {
-		return free
+// A client whose request timed out has its answer, and may use the stream id again at once; but Cassandra may still answer
+// under that id, and the late answer must not be taken for the new request's. The new request therefore travels under
+// another stream id, an alias from the top of the range, where drivers seldom come; its slot remembers the client's id,
+// which is put back into the answer. The proxy's own requests (replace.go) use aliases too.
+//
+// A frame that changes its id has to be seen whole; one that is longer than Options.MaxFrame closes the connection.
+
+// aliasFrom is the lowest alias; there are as many as a connection may have late answers (maxOrphans), and some.
+const (
+	aliasFrom  = 1<<15 - maxAliases
+	maxAliases = 1024
+)
+
+// reserveAlias is reserve for a request whose own slot t is occupied.
+func (s *streams) reserveAlias(t *slot, stream int16) (*slot, int16, error) {
+	// Only the upward goroutine writes what is pending, and it is here: it may be read.
+	if t.Status() == inflight.Busy && t.stream == stream {
+		return nil, 0, errReused
 	}
-	return t.state.Load() & statusMask
-}
-
-// answer moves the slot from busy to answered and returns its word; false if it was not busy.
-func (t *slot) answer() (word uint64, ok bool) {
-	w := t.state.Load()
-	if w&statusMask != busy {
-		return 0, false
-	}
-	word = w&^statusMask | answered
-	return word, t.state.CompareAndSwap(w, word)
-}
-
-// release frees a slot that is still answered as word; a client that used the id again meanwhile keeps it.
-func (t *slot) release(word uint64) { t.state.CompareAndSwap(word, word&^statusMask) }
-
-// each calls f for every slot that was ever claimed.
-func (s *streams) each(f func(stream int16, t *slot)) {
-	for i := range s.chunks {
-		if c := s.chunks[i].Load(); c != nil {
-			for j := range c {
-				f(int16(i<<chunkBits|j), &c[j])
-			}
+	for id := int16(aliasFrom); id >= aliasFrom; id++ { // ends by overflow
+		if a := s.At(id); a != nil && a.Status() == inflight.Busy && a.stream == stream {
+			return nil, 0, errReused
 		}
 	}
+	return s.alias()
 }
 
-// inFlight tells whether the slot still holds the request that it held when its word was w.
-func (t *slot) inFlight(w uint64) bool {
-	now := t.state.Load()
-	return now&statusMask != free && now&^statusMask == w&^statusMask
+// alias returns a slot at the top of the range. Only the upward goroutine may ask.
+func (s *streams) alias() (*slot, int16, error) {
+	for id := int16(aliasFrom); id >= aliasFrom; id++ { // ends by overflow
+		if t := s.Make(id); !t.Occupied() {
+			return t, id, nil
+		}
+	}
+	return nil, 0, errNoAlias
+}
+
+// underStream makes what becomes of a frame carry another stream id: Cassandra's on the way up, the client's on the way down.
+func underStream(stream int16, h wire.Header, body []byte, v pipe.Verdict, frame []byte) (pipe.Verdict, []byte) {
+	if stream == h.Stream {
+		return v, frame
+	}
+	switch v {
+	case pipe.Pass:
+		frame = wire.AppendFrame(make([]byte, 0, wire.HeaderSize+len(body)), h, body)
+	case pipe.Replace:
+	default:
+		return v, frame
+	}
+	wire.SetStream(frame, 0, stream)
+	return pipe.Replace, frame
+}
+
+// tooLong is the error of a frame that must be seen whole and is longer than may be.
+func (c *conn) tooLong(h wire.Header) error {
+	return fmt.Errorf("an answer of %d bytes came late or under another stream id, and at most %d bytes can be read: "+
+		"the connection is closed; raise the longest frame or the request timeout", h.Length, c.server.options.MaxFrame)
 }

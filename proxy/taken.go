@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"sync/atomic"
 
 	"github.com/helenus-db/helenus/proxy/pipe"
@@ -31,24 +32,27 @@ type taken struct {
 	word   uint64 // of the slot's state while it holds this request and is busy
 	id     int16  // Cassandra's stream id of the request
 	header wire.Header
-	body   []byte  // copy of the request's; nil once it is not held any more
-	change *change // what the rules put in the place of its texts and ids; nil: nothing
+	body   []byte    // copy of the request's; nil once it is not held any more
+	view   wire.View // of the copy
+	change *change   // what the rules put in the place of its texts and ids; nil: nothing
 	state  atomic.Int32
 	done   func(Response)
 }
 
-// offer makes a Request of a claimed slot's frame and offers it to the Rewriter. fill completes it, and may find that it
-// can not be offered.
-func (c *conn) offer(h wire.Header, body []byte, t *slot, change *change, fill func(*Request) bool) (pipe.Verdict, []byte, error) {
+// offer makes a Request of a claimed slot's frame and offers it to the Rewriter. say adds which statement it is.
+func (c *conn) offer(h wire.Header, body []byte, t *slot, change *change, say func(*Request)) (pipe.Verdict, []byte, error) {
 	if c.held.Load() > maxHeld*int64(c.server.options.MaxFrame)-int64(len(body)) {
 		return pipe.Drop, nil, c.refuse(h, t, wire.ErrOverloaded, "too many requests of this connection wait for the proxy: send them more slowly", nil)
 	}
-	k := &taken{conn: c, slot: t, word: t.state.Load(), id: t.id, header: h, body: append([]byte(nil), body...), change: change}
+	k := &taken{conn: c, slot: t, word: t.Word(), id: t.id, header: h, body: bytes.Clone(body), change: change}
+	k.view = c.up.view.On(k.body)
 	r := &Request{Client: c.client.Load(), Version: h.Version, Flags: h.Flags, Opcode: h.Opcode, Stream: h.Stream,
 		Start: t.start, Responder: k}
-	if !fill(r) || (h.Opcode != wire.OpBatch && !fillRequest(r, k.body)) {
-		return c.changed(h, body, change)
+	if !k.view.Whole() {
+		return pipe.Pass, nil, nil
 	}
+	say(r)
+	c.fillRequest(r, &k.view, k.body)
 	t.taken.Store(k)
 	c.held.Add(int64(len(body)))
 	if !c.server.options.Rewriter.Take(r) {
@@ -57,51 +61,44 @@ func (c *conn) offer(h wire.Header, body []byte, t *slot, change *change, fill f
 		}
 		c.held.Add(-int64(len(body)))
 		t.taken.Store(nil)
-		return c.changed(h, body, change)
+		return c.changed(h, change)
 	}
 	c.sheet.Take()
 	return pipe.Drop, nil, nil
 }
 
-func fillRequest(r *Request, body []byte) bool {
-	q, ok := wire.ParseRequest(r.Opcode, r.Version, r.Flags, body)
-	if !ok {
-		return false
+// fillRequest adds what the request's own body says. A BATCH's children are those that are dealt with.
+func (c *conn) fillRequest(r *Request, v *wire.View, body []byte) {
+	r.Consistency, r.SerialConsistency = v.Consistency, v.SerialConsistency
+	r.SkipMetadata = v.Flags&wire.ParamSkipMetadata != 0
+	r.PageSize, r.PagingState = v.PageSize, v.PagingState()
+	r.HasTimestamp, r.Timestamp = v.Flags&wire.ParamTimestamp != 0, v.Timestamp
+	r.HasNow, r.NowSeconds = v.Flags&wire.ParamNow != 0, v.NowSeconds
+	r.Unusual = v.Unknown || v.Flags&(wire.ParamKeyspace|wire.ParamNow) != 0
+	if r.Opcode == wire.OpBatch {
+		r.BatchType, r.Children = v.Kind, make([]Child, v.Children())
+		for i := range r.Children {
+			s, n := &c.up.children[i], &r.Children[i]
+			n.Values = appendValues(nil, &s.Child, body)
+			n.Text = s.text
+			if s.bound != nil {
+				n.Prepared, n.Rule = s.prepared, s.rule
+			}
+			if n.Prepared != nil {
+				n.Text = n.Prepared.Text
+			}
+		}
+		return
 	}
-	fillParams(r, &q.Params)
-	r.Values = appendValues(nil, &q.Params, body)
-	if r.Version >= 5 && r.Prepared != nil && len(r.Prepared.Results) > 0 && string(q.MetadataID) != r.Prepared.ResultMetadataID {
+	r.Values = appendValues(nil, v, body)
+	if r.Version >= 5 && r.Prepared != nil && len(r.Prepared.Results) > 0 && string(v.MetadataID()) != r.Prepared.ResultMetadataID {
 		// The client knows other result columns than we do (the table was altered): only Cassandra can tell which.
 		r.Unusual = true
 	}
-	return true
 }
 
-func fillParams(r *Request, p *wire.Params) {
-	r.Consistency, r.SerialConsistency = p.Consistency, p.SerialConsistency
-	r.SkipMetadata = p.Flags&wire.ParamSkipMetadata != 0
-	r.PageSize, r.PagingState = p.PageSize, p.PagingState
-	r.HasTimestamp, r.Timestamp = p.Flags&wire.ParamTimestamp != 0, p.Timestamp
-	r.HasNow, r.NowSeconds = p.Flags&wire.ParamNow != 0, p.NowSeconds
-	r.Unusual = p.Unknown || p.Flags&(wire.ParamKeyspace|wire.ParamNow) != 0
-}
-
-func (c *conn) fillBatch(r *Request, epoch uint64) bool {
-	body := r.Responder.(*taken).body
-	kind, p, ok := wire.ParseBatch(r.Version, r.Flags, body, func(child wire.Child) {
-		n := Child{Values: appendValues(nil, &child, body)}
-		if child.Text != nil {
-			n.Text = string(child.Text)
-			n.Rule = c.rule(epoch, r.Keyspace, n.Text)
-		} else if b := c.find(child.ID, epoch); b != nil {
-			n.Prepared, n.Text, n.Rule = b.prepared, b.prepared.Text, b.rule
-		}
-		r.Children = append(r.Children, n)
-	})
-	r.BatchType = kind
-	fillParams(r, &p)
-	return ok
-}
+// forget lets go of the body.
+func (k *taken) forget() { k.body, k.view = nil, wire.View{} }
 
 // sent tells whether the request was sent to Cassandra.
 func (k *taken) sent() bool { return k.state.Load() == forwarded }
@@ -134,8 +131,9 @@ func (k *taken) Forward(_ *Request, f Forward) {
 	}
 	c := k.conn
 	c.held.Add(-int64(len(k.body)))
+	body := k.body
 	if k.change != nil {
-		k.body = k.change.apply(nil, k.header, k.body)
+		body = k.change.apply(nil, k.header.Opcode, &k.view)
 	}
 	// Whoever looks after this sees either a closed connection, or (conn.end) a forwarded request: one calls lost.
 	if c.closed.Load() {
@@ -144,8 +142,8 @@ func (k *taken) Forward(_ *Request, f Forward) {
 	}
 	h := k.header
 	h.Stream = k.id
-	frame := wire.AppendFrame(make([]byte, 0, wire.HeaderSize+len(k.body)), h, k.body)
-	k.body = nil
+	frame := wire.AppendFrame(make([]byte, 0, wire.HeaderSize+len(body)), h, body)
+	k.forget()
 	c.up.out.Send(frame)
 }
 
@@ -181,19 +179,19 @@ func (k *taken) end(opcode byte, body []byte, x Exchange) {
 	}
 	c, t := k.conn, k.slot
 	c.held.Add(-int64(len(k.body)))
-	k.body = nil
+	k.forget()
 	if c.closed.Load() {
 		return // nobody is there to be answered; the slot died with the connection
 	}
 	p := t.pending
-	word, ok := t.answer()
+	word, ok := t.Answer()
 	if !ok { // the sweeper was first, and nothing was sent that a late answer could come to
 		c.reunite(t)
 		return
 	}
 	c.down.out.Send(wire.AppendFrame(nil, wire.Header{Version: k.header.Version | wire.ResponseBit,
 		Stream: k.header.Stream, Opcode: opcode}, body))
-	t.release(word)
+	t.Release(word)
 	x.Client, x.Prepared, x.Opcode, x.Start, x.End = c.client.Load(), p.prepared, p.opcode, p.start, c.server.now()
 	x.RequestBytes, x.ResponseBytes, x.Consistency = int(p.bytes), len(body), p.consistency
 	x.Paged, x.Serial, x.SerialConsistency, x.Hash, x.Rewritten = p.paged, p.serial, p.serialConsistency, p.hash, true

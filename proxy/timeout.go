@@ -6,6 +6,10 @@ import (
 	"sync"
 	"time"
 
+	native "github.com/datastax/go-cassandra-native-protocol/message"
+
+	"github.com/helenus-db/helenus/proxy/inflight"
+	"github.com/helenus-db/helenus/proxy/message"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
@@ -63,22 +67,22 @@ func (s *Server) sweeper(ctx context.Context) {
 
 // sweep answers what was read more than a timeout before now.
 func (s *Server) sweep(now int64) {
-	tick := tickOf(now)
-	patience := uint64(s.options.RequestTimeout>>tickShift) + 1
-	tooOld := patience + uint64(maxOrphanAge>>tickShift)
+	tick := inflight.Tick(now)
+	patience := inflight.Tick(int64(s.options.RequestTimeout)) + 1
+	tooOld := patience + inflight.Tick(int64(maxOrphanAge))
 	for _, c := range s.connections() {
 		if !c.authenticated.Load() || c.over() { // before, HandshakeTimeout holds
 			continue
 		}
 		stuck := false
-		c.streams.each(func(_ int16, t *slot) {
-			switch w := t.state.Load(); w & statusMask {
-			case busy:
-				if age(w, tick) > patience {
+		c.streams.Each(func(_ int16, t *slot) {
+			switch w := t.Word(); inflight.Of(w) {
+			case inflight.Busy:
+				if inflight.Age(w, tick) > patience {
 					c.expire(t, w)
 				}
-			case orphaned:
-				stuck = stuck || age(w, tick) > tooOld
+			case inflight.Orphaned:
+				stuck = stuck || inflight.Age(w, tick) > tooOld
 			}
 		})
 		c.orphans.Lock()
@@ -102,7 +106,7 @@ func (c *conn) expire(t *slot, w uint64) {
 	}
 	c.orphans.Lock()
 	defer c.orphans.Unlock()
-	if !t.state.CompareAndSwap(w, w&^statusMask|orphaned) {
+	if !t.Orphan(w) {
 		return
 	}
 	c.orphans.n++
@@ -113,48 +117,37 @@ func (c *conn) expire(t *slot, w uint64) {
 		return
 	}
 	c.server.stats.timeouts.Add(1)
-	code, body := c.timedOut(&p)
-	c.down.out.Send(wire.AppendFrame(nil, wire.Header{Version: c.client.Load().Version | wire.ResponseBit, Stream: p.stream,
-		Opcode: wire.OpError}, body))
+	code, frame := c.timedOut(&p)
+	c.down.out.Send(frame)
 	x := Exchange{Client: c.client.Load(), Prepared: p.prepared, Opcode: p.opcode, Start: p.start, End: c.server.now(),
-		RequestBytes: int(p.bytes), ResponseBytes: len(body), Rows: -1, Hash: p.hash, Manner: Manner{Consistency: p.consistency,
+		RequestBytes: int(p.bytes), ResponseBytes: len(frame) - wire.HeaderSize, Rows: -1, Hash: p.hash, Manner: Manner{Consistency: p.consistency,
 			Paged: p.paged, Serial: p.serial, Stamped: p.stamped, SerialConsistency: p.serialConsistency, Failed: true, ErrorCode: code}}
 	c.countOwn(&x)
 	c.record(p.record, p.extra, []Exchange{x})
 	c.spares.give(p.extra)
 }
 
-// timedOut is the body of the ERROR that a request is answered with.
-func (c *conn) timedOut(p *pending) (code int32, body []byte) {
-	message := fmt.Sprintf("Cassandra did not answer the proxy within %v (request timeout); it may still carry the request out",
+// timedOut is the ERROR that a request is answered with.
+func (c *conn) timedOut(p *pending) (code int32, frame []byte) {
+	text := fmt.Sprintf("Cassandra did not answer the proxy within %v (request timeout); it may still carry the request out",
 		c.server.options.RequestTimeout)
-	statement := p.opcode == wire.OpQuery || p.opcode == wire.OpExecute || p.opcode == wire.OpBatch
-	switch {
+	var m native.Message
+	switch statement := p.opcode == wire.OpQuery || p.opcode == wire.OpExecute || p.opcode == wire.OpBatch; {
 	case !statement:
-		return wire.ErrServer, wire.AppendError(nil, wire.ErrServer, message)
+		code, m = wire.ErrServer, message.ServerError(text)
 	case p.read:
-		code, body = wire.ErrReadTimeout, wire.AppendError(nil, wire.ErrReadTimeout, message)
+		code, m = wire.ErrReadTimeout, message.ReadTimeout(text, p.consistency)
 	default:
-		code, body = wire.ErrWriteTimeout, wire.AppendError(nil, wire.ErrWriteTimeout, message)
+		code, m = wire.ErrWriteTimeout, message.WriteTimeout(text, p.consistency, p.opcode == wire.OpBatch)
 	}
-	body = wire.AppendShort(body, p.consistency)
-	body = wire.AppendInt(wire.AppendInt(body, 0), 1) // of one replica that is needed, none answered
-	switch {
-	case p.read:
-		body = append(body, 0) // no data
-	case p.opcode == wire.OpBatch:
-		body = wire.AppendString(body, "BATCH")
-	default:
-		body = wire.AppendString(body, "SIMPLE")
-	}
-	return code, body
+	return code, message.Append(nil, c.client.Load().Version, p.stream, m)
 }
 
 // reunite frees an orphaned slot: its late answer came, or it turned out that none will.
 func (c *conn) reunite(t *slot) {
 	c.orphans.Lock()
 	defer c.orphans.Unlock()
-	if w := t.state.Load(); w&statusMask == orphaned && t.state.CompareAndSwap(w, w&^statusMask) {
+	if t.Reunite() {
 		c.orphans.n--
 	}
 }

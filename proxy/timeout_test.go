@@ -366,7 +366,9 @@ func TestEveryRequestIsAnsweredOnce(t *testing.T) {
 				}
 				arrived++
 				r := k.wait(t, arrived)
-				q, _ := wire.ParseRequest(wire.OpQuery, version, 0, r.Body)
+				var q wire.View
+				q.See(r.Header, r.Body)
+				q.Whole()
 				first := true
 				q.Values(r.Body, func(_, v []byte, _ int32) {
 					if first && binary.BigEndian.Uint32(v) != uint32(number) {

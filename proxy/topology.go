@@ -10,13 +10,14 @@ import (
 
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/control"
+	"github.com/helenus-db/helenus/proxy/handshake"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/ring"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
 // What clients are shown as the ring is package ring's to say; this file asks it, for one connection. In mirror topology
-// mirror.go keeps the listeners, and the view that is shown, in step with the cluster; in fleet topology fleet.go watches
+// mirror.go keeps the listeners, and the view that is shown, in step with the cluster; in fleet topology package fleet watches
 // the other members.
 
 // shortStatement is the longest request that is waited for whole because it may ask where nodes are, bytes. It is longer
@@ -57,10 +58,10 @@ func (s *Server) unread(text, why string) {
 func (a *ask) wantsValues() bool { return a != nil && a.fleet && a.Markers }
 
 // with is the ask with a request's values.
-func (a *ask) with(h wire.Header, body []byte) *ask {
+func (a *ask) with(v *wire.View, body []byte) *ask {
 	n := *a
-	if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
-		q.Values(body, func(name, value []byte, _ int32) {
+	if v.Whole() {
+		v.Values(body, func(name, value []byte, _ int32) {
 			n.bound = append(n.bound, ring.Bound{Name: string(name), Value: bytes.Clone(value)})
 		})
 	}
@@ -119,30 +120,6 @@ func (c *conn) rewriteTopology(h wire.Header, body []byte, from int, p *pending)
 	return pipe.Replace, out
 }
 
-// Bits of conn.registered.
-const (
-	wantsStatus uint32 = 1 << iota
-	wantsTopology
-)
-
-// registration reads which events about nodes a REGISTER is for.
-func registration(h wire.Header, body []byte) (wanted uint32) {
-	r := wire.NewReader(body)
-	r.SkipRequestPrefix(h.Flags)
-	for n := int(r.Short()); n > 0 && !r.Bad(); n-- {
-		switch string(r.String()) {
-		case ring.StatusChange:
-			wanted |= wantsStatus
-		case ring.TopologyChange:
-			wanted |= wantsTopology
-		}
-	}
-	if r.Bad() {
-		return 0
-	}
-	return wanted
-}
-
 // onEvent deals with an event from Cassandra. In mirror topology a node's coming and going is not passed on: this server
 // tells it itself (tell), once the node's listener is open, or closed. Whether a node is up is passed on with the address
 // where this client sees it, unless it does not. In the other topologies the nodes are nobody's business.
@@ -179,9 +156,9 @@ func isGocql(driver string) bool { return strings.Contains(driver, "gocql") }
 // tell sends an event to every client that registered for its kind and returns how many; at says which address it carries
 // for a client.
 func (s *Server) tell(kind, change string, at func(*conn) netip.AddrPort) (told int) {
-	want := wantsStatus
+	want := handshake.Status
 	if kind == ring.TopologyChange {
-		want = wantsTopology
+		want = handshake.Topology
 	}
 	for _, c := range s.connections() {
 		if c.registered.Load()&want == 0 || c.over() || c.leaving.Load() {

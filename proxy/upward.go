@@ -6,8 +6,8 @@ import (
 	"hash/maphash"
 	"strings"
 
+	"github.com/helenus-db/helenus/proxy/handshake"
 	"github.com/helenus-db/helenus/proxy/ledger"
-	"github.com/helenus-db/helenus/proxy/login"
 	"github.com/helenus-db/helenus/proxy/pipe"
 	"github.com/helenus-db/helenus/proxy/ring"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -101,26 +101,32 @@ func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pip
 func (c *conn) request(h wire.Header, body []byte, complete bool, t *slot, p *pending) (pipe.Verdict, []byte, error) {
 	switch h.Opcode {
 	case wire.OpStartup:
-		p.extra = c.spares.take()
-		p.extra.startup = true
-		c.up.compression = c.startup(h, body)
-		verdict, instead, stripped := c.restart(h, body)
-		p.extra.compression, p.extra.stripped = c.up.compression, stripped
+		verdict, instead := c.onStartup(h, body, p)
 		t.claim()
 		return verdict, instead, nil
 	case wire.OpPrepare:
 		return c.onPrepare(h, body, t, p)
+	case wire.OpExecute, wire.OpQuery, wire.OpBatch:
+		c.up.view.See(h, body)
+		v, frame, err := c.statement(h, body, complete, t, p)
+		c.up.view.Forget()
+		return v, frame, err
+	case wire.OpRegister:
+		p.events = handshake.ReadRegister(h, body)
+	}
+	t.claim()
+	return pipe.Pass, nil, nil
+}
+
+// statement deals with a request whose view there is.
+func (c *conn) statement(h wire.Header, body []byte, complete bool, t *slot, p *pending) (pipe.Verdict, []byte, error) {
+	switch h.Opcode {
 	case wire.OpExecute:
 		return c.onExecute(h, body, complete, t, p)
 	case wire.OpQuery:
 		return c.onQuery(h, body, t, p)
-	case wire.OpBatch:
-		return c.onBatch(h, body, t, p)
-	case wire.OpRegister:
-		p.events = registration(h, body)
 	}
-	t.claim()
-	return pipe.Pass, nil, nil
+	return c.onBatch(h, body, t, p)
 }
 
 func (c *conn) mustSeeWhole(h wire.Header, now int64) bool {
@@ -164,36 +170,6 @@ func (c *conn) sampling(now int64) bool {
 	return c.up.sampling
 }
 
-// startup learns from a STARTUP who is there, and which compression it asks for ("" for none). Keys are taken in any case,
-// as Cassandra takes them.
-func (c *conn) startup(h wire.Header, body []byte) (compression string) {
-	var said Client
-	r := wire.NewReader(body)
-	r.SkipRequestPrefix(h.Flags)
-	r.StringMap(func(key, value []byte) {
-		switch strings.ToUpper(string(key)) {
-		case "APPLICATION_NAME":
-			said.Application = login.Name(value)
-		case "APPLICATION_VERSION":
-			said.ApplicationVersion = login.Name(value)
-		case "DRIVER_NAME":
-			said.Driver = login.Name(value)
-		case "DRIVER_VERSION":
-			said.DriverVersion = login.Name(value)
-		case "CLIENT_ID":
-			said.Instance = login.Name(value)
-		case compressionOption:
-			compression = bothOf(compression, string(value))
-		}
-	})
-	c.amend(func(n *Client) {
-		n.Version, n.Instance, n.Compression = h.Version, said.Instance, login.Name([]byte(compression))
-		n.Application, n.ApplicationVersion = said.Application, said.ApplicationVersion
-		n.Driver, n.DriverVersion = said.Driver, said.DriverVersion
-	})
-	return compression
-}
-
 func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p *pending) (pipe.Verdict, []byte, error) {
 	q, ok := wire.ParsePrepare(h.Version, h.Flags, body)
 	if !ok {
@@ -211,8 +187,8 @@ func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p *pending) (pipe.
 }
 
 func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *pending) (pipe.Verdict, []byte, error) {
-	q, ok := wire.ParseHead(h.Version, h.Flags, body)
-	if !ok {
+	q := &c.up.view
+	if !q.Head() {
 		p.record = c.unknown()
 		t.claim()
 		return pipe.Pass, nil, nil
@@ -224,15 +200,16 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *
 	if complete {
 		p.hash = c.hash(body, q.Flags)
 		if q.Flags&wire.ParamSerial != 0 {
-			p.serialConsistency = serialConsistency(h, body)
+			q.Whole()
+			p.serialConsistency = q.SerialConsistency
 		}
 	}
 	// The slot's content must be there before it is busy; what belongs to the id is looked up before, and again in the
 	// rare case that the epoch moved in between.
 	epoch := c.epoch()
-	b := c.find(q.ID, epoch)
+	b := c.find(q.ID(), epoch)
 	var change *change
-	if b == nil {
+	if b.bound == nil {
 		p.record = c.unknown()
 	} else {
 		p.prepared, p.record, p.system = b.prepared, b.record, b.system
@@ -240,16 +217,16 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *
 			if !complete {
 				return pipe.Whole, nil, nil
 			}
-			p.system = b.system.with(h, body)
+			p.system = b.system.with(q, body)
 		}
 		p.read = len(b.prepared.Results) > 0
 		if b.replacement != nil {
-			change = c.changeExecute(h, body, b, p)
+			change = c.changeExecute(q, b, p)
 		}
 	}
-	if complete && b != nil && p.record != nil {
+	if complete && b.bound != nil && p.record != nil {
 		if s := c.sample(body, p.start); s != nil {
-			s.fill(h)
+			s.fill(q)
 			p.need(&c.spares).sample = s
 		}
 	}
@@ -263,90 +240,78 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *
 	}
 	if now != epoch {
 		epoch, change = now, nil
-		b = c.find(q.ID, epoch)
+		b = c.find(q.ID(), epoch)
 	}
-	if b == nil {
+	if b.bound == nil {
 		if epoch != 0 {
-			return pipe.Drop, nil, c.unprepared(h, t, q.ID)
+			return pipe.Drop, nil, c.unprepared(h, t, q.ID())
 		}
-		c.unresolved(q.ID)
+		c.unresolved(q.ID())
 		return pipe.Pass, nil, nil
 	}
 	if b.rule == nil {
 		return pipe.Pass, nil, nil
 	}
-	b.count.hit()
-	return c.offer(h, body, t, change, func(r *Request) bool {
+	b.count.Hit()
+	return c.offer(h, body, t, change, func(r *Request) {
 		r.Prepared, r.Rule, r.Text, r.Keyspace = b.prepared, b.rule, b.prepared.Text, b.prepared.Keyspace
-		return true
 	})
-}
-
-// serialConsistency is that which an EXECUTE names. (A function of its own, as changeExecute is: what reads a request to its end needs much
-// room, which else every EXECUTE would take on the stack.)
-func serialConsistency(h wire.Header, body []byte) uint16 {
-	if whole, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
-		return whole.SerialConsistency
-	}
-	return 0
 }
 
 // unclaim takes a claim back; false if the sweeper has answered the request meanwhile.
 func (c *conn) unclaim(t *slot) bool {
-	word, ok := t.answer()
+	word, ok := t.Answer()
 	if ok {
 		c.spares.give(t.extra)
-		t.release(word)
+		t.Release(word)
 	}
 	return ok
 }
 
 func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p *pending) (pipe.Verdict, []byte, error) {
-	q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body)
-	if !ok {
+	q := &c.up.view
+	if !q.Whole() {
 		p.record = c.unknown()
 		t.claim()
 		return pipe.Pass, nil, nil
 	}
 	p.consistency = q.Consistency
 	p.serial = q.Consistency == wire.Serial || q.Consistency == wire.LocalSerial
-	p.paged = q.PagingState != nil
+	p.paged = q.PagingState() != nil
 	p.stamped = q.Flags&wire.ParamTimestamp != 0
 	p.serialConsistency, p.hash = q.SerialConsistency, c.hash(body, q.Flags)
-	keyspace := c.keyspaceOr(q.Keyspace)
-	if ring.Mentions(keyspace, q.Text) {
-		if p.system = c.server.ask(keyspace, string(q.Text)); p.system.wantsValues() {
-			p.system = p.system.with(h, body)
+	keyspace := c.keyspaceOr(q.Keyspace())
+	var text string
+	if asks := ring.Mentions(keyspace, q.Text()); asks || c.server.observed {
+		text = string(q.Text())
+		if asks {
+			p.system = c.server.ask(keyspace, text)
 		}
 	}
-	p.read = selects(q.Text)
-	var text string
-	if c.server.observed {
-		text = string(q.Text)
+	if p.system.wantsValues() {
+		p.system = p.system.with(q, body)
 	}
+	p.read = selects(q.Text())
 	if r := c.server.options.Recorder; r != nil {
 		p.record = r.Statement(keyspace, text)
 		if s := c.sample(body, p.start); s != nil {
-			s.fill(h)
+			s.fill(q)
 			p.need(&c.spares).sample = s
 		}
 	}
 	t.claim()
-	rule := c.rule(c.epoch(), keyspace, text)
+	rule := c.server.rule(c.epoch(), keyspace, text)
 	if rule == nil {
 		return pipe.Pass, nil, nil
 	}
-	count := c.server.rules.of(rule)
-	count.hit()
+	count := c.server.rules.Of(rule)
+	count.Hit()
 	var by *change
 	if other := rule.Text(); other != "" {
-		count.replaced.Add(1)
+		count.Replace()
 		by = &change{instead: []string{other}}
 	}
-	return c.offer(h, body, t, by, func(r *Request) bool {
-		r.Rule, r.Text, r.Keyspace = rule, text, keyspace
-		return true
-	})
+	return c.offer(h, body, t, by, func(r *Request) { r.Rule, r.Text, r.Keyspace = rule, text, keyspace })
 }
 
 func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Verdict, []byte, error) {
@@ -354,63 +319,29 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 		t.claim()
 		return pipe.Pass, nil, nil
 	}
-	_, q, ok := wire.ParseBatch(h.Version, h.Flags, body, nil) // a keyspace of its own comes after the children
-	if !ok {
+	q := &c.up.view
+	if !q.Whole() {
 		p.record = c.unknown()
 		t.claim()
 		return pipe.Pass, nil, nil
 	}
-	recorder := c.server.options.Recorder
 	epoch := c.epoch()
-	e := c.spares.take()
-	records := c.up.records[:0]
-	inUse := c.keyspaceOr(q.Keyspace)
-	seen := body
-	if e.sample = c.sample(body, p.start); e.sample != nil {
-		seen = e.sample.request
-	}
-	kind, _, _ := wire.ParseBatch(h.Version, h.Flags, seen, func(child wire.Child) {
-		if recorder == nil {
-			return
-		}
-		var r childRecord
-		if child.Text != nil {
-			r.record = recorder.Statement(inUse, string(child.Text))
-		} else if b := c.find(child.ID, epoch); b != nil {
-			r.record, r.prepared = b.record, b.prepared
-		} else if epoch == 0 {
-			c.unresolved(child.ID)
-			r.record = recorder.Unknown()
-		}
-		if s := e.sample; s != nil {
-			r.from = len(s.values)
-			s.values = appendValues(s.values, &child, seen)
-			r.to = len(s.values)
-		}
-		if r.record != nil {
-			e.children = append(e.children, r)
-			records = append(records, r.record)
-		}
-	})
-	p.extra = e
-	if recorder != nil {
-		p.consistency, p.serialConsistency, p.hash = q.Consistency, q.SerialConsistency, c.hash(body, q.Flags)
-		p.stamped = q.Flags&wire.ParamTimestamp != 0
-		p.record = recorder.Batch(kind, records)
-	}
-	clear(records)
-	c.up.records = records[:0]
+	inUse := c.keyspaceOr(q.Keyspace()) // which comes after the children
+	children := c.children(inUse, epoch)
+	defer c.forgetChildren()
+	p.extra = c.spares.take()
+	c.recordBatch(children, inUse, epoch, body, p)
 	// Rules are in force: every child has to be known, and one of them may be the Rewriter's business. It is looked at
 	// before the claim, since what is swapped has to be remembered there, and again in the rare case that the epoch moved.
 	var rules batchRules
 	if epoch != 0 {
-		rules = c.batchRules(h, body, inUse, epoch)
-		p.swapped, e.swaps = len(rules.swaps) > 0, append(e.swaps[:0], rules.swaps...)
+		rules = c.batchRules(children)
+		p.swapped, p.extra.swaps = len(rules.swaps) > 0, append(p.extra.swaps[:0], rules.swaps...)
 	}
 	t.claim()
 	if now := c.epoch(); now != epoch {
 		if epoch = now; epoch != 0 {
-			rules = c.batchRules(h, body, inUse, epoch)
+			rules = c.batchRules(c.children(inUse, epoch))
 			rules.change = nil
 		}
 	}
@@ -423,10 +354,83 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 	if !rules.ruled {
 		return pipe.Pass, nil, nil
 	}
-	return c.offer(h, body, t, rules.change, func(r *Request) bool {
-		r.Keyspace = inUse
-		return c.fillBatch(r, epoch)
-	})
+	return c.offer(h, body, t, rules.change, func(r *Request) { r.Keyspace = inUse })
+}
+
+// said is what a child of a BATCH says.
+type said struct {
+	wire.Child
+	text string // "" for an id
+	use         // of an id
+}
+
+// children are those of the BATCH that is dealt with, in an epoch. The list is used again.
+func (c *conn) children(keyspace string, epoch uint64) []said {
+	q := &c.up.view
+	list := c.up.children[:0]
+	for i := range q.Children() {
+		s := said{Child: q.Child(i)}
+		if s.Text == nil {
+			s.use = c.find(s.ID, epoch)
+		} else {
+			s.text = string(s.Text)
+			if r := c.server.rule(epoch, keyspace, s.text); r != nil {
+				s.use = use{bound: &bound{rule: r, count: c.server.rules.Of(r)}}
+			}
+		}
+		list = append(list, s)
+	}
+	c.up.children = list
+	return list
+}
+
+// maxSaid is how many children a connection has room for when there is no BATCH.
+const maxSaid = 1 << 10
+
+func (c *conn) forgetChildren() {
+	list := c.up.children
+	clear(list)
+	if c.up.children = list[:0]; cap(list) > maxSaid {
+		c.up.children = nil
+	}
+}
+
+// recordBatch notes who counts a BATCH and its children, and with which values.
+func (c *conn) recordBatch(children []said, keyspace string, epoch uint64, body []byte, p *pending) {
+	recorder := c.server.options.Recorder
+	if recorder == nil {
+		return
+	}
+	q, e := &c.up.view, p.extra
+	e.sample = c.sample(body, p.start)
+	records := c.up.records[:0]
+	for i := range children {
+		s := &children[i]
+		var r childRecord
+		switch {
+		case s.Text != nil:
+			r.record = recorder.Statement(keyspace, s.text)
+		case s.bound != nil:
+			r.record, r.prepared = s.record, s.prepared
+		case epoch == 0:
+			c.unresolved(s.ID)
+			r.record = recorder.Unknown()
+		}
+		if x := e.sample; x != nil {
+			r.from = len(x.values)
+			x.values = appendValues(x.values, &s.Child, x.request)
+			r.to = len(x.values)
+		}
+		if r.record != nil {
+			e.children = append(e.children, r)
+			records = append(records, r.record)
+		}
+	}
+	p.consistency, p.serialConsistency, p.hash = q.Consistency, q.SerialConsistency, c.hash(body, q.Flags)
+	p.stamped = q.Flags&wire.ParamTimestamp != 0
+	p.record = recorder.Batch(q.Kind, records)
+	clear(records)
+	c.up.records = records[:0]
 }
 
 // unprepared answers an id that this process never saw prepared as Cassandra answers one that it forgot: every driver
@@ -443,14 +447,14 @@ var errAnswered = errors.New("a request was answered twice")
 
 // refuse answers a claimed request with an error from the upward goroutine, without asking Cassandra.
 func (c *conn) refuse(h wire.Header, t *slot, code int32, message string, more []byte) error {
-	word, ok := t.answer()
+	word, ok := t.Answer()
 	if !ok {
 		return errAnswered
 	}
 	c.spares.give(t.extra)
 	t.extra = nil
 	c.sendError(h, code, message, more)
-	t.release(word)
+	t.Release(word)
 	return nil
 }
 
@@ -489,9 +493,9 @@ func (c *conn) sample(body []byte, now int64) *sample {
 }
 
 // fill lists the values of a QUERY or EXECUTE.
-func (s *sample) fill(h wire.Header) {
-	if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, s.request); ok {
-		s.values = appendValues(s.values[:0], &q.Params, s.request)
+func (s *sample) fill(v *wire.View) {
+	if v.Whole() {
+		s.values = appendValues(s.values[:0], v, s.request)
 	}
 }
 

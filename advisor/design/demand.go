@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sort"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // demand is something to be answered: a query of the workload, always; or a support query of a write, if one of the
@@ -223,7 +225,7 @@ func (e *UnanswerableError) Error() string {
 // price prices all arcs and writes.
 func (t *task) price() {
 	t.readers = make([][]int, len(t.candidates))
-	beside(len(t.demands), func(i int) { t.priceReads(t.demands[i]) })
+	guard.Each(guard.Advice, runtime.GOMAXPROCS(0), len(t.demands), func(i int) { t.priceReads(t.demands[i]) })
 	for n, d := range t.demands {
 		for _, c := range d.reads {
 			t.readers[c] = append(t.readers[c], n)

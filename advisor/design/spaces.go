@@ -33,7 +33,7 @@ func newSpaces(ctx context.Context, w *workload.Workload, tables []*model.Table,
 			queries = append(queries, s.Query)
 		}
 	}
-	beside(len(queries), func(i int) { *x.made[queries[i].Key()] = x.space(ctx, queries[i]) })
+	guard.Each(guard.Advice, runtime.GOMAXPROCS(0), len(queries), func(i int) { *x.made[queries[i].Key()] = x.space(ctx, queries[i]) })
 	return x
 }
 
@@ -52,18 +52,4 @@ func (x *spaces) of(ctx context.Context, q *workload.Query) (*plan.Space, error)
 		x.made[key] = &m
 	}
 	return x.made[key].space, x.made[key].err
-}
-
-// beside does so many things, as many at a time as there are processors, and waits for all.
-func beside(count int, do func(i int)) {
-	var wait guard.Group
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i := range count {
-		slots <- struct{}{}
-		wait.Go(guard.Advice, func() {
-			defer func() { <-slots }()
-			do(i)
-		})
-	}
-	wait.Wait()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/sequence"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // relaxed is what the linear relaxation of runs says, window by window: a calendar costs at least what its windows do, each as if what it begins with
@@ -38,7 +39,7 @@ func relax(ctx context.Context, p *sequence.Problem, r choice.Relaxer) (*relaxed
 		times[at]++
 	}
 	found, errs := make([]*sequence.Relaxed, len(windows)), make([]error, len(windows))
-	beside(len(windows), func(i int) { found[i], errs[i] = sequence.Relax(ctx, windows[i], r) })
+	guard.Each(guard.Advice, sideBySide, len(windows), func(i int) { found[i], errs[i] = sequence.Relax(ctx, windows[i], r) })
 	for i, err := range errs {
 		if err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/sequence"
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // Where space is limited and promising candidates are many, calendars have one design for each run of steps whose weights are the same: a third of
@@ -278,7 +279,7 @@ func (s *search) anneal(ctx context.Context, in []bool, from [][]bool, runs []st
 // annealed are the sequences that annealing finds with so many seeds, in their order.
 func annealed(ctx context.Context, p *sequence.Problem, seeds int, o sequence.Annealing) (list [][][]bool) {
 	found := make([][][]bool, seeds)
-	beside(seeds, func(seed int) {
+	guard.Each(guard.Advice, sideBySide, seeds, func(seed int) {
 		own := o
 		own.Seed = 1 + uint64(seed)
 		if open, err := sequence.Anneal(ctx, p, own); err == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // What a sweep looks at.
@@ -45,7 +46,7 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 	defer cancel()
 	run := func(asks []ask) ([]*choice.Result, error) {
 		results, errs := make([]*choice.Result, len(asks)), make([]error, len(asks))
-		beside(len(asks), func(i int) {
+		guard.Each(guard.Advice, sideBySide, len(asks), func(i int) {
 			p := t.static(t.weights(asks[i].step), 0)
 			for n := range p.Tables {
 				if !p.Tables[n].Free {

@@ -17,7 +17,11 @@ import (
 	"github.com/helenus-db/helenus/advisor/sequence"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/guard"
 )
+
+// sideBySide is how many designs are looked for at a time.
+const sideBySide = 2
 
 // task is a workload prepared for choosing a calendar.
 type task struct {
@@ -311,7 +315,7 @@ func (t *task) chooseAll(ctx context.Context, list []single) ([]*choice.Result, 
 			asks, places = append(asks, t.restrict(q)), append(places, i)
 		}
 	}
-	beside(len(asks), func(k int) { results[places[k]], errs[places[k]] = asks[k].solve(ctx) })
+	guard.Each(guard.Advice, sideBySide, len(asks), func(k int) { results[places[k]], errs[places[k]] = asks[k].solve(ctx) })
 	for i, q := range list {
 		if errs[i] = t.explained(errs[i], 0, q.space); errs[i] == nil && ctx.Err() == nil {
 			t.answers[q.key()] = results[i]

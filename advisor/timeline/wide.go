@@ -10,6 +10,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/sequence"
 	"github.com/helenus-db/helenus/advisor/solve"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // Exact mode where space is limited and candidates are many. The program of all steps over all candidates is out of reach: with seed 004's workload it has ten million
@@ -83,7 +84,7 @@ func (s *search) singles(ctx context.Context, b *known) (list []alone) {
 		asks = append(asks, r)
 	}
 	found := make([]*choice.Result, len(steps))
-	beside(len(steps), func(i int) {
+	guard.Each(guard.Advice, sideBySide, len(steps), func(i int) {
 		if result, err := asks[i].solve(ctx); err == nil {
 			found[i] = result
 		}

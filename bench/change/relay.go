@@ -322,7 +322,8 @@ func key(h wire.Header, body []byte, id, text string) string {
 	if !isRead.MatchString(text) {
 		return k.String()
 	}
-	if q, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, body); ok {
+	var q wire.View
+	if q.See(h, body); q.Whole() {
 		q.Values(body, func(_, value []byte, n int32) { fmt.Fprintf(&k, " %d:%x", n, value) })
 	}
 	return k.String()

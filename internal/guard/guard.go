@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 )
 
 // Part is a part of the program that may fail by itself.
@@ -131,28 +132,28 @@ func In(wait *sync.WaitGroup, p Part, f func()) {
 }
 
 // Group is goroutines that work on one thing, which is nothing without each of them: the panic of one is the panic of who waits.
-type Group struct {
-	wait  sync.WaitGroup
-	first atomic.Pointer[Panic]
-}
+type Group struct{ errgroup.Group }
 
-// Go starts one of them.
+// Go starts one of them, once fewer than SetLimit allows are at work.
 func (g *Group) Go(p Part, f func()) {
-	g.wait.Add(1)
-	Go(p, func() {
-		defer g.wait.Done()
-		if err := Do(p, func() error { f(); return nil }); err != nil {
-			g.first.CompareAndSwap(nil, err.(*Panic)) //nolint:errorlint // Do's own
-		}
-	}, nil)
+	g.Group.Go(func() error { return Do(p, func() error { f(); return nil }) })
 }
 
 // Wait waits for all.
 func (g *Group) Wait() {
-	g.wait.Wait()
-	if e := g.first.Load(); e != nil {
-		panic(e)
+	if err := g.Group.Wait(); err != nil {
+		panic(err)
 	}
+}
+
+// Each calls do with the numbers below count, at most limit at a time, and waits for all.
+func Each(p Part, limit, count int, do func(i int)) {
+	var g Group
+	g.SetLimit(limit)
+	for i := range count {
+		g.Go(p, func() { do(i) })
+	}
+	g.Wait()
 }
 
 // Backoff between restarts of a loop: the first, and the longest. A loop that ran for longer than that begins with the first again.

@@ -271,23 +271,26 @@ func TestActivated(t *testing.T) {
 	}
 }
 
-func TestFDsThatAreNoSockets(t *testing.T) {
-	for _, count := range []string{"x", "-1", "100000000"} {
-		if _, err := fromFDs(1000, count, ""); err == nil {
-			t.Errorf("%q sockets were passed", count)
-		}
-	}
-	f, err := os.Open(os.DevNull)
+// TestFilesThatAreNoSockets: one that can not be listened on is told of by its name, and the others are closed.
+func TestFilesThatAreNoSockets(t *testing.T) {
+	l := listen(t)
+	socket, err := l.(*net.TCPListener).File()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = f.Close() }()
-	fd, err := dup(f)
+	null, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fromFDs(fd, "1", "cql"); err == nil || !strings.Contains(err.Error(), "cql") {
-		t.Errorf("the error is %v", err)
+	_ = l.Close() // only the copy listens
+	address := l.Addr().String()
+	if list, err := fromFiles([]*os.File{socket, null}); err == nil || list != nil || !strings.Contains(err.Error(), os.DevNull) {
+		t.Errorf("%v are taken, the error is %v", list, err)
+	}
+	if again, err := net.Listen("tcp", address); err != nil {
+		t.Errorf("a socket was left open: %v", err)
+	} else {
+		_ = again.Close()
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
-	"syscall"
+
+	"github.com/coreos/go-systemd/v22/activation"
 )
 
 // Socket is a listening socket that came from elsewhere.
@@ -85,50 +85,24 @@ func (s *Sockets) Rest() (addresses []string) {
 	return addresses
 }
 
-// firstFD is the first descriptor that a service manager passes.
-const firstFD = 3
-
 // Activated returns the sockets that the service manager passed to this process, with their names, and takes the variables
 // that say so out of the environment: they are not meant for children. None is no error.
-func Activated() ([]Socket, error) {
-	pid, count, names := os.Getenv("LISTEN_PID"), os.Getenv("LISTEN_FDS"), os.Getenv("LISTEN_FDNAMES")
-	if pid == "" || pid != strconv.Itoa(os.Getpid()) {
-		return nil, nil
-	}
-	for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
-		if err := os.Unsetenv(name); err != nil {
-			return nil, err
-		}
-	}
-	return fromFDs(firstFD, count, names)
-}
+func Activated() ([]Socket, error) { return fromFiles(activation.Files(true)) }
 
-func fromFDs(first int, count, names string) ([]Socket, error) {
-	n, err := strconv.Atoi(count)
-	if err != nil || n < 0 || n > 1<<16 {
-		return nil, fmt.Errorf("LISTEN_FDS is %q, not a number of sockets", count)
+func fromFiles(files []*os.File) (list []Socket, err error) {
+	for i, f := range files {
+		l, failed := net.FileListener(f)
+		if failed = errors.Join(failed, f.Close()); failed != nil { // the listener has a copy
+			err = errors.Join(err, fmt.Errorf("socket %d of %d from the service manager (%q) can not be listened on: %w", i+1, len(files), f.Name(), failed))
+			continue
+		}
+		list = append(list, Socket{Name: f.Name(), Listener: l})
 	}
-	named := strings.Split(names, ":")
-	var list []Socket
-	for i := range n {
-		syscall.CloseOnExec(first + i)
-		one := Socket{}
-		if i < len(named) {
-			one.Name = named[i]
+	if err != nil {
+		for _, one := range list {
+			_ = one.Close()
 		}
-		f := os.NewFile(uintptr(first+i), "LISTEN_FD_"+strconv.Itoa(first+i)) //nolint:gosec // a small number
-		l, err := net.FileListener(f)
-		if f != nil {
-			err = errors.Join(err, f.Close()) // the listener has a copy
-		}
-		if err != nil {
-			for _, other := range list {
-				_ = other.Close()
-			}
-			return nil, fmt.Errorf("socket %d of %d from the service manager (%q) can not be listened on: %w", i+1, n, one.Name, err)
-		}
-		one.Listener = l
-		list = append(list, one)
+		return nil, err
 	}
 	return list, nil
 }

@@ -26,8 +26,16 @@ const module = "github.com/helenus-db/helenus"
 // package and everything below it, a bare name that one package. What is not named is forbidden. The innermost folder
 // that is listed decides.
 var mayImport = map[string][]string{
-	"cmd":               {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/"},                                                         // what only measures or reproduces is in bench
-	"proxy":             {"proxy/", "internal/guard", "internal/native"},                                                                             // it defines the interfaces it needs
+	"cmd":               {"cmd/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/"}, // what only measures or reproduces is in bench
+	"proxy":             {"proxy/", "internal/guard", "internal/native"},                     // it defines the interfaces it needs
+	"proxy/wire":        {},                                                                  // frames and bodies in place: all of the proxy rests on it
+	"proxy/inflight":    {},
+	"proxy/rule":        {},
+	"proxy/statement":   {"proxy/wire"},
+	"proxy/message":     {"proxy/wire"}, // it speaks, and so is not for what passes
+	"proxy/recall":      {"proxy/message", "proxy/proxytest", "proxy/statement", "proxy/wire"},
+	"proxy/fleet":       {"proxy/message", "internal/guard"},
+	"proxy/handshake":   {"proxy/compress", "proxy/login", "proxy/pipe", "proxy/ring", "proxy/wire"},
 	"capture":           {"capture/", "proxy", "internal/guard", "internal/native"},                                                                  // proxy: the hooks it implements
 	"advisor":           {"advisor/", "capture/", "rewrite/condition", "internal/child", "internal/guard", "internal/words"},                         // snapshots; by which condition advice is refused
 	"rewrite":           {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard", "internal/native"}, // the plan is the contract, and says what it means in terms of tables and statements

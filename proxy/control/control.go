@@ -24,7 +24,10 @@ import (
 	"syscall"
 	"time"
 
+	native "github.com/datastax/go-cassandra-native-protocol/message"
+
 	"github.com/helenus-db/helenus/proxy/certs"
+	"github.com/helenus-db/helenus/proxy/message"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
@@ -211,7 +214,7 @@ func (k *Connection) session(ctx context.Context, point string) error {
 			if wait <= heartbeat {
 				continue // the reading of the nodes is as good a heartbeat
 			}
-			if _, _, err := c.ask(wire.OpOptions, nil); err != nil {
+			if _, _, err := c.ask(message.Options()); err != nil {
 				return err
 			}
 		default:
@@ -314,15 +317,11 @@ func nodeOf(row map[string][]byte, peer, address, port string, remote netip.Addr
 
 // handshake begins the protocol, and authenticates.
 func (c *session) handshake(o Options) error {
-	said := []string{"CQL_VERSION", "3.0.0", "DRIVER_NAME", "Helenus"}
+	var said []string
 	if o.Member != "" {
-		said = append(said, wire.MemberOption, o.Member)
+		said = []string{wire.MemberOption, o.Member}
 	}
-	body := wire.AppendShort(nil, uint16(len(said)/2))
-	for _, word := range said {
-		body = wire.AppendString(body, word)
-	}
-	opcode, answer, err := c.ask(wire.OpStartup, body)
+	opcode, answer, err := c.ask(message.Startup(said...))
 	if err != nil {
 		return beginning(err, o.TLS != nil)
 	}
@@ -337,11 +336,7 @@ func (c *session) handshake(o Options) error {
 
 // register asks for all events.
 func (c *session) register() error {
-	body := wire.AppendShort(nil, 3)
-	for _, kind := range []string{"SCHEMA_CHANGE", "STATUS_CHANGE", "TOPOLOGY_CHANGE"} {
-		body = wire.AppendString(body, kind)
-	}
-	_, _, err := c.ask(wire.OpRegister, body)
+	_, _, err := c.ask(message.Register())
 	return err
 }
 
@@ -350,8 +345,7 @@ func (c *session) authenticate(o Options, mechanism string) error {
 	if o.Username == "" {
 		return fmt.Errorf("Cassandra asks the proxy to authenticate (%s): give it a user and a password for its control connection", mechanism) //nolint:revive,staticcheck // a name
 	}
-	token := []byte("\x00" + o.Username + "\x00" + o.Password)
-	opcode, _, err := c.ask(wire.OpAuthResponse, wire.AppendBytes(nil, token))
+	opcode, _, err := c.ask(message.Password(o.Username, o.Password))
 	switch {
 	case err != nil:
 		return fmt.Errorf("authenticating as %q: %w", o.Username, err)
@@ -383,10 +377,10 @@ func beginning(err error, secure bool) error {
 }
 
 // ask sends a request and returns its answer; events that come before it are kept. An ERROR is returned as an error.
-func (c *session) ask(opcode byte, body []byte) (byte, []byte, error) {
+func (c *session) ask(m native.Message) (byte, []byte, error) {
 	_ = c.conn.SetDeadline(time.Now().Add(controlTimeout))
 	defer func() { _ = c.conn.SetDeadline(time.Time{}) }()
-	if _, err := c.conn.Write(wire.AppendFrame(nil, wire.Header{Version: 4, Opcode: opcode}, body)); err != nil {
+	if _, err := c.conn.Write(message.Append(nil, 4, 0, m)); err != nil {
 		return 0, nil, err
 	}
 	for {
@@ -438,9 +432,7 @@ func (c *session) read() (wire.Header, []byte, error) {
 
 // query returns the rows of a statement, by column name.
 func (c *session) query(text string) ([]map[string][]byte, error) {
-	body := wire.AppendLongString(nil, text)
-	body = append(wire.AppendShort(body, 1), 0) // consistency ONE, no flags
-	_, answer, err := c.ask(wire.OpQuery, body)
+	_, answer, err := c.ask(message.Query(text))
 	if err != nil {
 		return nil, err
 	}

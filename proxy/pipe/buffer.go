@@ -6,28 +6,56 @@ import (
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
-// Sizes of a direction's read buffer, bytes. An idle connection keeps two small ones; a read that fills the small one
-// swaps it for a large one from the pool, which goes back after calm reads in a row have used little of it.
+// Sizes of a direction's read buffer, bytes. A connection that waits has none, or a small one for the beginning of a frame that came: each
+// time that it wakes it borrows a large one, most likely that in which another just left its bytes, which is still in the processor's cache. Where a
+// read waits itself (TLS) it waits with a small one; a read that fills that swaps it for a large one, which goes back after calm reads in a row
+// have used little of it.
 const (
 	smallBuffer = 4 << 10
 	largeBuffer = 64 << 10
 	calm        = 16
 )
 
-var largeBuffers = sync.Pool{New: func() any { b := make([]byte, largeBuffer); return &b }}
+var (
+	smallBuffers = sync.Pool{New: func() any { b := make([]byte, smallBuffer); return &b }}
+	largeBuffers = sync.Pool{New: func() any { b := make([]byte, largeBuffer); return &b }}
+)
 
 // buffer holds what was read and not yet dealt with: b[start:end].
 type buffer struct {
 	b          []byte
-	large      *[]byte // the pool's own, if b is from it
+	loan       *[]byte // the pool's own, if b is from one
 	start, end int
-	quiet      int // reads in a row that were small
+	quiet      int  // reads in a row that were small
+	rests      bool // it is told of waits
 }
 
-func newBuffer() buffer { return buffer{b: make([]byte, smallBuffer)} }
-
 // space returns where the next read goes.
-func (b *buffer) space() []byte { return b.b[b.end:] }
+func (b *buffer) space() []byte {
+	if b.b == nil {
+		b.move(b.least())
+	}
+	return b.b[b.end:]
+}
+
+// least is the size of the buffer to begin with.
+func (b *buffer) least() int {
+	if b.rests {
+		return largeBuffer
+	}
+	return smallBuffer
+}
+
+// rest lets go of what a connection that waits does not need.
+func (b *buffer) rest() {
+	b.rests = true
+	switch held := b.end - b.start; {
+	case held == 0:
+		b.drop()
+	case len(b.b) == largeBuffer && held <= smallBuffer/2:
+		b.move(smallBuffer)
+	}
+}
 
 // room prepares for the next read after one of n bytes; need bytes from start on are wanted. It never makes more room at
 // once than twice what was received, so announcing a long body costs the peer the sending of it.
@@ -46,7 +74,7 @@ func (b *buffer) room(need, n int) {
 		b.move(max(largeBuffer, min(need, 2*len(b.b))))
 	case len(b.b) > largeBuffer && max(held, need) <= largeBuffer:
 		b.move(largeBuffer)
-	case len(b.b) > smallBuffer && b.quiet >= calm && max(held, need) <= smallBuffer/2:
+	case !b.rests && len(b.b) > smallBuffer && b.quiet >= calm && max(held, need) <= smallBuffer/2:
 		b.move(smallBuffer)
 	case full && b.start > 0:
 		copy(b.b, b.b[b.start:b.end])
@@ -56,26 +84,29 @@ func (b *buffer) room(need, n int) {
 
 // move changes to a buffer of size bytes.
 func (b *buffer) move(size int) {
-	old, oldLarge := b.b[b.start:b.end], b.large
-	b.large = nil
-	if size == largeBuffer {
-		b.large = largeBuffers.Get().(*[]byte)
-		b.b = *b.large
-	} else {
+	old := *b
+	b.b, b.loan, b.quiet = nil, nil, 0
+	switch size {
+	case smallBuffer:
+		b.loan = smallBuffers.Get().(*[]byte)
+		b.b = *b.loan
+	case largeBuffer:
+		b.loan = largeBuffers.Get().(*[]byte)
+		b.b = *b.loan
+	default:
 		b.b = make([]byte, size)
 	}
-	b.start, b.end = 0, copy(b.b, old)
-	b.quiet = 0
-	if oldLarge != nil {
-		largeBuffers.Put(oldLarge)
-	}
+	b.start, b.end = 0, copy(b.b, old.b[old.start:old.end])
+	old.drop()
 }
 
 func (b *buffer) drop() {
-	if b.large != nil {
-		largeBuffers.Put(b.large)
+	if b.loan != nil && len(b.b) == smallBuffer {
+		smallBuffers.Put(b.loan)
+	} else if b.loan != nil {
+		largeBuffers.Put(b.loan)
 	}
-	*b = buffer{}
+	*b = buffer{rests: b.rests}
 }
 
 // scratchSize holds a frame that is seen as a whole without being streamed, and what a segment becomes, bytes.

@@ -133,9 +133,8 @@ type Pipe struct {
 
 // Run relays until either end fails or the stream can not be understood. It returns why; never nil.
 func (p *Pipe) Run() error {
-	p.buffer = newBuffer()
 	defer p.drop()
-	return tcp.Follow(p.Source, p.Now, p.space, p.took)
+	return tcp.Follow(p.Source, p.Now, p.space, p.took, p.rest)
 }
 
 // took deals with what a read of n bytes brought.

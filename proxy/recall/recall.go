@@ -1,5 +1,6 @@
 // Package recall asks a node which statements it holds prepared, and what it answers to their PREPAREs, so that a proxy that
-// was started anew knows the ids that its clients still use. It imports proxy/wire only.
+// was started anew knows the ids that its clients still use. It imports proxy/message, statement and wire. A Resolver
+// decides what is asked for, and when (resolver.go).
 //
 // Cassandra keeps the texts in system.prepared_statements, each node its own. A session of this package is a short connection
 // that reads them by pages, or one by its id, and prepares each again, which the node answers from its cache: the id, the bind variables and
@@ -20,6 +21,9 @@ import (
 	"strings"
 	"time"
 
+	native "github.com/datastax/go-cassandra-native-protocol/message"
+
+	"github.com/helenus-db/helenus/proxy/message"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
@@ -36,7 +40,6 @@ type Statement struct {
 type Options struct {
 	Dial               func(ctx context.Context, address string) (net.Conn, error)
 	Username, Password string // if Cassandra asks
-	DriverName         string // told in STARTUP
 	Most               int    // statements that All reads; default 10,000
 }
 
@@ -133,16 +136,13 @@ func (s *session) close() {
 }
 
 func (s *session) handshake(o Options) error {
-	b := wire.AppendShort(nil, 2)
-	b = wire.AppendString(wire.AppendString(b, "CQL_VERSION"), "3.0.0")
-	b = wire.AppendString(wire.AppendString(b, "DRIVER_NAME"), o.DriverName)
-	h, _, err := s.ask(wire.OpStartup, b)
+	h, _, err := s.ask(message.Startup())
 	if err != nil {
 		return err
 	}
 	s.segments = s.version >= 5
 	if h.Opcode == wire.OpAuthenticate {
-		if h, _, err = s.ask(wire.OpAuthResponse, wire.AppendBytes(nil, []byte("\x00"+o.Username+"\x00"+o.Password))); err != nil {
+		if h, _, err = s.ask(message.Password(o.Username, o.Password)); err != nil {
 			return err
 		}
 		if h.Opcode != wire.OpAuthSuccess {
@@ -164,8 +164,8 @@ func (e *failure) Error() string {
 
 // ask sends one request and returns its answer's header and body, without what the header's flags put before it. An ERROR is returned
 // as a failure.
-func (s *session) ask(opcode byte, body []byte) (wire.Header, wire.Reader, error) {
-	if err := s.send(wire.AppendFrame(nil, wire.Header{Version: s.version, Opcode: opcode}, body)); err != nil {
+func (s *session) ask(m native.Message) (wire.Header, wire.Reader, error) {
+	if err := s.send(message.Append(nil, s.version, 0, m)); err != nil {
 		return wire.Header{}, wire.Reader{}, err
 	}
 	return s.answer()
@@ -241,22 +241,7 @@ func (s *session) take(n int) ([]byte, error) {
 
 // read returns a page of system.prepared_statements, and the state that the next begins with.
 func (s *session) read(text string, state []byte) ([]Statement, []byte, error) {
-	b := wire.AppendLongString(nil, text)
-	b = wire.AppendShort(b, 1) // consistency ONE
-	flags := wire.ParamPageSize
-	if state != nil {
-		flags |= wire.ParamPagingState
-	}
-	if s.version >= 5 {
-		b = wire.AppendInt(b, int32(flags))
-	} else {
-		b = append(b, byte(flags))
-	}
-	b = wire.AppendInt(b, page)
-	if state != nil {
-		b = wire.AppendBytes(b, state)
-	}
-	h, r, err := s.ask(wire.OpQuery, b)
+	h, r, err := s.ask(message.Page(text, page, state))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -312,14 +297,7 @@ func (s *session) prepare(list []Statement, f func(Statement)) error {
 		}
 		var frames []byte
 		for i, one := range list[:n] {
-			b := wire.AppendLongString(nil, one.Text)
-			switch {
-			case s.version >= 5 && one.Keyspace != "":
-				b = wire.AppendString(wire.AppendInt(b, 1), one.Keyspace)
-			case s.version >= 5:
-				b = wire.AppendInt(b, 0)
-			}
-			frames = wire.AppendFrame(frames, wire.Header{Version: s.version, Stream: int16(i), Opcode: wire.OpPrepare}, b)
+			frames = message.Append(frames, s.version, int16(i), message.Prepare(one.Text, one.Keyspace))
 		}
 		if err := s.send(frames); err != nil {
 			return err
@@ -350,9 +328,7 @@ func (s *session) use(keyspace string) (gone bool, err error) {
 	if keyspace == "" || keyspace == s.keyspace {
 		return false, nil
 	}
-	b := wire.AppendLongString(nil, `USE "`+strings.ReplaceAll(keyspace, `"`, `""`)+`"`)
-	b = append(wire.AppendShort(b, 1), 0)
-	_, _, err = s.ask(wire.OpQuery, b)
+	_, _, err = s.ask(message.Query(`USE "` + strings.ReplaceAll(keyspace, `"`, `""`) + `"`))
 	if refused := (*failure)(nil); errors.As(err, &refused) {
 		return true, nil
 	}

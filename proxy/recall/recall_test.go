@@ -65,8 +65,10 @@ func (n *node) handle(r *proxytest.Request) {
 		}
 		r.Reply(wire.OpResult, proxytest.RowsBody("system", "prepared_statements", columns, rows))
 	case strings.Contains(said, "system.prepared_statements"):
-		q, _ := wire.ParseRequest(wire.OpQuery, r.Header.Version, 0, r.Body)
-		from := len(q.PagingState)
+		var q wire.View
+		q.See(r.Header, r.Body)
+		q.Whole()
+		from := len(q.PagingState())
 		to := min(n.n, from+int(q.PageSize))
 		var rows [][][]byte
 		for i := from; i < to; i++ {
@@ -93,7 +95,7 @@ func start(t *testing.T, n *node) (string, Options) {
 	}
 	t.Cleanup(s.Close)
 	var d net.Dialer
-	return s.Addr, Options{DriverName: "Helenus", Dial: func(ctx context.Context, address string) (net.Conn, error) {
+	return s.Addr, Options{Dial: func(ctx context.Context, address string) (net.Conn, error) {
 		return d.DialContext(ctx, "tcp", address)
 	}}
 }

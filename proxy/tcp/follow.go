@@ -6,14 +6,15 @@ import (
 )
 
 // Follow reads from r until that fails, or took does, and returns why; never nil. Every read goes where space says (not
-// empty), and took is told how many bytes came, and when by the clock. An end of the stream is io.EOF.
+// empty), and took is told how many bytes came, and when by the clock. An end of the stream is io.EOF. Before it waits it says rest, if it
+// asks for space anew after the wait: what waits needs none.
 //
 // From a TCP connection on Linux it takes what came at once with one system call, where Read in a loop needs two: the second
 // finds nothing (follow_linux.go). Nobody else may read from that, or set its read deadline, meanwhile.
-func Follow(r io.Reader, clock func() int64, space func() []byte, took func(n int, now int64) error) error {
+func Follow(r io.Reader, clock func() int64, space func() []byte, took func(n int, now int64) error, rest func()) error {
 	if c, ok := r.(*net.TCPConn); ok {
 		if s := newSparing(c, clock); s != nil {
-			return s.follow(space, took)
+			return s.follow(space, took, rest)
 		}
 	}
 	for {

@@ -58,12 +58,14 @@ func newSparing(c *net.TCPConn, clock func() int64) *sparing {
 	return s
 }
 
-func (s *sparing) follow(space func() []byte, took func(n int, now int64) error) error {
+func (s *sparing) follow(space func() []byte, took func(n int, now int64) error, rest func()) error {
 	defer s.mistrust()
 	var end error
 	read := func(fd uintptr) (done bool) {
 		var wait bool
-		wait, end = s.all(fd, space, took)
+		if wait, end = s.all(fd, space, took); wait {
+			rest()
+		}
 		return !wait
 	}
 	for {

@@ -51,7 +51,7 @@ func follow(c net.Conn, space int, busily bool) *following {
 		return time
 	}
 	go func() {
-		f.ended <- Follow(c, clock, func() []byte { return b }, func(n int, _ int64) error { f.got.Write(b[:n]); return nil })
+		f.ended <- Follow(c, clock, func() []byte { return b }, func(n int, _ int64) error { f.got.Write(b[:n]); return nil }, func() {})
 	}()
 	return f
 }
@@ -168,7 +168,7 @@ func TestFollowEnds(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	clock := func() int64 { return 0 }
-	if err := Follow(near, clock, func() []byte { return make([]byte, 9) }, func(int, int64) error { return enough }); !errors.Is(err, enough) {
+	if err := Follow(near, clock, func() []byte { return make([]byte, 9) }, func(int, int64) error { return enough }, func() {}); !errors.Is(err, enough) {
 		t.Error(err)
 	}
 }
@@ -177,7 +177,7 @@ func TestFollowEnds(t *testing.T) {
 func TestFollowAnyReader(t *testing.T) {
 	var got []byte
 	b := make([]byte, 3)
-	err := Follow(bytes.NewReader([]byte("abcdefgh")), func() int64 { return 0 }, func() []byte { return b }, func(n int, _ int64) error { got = append(got, b[:n]...); return nil })
+	err := Follow(bytes.NewReader([]byte("abcdefgh")), func() int64 { return 0 }, func() []byte { return b }, func(n int, _ int64) error { got = append(got, b[:n]...); return nil }, func() { t.Error("it waits for what is there") })
 	if !errors.Is(err, io.EOF) || string(got) != "abcdefgh" {
 		t.Error(err, string(got))
 	}

@@ -9,6 +9,6 @@ type sparing struct{}
 
 func newSparing(*net.TCPConn, func() int64) *sparing { return nil }
 
-func (*sparing) follow(func() []byte, func(int, int64) error) error {
+func (*sparing) follow(func() []byte, func(int, int64) error, func()) error {
 	panic("tcp: not for this system")
 }

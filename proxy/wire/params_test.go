@@ -51,18 +51,17 @@ func TestParamsAreReadAsCassandraReadsThem(t *testing.T) {
 		for flags := range most {
 			body := tail(version, flags)
 			query := append(AppendLongString(nil, "text"), body...)
-			q, ok := ParseRequest(OpQuery, version, 0, query)
-			if !ok {
+			var q, p View
+			if q.See(Header{Version: version, Opcode: OpQuery}, query); !q.Whole() {
 				t.Fatalf("v%d QUERY with flags %#x is not read", version, flags)
 			}
 			batch := append(AppendShort([]byte{0}, 1), 0)
 			batch = append(AppendShort(AppendLongString(batch, "text"), 0), body...)
-			_, p, ok := ParseBatch(version, 0, batch, nil)
-			if !ok {
+			if p.See(Header{Version: version, Opcode: OpBatch}, batch); !p.Whole() {
 				t.Fatalf("v%d BATCH with flags %#x is not read", version, flags)
 			}
-			for name, p := range map[string]Params{"QUERY": q.Params, "BATCH": p} {
-				if (string(p.Keyspace) == "ks") != (flags&ParamKeyspace != 0) || (p.Timestamp == 77) != (flags&ParamTimestamp != 0) ||
+			for name, p := range map[string]*View{"QUERY": &q, "BATCH": &p} {
+				if (string(p.Keyspace()) == "ks") != (flags&ParamKeyspace != 0) || (p.Timestamp == 77) != (flags&ParamTimestamp != 0) ||
 					(p.SerialConsistency == LocalSerial) != (flags&ParamSerial != 0) {
 					t.Fatalf("v%d %s with flags %#x is read as %+v", version, name, flags, p)
 				}

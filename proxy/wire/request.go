@@ -1,5 +1,7 @@
 package wire
 
+import "slices"
+
 // Flags of a request's parameters: one byte in versions 3 and 4, four bytes in version 5.
 const (
 	ParamValues       uint32 = 0x01
@@ -22,125 +24,187 @@ const (
 	LocalSerial uint16 = 0x0009
 )
 
-// Params are the parameters of a QUERY, an EXECUTE or a BATCH.
-type Params struct {
-	Consistency       uint16
-	Flags             uint32
-	PageSize          int32
-	PagingState       []byte
-	SerialConsistency uint16 // 0 if not sent
-	Timestamp         int64
-	Keyspace          []byte // specified for version 5
-	NowSeconds        int32  // likewise: what the time is to be taken for, if Flags has ParamNow
-	Unknown           bool   // has flags that the version does not define
-
-	valuesAt int // of the number of values; 0 if there are none
-	names    bool
-}
-
-// Statement is the text or the prepared id of a QUERY, PREPARE or EXECUTE, or of one child of a BATCH.
-type Statement struct {
-	Text       []byte // nil for EXECUTE
-	ID         []byte
-	MetadataID []byte // EXECUTE, version 5
-	textAt     int    // of the text's length
-	idAt       int    // of the id's length
-}
-
-// Request is a QUERY or an EXECUTE.
-type Request struct {
-	Statement
-	Params
-}
-
-// Head is the beginning of an EXECUTE: all that is wanted of one on its way.
-type Head struct {
-	ID          []byte
+// View is a QUERY, an EXECUTE or a BATCH as its body says, for all who want something of it: it is gone over once, and of an EXECUTE
+// further than its beginning only when somebody asks. It keeps where things are, so that it holds for a copy of the body too (On). The
+// zero View is of nothing.
+type View struct {
+	// Of every request; known once Head was asked.
 	Consistency uint16
 	Flags       uint32 // of the parameters
+	Unknown     bool   // has flags that the version does not define
+
+	// What follows the flags; known once Whole was asked.
+	SerialConsistency uint16 // 0 if not sent
+	PageSize          int32
+	NowSeconds        int32 // what the time is to be taken for, if Flags has ParamNow
+	Timestamp         int64
+	Kind              byte // of a BATCH
+
+	header           Header
+	body             []byte
+	read             extent
+	statement        place // the text, or the id
+	metadataID       place // EXECUTE, version 5
+	paging, keyspace place
+	valuesAt         int // of the number of values; 0 if there are none
+	children         []child
 }
 
-// ParseHead reads the beginning of an EXECUTE's body, as far as the consistency and the flags. ok is false if the body ends
-// before.
-func ParseHead(version, flags byte, body []byte) (q Head, ok bool) {
-	r := NewReader(body)
-	r.SkipRequestPrefix(flags)
-	q.ID = r.String()
-	if version >= 5 {
-		r.String() // the metadata's id
+// extent is how far a View's body was read.
+type extent uint8
+
+const (
+	unread  extent = iota
+	unknown        // not even the beginning can be read
+	begun
+	broken // what follows the beginning can not be read
+	whole
+)
+
+// place is where something is in a body; the zero place is nowhere, as nothing is at its beginning that is not the length of something.
+type place struct{ from, to int }
+
+func (v *View) at(p place) []byte {
+	if p.from == 0 {
+		return nil
 	}
-	q.Consistency = r.Short()
-	if version >= 5 {
-		q.Flags = uint32(r.Int())
-	} else {
-		q.Flags = uint32(r.Byte())
-	}
-	return q, !r.bad
+	return v.body[p.from:p.to:p.to]
 }
 
-func readHead(r *Reader, q *Request, opcode, version, flags byte) {
-	r.SkipRequestPrefix(flags)
-	if opcode == OpExecute {
-		q.idAt = r.off
-		q.ID = r.String()
-		if version >= 5 {
-			q.MetadataID = r.String()
+// child is one statement of a BATCH.
+type child struct {
+	statement place
+	valuesAt  int
+	text      bool
+}
+
+// keptChildren is how many children a View has room for when it is used again.
+const keptChildren = 1 << 10
+
+// See makes v that of another request. body may be only the beginning of an EXECUTE's.
+func (v *View) See(h Header, body []byte) {
+	v.header, v.body, v.read = h, body, unread
+}
+
+// Forget lets go of the body.
+func (v *View) Forget() { v.body, v.read = nil, unknown }
+
+// On returns the view for a copy of the body. It is not changed by what becomes of v.
+func (v *View) On(body []byte) View {
+	n := *v
+	n.body, n.children = body, slices.Clone(v.children)
+	return n
+}
+
+// Head reads the beginning: as far as the parameters' flags; a BATCH's is all of it. It reports whether it can be read.
+func (v *View) Head() bool {
+	if v.read == unread {
+		v.begin()
+	}
+	return v.read > unknown
+}
+
+// Whole reads all. It reports whether it can be read.
+func (v *View) Whole() bool {
+	if v.Head() && v.read == begun {
+		v.finish()
+	}
+	return v.read == whole
+}
+
+// begin reads the beginning.
+func (v *View) begin() {
+	r := NewReader(v.body)
+	r.SkipRequestPrefix(v.header.Flags)
+	v.metadataID = place{}
+	switch v.header.Opcode {
+	case OpBatch:
+		v.readChildren(&r)
+	case OpExecute:
+		v.statement = r.place(int(r.Short()))
+		if v.header.Version >= 5 {
+			v.metadataID = r.place(int(r.Short()))
 		}
-	} else {
-		q.textAt = r.off
-		q.Text = r.LongString()
+	default:
+		v.statement = r.place(int(r.Int()))
 	}
-	q.Consistency = r.Short()
-	readFlags(r, &q.Params, version)
-}
-
-func readFlags(r *Reader, p *Params, version byte) {
-	if version >= 5 {
-		p.Flags = uint32(r.Int())
-	} else {
-		p.Flags = uint32(r.Byte())
-	}
+	v.Consistency = r.Short()
 	known := paramKnown
-	if version < 5 {
-		known &= 0x7F
+	if v.header.Version >= 5 {
+		v.Flags = uint32(r.Int())
+	} else {
+		v.Flags, known = uint32(r.Byte()), known&0x7F
 	}
-	p.Unknown = p.Flags&^known != 0
+	v.Unknown = v.Flags&^known != 0
+	if v.read = begun; r.bad {
+		v.read = unknown
+	}
+	v.valuesAt = r.off // until finish knows better
 }
 
-// ParseRequest reads the whole body of a QUERY or an EXECUTE. ok is false if it is malformed.
-func ParseRequest(opcode, version, flags byte, body []byte) (q Request, ok bool) {
-	r := NewReader(body)
-	readHead(&r, &q, opcode, version, flags)
-	readParams(&r, &q.Params)
-	return q, !r.bad
+// place steps over n bytes and returns where they are.
+func (r *Reader) place(n int) place {
+	from := r.off
+	r.Take(n)
+	return place{from, r.off}
 }
 
-// readParams reads what the flags say follows them. It does so as Cassandra does: the same for QUERY, EXECUTE and BATCH,
+func (v *View) readChildren(r *Reader) {
+	v.Kind = r.Byte()
+	if v.children = v.children[:0]; cap(v.children) > keptChildren {
+		v.children = nil
+	}
+	for n := int(r.Short()); n > 0 && !r.bad; n-- {
+		var c child
+		switch r.Byte() {
+		case 0:
+			c.text = true
+			c.statement = r.place(int(r.Int()))
+		case 1:
+			c.statement = r.place(int(r.Short()))
+		default:
+			r.bad = true
+		}
+		c.valuesAt = r.off
+		skipValues(r, false) // names in a BATCH were specified so that they can not be read; Cassandra refuses them
+		v.children = append(v.children, c)
+	}
+}
+
+// finish reads what the flags say follows them. It does so as Cassandra does: the same for QUERY, EXECUTE and BATCH,
 // whatever of it makes sense there, and the keyspace in every version. What comes with flags that this package does not
 // know comes last.
-func readParams(r *Reader, p *Params) {
-	if p.Flags&ParamValues != 0 {
-		p.valuesAt = r.off
-		p.names = p.Flags&ParamNames != 0
-		skipValues(r, p.names)
+func (v *View) finish() {
+	r := Reader{b: v.body, off: v.valuesAt}
+	if v.Flags&ParamValues != 0 {
+		skipValues(&r, v.Flags&ParamNames != 0)
+	} else {
+		v.valuesAt = 0
 	}
-	if p.Flags&ParamPageSize != 0 {
-		p.PageSize = r.Int()
+	v.PageSize, v.SerialConsistency, v.Timestamp, v.NowSeconds = 0, 0, 0, 0
+	v.paging, v.keyspace = place{}, place{}
+	if v.Flags&ParamPageSize != 0 {
+		v.PageSize = r.Int()
 	}
-	if p.Flags&ParamPagingState != 0 {
-		p.PagingState = r.Bytes()
+	if v.Flags&ParamPagingState != 0 {
+		if n := r.Int(); n >= 0 {
+			v.paging = r.place(int(n))
+		}
 	}
-	if p.Flags&ParamSerial != 0 {
-		p.SerialConsistency = r.Short()
+	if v.Flags&ParamSerial != 0 {
+		v.SerialConsistency = r.Short()
 	}
-	if p.Flags&ParamTimestamp != 0 {
-		p.Timestamp = r.Long()
+	if v.Flags&ParamTimestamp != 0 {
+		v.Timestamp = r.Long()
 	}
-	if p.Flags&ParamKeyspace != 0 {
-		p.Keyspace = r.String()
+	if v.Flags&ParamKeyspace != 0 {
+		v.keyspace = r.place(int(r.Short()))
 	}
-	if p.Flags&ParamNow != 0 {
-		p.NowSeconds = r.Int()
+	if v.Flags&ParamNow != 0 {
+		v.NowSeconds = r.Int()
+	}
+	if v.read = whole; r.bad {
+		v.read = broken
 	}
 }
 
@@ -153,17 +217,31 @@ func skipValues(r *Reader, names bool) {
 	}
 }
 
-// Values calls f for each bound value of the request that body holds, in order; name is nil if it is positional,
-// n is the value's length, -1 for null, -2 for not set.
-func (p *Params) Values(body []byte, f func(name, value []byte, n int32)) {
-	if p.valuesAt == 0 {
-		return
+// Text is that of a QUERY.
+func (v *View) Text() []byte { return v.at(v.statement) }
+
+// ID is the prepared id of an EXECUTE.
+func (v *View) ID() []byte { return v.at(v.statement) }
+
+// MetadataID is that of the result's metadata as the client knows it: of an EXECUTE, in version 5.
+func (v *View) MetadataID() []byte { return v.at(v.metadataID) }
+
+// PagingState is nil if none was sent. Like all that follows, it is known once Whole was asked.
+func (v *View) PagingState() []byte { return v.at(v.paging) }
+
+// Keyspace is that which the request names itself, nil for none; specified for version 5.
+func (v *View) Keyspace() []byte { return v.at(v.keyspace) }
+
+// Values calls f for each bound value, in order; name is nil if it is positional, n is the value's length, -1 for null, -2 for not set.
+// They are read from body: the one that v is of, or a copy.
+func (v *View) Values(body []byte, f func(name, value []byte, n int32)) {
+	if v.read == whole && v.valuesAt > 0 {
+		readValues(body, v.valuesAt, v.Flags&ParamNames != 0, f)
 	}
-	r := Reader{b: body, off: p.valuesAt}
-	readValues(&r, p.names, f)
 }
 
-func readValues(r *Reader, names bool, f func(name, value []byte, n int32)) {
+func readValues(body []byte, at int, names bool, f func(name, value []byte, n int32)) {
+	r := Reader{b: body, off: at}
 	for c := int(r.Short()); c > 0 && !r.bad; c-- {
 		var name []byte
 		if names {
@@ -177,50 +255,31 @@ func readValues(r *Reader, names bool, f func(name, value []byte, n int32)) {
 
 // Child is one statement of a BATCH.
 type Child struct {
-	Statement
+	Text     []byte // nil for an id
+	ID       []byte
 	valuesAt int
 }
 
-// Values is as Params.Values.
-func (c *Child) Values(body []byte, f func(name, value []byte, n int32)) {
-	r := Reader{b: body, off: c.valuesAt}
-	readValues(&r, false, f)
+// Children is how many statements a BATCH has.
+func (v *View) Children() int { return len(v.children) }
+
+// Child is the one of a number.
+func (v *View) Child(n int) Child {
+	c := &v.children[n]
+	if c.text {
+		return Child{Text: v.at(c.statement), valuesAt: c.valuesAt}
+	}
+	return Child{ID: v.at(c.statement), valuesAt: c.valuesAt}
 }
 
-// ParseBatch reads the whole body of a BATCH and calls f for each child, in order. ok is false if the
-// body is malformed, f may then have been called for the children before.
-func ParseBatch(version, flags byte, body []byte, f func(child Child)) (kind byte, p Params, ok bool) {
-	r := NewReader(body)
-	r.SkipRequestPrefix(flags)
-	kind = r.Byte()
-	var c Child
-	for n := int(r.Short()); n > 0 && !r.bad; n-- {
-		c = Child{}
-		switch r.Byte() {
-		case 0:
-			c.textAt = r.off
-			c.Text = r.LongString()
-		case 1:
-			c.idAt = r.off
-			c.ID = r.String()
-		default:
-			r.bad = true
-		}
-		c.valuesAt = r.off
-		skipValues(&r, false) // names in a BATCH were specified so that they can not be read; Cassandra refuses them
-		if !r.bad && f != nil {
-			f(c)
-		}
-	}
-	p.Consistency = r.Short()
-	readFlags(&r, &p, version)
-	readParams(&r, &p)
-	return kind, p, !r.bad
+// Values is as View.Values.
+func (c *Child) Values(body []byte, f func(name, value []byte, n int32)) {
+	readValues(body, c.valuesAt, false, f)
 }
 
 // Prepare is a PREPARE.
 type Prepare struct {
-	Statement
+	Text     []byte
 	Keyspace []byte // version 5, nil if not sent
 }
 
@@ -228,7 +287,6 @@ type Prepare struct {
 func ParsePrepare(version, flags byte, body []byte) (p Prepare, ok bool) {
 	r := NewReader(body)
 	r.SkipRequestPrefix(flags)
-	p.textAt = r.off
 	p.Text = r.LongString()
 	if version >= 5 {
 		if f := r.Int(); f&0x01 != 0 {
@@ -238,44 +296,35 @@ func ParsePrepare(version, flags byte, body []byte) (p Prepare, ok bool) {
 	return p, !r.bad
 }
 
-// AppendText appends the body of the request that s was read from, with text instead of its own.
-func (s *Statement) AppendText(b, body []byte, text string) []byte {
-	b = append(b, body[:s.textAt]...)
-	b = AppendLongString(b, text)
-	return append(b, body[s.textAt+4+len(s.Text):]...)
+// AppendText appends the body of the QUERY with text instead of its own.
+func (v *View) AppendText(b []byte, text string) []byte {
+	b = AppendLongString(append(b, v.body[:v.statement.from-4]...), text)
+	return append(b, v.body[v.statement.to:]...)
 }
 
-// AppendID appends the body of the EXECUTE that s was read from, with another prepared id, and in version 5 another id of
-// the result's metadata.
-func (s *Statement) AppendID(b, body []byte, version byte, id, metadataID string) []byte {
-	b = AppendString(append(b, body[:s.idAt]...), id)
-	end := s.idAt + 2 + len(s.ID)
-	if version >= 5 {
-		b = AppendString(b, metadataID)
-		end += 2 + len(s.MetadataID)
+// AppendID appends the body of the EXECUTE with another prepared id, and in version 5 another id of the result's metadata.
+func (v *View) AppendID(b []byte, id, metadataID string) []byte {
+	b = AppendString(append(b, v.body[:v.statement.from-2]...), id)
+	end := v.statement.to
+	if v.header.Version >= 5 {
+		b, end = AppendString(b, metadataID), v.metadataID.to
 	}
-	return append(b, body[end:]...)
+	return append(b, v.body[end:]...)
 }
 
-// AppendBatch appends the body of a BATCH, with what instead gives for each child (by its number) in the place of its text or
-// id; "" leaves it. A body that is malformed is appended as it is.
-func AppendBatch(b, body []byte, version, flags byte, instead func(n int) string) []byte {
-	start, from, n := len(b), 0, 0
-	_, _, ok := ParseBatch(version, flags, body, func(c Child) {
-		other := instead(n)
-		n++
-		switch {
+// AppendBatch appends the body of the BATCH, with what instead has for each child in the place of its text or id; "" leaves it.
+func (v *View) AppendBatch(b []byte, instead []string) []byte {
+	from := 0
+	for n, c := range v.children {
+		switch other := instead[n]; {
 		case other == "":
-		case c.Text != nil:
-			b = AppendLongString(append(b, body[from:c.textAt]...), other)
-			from = c.textAt + 4 + len(c.Text)
+			continue
+		case c.text:
+			b = AppendLongString(append(b, v.body[from:c.statement.from-4]...), other)
 		default:
-			b = AppendString(append(b, body[from:c.idAt]...), other)
-			from = c.idAt + 2 + len(c.ID)
+			b = AppendString(append(b, v.body[from:c.statement.from-2]...), other)
 		}
-	})
-	if !ok {
-		return append(b[:start], body...)
+		from = c.statement.to
 	}
-	return append(b, body[from:]...)
+	return append(b, v.body[from:]...)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -147,6 +148,39 @@ func body(opcode, version byte, text string, flags uint32) []byte {
 	return b
 }
 
+func view(opcode, version, flags byte, body []byte) (v wire.View) {
+	v.See(wire.Header{Opcode: opcode, Version: version, Flags: flags}, body)
+	return v
+}
+
+// TestABodyIsReadOnce: what a view was asked for it does not look for again, and it holds for a copy.
+func TestABodyIsReadOnce(t *testing.T) {
+	for _, opcode := range []byte{wire.OpQuery, wire.OpExecute, wire.OpBatch} {
+		b := body(opcode, 5, "text or id", 0x17F)
+		if opcode == wire.OpBatch {
+			b = wire.AppendShort(wire.AppendLongString(append(wire.AppendShort([]byte{1}, 1), 0), "text or id"), 0)
+			b = wire.AppendInt(wire.AppendShort(b, 6), 0)
+		}
+		v := view(opcode, 5, 0, b)
+		asked := func(v *wire.View) string {
+			s := fmt.Sprint(v.Head(), v.Whole(), v.Consistency, v.Flags, v.PageSize, v.SerialConsistency, v.Timestamp, v.Kind, v.Children())
+			if v.Children() > 0 {
+				return s + string(v.Child(0).Text)
+			}
+			return s + string(v.Text()) + string(v.PagingState()) + string(v.Keyspace())
+		}
+		first := asked(&v)
+		on := v.On(bytes.Clone(b))
+		clear(b)
+		if on := asked(&on); on != first || !strings.Contains(first, "true true 6") || !strings.Contains(first, "text or id") {
+			t.Errorf("a copy says %q, the first said %q", on, first)
+		}
+		if again := asked(&v); again != strings.NewReplacer("text or id", strings.Repeat("\x00", 10), "state", strings.Repeat("\x00", 5), "ks", "\x00\x00").Replace(first) {
+			t.Errorf("asked again it says %q, the first time it said %q", again, first)
+		}
+	}
+}
+
 // TestEveryCombinationOfParameters reads requests with every set of flags, and gives each a timestamp.
 func TestEveryCombinationOfParameters(t *testing.T) {
 	for _, version := range []byte{3, 4, 5} {
@@ -157,14 +191,17 @@ func TestEveryCombinationOfParameters(t *testing.T) {
 		for _, opcode := range []byte{wire.OpQuery, wire.OpExecute} {
 			for flags := range flagSets {
 				b := body(opcode, version, "text or id", flags)
-				q, ok := wire.ParseRequest(opcode, version, 0, b)
-				if !ok || q.Consistency != 6 || q.Flags != flags || q.Unknown || string(q.Text)+string(q.ID) != "text or id" {
-					t.Fatalf("v%d %#x %#x: %+v %v", version, opcode, flags, q, ok)
+				q := view(opcode, version, 0, b)
+				if !q.Head() || q.Consistency != 6 || q.Flags != flags || q.Unknown || string(q.Text()) != "text or id" || string(q.ID()) != "text or id" {
+					t.Fatalf("v%d %#x %#x: %+v", version, opcode, flags, q)
+				}
+				if !q.Whole() {
+					t.Fatalf("v%d %#x %#x: %+v", version, opcode, flags, q)
 				}
 				has := func(f uint32) bool { return flags&f != 0 }
-				if (q.PageSize == 100) != has(wire.ParamPageSize) || (string(q.PagingState) == "state") != has(wire.ParamPagingState) ||
+				if (q.PageSize == 100) != has(wire.ParamPageSize) || (string(q.PagingState()) == "state") != has(wire.ParamPagingState) ||
 					(q.SerialConsistency == 8) != has(wire.ParamSerial) || (q.Timestamp == 12345) != has(wire.ParamTimestamp) ||
-					(string(q.Keyspace) == "ks") != has(wire.ParamKeyspace) {
+					(string(q.Keyspace()) == "ks") != has(wire.ParamKeyspace) {
 					t.Fatalf("v%d %#x %#x: %+v", version, opcode, flags, q)
 				}
 				n := 0
@@ -177,11 +214,8 @@ func TestEveryCombinationOfParameters(t *testing.T) {
 				if (n == 3) != has(wire.ParamValues) {
 					t.Fatalf("%d values", n)
 				}
-				if head, ok := wire.ParseHead(version, 0, b); opcode == wire.OpExecute && (!ok || head.Consistency != 6 || head.Flags != flags || string(head.ID) != "text or id") {
-					t.Fatalf("head %+v", head)
-				}
 				if opcode == wire.OpQuery {
-					if got := q.AppendText(nil, b, "another, longer text"); !bytes.Equal(got, body(opcode, version, "another, longer text", flags)) {
+					if got := q.AppendText(nil, "another, longer text"); !bytes.Equal(got, body(opcode, version, "another, longer text", flags)) {
 						t.Fatalf("with another text: %x", got)
 					}
 				}
@@ -195,7 +229,7 @@ func TestEveryTruncationIsNoticed(t *testing.T) {
 	for _, version := range []byte{4, 5} {
 		b := body(wire.OpQuery, version, "text", 0x7F)
 		for n := range b {
-			if q, ok := wire.ParseRequest(wire.OpQuery, version, 0, b[:n]); ok {
+			if q := view(wire.OpQuery, version, 0, b[:n]); q.Whole() {
 				t.Errorf("v%d: %d of %d bytes read as %+v", version, n, len(b), q)
 			}
 		}
@@ -210,16 +244,19 @@ func TestBatch(t *testing.T) {
 	rest = wire.AppendLong(wire.AppendShort(rest, 9), -5)
 	b = append(b, rest...)
 	var seen string
-	kind, p, ok := wire.ParseBatch(4, 0, b, func(c wire.Child) {
+	p := view(wire.OpBatch, 4, 0, b)
+	ok := p.Whole()
+	for i := range p.Children() {
+		c := p.Child(i)
 		seen += string(c.Text) + string(c.ID) + ":"
 		c.Values(b, func(_, value []byte, n int32) { seen += fmt.Sprint(string(value), n) })
 		seen += ";"
-	})
-	if !ok || kind != 2 || seen != "text:;id:v1;" || p.Consistency != 4 || p.SerialConsistency != 9 || p.Timestamp != -5 {
-		t.Errorf("%d %q %+v %v", kind, seen, p, ok)
+	}
+	if !ok || p.Kind != 2 || seen != "text:;id:v1;" || p.Consistency != 4 || p.SerialConsistency != 9 || p.Timestamp != -5 {
+		t.Errorf("%d %q %+v %v", p.Kind, seen, p, ok)
 	}
 	for n := range b {
-		if _, _, ok := wire.ParseBatch(4, 0, b[:n], nil); ok {
+		if p := view(wire.OpBatch, 4, 0, b[:n]); p.Whole() {
 			t.Errorf("%d of %d bytes are read", n, len(b))
 		}
 	}
@@ -331,15 +368,18 @@ func TestNestingIsBounded(t *testing.T) {
 func TestNothingAllocates(t *testing.T) {
 	execute := body(wire.OpExecute, 5, "0123456789abcdef", wire.ParamValues|wire.ParamTimestamp)
 	segment := wire.AppendSegments(nil, wire.AppendFrame(nil, wire.Header{Version: 5, Opcode: wire.OpExecute}, execute))
-	batch := wire.AppendInt(wire.AppendShort(wire.AppendShort([]byte{0}, 0), 1), 0)
+	batch := wire.AppendShort(wire.AppendString(append(wire.AppendShort([]byte{0}, 1), 1), "0123456789abcdef"), 0)
+	batch = wire.AppendInt(wire.AppendShort(batch, 1), 0)
+	var q wire.View
 	if n := testing.AllocsPerRun(100, func() {
 		length, _, _ := wire.ParseSegmentHeader(segment)
 		p, _ := wire.SegmentPayload(segment[:wire.SegmentHeaderSize+length+wire.SegmentTrailerSize])
 		h := wire.ParseHeader(p)
-		q, _ := wire.ParseHead(h.Version, h.Flags, p[wire.HeaderSize:])
-		_, ok := wire.ParseRequest(h.Opcode, h.Version, h.Flags, p[wire.HeaderSize:])
-		_, _, batchOK := wire.ParseBatch(5, 0, batch, func(wire.Child) {})
-		if len(q.ID) != 16 || !ok || !batchOK {
+		q.See(h, p[wire.HeaderSize:])
+		if !q.Whole() || len(q.ID()) != 16 {
+			t.Fatal(q)
+		}
+		if q.See(wire.Header{Version: 5, Opcode: wire.OpBatch}, batch); !q.Whole() || q.Children() != 1 {
 			t.Fatal(q)
 		}
 	}); n != 0 {
@@ -355,18 +395,32 @@ func FuzzRequest(f *testing.F) {
 	f.Add(wire.OpBatch, byte(4), byte(0), wire.AppendInt(wire.AppendShort(wire.AppendShort([]byte{0}, 0), 1), 0))
 	f.Fuzz(func(t *testing.T, opcode, version, flags byte, b []byte) {
 		if p, ok := wire.ParsePrepare(version, flags, b); ok {
-			if got := p.AppendText(nil, b, string(p.Text)); !bytes.Equal(got, b) {
-				t.Errorf("the same text changed %x to %x", b, got)
+			if len(p.Text)+len(p.Keyspace) > len(b) {
+				t.Errorf("%x holds more than it is long", b)
 			}
 		}
-		if opcode == wire.OpBatch {
-			wire.ParseBatch(version, flags, b, func(c wire.Child) { c.Values(b, func(_, _ []byte, _ int32) {}) })
+		q := view(opcode, version, flags, b)
+		if !q.Whole() {
 			return
 		}
-		q, ok := wire.ParseRequest(opcode, version, flags, b)
 		q.Values(b, func(_, _ []byte, _ int32) {})
-		if head, headOK := wire.ParseHead(version, flags, b); ok && opcode == wire.OpExecute && (!headOK || head.Consistency != q.Consistency || !bytes.Equal(head.ID, q.ID)) {
-			t.Errorf("the head of %x is %+v, the whole %+v", b, head, q)
+		var same []byte
+		switch opcode {
+		case wire.OpBatch:
+			instead := make([]string, q.Children())
+			for i := range instead {
+				c := q.Child(i)
+				c.Values(b, func(_, _ []byte, _ int32) {})
+				instead[i] = string(c.Text) + string(c.ID)
+			}
+			same = q.AppendBatch(nil, instead)
+		case wire.OpExecute:
+			same = q.AppendID(nil, string(q.ID()), string(q.MetadataID()))
+		default:
+			same = q.AppendText(nil, string(q.Text()))
+		}
+		if !bytes.Equal(same, b) {
+			t.Errorf("what is put in the place of itself changes %x to %x", b, same)
 		}
 	})
 }

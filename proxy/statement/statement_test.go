@@ -1,4 +1,4 @@
-package proxy
+package statement
 
 import (
 	"testing"
@@ -35,7 +35,7 @@ func TestReadPrepared(t *testing.T) {
 		b := preparedBody(version)
 		r := wire.NewReader(b)
 		p := Prepared{Version: version}
-		if !readPrepared(&r, &p) {
+		if !p.Read(&r) {
 			t.Fatal("not read")
 		}
 		want := Prepared{Version: version, ID: "the id",
@@ -58,7 +58,7 @@ func TestReadPrepared(t *testing.T) {
 		// Cut anywhere after the id, the id is still known.
 		for n := len("the id") + 2 + 17; n < len(b); n++ {
 			r, q := wire.NewReader(b[:n]), Prepared{Version: version}
-			if !readPrepared(&r, &q) || q.ID != "the id" {
+			if !q.Read(&r) || q.ID != "the id" {
 				t.Errorf("v%d: of %d bytes no id is known", version, n)
 			}
 		}
@@ -71,7 +71,7 @@ func FuzzPrepared(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, version byte, b []byte) {
 		r, p := wire.NewReader(b), Prepared{Version: version}
-		if readPrepared(&r, &p); len(p.Variables)+len(p.Results) > len(b) {
+		if p.Read(&r); len(p.Variables)+len(p.Results) > len(b) {
 			t.Errorf("%d columns out of %d bytes", len(p.Variables)+len(p.Results), len(b))
 		}
 		for _, k := range p.PartitionKey {
@@ -82,22 +82,46 @@ func FuzzPrepared(f *testing.F) {
 	})
 }
 
-// TestCachesAreBounded: by number and by bytes, however much one text takes; what was put last is there.
-func TestCachesAreBounded(t *testing.T) {
-	c := cache[*Prepared]{most: 5, mostBytes: 10_000}
+// TestATableIsBounded: by number and by bytes, however much one text takes; what was put last is there.
+func TestATableIsBounded(t *testing.T) {
+	var c Table[int]
+	put := func(p *Prepared) { c.keep(p, 5, 10_000) }
 	for i := range 100 {
 		p := &Prepared{ID: string(rune('a' + i%7)), Text: string(make([]byte, i*i%9000))}
-		c.put(p.ID, p)
+		put(p)
 		bytes := 0
 		for _, p := range c.entries {
 			bytes += p.size()
 		}
-		if len(c.entries) > 5 || bytes > 10_000 || bytes != c.bytes || c.entries[p.ID] != p {
+		if len(c.entries) > 5 || bytes > 10_000 || bytes != c.bytes || c.Get([]byte(p.ID)).Prepared != p {
 			t.Fatalf("after %d: %d entries of %d bytes, %d are counted", i, len(c.entries), bytes, c.bytes)
 		}
 	}
 	huge := &Prepared{ID: "huge", Text: string(make([]byte, 20_000))}
-	if c.put("huge", huge); len(c.entries) != 1 || c.entries["huge"] != huge {
+	if put(huge); len(c.entries) != 1 || c.Get([]byte("huge")).Prepared != huge {
 		t.Errorf("%d entries beside what alone is too much", len(c.entries))
+	}
+}
+
+// TestAnotherAnswerIsAChange: what was made of a statement lasts as long as Cassandra answers the same to its PREPARE, in whatever version.
+func TestAnotherAnswerIsAChange(t *testing.T) {
+	var c Table[int]
+	of := func(version byte, kind uint16) *Prepared {
+		p := &Prepared{ID: "id", Text: "text", Version: version, Variables: []Column{{Name: "a", Type: Type{Code: kind}}}}
+		if version >= 4 {
+			p.PartitionKey = []int{0}
+		}
+		return p
+	}
+	c.Put(of(4, 9))
+	made := 1
+	c.Get([]byte("id")).Use.Store(&made)
+	for _, same := range []*Prepared{of(4, 9), of(3, 9)} {
+		if c.Put(same); c.Changed() != 0 || c.Get([]byte("id")).Use.Load() != &made {
+			t.Errorf("the same answer in version %d is taken for another", same.Version)
+		}
+	}
+	if c.Put(of(4, 12)); c.Changed() != 1 || c.Get([]byte("id")).Use.Load() != nil || c.Get([]byte("id")).Variables[0].Type.Code != 12 {
+		t.Error("another answer is not noticed")
 	}
 }

@@ -1,19 +1,21 @@
-package proxy
+package recall
 
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/helenus-db/helenus/proxy/recall"
+	"github.com/helenus-db/helenus/proxy/statement"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
 // Drivers keep prepared ids across reconnects, so after a restart of the proxy an EXECUTE may name an id that this process
 // never saw prepared; and another client may have prepared it past the proxy. Cassandra knows the texts
-// (system.prepared_statements, package recall).
+// (system.prepared_statements).
 //
 // While rules are in force (epoch above zero), what is not known has to be answered UNPREPARED (decision 2), which after a restart
 // would be once per statement and connection, all at once. So all that the nodes hold is looked up when the control
@@ -28,13 +30,25 @@ const (
 	askAgain       = 10 * time.Minute
 )
 
-// resolver looks statements up that were prepared elsewhere. Its methods run on any goroutine, run on its own.
-type resolver struct {
-	server    *Server
+// Sources are what a Resolver needs of the proxy around it.
+type Sources struct {
+	Options Options
+	Nodes   func() []string           // that clients may be led to, host:port
+	Ruled   func() bool               // whether rules are in force
+	Learn   func(*statement.Prepared) // is told what was looked up
+	Now     func() int64              // nanoseconds
+	Log     *slog.Logger
+}
+
+// Resolver looks statements up that were prepared elsewhere. Its methods are called from any goroutine.
+type Resolver struct {
+	Sources
 	connected chan struct{} // holds a token when the control connection came up
 	wanted    chan struct{} // holds a token when ids wait
 	first     chan struct{} // closed when clients may be let in
 	let       sync.Once
+
+	resolved atomic.Uint64
 
 	mu    sync.Mutex
 	asked map[string]inquiry
@@ -46,18 +60,20 @@ type inquiry struct {
 	at   int64 // when it was looked up, 0 before
 }
 
-func (r *resolver) init(s *Server) {
-	r.server, r.asked = s, make(map[string]inquiry)
-	r.connected, r.wanted, r.first = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+// NewResolver returns a Resolver; Run sets it to work.
+func NewResolver(s Sources) *Resolver {
+	return &Resolver{Sources: s, asked: make(map[string]inquiry),
+		connected: make(chan struct{}, 1), wanted: make(chan struct{}, 1), first: make(chan struct{})}
 }
+
+// First is closed when clients may be let in.
+func (r *Resolver) First() <-chan struct{} { return r.first }
+
+// Connected says that the control connection came up.
+func (r *Resolver) Connected() { token(r.connected) }
 
 // letIn lets clients in.
-func (r *resolver) letIn() { r.let.Do(func() { close(r.first) }) }
-
-func (r *resolver) ruled() bool {
-	w := r.server.options.Rewriter
-	return w != nil && w.Epoch() > 0
-}
+func (r *Resolver) letIn() { r.let.Do(func() { close(r.first) }) }
 
 func token(c chan struct{}) {
 	select {
@@ -66,28 +82,22 @@ func token(c chan struct{}) {
 	}
 }
 
-// unresolved counts an id that nobody knows, and has its text looked up. It runs on the upward goroutine.
-func (c *conn) unresolved(id []byte) {
-	s := c.server
-	s.stats.unresolved.Add(1)
-	if s.options.Recorder == nil {
-		return
-	}
-	r := &s.resolver
+// Want has the text of an id looked up that a client of a node executes.
+func (r *Resolver) Want(id []byte, node string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.asked[string(id)]; ok {
 		return
 	}
 	if len(r.asked) < maxAsked {
-		r.asked[string(id)] = inquiry{node: c.back.RemoteAddr().String()}
+		r.asked[string(id)] = inquiry{node: node}
 	}
 	token(r.wanted) // also if it is full: then room is made
 }
 
-// run looks up what is wanted until ctx ends.
-func (r *resolver) run(ctx context.Context) {
-	if !r.ruled() {
+// Run looks up what is wanted until ctx ends.
+func (r *Resolver) Run(ctx context.Context) {
+	if !r.Ruled() {
 		r.letIn()
 	}
 	patience := time.AfterFunc(recallPatience, r.letIn)
@@ -99,7 +109,7 @@ func (r *resolver) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-r.connected:
-			if r.ruled() {
+			if r.Ruled() {
 				r.recall(ctx)
 			}
 			r.letIn()
@@ -114,53 +124,42 @@ func (r *resolver) run(ctx context.Context) {
 	}
 }
 
-func (r *resolver) options() recall.Options {
-	o := &r.server.options
-	return recall.Options{Username: o.Username, Password: o.Password, DriverName: "Helenus", Dial: r.server.dialer.Dial}
-}
-
-// nodes are those that clients may be led to.
-func (r *resolver) nodes() []string {
-	var list []string
-	for _, n := range r.server.Nodes() {
-		list = append(list, n.Target())
-	}
-	return list
-}
+// Resolved is how many statements were looked up.
+func (r *Resolver) Resolved() uint64 { return r.resolved.Load() }
 
 // recall looks up all that the nodes hold.
-func (r *resolver) recall(ctx context.Context) {
-	for _, node := range r.nodes() {
+func (r *Resolver) recall(ctx context.Context) {
+	for _, node := range r.Nodes() {
 		n := 0
-		err := recall.All(ctx, r.options(), node, func(s recall.Statement) { n++; r.learn(s) })
+		err := All(ctx, r.Options, node, func(s Statement) { n++; r.learn(s) })
 		if err != nil && ctx.Err() == nil {
-			r.server.log.Warn("a node's prepared statements were not all read: clients will be asked to prepare theirs again",
+			r.Log.Warn("a node's prepared statements were not all read: clients will be asked to prepare theirs again",
 				"node", node, "read", n, "error", err)
 			continue
 		}
-		r.server.log.Info("a node's prepared statements are known", "node", node, "statements", n)
+		r.Log.Info("a node's prepared statements are known", "node", node, "statements", n)
 	}
 }
 
 // learn keeps what Cassandra says of a statement, under its id and under the one that it is kept by.
-func (r *resolver) learn(one recall.Statement) {
-	p := &Prepared{Keyspace: one.Keyspace, Text: one.Text, Version: one.Version}
+func (r *Resolver) learn(one Statement) {
+	p := &statement.Prepared{Keyspace: one.Keyspace, Text: one.Text, Version: one.Version}
 	b := wire.NewReader(one.Answer)
-	if !readPrepared(&b, p) {
+	if !p.Read(&b) {
 		return
 	}
-	r.server.prepared.put(p)
+	r.Learn(p)
 	if p.ID != one.ID {
 		q := *p
 		q.ID = one.ID
-		r.server.prepared.put(&q)
+		r.Learn(&q)
 	}
-	r.server.stats.resolved.Add(1)
+	r.resolved.Add(1)
 }
 
 // resolve looks up the ids that are asked for.
-func (r *resolver) resolve(ctx context.Context) {
-	now := max(r.server.now(), 1)
+func (r *Resolver) resolve(ctx context.Context) {
+	now := max(r.Now(), 1)
 	wanted := make(map[string][]string)
 	r.mu.Lock()
 	for id, a := range r.asked {
@@ -175,14 +174,14 @@ func (r *resolver) resolve(ctx context.Context) {
 	r.mu.Unlock()
 	for node, ids := range wanted {
 		slices.Sort(ids)
-		err := recall.Some(ctx, r.options(), node, ids, func(s recall.Statement) {
+		err := Some(ctx, r.Options, node, ids, func(s Statement) {
 			r.learn(s)
 			r.mu.Lock()
 			delete(r.asked, s.ID)
 			r.mu.Unlock()
 		})
 		if err != nil && !errors.Is(err, context.Canceled) {
-			r.server.log.Debug("prepared statements were not looked up", "node", node, "ids", len(ids), "error", err)
+			r.Log.Debug("prepared statements were not looked up", "node", node, "ids", len(ids), "error", err)
 			r.mu.Lock()
 			for _, id := range ids { // they are asked for again
 				delete(r.asked, id)

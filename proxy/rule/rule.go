@@ -1,4 +1,5 @@
-package proxy
+// Package rule is what a Rewriter says is to be done with a statement, and how often that was done. It imports nothing of ours.
+package rule
 
 import (
 	"sort"
@@ -8,6 +9,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 )
+
+// Rule marks a statement as the Rewriter's business.
+type Rule interface {
+	// Text is what to send to Cassandra instead of the client's text at PREPARE and QUERY; "" leaves it.
+	Text() string
+}
 
 // Named is a Rule that has a name, under which its use is counted. A rule without Text that the Rewriter does not take only counts:
 // so a rule may be tried in the shadow before it does anything.
@@ -19,40 +26,46 @@ type Named interface {
 // maxRules is how many names are counted one by one; the rest are counted together, as "other".
 const maxRules = 100
 
-// refusal is why a rule's text can not stand for a prepared statement.
-type refusal int
+// Reason is why a rule's text can not stand for a prepared statement.
+type Reason int
 
 const (
-	refusedVariables refusal = iota
-	refusedKey
-	refusedColumns
-	refusedError
-	refusals
+	Variables Reason = iota
+	PartitionKey
+	Columns
+	Error
+	reasonCount
 )
 
-var refusalNames = [refusals]string{"variables", "partition key", "columns", "error"}
+var reasons = [reasonCount]string{"variables", "partition key", "columns", "error"}
 
-// ruleCount counts the use of the rules of one name.
-type ruleCount struct {
+// Count counts the use of the rules of one name.
+type Count struct {
 	hits, replaced atomic.Uint64
-	refused        [refusals]atomic.Uint64
+	refused        [reasonCount]atomic.Uint64
 	last           atomic.Pointer[string]
 }
 
-func (c *ruleCount) hit() { c.hits.Add(1) }
+// Hit counts a use.
+func (c *Count) Hit() { c.hits.Add(1) }
 
-func (c *ruleCount) refuse(why refusal, detail string) {
+// Replace counts that its text was sent.
+func (c *Count) Replace() { c.replaced.Add(1) }
+
+// Refuse counts a text that could not stand for a prepared statement.
+func (c *Count) Refuse(why Reason, detail string) {
 	c.refused[why].Add(1)
 	c.last.Store(&detail)
 }
 
-// ruleCounts are all rules'.
-type ruleCounts struct {
+// Counts are all rules'.
+type Counts struct {
 	mu     sync.RWMutex
-	byName map[string]*ruleCount
+	byName map[string]*Count
 }
 
-func (s *ruleCounts) of(r Rule) *ruleCount {
+// Of returns the count of a rule.
+func (s *Counts) Of(r Rule) *Count {
 	name := "unnamed"
 	if n, ok := r.(Named); ok {
 		name = n.Name()
@@ -66,20 +79,20 @@ func (s *ruleCounts) of(r Rule) *ruleCount {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byName == nil {
-		s.byName = make(map[string]*ruleCount)
+		s.byName = make(map[string]*Count)
 	}
 	if len(s.byName) >= maxRules {
 		name = "other"
 	}
 	if c = s.byName[name]; c == nil {
-		c = &ruleCount{}
+		c = &Count{}
 		s.byName[strings.Clone(name)] = c
 	}
 	return c
 }
 
-// RuleStats is the use of the rules of one name since the server started.
-type RuleStats struct {
+// Stats is the use of the rules of one name since the server started.
+type Stats struct {
 	Name     string
 	Hits     uint64            // requests, and children of BATCHes, that had the rule
 	Replaced uint64            // of those, sent with its text
@@ -87,16 +100,16 @@ type RuleStats struct {
 	Last     string            // the last refusal in words
 }
 
-// Rules returns the use of rules, by name.
-func (s *Server) Rules() []RuleStats {
-	s.rules.mu.RLock()
-	defer s.rules.mu.RUnlock()
-	var list []RuleStats
-	for name, c := range s.rules.byName {
-		x := RuleStats{Name: name, Hits: c.hits.Load(), Replaced: c.replaced.Load(), Refused: map[string]uint64{}}
+// All returns the use of rules, by name.
+func (s *Counts) All() []Stats {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var list []Stats
+	for name, c := range s.byName {
+		x := Stats{Name: name, Hits: c.hits.Load(), Replaced: c.replaced.Load(), Refused: map[string]uint64{}}
 		for why := range c.refused {
 			if n := c.refused[why].Load(); n > 0 {
-				x.Refused[refusalNames[why]] = n
+				x.Refused[reasons[why]] = n
 			}
 		}
 		if last := c.last.Load(); last != nil {
@@ -116,14 +129,16 @@ var (
 		[]string{"rule", "reason"}, nil)
 )
 
-func describeRules(ch chan<- *prometheus.Desc) {
+// Describe is as of a prometheus.Collector.
+func (*Counts) Describe(ch chan<- *prometheus.Desc) {
 	ch <- ruleHits
 	ch <- ruleReplaced
 	ch <- ruleRefused
 }
 
-func (s *Server) collectRules(ch chan<- prometheus.Metric) {
-	for _, r := range s.Rules() {
+// Collect is as of a prometheus.Collector.
+func (s *Counts) Collect(ch chan<- prometheus.Metric) {
+	for _, r := range s.All() {
 		ch <- prometheus.MustNewConstMetric(ruleHits, prometheus.CounterValue, float64(r.Hits), r.Name)
 		ch <- prometheus.MustNewConstMetric(ruleReplaced, prometheus.CounterValue, float64(r.Replaced), r.Name)
 		for reason, n := range r.Refused {

@@ -1,4 +1,6 @@
-package proxy
+// Package statement is what Cassandra said of prepared statements: what its answer to a PREPARE holds, and a table of them for the whole proxy. It
+// imports proxy/wire only.
+package statement
 
 import (
 	"bytes"
@@ -6,9 +8,40 @@ import (
 	"github.com/helenus-db/helenus/proxy/wire"
 )
 
-// readPrepared reads a RESULT Prepared after its kind into p. What can not be read (a type of a later Cassandra) is left
+// Column is one bind variable or one result column of a prepared statement.
+type Column struct {
+	Keyspace, Table, Name string
+	Type                  Type
+}
+
+// Type is a CQL type as the protocol writes it. Codes that this program does not know are kept with their bytes.
+type Type struct {
+	Code     uint16 // 0x0000 custom, 0x0001 ascii, ... as in the protocol's [option]
+	Custom   string // class name, for code 0
+	Keyspace string // user-defined types
+	Name     string
+	Fields   []string // field names of a user-defined type
+	Elements []Type   // list, set: 1; map: 2; tuple, user-defined type: n
+}
+
+// Prepared is Cassandra's answer to a PREPARE.
+type Prepared struct {
+	ID               string // prepared id, raw bytes
+	Keyspace         string // keyspace in use when it was prepared
+	Text             string // what the client sent
+	Version          byte   // protocol version it was prepared with
+	ResultMetadataID string // v5
+	Variables        []Column
+	PartitionKey     []int // indexes into Variables, in partition key order; empty if not all are bound
+	Results          []Column
+	// ResultMetadata is the metadata of the answer as received (flags, column count, ... ), the very bytes that
+	// begin a ROWS answer after its kind; nil if the statement returns nothing.
+	ResultMetadata []byte
+}
+
+// Read reads a RESULT Prepared after its kind into p. What can not be read (a type of a later Cassandra) is left
 // out: the id, which comes first, is all that a later EXECUTE needs to be known again. It reports whether there is one.
-func readPrepared(r *wire.Reader, p *Prepared) bool {
+func (p *Prepared) Read(r *wire.Reader) bool {
 	p.ID = string(r.String())
 	if p.Version >= 5 {
 		p.ResultMetadataID = string(r.String())
