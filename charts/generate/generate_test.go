@@ -56,12 +56,12 @@ func TestGenerationIsDeterministic(t *testing.T) {
 // A value without a comment, or one whose form nobody says, is no value of the chart.
 func TestValuesMustBeDescribed(t *testing.T) {
 	for text, want := range map[string]string{
-		"a: 1\n":                        "a has no comment",
-		"# Some.\na: {}\n":              "additionalProperties",
-		"# Some.\na: []\n":              "items",
+		"a: 1\n":                         "a has no comment",
+		"# Some.\na: {}\n":               "additionalProperties",
+		"# Some.\na: []\n":               "items",
 		"# Some.\n# @schema {x}\na: 1\n": "@schema",
-		"a:\n  b: 1\n":                  "a.b has no comment",
-		"a: [\n":                        "values.yaml",
+		"a:\n  b: 1\n":                   "a.b has no comment",
+		"a: [\n":                         "values.yaml",
 	} {
 		if _, err := readValues([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want it to say %q", text, err, want)

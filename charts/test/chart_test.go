@@ -178,11 +178,11 @@ func (o *objects) add(document []byte, seen map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	if id := head.Kind + " " + head.Name; seen[id] {
+	id := head.Kind + " " + head.Name
+	if seen[id] {
 		return fmt.Errorf("there are two of %s", id)
-	} else {
-		seen[id] = true
 	}
+	seen[id] = true
 	o.metas = append(o.metas, head.ObjectMeta)
 	return nil
 }
