@@ -121,7 +121,7 @@ func stateOf(r *recommend.Recommendation) string {
 	switch {
 	case r.Migration != "":
 		return r.Migration
-	case (r.Kind == recommend.LookUpTable || r.Kind == recommend.TimelineKind) && !r.Eligible:
+	case r.Executable() && !r.Eligible:
 		text := string(r.State) + ", not eligible"
 		if ids, _ := plan.RefusedBy(r.Verdicts); len(ids) > 0 {
 			text += ": " + ids[0].Name()

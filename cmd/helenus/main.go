@@ -13,10 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
 	"github.com/helenus-db/helenus/internal/admin"
-	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/kinds"
 )
 
 // Exit codes; docs/operating.md explains them.
@@ -107,9 +106,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 no such thing, 4
 		runCommand(), statementsCommand(), statementCommand(), traceCommand(), tablesCommand(), cyclesCommand(), historyCommand(), modelCommand(), recommendationsCommand(), explainCommand(),
 		approveCommand(), rejectCommand(), reopenCommand(), migrationsCommand(),
 		verifyCommand(), connectionsCommand(), bypassCommand(), flowsCommand(), samplingCommand(), captureCommand(),
-		orderCommand("rollback", "Run the original statements again at once; the look-up table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
+		orderCommand("rollback", "Run the original statements again at once; its table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
 		orderCommand("resume", "Verify a suspended migration again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
-		orderCommand("drop", "Drop the look-up table of a migration that was rolled back", "dropped"),
+		orderCommand("drop", "Drop the table of a migration that was rolled back", "dropped"),
 		designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), tokenCommand(), auditCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),
 	)
 	return c
@@ -144,7 +143,7 @@ func adviseWorkerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "advise-worker", Hidden: true, Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return round.Worker(c.InOrStdin(), c.OutOrStdout(), recommend.JudgeFunc(rewrite.Judge))
+			return round.Worker(c.InOrStdin(), c.OutOrStdout(), kinds.All(kinds.Settings{}))
 		},
 	}
 }

@@ -41,18 +41,32 @@ var orderKinds = []order{
 		happen: func(*changePage) []string { return []string{"It is open again. Nothing changes in the cluster."} }},
 	{Name: "resume", Label: "Resume", path: under("migrations", "resume"), cli: "helenus resume", when: inState(migrate.Suspended, migrate.Failed),
 		happen: func(p *changePage) []string {
+			if p.Mig.Rewrite.Table == "" {
+				return []string{"Reads are compared first, and answered otherwise than they were written once all agree.", "If the cause is still there, it stops again and says so."}
+			}
 			return []string{"The base table and " + tableOf(p.Mig) + " are compared first, in both directions; what is missing is written.", "Then reads are compared, and answered from it again once all agree.", "If the cause is still there, it stops again and says so."}
 		}},
 	{Name: "rollback", Label: "Roll back", Danger: true, path: under("migrations", "rollback"), cli: "helenus rollback",
 		when: inState(migrate.Approved, migrate.Created, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Serving, migrate.Suspended, migrate.Failed),
 		happen: func(p *changePage) []string {
+			if p.Mig.Rewrite.Table == "" {
+				return []string{"At once, reads and writes run as the application wrote them. No answer is lost, none is refused."}
+			}
 			return []string{"At once, reads and writes run as the application wrote them. No answer is lost, none is refused.", "The table " + tableOf(p.Mig) + " stays, and is not kept any more; you may drop it afterwards.", "To have it again it must be dropped, approved and filled anew."}
 		}},
 	{Name: "drop", Label: "Drop its table", Danger: true, path: under("migrations", "drop"), cli: "helenus drop", when: inState(migrate.RolledBack),
 		happen: func(p *changePage) []string {
-			return []string{"DROP TABLE " + tableOf(p.Mig) + " (Cassandra may keep a snapshot of it, as auto_snapshot says).", "The application's own table " + p.Mig.LookUp.Keyspace + "." + p.Mig.LookUp.Base + " is not touched.", "The advice is open again, and may be approved again. The table itself does not come back: it would be filled anew."}
+			if p.Mig.Rewrite.Table == "" {
+				return []string{"It has no table. The advice is open again, and may be approved again."}
+			}
+			return []string{"DROP TABLE " + tableOf(p.Mig) + " (Cassandra may keep a snapshot of it, as auto_snapshot says).", "The application's own table " + p.Mig.Rewrite.Keyspace + "." + p.Mig.Rewrite.Base + " is not touched.", "The advice is open again, and may be approved again. The table itself does not come back: it would be filled anew."}
 		},
-		typed: func(p *changePage) (string, string) { return "the table's name", tableOf(p.Mig) }},
+		typed: func(p *changePage) (string, string) {
+			if p.Mig.Rewrite.Table == "" {
+				return "its id", p.ID
+			}
+			return "the table's name", tableOf(p.Mig)
+		}},
 	{Name: "pause", Label: "Pause the calendar", Reason: true, path: under("calendars", "pause"), cli: "helenus pause", when: inCalendar(calendar.Following),
 		happen: func(*changePage) []string {
 			return []string{"No change begins until it is resumed. What serves goes on serving."}
@@ -78,11 +92,11 @@ func inCalendar(states ...calendar.State) func(*changePage) bool {
 	return func(p *changePage) bool { return p.Calendar != nil && slices.Contains(states, p.Calendar.State) }
 }
 
-func tableOf(m *migrate.Migration) string { return m.LookUp.Keyspace + "." + m.LookUp.Table }
+func tableOf(m *migrate.Migration) string { return m.Rewrite.Keyspace + "." + m.Rewrite.Table }
 
 // approvable tells whether a person may approve a recommendation, if need be despite conditions.
 func approvable(r *recommend.Recommendation) bool {
-	if r.State != recommend.Open || r.Kind != recommend.LookUpTable && r.Kind != recommend.TimelineKind {
+	if r.State != recommend.Open || !r.Executable() {
 		return false
 	}
 	return r.Eligible || len(overrulable(r)) > 0 && !slices.ContainsFunc(r.Verdicts, func(v plan.Verdict) bool { return v.Refused && v.Statement == "" && !v.Overrulable() })
@@ -108,8 +122,8 @@ func approval(p *changePage) (list []string) {
 			"The application's own tables are not altered. You can withdraw it at any time.",
 		}
 	}
-	if r.LookUp != nil {
-		list = append(list, fmt.Sprintf("CREATE TABLE %s.%s, about %s before replication.", r.LookUp.Keyspace, r.LookUp.Table, sizes(r.StorageBytes)))
+	if r.Rewrite != nil && r.Rewrite.Table != "" {
+		list = append(list, fmt.Sprintf("CREATE TABLE %s.%s, about %s before replication.", r.Rewrite.Keyspace, r.Rewrite.Table, sizes(r.StorageBytes)))
 	}
 	var writes float64
 	for i := range r.Writes {
@@ -117,6 +131,10 @@ func approval(p *changePage) (list []string) {
 	}
 	if writes > 0 {
 		list = append(list, fmt.Sprintf("From then on %s (%s in all) keep it: up to %.1f times as long as now, %s requests inside Cassandra for each.", plural(len(r.Writes), "write statement", "write statements"), rate(writes), r.WriteCostRatio, three(r.WriteRequests)))
+	}
+	if r.Rewrite != nil && r.Rewrite.Table == "" {
+		return append(list, "No table is made. Reads are compared first; only when all agree are they answered otherwise than they were written.",
+			"The application's own table is never altered. Roll back at any time, and statements run as written at once.")
 	}
 	list = append(list,
 		"The rows of now are copied in the background; that waits by itself whenever the cluster has other things to do.",
@@ -177,7 +195,7 @@ func (c *console) orderOf(r *request) (*orderPage, error) {
 	}
 	if o.Name == "approve" {
 		p.Despite = overrulable(change.Rec)
-		p.Fails = change.Rec.Kind == recommend.LookUpTable
+		p.Fails = change.Rec.Rewrite != nil && change.Rec.Rewrite.Table != ""
 	}
 	return p, nil
 }
