@@ -60,7 +60,7 @@ func (w *world) options(s advisor.Store) advisor.Options {
 	return advisor.Options{
 		Snapshots: func() *capture.Snapshot { return w.snapshot }, Schema: func() *schema.Schema { return w.schema },
 		Statistics: infertest.HotelStatistics, Solver: solver, Store: s,
-		Judge: recommend.JudgeFunc(func(lu plan.LookUp, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
+		Judge: recommend.JudgeFunc(func(lu plan.Rewrite, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
 			return []plan.Verdict{{Statement: lu.Statements[0], Reason: "nothing speaks against it"}}
 		}),
 		Clock: func() time.Time { return w.now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
@@ -114,7 +114,7 @@ func kept(t *testing.T) *store.Store {
 func TestAdviseIsDeterministic(t *testing.T) {
 	w := newWorld()
 	o := w.options(nil)
-	o.Judge = recommend.JudgeFunc(func(lu plan.LookUp, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
+	o.Judge = recommend.JudgeFunc(func(lu plan.Rewrite, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
 		return []plan.Verdict{{Statement: lu.Statements[0], Reason: "nothing speaks against it"}}
 	})
 	o.Driver = func() string { return "GoCQL" }
@@ -269,7 +269,7 @@ func TestLifeCycle(t *testing.T) {
 func TestApprovalNeedsEligibility(t *testing.T) {
 	w := newWorld()
 	o := w.options(nil)
-	o.Judge = recommend.JudgeFunc(func(plan.LookUp, *capture.Snapshot, *schema.Schema) []plan.Verdict {
+	o.Judge = recommend.JudgeFunc(func(plan.Rewrite, *capture.Snapshot, *schema.Schema) []plan.Verdict {
 		return []plan.Verdict{{Condition: "C17", Refused: true, Reason: "counters"}}
 	})
 	a, err := advisor.New(o)
@@ -326,7 +326,7 @@ func TestApprovedDespite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
 			o := w.options(nil)
-			o.Judge = recommend.JudgeFunc(func(plan.LookUp, *capture.Snapshot, *schema.Schema) []plan.Verdict { return c.verdicts })
+			o.Judge = recommend.JudgeFunc(func(plan.Rewrite, *capture.Snapshot, *schema.Schema) []plan.Verdict { return c.verdicts })
 			a, err := advisor.New(o)
 			if err != nil {
 				t.Fatal(err)
@@ -456,7 +456,7 @@ func TestMetrics(t *testing.T) {
 // A defect in the advice must not end the process: applications depend on its data path.
 func TestPanicIsAnError(t *testing.T) {
 	o := newWorld().options(nil)
-	o.Judge = recommend.JudgeFunc(func(plan.LookUp, *capture.Snapshot, *schema.Schema) []plan.Verdict { panic("a defect") })
+	o.Judge = recommend.JudgeFunc(func(plan.Rewrite, *capture.Snapshot, *schema.Schema) []plan.Verdict { panic("a defect") })
 	a, err := advisor.New(o)
 	if err != nil {
 		t.Fatal(err)

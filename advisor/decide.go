@@ -118,7 +118,7 @@ func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string, 
 	switch {
 	case !w.from[r.State]:
 		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: w.why[r.State]}
-	case w.to == recommend.Approved && r.Kind != recommend.LookUpTable && r.Kind != recommend.TimelineKind:
+	case w.to == recommend.Approved && !r.Executable():
 		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: "Helenus can not carry it out: it is advice to people (" + string(r.Kind) + ")"}
 	case w.to == recommend.Approved:
 		if why := ineligible(r, despite); why != "" {
@@ -180,7 +180,7 @@ func ineligible(r *recommend.Recommendation, despite []plan.Overrule) string {
 	switch {
 	case r.Eligible:
 		return ""
-	case len(despite) == 0 || whole || r.LookUp == nil || refused >= len(r.LookUp.Statements):
+	case len(despite) == 0 || whole || r.Rewrite == nil || refused >= len(r.Rewrite.Statements):
 		return "it is not eligible: " + refusals(&left)
 	}
 	return ""

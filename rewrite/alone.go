@@ -109,7 +109,7 @@ func (e *Engine) foreign(own, keyspace string) (table, owner string) {
 		return "", ""
 	}
 	for _, k := range s.Keyspaces {
-		if keyspace != k.Name && (keyspace != "" || !slices.ContainsFunc(e.rules.Load().active, func(a *active) bool { return a.lookup.Keyspace == k.Name })) {
+		if keyspace != k.Name && (keyspace != "" || !slices.ContainsFunc(e.rules.Load().active, func(a *active) bool { return a.about.Keyspace == k.Name })) {
 			continue
 		}
 		for i := range k.Tables {

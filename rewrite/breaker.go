@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// breaker says whether entries of a look-up could not be written a moment ago, so that not every write waits for the next
+// breaker says whether entries of a change could not be written a moment ago, so that not every write waits for the next
 // that can not be written either. Its zero value is closed.
 type breaker struct {
 	until, pause atomic.Int64 // nanoseconds of uptime; of the next pause

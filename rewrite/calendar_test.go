@@ -77,7 +77,7 @@ func TestCassandraCalendar(t *testing.T) {
 		return k
 	}
 	keeper := keep()
-	p := plan.Calendar{Seasons: []plan.Season{{LookUp: l.advice(), Steps: []bool{true, false}, Fill: 30 * time.Minute, Bytes: 1000}}}
+	p := plan.Calendar{Seasons: []plan.Season{{Rewrite: l.advice(), Steps: []bool{true, false}, Fill: 30 * time.Minute, Bytes: 1000}}}
 	if _, err := keeper.Approve(ctx, "r-1", p, *report.Cycle, calendar.Limits{Drop: true}, "ann"); err != nil {
 		t.Fatal(err)
 	}

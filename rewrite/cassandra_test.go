@@ -110,12 +110,12 @@ func (l *live) statement() string {
 	return l.in("SELECT room, day, n, guest, status FROM %s.stays WHERE guest = ? ALLOW FILTERING")
 }
 
-func (l *live) advice() plan.LookUp {
+func (l *live) advice() plan.Rewrite {
 	print, text, _, err := cql.FingerprintText(l.statement(), "")
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return plan.LookUp{Keyspace: l.keyspace, Base: "stays", Column: "guest", Table: "stays_by_guest",
+	return plan.Rewrite{Keyspace: l.keyspace, Base: "stays", Column: "guest", Table: "stays_by_guest",
 		Statements: []string{print.String()}, Texts: []string{text},
 		SchemaDigest: l.schema.Load().Table(l.keyspace, "stays").Digest()}
 }
@@ -346,7 +346,7 @@ func TestCassandraConcurrentWriters(t *testing.T) {
 		t.Fatalf("%+v", m)
 	}
 	l.equal()
-	t.Logf("%+v, garbage %+v", after, l.engine.maintainer.Counts())
+	t.Logf("%+v, garbage %+v", after, lookUps(l.engine).Maintainer.Counts())
 }
 
 // Every state of a migration is left by a crash, and taken up again by another process, while writers go on.

@@ -4,17 +4,17 @@ import "sync/atomic"
 
 // counts of one change since the process began. All that the path of a request does is to add to them.
 type counts struct {
-	served          atomic.Int64              // reads answered from the look-up
+	served          atomic.Int64              // reads answered by the change
 	asWritten       [unservedEnd]atomic.Int64 // reads that were not, by why
 	written, failed atomic.Int64              // writes
 	missed          atomic.Uint64             // writes that went on without their entry
 	touched         atomic.Int64              // statements of clients on our table
 }
 
-// unserved is why a read that a look-up may answer ran as it was written.
+// unserved is why a read that a change may answer ran as it was written.
 type unserved int
 
-// The first have never been asked of the look-up; the ones from becauseFailed on were, in vain.
+// The first have never been asked of the change; the ones from becauseFailed on were, in vain.
 const (
 	becauseText unserved = iota
 	becauseUnprepared

@@ -1,8 +1,10 @@
-// Package rewrite answers statements from look-ups that a person approved, and keeps those look-ups true. Engine is its
+// Package rewrite answers statements by changes that a person approved, and keeps their tables true. Engine is its
 // face: it implements proxy.Rewriter for the relay, and takes the orders of people (Approve, Rollback, Resume, Drop).
 //
-// It may import proxy, capture and what is below it, advisor/plan and the packages below rewrite: match (what a statement
-// means to a look-up), exec (reading through it), maintain (its entries), verify (comparing it) and migrate (its states).
+// What a change does is its kind's: the engine knows it through rewrite/kind only, and finds it in rewrite/kinds. There is one today, the
+// look-up (rewrite/lookup), whose words "entry" and "look-up" stand below for what any kind keeps.
+//
+// It may import proxy, capture and what is below it, advisor/plan and the packages below rewrite but those of single kinds.
 //
 // # A request
 //
@@ -13,7 +15,7 @@
 //     paging state, tracing, a serial consistency, an authenticated client, an empty value, more rows than a page) or
 //     goes wrong makes it run as it was written. In shadow, and for one in a thousand while serving, it runs as written
 //     and the two answers are compared afterwards.
-//   - A write that sets the column has its entry put first, and is then sent on unchanged; package maintain says how, and what
+//   - A write that sets the column has its entry put first, and is then sent on unchanged; package lookup/maintain says how, and what
 //     follows its answer. A write whose new value can not be known has its row noted as pending first. Where an entry can not be put,
 //     reads are turned back, the write goes on, and the look-up is verified before it serves again; or, if the person who approved
 //     wanted it so, the client is told and its statement is not sent. Where not even the rows of a write can be known, reads are

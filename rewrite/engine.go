@@ -11,18 +11,17 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/advisor/plan"
-	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/gain"
-	"github.com/helenus-db/helenus/rewrite/maintain"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/kind"
+	"github.com/helenus-db/helenus/rewrite/kinds"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
-// Migration is an approved look-up and all that is known of it.
+// Migration is an approved change and all that is known of it.
 type Migration = migrate.Migration
 
 // Options of an Engine. Session or Connect, Store, Traffic and Schema must be set.
@@ -41,22 +40,21 @@ type Options struct {
 	Log    *slog.Logger
 	Now    func() time.Time     // time.Now
 	Uptime func() time.Duration // monotonic, since the process began; nil: by the runtime's clock
+	// Kinds are the kinds of change that there are; nil: all, with their defaults.
+	Kinds kinds.Set
 	// Fleet says that other processes relay to the same cluster, and are not told of changes: none is taken on.
 	Fleet bool
 	// Others finds who else is connected to the cluster; own is this state's owner id. nil: nobody is looked for.
 	Others func(ctx context.Context, own string) Others
 
-	Entries     int           // 1,000; most entries of one value that a read follows
-	Parallel    int           // 16; rows of one read that are fetched at a time
 	Reads       int           // 512; reads answered at a time, more run as written
 	ReadTimeout time.Duration // 2 s for a served read, then it runs as written
 	Every       uint64        // 1,000; while serving, one read of so many is compared
 	Comparing   int           // 4; comparisons at a time
-	Maintain    maintain.Settings
 	Migrate     migrate.Settings
 	Gain        gain.Settings
-	// Before returns what the statements of a look-up took until now, as far as it is known; nil: nothing is.
-	Before func(plan.LookUp) gain.Before
+	// Before returns what the statements of a change took until now, as far as it is known; nil: nothing is.
+	Before func(plan.Rewrite) gain.Before
 }
 
 func (o *Options) defaults() {
@@ -78,8 +76,9 @@ func (o *Options) defaults() {
 		start := time.Now()
 		o.Uptime = func() time.Duration { return time.Since(start) }
 	}
-	num(&o.Entries, 1000)
-	num(&o.Parallel, 16)
+	if o.Kinds == nil {
+		o.Kinds = kinds.All(kinds.Settings{})
+	}
 	num(&o.Reads, 512)
 	num(&o.Comparing, 4)
 	if o.ReadTimeout <= 0 {
@@ -92,13 +91,12 @@ func (o *Options) defaults() {
 
 // Engine implements proxy.Rewriter. All its methods may be called from many goroutines.
 type Engine struct {
-	options    Options
-	log        *slog.Logger
-	session    exec.Session
-	reader     *exec.Reader
-	maintainer *maintain.Maintainer
-	manager    *migrate.Manager
-	gains      *gain.Keeper
+	options Options
+	log     *slog.Logger
+	session exec.Session
+	runners map[string]kind.Runner
+	manager *migrate.Manager
+	gains   *gain.Keeper
 
 	epoch atomic.Uint64
 	rules atomic.Pointer[ruleSet]
@@ -120,8 +118,12 @@ type Engine struct {
 
 // active is a migration in force.
 type active struct {
-	id     string
-	lookup *match.LookUp
+	id      string
+	change  kind.Fitted
+	derived kind.Derived // change, if it has tables of its own
+	keeper  kind.Keeper  // which keeps them true
+	tables  []kind.Table
+	about   *plan.Rewrite
 	// These are looked at by every Take, so they hold for rules of earlier epochs too.
 	write, shadow, serve atomic.Bool
 	refuse               bool          // a write whose entry can not be written is refused, rather than its reads turned back
@@ -139,7 +141,7 @@ type active struct {
 // relied tells whether something rests on the entries now being complete.
 func (a *active) relied() bool { return (a.serve.Load() || a.shadow.Load()) && a.turning.Load() == 0 }
 
-// serving tells whether reads are answered from the look-up at this moment.
+// serving tells whether reads are answered by the change at this moment.
 func (a *active) serving() bool { return a.serve.Load() && a.holds.Load() == 0 }
 
 var _ proxy.Rewriter = (*Engine)(nil)
@@ -152,9 +154,11 @@ func New(o Options) (*Engine, error) {
 	o.defaults()
 	e := &Engine{options: o, log: o.Log, session: o.Session, active: map[string]*active{},
 		reads: make(chan struct{}, o.Reads), pairs: make(chan struct{}, o.Comparing)}
-	e.maintainer = maintain.New(maintain.Parts{Session: o.Session, Schema: o.Schema, Now: o.Now, Uptime: o.Uptime, Log: o.Log}, o.Maintain)
-	e.reader = &exec.Reader{Session: o.Session, Entries: o.Entries, Parallel: o.Parallel, Candidates: e.maintainer.Candidates}
-	e.manager = migrate.New(migrate.Parts{Session: o.Session, Maintainer: e.maintainer, Reader: e.reader, Store: o.Store,
+	e.runners = make(map[string]kind.Runner, len(o.Kinds))
+	for _, k := range o.Kinds {
+		e.runners[k.Name()] = k.Open(kind.Parts{Session: o.Session, Schema: o.Schema, Now: o.Now, Uptime: o.Uptime, Log: o.Log})
+	}
+	e.manager = migrate.New(migrate.Parts{Session: o.Session, Kinds: o.Kinds, Runners: e.runners, Store: o.Store,
 		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Blocked: e.blocked, Missed: e.missed}, o.Migrate)
 	e.gains = gain.NewKeeper(o.Store, o.Gain)
 	e.rules.Store(newRuleSet(nil))
@@ -190,7 +194,11 @@ func (e *Engine) Run(ctx context.Context) {
 	clock := guard.Clock{Now: e.options.Now}
 	guard.In(&wait, guard.Others, func() { guard.Loop(ctx, guard.Others, clock, e.observe, nil) })
 	guard.In(&wait, guard.Gain, func() { guard.Loop(ctx, guard.Gain, clock, e.weigh, nil) })
-	guard.In(&wait, guard.Maintainer, func() { guard.Loop(ctx, guard.Maintainer, clock, e.maintainer.Run, nil) })
+	for _, r := range e.runners {
+		if keeper, ok := r.(kind.Keeper); ok {
+			guard.In(&wait, guard.Maintainer, func() { guard.Loop(ctx, guard.Maintainer, clock, keeper.Run, nil) })
+		}
+	}
 	guard.In(&wait, guard.Migrations, func() { guard.Loop(ctx, guard.Migrations, clock, e.manager.Run, e.OnPanic) })
 	wait.Wait()
 }
@@ -215,13 +223,13 @@ func (e *Engine) Close(ctx context.Context) {
 	}
 }
 
-// Approve takes on a look-up that the advisor recommends, on the usual terms. See migrate.Manager.Approve for its errors.
-func (e *Engine) Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (Migration, error) {
+// Approve takes on a change that the advisor recommends, on the usual terms. See migrate.Manager.Approve for its errors.
+func (e *Engine) Approve(ctx context.Context, id string, lu plan.Rewrite, actor string) (Migration, error) {
 	return e.ApproveOn(ctx, id, lu, migrate.Terms{Actor: actor})
 }
 
 // ApproveOn is Approve on terms of one's own.
-func (e *Engine) ApproveOn(ctx context.Context, id string, lu plan.LookUp, terms migrate.Terms) (Migration, error) {
+func (e *Engine) ApproveOn(ctx context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (Migration, error) {
 	e.kill.RLock()
 	defer e.kill.RUnlock()
 	if e.kill.state.On {
@@ -247,7 +255,7 @@ func (e *Engine) Rollback(ctx context.Context, id, actor string) error {
 	return e.manager.Rollback(ctx, id, actor)
 }
 
-// Drop removes the look-up table of a migration that was rolled back.
+// Drop removes the tables of a migration that was rolled back.
 func (e *Engine) Drop(ctx context.Context, id, actor string) error {
 	return e.manager.Drop(ctx, id, actor)
 }
@@ -278,7 +286,7 @@ func (e *Engine) Resume(ctx context.Context, id, actor string) error {
 	return e.manager.Resume(ctx, id, actor)
 }
 
-// Verify compares a migration's base and look-up now, in both directions, and returns when that is done.
+// Verify compares a migration's base and its own tables now, in both directions, and returns when that is done.
 func (e *Engine) Verify(ctx context.Context, id, actor string) error {
 	return e.manager.Verify(ctx, id, actor)
 }
@@ -290,7 +298,7 @@ func (e *Engine) Migrations() []Migration { return e.measured(e.manager.Migratio
 // it returns.
 func (e *Engine) SchemaChanged(s *schema.Schema) { e.manager.SchemaChanged(e.life, s) }
 
-// missed counts the writes that went on without their entry in a look-up.
+// missed counts the writes that went on without their entry.
 func (e *Engine) missed(id string) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -308,8 +316,11 @@ func (e *Engine) publish(published []migrate.Published) {
 	var list []*active
 	for _, p := range published {
 		a := e.active[p.ID]
-		if a == nil || a.lookup != p.LookUp { // what was fitted to another schema, or dropped and approved again, is another
-			next := &active{id: p.ID, lookup: p.LookUp, counts: &counts{}, uptime: e.options.Uptime, refuse: p.OnEntryFailure == migrate.Refuse, gain: e.gains.Meter(p.ID)}
+		if a == nil || a.change != p.Change { // what was fitted to another schema, or dropped and approved again, is another
+			next := &active{id: p.ID, change: p.Change, about: p.Rewrite, counts: &counts{}, uptime: e.options.Uptime, refuse: p.OnEntryFailure == migrate.Refuse, gain: e.gains.Meter(p.ID)}
+			if next.derived, _ = p.Change.(kind.Derived); next.derived != nil {
+				next.keeper, next.tables = p.Runner.(kind.Keeper), next.derived.Tables()
+			}
 			if a != nil {
 				a.serve.Store(false) // for rules of earlier epochs; their writes are still to be followed
 				a.shadow.Store(false)
@@ -360,7 +371,7 @@ func (e *Engine) Opaque(c *proxy.Client) func() {
 		e.turnBack(a, "client "+c.Address+" can not be read, so its writes can not be seen", e.manager.Reverify)
 	}
 	e.mu.Unlock()
-	e.log.Warn("a client's requests can not be read (a compression other than lz4 and snappy), so no look-up is read until it has gone and all are verified", "address", c.Address)
+	e.log.Warn("a client's requests can not be read (a compression other than lz4 and snappy), so no read is answered by a change until it has gone and all are verified", "address", c.Address)
 	return func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -379,9 +390,4 @@ func (e *Engine) suspend(a *active, reason string) bool {
 		return false
 	}
 	return true
-}
-
-// Judge says which statements may take part in a look-up, and which forbid it, by which condition. See match.Judge.
-func Judge(lu plan.LookUp, snapshot *capture.Snapshot, s *schema.Schema) []plan.Verdict {
-	return match.Judge(lu, snapshot, s)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/lookup"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -113,7 +114,7 @@ func TestSchemaGoesOn(t *testing.T) {
 				if !w.served("guest1") {
 					t.Error("not served")
 				}
-				if l := w.engine.active["m1"].lookup; l.Base.Digest() != w.db.Schema().Table("hotel", "stays").Digest() {
+				if l := w.engine.active["m1"].change.(*lookup.Fitted); l.Base.Digest() != w.db.Schema().Table("hotel", "stays").Digest() {
 					t.Errorf("the look-up is of another base: %+v", l.Base)
 				}
 				w.db.Redefine(stays()) // set back

@@ -15,8 +15,10 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
+	"github.com/helenus-db/helenus/rewrite/kinds"
+	"github.com/helenus-db/helenus/rewrite/lookup"
+	"github.com/helenus-db/helenus/rewrite/lookup/verify"
 	"github.com/helenus-db/helenus/rewrite/migrate"
-	"github.com/helenus-db/helenus/rewrite/verify"
 )
 
 // The base of the tests: two rows a partition, the second clustering column descending.
@@ -37,14 +39,14 @@ func stays() schema.Table {
 	}}
 }
 
-func advice(t testing.TB) plan.LookUp {
+func advice(t testing.TB) plan.Rewrite {
 	t.Helper()
 	print, text, _, err := cql.FingerprintText(byGuest, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := stays()
-	return plan.LookUp{Keyspace: "hotel", Base: "stays", Column: "guest", Table: "stays_by_guest",
+	return plan.Rewrite{Keyspace: "hotel", Base: "stays", Column: "guest", Table: "stays_by_guest",
 		Statements: []string{print.String()}, Texts: []string{text}, SchemaDigest: base.Digest()}
 }
 
@@ -76,7 +78,12 @@ func (w *world) Barrier(ctx context.Context) error {
 
 func quick() migrate.Settings {
 	return migrate.Settings{Settle: 5 * time.Second, Ranges: 4, Workers: 1, ShadowReads: 1, ShadowLeast: 1, ShadowSelf: 8,
-		SweepEvery: time.Hour, Verify: verify.Settings{Ranges: 2, Workers: 1}}
+		SweepEvery: time.Hour}
+}
+
+// few has all kinds work in few parts.
+func few() kinds.Set {
+	return kinds.All(kinds.Settings{LookUp: lookup.Settings{Verify: verify.Settings{Ranges: 2, Workers: 1}}})
 }
 
 func newWorld(t testing.TB) *world {
@@ -90,7 +97,7 @@ func newWorld(t testing.TB) *world {
 // boot starts an Engine on what the store and the database hold, as a process does.
 func (w *world) boot(settings migrate.Settings) {
 	w.t.Helper()
-	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Bypass: w.bypassed.Store, Schema: w.db.Schema, Migrate: settings, Every: 1 << 60})
+	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Bypass: w.bypassed.Store, Schema: w.db.Schema, Migrate: settings, Every: 1 << 60, Kinds: few()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -100,6 +107,9 @@ func (w *world) boot(settings migrate.Settings) {
 	}
 	w.run(e)
 }
+
+// lookUps is what carries the look-ups of an Engine out.
+func lookUps(e *Engine) *lookup.Runner { return e.runners[plan.LookUp].(*lookup.Runner) }
 
 // run has an Engine work until stop.
 func (w *world) run(e *Engine) {

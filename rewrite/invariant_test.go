@@ -189,7 +189,7 @@ func TestSampleIsBounded(t *testing.T) {
 		})
 		w.boot(quick())
 		defer func() { w.stop() }()
-		w.engine.reader.Entries = 10
+		lookUps(w.engine).Reader.Entries = 10
 		must(t, w.approve("m1"))
 		w.await(migrate.Serving)
 		if whole > 0 {

@@ -20,28 +20,24 @@ var (
 		"change_id", "keyspace", "table", "structure")
 	descState = describe("helenus_change_state", "1 for the state that a change is in, 0 for all others.", "change_id", "state")
 	descReads = describe("helenus_change_reads_total",
-		"Reads of statements that a look-up may answer: served from it, run as written (original), or run as written after the look-up failed or did not suit (fallback).",
+		"Reads of statements that a change may answer: served by it, run as written (original), or run as written after it failed or did not suit (fallback).",
 		"change_id", "result")
 	descRefused = describe("helenus_change_condition",
 		"1 for a condition (docs/conditions.md) because of which a change is suspended, has failed, or is verified again.", "change_id", "condition")
 	descUnserved = describe("helenus_change_reads_not_served_total",
-		"Reads of statements that a look-up may answer and that ran as written, by why: text (sent as a QUERY, not prepared), unprepared (its metadata is not known), pages (a further page), consistency (serial), options (tracing, a payload), role (the client logged in as somebody), state (the change does not serve now), control (one of some, to compare with), busy (too many at once), or, after the look-up was asked, failed, unsuited (too much for it) or touched (turned back meanwhile).",
+		"Reads of statements that a change may answer and that ran as written, by why: text (sent as a QUERY, not prepared), unprepared (its metadata is not known), pages (a further page), consistency (serial), options (tracing, a payload), role (the client logged in as somebody), state (the change does not serve now), control (one of some, to compare with), busy (too many at once), or, after the change was asked, failed, unsuited (too much for it) or touched (turned back meanwhile).",
 		"change_id", "reason")
 	descWrites = describe("helenus_change_writes_total",
 		"Entries of writes: written first (written), not to be written (failed), and writes that went on without theirs (missed); after a missed one reads run as written until it is verified again.", "change_id", "result")
 	descTouched = describe("helenus_change_touched_total",
-		"Statements of clients that changed, or may have changed, the look-up table of a change; after each its reads run as written until it is verified again.", "change_id")
+		"Statements of clients that changed, or may have changed, a table of a change; after each its reads run as written until it is verified again.", "change_id")
 	descOthers = describe("helenus_cluster_others",
 		"Who else is connected to the cluster, as last seen: processes of helenus with another state (helenus), kinds of connections that do not come through a helenus (client).", "kind")
 	descDivergent = describe("helenus_change_divergent_rows",
-		"Rows that the last verification pass found in only one of base and look-up: missing (a base row without entry, a fault) or orphan (an entry without base row, harmless).",
+		"Rows that the last verification pass found in only one of the base and the change's tables: missing (a base row without entry, a fault) or orphan (an entry without base row, harmless).",
 		"change_id", "reason")
-	descClean   = describe("helenus_change_last_clean_pass_timestamp_seconds", "When a verification pass last found nothing missing, Unix time.", "change_id")
-	descRepairs = describe("helenus_change_repairs_total", "Missing entries that verification wrote, since the change began.", "change_id")
-	descPending = describe("helenus_change_reconcile_pending", "Entries that wait to be looked at, because the value they stand for was replaced.")
-	descGarbage = describe("helenus_change_reconciled_total",
-		"Entries that were looked at: removed, kept (right after all), left (not shown to be safe to remove), dropped (queue full) or failed. What was not removed is the sweeper's.",
-		"outcome")
+	descClean    = describe("helenus_change_last_clean_pass_timestamp_seconds", "When a verification pass last found nothing missing, Unix time.", "change_id")
+	descRepairs  = describe("helenus_change_repairs_total", "Missing entries that verification wrote, since the change began.", "change_id")
 	descRatio    = describe("helenus_change_progress_ratio", "How much of the work of the present state is done, 0 to 1.", "change_id")
 	descETA      = describe("helenus_change_eta_seconds", "Estimated seconds until the work of the present state is done; absent before 1 % is done.", "change_id")
 	descFilled   = describe("helenus_change_rows_filled", "Rows of the base table whose entry was filled, in parts of the ring that are done.", "change_id")
@@ -49,7 +45,7 @@ var (
 	descStarted  = describe("helenus_change_state_start_timestamp_seconds", "When the present state was entered, Unix time.", "change_id")
 	descWaiting  = describe("helenus_change_throttled", "1 if a change waits; reason is cassandra (a statement of ours failed, and is tried again), requests (some from before do not end) or unreadable (a client's can not be read); the text is in `helenus migrations`.", "change_id", "reason")
 	descCompared = describe("helenus_change_compared_reads_total", "Reads compared in shadow that agreed, by what with: the answer to the application's read (read), to one of our own (own), or what the base's token ranges hold (ranges). Begun anew after an unexplained difference.", "change_id", "source")
-	descDiffered = describe("helenus_change_differences_total", "Reads compared in shadow that differed: explained (they agreed when read again) or unexplained (the look-up answers otherwise: the change is suspended).", "change_id", "result")
+	descDiffered = describe("helenus_change_differences_total", "Reads compared in shadow that differed: explained (they agreed when read again) or unexplained (it answers otherwise: the change is suspended).", "change_id", "result")
 	descLatency  = describe("helenus_change_latency_seconds",
 		"Latency of the statements of a change, as clients see it. Side is before (until it was approved), after (since it serves) or control (as written, while it serves; of writes their own part); kind is read or write.",
 		"change_id", "side", "kind")
@@ -63,7 +59,7 @@ var (
 	descOrders   = describe("helenus_orders_pending", "Orders (roll-back, suspension, bypass, drop) that are in force and could not be stored yet; they are stored again and again until they are.")
 
 	descriptions = []*prometheus.Desc{descInfo, descState, descLatency, descGain, descSaved, descReads, descUnserved, descRefused, descWrites, descTouched, descOthers, descDivergent, descClean, descRepairs,
-		descPending, descGarbage, descRatio, descETA, descFilled, descToFill, descStarted, descWaiting, descCompared, descDiffered, descDecisions, descUnlisted, descOrders}
+		descRatio, descETA, descFilled, descToFill, descStarted, descWaiting, descCompared, descDiffered, descDecisions, descUnlisted, descOrders}
 )
 
 // maxListed is how many changes have metrics: each has at most some 160 series, histograms included.
@@ -94,6 +90,11 @@ func listed(all []migrate.Migration) (chosen []migrate.Migration, left int) {
 func (e *Engine) Describe(c chan<- *prometheus.Desc) {
 	for _, d := range descriptions {
 		c <- d
+	}
+	for _, r := range e.runners {
+		if own, ok := r.(prometheus.Collector); ok {
+			own.Describe(c)
+		}
 	}
 }
 
@@ -130,13 +131,11 @@ func (e *Engine) Collect(ch chan<- prometheus.Metric) {
 			c.total(descDecisions, e.manager.Decided(migrate.Decision{Act: act, By: by}), string(act), string(by))
 		}
 	}
-	garbage := e.maintainer.Counts()
-	c.gauge(descPending, float64(garbage.Pending))
-	c.total(descGarbage, garbage.Removed, "removed")
-	c.total(descGarbage, garbage.Kept, "kept")
-	c.total(descGarbage, garbage.Left, "left")
-	c.total(descGarbage, garbage.Dropped, "dropped")
-	c.total(descGarbage, garbage.Failed, "failed")
+	for _, r := range e.runners {
+		if own, ok := r.(prometheus.Collector); ok {
+			own.Collect(ch)
+		}
+	}
 
 	e.mu.Lock()
 	counted := make(map[string]*counts, len(e.active))
@@ -174,7 +173,7 @@ func (c sink) requests(id string, n *counts) {
 
 // change tells where a change stands.
 func (c sink) change(m *migrate.Migration) {
-	c.gauge(descInfo, 1, m.ID, m.LookUp.Keyspace, m.LookUp.Base, m.LookUp.Table)
+	c.gauge(descInfo, 1, m.ID, m.Rewrite.Keyspace, m.Rewrite.Base, m.Rewrite.Table)
 	for _, s := range migrate.States {
 		c.flag(descState, s == m.State, m.ID, string(s))
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/lookup/match"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -66,7 +66,7 @@ func TestTableFromBeforeOwners(t *testing.T) {
 			ctx := context.Background()
 			_, err := w.db.Query(ctx, exec.Query{Text: lookup.Create("m1")})
 			must(t, err)
-			must(t, w.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", LookUp: advice(t), Base: base, State: migrate.Verify, T0: 1}))
+			must(t, w.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", Rewrite: advice(t), Base: base, State: migrate.Verify, T0: 1}))
 			if cut {
 				w.store.Before.Set(func(kind, _ string) error {
 					if kind == migrate.KindMigration {

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/helenus-db/helenus/capture/cql"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // rule is what is to be done with one statement text. One rule holds for one epoch.
@@ -18,12 +18,12 @@ type rule struct {
 
 type readRule struct {
 	active *active
-	read   *match.Read
+	read   kind.Read
 }
 
 type writeRule struct {
 	active *active
-	write  *match.Write
+	write  kind.Write
 }
 
 // Text implements proxy.Rule: texts are left as they are.
@@ -39,7 +39,7 @@ func (r *rule) Name() string {
 	case len(r.touches) > 0:
 		return r.touches[0].active.id
 	}
-	return "conditional" // a statement with an IF that is no look-up's business
+	return "conditional" // a statement with an IF that is no change's business
 }
 
 func (r *rule) matters() bool { return r.read != nil || len(r.writes) > 0 || len(r.touches) > 0 }
@@ -53,7 +53,7 @@ const (
 	maxText  = 1 << 16
 )
 
-// ruleSet is the look-ups in force at one epoch, and what they mean for the texts met so far.
+// ruleSet is the changes in force at one epoch, and what they mean for the texts met so far.
 type ruleSet struct {
 	active []*active
 
@@ -101,26 +101,32 @@ func (s *ruleSet) compile(keyspace, text string) *rule {
 			return nothing // whatever it reads, it runs as it was written
 		}
 		for _, a := range s.active {
-			if w := a.lookup.Unreadable(text); w != nil {
+			if a.derived == nil {
+				continue
+			}
+			if w := a.derived.Unreadable(text); w != nil {
 				r.writes = append(r.writes, writeRule{a, w})
 			}
 		}
 		r.touches = s.unread(text)
 		return r.orNothing()
 	}
-	r.conditional = match.Conditional(st)
+	r.conditional = kind.Conditional(st)
 	r.touches = s.touches(st, keyspace)
 	for _, a := range s.active {
 		if st.Kind() == cql.KindSelect {
 			if !a.serve.Load() && !a.shadow.Load() {
 				continue
 			}
-			if read, refusal := a.lookup.CompileRead(st, keyspace); refusal == nil && r.read == nil {
+			if read, refusal := a.change.Read(st, keyspace); refusal == nil && r.read == nil {
 				r.read = &readRule{a, read}
 			}
 			continue
 		}
-		for _, w := range a.lookup.Writes(st, keyspace) {
+		if a.derived == nil {
+			continue
+		}
+		for _, w := range a.derived.Writes(st, keyspace) {
 			r.writes = append(r.writes, writeRule{a, w})
 		}
 	}

@@ -15,8 +15,11 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
-	"github.com/helenus-db/helenus/rewrite/maintain"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/kinds"
+	"github.com/helenus-db/helenus/rewrite/lookup"
+	"github.com/helenus-db/helenus/rewrite/lookup/maintain"
+	"github.com/helenus-db/helenus/rewrite/lookup/match"
+	"github.com/helenus-db/helenus/rewrite/lookup/verify"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -234,7 +237,7 @@ type simulation struct {
 // boot starts proxy n.
 func (s *simulation) boot(n int) {
 	e, err := New(Options{Session: &mutated{s.db, s.change}, Store: s.store, Traffic: s.world, Bypass: s.bypassed.Store, Schema: s.db.Schema,
-		Migrate: s.settings, Maintain: s.keep, Uptime: func() time.Duration { return time.Duration(s.uptime.Load()) }, Every: 1 << 60})
+		Migrate: s.settings, Kinds: kinds.All(kinds.Settings{LookUp: lookup.Settings{Maintain: s.keep, Verify: verify.Settings{Ranges: 1, Workers: 1}}}), Uptime: func() time.Duration { return time.Duration(s.uptime.Load()) }, Every: 1 << 60})
 	must(s.t, err)
 	must(s.t, e.Restore(context.Background()))
 	e.mu.Lock()
@@ -266,12 +269,12 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 		base.GCGrace = sc.grace
 	}
 	s.db.Add(base)
-	lookup, refusal := match.New(advice(t), &base)
+	l, refusal := match.New(advice(t), &base)
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
-	s.lookup = lookup
-	for _, text := range []string{lookup.Create("m1 owner " + testOwner), lookup.CreatePending("m1 owner " + testOwner)} {
+	s.lookup = l
+	for _, text := range []string{l.Create("m1 owner " + testOwner), l.CreatePending("m1 owner " + testOwner)} {
 		_, err := s.db.Query(ctx, exec.Query{Text: text})
 		must(t, err)
 	}
@@ -283,7 +286,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	if sc.state != "" {
 		state = sc.state
 	}
-	must(t, s.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", Owner: testOwner, LookUp: advice(t), Base: base, State: state, Form: migrate.Form, T0: 1, OnEntryFailure: migrate.Refuse}))
+	must(t, s.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", Owner: testOwner, Rewrite: advice(t), Base: base, State: state, Form: 1, T0: 1, OnEntryFailure: migrate.Refuse}))
 	held, release := context.WithCancel(ctx)
 	s.barrier = func(ctx context.Context) { // verification begins with it: backfill is done
 		s.filled.Store(true)
@@ -294,7 +297,6 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	}
 	s.settings = quick()
 	s.settings.Ranges, s.settings.SweepFirst = 1, 1000*time.Hour
-	s.settings.Verify.Ranges, s.settings.Verify.Workers = 1, 1
 	s.keep = maintain.Settings{Workers: 1, Queue: 16, Hint: time.Hour, Timeout: time.Hour}
 	blind := false
 	if sc.break_ != nil {
@@ -325,7 +327,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 		e := s.engines[0] // also when another process has taken its place
 		s.clients.Go(func() {
 			for _, v := range []string{"a", "b", "c"} {
-				_, _ = e.maintainer.Reconcile(e.life, lookup, str(v), [][]byte{str("r"), num(1), num(1)})
+				_, _ = lookUps(e).Maintainer.Reconcile(e.life, s.lookup, str(v), [][]byte{str("r"), num(1), num(1)})
 			}
 			looking = false
 		})

@@ -18,7 +18,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/lookup/match"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -129,7 +129,7 @@ func TestRollbackFromEveryState(t *testing.T) {
 					}
 				}
 				must(t, w.store.Save(context.Background(), migrate.KindMigration, "m1",
-					&Migration{ID: "m1", LookUp: advice(t), Base: base, State: state, Form: migrate.Form, T0: 1}))
+					&Migration{ID: "m1", Rewrite: advice(t), Base: base, State: state, Form: 1, T0: 1}))
 				block, open := context.WithCancel(context.Background())
 				w.db.Before.Set(func(ctx context.Context, _ exec.Query) error { // the work of the state does not get anywhere
 					if ctx.Value(writeKey{}) != nil {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // An event says that something of a table, or of a keyspace, has changed; reading what takes a while. So reads are turned back
@@ -27,15 +28,17 @@ type heldBack struct {
 	since  uint64 // how many looks had begun
 }
 
-// Suspect turns back the reads of all look-ups over a table, or that are in it, until a look that begins afterwards has shown that
+// Suspect turns back the reads of all changes over a table, or with it, until a look that begins afterwards has shown that
 // they still fit. Without a table it is about all in a keyspace, and without a keyspace about all there are. It does not block.
 func (e *Engine) Suspect(keyspace, table string) {
 	s := &e.suspected
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range e.rules.Load().active {
-		l := a.lookup
-		if (keyspace == "" || keyspace == l.Keyspace) && (table == "" || table == l.Table || table == l.PendingTable() || table == l.LookUp.Base) {
+		base := (keyspace == "" || keyspace == a.about.Keyspace) && (table == "" || table == a.about.Base)
+		if base || slices.ContainsFunc(a.tables, func(t kind.Table) bool {
+			return (keyspace == "" || keyspace == t.Keyspace) && (table == "" || table == t.Name)
+		}) {
 			a.holds.Add(1)
 			a.touched.Add(1)
 			s.held = append(s.held, heldBack{a, s.looks})

@@ -12,7 +12,7 @@ import (
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // Flags of a frame header.
@@ -55,7 +55,7 @@ func serial(consistency uint16) bool {
 	return consistency == uint16(gocql.Serial) || consistency == uint16(gocql.LocalSerial)
 }
 
-// plain tells whether a read is one that the look-up may answer at all, and if not why.
+// plain tells whether a read is one that a change may answer at all, and if not why.
 func plain(r *proxy.Request) (why unserved, ok bool) {
 	switch {
 	case r.Opcode != proxy.OpExecute:
@@ -72,7 +72,7 @@ func plain(r *proxy.Request) (why unserved, ok bool) {
 	return 0, true
 }
 
-// trusted tells whether a client may be answered from the look-up: what its role may read is asked of Cassandra only with
+// trusted tells whether a client may be answered by a change: what its role may read is asked of Cassandra only with
 // the original (docs/decisions/007). To compare does not tell it anything.
 func trusted(c *proxy.Client) bool { return c == nil || !c.User }
 
@@ -120,8 +120,8 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 	return a.shadow.Load() && e.compare(r, rule, control && trusted(r.Client))
 }
 
-func request(r *proxy.Request) exec.Request {
-	q := exec.Request{Values: match.Values{Values: r.Values, Variables: r.Prepared.Variables},
+func request(r *proxy.Request) kind.Request {
+	q := kind.Request{Values: kind.Values{Values: r.Values, Variables: r.Prepared.Variables},
 		Consistency: gocql.Consistency(r.Consistency), PageSize: int(r.PageSize)}
 	for _, c := range r.Prepared.Results {
 		q.Columns = append(q.Columns, c.Name)
@@ -129,23 +129,23 @@ func request(r *proxy.Request) exec.Request {
 	return q
 }
 
-// errTouched says that a look-up was turned back while it was read, so that what was read may not be true.
+// errTouched says that a change was turned back while it was read, so that what was read may not be true.
 var errTouched = errors.New("reads were turned back meanwhile")
 
-// undisturbed reads from a look-up, unless its reads are, or were meanwhile, turned back.
-func (e *Engine) undisturbed(ctx context.Context, read *match.Read, q exec.Request, a *active) (proxy.Rows, error) {
+// undisturbed answers a read by a change, unless its reads are, or were meanwhile, turned back.
+func (e *Engine) undisturbed(ctx context.Context, read kind.Read, q kind.Request, a *active) (proxy.Rows, error) {
 	before := a.touched.Load()
 	if !a.serving() {
 		return nil, errTouched
 	}
-	rows, err := e.reader.Read(ctx, read, q)
+	rows, err := read.Answer(ctx, q)
 	if err == nil && (a.touched.Load() != before || !a.serving()) {
 		return nil, errTouched
 	}
 	return rows, err
 }
 
-// serve answers a read from the look-up, or sends it on as it was written.
+// serve answers a read by its change, or sends it on as it was written.
 func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
 	ctx, cancel := context.WithTimeout(e.life, e.options.ReadTimeout)
 	defer cancel()
@@ -160,7 +160,7 @@ func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
 	}
 	why := becauseFailed
 	switch {
-	case errors.Is(err, exec.ErrUnsuited):
+	case errors.Is(err, kind.ErrUnsuited):
 		why = becauseUnsuited
 	case errors.Is(err, errTouched):
 		why = becauseTouched
@@ -174,7 +174,7 @@ func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
 	e.log.Debug("a read ran as it was written", "migration", a.id, "err", err)
 	// That nothing could be reached says nothing of the plan: the original can not be answered either.
 	if !errors.Is(err, exec.ErrNoConnection) && !errors.Is(err, gocql.ErrNoConnections) && a.errors.add(true) {
-		e.suspend(a, "more than half of the last reads failed on the look-up, the latest with: "+err.Error())
+		e.suspend(a, "more than half of the last reads failed on the "+e.noun(a)+", the latest with: "+err.Error())
 	}
 }
 
@@ -184,7 +184,7 @@ var unanswerable = map[int32]bool{gocql.ErrCodeReadTimeout: true, gocql.ErrCodeR
 // maxCompared is the largest answer that is compared, in bytes.
 const maxCompared = 1 << 20
 
-// compare sends a read on as it was written, and afterwards compares the answer with the look-up's. A control is a read as
+// compare sends a read on as it was written, and afterwards compares the answer with the change's. A control is a read as
 // written while others are served.
 func (e *Engine) compare(r *proxy.Request, rule *readRule, control bool) bool {
 	select {
@@ -264,3 +264,6 @@ func (r *errorRate) add(failed bool) bool {
 	r.n, r.fail = 0, 0
 	return bad
 }
+
+// noun is what people call a change.
+func (e *Engine) noun(a *active) string { return e.options.Kinds.Find(a.about).Noun() }

@@ -187,7 +187,7 @@ func TestNothingServedBeforeSchema(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		w.stop()
 		var known atomic.Bool
-		e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Migrate: quick(), Schema: func() *schema.Schema {
+		e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Migrate: quick(), Kinds: few(), Schema: func() *schema.Schema {
 			if known.Load() {
 				return w.db.Schema()
 			}

@@ -19,7 +19,7 @@ import (
 // bootWith is boot with a clock of Helenus's own, and comes to a state in which the migration then stays.
 func (w *world) bootWith(now func() time.Time, want migrate.State) {
 	w.t.Helper()
-	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Schema: w.db.Schema, Migrate: quick(), Every: 1 << 60, Now: now})
+	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Schema: w.db.Schema, Migrate: quick(), Kinds: few(), Every: 1 << 60, Now: now})
 	must(w.t, err)
 	w.engine = e
 	must(w.t, e.Restore(context.Background()))

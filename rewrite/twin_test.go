@@ -110,8 +110,7 @@ func newTwin(t *testing.T) *twin {
 	address := os.Getenv("HELENUS_TEST_CASSANDRA")
 	settings := fast()
 	settings.Settle, settings.Ranges, settings.ShadowSelf = 10*time.Millisecond, 2, 8
-	settings.Verify.Ranges = 2
-	engine, err := New(Options{Session: w.pool, Store: w.store, Traffic: w, Schema: w.schema.Load, Migrate: settings, Every: 1 << 60,
+	engine, err := New(Options{Session: w.pool, Store: w.store, Traffic: w, Schema: w.schema.Load, Migrate: settings, Kinds: few(), Every: 1 << 60,
 		Now: func() time.Time { return w.clock.Load().now(time.Now()) }})
 	must(t, err)
 	w.engine = engine
@@ -175,7 +174,7 @@ func (w *twin) approveOne(l twintest.LookUp) {
 	w.t.Helper()
 	print, text, _, err := cql.FingerprintText(strings.ReplaceAll(l.Text, "@", w.keyspace), "")
 	must(w.t, err)
-	_, err = w.engine.Approve(w.t.Context(), l.Table+"-"+l.Column, plan.LookUp{Keyspace: w.keyspace, Base: l.Table, Column: l.Column, Table: l.Table + "_by_" + l.Column,
+	_, err = w.engine.Approve(w.t.Context(), l.Table+"-"+l.Column, plan.Rewrite{Keyspace: w.keyspace, Base: l.Table, Column: l.Column, Table: l.Table + "_by_" + l.Column,
 		Statements: []string{print.String()}, Texts: []string{text}, SchemaDigest: w.schema.Load().Table(w.keyspace, l.Table).Digest()}, "ann")
 	must(w.t, err)
 }

@@ -1,16 +1,18 @@
 package rewrite
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/condition"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // The tables of ours are watched. A client may say anything about them, and it is forwarded as it was written: they are tables of
 // its cluster. But nothing is answered from a table that is not known to hold what we wrote, so before such a statement goes on
-// reads of that look-up run as written, and unless Cassandra refused it the table is verified again, or, if its rows were written, filled anew:
+// reads of that change run as written, and unless Cassandra refused it the table is verified again, or, if its rows were written, filled anew:
 //
 //	Take        held back in memory; the statement goes on
 //	answered    by a refusal: nothing happened, reads are served again
@@ -26,12 +28,17 @@ type touch struct {
 	rows   bool   // what it writes may hide entries from their own rows on: a table with such a tombstone can not be mended
 }
 
-// touches finds the look-ups whose tables a statement changes. What reads them changes nothing.
+// has tells whether a table is one of its own; any of a keyspace, if table is "".
+func (a *active) has(keyspace, table string) bool {
+	return slices.ContainsFunc(a.tables, func(t kind.Table) bool { return t.Keyspace == keyspace && (table == "" || t.Name == table) })
+}
+
+// touches finds the changes whose tables a statement changes. What reads them changes nothing.
 func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 	on := func(what string, t cql.TableRef, rows bool) {
 		t = t.In(keyspace)
 		for _, a := range s.active {
-			if t.Keyspace == a.lookup.Keyspace && (t.Table == a.lookup.Table || t.Table == a.lookup.PendingTable()) {
+			if a.has(t.Keyspace, t.Table) {
 				all = append(all, touch{a, what + " on", rows})
 			}
 		}
@@ -65,7 +72,7 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 			on("DROP TRIGGER", x.On, false)
 		case cql.ObjectKeyspace:
 			for _, a := range s.active {
-				if a.lookup.Keyspace == x.Name.Keyspace {
+				if a.has(x.Name.Keyspace, "") {
 					all = append(all, touch{a, "DROP KEYSPACE with", false})
 				}
 			}
@@ -74,12 +81,14 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 	return all
 }
 
-// unread finds the look-ups whose tables a text names that can not be parsed.
+// unread finds the changes whose tables a text names that can not be parsed.
 func (s *ruleSet) unread(text string) (all []touch) {
 	text = strings.ToLower(text)
 	for _, a := range s.active {
-		name := strings.ToLower(a.lookup.Table)
-		if strings.Contains(text, name) || strings.Contains(text, strings.ReplaceAll(name, `"`, `""`)) {
+		if slices.ContainsFunc(a.tables, func(t kind.Table) bool {
+			name := strings.ToLower(t.Name)
+			return strings.Contains(text, name) || strings.Contains(text, strings.ReplaceAll(name, `"`, `""`))
+		}) {
 			all = append(all, touch{a, "a statement that can not be read, and names", true})
 		}
 	}
@@ -162,7 +171,7 @@ func (w *watched) ended(harmless bool) {
 		if t.rows {
 			order = w.engine.manager.Refill
 		}
-		w.engine.turnBack(t.active, condition.Schema.Refuse("%s said %s our look-up table %s", w.who, t.what, t.active.lookup.LookUpName()).Error(), order)
+		w.engine.turnBack(t.active, condition.Schema.Refuse("%s said %s our %s table %s", w.who, t.what, w.engine.noun(t.active), &t.active.tables[0]).Error(), order)
 		t.active.holds.Add(-1)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/helenus-db/helenus/rewrite/gain"
 )
 
-// before is what the statements of a look-up took until now.
-func (e *Engine) before(lu plan.LookUp) gain.Before {
+// before is what the statements of a change took until now.
+func (e *Engine) before(lu plan.Rewrite) gain.Before {
 	if e.options.Before == nil {
 		return gain.Before{}
 	}
@@ -22,7 +22,7 @@ func (e *Engine) before(lu plan.LookUp) gain.Before {
 }
 
 // promised begins to measure a change that was approved. That it could not be saved is no reason not to carry it out.
-func (e *Engine) promised(ctx context.Context, id string, lu plan.LookUp, before gain.Before) {
+func (e *Engine) promised(ctx context.Context, id string, lu plan.Rewrite, before gain.Before) {
 	p := gain.Promise{Reads: lu.Promise.Reads, Writes: lu.Promise.Writes}
 	if err := e.gains.Begin(ctx, id, p, before); err != nil {
 		e.log.Error("after a restart it will not be known what was before this change", "migration", id, "err", err)

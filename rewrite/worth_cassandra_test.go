@@ -55,7 +55,7 @@ func TestCassandraSlowerThanTheIndex(t *testing.T) {
 	}
 	l.read()
 	engine, err := New(Options{Session: l.pool, Store: l.store, Traffic: l, Schema: l.schema.Load, Migrate: fast(),
-		Gain: gain.Settings{Every: 200 * time.Millisecond}, Before: func(plan.LookUp) (b gain.Before) {
+		Gain: gain.Settings{Every: 200 * time.Millisecond}, Before: func(plan.Rewrite) (b gain.Before) {
 			before.AddTo(&b.Reads)
 			return b
 		}})

@@ -39,7 +39,7 @@ func promising(t *testing.T, before time.Duration, promise plan.Promise) *world 
 	w := newWorld(t)
 	w.fill(10, 3)
 	w.boot(quick())
-	w.engine.options.Before = func(plan.LookUp) (b gain.Before) {
+	w.engine.options.Before = func(plan.Rewrite) (b gain.Before) {
 		var h histogram.Histogram
 		for range 500 {
 			h.Add(uint64(before.Microseconds()))

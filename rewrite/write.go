@@ -1,10 +1,10 @@
 package rewrite
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -12,27 +12,29 @@ import (
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/maintain"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // preparation is all that has to be done for one write request.
 type preparation struct {
-	changes []*maintain.Change // of the rows whose new value is known
-	owners  []*active          // of changes, one by one
-	unknown []unknown          // rows whose new value is not known
-	doubts  []doubt            // it is not known which rows: reads are turned back until the answer
-	refused []doubt            // Cassandra is certain to refuse the statement, and is not believed before it did
-	level   maintain.Level
+	steps   []kind.Step // of the rows whose new value is known
+	owners  []*active   // of steps, one by one
+	pending []pending   // rows whose new value is not known
+	doubts  []doubt     // it is not known which rows: reads are turned back until the answer
+	refused []doubt     // Cassandra is certain to refuse the statement, and is not believed before it did
+	level   kind.Level
 
 	began       time.Duration // when the request was read, by uptime
 	conditional bool          // what the answer says of [applied] counts
 	ownTime     bool          // the request brings the time from which times to live count
+
+	oneStep  [1]kind.Step // most requests need one
+	oneOwner [1]*active
 }
 
-type unknown struct {
+type pending struct {
 	active *active
-	rows   *maintain.Unknown
+	step   kind.Step
 }
 
 // doubt is why the rows that a request changes are not known.
@@ -43,7 +45,7 @@ type doubt struct {
 }
 
 func (p *preparation) empty() bool {
-	return len(p.changes) == 0 && len(p.unknown) == 0 && len(p.doubts) == 0 && len(p.refused) == 0
+	return len(p.steps) == 0 && len(p.pending) == 0 && len(p.doubts) == 0 && len(p.refused) == 0
 }
 
 // errorCode is what a client is told whose entry could not be written, where the person who approved wanted it so: Overloaded,
@@ -51,7 +53,7 @@ func (p *preparation) empty() bool {
 // a coordinator knows.
 const errorCode = gocql.ErrCodeOverloaded
 
-// takeWrite prepares the look-ups for a write, and sends it on, unchanged.
+// takeWrite prepares the tables of changes for a write, and sends it on, unchanged.
 func (e *Engine) takeWrite(r *proxy.Request) bool {
 	if serial(r.Consistency) {
 		return false // Cassandra refuses it
@@ -65,7 +67,7 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 	for _, d := range p.doubts {
 		d.active.holds.Add(1)
 	}
-	if len(p.changes) == 0 && len(p.unknown) == 0 {
+	if len(p.steps) == 0 && len(p.pending) == 0 {
 		e.forward(r, p)
 		return true
 	}
@@ -79,7 +81,8 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 
 // plan finds out what a request does.
 func (e *Engine) plan(r *proxy.Request) *preparation {
-	p := &preparation{level: maintain.Level{Consistency: gocql.Consistency(r.Consistency), Serial: gocql.Consistency(r.SerialConsistency)}, ownTime: r.HasNow}
+	p := &preparation{level: kind.Level{Consistency: gocql.Consistency(r.Consistency), Serial: gocql.Consistency(r.SerialConsistency)}, ownTime: r.HasNow}
+	p.steps, p.owners = p.oneStep[:0], p.oneOwner[:0]
 	if r.Opcode != proxy.OpBatch {
 		if own, ok := r.Rule.(*rule); ok {
 			p.conditional = own.conditional
@@ -108,118 +111,109 @@ func (e *Engine) plan(r *proxy.Request) *preparation {
 		}
 	}
 	if len(p.refused) > 0 { // and with one of them all
-		p.changes, p.owners, p.unknown = nil, nil, nil
+		p.steps, p.owners, p.pending = nil, nil, nil
 	}
 	return p
 }
 
 // bind adds what one statement of a request does.
 func (e *Engine) bind(p *preparation, r *proxy.Request, own *rule, bound []proxy.Value, prepared *proxy.Prepared) {
-	values := match.Values{Values: bound}
+	x := kind.Execution{Values: kind.Values{Values: bound}, HasTimestamp: r.HasTimestamp, Timestamp: r.Timestamp, OwnTime: p.ownTime, Conditional: p.conditional}
 	if prepared != nil {
-		values.Variables = prepared.Variables
+		x.Values.Variables = prepared.Variables
 	}
 	for _, w := range own.writes {
 		a := w.active
 		if !a.write.Load() {
 			continue
 		}
-		effect := w.write.Bind(values)
+		var effect kind.Effect
+		effect, p.steps = w.write.Bind(x, p.steps)
+		for len(p.owners) < len(p.steps) {
+			p.owners = append(p.owners, a)
+		}
 		switch {
 		case effect.Refused:
 			p.refused = append(p.refused, doubt{active: a, reason: "Cassandra carried out a write that looked invalid"})
-		case effect.Unknown != nil && len(effect.Keys) == 0:
-			p.doubts = append(p.doubts, doubt{active: a, reason: effect.Unknown.Error(), empties: w.write.Truncates})
-		case effect.Unknown != nil:
-			u := &maintain.Unknown{LookUp: a.lookup, Conditional: p.conditional}
-			for _, cells := range effect.Keys {
-				u.Keys = append(u.Keys, match.KeyBytes(cells))
-			}
-			p.unknown = append(p.unknown, unknown{a, u})
-		case effect.Touched:
-			e.change(p, r, a, effect)
+		case effect.Doubt != "":
+			p.doubts = append(p.doubts, doubt{active: a, reason: effect.Doubt, empties: effect.Empties})
+		case effect.Pending != nil:
+			p.pending = append(p.pending, pending{a, effect.Pending})
 		}
 	}
 }
 
-// change adds what a statement whose effect is known does.
-func (e *Engine) change(p *preparation, r *proxy.Request, a *active, effect match.Effect) {
-	value := bytes.Clone(effect.Entry.Bytes)
-	for _, cells := range effect.Keys {
-		x := &maintain.Change{LookUp: a.lookup, Key: match.KeyBytes(cells), Value: value, Clears: effect.Clears, TTL: effect.TTL,
-			OwnTime: p.ownTime, Conditional: p.conditional}
-		switch {
-		case p.conditional: // Cassandra does not look at the client's timestamp
-		case effect.HasTimestamp:
-			x.Stamped, x.At = true, effect.Timestamp
-		case r.HasTimestamp:
-			x.Stamped, x.At = true, r.Timestamp
+// kept calls f for the steps of each keeper: those that stand together, which are all where one kind is in force.
+func (p *preparation) kept(f func(keeper kind.Keeper, from, to int)) {
+	for from, to := 0, 0; from < len(p.steps); from = to {
+		keeper := p.owners[from].keeper
+		for to = from + 1; to < len(p.steps) && p.owners[to].keeper == keeper; to++ {
 		}
-		p.changes, p.owners = append(p.changes, x), append(p.owners, a)
+		f(keeper, from, to)
 	}
 }
 
-// write puts the entries that a request needs, and sends it on.
+// end tells the keepers how a request was answered.
+func (p *preparation) end(answer kind.Answer) {
+	p.kept(func(keeper kind.Keeper, from, to int) { keeper.End(p.steps[from:to], answer, p.level) })
+	for i := range p.pending {
+		p.pending[i].active.keeper.End([]kind.Step{p.pending[i].step}, answer, p.level)
+	}
+}
+
+// write takes the steps that a request needs, and sends it on.
 func (e *Engine) write(r *proxy.Request, p *preparation) {
 	if refusal := e.prepare(p); refusal != "" {
-		e.maintainer.End(p.changes, maintain.Refused, p.level)
-		for _, u := range p.unknown {
-			e.maintainer.EndUnknown(u.rows, maintain.Refused, p.level)
-		}
-		e.settle(p, maintain.Refused)
+		p.end(kind.Refused)
+		e.settle(p, kind.Refused)
 		r.Fail(errorCode, refusal)
 		return
 	}
 	e.forward(r, p)
 }
 
-// prepare puts entries and pending rows. What can not be put turns the reads of its look-up back, and is then no reason to keep the
+// prepare puts entries and pending rows. What can not be put turns the reads of its change back, and is then no reason to keep the
 // application from writing; unless the person who approved wanted the write refused: then it returns what to tell the client.
 func (e *Engine) prepare(p *preparation) (refusal string) {
 	p.skipBroken()
 	start := e.options.Uptime()
-	bad, err := e.maintainer.Begin(e.life, p.changes, p.level.Consistency)
-	for i, x := range p.changes {
-		if len(bad) == 0 || !contains(bad, x) {
-			p.owners[i].counts.written.Add(1)
-			if x.Value != nil { // an entry was put
-				p.owners[i].breaker.close()
+	p.kept(func(keeper kind.Keeper, from, to int) {
+		if refusal != "" {
+			return
+		}
+		bad, err := keeper.Begin(e.life, p.steps[from:to], p.level.Consistency)
+		for i := from; i < to; i++ {
+			switch {
+			case !slices.Contains(bad, p.steps[i]):
+				p.owners[i].counts.written.Add(1)
+				if p.steps[i].Puts() {
+					p.owners[i].breaker.close()
+				}
+			case refusal == "":
+				refusal = e.unwritten(p.owners[i], err)
 			}
 		}
+	})
+	if refusal != "" {
+		return refusal
 	}
-	for i, x := range p.changes {
-		if contains(bad, x) {
-			if refusal = e.unwritten(p.owners[i], err); refusal != "" {
-				return refusal
-			}
-		}
-	}
-	for _, u := range p.unknown {
-		if err := e.maintainer.BeginUnknown(e.life, u.rows, p.level.Consistency); err != nil {
+	for _, u := range p.pending {
+		if _, err := u.active.keeper.Begin(e.life, []kind.Step{u.step}, p.level.Consistency); err != nil {
 			if refusal = e.unwritten(u.active, err); refusal != "" {
 				return refusal
 			}
 		}
 	}
 	// Entries have to be younger than what their writes' lives are counted by. A process that was stopped here puts them again.
-	for _, x := range p.changes {
-		if e.options.Uptime()-start > e.maintainer.Horizon(x.LookUp)/8 {
+	for i, s := range p.steps {
+		if e.options.Uptime()-start > p.owners[i].keeper.Horizon(s)/8 {
 			return e.prepare(p)
 		}
 	}
 	return ""
 }
 
-func contains(list []*maintain.Change, x *maintain.Change) bool {
-	for _, have := range list {
-		if have == x {
-			return true
-		}
-	}
-	return false
-}
-
-// skipBroken leaves out look-ups that nothing rests on and whose entries could not be written a moment ago: waiting for
+// skipBroken leaves out changes that nothing rests on and whose entries could not be written a moment ago: waiting for
 // them again would only slow the application down. Verification finds what they lack.
 func (p *preparation) skipBroken() {
 	kept := 0
@@ -228,10 +222,10 @@ func (p *preparation) skipBroken() {
 			a.counts.missed.Add(1)
 			continue
 		}
-		p.changes[kept], p.owners[kept] = p.changes[i], a
+		p.steps[kept], p.owners[kept] = p.steps[i], a
 		kept++
 	}
-	p.changes, p.owners = p.changes[:kept], p.owners[:kept]
+	p.steps, p.owners = p.steps[:kept], p.owners[:kept]
 }
 
 // unwritten is called when an entry or a pending row could not be written. refusal is what to tell the client, "" if the write
@@ -239,7 +233,7 @@ func (p *preparation) skipBroken() {
 func (e *Engine) unwritten(a *active, err error) (refusal string) {
 	a.counts.failed.Add(1)
 	if a.relied() && a.refuse && exec.Down(err) && !exec.Internal(err) {
-		return fmt.Sprintf("helenus: the write was not carried out, because its entry in %s could not be written first: %s", a.lookup.LookUpName(), innermost(err))
+		return fmt.Sprintf("helenus: the write was not carried out, because its entry in %s could not be written first: %s", &a.tables[0], innermost(err))
 	}
 	a.counts.missed.Add(1)
 	a.breaker.trip(a.uptime())
@@ -260,7 +254,7 @@ func innermost(err error) string {
 	}
 }
 
-// turnBack turns the reads of a look-up back at once, and gives the order that makes it so until they are proven again.
+// turnBack turns the reads of a change back at once, and gives the order that makes it so until they are proven again.
 // It does not block.
 func (e *Engine) turnBack(a *active, reason string, order func(ctx context.Context, id, reason string) error) {
 	a.holds.Add(1) // until the order is in force, whatever is published meanwhile
@@ -296,30 +290,27 @@ func (e *Engine) forward(r *proxy.Request, p *preparation) {
 func refused(code int32) bool { return code >= 0x2000 && code <= 0x2500 }
 
 // outcome is what an answer says of the statement.
-func (p *preparation) outcome(answer proxy.Response) maintain.Answer {
+func (p *preparation) outcome(answer proxy.Response) kind.Answer {
 	switch {
 	case answer.Lost, answer.Failed && !refused(answer.ErrorCode):
-		return maintain.Lost
+		return kind.Lost
 	case answer.Failed:
-		return maintain.Refused
+		return kind.Refused
 	case p.conditional:
 		rows, err := exec.ParseRows(answer.Body)
 		if err == nil && len(rows) > 0 && len(rows[0]) > 0 && len(rows[0][0]) == 1 && rows[0][0][0] == 0 {
-			return maintain.Refused // [applied] = false; what can not be read is looked at
+			return kind.Refused // [applied] = false; what can not be read is looked at
 		}
 	}
-	return maintain.Applied
+	return kind.Applied
 }
 
 // answered is called with Cassandra's answer, on the relay's goroutine.
 func (e *Engine) answered(p *preparation, answer proxy.Response) {
 	outcome := p.outcome(answer)
-	e.maintainer.End(p.changes, outcome, p.level)
-	for _, u := range p.unknown {
-		e.maintainer.EndUnknown(u.rows, outcome, p.level)
-	}
+	p.end(outcome)
 	for _, d := range p.refused {
-		if outcome == maintain.Applied {
+		if outcome == kind.Applied {
 			e.turnBack(d.active, d.reason, e.manager.Reverify)
 		}
 	}
@@ -327,12 +318,12 @@ func (e *Engine) answered(p *preparation, answer proxy.Response) {
 }
 
 // settle ends doubts, once: what was refused did nothing, and everything else has to be looked for.
-func (e *Engine) settle(p *preparation, outcome maintain.Answer) {
+func (e *Engine) settle(p *preparation, outcome kind.Answer) {
 	doubts := p.doubts
 	p.doubts = nil
 	for _, d := range doubts {
 		switch {
-		case outcome == maintain.Refused:
+		case outcome == kind.Refused:
 		case d.empties:
 			e.turnBack(d.active, d.reason, e.manager.Refill)
 		default:

@@ -117,7 +117,7 @@ func TestGarbageGoes(t *testing.T) {
 				if n := w.entries("ann"); n != 0 {
 					t.Errorf("%d entries of the deleted row are still there", n)
 				}
-				if c := w.engine.maintainer.Counts(); c.Removed < 2 || c.Pending != 0 || c.Failed != 0 {
+				if c := lookUps(w.engine).Maintainer.Counts(); c.Removed < 2 || c.Pending != 0 || c.Failed != 0 {
 					t.Errorf("%+v", c)
 				}
 			})
@@ -403,7 +403,7 @@ func (w *world) asWritten() string {
 // More entries than the cap: the original statement.
 func TestTooManyEntries(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
-		w.engine.reader.Entries = 2
+		lookUps(w.engine).Reader.Entries = 2
 		if w.served("guest1") {
 			t.Error("served")
 		}

@@ -10,8 +10,8 @@ type Calendar struct {
 
 // Season is one look-up, and the steps of the cycle through which it serves.
 type Season struct {
-	LookUp LookUp `json:"look_up"`
-	Steps  []bool `json:"steps"` // by step of the cycle; all of them: it is made once and stays
+	Rewrite Rewrite `json:"look_up"` // a look-up: of all kinds it alone comes and goes cheaply
+	Steps   []bool  `json:"steps"`   // by step of the cycle; all of them: it is made once and stays
 	// Fill is how long it is expected to take from the order until the table is filled and verified, nanoseconds.
 	Fill  time.Duration `json:"fill"`
 	Bytes float64       `json:"bytes"` // expected size, without replication

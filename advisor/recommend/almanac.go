@@ -79,7 +79,7 @@ func (p *finding) settle(before *finding) {
 
 // question is one that the Judge was asked.
 type question struct {
-	about    plan.LookUp
+	about    plan.Rewrite
 	verdicts []plan.Verdict
 }
 
@@ -149,7 +149,7 @@ type Result struct {
 
 // Question is one that the Judge was asked, with the answer.
 type Question struct {
-	About    plan.LookUp
+	About    plan.Rewrite
 	Verdicts []plan.Verdict
 }
 
@@ -199,7 +199,7 @@ type witness struct {
 }
 
 // Judge asks the one.
-func (w *witness) Judge(lu plan.LookUp, s *capture.Snapshot, tables *schema.Schema) []plan.Verdict {
+func (w *witness) Judge(lu plan.Rewrite, s *capture.Snapshot, tables *schema.Schema) []plan.Verdict {
 	verdicts := w.judge.Judge(lu, s, tables)
 	if slices.ContainsFunc(w.asked, func(q question) bool { return reflect.DeepEqual(q.about, lu) }) {
 		return verdicts

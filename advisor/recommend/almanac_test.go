@@ -22,7 +22,7 @@ func TestAlmanac(t *testing.T) {
 	in := overTime(t, importing)
 	var almanac recommend.Almanac
 	refused := false
-	in.Judge = recommend.JudgeFunc(func(lu plan.LookUp, s *capture.Snapshot, tables *schema.Schema) []plan.Verdict {
+	in.Judge = recommend.JudgeFunc(func(lu plan.Rewrite, s *capture.Snapshot, tables *schema.Schema) []plan.Verdict {
 		if refused {
 			return []plan.Verdict{{Refused: true, Condition: "R1", Reason: "the test says so"}}
 		}

@@ -207,9 +207,9 @@ func (k *maker) advise(o *offer, users []*read, d *design.Design) {
 		r.Title, r.Verdicts, r.Eligible = fmt.Sprintf("look up %s by %s", o.schema.Name, o.column), verdicts, true
 	}
 	before, after := k.reading(&r, o, users, k.costs)
-	r.LookUp.Entries = k.width(o, users)
+	r.Rewrite.Entries = k.width(o, users)
 	writes := k.writing(&r, o)
-	r.LookUp.Promise = promise(&r)
+	r.Rewrite.Promise = promise(&r)
 	saved := before - after - writes
 	r.SavedSecondsPerSecond = saved / 1000
 	r.BenefitRatio = clamp((before - after) / before)
@@ -286,13 +286,13 @@ func (k *maker) rejection(o *offer, d *design.Design) string {
 
 // recommendation begins a recommendation about a look-up table.
 func (k *maker) recommendation(o *offer, kind Kind, users []*read) Recommendation {
-	lu := &plan.LookUp{Keyspace: o.schema.Keyspace, Base: o.schema.Name, Column: o.column, Table: o.name, SchemaDigest: o.schema.Digest(), Statements: []string{}, Texts: []string{}}
+	lu := &plan.Rewrite{Kind: plan.LookUp, Keyspace: o.schema.Keyspace, Base: o.schema.Name, Column: o.column, Table: o.name, SchemaDigest: o.schema.Digest(), Statements: []string{}, Texts: []string{}}
 	r := Recommendation{
 		ID: identity(string(kind), o.schema.Keyspace, o.schema.Name, o.column), Kind: kind, State: Open,
 		Keyspace: o.schema.Keyspace, Table: o.schema.Name, Column: o.column, Nodes: k.Nodes,
 		Verdicts: []plan.Verdict{}, Alternatives: []Alternative{}, Statements: []Statement{}, Writes: []Write{}, Risks: []string{},
 		StorageBytes: math.Round(o.table.Bytes()), WriteCostRatio: 1, Evidence: k.evidence(), SchemaDigest: lu.SchemaDigest,
-		CreatedAt: k.At, LastRefresh: k.At, StateSince: k.At, LookUp: lu, Confidence: 0.99,
+		CreatedAt: k.At, LastRefresh: k.At, StateSince: k.At, Rewrite: lu, Confidence: 0.99,
 	}
 	for _, u := range users {
 		lu.Statements = append(lu.Statements, u.statement.Fingerprint)
@@ -319,9 +319,9 @@ func (k *maker) judge(r *Recommendation) {
 		r.Verdicts = []plan.Verdict{{Refused: true, Reason: "nobody can say whether the rewrite is correct: this advisor runs without a rewriter"}}
 		return
 	}
-	r.Verdicts = append(r.Verdicts, k.Judge.Judge(*r.LookUp, k.Snapshot, k.Schema)...)
+	r.Verdicts = append(r.Verdicts, k.Judge.Judge(*r.Rewrite, k.Snapshot, k.Schema)...)
 	refused := refusedStatements(r.Verdicts)
-	r.Eligible = len(refused) < len(r.LookUp.Statements)
+	r.Eligible = len(refused) < len(r.Rewrite.Statements)
 	for _, v := range r.Verdicts {
 		if v.Refused && v.Statement == "" {
 			r.Eligible = false

@@ -83,6 +83,7 @@ func Make(ctx context.Context, in Input) (*Advice, error) {
 	if err := k.changes(); err != nil {
 		return nil, err
 	}
+	k.proposed()
 	if in.Past != nil {
 		if err := k.timeline(); err != nil {
 			return nil, err

@@ -55,7 +55,7 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 // agree accepts every statement of every look-up.
-func agree(lu plan.LookUp, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
+func agree(lu plan.Rewrite, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
 	var out []plan.Verdict
 	for _, s := range lu.Statements {
 		out = append(out, plan.Verdict{Statement: s, Reason: "nothing speaks against it"})
@@ -184,17 +184,17 @@ func TestLookUpTableForTheScan(t *testing.T) {
 		t.Fatalf("%d look-up tables advised, want 1", len(list))
 	}
 	r := list[0]
-	want := plan.LookUp{
+	want := plan.Rewrite{
 		Keyspace: "hotel", Base: "reservations", Column: "guest_id", Table: "helenus_reservations_by_guest_id",
 		Statements: []string{r.Statements[0].Fingerprint}, Texts: []string{"SELECT room_id, start_date, reservation_id, end_date, status FROM hotel.reservations WHERE guest_id = ? ALLOW FILTERING"},
 		SchemaDigest: infertest.HotelSchema().Table("hotel", "reservations").Digest(), Entries: 311,
 	}
-	promised := r.LookUp.Promise
+	promised := r.Rewrite.Promise
 	if s := r.Statements[0]; promised.Reads != s.PredictedBeforeMs/s.PredictedAfterMs || promised.Writes != r.WriteCostRatio || len(promised.Paying) != len(r.Writes) {
 		t.Errorf("promised: %+v", promised)
 	}
 	want.Promise = promised
-	if diff := cmp.Diff(want, *r.LookUp); diff != "" {
+	if diff := cmp.Diff(want, *r.Rewrite); diff != "" {
 		t.Error(diff)
 	}
 	s := r.Statements[0]
@@ -255,8 +255,8 @@ func TestApplicationChangeForTheChain(t *testing.T) {
 	if !strings.Contains(strings.Join(r.CQL, "\n"), "PRIMARY KEY ((city), start_date, ") {
 		t.Errorf("tables: %s", r.CQL)
 	}
-	if r.Eligible || r.LookUp != nil || len(r.Statements) != 4 || len(r.Evidence.Feeds) != 3 {
-		t.Errorf("eligible %t, look-up %v, %d statements, %d feeds", r.Eligible, r.LookUp, len(r.Statements), len(r.Evidence.Feeds))
+	if r.Eligible || r.Rewrite != nil || len(r.Statements) != 4 || len(r.Evidence.Feeds) != 3 {
+		t.Errorf("eligible %t, look-up %v, %d statements, %d feeds", r.Eligible, r.Rewrite, len(r.Statements), len(r.Evidence.Feeds))
 	}
 	if r.Sketch == nil || r.Sketch.Language != "go" || !strings.Contains(r.Sketch.Before, "for _, room := range rooms {") || !strings.Contains(r.Sketch.After, "FROM hotel.reservation_by_city WHERE city = ? AND start_date = ?") {
 		t.Errorf("sketch: %+v", r.Sketch)
@@ -326,7 +326,7 @@ func TestThresholdsAndVerdicts(t *testing.T) {
 		return advised, dismissed
 	}
 	refuse := func(id condition.ID, statement string) recommend.Judge {
-		return recommend.JudgeFunc(func(lu plan.LookUp, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
+		return recommend.JudgeFunc(func(lu plan.Rewrite, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
 			fp := ""
 			if statement != "" {
 				fp = lu.Statements[0]
@@ -377,12 +377,12 @@ func TestOneRefusedStatementOfTwo(t *testing.T) {
 	second := traffic.Say("SELECT status FROM reservations WHERE guest_id = ? LIMIT 5 ALLOW FILTERING", 50, 280_000, 4)
 	in := hotel(1)
 	in.Snapshot = traffic.Snapshot()
-	in.Judge = recommend.JudgeFunc(func(lu plan.LookUp, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
+	in.Judge = recommend.JudgeFunc(func(lu plan.Rewrite, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
 		return []plan.Verdict{{Statement: second, Condition: "C4", Refused: true, Reason: "has a limit"}}
 	})
 	a := advise(t, in)
 	r := of(a, recommend.LookUpTable)
-	if len(r) != 1 || !r[0].Eligible || len(r[0].LookUp.Statements) != 1 || r[0].LookUp.Statements[0] == second || len(r[0].Statements) != 1 {
+	if len(r) != 1 || !r[0].Eligible || len(r[0].Rewrite.Statements) != 1 || r[0].Rewrite.Statements[0] == second || len(r[0].Statements) != 1 {
 		t.Fatalf("%+v", r)
 	}
 	for _, d := range a.Dismissed {
@@ -417,7 +417,7 @@ func TestNames(t *testing.T) {
 			if len(list) != 1 {
 				t.Fatalf("%d look-up tables", len(list))
 			}
-			name := list[0].LookUp.Table
+			name := list[0].Rewrite.Table
 			if tt.want != "" && name != tt.want {
 				t.Errorf("%s, want %s", name, tt.want)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 )
 
-// Kind says what a recommendation asks for.
+// Kind says what a recommendation asks for: one of these, or the name of another kind of change.
 type Kind string
 
 // The kinds.
@@ -86,11 +86,11 @@ type Recommendation struct {
 	CQL    []string `json:"cql,omitempty"` // CREATE TABLE, for the eye: a migration writes its own
 	Sketch *Sketch  `json:"sketch,omitempty"`
 
-	SchemaDigest string       `json:"schema_digest"` // of the tables that it rests on
-	CreatedAt    time.Time    `json:"created_at"`
-	LastRefresh  time.Time    `json:"last_refresh"`
-	LookUp       *plan.LookUp `json:"look_up,omitempty"`  // what to approve; look-up tables, and Keep for what is not done
-	Timeline     *Timeline    `json:"timeline,omitempty"` // the same of a timeline
+	SchemaDigest string        `json:"schema_digest"` // of the tables that it rests on
+	CreatedAt    time.Time     `json:"created_at"`
+	LastRefresh  time.Time     `json:"last_refresh"`
+	Rewrite      *plan.Rewrite `json:"look_up,omitempty"`  // what to approve, of any kind (the key is from when there were look-ups only); of Keep what is not done
+	Timeline     *Timeline     `json:"timeline,omitempty"` // the same of a timeline
 }
 
 // Alternative is another way that was weighed and not taken.
@@ -202,17 +202,26 @@ func (a *Advice) Recommendation(id string) *Recommendation {
 	return nil
 }
 
-// Judge says whether a look-up table would be a correct answer to its statements under the traffic seen. A verdict that
+// Executable tells whether Helenus can carry it out, once approved; else it is advice to people.
+func (r *Recommendation) Executable() bool { return r.Kind != Keep && r.Kind != ApplicationChange }
+
+// Judge says whether a change would be a correct answer to its statements under the traffic seen. A verdict that
 // refuses with no statement refuses the whole.
 type Judge interface {
-	Judge(lu plan.LookUp, s *capture.Snapshot, sc *schema.Schema) []plan.Verdict
+	Judge(lu plan.Rewrite, s *capture.Snapshot, sc *schema.Schema) []plan.Verdict
+}
+
+// Proposer is a Judge of kinds of change some of which find themselves what they could do: beside look-ups, which are proposed here, by
+// the optimiser.
+type Proposer interface {
+	Propose(*capture.Snapshot, *schema.Schema) []plan.Proposal
 }
 
 // JudgeFunc is a function that is a Judge.
-type JudgeFunc func(lu plan.LookUp, s *capture.Snapshot, sc *schema.Schema) []plan.Verdict
+type JudgeFunc func(lu plan.Rewrite, s *capture.Snapshot, sc *schema.Schema) []plan.Verdict
 
 // Judge calls f.
-func (f JudgeFunc) Judge(lu plan.LookUp, s *capture.Snapshot, sc *schema.Schema) []plan.Verdict {
+func (f JudgeFunc) Judge(lu plan.Rewrite, s *capture.Snapshot, sc *schema.Schema) []plan.Verdict {
 	return f(lu, s, sc)
 }
 

@@ -79,7 +79,7 @@ func TestAnswersAreBelievedBeforeTheColumn(t *testing.T) {
 	if len(list) != 1 {
 		t.Fatalf("scans of one row: %+v", few.Dismissed)
 	}
-	cheap := list[0].LookUp.Entries
+	cheap := list[0].Rewrite.Entries
 	if cheap < 2 || cheap > 1_000 {
 		t.Errorf("followed up to %d entries", cheap)
 	}

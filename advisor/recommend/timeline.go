@@ -332,13 +332,13 @@ func (y *year) fill(t *Timeline, steps []*timeline.Step) {
 		r := y.recommendation(o, LookUpTable, o.reads)
 		took := cost.Seconds(y.costs, cost.Extract(y.costs, o.table.Base).Latency+cost.Load(y.costs, o.table).Latency)
 		seasons[o] = len(t.Calendar.Seasons)
-		t.Calendar.Seasons = append(t.Calendar.Seasons, plan.Season{LookUp: *r.LookUp, Steps: there, Bytes: r.StorageBytes, CQL: r.CQL[0],
+		t.Calendar.Seasons = append(t.Calendar.Seasons, plan.Season{Rewrite: *r.Rewrite, Steps: there, Bytes: r.StorageBytes, CQL: r.CQL[0],
 			Fill: fillLeast + time.Duration(fillSlow*took*float64(time.Second)).Round(time.Second)})
 	}
 	for i, s := range steps {
 		x := TimelineStep{Begins: y.cycle.When(i), Length: y.cycle.Steps[i].Length, Create: []string{}, Drop: []string{}, Answers: []Answered{}, WorkMs: s.Cost}
 		for _, turn := range t.Calendar.Turns(len(steps)) {
-			name := t.Calendar.Seasons[turn.Season].LookUp.Table
+			name := t.Calendar.Seasons[turn.Season].Rewrite.Table
 			switch {
 			case turn.Step != i:
 			case turn.Create:
@@ -386,7 +386,7 @@ func (y *year) recommend(t *Timeline, saved, ratio float64) *Recommendation {
 	about, names := []string{string(TimelineKind), y.cycle.Period, y.cycle.Zone}, []string{}
 	var used []*offer
 	for i := range t.Calendar.Seasons {
-		lu := &t.Calendar.Seasons[i].LookUp
+		lu := &t.Calendar.Seasons[i].Rewrite
 		about, names = append(about, lu.Keyspace, lu.Base, lu.Column), append(names, lu.Table)
 		for _, o := range y.offers {
 			if o.name == lu.Table && o.schema.Keyspace == lu.Keyspace {
@@ -476,7 +476,7 @@ func (p *page) timeline(t *Timeline) {
 		}{{"make ", s.Create}, {"drop ", s.Drop}} {
 			for _, table := range x.list {
 				text := x.what + table
-				if n := slices.IndexFunc(t.Calendar.Seasons, func(s plan.Season) bool { return s.LookUp.Table == table }); n >= 0 && x.what == "make " {
+				if n := slices.IndexFunc(t.Calendar.Seasons, func(s plan.Season) bool { return s.Rewrite.Table == table }); n >= 0 && x.what == "make " {
 					text += fmt.Sprintf(" (%s; begun about %s before)", bytes(t.Calendar.Seasons[n].Bytes), seconds(t.Calendar.Seasons[n].Fill.Seconds()))
 				}
 				p.line("    %s", text)
@@ -503,7 +503,7 @@ func (y *year) whyTimeline(t *Timeline, saved float64) string {
 	for i := range t.Calendar.Seasons {
 		s := &t.Calendar.Seasons[i]
 		if s.Always() {
-			fmt.Fprintf(&b, "%s pays at all times. ", s.LookUp.Table)
+			fmt.Fprintf(&b, "%s pays at all times. ", s.Rewrite.Table)
 			continue
 		}
 		var when []string
@@ -512,7 +512,7 @@ func (y *year) whyTimeline(t *Timeline, saved float64) string {
 				when = append(when, fmt.Sprintf("from %s for %s", y.cycle.When(step), seconds(y.cycle.Steps[step].Length.Seconds())))
 			}
 		}
-		fmt.Fprintf(&b, "%s pays %s; else its writes would cost more than its reads save. ", s.LookUp.Table, enumerated(when))
+		fmt.Fprintf(&b, "%s pays %s; else its writes would cost more than its reads save. ", s.Rewrite.Table, enumerated(when))
 	}
 	fmt.Fprintf(&b, "With the changes (%s of work) one %s takes %s of work; with %s it would take %s, with the tables as they are %s: %s saved in every hour. ",
 		ms(t.ChangesMs), y.cycle.Period, ms(t.CostMs), t.Static, ms(t.StaticMs), ms(t.NothingMs), seconds(perHour(saved)))

@@ -114,7 +114,7 @@ func TestTimeline(t *testing.T) {
 	switch {
 	case !r.Eligible || r.State != recommend.Open || a.Timeline != "" || len(a.Problems) > 0:
 		t.Errorf("eligible %v, %s, %q, %v", r.Eligible, r.State, a.Timeline, a.Problems)
-	case len(x.Calendar.Seasons) != 1 || fmt.Sprint(x.Calendar.Seasons[0].Steps) != "[true false]" || x.Calendar.Seasons[0].LookUp.Table != "helenus_reservations_by_guest_id":
+	case len(x.Calendar.Seasons) != 1 || fmt.Sprint(x.Calendar.Seasons[0].Steps) != "[true false]" || x.Calendar.Seasons[0].Rewrite.Table != "helenus_reservations_by_guest_id":
 		t.Errorf("%+v", x.Calendar)
 	case len(x.Steps) != 2 || x.Steps[0].Begins != "08:00" || fmt.Sprint(x.Steps[0].Create) != "[helenus_reservations_by_guest_id]" || fmt.Sprint(x.Steps[1].Drop) != "[helenus_reservations_by_guest_id]":
 		t.Errorf("%+v", x.Steps)
@@ -122,7 +122,7 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("%g with changes (%g), %g static, %g without", x.CostMs, x.ChangesMs, x.StaticMs, x.NothingMs)
 	case r.Confidence <= 0.6 || x.Pattern.Periods != days || x.Pattern.Verdict != cycle.Reliable:
 		t.Errorf("confidence %g, %+v", r.Confidence, x.Pattern)
-	case x.Calendar.Seasons[0].Fill <= 10*time.Second || x.Calendar.Seasons[0].LookUp.SchemaDigest == "" || !strings.HasPrefix(x.Calendar.Seasons[0].CQL, "CREATE TABLE"):
+	case x.Calendar.Seasons[0].Fill <= 10*time.Second || x.Calendar.Seasons[0].Rewrite.SchemaDigest == "" || !strings.HasPrefix(x.Calendar.Seasons[0].CQL, "CREATE TABLE"):
 		t.Errorf("%+v", x.Calendar.Seasons[0])
 	}
 	scans := 0

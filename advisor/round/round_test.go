@@ -121,7 +121,7 @@ func TestWorkloadIsTheSame(t *testing.T) {
 }
 
 // judge accepts every statement of every look-up, unless it is to do something else.
-func judge(lu plan.LookUp, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
+func judge(lu plan.Rewrite, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
 	switch os.Getenv(fault) {
 	case "panic":
 		panic("a defect")

@@ -14,7 +14,7 @@ import (
 	"github.com/helenus-db/helenus/bench/fill"
 	"github.com/helenus-db/helenus/bench/load"
 	"github.com/helenus-db/helenus/bench/reference"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // live lives through the steps. The tables of the next one are filled while the statements of this one are measured.
@@ -91,7 +91,7 @@ func (b *bench) runner(s *timeline.Step) (*contest.Runner, error) {
 	for _, p := range s.Plans {
 		e.Statements[p.Statement.Statement.ID] = p.Statement
 	}
-	return e.Runner(b.arena.Pool, exec.RunOptions{})
+	return e.Runner(b.arena.Pool, planrun.RunOptions{})
 }
 
 // measured measures all statements, and adds them up by their weights in the step.
@@ -127,7 +127,7 @@ func (b *bench) check(ctx context.Context, s *timeline.Step, x *step) error {
 		if st.Query == nil {
 			continue
 		}
-		program, err := exec.Compile(p.Plan)
+		program, err := planrun.Compile(p.Plan)
 		if err != nil {
 			return fmt.Errorf("statement %s: %w", st.ID, err)
 		}
@@ -143,7 +143,7 @@ func (b *bench) check(ctx context.Context, s *timeline.Step, x *step) error {
 			if err != nil {
 				return err
 			}
-			answer, err := program.Run(ctx, b.arena.Pool, cells, exec.RunOptions{})
+			answer, err := program.Run(ctx, b.arena.Pool, cells, planrun.RunOptions{})
 			if err != nil {
 				return fmt.Errorf("statement %s: %w", st.ID, err)
 			}

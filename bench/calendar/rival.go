@@ -9,7 +9,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/timeline"
 	"github.com/helenus-db/helenus/bench/contest"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // ours is what the calendar is called beside its rivals.
@@ -95,7 +95,7 @@ func (b *bench) cost(x *rival) float64 {
 func (b *bench) connect() error {
 	for _, x := range b.rivals {
 		for _, e := range x.designs {
-			r, err := e.Runner(b.arena.Pool, exec.RunOptions{})
+			r, err := e.Runner(b.arena.Pool, planrun.RunOptions{})
 			if err != nil {
 				return err
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/helenus-db/helenus/bench/fill"
 	"github.com/helenus-db/helenus/bench/reference"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // Writes go on while tables are filled (W-5, W-39). One after the other they are applied to the calendar's tables, to each rival's and to SQLite's, so that at every step the answers must be those of all writes so far.
@@ -96,7 +97,7 @@ func (b *bench) maintenance(whole, filling []*model.Table) (map[string]contest.P
 			}
 			plans = append(plans, p)
 		}
-		program, err := exec.CompileWrite(s.Write, plans)
+		program, err := planrun.CompileWrite(s.Write, plans)
 		if err != nil {
 			return nil, fmt.Errorf("statement %s: %w", s.ID, err)
 		}
@@ -107,12 +108,12 @@ func (b *bench) maintenance(whole, filling []*model.Table) (map[string]contest.P
 
 // written is a write over the calendar's tables.
 type written struct {
-	program *exec.WriteProgram
+	program *planrun.WriteProgram
 	session exec.Session
 }
 
 func (w written) Run(ctx context.Context, with contest.Parameters) (contest.Sample, error) {
-	return contest.Sample{}, w.program.Run(ctx, w.session, with, exec.RunOptions{})
+	return contest.Sample{}, w.program.Run(ctx, w.session, with, planrun.RunOptions{})
 }
 
 // beside begins to write tables that are being filled, and returns a timestamp of before the first such write.

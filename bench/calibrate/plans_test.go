@@ -21,7 +21,7 @@ import (
 	"github.com/helenus-db/helenus/bench/load"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 	"github.com/helenus-db/helenus/rewrite/calibrate"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // TestPlans: the model that a calibration has fitted says how long plans take that were no part of it: whole plans of the optimiser
@@ -85,7 +85,7 @@ func TestPlans(t *testing.T) {
 	if _, err := load.Tables(ctx, arena.Session, keyspace, entry.Tables, world, load.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	runner, err := entry.Runner(arena.Pool, exec.RunOptions{Consistency: gocql.One})
+	runner, err := entry.Runner(arena.Pool, planrun.RunOptions{Consistency: gocql.One})
 	if err != nil {
 		t.Fatal(err)
 	}

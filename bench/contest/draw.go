@@ -10,7 +10,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/bench/data"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // Draws draws parameters for requests out of the world that the tables were filled from.
@@ -187,7 +187,7 @@ func (d *Draws) bound(r *rand.Rand, p workload.Parameter, needed []workload.Para
 			}
 			break
 		}
-		place, _ := slices.BinarySearchFunc(sorted, other[0], func(a, b []byte) int { return exec.Compare(p.Field.Attribute.Type, a, b) })
+		place, _ := slices.BinarySearchFunc(sorted, other[0], func(a, b []byte) int { return planrun.Compare(p.Field.Attribute.Type, a, b) })
 		at = float64(place)/float64(len(sorted)) + model.RangeSelectivity
 		if lower(p.Op) {
 			at -= 2 * model.RangeSelectivity
@@ -219,7 +219,7 @@ func (d *Draws) sorted(f model.Field) ([][]byte, error) {
 	if len(cells) == 0 {
 		return nil, fmt.Errorf("%s has no values", f)
 	}
-	slices.SortFunc(cells, func(a, b []byte) int { return exec.Compare(f.Attribute.Type, a, b) })
+	slices.SortFunc(cells, func(a, b []byte) int { return planrun.Compare(f.Attribute.Type, a, b) })
 	d.cells[f] = cells
 	return cells, nil
 }
@@ -228,7 +228,7 @@ func (d *Draws) cell(f model.Field, value any) ([]byte, error) {
 	if value == nil {
 		return nil, nil
 	}
-	return exec.Encode(f.Attribute.Type, value)
+	return planrun.Encode(f.Attribute.Type, value)
 }
 
 // fresh is how many numbers beyond those of the world inserts draw from.

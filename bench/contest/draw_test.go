@@ -9,7 +9,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/bench/contest"
 	"github.com/helenus-db/helenus/bench/data"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 func world(t *testing.T, w *workload.Workload) *data.World {
@@ -47,7 +47,7 @@ func TestDraws(t *testing.T) {
 						t.Errorf("%s: %s is %x", s.ID, p.Name, cells)
 						continue
 					}
-					if _, err := exec.Decode(p.Field.Attribute.Type, cells[0]); err != nil {
+					if _, err := planrun.Decode(p.Field.Attribute.Type, cells[0]); err != nil {
 						t.Errorf("%s: %s: %v", s.ID, p.Name, err)
 					}
 				}
@@ -131,11 +131,11 @@ func within(t *testing.T, w *data.World, f model.Field, from, to []byte) (share 
 	t.Helper()
 	n := w.Count(f.Entity)
 	for i := range n {
-		cell, err := exec.Encode(f.Attribute.Type, w.Value(f.Entity, i, f.Attribute))
+		cell, err := planrun.Encode(f.Attribute.Type, w.Value(f.Entity, i, f.Attribute))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if exec.Compare(f.Attribute.Type, cell, from) >= 0 && (to == nil || exec.Compare(f.Attribute.Type, cell, to) <= 0) {
+		if planrun.Compare(f.Attribute.Type, cell, from) >= 0 && (to == nil || planrun.Compare(f.Attribute.Type, cell, to) <= 0) {
 			share += 1 / float64(n)
 		}
 	}

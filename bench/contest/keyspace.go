@@ -19,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/bench/load"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 	"github.com/helenus-db/helenus/rewrite/scratch"
 )
 
@@ -202,7 +203,7 @@ func (a *Arena) Disk() *Disk {
 // connects anew.
 // What is not the fault of a Cassandra that is down is returned as it is.
 func (a *Arena) Awaken(ctx context.Context, cause error) error {
-	if !exec.Down(cause) && !exec.Unreachable(cause) && !errors.Is(cause, exec.ErrUnavailable) && !errors.Is(cause, exec.ErrTimeout) && !errors.Is(cause, exec.ErrNoConnection) {
+	if !exec.Down(cause) && !exec.Unreachable(cause) && !errors.Is(cause, planrun.ErrUnavailable) && !errors.Is(cause, planrun.ErrTimeout) && !errors.Is(cause, exec.ErrNoConnection) {
 		return cause
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)

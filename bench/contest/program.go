@@ -6,17 +6,18 @@ import (
 	"fmt"
 
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // reads is a program of a query.
 type reads struct {
-	program *exec.Program
+	program *planrun.Program
 	session exec.Session
-	options exec.RunOptions
+	options planrun.RunOptions
 }
 
 func (p *reads) Run(ctx context.Context, with Parameters) (Sample, error) {
-	var account exec.Account
+	var account planrun.Account
 	o := p.options
 	o.Account = &account
 	_, err := p.program.Run(ctx, p.session, with, o)
@@ -25,16 +26,16 @@ func (p *reads) Run(ctx context.Context, with Parameters) (Sample, error) {
 
 // writes is a program of a write.
 type writes struct {
-	program *exec.WriteProgram
+	program *planrun.WriteProgram
 	session exec.Session
-	options exec.RunOptions
+	options planrun.RunOptions
 	// halfway are what the last run failed to write: it is not known how much of it is there. The loop sends the same
 	// request again, and then they are written.
-	halfway *exec.Effects
+	halfway *planrun.Effects
 }
 
 func (p *writes) Run(ctx context.Context, with Parameters) (Sample, error) {
-	var account exec.Account
+	var account planrun.Account
 	o := p.options
 	o.Account = &account
 	if p.halfway != nil {
@@ -45,14 +46,14 @@ func (p *writes) Run(ctx context.Context, with Parameters) (Sample, error) {
 		return accounted(&account), nil
 	}
 	err := p.program.Run(ctx, p.session, with, o)
-	var failed *exec.WriteError
+	var failed *planrun.WriteError
 	if errors.As(err, &failed) {
 		p.halfway = failed.Effects
 	}
 	return accounted(&account), err
 }
 
-func accounted(a *exec.Account) Sample {
+func accounted(a *planrun.Account) Sample {
 	var s Sample
 	for i := range a.Steps {
 		s.Requests += a.Steps[i].Requests
@@ -63,17 +64,17 @@ func accounted(a *exec.Account) Sample {
 }
 
 // Runner makes programs of an entry's plans. Its tables are in a keyspace (Arena.Create).
-func (e *Entry) Runner(session exec.Session, o exec.RunOptions) (*Runner, error) {
+func (e *Entry) Runner(session exec.Session, o planrun.RunOptions) (*Runner, error) {
 	r := &Runner{Name: e.Name, Keyspace: e.Tables[0].Keyspace, Programs: map[string]Program{}}
 	for id, s := range e.Statements {
 		var err error
 		if s.Plan != nil {
 			program := &reads{session: session, options: o}
-			program.program, err = exec.Compile(s.Plan)
+			program.program, err = planrun.Compile(s.Plan)
 			r.Programs[id] = program
 		} else {
 			program := &writes{session: session, options: o}
-			program.program, err = exec.CompileWrite(s.Statement.Write, s.Writes)
+			program.program, err = planrun.CompileWrite(s.Statement.Write, s.Writes)
 			r.Programs[id] = program
 		}
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // Study measures many designs of one workload at the price of few: tables that are the same are there once, and plans that
@@ -33,7 +34,7 @@ func NewStudy(entries []*Entry, statements []*workload.Statement) *Study {
 }
 
 // Prepare makes the programs, once the tables are there.
-func (s *Study) Prepare(session exec.Session, o exec.RunOptions) error {
+func (s *Study) Prepare(session exec.Session, o planrun.RunOptions) error {
 	s.Join()
 	for _, e := range s.entries {
 		r, err := e.Runner(session, o)

@@ -10,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // Tracer says where the time of requests goes. It sends them one at a time, and the CQL requests of each one after the other, so that times
@@ -39,7 +40,7 @@ func (a *Arena) Trace(ctx context.Context, t *Tracer) (splits []Split, err error
 	defer w.pool.Close()
 	runners := make([]*Runner, len(t.Entries))
 	for i, e := range t.Entries {
-		if runners[i], err = e.Runner(w, exec.RunOptions{Parallel: 1}); err != nil {
+		if runners[i], err = e.Runner(w, planrun.RunOptions{Parallel: 1}); err != nil {
 			return nil, err
 		}
 	}

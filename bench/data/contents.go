@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/helenus-db/helenus/advisor/model"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // Contents calls row with each row that a table must hold, straight from the world: the values of its fields in the order of
@@ -50,7 +50,7 @@ func (w *World) Part(t *model.Table, part, parts int, row func([]any) error) err
 			var cell []byte
 			if !t.Bucket.Of.IsZero() {
 				var err error
-				if cell, err = exec.Encode(t.Bucket.Of.Attribute.Type, cells[len(fields)]); err != nil {
+				if cell, err = planrun.Encode(t.Bucket.Of.Attribute.Type, cells[len(fields)]); err != nil {
 					return fmt.Errorf("bucket of %s: %w", t.Bucket.Of, err)
 				}
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/bench/data"
 	"github.com/helenus-db/helenus/bench/generate"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 func read(t testing.TB, text string) *model.Graph {
@@ -133,7 +133,7 @@ func checkAttribute(t *testing.T, w *data.World, e *model.Entity, a *model.Attri
 			null++
 			continue
 		}
-		cell, err := exec.Encode(a.Type, v)
+		cell, err := planrun.Encode(a.Type, v)
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // Source is a table that is read: its Keyspace and Name say where it is.
@@ -231,11 +232,11 @@ func (r *Rows) source(ctx context.Context, session exec.Session, j *join, i int,
 	err = session.Scan(ctx, exec.Query{Text: text, PageSize: o.PageSize, Consistency: o.Consistency}, func(cells [][]byte) error {
 		for n, cell := range cells {
 			if own[n] != attribute[n] {
-				v, err := exec.Decode(own[n], cell)
+				v, err := planrun.Decode(own[n], cell)
 				if err != nil {
 					return err
 				}
-				if cell, err = exec.Encode(attribute[n], v); err != nil {
+				if cell, err = planrun.Encode(attribute[n], v); err != nil {
 					return err
 				}
 			}
@@ -314,7 +315,7 @@ next:
 			if i < r.keys && (cell == nil || len(r.target.Partition) == 1 && i == 0 && len(cell) == 0) {
 				continue next
 			}
-			if values[i], err = exec.Decode(r.types[i], cell); err != nil {
+			if values[i], err = planrun.Decode(r.types[i], cell); err != nil {
 				return fmt.Errorf("fill: table %s: %s: %w", r.target, r.target.Fields()[i], err)
 			}
 			if b, ok := values[i].([]byte); ok {

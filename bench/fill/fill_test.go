@@ -13,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/bench/fill"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 const hotels = `
@@ -61,7 +62,7 @@ func (m *memory) Scan(_ context.Context, q exec.Query, row func([][]byte) error)
 func cells(t *testing.T, kind string, values ...any) (list [][]byte) {
 	t.Helper()
 	for _, v := range values {
-		cell, err := exec.Encode(kind, v)
+		cell, err := planrun.Encode(kind, v)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // Source says what a table must hold: data.World, which streams, or reference.Reference, which knows what writes have changed.
@@ -341,7 +342,7 @@ func (l *loader) encode(values []any) (bound []any, bytes int, partition string,
 			cells[i] = gocql.UnsetValue
 			continue
 		}
-		encoded, err := exec.Encode(l.types[i], v)
+		encoded, err := planrun.Encode(l.types[i], v)
 		if err != nil {
 			return nil, 0, "", fmt.Errorf("%s of %s: %w", l.types[i], l.table.Name, err)
 		}
@@ -357,7 +358,7 @@ func (l *loader) encode(values []any) (bound []any, bytes int, partition string,
 	bound = make([]any, len(l.bound))
 	for i, at := range l.bound {
 		if at == alone {
-			bound[i] = cell(exec.ElementOf(cells[l.key].(cell))) // keys are never null
+			bound[i] = cell(planrun.ElementOf(cells[l.key].(cell))) // keys are never null
 			continue
 		}
 		bound[i] = cells[at]

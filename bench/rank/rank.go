@@ -19,7 +19,7 @@ import (
 	"github.com/helenus-db/helenus/bench/contest"
 	"github.com/helenus-db/helenus/bench/data"
 	"github.com/helenus-db/helenus/bench/load"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // Options say how to measure.
@@ -86,7 +86,7 @@ func (b *Bench) Measure(ctx context.Context, w *workload.Workload, list []*optio
 		if err := b.fill(ctx, e, world); err != nil {
 			return nil, fmt.Errorf("filling the tables of %s: %w", e.Name, err)
 		}
-		r, err := e.Runner(b.arena.Pool, exec.RunOptions{})
+		r, err := e.Runner(b.arena.Pool, planrun.RunOptions{})
 		if err != nil {
 			return nil, err
 		}

@@ -8,15 +8,15 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/bench/data"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // Parameters are values of a statement's parameters, by their names (workload.Parameter): several for IN, a nil value is null.
 type Parameters map[string][]any
 
 // Cells encodes the values of some parameters, by the types of their fields: what a program of rewrite/exec is run with.
-func (p Parameters) Cells(list []workload.Parameter) (exec.Parameters, error) {
-	made := exec.Parameters{}
+func (p Parameters) Cells(list []workload.Parameter) (planrun.Parameters, error) {
+	made := planrun.Parameters{}
 	for _, x := range list {
 		values, ok := p[x.Name]
 		if !ok {
@@ -25,7 +25,7 @@ func (p Parameters) Cells(list []workload.Parameter) (exec.Parameters, error) {
 		made[x.Name] = make([][]byte, len(values))
 		for i, v := range values {
 			var err error
-			if made[x.Name][i], err = exec.Encode(x.Field.Attribute.Type, v); err != nil {
+			if made[x.Name][i], err = planrun.Encode(x.Field.Attribute.Type, v); err != nil {
 				return nil, fmt.Errorf("parameter %s: %w", x.Name, err)
 			}
 		}
@@ -364,7 +364,7 @@ func (r *Reference) Contents(t *model.Table, row func([]any) error) error {
 		}
 		if bucket {
 			of := t.Bucket.Of.Attribute.Type
-			cell, err := exec.Encode(of, take(of, values[len(fields)]))
+			cell, err := planrun.Encode(of, take(of, values[len(fields)]))
 			if err != nil {
 				return fmt.Errorf("reference: bucket of %s: %w", t.Bucket.Of, err)
 			}

@@ -20,7 +20,7 @@ import (
 	"github.com/helenus-db/helenus/bench/data"
 	"github.com/helenus-db/helenus/bench/load"
 	"github.com/helenus-db/helenus/internal/cassandra"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // bench is a run.
@@ -253,7 +253,7 @@ func (b *bench) measureCase(ctx context.Context, k *kase, r *contest.Result) err
 	return err
 }
 
-func (b *bench) running() exec.RunOptions { return exec.RunOptions{Parallel: b.parallel} }
+func (b *bench) running() planrun.RunOptions { return planrun.RunOptions{Parallel: b.parallel} }
 
 // ours is what our design for a mix is called.
 func ours(mix string) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/bench/reference"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // oracle is what is true: the entities in an engine that knows nothing of plans.
@@ -49,8 +50,8 @@ type check struct {
 	told    func(done float64)
 
 	graph   *model.Graph
-	reads   [][]*exec.Program // by query and plan
-	writes  []*exec.WriteProgram
+	reads   [][]*planrun.Program // by query and plan
+	writes  []*planrun.WriteProgram
 	refused []string // by write: why it was not applied last
 	applied []int    // by write
 	report  *Report  // counts
@@ -115,9 +116,9 @@ func (c *check) begin(ctx context.Context) error {
 func (c *check) compile() error {
 	c.reads, c.writes = nil, nil
 	for _, r := range c.design.Reads {
-		programs := make([]*exec.Program, len(r.Plans))
+		programs := make([]*planrun.Program, len(r.Plans))
 		for i, p := range r.Plans {
-			program, err := exec.Compile(p)
+			program, err := planrun.Compile(p)
 			if err != nil {
 				if err := c.differs(c.answered(r.Statement, nil, p), "the plan can not be run: "+err.Error()); err != nil {
 					return err
@@ -128,7 +129,7 @@ func (c *check) compile() error {
 		c.reads = append(c.reads, programs)
 	}
 	for _, w := range c.design.Writes {
-		program, err := exec.CompileWrite(w.Statement.Write, w.Plans)
+		program, err := planrun.CompileWrite(w.Statement.Write, w.Plans)
 		if err != nil {
 			if err := c.differs(c.written(w, nil), "the maintenance can not be run: "+err.Error()); err != nil {
 				return err
@@ -171,7 +172,7 @@ func (c *check) queries(ctx context.Context, from, draws int) error {
 			if err != nil {
 				return fmt.Errorf("drawing parameters of %s: %w", r.Statement.ID, err)
 			}
-			if err := c.query(ctx, i, with, exec.RunOptions{PageSize: []int{0, 3}[n%2]}); err != nil {
+			if err := c.query(ctx, i, with, planrun.RunOptions{PageSize: []int{0, 3}[n%2]}); err != nil {
 				return err
 			}
 		}
@@ -180,7 +181,7 @@ func (c *check) queries(ctx context.Context, from, draws int) error {
 }
 
 // query compares one answer by all plans.
-func (c *check) query(ctx context.Context, i int, with reference.Parameters, o exec.RunOptions) error {
+func (c *check) query(ctx context.Context, i int, with reference.Parameters, o planrun.RunOptions) error {
 	r := c.design.Reads[i]
 	q := r.Statement.Query
 	rows, err := c.at.oracle.Answer(q, with)
@@ -322,7 +323,7 @@ func (c *check) apply(ctx context.Context, from, to int) (touched []*model.Table
 		}
 		last = c.written(w, with)
 		last.Reason = fmt.Sprintf("the table is not what it should be after update %d", n+1)
-		if err := c.writes[i].Run(ctx, c.at.session, parameters, exec.RunOptions{Logged: n%3 == 0}); err != nil {
+		if err := c.writes[i].Run(ctx, c.at.session, parameters, planrun.RunOptions{Logged: n%3 == 0}); err != nil {
 			if err := c.failed(ctx, last, err); err != nil {
 				return touched, last, err
 			}

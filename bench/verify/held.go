@@ -10,6 +10,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // rows hands over the rows of a live table, with their buckets, as the reference does.
@@ -46,7 +47,7 @@ func (c *check) elements(ctx context.Context, t *model.Table, n *model.Nest, row
 		columns, types = append(columns, t.BucketColumn()), append(types, t.Bucket.Type())
 	}
 	return c.scan(ctx, t, columns, func(cells [][]byte) error {
-		keys, err := exec.Elements(cells[key], 1)
+		keys, err := planrun.Elements(cells[key], 1)
 		if err != nil {
 			return fmt.Errorf("column %s of %s: %w", columns[key], t.Name, err)
 		}
@@ -60,7 +61,7 @@ func (c *check) elements(ctx context.Context, t *model.Table, n *model.Nest, row
 			found[string(k)] = element
 		}
 		for i := range n.Values {
-			entries, err := exec.Elements(cells[key+1+i], 2)
+			entries, err := planrun.Elements(cells[key+1+i], 2)
 			if err != nil {
 				return fmt.Errorf("column %s of %s: %w", columns[key+1+i], t.Name, err)
 			}
@@ -101,7 +102,7 @@ func decodedRow(t *model.Table, types []string, cells [][]byte) ([]any, error) {
 	values := make([]any, len(cells))
 	for i, cell := range cells {
 		var err error
-		if values[i], err = exec.Decode(types[i], cell); err != nil {
+		if values[i], err = planrun.Decode(types[i], cell); err != nil {
 			return nil, fmt.Errorf("a %s of %s: %w", types[i], t.Name, err)
 		}
 	}

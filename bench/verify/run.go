@@ -25,6 +25,7 @@ import (
 	"github.com/helenus-db/helenus/bench/load"
 	"github.com/helenus-db/helenus/bench/reference"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // The kinds of designs. Any other name is that of a schema of the workload's file, with or without the workload's name before
@@ -283,7 +284,7 @@ func away(err error) bool {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		return false
-	case errors.Is(err, exec.ErrUnavailable), errors.Is(err, exec.ErrTimeout), errors.Is(err, exec.ErrNoConnection):
+	case errors.Is(err, planrun.ErrUnavailable), errors.Is(err, planrun.ErrTimeout), errors.Is(err, exec.ErrNoConnection):
 		return true
 	case errors.As(err, &request):
 		return exec.Down(err) && !exec.Internal(err)

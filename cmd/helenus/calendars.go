@@ -193,7 +193,7 @@ func printCalendars(w io.Writer, all []calendar.Calendar) error {
 		c := &all[i]
 		var there, waiting []string
 		for n := range c.Seasons {
-			s, name := &c.Seasons[n], c.Plan.Seasons[n].LookUp.Table
+			s, name := &c.Seasons[n], c.Plan.Seasons[n].Rewrite.Table
 			if s.Stage != calendar.Out {
 				there = append(there, name+" ("+string(s.Stage)+")")
 			}
@@ -235,7 +235,7 @@ func printCalendar(w io.Writer, c *calendar.Calendar) error {
 		if s.Took > 0 {
 			took = s.Took.Round(time.Second).String()
 		}
-		t.AppendRow([]any{s.ID, p.LookUp.Keyspace + "." + p.LookUp.Table, s.Stage, ago(s.Since), strings.Join(when, ", "), took, s.Waiting})
+		t.AppendRow([]any{s.ID, p.Rewrite.Keyspace + "." + p.Rewrite.Table, s.Stage, ago(s.Since), strings.Join(when, ", "), took, s.Waiting})
 	}
 	if err := render(w, t); err != nil {
 		return err

@@ -45,7 +45,7 @@ func TestCalendarIsPrinted(t *testing.T) {
 	at := time.Date(2026, 3, 16, 6, 40, 0, 0, time.UTC)
 	c := calendar.Calendar{ID: "r-1", State: calendar.Paused, Reason: "a guard", Actor: "ann", Approved: at,
 		Cycle:   cycle.Cycle{Period: cycle.Day, Zone: "UTC", Steps: []cycle.Step{{Begin: 8 * time.Hour, Length: 10 * time.Hour}, {Begin: 18 * time.Hour, Length: 14 * time.Hour}}},
-		Plan:    plan.Calendar{Seasons: []plan.Season{{LookUp: plan.LookUp{Keyspace: "k", Table: "helenus_t_by_a"}, Steps: []bool{true, false}}}},
+		Plan:    plan.Calendar{Seasons: []plan.Season{{Rewrite: plan.Rewrite{Keyspace: "k", Table: "helenus_t_by_a"}, Steps: []bool{true, false}}}},
 		Seasons: []calendar.Season{{ID: "r-1.1", Stage: calendar.Coming, Since: at, Took: 90 * time.Second, Waiting: "it waits for a window"}},
 		Holding: &calendar.Asked{Why: "the last day was off by 0.10"}, Events: []calendar.Event{{Time: at, Actor: "ann", Text: "approved"}}}
 	var out bytes.Buffer

@@ -97,7 +97,7 @@ func changes(fits func(state string) bool) known {
 		}
 		for i := range migrations {
 			m := &migrations[i]
-			add(m.ID, string(m.State), m.LookUp.Keyspace+"."+m.LookUp.Base+" by "+m.LookUp.Column)
+			add(m.ID, string(m.State), m.Rewrite.Keyspace+"."+m.Rewrite.Base+" by "+m.Rewrite.Column)
 		}
 		for i := range calendars {
 			add(calendars[i].ID, string(calendars[i].State), "follows the "+calendars[i].Cycle.Period)

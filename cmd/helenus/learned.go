@@ -89,7 +89,7 @@ func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) err
 			t.AppendRow([]any{
 				one.ID, one.Kind, stateOf(one), perSecond(one), fmt.Sprintf("%.0f %%", 100*one.BenefitRatio),
 				fmt.Sprintf("%.1f", one.WriteCostRatio), bytesText(one.StorageBytes),
-				one.Keyspace+"."+one.Table, fmt.Sprintf("%.2f", one.Confidence), ago(one.StateSince), cut(one.Title, 90),
+				one.Keyspace + "." + one.Table, fmt.Sprintf("%.2f", one.Confidence), ago(one.StateSince), cut(one.Title, 90),
 			})
 		}
 		if err := render(w, t); err != nil {
@@ -124,7 +124,7 @@ func stateOf(r *recommend.Recommendation) string {
 	switch {
 	case r.Migration != "":
 		return r.Migration
-	case (r.Kind == recommend.LookUpTable || r.Kind == recommend.TimelineKind) && !r.Eligible:
+	case r.Executable() && !r.Eligible:
 		text := string(r.State) + ", not eligible"
 		if ids, _ := plan.RefusedBy(r.Verdicts); len(ids) > 0 {
 			text += ": " + ids[0].Name()

@@ -11,9 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
-	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/kinds"
 )
 
 //go:generate go test -run Reference -update .
@@ -67,9 +66,9 @@ the application runs.
 		runCommand(), statusCommand(), statementsCommand(), statementCommand(), traceCommand(), tablesCommand(), cyclesCommand(), historyCommand(), modelCommand(), recommendationsCommand(), explainCommand(),
 		approveCommand(), rejectCommand(), reopenCommand(), migrationsCommand(),
 		verifyCommand(), connectionsCommand(), bypassCommand(), flowsCommand(), samplingCommand(), captureCommand(),
-		orderCommand("rollback", "Run the original statements again at once; the look-up table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
+		orderCommand("rollback", "Run the original statements again at once; its table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
 		orderCommand("resume", "Verify a suspended migration again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
-		orderCommand("drop", "Drop the look-up table of a migration that was rolled back", "dropped"),
+		orderCommand("drop", "Drop the table of a migration that was rolled back", "dropped"),
 		designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), tokenCommand(), auditCommand(), contextCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),
 	)
 	complete(c)
@@ -81,7 +80,7 @@ func adviseWorkerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "advise-worker", Hidden: true, Args: usage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return round.Worker(c.InOrStdin(), c.OutOrStdout(), recommend.JudgeFunc(rewrite.Judge))
+			return round.Worker(c.InOrStdin(), c.OutOrStdout(), kinds.All(kinds.Settings{}))
 		},
 	}
 }

@@ -207,10 +207,15 @@ func printMigrations(w io.Writer, all []migrate.Migration) error {
 		m := &all[i]
 		t.AppendRow([]any{
 			m.ID, m.State, ago(m.Progress.Started), ratio(m), m.Entries, m.Compared,
-			m.LookUp.Keyspace + "." + m.LookUp.Table, m.LookUp.Base, m.Actor, cut(why(m), 120),
+			tables(m), m.Rewrite.Base, m.Actor, cut(why(m), 120),
 		})
 	}
 	return render(w, t)
+}
+
+// tables is the table that a change makes, or, if it makes none, the application's.
+func tables(m *migrate.Migration) string {
+	return m.Rewrite.Keyspace + "." + cmp.Or(m.Rewrite.Table, m.Rewrite.Base)
 }
 
 // ratio is how much of the work of its state is done, "-" if there is none that could be counted.
@@ -230,8 +235,7 @@ func why(m *migrate.Migration) string {
 }
 
 func printMigration(w io.Writer, m *migrate.Migration) error {
-	_, err := fmt.Fprintf(w, "%s is %s (%s.%s by %s -> %s), approved by %s\n",
-		m.ID, m.State, m.LookUp.Keyspace, m.LookUp.Base, m.LookUp.Column, m.LookUp.Table, m.Actor)
+	_, err := fmt.Fprintf(w, "%s is %s (%s: %s), approved by %s\n", m.ID, m.State, m.Title, tables(m), m.Actor)
 	if err != nil {
 		return err
 	}

@@ -16,14 +16,14 @@ import (
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/admin"
-	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/kinds"
 )
 
 // disturbance is a file in the directory for temporary files that says what a round of advice does instead of judging.
 const disturbance = "helenus-test-round"
 
 // disturbed judges as the program does, unless a test has said what to do instead.
-func disturbed(lu plan.LookUp, s *capture.Snapshot, sc *schema.Schema) []plan.Verdict {
+func disturbed(lu plan.Rewrite, s *capture.Snapshot, sc *schema.Schema) []plan.Verdict {
 	what, _ := os.ReadFile(filepath.Join(os.TempDir(), disturbance))
 	switch string(what) {
 	case "panic":
@@ -37,7 +37,7 @@ func disturbed(lu plan.LookUp, s *capture.Snapshot, sc *schema.Schema) []plan.Ve
 		_ = os.WriteFile(filepath.Join(os.TempDir(), disturbance+".pid"), []byte(strconv.Itoa(os.Getpid())), 0o600)
 		time.Sleep(time.Hour)
 	}
-	return rewrite.Judge(lu, s, sc)
+	return kinds.All(kinds.Settings{}).Judge(lu, s, sc)
 }
 
 // A round of advice that panics, takes too much memory, or does not end, ends alone: requests are forwarded meanwhile, what was advised before stays, and

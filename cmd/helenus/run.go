@@ -36,6 +36,8 @@ import (
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/gain"
+	"github.com/helenus-db/helenus/rewrite/kinds"
+	"github.com/helenus-db/helenus/rewrite/lookup"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -115,11 +117,11 @@ type migrator struct {
 	refresh func(context.Context) error
 }
 
-func (m migrator) Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (migrate.Migration, error) {
+func (m migrator) Approve(ctx context.Context, id string, lu plan.Rewrite, actor string) (migrate.Migration, error) {
 	return m.ApproveOn(ctx, id, lu, migrate.Terms{Actor: actor})
 }
 
-func (m migrator) ApproveOn(ctx context.Context, id string, lu plan.LookUp, terms migrate.Terms) (migrate.Migration, error) {
+func (m migrator) ApproveOn(ctx context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (migrate.Migration, error) {
 	if err := m.refresh(ctx); err != nil {
 		return migrate.Migration{}, err
 	}
@@ -133,8 +135,8 @@ func (m migrator) Resume(ctx context.Context, id, actor string) error {
 	return m.Engine.Resume(ctx, id, actor)
 }
 
-// before is what the statements of a look-up took as Cassandra answered them, as far as this process has counted.
-func (h *helenus) before(lu plan.LookUp) (b gain.Before) {
+// before is what the statements of a change took as Cassandra answered them, as far as this process has counted.
+func (h *helenus) before(lu plan.Rewrite) (b gain.Before) {
 	counts := h.registry.Counts()
 	sum := func(fingerprints []string) (d histogram.Distribution) {
 		for _, f := range fingerprints {
@@ -158,7 +160,7 @@ func (h *helenus) nodes() (all []string) {
 // allowed refuses a calendar where none of its changes would be taken on.
 func (h *helenus) allowed(ctx context.Context, c *plan.Calendar) error {
 	for i := range c.Seasons {
-		if _, err := h.engine.Alone(ctx, c.Seasons[i].LookUp.Keyspace); err != nil {
+		if _, err := h.engine.Alone(ctx, c.Seasons[i].Rewrite.Keyspace); err != nil {
 			return err
 		}
 	}
@@ -227,8 +229,9 @@ func (h *helenus) wire() (err error) {
 		Aside: func(now time.Time) (string, error) { return store.Aside(s.StateDir, now) },
 		Keep:  [...]time.Duration{s.HistoryMinutes, s.HistoryHours, s.HistoryDays}, Size: int64(s.HistorySize),
 	})
+	all := kinds.All(kinds.Settings{LookUp: lookup.Settings{Entries: s.MaxEntries}})
 	if h.engine, err = rewrite.New(rewrite.Options{
-		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Now: clock, Entries: s.MaxEntries,
+		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Now: clock, Kinds: all,
 		Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet, Others: h.onlookers.look,
 		Migrate: migrate.Settings{
 			Settle: s.Settle, Ranges: s.BackfillRanges, Workers: s.Workers, Rate: s.BackfillRate,
@@ -261,7 +264,7 @@ func (h *helenus) wire() (err error) {
 	if h.advisor, err = advisor.New(advisor.Options{
 		Cost: costs, Past: (&memory{history: h.history, zone: zone, statistics: h.live.Statistics}).read,
 		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
-		Nodes: func() int { return len(h.server.Nodes()) }, Judge: recommend.JudgeFunc(rewrite.Judge), Solver: solver, Ready: solver.Ready,
+		Nodes: func() int { return len(h.server.Nodes()) }, Judge: all, Solver: solver, Ready: solver.Ready,
 		Store: h.store, Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
 		Thresholds: recommend.Thresholds{Executions: uint64(s.MinExecutions), SavedSeconds: s.MinSaved.Seconds()}, //nolint:gosec // not negative
 		Make:       h.rounds(),

@@ -244,7 +244,7 @@ cassandra-tls-key: KEY
 	})
 	must(t, session, "UPDATE "+orders.table()+" SET customer = 'new' WHERE day = 1 AND number = 1")
 	orders.same(session)
-	if missing, rows := orders.missing(advice.LookUp.Table); missing != 0 {
+	if missing, rows := orders.missing(advice.Rewrite.Table); missing != 0 {
 		t.Errorf("%d of %d rows have no look-up entry", missing, rows)
 	}
 	for _, order := range []string{"rollback", "drop"} { // which needs --yes where there is no terminal
@@ -252,7 +252,7 @@ cassandra-tls-key: KEY
 			t.Errorf("%s: exit code %d: %s", order, code, out)
 		}
 	}
-	if err := direct.Query("SELECT * FROM " + orders.keyspace + "." + advice.LookUp.Table).Exec(); err == nil {
+	if err := direct.Query("SELECT * FROM " + orders.keyspace + "." + advice.Rewrite.Table).Exec(); err == nil {
 		t.Error("the look-up table is still there")
 	}
 	if code := p.stop(); code != 0 {

@@ -8,25 +8,25 @@ import (
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
-	"github.com/helenus-db/helenus/rewrite"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/kinds"
+	"github.com/helenus-db/helenus/rewrite/lookup/match"
 )
 
 // TestShownTableIsMade: the definition that an advice shows is the one that its change carries out, but for the comment.
 func TestShownTableIsMade(t *testing.T) {
 	in := recommend.Input{Snapshot: infertest.Hotel().Snapshot(), Schema: infertest.HotelSchema(), Statistics: infertest.HotelStatistics(), Nodes: 1,
-		Judge: recommend.JudgeFunc(rewrite.Judge), Solver: solve.New(solve.Config{})}
+		Judge: kinds.All(kinds.Settings{}), Solver: solve.New(solve.Config{})}
 	a, err := recommend.Make(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	shown := 0
 	for _, r := range a.Recommendations {
-		if r.LookUp == nil || len(r.CQL) == 0 { // a timeline of look-ups shows each of its own
+		if r.Rewrite == nil || len(r.CQL) == 0 { // a timeline of look-ups shows each of its own
 			continue
 		}
 		shown++
-		l, refusal := match.New(*r.LookUp, in.Schema.Table(r.LookUp.Keyspace, r.LookUp.Base))
+		l, refusal := match.New(*r.Rewrite, in.Schema.Table(r.Rewrite.Keyspace, r.Rewrite.Base))
 		if refusal != nil {
 			t.Fatal(refusal)
 		}

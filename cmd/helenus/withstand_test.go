@@ -277,7 +277,7 @@ func (s *shop) propose(p *process) (id, lookUp string) {
 	through := session(s.t, p.listen)
 	s.ask(through, 60)
 	r := p.advice()
-	return r.ID, r.LookUp.Table
+	return r.ID, r.Rewrite.Table
 }
 
 // serves checks that the plan answers now, and that it answers rightly.

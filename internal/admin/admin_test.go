@@ -106,11 +106,11 @@ func (p *parts) Reopen(_ context.Context, id, reason, actor string) (recommend.R
 // migrator is the other half: its Approve has another signature.
 type migrator struct{ *parts }
 
-func (m migrator) ApproveOn(_ context.Context, id string, lu plan.LookUp, terms migrate.Terms) (migrate.Migration, error) {
+func (m migrator) ApproveOn(_ context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (migrate.Migration, error) {
 	if m.refuse != nil {
 		return migrate.Migration{}, m.refuse
 	}
-	made := migrate.Migration{ID: id, LookUp: lu, Actor: terms.Actor, State: migrate.Approved, OnEntryFailure: terms.OnEntryFailure, Despite: terms.Despite}
+	made := migrate.Migration{ID: id, Rewrite: lu, Actor: terms.Actor, State: migrate.Approved, OnEntryFailure: terms.OnEntryFailure, Despite: terms.Despite}
 	m.migration = append(m.migration, made)
 	return made, nil
 }
@@ -205,7 +205,7 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 
 func someParts() *parts {
 	return &parts{all: []recommend.Recommendation{
-		{ID: "r-1", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, LookUp: &plan.LookUp{Table: "t"}},
+		{ID: "r-1", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, Rewrite: &plan.Rewrite{Table: "t"}},
 	}}
 }
 
@@ -232,7 +232,7 @@ func TestApproveRejectRollbackDrop(t *testing.T) {
 	ctx := context.Background()
 	var m migrate.Migration
 	if err := c.Post(ctx, "recommendations/r-1/approve", Decision{Actor: "ann", OnEntryFailure: "refuse", Despite: []string{"C20:4ad1f0"}}, &m); err != nil || m.Actor != "ann" ||
-		m.OnEntryFailure != migrate.Refuse || len(m.Despite) != 1 || m.Despite[0] != (plan.Overrule{Condition: "C20", Statement: "4ad1f0"}) || m.LookUp.Table != "t" {
+		m.OnEntryFailure != migrate.Refuse || len(m.Despite) != 1 || m.Despite[0] != (plan.Overrule{Condition: "C20", Statement: "4ad1f0"}) || m.Rewrite.Table != "t" {
 		t.Fatalf("approve: %+v, %v", m, err)
 	}
 	for _, bad := range []Decision{{OnEntryFailure: "ignore"}, {Despite: []string{"C20"}}, {Despite: []string{"20:4ad1f0"}}} {

@@ -25,7 +25,7 @@ type Calendars interface {
 	Calendar(id string) (calendar.Calendar, error)
 	// Of finds the calendar of a season's id, Holds the one that has a look-up, "" if none has.
 	Of(season string) (id string, n int, ok bool)
-	Holds(lu *plan.LookUp) string
+	Holds(lu *plan.Rewrite) string
 }
 
 // calendarRoutes are the routes about calendars under way.
@@ -52,8 +52,8 @@ func (s *Server) calendarRoutes(route func(string, func(*http.Request) (any, err
 			switch {
 			case err != nil:
 				return nil, err
-			case d.ofLookUp():
-				return nil, invalid("on_entry_failure and despite are for approving a look-up, not for a calendar")
+			case d.ofChange():
+				return nil, invalid("on_entry_failure and despite are for approving a change, not for a calendar")
 			case d.Limits != nil:
 				return nil, invalid("limits are for approving a timeline, not for withdrawing its calendar")
 			}
@@ -78,7 +78,7 @@ func (s *Server) approve(r *http.Request) (any, error) {
 	}
 	ctx, id := r.Context(), r.PathValue("id")
 	if of, n, ok := s.o.Calendars.Of(id); ok {
-		if d.Limits != nil || d.ofLookUp() {
+		if d.Limits != nil || d.ofChange() {
 			return nil, invalid(fmt.Sprintf("%s is one table of calendar %s, which has limits already: approve its next change without any", id, of))
 		}
 		if proposed, err := s.secondOfChange(r, of, n, &d); proposed != nil || err != nil {
@@ -132,13 +132,13 @@ func (s *Server) approvable(one *recommend.Recommendation, d *Decision) error {
 	if one.Kind != recommend.TimelineKind && d.Limits != nil {
 		return invalid(fmt.Sprintf("limits are for a timeline; %s is a %s", one.ID, one.Kind))
 	}
-	if one.Kind == recommend.TimelineKind && d.ofLookUp() {
+	if one.Kind == recommend.TimelineKind && d.ofChange() {
 		return invalid(fmt.Sprintf("%s is a timeline: its tables turn reads back if an entry can not be written, and it can not be approved despite a condition", one.ID))
 	}
-	if one.LookUp == nil {
+	if one.Rewrite == nil {
 		return nil
 	}
-	if by := s.o.Calendars.Holds(one.LookUp); by != "" {
+	if by := s.o.Calendars.Holds(one.Rewrite); by != "" {
 		return &Error{Status: http.StatusConflict, Code: "refused",
 			Message: fmt.Sprintf("calendar %s has this look-up: withdraw it first (`helenus rollback %s`)", by, by)}
 	}
@@ -148,7 +148,7 @@ func (s *Server) approvable(one *recommend.Recommendation, d *Decision) error {
 // carryOut begins what was approved.
 func (s *Server) carryOut(ctx context.Context, one *recommend.Recommendation, d *Decision, terms migrate.Terms) (any, error) {
 	if one.Kind != recommend.TimelineKind {
-		return s.o.Migrator.ApproveOn(ctx, one.ID, *one.LookUp, terms)
+		return s.o.Migrator.ApproveOn(ctx, one.ID, *one.Rewrite, terms)
 	}
 	limits := calendar.Limits{}
 	if d.Limits != nil {

@@ -82,9 +82,9 @@ func (c calendars) Of(season string) (string, int, bool) {
 	return "", 0, false
 }
 
-func (c calendars) Holds(lu *plan.LookUp) string {
+func (c calendars) Holds(lu *plan.Rewrite) string {
 	for _, x := range c.calendars {
-		if x.Plan.Seasons[0].LookUp.Table == lu.Table {
+		if x.Plan.Seasons[0].Rewrite.Table == lu.Table {
 			return x.ID
 		}
 	}
@@ -95,7 +95,7 @@ func (c calendars) Holds(lu *plan.LookUp) string {
 func TestCalendars(t *testing.T) {
 	p := someParts()
 	p.all = append(p.all, recommend.Recommendation{ID: "r-2", Kind: recommend.TimelineKind, State: recommend.Open, Eligible: true,
-		Timeline: &recommend.Timeline{Calendar: plan.Calendar{Seasons: []plan.Season{{LookUp: plan.LookUp{Table: "t"}}}}}})
+		Timeline: &recommend.Timeline{Calendar: plan.Calendar{Seasons: []plan.Season{{Rewrite: plan.Rewrite{Table: "t"}}}}}})
 	c := serve(t, p, false)
 	ctx := context.Background()
 	var x calendar.Calendar
@@ -153,7 +153,7 @@ func TestCalendars(t *testing.T) {
 func TestCalendarBadBodies(t *testing.T) {
 	p := someParts()
 	p.all = append(p.all, recommend.Recommendation{ID: "r-2", Kind: recommend.TimelineKind, State: recommend.Open, Eligible: true,
-		Timeline: &recommend.Timeline{Calendar: plan.Calendar{Seasons: []plan.Season{{LookUp: plan.LookUp{Table: "t"}}}}}})
+		Timeline: &recommend.Timeline{Calendar: plan.Calendar{Seasons: []plan.Season{{Rewrite: plan.Rewrite{Table: "t"}}}}}})
 	c := serve(t, p, false)
 	post := func(path, body string) (int, string) {
 		t.Helper()

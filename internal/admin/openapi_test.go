@@ -286,9 +286,9 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	openapi3filter.RegisterBodyDecoder("application/gzip", openapi3filter.FileBodyDecoder)
 	router := loadOpenAPI(t)
 	p := &parts{all: []recommend.Recommendation{
-		{ID: "r-1", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, LookUp: &plan.LookUp{Table: "t"},
+		{ID: "r-1", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, Rewrite: &plan.Rewrite{Table: "t"},
 			Verdicts: []plan.Verdict{{Statement: "aaaa0000", Condition: "C20", Refused: true, Reason: "so"}}},
-		{ID: "r-2", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, LookUp: &plan.LookUp{Table: "u"}},
+		{ID: "r-2", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, Rewrite: &plan.Rewrite{Table: "u"}},
 	}}
 	p.options = func(o *Options) { o.Windows = &looking{} }
 	c := serve(t, p, false)

@@ -48,7 +48,7 @@ type Advisor interface {
 
 // Migrator is what the API needs of package rewrite.
 type Migrator interface {
-	ApproveOn(ctx context.Context, id string, lu plan.LookUp, terms migrate.Terms) (migrate.Migration, error)
+	ApproveOn(ctx context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (migrate.Migration, error)
 	Rollback(ctx context.Context, id, actor string) error
 	Resume(ctx context.Context, id, actor string) error
 	Verify(ctx context.Context, id, actor string) error
@@ -332,7 +332,7 @@ type Decision struct {
 	Despite []string `json:"despite,omitempty"`
 }
 
-// terms are what an approval says of how a look-up is carried out.
+// terms are what an approval says of how a change is carried out.
 func (d *Decision) terms() (migrate.Terms, error) {
 	t := migrate.Terms{Actor: d.Actor, OnEntryFailure: d.OnEntryFailure}
 	if err := t.Check(); err != nil {
@@ -348,14 +348,14 @@ func (d *Decision) terms() (migrate.Terms, error) {
 	return t, nil
 }
 
-// ofLookUp tells whether a decision says what only the approval of a look-up can.
-func (d *Decision) ofLookUp() bool { return d.OnEntryFailure != "" || len(d.Despite) > 0 }
+// ofChange tells whether a decision says what only the approval of a change can.
+func (d *Decision) ofChange() bool { return d.OnEntryFailure != "" || len(d.Despite) > 0 }
 
 // decision reads the body of an order that needs neither limits nor drop. One that has them is refused: who sent them would believe that they count.
 func decision(r *http.Request) (Decision, error) {
 	d, err := anyDecision(r)
-	if err == nil && d.ofLookUp() {
-		err = invalid("on_entry_failure and despite are for approving a look-up: this order has neither")
+	if err == nil && d.ofChange() {
+		err = invalid("on_entry_failure and despite are for approving a change: this order has neither")
 	}
 	if err == nil && (d.Limits != nil || d.Drop) {
 		err = invalid("limits are for approving a timeline, drop is for withdrawing its calendar: this order has neither")

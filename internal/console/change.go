@@ -121,7 +121,7 @@ func (c *console) changeOf(r *request) (*changePage, error) {
 		p.Mig, p.Rail = &m, rail(&m)
 		p.Running = slices.Contains(running, m.State)
 		if p.Title == "" {
-			p.Title = fmt.Sprintf("Look up %s by %s", m.LookUp.Base, m.LookUp.Column)
+			p.Title = upper(m.Title)
 		}
 		if p.Rec == nil || p.Rec.State != recommend.Open { // an open one was dropped, and is advised again
 			p.State = string(m.State)
@@ -185,7 +185,7 @@ func (p *changePage) answer() string {
 		return "Leave it as it is: what looks improvable is the cheaper way on this cluster."
 	}
 	for i := range r.Statements {
-		if s := &r.Statements[i]; r.Kind == recommend.LookUpTable && s.PredictedBeforeMs > 0 && s.PredictedAfterMs > 0 {
+		if s := &r.Statements[i]; r.Rewrite != nil && s.PredictedBeforeMs > 0 && s.PredictedAfterMs > 0 {
 			text := fmt.Sprintf("Expected: %s instead of %s for each read, %s; it saves %s.", millis(s.PredictedAfterMs), millis(s.PredictedBeforeMs), rate(s.PerSecond), r.Gain())
 			if r.WriteCostRatio > 1 {
 				text += fmt.Sprintf(" Writes that pay take up to %.1f times as long; %s of storage.", r.WriteCostRatio, sizes(r.StorageBytes))

@@ -77,7 +77,7 @@ func hotel(t testing.TB) *fixture {
 		r := open
 		r.ID, r.State, r.Actor, r.StateSince = id, recommend.Approved, "ann", now.Add(-20*time.Minute)
 		f.advice.Recommendations = append(f.advice.Recommendations, r)
-		f.migrations = append(f.migrations, change(id, state, *open.LookUp))
+		f.migrations = append(f.migrations, change(id, state, *open.Rewrite))
 	}
 	refused := open
 	refused.ID, refused.Eligible = "r-refused", false
@@ -89,13 +89,13 @@ func hotel(t testing.TB) *fixture {
 	return f
 }
 
-func change(id string, state migrate.State, lu plan.LookUp) migrate.Migration {
+func change(id string, state migrate.State, lu plan.Rewrite) migrate.Migration {
 	begun := now.Add(-20 * time.Minute)
 	m := migrate.Migration{
-		ID: id, LookUp: lu, State: state, Actor: "ann", Approved: begun, Entries: 200_000, Compared: 10_212, ByReads: 10_000, ByOwn: 212,
+		ID: id, Rewrite: lu, State: state, Actor: "ann", Approved: begun, Entries: 200_000, Compared: 10_212, ByReads: 10_000, ByOwn: 212,
 		Progress: migrate.Progress{Started: begun.Add(time.Minute), Ratio: 0.42, Done: 107, Total: 256, Unit: "ranges", ETA: 4 * time.Minute},
 	}
-	m.LookUp.Promise = plan.Promise{Reads: 129, Writes: 2.1}
+	m.Rewrite.Promise = plan.Promise{Reads: 129, Writes: 2.1}
 	for i, p := range phases {
 		m.Events = append(m.Events, migrate.Event{Time: begun.Add(time.Duration(i) * time.Minute), State: p.state, Text: "it is at " + string(p.state), Actor: map[int]string{0: "ann"}[i]})
 		if p.state == state {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/plan"
-	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/preview"
@@ -122,7 +121,7 @@ func (c *console) orderOf(r *request) (*orderPage, error) {
 	p.What, p.Is = o.typed(about)
 	if o.Name == "approve" {
 		p.Despite = preview.Overrulable(change.Rec)
-		p.Fails = change.Rec.Kind == recommend.LookUpTable
+		p.Fails = change.Rec.Rewrite != nil && change.Rec.Rewrite.Table != ""
 	}
 	return p, nil
 }

@@ -415,7 +415,7 @@ func luminance(t *testing.T, colour string) float64 {
 
 // TestRail shows how far changes have come.
 func TestRail(t *testing.T) {
-	lu := *hotel(t).advice.Recommendations[0].LookUp
+	lu := *hotel(t).advice.Recommendations[0].Rewrite
 	for state, want := range map[migrate.State]string{
 		migrate.Approved:  "now ahead ahead ahead ahead ahead ahead",
 		migrate.Backfill:  "done done done now ahead ahead ahead",

@@ -40,9 +40,13 @@ var mayImport = map[string][]string{
 	"advisor":           {"advisor/", "capture/", "rewrite/condition", "internal/child", "internal/guard", "internal/words"},                         // snapshots; by which condition advice is refused
 	"rewrite":           {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/guard", "internal/native"}, // the plan is the contract, and says what it means in terms of tables and statements
 	"rewrite/condition": {},                                                                                                                          // words alone: what advises and what carries out both speak them, so they rest on nothing
-	"rewrite/rehearse":  {"rewrite/exec", "advisor/", "capture/"},                                                                                    // it runs a design as it is printed
+	"rewrite/exec":      {"rewrite/exec/", "capture/", "proxy", "internal/guard"},                                                                    // statements of ours; capture: its tests' database
+	"rewrite/planrun":   {"rewrite/exec", "advisor/plan", "advisor/model", "advisor/workload", "capture/", "internal/guard"},                         // plans, for commands and bench
+	"rewrite/kind":      {"rewrite/kind/", "rewrite/exec", "rewrite/condition", "advisor/plan", "capture/", "proxy"},                                 // the seam, and what a kind may know beside it
+	"rewrite/lookup":    {"rewrite/lookup/", "rewrite/kind", "rewrite/exec/", "rewrite/condition", "advisor/plan", "capture/", "proxy", "internal/guard"},
+	"rewrite/rehearse":  {"rewrite/exec", "rewrite/planrun", "advisor/", "capture/"}, // it runs a design as it is printed
 	// it measures the executor, to fit what the plans are said to cost
-	"rewrite/calibrate": {"rewrite/exec", "rewrite/scratch", "advisor/cost", "advisor/model", "advisor/plan", "advisor/workload", "internal/chart", "internal/guard"},
+	"rewrite/calibrate": {"rewrite/exec", "rewrite/planrun", "rewrite/scratch", "advisor/cost", "advisor/model", "advisor/plan", "advisor/workload", "internal/chart", "internal/guard"},
 	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/chart", "internal/child", "internal/config", "internal/guard"},
 	"examples":          {}, // ordinary applications know nothing of Helenus
 	"internal":          {"internal/"},
@@ -58,6 +62,13 @@ var mayImport = map[string][]string{
 
 // testsMayImport names what the tests of any folder but examples may import besides.
 var testsMayImport = []string{"internal/cassandra/", "internal/schematest", "bench/generate"} // a node, published schemas, made-up workloads
+
+// onlyFrom names, for folders of kinds, who may import them besides themselves, but for tests: whoever else would know a kind otherwise than
+// through rewrite/kind. planrun is what commands and bench run, and nothing that serves (docs/decisions/045).
+var onlyFrom = map[string][]string{
+	"rewrite/lookup":  {"rewrite/kinds", "cmd/"}, // cmd: its settings
+	"rewrite/planrun": {"rewrite/calibrate", "rewrite/rehearse", "bench/"},
+}
 
 // folders and files are all that may lie at the top.
 var (
@@ -260,6 +271,12 @@ func inspectImports(name string, test bool, file *ast.File) []finding {
 		}
 		if own != path.Dir(name) && !permits(allowed, own) { // an external test imports its own package
 			found = append(found, finding{where: name, what: fmt.Sprintf("may not import %s (%s may import of ours: %s)", target, folder, list(allowed))})
+			continue
+		}
+		for kept, by := range onlyFrom {
+			if below := []string{kept + "/"}; !test && permits(below, own) && !permits(below, path.Dir(name)) && !permits(by, path.Dir(name)) {
+				found = append(found, finding{where: name, what: fmt.Sprintf("may not import %s (only %s may)", target, list(by))})
+			}
 		}
 	}
 	return found
@@ -425,8 +442,8 @@ func TestRulesBite(t *testing.T) {
 			"go.mod":                         {},
 			"cmd/helenus/main.go":            source("// Command helenus is it.", "main", ours("proxy"), ours("advisor/plan"), ours("internal/config")),
 			"capture/a.go":                   source("// Package capture counts.", "capture", ours("proxy"), ours("capture/cql")),
-			"rewrite/exec/a.go":              source("// Package exec runs.", "exec", ours("advisor/plan"), "golang.org/x/sync/errgroup"),
-			"rewrite/exec/a_test.go":         source("", "exec_test", ours("rewrite/exec"), ours("internal/cassandra/cassandratest")),
+			"rewrite/planrun/a.go":           source("// Package planrun runs.", "planrun", ours("advisor/plan"), "golang.org/x/sync/errgroup"),
+			"rewrite/planrun/a_test.go":      source("", "planrun_test", ours("rewrite/planrun"), ours("internal/cassandra/cassandratest")),
 			"examples/hotel/main.go":         source("// Command hotel is ordinary.", "main", "github.com/gocql/gocql"),
 			"advisor/testdata/x/x.go":        source("", "x", ours("cmd/helenus")),
 			"bin/leftover.go":                source("", "x"),
@@ -436,6 +453,13 @@ func TestRulesBite(t *testing.T) {
 		{"capture knows only the hooks", fstest.MapFS{"capture/a.go": source("// Package capture counts.", "capture", ours("proxy/tls"))}, []string{"capture/a.go: may not import"}},
 		{"advisor never rewrites", fstest.MapFS{"advisor/a.go": source("// Package advisor advises.", "advisor", ours("rewrite/migrate"))}, []string{"advisor/a.go: may not import"}},
 		{"rewrite takes only the plan", fstest.MapFS{"rewrite/a.go": source("// Package rewrite acts.", "rewrite", ours("advisor/plan"), ours("advisor/planner"))}, []string{"rewrite/a.go: may not import"}},
+		{"kinds are known through the seam", fstest.MapFS{
+			"rewrite/migrate/a.go":      source("// Package migrate moves.", "migrate", ours("rewrite/kind"), ours("rewrite/lookup/match")),
+			"rewrite/migrate/a_test.go": source("", "migrate", ours("rewrite/lookup/match")),
+			"rewrite/kinds/a.go":        source("// Package kinds lists.", "kinds", ours("rewrite/lookup")),
+			"rewrite/lookup/a.go":       source("// Package lookup is one.", "lookup", ours("rewrite/lookup/match"), ours("rewrite/migrate")),
+			"rewrite/a.go":              source("// Package rewrite acts.", "rewrite", ours("rewrite/planrun")),
+		}, []string{"rewrite/a.go: may not import", "rewrite/lookup/a.go: may not import", "rewrite/migrate/a.go: may not import"}},
 		{"bench keeps out of cmd", fstest.MapFS{"bench/a.go": source("// Package bench measures.", "bench", ours("cmd/helenus"))}, []string{"bench/a.go: may not import"}},
 		{"the product knows no bench", fstest.MapFS{
 			"cmd/helenus/main.go": source("// Command helenus is it.", "main", ours("advisor/a")),

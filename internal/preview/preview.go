@@ -36,13 +36,16 @@ var Orders = map[string]*Order{
 		Happens: say("It is listed no more among what is open. Nothing changes in the cluster.", "It is opened again by itself when the facts change materially, and by you at any time (reopen).")},
 	"reopen": {When: func(s *Subject) bool { return s.Rec != nil && s.Rec.State == recommend.Rejected }, Happens: say("It is open again. Nothing changes in the cluster.")},
 	"resume": {When: inState(migrate.Suspended, migrate.Failed), Happens: func(s *Subject) []string {
+		if s.Mig.Rewrite.Table == "" {
+			return []string{"Reads are compared first, and answered otherwise than they were written once all agree.", "If the cause is still there, it stops again and says so."}
+		}
 		return []string{"The base table and " + Table(s.Mig) + " are compared first, in both directions; what is missing is written.", "Then reads are compared, and answered from it again once all agree.", "If the cause is still there, it stops again and says so."}
 	}},
 	"rollback": {When: inState(migrate.Approved, migrate.Created, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Serving, migrate.Suspended, migrate.Failed), Happens: rolledBack},
 	"verify": {When: inState(migrate.Verify, migrate.Shadow, migrate.Serving), Happens: func(s *Subject) []string {
 		return []string{"The base table and " + Table(s.Mig) + " are read and compared, in both directions. Reads of both tables go to Cassandra for it.", "Entries that are missing are written, entries without a row removed. If some were, reads run as written until they agree."}
 	}},
-	"drop":     {When: inState(migrate.RolledBack), Happens: dropped, Typed: func(s *Subject) (string, string) { return "the table's name", Table(s.Mig) }},
+	"drop":     {When: inState(migrate.RolledBack), Happens: dropped, Typed: tableName},
 	"pause":    {When: inCalendar(calendar.Following), Happens: say("No change begins until it is resumed. What serves goes on serving.")},
 	"continue": {When: inCalendar(calendar.Paused), Happens: say("Changes begin again when they are due.")},
 	"withdraw": {When: inCalendar(calendar.Following, calendar.Paused),
@@ -76,17 +79,25 @@ func inSeason(creates bool) func(*Subject) bool {
 
 func id(s *Subject) (string, string) { return "its id", s.ID }
 
-// Table is the look-up table of a migration.
-func Table(m *migrate.Migration) string { return m.LookUp.Keyspace + "." + m.LookUp.Table }
+// tableName is what confirms that a migration's table is dropped, or that one without a table is.
+func tableName(s *Subject) (what, text string) {
+	if s.Mig.Rewrite.Table == "" {
+		return id(s)
+	}
+	return "the table's name", Table(s.Mig)
+}
+
+// Table is the table that a migration made.
+func Table(m *migrate.Migration) string { return m.Rewrite.Keyspace + "." + m.Rewrite.Table }
 
 func seasonTable(s *Subject) string {
-	lu := &s.Calendar.Plan.Seasons[s.Season].LookUp
+	lu := &s.Calendar.Plan.Seasons[s.Season].Rewrite
 	return lu.Keyspace + "." + lu.Table
 }
 
 // Approvable tells whether a person may approve a recommendation, if need be despite conditions.
 func Approvable(r *recommend.Recommendation) bool {
-	if r.State != recommend.Open || r.Kind != recommend.LookUpTable && r.Kind != recommend.TimelineKind {
+	if r.State != recommend.Open || !r.Executable() {
 		return false
 	}
 	return r.Eligible || len(Overrulable(r)) > 0 && !slices.ContainsFunc(r.Verdicts, func(v plan.Verdict) bool { return v.Refused && v.Statement == "" && !v.Overrulable() })
@@ -112,8 +123,8 @@ func approval(s *Subject) (list []string) {
 			fmt.Sprintf("They take %s at most, before replication.", words.Size(r.StorageBytes)),
 			"The application's own tables are not altered. You can withdraw it at any time.")
 	}
-	if r.LookUp != nil {
-		list = append(list, fmt.Sprintf("CREATE TABLE %s.%s, about %s before replication.", r.LookUp.Keyspace, r.LookUp.Table, words.Size(r.StorageBytes)))
+	if r.Rewrite != nil && r.Rewrite.Table != "" {
+		list = append(list, fmt.Sprintf("CREATE TABLE %s.%s, about %s before replication.", r.Rewrite.Keyspace, r.Rewrite.Table, words.Size(r.StorageBytes)))
 	}
 	var writes float64
 	for i := range r.Writes {
@@ -123,6 +134,10 @@ func approval(s *Subject) (list []string) {
 		list = append(list, fmt.Sprintf("From then on %s (%s in all) keep it: up to %.1f times as long as now, %s requests inside Cassandra for each.",
 			words.Plural(len(r.Writes), "write statement", "write statements"), words.Rate(writes), r.WriteCostRatio, words.Three(r.WriteRequests)))
 	}
+	if r.Rewrite != nil && r.Rewrite.Table == "" {
+		return append(list, "No table is made. Reads are compared first; only when all agree are they answered otherwise than they were written.",
+			"The application's own table is never altered. Roll back at any time, and statements run as written at once.")
+	}
 	return append(list,
 		"The rows of now are copied in the background; that waits by itself whenever the cluster has other things to do.",
 		"Both tables are compared, then reads are; only when all agree are reads answered from it.",
@@ -130,13 +145,19 @@ func approval(s *Subject) (list []string) {
 }
 
 func rolledBack(s *Subject) []string {
-	return []string{"At once, reads and writes run as the application wrote them. No answer is lost, none is refused.",
-		"The table " + Table(s.Mig) + entries(s.Mig) + " stays, and is not kept any more; you may drop it afterwards.", "To have it again it must be dropped, approved and filled anew."}
+	at := "At once, reads and writes run as the application wrote them. No answer is lost, none is refused."
+	if s.Mig.Rewrite.Table == "" {
+		return []string{at}
+	}
+	return []string{at, "The table " + Table(s.Mig) + entries(s.Mig) + " stays, and is not kept any more; you may drop it afterwards.", "To have it again it must be dropped, approved and filled anew."}
 }
 
 func dropped(s *Subject) []string {
+	if s.Mig.Rewrite.Table == "" {
+		return []string{"It has no table. The advice is open again, and may be approved again."}
+	}
 	return []string{"DROP TABLE " + Table(s.Mig) + entries(s.Mig) + " (Cassandra may keep a snapshot of it, as auto_snapshot says).",
-		"The application's own table " + s.Mig.LookUp.Keyspace + "." + s.Mig.LookUp.Base + " is not touched.", "The advice is open again, and may be approved again. The table itself does not come back: it would be filled anew."}
+		"The application's own table " + s.Mig.Rewrite.Keyspace + "." + s.Mig.Rewrite.Base + " is not touched.", "The advice is open again, and may be approved again. The table itself does not come back: it would be filled anew."}
 }
 
 // entries is how many entries a migration has written, as far as that is known.
@@ -152,7 +173,7 @@ func withdrawn(s *Subject) (list []string) {
 	list = append(list, "No table comes any more.")
 	for n := range s.Calendar.Seasons {
 		if season := &s.Calendar.Seasons[n]; season.Stage != calendar.Out {
-			lu := &s.Calendar.Plan.Seasons[n].LookUp
+			lu := &s.Calendar.Plan.Seasons[n].Rewrite
 			list = append(list, fmt.Sprintf("%s.%s (%s): reads run as written again, and then DROP TABLE.", lu.Keyspace, lu.Table, season.Stage))
 		}
 	}

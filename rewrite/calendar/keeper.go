@@ -20,7 +20,7 @@ import (
 
 // Migrations carry look-ups out. *rewrite.Engine does.
 type Migrations interface {
-	Approve(ctx context.Context, id string, lu plan.LookUp, actor string) (migrate.Migration, error)
+	Approve(ctx context.Context, id string, lu plan.Rewrite, actor string) (migrate.Migration, error)
 	Rollback(ctx context.Context, id, actor string) error
 	Drop(ctx context.Context, id, actor string) error
 	Migrations() []migrate.Migration
@@ -178,10 +178,10 @@ func (k *Keeper) Calendar(id string) (Calendar, error) {
 }
 
 // Holds tells which calendar that is not over has a look-up among its own; "" if none has.
-func (k *Keeper) Holds(lu *plan.LookUp) string {
+func (k *Keeper) Holds(lu *plan.Rewrite) string {
 	for _, c := range k.Calendars() {
 		for n := range c.Plan.Seasons {
-			if x := &c.Plan.Seasons[n].LookUp; c.State != Withdrawn && same(x, lu) {
+			if x := &c.Plan.Seasons[n].Rewrite; c.State != Withdrawn && same(x, lu) {
 				return c.ID
 			}
 		}
@@ -189,7 +189,7 @@ func (k *Keeper) Holds(lu *plan.LookUp) string {
 	return ""
 }
 
-func same(a, b *plan.LookUp) bool {
+func same(a, b *plan.Rewrite) bool {
 	return a.Keyspace == b.Keyspace && (a.Table == b.Table || a.Base == b.Base && a.Column == b.Column)
 }
 
@@ -229,9 +229,9 @@ func (k *Keeper) Approve(ctx context.Context, id string, p plan.Calendar, c cycl
 	}
 	for _, m := range k.o.Migrations.Migrations() {
 		for n := range p.Seasons {
-			if m.State != migrate.Dropped && same(&m.LookUp, &p.Seasons[n].LookUp) {
+			if m.State != migrate.Dropped && same(&m.Rewrite, &p.Seasons[n].Rewrite) {
 				return Calendar{}, &Busy{m.ID, fmt.Sprintf("migration %s (%s) has the look-up of %s.%s by %s already: roll it back and drop it first", m.ID, m.State,
-					m.LookUp.Keyspace, m.LookUp.Base, m.LookUp.Column)}
+					m.Rewrite.Keyspace, m.Rewrite.Base, m.Rewrite.Column)}
 			}
 		}
 	}
@@ -258,7 +258,7 @@ func check(p *plan.Calendar, c *cycle.Cycle) error {
 	}
 	for n := range p.Seasons {
 		if len(p.Seasons[n].Steps) != len(c.Steps) {
-			return fmt.Errorf("the calendar says of %d steps whether %s is there: the cycle has %d", len(p.Seasons[n].Steps), p.Seasons[n].LookUp.Table, len(c.Steps))
+			return fmt.Errorf("the calendar says of %d steps whether %s is there: the cycle has %d", len(p.Seasons[n].Steps), p.Seasons[n].Rewrite.Table, len(c.Steps))
 		}
 	}
 	return nil
@@ -365,7 +365,7 @@ func (k *Keeper) Grant(ctx context.Context, season, actor string) (c Calendar, c
 			return Calendar{}, false, &StateError{id, approveChange, have.State, "it was approved as a whole, so no change waits for an approval of its own"}
 		case s.Granted != nil && *s.Granted == s.Creates() && have.State != Withdrawing && have.State != Withdrawn:
 			return Calendar{}, false, &StateError{id, approveChange, have.State,
-				fmt.Sprintf("the next one of %s, to %s %s, is approved already", season, verb(*s.Granted), have.Plan.Seasons[n].LookUp.Table)}
+				fmt.Sprintf("the next one of %s, to %s %s, is approved already", season, verb(*s.Granted), have.Plan.Seasons[n].Rewrite.Table)}
 		}
 	}
 	c, err = k.order(ctx, id, approveChange, "changes begin while it is followed", actor, []State{Following, Paused}, func(c *Calendar, now time.Time) {
@@ -373,7 +373,7 @@ func (k *Keeper) Grant(ctx context.Context, season, actor string) (c Calendar, c
 		create = s.Creates()
 		grant := create
 		s.Granted = &grant
-		c.note(now, actor, "%s: the next change is approved: %s %s", season, verb(create), c.Plan.Seasons[n].LookUp.Table)
+		c.note(now, actor, "%s: the next change is approved: %s %s", season, verb(create), c.Plan.Seasons[n].Rewrite.Table)
 	})
 	return c, create, err
 }

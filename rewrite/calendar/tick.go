@@ -85,7 +85,7 @@ func (k *Keeper) tick(ctx context.Context, c *Calendar) error {
 func (c *Calendar) leaves() string {
 	var list []string
 	for _, n := range c.Remaining() {
-		lu, id := &c.Plan.Seasons[n].LookUp, c.Seasons[n].ID
+		lu, id := &c.Plan.Seasons[n].Rewrite, c.Seasons[n].ID
 		list = append(list, fmt.Sprintf("%s.%s serves still (migration %s): let it, or `helenus rollback %s` and `helenus drop %s`", lu.Keyspace, lu.Table, id, id, id))
 	}
 	if list == nil {
@@ -160,7 +160,7 @@ func (k *Keeper) step(ctx context.Context, c *Calendar, n int, now time.Time) er
 		return k.begin(ctx, c, n, now, at)
 	case left:
 		s.enter(Out, now)
-		c.note(now, "", "%s: %s is not there", s.ID, c.Plan.Seasons[n].LookUp.Table)
+		c.note(now, "", "%s: %s is not there", s.ID, c.Plan.Seasons[n].Rewrite.Table)
 		return k.save(ctx, c)
 	case filled:
 		return k.learn(ctx, c, n, now)
@@ -170,7 +170,7 @@ func (k *Keeper) step(ctx context.Context, c *Calendar, n int, now time.Time) er
 		}
 		s.enter(There, now)
 		s.Served++
-		c.note(now, "", "%s: %s serves", s.ID, c.Plan.Seasons[n].LookUp.Table)
+		c.note(now, "", "%s: %s serves", s.ID, c.Plan.Seasons[n].Rewrite.Table)
 		return k.save(ctx, c)
 	case turn:
 		if why := c.waits(n, false, now); why != "" {
@@ -283,7 +283,7 @@ func (k *Keeper) begin(ctx context.Context, c *Calendar, n int, now, at time.Tim
 		s.enter(Coming, now)
 		s.For, s.Filled, s.Granted = at, false, nil
 		c.Begun = append(c.Begun, now)
-		c.note(now, "", "%s: %s is made for the step that begins at %s", s.ID, c.Plan.Seasons[n].LookUp.Table, at.In(c.Cycle.Location()).Format("2006-01-02 15:04"))
+		c.note(now, "", "%s: %s is made for the step that begins at %s", s.ID, c.Plan.Seasons[n].Rewrite.Table, at.In(c.Cycle.Location()).Format("2006-01-02 15:04"))
 		if err := k.save(ctx, c); err != nil {
 			return err
 		}
@@ -291,7 +291,7 @@ func (k *Keeper) begin(ctx context.Context, c *Calendar, n int, now, at time.Tim
 		k.created++
 		k.mu.Unlock()
 	}
-	_, err := k.o.Migrations.Approve(ctx, s.ID, c.Plan.Seasons[n].LookUp, c.by())
+	_, err := k.o.Migrations.Approve(ctx, s.ID, c.Plan.Seasons[n].Rewrite, c.by())
 	var (
 		refused *condition.Refusal
 		taken   *migrate.ErrAlreadyApproved
@@ -319,7 +319,7 @@ func (k *Keeper) learn(ctx context.Context, c *Calendar, n int, now time.Time) e
 func (k *Keeper) away(ctx context.Context, c *Calendar, n int, now time.Time, why string) error {
 	s := &c.Seasons[n]
 	s.enter(Going, now)
-	c.note(now, "", "%s: statements go back to %s.%s: %s", s.ID, c.Plan.Seasons[n].LookUp.Keyspace, c.Plan.Seasons[n].LookUp.Base, why)
+	c.note(now, "", "%s: statements go back to %s.%s: %s", s.ID, c.Plan.Seasons[n].Rewrite.Keyspace, c.Plan.Seasons[n].Rewrite.Base, why)
 	if err := k.save(ctx, c); err != nil {
 		return err
 	}

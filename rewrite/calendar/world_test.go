@@ -93,7 +93,7 @@ func (w *world) find(id string) int {
 	return slices.IndexFunc(w.list, func(m migrate.Migration) bool { return m.ID == id })
 }
 
-func (w *world) Approve(_ context.Context, id string, lu plan.LookUp, actor string) (m migrate.Migration, err error) {
+func (w *world) Approve(_ context.Context, id string, lu plan.Rewrite, actor string) (m migrate.Migration, err error) {
 	err = w.op(func() error {
 		if w.refusing != nil {
 			return w.refusing
@@ -106,7 +106,7 @@ func (w *world) Approve(_ context.Context, id string, lu plan.LookUp, actor stri
 		if i < 0 {
 			w.list, w.ready, i = append(w.list, migrate.Migration{}), append(w.ready, time.Time{}), len(w.list)
 		}
-		w.list[i] = migrate.Migration{ID: id, LookUp: lu, State: migrate.Backfill, Approved: w.now, Actor: actor}
+		w.list[i] = migrate.Migration{ID: id, Rewrite: lu, State: migrate.Backfill, Approved: w.now, Actor: actor}
 		w.ready[i] = w.now.Add(w.fill)
 		m = w.list[i]
 		return nil
@@ -243,15 +243,15 @@ func (w *world) cycle() cycle.Cycle {
 	return *r.Cycle
 }
 
-func lookUp(column string) plan.LookUp {
-	return plan.LookUp{Keyspace: "k", Base: "t", Column: column, Table: "helenus_t_by_" + column}
+func lookUp(column string) plan.Rewrite {
+	return plan.Rewrite{Keyspace: "k", Base: "t", Column: column, Table: "helenus_t_by_" + column}
 }
 
 // byDay and by night: two look-ups that take turns.
 func twoSeasons() plan.Calendar {
 	return plan.Calendar{Seasons: []plan.Season{
-		{LookUp: lookUp("a"), Steps: []bool{true, false}, Fill: time.Hour, Bytes: 1000},
-		{LookUp: lookUp("b"), Steps: []bool{false, true}, Fill: time.Hour, Bytes: 500},
+		{Rewrite: lookUp("a"), Steps: []bool{true, false}, Fill: time.Hour, Bytes: 1000},
+		{Rewrite: lookUp("b"), Steps: []bool{false, true}, Fill: time.Hour, Bytes: 500},
 	}}
 }
 
@@ -291,7 +291,7 @@ func (w *world) serves() string {
 func (w *world) there() (out []string) {
 	for _, m := range w.list {
 		if m.State != migrate.Dropped {
-			out = append(out, m.LookUp.Table)
+			out = append(out, m.Rewrite.Table)
 		}
 	}
 	return out

@@ -10,11 +10,12 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // reading is a plan that reads a table by its partition key, as the executor runs it.
 type reading struct {
-	program   *exec.Program
+	program   *planrun.Program
 	parameter string
 	columns   float64 // that the model counts
 	row       float64 // bytes of a row without its elements, as the model counts them
@@ -130,7 +131,7 @@ func read(g *model.Graph, t *model.Table, text string) (*reading, error) {
 	for _, n := range t.Nests {
 		r.element = n.ElementBytes(n.Values)
 	}
-	if r.program, err = exec.Compile(plans[0]); err != nil {
+	if r.program, err = planrun.Compile(plans[0]); err != nil {
 		return nil, fail(err)
 	}
 	return r, nil
@@ -144,8 +145,8 @@ func (b *bench) get(ctx context.Context, name string, want int, ids ...int) erro
 		cells[i] = cell(id)
 	}
 	// With an account rows go the way that those of plans with several steps do, which most are that read many.
-	var account exec.Account
-	rows, err := r.program.Run(ctx, b.pool, exec.Parameters{r.parameter: cells}, exec.RunOptions{Parallel: parallel, Consistency: b.consistency, Account: &account})
+	var account planrun.Account
+	rows, err := r.program.Run(ctx, b.pool, planrun.Parameters{r.parameter: cells}, planrun.RunOptions{Parallel: parallel, Consistency: b.consistency, Account: &account})
 	if err == nil && len(rows.Cells) != want {
 		err = &LostError{fmt.Sprintf("reading %s", b.table(strings.TrimSuffix(name, ", several"))), len(rows.Cells), want}
 	}

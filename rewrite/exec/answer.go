@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -139,4 +141,38 @@ func (d *decoder) option(depth int) {
 			d.option(depth + 1)
 		}
 	}
+}
+
+// Equal tells whether two answers have the same cells in the same order.
+func Equal(a, b proxy.Rows) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if len(a[i]) != len(b[i]) {
+			return false
+		}
+		for j := range a[i] {
+			if (a[i][j] == nil) != (b[i][j] == nil) || !bytes.Equal(a[i][j], b[i][j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Digest is a short hash of an answer, to name it without telling what is in it.
+func Digest(rows proxy.Rows) []byte {
+	h := sha256.New()
+	for _, row := range rows {
+		for _, c := range row {
+			n := int64(len(c))
+			if c == nil {
+				n = -1
+			}
+			_, _ = h.Write(FromInt64(n))
+			_, _ = h.Write(c)
+		}
+	}
+	return h.Sum(nil)[:8]
 }

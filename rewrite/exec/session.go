@@ -26,12 +26,6 @@ type Query struct {
 	Timestamp   int64 // of a write, microseconds; 0: when it is sent
 }
 
-// with is the same statement with other values.
-func (q Query) with(values [][]byte) Query {
-	q.Values = values
-	return q
-}
-
 // Answer is what a SELECT answered: column names, and for each row its cells (nil is null).
 type Answer struct {
 	Columns []string
@@ -75,6 +69,9 @@ type Batcher interface {
 
 // ErrNoConnection says that Cassandra can not be reached at all.
 var ErrNoConnection = errors.New("no connection to Cassandra: check the contact points and that the nodes are up")
+
+// ErrTooManyRows says that a read found more rows than it may (Query.Most).
+var ErrTooManyRows = errors.New("more rows than allowed: ask for less, or raise the greatest number of rows")
 
 // raw carries one value to gocql without a look at its type.
 type raw []byte

@@ -10,7 +10,7 @@ import (
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // checkpoint is how far a backfill came: the parts of the ring that are not done yet. What is missing from it is done.
@@ -37,15 +37,19 @@ func (m *Manager) loadCheckpoint(ctx context.Context, id string) (*checkpoint, e
 	return found, nil
 }
 
-// backfill is the work of Backfill: an entry for every row that has a value, part by part of the ring. Parts already
+// backfill is the work of Backfill: what the rows of the base need in tables of ours, part by part of the ring. Parts already
 // done are in the checkpoint. A part that fails for lack of time is cut in two, and tried again.
 func (m *Manager) backfill(ctx context.Context, r *run) error {
+	d := r.derived()
+	if d == nil {
+		return nil
+	}
 	id := r.get().ID
 	c, err := m.loadCheckpoint(ctx, id)
 	if err != nil {
 		return err
 	}
-	job := &job{m: m, r: r, c: c, id: id, pace: pace{rate: m.settings.Rate}}
+	job := &job{m: m, r: r, d: d, c: c, id: id, pace: pace{rate: m.settings.Rate}}
 	m.progress(r, "token ranges", int64(c.Total-len(c.Left)), int64(c.Total))
 	todo := c.Left
 	ctx, cancel := context.WithCancel(ctx)
@@ -83,6 +87,7 @@ feed:
 type job struct {
 	m    *Manager
 	r    *run
+	d    kind.Derived
 	id   string
 	pace pace
 
@@ -101,12 +106,13 @@ func (j *job) fail(err error) {
 
 // do fills one part, and marks it done. A part that times out is cut in two, as it may hold too much.
 func (j *job) do(ctx context.Context, p exec.Range) error {
-	rows, err := j.fill(ctx, p)
+	how := kind.Filling{Read: j.m.settings.Read, Write: j.m.settings.Write, InFlight: j.m.settings.InFlight}
+	rows, err := j.d.Fill(ctx, p, how, j.pace.wait)
 	if err != nil {
 		if ctx.Err() == nil && exec.Down(err) && !exec.Unreachable(err) {
 			j.split(ctx, p)
 		}
-		return fmt.Errorf("backfill %s: %w", j.r.lookup().LookUpName(), err)
+		return fmt.Errorf("backfill %s: %w", &j.d.Tables()[0], err)
 	}
 	return j.done(ctx, p, rows)
 }
@@ -154,61 +160,6 @@ func (j *job) done(ctx context.Context, p exec.Range, rows int64) error {
 	j.r.mu.Unlock()
 	j.m.progress(j.r, "token ranges", int64(j.c.Total-len(left)), int64(j.c.Total))
 	return nil
-}
-
-var errStopped = errors.New("stopped")
-
-// fill writes the entries of one part; when it returns without error all are acknowledged.
-func (j *job) fill(ctx context.Context, p exec.Range) (rows int64, err error) {
-	m, l := j.m, j.r.lookup()
-	keys := len(l.Key)
-	var (
-		mu    sync.Mutex
-		first error
-		wait  sync.WaitGroup
-		slots = make(chan struct{}, m.settings.InFlight)
-	)
-	failed := func() error {
-		mu.Lock()
-		defer mu.Unlock()
-		return first
-	}
-	q := exec.Query{Text: l.ScanBase(), Values: [][]byte{exec.FromInt64(p.First), exec.FromInt64(p.Last)}, Consistency: m.settings.Read,
-		PageSize: 1000}
-	err = m.Session.Scan(ctx, q, func(cells [][]byte) error {
-		value := cells[keys]
-		if !match.Indexable(value) {
-			return nil
-		}
-		if failed() != nil {
-			return errStopped
-		}
-		if err := j.pace.wait(ctx); err != nil {
-			return err
-		}
-		written, _ := exec.Int64(cells[keys+1])
-		ttl, _ := exec.Int32(cells[keys+2])
-		key := cells[:keys]
-		slots <- struct{}{}
-		guard.In(&wait, guard.Backfill, func() {
-			defer func() { <-slots }()
-			err := guard.Do(guard.Backfill, func() error {
-				return m.Maintainer.Fill(ctx, l, value, key, written, ttl, m.settings.Write)
-			})
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil && first == nil {
-				first = err
-			}
-			rows++
-		})
-		return nil
-	})
-	wait.Wait()
-	if first != nil {
-		return 0, first
-	}
-	return rows, err
 }
 
 // pace limits a rate: each caller waits for its turn.

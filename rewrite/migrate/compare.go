@@ -4,21 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // failing is how many reads of the application must have failed before it is believed that they always do.
 const failing = 3
 
 // shadow is the work of Shadow: our own sample first, then as many of the application's reads as were asked for. What was
-// compared for the same look-up before, or before it was dropped, counts: comparing is of the rewriting, which has not changed;
+// compared for the same change before, or before it was dropped, counts: comparing is of the rewriting, which has not changed;
 // that the table is true is what verifying is for.
 //
 // Reads that fail, or do not come, do not hold it up: what failed is compared with the base by token ranges, and when most fail,
@@ -27,10 +26,15 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 	if r.get().Served {
 		return nil
 	}
-	if err := m.sample(ctx, r); err != nil {
+	samples, err := r.fitted().Samples(ctx, m.settings.ShadowSelf, m.settings.Read)
+	if err != nil {
 		return err
 	}
-	sampled := len(r.lookup().Alone()) > 0
+	for _, sample := range samples {
+		if err := m.sample(ctx, r, sample); err != nil {
+			return err
+		}
+	}
 	for {
 		if err := m.compareUnanswered(ctx, r); err != nil {
 			return err
@@ -42,7 +46,7 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 		failed := r.failed
 		r.mu.Unlock()
 		switch {
-		case compared >= m.settings.ShadowReads, over && (sampled || compared >= m.settings.ShadowLeast),
+		case compared >= m.settings.ShadowReads, over && (len(samples) > 0 || compared >= m.settings.ShadowLeast),
 			failed >= failing && failed > have.ByReads && have.ByOwn+have.ByRanges > 0:
 			return nil
 		case over:
@@ -58,46 +62,22 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 	}
 }
 
-// sample asks for values of the look-up by ourselves, both ways.
-func (m *Manager) sample(ctx context.Context, r *run) error {
-	reads := r.lookup().Alone()
-	if len(reads) == 0 {
-		return nil // the statements bind more than the one value: only the application knows what it asks
-	}
-	const places = 8
-	each := max(m.settings.ShadowSelf/places, 1)
-	var values [][]byte
-	for i := range places {
-		token := math.MinInt64 + int64(i)*(math.MaxInt64/places*2)
-		a, err := m.Session.Query(ctx, exec.Query{Text: r.lookup().Sample(), Consistency: gocql.One,
-			Values: [][]byte{exec.FromInt64(token), exec.FromInt32(int32(each))}}) // #nosec G115 -- a small setting
-		if err != nil {
-			return fmt.Errorf("sample the values of %s: %w", r.lookup().LookUpName(), err)
-		}
-		for _, row := range a.Rows {
-			values = append(values, row[0])
-		}
-	}
-	for _, read := range reads {
-		var left []exec.Request // for which the original fails
-		for _, value := range values {
-			q := exec.Request{Values: match.Values{Values: []proxy.Value{{Bytes: value}}}, Consistency: m.settings.Read}
-			if len(left) < failing {
-				err := m.compare(ctx, r, read, q, nil, &r.m.ByOwn)
-				if !originalFails(err) {
-					if err != nil {
-						return err
-					}
-					continue
+// sample asks by ourselves, both ways.
+func (m *Manager) sample(ctx context.Context, r *run, sample kind.Sample) error {
+	var left []kind.Request // for which the original fails
+	for _, q := range sample.Requests {
+		if len(left) < failing {
+			err := m.compare(ctx, r, sample.Read, q, nil, &r.m.ByOwn)
+			if !originalFails(err) {
+				if err != nil {
+					return err
 				}
+				continue
 			}
-			left = append(left, q)
 		}
-		if err := m.compareRanges(ctx, r, read, left); err != nil {
-			return err
-		}
+		left = append(left, q)
 	}
-	return nil
+	return m.compareRanges(ctx, r, sample.Read, left)
 }
 
 // originalError is an error of the application's own statement, not of a plan of ours.
@@ -111,11 +91,11 @@ func originalFails(err error) bool {
 	return errors.As(err, &original) && exec.Down(err) && (!exec.Unreachable(err) || errors.Is(err, gocql.ErrTimeoutNoResponse) || errors.Is(err, context.DeadlineExceeded))
 }
 
-// Compare compares what Cassandra answered to a read (nil: ask) with what the look-up answers. A difference counts only if
+// Compare compares what Cassandra answered to a read (nil: ask) with what the change answers. A difference counts only if
 // it is seen again and again while Cassandra's own answer stands still before and after; it suspends the migration. Rows
 // that change under the eyes prove nothing: then the read is not counted at all. An error means that it could not be
 // compared.
-func (m *Manager) Compare(ctx context.Context, id string, read *match.Read, q exec.Request, original proxy.Rows) error {
+func (m *Manager) Compare(ctx context.Context, id string, read kind.Read, q kind.Request, original proxy.Rows) error {
 	r, err := m.find(id)
 	if err != nil {
 		return err
@@ -123,37 +103,37 @@ func (m *Manager) Compare(ctx context.Context, id string, read *match.Read, q ex
 	return m.compare(ctx, r, read, q, original, &r.m.ByReads)
 }
 
-// compare is Compare of a migration; what agrees is counted in Compared, and in kind.
-func (m *Manager) compare(ctx context.Context, r *run, read *match.Read, q exec.Request, original proxy.Rows, kind *int64) error {
+// compare is Compare of a migration; what agrees is counted in Compared, and in tally.
+func (m *Manager) compare(ctx context.Context, r *run, read kind.Read, q kind.Request, original proxy.Rows, tally *int64) error {
 	var err error
 	if original == nil {
 		// The plan first: what has too many rows for it is not to be read whole either.
-		if _, err := m.Reader.Read(ctx, read, q); errors.Is(err, exec.ErrUnsuited) {
+		if _, err := read.Answer(ctx, q); errors.Is(err, kind.ErrUnsuited) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if original, err = m.Reader.Original(ctx, read, q); err != nil {
+		if original, err = read.Original(ctx, q); err != nil {
 			return &originalError{err}
 		}
 	}
 	var planned proxy.Rows
 	for try, still := 0, 0; ; try++ {
-		if planned, err = m.Reader.Read(ctx, read, q); errors.Is(err, exec.ErrUnsuited) {
+		if planned, err = read.Answer(ctx, q); errors.Is(err, kind.ErrUnsuited) {
 			return nil // it would run as it was written
 		} else if err != nil {
 			return err
 		}
 		if exec.Equal(original, planned) {
-			r.compared(try > 0, kind)
+			r.compared(try > 0, tally)
 			return nil
 		}
-		again, err := m.Reader.Original(ctx, read, q)
+		again, err := read.Original(ctx, q)
 		if err != nil {
 			return err
 		}
 		if exec.Equal(again, planned) { // it was only behind
-			r.compared(true, kind)
+			r.compared(true, tally)
 			return nil
 		}
 		if exec.Equal(original, again) {
@@ -168,18 +148,17 @@ func (m *Manager) compare(ctx context.Context, r *run, read *match.Read, q exec.
 		if err := m.Wait(ctx, m.settings.SampleDelay); err != nil {
 			return err
 		}
-		if original, err = m.Reader.Original(ctx, read, q); err != nil {
+		if original, err = read.Original(ctx, q); err != nil {
 			return err
 		}
 	}
 	return m.mismatch(ctx, r, read, q, planned, original)
 }
 
-// mismatch suspends a migration whose look-up answers otherwise than the base.
-func (m *Manager) mismatch(ctx context.Context, r *run, read *match.Read, q exec.Request, planned, original proxy.Rows) error {
-	value, _ := q.Values.Get(read.Column)
-	text := fmt.Sprintf("the look-up answers otherwise for %s = 0x%x: %d rows (digest %x) instead of %d (digest %x)", read.LookUp.By.Name,
-		value.Bytes, len(planned), exec.Digest(planned), len(original), exec.Digest(original))
+// mismatch suspends a migration that answers otherwise than the base.
+func (m *Manager) mismatch(ctx context.Context, r *run, read kind.Read, q kind.Request, planned, original proxy.Rows) error {
+	text := fmt.Sprintf("the %s answers otherwise for %s: %d rows (digest %x) instead of %d (digest %x)", r.noun(), read.Asked(q),
+		len(planned), exec.Digest(planned), len(original), exec.Digest(original))
 	r.mu.Lock()
 	r.m.Mismatch, r.m.Served, r.m.Compared, r.m.Explained, r.m.Earlier = text, false, 0, 0, 0
 	r.m.ByReads, r.m.ByOwn, r.m.ByRanges = 0, 0, 0
@@ -188,11 +167,11 @@ func (m *Manager) mismatch(ctx context.Context, r *run, read *match.Read, q exec
 	return m.suspend(ctx, r, text, false)
 }
 
-// compared counts one comparison that agreed, in all and among its kind.
-func (r *run) compared(explained bool, kind *int64) {
+// compared counts one comparison that agreed, in all and by what with.
+func (r *run) compared(explained bool, tally *int64) {
 	r.mu.Lock()
 	r.m.Compared++
-	*kind++
+	*tally++
 	if explained {
 		r.m.Explained++
 	}

@@ -1,5 +1,5 @@
-// Package migrate takes an approved look-up through its states, and back. It may import capture/schema, advisor/plan and
-// the packages below rewrite.
+// Package migrate takes an approved change, of whatever kind, through its states, and back. It may import capture/schema, advisor/plan and
+// the packages below rewrite but those of single kinds.
 //
 // # The machine
 //
@@ -28,5 +28,5 @@
 // One proxy drives its own migrations; there is no lease yet, so two proxies on one store must not run. A write that
 // timed out before dual-write began, and that a hint completes after backfill passed its row, has no entry until the
 // next sweep finds it; backfill writes at ALL, so with a node down it waits. Writers that bypass the proxy are found by
-// sweeps only.
+// sweeps only. A change without tables of its own has no comment to keep an order that could not be stored.
 package migrate

@@ -8,33 +8,33 @@ import (
 
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // fitting is how a migration stands to the schema.
 type fitting struct {
-	lookup *match.LookUp
+	fitted kind.Fitted
 	base   *schema.Table
-	broken string   // why the look-up can not be kept: what was, and what is. lookup is nil then
+	broken string   // why the change can not be kept: what was, and what is. fitted is nil then
 	silent string   // why none of its statements can be answered any more, though it can be kept
 	news   []string // what else has changed: it is verified again
 	longer bool     // rows live longer than the entries that were written for them
 }
 
-// fit compares a migration with the schema. What a look-up rests on must be as it was: the base itself, its primary key, the column
+// fit compares a migration with the schema. What a change rests on must be as it was: the base itself, its primary key, the column
 // and its type. All else may change, once reads were turned back: statements are compiled anew, and what was written meanwhile
 // is verified.
-func fit(have *Migration, s *schema.Schema) fitting {
-	f := fitting{base: s.Table(have.LookUp.Keyspace, have.LookUp.Base)}
-	lookup, refusal := match.New(have.LookUp, f.base)
+func (r *run) fit(have *Migration, s *schema.Schema) fitting {
+	f := fitting{base: s.Table(have.Rewrite.Keyspace, have.Rewrite.Base)}
+	fitted, refusal := r.refit(have.Rewrite, f.base)
 	if refusal != nil {
 		f.broken = refusal.Error()
 		return f
 	}
 	was, is := &have.Base, f.base
-	name := have.LookUp.Keyspace + "." + have.LookUp.Base
+	name := have.Rewrite.Keyspace + "." + have.Rewrite.Base
 	column := func(t *schema.Table) string {
-		if c := t.Column(have.LookUp.Column); c != nil {
+		if c := t.Column(have.Rewrite.Column); c != nil {
 			return c.Type
 		}
 		return "nothing"
@@ -42,18 +42,18 @@ func fit(have *Migration, s *schema.Schema) fitting {
 	for _, x := range []struct{ what, was, is string }{
 		{"the id of table " + name + ", which another of its name was made instead of,", was.ID, is.ID},
 		{"the primary key of table " + name, keyText(was), keyText(is)},
-		{fmt.Sprintf("column %s of table %s", have.LookUp.Column, name), column(was), column(is)},
+		{fmt.Sprintf("column %s of table %s", have.Rewrite.Column, name), column(was), column(is)},
 	} {
 		if x.was != x.is {
 			f.broken = drift("%s was %s and is %s", x.what, x.was, x.is)
 			return f
 		}
 	}
-	f.lookup = lookup
+	f.fitted = fitted
 	f.news = news(was, is)
 	f.longer = was.DefaultTTL > 0 && (is.DefaultTTL == 0 || is.DefaultTTL > was.DefaultTTL)
-	for _, text := range have.LookUp.Texts {
-		refusal := lookup.Check(text)
+	for _, text := range have.Rewrite.Texts {
+		refusal := fitted.Check(text)
 		if refusal == nil {
 			f.silent = ""
 			return f
@@ -79,7 +79,7 @@ func keyText(t *schema.Table) string {
 	return "(" + strings.Join(append([]string{"(" + strings.Join(partition, ", ") + ")"}, clustering...), ", ") + ")"
 }
 
-// news says what of a base has changed that does not break a look-up over it.
+// news says what of a base has changed that does not break a change over it.
 func news(was, is *schema.Table) (out []string) {
 	if was.Digest() == is.Digest() {
 		return nil
@@ -104,19 +104,19 @@ func news(was, is *schema.Table) (out []string) {
 }
 
 // again tells whether a migration that was stopped fits the schema now, and if not, why.
-func (m *Manager) again(ctx context.Context, have *Migration) (f fitting, refusal string) {
+func (m *Manager) again(ctx context.Context, r *run, have *Migration) (f fitting, refusal string) {
 	s := m.Schema()
 	if s == nil {
 		return f, "the schema is not known"
 	}
-	f = fit(have, s)
+	f = r.fit(have, s)
 	switch {
 	case f.broken != "":
 		return f, f.broken
 	case f.silent != "":
 		return f, f.silent
 	case have.T0 != 0: // it was filled, or was about to be
-		refusal, err := m.derived(ctx, have, f.lookup, s)
+		refusal, err := m.drifted(ctx, r.noun(), have, f.fitted, s)
 		if err != nil {
 			refusal = err.Error()
 		}
@@ -137,10 +137,10 @@ func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
 	m.mu.Unlock()
 	for _, r := range runs {
 		have := r.get()
-		if table := s.Table(have.LookUp.Keyspace, have.LookUp.Table); first && table != nil {
-			m.remember(ctx, r, table.Comment)
+		if table := s.Table(have.Rewrite.Keyspace, have.Rewrite.Table); first && table != nil {
+			m.recall(ctx, r, table.Comment)
 		}
-		if err := m.refit(ctx, r, s); err != nil && !errors.As(err, new(*ErrPending)) {
+		if err := m.follow(ctx, r, s); err != nil && !errors.As(err, new(*ErrPending)) {
 			m.Log.Error("a change of the schema could not be followed", "migration", have.ID, "err", err)
 		}
 	}
@@ -152,19 +152,19 @@ func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
 	}
 }
 
-// refit has a migration follow the schema.
-func (m *Manager) refit(ctx context.Context, r *run, s *schema.Schema) error {
+// follow has a migration follow the schema.
+func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema) error {
 	r.orders.Lock()
 	defer r.orders.Unlock()
 	have := r.get()
 	if !have.Active() || have.Broken || have.State == Failed || have.State == RollingBack {
 		return nil
 	}
-	f := fit(&have, s)
+	f := r.fit(&have, s)
 	if f.broken == "" {
 		var err error
-		if f.broken, err = m.derived(ctx, &have, f.lookup, s); err != nil {
-			return fmt.Errorf("compare the look-up table with what was made: %w", err)
+		if f.broken, err = m.drifted(ctx, r.noun(), &have, f.fitted, s); err != nil {
+			return fmt.Errorf("compare the %s table with what was made: %w", r.noun(), err)
 		}
 	}
 	if f.broken != "" {
@@ -177,8 +177,8 @@ func (m *Manager) refit(ctx context.Context, r *run, s *schema.Schema) error {
 		x.Base = *f.base
 		x.Refill = x.Refill || f.longer
 	}
-	text := fmt.Sprintf("table %s.%s has changed: %s", have.LookUp.Keyspace, have.LookUp.Base, strings.Join(f.news, ", "))
-	r.now.Store(f.lookup)
+	text := fmt.Sprintf("table %s.%s has changed: %s", have.Rewrite.Keyspace, have.Rewrite.Base, strings.Join(f.news, ", "))
+	r.fits(f.fitted)
 	switch {
 	case have.State == Approved || have.State == Created:
 		return m.update(ctx, r, take)

@@ -21,9 +21,8 @@ import (
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/maintain"
-	"github.com/helenus-db/helenus/rewrite/match"
-	"github.com/helenus-db/helenus/rewrite/verify"
+	"github.com/helenus-db/helenus/rewrite/kind"
+	"github.com/helenus-db/helenus/rewrite/kinds"
 )
 
 // Store keeps migrations over restarts; *store.Store is one. What Save returned for is there after a crash. Load answers
@@ -40,7 +39,6 @@ type Store interface {
 const (
 	KindMigration = "migration"
 	KindBackfill  = "backfill"
-	KindAges      = "entry-ages"
 )
 
 // Traffic is the relay as far as a migration needs it.
@@ -51,9 +49,11 @@ type Traffic interface {
 
 // Published is a migration as the proxy has to treat it from now on.
 type Published struct {
-	ID     string
-	LookUp *match.LookUp
-	Mode   Mode
+	ID      string
+	Rewrite *plan.Rewrite
+	Change  kind.Fitted
+	Runner  kind.Runner // a kind.Keeper, if Change is a kind.Derived
+	Mode    Mode
 	// OnEntryFailure is what becomes of a write whose entry can not be written: TurnBack or Refuse.
 	OnEntryFailure string
 }
@@ -71,13 +71,12 @@ type Settings struct {
 	ShadowReads int64             // 10,000 reads compared
 	ShadowFor   time.Duration     // 24 h, after which our own comparisons are enough
 	ShadowLeast int64             // 100; enough then where we can make none
-	ShadowSelf  int               // 100 values of the look-up, asked for by ourselves
+	ShadowSelf  int               // 100 requests of our own
 	SweepFirst  time.Duration     // 1 min from the start, of serving or of the process, to the first pass
 	SweepEvery  time.Duration     // 1 h between passes while serving
 	Retry       time.Duration     // 1 s, doubled up to a minute
 	ReadSamples int               // 3; times a difference is read again
 	SampleDelay time.Duration     // 500 ms between them
-	Verify      verify.Settings
 }
 
 // Defaults fills in what was left zero.
@@ -122,15 +121,15 @@ func (s Settings) Defaults() Settings {
 
 // Parts are what a Manager works with; all must be set but Blocked and Wait.
 type Parts struct {
-	Session    exec.Session
-	Maintainer *maintain.Maintainer
-	Reader     *exec.Reader
-	Store      Store
-	Traffic    Traffic
-	Publish    func([]Published) // puts in force, at once, for all statements from now on
-	Schema     func() *schema.Schema
-	Now        func() time.Time
-	Log        *slog.Logger
+	Session exec.Session
+	Kinds   kinds.Set
+	Runners map[string]kind.Runner // by the names of Kinds
+	Store   Store
+	Traffic Traffic
+	Publish func([]Published) // puts in force, at once, for all statements from now on
+	Schema  func() *schema.Schema
+	Now     func() time.Time
+	Log     *slog.Logger
 	// Blocked says why nothing can be verified now, "" if it can: while it does, verification waits. nil: it always can.
 	Blocked func() string
 	// Missed counts the writes that went on without their entry, of one migration. nil: there are none.
@@ -144,7 +143,6 @@ type Manager struct {
 	Parts
 
 	settings Settings
-	checker  *verify.Checker
 
 	publishing sync.Mutex // orders calls of Publish
 	mu         sync.Mutex
@@ -162,9 +160,12 @@ type run struct {
 	orders  sync.Mutex // one transition after the other; held until it is published and saved
 	mu      sync.Mutex
 	m       Migration
-	turns   int                          // how often its state was entered or begun anew: whose work is outdated finds another number
-	now     atomic.Pointer[match.LookUp] // nil if it does not fit its base at all
-	cancel  context.CancelFunc           // of the work under way
+	rewrite plan.Rewrite             // as in m, never changed
+	kind    kind.Kind                // nil if this version knows none of its name
+	runner  kind.Runner              // of its kind
+	turns   int                      // how often its state was entered or begun anew: whose work is outdated finds another number
+	now     atomic.Pointer[fittedTo] // nil if it does not fit its base at all
+	cancel  context.CancelFunc       // of the work under way
 	wake    chan struct{}
 	samples chan struct{} // a read was compared
 	doubts  doubts
@@ -177,10 +178,76 @@ type run struct {
 	marked bool // the comment of its table says that it was turned back: see pending.go
 }
 
-// lookup is the look-up as it fits the base now.
-func (r *run) lookup() *match.LookUp { return r.now.Load() }
+// fittedTo is a change as it fits its base.
+type fittedTo struct {
+	kind.Fitted
+	derived kind.Derived // the same, if it has tables of its own
+	tables  []kind.Table
+}
 
-func newRun() *run { return &run{wake: make(chan struct{}, 1), samples: make(chan struct{}, 1)} }
+// fits takes a change on as it fits its base; nil: it does not.
+func (r *run) fits(f kind.Fitted) {
+	if f == nil {
+		r.now.Store(nil)
+		return
+	}
+	now := &fittedTo{Fitted: f}
+	if now.derived, _ = f.(kind.Derived); now.derived != nil {
+		now.tables = now.derived.Tables()
+	}
+	r.now.Store(now)
+}
+
+// fitted is the change as it fits the base now, nil if it does not.
+func (r *run) fitted() kind.Fitted {
+	if f := r.now.Load(); f != nil {
+		return f.Fitted
+	}
+	return nil
+}
+
+// derived is the change if it has tables of its own, nil if it has none.
+func (r *run) derived() kind.Derived {
+	if f := r.now.Load(); f != nil {
+		return f.derived
+	}
+	return nil
+}
+
+// tables are those of its own.
+func (r *run) tables() []kind.Table {
+	if f := r.now.Load(); f != nil {
+		return f.tables
+	}
+	return nil
+}
+
+// noun is what people call it.
+func (r *run) noun() string {
+	if r.kind == nil {
+		return "change"
+	}
+	return r.kind.Noun()
+}
+
+// run begins the run of a migration.
+func (m *Manager) run(c *plan.Rewrite) *run {
+	r := &run{wake: make(chan struct{}, 1), samples: make(chan struct{}, 1), kind: m.Kinds.Find(c)}
+	if r.kind != nil {
+		c.Kind = r.kind.Name()
+		r.runner = m.Runners[c.Kind]
+	}
+	r.rewrite = *c
+	return r
+}
+
+// refit fits a change to its base table, or says what forbids it.
+func (r *run) refit(c plan.Rewrite, base *schema.Table) (kind.Fitted, *condition.Refusal) {
+	if r.kind == nil {
+		return nil, condition.Schema.Refuse("%s", kinds.Unknown(&c))
+	}
+	return r.runner.Fit(c, base)
+}
 
 // New returns a Manager without migrations.
 func New(p Parts, settings Settings) *Manager {
@@ -194,8 +261,7 @@ func New(p Parts, settings Settings) *Manager {
 	if p.Blocked == nil {
 		p.Blocked = func() string { return "" }
 	}
-	return &Manager{Parts: p, settings: settings, runs: map[string]*run{}, backlog: newBacklog(),
-		checker: verify.New(p.Session, p.Maintainer, settings.Verify)}
+	return &Manager{Parts: p, settings: settings, runs: map[string]*run{}, backlog: newBacklog()}
 }
 
 // begun is why a migration is verified that was verified before.
@@ -211,10 +277,12 @@ func (m *Manager) Restore(ctx context.Context) error {
 	}
 	runs := map[string]*run{} // all or none
 	for _, d := range documents {
-		r := newRun()
-		if err := json.Unmarshal(d.Raw, &r.m); err != nil {
+		var stored Migration
+		if err := json.Unmarshal(d.Raw, &stored); err != nil {
 			return fmt.Errorf("migration %s in the store can not be read: %w", d.ID, err)
 		}
+		r := m.run(&stored.Rewrite)
+		r.m = stored
 		if r.m.OnEntryFailure == "" {
 			r.m.OnEntryFailure = TurnBack
 		}
@@ -226,8 +294,8 @@ func (m *Manager) Restore(ctx context.Context) error {
 			}
 			r.m.note(m.Now(), "", "verified again: "+begun)
 		}
-		base := r.m.Base // of its own: the look-up is read while the migration is written
-		lookup, refusal := match.New(r.m.LookUp, &base)
+		base := r.m.Base // of its own: what is fitted is read while the migration is written
+		fitted, refusal := r.refit(r.m.Rewrite, &base)
 		if refusal != nil {
 			r.m.Broken, r.m.Reason = true, refusal.Error()
 			if r.m.Active() && r.m.State != RollingBack {
@@ -235,14 +303,14 @@ func (m *Manager) Restore(ctx context.Context) error {
 			}
 		}
 		r.id = r.m.ID
-		r.now.Store(lookup)
+		r.fits(fitted)
 		m.renew(ctx, r)
 		runs[r.m.ID] = r
 	}
 	m.mu.Lock()
 	maps.Copy(m.runs, runs)
 	m.mu.Unlock()
-	m.loadAges(ctx)
+	m.remember(ctx)
 	m.publish()
 	if s := m.Schema(); s != nil {
 		m.SchemaChanged(ctx, s)
@@ -250,13 +318,13 @@ func (m *Manager) Restore(ctx context.Context) error {
 	return nil
 }
 
-// renew has a migration whose look-up table has an earlier version's form begin anew: nothing of it can be kept, as it does not
-// tell which write an entry is of.
+// renew has a migration whose tables have an earlier version's form begin anew: nothing of them can be kept.
 func (m *Manager) renew(ctx context.Context, r *run) {
-	if r.m.Form == Form || !r.m.Active() || r.m.State == RollingBack || r.m.Broken {
+	d := r.derived()
+	if d == nil || r.m.Form == d.Form() || !r.m.Active() || r.m.State == RollingBack || r.m.Broken {
 		return
 	}
-	r.m.Form = Form
+	r.m.Form = d.Form()
 	before := r.m.State
 	if r.m.State != Suspended && r.m.State != Failed {
 		r.m.State = Approved
@@ -272,22 +340,33 @@ func (m *Manager) renew(ctx context.Context, r *run) {
 	}
 }
 
-// loadAges and saveAges keep the ages of entries over restarts. What can not be kept is counted anew, which takes longer and harms
-// nothing.
-func (m *Manager) loadAges(ctx context.Context) {
-	var raw json.RawMessage
-	err := m.Store.Load(ctx, KindAges, KindAges, &raw)
-	if err == nil {
-		err = m.Maintainer.RestoreAges(raw)
-	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		m.Log.Warn("the ages of entries could not be read; they are counted anew", "err", err)
+// remember and memorise keep what kinds remember over restarts. What can not be kept is found again, which takes longer and harms nothing.
+func (m *Manager) remember(ctx context.Context) {
+	for _, k := range m.Kinds {
+		keeps, ok := m.Runners[k.Name()].(kind.Remembering)
+		if !ok {
+			continue
+		}
+		name, _ := keeps.Memory()
+		var raw json.RawMessage
+		err := m.Store.Load(ctx, name, name, &raw)
+		if err == nil {
+			err = keeps.Remember(raw)
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			m.Log.Warn("what was remembered could not be read; it is found again", "what", name, "err", err)
+		}
 	}
 }
 
-func (m *Manager) saveAges(ctx context.Context) {
-	if err := m.Store.Save(ctx, KindAges, KindAges, m.Maintainer.Ages()); err != nil {
-		m.Log.Warn("the ages of entries could not be saved", "err", err)
+func (m *Manager) memorise(ctx context.Context, runner kind.Runner) {
+	keeps, ok := runner.(kind.Remembering)
+	if !ok {
+		return
+	}
+	name, v := keeps.Memory()
+	if err := m.Store.Save(ctx, name, name, v); err != nil {
+		m.Log.Warn("what is to be remembered could not be saved", "what", name, "err", err)
 	}
 }
 
@@ -341,6 +420,7 @@ func (m *Manager) Migrations() []Migration {
 	for i, r := range runs {
 		out[i] = r.get()
 		out[i].Conditions = condition.In(out[i].Reason)
+		out[i].Title = m.Kinds.Title(&out[i].Rewrite)
 	}
 	return out
 }
@@ -375,8 +455,8 @@ func (m *Manager) publish() {
 		if !checked {
 			mode.Serve, mode.Shadow = false, false
 		}
-		if l := r.lookup(); mode != (Mode{}) && l != nil {
-			out = append(out, Published{r.m.ID, l, mode, r.m.OnEntryFailure})
+		if f := r.fitted(); mode != (Mode{}) && f != nil {
+			out = append(out, Published{r.m.ID, &r.rewrite, f, r.runner, mode, r.m.OnEntryFailure})
 		}
 		r.mu.Unlock()
 	}
@@ -410,9 +490,9 @@ func (r *run) throttle(reason string) {
 
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// Approve takes a look-up on. It is refused (a *condition.Refusal) if the schema is no longer the one that the advice was
+// Approve takes a change on. It is refused (a *condition.Refusal) if the schema is no longer the one that the advice was
 // made on, or a condition forbids it; a second approval is an *ErrAlreadyApproved.
-func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Terms) (Migration, error) {
+func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Terms) (Migration, error) {
 	if err := t.Check(); err != nil {
 		return Migration{}, err
 	}
@@ -427,23 +507,24 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Term
 		return Migration{}, errors.New("the schema is not known yet: Cassandra was not reached since the start; try again later")
 	}
 	base := s.Table(lu.Keyspace, lu.Base)
-	lookup, refusal := check(lu, base)
+	r := m.run(&lu)
+	fitted, refusal := r.check(lu, base)
 	if refusal != nil {
 		return Migration{}, refusal
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, r := range m.sorted() {
-		have := r.get()
-		same := have.LookUp.Keyspace == lu.Keyspace && have.LookUp.Base == lu.Base && have.LookUp.Column == lu.Column ||
-			have.LookUp.Keyspace == lu.Keyspace && have.LookUp.Table == lu.Table
+	for _, other := range m.sorted() {
+		have := other.get()
+		same := have.Rewrite.Keyspace == lu.Keyspace && (have.Rewrite.Kind == lu.Kind && have.Rewrite.Base == lu.Base && have.Rewrite.Column == lu.Column ||
+			have.Rewrite.Table == lu.Table && lu.Table != "")
 		if (have.ID == id && have.State != Dropped) || (have.Active() && same) {
 			return Migration{}, &ErrAlreadyApproved{have.ID, have.State}
 		}
 	}
 	earlier := int64(0)
 	if old := m.runs[id]; old != nil { // dropped: it begins anew, and must not find its first backfill done
-		if x := old.get(); x.Mismatch == "" && x.LookUp.Same(lu) {
+		if x := old.get(); x.Mismatch == "" && x.Rewrite.Same(lu) {
 			earlier = x.Earlier + x.Compared
 		}
 		if err := m.Store.Save(ctx, KindBackfill, id, m.whole()); err != nil {
@@ -455,10 +536,13 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Term
 		return Migration{}, err
 	}
 	now := m.Now()
-	r := newRun()
 	r.id = id
-	r.now.Store(lookup)
-	r.m = Migration{ID: id, Owner: owner, LookUp: lu, Base: *base, State: Approved, Form: Form, Actor: t.Actor, Approved: now, Earlier: earlier,
+	r.fits(fitted)
+	form := 0
+	if d := r.derived(); d != nil {
+		form = d.Form()
+	}
+	r.m = Migration{ID: id, Owner: owner, Rewrite: lu, Base: *base, State: Approved, Form: form, Actor: t.Actor, Approved: now, Earlier: earlier,
 		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Despite: t.Despite}
 	r.m.note(now, t.Actor, "approved; if an entry can not be written: "+t.OnEntryFailure)
 	for _, o := range t.Despite {
@@ -482,9 +566,9 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.LookUp, t Term
 	return out, nil
 }
 
-// check tells whether a look-up still fits its base table.
-func check(lu plan.LookUp, base *schema.Table) (*match.LookUp, *condition.Refusal) {
-	lookup, refusal := match.New(lu, base)
+// check tells whether a change still fits its base table.
+func (r *run) check(lu plan.Rewrite, base *schema.Table) (kind.Fitted, *condition.Refusal) {
+	fitted, refusal := r.refit(lu, base)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -494,8 +578,8 @@ func check(lu plan.LookUp, base *schema.Table) (*match.LookUp, *condition.Refusa
 	}
 	last := condition.Columns.Refuse("the advice names no statement")
 	for _, text := range lu.Texts {
-		if last = lookup.Check(text); last == nil {
-			return lookup, nil // what it can not answer runs as it was written
+		if last = fitted.Check(text); last == nil {
+			return fitted, nil // what it can not answer runs as it was written
 		}
 	}
 	return nil, &condition.Refusal{Condition: last.Condition, Reason: "none of the statements of the advice can be answered: " + last.Reason}

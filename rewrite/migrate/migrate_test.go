@@ -69,7 +69,7 @@ func TestSuspendedTwiceAtOnce(t *testing.T) {
 		Store: &exectest.Store{}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Publish: func([]Published) { begun <- true; <-publishing },
 	}, Settings{})
-	r := newRun()
+	r := m.run(&plan.Rewrite{})
 	r.id, r.m = "m", Migration{ID: "m", State: Serving}
 	m.runs["m"] = r
 	done := make(chan error, 2)
@@ -96,7 +96,7 @@ func TestSuspendedTwiceAtOnce(t *testing.T) {
 // A migration is kept as JSON, and comes back the same; its history stays bounded.
 func TestMigrationJSON(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	m := Migration{ID: "m", LookUp: plan.LookUp{Keyspace: "k", Statements: []string{"f"}}, State: Serving, T0: 7, Approved: at}
+	m := Migration{ID: "m", Rewrite: plan.Rewrite{Keyspace: "k", Statements: []string{"f"}}, State: Serving, T0: 7, Approved: at}
 	for range MaxEvents + 5 {
 		m.note(at, "ann", "x")
 	}

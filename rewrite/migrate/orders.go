@@ -49,7 +49,7 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	if have.State != Suspended && have.State != Failed {
 		return &ErrState{id, "resume", have.State, "only one that is suspended or failed can be resumed"}
 	}
-	f, refusal := m.again(ctx, &have)
+	f, refusal := m.again(ctx, r, &have)
 	if refusal != "" {
 		return &ErrState{id, "resume", have.State, "what stopped it has not been set back: " + refusal + "; set it back, or roll the migration back"}
 	}
@@ -70,7 +70,7 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 		to = Backfill
 	}
 	return m.transition(ctx, r, have.State, to, order{actor, "resume"}, "resumed", func(x *Migration) {
-		r.now.Store(f.lookup)
+		r.fits(f.fitted)
 		x.Base, x.Broken = *f.base, false
 		x.Refill = to == DualWrite
 	})
@@ -119,7 +119,7 @@ func (m *Manager) rest(ctx context.Context, r *run, reason string, broken bool) 
 	})
 }
 
-// Reverify turns the reads of a migration back at once, because of something that may have made its look-up untrue: until a whole
+// Reverify turns the reads of a migration back at once, because of something that may have made its tables untrue: until a whole
 // pass of verification, begun after all that was under way has ended, finds nothing missing. Then it goes on by itself.
 func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
 	r, err := m.find(id)
@@ -196,17 +196,27 @@ func (m *Manager) refill(ctx context.Context, r *run, reason string, change func
 
 // empty removes all entries of a migration's table, and forgets how far it was filled.
 func (m *Manager) empty(ctx context.Context, r *run) error {
-	l := r.lookup()
+	tables := r.tables()
+	if len(tables) == 0 {
+		return nil
+	}
 	if table, err := m.owned(ctx, r); err != nil {
 		return err
 	} else if table == nil {
-		return &stop{to: Failed, reason: drift("the look-up table %s is gone", l.LookUpName())}
+		return &stop{to: Failed, reason: drift("the %s table %s is gone", r.noun(), &tables[0])}
 	}
 	if err := m.patiently(ctx, r, "its table is being emptied, for which all nodes must be up", func(ctx context.Context) error {
-		_, err := m.Session.Query(ctx, exec.Query{Text: l.Truncate(), Consistency: gocql.All})
-		return err
+		for i := range tables {
+			if !tables[i].Holds {
+				continue
+			}
+			if _, err := m.Session.Query(ctx, exec.Query{Text: tables[i].Truncate(), Consistency: gocql.All}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}); err != nil {
-		return fmt.Errorf("empty %s: %w", l.LookUpName(), err)
+		return fmt.Errorf("empty %s: %w", &tables[0], err)
 	}
 	if err := m.Store.Save(ctx, KindBackfill, r.id, m.whole()); err != nil {
 		return fmt.Errorf("save the checkpoint of migration %s: %w", r.id, err)

@@ -13,11 +13,11 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // Whose a table is. A migration has the id of its advice, and two processes that saw the same statements give the same advice the
-// same id. So each state store has an owner id, random, made once, and the comment of each look-up table names both:
+// same id. So each state store has an owner id, random, made once, and the comment of each table of ours names both:
 //
 //	helenus r-46cc57 owner 5f0c2d4e9a8b7c6d5e4f3a2b1c0d9e8f
 //
@@ -74,7 +74,7 @@ func OwnerOf(comment string) string {
 
 // unmarked tells whether a comment is that of a migration's table from before there were owners.
 func (m *Migration) unmarked(comment string) bool {
-	return m.Owner == "" && comment == match.Comment(m.ID)
+	return m.Owner == "" && comment == kind.Comment(m.ID)
 }
 
 // owns tells whether a comment says that a table is a migration's.
@@ -90,7 +90,7 @@ func (m *Manager) owns(ctx context.Context, x *Migration, comment string) (bool,
 			return false, err
 		}
 	}
-	return comment == match.Comment(signature(x.ID, id)), nil
+	return comment == kind.Comment(signature(x.ID, id)), nil
 }
 
 // found is a table as it is now.
@@ -99,29 +99,34 @@ type found struct {
 	id      string // as in schema.Table
 }
 
-// look reads which table stands where the look-up's is to be; nil if there is none.
-func (m *Manager) look(ctx context.Context, l *match.LookUp) (*found, error) {
+// look reads which table stands where the first of a change's own is to be; nil if there is none, or the change has none.
+func (m *Manager) look(ctx context.Context, r *run) (*found, error) {
+	tables := r.tables()
+	if len(tables) == 0 {
+		return nil, nil
+	}
+	t := &tables[0]
 	a, err := m.Session.Query(ctx, exec.Query{
 		Text:        "SELECT comment, id FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?",
-		Values:      [][]byte{[]byte(l.Keyspace), []byte(l.Table)},
+		Values:      [][]byte{[]byte(t.Keyspace), []byte(t.Name)},
 		Consistency: gocql.One,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for the table %s: %w", l.LookUpName(), err)
+		return nil, fmt.Errorf("look for the table %s: %w", t, err)
 	}
 	if len(a.Rows) == 0 {
 		return nil, nil
 	}
 	id, err := gocql.UUIDFromBytes(a.Rows[0][1])
 	if err != nil {
-		return nil, fmt.Errorf("the id of %s can not be read: %w", l.LookUpName(), err)
+		return nil, fmt.Errorf("the id of %s can not be read: %w", t, err)
 	}
 	return &found{string(a.Rows[0][0]), id.String()}, nil
 }
 
-// owned returns the look-up table if it exists, and an *ErrOwnership if it is not this migration's.
+// owned returns the first of a migration's own tables if it exists, and an *ErrOwnership if it is not this migration's.
 func (m *Manager) owned(ctx context.Context, r *run) (*found, error) {
-	table, err := m.look(ctx, r.lookup())
+	table, err := m.look(ctx, r)
 	if err != nil || table == nil {
 		return nil, err
 	}
@@ -130,7 +135,7 @@ func (m *Manager) owned(ctx context.Context, r *run) (*found, error) {
 	case err != nil:
 		return nil, err
 	case !ok:
-		return nil, &ErrOwnership{r.lookup().LookUpName(), table.comment}
+		return nil, &ErrOwnership{r.tables()[0].String(), table.comment}
 	}
 	return table, nil
 }
@@ -138,27 +143,27 @@ func (m *Manager) owned(ctx context.Context, r *run) (*found, error) {
 // claim gives a migration from before there were owners one, and puts it into its table's comment.
 func (m *Manager) claim(ctx context.Context, r *run) error {
 	have := r.get()
-	if have.Owner != "" || !have.Active() || have.State == RollingBack || r.lookup() == nil { // a roll-back waits for nothing
+	if have.Owner != "" || !have.Active() || have.State == RollingBack || r.fitted() == nil { // a roll-back waits for nothing
 		return nil
 	}
 	id, err := Owner(ctx, m.Store)
 	if err != nil {
 		return err
 	}
-	table, err := m.look(ctx, r.lookup())
+	table, err := m.look(ctx, r)
 	if err != nil {
 		return err
 	}
 	if table != nil && have.unmarked(table.comment) {
-		text := r.lookup().Comments(match.Comment(signature(have.ID, id)))
+		text := r.tables()[0].Comments(kind.Comment(signature(have.ID, id)))
 		if _, err := m.Session.Query(ctx, exec.Query{Text: text, Consistency: gocql.Quorum}); err != nil {
-			return fmt.Errorf("name the owner of %s: %w", r.lookup().LookUpName(), err)
+			return fmt.Errorf("name the owner of %s: %w", &r.tables()[0], err)
 		}
-		table.comment = match.Comment(signature(have.ID, id))
+		table.comment = kind.Comment(signature(have.ID, id))
 	}
 	return m.update(ctx, r, func(x *Migration) {
 		x.Owner = id
-		if table != nil && table.comment == match.Comment(signature(have.ID, id)) && x.State != Approved {
+		if table != nil && table.comment == kind.Comment(signature(have.ID, id)) && x.State != Approved {
 			x.TableID = table.id // else whose it is, is found when the schema is compared
 		}
 	})

@@ -9,7 +9,8 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
-	"github.com/helenus-db/helenus/rewrite/match"
+	"github.com/helenus-db/helenus/rewrite/kind"
+	"github.com/helenus-db/helenus/rewrite/lookup"
 )
 
 // A store has one owner id, for good, and no two stores have the same.
@@ -26,7 +27,7 @@ func TestOwnerOfStore(t *testing.T) {
 	if second, err := Owner(t.Context(), other); err != nil || second == first {
 		t.Errorf("two stores: %q and %q, %v", first, second, err)
 	}
-	if got := OwnerOf(match.Comment(signature("r-46cc57", first))); got != first {
+	if got := OwnerOf(kind.Comment(signature("r-46cc57", first))); got != first {
 		t.Errorf("read back: %q", got)
 	}
 	for _, comment := range []string{"", "helenus r-46cc57", "helenus r-46cc57 owner", "ours owner " + first, "helenus r-1 owner " + first + "0"} {
@@ -49,11 +50,12 @@ func TestDerived(t *testing.T) {
 		{Name: "guest", Kind: schema.Regular, Position: -1, Type: "text"},
 	}}
 	text := "SELECT room, day FROM hotel.stays WHERE guest = ? ALLOW FILTERING"
-	lu := plan.LookUp{Keyspace: "hotel", Base: "stays", Column: "guest", Table: "stays_by_guest", Texts: []string{text}, SchemaDigest: base.Digest()}
-	l, refusal := match.New(lu, &base)
+	lu := plan.Rewrite{Keyspace: "hotel", Base: "stays", Column: "guest", Table: "stays_by_guest", Texts: []string{text}, SchemaDigest: base.Digest()}
+	fitted, refusal := lookup.Kind{}.Open(kind.Parts{}).Fit(lu, &base)
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
+	l := fitted.(*lookup.Fitted)
 	db := exectest.New()
 	define := func(comment string) schema.Table {
 		db.Drop("hotel", "stays_by_guest")
@@ -79,10 +81,10 @@ func TestDerived(t *testing.T) {
 		"default_time_to_live":      {func(x *schema.Table) { x.DefaultTTL = 3 }, "default_time_to_live of the look-up table hotel.stays_by_guest is 3"},
 		"gc_grace_seconds":          {func(x *schema.Table) { x.GCGrace = 0 }, "gc_grace_seconds"},
 		"made again":                {func(x *schema.Table) { x.ID = "another" }, "was dropped and made again"},
-		"another owner":             {func(x *schema.Table) { x.Comment = match.Comment(signature("m", others)) }, "belongs to another helenus"},
-		"another change":            {func(x *schema.Table) { x.Comment = match.Comment(signature("n", mine)) }, "not ours any more"},
+		"another owner":             {func(x *schema.Table) { x.Comment = kind.Comment(signature("m", others)) }, "belongs to another helenus"},
+		"another change":            {func(x *schema.Table) { x.Comment = kind.Comment(signature("n", mine)) }, "not ours any more"},
 		"no comment":                {func(x *schema.Table) { x.Comment = "" }, "not ours any more"},
-		"an old comment":            {func(x *schema.Table) { x.Comment = match.Comment("m") }, "not ours any more"},
+		"an old comment":            {func(x *schema.Table) { x.Comment = kind.Comment("m") }, "not ours any more"},
 		"the key column of another": {column("room", func(c *schema.Column) { c.Type = "blob" }), "column room"},
 		"the key in another order":  {column("day", func(c *schema.Column) { c.Descending = false }), "column day"},
 		"a column dropped":          {func(x *schema.Table) { x.Columns = x.Columns[:len(x.Columns)-1] }, "has no column"},
@@ -91,9 +93,9 @@ func TestDerived(t *testing.T) {
 		table.Columns = append([]schema.Column(nil), made.Columns...)
 		c.change(&table)
 		m := New(Parts{Store: &exectest.Store{}}, Settings{})
-		have := Migration{ID: "m", Owner: mine, TableID: made.ID, LookUp: lu, State: Serving}
+		have := Migration{ID: "m", Owner: mine, TableID: made.ID, Rewrite: lu, State: Serving}
 		s := &schema.Schema{Keyspaces: []schema.Keyspace{{Name: "hotel", Tables: []schema.Table{table, {Keyspace: "hotel", Name: l.PendingTable()}}}}}
-		reason, err := m.derived(t.Context(), &have, l, s)
+		reason, err := m.drifted(t.Context(), "look-up", &have, l, s)
 		if err != nil || (c.want == "") != (reason == "") || !strings.Contains(reason, c.want) {
 			t.Errorf("%s: %q, %v; want %q", what, reason, err, c.want)
 		}
@@ -101,7 +103,7 @@ func TestDerived(t *testing.T) {
 	m := New(Parts{Store: &exectest.Store{}}, Settings{})
 	none := &schema.Schema{}
 	for state, gone := range map[State]bool{Created: false, DualWrite: false, Verify: true, Serving: true} {
-		if reason, err := m.derived(t.Context(), &Migration{ID: "m", Owner: mine, LookUp: lu, State: state}, l, none); err != nil || (reason != "") != gone {
+		if reason, err := m.drifted(t.Context(), "look-up", &Migration{ID: "m", Owner: mine, Rewrite: lu, State: state}, l, none); err != nil || (reason != "") != gone {
 			t.Errorf("no table in %s: %q, %v", state, reason, err)
 		}
 	}

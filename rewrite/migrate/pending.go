@@ -18,7 +18,7 @@ import (
 
 // An order that turns a migration back is in force at once, whether it can be stored or not (a full disk). What is not stored is
 // said to be pending, and is stored again and again until it is. Meanwhile it is written into a second place, the comment of the
-// look-up table: a process that finds the store as it was before the order finds the order there (docs/decisions/034).
+// change's own table: a process that finds the store as it was before the order finds the order there (docs/decisions/034).
 
 // ErrPending says that an order is in force, and is not stored yet.
 type ErrPending struct {
@@ -36,7 +36,7 @@ func (e *ErrPending) Error() string {
 func (e *ErrPending) Unwrap() error { return e.Cause }
 
 func pending(cause error) string {
-	return fmt.Sprintf("not stored yet (%v). It is stored again and again until it is; meanwhile the look-up table's comment is to keep it", cause)
+	return fmt.Sprintf("not stored yet (%v). It is stored again and again until it is; meanwhile the comment of its table, if it has one, is to keep it", cause)
 }
 
 // backlog is what has to be done again until it is done.
@@ -150,12 +150,12 @@ func (m *Manager) storeAgain(ctx context.Context, r *run) error {
 	return err
 }
 
-// marks are what the comment of a look-up table says of an order that could not be stored. A migration that is to be verified
+// marks are what the comment of a table of ours says of an order that could not be stored. A migration that is to be verified
 // needs none: that is how every process begins.
 var marks = map[State]string{Suspended: ", suspended", Failed: ", suspended",
 	RollingBack: ", rolled back", RolledBack: ", rolled back"}
 
-// cutMark takes the mark off the comment of a look-up table.
+// cutMark takes the mark off the comment of a table of ours.
 func cutMark(comment string) (rest, mark string) {
 	for _, mark := range marks {
 		if rest, ok := strings.CutSuffix(comment, mark); ok {
@@ -165,13 +165,9 @@ func cutMark(comment string) (rest, mark string) {
 	return comment, ""
 }
 
-// comments writes a mark, or none, into the comment of a migration's look-up table, if it is there and ours.
+// comments writes a mark, or none, into the comment of a migration's own table, if it is there and ours.
 func (m *Manager) comments(ctx context.Context, r *run, mark string) error {
-	l := r.lookup()
-	if l == nil {
-		return nil
-	}
-	table, err := m.look(ctx, l)
+	table, err := m.look(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -183,8 +179,8 @@ func (m *Manager) comments(ctx context.Context, r *run, mark string) error {
 		}
 		rest, _ := cutMark(table.comment)
 		if ours && table.comment != rest+mark {
-			if _, err := m.Session.Query(ctx, exec.Query{Text: l.Comments(rest + mark), Consistency: gocql.Quorum}); err != nil {
-				return fmt.Errorf("write the order into the comment of %s: %w", l.LookUpName(), err)
+			if _, err := m.Session.Query(ctx, exec.Query{Text: r.tables()[0].Comments(rest + mark), Consistency: gocql.Quorum}); err != nil {
+				return fmt.Errorf("write the order into the comment of %s: %w", &r.tables()[0], err)
 			}
 		}
 	}
@@ -194,8 +190,8 @@ func (m *Manager) comments(ctx context.Context, r *run, mark string) error {
 	return nil
 }
 
-// remember takes up what the comment of a migration's table says when the process begins, because it could not be stored.
-func (m *Manager) remember(ctx context.Context, r *run, comment string) {
+// recall takes up what the comment of a migration's table says when the process begins, because it could not be stored.
+func (m *Manager) recall(ctx context.Context, r *run, comment string) {
 	_, mark := cutMark(comment)
 	have := r.get()
 	if ours, err := m.owns(ctx, &have, comment); mark == "" || err != nil || !ours {
@@ -204,7 +200,7 @@ func (m *Manager) remember(ctx context.Context, r *run, comment string) {
 	r.mu.Lock()
 	r.marked = true
 	r.mu.Unlock()
-	const why = "ordered before the process began, and not stored then: the comment of the look-up table says so"
+	const why = "ordered before the process began, and not stored then: the comment of its table says so"
 	var err error
 	switch have := r.get(); {
 	case marks[have.State] == mark || phases[have.State].ends || have.State == RollingBack:

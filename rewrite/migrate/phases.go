@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -11,7 +12,7 @@ import (
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/exec"
-	"github.com/helenus-db/helenus/rewrite/verify"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // drive does the work of one state after the other until the context ends.
@@ -29,7 +30,7 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 			return
 		}
 		if err := m.claim(work, r); err != nil && ctx.Err() == nil {
-			m.Log.Warn("the owner of a look-up table could not be named; it is tried again with the next state", "migration", r.id, "err", err)
+			m.Log.Warn("the owner of a table of ours could not be named; it is tried again with the next state", "migration", r.id, "err", err)
 		}
 		if p.work == nil {
 			cancel()
@@ -100,63 +101,67 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 		return &stop{to: Failed, reason: condition.Order.Refuse("the order of answers can only be kept with %s", murmur3).Error()}
 	}
 	have := r.get()
+	tables := r.tables()
+	if len(tables) == 0 {
+		return nil
+	}
+	name := tables[0].String()
 	if table, err := m.owned(ctx, r); err != nil {
 		return err
 	} else if table != nil {
-		if err := m.dropFormer(ctx, r); err != nil {
+		if err := m.dropFormer(ctx, &tables[0]); err != nil {
 			return err
 		}
 	}
-	for _, text := range []string{r.lookup().Create(signature(have.ID, have.Owner)), r.lookup().CreatePending(signature(have.ID, have.Owner))} {
+	for i := range tables {
+		text := tables[i].Create(signature(have.ID, have.Owner))
 		if err := m.patiently(ctx, r, WaitsForNodes, func(ctx context.Context) error {
 			_, err := m.Session.Query(ctx, exec.Query{Text: text, Consistency: gocql.Quorum})
 			return err
 		}); err != nil {
-			return fmt.Errorf("create %s: %w", r.lookup().LookUpName(), err)
+			return fmt.Errorf("create %s: %w", name, err)
 		}
 	}
 	if err := m.patiently(ctx, r, WaitsForNodes, m.Session.Agree); err != nil {
-		return fmt.Errorf("wait until all nodes know %s: %w", r.lookup().LookUpName(), err)
+		return fmt.Errorf("wait until all nodes know %s: %w", name, err)
 	}
 	table, err := m.owned(ctx, r)
 	if err == nil && table == nil {
-		err = fmt.Errorf("%s was created but is not there yet: %w", r.lookup().LookUpName(), exec.ErrNoConnection)
+		err = fmt.Errorf("%s was created but is not there yet: %w", name, exec.ErrNoConnection)
 	}
 	if err != nil {
 		return err
 	}
 	// A node writes a new table into its system tables a moment before it knows it. Who comes just then (a process that
 	// was killed while it created the table, and started again) would begin to write entries too early.
-	one := exec.FromInt64(0)
-	for _, read := range []exec.Query{
-		{Text: r.lookup().ScanEntries(), Values: [][]byte{one, one}, Consistency: gocql.One},
-		{Text: r.lookup().ScanPending(), Values: [][]byte{{0}}, Consistency: gocql.One},
-	} {
-		if _, err := m.Session.Query(ctx, read); err != nil {
-			return fmt.Errorf("%s was created but can not be read yet (%v): %w", r.lookup().LookUpName(), err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
+	for i := range tables {
+		if _, err := m.Session.Query(ctx, tables[i].Probe); err != nil {
+			return fmt.Errorf("%s was created but can not be read yet (%v): %w", name, err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
 		}
 	}
 	return m.update(ctx, r, func(x *Migration) { x.TableID = table.id })
 }
 
-// dropFormer removes a look-up table of ours that has another form than today's, so that it is made and filled anew.
-func (m *Manager) dropFormer(ctx context.Context, r *run) error {
-	l := r.lookup()
+// dropFormer removes a table of ours that has another form than today's, so that it is made and filled anew.
+func (m *Manager) dropFormer(ctx context.Context, t *kind.Table) error {
+	if t.Mark == "" {
+		return nil
+	}
 	a, err := m.Session.Query(ctx, exec.Query{Text: "SELECT column_name FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?",
-		Values: [][]byte{[]byte(l.Keyspace), []byte(l.Table)}, Consistency: gocql.One})
+		Values: [][]byte{[]byte(t.Keyspace), []byte(t.Name)}, Consistency: gocql.One})
 	if err != nil {
-		return fmt.Errorf("read the columns of %s: %w", l.LookUpName(), err)
+		return fmt.Errorf("read the columns of %s: %w", t, err)
 	}
 	for _, row := range a.Rows {
-		if string(row[0]) == l.EntryID {
+		if string(row[0]) == t.Mark {
 			return nil
 		}
 	}
-	if _, err := m.Session.Query(ctx, exec.Query{Text: l.Drop(), Consistency: gocql.Quorum}); err != nil {
-		return fmt.Errorf("drop %s, whose form is an earlier version's: %w", l.LookUpName(), err)
+	if _, err := m.Session.Query(ctx, exec.Query{Text: t.Drop(), Consistency: gocql.Quorum}); err != nil {
+		return fmt.Errorf("drop %s, whose form is an earlier version's: %w", t, err)
 	}
 	if err := m.Session.Agree(ctx); err != nil {
-		return fmt.Errorf("wait until all nodes know that %s is gone: %w", l.LookUpName(), err)
+		return fmt.Errorf("wait until all nodes know that %s is gone: %w", t, err)
 	}
 	return nil
 }
@@ -193,7 +198,7 @@ func (m *Manager) validate(_ context.Context, r *run) error {
 		return fmt.Errorf("the schema is not known: %w", exec.ErrNoConnection)
 	}
 	have := r.get()
-	if _, refusal := check(have.LookUp, s.Table(have.LookUp.Keyspace, have.LookUp.Base)); refusal != nil {
+	if _, refusal := r.check(have.Rewrite, s.Table(have.Rewrite.Keyspace, have.Rewrite.Base)); refusal != nil {
 		return &stop{to: Failed, reason: refusal.Error()}
 	}
 	return nil
@@ -256,6 +261,9 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 	if err := m.quiet(ctx, r); err != nil {
 		return err
 	}
+	if r.derived() == nil { // it answers from the application's own tables
+		return m.update(ctx, r, func(x *Migration) { x.Unfollowed = x.Unfollowed && r.turns != turns })
+	}
 	for pass := 0; pass < m.settings.Passes; pass++ {
 		missed := m.Missed(r.id)
 		missing, err := m.pass(ctx, r)
@@ -316,19 +324,17 @@ func (m *Manager) quiet(ctx context.Context, r *run) error {
 
 // pass runs one pass, and returns how many rows without entry it found, also if it could not end.
 func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
-	if err := m.Maintainer.LoadPending(ctx, r.lookup()); err != nil {
-		return 0, err
+	d := r.derived()
+	if d == nil {
+		return 0, nil
 	}
-	found, err := m.checker.Pass(ctx, r.lookup(), func(done, total int) {
+	found, err := d.Pass(ctx, func(done, total int) {
 		m.progress(r, "token ranges", int64(done), int64(total))
 	})
-	if err == nil {
-		err = m.Maintainer.SweepPending(ctx, r.lookup())
-	}
 	if err != nil {
-		return found.Missing, fmt.Errorf("verify %s: %w", r.lookup().LookUpName(), err)
+		return found.Missing, fmt.Errorf("verify %s: %w", &r.tables()[0], err)
 	}
-	m.saveAges(ctx)
+	m.memorise(ctx, r.runner)
 	return found.Missing, m.update(ctx, r, func(x *Migration) {
 		x.Passes++
 		x.Last = found
@@ -362,7 +368,7 @@ func lost(rows int64) string {
 	return fmt.Sprintf("a sweep found %d rows without entry: something writes past the proxy, or an entry was lost", rows)
 }
 
-// Verify compares base and look-up now, in both directions, as the sweep of a serving migration does by itself.
+// Verify compares the base and the tables of a change now, in both directions, as the sweep of a serving migration does by itself.
 func (m *Manager) Verify(ctx context.Context, id, actor string) error {
 	r, err := m.find(id)
 	if err != nil {
@@ -375,7 +381,7 @@ func (m *Manager) Verify(ctx context.Context, id, actor string) error {
 		return &ErrState{id, "verify", have.State, "it can be verified once its table is filled, until it is rolled back"}
 	}
 	if have.Broken {
-		return &ErrState{id, "verify", have.State, "its look-up is gone or no longer fits; roll it back"}
+		return &ErrState{id, "verify", have.State, "its " + r.noun() + " is gone or no longer fits; roll it back"}
 	}
 	missing, err := m.pass(ctx, r)
 	m.Log.Info("verified on order", "migration", id, "actor", actor, "missing", missing, "err", err)
@@ -385,7 +391,7 @@ func (m *Manager) Verify(ctx context.Context, id, actor string) error {
 	return err
 }
 
-// Drop removes the look-up table of a migration that was rolled back.
+// Drop removes the tables of a migration that was rolled back.
 func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 	r, err := m.find(id)
 	if err != nil {
@@ -395,30 +401,32 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 	if have.State != RolledBack {
 		return &ErrState{id, "drop", have.State, undroppable(have.State)}
 	}
-	if r.lookup() == nil {
-		return fmt.Errorf("migration %s can not be dropped: %s; remove the table %s.%s by hand", id, have.Reason, have.LookUp.Keyspace, have.LookUp.Table)
+	if r.fitted() == nil && have.Rewrite.Table != "" {
+		return fmt.Errorf("migration %s can not be dropped: %s; remove the table %s.%s by hand", id, have.Reason, have.Rewrite.Keyspace, have.Rewrite.Table)
 	}
 	table, err := m.owned(ctx, r)
 	if err != nil {
 		return err
 	}
+	text := "dropped"
 	if table != nil {
-		for _, text := range []string{r.lookup().DropPendingTable(), r.lookup().Drop()} { // the one that tells whose it is last
-			if _, err := m.Session.Query(ctx, exec.Query{Text: text, Consistency: gocql.Quorum}); err != nil {
-				return fmt.Errorf("drop %s: %w", r.lookup().LookUpName(), err)
+		text = "table dropped"
+		for _, t := range slices.Backward(r.tables()) { // the one that tells whose it is last
+			if _, err := m.Session.Query(ctx, exec.Query{Text: t.Drop(), Consistency: gocql.Quorum}); err != nil {
+				return fmt.Errorf("drop %s: %w", &r.tables()[0], err)
 			}
 		}
 	}
-	return m.transition(ctx, r, RolledBack, Dropped, order{actor, "drop"}, "table dropped", nil)
+	return m.transition(ctx, r, RolledBack, Dropped, order{actor, "drop"}, text, nil)
 }
 
 // CheckOnce runs one verification pass over a migration now, whatever its state. What is missing is repaired.
-func (m *Manager) CheckOnce(ctx context.Context, id string) (verify.Result, error) {
+func (m *Manager) CheckOnce(ctx context.Context, id string) (kind.Findings, error) {
 	r, err := m.find(id)
-	if err != nil {
-		return verify.Result{}, err
+	if err != nil || r.derived() == nil {
+		return kind.Findings{}, err
 	}
-	return m.checker.Pass(ctx, r.lookup(), nil)
+	return r.derived().Pass(ctx, func(int, int) {})
 }
 
 // undroppable says why a table can not be dropped in a state.

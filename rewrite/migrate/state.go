@@ -10,7 +10,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/gain"
-	"github.com/helenus-db/helenus/rewrite/verify"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // State is where a migration stands.
@@ -23,8 +23,8 @@ const (
 	DualWrite   State = "dual-write"   // entries are written; waiting until no older write is under way
 	Backfill    State = "backfill"     // entries of existing rows are written
 	Verify      State = "verify"       // both tables are compared until a whole pass finds nothing missing
-	Shadow      State = "shadow"       // reads run as written, and are compared with the look-up's answer
-	Serving     State = "serving"      // reads are answered from the look-up
+	Shadow      State = "shadow"       // reads run as written, and are compared with the change's answer
+	Serving     State = "serving"      // reads are answered by the change
 	Suspended   State = "suspended"    // reads run as written until somebody resumes it (through verify) or rolls back
 	Failed      State = "failed"       // it can not go on by itself; resume it once the cause is gone, or roll it back
 	RollingBack State = "rolling-back" // reads run as written; waiting until no request knows better
@@ -39,16 +39,16 @@ var States = []State{Approved, Created, DualWrite, Backfill, Verify, Shadow, Ser
 type Mode struct {
 	Write  bool // entries are written before the base is
 	Shadow bool // reads are compared
-	Serve  bool // reads are answered from the look-up
+	Serve  bool // reads are answered by the change
 }
 
 // What becomes of a write whose entry can not be written, decided at approval.
 const (
-	TurnBack = "turn-back" // it is carried out, and reads are turned back until the look-up was verified again
+	TurnBack = "turn-back" // it is carried out, and reads are turned back until the change was verified again
 	Refuse   = "refuse"    // it is refused (Overloaded) before anything of it was sent
 )
 
-// Terms are how a look-up is approved.
+// Terms are how a change is approved.
 type Terms struct {
 	Actor          string          // who approves it
 	OnEntryFailure string          // TurnBack or Refuse; "" for TurnBack
@@ -70,7 +70,7 @@ type phase struct {
 	work func(*Manager, context.Context, *run) error // nil: it waits for an order
 	next State                                       // when the work is done
 	back bool                                        // a roll-back may be ordered
-	ends bool                                        // nothing is kept in force: the same look-up may be approved again
+	ends bool                                        // nothing is kept in force: the same change may be approved again
 }
 
 // phases is the machine.
@@ -112,37 +112,34 @@ type Event struct {
 	Text  string    `json:"text"`
 }
 
-// Form is the form of the look-up tables that this version makes and keeps: an entry per write (package maintain). Those of an
-// earlier form are made and filled anew.
-const Form = 1
-
 // MaxEvents is how many events a migration keeps, the latest.
 const MaxEvents = 100
 
-// Migration is an approved look-up and all that is known of it.
+// Migration is an approved change and all that is known of it.
 type Migration struct {
 	ID      string       `json:"id"`
-	LookUp  plan.LookUp  `json:"look_up"`
-	Base    schema.Table `json:"base"`               // as it was when the look-up was last fitted to it
+	Rewrite plan.Rewrite `json:"look_up"`            // what was approved, of any kind: the key is from when there were look-ups only
+	Base    schema.Table `json:"base"`               // as it was when the change was last fitted to it
 	Owner   string       `json:"owner,omitempty"`    // whose it is (see owner.go); "" if it is from before there were owners
-	TableID string       `json:"table_id,omitempty"` // of the look-up table as it was made; another is not the one that was filled
+	TableID string       `json:"table_id,omitempty"` // of the first of its own tables as it was made; another is not the one that was filled
 	State   State        `json:"state"`
 	Reason  string       `json:"reason,omitempty"` // of suspended and failed, why it is verified again, and of what rolled itself back
+	Title   string       `json:"title,omitempty"`  // in a few words, what it does; not saved
 	// Conditions are those by which Reason says that it was stopped; not saved.
 	Conditions []*condition.Ref `json:"conditions,omitempty"`
 	Pending    string           `json:"pending,omitempty"` // an order that is in force but not stored yet, and what that means; never stored
-	Broken     bool             `json:"broken,omitempty"`  // the look-up can no longer be trusted to exist or to fit: nothing is written to it
+	Broken     bool             `json:"broken,omitempty"`  // the change can no longer be trusted to exist or to fit: nothing is written to it
 	Actor      string           `json:"actor"`             // who approved it
 	Approved   time.Time        `json:"approved"`
-	Form       int              `json:"form,omitempty"` // of its look-up table, see Form
+	Form       int              `json:"form,omitempty"` // of its tables (kind.Derived)
 	T0         int64            `json:"t0,omitempty"`   // microseconds; when no older write was under way any more, 0 before
 	Entries    int64            `json:"entries"`        // written by backfill
 	Passes     int              `json:"passes"`         // of verification
-	Last       verify.Result    `json:"last_pass"`
+	Last       kind.Findings    `json:"last_pass"`
 	Clean      time.Time        `json:"last_clean_pass"`    // when a pass last found nothing missing
 	Repaired   int64            `json:"repaired"`           // entries that were missing and written by a pass, in all
 	Compared   int64            `json:"compared"`           // reads compared in shadow, in all
-	Earlier    int64            `json:"earlier,omitempty"`  // compared by migrations of the same ID and look-up that were dropped since: they count for shadow
+	Earlier    int64            `json:"earlier,omitempty"`  // compared by migrations of the same ID and change that were dropped since: they count for shadow
 	ByReads    int64            `json:"compared_by_reads"`  // of which with the answer to a read of the application
 	ByOwn      int64            `json:"compared_by_own"`    // with the answer to a read of our own
 	ByRanges   int64            `json:"compared_by_ranges"` // with what token ranges of the base hold, as the original fails
@@ -172,7 +169,7 @@ func (m *Migration) Mode() Mode {
 	return phases[m.State].mode
 }
 
-// Active tells whether the migration still holds its place: the same look-up can not be approved again.
+// Active tells whether the migration still holds its place: the same change can not be approved again.
 func (m *Migration) Active() bool { return !phases[m.State].ends }
 
 // Waits says why it does not go on, or does not serve any more; "" if it goes on.
@@ -196,7 +193,7 @@ func (m *Migration) clone() Migration {
 	return c
 }
 
-// ErrAlreadyApproved says that a migration for the same look-up is there already.
+// ErrAlreadyApproved says that a migration for the same change is there already.
 type ErrAlreadyApproved struct {
 	Migration string
 	State     State
@@ -227,7 +224,7 @@ func (e *ErrState) Error() string {
 	return fmt.Sprintf("can not %s migration %s: it is %s; %s", e.Order, e.Migration, e.State, e.Need)
 }
 
-// ErrOwnership says that a table of the look-up's name exists and is not this migration's own. It is never retried, and
+// ErrOwnership says that a table of the name of one of ours exists and is not this migration's own. It is never retried, and
 // the table is never touched.
 type ErrOwnership struct {
 	Table   string

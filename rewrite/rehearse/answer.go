@@ -9,11 +9,11 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // operands are what a condition compares with.
-func operands(p workload.Predicate, name string, with exec.Parameters) [][]byte {
+func operands(p workload.Predicate, name string, with planrun.Parameters) [][]byte {
 	var list [][]byte
 	plain := 0
 	texts := p.List()
@@ -38,7 +38,7 @@ func operands(p workload.Predicate, name string, with exec.Parameters) [][]byte 
 }
 
 // meets tells whether a row of a join satisfies conditions.
-func (w *world) meets(r combined, where []workload.Predicate, with exec.Parameters) bool {
+func (w *world) meets(r combined, where []workload.Predicate, with planrun.Parameters) bool {
 	names := workload.Names(where)
 	for i, p := range where {
 		if !satisfies(p.Op, p.Field.Attribute.Type, w.value(r, p.Field), operands(p, names[i], with)) {
@@ -49,7 +49,7 @@ func (w *world) meets(r combined, where []workload.Predicate, with exec.Paramete
 }
 
 // conditions draws the parameters of conditions, mostly so that some row of the join satisfies all: that row is returned, nil if there is none.
-func (w *world) conditions(tree model.Tree, where []workload.Predicate, with exec.Parameters) (combined, bool) {
+func (w *world) conditions(tree model.Tree, where []workload.Predicate, with planrun.Parameters) (combined, bool) {
 	rows, ok := w.join(tree)
 	if !ok {
 		return nil, false
@@ -117,7 +117,7 @@ func (w *world) compared(p workload.Predicate, have []byte, count int, list bool
 }
 
 // known gives the parameters of GIVEN what is so: of the entities of a row, or of what those determine.
-func (w *world) known(fields []model.Field, r combined, with exec.Parameters) bool {
+func (w *world) known(fields []model.Field, r combined, with planrun.Parameters) bool {
 	for _, f := range fields {
 		v, ok := w.fact(r, f)
 		if !ok {
@@ -156,7 +156,7 @@ type line struct {
 }
 
 // answer is what a query asks for, before limits. false: the join is too large.
-func (w *world) answer(q *workload.Query, with exec.Parameters) ([]line, bool) {
+func (w *world) answer(q *workload.Query, with planrun.Parameters) ([]line, bool) {
 	rows, ok := w.join(q.Tree)
 	if !ok {
 		return nil, false
@@ -164,7 +164,7 @@ func (w *world) answer(q *workload.Query, with exec.Parameters) ([]line, bool) {
 	rows = slices.DeleteFunc(rows, func(r combined) bool { return !w.meets(r, q.Where, with) })
 	slices.SortStableFunc(rows, func(a, b combined) int {
 		for _, o := range q.OrderBy {
-			d := exec.Compare(o.Field.Attribute.Type, w.value(a, o.Field), w.value(b, o.Field))
+			d := planrun.Compare(o.Field.Attribute.Type, w.value(a, o.Field), w.value(b, o.Field))
 			if d != 0 && o.Desc {
 				return -d
 			}
@@ -248,7 +248,7 @@ func (w *world) aggregate(a workload.Aggregate, group []combined) string {
 		}
 		count++
 		sum += number(of, v)
-		if d := exec.Compare(of, v, best); best == nil || a.Func == "min" && d < 0 || a.Func == "max" && d > 0 {
+		if d := planrun.Compare(of, v, best); best == nil || a.Func == "min" && d < 0 || a.Func == "max" && d > 0 {
 			best = v
 		}
 	}
@@ -269,7 +269,7 @@ func (w *world) aggregate(a workload.Aggregate, group []combined) string {
 func rounded(f float64) string { return strconv.FormatFloat(f, 'g', 7, 64) }
 
 // written writes the rows that a program answered with, as line.out does.
-func written(got *exec.Rows) []string {
+func written(got *planrun.Rows) []string {
 	list := make([]string, len(got.Cells))
 	for i, cells := range got.Cells {
 		parts := make([]string, len(cells))

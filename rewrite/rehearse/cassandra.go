@@ -13,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // cassandra is an exec.Session over tables in memory. Cells become texts that are ordered as they are, and back.
@@ -107,7 +108,7 @@ func where(t *schema.Table, list []cql.Relation, values [][]byte, args memory.Ar
 			args[memory.Key(m)] = valueOf(of, value)
 			continue
 		}
-		elements, err := exec.Elements(value, 1)
+		elements, err := planrun.Elements(value, 1)
 		if err != nil {
 			return err
 		}
@@ -130,7 +131,7 @@ func valueOf(cqlType string, value []byte) memory.Value {
 	if parts == 0 {
 		return ordered(cqlType, value)
 	}
-	elements, err := exec.Elements(value, parts)
+	elements, err := planrun.Elements(value, parts)
 	if err != nil {
 		return string(value)
 	}
@@ -269,7 +270,7 @@ func aggregated(expr cql.Term, t *schema.Table, columns []string, rows [][][]byt
 		return rows[0][slices.Index(columns, ref.Name)], nil
 	}
 	if call.Star {
-		return exec.Encode("bigint", int64(len(rows)))
+		return planrun.Encode("bigint", int64(len(rows)))
 	}
 	if len(call.Args) != 1 {
 		return nil, &memory.UnknownError{What: call.String()}
@@ -299,20 +300,20 @@ func aggregated(expr cql.Term, t *schema.Table, columns []string, rows [][][]byt
 		}
 		count++
 		sum += number(of, v)
-		if d := exec.Compare(of, v, best); best == nil || call.Name == "min" && d < 0 || call.Name == "max" && d > 0 {
+		if d := planrun.Compare(of, v, best); best == nil || call.Name == "min" && d < 0 || call.Name == "max" && d > 0 {
 			best = v
 		}
 	}
 	switch strings.ToLower(call.Name) {
 	case "count":
-		return exec.Encode("bigint", count)
+		return planrun.Encode("bigint", count)
 	case "min", "max":
 		return best, nil
 	case "sum":
 		if wide == "float" || wide == "double" {
-			return exec.Encode(wide, sum)
+			return planrun.Encode(wide, sum)
 		}
-		return exec.Encode(wide, strconv.FormatFloat(sum, 'f', -1, 64))
+		return planrun.Encode(wide, strconv.FormatFloat(sum, 'f', -1, 64))
 	}
 	return nil, &memory.UnknownError{What: call.String()}
 }

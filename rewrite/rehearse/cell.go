@@ -10,6 +10,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/trial/memory"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // Values are cells, as Cassandra has them; nil is null.
@@ -18,7 +19,7 @@ import (
 func sample(cqlType string, n int) []byte {
 	order := n/5*5 + []int{3, 1, 4, 0, 2}[n%5]
 	one := func(v any) []byte {
-		cell, err := exec.Encode(cqlType, v)
+		cell, err := planrun.Encode(cqlType, v)
 		if err != nil {
 			return []byte(fmt.Sprintf("%02d", order)) // of a type that nobody looks into
 		}
@@ -51,7 +52,7 @@ func sample(cqlType string, n int) []byte {
 	case "map":
 		return collected([]byte(strconv.Itoa(order)), []byte(strconv.Itoa(n)))
 	case "set", "list":
-		return exec.ElementOf([]byte(strconv.Itoa(order)))
+		return planrun.ElementOf([]byte(strconv.Itoa(order)))
 	}
 	return one(nil)
 }
@@ -76,7 +77,7 @@ func literal(cqlType, text string) []byte {
 	if strings.EqualFold(text, "null") {
 		return nil
 	}
-	cell, err := exec.Encode(cqlType, text)
+	cell, err := planrun.Encode(cqlType, text)
 	if err != nil {
 		return nil
 	}
@@ -88,7 +89,7 @@ func shown(cqlType string, cell []byte) string {
 	if cell == nil {
 		return "null"
 	}
-	v, err := exec.Decode(cqlType, cell)
+	v, err := planrun.Decode(cqlType, cell)
 	switch x := v.(type) {
 	case string:
 		return "'" + x + "'"
@@ -107,7 +108,7 @@ func shown(cqlType string, cell []byte) string {
 
 // number is what a cell counts for.
 func number(cqlType string, cell []byte) float64 {
-	v, err := exec.Decode(cqlType, cell)
+	v, err := planrun.Decode(cqlType, cell)
 	if err != nil {
 		return 0
 	}
@@ -130,7 +131,7 @@ func number(cqlType string, cell []byte) float64 {
 func sum(cqlType string, a, b []byte) []byte {
 	total := number(cqlType, a) + number(cqlType, b)
 	if kind := strings.ToLower(cqlType); kind == "float" || kind == "double" {
-		cell, _ := exec.Encode(cqlType, total) // a number is one
+		cell, _ := planrun.Encode(cqlType, total) // a number is one
 		return cell
 	}
 	return literal(cqlType, strconv.FormatFloat(total, 'f', -1, 64))

@@ -10,6 +10,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/trial/memory"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 type rnd = *rand.Rand
@@ -76,11 +77,11 @@ rows:
 
 // converted is a cell of another type; what has no like is left.
 func converted(from, to string, cell []byte) []byte {
-	v, err := exec.Decode(from, cell)
+	v, err := planrun.Decode(from, cell)
 	if err != nil {
 		return cell
 	}
-	if made, err := exec.Encode(to, v); err == nil {
+	if made, err := planrun.Encode(to, v); err == nil {
 		return made
 	}
 	return cell

@@ -14,7 +14,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/trial/memory"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture/schema"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // The bounds of a trial. Worlds go on until each query was answered with rows and each write was carried out.
@@ -49,7 +49,7 @@ type rehearsal struct {
 type read struct {
 	id       string
 	query    *workload.Query
-	program  *exec.Program
+	program  *planrun.Program
 	answered bool
 	untried  string // why it can not be tried
 	wrong    bool
@@ -57,7 +57,7 @@ type read struct {
 
 type write struct {
 	statement *workload.Statement
-	program   *exec.WriteProgram
+	program   *planrun.WriteProgram
 	applied   bool
 	untried   string
 }
@@ -177,7 +177,7 @@ func (r *rehearsal) compile(d *design.Design) {
 			query, p := few(s.Plan.Query, r.plan(s.Plan))
 			one := &read{id: s.Statement.ID, query: query}
 			var err error
-			if one.program, err = exec.Compile(p); err != nil {
+			if one.program, err = planrun.Compile(p); err != nil {
 				one.untried = err.Error()
 			}
 			r.reads = append(r.reads, one)
@@ -197,7 +197,7 @@ func (r *rehearsal) compile(d *design.Design) {
 			}
 			if len(plans) > 0 {
 				var err error
-				if one.program, err = exec.CompileWrite(s.Statement.Write, plans); err != nil {
+				if one.program, err = planrun.CompileWrite(s.Statement.Write, plans); err != nil {
 					one.untried = err.Error()
 				}
 			}
@@ -282,7 +282,7 @@ func (r *rehearsal) change(ctx context.Context, w *world, x *write, number, turn
 			return nil, "", nil
 		}
 		if x.program != nil {
-			if err := x.program.Run(ctx, r.session, with, exec.RunOptions{Parallel: 1}); err != nil {
+			if err := x.program.Run(ctx, r.session, with, planrun.RunOptions{Parallel: 1}); err != nil {
 				if ctx.Err() != nil {
 					return nil, "", ctx.Err()
 				}
@@ -314,7 +314,7 @@ func (r *rehearsal) ask(ctx context.Context, w *world, q *read, random rnd, afte
 	}
 	own := *w
 	own.random = random
-	query, with := q.query, exec.Parameters{}
+	query, with := q.query, planrun.Parameters{}
 	row, ok := own.conditions(query.Tree, query.Where, with)
 	if !ok || !own.known(query.Known, row, with) {
 		return nil
@@ -323,7 +323,7 @@ func (r *rehearsal) ask(ctx context.Context, w *world, q *read, random rnd, afte
 	if !ok {
 		return nil
 	}
-	rows, err := q.program.Run(ctx, r.session, with, exec.RunOptions{Parallel: 1})
+	rows, err := q.program.Run(ctx, r.session, with, planrun.RunOptions{Parallel: 1})
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -383,7 +383,7 @@ func reason(err error) string {
 }
 
 // values writes parameters.
-func values(list []workload.Parameter, with exec.Parameters) string {
+func values(list []workload.Parameter, with planrun.Parameters) string {
 	var parts []string
 	for _, p := range list {
 		var each []string

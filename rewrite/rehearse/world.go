@@ -9,7 +9,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // row is an entity: cells by attribute.
@@ -385,12 +385,12 @@ func satisfies(op workload.Op, cqlType string, v []byte, with [][]byte) bool {
 		return false
 	}
 	if op == workload.In {
-		return slices.ContainsFunc(with, func(x []byte) bool { return x != nil && exec.Compare(cqlType, v, x) == 0 })
+		return slices.ContainsFunc(with, func(x []byte) bool { return x != nil && planrun.Compare(cqlType, v, x) == 0 })
 	}
 	if op == workload.Like {
 		return bytes.HasPrefix(v, bytes.TrimSuffix(with[0], []byte("%")))
 	}
-	switch d := exec.Compare(cqlType, v, with[0]); op {
+	switch d := planrun.Compare(cqlType, v, with[0]); op {
 	case workload.NotEqual:
 		return d != 0
 	case workload.Greater:

@@ -7,12 +7,12 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
-	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/planrun"
 )
 
 // told draws the parameters of a write. false: nothing there is to say it of.
-func (w *world) told(x *workload.Write) (exec.Parameters, bool) {
-	with := exec.Parameters{}
+func (w *world) told(x *workload.Write) (planrun.Parameters, bool) {
+	with := planrun.Parameters{}
 	said := combined{}
 	if x.Kind == workload.Update || x.Kind == workload.Delete {
 		r, ok := w.conditions(x.Tree, x.Where, with)
@@ -84,7 +84,7 @@ func (w *world) find(e *model.Entity, key func(*model.Attribute) []byte) int {
 }
 
 // apply carries a write out by what it means. false: it takes for true what is not, or breaks the model's word, so that an application would not say it.
-func (w *world) apply(x *workload.Write, with exec.Parameters) bool {
+func (w *world) apply(x *workload.Write, with planrun.Parameters) bool {
 	e := x.Entity.Base()
 	link := func(self, n int) (*model.Relationship, [2]int) {
 		c, nth := x.Connections[n], 0
@@ -153,7 +153,7 @@ func (w *world) apply(x *workload.Write, with exec.Parameters) bool {
 }
 
 // spoken are the entities that an update or delete speaks of.
-func (w *world) spoken(x *workload.Write, with exec.Parameters) (list []int, ok bool) {
+func (w *world) spoken(x *workload.Write, with planrun.Parameters) (list []int, ok bool) {
 	rows, ok := w.join(x.Tree)
 	for _, r := range rows {
 		if n := r[x.Entity]; w.meets(r, x.Where, with) && !slices.Contains(list, n) {

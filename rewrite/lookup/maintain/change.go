@@ -1,0 +1,400 @@
+package maintain
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/kind"
+	"github.com/helenus-db/helenus/rewrite/lookup/match"
+)
+
+// Change is what one request does to the looked-up column of one base row. Its bytes belong to it.
+type Change struct {
+	LookUp *match.LookUp
+	Key    [][]byte
+	Value  []byte // that gets an entry; nil if the column is cleared, or set to what can be no partition key
+	Clears bool   // the cell or the row is deleted: a tombstone at the write's timestamp
+	TTL    int32  // seconds, 0 if none is said
+	// OwnTime: its time to live does not begin by the coordinator's clock (now_in_seconds), so the entry gets none.
+	OwnTime bool
+	// Stamped: the application gave the timestamp At, microseconds.
+	Stamped bool
+	At      int64
+	// Conditional: read at SerialConsistency what became of it.
+	Conditional bool
+
+	entry  *entry // put by Begin, nil if none was needed
+	former cell   // what it replaces, as far as was found
+	knew   bool   // former is from memory: the value this process put last, under an id of its own
+
+	elsewhere bool // its row has no entry of its own
+}
+
+// Puts tells whether it gets an entry.
+func (x *Change) Puts() bool { return x.Value != nil }
+
+// Begin reads what the changes of one request replace, and puts the entries that they need. After an error the base must not
+// be written by somebody who relies on the entries; those of other look-ups may have been put. bad are the changes whose
+// entry may be missing.
+func (m *Maintainer) Begin(ctx context.Context, changes []*Change, c gocql.Consistency) (bad []*Change, err error) {
+	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
+	defer cancel()
+	var (
+		wait   sync.WaitGroup
+		puts   []exec.Query
+		asking []*Change
+	)
+	for _, x := range changes {
+		if x.At == math.MinInt64 { // stands for "no timestamp" inside Cassandra, and has nothing below it
+			x.Stamped = false
+		}
+		m.prepare(x)
+		if x.entry != nil {
+			puts = append(puts, m.put(x.entry, putLevel(c)))
+		}
+		if !x.knew {
+			asking = append(asking, x)
+		}
+	}
+	if len(asking) > 0 && len(puts) > 0 {
+		guard.In(&wait, guard.Writes, func() { m.askFormers(ctx, asking) })
+	} else if len(asking) > 0 {
+		m.askFormers(ctx, asking)
+	}
+	err = m.send(ctx, puts)
+	wait.Wait()
+	if err == nil {
+		return nil, nil
+	}
+	for _, x := range changes {
+		if x.entry != nil {
+			bad = append(bad, x)
+		}
+	}
+	return bad, fmt.Errorf("write an entry of %s: %w", bad[0].LookUp.LookUpName(), err)
+}
+
+// prepare decides on the entry of a change.
+func (m *Maintainer) prepare(x *Change) {
+	if _, own := x.LookUp.EntryKey(x.Key); !own {
+		if x.Value != nil {
+			x.entry = m.standIn(x.LookUp, x.Value)
+		}
+		x.elsewhere, x.knew = true, true // what it replaces stays
+		return
+	}
+	if x.Stamped && x.Value != nil && x.TTL == 0 && x.LookUp.Base.DefaultTTL == 0 {
+		x.entry, x.former, x.knew = m.own.again(x, m.id)
+		return
+	}
+	if x.Stamped && x.Clears {
+		x.former, x.knew = m.own.forget(x)
+		return
+	}
+	_, _ = m.own.forget(x)
+	if x.Value == nil {
+		return
+	}
+	e := &entry{lookup: x.LookUp, value: x.Value, key: x.Key, kind: Unstamped, id: m.id(), at: unstampedAt}
+	if x.Stamped {
+		e.kind, e.at = Stamped, x.At
+	}
+	if !x.OwnTime {
+		e.ttl = m.entryTTL(x.LookUp, x.TTL)
+	}
+	x.entry = e
+}
+
+// putLevel is the consistency at which the entry of a write at c is put: at least c, so that who can see the row can see its
+// entry, and at least a quorum, so that it is not lost with one replica.
+func putLevel(c gocql.Consistency) gocql.Consistency {
+	switch c {
+	case gocql.Any, gocql.One, gocql.Two:
+		return gocql.Quorum
+	case gocql.LocalOne:
+		return gocql.LocalQuorum
+	}
+	return c
+}
+
+// askFormers reads what changes replace: one read for each row, whatever number of look-ups are over it.
+func (m *Maintainer) askFormers(ctx context.Context, changes []*Change) {
+	var rows [][]*Change
+next:
+	for _, x := range changes {
+		for i, have := range rows {
+			if have[0].LookUp.Base.Name == x.LookUp.Base.Name && have[0].LookUp.Keyspace == x.LookUp.Keyspace && slices.EqualFunc(have[0].Key, x.Key, bytes.Equal) {
+				rows[i] = append(have, x)
+				continue next
+			}
+		}
+		rows = append(rows, []*Change{x})
+	}
+	_ = m.each(len(rows), func(i int) error { m.askFormer(ctx, rows[i]); return nil })
+}
+
+// askFormer reads one row. What can not be read stays unknown: its entries are the sweeper's.
+func (m *Maintainer) askFormer(ctx context.Context, row []*Change) {
+	level, lookups := gocql.LocalOne, make([]*match.LookUp, len(row))
+	for i, x := range row {
+		lookups[i] = x.LookUp
+		if !x.Stamped {
+			level = m.lasting(x.LookUp, m.settings.Consistency)
+		}
+	}
+	if level == gocql.LocalOne {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, m.settings.Hint)
+		defer cancel()
+	}
+	a, err := m.Session.Query(ctx, exec.Query{Text: match.FormerRow(lookups), Values: row[0].Key, Consistency: level})
+	if err != nil || len(a.Rows) == 0 || len(a.Rows[0]) != 3*len(row) {
+		return
+	}
+	for i, x := range row {
+		cells := a.Rows[0][3*i:]
+		x.former = cellOf(cells[0], cells[1], cells[2])
+	}
+}
+
+// completion is an answered write whose garbage has to go.
+type completion struct {
+	change *Change
+	answer kind.Answer
+	level  kind.Level
+	rows   *Unknown // in place of change
+}
+
+// End takes note of how Cassandra answered a request that Begin was called for. It does not block: what follows is
+// done by Run, or, if too much waits, left to the sweeper.
+func (m *Maintainer) End(changes []*Change, answer kind.Answer, level kind.Level) {
+	if answer == kind.Lost {
+		return
+	}
+	for _, x := range changes {
+		if answer == kind.Refused && (x.entry == nil || x.entry.again) {
+			continue
+		}
+		if answer == kind.Refused {
+			_, _ = m.own.forget(x)
+		}
+		m.later(completion{change: x, answer: answer, level: level})
+	}
+}
+
+func (m *Maintainer) later(c completion) {
+	m.waiting.Add(1)
+	select {
+	case m.queue <- c:
+	default:
+		m.waiting.Add(-1)
+		m.counts.dropped.Add(1)
+	}
+}
+
+// Run cleans up after answered writes until the context ends.
+func (m *Maintainer) Run(ctx context.Context) {
+	var wait sync.WaitGroup
+	for range m.settings.Workers {
+		guard.In(&wait, guard.Maintainer, func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case c := <-m.queue:
+					_ = guard.Do(guard.Maintainer, func() error { m.complete(ctx, c); return nil })
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// complete cleans up after one answered write, and, in the same request, after others that wait and need no read.
+func (m *Maintainer) complete(ctx context.Context, c completion) {
+	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
+	defer cancel()
+	done := int64(0)
+	var removals []exec.Query
+	for more := true; more; {
+		done++
+		blind, settled := m.blind(c)
+		removals = append(removals, blind...)
+		if !settled {
+			if err := m.settle(ctx, c); err != nil {
+				m.counts.failed.Add(1)
+				m.Log.Debug("what a write replaced could not be removed; the sweeper will", "table", c.lookup().LookUpName(), "err", err)
+			}
+		}
+		more = false
+		if len(removals) > 0 && len(removals) < batchStatements {
+			select {
+			case c = <-m.queue:
+				more = true
+			default:
+			}
+		}
+	}
+	if err := m.send(ctx, removals); err != nil {
+		m.counts.failed.Add(int64(len(removals)))
+		m.Log.Debug("what writes replaced could not be removed; the sweeper will", "statements", len(removals), "err", err)
+	} else {
+		m.counts.removed.Add(int64(len(removals)))
+	}
+	m.waiting.Add(-done)
+}
+
+func (c completion) lookup() *match.LookUp {
+	if c.rows != nil {
+		return c.rows.LookUp
+	}
+	return c.change.LookUp
+}
+
+// blind returns the removals that need no look at the base. settled: nothing else is to be done.
+func (m *Maintainer) blind(c completion) (removals []exec.Query, settled bool) {
+	x := c.change
+	switch {
+	case x == nil:
+		return nil, false
+	case c.answer == kind.Refused:
+		return []exec.Query{m.remove(x.entry, m.removal(x.entry))}, true
+	case x.elsewhere:
+		return nil, true
+	case !x.Stamped || !m.proves(x.LookUp, c.level.Consistency):
+		return nil, false
+	case x.entry != nil && x.entry.again:
+		return nil, true // the same value: what there was is under the same id
+	}
+	upTo := x.At
+	if !x.Clears {
+		upTo--
+	}
+	f := x.former
+	if !match.Indexable(f.value) || f.at > upTo || (m.expires(x) && !m.expiredIsEvidence(x.LookUp)) {
+		return nil, true
+	}
+	return []exec.Query{m.outdate(x.LookUp, f.value, x.Key, upTo)}, true
+}
+
+// removal is the timestamp that deletes an entry.
+func (m *Maintainer) removal(e *entry) int64 {
+	if e.kind == Stamped {
+		return e.at
+	}
+	return removeAt
+}
+
+// settle is what follows an acknowledged write that needs a look at the base.
+func (m *Maintainer) settle(ctx context.Context, c completion) error {
+	if c.rows != nil {
+		return m.known(ctx, c)
+	}
+	x := c.change
+	level := m.evidence(x.LookUp, c.level, x.Conditional)
+	if x.Stamped {
+		level = m.settings.Consistency // D2 rests on what is seen, not on the acknowledgement
+	}
+	now, err := m.base(ctx, x.LookUp, x.Key, level)
+	if err != nil {
+		return err
+	}
+	believed := m.expiredIsEvidence(x.LookUp) || (now.value != nil && !now.expiring)
+	var writes []exec.Query
+	if e := x.entry; e != nil && !x.Stamped {
+		own := bytes.Equal(now.value, x.Value)
+		if own { // settled: it stands for the cell from now on
+			moved := *e
+			moved.kind, moved.at, moved.ttl = Stamped, now.at, 0
+			if now.expiring && !x.OwnTime {
+				moved.ttl = m.entryTTL(x.LookUp, now.ttl)
+			}
+			writes = append(writes, m.put(&moved, m.settings.Consistency))
+		}
+		if own || believed {
+			writes = append(writes, m.remove(e, removeAt)) // D1
+		}
+	}
+	if f := x.former; match.Indexable(f.value) && believed {
+		upTo := now.at - 1
+		if now.value == nil {
+			upTo = f.at // seen and gone
+			if f.expiring {
+				upTo--
+			}
+			if x.Stamped {
+				upTo = math.MinInt64 // a hint saw it, which is no evidence
+			}
+		}
+		if f.at <= upTo {
+			writes = append(writes, m.outdate(x.LookUp, f.value, x.Key, upTo))
+		}
+	}
+	if err := m.inOrder(ctx, writes); err != nil {
+		return fmt.Errorf("settle entries of %s: %w", x.LookUp.LookUpName(), err)
+	}
+	m.counts.removed.Add(int64(len(writes)))
+	return nil
+}
+
+// inOrder sends a few writes of which no later one may take effect without those before it. In one batch those of one partition are one
+// mutation; what is too large for that goes one by one.
+func (m *Maintainer) inOrder(ctx context.Context, writes []exec.Query) error {
+	bytes := 0
+	for _, q := range writes {
+		for _, v := range q.Values {
+			bytes += len(v)
+		}
+	}
+	if _, ok := m.Session.(unlogged); ok && bytes < batchBytes {
+		return m.send(ctx, writes)
+	}
+	for _, q := range writes {
+		if _, err := m.Session.Query(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expires tells whether a change's cell will expire.
+func (m *Maintainer) expires(x *Change) bool {
+	return !x.Clears && (x.TTL > 0 || x.LookUp.Base.DefaultTTL > 0)
+}
+
+// expiredIsEvidence tells whether an expired cell, or a deleted one, stays a tombstone for long enough to be relied on.
+func (m *Maintainer) expiredIsEvidence(l *match.LookUp) bool {
+	return m.gcGrace(l) >= m.settings.Grace
+}
+
+func (m *Maintainer) gcGrace(l *match.LookUp) time.Duration {
+	return time.Duration(m.baseTable(l).GCGrace) * time.Second
+}
+
+// baseTable is the base as it is now, and as it was approved while it is not there.
+func (m *Maintainer) baseTable(l *match.LookUp) *schema.Table {
+	if t := m.Schema().Table(l.Keyspace, l.Rewrite.Base); t != nil {
+		return t
+	}
+	return l.Base
+}
+
+// Horizon is how long a write that was not acknowledged may yet be carried out: a hint is delivered until gc_grace_seconds of its
+// table are over (not only as long as hints are made), and a Paxos round is finished by the next one until as long or three hours
+// (docs/design/cassandra.md).
+func (m *Maintainer) Horizon(l *match.LookUp) time.Duration {
+	if m.settings.Horizon > 0 {
+		return m.settings.Horizon
+	}
+	return max(m.gcGrace(l), 3*time.Hour) + time.Hour
+}

@@ -1,0 +1,228 @@
+package maintain
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/kind"
+	"github.com/helenus-db/helenus/rewrite/lookup/match"
+)
+
+// Unknown is a write of which it is known which rows it is about, but not what they will hold: now(), arithmetic, a cast. The
+// keys of the rows are put into the table of pending rows first. Until the base was looked at after the write's
+// answer, every served read takes them as candidates, and its check on the base decides: a superset, so never wrong. Being
+// in Cassandra they outlive this process; and in its memory, since no other writes them, so a read asks nothing more.
+type Unknown struct {
+	LookUp      *match.LookUp
+	Keys        [][][]byte
+	Conditional bool
+
+	rows []pendingRow // put by BeginUnknown
+}
+
+// Puts implements kind.Step.
+func (*Unknown) Puts() bool { return true }
+
+// pendingRow is one row of the table.
+type pendingRow struct {
+	key  [][]byte
+	id   int64
+	seen time.Duration // by the sweeper's clock, when it was first seen; only of those that an earlier process left
+	left bool          // by an earlier process, or by a write that was lost: it goes after the horizon only
+}
+
+// pendingRows are those of one look-up. The list is replaced, not changed.
+type pendingRows struct {
+	list   atomic.Pointer[[]pendingRow]
+	loaded atomic.Bool
+}
+
+// buckets spread the pending rows of a look-up over so many partitions.
+const buckets = 8
+
+// MaxPending is how many candidates a served read may have besides its entries; with more, reads run as written.
+const MaxPending = 64
+
+const pendingAt = 1 // timestamp of pending rows; they are removed at removeAt
+
+func (m *Maintainer) pendingOf(l *match.LookUp) *pendingRows {
+	if have, ok := m.pending.Load(l.LookUpName()); ok {
+		return have.(*pendingRows)
+	}
+	have, _ := m.pending.LoadOrStore(l.LookUpName(), &pendingRows{})
+	return have.(*pendingRows)
+}
+
+// Candidates returns the keys of the rows whose value is not known now; ok is false if they are too many to be read each time.
+func (m *Maintainer) Candidates(l *match.LookUp) (keys [][][]byte, ok bool) {
+	list := m.pendingOf(l).list.Load()
+	if list == nil || len(*list) == 0 {
+		return nil, true
+	}
+	if len(*list) > MaxPending {
+		return nil, false
+	}
+	for _, r := range *list {
+		keys = append(keys, r.key)
+	}
+	return keys, true
+}
+
+// isPending tells whether the value of a row is not known now.
+func (m *Maintainer) isPending(l *match.LookUp, key [][]byte) bool {
+	list := m.pendingOf(l).list.Load()
+	return list != nil && slices.ContainsFunc(*list, func(r pendingRow) bool { return slices.EqualFunc(r.key, key, bytes.Equal) })
+}
+
+// changePending replaces the list of a look-up.
+func (m *Maintainer) changePending(l *match.LookUp, change func([]pendingRow) []pendingRow) {
+	m.pendingLock.Lock()
+	defer m.pendingLock.Unlock()
+	rows := m.pendingOf(l)
+	var list []pendingRow
+	if have := rows.list.Load(); have != nil {
+		list = slices.Clone(*have)
+	}
+	list = change(list)
+	rows.list.Store(&list)
+}
+
+// BeginUnknown notes the rows of a write durably, and for every read from now on. On an error they are noted for reads all the
+// same, until EndUnknown; but a process that comes after this one would not know of them.
+func (m *Maintainer) BeginUnknown(ctx context.Context, u *Unknown, c gocql.Consistency) error {
+	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
+	defer cancel()
+	var puts []exec.Query
+	for _, key := range u.Keys {
+		r := pendingRow{key: key, id: m.id()}
+		u.rows = append(u.rows, r)
+		values := append(append([][]byte{bucketOf(r.id)}, key...), exec.FromInt64(r.id), exec.FromInt64(pendingAt))
+		puts = append(puts, exec.Query{Text: u.LookUp.PutPending(), Values: values, Consistency: putLevel(c)})
+	}
+	m.changePending(u.LookUp, func(list []pendingRow) []pendingRow { return append(list, u.rows...) })
+	if err := m.send(ctx, puts); err != nil {
+		return fmt.Errorf("note a row whose value is not known in %s: %w", u.LookUp.PendingName(), err)
+	}
+	return nil
+}
+
+func bucketOf(id int64) []byte { return []byte{byte(uint64(id) % buckets)} } // #nosec G115
+
+// EndUnknown takes note of the answer to a request that BeginUnknown was called for. It does not block.
+func (m *Maintainer) EndUnknown(u *Unknown, answer kind.Answer, level kind.Level) {
+	if answer == kind.Lost {
+		m.leave(u)
+		return
+	}
+	m.later(completion{rows: u, answer: answer, level: level})
+}
+
+// leave leaves the rows of a write to the sweeper.
+func (m *Maintainer) leave(u *Unknown) {
+	m.changePending(u.LookUp, func(list []pendingRow) []pendingRow {
+		for i := range list {
+			if slices.ContainsFunc(u.rows, func(r pendingRow) bool { return r.id == list[i].id }) {
+				list[i].left, list[i].seen = true, m.visits.now(m.Uptime)
+			}
+		}
+		return list
+	})
+}
+
+// known writes the entries of what a write made of its rows, which are then no longer pending.
+func (m *Maintainer) known(ctx context.Context, c completion) error {
+	u := c.rows
+	for _, r := range u.rows {
+		if c.answer == kind.Applied {
+			if err := m.stand(ctx, u.LookUp, r, m.evidence(u.LookUp, c.level, u.Conditional)); err != nil {
+				m.leave(u)
+				return err
+			}
+		}
+		if err := m.dropPending(ctx, u.LookUp, r); err != nil {
+			m.leave(u)
+			return err
+		}
+	}
+	return nil
+}
+
+// stand puts an entry that stands for what the base shows of a pending row.
+func (m *Maintainer) stand(ctx context.Context, l *match.LookUp, r pendingRow, level gocql.Consistency) error {
+	now, err := m.base(ctx, l, r.key, level)
+	if err != nil || !match.Indexable(now.value) {
+		return err
+	}
+	e := &entry{lookup: l, value: now.value, key: r.key, kind: Stamped, id: r.id, at: now.at}
+	if now.expiring {
+		e.ttl = m.entryTTL(l, now.ttl)
+	}
+	if _, err := m.Session.Query(ctx, m.put(e, m.settings.Consistency)); err != nil {
+		return fmt.Errorf("write an entry of %s: %w", l.LookUpName(), err)
+	}
+	return nil
+}
+
+func (m *Maintainer) dropPending(ctx context.Context, l *match.LookUp, r pendingRow) error {
+	values := append(append([][]byte{exec.FromInt64(removeAt), bucketOf(r.id)}, r.key...), exec.FromInt64(r.id))
+	if _, err := m.Session.Query(ctx, exec.Query{Text: l.DropPending(), Values: values, Consistency: m.settings.Consistency}); err != nil {
+		return fmt.Errorf("take a row off %s: %w", l.PendingName(), err)
+	}
+	m.changePending(l, func(list []pendingRow) []pendingRow {
+		return slices.DeleteFunc(list, func(have pendingRow) bool { return have.id == r.id })
+	})
+	return nil
+}
+
+// LoadPending finds the rows that an earlier process left, once. It is called before anything is served.
+func (m *Maintainer) LoadPending(ctx context.Context, l *match.LookUp) error {
+	rows := m.pendingOf(l)
+	if rows.loaded.Load() {
+		return nil
+	}
+	for b := range buckets {
+		a, err := m.Session.Query(ctx, exec.Query{Text: l.ScanPending(), Values: [][]byte{{byte(b)}}, Consistency: m.settings.Consistency})
+		if err != nil {
+			return fmt.Errorf("read the pending rows of %s: %w", l.LookUpName(), err)
+		}
+		m.changePending(l, func(list []pendingRow) []pendingRow {
+			for _, row := range a.Rows {
+				id, _ := exec.Int64(row[len(l.Key)])
+				if !slices.ContainsFunc(list, func(r pendingRow) bool { return r.id == id }) {
+					list = append(list, pendingRow{key: row[:len(l.Key)], id: id, left: true, seen: m.visits.now(m.Uptime)})
+				}
+			}
+			return list
+		})
+	}
+	rows.loaded.Store(true)
+	return nil
+}
+
+// SweepPending takes rows that were left off once their write's life is over: their value is what the base shows, and has its
+// entry by then.
+func (m *Maintainer) SweepPending(ctx context.Context, l *match.LookUp) error {
+	list := m.pendingOf(l).list.Load()
+	if list == nil {
+		return nil
+	}
+	for _, r := range *list {
+		if !r.left || m.visits.now(m.Uptime)-r.seen < m.Horizon(l) {
+			continue
+		}
+		if err := m.stand(ctx, l, r, gocql.Consistency(gocql.Serial)); err != nil {
+			return err
+		}
+		if err := m.dropPending(ctx, l, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package maintain
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/lookup/match"
+)
+
+// Outcome is what became of the entries of one value and row.
+type Outcome int
+
+// The outcomes of Reconcile.
+const (
+	Absent  Outcome = iota // there are none
+	Kept                   // the base holds their value
+	Removed                // some were shown to be garbage, and removed
+	Left                   // the base does not hold their value, but none could be shown to be safe to remove yet
+)
+
+// entries reads all entries of a value and row.
+func (m *Maintainer) entries(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) ([]*entry, error) {
+	a, err := m.Session.Query(ctx, exec.Query{Text: l.RowEntries(), Values: append([][]byte{value}, key...), Consistency: m.settings.Consistency})
+	if err != nil {
+		return nil, fmt.Errorf("read the entries of a row in %s: %w", l.LookUpName(), err)
+	}
+	var out []*entry
+	for _, row := range a.Rows {
+		if len(row) != 3 || len(row[0]) != 1 {
+			return nil, fmt.Errorf("read the entries of a row in %s: %w", l.LookUpName(), errShape)
+		}
+		e := &entry{lookup: l, value: value, key: key, kind: int8(row[0][0])} // #nosec G115 -- 0 to 2
+		e.id, _ = exec.Int64(row[1])
+		e.at, _ = exec.Int64(row[2])
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// Reconcile removes the entries of one value and row that can be shown to be garbage, and notes the age of the others, for D3. It
+// may be called by anyone at any time.
+func (m *Maintainer) Reconcile(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
+	defer cancel()
+	return m.count(m.reconcile(ctx, l, value, key))
+}
+
+func (m *Maintainer) count(outcome Outcome, err error) (Outcome, error) {
+	switch {
+	case err != nil:
+		m.counts.failed.Add(1)
+	case outcome == Kept:
+		m.counts.kept.Add(1)
+	case outcome == Removed:
+		m.counts.removed.Add(1)
+	case outcome == Left:
+		m.counts.left.Add(1)
+	}
+	return outcome, err
+}
+
+func (m *Maintainer) reconcile(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) (Outcome, error) {
+	entries, err := m.entries(ctx, l, value, key)
+	if err != nil || len(entries) == 0 {
+		return Absent, err
+	}
+	now, err := m.base(ctx, l, key, m.settings.Consistency)
+	if err != nil {
+		return Left, err
+	}
+	same := bytes.Equal(now.value, value) && now.value != nil
+	var removals []exec.Query
+	var aged []*entry
+	outdated := false
+	for _, e := range entries {
+		switch {
+		case e.kind == Stamped && now.value != nil && e.at < now.at && (!now.expiring || m.expiredIsEvidence(l)):
+			outdated = true // D2: the base shows something above it
+		case same:
+		default:
+			age, noted := m.visits.age(e, m.Uptime)
+			if !noted {
+				m.counts.unnoted.Add(1)
+			}
+			if noted && age >= m.Horizon(l) {
+				aged = append(aged, e)
+			}
+		}
+	}
+	if outdated {
+		removals = append(removals, m.outdate(l, value, key, now.at-1))
+	}
+	if len(aged) > 0 {
+		// A serial read finishes open rounds, or fences them off: what a conditional write left behind is decided by it.
+		if again, err := m.base(ctx, l, key, gocql.Consistency(gocql.Serial)); err != nil {
+			return Left, err
+		} else if !bytes.Equal(again.value, value) || again.value == nil {
+			for _, e := range aged { // D3
+				removals = append(removals, m.remove(e, m.removal(e)))
+			}
+		}
+	}
+	if len(removals) == 0 {
+		if same {
+			return Kept, nil
+		}
+		return Left, nil
+	}
+	if err := m.send(ctx, removals); err != nil {
+		return Left, fmt.Errorf("remove entries of %s: %w", l.LookUpName(), err)
+	}
+	return Removed, nil
+}
+
+// Fill writes the entry that stands for a cell of the base: what backfill does. ttl are the seconds that the cell has left, 0
+// if it does not expire.
+func (m *Maintainer) Fill(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, written int64, ttl int32, c gocql.Consistency) error {
+	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
+	defer cancel()
+	e := &entry{lookup: l, value: value, key: key, kind: Stamped, id: ofCell, at: written, ttl: m.entryTTL(l, ttl)}
+	if _, own := l.EntryKey(key); !own {
+		e = m.standIn(l, value)
+	}
+	_, err := m.Session.Query(ctx, m.put(e, c))
+	return err
+}
+
+// Repair writes an entry for a row that has none. It can not be below a removal, as that of a cell's own timestamp may be: who
+// wrote past us may have used timestamps below those of what was removed.
+func (m *Maintainer) Repair(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) error {
+	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
+	defer cancel()
+	e := &entry{lookup: l, value: value, key: key, kind: Unstamped, id: m.id(), at: unstampedAt}
+	if _, own := l.EntryKey(key); !own {
+		e = m.standIn(l, value)
+	}
+	if _, err := m.Session.Query(ctx, m.put(e, m.settings.Consistency)); err != nil {
+		return fmt.Errorf("repair an entry of %s: %w", l.LookUpName(), err)
+	}
+	return nil
+}
+
+// Has tells whether a value and row have an entry, or the row's value is noted as not known.
+func (m *Maintainer) Has(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) (bool, error) {
+	if m.isPending(l, key) {
+		return true, nil
+	}
+	found, err := m.entries(ctx, l, value, key)
+	return len(found) > 0, err
+}

@@ -1,0 +1,267 @@
+package match
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/condition"
+	"github.com/helenus-db/helenus/rewrite/kind"
+)
+
+// Read is a SELECT that the look-up can answer.
+type Read struct {
+	LookUp *LookUp
+	Find   string // keys of the entries: value, limit
+	Fetch  string // the application's SELECT narrowed to one row: the values of Bound, then key...
+	// Several is Fetch for one row of each of several partitions: the values of Bound, then the list of partition keys, then the rest of
+	// the key. The partition key is a further column of its rows, the last. "" if there is no such statement.
+	Several string
+	Bound   []kind.Marker // which values of the request Fetch begins with
+	Column  kind.Marker   // which value of the request the look-up is asked by
+	Text    string        // the application's SELECT with anonymous markers, for the values of All
+	All     []kind.Marker
+	// Scan is the application's SELECT without the value it asks by and without LIMIT, over a part of the ring: the values of
+	// Others, then first token, last token. Each row has the value of the column after the cells of the answer.
+	Scan   string
+	Others []kind.Marker
+	limit  cql.Term
+}
+
+// CompileRead compiles a SELECT. The fingerprint is checked too: what nobody approved is not answered.
+func (l *LookUp) CompileRead(st cql.Statement, keyspace string) (*Read, *condition.Refusal) {
+	s, ok := st.(*cql.Select)
+	if !ok {
+		return nil, condition.Columns.Refuse("not a SELECT but a statement of kind %s", st.Kind())
+	}
+	if t := s.Table.In(keyspace); t.Keyspace != l.Keyspace || t.Table != l.Rewrite.Base {
+		return nil, condition.Columns.Refuse("reads %s, not %s", t, l.BaseName())
+	}
+	if !l.statements[cql.Fingerprint(st, keyspace).String()] {
+		return nil, condition.Columns.Refuse("this statement is not among those that were approved")
+	}
+	return l.compile(s)
+}
+
+func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
+	if r := first(clauseChecks, s); r != nil {
+		return nil, r
+	}
+	if r := l.projection(s.Columns); r != nil {
+		return nil, r
+	}
+	r := &Read{LookUp: l, Find: l.Find(), limit: s.Limit}
+	switch limit := s.Limit.(type) {
+	case nil, *cql.Marker:
+	case *cql.Literal:
+		if n, err := strconv.ParseInt(limit.Text, 10, 32); limit.Kind != cql.LiteralInteger || err != nil || n <= 0 {
+			return nil, condition.Limits.Refuse("LIMIT %s is not a positive number", limit)
+		}
+	default:
+		return nil, condition.Limits.Refuse("LIMIT is neither a number nor bound")
+	}
+	found := false
+	for i := range s.Where {
+		by, refusal := l.relation(&s.Where[i])
+		if refusal != nil {
+			return nil, refusal
+		}
+		if by == nil {
+			continue
+		}
+		if found {
+			return nil, condition.Columns.Refuse("%s is restricted more than once", l.By.Name)
+		}
+		found, r.Column = true, kind.Marker{Index: by.Index, Name: by.Name}
+	}
+	if !found {
+		return nil, condition.Columns.Refuse("does not ask for rows by %s = ?", l.By.Name)
+	}
+	whole := *s
+	whole.Table = cql.TableRef{Keyspace: l.Keyspace, Table: l.Rewrite.Base}
+	r.Text, r.All = anonymous(&whole)
+	r.Scan, r.Others = l.scan(&whole)
+	fetch := whole
+	fetch.Limit, fetch.AllowFiltering = nil, true
+	fetch.Where = append([]cql.Relation(nil), s.Where...)
+	bound := cql.Markers(&fetch)
+	for _, k := range l.Key {
+		fetch.Where = append(fetch.Where, cql.Relation{Columns: []string{k.Name}, Op: cql.OpEQ, Value: &cql.Marker{}})
+	}
+	for _, m := range bound {
+		r.Bound = append(r.Bound, kind.Marker{Index: m.Index, Name: m.Name})
+	}
+	r.Fetch, _ = anonymous(&fetch)
+	r.Several = l.several(&fetch)
+	return r, nil
+}
+
+// scan writes the statement that reads what a SELECT finds for all values of the column.
+func (l *LookUp) scan(whole *cql.Select) (string, []kind.Marker) {
+	s := *whole
+	s.Limit, s.AllowFiltering, s.Where = nil, true, nil
+	if len(s.Columns) == 0 {
+		for _, c := range l.Base.Columns {
+			s.Columns = append(s.Columns, cql.Selector{Expr: &cql.ColumnRef{Name: c.Name}})
+		}
+	}
+	s.Columns = append(append([]cql.Selector(nil), s.Columns...), cql.Selector{Expr: &cql.ColumnRef{Name: l.By.Name}})
+	for _, relation := range whole.Where {
+		if relation.Op != cql.OpEQ || len(relation.Columns) != 1 || relation.Columns[0] != l.By.Name || relation.Element != nil {
+			s.Where = append(s.Where, relation)
+		}
+	}
+	var others []kind.Marker
+	for _, m := range cql.Markers(&s) {
+		others = append(others, kind.Marker{Index: m.Index, Name: m.Name})
+	}
+	partition := make([]string, l.Partition)
+	for i := range partition {
+		partition[i] = l.Key[i].Name
+	}
+	for _, op := range []cql.Op{cql.OpGT, cql.OpLE} {
+		s.Where = append(s.Where, cql.Relation{Columns: partition, Token: true, Op: op, Value: &cql.Marker{}})
+	}
+	text, _ := anonymous(&s)
+	return text, others
+}
+
+// anonymous prints a SELECT with question marks for all its markers.
+func anonymous(s *cql.Select) (string, []kind.Marker) {
+	var out []kind.Marker
+	markers := cql.Markers(s)
+	names := make([]string, len(markers))
+	for i, m := range markers {
+		out = append(out, kind.Marker{Index: m.Index, Name: m.Name})
+		names[i], m.Name = m.Name, ""
+	}
+	text := s.String()
+	for i, m := range markers {
+		m.Name = names[i]
+	}
+	return text, out
+}
+
+func (l *LookUp) projection(columns []cql.Selector) *condition.Refusal {
+	if len(columns) == 0 {
+		for _, c := range l.Base.Columns {
+			if expands(c.Type) {
+				return condition.Types.Refuse("* includes %s of type %s, which can not be carried as one value yet", c.Name, c.Type)
+			}
+		}
+		return nil
+	}
+	for _, c := range columns {
+		expr := c.Expr
+		if call, ok := expr.(*cql.FunctionCall); ok {
+			if call.Keyspace != "" || (call.Name != "writetime" && call.Name != "ttl") || len(call.Args) != 1 {
+				return condition.Functions.Refuse("selects a function or aggregate: %s", call)
+			}
+			expr = call.Args[0]
+		}
+		ref, ok := expr.(*cql.ColumnRef)
+		if !ok {
+			return condition.Functions.Refuse("selects an expression: %s", c.Expr)
+		}
+		column := l.Base.Column(ref.Name)
+		if column == nil {
+			return condition.Schema.Refuse("selects %s, which the table did not have when the look-up was approved", ref.Name)
+		}
+		if expands(column.Type) {
+			return condition.Types.Refuse("selects %s of type %s, which can not be carried as one value yet", column.Name, column.Type)
+		}
+	}
+	return nil
+}
+
+// filters are the operators that Cassandra may evaluate on a regular column of one row.
+var filters = map[cql.Op]bool{cql.OpEQ: true, cql.OpLT: true, cql.OpLE: true, cql.OpGT: true, cql.OpGE: true,
+	cql.OpContains: true, cql.OpContainsKey: true}
+
+// relation checks one relation; it returns the marker if this is the one that the look-up is asked by.
+func (l *LookUp) relation(r *cql.Relation) (*cql.Marker, *condition.Refusal) {
+	if r.Token {
+		return nil, condition.Limits.Refuse("token() is about the ring of the base")
+	}
+	if len(r.Columns) != 1 || r.Tuple {
+		return nil, condition.Columns.Refuse("relation on several columns")
+	}
+	column := l.Base.Column(r.Columns[0])
+	if column == nil {
+		return nil, condition.Schema.Refuse("asks by %s, which the table did not have when the look-up was approved", r.Columns[0])
+	}
+	switch column.Kind {
+	case schema.Static:
+		return nil, condition.Statics.Refuse("filters by the static column %s", column.Name)
+	case schema.PartitionKey, schema.Clustering:
+		return nil, condition.Columns.Refuse("restricts the key column %s, which can not be combined with a row's whole key", column.Name)
+	}
+	if column.Name == l.By.Name && r.Op == cql.OpEQ && r.Element == nil {
+		marker, ok := r.Value.(*cql.Marker)
+		if !ok {
+			return nil, condition.Values.Refuse("the value of %s stands in the text, and is not bound", column.Name)
+		}
+		return marker, nil
+	}
+	if !filters[r.Op] {
+		return nil, condition.Columns.Refuse("operator %s on %s", r.Op, column.Name)
+	}
+	for _, t := range []cql.Term{r.Element, r.Value} {
+		switch t.(type) {
+		case nil, *cql.Marker, *cql.Literal:
+		default:
+			return nil, condition.Functions.Refuse("%s is compared with an expression, which each sub-read would evaluate anew", column.Name)
+		}
+	}
+	return nil, nil
+}
+
+// Limit is the LIMIT of a request, math.MaxInt if it has none; ok is false if Cassandra would refuse it.
+func (r *Read) Limit(value func(kind.Marker) (bytes []byte, set bool, ok bool)) (n int, ok bool) {
+	switch limit := r.limit.(type) {
+	case *cql.Literal:
+		n, err := strconv.Atoi(limit.Text)
+		return n, err == nil
+	case *cql.Marker:
+		v, set, ok := value(kind.Marker{Index: limit.Index, Name: limit.Name})
+		if !ok {
+			return 0, false
+		}
+		if !set {
+			return math.MaxInt, true
+		}
+		if len(v) != 4 {
+			return 0, false
+		}
+		n := int32(binary.BigEndian.Uint32(v)) // #nosec G115 -- LIMIT is a signed int
+		return int(n), n > 0
+	}
+	return math.MaxInt, true
+}
+
+// Check tells whether one of the approved statements, as its normalised text, can be answered.
+func (l *LookUp) Check(text string) *condition.Refusal {
+	st, err := cql.Parse(text)
+	if err != nil {
+		return condition.Columns.Refuse("it can not be read: %v", err)
+	}
+	_, refusal := l.CompileRead(st, l.Keyspace)
+	return refusal
+}
+
+// Alone compiles those of the approved statements that bind nothing but the value they ask by.
+func (l *LookUp) Alone() []*Read {
+	var out []*Read
+	for _, text := range l.Texts {
+		st, err := cql.Parse(text)
+		if err != nil {
+			continue
+		}
+		if read, refusal := l.CompileRead(st, l.Keyspace); refusal == nil && len(read.All) == 1 {
+			out = append(out, read)
+		}
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package lookup
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/kind"
+	"github.com/helenus-db/helenus/rewrite/lookup/match"
+)
+
+// Reader runs verified look-up reads.
+type Reader struct {
+	Session  exec.Session
+	Entries  int // most entries of one value that are followed; a look-up may have a lower bound of its own
+	Parallel int // requests for rows of one read that are under way at a time
+	// Candidates, if set, returns keys of base rows that may belong to an answer besides those that have an entry; ok is
+	// false if they are too many. It is called before the entries are read: a row that is taken off them has its entry by then.
+	Candidates func(*match.LookUp) (keys [][][]byte, ok bool)
+
+	refused sync.Map // texts of match.Read.Several that Cassandra refuses
+}
+
+// Read answers a request from the look-up. See the package comment for the steps.
+func (r *Reader) Read(ctx context.Context, read *match.Read, q kind.Request) (proxy.Rows, error) {
+	value, ok := q.Values.Get(read.Column)
+	if !ok || value.Null || value.Unset || !match.Indexable(value.Bytes) {
+		return nil, fmt.Errorf("%w: the value is absent, null, empty or too long", kind.ErrUnsuited)
+	}
+	limit, ok := read.Limit(func(m kind.Marker) ([]byte, bool, bool) {
+		v, ok := q.Values.Get(m)
+		return v.Bytes, !v.Unset, ok
+	})
+	if !ok {
+		return nil, fmt.Errorf("%w: the limit is not a positive number", kind.ErrUnsuited)
+	}
+	bound, err := bind(q.Values, read.Bound)
+	if err != nil {
+		return nil, err
+	}
+	most := r.Entries
+	if cheap := read.LookUp.Entries; cheap > 0 && cheap < most {
+		most = cheap
+	}
+	var candidates [][][]byte
+	if r.Candidates != nil {
+		if candidates, ok = r.Candidates(read.LookUp); !ok {
+			return nil, fmt.Errorf("%w: the values of too many rows are not known just now", kind.ErrUnsuited)
+		}
+	}
+	found, err := r.Session.Query(ctx, exec.Query{Text: read.Find, Values: [][]byte{value.Bytes, exec.FromInt32(int32(most + 1))}, // #nosec G115 -- a small setting
+		Consistency: q.Consistency, PageSize: most + 2})
+	if err != nil {
+		return nil, fmt.Errorf("find the entries in %s: %w", read.LookUp.LookUpName(), err)
+	}
+	if len(found.Rows) > most {
+		return nil, fmt.Errorf("%w: more than %d entries", kind.ErrUnsuited, most)
+	}
+	if slices.ContainsFunc(found.Rows, read.LookUp.StandsIn) {
+		return nil, fmt.Errorf("%w: a row's key has no room in the look-up", kind.ErrUnsuited)
+	}
+	keys, ok := distinctKeys(found.Rows, candidates, read.LookUp.Partition)
+	if !ok {
+		return nil, fmt.Errorf("%w: a row whose value is not known is in the partition of another", kind.ErrUnsuited)
+	}
+	rows, err := r.fetch(ctx, read, bound, keys, q)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) > limit {
+		rows = rows[:limit]
+	}
+	if q.PageSize > 0 && len(rows) > q.PageSize {
+		return nil, fmt.Errorf("%w: more rows than one page", kind.ErrUnsuited)
+	}
+	return rows, nil
+}
+
+// distinctKeys returns the keys of entries, of which several of one row stand side by side, and of further candidates, each once.
+// ok is false if the order of two keys is not known: the look-up has those of one partition in the base's order, but
+// a candidate comes from elsewhere.
+func distinctKeys(entries, candidates [][][]byte, partition int) (keys [][][]byte, ok bool) {
+	same := func(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
+	keys = slices.CompactFunc(entries, same)
+	for _, k := range candidates {
+		if slices.ContainsFunc(keys, func(have [][]byte) bool { return same(have, k) }) {
+			continue
+		}
+		if slices.ContainsFunc(keys, func(have [][]byte) bool { return same(have[:partition], k[:partition]) }) {
+			return nil, false
+		}
+		keys = append(keys, k)
+	}
+	return keys, true
+}
+
+// bind collects the values of the request that a statement asks for. A null or unset filter is Cassandra's to refuse.
+func bind(v kind.Values, markers []kind.Marker) ([][]byte, error) {
+	out := make([][]byte, 0, len(markers)+4)
+	for _, m := range markers {
+		value, ok := v.Get(m)
+		if !ok || value.Null || value.Unset {
+			return nil, fmt.Errorf("%w: a filter value is absent or null", kind.ErrUnsuited)
+		}
+		b := value.Bytes
+		if b == nil {
+			b = []byte{}
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// order sorts keys as a scan of the base meets their partitions. Keys of one partition stay in the look-up's order,
+// which is the base's.
+func order(keys [][][]byte, partition int) {
+	type place struct {
+		token exec.Token
+		key   []byte
+	}
+	places := make([]place, len(keys))
+	index := make([]int, len(keys))
+	for i, k := range keys {
+		p := exec.PartitionKey(k[:partition])
+		places[i], index[i] = place{exec.TokenOf(p), p}, i
+	}
+	sort.SliceStable(index, func(i, j int) bool {
+		a, b := places[index[i]], places[index[j]]
+		if a.token != b.token {
+			return a.token < b.token
+		}
+		return bytes.Compare(a.key, b.key) < 0
+	})
+	sorted := make([][][]byte, len(keys))
+	for i, from := range index {
+		sorted[i] = keys[from]
+	}
+	copy(keys, sorted)
+}
+
+func same(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Original runs the application's own statement through our session, unpaged in effect: all its rows.
+func (r *Reader) Original(ctx context.Context, read *match.Read, q kind.Request) (proxy.Rows, error) {
+	values, err := bind(q.Values, read.All)
+	if err != nil {
+		return nil, err
+	}
+	a, err := r.Session.Query(ctx, exec.Query{Text: read.Text, Values: values, Consistency: q.Consistency})
+	if err != nil {
+		return nil, fmt.Errorf("run the original statement: %w", err)
+	}
+	return a.Rows, nil
+}
