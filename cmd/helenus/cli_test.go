@@ -37,11 +37,11 @@ type api struct {
 
 func startAPI(t *testing.T) *api {
 	t.Helper()
-	lookUp := plan.LookUp{Keyspace: "hotel", Base: "reservations", Column: "guest_id", Table: "helenus_reservations_by_guest_id"}
+	lookUp := plan.Rewrite{Keyspace: "hotel", Base: "reservations", Column: "guest_id", Table: "helenus_reservations_by_guest_id"}
 	state := func(id string, s migrate.State) migrate.Migration {
-		return migrate.Migration{ID: id, LookUp: lookUp, State: s, Entries: 60_000, Actor: "ann"}
+		return migrate.Migration{ID: id, Rewrite: lookUp, State: s, Entries: 60_000, Actor: "ann"}
 	}
-	advice := recommend.Recommendation{ID: "r-open", Kind: recommend.LookUpTable, State: recommend.Open, Title: "look up reservations by guest_id", Eligible: true, LookUp: &lookUp,
+	advice := recommend.Recommendation{ID: "r-open", Kind: recommend.LookUpTable, State: recommend.Open, Title: "look up reservations by guest_id", Eligible: true, Rewrite: &lookUp,
 		Keyspace: "hotel", Table: "reservations", SavedSecondsPerSecond: 0.464, BenefitRatio: 0.41, WriteCostRatio: 2.1, WriteRequests: 5, StorageBytes: 13.6e6, Confidence: 0.97,
 		Writes: []recommend.Write{{PerSecond: 0.7}}}
 	about := map[string]any{
