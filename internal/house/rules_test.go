@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"internal/admin":    {"internal/", "capture/", "advisor/", "rewrite/"},                                              // the API of the whole, for cmd alone
 	"internal/console":  {"internal/", "capture/", "advisor/", "rewrite/", "proxy"},                                     // its pages, of the same things
 	"charts":            {},
+	"packaging":         {}, // a module of its own
 	"docs":              {},
 }
 
@@ -51,9 +52,9 @@ var testsMayImport = []string{"internal/cassandra/", "internal/schematest", "ben
 
 // folders and files are all that may lie at the top.
 var (
-	folders = []string{".ci", "advisor", "bench", "capture", "charts", "cmd", "docs", "examples", "internal", "proxy", "rewrite"}
+	folders = []string{".ci", "advisor", "bench", "capture", "charts", "cmd", "docs", "examples", "internal", "packaging", "proxy", "rewrite"}
 	files   = []string{".gitattributes", ".gitignore", ".golangci.yml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md", "SECURITY.md", "go.mod", "go.sum"}
-	ignored = []string{".git", "bin"} // not part of the source
+	ignored = []string{".git", "bin", "dist"} // not part of the source
 )
 
 // mayNotReach names, for each program, what it may not link, by however many steps: with a trailing slash a folder of ours and all below it, else the path of a package.
