@@ -15,16 +15,21 @@ with = $(BIN)/with
 
 # The product: helenus is one static file; helenus-solver, which it finds beside itself, is bound to COIN-OR's libraries.
 define product
-CGO_ENABLED=0 $(GO) build -o $(BIN)/ ./cmd/helenus
+CGO_ENABLED=0 $(GO) build -ldflags "$(stamp)" -o $(BIN)/ ./cmd/helenus
 $(GO) build -o $(BIN)/ ./cmd/helenus-solver
 endef
 
-.PHONY: help build demo test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change churn soak setup clean
+# What the program says that it is, from git; where there is none it says devel.
+VERSION ?= $(shell packaging/version)
+stamp = -X main.version=$(VERSION) -X main.revision=$(shell git rev-parse HEAD 2>/dev/null)
+
+.PHONY: help build programs dist demo test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change churn soak setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
 	@echo 'make test    install what is missing, lint, and run every test, with the race detector, on a real Cassandra'
 	@echo 'make build   $(BIN)/helenus, one static file, and $(BIN)/helenus-solver, which needs COIN-OR'
+	@echo 'make dist    deb, rpm, tarball, bill of materials and checksums, in dist'
 	@echo 'make test-drivers    real drivers of five languages, and cqlsh, through Helenus, with every check'
 	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
 	@echo 'make bench-advisor   what the optimiser finds, against NoSE, and how it grows (QUICK=1: sooner)'
@@ -43,6 +48,17 @@ build:
 	@.ci/setup build
 	$(product)
 
+# The same without looking for what is missing: for the Containerfile.
+programs:
+	$(product)
+
+# What is given away, into dist: tarball, deb and rpm, bill of materials, checksums.
+dist:
+	@.ci/setup build
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -buildid= $(stamp)" -o $(BIN)/dist/ ./cmd/helenus
+	$(GO) build -trimpath -ldflags "-s -w -buildid=" -o $(BIN)/dist/ ./cmd/helenus-solver
+	cd packaging && $(GO) run . -programs ../$(BIN)/dist -version '$(or $(VERSION),devel)' -epoch $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct))
+
 demo:
 	@.ci/setup demo $(if $(KEEP),keep)
 	$(product)
@@ -60,6 +76,7 @@ LONGEST := ./bench/calendar ./bench/rubis ./bench/verify
 # alone (too slow under it) once more without. Of charts/test nothing is cached, as what it reads lies outside of its module.
 test: setup lint vet house $(with)
 	cd charts/test && $(GO) test -count 1 -timeout 10m ./...
+	cd packaging && $(GO) test -count 1 -timeout 10m ./...
 	$(with) $(MAKE) --no-print-directory tests
 
 .PHONY: tests
@@ -83,6 +100,8 @@ test-long: $(with)
 	HELENUS_TWIN=all $(with) $(GO) test -count 1 -timeout 60m -run 'Twin|Acknowledged' ./rewrite
 	HELENUS_WITHSTAND=each $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus
 	cd charts/test && HELENUS_TEST_LONG=1 $(CURDIR)/$(with) $(GO) test -count 1 -timeout 15m -run RealRun .
+	$(MAKE) dist
+	cd packaging && HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 15m -run Installed .
 	$(MAKE) soak
 
 # Nothing of the application's may be otherwise than without Helenus, whatever is killed and whatever clocks show. The helenus
@@ -99,6 +118,7 @@ setup:
 lint:
 	$(GOLANGCI) run --timeout 10m ./...
 	cd charts/test && $(GOLANGCI) run --timeout 10m ./...
+	cd packaging && $(GOLANGCI) run --timeout 10m ./...
 
 vet:
 	$(GO) vet ./...

@@ -45,6 +45,7 @@ func (h *helenus) loops() []loop {
 		{guard.History, h.remember, nil},
 		{guard.State, h.mindState, nil},
 		{guard.Webhooks, h.webhooks.Run, nil},
+		{guard.Relay, h.watchdog, nil},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/cobra"
@@ -383,11 +384,13 @@ func (h *helenus) run(ctx context.Context) error {
 	guard.Go(guard.API, func() { guard.Loop(working, guard.API, guard.Clock{}, h.serveAdmin, nil) }, nil) // ends with Shutdown
 	giver := h.giver()
 	defer giver.Close()
+	h.notifyReady()
 	end := func(drain func(context.Context) error) error { return h.stop(drain, stop, &work) }
 	for {
 		select {
 		case <-ctx.Done():
 			h.log.Info("stopping")
+			h.notify(daemon.SdNotifyStopping)
 			return end(h.server.Shutdown)
 		case next := <-giver.Asked():
 			if kept := h.agree(next); kept != nil {
