@@ -103,12 +103,14 @@ type Manner struct {
 	Rewritten         bool   // answered by the Rewriter, not by Cassandra
 }
 
-// What Cassandra answered to a PREPARE, and what it says of bind variables and result columns.
-type (
-	Prepared = statement.Prepared
-	Column   = statement.Column
-	Type     = statement.Type
-)
+// Prepared is what Cassandra answered to a PREPARE.
+type Prepared = statement.Prepared
+
+// Column is a bind variable or a column of a result.
+type Column = statement.Column
+
+// Type is a column's type, as the protocol says it.
+type Type = statement.Type
 
 // Value is one bound value.
 type Value struct {
@@ -134,11 +136,11 @@ type Rewriter interface {
 	Opaque(c *Client) (ended func())
 }
 
-// What is to be done with a statement; and that with a name, under which it is counted.
-type (
-	Rule  = rule.Rule
-	Named = rule.Named
-)
+// Rule is what is to be done with a statement.
+type Rule = rule.Rule
+
+// Named is a Rule with a name, under which it is counted.
+type Named = rule.Named
 
 // Request is one request that the Rewriter may take. It is valid until Forward, Answer or Fail was called; its slices
 // belong to it, so they may be read from other goroutines until then.

@@ -145,11 +145,12 @@ func (e *Engine) bind(p *preparation, r *proxy.Request, own *rule, bound []proxy
 
 // kept calls f for the steps of each keeper: those that stand together, which are all where one kind is in force.
 func (p *preparation) kept(f func(keeper kind.Keeper, from, to int)) {
-	for from, to := 0, 0; from < len(p.steps); from = to {
-		keeper := p.owners[from].keeper
-		for to = from + 1; to < len(p.steps) && p.owners[to].keeper == keeper; to++ {
+	from := 0
+	for i := range p.steps {
+		if keeper := p.owners[from].keeper; i+1 == len(p.steps) || p.owners[i+1].keeper != keeper {
+			f(keeper, from, i+1)
+			from = i + 1
 		}
-		f(keeper, from, to)
 	}
 }
 

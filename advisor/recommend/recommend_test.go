@@ -184,7 +184,7 @@ func TestLookUpTableForTheScan(t *testing.T) {
 		t.Fatalf("%d look-up tables advised, want 1", len(list))
 	}
 	r := list[0]
-	want := plan.Rewrite{
+	want := plan.Rewrite{Kind: plan.LookUp,
 		Keyspace: "hotel", Base: "reservations", Column: "guest_id", Table: "helenus_reservations_by_guest_id",
 		Statements: []string{r.Statements[0].Fingerprint}, Texts: []string{"SELECT room_id, start_date, reservation_id, end_date, status FROM hotel.reservations WHERE guest_id = ? ALLOW FILTERING"},
 		SchemaDigest: infertest.HotelSchema().Table("hotel", "reservations").Digest(), Entries: 311,

@@ -238,7 +238,8 @@ func made(task string, in *recommend.Input) (a *answer) {
 			a = &answer{Panic: fmt.Sprint(v), Stack: string(debug.Stack())}
 		}
 	}()
-	a, err := &answer{}, error(nil)
+	var err error
+	a = &answer{}
 	switch task {
 	case toLint:
 		a.Report, err = lint.Live(context.Background(), in.Snapshot, in.Schema, in.Statistics)

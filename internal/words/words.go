@@ -111,6 +111,7 @@ func Float(v any) float64 {
 	return 0
 }
 
+// Plural counts things: "1 entry", "2 entries".
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

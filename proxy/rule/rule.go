@@ -29,6 +29,7 @@ const maxRules = 100
 // Reason is why a rule's text can not stand for a prepared statement.
 type Reason int
 
+// The reasons: what of the two differs, or that Cassandra refused it.
 const (
 	Variables Reason = iota
 	PartitionKey
