@@ -87,7 +87,7 @@ func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) err
 			t.AppendRow([]any{
 				one.ID, one.Kind, stateOf(one), perSecond(one), fmt.Sprintf("%.0f %%", 100*one.BenefitRatio),
 				fmt.Sprintf("%.1f", one.WriteCostRatio), bytesText(one.StorageBytes),
-				one.Keyspace+"."+one.Table, fmt.Sprintf("%.2f", one.Confidence), ago(one.StateSince), cut(one.Title, 90),
+				one.Keyspace + "." + one.Table, fmt.Sprintf("%.2f", one.Confidence), ago(one.StateSince), cut(one.Title, 90),
 			})
 		}
 		if err := render(w, t); err != nil {

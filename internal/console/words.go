@@ -72,8 +72,8 @@ func period(since string) string {
 
 // How numbers are said is that of package words.
 var (
-	three, millis, span, sizes, rate = words.Three, words.Millis, words.Span, words.Size, words.Rate
-	number, plural, asFloat          = words.Count, words.Plural, words.Float
+	millis, span, sizes, rate = words.Millis, words.Span, words.Size, words.Rate
+	number, plural, asFloat   = words.Count, words.Plural, words.Float
 )
 
 func ago(d time.Duration) string {

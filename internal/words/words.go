@@ -111,6 +111,7 @@ func Float(v any) float64 {
 	return 0
 }
 
+// Plural is so many of something.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
