@@ -23,11 +23,31 @@ func TestMain(m *testing.M) {
 		_, _ = os.Stdout.WriteString("# completion of " + os.Args[2] + "\n")
 		return
 	}
-	os.Exit(m.Run())
+	var err error
+	if shelf, err = os.MkdirTemp("", "helenus-dist-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(shelf)
+	os.Exit(code)
 }
+
+// shelf is where that release is.
+var shelf string
+
+// once is a release for all tests that only look at one.
+var once *release
 
 // made is a release of two copies of this test binary.
 func made(t *testing.T) *release {
+	t.Helper()
+	if once == nil {
+		once = remade(t, shelf)
+	}
+	return once
+}
+
+func remade(t *testing.T, out string) *release {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -41,7 +61,7 @@ func made(t *testing.T) *release {
 			}
 		}
 	}
-	r := &release{programs: programs, source: "..", out: filepath.Join(t.TempDir(), "dist"), version: "1.2.3+4.gabc", arch: "amd64", at: time.Unix(1_700_000_000, 0).UTC()}
+	r := &release{programs: programs, source: "..", out: filepath.Join(out, "dist"), version: "1.2.3+4.gabc", arch: "amd64", at: time.Unix(1_700_000_000, 0).UTC()}
 	if err := r.make(); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +69,7 @@ func made(t *testing.T) *release {
 }
 
 func TestTheSameBytes(t *testing.T) {
-	first, second := made(t), made(t)
+	first, second := made(t), remade(t, t.TempDir())
 	sums := func(r *release) string {
 		text, err := os.ReadFile(filepath.Join(r.out, "SHA256SUMS"))
 		if err != nil {

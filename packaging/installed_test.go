@@ -106,7 +106,9 @@ func started(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := exec.Command("setpriv", append([]string{"--reuid=helenus", "--regid=helenus", "--clear-groups", "--no-new-privs"}, line...)...)
-	c.Env = []string{"PATH=/usr/bin:/bin", "NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=600000"}
+	// On ports of its own, and before no Cassandra: those of the configuration may be somebody else's here.
+	c.Env = []string{"PATH=/usr/bin:/bin", "NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=600000",
+		"HELENUS_LISTEN=" + free(t), "HELENUS_ADMIN=" + free(t), "HELENUS_CONTACT_POINTS=" + free(t)}
 	c.Dir = "/"
 	var log strings.Builder
 	c.Stdout, c.Stderr = &log, &log
@@ -130,4 +132,15 @@ func started(t *testing.T) {
 	if err := c.Wait(); err != nil {
 		t.Errorf("its end: %v\n%s", err, log.String())
 	}
+}
+
+// free is an address that nobody listens on.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
 }

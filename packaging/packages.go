@@ -42,8 +42,11 @@ func (r *release) packages() error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(made) }()
-	for _, s := range systems {
+	for format, s := range systems {
 		for _, info := range []*nfpm.Info{r.info(s, "helenus"), r.info(s, "helenus-solver")} {
+			if format == "rpm" { // which must have one
+				info.Release = "1"
+			}
 			if info.Name == "helenus" {
 				err = r.contents(s, info, made)
 			} else {
@@ -52,7 +55,7 @@ func (r *release) packages() error {
 				info.Description = "Solves integer programs for Helenus, by COIN-OR\nWithout it Helenus works out designs and calendars by a heuristic, and says so."
 			}
 			if err == nil {
-				err = r.pack(s, info)
+				err = r.pack(format, info)
 			}
 			if err != nil {
 				return err
@@ -64,7 +67,7 @@ func (r *release) packages() error {
 
 func (r *release) info(s system, name string) *nfpm.Info {
 	return nfpm.WithDefaults(&nfpm.Info{
-		Name: name, Arch: s.arch[r.arch], Platform: "linux", Version: r.version, VersionSchema: "none", Release: "1", Section: "database", Priority: "optional",
+		Name: name, Arch: s.arch[r.arch], Platform: "linux", Version: r.version, VersionSchema: "none", Section: "database", Priority: "optional",
 		Maintainer: "The Helenus authors <helenus@localhost>", License: "Apache-2.0", MTime: r.at,
 		Description: "A proxy for Apache Cassandra that learns the workload\nHelenus advises on tables that would serve the workload better, and, once a person approves, makes the change while the application runs.",
 	})
@@ -152,8 +155,9 @@ func squeeze(from, to string) error {
 	return os.WriteFile(to, b.Bytes(), 0o600)
 }
 
-func (r *release) pack(s system, info *nfpm.Info) error {
-	if err := nfpm.PrepareForPackager(info, s.packager.ConventionalExtension()[1:]); err != nil {
+func (r *release) pack(format string, info *nfpm.Info) error {
+	s := systems[format]
+	if err := nfpm.PrepareForPackager(info, format); err != nil {
 		return err
 	}
 	var b bytes.Buffer
