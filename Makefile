@@ -20,7 +20,7 @@ $(GO) build -o $(BIN)/ ./cmd/helenus-solver
 endef
 
 # What the program says that it is, from git; where there is none it says devel.
-VERSION ?= $(shell packaging/version)
+VERSION ?= $(shell internal/packaging/version)
 stamp = -X main.version=$(VERSION) -X main.revision=$(shell git rev-parse HEAD 2>/dev/null)
 
 .PHONY: help build programs dist demo test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change churn soak setup clean
@@ -57,7 +57,7 @@ dist:
 	@.ci/setup build
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -buildid= $(stamp)" -o $(BIN)/dist/ ./cmd/helenus
 	$(GO) build -trimpath -ldflags "-s -w -buildid=" -o $(BIN)/dist/ ./cmd/helenus-solver
-	cd packaging && $(GO) run . -programs ../$(BIN)/dist -version '$(or $(VERSION),devel)' -epoch $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct))
+	cd internal/packaging && $(GO) run . -programs ../../$(BIN)/dist -version '$(or $(VERSION),devel)' -epoch $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct))
 
 demo:
 	@.ci/setup demo $(if $(KEEP),keep)
@@ -76,7 +76,7 @@ LONGEST := ./bench/calendar ./bench/rubis ./bench/verify
 # alone (too slow under it) once more without. Of charts/test nothing is cached, as what it reads lies outside of its module.
 test: setup lint vet house $(with)
 	cd charts/test && $(GO) test -count 1 -timeout 10m ./...
-	cd packaging && $(GO) test -count 1 -timeout 10m ./...
+	cd internal/packaging && $(GO) test -count 1 -timeout 10m ./...
 	$(with) $(MAKE) --no-print-directory tests
 
 .PHONY: tests
@@ -101,7 +101,7 @@ test-long: $(with)
 	HELENUS_WITHSTAND=each $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus
 	cd charts/test && HELENUS_TEST_LONG=1 $(CURDIR)/$(with) $(GO) test -count 1 -timeout 15m -run RealRun .
 	$(MAKE) dist
-	cd packaging && HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 15m -run Installed .
+	cd internal/packaging && HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 15m -run Installed .
 	$(MAKE) soak
 
 # Nothing of the application's may be otherwise than without Helenus, whatever is killed and whatever clocks show. The helenus
@@ -118,7 +118,7 @@ setup:
 lint:
 	$(GOLANGCI) run --timeout 10m ./...
 	cd charts/test && $(GOLANGCI) run --timeout 10m ./...
-	cd packaging && $(GOLANGCI) run --timeout 10m ./...
+	cd internal/packaging && $(GOLANGCI) run --timeout 10m ./...
 
 vet:
 	$(GO) vet ./...

@@ -11,7 +11,7 @@ import (
 
 // TestExample holds the file that packages install to the settings; -update writes it.
 func TestExample(t *testing.T) {
-	const file = "../../packaging/files/helenus.yaml"
+	const file = "../packaging/files/helenus.yaml"
 	if *update {
 		if err := os.WriteFile(file, []byte(Example()), 0o600); err != nil {
 			t.Fatal(err)

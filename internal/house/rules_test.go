@@ -57,7 +57,6 @@ var mayImport = map[string][]string{
 	"internal/console":  {"internal/", "capture/", "advisor/", "rewrite/", "proxy"},                                     // its pages, of the same things
 	"charts":            {},
 	"charts/generate":   {"internal/config"}, // the settings that values of the Helm chart may name
-	"packaging":         {},                  // a module of its own
 	"docs":              {},
 }
 
@@ -73,7 +72,7 @@ var onlyFrom = map[string][]string{
 
 // folders and files are all that may lie at the top.
 var (
-	folders = []string{".ci", "advisor", "bench", "capture", "charts", "cmd", "docs", "examples", "internal", "packaging", "proxy", "rewrite"}
+	folders = []string{".ci", "advisor", "bench", "capture", "charts", "cmd", "docs", "examples", "internal", "proxy", "rewrite"}
 	files   = []string{".gitattributes", ".gitignore", ".golangci.yml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md", "SECURITY.md", "go.mod", "go.sum"}
 	ignored = []string{".git", "bin", "dist"} // not part of the source
 )

@@ -37,7 +37,7 @@ func (r *release) tarball() error {
 		mode     int64
 	}{
 		{r.program("helenus"), "helenus", 0o755}, {r.program("helenus-solver"), "helenus-solver", 0o755}, {r.file("LICENSE"), "LICENSE", 0o644}, {r.file("docs/install.md"), "INSTALL.md", 0o644},
-		{r.file("packaging/files/helenus.yaml"), "helenus.yaml", 0o644}, {r.file("packaging/files/helenus.service"), "helenus.service", 0o644}, {r.file("packaging/files/helenus.socket"), "helenus.socket", 0o644},
+		{r.file("internal/packaging/files/helenus.yaml"), "helenus.yaml", 0o644}, {r.file("internal/packaging/files/helenus.service"), "helenus.service", 0o644}, {r.file("internal/packaging/files/helenus.socket"), "helenus.socket", 0o644},
 	} {
 		if err := add(one.from, one.to, one.mode); err != nil {
 			return err

@@ -1,4 +1,4 @@
-module github.com/helenus-db/helenus/packaging
+module github.com/helenus-db/helenus/internal/packaging
 
 go 1.26.4
 

@@ -61,7 +61,7 @@ func remade(t *testing.T, out string) *release {
 			}
 		}
 	}
-	r := &release{programs: programs, source: "..", out: filepath.Join(out, "dist"), version: "1.2.3+4.gabc", arch: "amd64", at: time.Unix(1_700_000_000, 0).UTC()}
+	r := &release{programs: programs, source: "../..", out: filepath.Join(out, "dist"), version: "1.2.3+4.gabc", arch: "amd64", at: time.Unix(1_700_000_000, 0).UTC()}
 	if err := r.make(); err != nil {
 		t.Fatal(err)
 	}
@@ -182,11 +182,11 @@ func TestContainerfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := os.ReadFile("../.ci/setup")
+	setup, err := os.ReadFile("../../.ci/setup")
 	if err != nil {
 		t.Fatal(err)
 	}
-	makefile, err := os.ReadFile("../Makefile")
+	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestInstalled(t *testing.T) {
 	if _, err := exec.LookPath("dpkg"); err != nil || os.Getuid() != 0 {
 		t.Skip("needs Debian, and root")
 	}
-	files, err := filepath.Glob("../dist/helenus_*.deb")
+	files, err := filepath.Glob("../../dist/helenus_*.deb")
 	if err != nil || len(files) != 1 {
 		t.Fatalf("make dist first: %v, %v", files, err)
 	}

@@ -85,12 +85,12 @@ func (r *release) contents(s system, info *nfpm.Info, made string) error {
 	} else {
 		info.Depends = []string{"shadow-utils"}
 	}
-	settings := r.content(r.file("packaging/files/helenus.yaml"), "/etc/helenus/helenus.yaml", 0o640)
+	settings := r.content(r.file("internal/packaging/files/helenus.yaml"), "/etc/helenus/helenus.yaml", 0o640)
 	settings.Type = files.TypeConfigNoReplace
 	info.Contents = append(info.Contents, settings,
 		r.content(r.program("helenus"), "/usr/bin/helenus", 0o755),
-		r.content(r.file("packaging/files/helenus.service"), "/usr/lib/systemd/system/helenus.service", 0o644),
-		r.content(r.file("packaging/files/helenus.socket"), "/usr/lib/systemd/system/helenus.socket", 0o644),
+		r.content(r.file("internal/packaging/files/helenus.service"), "/usr/lib/systemd/system/helenus.service", 0o644),
+		r.content(r.file("internal/packaging/files/helenus.socket"), "/usr/lib/systemd/system/helenus.socket", 0o644),
 		r.content(r.file("LICENSE"), fmt.Sprintf(s.licence, info.Name), 0o644))
 	pages, err := filepath.Glob(r.file("docs/man/*.1"))
 	if err != nil || len(pages) == 0 {
@@ -118,7 +118,7 @@ func (r *release) contents(s system, info *nfpm.Info, made string) error {
 		}
 		info.Contents = append(info.Contents, r.content(from, to, 0o644))
 	}
-	info.Scripts = nfpm.Scripts{PostInstall: r.file("packaging/files/postinstall.sh"), PreRemove: r.file("packaging/files/preremove.sh"), PostRemove: r.file("packaging/files/postremove.sh")}
+	info.Scripts = nfpm.Scripts{PostInstall: r.file("internal/packaging/files/postinstall.sh"), PreRemove: r.file("internal/packaging/files/preremove.sh"), PostRemove: r.file("internal/packaging/files/postremove.sh")}
 	return nil
 }
 

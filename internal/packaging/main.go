@@ -28,9 +28,9 @@ type release struct {
 func main() {
 	r := release{arch: runtime.GOARCH}
 	var epoch int64
-	flag.StringVar(&r.programs, "programs", "../bin/dist", "folder with helenus and helenus-solver")
-	flag.StringVar(&r.source, "source", "..", "the repository")
-	flag.StringVar(&r.out, "out", "../dist", "folder to write to; what is in it is removed")
+	flag.StringVar(&r.programs, "programs", "../../bin/dist", "folder with helenus and helenus-solver")
+	flag.StringVar(&r.source, "source", "../..", "the repository")
+	flag.StringVar(&r.out, "out", "../../dist", "folder to write to; what is in it is removed")
 	flag.StringVar(&r.version, "version", "", "version of the programs")
 	flag.Int64Var(&epoch, "epoch", 0, "time of everything, in seconds since 1970 (SOURCE_DATE_EPOCH)")
 	flag.Parse()
