@@ -225,12 +225,10 @@ func (m *remake) comparable() error {
 	one := !slices.ContainsFunc(m.t.PartitionKey(), func(k schema.Column) bool { return !slices.Contains(m.equal, k.Name) })
 	for _, k := range m.made.PrimaryKey() {
 		was := m.t.Column(k.Name) // nil: an element
-		switch {
-		case was != nil && was.Kind == k.Kind && (one || k.Kind == schema.Clustering), schema.ByteEqual(k.Type):
-		case k.Type == "boolean", k.Type == "float", k.Type == "double": // all but a second NaN, and a true that is not 1, which no driver sends
-		default:
-			return fmt.Errorf("%s is of type %s, of which Cassandra takes values of different bytes for equal (or which can not be in a key): as part of another key it is not found by what finds it now", k.Name, k.Type)
+		if was != nil && was.Kind == k.Kind && (one || k.Kind == schema.Clustering) || schema.Findable(k.Type) {
+			continue
 		}
+		return fmt.Errorf("%s is of type %s, of which Cassandra takes values of different bytes for equal (or which can not be in a key): as part of another key it is not found by what finds it now", k.Name, k.Type)
 	}
 	return nil
 }

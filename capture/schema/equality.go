@@ -14,6 +14,12 @@ var byteEqual = map[string]bool{"ascii": true, "text": true, "varchar": true, "b
 // ByteEqual reports whether two values of a type are equal to Cassandra if, and only if, their bytes are.
 func ByteEqual(kind string) bool { return byteEqual[kind] }
 
+// Findable reports whether whoever asks for a value finds it by its bytes: beside types of equal bytes those of which drivers send equal values
+// in equal bytes (no second NaN, no true that is not 1).
+func Findable(kind string) bool {
+	return byteEqual[kind] || kind == "boolean" || kind == "float" || kind == "double"
+}
+
 // plainly are the values with which an index option leaves an index one that finds equal bytes; with any other value
 // of these options it finds more.
 var plainly = map[string]string{"case_sensitive": "true", "normalize": "false", "ascii": "false", "analyzed": "false", "mode": "PREFIX",
