@@ -124,6 +124,27 @@ func TestAnswersStay(t *testing.T) {
 			question: "SELECT id, tags FROM videos WHERE tags CONTAINS ? ALLOW FILTERING",
 			writes:   []string{"UPDATE videos SET tags = tags + ? WHERE id = ?", "UPDATE videos SET tags = tags - ? WHERE id = ?"},
 			fix:      []string{"tags_value text", "tags set<text>", "PRIMARY KEY ((tags_value), id)", "SELECT id, tags FROM k.videos_by_tags WHERE tags_value = ?", "once for each element of tags"}},
+		{name: "29 equal values of different bytes", rule: TableScan,
+			table:    "CREATE TABLE k.t (id int PRIMARY KEY, price decimal)",
+			question: "SELECT id FROM t WHERE price = ? ALLOW FILTERING", noFix: "takes values of different bytes for equal"},
+		{name: "29 two partitions, whose keys are equal where they are clustered", rule: TableScan,
+			table:    "CREATE TABLE k.t (price decimal, n int, v text, PRIMARY KEY (price, n))",
+			question: "SELECT n FROM t WHERE v = ? ALLOW FILTERING", noFix: "price is of type decimal"},
+		{name: "29 a part of a partition key, which is filtered", rule: TableScan,
+			table:    "CREATE TABLE k.t (price varint, n int, v text, PRIMARY KEY ((price, n)))",
+			question: "SELECT v FROM t WHERE price = ? ALLOW FILTERING", noFix: "price is of type varint"},
+		{name: "29 what stays where it is in the key", rule: OrderReversed,
+			table:    "CREATE TABLE k.t (price decimal, at decimal, PRIMARY KEY (price, at))",
+			question: "SELECT at FROM t WHERE price = ? ORDER BY at DESC", fix: []string{"PRIMARY KEY ((price), at)", "(at DESC)"}},
+		{name: "29 what no key can have", rule: TableScan,
+			table:    "CREATE TABLE k.t (id int PRIMARY KEY, takes duration)",
+			question: "SELECT id FROM t WHERE takes = ? ALLOW FILTERING", noFix: "takes is of type duration"},
+		{name: "29 no partition key is empty", rule: TableScan,
+			table:    "CREATE TABLE k.t (id int PRIMARY KEY, v text)",
+			question: "SELECT id FROM t WHERE v = ? ALLOW FILTERING", fix: []string{"rows whose v is '' are not in the table"}},
+		{name: "29 asked for what is empty", rule: TableScan,
+			table:    "CREATE TABLE k.t (id int PRIMARY KEY, v text)",
+			question: "SELECT id FROM t WHERE v = '' ALLOW FILTERING", noFix: "no empty partition key"},
 		{name: "DISTINCT", rule: TableScan,
 			table:    "CREATE TABLE k.t (a int, b int, c int, PRIMARY KEY (a, b))",
 			question: "SELECT DISTINCT a FROM t", noFix: "so many of each partition"},
@@ -168,6 +189,19 @@ func TestAnswersStay(t *testing.T) {
 				rest = after
 			}
 		})
+	}
+}
+
+// TestIndexFindsMore: an index that ignores case finds what no partition key has.
+func TestIndexFindsMore(t *testing.T) {
+	in := seen(t, "CREATE TABLE k.t (id int PRIMARY KEY, v text)", "SELECT id FROM t WHERE v = ?")
+	var err error
+	if in.Schema, err = Define(in.Schema, "k", "CREATE CUSTOM INDEX i ON t (v) USING 'sai' WITH OPTIONS = {'case_sensitive': 'false'}"); err != nil {
+		t.Fatal(err)
+	}
+	list := Lint(in).Findings
+	if len(list) != 1 || list[0].Rule != IndexRead || list[0].Fix != nil || !strings.Contains(list[0].NoFix, "finds more than equal values (case_sensitive = false)") {
+		t.Errorf("%+v", list)
 	}
 }
 

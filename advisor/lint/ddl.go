@@ -72,6 +72,9 @@ func create(s *schema.Schema, x *cql.CreateTable, keyspace string) error {
 			column.Kind, column.Position = schema.Clustering, i
 			column.Descending = slices.Contains(x.ClusteringOrder, cql.Ordering{Column: c.Name, Descending: true})
 		}
+		if column.Type == "duration" && column.Position >= 0 {
+			return fmt.Errorf("%s is a duration, which can not be part of a primary key", c.Name)
+		}
 		t.Counter = t.Counter || column.Type == "counter"
 		t.Columns = append(t.Columns, column)
 	}
@@ -115,6 +118,18 @@ func index(s *schema.Schema, x *cql.CreateIndex, keyspace string) error {
 			one.Kind, one.Options["class_name"] = "CUSTOM", x.Class
 			if strings.EqualFold(x.Class, "sai") {
 				one.Options["class_name"] = "StorageAttachedIndex"
+			}
+		}
+		for _, p := range x.Properties {
+			options, _ := p.Value.(*cql.Map)
+			if p.Name != "options" || options == nil {
+				continue
+			}
+			for _, e := range options.Entries {
+				key, named := e.Key.(*cql.Literal)
+				if value, given := e.Value.(*cql.Literal); named && given {
+					one.Options[key.Text] = value.Text
+				}
 			}
 		}
 		t.Indexes = append(t.Indexes, one)

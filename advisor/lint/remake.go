@@ -50,6 +50,9 @@ func (in *Input) remade(f *Finding, t *schema.Table) (*Fix, error) {
 	}
 	m.made.Name = in.free(refOf(t), model.Identifier(t.Name)+"_by_"+strings.Join(by, "_"))
 	m.columns()
+	if err := m.comparable(); err != nil {
+		return nil, err
+	}
 	few := m.spread(fact)
 	if sameKey(&m.made, t) {
 		return nil, fmt.Errorf("the table that the rules make of it has the primary key that %s has: (%s)", t.Name, names(t.PrimaryKey()))
@@ -74,6 +77,9 @@ func (in *Input) remade(f *Finding, t *schema.Table) (*Fix, error) {
 	c := &trial.Copy{Of: t, In: &m.made, Element: m.element, Bucket: m.bucket}
 	if fresh := c.Fresh(); len(fresh) > 0 && len(in.writesOn(fix.of)) == 0 { // else each of them says what it takes
 		fix.Says += fmt.Sprintf(" Where a statement changes %s of a row, or deletes it, delete the row with its former value: %s.", strings.Join(fresh, " or "), c.Removal())
+	}
+	if name := c.NeverEmpty(); name != "" {
+		fix.Says += fmt.Sprintf(" Cassandra takes no empty partition key: rows whose %s is '' are not in the table; leave out what is said of these, and ask for '' as before.", name)
 	}
 	if m.bucket == nil && !slices.ContainsFunc(t.PartitionKey(), func(k schema.Column) bool { return slices.Contains(m.equal, k.Name) }) {
 		fix.Says += fmt.Sprintf(" A partition holds all rows of one (%s): it grows with them, without bound; where a value has many rows, add a bucket to the partition key.", names(m.made.PartitionKey()))
@@ -110,6 +116,9 @@ func (m *remake) conditions() error {
 			m.element = &trial.Element{Column: c.Name, As: m.free(c.Name + "_value")}
 			m.of = element
 		case w.Op == cql.OpEQ || w.Op == cql.OpIn:
+			if l, ok := w.Value.(*cql.Literal); ok && l.Kind == cql.LiteralString && l.Text == "" {
+				return fmt.Errorf("it asks for %s = '', and Cassandra takes no empty partition key", c.Name)
+			}
 			m.equal = appendNew(m.equal, c.Name)
 		case w.Op == cql.OpLT || w.Op == cql.OpLE || w.Op == cql.OpGT || w.Op == cql.OpGE:
 			if m.ranged != "" && m.ranged != c.Name {
@@ -203,6 +212,25 @@ func (m *remake) columns() {
 		}
 	}
 	arrange(&m.made)
+}
+
+// comparable looks whether the table compares values as the statement does. A partition is found by the bytes of its key, what is clustered or
+// filtered is compared by value, and an index may find more than equal values.
+func (m *remake) comparable() error {
+	for _, name := range restricted(m.s) {
+		if more := m.t.FindsMore(name); more != "" {
+			return fmt.Errorf("%s: a table would not", more)
+		}
+	}
+	one := !slices.ContainsFunc(m.t.PartitionKey(), func(k schema.Column) bool { return !slices.Contains(m.equal, k.Name) })
+	for _, k := range m.made.PrimaryKey() {
+		was := m.t.Column(k.Name) // nil: an element
+		if was != nil && was.Kind == k.Kind && (one || k.Kind == schema.Clustering) || schema.Findable(k.Type) {
+			continue
+		}
+		return fmt.Errorf("%s is of type %s, of which Cassandra takes values of different bytes for equal (or which can not be in a key): as part of another key it is not found by what finds it now", k.Name, k.Type)
+	}
+	return nil
 }
 
 // backwards tells whether the statement reads the rows of a partition from the last to the first.

@@ -350,6 +350,8 @@ func (g *Graph) Validate() error {
 		for _, k := range e.Key {
 			if k == nil || !attributes[k.Name] {
 				wrong("entity %s: a key attribute is not among its attributes", e.Name)
+			} else if strings.EqualFold(k.Type, "duration") {
+				wrong("entity %s: key attribute %s is a duration, which Cassandra takes in no key", e.Name, k.Name)
 			}
 		}
 		for _, key := range e.Alternate {

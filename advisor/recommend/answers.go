@@ -77,6 +77,11 @@ func (t *join) prepare(tables []*design.Table) error {
 		if all, err = lint.Define(all, n.Table.Keyspace, n.CQL); err != nil {
 			return fmt.Errorf("its table could not be tried: %w", err)
 		}
+		for _, c := range all.Table(n.Table.Keyspace, n.Name).PartitionKey() { // rows that are made have no such values
+			if !schema.Findable(c.Type) {
+				return fmt.Errorf("%s of its key is of type %s, of which Cassandra takes values of different bytes for equal: it would not find all of them", c.Name, c.Type)
+			}
+		}
 	}
 	t.all = all
 	t.store = memory.New(all, t.joined.reads[0].access.Keyspace)
@@ -234,6 +239,11 @@ func (t *join) byHand(n int, given found) ([]found, error) {
 	for i := range s.Where {
 		w := &s.Where[i]
 		m, marker := w.Value.(*cql.Marker)
+		for _, c := range w.Columns {
+			if more := base.FindsMore(c); more != "" {
+				return nil, fmt.Errorf("%s: another table would not", more)
+			}
+		}
 		if len(w.Columns) != 1 || !marker {
 			continue
 		}

@@ -105,6 +105,21 @@ func (c *Copy) Fresh() []string {
 	return out
 }
 
+// NeverEmpty is the column that may be empty in the base and not in the copy, where it is the whole partition key; "" if there is none.
+func (c *Copy) NeverEmpty() string {
+	key := c.In.PartitionKey()
+	if len(key) != 1 {
+		return ""
+	}
+	of := c.Of.PartitionKey()
+	switch k := key[0]; {
+	case len(of) == 1 && of[0].Name == k.Name:
+	case k.Type == "text", k.Type == "varchar", k.Type == "ascii", k.Type == "blob":
+		return k.Name
+	}
+	return ""
+}
+
 func (c *Copy) bucket(column string) bool { return c.Bucket != nil && c.Bucket.Column == column }
 
 // source is the column of the base that a column of the copy is made of.

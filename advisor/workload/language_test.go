@@ -237,3 +237,38 @@ func TestSavedAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsAskedByADuration: Cassandra takes durations in no key and knows no order of them, so that there is no table for what is asked by one.
+func TestNothingIsAskedByADuration(t *testing.T) {
+	const tasks = `
+entities:
+- name: Task
+  count: 10
+  key: [id]
+  attributes: [{name: id, type: uuid}, {name: takes, type: duration}, {name: at, type: timestamp}]
+`
+	g := parseGraph(t, tasks)
+	for text, ok := range map[string]bool{
+		"SELECT Task.takes FROM Task WHERE Task.at = ?":                           true,
+		"UPDATE Task SET takes = ? WHERE Task.id = ?":                             true,
+		"SELECT Task.id FROM Task WHERE Task.takes = ?":                           false,
+		"SELECT Task.id FROM Task WHERE Task.at = ? AND Task.takes > ?":           false,
+		"SELECT Task.id FROM Task WHERE Task.at = ? ORDER BY Task.takes":          false,
+		"SELECT Task.id FROM Task WHERE Task.at = ? AND Task.takes IN (?)":        false,
+		"DELETE FROM Task WHERE Task.takes = ?":                                   false,
+		"UPDATE Task SET at = ? WHERE Task.id = ? AND Task.takes BETWEEN ? AND ?": false,
+	} {
+		_, err := workload.Parse(g, text)
+		var wrong *workload.SyntaxError
+		if ok && err != nil || !ok && (!errors.As(err, &wrong) || !strings.Contains(err.Error(), "Task.takes is a duration")) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	var d model.Document
+	if err := model.DecodeYAML("graph.yaml", []byte(strings.Replace(tasks, "key: [id]", "key: [takes]", 1)), &d); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Graph("graph.yaml"); err == nil || !strings.Contains(err.Error(), "key attribute takes is a duration") {
+		t.Errorf("a duration as a key: %v", err)
+	}
+}

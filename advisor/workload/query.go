@@ -160,6 +160,9 @@ func (p *parser) orderBy() ([]Order, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := p.ordered(f); err != nil {
+			return nil, err
+		}
 		desc := p.take("DESC")
 		if !desc {
 			p.take("ASC")
@@ -231,6 +234,9 @@ func (p *parser) where() ([]Predicate, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := p.ordered(f); err != nil {
+			return nil, err
+		}
 		found, err := p.condition(f)
 		if err != nil {
 			return nil, err
@@ -239,6 +245,14 @@ func (p *parser) where() ([]Predicate, error) {
 			return predicates, nil
 		}
 	}
+}
+
+// ordered refuses durations: what is asked or sorted by becomes part of a key, and Cassandra takes them in none (a month is not so many days).
+func (p *parser) ordered(f model.Field) error {
+	if strings.EqualFold(f.Attribute.Type, "duration") {
+		return p.wrong(p.tokens[p.at-1], "%s is a duration: Cassandra has these in no key and in no order, so nothing can be asked or sorted by it; an amount of one unit (bigint) can", f)
+	}
+	return nil
 }
 
 // condition reads what follows the field. BETWEEN is two conditions.

@@ -443,7 +443,7 @@ func tables(keyspace string) (out []*schema.Table, good map[string]string) {
 	good["p"] = "1"
 	for i, c := range types {
 		good["v_"+c.name], good["c_"+c.name], good["k_"+c.name] = c.good, c.good, c.good
-		if !byteEqual[c.kind] {
+		if !schema.ByteEqual(c.kind) {
 			continue // neither looked up by, nor in a key of a base
 		}
 		values.Columns = append(values.Columns, schema.Column{Name: "v_" + c.name, Kind: schema.Regular, Position: -1, Type: c.kind})

@@ -2,8 +2,6 @@ package match
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -65,9 +63,9 @@ var tableChecks = []check[*candidate]{
 			"%s is a collection (%s): it can not be a key", c.Column, t)
 	}},
 	{condition.Types, func(c *candidate) string {
-		return when(!byteEqual[c.column.Type], "%s is of type %s, whose equality is not equality of bytes", c.Column, c.column.Type)
+		return when(!schema.ByteEqual(c.column.Type), "%s is of type %s, whose equality is not equality of bytes", c.Column, c.column.Type)
 	}},
-	{condition.Types, (*candidate).analysed},
+	{condition.Types, func(c *candidate) string { return c.base.FindsMore(c.Column) }},
 	{condition.Schema, func(c *candidate) string {
 		return when(len(c.base.PartitionKey()) == 0, "the partition key of %s.%s is not known", c.Keyspace, c.Base)
 	}},
@@ -82,35 +80,12 @@ func when(so bool, format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// byteEqual are the types for which Cassandra's = is equality of bytes. The others are refused, as the column looked up by and in the base's
-// key: decimal 1.0 and 1.00, two NaNs, a varint with leading zeros, or the booleans 0x01 and 0x69 are equal to Cassandra where they are
-// clustered or filtered, and not where they are a partition key. The look-up has one where the base has the other.
-var byteEqual = map[string]bool{"ascii": true, "text": true, "varchar": true, "blob": true, "int": true, "bigint": true,
-	"smallint": true, "tinyint": true, "timestamp": true, "date": true, "time": true, "uuid": true, "timeuuid": true, "inet": true}
-
-// plainly are the values with which an index option leaves an index one that finds equal bytes; with any other value
-// of these options it finds more.
-var plainly = map[string]string{"case_sensitive": "true", "normalize": "false", "ascii": "false", "analyzed": "false", "mode": "PREFIX",
-	"index_analyzer": "", "query_analyzer": "", "analyzer_class": ""}
-
-// analysed says which index on the column finds more than equal values, and by which option.
-func (c *candidate) analysed() string {
-	for _, x := range c.base.Indexes {
-		for _, option := range slices.Sorted(maps.Keys(plainly)) {
-			if value, given := x.Options[option]; given && value != plainly[option] && x.Column == c.Column {
-				return fmt.Sprintf("index %s on %s finds more than equal values (%s = %s)", x.Name, c.Column, option, value)
-			}
-		}
-	}
-	return ""
-}
-
 // keyTypes says which column of the base's key an entry can not have.
 func (c *candidate) keyTypes() string {
 	partition := len(c.base.PartitionKey())
 	for i, k := range c.base.PrimaryKey() {
 		switch {
-		case byteEqual[k.Type]:
+		case schema.ByteEqual(k.Type):
 		case i < partition: // they differ if their bytes do, but are clustered in the look-up, where equal ones are one row
 			return fmt.Sprintf("partition key column %s is of type %s, whose equality is not equality of bytes: two partitions may have one entry", k.Name, k.Type)
 		default: // one row, which its writers, its entries and the base may each write with other bytes
