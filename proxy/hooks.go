@@ -12,8 +12,8 @@ import (
 // Recorder hears what was said. Its methods are called from relay goroutines, many at once; they do not block, and they
 // keep no byte slice that is passed to them.
 type Recorder interface {
-	// Statement returns the record of a statement text said while keyspace was in use ("" if none). It is asked once per
-	// PREPARE and connection, and once per QUERY. It never returns nil.
+	// Statement returns the record of a statement text said while keyspace was in use ("" if none). It is asked once for
+	// each id that Cassandra gave, whatever connections use it, and once per QUERY. It never returns nil.
 	Statement(keyspace, text string) Record
 	// Batch returns the record of a BATCH of these children (kind as on the wire: 0 logged, 1 unlogged, 2 counter).
 	// The slice is reused by the caller.
