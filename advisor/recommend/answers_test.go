@@ -58,7 +58,9 @@ func TestChangesAreTried(t *testing.T) {
 			return had
 		}, "its answers would be"},
 		{"a key of which equal values have other bytes", all, func(_ *design.Design, tables []*design.Table) bool { return table(tables, "room text", "room decimal") }, "different bytes"},
-		{"a key that there can not be", all, func(_ *design.Design, tables []*design.Table) bool { return table(tables, "room text", "room duration") }, "can not be part of a primary key"},
+		{"a key that there can not be", all, func(_ *design.Design, tables []*design.Table) bool {
+			return table(tables, "room text", "room duration")
+		}, "can not be part of a primary key"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := recommend.TryChanged(context.Background(), chat(c.first), func(*design.Design, []*design.Table) {}); err != nil {
