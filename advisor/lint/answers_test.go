@@ -205,6 +205,21 @@ func TestIndexFindsMore(t *testing.T) {
 	}
 }
 
+// TestNothingIsDroppedBeforeItWasCopied: what is printed is carried out as it stands, and a table that another replaces still has all rows then.
+func TestNothingIsDroppedBeforeItWasCopied(t *testing.T) {
+	in := seen(t, "CREATE TABLE k.t (a int, b int, c int, PRIMARY KEY (a, b))", "SELECT b, c FROM t WHERE a = ?", "INSERT INTO t (a, b, c) VALUES (?, ?, ?)")
+	in.fact(Reference{Keyspace: "k", Table: "t"}).Rows = 5e9
+	list := Lint(in).Findings
+	if len(list) != 1 || list[0].Rule != PartitionUnbounded || list[0].Fix == nil {
+		t.Fatalf("%+v", list)
+	}
+	var b strings.Builder
+	list[0].text(&b)
+	if text := b.String(); strings.Contains(text, "DROP TABLE") || !strings.Contains(text, "k.t can be dropped once its rows were copied and nothing reads or writes it any more") {
+		t.Error(text)
+	}
+}
+
 // TestCase01 is a file with a table in CQL: the statement goes on with its order and its limit.
 func TestCase01(t *testing.T) {
 	w, err := workload.ReadAsIs("sensors.yaml", []byte(`name: sensors

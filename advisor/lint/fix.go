@@ -139,7 +139,7 @@ func (in *Input) ofTables(fix *Fix) []Finding {
 func (in *Input) apply(f *Finding, fix *Fix) (*Input, error) {
 	after := *in
 	var err error
-	if after.Schema, err = Define(in.Schema, f.on.Keyspace, fix.CQL...); err != nil {
+	if after.Schema, err = Define(in.Schema, f.on.Keyspace, fix.defines()...); err != nil {
 		return nil, err
 	}
 	after.Facts = maps.Clone(in.Facts)
@@ -276,7 +276,8 @@ func (in *Input) instead(t, made *schema.Table, says string, bucket *trial.Bucke
 		change(&fact)
 	}
 	fix := &Fix{
-		CQL: []string{createText(made), "DROP TABLE " + quoted(on)}, Says: says, of: on, to: to, bucket: bucket,
+		CQL: []string{createText(made)}, last: []string{"DROP TABLE " + quoted(on)}, of: on, to: to, bucket: bucket,
+		Says:     says + fmt.Sprintf(" %s can be dropped once its rows were copied and nothing reads or writes it any more.", on),
 		replaces: map[Reference]Reference{on: to}, facts: map[Reference]*Fact{to: &fact},
 	}
 	for _, x := range t.Indexes { // they are the server's to name

@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"slices"
+
 	"github.com/helenus-db/helenus/advisor/rules"
 	"github.com/helenus-db/helenus/advisor/trial"
 	"github.com/helenus-db/helenus/capture/cql"
@@ -128,6 +130,7 @@ type Fix struct {
 	// Writes says what each write of the application that is known takes besides.
 	Writes []*trial.Upkeep `json:"writes,omitempty"`
 
+	last            []string  // what is defined when all that Says tells was done; it is not printed: carried out before, it loses the rows
 	of, to          Reference // the table that is copied, and the copy; to is zero where statements change only
 	element         *trial.Element
 	bucket          *trial.Bucket
@@ -139,6 +142,9 @@ type Fix struct {
 	facts           map[Reference]*Fact     // of new tables
 	maker           *Finding                // whose fix makes the table that this one reads
 }
+
+// defines are the definitions of a fix that was carried out to its end.
+func (f *Fix) defines() []string { return slices.Concat(f.CQL, f.last) }
 
 // Finding is a breach of a rule.
 type Finding struct {

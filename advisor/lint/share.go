@@ -36,7 +36,7 @@ func (in *Input) share(list []Finding) {
 
 // joined has the table of one finding's fix serve another's, too, if that can be.
 func (in *Input) joined(maker, f *Finding, on Reference) bool {
-	if len(maker.Fix.CQL) != 1 || len(f.Fix.CQL) != 1 {
+	if len(maker.Fix.defines()) != 1 || len(f.Fix.defines()) != 1 {
 		return false
 	}
 	table, other := in.made(maker, on), in.made(f, on)
@@ -72,7 +72,7 @@ func (in *Input) joined(maker, f *Finding, on Reference) bool {
 
 // made is the table that a finding's fix makes.
 func (in *Input) made(f *Finding, on Reference) *schema.Table {
-	after, err := Define(in.Schema, f.on.Keyspace, f.Fix.CQL...)
+	after, err := Define(in.Schema, f.on.Keyspace, f.Fix.defines()...)
 	if err != nil {
 		return nil
 	}

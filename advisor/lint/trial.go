@@ -42,7 +42,7 @@ func (in *Input) run(f *Finding, fix *Fix) error {
 
 // tried is what is tried of a fix.
 func (in *Input) tried(f *Finding, fix *Fix) (*trial.Case, error) {
-	after, err := Define(in.Schema, f.on.Keyspace, fix.CQL...)
+	after, err := Define(in.Schema, f.on.Keyspace, fix.defines()...)
 	if err != nil {
 		return nil, err
 	}

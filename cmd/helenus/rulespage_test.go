@@ -160,6 +160,7 @@ LIMIT over rows in the order of tokens there must be as many, all of which belon
 - has the whole primary key of the table that it copies, whatever was measured or concluded to tell rows apart;
 - finds by key what was found before: none where values of different bytes are equal (decimal, varint, tuples ...), or an index finds more than equal values; '' is in no partition key, and it says so;
 - keeps collections whole: what is asked by ` + "`CONTAINS`" + ` becomes a column of its own beside the collection;
+- drops nothing that another table replaces: it says when that can be dropped;
 - says what the client does where one statement becomes several (L13, buckets): each value once, merged in which order, cut where;
 - says for each write of the workload what it takes: values are named (` + "`:id`" + `), ` + "`:old_`" + ` ones are read before it and ` + "`:new_`" + ` ones after it. Where a key column
   of the copy changes, the row with its former value is deleted. Of a workload without writes it says so in one sentence;
