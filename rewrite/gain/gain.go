@@ -188,7 +188,8 @@ func (m *Meter) begin(now time.Time) {
 func (m *Meter) judge(w Sides, now time.Time) (Order, string) {
 	s := &m.settings
 	if p := m.record.Promise.Writes; p > 0 && w.Writes.Count >= s.Least {
-		if q, slow := slower(w.Writes, w.Alone, p*(1+s.Dearer)); slow {
+		most := p * (1 + s.Dearer)
+		if q, slow := slower(w.Writes, w.Alone, most); slow && m.dearer(w.Writes, most) {
 			return RollBack, "its writes are slower than promised: " + against(q, w.Writes, w.Alone) + " alone, promised " + times(p)
 		}
 	}
@@ -214,6 +215,16 @@ func (m *Meter) judge(w Sides, now time.Time) (Order, string) {
 		m.trial.Store(true)
 	}
 	return Keep, ""
+}
+
+// dearer tells whether writes take more times as long as before the change, too, as far as that is known. What they take alone is a part of
+// what they take: on a machine that is short of processors the rest is waiting, which they did before as well.
+func (m *Meter) dearer(writes histogram.Distribution, times float64) bool {
+	if m.record.Before.Writes.Count < m.settings.Least {
+		return true
+	}
+	_, slow := slower(writes, m.record.Before.Writes, times)
+	return slow
 }
 
 // confident is how many standard deviations of a rank its bounds are away: 999 of 1,000 on one side.

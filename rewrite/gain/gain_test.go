@@ -45,6 +45,7 @@ type life struct {
 	before, control, after float64 // milliseconds
 	reads                  int
 	alone, writes          float64 // milliseconds; 0: no writes
+	written                float64 // what writes took before, milliseconds; 0: not known
 	promise                gain.Promise
 	every                  uint64 // of the engine's control; 0: 1,000
 }
@@ -101,6 +102,9 @@ func TestVerdicts(t *testing.T) {
 		{name: "writes as promised", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 20_000, alone: 1, writes: 2.1, promise: gain.Promise{Writes: 2.1}}, controls: 30},
 		{name: "writes take six times as long", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 20_000, alone: 1, writes: 6, promise: gain.Promise{Writes: 2.1}},
 			want: gain.RollBack, why: "its writes are slower than promised: p50 6.", most: 3_000, controls: 10},
+		{name: "writes take six times as long, and longer than before", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 20_000, alone: 1, writes: 6, written: 1.2, promise: gain.Promise{Writes: 2.1}},
+			want: gain.RollBack, why: "its writes are slower than promised: p50 6.", most: 3_000, controls: 10},
+		{name: "writes take six times as long as alone, and no longer than before", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 20_000, alone: 1, writes: 6, written: 5, promise: gain.Promise{Writes: 2.1}}, controls: 30},
 		{name: "writes of which nothing was promised", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 20_000, alone: 1, writes: 6}, controls: 30},
 	}
 	for _, tt := range tests {
@@ -108,6 +112,9 @@ func TestVerdicts(t *testing.T) {
 			r := gain.Record{Promise: tt.promise}
 			if tt.before > 0 {
 				r.Before.Reads = distribution(2_000, tt.before)
+			}
+			if tt.written > 0 {
+				r.Before.Writes = distribution(2_000, tt.written)
 			}
 			m := gain.NewMeter(gain.Settings{}, r)
 			order, why, reads, controls := tt.run(m)
