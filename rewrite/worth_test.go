@@ -126,7 +126,7 @@ func TestWritesSlowerThanPromised(t *testing.T) {
 		w := promising(t, 12*time.Millisecond, plan.Promise{Reads: 4.5, Writes: 2.1})
 		defer func() { w.stop() }()
 		w.slowly(12*time.Millisecond, 3*time.Millisecond, 2*time.Millisecond)
-		for n := 0; n < 2_000 && w.state() == migrate.Serving; n++ {
+		for n := 0; n < 10_000 && w.state() == migrate.Serving; n++ {
 			if a := w.ask(setGuest, str("zoe"), str("room3"), num(1), num(0)); a.failed {
 				t.Fatalf("write: %+v", a)
 			}

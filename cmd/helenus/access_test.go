@@ -49,13 +49,13 @@ func TestTokensAndTrail(t *testing.T) {
 	}{
 		{"", "token list", 0, "olga"},
 		{olga.Text, "migrations", 0, "No migration yet"},
-		{olga.Text, "token list", exitRefused, "needs role admin"},
-		{olga.Text, "bypass on", exitRefused, "needs role admin"},
+		{olga.Text, "token list", exitNotAllowed, "needs role admin"},
+		{olga.Text, "bypass on", exitNotAllowed, "needs role admin"},
 		{"", "bypass on", 0, "bypass"},
 		{"", "token create olga", exitRefused, "revoke it first"},
 		{"", "token create eve --role root", exitUsage, "viewer, operator or admin"},
 		{"", "token create eve --expires never", exitUsage, "90d"},
-		{"hel_wrong", "migrations", exitFailed, "not known"},
+		{"hel_wrong", "migrations", exitNotAllowed, "not known"},
 	} {
 		if out, code := say(c.token, strings.Fields(c.args)...); code != c.code || !strings.Contains(out, c.says) {
 			t.Errorf("%s: %d, %s", c.args, code, out)
@@ -75,7 +75,7 @@ func TestTokensAndTrail(t *testing.T) {
 	if out, code := say("", "token", "revoke", "olga"); code != 0 {
 		t.Errorf("%d: %s", code, out)
 	}
-	if out, code := say(olga.Text, "migrations"); code != exitFailed {
+	if out, code := say(olga.Text, "migrations"); code != exitNotAllowed {
 		t.Errorf("revoked, and yet: %d, %s", code, out)
 	}
 	if log := p.output.String(); strings.Contains(log, olga.Text) || !strings.Contains(log, "token revoked") {

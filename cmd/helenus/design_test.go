@@ -282,7 +282,7 @@ func TestDesignOverGivenTables(t *testing.T) {
 		"by the file's name":        {[]string{"--existing", "good", "--only-existing"}, 0, "", 2, 0},
 		"by a file of CQL":          {[]string{"--existing", cql, "--only-existing"}, 0, "", 2, 0},
 		"and more":                  {[]string{"--existing", "good"}, 0, "", 2, 0},
-		"what has no plan":          {[]string{"--existing", "lacking", "--only-existing"}, 4, "statement rates has no plan: no table answers SELECT Room.rate, Hotel.select FROM Room.hotel WHERE Hotel.city = ?; this would: [city][room_id][rate, select]", 1, 0},
+		"what has no plan":          {[]string{"--existing", "lacking", "--only-existing"}, exitNoPlan, "statement rates has no plan: no table answers SELECT Room.rate, Hotel.select FROM Room.hotel WHERE Hotel.city = ?; this would: [city][room_id][rate, select]", 1, 0},
 		"a scan, if all else fails": {[]string{"--existing", "scanned", "--only-existing"}, 0, "", 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -133,6 +133,9 @@ func subjectOf(c *cobra.Command, r *remote, id string) (*preview.Subject, error)
 	switch err := client.Get(c.Context(), pathID("calendars", of), &cal); {
 	case err == nil && s.Season < len(cal.Seasons):
 		s.Calendar = &cal
+	case err == nil && len(cal.Seasons) > 0:
+		return nil, &admin.Error{Status: http.StatusNotFound, Code: "not_found",
+			Message: fmt.Sprintf("calendar %s has no table %s: they go from %s to %s", of, id, cal.Seasons[0].ID, cal.Seasons[len(cal.Seasons)-1].ID)}
 	case err != nil && !isMissing(err):
 		return nil, err
 	}

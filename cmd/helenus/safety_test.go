@@ -21,7 +21,7 @@ func TestSafetyBadInput(t *testing.T) {
 		"no field":              {[]string{hotel, "--owner", "book"}, "STATEMENT=Entity.attribute"},
 		"an unknown schema":     {[]string{hotel, "--schema", "nothing"}, "nothing"},
 		"an unknown production": {[]string{written(t, "g.txt", "root ::= usres(u)\nusers(u) ::= ε\n")}, "g.txt:1:10: there is no production for usres"},
-		"JSON and automata":     {[]string{article, "--json", "--explain"}, "leave --json out"},
+		"JSON and automata":     {[]string{article, "--json", "--explain"}, "leave -o out"},
 		"nothing to check":      {[]string{written(t, "none.yaml", small[:strings.Index(small, "- {id: rates")]+"[]\n")}, "has no tables, and no statements to design any for"},
 		"two sets of tables":    {[]string{hotel, "--schema", "x", "--designed"}, "name one"},
 		"tables of a grammar":   {[]string{article, "--designed"}, "a grammar says itself"},

@@ -16,7 +16,8 @@
 // trial one read in four runs as written until there are 50, and the change is judged by these, which ran among the others. A
 // change of which nothing was known before is tried that way once it has answered a thousand reads.
 // Writes need no trial: each shows what it took alone, and what with the change. Where it is known what they took before, they must be
-// slower than that as well: a machine that is short of processors makes the rest of a write wait, with a change or without.
+// slower than that as well: a machine that is short of processors makes the rest of a write wait, with a change or without. And they are judged by no
+// less than three minutes: what rolls a change back can not be taken back.
 //
 // What is judged is a window: 10 minutes and 100 reads at least, so that a change that was good for a month is noticed when it no longer
 // is. Recording is a few atomic additions and allocates nothing; a verdict follows from what was recorded and the time that

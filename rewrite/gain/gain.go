@@ -16,6 +16,7 @@ type Settings struct {
 	TrialEvery uint64        // 4; in a trial one read of so many runs as written
 	Untried    uint64        // 1,000; reads after which a change is tried of which nothing is known before
 	Window     time.Duration // 10 min; what is judged together
+	Sustained  time.Duration // 3 min; how long writes must have been slow: a burst of load is no reason to give a change up
 	Rest       time.Duration // 1 h after a trial that it passed until it may be suspected again
 	Slower     float64       // 0.1; reads may be slower by so much
 	Dearer     float64       // 0.5; writes may take so much more than was promised
@@ -36,7 +37,7 @@ func (s Settings) Defaults() Settings {
 	for _, d := range []struct {
 		p *time.Duration
 		v time.Duration
-	}{{&s.Window, 10 * time.Minute}, {&s.Rest, time.Hour}, {&s.Every, 10 * time.Second}, {&s.SaveEvery, time.Minute}} {
+	}{{&s.Window, 10 * time.Minute}, {&s.Sustained, 3 * time.Minute}, {&s.Rest, time.Hour}, {&s.Every, 10 * time.Second}, {&s.SaveEvery, time.Minute}} {
 		if *d.p <= 0 {
 			*d.p = d.v
 		}
@@ -187,7 +188,7 @@ func (m *Meter) begin(now time.Time) {
 // judge judges a window, and begins or ends a trial.
 func (m *Meter) judge(w Sides, now time.Time) (Order, string) {
 	s := &m.settings
-	if p := m.record.Promise.Writes; p > 0 && w.Writes.Count >= s.Least {
+	if p := m.record.Promise.Writes; p > 0 && w.Writes.Count >= s.Least && now.Sub(m.window.began) >= s.Sustained {
 		most := p * (1 + s.Dearer)
 		if q, slow := slower(w.Writes, w.Alone, most); slow && m.dearer(w.Writes, most) {
 			return RollBack, "its writes are slower than promised: " + against(q, w.Writes, w.Alone) + " alone, promised " + times(p)

@@ -100,12 +100,12 @@ func TestVerdicts(t *testing.T) {
 		{name: "nothing was known before, and it is faster", life: life{control: 11.9, after: 2.6, reads: 50_000}, controls: 600},
 		{name: "too few reads to tell", life: life{before: 2.6, control: 2.6, after: 11.9, reads: 90}, controls: 1},
 		{name: "writes as promised", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 20_000, alone: 1, writes: 2.1, promise: gain.Promise{Writes: 2.1}}, controls: 30},
-		{name: "writes take six times as long", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 20_000, alone: 1, writes: 6, promise: gain.Promise{Writes: 2.1}},
-			want: gain.RollBack, why: "its writes are slower than promised: p50 6.", most: 3_000, controls: 10},
-		{name: "writes take six times as long, and longer than before", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 20_000, alone: 1, writes: 6, written: 1.2, promise: gain.Promise{Writes: 2.1}},
-			want: gain.RollBack, why: "its writes are slower than promised: p50 6.", most: 3_000, controls: 10},
-		{name: "writes take six times as long as alone, and no longer than before", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 20_000, alone: 1, writes: 6, written: 5, promise: gain.Promise{Writes: 2.1}}, controls: 30},
-		{name: "writes of which nothing was promised", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 20_000, alone: 1, writes: 6}, controls: 30},
+		{name: "writes take six times as long", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 60_000, alone: 1, writes: 6, promise: gain.Promise{Writes: 2.1}},
+			want: gain.RollBack, why: "its writes are slower than promised: p50 6.", most: 20_000, controls: 100},
+		{name: "writes take six times as long, and longer than before", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 60_000, alone: 1, writes: 6, written: 1.2, promise: gain.Promise{Writes: 2.1}},
+			want: gain.RollBack, why: "its writes are slower than promised: p50 6.", most: 20_000, controls: 100},
+		{name: "writes take six times as long as alone, and no longer than before", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 60_000, alone: 1, writes: 6, written: 5, promise: gain.Promise{Writes: 2.1}}, controls: 70},
+		{name: "writes of which nothing was promised", life: life{before: 11.9, control: 11.9, after: 2.6, reads: 60_000, alone: 1, writes: 6}, controls: 70},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
