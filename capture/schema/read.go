@@ -2,6 +2,7 @@ package schema
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"sort"
@@ -46,11 +47,11 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 
 	var uuid gocql.UUID
 	var ttl, grace int
-	var repair, comment string
+	var comment string
 	var flags []string
-	err = each(ctx, session, `SELECT keyspace_name, table_name, id, default_time_to_live, gc_grace_seconds, read_repair, comment, flags FROM system_schema.tables`, func() {
+	err = each(ctx, session, `SELECT keyspace_name, table_name, id, default_time_to_live, gc_grace_seconds, comment, flags FROM system_schema.tables`, func() {
 		if found[keyspace] != nil {
-			t := &Table{Keyspace: keyspace, Name: table, ID: uuid.String(), DefaultTTL: ttl, GCGrace: grace, ReadRepair: repair, Comment: comment, Flags: flags}
+			t := &Table{Keyspace: keyspace, Name: table, ID: uuid.String(), DefaultTTL: ttl, GCGrace: grace, Comment: comment, Flags: flags}
 			sort.Strings(t.Flags)
 			for _, f := range flags {
 				t.Counter = t.Counter || f == "counter"
@@ -58,9 +59,21 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 			tables[id{keyspace, table}] = t
 		}
 		flags = nil
-	}, &keyspace, &table, &uuid, &ttl, &grace, &repair, &comment, &flags)
+	}, &keyspace, &table, &uuid, &ttl, &grace, &comment, &flags)
 	if err != nil {
 		return nil, fmt.Errorf("read tables: %w", err)
+	}
+
+	// Before Cassandra 4 there is no such column, and reads always repair before they answer.
+	var repair string
+	err = each(ctx, session, `SELECT keyspace_name, table_name, read_repair FROM system_schema.tables`, func() {
+		if t := tables[id{keyspace, table}]; t != nil {
+			t.ReadRepair = repair
+		}
+	}, &keyspace, &table, &repair)
+	var refused gocql.RequestError
+	if err != nil && (!errors.As(err, &refused) || refused.Code() != gocql.ErrCodeInvalid) {
+		return nil, fmt.Errorf("read how tables are repaired: %w", err)
 	}
 
 	var c Column

@@ -354,7 +354,7 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 		ask("POST", api+"calendars/c-1/"+order, ann, 200)
 	}
 	ask("POST", api+"statements/aaaa1111/trace?wait=2s", ann, 200)
-	for _, path := range []string{"bypass/on", "bypass/off", "sampling/off", "sampling/on", "capture/record?for=1s"} {
+	for _, path := range []string{"bypass/on", "bypass/off", "sampling/off", "sampling/on", "capture/record?for=1ms"} {
 		ask("POST", api+path, ann, 200)
 	}
 	ask("POST", api+"tokens", `{"name": "vic", "role": "viewer", "expires": "2099-01-01T00:00:00Z"}`, 200)

@@ -79,13 +79,13 @@ func (s *Server) record(r *http.Request) (any, error) {
 	if err != nil || length <= 0 || length > maxRecordFor {
 		return nil, invalid("for is how long to record, like 10s, at most " + maxRecordFor.String())
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), length)
-	defer cancel()
-	var out bytes.Buffer
-	if err := s.noted(ctx, "capture.record", "values, hashed", d.Reason, d.Actor); err != nil {
+	if err := s.noted(r.Context(), "capture.record", "values, hashed", d.Reason, d.Actor); err != nil {
 		return nil, err
 	}
 	s.o.Log.Info("values are recorded, hashed", "for", length, "actor", d.Actor)
+	ctx, cancel := context.WithTimeout(r.Context(), length)
+	defer cancel()
+	var out bytes.Buffer
 	_, err = s.o.Windows.Record(&out, ctx.Done())
 	if errors.Is(err, window.ErrOff) || errors.Is(err, window.ErrRecording) {
 		return nil, &Error{Status: http.StatusConflict, Code: "refused", Message: err.Error()}

@@ -91,7 +91,7 @@ func TestATableIsBounded(t *testing.T) {
 		put(p)
 		bytes := 0
 		for _, p := range c.entries {
-			bytes += p.size()
+			bytes += p.Load().size()
 		}
 		if len(c.entries) > 5 || bytes > 10_000 || bytes != c.bytes || c.Get([]byte(p.ID)).Prepared != p {
 			t.Fatalf("after %d: %d entries of %d bytes, %d are counted", i, len(c.entries), bytes, c.bytes)
@@ -100,6 +100,38 @@ func TestATableIsBounded(t *testing.T) {
 	huge := &Prepared{ID: "huge", Text: string(make([]byte, 20_000))}
 	if put(huge); len(c.entries) != 1 || c.Get([]byte("huge")).Prepared != huge {
 		t.Errorf("%d entries beside what alone is too much", len(c.entries))
+	}
+}
+
+// TestReadersWaitForNobody: what many requests ask for is found while somebody holds the lock, what had to go is not, and what came in its
+// place is.
+func TestReadersWaitForNobody(t *testing.T) {
+	var c Table[int]
+	for i := range 3 {
+		c.Put(&Prepared{ID: string(rune('a' + i)), Text: "text"})
+	}
+	for range 3 { // as many looks as there are ids
+		c.Get([]byte("a"))
+	}
+	c.mu.Lock()
+	for _, id := range []string{"a", "b", "c"} {
+		if k := c.Get([]byte(id)); k == nil || k.ID != id {
+			t.Errorf("%s is not found", id)
+		}
+	}
+	c.mu.Unlock()
+	c.keep(&Prepared{ID: "d", Text: "text"}, 1, 1<<20)
+	for _, id := range []string{"a", "b", "c"} {
+		if c.Get([]byte(id)) != nil {
+			t.Errorf("%s had to go, and is found", id)
+		}
+	}
+	again := &Prepared{ID: "a", Text: "another"}
+	c.Put(again)
+	for range 5 {
+		if k := c.Get([]byte("a")); k == nil || k.Prepared != again {
+			t.Error("what came in its place is not found")
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"maps"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -20,12 +21,22 @@ type Known[U any] struct {
 	Use atomic.Pointer[U]
 }
 
+// place holds what is known of an id now; nil in it: it had to go.
+type place[U any] struct{ atomic.Pointer[Known[U]] }
+
 // Table maps prepared ids to what Cassandra answered. The zero Table is empty.
+//
+// Requests of all connections look into it, and PREPAREs, which are few, change it. So there are two maps of the same places: one that
+// only whoever holds the lock uses, and a copy of it that nobody changes, which is read without. Who misses the copy takes the lock; when as many
+// did as there are ids, the copy is made anew: each id costs a copy's worth of looking at most once.
 type Table[U any] struct {
-	mu      sync.RWMutex
-	bytes   int
-	entries map[string]*Known[U]
+	read    atomic.Pointer[map[string]*place[U]]
 	changed atomic.Uint64
+
+	mu      sync.Mutex
+	bytes   int
+	entries map[string]*place[U]
+	missed  int // since the copy was made
 }
 
 // Changed is raised when an id got another answer than before (the table was altered, or made anew): who holds the old one
@@ -34,16 +45,33 @@ func (s *Table[U]) Changed() uint64 { return s.changed.Load() }
 
 // Get returns what is known of an id; nil if nothing is.
 func (s *Table[U]) Get(id []byte) *Known[U] {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.entries[string(id)]
+	if copied := s.read.Load(); copied != nil {
+		if at := (*copied)[string(id)]; at != nil {
+			if k := at.Load(); k != nil {
+				return k
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.entries[string(id)]
+	if at == nil {
+		return nil
+	}
+	if s.missed++; s.missed >= len(s.entries) {
+		copied := maps.Clone(s.entries)
+		s.read.Store(&copied)
+		s.missed = 0
+	}
+	return at.Load()
 }
 
 // Put keeps an answer, in the place of others if need be.
 func (s *Table[U]) Put(p *Prepared) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if old := s.entries[p.ID]; old != nil {
+	if at := s.entries[p.ID]; at != nil {
+		old := at.Load()
 		same := *old.Prepared
 		if p.Version < old.Version { // an earlier version's answer says the same but less
 			same.Version, same.ResultMetadataID = p.Version, p.ResultMetadataID
@@ -54,27 +82,32 @@ func (s *Table[U]) Put(p *Prepared) {
 		if reflect.DeepEqual(&same, p) {
 			return
 		}
-		s.changed.Add(1)
+		defer s.changed.Add(1) // once the new one is there: who looks because of it must find that
 	}
 	s.keep(p, maxPrepared, maxPreparedBytes)
 }
 
 func (s *Table[U]) keep(p *Prepared, most, mostBytes int) {
 	if s.entries == nil {
-		s.entries = make(map[string]*Known[U])
+		s.entries = make(map[string]*place[U])
 	}
-	if old := s.entries[p.ID]; old != nil {
-		s.bytes -= old.size()
+	at := s.entries[p.ID]
+	if at == nil {
+		at = new(place[U])
+		s.entries[p.ID] = at
+	} else {
+		s.bytes -= at.Load().size()
 	}
-	s.entries[p.ID] = &Known[U]{Prepared: p}
+	at.Store(&Known[U]{Prepared: p})
 	s.bytes += p.size()
-	for other, old := range s.entries {
+	for other, at := range s.entries {
 		if len(s.entries) <= most && s.bytes <= mostBytes {
 			break
 		}
 		if other != p.ID {
 			delete(s.entries, other)
-			s.bytes -= old.size()
+			s.bytes -= at.Load().size()
+			at.Store(nil) // in the copy, too
 		}
 	}
 }

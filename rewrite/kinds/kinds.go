@@ -2,6 +2,7 @@
 package kinds
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -28,8 +29,9 @@ type Set []kind.Kind
 
 // Find returns the kind of a change, nil if there is none of its name.
 func (s Set) Find(c *plan.Rewrite) kind.Kind {
-	for i, k := range s {
-		if k.Name() == c.Kind || c.Kind == "" && i == 0 {
+	name := cmp.Or(c.Kind, plan.LookUp) // there were no others when records did not say
+	for _, k := range s {
+		if k.Name() == name {
 			return k
 		}
 	}
