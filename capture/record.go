@@ -135,6 +135,9 @@ func (r *record) observe(xs []proxy.Exchange) {
 			}
 		}
 	}
+	if x := &xs[0]; x.Trace != nil && r.registry.options.Traced != nil {
+		r.registry.options.Traced(r.traced(x))
+	}
 	if x := &xs[0]; x.Values != nil || x.Response != nil {
 		if w := r.wanted.Load(); w != nil {
 			w.give(x)

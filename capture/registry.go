@@ -30,6 +30,7 @@ type Options struct {
 	Started      time.Time        // the moment from which Exchange.Start counts (Now when the registry is made)
 	Slow         time.Duration    // requests that take as long are logged (0: none)
 	Log          *slog.Logger     // of slow requests; needed if Slow is not 0
+	Traced       func(Traced)     // told of requests that are part of an application's trace; it does not block. May be nil
 }
 
 // otherName and unknownName are the fingerprints and kinds of the two records that count what has none of its own.

@@ -294,6 +294,9 @@ func (c *conn) record(r Record, e *extra, xs []Exchange) {
 	if r == nil || x.Opcode == wire.OpPrepare && !x.Failed {
 		return // a statement that can not be prepared is never executed: this is all that is heard of it
 	}
+	if e != nil && e.trace.wanted {
+		x.Trace = &e.trace
+	}
 	if x.Opcode == wire.OpBatch {
 		x.Values, x.Response = nil, nil // its children's
 		if e != nil {
@@ -304,7 +307,7 @@ func (c *conn) record(r Record, e *extra, xs []Exchange) {
 	if e == nil || len(e.children) == 0 {
 		return
 	}
-	x.InBatch = true
+	x.InBatch, x.Trace = true, nil
 	for _, child := range e.children {
 		x.Prepared = child.prepared
 		if e.sample != nil {

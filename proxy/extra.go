@@ -13,6 +13,7 @@ type extra struct {
 	// compression that STARTUP asked for, and whether Cassandra was not told.
 	compression string
 	stripped    bool
+	trace       Trace // that the application keeps, if it says so
 }
 
 // need returns the extra of a request that is not claimed yet.

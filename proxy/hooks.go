@@ -84,6 +84,7 @@ type Exchange struct {
 	Children int     // statements in a BATCH that are known
 	Values   []Value // bound values, only while sampling; a BATCH has none, its children have theirs
 	Response []byte  // body of a RESULT Rows answer after its kind: metadata, rows; only while sampling; may be cut short
+	Trace    *Trace  // that the application keeps and the request is part of, if Options.Traces is set; valid during the call
 }
 
 // Manner is how a request was said and answered, as far as it is one of few. Most exchanges of a statement have the same.

@@ -88,6 +88,10 @@ func (r *record) Done(xs []proxy.Exchange) {
 			x.Values[i].Bytes = append([]byte(nil), x.Values[i].Bytes...)
 		}
 		x.Response = append([]byte(nil), x.Response...)
+		if x.Trace != nil {
+			trace := *x.Trace
+			x.Trace = &trace
+		}
 		r.exchanges = append(r.exchanges, x)
 		r.tally.clients[*x.Client] = true
 	}

@@ -108,6 +108,8 @@ type Options struct {
 	// Inherited are listeners that another process handed over, as its Server.Listeners gave them.
 	Inherited []Listener
 
+	// Traces: the Recorder hears of which distributed traces requests are part (Exchange.Trace).
+	Traces bool
 	// StripCompression keeps clients' compression from Cassandra: it is not offered, and who compresses all the same is
 	// decompressed on the way and answered uncompressed.
 	StripCompression bool

@@ -108,6 +108,7 @@ func (c *conn) request(h wire.Header, body []byte, complete bool, t *slot, p *pe
 		return c.onPrepare(h, body, t, p)
 	case wire.OpExecute, wire.OpQuery, wire.OpBatch:
 		c.up.view.See(h, body)
+		c.traced(h, body, p)
 		v, frame, err := c.statement(h, body, complete, t, p)
 		c.up.view.Forget()
 		return v, frame, err
@@ -329,7 +330,7 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 	inUse := c.keyspaceOr(q.Keyspace()) // which comes after the children
 	children := c.children(inUse, epoch)
 	defer c.forgetChildren()
-	p.extra = c.spares.take()
+	_ = p.need(&c.spares)
 	c.recordBatch(children, inUse, epoch, body, p)
 	// Rules are in force: every child has to be known, and one of them may be the Rewriter's business. It is looked at
 	// before the claim, since what is swapped has to be remembered there, and again in the rare case that the epoch moved.

@@ -32,6 +32,7 @@ import (
 	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/internal/console"
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/internal/spans"
 	"github.com/helenus-db/helenus/internal/webhook"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
@@ -85,6 +86,7 @@ type helenus struct {
 	log       *slog.Logger
 	secured   secured
 	webhooks  *webhook.Teller
+	spans     *spans.Sender
 	store     *store.Store
 	registry  *capture.Registry
 	history   *history.History
@@ -222,8 +224,11 @@ func (h *helenus) wire() (err error) {
 	h.onlookers = &onlookers{nodes: h.nodes, open: cluster.asking}
 	windows := sampling(s)
 	windows.Schema = func() *schema.Schema { return h.live.Schema() }
+	if h.spans, err = spans.New(context.Background(), s.OTLPEndpoint, built().version, h.log); err != nil {
+		return usageError{err}
+	}
 	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Memory: int64(s.CaptureMemory), Started: started, Windows: windows,
-		Slow: s.SlowRequest, Log: h.log})
+		Slow: s.SlowRequest, Log: h.log, Traced: h.spans.Send})
 	h.history = history.New(history.Options{
 		Counts: h.registry.Counts, Log: h.log,
 		Open:  func() (history.Shelf, error) { return store.OpenWindows(s.StateDir) },
@@ -243,7 +248,7 @@ func (h *helenus) wire() (err error) {
 	}
 	if h.server, err = proxy.New(proxy.Options{
 		ContactPoints: s.ContactPoints, Listen: s.Listen, Topology: proxy.Topology(s.Topology), Recorder: h.registry, Rewriter: h.engine,
-		Advertise: s.Advertise, Fleet: s.Fleet,
+		Advertise: s.Advertise, Fleet: s.Fleet, Traces: s.OTLPEndpoint != "",
 		Log: h.log, Username: s.Username, Password: s.Password, Member: h.secured.member, MaxFrame: int(s.MaxFrame), MaxConnections: s.MaxConnections,
 		DialTimeout: dialTimeout, Front: h.secured.listening(), Back: h.secured.dialling(),
 		HandshakeTimeout: s.HandshakeTimeout, RequestTimeout: s.RequestTimeout, StripCompression: s.StripCompression, KeepAlive: s.TCPKeepAlive,
@@ -306,7 +311,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 
 // collectors are all parts that have metrics.
 func (h *helenus) collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric(), h.admin, h.webhooks, guard.Metrics(), built().metric()}
+	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric(), h.admin, h.webhooks, h.spans, guard.Metrics(), built().metric()}
 }
 
 func (h *helenus) ready() []admin.Check {
@@ -427,6 +432,9 @@ func (h *helenus) closeAll() {
 	if h.registry != nil {
 		h.registry.Close()
 	}
+	if h.spans != nil {
+		h.closeSpans()
+	}
 	if h.live != nil {
 		h.live.Close()
 	}
@@ -437,5 +445,14 @@ func (h *helenus) closeAll() {
 		if err := h.store.Close(); err != nil {
 			h.log.Warn("state could not be closed", "error", err)
 		}
+	}
+}
+
+// closeSpans gives the collector a moment for the last spans.
+func (h *helenus) closeSpans() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := h.spans.Close(ctx); err != nil {
+		h.log.Warn("the last spans could not be sent", "to", h.settings.OTLPEndpoint, "error", err)
 	}
 }

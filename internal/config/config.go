@@ -63,6 +63,8 @@ type Settings struct {
 	WebhookTimeout time.Duration `name:"webhook-timeout" default:"10s" help:"how long an address may take to answer"`
 	WebhookConsole string        `name:"webhook-console" default:"" help:"address of the console as a person's browser reaches it, such as https://helenus.example.org, for the links in what is sent; empty: none"`
 
+	OTLPEndpoint string `name:"otlp-endpoint" default:"" help:"OpenTelemetry collector that is sent spans of requests whose custom payload has a traceparent that is sampled, such as http://127.0.0.1:4318; empty: none are. OTEL_EXPORTER_OTLP_HEADERS and its like in the environment hold too"`
+
 	StateDir  string `name:"state-dir" default:"helenus-state" help:"where decisions, migrations and history are kept; one process at a time"`
 	LogLevel  string `name:"log-level" default:"info" help:"debug, info, warn or error"`
 	LogFormat string `name:"log-format" default:"text" help:"text or json"`

@@ -16,6 +16,9 @@ func (s *Settings) validateWebhooks(wrong func(name, format string, args ...any)
 			wrong(name, "address %d is no URL such as https://hooks.example.org/helenus", n+1)
 		}
 	}
+	if s.OTLPEndpoint != "" {
+		address("otlp-endpoint", 0, s.OTLPEndpoint)
+	}
 	for n, one := range s.Webhooks {
 		address("webhooks", n, one)
 	}

@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"internal":          {"internal/"},
 	"internal/preview":  {"internal/words", "advisor/plan", "advisor/recommend", "rewrite/calendar", "rewrite/migrate"}, // what an order would do, in words
 	"internal/access":   {"internal/", "capture/store"},                                                                 // the tokens, and who acts in the audit trail
+	"internal/spans":    {"internal/guard", "capture", "capture/slow"},                                                  // what is said of a request
 	"internal/webhook":  {"internal/", "capture/store", "rewrite/condition"},                                            // what the audit trail says, in words
 	"internal/admin":    {"internal/", "capture/", "advisor/", "rewrite/"},                                              // the API of the whole, for cmd alone
 	"internal/console":  {"internal/", "capture/", "advisor/", "rewrite/", "proxy"},                                     // its pages, of the same things

@@ -116,6 +116,19 @@ func (r *Reader) skipBytesMap() {
 	}
 }
 
+// CustomPayload calls f for what the custom payload holds with which a request's body begins; value lies in the body. What can not be
+// read, and what comes after it, is left out.
+func CustomPayload(body []byte, f func(key string, value []byte)) {
+	r := NewReader(body)
+	for n := int(r.Short()); n > 0; n-- {
+		key, value := r.String(), r.Bytes()
+		if r.bad {
+			return
+		}
+		f(string(key), value)
+	}
+}
+
 // skipStringList steps over warnings.
 func (r *Reader) skipStringList() {
 	for n := int(r.Short()); n > 0 && !r.bad; n-- {
