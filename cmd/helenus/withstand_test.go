@@ -94,8 +94,13 @@ type shop struct {
 
 func newShop(t *testing.T, direct *gocql.Session) *shop {
 	t.Helper()
+	return newReplicatedShop(t, direct, 1)
+}
+
+func newReplicatedShop(t *testing.T, direct *gocql.Session, replicas int) *shop {
+	t.Helper()
 	s := &shop{t, fmt.Sprintf("shop_%d", time.Now().UnixNano()), direct}
-	must(t, direct, "CREATE KEYSPACE "+s.keyspace+" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	must(t, direct, fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", s.keyspace, replicas))
 	must(t, direct, "CREATE TABLE "+s.table()+" (day int, number int, customer text, total int, PRIMARY KEY ((day), number))")
 	for day := range days {
 		b := direct.NewBatch(gocql.UnloggedBatch)
@@ -490,7 +495,7 @@ func TestRefusalsAndGuards(t *testing.T) {
 		if turned() {
 			t.Errorf("writes of known rows have turned reads back: %+v", p.migration(id).Events)
 		}
-		must(t, through, "UPDATE "+s.table()+" SET customer = 'y' WHERE day = 0 AND number = (int)200") // whose row is not known
+		must(t, through, "UPDATE "+s.table()+" SET customer = 'y' WHERE day = 0 AND number = 199 + 1") // whose row is not known
 		await(t, "reads are turned back until it is verified", turned)
 		if m := p.migration(id); !strings.Contains(m.Reason, "C6") {
 			t.Errorf("reason: %s", m.Reason)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/rewrite/condition"
@@ -77,6 +78,7 @@ func (w *Write) carried(v kind.Values) state {
 
 // value is what a term stands for, as a cqlType.
 func value(v kind.Values, t cql.Term, cqlType string) ([]byte, state) {
+	t = unhinted(t, cqlType)
 	m, ok := t.(*cql.Marker)
 	if !ok {
 		return literal(t, cqlType)
@@ -93,6 +95,17 @@ func value(v kind.Values, t cql.Term, cqlType string) ([]byte, state) {
 		value.Bytes = []byte{}
 	}
 	return value.Bytes, valid(value.Bytes, cqlType)
+}
+
+// unhinted is a term without the hints that name its own type: Cassandra prepares what stands behind them as if they were not there.
+func unhinted(t cql.Term, cqlType string) cql.Term {
+	for {
+		hint, ok := t.(*cql.TypeCast)
+		if !ok || strings.ToLower(hint.Type.String()) != cqlType || !among(native, cqlType) {
+			return t
+		}
+		t = hint.Term
+	}
 }
 
 // Bind says what an execution with these values will do.

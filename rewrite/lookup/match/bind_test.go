@@ -118,16 +118,22 @@ func TestEffects(t *testing.T) {
 		{"UPDATE stays USING TTL ? SET guest = ?" + whole, [][]byte{nil, guest, room, wing, day, no}, "g in r w d 7"}, // no time to live at all
 		{"UPDATE stays USING TTL 630720000 SET guest = ?" + whole, all, "g in r w d 7"},
 
+		// A hint of the column's own type changes nothing.
+		{"UPDATE stays SET guest = (uuid)?" + whole, all, "g in r w d 7"},
+		{`UPDATE stays SET guest = ? WHERE room = ? AND wing = ? AND day = ? AND "No" = (int)7`, all[:4], "g in r w d 7"},
+		{`UPDATE stays SET guest = ? WHERE room = ? AND wing = ? AND day = ? AND "No" = (int)(int)7`, all[:4], "g in r w d 7"},
+		{`UPDATE stays SET guest = ? WHERE room = ? AND wing = ? AND day = ? AND "No" = (int)'7'`, all[:4], "refused"},
+
 		// Values that nobody can know beforehand, of rows that are known.
 		{"UPDATE stays SET guest = now()" + whole, key, "C6 in r w d 7"},
-		{"UPDATE stays SET guest = (uuid)?" + whole, all, "C6 in r w d 7"},
+		{"UPDATE stays SET guest = (text)?" + whole, all, "C6 in r w d 7"},
 		{"UPDATE stays SET guest = ? + 1" + whole, all, "C6 in r w d 7"},
 		{"UPDATE stays SET guest = guest + ?" + whole, all, "C9 in r w d 7"},
 		{"UPDATE stays SET guest = cast(? AS uuid)" + whole, all, "C6 in r w d 7"},
 
 		// Rows that nobody can know.
 		{`UPDATE stays SET guest = ? WHERE room = uuid() AND wing = ? AND day = ? AND "No" = ?`, [][]byte{guest, wing, day, no}, "C6 in"},
-		{`UPDATE stays SET guest = ? WHERE room = ? AND wing = ? AND day = ? AND "No" = (int)7`, all[:4], "C6 in"},
+		{`UPDATE stays SET guest = ? WHERE room = ? AND wing = ? AND day = ? AND "No" = (bigint)7`, all[:4], "C6 in"},
 		{`UPDATE stays SET guest = ? WHERE room = ? AND wing = ? AND day = ? AND "No" = 1 + 0`, all[:4], "C6 in"},
 		{`UPDATE stays SET guest = ? WHERE room = ? AND wing = ? AND day = ? AND "No" IN ?`, [][]byte{guest, room, wing, day, {0, 0}}, "C6 in"},
 		{`UPDATE stays SET guest = ? WHERE room = ? AND wing = ? AND day IN ? AND "No" = ?`, [][]byte{guest, room, wing, list(many(MaxRows + 1)...), no}, "C6 in"},

@@ -117,6 +117,8 @@ func computed(t cql.Term) bool {
 		return false
 	case *cql.Tuple:
 		return slices.ContainsFunc(t.Elements, computed)
+	case *cql.TypeCast:
+		return computed(t.Term)
 	}
 	return true
 }
