@@ -90,8 +90,8 @@ type Registry struct {
 
 var _ proxy.Recorder = (*Registry)(nil)
 
-// New makes an empty registry and starts its miner. Close ends it.
-func New(o Options) *Registry {
+// Defaults fills in what was left zero, but for what is made when the registry is.
+func (o Options) Defaults() Options {
 	if o.Fingerprints <= 0 {
 		o.Fingerprints = 10_000
 	}
@@ -101,6 +101,12 @@ func New(o Options) *Registry {
 	if o.Texts <= 0 {
 		o.Texts = 65_536
 	}
+	return o
+}
+
+// New makes an empty registry and starts its miner. Close ends it.
+func New(o Options) *Registry {
+	o = o.Defaults()
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -165,6 +165,29 @@ type Server struct {
 	gates  []*gate               // sorted by slot
 }
 
+// Defaults fills in the limits and times that were left zero.
+func (o Options) Defaults() Options {
+	if o.MaxFrame <= 0 {
+		o.MaxFrame = 16 << 20
+	}
+	if o.MaxConnections <= 0 {
+		o.MaxConnections = 4096
+	}
+	if o.DialTimeout <= 0 {
+		o.DialTimeout = 5 * time.Second
+	}
+	if o.HandshakeTimeout <= 0 {
+		o.HandshakeTimeout = 30 * time.Second
+	}
+	if o.KeepAlive <= 0 {
+		o.KeepAlive = 30 * time.Second
+	}
+	if o.DrainTimeout <= 0 {
+		o.DrainTimeout = 10 * time.Second
+	}
+	return o
+}
+
 // New checks the options and returns a Server that is not started.
 func New(o Options) (*Server, error) {
 	if len(o.ContactPoints) == 0 {
@@ -190,24 +213,7 @@ func New(o Options) (*Server, error) {
 	default:
 		return nil, fmt.Errorf("proxy: topology %q is neither %q nor %q nor %q", o.Topology, Single, Mirror, Fleet)
 	}
-	if o.MaxFrame <= 0 {
-		o.MaxFrame = 16 << 20
-	}
-	if o.MaxConnections <= 0 {
-		o.MaxConnections = 4096
-	}
-	if o.DialTimeout <= 0 {
-		o.DialTimeout = 5 * time.Second
-	}
-	if o.HandshakeTimeout <= 0 {
-		o.HandshakeTimeout = 30 * time.Second
-	}
-	if o.KeepAlive <= 0 {
-		o.KeepAlive = 30 * time.Second
-	}
-	if o.DrainTimeout <= 0 {
-		o.DrainTimeout = 10 * time.Second
-	}
+	o = o.Defaults()
 	if o.Open == nil {
 		o.Open = func(ctx context.Context, address string) (net.Listener, error) {
 			var config net.ListenConfig

@@ -19,7 +19,6 @@ import (
 
 	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/plan"
-	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
@@ -39,7 +38,6 @@ import (
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/gain"
 	"github.com/helenus-db/helenus/rewrite/kinds"
-	"github.com/helenus-db/helenus/rewrite/lookup"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -227,35 +225,28 @@ func (h *helenus) wire() (err error) {
 	if h.spans, err = spans.New(context.Background(), s.OTLPEndpoint, built().version, h.log); err != nil {
 		return usageError{err}
 	}
-	h.registry = capture.New(capture.Options{Fingerprints: s.MaxStatements, Memory: int64(s.CaptureMemory), Started: started, Windows: windows,
-		Slow: s.SlowRequest, Log: h.log, Traced: h.spans.Send})
+	captured := captureOptions(s)
+	captured.Started, captured.Windows, captured.Log, captured.Traced = started, windows, h.log, h.spans.Send
+	h.registry = capture.New(captured)
 	h.history = history.New(history.Options{
 		Counts: h.registry.Counts, Log: h.log,
 		Open:  func() (history.Shelf, error) { return store.OpenWindows(s.StateDir) },
 		Aside: func(now time.Time) (string, error) { return store.Aside(s.StateDir, now) },
 		Keep:  [...]time.Duration{s.HistoryMinutes, s.HistoryHours, s.HistoryDays}, Size: int64(s.HistorySize),
 	})
-	all := kinds.All(kinds.Settings{LookUp: lookup.Settings{Entries: s.MaxEntries}})
+	all := kinds.All(kinds.Settings{LookUp: lookUpSettings(s)})
 	if h.engine, err = rewrite.New(rewrite.Options{
 		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Now: clock, Kinds: all,
 		Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet, Others: h.onlookers.look,
-		Migrate: migrate.Settings{
-			Settle: s.Settle, Ranges: s.BackfillRanges, Workers: s.Workers, Rate: s.BackfillRate,
-			ShadowReads: int64(s.ShadowReads), ShadowFor: s.ShadowFor, ShadowSelf: s.ShadowProbes, SweepEvery: s.SweepEvery,
-		},
+		Migrate: changeSettings(s),
 	}); err != nil {
 		return err
 	}
-	if h.server, err = proxy.New(proxy.Options{
-		ContactPoints: s.ContactPoints, Listen: s.Listen, Topology: proxy.Topology(s.Topology), Recorder: h.registry, Rewriter: h.engine,
-		Advertise: s.Advertise, Fleet: s.Fleet, Traces: s.OTLPEndpoint != "",
-		Log: h.log, Username: s.Username, Password: s.Password, Member: h.secured.member, MaxFrame: int(s.MaxFrame), MaxConnections: s.MaxConnections,
-		DialTimeout: dialTimeout, Front: h.secured.listening(), Back: h.secured.dialling(),
-		HandshakeTimeout: s.HandshakeTimeout, RequestTimeout: s.RequestTimeout, StripCompression: s.StripCompression, KeepAlive: s.TCPKeepAlive,
-		MaxConnectionsPerClient: s.MaxConnectionsPerClient, MaxRequestsPerClient: s.MaxRequestsPerClient, RequestBurst: s.RequestBurst,
-		DrainTimeout: s.DrainTimeout, DrainGrace: s.DrainGrace, Open: h.from.openCQL, Inherited: h.from.gates,
-		OnEvent: h.heard, OnPanic: h.engine.OnPanic, Clock: func() int64 { return int64(time.Since(started)) },
-	}); err != nil {
+	relayed := proxyOptions(s)
+	relayed.Recorder, relayed.Rewriter, relayed.Log, relayed.Member = h.registry, h.engine, h.log, h.secured.member
+	relayed.Front, relayed.Back, relayed.Open, relayed.Inherited = h.secured.listening(), h.secured.dialling(), h.from.openCQL, h.from.gates
+	relayed.OnEvent, relayed.OnPanic, relayed.Clock = h.heard, h.engine.OnPanic, func() int64 { return int64(time.Since(started)) }
+	if h.server, err = proxy.New(relayed); err != nil {
 		return err
 	}
 	costs, err := measured(s)
@@ -272,7 +263,7 @@ func (h *helenus) wire() (err error) {
 		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
 		Nodes: func() int { return len(h.server.Nodes()) }, Judge: all, Solver: solver, Ready: solver.Ready,
 		Store: h.store, Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
-		Thresholds: recommend.Thresholds{Executions: uint64(s.MinExecutions), SavedSeconds: s.MinSaved.Seconds()}, //nolint:gosec // not negative
+		Thresholds: thresholds(s),
 		Make:       h.rounds(),
 	}); err != nil {
 		return err

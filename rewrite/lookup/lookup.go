@@ -27,6 +27,18 @@ type Settings struct {
 	Verify   verify.Settings
 }
 
+// Defaults fills in what was left zero.
+func (s Settings) Defaults() Settings {
+	if s.Entries <= 0 {
+		s.Entries = 1000
+	}
+	if s.Parallel <= 0 {
+		s.Parallel = 16
+	}
+	s.Maintain, s.Verify = s.Maintain.Defaults(), s.Verify.Defaults()
+	return s
+}
+
 // Kind implements kind.Kind.
 type Kind struct{ Settings Settings }
 
@@ -46,13 +58,7 @@ func (Kind) Judge(c plan.Rewrite, snapshot *capture.Snapshot, s *schema.Schema) 
 
 // Open implements kind.Kind.
 func (k Kind) Open(p kind.Parts) kind.Runner {
-	s := k.Settings
-	if s.Entries <= 0 {
-		s.Entries = 1000
-	}
-	if s.Parallel <= 0 {
-		s.Parallel = 16
-	}
+	s := k.Settings.Defaults()
 	r := &Runner{parts: p, Maintainer: maintain.New(maintain.Parts{Session: p.Session, Schema: p.Schema, Now: p.Now, Uptime: p.Uptime, Log: p.Log}, s.Maintain)}
 	r.Reader = &Reader{Session: p.Session, Entries: s.Entries, Parallel: s.Parallel, Candidates: r.Maintainer.Candidates}
 	r.checker = verify.New(p.Session, r.Maintainer, s.Verify)

@@ -25,7 +25,7 @@ import (
 type Settings struct {
 	Consistency gocql.Consistency // of scans; QUORUM
 	Ranges      int               // 64; parts of the ring that are scanned one by one
-	Workers     int               // 2; parts scanned at a time
+	Workers     int               // 4; parts scanned at a time
 	PageSize    int               // 2,000 rows
 	Collect     int64             // 200,000; rows of differing buckets that are held at a time
 	Parallel    int               // 16; differences checked at a time
@@ -42,7 +42,7 @@ func (s Settings) Defaults() Settings {
 		s.Consistency = gocql.Quorum
 	}
 	def(&s.Ranges, 64)
-	def(&s.Workers, 2)
+	def(&s.Workers, 4)
 	def(&s.PageSize, 2000)
 	def(&s.Parallel, 16)
 	if s.Collect <= 0 {
