@@ -50,7 +50,7 @@ const (
 	longest  = 4
 )
 
-// due tells whether a search is to be tried again.
+// due reports whether a search is to be tried again.
 func (p *finding) due(at time.Time, limit time.Duration) bool {
 	return p.stopped && p.wall < longest*limit && at.Sub(p.at) >= patience*p.wall
 }

@@ -76,7 +76,7 @@ func (t *join) changed(w *workload.Write) (before, after []found, ok bool) {
 	return before, after, true
 }
 
-// distinct tells whether different rows have different keys in a table.
+// distinct reports whether different rows have different keys in a table.
 func distinct(t *model.Table, rows []found) bool {
 	seen := map[string]string{}
 	keys, fields := t.Key(), t.Fields()

@@ -260,7 +260,7 @@ func (k *maker) decline(o *offer, u *read, d *design.Design, taken bool) {
 	k.advice.Recommendations = append(k.advice.Recommendations, r)
 }
 
-// better tells whether the design has given a read another look-up table.
+// better reports whether the design has given a read another look-up table.
 func (k *maker) better(o *offer, u *read, d *design.Design) bool {
 	for _, s := range d.Statements {
 		if s.Statement.ID != u.asked.ID {

@@ -202,7 +202,7 @@ func (a *Advice) Recommendation(id string) *Recommendation {
 	return nil
 }
 
-// Executable tells whether Helenus can carry it out, once approved; else it is advice to people.
+// Executable reports whether Helenus can carry it out, once approved; else it is advice to people.
 func (r *Recommendation) Executable() bool { return r.Kind != Keep && r.Kind != ApplicationChange }
 
 // Judge says whether a change would be a correct answer to its statements under the traffic seen. A verdict that

@@ -9,9 +9,9 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// around looks for the best calendars near the best so far, by the integer program of those in which few tables come and go (sequence.Around): those that do in the best
+// around looks for the best calendars near the best so far, by the integer program of those in which few tables come and go (sequence.LocalBranch): those that do in the best
 // so far, and those of which the relaxation keeps more in one run than in another (moves). The others are there at all times or never, and of these the large ones stay what
-// they are. First the runs that weigh the same have the same design, where they come again; then, of few runs, each has its own. It tells whether there is a better one.
+// they are. First the runs that weigh the same have the same design, where they come again; then, of few runs, each has its own. It reports whether there is a better one.
 func (s *search) around(ctx context.Context, in, moves []bool, runs []stretch) bool {
 	if s.options.Life > 1 || s.open == nil {
 		return false
@@ -70,7 +70,7 @@ func (s *search) near(ctx context.Context, in, moves []bool, runs []stretch, des
 	for i, n := range keep {
 		q.Tables[i].Fixed = q.Tables[i].Fixed || fixed[n]
 	}
-	found, failure, err := sequence.Around(ctx, q, sequence.Surroundings{
+	found, failure, err := sequence.LocalBranch(ctx, q, sequence.Neighbourhood{
 		Start: narrowed(designs, keep), Changing: narrowed([][]bool{changing}, keep)[0], Alike: alike,
 		Solver: s.options.Solver, Limits: s.nearLimits(),
 	})

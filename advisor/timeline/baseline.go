@@ -167,7 +167,7 @@ func total(list []float64) (sum float64) {
 	return sum
 }
 
-// programmed tells whether single designs are what an integer program of some of the candidates finds.
+// programmed reports whether single designs are what an integer program of some of the candidates finds.
 func (t *task) programmed(in []bool) bool {
 	n := count(in)
 	return t.space > 0 && n > proofTables && n <= programTables && t.options.Solver != nil
@@ -324,10 +324,10 @@ func (s *search) workload(step int, open []bool) float64 {
 	for i := range s.problem.Demands {
 		d := &s.problem.Demands[i]
 		at := choice.Demand{States: d.States, Arcs: d.Arcs, Needed: d.Needed}
-		if !at.There(open) {
+		if !at.Required(open) {
 			continue
 		}
-		_, price := at.Way(open)
+		_, price := at.CheapestPath(open)
 		if math.IsInf(price, 1) {
 			return price
 		}

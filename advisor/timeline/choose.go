@@ -326,7 +326,7 @@ func (s *search) truth(open [][]bool) (cost float64, dear map[int]float64) {
 // way is the price of the cheapest way of a load.
 func way(l *sequence.Load, open []bool) float64 {
 	d := choice.Demand{States: max(2, l.States), Arcs: l.Arcs}
-	_, price := d.Way(open)
+	_, price := d.CheapestPath(open)
 	return price
 }
 
@@ -334,7 +334,7 @@ func way(l *sequence.Load, open []bool) float64 {
 func (s *search) filling(n int, open []bool) (via []int, price float64) {
 	w := s.loader.load(n, math.Inf(1), func(n int) bool { return open[n] })
 	d := choice.Demand{States: max(2, w.States), Arcs: w.Arcs}
-	return d.Way(open)
+	return d.CheapestPath(open)
 }
 
 // promising are the candidates that are looked at together: those that pruning has left, those of the baselines and those

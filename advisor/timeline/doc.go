@@ -34,12 +34,12 @@
 //     With a limit on space and many candidates exact mode looks at single designs over all of them, and at calendars over what is near these (wide.go).
 //     With a limit on space and many promising candidates, in their place one design for each run of equal weights: the relaxation of the program of runs bounds
 //     them, window by window (relax.go), the runs are annealed, many of them designed apart, too (runs.go), the best of that is made better by the program of what is near it
-//     (around.go), that of a drift by further annealing, and thinned.
+//     (localbranch.go), that of a drift by further annealing, and thinned.
 //     All solves end by counted steps; the same workload has the same calendar on any machine, unless the caller sets a wall.
 //     The first runs are annealed from hot out of what the relaxation makes something of, and out of all promising ones, as what fills tables may be missing
-//     among the others (decision 31); those runs with the same weights have their designs, too. Seven recurring runs and more are designed apart besides (sequence.Apart):
+//     among the others (decision 31); those runs with the same weights have their designs, too. Seven recurring runs and more are designed apart besides (sequence.Decompose):
 //     each by itself, at prices that charge it for what it has that the run before has not, and pay it for what it leaves the next one; what fills a table has to be
-//     there before. What comes of that is changed together: where weights come again by the program of what is near (sequence.Around); where that finds nothing, or there are
+//     there before. What comes of that is changed together: where weights come again by the program of what is near (sequence.LocalBranch); where that finds nothing, or there are
 //     many runs, or weights drift, by annealing again, in rounds that hold one way while the rest makes room. Then changes are moved to the runs where they cost least
 //     (sequence.Smooth), and at last all is thinned: what nothing is dearer without goes (W-41). Runs after which the same comes share their prices, relaxations
 //     are solved for windows of four runs, and what was asked before is answered as before, so cycles of 44 steps take little more than those of 12.

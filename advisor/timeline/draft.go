@@ -28,8 +28,8 @@ func (t *task) drafts(ctx context.Context, steps []int, in []bool, corners [][]b
 	for _, step := range steps {
 		r := t.restrict(single{weights: t.weights(step), space: t.space, in: in})
 		asks = append(asks, r)
-		o := sequence.Annealing{Start: narrowed([][]bool{begin}, r.keep), Changes: draftChanges}
-		for _, open := range annealed(ctx, sequence.Single(r.problem), draftSeeds, o) {
+		o := sequence.AnnealOptions{Start: narrowed([][]bool{begin}, r.keep), Changes: draftChanges}
+		for _, open := range annealed(ctx, sequence.SingleStep(r.problem), draftSeeds, o) {
 			met = append(met, open[0])
 		}
 	}

@@ -118,7 +118,7 @@ func tableNames(tables []*model.Table) (names []string) {
 func filled(w *ways) (list []string) {
 	var walk func(at int, names []string)
 	walk = func(at int, names []string) {
-		if at == choice.Answered {
+		if at == choice.Sink {
 			list = append(list, strings.Join(names, " "))
 			return
 		}
@@ -128,7 +128,7 @@ func filled(w *ways) (list []string) {
 			}
 		}
 	}
-	walk(choice.Start, nil)
+	walk(choice.Source, nil)
 	slices.Sort(list)
 	return list
 }

@@ -45,7 +45,7 @@ func share(ctx context.Context, part float64) (context.Context, context.CancelFu
 	return context.WithTimeoutCause(ctx, time.Duration(part*float64(time.Until(end))), errWall)
 }
 
-// unfinished tells whether an error says no more than that the time was over. That no tables fit is only said by what has
+// unfinished reports whether an error says no more than that the time was over. That no tables fit is only said by what has
 // been proven.
 func unfinished(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() == nil {
@@ -69,7 +69,7 @@ func ending(ctx context.Context) string {
 	return sequence.StoppedCancelled
 }
 
-// halted tells whether the search has to end with the calendar that there is.
+// halted reports whether the search has to end with the calendar that there is.
 func (s *search) halted(ctx context.Context) bool {
 	if s.stopped = ending(ctx); s.stopped == "" || s.open == nil {
 		return false
@@ -182,7 +182,7 @@ func (s *search) least() float64 {
 			continue // it may not be there
 		}
 		at := choice.Demand{States: d.States, Arcs: d.Arcs}
-		_, price := at.Way(all)
+		_, price := at.CheapestPath(all)
 		for _, weight := range d.Weights {
 			sum += weight * price
 		}

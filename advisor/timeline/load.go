@@ -127,12 +127,12 @@ func (l *loader) arcsOf(n int, bound float64) sequence.Load {
 	case !ok:
 		return none
 	case math.IsNaN(bound):
-		none.Arcs = []choice.Arc{{From: choice.Start, To: choice.Answered, Price: least, Table: choice.None}}
+		none.Arcs = []choice.Arc{{From: choice.Source, To: choice.Sink, Price: least, Table: choice.None}}
 		return none
 	}
 	w := l.load(n, bound, nil)
 	if !math.IsInf(bound, 1) {
-		w.Arcs = append(w.Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: bound, Table: choice.None})
+		w.Arcs = append(w.Arcs, choice.Arc{From: choice.Source, To: choice.Sink, Price: bound, Table: choice.None})
 	}
 	return w.Load
 }
@@ -217,7 +217,7 @@ func (g *graph) build(allowed func(n int) bool) {
 	}
 	g.meet(joined{}, 0, 0)
 	g.states, g.depths, g.spent = append(g.states, joined{}), append(g.depths, 0), append(g.spent, 0) // Answered
-	done := map[int]bool{choice.Answered: true}
+	done := map[int]bool{choice.Sink: true}
 	for len(done) < len(g.states) { // the one that costs least so far: what reaching it costs is settled then
 		at := -1
 		for i := range g.states {
@@ -262,7 +262,7 @@ func (g *graph) expand(at int) {
 			continue
 		}
 		next := joined{s.entities | p.source.Covers, s.fields.with(p.fields)}
-		to := choice.Answered
+		to := choice.Sink
 		if next.entities != 1<<len(g.tree.Entities)-1 || !next.fields.holds(g.needed) {
 			if last {
 				continue
@@ -293,7 +293,7 @@ func (g *graph) missing(s joined) (entity, field int) {
 	return -1, -1
 }
 
-// joins tells whether a source's rows join those at hand rightly: each entity that both have is determined by one of which
+// joins reports whether a source's rows join those at hand rightly: each entity that both have is determined by one of which
 // both have the key.
 func (g *graph) joins(s joined, p *part) bool {
 	shared := s.entities & p.source.Covers

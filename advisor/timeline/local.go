@@ -89,7 +89,7 @@ func (l *local) price(i int, open []bool) float64 {
 	for s := range best {
 		best[s] = math.Inf(1)
 	}
-	best[choice.Start] = 0
+	best[choice.Source] = 0
 	for i := range d.arcs {
 		a := &d.arcs[i]
 		if a.Table != choice.None && !open[a.Table] {
@@ -99,7 +99,7 @@ func (l *local) price(i int, open []bool) float64 {
 			best[a.To] = v
 		}
 	}
-	return best[choice.Answered]
+	return best[choice.Sink]
 }
 
 // climb is one search under way: for some weights of the demands and costs of keeping tables, which may be negative.
@@ -170,7 +170,7 @@ func (c *climb) cost() float64 { return c.sum + float64(c.broken)*impossible }
 // value is the cost with a price of space.
 func (c *climb) value(price float64) float64 { return c.cost() + price*c.bytes }
 
-// over tells whether to stop looking.
+// over reports whether to stop looking.
 func (l *local) over() bool { return l.ctx != nil && l.ctx.Err() != nil }
 
 func (c *climb) fits() bool { return c.limit == 0 || c.bytes <= c.limit*(1+1e-12) }
@@ -203,7 +203,7 @@ func (c *climb) buy(i, not int, price float64) {
 	for s := range best {
 		best[s] = math.Inf(1)
 	}
-	best[choice.Start] = 0
+	best[choice.Source] = 0
 	weight := max(c.weights[i], 1e-9)
 	for k := range d.arcs {
 		a := &d.arcs[k]
@@ -218,10 +218,10 @@ func (c *climb) buy(i, not int, price float64) {
 			best[a.To], c.via[a.To] = v, k
 		}
 	}
-	if math.IsInf(best[choice.Answered], 1) {
+	if math.IsInf(best[choice.Sink], 1) {
 		return
 	}
-	for s := choice.Answered; s != choice.Start; s = d.arcs[c.via[s]].From {
+	for s := choice.Sink; s != choice.Source; s = d.arcs[c.via[s]].From {
 		if n := d.arcs[c.via[s]].Table; n != choice.None && !c.open[n] {
 			c.flip(n)
 		}

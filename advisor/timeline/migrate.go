@@ -35,7 +35,7 @@ func heldTogether(list []Source, key []model.Field) bool {
 	})
 }
 
-// Has tells whether the source has a field of the target's graph.
+// Has reports whether the source has a field of the target's graph.
 func (b *Source) Has(f model.Field) bool {
 	column := b.As.Column(f)
 	return !column.IsZero() && b.Table.Has(column)

@@ -112,7 +112,7 @@ func (s *search) migration(step, n int, names map[*model.Table]string) *Migratio
 	m := &Migration{Table: names[table], Target: table, Load: s.loading[n].Work, Keep: s.keeping(step, n), Bytes: s.study.Bytes(table), Rows: table.Entries()}
 	w := s.loader.load(n, math.Inf(1), func(n int) bool { return open[n] })
 	d := choice.Demand{States: max(2, w.States), Arcs: w.Arcs}
-	via, _ := d.Way(open)
+	via, _ := d.CheapestPath(open)
 	latency := s.loading[n].Latency
 	for _, arc := range via {
 		source := w.reads[arc]

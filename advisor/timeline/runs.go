@@ -16,7 +16,7 @@ import (
 // the designs for seed 004's cycles. The linear program of runs says what none of them costs less than, and what is of no use; the runs are
 // designed out of the rest, and out of all, as the rest may lack what fills it, by annealing: where the same weights come again and again, the first runs, for the others
 // to have their designs too; of a drift, four stretches. Many runs are designed apart besides, at prices that make them fit together; and all is changed together once more, where weights come again by the
-// program of what is near (around.go), else by annealing (package sequence: Relax, Apart, Around, Anneal).
+// program of what is near (localbranch.go), else by annealing (package sequence: Relax, Apart, Around, Anneal).
 //
 // The bound holds for all calendars over the promising candidates, with changes within runs, too, as in it
 // what filling costs does not depend on what is there. Proof: of the designs of a run take the one that serves its
@@ -57,7 +57,7 @@ func byRun(p *sequence.Problem, runs []stretch) *sequence.Problem {
 	return &q
 }
 
-// runsBound tells whether no calendar changes within runs to gain by it, as long as filling costs the same whatever is there.
+// runsBound reports whether no calendar changes within runs to gain by it, as long as filling costs the same whatever is there.
 func runsBound(p *sequence.Problem, runs []stretch) bool {
 	if p.Overlap || p.Life > 1 || p.Most > 0 || slices.ContainsFunc(p.Steps, func(s sequence.Step) bool { return s.Closed }) {
 		return false
@@ -172,7 +172,7 @@ func (s *search) hot(ctx context.Context, some []bool, runs []stretch, seeds int
 	p, keep := s.whole(some)
 	q := byRun(p, runs).Window(0, first.count)
 	start := narrowed(ofRuns(s.open, runs[:first.count]), keep)
-	for _, designs := range annealed(ctx, q, seeds*s.effort, sequence.Annealing{Start: start, Changes: min(hotChanges*first.count, mostChanges)}) {
+	for _, designs := range annealed(ctx, q, seeds*s.effort, sequence.AnnealOptions{Start: start, Changes: min(hotChanges*first.count, mostChanges)}) {
 		list := widened(designs, keep, len(s.tables))
 		s.designs = append(s.designs, list...)
 		s.offer(ofSteps(first.again(list), runs))
@@ -236,7 +236,7 @@ func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs 
 	if limits.Gap = max(limits.Gap, briefGap); s.options.Limits == (solve.Limits{}) {
 		limits.Iterations = briefIterations
 	}
-	parted, err := sequence.Apart(ctx, byRun(p, runs), sequence.Apartness{
+	parted, err := sequence.Decompose(ctx, byRun(p, runs), sequence.DecomposeOptions{
 		Relaxer: r, Rounds: apartRounds, Known: s.cost,
 		Design: choice.Options{Solver: s.options.Solver, Limits: limits, Searching: briefSearching, Branching: briefBranching},
 		Found: func(designs [][]bool) float64 {
@@ -268,7 +268,7 @@ func (s *search) anneal(ctx context.Context, in []bool, from [][]bool, runs []st
 	}
 	p, keep := s.whole(in)
 	q := byRun(p, runs)
-	o := sequence.Annealing{Start: narrowed(ofRuns(from, runs), keep), Changes: min(annealChanges*len(runs), mostChanges), Rounds: annealRounds}
+	o := sequence.AnnealOptions{Start: narrowed(ofRuns(from, runs), keep), Changes: min(annealChanges*len(runs), mostChanges), Rounds: annealRounds}
 	for _, designs := range annealed(ctx, q, anneals*s.effort, o) {
 		list := widened(designs, keep, len(s.tables))
 		s.designs = append(s.designs, list...)
@@ -277,7 +277,7 @@ func (s *search) anneal(ctx context.Context, in []bool, from [][]bool, runs []st
 }
 
 // annealed are the sequences that annealing finds with so many seeds, in their order.
-func annealed(ctx context.Context, p *sequence.Problem, seeds int, o sequence.Annealing) (list [][][]bool) {
+func annealed(ctx context.Context, p *sequence.Problem, seeds int, o sequence.AnnealOptions) (list [][][]bool) {
 	found := make([][][]bool, seeds)
 	guard.Each(guard.Advice, sideBySide, seeds, func(seed int) {
 		own := o
@@ -308,7 +308,7 @@ func (s *search) thin(in []bool, runs []stretch) {
 		return
 	}
 	p, keep := s.whole(in)
-	open, err := sequence.Thin(byRun(p, runs), narrowed(ofRuns(s.open, runs), keep))
+	open, err := sequence.DropRedundant(byRun(p, runs), narrowed(ofRuns(s.open, runs), keep))
 	if err != nil {
 		return
 	}

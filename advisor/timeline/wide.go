@@ -14,13 +14,13 @@ import (
 )
 
 // Exact mode where space is limited and candidates are many. The program of all steps over all candidates is out of reach: with seed 004's workload it has ten million
-// columns, and its relaxation bounds by half of what calendars cost. But a single design over all candidates is not (choice, near.go). So
+// columns, and its relaxation bounds by half of what calendars cost. But a single design over all candidates is not (choice, localbranch.go). So
 //
 //  1. the weights of some steps, and the mean ones, get their best designs over all candidates, which tells of each candidate how far it is from being of use;
 //  2. the calendar is looked for over the promising candidates, those designs, and what is near them, with more tries than pruned mode makes;
 //  3. all candidates are bounded in two ways. By the single designs alone: what the best design costs is a concave function of the weights, and twice the weights cost twice
 //     as much, so the bound of a step is that of any sum of other steps' weights which its own are not below (chords). And by pricing what changes cost (priced), as
-//     sequence.Apart does: each run is designed apart over all candidates, at the prices that the relaxation over the near ones has; a candidate that is not
+//     sequence.Decompose does: each run is designed apart over all candidates, at the prices that the relaxation over the near ones has; a candidate that is not
 //     near is charged where it is nearer than in the run before, as whoever has it there has to create it.
 
 // alone is a single design over all candidates, for the weights of a step.
@@ -203,7 +203,7 @@ func (s *search) priced(ctx context.Context, singles []alone, near []bool) float
 	if limits.Gap = max(limits.Gap, staticGap); s.options.Limits == (solve.Limits{}) {
 		limits.Iterations = wideIterations
 	}
-	parted, err := sequence.Apart(ctx, p, sequence.Apartness{
+	parted, err := sequence.Decompose(ctx, p, sequence.DecomposeOptions{
 		Prices: prices, Start: ofRuns(s.open, runs), Rounds: 1, Known: s.cost,
 		Design: choice.Options{Solver: s.options.Solver, Limits: limits, Searching: briefSearching, Branching: briefBranching},
 	})

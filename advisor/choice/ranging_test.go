@@ -30,7 +30,7 @@ func TestSteady(t *testing.T) {
 			share.Upkeep = append(share.Upkeep, float64(r.IntN(2))*r.Float64()*x.Upkeep/share.Weight)
 		}
 		tried++
-		from, to := Steady(context.Background(), relaxer, p, best.Open, share)
+		from, to := WeightRange(context.Background(), relaxer, p, best.Open, share)
 		if from > share.Weight || to < share.Weight {
 			t.Fatalf("seed %d: %g is not between %g and %g", seed, share.Weight, from, to)
 		}
