@@ -37,9 +37,9 @@ func dearest(p *Problem) (worst []bool, most float64) {
 	return worst, most
 }
 
-// TestOutdone: what others outdo is never needed, and something is outdone. Each problem has copies of its tables besides, some of them worse: all of
+// TestDominated: what others outdo is never needed, and something is outdone. Each problem has copies of its tables besides, some of them worse: all of
 // these go.
-func TestOutdone(t *testing.T) {
+func TestDominated(t *testing.T) {
 	closedTables := 0
 	for seed := range uint64(trials(200)) {
 		p, least := limited(seed, 31)
@@ -97,9 +97,9 @@ func TestOutdone(t *testing.T) {
 	}
 }
 
-// TestNear: programs of what is near the bound find the least of all choices, by whatever steps they grow, and no bound on the way is above it. One that is ended by a
+// TestLocalBranching: programs of what is near the bound find the least of all choices, by whatever steps they grow, and no bound on the way is above it. One that is ended by a
 // limit says no more than is sure.
-func TestNear(t *testing.T) {
+func TestLocalBranching(t *testing.T) {
 	met, grown := 0, 0
 	for seed := range uint64(trials(60)) {
 		p, least := limited(seed, 32)

@@ -118,9 +118,9 @@ func TestMergedCost(t *testing.T) {
 	}
 }
 
-// TestPolish: the simplex method's multipliers give a bound that is no lower than the subgradient method's, most often higher, and rule
+// TestExactMultipliers: the simplex method's multipliers give a bound that is no lower than the subgradient method's, most often higher, and rule
 // out no choice of least cost.
-func TestPolish(t *testing.T) {
+func TestExactMultipliers(t *testing.T) {
 	higher := 0
 	for seed := range uint64(trials(8)) {
 		p := cover(rand.New(rand.NewPCG(seed, 5)))

@@ -10,9 +10,9 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// TestSteady: within the weights that the relaxation's ranging gives the best choice stays the best of all choices; and it
+// TestWeightRange: within the weights that the relaxation's ranging gives the best choice stays the best of all choices; and it
 // gives some in a good share of problems.
-func TestSteady(t *testing.T) {
+func TestWeightRange(t *testing.T) {
 	relaxer := solve.New(solve.Config{})
 	tried, ranged, endless := 0, 0, 0
 	for seed := range trials(60) {

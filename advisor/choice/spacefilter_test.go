@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSqueeze: what a limit on space is said to rule out is in no choice within it, and something is ruled out.
-func TestSqueeze(t *testing.T) {
+// TestSpaceFilter: what a limit on space is said to rule out is in no choice within it, and something is ruled out.
+func TestSpaceFilter(t *testing.T) {
 	settled, none, fitting := 0, 0, 0
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 77))

@@ -177,7 +177,7 @@ type Dismissal struct {
 	Reason      string `json:"reason"`
 }
 
-// Advice is everything that was concluded from one picture of the traffic.
+// Advice is everything that was concluded from one snapshot of the traffic.
 type Advice struct {
 	Recommendations []Recommendation    `json:"recommendations"`    // by saved time, greatest first; keeps last
 	Dismissed       []Dismissal         `json:"dismissed"`          // by fingerprint

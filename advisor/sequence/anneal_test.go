@@ -84,9 +84,9 @@ func TestRefined(t *testing.T) {
 	}
 }
 
-// TestThin: W-41, of what costs the same the fewer and smaller tables: from the least with all tables added that cost nothing, thinning comes back to as
+// TestDropRedundant: W-41, of what costs the same the fewer and smaller tables: from the least with all tables added that cost nothing, thinning comes back to as
 // few as there are in most cases, and never is dearer.
-func TestThin(t *testing.T) {
+func TestDropRedundant(t *testing.T) {
 	met, fewest := 0, 0
 	for seed := range trials(200) {
 		p := small(seed, 10)

@@ -38,9 +38,9 @@ func TestRelax(t *testing.T) {
 	}
 }
 
-// TestApart: designing steps apart never says more than the least that a sequence costs, whatever the prices: those of the relaxation, none at all, or moved
+// TestDecompose: designing steps apart never says more than the least that a sequence costs, whatever the prices: those of the relaxation, none at all, or moved
 // a dozen times; what it finds are sequences; and moved prices are mostly better than none.
-func TestApart(t *testing.T) {
+func TestDecompose(t *testing.T) {
 	solver := solve.New(solve.Config{})
 	met, sequences, least, close := 0, 0, 0, 0
 	for seed := range trials(60) {

@@ -27,8 +27,8 @@ func among(p *Problem, changing []bool, alike []int) float64 {
 	return least
 }
 
-// TestAround: what is found near a sequence is the best of all those in which the other tables last, and steps that are to be alike are; with a gap no more than that above it.
-func TestAround(t *testing.T) {
+// TestLocalBranch: what is found near a sequence is the best of all those in which the other tables last, and steps that are to be alike are; with a gap no more than that above it.
+func TestLocalBranch(t *testing.T) {
 	met, better := 0, 0
 	for seed := range trials(150) {
 		p := small(seed, 12)
@@ -138,8 +138,8 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// TestAroundNothing: near what is no sequence there is nothing to look for.
-func TestAroundNothing(t *testing.T) {
+// TestLocalBranchNothing: near what is no sequence there is nothing to look for.
+func TestLocalBranchNothing(t *testing.T) {
 	p := small(1, 10)
 	list := make([][]bool, len(p.Steps))
 	for t := range list {
