@@ -81,7 +81,7 @@ func (e *StateError) Error() string {
 type Advisor struct {
 	o Options
 
-	almanac recommend.Almanac // the calendar of the rounds before
+	cache recommend.CalendarCache // the calendar of the rounds before
 
 	round sync.Mutex // one round at a time
 
@@ -140,7 +140,7 @@ func (a *Advisor) Advise(ctx context.Context) (*recommend.Advice, error) {
 	begun := time.Now()
 	past, problem := a.past(ctx)
 	advice, err := a.guarded(ctx, recommend.Input{
-		Past: past, Almanac: &a.almanac,
+		Past: past, Cache: &a.cache,
 		Snapshot: snapshot, Schema: tables, Statistics: a.o.Statistics(), Nodes: max(1, a.o.Nodes()), Driver: a.o.Driver(),
 		Judge: a.o.Judge, Cost: a.o.Cost, Solver: a.o.Solver, Limits: a.o.Limits, Thresholds: a.o.Thresholds, At: a.o.Clock(),
 	})

@@ -33,63 +33,63 @@ const (
 	maxKept = 32 << 10
 )
 
-// admit returns the record of a statement, a stranger's if there is no room for it.
-func (r *Registry) admit(print cql.Print, keyspace, text string, statement cql.Statement, complete func(*about)) *record {
+// admitRecord returns the record of a statement, a stranger's if there is no room for it.
+func (r *Registry) admitRecord(print cql.Print, keyspace, text string, statement cql.Statement, complete func(*description)) *record {
 	weight := float64(r.sketch.Weight(heavy.Key(print)))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if x := r.records[print]; x != nil {
 		return x
 	}
-	if len(text) > maxKept || r.full() && weight <= r.floor {
-		return r.stranger(print)
+	if len(text) > maxKept || r.isFull() && weight <= r.floor {
+		return r.newStranger(print)
 	}
-	if r.full() && r.picture.TryLock() {
+	if r.isFull() && r.snapshotting.TryLock() {
 		r.forgetLightest()
-		r.picture.Unlock()
+		r.snapshotting.Unlock()
 	}
-	if r.full() {
-		return r.stranger(print) // a snapshot is being made, or a few long texts take all there is
+	if r.isFull() {
+		return r.newStranger(print) // a snapshot is being made, or a few long texts take all there is
 	}
-	a := describe(print, keyspace, text, statement)
+	a := describeStatement(print, keyspace, text, statement)
 	if complete != nil {
 		complete(a)
 	}
 	x := r.newRecord(print, a)
 	x.weight = weight
-	r.grown(x, recordBytes+a.bytes())
+	r.addBytes(x, recordBytes+a.memoryBytes())
 	r.records[print] = x
 	return x
 }
 
-// full tells whether there is no room for another record. Registry.mu is held.
-func (r *Registry) full() bool {
+// isFull reports whether there is no room for another record. Registry.mu is held.
+func (r *Registry) isFull() bool {
 	return len(r.records) >= r.options.Fingerprints || r.used.Load()+recordBytes+countersBytes > r.budget
 }
 
-// grown is record.grow for who holds Registry.mu.
-func (r *Registry) grown(x *record, n int64) {
+// addBytes is record.addBytes for who holds Registry.mu.
+func (r *Registry) addBytes(x *record, n int64) {
 	x.bytes.Add(n)
 	r.used.Add(n)
 }
 
-func (r *Registry) newRecord(print cql.Print, a *about) *record {
+func (r *Registry) newRecord(print cql.Print, a *description) *record {
 	r.births++
 	x := &record{registry: r, print: print, born: r.births, first: r.now().UnixNano()}
-	x.about.Store(a)
+	x.description.Store(a)
 	return x
 }
 
-// stranger is the record of a statement for which there is no room: a sign to other.
-func (r *Registry) stranger(print cql.Print) *record {
+// newStranger is the record of a statement for which there is no room: a sign to other.
+func (r *Registry) newStranger(print cql.Print) *record {
 	x := &record{registry: r, print: print}
-	x.about.Store(r.other.about.Load())
+	x.description.Store(r.other.description.Load())
 	x.gone.Store(true)
 	return x
 }
 
-// known tells whether x need not be looked for: it counts for itself, or it would still be a stranger.
-func (r *Registry) known(x *record) bool {
+// stillCounts reports whether x need not be looked for: it counts for itself, or it would still be a stranger.
+func (r *Registry) stillCounts(x *record) bool {
 	return !x.gone.Load() || float64(r.sketch.Weight(heavy.Key(x.print))) <= r.floorNow()
 }
 
@@ -99,8 +99,8 @@ func (r *Registry) floorNow() float64 {
 	return r.floor
 }
 
-// astray counts exchanges of a record that is gone: where its statement is counted now, or as other.
-func (r *Registry) astray(x *record, es []proxy.Exchange) {
+// countForgotten counts exchanges of a record that is gone: where its statement is counted now, or as other.
+func (r *Registry) countForgotten(x *record, es []proxy.Exchange) {
 	if heir := x.heir.Load(); heir != nil && !heir.gone.Load() {
 		heir.Done(es)
 		return
@@ -108,7 +108,7 @@ func (r *Registry) astray(x *record, es []proxy.Exchange) {
 	work := uint64(len(es))
 	for i := range es {
 		if !es[i].InBatch {
-			work += natural(es[i].End-es[i].Start) / uint64(time.Millisecond)
+			work += nonNegative(es[i].End-es[i].Start) / uint64(time.Millisecond)
 		}
 	}
 	p := es[0].Prepared
@@ -120,19 +120,19 @@ func (r *Registry) astray(x *record, es []proxy.Exchange) {
 			return
 		}
 	}
-	r.other.count(es)
-	r.other.observe(es)
+	r.other.countExchanges(es)
+	r.other.showExchanges(es)
 }
 
-// shrink makes room in the background, if nobody does.
-func (r *Registry) shrink() {
+// makeRoom makes room in the background, if nobody does.
+func (r *Registry) makeRoom() {
 	if !r.shrinking.CompareAndSwap(false, true) {
 		return
 	}
 	guard.In(&r.work, guard.Recorder, func() {
 		defer r.shrinking.Store(false)
-		r.picture.Lock()
-		defer r.picture.Unlock()
+		r.snapshotting.Lock()
+		defer r.snapshotting.Unlock()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for r.used.Load() > r.budget && len(r.records) > 0 {
@@ -141,15 +141,15 @@ func (r *Registry) shrink() {
 	})
 }
 
-// forgetLightest forgets a sixteenth of the records, one at least. Registry.mu and picture are held.
+// forgetLightest forgets a sixteenth of the records, one at least. Registry.mu and snapshotting are held.
 func (r *Registry) forgetLightest() {
 	now := r.now()
-	if r.fade(now) {
+	if r.fadeWeights(now) {
 		r.sketch.Halve()
 	}
 	list := make([]*record, 0, len(r.records))
 	for _, x := range r.records {
-		work := x.work()
+		work := x.workDone()
 		x.weight += work - x.weighed
 		x.weighed = work
 		list = append(list, x)
@@ -166,12 +166,12 @@ func (r *Registry) forgetLightest() {
 	list = list[:len(list)/forgetPart+1]
 	r.floor = list[len(list)-1].weight
 	for _, x := range list {
-		r.forget(x)
+		r.forgetRecord(x)
 	}
 }
 
-// fade lets all weights fade by the time that went by since it was done last, and tells whether the sketch's should.
-func (r *Registry) fade(now time.Time) (halve bool) {
+// fadeWeights lets all weights fade by the time that went by since it was done last, and reports whether the sketch's should.
+func (r *Registry) fadeWeights(now time.Time) (halve bool) {
 	past := now.Sub(r.faded)
 	if past <= 0 { // the clock was set back
 		if past < -halfLife {
@@ -191,17 +191,17 @@ func (r *Registry) fade(now time.Time) (halve bool) {
 	return true
 }
 
-// forget takes a record out and adds what it counted to other. Registry.mu is held.
-func (r *Registry) forget(x *record) {
+// forgetRecord takes a record out and adds what it counted to other. Registry.mu is held.
+func (r *Registry) forgetRecord(x *record) {
 	delete(r.records, x.print)
 	r.sketch.Raise(heavy.Key(x.print), uint32(min(x.weight, math.MaxUint32)))
 	x.gone.Store(true)
-	for _, c := range x.all() {
+	for _, c := range x.allStripes() {
 		if c != nil {
-			x.leave(c)
+			x.moveToOther(c)
 		}
 	}
-	x.about.Store(r.other.about.Load())
+	x.description.Store(r.other.description.Load())
 	x.shape.Store(nil)
 	r.used.Add(-x.bytes.Swap(0)) // also if it never counted
 	r.forgotten.Add(1)

@@ -113,7 +113,7 @@ func fill(r *Registry, n int) (list []proxy.Record) {
 	return list
 }
 
-// BenchmarkSnapshot is a picture of 10,000 statements while two goroutines count: when all of them were executed since the last picture, when
+// BenchmarkSnapshot is a snapshot of 10,000 statements while two goroutines count: when all of them were executed since the last snapshot, when
 // one in ten was, and when only those were that are counted meanwhile.
 func BenchmarkSnapshot(b *testing.B) {
 	for _, m := range []struct {

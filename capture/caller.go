@@ -19,8 +19,8 @@ type Caller struct {
 // maxCallers is how many callers a registry tells apart in its life. A client may call itself anything.
 const maxCallers = 1000
 
-// book numbers the callers. Number 0 is the rest.
-type book struct {
+// callerNumbers numbers the callers. Number 0 is the rest.
+type callerNumbers struct {
 	seed maphash.Seed
 
 	mu     sync.RWMutex
@@ -28,13 +28,13 @@ type book struct {
 	list   []Caller
 }
 
-func (b *book) init() {
+func (b *callerNumbers) init() {
 	b.seed = maphash.MakeSeed()
 	b.number, b.list = map[Caller]uint32{}, []Caller{{Rest: true}}
 }
 
-// mark is what a client's connections bear: the caller's number below, a hash of the process at its other end above.
-func (b *book) mark(c *proxy.Client) uint64 {
+// markOf is what a client's connections bear: the caller's number below, a hash of the process at its other end above.
+func (b *callerNumbers) markOf(c *proxy.Client) uint64 {
 	who := Caller{Role: c.Role, Application: c.Application, Driver: c.Driver}
 	host, _, err := net.SplitHostPort(c.Address)
 	if err != nil {
@@ -51,8 +51,8 @@ func (b *book) mark(c *proxy.Client) uint64 {
 	return process | uint64(n)
 }
 
-// all is the callers by number. More may follow; what there is stays.
-func (b *book) all() []Caller {
+// allCallers is the callers by number. More may follow; what there is stays.
+func (b *callerNumbers) allCallers() []Caller {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.list

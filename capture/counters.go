@@ -25,9 +25,9 @@ const (
 // callers is how many callers a stripe tells apart; the last place is for the rest.
 const callers = 8
 
-// by counts what one caller did. Every execution is counted with exactly one caller, so their sum is the statement's
+// callerCounters counts what one caller did. Every execution is counted with exactly one caller, so their sum is the statement's
 // count, and their micros the sum of its latencies.
-type by struct {
+type callerCounters struct {
 	caller atomic.Uint32 // 0: the place is free, or, the last one, the rest
 	count  atomic.Uint64
 	failed atomic.Uint64
@@ -36,7 +36,7 @@ type by struct {
 
 // counters are one stripe of a record. Every field is added to atomically.
 type counters struct {
-	by [callers]by
+	byCaller [callers]callerCounters
 
 	failed, inBatch, paged, morePages, serial, warned, rewritten atomic.Uint64
 	applied, notApplied, retried, speculative, stamped           atomic.Uint64
@@ -53,26 +53,26 @@ type counters struct {
 
 const countersBytes = int64(unsafe.Sizeof(counters{}))
 
-// add counts exchanges of one caller. Those that were answered together are mostly alike, and what is alike in them is added
-// at once. The count comes last: who reads it sees all of what it counts (painter.snapshot). It returns how many bytes it took, nearly
+// addExchanges counts exchanges of one caller. Those that were answered together are mostly alike, and what is alike in them is added
+// at once. The count comes last: who reads it sees all of what it counts (snapshotter.snapshotRecord). It returns how many bytes it took, nearly
 // always 0, and the caller's new count.
-func (c *counters) add(xs []proxy.Exchange, caller uint32, repeats *repeats) (took int, count uint64) {
-	b := c.place(caller)
+func (c *counters) addExchanges(xs []proxy.Exchange, caller uint32, repeats *repeats) (took int, count uint64) {
+	b := c.placeOf(caller)
 	var g gathered
 	for rest := xs; len(rest) > 0; {
-		some := rest[:mannered(rest)]
+		some := rest[:sameManner(rest)]
 		rest = rest[len(some):]
-		c.manner(b, &some[0].Manner, uint64(len(some)))
+		c.addManner(b, &some[0].Manner, uint64(len(some)))
 		if some[0].InBatch {
 			continue
 		}
-		if again, twins := repeats.among(some); again|twins != 0 {
+		if again, twins := repeats.countRepeats(some); again|twins != 0 {
 			c.retried.Add(again)
 			c.speculative.Add(twins * twinsOf)
 		}
 		took += g.add(c, some)
 		if some[0].Rewritten {
-			took += c.answered(some)
+			took += c.addOwnLatency(some)
 		}
 	}
 	if g.micros > 0 {
@@ -82,8 +82,8 @@ func (c *counters) add(xs []proxy.Exchange, caller uint32, repeats *repeats) (to
 	return took, b.count.Add(uint64(len(xs)))
 }
 
-// mannered is how many exchanges, from the first on, are of one manner.
-func mannered(xs []proxy.Exchange) int {
+// sameManner is how many exchanges, from the first on, are of one manner.
+func sameManner(xs []proxy.Exchange) int {
 	for i := 1; i < len(xs); i++ {
 		if xs[i].Manner != xs[0].Manner {
 			return i
@@ -109,11 +109,11 @@ func (g *gathered) add(c *counters, xs []proxy.Exchange) (took int) {
 			}
 			times++
 		}
-		us := micros(x)
+		us := microsOf(x)
 		g.micros += us * times
 		took += g.latency.Add(&c.latency, us, times)
-		took += g.request.Add(&c.request, natural(int64(x.RequestBytes)), times)
-		took += g.response.Add(&c.response, natural(int64(x.ResponseBytes)), times)
+		took += g.request.Add(&c.request, nonNegative(int64(x.RequestBytes)), times)
+		took += g.response.Add(&c.response, nonNegative(int64(x.ResponseBytes)), times)
 		if x.Rows >= 0 {
 			took += g.rows.Add(&c.rows, uint64(x.Rows), times)
 		}
@@ -121,12 +121,12 @@ func (g *gathered) add(c *counters, xs []proxy.Exchange) (took int) {
 	return took
 }
 
-// micros is how long an exchange took, microseconds.
-func micros(x *proxy.Exchange) uint64 { return natural(x.End-x.Start) / uint64(time.Microsecond) }
+// microsOf is how long an exchange took, microseconds.
+func microsOf(x *proxy.Exchange) uint64 { return nonNegative(x.End-x.Start) / uint64(time.Microsecond) }
 
-// answered counts the latency of executions that Helenus answered itself, among the others and by itself: few statements have
+// addOwnLatency counts the latency of executions that Helenus answered itself, among the others and by itself: few statements have
 // such, so the room for it is made by the first. It returns how many bytes it took.
-func (c *counters) answered(xs []proxy.Exchange) (took int) {
+func (c *counters) addOwnLatency(xs []proxy.Exchange) (took int) {
 	h := c.own.Load()
 	if h == nil {
 		made := new(histogram.Histogram)
@@ -136,7 +136,7 @@ func (c *counters) answered(xs []proxy.Exchange) (took int) {
 		h = c.own.Load()
 	}
 	for i := range xs {
-		took += h.Add(micros(&xs[i]))
+		took += h.Add(microsOf(&xs[i]))
 	}
 	return took
 }
@@ -144,26 +144,26 @@ func (c *counters) answered(xs []proxy.Exchange) (took int) {
 // executions is how many exchanges were counted.
 func (c *counters) executions() (n uint64) {
 	for i := range callers - 1 { // they are taken in order, but for the last
-		if c.by[i].caller.Load() == 0 {
+		if c.byCaller[i].caller.Load() == 0 {
 			break
 		}
-		n += c.by[i].count.Load()
+		n += c.byCaller[i].count.Load()
 	}
-	return n + c.by[callers-1].count.Load()
+	return n + c.byCaller[callers-1].count.Load()
 }
 
-// manner counts how n exchanges were said and answered. Most have nothing but a consistency.
-func (c *counters) manner(b *by, m *proxy.Manner, n uint64) {
+// addManner counts how n exchanges were said and answered. Most have nothing but a consistency.
+func (c *counters) addManner(b *callerCounters, m *proxy.Manner, n uint64) {
 	c.consistency[min(int(m.Consistency), len(consistencyNames)-1)].Add(n)
-	add(&c.stamped, m.Stamped, n)
+	addIf(&c.stamped, m.Stamped, n)
 	if *m == (proxy.Manner{Consistency: m.Consistency, Stamped: m.Stamped}) {
 		return
 	}
-	add(&c.paged, m.Paged, n)
-	add(&c.morePages, m.MorePages, n)
-	add(&c.serial, m.Serial, n)
-	add(&c.inBatch, m.InBatch, n)
-	add(&c.rewritten, m.Rewritten, n)
+	addIf(&c.paged, m.Paged, n)
+	addIf(&c.morePages, m.MorePages, n)
+	addIf(&c.serial, m.Serial, n)
+	addIf(&c.inBatch, m.InBatch, n)
+	addIf(&c.rewritten, m.Rewritten, n)
 	if m.Failed {
 		c.failed.Add(n)
 		b.failed.Add(n)
@@ -172,25 +172,25 @@ func (c *counters) manner(b *by, m *proxy.Manner, n uint64) {
 	if m.Warned {
 		c.warned.Add(n)
 		for i := range c.warnings {
-			add(&c.warnings[i], m.Warnings&(1<<i) != 0, n)
+			addIf(&c.warnings[i], m.Warnings&(1<<i) != 0, n)
 		}
 	}
 	if m.SerialConsistency == codeSerial || m.SerialConsistency == codeLocalSerial {
 		c.serials[m.SerialConsistency-codeSerial].Add(n)
 	}
 	if !m.InBatch {
-		add(&c.applied, m.Applied == proxy.Applied, n)
-		add(&c.notApplied, m.Applied == proxy.NotApplied, n)
+		addIf(&c.applied, m.Applied == proxy.Applied, n)
+		addIf(&c.notApplied, m.Applied == proxy.NotApplied, n)
 	}
 }
 
-// place is where a caller is counted.
-func (c *counters) place(caller uint32) *by {
+// placeOf is where a caller is counted.
+func (c *counters) placeOf(caller uint32) *callerCounters {
 	if caller == 0 {
-		return &c.by[callers-1]
+		return &c.byCaller[callers-1]
 	}
 	for i := range callers - 1 {
-		b := &c.by[i]
+		b := &c.byCaller[i]
 		is := b.caller.Load()
 		if is == 0 && !b.caller.CompareAndSwap(0, caller) {
 			is = b.caller.Load()
@@ -199,18 +199,18 @@ func (c *counters) place(caller uint32) *by {
 			return b
 		}
 	}
-	return &c.by[callers-1]
+	return &c.byCaller[callers-1]
 }
 
-// drain moves all that was counted to another stripe, each number once, whoever else counts or drains meanwhile.
-func (c *counters) drain(to *counters) (took int) {
-	for i := range c.by {
-		b := &c.by[i]
+// drainTo moves all that was counted to another stripe, each number once, whoever else counts or drains meanwhile.
+func (c *counters) drainTo(to *counters) (took int) {
+	for i := range c.byCaller {
+		b := &c.byCaller[i]
 		if b.count.Load()|b.failed.Load()|b.micros.Load() != 0 {
-			into := to.place(b.caller.Load())
-			move(&b.count, &into.count)
-			move(&b.failed, &into.failed)
-			move(&b.micros, &into.micros)
+			into := to.placeOf(b.caller.Load())
+			moveCount(&b.count, &into.count)
+			moveCount(&b.failed, &into.failed)
+			moveCount(&b.micros, &into.micros)
 		}
 	}
 	for _, p := range [...][2]*atomic.Uint64{
@@ -218,33 +218,33 @@ func (c *counters) drain(to *counters) (took int) {
 		{&c.warned, &to.warned}, {&c.rewritten, &to.rewritten}, {&c.applied, &to.applied}, {&c.notApplied, &to.notApplied},
 		{&c.retried, &to.retried}, {&c.speculative, &to.speculative}, {&c.stamped, &to.stamped},
 	} {
-		move(p[0], p[1])
+		moveCount(p[0], p[1])
 	}
 	for i := range c.errors {
-		move(&c.errors[i], &to.errors[i])
+		moveCount(&c.errors[i], &to.errors[i])
 	}
 	for i := range c.warnings {
-		move(&c.warnings[i], &to.warnings[i])
+		moveCount(&c.warnings[i], &to.warnings[i])
 	}
 	for i := range c.consistency {
-		move(&c.consistency[i], &to.consistency[i])
+		moveCount(&c.consistency[i], &to.consistency[i])
 	}
 	for i := range c.serials {
-		move(&c.serials[i], &to.serials[i])
+		moveCount(&c.serials[i], &to.serials[i])
 	}
 	return c.latency.Drain(&to.latency) + c.request.Drain(&to.request) + c.response.Drain(&to.response) + c.rows.Drain(&to.rows)
 }
 
-func move(from, to *atomic.Uint64) {
+func moveCount(from, to *atomic.Uint64) {
 	if n := from.Swap(0); n != 0 {
 		to.Add(n)
 	}
 }
 
-func add(n *atomic.Uint64, yes bool, times uint64) {
+func addIf(n *atomic.Uint64, yes bool, times uint64) {
 	if yes {
 		n.Add(times)
 	}
 }
 
-func natural(n int64) uint64 { return uint64(max(n, 0)) }
+func nonNegative(n int64) uint64 { return uint64(max(n, 0)) }

@@ -1,6 +1,6 @@
 // Package capture counts what the applications say. Registry implements proxy.Recorder: it knows each statement by its
 // fingerprint (capture/cql), counts its executions without locks, hands values to who looks at them in short windows
-// (capture/window; values.go is what lies between), and gives out pictures (Snapshot) and Prometheus metrics.
+// (capture/window; values.go is what lies between), and gives out snapshots (Snapshot) and Prometheus metrics.
 //
 // It imports proxy for the hook types, and packages under capture. Next to it live capture/cql, capture/histogram,
 // capture/heavy (which of very many statements weigh much), capture/window with what learns from values (capture/feed,

@@ -120,10 +120,10 @@ func (r *Registry) Collect(out chan<- prometheus.Metric) {
 	r.collectValues(out, f)
 
 	left, dropped := metricSeries, 0
-	for _, x := range r.dearest(s) {
+	for _, x := range r.dearestStatements(s) {
 		if n := 2 + len(latencyEdges) + 2 + len(x.ErrorCodes); n <= left {
 			left -= n
-			collect(out, &x)
+			collectStatement(out, &x)
 		} else {
 			dropped += n
 		}
@@ -153,15 +153,15 @@ func collectTables(out chan<- prometheus.Metric, s *Snapshot, room int) (dropped
 			continue
 		}
 		room -= 2
-		labels := []string{label(k.keyspace), label(k.table), k.kind}
+		labels := []string{labelValue(k.keyspace), labelValue(k.table), k.kind}
 		out <- prometheus.MustNewConstMetric(tableDesc, prometheus.CounterValue, float64(sums[k].count), labels...)
 		out <- prometheus.MustNewConstMetric(tableTimeDesc, prometheus.CounterValue, float64(sums[k].micros)/1e6, labels...)
 	}
 	return dropped
 }
 
-// dearest returns the statements that get metrics of their own, and the sum of all others.
-func (r *Registry) dearest(s *Snapshot) []Statement {
+// dearestStatements returns the statements that get metrics of their own, and the sum of all others.
+func (r *Registry) dearestStatements(s *Snapshot) []Statement {
 	list := append([]Statement(nil), s.Statements...)
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Latency.Sum > list[j].Latency.Sum })
 	n := min(len(list), metricStatements)
@@ -177,8 +177,8 @@ func (r *Registry) dearest(s *Snapshot) []Statement {
 	return list
 }
 
-func collect(out chan<- prometheus.Metric, s *Statement) {
-	labels := []string{s.Fingerprint, label(s.Keyspace), label(s.Table), s.Kind}
+func collectStatement(out chan<- prometheus.Metric, s *Statement) {
+	labels := []string{s.Fingerprint, labelValue(s.Keyspace), labelValue(s.Table), s.Kind}
 	out <- prometheus.MustNewConstMetric(executionsDesc, prometheus.CounterValue, float64(s.Count), labels...)
 	for _, code := range s.ErrorCodes {
 		out <- prometheus.MustNewConstMetric(errorsDesc, prometheus.CounterValue, float64(code.Count), append([]string{code.Name}, labels...)...)
@@ -192,8 +192,8 @@ func collect(out chan<- prometheus.Metric, s *Statement) {
 	out <- fine.Metric(latencyDesc, s.Latency.Count, float64(s.Latency.Sum)/1e6, buckets, labels...)
 }
 
-// label makes a name fit for a label: Prometheus refuses what is no UTF-8, and a client may send anything as a keyspace.
-func label(name string) string {
+// labelValue makes a name fit for a label: Prometheus refuses what is no UTF-8, and a client may send anything as a keyspace.
+func labelValue(name string) string {
 	q := strconv.QuoteToGraphic(name)
 	if q == `"`+name+`"` {
 		return name

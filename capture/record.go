@@ -24,25 +24,25 @@ const (
 // registry forgets is emptied and stays as a sign to elsewhere: gone. What is said to it is the registry's business
 // (admit.go).
 type record struct {
-	registry *Registry
-	print    cql.Print
-	born     uint64 // number of its admission, so that two lives of one statement are told apart
-	about    atomic.Pointer[about]
-	gone     atomic.Bool
-	heir     atomic.Pointer[record] // of one that is gone: where its statement is counted now
-	hot      atomic.Bool
-	bytes    atomic.Int64 // memory that it takes, as far as it is the registry's
-	weight   float64      // when the registry made room last; under Registry.mu
-	weighed  float64      // its work until then
+	registry    *Registry
+	print       cql.Print
+	born        uint64 // number of its admission, so that two lives of one statement are told apart
+	description atomic.Pointer[description]
+	gone        atomic.Bool
+	heir        atomic.Pointer[record] // of one that is gone: where its statement is counted now
+	hot         atomic.Bool
+	bytes       atomic.Int64 // memory that it takes, as far as it is the registry's
+	weight      float64      // when the registry made room last; under Registry.mu
+	weighed     float64      // its work until then
 
 	first  int64                    // Unix nanoseconds
 	last   atomic.Int64             // nanoseconds since the proxy started, as Exchange.End, to the millisecond
 	base   atomic.Pointer[counters] // stripe 0
 	more   [stripes - 1]atomic.Pointer[counters]
 	shape  atomic.Pointer[shape]
-	wanted atomic.Pointer[wanted] // somebody waits for an execution with its values (trace.go)
+	wanted atomic.Pointer[executionWaiter] // somebody waits for an execution with its values (trace.go)
 
-	// Where it stands in Registry.pictured, from 1, and its count then. Under Registry.picture.
+	// Where it stands in Registry.lastStatements, from 1, and its count then. Under Registry.snapshotting.
 	place   int
 	counted uint64
 }
@@ -60,24 +60,24 @@ func (s *shape) bytes() int64 { return int64(256 + 256*(len(s.variables)+len(s.r
 
 // Prepared notes the columns of the statement. Of the client's own text nothing is kept.
 func (r *record) Prepared(p *proxy.Prepared) {
-	if p == nil || r.gone.Load() || r.aside() {
+	if p == nil || r.gone.Load() || r.isCatchAll() {
 		return
 	}
 	before := r.shape.Load()
 	if before != nil && reflect.DeepEqual(before.variables, p.Variables) && reflect.DeepEqual(before.results, p.Results) {
 		return
 	}
-	s := &shape{variables: p.Variables, results: p.Results, shown: [2][]Column{columns(p.Variables), columns(p.Results)}, sampled: r.described(p)}
+	s := &shape{variables: p.Variables, results: p.Results, shown: [2][]Column{columnsOf(p.Variables), columnsOf(p.Results)}, sampled: r.described(p)}
 	if r.shape.Swap(s) == nil {
-		r.grow(s.bytes())
+		r.addBytes(s.bytes())
 	}
 	if before == nil && len(p.Variables)+len(p.Results) > 0 {
 		r.registry.windows.Extra(r.registry.now())
 	}
 }
 
-// aside tells whether r is one of the records that count what has none of its own.
-func (r *record) aside() bool { return r == r.registry.other || r == r.registry.unknown }
+// isCatchAll reports whether r is one of the records that count what has none of its own.
+func (r *record) isCatchAll() bool { return r == r.registry.other || r == r.registry.unknown }
 
 // Done counts exchanges, of one client. A child of a batch counts as executed, with its errors and consistency; time and
 // bytes are the batch's.
@@ -87,21 +87,21 @@ func (r *record) aside() bool { return r == r.registry.other || r == r.registry.
 // atomics are sequentially consistent, so one of the two finds it.
 func (r *record) Done(xs []proxy.Exchange) {
 	if r.gone.Load() {
-		r.registry.astray(r, xs)
+		r.registry.countForgotten(r, xs)
 		return
 	}
-	c := r.count(xs)
+	c := r.countExchanges(xs)
 	if r.gone.Load() {
-		r.leave(c)
+		r.moveToOther(c)
 	}
-	r.observe(xs)
+	r.showExchanges(xs)
 }
 
-// leave takes what a record counted in c to other, and gives its memory back. The record is gone.
-func (r *record) leave(c *counters) {
+// moveToOther takes what a record counted in c to other, and gives its memory back. The record is gone.
+func (r *record) moveToOther(c *counters) {
 	other := r.registry.other
-	if took := c.drain(other.stripe(nil)); took != 0 {
-		other.grow(int64(took))
+	if took := c.drainTo(other.stripeFor(nil)); took != 0 {
+		other.addBytes(int64(took))
 	}
 	r.base.Store(nil)
 	for i := range r.more {
@@ -110,12 +110,12 @@ func (r *record) leave(c *counters) {
 	r.registry.used.Add(-r.bytes.Swap(0))
 }
 
-func (r *record) count(xs []proxy.Exchange) *counters {
+func (r *record) countExchanges(xs []proxy.Exchange) *counters {
 	x := &xs[len(xs)-1]
-	c := r.stripe(x.Client)
-	took, n := c.add(xs, callerOf(x), &r.registry.repeats)
+	c := r.stripeFor(x.Client)
+	took, n := c.addExchanges(xs, callerOf(x), &r.registry.repeats)
 	if took != 0 {
-		r.grow(int64(took))
+		r.addBytes(int64(took))
 	}
 	if n >= hotAfter && !r.hot.Load() {
 		r.hot.Store(true)
@@ -126,12 +126,12 @@ func (r *record) count(xs []proxy.Exchange) *counters {
 	return c
 }
 
-// observe shows the exchanges to those that look at single ones. One with values comes alone.
-func (r *record) observe(xs []proxy.Exchange) {
+// showExchanges shows the exchanges to those that look at single ones. One with values comes alone.
+func (r *record) showExchanges(xs []proxy.Exchange) {
 	if slow := r.registry.slow; slow != nil {
 		for i := range xs {
 			if x := &xs[i]; x.End-x.Start >= r.registry.slowAfter && !x.InBatch {
-				slow.Add(r.slow(x))
+				slow.Add(r.slowRequest(x))
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func (r *record) observe(xs []proxy.Exchange) {
 	}
 	if x := &xs[0]; x.Values != nil || x.Response != nil {
 		if w := r.wanted.Load(); w != nil {
-			w.give(x)
+			w.deliver(x)
 		}
 		if r.registry.windows.Open() {
 			r.look(x)
@@ -148,16 +148,16 @@ func (r *record) observe(xs []proxy.Exchange) {
 	}
 }
 
-// grow notes that the record takes n bytes more.
-func (r *record) grow(n int64) {
+// addBytes notes that the record takes n bytes more.
+func (r *record) addBytes(n int64) {
 	r.bytes.Add(n)
 	if r.registry.used.Add(n) > r.registry.budget {
-		r.registry.shrink()
+		r.registry.makeRoom()
 	}
 }
 
-// stripe returns the counters for a client.
-func (r *record) stripe(c *proxy.Client) *counters {
+// stripeFor returns the counters for a client.
+func (r *record) stripeFor(c *proxy.Client) *counters {
 	i := uint64(0)
 	if c != nil && r.hot.Load() {
 		i = c.ID % uint64(r.registry.stripes)
@@ -170,16 +170,16 @@ func (r *record) stripe(c *proxy.Client) *counters {
 		return s
 	}
 	if p.CompareAndSwap(nil, &counters{}) { // else another goroutine was quicker
-		r.grow(countersBytes)
+		r.addBytes(countersBytes)
 	}
 	if s := p.Load(); s != nil {
 		return s
 	}
-	return r.registry.other.stripe(c) // it was forgotten this instant
+	return r.registry.other.stripeFor(c) // it was forgotten this instant
 }
 
-// all are the stripes that there are.
-func (r *record) all() (list [stripes]*counters) {
+// allStripes are the stripes that there are.
+func (r *record) allStripes() (list [stripes]*counters) {
 	list[0] = r.base.Load()
 	for i := range r.more {
 		list[i+1] = r.more[i].Load()
@@ -187,21 +187,21 @@ func (r *record) all() (list [stripes]*counters) {
 	return list
 }
 
-// work is what was done so far: one for each execution and one for each millisecond that it took.
-func (r *record) work() float64 {
+// workDone is what was done so far: one for each execution and one for each millisecond that it took.
+func (r *record) workDone() float64 {
 	var n, micros uint64
-	for _, c := range r.all() {
+	for _, c := range r.allStripes() {
 		if c != nil {
-			for i := range c.by {
-				n += c.by[i].count.Load()
-				micros += c.by[i].micros.Load()
+			for i := range c.byCaller {
+				n += c.byCaller[i].count.Load()
+				micros += c.byCaller[i].micros.Load()
 			}
 		}
 	}
 	return float64(n) + float64(micros)/1000
 }
 
-func columns(in []proxy.Column) []Column {
+func columnsOf(in []proxy.Column) []Column {
 	var out []Column
 	for _, c := range in {
 		out = append(out, Column(c))

@@ -57,20 +57,20 @@ type Registry struct {
 	texts   *cache
 	other   *record // statements that have no record of their own
 	unknown *record // requests of which it is not known what they say
-	book    book
+	callers callerNumbers
 	repeats repeats
 	sketch  *heavy.Sketch
 
 	slow      *slow.Log // nil if nothing is slow
 	slowAfter int64     // nanoseconds
 
-	// picture is held while a snapshot is made and while records are forgotten, so that a snapshot has no number twice. It is
+	// snapshotting is held while a snapshot is made and while records are forgotten, so that a snapshot has no number twice. It is
 	// locked before mu.
-	picture  sync.Mutex
-	pictured []Statement // those of the latest snapshot: what was not executed since looks the same again
-	sorted   []*record   // by fingerprint
-	aged     []int       // places in sorted, by age
-	arranged [2]uint64   // births, and forgotten, when they were sorted
+	snapshotting   sync.Mutex
+	lastStatements []Statement // those of the latest snapshot: what was not executed since looks the same again
+	sorted         []*record   // by fingerprint
+	aged           []int       // places in sorted, by age
+	arranged       [2]uint64   // births, and forgotten, when they were sorted
 
 	mu      sync.RWMutex
 	records map[cql.Print]*record
@@ -123,9 +123,9 @@ func New(o Options) *Registry {
 		records: map[cql.Print]*record{},
 		budget:  o.Memory / 2,
 	}
-	r.book.init()
+	r.callers.init()
 	aside := func(name string) *record {
-		return r.newRecord(cql.Print{}, &about{fingerprint: name, kind: cql.KindOther})
+		return r.newRecord(cql.Print{}, &description{fingerprint: name, kind: cql.KindOther})
 	}
 	r.other, r.unknown = aside(otherName), aside(unknownName)
 	if o.Slow > 0 {
@@ -143,11 +143,11 @@ func (r *Registry) Close() {
 	r.work.Wait()
 }
 
-// Sampling tells whether a value window is open, or somebody waits for an execution to trace.
+// Sampling reports whether a value window is open, or somebody waits for an execution to trace.
 func (r *Registry) Sampling(*proxy.Client) bool { return r.windows.Open() || r.tracing.Load() > 0 }
 
 // Mark tells callers apart.
-func (r *Registry) Mark(c *proxy.Client) uint64 { return r.book.mark(c) }
+func (r *Registry) Mark(c *proxy.Client) uint64 { return r.callers.markOf(c) }
 
 // Unknown returns the record of requests of which it is not known what they say.
 func (r *Registry) Unknown() proxy.Record { return r.unknown }
@@ -155,10 +155,10 @@ func (r *Registry) Unknown() proxy.Record { return r.unknown }
 // Statement returns the record of a text. A text that was seen lately costs two hashes of it and a look into a map; one that
 // differs from such a text in its values alone costs the lexer besides; any other is parsed.
 func (r *Registry) Statement(keyspace, text string) proxy.Record {
-	k := r.texts.key(keyspace, text)
+	k := r.texts.textKey(keyspace, text)
 	x := r.texts.get(k)
-	if x == nil || !r.known(x) {
-		x = r.alike(keyspace, text)
+	if x == nil || !r.stillCounts(x) {
+		x = r.findByShape(keyspace, text)
 		r.texts.put(k, x)
 	}
 	return r.withText(x, keyspace, text)
@@ -168,21 +168,21 @@ func (r *Registry) Statement(keyspace, text string) proxy.Record {
 // one length.
 const maxShaped = 1 << 10
 
-// alike returns the record of a text that was not seen lately, from another of its shape if there was one.
-func (r *Registry) alike(keyspace, text string) *record {
+// findByShape returns the record of a text that was not seen lately, from another of its shape if there was one.
+func (r *Registry) findByShape(keyspace, text string) *record {
 	if len(text) > maxShaped {
-		x, _ := r.find(keyspace, text, nil)
+		x, _ := r.findByParsing(keyspace, text, nil)
 		return x
 	}
 	var room [2 * maxShaped]byte // a symbol of one byte takes two
 	shape, ok := cql.AppendShape(room[:0], text)
 	k := r.texts.shapeKey(keyspace, shape)
 	if ok {
-		if x := r.texts.get(k); x != nil && r.known(x) {
+		if x := r.texts.get(k); x != nil && r.stillCounts(x) {
 			return x
 		}
 	}
-	x, parsed := r.find(keyspace, text, nil)
+	x, parsed := r.findByParsing(keyspace, text, nil)
 	if ok && parsed {
 		r.texts.put(k, x)
 	}
@@ -207,7 +207,7 @@ next:
 		if heir := c.heir.Load(); c.gone.Load() && heir != nil {
 			c = heir
 		}
-		if c.gone.Load() || c.aside() {
+		if c.gone.Load() || c.isCatchAll() {
 			return r.other
 		}
 		for _, before := range list[:n] {
@@ -222,7 +222,7 @@ next:
 		n++
 	}
 	k := r.texts.batchKey(kind, list[:n])
-	if x := r.texts.get(k); x != nil && r.known(x) {
+	if x := r.texts.get(k); x != nil && r.stillCounts(x) {
 		return x
 	}
 	var text strings.Builder
@@ -237,7 +237,7 @@ next:
 	safe := true
 	var parts []string
 	for _, c := range list[:n] {
-		a := c.about.Load()
+		a := c.description.Load()
 		text.WriteString(a.text)
 		text.WriteString("; ")
 		safe = safe && a.shown == a.text
@@ -246,7 +246,7 @@ next:
 		}
 	}
 	text.WriteString("APPLY BATCH")
-	x, _ := r.find("", text.String(), func(made *about) {
+	x, _ := r.findByParsing("", text.String(), func(made *description) {
 		if made.parts = parts; !safe {
 			made.shown = ""
 		}
@@ -255,8 +255,8 @@ next:
 	return x
 }
 
-// find parses a text and returns its record, a new one, which complete may amend, if there is room; and whether it parses.
-func (r *Registry) find(keyspace, text string, complete func(*about)) (x *record, parsed bool) {
+// findByParsing parses a text and returns its record, a new one, which complete may amend, if there is room; and whether it parses.
+func (r *Registry) findByParsing(keyspace, text string, complete func(*description)) (x *record, parsed bool) {
 	if len(text) > maxText {
 		return r.other, false
 	}
@@ -269,28 +269,28 @@ func (r *Registry) find(keyspace, text string, complete func(*about)) (x *record
 	x = r.records[print]
 	r.mu.RUnlock()
 	if x == nil {
-		x = r.admit(print, keyspace, normalised, statement, complete)
+		x = r.admitRecord(print, keyspace, normalised, statement, complete)
 	}
 	return x, err == nil
 }
 
-// Snapshot returns a picture of everything counted since the registry was made, feeds included. It takes
+// Snapshot returns a snapshot of everything counted since the registry was made, feeds included. It takes
 // milliseconds; counting goes on meanwhile, so two counters of it may be an instant apart.
 func (r *Registry) Snapshot() *Snapshot {
 	out := r.Counts()
-	r.found(out)
+	r.addFindings(out)
 	return out
 }
 
 // Counts is Snapshot without feeds.
 func (r *Registry) Counts() *Snapshot {
-	r.picture.Lock()
-	defer r.picture.Unlock()
-	r.arrange()
-	list, names := r.sorted, r.book.all()
+	r.snapshotting.Lock()
+	defer r.snapshotting.Unlock()
+	r.sortRecords()
+	list, names := r.sorted, r.callers.allCallers()
 	out := &Snapshot{From: r.started.UTC(), To: r.now().UTC(), Statements: make([]Statement, len(list))}
 	out.Watched = max(0, out.To.Sub(out.From))
-	paint := func() *painter { return &painter{registry: r, callers: names, before: r.pictured} }
+	paint := func() *snapshotter { return &snapshotter{registry: r, callers: names, before: r.lastStatements} }
 	// What takes the time is to fetch tens of megabytes of counters into the processor, so several fetch, and in the order in which
 	// records were made, for then their counters lie side by side.
 	part := (len(list) + r.stripes - 1) / r.stripes
@@ -301,9 +301,9 @@ func (r *Registry) Counts() *Snapshot {
 			p := paint()
 			for at := from; at < to; at += wave {
 				some := r.aged[at:min(at+wave, to)]
-				p.fetch(list, some, out.Statements)
+				p.prefetch(list, some, out.Statements)
 				for _, i := range some {
-					p.snapshot(list[i], &out.Statements[i])
+					p.snapshotRecord(list[i], &out.Statements[i])
 				}
 			}
 		})
@@ -322,15 +322,15 @@ func (r *Registry) Counts() *Snapshot {
 	}
 	clear(out.Statements[n:])
 	out.Statements = out.Statements[:n]
-	r.pictured = out.Statements
+	r.lastStatements = out.Statements
 	p := paint()
-	p.snapshot(r.other, &out.Other)
-	p.snapshot(r.unknown, &out.Unknown)
+	p.snapshotRecord(r.other, &out.Other)
+	p.snapshotRecord(r.unknown, &out.Unknown)
 	return out
 }
 
-// arrange sorts the records, if there are others than there were. picture is held.
-func (r *Registry) arrange() {
+// sortRecords sorts the records, if there are others than there were. snapshotting is held.
+func (r *Registry) sortRecords() {
 	type named struct {
 		high, low uint64 // of the fingerprint
 		*record

@@ -84,11 +84,11 @@ func TestNormalisedTextIsAStatement(t *testing.T) {
 		"BEGIN COUNTER BATCH UPDATE n SET c = c + 1 WHERE k = 1; UPDATE n SET c = c + 2 WHERE k = 2; APPLY BATCH",
 	} {
 		first := r.Statement("k", text).(*record)
-		if _, err := (&Statement{Text: first.about.Load().text}).Parse(); err != nil {
-			t.Errorf("%s\nis normalised to\n%s\nwhich does not parse: %v", text, first.about.Load().text, err)
+		if _, err := (&Statement{Text: first.description.Load().text}).Parse(); err != nil {
+			t.Errorf("%s\nis normalised to\n%s\nwhich does not parse: %v", text, first.description.Load().text, err)
 		}
-		if again := r.Statement("other", first.about.Load().text); again != first {
-			t.Errorf("%s\nis another statement when it is normalised:\n%s\n%s", text, first.about.Load().text, again.(*record).about.Load().text)
+		if again := r.Statement("other", first.description.Load().text); again != first {
+			t.Errorf("%s\nis another statement when it is normalised:\n%s\n%s", text, first.description.Load().text, again.(*record).description.Load().text)
 		}
 	}
 }
@@ -208,9 +208,9 @@ func TestBatchOfEqualChildrenIsOneStatement(t *testing.T) {
 		t.Error("kind or children make no difference")
 	}
 	if text := r.Statement("", "BEGIN UNLOGGED BATCH INSERT INTO k.t (a) VALUES (1); INSERT INTO k.t (a) VALUES (2) APPLY BATCH"); text != two {
-		t.Errorf("the same batch as a text is %q, not %q", text.(*record).about.Load().text, two.(*record).about.Load().text)
+		t.Errorf("the same batch as a text is %q, not %q", text.(*record).description.Load().text, two.(*record).description.Load().text)
 	}
-	if got := two.(*record).about.Load(); got.table != "t" || got.keyspace != "k" {
+	if got := two.(*record).description.Load(); got.table != "t" || got.keyspace != "k" {
 		t.Errorf("the batch is about %s.%s", got.keyspace, got.table)
 	}
 	if r.Batch(0, nil) == nil {

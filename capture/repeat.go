@@ -40,12 +40,12 @@ const (
 	timeMask = 1<<timeBits - 1
 )
 
-func pack(hash uint64, at int64) uint64 {
+func packEntry(hash uint64, at int64) uint64 {
 	return hash>>timeBits<<timeBits | uint64(at/1000)&timeMask
 }
 
-// since is the time in microseconds from an entry's to at, negative if the entry's is later.
-func since(entry uint64, at int64) int64 {
+// sinceEntry is the time in microseconds from an entry's to at, negative if the entry's is later.
+func sinceEntry(entry uint64, at int64) int64 {
 	d := (uint64(at/1000) - entry) & timeMask
 	if d > timeMask/2 {
 		return int64(d) - timeMask - 1
@@ -53,13 +53,13 @@ func since(entry uint64, at int64) int64 {
 	return int64(d)
 }
 
-// among tells how many of some exchanges are retries and how many are twins, and remembers them. They ended at one moment, and all of
+// countRepeats tells how many of some exchanges are retries and how many are twins, and remembers them. They ended at one moment, and all of
 // them failed or none.
-func (r *repeats) among(xs []proxy.Exchange) (again, twins uint64) {
-	all := xs[0].Failed || r.failing(&xs[0])
+func (r *repeats) countRepeats(xs []proxy.Exchange) (again, twins uint64) {
+	all := xs[0].Failed || r.mayBeRetry(&xs[0])
 	for i := range xs {
 		if x := &xs[i]; all || x.Hash%twinsOf == 0 {
-			switch r.note(x) {
+			switch r.classifyRepeat(x) {
 			case retried:
 				again++
 			case twin:
@@ -70,16 +70,16 @@ func (r *repeats) among(xs []proxy.Exchange) (again, twins uint64) {
 	return again, twins
 }
 
-// failing tells whether a request failed so lately that x may be its retry.
-func (r *repeats) failing(x *proxy.Exchange) bool { return x.End-r.lastFailure.Load() < retryWithin }
+// mayBeRetry reports whether a request failed so lately that x may be its retry.
+func (r *repeats) mayBeRetry(x *proxy.Exchange) bool { return x.End-r.lastFailure.Load() < retryWithin }
 
-// note tells whether x repeats an earlier request, and remembers it.
-func (r *repeats) note(x *proxy.Exchange) repetition {
+// classifyRepeat reports whether x repeats an earlier request, and remembers it.
+func (r *repeats) classifyRepeat(x *proxy.Exchange) repetition {
 	if x.Hash == 0 || x.InBatch {
 		return first
 	}
 	found := first
-	failing := r.failing(x)
+	failing := r.mayBeRetry(x)
 	sampled := x.Hash%twinsOf == 0
 	if !failing && !sampled && !x.Failed {
 		return first
@@ -92,26 +92,26 @@ func (r *repeats) note(x *proxy.Exchange) repetition {
 	same := func(entry uint64) bool { return entry != 0 && entry>>timeBits == hash>>timeBits }
 	if sampled {
 		t := &r.twins[place]
-		if e := t.Load(); same(e) && since(e, x.Start) < 0 {
+		if e := t.Load(); same(e) && sinceEntry(e, x.Start) < 0 {
 			found = twin
 		}
-		t.Store(pack(hash, x.End))
+		t.Store(packEntry(hash, x.End))
 	}
 	if failing {
 		if e := r.failures[place].Load(); same(e) {
-			if after := since(e, x.Start); after >= 0 && after*1000 < retryWithin {
+			if after := sinceEntry(e, x.Start); after >= 0 && after*1000 < retryWithin {
 				found = retried
 			}
 		}
 	}
 	if x.Failed && retryable(x.ErrorCode) {
-		r.failures[place].Store(pack(hash, x.End))
+		r.failures[place].Store(packEntry(hash, x.End))
 		r.lastFailure.Store(x.End)
 	}
 	return found
 }
 
-// retryable tells whether drivers may say a request again that failed so.
+// retryable reports whether drivers may say a request again that failed so.
 func retryable(code int32) bool {
 	switch proxy.ErrorNames[proxy.ErrorPlace(code)] {
 	case "server", "unavailable", "overloaded", "bootstrapping", "truncate", "write_timeout", "read_timeout", "read_failure", "write_failure", "cas_write_unknown":

@@ -36,10 +36,10 @@ func TestRepetitions(t *testing.T) {
 	} {
 		r := new(repeats)
 		r.lastFailure.Store(-1 << 62)
-		if got := r.note(c.first); got != first {
+		if got := r.classifyRepeat(c.first); got != first {
 			t.Errorf("%s: the first is %d", name, got)
 		}
-		if got := r.note(c.second); got != c.want {
+		if got := r.classifyRepeat(c.second); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -76,8 +76,8 @@ func TestCallersAreToldApartUpToABound(t *testing.T) {
 	for i := range 2 * maxCallers {
 		r.Mark(&proxy.Client{Application: "made up " + string(rune(i+1000))})
 	}
-	if len(r.book.list) != maxCallers+1 {
-		t.Errorf("%d callers are remembered", len(r.book.list))
+	if len(r.callers.list) != maxCallers+1 {
+		t.Errorf("%d callers are remembered", len(r.callers.list))
 	}
 	if n := r.Mark(&proxy.Client{Application: "one more"}); uint32(n) != 0 {
 		t.Error("a caller beyond the bound is told apart")

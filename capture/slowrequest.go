@@ -12,8 +12,8 @@ import (
 // the log says the text of a statement that was read to its last token and that Cassandra understood; of those on the schema
 // and on roles it says what they do, and of all others the fingerprint.
 
-// shown is what may be logged of a statement's normalised text.
-func shown(st cql.Statement, text string) string {
+// loggableText is what may be logged of a statement's normalised text.
+func loggableText(st cql.Statement, text string) string {
 	switch st.Kind() {
 	case cql.KindDDL, cql.KindRole, cql.KindOther:
 		return cql.Verb(st)
@@ -21,9 +21,9 @@ func shown(st cql.Statement, text string) string {
 	return text
 }
 
-// slow is what the log says of an exchange.
-func (r *record) slow(x *proxy.Exchange) slow.Request {
-	a := r.about.Load()
+// slowRequest is what the log says of an exchange.
+func (r *record) slowRequest(x *proxy.Exchange) slow.Request {
+	a := r.description.Load()
 	s := slow.Request{
 		Fingerprint: a.fingerprint, Text: a.shown, Kind: a.kind.String(), Keyspace: a.keyspace, Table: a.table,
 		Children: x.Children, Parts: a.parts, Opcode: opcodeNames[x.Opcode],

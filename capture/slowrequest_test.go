@@ -57,14 +57,14 @@ func TestSlowRequests(t *testing.T) {
 	done(r.Batch(0, []proxy.Record{update, insert, update}), 3000, func(x *proxy.Exchange) { x.Opcode, x.Children, x.Rows = proxy.OpBatch, 3, -1 })
 	done(r.other, 4000, func(x *proxy.Exchange) { x.Client = &proxy.Client{Address: "10.0.0.2:1"} })
 
-	print := guest.(*record).about.Load().fingerprint
-	batch := r.Batch(0, []proxy.Record{update, insert}).(*record).about.Load().fingerprint
+	print := guest.(*record).description.Load().fingerprint
+	batch := r.Batch(0, []proxy.Record{update, insert}).(*record).description.Load().fingerprint
 	from := `node=10.0.1.1:9042 client=10.0.0.1:4711 application="shop 1.2" driver=gocql role=ann request_bytes=100 response_bytes=1000`
 	want := fmt.Sprintf(`level=WARN msg="slow request" latency=1ms fingerprint=%[1]s kind=select statement="SELECT * FROM hotel.guests WHERE id = ?" keyspace=hotel table=guests opcode=EXECUTE %[2]s rows=2 consistency=LOCAL_QUORUM
 level=WARN msg="slow request" latency=2ms fingerprint=%[1]s kind=select statement="SELECT * FROM hotel.guests WHERE id = ?" keyspace=hotel table=guests opcode=QUERY %[2]s consistency=LOCAL_QUORUM error=read_timeout paged=true more_pages=true rewritten=true
 level=WARN msg="slow request" latency=3ms fingerprint=%[3]s kind=batch statement="%[5]s" keyspace=hotel table=rooms children=3 parts="[%[4]s %[6]s]" opcode=BATCH %[2]s consistency=LOCAL_QUORUM
 level=WARN msg="slow request" latency=4ms fingerprint=other kind=other opcode=EXECUTE node="" client=10.0.0.2:1 request_bytes=100 response_bytes=1000 rows=2 consistency=LOCAL_QUORUM
-`, print, from, batch, update.about.Load().fingerprint, r.Batch(0, []proxy.Record{update, insert}).(*record).about.Load().text, insert.about.Load().fingerprint)
+`, print, from, batch, update.description.Load().fingerprint, r.Batch(0, []proxy.Record{update, insert}).(*record).description.Load().text, insert.description.Load().fingerprint)
 	if got := end(); got != want {
 		t.Errorf("logged\n%s\nwant\n%s", got, want)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/helenus-db/helenus/capture/profile"
 )
 
-// Snapshot is a picture of what was said in a period of time. It is not changed once made.
+// Snapshot is a snapshot of what was said in a period of time. It is not changed once made.
 //
 // Every exchange that was reported is in it once: in its statement, in Other or in Unknown. (A child of a batch is an
 // exchange too; Statement.InBatch says how many are.) Snapshots that do not overlap (windows of one registry, or registries of
@@ -159,7 +159,7 @@ func (s *Snapshot) Cut(n int) *Snapshot {
 		out.Other.Fingerprint, out.Other.Kind = otherName, otherName
 		list = list[:n]
 	}
-	slices.SortFunc(list, func(a, b Statement) int { return compare(a.Fingerprint, b.Fingerprint) })
+	slices.SortFunc(list, func(a, b Statement) int { return compareText(a.Fingerprint, b.Fingerprint) })
 	for i := range list {
 		list[i].Callers = cutShares(list[i].Callers)
 	}
@@ -168,7 +168,7 @@ func (s *Snapshot) Cut(n int) *Snapshot {
 	return &out
 }
 
-func compare(a, b string) int {
+func compareText(a, b string) int {
 	switch {
 	case a < b:
 		return -1

@@ -87,9 +87,9 @@ func (s *Statement) OriginalLatency() histogram.Distribution {
 
 // Parse parses the normalised text. It fails for a statement that Helenus could not parse when it was said either. The syntax tree
 // is not to be changed: it may be handed out again.
-func (s *Statement) Parse() (cql.Statement, error) { return parse(s.Text) }
+func (s *Statement) Parse() (cql.Statement, error) { return parseText(s.Text) }
 
-// Defines tells whether it defines tables, roles and the like. It neither reads nor writes rows, and what is left of it without values
+// Defines reports whether it defines tables, roles and the like. It neither reads nor writes rows, and what is left of it without values
 // need not be CQL ("WITH replication = (?)").
 func (s *Statement) Defines() bool {
 	return s.Kind == cql.KindDDL.String() || s.Kind == cql.KindRole.String()
@@ -123,7 +123,7 @@ func (s *Statement) plus(o *Statement) {
 	if o.Count == 0 && o.Fingerprint == "" {
 		return
 	}
-	if o.newer(s) {
+	if o.isNewer(s) {
 		s.Fingerprint, s.Keyspace, s.Table, s.Kind, s.Text, s.Conditional = o.Fingerprint, o.Keyspace, o.Table, o.Kind, o.Text, o.Conditional
 		s.Variables, s.Results, s.Described = o.Variables, o.Results, o.Described
 	}
@@ -137,9 +137,9 @@ func (s *Statement) plus(o *Statement) {
 	}
 }
 
-// newer tells whether what s says of its columns is newer than what o says, or, of two at the same time, by an order that
+// isNewer reports whether what s says of its columns is newer than what o says, or, of two at the same time, by an order that
 // does not depend on which is which.
-func (s *Statement) newer(o *Statement) bool {
+func (s *Statement) isNewer(o *Statement) bool {
 	if c := s.Described.Compare(o.Described); c != 0 {
 		return c > 0
 	}

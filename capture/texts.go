@@ -32,7 +32,7 @@ func newCache(entries int) *cache {
 	return c
 }
 
-func (c *cache) key(keyspace, text string) cacheKey {
+func (c *cache) textKey(keyspace, text string) cacheKey {
 	return cacheKey{
 		maphash.String(c.a, keyspace)*31 + maphash.String(c.a, text),
 		maphash.String(c.b, keyspace)*31 + maphash.String(c.b, text),

@@ -25,11 +25,11 @@ var (
 	ErrBusy        = errors.New("somebody else traces it; wait a moment")
 )
 
-// wanted is somebody who waits for an execution.
-type wanted struct{ found chan Execution }
+// executionWaiter is somebody who waits for an execution.
+type executionWaiter struct{ found chan Execution }
 
-// give hands a copy of x's values over, if it can be said again and nobody else was first.
-func (w *wanted) give(x *proxy.Exchange) {
+// deliver hands a copy of x's values over, if it can be said again and nobody else was first.
+func (w *executionWaiter) deliver(x *proxy.Exchange) {
 	if x.Prepared == nil || x.Paged || x.Failed || x.InBatch || x.Values == nil && len(x.Prepared.Variables) > 0 {
 		return
 	}
@@ -56,10 +56,10 @@ func (r *Registry) NextExecution(ctx context.Context, fingerprint string) (Execu
 	if x == nil {
 		return Execution{}, fmt.Errorf("%s: %w", fingerprint, ErrNoStatement)
 	}
-	if a := x.about.Load(); a.kind != cql.KindSelect {
+	if a := x.description.Load(); a.kind != cql.KindSelect {
 		return Execution{}, fmt.Errorf("%s is of kind %s: %w", fingerprint, a.kind, ErrNotARead)
 	}
-	w := &wanted{found: make(chan Execution, 1)}
+	w := &executionWaiter{found: make(chan Execution, 1)}
 	if !x.wanted.CompareAndSwap(nil, w) {
 		return Execution{}, fmt.Errorf("%s: %w", fingerprint, ErrBusy)
 	}

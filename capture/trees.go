@@ -32,8 +32,8 @@ var trees = sync.OnceValue(func() *ristretto.Cache[string, *tree] {
 	return c
 })
 
-// parse returns the syntax tree of a normalised text, which is not to be changed.
-func parse(text string) (cql.Statement, error) {
+// parseText returns the syntax tree of a normalised text, which is not to be changed.
+func parseText(text string) (cql.Statement, error) {
 	if t, ok := trees().Get(text); ok && t.text == text { // the cache knows texts by hashes alone
 		return t.parsed, nil
 	}

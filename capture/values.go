@@ -20,8 +20,8 @@ import (
 // Windows are the value windows, to be switched on and off, recorded, and asked.
 func (r *Registry) Windows() *window.Windows { return r.windows }
 
-// found adds to a picture what was learnt from values, without a hash: pictures are written to disk.
-func (r *Registry) found(out *Snapshot) {
+// addFindings adds to a snapshot what was learnt from values, without a hash: snapshots are written to disk.
+func (r *Registry) addFindings(out *Snapshot) {
 	f := r.windows.Findings()
 	out.Feeds, out.Echoes, out.Bursts, out.Templates, out.Profiles = f.Feeds, f.Echoes, f.Bursts, f.Templates, f.Profiles.Derived()
 	r.flows.Store(&out.Feeds)
@@ -81,7 +81,7 @@ func (r *Registry) collectValues(out chan<- prometheus.Metric, f window.Statisti
 			continue
 		}
 		known[id] = true
-		gauge(flowDesc, 1, id, label(x.From.Keyspace), label(x.From.Table), label(x.From.Column), label(x.To.Keyspace), label(x.To.Table), label(x.To.Column), string(x.Shape))
+		gauge(flowDesc, 1, id, labelValue(x.From.Keyspace), labelValue(x.From.Table), labelValue(x.From.Column), labelValue(x.To.Keyspace), labelValue(x.To.Table), labelValue(x.To.Column), string(x.Shape))
 		gauge(followedDesc, x.Followed, id)
 		gauge(fanOutDesc, x.PerExecution, id)
 		gauge(lagDesc, x.LagP50/1e6, id)
@@ -90,7 +90,7 @@ func (r *Registry) collectValues(out chan<- prometheus.Metric, f window.Statisti
 
 // statement is what the text of the statement tells of its values: all that this file takes from a record.
 func (r *record) statement() *trace.Statement {
-	a := r.about.Load()
+	a := r.description.Load()
 	return &trace.Statement{
 		Fingerprint: a.fingerprint, Keyspace: a.keyspace, Table: a.table, Shape: a.restricted,
 		Write: a.kind == cql.KindInsert || a.kind == cql.KindUpdate || a.kind == cql.KindDelete,
@@ -102,7 +102,7 @@ func (r *record) statement() *trace.Statement {
 func (r *record) described(p *proxy.Prepared) *trace.Statement {
 	s := r.statement()
 	s.Variables, s.Results, s.PartitionKey = p.Variables, p.Results, p.PartitionKey
-	if ranges := r.about.Load().ranges; ranges != nil {
+	if ranges := r.description.Load().ranges; ranges != nil {
 		s.Ranges = ranges(p.Variables)
 	}
 	return s
@@ -146,7 +146,7 @@ func (r *record) look(x *proxy.Exchange) {
 	r.registry.windows.Observe(x, st)
 }
 
-// sameColumns tells whether columns are of the same names and types, as far as values are read by them.
+// sameColumns reports whether columns are of the same names and types, as far as values are read by them.
 func sameColumns(a, b []proxy.Column) bool {
 	if len(a) != len(b) {
 		return false
@@ -177,12 +177,12 @@ func (r *Registry) withText(x *record, keyspace, text string) proxy.Record {
 	return &spoken{x, keyspace, text}
 }
 
-// needsSchema tells whether a text has bind markers whose types nobody but the schema knows: it was never prepared.
+// needsSchema reports whether a text has bind markers whose types nobody but the schema knows: it was never prepared.
 func (r *Registry) needsSchema(x *record, text string) bool {
 	return r.options.Windows.Schema != nil && x.shape.Load() == nil && strings.ContainsAny(text, "?:")
 }
 
-// mayHaveLiterals tells whether a quote, or a digit that does not belong to a name, is in a text.
+// mayHaveLiterals reports whether a quote, or a digit that does not belong to a name, is in a text.
 func mayHaveLiterals(text string) bool {
 	name := false
 	for i := range len(text) {

@@ -171,7 +171,7 @@ func TestChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, sets := changes(st)
+		key, sets := writeColumns(st)
 		if got := [2]string{strings.Join(key, " "), strings.Join(sets, " ")}; got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
@@ -270,7 +270,7 @@ helenus_flows 1
 	if err := testutil.GatherAndCompare(reg, want, "helenus_flow_info", "helenus_flows"); err != nil {
 		t.Error(err)
 	}
-	// Merging pictures is the same in any order, and a picture merged with itself tells no other flows.
+	// Merging snapshots is the same in any order, and a snapshot merged with itself tells no other flows.
 	s := r.Snapshot()
 	if got := s.Merge(s).Flows(); len(got) != 1 || got[0].Hits != f.Hits {
 		t.Errorf("merged: %+v", got)

@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// branch searches a part to its end: it opens and closes tables one after the other, and turns back where the bound says
+// branchAndBound searches a part to its end: it opens and closes tables one after the other, and turns back where the bound says
 // that nothing better is to be found.
-type branch struct {
+type branchAndBound struct {
 	ctx    context.Context
 	in     *instance
 	accept func(open []bool) bool // further conditions on a choice; nil: none
-	tight  *squeeze               // nil: space is not limited
+	tight  *spaceFilter           // nil: space is not limited
 	best   []bool
 	known  float64 // what best costs
 	limit  float64 // branches that cost no less are of no use
@@ -27,27 +27,27 @@ const (
 	nodeSteps = 25
 )
 
-// strictly is the greatest cost that is better than another by more than rounding, and by more than the gap that is good
+// cutoff is the greatest cost that is better than another by more than rounding, and by more than the gap that is good
 // enough.
-func strictly(v, gap float64) float64 {
+func cutoff(v, gap float64) float64 {
 	if math.IsInf(v, 1) {
 		return v
 	}
 	return v - max(1e-10, gap)*math.Abs(v)
 }
 
-// run searches from the dual's state and returns whether all was searched.
-func (b *branch) run(x *dual) bool {
+// searchTree searches from the dual's state and returns whether all was searched.
+func (b *branchAndBound) searchTree(x *dual) bool {
 	b.left = math.Inf(1)
 	var tight []float64
 	if b.tight != nil {
 		tight = b.tight.dual.lambda
 	}
-	b.node(x.status, x.lambda, tight, x.bound, x.kept, x.used)
+	b.exploreNode(x.status, x.lambda, tight, x.bound, x.kept, x.used)
 	return math.IsInf(b.left, 1)
 }
 
-func (b *branch) node(status []int8, lambda, tight []float64, bound float64, kept, used []float64) {
+func (b *branchAndBound) exploreNode(status []int8, lambda, tight []float64, bound float64, kept, used []float64) {
 	if b.in.work > b.budget || b.ctx.Err() != nil {
 		b.left = min(b.left, bound)
 		return
@@ -55,7 +55,7 @@ func (b *branch) node(status []int8, lambda, tight []float64, bound float64, kep
 	b.nodes++
 	status = append([]int8(nil), status...)
 	if b.tight != nil {
-		if tight = append([]float64(nil), tight...); !b.tight.node(b.ctx, b.in, status, tight) {
+		if tight = append([]float64(nil), tight...); !b.tight.fixAtNode(b.ctx, b.in, status, tight) {
 			return
 		}
 	}
@@ -67,18 +67,18 @@ func (b *branch) node(status []int8, lambda, tight []float64, bound float64, kep
 		if !x.ascend(b.ctx, nodeSteps, b.limit) || x.bound >= b.limit {
 			return
 		}
-		if !x.fix(b.limit) {
+		if !x.fixTables(b.limit) {
 			break
 		}
 	}
 	if !x.evaluate() || x.bound >= b.limit {
 		return
 	}
-	b.offer(x)
+	b.offerHint(x)
 	if x.bound >= b.limit {
 		return
 	}
-	n := b.pick(x)
+	n := b.branchingTable(x)
 	if n < 0 {
 		// Everything is settled: the multipliers may speak of less than that, the choice itself is exact.
 		return
@@ -90,29 +90,29 @@ func (b *branch) node(status []int8, lambda, tight []float64, bound float64, kep
 	for _, to := range order {
 		next := append([]int8(nil), x.status...)
 		next[n] = to
-		b.node(next, x.lambda, tight, max(bound, x.bound), x.kept, x.used)
+		b.exploreNode(next, x.lambda, tight, max(bound, x.bound), x.kept, x.used)
 	}
 }
 
-// offer tries the choices that the multipliers suggest.
-func (b *branch) offer(x *dual) {
+// offerHint tries the choices that the multipliers suggest.
+func (b *branchAndBound) offerHint(x *dual) {
 	keep := b.in.status
 	b.in.status = x.status
 	defer func() { b.in.status = keep }()
 	s := newSearch(b.in, 0)
-	s.rate = 2 * x.rate()
-	s.set(x.hint(0.5))
-	if !s.buy(x.rate()) {
+	s.rate = 2 * x.spacePrice()
+	s.setChoice(x.suggestChoice(0.5))
+	if !s.repairDemands(x.spacePrice()) {
 		return
 	}
-	s.clear(-1)
-	if t := s.total(); t < b.limit && (b.accept == nil || b.accept(s.open)) {
-		b.best, b.known, b.limit = append([]bool(nil), s.open...), t, strictly(t, b.gap)
+	s.closeUseless(-1)
+	if t := s.totalCost(); t < b.limit && (b.accept == nil || b.accept(s.open)) {
+		b.best, b.known, b.limit = append([]bool(nil), s.open...), t, cutoff(t, b.gap)
 	}
 }
 
-// pick chooses the table to branch over: that of which the ways and the reduced costs disagree most; -1 if none is free.
-func (b *branch) pick(x *dual) int {
+// branchingTable chooses the table to branch over: that of which the paths and the reduced costs disagree most; -1 if none is free.
+func (b *branchAndBound) branchingTable(x *dual) int {
 	best, most := -1, -1.0
 	for n, s := range x.status {
 		if s != free {

@@ -9,15 +9,15 @@ import (
 // none).
 type arc struct {
 	from, to, table int32
-	depth           int32 // how many arcs over the same table may come before it in a way
+	depth           int32 // how many arcs over the same table may come before it in a path
 	price           float64
 	origin          int32 // in Demand.Arcs
 }
 
-// demand is a compiled Demand. Its arcs are in an order in which a way's arcs follow each other; those between the same two
+// demand is a compiled Demand. Its arcs are in an order in which a path's arcs follow each other; those between the same two
 // states are next to each other (a bundle), the cheapest first. As multipliers only add to prices, a bundle is left at the
-// first arc whose bare price is too much: mostly after a few of very many. A table that a way may
-// use twice (in two roles) has a number, and with it a multiplier, for each depth: of the arcs of one number a way takes
+// first arc whose bare price is too much: mostly after a few of very many. A table that a path may
+// use twice (in two roles) has a number, and with it a multiplier, for each depth: of the arcs of one number a path takes
 // at most one.
 type demand struct {
 	number   int // in Problem.Demands
@@ -35,11 +35,11 @@ type demand struct {
 	at       int       // of its multipliers: one for each of tables (the first not used), then of needed
 	full     []float64 // by the arcs' table numbers: what multipliers add to the prices
 
-	price []float64 // by state: of the cheapest way from Start
-	back  []float64 // by state: to Answered
-	over  []int32   // by state: the last arc of that way
+	price []float64 // by state: of the cheapest path from Source
+	back  []float64 // by state: to Sink
+	over  []int32   // by state: the last arc of that path
 
-	looked int // arcs that the last search for a way looked at
+	looked int // arcs that the last search for a path looked at
 }
 
 // bundle is a stretch of a demand's arcs: those from one state to another.
@@ -116,12 +116,12 @@ func compileDemand(number int, d *Demand) demand {
 		}
 		return a.price < b.price
 	})
-	c.deepen()
+	c.computeDepths()
 	return c
 }
 
-// deepen finds the arcs' depths.
-func (d *demand) deepen() {
+// computeDepths finds the arcs' depths.
+func (d *demand) computeDepths() {
 	words := (d.states + 63) / 64
 	reach := make([]uint64, d.states*words) // by state, a set of states
 	for s := range d.states {
@@ -150,8 +150,8 @@ func (d *demand) deepen() {
 	}
 }
 
-// global replaces the arcs' table numbers by those of the problem, local does the reverse and numbers anew.
-func (d *demand) global() {
+// useGlobalTables replaces the arcs' table numbers by those of the problem, local does the reverse and numbers anew.
+func (d *demand) useGlobalTables() {
 	if d.tables == nil {
 		return
 	}
@@ -161,7 +161,7 @@ func (d *demand) global() {
 	d.tables = nil
 }
 
-func (d *demand) local() {
+func (d *demand) numberTablesLocally() {
 	number := map[role]int32{}
 	d.tables, d.depths = append(d.tables[:0:0], None), append(d.depths[:0:0], 0)
 	for i := range d.arcs {
@@ -180,8 +180,8 @@ func (d *demand) local() {
 	}
 }
 
-// settle drops closed tables from needed, and makes a demand that an open one needs one that is there always.
-func (d *demand) settle(status []int8) {
+// applyStatus drops closed tables from needed, and makes a demand that an open one needs one that is there always.
+func (d *demand) applyStatus(status []int8) {
 	if d.always {
 		return
 	}
@@ -203,10 +203,10 @@ func (d *demand) settle(status []int8) {
 	}
 }
 
-// sweep leaves out arcs over closed tables, and those that are on no way. Tables are those of the problem here.
-func (d *demand) sweep(status []int8) {
+// dropUselessArcs leaves out arcs over closed tables, and those that are on no path. Tables are those of the problem here.
+func (d *demand) dropUselessArcs(status []int8) {
 	reached, leads := make([]bool, d.states), make([]bool, d.states)
-	reached[Start], leads[Answered] = true, true
+	reached[Source], leads[Sink] = true, true
 	for i := range d.arcs {
 		a := &d.arcs[i]
 		if reached[a.from] && (a.table == None || status[a.table] != closed) {
@@ -229,24 +229,24 @@ func (d *demand) sweep(status []int8) {
 		}
 	}
 	d.arcs = kept
-	d.dominated()
+	d.dropDominatedArcs()
 }
 
-// dominated leaves out arcs over which every way is dearer than one that needs no table that is to be chosen. No best
-// choice uses them: whatever is kept, that way is there, too.
-func (d *demand) dominated() {
+// dropDominatedArcs leaves out arcs over which every path is dearer than one that needs no table that is to be chosen. No best
+// choice uses them: whatever is kept, that path is there, too.
+func (d *demand) dropDominatedArcs() {
 	to, unaided, back := make([]float64, d.states), make([]float64, d.states), make([]float64, d.states)
 	for i := range to {
 		to[i], unaided[i], back[i] = math.Inf(1), math.Inf(1), math.Inf(1)
 	}
-	to[Start], unaided[Start], back[Answered] = 0, 0, 0
+	to[Source], unaided[Source], back[Sink] = 0, 0, 0
 	for _, a := range d.arcs {
 		to[a.to] = min(to[a.to], to[a.from]+a.price)
 		if a.table == None {
 			unaided[a.to] = min(unaided[a.to], unaided[a.from]+a.price)
 		}
 	}
-	limit := unaided[Answered]
+	limit := unaided[Sink]
 	if math.IsInf(limit, 1) {
 		return
 	}
@@ -256,15 +256,15 @@ func (d *demand) dominated() {
 	}
 	kept := d.arcs[:0]
 	for _, a := range d.arcs {
-		if to[a.from]+a.price+back[a.to] <= limit+slack(limit) {
+		if to[a.from]+a.price+back[a.to] <= limit+tolerance(limit) {
 			kept = append(kept, a)
 		}
 	}
 	d.arcs = kept
 }
 
-// follows tells of each two table numbers whether a way may use the second after the first.
-func (d *demand) follows() [][]bool {
+// followRelation tells of each two table numbers whether a path may use the second after the first.
+func (d *demand) followRelation() [][]bool {
 	words := (d.states + 63) / 64
 	after := make([]uint64, d.states*words) // by state: states that can be reached
 	for s := range d.states {
@@ -298,8 +298,8 @@ func (d *demand) follows() [][]bool {
 	return list
 }
 
-// meets tells whether a way may use j besides one of a class.
-func meets(follows [][]bool, class []int32, j int32) bool {
+// sharesPath reports whether a path may use j besides one of a class.
+func sharesPath(follows [][]bool, class []int32, j int32) bool {
 	for _, i := range class {
 		if follows[i][j] || follows[j][i] {
 			return true
@@ -308,8 +308,8 @@ func meets(follows [][]bool, class []int32, j int32) bool {
 	return false
 }
 
-// bundle finds the bundles.
-func (d *demand) bundle() {
+// buildBundles finds the bundles.
+func (d *demand) buildBundles() {
 	d.bundles = d.bundles[:0:0]
 	for i := range d.arcs {
 		a := &d.arcs[i]
@@ -321,14 +321,14 @@ func (d *demand) bundle() {
 	}
 }
 
-// ways finds the cheapest way with what multipliers add to the prices, along arcs whose tables are not closed, and returns
+// shortestPath finds the cheapest path with what multipliers add to the prices, along arcs whose tables are not closed, and returns
 // its price.
-func (d *demand) ways(u []float64, status []int8) float64 {
+func (d *demand) shortestPath(u []float64, status []int8) float64 {
 	price := d.price[:d.states]
 	for i := range price {
 		price[i] = math.Inf(1)
 	}
-	price[Start] = 0
+	price[Source] = 0
 	looked := len(d.bundles)
 	for _, s := range d.bundles {
 		before, best := price[s.from], price[s.to]
@@ -346,16 +346,16 @@ func (d *demand) ways(u []float64, status []int8) float64 {
 		price[s.to] = best
 	}
 	d.looked = looked
-	return price[Answered]
+	return price[Sink]
 }
 
-// backward fills in the prices from each state to Answered.
-func (d *demand) backward(u []float64, status []int8) {
+// shortestToSink fills in the prices from each state to Sink.
+func (d *demand) shortestToSink(u []float64, status []int8) {
 	back := d.back[:d.states]
 	for i := range back {
 		back[i] = math.Inf(1)
 	}
-	back[Answered] = 0
+	back[Sink] = 0
 	for n := len(d.bundles) - 1; n >= 0; n-- {
 		s := d.bundles[n]
 		after, best := back[s.to], back[s.from]

@@ -10,7 +10,7 @@ import (
 //
 // The conditions "demand d uses table n only if n is open" have multipliers u(d,n) >= 0, "demand d is there if n is open,
 // of which it is needed" v(d,n) >= 0, and the space limit has one, m >= 0. With their weighted violations added to the
-// cost nothing connects demands and tables any more: each demand takes its cheapest way with u in the prices; a support
+// cost nothing connects demands and tables any more: each demand takes its cheapest path with u in the prices; a support
 // query is taken if that is less than the sum of its v; a table is open if its reduced cost, upkeep + m size + sum of v -
 // sum of u, is negative. The sum of these is at most the cost of every choice (weak duality), for any multipliers; a
 // subgradient method looks for those that raise it most. At best it comes to the linear relaxation's optimum.
@@ -22,7 +22,7 @@ type dual struct {
 	fixed  bool      // the multiplier of the space stays as it is
 
 	bound   float64
-	prices  []float64 // by demand: of the cheapest way with u
+	prices  []float64 // by demand: of the cheapest path with u
 	sums    []float64 // by demand: what those that need it pay for it: sums of v and w
 	there   []bool    // by demand: it is taken
 	must    []bool    // by demand: whatever it costs
@@ -30,20 +30,20 @@ type dual struct {
 	gradient,
 	direction []float64
 	theta, weight float64   // of the steps, see ascend; 0: none has been made
-	used          []float64 // by table: how often the ways used it lately, and whether it was open, 0 to 1
+	used          []float64 // by table: how often the paths used it lately, and whether it was open, 0 to 1
 	kept          []float64
 }
 
 func newDual(in *instance, status []int8) *dual {
-	n := in.multipliers()
+	n := in.multiplierCount()
 	d := &dual{in: in, status: status, space: in.problem.Space, lambda: make([]float64, n), gradient: make([]float64, n), direction: make([]float64, n),
 		prices: make([]float64, len(in.demands)), sums: make([]float64, len(in.demands)), there: make([]bool, len(in.demands)), must: make([]bool, len(in.demands)), reduced: make([]float64, len(status)), used: make([]float64, len(status)), kept: make([]float64, len(status))}
 	return d
 }
 
-// share sets the multipliers to begin from: a table's upkeep, and the least price of the demands that it raises, are
+// initMultipliers sets the multipliers to begin from: a table's upkeep, and the least price of the demands that it raises, are
 // shared out among the queries that read it.
-func (x *dual) share() {
+func (x *dual) initMultipliers() {
 	in := x.in
 	burden := append([]float64(nil), in.upkeep...)
 	for i := range in.demands {
@@ -51,7 +51,7 @@ func (x *dual) share() {
 		if d.always {
 			continue
 		}
-		least := d.ways(make([]float64, len(d.tables)), x.status)
+		least := d.shortestPath(make([]float64, len(d.tables)), x.status)
 		if math.IsInf(least, 1) {
 			continue
 		}
@@ -78,11 +78,11 @@ func (x *dual) share() {
 	}
 }
 
-// charge sets the multipliers to begin from where space is limited. What space is worth is seldom of the order of anything else there is,
+// initSpacePrice sets the multipliers to begin from where space is limited. What space is worth is seldom of the order of anything else there is,
 // and steps along all multipliers at once are long in coming to it, or never do; with a price of space that stays, the others are soon found. So
 // prices are tried, each from the multipliers of the one before: a higher one if what is open at it takes more than there is, else a lower
 // one, until the two are close. The bound is concave in the price, so that the best one lies between them.
-func (x *dual) charge(ctx context.Context) {
+func (x *dual) initSpacePrice(ctx context.Context) {
 	if x.space == 0 || !x.evaluate() {
 		return
 	}
@@ -90,9 +90,9 @@ func (x *dual) charge(ctx context.Context) {
 	defer func() { x.fixed, x.theta = false, 0 }()
 	best, most := slices.Clone(x.lambda), x.bound
 	low, high := 0.0, math.Inf(1)
-	m := newSearch(x.in, 0).worth() / x.space * x.in.unit
+	m := newSearch(x.in, 0).priceScale() / x.space * x.in.unit
 	for range charges {
-		x.reprice(m)
+		x.setSpacePrice(m)
 		x.theta = 0
 		if !x.ascend(ctx, chargeSteps, math.Inf(1)) {
 			return // there is no choice, whatever the multipliers
@@ -101,7 +101,7 @@ func (x *dual) charge(ctx context.Context) {
 			most = x.bound
 			copy(best, x.lambda)
 		}
-		if x.taken() > x.space {
+		if x.recentSpace() > x.space {
 			low = m
 		} else {
 			high = m
@@ -130,8 +130,8 @@ const (
 	chargeClose = 1.02
 )
 
-// taken is the space of what was open lately.
-func (x *dual) taken() float64 {
+// recentSpace is the space of what was open lately.
+func (x *dual) recentSpace() float64 {
 	sum := 0.0
 	for n, s := range x.status {
 		if s != closed {
@@ -141,13 +141,13 @@ func (x *dual) taken() float64 {
 	return sum
 }
 
-// reprice sets the multiplier of the space. What demands pay for a table follows what it costs, in the shares that they had, or in
+// setSpacePrice sets the multiplier of the space. What demands pay for a table follows what it costs, in the shares that they had, or in
 // equal ones.
-func (x *dual) reprice(m float64) {
+func (x *dual) setSpacePrice(m float64) {
 	in, last := x.in, len(x.lambda)-1
-	was := x.rate()
+	was := x.spacePrice()
 	x.lambda[last] = m
-	more := x.rate() - was
+	more := x.spacePrice() - was
 	for n, s := range x.status {
 		if s == closed || in.size[n] == 0 {
 			continue
@@ -173,14 +173,14 @@ func (x *dual) reprice(m float64) {
 	}
 }
 
-// rate is what the multipliers say that a byte of the space costs.
-func (x *dual) rate() float64 { return x.lambda[len(x.lambda)-1] / x.in.unit }
+// spacePrice is what the multipliers say that a byte of the space costs.
+func (x *dual) spacePrice() float64 { return x.lambda[len(x.lambda)-1] / x.in.unit }
 
 // evaluate computes the bound and, in gradient, by how much the present answer violates each condition. False: there is no
 // choice at all.
 func (x *dual) evaluate() bool {
 	in := x.in
-	m := x.rate()
+	m := x.spacePrice()
 	bound := -m * x.space
 	for n := range x.reduced {
 		x.reduced[n] = in.upkeep[n] + m*in.size[n]
@@ -213,7 +213,7 @@ func (x *dual) evaluate() bool {
 	}
 	for i := range in.demands {
 		d := &in.demands[i]
-		price := d.ways(d.full, x.status)
+		price := d.shortestPath(d.full, x.status)
 		in.work += d.looked
 		x.prices[i] = price
 		x.there[i] = false
@@ -221,7 +221,7 @@ func (x *dual) evaluate() bool {
 			if x.must[i] {
 				return false
 			}
-			for _, n := range d.needed { // no way: none of these can be open
+			for _, n := range d.needed { // no path: none of these can be open
 				x.status[n] = closed
 			}
 			continue
@@ -232,7 +232,7 @@ func (x *dual) evaluate() bool {
 		x.there[i] = true
 		bound += price - x.sums[i]
 		g := x.gradient[d.at:]
-		for at := int32(Answered); at != Start; {
+		for at := int32(Sink); at != Source; {
 			a := &d.arcs[d.over[at]]
 			g[a.table]++
 			at = a.from
@@ -331,7 +331,7 @@ func (x *dual) ascend(ctx context.Context, steps int, known float64) bool {
 		if !x.evaluate() {
 			return false
 		}
-		x.average(weight)
+		x.updateDirection(weight)
 		if x.bound > best {
 			along := 0.0
 			for i, v := range x.direction {
@@ -356,8 +356,8 @@ func (x *dual) ascend(ctx context.Context, steps int, known float64) bool {
 	return x.evaluate()
 }
 
-// average takes the last answer's violation into the average, with the share up to most that makes it least.
-func (x *dual) average(most float64) {
+// updateDirection takes the last answer's violation into the average, with the share up to most that makes it least.
+func (x *dual) updateDirection(most float64) {
 	up, down := 0.0, 0.0
 	for i, g := range x.gradient {
 		v := x.direction[i]
@@ -373,8 +373,8 @@ func (x *dual) average(most float64) {
 	}
 }
 
-// fix settles tables whose other state would lift the bound above a limit. It tells whether it settled any.
-func (x *dual) fix(limit float64) bool {
+// fixTables settles tables whose other state would lift the bound above a limit. It reports whether it settled any.
+func (x *dual) fixTables(limit float64) bool {
 	changed := false
 	room := math.Inf(1)
 	if x.space > 0 {
@@ -392,7 +392,7 @@ func (x *dual) fix(limit float64) bool {
 		switch r := x.reduced[n]; {
 		case x.in.size[n] > room+1e-12*x.space:
 			x.status[n], changed = closed, true
-		case x.bound+x.opening(n, -1) > limit:
+		case x.bound+x.openingLift(n, -1) > limit:
 			x.status[n], changed = closed, true
 		case r < 0 && x.bound-r > limit:
 			x.status[n], changed = open, true
@@ -401,8 +401,8 @@ func (x *dual) fix(limit float64) bool {
 	return changed
 }
 
-// opening is by how much opening a table lifts the bound, with the demands that it raises other than one.
-func (x *dual) opening(n, but int) float64 {
+// openingLift is by how much opening a table lifts the bound, with the demands that it raises other than one.
+func (x *dual) openingLift(n, but int) float64 {
 	sum := max(0, x.reduced[n])
 	for _, k := range x.in.needers[n] {
 		if !x.must[k.demand] && int(k.demand) != but {
@@ -412,13 +412,13 @@ func (x *dual) opening(n, but int) float64 {
 	return sum
 }
 
-// prune leaves out arcs whose use would lift the bound above a limit. It tells how many it left out. The instance must be compacted then.
-func (x *dual) prune(limit float64) int {
+// pruneArcs leaves out arcs whose use would lift the bound above a limit. It tells how many it left out. The instance must be compacted then.
+func (x *dual) pruneArcs(limit float64) int {
 	dropped := 0
 	for i := range x.in.demands {
 		d := &x.in.demands[i]
 		kept := d.arcs[:0]
-		x.lifts(i, func(a *arc, lift float64) {
+		x.arcLifts(i, func(a *arc, lift float64) {
 			if x.bound+lift > limit {
 				dropped++
 				return
@@ -432,9 +432,9 @@ func (x *dual) prune(limit float64) int {
 	return dropped
 }
 
-// lifts tells by how much the use of each arc of a demand would lift the bound: with the arc, the demand takes the cheapest way over it, and its table is open. Of a
-// demand without a way it tells nothing.
-func (x *dual) lifts(i int, tell func(a *arc, lift float64)) {
+// arcLifts tells by how much the use of each arc of a demand would lift the bound: with the arc, the demand takes the cheapest path over it, and its table is open. Of a
+// demand without a path it tells nothing.
+func (x *dual) arcLifts(i int, tell func(a *arc, lift float64)) {
 	d := &x.in.demands[i]
 	if math.IsInf(x.prices[i], 1) {
 		return
@@ -443,53 +443,53 @@ func (x *dual) lifts(i int, tell func(a *arc, lift float64)) {
 	if !x.there[i] {
 		now = x.sums[i]
 	}
-	d.ways(d.full, x.status)
-	d.backward(d.full, x.status)
+	d.shortestPath(d.full, x.status)
+	d.shortestToSink(d.full, x.status)
 	for j := range d.arcs {
 		a := &d.arcs[j]
 		lift := d.price[a.from] + a.price + d.full[a.table] + d.back[a.to] - now
 		if a.table != 0 && x.status[d.tables[a.table]] == free {
-			lift += x.opening(int(d.tables[a.table]), i)
+			lift += x.openingLift(int(d.tables[a.table]), i)
 		}
 		tell(a, lift)
 	}
 }
 
-// compact leaves out what is settled, keeping the multipliers of the rest. False: no choice is left.
-func (x *dual) compact() bool {
-	in, held := x.in, x.save()
+// presolve leaves out what is settled, keeping the multipliers of the rest. False: no choice is left.
+func (x *dual) presolve() bool {
+	in, held := x.in, x.saveState()
 	copy(in.status, x.status)
-	if in.compact() >= 0 {
+	if in.presolve() >= 0 {
 		return false
 	}
 	next := newDual(in, in.status)
-	next.load(held)
+	next.loadState(held)
 	next.used, next.kept = x.used, x.kept
 	*x = *next
 	return true
 }
 
-// held is where a dual has come to, for one over some of the same demands.
-type held struct {
-	demands       map[int]heldDemand // by number
+// dualState is where a dual has come to, for one over some of the same demands.
+type dualState struct {
+	demands       map[int]demandState // by number
 	space         [2]float64
 	theta, weight float64
 }
 
-// heldDemand has a demand's multipliers, each with its direction.
-type heldDemand struct {
+// demandState has a demand's multipliers, each with its direction.
+type demandState struct {
 	roles  map[role][2]float64
 	needed map[int32][2]float64
 	groups map[int][2]float64 // by id
 }
 
-func (x *dual) save() *held {
+func (x *dual) saveState() *dualState {
 	in, last := x.in, len(x.lambda)-1
 	at := func(i int) [2]float64 { return [2]float64{x.lambda[i], x.direction[i]} }
-	h := &held{demands: make(map[int]heldDemand, len(in.demands)), space: at(last), theta: x.theta, weight: x.weight}
+	h := &dualState{demands: make(map[int]demandState, len(in.demands)), space: at(last), theta: x.theta, weight: x.weight}
 	for i := range in.demands {
 		d := &in.demands[i]
-		one := heldDemand{make(map[role][2]float64, len(d.tables)), make(map[int32][2]float64, len(d.needed)), make(map[int][2]float64, len(d.groups))}
+		one := demandState{make(map[role][2]float64, len(d.tables)), make(map[int32][2]float64, len(d.needed)), make(map[int][2]float64, len(d.groups))}
 		for j, n := range d.tables[1:] {
 			one.roles[role{n, d.depths[j+1]}] = at(d.at + 1 + j)
 		}
@@ -504,10 +504,10 @@ func (x *dual) save() *held {
 	return h
 }
 
-// rate is that of the multipliers held.
-func (h *held) rate(in *instance) float64 { return h.space[0] / in.unit }
+// spacePrice is that of the multipliers held.
+func (h *dualState) spacePrice(in *instance) float64 { return h.space[0] / in.unit }
 
-func (x *dual) load(h *held) {
+func (x *dual) loadState(h *dualState) {
 	in := x.in
 	take := func(i int, v [2]float64) { x.lambda[i], x.direction[i] = v[0], v[1] }
 	take(len(x.lambda)-1, h.space)
@@ -532,8 +532,8 @@ func (x *dual) load(h *held) {
 	}
 }
 
-// hint is a choice that the multipliers suggest: the tables of negative reduced cost, and those that the ways use.
-func (x *dual) hint(often float64) []bool {
+// suggestChoice is a choice that the multipliers suggest: the tables of negative reduced cost, and those that the paths use.
+func (x *dual) suggestChoice(often float64) []bool {
 	list := make([]bool, len(x.status))
 	for n, s := range x.status {
 		list[n] = s == open || s == free && (x.kept[n] > often || x.used[n] > often)

@@ -9,13 +9,13 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// figure7 is the question of seed 003's figures 7 to 9: one query, tables CF1 to CF5 and the ways CF1; CF2, CF5; CF3, CF4,
+// figure7 is the question of seed 003's figures 7 to 9: one query, tables CF1 to CF5 and the paths CF1; CF2, CF5; CF3, CF4,
 // CF5. Keeping table j costs upkeep[j].
 func figure7(weight float64, upkeep ...float64) *Problem {
 	const hotels, rooms = 2, 3
 	p := &Problem{Demands: []Demand{{Name: "rooms", Weight: weight, States: 4, Arcs: []Arc{
-		{From: Start, To: Answered, Price: 1, Table: 0}, {From: Start, To: rooms, Price: 1, Table: 1}, {From: Start, To: hotels, Price: 1, Table: 2},
-		{From: hotels, To: rooms, Price: 10, Table: 3}, {From: rooms, To: Answered, Price: 80, Table: 4},
+		{From: Source, To: Sink, Price: 1, Table: 0}, {From: Source, To: rooms, Price: 1, Table: 1}, {From: Source, To: hotels, Price: 1, Table: 2},
+		{From: hotels, To: rooms, Price: 10, Table: 3}, {From: rooms, To: Sink, Price: 80, Table: 4},
 	}}}}
 	for j, cost := range upkeep {
 		p.Tables = append(p.Tables, Table{Name: fmt.Sprintf("CF%d", j+1), Upkeep: cost, Size: 1})
@@ -48,7 +48,7 @@ func solutions(p *program) (list [][]float64, costs []float64) {
 // TestFigure9 is N-26 and N-27 for the program that is built: a column for each table and each use of one; used only if it
 // is built; and exactly the figure's three values of d11 to d15.
 func TestFigure9(t *testing.T) {
-	in, err := compile(figure7(10, 1, 1, 1, 1, 1))
+	in, err := compileProblem(figure7(10, 1, 1, 1, 1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestFigure9(t *testing.T) {
 			}
 		}
 		found[fmt.Sprint(uses)] = true
-		// N-26: the objective is what the uses cost, ten times a second, and the tables; never below the cheapest way.
+		// N-26: the objective is what the uses cost, ten times a second, and the tables; never below the cheapest path.
 		price := 10 * (uses[0] + uses[1] + uses[2] + 10*uses[3] + 80*uses[4])
 		if math.Abs(costs[i]-price-paid) > 1e-9 || costs[i] < in.problem.Cost(built)-1e-9 {
 			t.Errorf("N-26: %v costs %g, want %g; the cheapest way with these tables %g", values, costs[i], price+paid, in.problem.Cost(built))
@@ -89,8 +89,8 @@ func TestFigure13(t *testing.T) {
 	p := figure7(10, changes*8, 0, 0, 0, changes*1)
 	p.Tables = append(p.Tables, Table{Name: "CF6", Size: 1})
 	p.Demands = append(p.Demands, Demand{Name: "support of CF1", Weight: changes, States: 2, Needed: []int{0},
-		Arcs: []Arc{{From: Start, To: Answered, Price: 2, Table: 5}}})
-	in, err := compile(p)
+		Arcs: []Arc{{From: Source, To: Sink, Price: 2, Table: 5}}})
+	in, err := compileProblem(p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ const (
 	closed
 )
 
-// group is a condition that ties a demand to one that its tables raise: of the tables in it a way uses at most one, each
+// group is a condition that ties a demand to one that its tables raise: of the tables in it a path uses at most one, each
 // needs the other demand, so the sum of what is used is at most whether that demand is there. Without it half of one
 // table and half of another would raise but half a demand: the relaxation of examples/designs/hotel.yaml gains a quarter.
 //
@@ -48,8 +48,8 @@ type instance struct {
 // place is a demand, and the multiplier of one of its tables.
 type place struct{ demand, at int32 }
 
-// compile weighs prices, and orders states and arcs. An error is an *UnsatisfiableError.
-func compile(p *Problem) (*instance, error) {
+// compileProblem weighs prices, and orders states and arcs. An error is an *UnsatisfiableError.
+func compileProblem(p *Problem) (*instance, error) {
 	in := &instance{problem: p, unit: 1, status: make([]int8, len(p.Tables))}
 	if p.Space > 0 {
 		// Were it bytes, the limit's violation would count a million times that of any other condition, and steps along it would
@@ -70,29 +70,29 @@ func compile(p *Problem) (*instance, error) {
 	for i := range p.Demands {
 		in.demands = append(in.demands, compileDemand(i, &p.Demands[i]))
 	}
-	if bad := in.compact(); bad >= 0 {
+	if bad := in.presolve(); bad >= 0 {
 		return nil, &UnsatisfiableError{in.demands[bad].number}
 	}
-	if p.Space > 0 && len(in.status) >= outdoneFrom && in.outdone() {
-		in.compact()
+	if p.Space > 0 && len(in.status) >= dominatedFrom && in.closeDominated() {
+		in.presolve()
 	}
 	return in, nil
 }
 
-// compact leaves out arcs over closed tables and what then leads nowhere, closes tables that raise a demand without a way
+// presolve leaves out arcs over closed tables and what then leads nowhere, closes tables that raise a demand without a path
 // or that nothing can read, and drops demands that are never there. It returns the number of a demand that can not be
 // satisfied, or -1. Multipliers must be placed anew.
-func (in *instance) compact() int {
+func (in *instance) presolve() int {
 	for i := range in.demands {
-		in.demands[i].global()
+		in.demands[i].useGlobalTables()
 	}
 	for again := true; again; {
 		again = false
 		read := make([]bool, len(in.status))
 		for i := range in.demands {
 			d := &in.demands[i]
-			d.settle(in.status)
-			d.sweep(in.status)
+			d.applyStatus(in.status)
+			d.dropUselessArcs(in.status)
 			if len(d.arcs) == 0 {
 				if d.always {
 					return i
@@ -121,22 +121,22 @@ func (in *instance) compact() int {
 		}
 	}
 	in.demands = kept
-	in.index()
+	in.buildIndex()
 	return -1
 }
 
-// slack keeps rounding from leaving out what is as good.
-func slack(v float64) float64 { return 2e-9 * math.Abs(v) }
+// tolerance keeps rounding from leaving out what is as good.
+func tolerance(v float64) float64 { return 2e-9 * math.Abs(v) }
 
-// index numbers each demand's tables, places multipliers, and lists readers and needers.
-func (in *instance) index() {
+// buildIndex numbers each demand's tables, places multipliers, and lists readers and needers.
+func (in *instance) buildIndex() {
 	in.readers = make([][]place, len(in.status))
 	in.needers = make([][]place, len(in.status))
 	at := 0
 	for i := range in.demands {
 		d := &in.demands[i]
-		d.local()
-		d.bundle()
+		d.numberTablesLocally()
+		d.buildBundles()
 		d.at = at
 		at += len(d.tables) + len(d.needed)
 		d.full = make([]float64, len(d.tables))
@@ -150,7 +150,7 @@ func (in *instance) index() {
 			in.needers[n] = append(in.needers[n], place{int32(i), int32(d.at + len(d.tables) + j)})
 		}
 	}
-	in.count = in.group(at)
+	in.count = in.placeGroups(at)
 	in.words = (len(in.demands) + 63) / 64
 	in.asked = make([]uint64, in.words*len(in.status))
 	for n, list := range in.readers {
@@ -160,8 +160,8 @@ func (in *instance) index() {
 	}
 }
 
-// together tells whether some demand can read both of two tables.
-func (in *instance) together(n, k int) bool {
+// readTogether reports whether some demand can read both of two tables.
+func (in *instance) readTogether(n, k int) bool {
 	a, b := in.asked[n*in.words:][:in.words], in.asked[k*in.words:][:in.words]
 	for w := range a {
 		if a[w]&b[w] != 0 {
@@ -171,17 +171,17 @@ func (in *instance) together(n, k int) bool {
 	return false
 }
 
-// group places the groups' multipliers after all others.
-func (in *instance) group(at int) int {
+// placeGroups places the groups' multipliers after all others.
+func (in *instance) placeGroups(at int) int {
 	number := map[int]int{}
 	for i := range in.demands {
 		number[in.demands[i].number] = i
 	}
 	for i := range in.demands {
 		d := &in.demands[i]
-		in.regroup(d, number)
+		in.shrinkGroups(d, number)
 		if d.grouped == 0 || len(d.arcs) < d.grouped {
-			in.merge(i)
+			in.growGroups(i)
 			d.grouped = max(1, len(d.arcs))
 		}
 		d.groupsAt = at
@@ -190,8 +190,8 @@ func (in *instance) group(at int) int {
 	return at
 }
 
-// regroup takes out of a demand's groups what is no longer there.
-func (in *instance) regroup(d *demand, number map[int]int) {
+// shrinkGroups takes out of a demand's groups what is no longer there.
+func (in *instance) shrinkGroups(d *demand, number map[int]int) {
 	if len(d.groups) == 0 {
 		return
 	}
@@ -218,8 +218,8 @@ func (in *instance) regroup(d *demand, number map[int]int) {
 	d.groups = kept
 }
 
-// merge lets a demand's groups grow: together, and by tables that are in none.
-func (in *instance) merge(i int) {
+// growGroups lets a demand's groups grow: together, and by tables that are in none.
+func (in *instance) growGroups(i int) {
 	d := &in.demands[i]
 	classes := map[int][]group{}  // by demand
 	member := map[[2]int32]bool{} // demand and table number
@@ -245,7 +245,7 @@ func (in *instance) merge(i int) {
 	if !several {
 		return
 	}
-	follows := d.follows()
+	follows := d.followRelation()
 	d.groups = nil
 	for _, to := range slices.Sorted(maps.Keys(classes)) {
 		var merged []group
@@ -253,7 +253,7 @@ func (in *instance) merge(i int) {
 		for _, g := range classes[to] {
 			for c := range merged {
 				m := &merged[c]
-				if !slices.ContainsFunc(g.roles, func(j int32) bool { return meets(follows, m.roles, j) }) {
+				if !slices.ContainsFunc(g.roles, func(j int32) bool { return sharesPath(follows, m.roles, j) }) {
 					m.roles, m.names, m.from = append(m.roles, g.roles...), append(m.names, g.names...), append(m.from, g.from...)
 					continue next
 				}
@@ -278,15 +278,15 @@ func (in *instance) clone() *instance {
 		d.price, d.back, d.over = nil, nil, nil
 		own.demands = append(own.demands, d)
 	}
-	own.compact() // nothing goes; it makes what the copy needs of its own
+	own.presolve() // nothing goes; it makes what the copy needs of its own
 	return own
 }
 
-// multipliers is how many there are: those of the demands, and that of the space.
-func (in *instance) multipliers() int { return in.count + 1 }
+// multiplierCount is how many there are: those of the demands, and that of the space.
+func (in *instance) multiplierCount() int { return in.count + 1 }
 
-// arcs is how many arcs are left.
-func (in *instance) arcs() int {
+// arcCount is how many arcs are left.
+func (in *instance) arcCount() int {
 	sum := 0
 	for i := range in.demands {
 		sum += len(in.demands[i].arcs)

@@ -6,9 +6,9 @@ type part struct {
 	tables []int // the free tables in it
 }
 
-// parts splits an instance into pieces that share no free table, and adds up what is settled: the upkeep of open tables,
+// independentParts splits an instance into pieces that share no free table, and adds up what is settled: the upkeep of open tables,
 // and the demands that no free table concerns. A space limit ties everything together.
-func (in *instance) parts() (list []*part, settled float64) {
+func (in *instance) independentParts() (list []*part, settled float64) {
 	parent := make([]int, len(in.status))
 	for n := range parent {
 		parent[n] = n
@@ -78,7 +78,7 @@ func (in *instance) parts() (list []*part, settled float64) {
 	for i := range in.demands {
 		d := &in.demands[i]
 		if first[i] < 0 {
-			settled += d.ways(zero, in.status)
+			settled += d.shortestPath(zero, in.status)
 			continue
 		}
 		p := at[root(first[i])]
@@ -89,7 +89,7 @@ func (in *instance) parts() (list []*part, settled float64) {
 		p.in.demands = append(p.in.demands, c)
 	}
 	for _, p := range list {
-		if p.in.compact() >= 0 {
+		if p.in.presolve() >= 0 {
 			panic("choice: a part without a choice") // the whole has one
 		}
 	}

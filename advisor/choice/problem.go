@@ -21,7 +21,7 @@ type Table struct {
 	Free   bool    // it takes no space and does not count among the tables: it is there already
 }
 
-// Demand is something to be satisfied by a way through a graph without circles.
+// Demand is something to be satisfied by a path through a graph without circles.
 type Demand struct {
 	Name   string
 	Weight float64 // by which prices are multiplied
@@ -30,7 +30,7 @@ type Demand struct {
 	Needed []int // the demand is there if one of these tables is kept; nil: always
 }
 
-// Arc leads from one state to another. Ways lead from state Start to state Answered.
+// Arc leads from one state to another. Paths lead from state Source to state Sink.
 type Arc struct {
 	From, To int
 	Price    float64 // not negative
@@ -39,12 +39,12 @@ type Arc struct {
 
 // The states that each demand has, and the table of an arc that reads none which is to be chosen.
 const (
-	Start    = 0
-	Answered = 1
-	None     = -1
+	Source = 0
+	Sink   = 1
+	None   = -1
 )
 
-// UnsatisfiableError says that a demand has no way even if all tables are kept.
+// UnsatisfiableError says that a demand has no path even if all tables are kept.
 type UnsatisfiableError struct{ Demand int }
 
 func (e *UnsatisfiableError) Error() string {
@@ -82,10 +82,10 @@ func (p *Problem) Cost(open []bool) float64 {
 	}
 	for i := range p.Demands {
 		d := &p.Demands[i]
-		if !d.There(open) {
+		if !d.Required(open) {
 			continue
 		}
-		_, price := d.Way(open)
+		_, price := d.CheapestPath(open)
 		if math.IsInf(price, 1) {
 			return price
 		}
@@ -94,8 +94,8 @@ func (p *Problem) Cost(open []bool) float64 {
 	return sum
 }
 
-// There tells whether a demand must be satisfied under a choice.
-func (d *Demand) There(open []bool) bool {
+// Required reports whether a demand must be satisfied under a choice.
+func (d *Demand) Required(open []bool) bool {
 	if d.Needed == nil {
 		return true
 	}
@@ -107,14 +107,14 @@ func (d *Demand) There(open []bool) bool {
 	return false
 }
 
-// Way is the cheapest way under a choice, as numbers of arcs, and its price without the weight; +Inf if there is none.
-func (d *Demand) Way(open []bool) ([]int, float64) {
+// CheapestPath is the cheapest path under a choice, as numbers of arcs, and its price without the weight; +Inf if there is none.
+func (d *Demand) CheapestPath(open []bool) ([]int, float64) {
 	best := make([]float64, d.States)
 	over := make([]int, d.States)
 	for i := range best {
 		best[i] = math.Inf(1)
 	}
-	best[Start] = 0
+	best[Source] = 0
 	for again := true; again; {
 		again = false
 		for i, a := range d.Arcs {
@@ -126,21 +126,21 @@ func (d *Demand) Way(open []bool) ([]int, float64) {
 			}
 		}
 	}
-	if math.IsInf(best[Answered], 1) {
-		return nil, best[Answered]
+	if math.IsInf(best[Sink], 1) {
+		return nil, best[Sink]
 	}
 	var way []int
-	for at := Answered; at != Start; at = d.Arcs[over[at]].From {
+	for at := Sink; at != Source; at = d.Arcs[over[at]].From {
 		way = append(way, over[at])
 	}
 	for i, j := 0, len(way)-1; i < j; i, j = i+1, j-1 {
 		way[i], way[j] = way[j], way[i]
 	}
-	return way, best[Answered]
+	return way, best[Sink]
 }
 
-// number counts the tables of a choice, and adds up their sizes.
-func (p *Problem) number(open []bool) (count int, size float64) {
+// countTables counts the tables of a choice, and adds up their sizes.
+func (p *Problem) countTables(open []bool) (count int, size float64) {
 	for n, t := range p.Tables {
 		if open[n] && !t.Free {
 			count++

@@ -12,12 +12,12 @@ import (
 
 // program is the integer program of an instance (seed 003, figures 8, 9 and 13): a binary column for each free table (the
 // paper's delta_j), which costs its upkeep; for each arc a column, and for a demand that is there only if a table needs
-// it, one for its flow. Flow goes from Start to Answered: 1, or as much as the tables that need it are chosen. What
+// it, one for its flow. Flow goes from Source to Sink: 1, or as much as the tables that need it are chosen. What
 // enters a state leaves it; so an arc may follow any that ends where it begins (figure 9: d15 <= d12 + d14), and costs
-// belong to arcs. Of the arcs of a demand that read a table a way takes at most one; so their sum is at most the table's
+// belong to arcs. Of the arcs of a demand that read a table a path takes at most one; so their sum is at most the table's
 // column: the tightest form of delta_ij <= delta_j.
 //
-// With the tables chosen the cheapest flow is a cheapest way in a graph without circles, and some cheapest flow is whole:
+// With the tables chosen the cheapest flow is a cheapest path in a graph without circles, and some cheapest flow is whole:
 // only the tables need an integer condition.
 type program struct {
 	in      *instance
@@ -29,7 +29,7 @@ type program struct {
 }
 
 func newProgram(in *instance) *program {
-	p := &program{in: in, problem: &solve.Problem{}, column: make([]int, len(in.status)), rows: make([]int, in.multipliers())}
+	p := &program{in: in, problem: &solve.Problem{}, column: make([]int, len(in.status)), rows: make([]int, in.multiplierCount())}
 	for i := range p.rows {
 		p.rows[i] = -1
 	}
@@ -42,14 +42,14 @@ func newProgram(in *instance) *program {
 		if s != free {
 			continue
 		}
-		p.column[n] = p.add(solve.Column{Name: fmt.Sprintf("table %d %s", n, in.problem.Tables[n].Name), Cost: in.upkeep[n], Upper: 1, Integer: true})
+		p.column[n] = p.addColumn(solve.Column{Name: fmt.Sprintf("table %d %s", n, in.problem.Tables[n].Name), Cost: in.upkeep[n], Upper: 1, Integer: true})
 		if in.problem.Space > 0 && in.size[n] > 0 {
 			space.Terms = append(space.Terms, solve.Term{Column: p.column[n], Coefficient: in.size[n] / in.problem.Space})
 		}
 	}
-	p.rows[in.count] = p.row(space)
+	p.rows[in.count] = p.addRow(space)
 	for i := range in.demands {
-		p.demand(i)
+		p.addDemand(i)
 	}
 	for i := range in.demands {
 		d := &in.demands[i]
@@ -64,14 +64,14 @@ func newProgram(in *instance) *program {
 					row.Terms = append(row.Terms, solve.Term{Column: p.arcs[i] + k, Coefficient: 1})
 				}
 			}
-			p.rows[d.groupsAt+n] = p.row(row)
+			p.rows[d.groupsAt+n] = p.addRow(row)
 		}
 	}
 	return p
 }
 
-// dimensions returns how many columns and rows the program has.
-func (in *instance) dimensions() (columns, rows int) {
+// programSize returns how many columns and rows the program has.
+func (in *instance) programSize() (columns, rows int) {
 	if in.problem.Space > 0 {
 		rows++
 	}
@@ -103,13 +103,13 @@ func oneIf(b bool) int {
 	return 0
 }
 
-func (p *program) add(c solve.Column) int {
+func (p *program) addColumn(c solve.Column) int {
 	p.problem.Columns = append(p.problem.Columns, c)
 	return len(p.problem.Columns) - 1
 }
 
-// row adds a row and returns its number, -1 if it says nothing.
-func (p *program) row(r solve.Row) int {
+// addRow adds a row and returns its number, -1 if it says nothing.
+func (p *program) addRow(r solve.Row) int {
 	if len(r.Terms) == 0 {
 		return -1
 	}
@@ -117,14 +117,14 @@ func (p *program) row(r solve.Row) int {
 	return len(p.problem.Rows) - 1
 }
 
-// demand adds the flow of one demand.
-func (p *program) demand(i int) {
+// addDemand adds the flow of one demand.
+func (p *program) addDemand(i int) {
 	d := &p.in.demands[i]
 	flow := -1
 	if !d.always {
-		flow = p.add(solve.Column{Name: fmt.Sprintf("flow %d", d.number), Upper: 1})
+		flow = p.addColumn(solve.Column{Name: fmt.Sprintf("flow %d", d.number), Upper: 1})
 		for j, n := range d.needed {
-			p.rows[d.at+len(d.tables)+j] = p.row(solve.Row{Lower: 0, Upper: math.Inf(1), Terms: []solve.Term{{Column: flow, Coefficient: 1}, {Column: p.column[n], Coefficient: -1}}})
+			p.rows[d.at+len(d.tables)+j] = p.addRow(solve.Row{Lower: 0, Upper: math.Inf(1), Terms: []solve.Term{{Column: flow, Coefficient: 1}, {Column: p.column[n], Coefficient: -1}}})
 		}
 	}
 	p.flows = append(p.flows, flow)
@@ -132,9 +132,9 @@ func (p *program) demand(i int) {
 	states := make([][]solve.Term, d.states)
 	used := make([][]solve.Term, len(d.tables))
 	for _, a := range d.arcs {
-		c := p.add(solve.Column{Cost: a.price, Upper: 1})
+		c := p.addColumn(solve.Column{Cost: a.price, Upper: 1})
 		states[a.from] = append(states[a.from], solve.Term{Column: c, Coefficient: 1})
-		if a.to != Answered {
+		if a.to != Sink {
 			states[a.to] = append(states[a.to], solve.Term{Column: c, Coefficient: -1})
 		}
 		used[a.table] = append(used[a.table], solve.Term{Column: c, Coefficient: 1})
@@ -142,22 +142,22 @@ func (p *program) demand(i int) {
 	for s, terms := range states {
 		row := solve.Row{Terms: terms}
 		switch {
-		case s == Answered:
+		case s == Sink:
 			continue
-		case s == Start && flow >= 0:
+		case s == Source && flow >= 0:
 			row.Terms = append(row.Terms, solve.Term{Column: flow, Coefficient: -1})
-		case s == Start:
+		case s == Source:
 			row.Lower, row.Upper = 1, 1
 		}
-		p.row(row)
+		p.addRow(row)
 	}
 	for j, n := range d.tables[1:] {
-		p.rows[d.at+1+j] = p.row(solve.Row{Lower: math.Inf(-1), Upper: 0, Terms: append(used[j+1], solve.Term{Column: p.column[n], Coefficient: -1})})
+		p.rows[d.at+1+j] = p.addRow(solve.Row{Lower: math.Inf(-1), Upper: 0, Terms: append(used[j+1], solve.Term{Column: p.column[n], Coefficient: -1})})
 	}
 }
 
-// start makes a choice the program's first solution.
-func (p *program) start(choice []bool) {
+// setStart makes a choice the program's first solution.
+func (p *program) setStart(choice []bool) {
 	values := make([]float64, len(p.problem.Columns))
 	for n, c := range p.column {
 		if c >= 0 && choice[n] {
@@ -165,25 +165,25 @@ func (p *program) start(choice []bool) {
 		}
 	}
 	s := newSearch(p.in, 0)
-	s.set(choice)
+	s.setChoice(choice)
 	for i := range p.in.demands {
 		d := &p.in.demands[i]
-		if s.there[i] == 0 || math.IsInf(s.cheapest(i), 1) {
+		if s.there[i] == 0 || math.IsInf(s.cheapestPrice(i), 1) {
 			continue
 		}
 		if p.flows[i] >= 0 {
 			values[p.flows[i]] = 1
 		}
-		for at := int32(Answered); at != Start; at = d.arcs[d.over[at]].from {
+		for at := int32(Sink); at != Source; at = d.arcs[d.over[at]].from {
 			values[p.arcs[i]+int(d.over[at])] = 1
 		}
 	}
 	p.problem.Start = values
 }
 
-// hold replaces the objective by the given costs of tables, and holds the present one at most at a value. The row is
+// holdObjective replaces the objective by the given costs of tables, and holds the present one at most at a value. The row is
 // scaled so that the engine's tolerance is far below what counts.
-func (p *program) hold(value float64, costs []float64) {
+func (p *program) holdObjective(value float64, costs []float64) {
 	const scale = 1e4
 	for n, s := range p.in.status {
 		if s == open {
@@ -198,7 +198,7 @@ func (p *program) hold(value float64, costs []float64) {
 		}
 		c.Cost = 0
 	}
-	p.row(row)
+	p.addRow(row)
 	for n, c := range p.column {
 		if c >= 0 {
 			p.problem.Columns[c].Cost = costs[n]
@@ -206,9 +206,9 @@ func (p *program) hold(value float64, costs []float64) {
 	}
 }
 
-// run hands the program to the solver and returns the choice; nil if there is none. failed is a *solve.WorkerError; the choice is what the solver found before then. watch,
+// runSolver hands the program to the solver and returns the choice; nil if there is none. failed is a *solve.WorkerError; the choice is what the solver found before then. watch,
 // if not nil, is told of the engine's progress, from another goroutine, but not after run has come back.
-func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits, watch func(solve.Progress)) (choice []bool, solution *solve.Solution, failed, err error) {
+func (p *program) runSolver(ctx context.Context, s solve.Solver, limits solve.Limits, watch func(solve.Progress)) (choice []bool, solution *solve.Solution, failed, err error) {
 	if watched, ok := s.(solve.Watched); ok && watch != nil {
 		var (
 			mutex sync.Mutex
@@ -230,7 +230,7 @@ func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits, 
 	var worker *solve.WorkerError
 	switch {
 	case errors.As(err, &worker) && worker.Found != nil:
-		return p.choice(worker.Found.Values), nil, err, nil
+		return p.choiceOf(worker.Found.Values), nil, err, nil
 	case errors.As(err, &worker), errors.Is(err, solve.ErrMemory):
 		return nil, nil, err, nil
 	case err != nil && ctx.Err() != nil:
@@ -240,11 +240,11 @@ func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits, 
 	case solution.Values == nil:
 		return nil, solution, nil, nil
 	}
-	return p.choice(solution.Values), solution, nil, nil
+	return p.choiceOf(solution.Values), solution, nil, nil
 }
 
-// choice are the tables that a solution keeps.
-func (p *program) choice(values []float64) []bool {
+// choiceOf are the tables that a solution keeps.
+func (p *program) choiceOf(values []float64) []bool {
 	list := make([]bool, len(p.column))
 	for n, c := range p.column {
 		list[n] = c >= 0 && values[c] > 0.5 || p.in.status[n] == open

@@ -36,7 +36,7 @@ func cover(r *rand.Rand) *Problem {
 	for range 60 {
 		d := Demand{Weight: 1, States: 2}
 		for _, n := range r.Perm(25)[:3] {
-			d.Arcs = append(d.Arcs, Arc{From: Start, To: Answered, Table: n})
+			d.Arcs = append(d.Arcs, Arc{From: Source, To: Sink, Table: n})
 		}
 		p.Demands = append(p.Demands, d)
 	}

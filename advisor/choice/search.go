@@ -6,18 +6,18 @@ import (
 )
 
 // search improves a choice by steps. It keeps, for each demand that is there, its price under the present choice, and the
-// tables of its cheapest way: closing another one changes nothing. What is not there is looked at when it comes.
+// tables of its cheapest path: closing another one changes nothing. What is not there is looked at when it comes.
 type search struct {
 	in     *instance
 	open   []bool
-	price  []float64 // by demand: of the cheapest way, +Inf if there is none
-	way    [][]int32 // by demand: the tables of that way that are to be chosen
+	price  []float64 // by demand: of the cheapest path, +Inf if there is none
+	path   [][]int32 // by demand: the tables of that path that are to be chosen
 	stale  []bool    // by demand: it is not there, and the price is a former choice's
 	there  []int     // by demand: how many open tables need it, and one if it is there always
 	floor  []float64 // by demand: with all tables
 	zero   []float64 // no multipliers
-	sum    float64   // cost without the demands that have no way
-	lack   int       // demands there that have no way
+	sum    float64   // cost without the demands that have no path
+	lack   int       // demands there that have no path
 	size   float64
 	rate   float64 // what a unit of space beyond the limit costs
 	best   []bool  // the cheapest choice on the way that is within the limit; nil: none
@@ -26,7 +26,7 @@ type search struct {
 }
 
 func newSearch(in *instance, budget int) *search {
-	s := &search{in: in, open: make([]bool, len(in.status)), price: make([]float64, len(in.demands)), way: make([][]int32, len(in.demands)), stale: make([]bool, len(in.demands)), there: make([]int, len(in.demands)), budget: in.work + budget}
+	s := &search{in: in, open: make([]bool, len(in.status)), price: make([]float64, len(in.demands)), path: make([][]int32, len(in.demands)), stale: make([]bool, len(in.demands)), there: make([]int, len(in.demands)), budget: in.work + budget}
 	most := 0
 	for i := range in.demands {
 		d := &in.demands[i]
@@ -35,15 +35,15 @@ func newSearch(in *instance, budget int) *search {
 	}
 	s.zero = make([]float64, most)
 	for i := range in.demands {
-		s.floor[i] = in.demands[i].ways(s.zero, in.status)
+		s.floor[i] = in.demands[i].shortestPath(s.zero, in.status)
 	}
 	return s
 }
 
-// spent tells whether a search is to end: its budget is gone, or the time is over.
-func (s *search) spent() bool { return s.in.work > s.budget || s.ended() }
+// budgetSpent reports whether a search is to end: its budget is gone, or the time is over.
+func (s *search) budgetSpent() bool { return s.in.work > s.budget || s.cancelled() }
 
-func (s *search) ended() bool {
+func (s *search) cancelled() bool {
 	select {
 	case <-s.in.done:
 		return true
@@ -52,8 +52,8 @@ func (s *search) ended() bool {
 	}
 }
 
-// set makes a choice the present one. Tables that must be open are, closed ones are not.
-func (s *search) set(choice []bool) {
+// setChoice makes a choice the present one. Tables that must be open are, closed ones are not.
+func (s *search) setChoice(choice []bool) {
 	for n := range s.open {
 		s.open[n] = s.in.status[n] == open || choice != nil && choice[n] && s.in.status[n] != closed
 	}
@@ -70,11 +70,11 @@ func (s *search) set(choice []bool) {
 		}
 		s.stale[i] = true
 	}
-	s.settle()
+	s.recomputeSums()
 }
 
-// settle adds up anew what the present choice costs and takes.
-func (s *search) settle() {
+// recomputeSums adds up anew what the present choice costs and takes.
+func (s *search) recomputeSums() {
 	s.sum, s.lack, s.size = 0, 0, 0
 	for n, is := range s.open {
 		if is {
@@ -83,17 +83,17 @@ func (s *search) settle() {
 		}
 	}
 	for i := range s.there {
-		s.count(i, 1)
+		s.addDemandPrice(i, 1)
 	}
 }
 
-// count adds a demand's price to the sum, or takes it away.
-func (s *search) count(i int, sign float64) {
+// addDemandPrice adds a demand's price to the sum, or takes it away.
+func (s *search) addDemandPrice(i int, sign float64) {
 	if s.there[i] == 0 {
 		return
 	}
 	if s.stale[i] {
-		s.price[i], s.stale[i] = s.cheapest(i), false
+		s.price[i], s.stale[i] = s.cheapestPrice(i), false
 	}
 	switch {
 	case math.IsInf(s.price[i], 1):
@@ -103,50 +103,50 @@ func (s *search) count(i int, sign float64) {
 	}
 }
 
-// total is what the present choice costs.
-func (s *search) total() float64 {
+// totalCost is what the present choice costs.
+func (s *search) totalCost() float64 {
 	if s.lack > 0 || s.in.problem.Space > 0 && s.size > s.in.problem.Space*(1+1e-12) {
 		return math.Inf(1)
 	}
 	return s.sum
 }
 
-// holds tells whether a choice, as far as its tables are not closed, satisfies all demands within the limit.
-func (s *search) holds(choice []bool) bool {
-	s.set(choice)
-	return !math.IsInf(s.total(), 1)
+// isFeasible reports whether a choice, as far as its tables are not closed, satisfies all demands within the limit.
+func (s *search) isFeasible(choice []bool) bool {
+	s.setChoice(choice)
+	return !math.IsInf(s.totalCost(), 1)
 }
 
-// value is total, but what goes beyond the limit on space is paid for.
-func (s *search) value() float64 {
+// penalisedCost is total, but what goes beyond the limit on space is paid for.
+func (s *search) penalisedCost() float64 {
 	if s.lack > 0 {
 		return math.Inf(1)
 	}
-	return s.sum + s.rate*s.over()
+	return s.sum + s.rate*s.excessSpace()
 }
 
-// over is by how much the present choice is beyond the limit on space.
-func (s *search) over() float64 {
+// excessSpace is by how much the present choice is beyond the limit on space.
+func (s *search) excessSpace() float64 {
 	if limit := s.in.problem.Space; limit > 0 && s.size > limit*(1+1e-12) {
 		return s.size - limit
 	}
 	return 0
 }
 
-// keep notes the present choice if it is the best within the limits so far.
-func (s *search) keep() {
-	if t := s.total(); !math.IsInf(t, 1) && (s.best == nil || better(t, s.least)) {
+// recordBest notes the present choice if it is the best within the limits so far.
+func (s *search) recordBest() {
+	if t := s.totalCost(); !math.IsInf(t, 1) && (s.best == nil || better(t, s.least)) {
 		s.best, s.least = append(s.best[:0], s.open...), t
 	}
 }
 
-func (s *search) cheapest(i int) float64 {
+func (s *search) cheapestPrice(i int) float64 {
 	d := &s.in.demands[i]
 	price := d.price[:d.states]
 	for j := range price {
 		price[j] = math.Inf(1)
 	}
-	price[Start] = 0
+	price[Source] = 0
 	looked := len(d.bundles)
 	for _, x := range d.bundles {
 		before, best := price[x.from], price[x.to]
@@ -163,21 +163,21 @@ func (s *search) cheapest(i int) float64 {
 		}
 	}
 	s.in.work += looked
-	s.way[i] = s.way[i][:0]
-	if !math.IsInf(price[Answered], 1) {
-		for at := int32(Answered); at != Start; {
+	s.path[i] = s.path[i][:0]
+	if !math.IsInf(price[Sink], 1) {
+		for at := int32(Sink); at != Source; {
 			a := &d.arcs[d.over[at]]
 			if a.table != 0 {
-				s.way[i] = append(s.way[i], d.tables[a.table])
+				s.path[i] = append(s.path[i], d.tables[a.table])
 			}
 			at = a.from
 		}
 	}
-	return price[Answered]
+	return price[Sink]
 }
 
-// flip opens or closes a table.
-func (s *search) flip(n int) {
+// flipTable opens or closes a table.
+func (s *search) flipTable(n int) {
 	sign := 1.0
 	if s.open[n] {
 		sign = -1
@@ -187,24 +187,24 @@ func (s *search) flip(n int) {
 	s.size += sign * s.in.size[n]
 	for _, r := range s.in.needers[n] {
 		i := int(r.demand)
-		s.count(i, -1)
+		s.addDemandPrice(i, -1)
 		s.there[i] += int(sign)
-		s.count(i, 1)
+		s.addDemandPrice(i, 1)
 	}
 	for _, r := range s.in.readers[n] {
 		i := int(r.demand)
-		if s.stale[i] || sign < 0 && !slices.Contains(s.way[i], int32(n)) {
+		if s.stale[i] || sign < 0 && !slices.Contains(s.path[i], int32(n)) {
 			continue
 		}
-		s.count(i, -1)
+		s.addDemandPrice(i, -1)
 		s.stale[i] = true
-		s.count(i, 1)
+		s.addDemandPrice(i, 1)
 	}
 }
 
-// buy opens tables until every demand has a way: for each the cheapest way with the burden of what must be opened for it
+// repairDemands opens tables until every demand has a path: for each the cheapest path with the burden of what must be opened for it
 // in the price; m is what a unit of space costs. False: it can not.
-func (s *search) buy(m float64) bool {
+func (s *search) repairDemands(m float64) bool {
 	burden := make([]float64, len(s.open))
 	for n := range burden {
 		burden[n] = s.in.upkeep[n] + m*s.in.size[n]
@@ -227,20 +227,20 @@ func (s *search) buy(m float64) bool {
 					u[j] = burden[n] + 1e-12
 				}
 			}
-			price := d.ways(u, s.in.status)
+			price := d.shortestPath(u, s.in.status)
 			s.in.work += d.looked
 			if math.IsInf(price, 1) {
 				return false
 			}
 			var way []int32
-			for at := int32(Answered); at != Start; {
+			for at := int32(Sink); at != Source; {
 				a := &d.arcs[d.over[at]]
 				way = append(way, d.tables[a.table])
 				at = a.from
 			}
 			for _, n := range way {
 				if n != None && !s.open[n] {
-					s.flip(int(n))
+					s.flipTable(int(n))
 				}
 			}
 		}
@@ -248,77 +248,77 @@ func (s *search) buy(m float64) bool {
 	return true
 }
 
-// better tells whether a is better than b by more than rounding.
+// better reports whether a is better than b by more than rounding.
 func better(a, b float64) bool { return a < b && (math.IsInf(b, 1) || a < b-1e-11*math.Abs(b)) }
 
 // descend takes single steps while they help: a table closed; a table opened; a table closed and what lacks bought anew; a
 // table opened and then those closed that it makes useless. If it is not wide, tables are only closed, of which there are few, and
 // that is done to its end.
 func (s *search) descend(wide bool) {
-	s.settle()
-	total := s.value()
-	s.keep()
+	s.recomputeSums()
+	total := s.penalisedCost()
+	s.recordBest()
 	again := true
 	// Sums that are kept up to date wear off, and space may be dear: of two choices of one value each may look better than the other, for ever. Settled, a choice has one value.
 	improved := func() bool {
-		if !better(s.value(), total) {
+		if !better(s.penalisedCost(), total) {
 			return false
 		}
-		s.settle()
-		if !better(s.value(), total) {
+		s.recomputeSums()
+		if !better(s.penalisedCost(), total) {
 			return false
 		}
-		total, again = s.value(), true
-		s.keep()
+		total, again = s.penalisedCost(), true
+		s.recordBest()
 		return true
 	}
 	for again {
 		again = false
 		for n := range s.open {
-			if s.in.status[n] != free || !wide && !s.open[n] || wide && s.spent() || s.ended() {
+			if s.in.status[n] != free || !wide && !s.open[n] || wide && s.budgetSpent() || s.cancelled() {
 				continue
 			}
-			if s.flip(n); improved() {
+			if s.flipTable(n); improved() {
 				continue
 			}
 			before := append([]bool(nil), s.open...)
 			before[n] = !before[n]
 			if s.open[n] {
 				if len(s.in.readers[n]) > 0 {
-					s.clear(n)
+					s.closeUseless(n)
 				}
-				if s.over() > 0 {
-					s.clear(-1)
+				if s.excessSpace() > 0 {
+					s.closeUseless(-1)
 				}
 			} else if s.lack > 0 {
 				s.in.status[n] = closed
-				s.buy(s.rate)
+				s.repairDemands(s.rate)
 				s.in.status[n] = free
-				s.clear(-1)
+				s.closeUseless(-1)
 			}
 			if !improved() {
-				s.back(before)
+				s.restoreChoice(before)
 			}
 		}
 	}
 }
 
-// clear closes tables whose closing does no harm, in order; only those that demands which can read n can read, unless n is
+// closeUseless closes tables whose closing does no harm, in order; only those that demands which can read n can read, unless n is
 // -1.
-func (s *search) clear(n int) {
-	for _, k := range s.near(n) {
+func (s *search) closeUseless(n int) {
+	for _, k := range s.neighboursOf(n) {
 		if k == n || !s.open[k] || s.in.status[k] != free || s.lack > 0 {
 			continue
 		}
-		before := s.value()
-		s.flip(k)
-		if s.lack > 0 || s.value() > before {
-			s.flip(k)
+		before := s.penalisedCost()
+		s.flipTable(k)
+		if s.lack > 0 || s.penalisedCost() > before {
+			s.flipTable(k)
 		}
 	}
 }
 
-func (s *search) near(n int) []int {
+func (s *search) neighboursOf(n int) []int {
 	var list []int
 	if n < 0 {
 		for k, is := range s.open {
@@ -329,61 +329,61 @@ func (s *search) near(n int) []int {
 		return list
 	}
 	for k, is := range s.open {
-		if is && s.in.together(n, k) {
+		if is && s.in.readTogether(n, k) {
 			list = append(list, k)
 		}
 	}
 	return list
 }
 
-// back returns to a former choice.
-func (s *search) back(choice []bool) {
+// restoreChoice returns to a former choice.
+func (s *search) restoreChoice(choice []bool) {
 	for n := range s.open {
 		if s.open[n] != choice[n] {
-			s.flip(n)
+			s.flipTable(n)
 		}
 	}
 }
 
-// improve descends from several beginnings and returns the best choice; nil if it finds none. m is what a unit of space may
+// multiStart descends from several beginnings and returns the best choice; nil if it finds none. m is what a unit of space may
 // cost, where it is limited.
-func (in *instance) improve(budget int, m float64, hints ...[]bool) (best []bool, least float64) {
+func (in *instance) multiStart(budget int, m float64, hints ...[]bool) (best []bool, least float64) {
 	least = math.Inf(1)
 	for _, h := range hints {
-		if found, t := in.attempt(budget, h, m); better(t, least) {
+		if found, t := in.descendFrom(budget, h, m); better(t, least) {
 			best, least = found, t
 		}
 	}
 	return best, least
 }
 
-// attempt descends from one beginning; the choice is nil if it finds none within the space.
+// descendFrom descends from one beginning; the choice is nil if it finds none within the space.
 //
 // With a limit on space the descent is over choices beyond it, too, which pay for what is too much, at a rate that rises until the
 // choice fits. Then it falls again, and rises: what was given up for space may come back in place of something else.
-func (in *instance) attempt(budget int, begin []bool, m float64) (choice []bool, total float64) {
+func (in *instance) descendFrom(budget int, begin []bool, m float64) (choice []bool, total float64) {
 	s := newSearch(in, budget)
 	if in.problem.Space == 0 {
 		m = 0
-	} else if m = max(m, 1e-3*s.worth()/in.problem.Space); math.IsInf(m, 1) {
+	} else if m = max(m, 1e-3*s.priceScale()/in.problem.Space); math.IsInf(m, 1) {
 		m = 0
 	}
 	s.rate = m
-	s.set(begin)
-	if !s.buy(m) {
+	s.setChoice(begin)
+	if !s.repairDemands(m) {
 		return nil, math.Inf(1)
 	}
-	s.clear(-1)
+	s.closeUseless(-1)
 	s.descend(true)
 	if in.problem.Space > 0 {
-		s.fit()
+		s.descendUntilFits()
 		for range swings {
-			if s.spent() || s.best == nil {
+			if s.budgetSpent() || s.best == nil {
 				break
 			}
 			s.rate /= swing
 			s.descend(true)
-			s.fit()
+			s.descendUntilFits()
 		}
 	}
 	if s.best == nil {
@@ -399,20 +399,20 @@ const (
 	rises  = 24
 )
 
-// fit descends with a rising rate for space until the choice is within the limit.
-func (s *search) fit() {
-	for n := 0; n < rises && s.over() > 0; n++ {
+// descendUntilFits descends with a rising rate for space until the choice is within the limit.
+func (s *search) descendUntilFits() {
+	for n := 0; n < rises && s.excessSpace() > 0; n++ {
 		s.rate *= 2
-		s.clear(-1)
+		s.closeUseless(-1)
 		s.descend(false)
-		if s.over() == 0 {
+		if s.excessSpace() == 0 {
 			s.descend(true)
 		}
 	}
 }
 
-// worth is of the order of the dearest thing that space could be needed for.
-func (s *search) worth() float64 {
+// priceScale is of the order of the dearest thing that space could be needed for.
+func (s *search) priceScale() float64 {
 	worth := 1e-12
 	for _, u := range s.in.upkeep {
 		worth = max(worth, u)
@@ -425,10 +425,10 @@ func (s *search) worth() float64 {
 	return worth
 }
 
-// first is improve, from nothing too.
-func (in *instance) first(budget int, m float64, hints ...[]bool) ([]bool, float64) {
-	best, least := in.improve(budget, m, hints...)
-	if found, t := in.attempt(budget, nil, m); better(t, least) {
+// firstChoice is improve, from nothing too.
+func (in *instance) firstChoice(budget int, m float64, hints ...[]bool) ([]bool, float64) {
+	best, least := in.multiStart(budget, m, hints...)
+	if found, t := in.descendFrom(budget, nil, m); better(t, least) {
 		best, least = found, t
 	}
 	return best, least

@@ -19,18 +19,18 @@ func TestDescentEnds(t *testing.T) {
 			size, n := 1e9*(1+r.Float64()), len(p.Tables)
 			p.Space += size
 			p.Tables = append(p.Tables, Table{Size: size}, Table{Size: size})
-			p.Demands = append(p.Demands, Demand{Weight: 1, States: 2, Arcs: []Arc{{Table: n, To: Answered, Price: 1e7}, {Table: n + 1, To: Answered, Price: 1e7}}})
+			p.Demands = append(p.Demands, Demand{Weight: 1, States: 2, Arcs: []Arc{{Table: n, To: Sink, Price: 1e7}, {Table: n + 1, To: Sink, Price: 1e7}}})
 		}
 		first := &p.Demands[0]
-		first.Arcs = append(first.Arcs, Arc{Table: len(p.Tables), To: Answered, Price: 1e9})
+		first.Arcs = append(first.Arcs, Arc{Table: len(p.Tables), To: Sink, Price: 1e9})
 		p.Tables = append(p.Tables, Table{Size: p.Tables[0].Size - 1e6})
 		p.Space -= 1e5 * (1 + r.Float64())
-		in, err := compile(p)
+		in, err := compileProblem(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		in.done = ctx.Done()
-		if open, _ := in.attempt(100_000, nil, 1e-3); ctx.Err() != nil {
+		if open, _ := in.descendFrom(100_000, nil, 1e-3); ctx.Err() != nil {
 			t.Fatalf("seed %d: it did not end", seed)
 		} else if open == nil || !open[len(p.Tables)-1] {
 			t.Errorf("seed %d: %v, and only the last table makes the others fit", seed, open)

@@ -87,7 +87,7 @@ type solver struct {
 	known   float64
 	bound   float64
 	result  *Result
-	dual    *held               // where the reduction has come to
+	dual    *dualState          // where the reduction has come to
 	offered func(choice []bool) // told of each better choice; nil: nobody
 }
 
@@ -102,8 +102,8 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if m := merge(p); m != nil {
-		return m.solve(ctx, o)
+	if m := mergeDemands(p); m != nil {
+		return m.solveAndSplit(ctx, o)
 	}
 	return solveOnce(ctx, p, o, nil)
 }
@@ -115,11 +115,11 @@ func solveOnce(ctx context.Context, p *Problem, o Options, offered func([]bool))
 		s.result.Stats.Arcs += len(p.Demands[i].Arcs)
 	}
 	var err error
-	if s.in, err = compile(p); err != nil {
+	if s.in, err = compileProblem(p); err != nil {
 		return nil, err
 	}
 	s.in.done = ctx.Done()
-	s.result.Stats.Columns, s.result.Stats.Rows = s.in.dimensions()
+	s.result.Stats.Columns, s.result.Stats.Rows = s.in.programSize()
 	if err := s.run(); err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func solveOnce(ctx context.Context, p *Problem, o Options, offered func([]bool))
 		}
 		return nil, errNone
 	}
-	return s.finish(), nil
+	return s.fillResult(), nil
 }
 
 var (
@@ -137,16 +137,16 @@ var (
 	errNone = errors.New("choice: no choice was found within the limits: allow more nodes or time")
 )
 
-// searching is how many arcs the first search may look at.
-func (s *solver) searching() int {
+// searchBudget is how many arcs the first search may look at.
+func (s *solver) searchBudget() int {
 	if s.options.Searching > 0 {
 		return s.options.Searching
 	}
 	return searching
 }
 
-// offer takes a choice if it is better than the best so far.
-func (s *solver) offer(choice []bool) {
+// offerChoice takes a choice if it is better than the best so far.
+func (s *solver) offerChoice(choice []bool) {
 	if choice == nil {
 		return
 	}
@@ -155,34 +155,34 @@ func (s *solver) offer(choice []bool) {
 		if s.offered != nil {
 			s.offered(s.best)
 		}
-		s.report()
+		s.reportProgress()
 	}
 }
 
-func (s *solver) lift(bound float64) {
+func (s *solver) liftBound(bound float64) {
 	if bound > s.bound {
 		s.bound = bound
-		s.report()
+		s.reportProgress()
 	}
 }
 
-func (s *solver) report() {
+func (s *solver) reportProgress() {
 	if s.options.Progress != nil {
 		s.options.Progress(Progress{s.known, min(s.bound, s.known), time.Since(s.began)})
 	}
 }
 
-// enough tells whether the solve may end: it is proven, the gap is small enough, or the time is over.
-func (s *solver) enough() bool {
-	return s.ctx.Err() != nil || s.closed() || s.gap() <= s.options.Limits.Gap && s.options.Limits.Gap > 0
+// canStop reports whether the solve may end: it is proven, the gap is small enough, or the time is over.
+func (s *solver) canStop() bool {
+	return s.ctx.Err() != nil || s.gapClosed() || s.relativeGap() <= s.options.Limits.Gap && s.options.Limits.Gap > 0
 }
 
-// closed tells whether the bound has come to the cost.
-func (s *solver) closed() bool {
+// gapClosed reports whether the bound has come to the cost.
+func (s *solver) gapClosed() bool {
 	return s.best != nil && s.known-s.bound <= 1e-10*math.Abs(s.known)
 }
 
-func (s *solver) gap() float64 {
+func (s *solver) relativeGap() float64 {
 	if s.known <= s.bound {
 		return 0
 	}
@@ -191,55 +191,55 @@ func (s *solver) gap() float64 {
 
 func (s *solver) run() error {
 	if s.options.Start != nil {
-		s.offer(s.options.Start)
+		s.offerChoice(s.options.Start)
 	}
-	if tight := newSqueeze(s.in); tight != nil && !tight.root(s.ctx, s.in) {
-		least, err := s.smallest() // nothing fits
+	if tight := newSpaceFilter(s.in); tight != nil && !tight.fixAtRoot(s.ctx, s.in) {
+		least, err := s.smallestChoice() // nothing fits
 		if err != nil {
 			return err
 		}
-		s.offer(least)
+		s.offerChoice(least)
 		return nil
 	}
 	var hints [][]bool
 	if s.best != nil {
 		hints = append(hints, s.best)
 	}
-	found, _ := s.in.first(s.searching(), 0, hints...)
-	s.offer(found)
+	found, _ := s.in.firstChoice(s.searchBudget(), 0, hints...)
+	s.offerChoice(found)
 	if s.best == nil && s.problem.Space > 0 {
 		// The search does not look at space first. What takes the least is a choice to begin from, if it fits.
-		least, err := s.smallest()
+		least, err := s.smallestChoice()
 		if err != nil {
 			return err
 		}
-		found, _ = s.in.first(s.searching(), 0, least)
-		s.offer(least)
-		s.offer(found)
+		found, _ = s.in.firstChoice(s.searchBudget(), 0, least)
+		s.offerChoice(least)
+		s.offerChoice(found)
 	}
-	if !s.reduce() {
+	if !s.reduceInstance() {
 		// No choice is as good as the best one: only rounding can say that.
 		s.bound = s.known
 		return nil
 	}
-	s.result.Stats.ArcsLeft = s.in.arcs()
+	s.result.Stats.ArcsLeft = s.in.arcCount()
 	for _, t := range s.in.status {
 		if t == free {
 			s.result.Stats.TablesLeft++
 		}
 	}
-	if s.options.Limits.Gap > 0 && s.gap() <= s.options.Limits.Gap {
+	if s.options.Limits.Gap > 0 && s.relativeGap() <= s.options.Limits.Gap {
 		return nil
 	}
-	return s.settle()
+	return s.solveParts()
 }
 
-// reduce raises the dual bound and leaves out what it shows to be useless. False: nothing is left.
-func (s *solver) reduce() bool {
+// reduceInstance raises the dual bound and leaves out what it shows to be useless. False: nothing is left.
+func (s *solver) reduceInstance() bool {
 	x := newDual(s.in, s.in.status)
-	x.share()
-	x.charge(s.ctx)
-	defer func() { s.dual = x.save() }()
+	x.initMultipliers()
+	x.initSpacePrice(s.ctx)
+	defer func() { s.dual = x.saveState() }()
 	idle, dry := 0, 0 // rounds without a better bound, searches without a better choice
 	next := 0
 	for round := range rounds {
@@ -247,25 +247,25 @@ func (s *solver) reduce() bool {
 		if !x.ascend(s.ctx, pauseSteps, s.known) {
 			return false
 		}
-		s.lift(x.bound)
+		s.liftBound(x.bound)
 		if known := s.known; round >= next { // the longer nothing is found, the more seldom it is looked for
-			found, _ := s.in.improve(s.searching()/8, x.rate(), x.hint(0.5), x.hint(0.2))
-			if s.offer(found); s.known < known {
+			found, _ := s.in.multiStart(s.searchBudget()/8, x.spacePrice(), x.suggestChoice(0.5), x.suggestChoice(0.2))
+			if s.offerChoice(found); s.known < known {
 				dry = 0
 			}
 			dry++
 			next = round + dry
 		}
-		if s.ctx.Err() != nil || s.enough() && (!s.options.Ties || !s.closed()) {
+		if s.ctx.Err() != nil || s.canStop() && (!s.options.Ties || !s.gapClosed()) {
 			return true // ties are looked for only among choices that are proven
 		}
-		limit := s.known + slack(s.known)
-		fixed := x.fix(limit)
-		dropped := x.prune(limit)
-		if (fixed || dropped > 0) && !x.compact() {
+		limit := s.known + tolerance(s.known)
+		fixed := x.fixTables(limit)
+		dropped := x.pruneArcs(limit)
+		if (fixed || dropped > 0) && !x.presolve() {
 			return false
 		}
-		if idle++; s.bound > before+0.005*(s.known-before) || dropped*20 > s.in.arcs() {
+		if idle++; s.bound > before+0.005*(s.known-before) || dropped*20 > s.in.arcCount() {
 			idle = 0
 		} else {
 			x.theta = 0 // from here on anew: the average may point elsewhere by now
@@ -273,16 +273,16 @@ func (s *solver) reduce() bool {
 		if idle == 3 {
 			break
 		}
-		if s.closed() {
+		if s.gapClosed() {
 			break
 		}
 	}
 	return true
 }
 
-// settle solves the parts that are left.
-func (s *solver) settle() error {
-	parts, settled := s.in.parts()
+// solveParts solves the parts that are left.
+func (s *solver) solveParts() error {
+	parts, settled := s.in.independentParts()
 	s.result.Stats.Parts = len(parts)
 	least, bound, fewest := settled, settled, true
 	choice := make([]bool, len(s.in.status))
@@ -295,8 +295,8 @@ func (s *solver) settle() error {
 		budget = branching
 	}
 	for _, p := range parts {
-		w := &work{solver: s, in: p.in, budget: max(0, budget/len(parts))}
-		if err := w.run(s.best); err != nil {
+		w := &partSolver{solver: s, in: p.in, budget: max(0, budget/len(parts))}
+		if err := w.solvePart(s.best); err != nil {
 			return err
 		}
 		bound += w.bound
@@ -310,9 +310,9 @@ func (s *solver) settle() error {
 			choice[n] = w.best[n]
 		}
 	}
-	s.lift(min(bound, s.known))
+	s.liftBound(min(bound, s.known))
 	if complete {
-		if c := s.problem.Cost(choice); !math.IsInf(c, 1) && c <= s.known+slack(s.known) {
+		if c := s.problem.Cost(choice); !math.IsInf(c, 1) && c <= s.known+tolerance(s.known) {
 			s.best, s.known = choice, c
 		}
 		s.result.Fewest = fewest && s.options.Ties
@@ -323,8 +323,8 @@ func (s *solver) settle() error {
 	return nil
 }
 
-// finish fills in the result.
-func (s *solver) finish() *Result {
+// fillResult fills in the result.
+func (s *solver) fillResult() *Result {
 	r := s.result
 	r.Open, r.Cost, r.Bound = s.best, s.known, min(s.bound, s.known)
 	r.Proven = s.known-s.bound <= 2e-9*math.Abs(s.known)
@@ -339,7 +339,7 @@ func (s *solver) finish() *Result {
 			r.Stopped = StoppedCancelled
 		case r.Failure != nil:
 			r.Stopped = StoppedFailed
-		case s.options.Limits.Gap > 0 && s.gap() <= s.options.Limits.Gap:
+		case s.options.Limits.Gap > 0 && s.relativeGap() <= s.options.Limits.Gap:
 			r.Stopped = solve.LimitGap
 		default:
 			r.Stopped = StoppedNodes
@@ -348,9 +348,9 @@ func (s *solver) finish() *Result {
 	return r
 }
 
-// smallest returns the choice that takes the least space, or a *SpaceError if that does not fit.
-func (s *solver) smallest() ([]bool, error) {
-	r, err := Smallest(s.ctx, s.problem, Options{Solver: s.options.Solver, Limits: s.options.Limits, Branching: s.options.Branching})
+// smallestChoice returns the choice that takes the least space, or a *SpaceError if that does not fit.
+func (s *solver) smallestChoice() ([]bool, error) {
+	r, err := MinimiseSize(s.ctx, s.problem, Options{Solver: s.options.Solver, Limits: s.options.Limits, Branching: s.options.Branching})
 	if err != nil {
 		return nil, err
 	}
@@ -360,8 +360,8 @@ func (s *solver) smallest() ([]bool, error) {
 	return r.Open, nil
 }
 
-// Smallest finds the choice of the smallest size that satisfies all demands; its size is the result's Cost.
-func Smallest(ctx context.Context, p *Problem, o Options) (*Result, error) {
+// MinimiseSize finds the choice of the smallest size that satisfies all demands; its size is the result's Cost.
+func MinimiseSize(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	small := &Problem{Tables: append([]Table(nil), p.Tables...), Demands: append([]Demand(nil), p.Demands...)}
 	for n := range small.Tables {
 		t := &small.Tables[n]

@@ -45,12 +45,12 @@ func random(r *rand.Rand, tables, demands int) *Problem {
 		for range 2 + r.IntN(10) {
 			from, to := r.IntN(d.States), r.IntN(d.States)
 			rank := func(s int) int { // Start first, Answered last
-				return map[int]int{Start: -1, Answered: d.States}[s]*2 + s*boolean(s > 1)
+				return map[int]int{Source: -1, Sink: d.States}[s]*2 + s*boolean(s > 1)
 			}
 			if rank(from) >= rank(to) {
 				from, to = to, from
 			}
-			if from == to || from == Answered || to == Start {
+			if from == to || from == Sink || to == Source {
 				continue
 			}
 			n := r.IntN(tables+1) - 1
@@ -93,7 +93,7 @@ func enumerate(p *Problem) (least float64, count int, size float64) {
 		if math.IsInf(c, 1) {
 			continue
 		}
-		k, s := p.number(open)
+		k, s := p.countTables(open)
 		switch {
 		case c < least-1e-9*(1+least) || math.IsInf(least, 1):
 			least, count, size = c, k, s
@@ -132,7 +132,7 @@ func TestBruteForce(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d: %v, but %g is possible", seed, err, least)
 				}
-				k, s := p.number(got.Open)
+				k, s := p.countTables(got.Open)
 				if math.Abs(got.Cost-least) > 1e-9*(1+least) || !got.Proven || math.Abs(p.Cost(got.Open)-got.Cost) > 1e-9 {
 					t.Fatalf("seed %d: cost %g (proven %v), the least is %g", seed, got.Cost, got.Proven, least)
 				}
@@ -167,7 +167,7 @@ func TestBruteForceTight(t *testing.T) {
 						p.Tables[n].Size = math.Round(math.Exp(5 + 15*r.Float64()))
 					}
 				}
-				smallest, err := Smallest(context.Background(), p, Options{})
+				smallest, err := MinimiseSize(context.Background(), p, Options{})
 				if err != nil || smallest.Cost == 0 {
 					continue
 				}
@@ -182,7 +182,7 @@ func TestBruteForceTight(t *testing.T) {
 					if err != nil {
 						t.Fatalf("seed %d, %g times the smallest: %v, but %g is possible", seed, factor, err, least)
 					}
-					k, s := p.number(got.Open)
+					k, s := p.countTables(got.Open)
 					if math.Abs(got.Cost-least) > 1e-9*(1+least) || !got.Proven || math.Abs(p.Cost(got.Open)-got.Cost) > 1e-9 {
 						t.Fatalf("seed %d, %g times the smallest: cost %g (proven %v), the least is %g", seed, factor, got.Cost, got.Proven, least)
 					}
@@ -218,7 +218,7 @@ func TestSpaceError(t *testing.T) {
 			for n := range open {
 				open[n] = mask&(1<<n) != 0
 			}
-			if _, size := p.number(open); !math.IsInf(p.Cost(open), 1) {
+			if _, size := p.countTables(open); !math.IsInf(p.Cost(open), 1) {
 				smallest = min(smallest, size)
 			}
 		}

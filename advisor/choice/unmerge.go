@@ -12,8 +12,8 @@ import (
 // splits is how often classes are split before what has been found must do.
 const splits = 40
 
-// solve solves the merged problem, and again with its classes split, until its best choice costs as much in the problem itself.
-func (m *merged) solve(ctx context.Context, o Options) (*Result, error) {
+// solveAndSplit solves the merged problem, and again with its classes split, until its best choice costs as much in the problem itself.
+func (m *merged) solveAndSplit(ctx context.Context, o Options) (*Result, error) {
 	began := time.Now()
 	best, known, bound := []bool(nil), math.Inf(1), math.Inf(-1)
 	offer := func(choice []bool) {
@@ -44,14 +44,14 @@ func (m *merged) solve(ctx context.Context, o Options) (*Result, error) {
 		case err != nil && best == nil:
 			return nil, err
 		case err != nil: // the time is over; what there is stays
-			return m.result(ctx, &Result{Open: best, Engine: "dual"}, known, bound, o), nil //nolint:nilerr // the context's
+			return m.resultOfWhole(ctx, &Result{Open: best, Engine: "dual"}, known, bound, o), nil //nolint:nilerr // the context's
 		}
 		found := r.Open
 		offer(found)
 		bound = max(bound, r.Bound)
 		cost := m.whole.Cost(found)
-		exact := cost <= r.Cost+slack(r.Cost)
-		if exact && cost <= known+slack(known) {
+		exact := cost <= r.Cost+tolerance(r.Cost)
+		if exact && cost <= known+tolerance(known) {
 			best, known = found, cost // of those that cost the same it has the fewest tables, if that was asked
 		}
 		r.Open, r.Fewest = best, r.Fewest && exact
@@ -60,14 +60,14 @@ func (m *merged) solve(ctx context.Context, o Options) (*Result, error) {
 			continue
 		}
 		enough := known-bound <= max(2e-9, o.Limits.Gap)*math.Abs(known) && (!o.Ties || !proven)
-		if exact || enough || ctx.Err() != nil || !r.Proven && r.Stopped != solve.LimitGap || n == splits || !m.split(found) {
-			return m.result(ctx, r, known, bound, o), nil //nolint:nilerr // the context's end is told as Stopped
+		if exact || enough || ctx.Err() != nil || !r.Proven && r.Stopped != solve.LimitGap || n == splits || !m.splitClasses(found) {
+			return m.resultOfWhole(ctx, r, known, bound, o), nil //nolint:nilerr // the context's end is told as Stopped
 		}
 	}
 }
 
-// result is a result of the merged problem as one of the problem.
-func (m *merged) result(ctx context.Context, r *Result, known, bound float64, o Options) *Result {
+// resultOfWhole is a result of the merged problem as one of the problem.
+func (m *merged) resultOfWhole(ctx context.Context, r *Result, known, bound float64, o Options) *Result {
 	r.Cost, r.Bound = known, min(bound, known)
 	r.Stats.Arcs = 0
 	for i := range m.whole.Demands {

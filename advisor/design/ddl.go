@@ -60,7 +60,7 @@ func (t *Table) DDL() []string {
 	return statements
 }
 
-// IsNew tells whether the table is to be made.
+// IsNew reports whether the table is to be made.
 func (t *Table) IsNew() bool { return !t.Table.Existing && !t.Table.Kept }
 
 // qualified is the table's name with its keyspace, as its CREATE TABLE has it.

@@ -317,7 +317,7 @@ func (t *task) chosen(c selection) func(*model.Table) bool {
 	}
 }
 
-// active tells whether a demand is there under a choice.
+// active reports whether a demand is there under a choice.
 func (d *demand) active(c selection) bool {
 	if d.needed == nil {
 		return true

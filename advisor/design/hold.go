@@ -346,7 +346,7 @@ func (h *holding) quickest(d *demand, c selection) float64 {
 	return latency * d.times
 }
 
-// tighten limits what each support query may take to what the others leave it of a budget. It tells whether that takes a way
+// tighten limits what each support query may take to what the others leave it of a budget. It reports whether that takes a way
 // away that was found.
 func (h *holding) tighten(n *node, statement int, demands []*demand, quickest map[*demand]float64, budget float64, each map[*demand]float64) (excludes bool) {
 	least := make([]float64, len(demands))

@@ -85,7 +85,7 @@ func (c *chains) extend(steps []plan.Step, joined []*model.Entity, hand, applied
 	}
 }
 
-// within tells whether a table's graph is part of the query's.
+// within reports whether a table's graph is part of the query's.
 func (c *chains) within(t *model.Table) bool {
 	for _, e := range t.Tree.Entities {
 		if !c.query.Tree.Has(e) {

@@ -124,7 +124,7 @@ func (o *oracle) plan(p *plan.Plan) (total, rows float64) {
 	return total, rows
 }
 
-// onlyFieldsLeft tells whether, after the first lookup, all conditions hold, the order is right, and one more lookup fetches
+// onlyFieldsLeft reports whether, after the first lookup, all conditions hold, the order is right, and one more lookup fetches
 // what is missing.
 func (o *oracle) onlyFieldsLeft(steps []plan.Step, applied map[model.Field]bool) bool {
 	reads := 0

@@ -37,7 +37,7 @@ func (s *Study) Number(t *model.Table) (n int, ok bool) {
 // Existing returns the application's own tables, which are there whatever is chosen.
 func (s *Study) Existing() []*model.Table { return s.existing }
 
-// Must tells whether a candidate must be among the tables.
+// Must reports whether a candidate must be among the tables.
 func (s *Study) Must(candidate int) bool { return s.fixed[candidate] }
 
 // Bytes is what a table takes.

@@ -107,7 +107,7 @@ func (c *checked) look(t *model.Table) verdict {
 	return v
 }
 
-// refuses tells whether a table must not be a candidate.
+// refuses reports whether a table must not be a candidate.
 func (c *checked) refuses(t *model.Table) bool { return c != nil && c.Require && c.look(t).unsafe }
 
 // blame makes a query that has no plan one that has none safely, if it would have one otherwise: the tables of its cheapest

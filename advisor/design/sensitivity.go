@@ -16,7 +16,7 @@ import (
 // the statement's work under it. From a weight far off, whose line is found by solving there, go to where that line
 // meets the present one, and solve again; the answer's line is the present one (then this is the edge) or a new one (then
 // go on with it). Each step is a whole integer program, so the edges are exact. Between the weights of which the ranging of
-// the linear relaxation proves that the present choice stays the best (choice.Steady), nothing has to be solved.
+// the linear relaxation proves that the present choice stays the best (choice.WeightRange), nothing has to be solved.
 func (t *task) sensitivity(ctx context.Context, o Options, best selection, id string) (*Sensitivity, error) {
 	statement := -1
 	for i, s := range t.work.Statements {
@@ -108,7 +108,7 @@ func (t *task) steady(ctx context.Context, o Options, statement int, best select
 		}
 		share.Demands = append(share.Demands, times)
 	}
-	from, to := choice.Steady(ctx, relaxer, t.problem(), best, share)
+	from, to := choice.WeightRange(ctx, relaxer, t.problem(), best, share)
 	return [2]float64{from, to}
 }
 

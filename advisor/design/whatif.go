@@ -251,7 +251,7 @@ type Point struct {
 func (s *Study) Pareto(ctx context.Context, points int) ([]Point, error) {
 	free := s.problem()
 	free.Space = 0
-	smallest, err := choice.Smallest(ctx, free, choice.Options{Solver: s.options.Solver, Limits: s.options.Limits})
+	smallest, err := choice.MinimiseSize(ctx, free, choice.Options{Solver: s.options.Solver, Limits: s.options.Limits})
 	if err != nil {
 		return nil, fmt.Errorf("design: %w", err)
 	}
@@ -316,7 +316,7 @@ func (s *Study) Pareto(ctx context.Context, points int) ([]Point, error) {
 // Gigabyte is what --explain gives MoreSpace.
 const Gigabyte = 1e9
 
-// Limited tells whether there is a limit on space.
+// Limited reports whether there is a limit on space.
 func (s *Study) Limited() bool { return s.space > 0 }
 
 // MoreSpace is the best design with so many more bytes than the limit; without a limit there is nothing to gain.

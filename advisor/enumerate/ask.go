@@ -141,7 +141,7 @@ const (
 	smallParts = 3 // entities of the parts that are taken of larger trees, besides paths, sides and the whole
 )
 
-// parts returns the pieces that a query may be cut into. cut tells whether some were left out.
+// parts returns the pieces that a query may be cut into. cut reports whether some were left out.
 //
 // NoSE cuts graphs recursively at edges, which makes every connected part of a tree: n(n+1)/2 of a chain of n, but
 // 2^(n-1)+n-1 of a star. Beyond wholeParts only these are taken: parts of up to smallParts entities, all paths, both sides
@@ -282,12 +282,12 @@ func maskOf(tree model.Tree, number map[*model.Entity]int) (mask uint64) {
 	return mask
 }
 
-// within tells whether a field of the list is of an entity of the tree.
+// within reports whether a field of the list is of an entity of the tree.
 func within(list []model.Field, tree model.Tree) bool {
 	return slices.ContainsFunc(list, func(f model.Field) bool { return tree.Has(f.Entity) })
 }
 
-// subset tells whether all of a are in b.
+// subset reports whether all of a are in b.
 func subset(a, b []model.Field) bool {
 	for _, f := range a {
 		if !slices.Contains(b, f) {

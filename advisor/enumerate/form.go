@@ -167,7 +167,7 @@ func of(list []model.Field, e *model.Entity) []model.Field {
 	return own
 }
 
-// keyed tells whether the fields hold a key of e.
+// keyed reports whether the fields hold a key of e.
 func keyed(e *model.Entity, fields []model.Field) bool {
 	return subset(e.KeyFields(), fields) || slices.ContainsFunc(e.Alternate, func(key []*model.Attribute) bool {
 		for _, a := range key {
@@ -182,7 +182,7 @@ func keyed(e *model.Entity, fields []model.Field) bool {
 // reader is a set of fields that some reader of a tree can bind or is sorted by, from the front.
 type reader []model.Field
 
-// read notes what the readers of a part's tree can bind. It tells whether that is new.
+// read notes what the readers of a part's tree can bind. It reports whether that is new.
 func (p *Pool) read(x part) bool {
 	bound := x.of(x.ask.equal)
 	if x.entry != nil {

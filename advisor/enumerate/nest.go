@@ -92,7 +92,7 @@ func (x part) fold(t *model.Table, r *model.Relationship, owner *model.Entity) *
 // partners is how many partners an entity has over a relationship, in the mean.
 func partners(r *model.Relationship, e *model.Entity) float64 { return r.Pairs() / max(1, e.Count) }
 
-// few tells whether an entity has few enough partners for a collection.
+// few reports whether an entity has few enough partners for a collection.
 func few(r *model.Relationship, e *model.Entity) bool {
 	most := r.Most
 	if e == r.To {
@@ -104,14 +104,14 @@ func few(r *model.Relationship, e *model.Entity) bool {
 	return partners(r, e) <= meanElements
 }
 
-// heldBy tells whether a table has all values and collections of another of the same graph and primary key.
+// heldBy reports whether a table has all values and collections of another of the same graph and primary key.
 func heldBy(a, b *model.Table) bool {
 	return subset(a.Values, b.Values) && !slices.ContainsFunc(a.Nests, func(n *model.Nest) bool {
 		return !slices.ContainsFunc(b.Nests, func(other *model.Nest) bool { return alike(n, other) && subset(n.Values, other.Values) })
 	})
 }
 
-// alike tells whether two collections have the same elements.
+// alike reports whether two collections have the same elements.
 func alike(a, b *model.Nest) bool {
 	return a.Edge == b.Edge && a.Key == b.Key && a.Tree.Key() == b.Tree.Key()
 }

@@ -68,7 +68,7 @@ func NewPool(allow func(*model.Table) bool, tables ...*model.Table) *Pool {
 	return p
 }
 
-// Add adds a table unless the pool has it, it is not allowed or not valid, or there is no room. It tells whether it did.
+// Add adds a table unless the pool has it, it is not allowed or not valid, or there is no room. It reports whether it did.
 func (p *Pool) Add(t *model.Table) bool { return p.add(t) }
 
 func (p *Pool) add(t *model.Table) bool {

@@ -48,7 +48,7 @@ func Materialize(q *workload.Query, first *model.Entity) *model.Table {
 	return t
 }
 
-// determinedByOthers tells whether the key of another entity that is kept determines the i-th entity, e. Of entities that
+// determinedByOthers reports whether the key of another entity that is kept determines the i-th entity, e. Of entities that
 // determine each other the first is kept.
 func determinedByOthers(tree model.Tree, e *model.Entity, i int) bool {
 	for j, other := range tree.Entities {

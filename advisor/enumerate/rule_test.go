@@ -155,7 +155,7 @@ func newTrial(t *testing.T, w *workload.Workload, m cost.Model, rule string) *tr
 	return c
 }
 
-// run compares optima under ever less space. It tells whether the wrong rule was noticed, and whether the workload was set
+// run compares optima under ever less space. It reports whether the wrong rule was noticed, and whether the workload was set
 // aside because what is better without the rule is so by plans that the rules do not speak of.
 func (c *trial) run(t *testing.T, seed uint64, limits []float64) (noticed, aside bool) {
 	t.Helper()
@@ -202,7 +202,7 @@ func (c *trial) run(t *testing.T, seed uint64, limits []float64) (noticed, aside
 	return noticed, false
 }
 
-// beyond tells whether a design's plans bind more than the rules speak of: in a later read, what was found besides a key,
+// beyond reports whether a design's plans bind more than the rules speak of: in a later read, what was found besides a key,
 // what was checked before, or what is known besides the conditions.
 func beyond(d *design.Design) bool {
 	more := func(p *plan.Plan) bool {

@@ -32,7 +32,7 @@ import (
 // What is left out for want of room is no rule's: Pool.Truncated says so.
 type rules struct {
 	// rim: an entity at the rim of a query's graph of which no field is asked for, and of which every row has exactly one, is
-	// not joined. It tells whether e is such an entity, but for the fields asked for.
+	// not joined. It reports whether e is such an entity, but for the fields asked for.
 	//
 	// Proof: t' is t without it. It has the same rows, as each has exactly one partner, with fewer fields, and answers the
 	// same: package plan does not ask for the entity to be joined either.
@@ -187,7 +187,7 @@ func (x part) suffixes(bound []model.Field) [][]model.Field {
 	return list
 }
 
-// determines tells whether values of the fields name one entity of e.
+// determines reports whether values of the fields name one entity of e.
 func determines(tree model.Tree, fields []model.Field, e *model.Entity) bool {
 	return slices.ContainsFunc(tree.Entities, func(other *model.Entity) bool {
 		return keyed(other, fields) && tree.Determined(other).Has(e)
@@ -251,7 +251,7 @@ func own(t *model.Table, q *workload.Query) []*model.Table {
 	return []*model.Table{keyedAt(t, keys, at)}
 }
 
-// asked returns the keys by which a support query asks of a table's rows, and what tells whether a write knows a column when it
+// asked returns the keys by which a support query asks of a table's rows, and what reports whether a write knows a column when it
 // asks, or learns it by those. None: it can not be read by them.
 func asked(t *model.Table, q *workload.Query) (keys []model.Field, known func(model.Field) bool) {
 	if len(t.Partition) == 0 || t.Base != nil {

@@ -19,7 +19,7 @@ type worth struct {
 	bytes  float64
 }
 
-// atLeast tells whether a table of worth v does all that one of worth u does, at no higher cost.
+// atLeast reports whether a table of worth v does all that one of worth u does, at no higher cost.
 func (v worth) atLeast(u worth) bool {
 	for s, price := range u.reads {
 		if mine, ok := v.reads[s]; !ok || mine > price*(1+1e-9)+1e-12 {

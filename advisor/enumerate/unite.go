@@ -140,7 +140,7 @@ func (p *Pool) across() {
 	}
 }
 
-// leadsOn tells whether a table has ids of entities besides its key, and nothing else.
+// leadsOn reports whether a table has ids of entities besides its key, and nothing else.
 func leadsOn(t *model.Table) bool {
 	return len(t.Values) > 0 && len(t.Nests) == 0 && !slices.ContainsFunc(t.Values, func(f model.Field) bool { return !f.IsKey() })
 }
@@ -177,7 +177,7 @@ func larger(a, b *model.Table) *model.Table {
 	return &t
 }
 
-// extends tells whether the larger tree has exactly one row for each of the smaller.
+// extends reports whether the larger tree has exactly one row for each of the smaller.
 func extends(small, large model.Tree) bool {
 	for _, e := range small.Entities {
 		if !large.Has(e) {

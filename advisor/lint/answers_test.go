@@ -464,7 +464,7 @@ func forgotten(c *trial.Case, step string) bool {
 	return had
 }
 
-// wholeKey tells whether the question is about one row.
+// wholeKey reports whether the question is about one row.
 func wholeKey(c *trial.Case) bool {
 	by := restrictions(c.Asks[0].Old)
 	return !slices.ContainsFunc(c.Table.PrimaryKey(), func(k schema.Column) bool { return by[k.Name] != equal })

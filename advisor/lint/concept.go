@@ -146,7 +146,7 @@ func factOf(t *model.Table) *Fact {
 	return f
 }
 
-// hasCopy tells whether the primary key has what an attribute is a copy of.
+// hasCopy reports whether the primary key has what an attribute is a copy of.
 func hasCopy(t *model.Table, k model.Field) bool {
 	for _, r := range t.Tree.Edges {
 		if owner := r.Other(k.Entity); owner != nil && r.Base() == k.Attribute.Copied.Edge && t.InKey(model.Field{Entity: owner, Attribute: k.Attribute.Copied.Of}) {

@@ -176,7 +176,7 @@ type Report struct {
 	Unsupported []rules.Unsupported `json:"unsupported"`
 }
 
-// Worst tells whether there is a finding as bad as a severity.
+// Worst reports whether there is a finding as bad as a severity.
 func (r *Report) Worst(than Severity) bool {
 	for i := range r.Findings {
 		if r.Findings[i].Severity.AtLeast(than) {

@@ -234,7 +234,7 @@ func sameKey(a, b *schema.Table) bool {
 	})
 }
 
-// holds tells whether a has every column of b, of the same type.
+// holds reports whether a has every column of b, of the same type.
 func holds(a, b *schema.Table) bool {
 	for _, c := range b.Columns {
 		if own := a.Column(c.Name); own == nil || own.Type != c.Type {

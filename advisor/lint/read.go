@@ -168,7 +168,7 @@ func (in *Input) clustering(t *schema.Table, on Reference, s *cql.Select, by map
 	return out
 }
 
-// served tells whether an index serves all conditions on a column: within a partition, too, its rows are found by it.
+// served reports whether an index serves all conditions on a column: within a partition, too, its rows are found by it.
 func served(t *schema.Table, s *cql.Select, column string) bool {
 	for i := range s.Where {
 		if w := &s.Where[i]; slices.Contains(w.Columns, column) && schema.IndexFor(t, w) == nil {

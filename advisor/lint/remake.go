@@ -132,7 +132,7 @@ func (m *remake) conditions() error {
 	return nil
 }
 
-// counts tells whether a SELECT is of count(*).
+// counts reports whether a SELECT is of count(*).
 func counts(s *cql.Select) bool {
 	if len(s.Columns) != 1 {
 		return false
@@ -233,7 +233,7 @@ func (m *remake) comparable() error {
 	return nil
 }
 
-// backwards tells whether the statement reads the rows of a partition from the last to the first.
+// backwards reports whether the statement reads the rows of a partition from the last to the first.
 func (m *remake) backwards() bool {
 	for _, o := range m.s.OrderBy {
 		if c := m.t.Column(o.Column); c != nil && c.Kind == schema.Clustering { // also one that is the same in all rows: those after it are read backwards, too
@@ -329,7 +329,7 @@ func merged(way *trial.Way, s *cql.Select, t *schema.Table) {
 	}
 }
 
-// ofOne tells whether a statement is about one partition.
+// ofOne reports whether a statement is about one partition.
 func ofOne(s *cql.Select, t *schema.Table) bool {
 	by := restrictions(s)
 	return !slices.ContainsFunc(t.PartitionKey(), func(k schema.Column) bool { return by[k.Name] != equal })

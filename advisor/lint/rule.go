@@ -23,7 +23,7 @@ func (s Severity) rank() int {
 	return len(Severities)
 }
 
-// AtLeast tells whether s is as bad as other, or worse.
+// AtLeast reports whether s is as bad as other, or worse.
 func (s Severity) AtLeast(other Severity) bool { return s.rank() <= other.rank() }
 
 // Rule is something that tables and statements ought to keep to.

@@ -27,7 +27,7 @@ type Verdict struct {
 	Merged   *Table // nil if the relationships make no table of both
 }
 
-// Allowed tells whether all conditions hold.
+// Allowed reports whether all conditions hold.
 func (v Verdict) Allowed() bool { return len(v.Failed) == 0 }
 
 // judge applies the five conditions. All must hold; Column Count only warns unless it is to refuse.
@@ -123,7 +123,7 @@ func (f *finder) fewRows(a, b, c *Table) bool {
 	return f.config.RowGrowth > 0 && c.Tree.Rows() <= (1+f.config.RowGrowth)*max(a.Tree.Rows(), b.Tree.Rows())
 }
 
-// drops tells whether b makes a needless: a is a strict subset of it (B-21).
+// drops reports whether b makes a needless: a is a strict subset of it (B-21).
 func (f *finder) drops(a, b *Table) bool {
 	if a.Purpose == Helper || b.Purpose == Helper || a.key != b.key || a.split != b.split || a.Tree.Key() != b.Tree.Key() {
 		return false

@@ -214,7 +214,7 @@ func (f *finder) groups() [][]*Query {
 	return groups
 }
 
-// mayMerge tells whether tables of two queries, or what they become, could be merged or dropped for each other.
+// mayMerge reports whether tables of two queries, or what they become, could be merged or dropped for each other.
 func (f *finder) mayMerge(a, b *Query) bool {
 	if f.config.RowGrowth > 0 {
 		return slices.ContainsFunc(a.Tree.Entities, func(e *model.Entity) bool { return b.Tree.Has(e) }) || f.plain(a, b)
@@ -230,7 +230,7 @@ func (f *finder) plain(a, b *Query) bool {
 	return ok && !manyRows(tree)
 }
 
-// manyRows tells whether a table over the tree computes a join over 1:n or n:m.
+// manyRows reports whether a table over the tree computes a join over 1:n or n:m.
 func manyRows(t model.Tree) bool {
 	return slices.ContainsFunc(t.Edges, func(r *model.Relationship) bool { return r.Kind != model.OneToOne })
 }
@@ -322,7 +322,7 @@ func (f *finder) group(ctx context.Context, queries []*Query) ([]tables, error) 
 }
 
 // tuples calls each with one index below each size, in the order of their sum, at most that many times; each may end it.
-// It tells whether those were all.
+// It reports whether those were all.
 func tuples(sizes []int, most int, each func([]int) bool) (whole bool) {
 	sum := 0
 	for _, n := range sizes {

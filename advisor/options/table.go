@@ -161,7 +161,7 @@ func (t *Table) access(filter set) (byKey bool, indexes int, ok bool) {
 	return byKey, indexes, (byKey || indexes > 0) && filter.in(covered)
 }
 
-// Answers tells whether one request to the table answers the query (B-3).
+// Answers reports whether one request to the table answers the query (B-3).
 func (t *Table) Answers(q *Query) bool {
 	_, _, ok := t.access(q.filter)
 	return ok && q.all.in(t.all)

@@ -26,7 +26,7 @@ type target struct {
 	tree   model.Tree
 }
 
-// inserts tells whether a write makes rows: the values of other entities that those have must then be known.
+// inserts reports whether a write makes rows: the values of other entities that those have must then be known.
 func inserts(w *workload.Write) bool { return w.Kind == workload.Insert || w.Kind == workload.Connect }
 
 func change(w *workload.Write) target {
@@ -54,7 +54,7 @@ func change(w *workload.Write) target {
 	return t
 }
 
-// touches tells whether a write changes rows of a table: it holds one of the fields (B-30, B-32), under any occurrence of
+// touches reports whether a write changes rows of a table: it holds one of the fields (B-30, B-32), under any occurrence of
 // their entity.
 func (f *finder) touches(s *workload.Statement, c target, t *Table) bool {
 	if c.edge != nil {
@@ -76,7 +76,7 @@ func (f *finder) touches(s *workload.Statement, c target, t *Table) bool {
 	return false
 }
 
-// whole tells whether an INSERT of e makes rows of a table: it is connected to every entity of which the primary key has a
+// whole reports whether an INSERT of e makes rows of a table: it is connected to every entity of which the primary key has a
 // field. The seed would write null there, which Cassandra refuses; what has no partner yet has no row in a join.
 func whole(w *workload.Write, e *model.Entity, t *Table) bool {
 	reached := t.Tree.Reach(e, func(r *model.Relationship, from *model.Entity) bool { return from != e || connects(w, r) })
@@ -120,13 +120,13 @@ func (f *finder) reach(t *Table, c target) (direct, byTable bool) {
 	return false, slices.ContainsFunc(t.indexes, func(x set) bool { return x.in(filter) })
 }
 
-// reads tells whether the write finds its rows by reading the table.
+// reads reports whether the write finds its rows by reading the table.
 func (f *finder) reads(t *Table, c target) bool {
 	_, ok := f.reach(t, c)
 	return ok
 }
 
-// leads tells whether the write, reading table x by what it knows, learns where its rows of t are.
+// leads reports whether the write, reading table x by what it knows, learns where its rows of t are.
 func (f *finder) leads(x, t *Table, c target) bool {
 	if x == t || x.Purpose == Helper {
 		return false
@@ -183,7 +183,7 @@ func joinText(a, b string) string {
 	return a + "; " + b
 }
 
-// moves tells whether an UPDATE changes a primary key of the table.
+// moves reports whether an UPDATE changes a primary key of the table.
 func (f *finder) moves(t *Table, c target) bool {
 	return !f.known(t, c.fields).and(t.primaryKey()).empty()
 }
@@ -264,7 +264,7 @@ func (f *finder) helpers(s *workload.Statement, list []*Table) []*Table {
 	return united(made)
 }
 
-// connects tells whether a write says which the other end of a relationship is.
+// connects reports whether a write says which the other end of a relationship is.
 func connects(w *workload.Write, r *model.Relationship) bool {
 	return slices.ContainsFunc(w.Connections, func(c workload.Connection) bool { return c.Edge.Base() == r.Base() })
 }
@@ -287,7 +287,7 @@ func united(list []*Table) []*Table {
 	return out
 }
 
-// helps tells whether a table has what a helper would.
+// helps reports whether a table has what a helper would.
 func (f *finder) helps(t, h *Table) bool {
 	return t.key == h.key && t.Tree.Key() == h.Tree.Key() && h.all.in(t.all)
 }

@@ -200,7 +200,7 @@ func (b *builder) indexes(a *access, from state, u *usable) bool {
 	return true
 }
 
-// joins tells whether the rows that are read belong to the rows at hand: they share entities, and each shared entity is
+// joins reports whether the rows that are read belong to the rows at hand: they share entities, and each shared entity is
 // determined by one of which a whole key is bound to what the rows at hand have.
 func (b *builder) joins(from state, u *usable, a *access) bool {
 	shared := from.joined & u.common
@@ -216,7 +216,7 @@ func (b *builder) joins(from state, u *usable, a *access) bool {
 	return shared&^determined == 0
 }
 
-// inOrder tells whether the rows of one request come in the order asked for, or in its reverse: the columns of ORDER BY
+// inOrder reports whether the rows of one request come in the order asked for, or in its reverse: the columns of ORDER BY
 // follow one another in the clustering key, but for columns that are the same in all those rows, or in all that agree in
 // what comes before.
 func (b *builder) inOrder(u *usable, same fixed) (ordered, reverse bool) {
@@ -243,7 +243,7 @@ func (b *builder) inOrder(u *usable, same fixed) (ordered, reverse bool) {
 	return true, reverse
 }
 
-// same tells whether a column has one value.
+// same reports whether a column has one value.
 func (b *builder) same(k *fixed, c *column) bool {
 	return c.number >= 0 && k.fields.has(c.number) || k.entities&c.anchor != 0
 }

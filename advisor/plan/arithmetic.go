@@ -15,11 +15,11 @@ type Arithmetic interface {
 	// Reads returns what estimates the reads of a query. It is used by one goroutine.
 	Reads(q *workload.Query) Estimator
 
-	// Modifies tells whether a write changes rows of a table.
+	// Modifies reports whether a write changes rows of a table.
 	Modifies(w *workload.Write, t *model.Table) bool
 	// SupportQueries returns the queries that must be answered before a write can be applied to a table that it modifies.
 	SupportQueries(w *workload.Write, t *model.Table) []Support
-	// Shares tells whether support queries of one statement that ask the same are answered once for all tables that need
+	// Shares reports whether support queries of one statement that ask the same are answered once for all tables that need
 	// the answer; else each table pays for its own.
 	Shares() bool
 	// WriteSteps returns the deletes and puts by which a write is applied to a table that it modifies, with estimates.
@@ -60,7 +60,7 @@ type Point struct {
 	Rows    float64 // what Estimate returned for the arc that led here
 }
 
-// First tells whether nothing has been read before.
+// First reports whether nothing has been read before.
 func (r *Read) First() bool { return r.From.Joined == 0 }
 
 // Means is the default arithmetic: expected values under uniformity and independence, that follow from what is joined and

@@ -215,12 +215,12 @@ func (b *builder) close(k *fixed) {
 	}
 }
 
-// fixes tells whether a field is the same.
+// fixes reports whether a field is the same.
 func (b *builder) fixes(k *fixed, field int) bool {
 	return k.fields.has(field) || k.entities&b.bit(b.names[field].Entity) != 0
 }
 
-// single tells whether a state has one row at most: an entity that is named by key determines all that is joined.
+// single reports whether a state has one row at most: an entity that is named by key determines all that is joined.
 func (b *builder) single(s state) bool {
 	determined := uint64(0)
 	for i := range b.keys {
@@ -248,7 +248,7 @@ func (b *builder) useful(at set, applied uint64) set {
 	return at
 }
 
-// teaches tells whether a table may have something that is not at hand.
+// teaches reports whether a table may have something that is not at hand.
 func (b *builder) teaches(s state, u *usable) bool {
 	if u.common&^s.joined != 0 || u.base != nil {
 		return true
@@ -283,7 +283,7 @@ func needed(q *workload.Query) model.Tree {
 	return tree
 }
 
-// exactlyOne tells whether each entity of an end of a relationship has exactly one partner. To's end of 1:1 has if
+// exactlyOne reports whether each entity of an end of a relationship has exactly one partner. To's end of 1:1 has if
 // there are as many of both and none of From is without.
 func exactlyOne(r *model.Relationship, from *model.Entity) bool {
 	if r.Optional || !r.ToOne(from) {

@@ -18,7 +18,7 @@ type Season struct {
 	CQL   string        `json:"cql"`   // CREATE TABLE, for the eye: a migration writes its own
 }
 
-// Always tells whether the look-up is there through all steps.
+// Always reports whether the look-up is there through all steps.
 func (s *Season) Always() bool {
 	for _, there := range s.Steps {
 		if !there {

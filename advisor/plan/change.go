@@ -68,7 +68,7 @@ func (c *Change) at(by int) []*model.Entity {
 	return list
 }
 
-// named tells whether the change names e as that.
+// named reports whether the change names e as that.
 func (c *Change) named(e *model.Entity, by int) bool {
 	return slices.Contains(c.Named, Named{e, by})
 }
@@ -193,12 +193,12 @@ func connected(w *workload.Write, t *model.Table) []Change {
 	return list
 }
 
-// within tells whether all of a list are in another.
+// within reports whether all of a list are in another.
 func within[T comparable](less, more []T) bool {
 	return !slices.ContainsFunc(less, func(x T) bool { return !slices.Contains(more, x) })
 }
 
-// sameWay tells whether an edge of a table leads from e as the edge of a statement leads from its entity.
+// sameWay reports whether an edge of a table leads from e as the edge of a statement leads from its entity.
 func sameWay(stated *model.Relationship, from *model.Entity, r *model.Relationship, e *model.Entity) bool {
 	return r.Base() == stated.Base() && (r.From == e) == (stated.From == from)
 }
@@ -225,7 +225,7 @@ func subsets[T any](list []T) [][]T {
 	return sets
 }
 
-// cut tells whether the write makes or takes away an edge of a change.
+// cut reports whether the write makes or takes away an edge of a change.
 func (c *Change) cut(w *workload.Write, r *model.Relationship) bool {
 	switch w.Kind {
 	case workload.Insert:
@@ -284,7 +284,7 @@ func parts(w *workload.Write, t *model.Table, c *Change) []*workload.Query {
 }
 
 // missing returns the fields of a part of the table's tree that must be found out: those that its rows need and that the
-// statement does not bring. Where rows are put, and nothing else tells whether there is something at the end of an edge that
+// statement does not bring. Where rows are put, and nothing else reports whether there is something at the end of an edge that
 // need not have anything there, that is asked too.
 func missing(w *workload.Write, t *model.Table, c *Change, part model.Tree, have fields) []model.Field {
 	var list []model.Field
@@ -468,7 +468,7 @@ func facts(w *workload.Write) []model.Field {
 	return list
 }
 
-// determines tells whether the entity of a write has one e at most, in the statement's tree, and the same in another.
+// determines reports whether the entity of a write has one e at most, in the statement's tree, and the same in another.
 func determines(w *workload.Write, tree model.Tree, e *model.Entity) bool {
 	way := w.Tree.Span([]*model.Entity{w.Entity, e})
 	for _, r := range way.Edges {

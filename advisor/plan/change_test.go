@@ -185,7 +185,7 @@ func (w *world) remove(e *model.Entity, gone []int) {
 	}
 }
 
-// lawful tells whether the data keep what the model promises: keys tell apart, no value is missing that may not, each
+// lawful reports whether the data keep what the model promises: keys tell apart, no value is missing that may not, each
 // relationship is of its kind.
 func (w *world) lawful(g *model.Graph) bool {
 	for _, e := range g.Entities {
@@ -609,7 +609,7 @@ func (m *maker) change() *given {
 	return nil
 }
 
-// sound tells whether what a statement takes for true is true: an entity that it names by its key is there, and is what it
+// sound reports whether what a statement takes for true is true: an entity that it names by its key is there, and is what it
 // says.
 func (m *maker) sound(g *given) bool {
 	if (g.Kind == workload.Update || g.Kind == workload.Delete) && plan.Find(g.Write) == nil {

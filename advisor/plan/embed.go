@@ -57,7 +57,7 @@ const maxEmbeddings = 32
 
 // embeddings returns all ways to see a connected part of a table's tree in a query's, each as large as can be: entities
 // and relationships keep what they are occurrences of, and no two are the same of the query. The entities of each are in
-// the order in which they are reached. more tells whether there are others beyond maxEmbeddings.
+// the order in which they are reached. more reports whether there are others beyond maxEmbeddings.
 func embeddings(table, query model.Tree) (list []*Embedding, more bool) {
 	type key struct{ table, query *model.Entity }
 	met := map[key]bool{} // pairs that were grown from
@@ -124,7 +124,7 @@ func (g *grower) grow(m *Embedding, at, edge int) {
 	}
 }
 
-// rival tells whether a later edge of the entity could be mapped in an edge's stead.
+// rival reports whether a later edge of the entity could be mapped in an edge's stead.
 func (g *grower) rival(from *model.Entity, edge int) bool {
 	r := g.table.Edges[edge]
 	for _, x := range g.table.Edges[edge+1:] {
@@ -135,7 +135,7 @@ func (g *grower) rival(from *model.Entity, edge int) bool {
 	return false
 }
 
-// twice tells whether a tree meets an entity more than once.
+// twice reports whether a tree meets an entity more than once.
 func twice(t model.Tree) bool {
 	for _, e := range t.Entities {
 		if e.Of != nil {
@@ -171,5 +171,5 @@ func unique(list []*Embedding) []*Embedding {
 	return kept
 }
 
-// identity tells whether the embedding maps each entity to itself.
+// identity reports whether the embedding maps each entity to itself.
 func (m *Embedding) identity() bool { return slices.Equal(m.table, m.query) }

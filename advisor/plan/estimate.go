@@ -258,7 +258,7 @@ func selectivity(f model.Field, predicates []workload.Predicate) float64 {
 	return most * others * (1 - min(1, max(0, f.Attribute.Null)))
 }
 
-// each tells whether every row at hand feeds a read by values of its own: the entities that feed it, and those that the
+// each reports whether every row at hand feeds a read by values of its own: the entities that feed it, and those that the
 // query names by key, determine all others.
 func (m *means) each(r *Read) bool {
 	joined := m.tree(r.From.Joined)
@@ -321,7 +321,7 @@ func part(whole model.Tree, mask uint64) model.Tree {
 	return t
 }
 
-// holds tells whether all rows have the parameter's value in f once some predicates are applied.
+// holds reports whether all rows have the parameter's value in f once some predicates are applied.
 func holds(q *workload.Query, applied uint64, f model.Field) bool {
 	for n, p := range q.Where {
 		if p.Field == f && p.Op == workload.Equal && applied&(1<<n) != 0 {

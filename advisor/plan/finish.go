@@ -76,7 +76,7 @@ func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered
 	arc.Steps = append(arc.Steps, last...)
 }
 
-// outlives tells whether rows can be put in order when nothing but some fields is left of them. Else groups, and the one
+// outlives reports whether rows can be put in order when nothing but some fields is left of them. Else groups, and the one
 // kept of each, are in the order of their first rows.
 func (b *builder) outlives(fields []model.Field) bool {
 	for _, o := range b.order {
@@ -95,7 +95,7 @@ func least(a, b int) int {
 	return a
 }
 
-// serverGroups tells whether one request finds all rows and CQL can group them: by columns of the partition key, and
+// serverGroups reports whether one request finds all rows and CQL can group them: by columns of the partition key, and
 // those that come first in the clustering key, but for those bound by equality.
 func (b *builder) serverGroups(from state, u *usable, a access) bool {
 	q := b.query
@@ -134,7 +134,7 @@ func (b *builder) serverGroups(from state, u *usable, a access) bool {
 	return left == set{}
 }
 
-// whole tells whether values of a CQL type are whole numbers.
+// whole reports whether values of a CQL type are whole numbers.
 func whole(cqlType string) bool {
 	switch strings.ToLower(cqlType) {
 	case "tinyint", "smallint", "int", "bigint", "varint", "counter":
@@ -143,7 +143,7 @@ func whole(cqlType string) bool {
 	return false
 }
 
-// distinct tells whether no two rows are the same in what is selected: it determines each entity that is joined, or each
+// distinct reports whether no two rows are the same in what is selected: it determines each entity that is joined, or each
 // group.
 func (b *builder) distinct(to state) bool {
 	q := b.query
@@ -163,7 +163,7 @@ func (b *builder) distinct(to state) bool {
 	return to.joined&^k.entities == 0
 }
 
-// parent tells whether the rows of one request have the same parent.
+// parent reports whether the rows of one request have the same parent.
 func (b *builder) parent(a access) bool {
 	for _, f := range b.query.Per {
 		if !b.fixes(&a.fixed, b.fields[f]) {

@@ -568,7 +568,7 @@ func plain(op workload.Op) bool {
 	return op != workload.In && op != workload.Like && op != workload.NotEqual
 }
 
-// matches tells whether a row satisfies bindings.
+// matches reports whether a row satisfies bindings.
 func (m *machine) matches(h hand, s *plan.Step, row map[model.Field]string, list []plan.Binding, column func(plan.Binding) model.Field, allowed func(workload.Op) bool) bool {
 	for _, b := range list {
 		if !allowed(b.Op) {

@@ -21,7 +21,7 @@ type touched struct {
 	edge          *model.Relationship   // of CONNECT and DISCONNECT
 }
 
-// free tells whether a pair may be related besides those that are.
+// free reports whether a pair may be related besides those that are.
 func (w *world) free(r *model.Relationship, from, to int) bool {
 	for _, l := range w.links[r] {
 		if l == [2]int{from, to} || l[0] == from && r.ToOne(r.From) || l[1] == to && r.ToOne(r.To) {
@@ -120,7 +120,7 @@ func (m *maker) touch() *touched {
 	return c
 }
 
-// replaces tells whether a row of the join goes because of a CONNECT: an end of the pair that has one partner at most stands at
+// replaces reports whether a row of the join goes because of a CONNECT: an end of the pair that has one partner at most stands at
 // its edge in it.
 func (c *touched) replaces(tree model.Tree, r related) bool {
 	return c.Kind == workload.Connect && slices.ContainsFunc(tree.Edges, func(x *model.Relationship) bool {
@@ -129,7 +129,7 @@ func (c *touched) replaces(tree model.Tree, r related) bool {
 	})
 }
 
-// speaks tells whether a row of the join over a tree is one of those that the write speaks of.
+// speaks reports whether a row of the join over a tree is one of those that the write speaks of.
 func (c *touched) speaks(tree model.Tree, r related, of map[*model.Entity]int) bool {
 	if c.edge == nil {
 		return slices.ContainsFunc(tree.Entities, func(e *model.Entity) bool { return e.Base() == c.Entity && r[e] == of[c.Entity] })

@@ -34,14 +34,14 @@ func (s *Space) Beside(tables []*model.Table) *Space {
 	return beside
 }
 
-// Holds tells whether the answer of a support query holds that of another: both ask by the same, for no less, and of as many rows,
+// Holds reports whether the answer of a support query holds that of another: both ask by the same, for no less, and of as many rows,
 // as what the larger tree has besides is there exactly once. Of queries that ask the same neither holds the other.
 func Holds(more, less *workload.Query) bool {
 	return len(more.Select) > len(less.Select) && within(less.Select, more.Select) && slices.Equal(more.Where, less.Where) &&
 		len(more.Known) == len(less.Known) && within(more.Known, less.Known) && extends(less.Tree, more.Tree)
 }
 
-// extends tells whether each row of the join over a tree is in exactly one of that over another.
+// extends reports whether each row of the join over a tree is in exactly one of that over another.
 func extends(small, large model.Tree) bool {
 	if !within(small.Entities, large.Entities) || !within(small.Edges, large.Edges) {
 		return false

@@ -14,7 +14,7 @@ import (
 //
 // INSERT takes nobody's partner away: whom it connects a new entity to is free, as far as the relationship allows one.
 
-// near tells whether e is the end of an edge where the connection of a statement has the statement's entity.
+// near reports whether e is the end of an edge where the connection of a statement has the statement's entity.
 func near(w *workload.Write, r *model.Relationship, e *model.Entity) bool {
 	stated := w.Connections[0].Edge
 	return (r.From == e) == (stated.From == w.Entity)
@@ -89,7 +89,7 @@ func (c *Change) side(t *model.Table) model.Tree {
 	return t.Tree.Reach(c.Named[0].Entity, func(r *model.Relationship, _ *model.Entity) bool { return r != c.Gone })
 }
 
-// stays tells whether the key of the rows that go says nothing of the partner: then what comes with the new partner stands
+// stays reports whether the key of the rows that go says nothing of the partner: then what comes with the new partner stands
 // where they stood, as long as there is something. (Over several edges of the relationship that is not said.)
 func (c *Change) stays(w *workload.Write, t *model.Table) bool {
 	if len(pairs(w, t.Tree)) > 1 {

@@ -55,7 +55,7 @@ type Promise struct {
 	Paying []string `json:"paying,omitempty"` // fingerprints of these writes
 }
 
-// Same tells whether two are the same change: what they are expected to cost, and so how far they are followed, may differ.
+// Same reports whether two are the same change: what they are expected to cost, and so how far they are followed, may differ.
 func (r Rewrite) Same(o Rewrite) bool {
 	r.Entries, o.Entries, r.Promise, o.Promise = 0, 0, Promise{}, Promise{}
 	return reflect.DeepEqual(r, o)
@@ -131,7 +131,7 @@ func ParseOverrule(text string) (Overrule, error) {
 	return Overrule{condition.ID(m[1]), m[2]}, nil
 }
 
-// Covers tells whether it is this verdict that is passed over.
+// Covers reports whether it is this verdict that is passed over.
 func (o Overrule) Covers(v *Verdict) bool {
 	switch {
 	case v.Condition != o.Condition:
@@ -142,10 +142,10 @@ func (o Overrule) Covers(v *Verdict) bool {
 	return v.Overrulable() && strings.HasPrefix(v.Cause, o.Statement)
 }
 
-// Warns tells whether a verdict refuses nothing, but says what a statement will cost the reads.
+// Warns reports whether a verdict refuses nothing, but says what a statement will cost the reads.
 func (v *Verdict) Warns() bool { return !v.Refused && v.Statement != "" && v.Condition != "" }
 
-// Overrulable tells whether a verdict refuses the whole because of one statement, by a condition that a person may pass over.
+// Overrulable reports whether a verdict refuses the whole because of one statement, by a condition that a person may pass over.
 func (v *Verdict) Overrulable() bool {
 	c := condition.Find(v.Condition)
 	return v.Refused && v.Statement == "" && v.Cause != "" && c != nil && c.Overrule

@@ -74,7 +74,7 @@ func (b *builder) before() [][]int {
 	return before
 }
 
-// instead tells whether an arc's table could be read from a state or at the start, to the same end and for no more.
+// instead reports whether an arc's table could be read from a state or at the start, to the same end and for no more.
 func instead(known map[way]*Arc, from int, a *Arc) bool {
 	w := wayOf(a)
 	for _, w.kind = range reads {
@@ -89,7 +89,7 @@ func instead(known map[way]*Arc, from int, a *Arc) bool {
 
 var reads = []Kind{Get, IndexGet, Scan}
 
-// noMore tells whether steps do the same kinds of things as others, and no more of any of them. Filters and limits are
+// noMore reports whether steps do the same kinds of things as others, and no more of any of them. Filters and limits are
 // not compared.
 func noMore(steps, others []Step) bool {
 	at := 0

@@ -57,5 +57,5 @@ func Sources(tree model.Tree, tables []*model.Table) []Source {
 	return list
 }
 
-// Holds tells whether the table has a field of the tree.
+// Holds reports whether the table has a field of the tree.
 func (s *Source) Holds(f model.Field) bool { return slices.Contains(s.Fields, f) }

@@ -206,7 +206,7 @@ func (b *builder) anchor(u *usable, e *model.Entity) uint64 {
 	return 0
 }
 
-// complete tells whether the table has a row for each of those that are asked for. A row without a value for a column of
+// complete reports whether the table has a row for each of those that are asked for. A row without a value for a column of
 // the key is in no table, so the query must have a condition on the field, which no row without a value satisfies. (The
 // application's own tables are as they are.)
 func (b *builder) complete(u *usable) bool {
@@ -237,7 +237,7 @@ func (b *builder) complete(u *usable) bool {
 	return true
 }
 
-// asks tells whether the query has a condition on f.
+// asks reports whether the query has a condition on f.
 func (b *builder) asks(f model.Field) bool {
 	for _, p := range b.query.Where {
 		if p.Field == f {
@@ -247,7 +247,7 @@ func (b *builder) asks(f model.Field) bool {
 	return false
 }
 
-// knows tells whether the value of f is known for all rows of the table that can be asked for: f is known, and in the
+// knows reports whether the value of f is known for all rows of the table that can be asked for: f is known, and in the
 // table belongs to what an entity that the query names by key determines.
 func (b *builder) knows(u *usable, f model.Field) bool {
 	if !slices.Contains(b.query.Known, f) {
@@ -265,7 +265,7 @@ func (b *builder) knows(u *usable, f model.Field) bool {
 	return false
 }
 
-// covers tells whether a look-up table holds the whole primary key of its base.
+// covers reports whether a look-up table holds the whole primary key of its base.
 func covers(lookUp, base *model.Table) bool {
 	for _, f := range base.Key() {
 		if !lookUp.InKey(f) {

@@ -13,14 +13,14 @@ type Support struct {
 	Times float64 // executions per execution of the write
 }
 
-// Modifies tells whether a write changes rows of a table.
+// Modifies reports whether a write changes rows of a table.
 //
 // A verified look-up table is only ever added to: what a delete leaves behind in it is found stale by its readers.
 func Modifies(w *workload.Write, t *model.Table) bool {
 	return slices.ContainsFunc(Facets(t), func(f Facet) bool { return len(f.own(w, meetings(w, f.Table))) > 0 })
 }
 
-// modifies tells whether an update or delete changes a table because of its entity at one place in its tree.
+// modifies reports whether an update or delete changes a table because of its entity at one place in its tree.
 func modifies(w *workload.Write, t *model.Table) bool {
 	if w.Kind == workload.Delete {
 		return t.Base == nil
@@ -33,12 +33,12 @@ func modifies(w *workload.Write, t *model.Table) bool {
 	return false
 }
 
-// keyed tells whether a field says where a row is: it is in the primary key, or the bucket is computed from it.
+// keyed reports whether a field says where a row is: it is in the primary key, or the bucket is computed from it.
 func keyed(t *model.Table, f model.Field) bool {
 	return t.InKey(f) || t.Bucket != nil && t.Bucket.Of == f
 }
 
-// owns tells whether an existing table has one row for each e: then inserting e inserts a row. Other existing tables with
+// owns reports whether an existing table has one row for each e: then inserting e inserts a row. Other existing tables with
 // e in their graph hold e because of a relationship.
 func owns(t *model.Table, e *model.Entity) bool {
 	return len(t.Tree.Determined(e).Entities) == len(t.Tree.Entities)
@@ -58,7 +58,7 @@ func (s fields) add(list ...model.Field) {
 	}
 }
 
-// moves tells whether an update changes a field of the table's primary key, at any occurrence of its entity: then its rows
+// moves reports whether an update changes a field of the table's primary key, at any occurrence of its entity: then its rows
 // are deleted and put again.
 func moves(w *workload.Write, t *model.Table) bool {
 	if w.Kind != workload.Update || t.Base != nil {

@@ -23,39 +23,39 @@ import (
 // found is what is known of one row of a join: values of fields.
 type found = trial.Row
 
-// answers tries a change before anybody is told of it: on generated rows the statements are said one after the other, as the application
+// tryAnswers tries a change before anybody is told of it: on generated rows the statements are said one after the other, as the application
 // does, and the plan over the new tables is carried out, whose rows are the join of those of the old ones. It returns why answers
 // would differ, or why nobody can tell; nil if they are the same.
-func (k *maker) answers(j *joined, tables []*design.Table, d *design.Design) error {
+func (k *maker) tryAnswers(j *joined, tables []*design.Table, d *design.Design) error {
 	const rounds, seed = 6, 36
 	for round := range uint64(rounds) {
-		t := &join{maker: k, joined: j, rand: rand.New(rand.NewPCG(seed, round))} //nolint:gosec // a test of ours, no secret
-		if err := t.prepare(tables); err != nil {
+		t := &joinTrial{maker: k, joined: j, rand: rand.New(rand.NewPCG(seed, round))} //nolint:gosec // a test of ours, no secret
+		if err := t.makeRows(tables); err != nil {
 			return err
 		}
 		for range 6 {
-			t.draw()
-			was, err := t.byHand(0, nil)
+			t.drawValues()
+			was, err := t.runByHand(0, nil)
 			if err != nil {
 				return err
 			}
-			is, err := t.planned(d.Statements[0].Plan)
+			is, err := t.runPlan(d.Statements[0].Plan)
 			if err != nil {
 				return err
 			}
-			if err := t.compare(was, is); err != nil {
+			if err := t.compareRows(was, is); err != nil {
 				return err
 			}
 		}
-		if err := t.kept(tables, d); err != nil {
+		if err := t.tryWrites(tables, d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// join is a trial of one join by hand.
-type join struct {
+// joinTrial is a trial of one join by hand.
+type joinTrial struct {
 	*maker
 	*joined
 	rand  *rand.Rand
@@ -66,11 +66,11 @@ type join struct {
 	limit string
 }
 
-// at is what a value that the application asks by is known by.
-func at(f model.Field, op string) string { return f.String() + " " + op }
+// bindingKey is what a value that the application asks by is known by.
+func bindingKey(f model.Field, op string) string { return f.String() + " " + op }
 
-// prepare makes rows of the old tables, and of the new ones.
-func (t *join) prepare(tables []*design.Table) error {
+// makeRows makes rows of the old tables, and of the new ones.
+func (t *joinTrial) makeRows(tables []*design.Table) error {
 	all := t.Schema
 	for _, n := range tables {
 		var err error
@@ -93,11 +93,11 @@ func (t *join) prepare(tables []*design.Table) error {
 			continue
 		}
 		seen[base] = true
-		list, err := t.fill(base)
+		list, err := t.fillTable(base)
 		if err != nil {
 			return err
 		}
-		t.rows = natural(t.rows, list)
+		t.rows = naturalJoin(t.rows, list)
 	}
 	for _, n := range tables {
 		name := model.Quote(n.Name)
@@ -136,8 +136,8 @@ func (t *join) prepare(tables []*design.Table) error {
 // fieldValues is how many values a field has: few, so that rows meet.
 const fieldValues = 4
 
-// fill makes rows of a table, and returns all that it has.
-func (t *join) fill(base *schema.Table) ([]found, error) {
+// fillTable makes rows of a table, and returns all that it has.
+func (t *joinTrial) fillTable(base *schema.Table) ([]found, error) {
 	insert := &cql.Insert{Table: cql.TableRef{Keyspace: base.Keyspace, Table: base.Name}}
 	for _, c := range base.Columns {
 		insert.Columns, insert.Values = append(insert.Columns, c.Name), append(insert.Values, &cql.Marker{Name: c.Name})
@@ -164,11 +164,11 @@ func (t *join) fill(base *schema.Table) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.named(base, a), nil
+	return t.rowsInModel(base, a), nil
 }
 
-// named says what rows of a table are in terms of the model.
-func (t *join) named(base *schema.Table, a *memory.Answer) []found {
+// rowsInModel says what rows of a table are in terms of the model.
+func (t *joinTrial) rowsInModel(base *schema.Table, a *memory.Answer) []found {
 	var out []found
 	for _, r := range a.Rows {
 		row := found{}
@@ -182,8 +182,8 @@ func (t *join) named(base *schema.Table, a *memory.Answer) []found {
 	return out
 }
 
-// natural joins rows by the fields that they share.
-func natural(left, right []found) []found {
+// naturalJoin joins rows by the fields that they share.
+func naturalJoin(left, right []found) []found {
 	var out []found
 	for _, l := range left {
 		for _, r := range right {
@@ -205,8 +205,8 @@ func natural(left, right []found) []found {
 	return out
 }
 
-// draw draws what the application asks by.
-func (t *join) draw() {
+// drawValues draws what the application asks by.
+func (t *joinTrial) drawValues() {
 	t.asked, t.limit = map[string]memory.Value{}, strconv.Itoa(1+t.rand.IntN(3))
 	row := found{}
 	if len(t.rows) > 0 {
@@ -217,13 +217,13 @@ func (t *join) draw() {
 		if !ok || v == nil {
 			v = strconv.Itoa(t.rand.IntN(fieldValues))
 		}
-		t.asked[at(p.Field, string(p.Op))] = v
+		t.asked[bindingKey(p.Field, string(p.Op))] = v
 	}
 }
 
-// byHand says the statements as the application does: the n-th with values of a row that the ones before returned, and for each of its rows
+// runByHand says the statements as the application does: the n-th with values of a row that the ones before returned, and for each of its rows
 // those that it feeds.
-func (t *join) byHand(n int, given found) ([]found, error) {
+func (t *joinTrial) runByHand(n int, given found) ([]found, error) {
 	u := t.joined.reads[n]
 	parsed, err := u.statement.Parse()
 	if err != nil {
@@ -250,7 +250,7 @@ func (t *join) byHand(n int, given found) ([]found, error) {
 		f := t.model.Field(base.Keyspace, base.Name, w.Columns[0])
 		v, fed := given[f]
 		if !fed {
-			if v, ok = t.asked[at(f, w.Op.String())]; !ok {
+			if v, ok = t.asked[bindingKey(f, w.Op.String())]; !ok {
 				return nil, fmt.Errorf("nothing is known to ask %s by", f)
 			}
 		}
@@ -266,7 +266,7 @@ func (t *join) byHand(n int, given found) ([]found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it could not be tried: %w", err)
 	}
-	out := t.named(base, a)
+	out := t.rowsInModel(base, a)
 	for i, row := range out {
 		for f, v := range given {
 			if _, own := row[f]; !own {
@@ -282,7 +282,7 @@ func (t *join) byHand(n int, given found) ([]found, error) {
 		}
 		var longer []found
 		for _, row := range out {
-			more, err := t.byHand(m, row)
+			more, err := t.runByHand(m, row)
 			if err != nil {
 				return nil, err
 			}
@@ -293,8 +293,8 @@ func (t *join) byHand(n int, given found) ([]found, error) {
 	return out, nil
 }
 
-// planned carries a plan out.
-func (t *join) planned(p *plan.Plan) ([]found, error) {
+// runPlan carries a plan out.
+func (t *joinTrial) runPlan(p *plan.Plan) ([]found, error) {
 	rows := []found{{}}
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -302,16 +302,18 @@ func (t *join) planned(p *plan.Plan) ([]found, error) {
 		case plan.Get, plan.IndexGet:
 			var next []found
 			for _, row := range rows {
-				more, err := t.get(s, row)
+				more, err := t.runGet(s, row)
 				if err != nil {
 					return nil, err
 				}
-				next = append(next, natural([]found{row}, more)...)
+				next = append(next, naturalJoin([]found{row}, more)...)
 			}
 			rows = next
 		case plan.Filter:
 			rows = slices.DeleteFunc(rows, func(row found) bool {
-				return slices.ContainsFunc(s.Where, func(b plan.Binding) bool { return !trial.Meets(row[b.Field], b.Op, t.asked[at(b.Field, string(b.Op))]) })
+				return slices.ContainsFunc(s.Where, func(b plan.Binding) bool {
+					return !trial.Meets(row[b.Field], b.Op, t.asked[bindingKey(b.Field, string(b.Op))])
+				})
 			})
 		case plan.Sort:
 			slices.SortStableFunc(rows, func(a, b found) int { return trial.Compare(a, b, s.Order) })
@@ -325,10 +327,10 @@ func (t *join) planned(p *plan.Plan) ([]found, error) {
 	return rows, nil
 }
 
-// get reads a table as a step says, in the words that the sketch has for it.
-func (t *join) get(s *plan.Step, row found) ([]found, error) {
+// runGet reads a table as a step says, in the words that the sketch has for it.
+func (t *joinTrial) runGet(s *plan.Step, row found) ([]found, error) {
 	name := model.Quote(s.Table.Keyspace) + "." + model.Quote(s.Table.Name)
-	text, _ := selects(s, name)
+	text, _ := selectText(s, name)
 	parsed, err := cql.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", text, err)
@@ -345,9 +347,9 @@ func (t *join) get(s *plan.Step, row found) ([]found, error) {
 		}
 		v := row[b.Field]
 		if b.Value != "" {
-			v = t.asked[at(b.Field, string(b.Op))]
+			v = t.asked[bindingKey(b.Field, string(b.Op))]
 			if b.Op == "" {
-				v = t.asked[at(b.Field, string(workload.Equal))]
+				v = t.asked[bindingKey(b.Field, string(workload.Equal))]
 			}
 		}
 		args[memory.Key(m)] = v
@@ -370,8 +372,8 @@ func (t *join) get(s *plan.Step, row found) ([]found, error) {
 	return out, nil
 }
 
-// compare says how answers differ: in the rows, or, where they are sorted, in their order.
-func (t *join) compare(was, is []found) error {
+// compareRows says how answers differ: in the rows, or, where they are sorted, in their order.
+func (t *joinTrial) compareRows(was, is []found) error {
 	q := t.joined.asked.Query
 	lines := func(rows []found) []string {
 		out := make([]string, len(rows))
@@ -402,11 +404,11 @@ func (t *join) compare(was, is []found) error {
 	if how == "" {
 		return nil
 	}
-	return fmt.Errorf("its answers would be %s: on generated rows %d and %d, %s and %s", how, len(a), len(b), few(a), few(b))
+	return fmt.Errorf("its answers would be %s: on generated rows %d and %d, %s and %s", how, len(a), len(b), firstRows(a), firstRows(b))
 }
 
-// few writes the first of some rows.
-func few(list []string) string {
+// firstRows writes the first of some rows.
+func firstRows(list []string) string {
 	const most = 3
 	if len(list) == 0 {
 		return "none"

@@ -13,10 +13,10 @@ import (
 // calibrated is how many executions a statement needs before its latency is believed.
 const calibrated = 20
 
-// cluster describes the cluster to the cost model: its nodes, the replicas that the keyspace most is asked of has of each
+// clusterParameters describes the cluster to the cost model: its nodes, the replicas that the keyspace most is asked of has of each
 // row, and the consistency level most used. The model knows one of each, and so does the advice. The rest is as measured, or by
 // default.
-func cluster(measured *cost.Cassandra, s *capture.Snapshot, tables *schema.Schema, nodes int) cost.CassandraParameters {
+func clusterParameters(measured *cost.Cassandra, s *capture.Snapshot, tables *schema.Schema, nodes int) cost.CassandraParameters {
 	keyspaces, levels := map[string]uint64{}, map[string]uint64{}
 	for i := range s.Statements {
 		st := &s.Statements[i]
@@ -33,11 +33,11 @@ func cluster(measured *cost.Cassandra, s *capture.Snapshot, tables *schema.Schem
 	most := uint64(0)
 	for i := range tables.Keyspaces {
 		if k := &tables.Keyspaces[i]; keyspaces[k.Name] > most {
-			most, p.Replication = keyspaces[k.Name], min(replicas(k.Replication), p.Nodes)
+			most, p.Replication = keyspaces[k.Name], min(replicasOf(k.Replication), p.Nodes)
 		}
 	}
 	most = 0
-	for _, level := range sorted(levels) {
+	for _, level := range sortedKeys(levels) {
 		known := cost.CassandraParameters{Consistency: level}
 		if _, err := cost.NewCassandra(known); err == nil && levels[level] > most {
 			most, p.Consistency = levels[level], level
@@ -46,9 +46,9 @@ func cluster(measured *cost.Cassandra, s *capture.Snapshot, tables *schema.Schem
 	return p
 }
 
-// replicas reads how many there are of each row out of a keyspace's replication; of several data centres, in the one that
+// replicasOf reads how many there are of each row out of a keyspace's replication; of several data centres, in the one that
 // has most. 0: it does not say.
-func replicas(replication map[string]string) float64 {
+func replicasOf(replication map[string]string) float64 {
 	most := 0
 	for option, text := range replication {
 		if n, err := strconv.Atoi(text); err == nil && option != "class" {
@@ -58,7 +58,7 @@ func replicas(replication map[string]string) float64 {
 	return float64(most)
 }
 
-func sorted(m map[string]uint64) []string {
+func sortedKeys(m map[string]uint64) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)
@@ -67,7 +67,7 @@ func sorted(m map[string]uint64) []string {
 	return keys
 }
 
-// calibrate brings the cost model to the latencies that were observed here. These are fitted one after the other, each by the
+// calibrateModel brings the cost model to the latencies that were observed here. These are fitted one after the other, each by the
 // median over the statements that show it, weighted by executions:
 //
 //	all times               by reads of one partition: everything is measured in these
@@ -77,7 +77,7 @@ func sorted(m map[string]uint64) []string {
 // The latency is linear in each time, so what it must be multiplied by for a read to take what was seen follows from the
 // latencies with it and without. A kind of read that was not seen keeps the default, scaled. Executions that Helenus
 // has answered itself are left out: their latencies are not those of the statement's plan.
-func calibrate(reads []*read, p cost.CassandraParameters) (*cost.Cassandra, error) {
+func calibrateModel(reads []*read, p cost.CassandraParameters) (*cost.Cassandra, error) {
 	base, err := cost.NewCassandra(p)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func calibrate(reads []*read, p cost.CassandraParameters) (*cost.Cassandra, erro
 		if latency.Count < calibrated {
 			continue
 		}
-		current, _ := cheapest(r.space, base)
+		current, _ := cheapestPlan(r.space, base)
 		if current == nil || len(current.Steps) == 0 || current.Steps[0].Requests > 1 {
 			continue
 		}
@@ -115,7 +115,7 @@ func calibrate(reads []*read, p cost.CassandraParameters) (*cost.Cassandra, erro
 		if len(list) == 0 {
 			return nil
 		}
-		fitted, err = cost.NewCassandra(times(fitted.Parameters(), min(max(median(list), least), most)))
+		fitted, err = cost.NewCassandra(times(fitted.Parameters(), min(max(weightedMedian(list), least), most)))
 		return err
 	}
 	for _, step := range []struct {
@@ -146,8 +146,8 @@ func calibrate(reads []*read, p cost.CassandraParameters) (*cost.Cassandra, erro
 
 type weighted struct{ value, weight float64 }
 
-// median is the weighted median, 0 of nothing.
-func median(list []weighted) float64 {
+// weightedMedian is the weighted median, 0 of nothing.
+func weightedMedian(list []weighted) float64 {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].value < list[j].value })
 	all := 0.0
 	for _, w := range list {

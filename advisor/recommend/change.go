@@ -29,19 +29,19 @@ type joined struct {
 	feeds []infer.Join
 }
 
-// changes makes the advice of the application tier: one design for each path query, over the existing tables and all that
+// adviseChanges makes the advice of the application tier: one design for each path query, over the existing tables and all that
 // the enumerator makes of the query, charged with the writes.
-func (k *maker) changes() error {
-	for _, j := range k.joins() {
-		if err := k.change(j); err != nil {
+func (k *maker) adviseChanges() error {
+	for _, j := range k.listJoins() {
+		if err := k.adviseChange(j); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// joins lists the path queries worth the effort, those first that take most work today; at most eight.
-func (k *maker) joins() []*joined {
+// listJoins lists the path queries worth the effort, those first that take most work today; at most eight.
+func (k *maker) listJoins() []*joined {
 	const most = 8
 	var out []*joined
 	now := map[*joined]float64{}
@@ -63,16 +63,16 @@ func (k *maker) joins() []*joined {
 		}
 		if whole && s.Weight*k.model.Seconds >= float64(k.Thresholds.Executions) {
 			out = append(out, j)
-			now[j] = s.Weight * k.today(j).Work
+			now[j] = s.Weight * k.costToday(j).Work
 		}
 	}
 	sort.SliceStable(out, func(a, b int) bool { return now[out[a]] > now[out[b]] })
 	return out[:min(len(out), most)]
 }
 
-// today is what one execution of the join costs as the application does it: each statement as often as was observed, one
+// costToday is what one execution of the join costs as the application does it: each statement as often as was observed, one
 // after the other or, where it fans out, several at once.
-func (k *maker) today(j *joined) cost.Cost {
+func (k *maker) costToday(j *joined) cost.Cost {
 	var sum cost.Cost
 	for n, u := range j.parts {
 		price := j.reads[n].price
@@ -88,8 +88,8 @@ func (k *maker) today(j *joined) cost.Cost {
 	return sum
 }
 
-// designed makes the workload of one join and all writes, and designs for it. tables are those to be made.
-func (k *maker) designed(j *joined) (w *workload.Workload, d *design.Design, tables []*design.Table, err error) {
+// designJoin makes the workload of one join and all writes, and designs for it. tables are those to be made.
+func (k *maker) designJoin(j *joined) (w *workload.Workload, d *design.Design, tables []*design.Table, err error) {
 	w = &workload.Workload{Name: j.asked.ID, Graph: k.model.Graph, Tables: k.model.Tables, Statements: []*workload.Statement{j.asked}}
 	for _, s := range k.model.Workload.Statements {
 		if s.Write != nil {
@@ -97,7 +97,7 @@ func (k *maker) designed(j *joined) (w *workload.Workload, d *design.Design, tab
 		}
 	}
 	d, err = design.Choose(k.ctx, w, design.Options{
-		Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: candidates(w, j.reads[0].access.Keyspace, k.declared(j)), NoEnumeration: true,
+		Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: joinCandidates(w, j.reads[0].access.Keyspace, k.declaredKeys(j)), NoEnumeration: true,
 	})
 	if err != nil {
 		return nil, nil, nil, err
@@ -111,9 +111,9 @@ func (k *maker) designed(j *joined) (w *workload.Workload, d *design.Design, tab
 	return w, d, tables, nil
 }
 
-// change works out the advice for one join, if there is any.
-func (k *maker) change(j *joined) error {
-	w, d, tables, err := k.designed(j)
+// adviseChange works out the advice for one join, if there is any.
+func (k *maker) adviseChange(j *joined) error {
+	w, d, tables, err := k.designJoin(j)
 	var unanswerable *design.UnanswerableError
 	switch {
 	case errors.As(err, &unanswerable):
@@ -124,7 +124,7 @@ func (k *maker) change(j *joined) error {
 		k.advice.Problems = append(k.advice.Problems, fmt.Sprintf("no design for the join %s: %v", j.asked.ID, err))
 		return nil
 	}
-	before, after := k.today(j), d.Statements[0].Cost
+	before, after := k.costToday(j), d.Statements[0].Cost
 	writes := 0.0
 	for _, s := range d.Statements[1:] {
 		writes += s.Statement.Weight * (s.Cost.Work - s.CurrentCost.Work)
@@ -133,22 +133,22 @@ func (k *maker) change(j *joined) error {
 	ratio := clamp(1 - after.Work/before.Work)
 	switch {
 	case k.unmeasuredOf(j) != "":
-		k.note(j, k.unmeasuredOf(j))
+		k.noteJoin(j, k.unmeasuredOf(j))
 		return nil
 	case len(tables) == 0:
-		k.note(j, "no new table would make that cheaper")
+		k.noteJoin(j, "no new table would make that cheaper")
 		return nil
 	case perHour(saved) < k.Thresholds.SavedSeconds || ratio < k.Thresholds.SavedRatio:
-		k.note(j, "a table made for it "+k.Thresholds.tooLittle(saved, ratio, k.Thresholds.SavedRatio))
+		k.noteJoin(j, "a table made for it "+k.Thresholds.tooLittle(saved, ratio, k.Thresholds.SavedRatio))
 		return nil
 	}
-	if err := k.answers(j, tables, d); err != nil {
-		k.note(j, err.Error())
+	if err := k.tryAnswers(j, tables, d); err != nil {
+		k.noteJoin(j, err.Error())
 		return nil
 	}
-	r := k.describe(j, tables, d)
+	r := k.describeJoin(j, tables, d)
 	if r.Confidence < k.Thresholds.Confidence {
-		k.note(j, fmt.Sprintf("that is only %.0f %% certain: advice is given from %.0f %% on", 100*r.Confidence, 100*k.Thresholds.Confidence))
+		k.noteJoin(j, fmt.Sprintf("that is only %.0f %% certain: advice is given from %.0f %% on", 100*r.Confidence, 100*k.Thresholds.Confidence))
 		return nil
 	}
 	first := &r.Statements[0]
@@ -159,20 +159,20 @@ func (k *maker) change(j *joined) error {
 	r.BenefitRatio = ratio
 	r.Sensitivity = fmt.Sprintf("The change pays as long as the join is done more often than %s (now %s), with as many writes as now.",
 		rate(max(0, writes)/(before.Work-after.Work)), rate(j.asked.Weight))
-	k.writers(&r, d)
-	r.Sketch = sketch(k.Driver, j, d)
+	k.addWriters(&r, d)
+	r.Sketch = sketchOf(k.Driver, j, d)
 	var made []*model.Table
 	for _, t := range tables {
 		made = append(made, t.Table)
 	}
-	r.Safety, r.Place = safetyOf(w, made), k.place(j.asked, made, d.Statements[0].Plan)
+	r.Safety, r.Place = safetyOf(w, made), k.placeAmongOptions(j.asked, made, d.Statements[0].Plan)
 	r.Why = k.whyChange(&r, j, tables)
 	r.Method = k.changeMethod(j, tables, d)
 	k.advice.Recommendations = append(k.advice.Recommendations, r)
 	return nil
 }
 
-// candidates lists the tables that are weighed for a join: the materialised view of its query, those of the parts that it
+// joinCandidates lists the tables that are weighed for a join: the materialised view of its query, those of the parts that it
 // falls into when it is cut at any of its edges, and those of the questions that writes must have answered to keep all
 // these true. The full enumeration (enumerate.Workload) has thousands more for a path of four entities.
 //
@@ -181,7 +181,7 @@ func (k *maker) change(j *joined) error {
 //
 // declared are the fields of the primary keys of the tables that are joined: none is left out of a view's key, whatever was concluded to tell
 // rows apart.
-func candidates(w *workload.Workload, keyspace string, declared []model.Field) []*model.Table {
+func joinCandidates(w *workload.Workload, keyspace string, declared []model.Field) []*model.Table {
 	const most = 64
 	pool := enumerate.NewPool(design.NoLookUps)
 	seen := map[string]bool{}
@@ -233,8 +233,8 @@ func candidates(w *workload.Workload, keyspace string, declared []model.Field) [
 	return pool.Tables
 }
 
-// declared lists the fields of the primary keys of what a join reads.
-func (k *maker) declared(j *joined) []model.Field {
+// declaredKeys lists the fields of the primary keys of what a join reads.
+func (k *maker) declaredKeys(j *joined) []model.Field {
 	var out []model.Field
 	for _, u := range j.reads {
 		t := k.Schema.Table(u.access.Keyspace, u.access.Table)
@@ -250,15 +250,15 @@ func (k *maker) declared(j *joined) []model.Field {
 	return out
 }
 
-// note says of the statements of a join why nothing is advised for it.
-func (k *maker) note(j *joined, why string) {
+// noteJoin says of the statements of a join why nothing is advised for it.
+func (k *maker) noteJoin(j *joined, why string) {
 	for _, u := range j.reads {
 		k.notes[u.statement.Fingerprint] += fmt.Sprintf("; the application joins %s by hand: %s", enumerated(tablesOf(j)), why)
 	}
 }
 
-// describe begins the recommendation.
-func (k *maker) describe(j *joined, tables []*design.Table, d *design.Design) Recommendation {
+// describeJoin begins the recommendation.
+func (k *maker) describeJoin(j *joined, tables []*design.Table, d *design.Design) Recommendation {
 	root := j.reads[0]
 	// The statements that would become one make the id, not the tables: these are refined as more is seen, while what is
 	// advised (and perhaps was rejected) stays the same.
@@ -277,8 +277,8 @@ func (k *maker) describe(j *joined, tables []*design.Table, d *design.Design) Re
 	}
 	r := Recommendation{
 		Kind: ApplicationChange, State: Open, Keyspace: root.access.Keyspace, Table: root.access.Table, Nodes: k.Nodes,
-		Alternatives: []Alternative{}, Statements: []Statement{}, Writes: []Write{}, WriteCostRatio: 1, Evidence: k.evidence(),
-		SchemaDigest: identity(digests...)[2:], CreatedAt: k.At, LastRefresh: k.At, StateSince: k.At, Confidence: 1,
+		Alternatives: []Alternative{}, Statements: []Statement{}, Writes: []Write{}, WriteCostRatio: 1, Evidence: k.newEvidence(),
+		SchemaDigest: idOf(digests...)[2:], CreatedAt: k.At, LastRefresh: k.At, StateSince: k.At, Confidence: 1,
 		Verdicts: []plan.Verdict{{Refused: true, Reason: "the change is in the application's code: Helenus does not answer several statements as one"}},
 	}
 	var names []string
@@ -289,10 +289,10 @@ func (k *maker) describe(j *joined, tables []*design.Table, d *design.Design) Re
 		r.CQL = append(r.CQL, t.CQL+";")
 		r.StorageBytes += math.Round(t.Bytes)
 	}
-	r.ID = identity(about...)
+	r.ID = idOf(about...)
 	r.Title = fmt.Sprintf("read %s from %s", enumerated(tablesOf(j)), enumerated(names))
 	for n, u := range j.parts {
-		s := k.statement(j.reads[n].statement)
+		s := k.describeStatement(j.reads[n].statement)
 		s.Uses = u.PerExecution
 		r.Statements = append(r.Statements, s)
 	}
@@ -314,7 +314,7 @@ func (k *maker) describe(j *joined, tables []*design.Table, d *design.Design) Re
 		}
 	}
 	for _, x := range d.Rejected {
-		if len(r.Alternatives) == 3 || !finite(x.Work) {
+		if len(r.Alternatives) == 3 || !isFinite(x.Work) {
 			continue
 		}
 		r.Alternatives = append(r.Alternatives, Alternative{Title: "table " + x.Table.String(), WorkMs: x.Work, Reason: x.Reason})
@@ -349,8 +349,8 @@ func (k *maker) planToday(j *joined) string {
 	return strings.Join(lines, "\n")
 }
 
-// writers adds the writes that would have to keep the new tables true.
-func (k *maker) writers(r *Recommendation, d *design.Design) {
+// addWriters adds the writes that would have to keep the new tables true.
+func (k *maker) addWriters(r *Recommendation, d *design.Design) {
 	for _, s := range d.Statements[1:] {
 		var steps []string
 		var extra cost.Cost
@@ -376,7 +376,7 @@ func (k *maker) writers(r *Recommendation, d *design.Design) {
 		if len(steps) == 0 {
 			continue
 		}
-		w := k.write(k.Snapshot.Statement(s.Statement.Sources[0]), extra.Latency)
+		w := k.describeWrite(k.Snapshot.Statement(s.Statement.Sources[0]), extra.Latency)
 		w.PredictedExtraMs = extra.Latency
 		w.PredictedRatio = 2
 		if itself := w.ObservedP50Ms; itself > 0 {
@@ -396,7 +396,7 @@ func (k *maker) writers(r *Recommendation, d *design.Design) {
 	}
 }
 
-func finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
+func isFinite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
 
 // newName is the name that the design has given a new table.
 func newName(d *design.Design, t *model.Table) string {

@@ -12,7 +12,7 @@ const wide = 96
 // Explain prints a recommendation for a terminal: what and why, what it costs and saves, on what evidence, how the
 // statements run now and would run, what was decided about it, and what to do next.
 func Explain(w io.Writer, r Recommendation) error {
-	p := &page{w: w}
+	p := &textPage{w: w}
 	p.line("%s  %s", r.ID, r.Title)
 	state := string(r.State)
 	if r.Migration != "" {
@@ -46,7 +46,7 @@ func Explain(w io.Writer, r Recommendation) error {
 		}
 		p.line("  storage         %s, without replication", bytes(r.StorageBytes))
 	} else if r.TurnsAtNodes > 0 {
-		p.line("  turns round     at %s; the cluster has %s", nodes(r.TurnsAtNodes), nodes(r.Nodes))
+		p.line("  turns round     at %s; the cluster has %s", nodesText(r.TurnsAtNodes), nodesText(r.Nodes))
 	}
 	if r.Sensitivity != "" {
 		p.paragraph(r.Sensitivity)
@@ -57,10 +57,10 @@ func Explain(w io.Writer, r Recommendation) error {
 			p.paragraph(line)
 		}
 	}
-	p.timeline(r.Timeline)
+	p.writeTimeline(r.Timeline)
 	p.heading("Reads")
 	for _, s := range r.Statements {
-		p.read(&s)
+		p.writeRead(&s)
 	}
 	if len(r.Writes) > 0 {
 		p.heading("Writes that pay for it")
@@ -76,8 +76,8 @@ func Explain(w io.Writer, r Recommendation) error {
 			}
 		}
 	}
-	p.method(r.Method)
-	p.opinions(&r)
+	p.writeMethod(r.Method)
+	p.writeOpinions(&r)
 	if len(r.CQL) > 0 {
 		p.heading("Tables")
 		for _, c := range r.CQL {
@@ -99,7 +99,7 @@ func Explain(w io.Writer, r Recommendation) error {
 	for _, f := range r.Evidence.Facts {
 		p.paragraph(f)
 	}
-	p.verdicts(&r)
+	p.writeVerdicts(&r)
 	if len(r.Alternatives) > 0 {
 		p.heading("Weighed and not taken")
 		for _, a := range r.Alternatives {
@@ -113,12 +113,12 @@ func Explain(w io.Writer, r Recommendation) error {
 		}
 	}
 	p.heading("Next")
-	p.line("  %s", next(&r))
+	p.line("  %s", nextStep(&r))
 	return p.err
 }
 
-// next is what a person can do now.
-func next(r *Recommendation) string {
+// nextStep is what a person can do now.
+func nextStep(r *Recommendation) string {
 	switch {
 	case r.State == Approved:
 		return "helenus migrations"
@@ -138,31 +138,31 @@ func next(r *Recommendation) string {
 	return "helenus approve " + r.ID + "    (or: helenus reject " + r.ID + " --reason ...)"
 }
 
-// page writes text until the first error.
-type page struct {
+// textPage writes text until the first error.
+type textPage struct {
 	w   io.Writer
 	err error
 }
 
-func (p *page) line(format string, args ...any) {
+func (p *textPage) line(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf(format, args...), " "))
 	}
 }
 
-func (p *page) heading(text string) {
+func (p *textPage) heading(text string) {
 	p.line("")
 	p.line("%s", text)
 }
 
-func (p *page) indented(indent, text string) {
+func (p *textPage) indented(indent, text string) {
 	for l := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		p.line("%s%s", indent, l)
 	}
 }
 
 // paragraph wraps text at blanks; lines after the first are indented.
-func (p *page) paragraph(text string) {
+func (p *textPage) paragraph(text string) {
 	line, indent := "  ", "  "
 	for _, word := range strings.Fields(text) {
 		if len(line)+1+len(word) > wide && len(line) > len(indent) {
@@ -178,7 +178,7 @@ func (p *page) paragraph(text string) {
 	p.line("%s", line)
 }
 
-func (p *page) read(s *Statement) {
+func (p *textPage) writeRead(s *Statement) {
 	p.paragraph(s.Text)
 	p.line("    %d times, %s; observed p50 %s, p99 %s", s.Count, rate(s.PerSecond), ms(s.ObservedP50Ms), ms(s.ObservedP99Ms))
 	if s.Uses != 1 {
@@ -194,7 +194,7 @@ func (p *page) read(s *Statement) {
 	}
 }
 
-func (p *page) verdicts(r *Recommendation) {
+func (p *textPage) writeVerdicts(r *Recommendation) {
 	if len(r.Verdicts) == 0 {
 		return
 	}

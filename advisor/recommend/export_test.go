@@ -14,17 +14,17 @@ func TryChanged(ctx context.Context, in Input, change func(d *design.Design, tab
 	if err != nil {
 		return err
 	}
-	if err := k.prepare(); err != nil {
+	if err := k.planReads(); err != nil {
 		return err
 	}
-	list := k.joins()
+	list := k.listJoins()
 	if len(list) == 0 {
 		return errors.New("no join")
 	}
-	_, d, tables, err := k.designed(list[0])
+	_, d, tables, err := k.designJoin(list[0])
 	if err != nil {
 		return err
 	}
 	change(d, tables)
-	return k.answers(list[0], tables, d)
+	return k.tryAnswers(list[0], tables, d)
 }

@@ -15,24 +15,24 @@ import (
 	"github.com/helenus-db/helenus/capture/cql"
 )
 
-// kept tries what the sketch says of writes: the statements that it prints for each change a new table from what it holds before the write to what it
+// tryWrites tries what the sketch says of writes: the statements that it prints for each change a new table from what it holds before the write to what it
 // holds after it. It returns where they do not.
-func (t *join) kept(tables []*design.Table, d *design.Design) error {
+func (t *joinTrial) tryWrites(tables []*design.Table, d *design.Design) error {
 	for _, s := range d.Statements[1:] {
 		w := s.Statement.Write
 		if w.Kind != workload.Insert && w.Kind != workload.Update && w.Kind != workload.Delete {
 			continue
 		}
-		before, after, ok := t.changed(w)
+		before, after, ok := t.changedRows(w)
 		if !ok {
 			continue
 		}
 		for _, p := range s.Writes {
 			i := slices.IndexFunc(tables, func(n *design.Table) bool { return n.Table == p.Table })
-			if i < 0 || !distinct(p.Table, before) || !distinct(p.Table, after) {
+			if i < 0 || !distinctKeys(p.Table, before) || !distinctKeys(p.Table, after) {
 				continue // the application's own, or rows that a model would not have
 			}
-			if err := t.carried(tables[i], p, before, after); err != nil {
+			if err := t.tryWrite(tables[i], p, before, after); err != nil {
 				return fmt.Errorf("%s: %w", s.Statement, err)
 			}
 		}
@@ -40,8 +40,8 @@ func (t *join) kept(tables []*design.Table, d *design.Design) error {
 	return nil
 }
 
-// changed are the rows of the join before a write of one of its entities, and after it. false: none of them is met by one.
-func (t *join) changed(w *workload.Write) (before, after []found, ok bool) {
+// changedRows are the rows of the join before a write of one of its entities, and after it. false: none of them is met by one.
+func (t *joinTrial) changedRows(w *workload.Write) (before, after []found, ok bool) {
 	if len(t.rows) == 0 {
 		return nil, nil, false
 	}
@@ -76,8 +76,8 @@ func (t *join) changed(w *workload.Write) (before, after []found, ok bool) {
 	return before, after, true
 }
 
-// distinct tells whether different rows have different keys in a table.
-func distinct(t *model.Table, rows []found) bool {
+// distinctKeys reports whether different rows have different keys in a table.
+func distinctKeys(t *model.Table, rows []found) bool {
 	seen := map[string]string{}
 	keys, fields := t.Key(), t.Fields()
 	for _, r := range rows {
@@ -98,14 +98,14 @@ func lineOf(fields []model.Field, r found) string {
 	return string(line)
 }
 
-// carried carries the printed statements of a write out on a table with the rows before it, and compares with one of the rows after it.
-func (t *join) carried(n *design.Table, p *plan.WritePlan, before, after []found) error {
+// tryWrite carries the printed statements of a write out on a table with the rows before it, and compares with one of the rows after it.
+func (t *joinTrial) tryWrite(n *design.Table, p *plan.WritePlan, before, after []found) error {
 	name := model.Quote(n.Name)
 	if n.Table.Keyspace != "" {
 		name = model.Quote(n.Table.Keyspace) + "." + name
 	}
 	say := func(s *memory.Store, step *plan.Step, rows []found) error {
-		text, names := writes(step, name)
+		text, names := writeText(step, name)
 		st, err := cql.Parse(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", text, err)

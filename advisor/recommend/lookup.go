@@ -32,9 +32,9 @@ type offer struct {
 	reads  []*read // that may use it
 }
 
-// transparent makes the advice of the transparent tier.
-func (k *maker) transparent() error {
-	offers := k.offers()
+// adviseLookUps makes the advice of the transparent tier.
+func (k *maker) adviseLookUps() error {
+	offers := k.listOffers()
 	if len(offers) == 0 {
 		return nil
 	}
@@ -66,23 +66,23 @@ func (k *maker) transparent() error {
 	for _, o := range offers {
 		var users, others []*read
 		for _, r := range o.reads {
-			if reads(after[r.asked.ID].Plan, o.table) {
+			if readsTable(after[r.asked.ID].Plan, o.table) {
 				users = append(users, r)
 			} else {
 				others = append(others, r)
 			}
 		}
 		if len(users) > 0 {
-			k.advise(o, users, d)
+			k.adviseLookUp(o, users, d)
 		}
 		for _, r := range others {
-			k.decline(o, r, d, len(users) > 0)
+			k.declineRead(o, r, d, len(users) > 0)
 		}
 	}
 	return nil
 }
 
-func reads(p *plan.Plan, t *model.Table) bool {
+func readsTable(p *plan.Plan, t *model.Table) bool {
 	for _, x := range p.Tables() {
 		if x == t {
 			return true
@@ -91,11 +91,11 @@ func reads(p *plan.Plan, t *model.Table) bool {
 	return false
 }
 
-// offers lists the look-up tables that could be of use to reads that are often enough executed: one for each column
+// listOffers lists the look-up tables that could be of use to reads that are often enough executed: one for each column
 // outside of the primary key that a scan with ALLOW FILTERING or a read by index asks for by equality.
-func (k *maker) offers() []*offer {
+func (k *maker) listOffers() []*offer {
 	var out []*offer
-	for _, r := range k.list() {
+	for _, r := range k.sortedReads() {
 		if r.access.Class != schema.IndexRead && (r.access.Class != schema.Scan || !r.access.Filtering) {
 			continue
 		}
@@ -103,7 +103,7 @@ func (k *maker) offers() []*offer {
 			k.reasons[r.statement.Fingerprint] = fmt.Sprintf("executed %d times only: advice is given from %d on", r.statement.Count, k.Thresholds.Executions)
 			continue
 		}
-		if why := k.unmeasured(r.access.Keyspace, r.access.Table); why != "" {
+		if why := k.whyUnmeasured(r.access.Keyspace, r.access.Table); why != "" {
 			k.reasons[r.statement.Fingerprint] = why
 			continue
 		}
@@ -116,17 +116,17 @@ func (k *maker) offers() []*offer {
 				continue
 			}
 			found = true
-			o := find(out, own, column)
+			o := findOffer(out, own, column)
 			if o == nil {
-				o = &offer{schema: own, column: column, table: k.lookUp(base, k.model.Field(own.Keyspace, own.Name, column))}
+				o = &offer{schema: own, column: column, table: k.candidateOf(base, k.model.Field(own.Keyspace, own.Name, column))}
 				if o.table == nil {
 					continue
 				}
-				if why := k.queue(o); why != "" {
+				if why := k.whyQueue(o); why != "" {
 					refused = append(refused, why)
 					continue
 				}
-				o.name = k.name(own, column)
+				o.name = k.lookUpName(own, column)
 				o.table.Name = o.name
 				out = append(out, o)
 			}
@@ -142,7 +142,7 @@ func (k *maker) offers() []*offer {
 	return out
 }
 
-func find(offers []*offer, t *schema.Table, column string) *offer {
+func findOffer(offers []*offer, t *schema.Table, column string) *offer {
 	for _, o := range offers {
 		if o.schema == t && o.column == column {
 			return o
@@ -151,8 +151,8 @@ func find(offers []*offer, t *schema.Table, column string) *offer {
 	return nil
 }
 
-// lookUp is the candidate of a field, nil if there can be none.
-func (k *maker) lookUp(base *model.Table, field model.Field) *model.Table {
+// candidateOf is the candidate of a field, nil if there can be none.
+func (k *maker) candidateOf(base *model.Table, field model.Field) *model.Table {
 	if base == nil || field.IsZero() {
 		return nil
 	}
@@ -163,8 +163,8 @@ func (k *maker) lookUp(base *model.Table, field model.Field) *model.Table {
 	return nil
 }
 
-// name is helenus_<base>_by_<column>: cut, with a hash, if it is too long or a table of the application has it.
-func (k *maker) name(base *schema.Table, column string) string {
+// lookUpName is helenus_<base>_by_<column>: cut, with a hash, if it is too long or a table of the application has it.
+func (k *maker) lookUpName(base *schema.Table, column string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
@@ -188,11 +188,11 @@ func (k *maker) name(base *schema.Table, column string) string {
 	}
 }
 
-// advise makes the recommendation of a look-up table that the design has taken.
-func (k *maker) advise(o *offer, users []*read, d *design.Design) {
-	r := k.recommendation(o, LookUpTable, users)
+// adviseLookUp makes the recommendation of a look-up table that the design has taken.
+func (k *maker) adviseLookUp(o *offer, users []*read, d *design.Design) {
+	r := k.newRecommendation(o, LookUpTable, users)
 	r.Title = fmt.Sprintf("look up %s by %s", o.schema.Name, o.column)
-	k.judge(&r)
+	k.judgeRewrite(&r)
 	if refused := refusedStatements(r.Verdicts); r.Eligible && len(refused) > 0 {
 		var left []*read
 		for _, u := range users {
@@ -203,13 +203,13 @@ func (k *maker) advise(o *offer, users []*read, d *design.Design) {
 			}
 		}
 		verdicts := r.Verdicts
-		users, r = left, k.recommendation(o, LookUpTable, left)
+		users, r = left, k.newRecommendation(o, LookUpTable, left)
 		r.Title, r.Verdicts, r.Eligible = fmt.Sprintf("look up %s by %s", o.schema.Name, o.column), verdicts, true
 	}
-	before, after := k.reading(&r, o, users, k.costs)
-	r.Rewrite.Entries = k.width(o, users)
-	writes := k.writing(&r, o)
-	r.Rewrite.Promise = promise(&r)
+	before, after := k.addReads(&r, o, users, k.costs)
+	r.Rewrite.Entries = k.cheaperUpTo(o, users)
+	writes := k.addWrites(&r, o)
+	r.Rewrite.Promise = promiseOf(&r)
 	saved := before - after - writes
 	r.SavedSecondsPerSecond = saved / 1000
 	r.BenefitRatio = clamp((before - after) / before)
@@ -219,39 +219,39 @@ func (k *maker) advise(o *offer, users []*read, d *design.Design) {
 		}
 		return
 	}
-	r.Alternatives = k.alternatives(o, users[0], d)
-	r.Sensitivity = k.sensitivity(users, d)
-	r.Why = k.why(&r, o, users)
+	r.Alternatives = k.alternativesOf(o, users[0], d)
+	r.Sensitivity = k.sensitivityOf(users, d)
+	r.Why = k.whyLookUp(&r, o, users)
 	r.Method = k.lookUpMethod(o, users, d)
 	k.lookUpOpinion(&r, o, users[0])
 	k.advice.Recommendations = append(k.advice.Recommendations, r)
 }
 
-// decline says why a read is not to use a look-up table that was offered to it. A read by index gets a recommendation of
+// declineRead says why a read is not to use a look-up table that was offered to it. A read by index gets a recommendation of
 // its own, to keep it: it looks improvable and is not.
-func (k *maker) decline(o *offer, u *read, d *design.Design, taken bool) {
+func (k *maker) declineRead(o *offer, u *read, d *design.Design, taken bool) {
 	fp := u.statement.Fingerprint
-	if u.access.Class != schema.IndexRead || taken || k.better(o, u, d) {
-		if k.reasons[fp] == "" && !k.better(o, u, d) {
-			k.reasons[fp] = "a look-up table by " + o.column + " would not be cheaper" + k.rejection(o, d)
+	if u.access.Class != schema.IndexRead || taken || k.hasOther(o, u, d) {
+		if k.reasons[fp] == "" && !k.hasOther(o, u, d) {
+			k.reasons[fp] = "a look-up table by " + o.column + " would not be cheaper" + k.rejectionOf(o, d)
 		}
 		return
 	}
-	r := k.recommendation(o, Keep, []*read{u})
+	r := k.newRecommendation(o, Keep, []*read{u})
 	r.Title = fmt.Sprintf("keep reading %s by its index on %s", o.schema.Name, o.column)
 	r.Eligible = false
 	r.Verdicts = []plan.Verdict{{Statement: fp, Refused: true, Reason: "nothing is to be changed: the index is the cheaper way on this cluster"}}
-	before, after := k.reading(&r, o, []*read{u}, k.costs)
-	writes := k.writing(&r, o)
+	before, after := k.addReads(&r, o, []*read{u}, k.costs)
+	writes := k.addWrites(&r, o)
 	r.SavedSecondsPerSecond = 0
 	r.BenefitRatio = 0
-	r.TurnsAtNodes = k.turns(o, u)
+	r.TurnsAtNodes = k.turnsAt(o, u)
 	r.StorageBytes = 0
 	r.Alternatives = []Alternative{{
 		Title: "look-up table " + o.name, WorkMs: after / u.rate,
 		Reason: fmt.Sprintf("each read would take %s of work instead of %s, and %s", ms(after/u.rate), ms(before/u.rate), writesText(writes)),
 	}}
-	r.Sensitivity = k.sensitivity([]*read{u}, d)
+	r.Sensitivity = k.sensitivityOf([]*read{u}, d)
 	r.Why = k.whyKeep(&r, o, u)
 	r.Method = k.lookUpMethod(o, []*read{u}, nil)
 	k.keepOpinion(&r, o, u)
@@ -260,8 +260,8 @@ func (k *maker) decline(o *offer, u *read, d *design.Design, taken bool) {
 	k.advice.Recommendations = append(k.advice.Recommendations, r)
 }
 
-// better tells whether the design has given a read another look-up table.
-func (k *maker) better(o *offer, u *read, d *design.Design) bool {
+// hasOther reports whether the design has given a read another look-up table.
+func (k *maker) hasOther(o *offer, u *read, d *design.Design) bool {
 	for _, s := range d.Statements {
 		if s.Statement.ID != u.asked.ID {
 			continue
@@ -275,7 +275,7 @@ func (k *maker) better(o *offer, u *read, d *design.Design) bool {
 	return false
 }
 
-func (k *maker) rejection(o *offer, d *design.Design) string {
+func (k *maker) rejectionOf(o *offer, d *design.Design) string {
 	for _, r := range d.Rejected {
 		if r.Table == o.table {
 			return ": " + r.Reason + " (milliseconds of work)"
@@ -284,14 +284,14 @@ func (k *maker) rejection(o *offer, d *design.Design) string {
 	return ""
 }
 
-// recommendation begins a recommendation about a look-up table.
-func (k *maker) recommendation(o *offer, kind Kind, users []*read) Recommendation {
+// newRecommendation begins a recommendation about a look-up table.
+func (k *maker) newRecommendation(o *offer, kind Kind, users []*read) Recommendation {
 	lu := &plan.Rewrite{Kind: plan.LookUp, Keyspace: o.schema.Keyspace, Base: o.schema.Name, Column: o.column, Table: o.name, SchemaDigest: o.schema.Digest(), Statements: []string{}, Texts: []string{}}
 	r := Recommendation{
-		ID: identity(string(kind), o.schema.Keyspace, o.schema.Name, o.column), Kind: kind, State: Open,
+		ID: idOf(string(kind), o.schema.Keyspace, o.schema.Name, o.column), Kind: kind, State: Open,
 		Keyspace: o.schema.Keyspace, Table: o.schema.Name, Column: o.column, Nodes: k.Nodes,
 		Verdicts: []plan.Verdict{}, Alternatives: []Alternative{}, Statements: []Statement{}, Writes: []Write{}, Risks: []string{},
-		StorageBytes: math.Round(o.table.Bytes()), WriteCostRatio: 1, Evidence: k.evidence(), SchemaDigest: lu.SchemaDigest,
+		StorageBytes: math.Round(o.table.Bytes()), WriteCostRatio: 1, Evidence: k.newEvidence(), SchemaDigest: lu.SchemaDigest,
 		CreatedAt: k.At, LastRefresh: k.At, StateSince: k.At, Rewrite: lu, Confidence: 0.99,
 	}
 	for _, u := range users {
@@ -302,10 +302,10 @@ func (k *maker) recommendation(o *offer, kind Kind, users []*read) Recommendatio
 	if kind == LookUpTable {
 		r.CQL = []string{createLookUp(o)}
 		r.Risks = lookUpRisks(o)
-		if left := k.tombstones(o); left >= 1 {
+		if left := k.tombstonesPassed(o); left >= 1 {
 			r.Risks = append(r.Risks, fmt.Sprintf("Writes that change or clear %s leave tombstones: about %.0f are passed by a read of one value, which its time above includes.", o.column, left))
 		}
-		if values := k.different(o); values <= kinds {
+		if values := k.distinctValues(o); values <= kinds {
 			r.Risks = append(r.Risks, fmt.Sprintf("%s has about %.0f different values only: the partitions of the look-up table grow with %s, without bound.", o.column, values, o.schema.Name))
 		}
 	}
@@ -313,8 +313,8 @@ func (k *maker) recommendation(o *offer, kind Kind, users []*read) Recommendatio
 	return r
 }
 
-// judge asks whether the rewrite would be correct.
-func (k *maker) judge(r *Recommendation) {
+// judgeRewrite asks whether the rewrite would be correct.
+func (k *maker) judgeRewrite(r *Recommendation) {
 	if k.Judge == nil {
 		r.Verdicts = []plan.Verdict{{Refused: true, Reason: "nobody can say whether the rewrite is correct: this advisor runs without a rewriter"}}
 		return
@@ -340,12 +340,12 @@ func refusedStatements(verdicts []plan.Verdict) map[string]string {
 	return out
 }
 
-// reading adds the reads with both plans, and returns their work per second before and after.
-func (k *maker) reading(r *Recommendation, o *offer, users []*read, m *cost.Cassandra) (before, after float64) {
-	passed := k.tombstones(o) * passing
+// addReads adds the reads with both plans, and returns their work per second before and after.
+func (k *maker) addReads(r *Recommendation, o *offer, users []*read, m *cost.Cassandra) (before, after float64) {
+	passed := k.tombstonesPassed(o) * passing
 	for _, u := range users {
-		s := k.statement(u.statement)
-		p, c := k.through(o, u, m)
+		s := k.describeStatement(u.statement)
+		p, c := k.planThrough(o, u, m)
 		c = c.Plus(cost.Cost{Work: passed, Latency: passed})
 		s.PredictedBeforeMs, s.PredictedWorkBeforeMs, s.PlanBefore = u.price.Latency, u.price.Work, u.plan.String()
 		s.PredictedAfterMs, s.PredictedWorkAfterMs, s.PlanAfter = c.Latency, c.Work, p.String()
@@ -356,28 +356,28 @@ func (k *maker) reading(r *Recommendation, o *offer, users []*read, m *cost.Cass
 	return before, after
 }
 
-// through is the plan of a read that goes through the look-up table.
-func (k *maker) through(o *offer, u *read, m *cost.Cassandra) (*plan.Plan, cost.Cost) {
+// planThrough is the plan of a read that goes through the look-up table.
+func (k *maker) planThrough(o *offer, u *read, m *cost.Cassandra) (*plan.Plan, cost.Cost) {
 	base := *o.table.Base
 	base.Indexes, base.ScanAllowed = nil, false
 	table := *o.table
 	table.Base = &base
-	return k.over(u.asked.Query, m, &table)
+	return k.planOver(u.asked.Query, m, &table)
 }
 
-// writing adds the writes that would have to keep the look-up table true too, and returns their additional work per second.
+// addWrites adds the writes that would have to keep the look-up table true too, and returns their additional work per second.
 //
 // The look-up write goes to one partition at the consistency of the write itself, before it: so it is expected to take
 // as long as the write itself does, and a little for handing over. What is read before goes beside it; what comes after the answer is work, not
 // latency.
-func (k *maker) writing(r *Recommendation, o *offer) (work float64) {
+func (k *maker) addWrites(r *Recommendation, o *offer) (work float64) {
 	requests, count := 0.0, 0.0
-	for _, p := range k.pays(o) {
+	for _, p := range k.payingWrites(o) {
 		put := plan.Step{Kind: plan.Put, Table: o.table, Requests: 1, Rows: 1, Bytes: o.table.RowBytes()}
-		w := k.write(p.statement, k.costs.Step(&put, true).Latency)
+		w := k.describeWrite(p.statement, k.costs.Step(&put, true).Latency)
 		own := p.requests
 		w.Requests, w.Plan = &own, p.requests.String()
-		work += p.asked.Weight * o.upkeep(k.costs, &p)
+		work += p.asked.Weight * o.upkeepOf(k.costs, &p)
 		r.WriteCostRatio = max(r.WriteCostRatio, w.PredictedRatio)
 		r.Writes = append(r.Writes, w)
 		requests, count = requests+p.asked.Weight*(1+own.Sum()), count+p.asked.Weight
@@ -388,9 +388,9 @@ func (k *maker) writing(r *Recommendation, o *offer) (work float64) {
 	return work
 }
 
-// write describes a write to which another one is added; otherwise is what that takes if the write itself was never timed
+// describeWrite describes a write to which another one is added; otherwise is what that takes if the write itself was never timed
 // on its own, in milliseconds.
-func (k *maker) write(st *capture.Statement, otherwise float64) Write {
+func (k *maker) describeWrite(st *capture.Statement, otherwise float64) Write {
 	observed := st.OriginalLatency()
 	w := Write{
 		Fingerprint: st.Fingerprint, Text: st.Text, Count: st.Count, PerSecond: float64(st.Count) / k.model.Seconds,
@@ -408,17 +408,17 @@ func (k *maker) write(st *capture.Statement, otherwise float64) Write {
 	return w
 }
 
-// turns is the least number of nodes at which the look-up table saves more than it costs; 0 if there is none.
-func (k *maker) turns(o *offer, u *read) int {
+// turnsAt is the least number of nodes at which the look-up table saves more than it costs; 0 if there is none.
+func (k *maker) turnsAt(o *offer, u *read) int {
 	for n := k.Nodes + 1; n <= k.Thresholds.SlowestKeep; n++ {
 		m, err := atNodes(k.costs, n)
 		if err != nil {
 			return 0
 		}
-		_, through := k.through(o, u, m)
+		_, through := k.planThrough(o, u, m)
 		put := 0.0
-		for _, p := range k.pays(o) {
-			put += p.asked.Weight * o.upkeep(m, &p)
+		for _, p := range k.payingWrites(o) {
+			put += p.asked.Weight * o.upkeepOf(m, &p)
 		}
 		if u.rate*(cost.Plan(m, u.plan).Work-through.Work) > put {
 			return n
@@ -427,9 +427,9 @@ func (k *maker) turns(o *offer, u *read) int {
 	return 0
 }
 
-// alternatives prices what else could be done for a read.
-func (k *maker) alternatives(o *offer, u *read, d *design.Design) []Alternative {
-	_, chosen := k.through(o, u, k.costs)
+// alternativesOf prices what else could be done for a read.
+func (k *maker) alternativesOf(o *offer, u *read, d *design.Design) []Alternative {
+	_, chosen := k.planThrough(o, u, k.costs)
 	out := []Alternative{{
 		Title: "leave it as it is", WorkMs: u.price.Work,
 		Reason: fmt.Sprintf("each read takes %s of work instead of %s", ms(u.price.Work), ms(chosen.Work)),
@@ -438,12 +438,12 @@ func (k *maker) alternatives(o *offer, u *read, d *design.Design) []Alternative 
 		indexed := *o.table.Base
 		indexed.ScanAllowed = false
 		indexed.Indexes = append(append([]model.Index(nil), indexed.Indexes...), model.Index{Name: "new", Field: o.table.Partition[0]})
-		if p, c := k.over(u.asked.Query, k.costs, &indexed); p != nil {
+		if p, c := k.planOver(u.asked.Query, k.costs, &indexed); p != nil {
 			a := Alternative{Title: fmt.Sprintf("a secondary index on %s.%s", o.schema.Name, o.column), WorkMs: c.Work}
 			a.Reason = fmt.Sprintf("each read would ask all nodes of the cluster: %s of work instead of %s", ms(c.Work), ms(chosen.Work))
 			if c.Work < chosen.Work {
 				a.Reason = fmt.Sprintf("on %s an index would be cheaper to read, %s of work instead of %s, but each read asks every node, so that stops being true as the cluster grows; and Helenus never alters a table of the application: create it yourself if you prefer it",
-					nodes(k.Nodes), ms(c.Work), ms(chosen.Work))
+					nodesText(k.Nodes), ms(c.Work), ms(chosen.Work))
 			}
 			out = append(out, a)
 		}
@@ -454,7 +454,7 @@ func (k *maker) alternatives(o *offer, u *read, d *design.Design) []Alternative 
 			covering.Values = append(covering.Values, f)
 		}
 	}
-	if p, c := k.over(u.asked.Query, k.costs, covering); p != nil {
+	if p, c := k.planOver(u.asked.Query, k.costs, covering); p != nil {
 		out = append(out, Alternative{
 			Title: fmt.Sprintf("a full copy of %s keyed by %s", o.schema.Name, o.column), WorkMs: c.Work,
 			Reason: fmt.Sprintf("would take %s of work a read instead of %s, and %s instead of %s; but a copy can lag or miss an update without anybody noticing, whereas what a look-up says is checked against the base row at every read",
@@ -462,15 +462,15 @@ func (k *maker) alternatives(o *offer, u *read, d *design.Design) []Alternative 
 		})
 	}
 	for _, r := range d.Rejected {
-		if r.Statement == u.asked.ID && r.Table != o.table && finite(r.Work) {
+		if r.Statement == u.asked.ID && r.Table != o.table && isFinite(r.Work) {
 			out = append(out, Alternative{Title: "look-up table " + r.Table.Name, WorkMs: r.Work, Reason: r.Reason})
 		}
 	}
 	return out
 }
 
-// sensitivity words how far the weights may move.
-func (k *maker) sensitivity(users []*read, d *design.Design) string {
+// sensitivityOf words how far the weights may move.
+func (k *maker) sensitivityOf(users []*read, d *design.Design) string {
 	var lines []string
 	for _, u := range users {
 		for _, s := range d.Sensitive {

@@ -33,9 +33,9 @@ type Input struct {
 	Solver     solve.Solver
 	Limits     solve.Limits
 	Thresholds Thresholds
-	At         time.Time // of the advice
-	Past       *Past     // nil: no timeline is looked for
-	Almanac    *Almanac  // of earlier rounds; nil: each calendar is designed anew
+	At         time.Time      // of the advice
+	Past       *Past          // nil: no timeline is looked for
+	Cache      *CalendarCache // of earlier rounds; nil: each calendar is designed anew
 }
 
 // maker makes one advice.
@@ -74,22 +74,22 @@ func Make(ctx context.Context, in Input) (*Advice, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := k.prepare(); err != nil {
+	if err := k.planReads(); err != nil {
 		return nil, err
 	}
-	if err := k.transparent(); err != nil {
+	if err := k.adviseLookUps(); err != nil {
 		return nil, err
 	}
-	if err := k.changes(); err != nil {
+	if err := k.adviseChanges(); err != nil {
 		return nil, err
 	}
-	k.proposed()
+	k.adviseProposed()
 	if in.Past != nil {
-		if err := k.timeline(); err != nil {
+		if err := k.adviseTimeline(); err != nil {
 			return nil, err
 		}
 	}
-	k.finish()
+	k.finishAdvice()
 	return k.advice, nil
 }
 
@@ -106,9 +106,9 @@ func newMaker(ctx context.Context, in Input, s *capture.Snapshot) (*maker, error
 	}, nil
 }
 
-// prepare plans every read over the existing tables and calibrates the cost model. A read that the tables can not answer as
+// planReads plans every read over the existing tables and calibrates the cost model. A read that the tables can not answer as
 // they are described is left out of the optimiser's workload, and said to be.
-func (k *maker) prepare() error {
+func (k *maker) planReads() error {
 	k.singles = k.model.Singles()
 	kept := k.singles.Statements[:0]
 	for _, s := range k.singles.Statements {
@@ -131,17 +131,17 @@ func (k *maker) prepare() error {
 	}
 	k.singles.Statements = kept
 	var err error
-	if k.costs, err = calibrate(k.list(), cluster(k.Cost, k.Snapshot, k.Schema, k.Nodes)); err != nil {
+	if k.costs, err = calibrateModel(k.sortedReads(), clusterParameters(k.Cost, k.Snapshot, k.Schema, k.Nodes)); err != nil {
 		return fmt.Errorf("recommend: calibrate: %w", err)
 	}
 	for _, r := range k.reads {
-		r.plan, r.price = cheapest(r.space, k.costs)
+		r.plan, r.price = cheapestPlan(r.space, k.costs)
 	}
 	return nil
 }
 
-// list returns the reads by fingerprint.
-func (k *maker) list() []*read {
+// sortedReads returns the reads by fingerprint.
+func (k *maker) sortedReads() []*read {
 	out := make([]*read, 0, len(k.reads))
 	for _, r := range k.reads {
 		out = append(out, r)
@@ -150,8 +150,8 @@ func (k *maker) list() []*read {
 	return out
 }
 
-// cheapest is the plan of least work, and what it costs.
-func cheapest(space *plan.Space, m cost.Model) (*plan.Plan, cost.Cost) {
+// cheapestPlan is the plan of least work, and what it costs.
+func cheapestPlan(space *plan.Space, m cost.Model) (*plan.Plan, cost.Cost) {
 	p, _ := space.Cheapest(func(a *plan.Arc) float64 {
 		work := 0.0
 		for i := range a.Steps {
@@ -165,17 +165,17 @@ func cheapest(space *plan.Space, m cost.Model) (*plan.Plan, cost.Cost) {
 	return p, cost.Plan(m, p)
 }
 
-// over plans a query over other tables, as cheaply as can be.
-func (k *maker) over(q *workload.Query, m cost.Model, tables ...*model.Table) (*plan.Plan, cost.Cost) {
+// planOver plans a query over other tables, as cheaply as can be.
+func (k *maker) planOver(q *workload.Query, m cost.Model, tables ...*model.Table) (*plan.Plan, cost.Cost) {
 	space, err := plan.NewSpace(q, tables, nil)
 	if err != nil {
 		return nil, cost.Cost{}
 	}
-	return cheapest(space, m)
+	return cheapestPlan(space, m)
 }
 
-// finish orders the recommendations, and says of every other statement why there is none.
-func (k *maker) finish() {
+// finishAdvice orders the recommendations, and says of every other statement why there is none.
+func (k *maker) finishAdvice() {
 	a := k.advice
 	a.Model = k.model.Describe()
 	sort.SliceStable(a.Recommendations, func(i, j int) bool {
@@ -217,7 +217,7 @@ func (k *maker) finish() {
 			reason = unexplained[st.Fingerprint]
 		}
 		if reason == "" {
-			reason = k.leave(st)
+			reason = k.whyLeft(st)
 		}
 		a.Dismissed = append(a.Dismissed, Dismissal{
 			Fingerprint: st.Fingerprint, Keyspace: st.Keyspace, Text: st.Text, Count: st.Count, Reason: reason + part[st.Fingerprint] + k.notes[st.Fingerprint],
@@ -225,8 +225,8 @@ func (k *maker) finish() {
 	}
 }
 
-// leave says why a statement that nothing else was said about is left alone.
-func (k *maker) leave(st *capture.Statement) string {
+// whyLeft says why a statement that nothing else was said about is left alone.
+func (k *maker) whyLeft(st *capture.Statement) string {
 	var access schema.Access
 	switch r := k.reads[st.Fingerprint]; {
 	case r != nil:
@@ -252,8 +252,8 @@ func (k *maker) leave(st *capture.Statement) string {
 // perHour is the rate of work in seconds an hour, from milliseconds a second.
 func perHour(ms float64) float64 { return ms / 1000 * 3600 }
 
-// identity makes the id of what is proposed.
-func identity(parts ...string) string {
+// idOf makes the id of what is proposed.
+func idOf(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
 		fmt.Fprintf(h, "%q ", p)
@@ -261,8 +261,8 @@ func identity(parts ...string) string {
 	return "r-" + hex.EncodeToString(h.Sum(nil))[:6]
 }
 
-// statement describes a read for a recommendation.
-func (k *maker) statement(st *capture.Statement) Statement {
+// describeStatement describes a read for a recommendation.
+func (k *maker) describeStatement(st *capture.Statement) Statement {
 	observed := st.OriginalLatency()
 	return Statement{
 		Fingerprint: st.Fingerprint, Text: st.Text, Count: st.Count, PerSecond: float64(st.Count) / k.model.Seconds, Uses: 1,
@@ -270,7 +270,7 @@ func (k *maker) statement(st *capture.Statement) Statement {
 	}
 }
 
-// evidence begins the evidence of a recommendation.
-func (k *maker) evidence() Evidence {
+// newEvidence begins the evidence of a recommendation.
+func (k *maker) newEvidence() Evidence {
 	return Evidence{From: k.Snapshot.From, To: k.Snapshot.To}
 }

@@ -23,10 +23,10 @@ type MethodTable struct {
 	Rules   []rules.Reason `json:"rules"`   // the mapping rules that its primary key follows
 }
 
-// method says what a change means by the rules: with tables that come, and statements (by fingerprint, or the id of a join) that
+// methodOf says what a change means by the rules: with tables that come, and statements (by fingerprint, or the id of a join) that
 // are answered by plans; writes read the support tables to find out what to change. It is nil where the tables can not be defined,
 // which is noted.
-func (k *maker) method(tables []*model.Table, planned map[string]lint.Planned, support ...lint.Reference) *Method {
+func (k *maker) methodOf(tables []*model.Table, planned map[string]lint.Planned, support ...lint.Reference) *Method {
 	if k.linted == nil {
 		k.linted = lint.FromModel(k.model, k.Snapshot, k.Schema, k.Statistics)
 	}
@@ -69,15 +69,15 @@ func (k *maker) lookUpMethod(o *offer, users []*read, d *design.Design) *Method 
 		own.Keyspace, own.Name = o.schema.Keyspace, o.name
 		tables = []*model.Table{&own}
 		for id, p := range planned {
-			p.Plan = over(p.Plan, o.table, &own)
+			p.Plan = replaceTable(p.Plan, o.table, &own)
 			planned[id] = p
 		}
 	}
-	return k.method(tables, planned)
+	return k.methodOf(tables, planned)
 }
 
-// over is a plan with a table in another's place.
-func over(p *plan.Plan, from, to *model.Table) *plan.Plan {
+// replaceTable is a plan with a table in another's place.
+func replaceTable(p *plan.Plan, from, to *model.Table) *plan.Plan {
 	out := &plan.Plan{Query: p.Query, Steps: append([]plan.Step(nil), p.Steps...)}
 	for i := range out.Steps {
 		if out.Steps[i].Table == from {
@@ -108,17 +108,17 @@ func (k *maker) changeMethod(j *joined, made []*design.Table, d *design.Design) 
 		if own.Keyspace == "" {
 			own.Keyspace = j.reads[0].access.Keyspace
 		}
-		p = over(p, t.Table, &own)
+		p = replaceTable(p, t.Table, &own)
 		tables = append(tables, &own)
 		if read[t.Table] {
 			support = append(support, lint.Reference{Keyspace: own.Keyspace, Table: own.Name})
 		}
 	}
-	return k.method(tables, map[string]lint.Planned{j.asked.ID: {Statement: j.asked, Plan: p}}, support...)
+	return k.methodOf(tables, map[string]lint.Planned{j.asked.ID: {Statement: j.asked, Plan: p}}, support...)
 }
 
-// method prints what the query-driven method says.
-func (p *page) method(m *Method) {
+// writeMethod prints what the query-driven method says.
+func (p *textPage) writeMethod(m *Method) {
 	if m == nil {
 		return
 	}

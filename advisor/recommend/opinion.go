@@ -62,8 +62,8 @@ func safetyOf(w *workload.Workload, tables []*model.Table) []TableSafety {
 // Bounds of the ranking that a recommendation is placed in: it is one query's.
 var placeLimits = options.Limits{Variants: 64, Options: 64, Schemas: 500, LookUps: 1}
 
-// place ranks tables among the options of one query, which reads them by a plan. There is always an answer: a place or a reason.
-func (k *maker) place(query *workload.Statement, tables []*model.Table, p *plan.Plan) *Place {
+// placeAmongOptions ranks tables among the options of one query, which reads them by a plan. There is always an answer: a place or a reason.
+func (k *maker) placeAmongOptions(query *workload.Statement, tables []*model.Table, p *plan.Plan) *Place {
 	id := query.ID
 	if query.Query == nil {
 		return &Place{Statement: id, Reason: "options are made for reads only"}
@@ -96,7 +96,7 @@ func (k *maker) lookUpOpinion(r *Recommendation, o *offer, u *read) {
 	for i := range r.Safety {
 		r.Safety[i].Remarks = append(r.Safety[i].Remarks, ownWriter)
 	}
-	p, _ := k.through(o, u, k.costs)
+	p, _ := k.planThrough(o, u, k.costs)
 	r.Place = k.placeAt(u, []*model.Table{o.table.Base, o.table}, p)
 }
 
@@ -108,13 +108,13 @@ func (k *maker) keepOpinion(r *Recommendation, o *offer, u *read) {
 
 // placeAt is the place of the tables that one of the application's statements reads.
 func (k *maker) placeAt(u *read, tables []*model.Table, p *plan.Plan) *Place {
-	x := k.place(u.asked, tables, p)
+	x := k.placeAmongOptions(u.asked, tables, p)
 	x.Statement = u.statement.Fingerprint
 	return x
 }
 
-// opinions prints what the other methods say.
-func (p *page) opinions(r *Recommendation) {
+// writeOpinions prints what the other methods say.
+func (p *textPage) writeOpinions(r *Recommendation) {
 	if len(r.Safety) > 0 {
 		p.heading("Concurrent writers (docs/safety.md)")
 	}

@@ -177,7 +177,7 @@ type Dismissal struct {
 	Reason      string `json:"reason"`
 }
 
-// Advice is everything that was concluded from one picture of the traffic.
+// Advice is everything that was concluded from one snapshot of the traffic.
 type Advice struct {
 	Recommendations []Recommendation    `json:"recommendations"`    // by saved time, greatest first; keeps last
 	Dismissed       []Dismissal         `json:"dismissed"`          // by fingerprint
@@ -202,7 +202,7 @@ func (a *Advice) Recommendation(id string) *Recommendation {
 	return nil
 }
 
-// Executable tells whether Helenus can carry it out, once approved; else it is advice to people.
+// Executable reports whether Helenus can carry it out, once approved; else it is advice to people.
 func (r *Recommendation) Executable() bool { return r.Kind != Keep && r.Kind != ApplicationChange }
 
 // Judge says whether a change would be a correct answer to its statements under the traffic seen. A verdict that

@@ -25,7 +25,7 @@ func TestSettle(t *testing.T) {
 		{"dearer, but all was looked at", of(5, true), of(7, false), 7},
 		{"none, but all was looked at", of(5, true), of(0, false), 0},
 	} {
-		c.after.settle(c.before)
+		c.after.keepBetter(c.before)
 		got := 0.0
 		if c.after.found != nil {
 			got = c.after.found.Timeline.CostMs

@@ -27,7 +27,7 @@ var dialects = []dialect{
 	{
 		language: "go", comment: "//", end: "}",
 		query: func(name, cql string, args []string) string {
-			return fmt.Sprintf("%s := query(session, `%s`%s)", name, cql, listed(args))
+			return fmt.Sprintf("%s := query(session, `%s`%s)", name, cql, argumentList(args))
 		},
 		each:  func(row, rows string) string { return fmt.Sprintf("for _, %s := range %s {", row, rows) },
 		field: func(row, column string) string { return fmt.Sprintf("%s[%q]", row, column) },
@@ -43,14 +43,14 @@ var dialects = []dialect{
 	{
 		language: "java", comment: "//", end: "}",
 		query: func(name, cql string, args []string) string {
-			return fmt.Sprintf("ResultSet %s = session.execute(\"%s\"%s);", name, cql, listed(args))
+			return fmt.Sprintf("ResultSet %s = session.execute(\"%s\"%s);", name, cql, argumentList(args))
 		},
 		each:  func(row, rows string) string { return fmt.Sprintf("for (Row %s : %s) {", row, rows) },
 		field: func(row, column string) string { return fmt.Sprintf("%s.getObject(%q)", row, column) },
 	},
 }
 
-func listed(args []string) string {
+func argumentList(args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
@@ -80,8 +80,8 @@ func (c *code) line(text string) {
 	}
 }
 
-// sketch shows the join as it is done now, and as it would be done with the new tables.
-func sketch(driver string, j *joined, d *design.Design) *Sketch {
+// sketchOf shows the join as it is done now, and as it would be done with the new tables.
+func sketchOf(driver string, j *joined, d *design.Design) *Sketch {
 	lang := dialectOf(driver)
 	return &Sketch{Language: lang.language, Driver: driver, Before: sketchBefore(lang, j), After: sketchAfter(lang, d)}
 }
@@ -92,7 +92,7 @@ func sketchBefore(lang dialect, j *joined) string {
 	var nest func(n int, given map[string]string)
 	nest = func(n int, given map[string]string) {
 		u := j.reads[n]
-		rows, row := u.access.Table, strings.ToLower(j.entity(u))
+		rows, row := u.access.Table, strings.ToLower(j.entityName(u))
 		if rows == row {
 			row = "one_" + row
 		}
@@ -132,8 +132,8 @@ func sketchBefore(lang dialect, j *joined) string {
 	return c.String()
 }
 
-// entity is the name of the entity of the table that a read is on.
-func (j *joined) entity(u *read) string { return u.asked.Query.Tree.Entities[0].Name }
+// entityName is the name of the entity of the table that a read is on.
+func (j *joined) entityName(u *read) string { return u.asked.Query.Tree.Entities[0].Name }
 
 func fanOut(to, from infer.Use) string {
 	return fmt.Sprintf("%.1f times for each", to.PerExecution/max(from.PerExecution, 1e-9))
@@ -153,7 +153,7 @@ func sketchAfter(lang dialect, d *design.Design) string {
 	for _, s := range d.Statements[0].Plan.Steps {
 		switch s.Kind {
 		case plan.Get, plan.IndexGet, plan.Scan:
-			cql, args := selects(&s, names[s.Table])
+			cql, args := selectText(&s, names[s.Table])
 			c.line(lang.query(rowsName(names[s.Table]), cql, args))
 		case plan.Limit:
 			c.line(lang.comment + " keep as many rows as the LIMIT said")
@@ -173,7 +173,7 @@ func sketchAfter(lang dialect, d *design.Design) string {
 					s := &support.Steps[i]
 					switch s.Kind {
 					case plan.Get, plan.IndexGet, plan.Scan:
-						text, args := selects(s, names[s.Table])
+						text, args := selectText(s, names[s.Table])
 						c.line(lang.query(rowsName(names[s.Table]), text, args))
 					default:
 						c.line(fmt.Sprintf("%s   then %s", lang.comment, s.String()))
@@ -181,7 +181,7 @@ func sketchAfter(lang dialect, d *design.Design) string {
 				}
 			}
 			for i := range w.Steps {
-				text, args := writes(&w.Steps[i], names[w.Table])
+				text, args := writeText(&w.Steps[i], names[w.Table])
 				c.line(fmt.Sprintf("%s   for each row %s", lang.comment, map[plan.Kind]string{plan.Remove: "as it was before the write, unless it is put again", plan.Put: "as it is after the write"}[w.Steps[i].Kind]))
 				c.line(lang.query("done", text, args))
 			}
@@ -197,8 +197,8 @@ func rowsName(table string) string {
 	return strings.Trim(table, `"`)
 }
 
-// writes is the DELETE or INSERT of one step of a write, with names for its values: of the row as it was, or as it is.
-func writes(s *plan.Step, name string) (text string, args []string) {
+// writeText is the DELETE or INSERT of one step of a write, with names for its values: of the row as it was, or as it is.
+func writeText(s *plan.Step, name string) (text string, args []string) {
 	var columns, marks, where []string
 	if s.Kind == plan.Remove {
 		for _, f := range slices.Concat(s.Table.Partition, s.Table.Clustering) {
@@ -228,8 +228,8 @@ func columnsPut(s *plan.Step) []model.Field {
 	return list
 }
 
-// selects is the SELECT of one step, with names for its arguments.
-func selects(s *plan.Step, name string) (cql string, args []string) {
+// selectText is the SELECT of one step, with names for its arguments.
+func selectText(s *plan.Step, name string) (cql string, args []string) {
 	var columns, where []string
 	for _, f := range s.Fields {
 		columns = append(columns, model.Quote(s.Table.ColumnName(f)))

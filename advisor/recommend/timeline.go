@@ -23,12 +23,12 @@ import (
 
 // The timeline tier: look-up tables that follow a cycle of the traffic. The candidates are those of the transparent tier, so that
 // each change is a migration like any other; the workload is that of the recorded history, with a weight for each step of
-// the cycle that was found in it. What a calendar (advisor/timeline) costs over one course of the cycle is held against the
+// the cycle that was found in it. What a calendar (advisor/timeline) costs over one round of the cycle is held against the
 // best single choice of look-ups and against none.
 //
 // A calendar of package timeline has a first and a last step, a cycle has not. So the steps are laid out three times in a row and
 // the calendar of the middle one is taken, if it ends with the tables that it began after: then it can follow itself for ever,
-// and what it costs includes every change of a course. At the ends alone are the tables that are there for nothing at first, and no
+// and what it costs includes every change of a round. At the ends alone are the tables that are there for nothing at first, and no
 // reason to prepare for what follows.
 
 // Past is what the recorded history says. It is not changed once it was handed over.
@@ -38,7 +38,7 @@ type Past struct {
 	Statistics []schema.Stats    // of the tables when it was read; nil: those of the Input
 }
 
-// Timeline is a calendar with what it is worth. Costs are milliseconds of work in one course of the cycle.
+// Timeline is a calendar with what it is worth. Costs are milliseconds of work in one round of the cycle.
 type Timeline struct {
 	Cycle    cycle.Cycle    `json:"cycle"`
 	Pattern  cycle.Pattern  `json:"pattern"` // of all statements together: how strong and how stable the cycle is
@@ -73,31 +73,31 @@ type Answered struct {
 }
 
 const (
-	courses  = 3 // how often the cycle is laid out
-	fillSlow = 2 // filling and then verifying reads all twice
+	cyclesUnrolled = 3 // how often the cycle is laid out
+	fillSlow       = 2 // filling and then verifying reads all twice
 )
 
 // fillLeast is what a migration takes besides: barriers, settling, schema agreement.
 const fillLeast = 10 * time.Second
 
-// timeline makes the advice of the timeline tier, or says why there is none (Advice.Timeline).
-func (k *maker) timeline() error {
+// adviseTimeline makes the advice of the timeline tier, or says why there is none (Advice.Timeline).
+func (k *maker) adviseTimeline() error {
 	in := k.Input
 	if in.Past.Statistics != nil {
 		in.Statistics = in.Past.Statistics
 	}
-	if in.Almanac == nil {
-		in.Almanac = &Almanac{}
+	if in.Cache == nil {
+		in.Cache = &CalendarCache{}
 	}
 	facts, err := factsOf(&in)
 	if err != nil {
 		return err
 	}
-	p, limit := in.Almanac.recall(&in, facts), in.Limits.Wall
-	if p == nil || p.due(k.At, limit) {
+	p, limit := in.Cache.lookUp(&in, facts), in.Limits.Wall
+	if p == nil || p.retryDue(k.At, limit) {
 		before := p
-		in.Limits.Wall = in.Almanac.wall(limit, before != nil)
-		w := &witness{judge: in.Judge}
+		in.Limits.Wall = in.Cache.nextWall(limit, before != nil)
+		w := &judgeRecorder{judge: in.Judge}
 		if in.Judge != nil {
 			in.Judge = w
 		}
@@ -105,10 +105,10 @@ func (k *maker) timeline() error {
 			return err
 		}
 		p.past, p.facts, p.asked, p.at, p.wall = in.Past, facts, w.asked, k.At, in.Limits.Wall
-		p.settle(before)
-		in.Almanac.note(p)
+		p.keepBetter(before)
+		in.Cache.store(p)
 	}
-	k.advice.Timeline = p.told(limit)
+	k.advice.Timeline = p.whyNone(limit)
 	k.advice.Problems = append(k.advice.Problems, p.problems...)
 	if p.found != nil {
 		r := *p.found
@@ -118,8 +118,8 @@ func (k *maker) timeline() error {
 	return nil
 }
 
-// told is why there is no calendar, and when it is looked for again, if it is.
-func (p *finding) told(limit time.Duration) string {
+// whyNone is why there is no calendar, and when it is looked for again, if it is.
+func (p *finding) whyNone(limit time.Duration) string {
 	switch {
 	case !p.stopped || p.why == "":
 		return p.why
@@ -142,11 +142,11 @@ func overCycle(ctx context.Context, in Input) (*finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	y := &year{maker: own, cycle: c, pattern: patternOf(in.Past.Report, c.Period)}
-	if err := y.prepare(); err != nil {
+	y := &cyclePlanner{maker: own, cycle: c, pattern: patternOf(in.Past.Report, c.Period)}
+	if err := y.planHistory(); err != nil {
 		return nil, err
 	}
-	r, why, err := y.choose()
+	r, why, err := y.chooseCalendar()
 	switch {
 	case ctx.Err() != nil: // what was found then is not what would be found otherwise
 		return nil, ctx.Err()
@@ -165,8 +165,8 @@ func patternOf(r *cycle.Report, period string) cycle.Pattern {
 	return cycle.Pattern{Name: period}
 }
 
-// year is the work on one calendar.
-type year struct {
+// cyclePlanner is the work on one calendar.
+type cyclePlanner struct {
 	*maker
 	cycle   *cycle.Cycle
 	pattern cycle.Pattern
@@ -176,16 +176,16 @@ type year struct {
 	stopped bool // the time for looking was over before all was looked at
 }
 
-// prepare plans the statements of the history, and finds which look-ups are allowed.
-func (y *year) prepare() error {
-	if err := y.maker.prepare(); err != nil {
+// planHistory plans the statements of the history, and finds which look-ups are allowed.
+func (y *cyclePlanner) planHistory() error {
+	if err := y.maker.planReads(); err != nil {
 		return err
 	}
 	y.index = map[*model.Table]*offer{}
 	refused := map[string]bool{}
-	for _, o := range y.maker.offers() {
-		r := y.recommendation(o, LookUpTable, o.reads)
-		if y.judge(&r); !r.Eligible {
+	for _, o := range y.maker.listOffers() {
+		r := y.newRecommendation(o, LookUpTable, o.reads)
+		if y.judgeRewrite(&r); !r.Eligible {
 			continue
 		}
 		for fingerprint := range refusedStatements(r.Verdicts) {
@@ -202,17 +202,17 @@ func (y *year) prepare() error {
 	return nil
 }
 
-// laidOut is the workload over some courses of the cycle in a row.
-func (y *year) laidOut() *workload.Workload {
+// unrolledWorkload is the workload over some rounds of the cycle in a row.
+func (y *cyclePlanner) unrolledWorkload() *workload.Workload {
 	w := *y.timed
 	w.Interval, w.Statements = nil, nil
-	for range courses {
+	for range cyclesUnrolled {
 		w.Interval = append(w.Interval, y.timed.Interval...)
 	}
 	for _, s := range y.timed.Statements {
 		own := *s
 		own.Steps = nil
-		for range courses {
+		for range cyclesUnrolled {
 			own.Steps = append(own.Steps, s.Steps...)
 		}
 		w.Statements = append(w.Statements, &own)
@@ -220,17 +220,17 @@ func (y *year) laidOut() *workload.Workload {
 	return &w
 }
 
-// design finds a calendar over some candidates.
-func (y *year) design(ctx context.Context, candidates []*model.Table) (*timeline.Calendar, error) {
-	found, err := timeline.Choose(ctx, y.laidOut(), timeline.Options{
+// designCalendar finds a calendar over some candidates.
+func (y *cyclePlanner) designCalendar(ctx context.Context, candidates []*model.Table) (*timeline.Calendar, error) {
+	found, err := timeline.Choose(ctx, y.unrolledWorkload(), timeline.Options{
 		Cost: y.costs, Solver: y.Solver, Limits: y.Limits, Exact: true, Candidates: candidates, NoEnumeration: true, Allow: design.LookUpsOnly,
 	})
 	y.stopped = y.stopped || err == nil && found.Stopped == solve.LimitWall
 	return found, err
 }
 
-// choose makes the recommendation, or says why there is none.
-func (y *year) choose() (*Recommendation, string, error) {
+// chooseCalendar makes the recommendation, or says why there is none.
+func (y *cyclePlanner) chooseCalendar() (*Recommendation, string, error) {
 	if len(y.offers) == 0 {
 		return nil, "no look-up table is to be had, at any time", nil
 	}
@@ -238,11 +238,11 @@ func (y *year) choose() (*Recommendation, string, error) {
 	for _, o := range y.offers {
 		candidates = append(candidates, o.table)
 	}
-	found, err := y.design(y.ctx, candidates)
+	found, err := y.designCalendar(y.ctx, candidates)
 	if err != nil {
 		return nil, "", err
 	}
-	bare, err := y.design(y.ctx, nil)
+	bare, err := y.designCalendar(y.ctx, nil)
 	if err != nil {
 		return nil, "", err
 	}
@@ -261,7 +261,7 @@ func (y *year) choose() (*Recommendation, string, error) {
 	if tables(found.Steps[n-1]) != tables(middle[n-1]) {
 		return nil, "the best calendar found does not end with the tables that it begins after, so it can not follow itself", nil
 	}
-	t := &Timeline{Cycle: *y.cycle, Pattern: y.pattern, Proven: found.Proven, NothingMs: bare.Cost / courses, StaticMs: math.Inf(1)}
+	t := &Timeline{Cycle: *y.cycle, Pattern: y.pattern, Proven: found.Proven, NothingMs: bare.Cost / cyclesUnrolled, StaticMs: math.Inf(1)}
 	for _, s := range middle {
 		t.CostMs += s.Cost + s.MigrationCost
 		t.ChangesMs += s.MigrationCost
@@ -283,13 +283,13 @@ func (y *year) choose() (*Recommendation, string, error) {
 	if t.StaticMs >= t.NothingMs*(1-1e-9) {
 		t.StaticMs, t.Static = t.NothingMs, "no look-up table at any time"
 	}
-	y.fill(t, middle)
+	y.fillTimeline(t, middle)
 	length := 0.0
 	for _, d := range y.cycle.Intervals() {
 		length += d.Seconds()
 	}
 	saved := (t.StaticMs - t.CostMs) / length // ms a second
-	ratio := clamp((t.StaticMs - t.CostMs) / (t.StaticMs - y.unaffected(bare.Steps[n:2*n])))
+	ratio := clamp((t.StaticMs - t.CostMs) / (t.StaticMs - y.unaffectedWork(bare.Steps[n:2*n])))
 	switch {
 	case len(t.Calendar.Turns(n)) == 0 && found.Stopped == solve.LimitWall:
 		return nil, fmt.Sprintf("the traffic goes with the %s, but no calendar was found that pays before the time for looking was over; best so far is %s", y.cycle.Period, t.Static), nil
@@ -298,12 +298,12 @@ func (y *year) choose() (*Recommendation, string, error) {
 	case perHour(saved) < y.Thresholds.SavedSeconds || ratio < y.Thresholds.CalendarRatio:
 		return nil, fmt.Sprintf("changing tables with the %s, beside %s, %s", y.cycle.Period, t.Static, y.Thresholds.tooLittle(saved, ratio, y.Thresholds.CalendarRatio)), nil
 	}
-	return y.recommend(t, saved, ratio), "", nil
+	return y.recommendCalendar(t, saved, ratio), "", nil
 }
 
-// unaffected is the work of the statements that no look-up is for, without what look-ups add to writes, over some steps
+// unaffectedWork is the work of the statements that no look-up is for, without what look-ups add to writes, over some steps
 // without look-ups.
-func (y *year) unaffected(bare []*timeline.Step) float64 {
+func (y *cyclePlanner) unaffectedWork(bare []*timeline.Step) float64 {
 	sum := 0.0
 	for _, s := range bare {
 		sum += s.Cost
@@ -316,20 +316,20 @@ func (y *year) unaffected(bare []*timeline.Step) float64 {
 	return sum
 }
 
-// fill says of each step what changes and what answers, and of each table through which steps it is there.
-func (y *year) fill(t *Timeline, steps []*timeline.Step) {
+// fillTimeline says of each step what changes and what answers, and of each table through which steps it is there.
+func (y *cyclePlanner) fillTimeline(t *Timeline, steps []*timeline.Step) {
 	seasons := map[*offer]int{}
 	for _, o := range y.offers {
 		there := make([]bool, len(steps))
 		for i, s := range steps {
 			for _, x := range s.Tables {
-				there[i] = there[i] || y.of(x.Table) == o
+				there[i] = there[i] || y.offerOf(x.Table) == o
 			}
 		}
 		if !slices.Contains(there, true) {
 			continue
 		}
-		r := y.recommendation(o, LookUpTable, o.reads)
+		r := y.newRecommendation(o, LookUpTable, o.reads)
 		took := cost.Seconds(y.costs, cost.Extract(y.costs, o.table.Base).Latency+cost.Load(y.costs, o.table).Latency)
 		seasons[o] = len(t.Calendar.Seasons)
 		t.Calendar.Seasons = append(t.Calendar.Seasons, plan.Season{Rewrite: *r.Rewrite, Steps: there, Bytes: r.StorageBytes, CQL: r.CQL[0],
@@ -355,7 +355,7 @@ func (y *year) fill(t *Timeline, steps []*timeline.Step) {
 			}
 			a := Answered{Fingerprint: u.statement.Fingerprint, Text: u.statement.Text, PerSecond: p.Rate, WorkMs: p.Cost.Work}
 			for _, table := range p.Plan.Tables() {
-				if o := y.of(table); o != nil {
+				if o := y.offerOf(table); o != nil {
 					a.Table = o.name
 				}
 			}
@@ -365,8 +365,8 @@ func (y *year) fill(t *Timeline, steps []*timeline.Step) {
 	}
 }
 
-// of is the offer of a table that a calendar has, nil of the application's own.
-func (y *year) of(t *model.Table) *offer {
+// offerOf is the offer of a table that a calendar has, nil of the application's own.
+func (y *cyclePlanner) offerOf(t *model.Table) *offer {
 	if o := y.index[t]; o != nil {
 		return o
 	}
@@ -381,8 +381,8 @@ func (y *year) of(t *model.Table) *offer {
 	return nil
 }
 
-// recommend words a calendar that pays.
-func (y *year) recommend(t *Timeline, saved, ratio float64) *Recommendation {
+// recommendCalendar words a calendar that pays.
+func (y *cyclePlanner) recommendCalendar(t *Timeline, saved, ratio float64) *Recommendation {
 	about, names := []string{string(TimelineKind), y.cycle.Period, y.cycle.Zone}, []string{}
 	var used []*offer
 	for i := range t.Calendar.Seasons {
@@ -395,20 +395,20 @@ func (y *year) recommend(t *Timeline, saved, ratio float64) *Recommendation {
 		}
 	}
 	r := &Recommendation{
-		ID: identity(about...), Kind: TimelineKind, State: Open, Keyspace: used[0].schema.Keyspace, Table: used[0].schema.Name, Nodes: y.Nodes,
+		ID: idOf(about...), Kind: TimelineKind, State: Open, Keyspace: used[0].schema.Keyspace, Table: used[0].schema.Name, Nodes: y.Nodes,
 		Title:    fmt.Sprintf("have %s follow the %s", enumerated(names), y.cycle.Period),
 		Verdicts: []plan.Verdict{}, Alternatives: []Alternative{}, Statements: []Statement{}, Writes: []Write{}, Risks: []string{},
-		WriteCostRatio: 1, Evidence: y.evidence(), CreatedAt: y.At, LastRefresh: y.At, StateSince: y.At, Eligible: true,
+		WriteCostRatio: 1, Evidence: y.newEvidence(), CreatedAt: y.At, LastRefresh: y.At, StateSince: y.At, Eligible: true,
 		Confidence: min(0.99, y.pattern.Share), SavedSecondsPerSecond: saved / 1000, BenefitRatio: ratio, Timeline: t,
 	}
 	digests := []string{}
 	for _, o := range used {
-		one := y.recommendation(o, LookUpTable, o.reads)
-		y.judge(&one)
+		one := y.newRecommendation(o, LookUpTable, o.reads)
+		y.judgeRewrite(&one)
 		r.Verdicts = append(r.Verdicts, one.Verdicts...)
 		r.Confidence = min(r.Confidence, one.Confidence)
-		y.reading(r, o, o.reads, y.costs)
-		y.writing(r, o)
+		y.addReads(r, o, o.reads, y.costs)
+		y.addWrites(r, o)
 		digests = append(digests, one.SchemaDigest)
 		r.StorageBytes += one.StorageBytes
 		r.CQL = append(r.CQL, one.CQL...)
@@ -416,7 +416,7 @@ func (y *year) recommend(t *Timeline, saved, ratio float64) *Recommendation {
 		r.Evidence.Facts = append(r.Evidence.Facts, one.Evidence.Facts...)
 		r.Risks = append(r.Risks, one.Risks...)
 	}
-	r.SchemaDigest = identity(digests...)[2:]
+	r.SchemaDigest = idOf(digests...)[2:]
 	p := &y.pattern
 	r.Evidence.Facts = append([]string{
 		fmt.Sprintf("the %s was seen %d times (%d more were not known well enough): %s", y.cycle.Period, p.Periods, p.Missing, p.Why),
@@ -430,7 +430,7 @@ func (y *year) recommend(t *Timeline, saved, ratio float64) *Recommendation {
 	return r
 }
 
-func (y *year) timelineRisks(t *Timeline) []string {
+func (y *cyclePlanner) timelineRisks(t *Timeline) []string {
 	created := 0
 	for _, turn := range t.Calendar.Turns(len(y.cycle.Steps)) {
 		if turn.Create {
@@ -456,8 +456,8 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// timeline prints a calendar: what changes at each step, and what answers in it.
-func (p *page) timeline(t *Timeline) {
+// writeTimeline prints a calendar: what changes at each step, and what answers in it.
+func (p *textPage) writeTimeline(t *Timeline) {
 	if t == nil {
 		return
 	}
@@ -497,7 +497,7 @@ func (p *page) timeline(t *Timeline) {
 }
 
 // whyTimeline says in a paragraph why a calendar is advised.
-func (y *year) whyTimeline(t *Timeline, saved float64) string {
+func (y *cyclePlanner) whyTimeline(t *Timeline, saved float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The traffic goes with the %s, in %d steps (%d times seen, %.0f %% of them alike). ", y.cycle.Period, len(t.Steps), y.pattern.Periods, 100*y.pattern.Share)
 	for i := range t.Calendar.Seasons {

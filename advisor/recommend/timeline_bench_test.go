@@ -53,7 +53,7 @@ func BenchmarkRound(b *testing.B) {
 					in.Past = nil
 				}
 				if kind == "with one designed before" {
-					in.Almanac = &recommend.Almanac{}
+					in.Cache = &recommend.CalendarCache{}
 					if _, err := recommend.Make(b.Context(), in); err != nil {
 						b.Fatal(err)
 					}

@@ -20,26 +20,26 @@ type paying struct {
 	requests  plan.Requests // of ours, per execution
 }
 
-// pays lists the writes that set or take away the column of a look-up.
-func (k *maker) pays(o *offer) (list []paying) {
+// payingWrites lists the writes that set or take away the column of a look-up.
+func (k *maker) payingWrites(o *offer) (list []paying) {
 	seen := map[string]bool{}
 	for _, s := range k.singles.Statements {
 		if s.Write == nil || seen[s.Sources[0]] {
 			continue
 		}
 		st := k.Snapshot.Statement(s.Sources[0])
-		effect, does := o.effect(s, st)
+		effect, does := o.effectOf(s, st)
 		if !does {
 			continue
 		}
 		seen[s.Sources[0]] = true
-		list = append(list, paying{s, st, effect, plan.Upkeep(effect, stamped(st))})
+		list = append(list, paying{s, st, effect, plan.Upkeep(effect, stampedShare(st))})
 	}
 	return list
 }
 
-// effect is what a write does to the column of a look-up, if anything.
-func (o *offer) effect(s *workload.Statement, st *capture.Statement) (plan.Effect, bool) {
+// effectOf is what a write does to the column of a look-up, if anything.
+func (o *offer) effectOf(s *workload.Statement, st *capture.Statement) (plan.Effect, bool) {
 	parsed, err := st.Parse()
 	if err != nil {
 		return 0, false
@@ -62,8 +62,8 @@ func (o *offer) effect(s *workload.Statement, st *capture.Statement) (plan.Effec
 	return 0, false
 }
 
-// stamped is the share of a statement's executions that carry a timestamp of the client's and no condition.
-func stamped(st *capture.Statement) float64 {
+// stampedShare is the share of a statement's executions that carry a timestamp of the client's and no condition.
+func stampedShare(st *capture.Statement) float64 {
 	switch {
 	case st.Conditional || st.Count == 0:
 		return 0
@@ -73,8 +73,8 @@ func stamped(st *capture.Statement) float64 {
 	return min(1, float64(st.Stamped)/float64(st.Count))
 }
 
-// upkeep is the work of one execution of a write for a look-up.
-func (o *offer) upkeep(m *cost.Cassandra, p *paying) float64 {
+// upkeepOf is the work of one execution of a write for a look-up.
+func (o *offer) upkeepOf(m *cost.Cassandra, p *paying) float64 {
 	read := plan.Step{Kind: plan.Get, Table: o.table.Base, Fields: o.table.Partition, Requests: 1, Rows: 1, Bytes: o.table.Partition[0].Size()}
 	put := plan.Step{Kind: plan.Put, Table: o.table, Requests: 1, Rows: 1, Bytes: o.table.RowBytes()}
 	remove := put
@@ -95,18 +95,18 @@ const (
 	crowded = 1000
 )
 
-// tombstones is how many of them a read of one value passes in the mean: those that writes left there since they may be compacted away.
-func (k *maker) tombstones(o *offer) float64 {
+// tombstonesPassed is how many of them a read of one value passes in the mean: those that writes left there since they may be compacted away.
+func (k *maker) tombstonesPassed(o *offer) float64 {
 	left := 0.0
-	for _, p := range k.pays(o) {
+	for _, p := range k.payingWrites(o) {
 		left += p.asked.Weight * p.effect.Leaves()
 	}
-	return left * plan.GraceSeconds / k.different(o)
+	return left * plan.GraceSeconds / k.distinctValues(o)
 }
 
-// different is how many different values the column of a look-up has.
-func (k *maker) different(o *offer) float64 {
-	if st := k.measured(o.schema.Keyspace, o.schema.Name); st != nil {
+// distinctValues is how many different values the column of a look-up has.
+func (k *maker) distinctValues(o *offer) float64 {
+	if st := k.statsOf(o.schema.Keyspace, o.schema.Name); st != nil {
 		if c := st.Column(o.column); c != nil && c.Distinct >= 1 {
 			return c.Distinct
 		}
@@ -114,11 +114,11 @@ func (k *maker) different(o *offer) float64 {
 	return o.table.Partition[0].Distinct()
 }
 
-// queue says why a column is no key of a look-up: its partitions would be queues, or grow without bound. "": it may be.
-func (k *maker) queue(o *offer) string {
-	st := k.measured(o.schema.Keyspace, o.schema.Name)
-	values := k.different(o)
-	if left := k.tombstones(o); left > queued {
+// whyQueue says why a column is no key of a look-up: its partitions would be queues, or grow without bound. "": it may be.
+func (k *maker) whyQueue(o *offer) string {
+	st := k.statsOf(o.schema.Keyspace, o.schema.Name)
+	values := k.distinctValues(o)
+	if left := k.tombstonesPassed(o); left > queued {
 		return fmt.Sprintf("a look-up table by %s would be a queue: %s has about %.0f different values, and so many rows change theirs that a read would pass about %.0f tombstones (in the %s that they stay at the least; up to %d are no matter)",
 			o.column, o.column, values, left, seconds(plan.GraceSeconds), queued)
 	}

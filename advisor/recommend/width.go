@@ -9,8 +9,8 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 )
 
-// measured is what was measured of a table, nil if it was not.
-func (k *maker) measured(keyspace, table string) *schema.Stats {
+// statsOf is what was measured of a table, nil if it was not.
+func (k *maker) statsOf(keyspace, table string) *schema.Stats {
 	for i := range k.Statistics {
 		if st := &k.Statistics[i]; st.Keyspace == keyspace && st.Table == table {
 			return st
@@ -19,9 +19,9 @@ func (k *maker) measured(keyspace, table string) *schema.Stats {
 	return nil
 }
 
-// unmeasured says why nothing can be advised on a table yet, "" if it can: what a read costs depends on how much is there.
-func (k *maker) unmeasured(keyspace, table string) string {
-	switch st := k.measured(keyspace, table); {
+// whyUnmeasured says why nothing can be advised on a table yet, "" if it can: what a read costs depends on how much is there.
+func (k *maker) whyUnmeasured(keyspace, table string) string {
+	switch st := k.statsOf(keyspace, table); {
 	case st == nil:
 		return fmt.Sprintf("%s was not measured yet: advice is given once it is known how many rows it has", table)
 	case st.Rows == 0:
@@ -33,7 +33,7 @@ func (k *maker) unmeasured(keyspace, table string) string {
 // unmeasuredOf is unmeasured of the tables of a join.
 func (k *maker) unmeasuredOf(j *joined) string {
 	for _, u := range j.reads {
-		if why := k.unmeasured(u.access.Keyspace, u.access.Table); why != "" {
+		if why := k.whyUnmeasured(u.access.Keyspace, u.access.Table); why != "" {
 			return why
 		}
 	}
@@ -43,7 +43,7 @@ func (k *maker) unmeasuredOf(j *joined) string {
 // rowsAValue words how many rows the reads of a look-up find, and how that is known, in order of trust: what executions
 // returned, and what was measured of the column.
 func (k *maker) rowsAValue(o *offer, users []*read) (facts []string) {
-	if st := k.measured(o.schema.Keyspace, o.schema.Name); st != nil {
+	if st := k.statsOf(o.schema.Keyspace, o.schema.Name); st != nil {
 		how := fmt.Sprintf("estimated from %d rows", st.Sampled)
 		if st.Exact {
 			how = "counted"
@@ -54,20 +54,20 @@ func (k *maker) rowsAValue(o *offer, users []*read) (facts []string) {
 		if rows := u.asked.Query.Returned; rows > 0 {
 			seen := u.statement.Rows
 			facts = append(facts, fmt.Sprintf("%s returned %.1f rows in the mean of %d answers, 99 in 100 of them at most %.0f",
-				short(u.statement.Fingerprint), rows, seen.Count, seen.P99()))
+				shortFingerprint(u.statement.Fingerprint), rows, seen.Count, seen.P99()))
 		}
 	}
 	return facts
 }
 
-// short is the beginning of a fingerprint.
-func short(fingerprint string) string { return fingerprint[:min(8, len(fingerprint))] }
+// shortFingerprint is the beginning of a fingerprint.
+func shortFingerprint(fingerprint string) string { return fingerprint[:min(8, len(fingerprint))] }
 
 // widest is up to how many rows it is worked out whether a look-up is cheaper: beyond the default of max-entries nothing is followed.
 const widest = 1 << 16
 
-// width is the number of rows of one value up to which a look-up is the cheaper way for all of its reads, at least 1.
-func (k *maker) width(o *offer, users []*read) int {
+// cheaperUpTo is the number of rows of one value up to which a look-up is the cheaper way for all of its reads, at least 1.
+func (k *maker) cheaperUpTo(o *offer, users []*read) int {
 	cheaper := func(rows int) bool {
 		for _, u := range users {
 			wide := *u
@@ -80,8 +80,8 @@ func (k *maker) width(o *offer, users []*read) int {
 			}
 			q.Returned, q.Limit = float64(rows), 0
 			asked.Query, wide.asked = &q, &asked
-			_, through := k.through(o, &wide, k.costs)
-			now, price := k.over(&q, k.costs, o.table.Base)
+			_, through := k.planThrough(o, &wide, k.costs)
+			now, price := k.planOver(&q, k.costs, o.table.Base)
 			if now == nil || through.Work > price.Work {
 				return false
 			}
@@ -91,8 +91,8 @@ func (k *maker) width(o *offer, users []*read) int {
 	return max(1, sort.Search(widest, func(n int) bool { return !cheaper(n + 1) }))
 }
 
-// promise is what a recommendation expects of its reads and writes, which is held against what is measured once it serves.
-func promise(r *Recommendation) (p plan.Promise) {
+// promiseOf is what a recommendation expects of its reads and writes, which is held against what is measured once it serves.
+func promiseOf(r *Recommendation) (p plan.Promise) {
 	before, after := 0.0, 0.0
 	for i := range r.Statements {
 		s := &r.Statements[i]

@@ -79,7 +79,7 @@ func enumerated(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }
 
-func nodes(n int) string {
+func nodesText(n int) string {
 	if n == 1 {
 		return "1 node"
 	}
@@ -93,19 +93,19 @@ func writesText(work float64) string {
 	return fmt.Sprintf("writes would pay %s of work a second more", ms(work))
 }
 
-// how words the way in which a read finds its rows today.
-func how(u *read) string {
+// howFound words the way in which a read finds its rows today.
+func howFound(u *read) string {
 	if u.access.Class == schema.IndexRead {
 		return "by the secondary index " + u.access.UsesIndex
 	}
 	return "with ALLOW FILTERING, which looks at every row of the table"
 }
 
-// why says in a paragraph why a look-up table is advised.
-func (k *maker) why(r *Recommendation, o *offer, users []*read) string {
+// whyLookUp says in a paragraph why a look-up table is advised.
+func (k *maker) whyLookUp(r *Recommendation, o *offer, users []*read) string {
 	u, s := users[0], r.Statements[0]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is read by %s %s. ", o.schema.Name, o.column, how(u))
+	fmt.Fprintf(&b, "%s is read by %s %s. ", o.schema.Name, o.column, howFound(u))
 	fmt.Fprintf(&b, "That was done %d times in %s (%s) and took %s at the median (p99 %s). ",
 		r.Evidence.Executions, seconds(k.model.Seconds), rate(float64(r.Evidence.Executions)/k.model.Seconds), ms(s.ObservedP50Ms), ms(s.ObservedP99Ms))
 	fmt.Fprintf(&b, "With a look-up table that finds the primary keys by %s, of which the base rows are then read and checked, it is expected to take %s: %s less work. That saves %s. ",
@@ -129,16 +129,16 @@ func (k *maker) why(r *Recommendation, o *offer, users []*read) string {
 func (k *maker) whyKeep(r *Recommendation, o *offer, u *read) string {
 	s := r.Statements[0]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is read by %s %s. A read without a partition key has to ask every node", o.schema.Name, o.column, how(u))
+	fmt.Fprintf(&b, "%s is read by %s %s. A read without a partition key has to ask every node", o.schema.Name, o.column, howFound(u))
 	if k.Nodes == 1 {
 		b.WriteString(", but here that is one request to one node, which finds index entries and rows together")
 	}
 	fmt.Fprintf(&b, ": %s of work, %s (observed %s at the median, %d times). ", ms(s.PredictedWorkBeforeMs), ms(s.PredictedBeforeMs), ms(s.ObservedP50Ms), s.Count)
 	fmt.Fprintf(&b, "A verified look-up table would need one request for the keys and one for each row: %s of work, %s. ", ms(s.PredictedWorkAfterMs), ms(s.PredictedAfterMs))
 	if r.TurnsAtNodes > 0 {
-		fmt.Fprintf(&b, "That turns round when the cluster grows: from %s on the look-up table is the cheaper way.", nodes(r.TurnsAtNodes))
+		fmt.Fprintf(&b, "That turns round when the cluster grows: from %s on the look-up table is the cheaper way.", nodesText(r.TurnsAtNodes))
 	} else {
-		fmt.Fprintf(&b, "That does not turn round up to %s.", nodes(k.Thresholds.SlowestKeep))
+		fmt.Fprintf(&b, "That does not turn round up to %s.", nodesText(k.Thresholds.SlowestKeep))
 	}
 	return b.String()
 }
@@ -152,7 +152,7 @@ func sensitivityText(s design.Sensitivity, fingerprint string) string {
 	if !math.IsInf(s.Rises, 1) {
 		parts = append(parts, fmt.Sprintf("rises above %s", rate(s.Rises)))
 	}
-	about := short(fingerprint)
+	about := shortFingerprint(fingerprint)
 	if len(parts) == 0 {
 		return fmt.Sprintf("The choice does not depend on how often %s is executed (now %s).", about, rate(s.Weight))
 	}
@@ -180,7 +180,7 @@ func createLookUp(o *offer) string {
 			clustered(c.Name, "DESC")
 		}
 	}
-	kind, id, written := o.free("entry_kind"), o.free("entry_id"), o.free("written")
+	kind, id, written := o.freeName("entry_kind"), o.freeName("entry_id"), o.freeName("written")
 	clustered(kind, "ASC")
 	clustered(id, "ASC")
 	fmt.Fprintf(&b, "  %s tinyint,\n  %s bigint,\n  %s boolean,\n  PRIMARY KEY ((%s), %s)\n)", kind, id, written, quote(o.column), strings.Join(keys, ", "))
@@ -188,8 +188,8 @@ func createLookUp(o *offer) string {
 	return b.String()
 }
 
-// free is a name for a column of the look-up table's own, which it has of nothing else.
-func (o *offer) free(name string) string {
+// freeName is a name for a column of the look-up table's own, which it has of nothing else.
+func (o *offer) freeName(name string) string {
 	for name == o.column || slices.ContainsFunc(o.schema.PrimaryKey(), func(c schema.Column) bool { return c.Name == name }) {
 		name += "_"
 	}

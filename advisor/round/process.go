@@ -3,7 +3,7 @@
 //
 //	relay's process                           child (the same program, nice 10, GOMEMLIMIT)
 //	  recommend.Input, as data    --stdin-->    recommend.Make, with a Judge and a solver of its own
-//	  recommend.Advice            <--stdout--   advice and almanac, as data
+//	  recommend.Advice            <--stdout--   advice and cache,  as data
 //	  looks at the child's memory and at the clock, and kills it beyond the bounds
 //
 // Both sides speak JSON: what advice is kept and told in, so it is the same advice either way (a test compares the bytes). Long lists go one element
@@ -107,20 +107,20 @@ func (p *Process) Make(ctx context.Context, in recommend.Input) (*recommend.Advi
 	if in.Snapshot == nil || in.Schema == nil {
 		return nil, errors.New("round: snapshot and schema are required")
 	}
-	if in.Almanac == nil {
-		in.Almanac = &recommend.Almanac{}
+	if in.Cache == nil {
+		in.Cache = &recommend.CalendarCache{}
 	}
 	a, err := p.ask(ctx, toAdvise, &in)
 	if err != nil {
 		return nil, fmt.Errorf("no advice: %w", err)
 	}
-	in.Almanac.Turn(a.Page, in.Past)
+	in.Cache.Restore(a.Page, in.Past)
 	return a.Advice, nil
 }
 
 // Lint is lint.FromSnapshot and lint.Lint in a process of its own.
 func (p *Process) Lint(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error) {
-	a, err := p.ask(ctx, toLint, &recommend.Input{Snapshot: snapshot, Schema: s, Statistics: stats, Almanac: &recommend.Almanac{}})
+	a, err := p.ask(ctx, toLint, &recommend.Input{Snapshot: snapshot, Schema: s, Statistics: stats, Cache: &recommend.CalendarCache{}})
 	if err != nil {
 		return nil, fmt.Errorf("not linted: %w", err)
 	}
@@ -130,7 +130,7 @@ func (p *Process) Lint(ctx context.Context, snapshot *capture.Snapshot, s *schem
 // Weigh is infer.Weighed in a process of its own.
 func (p *Process) Weigh(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error) {
 	past := &recommend.Past{Report: &cycle.Report{Cycle: c}}
-	a, err := p.ask(ctx, toWeigh, &recommend.Input{Snapshot: snapshot, Schema: s, Statistics: stats, Past: past, Almanac: &recommend.Almanac{}})
+	a, err := p.ask(ctx, toWeigh, &recommend.Input{Snapshot: snapshot, Schema: s, Statistics: stats, Past: past, Cache: &recommend.CalendarCache{}})
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("not weighed: %w", err)

@@ -191,7 +191,7 @@ func text(t *testing.T, a *recommend.Advice, err error) string {
 	return string(form) + "\n"
 }
 
-// A round in a process of its own comes to the same advice, byte for byte, and to the same almanac.
+// A round in a process of its own comes to the same advice, byte for byte, and to the same cache.
 func TestSameAdvice(t *testing.T) {
 	ctx := t.Context()
 	apart := round.New(round.Config{})
@@ -204,7 +204,7 @@ func TestSameAdvice(t *testing.T) {
 		t.Errorf("not the golden advice: %s", d)
 	}
 
-	var here, there recommend.Almanac
+	var here, there recommend.CalendarCache
 	measured, err := cost.NewCassandra(cost.CassandraParameters{Nodes: 5, Request: 0.7})
 	if err != nil {
 		t.Fatal(err)
@@ -228,10 +228,10 @@ func TestSameAdvice(t *testing.T) {
 		{"nobody to judge", func() { in.Judge = nil }, 7},
 	} {
 		c.with()
-		in.Almanac = &here
+		in.Cache = &here
 		with, err := recommend.Make(ctx, in)
 		want := text(t, with, err)
-		in.Almanac = &there
+		in.Cache = &there
 		a, err := apart.Make(ctx, in)
 		if d := cmp.Diff(want, text(t, a, err)); d != "" {
 			t.Errorf("%s: (-in this process, +in its own) %s", c.name, d)
@@ -250,7 +250,7 @@ func TestSameAdvice(t *testing.T) {
 	}
 }
 
-// Whatever becomes of the child, the round fails, says why, leaves the almanac as it was, and nothing behind.
+// Whatever becomes of the child, the round fails, says why, leaves the cache as it was, and nothing behind.
 func TestFaults(t *testing.T) {
 	t.Setenv("HELENUS_PASSWORD", "a secret")
 	files := func() int {
@@ -284,9 +284,9 @@ func TestFaults(t *testing.T) {
 		{"tell", round.Config{}, round.ErrWorker, "nice 10", "GOMEMLIMIT=483183819"},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
-			var almanac recommend.Almanac
+			var cache recommend.CalendarCache
 			in := hotel()
-			in.Almanac = &almanac
+			in.Cache = &cache
 			in.Past = byDay(in.Snapshot)
 			began := time.Now()
 			a, err := faulty(c.fault, c.with).Make(t.Context(), in)
@@ -300,7 +300,7 @@ func TestFaults(t *testing.T) {
 			if took := time.Since(began); took > 20*time.Second {
 				t.Errorf("it took %v", took)
 			}
-			if almanac.Designed() != 0 {
+			if cache.Designed() != 0 {
 				t.Error("something was noted")
 			}
 		})

@@ -49,7 +49,7 @@ type request struct {
 	Thresholds recommend.Thresholds
 	At         time.Time
 	Past       *past
-	Page       recommend.Page
+	Page       recommend.CacheState
 	Memory     int64  // bytes that a solver may take
 	Solver     string // its path, as of solve.Config
 }
@@ -70,7 +70,7 @@ type answer struct {
 	Empty      bool         // of weighing: infer.ErrNoStatement
 	Advice     *recommend.Advice
 	Dismissals int
-	Page       recommend.Page
+	Page       recommend.CacheState
 	Failure    string // why there is neither
 	Panic      string // what a defect of ours said
 	Stack      string
@@ -80,7 +80,7 @@ type answer struct {
 func send(to io.Writer, task string, in *recommend.Input, c Config) error {
 	r := request{
 		Version: version, Task: task, Snapshot: without(in.Snapshot), Statements: len(in.Snapshot.Statements), Schema: in.Schema, Statistics: in.Statistics, Nodes: in.Nodes, Driver: in.Driver,
-		Judged: in.Judge != nil, Limits: in.Limits, Thresholds: in.Thresholds, At: in.At, Page: in.Almanac.Page(in.Past), Memory: c.Memory, Solver: c.Solver,
+		Judged: in.Judge != nil, Limits: in.Limits, Thresholds: in.Thresholds, At: in.At, Page: in.Cache.State(in.Past), Memory: c.Memory, Solver: c.Solver,
 	}
 	if in.Cost != nil {
 		p := in.Cost.Parameters()
@@ -206,7 +206,7 @@ func readRequest(from *json.Decoder, judge recommend.Judge) (task string, in *re
 	}
 	in = &recommend.Input{
 		Snapshot: r.Snapshot, Schema: r.Schema, Statistics: r.Statistics, Nodes: r.Nodes, Driver: r.Driver, Limits: r.Limits, Thresholds: r.Thresholds, At: r.At,
-		Almanac: &recommend.Almanac{}, Solver: solve.New(solve.Config{Path: r.Solver, Memory: r.Memory}),
+		Cache: &recommend.CalendarCache{}, Solver: solve.New(solve.Config{Path: r.Solver, Memory: r.Memory}),
 	}
 	if r.Judged {
 		in.Judge = judge
@@ -227,7 +227,7 @@ func readRequest(from *json.Decoder, judge recommend.Judge) (task string, in *re
 			}
 		}
 	}
-	in.Almanac.Turn(r.Page, in.Past)
+	in.Cache.Restore(r.Page, in.Past)
 	return r.Task, in, nil
 }
 
@@ -248,7 +248,7 @@ func made(task string, in *recommend.Input) (a *answer) {
 		a.Empty = errors.Is(err, infer.ErrNoStatement)
 	default:
 		a.Advice, err = recommend.Make(context.Background(), *in)
-		a.Page = in.Almanac.Page(in.Past)
+		a.Page = in.Cache.State(in.Past)
 	}
 	if err != nil && !a.Empty {
 		return &answer{Failure: err.Error()}

@@ -361,7 +361,7 @@ func relate(first, second node, w, v *template) *closure {
 	return cc
 }
 
-// conflict tells whether two writes that are related can have different writers.
+// conflict reports whether two writes that are related can have different writers.
 func conflict(cc *closure, w, v *template) bool {
 	if cc.clashes {
 		return false // no such writes

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// derivable tells whether a tree of named keys is a group of a grammar, by matching it with the productions: an
+// derivable reports whether a tree of named keys is a group of a grammar, by matching it with the productions: an
 // interpreter of its own, which knows nothing of automata. The keys' values are what the tree's are.
 func derivable(g *Grammar, t *Tree) bool {
 	for _, l := range leavesOf(g.Root) {
@@ -51,7 +51,7 @@ func match(args []Term, values []string, env map[string]string) map[string]strin
 	return out
 }
 
-// below tells whether the children of a node match its production, and theirs.
+// below reports whether the children of a node match its production, and theirs.
 func below(g *Grammar, t *Tree) bool {
 	p := g.production(kindOf(t))
 	env := map[string]string{}

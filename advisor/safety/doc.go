@@ -1,4 +1,4 @@
-// Package safety tells whether several writers can meet in one entity group (seed 002: Scherzinger, De Almeida, Ickert and
+// Package safety reports whether several writers can meet in one entity group (seed 002: Scherzinger, De Almeida, Ickert and
 // Del Fabro, "On the necessity of model checking NoSQL database schemas when building SaaS applications", 2013).
 //
 // A Grammar is what the seed has: productions for the children of each kind of entity, a root for what a group may have at

@@ -192,7 +192,7 @@ func (a *Automaton) run(t *ground) []bool {
 	return out
 }
 
-// accepts tells whether a run ends in a final state.
+// accepts reports whether a run ends in a final state.
 func (a *Automaton) accepts(t *ground) bool {
 	for q, ok := range a.run(t) {
 		if ok && a.Final[q] {
@@ -321,7 +321,7 @@ type Explicit struct {
 	tops      []int
 }
 
-// Safe tells whether A_w is deterministic and L(A_s) ⊆ L(A_w), and gives a tree outside if it is not.
+// Safe reports whether A_w is deterministic and L(A_s) ⊆ L(A_w), and gives a tree outside if it is not.
 func (x *Explicit) Safe() (bool, string) {
 	if len(x.Ambiguous) > 0 {
 		return false, x.Ambiguous[0]

@@ -29,7 +29,7 @@ func leavesOf(e *Expr) []leaf {
 	return list
 }
 
-// together tells whether two leaves can both occur in one word, as two children, and which variables they then share: those
+// together reports whether two leaves can both occur in one word, as two children, and which variables they then share: those
 // bound around what both are in. It asks for the outermost repetition around both, since what can differ between two of its
 // rounds can differ in most ways; a pair within one round is a case of that.
 func together(a, b leaf) (shared map[string]bool, ok bool) {
@@ -143,7 +143,7 @@ func (g *Grammar) productive() map[string]int {
 	}
 }
 
-// hasWord tells whether an expression has a word of the kinds.
+// hasWord reports whether an expression has a word of the kinds.
 func hasWord(e *Expr, height map[string]int) bool {
 	switch e.op {
 	case empty, repeat, option:

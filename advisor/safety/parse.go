@@ -16,7 +16,7 @@ const (
 	maxDepth = 200
 )
 
-// Is tells whether a text is a grammar rather than YAML: after comments it begins with a production, a write or a fact.
+// Is reports whether a text is a grammar rather than YAML: after comments it begins with a production, a write or a fact.
 func Is(data []byte) bool {
 	for line := range strings.Lines(string(data)) {
 		if i := strings.Index(line, "--"); i >= 0 {
@@ -69,7 +69,7 @@ type parser struct {
 	depth int
 }
 
-// isName tells whether a variable can be written without brackets.
+// isName reports whether a variable can be written without brackets.
 func isName(s string) bool {
 	for _, r := range s {
 		if !isLetter(r) || r == '.' || r == '#' {
@@ -195,7 +195,7 @@ func (p *parser) unexpected(want string) error {
 	return wrong(p.tok.at, p.tok.text, "found %s where %s should stand", p.tok.text, want)
 }
 
-// item tells whether the current token begins a production, a write or a fact.
+// item reports whether the current token begins a production, a write or a fact.
 func (p *parser) item() bool {
 	if p.tok.kind != 'w' || !p.tok.begin {
 		return p.tok.kind == 0

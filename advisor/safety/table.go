@@ -236,7 +236,7 @@ func Guess(g *model.Graph) *model.Entity {
 	return nil
 }
 
-// Role tells whether a table or an entity is called as writers are.
+// Role reports whether a table or an entity is called as writers are.
 func Role(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(roles, func(w string) bool { return name == w || name == w+"s" })
@@ -481,7 +481,7 @@ func (p Principal) owner(g *model.Graph, s *workload.Statement, at *workload.Wri
 	return Var(to), &Fact{Name: called, From: from, To: to, Probable: true}
 }
 
-// towards tells whether to-one relationships lead from an entity to another in so many steps.
+// towards reports whether to-one relationships lead from an entity to another in so many steps.
 func towards(g *model.Graph, from, to *model.Entity, steps int) bool {
 	if from == to {
 		return true

@@ -182,7 +182,7 @@ func (c *closure) equate(s, t Term) {
 	}
 }
 
-// equal tells whether the equations make two terms equal.
+// equal reports whether the equations make two terms equal.
 func (c *closure) equal(s, t Term) bool { return c.find(c.add(s)) == c.find(c.add(t)) }
 
 // least returns the smallest term that is equal to t and whose variables are all allowed, if there is one. It is built up

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Annealing says how to look for a better sequence by chance.
-type Annealing struct {
+// AnnealOptions says how to look for a better sequence by chance.
+type AnnealOptions struct {
 	Start   [][]bool // a sequence to begin from: heat is measured by what it costs
 	Changes int      // that are tried
 	Rounds  int      // 0: from a heat at which little is left of Start; else so many, each from the best so far and not far from it (refine.go)
@@ -17,7 +17,7 @@ type Annealing struct {
 
 // Anneal looks for a sequence that costs less than one. It answers the best that it met, within all limits; the error is an *InvalidError or an *UnsatisfiableError,
 // or says that it met none. When the context ends it answers what it has.
-func Anneal(ctx context.Context, p *Problem, o Annealing) ([][]bool, error) {
+func Anneal(ctx context.Context, p *Problem, o AnnealOptions) ([][]bool, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -26,16 +26,16 @@ func Anneal(ctx context.Context, p *Problem, o Annealing) ([][]bool, error) {
 		return nil, err
 	}
 	s := newAnnealing(in, o.Seed)
-	s.set(o.Start)
+	s.setSequence(o.Start)
 	if o.Rounds == 0 || s.best == nil {
-		s.run(ctx, o.Changes)
+		s.coolDown(ctx, o.Changes)
 	} else {
-		s.refine(ctx, o.Changes, o.Rounds)
+		s.neighbourhoodSearch(ctx, o.Changes, o.Rounds)
 	}
 	if s.best == nil {
 		return nil, errNone
 	}
-	s.thin()
+	s.dropRedundant()
 	return s.best, nil
 }
 
@@ -45,7 +45,7 @@ func Anneal(ctx context.Context, p *Problem, o Annealing) ([][]bool, error) {
 //
 // Space is paid for, at a rate for each step that rises while its tables take too much and falls while they do not, so that the search goes
 // to and fro over the limit; what fits and is the cheapest so far is noted. A change opens or closes a table for a stretch of steps, or
-// opens the tables of a demand's way that is cheap at prices which are made up. Then demands that are without a way, or with a dearer one, may buy
+// opens the tables of a demand's path that is cheap at prices which are made up. Then demands that are without a path, or with a dearer one, may buy
 // tables, and tables that were of use are closed where that does not cost. Every change is weighed with all it does:
 // answering, keeping, space, creating, and filling what is created from what is there now.
 //
@@ -59,8 +59,8 @@ type annealing struct {
 	bits    [][]uint64  // by step: the open tables, as a memo wants them
 	asked   [][]*memo   // by demand and class
 	filled  []*memo     // by table
-	price   [][]float64 // by step and demand: of its way, weighed; +Inf if there is none
-	way     [][]reads   // by step and demand
+	price   [][]float64 // by step and demand: of its path, weighed; +Inf if there is none
+	path    [][]reads   // by step and demand
 	load    [][]float64 // by step and table that is created for it
 	from    [][]reads   // by step and table that is created for it: what it is filled from
 	born    []int       // by step
@@ -69,7 +69,7 @@ type annealing struct {
 	concern [][]use     // by table: the demands that can read it, or that it raises
 	feeds   [][]use     // by table: the tables that can be filled from it
 	cost    float64     // of all that is not broken
-	broken  int         // demands without a way, tables that can not be filled, and creations that are not allowed
+	broken  int         // demands without a path, tables that can not be filled, and creations that are not allowed
 
 	held [][]bool // by step and table: it is not closed for now
 
@@ -82,7 +82,7 @@ type annealing struct {
 	least   float64
 }
 
-// reads are the tables of a way; count below 0: too many to be noted.
+// reads are the tables of a path; count below 0: too many to be noted.
 type reads struct {
 	count int8
 	list  [7]int32
@@ -91,7 +91,7 @@ type reads struct {
 // use is a demand, or the load of a table, that a table may be of use to.
 type use struct {
 	of    int32
-	least float64 // no way of it that reads the table costs less, without a weight; -Inf: it raises the demand
+	least float64 // no path of it that reads the table costs less, without a weight; -Inf: it raises the demand
 }
 
 func (w *reads) has(n int32) bool {
@@ -101,13 +101,13 @@ func (w *reads) has(n int32) bool {
 	return slices.Contains(w.list[:w.count], n)
 }
 
-// entry is what was before: of a table that was turned over, a demand's way or a load's.
+// entry is what was before: of a table that was turned over, a demand's path or a load's.
 type entry struct {
 	kind  int8
 	step  int32
 	n     int32
 	price float64
-	way   reads
+	path  reads
 }
 
 const (
@@ -129,7 +129,7 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 		rate: make([]float64, steps), concern: make([][]use, count), feeds: make([][]use, count), least: math.Inf(1),
 		asked: make([][]*memo, len(in.demands)), filled: make([]*memo, count)}
 	longest := 1
-	least := filled(count)
+	least := infinities(count)
 	note := func(uses [][]use, of int, tables []int32) {
 		slices.Sort(tables)
 		for _, n := range slices.Compact(tables) {
@@ -145,7 +145,7 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 				continue
 			}
 			s.asked[i] = append(s.asked[i], newMemo(g, count))
-			g.least(least, s.s)
+			g.lowerToCheapest(least, s.s)
 			for _, r := range g.roles[1:] {
 				read = append(read, r.table)
 			}
@@ -161,7 +161,7 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 			continue
 		}
 		longest = max(longest, len(g.roles))
-		g.least(least, s.s)
+		g.lowerToCheapest(least, s.s)
 		var read []int32
 		for _, r := range g.roles[1:] {
 			read = append(read, r.table)
@@ -180,14 +180,14 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 	for range steps {
 		s.open, s.held = append(s.open, make([]bool, count)), append(s.held, make([]bool, count))
 		s.bits = append(s.bits, make([]uint64, (count+63)/64))
-		s.price, s.way = append(s.price, make([]float64, len(in.demands))), append(s.way, make([]reads, len(in.demands)))
+		s.price, s.path = append(s.price, make([]float64, len(in.demands))), append(s.path, make([]reads, len(in.demands)))
 		s.load, s.from = append(s.load, make([]float64, count)), append(s.from, make([]reads, count))
 	}
 	return s
 }
 
-// set begins from a sequence; nil: from what must be open.
-func (s *annealing) set(list [][]bool) {
+// setSequence begins from a sequence; nil: from what must be open.
+func (s *annealing) setSequence(list [][]bool) {
 	s.cost, s.broken = 0, 0
 	for t := range s.open {
 		clear(s.open[t])
@@ -196,8 +196,8 @@ func (s *annealing) set(list [][]bool) {
 		clear(s.price[t])
 		s.born[t], s.size[t] = 0, 0
 		for i := range s.price[t] {
-			s.way[t][i] = reads{}
-			s.ask(t, int32(i))
+			s.path[t][i] = reads{}
+			s.repriceDemand(t, int32(i))
 		}
 		for n := range s.p.Tables {
 			if s.p.Tables[n].There && t == 0 {
@@ -208,37 +208,37 @@ func (s *annealing) set(list [][]bool) {
 	for t := range s.open {
 		for n, status := range s.in.status[t] {
 			if status == open || status == free && list != nil && list[t][n] {
-				s.turn(t, int32(n))
+				s.flipTable(t, int32(n))
 			}
 		}
 	}
 	s.journal = s.journal[:0]
-	s.keep()
+	s.recordBest()
 }
 
-// ask finds a demand's cheapest way at a step.
-func (s *annealing) ask(t int, i int32) {
+// repriceDemand finds a demand's cheapest path at a step.
+func (s *annealing) repriceDemand(t int, i int32) {
 	was := s.price[t][i]
-	s.journal = append(s.journal, entry{asked, int32(t), i, was, s.way[t][i]})
-	s.add(was, -1)
+	s.journal = append(s.journal, entry{asked, int32(t), i, was, s.path[t][i]})
+	s.addCost(was, -1)
 	now := 0.0
-	w := &s.way[t][i]
+	w := &s.path[t][i]
 	w.count = 0
-	if s.in.there(int(i), s.open[t]) {
-		price, way := s.asked[i][s.in.class[t]].cheapest(s.open[t], s.bits[t], s.s)
+	if s.in.demandPresent(int(i), s.open[t]) {
+		price, way := s.asked[i][s.in.class[t]].cheapestPath(s.open[t], s.bits[t], s.s)
 		if now = price; !math.IsInf(now, 1) {
 			now *= s.p.Demands[i].Weights[t]
 			*w = *way
 		}
 	}
 	s.price[t][i] = now
-	s.add(now, 1)
+	s.addCost(now, 1)
 }
 
-// take notes the tables of the way that was found last.
-func (w *reads) take(g *graph, s *scratch) {
+// takePath notes the tables of the path that was found last.
+func (w *reads) takePath(g *graph, s *scratch) {
 	w.count = 0
-	g.along(s, func(_ int32, a *arc) {
+	g.walkPath(s, func(_ int32, a *arc) {
 		switch {
 		case a.role == 0 || w.count < 0:
 		case int(w.count) == len(w.list):
@@ -250,8 +250,8 @@ func (w *reads) take(g *graph, s *scratch) {
 	})
 }
 
-// add counts what something costs, or that it can not be, or takes it back.
-func (s *annealing) add(price, sign float64) {
+// addCost counts what something costs, or that it can not be, or takes it back.
+func (s *annealing) addCost(price, sign float64) {
 	if math.IsInf(price, 1) {
 		s.broken += int(sign)
 	} else {
@@ -259,23 +259,23 @@ func (s *annealing) add(price, sign float64) {
 	}
 }
 
-// fill finds the cheapest way to fill a table that is created for a step.
-func (s *annealing) fill(t int, n int32) {
+// repriceLoad finds the cheapest path to fill a table that is created for a step.
+func (s *annealing) repriceLoad(t int, n int32) {
 	s.journal = append(s.journal, entry{filledFrom, int32(t), n, s.load[t][n], s.from[t][n]})
-	s.add(s.load[t][n], -1)
+	s.addCost(s.load[t][n], -1)
 	w := &s.from[t][n]
 	w.count = 0
 	now := 0.0
 	if t > 0 {
-		price, way := s.filled[n].cheapest(s.open[t-1], s.bits[t-1], s.s)
+		price, way := s.filled[n].cheapestPath(s.open[t-1], s.bits[t-1], s.s)
 		now, *w = price, *way
 	}
 	s.load[t][n] = now
-	s.add(now, 1)
+	s.addCost(now, 1)
 }
 
-// bear creates a table for a step, or not any more.
-func (s *annealing) bear(t int, n int32, is bool) {
+// setCreation creates a table for a step, or not any more.
+func (s *annealing) setCreation(t int, n int32, is bool) {
 	sign := 1.0
 	if !is {
 		sign = -1
@@ -290,16 +290,16 @@ func (s *annealing) bear(t int, n int32, is bool) {
 	}
 	s.born[t] += int(sign)
 	if is {
-		s.fill(t, n)
+		s.repriceLoad(t, n)
 		return
 	}
 	s.journal = append(s.journal, entry{filledFrom, int32(t), n, s.load[t][n], s.from[t][n]})
-	s.add(s.load[t][n], -1)
+	s.addCost(s.load[t][n], -1)
 	s.load[t][n], s.from[t][n].count = 0, 0
 }
 
-// turn opens or closes a table at a step.
-func (s *annealing) turn(t int, n int32) {
+// flipTable opens or closes a table at a step.
+func (s *annealing) flipTable(t int, n int32) {
 	s.journal = append(s.journal, entry{kind: turned, step: int32(t), n: n})
 	x := &s.p.Tables[n]
 	is := !s.open[t][n]
@@ -314,25 +314,25 @@ func (s *annealing) turn(t int, n int32) {
 		sign = -1
 	}
 	s.cost += sign * x.Upkeep[t]
-	s.resize(t, n, sign, before, after)
+	s.updateSize(t, n, sign, before, after)
 	if before {
 		s.cost -= sign * x.Drop
 	} else {
-		s.bear(t, n, is)
+		s.setCreation(t, n, is)
 	}
 	switch {
 	case after:
-		s.bear(t+1, n, !is)
+		s.setCreation(t+1, n, !is)
 	case t+1 < len(s.open):
 		s.cost += sign * x.Drop
 	}
 	for _, x := range s.concern[n] {
 		switch i := x.of; {
 		case math.IsInf(x.least, -1):
-			s.ask(t, i)
+			s.repriceDemand(t, i)
 		case is && s.price[t][i] < s.p.Demands[i].Weights[t]*x.least*(1-opened):
-		case is || s.way[t][i].has(n):
-			s.ask(t, i)
+		case is || s.path[t][i].has(n):
+			s.repriceDemand(t, i)
 		}
 	}
 	if t+1 == len(s.open) {
@@ -343,16 +343,16 @@ func (s *annealing) turn(t int, n int32) {
 		case !s.open[t+1][g] || s.open[t][g]:
 		case is && s.load[t+1][g] < x.least*(1-opened):
 		case is || s.from[t+1][g].has(n):
-			s.fill(t+1, g)
+			s.repriceLoad(t+1, g)
 		}
 	}
 }
 
-// opened is by what share at least a way over a table that is opened has to be dearer than the present one for not being looked for: more than rounding makes of it.
+// opened is by what share at least a path over a table that is opened has to be dearer than the present one for not being looked for: more than rounding makes of it.
 const opened = 1e-9
 
-// resize counts what space a table takes that is opened or closed: with Overlap also at the step before, in which it is filled.
-func (s *annealing) resize(t int, n int32, sign float64, before, after bool) {
+// updateSize counts what space a table takes that is opened or closed: with Overlap also at the step before, in which it is filled.
+func (s *annealing) updateSize(t int, n int32, sign float64, before, after bool) {
 	size := sign * s.in.size[n]
 	if !s.p.Overlap {
 		s.size[t] += size
@@ -366,27 +366,27 @@ func (s *annealing) resize(t int, n int32, sign float64, before, after bool) {
 	}
 }
 
-// mark and back: what was done since is undone.
+// mark and rollback: what was done since is undone.
 func (s *annealing) mark() mark { return mark{len(s.journal), s.cost, s.broken} }
 
-func (s *annealing) back(m mark) {
+func (s *annealing) rollback(m mark) {
 	for i := len(s.journal) - 1; i >= m.at; i-- {
 		e := &s.journal[i]
 		t, n := int(e.step), e.n
 		switch e.kind {
 		case asked:
-			s.price[t][n], s.way[t][n] = e.price, e.way
+			s.price[t][n], s.path[t][n] = e.price, e.path
 		case filledFrom:
-			s.load[t][n], s.from[t][n] = e.price, e.way
+			s.load[t][n], s.from[t][n] = e.price, e.path
 		default:
-			s.unturn(t, n)
+			s.unflipTable(t, n)
 		}
 	}
 	s.journal, s.cost, s.broken = s.journal[:m.at], m.cost, m.broken
 }
 
-// unturn is turn for what is not in the journal, and not in sums that are restored as a whole.
-func (s *annealing) unturn(t int, n int32) {
+// unflipTable is turn for what is not in the journal, and not in sums that are restored as a whole.
+func (s *annealing) unflipTable(t int, n int32) {
 	is := !s.open[t][n]
 	s.open[t][n] = is
 	s.bits[t][n/64] ^= 1 << (n % 64)
@@ -398,7 +398,7 @@ func (s *annealing) unturn(t int, n int32) {
 	if !is {
 		sign, count = -1, -1
 	}
-	s.resize(t, n, sign, before, after)
+	s.updateSize(t, n, sign, before, after)
 	if !before {
 		s.born[t] += count
 	}
@@ -407,8 +407,8 @@ func (s *annealing) unturn(t int, n int32) {
 	}
 }
 
-// value is the cost with what is paid for space beyond the limits, and for what is broken.
-func (s *annealing) value(worst float64) float64 {
+// penalisedCost is the cost with what is paid for space beyond the limits, and for what is broken.
+func (s *annealing) penalisedCost(worst float64) float64 {
 	v := s.cost + float64(s.broken)*worst
 	for t, step := range s.p.Steps {
 		if step.Space > 0 && s.size[t] > step.Space {
@@ -418,24 +418,24 @@ func (s *annealing) value(worst float64) float64 {
 	return v
 }
 
-// fits tells whether a step's tables are within its space.
-func (s *annealing) fits(t int) bool {
+// fitsSpace reports whether a step's tables are within its space.
+func (s *annealing) fitsSpace(t int) bool {
 	space := s.p.Steps[t].Space
 	return space == 0 || s.size[t] <= space*(1+1e-12)
 }
 
-// keep notes the present sequence if it is the best.
-func (s *annealing) keep() {
+// recordBest notes the present sequence if it is the best.
+func (s *annealing) recordBest() {
 	if s.broken > 0 || !better(s.cost, s.least) {
 		return
 	}
 	for t := range s.size {
-		if !s.fits(t) {
+		if !s.fitsSpace(t) {
 			return
 		}
 	}
 	if s.p.Life > 1 && math.IsInf(s.p.Cost(s.open), 1) {
 		return
 	}
-	s.best, s.least = clone(s.open), s.cost
+	s.best, s.least = cloneBools(s.open), s.cost
 }

@@ -24,7 +24,7 @@ func TestAnneal(t *testing.T) {
 		}
 		// From the best there is only falling back to; from nothing it must find a sequence by itself.
 		for k, begin := range [][][]bool{start.Open, nil, start.Open} {
-			o := Annealing{Start: begin, Changes: 400, Rounds: k * 2, Seed: uint64(seed)}
+			o := AnnealOptions{Start: begin, Changes: 400, Rounds: k * 2, Seed: uint64(seed)}
 			open, err := Anneal(context.Background(), p, o)
 			switch {
 			case errors.Is(err, errNone) && begin == nil:
@@ -62,11 +62,11 @@ func TestRefined(t *testing.T) {
 		if math.IsInf(want, 1) {
 			continue
 		}
-		begin, err := Anneal(context.Background(), p, Annealing{Changes: 3, Seed: uint64(seed)})
+		begin, err := Anneal(context.Background(), p, AnnealOptions{Changes: 3, Seed: uint64(seed)})
 		if err != nil || p.Cost(begin) <= want+1e-8*(1+want) {
 			continue
 		}
-		open, err := Anneal(context.Background(), p, Annealing{Start: begin, Changes: 800, Rounds: 8, Seed: uint64(seed)})
+		open, err := Anneal(context.Background(), p, AnnealOptions{Start: begin, Changes: 800, Rounds: 8, Seed: uint64(seed)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,9 +84,9 @@ func TestRefined(t *testing.T) {
 	}
 }
 
-// TestThin: W-41, of what costs the same the fewer and smaller tables: from the least with all tables added that cost nothing, thinning comes back to as
+// TestDropRedundant: W-41, of what costs the same the fewer and smaller tables: from the least with all tables added that cost nothing, thinning comes back to as
 // few as there are in most cases, and never is dearer.
-func TestThin(t *testing.T) {
+func TestDropRedundant(t *testing.T) {
 	met, fewest := 0, 0
 	for seed := range trials(200) {
 		p := small(seed, 10)
@@ -115,7 +115,7 @@ func TestThin(t *testing.T) {
 		if math.IsInf(p.Cost(r.Open), 1) {
 			continue // what was left out was needed, step by step
 		}
-		thin, err := Thin(p, r.Open)
+		thin, err := DropRedundant(p, r.Open)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,10 +160,10 @@ func TestAnnealed(t *testing.T) {
 			continue
 		}
 		s := newAnnealing(in, uint64(seed))
-		s.set(nil)
+		s.setSequence(nil)
 		for range 60 {
-			m, value, open := s.mark(), s.value(1e3), clone(s.open)
-			s.change(1e3)
+			m, value, open := s.mark(), s.penalisedCost(1e3), cloneBools(s.open)
+			s.makeMove(1e3)
 			if c := p.Cost(s.open); s.broken == 0 && math.Abs(c-s.cost) > 1e-9*(1+c) || s.broken > 0 != math.IsInf(c, 1) {
 				t.Fatalf("seed %d: %g, %d broken, and it costs %g", seed, s.cost, s.broken, c)
 			}
@@ -171,8 +171,8 @@ func TestAnnealed(t *testing.T) {
 				met++
 			}
 			if s.random.IntN(2) == 0 {
-				if s.back(m); s.value(1e3) != value || !reflect.DeepEqual(open, s.open) {
-					t.Fatalf("seed %d: %g before, %g after", seed, value, s.value(1e3))
+				if s.rollback(m); s.penalisedCost(1e3) != value || !reflect.DeepEqual(open, s.open) {
+					t.Fatalf("seed %d: %g before, %g after", seed, value, s.penalisedCost(1e3))
 				}
 			}
 		}

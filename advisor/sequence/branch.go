@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// branch searches what is left to its end: it opens and closes tables at steps one after the other, and turns back where the bound says
+// branchAndBound searches what is left to its end: it opens and closes tables at steps one after the other, and turns back where the bound says
 // that nothing better is to be found.
-type branch struct {
+type branchAndBound struct {
 	ctx    context.Context
 	in     *instance
 	search *search
@@ -24,17 +24,17 @@ type branch struct {
 // nodeSteps is how many subgradient steps are made at a node.
 const nodeSteps = 25
 
-// run searches from the dual's state and returns whether all was searched.
-func (b *branch) run(x *dual) bool {
+// searchTree searches from the dual's state and returns whether all was searched.
+func (b *branchAndBound) searchTree(x *dual) bool {
 	b.left = math.Inf(1)
 	in := *b.in // the search gets each node's status
 	b.search = newSearch(&in, math.MaxInt, b.ctx.Done())
-	b.node(x)
+	b.exploreNode(x)
 	return math.IsInf(b.left, 1)
 }
 
-// child is a copy of a dual, to be changed.
-func (x *dual) child() *dual {
+// childNode is a copy of a dual, to be changed.
+func (x *dual) childNode() *dual {
 	y := newDual(x.in)
 	for t := range x.status {
 		copy(y.status[t], x.status[t])
@@ -50,30 +50,30 @@ func (x *dual) child() *dual {
 	return y
 }
 
-func (b *branch) node(from *dual) {
+func (b *branchAndBound) exploreNode(from *dual) {
 	if b.budget <= 0 || b.ctx.Err() != nil {
 		b.left = min(b.left, from.bound)
 		return
 	}
 	b.nodes++
-	x := from.child()
+	x := from.childNode()
 	defer func() { b.budget -= x.s.work + b.search.s.work; b.search.s.work = 0 }()
 	for range 3 {
 		if !x.ascend(b.ctx, nodeSteps, b.limit) || x.bound >= b.limit {
 			return
 		}
-		if x.fix(b.limit) == 0 {
+		if x.fixTables(b.limit) == 0 {
 			break
 		}
 	}
 	if !x.evaluate() || x.bound >= b.limit {
 		return
 	}
-	b.offer(x)
+	b.offerHint(x)
 	if x.bound >= b.limit {
 		return
 	}
-	t, n := b.pick(x)
+	t, n := b.branchingVariable(x)
 	if t < 0 {
 		return // everything is settled: the multipliers may speak of less than that, the sequence itself is exact
 	}
@@ -86,40 +86,40 @@ func (b *branch) node(from *dual) {
 	for _, to := range order {
 		was := x.status[t][n]
 		x.status[t][n] = to
-		b.node(x)
+		b.exploreNode(x)
 		x.status[t][n] = was
 	}
 }
 
-// offer tries the sequences that the multipliers suggest.
-func (b *branch) offer(x *dual) {
+// offerHint tries the sequences that the multipliers suggest.
+func (b *branchAndBound) offerHint(x *dual) {
 	s := b.search
 	s.in.status, s.in.unborn = x.status, x.unborn
 	s.best, s.least = nil, math.Inf(1)
 	for t := range s.rate {
-		s.rate[t] = 2 * x.rate(t)
+		s.rate[t] = 2 * x.spacePrice(t)
 	}
-	s.set(x.hint(0.5))
-	if !s.buy() {
+	s.setSequence(x.suggestSequence(0.5))
+	if !s.repairDemands() {
 		return
 	}
-	b.take(s)
+	b.takeIfBetter(s)
 	if s.tuneAll(nil); s.best != nil {
-		b.take(s)
+		b.takeIfBetter(s)
 	}
 }
 
-// take makes the present sequence the best if it is.
-func (b *branch) take(s *search) {
-	v := s.total()
-	if !(v < b.limit) || !s.fits() || b.accept != nil && !b.accept(s.open) {
+// takeIfBetter makes the present sequence the best if it is.
+func (b *branchAndBound) takeIfBetter(s *search) {
+	v := s.totalCost()
+	if !(v < b.limit) || !s.fitsSpace() || b.accept != nil && !b.accept(s.open) {
 		return
 	}
-	b.best, b.known, b.limit = clone(s.open), v, v-b.margin
+	b.best, b.known, b.limit = cloneBools(s.open), v, v-b.margin
 }
 
-// pick chooses the table and step to branch over: where ways and courses disagree most, and between neither nor; step -1 if all is settled.
-func (b *branch) pick(x *dual) (step, table int) {
+// branchingVariable chooses the table and step to branch over: where paths and courses disagree most, and between neither nor; step -1 if all is settled.
+func (b *branchAndBound) branchingVariable(x *dual) (step, table int) {
 	step, most := -1, -1.0
 	for t := range x.status {
 		space := b.in.p.Steps[t].Space

@@ -8,7 +8,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/choice"
 )
 
-// UnsatisfiableError says that a demand has no way at a step even if all tables are kept. As steps share their ways, it has none at
+// UnsatisfiableError says that a demand has no path at a step even if all tables are kept. As steps share their paths, it has none at
 // any other either; Step is the first at which it must be satisfied.
 type UnsatisfiableError struct {
 	Demand int
@@ -60,7 +60,7 @@ func (p *Problem) Validate() error {
 		return &InvalidError{"problem", 0, fmt.Sprintf("%d loads for %d tables", len(p.Loads), len(p.Tables))}
 	}
 	for t, s := range p.Steps {
-		if bad(s.Space) {
+		if invalidCost(s.Space) {
 			return &InvalidError{"step", t, "the space must be a number that is not negative"}
 		}
 	}
@@ -72,16 +72,16 @@ func (p *Problem) Validate() error {
 		switch {
 		case len(x.Upkeep) != len(p.Steps) || len(x.Birth) != len(p.Steps):
 			return &InvalidError{"table", n, fmt.Sprintf("upkeep for %d and birth for %d of %d steps", len(x.Upkeep), len(x.Birth), len(p.Steps))}
-		case bad(x.Size) || bad(x.Drop) || anyBad(x.Upkeep) || anyBad(x.Birth):
+		case invalidCost(x.Size) || invalidCost(x.Drop) || anyInvalidCost(x.Upkeep) || anyInvalidCost(x.Birth):
 			return &InvalidError{"table", n, "size and costs must be numbers that are not negative"}
 		}
-		if reason := p.invalid(max(2, p.Loads[n].States), p.Loads[n].Arcs); reason != "" {
+		if reason := p.graphFault(max(2, p.Loads[n].States), p.Loads[n].Arcs); reason != "" {
 			return &InvalidError{"load", n, reason}
 		}
 	}
 	for i := range p.Demands {
 		d := &p.Demands[i]
-		if len(d.Weights) != len(p.Steps) || anyBad(d.Weights) {
+		if len(d.Weights) != len(p.Steps) || anyInvalidCost(d.Weights) {
 			return &InvalidError{"demand", i, fmt.Sprintf("%d weights for %d steps, or one that is negative or no number", len(d.Weights), len(p.Steps))}
 		}
 		if d.States < 2 {
@@ -92,33 +92,33 @@ func (p *Problem) Validate() error {
 				return &InvalidError{"demand", i, fmt.Sprintf("there is no table %d to need it", n)}
 			}
 		}
-		if reason := p.invalid(d.States, d.Arcs); reason != "" {
+		if reason := p.graphFault(d.States, d.Arcs); reason != "" {
 			return &InvalidError{"demand", i, reason}
 		}
 	}
 	return nil
 }
 
-// invalid says what is wrong with a graph.
-func (p *Problem) invalid(states int, arcs []choice.Arc) string {
+// graphFault says what is wrong with a graph.
+func (p *Problem) graphFault(states int, arcs []choice.Arc) string {
 	for i, a := range arcs {
 		switch {
-		case a.From < 0 || a.From >= states || a.To < 0 || a.To >= states || a.From == choice.Answered || a.To == choice.Start:
+		case a.From < 0 || a.From >= states || a.To < 0 || a.To >= states || a.From == choice.Sink || a.To == choice.Source:
 			return fmt.Sprintf("arc %d leads from %d to %d, but the states are %d, of which 0 is the first and 1 the last", i, a.From, a.To, states)
 		case a.Table != choice.None && (a.Table < 0 || a.Table >= len(p.Tables)):
 			return fmt.Sprintf("arc %d is over table %d, which there is not", i, a.Table)
-		case bad(a.Price):
+		case invalidCost(a.Price):
 			return fmt.Sprintf("the price of arc %d must be a number that is not negative", i)
 		}
 	}
 	return ""
 }
 
-func bad(v float64) bool { return !(v >= 0) || math.IsInf(v, 0) }
+func invalidCost(v float64) bool { return !(v >= 0) || math.IsInf(v, 0) }
 
-func anyBad(list []float64) bool {
+func anyInvalidCost(list []float64) bool {
 	for _, v := range list {
-		if bad(v) {
+		if invalidCost(v) {
 			return true
 		}
 	}

@@ -16,28 +16,28 @@ const (
 	every    = 50
 )
 
-// run makes so many changes, from hot to cold.
-func (s *annealing) run(ctx context.Context, changes int) {
-	s.rates()
-	s.cool(ctx, changes, heat, cold)
+// coolDown makes so many changes, from hot to cold.
+func (s *annealing) coolDown(ctx context.Context, changes int) {
+	s.initSpaceRates()
+	s.annealBetween(ctx, changes, heat, cold)
 }
 
-// rates sets what space costs at first: as if a step's were worth what the step costs.
-func (s *annealing) rates() {
+// initSpaceRates sets what space costs at first: as if a step's were worth what the step costs.
+func (s *annealing) initSpaceRates() {
 	for t, step := range s.p.Steps {
 		if step.Space > 0 {
-			s.rate[t] = s.scale() / step.Space
+			s.rate[t] = s.meanStepCost() / step.Space
 		}
 	}
 }
 
-// scale is what a step costs on average.
-func (s *annealing) scale() float64 { return s.cost / float64(len(s.open)) }
+// meanStepCost is what a step costs on average.
+func (s *annealing) meanStepCost() float64 { return s.cost / float64(len(s.open)) }
 
-// cool makes so many changes, from one heat to another. Every second one goes with a further one: two that are good together may be bad
+// annealBetween makes so many changes, from one heat to another. Every second one goes with a further one: two that are good together may be bad
 // alone, as where one frees the space that the other needs.
-func (s *annealing) cool(ctx context.Context, changes int, heat, cold float64) {
-	scale := s.scale()
+func (s *annealing) annealBetween(ctx context.Context, changes int, heat, cold float64) {
+	scale := s.meanStepCost()
 	worst := 100 * scale
 	for k := range changes {
 		done := float64(k) / float64(changes)
@@ -47,7 +47,7 @@ func (s *annealing) cool(ctx context.Context, changes int, heat, cold float64) {
 				return
 			}
 			for t := range s.rate {
-				if s.fits(t) {
+				if s.fitsSpace(t) {
 					s.rate[t] *= rateFall
 				} else {
 					s.rate[t] *= rateRise
@@ -55,44 +55,44 @@ func (s *annealing) cool(ctx context.Context, changes int, heat, cold float64) {
 			}
 		}
 		s.journal = s.journal[:0]
-		m, before := s.mark(), s.value(worst)
-		s.change(worst)
+		m, before := s.mark(), s.penalisedCost(worst)
+		s.makeMove(worst)
 		if s.random.IntN(2) == 0 {
-			s.change(worst)
+			s.makeMove(worst)
 		}
-		after := s.value(worst)
+		after := s.penalisedCost(worst)
 		if after > before && s.random.Float64() >= math.Exp((before-after)/warm) {
-			s.back(m)
+			s.rollback(m)
 			continue
 		}
-		s.keep()
+		s.recordBest()
 	}
 }
 
-// change turns a table over, or gives a demand another way, at some steps, with what goes with it.
-func (s *annealing) change(worst float64) {
-	s.choose()
+// makeMove turns a table over, or gives a demand another path, at some steps, with what goes with it.
+func (s *annealing) makeMove(worst float64) {
+	s.chooseSteps()
 	first := s.chosen[0]
 	s.touched = s.touched[:0]
 	if s.random.IntN(2) == 0 {
 		i := int32(s.random.IntN(len(s.in.demands)))
-		if !s.in.there(int(i), s.open[first]) {
+		if !s.in.demandPresent(int(i), s.open[first]) {
 			return
 		}
 		for _, t := range s.chosen {
-			s.leave(t, i)
+			s.noteTouched(t, i)
 		}
-		way, ok := s.detour(first, i, none, 1)
+		way, ok := s.randomDetour(first, i, none, 1)
 		if !ok {
 			return
 		}
 		for _, t := range s.chosen {
 			for _, n := range way.list[:way.count] {
-				s.enter(t, n)
+				s.openTable(t, n)
 			}
 		}
 	} else {
-		n := s.pick(first)
+		n := s.pickTable(first)
 		if n < 0 {
 			return
 		}
@@ -102,34 +102,34 @@ func (s *annealing) change(worst float64) {
 				continue
 			}
 			for _, x := range s.concern[n] {
-				if !is || s.way[t][x.of].has(n) {
-					s.leave(t, x.of)
+				if !is || s.path[t][x.of].has(n) {
+					s.noteTouched(t, x.of)
 				}
 			}
 			if !is {
-				s.enter(t, n)
+				s.openTable(t, n)
 				continue
 			}
 			lost := s.concern[n]
-			s.turn(t, n)
+			s.flipTable(t, n)
 			for _, x := range lost {
 				i := x.of
 				if p := s.price[t][i]; p > 0 && (math.IsInf(p, 1) || s.random.IntN(2) == 0) {
-					if way, ok := s.detour(t, i, n, 1); ok {
+					if way, ok := s.randomDetour(t, i, n, 1); ok {
 						for _, k := range way.list[:way.count] {
-							s.enter(t, k)
+							s.openTable(t, k)
 						}
 					}
 				}
 			}
 		}
 	}
-	s.shed(worst)
+	s.closeUseless(worst)
 }
 
-// choose chooses the steps of a change: one, a stretch, or all that weigh demands as one does, as every second day may. What is better
+// chooseSteps chooses the steps of a change: one, a stretch, or all that weigh demands as one does, as every second day may. What is better
 // at one of those is better at all, and a table for one alone may only look dear because it is filled so often.
-func (s *annealing) choose() {
+func (s *annealing) chooseSteps() {
 	from := s.random.IntN(len(s.open))
 	s.chosen = append(s.chosen[:0], from)
 	switch s.random.IntN(4) {
@@ -142,8 +142,8 @@ func (s *annealing) choose() {
 	}
 }
 
-// pick chooses a table that is open, or one that is not, as often the one as the other; -1: there is none.
-func (s *annealing) pick(t int) int32 {
+// pickTable chooses a table that is open, or one that is not, as often the one as the other; -1: there is none.
+func (s *annealing) pickTable(t int) int32 {
 	is := s.random.IntN(2) == 0
 	count := 0
 	for n, status := range s.in.status[t] {
@@ -165,9 +165,9 @@ func (s *annealing) pick(t int) int32 {
 	return -1
 }
 
-// leave notes the tables of a demand's way: they may be of no use soon.
-func (s *annealing) leave(t int, i int32) {
-	w := &s.way[t][i]
+// noteTouched notes the tables of a demand's path: they may be of no use soon.
+func (s *annealing) noteTouched(t int, i int32) {
+	w := &s.path[t][i]
 	if w.count < 0 {
 		return
 	}
@@ -178,9 +178,9 @@ func (s *annealing) leave(t int, i int32) {
 	}
 }
 
-// detour is a way of a demand that is cheap with made-up prices for tables that must be opened for it, times a factor; without one table. False:
+// randomDetour is a path of a demand that is cheap with made-up prices for tables that must be opened for it, times a factor; without one table. False:
 // there is none.
-func (s *annealing) detour(t int, i, without int32, times float64) (w reads, ok bool) {
+func (s *annealing) randomDetour(t int, i, without int32, times float64) (w reads, ok bool) {
 	g := s.in.demands[i][s.in.class[t]]
 	u := s.u[:len(g.roles)]
 	factor := times * math.Exp(4*s.random.Float64()-3)
@@ -202,36 +202,36 @@ func (s *annealing) detour(t int, i, without int32, times float64) (w reads, ok 
 			u[j] *= 0.5 + s.random.Float64()
 		}
 	}
-	if math.IsInf(g.ways(s.p.Demands[i].Weights[t], u, s.s), 1) {
+	if math.IsInf(g.shortestPath(s.p.Demands[i].Weights[t], u, s.s), 1) {
 		return w, false
 	}
-	w.take(g, s.s)
+	w.takePath(g, s.s)
 	return w, w.count >= 0
 }
 
-// enter opens a table at a step, and as long before as nothing is there that fills it.
-func (s *annealing) enter(t int, n int32) {
+// openTable opens a table at a step, and as long before as nothing is there that fills it.
+func (s *annealing) openTable(t int, n int32) {
 	for ; t >= 0 && !s.open[t][n]; t-- {
 		if s.in.status[t][n] != free {
 			return
 		}
 		broken := s.broken
-		if s.turn(t, n); s.broken <= broken {
+		if s.flipTable(t, n); s.broken <= broken {
 			return
 		}
 	}
 }
 
-// shed closes tables that are of no use any more.
-func (s *annealing) shed(worst float64) {
+// closeUseless closes tables that are of no use any more.
+func (s *annealing) closeUseless(worst float64) {
 	for _, n := range s.touched {
 		for _, t := range s.chosen {
 			if !s.open[t][n] || s.in.status[t][n] != free || s.held[t][n] {
 				continue
 			}
-			m, before := s.mark(), s.value(worst)
-			if s.turn(t, n); s.value(worst) > before {
-				s.back(m)
+			m, before := s.mark(), s.penalisedCost(worst)
+			if s.flipTable(t, n); s.penalisedCost(worst) > before {
+				s.rollback(m)
 			}
 		}
 	}

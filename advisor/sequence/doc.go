@@ -7,9 +7,9 @@
 //
 // # When there is an answer
 //
-// What answers all demands does so at every step, as steps share their ways; and the first step may create anything. So a design
+// What answers all demands does so at every step, as steps share their paths; and the first step may create anything. So a design
 // that answers everything and fits into the least space of any step is a sequence if it is kept throughout, whatever Closed, Most,
-// Life and Overlap say. There are but two reasons for there being none: a demand without a way (UnsatisfiableError), and a step with
+// Life and Overlap say. There are but two reasons for there being none: a demand without a path (UnsatisfiableError), and a step with
 // less space than the smallest such design (SpaceError). A table that can not be loaded can be kept from the first step on.
 //
 // # The program and its relaxation
@@ -17,10 +17,10 @@
 // The integer program (program.go) has a binary column for each table and step, one each for its creation and its end, and a flow
 // through the graph of each demand and step, and of each load and step. Two kinds of rows tie graphs to tables: an arc at t only with its
 // table at t; an arc of a load that is for t only with its table at t-1. The dual (dual.go) prices just these, the space of each step,
-// and how many tables are created for it. What is left is for each demand and step a cheapest way, for each creation a cheapest
-// way of its load, and for each table a shortest path along time (course.go) with all that time does to it: upkeep, birth, Life, Closed, Drop.
+// and how many tables are created for it. What is left is for each demand and step a cheapest path, for each creation a cheapest
+// path of its load, and for each table a shortest path along time (timepath.go) with all that time does to it: upkeep, birth, Life, Closed, Drop.
 // All of these are solved exactly by one pass each, so a bound costs little more than reading the graphs; and as their polytopes are
-// integral the greatest bound is the optimum of the linear relaxation. To price equation 4 instead (Apart does, where space is limited) would take the courses apart, and with
+// integral the greatest bound is the optimum of the linear relaxation. To price equation 4 instead (Decompose does, where space is limited) would take the courses apart, and with
 // them what Life and the cost of creating say: the bound could be no better, and would be slower to come to. Loads get multipliers only once
 // a course creates their table for that step: nearly all stay at zero.
 //
@@ -36,14 +36,14 @@
 //
 // Each with a sequence of cost K known, bound L, and never by less than rounding:
 //
-//   - Tables that nothing reads and that are not there before, and tables that raise a demand without a way (instance.go). Without the
+//   - Tables that nothing reads and that are not there before, and tables that raise a demand without a path (instance.go). Without the
 //     first all costs are the same or less, as none is negative; the second can not be kept.
-//   - Arcs over which every way is dearer than one over no table, or over fixed ones (graph.go): that way is there whatever is kept, and
+//   - Arcs over which every path is dearer than one over no table, or over fixed ones (graph.go): that path is there whatever is kept, and
 //     weights multiply both alike, so this holds at all steps at once. Of arcs between the same states over the same table, all but the cheapest.
-//   - Table n at step t (fix): the bound is a sum of parts that are independent once the multipliers are given, so with "n is kept at t" (or
+//   - Table n at step t (fixTables): the bound is a sum of parts that are independent once the multipliers are given, so with "n is kept at t" (or
 //     not, or created for t) in addition it is L less n's cheapest course plus its cheapest such course, and what demands that n raises
 //     come to. If that is above K no sequence as good as the known one does it.
-//   - An arc of demand i (prune): the same with i's cheapest way over the arc in place of its cheapest, plus the cheapest course of the
+//   - An arc of demand i (pruneArcs): the same with i's cheapest path over the arc in place of its cheapest, plus the cheapest course of the
 //     arc's table that keeps it at some step of the class in place of that table's cheapest.
 //   - What is closed at all steps and was not there before leaves the instance (shrink.go).
 //
@@ -64,18 +64,18 @@
 //
 // # Steps apart
 //
-// Where few large tables fit, all of the above begins far from the best, as space makes one whole of a step. So Apart (apart.go, prices.go) prices what ties steps to each other in place of
+// Where few large tables fit, all of the above begins far from the best, as space makes one whole of a step. So Decompose (decompose.go, multipliers.go) prices what ties steps to each other in place of
 // what ties graphs to tables: equation 4, and what fills what. Left is a whole design for each step, which package choice makes. It bounds, and it proposes, from the relaxation's prices on or from given ones; Relax is the linear
 // relaxation alone, which bounds sooner. Both are apart from Solve.
 //
 // # By chance
 //
 // Anneal (anneal.go) is apart from Solve, too: changes taken although they are dearer, the less often the
-// later, from a seed. What a graph answered is remembered (memo.go), as the same few sets of tables come again and again. It says nothing of bounds. Thin leaves out of a sequence what nothing is dearer without.
+// later, from a seed. What a graph answered is remembered (memo.go), as the same few sets of tables come again and again. It says nothing of bounds. DropRedundant leaves out of a sequence what nothing is dearer without.
 //
 // # Near one
 //
-// Around (around.go) is the integer program of the sequences near one, in which a few given tables may come and go and the others last, and in which steps may be bound to be
+// LocalBranch (localbranch.go) is the integer program of the sequences near one, in which a few given tables may come and go and the others last, and in which steps may be bound to be
 // alike: what must be the same has one column. It proves the best of these where the whole program proves nothing, and sees what annealing does not.
 //
 // # The tree
@@ -91,7 +91,7 @@
 // # Where this is thin today
 //
 // Where space is limited and few large tables fit, the relaxation is weak, as in package choice: it keeps three quarters of a table
-// for three quarters of its demand; the bound then comes of branching, or is left with a gap, and the search (single courses, ways of one demand)
+// for three quarters of its demand; the bound then comes of branching, or is left with a gap, and the search (single courses, paths of one demand)
 // stays far above what the integer program's solver finds: on TPC-H cycles at 80 % of the space it stops at 2.1e9, the solver comes to 1.304e9,
 // proven among the tables that pruning left. The whole of those 12 steps, pruned, took 26 s of processor time, half of it the solver's; unpruned
 // it was not proven in 36. Groups of tables that raise one demand

@@ -11,13 +11,13 @@ import (
 // The conditions that tie graphs to tables get multipliers, not negative: "demand i uses table n at t only if n is kept at t" u,
 // "demand i is there at t if n is kept, of which it is needed" v, "the load of g for t uses n only if that is kept at t-1" w, the
 // space of a step m, and the number of tables that are created for it. With their weighted violations added to the cost nothing
-// connects demands, loads and tables any more: each demand takes at each step its cheapest way with u in the prices; each load
-// its cheapest way with w, which comes to the cost of creating its table; and each table goes along time on the cheapest course
-// between kept and not kept (course.go), where a step costs its upkeep and what is paid and received for it. The sum of these is at
+// connects demands, loads and tables any more: each demand takes at each step its cheapest path with u in the prices; each load
+// its cheapest path with w, which comes to the cost of creating its table; and each table goes along time on the cheapest course
+// between kept and not kept (timepath.go), where a step costs its upkeep and what is paid and received for it. The sum of these is at
 // most the cost of every sequence, for any multipliers; a subgradient method looks for those that raise it most. A course is a shortest
 // path, so at best the sum comes to the optimum of the linear relaxation in which creating, keeping and dropping are as tight as can be.
 //
-// Steps of one class share u and v: for them a demand's cheapest way is looked for once.
+// Steps of one class share u and v: for them a demand's cheapest path is looked for once.
 type dual struct {
 	in     *instance
 	status [][]int8 // by step and table
@@ -34,7 +34,7 @@ type dual struct {
 	unit      []float64  // by step: of space
 
 	bound   float64
-	price   [][]float64 // by demand and class: of the cheapest way with u
+	price   [][]float64 // by demand and class: of the cheapest path with u
 	sums    [][]float64 // by demand and class: what those that need it pay for it
 	must    [][]int     // by demand and class: how many steps it is there for at all events
 	reduced [][]float64 // by step and table
@@ -42,13 +42,13 @@ type dual struct {
 	course  []float64   // by table: what its course costs
 	keeps   [][]bool    // by step and table: what the course keeps
 	births  [][]bool    // by step and table: the course creates it for that step
-	used    [][]float64 // by step and table: how often ways used it lately, and whether it was kept, 0 to 1
+	used    [][]float64 // by step and table: how often paths used it lately, and whether it was kept, 0 to 1
 	kept    [][]float64
 
 	theta, weight float64 // of the steps of ascend; 0: none has been made
 	s             *scratch
 	full          []float64
-	track         track
+	timePath      timePath
 }
 
 func newDual(in *instance) *dual {
@@ -75,13 +75,13 @@ func newDual(in *instance) *dual {
 		}
 		x.loadAt = append(x.loadAt, at)
 	}
-	x.track = newTrack(steps)
-	x.place()
+	x.timePath = newTimePath(steps)
+	x.layOutMultipliers()
 	return x
 }
 
-// place lays out the multipliers of demands, space and creations, all zero.
-func (x *dual) place() {
+// layOutMultipliers lays out the multipliers of demands, space and creations, all zero.
+func (x *dual) layOutMultipliers() {
 	in, n, classes := x.in, 0, len(x.in.begin)-1
 	x.at = nil
 	longest := 1
@@ -115,12 +115,12 @@ func (x *dual) place() {
 	}
 }
 
-// steps is how many steps a class has.
-func (in *instance) steps(k int) int { return in.begin[k+1] - in.begin[k] }
+// stepCount is how many steps a class has.
+func (in *instance) stepCount(k int) int { return in.begin[k+1] - in.begin[k] }
 
-// share sets multipliers to begin from: what keeping a table costs, creating it included, is shared out among the demands that
+// initMultipliers sets multipliers to begin from: what keeping a table costs, creating it included, is shared out among the demands that
 // read it, by what they weigh.
-func (x *dual) share() {
+func (x *dual) initMultipliers() {
 	in := x.in
 	count := make([]float64, len(in.size))
 	for k := range len(in.begin) - 1 {
@@ -141,9 +141,9 @@ func (x *dual) share() {
 	}
 }
 
-// charge sets the multipliers of space to begin from: of rates of all orders that which gives the greatest bound.
-func (x *dual) charge(worth float64) {
-	if !x.in.limited() {
+// initSpacePrices sets the multipliers of space to begin from: of rates of all orders that which gives the greatest bound.
+func (x *dual) initSpacePrices(worth float64) {
+	if !x.in.spaceLimited() {
 		return
 	}
 	best, least := 0.0, math.Inf(-1)
@@ -165,16 +165,16 @@ func (x *dual) charge(worth float64) {
 	set(best)
 }
 
-// limited tells whether some step has a limit on space.
-func (in *instance) limited() bool {
+// spaceLimited reports whether some step has a limit on space.
+func (in *instance) spaceLimited() bool {
 	return slices.ContainsFunc(in.p.Steps, func(s Step) bool { return s.Space > 0 })
 }
 
-// rate is what the multipliers say that a unit of the space of a step costs.
-func (x *dual) rate(t int) float64 { return x.lambda[x.spaceAt+t] / x.unit[t] }
+// spacePrice is what the multipliers say that a unit of the space of a step costs.
+func (x *dual) spacePrice(t int) float64 { return x.lambda[x.spaceAt+t] / x.unit[t] }
 
-// shut tells whether a table is closed at all steps of a class.
-func (x *dual) shut(k int, n int32) bool {
+// closedInClass reports whether a table is closed at all steps of a class.
+func (x *dual) closedInClass(k int, n int32) bool {
 	for t := x.in.begin[k]; t < x.in.begin[k+1]; t++ {
 		if x.status[t][n] != closed {
 			return false
@@ -183,22 +183,22 @@ func (x *dual) shut(k int, n int32) bool {
 	return true
 }
 
-// fill sets full to what a demand pays by role.
-func (x *dual) fill(i, k int) []float64 {
+// demandMultipliers sets full to what a demand pays by role.
+func (x *dual) demandMultipliers(i, k int) []float64 {
 	g := x.in.demands[i][k]
 	full := x.full[:len(g.roles)]
 	copy(full, x.lambda[x.at[i][k]:])
 	full[0] = 0
 	for j, r := range g.roles {
-		if j > 0 && x.shut(k, r.table) {
+		if j > 0 && x.closedInClass(k, r.table) {
 			full[j] = math.Inf(1)
 		}
 	}
 	return full
 }
 
-// fillLoad sets full to what a load pays by role.
-func (x *dual) fillLoad(t, n int) []float64 {
+// loadMultipliers sets full to what a load pays by role.
+func (x *dual) loadMultipliers(t, n int) []float64 {
 	g := x.in.loads[n]
 	full := x.full[:len(g.roles)]
 	if at := x.loadAt[t][n]; at >= 0 {
@@ -222,7 +222,7 @@ func (x *dual) evaluate() bool {
 	clear(x.gradient)
 	x.s.work += len(x.lambda) + 5*len(in.size)*len(x.status) // about as much as arcs
 	for t, step := range p.Steps {
-		m := x.rate(t)
+		m := x.spacePrice(t)
 		bound -= m*step.Space + x.lambda[x.mostAt+t]*float64(p.Most)
 		for n := range x.reduced[t] {
 			x.reduced[t][n] = p.Tables[n].Upkeep[t] + m*in.size[n]
@@ -231,7 +231,7 @@ func (x *dual) evaluate() bool {
 	}
 	for i := range in.demands {
 		for k := range in.demands[i] {
-			more, ok := x.demand(i, k)
+			more, ok := x.evaluateDemand(i, k)
 			if !ok {
 				return false
 			}
@@ -245,19 +245,19 @@ func (x *dual) evaluate() bool {
 		}
 	}
 	for n := range in.size {
-		cost := x.table(n)
+		cost := x.evaluateTable(n)
 		if math.IsInf(cost, 1) {
 			return false
 		}
 		bound += cost
 	}
 	x.bound = bound
-	x.violations()
+	x.addTableViolations()
 	return true
 }
 
-// demand adds a demand's part to the reduced costs and gradient of a class, and returns its part of the bound.
-func (x *dual) demand(i, k int) (bound float64, ok bool) {
+// evaluateDemand adds a demand's part to the reduced costs and gradient of a class, and returns its part of the bound.
+func (x *dual) evaluateDemand(i, k int) (bound float64, ok bool) {
 	in := x.in
 	g, at := in.demands[i][k], x.at[i][k]
 	begin, end := in.begin[k], in.begin[k+1]
@@ -267,7 +267,7 @@ func (x *dual) demand(i, k int) (bound float64, ok bool) {
 	steps := end - begin
 	must := steps
 	sums := 0.0
-	if !in.always(i) {
+	if !in.alwaysThere(i) {
 		must = 0
 		for t := begin; t < end; t++ {
 			for _, n := range in.needed[i] {
@@ -285,7 +285,7 @@ func (x *dual) demand(i, k int) (bound float64, ok bool) {
 			}
 		}
 	}
-	price := g.ways(in.p.Demands[i].Weights[begin], x.fill(i, k), x.s)
+	price := g.shortestPath(in.p.Demands[i].Weights[begin], x.demandMultipliers(i, k), x.s)
 	x.price[i][k], x.sums[i][k], x.must[i][k] = price, sums, must
 	for j, r := range g.roles {
 		if u := x.lambda[at+j]; j > 0 && u != 0 {
@@ -298,7 +298,7 @@ func (x *dual) demand(i, k int) (bound float64, ok bool) {
 		if must > 0 {
 			return 0, false
 		}
-		for _, n := range in.needed[i] { // no way: none of these can be kept
+		for _, n := range in.needed[i] { // no path: none of these can be kept
 			for t := begin; t < end; t++ {
 				x.status[t][n] = closed
 			}
@@ -312,7 +312,7 @@ func (x *dual) demand(i, k int) (bound float64, ok bool) {
 	if taken == 0 {
 		return 0, true
 	}
-	g.along(x.s, func(_ int32, a *arc) {
+	g.walkPath(x.s, func(_ int32, a *arc) {
 		if a.role != 0 {
 			x.gradient[at+int(a.role)] += float64(taken)
 			n := g.roles[a.role].table
@@ -327,8 +327,8 @@ func (x *dual) demand(i, k int) (bound float64, ok bool) {
 	return float64(taken) * (price - sums), true
 }
 
-// table finds a table's course, notes what it keeps and creates, and returns its cost; +Inf if there is none.
-func (x *dual) table(n int) float64 {
+// evaluateTable finds a table's course, notes what it keeps and creates, and returns its cost; +Inf if there is none.
+func (x *dual) evaluateTable(n int) float64 {
 	in := x.in
 	last := len(x.status) - 1
 	idle := !in.p.Tables[n].There
@@ -343,14 +343,14 @@ func (x *dual) table(n int) float64 {
 		x.course[n] = 0
 		return 0
 	}
-	x.creations(n)
-	x.trackOf(n)
-	cost := x.track.forward()
+	x.computeBirths(n)
+	x.loadTimePath(n)
+	cost := x.timePath.forwardPass()
 	x.course[n] = cost
 	if math.IsInf(cost, 1) {
 		return cost
 	}
-	x.track.trace(func(t int, keep, born bool) {
+	x.timePath.traceBack(func(t int, keep, born bool) {
 		x.keeps[t][n], x.births[t][n] = keep, born
 		x.kept[t][n] *= 0.9
 		if keep {
@@ -359,14 +359,14 @@ func (x *dual) table(n int) float64 {
 	})
 	for t := 1; t <= last; t++ {
 		if x.births[t][n] {
-			x.load(t, n)
+			x.evaluateLoad(t, n)
 		}
 	}
 	return cost
 }
 
-// creations computes what creating a table costs for each step.
-func (x *dual) creations(n int) {
+// computeBirths computes what creating a table costs for each step.
+func (x *dual) computeBirths(n int) {
 	p := x.in.p
 	for t := range x.status {
 		x.birth[t][n] = math.Inf(1)
@@ -377,30 +377,30 @@ func (x *dual) creations(n int) {
 		if t > 0 {
 			cost += x.lambda[x.mostAt+t]
 			if p.Overlap {
-				cost += x.rate(t-1) * x.in.size[n]
+				cost += x.spacePrice(t-1) * x.in.size[n]
 			}
 			if g := x.in.loads[n]; x.loadAt[t][n] < 0 {
 				cost += g.floor
 			} else {
-				cost += g.ways(1, x.fillLoad(t, n), x.s)
+				cost += g.shortestPath(1, x.loadMultipliers(t, n), x.s)
 			}
 		}
 		x.birth[t][n] = cost
 	}
 }
 
-func (x *dual) trackOf(n int) {
-	k := &x.track
+func (x *dual) loadTimePath(n int) {
+	k := &x.timePath
 	k.there, k.drop, k.life = x.in.p.Tables[n].There, x.in.p.Tables[n].Drop, x.in.p.Life
 	for t := range x.status {
 		k.keep[t], k.birth[t], k.status[t] = x.reduced[t][n], x.birth[t][n], x.status[t][n]
 	}
 }
 
-// load notes the way by which a table is created for a step.
-func (x *dual) load(t, n int) {
+// evaluateLoad notes the path by which a table is created for a step.
+func (x *dual) evaluateLoad(t, n int) {
 	g := x.in.loads[n]
-	if math.IsInf(g.ways(1, x.fillLoad(t, n), x.s), 1) {
+	if math.IsInf(g.shortestPath(1, x.loadMultipliers(t, n), x.s), 1) {
 		x.unborn[t][n] = true // the tables that it could be read from are closed
 		return
 	}
@@ -413,7 +413,7 @@ func (x *dual) load(t, n int) {
 			x.lambda, x.gradient, x.direction = append(x.lambda, 0), append(x.gradient, 0), append(x.direction, 0)
 		}
 	}
-	g.along(x.s, func(_ int32, a *arc) {
+	g.walkPath(x.s, func(_ int32, a *arc) {
 		if a.role != 0 {
 			x.gradient[int(at)+int(a.role)]++
 			h := g.roles[a.role].table
@@ -422,8 +422,8 @@ func (x *dual) load(t, n int) {
 	})
 }
 
-// violations takes the tables' part into the gradient.
-func (x *dual) violations() {
+// addTableViolations takes the tables' part into the gradient.
+func (x *dual) addTableViolations() {
 	in := x.in
 	for i := range in.demands {
 		for k, g := range in.demands[i] {
@@ -517,7 +517,7 @@ func (x *dual) ascend(ctx context.Context, steps int, known float64) bool {
 		if !x.evaluate() {
 			return false
 		}
-		x.average(weight)
+		x.updateDirection(weight)
 		if x.bound > best {
 			along := 0.0
 			for i, v := range x.direction {
@@ -543,8 +543,8 @@ func (x *dual) ascend(ctx context.Context, steps int, known float64) bool {
 	return x.evaluate()
 }
 
-// average takes the last answer's violation into the average, with the share up to most that makes it least.
-func (x *dual) average(most float64) {
+// updateDirection takes the last answer's violation into the average, with the share up to most that makes it least.
+func (x *dual) updateDirection(most float64) {
 	up, down := 0.0, 0.0
 	for i, g := range x.gradient {
 		v := x.direction[i]
@@ -560,8 +560,8 @@ func (x *dual) average(most float64) {
 	}
 }
 
-// hint is a sequence that the multipliers suggest: what the courses keep, and the ways use, often enough.
-func (x *dual) hint(often float64) [][]bool {
+// suggestSequence is a sequence that the multipliers suggest: what the courses keep, and the paths use, often enough.
+func (x *dual) suggestSequence(often float64) [][]bool {
 	list := make([][]bool, len(x.status))
 	for t := range list {
 		list[t] = make([]bool, len(x.in.size))

@@ -7,16 +7,16 @@ import (
 	"github.com/helenus-db/helenus/advisor/choice"
 )
 
-// graph is a compiled demand or load. Its arcs are in an order in which a way's arcs follow each other; those between the same two
+// graph is a compiled demand or load. Its arcs are in an order in which a path's arcs follow each other; those between the same two
 // states are next to each other (a bundle), the cheapest first. Whatever multipliers and weights do, they add to a price or
 // multiply all of them, so a bundle is left at the first arc whose bare price is too much. One graph serves all steps; where arcs
-// fall away at some, those get one of their own (without).
+// fall away at some, those get one of their own (subgraph).
 type graph struct {
 	states  int
 	arcs    []arc
 	bundles []bundle
 	roles   []role  // by the arcs' role numbers; the first is for no table
-	floor   float64 // price of the cheapest way with all tables
+	floor   float64 // price of the cheapest path with all tables
 }
 
 // arc is a choice.Arc, with its table as the number of a role.
@@ -27,15 +27,15 @@ type arc struct {
 
 type bundle struct{ from, to, begin, end int32 }
 
-// role is a table in a graph at a depth: how many arcs over the same table may come before it in a way. Of the arcs of one role a
-// way takes at most one, so that all of them together are at most the table.
+// role is a table in a graph at a depth: how many arcs over the same table may come before it in a path. Of the arcs of one role a
+// path takes at most one, so that all of them together are at most the table.
 type role struct{ table, depth int32 }
 
 const none = int32(choice.None)
 
-// compile orders a graph's states and arcs. It returns false if they go in a circle. dead tells which tables' arcs are never to be
-// had, and unaided which are always: ways that are dearer than one over those only are of no use, and go.
-func compile(states int, arcs []choice.Arc, dead, unaided func(n int) bool) (*graph, bool) {
+// compileGraph orders a graph's states and arcs. It returns false if they go in a circle. dead tells which tables' arcs are never to be
+// had, and unaided which are always: paths that are dearer than one over those only are of no use, and go.
+func compileGraph(states int, arcs []choice.Arc, dead, unaided func(n int) bool) (*graph, bool) {
 	out := make([][]int32, states)
 	in := make([]int32, states)
 	for i, a := range arcs {
@@ -74,7 +74,7 @@ func compile(states int, arcs []choice.Arc, dead, unaided func(n int) bool) (*gr
 		}
 		list = append(list, arc{int32(a.From), int32(a.To), n, a.Price})
 	}
-	list = useful(states, rank, list)
+	list = dropUselessArcs(states, rank, list)
 	sort.SliceStable(list, func(i, j int) bool {
 		a, b := &list[i], &list[j]
 		switch {
@@ -96,15 +96,15 @@ func compile(states int, arcs []choice.Arc, dead, unaided func(n int) bool) (*gr
 		seen[a.role] = true
 		g.arcs = append(g.arcs, a)
 	}
-	g.number()
+	g.numberRoles()
 	return g, true
 }
 
-// useful leaves out what is on no way, or only on ways that are dearer than one over no table. Arcs need not be in order.
-func useful(states int, rank []int32, list []arc) []arc {
+// dropUselessArcs leaves out what is on no path, or only on paths that are dearer than one over no table. Arcs need not be in order.
+func dropUselessArcs(states int, rank []int32, list []arc) []arc {
 	sort.SliceStable(list, func(i, j int) bool { return rank[list[i].from] < rank[list[j].from] })
-	to, bare, back := filled(states), filled(states), filled(states)
-	to[choice.Start], bare[choice.Start], back[choice.Answered] = 0, 0, 0
+	to, bare, back := infinities(states), infinities(states), infinities(states)
+	to[choice.Source], bare[choice.Source], back[choice.Sink] = 0, 0, 0
 	for _, a := range list {
 		to[a.to] = min(to[a.to], to[a.from]+a.price)
 		if a.role == none {
@@ -115,8 +115,8 @@ func useful(states int, rank []int32, list []arc) []arc {
 		a := &list[i]
 		back[a.from] = min(back[a.from], back[a.to]+a.price)
 	}
-	limit := bare[choice.Answered]
-	limit += slack(limit)
+	limit := bare[choice.Sink]
+	limit += tolerance(limit)
 	kept := list[:0]
 	for _, a := range list {
 		if v := to[a.from] + a.price + back[a.to]; v <= limit && !math.IsInf(v, 1) {
@@ -126,7 +126,7 @@ func useful(states int, rank []int32, list []arc) []arc {
 	return kept
 }
 
-func filled(n int) []float64 {
+func infinities(n int) []float64 {
 	list := make([]float64, n)
 	for i := range list {
 		list[i] = math.Inf(1)
@@ -134,16 +134,16 @@ func filled(n int) []float64 {
 	return list
 }
 
-// slack keeps rounding from leaving out what is as good.
-func slack(v float64) float64 {
+// tolerance keeps rounding from leaving out what is as good.
+func tolerance(v float64) float64 {
 	if math.IsInf(v, 1) {
 		return 0
 	}
 	return 2e-9 * math.Abs(v)
 }
 
-// number makes roles of the arcs' tables, and finds the bundles.
-func (g *graph) number() {
+// numberRoles makes roles of the arcs' tables, and finds the bundles.
+func (g *graph) numberRoles() {
 	words := (g.states + 63) / 64
 	reach := make([]uint64, g.states*words) // by state, a set of states
 	for s := range g.states {
@@ -188,11 +188,11 @@ func (g *graph) number() {
 		}
 		a.role = r
 	}
-	g.bundle()
-	g.floor = g.ways(1, make([]float64, len(g.roles)), newScratch(g.states))
+	g.buildBundles()
+	g.floor = g.shortestPath(1, make([]float64, len(g.roles)), newScratch(g.states))
 }
 
-func (g *graph) bundle() {
+func (g *graph) buildBundles() {
 	g.bundles = nil
 	for i := range g.arcs {
 		a := &g.arcs[i]
@@ -204,8 +204,8 @@ func (g *graph) bundle() {
 	}
 }
 
-// without is a graph that has only some of the arcs, and the number that each of its roles has in g.
-func (g *graph) without(kept func(i int) bool) (*graph, []int32) {
+// subgraph is a graph that has only some of the arcs, and the number that each of its roles has in g.
+func (g *graph) subgraph(kept func(i int) bool) (*graph, []int32) {
 	next := &graph{states: g.states, roles: []role{{none, 0}}}
 	was := []int32{0}
 	number := make([]int32, len(g.roles))
@@ -224,16 +224,16 @@ func (g *graph) without(kept func(i int) bool) (*graph, []int32) {
 		}
 		next.arcs = append(next.arcs, a)
 	}
-	next.bundle()
-	next.floor = next.ways(1, make([]float64, len(next.roles)), newScratch(g.states))
+	next.buildBundles()
+	next.floor = next.shortestPath(1, make([]float64, len(next.roles)), newScratch(g.states))
 	return next, was
 }
 
-// scratch is what a search for a way writes into.
+// scratch is what a search for a path writes into.
 type scratch struct {
-	price []float64 // by state: of the cheapest way from Start
-	back  []float64 // by state: to Answered
-	over  []int32   // by state: the last arc of that way
+	price []float64 // by state: of the cheapest path from Source
+	back  []float64 // by state: to Sink
+	over  []int32   // by state: the last arc of that path
 	work  int       // arcs looked at
 }
 
@@ -241,14 +241,14 @@ func newScratch(states int) *scratch {
 	return &scratch{price: make([]float64, states), back: make([]float64, states), over: make([]int32, states)}
 }
 
-// ways finds the cheapest way, with prices times a weight and what is to be paid by role added, and returns its price. A role at
+// shortestPath finds the cheapest path, with prices times a weight and what is to be paid by role added, and returns its price. A role at
 // +Inf is not to be had.
-func (g *graph) ways(weight float64, u []float64, s *scratch) float64 {
+func (g *graph) shortestPath(weight float64, u []float64, s *scratch) float64 {
 	price := s.price[:g.states]
 	for i := range price {
 		price[i] = math.Inf(1)
 	}
-	price[choice.Start] = 0
+	price[choice.Source] = 0
 	s.work += len(g.bundles)
 	for _, b := range g.bundles {
 		before, best := price[b.from], price[b.to]
@@ -269,16 +269,16 @@ func (g *graph) ways(weight float64, u []float64, s *scratch) float64 {
 		}
 		price[b.to] = best
 	}
-	return price[choice.Answered]
+	return price[choice.Sink]
 }
 
-// backward fills in the prices from each state to Answered.
-func (g *graph) backward(weight float64, u []float64, s *scratch) {
+// shortestToSink fills in the prices from each state to Sink.
+func (g *graph) shortestToSink(weight float64, u []float64, s *scratch) {
 	back := s.back[:g.states]
 	for i := range back {
 		back[i] = math.Inf(1)
 	}
-	back[choice.Answered] = 0
+	back[choice.Sink] = 0
 	for n := len(g.bundles) - 1; n >= 0; n-- {
 		b := g.bundles[n]
 		after, best := back[b.to], back[b.from]
@@ -294,13 +294,13 @@ func (g *graph) backward(weight float64, u []float64, s *scratch) {
 	}
 }
 
-// cheapest is the price of the cheapest way over open tables, without a weight; the arcs of that way are in s.over.
-func (g *graph) cheapest(open []bool, s *scratch) float64 {
+// cheapestPrice is the price of the cheapest path over open tables, without a weight; the arcs of that path are in s.over.
+func (g *graph) cheapestPrice(open []bool, s *scratch) float64 {
 	price := s.price[:g.states]
 	for i := range price {
 		price[i] = math.Inf(1)
 	}
-	price[choice.Start] = 0
+	price[choice.Source] = 0
 	s.work += len(g.bundles)
 	for _, b := range g.bundles {
 		before, best := price[b.from], price[b.to]
@@ -320,14 +320,14 @@ func (g *graph) cheapest(open []bool, s *scratch) float64 {
 			}
 		}
 	}
-	return price[choice.Answered]
+	return price[choice.Sink]
 }
 
-// least lowers, by table, to what the cheapest way costs that reads the table, whatever else is open.
-func (g *graph) least(list []float64, s *scratch) {
+// lowerToCheapest lowers, by table, to what the cheapest path costs that reads the table, whatever else is open.
+func (g *graph) lowerToCheapest(list []float64, s *scratch) {
 	zero := make([]float64, len(g.roles))
-	g.ways(1, zero, s)
-	g.backward(1, zero, s)
+	g.shortestPath(1, zero, s)
+	g.shortestToSink(1, zero, s)
 	for i := range g.arcs {
 		if a := &g.arcs[i]; a.role != 0 {
 			n := g.roles[a.role].table
@@ -336,9 +336,9 @@ func (g *graph) least(list []float64, s *scratch) {
 	}
 }
 
-// along calls do for each arc of the way that ways or cheapest found last, from its end.
-func (g *graph) along(s *scratch, do func(i int32, a *arc)) {
-	for at := int32(choice.Answered); at != choice.Start; {
+// walkPath calls do for each arc of the path that shortestPath or cheapestPrice found last, from its end.
+func (g *graph) walkPath(s *scratch, do func(i int32, a *arc)) {
+	for at := int32(choice.Sink); at != choice.Source; {
 		i := s.over[at]
 		a := &g.arcs[i]
 		do(i, a)

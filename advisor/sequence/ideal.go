@@ -23,10 +23,10 @@ type ideal struct {
 // idealGap: it is only where a search begins.
 const idealGap = 1e-3
 
-// ideal is the best design for a step; no tables if there was no time for it.
-func (s *solver) ideal(t int) []bool {
+// idealDesign is the best design for a step; no tables if there was no time for it.
+func (s *solver) idealDesign(t int) []bool {
 	first := 0
-	for first < t && !s.p.same(first, t) {
+	for first < t && !s.p.sameStep(first, t) {
 		first++
 	}
 	s.ideals.mutex.Lock()
@@ -38,23 +38,23 @@ func (s *solver) ideal(t int) []bool {
 	s.ideals.mutex.Unlock()
 	one.once.Do(func() {
 		one.design = make([]bool, len(s.p.Tables))
-		if r, err := choice.Solve(s.ctx, s.p.static(first), choice.Options{Limits: solve.Limits{Gap: idealGap}}); err == nil {
+		if r, err := choice.Solve(s.ctx, s.p.staticProblem(first), choice.Options{Limits: solve.Limits{Gap: idealGap}}); err == nil {
 			one.design = r.Open
 		}
 	})
 	return one.design
 }
 
-// same tells whether two steps ask the same for the same.
-func (p *Problem) same(s, t int) bool {
-	return p.alike(s, t) && p.Steps[s].Space == p.Steps[t].Space && !slices.ContainsFunc(p.Tables, func(x Table) bool { return x.Upkeep[s] != x.Upkeep[t] })
+// sameStep reports whether two steps ask the same for the same.
+func (p *Problem) sameStep(s, t int) bool {
+	return p.sameWeights(s, t) && p.Steps[s].Space == p.Steps[t].Space && !slices.ContainsFunc(p.Tables, func(x Table) bool { return x.Upkeep[s] != x.Upkeep[t] })
 }
 
-// separate is each step's ideal, one after the other.
-func (s *solver) separate() [][]bool {
+// idealSequence is each step's ideal, one after the other.
+func (s *solver) idealSequence() [][]bool {
 	list := make([][]bool, len(s.p.Steps))
 	for t := range list {
-		list[t] = s.ideal(t)
+		list[t] = s.idealDesign(t)
 	}
 	return list
 }

@@ -15,37 +15,37 @@ const (
 	tunings = 30
 )
 
-// attempt descends from a sequence. tables are those that it may open besides the ones that it keeps. Where space is limited the
+// descendFrom descends from a sequence. tables are those that it may open besides the ones that it keeps. Where space is limited the
 // descent is over sequences beyond it, too, which pay for what is too much, at a rate that rises until all fits, falls, and rises again.
-func (s *search) attempt(begin [][]bool, tables []int, rate func(t int) float64) {
+func (s *search) descendFrom(begin [][]bool, tables []int, rate func(t int) float64) {
 	for t := range s.rate {
 		s.rate[t] = rate(t)
 	}
-	s.set(begin)
-	if !s.buy() {
+	s.setSequence(begin)
+	if !s.repairDemands() {
 		return
 	}
 	s.descend(tables)
-	if !s.in.limited() {
+	if !s.in.spaceLimited() {
 		return
 	}
-	s.fit(tables)
+	s.descendUntilFits(tables)
 	for range swings {
-		if s.ended() || s.best == nil {
+		if s.cancelled() || s.best == nil {
 			return
 		}
 		for t := range s.rate {
 			s.rate[t] /= swing
 		}
 		s.descend(tables)
-		s.fit(tables)
+		s.descendUntilFits(tables)
 	}
 }
 
-// fit descends with rising rates for the space of those steps that have too little, until all fits.
-func (s *search) fit(tables []int) {
+// descendUntilFits descends with rising rates for the space of those steps that have too little, until all fits.
+func (s *search) descendUntilFits(tables []int) {
 	for range rises {
-		if s.fits() {
+		if s.fitsSpace() {
 			return
 		}
 		for t, step := range s.in.p.Steps {
@@ -53,7 +53,7 @@ func (s *search) fit(tables []int) {
 				s.rate[t] *= 2
 			}
 		}
-		if s.descend(nil); s.fits() && !s.ended() {
+		if s.descend(nil); s.fitsSpace() && !s.cancelled() {
 			s.descend(tables)
 		}
 	}
@@ -61,17 +61,17 @@ func (s *search) fit(tables []int) {
 
 // tuneAll tunes what is kept anywhere, and some more tables, until nothing gets better.
 func (s *search) tuneAll(more []int) {
-	for round, again := 0, true; again && round < tunings && !s.ended(); round++ {
+	for round, again := 0, true; again && round < tunings && !s.cancelled(); round++ {
 		again = false
-		for _, n := range s.present(more) {
-			again = s.tune(n) || again
+		for _, n := range s.presentTables(more) {
+			again = s.tuneTable(n) || again
 		}
 	}
-	s.keep()
+	s.recordBest()
 }
 
-// present lists the tables that are kept at some step, and more.
-func (s *search) present(more []int) []int {
+// presentTables lists the tables that are kept at some step, and more.
+func (s *search) presentTables(more []int) []int {
 	is := make([]bool, len(s.in.size))
 	for _, n := range more {
 		is[n] = true
@@ -95,41 +95,41 @@ func (s *search) present(more []int) []int {
 func (s *search) descend(tables []int) {
 	s.limit = s.s.work + s.budget
 	s.tuneAll(tables)
-	s.smooth(nil)
-	for again := true; again && !s.spent(); {
+	s.smoothDesigns(nil)
+	for again := true; again && !s.budgetSpent(); {
 		again = false
-		for _, n := range s.present(tables) {
-			for _, stretch := range s.stretches(n) {
-				if s.spent() {
+		for _, n := range s.presentTables(tables) {
+			for _, stretch := range s.stretchesOf(n) {
+				if s.budgetSpent() {
 					return
 				}
-				again = s.exchange(n, stretch[0], stretch[1]) || again
+				again = s.flipStretch(n, stretch[0], stretch[1]) || again
 			}
 		}
-		again = s.detours() || again
+		again = s.tryDetours() || again
 		if again {
 			s.tuneAll(tables)
-			s.smooth(nil)
+			s.smoothDesigns(nil)
 		}
 	}
 }
 
-// detours tries for each demand, where space is limited, the ways that it would take if space cost more: all tables of one are let in
-// together, over all steps or those of a class, and what they make useless goes. It tells whether any was better.
-func (s *search) detours() (found bool) {
-	if !s.in.limited() {
+// tryDetours tries for each demand, where space is limited, the paths that it would take if space cost more: all tables of one are let in
+// together, over all steps or those of a class, and what they make useless goes. It reports whether any was better.
+func (s *search) tryDetours() (found bool) {
+	if !s.in.spaceLimited() {
 		return false
 	}
 	last := len(s.open) - 1
 	for i := range s.in.demands {
 		for _, factor := range [...]float64{1, 8, 64} {
-			if s.spent() {
+			if s.budgetSpent() {
 				return found
 			}
-			found = s.detour(i, 0, last, factor) || found
+			found = s.tryDetour(i, 0, last, factor) || found
 			if classes := len(s.in.begin) - 1; classes > 1 && classes <= maxStretches {
 				for k := range classes {
-					found = s.detour(i, s.in.begin[k], s.in.begin[k+1]-1, factor) || found
+					found = s.tryDetour(i, s.in.begin[k], s.in.begin[k+1]-1, factor) || found
 				}
 			}
 		}
@@ -137,13 +137,13 @@ func (s *search) detours() (found bool) {
 	return found
 }
 
-func (s *search) detour(i, from, to int, factor float64) bool {
+func (s *search) tryDetour(i, from, to int, factor float64) bool {
 	g, p := s.in.demands[i][s.in.class[from]], s.in.p
 	space := p.Steps[from].Space
-	if len(g.arcs) == 0 || space == 0 || !s.in.there(i, s.open[from]) {
+	if len(g.arcs) == 0 || space == 0 || !s.in.demandPresent(i, s.open[from]) {
 		return false
 	}
-	before, mark := s.total(), s.mark()
+	before, mark := s.totalCost(), s.mark()
 	if math.IsInf(before, 1) {
 		return false
 	}
@@ -161,14 +161,14 @@ func (s *search) detour(i, from, to int, factor float64) bool {
 			u[j] = p.Tables[n].Upkeep[from] + rate*s.in.size[n]
 		}
 	}
-	if math.IsInf(g.ways(p.Demands[i].Weights[from], u, s.s), 1) {
+	if math.IsInf(g.shortestPath(p.Demands[i].Weights[from], u, s.s), 1) {
 		return false
 	}
-	way := s.way(g, 0, nil)
+	way := s.pathTables(g, 0, nil)
 	var touched []int
 	for _, n := range way {
-		touched = append(touched, s.neighbours(int(n), from, to)...)
-		s.follow(int(n), func(t int) bool {
+		touched = append(touched, s.neighboursOf(int(n), from, to)...)
+		s.setCourse(int(n), func(t int) bool {
 			return s.open[t][n] || t >= from && t <= to && s.in.status[t][n] == free
 		})
 	}
@@ -178,23 +178,23 @@ func (s *search) detour(i, from, to int, factor float64) bool {
 	slices.Sort(touched)
 	for _, k := range slices.Compact(touched) {
 		if !slices.Contains(way, int32(k)) {
-			s.tune(k)
+			s.tuneTable(k)
 		}
 	}
 	for _, n := range way {
-		s.tune(int(n))
+		s.tuneTable(int(n))
 	}
-	if better(s.total(), before) {
-		s.keep()
+	if better(s.totalCost(), before) {
+		s.recordBest()
 		return true
 	}
-	s.back(mark)
+	s.rollback(mark)
 	return false
 }
 
-// stretches are the stretches of time over which a table may be let in or kept out as one: where it is kept now; else those of the classes,
+// stretchesOf are the stretches of time over which a table may be let in or kept out as one: where it is kept now; else those of the classes,
 // and of what is before and after each.
-func (s *search) stretches(n int) (list [][2]int) {
+func (s *search) stretchesOf(n int) (list [][2]int) {
 	last := len(s.open) - 1
 	add := func(from, to int) {
 		if x := [2]int{from, to}; !slices.Contains(list, x) {
@@ -226,12 +226,12 @@ func (s *search) stretches(n int) (list [][2]int) {
 // maxStretches is up to how many classes a table is tried in each alone.
 const maxStretches = 8
 
-// exchange turns a table over during a stretch, repairs, and takes that back unless it is better. It tells whether it was.
-func (s *search) exchange(n, from, to int) bool {
-	before, mark := s.total(), s.mark()
+// flipStretch turns a table over during a stretch, repairs, and takes that back unless it is better. It reports whether it was.
+func (s *search) flipStretch(n, from, to int) bool {
+	before, mark := s.totalCost(), s.mark()
 	was := s.open[from][n]
-	touched := s.neighbours(n, from, to)
-	s.follow(n, func(t int) bool {
+	touched := s.neighboursOf(n, from, to)
+	s.setCourse(n, func(t int) bool {
 		if t < from || t > to || s.in.status[t][n] != free {
 			return s.open[t][n]
 		}
@@ -242,10 +242,10 @@ func (s *search) exchange(n, from, to int) bool {
 	}
 	if was {
 		s.barred = n
-		ok := s.buy()
+		ok := s.repairDemands()
 		s.barred = -1
 		if !ok {
-			s.back(mark)
+			s.rollback(mark)
 			return false
 		}
 		for _, f := range s.journal[mark:] {
@@ -256,19 +256,19 @@ func (s *search) exchange(n, from, to int) bool {
 	}
 	for _, k := range touched {
 		if k != n {
-			s.tune(k)
+			s.tuneTable(k)
 		}
 	}
-	if s.tune(n); better(s.total(), before) {
-		s.keep()
+	if s.tuneTable(n); better(s.totalCost(), before) {
+		s.recordBest()
 		return true
 	}
-	s.back(mark)
+	s.rollback(mark)
 	return false
 }
 
-// neighbours are the kept tables that a demand or load can read which can read n, during a stretch.
-func (s *search) neighbours(n, from, to int) []int {
+// neighboursOf are the kept tables that a demand or load can read which can read n, during a stretch.
+func (s *search) neighboursOf(n, from, to int) []int {
 	is := map[int32]bool{}
 	for t := from; t <= to; t++ {
 		for _, i := range s.concern[n] {
@@ -296,19 +296,19 @@ func Smooth(p *Problem, list, more [][]bool) ([][]bool, error) {
 		return nil, err
 	}
 	s := newSearch(in, fullEffort.searching, nil)
-	if s.set(list); math.IsInf(s.total(), 1) {
+	if s.setSequence(list); math.IsInf(s.totalCost(), 1) {
 		return list, nil
 	}
-	s.smooth(more)
+	s.smoothDesigns(more)
 	if s.best == nil || !better(p.Cost(s.best), p.Cost(list)) {
 		return list, nil
 	}
 	return s.best, nil
 }
 
-// smooth chooses for each step one of the designs of all steps, or of some more: a shortest path along time, in which a design costs what
+// smoothDesigns chooses for each step one of the designs of all steps, or of some more: a shortest path along time, in which a design costs what
 // answering and keeping do, and two in a row what the change between them does. Life is not looked at; what breaks it is not taken.
-func (s *search) smooth(more [][]bool) {
+func (s *search) smoothDesigns(more [][]bool) {
 	var pool [][]bool
 	for _, list := range [][][]bool{s.open, more} {
 		for _, design := range list {
@@ -322,7 +322,7 @@ func (s *search) smooth(more [][]bool) {
 	}
 	steps := len(s.open)
 	costs := make([][]float64, steps)
-	before, mark := s.total(), s.mark()
+	before, mark := s.totalCost(), s.mark()
 	for t := range costs {
 		costs[t] = make([]float64, len(pool))
 		for d := range pool {
@@ -330,14 +330,14 @@ func (s *search) smooth(more [][]bool) {
 				costs[t][d] = costs[t-1][d]
 				continue
 			}
-			costs[t][d] = s.design(t, pool[d])
+			costs[t][d] = s.designCost(t, pool[d])
 		}
 	}
-	loads := make([][][]load, len(pool)) // between two designs
+	loads := make([][][]tableChange, len(pool)) // between two designs
 	for a := range pool {
-		loads[a] = make([][]load, len(pool))
+		loads[a] = make([][]tableChange, len(pool))
 		for b := range pool {
-			loads[a][b] = s.change(pool[a], pool[b])
+			loads[a][b] = s.changeBetween(pool[a], pool[b])
 		}
 	}
 	over := make([][]int, steps)
@@ -350,12 +350,12 @@ func (s *search) smooth(more [][]bool) {
 				continue
 			}
 			if t == 0 {
-				next[b] = costs[t][b] + s.beginning(pool[b])
+				next[b] = costs[t][b] + s.initialCost(pool[b])
 				continue
 			}
 			for a := range pool {
 				if v := sum[a] + costs[t][b]; v < next[b] {
-					if v += s.moving(t, loads[a][b], pool[a]); v < next[b] {
+					if v += s.transitionCost(t, loads[a][b], pool[a]); v < next[b] {
 						next[b], over[t][b] = v, a
 					}
 				}
@@ -378,16 +378,16 @@ func (s *search) smooth(more [][]bool) {
 		best = over[t][best]
 	}
 	for n := range s.in.size {
-		s.follow(n, func(t int) bool { return s.in.status[t][n] == open || s.in.status[t][n] == free && chosen[t][n] })
+		s.setCourse(n, func(t int) bool { return s.in.status[t][n] == open || s.in.status[t][n] == free && chosen[t][n] })
 	}
-	if !better(s.total(), before) {
-		s.back(mark)
+	if !better(s.totalCost(), before) {
+		s.rollback(mark)
 		return
 	}
-	s.keep()
+	s.recordBest()
 }
 
-// sameUpkeep tells whether a step is like the one before in what a design costs in it.
+// sameUpkeep reports whether a step is like the one before in what a design costs in it.
 func (s *search) sameUpkeep(t int) bool {
 	p := s.in.p
 	if p.Steps[t].Space != p.Steps[t-1].Space || s.rate[t] != s.rate[t-1] {
@@ -401,8 +401,8 @@ func (s *search) sameUpkeep(t int) bool {
 	return true
 }
 
-// design is what a design costs at a step, but for changes.
-func (s *search) design(t int, design []bool) float64 {
+// designCost is what a design costs at a step, but for changes.
+func (s *search) designCost(t int, design []bool) float64 {
 	keep := s.open[t]
 	defer func() { s.open[t] = keep }()
 	s.open[t] = design
@@ -419,32 +419,32 @@ func (s *search) design(t int, design []bool) float64 {
 		}
 	}
 	for i := range s.in.demands {
-		sum += s.value(i, t)
+		sum += s.demandCost(i, t)
 	}
-	return sum + s.over(t, size)
+	return sum + s.excessCost(t, size)
 }
 
-// load is a table that is created or dropped between two designs, and what filling it costs.
-type load struct {
+// tableChange is a table that is created or dropped between two designs, and what filling it costs.
+type tableChange struct {
 	table   int
 	dropped bool
 	price   float64
 }
 
-func (s *search) change(a, b []bool) (list []load) {
+func (s *search) changeBetween(a, b []bool) (list []tableChange) {
 	for n := range a {
 		switch {
 		case a[n] && !b[n]:
-			list = append(list, load{table: n, dropped: true})
+			list = append(list, tableChange{table: n, dropped: true})
 		case b[n] && !a[n]:
-			list = append(list, load{table: n, price: s.in.loads[n].cheapest(a, s.s)})
+			list = append(list, tableChange{table: n, price: s.in.loads[n].cheapestPrice(a, s.s)})
 		}
 	}
 	return list
 }
 
-// moving is what a change costs at the start of a step.
-func (s *search) moving(t int, list []load, before []bool) float64 {
+// transitionCost is what a change costs at the start of a step.
+func (s *search) transitionCost(t int, list []tableChange, before []bool) float64 {
 	p, sum, created, coming := s.in.p, 0.0, 0, 0.0
 	for _, l := range list {
 		if l.dropped {
@@ -468,13 +468,13 @@ func (s *search) moving(t int, list []load, before []bool) float64 {
 				size += s.in.size[n]
 			}
 		}
-		sum += s.over(t-1, size+coming) - s.over(t-1, size)
+		sum += s.excessCost(t-1, size+coming) - s.excessCost(t-1, size)
 	}
 	return sum
 }
 
-// beginning is what it costs to come to a first design.
-func (s *search) beginning(design []bool) (sum float64) {
+// initialCost is what it costs to come to a first design.
+func (s *search) initialCost(design []bool) (sum float64) {
 	for n, is := range design {
 		x := &s.in.p.Tables[n]
 		switch {

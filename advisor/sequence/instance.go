@@ -32,10 +32,10 @@ type instance struct {
 // newInstance compiles a problem that is valid. The error is an *UnsatisfiableError or an *InvalidError.
 //
 // Tables go for good that nothing reads and that are not there before (nothing gets worse without them), and those that raise a
-// demand which has no way.
+// demand which has no path.
 func newInstance(p *Problem) (*instance, error) {
 	in := &instance{p: p}
-	in.divide()
+	in.findClasses()
 	for range p.Steps {
 		in.status = append(in.status, make([]int8, len(p.Tables)))
 		in.unborn = append(in.unborn, make([]bool, len(p.Tables)))
@@ -61,7 +61,7 @@ func newInstance(p *Problem) (*instance, error) {
 		}
 		for i := range p.Demands {
 			d := &p.Demands[i]
-			g, ok := compile(d.States, d.Arcs, isDead, fixed)
+			g, ok := compileGraph(d.States, d.Arcs, isDead, fixed)
 			if !ok {
 				return nil, &InvalidError{"demand", i, "its arcs go in a circle"}
 			}
@@ -82,7 +82,7 @@ func newInstance(p *Problem) (*instance, error) {
 		}
 		for n := range p.Tables {
 			l := &p.Loads[n]
-			g, ok := compile(max(2, l.States), l.Arcs, isDead, fixed)
+			g, ok := compileGraph(max(2, l.States), l.Arcs, isDead, fixed)
 			if !ok {
 				return nil, &InvalidError{"load", n, "its arcs go in a circle"}
 			}
@@ -130,10 +130,10 @@ func newInstance(p *Problem) (*instance, error) {
 	return in, nil
 }
 
-// divide finds the classes.
-func (in *instance) divide() {
+// findClasses finds the classes.
+func (in *instance) findClasses() {
 	for t := range in.p.Steps {
-		if t == 0 || !in.p.alike(t-1, t) {
+		if t == 0 || !in.p.sameWeights(t-1, t) {
 			in.begin = append(in.begin, t)
 		}
 		in.class = append(in.class, len(in.begin)-1)
@@ -141,8 +141,8 @@ func (in *instance) divide() {
 	in.begin = append(in.begin, len(in.p.Steps))
 }
 
-// alike tells whether two steps weigh all demands the same.
-func (p *Problem) alike(s, t int) bool {
+// sameWeights reports whether two steps weigh all demands the same.
+func (p *Problem) sameWeights(s, t int) bool {
 	for i := range p.Demands {
 		if p.Demands[i].Weights[s] != p.Demands[i].Weights[t] {
 			return false
@@ -159,8 +159,8 @@ func (in *instance) asAt(t, n int) int {
 	return in.twin[t][n]
 }
 
-// change tells at how many steps a table comes and goes as at one, which is the first of them, and what creating it costs at all.
-func (in *instance) change(t, n int) (first, times int, birth float64) {
+// changeOf tells at how many steps a table comes and goes as at one, which is the first of them, and what creating it costs at all.
+func (in *instance) changeOf(t, n int) (first, times int, birth float64) {
 	x := &in.p.Tables[n]
 	if in.twin == nil || t == 0 {
 		return t, 1, x.Birth[t]
@@ -174,11 +174,11 @@ func (in *instance) change(t, n int) (first, times int, birth float64) {
 	return first, times, birth
 }
 
-// always tells whether a demand is there at all steps.
-func (in *instance) always(i int) bool { return in.needed[i] == nil }
+// alwaysThere reports whether a demand is there at all steps.
+func (in *instance) alwaysThere(i int) bool { return in.needed[i] == nil }
 
-// static is the choice at one step.
-func (p *Problem) static(t int) *choice.Problem {
+// staticProblem is the choice at one step.
+func (p *Problem) staticProblem(t int) *choice.Problem {
 	c := &choice.Problem{Space: p.Steps[t].Space}
 	for n := range p.Tables {
 		x := &p.Tables[n]

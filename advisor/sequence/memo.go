@@ -9,7 +9,7 @@ type memo struct {
 	mask  []uint64 // the tables that the graph reads
 	keys  []uint64 // by slot, as many words as mask
 	price []float64
-	way   []reads
+	path  []reads
 }
 
 // memoSlots is how many answers of a graph are kept, a power of two: more are found, and fewer of them in the processor's cache.
@@ -20,7 +20,7 @@ const (
 
 func newMemo(g *graph, tables int) *memo {
 	words := (tables + 63) / 64
-	m := &memo{g: g, mask: make([]uint64, words), keys: make([]uint64, memoSlots*words), price: make([]float64, memoSlots), way: make([]reads, memoSlots)}
+	m := &memo{g: g, mask: make([]uint64, words), keys: make([]uint64, memoSlots*words), price: make([]float64, memoSlots), path: make([]reads, memoSlots)}
 	for _, r := range g.roles[1:] {
 		m.mask[r.table/64] |= 1 << (r.table % 64)
 	}
@@ -30,8 +30,8 @@ func newMemo(g *graph, tables int) *memo {
 	return m
 }
 
-// cheapest is the price of the graph's cheapest way over open tables, and what it reads; bits are the open tables, too.
-func (m *memo) cheapest(open []bool, bits []uint64, s *scratch) (float64, *reads) {
+// cheapestPath is the price of the graph's cheapest path over open tables, and what it reads; bits are the open tables, too.
+func (m *memo) cheapestPath(open []bool, bits []uint64, s *scratch) (float64, *reads) {
 	hash := uint64(0)
 	for i, word := range m.mask {
 		hash = (hash ^ bits[i]&word) * 0x9E3779B97F4A7C15
@@ -46,11 +46,11 @@ func (m *memo) cheapest(open []bool, bits []uint64, s *scratch) (float64, *reads
 		}
 	}
 	if !same {
-		if m.price[slot] = m.g.cheapest(open, s); math.IsInf(m.price[slot], 1) {
-			m.way[slot].count = 0
+		if m.price[slot] = m.g.cheapestPrice(open, s); math.IsInf(m.price[slot], 1) {
+			m.path[slot].count = 0
 		} else {
-			m.way[slot].take(m.g, s)
+			m.path[slot].takePath(m.g, s)
 		}
 	}
-	return m.price[slot], &m.way[slot]
+	return m.price[slot], &m.path[slot]
 }

@@ -19,17 +19,17 @@ func TestMemo(t *testing.T) {
 		for from := range states {
 			for range 2 + r.IntN(9) {
 				// States are numbered Start, Answered, and those between.
-				a := choice.Arc{From: from, To: choice.Answered, Table: r.IntN(tables), Price: float64(r.IntN(20))}
-				if from == choice.Answered {
+				a := choice.Arc{From: from, To: choice.Sink, Table: r.IntN(tables), Price: float64(r.IntN(20))}
+				if from == choice.Sink {
 					continue
 				}
-				if to := max(from, choice.Answered) + 1; to < states && r.IntN(3) > 0 {
+				if to := max(from, choice.Sink) + 1; to < states && r.IntN(3) > 0 {
 					a.To = to
 				}
 				arcs = append(arcs, a)
 			}
 		}
-		g, ok := compile(states, arcs, no, no)
+		g, ok := compileGraph(states, arcs, no, no)
 		if !ok {
 			t.Fatal("a circle")
 		}
@@ -42,11 +42,11 @@ func TestMemo(t *testing.T) {
 			}
 			open[n] = !open[n]
 			bits[n/64] ^= 1 << (n % 64)
-			want, way := g.cheapest(open, s), reads{}
+			want, way := g.cheapestPrice(open, s), reads{}
 			if !math.IsInf(want, 1) {
-				way.take(g, s)
+				way.takePath(g, s)
 			}
-			if got, w := m.cheapest(open, bits, s); got != want || w.count != way.count || !slices.Equal(w.list[:max(0, w.count)], way.list[:max(0, way.count)]) {
+			if got, w := m.cheapestPath(open, bits, s); got != want || w.count != way.count || !slices.Equal(w.list[:max(0, w.count)], way.list[:max(0, way.count)]) {
 				t.Fatalf("%g by %v, and it is %g by %v", got, *w, want, way)
 			}
 		}

@@ -40,7 +40,7 @@ type Table struct {
 	Free  bool    // it takes no space and does not count among the tables: it is the application's own
 }
 
-// Demand is something to be satisfied at each step by a way through a graph without circles: as a choice.Demand, with a weight
+// Demand is something to be satisfied at each step by a path through a graph without circles: as a choice.Demand, with a weight
 // for each step. With Needed it is there at the steps where one of those tables is kept. It must be satisfied at weight 0, too:
 // every step's tables answer all queries (W-53).
 type Demand struct {
@@ -51,9 +51,9 @@ type Demand struct {
 	Needed  []int
 }
 
-// Load is how a table that is created for a step may be filled: by a way (a migration plan, over the graphs of all its
+// Load is how a table that is created for a step may be filled: by a path (a migration plan, over the graphs of all its
 // source queries side by side, W-29 and W-30) whose arcs read tables of the step before (W-31). Prices are what extracting costs (C^E). A
-// table without a way can be created for the first step only. Where several tables are born at once, each pays for itself.
+// table without a path can be created for the first step only. Where several tables are born at once, each pays for itself.
 type Load struct {
 	States int
 	Arcs   []choice.Arc // the table of an arc must be there at the step before
@@ -62,8 +62,8 @@ type Load struct {
 // Cost is what a sequence costs, by step and table whether it is kept; +Inf if it leaves something unsatisfied, or breaks a
 // limit. With T steps it is equation 1:
 //
-//	sum over steps t of: Upkeep(t) of what is kept, Weights(t) times the cheapest way of each demand that is there
-//	+ sum over t and tables that are kept at t, and were not before: Birth(t), and but for the first step the cheapest way of its Load over
+//	sum over steps t of: Upkeep(t) of what is kept, Weights(t) times the cheapest path of each demand that is there
+//	+ sum over t and tables that are kept at t, and were not before: Birth(t), and but for the first step the cheapest path of its Load over
 //	  the tables kept at t-1
 //	+ Drop of each table kept at t-1 and not at t
 //
@@ -84,7 +84,7 @@ func (p *Problem) Cost(open [][]bool) float64 {
 				return math.Inf(1)
 			case open[t][n] && !before:
 				if sum += x.Birth[t]; t > 0 {
-					sum += p.Loads[n].cheapest(open[t-1])
+					sum += p.Loads[n].cheapestPrice(open[t-1])
 					created++
 				}
 				age[n] = 1
@@ -115,10 +115,10 @@ func (p *Problem) Cost(open [][]bool) float64 {
 		for i := range p.Demands {
 			d := &p.Demands[i]
 			at := choice.Demand{States: d.States, Arcs: d.Arcs, Needed: d.Needed}
-			if !at.There(open[t]) {
+			if !at.Required(open[t]) {
 				continue
 			}
-			_, price := at.Way(open[t])
+			_, price := at.CheapestPath(open[t])
 			if math.IsInf(price, 1) {
 				return price
 			}
@@ -128,15 +128,15 @@ func (p *Problem) Cost(open [][]bool) float64 {
 	return sum
 }
 
-// cheapest is the price of the cheapest way over some tables; +Inf if there is none.
-func (l *Load) cheapest(open []bool) float64 {
+// cheapestPrice is the price of the cheapest path over some tables; +Inf if there is none.
+func (l *Load) cheapestPrice(open []bool) float64 {
 	d := choice.Demand{States: max(2, l.States), Arcs: l.Arcs}
-	_, price := d.Way(open)
+	_, price := d.CheapestPath(open)
 	return price
 }
 
-// Single is the problem of one step: a choice of tables.
-func Single(c *choice.Problem) *Problem {
+// SingleStep is the problem of one step: a choice of tables.
+func SingleStep(c *choice.Problem) *Problem {
 	p := &Problem{Steps: []Step{{Space: c.Space}}, Loads: make([]Load, len(c.Tables))}
 	for _, x := range c.Tables {
 		p.Tables = append(p.Tables, Table{Name: x.Name, Upkeep: []float64{x.Upkeep}, Birth: []float64{0}, Size: x.Size, Fixed: x.Fixed, Free: x.Free})

@@ -15,7 +15,7 @@ import (
 // and step, a flow through the graph, with a column for each arc (delta_ijt, delta^E).
 //
 //	kept(t) - kept(t-1) = created(t) - dropped(t)                 equation 4
-//	flow out of Start = 1, or at least each kept table that needs the demand; in = out elsewhere     5, 6
+//	flow out of Source = 1, or at least each kept table that needs the demand; in = out elsewhere     5, 6
 //	arcs of one role <= kept(t)                                   7
 //	flow of a load at t = created(t); its arcs of one role <= kept(t-1)        9 to 12
 //	sizes of what is kept, and with Overlap of what is created for t+1, <= the space of t      14
@@ -24,7 +24,7 @@ import (
 // With the tables chosen the rest is flows of least cost, which some whole ones are: only kept needs an integer condition.
 //
 // A table that must be the same at several steps (twin) has one column for them, and one for each creation between the same. A demand flows once for all steps at which what
-// it can read is the same columns, with the sum of their weights, and so does a load: the program is a fraction of what it was (around.go).
+// it can read is the same columns, with the sum of their weights, and so does a load: the program is a fraction of what it was (localbranch.go).
 type program struct {
 	in      *instance
 	problem *solve.Problem
@@ -58,7 +58,7 @@ func newProgram(in *instance) *program {
 				kept[n] = p.kept[in.asAt(t, n)][n]
 				p.problem.Columns[kept[n]].Cost += x.Upkeep[t]
 			case s == free:
-				kept[n] = p.add(solve.Column{Name: fmt.Sprintf("table %d step %d", n, t), Cost: x.Upkeep[t], Upper: 1, Integer: true})
+				kept[n] = p.addColumn(solve.Column{Name: fmt.Sprintf("table %d step %d", n, t), Cost: x.Upkeep[t], Upper: 1, Integer: true})
 			}
 		}
 		p.kept, p.created, p.changes = append(p.kept, kept), append(p.created, created), append(p.changes, changes)
@@ -67,49 +67,49 @@ func newProgram(in *instance) *program {
 			if t > 0 && in.asAt(t, n) == in.asAt(t-1, n) || s == closed && (t == 0 && !x.There || t > 0 && in.status[t-1][n] == closed) {
 				continue
 			}
-			first, times, birth := in.change(t, n)
+			first, times, birth := in.changeOf(t, n)
 			if first < t {
 				created[n], changes[n] = p.created[first][n], p.changes[first][n]
 				continue
 			}
-			row := sum{lower: 0, upper: 0}
-			p.keep(&row, t, n, 1)
+			row := rowBuilder{lower: 0, upper: 0}
+			p.addKept(&row, t, n, 1)
 			if t > 0 {
-				p.keep(&row, t-1, n, -1)
+				p.addKept(&row, t-1, n, -1)
 			} else if x.There {
-				row.less(1)
+				row.subtractConstant(1)
 			}
 			if !in.unborn[t][n] && s != closed {
-				created[n] = p.add(solve.Column{Cost: birth, Upper: 1})
-				row.add(created[n], -1)
+				created[n] = p.addColumn(solve.Column{Cost: birth, Upper: 1})
+				row.addTerm(created[n], -1)
 			}
-			row.add(p.add(solve.Column{Cost: float64(times) * x.Drop, Upper: 1}), 1)
-			changes[n] = p.row(row)
+			row.addTerm(p.addColumn(solve.Column{Cost: float64(times) * x.Drop, Upper: 1}), 1)
+			changes[n] = p.addRow(row)
 		}
 	}
-	p.limits()
+	p.addLimits()
 	for t := range in.status {
 		for i := range in.demands {
-			if weight, first := p.weight(i, t); first {
-				p.demand(i, t, weight)
+			if weight, first := p.flowWeight(i, t); first {
+				p.addDemand(i, t, weight)
 			}
 		}
 		for n, c := range p.created[t] {
 			if t == 0 || c < 0 {
 				continue
 			}
-			if first, times, _ := in.change(t, n); first == t {
-				p.flow(flow{g: in.loads[n], step: t, demand: choice.None, weight: float64(times), table: n, through: c}, t-1)
+			if first, times, _ := in.changeOf(t, n); first == t {
+				p.addFlow(flow{g: in.loads[n], step: t, demand: choice.None, weight: float64(times), table: n, through: c}, t-1)
 			}
 		}
 	}
 	return p
 }
 
-// weight is that of a demand at all steps that are the same for it as one; first tells whether that is the first of them.
-func (p *program) weight(i, t int) (sum float64, first bool) {
+// flowWeight is that of a demand at all steps that are the same for it as one; first reports whether that is the first of them.
+func (p *program) flowWeight(i, t int) (sum float64, first bool) {
 	for s, w := range p.in.p.Demands[i].Weights {
-		if !p.same(i, s, t) {
+		if !p.sameFlow(i, s, t) {
 			continue
 		}
 		if s < t {
@@ -120,8 +120,8 @@ func (p *program) weight(i, t int) (sum float64, first bool) {
 	return sum, true
 }
 
-// same tells whether a demand's graph and all that it can read, or that raises it, are the same at two steps.
-func (p *program) same(i, s, t int) bool {
+// sameFlow reports whether a demand's graph and all that it can read, or that raises it, are the same at two steps.
+func (p *program) sameFlow(i, s, t int) bool {
 	in := p.in
 	g := in.demands[i][in.class[t]]
 	if s == t || in.demands[i][in.class[s]] != g {
@@ -143,104 +143,104 @@ func (p *program) same(i, s, t int) bool {
 	return true
 }
 
-// sum is a row under construction.
-type sum struct {
+// rowBuilder is a row under construction.
+type rowBuilder struct {
 	terms        []solve.Term
 	lower, upper float64
 }
 
-func (s *sum) add(column int, coefficient float64) {
+func (s *rowBuilder) addTerm(column int, coefficient float64) {
 	s.terms = append(s.terms, solve.Term{Column: column, Coefficient: coefficient})
 }
 
-// more adds to what there may be of a column already.
-func (s *sum) more(column int, coefficient float64) {
+// mergeTerm adds to what there may be of a column already.
+func (s *rowBuilder) mergeTerm(column int, coefficient float64) {
 	for i := range s.terms {
 		if s.terms[i].Column == column {
 			s.terms[i].Coefficient += coefficient
 			return
 		}
 	}
-	s.add(column, coefficient)
+	s.addTerm(column, coefficient)
 }
 
-// less takes a number that is settled to the other side.
-func (s *sum) less(v float64) { s.lower, s.upper = s.lower+v, s.upper+v }
+// subtractConstant takes a number that is settled to the other side.
+func (s *rowBuilder) subtractConstant(v float64) { s.lower, s.upper = s.lower+v, s.upper+v }
 
-// keep adds whether a table is kept at a step.
-func (p *program) keep(s *sum, t, n int, coefficient float64) {
+// addKept adds whether a table is kept at a step.
+func (p *program) addKept(s *rowBuilder, t, n int, coefficient float64) {
 	switch p.in.status[t][n] {
 	case free:
-		s.add(p.kept[t][n], coefficient)
+		s.addTerm(p.kept[t][n], coefficient)
 	case open:
-		s.less(-coefficient)
+		s.subtractConstant(-coefficient)
 	}
 }
 
-func (p *program) add(c solve.Column) int {
+func (p *program) addColumn(c solve.Column) int {
 	p.problem.Columns = append(p.problem.Columns, c)
 	return len(p.problem.Columns) - 1
 }
 
-func (p *program) row(s sum) int {
+func (p *program) addRow(s rowBuilder) int {
 	p.problem.Rows = append(p.problem.Rows, solve.Row{Terms: s.terms, Lower: s.lower, Upper: s.upper})
 	return len(p.problem.Rows) - 1
 }
 
-// limits adds the rows of space, life, and how many tables are created at once.
-func (p *program) limits() {
+// addLimits adds the rows of space, life, and how many tables are created at once.
+func (p *program) addLimits() {
 	q := p.in.p
 	for t, step := range q.Steps {
 		if step.Space > 0 {
-			row := sum{lower: math.Inf(-1), upper: 1}
+			row := rowBuilder{lower: math.Inf(-1), upper: 1}
 			for n, size := range p.in.size {
 				if size == 0 {
 					continue
 				}
-				p.keep(&row, t, n, size/step.Space)
+				p.addKept(&row, t, n, size/step.Space)
 				if q.Overlap && t+1 < len(q.Steps) && p.created[t+1][n] >= 0 {
-					row.add(p.created[t+1][n], size/step.Space)
+					row.addTerm(p.created[t+1][n], size/step.Space)
 				}
 			}
-			p.row(row)
+			p.addRow(row)
 		}
 		if q.Most > 0 && t > 0 {
-			row := sum{lower: math.Inf(-1), upper: float64(q.Most)}
+			row := rowBuilder{lower: math.Inf(-1), upper: float64(q.Most)}
 			for _, c := range p.created[t] {
 				if c >= 0 {
-					row.add(c, 1)
+					row.addTerm(c, 1)
 				}
 			}
-			p.row(row)
+			p.addRow(row)
 		}
 		for n := range q.Tables {
 			if q.Life < 2 || p.in.status[t][n] == open {
 				continue
 			}
-			row := sum{lower: math.Inf(-1), upper: 0}
+			row := rowBuilder{lower: math.Inf(-1), upper: 0}
 			for s := max(0, t-q.Life+1); s <= t; s++ {
 				if c := p.created[s][n]; c >= 0 {
-					row.more(c, 1)
+					row.mergeTerm(c, 1)
 				}
 			}
 			if len(row.terms) > 0 {
-				p.keep(&row, t, n, -1)
-				p.row(row)
+				p.addKept(&row, t, n, -1)
+				p.addRow(row)
 			}
 		}
 	}
 }
 
-// demand adds the flow of a demand at a step, and at those that are the same for it.
-func (p *program) demand(i, t int, weight float64) {
+// addDemand adds the flow of a demand at a step, and at those that are the same for it.
+func (p *program) addDemand(i, t int, weight float64) {
 	f := flow{g: p.in.demands[i][p.in.class[t]], step: t, demand: i, weight: weight, table: choice.None, through: -1}
-	if !p.in.always(i) {
+	if !p.in.alwaysThere(i) {
 		raised := false
 		for _, n := range p.in.needed[i] {
 			switch p.in.status[t][n] {
 			case open:
 				f.through = -1
-				p.flow(f, t)
+				p.addFlow(f, t)
 				return
 			case free:
 				raised = true
@@ -249,18 +249,18 @@ func (p *program) demand(i, t int, weight float64) {
 		if !raised {
 			return
 		}
-		f.through = p.add(solve.Column{Upper: 1})
+		f.through = p.addColumn(solve.Column{Upper: 1})
 		for _, n := range p.in.needed[i] {
 			if p.in.status[t][n] == free {
-				p.row(sum{terms: []solve.Term{{Column: f.through, Coefficient: 1}, {Column: p.kept[t][n], Coefficient: -1}}, lower: 0, upper: math.Inf(1)})
+				p.addRow(rowBuilder{terms: []solve.Term{{Column: f.through, Coefficient: 1}, {Column: p.kept[t][n], Coefficient: -1}}, lower: 0, upper: math.Inf(1)})
 			}
 		}
 	}
-	p.flow(f, t)
+	p.addFlow(f, t)
 }
 
-// flow adds a flow that reads the tables of a step.
-func (p *program) flow(f flow, reads int) {
+// addFlow adds a flow that reads the tables of a step.
+func (p *program) addFlow(f flow, reads int) {
 	g := f.g
 	f.arcs = len(p.problem.Columns)
 	states, used := make([][]solve.Term, g.states), make([][]solve.Term, len(g.roles))
@@ -269,37 +269,37 @@ func (p *program) flow(f flow, reads int) {
 		if a.role != 0 && p.in.status[reads][g.roles[a.role].table] == closed {
 			c.Upper = 0
 		}
-		column := p.add(c)
+		column := p.addColumn(c)
 		states[a.from] = append(states[a.from], solve.Term{Column: column, Coefficient: 1})
-		if a.to != choice.Answered {
+		if a.to != choice.Sink {
 			states[a.to] = append(states[a.to], solve.Term{Column: column, Coefficient: -1})
 		}
 		used[a.role] = append(used[a.role], solve.Term{Column: column, Coefficient: 1})
 	}
 	for s, terms := range states {
-		row := sum{terms: terms}
+		row := rowBuilder{terms: terms}
 		switch {
-		case s == choice.Answered || len(terms) == 0 && s != choice.Start:
+		case s == choice.Sink || len(terms) == 0 && s != choice.Source:
 			continue
-		case s == choice.Start && f.through >= 0:
-			row.add(f.through, -1)
-		case s == choice.Start:
-			row.less(1)
+		case s == choice.Source && f.through >= 0:
+			row.addTerm(f.through, -1)
+		case s == choice.Source:
+			row.subtractConstant(1)
 		}
-		p.row(row)
+		p.addRow(row)
 	}
 	f.roles = make([]int, len(used))
 	for r := range used {
 		f.roles[r] = -1
 		if n := int(g.roles[r].table); r > 0 && p.in.status[reads][n] == free {
-			f.roles[r] = p.row(sum{terms: append(used[r], solve.Term{Column: p.kept[reads][n], Coefficient: -1}), lower: math.Inf(-1), upper: 0})
+			f.roles[r] = p.addRow(rowBuilder{terms: append(used[r], solve.Term{Column: p.kept[reads][n], Coefficient: -1}), lower: math.Inf(-1), upper: 0})
 		}
 	}
 	p.flows = append(p.flows, f)
 }
 
-// start makes a sequence the program's first solution.
-func (p *program) start(list [][]bool) {
+// setStart makes a sequence the program's first solution.
+func (p *program) setStart(list [][]bool) {
 	values := make([]float64, len(p.problem.Columns))
 	for t := range list {
 		for n, c := range p.kept[t] {
@@ -308,7 +308,7 @@ func (p *program) start(list [][]bool) {
 			}
 		}
 		for n, c := range p.created[t] {
-			if c >= 0 && list[t][n] && !p.in.p.before(list, t, n) {
+			if c >= 0 && list[t][n] && !p.in.p.keptBefore(list, t, n) {
 				values[c] = 1
 			}
 		}
@@ -321,31 +321,31 @@ func (p *program) start(list [][]bool) {
 				continue
 			}
 			reads = list[f.step-1]
-		} else if !p.in.there(f.demand, reads) {
+		} else if !p.in.demandPresent(f.demand, reads) {
 			continue
 		}
-		if math.IsInf(f.g.cheapest(reads, s), 1) {
+		if math.IsInf(f.g.cheapestPrice(reads, s), 1) {
 			continue
 		}
 		if f.through >= 0 {
 			values[f.through] = 1
 		}
-		f.g.along(s, func(i int32, _ *arc) { values[f.arcs+int(i)] = 1 })
+		f.g.walkPath(s, func(i int32, _ *arc) { values[f.arcs+int(i)] = 1 })
 	}
 	p.problem.Start = values
 }
 
-// before tells whether a table was kept before a step.
-func (p *Problem) before(list [][]bool, t, n int) bool {
+// keptBefore reports whether a table was kept before a step.
+func (p *Problem) keptBefore(list [][]bool, t, n int) bool {
 	if t == 0 {
 		return p.Tables[n].There
 	}
 	return list[t-1][n]
 }
 
-// there tells whether a demand must be satisfied by a step's tables.
-func (in *instance) there(i int, open []bool) bool {
-	if in.always(i) {
+// demandPresent reports whether a demand must be satisfied by a step's tables.
+func (in *instance) demandPresent(i int, open []bool) bool {
+	if in.alwaysThere(i) {
 		return true
 	}
 	for _, n := range in.needed[i] {
@@ -356,19 +356,19 @@ func (in *instance) there(i int, open []bool) bool {
 	return false
 }
 
-// hold replaces the objective by what each kept table counts, and holds the present one at a value.
-func (p *program) hold(value float64, costs []float64) {
+// holdObjective replaces the objective by what each kept table counts, and holds the present one at a value.
+func (p *program) holdObjective(value float64, costs []float64) {
 	const scale = 1e4 // the engine's tolerance must be far below what counts
-	row := sum{lower: math.Inf(-1), upper: scale}
+	row := rowBuilder{lower: math.Inf(-1), upper: scale}
 	for i := range p.problem.Columns {
 		c := &p.problem.Columns[i]
 		if c.Cost != 0 && value > 0 {
-			row.add(i, scale*c.Cost/value)
+			row.addTerm(i, scale*c.Cost/value)
 		}
 		c.Cost = 0
 	}
 	if len(row.terms) > 0 {
-		p.row(row)
+		p.addRow(row)
 	}
 	for t := range p.kept {
 		for n, c := range p.kept[t] {
@@ -379,8 +379,8 @@ func (p *program) hold(value float64, costs []float64) {
 	}
 }
 
-// settled is what tables that are open at all events cost to keep, which the program's costs lack.
-func (p *program) settled() float64 {
+// openUpkeep is what tables that are open at all events cost to keep, which the program's costs lack.
+func (p *program) openUpkeep() float64 {
 	v := 0.0
 	for t := range p.in.status {
 		for n, s := range p.in.status[t] {
@@ -392,14 +392,14 @@ func (p *program) settled() float64 {
 	return v
 }
 
-// run hands the program to the solver and returns the sequence, nil if there is none. A solver that fails (*solve.WorkerError) is
+// runSolver hands the program to the solver and returns the sequence, nil if there is none. A solver that fails (*solve.WorkerError) is
 // no error here: failed says so, what it had found by then is the sequence, and what was known before stays.
-func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits) (list [][]bool, solution *solve.Solution, failed, err error) {
+func (p *program) runSolver(ctx context.Context, s solve.Solver, limits solve.Limits) (list [][]bool, solution *solve.Solution, failed, err error) {
 	solution, err = s.Solve(ctx, p.problem, limits)
 	var worker *solve.WorkerError
 	switch {
 	case errors.As(err, &worker) && worker.Found != nil:
-		return p.sequence(worker.Found.Values), nil, err, nil
+		return p.sequenceOf(worker.Found.Values), nil, err, nil
 	case errors.As(err, &worker), errors.Is(err, solve.ErrMemory):
 		return nil, nil, err, nil
 	case err != nil && ctx.Err() != nil:
@@ -409,11 +409,11 @@ func (p *program) run(ctx context.Context, s solve.Solver, limits solve.Limits) 
 	case solution.Values == nil:
 		return nil, solution, nil, nil
 	}
-	return p.sequence(solution.Values), solution, nil, nil
+	return p.sequenceOf(solution.Values), solution, nil, nil
 }
 
-// sequence are the tables that a solution keeps, by step.
-func (p *program) sequence(values []float64) (list [][]bool) {
+// sequenceOf are the tables that a solution keeps, by step.
+func (p *program) sequenceOf(values []float64) (list [][]bool) {
 	for t := range p.kept {
 		tables := make([]bool, len(p.kept[t]))
 		for n, c := range p.kept[t] {

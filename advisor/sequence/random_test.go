@@ -76,9 +76,9 @@ func random(r *rand.Rand, tables, steps, demands int) *Problem {
 			from, to := r.IntN(states), r.IntN(states)
 			rank := func(s int) int { // Start first, Answered last
 				switch s {
-				case choice.Start:
+				case choice.Source:
 					return -1
-				case choice.Answered:
+				case choice.Sink:
 					return states
 				}
 				return s
@@ -106,8 +106,8 @@ func random(r *rand.Rand, tables, steps, demands int) *Problem {
 	for i := range demands {
 		states := 2 + r.IntN(3)
 		d := Demand{Name: fmt.Sprint(i), Weights: series(5), States: states, Arcs: graph(states, 3+r.IntN(8))}
-		for range r.IntN(4) { // else many have no way
-			d.Arcs = append(d.Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: number(9), Table: r.IntN(tables)})
+		for range r.IntN(4) { // else many have no path
+			d.Arcs = append(d.Arcs, choice.Arc{From: choice.Source, To: choice.Sink, Price: number(9), Table: r.IntN(tables)})
 		}
 		if r.IntN(4) == 0 {
 			for n := range tables {
@@ -251,7 +251,7 @@ func TestProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &solver{ctx: context.Background(), options: Options{Solver: solve.New(solve.Config{})}, effort: fullEffort, p: p, in: in, known: math.Inf(1), bound: math.Inf(-1), result: &Result{}}
-		if err := s.whole(); err != nil {
+		if err := s.solveProgram(); err != nil {
 			t.Fatal(err)
 		}
 		if math.Abs(s.known-least) > 1e-7*(1+least) || math.Abs(s.bound-least) > 1e-7*(1+least) {

@@ -2,9 +2,9 @@ package sequence
 
 import "math"
 
-// fix settles tables at steps, and creations, whose other state would lift the bound above a limit: a course that keeps the table,
+// fixTables settles tables at steps, and creations, whose other state would lift the bound above a limit: a course that keeps the table,
 // does not, or creates it there, costs at least so much more than the cheapest. It tells how many it settled.
-func (x *dual) fix(limit float64) (count int) {
+func (x *dual) fixTables(limit float64) (count int) {
 	in := x.in
 	for n := range in.size {
 		loose := false
@@ -14,13 +14,13 @@ func (x *dual) fix(limit float64) (count int) {
 		if !loose {
 			continue
 		}
-		x.creations(n)
-		x.trackOf(n)
-		x.track.forward()
-		x.track.backward()
+		x.computeBirths(n)
+		x.loadTimePath(n)
+		x.timePath.forwardPass()
+		x.timePath.backwardPass()
 		rest := x.bound - x.course[n]
 		for t := range x.status {
-			if !x.unborn[t][n] && !math.IsInf(x.birth[t][n], 1) && rest+x.track.creating(t) > limit {
+			if !x.unborn[t][n] && !math.IsInf(x.birth[t][n], 1) && rest+x.timePath.costCreating(t) > limit {
 				x.unborn[t][n] = true
 				count++
 			}
@@ -28,23 +28,23 @@ func (x *dual) fix(limit float64) (count int) {
 				continue
 			}
 			switch {
-			case rest+x.track.keeping(t)+x.raises(t, n, -1) > limit:
+			case rest+x.timePath.costKeeping(t)+x.raisedLift(t, n, -1) > limit:
 				x.status[t][n] = closed
 				count++
-			case rest+x.track.without(t) > limit:
+			case rest+x.timePath.costWithout(t) > limit:
 				x.status[t][n] = open
 				count++
 			}
 		}
 	}
-	if in.limited() {
-		count += x.crowd()
+	if in.spaceLimited() {
+		count += x.closeOversized()
 	}
 	return count
 }
 
-// crowd closes what does not fit beside what is open.
-func (x *dual) crowd() (count int) {
+// closeOversized closes what does not fit beside what is open.
+func (x *dual) closeOversized() (count int) {
 	for t, step := range x.in.p.Steps {
 		if step.Space == 0 {
 			continue
@@ -65,20 +65,20 @@ func (x *dual) crowd() (count int) {
 	return count
 }
 
-// raises is by how much the demands other than one that keeping a table at a step raises lift the bound.
-func (x *dual) raises(t, n, but int) float64 {
+// raisedLift is by how much the demands other than one that keeping a table at a step raises lift the bound.
+func (x *dual) raisedLift(t, n, but int) float64 {
 	sum := 0.0
 	k := x.in.class[t]
-	for _, i := range x.in.raised(n) {
-		if i != but && x.must[i][k] < x.in.steps(k) {
+	for _, i := range x.in.demandsNeeding(n) {
+		if i != but && x.must[i][k] < x.in.stepCount(k) {
 			sum += max(0, x.price[i][k]-x.sums[i][k])
 		}
 	}
 	return sum
 }
 
-// raised are the demands that need a table.
-func (in *instance) raised(n int) []int {
+// demandsNeeding are the demands that need a table.
+func (in *instance) demandsNeeding(n int) []int {
 	if in.needers == nil {
 		in.needers = make([][]int, len(in.size))
 		for i, list := range in.needed {
@@ -90,9 +90,9 @@ func (in *instance) raised(n int) []int {
 	return in.needers[n]
 }
 
-// prune finds the arcs whose use at any step of their class would lift the bound above a limit: with the arc, its demand takes the
-// cheapest way over it, and its table is kept. It returns, by demand and class, which arcs stay (nil: all), and how many go.
-func (x *dual) prune(limit float64) (stay [][][]bool, gone int) {
+// pruneArcs finds the arcs whose use at any step of their class would lift the bound above a limit: with the arc, its demand takes the
+// cheapest path over it, and its table is kept. It returns, by demand and class, which arcs stay (nil: all), and how many go.
+func (x *dual) pruneArcs(limit float64) (stay [][][]bool, gone int) {
 	in := x.in
 	steps, tables := len(x.status), len(in.size)
 	keeping := make([][]float64, steps) // how much keeping a table at a step costs more
@@ -100,14 +100,14 @@ func (x *dual) prune(limit float64) (stay [][][]bool, gone int) {
 		keeping[t] = make([]float64, tables)
 	}
 	for n := range in.size {
-		x.creations(n)
-		x.trackOf(n)
-		x.track.forward()
-		x.track.backward()
+		x.computeBirths(n)
+		x.loadTimePath(n)
+		x.timePath.forwardPass()
+		x.timePath.backwardPass()
 		for t := range keeping {
 			keeping[t][n] = math.Inf(1)
 			if x.status[t][n] != closed {
-				keeping[t][n] = max(0, x.track.keeping(t)-x.course[n])
+				keeping[t][n] = max(0, x.timePath.costKeeping(t)-x.course[n])
 			}
 		}
 	}
@@ -120,12 +120,12 @@ func (x *dual) prune(limit float64) (stay [][][]bool, gone int) {
 			}
 			weight := in.p.Demands[i].Weights[in.begin[k]]
 			rest := x.bound - x.price[i][k]
-			if x.must[i][k] < in.steps(k) && x.price[i][k] >= x.sums[i][k] {
+			if x.must[i][k] < in.stepCount(k) && x.price[i][k] >= x.sums[i][k] {
 				rest = x.bound - x.sums[i][k] // it is not taken at some steps
 			}
-			full := x.fill(i, k)
-			g.ways(weight, full, x.s)
-			g.backward(weight, full, x.s)
+			full := x.demandMultipliers(i, k)
+			g.shortestPath(weight, full, x.s)
+			g.shortestToSink(weight, full, x.s)
 			least := make([]float64, len(g.roles))
 			for j, r := range g.roles {
 				if j == 0 {
@@ -133,7 +133,7 @@ func (x *dual) prune(limit float64) (stay [][][]bool, gone int) {
 				}
 				least[j] = math.Inf(1)
 				for t := in.begin[k]; t < in.begin[k+1]; t++ {
-					least[j] = min(least[j], keeping[t][r.table]+x.raises(t, int(r.table), i))
+					least[j] = min(least[j], keeping[t][r.table]+x.raisedLift(t, int(r.table), i))
 				}
 			}
 			kept, lost := make([]bool, len(g.arcs)), 0
@@ -152,9 +152,9 @@ func (x *dual) prune(limit float64) (stay [][][]bool, gone int) {
 	return stay, gone
 }
 
-// compact leaves out of the instance what is settled, and what prune has found; the multipliers of the rest are kept. The instance
+// presolve leaves out of the instance what is settled, and what prune has found; the multipliers of the rest are kept. The instance
 // takes the dual's status.
-func (x *dual) compact(stay [][][]bool) {
+func (x *dual) presolve(stay [][][]bool) {
 	in := x.in
 	for t := range x.status {
 		copy(in.status[t], x.status[t])
@@ -173,11 +173,11 @@ func (x *dual) compact(stay [][][]bool) {
 			is := make([]bool, len(g.roles))
 			changed := stay != nil && stay[i][k] != nil
 			for j, r := range g.roles {
-				is[j] = j == 0 || !x.shut(k, r.table)
+				is[j] = j == 0 || !x.closedInClass(k, r.table)
 				changed = changed || !is[j]
 			}
 			if changed {
-				in.demands[i][k], o.roles = g.without(func(a int) bool {
+				in.demands[i][k], o.roles = g.subgraph(func(a int) bool {
 					return is[g.arcs[a].role] && (stay == nil || stay[i][k] == nil || stay[i][k][a])
 				})
 			}
@@ -185,7 +185,7 @@ func (x *dual) compact(stay [][][]bool) {
 		}
 	}
 	lambda, direction, loads, space := x.lambda, x.direction, x.loadAt, x.spaceAt
-	x.place()
+	x.layOutMultipliers()
 	take := func(to, from int) { x.lambda[to], x.direction[to] = lambda[from], direction[from] }
 	for i := range in.demands {
 		for k, g := range in.demands[i] {
@@ -215,7 +215,7 @@ func (x *dual) compact(stay [][][]bool) {
 }
 
 // arcs is how many arcs the demands have, over all classes, and how many steps of tables are free.
-func (in *instance) left() (arcs, tables int) {
+func (in *instance) sizeLeft() (arcs, tables int) {
 	for i := range in.demands {
 		for _, g := range in.demands[i] {
 			arcs += len(g.arcs)

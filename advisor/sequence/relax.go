@@ -7,17 +7,17 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// lean is the instance with what filling costs at its least, whatever is there.
-func (in *instance) lean() *instance {
+// withLeastLoads is the instance with what filling costs at its least, whatever is there.
+func (in *instance) withLeastLoads() *instance {
 	lean := *in
 	lean.loads = make([]*graph, len(in.loads))
 	never := func(int) bool { return false }
 	for n, g := range in.loads {
 		var arcs []choice.Arc
 		if len(g.arcs) > 0 {
-			arcs = []choice.Arc{{From: choice.Start, To: choice.Answered, Price: g.floor, Table: choice.None}}
+			arcs = []choice.Arc{{From: choice.Source, To: choice.Sink, Price: g.floor, Table: choice.None}}
 		}
-		lean.loads[n], _ = compile(2, arcs, never, never)
+		lean.loads[n], _ = compileGraph(2, arcs, never, never)
 	}
 	return &lean
 }
@@ -39,12 +39,12 @@ func Relax(ctx context.Context, p *Problem, s choice.Relaxer) (*Relaxed, error) 
 	if err != nil {
 		return nil, err
 	}
-	q := newProgram(in.lean())
-	r, err := q.relax(ctx, s)
+	q := newProgram(in.withLeastLoads())
+	r, err := q.solveRelaxation(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	x := &Relaxed{Bound: q.problem.Bound(r.Duals) + q.settled()}
+	x := &Relaxed{Bound: q.problem.Bound(r.Duals) + q.openUpkeep()}
 	for t := range q.kept {
 		kept := make([]float64, len(q.kept[t]))
 		for n, c := range q.kept[t] {
@@ -67,8 +67,8 @@ func Relax(ctx context.Context, p *Problem, s choice.Relaxer) (*Relaxed, error) 
 	return x, nil
 }
 
-// relax solves a program without its integer conditions, for the multipliers of its rows.
-func (p *program) relax(ctx context.Context, s choice.Relaxer) (*solve.Relaxation, error) {
+// solveRelaxation solves a program without its integer conditions, for the multipliers of its rows.
+func (p *program) solveRelaxation(ctx context.Context, s choice.Relaxer) (*solve.Relaxation, error) {
 	p.problem.Unranged = true
 	r, err := s.Relax(ctx, p.problem)
 	if err == nil && r.Duals == nil {

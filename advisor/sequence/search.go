@@ -8,27 +8,27 @@ import (
 )
 
 // search improves a sequence. Its steps are whole courses: of one table, given all others, the best course along time is found
-// at once (tune), so that no move is lost because a table would have to come or go at several steps together.
+// at once (tuneTable), so that no move is lost because a table would have to come or go at several steps together.
 type search struct {
-	in      *instance
-	open    [][]bool
-	price   [][]float64 // by demand and step: of the cheapest way, weighed; 0 if it is not there, +Inf if there is none
-	uses    [][][]int32 // by demand and step: the tables of that way
-	load    [][]float64 // by step and table that is created for it: of the cheapest way of its load, else 0
-	sources [][][]int32 // by step and table: the tables of that way
-	born    [][]int32   // by step: tables that are created for it
-	size    []float64   // by step
-	rate    []float64   // by step: what a unit of space beyond the limit costs
-	concern [][]int32   // by table: the demands that can read it or that it raises
-	feeds   [][]int32   // by table: the tables whose load can read it
-	barred  int         // table that may not be bought; choice.None
-	track   track
-	sums    float64 // of what weigh added up, for what is rounding
-	s       *scratch
-	journal [][2]int32 // flips, steps and tables
-	budget  int        // of scratch.work, for each descent
-	limit   int        // of scratch.work, for this one
-	done    <-chan struct{}
+	in       *instance
+	open     [][]bool
+	price    [][]float64 // by demand and step: of the cheapest path, weighed; 0 if it is not there, +Inf if there is none
+	uses     [][][]int32 // by demand and step: the tables of that path
+	load     [][]float64 // by step and table that is created for it: of the cheapest path of its load, else 0
+	sources  [][][]int32 // by step and table: the tables of that path
+	born     [][]int32   // by step: tables that are created for it
+	size     []float64   // by step
+	rate     []float64   // by step: what a unit of space beyond the limit costs
+	concern  [][]int32   // by table: the demands that can read it or that it raises
+	feeds    [][]int32   // by table: the tables whose load can read it
+	barred   int         // table that may not be bought; choice.None
+	timePath timePath
+	sums     float64 // of what weigh added up, for what is rounding
+	s        *scratch
+	journal  [][2]int32 // flips, steps and tables
+	budget   int        // of scratch.work, for each descent
+	limit    int        // of scratch.work, for this one
+	done     <-chan struct{}
 
 	best  [][]bool // within all limits
 	least float64
@@ -36,7 +36,7 @@ type search struct {
 
 func newSearch(in *instance, budget int, done <-chan struct{}) *search {
 	steps, tables := len(in.status), len(in.size)
-	s := &search{in: in, concern: make([][]int32, tables), feeds: make([][]int32, tables), track: newTrack(steps), s: newScratch(in.states), budget: budget, done: done,
+	s := &search{in: in, concern: make([][]int32, tables), feeds: make([][]int32, tables), timePath: newTimePath(steps), s: newScratch(in.states), budget: budget, done: done,
 		size: make([]float64, steps), rate: make([]float64, steps), born: make([][]int32, steps), barred: choice.None, least: math.Inf(1)}
 	for range steps {
 		s.open = append(s.open, make([]bool, tables))
@@ -74,7 +74,7 @@ func newSearch(in *instance, budget int, done <-chan struct{}) *search {
 	return s
 }
 
-// mayBeBorn tells whether a table may be created for any step but the first.
+// mayBeBorn reports whether a table may be created for any step but the first.
 func (in *instance) mayBeBorn(n int) bool {
 	for t := 1; t < len(in.unborn); t++ {
 		if !in.unborn[t][n] {
@@ -84,10 +84,10 @@ func (in *instance) mayBeBorn(n int) bool {
 	return false
 }
 
-// spent tells whether no more moves are to be tried; ended, whether the search must end with what it has.
-func (s *search) spent() bool { return s.s.work > s.limit || s.ended() }
+// budgetSpent reports whether no more moves are to be tried; ended, whether the search must end with what it has.
+func (s *search) budgetSpent() bool { return s.s.work > s.limit || s.cancelled() }
 
-func (s *search) ended() bool {
+func (s *search) cancelled() bool {
 	select {
 	case <-s.done:
 		return true
@@ -96,24 +96,24 @@ func (s *search) ended() bool {
 	}
 }
 
-// set makes a sequence the present one. Tables that must be open are, closed ones are not.
-func (s *search) set(list [][]bool) {
+// setSequence makes a sequence the present one. Tables that must be open are, closed ones are not.
+func (s *search) setSequence(list [][]bool) {
 	for t := range s.open {
 		for n, status := range s.in.status[t] {
 			s.open[t][n] = status == open || status == free && list != nil && list[t][n]
 		}
 	}
 	for t := range s.open {
-		s.step(t)
+		s.recountStep(t)
 		for i := range s.in.demands {
-			s.ask(i, t)
+			s.repriceDemand(i, t)
 		}
 	}
 	s.journal = s.journal[:0]
 }
 
-// step counts anew what is created for a step, and how much space it takes.
-func (s *search) step(t int) {
+// recountStep counts anew what is created for a step, and how much space it takes.
+func (s *search) recountStep(t int) {
 	p := s.in.p
 	for _, n := range s.born[t] {
 		s.load[t][n] = 0
@@ -123,9 +123,9 @@ func (s *search) step(t int) {
 	for n, is := range s.open[t] {
 		if is {
 			s.size[t] += s.in.size[n]
-			if !p.before(s.open, t, n) {
+			if !p.keptBefore(s.open, t, n) {
 				s.born[t] = append(s.born[t], int32(n))
-				s.fill(t, n)
+				s.repriceLoad(t, n)
 			}
 		} else if p.Overlap && t+1 < len(s.open) && s.open[t+1][n] {
 			s.size[t] += s.in.size[n]
@@ -133,20 +133,20 @@ func (s *search) step(t int) {
 	}
 }
 
-// fill finds the cheapest way to fill a table that is created for a step.
-func (s *search) fill(t, n int) {
+// repriceLoad finds the cheapest path to fill a table that is created for a step.
+func (s *search) repriceLoad(t, n int) {
 	if t == 0 {
 		return
 	}
 	g := s.in.loads[n]
-	s.load[t][n] = g.cheapest(s.open[t-1], s.s)
-	s.sources[t][n] = s.way(g, s.load[t][n], s.sources[t][n])
+	s.load[t][n] = g.cheapestPrice(s.open[t-1], s.s)
+	s.sources[t][n] = s.pathTables(g, s.load[t][n], s.sources[t][n])
 }
 
-func (s *search) way(g *graph, price float64, list []int32) []int32 {
+func (s *search) pathTables(g *graph, price float64, list []int32) []int32 {
 	list = list[:0]
 	if !math.IsInf(price, 1) {
-		g.along(s.s, func(_ int32, a *arc) {
+		g.walkPath(s.s, func(_ int32, a *arc) {
 			if a.role != 0 {
 				list = append(list, g.roles[a.role].table)
 			}
@@ -155,38 +155,38 @@ func (s *search) way(g *graph, price float64, list []int32) []int32 {
 	return list
 }
 
-// ask finds a demand's cheapest way at a step.
-func (s *search) ask(i, t int) {
-	s.price[i][t] = s.value(i, t)
-	if s.price[i][t] == 0 && !s.in.there(i, s.open[t]) {
+// repriceDemand finds a demand's cheapest path at a step.
+func (s *search) repriceDemand(i, t int) {
+	s.price[i][t] = s.demandCost(i, t)
+	if s.price[i][t] == 0 && !s.in.demandPresent(i, s.open[t]) {
 		s.uses[i][t] = s.uses[i][t][:0]
 		return
 	}
-	s.uses[i][t] = s.way(s.in.demands[i][s.in.class[t]], s.price[i][t], s.uses[i][t])
+	s.uses[i][t] = s.pathTables(s.in.demands[i][s.in.class[t]], s.price[i][t], s.uses[i][t])
 }
 
-// value is what a demand costs at a step.
-func (s *search) value(i, t int) float64 {
-	if !s.in.there(i, s.open[t]) {
+// demandCost is what a demand costs at a step.
+func (s *search) demandCost(i, t int) float64 {
+	if !s.in.demandPresent(i, s.open[t]) {
 		return 0
 	}
-	v := s.in.demands[i][s.in.class[t]].cheapest(s.open[t], s.s)
+	v := s.in.demands[i][s.in.class[t]].cheapestPrice(s.open[t], s.s)
 	if math.IsInf(v, 1) {
 		return v
 	}
 	return v * s.in.p.Demands[i].Weights[t]
 }
 
-// over is what so much space at a step costs for being too much.
-func (s *search) over(t int, size float64) float64 {
+// excessCost is what so much space at a step costs for being too much.
+func (s *search) excessCost(t int, size float64) float64 {
 	if limit := s.in.p.Steps[t].Space; limit > 0 && size > limit*(1+1e-12) {
 		return s.rate[t] * (size - limit)
 	}
 	return 0
 }
 
-// total is what the present sequence costs, with what is paid for space; +Inf if a demand has no way or a limit is broken.
-func (s *search) total() float64 {
+// totalCost is what the present sequence costs, with what is paid for space; +Inf if a demand has no path or a limit is broken.
+func (s *search) totalCost() float64 {
 	p, sum := s.in.p, 0.0
 	for t := range s.open {
 		for i := range s.price {
@@ -195,7 +195,7 @@ func (s *search) total() float64 {
 		for n, is := range s.open[t] {
 			if is {
 				sum += p.Tables[n].Upkeep[t]
-			} else if p.before(s.open, t, n) {
+			} else if p.keptBefore(s.open, t, n) {
 				sum += p.Tables[n].Drop
 			}
 		}
@@ -205,16 +205,16 @@ func (s *search) total() float64 {
 		if t > 0 && len(s.born[t]) > 0 && (p.Steps[t].Closed || p.Most > 0 && len(s.born[t]) > p.Most) {
 			return math.Inf(1)
 		}
-		sum += s.over(t, s.size[t])
+		sum += s.excessCost(t, s.size[t])
 	}
-	if p.Life > 1 && !s.old() {
+	if p.Life > 1 && !s.keepsLife() {
 		return math.Inf(1)
 	}
 	return sum
 }
 
-// old tells whether all tables are kept as long as they must be.
-func (s *search) old() bool {
+// keepsLife reports whether all tables are kept as long as they must be.
+func (s *search) keepsLife() bool {
 	for t := range s.open {
 		for _, n := range s.born[t] {
 			for e := t + 1; e < len(s.open) && e < t+s.in.p.Life; e++ {
@@ -227,8 +227,8 @@ func (s *search) old() bool {
 	return true
 }
 
-// fits tells whether the present sequence is within the space of all steps.
-func (s *search) fits() bool {
+// fitsSpace reports whether the present sequence is within the space of all steps.
+func (s *search) fitsSpace() bool {
 	for t, step := range s.in.p.Steps {
 		if step.Space > 0 && s.size[t] > step.Space*(1+1e-12) {
 			return false
@@ -237,18 +237,18 @@ func (s *search) fits() bool {
 	return true
 }
 
-// keep notes the present sequence if it is the best within all limits.
-func (s *search) keep() {
-	if !s.fits() {
+// recordBest notes the present sequence if it is the best within all limits.
+func (s *search) recordBest() {
+	if !s.fitsSpace() {
 		return
 	}
-	if v := s.total(); better(v, s.least) {
-		s.best, s.least = clone(s.open), v
+	if v := s.totalCost(); better(v, s.least) {
+		s.best, s.least = cloneBools(s.open), v
 	}
 }
 
-// follow makes a table's course the present one.
-func (s *search) follow(n int, course func(t int) bool) {
+// setCourse makes a table's course the present one.
+func (s *search) setCourse(n int, course func(t int) bool) {
 	first, last := -1, -1
 	for t := range s.open {
 		if s.open[t][n] == course(t) {
@@ -261,8 +261,8 @@ func (s *search) follow(n int, course func(t int) bool) {
 		}
 		last = t
 		for _, i := range s.concern[n] {
-			if s.stale(int(i), t, n) {
-				s.ask(int(i), t)
+			if s.mayChangePath(int(i), t, n) {
+				s.repriceDemand(int(i), t)
 			}
 		}
 	}
@@ -270,19 +270,19 @@ func (s *search) follow(n int, course func(t int) bool) {
 		return
 	}
 	for t := max(0, first-1); t <= min(last+1, len(s.open)-1); t++ {
-		s.step(t)
+		s.recountStep(t)
 	}
 }
 
-// stale tells whether a demand's way may be another now that a table was opened or closed.
-func (s *search) stale(i, t, n int) bool {
+// mayChangePath reports whether a demand's path may be another now that a table was opened or closed.
+func (s *search) mayChangePath(i, t, n int) bool {
 	return s.open[t][n] || slices.Contains(s.uses[i][t], int32(n)) || slices.Contains(s.in.needed[i], int32(n))
 }
 
-// mark and back: what was flipped since is flipped back.
+// mark and rollback: what was flipped since is flipped back.
 func (s *search) mark() int { return len(s.journal) }
 
-func (s *search) back(mark int) {
+func (s *search) rollback(mark int) {
 	flipped := map[int32]map[int32]bool{} // by table
 	for _, f := range s.journal[mark:] {
 		if flipped[f[1]] == nil {
@@ -291,36 +291,36 @@ func (s *search) back(mark int) {
 		flipped[f[1]][f[0]] = !flipped[f[1]][f[0]]
 	}
 	for n, steps := range flipped {
-		s.follow(int(n), func(t int) bool { return s.open[t][n] != steps[int32(t)] })
+		s.setCourse(int(n), func(t int) bool { return s.open[t][n] != steps[int32(t)] })
 	}
 	s.journal = s.journal[:mark]
 }
 
-// tune finds the best course of a table, given all others, and takes it if it is better than the present one. It tells whether it was.
-func (s *search) tune(n int) bool {
-	now := s.weigh(n)
-	cost := s.track.forward()
+// tuneTable finds the best course of a table, given all others, and takes it if it is better than the present one. It reports whether it was.
+func (s *search) tuneTable(n int) bool {
+	now := s.weighTable(n)
+	cost := s.timePath.forwardPass()
 	if math.IsInf(cost, 1) || !math.IsInf(now, 1) && cost >= now-1e-11*s.sums {
 		return false
 	}
 	course := make([]bool, len(s.open))
-	s.track.trace(func(t int, keep, _ bool) { course[t] = keep })
-	s.follow(n, func(t int) bool { return course[t] })
+	s.timePath.traceBack(func(t int, keep, _ bool) { course[t] = keep })
+	s.setCourse(n, func(t int) bool { return course[t] })
 	return true
 }
 
-// weigh sets the track to what a table's courses cost, and returns what the present one does.
-func (s *search) weigh(n int) float64 {
-	p, k := s.in.p, &s.track
+// weighTable sets the track to what a table's courses cost, and returns what the present one does.
+func (s *search) weighTable(n int) float64 {
+	p, k := s.in.p, &s.timePath
 	x := &p.Tables[n]
 	k.there, k.drop, k.life = x.There, x.Drop, p.Life
 	s.sums = 0
 	for t := range s.open {
 		k.status[t] = s.in.status[t][n]
-		s.difference(t, n)
+		s.setKeepCost(t, n)
 	}
 	for t := range s.open {
-		k.birth[t] = s.creation(t, n)
+		k.birth[t] = s.creationCost(t, n)
 	}
 	now, was := 0.0, x.There
 	young := 0 // how many steps it must still be kept
@@ -347,9 +347,9 @@ func (s *search) weigh(n int) float64 {
 	return now
 }
 
-// difference sets what keeping a table at a step costs more than not, all else being as it is.
-func (s *search) difference(t, n int) {
-	k, is := &s.track, s.open[t][n]
+// setKeepCost sets what keeping a table at a step costs more than not, all else being as it is.
+func (s *search) setKeepCost(t, n int) {
+	k, is := &s.timePath, s.open[t][n]
 	if k.keep[t] = 0; k.status[t] != free {
 		return
 	}
@@ -358,7 +358,7 @@ func (s *search) difference(t, n int) {
 	if is || s.in.p.Overlap && t+1 < len(s.open) && s.open[t+1][n] {
 		others -= size
 	}
-	on, off := s.in.p.Tables[n].Upkeep[t]+s.over(t, others+size)-s.over(t, others), 0.0
+	on, off := s.in.p.Tables[n].Upkeep[t]+s.excessCost(t, others+size)-s.excessCost(t, others), 0.0
 	compare := func(now float64, value func() float64, same bool) {
 		other := now
 		if !same {
@@ -377,14 +377,14 @@ func (s *search) difference(t, n int) {
 	}
 	for _, i := range s.concern[n] {
 		needed := slices.Contains(s.in.needed[i], int32(n))
-		compare(s.price[i][t], func() float64 { return s.value(int(i), t) }, is && !needed && !slices.Contains(s.uses[i][t], int32(n)))
+		compare(s.price[i][t], func() float64 { return s.demandCost(int(i), t) }, is && !needed && !slices.Contains(s.uses[i][t], int32(n)))
 	}
 	if t+1 < len(s.open) {
 		for _, g := range s.born[t+1] {
 			if int(g) == n || !slices.Contains(s.feeds[n], g) {
 				continue
 			}
-			compare(s.load[t+1][g], func() float64 { return s.in.loads[g].cheapest(s.open[t], s.s) }, is && !slices.Contains(s.sources[t+1][g], int32(n)))
+			compare(s.load[t+1][g], func() float64 { return s.in.loads[g].cheapestPrice(s.open[t], s.s) }, is && !slices.Contains(s.sources[t+1][g], int32(n)))
 		}
 	}
 	switch {
@@ -398,8 +398,8 @@ func (s *search) difference(t, n int) {
 	}
 }
 
-// creation is what creating a table for a step costs, with what it takes of the step before.
-func (s *search) creation(t, n int) float64 {
+// creationCost is what creating a table for a step costs, with what it takes of the step before.
+func (s *search) creationCost(t, n int) float64 {
 	p := s.in.p
 	if s.in.unborn[t][n] {
 		return math.Inf(1)
@@ -420,21 +420,21 @@ func (s *search) creation(t, n int) float64 {
 	if is {
 		cost += s.load[t][n]
 	} else {
-		cost += s.in.loads[n].cheapest(s.open[t-1], s.s)
+		cost += s.in.loads[n].cheapestPrice(s.open[t-1], s.s)
 	}
 	if size := s.in.size[n]; p.Overlap && size > 0 {
 		others := s.size[t-1]
 		if s.open[t-1][n] || s.open[t][n] {
 			others -= size
 		}
-		cost += s.over(t-1, others+size) - s.over(t-1, others)
+		cost += s.excessCost(t-1, others+size) - s.excessCost(t-1, others)
 	}
 	return cost
 }
 
-// buy opens tables until every demand has a way at every step: for each the cheapest way with what opening its tables there costs
+// repairDemands opens tables until every demand has a path at every step: for each the cheapest path with what opening its tables there costs
 // in the price. False: it can not.
-func (s *search) buy() bool {
+func (s *search) repairDemands() bool {
 	p := s.in.p
 	for again := true; again; {
 		again = false
@@ -462,18 +462,18 @@ func (s *search) buy() bool {
 						}
 					}
 				}
-				if math.IsInf(g.ways(p.Demands[i].Weights[t], u, s.s), 1) {
+				if math.IsInf(g.shortestPath(p.Demands[i].Weights[t], u, s.s), 1) {
 					return false
 				}
 				var list []int
-				g.along(s.s, func(_ int32, a *arc) {
+				g.walkPath(s.s, func(_ int32, a *arc) {
 					if a.role != 0 && !s.open[t][g.roles[a.role].table] {
 						list = append(list, int(g.roles[a.role].table))
 					}
 				})
 				for _, n := range list {
 					again = true
-					s.enter(t, n)
+					s.openTable(t, n)
 				}
 			}
 		}
@@ -481,11 +481,11 @@ func (s *search) buy() bool {
 	return true
 }
 
-// enter opens a table at a step, and from as long before as it takes to create it.
-func (s *search) enter(t, n int) {
+// openTable opens a table at a step, and from as long before as it takes to create it.
+func (s *search) openTable(t, n int) {
 	p, from := s.in.p, t
 	for from > 0 && !s.open[from-1][n] {
-		if !s.in.unborn[from][n] && (p.Most == 0 || len(s.born[from]) < p.Most) && !math.IsInf(s.in.loads[n].cheapest(s.open[from-1], s.s), 1) {
+		if !s.in.unborn[from][n] && (p.Most == 0 || len(s.born[from]) < p.Most) && !math.IsInf(s.in.loads[n].cheapestPrice(s.open[from-1], s.s), 1) {
 			break
 		}
 		if s.in.status[from-1][n] == closed {
@@ -497,5 +497,5 @@ func (s *search) enter(t, n int) {
 	if p.Life > 1 {
 		until = min(len(s.open)-1, max(t, from+p.Life-1))
 	}
-	s.follow(n, func(e int) bool { return s.open[e][n] || e >= from && e <= until && s.in.status[e][n] != closed })
+	s.setCourse(n, func(e int) bool { return s.open[e][n] || e >= from && e <= until && s.in.status[e][n] != closed })
 }

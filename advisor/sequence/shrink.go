@@ -1,7 +1,7 @@
 package sequence
 
-// alive lists the tables that are not closed for good: those that are left, and those there before that are to be dropped.
-func (in *instance) alive() (list []int) {
+// aliveTables lists the tables that are not closed for good: those that are left, and those there before that are to be dropped.
+func (in *instance) aliveTables() (list []int) {
 	for n := range in.size {
 		is := in.p.Tables[n].There
 		for t := range in.status {
@@ -14,9 +14,9 @@ func (in *instance) alive() (list []int) {
 	return list
 }
 
-// shrink is the instance with some of its tables alone, numbered by their place in a list, and by table the roles that its load's graph had
+// subInstance is the instance with some of its tables alone, numbered by their place in a list, and by table the roles that its load's graph had
 // before. Package solve's and all other lists over tables are as short as what is left then.
-func (in *instance) shrink(alive []int) (*instance, [][]int32) {
+func (in *instance) subInstance(alive []int) (*instance, [][]int32) {
 	number := make([]int32, len(in.size))
 	for n := range number {
 		number[n] = none
@@ -37,7 +37,7 @@ func (in *instance) shrink(alive []int) (*instance, [][]int32) {
 		next.status, next.unborn = append(next.status, status), append(next.unborn, unborn)
 	}
 	renumber := func(g *graph) (*graph, []int32) {
-		less, was := g.without(func(a int) bool { r := g.arcs[a].role; return r == 0 || number[g.roles[r].table] != none })
+		less, was := g.subgraph(func(a int) bool { r := g.arcs[a].role; return r == 0 || number[g.roles[r].table] != none })
 		for j := range less.roles[1:] {
 			less.roles[j+1].table = number[less.roles[j+1].table]
 		}
@@ -72,10 +72,10 @@ func (in *instance) shrink(alive []int) (*instance, [][]int32) {
 	return next, roles
 }
 
-// shrink is the dual over what is left of its instance, which has been compacted: the arcs of demands stay what they are, and so do
+// subDual is the dual over what is left of its instance, which has been compacted: the arcs of demands stay what they are, and so do
 // their multipliers, but for demands that nothing needs any more.
-func (x *dual) shrink(alive []int) *dual {
-	in, roles := x.in.shrink(alive)
+func (x *dual) subDual(alive []int) *dual {
+	in, roles := x.in.subInstance(alive)
 	y := newDual(in)
 	for i := range in.demands {
 		for k, g := range in.demands[i] {
@@ -113,8 +113,8 @@ func (x *dual) shrink(alive []int) *dual {
 	return y
 }
 
-// narrow says a sequence in the numbers of what is left, widen the reverse.
-func (s *solver) narrow(list [][]bool) [][]bool {
+// toAlive says a sequence in the numbers of what is left, widen the reverse.
+func (s *solver) toAlive(list [][]bool) [][]bool {
 	if s.alive == nil || list == nil {
 		return list
 	}
@@ -128,7 +128,7 @@ func (s *solver) narrow(list [][]bool) [][]bool {
 	return next
 }
 
-func (s *solver) widen(list [][]bool) [][]bool {
+func (s *solver) fromAlive(list [][]bool) [][]bool {
 	if s.alive == nil || list == nil {
 		return list
 	}
@@ -142,8 +142,8 @@ func (s *solver) widen(list [][]bool) [][]bool {
 	return next
 }
 
-// leave makes what is left the instance; alive are its tables.
-func (s *solver) leave(in *instance, alive []int) {
+// setInstance makes what is left the instance; alive are its tables.
+func (s *solver) setInstance(in *instance, alive []int) {
 	s.in = in
 	if s.alive == nil {
 		s.alive = alive

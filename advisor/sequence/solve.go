@@ -94,7 +94,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Limits.Wall, errWall)
 		defer cancel()
 	}
-	s := &solver{ctx: ctx, options: o, began: time.Now(), p: p, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largest(), ideals: &ideals{at: map[int]*ideal{}}, effort: fullEffort, result: &Result{}}
+	s := &solver{ctx: ctx, options: o, began: time.Now(), p: p, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), ideals: &ideals{at: map[int]*ideal{}}, effort: fullEffort, result: &Result{}}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -109,14 +109,14 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 		s.result.Stats.Arcs += len(p.Loads[n].Arcs)
 	}
 	s.result.Stats.Classes = len(s.in.begin) - 1
-	s.offer(o.Start)
+	s.offerSequence(o.Start)
 	if x := newDual(s.in); x.evaluate() { // without multipliers: every demand at its cheapest
-		s.lift(x.bound)
+		s.liftBound(x.bound)
 	}
 	if o.Direct {
 		s.effort = directEffort
 	} else if len(p.Steps) > 2 {
-		err = s.prune()
+		err = s.solveLocalPrograms()
 	}
 	if err == nil {
 		err = s.run()
@@ -130,21 +130,21 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 		}
 		return nil, errNone
 	}
-	return s.finish(), nil
+	return s.fillResult(), nil
 }
 
-// prune solves the local programs. With Options.Pruned the instance is left with the tables that they chose; otherwise the problem is solved
+// solveLocalPrograms solves the local programs. With Options.Pruned the instance is left with the tables that they chose; otherwise the problem is solved
 // with those first, for a sequence to begin from.
-func (s *solver) prune() error {
-	t, err := s.plant()
+func (s *solver) solveLocalPrograms() error {
+	t, err := s.solveTree()
 	if err != nil {
 		return err
 	}
 	s.result.Locals = t.locals
-	kept := t.kept()
+	kept := t.keptTables()
 	if math.IsInf(s.p.Cost(t.design), 1) {
 		// A table does not live long enough, or too many come at once. What takes the least space can be kept throughout.
-		list, err := s.smallest()
+		list, err := s.smallestSequence()
 		if err != nil {
 			return err
 		}
@@ -154,71 +154,71 @@ func (s *solver) prune() error {
 			}
 		}
 	}
-	s.offer(t.design)
+	s.offerSequence(t.design)
 	if s.options.Pruned {
-		for _, n := range s.priced() {
+		for _, n := range s.promisingTables() {
 			if at, found := slices.BinarySearch(kept, n); !found {
 				kept = slices.Insert(kept, at, n)
 			}
 		}
-		s.seeds = [][][]bool{s.separate()}
+		s.seeds = [][][]bool{s.idealSequence()}
 		s.result.Kept = kept
-		if s.best != nil && !slices.ContainsFunc(s.best, func(d []bool) bool { return outside(d, kept) }) {
-			s.restrict(kept)
+		if s.best != nil && !slices.ContainsFunc(s.best, func(d []bool) bool { return usesOutside(d, kept) }) {
+			s.restrictTables(kept)
 			return nil
 		}
 		s.best, s.known = nil, math.Inf(1) // Options.Start has tables that were not kept: what is chosen from those counts
-		s.offer(t.design)
-		s.restrict(kept)
+		s.offerSequence(t.design)
+		s.restrictTables(kept)
 		return nil
 	}
 	in := *s.in
-	in.status, in.unborn, in.demands = clone2(s.in.status), clone(s.in.unborn), nil
+	in.status, in.unborn, in.demands = cloneStatus(s.in.status), cloneBools(s.in.unborn), nil
 	for i := range s.in.demands {
 		in.demands = append(in.demands, slices.Clone(s.in.demands[i]))
 	}
 	first := &solver{ctx: s.ctx, options: s.options, effort: fullEffort, began: s.began, p: s.p, in: &in, best: s.best, known: s.known, bound: math.Inf(-1), grain: s.grain, result: &Result{}}
-	first.seeds = [][][]bool{s.separate()}
+	first.seeds = [][][]bool{s.idealSequence()}
 	first.options.Ties, first.options.Progress, first.options.Start = false, nil, s.best
-	first.restrict(kept)
+	first.restrictTables(kept)
 	if err := first.run(); err != nil {
 		return err
 	}
-	s.offer(first.best)
+	s.offerSequence(first.best)
 	return nil
 }
 
 // pricedRounds is how long multipliers are raised for to see what is promising beside what the local programs chose.
 const pricedRounds = 3
 
-// priced are the tables that the relaxation over all of them makes something of. A local program knows three of the steps, and takes what is
+// promisingTables are the tables that the relaxation over all of them makes something of. A local program knows three of the steps, and takes what is
 // best for just these: a table that serves no three of them best, but all together, is in none of their designs. The relaxation knows all
 // steps and no integers, so the two fail on different tables.
-func (s *solver) priced() []int {
+func (s *solver) promisingTables() []int {
 	x := newDual(s.in)
-	x.share()
+	x.initMultipliers()
 	if !x.evaluate() {
 		return nil
 	}
-	x.charge(s.scale())
+	x.initSpacePrices(s.stepCostScale())
 	for range pricedRounds {
 		if !x.ascend(s.ctx, pauseSteps, s.known) {
 			return nil
 		}
 	}
-	return x.often()
+	return x.likelyTables()
 }
 
-// restrict leaves the instance with some of the tables.
-func (s *solver) restrict(kept []int) {
-	s.in.restrict(kept)
-	alive := s.in.alive()
-	in, _ := s.in.shrink(alive)
-	s.leave(in, alive)
+// restrictTables leaves the instance with some of the tables.
+func (s *solver) restrictTables(kept []int) {
+	s.in.closeAllBut(kept)
+	alive := s.in.aliveTables()
+	in, _ := s.in.subInstance(alive)
+	s.setInstance(in, alive)
 }
 
-// outside tells whether a design has tables that are not in a list.
-func outside(design []bool, kept []int) bool {
+// usesOutside reports whether a design has tables that are not in a list.
+func usesOutside(design []bool, kept []int) bool {
 	for n, is := range design {
 		if _, found := slices.BinarySearch(kept, n); is && !found {
 			return true
@@ -248,51 +248,51 @@ const (
 
 // run bounds, searches, reduces, branches, and asks the solver.
 func (s *solver) run() error {
-	if s.offer(s.options.Start); s.best != nil {
-		s.attempt(nil, s.narrow(s.best), nil)
+	if s.offerSequence(s.options.Start); s.best != nil {
+		s.searchFrom(nil, s.toAlive(s.best), nil)
 	}
 	for _, list := range s.seeds {
-		s.attempt(nil, s.narrow(list), nil)
+		s.searchFrom(nil, s.toAlive(list), nil)
 	}
-	x, ok, err := s.reduce()
+	x, ok, err := s.reduceInstance()
 	if err != nil {
 		return err
 	}
 	if !ok {
-		s.lift(s.known) // no sequence is as good as the best one: only rounding can say that
+		s.liftBound(s.known) // no sequence is as good as the best one: only rounding can say that
 		return nil
 	}
-	s.result.Stats.ArcsLeft, s.result.Stats.TablesLeft = s.in.left()
-	if !s.closed() && !s.enough() {
-		if err := s.settle(x); err != nil {
+	s.result.Stats.ArcsLeft, s.result.Stats.TablesLeft = s.in.sizeLeft()
+	if !s.gapClosed() && !s.canStop() {
+		if err := s.branchThenSolve(x); err != nil {
 			return err
 		}
 	}
-	if s.options.Ties && s.closed() && s.ctx.Err() == nil {
-		return s.ties(x)
+	if s.options.Ties && s.gapClosed() && s.ctx.Err() == nil {
+		return s.breakTies(x)
 	}
 	return nil
 }
 
-// attempt searches from a sequence with tables that the multipliers (may be nil) make much of.
-func (s *solver) attempt(x *dual, begin [][]bool, tables []int) {
+// searchFrom searches from a sequence with tables that the multipliers (may be nil) make much of.
+func (s *solver) searchFrom(x *dual, begin [][]bool, tables []int) {
 	q := newSearch(s.in, s.effort.searching, s.ctx.Done())
-	q.attempt(begin, tables, func(t int) float64 {
-		if x != nil && x.rate(t) > 0 {
-			return x.rate(t)
+	q.descendFrom(begin, tables, func(t int) float64 {
+		if x != nil && x.spacePrice(t) > 0 {
+			return x.spacePrice(t)
 		}
 		if space := s.p.Steps[t].Space; space > 0 {
-			return 1e-3 * s.scale() / space
+			return 1e-3 * s.stepCostScale() / space
 		}
 		return 0
 	})
 	if better(q.least, s.known) {
-		s.offer(s.widen(q.best))
+		s.offerSequence(s.fromAlive(q.best))
 	}
 }
 
-// scale is of the order of what a step costs.
-func (s *solver) scale() float64 {
+// stepCostScale is of the order of what a step costs.
+func (s *solver) stepCostScale() float64 {
 	if s.best != nil {
 		return s.known / float64(len(s.p.Steps))
 	}
@@ -307,74 +307,74 @@ func (s *solver) scale() float64 {
 	return max(sum, s.bound, s.grain) / float64(len(s.p.Steps))
 }
 
-// reduce raises the dual bound and leaves out what it shows to be useless. False: nothing is left.
-func (s *solver) reduce() (*dual, bool, error) {
+// reduceInstance raises the dual bound and leaves out what it shows to be useless. False: nothing is left.
+func (s *solver) reduceInstance() (*dual, bool, error) {
 	if s.best == nil { // the steps along the multipliers go by what is known
-		s.attempt(nil, nil, nil)
+		s.searchFrom(nil, nil, nil)
 	}
 	x := newDual(s.in)
-	x.share()
+	x.initMultipliers()
 	if !x.evaluate() {
-		return x, false, s.impossible()
+		return x, false, s.impossibleError()
 	}
-	s.lift(x.bound)
-	x.charge(s.scale())
+	s.liftBound(x.bound)
+	x.initSpacePrices(s.stepCostScale())
 	idle, dry, next := 0, 0, 0
 	for round := range rounds {
 		before := s.bound
 		if !x.ascend(s.ctx, pauseSteps, s.known) {
-			return x, false, s.impossible()
+			return x, false, s.impossibleError()
 		}
-		s.lift(x.bound)
+		s.liftBound(x.bound)
 		if known := s.known; round >= next {
-			often := x.often()
-			s.attempt(x, x.hint(0.5), often)
-			s.attempt(x, x.hint(0.2), often)
+			often := x.likelyTables()
+			s.searchFrom(x, x.suggestSequence(0.5), often)
+			s.searchFrom(x, x.suggestSequence(0.2), often)
 			if s.known < known {
 				dry = 0
 			}
 			dry++
 			next = round + dry
 			if s.best == nil && s.ctx.Err() == nil {
-				if _, err := s.smallest(); err != nil {
+				if _, err := s.smallestSequence(); err != nil {
 					return x, false, err
 				}
 			}
 		}
-		if s.ctx.Err() != nil || s.enough() && (!s.options.Ties || !s.closed()) {
+		if s.ctx.Err() != nil || s.canStop() && (!s.options.Ties || !s.gapClosed()) {
 			return x, true, nil //nolint:nilerr // the context ended: what there is stays
 		}
-		limit := s.known + slack(s.known) + s.grain
-		fixed := x.fix(limit)
+		limit := s.known + tolerance(s.known) + s.grain
+		fixed := x.fixTables(limit)
 		if !x.evaluate() {
 			return x, false, nil
 		}
-		stay, gone := x.prune(limit)
+		stay, gone := x.pruneArcs(limit)
 		if fixed > 0 || gone > 0 {
-			x.compact(stay)
-			if alive := s.in.alive(); len(alive)*5 < len(s.in.size)*4 {
-				x = x.shrink(alive)
-				s.leave(x.in, alive)
+			x.presolve(stay)
+			if alive := s.in.aliveTables(); len(alive)*5 < len(s.in.size)*4 {
+				x = x.subDual(alive)
+				s.setInstance(x.in, alive)
 			}
 			if !x.evaluate() {
 				return x, false, nil
 			}
 		}
-		arcs, _ := s.in.left()
+		arcs, _ := s.in.sizeLeft()
 		if idle++; s.bound > before+0.005*(s.known-before) || gone*20 > arcs {
 			idle = 0
 		} else {
 			x.theta = 0 // from here on anew: the average may point elsewhere by now
 		}
-		if idle == 3 || s.closed() {
+		if idle == 3 || s.gapClosed() {
 			break
 		}
 	}
 	return x, true, nil
 }
 
-// often are the tables that the multipliers make something of at some step.
-func (x *dual) often() (list []int) {
+// likelyTables are the tables that the multipliers make something of at some step.
+func (x *dual) likelyTables() (list []int) {
 	for n := range x.in.size {
 		for t := range x.status {
 			if x.status[t][n] == free && (x.kept[t][n] > 0.05 || x.used[t][n] > 0.05) {
@@ -386,48 +386,48 @@ func (x *dual) often() (list []int) {
 	return list
 }
 
-// impossible is the error if no sequence was found where none can be.
-func (s *solver) impossible() error {
+// impossibleError is the error if no sequence was found where none can be.
+func (s *solver) impossibleError() error {
 	if s.best != nil {
 		return nil
 	}
-	_, err := s.smallest()
+	_, err := s.smallestSequence()
 	return err
 }
 
-// settle branches, then asks the solver.
-func (s *solver) settle(x *dual) error {
+// branchThenSolve branches, then asks the solver.
+func (s *solver) branchThenSolve(x *dual) error {
 	margin := max(1e-10, s.options.Limits.Gap) * math.Abs(s.known)
-	b := &branch{ctx: s.ctx, in: s.in, best: s.narrow(s.best), known: s.known, limit: s.known - margin, margin: margin, budget: s.effort.branching}
-	done := b.run(x)
+	b := &branchAndBound{ctx: s.ctx, in: s.in, best: s.toAlive(s.best), known: s.known, limit: s.known - margin, margin: margin, budget: s.effort.branching}
+	done := b.searchTree(x)
 	s.result.Stats.Nodes = b.nodes
-	s.offer(s.widen(b.best))
+	s.offerSequence(s.fromAlive(b.best))
 	if s.result.Engine = "branching"; done {
-		s.lift(min(s.known, b.limit))
+		s.liftBound(min(s.known, b.limit))
 		if s.options.Limits.Gap == 0 {
-			s.lift(s.known)
+			s.liftBound(s.known)
 		}
 		return nil
 	}
-	s.lift(min(b.left, b.limit))
-	if arcs, _ := s.in.left(); s.options.Solver == nil || s.ctx.Err() != nil || arcs > s.effort.program {
+	s.liftBound(min(b.left, b.limit))
+	if arcs, _ := s.in.sizeLeft(); s.options.Solver == nil || s.ctx.Err() != nil || arcs > s.effort.program {
 		return nil //nolint:nilerr // the context ended: what there is stays
 	}
-	return s.whole()
+	return s.solveProgram()
 }
 
-// enough tells whether the solve may end: the gap is small enough, or the time is over.
-func (s *solver) enough() bool {
+// canStop reports whether the solve may end: the gap is small enough, or the time is over.
+func (s *solver) canStop() bool {
 	return s.ctx.Err() != nil || s.options.Limits.Gap > 0 && s.known-s.bound <= s.options.Limits.Gap*s.known
 }
 
-// closed tells whether the bound has come to the cost.
-func (s *solver) closed() bool {
+// gapClosed reports whether the bound has come to the cost.
+func (s *solver) gapClosed() bool {
 	return s.best != nil && s.known-s.bound <= 1e-9*math.Abs(s.known)+s.grain
 }
 
-// largest is the greatest cost of a single thing.
-func (p *Problem) largest() (v float64) {
+// largestCost is the greatest cost of a single thing.
+func (p *Problem) largestCost() (v float64) {
 	for n := range p.Tables {
 		x := &p.Tables[n]
 		v = max(v, x.Drop, slices.Max(x.Upkeep), slices.Max(x.Birth))
@@ -444,34 +444,34 @@ func (p *Problem) largest() (v float64) {
 	return v
 }
 
-// offer takes a sequence if it is better than the best so far.
-func (s *solver) offer(list [][]bool) {
+// offerSequence takes a sequence if it is better than the best so far.
+func (s *solver) offerSequence(list [][]bool) {
 	if list == nil {
 		return
 	}
 	if c := s.p.Cost(list); better(c, s.known) {
-		s.best, s.known = clone(list), c
-		s.report()
+		s.best, s.known = cloneBools(list), c
+		s.reportProgress()
 	}
 }
 
-func (s *solver) lift(bound float64) {
+func (s *solver) liftBound(bound float64) {
 	if bound > s.bound {
 		s.bound = bound
-		s.report()
+		s.reportProgress()
 	}
 }
 
-func (s *solver) report() {
+func (s *solver) reportProgress() {
 	if s.options.Progress != nil {
 		s.options.Progress(Progress{s.known, min(s.bound, s.known), time.Since(s.began)})
 	}
 }
 
-// better tells whether a is better than b by more than rounding.
+// better reports whether a is better than b by more than rounding.
 func better(a, b float64) bool { return a < b && (math.IsInf(b, 1) || a < b-1e-11*math.Abs(b)) }
 
-func clone2(list [][]int8) [][]int8 {
+func cloneStatus(list [][]int8) [][]int8 {
 	next := make([][]int8, len(list))
 	for t := range list {
 		next[t] = append([]int8(nil), list[t]...)
@@ -479,7 +479,7 @@ func clone2(list [][]int8) [][]int8 {
 	return next
 }
 
-func clone(list [][]bool) [][]bool {
+func cloneBools(list [][]bool) [][]bool {
 	next := make([][]bool, len(list))
 	for t := range list {
 		next[t] = append([]bool(nil), list[t]...)
@@ -487,8 +487,8 @@ func clone(list [][]bool) [][]bool {
 	return next
 }
 
-// limits are the solver's.
-func (s *solver) limits() solve.Limits {
+// solverLimits are the solver's.
+func (s *solver) solverLimits() solve.Limits {
 	l := solve.Limits{Nodes: s.options.Limits.Nodes, Iterations: s.options.Limits.Iterations, Gap: s.options.Limits.Gap}
 	if s.effort.nodes > 0 {
 		l.Nodes = s.effort.nodes
@@ -499,22 +499,22 @@ func (s *solver) limits() solve.Limits {
 	return l
 }
 
-// whole solves one integer program of all that is not settled.
-func (s *solver) whole() error {
+// solveProgram solves one integer program of all that is not settled.
+func (s *solver) solveProgram() error {
 	if s.options.Solver == nil {
 		return nil
 	}
 	p := newProgram(s.in)
 	s.result.Stats.Columns, s.result.Stats.Rows = len(p.problem.Columns), len(p.problem.Rows)
 	if s.best != nil {
-		p.start(s.narrow(s.best))
+		p.setStart(s.toAlive(s.best))
 	}
-	list, solution, failed, err := p.run(s.ctx, s.options.Solver, s.limits())
+	list, solution, failed, err := p.runSolver(s.ctx, s.options.Solver, s.solverLimits())
 	if err != nil {
 		return err
 	}
 	if list != nil {
-		s.offer(s.widen(list))
+		s.offerSequence(s.fromAlive(list))
 	}
 	if s.result.Failure = failed; solution == nil {
 		return nil
@@ -522,23 +522,23 @@ func (s *solver) whole() error {
 	s.result.Engine = solution.Engine
 	switch solution.Status {
 	case solve.Optimal:
-		s.lift(s.known)
+		s.liftBound(s.known)
 	case solve.Stopped:
-		s.lift(solution.Bound + p.settled())
+		s.liftBound(solution.Bound + p.openUpkeep())
 		s.result.Stopped = solution.Limit
 	}
 	return nil
 }
 
-// smallest begins from the tables that take the least space, kept throughout. The error is a *SpaceError if they do not fit.
-func (s *solver) smallest() ([][]bool, error) {
+// smallestSequence begins from the tables that take the least space, kept throughout. The error is a *SpaceError if they do not fit.
+func (s *solver) smallestSequence() ([][]bool, error) {
 	tight := 0
 	for t, step := range s.p.Steps {
 		if step.Space > 0 && (s.p.Steps[tight].Space == 0 || step.Space < s.p.Steps[tight].Space) {
 			tight = t
 		}
 	}
-	r, err := choice.Smallest(s.ctx, s.p.static(tight), choice.Options{Solver: s.options.Solver})
+	r, err := choice.MinimiseSize(s.ctx, s.p.staticProblem(tight), choice.Options{Solver: s.options.Solver})
 	if err != nil {
 		return nil, err
 	}
@@ -549,13 +549,13 @@ func (s *solver) smallest() ([][]bool, error) {
 	for t := range list {
 		list[t] = r.Open
 	}
-	s.offer(list)
-	s.attempt(nil, s.narrow(list), nil)
+	s.offerSequence(list)
+	s.searchFrom(nil, s.toAlive(list), nil)
 	return list, nil
 }
 
-// finish fills in the result.
-func (s *solver) finish() *Result {
+// fillResult fills in the result.
+func (s *solver) fillResult() *Result {
 	r := s.result
 	r.Open, r.Cost, r.Bound = s.best, s.known, min(s.bound, s.known)
 	r.Proven = s.known-s.bound <= 2e-9*math.Abs(s.known)+s.grain

@@ -87,10 +87,10 @@ func synthetic(seed uint64, z shape) *Problem {
 				d.Arcs = append(d.Arcs, choice.Arc{From: a, To: b, Price: price, Table: n})
 			}
 		}
-		read(kind{from, to}, choice.Start, choice.Answered, 0.3)
+		read(kind{from, to}, choice.Source, choice.Sink, 0.3)
 		for m := from; m < to; m++ {
-			read(kind{from, m}, choice.Start, 2+m-from, 1)
-			read(kind{m + 1, to}, 2+m-from, choice.Answered, 3)
+			read(kind{from, m}, choice.Source, 2+m-from, 1)
+			read(kind{m + 1, to}, 2+m-from, choice.Sink, 3)
 		}
 		p.Demands = append(p.Demands, d)
 	}
@@ -99,7 +99,7 @@ func synthetic(seed uint64, z shape) *Problem {
 		l := Load{States: 2}
 		for m, other := range kinds {
 			if m != n && other.from <= k.from && other.to >= k.to && (m < z.shared*z.entities*z.entities || m%7 == n%7) {
-				l.Arcs = append(l.Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: p.Tables[m].Size * 0.03 / 3, Table: m})
+				l.Arcs = append(l.Arcs, choice.Arc{From: choice.Source, To: choice.Sink, Price: p.Tables[m].Size * 0.03 / 3, Table: m})
 			}
 		}
 		p.Loads[n] = l
@@ -112,7 +112,7 @@ func synthetic(seed uint64, z shape) *Problem {
 
 // limit sets the space of all steps to a share of what the best single design takes, chosen for the average of all steps (W-45).
 func (p *Problem) limit(share float64) {
-	c := p.static(0)
+	c := p.staticProblem(0)
 	for i := range c.Demands {
 		c.Demands[i].Weight = 0
 		for _, w := range p.Demands[i].Weights {

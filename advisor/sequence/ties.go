@@ -6,22 +6,22 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// ties looks for the fewest tables, then the smallest, among the sequences of the least cost. Both are one objective: sizes are shares
+// breakTies looks for the fewest tables, then the smallest, among the sequences of the least cost. Both are one objective: sizes are shares
 // of their sum over all steps, which together count less than one table; and the cost counts a thousand tables, so that no bound is lost in
 // rounding. Only sequences of the least cost are taken.
-func (s *solver) ties(x *dual) error {
+func (s *solver) breakTies(x *dual) error {
 	limit := s.known + 1e-9*math.Abs(s.known) + s.grain
 	if !x.evaluate() {
 		s.result.Fewest = true
 		return nil
 	}
-	x.fix(limit)
+	x.fixTables(limit)
 	if !x.evaluate() {
 		s.result.Fewest = true
 		return nil
 	}
-	stay, _ := x.prune(limit)
-	x.compact(stay)
+	stay, _ := x.pruneArcs(limit)
+	x.presolve(stay)
 	total := 1.0
 	for _, size := range s.in.size {
 		total += size * float64(len(s.in.status))
@@ -54,16 +54,16 @@ func (s *solver) ties(x *dual) error {
 	for i := range s.in.demands {
 		in.demands = append(in.demands, append([]*graph(nil), s.in.demands[i]...))
 	}
-	accept := func(list [][]bool) bool { return s.p.Cost(s.widen(list)) <= limit }
-	best := s.narrow(s.best)
-	counted := func() float64 { return s.known + unit*s.count(best, costs) }
-	defer func() { s.best = s.widen(best); s.known = s.p.Cost(s.best) }()
+	accept := func(list [][]bool) bool { return s.p.Cost(s.fromAlive(list)) <= limit }
+	best := s.toAlive(s.best)
+	counted := func() float64 { return s.known + unit*s.sumCosts(best, costs) }
+	defer func() { s.best = s.fromAlive(best); s.known = s.p.Cost(s.best) }()
 	take := func(list [][]bool) {
-		if list != nil && accept(list) && s.count(list, costs) < s.count(best, costs) {
+		if list != nil && accept(list) && s.sumCosts(list, costs) < s.sumCosts(best, costs) {
 			best = list
 		}
 	}
-	y := x.child()
+	y := x.childNode()
 	y.in = &in
 	small := 1e-7 * unit
 	for range 5 {
@@ -72,33 +72,33 @@ func (s *solver) ties(x *dual) error {
 			s.result.Fewest = true
 			return nil
 		}
-		for _, begin := range [][][]bool{best, y.hint(0.5)} {
+		for _, begin := range [][][]bool{best, y.suggestSequence(0.5)} {
 			search := newSearch(&in, s.effort.searching, s.ctx.Done())
-			search.attempt(begin, nil, y.rate)
+			search.descendFrom(begin, nil, y.spacePrice)
 			take(search.best)
 		}
-		fixed := y.fix(counted() - small)
+		fixed := y.fixTables(counted() - small)
 		if !y.evaluate() {
 			s.result.Fewest = true
 			return nil
 		}
-		stay, gone := y.prune(counted() - small)
-		if y.compact(stay); fixed == 0 && gone == 0 {
+		stay, gone := y.pruneArcs(counted() - small)
+		if y.presolve(stay); fixed == 0 && gone == 0 {
 			break
 		}
 	}
 	known := counted()
-	b := &branch{ctx: s.ctx, in: &in, accept: accept, best: best, known: known, limit: known - small, margin: small, budget: s.effort.branching / 4}
-	done := b.run(y)
+	b := &branchAndBound{ctx: s.ctx, in: &in, accept: accept, best: best, known: known, limit: known - small, margin: small, budget: s.effort.branching / 4}
+	done := b.searchTree(y)
 	take(b.best)
 	s.result.Fewest = done
-	if arcs, _ := in.left(); done || s.options.Solver == nil || s.ctx.Err() != nil || arcs > tieMax {
+	if arcs, _ := in.sizeLeft(); done || s.options.Solver == nil || s.ctx.Err() != nil || arcs > tieMax {
 		return nil //nolint:nilerr // the context ended: what there is stays
 	}
 	p := newProgram(s.in)
-	p.start(best)
-	p.hold(limit-p.settled(), costs)
-	list, solution, _, err := p.run(s.ctx, s.options.Solver, solve.Limits{Nodes: tieNodes, Iterations: tieIterations})
+	p.setStart(best)
+	p.holdObjective(limit-p.openUpkeep(), costs)
+	list, solution, _, err := p.runSolver(s.ctx, s.options.Solver, solve.Limits{Nodes: tieNodes, Iterations: tieIterations})
 	if err != nil || solution == nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (s *solver) ties(x *dual) error {
 	return nil
 }
 
-// count adds up what the tables of a sequence count.
-func (s *solver) count(list [][]bool, costs []float64) (sum float64) {
+// sumCosts adds up what the tables of a sequence count.
+func (s *solver) sumCosts(list [][]bool, costs []float64) (sum float64) {
 	for t := range list {
 		for n, is := range list[t] {
 			if is {

@@ -26,64 +26,64 @@ type tree struct {
 	err    error
 }
 
-// plant solves all local programs, side by side. The designs depend on the problem only, not on which is solved first.
-func (s *solver) plant() (*tree, error) {
+// solveTree solves all local programs, side by side. The designs depend on the problem only, not on which is solved first.
+func (s *solver) solveTree() (*tree, error) {
 	t := &tree{s: s, base: s.in, tokens: make(chan struct{}, runtime.GOMAXPROCS(0)), design: make([][]bool, len(s.p.Steps))}
-	t.group.Go(guard.Advice, func() { t.node(0, len(s.p.Steps)-1, true) })
+	t.group.Go(guard.Advice, func() { t.solveNode(0, len(s.p.Steps)-1, true) })
 	t.group.Wait()
 	return t, t.err
 }
 
-// node solves the local program of a span, then those of its halves.
-func (t *tree) node(from, to int, root bool) {
+// solveNode solves the local program of a span, then those of its halves.
+func (t *tree) solveNode(from, to int, root bool) {
 	if from+1 >= to {
 		return
 	}
 	middle := (from + to) / 2
-	err := t.inTurn(func() error { return t.local(from, middle, to, root) })
+	err := t.withToken(func() error { return t.solveLocal(from, middle, to, root) })
 	if err != nil {
 		t.mutex.Lock()
 		t.err = err
 		t.mutex.Unlock()
 		return
 	}
-	t.group.Go(guard.Advice, func() { t.node(from, middle, false) })
-	t.group.Go(guard.Advice, func() { t.node(middle, to, false) })
+	t.group.Go(guard.Advice, func() { t.solveNode(from, middle, false) })
+	t.group.Go(guard.Advice, func() { t.solveNode(middle, to, false) })
 }
 
-func (t *tree) inTurn(do func() error) error {
+func (t *tree) withToken(do func() error) error {
 	t.tokens <- struct{}{}
 	defer func() { <-t.tokens }()
 	return do()
 }
 
-// local solves one local program.
-func (t *tree) local(from, middle, to int, root bool) error {
+// solveLocal solves one local program.
+func (t *tree) solveLocal(from, middle, to int, root bool) error {
 	steps := [3]int{from, middle, to}
-	q := t.s.p.summary(steps, t.s.options.Mean)
+	q := t.s.p.summaryProblem(steps, t.s.options.Mean)
 	t.mutex.Lock()
 	t.locals++
 	first, last := t.design[from], t.design[to]
 	t.mutex.Unlock()
-	in := t.base.summary(q, steps)
+	in := t.base.summaryInstance(q, steps)
 	if !root {
 		for n := range q.Tables {
 			q.Tables[n].There = first[n]
 		}
-		in.settle(0, first)
-		in.settle(2, last)
+		in.fixDesign(0, first)
+		in.fixDesign(2, last)
 	}
 	s := &solver{ctx: t.s.ctx, options: Options{Solver: t.s.options.Solver, Limits: solve.Limits{Gap: max(localGap, t.s.options.Limits.Gap)}}, effort: localEffort,
 		began: time.Now(), p: q, in: in, known: math.Inf(1), bound: math.Inf(-1), grain: t.s.grain, result: &Result{}}
 	if root {
-		s.seeds = [][][]bool{{t.s.ideal(from), t.s.ideal(middle), t.s.ideal(to)}}
+		s.seeds = [][][]bool{{t.s.idealDesign(from), t.s.idealDesign(middle), t.s.idealDesign(to)}}
 	} else {
-		for _, design := range [][]bool{first, t.s.ideal(middle), last} {
+		for _, design := range [][]bool{first, t.s.idealDesign(middle), last} {
 			s.seeds = append(s.seeds, [][]bool{first, design, last})
 		}
 	}
 	if err := s.run(); err != nil && root {
-		return err // no space, or no way: that is so for the whole
+		return err // no space, or no path: that is so for the whole
 	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -106,8 +106,8 @@ func (t *tree) local(from, middle, to int, root bool) error {
 // localGap is what a local program may be away from its optimum: what it finds is to be found promising, not to be used.
 const localGap = 1e-5
 
-// settle fixes the design of a step.
-func (in *instance) settle(t int, design []bool) {
+// fixDesign fixes the design of a step.
+func (in *instance) fixDesign(t int, design []bool) {
 	for n, is := range design {
 		in.status[t][n] = closed
 		if is {
@@ -116,8 +116,8 @@ func (in *instance) settle(t int, design []bool) {
 	}
 }
 
-// kept lists the tables of all designs.
-func (t *tree) kept() []int {
+// keptTables lists the tables of all designs.
+func (t *tree) keptTables() []int {
 	var list []int
 	for n := range t.base.size {
 		if slices.ContainsFunc(t.design, func(d []bool) bool { return d[n] }) {
@@ -127,9 +127,9 @@ func (t *tree) kept() []int {
 	return list
 }
 
-// summary is a problem over three of the steps. What a step weighs is what it weighs itself, or with mean what those around it do on
+// summaryProblem is a problem over three of the steps. What a step weighs is what it weighs itself, or with mean what those around it do on
 // average, for half of the span (W-21). A change is possible if it is at any step up to the later one. How long tables live is left to the whole.
-func (p *Problem) summary(steps [3]int, mean bool) *Problem {
+func (p *Problem) summaryProblem(steps [3]int, mean bool) *Problem {
 	q := &Problem{Loads: p.Loads, Overlap: p.Overlap}
 	from, middle, to := steps[0], steps[1], steps[2]
 	parts := [3][2]int{{from, from}, {middle, middle}, {to, to}}
@@ -170,10 +170,10 @@ func (p *Problem) summary(steps [3]int, mean bool) *Problem {
 	return q
 }
 
-// summary is the instance of a summary, over the same graphs.
-func (in *instance) summary(q *Problem, steps [3]int) *instance {
+// summaryInstance is the instance of a summary, over the same graphs.
+func (in *instance) summaryInstance(q *Problem, steps [3]int) *instance {
 	next := &instance{p: q, needed: in.needed, loads: in.loads, size: in.size, states: in.states}
-	next.divide()
+	next.findClasses()
 	for i, t := range steps {
 		next.status = append(next.status, append([]int8(nil), in.status[t]...))
 		unborn := append([]bool(nil), in.unborn[t]...)
@@ -192,8 +192,8 @@ func (in *instance) summary(q *Problem, steps [3]int) *instance {
 	return next
 }
 
-// restrict closes all tables but some, at all steps.
-func (in *instance) restrict(kept []int) {
+// closeAllBut closes all tables but some, at all steps.
+func (in *instance) closeAllBut(kept []int) {
 	is := make([]bool, len(in.size))
 	for _, n := range kept {
 		is[n] = true
@@ -206,7 +206,7 @@ func (in *instance) restrict(kept []int) {
 		}
 	}
 	less := func(g *graph) *graph {
-		next, _ := g.without(func(a int) bool { r := g.arcs[a].role; return r == 0 || is[g.roles[r].table] })
+		next, _ := g.subgraph(func(a int) bool { r := g.arcs[a].role; return r == 0 || is[g.roles[r].table] })
 		return next
 	}
 	loads := make([]*graph, len(in.loads))

@@ -35,17 +35,17 @@ func figure1() *Problem {
 	}
 	query := func(view, first, second int, weights ...float64) Demand {
 		return Demand{Weights: weights, States: 3, Arcs: []choice.Arc{
-			{From: choice.Start, To: choice.Answered, Price: 1, Table: view},
-			{From: choice.Start, To: 2, Price: 4, Table: first},
-			{From: 2, To: choice.Answered, Price: 6, Table: second},
+			{From: choice.Source, To: choice.Sink, Price: 1, Table: view},
+			{From: choice.Source, To: 2, Price: 4, Table: first},
+			{From: 2, To: choice.Sink, Price: 6, Table: second},
 		}}
 	}
 	p.Demands = []Demand{query(cf1, cf2, cf3, 9, 1), query(cf4, cf5, cf6, 1, 9)}
 	either := func(a, b, c int) Load { // from a, or from b and c (W-29 to W-32)
 		return Load{States: 3, Arcs: []choice.Arc{
-			{From: choice.Start, To: choice.Answered, Price: 2, Table: a},
-			{From: choice.Start, To: 2, Price: 2, Table: b},
-			{From: 2, To: choice.Answered, Price: 3, Table: c},
+			{From: choice.Source, To: choice.Sink, Price: 2, Table: a},
+			{From: choice.Source, To: 2, Price: 2, Table: b},
+			{From: 2, To: choice.Sink, Price: 3, Table: c},
 		}}
 	}
 	p.Loads = make([]Load, families)
@@ -112,7 +112,7 @@ func TestFlip(t *testing.T) {
 	})
 }
 
-// TestPlansOfQ2 is W-13 and W-14: q2 has exactly two ways, {CF4} and {CF5, CF6}.
+// TestPlansOfQ2 is W-13 and W-14: q2 has exactly two paths, {CF4} and {CF5, CF6}.
 func TestPlansOfQ2(t *testing.T) {
 	p := figure1()
 	p.Steps, p.Demands = []Step{{}}, p.Demands[1:]
@@ -169,7 +169,7 @@ func TestLoadOfCF6(t *testing.T) {
 		}
 		// The solver comes to the same if all is settled.
 		q := *p
-		q.Demands = []Demand{{Weights: []float64{0, 1}, States: 2, Arcs: []choice.Arc{{From: choice.Start, To: choice.Answered, Table: cf6}, {From: choice.Start, To: choice.Answered, Price: 50, Table: choice.None}}}}
+		q.Demands = []Demand{{Weights: []float64{0, 1}, States: 2, Arcs: []choice.Arc{{From: choice.Source, To: choice.Sink, Table: cf6}, {From: choice.Source, To: choice.Sink, Price: 50, Table: choice.None}}}}
 		q.Tables = slices.Clone(p.Tables)
 		for n := range q.Tables {
 			if q.Tables[n].Birth = []float64{1e6, 1}; before[n] {
@@ -214,16 +214,16 @@ func TestHandedDown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return &solver{ctx: context.Background(), p: p, in: in, effort: fullEffort, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largest(), ideals: &ideals{at: map[int]*ideal{}}, result: &Result{}}
+			return &solver{ctx: context.Background(), p: p, in: in, effort: fullEffort, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), ideals: &ideals{at: map[int]*ideal{}}, result: &Result{}}
 		}
-		all, err := whole().plant()
+		all, err := whole().solveTree()
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := whole()
 		alone := &tree{s: s, base: s.in, design: make([][]bool, len(p.Steps))}
 		for _, span := range [][3]int{{0, 4, 8}, {0, 2, 4}, {4, 6, 8}, {2, 3, 4}} {
-			if err := alone.local(span[0], span[1], span[2], span[2]-span[0] == 8); err != nil {
+			if err := alone.solveLocal(span[0], span[1], span[2], span[2]-span[0] == 8); err != nil {
 				t.Fatal(err)
 			}
 			for _, step := range span {
@@ -241,15 +241,15 @@ func TestSummary(t *testing.T) {
 	for _, s := range []int{1, 2, 7} {
 		p.Steps[s].Closed = true
 	}
-	q := p.summary([3]int{0, 4, 8}, false)
+	q := p.summaryProblem([3]int{0, 4, 8}, false)
 	if got := q.Demands[0].Weights; !slices.Equal(got, []float64{4, 20, 36}) || len(q.Steps) != 3 || q.Steps[1].Closed || q.Steps[2].Closed || q.Most != 4 {
 		t.Errorf("points: %+v", q)
 	}
-	q = p.summary([3]int{0, 4, 8}, true)
+	q = p.summaryProblem([3]int{0, 4, 8}, true)
 	if got := q.Demands[0].Weights; !slices.Equal(got, []float64{4 * 2, 4 * 5.5, 4 * 8.5}) {
 		t.Errorf("means: %v", got)
 	}
-	q = p.summary([3]int{0, 1, 2}, false)
+	q = p.summaryProblem([3]int{0, 1, 2}, false)
 	if got := q.Demands[0].Weights; !slices.Equal(got, []float64{1, 2, 3}) || !q.Steps[1].Closed || !q.Steps[2].Closed || q.Most != 1 {
 		t.Errorf("a leaf is the steps themselves: %+v", q)
 	}

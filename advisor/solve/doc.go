@@ -1,5 +1,5 @@
 // Package solve answers integer programs, and linear programs with duals and ranges: which candidates to build at least
-// cost, and between which frequencies that is known to stay so (choice.Steady).
+// cost, and between which frequencies that is known to stay so (choice.WeightRange).
 //
 // It knows nothing of column families: callers hand it a Problem of columns, rows and bounds. It imports internal/guard. No cgo is here: the engine is package coin, which
 // a program of its own links, helenus-solver.

@@ -95,10 +95,10 @@ func accumulate(sum *float64, infinite *int, v float64, sign int) {
 	}
 }
 
-// narrow sets a column's bounds, and queues its rows.
-func (d *domains) narrow(column int, lower, upper float64) {
+// narrowColumn sets a column's bounds, and queues its rows.
+func (d *domains) narrowColumn(column int, lower, upper float64) {
 	d.trail = append(d.trail, change{column, d.lower[column], d.upper[column]})
-	d.set(column, lower, upper)
+	d.setBounds(column, lower, upper)
 	for _, u := range d.uses[column] {
 		if !d.queued[u.row] {
 			d.queued[u.row] = true
@@ -107,7 +107,7 @@ func (d *domains) narrow(column int, lower, upper float64) {
 	}
 }
 
-func (d *domains) set(column int, lower, upper float64) {
+func (d *domains) setBounds(column int, lower, upper float64) {
 	for _, u := range d.uses[column] {
 		d.rows[u.row].remove(u.coefficient, d.lower[column], d.upper[column])
 		d.rows[u.row].add(u.coefficient, lower, upper)
@@ -125,17 +125,17 @@ func (d *domains) set(column int, lower, upper float64) {
 	d.lower[column], d.upper[column] = lower, upper
 }
 
-// undo takes back every narrowing after the mark, a length of the trail.
-func (d *domains) undo(mark int) {
+// undoTo takes back every narrowing after the mark, a length of the trail.
+func (d *domains) undoTo(mark int) {
 	for len(d.trail) > mark {
 		last := d.trail[len(d.trail)-1]
 		d.trail = d.trail[:len(d.trail)-1]
-		d.set(last.column, last.lower, last.upper)
+		d.setBounds(last.column, last.lower, last.upper)
 	}
-	d.clear()
+	d.clearQueue()
 }
 
-func (d *domains) clear() {
+func (d *domains) clearQueue() {
 	for _, r := range d.queue {
 		d.queued[r] = false
 	}
@@ -150,14 +150,14 @@ func (d *domains) propagate() bool {
 	for at := 0; at < len(d.queue); at++ {
 		if visits++; visits > 1000+20*len(d.rows) {
 			d.queue = d.queue[:copy(d.queue, d.queue[at:])]
-			d.clear()
+			d.clearQueue()
 			return true
 		}
 		row := d.queue[at]
 		d.queued[row] = false
-		if !d.row(row) {
+		if !d.propagateRow(row) {
 			d.queue = d.queue[:copy(d.queue, d.queue[at+1:])]
-			d.clear()
+			d.clearQueue()
 			return false
 		}
 		if at > 1<<12 { // keep the queue short
@@ -169,8 +169,8 @@ func (d *domains) propagate() bool {
 	return true
 }
 
-// row narrows the columns of one row. False: the row cannot be met.
-func (d *domains) row(i int) bool {
+// propagateRow narrows the columns of one row. False: the row cannot be met.
+func (d *domains) propagateRow(i int) bool {
 	r, s := &d.p.Rows[i], &d.rows[i]
 	d.work++
 	least, greatest := s.least, s.greatest
@@ -180,7 +180,7 @@ func (d *domains) row(i int) bool {
 	if s.greatestInfinite > 0 {
 		greatest = math.Inf(1)
 	}
-	if least > r.Upper+slack(r.Upper) || greatest < r.Lower-slack(r.Lower) {
+	if least > r.Upper+rowTolerance(r.Upper) || greatest < r.Lower-rowTolerance(r.Lower) {
 		return false
 	}
 	above := least > math.Inf(-1) && r.Upper-least < s.room || s.leastInfinite == 1 && !math.IsInf(r.Upper, 1)
@@ -197,23 +197,23 @@ func (d *domains) row(i int) bool {
 		}
 		low, high := lower, upper
 		if above {
-			low, high = limit(low, high, a, r.Upper, rest(s.least, s.leastInfinite, a*pick(a > 0, lower, upper)))
+			low, high = boundBy(low, high, a, r.Upper, sumWithout(s.least, s.leastInfinite, a*pick(a > 0, lower, upper)))
 		}
 		if below {
-			low, high = limit(low, high, -a, -r.Lower, -rest(s.greatest, s.greatestInfinite, a*pick(a > 0, upper, lower)))
+			low, high = boundBy(low, high, -a, -r.Lower, -sumWithout(s.greatest, s.greatestInfinite, a*pick(a > 0, upper, lower)))
 		}
-		if low, high = d.worthwhile(t.Column, low, high); low > high {
+		if low, high = d.roundBounds(t.Column, low, high); low > high {
 			return false
 		}
 		if low != lower || high != upper {
-			d.narrow(t.Column, low, high)
+			d.narrowColumn(t.Column, low, high)
 		}
 	}
 	return true
 }
 
-// rest is a row's least (or greatest) sum without one column's part; NaN if that is infinite.
-func rest(sum float64, infinite int, part float64) float64 {
+// sumWithout is a row's least (or greatest) sum without one column's part; NaN if that is infinite.
+func sumWithout(sum float64, infinite int, part float64) float64 {
 	switch {
 	case math.IsInf(part, 0) && infinite == 1:
 		return sum
@@ -223,8 +223,8 @@ func rest(sum float64, infinite int, part float64) float64 {
 	return sum - part
 }
 
-// limit narrows [low, high] of x by a*x + rest <= upper.
-func limit(low, high, a, upper, rest float64) (float64, float64) {
+// boundBy narrows [low, high] of x by a*x + rest <= upper.
+func boundBy(low, high, a, upper, rest float64) (float64, float64) {
 	v := (upper - rest) / a
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -236,9 +236,9 @@ func limit(low, high, a, upper, rest float64) (float64, float64) {
 	return low, high
 }
 
-// worthwhile rounds the new bounds of an integer column inwards, and drops those of a continuous column that hardly
+// roundBounds rounds the new bounds of an integer column inwards, and drops those of a continuous column that hardly
 // narrow it.
-func (d *domains) worthwhile(column int, low, high float64) (float64, float64) {
+func (d *domains) roundBounds(column int, low, high float64) (float64, float64) {
 	lower, upper := d.lower[column], d.upper[column]
 	if d.p.Columns[column].Integer {
 		return math.Ceil(low - Tolerance), math.Floor(high + Tolerance)

@@ -41,36 +41,36 @@ func (w *Process) Ready() error {
 	w.mu.Lock()
 	w.path, w.missing = "", nil
 	w.mu.Unlock()
-	path, missing := w.program()
+	path, missing := w.programPath()
 	if missing == nil {
-		missing = w.greet(path)
+		missing = w.greetWorker(path)
 	}
 	if missing != nil {
-		return w.refuse(missing)
+		return w.rememberMissing(missing)
 	}
 	return nil
 }
 
-// program is the path of the solver.
-func (w *Process) program() (string, *MissingError) {
+// programPath is the path of the solver.
+func (w *Process) programPath() (string, *MissingError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.path == "" && w.missing == nil {
-		w.path, w.missing = find(w.config.Path)
+		w.path, w.missing = findProgram(w.config.Path)
 	}
 	return w.path, w.missing
 }
 
-// refuse remembers why there is no solver.
-func (w *Process) refuse(missing *MissingError) *MissingError {
+// rememberMissing remembers why there is no solver.
+func (w *Process) rememberMissing(missing *MissingError) *MissingError {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.missing = missing
 	return missing
 }
 
-// find looks for the solver.
-func find(path string) (string, *MissingError) {
+// findProgram looks for the solver.
+func findProgram(path string) (string, *MissingError) {
 	if path == "" {
 		path = os.Getenv(Variable)
 	}
@@ -94,14 +94,14 @@ func find(path string) (string, *MissingError) {
 	return "", &MissingError{"", fmt.Sprintf("%s is neither in %s nor in PATH: put there the one that came with this program (`make build` makes both), or name it by the setting solver", program, beside)}
 }
 
-// greet starts the solver and hears whether it speaks as this program does.
-func (w *Process) greet(path string) *MissingError {
+// greetWorker starts the solver and hears whether it speaks as this program does.
+func (w *Process) greetWorker(path string) *MissingError {
 	runtime.LockOSThread() // as in call
 	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithTimeout(context.Background(), greetWithin)
 	defer cancel()
 	words := &tail{}
-	command := w.command(ctx, path, words)
+	command := w.workerCommand(ctx, path, words)
 	out, err := command.StdoutPipe()
 	if err != nil {
 		return &MissingError{path, "can not be started: " + err.Error()}
@@ -109,13 +109,13 @@ func (w *Process) greet(path string) *MissingError {
 	if err := command.Start(); err != nil {
 		return &MissingError{path, "can not be started: " + err.Error()}
 	}
-	stranger := greeted(gob.NewDecoder(out))
+	stranger := readGreeting(gob.NewDecoder(out))
 	if stranger == nil {
 		_ = command.Process.Kill() // it has nothing to do
 	}
 	ended := command.Wait()
 	if stranger != nil {
-		return stranger.missing(path, words.String(), ended)
+		return stranger.missingError(path, words.String(), ended)
 	}
 	return nil
 }
@@ -128,8 +128,8 @@ type strangerError struct{ said string } // "": nothing that could be understood
 
 func (e *strangerError) Error() string { return "it did not greet as a solver" }
 
-// greeted reads a worker's first words.
-func greeted(from *gob.Decoder) *strangerError {
+// readGreeting reads a worker's first words.
+func readGreeting(from *gob.Decoder) *strangerError {
 	var first reply
 	if err := from.Decode(&first); err != nil || first.Greeting != Protocol {
 		return &strangerError{first.Greeting}
@@ -137,8 +137,8 @@ func greeted(from *gob.Decoder) *strangerError {
 	return nil
 }
 
-// missing says what is wrong with the program.
-func (e *strangerError) missing(path, words string, ended error) *MissingError {
+// missingError says what is wrong with the program.
+func (e *strangerError) missingError(path, words string, ended error) *MissingError {
 	switch {
 	case e.said != "":
 		return &MissingError{path, fmt.Sprintf("speaks %q, and this program %q: take the %s that came with this program", e.said, Protocol, program)}

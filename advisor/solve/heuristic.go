@@ -27,7 +27,7 @@ func (Heuristic) Solve(ctx context.Context, p *Problem, limits Limits) (*Solutio
 	if err := limits.validate(); err != nil {
 		return nil, err
 	}
-	if s := trivial(p); s != nil {
+	if s := solveTrivial(p); s != nil {
 		return s, nil
 	}
 	inner := ctx
@@ -36,7 +36,7 @@ func (Heuristic) Solve(ctx context.Context, p *Problem, limits Limits) (*Solutio
 		inner, cancel = context.WithTimeout(ctx, limits.Wall)
 		defer cancel()
 	}
-	values, feasible := search(inner, p, heuristicEffort)
+	values, feasible := searchSolution(inner, p, heuristicEffort)
 	if !feasible {
 		return NewSolution(p, Infeasible, nil, 0, EngineHeuristic), nil
 	}
@@ -65,8 +65,8 @@ type descent struct {
 	effort int     // of d.work, in total
 }
 
-// search returns a feasible solution or nil, and whether there can be one: false is a proof.
-func search(ctx context.Context, p *Problem, effort int) (best []float64, feasible bool) {
+// searchSolution returns a feasible solution or nil, and whether there can be one: false is a proof.
+func searchSolution(ctx context.Context, p *Problem, effort int) (best []float64, feasible bool) {
 	d := newDomains(p)
 	for j := range p.Columns {
 		if d.lower[j] > d.upper[j] {
@@ -82,7 +82,7 @@ func search(ctx context.Context, p *Problem, effort int) (best []float64, feasib
 	s := &descent{ctx: ctx, d: d, cutoff: math.Inf(1), effort: effort}
 	root := len(d.trail)
 	keep := func(values []float64) bool {
-		d.undo(root)
+		d.undoTo(root)
 		if values == nil {
 			return false
 		}
@@ -96,37 +96,37 @@ func search(ctx context.Context, p *Problem, effort int) (best []float64, feasib
 		return true
 	}
 
-	orders := [][]int{order(p, costOf), order(p, func(p *Problem, j int) float64 { return costOf(p, j) / float64(1+len(d.uses[j])) })}
+	orders := [][]int{columnsByWeight(p, costOf), columnsByWeight(p, func(p *Problem, j int) float64 { return costOf(p, j) / float64(1+len(d.uses[j])) })}
 	if p.Start != nil {
-		s.follow(orders[0], p.Start)
-		keep(s.fill(orders[0]))
+		s.fixAtValues(orders[0], p.Start)
+		keep(s.fillColumns(orders[0]))
 		if p.Check(p.Start) == nil { // as it is, if that is better
 			keep(slices.Clone(p.Start))
 		}
 	}
 	for _, o := range orders {
-		keep(s.fill(o))
+		keep(s.fillColumns(o))
 	}
-	s.follow(generous(p, d))
-	keep(s.fill(orders[0]))
+	s.fixAtValues(roomyColumns(p, d))
+	keep(s.fillColumns(orders[0]))
 	for improved := best != nil; improved; {
 		improved = false
 		for _, j := range orders[0] {
-			if s.spent() {
+			if s.effortSpent() {
 				return best, true
 			}
-			improved = keep(s.move(j, best, orders[0])) || improved
+			improved = keep(s.moveColumn(j, best, orders[0])) || improved
 		}
 	}
 	return best, true
 }
 
-func (s *descent) spent() bool { return s.d.work > s.effort || s.ctx.Err() != nil }
+func (s *descent) effortSpent() bool { return s.d.work > s.effort || s.ctx.Err() != nil }
 
 func costOf(p *Problem, j int) float64 { return math.Abs(p.Columns[j].Cost) }
 
-// order sorts the columns by weight, greatest first, integer ones before the others; ties by index.
-func order(p *Problem, weight func(*Problem, int) float64) []int {
+// columnsByWeight sorts the columns by weight, greatest first, integer ones before the others; ties by index.
+func columnsByWeight(p *Problem, weight func(*Problem, int) float64) []int {
 	o := make([]int, len(p.Columns))
 	for j := range o {
 		o[j] = j
@@ -143,9 +143,9 @@ func order(p *Problem, weight func(*Problem, int) float64) []int {
 	return o
 }
 
-// generous is the columns that only ever make room, and their greatest values: open everything first, and let the local
+// roomyColumns is the columns that only ever make room, and their greatest values: open everything first, and let the local
 // search close what is not needed. Where rows are tight the cheap way into the search leads to dead ends.
-func generous(p *Problem, d *domains) (columns []int, values []float64) {
+func roomyColumns(p *Problem, d *domains) (columns []int, values []float64) {
 	values = make([]float64, len(p.Columns))
 	for j, c := range p.Columns {
 		room := c.Integer && !math.IsInf(d.upper[j], 1) && len(d.uses[j]) > 0
@@ -165,33 +165,33 @@ func (s *descent) consistent() bool {
 	return s.d.propagate() && (s.d.infinite > 0 || s.d.floor < s.cutoff)
 }
 
-// fix gives a column a value if that leaves a solution, and otherwise leaves all as it was.
-func (s *descent) fix(j int, v float64) bool {
+// fixColumn gives a column a value if that leaves a solution, and otherwise leaves all as it was.
+func (s *descent) fixColumn(j int, v float64) bool {
 	mark := len(s.d.trail)
-	s.d.narrow(j, v, v)
+	s.d.narrowColumn(j, v, v)
 	if s.consistent() {
 		return true
 	}
-	s.d.undo(mark)
+	s.d.undoTo(mark)
 	return false
 }
 
-// follow fixes the columns at the given values, those that can be.
-func (s *descent) follow(columns []int, values []float64) {
+// fixAtValues fixes the columns at the given values, those that can be.
+func (s *descent) fixAtValues(columns []int, values []float64) {
 	for _, j := range columns {
 		v := values[j]
 		if s.d.p.Columns[j].Integer {
 			v = math.Round(v)
 		}
 		if s.d.lower[j] < s.d.upper[j] && v >= s.d.lower[j] && v <= s.d.upper[j] {
-			s.fix(j, v)
+			s.fixColumn(j, v)
 		}
 	}
 }
 
-// fill fixes every column, each at its cheapest value that leaves a solution, and returns the values; nil if it came to
+// fillColumns fixes every column, each at its cheapest value that leaves a solution, and returns the values; nil if it came to
 // a dead end too often, or the cutoff, effort or context ended it.
-func (s *descent) fill(columns []int) []float64 {
+func (s *descent) fillColumns(columns []int) []float64 {
 	type choice struct {
 		mark, at int
 		value    float64
@@ -205,44 +205,44 @@ func (s *descent) fill(columns []int) []float64 {
 			at++
 			continue
 		}
-		if s.spent() && s.cutoff < math.Inf(1) || s.ctx.Err() != nil {
+		if s.effortSpent() && s.cutoff < math.Inf(1) || s.ctx.Err() != nil {
 			return nil
 		}
-		mark, v := len(s.d.trail), s.value(j)
-		if s.fix(j, v) {
+		mark, v := len(s.d.trail), s.cheapestValue(j)
+		if s.fixColumn(j, v) {
 			choices = append(choices, choice{mark, at, v})
 			at++
 			continue
 		}
-		for !s.forbid(j, v) { // a dead end: the last choice was wrong, or one before it
+		for !s.forbidValue(j, v) { // a dead end: the last choice was wrong, or one before it
 			if dead++; dead > stepsBack || len(choices) == 0 {
 				return nil
 			}
 			last := choices[len(choices)-1]
 			choices = choices[:len(choices)-1]
-			s.d.undo(last.mark)
+			s.d.undoTo(last.mark)
 			at, j, v = last.at, columns[last.at], last.value
 		}
 	}
 	return slices.Clone(s.d.lower)
 }
 
-// value is the cheapest value of a column that is finite.
-func (s *descent) value(j int) float64 {
-	v := cheapest(s.d.p.Columns[j].Cost, s.d.lower[j], s.d.upper[j])
+// cheapestValue is the cheapest value of a column that is finite.
+func (s *descent) cheapestValue(j int) float64 {
+	v := cheapestIn(s.d.p.Columns[j].Cost, s.d.lower[j], s.d.upper[j])
 	if math.IsInf(v, 0) {
 		v = min(max(0, s.d.lower[j]), s.d.upper[j])
 	}
 	return v
 }
 
-// forbid takes a value away from a column. From the middle of an integer column's domain the lower part goes with it,
+// forbidValue takes a value away from a column. From the middle of an integer column's domain the lower part goes with it,
 // and a continuous column is put at the far end, or halfway to it: descents may miss solutions.
-func (s *descent) forbid(j int, v float64) bool {
+func (s *descent) forbidValue(j int, v float64) bool {
 	lower, upper := s.d.lower[j], s.d.upper[j]
 	if !s.d.p.Columns[j].Integer {
 		far := pick(v == lower, upper, lower)
-		return !math.IsInf(far, 0) && (s.fix(j, far) || s.fix(j, v+(far-v)/2))
+		return !math.IsInf(far, 0) && (s.fixColumn(j, far) || s.fixColumn(j, v+(far-v)/2))
 	}
 	if v == upper {
 		upper = v - 1
@@ -253,16 +253,16 @@ func (s *descent) forbid(j int, v float64) bool {
 		return false
 	}
 	mark := len(s.d.trail)
-	s.d.narrow(j, lower, upper)
+	s.d.narrowColumn(j, lower, upper)
 	if s.consistent() {
 		return true
 	}
-	s.d.undo(mark)
+	s.d.undoTo(mark)
 	return false
 }
 
-// move is one step of the local search: column j off its value in best.
-func (s *descent) move(j int, best []float64, columns []int) []float64 {
+// moveColumn is one step of the local search: column j off its value in best.
+func (s *descent) moveColumn(j int, best []float64, columns []int) []float64 {
 	p := s.d.p
 	if !p.Columns[j].Integer || s.d.lower[j] == s.d.upper[j] {
 		return nil
@@ -271,22 +271,22 @@ func (s *descent) move(j int, best []float64, columns []int) []float64 {
 	if best[j] == s.d.lower[j] {
 		target = best[j] + 1
 	}
-	if target < s.d.lower[j] || target > s.d.upper[j] || !s.fix(j, target) {
+	if target < s.d.lower[j] || target > s.d.upper[j] || !s.fixColumn(j, target) {
 		return nil
 	}
-	free := s.near(j)
+	free := s.neighboursOf(j)
 	var others []int
 	for _, k := range columns {
 		if !free[k] && p.Columns[k].Integer {
 			others = append(others, k)
 		}
 	}
-	s.follow(others, best)
-	return s.fill(columns)
+	s.fixAtValues(others, best)
+	return s.fillColumns(columns)
 }
 
-// near is the columns that share a row with j, and those that share a row with them, as far as there is room.
-func (s *descent) near(j int) map[int]bool {
+// neighboursOf is the columns that share a row with j, and those that share a row with them, as far as there is room.
+func (s *descent) neighboursOf(j int) map[int]bool {
 	p := s.d.p
 	free := map[int]bool{j: true}
 	ring := []int{j}

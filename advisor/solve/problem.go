@@ -64,7 +64,7 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("solve: problem not valid: %s: %s", label(e.Part, e.Index, e.Name), e.Reason)
+	return fmt.Sprintf("solve: problem not valid: %s: %s", partLabel(e.Part, e.Index, e.Name), e.Reason)
 }
 
 // InfeasibleError says which row or column a vector of values breaks, see Problem.Check.
@@ -79,12 +79,12 @@ type InfeasibleError struct {
 
 func (e *InfeasibleError) Error() string {
 	if e.Fraction {
-		return fmt.Sprintf("solve: values not feasible: %s is %g and must be an integer", label(e.Part, e.Index, e.Name), e.Value)
+		return fmt.Sprintf("solve: values not feasible: %s is %g and must be an integer", partLabel(e.Part, e.Index, e.Name), e.Value)
 	}
-	return fmt.Sprintf("solve: values not feasible: %s is %g and must lie in [%g, %g]", label(e.Part, e.Index, e.Name), e.Value, e.Lower, e.Upper)
+	return fmt.Sprintf("solve: values not feasible: %s is %g and must lie in [%g, %g]", partLabel(e.Part, e.Index, e.Name), e.Value, e.Lower, e.Upper)
 }
 
-func label(part string, index int, name string) string {
+func partLabel(part string, index int, name string) string {
 	if name == "" {
 		return fmt.Sprintf("%s %d", part, index)
 	}
@@ -105,7 +105,7 @@ func (p *Problem) Validate() error {
 			reason = fmt.Sprintf("cost %g is not a usable number", c.Cost)
 		}
 		if reason == "" {
-			reason = taken(columns, c.Name, i)
+			reason = nameTaken(columns, c.Name, i)
 		}
 		if reason != "" {
 			return &InvalidError{Part: "column", Index: i, Name: c.Name, Reason: reason}
@@ -116,7 +116,7 @@ func (p *Problem) Validate() error {
 	for i, r := range p.Rows {
 		reason := badBounds(r.Lower, r.Upper)
 		if reason == "" {
-			reason = taken(rows, r.Name, i)
+			reason = nameTaken(rows, r.Name, i)
 		}
 		for _, t := range r.Terms {
 			if reason != "" {
@@ -136,9 +136,9 @@ func (p *Problem) badTerm(t Term, seen []int, row int) string {
 	case t.Column < 0 || t.Column >= len(p.Columns):
 		return fmt.Sprintf("a term names column %d, but there are %d columns", t.Column, len(p.Columns))
 	case !Finite(t.Coefficient):
-		return fmt.Sprintf("coefficient %g of %s is not a usable number", t.Coefficient, label("column", t.Column, p.Columns[t.Column].Name))
+		return fmt.Sprintf("coefficient %g of %s is not a usable number", t.Coefficient, partLabel("column", t.Column, p.Columns[t.Column].Name))
 	case seen[t.Column] == row+1:
-		return fmt.Sprintf("two terms name %s", label("column", t.Column, p.Columns[t.Column].Name))
+		return fmt.Sprintf("two terms name %s", partLabel("column", t.Column, p.Columns[t.Column].Name))
 	}
 	seen[t.Column] = row + 1
 	return ""
@@ -174,7 +174,7 @@ func badBounds(lower, upper float64) string {
 	return ""
 }
 
-func taken(names map[string]int, name string, i int) string {
+func nameTaken(names map[string]int, name string, i int) string {
 	if name == "" {
 		return ""
 	}
@@ -202,7 +202,7 @@ func (p *Problem) Check(values []float64) error {
 	}
 	for i, c := range p.Columns {
 		v := values[i]
-		if !within(v, c.Lower, c.Upper) {
+		if !withinBounds(v, c.Lower, c.Upper) {
 			return &InfeasibleError{Part: "column", Index: i, Name: c.Name, Value: v, Lower: c.Lower, Upper: c.Upper}
 		}
 		if c.Integer && math.Abs(v-math.Round(v)) > Tolerance {
@@ -214,18 +214,18 @@ func (p *Problem) Check(values []float64) error {
 		for _, t := range r.Terms {
 			sum += t.Coefficient * values[t.Column]
 		}
-		if !within(sum, r.Lower, r.Upper) {
+		if !withinBounds(sum, r.Lower, r.Upper) {
 			return &InfeasibleError{Part: "row", Index: i, Name: r.Name, Value: sum, Lower: r.Lower, Upper: r.Upper}
 		}
 	}
 	return nil
 }
 
-func within(v, lower, upper float64) bool { // false for NaN
-	return v >= lower-slack(lower) && v <= upper+slack(upper)
+func withinBounds(v, lower, upper float64) bool { // false for NaN
+	return v >= lower-rowTolerance(lower) && v <= upper+rowTolerance(upper)
 }
 
-func slack(bound float64) float64 {
+func rowTolerance(bound float64) float64 {
 	if math.IsInf(bound, 0) {
 		return 0
 	}

@@ -100,17 +100,17 @@ func (w *Process) Watch(ctx context.Context, p *Problem, limits Limits, watch fu
 		inner, cancel = context.WithTimeout(ctx, limits.Wall+grace)
 		defer cancel()
 	}
-	last, incumbent, err := w.call(inner, &request{Problem: *p, Limits: limits}, watch)
+	last, incumbent, err := w.callWorker(inner, &request{Problem: *p, Limits: limits}, watch)
 	left := limits
 	if left.Wall > 0 {
 		left.Wall = max(left.Wall-time.Since(began), time.Millisecond)
 	}
 	if none := (*MissingError)(nil); errors.As(err, &none) {
-		return w.without(ctx, p, left)
+		return w.solveWithoutEngine(ctx, p, left)
 	}
-	if crashed(err) && inner.Err() == nil {
+	if engineCrashed(err) && inner.Err() == nil {
 		former := incumbent
-		if last, incumbent, err = w.call(inner, &request{Problem: *p, Limits: left, Preprocess: true}, watch); incumbent == nil {
+		if last, incumbent, err = w.callWorker(inner, &request{Problem: *p, Limits: left, Preprocess: true}, watch); incumbent == nil {
 			incumbent = former
 		}
 	}
@@ -121,12 +121,12 @@ func (w *Process) Watch(ctx context.Context, p *Problem, limits Limits, watch fu
 			s = NewSolution(p, Stopped, incumbent.Values, p.Floor(), EngineHeuristic)
 		}
 		s.Limit = LimitWall
-		return verified(p, s)
+		return checkSolution(p, s)
 	}
 	if err != nil && ctx.Err() != nil && incumbent != nil && incumbent.Values != nil {
 		s := NewSolution(p, Stopped, incumbent.Values, p.Floor(), EngineHeuristic)
 		s.Limit = LimitCancelled
-		return verified(p, s)
+		return checkSolution(p, s)
 	}
 	if err != nil {
 		var fault *WorkerError
@@ -136,20 +136,20 @@ func (w *Process) Watch(ctx context.Context, p *Problem, limits Limits, watch fu
 		return nil, err
 	}
 	if last.Solution == nil {
-		return nil, w.fault("answered without a solution", "", errWorker)
+		return nil, w.workerError("answered without a solution", "", errWorker)
 	}
 	if s := last.Solution; ctx.Err() != nil && s.Status == Stopped && s.Limit == LimitWall {
 		if s.Limit = LimitCancelled; s.Values == nil {
 			return nil, fmt.Errorf("solve: stopped: %w", ctx.Err())
 		}
 	}
-	return verified(p, last.Solution)
+	return checkSolution(p, last.Solution)
 }
 
-// without is the heuristic's answer. What it panics with is an error, as it is of a child.
-func (w *Process) without(ctx context.Context, p *Problem, limits Limits) (s *Solution, err error) {
+// solveWithoutEngine is the heuristic's answer. What it panics with is an error, as it is of a child.
+func (w *Process) solveWithoutEngine(ctx context.Context, p *Problem, limits Limits) (s *Solution, err error) {
 	defer guard.RecoverTo(guard.Advice, &err)
-	if err := w.fits(p); err != nil {
+	if err := w.checkMemory(p); err != nil {
 		return nil, err
 	}
 	return Heuristic{}.Solve(ctx, p, limits)
@@ -161,18 +161,18 @@ func (w *Process) Relax(ctx context.Context, p *Problem) (*Relaxation, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	last, _, err := w.call(ctx, &request{Problem: *p, Relax: true}, func(Progress) {})
+	last, _, err := w.callWorker(ctx, &request{Problem: *p, Relax: true}, func(Progress) {})
 	if err != nil {
 		return nil, err
 	}
 	if last.Relaxation == nil {
-		return nil, w.fault("answered without a relaxation", "", errWorker)
+		return nil, w.workerError("answered without a relaxation", "", errWorker)
 	}
 	return last.Relaxation, nil
 }
 
-// verified checks the values once more on this side: what is acted on is never worse than feasible.
-func verified(p *Problem, s *Solution) (*Solution, error) {
+// checkSolution checks the values once more on this side: what is acted on is never worse than feasible.
+func checkSolution(p *Problem, s *Solution) (*Solution, error) {
 	if s.Values == nil {
 		return s, nil
 	}
@@ -182,19 +182,19 @@ func verified(p *Problem, s *Solution) (*Solution, error) {
 	return s, nil
 }
 
-// call runs one child from start to end and returns its last reply, and the incumbent if one came, also with an error.
-func (w *Process) call(ctx context.Context, r *request, watch func(Progress)) (last reply, incumbent *Solution, err error) {
+// callWorker runs one child from start to end and returns its last reply, and the incumbent if one came, also with an error.
+func (w *Process) callWorker(ctx context.Context, r *request, watch func(Progress)) (last reply, incumbent *Solution, err error) {
 	if os.Getenv(workerVariable) != "" {
 		return reply{}, nil, ErrNested
 	}
 	if err := ctx.Err(); err != nil {
 		return reply{}, nil, fmt.Errorf("solve: not begun: %w", err)
 	}
-	r.Version, r.Memory = Protocol, w.memory()
-	if err := w.fits(&r.Problem); err != nil {
+	r.Version, r.Memory = Protocol, w.memoryBound()
+	if err := w.checkMemory(&r.Problem); err != nil {
 		return reply{}, nil, err
 	}
-	path, missing := w.program()
+	path, missing := w.programPath()
 	if missing != nil {
 		return reply{}, nil, missing
 	}
@@ -202,10 +202,10 @@ func (w *Process) call(ctx context.Context, r *request, watch func(Progress)) (l
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	words := &tail{}
-	command := w.command(ctx, path, words)
+	command := w.workerCommand(ctx, path, words)
 	in, err := command.StdinPipe()
 	if err != nil {
-		return reply{}, nil, w.fault("could not be started", "", err)
+		return reply{}, nil, w.workerError("could not be started", "", err)
 	}
 	sent := make(chan *gob.Encoder, 1) // once the request is with the child
 	command.Cancel = func() error {
@@ -218,10 +218,10 @@ func (w *Process) call(ctx context.Context, r *request, watch func(Progress)) (l
 	}
 	out, err := command.StdoutPipe()
 	if err != nil {
-		return reply{}, nil, w.fault("could not be started", "", err)
+		return reply{}, nil, w.workerError("could not be started", "", err)
 	}
 	if err := command.Start(); err != nil {
-		return reply{}, nil, w.refuse(&MissingError{path, "can not be started: " + err.Error()})
+		return reply{}, nil, w.rememberMissing(&MissingError{path, "can not be started: " + err.Error()})
 	}
 	lowerPriority(command.Process.Pid)
 
@@ -245,44 +245,44 @@ func (w *Process) call(ctx context.Context, r *request, watch func(Progress)) (l
 	case ctx.Err() != nil && readErr != nil:
 		return reply{}, incumbent, fmt.Errorf("solve: stopped: %w", ctx.Err())
 	case last.Failure != "":
-		return reply{}, incumbent, w.fault("reports", words.String(), &reported{last.Failure, causes[known(last.Cause)]})
+		return reply{}, incumbent, w.workerError("reports", words.String(), &reported{last.Failure, causes[knownCause(last.Cause)]})
 	case errors.As(readErr, &stranger):
-		return reply{}, nil, w.refuse(stranger.missing(path, words.String(), waitErr))
+		return reply{}, nil, w.rememberMissing(stranger.missingError(path, words.String(), waitErr))
 	case readErr != nil:
-		return reply{}, incumbent, w.fault("died", words.String(), death(waitErr, readErr, words.String()))
+		return reply{}, incumbent, w.workerError("died", words.String(), causeOfDeath(waitErr, readErr, words.String()))
 	}
 	return last, incumbent, nil
 }
 
-// command is the solver as a worker.
-func (w *Process) command(ctx context.Context, path string, words io.Writer) *exec.Cmd {
+// workerCommand is the solver as a worker.
+func (w *Process) workerCommand(ctx context.Context, path string, words io.Writer) *exec.Cmd {
 	command := exec.CommandContext(ctx, path) // #nosec G204 -- the operator's own configuration
-	command.Env = append(environment(), w.config.Env...)
+	command.Env = append(workerEnvironment(), w.config.Env...)
 	command.Stderr = words
-	command.SysProcAttr = attributes()
+	command.SysProcAttr = processAttributes()
 	command.WaitDelay = patience // also should a grandchild hold the pipes
 	return command
 }
 
-// memory is the bound on a worker's memory, 0 for none.
-func (w *Process) memory() int64 {
+// memoryBound is the bound on a worker's memory, 0 for none.
+func (w *Process) memoryBound() int64 {
 	if w.config.Memory == 0 {
 		return defaultMemory
 	}
 	return max(0, w.config.Memory)
 }
 
-// fits returns an error for a problem that takes more than the bound by itself.
-func (w *Process) fits(p *Problem) error {
-	if need, bound := footprint(p), w.memory(); bound > 0 && need > bound {
+// checkMemory returns an error for a problem that takes more than the bound by itself.
+func (w *Process) checkMemory(p *Problem) error {
+	if need, bound := memoryNeed(p), w.memoryBound(); bound > 0 && need > bound {
 		return fmt.Errorf("%w: the problem alone takes about %d bytes, the bound is %d", ErrMemory, need, bound)
 	}
 	return nil
 }
 
-// footprint is about what a worker needs before the engine begins, in bytes. With less the Go runtime itself would run
+// memoryNeed is about what a worker needs before the engine begins, in bytes. With less the Go runtime itself would run
 // into the bound, and it dies of that in unclear ways; the engine's own want is told clearly.
-func footprint(p *Problem) int64 {
+func memoryNeed(p *Problem) int64 {
 	terms := 0
 	for _, r := range p.Rows {
 		terms += len(r.Terms)
@@ -290,9 +290,9 @@ func footprint(p *Problem) int64 {
 	return 16<<20 + 128*int64(terms) + 512*int64(len(p.Columns)+len(p.Rows))
 }
 
-// environment is what a worker needs and no more: the parent's may hold passwords. One thread for the linear algebra,
+// workerEnvironment is what a worker needs and no more: the parent's may hold passwords. One thread for the linear algebra,
 // as more make answers depend on the machine.
-func environment() []string {
+func workerEnvironment() []string {
 	env := []string{workerVariable + "=1", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "GOTRACEBACK=single"}
 	if os.Getenv("GORACE") == "" {
 		env = append(env, "GORACE=atexit_sleep_ms=0") // a worker under the race detector would sleep a second at its end
@@ -308,7 +308,7 @@ func environment() []string {
 // readReplies reads until the reply that ends the call: a result or a failure.
 func readReplies(out io.Reader, watch func(Progress)) (last reply, incumbent *Solution, err error) {
 	decoder := gob.NewDecoder(out)
-	if err := greeted(decoder); err != nil {
+	if err := readGreeting(decoder); err != nil {
 		return reply{}, nil, err
 	}
 	for {
@@ -327,15 +327,15 @@ func readReplies(out io.Reader, watch func(Progress)) (last reply, incumbent *So
 	}
 }
 
-func (w *Process) fault(what, words string, err error) error {
+func (w *Process) workerError(what, words string, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return &WorkerError{Path: w.path, What: what, Words: words, Err: err}
 }
 
-// death names the cause of a child's end. The Go runtime, the C++ library and the allocator each have their own words
+// causeOfDeath names the cause of a child's end. The Go runtime, the C++ library and the allocator each have their own words
 // for a memory limit.
-func death(waitErr, readErr error, words string) error {
+func causeOfDeath(waitErr, readErr error, words string) error {
 	for _, sign := range []string{"out of memory", "cannot allocate memory", "bad_alloc", "Cannot allocate memory", "pthread_create failed"} {
 		if strings.Contains(words, sign) {
 			return ErrMemory
@@ -347,11 +347,11 @@ func death(waitErr, readErr error, words string) error {
 	return readErr
 }
 
-// crashed reports whether the engine came upon something that it holds impossible, and ended its process, or touched memory that it may not. CLP 1.17 does so now and then, in one of the
+// engineCrashed reports whether the engine came upon something that it holds impossible, and ended its process, or touched memory that it may not. CLP 1.17 does so now and then, in one of the
 // many linear programs that branching asks for (ClpNonLinearCost: "lowerValue <= upperValue"). The same problem, preprocessed, is solved: two of TPC-H's with 4,200 columns, which were left as they are,
 // died after three and six seconds, and were proven in thirteen and eight; without probing one died again, and without perturbation one was not proven. Memory it touched
 // once in eight of exact mode's runs, and not again when asked the same.
-func crashed(err error) bool {
+func engineCrashed(err error) bool {
 	var fault *WorkerError
 	return errors.As(err, &fault) && (strings.Contains(fault.Words, "Assertion `") || strings.Contains(fault.Words, "SIGSEGV"))
 }
@@ -365,7 +365,7 @@ type reported struct {
 func (e *reported) Error() string { return e.text }
 func (e *reported) Unwrap() error { return e.err }
 
-func known(c cause) cause {
+func knownCause(c cause) cause {
 	if c < 0 || int(c) >= len(causes) {
 		return causeOther
 	}

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// attributes: the child is killed when this process ends, however it ends, and a Ctrl-C at the terminal is for the
+// processAttributes: the child is killed when this process ends, however it ends, and a Ctrl-C at the terminal is for the
 // parent to act on.
-func attributes() *syscall.SysProcAttr {
+func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
@@ -55,8 +55,8 @@ func dataSize() (uint64, error) {
 	return kilobytes << 10, err
 }
 
-// divert gives f's descriptor a new number and points the old one at standard error.
-func divert(f *os.File) (*os.File, error) {
+// divertOutput gives f's descriptor a new number and points the old one at standard error.
+func divertOutput(f *os.File) (*os.File, error) {
 	clean, err := syscall.Dup(int(f.Fd())) // #nosec G115 -- a descriptor fits an int
 	if err != nil {
 		return nil, err

@@ -116,11 +116,11 @@ func NewSolution(p *Problem, status Status, values []float64, bound float64, eng
 			s.Bound = s.Objective
 		}
 	}
-	s.Gap = gap(s.Objective, s.Bound)
+	s.Gap = relativeGap(s.Objective, s.Bound)
 	return s
 }
 
-func gap(objective, bound float64) float64 {
+func relativeGap(objective, bound float64) float64 {
 	if objective == bound {
 		return 0
 	}

@@ -180,7 +180,7 @@ func TestSolve(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := solved(t, &c.problem, Limits{})
-			if c.status == Optimal && trivial(&c.problem) != nil {
+			if c.status == Optimal && solveTrivial(&c.problem) != nil {
 				if s.Status != Optimal {
 					t.Fatalf("status %v", s.Status)
 				}
@@ -517,15 +517,15 @@ func TestFind(t *testing.T) {
 		if name == beside {
 			t.Cleanup(func() { _ = os.Remove(beside) })
 		}
-		if got, missing := find(""); missing != nil || name != setting && got != name {
+		if got, missing := findProgram(""); missing != nil || name != setting && got != name {
 			t.Errorf("found %s, %v; want %s", got, missing, name)
 		}
 	}
-	if got, missing := find(setting); missing != nil || got != setting {
+	if got, missing := findProgram(setting); missing != nil || got != setting {
 		t.Errorf("found %s, %v; want %s", got, missing, setting)
 	}
 	t.Setenv(Variable, setting)
-	if got, missing := find(""); missing != nil || got != setting {
+	if got, missing := findProgram(""); missing != nil || got != setting {
 		t.Errorf("found %s, %v; want %s of the environment", got, missing, setting)
 	}
 	if err := found.Ready(); err != nil {

@@ -16,13 +16,13 @@ func (p *Problem) Scale() float64 {
 	return math.Ldexp(1, 14-exponent)
 }
 
-// trivial answers what the engines do not take: no columns, or no row with a term. Nil if p is not such.
-func trivial(p *Problem) *Solution {
+// solveTrivial answers what the engines do not take: no columns, or no row with a term. Nil if p is not such.
+func solveTrivial(p *Problem) *Solution {
 	for _, r := range p.Rows {
 		if len(r.Terms) > 0 {
 			continue
 		}
-		if !within(0, r.Lower, r.Upper) {
+		if !withinBounds(0, r.Lower, r.Upper) {
 			return NewSolution(p, Infeasible, nil, math.Inf(1), EngineHeuristic)
 		}
 	}
@@ -41,7 +41,7 @@ func trivial(p *Problem) *Solution {
 		if lower > upper {
 			return NewSolution(p, Infeasible, nil, math.Inf(1), EngineHeuristic)
 		}
-		values[i] = cheapest(c.Cost, lower, upper)
+		values[i] = cheapestIn(c.Cost, lower, upper)
 		unbounded = unbounded || math.IsInf(values[i], 0)
 	}
 	if unbounded {
@@ -50,8 +50,8 @@ func trivial(p *Problem) *Solution {
 	return NewSolution(p, Optimal, values, math.Inf(-1), EngineHeuristic)
 }
 
-// cheapest is the value in [lower, upper] of least cost; at no cost, the one nearest to zero.
-func cheapest(cost, lower, upper float64) float64 {
+// cheapestIn is the value in [lower, upper] of least cost; at no cost, the one nearest to zero.
+func cheapestIn(cost, lower, upper float64) float64 {
 	switch {
 	case cost > 0:
 		return lower

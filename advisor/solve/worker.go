@@ -74,7 +74,7 @@ func IsWorker() bool { return os.Getenv(workerVariable) != "" }
 // failed; a failed solve is a reply.
 func Worker(in io.Reader, out io.Writer, engine Engine) error {
 	if f, ok := out.(*os.File); ok {
-		clean, err := divert(f)
+		clean, err := divertOutput(f)
 		if err != nil {
 			return fmt.Errorf("solve: worker cannot set its output aside: %w", err)
 		}
@@ -109,9 +109,9 @@ func Worker(in io.Reader, out io.Writer, engine Engine) error {
 		}
 	}, nil)
 	if err := limitMemory(r.Memory); err != nil {
-		return send(failed(fmt.Errorf("solve: worker cannot limit its memory to %d bytes: %w", r.Memory, err)))
+		return send(failureReply(fmt.Errorf("solve: worker cannot limit its memory to %d bytes: %w", r.Memory, err)))
 	}
-	return send(answer(ctx, engine, r, func(s *Solution) error { return send(reply{Incumbent: s}) }, func(p Progress) {
+	return send(answerRequest(ctx, engine, r, func(s *Solution) error { return send(reply{Incumbent: s}) }, func(p Progress) {
 		_ = send(reply{Progress: &p}) // the answer will fail, too, and say so
 	}))
 }
@@ -127,34 +127,34 @@ func decodeRequest(in *gob.Decoder) (*request, error) {
 	return &r, nil
 }
 
-// answer turns a request into a reply, whatever happens.
-func answer(ctx context.Context, engine Engine, r *request, incumbent func(*Solution) error, watch func(Progress)) (out reply) {
+// answerRequest turns a request into a reply, whatever happens.
+func answerRequest(ctx context.Context, engine Engine, r *request, incumbent func(*Solution) error, watch func(Progress)) (out reply) {
 	defer func() {
 		if v := recover(); v != nil { // a fault of ours or a binding's: tell it apart from a crash
-			out = failed(fmt.Errorf("solve: worker panicked: %v", v))
+			out = failureReply(fmt.Errorf("solve: worker panicked: %v", v))
 		}
 	}()
 	if err := r.Problem.Validate(); err != nil {
-		return failed(err)
+		return failureReply(err)
 	}
 	if err := r.Limits.validate(); err != nil {
-		return failed(err)
+		return failureReply(err)
 	}
 	if r.Relax {
 		x, err := engine.Relax(&r.Problem)
 		if err != nil {
-			return failed(err)
+			return failureReply(err)
 		}
 		return reply{Relaxation: x}
 	}
 	s, err := solveHere(ctx, engine, r, incumbent, watch)
 	if err != nil {
-		return failed(err)
+		return failureReply(err)
 	}
 	return reply{Solution: s}
 }
 
-func failed(err error) reply {
+func failureReply(err error) reply {
 	out := reply{Failure: err.Error()}
 	for c, e := range causes {
 		if errors.Is(err, e) {
@@ -172,10 +172,10 @@ func solveHere(ctx context.Context, engine Engine, r *request, incumbent func(*S
 		ctx, cancel = context.WithTimeout(ctx, limits.Wall)
 		defer cancel()
 	}
-	if s := trivial(p); s != nil {
+	if s := solveTrivial(p); s != nil {
 		return s, nil
 	}
-	start, feasible := search(ctx, p, startEffort)
+	start, feasible := searchSolution(ctx, p, startEffort)
 	if !feasible {
 		return NewSolution(p, Infeasible, nil, 0, EngineHeuristic), nil
 	}

@@ -66,7 +66,7 @@ func TestWorker(t *testing.T) {
 		}
 	})
 	t.Run("panic", func(t *testing.T) {
-		r := answer(context.Background(), fake{}, &request{Problem: *cover()}, func(*Solution) error { panic("boom") }, func(Progress) {})
+		r := answerRequest(context.Background(), fake{}, &request{Problem: *cover()}, func(*Solution) error { panic("boom") }, func(Progress) {})
 		if !strings.Contains(r.Failure, "panicked: boom") {
 			t.Fatalf("%+v", r)
 		}
@@ -88,12 +88,12 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("closed") }
 
 func TestCausesCrossOver(t *testing.T) {
 	for _, err := range []error{ErrMemory} {
-		r := failed(err)
-		if !errors.Is(&reported{r.Failure, causes[known(r.Cause)]}, err) {
+		r := failureReply(err)
+		if !errors.Is(&reported{r.Failure, causes[knownCause(r.Cause)]}, err) {
 			t.Errorf("%v became %+v", err, r)
 		}
 	}
-	if known(-1) != causeOther || known(99) != causeOther {
+	if knownCause(-1) != causeOther || knownCause(99) != causeOther {
 		t.Error("an unknown cause is not other")
 	}
 }

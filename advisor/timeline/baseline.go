@@ -13,8 +13,8 @@ import (
 	"github.com/helenus-db/helenus/internal/guard"
 )
 
-// known are the designs for single sets of weights that baselines are made of.
-type known struct {
+// baselineDesigns are the designs for single sets of weights that baselines are made of.
+type baselineDesigns struct {
 	first, last *choice.Result
 	ideal       []*choice.Result               // by step
 	average     *choice.Result                 // nil until join
@@ -22,8 +22,8 @@ type known struct {
 	leave       func()                         // makes that end
 }
 
-// join waits for the design for the mean weights, which is looked for meanwhile: it takes longest, and little hangs on it.
-func (k *known) join() (err error) {
+// awaitMean waits for the design for the mean weights, which is looked for meanwhile: it takes longest, and little hangs on it.
+func (k *baselineDesigns) awaitMean() (err error) {
 	if k.mean != nil {
 		k.average, err = k.mean()
 		k.mean = nil
@@ -31,16 +31,16 @@ func (k *known) join() (err error) {
 	return err
 }
 
-// end is for who may go without having joined: nothing goes on behind him.
-func (k *known) end() {
+// cancelMean is for who may go without having joined: nothing goes on behind him.
+func (k *baselineDesigns) cancelMean() {
 	if k.mean != nil {
 		k.leave()
-		_ = k.join() //nolint:errcheck // it was not wanted
+		_ = k.awaitMean() //nolint:errcheck // it was not wanted
 	}
 }
 
-// results are all of them, those of equal weights once.
-func (k *known) results() []*choice.Result {
+// distinctResults are all of them, those of equal weights once.
+func (k *baselineDesigns) distinctResults() []*choice.Result {
 	var list []*choice.Result
 	if k.average != nil {
 		list = append(list, k.average)
@@ -55,13 +55,13 @@ func (k *known) results() []*choice.Result {
 	return list
 }
 
-// baselines finds the best designs for the weights of each step, and for the mean ones, over some of the candidates. Steps of equal weights, and weights
+// designBaselines finds the best designs for the weights of each step, and for the mean ones, over some of the candidates. Steps of equal weights, and weights
 // that differ by a factor alone, have one design. Where these are integer programs, they begin from drafts; that for the mean weights is solved behind what follows, and of a
 // drift, whose steps have weights of their own, those of the first and the last one alone are solved at all.
-func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]bool) (*known, error) {
-	within, cancel := share(ctx, baselineShare)
+func (t *task) designBaselines(ctx context.Context, l *localSearch, in []bool, corners [][]bool) (*baselineDesigns, error) {
+	within, cancel := withShare(ctx, baselineShare)
 	mean := t.weightsKey(-1)
-	asked, programs := t.distinct(), t.programmed(in)
+	asked, programs := t.distinctSteps(), t.usesProgram(in)
 	steps := asked
 	if !slices.ContainsFunc(asked, func(step int) bool { return t.weightsKey(step) == mean }) {
 		steps = append(slices.Clone(asked), -1)
@@ -71,7 +71,7 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 	ask := steps
 	if programs {
 		ask = nil
-		for i, draft := range t.drafts(within, steps, in, corners) {
+		for i, draft := range t.draftDesigns(within, steps, in, corners) {
 			step, key := steps[i], t.weightsKey(steps[i])
 			if draft != nil {
 				solved[key], designs = draft, append(designs, draft.Open)
@@ -82,12 +82,12 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 			}
 		}
 	}
-	found, errs := t.best(within, l, ask, solved, in, corners)
+	found, errs := t.bestDesigns(within, l, ask, solved, in, corners)
 	for i, step := range ask {
 		key := t.weightsKey(step)
-		if unfinished(within, errs[i]) {
+		if outOfTime(within, errs[i]) {
 			if found[i], errs[i] = solved[key], nil; found[i] == nil {
-				found[i], errs[i] = t.instead(within, step, in, designs)
+				found[i], errs[i] = t.fallbackDesign(within, step, in, designs)
 			}
 		}
 		if errs[i] != nil {
@@ -97,7 +97,7 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 		solved[key] = found[i]
 		designs = append(designs, found[i].Open)
 	}
-	k := &known{}
+	k := &baselineDesigns{}
 	for step := range t.steps {
 		k.ideal = append(k.ideal, solved[t.weightsKey(step)])
 	}
@@ -107,15 +107,15 @@ func (t *task) baselines(ctx context.Context, l *local, in []bool, corners [][]b
 		k.average = solved[mean]
 		return k, nil
 	}
-	t.behind(within, cancel, k, in, designs)
+	t.startMeanDesign(within, cancel, k, in, designs)
 	return k, nil
 }
 
-// behind begins to solve the program of the mean weights, from the best of the designs for them: that saves most of the proof. Steps whose weights are these but for a factor
+// startMeanDesign begins to solve the program of the mean weights, from the best of the designs for them: that saves most of the proof. Steps whose weights are these but for a factor
 // have what comes of it, too. cancel is called once it has ended.
-func (t *task) behind(ctx context.Context, cancel func(), k *known, in []bool, designs [][]bool) {
-	q := single{weights: t.weights(-1), space: t.space, in: in}
-	whole := t.static(q.weights, t.space)
+func (t *task) startMeanDesign(ctx context.Context, cancel func(), k *baselineDesigns, in []bool, designs [][]bool) {
+	q := designQuestion{weights: t.weightsAt(-1), space: t.space, in: in}
+	whole := t.staticProblem(q.weights, t.space)
 	least := math.Inf(1)
 	for _, open := range designs {
 		if c := whole.Cost(open); c < least {
@@ -127,7 +127,7 @@ func (t *task) behind(ctx context.Context, cancel func(), k *known, in []bool, d
 		err error
 	}
 	came := make(chan answer)
-	asks := t.restrict(q)
+	asks := t.restrictQuestion(q)
 	background, stop := context.WithCancel(ctx)
 	guard.Go(guard.Advice, func() {
 		var a answer
@@ -139,18 +139,18 @@ func (t *task) behind(ctx context.Context, cancel func(), k *known, in []bool, d
 		defer cancel()
 		a := <-came
 		stop()
-		if err := t.explained(a.err, 0, t.space); unfinished(ctx, err) {
-			if a.r, err = t.instead(ctx, -1, in, designs); err != nil {
+		if err := t.explainError(a.err, 0, t.space); outOfTime(ctx, err) {
+			if a.r, err = t.fallbackDesign(ctx, -1, in, designs); err != nil {
 				return nil, err
 			}
 		} else if err != nil {
 			return nil, err
 		}
-		t.failed(a.r.Failure)
+		t.noteFailure(a.r.Failure)
 		mean := t.weightsKey(-1)
 		for step := range k.ideal {
 			if t.weightsKey(step) == mean {
-				own, share := *a.r, total(t.weights(step))/total(q.weights)
+				own, share := *a.r, sumOf(t.weightsAt(step))/sumOf(q.weights)
 				own.Cost, own.Bound = share*own.Cost, share*own.Bound
 				k.ideal[step] = &own
 			}
@@ -160,26 +160,26 @@ func (t *task) behind(ctx context.Context, cancel func(), k *known, in []bool, d
 	}
 }
 
-func total(list []float64) (sum float64) {
+func sumOf(list []float64) (sum float64) {
 	for _, v := range list {
 		sum += v
 	}
 	return sum
 }
 
-// programmed tells whether single designs are what an integer program of some of the candidates finds.
-func (t *task) programmed(in []bool) bool {
-	n := count(in)
+// usesProgram reports whether single designs are what an integer program of some of the candidates finds.
+func (t *task) usesProgram(in []bool) bool {
+	n := countOpen(in)
 	return t.space > 0 && n > proofTables && n <= programTables && t.options.Solver != nil
 }
 
-// best finds the best designs for some steps' weights, or all steps' (-1), from drafts by the keys of these weights. Without a limit on space, and among few candidates, they
+// bestDesigns finds the best designs for some steps' weights, or all steps' (-1), from drafts by the keys of these weights. Without a limit on space, and among few candidates, they
 // are proven.
-func (t *task) best(ctx context.Context, l *local, steps []int, drafts map[string]*choice.Result, in []bool, corners [][]bool) ([]*choice.Result, []error) {
-	if t.space == 0 || t.programmed(in) {
-		var list []single
+func (t *task) bestDesigns(ctx context.Context, l *localSearch, steps []int, drafts map[string]*choice.Result, in []bool, corners [][]bool) ([]*choice.Result, []error) {
+	if t.space == 0 || t.usesProgram(in) {
+		var list []designQuestion
 		for _, step := range steps {
-			q := single{weights: t.weights(step), space: t.space, in: in}
+			q := designQuestion{weights: t.weightsAt(step), space: t.space, in: in}
 			if draft := drafts[t.weightsKey(step)]; draft != nil {
 				q.start = draft.Open
 			}
@@ -190,24 +190,24 @@ func (t *task) best(ctx context.Context, l *local, steps []int, drafts map[strin
 	var results []*choice.Result
 	var errs []error
 	for _, step := range steps {
-		r, err := t.alone(ctx, l, step, in, corners)
+		r, err := t.designStep(ctx, l, step, in, corners)
 		results, errs = append(results, r), append(errs, err)
 	}
 	return results, errs
 }
 
-// alone finds the best design for a step's weights where what exchanging tables finds has to do, or to be begun with.
-func (t *task) alone(ctx context.Context, l *local, step int, in []bool, corners [][]bool) (*choice.Result, error) {
-	weights, keep := t.costs(t.weights(step))
-	open, cost := l.design(weights, keep, append(slices.Clone(corners), in), in)
-	if n := count(in); n > proofTables && open != nil {
+// designStep finds the best design for a step's weights where what exchanging tables finds has to do, or to be begun with.
+func (t *task) designStep(ctx context.Context, l *localSearch, step int, in []bool, corners [][]bool) (*choice.Result, error) {
+	weights, keep := t.demandWeights(t.weightsAt(step))
+	open, cost := l.bestDesign(weights, keep, append(slices.Clone(corners), in), in)
+	if n := countOpen(in); n > proofTables && open != nil {
 		return &choice.Result{Open: open, Cost: cost, Engine: "local", Bound: math.Inf(-1)}, nil
 	}
-	return t.choose(ctx, single{weights: t.weights(step), space: t.space, in: in, start: open})
+	return t.chooseDesign(ctx, designQuestion{weights: t.weightsAt(step), space: t.space, in: in, start: open})
 }
 
-// costs are the weights of the demands, and what keeping each candidate costs, if statements run so often.
-func (t *task) costs(weights []float64) (demands, keep []float64) {
+// demandWeights are the weights of the demands, and what keeping each candidate costs, if statements run so often.
+func (t *task) demandWeights(weights []float64) (demands, keep []float64) {
 	for _, d := range t.demands {
 		demands = append(demands, weights[d.Statement]*d.Times)
 	}
@@ -223,7 +223,7 @@ func (t *task) costs(weights []float64) (demands, keep []float64) {
 	return demands, keep
 }
 
-func count(open []bool) (n int) {
+func countOpen(open []bool) (n int) {
 	for _, x := range open {
 		if x {
 			n++
@@ -234,7 +234,7 @@ func count(open []bool) (n int) {
 
 // weightsKey is the same for steps whose weights differ by a factor alone. Step -1 is all of them together.
 func (t *task) weightsKey(step int) string {
-	weights := t.weights(step)
+	weights := t.weightsAt(step)
 	scale := 0.0
 	for _, w := range weights {
 		scale = max(scale, w)
@@ -255,19 +255,19 @@ func (t *task) atStep(err error, step int) error {
 	return err
 }
 
-// compare says what the baselines cost.
-func (s *search) compare(k *known) []*Baseline {
+// compareBaselines says what the baselines cost.
+func (s *search) compareBaselines(k *baselineDesigns) []*Baseline {
 	constant := make([]float64, s.steps)
 	for step := range constant {
-		constant[step] = s.written(step)
+		constant[step] = s.existingWritesAt(step)
 	}
 	static := func(name string, r *choice.Result) *Baseline {
-		chosen := s.fresh(r.Open)
-		b := &Baseline{Name: name, Bytes: s.bytes(r.Open), Tables: len(chosen), Proven: r.Proven}
+		chosen := s.newTables(r.Open)
+		b := &Baseline{Name: name, Bytes: s.bytesOf(r.Open), Tables: len(chosen), Proven: r.Proven}
 		for step := range s.steps {
-			b.Steps, b.Chosen = append(b.Steps, constant[step]+s.workload(step, r.Open)), append(b.Chosen, chosen)
+			b.Steps, b.Chosen = append(b.Steps, constant[step]+s.workloadCost(step, r.Open)), append(b.Chosen, chosen)
 		}
-		b.Steps[0] += s.initially(r.Open)
+		b.Steps[0] += s.initialCost(r.Open)
 		return b
 	}
 	list := []*Baseline{static(Average, k.average), static(First, k.first), static(Last, k.last)}
@@ -279,11 +279,11 @@ func (s *search) compare(k *known) []*Baseline {
 			best[key] = s.leastAt(step, r)
 		}
 		open := best[key]
-		chosen := s.fresh(open)
-		ideal.Steps, ideal.Chosen = append(ideal.Steps, constant[step]+s.workload(step, open)), append(ideal.Chosen, chosen)
-		ideal.Bytes, ideal.Tables, ideal.Proven = max(ideal.Bytes, s.bytes(open)), max(ideal.Tables, len(chosen)), ideal.Proven && r.Proven
+		chosen := s.newTables(open)
+		ideal.Steps, ideal.Chosen = append(ideal.Steps, constant[step]+s.workloadCost(step, open)), append(ideal.Chosen, chosen)
+		ideal.Bytes, ideal.Tables, ideal.Proven = max(ideal.Bytes, s.bytesOf(open)), max(ideal.Tables, len(chosen)), ideal.Proven && r.Proven
 		if step == 0 {
-			ideal.Steps[0] += s.initially(open)
+			ideal.Steps[0] += s.initialCost(open)
 		}
 	}
 	list = append(list, ideal)
@@ -301,20 +301,20 @@ func (s *search) leastAt(step int, r *choice.Result) []bool {
 	if r.Proven {
 		return best
 	}
-	least := s.workload(step, best)
+	least := s.workloadCost(step, best)
 	for _, open := range slices.Concat(s.designs, s.open) {
-		if s.space > 0 && s.bytes(open) > s.space {
+		if s.space > 0 && s.bytesOf(open) > s.space {
 			continue
 		}
-		if cost := s.workload(step, open); cost < least {
+		if cost := s.workloadCost(step, open); cost < least {
 			best, least = open, cost
 		}
 	}
 	return best
 }
 
-// workload is what the statements of a step cost over some tables, without writes of the existing ones (equation 2).
-func (s *search) workload(step int, open []bool) float64 {
+// workloadCost is what the statements of a step cost over some tables, without writes of the existing ones (equation 2).
+func (s *search) workloadCost(step int, open []bool) float64 {
 	sum := 0.0
 	for n := range s.problem.Tables {
 		if open[n] {
@@ -324,10 +324,10 @@ func (s *search) workload(step int, open []bool) float64 {
 	for i := range s.problem.Demands {
 		d := &s.problem.Demands[i]
 		at := choice.Demand{States: d.States, Arcs: d.Arcs, Needed: d.Needed}
-		if !at.There(open) {
+		if !at.Required(open) {
 			continue
 		}
-		_, price := at.Way(open)
+		_, price := at.CheapestPath(open)
 		if math.IsInf(price, 1) {
 			return price
 		}
@@ -336,8 +336,8 @@ func (s *search) workload(step int, open []bool) float64 {
 	return sum
 }
 
-// initially is what the tables of the first step cost to fill, if that counts, and what those cost to drop that were there.
-func (s *search) initially(open []bool) float64 {
+// initialCost is what the tables of the first step cost to fill, if that counts, and what those cost to drop that were there.
+func (s *search) initialCost(open []bool) float64 {
 	sum := 0.0
 	for n := range s.problem.Tables {
 		switch x := &s.problem.Tables[n]; {
@@ -350,8 +350,8 @@ func (s *search) initially(open []bool) float64 {
 	return sum
 }
 
-// fresh are the new tables of a design.
-func (t *task) fresh(open []bool) (list []*model.Table) {
+// newTables are the new tables of a design.
+func (t *task) newTables(open []bool) (list []*model.Table) {
 	for n, is := range open {
 		if is && !t.tables[n].Kept {
 			list = append(list, t.tables[n])

@@ -65,7 +65,7 @@ type Plan struct {
 	Changed bool     // other tables than in the step before
 }
 
-// View tells whether a query reads one table once: a materialised view's plan, not a join's (W-4).
+// View reports whether a query reads one table once: a materialised view's plan, not a join's (W-4).
 func (p *Plan) View() bool { return p.Plan != nil && len(p.Tables) == 1 }
 
 // Migration fills a table during the step before the one that it is for.

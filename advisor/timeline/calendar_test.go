@@ -66,7 +66,7 @@ func TestOptions(t *testing.T) {
 		c := twoViews(t, Options{Exact: true, Life: 4})
 		for i, s := range c.Steps[1:3] {
 			for _, dropped := range s.Dropped {
-				if c.Steps[i].table(dropped) != nil && strings.Contains(strings.Join(c.Steps[0].Created, " "), dropped) {
+				if c.Steps[i].tableNamed(dropped) != nil && strings.Contains(strings.Join(c.Steps[0].Created, " "), dropped) {
 					t.Errorf("step %d drops %s, which was made for step 0", s.Number, dropped)
 				}
 			}
@@ -112,7 +112,7 @@ func TestOptions(t *testing.T) {
 				t.Error("CF1 is created, and was there")
 			}
 		}
-		if c.Steps[0].table("CF1") == nil {
+		if c.Steps[0].tableNamed("CF1") == nil {
 			t.Error("CF1 was there, serves best, and is gone")
 		}
 	})
@@ -138,7 +138,7 @@ func TestOptions(t *testing.T) {
 func (x *Step) kinds() string {
 	var list []string
 	for _, p := range x.Plans {
-		list = append(list, p.kind())
+		list = append(list, p.planKind())
 	}
 	return strings.Join(list, " ")
 }
@@ -250,9 +250,9 @@ func TestLeast(t *testing.T) {
 // brute is the least cost of any sequence of three steps.
 func brute(t *testing.T, x *task) float64 {
 	t.Helper()
-	s := &search{task: x, loader: &loader{task: x, tables: x.tables, byTree: map[string]*treeSources{}}, problem: x.problem()}
+	s := &search{task: x, loader: &loader{task: x, tables: x.tables, byTree: map[string]*treeSources{}}, problem: x.sequenceProblem()}
 	for n := range x.tables {
-		w := s.loader.load(n, math.Inf(1), nil)
+		w := s.loader.fillPathsOf(n, math.Inf(1), nil)
 		s.problem.Loads = append(s.problem.Loads, w.Load)
 	}
 	best, n := math.Inf(1), len(x.tables)
@@ -265,7 +265,7 @@ func brute(t *testing.T, x *task) float64 {
 	}
 	var able []int // that answer everything within the space
 	for mask := range 1 << n {
-		if cost := s.workload(0, open(mask)); !math.IsInf(cost, 1) && (x.space == 0 || x.bytes(open(mask)) <= x.space) {
+		if cost := s.workloadCost(0, open(mask)); !math.IsInf(cost, 1) && (x.space == 0 || x.bytesOf(open(mask)) <= x.space) {
 			able = append(able, mask)
 		}
 	}
@@ -276,5 +276,5 @@ func brute(t *testing.T, x *task) float64 {
 			}
 		}
 	}
-	return best + x.constant()
+	return best + x.existingWrites()
 }

@@ -80,18 +80,18 @@ func TestGrowth(t *testing.T) {
 		}
 		c := &counting{Process: solve.New(solve.Config{})}
 		s.options.Solver = c
-		for _, r := range b.results() {
-			s.offer(s.always(r.Open))
+		for _, r := range b.distinctResults() {
+			s.offerCalendar(s.sameThroughout(r.Open))
 		}
-		if _, err := s.byRuns(context.Background(), b, in); err != nil {
+		if _, err := s.searchByRuns(context.Background(), b, in); err != nil {
 			t.Fatal(err)
 		}
-		if s.cost >= s.truthOf(s.always(b.average.Open)) {
+		if s.cost >= s.truthOf(s.sameThroughout(b.average.Open)) {
 			t.Errorf("%d steps: no better than the mean design", steps)
 		}
 		return figures{len(s.answers), c.asked}
 	}
-	const few = 3 * apartFrom // from so many steps on runs are designed apart, too
+	const few = 3 * decomposeFrom // from so many steps on runs are designed apart, too
 	first := at(few)
 	if got := at(few - 3); got.designs > first.designs || got.programs > first.programs {
 		t.Errorf("%d steps: %+v, with %d %+v", few-3, got, few, first)
@@ -106,6 +106,6 @@ func TestGrowth(t *testing.T) {
 }
 
 func (s *search) truthOf(open [][]bool) float64 {
-	cost, _ := s.truth(open)
+	cost, _ := s.trueCost(open)
 	return cost
 }

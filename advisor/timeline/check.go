@@ -15,7 +15,7 @@ func (c *Calendar) Check() error {
 	for i, s := range c.Steps {
 		there := tablesOf(s)
 		for _, p := range s.Plans {
-			for _, t := range p.reads() {
+			for _, t := range p.tablesRead() {
 				if !t.Existing && !there[t] {
 					return fmt.Errorf("step %d: statement %s reads %s, which is not there", s.Number, p.Statement.Statement.ID, t)
 				}
@@ -25,7 +25,7 @@ func (c *Calendar) Check() error {
 			}
 		}
 		for _, dropped := range s.Dropped {
-			if s.table(dropped) != nil {
+			if s.tableNamed(dropped) != nil {
 				return fmt.Errorf("step %d: %s is dropped, and there", s.Number, dropped)
 			}
 		}
@@ -49,7 +49,7 @@ func (x *Step) checkChange(before *Step) error {
 		}
 	}
 	for _, t := range before.Tables {
-		if t.IsNew() && x.table(t.Name) == nil && !slices.Contains(x.Dropped, t.Name) {
+		if t.IsNew() && x.tableNamed(t.Name) == nil && !slices.Contains(x.Dropped, t.Name) {
 			return fmt.Errorf("step %d: table %s of the step before is neither there nor dropped", x.Number, t.Name)
 		}
 	}
@@ -88,7 +88,7 @@ func tablesOf(s *Step) map[*model.Table]bool {
 	return there
 }
 
-func (x *Step) table(name string) *model.Table {
+func (x *Step) tableNamed(name string) *model.Table {
 	for _, t := range x.Tables {
 		if t.Name == name {
 			return t.Table
@@ -97,8 +97,8 @@ func (x *Step) table(name string) *model.Table {
 	return nil
 }
 
-// reads are the tables that a statement's plans read.
-func (p *Plan) reads() []*model.Table {
+// tablesRead are the tables that a statement's plans read.
+func (p *Plan) tablesRead() []*model.Table {
 	var list []*model.Table
 	plans := []*plan.Plan{}
 	if p.Plan != nil {

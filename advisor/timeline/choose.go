@@ -30,13 +30,13 @@ const mostRounds = 6
 // ends later, or a limit of time, makes the calendar the best so far, if need be one without changes: Stopped says so.
 func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, error) {
 	began := time.Now()
-	t, err := prepare(ctx, w, o)
+	t, err := prepareTask(ctx, w, o)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := t.limited(ctx, began)
+	ctx, cancel := t.withWall(ctx, began)
 	defer cancel()
-	c, err := t.schedule(ctx)
+	c, err := t.findCalendar(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,47 +44,47 @@ func Choose(ctx context.Context, w *workload.Workload, o Options) (*Calendar, er
 	return c, nil
 }
 
-// schedule finds the calendar of a task.
-func (t *task) schedule(ctx context.Context) (*Calendar, error) {
-	in, corners, err := t.sweep(ctx)
+// findCalendar finds the calendar of a task.
+func (t *task) findCalendar(ctx context.Context) (*Calendar, error) {
+	in, corners, err := t.sweepPrices(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for n := range in {
 		in[n] = in[n] || t.there[n] || t.study.Must(n)
 	}
-	t.ended("sweep")
+	t.endPhase("sweep")
 	if t.options.SpaceShare > 0 {
-		full, err := t.choose(ctx, single{weights: t.weights(-1), in: in})
-		if unfinished(ctx, err) {
-			full, err = t.instead(ctx, -1, in, corners)
+		full, err := t.chooseDesign(ctx, designQuestion{weights: t.weightsAt(-1), in: in})
+		if outOfTime(ctx, err) {
+			full, err = t.fallbackDesign(ctx, -1, in, corners)
 			t.notes = append(t.notes, "the time was over before the best design without a limit on space was found: the share is of the best one so far")
 		}
 		if err != nil {
 			return nil, err
 		}
-		t.full = t.bytes(full.Open)
+		t.full = t.bytesOf(full.Open)
 		t.space = t.full * t.options.SpaceShare
 	}
-	l := t.newLocal(in)
+	l := t.newLocalSearch(in)
 	l.ctx = ctx
-	b, err := t.baselines(ctx, l, in, corners)
+	b, err := t.designBaselines(ctx, l, in, corners)
 	if err != nil {
 		return nil, err
 	}
-	if l.candidates != count(in) { // designs were bought
-		l = t.newLocal(in)
+	if l.candidates != countOpen(in) { // designs were bought
+		l = t.newLocalSearch(in)
 		l.ctx = ctx
 	}
-	defer b.end()
-	t.ended("baselines")
+	defer b.cancelMean()
+	t.endPhase("baselines")
 	s := t.newSearch()
 	if err := s.run(ctx, b, l, in); err != nil {
 		return nil, err
 	}
-	t.ended("solve")
-	c := s.calendar(b)
-	t.ended("read")
+	t.endPhase("solve")
+	c := s.readCalendar(b)
+	t.endPhase("read")
 	return c, nil
 }
 
@@ -117,33 +117,33 @@ func (t *task) newSearch() *search {
 }
 
 // run looks for the calendar. Exact mode begins with pruned mode's, so it never has a dearer one; of few candidates, all promising, the program
-// is solved at once, of many within a limit on space what is near (wide.go).
-func (s *search) run(ctx context.Context, b *known, l *local, in []bool) error {
+// is solved at once, of many within a limit on space what is near (exact.go).
+func (s *search) run(ctx context.Context, b *baselineDesigns, l *localSearch, in []bool) error {
 	if !s.options.Exact {
-		return s.overSome(ctx, b, l, in)
+		return s.solvePromising(ctx, b, l, in)
 	}
-	if n := count(in); n > proofTables || n < len(s.tables) {
-		within, cancel := share(ctx, prunedShare)
+	if n := countOpen(in); n > proofTables || n < len(s.tables) {
+		within, cancel := withShare(ctx, prunedShare)
 		defer cancel()
 		few := s.newSearch()
-		if err := few.overSome(within, b, l, in); err != nil && within.Err() == nil {
+		if err := few.solvePromising(within, b, l, in); err != nil && within.Err() == nil {
 			return err
 		}
 		if s.open = few.open; few.kept == len(s.tables) {
 			s.bound = few.bound // of all candidates
 		}
-		s.ended("pruned")
+		s.endPhase("pruned")
 		if s.space > 0 && n > proofTables && s.options.Solver != nil { // of fewer the program is no trouble
-			return s.wide(ctx, b, in)
+			return s.searchExact(ctx, b, in)
 		}
 	}
-	return s.overAll(ctx, b, l, in)
+	return s.solveAll(ctx, b, l, in)
 }
 
-// begin makes the problem, in which tables are filled from those of the loader, for some candidates, nil: for all; and offers the calendar that there is, and
+// prepareProblem makes the problem, in which tables are filled from those of the loader, for some candidates, nil: for all; and offers the calendar that there is, and
 // those that never change.
-func (s *search) begin(b *known, in []bool) {
-	s.problem = s.task.problem()
+func (s *search) prepareProblem(b *baselineDesigns, in []bool) {
+	s.problem = s.task.sequenceProblem()
 	s.bounds = make([]float64, len(s.tables))
 	s.problem.Loads = make([]sequence.Load, len(s.tables))
 	for n := range s.tables {
@@ -153,30 +153,30 @@ func (s *search) begin(b *known, in []bool) {
 	}
 	if found := s.open; found != nil { // its cost is not known yet
 		s.open = nil
-		s.offer(found)
+		s.offerCalendar(found)
 	}
 	for _, r := range []*choice.Result{b.first, b.last} {
-		s.offer(s.always(r.Open))
+		s.offerCalendar(s.sameThroughout(r.Open))
 	}
 }
 
-// descended offers what the single designs become by dropping, adding and exchanging tables.
-func (s *search) descended(ctx context.Context, b *known, l *local, in []bool) (halted bool, err error) {
-	if err := b.join(); err != nil {
+// offerDescended offers what the single designs become by dropping, adding and exchanging tables.
+func (s *search) offerDescended(ctx context.Context, b *baselineDesigns, l *localSearch, in []bool) (halted bool, err error) {
+	if err := b.awaitMean(); err != nil {
 		return false, err
 	}
-	s.offer(s.always(b.average.Open))
-	if s.halted(ctx) {
+	s.offerCalendar(s.sameThroughout(b.average.Open))
+	if s.mustStop(ctx) {
 		return true, nil
 	}
 	for _, from := range [][]*choice.Result{b.ideal, slices.Repeat([]*choice.Result{b.average}, s.steps)} {
-		s.offer(s.descend(l, from, in))
+		s.offerCalendar(s.descend(l, from, in))
 	}
 	return false, nil
 }
 
-// overSome looks for the calendar over the promising candidates, from the best single design on.
-func (s *search) overSome(ctx context.Context, b *known, l *local, in []bool) error {
+// solvePromising looks for the calendar over the promising candidates, from the best single design on.
+func (s *search) solvePromising(ctx context.Context, b *baselineDesigns, l *localSearch, in []bool) error {
 	s.pruned = true
 	s.loader.tables = nil
 	var keep []int
@@ -185,9 +185,9 @@ func (s *search) overSome(ctx context.Context, b *known, l *local, in []bool) er
 			keep, s.loader.tables = append(keep, n), append(s.loader.tables, table)
 		}
 	}
-	s.begin(b, in)
-	if s.space > 0 && count(in) > proofTables && s.options.Solver != nil && s.open != nil && ctx.Err() == nil {
-		keep, err := s.byRuns(ctx, b, in)
+	s.prepareProblem(b, in)
+	if s.space > 0 && countOpen(in) > proofTables && s.options.Solver != nil && s.open != nil && ctx.Err() == nil {
+		keep, err := s.searchByRuns(ctx, b, in)
 		if err != nil {
 			return err
 		}
@@ -197,62 +197,62 @@ func (s *search) overSome(ctx context.Context, b *known, l *local, in []bool) er
 			return nil
 		}
 	}
-	if halted, err := s.descended(ctx, b, l, in); halted || err != nil {
+	if halted, err := s.offerDescended(ctx, b, l, in); halted || err != nil {
 		return err
 	}
-	r, err := s.solve(ctx, restricted(s.problem, keep), sequence.Options{Pruned: true, Start: narrowed(s.open, keep)})
+	r, err := s.solveSequence(ctx, restrictProblem(s.problem, keep), sequence.Options{Pruned: true, Start: toRestricted(s.open, keep)})
 	switch {
 	case err == nil:
 		for i, n := range r.Kept {
 			r.Kept[i] = keep[n]
 		}
-		r.Open = widened(r.Open, keep, len(s.tables))
+		r.Open = fromRestricted(r.Open, keep, len(s.tables))
 		s.locals = r.Locals
 	case s.open == nil:
 		return err
 	default: // what is known so far has to do
 		r = &sequence.Result{}
 	}
-	keep = s.promising(r, b)
+	keep = s.promisingTables(r, b)
 	s.kept = len(keep)
-	s.bound = s.least()
-	return s.inRounds(ctx, keep)
+	s.bound = s.lowerBound()
+	return s.solveInRounds(ctx, keep)
 }
 
-// overAll looks for the calendar over all candidates.
-func (s *search) overAll(ctx context.Context, b *known, l *local, in []bool) error {
-	s.begin(b, nil)
-	if halted, err := s.descended(ctx, b, l, in); halted || err != nil {
+// solveAll looks for the calendar over all candidates.
+func (s *search) solveAll(ctx context.Context, b *baselineDesigns, l *localSearch, in []bool) error {
+	s.prepareProblem(b, nil)
+	if halted, err := s.offerDescended(ctx, b, l, in); halted || err != nil {
 		return err
 	}
-	s.bound = max(s.bound, s.least())
-	return s.inRounds(ctx, nil)
+	s.bound = max(s.bound, s.lowerBound())
+	return s.solveInRounds(ctx, nil)
 }
 
-// inRounds solves the program over some candidates, nil: over all, until nothing that its calendar fills is dearer than it says.
-func (s *search) inRounds(ctx context.Context, keep []int) error {
+// solveInRounds solves the program over some candidates, nil: over all, until nothing that its calendar fills is dearer than it says.
+func (s *search) solveInRounds(ctx context.Context, keep []int) error {
 	p := s.problem
 	if keep != nil {
-		p = restricted(p, keep)
+		p = restrictProblem(p, keep)
 	}
 	for round := 0; round < mostRounds && !s.proven; round++ {
 		if round > 0 && ctx.Err() != nil {
-			s.stopped = ending(ctx)
+			s.stopped = stopReason(ctx)
 			break
 		}
 		s.rounds++
-		r, err := s.solve(ctx, p, sequence.Options{Start: narrowed(s.open, keep), Ties: true})
+		r, err := s.solveSequence(ctx, p, sequence.Options{Start: toRestricted(s.open, keep), Ties: true})
 		if err != nil {
 			if s.open != nil && ctx.Err() != nil {
-				s.stopped = ending(ctx)
+				s.stopped = stopReason(ctx)
 				break
 			}
 			return err
 		}
 		s.result = r
 		s.bound = max(s.bound, r.Bound)
-		open := widened(r.Open, keep, len(s.tables))
-		cost, dear := s.truth(open)
+		open := fromRestricted(r.Open, keep, len(s.tables))
+		cost, dear := s.trueCost(open)
 		if cost <= s.cost*(1+1e-12) {
 			s.open, s.cost, s.fewest = open, cost, r.Fewest
 		}
@@ -268,7 +268,7 @@ func (s *search) inRounds(ctx context.Context, keep []int) error {
 			s.problem.Loads[n] = s.loader.arcsOf(n, s.bounds[n])
 		}
 		if p = s.problem; keep != nil {
-			p = restricted(s.problem, keep)
+			p = restrictProblem(s.problem, keep)
 		}
 	}
 	if s.open == nil {
@@ -277,17 +277,17 @@ func (s *search) inRounds(ctx context.Context, keep []int) error {
 	return nil
 }
 
-func (s *search) solve(ctx context.Context, p *sequence.Problem, o sequence.Options) (*sequence.Result, error) {
-	o.Solver, o.Limits, o.Progress = s.options.Solver, s.limits(), s.options.Progress
+func (s *search) solveSequence(ctx context.Context, p *sequence.Problem, o sequence.Options) (*sequence.Result, error) {
+	o.Solver, o.Limits, o.Progress = s.options.Solver, s.solverLimits(), s.options.Progress
 	if s.options.Limits == (solve.Limits{}) && s.pruned {
 		o.Limits.Gap, o.Limits.Iterations = prunedGap, prunedIterations
 	}
 	r, err := sequence.Solve(ctx, p, o)
-	return r, s.explained(err, 0, s.space)
+	return r, s.explainError(err, 0, s.space)
 }
 
-// always keeps one design through all steps.
-func (s *search) always(open []bool) [][]bool {
+// sameThroughout keeps one design through all steps.
+func (s *search) sameThroughout(open []bool) [][]bool {
 	list := make([][]bool, s.steps)
 	for step := range list {
 		list[step] = open
@@ -295,16 +295,16 @@ func (s *search) always(open []bool) [][]bool {
 	return list
 }
 
-// offer takes a calendar if it is better than the best so far.
-func (s *search) offer(open [][]bool) {
-	if cost, _ := s.truth(open); cost < s.cost {
+// offerCalendar takes a calendar if it is better than the best so far.
+func (s *search) offerCalendar(open [][]bool) {
+	if cost, _ := s.trueCost(open); cost < s.cost {
 		s.open, s.cost = open, cost
 	}
 }
 
-// truth is what a calendar really costs, with the cheapest plan for filling each table; +Inf if there is none. dear are the
+// trueCost is what a calendar really costs, with the cheapest plan for filling each table; +Inf if there is none. dear are the
 // candidates whose filling costs more than the program says, with what it costs.
-func (s *search) truth(open [][]bool) (cost float64, dear map[int]float64) {
+func (s *search) trueCost(open [][]bool) (cost float64, dear map[int]float64) {
 	cost = s.problem.Cost(open)
 	dear = map[int]float64{}
 	for step := 1; step < s.steps; step++ {
@@ -312,8 +312,8 @@ func (s *search) truth(open [][]bool) (cost float64, dear map[int]float64) {
 			if !open[step][n] || open[step-1][n] {
 				continue
 			}
-			told := way(&s.problem.Loads[n], open[step-1])
-			_, real := s.filling(n, open[step-1])
+			told := loadPrice(&s.problem.Loads[n], open[step-1])
+			_, real := s.cheapestFilling(n, open[step-1])
 			if real > told*(1+1e-12) {
 				cost += real - told
 				dear[n] = max(dear[n], real)
@@ -323,23 +323,23 @@ func (s *search) truth(open [][]bool) (cost float64, dear map[int]float64) {
 	return cost, dear
 }
 
-// way is the price of the cheapest way of a load.
-func way(l *sequence.Load, open []bool) float64 {
+// loadPrice is the price of the cheapest path of a load.
+func loadPrice(l *sequence.Load, open []bool) float64 {
 	d := choice.Demand{States: max(2, l.States), Arcs: l.Arcs}
-	_, price := d.Way(open)
+	_, price := d.CheapestPath(open)
 	return price
 }
 
-// filling is the cheapest way to fill a candidate from the tables of a step; +Inf if there is none.
-func (s *search) filling(n int, open []bool) (via []int, price float64) {
-	w := s.loader.load(n, math.Inf(1), func(n int) bool { return open[n] })
+// cheapestFilling is the cheapest path to fill a candidate from the tables of a step; +Inf if there is none.
+func (s *search) cheapestFilling(n int, open []bool) (via []int, price float64) {
+	w := s.loader.fillPathsOf(n, math.Inf(1), func(n int) bool { return open[n] })
 	d := choice.Demand{States: max(2, w.States), Arcs: w.Arcs}
-	return d.Way(open)
+	return d.CheapestPath(open)
 }
 
-// promising are the candidates that are looked at together: those that pruning has left, those of the baselines and those
+// promisingTables are the candidates that are looked at together: those that pruning has left, those of the baselines and those
 // that must be there.
-func (s *search) promising(r *sequence.Result, b *known) []int {
+func (s *search) promisingTables(r *sequence.Result, b *baselineDesigns) []int {
 	in := make([]bool, len(s.tables))
 	for _, n := range r.Kept {
 		in[n] = true
@@ -352,7 +352,7 @@ func (s *search) promising(r *sequence.Result, b *known) []int {
 	for _, open := range slices.Concat(r.Open, s.open) {
 		note(open)
 	}
-	for _, x := range b.results() {
+	for _, x := range b.distinctResults() {
 		note(x.Open)
 	}
 	keep := []int{}
@@ -364,8 +364,8 @@ func (s *search) promising(r *sequence.Result, b *known) []int {
 	return keep
 }
 
-// restricted is a problem with some of its tables alone, numbered by their place in keep.
-func restricted(p *sequence.Problem, keep []int) *sequence.Problem {
+// restrictProblem is a problem with some of its tables alone, numbered by their place in keep.
+func restrictProblem(p *sequence.Problem, keep []int) *sequence.Problem {
 	number := make([]int, len(p.Tables))
 	for n := range number {
 		number[n] = -1
@@ -378,22 +378,22 @@ func restricted(p *sequence.Problem, keep []int) *sequence.Problem {
 	}
 	for _, n := range keep {
 		l := p.Loads[n]
-		q.Loads = append(q.Loads, sequence.Load{States: l.States, Arcs: reading(l.Arcs, number)})
+		q.Loads = append(q.Loads, sequence.Load{States: l.States, Arcs: renumberArcs(l.Arcs, number)})
 	}
 	for _, d := range p.Demands {
 		if d.Needed != nil {
-			if d.Needed = among(d.Needed, number); len(d.Needed) == 0 {
+			if d.Needed = renumber(d.Needed, number); len(d.Needed) == 0 {
 				continue
 			}
 		}
-		d.Arcs = reading(d.Arcs, number)
+		d.Arcs = renumberArcs(d.Arcs, number)
 		q.Demands = append(q.Demands, d)
 	}
 	return &q
 }
 
-// narrowed says a calendar in the numbers of a restricted problem; keep nil: it is not restricted.
-func narrowed(open [][]bool, keep []int) [][]bool {
+// toRestricted says a calendar in the numbers of a restricted problem; keep nil: it is not restricted.
+func toRestricted(open [][]bool, keep []int) [][]bool {
 	if keep == nil || open == nil {
 		return open
 	}
@@ -408,8 +408,8 @@ func narrowed(open [][]bool, keep []int) [][]bool {
 	return list
 }
 
-// widened is the inverse of narrowed.
-func widened(open [][]bool, keep []int, tables int) [][]bool {
+// fromRestricted is the inverse of narrowed.
+func fromRestricted(open [][]bool, keep []int, tables int) [][]bool {
 	if keep == nil {
 		return open
 	}
@@ -423,8 +423,8 @@ func widened(open [][]bool, keep []int, tables int) [][]bool {
 	return list
 }
 
-// bytes is what the new tables of a choice take.
-func (t *task) bytes(open []bool) float64 {
+// bytesOf is what the new tables of a choice take.
+func (t *task) bytesOf(open []bool) float64 {
 	sum := 0.0
 	for n, table := range t.tables {
 		if open[n] && !table.Kept {

@@ -19,7 +19,7 @@ func (x *Step) CreateCQL(w io.Writer) error {
 		}
 		for _, m := range x.Migrations {
 			if m.Table == t.Name {
-				fmt.Fprintf(&b, "-- Filled during step %d from %s; about %v.\n", x.Number-1, m.from(), m.Estimated)
+				fmt.Fprintf(&b, "-- Filled during step %d from %s; about %v.\n", x.Number-1, m.sourcesText(), m.Estimated)
 			}
 		}
 		for _, statement := range t.DDL() {

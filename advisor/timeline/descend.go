@@ -7,31 +7,31 @@ import (
 	"github.com/helenus-db/helenus/advisor/choice"
 )
 
-// stretch is a run of steps of which the weights are the same, or for whose later ones no table may be created: one design
+// run is a run of steps of which the weights are the same, or for whose later ones no table may be created: one design
 // serves it, as changing within it only costs (identical adjacent steps, merged).
-type stretch struct{ from, to int }
+type run struct{ from, to int }
 
-func (t *task) stretches() []stretch {
-	var list []stretch
+func (t *task) weightRuns() []run {
+	var list []run
 	for step := range t.steps {
 		closed := len(t.options.Windows) > 0 && !t.options.Windows[step]
 		if step > 0 && (closed || t.weightsKey(step) == t.weightsKey(step-1)) {
 			list[len(list)-1].to = step
 		} else {
-			list = append(list, stretch{step, step})
+			list = append(list, run{step, step})
 		}
 	}
 	return list
 }
 
-// mostDescents bounds how often all stretches are designed anew.
+// mostDescents bounds how often all runs are designed anew.
 const mostDescents = 10
 
-// descend makes a calendar of designs for the steps: each stretch is designed anew in turn, with what filling its tables
-// costs that the stretch before has not, and what the next one saves, until none gets better. Only what filling costs at least
+// descend makes a calendar of designs for the steps: each run is designed anew in turn, with what filling its tables
+// costs that the run before has not, and what the next one saves, until none gets better. Only what filling costs at least
 // counts, and nothing of further conditions: the caller finds out what the calendar is worth.
-func (s *search) descend(l *local, from []*choice.Result, in []bool) [][]bool {
-	list := s.stretches()
+func (s *search) descend(l *localSearch, from []*choice.Result, in []bool) [][]bool {
+	list := s.weightRuns()
 	designs := make([][]bool, len(list))
 	for i, x := range list {
 		designs[i] = from[x.from].Open
@@ -39,10 +39,10 @@ func (s *search) descend(l *local, from []*choice.Result, in []bool) [][]bool {
 	for range mostDescents {
 		better := false
 		for i := range list {
-			if l.over() {
+			if l.expired() {
 				break
 			}
-			weights, keep := s.within(list, designs, i, in)
+			weights, keep := s.runCosts(list, designs, i, in)
 			starts := [][]bool{designs[i]}
 			for _, k := range []int{i - 1, i + 1} {
 				if k >= 0 && k < len(list) && !slices.Equal(designs[k], designs[i]) {
@@ -58,9 +58,9 @@ func (s *search) descend(l *local, from []*choice.Result, in []bool) [][]bool {
 			}
 			now := math.Inf(1)
 			if possible {
-				now = l.climb(weights, keep, designs[i], able).cost()
+				now = l.startClimb(weights, keep, designs[i], able).totalCost()
 			}
-			if open, cost := l.design(weights, keep, starts, able); open != nil && (math.IsInf(now, 1) || cost < now-1e-9*abs(now)) {
+			if open, cost := l.bestDesign(weights, keep, starts, able); open != nil && (math.IsInf(now, 1) || cost < now-1e-9*abs(now)) {
 				designs[i], better = open, true
 			}
 		}
@@ -79,8 +79,8 @@ func (s *search) descend(l *local, from []*choice.Result, in []bool) [][]bool {
 
 func abs(v float64) float64 { return max(v, -v) }
 
-// within are the weights of a stretch's demands, and what each candidate costs in it, between the designs before and after.
-func (s *search) within(list []stretch, designs [][]bool, i int, in []bool) (weights, keep []float64) {
+// runCosts are the weights of a run's demands, and what each candidate costs in it, between the designs before and after.
+func (s *search) runCosts(list []run, designs [][]bool, i int, in []bool) (weights, keep []float64) {
 	x := list[i]
 	for d := range s.problem.Demands {
 		sum := 0.0
@@ -106,11 +106,11 @@ func (s *search) within(list []stretch, designs [][]bool, i int, in []bool) (wei
 		if before {
 			sum -= table.Drop
 		} else {
-			sum += s.filled(n, x.from, designs[max(0, i-1)])
+			sum += s.fillCost(n, x.from, designs[max(0, i-1)])
 		}
 		if i+1 < len(list) {
 			if designs[i+1][n] {
-				sum -= s.filled(n, list[i+1].from, nil)
+				sum -= s.fillCost(n, list[i+1].from, nil)
 			} else {
 				sum += table.Drop
 			}
@@ -120,13 +120,13 @@ func (s *search) within(list []stretch, designs [][]bool, i int, in []bool) (wei
 	return weights, keep
 }
 
-// filled is what filling a candidate for a step costs: from the tables of the step before; nil: at least.
-func (s *search) filled(n, step int, before []bool) float64 {
+// fillCost is what filling a candidate for a step costs: from the tables of the step before; nil: at least.
+func (s *search) fillCost(n, step int, before []bool) float64 {
 	sum := s.problem.Tables[n].Birth[step]
 	switch {
 	case step == 0:
 	case before == nil:
-		least, _ := s.loader.least(n)
+		least, _ := s.loader.leastCost(n)
 		sum += least
 	default:
 		sum += min(impossible, s.fillingFrom(n, before))
@@ -144,7 +144,7 @@ func (s *search) fillingFrom(n int, before []bool) float64 {
 	}
 	price, ok := known[n]
 	if !ok {
-		_, price = s.filling(n, before)
+		_, price = s.cheapestFilling(n, before)
 		known[n] = price
 	}
 	return price

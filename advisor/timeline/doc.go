@@ -26,20 +26,20 @@
 //
 //  1. Candidates, plan spaces and prices (package design, task.go).
 //  2. Promising candidates (sweep.go): the best designs as space gets dearer. Then the baselines (baseline.go) from drafts (draft.go), that for the mean weights
-//     beside what follows, and a first calendar (runs.go; descend.go, local.go), by dropping, adding and exchanging tables, stretch by
-//     stretch, with what changing costs.
+//     beside what follows, and a first calendar (runs.go; descend.go, local.go), by dropping, adding and exchanging tables, run by
+//     run, with what changing costs.
 //  3. Pruned mode: the workload summary tree over the promising candidates (package sequence), then the whole program over what
 //     it leaves, both from the first calendar on. Exact mode: the program over all candidates, from pruned mode's calendar on, so that it never has a dearer one.
 //     Both state the bound.
-//     With a limit on space and many candidates exact mode looks at single designs over all of them, and at calendars over what is near these (wide.go).
+//     With a limit on space and many candidates exact mode looks at single designs over all of them, and at calendars over what is near these (exact.go).
 //     With a limit on space and many promising candidates, in their place one design for each run of equal weights: the relaxation of the program of runs bounds
 //     them, window by window (relax.go), the runs are annealed, many of them designed apart, too (runs.go), the best of that is made better by the program of what is near it
-//     (around.go), that of a drift by further annealing, and thinned.
+//     (localbranch.go), that of a drift by further annealing, and thinned.
 //     All solves end by counted steps; the same workload has the same calendar on any machine, unless the caller sets a wall.
-//     The first runs are annealed from hot out of what the relaxation makes something of, and out of all promising ones, as what fills tables may be missing
-//     among the others (decision 31); those runs with the same weights have their designs, too. Seven recurring runs and more are designed apart besides (sequence.Apart):
+//     The first runs are annealed from a high temperature out of what the relaxation makes something of, and out of all promising ones, as what fills tables may be missing
+//     among the others (decision 31); those runs with the same weights have their designs, too. Seven recurring runs and more are designed apart besides (sequence.Decompose):
 //     each by itself, at prices that charge it for what it has that the run before has not, and pay it for what it leaves the next one; what fills a table has to be
-//     there before. What comes of that is changed together: where weights come again by the program of what is near (sequence.Around); where that finds nothing, or there are
+//     there before. What comes of that is changed together: where weights come again by the program of what is near (sequence.LocalBranch); where that finds nothing, or there are
 //     many runs, or weights drift, by annealing again, in rounds that hold one way while the rest makes room. Then changes are moved to the runs where they cost least
 //     (sequence.Smooth), and at last all is thinned: what nothing is dearer without goes (W-41). Runs after which the same comes share their prices, relaxations
 //     are solved for windows of four runs, and what was asked before is answered as before, so cycles of 44 steps take little more than those of 12.
@@ -52,14 +52,14 @@
 // for all, reads its tables whole and joins them. So a migration plan is a set of tables that join to the target's rows, two
 // queries' plans over the same tables are one, and the graphs that equations 9 to 12 have side by side are one graph for
 // each target (load.go): states are what has been joined and is at hand, an arc reads one more table of the step before.
-// The paper's plans are among its ways but for those that would lose rows: a table over more than the target holds its
+// The paper's plans are among its paths but for those that would lose rows: a table over more than the target holds its
 // rows once each only if each row has exactly one of all that lies beyond (plan.Sources); users of items are not all users.
 // What is unloaded and joined costs by the sizes of the tables (W-38); Migration.Plan, a scan and then gets by key, is the other
 // way to run it, which the planner gives where the keys are at hand.
 //
-// Thousands of targets times thousands of sources are too many ways to list. Few tables are ever created, so prices come on
+// Thousands of targets times thousands of sources are too many paths to list. Few tables are ever created, so prices come on
 // demand: at first filling a table costs the least that reading any source does, whatever is there. What the solution creates
-// is then priced over what is there (search.truth). Where that is more, the target's ways up to that price are listed, with
+// is then priced over what is there (search.trueCost). Where that is more, the target's paths up to that price are listed, with
 // one more that needs no table, at that price, in place of all dearer ones; and the program is solved anew. It never says
 // more than the truth, so its bound holds for the calendars that there are; and once nothing that it creates costs
 // more than it says, its optimum is theirs. That takes a round or two, as reading costs little beside writing.
@@ -94,6 +94,6 @@
 // 15,000 steps, and a drift's own steps; migrations read four tables, eight of those that are there; with a limit on space and
 // thousands of candidates exact mode finds, and does not prove: single designs are bounded within 1 to 5 %, and of what changes cost its bound has a part alone. And where there are more than 60
 // promising candidates and a limit on space, a calendar of runs is found, not proven; its bound leaves out what changing between windows of four runs costs, and
-// that tables are filled out of what is there; weights that drift from step to step are designed for in four stretches, before changes are moved to single steps;
+// that tables are filled out of what is there; weights that drift from step to step are designed for in four spans, before changes are moved to single steps;
 // and of equal calendars thinning finds one without a table that is not needed, if not always the one of the fewest.
 package timeline

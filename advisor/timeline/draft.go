@@ -14,22 +14,22 @@ const (
 	draftChanges = 60_000
 )
 
-// drafts are designs for the weights of some steps (-1: for those of all), found by annealing: for each the best of all that were met, as what is good for a step is good
+// draftDesigns are designs for the weights of some steps (-1: for those of all), found by annealing: for each the best of all that were met, as what is good for a step is good
 // for those that are like it. They are within 2 % of the best mostly, and an integer program that begins from them takes half as long to be proven. nil: there is none.
-func (t *task) drafts(ctx context.Context, steps []int, in []bool, corners [][]bool) []*choice.Result {
+func (t *task) draftDesigns(ctx context.Context, steps []int, in []bool, corners [][]bool) []*choice.Result {
 	begin := in // heat is measured by what it costs
 	for _, open := range corners {
-		if t.bytes(open) <= t.space {
+		if t.bytesOf(open) <= t.space {
 			begin = open
 		}
 	}
-	var asks []*narrow
+	var asks []*restrictedQuestion
 	var met [][]bool
 	for _, step := range steps {
-		r := t.restrict(single{weights: t.weights(step), space: t.space, in: in})
+		r := t.restrictQuestion(designQuestion{weights: t.weightsAt(step), space: t.space, in: in})
 		asks = append(asks, r)
-		o := sequence.Annealing{Start: narrowed([][]bool{begin}, r.keep), Changes: draftChanges}
-		for _, open := range annealed(ctx, sequence.Single(r.problem), draftSeeds, o) {
+		o := sequence.AnnealOptions{Start: toRestricted([][]bool{begin}, r.keep), Changes: draftChanges}
+		for _, open := range annealSeeds(ctx, sequence.SingleStep(r.problem), draftSeeds, o) {
 			met = append(met, open[0])
 		}
 	}
@@ -43,7 +43,7 @@ func (t *task) drafts(ctx context.Context, steps []int, in []bool, corners [][]b
 			}
 		}
 		if best != nil {
-			drafts[i] = &choice.Result{Open: widened([][]bool{best}, r.keep, r.tables)[0], Cost: least, Bound: math.Inf(-1), Engine: "annealing"}
+			drafts[i] = &choice.Result{Open: fromRestricted([][]bool{best}, r.keep, r.tables)[0], Cost: least, Bound: math.Inf(-1), Engine: "annealing"}
 		}
 	}
 	return drafts

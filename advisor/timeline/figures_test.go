@@ -73,7 +73,7 @@ func figured(t *testing.T, q1, q2 string, numbers ...int) (*workload.Workload, [
 func prepared(t *testing.T, w *workload.Workload, o Options) *task {
 	t.Helper()
 	o.Solver = solve.New(solve.Config{})
-	x, err := prepare(context.Background(), w, o)
+	x, err := prepareTask(context.Background(), w, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,10 +115,10 @@ func tableNames(tables []*model.Table) (names []string) {
 }
 
 // filled are the tables that each way to fill a candidate reads, in order.
-func filled(w *ways) (list []string) {
+func filled(w *fillPaths) (list []string) {
 	var walk func(at int, names []string)
 	walk = func(at int, names []string) {
-		if at == choice.Answered {
+		if at == choice.Sink {
 			list = append(list, strings.Join(names, " "))
 			return
 		}
@@ -128,7 +128,7 @@ func filled(w *ways) (list []string) {
 			}
 		}
 	}
-	walk(choice.Start, nil)
+	walk(choice.Source, nil)
 	slices.Sort(list)
 	return list
 }
@@ -152,7 +152,7 @@ func TestMigrationQueries(t *testing.T) {
 	target := x.tables[x.named("CF6")]
 	asked := map[string]string{}
 	var q2, complement *workload.Query
-	for _, q := range x.questions(target) {
+	for _, q := range x.migrationQueries(target) {
 		asked[q.Of] = q.Query.String()
 		switch q.Of {
 		case "q2":
@@ -199,7 +199,7 @@ func TestMigrationQueries(t *testing.T) {
 		return func(n int) bool { return slices.Contains(numbers, x.tables[n].Name) }
 	}
 	t.Run("W-27 W-32 both fill CF6 and nothing else does", func(t *testing.T) {
-		ways := l.load(x.named("CF6"), math.Inf(1), open("CF3", "CF4", "CF7"))
+		ways := l.fillPathsOf(x.named("CF6"), math.Inf(1), open("CF3", "CF4", "CF7"))
 		if diff := cmp.Diff([]string{"CF4", "CF7 CF3"}, filled(&ways)); diff != "" {
 			t.Error(diff)
 		}
@@ -209,14 +209,14 @@ func TestMigrationQueries(t *testing.T) {
 			there []string
 			want  []string
 		}{{[]string{"CF4"}, []string{"CF4"}}, {[]string{"CF7", "CF3"}, []string{"CF7 CF3"}}, {[]string{"CF7"}, nil}, {[]string{"CF3"}, nil}, {[]string{"CF6"}, nil}} {
-			ways := l.load(x.named("CF6"), math.Inf(1), open(c.there...))
+			ways := l.fillPathsOf(x.named("CF6"), math.Inf(1), open(c.there...))
 			if diff := cmp.Diff(c.want, filled(&ways)); diff != "" {
 				t.Errorf("%v:\n%s", c.there, diff)
 			}
 		}
 	})
 	t.Run("W-26 every plan of a migration query whose tables have all rows is a way", func(t *testing.T) {
-		ways := l.load(x.named("CF6"), math.Inf(1), nil)
+		ways := l.fillPathsOf(x.named("CF6"), math.Inf(1), nil)
 		have := filled(&ways)
 		others := slices.DeleteFunc(slices.Clone(x.tables), func(t *model.Table) bool { return t == target })
 		for _, q := range []*workload.Query{q2, complement} {
@@ -228,7 +228,7 @@ func TestMigrationQueries(t *testing.T) {
 		}
 	})
 	t.Run("what lacks rows is no source", func(t *testing.T) {
-		ways := l.load(x.named("CF3"), math.Inf(1), nil) // a user without items is in no table of items
+		ways := l.fillPathsOf(x.named("CF3"), math.Inf(1), nil) // a user without items is in no table of items
 		if have := filled(&ways); len(have) > 0 {
 			t.Errorf("users are taken from %q", have)
 		}
@@ -245,7 +245,7 @@ func TestMigrationExample(t *testing.T) {
 	w, tables := figured(t, "90, 90, 1, 1", "1, 1, 90, 90", 1, 2, 3, 4, 8)
 	views := tables[0].Bytes() + tables[3].Bytes()
 	c := scheduled(t, w, Options{Candidates: tables, NoEnumeration: true, Space: views * 0.99, Exact: true})
-	kinds := func(i int) string { return c.Steps[i].Plans[0].kind() + " " + c.Steps[i].Plans[1].kind() }
+	kinds := func(i int) string { return c.Steps[i].Plans[0].planKind() + " " + c.Steps[i].Plans[1].planKind() }
 	for i, want := range []string{"view join", "view join", "join view", "join view"} {
 		if kinds(i) != want {
 			var b strings.Builder
@@ -369,7 +369,7 @@ func TestPrices(t *testing.T) {
 		n, _ := x.study.Number(own[2])
 		put := x.study.Puts(2, n)
 		seconds := cost.Load(m, own[2]).Latency / 1000
-		if want, got := 0.5*put*seconds, x.keeping(1, n); put <= 0 || math.Abs(got-want) > 1e-9*want { // f_u(t-1) C' C^L, as rates are per second
+		if want, got := 0.5*put*seconds, x.keepCost(1, n); put <= 0 || math.Abs(got-want) > 1e-9*want { // f_u(t-1) C' C^L, as rates are per second
 			t.Errorf("%g, want %g", got, want)
 		}
 	})

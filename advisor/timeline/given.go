@@ -18,7 +18,7 @@ import (
 // The error is an *InputError where a step does not answer a statement or does not fit, or a table can not be filled; else as Choose's.
 func Given(ctx context.Context, w *workload.Workload, o Options, tables [][]*model.Table) (*Calendar, error) {
 	if o.SpaceShare > 0 {
-		return nil, wrong("a share of space, of tables that are given: say bytes")
+		return nil, inputError("a share of space, of tables that are given: say bytes")
 	}
 	o.NoBaselines = true
 	met := map[string]bool{}
@@ -30,12 +30,12 @@ func Given(ctx context.Context, w *workload.Workload, o Options, tables [][]*mod
 			}
 		}
 	}
-	t, err := prepare(ctx, w, o)
+	t, err := prepareTask(ctx, w, o)
 	if err != nil {
 		return nil, err
 	}
 	if len(tables) != t.steps {
-		return nil, wrong("tables are given for %d steps: there are %d", len(tables), t.steps)
+		return nil, inputError("tables are given for %d steps: there are %d", len(tables), t.steps)
 	}
 	number := map[string]int{}
 	for n, table := range t.tables {
@@ -48,7 +48,7 @@ func Given(ctx context.Context, w *workload.Workload, o Options, tables [][]*mod
 			s.loader.tables = append(s.loader.tables, table)
 		}
 	}
-	s.problem, s.bounds = t.problem(), slices.Repeat([]float64{math.NaN()}, len(t.tables))
+	s.problem, s.bounds = t.sequenceProblem(), slices.Repeat([]float64{math.NaN()}, len(t.tables))
 	s.problem.Loads = make([]sequence.Load, len(t.tables))
 	for n, table := range t.tables {
 		if met[table.ID()] {
@@ -69,20 +69,20 @@ func Given(ctx context.Context, w *workload.Workload, o Options, tables [][]*mod
 				t.notes = append(t.notes, fmt.Sprintf("table %s (%s) is left out: with the other candidates there no statement makes use of it", table.Name, table))
 			}
 		}
-		if s.open = append(s.open, open); math.IsInf(s.workload(step, open), 1) {
-			return nil, wrong("step %d: its tables do not answer every statement", step)
+		if s.open = append(s.open, open); math.IsInf(s.workloadCost(step, open), 1) {
+			return nil, inputError("step %d: its tables do not answer every statement", step)
 		}
 		for n, is := range open {
 			if step > 0 && is && !s.open[step-1][n] && math.IsInf(s.fillingFrom(n, s.open[step-1]), 1) {
-				return nil, wrong("step %d: nothing in step %d fills table %s", step, step-1, t.tables[n])
+				return nil, inputError("step %d: nothing in step %d fills table %s", step, step-1, t.tables[n])
 			}
 		}
 	}
-	if s.cost, _ = s.truth(s.open); math.IsInf(s.cost, 1) {
-		return nil, wrong("the tables do not keep what was asked for: space, windows, how many at once, or how long they live")
+	if s.cost, _ = s.trueCost(s.open); math.IsInf(s.cost, 1) {
+		return nil, inputError("the tables do not keep what was asked for: space, windows, how many at once, or how long they live")
 	}
-	s.bound = s.least()
-	c := s.calendar(nil)
+	s.bound = s.lowerBound()
+	c := s.readCalendar(nil)
 	c.Engine = "given"
 	return c, nil
 }

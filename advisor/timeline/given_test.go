@@ -14,7 +14,7 @@ import (
 // TestGiven: a calendar of tables that are given costs and says what the one did that they were taken from.
 func TestGiven(t *testing.T) {
 	w, o := weighed(t, 0.99)
-	chosen, err := prepared(t, w, o).schedule(context.Background())
+	chosen, err := prepared(t, w, o).findCalendar(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

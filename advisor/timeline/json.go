@@ -124,7 +124,7 @@ func (x *Step) json() stepJSON {
 		j.Tables = append(j.Tables, tableJSON{t.Name, !t.IsNew(), t.Table.String(), t.Table.Whole().Path(), math.Round(t.Bytes), t.DDL()})
 	}
 	for _, p := range x.Plans {
-		j.Plans = append(j.Plans, planJSON{p.Statement.Statement.ID, p.Rate, p.Cost.Work, p.Cost.Latency, p.Total, p.kind(), append([]string{}, p.Tables...), p.Changed})
+		j.Plans = append(j.Plans, planJSON{p.Statement.Statement.ID, p.Rate, p.Cost.Work, p.Cost.Latency, p.Total, p.planKind(), append([]string{}, p.Tables...), p.Changed})
 	}
 	for _, m := range x.Migrations {
 		y := migrationJSON{Table: m.Table, Query: m.Question.String(), Of: m.Of, Sources: []sourceJSON{}, Extract: m.Extract, Load: m.Load, Keep: m.Keep,
@@ -138,7 +138,7 @@ func (x *Step) json() stepJSON {
 		}
 		if m.Plan != nil {
 			for i := range m.Plan.Steps {
-				y.Plan = append(y.Plan, m.Plan.Steps[i].Text(x.namer(m)))
+				y.Plan = append(y.Plan, m.Plan.Steps[i].Text(x.tableNamer(m)))
 			}
 		}
 		j.Migrations = append(j.Migrations, y)

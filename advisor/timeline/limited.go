@@ -16,7 +16,7 @@ import (
 
 // A search whose time ends, or that is interrupted, has a calendar all the same: the best so far. Each phase has a share of the time, as
 // those after it do more for the calendar than its own last per cent; what a phase does not use is left to the next. If not even single designs were found
-// in time, there is one that takes no search (buying).
+// in time, there is one that takes no search (greedyDesigns).
 
 // The shares of what is left of the time: of the sweep, of the single designs after it, and of pruned mode's calendar that exact mode begins with.
 const (
@@ -28,16 +28,16 @@ const (
 // errWall ends a search whose limit of time is reached.
 var errWall = errors.New("timeline: the time limit is reached")
 
-// limited is a context that ends when the time is over that the whole may take, counted from when it began.
-func (t *task) limited(ctx context.Context, began time.Time) (context.Context, context.CancelFunc) {
+// withWall is a context that ends when the time is over that the whole may take, counted from when it began.
+func (t *task) withWall(ctx context.Context, began time.Time) (context.Context, context.CancelFunc) {
 	if t.options.Limits.Wall <= 0 {
 		return ctx, func() {}
 	}
 	return context.WithDeadlineCause(ctx, began.Add(t.options.Limits.Wall), errWall)
 }
 
-// share is a context that ends earlier by what is to be left for later phases; without a limit of time it is the same.
-func share(ctx context.Context, part float64) (context.Context, context.CancelFunc) {
+// withShare is a context that ends earlier by what is to be left for later phases; without a limit of time it is the same.
+func withShare(ctx context.Context, part float64) (context.Context, context.CancelFunc) {
 	end, limited := ctx.Deadline()
 	if !limited {
 		return ctx, func() {}
@@ -45,9 +45,9 @@ func share(ctx context.Context, part float64) (context.Context, context.CancelFu
 	return context.WithTimeoutCause(ctx, time.Duration(part*float64(time.Until(end))), errWall)
 }
 
-// unfinished tells whether an error says no more than that the time was over. That no tables fit is only said by what has
+// outOfTime reports whether an error says no more than that the time was over. That no tables fit is only said by what has
 // been proven.
-func unfinished(ctx context.Context, err error) bool {
+func outOfTime(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() == nil {
 		return false
 	}
@@ -58,8 +58,8 @@ func unfinished(ctx context.Context, err error) bool {
 	return !errors.As(err, &none) && (!errors.As(err, &space) || !space.Proven)
 }
 
-// ending says what ended a search, in the words of Calendar.Stopped; "": nothing did.
-func ending(ctx context.Context) string {
+// stopReason says what ended a search, in the words of Calendar.Stopped; "": nothing did.
+func stopReason(ctx context.Context) string {
 	switch {
 	case ctx.Err() == nil:
 		return ""
@@ -69,31 +69,31 @@ func ending(ctx context.Context) string {
 	return sequence.StoppedCancelled
 }
 
-// halted tells whether the search has to end with the calendar that there is.
-func (s *search) halted(ctx context.Context) bool {
-	if s.stopped = ending(ctx); s.stopped == "" || s.open == nil {
+// mustStop reports whether the search has to end with the calendar that there is.
+func (s *search) mustStop(ctx context.Context) bool {
+	if s.stopped = stopReason(ctx); s.stopped == "" || s.open == nil {
 		return false
 	}
-	s.bound, s.kept = s.least(), len(s.tables)
+	s.bound, s.kept = s.lowerBound(), len(s.tables)
 	return true
 }
 
-// buying are designs without a search, one for each price of space: each statement in turn buys the tables of its cheapest way, those
+// greedyDesigns are designs without a search, one for each price of space: each statement in turn buys the tables of its cheapest path, those
 // that were bought before for nothing; then those are given back that others do without for less. The dearer space is, the less they take.
-func (t *task) buying(l *local, step int, in []bool) (designs [][]bool) {
-	weights, keep := t.costs(t.weights(step))
+func (t *task) greedyDesigns(l *localSearch, step int, in []bool) (designs [][]bool) {
+	weights, keep := t.demandWeights(t.weightsAt(step))
 	bare := make([]bool, len(t.tables))
 	for n := range bare {
 		bare[n] = l.fixed[n]
 	}
 	price := 0.0
 	for range mostBought {
-		c := l.climb(weights, keep, bare, in)
+		c := l.startClimb(weights, keep, bare, in)
 		for again := true; again && c.broken > 0; { // a table that is bought may need an answer of its own
 			before := len(c.log)
 			for i := range c.parts {
 				if math.IsInf(c.parts[i], 1) {
-					c.buy(i, choice.None, price)
+					c.buyPath(i, choice.None, price)
 				}
 			}
 			again = len(c.log) > before
@@ -101,7 +101,7 @@ func (t *task) buying(l *local, step int, in []bool) (designs [][]bool) {
 		if c.broken > 0 {
 			break
 		}
-		c.exchange(price)
+		c.exchangeTables(price)
 		designs = append(designs, c.open)
 		if price *= boughtRise; price == 0 {
 			price = max(abs(c.sum), 1) / max(c.bytes, 1) / (boughtRise * boughtRise)
@@ -110,16 +110,16 @@ func (t *task) buying(l *local, step int, in []bool) (designs [][]bool) {
 	return designs
 }
 
-// exchange gives tables back where others, or none, do for less.
-func (c *climb) exchange(price float64) {
+// exchangeTables gives tables back where others, or none, do for less.
+func (c *hillClimb) exchangeTables(price float64) {
 	for range mostPasses {
 		better := false
 		for n := range c.open {
 			if c.open[n] && !c.fixed[n] {
-				better = c.attempt(price, func() {
-					c.flip(n)
+				better = c.tryMove(price, func() {
+					c.flipTable(n)
 					for _, i := range c.touches[n] {
-						c.buy(i, n, price)
+						c.buyPath(i, n, price)
 					}
 				}) || better
 			}
@@ -136,10 +136,10 @@ const (
 	boughtRise = 4
 )
 
-// bought are designs of buying for all steps together, out of all candidates; what they have is put among those that count.
-func (t *task) bought(in []bool) [][]bool {
-	all := t.all()
-	designs := t.buying(t.newLocal(all), -1, all)
+// addGreedy are designs of buying for all steps together, out of all candidates; what they have is put among those that count.
+func (t *task) addGreedy(in []bool) [][]bool {
+	all := t.allCandidates()
+	designs := t.greedyDesigns(t.newLocalSearch(all), -1, all)
 	for _, open := range designs {
 		for n, is := range open {
 			in[n] = in[n] || is
@@ -148,18 +148,18 @@ func (t *task) bought(in []bool) [][]bool {
 	return designs
 }
 
-// all are all candidates.
-func (t *task) all() []bool { return slices.Repeat([]bool{true}, len(t.tables)) }
+// allCandidates are all candidates.
+func (t *task) allCandidates() []bool { return slices.Repeat([]bool{true}, len(t.tables)) }
 
-// instead is the best for a step's weights, or all steps' (-1), of designs that are known, and of those that are bought.
-func (t *task) instead(ctx context.Context, step int, in []bool, designs [][]bool) (*choice.Result, error) {
-	all := t.all()
-	l := t.newLocal(all)
-	weights, keep := t.costs(t.weights(step))
-	r := &choice.Result{Cost: math.Inf(1), Bound: math.Inf(-1), Engine: "buying", Stopped: ending(ctx)}
-	for _, open := range slices.Concat(designs, t.buying(l, step, all)) {
-		if c := l.climb(weights, keep, open, all); c.broken == 0 && c.fits() && c.cost() < r.Cost {
-			r.Open, r.Cost = open, c.cost()
+// fallbackDesign is the best for a step's weights, or all steps' (-1), of designs that are known, and of those that are bought.
+func (t *task) fallbackDesign(ctx context.Context, step int, in []bool, designs [][]bool) (*choice.Result, error) {
+	all := t.allCandidates()
+	l := t.newLocalSearch(all)
+	weights, keep := t.demandWeights(t.weightsAt(step))
+	r := &choice.Result{Cost: math.Inf(1), Bound: math.Inf(-1), Engine: "buying", Stopped: stopReason(ctx)}
+	for _, open := range slices.Concat(designs, t.greedyDesigns(l, step, all)) {
+		if c := l.startClimb(weights, keep, open, all); c.broken == 0 && c.fitsSpace() && c.totalCost() < r.Cost {
+			r.Open, r.Cost = open, c.totalCost()
 		}
 	}
 	if r.Open == nil {
@@ -171,10 +171,10 @@ func (t *task) instead(ctx context.Context, step int, in []bool, designs [][]boo
 	return r, nil
 }
 
-// least is what no calendar costs less than, found without a search: every statement is answered from all candidates that there are, and none of
+// lowerBound is what no calendar costs less than, found without a search: every statement is answered from all candidates that there are, and none of
 // them costs anything.
-func (s *search) least() float64 {
-	all := s.all()
+func (s *search) lowerBound() float64 {
+	all := s.allCandidates()
 	sum := 0.0
 	for i := range s.problem.Demands {
 		d := &s.problem.Demands[i]
@@ -182,7 +182,7 @@ func (s *search) least() float64 {
 			continue // it may not be there
 		}
 		at := choice.Demand{States: d.States, Arcs: d.Arcs}
-		_, price := at.Way(all)
+		_, price := at.CheapestPath(all)
 		for _, weight := range d.Weights {
 			sum += weight * price
 		}

@@ -27,7 +27,7 @@ func many(t *testing.T) (*workload.Workload, Options) {
 func TestSweptNoFurther(t *testing.T) {
 	for _, asked := range []int{0, 1, 100, 3000} {
 		w, o := many(t)
-		c, err := prepared(t, w, o).schedule(after(asked))
+		c, err := prepared(t, w, o).findCalendar(after(asked))
 		if err != nil {
 			t.Fatalf("interrupted at %d: %v", asked, err)
 		}
@@ -50,7 +50,7 @@ func TestInterruptedSolver(t *testing.T) {
 		x := prepared(t, w, o)
 		solver := &counting{Process: solve.New(solve.Config{}), last: last, cancel: cancel}
 		x.options.Solver = solver
-		c, err := x.schedule(ctx)
+		c, err := x.findCalendar(ctx)
 		if err != nil {
 			t.Fatalf("interrupted at solve %d: %v", last, err)
 		}
@@ -82,7 +82,7 @@ func (c behind) Err() error {
 func TestInterruptedExact(t *testing.T) {
 	w, _ := many(t)
 	x := prepared(t, w, Options{SpaceShare: 0.8, Exact: true})
-	c, err := x.schedule(behind{context.Background(), func() bool { return x.phases[len(x.phases)-1].Name == "pruned" }})
+	c, err := x.findCalendar(behind{context.Background(), func() bool { return x.phases[len(x.phases)-1].Name == "pruned" }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestInterrupted(t *testing.T) {
 				if o.Exact = exact; share {
 					o.Space, o.SpaceShare = 0, 0.99
 				}
-				whole, err := prepared(t, w, o).schedule(context.Background())
+				whole, err := prepared(t, w, o).findCalendar(context.Background())
 				if err != nil || exact && !whole.Proven || changes(whole) == 0 {
 					t.Fatalf("%v, %+v", err, whole)
 				}
@@ -68,7 +68,7 @@ func TestInterrupted(t *testing.T) {
 						t.Fatal("it never ends")
 					}
 					ctx := after(asked)
-					c, err := prepared(t, w, o).schedule(ctx)
+					c, err := prepared(t, w, o).findCalendar(ctx)
 					if err != nil {
 						t.Fatalf("interrupted at %d: %v", asked, err)
 					}
@@ -122,7 +122,7 @@ func TestNoTime(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if c, err = prepared(t, w, o).schedule(ended); err != nil || c.Stopped != "cancelled" || c.Check() != nil {
+	if c, err = prepared(t, w, o).findCalendar(ended); err != nil || c.Stopped != "cancelled" || c.Check() != nil {
 		t.Errorf("%v", err)
 	}
 	if _, err := Choose(ended, w, o); !errors.Is(err, context.Canceled) {

@@ -24,12 +24,12 @@ func (s fields) holds(t fields) bool  { return t[0]&^s[0]|t[1]&^s[1] == 0 }
 func (s fields) and(t fields) fields  { return fields{s[0] & t[0], s[1] & t[1]} }
 func (s fields) with(t fields) fields { return fields{s[0] | t[0], s[1] | t[1]} }
 
-// loader makes the ways to fill tables.
+// loader makes the paths to fill tables.
 type loader struct {
 	task   *task
 	tables []*model.Table // that may be read, besides the existing ones
 	byTree map[string]*treeSources
-	cut    bool // not all ways of some target are listed
+	cut    bool // not all paths of some target are listed
 }
 
 // treeSources are the sources of the rows of one tree, the cheapest first.
@@ -42,13 +42,13 @@ type treeSources struct {
 	keys    []uint64
 }
 
-// joined is what has been read so far.
-type joined struct {
+// joinState is what has been read so far.
+type joinState struct {
 	entities uint64
 	fields   fields
 }
 
-func (l *loader) of(tree model.Tree) *treeSources {
+func (l *loader) sourcesOf(tree model.Tree) *treeSources {
 	key := tree.Key()
 	if x := l.byTree[key]; x != nil {
 		return x
@@ -56,7 +56,7 @@ func (l *loader) of(tree model.Tree) *treeSources {
 	x := &treeSources{tree: tree}
 	all := plan.Sources(tree, append(append([]*model.Table(nil), l.task.study.Existing()...), l.tables...))
 	slices.SortStableFunc(all, func(a, b plan.Source) int {
-		return cmp.Compare(l.task.extraction(a.Table).Work, l.task.extraction(b.Table).Work)
+		return cmp.Compare(l.task.extractCost(a.Table).Work, l.task.extractCost(b.Table).Work)
 	})
 	x.sources = all
 	for i := range all {
@@ -65,7 +65,7 @@ func (l *loader) of(tree model.Tree) *treeSources {
 			n = choice.None
 		}
 		x.number = append(x.number, n)
-		x.prices = append(x.prices, l.task.extraction(all[i].Table).Work)
+		x.prices = append(x.prices, l.task.extractCost(all[i].Table).Work)
 	}
 	root := 0
 	for i, e := range tree.Entities {
@@ -84,10 +84,10 @@ func (l *loader) of(tree model.Tree) *treeSources {
 	return x
 }
 
-// least is what filling a target costs at least, whatever there is; false if nothing fills it.
-func (l *loader) least(n int) (float64, bool) {
+// leastCost is what filling a target costs at least, whatever there is; false if nothing fills it.
+func (l *loader) leastCost(n int) (float64, bool) {
 	target := l.task.tables[n]
-	x := l.of(target.Tree)
+	x := l.sourcesOf(target.Tree)
 	for i := range x.sources {
 		if s := &x.sources[i]; s.Table != target && s.Covers&(1<<x.order[0]) != 0 {
 			return x.prices[i], true
@@ -96,49 +96,49 @@ func (l *loader) least(n int) (float64, bool) {
 	return 0, false
 }
 
-// ways are the ways to fill a target, with what each arc reads.
-type ways struct {
+// fillPaths are the paths to fill a target, with what each arc reads.
+type fillPaths struct {
 	sequence.Load
 	reads []*plan.Source
 }
 
-// mostWays is how many arcs the ways to fill one target have at most.
-const mostWays = 20000
+// mostPaths is how many arcs the paths to fill one target have at most.
+const mostPaths = 20000
 
-// load returns the ways to fill a candidate from allowed tables that cost no more than cap; allowed nil: from all.
-func (l *loader) load(n int, most float64, allowed func(n int) bool) ways {
+// fillPathsOf returns the paths to fill a candidate from allowed tables that cost no more than cap; allowed nil: from all.
+func (l *loader) fillPathsOf(n int, most float64, allowed func(n int) bool) fillPaths {
 	target := l.task.tables[n]
-	x := l.of(target.Tree)
-	g := &graph{loader: l, target: target, tree: x.tree, from: x, most: most, deepest: mostSources, index: map[joined]int{}, number: map[model.Field]int{}}
+	x := l.sourcesOf(target.Tree)
+	g := &fillGraph{loader: l, target: target, tree: x.tree, from: x, most: most, deepest: mostSources, index: map[joinState]int{}, number: map[model.Field]int{}}
 	if allowed != nil {
 		g.deepest = mostThere
 	}
-	g.build(allowed)
-	return g.ways
+	g.buildPaths(allowed)
+	return g.paths
 }
 
-// arcsOf is what a program is told of the ways to fill a candidate, as far as they are known. bound is what the dearest way
+// arcsOf is what a program is told of the paths to fill a candidate, as far as they are known. bound is what the dearest path
 // that was needed costs: those up to it are listed, and for all others stands one that needs no table and costs as much, so
 // that the program's cost is never above the truth. NaN: none was needed yet.
 func (l *loader) arcsOf(n int, bound float64) sequence.Load {
 	none := sequence.Load{States: 2}
-	least, ok := l.least(n)
+	least, ok := l.leastCost(n)
 	switch {
 	case !ok:
 		return none
 	case math.IsNaN(bound):
-		none.Arcs = []choice.Arc{{From: choice.Start, To: choice.Answered, Price: least, Table: choice.None}}
+		none.Arcs = []choice.Arc{{From: choice.Source, To: choice.Sink, Price: least, Table: choice.None}}
 		return none
 	}
-	w := l.load(n, bound, nil)
+	w := l.fillPathsOf(n, bound, nil)
 	if !math.IsInf(bound, 1) {
-		w.Arcs = append(w.Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: bound, Table: choice.None})
+		w.Arcs = append(w.Arcs, choice.Arc{From: choice.Source, To: choice.Sink, Price: bound, Table: choice.None})
 	}
 	return w.Load
 }
 
-// graph is the ways to fill one target, under way.
-type graph struct {
+// fillGraph is the paths to fill one target, under way.
+type fillGraph struct {
 	*loader
 	target  *model.Table
 	tree    model.Tree
@@ -146,26 +146,26 @@ type graph struct {
 	needed  fields
 	keys    []fields // of entities
 	from    *treeSources
-	most    float64 // that a way may cost
-	parts   []part
-	index   map[joined]int
-	states  []joined
+	most    float64 // that a path may cost
+	parts   []sourcePart
+	index   map[joinState]int
+	states  []joinState
 	spent   []float64 // the least to reach each state
 	depths  []int
-	deepest int // tables that a way reads at most
-	ways    ways
+	deepest int // tables that a path reads at most
+	paths   fillPaths
 }
 
-// part is a source with what it brings.
-type part struct {
+// sourcePart is a source with what it brings.
+type sourcePart struct {
 	source *plan.Source
 	fields fields
 	price  float64
 	n      int  // of the candidate, or choice.None
-	whole  bool // it has all that is needed: a way that reads more is never cheaper
+	whole  bool // it has all that is needed: a path that reads more is never cheaper
 }
 
-func (g *graph) field(f model.Field) int {
+func (g *fillGraph) fieldNumber(f model.Field) int {
 	n, ok := g.number[f]
 	if !ok {
 		n = len(g.number)
@@ -174,21 +174,21 @@ func (g *graph) field(f model.Field) int {
 	return n
 }
 
-// mostSources is how many tables a way reads at most by which a state is reached that is looked at further. Other, dearer ways to it may read more. Where
+// mostSources is how many tables a path reads at most by which a state is reached that is looked at further. Other, dearer paths to it may read more. Where
 // it is known which tables there are, these few are looked at further: so what all candidates together could fill over tables that are there, those fill.
 const (
 	mostSources = 4
 	mostThere   = 8
 )
 
-func (g *graph) build(allowed func(n int) bool) {
+func (g *fillGraph) buildPaths(allowed func(n int) bool) {
 	for _, f := range g.target.Fields() {
-		g.needed.add(g.field(f))
+		g.needed.add(g.fieldNumber(f))
 	}
 	for _, e := range g.tree.Entities {
 		k := fields{}
 		for _, f := range e.KeyFields() {
-			k.add(g.field(f))
+			k.add(g.fieldNumber(f))
 		}
 		g.keys = append(g.keys, k)
 	}
@@ -206,7 +206,7 @@ func (g *graph) build(allowed func(n int) bool) {
 			slices.ContainsFunc(s.Lacking, func(f model.Field) bool { return !g.target.InKey(f) }) {
 			continue
 		}
-		p := part{source: s, price: g.from.prices[i], n: n}
+		p := sourcePart{source: s, price: g.from.prices[i], n: n}
 		for _, f := range s.Fields {
 			if n, ok := g.number[f]; ok {
 				p.fields.add(n)
@@ -215,9 +215,9 @@ func (g *graph) build(allowed func(n int) bool) {
 		p.whole = s.Covers == 1<<len(g.tree.Entities)-1 && p.fields.holds(g.needed)
 		g.parts = append(g.parts, p)
 	}
-	g.meet(joined{}, 0, 0)
-	g.states, g.depths, g.spent = append(g.states, joined{}), append(g.depths, 0), append(g.spent, 0) // Answered
-	done := map[int]bool{choice.Answered: true}
+	g.stateOf(joinState{}, 0, 0)
+	g.states, g.depths, g.spent = append(g.states, joinState{}), append(g.depths, 0), append(g.spent, 0) // Answered
+	done := map[int]bool{choice.Sink: true}
 	for len(done) < len(g.states) { // the one that costs least so far: what reaching it costs is settled then
 		at := -1
 		for i := range g.states {
@@ -226,13 +226,13 @@ func (g *graph) build(allowed func(n int) bool) {
 			}
 		}
 		if done[at] = true; g.depths[at] < g.deepest {
-			g.expand(at)
+			g.expandState(at)
 		}
 	}
-	g.ways.States = len(g.states)
+	g.paths.States = len(g.states)
 }
 
-func (g *graph) meet(s joined, spent float64, depth int) int {
+func (g *fillGraph) stateOf(s joinState, spent float64, depth int) int {
 	if n, ok := g.index[s]; ok {
 		if spent < g.spent[n] {
 			g.spent[n], g.depths[n] = spent, depth
@@ -245,10 +245,10 @@ func (g *graph) meet(s joined, spent float64, depth int) int {
 	return n
 }
 
-// expand reads one more table: one that brings the first thing which is missing.
-func (g *graph) expand(at int) {
+// expandState reads one more table: one that brings the first thing which is missing.
+func (g *fillGraph) expandState(at int) {
 	s := g.states[at]
-	entity, field := g.missing(s)
+	entity, field := g.firstMissing(s)
 	last := g.depths[at] == g.deepest-1
 	for i := range g.parts {
 		p := &g.parts[i]
@@ -258,28 +258,28 @@ func (g *graph) expand(at int) {
 			return // the dearer ones come after it
 		case entity >= 0 && p.source.Covers&(1<<entity) == 0, field >= 0 && !p.fields.has(field):
 			continue
-		case s.entities != 0 && (p.whole || !g.joins(s, p)):
+		case s.entities != 0 && (p.whole || !g.joinsWith(s, p)):
 			continue
 		}
-		next := joined{s.entities | p.source.Covers, s.fields.with(p.fields)}
-		to := choice.Answered
+		next := joinState{s.entities | p.source.Covers, s.fields.with(p.fields)}
+		to := choice.Sink
 		if next.entities != 1<<len(g.tree.Entities)-1 || !next.fields.holds(g.needed) {
 			if last {
 				continue
 			}
-			if len(g.ways.Arcs) >= mostWays {
+			if len(g.paths.Arcs) >= mostPaths {
 				g.cut = true
 				return
 			}
-			to = g.meet(next, spent, g.depths[at]+1)
+			to = g.stateOf(next, spent, g.depths[at]+1)
 		}
-		g.ways.Arcs = append(g.ways.Arcs, choice.Arc{From: at, To: to, Price: p.price, Table: p.n})
-		g.ways.reads = append(g.ways.reads, p.source)
+		g.paths.Arcs = append(g.paths.Arcs, choice.Arc{From: at, To: to, Price: p.price, Table: p.n})
+		g.paths.reads = append(g.paths.reads, p.source)
 	}
 }
 
-// missing is the first entity that is not joined, or else the first field that is needed and not at hand.
-func (g *graph) missing(s joined) (entity, field int) {
+// firstMissing is the first entity that is not joined, or else the first field that is needed and not at hand.
+func (g *fillGraph) firstMissing(s joinState) (entity, field int) {
 	for _, e := range g.from.order {
 		if s.entities&(1<<e) == 0 {
 			return e, -1
@@ -293,9 +293,9 @@ func (g *graph) missing(s joined) (entity, field int) {
 	return -1, -1
 }
 
-// joins tells whether a source's rows join those at hand rightly: each entity that both have is determined by one of which
+// joinsWith reports whether a source's rows join those at hand rightly: each entity that both have is determined by one of which
 // both have the key.
-func (g *graph) joins(s joined, p *part) bool {
+func (g *fillGraph) joinsWith(s joinState, p *sourcePart) bool {
 	shared := s.entities & p.source.Covers
 	if shared == 0 {
 		return false

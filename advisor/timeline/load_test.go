@@ -26,8 +26,8 @@ func TestTreesInAnyOrder(t *testing.T) {
 		}
 		open := make([]bool, len(s.tables))
 		open[number(1)], open[number(2)] = true, true
-		s.filling(number(3), open) // met first
-		if via, price := s.filling(number(0), open); math.IsInf(price, 1) || len(via) != 2 {
+		s.cheapestFilling(number(3), open) // met first
+		if via, price := s.cheapestFilling(number(0), open); math.IsInf(price, 1) || len(via) != 2 {
 			t.Errorf("reversed %v: the view of titles is filled for %g by %d tables, not out of items by title and users", reversed, price, len(via))
 		}
 	}

@@ -8,32 +8,32 @@ import (
 	"github.com/helenus-db/helenus/advisor/choice"
 )
 
-// local improves designs within a limit on space, by dropping, adding and exchanging tables while that pays. It is what
+// localSearch improves designs within a limit on space, by dropping, adding and exchanging tables while that pays. It is what
 // everything else begins from: where few large tables fit, relaxations say little, and what is found here is what a
 // calendar is made of unless the programs find better.
-type local struct {
+type localSearch struct {
 	size       []float64
 	free       []bool
 	fixed      []bool
 	demands    []localDemand
-	beside     [][]int // by table: those that share a demand with it, once that was asked for
-	touches    [][]int // by table: the demands whose ways read it, or that are there because of it
+	neighbours [][]int // by table: those that share a demand with it, once that was asked for
+	touches    [][]int // by table: the demands whose paths read it, or that are there because of it
 	limit      float64
 	candidates int             // that it was made for
 	best       []float64       // by state, while a demand is looked at
 	ctx        context.Context // once it has ended, what is found so far has to do; nil: it does not
 }
 
-// localDemand is a demand with its arcs in an order in which one pass over them finds the cheapest way.
+// localDemand is a demand with its arcs in an order in which one pass over them finds the cheapest path.
 type localDemand struct {
 	states int
 	arcs   []choice.Arc
 	needed []int
 }
 
-// newLocal prepares some candidates; others are never open. The numbers are those of all candidates.
-func (t *task) newLocal(in []bool) *local {
-	l := &local{limit: t.space, candidates: count(in), touches: make([][]int, len(t.tables)), beside: make([][]int, len(t.tables))}
+// newLocalSearch prepares some candidates; others are never open. The numbers are those of all candidates.
+func (t *task) newLocalSearch(in []bool) *localSearch {
+	l := &localSearch{limit: t.space, candidates: countOpen(in), touches: make([][]int, len(t.tables)), neighbours: make([][]int, len(t.tables))}
 	for n, table := range t.tables {
 		l.size, l.free, l.fixed = append(l.size, t.study.Bytes(table)), append(l.free, table.Kept), append(l.fixed, t.study.Must(n))
 	}
@@ -49,7 +49,7 @@ func (t *task) newLocal(in []bool) *local {
 				read[a.Table] = true
 			}
 		}
-		rank := ranks(x.states, x.arcs)
+		rank := topologicalRanks(x.states, x.arcs)
 		slices.SortStableFunc(x.arcs, func(a, b choice.Arc) int { return rank[a.From] - rank[b.From] })
 		for _, n := range d.Needed {
 			read[n] = true
@@ -65,8 +65,8 @@ func (t *task) newLocal(in []bool) *local {
 	return l
 }
 
-// ranks orders states so that arcs lead upwards: a state's rank is the longest way to it.
-func ranks(states int, arcs []choice.Arc) []int {
+// topologicalRanks orders states so that arcs lead upwards: a state's rank is the longest path to it.
+func topologicalRanks(states int, arcs []choice.Arc) []int {
 	rank := make([]int, states)
 	for again, rounds := true, 0; again && rounds <= states; rounds++ {
 		again = false
@@ -79,8 +79,8 @@ func ranks(states int, arcs []choice.Arc) []int {
 	return rank
 }
 
-// price is what a demand costs over some tables, per execution; 0 if it is not there.
-func (l *local) price(i int, open []bool) float64 {
+// demandPrice is what a demand costs over some tables, per execution; 0 if it is not there.
+func (l *localSearch) demandPrice(i int, open []bool) float64 {
 	d := &l.demands[i]
 	if d.needed != nil && !slices.ContainsFunc(d.needed, func(n int) bool { return open[n] }) {
 		return 0
@@ -89,7 +89,7 @@ func (l *local) price(i int, open []bool) float64 {
 	for s := range best {
 		best[s] = math.Inf(1)
 	}
-	best[choice.Start] = 0
+	best[choice.Source] = 0
 	for i := range d.arcs {
 		a := &d.arcs[i]
 		if a.Table != choice.None && !open[a.Table] {
@@ -99,12 +99,12 @@ func (l *local) price(i int, open []bool) float64 {
 			best[a.To] = v
 		}
 	}
-	return best[choice.Answered]
+	return best[choice.Sink]
 }
 
-// climb is one search under way: for some weights of the demands and costs of keeping tables, which may be negative.
-type climb struct {
-	*local
+// hillClimb is one search under way: for some weights of the demands and costs of keeping tables, which may be negative.
+type hillClimb struct {
+	*localSearch
 	weights []float64
 	keep    []float64
 	in      []bool // candidates that may be open
@@ -114,17 +114,17 @@ type climb struct {
 	broken  int       // demands that can not
 	bytes   float64
 	log     []int // tables flipped, for undoing
-	via     []int // by state, the arc over which it is reached, while a way is bought
+	via     []int // by state, the arc over which it is reached, while a path is bought
 }
 
 // impossible is what can not be: dear enough to be left, and not so dear that sums lose all else.
 const impossible = 1e24
 
-func (l *local) climb(weights, keep []float64, open, in []bool) *climb {
-	c := &climb{local: l, weights: weights, keep: keep, in: in, open: slices.Clone(open), parts: make([]float64, len(l.demands)), via: make([]int, len(l.best))}
+func (l *localSearch) startClimb(weights, keep []float64, open, in []bool) *hillClimb {
+	c := &hillClimb{localSearch: l, weights: weights, keep: keep, in: in, open: slices.Clone(open), parts: make([]float64, len(l.demands)), via: make([]int, len(l.best))}
 	for i := range l.demands {
-		c.parts[i] = l.price(i, c.open)
-		c.account(i, 1)
+		c.parts[i] = l.demandPrice(i, c.open)
+		c.addDemandCost(i, 1)
 	}
 	for n := range c.open {
 		if c.open[n] {
@@ -137,8 +137,8 @@ func (l *local) climb(weights, keep []float64, open, in []bool) *climb {
 	return c
 }
 
-// account adds what a demand costs, or takes it away.
-func (c *climb) account(i int, sign float64) {
+// addDemandCost adds what a demand costs, or takes it away.
+func (c *hillClimb) addDemandCost(i int, sign float64) {
 	if math.IsInf(c.parts[i], 1) {
 		c.broken += int(sign)
 	} else {
@@ -146,8 +146,8 @@ func (c *climb) account(i int, sign float64) {
 	}
 }
 
-// flip opens or closes a table.
-func (c *climb) flip(n int) {
+// flipTable opens or closes a table.
+func (c *hillClimb) flipTable(n int) {
 	sign := 1.0
 	if c.open[n] = !c.open[n]; !c.open[n] {
 		sign = -1
@@ -157,53 +157,53 @@ func (c *climb) flip(n int) {
 		c.bytes += sign * c.size[n]
 	}
 	for _, i := range c.touches[n] {
-		c.account(i, -1)
-		c.parts[i] = c.price(i, c.open)
-		c.account(i, 1)
+		c.addDemandCost(i, -1)
+		c.parts[i] = c.demandPrice(i, c.open)
+		c.addDemandCost(i, 1)
 	}
 	c.log = append(c.log, n)
 }
 
-// cost is what the design costs; more than impossible if it does not answer everything.
-func (c *climb) cost() float64 { return c.sum + float64(c.broken)*impossible }
+// totalCost is what the design costs; more than impossible if it does not answer everything.
+func (c *hillClimb) totalCost() float64 { return c.sum + float64(c.broken)*impossible }
 
-// value is the cost with a price of space.
-func (c *climb) value(price float64) float64 { return c.cost() + price*c.bytes }
+// penalisedCost is the cost with a price of space.
+func (c *hillClimb) penalisedCost(price float64) float64 { return c.totalCost() + price*c.bytes }
 
-// over tells whether to stop looking.
-func (l *local) over() bool { return l.ctx != nil && l.ctx.Err() != nil }
+// expired reports whether to stop looking.
+func (l *localSearch) expired() bool { return l.ctx != nil && l.ctx.Err() != nil }
 
-func (c *climb) fits() bool { return c.limit == 0 || c.bytes <= c.limit*(1+1e-12) }
+func (c *hillClimb) fitsSpace() bool { return c.limit == 0 || c.bytes <= c.limit*(1+1e-12) }
 
-// undo flips back what has been flipped since.
-func (c *climb) undo(since int) {
+// undoTo flips back what has been flipped since.
+func (c *hillClimb) undoTo(since int) {
 	for len(c.log) > since {
 		n := c.log[len(c.log)-1]
-		c.flip(n)
+		c.flipTable(n)
 		c.log = c.log[:len(c.log)-2]
 	}
 }
 
-// attempt does something and keeps it if the value falls.
-func (c *climb) attempt(price float64, do func()) bool {
-	before, since := c.value(price), len(c.log)
+// tryMove does something and keeps it if the value falls.
+func (c *hillClimb) tryMove(price float64, do func()) bool {
+	before, since := c.penalisedCost(price), len(c.log)
 	do()
-	if c.value(price) < before-1e-9*abs(before) {
+	if c.penalisedCost(price) < before-1e-9*abs(before) {
 		return true
 	}
-	c.undo(since)
+	c.undoTo(since)
 	return false
 }
 
-// buy opens the tables of a demand's cheapest way, if those that are closed cost their keeping and their space, and one may
+// buyPath opens the tables of a demand's cheapest path, if those that are closed cost their keeping and their space, and one may
 // not be opened.
-func (c *climb) buy(i, not int, price float64) {
+func (c *hillClimb) buyPath(i, not int, price float64) {
 	d := &c.demands[i]
 	best := c.best[:d.states]
 	for s := range best {
 		best[s] = math.Inf(1)
 	}
-	best[choice.Start] = 0
+	best[choice.Source] = 0
 	weight := max(c.weights[i], 1e-9)
 	for k := range d.arcs {
 		a := &d.arcs[k]
@@ -218,55 +218,55 @@ func (c *climb) buy(i, not int, price float64) {
 			best[a.To], c.via[a.To] = v, k
 		}
 	}
-	if math.IsInf(best[choice.Answered], 1) {
+	if math.IsInf(best[choice.Sink], 1) {
 		return
 	}
-	for s := choice.Answered; s != choice.Start; s = d.arcs[c.via[s]].From {
+	for s := choice.Sink; s != choice.Source; s = d.arcs[c.via[s]].From {
 		if n := d.arcs[c.via[s]].Table; n != choice.None && !c.open[n] {
-			c.flip(n)
+			c.flipTable(n)
 		}
 	}
 }
 
-// shed closes tables that are not worth their keeping and space, of those that share a demand with one.
-func (c *climb) shed(n int, price float64) {
-	for _, k := range c.related(n) {
+// closeUseless closes tables that are not worth their keeping and space, of those that share a demand with one.
+func (c *hillClimb) closeUseless(n int, price float64) {
+	for _, k := range c.neighboursOf(n) {
 		if k != n && c.open[k] && !c.fixed[k] {
-			before, since := c.value(price), len(c.log)
-			if c.flip(k); c.value(price) > before {
-				c.undo(since)
+			before, since := c.penalisedCost(price), len(c.log)
+			if c.flipTable(k); c.penalisedCost(price) > before {
+				c.undoTo(since)
 			}
 		}
 	}
 }
 
-// polish opens, closes and exchanges tables while that pays at a price of space.
-func (c *climb) polish(price float64) {
+// improveTables opens, closes and exchanges tables while that pays at a price of space.
+func (c *hillClimb) improveTables(price float64) {
 	for i := range c.parts {
 		if math.IsInf(c.parts[i], 1) {
-			c.buy(i, choice.None, price)
+			c.buyPath(i, choice.None, price)
 		}
 	}
 	for range mostPasses {
 		better := false
 		for n := range c.open {
 			switch {
-			case c.over():
+			case c.expired():
 				return
 			case c.fixed[n] || !c.in[n]:
 			case c.open[n]:
-				better = c.attempt(price, func() {
-					c.flip(n)
+				better = c.tryMove(price, func() {
+					c.flipTable(n)
 					for _, i := range c.touches[n] {
-						c.buy(i, n, price)
+						c.buyPath(i, n, price)
 					}
-					c.shed(n, price)
+					c.closeUseless(n, price)
 				}) || better
 			default:
-				better = c.attempt(price, func() {
-					before := c.cost()
-					if c.flip(n); c.cost()-c.keep[n] < before || c.keep[n] < 0 { // else nothing reads it
-						c.shed(n, price)
+				better = c.tryMove(price, func() {
+					before := c.totalCost()
+					if c.flipTable(n); c.totalCost()-c.keep[n] < before || c.keep[n] < 0 { // else nothing reads it
+						c.closeUseless(n, price)
 					}
 				}) || better
 			}
@@ -285,45 +285,45 @@ const (
 	fillPasses = 3
 )
 
-// design is the best design within the limit that is found from some: the price of space is raised until what is best fits,
+// bestDesign is the best design within the limit that is found from some: the price of space is raised until what is best fits,
 // and then halved in between, each search beginning from the one before; what is left of the space is filled.
-func (l *local) design(weights, keep []float64, from [][]bool, in []bool) ([]bool, float64) {
+func (l *localSearch) bestDesign(weights, keep []float64, from [][]bool, in []bool) ([]bool, float64) {
 	var best []bool
 	least := math.Inf(1)
-	take := func(c *climb) {
-		if c.fits() && c.broken == 0 && c.cost() < least {
-			best, least = slices.Clone(c.open), c.cost()
+	take := func(c *hillClimb) {
+		if c.fitsSpace() && c.broken == 0 && c.totalCost() < least {
+			best, least = slices.Clone(c.open), c.totalCost()
 		}
 	}
-	var start *climb
+	var start *hillClimb
 	for _, open := range from {
 		own := slices.Clone(open)
 		for n := range own {
 			own[n] = own[n] && (in[n] || l.fixed[n])
 		}
-		c := l.climb(weights, keep, own, in)
+		c := l.startClimb(weights, keep, own, in)
 		take(c)
-		if start == nil || c.cost() < start.cost() {
+		if start == nil || c.totalCost() < start.totalCost() {
 			start = c
 		}
 	}
 	if l.limit == 0 {
-		start.polish(0)
+		start.improveTables(0)
 		take(start)
 		return best, least
 	}
 	low, high := 0.0, 0.0
 	price := max(abs(start.sum), 1) / l.limit
 	for range mostPrices {
-		if l.over() {
+		if l.expired() {
 			break
 		}
-		start.polish(price)
-		if start.fits() {
+		start.improveTables(price)
+		if start.fitsSpace() {
 			high = price
 			take(start)
-			fill := l.climb(weights, keep, start.open, in)
-			fill.fill()
+			fill := l.startClimb(weights, keep, start.open, in)
+			fill.fillSpace()
 			take(fill)
 		} else {
 			low = price
@@ -341,52 +341,52 @@ func (l *local) design(weights, keep []float64, from [][]bool, in []bool) ([]boo
 		}
 	}
 	if best != nil {
-		fill := l.climb(weights, keep, best, in)
-		fill.fill()
+		fill := l.startClimb(weights, keep, best, in)
+		fill.fillSpace()
 		take(fill)
 	}
 	return best, least
 }
 
-// fill opens and exchanges tables as far as there is room.
-func (c *climb) fill() {
+// fillSpace opens and exchanges tables as far as there is room.
+func (c *hillClimb) fillSpace() {
 	for range fillPasses {
 		better := false
 		for n := range c.open {
-			if c.over() {
+			if c.expired() {
 				return
 			}
 			if c.fixed[n] || !c.in[n] || c.open[n] {
 				continue
 			}
-			before, since := c.cost(), len(c.log)
-			if c.flip(n); c.cost() >= before {
-				c.undo(since)
+			before, since := c.totalCost(), len(c.log)
+			if c.flipTable(n); c.totalCost() >= before {
+				c.undoTo(since)
 				continue
 			}
-			c.shed(n, 0)
-			for !c.fits() {
+			c.closeUseless(n, 0)
+			for !c.fitsSpace() {
 				least, at := math.Inf(1), -1
 				for k := range c.open {
 					if k == n || !c.open[k] || c.fixed[k] || c.free[k] {
 						continue
 					}
-					mark, was := len(c.log), c.cost()
-					c.flip(k)
-					if rate := (c.cost() - was) / min(c.size[k], c.bytes+c.size[k]-c.limit); rate < least {
+					mark, was := len(c.log), c.totalCost()
+					c.flipTable(k)
+					if rate := (c.totalCost() - was) / min(c.size[k], c.bytes+c.size[k]-c.limit); rate < least {
 						least, at = rate, k
 					}
-					c.undo(mark)
+					c.undoTo(mark)
 				}
-				if at < 0 || c.cost() >= before {
+				if at < 0 || c.totalCost() >= before {
 					break
 				}
-				c.flip(at)
+				c.flipTable(at)
 			}
-			if c.fits() && c.cost() < before-1e-9*abs(before) {
+			if c.fitsSpace() && c.totalCost() < before-1e-9*abs(before) {
 				better = true
 			} else {
-				c.undo(since)
+				c.undoTo(since)
 			}
 			c.log = c.log[:0]
 		}
@@ -396,9 +396,9 @@ func (c *climb) fill() {
 	}
 }
 
-// related are the tables that share a demand with one, each once.
-func (l *local) related(n int) []int {
-	if l.beside[n] == nil {
+// neighboursOf are the tables that share a demand with one, each once.
+func (l *localSearch) neighboursOf(n int) []int {
+	if l.neighbours[n] == nil {
 		met := map[int]bool{}
 		list := []int{}
 		for _, i := range l.touches[n] {
@@ -409,7 +409,7 @@ func (l *local) related(n int) []int {
 			}
 		}
 		slices.Sort(list)
-		l.beside[n] = list
+		l.neighbours[n] = list
 	}
-	return l.beside[n]
+	return l.neighbours[n]
 }

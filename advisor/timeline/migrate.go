@@ -14,7 +14,7 @@ func joinedOn(tree model.Tree, before []Source, source *plan.Source) []model.Fie
 	var on []model.Field
 	for _, e := range tree.Entities {
 		key := e.KeyFields()
-		held := slices.ContainsFunc(before, func(b Source) bool { return holds(&b, key) })
+		held := slices.ContainsFunc(before, func(b Source) bool { return hasAll(&b, key) })
 		if !held && len(before) > 0 {
 			held = heldTogether(before, key)
 		}
@@ -25,7 +25,7 @@ func joinedOn(tree model.Tree, before []Source, source *plan.Source) []model.Fie
 	return on
 }
 
-func holds(b *Source, key []model.Field) bool {
+func hasAll(b *Source, key []model.Field) bool {
 	return !slices.ContainsFunc(key, func(f model.Field) bool { return !b.Has(f) })
 }
 
@@ -35,7 +35,7 @@ func heldTogether(list []Source, key []model.Field) bool {
 	})
 }
 
-// Has tells whether the source has a field of the target's graph.
+// Has reports whether the source has a field of the target's graph.
 func (b *Source) Has(f model.Field) bool {
 	column := b.As.Column(f)
 	return !column.IsZero() && b.Table.Has(column)
@@ -46,8 +46,8 @@ func rowsOf(target *model.Table) *workload.Query {
 	return &workload.Query{Tree: target.Tree, Select: target.Fields()}
 }
 
-// plan looks for a plan of the migration that needs no parameters, over its sources alone: nil if there is none.
-func (s *search) plan(m *Migration) {
+// planMigration looks for a plan of the migration that needs no parameters, over its sources alone: nil if there is none.
+func (s *search) planMigration(m *Migration) {
 	var tables []*model.Table
 	own := map[*model.Table]*model.Table{} // what stands for what
 	for i := range m.Sources {
@@ -85,10 +85,10 @@ type Question struct {
 	Query *workload.Query
 }
 
-// questions are the migration queries of a target: of each query of the workload whose plans read it, the same FROM and
+// migrationQueries are the migration queries of a target: of each query of the workload whose plans read it, the same FROM and
 // WHERE without groups, order and limits, selecting what the target holds (W-26); and the complement, the target's partition
 // key in WHERE and all else in SELECT (W-27).
-func (t *task) questions(target *model.Table) []Question {
+func (t *task) migrationQueries(target *model.Table) []Question {
 	var list []Question
 	for i := range t.demands {
 		d := &t.demands[i]
@@ -97,16 +97,16 @@ func (t *task) questions(target *model.Table) []Question {
 		}
 		for _, a := range d.Space.Arcs {
 			if a.Table == target {
-				list = append(list, Question{t.work.Statements[d.Statement].ID, source(d.Space.Query, target, a)})
+				list = append(list, Question{t.work.Statements[d.Statement].ID, sourceQuery(d.Space.Query, target, a)})
 				break
 			}
 		}
 	}
-	return append(list, Question{"", complement(target)})
+	return append(list, Question{"", complementQuery(target)})
 }
 
-// source is a query as it asks for a target that an arc of its plans reads.
-func source(q *workload.Query, target *model.Table, a *plan.Arc) *workload.Query {
+// sourceQuery is a query as it asks for a target that an arc of its plans reads.
+func sourceQuery(q *workload.Query, target *model.Table, a *plan.Arc) *workload.Query {
 	own := &workload.Query{Tree: q.Tree, Where: q.Where}
 	for i := range a.Steps {
 		if s := &a.Steps[i]; s.Table == target {
@@ -120,8 +120,8 @@ func source(q *workload.Query, target *model.Table, a *plan.Arc) *workload.Query
 	return own
 }
 
-// complement asks for a target by its partition key.
-func complement(target *model.Table) *workload.Query {
+// complementQuery asks for a target by its partition key.
+func complementQuery(target *model.Table) *workload.Query {
 	q := &workload.Query{Tree: target.Tree}
 	for _, f := range target.Partition {
 		q.Where = append(q.Where, workload.Predicate{Field: f, Op: workload.Equal, Value: "?"})
@@ -137,14 +137,14 @@ func complement(target *model.Table) *workload.Query {
 	return q
 }
 
-// question finds the migration query of which a migration's sources are a plan: the first whose plans over those alone there
+// setQuestion finds the migration query of which a migration's sources are a plan: the first whose plans over those alone there
 // are. Where it is none of them, the target's rows without a condition are what is asked.
-func (s *search) question(m *Migration) {
+func (s *search) setQuestion(m *Migration) {
 	var tables []*model.Table
 	for i := range m.Sources {
 		tables = append(tables, m.Sources[i].Table)
 	}
-	for _, q := range s.questions(m.Target) {
+	for _, q := range s.migrationQueries(m.Target) {
 		if space, err := plan.NewSpace(q.Query, tables, cost.Arithmetic(s.options.Cost)); err == nil && len(space.Arcs) > 0 {
 			m.Question, m.Of = q.Query, q.Of
 			return
@@ -153,8 +153,8 @@ func (s *search) question(m *Migration) {
 	m.Question = rowsOf(m.Target)
 }
 
-// namer names the tables that a migration's plan reads.
-func (x *Step) namer(m *Migration) func(*model.Table) string {
+// tableNamer names the tables that a migration's plan reads.
+func (x *Step) tableNamer(m *Migration) func(*model.Table) string {
 	return func(t *model.Table) string {
 		for _, s := range m.Sources {
 			if s.Table == t {

@@ -47,13 +47,13 @@ type InputError struct{ Reason string }
 
 func (e *InputError) Error() string { return "timeline: " + e.Reason }
 
-func wrong(format string, args ...any) error { return &InputError{fmt.Sprintf(format, args...)} }
+func inputError(format string, args ...any) error { return &InputError{fmt.Sprintf(format, args...)} }
 
-// check returns what is wrong with options for a workload of so many steps.
-func (o *Options) check(steps int) error {
+// validate returns what is wrong with options for a workload of so many steps.
+func (o *Options) validate(steps int) error {
 	number := func(what string, v, most float64) error {
 		if !(v >= 0 && v <= most) {
-			return wrong("%s of %g", what, v)
+			return inputError("%s of %g", what, v)
 		}
 		return nil
 	}
@@ -61,23 +61,23 @@ func (o *Options) check(steps int) error {
 	case o.Solver == nil:
 		return errors.New("timeline: no solver given")
 	case steps == 0:
-		return wrong("no statement has weights over time: give some a list of steps")
+		return inputError("no statement has weights over time: give some a list of steps")
 	case len(o.Windows) > 0 && len(o.Windows) != steps:
-		return wrong("windows for %d steps: there are %d", len(o.Windows), steps)
+		return inputError("windows for %d steps: there are %d", len(o.Windows), steps)
 	case len(o.Interval) > 1 && len(o.Interval) != steps:
-		return wrong("%d intervals for %d steps", len(o.Interval), steps)
+		return inputError("%d intervals for %d steps", len(o.Interval), steps)
 	case o.MostTables < 0:
-		return wrong("at most %d candidates", o.MostTables)
+		return inputError("at most %d candidates", o.MostTables)
 	case o.Most < 0:
-		return wrong("at most %d tables at once", o.Most)
+		return inputError("at most %d tables at once", o.Most)
 	case o.Life < 0:
-		return wrong("a least life of %d steps", o.Life)
+		return inputError("a least life of %d steps", o.Life)
 	case o.Space > 0 && o.SpaceShare > 0:
-		return wrong("space is limited twice: by bytes and by a share")
+		return inputError("space is limited twice: by bytes and by a share")
 	}
 	for _, d := range o.Interval {
 		if d <= 0 {
-			return wrong("an interval of %v: a step lasts longer than that", d)
+			return inputError("an interval of %v: a step lasts longer than that", d)
 		}
 	}
 	return errors.Join(number("a space limit", o.Space, math.MaxFloat64), number("a share of space", o.SpaceShare, 100), number("a cost of dropping", o.Drop, math.MaxFloat64))
@@ -108,8 +108,8 @@ func (e *SpaceError) Error() string {
 	return fmt.Sprintf("timeline: no tables fit into %.0f bytes at step %d: %s %.0f", e.Limit, e.Step, word, math.Ceil(e.Smallest))
 }
 
-// rates checks the weights and returns them, by step and statement.
-func rates(w *workload.Workload, steps int) ([][]float64, error) {
+// checkedRates checks the weights and returns them, by step and statement.
+func checkedRates(w *workload.Workload, steps int) ([][]float64, error) {
 	list := make([][]float64, steps)
 	for t := range list {
 		some := false
@@ -124,7 +124,7 @@ func rates(w *workload.Workload, steps int) ([][]float64, error) {
 			list[t], some = append(list[t], x), some || x > 0
 		}
 		if !some {
-			return nil, wrong("no statement is left in step %d: all weights there are 0", t)
+			return nil, inputError("no statement is left in step %d: all weights there are 0", t)
 		}
 	}
 	return list, nil

@@ -11,9 +11,9 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 )
 
-// calendar reads the best calendar off.
-func (s *search) calendar(k *known) *Calendar {
-	constant := s.constant()
+// readCalendar reads the best calendar off.
+func (s *search) readCalendar(k *baselineDesigns) *Calendar {
+	constant := s.existingWrites()
 	c := &Calendar{Name: s.work.Name, Mix: s.work.Mix, Model: s.options.Cost.Name(), Cost: s.cost + constant, Bound: s.bound + constant,
 		Proven: s.proven, Fewest: s.proven && s.fewest, Stopped: s.stopped, Space: s.space, Full: s.full, Pruned: !s.options.Exact,
 		Candidates: len(s.tables), Kept: s.kept, Locals: s.locals, Rounds: s.rounds, Truncated: s.study.Cut(), Notes: s.notes}
@@ -27,27 +27,27 @@ func (s *search) calendar(k *known) *Calendar {
 		c.Gap = (c.Cost - max(0, c.Bound)) / c.Cost
 	}
 	if s.loader.cut {
-		c.Truncated = append(c.Truncated, fmt.Sprintf("migration plans cut off at %d reads for a table", mostWays))
+		c.Truncated = append(c.Truncated, fmt.Sprintf("migration plans cut off at %d reads for a table", mostPaths))
 	}
-	names := s.study.Names(s.chosen())
+	names := s.study.Names(s.chosenTables())
 	for step := range s.steps {
-		c.Steps = append(c.Steps, s.step(step, names))
+		c.Steps = append(c.Steps, s.readStep(step, names))
 	}
 	for i := 1; i < len(c.Steps); i++ {
-		c.Steps[i].follow(c.Steps[i-1])
-		if late := c.Steps[i].late(c.Steps[i-1]); late != "" {
+		c.Steps[i].markChangedPlans(c.Steps[i-1])
+		if late := c.Steps[i].lateWarning(c.Steps[i-1]); late != "" {
 			c.Notes = append(c.Notes, late)
 		}
 	}
 	if !s.options.NoBaselines {
-		c.Baselines = s.compare(k)
+		c.Baselines = s.compareBaselines(k)
 	}
 	c.Unit = c.Steps[0].Design.Unit()
 	return c
 }
 
-// chosen are the candidates that are there at any step, in order.
-func (s *search) chosen() []*model.Table {
+// chosenTables are the candidates that are there at any step, in order.
+func (s *search) chosenTables() []*model.Table {
 	var list []*model.Table
 	for n, table := range s.tables {
 		if slices.ContainsFunc(s.open, func(open []bool) bool { return open[n] }) {
@@ -57,9 +57,9 @@ func (s *search) chosen() []*model.Table {
 	return list
 }
 
-func (s *search) step(step int, names map[*model.Table]string) *Step {
+func (s *search) readStep(step int, names map[*model.Table]string) *Step {
 	open := s.open[step]
-	x := &Step{Number: step, Duration: s.length[step], Bytes: s.bytes(open)}
+	x := &Step{Number: step, Duration: s.length[step], Bytes: s.bytesOf(open)}
 	x.Design = s.study.Read(open, s.rates[step], names)
 	x.Tables = x.Design.Tables
 	seconds := s.length[step].Seconds()
@@ -85,7 +85,7 @@ func (s *search) step(step int, names map[*model.Table]string) *Step {
 		case open[n] && !before:
 			x.Created = append(x.Created, names[table])
 			if step > 0 {
-				m := s.migration(step, n, names)
+				m := s.readMigration(step, n, names)
 				x.Migrations = append(x.Migrations, m)
 				x.MigrationCost += m.Extract + m.Load + m.Keep
 			} else {
@@ -106,37 +106,37 @@ func nameOf(names map[*model.Table]string, table *model.Table) string {
 	return table.Name
 }
 
-// migration is how a candidate is filled for a step.
-func (s *search) migration(step, n int, names map[*model.Table]string) *Migration {
+// readMigration is how a candidate is filled for a step.
+func (s *search) readMigration(step, n int, names map[*model.Table]string) *Migration {
 	table, open := s.tables[n], s.open[step-1]
-	m := &Migration{Table: names[table], Target: table, Load: s.loading[n].Work, Keep: s.keeping(step, n), Bytes: s.study.Bytes(table), Rows: table.Entries()}
-	w := s.loader.load(n, math.Inf(1), func(n int) bool { return open[n] })
+	m := &Migration{Table: names[table], Target: table, Load: s.loading[n].Work, Keep: s.keepCost(step, n), Bytes: s.study.Bytes(table), Rows: table.Entries()}
+	w := s.loader.fillPathsOf(n, math.Inf(1), func(n int) bool { return open[n] })
 	d := choice.Demand{States: max(2, w.States), Arcs: w.Arcs}
-	via, _ := d.Way(open)
+	via, _ := d.CheapestPath(open)
 	latency := s.loading[n].Latency
 	for _, arc := range via {
 		source := w.reads[arc]
-		x := Source{Name: nameOf(names, source.Table), Table: source.Table, As: source.As, Cost: s.extraction(source.Table)}
+		x := Source{Name: nameOf(names, source.Table), Table: source.Table, As: source.As, Cost: s.extractCost(source.Table)}
 		x.On = joinedOn(table.Tree, m.Sources, source)
 		m.Sources = append(m.Sources, x)
 		m.Extract += x.Cost.Work
 		latency += x.Cost.Latency
 	}
 	m.Estimated = time.Duration(cost.Seconds(s.options.Cost, latency) * float64(time.Second))
-	s.plan(m)
-	s.question(m)
+	s.planMigration(m)
+	s.setQuestion(m)
 	return m
 }
 
-// follow notes which plans differ from the step before.
-func (x *Step) follow(before *Step) {
+// markChangedPlans notes which plans differ from the step before.
+func (x *Step) markChangedPlans(before *Step) {
 	for i, p := range x.Plans {
 		p.Changed = !slices.Equal(p.Tables, before.Plans[i].Tables)
 	}
 }
 
-// late says which tables can not be filled within the step before.
-func (x *Step) late(before *Step) string {
+// lateWarning says which tables can not be filled within the step before.
+func (x *Step) lateWarning(before *Step) string {
 	for _, m := range x.Migrations {
 		if m.Estimated > before.Duration {
 			return fmt.Sprintf("filling %s for step %d is estimated to take %v, longer than step %d lasts (%v): begin earlier, or forbid it", m.Table, x.Number, m.Estimated.Round(time.Second), before.Number, before.Duration)

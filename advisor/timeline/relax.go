@@ -10,9 +10,9 @@ import (
 	"github.com/helenus-db/helenus/internal/guard"
 )
 
-// relaxed is what the linear relaxation of runs says, window by window: a calendar costs at least what its windows do, each as if what it begins with
+// relaxation is what the linear relaxation of runs says, window by window: a calendar costs at least what its windows do, each as if what it begins with
 // were there for nothing. So time grows with the number of windows, and windows that are alike, as those of cycles are, are looked at once.
-type relaxed struct {
+type relaxation struct {
 	bound float64 // no calendar costs less that changes where weights do
 	some  []bool  // by table of the problem: a run keeps some of it
 	moves []bool  // by table: a run keeps more of it than another of its window
@@ -21,8 +21,8 @@ type relaxed struct {
 // support is how much of a table a run has to keep for it to count.
 const support = 0.01
 
-func relax(ctx context.Context, p *sequence.Problem, r choice.Relaxer) (*relaxed, error) {
-	x := &relaxed{some: make([]bool, len(p.Tables)), moves: make([]bool, len(p.Tables))}
+func relaxWindows(ctx context.Context, p *sequence.Problem, r choice.Relaxer) (*relaxation, error) {
+	x := &relaxation{some: make([]bool, len(p.Tables)), moves: make([]bool, len(p.Tables))}
 	place := map[string]int{} // of a window among those that differ
 	var windows []*sequence.Problem
 	var times []int // how often each is there

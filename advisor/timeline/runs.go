@@ -15,8 +15,8 @@ import (
 // Where space is limited and promising candidates are many, calendars have one design for each run of steps whose weights are the same: a third of
 // the designs for seed 004's cycles. The linear program of runs says what none of them costs less than, and what is of no use; the runs are
 // designed out of the rest, and out of all, as the rest may lack what fills it, by annealing: where the same weights come again and again, the first runs, for the others
-// to have their designs too; of a drift, four stretches. Many runs are designed apart besides, at prices that make them fit together; and all is changed together once more, where weights come again by the
-// program of what is near (around.go), else by annealing (package sequence: Relax, Apart, Around, Anneal).
+// to have their designs too; of a drift, four spans. Many runs are designed apart besides, at prices that make them fit together; and all is changed together once more, where weights come again by the
+// program of what is near (localbranch.go), else by annealing (package sequence: Relax, Apart, Around, Anneal).
 //
 // The bound holds for all calendars over the promising candidates, with changes within runs, too, as in it
 // what filling costs does not depend on what is there. Proof: of the designs of a run take the one that serves its
@@ -26,8 +26,8 @@ import (
 // step of a run cost no more than at its others, and at the next one's first no more than at its others. No table is dropped
 // that was not. Overlap, Life, Most and windows could forbid the calendar so made, so with these there is no bound but the plainest.
 
-// byRun is a problem with one step for each run.
-func byRun(p *sequence.Problem, runs []stretch) *sequence.Problem {
+// problemByRun is a problem with one step for each run.
+func problemByRun(p *sequence.Problem, runs []run) *sequence.Problem {
 	q := *p
 	q.Steps, q.Tables, q.Demands = nil, slices.Clone(p.Tables), slices.Clone(p.Demands)
 	sums := func(list []float64) []float64 {
@@ -57,8 +57,8 @@ func byRun(p *sequence.Problem, runs []stretch) *sequence.Problem {
 	return &q
 }
 
-// runsBound tells whether no calendar changes within runs to gain by it, as long as filling costs the same whatever is there.
-func runsBound(p *sequence.Problem, runs []stretch) bool {
+// noChangeWithinRuns reports whether no calendar changes within runs to gain by it, as long as filling costs the same whatever is there.
+func noChangeWithinRuns(p *sequence.Problem, runs []run) bool {
 	if p.Overlap || p.Life > 1 || p.Most > 0 || slices.ContainsFunc(p.Steps, func(s sequence.Step) bool { return s.Closed }) {
 		return false
 	}
@@ -75,13 +75,13 @@ func runsBound(p *sequence.Problem, runs []stretch) bool {
 	return true
 }
 
-// byRuns relaxes the program of runs, which bounds what any calendar over the candidates costs and tells which of these count; anneals the runs out of those
-// from hot, and of many designs them apart; and looks near the best calendar that came of that. It returns the candidates, for which the bound holds; none: there are too many
+// searchByRuns relaxes the program of runs, which bounds what any calendar over the candidates costs and tells which of these count; anneals the runs out of those
+// from a high temperature, and of many designs them apart; and looks near the best calendar that came of that. It returns the candidates, for which the bound holds; none: there are too many
 // for that, or nothing that solves linear programs, or the time is over.
-func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error) {
+func (s *search) searchByRuns(ctx context.Context, b *baselineDesigns, in []bool) ([]int, error) {
 	relaxer, able := s.options.Solver.(choice.Relaxer)
-	runs := s.stretches()
-	if !able || count(in)*min(len(runs), windowRuns) > relaxTables {
+	runs := s.weightRuns()
+	if !able || countOpen(in)*min(len(runs), windowRuns) > relaxTables {
 		return nil, nil
 	}
 	var all []int
@@ -90,121 +90,121 @@ func (s *search) byRuns(ctx context.Context, b *known, in []bool) ([]int, error)
 			all = append(all, n)
 		}
 	}
-	whole, err := relax(ctx, byRun(restricted(s.problem, all), runs), relaxer)
+	whole, err := relaxWindows(ctx, problemByRun(restrictProblem(s.problem, all), runs), relaxer)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, solve.ErrNoSimplex) {
-			s.failed(err)
+			s.noteFailure(err)
 		}
 		return nil, nil //nolint:nilerr // it can be done otherwise, or the time is over
 	}
 	s.rounds++
-	some := widened([][]bool{whole.some}, all, len(s.tables))[0]
-	for _, n := range s.promising(&sequence.Result{}, b) {
+	some := fromRestricted([][]bool{whole.some}, all, len(s.tables))[0]
+	for _, n := range s.promisingTables(&sequence.Result{}, b) {
 		some[n] = true
 	}
-	few, recurs := s.merged(runs)
-	s.hot(ctx, some, few, hotSeeds)
-	if count(some) < len(all) { // some has been chosen as if tables were filled out of nothing: what they are filled from may be missing (decision 31)
-		tries := hotSeeds / 2
+	few, recurs := s.mergeRuns(runs)
+	s.annealMultiStart(ctx, some, few, multiStartSeeds)
+	if countOpen(some) < len(all) { // some has been chosen as if tables were filled out of nothing: what they are filled from may be missing (decision 31)
+		tries := multiStartSeeds / 2
 		if !recurs {
 			tries /= 2 // of drifts three come to as much as six
 		}
-		s.hot(ctx, in, few, tries)
+		s.annealMultiStart(ctx, in, few, tries)
 	}
-	if len(runs) >= apartFrom && recurs || s.effort > 1 {
-		if err := s.apart(ctx, relaxer, some, few); err != nil && ctx.Err() == nil {
+	if len(runs) >= decomposeFrom && recurs || s.effort > 1 {
+		if err := s.decompose(ctx, relaxer, some, few); err != nil && ctx.Err() == nil {
 			return nil, err
 		}
 	}
-	s.together(ctx, in, widened([][]bool{whole.moves}, all, len(s.tables))[0], few, recurs)
-	if err := b.join(); err != nil {
+	s.improveTogether(ctx, in, fromRestricted([][]bool{whole.moves}, all, len(s.tables))[0], few, recurs)
+	if err := b.awaitMean(); err != nil {
 		return nil, err
 	}
-	s.offer(s.always(b.average.Open))
-	s.smooth(in, runs)
-	s.thin(in, runs)
+	s.offerCalendar(s.sameThroughout(b.average.Open))
+	s.smoothRuns(in, runs)
+	s.dropRedundant(in, runs)
 	s.result = &sequence.Result{Engine: "annealing"}
-	if s.stopped = ending(ctx); s.stopped == "" {
+	if s.stopped = stopReason(ctx); s.stopped == "" {
 		s.stopped = solve.LimitIterations
 	}
-	s.bound = s.least()
-	if runsBound(s.problem, runs) {
+	s.bound = s.lowerBound()
+	if noChangeWithinRuns(s.problem, runs) {
 		s.bound = max(s.bound, whole.bound)
 	}
 	return all, nil
 }
 
-// together changes the best calendar's runs together: where weights come again by the program of what is near it, and where that finds nothing, or runs are many, or weights drift, by
+// improveTogether changes the best calendar's runs together: where weights come again by the program of what is near it, and where that finds nothing, or runs are many, or weights drift, by
 // annealing. Exact mode anneals first, and solves the program as often as there is something to find.
-func (s *search) together(ctx context.Context, in, moves []bool, runs []stretch, recurs bool) {
-	if s.effort == 1 && recurs && s.around(ctx, in, moves, runs) && len(runs) < apartFrom {
+func (s *search) improveTogether(ctx context.Context, in, moves []bool, runs []run, recurs bool) {
+	if s.effort == 1 && recurs && s.localBranching(ctx, in, moves, runs) && len(runs) < decomposeFrom {
 		return
 	}
-	s.anneal(ctx, in, s.open, runs)
+	s.annealRuns(ctx, in, s.open, runs)
 	if s.effort == 1 {
 		return
 	}
 	for range s.effort {
-		if !s.around(ctx, in, moves, runs) {
+		if !s.localBranching(ctx, in, moves, runs) {
 			return
 		}
 	}
 }
 
-// merged are as few stretches of runs as are designed together, and whether these are all, as the same come again and again; of a weight that drifts, by a little
+// mergeRuns are as few spans of runs as are designed together, and whether these are all, as the same come again and again; of a weight that drifts, by a little
 // from run to run, some of about as many runs each, as no design pays for the next run alone.
-func (s *search) merged(runs []stretch) (few []stretch, recurs bool) {
-	if len(s.distinct()) <= windowRuns {
+func (s *search) mergeRuns(runs []run) (few []run, recurs bool) {
+	if len(s.distinctSteps()) <= windowRuns {
 		return runs, true
 	}
 	for i := range windowRuns {
-		few = append(few, stretch{runs[i*len(runs)/windowRuns].from, runs[(i+1)*len(runs)/windowRuns-1].to})
+		few = append(few, run{runs[i*len(runs)/windowRuns].from, runs[(i+1)*len(runs)/windowRuns-1].to})
 	}
 	return few, false
 }
 
-// hot anneals the first runs, from hot, and lets their designs come again where their weights do.
-func (s *search) hot(ctx context.Context, some []bool, runs []stretch, seeds int) {
+// annealMultiStart anneals the first runs, from a high temperature, and lets their designs come again where their weights do.
+func (s *search) annealMultiStart(ctx context.Context, some []bool, runs []run, seeds int) {
 	if s.options.Life > 1 {
 		return // see anneal
 	}
-	first := s.first(runs)
-	p, keep := s.whole(some)
-	q := byRun(p, runs).Window(0, first.count)
-	start := narrowed(ofRuns(s.open, runs[:first.count]), keep)
-	for _, designs := range annealed(ctx, q, seeds*s.effort, sequence.Annealing{Start: start, Changes: min(hotChanges*first.count, mostChanges)}) {
-		list := widened(designs, keep, len(s.tables))
+	first := s.firstRunsOf(runs)
+	p, keep := s.wholeProblem(some)
+	q := problemByRun(p, runs).Window(0, first.count)
+	start := toRestricted(designsOfRuns(s.open, runs[:first.count]), keep)
+	for _, designs := range annealSeeds(ctx, q, seeds*s.effort, sequence.AnnealOptions{Start: start, Changes: min(multiStartChanges*first.count, mostChanges)}) {
+		list := fromRestricted(designs, keep, len(s.tables))
 		s.designs = append(s.designs, list...)
-		s.offer(ofSteps(first.again(list), runs))
+		s.offerCalendar(designsOfSteps(first.repeatDesigns(list), runs))
 	}
 }
 
-// first are the runs until all weights have been there, a window at least: the others' designs are theirs.
-type first struct {
+// firstRuns are the runs until all weights have been there, a window at least: the others' designs are theirs.
+type firstRuns struct {
 	weights []string // of all runs
 	count   int
 }
 
-func (s *search) first(runs []stretch) first {
+func (s *search) firstRunsOf(runs []run) firstRuns {
 	var weights []string
 	for _, x := range runs {
 		weights = append(weights, s.weightsKey(x.from))
 	}
-	return firstOf(weights)
+	return firstRunsByWeights(weights)
 }
 
-func firstOf(weights []string) first {
+func firstRunsByWeights(weights []string) firstRuns {
 	last := 0
 	for i, key := range weights {
 		if !slices.Contains(weights[:i], key) {
 			last = i
 		}
 	}
-	return first{weights, min(len(weights), max(windowRuns, last+1))}
+	return firstRuns{weights, min(len(weights), max(windowRuns, last+1))}
 }
 
-// alike is the last of the first runs that has the weights of another, and comes after the same weights if one does; of the first it is the run itself.
-func (f *first) alike(i int) int {
+// matchingRun is the last of the first runs that has the weights of another, and comes after the same weights if one does; of the first it is the run itself.
+func (f *firstRuns) matchingRun(i int) int {
 	if i < f.count {
 		return i
 	}
@@ -221,63 +221,63 @@ func (f *first) alike(i int) int {
 	return at
 }
 
-// again are the designs of all runs, given those of the first.
-func (f *first) again(designs [][]bool) (list [][]bool) {
+// repeatDesigns are the designs of all runs, given those of the first.
+func (f *firstRuns) repeatDesigns(designs [][]bool) (list [][]bool) {
 	for i := range f.weights {
-		list = append(list, designs[f.alike(i)])
+		list = append(list, designs[f.matchingRun(i)])
 	}
 	return list
 }
 
-// apart designs runs apart, and offers the calendars that come of it.
-func (s *search) apart(ctx context.Context, r choice.Relaxer, some []bool, runs []stretch) error {
-	p, keep := s.whole(some)
-	limits := s.limits()
+// decompose designs runs apart, and offers the calendars that come of it.
+func (s *search) decompose(ctx context.Context, r choice.Relaxer, some []bool, runs []run) error {
+	p, keep := s.wholeProblem(some)
+	limits := s.solverLimits()
 	if limits.Gap = max(limits.Gap, briefGap); s.options.Limits == (solve.Limits{}) {
 		limits.Iterations = briefIterations
 	}
-	parted, err := sequence.Apart(ctx, byRun(p, runs), sequence.Apartness{
-		Relaxer: r, Rounds: apartRounds, Known: s.cost,
+	parted, err := sequence.Decompose(ctx, problemByRun(p, runs), sequence.DecomposeOptions{
+		Relaxer: r, Rounds: decomposeRounds, Known: s.cost,
 		Design: choice.Options{Solver: s.options.Solver, Limits: limits, Searching: briefSearching, Branching: briefBranching},
 		Found: func(designs [][]bool) float64 {
-			open := ofSteps(widened(designs, keep, len(s.tables)), runs)
-			s.designs = append(s.designs, ofRuns(open, runs)...)
-			s.offer(open)
+			open := designsOfSteps(fromRestricted(designs, keep, len(s.tables)), runs)
+			s.designs = append(s.designs, designsOfRuns(open, runs)...)
+			s.offerCalendar(open)
 			return s.cost
 		},
 	})
 	if parted != nil {
-		s.failed(parted.Failure)
+		s.noteFailure(parted.Failure)
 	}
 	return err
 }
 
 // relaxTables is of how many candidates, times the runs that are looked at together, a relaxation is solved: it takes some three seconds for a quarter of these.
-// apartRounds is how often the runs are designed apart, and apartFrom from how many runs on that come again: of fewer, and of a drift, annealing from hot finds
+// decomposeRounds is how often the runs are designed apart, and decomposeFrom from how many runs on that come again: of fewer, and of a drift, annealing from a high temperature finds
 // as much in a third of the time. Exact mode does both.
 const (
-	relaxTables = 3000
-	apartRounds = 2
-	apartFrom   = 7
+	relaxTables     = 3000
+	decomposeRounds = 2
+	decomposeFrom   = 7
 )
 
-// anneal looks for a better calendar of one design for each run, in rounds near another; nil: there is none.
-func (s *search) anneal(ctx context.Context, in []bool, from [][]bool, runs []stretch) {
+// annealRuns looks for a better calendar of one design for each run, in rounds near another; nil: there is none.
+func (s *search) annealRuns(ctx context.Context, in []bool, from [][]bool, runs []run) {
 	if s.options.Life > 1 || from == nil {
 		return // a run's designs are not as old as its steps
 	}
-	p, keep := s.whole(in)
-	q := byRun(p, runs)
-	o := sequence.Annealing{Start: narrowed(ofRuns(from, runs), keep), Changes: min(annealChanges*len(runs), mostChanges), Rounds: annealRounds}
-	for _, designs := range annealed(ctx, q, anneals*s.effort, o) {
-		list := widened(designs, keep, len(s.tables))
+	p, keep := s.wholeProblem(in)
+	q := problemByRun(p, runs)
+	o := sequence.AnnealOptions{Start: toRestricted(designsOfRuns(from, runs), keep), Changes: min(annealChanges*len(runs), mostChanges), Rounds: annealRounds}
+	for _, designs := range annealSeeds(ctx, q, anneals*s.effort, o) {
+		list := fromRestricted(designs, keep, len(s.tables))
 		s.designs = append(s.designs, list...)
-		s.offer(ofSteps(list, runs))
+		s.offerCalendar(designsOfSteps(list, runs))
 	}
 }
 
-// annealed are the sequences that annealing finds with so many seeds, in their order.
-func annealed(ctx context.Context, p *sequence.Problem, seeds int, o sequence.Annealing) (list [][][]bool) {
+// annealSeeds are the sequences that annealing finds with so many seeds, in their order.
+func annealSeeds(ctx context.Context, p *sequence.Problem, seeds int, o sequence.AnnealOptions) (list [][][]bool) {
 	found := make([][][]bool, seeds)
 	guard.Each(guard.Advice, sideBySide, seeds, func(seed int) {
 		own := o
@@ -289,37 +289,37 @@ func annealed(ctx context.Context, p *sequence.Problem, seeds int, o sequence.An
 	return slices.DeleteFunc(found, func(open [][]bool) bool { return open == nil })
 }
 
-// smooth moves changes to other runs, where all together is cheaper so, and takes designs of calendars that were not the best.
-func (s *search) smooth(in []bool, runs []stretch) {
+// smoothRuns moves changes to other runs, where all together is cheaper so, and takes designs of calendars that were not the best.
+func (s *search) smoothRuns(in []bool, runs []run) {
 	if s.options.Life > 1 || s.open == nil {
 		return
 	}
-	p, keep := s.whole(in)
+	p, keep := s.wholeProblem(in)
 	designs := slices.Clone(s.designs)
 	slices.Reverse(designs) // those that came last are the best mostly
-	if open, err := sequence.Smooth(byRun(p, runs), narrowed(ofRuns(s.open, runs), keep), narrowed(designs, keep)); err == nil {
-		s.offer(ofSteps(widened(open, keep, len(s.tables)), runs))
+	if open, err := sequence.Smooth(problemByRun(p, runs), toRestricted(designsOfRuns(s.open, runs), keep), toRestricted(designs, keep)); err == nil {
+		s.offerCalendar(designsOfSteps(fromRestricted(open, keep, len(s.tables)), runs))
 	}
 }
 
-// thin leaves out of the best calendar what it is not dearer without (W-41).
-func (s *search) thin(in []bool, runs []stretch) {
+// dropRedundant leaves out of the best calendar what it is not dearer without (W-41).
+func (s *search) dropRedundant(in []bool, runs []run) {
 	if s.options.Life > 1 || s.open == nil {
 		return
 	}
-	p, keep := s.whole(in)
-	open, err := sequence.Thin(byRun(p, runs), narrowed(ofRuns(s.open, runs), keep))
+	p, keep := s.wholeProblem(in)
+	open, err := sequence.DropRedundant(problemByRun(p, runs), toRestricted(designsOfRuns(s.open, runs), keep))
 	if err != nil {
 		return
 	}
-	thin := ofSteps(widened(open, keep, len(s.tables)), runs)
-	if cost, _ := s.truth(thin); cost <= s.cost*(1+1e-9) {
+	thin := designsOfSteps(fromRestricted(open, keep, len(s.tables)), runs)
+	if cost, _ := s.trueCost(thin); cost <= s.cost*(1+1e-9) {
 		s.open, s.cost = thin, cost
 	}
 }
 
-// whole is the problem over some candidates, each filled as it truly can be out of these.
-func (s *search) whole(in []bool) (*sequence.Problem, []int) {
+// wholeProblem is the problem over some candidates, each filled as it truly can be out of these.
+func (s *search) wholeProblem(in []bool) (*sequence.Problem, []int) {
 	p := *s.problem
 	p.Loads = slices.Clone(p.Loads)
 	var keep []int
@@ -329,22 +329,22 @@ func (s *search) whole(in []bool) (*sequence.Problem, []int) {
 			p.Loads[n] = s.loader.arcsOf(n, math.Inf(1))
 		}
 	}
-	return restricted(&p, keep), keep
+	return restrictProblem(&p, keep), keep
 }
 
-// hotSeeds is how often annealing is tried from hot over what the relaxation keeps, half as often over all and of drifts a quarter, and hotChanges how many changes it makes for each run: many tries of a third of the
+// multiStartSeeds is how often annealing is tried from a high temperature over what the relaxation keeps, half as often over all and of drifts a quarter, and multiStartChanges how many changes it makes for each run: many tries of a third of the
 // changes come to more than few of all, and never to as little. anneals and annealChanges are the same in rounds, annealRounds is of how many, and mostChanges the most changes in all.
 const (
-	hotSeeds      = 12
-	hotChanges    = 12_500
-	anneals       = 2
-	annealChanges = 37_500
-	mostChanges   = 300_000
-	annealRounds  = 80
+	multiStartSeeds   = 12
+	multiStartChanges = 12_500
+	anneals           = 2
+	annealChanges     = 37_500
+	mostChanges       = 300_000
+	annealRounds      = 80
 )
 
-// ofRuns are the designs of a calendar at the begin of each run.
-func ofRuns(open [][]bool, runs []stretch) (list [][]bool) {
+// designsOfRuns are the designs of a calendar at the begin of each run.
+func designsOfRuns(open [][]bool, runs []run) (list [][]bool) {
 	if open == nil {
 		return nil
 	}
@@ -354,8 +354,8 @@ func ofRuns(open [][]bool, runs []stretch) (list [][]bool) {
 	return list
 }
 
-// ofSteps is the inverse of ofRuns.
-func ofSteps(designs [][]bool, runs []stretch) (open [][]bool) {
+// designsOfSteps is the inverse of ofRuns.
+func designsOfSteps(designs [][]bool, runs []run) (open [][]bool) {
 	for i, x := range runs {
 		for t := x.from; t <= x.to; t++ {
 			open = append(open, designs[i])

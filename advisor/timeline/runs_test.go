@@ -14,17 +14,17 @@ import (
 )
 
 // searched is a search over all candidates of a workload that has looked at nothing but single designs; ok false: nothing fits.
-func searched(t *testing.T, w *workload.Workload, o Options) (s *search, b *known, in []bool, ok bool) {
+func searched(t *testing.T, w *workload.Workload, o Options) (s *search, b *baselineDesigns, in []bool, ok bool) {
 	t.Helper()
 	o.Solver = solve.New(solve.Config{})
 	x := prepared(t, w, o)
 	in = slices.Repeat([]bool{true}, len(x.tables))
-	b, err := x.baselines(context.Background(), x.newLocal(in), in, nil)
+	b, err := x.designBaselines(context.Background(), x.newLocalSearch(in), in, nil)
 	if err != nil {
 		return nil, nil, nil, false
 	}
 	s = x.newSearch()
-	s.problem, s.bounds = x.problem(), slices.Repeat([]float64{math.NaN()}, len(x.tables))
+	s.problem, s.bounds = x.sequenceProblem(), slices.Repeat([]float64{math.NaN()}, len(x.tables))
 	for n := range x.tables {
 		s.problem.Loads = append(s.problem.Loads, s.loader.arcsOf(n, s.bounds[n]))
 	}
@@ -56,8 +56,8 @@ func TestRuns(t *testing.T) {
 			continue
 		}
 		met++
-		truth := brute(t, s.task) - s.constant()
-		if err := s.apart(context.Background(), solve.New(solve.Config{}), in, s.stretches()); err != nil {
+		truth := brute(t, s.task) - s.existingWrites()
+		if err := s.decompose(context.Background(), solve.New(solve.Config{}), in, s.weightRuns()); err != nil {
 			t.Fatal(err)
 		}
 		if s.open == nil || s.cost < truth*(1-1e-9) {
@@ -66,10 +66,10 @@ func TestRuns(t *testing.T) {
 		if s.cost < truth*(1+1e-6) {
 			least++
 		}
-		for _, x := range b.results() {
-			s.offer(s.always(x.Open))
+		for _, x := range b.distinctResults() {
+			s.offerCalendar(s.sameThroughout(x.Open))
 		}
-		keep, err := s.byRuns(context.Background(), b, in)
+		keep, err := s.searchByRuns(context.Background(), b, in)
 		if err != nil || keep == nil {
 			t.Fatalf("%v, %v", keep, err)
 		}
@@ -98,7 +98,7 @@ func TestFailedSolver(t *testing.T) {
 	}
 	s.options.Solver = failing{solve.New(solve.Config{})}
 	for range 2 {
-		if keep, err := s.byRuns(context.Background(), b, in); keep != nil || err != nil {
+		if keep, err := s.searchByRuns(context.Background(), b, in); keep != nil || err != nil {
 			t.Fatalf("%v, %v", keep, err)
 		}
 	}
@@ -110,12 +110,12 @@ func TestFailedSolver(t *testing.T) {
 // TestRecur: designs of the first runs come again with their weights, after the same weights if they do: in cycles of three weights, the fourth run on is the
 // first again, but for what it comes after.
 func TestRecur(t *testing.T) {
-	f := firstOf(strings.Fields("day night peak day night peak night day"))
+	f := firstRunsByWeights(strings.Fields("day night peak day night peak night day"))
 	if f.count != windowRuns {
 		t.Fatalf("the first %d", f.count)
 	}
 	for i, want := range []int{0, 1, 2, 3, 1, 2, 1, 3} {
-		if at := f.alike(i); at != want {
+		if at := f.matchingRun(i); at != want {
 			t.Errorf("run %d is as run %d, not %d", i, at, want)
 		}
 	}
@@ -139,19 +139,19 @@ func TestNear(t *testing.T) {
 			continue
 		}
 		met++
-		s.offer(s.always(b.average.Open))
+		s.offerCalendar(s.sameThroughout(b.average.Open))
 		was := s.cost
-		if s.around(context.Background(), in, in, s.stretches()) != (s.cost < was) {
+		if s.localBranching(context.Background(), in, in, s.weightRuns()) != (s.cost < was) {
 			t.Errorf("%g from %g", s.cost, was)
 		}
 		if s.cost < was {
 			better++
 		}
-		truth := brute(t, s.task) - s.constant()
+		truth := brute(t, s.task) - s.existingWrites()
 		if s.cost < truth*(1-1e-9) {
 			t.Errorf("%g, and the least is %g", s.cost, truth)
 		}
-		if s.cost <= truth*(1+nearGap) {
+		if s.cost <= truth*(1+localBranchGap) {
 			least++
 		}
 	}

@@ -19,7 +19,7 @@ const (
 	sweepArcs  = 10_000_000 // arcs that the first search of each design may look at: bounds suggest choices that are as good
 )
 
-// sweep returns the candidates of the best designs, and those designs, as space gets dearer, for the mean weights, and, at the price at which
+// sweepPrices returns the candidates of the best designs, and those designs, as space gets dearer, for the mean weights, and, at the price at which
 // those fit, for the weights of some steps; without a limit, of the best designs of each step.
 //
 // With a limit on space all of a design hangs together, and of thousands of candidates neither bounds nor an integer program
@@ -28,7 +28,7 @@ const (
 // a limit lie between, and are made of much the same tables: each statement's own trade of space for time, at its own
 // weight. A step at which a group of statements runs nine times as often weighs space a ninth for them, which is why the
 // prices go far beyond the one at which the mean design fits.
-func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err error) {
+func (t *task) sweepPrices(ctx context.Context) (in []bool, corners [][]bool, err error) {
 	in = make([]bool, len(t.tables))
 	if len(t.tables) <= fewTables {
 		for n := range in {
@@ -42,12 +42,12 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 	}
 	// The weights of all steps add up: prices are for a design that is kept throughout, and a step's share of that is by its
 	// length.
-	within, cancel := share(ctx, sweepShare)
+	within, cancel := withShare(ctx, sweepShare)
 	defer cancel()
 	run := func(asks []ask) ([]*choice.Result, error) {
 		results, errs := make([]*choice.Result, len(asks)), make([]error, len(asks))
 		guard.Each(guard.Advice, sideBySide, len(asks), func(i int) {
-			p := t.static(t.weights(asks[i].step), 0)
+			p := t.staticProblem(t.weightsAt(asks[i].step), 0)
 			for n := range p.Tables {
 				if !p.Tables[n].Free {
 					p.Tables[n].Upkeep += asks[i].price * p.Tables[n].Size
@@ -57,7 +57,7 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 		})
 		found := results[:0:0]
 		for i, err := range errs {
-			if err = t.explained(err, max(0, asks[i].step), t.space); unfinished(within, err) {
+			if err = t.explainError(err, max(0, asks[i].step), t.space); outOfTime(within, err) {
 				t.partial = true
 				continue
 			}
@@ -74,12 +74,12 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 	}
 	defer func() {
 		if t.partial && err == nil {
-			corners = append(corners, t.bought(in)...)
+			corners = append(corners, t.addGreedy(in)...)
 		}
 	}()
 	if t.space == 0 && t.options.SpaceShare == 0 {
 		asks := []ask{{-1, 0}}
-		for _, step := range t.distinct() {
+		for _, step := range t.distinctSteps() {
 			asks = append(asks, ask{step, 0})
 		}
 		_, err = run(asks)
@@ -89,7 +89,7 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 	if err != nil || t.partial {
 		return in, corners, err
 	}
-	size := t.bytes(free[0].Open)
+	size := t.bytesOf(free[0].Open)
 	limit := t.space
 	if t.options.SpaceShare > 0 {
 		limit = t.options.SpaceShare * size
@@ -108,20 +108,20 @@ func (t *task) sweep(ctx context.Context) (in []bool, corners [][]bool, err erro
 		return in, corners, err
 	}
 	for i := len(asks) - 1; i >= 0; i-- {
-		if t.bytes(results[i].Open) <= limit {
+		if t.bytesOf(results[i].Open) <= limit {
 			fits = asks[i].price
 		}
 	}
 	asks = []ask{{-1, fits / 2}}
-	for _, step := range spread(t.distinct(), sweepSteps) { // what a step would have more of than the mean, and what still less
+	for _, step := range evenlySpread(t.distinctSteps(), sweepSteps) { // what a step would have more of than the mean, and what still less
 		asks = append(asks, ask{step, fits / float64(t.steps)}, ask{step, fits / 2 / float64(t.steps)})
 	}
 	_, err = run(asks)
 	return in, corners, err
 }
 
-// spread are so many of a list at most, the first and the last among them and the others evenly between.
-func spread(list []int, most int) (some []int) {
+// evenlySpread are so many of a list at most, the first and the last among them and the others evenly between.
+func evenlySpread(list []int, most int) (some []int) {
 	if len(list) <= most {
 		return list
 	}
@@ -131,8 +131,8 @@ func spread(list []int, most int) (some []int) {
 	return some
 }
 
-// distinct are the steps whose weights no step before has, one of each.
-func (t *task) distinct() []int {
+// distinctSteps are the steps whose weights no step before has, one of each.
+func (t *task) distinctSteps() []int {
 	var list []int
 	met := map[string]bool{}
 	for step := range t.steps {

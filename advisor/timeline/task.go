@@ -52,8 +52,8 @@ type task struct {
 // has, plans are so many that package plan cuts them off.
 const poolTables = 6000
 
-// prepare checks what was asked for, proposes candidates and plans.
-func prepare(ctx context.Context, w *workload.Workload, o Options) (*task, error) {
+// prepareTask checks what was asked for, proposes candidates and plans.
+func prepareTask(ctx context.Context, w *workload.Workload, o Options) (*task, error) {
 	if o.Cost == nil {
 		o.Cost = cost.Default()
 	}
@@ -62,7 +62,7 @@ func prepare(ctx context.Context, w *workload.Workload, o Options) (*task, error
 		return nil, &InputError{err.Error()}
 	}
 	t := &task{options: o, steps: own.TimeSteps(), last: time.Now(), extract: map[*model.Table]cost.Cost{}, answers: map[string]*choice.Result{}}
-	if err := o.check(t.steps); err != nil {
+	if err := o.validate(t.steps); err != nil {
 		return nil, err
 	}
 	if o.MostTables == 0 {
@@ -73,13 +73,13 @@ func prepare(ctx context.Context, w *workload.Workload, o Options) (*task, error
 		timed.Interval = o.Interval
 	}
 	var err error
-	if t.rates, err = rates(own, t.steps); err != nil {
+	if t.rates, err = checkedRates(own, t.steps); err != nil {
 		return nil, err
 	}
 	for step := range t.steps {
 		t.length = append(t.length, timed.IntervalOf(step))
 	}
-	t.study, err = design.NewStudy(ctx, w, design.Options{Cost: o.Cost, Solver: o.Solver, Limits: o.Limits, Allow: o.allow, Once: o.Once, Sparing: true, Most: o.MostTables,
+	t.study, err = design.NewStudy(ctx, w, design.Options{Cost: o.Cost, Solver: o.Solver, Limits: o.Limits, Allow: o.allowTable, Once: o.Once, Sparing: true, Most: o.MostTables,
 		Candidates: append(append([]*model.Table(nil), o.Candidates...), o.There...), NoEnumeration: o.NoEnumeration, SpaceLimit: o.Space})
 	if err != nil {
 		return nil, err
@@ -105,28 +105,28 @@ func prepare(ctx context.Context, w *workload.Workload, o Options) (*task, error
 		}
 		t.graphs = append(t.graphs, arcs)
 	}
-	t.ended("prepare")
+	t.endPhase("prepare")
 	return t, nil
 }
 
-// allow leaves out, besides what the caller does, tables that no migration fills: those with collections.
-func (o *Options) allow(table *model.Table) bool {
+// allowTable leaves out, besides what the caller does, tables that no migration fills: those with collections.
+func (o *Options) allowTable(table *model.Table) bool {
 	return len(table.Nests) == 0 && (o.Allow == nil || o.Allow(table))
 }
 
-// ended notes that a phase has ended.
-func (t *task) ended(phase string) {
+// endPhase notes that a phase has ended.
+func (t *task) endPhase(phase string) {
 	now := time.Now()
 	t.phases, t.last = append(t.phases, design.Phase{Name: phase, Duration: now.Sub(t.last)}), now
 }
 
-// weight is how often a statement runs in a step.
-func (t *task) weight(step, statement int) float64 {
+// weightOf is how often a statement runs in a step.
+func (t *task) weightOf(step, statement int) float64 {
 	return t.rates[step][statement] * t.length[step].Seconds()
 }
 
-// extraction is what reading a table whole costs.
-func (t *task) extraction(table *model.Table) cost.Cost {
+// extractCost is what reading a table whole costs.
+func (t *task) extractCost(table *model.Table) cost.Cost {
 	c, ok := t.extract[table]
 	if !ok {
 		c = cost.Extract(t.options.Cost, table)
@@ -135,28 +135,28 @@ func (t *task) extraction(table *model.Table) cost.Cost {
 	return c
 }
 
-// upkeep is the work of keeping a candidate true through a step, without support queries.
-func (t *task) upkeep(step, n int) float64 {
+// upkeepOf is the work of keeping a candidate true through a step, without support queries.
+func (t *task) upkeepOf(step, n int) float64 {
 	sum := 0.0
 	for i := range t.work.Statements {
 		if puts := t.study.Puts(i, n); puts > 0 {
-			sum += t.weight(step, i) * puts
+			sum += t.weightOf(step, i) * puts
 		}
 	}
 	return sum
 }
 
-// keeping is C^U, equation 16: the work of keeping a candidate true while it is filled, during the step before the one that
+// keepCost is C^U, equation 16: the work of keeping a candidate true while it is filled, during the step before the one that
 // it is for. The share of the step that loading takes, times what keeping it through the whole step would cost.
-func (t *task) keeping(step, n int) float64 {
-	return t.upkeep(step-1, n) * t.loadTime(n) / t.length[step-1].Seconds()
+func (t *task) keepCost(step, n int) float64 {
+	return t.upkeepOf(step-1, n) * t.loadTime(n) / t.length[step-1].Seconds()
 }
 
 // loadTime is how long writing all rows of a candidate takes, seconds.
 func (t *task) loadTime(n int) float64 { return cost.Seconds(t.options.Cost, t.loading[n].Latency) }
 
-// problem is the task in the terms of package sequence, without the loads.
-func (t *task) problem() *sequence.Problem {
+// sequenceProblem is the task in the terms of package sequence, without the loads.
+func (t *task) sequenceProblem() *sequence.Problem {
 	p := &sequence.Problem{Overlap: t.options.Overlap, Most: t.options.Most, Life: t.options.Life}
 	for step := range t.steps {
 		closed := step > 0 && len(t.options.Windows) > 0 && !t.options.Windows[step]
@@ -165,10 +165,10 @@ func (t *task) problem() *sequence.Problem {
 	for n, table := range t.tables {
 		x := sequence.Table{Name: table.String(), Size: t.study.Bytes(table), Drop: t.options.Drop, There: t.there[n], Fixed: t.study.Must(n), Free: table.Kept}
 		for step := range t.steps {
-			x.Upkeep = append(x.Upkeep, t.upkeep(step, n))
+			x.Upkeep = append(x.Upkeep, t.upkeepOf(step, n))
 			birth := 0.0
 			if step > 0 {
-				birth = t.loading[n].Work + t.keeping(step, n)
+				birth = t.loading[n].Work + t.keepCost(step, n)
 			} else if t.options.InitialLoad {
 				birth = t.loading[n].Work
 			}
@@ -179,15 +179,15 @@ func (t *task) problem() *sequence.Problem {
 	for i, d := range t.demands {
 		x := sequence.Demand{Name: d.Name, States: d.Space.States, Arcs: t.graphs[i], Needed: d.Needed}
 		for step := range t.steps {
-			x.Weights = append(x.Weights, t.weight(step, d.Statement)*d.Times)
+			x.Weights = append(x.Weights, t.weightOf(step, d.Statement)*d.Times)
 		}
 		p.Demands = append(p.Demands, x)
 	}
 	return p
 }
 
-// static is the problem of one design, with each statement running so often.
-func (t *task) static(weights []float64, space float64) *choice.Problem {
+// staticProblem is the problem of one design, with each statement running so often.
+func (t *task) staticProblem(weights []float64, space float64) *choice.Problem {
 	p := &choice.Problem{Space: space}
 	for n, table := range t.tables {
 		x := choice.Table{Name: table.String(), Size: t.study.Bytes(table), Fixed: t.study.Must(n), Free: table.Kept}
@@ -204,31 +204,31 @@ func (t *task) static(weights []float64, space float64) *choice.Problem {
 	return p
 }
 
-// constant is what writing the existing tables costs over all steps.
-func (t *task) constant() float64 {
+// existingWrites is what writing the existing tables costs over all steps.
+func (t *task) existingWrites() float64 {
 	sum := 0.0
 	for step := range t.steps {
-		sum += t.written(step)
+		sum += t.existingWritesAt(step)
 	}
 	return sum
 }
 
-// written is what writing the existing tables costs in a step.
-func (t *task) written(step int) float64 {
+// existingWritesAt is what writing the existing tables costs in a step.
+func (t *task) existingWritesAt(step int) float64 {
 	sum := 0.0
 	for i := range t.work.Statements {
-		sum += t.weight(step, i) * t.study.Written(i)
+		sum += t.weightOf(step, i) * t.study.Written(i)
 	}
 	return sum
 }
 
-// weights are how often each statement runs in a step; of step -1, in all.
-func (t *task) weights(step int) []float64 {
+// weightsAt are how often each statement runs in a step; of step -1, in all.
+func (t *task) weightsAt(step int) []float64 {
 	list := make([]float64, len(t.work.Statements))
 	for i := range list {
 		for s := range t.steps {
 			if step < 0 || s == step {
-				list[i] += t.weight(s, i)
+				list[i] += t.weightOf(s, i)
 			}
 		}
 	}
@@ -260,8 +260,8 @@ const (
 	briefBranching = 4_000_000
 )
 
-// single is a question of one design.
-type single struct {
+// designQuestion is a question of one design.
+type designQuestion struct {
 	weights []float64 // of the statements
 	space   float64
 	in      []bool // candidates that there are
@@ -269,7 +269,7 @@ type single struct {
 }
 
 // key is the same for the same question.
-func (q *single) key() string {
+func (q *designQuestion) key() string {
 	b := append([]byte(nil), designKey(q.in)...)
 	b = append(b, byte(min(1, len(q.start))))
 	b = append(b, designKey(q.start)...)
@@ -281,8 +281,8 @@ func (q *single) key() string {
 	return string(b)
 }
 
-// choose finds the best single design. What was asked before is answered as before: a calendar of many periods asks the same in each.
-func (t *task) choose(ctx context.Context, q single) (*choice.Result, error) {
+// chooseDesign finds the best single design. What was asked before is answered as before: a calendar of many periods asks the same in each.
+func (t *task) chooseDesign(ctx context.Context, q designQuestion) (*choice.Result, error) {
 	key := q.key()
 	if r := t.answers[key]; r != nil {
 		return r, nil
@@ -290,13 +290,13 @@ func (t *task) choose(ctx context.Context, q single) (*choice.Result, error) {
 	r, err := t.solveSingle(ctx, q)
 	if err == nil && ctx.Err() == nil {
 		t.answers[key] = r
-		t.failed(r.Failure)
+		t.noteFailure(r.Failure)
 	}
 	return r, err
 }
 
-// failed says of a calendar that its solver failed: another run may come to another calendar then. It is said once.
-func (t *task) failed(failure error) {
+// noteFailure says of a calendar that its solver failed: another run may come to another calendar then. It is said once.
+func (t *task) noteFailure(failure error) {
 	if failure == nil || slices.ContainsFunc(t.notes, func(note string) bool { return strings.HasPrefix(note, solverFailed) }) {
 		return
 	}
@@ -306,54 +306,54 @@ func (t *task) failed(failure error) {
 const solverFailed = "the solver failed"
 
 // chooseAll is choose for several questions, some side by side. The designs are in the order of the questions, nil where there is an error.
-func (t *task) chooseAll(ctx context.Context, list []single) ([]*choice.Result, []error) {
+func (t *task) chooseAll(ctx context.Context, list []designQuestion) ([]*choice.Result, []error) {
 	results, errs := make([]*choice.Result, len(list)), make([]error, len(list))
-	var asks []*narrow
+	var asks []*restrictedQuestion
 	var places []int
 	for i, q := range list {
 		if results[i] = t.answers[q.key()]; results[i] == nil {
-			asks, places = append(asks, t.restrict(q)), append(places, i)
+			asks, places = append(asks, t.restrictQuestion(q)), append(places, i)
 		}
 	}
 	guard.Each(guard.Advice, sideBySide, len(asks), func(k int) { results[places[k]], errs[places[k]] = asks[k].solve(ctx) })
 	for i, q := range list {
-		if errs[i] = t.explained(errs[i], 0, q.space); errs[i] == nil && ctx.Err() == nil {
+		if errs[i] = t.explainError(errs[i], 0, q.space); errs[i] == nil && ctx.Err() == nil {
 			t.answers[q.key()] = results[i]
-			t.failed(results[i].Failure)
+			t.noteFailure(results[i].Failure)
 		}
 	}
 	return results, errs
 }
 
 // solveSingle is choose without a memory.
-func (t *task) solveSingle(ctx context.Context, q single) (*choice.Result, error) {
-	r, err := t.restrict(q).solve(ctx)
+func (t *task) solveSingle(ctx context.Context, q designQuestion) (*choice.Result, error) {
+	r, err := t.restrictQuestion(q).solve(ctx)
 	if err != nil {
-		return nil, t.explained(err, 0, q.space)
+		return nil, t.explainError(err, 0, q.space)
 	}
 	return r, nil
 }
 
-// narrow is a question of one design in the terms of package choice: of the candidates that there are alone. It can be solved beside others.
-type narrow struct {
+// restrictedQuestion is a question of one design in the terms of package choice: of the candidates that there are alone. It can be solved beside others.
+type restrictedQuestion struct {
 	problem *choice.Problem
 	options choice.Options
 	keep    []int // its tables, as they are numbered in the task
 	tables  int   // of the task
 }
 
-func (r *narrow) solve(ctx context.Context) (*choice.Result, error) {
+func (r *restrictedQuestion) solve(ctx context.Context) (*choice.Result, error) {
 	found, err := choice.Solve(ctx, r.problem, r.options)
 	if err != nil {
 		return nil, err
 	}
-	found.Open = widened([][]bool{found.Open}, r.keep, r.tables)[0]
+	found.Open = fromRestricted([][]bool{found.Open}, r.keep, r.tables)[0]
 	return found, nil
 }
 
-// restrict puts a question in those terms.
-func (t *task) restrict(q single) *narrow {
-	p, keep, in := t.static(q.weights, q.space), []int{}, q.in
+// restrictQuestion puts a question in those terms.
+func (t *task) restrictQuestion(q designQuestion) *restrictedQuestion {
+	p, keep, in := t.staticProblem(q.weights, q.space), []int{}, q.in
 	number := make([]int, len(t.tables))
 	var tables []choice.Table
 	for n := range t.tables {
@@ -366,19 +366,19 @@ func (t *task) restrict(q single) *narrow {
 	demands := p.Demands[:0]
 	for _, d := range p.Demands {
 		if d.Needed != nil {
-			if d.Needed = among(d.Needed, number); len(d.Needed) == 0 {
+			if d.Needed = renumber(d.Needed, number); len(d.Needed) == 0 {
 				continue
 			}
 		}
-		d.Arcs = reading(d.Arcs, number)
+		d.Arcs = renumberArcs(d.Arcs, number)
 		demands = append(demands, d)
 	}
 	p.Demands = demands
-	limits := t.limits()
+	limits := t.solverLimits()
 	limits.Gap = max(limits.Gap, staticGap)
 	var from []bool
 	if q.start != nil {
-		from = narrowed([][]bool{q.start}, keep)[0]
+		from = toRestricted([][]bool{q.start}, keep)[0]
 	}
 	o := choice.Options{Solver: t.options.Solver, Limits: limits, Ties: len(keep) <= proofTables, Start: from}
 	if q.space > 0 && len(keep) > proofTables && t.options.Solver != nil {
@@ -386,11 +386,11 @@ func (t *task) restrict(q single) *narrow {
 			o.Limits.Iterations = staticIterations
 		}
 	}
-	return &narrow{p, o, keep, len(t.tables)}
+	return &restrictedQuestion{p, o, keep, len(t.tables)}
 }
 
-// reading are the arcs that read tables which have a number, under that number, or none.
-func reading(arcs []choice.Arc, number []int) []choice.Arc {
+// renumberArcs are the arcs that read tables which have a number, under that number, or none.
+func renumberArcs(arcs []choice.Arc, number []int) []choice.Arc {
 	var left []choice.Arc
 	for _, a := range arcs {
 		if a.Table != choice.None {
@@ -403,8 +403,8 @@ func reading(arcs []choice.Arc, number []int) []choice.Arc {
 	return left
 }
 
-// among are the numbers of those tables that have one.
-func among(tables, number []int) []int {
+// renumber are the numbers of those tables that have one.
+func renumber(tables, number []int) []int {
 	list := []int{}
 	for _, n := range tables {
 		if number[n] >= 0 {
@@ -418,15 +418,15 @@ func among(tables, number []int) []int {
 // input ends in the same calendar on any machine. A busy hundred thousand is some 20 s.
 const mostIterations = 100_000
 
-func (t *task) limits() solve.Limits {
+func (t *task) solverLimits() solve.Limits {
 	if t.options.Limits == (solve.Limits{}) {
 		return solve.Limits{Nodes: 5000, Iterations: mostIterations}
 	}
 	return t.options.Limits
 }
 
-// explained says in terms of steps and statements what a solver could not do.
-func (t *task) explained(err error, step int, space float64) error {
+// explainError says in terms of steps and statements what a solver could not do.
+func (t *task) explainError(err error, step int, space float64) error {
 	var (
 		tight   *choice.SpaceError
 		tightAt *sequence.SpaceError

@@ -15,28 +15,28 @@ import (
 // and which plans change. The same calendar writes the same text.
 func (c *Calendar) Text(w io.Writer) error {
 	var b strings.Builder
-	c.summary(&b)
-	c.comparison(&b)
-	for _, run := range c.runs() {
-		c.run(&b, run)
+	c.writeSummary(&b)
+	c.writeComparison(&b)
+	for _, run := range c.tableSpans() {
+		c.writeSpan(&b, run)
 	}
-	c.changes(&b)
+	c.writeChanges(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (c *Calendar) summary(b *strings.Builder) {
+func (c *Calendar) writeSummary(b *strings.Builder) {
 	fmt.Fprintf(b, "Calendar for %s", c.Name)
 	if c.Mix != "" {
 		fmt.Fprintf(b, ", mix %s", c.Mix)
 	}
 	fmt.Fprintf(b, " (cost model %s)\n\n", c.Model)
-	fmt.Fprintf(b, "  steps   %d, %v in all\n", len(c.Steps), c.length())
+	fmt.Fprintf(b, "  steps   %d, %v in all\n", len(c.Steps), c.totalLength())
 	changes := 0
 	for _, s := range c.Steps {
 		changes += len(s.Migrations)
 	}
-	fmt.Fprintf(b, "  cost    %s, of which %s for %s\n", c.quantity(c.Cost), c.quantity(c.moving()), numbered(changes, "table that is filled on the way", "tables that are filled on the way"))
+	fmt.Fprintf(b, "  cost    %s, of which %s for %s\n", c.quantity(c.Cost), c.quantity(c.migrationCost()), numbered(changes, "table that is filled on the way", "tables that are filled on the way"))
 	switch {
 	case c.Proven && c.Pruned:
 		fmt.Fprintf(b, "  proof   no calendar of the %d promising candidates, of %d, costs less; see --exact\n", c.Kept, c.Candidates)
@@ -68,8 +68,8 @@ func (c *Calendar) summary(b *strings.Builder) {
 	}
 }
 
-// moving is what all changes cost.
-func (c *Calendar) moving() float64 {
+// migrationCost is what all changes cost.
+func (c *Calendar) migrationCost() float64 {
 	sum := 0.0
 	for _, s := range c.Steps {
 		sum += s.MigrationCost
@@ -77,7 +77,7 @@ func (c *Calendar) moving() float64 {
 	return sum
 }
 
-func (c *Calendar) length() time.Duration {
+func (c *Calendar) totalLength() time.Duration {
 	var sum time.Duration
 	for _, s := range c.Steps {
 		sum += s.Duration
@@ -106,8 +106,8 @@ func numbered(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// comparison sets the calendar beside the baselines.
-func (c *Calendar) comparison(b *strings.Builder) {
+// writeComparison sets the calendar beside the baselines.
+func (c *Calendar) writeComparison(b *strings.Builder) {
 	if len(c.Baselines) == 0 {
 		return
 	}
@@ -130,11 +130,11 @@ func (c *Calendar) comparison(b *strings.Builder) {
 	}
 }
 
-// run is a stretch of steps with the same tables and plans.
-type run struct{ from, to int }
+// span is a stretch of steps with the same tables and plans.
+type span struct{ from, to int }
 
-func (c *Calendar) runs() []run {
-	var list []run
+func (c *Calendar) tableSpans() []span {
+	var list []span
 	for i, s := range c.Steps {
 		same := i > 0 && len(s.Created)+len(s.Dropped) == 0
 		if same {
@@ -145,21 +145,21 @@ func (c *Calendar) runs() []run {
 		if same {
 			list[len(list)-1].to = i
 		} else {
-			list = append(list, run{i, i})
+			list = append(list, span{i, i})
 		}
 	}
 	return list
 }
 
-func (r run) String() string {
+func (r span) String() string {
 	if r.from == r.to {
 		return fmt.Sprintf("Step %d", r.from)
 	}
 	return fmt.Sprintf("Steps %d to %d", r.from, r.to)
 }
 
-// run says what comes and goes with the first step of a run, and how.
-func (c *Calendar) run(b *strings.Builder, r run) {
+// writeSpan says what comes and goes with the first step of a run, and how.
+func (c *Calendar) writeSpan(b *strings.Builder, r span) {
 	s := c.Steps[r.from]
 	cost := 0.0
 	for _, x := range c.Steps[r.from : r.to+1] {
@@ -176,7 +176,7 @@ func (c *Calendar) run(b *strings.Builder, r run) {
 		}
 		for _, m := range s.Migrations {
 			if m.Table == t.Name {
-				fmt.Fprintf(b, "      filled during step %d from %s, in about %v (reading %s, writing %s", s.Number-1, m.from(), m.Estimated.Round(time.Second), c.quantity(m.Extract), c.quantity(m.Load))
+				fmt.Fprintf(b, "      filled during step %d from %s, in about %v (reading %s, writing %s", s.Number-1, m.sourcesText(), m.Estimated.Round(time.Second), c.quantity(m.Extract), c.quantity(m.Load))
 				if m.Keep > 0 {
 					fmt.Fprintf(b, ", keeping it meanwhile %s", c.quantity(m.Keep))
 				}
@@ -189,8 +189,8 @@ func (c *Calendar) run(b *strings.Builder, r run) {
 	}
 }
 
-// kind is how a statement is executed: over a view of its own, by joins in the client, or writing.
-func (p *Plan) kind() string {
+// planKind is how a statement is executed: over a view of its own, by joins in the client, or writing.
+func (p *Plan) planKind() string {
 	switch {
 	case p.Plan == nil:
 		return "write"
@@ -200,8 +200,8 @@ func (p *Plan) kind() string {
 	return "join"
 }
 
-// from says what a migration reads.
-func (m *Migration) from() string {
+// sourcesText says what a migration reads.
+func (m *Migration) sourcesText() string {
 	parts := make([]string, len(m.Sources))
 	for i, s := range m.Sources {
 		if parts[i] = s.Name; len(s.On) > 0 {
@@ -219,16 +219,16 @@ func (m *Migration) from() string {
 	return strings.Join(parts, " joined with ") + how
 }
 
-// changes lists the statements whose plans change: what one execution costs and which tables it reads, by runs of steps.
-func (c *Calendar) changes(b *strings.Builder) {
+// writeChanges lists the statements whose plans change: what one execution costs and which tables it reads, by runs of steps.
+func (c *Calendar) writeChanges(b *strings.Builder) {
 	first := true
 	for i, p := range c.Steps[0].Plans {
-		var list []run
+		var list []span
 		for n, s := range c.Steps {
 			if n > 0 && !s.Plans[i].Changed {
 				list[len(list)-1].to = n
 			} else {
-				list = append(list, run{n, n})
+				list = append(list, span{n, n})
 			}
 		}
 		if len(list) == 1 {
@@ -241,7 +241,7 @@ func (c *Calendar) changes(b *strings.Builder) {
 		fmt.Fprintf(b, "\n  %s\n", p.Statement.Statement.ID)
 		for _, r := range list {
 			x := c.Steps[r.from].Plans[i]
-			fmt.Fprintf(b, "    %-14s %10.4g  %-5s %s\n", strings.ToLower(r.String()), x.Cost.Work, x.kind(), strings.Join(x.Tables, ", "))
+			fmt.Fprintf(b, "    %-14s %10.4g  %-5s %s\n", strings.ToLower(r.String()), x.Cost.Work, x.planKind(), strings.Join(x.Tables, ", "))
 		}
 	}
 }

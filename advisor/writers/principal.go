@@ -155,7 +155,7 @@ func (m *maker) holds(w *template, names []string) []string {
 	return list
 }
 
-// bears tells whether a column holds principals.
+// bears reports whether a column holds principals.
 func (m *maker) bears(t *schema.Table, name string) bool {
 	at := column{t.Keyspace, t.Name, name}
 	if m.domains.same(at, m.users) {

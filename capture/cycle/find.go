@@ -92,7 +92,7 @@ func (s *subject) verdict(name string) Verdict {
 	return Chance
 }
 
-// goes tells whether a pattern is there, reliable or not.
+// goes reports whether a pattern is there, reliable or not.
 func (s *subject) goes(name string) bool {
 	v := s.verdict(name)
 	return v == Reliable || v == Weak

@@ -186,7 +186,7 @@ func (r *Record) heaviest() []*row {
 	return list
 }
 
-// gap tells whether a bin is not known.
+// gap reports whether a bin is not known.
 func (r *Record) gap(bin int) bool { return r.watched[bin] < listened }
 
 // End is when the last bin ends.

@@ -31,7 +31,7 @@ func office(weekends bool) func(int, time.Time) float64 {
 	}
 }
 
-// within tells whether steps begin where they should, to within one bin.
+// within reports whether steps begin where they should, to within one bin.
 func within(got *cycle.Cycle, want string) bool {
 	if got == nil || len(got.Steps) != len(strings.Fields(want)) {
 		return false

@@ -250,7 +250,7 @@ func takeMark(ctx context.Context, shelf Shelf, level int, origin string, to tim
 	return shelf.Apply(ctx, c)
 }
 
-// there tells whether the shelf has a window.
+// there reports whether the shelf has a window.
 func there(ctx context.Context, shelf Shelf, level int, origin string, at time.Time) (bool, error) {
 	list, err := shelf.Keys(ctx, store.Span{Level: level, Origin: origin, From: at, To: at.Add(1)})
 	return len(list) > 0, err

@@ -80,7 +80,7 @@ func cover(ctx context.Context, shelf Shelf, from, to time.Time, yield func(stor
 		one := func(level int, at time.Time) error {
 			return shelf.Each(ctx, store.Span{Level: level, Origin: origin, From: at, To: at.Add(1)}, yield)
 		}
-		// fits tells whether the window of a level at a time is to answer.
+		// fits reports whether the window of a level at a time is to answer.
 		fits := func(level int, at time.Time) bool {
 			end := at.Add(width[level])
 			return has[level][at] && end.After(from) && at.Before(to) && (at.Before(cut[level-1]) || !at.Before(from) && !end.After(to))

@@ -14,45 +14,45 @@ import (
 )
 
 // Exact mode where space is limited and candidates are many. The program of all steps over all candidates is out of reach: with seed 004's workload it has ten million
-// columns, and its relaxation bounds by half of what calendars cost. But a single design over all candidates is not (choice, near.go). So
+// columns, and its relaxation bounds by half of what calendars cost. But a single design over all candidates is not (choice, localbranch.go). So
 //
 //  1. the weights of some steps, and the mean ones, get their best designs over all candidates, which tells of each candidate how far it is from being of use;
 //  2. the calendar is looked for over the promising candidates, those designs, and what is near them, with more tries than pruned mode makes;
 //  3. all candidates are bounded in two ways. By the single designs alone: what the best design costs is a concave function of the weights, and twice the weights cost twice
-//     as much, so the bound of a step is that of any sum of other steps' weights which its own are not below (chords). And by pricing what changes cost (priced), as
-//     sequence.Apart does: each run is designed apart over all candidates, at the prices that the relaxation over the near ones has; a candidate that is not
+//     as much, so the bound of a step is that of any sum of other steps' weights which its own are not below (concaveBound). And by pricing what changes cost (priced), as
+//     sequence.Decompose does: each run is designed apart over all candidates, at the prices that the relaxation over the near ones has; a candidate that is not
 //     near is charged where it is nearer than in the run before, as whoever has it there has to create it.
 
-// alone is a single design over all candidates, for the weights of a step.
-type alone struct {
+// singlePeriod is a single design over all candidates, for the weights of a step.
+type singlePeriod struct {
 	step   int // -1: of all
 	result *choice.Result
 }
 
-// wide looks for the calendar, from one on that pruned mode has found, over some candidates.
-func (s *search) wide(ctx context.Context, b *known, in []bool) error {
-	if err := b.join(); err != nil {
+// searchExact looks for the calendar, from one on that pruned mode has found, over some candidates.
+func (s *search) searchExact(ctx context.Context, b *baselineDesigns, in []bool) error {
+	if err := b.awaitMean(); err != nil {
 		return err
 	}
 	least, near := s.bound, slices.Clone(in)
-	singles := s.singles(ctx, b)
+	singles := s.singlePeriods(ctx, b)
 	for _, x := range singles {
-		x.near(near)
-		b.better(s.task, x)
+		x.addNearTables(near)
+		b.takeBetter(s.task, x)
 	}
 	if singles != nil {
-		s.ended("designs")
+		s.endPhase("designs")
 	}
-	s.effort = wideEffort
-	l := s.newLocal(near)
+	s.effort = exactEffort
+	l := s.newLocalSearch(near)
 	l.ctx = ctx
-	if err := s.overSome(ctx, b, l, near); err != nil {
+	if err := s.solvePromising(ctx, b, l, near); err != nil {
 		return err
 	}
 	if s.kept < len(s.tables) {
 		s.bound = least // theirs is of some candidates
 	}
-	s.bound = max(s.bound, s.least(), s.chords(ctx, singles), s.priced(ctx, singles, near))
+	s.bound = max(s.bound, s.lowerBound(), s.concaveBound(ctx, singles), s.decomposedBound(ctx, singles, near))
 	s.pruned, s.kept, s.proven = false, len(s.tables), s.cost <= s.bound*(1+1e-9)
 	return nil
 }
@@ -60,26 +60,26 @@ func (s *search) wide(ctx context.Context, b *known, in []bool) error {
 // How exact mode looks: at the weights of so many steps, at so many of the nearest candidates of each, so many times as often by annealing, and with so many steps of the simplex
 // method for a run that is designed apart.
 const (
-	wideSteps      = 4
-	wideTables     = 100
-	wideEffort     = 3
-	wideIterations = 60_000
+	exactSteps      = 4
+	exactTables     = 100
+	exactEffort     = 3
+	exactIterations = 60_000
 )
 
-// singles are designs over all candidates; none of those that time is not left for.
-func (s *search) singles(ctx context.Context, b *known) (list []alone) {
+// singlePeriods are designs over all candidates; none of those that time is not left for.
+func (s *search) singlePeriods(ctx context.Context, b *baselineDesigns) (list []singlePeriod) {
 	all := make([]bool, len(s.tables))
 	for n := range all {
 		all[n] = true
 	}
-	steps := append(spread(s.distinct(), wideSteps), -1)
-	var asks []*narrow
+	steps := append(evenlySpread(s.distinctSteps(), exactSteps), -1)
+	var asks []*restrictedQuestion
 	for _, step := range steps {
 		start := b.average
 		if step >= 0 {
 			start = b.ideal[step]
 		}
-		r := s.restrict(single{weights: s.weights(step), space: s.space, in: all, start: start.Open})
+		r := s.restrictQuestion(designQuestion{weights: s.weightsAt(step), space: s.space, in: all, start: start.Open})
 		r.options.Distances = true
 		asks = append(asks, r)
 	}
@@ -91,15 +91,15 @@ func (s *search) singles(ctx context.Context, b *known) (list []alone) {
 	})
 	for i, r := range found {
 		if r != nil {
-			s.failed(r.Failure)
-			list = append(list, alone{steps[i], r})
+			s.noteFailure(r.Failure)
+			list = append(list, singlePeriod{steps[i], r})
 		}
 	}
 	return list
 }
 
-// near adds the tables of a design, and those that are near.
-func (x *alone) near(in []bool) {
+// addNearTables adds the tables of a design, and those that are near.
+func (x *singlePeriod) addNearTables(in []bool) {
 	for n, open := range x.result.Open {
 		in[n] = in[n] || open
 	}
@@ -111,13 +111,13 @@ func (x *alone) near(in []bool) {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
-	for _, n := range order[:min(len(order), wideTables)] {
+	for _, n := range order[:min(len(order), exactTables)] {
 		in[n] = true
 	}
 }
 
-// better takes a design for baselines if it is better than the one that is known.
-func (k *known) better(t *task, x alone) {
+// takeBetter takes a design for baselines if it is better than the one that is known.
+func (k *baselineDesigns) takeBetter(t *task, x singlePeriod) {
 	if x.step < 0 {
 		if x.result.Cost < k.average.Cost {
 			k.average = x.result
@@ -133,20 +133,20 @@ func (k *known) better(t *task, x alone) {
 	k.first, k.last = k.ideal[0], k.ideal[len(k.ideal)-1]
 }
 
-// chords bounds all steps by the single designs: each by the greatest sum of their bounds whose weights it is not below, a linear program of as many columns as
+// concaveBound bounds all steps by the single designs: each by the greatest sum of their bounds whose weights it is not below, a linear program of as many columns as
 // there are designs.
-func (s *search) chords(ctx context.Context, singles []alone) (sum float64) {
+func (s *search) concaveBound(ctx context.Context, singles []singlePeriod) (sum float64) {
 	relaxer, able := s.options.Solver.(choice.Relaxer)
 	if !able || singles == nil {
 		return 0
 	}
 	var parts [][]float64 // by single: the weights
 	for _, x := range singles {
-		parts = append(parts, s.weights(x.step))
+		parts = append(parts, s.weightsAt(x.step))
 	}
 	bounds := map[string]float64{}
 	for step := range s.steps {
-		weights := s.weights(step)
+		weights := s.weightsAt(step)
 		key := fmt.Sprint(weights)
 		if _, known := bounds[key]; !known {
 			p := &solve.Problem{Unranged: true}
@@ -183,41 +183,41 @@ func (s *search) chords(ctx context.Context, singles []alone) (sum float64) {
 	return sum
 }
 
-// priced bounds calendars by designing each run apart over all candidates; 0 where that says nothing.
-func (s *search) priced(ctx context.Context, singles []alone, near []bool) float64 {
+// decomposedBound bounds calendars by designing each run apart over all candidates; 0 where that says nothing.
+func (s *search) decomposedBound(ctx context.Context, singles []singlePeriod, near []bool) float64 {
 	relaxer, able := s.options.Solver.(choice.Relaxer)
-	runs := s.stretches()
-	if few, recurs := s.merged(runs); !able || singles == nil || !recurs || len(few) < len(runs) || !runsBound(s.problem, runs) || ctx.Err() != nil {
+	runs := s.weightRuns()
+	if few, recurs := s.mergeRuns(runs); !able || singles == nil || !recurs || len(few) < len(runs) || !noChangeWithinRuns(s.problem, runs) || ctx.Err() != nil {
 		return 0
 	}
-	all := s.task.problem()
+	all := s.task.sequenceProblem()
 	for n, l := 0, s.newSearch().loader; n < len(s.tables); n++ {
 		all.Loads = append(all.Loads, l.arcsOf(n, math.NaN())) // the least, whatever is there
 	}
-	p := byRun(all, runs)
-	prices := s.prices(ctx, p, relaxer, singles, near, runs)
+	p := problemByRun(all, runs)
+	prices := s.creationShares(ctx, p, relaxer, singles, near, runs)
 	if prices == nil {
 		return 0
 	}
-	limits := s.limits()
+	limits := s.solverLimits()
 	if limits.Gap = max(limits.Gap, staticGap); s.options.Limits == (solve.Limits{}) {
-		limits.Iterations = wideIterations
+		limits.Iterations = exactIterations
 	}
-	parted, err := sequence.Apart(ctx, p, sequence.Apartness{
-		Prices: prices, Start: ofRuns(s.open, runs), Rounds: 1, Known: s.cost,
+	parted, err := sequence.Decompose(ctx, p, sequence.DecomposeOptions{
+		Prices: prices, Start: designsOfRuns(s.open, runs), Rounds: 1, Known: s.cost,
 		Design: choice.Options{Solver: s.options.Solver, Limits: limits, Searching: briefSearching, Branching: briefBranching},
 	})
 	if err != nil {
 		return 0 // the time is over, or the solver failed: there is another bound
 	}
-	s.failed(parted.Failure)
+	s.noteFailure(parted.Failure)
 	return parted.Bound
 }
 
-// prices are, by run and candidate, the share of what creating it costs that the run bears: of those that are near as their relaxation has it; the others bear
+// creationShares are, by run and candidate, the share of what creating it costs that the run bears: of those that are near as their relaxation has it; the others bear
 // all of it in a run that they are nearer to than to the one before. nil: there is no relaxation.
-func (s *search) prices(ctx context.Context, p *sequence.Problem, relaxer choice.Relaxer, singles []alone, near []bool, runs []stretch) [][]float64 {
-	first := s.first(runs)
+func (s *search) creationShares(ctx context.Context, p *sequence.Problem, relaxer choice.Relaxer, singles []singlePeriod, near []bool, runs []run) [][]float64 {
+	first := s.firstRunsOf(runs)
 	far := map[string][]float64{}
 	for _, x := range singles {
 		if x.step >= 0 {
@@ -230,14 +230,14 @@ func (s *search) prices(ctx context.Context, p *sequence.Problem, relaxer choice
 			keep = append(keep, n)
 		}
 	}
-	relaxed, err := sequence.Relax(ctx, restricted(p, keep).Window(0, first.count), relaxer)
+	relaxed, err := sequence.Relax(ctx, restrictProblem(p, keep).Window(0, first.count), relaxer)
 	if err != nil {
 		return nil
 	}
 	list := make([][]float64, len(runs))
 	for i := range runs {
 		list[i] = make([]float64, len(s.tables))
-		at := first.alike(i)
+		at := first.matchingRun(i)
 		for k, n := range keep {
 			list[i][n] = relaxed.Prices[at][k]
 		}

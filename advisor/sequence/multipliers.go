@@ -10,8 +10,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// prices are the multipliers of what ties steps together (Apart). Steps of one kind have the same.
-type prices struct {
+// multipliers are the multipliers of what ties steps together (Decompose). Steps of one kind have the same.
+type multipliers struct {
 	in     *instance
 	kind   []int         // by step
 	first  []int         // by kind: its first step
@@ -28,17 +28,17 @@ type cut []int32
 // alikeFrom is from how many steps on those of one kind share their prices: of fewer each may as well have its own.
 const alikeFrom = 7
 
-func newPrices(p *Problem) (*prices, error) {
+func newMultipliers(p *Problem) (*multipliers, error) {
 	in, err := newInstance(p)
 	if err != nil {
 		return nil, err
 	}
-	x := &prices{in: in, cuts: make([][]cut, len(in.size)), s: newScratch(in.states)}
+	x := &multipliers{in: in, cuts: make([][]cut, len(in.size)), s: newScratch(in.states)}
 	kinds := map[string]int{}
 	for t := range p.Steps {
 		key := string(binary.LittleEndian.AppendUint64(nil, uint64(t)))
 		if t > 0 && len(p.Steps) >= alikeFrom {
-			key = p.turn(t)
+			key = p.stepKey(t)
 		}
 		k, known := kinds[key]
 		if !known {
@@ -58,8 +58,8 @@ func newPrices(p *Problem) (*prices, error) {
 	return x, nil
 }
 
-// turn is the same for steps at which, and before which, everything weighs and costs the same.
-func (p *Problem) turn(t int) string {
+// stepKey is the same for steps at which, and before which, everything weighs and costs the same.
+func (p *Problem) stepKey(t int) string {
 	var b []byte
 	put := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v)) }
 	for s := t - 1; s <= t; s++ {
@@ -83,8 +83,8 @@ func (p *Problem) turn(t int) string {
 // relaxRounds is how often the relaxation is solved with further cuts.
 const relaxRounds = 4
 
-// relaxed sets prices to the multipliers of the linear relaxation, of as many steps as have one of each kind.
-func (x *prices) relaxed(ctx context.Context, s choice.Relaxer) error {
+// setFromRelaxation sets prices to the multipliers of the linear relaxation, of as many steps as have one of each kind.
+func (x *multipliers) setFromRelaxation(ctx context.Context, s choice.Relaxer) error {
 	in := x.in
 	last := slices.Max(x.first)
 	if last+1 < len(x.kind) {
@@ -96,24 +96,24 @@ func (x *prices) relaxed(ctx context.Context, s choice.Relaxer) error {
 			return err
 		}
 	}
-	lean := in.lean()
+	lean := in.withLeastLoads()
 	for range relaxRounds {
 		p := newProgram(lean)
 		rows := x.addCuts(p)
-		r, err := p.relax(ctx, s)
+		r, err := p.solveRelaxation(ctx, s)
 		if err != nil {
 			return err
 		}
-		x.read(p, rows, r)
-		if x.separate(p, r) == 0 {
+		x.readDuals(p, rows, r)
+		if x.separateCuts(p, r) == 0 {
 			break
 		}
 	}
 	return nil
 }
 
-// begin sets prices to what they are by step: of a kind's steps to the mean.
-func (x *prices) begin(list [][]float64) {
+// setByStep sets prices to what they are by step: of a kind's steps to the mean.
+func (x *multipliers) setByStep(list [][]float64) {
 	count := make([]float64, len(x.change))
 	for _, k := range x.kind {
 		count[k]++
@@ -126,7 +126,7 @@ func (x *prices) begin(list [][]float64) {
 }
 
 // addCuts adds to a program what the cuts say, and returns the rows by step, table and cut.
-func (x *prices) addCuts(p *program) [][][]int {
+func (x *multipliers) addCuts(p *program) [][][]int {
 	rows := make([][][]int, len(p.kept))
 	for t := 1; t < len(rows); t++ {
 		rows[t] = make([][]int, len(x.cuts))
@@ -136,20 +136,20 @@ func (x *prices) addCuts(p *program) [][][]int {
 					rows[t][n] = append(rows[t][n], -1)
 					continue
 				}
-				row := sum{lower: math.Inf(-1), upper: 0}
-				row.add(p.created[t][n], 1)
+				row := rowBuilder{lower: math.Inf(-1), upper: 0}
+				row.addTerm(p.created[t][n], 1)
 				for _, m := range cut {
-					p.keep(&row, t-1, int(m), -1)
+					p.addKept(&row, t-1, int(m), -1)
 				}
-				rows[t][n] = append(rows[t][n], p.row(row))
+				rows[t][n] = append(rows[t][n], p.addRow(row))
 			}
 		}
 	}
 	return rows
 }
 
-// read takes prices from the multipliers of a program's rows: of a kind's steps the mean.
-func (x *prices) read(p *program, rows [][][]int, r *solve.Relaxation) {
+// readDuals takes prices from the multipliers of a program's rows: of a kind's steps the mean.
+func (x *multipliers) readDuals(p *program, rows [][][]int, r *solve.Relaxation) {
 	count := make([]float64, len(x.change))
 	for k := range x.change {
 		clear(x.change[k])
@@ -181,8 +181,8 @@ func (x *prices) read(p *program, rows [][][]int, r *solve.Relaxation) {
 // little is how little of a table counts as nothing in a relaxation.
 const little = 0.05
 
-// separate adds cuts that a relaxation breaks, and says how many.
-func (x *prices) separate(p *program, r *solve.Relaxation) (added int) {
+// separateCuts adds cuts that a relaxation breaks, and says how many.
+func (x *multipliers) separateCuts(p *program, r *solve.Relaxation) (added int) {
 	value := func(c int) float64 {
 		if c < 0 {
 			return 0
@@ -199,7 +199,7 @@ func (x *prices) separate(p *program, r *solve.Relaxation) (added int) {
 			for m := range there {
 				there[m] = p.in.status[t-1][m] == open || value(p.kept[t-1][m]) >= little*created
 			}
-			if x.add(n, there) {
+			if x.addCut(n, there) {
 				added++
 			}
 		}
@@ -207,32 +207,32 @@ func (x *prices) separate(p *program, r *solve.Relaxation) (added int) {
 	return added
 }
 
-// cut adds cuts that designs break.
-func (x *prices) cut(list [][]bool) {
+// cutDesigns adds cuts that designs break.
+func (x *multipliers) cutDesigns(list [][]bool) {
 	for t := 1; t < len(list); t++ {
 		for n, is := range list[t] {
 			if is && !list[t-1][n] {
-				x.add(n, list[t-1])
+				x.addCut(n, list[t-1])
 			}
 		}
 	}
 }
 
-// add adds a cut of a table's ways of which nothing is there. False: there is a way.
-func (x *prices) add(n int, there []bool) bool {
+// addCut adds a cut of a table's paths of which nothing is there. False: there is a path.
+func (x *multipliers) addCut(n int, there []bool) bool {
 	g := x.in.loads[n]
 	if len(g.arcs) == 0 {
 		return false
 	}
 	has := func(a *arc) bool { return a.role == 0 || there[g.roles[a.role].table] }
 	front, back := make([]bool, g.states), make([]bool, g.states)
-	front[choice.Start], back[choice.Answered] = true, true
+	front[choice.Source], back[choice.Sink] = true, true
 	for i := range g.arcs {
 		if a := &g.arcs[i]; front[a.from] && has(a) {
 			front[a.to] = true
 		}
 	}
-	if front[choice.Answered] {
+	if front[choice.Sink] {
 		return false
 	}
 	for i := len(g.arcs) - 1; i >= 0; i-- {
@@ -268,16 +268,16 @@ func (x *prices) add(n int, there []bool) bool {
 	return true
 }
 
-// count is how many cuts there are.
-func (x *prices) count() (sum int) {
+// cutCount is how many cuts there are.
+func (x *multipliers) cutCount() (sum int) {
 	for _, cuts := range x.cuts {
 		sum += len(cuts)
 	}
 	return sum
 }
 
-// most is what creating a table costs at a step; +Inf: it can not be created.
-func (x *prices) most(k, n int) float64 {
+// creationCost is what creating a table costs at a step; +Inf: it can not be created.
+func (x *multipliers) creationCost(k, n int) float64 {
 	t := x.first[k]
 	if x.in.unborn[t][n] {
 		return math.Inf(1)
@@ -292,19 +292,19 @@ func (x *prices) most(k, n int) float64 {
 	return sum + x.least[n]
 }
 
-// settle bounds what tables cost more by what creating and dropping them costs: beyond that, creating would be worth more than it costs.
-func (x *prices) settle() {
+// clampPrices bounds what tables cost more by what creating and dropping them costs: beyond that, creating would be worth more than it costs.
+func (x *multipliers) clampPrices() {
 	for k := range x.change {
 		for n, v := range x.change[k] {
-			x.change[k][n] = min(max(v, -x.in.p.Tables[n].Drop), x.most(k, n))
+			x.change[k][n] = min(max(v, -x.in.p.Tables[n].Drop), x.creationCost(k, n))
 		}
 	}
 }
 
-// step is the problem of one step at these prices, and what is to be added to its cost.
-func (x *prices) step(t int) (q *choice.Problem, plus float64) {
+// pricedStep is the problem of one step at these prices, and what is to be added to its cost.
+func (x *multipliers) pricedStep(t int) (q *choice.Problem, plus float64) {
 	in := x.in
-	q = in.p.static(t)
+	q = in.p.staticProblem(t)
 	more := slices.Clone(x.change[x.kind[t]])
 	if t == 0 {
 		for n := range more {
@@ -335,15 +335,15 @@ func (x *prices) step(t int) (q *choice.Problem, plus float64) {
 		y.Upkeep = 0
 		plus -= gain
 		if !y.Fixed {
-			q.Demands = append(q.Demands, choice.Demand{Weight: 1, States: 2, Arcs: []choice.Arc{{From: choice.Start, To: choice.Answered, Table: n}, {From: choice.Start, To: choice.Answered, Price: gain, Table: choice.None}}})
+			q.Demands = append(q.Demands, choice.Demand{Weight: 1, States: 2, Arcs: []choice.Arc{{From: choice.Source, To: choice.Sink, Table: n}, {From: choice.Source, To: choice.Sink, Price: gain, Table: choice.None}}})
 		}
 	}
 	return q, plus
 }
 
-// move changes prices along the subgradient, so far that the bound would rise by an amount if it were linear. False: nothing is left to
+// subgradientStep changes prices along the subgradient, so far that the bound would rise by an amount if it were linear. False: nothing is left to
 // change, the designs are a sequence that costs what the bound says.
-func (x *prices) move(list [][]bool, rise float64) bool {
+func (x *multipliers) subgradientStep(list [][]bool, rise float64) bool {
 	change, fill := make([][]float64, len(x.change)), make([][][]float64, len(x.fill))
 	for k := range change {
 		change[k], fill[k] = make([]float64, len(x.cuts)), make([][]float64, len(x.cuts))
@@ -354,19 +354,19 @@ func (x *prices) move(list [][]bool, rise float64) bool {
 	for t := range list {
 		k := x.kind[t]
 		for n, is := range list[t] {
-			before := x.in.p.before(list, t, n)
+			before := x.in.p.keptBefore(list, t, n)
 			v := 0.0
 			switch created := 0.0; {
 			case is && !before:
 				// It is created if that is not too dear: then the change is as it should be, and what counts is whether it can be filled.
-				if most := x.most(k, n); !math.IsInf(most, 1) && x.change[k][n] >= most*(1-1e-9) {
+				if most := x.creationCost(k, n); !math.IsInf(most, 1) && x.change[k][n] >= most*(1-1e-9) {
 					created = 1
 				} else {
 					v = 1
 				}
 				if t > 0 {
 					for c, cut := range x.cuts[n] {
-						fill[k][n][c] += created - cut.kept(list[t-1])
+						fill[k][n][c] += created - cut.keptCount(list[t-1])
 					}
 				}
 				change[k][n] += v
@@ -378,7 +378,7 @@ func (x *prices) move(list [][]bool, rise float64) bool {
 			if t > 0 {
 				for c, cut := range x.cuts[n] {
 					if x.fill[k][n][c] > 0 {
-						fill[k][n][c] -= cut.kept(list[t-1])
+						fill[k][n][c] -= cut.keptCount(list[t-1])
 					}
 				}
 			}
@@ -410,8 +410,8 @@ func (x *prices) move(list [][]bool, rise float64) bool {
 	return true
 }
 
-// kept is how many tables of a cut are there.
-func (c cut) kept(open []bool) (sum float64) {
+// keptCount is how many tables of a cut are there.
+func (c cut) keptCount(open []bool) (sum float64) {
 	for _, n := range c {
 		if open[n] {
 			sum++

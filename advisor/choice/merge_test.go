@@ -30,7 +30,7 @@ func TestAlike(t *testing.T) {
 	together, divided := 0, 0
 	for seed := range uint64(trials(400)) {
 		p := repeated(rand.New(rand.NewPCG(seed, 11)), 8)
-		m := merge(p)
+		m := mergeDemands(p)
 		if m == nil {
 			continue
 		}
@@ -54,7 +54,7 @@ func TestAlike(t *testing.T) {
 		if first, err := solveOnce(context.Background(), m.problem, Options{}, nil); err == nil && p.Cost(first.Open) > first.Cost*(1+1e-9)+1e-9 {
 			divided++
 		}
-		k, s := p.number(r.Open)
+		k, s := p.countTables(r.Open)
 		switch {
 		case math.Abs(p.Cost(r.Open)-r.Cost) > 1e-9*(1+r.Cost):
 			t.Errorf("seed %d: a choice of %g is said to cost %g", seed, p.Cost(r.Open), r.Cost)
@@ -80,7 +80,7 @@ func TestMergedCost(t *testing.T) {
 	for seed := range uint64(trials(60)) {
 		r := rand.New(rand.NewPCG(seed, 12))
 		p := repeated(r, 7)
-		m := merge(p)
+		m := mergeDemands(p)
 		if m == nil {
 			continue
 		}
@@ -99,11 +99,11 @@ func TestMergedCost(t *testing.T) {
 				whole[n] = r.IntN(3) > 0
 			}
 			before := m.problem.Cost(whole)
-			if !m.split(whole) {
+			if !m.splitClasses(whole) {
 				for n := range whole {
 					whole[n] = true
 				}
-				if m.split(whole) {
+				if m.splitClasses(whole) {
 					continue
 				}
 				if a, b := m.problem.Cost(whole), p.Cost(whole); math.Abs(a-b) > 1e-9*(1+b) && !math.IsInf(b, 1) {
@@ -118,9 +118,9 @@ func TestMergedCost(t *testing.T) {
 	}
 }
 
-// TestPolish: the simplex method's multipliers give a bound that is no lower than the subgradient method's, most often higher, and rule
+// TestExactMultipliers: the simplex method's multipliers give a bound that is no lower than the subgradient method's, most often higher, and rule
 // out no choice of least cost.
-func TestPolish(t *testing.T) {
+func TestExactMultipliers(t *testing.T) {
 	higher := 0
 	for seed := range uint64(trials(8)) {
 		p := cover(rand.New(rand.NewPCG(seed, 5)))
@@ -128,19 +128,19 @@ func TestPolish(t *testing.T) {
 		if err != nil || !exact.Proven {
 			t.Fatalf("seed %d: %v, proven %v", seed, err, exact.Proven)
 		}
-		in, err := compile(p)
+		in, err := compileProblem(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := &solver{ctx: context.Background(), options: Options{Solver: solve.New(solve.Config{})}, problem: p, in: in, known: exact.Cost, best: exact.Open, result: &Result{}}
-		w := &work{solver: s, in: in, best: exact.Open, known: exact.Cost}
+		w := &partSolver{solver: s, in: in, best: exact.Open, known: exact.Cost}
 		x := newDual(in, in.status)
-		x.share()
+		x.initMultipliers()
 		if !x.ascend(s.ctx, 20, exact.Cost) {
 			t.Fatalf("seed %d: nothing is left", seed)
 		}
 		before := x.bound
-		if !w.polish(x) {
+		if !w.useExactMultipliers(x) {
 			continue // the bound says that nothing is better
 		}
 		if x.bound < before-1e-9 || w.bound > exact.Cost*(1+1e-9) {
@@ -150,8 +150,8 @@ func TestPolish(t *testing.T) {
 			higher++
 		}
 		search := newSearch(in, 0)
-		search.set(exact.Open)
-		if total := search.total(); math.Abs(total-exact.Cost) > 1e-9*exact.Cost {
+		search.setChoice(exact.Open)
+		if total := search.totalCost(); math.Abs(total-exact.Cost) > 1e-9*exact.Cost {
 			t.Errorf("seed %d: the best choice costs %g in what is left, not %g", seed, total, exact.Cost)
 		}
 	}

@@ -37,9 +37,9 @@ func dearest(p *Problem) (worst []bool, most float64) {
 	return worst, most
 }
 
-// TestOutdone: what others outdo is never needed, and something is outdone. Each problem has copies of its tables besides, some of them worse: all of
+// TestDominated: what others outdo is never needed, and something is outdone. Each problem has copies of its tables besides, some of them worse: all of
 // these go.
-func TestOutdone(t *testing.T) {
+func TestDominated(t *testing.T) {
 	closedTables := 0
 	for seed := range uint64(trials(200)) {
 		p, least := limited(seed, 31)
@@ -66,11 +66,11 @@ func TestOutdone(t *testing.T) {
 				d.Needed = append(d.Needed, n+own)
 			}
 		}
-		in, err := compile(p)
+		in, err := compileProblem(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		in.outdone()
+		in.closeDominated()
 		rest := math.Inf(1)
 		open := make([]bool, len(p.Tables))
 		for mask := range 1 << own { // of the copies none can be left that is of use
@@ -97,9 +97,9 @@ func TestOutdone(t *testing.T) {
 	}
 }
 
-// TestNear: programs of what is near the bound find the least of all choices, by whatever steps they grow, and no bound on the way is above it. One that is ended by a
+// TestLocalBranching: programs of what is near the bound find the least of all choices, by whatever steps they grow, and no bound on the way is above it. One that is ended by a
 // limit says no more than is sure.
-func TestNear(t *testing.T) {
+func TestLocalBranching(t *testing.T) {
 	met, grown := 0, 0
 	for seed := range uint64(trials(60)) {
 		p, least := limited(seed, 32)
@@ -107,34 +107,34 @@ func TestNear(t *testing.T) {
 			continue
 		}
 		for _, limits := range []solve.Limits{{}, {Nodes: 1}} {
-			in, err := compile(p)
+			in, err := compileProblem(p)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := &solver{ctx: context.Background(), options: Options{Solver: solve.New(solve.Config{}), Limits: limits, Distances: true}, problem: p, in: in, result: &Result{}}
-			w := &work{solver: s, in: in, known: math.Inf(1), bound: math.Inf(-1)}
+			w := &partSolver{solver: s, in: in, known: math.Inf(1), bound: math.Inf(-1)}
 			w.best, w.known = dearest(p)
 			x := newDual(in, in.status)
-			x.share()
-			if !x.ascend(w.ctx, rootSteps, w.known) || !w.polish(x) || w.bound >= w.known {
+			x.initMultipliers()
+			if !x.ascend(w.ctx, rootSteps, w.known) || !w.useExactMultipliers(x) || w.bound >= w.known {
 				continue
 			}
 			met++
 			for arcs := 1; ; arcs *= 3 {
-				some, reach := x.within(arcs, w.known-x.bound)
-				ended, err := w.program(some, x.bound+reach)
+				some, reach := x.largestReach(arcs, w.known-x.bound)
+				ended, err := w.solveProgram(some, x.bound+reach)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if w.bound > least+1e-6*(1+least) || w.known < least-1e-6*(1+least) {
 					t.Fatalf("seed %d, %d arcs: between %g and %g, and the least is %g", seed, arcs, w.bound, w.known, least)
 				}
-				if !ended || arcs > in.arcs() {
+				if !ended || arcs > in.arcCount() {
 					break
 				}
 				grown++
 			}
-			if err := w.near(x, 4); err != nil {
+			if err := w.localBranching(x, 4); err != nil {
 				t.Fatal(err)
 			}
 			if w.bound > least+1e-6*(1+least) || limits.Nodes == 0 && math.Abs(w.known-least) > 1e-6*(1+least) {

@@ -12,8 +12,8 @@ import (
 	"github.com/helenus-db/helenus/internal/guard"
 )
 
-// Apartness says how to take a problem apart.
-type Apartness struct {
+// DecomposeOptions says how to take a problem apart.
+type DecomposeOptions struct {
 	Relaxer choice.Relaxer // for the first prices; nil: they begin at Prices
 	Prices  [][]float64    // by step and table, as Relaxed.Prices; nil: they begin at nothing
 	Start   [][]bool       // by step, a design to begin from; nil: none
@@ -25,15 +25,15 @@ type Apartness struct {
 	Found func(open [][]bool) float64
 }
 
-// Parted is what came of it.
-type Parted struct {
+// Decomposition is what came of it.
+type Decomposition struct {
 	Bound   float64 // no sequence costs less
 	Rounds  int
 	Cuts    int   // conditions on what fills what
 	Failure error // of the solver, if it failed at a design: a *solve.WorkerError
 }
 
-// Apart bounds what sequences cost by designing each step by itself, and proposes what those designs are together.
+// Decompose bounds what sequences cost by designing each step by itself, and proposes what those designs are together.
 //
 // Steps hang together by equation 4 alone, which says what is created and dropped, and by what fills what is created. Both get
 // multipliers (Lagrangian decomposition): a table pays at a step for being there, and is paid at the step before, so that a
@@ -43,90 +43,90 @@ type Parted struct {
 // table. Then they move along the subgradient: a table that a design has and the one before lacks, though it is not worth creating, gets dearer
 // in the one and more welcome in the other.
 //
-// What fills a table is looked at in two parts. What that costs is at least what its cheapest way does; and it needs something of each
-// set of tables that cuts all of its ways (a cut; prices.go). Cuts are found as they are broken, which is Benders' method, and keep
+// What fills a table is looked at in two parts. What that costs is at least what its cheapest path does; and it needs something of each
+// set of tables that cuts all of its paths (a cut; multipliers.go). Cuts are found as they are broken, which is Benders' method, and keep
 // the program small: seed 004's loads have ten times as many arcs as its demands.
 //
 // Life, Most and Overlap are not looked at: the bound holds all the same, as they only forbid.
-func Apart(ctx context.Context, p *Problem, o Apartness) (*Parted, error) {
+func Decompose(ctx context.Context, p *Problem, o DecomposeOptions) (*Decomposition, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	x, err := newPrices(p)
+	x, err := newMultipliers(p)
 	if err != nil {
 		return nil, err
 	}
 	if o.Relaxer != nil {
-		if err := x.relaxed(ctx, o.Relaxer); err != nil {
+		if err := x.setFromRelaxation(ctx, o.Relaxer); err != nil {
 			return nil, err
 		}
 	}
 	if o.Prices != nil {
-		x.begin(o.Prices)
+		x.setByStep(o.Prices)
 	}
-	found := &Parted{Bound: math.Inf(-1)}
+	found := &Decomposition{Bound: math.Inf(-1)}
 	length := 1.0
 	start := o.Start
 	for range o.Rounds {
-		x.settle()
-		m := &parts{o.Design, map[string]*part{}}
-		bound, open, err := x.designs(ctx, m, start, nil)
+		x.clampPrices()
+		m := &stepProblems{o.Design, map[string]*stepProblem{}}
+		bound, open, err := x.designSteps(ctx, m, start, nil)
 		if err != nil {
 			if found.Rounds > 0 && ctx.Err() != nil {
 				break
 			}
 			return nil, err
 		}
-		found.Failure = m.failure(found.Failure)
+		found.Failure = m.firstFailure(found.Failure)
 		if found.Rounds++; bound > found.Bound {
 			found.Bound = bound
 		} else {
 			length /= 2
 		}
 		start = open
-		if list := x.mend(ctx, m, open); list != nil && o.Found != nil {
+		if list := x.repairDesigns(ctx, m, open); list != nil && o.Found != nil {
 			o.Known = o.Found(list)
 		}
-		x.cut(open)
-		if !x.move(open, length*(o.Known-bound)) {
+		x.cutDesigns(open)
+		if !x.subgradientStep(open, length*(o.Known-bound)) {
 			break
 		}
 	}
-	found.Cuts = x.count()
+	found.Cuts = x.cutCount()
 	return found, ctx.Err()
 }
 
-// part is the problem of a step, and its answer.
-type part struct {
+// stepProblem is the problem of a step, and its answer.
+type stepProblem struct {
 	q    *choice.Problem
 	r    *choice.Result
 	err  error
 	plus float64
 }
 
-// parts are the steps' problems by their keys: those that are the same are solved once.
-type parts struct {
+// stepProblems are the steps' problems by their keys: those that are the same are solved once.
+type stepProblems struct {
 	options choice.Options
-	met     map[string]*part
+	met     map[string]*stepProblem
 }
 
-// designs solves the steps' problems, side by side; fixed are tables that they must have, by step. The bound is without these.
-func (x *prices) designs(ctx context.Context, m *parts, start, fixed [][]bool) (bound float64, open [][]bool, err error) {
-	list := make([]*part, len(x.kind))
+// designSteps solves the steps' problems, side by side; fixed are tables that they must have, by step. The bound is without these.
+func (x *multipliers) designSteps(ctx context.Context, m *stepProblems, start, fixed [][]bool) (bound float64, open [][]bool, err error) {
+	list := make([]*stepProblem, len(x.kind))
 	var wait guard.Group
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for t := range list {
-		q, plus := x.step(t)
+		q, plus := x.pricedStep(t)
 		if fixed != nil {
 			for n, is := range fixed[t] {
 				q.Tables[n].Fixed = q.Tables[n].Fixed || is
 			}
 		}
-		key := partKey(q, plus)
+		key := stepProblemKey(q, plus)
 		if list[t] = m.met[key]; list[t] != nil {
 			continue
 		}
-		y := &part{q: q, plus: plus}
+		y := &stepProblem{q: q, plus: plus}
 		list[t], m.met[key] = y, y
 		o := m.options
 		if start != nil {
@@ -149,8 +149,8 @@ func (x *prices) designs(ctx context.Context, m *parts, start, fixed [][]bool) (
 	return bound, open, nil
 }
 
-// failure is a former failure of the solver, else the first at a part.
-func (m *parts) failure(former error) error {
+// firstFailure is a former failure of the solver, else the first at a part.
+func (m *stepProblems) firstFailure(former error) error {
 	for _, key := range slices.Sorted(maps.Keys(m.met)) {
 		if y := m.met[key]; former == nil && y.r != nil {
 			former = y.r.Failure
@@ -159,16 +159,16 @@ func (m *parts) failure(former error) error {
 	return former
 }
 
-// mends is how often designs are made anew with what their tables are filled from.
-const mends = 6
+// maxRepairs is how often designs are made anew with what their tables are filled from.
+const maxRepairs = 6
 
-// mend makes designs a sequence: where a table has nothing that fills it, that table, or what would fill it, whichever is smaller, has to be there
+// repairDesigns makes designs a sequence: where a table has nothing that fills it, that table, or what would fill it, whichever is smaller, has to be there
 // before, and the designs that have to have it are made anew. What they lack is small mostly: names of customers. nil: it could not be.
-func (x *prices) mend(ctx context.Context, m *parts, open [][]bool) [][]bool {
+func (x *multipliers) repairDesigns(ctx context.Context, m *stepProblems, open [][]bool) [][]bool {
 	var fixed [][]bool
-	for range mends {
+	for range maxRepairs {
 		s := newAnnealing(x.in, 0)
-		if s.set(open); !s.mend() {
+		if s.setSequence(open); !s.openMissingSources() {
 			return open
 		}
 		if fixed == nil {
@@ -182,15 +182,15 @@ func (x *prices) mend(ctx context.Context, m *parts, open [][]bool) [][]bool {
 			}
 		}
 		var err error
-		if _, open, err = x.designs(ctx, m, nil, fixed); err != nil {
+		if _, open, err = x.designSteps(ctx, m, nil, fixed); err != nil {
 			return nil // what they must have does not fit, or the context ended
 		}
 	}
 	return nil
 }
 
-// mend opens what tables lack that are created and have nothing that fills them. False: there is no such table.
-func (s *annealing) mend() (lacking bool) {
+// openMissingSources opens what tables lack that are created and have nothing that fills them. False: there is no such table.
+func (s *annealing) openMissingSources() (lacking bool) {
 	for t := len(s.open) - 1; t > 0; t-- {
 		for n, is := range s.open[t] {
 			if !is || s.open[t-1][n] || !math.IsInf(s.load[t][n], 1) && !s.in.unborn[t][n] {
@@ -198,7 +198,7 @@ func (s *annealing) mend() (lacking bool) {
 			}
 			lacking = true
 			if s.in.unborn[t][n] { // its load may be larger than what is made room for
-				s.begin(t-1, int32(n))
+				s.openIfFree(t-1, int32(n))
 				continue
 			}
 			g := s.in.loads[n]
@@ -213,19 +213,19 @@ func (s *annealing) mend() (lacking bool) {
 					u[j] = s.in.size[r.table]
 				}
 			}
-			if g.ways(0, u, s.s) >= s.in.size[n] {
-				s.begin(t-1, int32(n))
+			if g.shortestPath(0, u, s.s) >= s.in.size[n] {
+				s.openIfFree(t-1, int32(n))
 				continue
 			}
-			var way []int32 // turning a table over looks for other ways, in the same scratch
-			g.along(s.s, func(_ int32, a *arc) {
+			var way []int32 // turning a table over looks for other paths, in the same scratch
+			g.walkPath(s.s, func(_ int32, a *arc) {
 				if m := g.roles[a.role].table; a.role != 0 && !s.open[t-1][m] {
 					way = append(way, m)
 				}
 			})
 			for _, m := range way {
 				if !s.open[t-1][m] {
-					s.turn(t-1, m)
+					s.flipTable(t-1, m)
 				}
 			}
 		}
@@ -233,15 +233,15 @@ func (s *annealing) mend() (lacking bool) {
 	return lacking
 }
 
-// begin opens a table at a step if it can be.
-func (s *annealing) begin(t int, n int32) {
+// openIfFree opens a table at a step if it can be.
+func (s *annealing) openIfFree(t int, n int32) {
 	if s.in.status[t][n] == free {
-		s.turn(t, n)
+		s.flipTable(t, n)
 	}
 }
 
-// partKey is the same for the same problem of a step: of one problem these differ in weights, upkeep, and gains alone.
-func partKey(q *choice.Problem, plus float64) string {
+// stepProblemKey is the same for the same problem of a step: of one problem these differ in weights, upkeep, and gains alone.
+func stepProblemKey(q *choice.Problem, plus float64) string {
 	var b []byte
 	put := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v)) }
 	put(q.Space)

@@ -27,13 +27,13 @@ func among(p *Problem, changing []bool, alike []int) float64 {
 	return least
 }
 
-// TestAround: what is found near a sequence is the best of all those in which the other tables last, and steps that are to be alike are; with a gap no more than that above it.
-func TestAround(t *testing.T) {
+// TestLocalBranch: what is found near a sequence is the best of all those in which the other tables last, and steps that are to be alike are; with a gap no more than that above it.
+func TestLocalBranch(t *testing.T) {
 	met, better := 0, 0
 	for seed := range trials(150) {
 		p := small(seed, 12)
 		r := rand.New(rand.NewPCG(uint64(seed), 5))
-		start, err := Anneal(context.Background(), p, Annealing{Changes: 20, Seed: uint64(seed)})
+		start, err := Anneal(context.Background(), p, AnnealOptions{Changes: 20, Seed: uint64(seed)})
 		if err != nil {
 			continue
 		}
@@ -66,8 +66,8 @@ func TestAround(t *testing.T) {
 		}
 		want := among(p, all, alike)
 		for _, gap := range []float64{0, 0.05} {
-			o := Surroundings{Start: start, Changing: changing, Alike: alike, Solver: solve.New(solve.Config{}), Limits: solve.Limits{Gap: gap}}
-			open, failure, err := Around(context.Background(), p, o)
+			o := Neighbourhood{Start: start, Changing: changing, Alike: alike, Solver: solve.New(solve.Config{}), Limits: solve.Limits{Gap: gap}}
+			open, failure, err := LocalBranch(context.Background(), p, o)
 			if err != nil || failure != nil {
 				t.Fatalf("seed %d: %v, %v", seed, failure, err)
 			}
@@ -91,7 +91,7 @@ func TestTwins(t *testing.T) {
 	for seed := range trials(200) {
 		p := small(seed, 16)
 		r := rand.New(rand.NewPCG(uint64(seed), 9))
-		o := Surroundings{Changing: make([]bool, len(p.Tables))}
+		o := Neighbourhood{Changing: make([]bool, len(p.Tables))}
 		for t := range p.Steps {
 			o.Alike = append(o.Alike, t%2)
 		}
@@ -109,7 +109,7 @@ func TestTwins(t *testing.T) {
 			if math.IsInf(want, 1) || err != nil || slices.ContainsFunc(in.status[0], func(s int8) bool { return s == closed }) {
 				continue
 			}
-			in.twin = o.twins(len(p.Tables))
+			in.twin = o.tiedSteps(len(p.Tables))
 			q := newProgram(in)
 			for step, list := range q.kept {
 				for n, c := range list {
@@ -126,9 +126,9 @@ func TestTwins(t *testing.T) {
 					again++
 				}
 			}
-			_, s, _, err := q.run(context.Background(), solve.New(solve.Config{}), solve.Limits{})
-			if err != nil || math.Abs(s.Objective+q.settled()-want) > 1e-6*(1+want) {
-				t.Errorf("seed %d: %g, not %g (%v)", seed, s.Objective+q.settled(), want, err)
+			_, s, _, err := q.runSolver(context.Background(), solve.New(solve.Config{}), solve.Limits{})
+			if err != nil || math.Abs(s.Objective+q.openUpkeep()-want) > 1e-6*(1+want) {
+				t.Errorf("seed %d: %g, not %g (%v)", seed, s.Objective+q.openUpkeep(), want, err)
 			}
 			break
 		}
@@ -138,8 +138,8 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// TestAroundNothing: near what is no sequence there is nothing to look for.
-func TestAroundNothing(t *testing.T) {
+// TestLocalBranchNothing: near what is no sequence there is nothing to look for.
+func TestLocalBranchNothing(t *testing.T) {
 	p := small(1, 10)
 	list := make([][]bool, len(p.Steps))
 	for t := range list {
@@ -148,7 +148,7 @@ func TestAroundNothing(t *testing.T) {
 	if p.Cost(list) < math.Inf(1) {
 		t.Fatal("it needs no tables")
 	}
-	if _, _, err := Around(context.Background(), p, Surroundings{Start: list, Changing: make([]bool, len(p.Tables)), Solver: solve.New(solve.Config{})}); err == nil {
+	if _, _, err := LocalBranch(context.Background(), p, Neighbourhood{Start: list, Changing: make([]bool, len(p.Tables)), Solver: solve.New(solve.Config{})}); err == nil {
 		t.Error("no error")
 	}
 }

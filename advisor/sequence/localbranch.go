@@ -7,8 +7,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// Surroundings are the sequences near one.
-type Surroundings struct {
+// Neighbourhood are the sequences near one.
+type Neighbourhood struct {
 	Start    [][]bool // a sequence within all limits
 	Changing []bool   // by table: it may come and go, as whatever does so in Start. The others last: they are kept at all steps or at none
 	// Alike is, by step, the first one that has the same tables, as it has in Start; nil: each has its own. Where the same weights come again and again, the program
@@ -18,14 +18,14 @@ type Surroundings struct {
 	Limits solve.Limits
 }
 
-// Around looks for the best sequence near one, by the integer program of them (program.go). It answers Start if there is none that costs less, or none was
+// LocalBranch looks for the best sequence near one, by the integer program of them (program.go). It answers Start if there is none that costs less, or none was
 // found within the limits. failure is of the solver (a *solve.WorkerError); what it had found by then counts.
 //
 // Nearly all tables of a good sequence last: what comes and goes are a few large ones, with what these are made from. With the others lasting the program
 // has one column in place of one for each step for most tables, and one flow for most demands, so that it is solved within seconds where that of all
 // sequences is not within minutes. And it sees what annealing (anneal.go) does not: that a dozen small tables, rearranged at all steps at once, make
 // room for a large one to stay.
-func Around(ctx context.Context, p *Problem, o Surroundings) (list [][]bool, failure, err error) {
+func LocalBranch(ctx context.Context, p *Problem, o Neighbourhood) (list [][]bool, failure, err error) {
 	if err := p.Validate(); err != nil {
 		return nil, nil, err
 	}
@@ -37,11 +37,11 @@ func Around(ctx context.Context, p *Problem, o Surroundings) (list [][]bool, fai
 	if err != nil {
 		return nil, nil, err
 	}
-	in.twin = o.twins(len(p.Tables))
+	in.twin = o.tiedSteps(len(p.Tables))
 	q := newProgram(in)
-	q.start(o.Start)
+	q.setStart(o.Start)
 	q.problem.Bare = true
-	found, _, failure, err := q.run(ctx, o.Solver, o.Limits)
+	found, _, failure, err := q.runSolver(ctx, o.Solver, o.Limits)
 	switch {
 	case err != nil:
 		return nil, failure, err
@@ -51,8 +51,8 @@ func Around(ctx context.Context, p *Problem, o Surroundings) (list [][]bool, fai
 	return o.Start, failure, nil
 }
 
-// twins are, by step and table, the first step at which the table is to be what it is at that step.
-func (o *Surroundings) twins(tables int) (twin [][]int) {
+// tiedSteps are, by step and table, the first step at which the table is to be what it is at that step.
+func (o *Neighbourhood) tiedSteps(tables int) (twin [][]int) {
 	for t := range o.Start {
 		list := make([]int, tables)
 		for n := range list {

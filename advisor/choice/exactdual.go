@@ -14,37 +14,37 @@ const (
 // worthArcs is from how many arcs on the simplex method is sooner done than much branching.
 const worthArcs = 1000
 
-// polishable tells whether a part is to be branched over only a little before it is polished. With a limit on space the relaxation
+// polishSoon reports whether a part is to be branched over only a little before it is polished. With a limit on space the relaxation
 // is weak, and branching, which looks at space by itself, the better of the two.
-func (w *work) polishable() bool {
+func (w *partSolver) polishSoon() bool {
 	_, ok := w.options.Solver.(Relaxer)
-	return ok && w.problem.Space == 0 && w.in.arcs() >= worthArcs && w.in.arcs() <= polishArcs
+	return ok && w.problem.Space == 0 && w.in.arcCount() >= worthArcs && w.in.arcCount() <= polishArcs
 }
 
-// far tells whether a part is one of which only what is near the bound is given to the solver at first: a limit on space leaves it large.
-func (w *work) far() bool {
+// wantsLocalBranching reports whether a part is one of which only what is near the bound is given to the solver at first: a limit on space leaves it large.
+func (w *partSolver) wantsLocalBranching() bool {
 	_, ok := w.options.Solver.(Relaxer)
-	return ok && w.problem.Space > 0 && w.in.arcs() >= nearFrom && w.in.arcs() <= farArcs
+	return ok && w.problem.Space > 0 && w.in.arcCount() >= nearFrom && w.in.arcCount() <= farArcs
 }
 
-// polish replaces a part's multipliers by the exact ones. The subgradient method comes close to the relaxation's optimum and no
+// useExactMultipliers replaces a part's multipliers by the exact ones. The subgradient method comes close to the relaxation's optimum and no
 // further; the last percent is what would rule out most of the arcs that are left. The simplex method finds that optimum, and its
 // row prices are the multipliers. They are used as any others are: a bound holds for all multipliers, so nothing hangs
-// on the engine's tolerances. It tells whether there may be something left below the limit.
-func (w *work) polish(x *dual) bool {
+// on the engine's tolerances. It reports whether there may be something left below the limit.
+func (w *partSolver) useExactMultipliers(x *dual) bool {
 	engine, ok := w.options.Solver.(Relaxer)
 	if !ok {
 		return true
 	}
-	if !x.evaluate() || !w.thin(x) { // the branching has used the same demands
+	if !x.evaluate() || !w.pruneFurther(x) { // the branching has used the same demands
 		return false
 	}
 	most := polishArcs
-	if w.far() {
+	if w.wantsLocalBranching() {
 		most = farArcs
 	}
 	for range polishRounds {
-		before := w.in.arcs()
+		before := w.in.arcCount()
 		if before > most || w.ctx.Err() != nil {
 			break
 		}
@@ -72,38 +72,38 @@ func (w *work) polish(x *dual) bool {
 		}
 		w.exact = true
 		w.bound = max(w.bound, min(x.bound, w.known))
-		if x.bound >= strictly(w.known, w.options.Limits.Gap) {
+		if x.bound >= cutoff(w.known, w.options.Limits.Gap) {
 			break
 		}
-		limit := w.known + slack(w.known)
-		fixed := x.fix(limit)
-		if dropped := x.prune(limit); (fixed || dropped > 0) && !x.compact() || !x.evaluate() {
+		limit := w.known + tolerance(w.known)
+		fixed := x.fixTables(limit)
+		if dropped := x.pruneArcs(limit); (fixed || dropped > 0) && !x.presolve() || !x.evaluate() {
 			return false
 		}
-		if w.in.arcs()*5 > before*4 {
+		if w.in.arcCount()*5 > before*4 {
 			break
 		}
 	}
 	return true
 }
 
-// thin makes more of the subgradient method's steps for as long as they rule out arcs. Of a large part they do when the bound no longer
+// pruneFurther makes more of the subgradient method's steps for as long as they rule out arcs. Of a large part they do when the bound no longer
 // rises: other multipliers of about the same bound rule out others. It is to the simplex method's good, whose time grows faster
 // than the number of arcs.
-func (w *work) thin(x *dual) bool {
-	for idle := 0; idle < thinIdle && w.ctx.Err() == nil && w.bound < strictly(w.known, w.options.Limits.Gap); idle++ {
-		before := w.in.arcs()
+func (w *partSolver) pruneFurther(x *dual) bool {
+	for idle := 0; idle < thinIdle && w.ctx.Err() == nil && w.bound < cutoff(w.known, w.options.Limits.Gap); idle++ {
+		before := w.in.arcCount()
 		x.theta = 0
 		if !x.ascend(w.ctx, rootSteps, w.known) {
 			return false
 		}
 		w.bound = max(w.bound, min(x.bound, w.known))
-		limit := w.known + slack(w.known)
-		fixed := x.fix(limit)
-		if dropped := x.prune(limit); (fixed || dropped > 0) && !x.compact() || !x.evaluate() {
+		limit := w.known + tolerance(w.known)
+		fixed := x.fixTables(limit)
+		if dropped := x.pruneArcs(limit); (fixed || dropped > 0) && !x.presolve() || !x.evaluate() {
 			return false
 		}
-		if w.in.arcs()*20 < before*19 {
+		if w.in.arcCount()*20 < before*19 {
 			idle = -1
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 )
 
-// painter makes the pictures of many records, one after the other. It is for one goroutine.
-type painter struct {
+// snapshotter makes the snapshots of many records, one after the other. It is for one goroutine.
+type snapshotter struct {
 	registry *Registry
 	callers  []Caller
-	before   []Statement // the pictures of the last time
+	before   []Statement // the snapshots of the last time
 	sums     sums
 	buckets  histogram.Arena
-	shares   []Share   // room for those of many pictures
+	shares   []Share   // room for those of many snapshots
 	tallied  []Tallied // likewise
 
 	records    []*record              // that are being fetched
@@ -25,13 +25,13 @@ type painter struct {
 	fetched    uint64                 // means nothing: what is read must be used
 }
 
-// wave is how many records are fetched at a time: what their pictures are made of and the pictures fit into a processor's own cache.
+// wave is how many records are fetched at a time: what their snapshots are made of and the snapshots fit into a processor's own cache.
 const wave = 32
 
-// fetch reads what the pictures of some records will be made from, one kind after the other: the processor has many reads under way at
+// prefetch reads what the snapshots of some records will be made from, one kind after the other: the processor has many reads under way at
 // once if none has to wait for another, as it must at every step from a record to its counters, to their octaves, to the buckets. What was not
-// executed since the last time looks as it did then, so that picture is read.
-func (p *painter) fetch(list []*record, some []int, out []Statement) {
+// executed since the last time looks as it did then, so that snapshot is read.
+func (p *snapshotter) prefetch(list []*record, some []int, out []Statement) {
 	p.records, p.histograms = p.records[:0], p.histograms[:0]
 	for _, i := range some {
 		p.fetched += uint64(list[i].last.Load())
@@ -43,8 +43,8 @@ func (p *painter) fetch(list []*record, some []int, out []Statement) {
 		if s := list[i].shape.Load(); s != nil {
 			p.fetched += uint64(len(s.shown[0]))
 		}
-		p.fetched += uint64(len(list[i].about.Load().text))
-		touch(&out[i])
+		p.fetched += uint64(len(list[i].description.Load().text))
+		touchParts(&out[i])
 	}
 	for _, r := range p.records {
 		c := r.base.Load()
@@ -52,7 +52,7 @@ func (p *painter) fetch(list []*record, some []int, out []Statement) {
 			continue // it was forgotten this instant
 		}
 		if n := c.executions(); r.place > 0 && r.counted == n {
-			p.fetched += reread(&p.before[r.place-1])
+			p.fetched += readParts(&p.before[r.place-1])
 			continue
 		}
 		p.fetched += c.failed.Load() + c.warned.Load() + c.consistency[0].Load() + c.consistency[len(c.consistency)-1].Load()
@@ -61,22 +61,22 @@ func (p *painter) fetch(list []*record, some []int, out []Statement) {
 	p.fetched += p.buckets.Fetch(p.histograms)
 }
 
-// reread reads every part of a picture.
-func reread(s *Statement) uint64 {
+// readParts reads every part of a snapshot.
+func readParts(s *Statement) uint64 {
 	return uint64(len(s.Kind)) + s.Count + s.Latency.Count + s.RequestBytes.Count + s.Rows.Count + s.Paged + s.RewrittenLatency.Count +
 		uint64(len(s.Callers)) + uint64(s.Described.Nanosecond()) + s.Born
 }
 
-// touch writes to every part of an empty statement, so that it is fetched, too.
-func touch(s *Statement) {
+// touchParts writes to every part of an empty statement, so that it is fetched, too.
+func touchParts(s *Statement) {
 	s.Kind, s.Count, s.Latency.Count, s.RequestBytes.Count, s.Rows.Count = "", 0, 0, 0, 0
 	s.Paged, s.RewrittenLatency.Count, s.Callers, s.Described, s.Born = 0, 0, nil, time.Time{}, 0
 }
 
-// snapshot adds the stripes up into s, which is empty and stays so if the statement was never executed. What was not executed since the last
+// snapshotRecord adds the stripes up into s, which is empty and stays so if the statement was never executed. What was not executed since the last
 // time looks as it did then: an exchange counts in every number before it counts as one (counters.add).
-func (p *painter) snapshot(r *record, s *Statement) {
-	stripes := r.all()
+func (p *snapshotter) snapshotRecord(r *record, s *Statement) {
+	stripes := r.allStripes()
 	var n uint64
 	for _, c := range stripes {
 		if c != nil {
@@ -96,10 +96,10 @@ func (p *painter) snapshot(r *record, s *Statement) {
 				p.sums.add(c)
 			}
 		}
-		p.fill(s)
+		p.fillStatement(s)
 		r.counted = s.Count
 	}
-	a := r.about.Load()
+	a := r.description.Load()
 	s.Fingerprint, s.Keyspace, s.Table, s.Kind, s.Text = a.fingerprint, a.keyspace, a.table, a.kind.String(), a.text
 	s.Conditional, s.Born = a.conditional, r.born
 	s.First = time.Unix(0, r.first).UTC()
@@ -120,15 +120,15 @@ type sums struct {
 	warnings                         [len(proxy.WarningNames)]uint64
 	consistency                      [len(consistencyNames)]uint64
 	serials                          [len(serialNames)]uint64
-	callers                          [stripes * callers]said
+	callers                          [stripes * callers]callerStats
 	known                            int
 	parts                            int
 	latency, request, response, rows [stripes]*histogram.Histogram
 	own                              []*histogram.Histogram // of the stripes that have it
 }
 
-// said is what one caller did.
-type said struct {
+// callerStats is what one caller did.
+type callerStats struct {
 	caller                uint32
 	count, failed, micros uint64
 }
@@ -147,8 +147,8 @@ func (t *sums) add(c *counters) {
 	if own := c.own.Load(); own != nil {
 		t.own = append(t.own, own)
 	}
-	for i := range c.by {
-		b := &c.by[i]
+	for i := range c.byCaller {
+		b := &c.byCaller[i]
 		caller := b.caller.Load()
 		if caller == 0 && i < callers-1 {
 			continue
@@ -158,7 +158,7 @@ func (t *sums) add(c *counters) {
 			continue
 		}
 		t.count += n
-		one := t.caller(caller)
+		one := t.statsOf(caller)
 		one.count += n
 		one.failed += b.failed.Load()
 		one.micros += b.micros.Load()
@@ -184,20 +184,20 @@ func (t *sums) add(c *counters) {
 	}
 }
 
-func (t *sums) caller(n uint32) *said {
+func (t *sums) statsOf(n uint32) *callerStats {
 	for i := range t.callers[:t.known] {
 		if t.callers[i].caller == n {
 			return &t.callers[i]
 		}
 	}
 	one := &t.callers[t.known]
-	*one = said{caller: n}
+	*one = callerStats{caller: n}
 	t.known++
 	return one
 }
 
-// fill writes the sums into a picture.
-func (p *painter) fill(s *Statement) {
+// fillStatement writes the sums into a snapshot.
+func (p *snapshotter) fillStatement(s *Statement) {
 	t := &p.sums
 	s.Count = t.count
 	for i, n := range s.numbers() {
@@ -206,8 +206,8 @@ func (p *painter) fill(s *Statement) {
 	if room := len(t.errors) + len(t.warnings) + len(t.consistency) + len(t.serials); cap(p.tallied)-len(p.tallied) < room {
 		p.tallied = make([]Tallied, 0, max(1024, room))
 	}
-	s.ErrorCodes, s.Warnings = p.tally(t.errors[:], proxy.ErrorNames[:], errorsByName), p.tally(t.warnings[:], proxy.WarningNames[:], warningsByName)
-	s.Consistency, s.SerialConsistency = p.tally(t.consistency[:], consistencyNames[:], consistencyByName), p.tally(t.serials[:], serialNames[:], serialsByName)
+	s.ErrorCodes, s.Warnings = p.tallyNamed(t.errors[:], proxy.ErrorNames[:], errorsByName), p.tallyNamed(t.warnings[:], proxy.WarningNames[:], warningsByName)
+	s.Consistency, s.SerialConsistency = p.tallyNamed(t.consistency[:], consistencyNames[:], consistencyByName), p.tallyNamed(t.serials[:], serialNames[:], serialsByName)
 	n := t.parts
 	s.Latency, s.RequestBytes = p.buckets.Collect(t.latency[:n]...), p.buckets.Collect(t.request[:n]...)
 	s.ResponseBytes, s.Rows = p.buckets.Collect(t.response[:n]...), p.buckets.Collect(t.rows[:n]...)
@@ -221,7 +221,7 @@ func (p *painter) fill(s *Statement) {
 	from := len(p.shares)
 	for _, one := range t.callers[:t.known] {
 		if int(one.caller) >= len(p.callers) { // one that came meanwhile
-			p.callers = p.registry.book.all()
+			p.callers = p.registry.callers.allCallers()
 		}
 		p.shares = append(p.shares, Share{Caller: p.callers[one.caller], Count: one.count, Errors: one.failed, Micros: one.micros})
 	}
@@ -229,8 +229,8 @@ func (p *painter) fill(s *Statement) {
 	sortShares(s.Callers)
 }
 
-// tally lists the counts that are not 0 of names in an order; sorted says which of them comes when by name.
-func (p *painter) tally(counts []uint64, names []string, sorted []int) Tally {
+// tallyNamed lists the counts that are not 0 of names in an order; sorted says which of them comes when by name.
+func (p *snapshotter) tallyNamed(counts []uint64, names []string, sorted []int) Tally {
 	from := len(p.tallied)
 	for _, i := range sorted {
 		if counts[i] != 0 {

@@ -16,13 +16,13 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 )
 
-// Almanac remembers what the timeline tier came to last, so that rounds of advice a minute apart need not design the same calendar
+// CalendarCache remembers what the timeline tier came to last, so that rounds of advice a minute apart need not design the same calendar
 // each. It is told again only where everything that it depends on is as it was: the very same Past, which is read once an hour; schema, statistics (those of
 // the Past, if it has any), nodes, cost model, thresholds and limits by their content; and each answer of the Judge, who
-// is asked anew. So advice is the same with an almanac and without, unless the time for looking was over first: such a search is
+// is asked anew. So advice is the same with a cache and without, unless the time for looking was over first: such a search is
 // repeated after a while, with twice the time, up to a bound (patience, longest). The zero value remembers nothing yet; it is safe for
 // concurrent use.
-type Almanac struct {
+type CalendarCache struct {
 	mu       sync.Mutex
 	last     *finding
 	designed int
@@ -50,13 +50,13 @@ const (
 	longest  = 4
 )
 
-// due tells whether a search is to be tried again.
-func (p *finding) due(at time.Time, limit time.Duration) bool {
+// retryDue reports whether a search is to be tried again.
+func (p *finding) retryDue(at time.Time, limit time.Duration) bool {
 	return p.stopped && p.wall < longest*limit && at.Sub(p.at) >= patience*p.wall
 }
 
-// wall is how long the next search may take; zero, as the limit, is for ever.
-func (a *Almanac) wall(limit time.Duration, again bool) time.Duration {
+// nextWall is how long the next search may take; zero, as the limit, is for ever.
+func (a *CalendarCache) nextWall(limit time.Duration, again bool) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	wall := limit
@@ -69,8 +69,8 @@ func (a *Almanac) wall(limit time.Duration, again bool) time.Duration {
 	return min(wall, longest*limit)
 }
 
-// settle is what is told after a further search: where that was cut off, too, and came to less than the one before, it is the one before that stands.
-func (p *finding) settle(before *finding) {
+// keepBetter is what is told after a further search: where that was cut off, too, and came to less than the one before, it is the one before that stands.
+func (p *finding) keepBetter(before *finding) {
 	if before == nil || !p.stopped || before.found == nil || p.found != nil && p.found.Timeline.CostMs <= before.found.Timeline.CostMs {
 		return
 	}
@@ -84,7 +84,7 @@ type question struct {
 }
 
 // Designed is how often a calendar had to be looked for.
-func (a *Almanac) Designed() int {
+func (a *CalendarCache) Designed() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.designed
@@ -111,8 +111,8 @@ func factsOf(in *Input) ([sha256.Size]byte, error) {
 	return sha256.Sum256(text), nil
 }
 
-// recall is the last result if it would be the same again, or was only cut off (due); else nil.
-func (a *Almanac) recall(in *Input, facts [sha256.Size]byte) *finding {
+// lookUp is the last result if it would be the same again, or was only cut off (retryDue); else nil.
+func (a *CalendarCache) lookUp(in *Input, facts [sha256.Size]byte) *finding {
 	a.mu.Lock()
 	p := a.last
 	a.mu.Unlock()
@@ -128,8 +128,8 @@ func (a *Almanac) recall(in *Input, facts [sha256.Size]byte) *finding {
 	return p
 }
 
-// Page is what an Almanac remembers, as data: a round in another process takes it along, and hands it back.
-type Page struct {
+// CacheState is what a CalendarCache remembers, as data: a round in another process takes it along, and hands it back.
+type CacheState struct {
 	Designed int
 	Result   *Result // nil: none yet
 }
@@ -153,11 +153,11 @@ type Question struct {
 	Verdicts []plan.Verdict
 }
 
-// Page writes down what is remembered, for a round with that Past.
-func (a *Almanac) Page(past *Past) Page {
+// State writes down what is remembered, for a round with that Past.
+func (a *CalendarCache) State(past *Past) CacheState {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	page := Page{Designed: a.designed}
+	page := CacheState{Designed: a.designed}
 	if p := a.last; p != nil {
 		r := &Result{p.past == past, p.facts, nil, p.found, p.why, p.problems, p.at, p.wall, p.stopped}
 		for _, q := range p.asked {
@@ -168,8 +168,8 @@ func (a *Almanac) Page(past *Past) Page {
 	return page
 }
 
-// Turn makes the almanac remember what a page says that was written for a round with that Past.
-func (a *Almanac) Turn(page Page, past *Past) {
+// Restore makes the cache remember what a state says that was written for a round with that Past.
+func (a *CalendarCache) Restore(page CacheState, past *Past) {
 	var last *finding
 	if r := page.Result; r != nil {
 		last = &finding{past, r.Facts, nil, r.Found, r.Why, r.Problems, r.At, r.Wall, r.Stopped}
@@ -185,21 +185,21 @@ func (a *Almanac) Turn(page Page, past *Past) {
 	a.last, a.designed = last, page.Designed
 }
 
-func (a *Almanac) note(p *finding) {
+func (a *CalendarCache) store(p *finding) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.last = p
 	a.designed++
 }
 
-// witness writes down what a Judge answers.
-type witness struct {
+// judgeRecorder writes down what a Judge answers.
+type judgeRecorder struct {
 	judge Judge
 	asked []question
 }
 
 // Judge asks the one.
-func (w *witness) Judge(lu plan.Rewrite, s *capture.Snapshot, tables *schema.Schema) []plan.Verdict {
+func (w *judgeRecorder) Judge(lu plan.Rewrite, s *capture.Snapshot, tables *schema.Schema) []plan.Verdict {
 	verdicts := w.judge.Judge(lu, s, tables)
 	if slices.ContainsFunc(w.asked, func(q question) bool { return reflect.DeepEqual(q.about, lu) }) {
 		return verdicts

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Thin leaves out of a sequence what it is not dearer without: the largest tables first, for as long as they are kept in a row, then at single
+// DropRedundant leaves out of a sequence what it is not dearer without: the largest tables first, for as long as they are kept in a row, then at single
 // steps. So of sequences that cost the same it answers one of fewer and smaller tables (equations 17 and 18, W-41), if not always the one of the fewest. A sequence
 // that is not within the limits comes back as it is.
-func Thin(p *Problem, open [][]bool) ([][]bool, error) {
+func DropRedundant(p *Problem, open [][]bool) ([][]bool, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -18,16 +18,16 @@ func Thin(p *Problem, open [][]bool) ([][]bool, error) {
 		return nil, err
 	}
 	s := newAnnealing(in, 0)
-	if s.set(open); s.best == nil {
+	if s.setSequence(open); s.best == nil {
 		return open, nil
 	}
-	s.thin()
+	s.dropRedundant()
 	return s.best, nil
 }
 
-// thin is Thin of the best sequence.
-func (s *annealing) thin() {
-	s.set(s.best)
+// dropRedundant is Thin of the best sequence.
+func (s *annealing) dropRedundant() {
+	s.setSequence(s.best)
 	order := make([]int32, len(s.in.size))
 	for n := range order {
 		order[n] = int32(n)
@@ -47,38 +47,38 @@ func (s *annealing) thin() {
 				for to+1 < len(s.open) && s.open[to+1][n] {
 					to++
 				}
-				if s.spare(n, from, to) {
+				if s.closeIfNotDearer(n, from, to) {
 					again = true
 				} else if to > from {
 					for t := from; t <= to; t++ {
-						again = s.spare(n, t, t) || again
+						again = s.closeIfNotDearer(n, t, t) || again
 					}
 				}
 				from = to
 			}
 		}
 	}
-	s.best, s.least = clone(s.open), s.cost
+	s.best, s.least = cloneBools(s.open), s.cost
 }
 
-// spare closes a table for a stretch of steps if nothing is dearer without it, and tells whether it was so.
-func (s *annealing) spare(n int32, from, to int) bool {
+// closeIfNotDearer closes a table for a stretch of steps if nothing is dearer without it, and reports whether it was so.
+func (s *annealing) closeIfNotDearer(n int32, from, to int) bool {
 	s.journal = s.journal[:0]
 	m := s.mark()
 	for t := from; t <= to; t++ {
 		if s.in.status[t][n] == free && s.open[t][n] {
-			s.turn(t, n)
+			s.flipTable(t, n)
 		}
 	}
 	done := len(s.journal) > 0 && s.broken <= m.broken && s.cost <= m.cost+1e-12*math.Abs(m.cost)
 	for t := range s.size {
-		done = done && s.fits(t) // one that is created later may take space earlier
+		done = done && s.fitsSpace(t) // one that is created later may take space earlier
 	}
 	if done && s.p.Life > 1 {
 		done = !math.IsInf(s.p.Cost(s.open), 1)
 	}
 	if !done {
-		s.back(m)
+		s.rollback(m)
 	}
 	return done
 }

@@ -9,31 +9,31 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// around looks for the best calendars near the best so far, by the integer program of those in which few tables come and go (sequence.Around): those that do in the best
+// localBranching looks for the best calendars near the best so far, by the integer program of those in which few tables come and go (sequence.LocalBranch): those that do in the best
 // so far, and those of which the relaxation keeps more in one run than in another (moves). The others are there at all times or never, and of these the large ones stay what
-// they are. First the runs that weigh the same have the same design, where they come again; then, of few runs, each has its own. It tells whether there is a better one.
-func (s *search) around(ctx context.Context, in, moves []bool, runs []stretch) bool {
+// they are. First the runs that weigh the same have the same design, where they come again; then, of few runs, each has its own. It reports whether there is a better one.
+func (s *search) localBranching(ctx context.Context, in, moves []bool, runs []run) bool {
 	if s.options.Life > 1 || s.open == nil {
 		return false
 	}
 	was := s.cost
-	weights := s.first(runs).weights
+	weights := s.firstRunsOf(runs).weights
 	alike, again := make([]int, len(runs)), false // by run: the first that weighs the same
 	for i, key := range weights {
 		alike[i] = slices.Index(weights, key)
 		again = again || alike[i] < i
 	}
 	if again {
-		s.near(ctx, in, moves, runs, s.tied(runs, alike), alike)
+		s.branchNear(ctx, in, moves, runs, s.tiedDesigns(runs, alike), alike)
 	}
-	if len(runs) <= nearRuns {
-		s.near(ctx, in, moves, runs, ofRuns(s.open, runs), nil)
+	if len(runs) <= localBranchRuns {
+		s.branchNear(ctx, in, moves, runs, designsOfRuns(s.open, runs), nil)
 	}
 	return s.cost < was
 }
 
-// tied are designs that come again with their weights: those of the best calendar, from some run on.
-func (s *search) tied(runs []stretch, alike []int) (designs [][]bool) {
+// tiedDesigns are designs that come again with their weights: those of the best calendar, from some run on.
+func (s *search) tiedDesigns(runs []run, alike []int) (designs [][]bool) {
 	least := math.Inf(1)
 	for from := range runs {
 		list := make([][]bool, len(runs))
@@ -46,15 +46,15 @@ func (s *search) tied(runs []stretch, alike []int) (designs [][]bool) {
 		for i, first := range alike {
 			list[i] = list[first]
 		}
-		if cost, _ := s.truth(ofSteps(list, runs)); cost < least {
+		if cost, _ := s.trueCost(designsOfSteps(list, runs)); cost < least {
 			designs, least = list, cost
 		}
 	}
 	return designs
 }
 
-// near looks near the designs of some runs.
-func (s *search) near(ctx context.Context, in, moves []bool, runs []stretch, designs [][]bool, alike []int) {
+// branchNear looks near the designs of some runs.
+func (s *search) branchNear(ctx context.Context, in, moves []bool, runs []run, designs [][]bool, alike []int) {
 	if designs == nil || ctx.Err() != nil {
 		return
 	}
@@ -65,28 +65,28 @@ func (s *search) near(ctx context.Context, in, moves []bool, runs []stretch, des
 			left[n], fixed[n] = designs[0][n], designs[0][n]
 		}
 	}
-	p, keep := s.whole(left)
-	q := byRun(p, runs)
+	p, keep := s.wholeProblem(left)
+	q := problemByRun(p, runs)
 	for i, n := range keep {
 		q.Tables[i].Fixed = q.Tables[i].Fixed || fixed[n]
 	}
-	found, failure, err := sequence.Around(ctx, q, sequence.Surroundings{
-		Start: narrowed(designs, keep), Changing: narrowed([][]bool{changing}, keep)[0], Alike: alike,
-		Solver: s.options.Solver, Limits: s.nearLimits(),
+	found, failure, err := sequence.LocalBranch(ctx, q, sequence.Neighbourhood{
+		Start: toRestricted(designs, keep), Changing: toRestricted([][]bool{changing}, keep)[0], Alike: alike,
+		Solver: s.options.Solver, Limits: s.localBranchLimits(),
 	})
-	if s.failed(failure); err != nil {
+	if s.noteFailure(failure); err != nil {
 		return // what there is stays
 	}
-	list := widened(found, keep, len(s.tables))
+	list := fromRestricted(found, keep, len(s.tables))
 	s.designs = append(s.designs, list...)
-	s.offer(ofSteps(list, runs))
+	s.offerCalendar(designsOfSteps(list, runs))
 }
 
-// nearLimits are the caller's, or, if there are none, what is enough mostly.
-func (s *search) nearLimits() solve.Limits {
-	limits := s.limits()
+// localBranchLimits are the caller's, or, if there are none, what is enough mostly.
+func (s *search) localBranchLimits() solve.Limits {
+	limits := s.solverLimits()
 	if s.options.Limits == (solve.Limits{}) {
-		limits.Gap, limits.Iterations = nearGap, nearIterations*s.effort
+		limits.Gap, limits.Iterations = localBranchGap, localBranchIterations*s.effort
 	}
 	return limits
 }
@@ -94,8 +94,8 @@ func (s *search) nearLimits() solve.Limits {
 // What takes more than largeTable of the space is large; of so many runs each may have its own design; and calendars near one are looked for until none is better by nearGap, or so many steps
 // of the simplex method have been made.
 const (
-	largeTable     = 0.03
-	nearRuns       = 6
-	nearGap        = 3e-3
-	nearIterations = 12_000
+	largeTable            = 0.03
+	localBranchRuns       = 6
+	localBranchGap        = 3e-3
+	localBranchIterations = 12_000
 )

@@ -10,9 +10,9 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// TestSteady: within the weights that the relaxation's ranging gives the best choice stays the best of all choices; and it
+// TestWeightRange: within the weights that the relaxation's ranging gives the best choice stays the best of all choices; and it
 // gives some in a good share of problems.
-func TestSteady(t *testing.T) {
+func TestWeightRange(t *testing.T) {
 	relaxer := solve.New(solve.Config{})
 	tried, ranged, endless := 0, 0, 0
 	for seed := range trials(60) {
@@ -30,7 +30,7 @@ func TestSteady(t *testing.T) {
 			share.Upkeep = append(share.Upkeep, float64(r.IntN(2))*r.Float64()*x.Upkeep/share.Weight)
 		}
 		tried++
-		from, to := Steady(context.Background(), relaxer, p, best.Open, share)
+		from, to := WeightRange(context.Background(), relaxer, p, best.Open, share)
 		if from > share.Weight || to < share.Weight {
 			t.Fatalf("seed %d: %g is not between %g and %g", seed, share.Weight, from, to)
 		}

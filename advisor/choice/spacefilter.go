@@ -2,12 +2,12 @@ package choice
 
 import "context"
 
-// squeeze says what a limit on space rules out, whatever it costs. Priced, the limit is one condition among thousands, and where
+// spaceFilter says what a limit on space rules out, whatever it costs. Priced, the limit is one condition among thousands, and where
 // little fits, its multiplier would have to be beyond all costs before the bound said that something does not. So the question
 // is asked by itself: of the problem in which tables cost their size and nothing else does anything, a dual bound above
 // the limit says that there is no choice within it; that opening a table, or closing it, or using an arc, would lift the
 // bound above the limit, settles it for the problem itself.
-type squeeze struct {
+type spaceFilter struct {
 	in    *instance // of sizes
 	limit float64
 	dual  *dual
@@ -19,8 +19,8 @@ const (
 	tightSteps  = 15
 )
 
-// newSqueeze returns the squeeze of an instance; nil if space is not limited.
-func newSqueeze(in *instance) *squeeze {
+// newSpaceFilter returns the squeeze of an instance; nil if space is not limited.
+func newSpaceFilter(in *instance) *spaceFilter {
 	if in.problem.Space == 0 {
 		return nil
 	}
@@ -36,28 +36,28 @@ func newSqueeze(in *instance) *squeeze {
 		d.price, d.back, d.over, d.groups, d.grouped = nil, nil, nil, nil, 0
 		small.demands = append(small.demands, d)
 	}
-	if small.compact() >= 0 {
+	if small.presolve() >= 0 {
 		return nil
 	}
-	s := &squeeze{in: small, limit: in.problem.Space * (1 + 1e-9), dual: newDual(small, small.status)}
-	s.dual.share()
+	s := &spaceFilter{in: small, limit: in.problem.Space * (1 + 1e-9), dual: newDual(small, small.status)}
+	s.dual.initMultipliers()
 	return s
 }
 
-// root settles what can be settled in an instance beforehand. False: nothing fits.
-func (s *squeeze) root(ctx context.Context, in *instance) bool {
+// fixAtRoot settles what can be settled in an instance beforehand. False: nothing fits.
+func (s *spaceFilter) fixAtRoot(ctx context.Context, in *instance) bool {
 	x := s.dual
 	idle := 0
 	for round := 0; round < tightRounds && idle < 3 && ctx.Err() == nil; round++ {
 		if !x.ascend(ctx, pauseSteps, s.limit) || x.bound > s.limit {
 			return false
 		}
-		before := s.in.arcs()
-		fixed, dropped := x.fix(s.limit), x.prune(s.limit)
+		before := s.in.arcCount()
+		fixed, dropped := x.fixTables(s.limit), x.pruneArcs(s.limit)
 		if idle++; fixed || dropped*20 > before {
 			idle = 0
 		}
-		if (fixed || dropped > 0) && !x.compact() {
+		if (fixed || dropped > 0) && !x.presolve() {
 			return false
 		}
 	}
@@ -86,11 +86,11 @@ func (s *squeeze) root(ctx context.Context, in *instance) bool {
 		}
 		d.arcs = kept
 	}
-	return in.compact() < 0
+	return in.presolve() < 0
 }
 
-// node settles tables under a state of the branching, from multipliers on, which it changes. False: nothing fits.
-func (s *squeeze) node(ctx context.Context, in *instance, status []int8, lambda []float64) bool {
+// fixAtNode settles tables under a state of the branching, from multipliers on, which it changes. False: nothing fits.
+func (s *spaceFilter) fixAtNode(ctx context.Context, in *instance, status []int8, lambda []float64) bool {
 	x := newDual(s.in, append([]int8(nil), s.in.status...))
 	for n, is := range status {
 		if is != free {
@@ -104,7 +104,7 @@ func (s *squeeze) node(ctx context.Context, in *instance, status []int8, lambda 
 	if !fits {
 		return false
 	}
-	x.fix(s.limit)
+	x.fixTables(s.limit)
 	copy(lambda, x.lambda)
 	for n, is := range x.status {
 		if status[n] == free {

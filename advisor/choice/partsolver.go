@@ -7,8 +7,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
-// work is what is done about one part.
-type work struct {
+// partSolver is what is done about one part.
+type partSolver struct {
 	*solver
 	in     *instance
 	budget int
@@ -20,26 +20,26 @@ type work struct {
 	exact  bool // the multipliers are the relaxation's
 }
 
-// run finds the part's cheapest choice, from that of the whole on, then the one with the fewest tables.
-func (w *work) run(whole []bool) error {
-	first, cost := w.in.first(w.searching()/8, w.dual.rate(w.in), whole)
+// solvePart finds the part's cheapest choice, from that of the whole on, then the one with the fewest tables.
+func (w *partSolver) solvePart(whole []bool) error {
+	first, cost := w.in.firstChoice(w.searchBudget()/8, w.dual.spacePrice(w.in), whole)
 	w.best, w.known = first, cost
 	x := newDual(w.in, append([]int8(nil), w.in.status...))
-	x.load(w.dual)
+	x.loadState(w.dual)
 	if !x.ascend(w.ctx, rootSteps, w.known) {
 		w.bound = w.known // nothing else is left
 		return nil
 	}
 	w.bound = x.bound
-	if w.bound < strictly(w.known, w.options.Limits.Gap) && w.ctx.Err() == nil {
-		if err := w.search(x); err != nil {
+	if w.bound < cutoff(w.known, w.options.Limits.Gap) && w.ctx.Err() == nil {
+		if err := w.branchThenSolve(x); err != nil {
 			return err
 		}
 	}
 	if w.best == nil || !w.options.Ties || w.bound < w.known-1e-9*math.Abs(w.known) || w.ctx.Err() != nil {
 		return nil //nolint:nilerr // the context ended: what there is stays
 	}
-	return w.ties(x)
+	return w.breakTies(x)
 }
 
 // programArcs is how many arcs a part may have to become an integer program. With more the solver does not even come to the
@@ -50,19 +50,19 @@ const (
 	before      = 8 // what goes to the simplex method if branching does not end soon gets this part of the budget
 )
 
-// search branches, then asks the solver.
-func (w *work) search(x *dual) error {
-	large, far := w.in.arcs() > programArcs, w.far()
+// branchThenSolve branches, then asks the solver.
+func (w *partSolver) branchThenSolve(x *dual) error {
+	large, far := w.in.arcCount() > programArcs, w.wantsLocalBranching()
 	if budget := w.budget; budget > 0 && !far {
 		switch {
 		case large:
 			budget *= instead
-		case w.polishable():
+		case w.polishSoon():
 			budget /= before
 		}
-		b := &branch{ctx: w.ctx, in: w.in, tight: newSqueeze(w.in), best: w.best, known: w.known, gap: w.options.Limits.Gap, budget: w.in.work + budget}
-		b.limit = strictly(w.known, b.gap)
-		done := b.run(x)
+		b := &branchAndBound{ctx: w.ctx, in: w.in, tight: newSpaceFilter(w.in), best: w.best, known: w.known, gap: w.options.Limits.Gap, budget: w.in.work + budget}
+		b.limit = cutoff(w.known, b.gap)
+		done := b.searchTree(x)
 		w.best, w.known = b.best, b.known
 		w.result.Stats.Nodes += b.nodes
 		w.bound = max(w.bound, min(b.left, w.known))
@@ -80,23 +80,23 @@ func (w *work) search(x *dual) error {
 	if w.options.Solver == nil {
 		return nil
 	}
-	if !w.polish(x) {
+	if !w.useExactMultipliers(x) {
 		w.bound = w.known
 		return nil
 	}
 	if far && w.exact && w.best != nil {
-		return w.near(x, nearArcs)
+		return w.localBranching(x, nearArcs)
 	}
-	if w.bound >= strictly(w.known, w.options.Limits.Gap) || w.ctx.Err() != nil || w.in.arcs() > programArcs {
+	if w.bound >= cutoff(w.known, w.options.Limits.Gap) || w.ctx.Err() != nil || w.in.arcCount() > programArcs {
 		return nil //nolint:nilerr // the context ended: what there is stays
 	}
-	_, err := w.program(w.in, math.Inf(1))
+	_, err := w.solveProgram(w.in, math.Inf(1))
 	return err
 }
 
-// watch passes on what the engine says of this part, as progress of the whole: its choice with the part's better one, and
+// watchProgram passes on what the engine says of this part, as progress of the whole: its choice with the part's better one, and
 // its bound with what the part's has risen by.
-func (w *work) watch() func(solve.Progress) {
+func (w *partSolver) watchProgram() func(solve.Progress) {
 	if w.options.Progress == nil {
 		return nil
 	}
@@ -114,22 +114,22 @@ func (w *work) watch() func(solve.Progress) {
 	}
 }
 
-// limits are those of the whole; the wall is the context's.
-func (w *work) limits() solve.Limits {
+// programLimits are those of the whole; the wall is the context's.
+func (w *partSolver) programLimits() solve.Limits {
 	return solve.Limits{Nodes: w.options.Limits.Nodes, Iterations: w.options.Limits.Iterations, Gap: w.options.Limits.Gap}
 }
 
-// ties looks for the fewest tables, then the smallest, among the choices of the least cost. Both are one objective: sizes
+// breakTies looks for the fewest tables, then the smallest, among the choices of the least cost. Both are one objective: sizes
 // are shares of their sum, which together count less than one table. With the cost held by a multiplier it is the same
 // problem again (a bound for any multiplier), so the same steps apply.
-func (w *work) ties(x *dual) error {
+func (w *partSolver) breakTies(x *dual) error {
 	w.fewest = true
 	limit := w.known + 1e-9*math.Abs(w.known)
 	if !x.evaluate() { // the branching has used the same demands
 		return nil
 	}
-	fixed := x.fix(limit)
-	if dropped := x.prune(limit); (fixed || dropped > 0) && !x.compact() {
+	fixed := x.fixTables(limit)
+	if dropped := x.pruneArcs(limit); (fixed || dropped > 0) && !x.presolve() {
 		return nil
 	}
 	costs := make([]float64, len(w.in.status))
@@ -160,18 +160,18 @@ func (w *work) ties(x *dual) error {
 	}
 	within := func(choice []bool) bool {
 		s := newSearch(w.in, 0)
-		s.set(choice)
-		return s.total() <= limit
+		s.setChoice(choice)
+		return s.totalCost() <= limit
 	}
-	done, err := w.fewer(x, costs, price, within)
+	done, err := w.fewerTables(x, costs, price, within)
 	w.fewest = done
-	if err != nil || done || w.options.Solver == nil || w.ctx.Err() != nil || w.in.arcs() > tieArcs {
+	if err != nil || done || w.options.Solver == nil || w.ctx.Err() != nil || w.in.arcCount() > tieArcs {
 		return err
 	}
 	p := newProgram(w.in)
-	p.start(w.best)
-	p.hold(limit, costs)
-	choice, solution, _, err := p.run(w.ctx, w.options.Solver, solve.Limits{Nodes: tieNodes, Iterations: tieIterations}, nil)
+	p.setStart(w.best)
+	p.holdObjective(limit, costs)
+	choice, solution, _, err := p.runSolver(w.ctx, w.options.Solver, solve.Limits{Nodes: tieNodes, Iterations: tieIterations}, nil)
 	if err != nil {
 		return err
 	}
@@ -189,20 +189,20 @@ const (
 	tieIterations = 100_000 // some ten seconds
 )
 
-func (w *work) takeTie(choice []bool) {
+func (w *partSolver) takeTie(choice []bool) {
 	if choice == nil {
 		return
 	}
 	s := newSearch(w.in, 0)
-	s.set(choice)
-	w.best, w.known = append([]bool(nil), s.open...), s.total()
+	s.setChoice(choice)
+	w.best, w.known = append([]bool(nil), s.open...), s.totalCost()
 }
 
-// fewer solves the tie's objective by bounds and branching, and tells whether it came to the end.
-func (w *work) fewer(x *dual, costs []float64, price func([]bool) float64, within func([]bool) bool) (bool, error) {
-	in, factor := w.tie(costs)
+// fewerTables solves the tie's objective by bounds and branching, and reports whether it came to the end.
+func (w *partSolver) fewerTables(x *dual, costs []float64, price func([]bool) float64, within func([]bool) bool) (bool, error) {
+	in, factor := w.tieInstance(costs)
 	y := newDual(in, in.status)
-	y.load(x.save())
+	y.loadState(x.saveState())
 	y.theta = 0 // another objective, another direction
 	for i := range y.lambda {
 		y.lambda[i] *= factor
@@ -224,11 +224,11 @@ func (w *work) fewer(x *dual, costs []float64, price func([]bool) float64, withi
 		if !y.ascend(w.ctx, pauseSteps, known-1e-7) || y.bound >= known-1e-7 {
 			return true, nil
 		}
-		found, _ := in.first(w.searching()/8, y.rate(), y.hint(0.5), best)
+		found, _ := in.firstChoice(w.searchBudget()/8, y.spacePrice(), y.suggestChoice(0.5), best)
 		offer(found)
-		fixed := y.fix(known - 1e-7)
-		dropped := y.prune(known - 1e-7)
-		if (fixed || dropped > 0) && !y.compact() {
+		fixed := y.fixTables(known - 1e-7)
+		dropped := y.pruneArcs(known - 1e-7)
+		if (fixed || dropped > 0) && !y.presolve() {
 			return true, nil
 		}
 		if w.ctx.Err() != nil {
@@ -241,14 +241,14 @@ func (w *work) fewer(x *dual, costs []float64, price func([]bool) float64, withi
 	if w.budget <= 0 {
 		return false, nil
 	}
-	b := &branch{ctx: w.ctx, in: in, accept: within, best: best, known: known, limit: known - 1e-7, budget: in.work + w.budget/4}
-	done := b.run(y)
+	b := &branchAndBound{ctx: w.ctx, in: in, accept: within, best: best, known: known, limit: known - 1e-7, budget: in.work + w.budget/4}
+	done := b.searchTree(y)
 	best = b.best
 	return done, nil
 }
 
-// tie is the instance with the objective costs + factor (cost - least cost).
-func (w *work) tie(costs []float64) (*instance, float64) {
+// tieInstance is the instance with the objective costs + factor (cost - least cost).
+func (w *partSolver) tieInstance(costs []float64) (*instance, float64) {
 	factor := 1.0
 	if w.known > 0 {
 		factor = 1000 / w.known

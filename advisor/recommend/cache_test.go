@@ -16,11 +16,11 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 )
 
-// With an almanac a calendar is designed again only where something is another that it depends on, and advice is the same as
+// With a cache a calendar is designed again only where something is another that it depends on, and advice is the same as
 // without, in each round, also where it is carried to another process and back.
-func TestAlmanac(t *testing.T) {
+func TestCalendarCache(t *testing.T) {
 	in := overTime(t, importing)
-	var almanac recommend.Almanac
+	var cache recommend.CalendarCache
 	refused := false
 	in.Judge = recommend.JudgeFunc(func(lu plan.Rewrite, s *capture.Snapshot, tables *schema.Schema) []plan.Verdict {
 		if refused {
@@ -58,25 +58,25 @@ func TestAlmanac(t *testing.T) {
 		{"nobody to judge", func() { in.Judge = nil }, 1},
 	} {
 		c.with()
-		in.Almanac = nil
+		in.Cache = nil
 		without := advise(t, in)
-		in.Almanac = carried(t, &almanac, in.Past)
+		in.Cache = carried(t, &cache, in.Past)
 		with := advise(t, in)
-		almanac.Turn(deepCopy(t, in.Almanac.Page(in.Past)), in.Past)
-		if designed += c.again; almanac.Designed() != designed {
-			t.Errorf("%s: designed %d times in all, not %d", c.name, almanac.Designed(), designed)
+		cache.Restore(deepCopy(t, in.Cache.State(in.Past)), in.Past)
+		if designed += c.again; cache.Designed() != designed {
+			t.Errorf("%s: designed %d times in all, not %d", c.name, cache.Designed(), designed)
 		}
-		designed = almanac.Designed()
+		designed = cache.Designed()
 		if d := cmp.Diff(said(t, without), said(t, with)); d != "" {
 			t.Errorf("%s: %s", c.name, d)
 		}
 	}
 }
 
-// carried is an almanac as a round with a past has it in another process.
-func carried(t *testing.T, a *recommend.Almanac, past *recommend.Past) *recommend.Almanac {
-	var there recommend.Almanac
-	there.Turn(deepCopy(t, a.Page(past)), past)
+// carried is a cache as a round with a past has it in another process.
+func carried(t *testing.T, a *recommend.CalendarCache, past *recommend.Past) *recommend.CalendarCache {
+	var there recommend.CalendarCache
+	there.Restore(deepCopy(t, a.State(past)), past)
 	return &there
 }
 
@@ -106,9 +106,9 @@ func deepCopy[T any](t *testing.T, v T) T {
 
 // A search that the time was over for is tried again after ten times that time, with twice the time, up to four times what the limits say; what that comes
 // to is kept until the next hour of history, whose search has as much time from the begin. (With a nanosecond the time is over always.)
-func TestAlmanacTriesAgain(t *testing.T) {
+func TestCalendarCacheTriesAgain(t *testing.T) {
 	in := overTime(t, importing)
-	var almanac recommend.Almanac
+	var cache recommend.CalendarCache
 	in.Limits = solve.Limits{Wall: 1}
 	began := in.At
 	designed := 0
@@ -134,13 +134,13 @@ func TestAlmanacTriesAgain(t *testing.T) {
 	} {
 		c.with()
 		in.At = began.Add(c.after)
-		in.Almanac = carried(t, &almanac, in.Past)
+		in.Cache = carried(t, &cache, in.Past)
 		a := advise(t, in)
-		almanac.Turn(deepCopy(t, in.Almanac.Page(in.Past)), in.Past)
-		if designed += c.again; almanac.Designed() != designed {
-			t.Errorf("%s: designed %d times in all, not %d", c.name, almanac.Designed(), designed)
+		cache.Restore(deepCopy(t, in.Cache.State(in.Past)), in.Past)
+		if designed += c.again; cache.Designed() != designed {
+			t.Errorf("%s: designed %d times in all, not %d", c.name, cache.Designed(), designed)
 		}
-		designed = almanac.Designed()
+		designed = cache.Designed()
 		if !strings.Contains(a.Timeline, c.says) || c.says == "" && a.Timeline != "" {
 			t.Errorf("%s: %q is not in %q", c.name, c.says, a.Timeline)
 		}

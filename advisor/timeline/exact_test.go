@@ -29,15 +29,15 @@ func TestWide(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if err := b.join(); err != nil {
+		if err := b.awaitMean(); err != nil {
 			t.Fatal(err)
 		}
 		met++
-		truth := brute(t, s.task) - s.constant()
+		truth := brute(t, s.task) - s.existingWrites()
 		for n := range in { // not all promising
 			in[n] = b.first.Open[n] || random.IntN(3) == 0
 		}
-		if err := s.wide(context.Background(), b, in); err != nil {
+		if err := s.searchExact(context.Background(), b, in); err != nil {
 			t.Fatal(err)
 		}
 		if s.cost < truth*(1-1e-9) || s.bound > truth*(1+1e-9) || s.proven && s.cost > truth*(1+1e-6) {
@@ -49,8 +49,8 @@ func TestWide(t *testing.T) {
 		if s.bound > truth*0.98 {
 			close++
 		}
-		singles := s.singles(context.Background(), b)
-		if bound := s.chords(context.Background(), singles); bound > truth*(1+1e-9) {
+		singles := s.singlePeriods(context.Background(), b)
+		if bound := s.concaveBound(context.Background(), singles); bound > truth*(1+1e-9) {
 			t.Errorf("at least %g by the single designs, and the least is %g", bound, truth)
 		}
 		everything := make([]bool, len(in))
@@ -58,7 +58,7 @@ func TestWide(t *testing.T) {
 			everything[n] = true
 		}
 		for _, near := range [][]bool{in, everything} {
-			bound := s.priced(context.Background(), singles, near)
+			bound := s.decomposedBound(context.Background(), singles, near)
 			if bound > truth*(1+1e-9) {
 				t.Errorf("at least %g at prices, and the least is %g", bound, truth)
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 )
 
-// about is what is known of a statement from its text alone. It is not changed once made.
-type about struct {
+// description is what is known of a statement from its text alone. It is not changed once made.
+type description struct {
 	fingerprint string
 	keyspace    string
 	table       string
@@ -24,32 +24,32 @@ type about struct {
 	parts       []string // a BATCH: fingerprints of its first children
 }
 
-// describe makes the description of a statement, nil if it could not be parsed. The names in the tree are pieces of the
+// describeStatement makes the description of a statement, nil if it could not be parsed. The names in the tree are pieces of the
 // client's text, with its literals: what is kept of them is copied, or the whole text would stay in memory.
-func describe(print cql.Print, keyspace, text string, statement cql.Statement) *about {
-	a := &about{fingerprint: print.String(), keyspace: keyspace, text: text, kind: cql.KindOther}
+func describeStatement(print cql.Print, keyspace, text string, statement cql.Statement) *description {
+	a := &description{fingerprint: print.String(), keyspace: keyspace, text: text, kind: cql.KindOther}
 	if statement == nil {
 		return a
 	}
-	a.shown = shown(statement, text)
+	a.shown = loggableText(statement, text)
 	a.kind = statement.Kind()
 	a.conditional = cql.Conditional(statement)
-	if t, ok := table(statement); ok {
+	if t, ok := tableOf(statement); ok {
 		t = t.In(keyspace)
 		a.keyspace, a.table = strings.Clone(t.Keyspace), strings.Clone(t.Table)
 	}
 	a.ranges, a.restricted = rangesOf(statement), restrictions(statement)
-	a.key, a.sets = changes(statement)
-	copied(a.key)
-	copied(a.sets)
+	a.key, a.sets = writeColumns(statement)
+	cloneNames(a.key)
+	cloneNames(a.sets)
 	if s, ok := statement.(*cql.Select); ok {
 		a.limited = s.Limit != nil || s.PerPartitionLimit != nil
 	}
 	return a
 }
 
-// bytes is about how much memory the description takes.
-func (a *about) bytes() int64 {
+// memoryBytes is about how much memory the description takes.
+func (a *description) memoryBytes() int64 {
 	n := 256 + len(a.text) + len(a.keyspace) + len(a.table) + len(a.restricted)
 	for _, list := range [...][]string{a.key, a.sets} {
 		for _, name := range list {
@@ -59,8 +59,8 @@ func (a *about) bytes() int64 {
 	return int64(n)
 }
 
-// table returns the one table that a statement is about.
-func table(st cql.Statement) (cql.TableRef, bool) {
+// tableOf returns the one table that a statement is about.
+func tableOf(st cql.Statement) (cql.TableRef, bool) {
 	switch s := st.(type) {
 	case *cql.Select:
 		return s.Table, true
@@ -73,7 +73,7 @@ func table(st cql.Statement) (cql.TableRef, bool) {
 	case *cql.Batch:
 		var one cql.TableRef
 		for i, child := range s.Statements {
-			t, ok := table(child)
+			t, ok := tableOf(child)
 			if !ok || i > 0 && t != one {
 				return cql.TableRef{}, false
 			}
@@ -87,9 +87,9 @@ func table(st cql.Statement) (cql.TableRef, bool) {
 	return cql.TableRef{}, false
 }
 
-// changes returns the columns that tell a statement's rows, by =, and those that it sets. What is added to what was there (a counter, a
+// writeColumns returns the columns that tell a statement's rows, by =, and those that it sets. What is added to what was there (a counter, a
 // list) is not set.
-func changes(st cql.Statement) (key, sets []string) {
+func writeColumns(st cql.Statement) (key, sets []string) {
 	var where []cql.Relation
 	switch s := st.(type) {
 	case *cql.Select:
@@ -114,8 +114,8 @@ func changes(st cql.Statement) (key, sets []string) {
 	return key, sets
 }
 
-// copied takes names out of the text that they are pieces of.
-func copied(names []string) {
+// cloneNames takes names out of the text that they are pieces of.
+func cloneNames(names []string) {
 	for i := range names {
 		names[i] = strings.Clone(names[i])
 	}

@@ -1,14 +1,14 @@
 package choice
 
-// outdoneFrom is from how many tables on it is looked for tables that others outdo: among few, and where space is not limited, bounds settle them as soon.
-const outdoneFrom = 300
+// dominatedFrom is from how many tables on it is looked for tables that others outdo: among few, and where space is not limited, bounds settle them as soon.
+const dominatedFrom = 300
 
-// outdone closes each table in whose place another can always be kept: that is not larger and not dearer to keep, raises no demand that the one does not, and for
+// closeDominated closes each table in whose place another can always be kept: that is not larger and not dearer to keep, raises no demand that the one does not, and for
 // every arc over the one has an arc between the same states that is not dearer. With it in place of the one, or besides others that there were, every
-// way is there for no more. Of two that outdo each other the first stays. It tells whether it closed any.
+// path is there for no more. Of two that outdo each other the first stays. It reports whether it closed any.
 //
 // Where thousands of tables are proposed, a quarter or a third are such: the same columns in an order that serves less.
-func (in *instance) outdone() bool {
+func (in *instance) closeDominated() bool {
 	type step struct {
 		demand   int
 		from, to int32

@@ -38,9 +38,9 @@ func TestRelax(t *testing.T) {
 	}
 }
 
-// TestApart: designing steps apart never says more than the least that a sequence costs, whatever the prices: those of the relaxation, none at all, or moved
+// TestDecompose: designing steps apart never says more than the least that a sequence costs, whatever the prices: those of the relaxation, none at all, or moved
 // a dozen times; what it finds are sequences; and moved prices are mostly better than none.
-func TestApart(t *testing.T) {
+func TestDecompose(t *testing.T) {
 	solver := solve.New(solve.Config{})
 	met, sequences, least, close := 0, 0, 0, 0
 	for seed := range trials(60) {
@@ -52,14 +52,14 @@ func TestApart(t *testing.T) {
 		met++
 		for _, rounds := range []int{1, 12} {
 			best := math.Inf(1)
-			o := Apartness{Rounds: rounds, Known: want, Found: func(open [][]bool) float64 {
+			o := DecomposeOptions{Rounds: rounds, Known: want, Found: func(open [][]bool) float64 {
 				best = min(best, p.Cost(open))
 				return want
 			}}
 			if rounds > 1 {
 				o.Relaxer = solver
 			}
-			r, err := Apart(context.Background(), p, o)
+			r, err := Decompose(context.Background(), p, o)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
@@ -97,7 +97,7 @@ func TestKinds(t *testing.T) {
 	met := 0
 	for range 12 {
 		p := periodic(random, 4, 8)
-		x, err := newPrices(p)
+		x, err := newMultipliers(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestKinds(t *testing.T) {
 			t.Fatalf("%v, %v", best, err)
 		}
 		want := best.Cost
-		r, err := Apart(context.Background(), p, Apartness{Relaxer: solver, Rounds: 4, Known: want})
+		r, err := Decompose(context.Background(), p, DecomposeOptions{Relaxer: solver, Rounds: 4, Known: want})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,13 +147,13 @@ func periodic(r *rand.Rand, tables, steps int) *Problem {
 		for i := range p.Demands {
 			p.Demands[i].Weights = repeat(p.Demands[i].Weights)
 		}
-		if _, err := Solve(context.Background(), p, Options{}); err == nil && p.turn(1) != p.turn(2) {
+		if _, err := Solve(context.Background(), p, Options{}); err == nil && p.stepKey(1) != p.stepKey(2) {
 			return p
 		}
 	}
 }
 
-// TestSmooth: of all ways to give steps the designs of a list, the cheapest is found, and nothing dearer than the sequence it began from.
+// TestSmooth: of all paths to give steps the designs of a list, the cheapest is found, and nothing dearer than the sequence it began from.
 func TestSmooth(t *testing.T) {
 	met, moved := 0, 0
 	for seed := range trials(150) {
@@ -187,7 +187,7 @@ func TestSmooth(t *testing.T) {
 	}
 }
 
-// TestClosedThroughout: where nothing may be created after the first step, what is created all the same is there from the first on, however many ways
+// TestClosedThroughout: where nothing may be created after the first step, what is created all the same is there from the first on, however many paths
 // there would be to fill it.
 func TestClosedThroughout(t *testing.T) {
 	met := 0
@@ -199,7 +199,7 @@ func TestClosedThroughout(t *testing.T) {
 		for n := range p.Loads { // more than any demand reads
 			for m := range p.Tables {
 				p.Loads[n].Arcs = append(p.Loads[n].Arcs, p.Loads[n].Arcs...)
-				p.Loads[n].Arcs = append(p.Loads[n].Arcs, choice.Arc{From: choice.Start, To: choice.Answered, Price: float64(m), Table: m})
+				p.Loads[n].Arcs = append(p.Loads[n].Arcs, choice.Arc{From: choice.Source, To: choice.Sink, Price: float64(m), Table: m})
 			}
 		}
 		want, _, _ := enumerate(p)
@@ -207,7 +207,7 @@ func TestClosedThroughout(t *testing.T) {
 			continue
 		}
 		met++
-		r, err := Apart(context.Background(), p, Apartness{Rounds: 3, Known: want, Found: func(open [][]bool) float64 { return min(want, p.Cost(open)) }})
+		r, err := Decompose(context.Background(), p, DecomposeOptions{Rounds: 3, Known: want, Found: func(open [][]bool) float64 { return min(want, p.Cost(open)) }})
 		if err != nil || r.Bound > want+1e-7*(1+want) {
 			t.Errorf("seed %d: %+v, %v, and the least is %g", seed, r, err, want)
 		}
@@ -217,7 +217,7 @@ func TestClosedThroughout(t *testing.T) {
 	}
 }
 
-// TestMendWhole: what a table lacks is opened as a whole, though opening one part of it looks for the ways of demands that read it.
+// TestMendWhole: what a table lacks is opened as a whole, though opening one part of it looks for the paths of demands that read it.
 func TestMendWhole(t *testing.T) {
 	const parts = 4
 	p := &Problem{Steps: []Step{{}, {}}, Loads: make([]Load, parts+1)}
@@ -228,23 +228,23 @@ func TestMendWhole(t *testing.T) {
 			size = 100
 		}
 		p.Tables = append(p.Tables, Table{Name: string(rune('a' + n)), Size: size, Upkeep: []float64{1, 1}, Birth: []float64{0, 1}})
-		arcs := []choice.Arc{{From: choice.Start, To: choice.Answered, Price: 9, Table: choice.None}} // its own way goes over the load's states backwards
-		at := choice.Start
+		arcs := []choice.Arc{{From: choice.Source, To: choice.Sink, Price: 9, Table: choice.None}} // its own path goes over the load's states backwards
+		at := choice.Source
 		for to := parts; to > 1; to-- {
 			arcs, at = append(arcs, choice.Arc{From: at, To: to, Price: 1, Table: n}), to
 		}
-		arcs = append(arcs, choice.Arc{From: at, To: choice.Answered, Price: 1, Table: n})
+		arcs = append(arcs, choice.Arc{From: at, To: choice.Sink, Price: 1, Table: n})
 		p.Demands = append(p.Demands, Demand{Name: p.Tables[n].Name, Weights: []float64{1, 1}, States: parts + 1, Arcs: arcs})
-		p.Loads[n] = Load{States: 2, Arcs: []choice.Arc{{From: choice.Start, To: choice.Answered, Price: 1, Table: choice.None}}}
+		p.Loads[n] = Load{States: 2, Arcs: []choice.Arc{{From: choice.Source, To: choice.Sink, Price: 1, Table: choice.None}}}
 		if n == parts {
 			continue
 		}
 		a := choice.Arc{From: n + 1, To: n + 2, Price: 1, Table: n} // states 2 to parts lie between
 		if n == 0 {
-			a.From = choice.Start
+			a.From = choice.Source
 		}
 		if n == parts-1 {
-			a.To = choice.Answered
+			a.To = choice.Sink
 		}
 		load.Arcs = append(load.Arcs, a)
 	}
@@ -254,8 +254,8 @@ func TestMendWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newAnnealing(in, 0)
-	s.set([][]bool{make([]bool, parts+1), {parts: true}})
-	if !s.mend() {
+	s.setSequence([][]bool{make([]bool, parts+1), {parts: true}})
+	if !s.openMissingSources() {
 		t.Fatal("nothing lacks")
 	}
 	for n := range parts {

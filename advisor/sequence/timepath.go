@@ -2,9 +2,9 @@ package sequence
 
 import "math"
 
-// track is the question of a table's course along time: at which steps it is kept. It is a shortest path, found by one pass
+// timePath is the question of a table's course along time: at which steps it is kept. It is a shortest path, found by one pass
 // forward; with one backward it tells what a course costs at least that keeps it at a step, does not, or creates it for one.
-type track struct {
+type timePath struct {
 	there  bool
 	drop   float64
 	life   int
@@ -17,16 +17,16 @@ type track struct {
 	born            []int32   // by step: on comes of a creation for that step, -1: of having been kept before
 }
 
-func newTrack(steps int) track {
+func newTimePath(steps int) timePath {
 	list := func() []float64 { return make([]float64, steps) }
-	return track{keep: list(), birth: list(), status: make([]int8, steps), off: list(), on: list(), offward: list(), onward: list(), born: make([]int32, steps)}
+	return timePath{keep: list(), birth: list(), status: make([]int8, steps), off: list(), on: list(), offward: list(), onward: list(), born: make([]int32, steps)}
 }
 
-// until is the last step that a table must be kept at which is created for step t.
-func (k *track) until(t int) int { return min(len(k.keep)-1, t+max(1, k.life)-1) }
+// lifeEnd is the last step that a table must be kept at which is created for step t.
+func (k *timePath) lifeEnd(t int) int { return min(len(k.keep)-1, t+max(1, k.life)-1) }
 
-// stretch is what it costs to keep a table from one step to another; +Inf if it can not be.
-func (k *track) stretch(from, to int) float64 {
+// keepCost is what it costs to keep a table from one step to another; +Inf if it can not be.
+func (k *timePath) keepCost(from, to int) float64 {
 	sum := 0.0
 	for t := from; t <= to; t++ {
 		if k.status[t] == closed {
@@ -37,8 +37,8 @@ func (k *track) stretch(from, to int) float64 {
 	return sum
 }
 
-// before is what it costs not to have the table before a step.
-func (k *track) before(t int) float64 {
+// absentCost is what it costs not to have the table before a step.
+func (k *timePath) absentCost(t int) float64 {
 	if t > 0 {
 		return k.off[t-1]
 	}
@@ -48,8 +48,8 @@ func (k *track) before(t int) float64 {
 	return 0
 }
 
-// forward returns the cost of the cheapest course, +Inf if there is none.
-func (k *track) forward() float64 {
+// forwardPass returns the cost of the cheapest course, +Inf if there is none.
+func (k *timePath) forwardPass() float64 {
 	last := len(k.keep) - 1
 	for t := range k.on {
 		k.on[t], k.born[t] = math.Inf(1), -1
@@ -63,7 +63,7 @@ func (k *track) forward() float64 {
 		}
 		k.off[t] = math.Inf(1)
 		if k.status[t] != open {
-			k.off[t] = min(k.before(t), before+k.drop)
+			k.off[t] = min(k.absentCost(t), before+k.drop)
 		}
 		if k.status[t] == closed {
 			k.on[t] = math.Inf(1)
@@ -72,8 +72,8 @@ func (k *track) forward() float64 {
 		if v := before + k.keep[t]; v <= k.on[t] {
 			k.on[t], k.born[t] = v, -1
 		}
-		if e := k.until(t); !math.IsInf(k.birth[t], 1) {
-			if v := k.before(t) + k.birth[t] + k.stretch(t, e); v < k.on[e] {
+		if e := k.lifeEnd(t); !math.IsInf(k.birth[t], 1) {
+			if v := k.absentCost(t) + k.birth[t] + k.keepCost(t, e); v < k.on[e] {
 				k.on[e], k.born[e] = v, int32(t)
 			}
 		}
@@ -81,8 +81,8 @@ func (k *track) forward() float64 {
 	return min(k.off[last], k.on[last])
 }
 
-// trace goes back along the course that forward found, and tells of each step whether the table is kept, and created for it.
-func (k *track) trace(tell func(t int, keep, born bool)) {
+// traceBack goes back along the course that forward found, and tells of each step whether the table is kept, and created for it.
+func (k *timePath) traceBack(tell func(t int, keep, born bool)) {
 	t := len(k.keep) - 1
 	on := k.on[t] < k.off[t]
 	for t >= 0 {
@@ -107,8 +107,8 @@ func (k *track) trace(tell func(t int, keep, born bool)) {
 	}
 }
 
-// backward fills in what is left to pay after each step; forward has been called.
-func (k *track) backward() {
+// backwardPass fills in what is left to pay after each step; forward has been called.
+func (k *timePath) backwardPass() {
 	last := len(k.keep) - 1
 	k.offward[last], k.onward[last] = 0, 0
 	for t := last - 1; t >= 0; t-- {
@@ -119,30 +119,30 @@ func (k *track) backward() {
 		if k.status[t+1] != closed {
 			k.onward[t] = min(k.onward[t], k.keep[t+1]+k.onward[t+1])
 			if !math.IsInf(k.birth[t+1], 1) {
-				e := k.until(t + 1)
-				k.offward[t] = min(k.offward[t], k.birth[t+1]+k.stretch(t+1, e)+k.onward[e])
+				e := k.lifeEnd(t + 1)
+				k.offward[t] = min(k.offward[t], k.birth[t+1]+k.keepCost(t+1, e)+k.onward[e])
 			}
 		}
 	}
 }
 
-// without is what a course costs at least that does not keep the table at a step.
-func (k *track) without(t int) float64 { return k.off[t] + k.offward[t] }
+// costWithout is what a course costs at least that does not keep the table at a step.
+func (k *timePath) costWithout(t int) float64 { return k.off[t] + k.offward[t] }
 
-// creating is what a course costs at least that creates the table for a step.
-func (k *track) creating(t int) float64 {
+// costCreating is what a course costs at least that creates the table for a step.
+func (k *timePath) costCreating(t int) float64 {
 	if math.IsInf(k.birth[t], 1) {
 		return k.birth[t]
 	}
-	e := k.until(t)
-	return k.before(t) + k.birth[t] + k.stretch(t, e) + k.onward[e]
+	e := k.lifeEnd(t)
+	return k.absentCost(t) + k.birth[t] + k.keepCost(t, e) + k.onward[e]
 }
 
-// keeping is what a course costs at least that keeps the table at a step.
-func (k *track) keeping(t int) float64 {
+// costKeeping is what a course costs at least that keeps the table at a step.
+func (k *timePath) costKeeping(t int) float64 {
 	v := k.on[t] + k.onward[t]
 	for s := max(0, t-max(1, k.life)+1); s <= t; s++ {
-		v = min(v, k.creating(s))
+		v = min(v, k.costCreating(s))
 	}
 	return v
 }

@@ -19,31 +19,31 @@ type Share struct {
 	Demands []float64 // by demand: of Demand.Weight, per unit of the weight
 }
 
-// steadyArcs is up to how many arcs a relaxation is worth its while. Of RUBiS's 25,000 it takes longer than five solves do,
+// rangingArcs is up to how many arcs a relaxation is worth its while. Of RUBiS's 25,000 it takes longer than five solves do,
 // and is not whole; of small problems it mostly is.
-const steadyArcs = 3000
+const rangingArcs = 3000
 
-// Steady tells between which values of a weight a choice that is the best at its present value is known to stay the best;
+// WeightRange tells between which values of a weight a choice that is the best at its present value is known to stay the best;
 // only the present value if nothing more is known. The choice may stay the best beyond.
 //
 // The weight is made the cost of one column of the integer program, which is held equal to what it weighs. If the
 // relaxation's optimum costs what the choice does, and as much of it by that column, then both are the same line as
 // functions of the weight. As long as the relaxation's values stay optimal, which its ranging tells for a column's cost,
 // no choice is below that line.
-func Steady(ctx context.Context, r Relaxer, p *Problem, choice []bool, share Share) (from, to float64) {
+func WeightRange(ctx context.Context, r Relaxer, p *Problem, choice []bool, share Share) (from, to float64) {
 	from, to = share.Weight, share.Weight
 	arcs, slope := 0, 0.0
 	for i := range p.Demands {
 		d := &p.Demands[i]
-		if arcs += len(d.Arcs); share.Demands[i] != 0 && d.There(choice) {
-			_, price := d.Way(choice)
+		if arcs += len(d.Arcs); share.Demands[i] != 0 && d.Required(choice) {
+			_, price := d.CheapestPath(choice)
 			slope += share.Demands[i] * price
 		}
 	}
-	if arcs > steadyArcs || share.Weight <= 0 {
+	if arcs > rangingArcs || share.Weight <= 0 {
 		return from, to
 	}
-	in, err := compile(p)
+	in, err := compileProblem(p)
 	if err != nil {
 		return from, to
 	}
@@ -75,9 +75,9 @@ func Steady(ctx context.Context, r Relaxer, p *Problem, choice []bool, share Sha
 			}
 		}
 	}
-	weighed := program.add(solve.Column{Name: "weighed", Cost: share.Weight, Upper: math.Inf(1)})
+	weighed := program.addColumn(solve.Column{Name: "weighed", Cost: share.Weight, Upper: math.Inf(1)})
 	row.Terms = append(row.Terms, solve.Term{Column: weighed, Coefficient: 1})
-	program.row(row)
+	program.addRow(row)
 	relaxed, err := r.Relax(ctx, program.problem)
 	if err != nil || relaxed.Status != solve.Optimal {
 		return from, to // then it is not known

@@ -12,10 +12,10 @@ import (
 // graph at the same prices, each needed by one table. Their relaxation is large and weak: of tables that exclude each
 // other each is taken by a fraction, and all their demands are satisfied by the same fraction of one more table.
 //
-// A demand's cheapest way with all tables, its floor, is paid in any case; it becomes part of the upkeep of the table that
-// needs it. What a way costs beyond that, its excess, is asked of all demands of a class only once: by one demand, which
+// A demand's cheapest path with all tables, its floor, is paid in any case; it becomes part of the upkeep of the table that
+// needs it. What a path costs beyond that, its excess, is asked of all demands of a class only once: by one demand, which
 // any of their tables raises. That is at most what each of them pays by itself. So a bound on the merged problem is one on
-// the problem; and a choice costs the same in both if of each class no more than one table is kept, or the way has no
+// the problem; and a choice costs the same in both if of each class no more than one table is kept, or the path has no
 // excess. Where that is not so for the best choice of the merged problem, the classes concerned are split between the
 // tables of that choice, and the merged problem is solved again. Each time there are more classes; at the latest when each
 // has one demand both problems are the same.
@@ -25,8 +25,8 @@ type merged struct {
 	members [][]int // by demand of problem: those of whole that it stands for, in the order of Needed
 }
 
-// merge returns the merged problem; nil if there is little to merge.
-func merge(p *Problem) *merged {
+// mergeDemands returns the merged problem; nil if there is little to merge.
+func mergeDemands(p *Problem) *merged {
 	m := &merged{whole: p, problem: &Problem{Tables: slices.Clone(p.Tables), Space: p.Space}}
 	classes := map[uint64][]int{} // numbers of merged demands, by a digest of what must be the same
 	before, after := 0, 0
@@ -34,13 +34,13 @@ func merge(p *Problem) *merged {
 		d := &p.Demands[i]
 		before += len(d.Arcs)
 		if len(d.Needed) != 1 {
-			m.add(*d, i)
+			m.addDemand(*d, i)
 			after += len(d.Arcs)
 			continue
 		}
-		digest := d.digest()
+		digest := d.graphDigest()
 		at := slices.IndexFunc(classes[digest], func(k int) bool {
-			return d.alike(&p.Demands[m.members[k][0]]) && !slices.Contains(m.problem.Demands[k].Needed, d.Needed[0])
+			return d.sameGraph(&p.Demands[m.members[k][0]]) && !slices.Contains(m.problem.Demands[k].Needed, d.Needed[0])
 		})
 		if at >= 0 {
 			k := classes[digest][at]
@@ -51,7 +51,7 @@ func merge(p *Problem) *merged {
 		classes[digest] = append(classes[digest], len(m.members))
 		c := *d
 		c.Needed = slices.Clone(d.Needed)
-		m.add(c, i)
+		m.addDemand(c, i)
 		after += len(d.Arcs)
 	}
 	if after*2 > before {
@@ -59,27 +59,27 @@ func merge(p *Problem) *merged {
 	}
 	for k, members := range m.members {
 		if len(members) > 1 {
-			m.lower(k)
+			m.moveFloorToUpkeep(k)
 		}
 	}
 	return m
 }
 
-func (m *merged) add(d Demand, member int) {
+func (m *merged) addDemand(d Demand, member int) {
 	m.problem.Demands = append(m.problem.Demands, d)
 	m.members = append(m.members, []int{member})
 }
 
-// lower moves a class's floor into the upkeep of its tables. With the price of the cheapest way on from a state as its
-// height, an arc's excess is its price less what it descends: never negative, and a way's are together its price less the
-// height of Start.
-func (m *merged) lower(k int) {
+// moveFloorToUpkeep moves a class's floor into the upkeep of its tables. With the price of the cheapest path on from a state as its
+// height, an arc's excess is its price less what it descends: never negative, and a path's are together its price less the
+// height of Source.
+func (m *merged) moveFloorToUpkeep(k int) {
 	d := &m.problem.Demands[k]
 	height := make([]float64, d.States)
 	for i := range height {
 		height[i] = math.Inf(1)
 	}
-	height[Answered] = 0
+	height[Sink] = 0
 	for again := true; again; {
 		again = false
 		for i := range d.Arcs {
@@ -89,8 +89,8 @@ func (m *merged) lower(k int) {
 			}
 		}
 	}
-	if math.IsInf(height[Start], 1) {
-		return // no way: the tables will be closed
+	if math.IsInf(height[Source], 1) {
+		return // no path: the tables will be closed
 	}
 	arcs := make([]Arc, 0, len(d.Arcs))
 	for _, a := range d.Arcs {
@@ -104,14 +104,14 @@ func (m *merged) lower(k int) {
 	}
 	d.Arcs = arcs
 	for _, n := range d.Needed {
-		m.problem.Tables[n].Upkeep += d.Weight * height[Start]
+		m.problem.Tables[n].Upkeep += d.Weight * height[Source]
 	}
 }
 
-// split divides the classes that cost more than they do in the merged problem under a choice, so that each of their kept tables
+// splitClasses divides the classes that cost more than they do in the merged problem under a choice, so that each of their kept tables
 // has one of its own. Others go with the one that is most like them: what is read for the same purposes will hardly be kept
-// with it. It tells whether there were any.
-func (m *merged) split(choice []bool) bool {
+// with it. It reports whether there were any.
+func (m *merged) splitClasses(choice []bool) bool {
 	readers := make([][]int, len(m.problem.Tables)) // ascending
 	for k := range m.problem.Demands {
 		for _, a := range m.problem.Demands[k].Arcs {
@@ -135,7 +135,7 @@ func (m *merged) split(choice []bool) bool {
 		if len(m.members[k]) < 2 || len(kept) < 2 {
 			continue
 		}
-		if _, excess := d.Way(choice); excess*d.Weight == 0 {
+		if _, excess := d.CheapestPath(choice); excess*d.Weight == 0 {
 			continue
 		}
 		needed, members := make([][]int, len(kept)), make([][]int, len(kept))
@@ -144,7 +144,7 @@ func (m *merged) split(choice []bool) bool {
 			if to < 0 {
 				most := -1.0
 				for j, other := range kept {
-					if v := likeness(readers[n], readers[other]); v > most {
+					if v := jaccardIndex(readers[n], readers[other]); v > most {
 						to, most = j, v
 					}
 				}
@@ -165,8 +165,8 @@ func (m *merged) split(choice []bool) bool {
 	return again
 }
 
-// likeness is the share of what is in both of two ascending lists in what is in either.
-func likeness(a, b []int) float64 {
+// jaccardIndex is the share of what is in both of two ascending lists in what is in either.
+func jaccardIndex(a, b []int) float64 {
 	both := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
@@ -183,13 +183,13 @@ func likeness(a, b []int) float64 {
 	return float64(both) / float64(max(1, len(a)+len(b)-both))
 }
 
-// alike tells whether two demands have the same graph at the same prices.
-func (d *Demand) alike(other *Demand) bool {
+// sameGraph reports whether two demands have the same graph at the same prices.
+func (d *Demand) sameGraph(other *Demand) bool {
 	return d.Weight == other.Weight && d.States == other.States && (len(d.Arcs) == 0 || len(d.Arcs) == len(other.Arcs) && &d.Arcs[0] == &other.Arcs[0] || slices.Equal(d.Arcs, other.Arcs))
 }
 
-// digest is the same for demands that are alike.
-func (d *Demand) digest() uint64 {
+// graphDigest is the same for demands that are alike.
+func (d *Demand) graphDigest() uint64 {
 	h := fnv.New64a()
 	var b [8]byte
 	put := func(v uint64) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSqueeze: what a limit on space is said to rule out is in no choice within it, and something is ruled out.
-func TestSqueeze(t *testing.T) {
+// TestSpaceFilter: what a limit on space is said to rule out is in no choice within it, and something is ruled out.
+func TestSpaceFilter(t *testing.T) {
 	settled, none, fitting := 0, 0, 0
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 77))
@@ -18,16 +18,16 @@ func TestSqueeze(t *testing.T) {
 			sum += x.Size
 		}
 		p.Space = sum * (0.1 + 0.6*r.Float64())
-		in, err := compile(p)
+		in, err := compileProblem(p)
 		if err != nil {
 			continue
 		}
-		s := newSqueeze(in)
+		s := newSpaceFilter(in)
 		if s == nil {
 			t.Fatalf("seed %d: no squeeze of a limit on space", seed)
 		}
-		before := in.arcs()
-		fits := s.root(context.Background(), in)
+		before := in.arcCount()
+		fits := s.fixAtRoot(context.Background(), in)
 		least, choices := math.Inf(1), 0
 		for mask := range 1 << len(p.Tables) {
 			open := make([]bool, len(p.Tables))
@@ -66,7 +66,7 @@ func TestSqueeze(t *testing.T) {
 		if choices > 0 {
 			fitting++
 		}
-		if in.arcs() < before {
+		if in.arcCount() < before {
 			settled++
 		}
 	}
