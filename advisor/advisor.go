@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/cost"
@@ -15,7 +16,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/schema"
-	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 )
 
 // Options configure an Advisor. Snapshots, Schema and Solver are required.
@@ -36,7 +37,7 @@ type Options struct {
 	Ready  func() error    // why there is no exact solver, asked each round, see solve.Process; nil: there is
 	// Opened is told of advice that is new, or asked again, once it is kept: what a person can act upon. It must not block; nil: nobody is.
 	Opened     func([]recommend.Recommendation)
-	Store      Store                // nil: decisions are kept in memory only
+	Changes    *change.Book         // what is proposed, and what became of it; nil: it is kept in memory only
 	Log        *slog.Logger         // nil: slog.Default
 	Clock      func() time.Time     // nil: time.Now
 	Interval   time.Duration        // between rounds of Run; 0: a minute
@@ -45,14 +46,6 @@ type Options struct {
 	Limits     solve.Limits         // of each integer program; zero: 2,000 nodes, gap 0.1 %, half a minute
 	// Make works a round out. Nil: recommend.Make, in this process; see round.Process for one that is bounded, and has a Judge and a Solver of its own.
 	Make func(ctx context.Context, in recommend.Input) (*recommend.Advice, error)
-}
-
-// Store keeps documents. *store.Store of capture/store is one.
-type Store interface {
-	Save(ctx context.Context, kind, id string, v any) error
-	// Decide is Save with lines of the audit trail, all or nothing.
-	Decide(ctx context.Context, kind, id string, v any, entries ...store.Entry) error
-	Load(ctx context.Context, kind, id string, v any) error // store.ErrNotFound if there is none
 }
 
 // ErrNothingSeen says that there is no traffic, or no schema, to learn from yet.
@@ -69,7 +62,7 @@ func (e *NotFoundError) Error() string {
 type StateError struct {
 	ID    string
 	State recommend.State
-	Wish  string // "reject", "approve", "reopen"
+	Wish  string // "dismiss", "snooze", "approve", "reopen"
 	Why   string
 }
 
@@ -92,9 +85,9 @@ type Advisor struct {
 	last    time.Time         // when it was
 	took    time.Duration
 	rounds  map[result]uint64
-	decided map[string]uint64 // by the name of the wish
-	trouble string            // why the latest round failed; "" if it did not
-	without string            // why there is no exact solver; "" if there is
+	decided [len(wishes)]atomic.Uint64 // by the place of the wish
+	trouble string                     // why the latest round failed; "" if it did not
+	without string                     // why there is no exact solver; "" if there is
 }
 
 // New makes an advisor. It fails if a required option is missing.
@@ -126,8 +119,11 @@ func New(o Options) (*Advisor, error) {
 	if o.Make == nil {
 		o.Make = recommend.Make
 	}
+	if o.Changes == nil {
+		o.Changes = change.Open(nil)
+	}
 	o.Thresholds = o.Thresholds.WithDefaults()
-	return &Advisor{o: o, rounds: map[result]uint64{}, decided: map[string]uint64{}}, nil
+	return &Advisor{o: o, rounds: map[result]uint64{}}, nil
 }
 
 // Advise works advice out from the traffic and the tables as they are now. It keeps nothing and decides nothing: the same
@@ -199,10 +195,11 @@ func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
 	if err != nil {
 		return nil, a.failed(ctx, err)
 	}
-	merged := a.book.clone()
+	before := a.current(time.Time{})
+	merged := before.clone()
 	changed := merged.merge(advice.Recommendations, advice.At)
-	fresh := opened(&a.book, &merged)
-	if err := a.keep(ctx, merged, reconsidered(ctx, &a.book, &merged)...); err != nil {
+	fresh := opened(&before, &merged)
+	if err := a.keep(ctx, &before, &merged, advice.At); err != nil {
 		return nil, a.failed(ctx, err)
 	}
 	if a.o.Opened != nil && len(fresh) > 0 {
@@ -270,7 +267,7 @@ func (a *Advisor) merged() *recommend.Advice {
 		return nil
 	}
 	out := *a.latest
-	out.Recommendations = append([]recommend.Recommendation(nil), a.book.Entries...)
+	out.Recommendations = a.current(a.o.Clock()).Entries
 	return &out
 }
 
@@ -288,7 +285,7 @@ func (a *Advisor) Recommendations(ctx context.Context) ([]recommend.Recommendati
 	}
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	return append([]recommend.Recommendation(nil), a.book.Entries...), nil
+	return a.current(a.o.Clock()).Entries, nil
 }
 
 // Recommendation returns one of them. The beginning of an id is enough if only one begins so.

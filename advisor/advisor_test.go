@@ -30,6 +30,7 @@ import (
 	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/condition"
 )
 
@@ -50,16 +51,18 @@ type world struct {
 	snapshot *capture.Snapshot
 	schema   *schema.Schema
 	now      time.Time
+	book     *change.Book
 }
 
 func newWorld() *world {
 	return &world{snapshot: infertest.Hotel().Snapshot(), schema: infertest.HotelSchema(), now: infertest.Start.Add(5 * time.Minute)}
 }
 
-func (w *world) options(s advisor.Store) advisor.Options {
+func (w *world) options(s change.Store) advisor.Options {
+	w.book = change.Open(s)
 	return advisor.Options{
 		Snapshots: func() *capture.Snapshot { return w.snapshot }, Schema: func() *schema.Schema { return w.schema },
-		Statistics: infertest.HotelStatistics, Solver: solver, Store: s,
+		Statistics: infertest.HotelStatistics, Solver: solver, Changes: w.book,
 		Judge: recommend.JudgeFunc(func(lu plan.Rewrite, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {
 			return []plan.Verdict{{Statement: lu.Statements[0], Reason: "nothing speaks against it"}}
 		}),
@@ -67,13 +70,44 @@ func (w *world) options(s advisor.Store) advisor.Options {
 	}
 }
 
-func (w *world) advisor(t *testing.T, s advisor.Store) *advisor.Advisor {
+func (w *world) advisor(t *testing.T, s change.Store) *advisor.Advisor {
 	t.Helper()
 	a, err := advisor.New(w.options(s))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// approve has a change begin, as who carries changes out does.
+func (w *world) approve(a *advisor.Advisor, id, actor string, despite ...plan.Overrule) (recommend.Recommendation, error) {
+	ctx := context.Background()
+	r, err := a.Recommendation(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	if _, err := w.book.Change(ctx, r.ID, func(c *change.Record) ([]store.Entry, error) {
+		before := c.State
+		if _, err := a.Admit(actor, despite...)(c); err != nil {
+			return nil, err
+		}
+		entry := store.Entry{Actor: actor, Action: "approve", Target: r.ID, Before: string(before), After: string(change.Approved)}
+		return []store.Entry{entry}, c.Move(change.Approve, change.Approved, w.now)
+	}); err != nil {
+		return r, err
+	}
+	return a.Recommendation(ctx, r.ID)
+}
+
+// dropped has a change be over.
+func (w *world) dropped(t *testing.T, id string) {
+	t.Helper()
+	if _, err := w.book.Change(t.Context(), id, func(c *change.Record) ([]store.Entry, error) {
+		c.State, c.Since = change.Dropped, w.now
+		return nil, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func refresh(t *testing.T, a *advisor.Advisor) *recommend.Advice {
@@ -160,17 +194,17 @@ func TestLifeCycle(t *testing.T) {
 	id := r.ID
 
 	// Rejected, with a reason; and it stays so, also in the next process.
-	if _, err := a.Reject(ctx, id, "  ", "ann"); err == nil {
+	if _, err := a.Dismiss(ctx, id, "  ", "ann"); err == nil {
 		t.Error("rejected without a reason")
 	}
-	if _, err := a.Reject(ctx, id[:5], "too many writes soon", "ann"); err != nil { // the beginning of the id is enough
+	if _, err := a.Dismiss(ctx, id[:5], "too many writes soon", "ann"); err != nil { // the beginning of the id is enough
 		t.Fatal(err)
 	}
 	var state *advisor.StateError
-	if _, err := a.Reject(ctx, id, "again", "ann"); !errors.As(err, &state) || state.State != recommend.Rejected {
+	if _, err := a.Dismiss(ctx, id, "again", "ann"); !errors.As(err, &state) || state.State != recommend.Rejected {
 		t.Errorf("rejected twice: %v", err)
 	}
-	if _, err := a.Approve(ctx, id, "ann"); !errors.As(err, &state) {
+	if _, err := w.approve(a, id, "ann"); !errors.As(err, &state) {
 		t.Errorf("approved while rejected: %v", err)
 	}
 	w.now = w.now.Add(time.Hour)
@@ -197,7 +231,7 @@ func TestLifeCycle(t *testing.T) {
 	}
 
 	// Opened again when it would save much more.
-	if _, err := a.Reject(ctx, id, "still no", "bob"); err != nil {
+	if _, err := a.Dismiss(ctx, id, "still no", "bob"); err != nil {
 		t.Fatal(err)
 	}
 	for i := range w.snapshot.Statements {
@@ -211,10 +245,10 @@ func TestLifeCycle(t *testing.T) {
 	}
 
 	// Approved, and kept although the traffic is gone; an open one expires then.
-	if _, err := a.Approve(ctx, id, "ann"); err != nil {
+	if _, err := w.approve(a, id, "ann"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Reject(ctx, id, "no", "ann"); !errors.As(err, &state) || !strings.Contains(state.Error(), "roll") {
+	if _, err := a.Dismiss(ctx, id, "no", "ann"); !errors.As(err, &state) || !strings.Contains(state.Error(), "roll") {
 		t.Errorf("rejected while approved: %v", err)
 	}
 	before := w.snapshot
@@ -234,16 +268,14 @@ func TestLifeCycle(t *testing.T) {
 			t.Errorf("%s %s is %s although nothing advises it", x.ID, x.Title, x.State)
 		}
 		if x.Kind == recommend.Keep {
-			if _, err := a.Approve(ctx, x.ID, "ann"); !errors.As(err, &state) {
+			if _, err := w.approve(a, x.ID, "ann"); !errors.As(err, &state) {
 				t.Errorf("approved %s", x.Title)
 			}
 		}
 	}
 	w.snapshot = before
 	refresh(t, a)
-	if _, err := a.Reopen(ctx, id, "the migration was rolled back", "ann"); err != nil {
-		t.Fatal(err)
-	}
+	w.dropped(t, id)
 	for _, x := range refresh(t, a).Recommendations {
 		if x.State != recommend.Open {
 			t.Errorf("%s %s is %s although it is advised again", x.ID, x.Title, x.State)
@@ -259,7 +291,7 @@ func TestLifeCycle(t *testing.T) {
 	for _, e := range slices.Backward(trail) {
 		told = append(told, strings.Join([]string{e.Actor, e.Action, e.Before, e.After}, " "))
 	}
-	want := []string{"ann reject open rejected", "helenus reconsider rejected open", "bob reject open rejected", "helenus reconsider rejected open", "ann approve open approved", "ann reopen approved open"}
+	want := []string{"ann dismiss proposed dismissed", "helenus reconsider dismissed proposed", "bob dismiss proposed dismissed", "helenus reconsider dismissed proposed", "ann approve proposed approved"}
 	if !slices.Equal(told, want) || trail[len(trail)-1].Reason != "too many writes soon" {
 		t.Errorf("the trail is %q", told)
 	}
@@ -277,7 +309,7 @@ func TestApprovalNeedsEligibility(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range refresh(t, a).Recommendations {
-		_, err := a.Approve(context.Background(), r.ID, "ann")
+		_, err := w.approve(a, r.ID, "ann")
 		if !errors.As(err, new(*advisor.StateError)) {
 			t.Errorf("%s (%s) was approved: %v", r.ID, r.Kind, err)
 		}
@@ -332,7 +364,7 @@ func TestApprovedDespite(t *testing.T) {
 				t.Fatal(err)
 			}
 			refresh(t, a)
-			got, err := a.Approve(context.Background(), lookUp(t, a).ID, "ann", c.despite...)
+			got, err := w.approve(a, lookUp(t, a).ID, "ann", c.despite...)
 			switch {
 			case c.why == "" && (err != nil || got.State != recommend.Approved || got.Actor != "ann" || !strings.Contains(got.StateReason, "despite "+c.despite[0].String())):
 				t.Errorf("%v, %+v", err, got)
@@ -379,11 +411,13 @@ func TestNothingSeen(t *testing.T) {
 // broken is a store that fails.
 type broken struct{}
 
-func (broken) Save(context.Context, string, string, any) error { return errors.New("disk full") }
-func (broken) Decide(context.Context, string, string, any, ...store.Entry) error {
+func (broken) List(context.Context, string) ([]store.Document, error) { return nil, nil }
+func (broken) Replace(context.Context, string, string, int64, any, ...store.Entry) (int64, error) {
+	return 0, errors.New("disk full")
+}
+func (broken) Remove(context.Context, string, string, int64, ...store.Entry) error {
 	return errors.New("disk full")
 }
-func (broken) Load(context.Context, string, string, any) error { return store.ErrNotFound }
 
 // A decision that can not be kept is not taken.
 func TestStoreFails(t *testing.T) {
@@ -397,13 +431,13 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-func TestNewerBookIsRefused(t *testing.T) {
+func TestNewerFormIsRefused(t *testing.T) {
 	s := kept(t)
-	if err := s.Save(context.Background(), "recommendations", "advisor", map[string]any{"version": 99}); err != nil {
+	if err := s.Save(context.Background(), change.Kind, "r-1", map[string]any{"id": "r-1", "form": 99}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newWorld().advisor(t, s).Refresh(context.Background()); err == nil || !strings.Contains(err.Error(), "version 99") {
-		t.Errorf("a book of a newer version: %v", err)
+	if _, err := newWorld().advisor(t, s).Refresh(context.Background()); err == nil || !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), "form 99") {
+		t.Errorf("a record of a newer form: %v", err)
 	}
 }
 
@@ -470,7 +504,6 @@ func TestPanicIsAnError(t *testing.T) {
 // A calendar is advised of what the history says, stays as it was approved while the history goes on, and an unreadable history
 // is told and takes nothing else away.
 func TestTimelineLifeCycle(t *testing.T) {
-	ctx := context.Background()
 	w, s := newWorld(), kept(t)
 	o := w.options(s)
 	rate, broken := 10.0, error(nil)
@@ -508,7 +541,7 @@ func TestTimelineLifeCycle(t *testing.T) {
 	if !r.Eligible || r.Confidence != 0.9 {
 		t.Errorf("eligible %v, confidence %g", r.Eligible, r.Confidence)
 	}
-	if _, err := a.Approve(ctx, r.ID, "ann"); err != nil {
+	if _, err := w.approve(a, r.ID, "ann"); err != nil {
 		t.Fatal(err)
 	}
 	before := r.Timeline.CostMs
@@ -516,9 +549,7 @@ func TestTimelineLifeCycle(t *testing.T) {
 	if r = find(); r.State != recommend.Approved || r.Timeline.CostMs != before {
 		t.Errorf("%s, %g instead of %g", r.State, r.Timeline.CostMs, before)
 	}
-	if _, err := a.Reopen(ctx, r.ID, "its calendar is over", ""); err != nil {
-		t.Fatal(err)
-	}
+	w.dropped(t, r.ID)
 	if r = find(); r.State != recommend.Open || r.Timeline.CostMs == before {
 		t.Errorf("%s, %g", r.State, r.Timeline.CostMs)
 	}

@@ -1,36 +1,25 @@
 package advisor
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"sort"
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/recommend"
-	"github.com/helenus-db/helenus/capture/store"
 )
 
 // Bounds of what is remembered.
 const (
 	maxOpen   = 50 // recommendations that are open or approved
-	maxRecent = 50 // that are rejected, superseded or expired
+	maxRecent = 50 // that are dismissed, superseded or expired
 )
 
-// material is by how many times the saving of rejected advice must have grown for the question to be asked again.
+// material is by how many times the saving of dismissed or snoozed advice must have grown for the question to be asked again.
 const material = 2
-
-// The one document that holds the book, and its version.
-const (
-	bookKind    = "recommendations"
-	bookID      = "advisor"
-	bookVersion = 1
-)
 
 // book is what is known of recommendations over time: decisions, and when they were first made.
 type book struct {
-	Version int                        `json:"version"`
-	Entries []recommend.Recommendation `json:"entries"` // by id
+	Entries []recommend.Recommendation // as people are told of them
 }
 
 func (b *book) find(id string) *recommend.Recommendation {
@@ -43,7 +32,7 @@ func (b *book) find(id string) *recommend.Recommendation {
 }
 
 func (b *book) clone() book {
-	return book{Version: b.Version, Entries: append([]recommend.Recommendation(nil), b.Entries...)}
+	return book{Entries: append([]recommend.Recommendation(nil), b.Entries...)}
 }
 
 // merge brings fresh advice and remembered decisions together. Advice that is not given any more expires, unless it is
@@ -61,12 +50,12 @@ func (b *book) merge(fresh []recommend.Recommendation, now time.Time) int {
 			continue
 		}
 		r.CreatedAt = old.CreatedAt
-		switch state, why := next(old, &r); state {
+		switch state, why := next(old, &r, now); state {
 		case old.State:
-			r.State, r.StateReason, r.Actor, r.StateSince = old.State, old.StateReason, old.Actor, old.StateSince
-			// As it was when it was rejected: that is what a change is measured by. And a calendar as it was approved: that is what
-			// is carried out.
-			if old.State == recommend.Rejected || old.State == recommend.Approved && old.Kind == recommend.TimelineKind {
+			r.State, r.StateReason, r.Actor, r.StateSince, r.Until = old.State, old.StateReason, old.Actor, old.StateSince, old.Until
+			// As it was when it was dismissed or snoozed: that is what a change is measured by. And a calendar as it was approved: that
+			// is what is carried out.
+			if putOff(old.State) || old.State == recommend.Approved && old.Kind == recommend.TimelineKind {
 				refreshed := *old
 				refreshed.LastRefresh = now
 				r = refreshed
@@ -79,7 +68,7 @@ func (b *book) merge(fresh []recommend.Recommendation, now time.Time) int {
 	}
 	for i := range b.Entries {
 		old := &b.Entries[i]
-		if given[old.ID] || old.State != recommend.Open {
+		if given[old.ID] || old.State != recommend.Open && (old.State != recommend.Snoozed || now.Before(old.Until)) {
 			continue
 		}
 		old.State, old.StateSince, old.Actor = recommend.Expired, now, ""
@@ -94,20 +83,29 @@ func (b *book) merge(fresh []recommend.Recommendation, now time.Time) int {
 }
 
 // next is the state in which remembered advice comes back when it is given again.
-func next(old, fresh *recommend.Recommendation) (recommend.State, string) {
-	switch old.State {
-	case recommend.Superseded, recommend.Expired:
+func next(old, fresh *recommend.Recommendation, now time.Time) (recommend.State, string) {
+	was := map[recommend.State]string{recommend.Rejected: "dismissed", recommend.Snoozed: "snoozed"}[old.State]
+	switch {
+	case old.State == recommend.Superseded, old.State == recommend.Expired:
 		return recommend.Open, "advised again"
-	case recommend.Rejected:
-		if old.SchemaDigest != fresh.SchemaDigest {
-			return recommend.Open, "rejected before; its tables have been altered since (" + old.StateReason + ")"
-		}
-		if fresh.SavedSecondsPerSecond > material*old.SavedSecondsPerSecond && fresh.SavedSecondsPerSecond > 0 {
-			return recommend.Open, fmt.Sprintf("rejected before; it would save %.1f times as much now (%s)",
-				fresh.SavedSecondsPerSecond/max(old.SavedSecondsPerSecond, 1e-9), old.StateReason)
-		}
+	case !putOff(old.State):
+	case old.SchemaDigest != fresh.SchemaDigest:
+		return recommend.Open, was + " before; its tables have been altered since (" + old.StateReason + ")"
+	case fresh.SavedSecondsPerSecond > material*old.SavedSecondsPerSecond && fresh.SavedSecondsPerSecond > 0:
+		return recommend.Open, fmt.Sprintf(was+" before; it would save %.1f times as much now (%s)",
+			fresh.SavedSecondsPerSecond/max(old.SavedSecondsPerSecond, 1e-9), old.StateReason)
+	case old.State == recommend.Snoozed && !now.Before(old.Until):
+		return recommend.Open, awake(old.Until, old.StateReason)
 	}
 	return old.State, ""
+}
+
+// putOff reports whether a person has put a recommendation off, for good or for a while.
+func putOff(s recommend.State) bool { return s == recommend.Rejected || s == recommend.Snoozed }
+
+// awake is why a snoozed recommendation waits for a decision again.
+func awake(until time.Time, reason string) string {
+	return fmt.Sprintf("snoozed before, until %s (%s)", until.UTC().Format(time.RFC3339), reason)
 }
 
 // successor finds fresh advice of the same kind for a statement of old advice.
@@ -139,15 +137,15 @@ func question(k recommend.Kind) recommend.Kind {
 	return k
 }
 
-// trim forgets the least of what is too many: of the open ones those that save least, of the others the oldest. Approved ones are
-// never forgotten.
+// trim forgets the least of what is too many: of the open ones those that save least, of the others the oldest. Approved
+// and snoozed ones are never forgotten.
 func (b *book) trim() {
-	sort.SliceStable(b.Entries, func(i, j int) bool { return before(&b.Entries[i], &b.Entries[j]) })
+	b.sort()
 	open, recent := 0, 0
 	kept := b.Entries[:0]
 	for _, r := range b.Entries {
 		switch r.State {
-		case recommend.Approved:
+		case recommend.Approved, recommend.Snoozed:
 		case recommend.Open:
 			if open++; open > maxOpen {
 				continue
@@ -160,6 +158,10 @@ func (b *book) trim() {
 		kept = append(kept, r)
 	}
 	b.Entries = kept
+}
+
+func (b *book) sort() {
+	sort.SliceStable(b.Entries, func(i, j int) bool { return before(&b.Entries[i], &b.Entries[j]) })
 }
 
 // before orders recommendations for people: what can be acted on first, by what it saves; keeps after them; then what is
@@ -187,45 +189,6 @@ func before(a, b *recommend.Recommendation) bool {
 	return a.ID < b.ID
 }
 
-// load reads the book from the store, once.
-func (a *Advisor) load(ctx context.Context) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.loaded {
-		return nil
-	}
-	a.book = book{Version: bookVersion}
-	if a.o.Store != nil {
-		var b book
-		err := a.o.Store.Load(ctx, bookKind, bookID, &b)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-		case err != nil:
-			return fmt.Errorf("read the recommendations kept in the state directory: %w", err)
-		case b.Version != bookVersion:
-			return fmt.Errorf("the recommendations kept in the state directory have version %d, this Helenus reads version %d: use the one that wrote them", b.Version, bookVersion)
-		default:
-			a.book = b
-		}
-	}
-	a.loaded = true
-	return nil
-}
-
-// reconsidered are the lines of the audit trail about decisions of persons that a round does not let stand.
-func reconsidered(ctx context.Context, before, after *book) (entries []store.Entry) {
-	for i := range before.Entries {
-		old := &before.Entries[i]
-		if old.State != recommend.Rejected && old.State != recommend.Approved {
-			continue
-		}
-		if now := after.find(old.ID); now != nil && now.State != old.State {
-			entries = append(entries, store.Entry{Action: "reconsider", Target: old.ID, Reason: now.StateReason, Before: string(old.State), After: string(now.State)}.By(ctx, store.Self))
-		}
-	}
-	return entries
-}
-
 // opened are recommendations that wait for a decision which they did not wait for before. One that comes and goes with the traffic is opened
 // once, and what is best left as it is never: there is nothing to decide.
 func opened(before, after *book) (all []recommend.Recommendation) {
@@ -234,20 +197,9 @@ func opened(before, after *book) (all []recommend.Recommendation) {
 		if now.State != recommend.Open || now.Kind == recommend.Keep {
 			continue
 		}
-		if old := before.find(now.ID); old == nil || old.State == recommend.Rejected || old.Kind == recommend.Keep {
+		if old := before.find(now.ID); old == nil || putOff(old.State) || old.Kind == recommend.Keep {
 			all = append(all, *now)
 		}
 	}
 	return all
-}
-
-// keep saves a changed book, and who wants it so, and makes it the valid one; on an error the old one stays valid.
-func (a *Advisor) keep(ctx context.Context, changed book, entries ...store.Entry) error {
-	if a.o.Store != nil {
-		if err := a.o.Store.Decide(ctx, bookKind, bookID, changed, entries...); err != nil {
-			return fmt.Errorf("keep the recommendations in the state directory: %w", err)
-		}
-	}
-	a.book = changed
-	return nil
 }

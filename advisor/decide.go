@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 )
 
 // named finds a recommendation by its id or the beginning of it.
@@ -33,114 +35,193 @@ func (b *book) named(id string) (*recommend.Recommendation, error) {
 	return found, nil
 }
 
-// wish is a decision of a person: from which states it leads to which, and why not from the others.
+// wish is a decision of a person about a proposal: in which of its states it can be taken, by which order that is, and why not in the others.
 type wish struct {
-	name string
-	from map[recommend.State]bool
-	to   recommend.State
-	why  map[recommend.State]string
+	order change.Order
+	to    change.State
+	from  map[recommend.State]bool
+	why   map[recommend.State]string
 }
 
-var wishes = struct{ reject, approve, reopen wish }{
-	reject: wish{
-		name: "reject", to: recommend.Rejected,
+// The places of the wishes.
+const (
+	approve = iota
+	dismiss
+	snooze
+	reopen
+)
+
+var wishes = [...]wish{
+	approve: {
+		order: change.Approve, to: change.Approved,
 		from: map[recommend.State]bool{recommend.Open: true},
 		why: map[recommend.State]string{
-			recommend.Approved:   "it is being carried out; roll its migration back first",
+			recommend.Approved:   "see `helenus changes`",
+			recommend.Rejected:   "open it again first (`helenus reopen`)",
+			recommend.Snoozed:    "open it again first (`helenus reopen`)",
+			recommend.Superseded: "it is not advised any more",
+			recommend.Expired:    "it is not advised any more",
+		},
+	},
+	dismiss: {
+		order: change.Dismiss, to: change.Dismissed,
+		from: map[recommend.State]bool{recommend.Open: true, recommend.Snoozed: true},
+		why: map[recommend.State]string{
+			recommend.Approved:   "it is being carried out; roll it back first",
 			recommend.Rejected:   "there is nothing left to do",
 			recommend.Superseded: "it is not advised any more",
 			recommend.Expired:    "it is not advised any more",
 		},
 	},
-	approve: wish{
-		name: "approve", to: recommend.Approved,
-		from: map[recommend.State]bool{recommend.Open: true},
+	snooze: {
+		order: change.Snooze, to: change.Snoozed,
+		from: map[recommend.State]bool{recommend.Open: true, recommend.Snoozed: true},
 		why: map[recommend.State]string{
-			recommend.Approved:   "see `helenus migrations`",
+			recommend.Approved:   "it is being carried out; roll it back first",
 			recommend.Rejected:   "open it again first (`helenus reopen`)",
 			recommend.Superseded: "it is not advised any more",
 			recommend.Expired:    "it is not advised any more",
 		},
 	},
-	reopen: wish{
-		name: "reopen", to: recommend.Open,
-		from: map[recommend.State]bool{recommend.Rejected: true, recommend.Approved: true},
+	reopen: {
+		order: change.Reopen, to: change.Proposed,
+		from: map[recommend.State]bool{recommend.Rejected: true, recommend.Snoozed: true},
 		why: map[recommend.State]string{
 			recommend.Open:       "there is nothing left to do",
+			recommend.Approved:   "roll it back and drop it first",
 			recommend.Superseded: "it is not advised any more",
 			recommend.Expired:    "it is not advised any more",
 		},
 	},
 }
 
-// Reject takes a recommendation off the list, with a reason. It comes back when the facts change materially: see the
+// Dismiss takes a recommendation off the list, with a reason. It comes back when the facts change materially: see the
 // package comment.
-func (a *Advisor) Reject(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error) {
+func (a *Advisor) Dismiss(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error) {
 	if strings.TrimSpace(reason) == "" {
-		return recommend.Recommendation{}, errors.New("a rejection needs a reason: it is shown to whoever asks why nothing was done")
+		return recommend.Recommendation{}, errors.New("a dismissal needs a reason: it is shown to whoever asks why nothing was done")
 	}
-	return a.decide(ctx, wishes.reject, id, reason, actor)
+	return a.decide(ctx, dismiss, id, reason, actor, 0)
 }
 
-// Approve marks a recommendation as approved. Carrying it out is the business of whoever calls; he calls it before he
-// starts, and Reopen if the start fails or the migration was rolled back and dropped.
+// Bounds of a snooze.
+const (
+	MinSnooze = time.Minute
+	MaxSnooze = 366 * 24 * time.Hour
+)
+
+// Snooze takes a recommendation off the list for a while, with a reason. It comes back when that is over, or before if the facts change
+// materially.
+func (a *Advisor) Snooze(ctx context.Context, id string, length time.Duration, reason, actor string) (recommend.Recommendation, error) {
+	switch {
+	case strings.TrimSpace(reason) == "":
+		return recommend.Recommendation{}, errors.New("a snooze needs a reason: it is shown to whoever asks why nothing was done")
+	case length < MinSnooze || length > MaxSnooze:
+		return recommend.Recommendation{}, fmt.Errorf("it can be snoozed for %v to %v, not for %v", MinSnooze, MaxSnooze, length)
+	}
+	return a.decide(ctx, snooze, id, reason, actor, length)
+}
+
+// Reopen takes a dismissal or a snooze back.
+func (a *Advisor) Reopen(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error) {
+	return a.decide(ctx, reopen, id, reason, actor, 0)
+}
+
+// Approvable says why a recommendation can not be approved though conditions are overruled, a *StateError; nil if it can.
 //
 // What is not eligible because of single statements is approved all the same if each such verdict is overruled, which is kept as
 // the reason of its state.
-func (a *Advisor) Approve(ctx context.Context, id, actor string, despite ...plan.Overrule) (recommend.Recommendation, error) {
-	reason := ""
-	if len(despite) > 0 {
-		words := make([]string, len(despite))
-		for i, o := range despite {
-			words[i] = o.String()
-		}
-		reason = "despite " + strings.Join(words, ", ")
+func Approvable(r *recommend.Recommendation, despite ...plan.Overrule) error {
+	w, why := &wishes[approve], ""
+	switch {
+	case !w.from[r.State]:
+		why = w.why[r.State]
+	case !r.Executable():
+		why = "Helenus can not carry it out: it is advice to people (" + string(r.Kind) + ")"
+	case r.Kind != recommend.TimelineKind && r.Rewrite == nil:
+		why = "it is not eligible: nothing is there to be carried out"
+	default:
+		why = ineligible(r, despite)
 	}
-	return a.decide(ctx, wishes.approve, id, reason, actor, despite...)
+	if why == "" {
+		return nil
+	}
+	return &StateError{ID: r.ID, State: r.State, Wish: string(w.order), Why: why}
 }
 
-// Reopen takes a rejection or an approval back.
-func (a *Advisor) Reopen(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error) {
-	return a.decide(ctx, wishes.reopen, id, reason, actor)
+// Admit returns what lets a change be carried out as somebody approves it: its record says what he approved, and whether that may be. Who carries
+// it out asks in the transaction in which he begins.
+func (a *Advisor) Admit(actor string, despite ...plan.Overrule) change.Admission {
+	return func(c *change.Record) (store.Entry, error) {
+		if c.Advice == nil {
+			return store.Entry{}, &NotFoundError{ID: c.ID}
+		}
+		now := a.o.Clock()
+		r, err := proposal(c)
+		if err != nil {
+			return store.Entry{}, err
+		}
+		show(&r, c, now)
+		if err := Approvable(&r, despite...); err != nil {
+			return store.Entry{}, err
+		}
+		if c.State == change.Snoozed { // its time is over, which no round has noted yet
+			if err := c.Move(change.Propose, change.Proposed, c.Until); err != nil {
+				return store.Entry{}, err
+			}
+		}
+		reason := ""
+		if len(despite) > 0 {
+			words := make([]string, len(despite))
+			for i, o := range despite {
+				words[i] = o.String()
+			}
+			reason = "despite " + strings.Join(words, ", ")
+		}
+		c.Last = change.Decision{At: now, Actor: actor, Reason: reason}
+		a.decided[approve].Add(1)
+		return store.Entry{Target: r.ID}, nil
+	}
 }
 
-func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string, despite ...plan.Overrule) (recommend.Recommendation, error) {
+func (a *Advisor) decide(ctx context.Context, place int, id, reason, actor string, length time.Duration) (recommend.Recommendation, error) {
 	if err := a.load(ctx); err != nil {
 		return recommend.Recommendation{}, err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	changed := a.book.clone()
-	r, err := changed.named(id)
+	w, now := &wishes[place], a.o.Clock()
+	a.mu.RLock()
+	b := a.current(now)
+	a.mu.RUnlock()
+	r, err := b.named(id)
 	if err != nil {
 		return recommend.Recommendation{}, err
 	}
-	switch {
-	case !w.from[r.State]:
-		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: w.why[r.State]}
-	case w.to == recommend.Approved && !r.Executable():
-		return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: "Helenus can not carry it out: it is advice to people (" + string(r.Kind) + ")"}
-	case w.to == recommend.Approved:
-		if why := ineligible(r, despite); why != "" {
-			return *r, &StateError{ID: r.ID, State: r.State, Wish: w.name, Why: why}
+	var entry store.Entry
+	_, err = a.o.Changes.Change(ctx, r.ID, func(c *change.Record) ([]store.Entry, error) {
+		before := c.State
+		if show(r, c, now); !w.from[r.State] {
+			return nil, &StateError{ID: r.ID, State: r.State, Wish: string(w.order), Why: w.why[r.State]}
 		}
+		if err := c.Move(w.order, w.to, now); err != nil {
+			return nil, err
+		}
+		if place == snooze {
+			c.Until = now.Add(length)
+		}
+		c.Last = change.Decision{At: now, Actor: actor, Reason: reason}
+		entry = store.Entry{Action: string(w.order), Target: r.ID, Reason: reason, Before: string(before), After: string(w.to)}.By(ctx, cmp.Or(actor, store.Self))
+		if place == snooze {
+			entry.Reason = "until " + c.Until.UTC().Format(time.RFC3339) + ": " + reason
+		}
+		show(r, c, now)
+		return []store.Entry{entry}, nil
+	})
+	if err != nil {
+		return *r, err
 	}
-	entry := store.Entry{Action: w.name, Target: r.ID, Reason: reason, Before: string(r.State), After: string(w.to)}.By(ctx, cmp.Or(actor, store.Self))
-	if len(despite) > 0 {
-		entry.Reason = "" // it is what follows
-	}
-	for _, o := range despite {
-		entry.Despite = append(entry.Despite, o.String())
-	}
-	r.State, r.StateReason, r.Actor, r.StateSince = w.to, reason, actor, a.o.Clock()
-	decided := *r
-	changed.trim()
-	if err := a.keep(ctx, changed, entry); err != nil {
-		return recommend.Recommendation{}, err
-	}
-	a.decided[w.name]++
-	a.o.Log.Info("recommendation decided", "id", decided.ID, "state", decided.State, "actor", entry.Actor, "from", entry.From, "reason", reason)
-	return decided, nil
+	a.decided[place].Add(1)
+	a.o.Log.Info("change", "change_id", r.ID, "order", entry.Action, "state", w.to, "actor", entry.Actor, "from", entry.From, "reason", entry.Reason)
+	return *r, nil
 }
 
 // ineligible says why a recommendation can not be approved, though some verdicts are overruled; "" if it can.

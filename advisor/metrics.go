@@ -26,7 +26,7 @@ var (
 	trustDesc   = prometheus.NewDesc("helenus_recommendation_confidence_ratio", "Confidence of the facts that a recommendation rests on, 0 to 1.", byID, nil)
 	refusedDesc = prometheus.NewDesc("helenus_recommendation_refusals", "Statements of a recommendation, or its table as a whole, that a condition refuses (docs/conditions.md).", []string{"change_id", "condition"}, nil)
 	stateDesc   = prometheus.NewDesc("helenus_recommendation_state", "1 for the state that a recommendation is in, 0 for all others.", []string{"change_id", "state"}, nil)
-	decidedDesc = prometheus.NewDesc("helenus_recommendation_decisions_total", "Decisions of people about recommendations in this process: approve, reject or reopen.", []string{"decision"}, nil)
+	decidedDesc = prometheus.NewDesc("helenus_recommendation_decisions_total", "Decisions of people about recommendations in this process: approve, dismiss, snooze or reopen.", []string{"decision"}, nil)
 	aboutDesc   = prometheus.NewDesc("helenus_change_statement_info", "A statement that a recommendation, and the change that it became, is about; always 1. At most 20 of each role, read and write.",
 		[]string{"change_id", "fingerprint", "role"}, nil)
 	createdDesc = prometheus.NewDesc("helenus_recommendation_created_timestamp_seconds", "When a recommendation was first made.", byID, nil)
@@ -94,8 +94,9 @@ func (a *Advisor) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	for i := range a.book.Entries {
-		r := &a.book.Entries[i]
+	entries := a.current(a.o.Clock()).Entries
+	for i := range entries {
+		r := &entries[i]
 		gauge(infoDesc, 1, r.ID, r.Keyspace, r.Table, string(r.Kind), string(r.State), strconv.FormatBool(r.Eligible), r.Title)
 		gauge(benefitDesc, r.BenefitRatio, r.ID)
 		gauge(savedDesc, r.SavedSecondsPerSecond, r.ID)
@@ -122,8 +123,8 @@ func (a *Advisor) Collect(ch chan<- prometheus.Metric) {
 			gauge(aboutDesc, 1, r.ID, x.fingerprint, x.role)
 		}
 	}
-	for _, w := range []wish{wishes.approve, wishes.reject, wishes.reopen} {
-		ch <- prometheus.MustNewConstMetric(decidedDesc, prometheus.CounterValue, float64(a.decided[w.name]), w.name)
+	for i := range wishes {
+		ch <- prometheus.MustNewConstMetric(decidedDesc, prometheus.CounterValue, float64(a.decided[i].Load()), string(wishes[i].order))
 	}
 	for _, r := range results {
 		ch <- prometheus.MustNewConstMetric(roundsDesc, prometheus.CounterValue, float64(a.rounds[r]), string(r))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/internal/change"
 )
 
 // Who wants to know is told of advice once: when it is new, and when it is asked again after a rejection; not when it comes and goes with the
@@ -17,7 +18,7 @@ func TestOpened(t *testing.T) {
 	w := newWorld()
 	var fresh []recommend.Recommendation
 	var told [][]string
-	make := func(s advisor.Store) *advisor.Advisor {
+	make := func(s change.Store) *advisor.Advisor {
 		o := w.options(s)
 		o.Make = func(context.Context, recommend.Input) (*recommend.Advice, error) {
 			return &recommend.Advice{At: w.now, Recommendations: append([]recommend.Recommendation(nil), fresh...)}, nil
@@ -52,7 +53,7 @@ func TestOpened(t *testing.T) {
 	round(nil, one, two, keep)
 	round(nil, one)            // r-2 has expired
 	round(nil, one, two, keep) // and is back
-	if _, err := a.Reject(t.Context(), "r-1", "no", "ann"); err != nil {
+	if _, err := a.Dismiss(t.Context(), "r-1", "no", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	round(nil, one, two)

@@ -175,7 +175,7 @@ func (e *Engine) suspendFor(ctx context.Context, why error) {
 	}
 	for _, m := range e.manager.Migrations() {
 		if err := e.manager.Suspend(ctx, m.ID, why.Error()+"; then `helenus resume "+m.ID+"`", false); err != nil {
-			e.log.Error("a suspension could not be saved", "migration", m.ID, "err", err)
+			e.log.Error("a suspension could not be saved", "change_id", m.ID, "err", err)
 		}
 	}
 }

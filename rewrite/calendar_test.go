@@ -11,6 +11,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/history"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
@@ -61,13 +62,12 @@ func TestCassandraCalendar(t *testing.T) {
 	if err != nil || report.Cycle == nil || len(report.Cycle.Steps) != 2 {
 		t.Fatalf("%v %+v", err, report)
 	}
-	over := ""
+	changes := change.Open(l.store)
 	keep := func() *calendar.Keeper {
-		k, err := calendar.New(calendar.Options{Migrations: l.engine, Store: l.store, Clock: func() time.Time { return now }, Every: time.Minute,
+		k, err := calendar.New(calendar.Options{Migrations: l.engine, Changes: changes, Clock: func() time.Time { return now }, Every: time.Minute,
 			Recent: func(ctx context.Context, from time.Time) (*cycle.Record, error) {
 				return cycle.Read(ctx, traffic, from, time.Time{})
-			},
-			Ended: func(_ context.Context, _, why string) error { over = why; return nil }})
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,12 +78,12 @@ func TestCassandraCalendar(t *testing.T) {
 	}
 	keeper := keep()
 	p := plan.Calendar{Seasons: []plan.Season{{Rewrite: l.advice(), Steps: []bool{true, false}, Fill: 30 * time.Minute, Bytes: 1000}}}
-	if _, err := keeper.Approve(ctx, "r-1", p, *report.Cycle, calendar.Limits{Drop: true}, "ann"); err != nil {
+	if _, err := keeper.Approve(ctx, "r-1", p, *report.Cycle, calendar.Limits{Drop: true}, "ann", nil); err != nil {
 		t.Fatal(err)
 	}
 	var byDay, byNight, own, restarts int
 	var stage calendar.Stage
-	for i := 0; over == ""; i++ {
+	for i := 0; changes.Known()["r-1"].State != change.Dropped; i++ {
 		if i > 20_000 {
 			t.Fatalf("%s: %+v; %+v", now, keeper.Calendars(), l.engine.Migrations())
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
@@ -32,6 +33,7 @@ type Options struct {
 	// Session is used instead of Connect if it is set.
 	Session exec.Session
 	Store   migrate.Store
+	Changes *change.Book // in Store, shared with whoever advises; nil: nobody else has a part in them
 	Traffic migrate.Traffic
 	// Bypass switches the relay's hooks off, or on again (proxy.Server.Bypass); nil if there is no relay.
 	Bypass func(on bool)
@@ -158,7 +160,7 @@ func New(o Options) (*Engine, error) {
 	for _, k := range o.Kinds {
 		e.runners[k.Name()] = k.Open(kind.Parts{Session: o.Session, Schema: o.Schema, Now: o.Now, Uptime: o.Uptime, Log: o.Log})
 	}
-	e.manager = migrate.New(migrate.Parts{Session: o.Session, Kinds: o.Kinds, Runners: e.runners, Store: o.Store,
+	e.manager = migrate.New(migrate.Parts{Session: o.Session, Kinds: o.Kinds, Runners: e.runners, Store: o.Store, Changes: o.Changes,
 		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Blocked: e.blocked, Missed: e.missed}, o.Migrate)
 	e.gains = gain.NewKeeper(o.Store, o.Gain)
 	e.rules.Store(newRuleSet(nil))
@@ -386,7 +388,7 @@ func (e *Engine) suspend(a *active, reason string) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
 	defer cancel()
 	if err := e.manager.Suspend(ctx, a.id, reason, false); err != nil {
-		e.log.Error("a suspension could not be saved", "migration", a.id, "reason", reason, "err", err)
+		e.log.Error("a suspension could not be saved", "change_id", a.id, "reason", reason, "err", err)
 		return false
 	}
 	return true

@@ -2,6 +2,8 @@ package rewrite
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -12,6 +14,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
@@ -110,6 +114,26 @@ func (w *world) boot(settings migrate.Settings) {
 
 // lookUps is what carries the look-ups of an Engine out.
 func lookUps(e *Engine) *lookup.Runner { return e.runners[plan.LookUp].(*lookup.Runner) }
+
+// putChange stores a migration as an engine does, getChange reads m1 as it is stored.
+func putChange(s *exectest.Store, m *Migration) error {
+	_, err := change.Open(s).Change(context.Background(), m.ID, func(r *change.Record) (_ []store.Entry, err error) {
+		r.State = m.State
+		r.Work, err = change.Part(m)
+		return nil, err
+	})
+	return err
+}
+
+func getChange(s *exectest.Store, m *Migration) error {
+	all, err := change.Open(s).All(context.Background())
+	if err != nil || len(all) == 0 {
+		return errors.Join(err, store.ErrNotFound)
+	}
+	err = json.Unmarshal(all[0].Work, m)
+	m.State = all[0].State
+	return err
+}
 
 // run has an Engine work until stop.
 func (w *world) run(e *Engine) {

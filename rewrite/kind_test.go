@@ -15,8 +15,10 @@ func TestRecordWithoutAKind(t *testing.T) {
 	w := newWorld(t)
 	base, err := json.Marshal(stays())
 	must(t, err)
-	must(t, w.store.Save(context.Background(), migrate.KindMigration, "m1", json.RawMessage(fmt.Sprintf(`{"id": "m1", "state": "suspended", "form": 1, "t0": 7, "base": %s,
-		"look_up": {"keyspace": "hotel", "base": "stays", "column": "guest", "table": "stays_by_guest", "statements": [], "texts": [], "schema_digest": "d", "entries": 5}}`, base))))
+	var old Migration
+	must(t, json.Unmarshal(fmt.Appendf(nil, `{"id": "m1", "state": "suspended", "form": 1, "t0": 7, "base": %s,
+		"look_up": {"keyspace": "hotel", "base": "stays", "column": "guest", "table": "stays_by_guest", "statements": [], "texts": [], "schema_digest": "d", "entries": 5}}`, base), &old))
+	must(t, putChange(w.store, &old))
 	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Schema: w.db.Schema})
 	must(t, err)
 	must(t, e.Restore(context.Background()))

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 	"github.com/helenus-db/helenus/rewrite/lookup/match"
@@ -66,10 +67,10 @@ func TestTableFromBeforeOwners(t *testing.T) {
 			ctx := context.Background()
 			_, err := w.db.Query(ctx, exec.Query{Text: lookup.Create("m1")})
 			must(t, err)
-			must(t, w.store.Save(ctx, migrate.KindMigration, "m1", &Migration{ID: "m1", Rewrite: advice(t), Base: base, State: migrate.Verify, T0: 1}))
+			must(t, putChange(w.store, &Migration{ID: "m1", Rewrite: advice(t), Base: base, State: migrate.Verify, T0: 1}))
 			if cut {
 				w.store.Before.Set(func(kind, _ string) error {
-					if kind == migrate.KindMigration {
+					if kind == change.Kind {
 						return errors.New("disk full")
 					}
 					return nil

@@ -128,7 +128,7 @@ func TestRollbackFromEveryState(t *testing.T) {
 						must(t, err)
 					}
 				}
-				must(t, w.store.Save(context.Background(), migrate.KindMigration, "m1",
+				must(t, putChange(w.store,
 					&Migration{ID: "m1", Rewrite: advice(t), Base: base, State: state, Form: 1, T0: 1}))
 				block, open := context.WithCancel(context.Background())
 				w.db.Before.Set(func(ctx context.Context, _ exec.Query) error { // the work of the state does not get anywhere

@@ -171,7 +171,7 @@ func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
 	if why != becauseFailed {
 		return
 	}
-	e.log.Debug("a read ran as it was written", "migration", a.id, "err", err)
+	e.log.Debug("a read ran as it was written", "change_id", a.id, "err", err)
 	// That nothing could be reached says nothing of the plan: the original can not be answered either.
 	if !errors.Is(err, exec.ErrNoConnection) && !errors.Is(err, gocql.ErrNoConnections) && a.errors.add(true) {
 		e.suspend(a, "more than half of the last reads failed on the "+e.noun(a)+", the latest with: "+err.Error())
@@ -224,7 +224,7 @@ func (e *Engine) compare(r *proxy.Request, rule *readRule, control bool) bool {
 			}
 			err = e.manager.Compare(e.life, rule.active.id, rule.read, q, original)
 			if err != nil && e.life.Err() == nil {
-				e.log.Debug("a read could not be compared", "migration", rule.active.id, "err", err)
+				e.log.Debug("a read could not be compared", "change_id", rule.active.id, "err", err)
 			}
 		}, nil)
 	}})

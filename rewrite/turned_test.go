@@ -146,9 +146,9 @@ func TestServedOnceProven(t *testing.T) {
 			serving(t, func(t *testing.T, w *world) {
 				w.stop()
 				var m Migration
-				must(t, w.store.Load(context.Background(), migrate.KindMigration, "m1", &m))
+				must(t, getChange(w.store, &m))
 				m.State = state
-				must(t, w.store.Save(context.Background(), migrate.KindMigration, "m1", &m))
+				must(t, putChange(w.store, &m))
 				w.past("past", "guest1")
 				block, open := context.WithCancel(context.Background())
 				w.db.Before.Set(func(ctx context.Context, q exec.Query) error {
@@ -268,7 +268,7 @@ func TestStoreFails(t *testing.T) {
 					w.await(order.state)
 					time.Sleep(2 * time.Minute)
 					var stored Migration
-					must(t, w.store.Load(context.Background(), migrate.KindMigration, "m1", &stored))
+					must(t, getChange(w.store, &stored))
 					if m := w.migration(); m.Pending != "" || stored.State != order.state || w.engine.Bypassed().Pending != "" {
 						t.Errorf("%s is stored, %q", stored.State, m.Pending)
 					}

@@ -25,7 +25,7 @@ func (e *Engine) before(lu plan.Rewrite) gain.Before {
 func (e *Engine) promised(ctx context.Context, id string, lu plan.Rewrite, before gain.Before) {
 	p := gain.Promise{Reads: lu.Promise.Reads, Writes: lu.Promise.Writes}
 	if err := e.gains.Begin(ctx, id, p, before); err != nil {
-		e.log.Error("after a restart it will not be known what was before this change", "migration", id, "err", err)
+		e.log.Error("after a restart it will not be known what was before this change", "change_id", id, "err", err)
 	}
 }
 
@@ -69,7 +69,7 @@ func (e *Engine) weighAll(ctx context.Context, last bool) {
 			e.suspend(a, why)
 		case gain.RollBack:
 			if err := e.manager.GiveUp(ctx, a.id, why); err != nil {
-				e.log.Error("a change could not be rolled back", "migration", a.id, "reason", why, "err", err)
+				e.log.Error("a change could not be rolled back", "change_id", a.id, "reason", why, "err", err)
 			}
 		case gain.Keep:
 			continue

@@ -267,7 +267,7 @@ func (e *Engine) turnBack(a *active, reason string, order func(ctx context.Conte
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
 		defer cancel()
 		if err := order(ctx, a.id, reason); err != nil {
-			e.log.Error("reads were turned back, but that could not be saved", "migration", a.id, "reason", reason, "err", err)
+			e.log.Error("reads were turned back, but that could not be saved", "change_id", a.id, "reason", reason, "err", err)
 		}
 	})
 }

@@ -18,6 +18,9 @@ func Explain(w io.Writer, r Recommendation) error {
 	if r.Migration != "" {
 		state += ", migration " + r.Migration
 	}
+	if !r.Until.IsZero() {
+		state += " until " + r.Until.UTC().Format("2006-01-02 15:04 MST")
+	}
 	if r.Actor != "" {
 		state += ", by " + r.Actor
 	}
@@ -121,21 +124,21 @@ func Explain(w io.Writer, r Recommendation) error {
 func nextStep(r *Recommendation) string {
 	switch {
 	case r.State == Approved:
-		return "helenus migrations"
-	case r.State == Rejected:
+		return "helenus changes " + r.ID
+	case r.State == Rejected, r.State == Snoozed:
 		return "nothing; to take that back: helenus reopen " + r.ID
 	case r.State != Open:
 		return "nothing: it is over"
 	case r.Kind == Keep:
 		return "nothing: leave it as it is"
 	case r.Kind == ApplicationChange:
-		return "change the application as sketched, or: helenus reject " + r.ID + " --reason ..."
+		return "change the application as sketched, or: helenus dismiss " + r.ID + " --why ..."
 	case r.Kind == TimelineKind && r.Eligible:
-		return "helenus approve " + r.ID + " [--until DATE] [--changes-per-day N] [--max-bytes N] [--window 22:00-06:00] [--each]    (or: helenus reject " + r.ID + " --reason ...)"
+		return "helenus approve " + r.ID + " [--until DATE] [--changes-per-day N] [--max-bytes N] [--window 22:00-06:00] [--each]    (or: helenus dismiss " + r.ID + " --why ...)"
 	case !r.Eligible:
-		return "nothing: see the verdicts; or: helenus reject " + r.ID + " --reason ..."
+		return "nothing: see the verdicts; or: helenus dismiss " + r.ID + " --why ..."
 	}
-	return "helenus approve " + r.ID + "    (or: helenus reject " + r.ID + " --reason ...)"
+	return "helenus approve " + r.ID + "    (or: helenus dismiss " + r.ID + " --why ...)"
 }
 
 // textPage writes text until the first error.

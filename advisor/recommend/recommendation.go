@@ -27,17 +27,19 @@ type State string
 const (
 	Open       State = "open"
 	Approved   State = "approved"
-	Rejected   State = "rejected"   // by a person; opened again when the facts change materially
+	Rejected   State = "rejected"   // dismissed by a person; opened again when the facts change materially
+	Snoozed    State = "snoozed"    // likewise, and when its time is over
 	Superseded State = "superseded" // other advice for the same statements has taken its place
 	Expired    State = "expired"    // its reason went away: the traffic, the table, or the saving
 )
 
 // States are all states.
-var States = []State{Open, Approved, Rejected, Superseded, Expired}
+var States = []State{Open, Approved, Rejected, Snoozed, Superseded, Expired}
 
 // Recommendation is one reviewable piece of advice. Times are milliseconds, rates per second, sizes bytes.
 type Recommendation struct {
-	ID       string `json:"id"` // "r-7f3a9c": a hash of what is proposed, so that the same advice keeps its id
+	ID       string `json:"id"` // "r-7f3a9c": a hash of what is proposed, so that the same advice keeps its id; the name of ChangeID until the last release
+	ChangeID string `json:"change_id,omitempty"`
 	Kind     Kind   `json:"kind"`
 	Keyspace string `json:"keyspace"`
 	Table    string `json:"table"` // the application's table that is read today; of a join by hand the first one
@@ -48,6 +50,7 @@ type Recommendation struct {
 	StateReason string    `json:"state_reason,omitempty"`
 	Actor       string    `json:"actor,omitempty"` // who brought it into the state, "" for Helenus itself
 	StateSince  time.Time `json:"state_since"`
+	Until       time.Time `json:"until,omitzero"` // of a snoozed one: when it waits for a decision again
 	// Migration is the state of the migration that an approval started, joined by whoever shows it; never stored.
 	Measured  string `json:"measured,omitempty"` // what the change turned out to be worth since it serves, a line each
 	Migration string `json:"migration,omitempty"`

@@ -12,7 +12,7 @@ import (
 )
 
 // The audit trail tells who decided what, in the order in which it was decided. It is only ever added to: the file itself refuses to
-// change or remove a line of it (triggers), and there is no method that would. What decides writes its line in the transaction of the decision,
+// change a line of it, or to remove one that is not older than is to be kept (triggers, see Trim). What decides writes its line in the transaction of the decision,
 // so that neither is there without the other.
 
 // Who Helenus itself is in the trail: what it does because it was told to, or because its work is done, and what it does to
@@ -112,6 +112,9 @@ type AuditQuery struct {
 	Limit    int   // 0: 100
 }
 
+// renamed are actions that had other names until version 3, both ways: lines are as they were written.
+var renamed = map[string]string{"dismiss": "reject", "reject": "dismiss"}
+
 // AuditLimit is how many lines are read at most at a time.
 const AuditLimit = 1000
 
@@ -128,7 +131,7 @@ func (s *Store) Audit(ctx context.Context, q AuditQuery) ([]Entry, error) {
 		add("actor = ?", q.Actor)
 	}
 	if q.Action != "" {
-		add("(action = ? OR action > ? AND action < ?)", q.Action, q.Action+".", q.Action+"/")
+		add("(action = ? OR action = ? OR action > ? AND action < ?)", q.Action, cmp.Or(renamed[q.Action], q.Action), q.Action+".", q.Action+"/")
 	}
 	if !q.From.IsZero() {
 		add("at >= ?", q.From.UnixNano())

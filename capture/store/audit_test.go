@@ -117,7 +117,7 @@ func TestTrailOfEarlierVersions(t *testing.T) {
 	_, err = db.Exec(steps[0].tables + steps[1].tables + fmt.Sprintf("PRAGMA user_version = 2; PRAGMA application_id = %d;", application))
 	must(t, err)
 	for i, d := range []Document{
-		{Kind: "migration", ID: "r-1", Raw: json.RawMessage(`{"id":"r-1","events":[{"time":"2026-01-02T00:00:00Z","state":"approved","actor":"ann","text":"approved"},{"time":"2026-01-04T00:00:00Z","state":"created","text":"entered created"}]}`)},
+		{Kind: "migration", ID: "r-1", Raw: json.RawMessage(`{"id":"r-1","state":"created","events":[{"time":"2026-01-02T00:00:00Z","state":"approved","actor":"ann","text":"approved"},{"time":"2026-01-04T00:00:00Z","state":"created","text":"entered created"}]}`)},
 		{Kind: "recommendations", ID: "book", Raw: json.RawMessage(`{"version":1,"entries":[{"id":"r-1","state":"approved","actor":"ann","state_since":"2026-01-01T00:00:00Z"},{"id":"r-2","state":"open","state_since":"2026-01-01T00:00:00Z"},{"id":"r-3","state":"rejected","state_reason":"no","actor":"bob","state_since":"2026-01-03T00:00:00Z"}]}`)},
 		{Kind: "bypass", ID: "bypass", Raw: json.RawMessage(`{"on":true,"actor":"eve","since":"2026-01-05T00:00:00Z"}`)},
 		{Kind: "owner", ID: "owner", Raw: json.RawMessage(`"abc"`)},

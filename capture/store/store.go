@@ -33,7 +33,7 @@ import (
 const File = "helenus.db"
 
 // Version is the version of the tables that this program reads and writes.
-const Version = 3
+const Version = 4
 
 // application marks the file as ours ("Hele").
 const application = 0x48656c65
@@ -85,9 +85,10 @@ type Key struct{ Kind, ID string }
 
 // Change is what is to be done at once: all of it or nothing.
 type Change struct {
-	Save   []Document // Version and Updated are set by the store
-	Delete []Key      // the documents; the audit trail stays
-	Audit  []Entry    // see Entry.By
+	If     map[Key]int64 // versions that must be stored, 0: none; else it is ErrConflict
+	Save   []Document    // Version and Updated are set by the store
+	Delete []Key         // the documents; the audit trail stays
+	Audit  []Entry       // see Entry.By
 }
 
 // steps bring a file from version i to i+1. (The table snapshots is of earlier programs; nobody reads it.)
@@ -104,7 +105,7 @@ var steps = [Version]struct {
 	CREATE INDEX snapshots_at ON snapshots (at);
 `}, {tables: `
 	ALTER TABLE documents ADD COLUMN sum TEXT NOT NULL DEFAULT '';
-`, then: sumUp}, {tables: auditTable, then: carryOver}}
+`, then: sumUp}, {tables: auditTable, then: carryOver}, {tables: keepTable, then: oneRecord}}
 
 // Open opens the store in a directory, which is made if it is not there. It fails with ErrLocked, ErrNewer, ErrForeign or ErrCorrupt if the
 // file can not be used, and leaves it as it is then.
@@ -128,7 +129,11 @@ func Open(dir string) (*Store, error) {
 	}
 	db.SetMaxOpenConns(1) // the exclusive lock belongs to a connection
 	s := &Store{db: db, path: path, now: time.Now}
-	if err := s.prepare(); err != nil {
+	err = s.keepFormer()
+	if err == nil {
+		err = s.prepare()
+	}
+	if err != nil {
 		_ = db.Close() // the first error is the one to report
 		return nil, fmt.Errorf("open %s: %w", path, explain(err))
 	}
@@ -270,6 +275,9 @@ func transaction(ctx context.Context, db *sql.DB, do func(tx *sql.Tx) error) err
 func (s *Store) Commit(ctx context.Context, c Change) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		now := s.now()
+		if err := conflicts(ctx, tx, c.If); err != nil {
+			return err
+		}
 		for _, d := range c.Save {
 			if !json.Valid(d.Raw) {
 				return fmt.Errorf("%s %s is not valid JSON", d.Kind, d.ID)

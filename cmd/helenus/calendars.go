@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
@@ -66,19 +65,6 @@ func (m *memory) read(ctx context.Context) (*recommend.Past, error) {
 // recent is the history from a time on.
 func (h *helenus) recent(ctx context.Context, from time.Time) (*cycle.Record, error) {
 	return cycle.Read(ctx, h.history, from, time.Time{})
-}
-
-// ended opens the advice of a calendar that is over again, so that it can be advised and approved anew, or expires.
-func (h *helenus) ended(ctx context.Context, id, why string) error {
-	_, err := h.advisor.Reopen(ctx, id, "its calendar is over: "+why, "")
-	var (
-		forgotten *advisor.NotFoundError
-		done      *advisor.StateError // before a crash
-	)
-	if errors.As(err, &forgotten) || errors.As(err, &done) {
-		return nil
-	}
-	return err
 }
 
 // limitFlags are what an approval of a timeline allows.

@@ -32,8 +32,9 @@ type known func(ctx context.Context, c *admin.Client) ([]string, error)
 
 // argumentsKnown is what the process knows of the arguments of commands, by path; what of a change can be done is offered only where it can.
 var argumentsKnown = map[string]known{
-	"approve": advice(preview.Approvable), "reject": advice(inStates(recommend.Open)), "reopen": advice(inStates(recommend.Rejected)), "explain": advice(func(*recommend.Recommendation) bool { return true }),
-	"migrations": changes(nil), "verify": changes(nil), "rollback": changes(func(s string) bool {
+	"approve": advice(preview.Approvable), "dismiss": advice(inStates(recommend.Open, recommend.Snoozed)), "reject": advice(inStates(recommend.Open, recommend.Snoozed)), "snooze": advice(inStates(recommend.Open, recommend.Snoozed)),
+	"reopen": advice(inStates(recommend.Rejected, recommend.Snoozed)), "explain": advice(func(*recommend.Recommendation) bool { return true }),
+	"changes": changes(nil), "migrations": changes(nil), "verify": changes(nil), "rollback": changes(func(s string) bool {
 		return s != string(migrate.RolledBack) && s != string(migrate.Dropped) && s != string(calendar.Withdrawn)
 	}),
 	"resume": changes(among(string(migrate.Suspended), string(migrate.Failed), string(calendar.Paused))), "drop": changes(among(string(migrate.RolledBack))), "pause": changes(among(string(calendar.Following))),

@@ -59,7 +59,7 @@ func recommendationsCommand() *cobra.Command {
 	}
 	r.flags(c)
 	c.Flags().BoolVar(&now, "now", false, "work the advice out now instead of showing the last")
-	c.Flags().BoolVar(&all, "all", false, "also list what was rejected, superseded or has expired")
+	c.Flags().BoolVar(&all, "all", false, "also list what was dismissed or snoozed, superseded or has expired")
 	c.Flags().BoolVar(&whys, "dismissed", false, "also list the statements that led to no advice, and why")
 	return c
 }
@@ -186,44 +186,16 @@ func explainCommand() *cobra.Command {
 	return c
 }
 
-func rejectCommand() *cobra.Command {
-	var (
-		r      remote
-		reason string
-		order  orderFlags
-	)
-	c := &cobra.Command{
-		Use: "reject ID --reason TEXT", Short: "Do not show an advice again until it changes materially", Args: usage(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			if given, err := order.allows(c, &r, "reject", args[0]); !given {
-				return err
-			}
-			raw, err := decide(c.Context(), &r, pathID("recommendations", args[0])+"/reject", reason)
-			if err != nil {
-				return err
-			}
-			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, one recommend.Recommendation) error {
-				_, err := fmt.Fprintf(w, "%s rejected: %s\n", one.ID, reason)
-				return err
-			})
-		},
-	}
-	r.flags(c)
-	order.flags(c, false)
-	c.Flags().StringVar(&reason, "reason", "", "why; kept with the decision")
-	return c
-}
-
 func reopenCommand() *cobra.Command {
 	var r remote
 	var order orderFlags
 	c := &cobra.Command{
-		Use: "reopen ID", Short: "Take a rejection back", Args: usage(cobra.ExactArgs(1)),
+		Use: "reopen ID", Short: "Take a dismissal or a snooze back", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if given, err := order.allows(c, &r, "reopen", args[0]); !given {
 				return err
 			}
-			raw, err := decide(c.Context(), &r, pathID("recommendations", args[0])+"/reopen", "")
+			raw, err := decide(c.Context(), &r, pathID("changes", args[0])+"/reopen", "")
 			if err != nil {
 				return err
 			}

@@ -44,6 +44,7 @@ func (h *helenus) loops() []loop {
 		{guard.Advice, h.advise, nil},
 		{guard.History, h.remember, nil},
 		{guard.State, h.mindState, nil},
+		{guard.State, h.trim, nil},
 		{guard.Webhooks, h.webhooks.Run, nil},
 		{guard.Relay, h.watchdog, nil},
 	}

@@ -64,11 +64,11 @@ the application runs.
 	c.SetFlagErrorFunc(wrongFlag)
 	c.AddCommand(
 		runCommand(), statusCommand(), statementsCommand(), statementCommand(), traceCommand(), tablesCommand(), cyclesCommand(), historyCommand(), modelCommand(), recommendationsCommand(), explainCommand(),
-		approveCommand(), rejectCommand(), reopenCommand(), migrationsCommand(),
+		approveCommand(), dismissCommand("dismiss"), dismissCommand("reject"), snoozeCommand(), reopenCommand(), changesCommand(), migrationsCommand(),
 		verifyCommand(), connectionsCommand(), bypassCommand(), flowsCommand(), samplingCommand(), captureCommand(),
 		orderCommand("rollback", "Run the original statements again at once; its table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
-		orderCommand("resume", "Verify a suspended migration again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
-		orderCommand("drop", "Drop the table of a migration that was rolled back", "dropped"),
+		orderCommand("resume", "Verify a suspended change again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
+		orderCommand("drop", "Drop the table of a change that was rolled back", "dropped"),
 		designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), tokenCommand(), auditCommand(), contextCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),
 	)
 	complete(c)

@@ -58,7 +58,7 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 				return err
 			}
 			var raw []byte
-			if err := client.Post(c.Context(), pathID("recommendations", args[0])+"/approve", admin.Decision{Actor: actor(), Limits: allowed,
+			if err := client.Post(c.Context(), pathID("changes", args[0])+"/approve", admin.Decision{Actor: actor(), Limits: allowed,
 				OnEntryFailure: terms.OnEntryFailure, Despite: terms.Despite}, &raw); err != nil {
 				return err
 			}
@@ -131,7 +131,7 @@ func follow(ctx context.Context, w io.Writer, r *remote, id string) error {
 			}
 			return err
 		case migrate.Suspended, migrate.Failed, migrate.RollingBack, migrate.RolledBack, migrate.Dropped:
-			return fmt.Errorf("migration %s is %s: %s", m.ID, m.State, m.Reason)
+			return fmt.Errorf("change %s is %s: %s", m.ID, m.State, m.Reason)
 		}
 		select {
 		case <-ctx.Done():
@@ -169,40 +169,12 @@ func (l progressLine) text(m *migrate.Migration) string {
 	return text
 }
 
-func migrationsCommand() *cobra.Command {
-	var r remote
-	c := &cobra.Command{
-		Use: "migrations [ID]", Short: "What is under way and what was done", Args: usage(cobra.MaximumNArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				if x, raw, err := calendarOf(c.Context(), &r, args[0]); err != nil {
-					return err
-				} else if x != nil {
-					return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, x calendar.Calendar) error { return printCalendar(w, &x) })
-				}
-				return show(c, &r, pathID("migrations", args[0]), func(w io.Writer, m migrate.Migration) error { return printMigration(w, &m) })
-			}
-			if err := noteBypass(c, &r); err != nil {
-				return err
-			}
-			if !r.structured() { // which is one list; that of calendars is at the API
-				if err := show(c, &r, "calendars", printCalendars); err != nil {
-					return err
-				}
-			}
-			return show(c, &r, "migrations", printMigrations)
-		},
-	}
-	r.flags(c)
-	return c
-}
-
 func printMigrations(w io.Writer, all []migrate.Migration) error {
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(w, "No migration yet; `helenus approve ID` starts one.")
+		_, err := fmt.Fprintln(w, "No change yet; `helenus approve ID` starts one.")
 		return err
 	}
-	t := newTable("id", "state", "since", "progress", "entries", "compared", "table", wideOnly("base"), wideOnly("by"), "reason")
+	t := newTable("change_id", "state", "since", "progress", "entries", "compared", "table", wideOnly("base"), wideOnly("by"), "reason")
 	for i := range all {
 		m := &all[i]
 		t.AppendRow([]any{
@@ -283,12 +255,12 @@ func verifyCommand() *cobra.Command {
 	var r remote
 	var order orderFlags
 	c := &cobra.Command{
-		Use: "verify ID", Short: "Compare a migration's base and look-up table now, in both directions", Args: usage(cobra.ExactArgs(1)),
+		Use: "verify ID", Short: "Compare a change's base and look-up table now, in both directions", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if given, err := order.allows(c, &r, "verify", args[0]); !given {
 				return err
 			}
-			raw, err := decide(c.Context(), &r, pathID("migrations", args[0])+"/verify", "")
+			raw, err := decide(c.Context(), &r, pathID("changes", args[0])+"/verify", "")
 			if err != nil {
 				return err
 			}
@@ -334,7 +306,7 @@ func orderCommand(name, about, done string) *cobra.Command {
 			if given, err := flags.allows(c, &r, name, args[0]); !given {
 				return err
 			}
-			raw, err := decide(c.Context(), &r, pathID("migrations", args[0])+"/"+name, "")
+			raw, err := decide(c.Context(), &r, pathID("changes", args[0])+"/"+name, "")
 			if err != nil {
 				return err
 			}

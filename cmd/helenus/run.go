@@ -28,6 +28,7 @@ import (
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/internal/console"
 	"github.com/helenus-db/helenus/internal/guard"
@@ -86,6 +87,7 @@ type helenus struct {
 	webhooks  *webhook.Teller
 	spans     *spans.Sender
 	store     *store.Store
+	changes   *change.Book // in store
 	registry  *capture.Registry
 	history   *history.History
 	live      *schema.Live
@@ -213,6 +215,7 @@ func (h *helenus) wire() (err error) {
 		return err
 	}
 	h.store.Watch(h.webhooks.Decided)
+	h.changes = change.Open(h.store)
 	if h.secured.member, err = migrate.Owner(context.Background(), h.store); err != nil { // approvals say so, too
 		h.log.Warn("connections can not say which process of helenus they come through", "error", err)
 	}
@@ -236,7 +239,7 @@ func (h *helenus) wire() (err error) {
 	})
 	all := kinds.All(kinds.Settings{LookUp: lookUpSettings(s)})
 	if h.engine, err = rewrite.New(rewrite.Options{
-		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Now: clock, Kinds: all,
+		Connect: cluster.working, Store: h.store, Changes: h.changes, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Now: clock, Kinds: all,
 		Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet, Others: h.onlookers.look,
 		Migrate: changeSettings(s),
 	}); err != nil {
@@ -262,13 +265,13 @@ func (h *helenus) wire() (err error) {
 		Cost: costs, Past: (&memory{history: h.history, zone: zone, statistics: h.live.Statistics}).read,
 		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
 		Nodes: func() int { return len(h.server.Nodes()) }, Judge: all, Solver: solver, Ready: solver.Ready,
-		Store: h.store, Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
+		Changes: h.changes, Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
 		Thresholds: thresholds(s),
 		Make:       h.rounds(),
 	}); err != nil {
 		return err
 	}
-	h.keeper, err = calendar.New(calendar.Options{Migrations: migrator{h.engine, h.refresh}, Store: h.store, Recent: h.recent, Ended: h.ended, Allowed: h.allowed, Log: h.log})
+	h.keeper, err = calendar.New(calendar.Options{Migrations: migrator{h.engine, h.refresh}, Changes: h.changes, Recent: h.recent, Allowed: h.allowed, Log: h.log})
 	return err
 }
 
@@ -281,7 +284,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 	h.admin = admin.New(admin.Options{
 		Gate: gate, Audit: h.store, Proposals: h.store, Approvers: h.settings.Approvers, MetricsToken: h.settings.MetricsToken, WebConfig: h.settings.AdminWebConfig,
 		Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
-		Schemas: h.worked(admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics}), Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
+		Schemas: h.worked(admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics}), Changes: h.changes, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
 		Ready: h.ready, Metrics: metrics, Log: h.log,
 		Connections: func() any { return h.server.Connections() },
 		Windows:     h.registry.Windows(),
@@ -338,7 +341,7 @@ func (h *helenus) rewriting() admin.Check {
 	}
 	for _, m := range h.engine.Migrations() {
 		if m.Pending != "" {
-			c.Detail += fmt.Sprintf("migration %s: %s; ", m.ID, m.Pending)
+			c.Detail += fmt.Sprintf("change %s: %s; ", m.ID, m.Pending)
 		}
 	}
 	return c

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -43,13 +44,37 @@ func (h *helenus) mindState(ctx context.Context) {
 			return
 		case why := <-h.lost:
 			h.engine.TurnBack("the state was lost: " + why)
+			if err := h.changes.Renew(ctx); err != nil {
+				h.log.Error("not all that is known of changes could be saved anew", "err", err)
+			}
 		}
 	}
+}
+
+// trimEvery is how often lines of the audit trail go that are not to be kept any more.
+const trimEvery = 12 * time.Hour
+
+// trim keeps the audit trail from growing for ever.
+func (h *helenus) trim(ctx context.Context) {
+	for h.settings.AuditKeep > 0 {
+		if n, err := h.store.Trim(ctx, clock().Add(-h.settings.AuditKeep)); err != nil {
+			h.log.Warn("old lines of the audit trail could not be removed; it is tried again", "err", err)
+		} else if n > 0 {
+			h.log.Info("old lines of the audit trail were removed", "lines", n, "audit_keep", h.settings.AuditKeep)
+		}
+		if !pause(ctx, trimEvery) {
+			return
+		}
+	}
+	<-ctx.Done()
 }
 
 // restore puts in force what the state holds. One that can not be understood is set aside like one that can not be read.
 func (h *helenus) restore(ctx context.Context) error {
 	once := func() error {
+		if err := h.changes.Load(ctx); err != nil {
+			return fmt.Errorf("restore changes: %w", err)
+		}
 		if err := h.engine.Restore(ctx); err != nil {
 			return fmt.Errorf("restore migrations: %w", err)
 		}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/proxy/proxytest"
-	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 // page is what the admin address answers to a GET without a token.
@@ -40,7 +40,7 @@ func TestDamagedStateForwards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Save(context.Background(), migrate.KindMigration, "r-1", v); err != nil {
+		if err := s.Save(context.Background(), change.Kind, "r-1", v); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Close(); err != nil {

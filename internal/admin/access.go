@@ -15,7 +15,8 @@ import (
 
 // needs are the routes that need another role than their method: GET is for viewers, all else for operators.
 var needs = map[string]access.Role{
-	"POST /api/v1/migrations/{id}/drop": access.Admin,
+	"POST /api/v1/changes/{id}/drop":    access.Admin,
+	"POST /api/v1/migrations/{id}/drop": access.Admin, // its name until the last release
 	"POST /api/v1/bypass/on":            access.Admin,
 	"POST /api/v1/bypass/off":           access.Admin,
 	"POST /api/v1/sampling/on":          access.Admin, // what is learnt of values

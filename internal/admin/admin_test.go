@@ -25,6 +25,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/access"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/condition"
@@ -91,11 +92,29 @@ func (p *parts) decide(id string, to recommend.State, reason, actor string) (rec
 	return recommend.Recommendation{}, &advisor.NotFoundError{ID: id}
 }
 
-func (p *parts) Approve(_ context.Context, id, actor string, _ ...plan.Overrule) (recommend.Recommendation, error) {
-	return p.decide(id, recommend.Approved, "", actor)
+func (p *parts) Admit(actor string, _ ...plan.Overrule) change.Admission {
+	return func(c *change.Record) (store.Entry, error) {
+		_, err := p.decide(c.ID, recommend.Approved, "", actor)
+		return store.Entry{}, err
+	}
 }
 
-func (p *parts) Reject(_ context.Context, id, reason, actor string) (recommend.Recommendation, error) {
+func (p *parts) Snooze(_ context.Context, id string, length time.Duration, reason, actor string) (recommend.Recommendation, error) {
+	r, err := p.decide(id, recommend.Snoozed, reason, actor)
+	r.Until = time.Unix(0, 0).Add(length)
+	return r, err
+}
+
+// All are the changes of what it plays.
+func (p *parts) All(context.Context) (list []change.Record, err error) {
+	for _, r := range p.all {
+		list = append(list, change.Record{ID: r.ID, State: map[recommend.State]change.State{recommend.Open: change.Proposed, recommend.Approved: change.Approved, recommend.Rejected: change.Dismissed,
+			recommend.Snoozed: change.Snoozed}[r.State], Last: change.Decision{Actor: r.Actor, Reason: r.StateReason}})
+	}
+	return list, nil
+}
+
+func (p *parts) Dismiss(_ context.Context, id, reason, actor string) (recommend.Recommendation, error) {
 	return p.decide(id, recommend.Rejected, reason, actor)
 }
 
@@ -109,6 +128,9 @@ type migrator struct{ *parts }
 func (m migrator) ApproveOn(_ context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (migrate.Migration, error) {
 	if m.refuse != nil {
 		return migrate.Migration{}, m.refuse
+	}
+	if _, err := terms.Admit(&change.Record{ID: id}); err != nil {
+		return migrate.Migration{}, err
 	}
 	made := migrate.Migration{ID: id, Rewrite: lu, Actor: terms.Actor, State: migrate.Approved, OnEntryFailure: terms.OnEntryFailure, Despite: terms.Despite}
 	m.migration = append(m.migration, made)
@@ -149,7 +171,13 @@ func (m migrator) Verify(_ context.Context, id, actor string) error {
 }
 
 func (m migrator) Drop(_ context.Context, id, actor string) error {
-	return m.order("drop", id, actor, migrate.Dropped)
+	err := m.order("drop", id, actor, migrate.Dropped)
+	for i := range m.all {
+		if m.all[i].ID == id && err == nil {
+			m.all[i].State = recommend.Open // as its change's state means
+		}
+	}
+	return err
 }
 
 func (m migrator) Migrations() []migrate.Migration { return m.migration }
@@ -176,7 +204,7 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 	}
 	o := Options{
 		Gate: access.New(g), Audit: p.state, Proposals: p.state, Pprof: pprof, Statements: said, History: p.history, Trace: traced,
-		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }, Lint: lint.Live, Weigh: infer.Weighed}, Advisor: p, Migrator: migrator{p}, Calendars: calendars{p},
+		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }, Lint: lint.Live, Weigh: infer.Weighed}, Changes: p, Advisor: p, Migrator: migrator{p}, Calendars: calendars{p},
 		Connections: func() any { return []string{} },
 		Ready:       func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },
 		Metrics:     metrics, Log: slog.New(slog.DiscardHandler),
@@ -279,7 +307,7 @@ func TestApproveRejectRollbackDrop(t *testing.T) {
 	}
 }
 
-func TestApprovalThatCanNotBeginIsTakenBack(t *testing.T) {
+func TestApprovalThatCanNotBeginIsNone(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
 		code string

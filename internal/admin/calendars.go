@@ -2,21 +2,22 @@ package admin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
+	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture/cycle"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 // Calendars is what the API needs of package rewrite/calendar. *calendar.Keeper is one.
 type Calendars interface {
-	Approve(ctx context.Context, id string, p plan.Calendar, c cycle.Cycle, l calendar.Limits, actor string) (calendar.Calendar, error)
+	Approve(ctx context.Context, id string, p plan.Calendar, c cycle.Cycle, l calendar.Limits, actor string, admit change.Admission) (calendar.Calendar, error)
 	Grant(ctx context.Context, season, actor string) (c calendar.Calendar, create bool, err error)
 	Pause(ctx context.Context, id, reason, actor string) (calendar.Calendar, error)
 	Resume(ctx context.Context, id, actor string) (calendar.Calendar, error)
@@ -54,6 +55,8 @@ func (s *Server) calendarRoutes(route func(string, func(*http.Request) (any, err
 				return nil, err
 			case d.ofChange():
 				return nil, invalid("on_entry_failure and despite are for approving a change, not for a calendar")
+			case d.For != "":
+				return nil, invalid("for is how long to snooze advice")
 			case d.Limits != nil:
 				return nil, invalid("limits are for approving a timeline, not for withdrawing its calendar")
 			}
@@ -62,12 +65,15 @@ func (s *Server) calendarRoutes(route func(string, func(*http.Request) (any, err
 	}
 }
 
-// approve notes the decision first: it is what refuses what is not eligible, or approved already. An approval whose
-// migration, or calendar, can not begin is taken back. The id of a calendar's season approves its next change.
+// approve has a change begin: that it may, that it is approved, by whom, and its first state are one transaction of whoever carries it out. The id
+// of a calendar's season approves its next change.
 func (s *Server) approve(r *http.Request) (any, error) {
 	d, err := anyDecision(r)
 	if err != nil {
 		return nil, err
+	}
+	if d.For != "" {
+		return nil, invalid("for is how long to snooze: an approval lasts")
 	}
 	if d.Drop {
 		return nil, invalid("drop is for withdrawing a calendar; to approve a timeline so that all is dropped when it ends, say drop within limits")
@@ -100,16 +106,15 @@ func (s *Server) approve(r *http.Request) (any, error) {
 	if proposed, err := s.secondOf(r, &one, &d); proposed != nil || err != nil {
 		return proposed, err
 	}
-	if one, err = s.o.Advisor.Approve(ctx, one.ID, d.Actor, terms.Despite...); err != nil {
+	if err := advisor.Approvable(&one, terms.Despite...); err != nil { // it is asked again when it begins
 		return nil, err
 	}
-	s.settled(ctx, one.ID)
+	terms.Admit = s.o.Advisor.Admit(d.Actor, terms.Despite...)
 	begun, err := s.carryOut(ctx, &one, &d, terms)
-	if err != nil {
-		_, undone := s.o.Advisor.Reopen(context.WithoutCancel(ctx), one.ID, err.Error(), "")
-		return nil, errors.Join(err, undone)
+	if err == nil {
+		s.settled(ctx, one.ID)
 	}
-	return begun, nil
+	return begun, err
 }
 
 // noSeason says of an id like r-1.7, which is no recommendation's, what is wrong with it, if r-1 is a calendar or could be one; else otherwise.
@@ -154,5 +159,5 @@ func (s *Server) carryOut(ctx context.Context, one *recommend.Recommendation, d 
 	if d.Limits != nil {
 		limits = *d.Limits
 	}
-	return s.o.Calendars.Approve(ctx, one.ID, one.Timeline.Calendar, one.Timeline.Cycle, limits, d.Actor)
+	return s.o.Calendars.Approve(ctx, one.ID, one.Timeline.Calendar, one.Timeline.Cycle, limits, d.Actor, terms.Admit)
 }

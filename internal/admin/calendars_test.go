@@ -11,17 +11,21 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture/cycle"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 )
 
 // calendars plays the Keeper.
 type calendars struct{ *parts }
 
-func (c calendars) Approve(_ context.Context, id string, p plan.Calendar, _ cycle.Cycle, l calendar.Limits, actor string) (calendar.Calendar, error) {
+func (c calendars) Approve(_ context.Context, id string, p plan.Calendar, _ cycle.Cycle, l calendar.Limits, actor string, admit change.Admission) (calendar.Calendar, error) {
 	if c.refuse != nil {
 		return calendar.Calendar{}, c.refuse
 	}
 	if err := l.Check(time.Now()); err != nil {
+		return calendar.Calendar{}, err
+	}
+	if _, err := admit(&change.Record{ID: id}); err != nil {
 		return calendar.Calendar{}, err
 	}
 	made := calendar.Calendar{ID: id, Plan: p, Limits: l, Actor: actor, State: calendar.Following, Seasons: []calendar.Season{{ID: id + ".1", Stage: calendar.Out}}}

@@ -16,6 +16,7 @@ import (
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 	"github.com/helenus-db/helenus/rewrite/kind/kindtest"
@@ -38,6 +39,7 @@ func (idle) Solve(context.Context, *solve.Problem, solve.Limits) (*solve.Solutio
 func TestAnotherKind(t *testing.T) {
 	const text = "SELECT status FROM hotel.rooms WHERE room = ?"
 	db, state, ctx := exectest.New(), &exectest.Store{}, t.Context()
+	changes := change.Open(state)
 	db.Add(schema.Table{Keyspace: "hotel", Name: "rooms", ID: "1", Columns: []schema.Column{
 		{Name: "room", Kind: schema.PartitionKey, Type: "text"}, {Name: "status", Kind: schema.Regular, Position: -1, Type: "text"}}})
 	if err := db.Write("INSERT INTO hotel.rooms (room, status) VALUES (?, ?)", [][]byte{[]byte("a"), []byte("free")}, 1); err != nil {
@@ -49,14 +51,14 @@ func TestAnotherKind(t *testing.T) {
 	}
 	seen := &capture.Snapshot{From: time.Unix(0, 0), To: time.Unix(60, 0), Statements: []capture.Statement{
 		{Fingerprint: print.String(), Table: "rooms", Keyspace: "hotel", Kind: cql.KindSelect.String(), Text: normal, Count: 100}}}
-	a, err := advisor.New(advisor.Options{Snapshots: func() *capture.Snapshot { return seen }, Schema: db.Schema, Solver: idle{}, Judge: with(), Store: state,
+	a, err := advisor.New(advisor.Options{Snapshots: func() *capture.Snapshot { return seen }, Schema: db.Schema, Solver: idle{}, Judge: with(), Changes: changes,
 		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &exectest.Relay{DB: db}
 	boot := func(set kinds.Set) *rewrite.Engine {
-		e, err := rewrite.New(rewrite.Options{Session: db, Store: state, Traffic: r, Schema: db.Schema, Kinds: set,
+		e, err := rewrite.New(rewrite.Options{Session: db, Store: state, Changes: changes, Traffic: r, Schema: db.Schema, Kinds: set,
 			Migrate: migrate.Settings{Settle: time.Millisecond, Retry: time.Millisecond, ShadowReads: 1, ShadowLeast: 1}})
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +75,7 @@ func TestAnotherKind(t *testing.T) {
 	go func() { defer close(ended); engine.Run(running) }()
 	defer func() { stop(); <-ended }()
 
-	c := serve(t, &parts{options: func(o *Options) { o.Advisor, o.Migrator = a, engine }}, false)
+	c := serve(t, &parts{options: func(o *Options) { o.Changes, o.Advisor, o.Migrator = changes, a, engine }}, false)
 	var listed Recommendations
 	if _, err := a.Refresh(ctx); err != nil {
 		t.Fatal(err)

@@ -19,11 +19,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/exporter-toolkit/web"
 
-	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/internal/access"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -40,10 +40,11 @@ type Advisor interface {
 	// Recommendations are all that are remembered, also from before a restart; Recommendation is one of them.
 	Recommendations(ctx context.Context) ([]recommend.Recommendation, error)
 	Recommendation(ctx context.Context, id string) (recommend.Recommendation, error)
-	// Approve, Reject and Reopen note decisions.
-	Approve(ctx context.Context, id, actor string, despite ...plan.Overrule) (recommend.Recommendation, error)
-	Reject(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error)
+	// Dismiss, Snooze and Reopen are decisions; Admit is what an approval is, in the transaction in which the change begins.
+	Dismiss(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error)
+	Snooze(ctx context.Context, id string, length time.Duration, reason, actor string) (recommend.Recommendation, error)
 	Reopen(ctx context.Context, id, reason, actor string) (recommend.Recommendation, error)
+	Admit(actor string, despite ...plan.Overrule) change.Admission
 }
 
 // Migrator is what the API needs of package rewrite.
@@ -81,6 +82,7 @@ type Options struct {
 	History      Memory
 	Trace        Trace
 	Schemas
+	Changes   Changes
 	Advisor   Advisor
 	Migrator  Migrator
 	Calendars Calendars
@@ -169,17 +171,8 @@ func (s *Server) Handler() http.Handler {
 	route("GET /api/v1/connections", func(*http.Request) (any, error) { return s.o.Connections(), nil })
 	route("GET /api/v1/recommendations", s.recommendations)
 	route("GET /api/v1/recommendations/{id}", s.recommendation)
-	route("POST /api/v1/recommendations/{id}/approve", s.approve)
-	route("POST /api/v1/recommendations/{id}/reject", s.reject)
-	route("POST /api/v1/recommendations/{id}/reopen", s.reopen)
+	s.changeRoutes(route)
 	route("POST /api/v1/advise", s.advise)
-	route("GET /api/v1/migrations", s.migrations)
-	route("GET /api/v1/migrations/{id}", s.migration)
-	for order, do := range map[string]func(context.Context, string, string) error{
-		"rollback": s.o.Migrator.Rollback, "resume": s.o.Migrator.Resume, "verify": s.verify, "drop": s.drop,
-	} {
-		route("POST /api/v1/migrations/{id}/"+order, s.order(do))
-	}
 	s.values(route)
 	route("GET /api/v1/bypass", func(*http.Request) (any, error) { return s.o.Migrator.Bypassed(), nil })
 	route("POST /api/v1/bypass/on", s.bypass(true))
@@ -322,7 +315,8 @@ func (s *Server) recommendation(r *http.Request) (any, error) {
 // Decision is the body of every POST that decides something.
 type Decision struct {
 	Actor  string `json:"actor"`            // who decides, if the token is the bootstrap one; else it is whoever the token names
-	Reason string `json:"reason,omitempty"` // needed to reject
+	Reason string `json:"reason,omitempty"` // needed to dismiss and to snooze
+	For    string `json:"for,omitempty"`    // of a snooze: how long, like 168h
 	// Limits of a calendar that is approved, and whether one that is withdrawn leaves nothing that serves.
 	Limits *calendar.Limits `json:"limits,omitempty"`
 	Drop   bool             `json:"drop,omitempty"`
@@ -360,6 +354,9 @@ func decision(r *http.Request) (Decision, error) {
 	if err == nil && (d.Limits != nil || d.Drop) {
 		err = invalid("limits are for approving a timeline, drop is for withdrawing its calendar: this order has neither")
 	}
+	if err == nil && d.For != "" {
+		err = invalid("for is how long to snooze: this order lasts")
+	}
 	return d, err
 }
 
@@ -393,93 +390,6 @@ func body(r *http.Request, v any, example string) error {
 		return invalid(fmt.Sprintf("the body must be JSON such as %s: %v", example, err))
 	}
 	return nil
-}
-
-func (s *Server) reject(r *http.Request) (any, error) {
-	d, err := decision(r)
-	if err != nil {
-		return nil, err
-	}
-	if strings.TrimSpace(d.Reason) == "" {
-		return nil, invalid("a rejection needs a reason (--reason), so that the next person knows")
-	}
-	return s.o.Advisor.Reject(r.Context(), r.PathValue("id"), d.Reason, d.Actor)
-}
-
-// reopen takes a rejection back. An approval is taken back by rolling its migration back and dropping it.
-func (s *Server) reopen(r *http.Request) (any, error) {
-	d, err := decision(r)
-	if err != nil {
-		return nil, err
-	}
-	one, err := s.o.Advisor.Recommendation(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
-	if one.State == recommend.Approved && one.Kind == recommend.TimelineKind {
-		return nil, &advisor.StateError{ID: one.ID, State: one.State, Wish: "reopen", Why: "withdraw its calendar first (`helenus rollback " + one.ID + "`)"}
-	}
-	if one.State == recommend.Approved {
-		return nil, &advisor.StateError{ID: one.ID, State: one.State, Wish: "reopen", Why: "roll its migration back and drop it first"}
-	}
-	return s.o.Advisor.Reopen(r.Context(), one.ID, d.Reason, d.Actor)
-}
-
-// verify says first who wanted it: it changes nothing, unless it finds something.
-func (s *Server) verify(ctx context.Context, id, actor string) error {
-	if err := s.noted(ctx, "verify", id, "", actor); err != nil {
-		return err
-	}
-	return s.o.Migrator.Verify(ctx, id, actor)
-}
-
-// drop lets what was dropped be advised, and approved, again.
-func (s *Server) drop(ctx context.Context, id, actor string) error {
-	if err := s.o.Migrator.Drop(ctx, id, actor); err != nil {
-		return err
-	}
-	_, err := s.o.Advisor.Reopen(ctx, id, "its migration was rolled back and dropped", actor)
-	if notThere := new(advisor.NotFoundError); errors.As(err, &notThere) {
-		return nil // forgotten meanwhile
-	}
-	return err
-}
-
-func (s *Server) migrations(*http.Request) (any, error) {
-	all := s.o.Migrator.Migrations()
-	if all == nil {
-		all = []migrate.Migration{}
-	}
-	return all, nil
-}
-
-func (s *Server) migration(r *http.Request) (any, error) {
-	id := r.PathValue("id")
-	for _, m := range s.o.Migrator.Migrations() {
-		if m.ID == id {
-			return m, nil
-		}
-	}
-	if c, err := s.o.Calendars.Calendar(id); err == nil {
-		return nil, notFound(fmt.Sprintf("%s is a calendar (%s); its migrations are %s and so on: `helenus migrations %s` lists them", id, c.State, c.Seasons[0].ID, id))
-	}
-	return nil, notFound(fmt.Sprintf("there is no migration %s; `helenus migrations` lists them", id))
-}
-
-func (s *Server) order(do func(ctx context.Context, id, actor string) error) func(*http.Request) (any, error) {
-	return func(r *http.Request) (any, error) {
-		d, err := decision(r)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := s.migration(r); err != nil {
-			return nil, err
-		}
-		if err := do(r.Context(), r.PathValue("id"), d.Actor); err != nil {
-			return nil, err
-		}
-		return s.migration(r)
-	}
 }
 
 func (s *Server) bypass(on bool) func(*http.Request) (any, error) {

@@ -108,6 +108,7 @@ type Settings struct {
 	HistoryMinutes time.Duration `name:"history-minutes" default:"48h" help:"how long the history knows every minute"`
 	HistoryHours   time.Duration `name:"history-hours" default:"30d" help:"how long it knows every hour"`
 	HistoryDays    time.Duration `name:"history-days" default:"400d" help:"how long it knows every day"`
+	AuditKeep      time.Duration `name:"audit-keep" default:"730d" help:"how long the audit trail knows who decided what (0: for ever)"`
 	HistorySize    Size          `name:"history-size" default:"512MiB" help:"disk that the history may take; the oldest minutes go first"`
 
 	Settle         time.Duration `name:"settle" default:"5s" help:"wait after dual writes are on, for writes that were still on their way inside Cassandra"`
@@ -275,6 +276,9 @@ func (s *Settings) Validate() error {
 		if every.d < time.Second {
 			wrong(every.name, "is %v; it must be at least 1s", every.d)
 		}
+	}
+	if s.AuditKeep != 0 && s.AuditKeep < 24*time.Hour {
+		wrong("audit-keep", "is %v; it must be at least 1d, or 0", s.AuditKeep)
 	}
 	return errors.Join(bad...)
 }

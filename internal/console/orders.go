@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/internal/access"
@@ -21,18 +23,20 @@ type order struct {
 	Danger bool   // it makes or takes away something
 	Reason bool   // it may be given a reason
 	Must   bool   // the reason is needed
+	For    bool   // it is for a while
 	of, by string // which things of the API it is an order to, and what does it: POST of/ID/by
 	cli    string
 }
 
 // orderKinds are all orders, in the order of their buttons.
 var orderKinds = []order{
-	{Name: "approve", Label: "Approve", of: "recommendations", by: "approve", cli: "helenus approve"},
-	{Name: "reject", Label: "Reject", Reason: true, Must: true, of: "recommendations", by: "reject", cli: "helenus reject"},
-	{Name: "reopen", Label: "Reopen", Reason: true, of: "recommendations", by: "reopen", cli: "helenus reopen"},
-	{Name: "resume", Label: "Resume", of: "migrations", by: "resume", cli: "helenus resume"},
-	{Name: "rollback", Label: "Roll back", Danger: true, of: "migrations", by: "rollback", cli: "helenus rollback"},
-	{Name: "drop", Label: "Drop its table", Danger: true, of: "migrations", by: "drop", cli: "helenus drop"},
+	{Name: "approve", Label: "Approve", of: "changes", by: "approve", cli: "helenus approve"},
+	{Name: "snooze", Label: "Snooze", Reason: true, Must: true, For: true, of: "changes", by: "snooze", cli: "helenus snooze"},
+	{Name: "dismiss", Label: "Dismiss", Reason: true, Must: true, of: "changes", by: "dismiss", cli: "helenus dismiss"},
+	{Name: "reopen", Label: "Reopen", Reason: true, of: "changes", by: "reopen", cli: "helenus reopen"},
+	{Name: "resume", Label: "Resume", of: "changes", by: "resume", cli: "helenus resume"},
+	{Name: "rollback", Label: "Roll back", Danger: true, of: "changes", by: "rollback", cli: "helenus rollback"},
+	{Name: "drop", Label: "Drop its table", Danger: true, of: "changes", by: "drop", cli: "helenus drop"},
 	{Name: "pause", Label: "Pause the calendar", Reason: true, of: "calendars", by: "pause", cli: "helenus pause"},
 	{Name: "continue", Label: "Resume the calendar", of: "calendars", by: "resume", cli: "helenus resume"},
 	{Name: "withdraw", Label: "Withdraw the calendar", Danger: true, Reason: true, of: "calendars", by: "withdraw", cli: "helenus rollback"},
@@ -80,8 +84,11 @@ func (p *changePage) orders() (list []order) {
 // CLI is the same order at the command line.
 func (o order) CLI(id string) string {
 	text := o.cli + " " + id
+	if o.For {
+		text += " --for 7d"
+	}
 	if o.Must {
-		text += " --reason '...'"
+		text += " --why '...'"
 	}
 	return text
 }
@@ -98,6 +105,9 @@ type orderPage struct {
 	Given    url.Values
 	Claims   bool
 }
+
+// maxDays is the longest snooze that the form offers.
+const maxDays = 365
 
 func (c *console) orderOf(r *request) (*orderPage, error) {
 	change, err := c.changeOf(r)
@@ -158,6 +168,13 @@ func (c *console) give(r *request) error {
 	case p.Order.Must && d.Reason == "":
 		return refuse(http.StatusBadRequest, "Nothing was done: say why, so that the next person knows.")
 	}
+	if p.Order.For {
+		days, err := strconv.Atoi(p.Given.Get("days"))
+		if err != nil || days < 1 || days > maxDays {
+			return refuse(http.StatusBadRequest, fmt.Sprintf("Nothing was done: say for how many days, 1 to %d.", maxDays))
+		}
+		d.For = (time.Duration(days) * 24 * time.Hour).String()
+	}
 	if p.Order.Name == "approve" {
 		d.Despite = r.PostForm["despite"]
 		if p.Fails {
@@ -171,7 +188,7 @@ func (c *console) give(r *request) error {
 		}
 		return refuse(status, err.Error())
 	}
-	c.o.Log.Info("an order was given in the console", "order", p.Order.Name, "change", p.Change.ID, "actor", d.Actor, "remote", r.RemoteAddr)
+	c.o.Log.Info("an order was given in the console", "order", p.Order.Name, "change_id", p.Change.ID, "actor", d.Actor, "remote", r.RemoteAddr)
 	http.Redirect(r.w, r.Request, "/ui/changes/"+url.PathEscape(p.Change.ID), http.StatusSeeOther)
 	return nil
 }

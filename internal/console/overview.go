@@ -212,7 +212,7 @@ var shown = map[string]func(*recommend.Recommendation) bool{
 	"open": func(r *recommend.Recommendation) bool { return r.State == recommend.Open && r.Kind != recommend.Keep },
 	"kept": func(r *recommend.Recommendation) bool { return r.State == recommend.Open && r.Kind == recommend.Keep },
 	"decided": func(r *recommend.Recommendation) bool {
-		return r.State == recommend.Approved || r.State == recommend.Rejected
+		return r.State == recommend.Approved || r.State == recommend.Rejected || r.State == recommend.Snoozed
 	},
 	"all": func(*recommend.Recommendation) bool { return true },
 }

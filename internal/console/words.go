@@ -114,7 +114,7 @@ type badge struct{ Kind, Sign, Word string }
 
 // badges are the states of recommendations, migrations and calendars.
 var badges = map[string]badge{
-	"open": {"new", "○", "open"}, "rejected": {"off", "✕", "rejected"}, "superseded": {"off", "–", "superseded"}, "expired": {"off", "–", "expired"},
+	"open": {"new", "○", "open"}, "rejected": {"off", "✕", "dismissed"}, "dismissed": {"off", "✕", "dismissed"}, "proposed": {"new", "○", "proposed"}, "snoozed": {"off", "◷", "snoozed"}, "superseded": {"off", "–", "superseded"}, "expired": {"off", "–", "expired"},
 	"approved": {"busy", "◔", "approved"}, "created": {"busy", "◔", "created"}, "dual-write": {"busy", "◑", "dual-write"}, "backfill": {"busy", "◑", "backfill"},
 	"verify": {"busy", "◕", "verify"}, "shadow": {"busy", "◕", "shadow"}, "serving": {"good", "●", "serving"}, "following": {"good", "●", "following"},
 	"suspended": {"warn", "▲", "suspended"}, "paused": {"warn", "▲", "paused"}, "failed": {"bad", "■", "failed"}, "rolling-back": {"warn", "◁", "rolling back"},

@@ -32,9 +32,17 @@ type Order struct {
 // Orders are all orders, by name. Those of calendars and of the tables of one have names of their own.
 var Orders = map[string]*Order{
 	"approve": {When: func(s *Subject) bool { return s.Rec != nil && Approvable(s.Rec) }, Happens: approval},
-	"reject": {When: func(s *Subject) bool { return s.Rec != nil && s.Rec.State == recommend.Open },
+	"dismiss": {When: func(s *Subject) bool {
+		return s.Rec != nil && (s.Rec.State == recommend.Open || s.Rec.State == recommend.Snoozed)
+	},
 		Happens: say("It is listed no more among what is open. Nothing changes in the cluster.", "It is opened again by itself when the facts change materially, and by you at any time (reopen).")},
-	"reopen": {When: func(s *Subject) bool { return s.Rec != nil && s.Rec.State == recommend.Rejected }, Happens: say("It is open again. Nothing changes in the cluster.")},
+	"snooze": {When: func(s *Subject) bool {
+		return s.Rec != nil && (s.Rec.State == recommend.Open || s.Rec.State == recommend.Snoozed)
+	},
+		Happens: say("It is listed no more among what is open, for as long as you say. Nothing changes in the cluster.", "It is opened again by itself after that, or before if it would save twice as much or its tables are altered, and by you at any time (reopen).")},
+	"reopen": {When: func(s *Subject) bool {
+		return s.Rec != nil && (s.Rec.State == recommend.Rejected || s.Rec.State == recommend.Snoozed)
+	}, Happens: say("It is open again. Nothing changes in the cluster.")},
 	"resume": {When: inState(migrate.Suspended, migrate.Failed), Happens: func(s *Subject) []string {
 		if s.Mig.Rewrite.Table == "" {
 			return []string{"Reads are compared first, and answered otherwise than they were written once all agree.", "If the cause is still there, it stops again and says so."}

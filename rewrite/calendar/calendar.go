@@ -8,6 +8,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/cycle"
+	"github.com/helenus-db/helenus/internal/change"
 )
 
 // State is where a calendar stands.
@@ -20,6 +21,9 @@ const (
 	Withdrawing State = "withdrawing" // what is not to stay is rolled back and dropped
 	Withdrawn   State = "withdrawn"   // it is over
 )
+
+// stateOf is what the state of a calendar means for its change.
+var stateOf = map[State]change.State{Following: change.Serving, Paused: change.Suspended, Withdrawing: change.RollingBack, Withdrawn: change.Dropped}
 
 // Stage is where one look-up of a calendar stands.
 type Stage string
@@ -134,11 +138,12 @@ func (w Window) open(at time.Duration) bool {
 // Calendar is an approved calendar and all that is known of it.
 type Calendar struct {
 	Version  int           `json:"version"`
-	ID       string        `json:"id"` // of the recommendation
+	ID       string        `json:"id"` // of the change; the name of ChangeID until the last release
+	ChangeID string        `json:"change_id,omitempty"`
 	Plan     plan.Calendar `json:"plan"`
 	Cycle    cycle.Cycle   `json:"cycle"`
 	Limits   Limits        `json:"limits"`
-	State    State         `json:"state"`
+	State    State         `json:"state"`            // stored as what it means for the change
 	Reason   string        `json:"reason,omitempty"` // why it is paused, withdrawing or withdrawn
 	Actor    string        `json:"actor"`            // who approved it
 	Approved time.Time     `json:"approved"`
@@ -146,7 +151,6 @@ type Calendar struct {
 	Begun    []time.Time   `json:"begun"`   // when the changes of the last 24 hours began
 	// Holding is what the cycle said when it was last asked whether it still holds; nil: it was not yet.
 	Holding *Asked  `json:"holding,omitempty"`
-	Ended   bool    `json:"ended"` // withdrawn, and the advisor was told
 	Events  []Event `json:"events"`
 }
 

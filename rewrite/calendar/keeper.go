@@ -15,6 +15,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -26,32 +27,18 @@ type Migrations interface {
 	Migrations() []migrate.Migration
 }
 
-// Store keeps calendars over restarts; *store.Store is one.
-type Store interface {
-	Save(ctx context.Context, kind, id string, v any) error
-	// Decide is Save with lines of the audit trail, all or nothing.
-	Decide(ctx context.Context, kind, id string, v any, entries ...store.Entry) error
-	Delete(ctx context.Context, kind, id string) error
-	List(ctx context.Context, kind string) ([]store.Document, error)
-}
-
-// Kind of document in the Store, and its version.
-const (
-	Kind    = "calendar"
-	version = 1
-)
+// version is that of what the record of a change has of its calendar.
+const version = 1
 
 // maxWithdrawn is how many calendars that are over are kept, the latest.
 const maxWithdrawn = 10
 
-// Options of a Keeper. Migrations, Store and Recent are required.
+// Options of a Keeper. Migrations, Changes and Recent are required.
 type Options struct {
 	Migrations Migrations
-	Store      Store
+	Changes    *change.Book
 	// Recent reads how often statements were executed from a time on, for Cycle.Holds.
 	Recent func(ctx context.Context, from time.Time) (*cycle.Record, error)
-	// Ended tells the advisor that a calendar is over, and why. It is called again after a crash; nil: nobody is told.
-	Ended func(ctx context.Context, id, why string) error
 	// Allowed refuses what can not be carried out now; nil: nothing is refused.
 	Allowed func(ctx context.Context, p *plan.Calendar) error
 	Clock   func() time.Time // nil: time.Now
@@ -76,8 +63,8 @@ type Keeper struct {
 
 // New returns a Keeper without calendars.
 func New(o Options) (*Keeper, error) {
-	if o.Migrations == nil || o.Store == nil || o.Recent == nil {
-		return nil, errors.New("calendar: Migrations, Store and Recent are required")
+	if o.Migrations == nil || o.Changes == nil || o.Recent == nil {
+		return nil, errors.New("calendar: Migrations, Changes and Recent are required")
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -103,20 +90,20 @@ func New(o Options) (*Keeper, error) {
 
 // Restore reads the calendars from the store. It is called once, before Run and before any order.
 func (k *Keeper) Restore(ctx context.Context) error {
-	documents, err := k.o.Store.List(ctx, Kind)
+	records, err := k.o.Changes.All(ctx)
 	if err != nil {
-		return fmt.Errorf("read the calendars: %w", err)
+		return err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	calendars := map[string]*Calendar{} // all or none
-	for _, d := range documents {
-		c := &Calendar{}
-		if err := json.Unmarshal(d.Raw, c); err != nil {
-			return fmt.Errorf("calendar %s in the store can not be read: %w", d.ID, err)
+	for i := range records {
+		if records[i].Calendar == nil {
+			continue
 		}
-		if c.Version != version {
-			return fmt.Errorf("%w: calendar %s in the store has version %d, this Helenus reads version %d: use the one that wrote it", store.ErrNewer, d.ID, c.Version, version)
+		c, err := kept(&records[i])
+		if err != nil {
+			return err
 		}
 		calendars[c.ID] = c
 	}
@@ -141,6 +128,7 @@ func (k *Keeper) Calendars() []Calendar {
 	out := make([]Calendar, 0, len(k.calendars))
 	for _, c := range k.calendars {
 		out = append(out, *c)
+		out[len(out)-1].ChangeID = c.ID
 	}
 	slices.SortFunc(out, func(a, b Calendar) int { return strings.Compare(a.ID, b.ID) })
 	return out
@@ -172,9 +160,11 @@ func (k *Keeper) Calendar(id string) (Calendar, error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	if c := k.calendars[id]; c != nil {
-		return *c, nil
+		told := *c
+		told.ChangeID = id
+		return told, nil
 	}
-	return Calendar{}, fmt.Errorf("%w: %s; `helenus migrations` lists them", ErrUnknown, id)
+	return Calendar{}, fmt.Errorf("%w: %s; `helenus changes` lists them", ErrUnknown, id)
 }
 
 // Holds tells which calendar that is not over has a look-up among its own; "" if none has.
@@ -206,8 +196,8 @@ func (k *Keeper) Of(season string) (calendar string, n int, ok bool) {
 }
 
 // Approve takes a calendar on. One at a time: it is refused (*Busy) while another one is not over, and if a migration has one of its
-// look-ups already.
-func (k *Keeper) Approve(ctx context.Context, id string, p plan.Calendar, c cycle.Cycle, l Limits, actor string) (Calendar, error) {
+// look-ups already. admit says, in the transaction in which it begins, that what is proposed may be carried out; nil: nothing is proposed.
+func (k *Keeper) Approve(ctx context.Context, id string, p plan.Calendar, c cycle.Cycle, l Limits, actor string, admit change.Admission) (Calendar, error) {
 	k.work.Lock()
 	defer k.work.Unlock()
 	now := k.o.Clock()
@@ -240,12 +230,15 @@ func (k *Keeper) Approve(ctx context.Context, id string, p plan.Calendar, c cycl
 		x.Seasons = append(x.Seasons, Season{ID: fmt.Sprintf("%s.%d", id, n+1), Stage: Out, Since: now})
 	}
 	x.note(now, actor, "approved")
-	begun := x.entry("begin", "").By(ctx, actor)
-	if err := k.save(ctx, x, begun); err != nil {
+	begun := x.entry(string(change.Begin), "").By(ctx, actor)
+	if admit != nil {
+		begun.Action = string(change.Approve)
+	}
+	if err := k.store(ctx, x, admit, begun); err != nil {
 		return Calendar{}, err
 	}
-	k.o.Log.Info("calendar", "id", id, "state", x.State, "order", "approve", "actor", begun.Actor, "from", begun.From)
-	return *x, nil
+	k.o.Log.Info("calendar", "change_id", id, "state", x.State, "order", begun.Action, "actor", begun.Actor, "from", begun.From)
+	return k.Calendar(id)
 }
 
 // check tells what a calendar can not be carried out for.
@@ -279,13 +272,54 @@ func (k *Keeper) save(ctx context.Context, c *Calendar, entries ...store.Entry) 
 		own := ownActions[c.State]
 		entries = append(entries, c.entry(own[0], have.State).By(ctx, own[1]))
 	}
-	if err := k.o.Store.Decide(ctx, Kind, c.ID, c, entries...); err != nil {
-		return fmt.Errorf("save calendar %s: %w", c.ID, err)
+	return k.store(ctx, c, nil, entries...)
+}
+
+// store is save in which what was proposed may have to be admitted.
+func (k *Keeper) store(ctx context.Context, c *Calendar, admit change.Admission, entries ...store.Entry) error {
+	if _, err := k.o.Changes.Change(ctx, c.ID, func(r *change.Record) ([]store.Entry, error) {
+		if admit != nil {
+			if _, err := admit(r); err != nil {
+				return nil, err
+			}
+		}
+		return entries, carry(r, c, k.o.Clock())
+	}); err != nil {
+		return err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.calendars[c.ID] = c.clone() // whoever saves it may go on changing his own
 	return nil
+}
+
+// carry puts a calendar, as it is now, into its change's record.
+func carry(r *change.Record, c *Calendar, now time.Time) (err error) {
+	if to := stateOf[c.State]; r.State != to && (c.State != Withdrawn || !r.State.Proposal()) { // what is proposed again is not over again
+		r.State, r.Since, r.Until = to, now, time.Time{}
+	}
+	stored := *c
+	stored.State, stored.ChangeID = "", "" // the record has them
+	r.Calendar, err = change.Part(&stored)
+	return err
+}
+
+// kept is the calendar of a change as its record has it. One that is proposed anew since it was over, is over still.
+func kept(r *change.Record) (*Calendar, error) {
+	c := &Calendar{}
+	if err := json.Unmarshal(r.Calendar, c); err != nil {
+		return nil, fmt.Errorf("the calendar of change %s can not be read from the store: %w", r.ID, err)
+	}
+	if c.Version != version {
+		return nil, fmt.Errorf("%w: the calendar of change %s in the store has version %d, this Helenus reads version %d: use the one that wrote it", store.ErrNewer, r.ID, c.Version, version)
+	}
+	c.ID, c.State = r.ID, Withdrawn
+	for state, of := range stateOf {
+		if of == r.State {
+			c.State = state
+		}
+	}
+	return c, nil
 }
 
 // actions are the orders as the audit trail calls them.
@@ -310,7 +344,7 @@ func (k *Keeper) order(ctx context.Context, id, order, need, actor string, from 
 	if err := k.save(ctx, c, entry); err != nil {
 		return Calendar{}, err
 	}
-	k.o.Log.Info("calendar", "id", id, "state", c.State, "order", order, "actor", entry.Actor, "from", entry.From)
+	k.o.Log.Info("calendar", "change_id", id, "state", c.State, "order", order, "actor", entry.Actor, "from", entry.From)
 	return *c, nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/cycle"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -83,8 +84,8 @@ func TestKilledAnywhere(t *testing.T) {
 			}
 			w.live(2*time.Hour, nil)
 		}
-		if c := w.calendar(); c.State != Withdrawn || !c.Ended || len(w.there()) > 0 || len(w.ended) == 0 {
-			t.Errorf("killed at %d (after: %v): %s, %v are there, told %v", crash, after, c.State, w.there(), w.ended)
+		if c := w.calendar(); c.State != Withdrawn || len(w.there()) > 0 || w.state() != change.Dropped {
+			t.Errorf("killed at %d (after: %v): %s, %v are there, its change is %s", crash, after, c.State, w.there(), w.state())
 		}
 		return w, served.String()
 	}
@@ -156,7 +157,7 @@ func TestEveryPosition(t *testing.T) {
 							w.live(2*time.Hour, nil)
 							// What is there and verified again, as after a start, stays as what serves does.
 							left := stage == There && wanted && (seen == working || seen == comparing || seen == serving) || stage == Coming && wanted && seen == serving || stage == Out && seen != none && seen != gone
-							if c := w.calendar(); c.State != Withdrawn || !c.Ended || (len(w.there()) > 0) != left {
+							if c := w.calendar(); c.State != Withdrawn || (len(w.there()) > 0) != left {
 								t.Errorf("%s, %v are there", c.State, w.there())
 							}
 							return
@@ -199,8 +200,8 @@ func TestCycleStops(t *testing.T) {
 		w.approve(Limits{Drop: remove})
 		w.live(9*24*time.Hour, nil)
 		c := w.calendar()
-		if c.State != Withdrawn || !strings.Contains(c.Reason, "does not hold any more since 2026-03-19") || len(w.ended) != 1 || !strings.Contains(w.ended[0], "does not hold") {
-			t.Fatalf("%s: %s, told %v", c.State, c.Reason, w.ended)
+		if c.State != Withdrawn || !strings.Contains(c.Reason, "does not hold any more since 2026-03-19") || w.state() != change.Dropped {
+			t.Fatalf("%s: %s, its change is %s", c.State, c.Reason, w.state())
 		}
 		last := c.Events[len(c.Events)-1].Text
 		switch {
@@ -362,27 +363,27 @@ func TestOrders(t *testing.T) {
 	ctx, c := t.Context(), w.cycle()
 	for name, try := range map[string]func() error{
 		"over already": func() error {
-			_, err := w.keeper.Approve(ctx, "r-1", twoSeasons(), c, Limits{Until: w.now}, "ann")
+			_, err := w.keeper.Approve(ctx, "r-1", twoSeasons(), c, Limits{Until: w.now}, "ann", nil)
 			return err
 		},
 		"no number of changes": func() error {
-			_, err := w.keeper.Approve(ctx, "r-1", twoSeasons(), c, Limits{ChangesPerDay: -1}, "ann")
+			_, err := w.keeper.Approve(ctx, "r-1", twoSeasons(), c, Limits{ChangesPerDay: -1}, "ann", nil)
 			return err
 		},
 		"no tables": func() error {
-			_, err := w.keeper.Approve(ctx, "r-1", plan.Calendar{}, c, Limits{}, "ann")
+			_, err := w.keeper.Approve(ctx, "r-1", plan.Calendar{}, c, Limits{}, "ann", nil)
 			return err
 		},
 		"other steps": func() error {
 			p := twoSeasons()
 			p.Seasons[1].Steps = []bool{true}
-			_, err := w.keeper.Approve(ctx, "r-1", p, c, Limits{}, "ann")
+			_, err := w.keeper.Approve(ctx, "r-1", p, c, Limits{}, "ann", nil)
 			return err
 		},
 		"a trend": func() error {
 			x := c
 			x.Period = cycle.Trend
-			_, err := w.keeper.Approve(ctx, "r-1", twoSeasons(), x, Limits{}, "ann")
+			_, err := w.keeper.Approve(ctx, "r-1", twoSeasons(), x, Limits{}, "ann", nil)
 			return err
 		},
 		"unknown": func() error { _, err := w.keeper.Resume(ctx, "r-9", "ann"); return err },
@@ -393,7 +394,7 @@ func TestOrders(t *testing.T) {
 	}
 	w.approve(Limits{})
 	var busy *Busy
-	if _, err := w.keeper.Approve(ctx, "r-2", twoSeasons(), c, Limits{}, "ann"); !errors.As(err, &busy) || busy.By != "r-1" {
+	if _, err := w.keeper.Approve(ctx, "r-2", twoSeasons(), c, Limits{}, "ann", nil); !errors.As(err, &busy) || busy.By != "r-1" {
 		t.Error(err)
 	}
 	lu := lookUp("a")
@@ -424,7 +425,7 @@ func TestOrders(t *testing.T) {
 	w.told("ann begin >following", "bob pause following>paused", "bob withdraw paused>withdrawing", "helenus end withdrawing>withdrawn")
 	taken := newWorld(t)
 	taken.list, taken.ready = []migrate.Migration{{ID: "r-5", Rewrite: lookUp("b"), State: migrate.RolledBack}}, []time.Time{{}}
-	if _, err := taken.keeper.Approve(ctx, "r-1", twoSeasons(), c, Limits{}, "ann"); !errors.As(err, &busy) || busy.By != "r-5" {
+	if _, err := taken.keeper.Approve(ctx, "r-1", twoSeasons(), c, Limits{}, "ann", nil); !errors.As(err, &busy) || busy.By != "r-5" {
 		t.Error(err)
 	}
 }
@@ -463,8 +464,9 @@ func TestTooLate(t *testing.T) {
 // What was saved by another version is refused, and what is broken too.
 func TestRestore(t *testing.T) {
 	w := newWorld(t)
-	for name, raw := range map[string]string{"broken": "{", "newer": `{"version": 2, "id": "r-1"}`} {
-		w.docs = map[string][]byte{Kind + "/r-1": []byte(raw)}
+	for name, raw := range map[string]string{"broken": "{", "newer": `{"id": "r-1", "form": 1, "state": "serving", "calendar": {"version": 2, "id": "r-1"}}`} {
+		w.keeper.o.Changes = change.Open(w)
+		w.docs = map[string][]byte{change.Kind + "/r-1": []byte(raw)}
 		if err := w.keeper.Restore(t.Context()); err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -477,7 +479,7 @@ func TestForgets(t *testing.T) {
 	c := w.cycle()
 	for n := range 13 {
 		id := fmt.Sprintf("r-%d", n)
-		if _, err := w.keeper.Approve(t.Context(), id, twoSeasons(), c, Limits{}, "ann"); err != nil {
+		if _, err := w.keeper.Approve(t.Context(), id, twoSeasons(), c, Limits{}, "ann", nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.keeper.Withdraw(t.Context(), id, true, "", "ann"); err != nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/cycle"
+	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -44,7 +46,7 @@ func (k *Keeper) Tick(ctx context.Context) {
 func (k *Keeper) tick(ctx context.Context, c *Calendar) error {
 	now := k.o.Clock()
 	if c.State == Withdrawn {
-		return k.tell(ctx, c)
+		return nil
 	}
 	if c.State != Withdrawing {
 		if err := k.question(ctx, c, now); err != nil {
@@ -77,8 +79,8 @@ func (k *Keeper) tick(ctx context.Context, c *Calendar) error {
 	if err := k.save(ctx, c); err != nil {
 		return err
 	}
-	k.o.Log.Info("calendar", "id", c.ID, "state", c.State, "reason", c.Reason, "text", c.leaves())
-	return k.tell(ctx, c)
+	k.o.Log.Info("calendar", "change_id", c.ID, "state", c.State, "actor", store.Self, "reason", c.Reason, "text", c.leaves())
+	return nil
 }
 
 // leaves says what is there still, and what to do with it.
@@ -94,27 +96,13 @@ func (c *Calendar) leaves() string {
 	return strings.Join(list, "; ")
 }
 
-// tell tells the advisor once that a calendar is over.
-func (k *Keeper) tell(ctx context.Context, c *Calendar) error {
-	if c.Ended {
-		return nil
-	}
-	if k.o.Ended != nil {
-		if err := k.o.Ended(ctx, c.ID, c.Reason); err != nil {
-			return fmt.Errorf("tell that it is over: %w", err)
-		}
-	}
-	c.Ended = true
-	return k.save(ctx, c)
-}
-
 // forget removes the oldest calendars that are over.
 func (k *Keeper) forget(ctx context.Context) error {
-	over := slices.DeleteFunc(k.Calendars(), func(c Calendar) bool { return c.State != Withdrawn || !c.Ended })
+	over := slices.DeleteFunc(k.Calendars(), func(c Calendar) bool { return c.State != Withdrawn })
 	slices.SortFunc(over, func(a, b Calendar) int { return a.Approved.Compare(b.Approved) })
 	for i := range max(0, len(over)-maxWithdrawn) {
-		if err := k.o.Store.Delete(ctx, Kind, over[i].ID); err != nil {
-			return fmt.Errorf("forget calendar %s: %w", over[i].ID, err)
+		if _, err := k.o.Changes.Change(ctx, over[i].ID, func(r *change.Record) ([]store.Entry, error) { r.Calendar = nil; return nil, nil }); err != nil {
+			return err
 		}
 		k.mu.Lock()
 		delete(k.calendars, over[i].ID)
@@ -134,7 +122,7 @@ func (k *Keeper) question(ctx context.Context, c *Calendar, now time.Time) error
 	}
 	record, err := k.o.Recent(ctx, c.Approved)
 	if err != nil { // that it can not be asked does not end it: changes are safe, and cost at worst what they cost
-		k.o.Log.Warn("whether a cycle still holds is not known: the history can not be read", "calendar", c.ID, "err", err)
+		k.o.Log.Warn("whether a cycle still holds is not known: the history can not be read", "change_id", c.ID, "err", err)
 		return nil
 	}
 	h := c.Cycle.Holds(record)

@@ -13,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/history"
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -30,7 +31,6 @@ type world struct {
 	ready  []time.Time                               // when the work of the state is done
 	rate   func(statement int, at time.Time) float64 // executions per hour
 	from   time.Time                                 // of the traffic
-	ended  []string
 	keeper *Keeper
 
 	ops     int  // saves and orders so far
@@ -63,12 +63,8 @@ func (w *world) op(effect func() error) error {
 	return err
 }
 
-func (w *world) Save(ctx context.Context, kind, id string, v any) error {
-	return w.Decide(ctx, kind, id, v)
-}
-
-func (w *world) Decide(_ context.Context, kind, id string, v any, entries ...store.Entry) error {
-	return w.op(func() error {
+func (w *world) Replace(_ context.Context, kind, id string, version int64, v any, entries ...store.Entry) (int64, error) {
+	return version + 1, w.op(func() error {
 		raw, err := json.Marshal(v)
 		w.docs[kind+"/"+id] = raw
 		w.trail = append(w.trail, entries...)
@@ -76,7 +72,7 @@ func (w *world) Decide(_ context.Context, kind, id string, v any, entries ...sto
 	})
 }
 
-func (w *world) Delete(_ context.Context, kind, id string) error {
+func (w *world) Remove(_ context.Context, kind, id string, _ int64, _ ...store.Entry) error {
 	return w.op(func() error { delete(w.docs, kind+"/"+id); return nil })
 }
 
@@ -210,15 +206,12 @@ func newWorld(t *testing.T) *world {
 func (w *world) boot() {
 	w.t.Helper()
 	w.killed = false
-	k, err := New(Options{Migrations: w, Store: w, Clock: func() time.Time { return w.now }, Every: 5 * time.Minute,
+	k, err := New(Options{Migrations: w, Changes: change.Open(w), Clock: func() time.Time { return w.now }, Every: 5 * time.Minute,
 		Recent: func(ctx context.Context, from time.Time) (*cycle.Record, error) {
 			if w.reading != nil {
 				return nil, w.reading
 			}
 			return cycle.Read(ctx, w, from, time.Time{})
-		},
-		Ended: func(_ context.Context, id, why string) error {
-			return w.op(func() error { w.ended = append(w.ended, id+": "+why); return nil })
 		}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -257,7 +250,7 @@ func twoSeasons() plan.Calendar {
 
 func (w *world) approve(l Limits) {
 	w.t.Helper()
-	if _, err := w.keeper.Approve(w.t.Context(), "r-1", twoSeasons(), w.cycle(), l, "ann"); err != nil {
+	if _, err := w.keeper.Approve(w.t.Context(), "r-1", twoSeasons(), w.cycle(), l, "ann", nil); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -304,6 +297,16 @@ func (w *world) calendar() Calendar {
 		w.t.Fatal(err)
 	}
 	return c
+}
+
+// state is what the change of the calendar is, as stored.
+func (w *world) state() change.State {
+	w.t.Helper()
+	all, err := change.Open(w).All(w.t.Context())
+	if err != nil || len(all) != 1 {
+		w.t.Fatalf("%v, %v", all, err)
+	}
+	return all[0].State
 }
 
 // told checks the audit trail of the calendar.

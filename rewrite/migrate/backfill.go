@@ -136,7 +136,7 @@ func (j *job) split(ctx context.Context, p exec.Range) {
 	}
 	j.c.Left = left
 	if err := j.m.Store.Save(ctx, KindBackfill, j.id, j.c); err != nil {
-		j.m.Log.Warn("a checkpoint could not be saved", "migration", j.id, "err", err)
+		j.m.Log.Warn("a checkpoint could not be saved", "change_id", j.id, "err", err)
 	}
 }
 

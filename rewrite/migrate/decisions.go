@@ -34,12 +34,15 @@ const (
 // Deciders are all kinds.
 var Deciders = []Decider{Person, Schedule, Guard}
 
+// byCalendar begins the name of a calendar that gives orders; its id follows.
+const byCalendar = "calendar "
+
 // decider tells from the name that is kept with a decision who it was; "" is nobody.
 func decider(actor string) Decider {
 	switch {
 	case actor == "":
 		return Guard
-	case strings.HasPrefix(actor, "calendar "):
+	case strings.HasPrefix(actor, byCalendar):
 		return Schedule
 	}
 	return Person

@@ -141,7 +141,7 @@ func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
 			m.recall(ctx, r, table.Comment)
 		}
 		if err := m.follow(ctx, r, s); err != nil && !errors.As(err, new(*ErrPending)) {
-			m.Log.Error("a change of the schema could not be followed", "migration", have.ID, "err", err)
+			m.Log.Error("a change of the schema could not be followed", "change_id", have.ID, "err", err)
 		}
 	}
 	if first {

@@ -18,6 +18,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/exec"
@@ -32,14 +33,11 @@ type Store interface {
 	// Decide is Save with lines of the audit trail, all or nothing.
 	Decide(ctx context.Context, kind, id string, v any, entries ...store.Entry) error
 	Load(ctx context.Context, kind, id string, v any) error
-	List(ctx context.Context, kind string) ([]store.Document, error)
+	change.Store // which it has the changes in
 }
 
-// Kinds of document in the Store.
-const (
-	KindMigration = "migration"
-	KindBackfill  = "backfill"
-)
+// KindBackfill is the kind of document of a checkpoint in the Store. It is none of the record: it is written all the time, by who does the work alone.
+const KindBackfill = "backfill"
 
 // Traffic is the relay as far as a migration needs it.
 type Traffic interface {
@@ -119,12 +117,13 @@ func (s Settings) Defaults() Settings {
 	return s
 }
 
-// Parts are what a Manager works with; all must be set but Blocked and Wait.
+// Parts are what a Manager works with; all must be set but Changes, Blocked, Missed and Wait.
 type Parts struct {
 	Session exec.Session
 	Kinds   kinds.Set
 	Runners map[string]kind.Runner // by the names of Kinds
 	Store   Store
+	Changes *change.Book // in Store; nil: nobody else has a part in them
 	Traffic Traffic
 	Publish func([]Published) // puts in force, at once, for all statements from now on
 	Schema  func() *schema.Schema
@@ -252,6 +251,9 @@ func (r *run) refit(c plan.Rewrite, base *schema.Table) (kind.Fitted, *condition
 // New returns a Manager without migrations.
 func New(p Parts, settings Settings) *Manager {
 	settings = settings.Defaults()
+	if p.Changes == nil {
+		p.Changes = change.Open(p.Store)
+	}
 	if p.Wait == nil {
 		p.Wait = sleep
 	}
@@ -271,15 +273,18 @@ const begun = "the process began: what was written while it was not there is ver
 // first connection. What was verified is verified anew: nobody followed the writes before. Reads are not served before a
 // schema was seen (SchemaChanged).
 func (m *Manager) Restore(ctx context.Context) error {
-	documents, err := m.Store.List(ctx, KindMigration)
+	records, err := m.Changes.All(ctx)
 	if err != nil {
-		return fmt.Errorf("read the migrations: %w", err)
+		return err
 	}
 	runs := map[string]*run{} // all or none
-	for _, d := range documents {
-		var stored Migration
-		if err := json.Unmarshal(d.Raw, &stored); err != nil {
-			return fmt.Errorf("migration %s in the store can not be read: %w", d.ID, err)
+	for i := range records {
+		if records[i].Work == nil {
+			continue
+		}
+		stored, err := worked(&records[i])
+		if err != nil {
+			return err
 		}
 		r := m.run(&stored.Rewrite)
 		r.m = stored
@@ -335,8 +340,8 @@ func (m *Manager) renew(ctx context.Context, r *run) {
 	const why = "its table has the form of an earlier version: it is made and filled anew"
 	r.m.note(m.Now(), "", why)
 	entry := store.Entry{At: m.Now(), Action: "refill", Target: r.m.ID, Reason: why, Before: string(before), After: string(r.m.State)}.By(ctx, store.Self)
-	if err := m.Store.Decide(ctx, KindMigration, r.m.ID, &r.m, entry); err != nil { // then the next process does so again
-		m.Log.Error("that a table is made anew could not be saved", "migration", r.m.ID, "err", err)
+	if err := m.keep(ctx, &r.m, entry); err != nil { // then the next process does so again
+		m.Log.Error("that a table is made anew could not be saved", "change_id", r.m.ID, "err", err)
 	}
 }
 
@@ -398,7 +403,7 @@ func (m *Manager) start(r *run) {
 // drivePanicked turns the reads of a migration back whose driving panicked; it is driven again in a while.
 func (m *Manager) drivePanicked(ctx context.Context, r *run, err error) {
 	if err := m.suspend(ctx, r, err.Error(), false); err != nil {
-		m.Log.Error("a suspension could not be saved", "migration", r.get().ID, "err", err)
+		m.Log.Error("a suspension could not be saved", "change_id", r.get().ID, "err", err)
 	}
 }
 
@@ -421,6 +426,7 @@ func (m *Manager) Migrations() []Migration {
 		out[i] = r.get()
 		out[i].Conditions = condition.In(out[i].Reason)
 		out[i].Title = m.Kinds.Title(&out[i].Rewrite)
+		out[i].ChangeID = out[i].ID
 	}
 	return out
 }
@@ -548,17 +554,11 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 	for _, o := range t.Despite {
 		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, because of statement %s", o.Condition.Name(), o.Statement))
 	}
-	begun := store.Entry{At: now, Action: "begin", Target: id, Reason: "if an entry can not be written: " + t.OnEntryFailure, After: string(Approved)}.By(ctx, t.Actor)
-	if old := m.runs[id]; old != nil {
-		begun.Before = string(Dropped)
+	begun, err := m.begin(ctx, &r.m, t)
+	if err != nil {
+		return Migration{}, err
 	}
-	for _, o := range t.Despite {
-		begun.Despite = append(begun.Despite, o.String())
-	}
-	if err := m.Store.Decide(ctx, KindMigration, id, &r.m, begun); err != nil {
-		return Migration{}, fmt.Errorf("save migration %s: %w", id, err)
-	}
-	m.Log.Info("migration", "id", id, "state", Approved, "actor", begun.Actor, "from", begun.From, "despite", begun.Despite)
+	m.Log.Info("change", "change_id", id, "order", begun.Action, "state", Approved, "actor", begun.Actor, "from", begun.From, "despite", begun.Despite)
 	m.runs[id] = r
 	m.tally.add(Decision{ActApprove, decider(t.Actor)})
 	out := r.m.clone()

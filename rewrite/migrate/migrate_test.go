@@ -88,7 +88,7 @@ func TestSuspendedTwiceAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if list, err := m.Store.List(t.Context(), KindMigration); err != nil || len(list) != 1 {
+	if list, err := m.Changes.All(t.Context()); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}
 }

@@ -127,7 +127,7 @@ func (m *Manager) postpone(r *run, cause error) error {
 		cause = unwrapped
 	}
 	r.m.Pending = string(r.m.State) + " is in force, but " + pending(cause)
-	m.Log.Error("an order is in force, but could not be stored; it is tried again", "migration", r.id, "state", r.m.State, "err", cause)
+	m.Log.Error("an order is in force, but could not be stored; it is tried again", "change_id", r.id, "state", r.m.State, "err", cause)
 	m.Retry("migration "+r.id, func(ctx context.Context) error { return m.storeAgain(ctx, r) })
 	return &ErrPending{r.id, r.m.State, cause}
 }

@@ -30,7 +30,7 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 			return
 		}
 		if err := m.claim(work, r); err != nil && ctx.Err() == nil {
-			m.Log.Warn("the owner of a table of ours could not be named; it is tried again with the next state", "migration", r.id, "err", err)
+			m.Log.Warn("the owner of a table of ours could not be named; it is tried again with the next state", "change_id", r.id, "err", err)
 		}
 		if p.work == nil {
 			cancel()
@@ -69,7 +69,7 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 			continue
 		}
 		r.throttle(err.Error())
-		m.Log.Warn("a migration waits", "migration", r.get().ID, "state", state, "err", err)
+		m.Log.Warn("a migration waits", "change_id", r.get().ID, "state", state, "err", err)
 		r.rest(ctx, m.Wait, wait)
 		wait = min(2*wait, time.Minute)
 	}
@@ -384,7 +384,7 @@ func (m *Manager) Verify(ctx context.Context, id, actor string) error {
 		return &ErrState{id, "verify", have.State, "its " + r.noun() + " is gone or no longer fits; roll it back"}
 	}
 	missing, err := m.pass(ctx, r)
-	m.Log.Info("verified on order", "migration", id, "actor", actor, "missing", missing, "err", err)
+	m.Log.Info("verified on order", "change_id", id, "actor", actor, "missing", missing, "err", err)
 	if have := r.get(); missing > 0 && have.State == Serving {
 		return errors.Join(err, m.suspend(context.WithoutCancel(ctx), r, lost(missing), false))
 	}

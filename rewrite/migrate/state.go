@@ -8,32 +8,33 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/gain"
 	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
-// State is where a migration stands.
-type State string
+// State is where a change stands.
+type State = change.State
 
-// The states.
+// The states of one that is carried out, or was. What each means is said in package change.
 const (
-	Approved    State = "approved"     // its table is being created
-	Created     State = "created"      // its table exists on all nodes
-	DualWrite   State = "dual-write"   // entries are written; waiting until no older write is under way
-	Backfill    State = "backfill"     // entries of existing rows are written
-	Verify      State = "verify"       // both tables are compared until a whole pass finds nothing missing
-	Shadow      State = "shadow"       // reads run as written, and are compared with the change's answer
-	Serving     State = "serving"      // reads are answered by the change
-	Suspended   State = "suspended"    // reads run as written until somebody resumes it (through verify) or rolls back
-	Failed      State = "failed"       // it can not go on by itself; resume it once the cause is gone, or roll it back
-	RollingBack State = "rolling-back" // reads run as written; waiting until no request knows better
-	RolledBack  State = "rolled-back"  // nothing is rewritten; the table is kept
-	Dropped     State = "dropped"      // and its table is gone
+	Approved    = change.Approved
+	Created     = change.Created
+	DualWrite   = change.DualWrite
+	Backfill    = change.Backfill
+	Verify      = change.Verify
+	Shadow      = change.Shadow
+	Serving     = change.Serving
+	Suspended   = change.Suspended
+	Failed      = change.Failed
+	RollingBack = change.RollingBack
+	RolledBack  = change.RolledBack
+	Dropped     = change.Dropped
 )
 
-// States are all states, in the order of a change's life.
-var States = []State{Approved, Created, DualWrite, Backfill, Verify, Shadow, Serving, Suspended, Failed, RollingBack, RolledBack, Dropped}
+// States are all of them, in the order of a change's life.
+var States = change.Works
 
 // Mode is what the proxy does for a migration.
 type Mode struct {
@@ -53,6 +54,8 @@ type Terms struct {
 	Actor          string          // who approves it
 	OnEntryFailure string          // TurnBack or Refuse; "" for TurnBack
 	Despite        []plan.Overrule // conditions that he overrules; they are kept in the history
+	// Admit says that the proposal may be carried out, in the transaction in which it begins. nil: there is no proposal, as of a table of a calendar.
+	Admit change.Admission
 }
 
 // Check says what is wrong with terms.
@@ -117,14 +120,15 @@ const MaxEvents = 100
 
 // Migration is an approved change and all that is known of it.
 type Migration struct {
-	ID      string       `json:"id"`
-	Rewrite plan.Rewrite `json:"look_up"`            // what was approved, of any kind: the key is from when there were look-ups only
-	Base    schema.Table `json:"base"`               // as it was when the change was last fitted to it
-	Owner   string       `json:"owner,omitempty"`    // whose it is (see owner.go); "" if it is from before there were owners
-	TableID string       `json:"table_id,omitempty"` // of the first of its own tables as it was made; another is not the one that was filled
-	State   State        `json:"state"`
-	Reason  string       `json:"reason,omitempty"` // of suspended and failed, why it is verified again, and of what rolled itself back
-	Title   string       `json:"title,omitempty"`  // in a few words, what it does; not saved
+	ID       string       `json:"id"`                  // the name of ChangeID until the last release
+	ChangeID string       `json:"change_id,omitempty"` // ID, for who is told; never stored
+	Rewrite  plan.Rewrite `json:"look_up"`             // what was approved, of any kind: the key is from when there were look-ups only
+	Base     schema.Table `json:"base"`                // as it was when the change was last fitted to it
+	Owner    string       `json:"owner,omitempty"`     // whose it is (see owner.go); "" if it is from before there were owners
+	TableID  string       `json:"table_id,omitempty"`  // of the first of its own tables as it was made; another is not the one that was filled
+	State    State        `json:"state"`               // stored as that of the change
+	Reason   string       `json:"reason,omitempty"`    // of suspended and failed, why it is verified again, and of what rolled itself back
+	Title    string       `json:"title,omitempty"`     // in a few words, what it does; not saved
 	// Conditions are those by which Reason says that it was stopped; not saved.
 	Conditions []*condition.Ref `json:"conditions,omitempty"`
 	Pending    string           `json:"pending,omitempty"` // an order that is in force but not stored yet, and what that means; never stored

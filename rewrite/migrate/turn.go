@@ -2,9 +2,9 @@ package migrate
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 )
 
 // less tells whether a mode asks less of the proxy than another.
@@ -53,9 +53,13 @@ func (r *run) turned(turns int) bool {
 // turn changes the state of a migration, in the right order: what asks more is stored before it is published, what asks
 // less is published before it is stored. What does not ask more holds whether it could be stored or not, and is stored again
 // and again until it is; the error is then an *ErrPending. r.orders is held.
-func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text string, change func(*Migration)) error {
+func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text string, also func(*Migration)) error {
 	r.mu.Lock()
 	now, from := m.Now(), r.m.State
+	if o := change.Order(by.action); !change.Allowed(o, from, to) {
+		r.mu.Unlock()
+		return &change.MoveError{ID: r.id, Order: o, From: from, To: to}
+	}
 	next := r.m.clone()
 	next.State = to
 	if to != RolledBack { // which follows upon rolling back, and has its reason
@@ -63,8 +67,8 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text str
 	}
 	next.Progress = Progress{Started: now}
 	next.Served = next.Served || to == Serving
-	if change != nil {
-		change(&next)
+	if also != nil {
+		also(&next)
 	}
 	next.note(now, by.person(), text)
 	entry := store.Entry{At: now, Action: by.action, Target: r.id, Reason: text, Before: string(r.m.State), After: string(to)}.By(ctx, by.actor)
@@ -86,7 +90,7 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text str
 	if err != nil && raises {
 		r.trail = r.trail[:len(r.trail)-1] // it did not happen
 		r.mu.Unlock()
-		m.Log.Error("a migration could not be saved", "migration", next.ID, "state", to, "err", err)
+		m.Log.Error("a change could not be saved", "change_id", next.ID, "order", by.action, "actor", entry.Actor, "state", to, "err", err)
 		return err
 	}
 	if !lowers {
@@ -103,7 +107,7 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text str
 			cancel()
 		}
 	}
-	m.Log.Info("migration", "id", next.ID, "state", to, "actor", entry.Actor, "from", entry.From, "text", text)
+	m.Log.Info("change", "change_id", next.ID, "order", by.action, "state", to, "actor", entry.Actor, "from", entry.From, "text", text)
 	if d, ok := decisionOf(from, to, by.person()); ok {
 		m.tally.add(d)
 	}
@@ -118,8 +122,8 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text str
 func (m *Manager) save(ctx context.Context, r *run, x *Migration) error {
 	stored := *x
 	stored.Pending = ""
-	if err := m.Store.Decide(ctx, KindMigration, x.ID, &stored, r.trail...); err != nil {
-		return fmt.Errorf("save migration %s: %w", x.ID, err)
+	if err := m.keep(ctx, &stored, r.trail...); err != nil {
+		return err
 	}
 	x.Pending, r.trail = "", nil
 	return nil

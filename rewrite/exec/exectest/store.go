@@ -18,6 +18,7 @@ type Store struct {
 
 	mu        sync.Mutex
 	documents map[store.Key]json.RawMessage
+	versions  map[store.Key]int64
 	trail     []store.Entry
 }
 
@@ -39,10 +40,56 @@ func (s *Store) Decide(_ context.Context, kind, id string, v any, entries ...sto
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.put(store.Key{Kind: kind, ID: id}, raw, entries)
+	return nil
+}
+
+// put stores a document; s.mu is held.
+func (s *Store) put(key store.Key, raw json.RawMessage, entries []store.Entry) {
 	if s.documents == nil {
-		s.documents = map[store.Key]json.RawMessage{}
+		s.documents, s.versions = map[store.Key]json.RawMessage{}, map[store.Key]int64{}
 	}
-	s.documents[store.Key{Kind: kind, ID: id}] = raw
+	s.documents[key] = raw
+	s.versions[key]++
+	s.trail = append(s.trail, entries...)
+}
+
+// Replace implements change.Store.
+func (s *Store) Replace(_ context.Context, kind, id string, version int64, v any, entries ...store.Entry) (int64, error) {
+	if before, ok := s.Before.Get(); ok {
+		if err := before(kind, id); err != nil {
+			return 0, err
+		}
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := store.Key{Kind: kind, ID: id}
+	if s.versions[key] != version {
+		return 0, store.ErrConflict
+	}
+	s.put(key, raw, entries)
+	return version + 1, nil
+}
+
+// Remove implements change.Store.
+func (s *Store) Remove(_ context.Context, kind, id string, version int64, entries ...store.Entry) error {
+	if before, ok := s.Before.Get(); ok {
+		if err := before(kind, id); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := store.Key{Kind: kind, ID: id}
+	if s.versions[key] != version {
+		return store.ErrConflict
+	}
+	delete(s.documents, key)
+	delete(s.versions, key)
 	s.trail = append(s.trail, entries...)
 	return nil
 }
@@ -70,6 +117,7 @@ func (s *Store) Delete(_ context.Context, kind, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.documents, store.Key{Kind: kind, ID: id})
+	delete(s.versions, store.Key{Kind: kind, ID: id})
 	return nil
 }
 
@@ -80,7 +128,7 @@ func (s *Store) List(_ context.Context, kind string) ([]store.Document, error) {
 	var out []store.Document
 	for key, raw := range s.documents {
 		if key.Kind == kind {
-			out = append(out, store.Document{Kind: kind, ID: key.ID, Raw: raw})
+			out = append(out, store.Document{Kind: kind, ID: key.ID, Version: s.versions[key], Raw: raw})
 		}
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].ID < out[j].ID })

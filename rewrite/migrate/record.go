@@ -1,0 +1,70 @@
+package migrate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
+)
+
+// worked is a migration as its change's record has it. One that is proposed anew, or was dismissed, since it was dropped, is dropped still.
+func worked(r *change.Record) (x Migration, err error) {
+	if err := json.Unmarshal(r.Work, &x); err != nil {
+		return x, fmt.Errorf("how change %s is carried out can not be read from the store: %w", r.ID, err)
+	}
+	if x.ID, x.State = r.ID, r.State; r.State.Proposal() {
+		x.State = Dropped
+	}
+	return x, nil
+}
+
+// carry puts a migration, as it is now, into its change's record.
+func carry(r *change.Record, x *Migration) (err error) {
+	if x.State != Dropped || !r.State.Proposal() { // what is proposed again is not dropped again
+		r.State, r.Since, r.Until = x.State, x.Progress.Started, time.Time{}
+	}
+	stored := *x
+	stored.State = change.None // the record has it
+	r.Work, err = change.Part(&stored)
+	return err
+}
+
+// keep stores a migration as it is now, along with lines of the audit trail.
+func (m *Manager) keep(ctx context.Context, x *Migration, trail ...store.Entry) error {
+	_, err := m.Changes.Change(ctx, x.ID, func(r *change.Record) ([]store.Entry, error) { return trail, carry(r, x) })
+	return err
+}
+
+// begin stores a migration that is approved: that it is, who approves it, and its first state, at once.
+func (m *Manager) begin(ctx context.Context, x *Migration, t Terms) (begun store.Entry, err error) {
+	_, err = m.Changes.Change(ctx, x.ID, func(r *change.Record) ([]store.Entry, error) {
+		order, before := change.Begin, r.State
+		begun = store.Entry{}
+		if t.Admit != nil {
+			order = change.Approve
+			if begun, err = t.Admit(r); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.Move(order, Approved, x.Approved); err != nil {
+			return nil, err
+		}
+		r.Part, _ = strings.CutPrefix(t.Actor, byCalendar)
+		if r.Part == t.Actor {
+			r.Part = ""
+		}
+		begun.At, begun.Action, begun.Target, begun.Before, begun.After = x.Approved, string(order), x.ID, string(before), string(Approved)
+		begun.Reason = strings.TrimPrefix(begun.Reason+"; ", "; ") + "if an entry can not be written: " + t.OnEntryFailure
+		begun.Despite = nil
+		for _, o := range t.Despite {
+			begun.Despite = append(begun.Despite, o.String())
+		}
+		begun = begun.By(ctx, t.Actor)
+		return []store.Entry{begun}, carry(r, x)
+	})
+	return begun, err
+}
