@@ -59,6 +59,9 @@ func Explain(w io.Writer, r Recommendation) error {
 	}
 	p.timeline(r.Timeline)
 	p.heading("Reads")
+	if text := r.ServedText(); text != "" {
+		p.paragraph(text + ".")
+	}
 	for _, s := range r.Statements {
 		p.read(&s)
 	}

@@ -233,7 +233,7 @@ func (h *helenus) wire() (err error) {
 	all := kinds.All(kinds.Settings{LookUp: lookup.Settings{Entries: s.MaxEntries}})
 	if h.engine, err = rewrite.New(rewrite.Options{
 		Connect: cluster.working, Store: h.store, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Now: clock, Kinds: all,
-		Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet, Others: h.onlookers.look,
+		Permissions: s.PermissionsValidity, Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet, Others: h.onlookers.look,
 		Migrate: migrate.Settings{
 			Settle: s.Settle, Ranges: s.BackfillRanges, Workers: s.Workers, Rate: s.BackfillRate,
 			ShadowReads: int64(s.ShadowReads), ShadowFor: s.ShadowFor, ShadowSelf: s.ShadowProbes, SweepEvery: s.SweepEvery,
