@@ -16,5 +16,5 @@ type Traced struct {
 }
 
 func (r *record) traced(x *proxy.Exchange) Traced {
-	return Traced{Request: r.slow(x), Trace: *x.Trace, Start: r.registry.started.Add(time.Duration(x.Start))}
+	return Traced{Request: r.slowRequest(x), Trace: *x.Trace, Start: r.registry.started.Add(time.Duration(x.Start))}
 }

@@ -51,6 +51,7 @@ type conn struct {
 
 	spares  spares
 	orphans orphans
+	asks    *asks        // set by the upward goroutine; nil until a read is taken that may need it
 	held    atomic.Int64 // bytes of requests that the Rewriter has taken and not yet dealt with
 
 	up struct {
@@ -234,7 +235,7 @@ func (c *conn) end() {
 		c.orphans.Lock() // the sweeper may be at it
 		defer c.orphans.Unlock()
 		if t.Status() == inflight.Busy && t.stream == nobody {
-			t.extra.replaces.abandon()
+			t.extra.abandon(errEnded)
 		}
 	})
 	for i := range c.down.completions.list() {

@@ -169,7 +169,8 @@ func (c *conn) follow(r *wire.Reader) {
 // late drops the answer to a request that the sweeper has answered. What it says of the connection, and to whoever took the
 // request, is true all the same.
 func (c *conn) late(h wire.Header, body []byte, complete bool, t *slot) (pipe.Verdict, []byte, error) {
-	if !complete {
+	own := t.stream == nobody
+	if !complete && !(own && h.Length > c.server.options.MaxFrame) {
 		if h.Length > c.server.options.MaxFrame {
 			return pipe.Pass, nil, c.tooLong(h)
 		}
@@ -195,6 +196,9 @@ func (c *conn) late(h wire.Header, body []byte, complete bool, t *slot) (pipe.Ve
 		}
 	}
 	c.reunite(t) // Barrier waits for the Done
+	if own {
+		c.giveBack(h.Stream)
+	}
 	return pipe.Drop, nil, nil
 }
 

@@ -9,6 +9,7 @@ type extra struct {
 	sample   *sample
 	swaps    []swap       // EXECUTE, BATCH: ids that are others' than the client's
 	replaces *replacement // PREPARE of our own: what it is for
+	asked    *asked       // of our own: who waits for the answer
 	startup  bool
 	// compression that STARTUP asked for, and whether Cassandra was not told.
 	compression string
@@ -22,6 +23,15 @@ func (p *pending) need(s *spares) *extra {
 		p.extra = s.take()
 	}
 	return p.extra
+}
+
+// abandon is for a request of our own whose answer will not be looked at.
+func (e *extra) abandon(why error) {
+	if e.asked != nil {
+		e.asked.end(reply{err: why})
+		return
+	}
+	e.replaces.abandon()
 }
 
 type childRecord struct {

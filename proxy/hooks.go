@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"context"
+	"fmt"
+
 	"github.com/helenus-db/helenus/proxy/rule"
 	"github.com/helenus-db/helenus/proxy/statement"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -191,6 +194,35 @@ type Responder interface {
 	Forward(r *Request, f Forward)
 	Answer(r *Request, rows Rows)
 	Fail(r *Request, code int32, message string)
+}
+
+// Asker is a Responder that carries statements of ours out on the client's own connection to Cassandra, and so with the rights of its
+// role, until the request was forwarded or answered. Its methods block.
+type Asker interface {
+	// Describe is what Cassandra says of a statement, which names its keyspace.
+	Describe(ctx context.Context, text string) (*Prepared, error)
+	// Ask carries out a SELECT of ours, and returns its answer from its kind on. What Cassandra answers with an ERROR is a *Refused.
+	Ask(ctx context.Context, q Own) (*Prepared, []byte, error)
+	// Lately tells how many nanoseconds ago a statement of ours was sent on this connection that Cassandra carried out; ok is false if none was.
+	Lately(text string) (ago int64, ok bool)
+}
+
+// Own is a SELECT of ours. Its text names its keyspace, and Cassandra prepares it.
+type Own struct {
+	Text        string
+	Values      [][]byte // in order, nil is null
+	Consistency uint16
+	Metadata    bool // the answer is to describe its columns
+}
+
+// Refused is an ERROR of Cassandra's in answer to a statement of ours on a client's connection.
+type Refused struct {
+	Code int32
+	Text string
+}
+
+func (e *Refused) Error() string {
+	return fmt.Sprintf("Cassandra refused it to the client's role (%#x): %s", e.Code, e.Text)
 }
 
 // Forward says how a taken request goes on to Cassandra: always as it came.

@@ -192,6 +192,9 @@ func (c *conn) prepare(r *replacement) {
 
 // onOwnAnswer deals with the answer to a request of our own.
 func (c *conn) onOwnAnswer(h wire.Header, body []byte, complete bool, t *slot, p *pending) (pipe.Verdict, []byte, error) {
+	if p.extra.asked != nil {
+		return c.onAsked(h, body, complete, t, p)
+	}
 	if !complete {
 		if h.Length > c.server.options.MaxFrame {
 			return pipe.Pass, nil, c.tooLong(h)

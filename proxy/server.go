@@ -125,20 +125,21 @@ type Options struct {
 
 // Server is the proxy.
 type Server struct {
-	options  Options
-	log      *slog.Logger
-	observed bool // there is a Recorder or a Rewriter
-	prepared statement.Table[bound]
-	control  *control.Connection
-	ledger   ledger.Ledger
-	stats    stats
-	lastID   atomic.Uint64
-	seed     maphash.Seed // of Exchange.Hash
-	dialer   certs.Dialer
-	warned   rarely
-	guests   *limit.Guests
-	draining atomic.Bool
-	bypass   atomic.Bool
+	options   Options
+	log       *slog.Logger
+	observed  bool // there is a Recorder or a Rewriter
+	prepared  statement.Table[bound]
+	described described
+	control   *control.Connection
+	ledger    ledger.Ledger
+	stats     stats
+	lastID    atomic.Uint64
+	seed      maphash.Seed // of Exchange.Hash
+	dialer    certs.Dialer
+	warned    rarely
+	guests    *limit.Guests
+	draining  atomic.Bool
+	bypass    atomic.Bool
 
 	rules        rule.Counts
 	replacements replacements

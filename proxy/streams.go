@@ -62,7 +62,10 @@ type slot struct {
 }
 
 // streams is a connection's table of slots, by the stream id under which Cassandra knows the request.
-type streams struct{ inflight.Table[slot] }
+type streams struct {
+	inflight.Table[slot]
+	lent bool // those for asking are not the client's any more (ask.go); the upward goroutine's
+}
 
 // Why a request gets no slot.
 var (
@@ -73,6 +76,9 @@ var (
 // reserve returns the slot for a request that the client sent under a stream id, for the upward goroutine to fill, and the
 // id under which Cassandra will know it.
 func (s *streams) reserve(stream int16) (t *slot, id int16, err error) {
+	if s.lent && isAsk(stream) { // whose slot others write
+		return s.reserveAlias(nil, stream)
+	}
 	if t = s.Make(stream); !t.Occupied() {
 		return t, stream, nil
 	}
@@ -100,10 +106,10 @@ const (
 	maxAliases = 1024
 )
 
-// reserveAlias is reserve for a request whose own slot t is occupied.
+// reserveAlias is reserve for a request whose own slot t is occupied, or, if it is nil, not to be had.
 func (s *streams) reserveAlias(t *slot, stream int16) (*slot, int16, error) {
 	// Only the upward goroutine writes what is pending, and it is here: it may be read.
-	if t.Status() == inflight.Busy && t.stream == stream {
+	if t != nil && t.Status() == inflight.Busy && t.stream == stream {
 		return nil, 0, errReused
 	}
 	for id := int16(aliasFrom); id >= aliasFrom; id++ { // ends by overflow

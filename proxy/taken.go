@@ -53,6 +53,9 @@ func (c *conn) offer(h wire.Header, body []byte, t *slot, change *change, say fu
 	}
 	say(r)
 	c.fillRequest(r, &k.view, k.body)
+	if t.read && (r.Opcode == wire.OpQuery || r.Client.User) {
+		c.lend()
+	}
 	t.taken.Store(k)
 	c.held.Add(int64(len(body)))
 	if !c.server.options.Rewriter.Take(r) {

@@ -112,7 +112,7 @@ func (c *conn) expire(t *slot, w uint64) {
 	c.orphans.n++
 	p := t.pending
 	if p.stream == nobody {
-		p.extra.replaces.abandon()
+		p.extra.abandon(errLate)
 		c.spares.give(p.extra)
 		return
 	}

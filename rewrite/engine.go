@@ -51,6 +51,7 @@ type Options struct {
 
 	Reads       int           // 512; reads answered at a time, more run as written
 	ReadTimeout time.Duration // 2 s for a served read, then it runs as written
+	Permissions time.Duration // how long ago Cassandra may have judged what a client may read; 0: just then, each time
 	Every       uint64        // 1,000; while serving, one read of so many is compared
 	Comparing   int           // 4; comparisons at a time
 	Migrate     migrate.Settings

@@ -266,7 +266,12 @@ func (w *world) ask(text string, values ...[]byte) answer { return w.send(text, 
 
 func (w *world) send(text string, change func(*proxy.Request), values ...[]byte) answer {
 	c := &client{w: w, ctx: context.Background(), done: make(chan answer, 1)}
-	r := &proxy.Request{Opcode: proxy.OpExecute, Version: 4, Text: text, Consistency: 1, PageSize: 5000, Responder: c,
+	return w.sendBy(c, c, text, change, values...)
+}
+
+// sendBy is send with a relay of one's own.
+func (w *world) sendBy(by proxy.Responder, c *client, text string, change func(*proxy.Request), values ...[]byte) answer {
+	r := &proxy.Request{Opcode: proxy.OpExecute, Version: 4, Text: text, Consistency: 1, PageSize: 5000, Responder: by,
 		Prepared: &proxy.Prepared{Text: text, ResultMetadata: []byte{0}}}
 	for _, v := range values {
 		r.Values = append(r.Values, proxy.Value{Bytes: v, Null: v == nil})

@@ -25,7 +25,7 @@ var (
 	descRefused = describe("helenus_change_condition",
 		"1 for a condition (docs/conditions.md) because of which a change is suspended, has failed, or is verified again.", "change_id", "condition")
 	descUnserved = describe("helenus_change_reads_not_served_total",
-		"Reads of statements that a change may answer and that ran as written, by why: text (sent as a QUERY, not prepared), unprepared (its metadata is not known), pages (a further page), consistency (serial), options (tracing, a payload), role (the client logged in as somebody), state (the change does not serve now), control (one of some, to compare with), busy (too many at once), or, after the change was asked, failed, unsuited (too much for it) or touched (turned back meanwhile).",
+		"Reads of statements that a change may answer and that ran as written, by why: text (sent as a QUERY in a form that only Cassandra reads), unprepared (its metadata is not known), pages (a further page), consistency (serial), options (tracing, a payload, another number of values), role (Cassandra does not let the client's role read it), state (the change does not serve now), control (one of some, to compare with), busy (too many at once), or, after the change was asked, failed, unsuited (too much for it) or touched (turned back meanwhile).",
 		"change_id", "reason")
 	descWrites = describe("helenus_change_writes_total",
 		"Entries of writes: written first (written), not to be written (failed), and writes that went on without theirs (missed); after a missed one reads run as written until it is verified again.", "change_id", "result")

@@ -152,7 +152,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 	var c counts
 	r := &proxy.Request{Opcode: proxy.OpExecute, Prepared: &proxy.Prepared{ResultMetadata: []byte{0}}, PagingState: []byte{1}}
 	if n := testing.AllocsPerRun(100, func() {
-		if why, ok := plain(r); !ok {
+		if why, ok := plain(r, nil); !ok {
 			c.unserved(why)
 		}
 	}); n != 0 || c.asWritten[becausePages].Load() == 0 {

@@ -1,10 +1,14 @@
 package rewrite
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"sync"
 
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
@@ -19,6 +23,38 @@ type rule struct {
 type readRule struct {
 	active *active
 	read   kind.Read
+	said   *looks
+}
+
+// looks are what Cassandra says of the answers to texts, for one set of rules: it ends when a table is altered.
+type looks struct{ byText sync.Map }
+
+type lookKey struct {
+	text    string
+	version byte
+}
+
+// describe sets what Cassandra says of the answer to a QUERY.
+func (u *readRule) describe(ctx context.Context, r *proxy.Request) error {
+	key := lookKey{u.read.(kind.Spoken).Described(), r.Version}
+	if p, ok := u.said.byText.Load(key); ok {
+		r.Prepared = p.(*proxy.Prepared)
+		return nil
+	}
+	client, ok := exec.OnClient(r, 0)
+	if !ok {
+		return fmt.Errorf("%w: what its answer looks like can not be asked", kind.ErrUnsuited)
+	}
+	p, err := client.Describe(ctx, key.text)
+	if err != nil {
+		return err
+	}
+	if p.ResultMetadata == nil {
+		return fmt.Errorf("%w: what its answer looks like is not known", kind.ErrUnsuited)
+	}
+	u.said.byText.Store(key, p)
+	r.Prepared = p
+	return nil
 }
 
 type writeRule struct {
@@ -56,6 +92,7 @@ const (
 // ruleSet is the changes in force at one epoch, and what they mean for the texts met so far.
 type ruleSet struct {
 	active []*active
+	said   looks
 
 	mu    sync.RWMutex
 	texts map[string]*rule
@@ -119,7 +156,7 @@ func (s *ruleSet) compile(keyspace, text string) *rule {
 				continue
 			}
 			if read, refusal := a.change.Read(st, keyspace); refusal == nil && r.read == nil {
-				r.read = &readRule{a, read}
+				r.read = &readRule{a, read, &s.said}
 			}
 			continue
 		}

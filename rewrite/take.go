@@ -56,12 +56,18 @@ func serial(consistency uint16) bool {
 }
 
 // plain tells whether a read is one that a change may answer at all, and if not why.
-func plain(r *proxy.Request) (why unserved, ok bool) {
-	switch {
-	case r.Opcode != proxy.OpExecute:
-		return becauseText, false
-	case r.Prepared == nil || r.Prepared.ResultMetadata == nil:
+func plain(r *proxy.Request, read kind.Read) (why unserved, ok bool) {
+	if r.Opcode == proxy.OpQuery {
+		spoken, ok := read.(kind.Spoken)
+		if !ok || spoken.Described() == "" || r.SkipMetadata || !spoken.Takes(kind.Values{Values: r.Values}) {
+			return becauseText, false
+		}
+	} else if r.Prepared == nil || r.Prepared.ResultMetadata == nil {
 		return becauseUnprepared, false
+	}
+	switch {
+	case r.Prepared != nil && r.Prepared.Variables != nil && !named(r.Values) && len(r.Values) != len(r.Prepared.Variables):
+		return becauseOptions, false
 	case len(r.PagingState) > 0:
 		return becausePages, false
 	case serial(r.Consistency):
@@ -72,21 +78,36 @@ func plain(r *proxy.Request) (why unserved, ok bool) {
 	return 0, true
 }
 
-// trusted tells whether a client may be answered by a change: what its role may read is asked of Cassandra only with
-// the original (docs/decisions/007). To compare does not tell it anything.
-func trusted(c *proxy.Client) bool { return c == nil || !c.User }
+func named(values []proxy.Value) bool { return len(values) > 0 && values[0].Name != "" }
+
+// answerer returns how a read is answered to a client; nil if it is not, as nothing asks Cassandra what the client's role may. (To compare tells the
+// client nothing.)
+func (e *Engine) answerer(r *proxy.Request, read kind.Read) func(context.Context, kind.Request) (proxy.Rows, error) {
+	if r.Client == nil || !r.Client.User {
+		return read.Answer
+	}
+	rightful, ok := read.(kind.Rightful)
+	client, asks := exec.OnClient(r, e.options.Permissions)
+	if !ok || !asks {
+		return nil
+	}
+	return func(ctx context.Context, q kind.Request) (proxy.Rows, error) {
+		return rightful.AnswerFor(ctx, q, client)
+	}
+}
 
 // takeRead answers a read, or compares it.
 func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 	a := rule.active
-	if why, ok := plain(r); !ok {
+	if why, ok := plain(r, rule.read); !ok {
 		return a.counts.unserved(why)
 	}
+	answer := e.answerer(r, rule.read)
 	often, control := a.serving(), false
 	if often {
 		n := a.turn.Add(1)
 		control = n%e.options.Every == 0
-		if !control && a.gain.Tries(n) && trusted(r.Client) {
+		if !control && a.gain.Tries(n) && answer != nil {
 			a.counts.unserved(becauseControl)
 			e.asWritten(r, a.gain.Control)
 			return true
@@ -94,7 +115,7 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 		often = !control
 	}
 	switch {
-	case often && !trusted(r.Client):
+	case often && answer == nil:
 		return a.counts.unserved(becauseRole)
 	case often:
 		select {
@@ -106,7 +127,7 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 		began := e.options.Uptime()
 		guard.Go(guard.Reads, func() {
 			defer func() { <-e.reads; e.wait.Done() }()
-			e.serve(r, rule, began)
+			e.serve(r, rule, answer, began)
 		}, func(error) {
 			a.counts.unserved(becauseFailed)
 			r.Forward(proxy.Forward{}) // nothing happens if it was answered
@@ -117,12 +138,17 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 	default:
 		a.counts.unserved(becauseState)
 	}
-	return a.shadow.Load() && e.compare(r, rule, control && trusted(r.Client))
+	return a.shadow.Load() && e.compare(r, rule, control && answer != nil)
 }
 
 func request(r *proxy.Request) kind.Request {
-	q := kind.Request{Values: kind.Values{Values: r.Values, Variables: r.Prepared.Variables},
-		Consistency: gocql.Consistency(r.Consistency), PageSize: int(r.PageSize)}
+	q := kind.Request{Values: kind.Values{Values: r.Values}, Consistency: gocql.Consistency(r.Consistency), PageSize: int(r.PageSize)}
+	if r.Prepared == nil {
+		return q
+	}
+	if r.Opcode == proxy.OpExecute {
+		q.Values.Variables = r.Prepared.Variables
+	}
 	for _, c := range r.Prepared.Results {
 		q.Columns = append(q.Columns, c.Name)
 	}
@@ -133,12 +159,18 @@ func request(r *proxy.Request) kind.Request {
 var errTouched = errors.New("reads were turned back meanwhile")
 
 // undisturbed answers a read by a change, unless its reads are, or were meanwhile, turned back.
-func (e *Engine) undisturbed(ctx context.Context, read kind.Read, q kind.Request, a *active) (proxy.Rows, error) {
+func (e *Engine) undisturbed(ctx context.Context, r *proxy.Request, rule *readRule, answer func(context.Context, kind.Request) (proxy.Rows, error)) (proxy.Rows, error) {
+	a := rule.active
 	before := a.touched.Load()
 	if !a.serving() {
 		return nil, errTouched
 	}
-	rows, err := read.Answer(ctx, q)
+	if r.Opcode == proxy.OpQuery {
+		if err := rule.describe(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := answer(ctx, request(r))
 	if err == nil && (a.touched.Load() != before || !a.serving()) {
 		return nil, errTouched
 	}
@@ -146,11 +178,11 @@ func (e *Engine) undisturbed(ctx context.Context, read kind.Read, q kind.Request
 }
 
 // serve answers a read by its change, or sends it on as it was written.
-func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
+func (e *Engine) serve(r *proxy.Request, rule *readRule, answer func(context.Context, kind.Request) (proxy.Rows, error), began time.Duration) {
 	ctx, cancel := context.WithTimeout(e.life, e.options.ReadTimeout)
 	defer cancel()
 	a := rule.active
-	rows, err := e.undisturbed(ctx, rule.read, request(r), a)
+	rows, err := e.undisturbed(ctx, r, rule, answer)
 	if err == nil {
 		a.counts.served.Add(1)
 		a.errors.add(false)
@@ -159,7 +191,10 @@ func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
 		return
 	}
 	why := becauseFailed
+	var onClient *exec.ClientError
 	switch {
+	case errors.As(err, &onClient) && onClient.Code() != 0 && !exec.Down(err):
+		why = becauseRole // Cassandra refuses it to the client, and tells the client itself
 	case errors.Is(err, kind.ErrUnsuited):
 		why = becauseUnsuited
 	case errors.Is(err, errTouched):
@@ -168,7 +203,7 @@ func (e *Engine) serve(r *proxy.Request, rule *readRule, began time.Duration) {
 	a.counts.unserved(why)
 	tried := e.options.Uptime() - began
 	e.asWritten(r, func(d time.Duration) { a.gain.Read(tried + d) })
-	if why != becauseFailed {
+	if why != becauseFailed || onClient != nil { // what fails on one client's connection may be the client's
 		return
 	}
 	e.log.Debug("a read ran as it was written", "change_id", a.id, "err", err)

@@ -360,7 +360,7 @@ func TestReadsAsWritten(t *testing.T) {
 		"C12 serial":          func(r *proxy.Request) { r.Consistency = 8 },
 		"C12 local serial":    func(r *proxy.Request) { r.Consistency = 9 },
 		"C21 authenticated":   func(r *proxy.Request) { r.Client = &proxy.Client{User: true} },
-		"C1 a query text":     func(r *proxy.Request) { r.Opcode = proxy.OpQuery },
+		"C1 a query text":     func(r *proxy.Request) { r.Opcode, r.SkipMetadata = proxy.OpQuery, true },
 		"C1 other columns":    func(r *proxy.Request) { r.Prepared.Results = r.Prepared.Results[1:] },
 		"C6 null":             func(r *proxy.Request) { r.Values[0] = proxy.Value{Null: true} },
 		"C6 unset":            func(r *proxy.Request) { r.Values[0] = proxy.Value{Unset: true} },

@@ -62,6 +62,9 @@ func Explain(w io.Writer, r Recommendation) error {
 	}
 	p.writeTimeline(r.Timeline)
 	p.heading("Reads")
+	if text := r.ServedText(); text != "" {
+		p.paragraph(text + ".")
+	}
 	for _, s := range r.Statements {
 		p.writeRead(&s)
 	}

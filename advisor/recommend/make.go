@@ -266,7 +266,7 @@ func (k *maker) describeStatement(st *capture.Statement) Statement {
 	observed := st.OriginalLatency()
 	return Statement{
 		Fingerprint: st.Fingerprint, Text: st.Text, Count: st.Count, PerSecond: float64(st.Count) / k.model.Seconds, Uses: 1,
-		ObservedP50Ms: observed.P50() / 1000, ObservedP99Ms: observed.P99() / 1000,
+		ObservedP50Ms: observed.P50() / 1000, ObservedP99Ms: observed.P99() / 1000, Unserved: unserved(st),
 	}
 }
 

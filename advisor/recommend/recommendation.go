@@ -124,6 +124,8 @@ type Statement struct {
 	PredictedWorkAfterMs  float64 `json:"predicted_work_after_ms"`
 	PlanBefore            string  `json:"plan_before,omitempty"`
 	PlanAfter             string  `json:"plan_after,omitempty"`
+
+	Unserved []Unserved `json:"unserved,omitempty"` // executions that would run as written all the same
 }
 
 // Write is a write that pays for a recommendation.

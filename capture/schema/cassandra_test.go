@@ -82,8 +82,8 @@ func TestReadFromCassandra(t *testing.T) {
 	class := map[string]string{"class_name": "StorageAttachedIndex", "target": "floor"}
 	want := &Table{Keyspace: keyspace, Name: "rooms", ID: rooms.ID, DefaultTTL: 77, GCGrace: 864000, ReadRepair: "BLOCKING", Comment: "rooms", Flags: []string{"compound"},
 		Columns: []Column{
-			{"hotel_id", PartitionKey, 0, "uuid", false}, {"Wing", PartitionKey, 1, "text", false}, {"room_id", Clustering, 0, "int", true},
-			{"floor", Static, -1, "int", false}, {"rate", Regular, -1, "int", false}, {"tags", Regular, -1, "map<text, frozen<list<int>>>", false},
+			{"hotel_id", PartitionKey, 0, "uuid", false, false}, {"Wing", PartitionKey, 1, "text", false, false}, {"room_id", Clustering, 0, "int", true, false},
+			{"floor", Static, -1, "int", false, false}, {"rate", Regular, -1, "int", false, false}, {"tags", Regular, -1, "map<text, frozen<list<int>>>", false, false},
 		},
 		Indexes: []Index{
 			{"rooms_by_floor", "CUSTOM", "floor", "values", class},

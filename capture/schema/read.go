@@ -89,6 +89,26 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 		return nil, fmt.Errorf("read columns: %w", err)
 	}
 
+	// Before Cassandra 5 nothing is masked.
+	var masked string
+	masks := map[id]map[string]bool{}
+	err = each(ctx, session, `SELECT keyspace_name, table_name, column_name FROM system_schema.column_masks`, func() {
+		if masks[id{keyspace, table}] == nil {
+			masks[id{keyspace, table}] = map[string]bool{}
+		}
+		masks[id{keyspace, table}][masked] = true
+	}, &keyspace, &table, &masked)
+	if err != nil && (!errors.As(err, &refused) || refused.Code() != gocql.ErrCodeInvalid) {
+		return nil, fmt.Errorf("read which columns are masked: %w", err)
+	}
+	for where, names := range masks {
+		if t := tables[where]; t != nil {
+			for i := range t.Columns {
+				t.Columns[i].Masked = names[t.Columns[i].Name]
+			}
+		}
+	}
+
 	var x Index
 	err = each(ctx, session, `SELECT keyspace_name, table_name, index_name, kind, options FROM system_schema.indexes`, func() {
 		if t := tables[id{keyspace, table}]; t != nil {

@@ -101,6 +101,7 @@ type Column struct {
 	Position   int        `json:"position"` // in the partition or the clustering key, from 0; -1 elsewhere
 	Type       string     `json:"type"`     // as CQL writes it, e.g. "frozen<list<uuid>>"
 	Descending bool       `json:"descending,omitempty"`
+	Masked     bool       `json:"masked,omitempty"` // what a role reads of it depends on its permissions UNMASK and SELECT_MASKED
 }
 
 // Index is one secondary index.
@@ -198,6 +199,9 @@ func (t *Table) Digest() string {
 	sort.Slice(columns, func(i, j int) bool { return columns[i].Name < columns[j].Name })
 	for _, c := range columns {
 		fmt.Fprintf(h, "%q %s %d %q %t\n", c.Name, c.Kind, c.Position, c.Type, c.Descending)
+		if c.Masked {
+			fmt.Fprintf(h, "%q is masked\n", c.Name)
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -39,7 +39,7 @@ var exits = []struct {
 	{exitNotConfirmed, "not confirmed: nothing was done"},
 	{exitGap, "a design is printed, but was not proven the best (design)"},
 	{exitNoPlan, "no plan for a statement (design, options, safety)"},
-	{exitFindings, "findings as bad as asked for (lint)"},
+	{exitFindings, "findings as bad as asked for (lint), or that stand in the way (check)"},
 	{exitWrong, "a design answers wrongly when it is tried (design)"},
 	{exitNotAllowed, "not allowed: no token, a wrong one, or one whose role is not enough"},
 }

@@ -83,11 +83,11 @@ func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) err
 			return err
 		}
 	} else {
-		t := newTable("id", "kind", "state", "saves", "of its reads", "writes x", "storage", wideOnly("table"), wideOnly("confidence"), wideOnly("since"), "what")
+		t := newTable("id", "kind", "state", "saves", "of its reads", "served", "writes x", "storage", wideOnly("table"), wideOnly("confidence"), wideOnly("since"), "what")
 		for i := range all.Recommendations {
 			one := &all.Recommendations[i]
 			t.AppendRow([]any{
-				one.ID, one.Kind, stateOf(one), perSecond(one), fmt.Sprintf("%.0f %%", 100*one.BenefitRatio),
+				one.ID, one.Kind, stateOf(one), perSecond(one), fmt.Sprintf("%.0f %%", 100*one.BenefitRatio), served(one),
 				fmt.Sprintf("%.1f", one.WriteCostRatio), bytesText(one.StorageBytes),
 				one.Keyspace + "." + one.Table, fmt.Sprintf("%.2f", one.Confidence), ago(one.StateSince), cut(one.Title, 90),
 			})
@@ -118,6 +118,15 @@ func printRecommendations(w io.Writer, all admin.Recommendations, whys bool) err
 		return err
 	}
 	return render(w, t)
+}
+
+// served is the share of the executions seen that an advice would have answered otherwise.
+func served(r *recommend.Recommendation) string {
+	share, _, ok := r.Served()
+	if !ok {
+		return "-"
+	}
+	return fmt.Sprintf("%.3g %%", 100*share)
 }
 
 func stateOf(r *recommend.Recommendation) string {

@@ -69,7 +69,7 @@ the application runs.
 		orderCommand("rollback", "Run the original statements again at once; its table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
 		orderCommand("resume", "Verify a suspended change again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
 		orderCommand("drop", "Drop the table of a change that was rolled back", "dropped"),
-		designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), tokenCommand(), auditCommand(), contextCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),
+		checkCommand(), designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), tokenCommand(), auditCommand(), contextCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),
 	)
 	complete(c)
 	return c

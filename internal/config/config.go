@@ -120,6 +120,8 @@ type Settings struct {
 	ShadowProbes   int           `name:"shadow-probes" default:"100" help:"values for which Helenus itself compares both plans before an approved change serves"`
 	SweepEvery     time.Duration `name:"sweep-every" default:"1h" help:"how often a serving table is compared with its base in both directions"`
 	MaxEntries     int           `name:"max-entries" default:"1000" help:"look-up entries of one value above which the original statement runs"`
+
+	PermissionsValidity time.Duration `name:"permissions-validity" default:"2s" help:"before a look-up is read for a client that logged in, Cassandra must have carried the statement out on the client's own connection at most so long ago; not above Cassandra's own permissions_validity. 0s: just then, each time"`
 }
 
 // EnvPrefix begins the name of every environment variable.

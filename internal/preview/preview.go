@@ -125,6 +125,9 @@ func Overrulable(r *recommend.Recommendation) (list []plan.Verdict) {
 func approval(s *Subject) (list []string) {
 	r := s.Rec
 	list = append(list, "It is expected to save "+r.Gain()+".")
+	if text := r.ServedText(); text != "" {
+		list = append(list, text+".")
+	}
 	if r.Kind == recommend.TimelineKind {
 		return append(list,
 			"Its tables come and go with the cycle of the traffic until you withdraw it; each is created, filled, verified and compared before it serves.",

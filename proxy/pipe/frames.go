@@ -13,6 +13,14 @@ func (p *Pipe) frames(now int64) (need int, more bool, err error) {
 		n := min(p.skip, p.end-pos)
 		p.skip -= n
 		pos += n
+		if p.dropping > 0 {
+			n := min(p.dropping, p.end-pos)
+			if err := p.forward(pos, pos+n); err != nil {
+				return 0, false, err
+			}
+			p.dropping -= n
+			pos = p.start
+		}
 		if p.end-pos < wire.HeaderSize {
 			break
 		}
@@ -37,9 +45,10 @@ func (p *Pipe) frames(now int64) (need int, more bool, err error) {
 		case Whole:
 			need = total
 		case Drop, Replace:
-			if err := p.substitute(pos, pos+total, instead); err != nil {
+			if err := p.substitute(pos, pos+have, instead); err != nil {
 				return 0, false, err
 			}
+			p.dropping = total - have
 			pos = p.start
 		}
 		if v == Whole {

@@ -42,7 +42,7 @@ type Verdict byte
 // Verdicts.
 const (
 	Pass    Verdict = iota // forward the bytes as received
-	Drop                   // somebody else has it; only for a complete one
+	Drop                   // somebody else has it; of one that is not complete what follows is dropped, too
 	Replace                // forward the frame that was given instead; only for a complete one
 	Whole                  // show it again when it is complete; only for one that is not
 )
@@ -125,6 +125,7 @@ type Pipe struct {
 	in, out  Mode     // during a scan
 	shown    [2]int   // frames, of what the last two reads brought
 	skip     int      // bytes still to come of a frame's body that is streamed
+	dropping int      // bytes still to come of one that was dropped
 	held     int      // segmented: bytes from start on that were already added to assembly
 	assembly []byte   // segmented: a frame that is spread over segments and must be seen whole
 	rebuilt  []byte   // segmented: frames of a segment of which something changed

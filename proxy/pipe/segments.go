@@ -89,7 +89,7 @@ func (p *Pipe) pass(s segment, content []byte) error {
 
 // selfContained looks at the frames of a segment.
 func (p *Pipe) selfContained(s segment, now int64) error {
-	if p.skip > 0 || p.held > 0 {
+	if p.skip > 0 || p.held > 0 || p.dropping > 0 {
 		return p.before(s.pos, ErrContent)
 	}
 	content, err := p.content(s)
@@ -137,6 +137,13 @@ func (p *Pipe) selfContained(s segment, now int64) error {
 
 // part looks at a segment that holds a part of one long frame.
 func (p *Pipe) part(s segment, now int64) error {
+	if p.dropping > 0 {
+		if s.Content() > p.dropping {
+			return p.before(s.pos, ErrContent)
+		}
+		p.dropping -= s.Content()
+		return p.forward(s.pos, s.next)
+	}
 	if p.skip > 0 && p.in == p.out { // only its length matters
 		if s.Content() > p.skip {
 			return p.before(s.pos, ErrContent)
@@ -174,9 +181,13 @@ func (p *Pipe) part(s segment, now int64) error {
 		if err != nil {
 			return p.before(s.pos, err)
 		}
-		if v == Pass {
+		switch v {
+		case Pass:
 			p.skip = rest
 			return p.pass(s, content)
+		case Drop:
+			p.dropping = rest
+			return p.forward(s.pos, s.next)
 		}
 		if err := p.settle(s.pos); err != nil {
 			return err

@@ -302,6 +302,29 @@ func (v *View) AppendText(b []byte, text string) []byte {
 	return append(b, v.body[v.statement.to:]...)
 }
 
+// AppendExecute appends the body of an EXECUTE of ours: values in order, nil is null.
+func AppendExecute(b []byte, version byte, id, metadataID string, consistency uint16, skipMetadata bool, values [][]byte) []byte {
+	b = AppendString(b, id)
+	if version >= 5 {
+		b = AppendString(b, metadataID)
+	}
+	flags := ParamValues
+	if skipMetadata {
+		flags |= ParamSkipMetadata
+	}
+	b = AppendShort(b, consistency)
+	if version >= 5 {
+		b = AppendInt(b, int32(flags))
+	} else {
+		b = append(b, byte(flags))
+	}
+	b = AppendShort(b, uint16(len(values)))
+	for _, v := range values {
+		b = AppendBytes(b, v)
+	}
+	return b
+}
+
 // AppendID appends the body of the EXECUTE with another prepared id, and in version 5 another id of the result's metadata.
 func (v *View) AppendID(b []byte, id, metadataID string) []byte {
 	b = AppendString(append(b, v.body[:v.statement.from-2]...), id)

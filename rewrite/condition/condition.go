@@ -1,5 +1,5 @@
 // Package condition is the list of what must hold for an answer from a look-up to be the answer of the original statement: C1 to
-// C22, each with its title, why it matters, what helps, where it is checked and an example. Whatever refuses does so by one of them, and says its
+// C23, each with its title, why it matters, what helps, where it is checked and an example. Whatever refuses does so by one of them, and says its
 // id, its title and where to read more. docs/conditions.md is written from it.
 //
 // It holds no checks: what can break a condition depends on the kind of change, so each kind registers its own to the
@@ -50,7 +50,7 @@ type Condition struct {
 
 // All are the conditions, by number.
 var All = [...]*Condition{Columns, Order, Paging, Limits, Functions, Values, Existence, Statics, Collections, Lifetime, Timestamps, Conditional, Consistency,
-	Frames, Retries, Deletes, Counters, Batches, Types, Schema, Rights, SideEffects}
+	Frames, Retries, Deletes, Counters, Batches, Types, Schema, Rights, SideEffects, Masks}
 
 // Find returns the condition of an id, nil if there is none.
 func Find(id ID) *Condition {

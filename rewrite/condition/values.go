@@ -4,12 +4,13 @@ package condition
 var (
 	Values = &Condition{
 		ID: "C6", Title: "null, empty and unknown values",
-		Says: "The value that is asked for is bound, not null, unset or empty, and at most 65,535 bytes long; of each write it is known which rows it changes.",
+		Says: "The value that is asked for is bound, or a constant in the text, not null, unset or empty, and at most 65,535 bytes long; of each write it is known which rows it changes.",
 		Why: "Such a value can not be a partition key, so rows that have it are in no look-up: the base is asked for them. A write whose keys Cassandra computes may change any row: until the " +
 			"look-up was verified, an answer could miss one.",
-		Help:  "Bind the value. Write with the whole key bound or in the text, at most 1,000 keys a statement, and compute now(), uuid() and casts of key columns in the application.",
+		Help:  "Bind the value where the text computes it. Write with the whole key bound or in the text, at most 1,000 keys a statement, and compute now(), uuid() and casts of key columns in the application.",
 		Where: []Place{OfStatement, OfExecution, OfWrite}, Overrule: true,
-		CQL: `SELECT room FROM hotel.stays WHERE guest = 'ann' ALLOW FILTERING;        -- refused: bind it
+		CQL: `SELECT room FROM hotel.stays WHERE guest = 'ann' ALLOW FILTERING;        -- served
+SELECT room FROM hotel.stays WHERE guest = null ALLOW FILTERING;         -- refused
 UPDATE hotel.stays SET guest = ? WHERE room = ? AND day = ?;              -- followed
 UPDATE hotel.stays SET guest = ? WHERE room = uuid() AND day = ?;         -- a warning: nobody knows which row`,
 	}

@@ -26,13 +26,19 @@ const (
 // ParseRows reads the body of a RESULT Rows answer, from its kind on. The cells point into the body. Whatever does not
 // fit is an error; a body costs no more memory than a small multiple of its size.
 func ParseRows(body []byte) (proxy.Rows, error) {
+	_, rows, err := parseRows(body)
+	return rows, err
+}
+
+// parseRows is ParseRows, which also returns the names of the columns if the answer has them.
+func parseRows(body []byte) (names []string, _ proxy.Rows, _ error) {
 	d := decoder{rest: body}
 	if kind := d.int32(); d.bad || kind != kindRows {
-		return nil, fmt.Errorf("not a RESULT Rows answer (kind %d)", kind)
+		return nil, nil, fmt.Errorf("not a RESULT Rows answer (kind %d)", kind)
 	}
 	flags, columns := d.int32(), d.int32()
 	if flags&flagMorePages != 0 {
-		return nil, ErrPaged
+		return nil, nil, ErrPaged
 	}
 	if flags&flagMetadataChanged != 0 {
 		d.skip(int(d.uint16()))
@@ -47,7 +53,7 @@ func ParseRows(body []byte) (proxy.Rows, error) {
 				d.string()
 				d.string()
 			}
-			d.string()
+			names = append(names, d.string())
 			d.option(0)
 		}
 	}
@@ -55,7 +61,7 @@ func ParseRows(body []byte) (proxy.Rows, error) {
 	// Each cell takes four bytes at least; divided, not multiplied, as a product of two such numbers may overflow.
 	if d.bad || columns < 0 || count < 0 || (columns == 0 && count > 0) ||
 		(columns > 0 && int64(count) > int64(len(d.rest))/4/int64(columns)) {
-		return nil, errors.New("a RESULT Rows answer that is cut short or malformed")
+		return nil, nil, errors.New("a RESULT Rows answer that is cut short or malformed")
 	}
 	rows := make(proxy.Rows, 0, count)
 	for range count {
@@ -66,9 +72,9 @@ func ParseRows(body []byte) (proxy.Rows, error) {
 		rows = append(rows, row)
 	}
 	if d.bad {
-		return nil, errors.New("a RESULT Rows answer that is cut short")
+		return nil, nil, errors.New("a RESULT Rows answer that is cut short")
 	}
-	return rows, nil
+	return names, rows, nil
 }
 
 // decoder reads the protocol's notations; the first thing that does not fit sets bad, and everything after is zero.
@@ -101,7 +107,7 @@ func (d *decoder) uint16() uint16 {
 	return 0
 }
 
-func (d *decoder) string() { d.skip(int(d.uint16())) }
+func (d *decoder) string() string { return string(d.skip(int(d.uint16()))) }
 
 func (d *decoder) bytes() []byte {
 	n := d.int32()

@@ -87,6 +87,31 @@ type Scanner interface {
 	Scan(ctx context.Context, requests []Request, parts []exec.Range, c gocql.Consistency) ([]proxy.Rows, error)
 }
 
+// Client is one client's own connection to Cassandra: what is read there is read with the rights of its role.
+type Client interface {
+	Query(context.Context, exec.Query) (exec.Answer, error)
+	// Lately tells whether Cassandra carried a statement out there no longer ago than it may itself remember a role's rights.
+	Lately(text string) bool
+}
+
+// Rightful is a Read that answers clients which have logged in. (Of another the original runs.)
+type Rightful interface {
+	Read
+	// AnswerFor is Answer for such a client. Whatever it tells the client, by rows, by their absence or by the time that it takes, Cassandra has
+	// granted on the client's connection, as lately as it remembers a role's rights itself; rows of the application's tables are read there.
+	AnswerFor(context.Context, Request, Client) (proxy.Rows, error)
+}
+
+// Spoken is a Read whose statement is also answered where it is sent as text, with values in it or beside it.
+type Spoken interface {
+	Read
+	// Described is a statement of whose answer Cassandra says what it says of the original's, the same for all values; "" if this text is not
+	// answered.
+	Described() string
+	// Takes tells whether a request has as many values as the text has places for them.
+	Takes(Values) bool
+}
+
 // Sample is a Read, and requests to compare its answers for.
 type Sample struct {
 	Read     Read

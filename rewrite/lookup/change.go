@@ -242,7 +242,11 @@ type read struct {
 	of *Fitted
 }
 
-var _ kind.Scanner = (*read)(nil)
+var (
+	_ kind.Scanner  = (*read)(nil)
+	_ kind.Rightful = (*read)(nil)
+	_ kind.Spoken   = (*read)(nil)
+)
 
 // Of implements kind.Read.
 func (r *read) Of() kind.Fitted { return r.of }
@@ -252,6 +256,14 @@ func (r *read) Answer(ctx context.Context, q kind.Request) (proxy.Rows, error) {
 	return r.of.runner.Reader.Read(ctx, r.Read, q)
 }
 
+// AnswerFor implements kind.Rightful.
+func (r *read) AnswerFor(ctx context.Context, q kind.Request, client kind.Client) (proxy.Rows, error) {
+	return r.of.runner.Reader.ReadFor(ctx, r.Read, q, client)
+}
+
+// Described implements kind.Spoken.
+func (r *read) Described() string { return r.Twin }
+
 // Original implements kind.Read.
 func (r *read) Original(ctx context.Context, q kind.Request) (proxy.Rows, error) {
 	return r.of.runner.Reader.Original(ctx, r.Read, q)
@@ -259,7 +271,7 @@ func (r *read) Original(ctx context.Context, q kind.Request) (proxy.Rows, error)
 
 // Asked implements kind.Read.
 func (r *read) Asked(q kind.Request) string {
-	value, _ := q.Values.Get(r.Column)
+	value, _ := r.Get(q.Values, r.Column)
 	return fmt.Sprintf("%s = 0x%x", r.LookUp.By.Name, value.Bytes)
 }
 
@@ -268,7 +280,7 @@ func (r *read) Asked(q kind.Request) string {
 func (r *read) Scan(ctx context.Context, requests []kind.Request, parts []exec.Range, c gocql.Consistency) ([]proxy.Rows, error) {
 	found := make(map[string]proxy.Rows, len(requests))
 	asked := func(q kind.Request) string {
-		value, _ := q.Values.Get(r.Column)
+		value, _ := r.Get(q.Values, r.Column)
 		return string(value.Bytes)
 	}
 	for _, q := range requests {
@@ -276,7 +288,7 @@ func (r *read) Scan(ctx context.Context, requests []kind.Request, parts []exec.R
 	}
 	var others [][]byte
 	for _, x := range r.Others {
-		v, _ := requests[0].Values.Get(x)
+		v, _ := r.Get(requests[0].Values, x)
 		others = append(others, v.Bytes)
 	}
 	for _, part := range parts {

@@ -26,21 +26,21 @@ type portion struct {
 }
 
 // fetch reads the base row of each entry, in token order.
-func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, keys [][][]byte, q kind.Request) (proxy.Rows, error) {
+func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, keys [][][]byte, q kind.Request, from base) (proxy.Rows, error) {
 	order(keys, read.LookUp.Partition)
 	found := make([]proxy.Rows, len(keys)) // by the key's place
 	portions := r.portions(read, keys)
 	err := exec.Each(ctx, len(portions), r.Parallel, func(ctx context.Context, i int) error {
 		p := portions[i]
 		if p.several {
-			err := r.fetchSeveral(ctx, read, bound, keys, p, q, found)
+			err := r.fetchSeveral(ctx, read, bound, keys, p, q, from, found)
 			if !refused(err) {
 				return err
 			}
 			r.refused.Store(read.Several, true) // a guardrail, or an index of today: each by itself is always allowed
 		}
 		for _, place := range p.places {
-			a, err := r.Session.Query(ctx, exec.Query{Text: read.Fetch, Values: slices.Concat(bound, keys[place]), Consistency: q.Consistency})
+			a, err := from.session.Query(ctx, exec.Query{Text: read.Fetch, Values: slices.Concat(bound, keys[place]), Consistency: q.Consistency})
 			if err != nil {
 				return err
 			}
@@ -95,7 +95,7 @@ func (r *Reader) portions(read *match.Read, keys [][][]byte) []portion {
 }
 
 // fetchSeveral reads the rows of a portion by one request. They come in the order of their keys' values: each is put to its key's place.
-func (r *Reader) fetchSeveral(ctx context.Context, read *match.Read, bound [][]byte, keys [][][]byte, p portion, q kind.Request, found []proxy.Rows) error {
+func (r *Reader) fetchSeveral(ctx context.Context, read *match.Read, bound [][]byte, keys [][][]byte, p portion, q kind.Request, from base, found []proxy.Rows) error {
 	list := binary.BigEndian.AppendUint32(nil, uint32(len(p.places))) // #nosec G115 -- at most together
 	place := make(map[string]int, len(p.places))
 	for _, i := range p.places {
@@ -103,7 +103,7 @@ func (r *Reader) fetchSeveral(ctx context.Context, read *match.Read, bound [][]b
 		list = append(binary.BigEndian.AppendUint32(list, uint32(len(cell))), cell...) // #nosec G115 -- a cell of a key
 		place[string(cell)] = i
 	}
-	a, err := r.Session.Query(ctx, exec.Query{Text: read.Several, Values: slices.Concat(bound, [][]byte{list}, keys[p.places[0]][1:]), Consistency: q.Consistency})
+	a, err := from.session.Query(ctx, exec.Query{Text: read.Several, Values: slices.Concat(bound, [][]byte{list}, keys[p.places[0]][1:]), Consistency: q.Consistency})
 	if err != nil {
 		return err
 	}

@@ -28,20 +28,54 @@ type Reader struct {
 
 // Read answers a request from the look-up. See the package comment for the steps.
 func (r *Reader) Read(ctx context.Context, read *match.Read, q kind.Request) (proxy.Rows, error) {
-	value, ok := q.Values.Get(read.Column)
-	if !ok || value.Null || value.Unset || !match.Indexable(value.Bytes) {
-		return nil, fmt.Errorf("%w: the value is absent, null, empty or too long", kind.ErrUnsuited)
+	return r.read(ctx, read, q, base{r.Session, nil})
+}
+
+// ReadFor is Read for a client that logged in. Rows of the base are read on its own connection. Entries are read by our session, so before
+// Cassandra must lately have carried the statement out there, for one key; and an answer without rows is given only if it does that now.
+func (r *Reader) ReadFor(ctx context.Context, read *match.Read, q kind.Request, client kind.Client) (proxy.Rows, error) {
+	return r.read(ctx, read, q, base{client, client})
+}
+
+// base is where rows of the base are read.
+type base struct {
+	session interface {
+		Query(context.Context, exec.Query) (exec.Answer, error)
+	}
+	client kind.Client // that logged in; nil: none did
+}
+
+// judge has Cassandra judge whether the client may read what a statement reads: it carries it out for a key of no row in particular.
+func (b base) judge(ctx context.Context, read *match.Read, bound [][]byte, q kind.Request) error {
+	_, err := b.session.Query(ctx, exec.Query{Text: read.Fetch, Values: slices.Concat(bound, read.Nowhere), Consistency: q.Consistency})
+	if err != nil {
+		return fmt.Errorf("ask whether the client may read %s: %w", read.LookUp.BaseName(), err)
+	}
+	return nil
+}
+
+func (r *Reader) read(ctx context.Context, read *match.Read, q kind.Request, from base) (proxy.Rows, error) {
+	value, ok := read.Get(q.Values, read.Column)
+	if !ok || value.Null || value.Unset || !match.Indexable(value.Bytes) || !match.Takes(value.Bytes, read.LookUp.By.Type) {
+		return nil, fmt.Errorf("%w: the value is absent, null, empty, too long or not of its type", kind.ErrUnsuited)
 	}
 	limit, ok := read.Limit(func(m kind.Marker) ([]byte, bool, bool) {
-		v, ok := q.Values.Get(m)
+		v, ok := read.Get(q.Values, m)
 		return v.Bytes, !v.Unset, ok
 	})
 	if !ok {
 		return nil, fmt.Errorf("%w: the limit is not a positive number", kind.ErrUnsuited)
 	}
-	bound, err := bind(q.Values, read.Bound)
+	bound, err := bind(read, q.Values, read.Bound, read.Types)
 	if err != nil {
 		return nil, err
+	}
+	judged := false
+	if c := from.client; c != nil && !c.Lately(read.Fetch) && (read.Several == "" || !c.Lately(read.Several)) {
+		if err := from.judge(ctx, read, bound, q); err != nil {
+			return nil, err
+		}
+		judged = true
 	}
 	most := r.Entries
 	if cheap := read.LookUp.Entries; cheap > 0 && cheap < most {
@@ -68,7 +102,12 @@ func (r *Reader) Read(ctx context.Context, read *match.Read, q kind.Request) (pr
 	if !ok {
 		return nil, fmt.Errorf("%w: a row whose value is not known is in the partition of another", kind.ErrUnsuited)
 	}
-	rows, err := r.fetch(ctx, read, bound, keys, q)
+	if from.client != nil && len(keys) == 0 && !judged {
+		if err := from.judge(ctx, read, bound, q); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := r.fetch(ctx, read, bound, keys, q, from)
 	if err != nil {
 		return nil, err
 	}
@@ -100,16 +139,19 @@ func distinctKeys(entries, candidates [][][]byte, partition int) (keys [][][]byt
 }
 
 // bind collects the values of the request that a statement asks for. A null or unset filter is Cassandra's to refuse.
-func bind(v kind.Values, markers []kind.Marker) ([][]byte, error) {
+func bind(read *match.Read, v kind.Values, markers []kind.Marker, types []string) ([][]byte, error) {
 	out := make([][]byte, 0, len(markers)+4)
-	for _, m := range markers {
-		value, ok := v.Get(m)
+	for i, m := range markers {
+		value, ok := read.Get(v, m)
 		if !ok || value.Null || value.Unset {
 			return nil, fmt.Errorf("%w: a filter value is absent or null", kind.ErrUnsuited)
 		}
 		b := value.Bytes
 		if b == nil {
 			b = []byte{}
+		}
+		if types != nil && !match.Takes(b, types[i]) {
+			return nil, fmt.Errorf("%w: a filter value is not of its type", kind.ErrUnsuited)
 		}
 		out = append(out, b)
 	}
@@ -157,7 +199,7 @@ func same(a, b []string) bool {
 
 // Original runs the application's own statement through our session, unpaged in effect: all its rows.
 func (r *Reader) Original(ctx context.Context, read *match.Read, q kind.Request) (proxy.Rows, error) {
-	values, err := bind(q.Values, read.All)
+	values, err := bind(read, q.Values, read.All, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -91,6 +91,8 @@ func news(was, is *schema.Table) (out []string) {
 		switch now := is.Column(c.Name); {
 		case now == nil:
 			out = append(out, fmt.Sprintf("column %s %s was dropped", c.Name, c.Type))
+		case now.Masked != c.Masked:
+			out = append(out, fmt.Sprintf("column %s %s", c.Name, map[bool]string{true: "was masked", false: "is masked no more"}[now.Masked]))
 		case *now != c:
 			out = append(out, fmt.Sprintf("column %s was %s %s and is %s %s", c.Name, c.Kind, c.Type, now.Kind, now.Type))
 		}

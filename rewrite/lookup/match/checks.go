@@ -70,6 +70,14 @@ var tableChecks = []check[*candidate]{
 		return when(len(c.base.PartitionKey()) == 0, "the partition key of %s.%s is not known", c.Keyspace, c.Base)
 	}},
 	{condition.Types, (*candidate).keyTypes},
+	{condition.Masks, func(c *candidate) string {
+		for _, k := range append([]schema.Column{*c.column}, c.base.PrimaryKey()...) {
+			if k.Masked {
+				return fmt.Sprintf("%s is masked: the look-up would hold its values for who may not read them, or masks in their place", k.Name)
+			}
+		}
+		return ""
+	}},
 }
 
 // when is what breaks a condition, "" if it is not so.
@@ -115,8 +123,5 @@ var habitChecks = []check[*capture.Statement]{
 	}},
 	{condition.Paging, func(c *capture.Statement) string {
 		return when(c.Count > 0 && c.Paged+c.MorePages >= c.Count, "its answers always have more than one page")
-	}},
-	{condition.Columns, func(c *capture.Statement) string {
-		return when(c.Count > 0 && len(c.Variables) == 0, "it is sent as text with literal values, not prepared: there is no metadata to answer with")
 	}},
 }

@@ -20,7 +20,8 @@ func TestExamplesOfConditions(t *testing.T) {
 	room := schema.Column{Name: "room", Kind: schema.PartitionKey, Type: "uuid"}
 	tables := map[string]*schema.Table{
 		"stays": {Keyspace: "hotel", Name: "stays", Columns: []schema.Column{room, {Name: "day", Kind: schema.Clustering, Type: "date"},
-			{Name: "floor", Kind: schema.Static, Position: -1, Type: "int"}, regular("guest", "text"), regular("status", "text"), regular("rate", "decimal"), regular("tags", "set<text>")}},
+			{Name: "floor", Kind: schema.Static, Position: -1, Type: "int"}, regular("guest", "text"), regular("status", "text"), regular("rate", "decimal"), regular("tags", "set<text>"),
+			{Name: "card", Kind: schema.Regular, Position: -1, Type: "text", Masked: true}}},
 		"visits": {Keyspace: "hotel", Name: "visits", Counter: true, Columns: []schema.Column{room, regular("n", "counter")}},
 	}
 	// judge says by which condition a SELECT is refused, "" if it is served, from a look-up by the column that it compares first.

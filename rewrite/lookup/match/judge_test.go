@@ -59,7 +59,7 @@ func TestJudge(t *testing.T) {
 	}
 	literal, serial, paged := statement(read), statement(read), statement(read)
 	literal.Variables, serial.Serial, paged.Paged = nil, 3, 3
-	for condition, s := range map[condition.ID]capture.Statement{"C1": literal, "C12": serial, "C3": paged} {
+	for condition, s := range map[condition.ID]capture.Statement{"": literal, "C12": serial, "C3": paged} {
 		verdicts = Judge(l.Rewrite, &capture.Snapshot{Statements: []capture.Statement{s}}, schemaOf)
 		if verdicts[1].Condition != condition {
 			t.Errorf("%s: %+v", condition, verdicts)

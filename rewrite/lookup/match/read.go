@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/kind"
 )
@@ -20,14 +21,35 @@ type Read struct {
 	// the key. The partition key is a further column of its rows, the last. "" if there is no such statement.
 	Several string
 	Bound   []kind.Marker // which values of the request Fetch begins with
+	Types   []string      // of those values; "" if that is not looked at
 	Column  kind.Marker   // which value of the request the look-up is asked by
-	Text    string        // the application's SELECT with anonymous markers, for the values of All
-	All     []kind.Marker
+	// Nowhere is a key that a row of the base could have.
+	Nowhere [][]byte
+	// Twin is the application's SELECT without LIMIT, with markers in the place of the values that stand in it: what Cassandra says of its answer is
+	// true of the original's. "" if a value is left in it.
+	Twin string
+	Text string // the application's SELECT with anonymous markers, for the values of All
+	All  []kind.Marker
 	// Scan is the application's SELECT without the value it asks by and without LIMIT, over a part of the ring: the values of
 	// Others, then first token, last token. Each row has the value of the column after the cells of the answer.
 	Scan   string
 	Others []kind.Marker
 	limit  cql.Term
+	given  [][]byte // values that stand in the text: marker -1, -2, ...
+	takes  int      // markers of the text
+}
+
+// Get finds the value of a marker in a request, or the one that stands in the text.
+func (r *Read) Get(v kind.Values, m kind.Marker) (value proxy.Value, ok bool) {
+	if m.Index < 0 {
+		return proxy.Value{Bytes: r.given[-1-m.Index]}, true
+	}
+	return v.Get(m)
+}
+
+// Takes tells whether a request has as many values as the text has places for them. (Of those with names Cassandra takes what it needs.)
+func (r *Read) Takes(v kind.Values) bool {
+	return len(v.Values) == r.takes || len(v.Values) > 0 && v.Values[0].Name != ""
 }
 
 // CompileRead compiles a SELECT. The fingerprint is checked too: what nobody approved is not answered.
@@ -52,7 +74,7 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 	if r := l.projection(s.Columns); r != nil {
 		return nil, r
 	}
-	r := &Read{LookUp: l, Find: l.Find(), limit: s.Limit}
+	r := &Read{LookUp: l, Find: l.Find(), Nowhere: l.nowhere(), limit: s.Limit, takes: len(cql.Markers(s))}
 	switch limit := s.Limit.(type) {
 	case nil, *cql.Marker:
 	case *cql.Literal:
@@ -62,9 +84,10 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 	default:
 		return nil, condition.Limits.Refuse("LIMIT is neither a number nor bound")
 	}
+	where, places, left := l.lift(s.Where, r)
 	found := false
-	for i := range s.Where {
-		by, refusal := l.relation(&s.Where[i])
+	for i := range where {
+		by, refusal := l.relation(&where[i])
 		if refusal != nil {
 			return nil, refusal
 		}
@@ -74,32 +97,38 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 		if found {
 			return nil, condition.Columns.Refuse("%s is restricted more than once", l.By.Name)
 		}
-		found, r.Column = true, kind.Marker{Index: by.Index, Name: by.Name}
+		found, r.Column = true, places.of(by)
 	}
 	if !found {
 		return nil, condition.Columns.Refuse("does not ask for rows by %s = ?", l.By.Name)
 	}
 	whole := *s
+	whole.Where = where
 	whole.Table = cql.TableRef{Keyspace: l.Keyspace, Table: l.Rewrite.Base}
-	r.Text, r.All = anonymous(&whole)
-	r.Scan, r.Others = l.scan(&whole)
+	r.Text, r.All = anonymous(&whole, places)
+	r.Scan, r.Others = l.scan(&whole, places)
 	fetch := whole
 	fetch.Limit, fetch.AllowFiltering = nil, true
-	fetch.Where = append([]cql.Relation(nil), s.Where...)
+	fetch.Where = append([]cql.Relation(nil), where...)
 	bound := cql.Markers(&fetch)
 	for _, k := range l.Key {
 		fetch.Where = append(fetch.Where, cql.Relation{Columns: []string{k.Name}, Op: cql.OpEQ, Value: &cql.Marker{}})
 	}
 	for _, m := range bound {
-		r.Bound = append(r.Bound, kind.Marker{Index: m.Index, Name: m.Name})
+		r.Bound, r.Types = append(r.Bound, places.of(m)), append(r.Types, places[m].cqlType)
 	}
-	r.Fetch, _ = anonymous(&fetch)
+	r.Fetch, _ = anonymous(&fetch, nil)
 	r.Several = l.several(&fetch)
+	if !left {
+		twin := whole
+		twin.Limit = nil
+		r.Twin, _ = anonymous(&twin, nil)
+	}
 	return r, nil
 }
 
 // scan writes the statement that reads what a SELECT finds for all values of the column.
-func (l *LookUp) scan(whole *cql.Select) (string, []kind.Marker) {
+func (l *LookUp) scan(whole *cql.Select, at places) (string, []kind.Marker) {
 	s := *whole
 	s.Limit, s.AllowFiltering, s.Where = nil, true, nil
 	if len(s.Columns) == 0 {
@@ -115,7 +144,7 @@ func (l *LookUp) scan(whole *cql.Select) (string, []kind.Marker) {
 	}
 	var others []kind.Marker
 	for _, m := range cql.Markers(&s) {
-		others = append(others, kind.Marker{Index: m.Index, Name: m.Name})
+		others = append(others, at.of(m))
 	}
 	partition := make([]string, l.Partition)
 	for i := range partition {
@@ -124,17 +153,17 @@ func (l *LookUp) scan(whole *cql.Select) (string, []kind.Marker) {
 	for _, op := range []cql.Op{cql.OpGT, cql.OpLE} {
 		s.Where = append(s.Where, cql.Relation{Columns: partition, Token: true, Op: op, Value: &cql.Marker{}})
 	}
-	text, _ := anonymous(&s)
+	text, _ := anonymous(&s, nil)
 	return text, others
 }
 
 // anonymous prints a SELECT with question marks for all its markers.
-func anonymous(s *cql.Select) (string, []kind.Marker) {
+func anonymous(s *cql.Select, at places) (string, []kind.Marker) {
 	var out []kind.Marker
 	markers := cql.Markers(s)
 	names := make([]string, len(markers))
 	for i, m := range markers {
-		out = append(out, kind.Marker{Index: m.Index, Name: m.Name})
+		out = append(out, at.of(m))
 		names[i], m.Name = m.Name, ""
 	}
 	text := s.String()
@@ -147,6 +176,9 @@ func anonymous(s *cql.Select) (string, []kind.Marker) {
 func (l *LookUp) projection(columns []cql.Selector) *condition.Refusal {
 	if len(columns) == 0 {
 		for _, c := range l.Base.Columns {
+			if c.Masked {
+				return condition.Masks.Refuse("* includes %s, which is masked", c.Name)
+			}
 			if expands(c.Type) {
 				return condition.Types.Refuse("* includes %s of type %s, which can not be carried as one value yet", c.Name, c.Type)
 			}
@@ -168,6 +200,9 @@ func (l *LookUp) projection(columns []cql.Selector) *condition.Refusal {
 		column := l.Base.Column(ref.Name)
 		if column == nil {
 			return condition.Schema.Refuse("selects %s, which the table did not have when the look-up was approved", ref.Name)
+		}
+		if column.Masked {
+			return condition.Masks.Refuse("selects %s, which is masked", column.Name)
 		}
 		if expands(column.Type) {
 			return condition.Types.Refuse("selects %s of type %s, which can not be carried as one value yet", column.Name, column.Type)
@@ -192,6 +227,9 @@ func (l *LookUp) relation(r *cql.Relation) (*cql.Marker, *condition.Refusal) {
 	if column == nil {
 		return nil, condition.Schema.Refuse("asks by %s, which the table did not have when the look-up was approved", r.Columns[0])
 	}
+	if column.Masked {
+		return nil, condition.Masks.Refuse("asks by %s, which is masked", column.Name)
+	}
 	switch column.Kind {
 	case schema.Static:
 		return nil, condition.Statics.Refuse("filters by the static column %s", column.Name)
@@ -201,7 +239,7 @@ func (l *LookUp) relation(r *cql.Relation) (*cql.Marker, *condition.Refusal) {
 	if column.Name == l.By.Name && r.Op == cql.OpEQ && r.Element == nil {
 		marker, ok := r.Value.(*cql.Marker)
 		if !ok {
-			return nil, condition.Values.Refuse("the value of %s stands in the text, and is not bound", column.Name)
+			return nil, condition.Values.Refuse("the value of %s stands in the text in a form that only Cassandra reads: bind it", column.Name)
 		}
 		return marker, nil
 	}
@@ -225,7 +263,11 @@ func (r *Read) Limit(value func(kind.Marker) (bytes []byte, set bool, ok bool)) 
 		n, err := strconv.Atoi(limit.Text)
 		return n, err == nil
 	case *cql.Marker:
-		v, set, ok := value(kind.Marker{Index: limit.Index, Name: limit.Name})
+		m := kind.Marker{Index: limit.Index, Name: limit.Name}
+		if m.Name == "" {
+			m.Name = "[limit]" // as Cassandra calls it
+		}
+		v, set, ok := value(m)
 		if !ok {
 			return 0, false
 		}

@@ -20,6 +20,6 @@ func (l *LookUp) several(fetch *cql.Select) string {
 			w.Op = cql.OpIn
 		}
 	}
-	text, _ := anonymous(&s)
+	text, _ := anonymous(&s, nil)
 	return text
 }

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gocql/gocql"
+	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/check"
+	"github.com/helenus-db/helenus/internal/config"
+)
+
+// checkPatience is how long each node may take to say of itself what is asked.
+const checkPatience = 15 * time.Second
+
+func checkCommand() *cobra.Command {
+	var f form
+	var file string
+	c := &cobra.Command{
+		Use: "check", Short: "Say what of a cluster stands in the way of learning from it and of serving on it, and what helps", Args: usage(cobra.NoArgs),
+		Long: `Check asks every node of the cluster, as the role that Helenus has, and changes nothing: versions, partitioner, what the role may do and lacks, with
+the GRANT to copy, guardrails, how long permissions are remembered, replication, clocks, who else is connected, and drivers that do not choose nodes by token.
+
+What blocks makes the exit code ` + strconv.Itoa(exitFindings) + `; what a person should know does not.
+
+` + exitsText(exitDone, exitFailed, exitUsage, exitUnreachable, exitFindings),
+	}
+	f.flags(c)
+	c.Flags().StringVar(&file, "config", "", "YAML file of settings, as for run")
+	settings := config.Flags(c.Flags(), append(slices.Clone(config.Connection), "keyspaces", "permissions-validity", "max-entries", "topology")...)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		s, err := settings(file, os.LookupEnv)
+		if err != nil {
+			return usageError{err}
+		}
+		security, err := secure(s, logger(s))
+		if err != nil {
+			return usageError{err}
+		}
+		security.member = "check " + strconv.Itoa(os.Getpid())
+		facts, err := looked(c.Context(), sessions{s, security.dialer()}, security.member)
+		if err != nil {
+			return err
+		}
+		found := check.All(facts)
+		if f.structured() {
+			err = f.encode(c.OutOrStdout(), found)
+		} else {
+			err = sayFindings(f.paper(c.OutOrStdout()), found)
+		}
+		if err == nil && found[0].Level == check.Blocks {
+			err = exitError{errors.New("something stands in the way"), exitFindings}
+		}
+		return err
+	}
+	return c
+}
+
+// sayFindings writes a table, and below it what to do, whole.
+func sayFindings(w io.Writer, found []check.Finding) error {
+	t := newTable("level", "check", "says")
+	for _, x := range found {
+		t.AppendRow([]any{string(x.Level), x.Check, cut(x.Says, 110)})
+	}
+	if err := render(w, t); err != nil {
+		return err
+	}
+	head := "\nWhat helps:\n"
+	for _, x := range found {
+		if x.Level == check.Fine || x.Do == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%s\n%s: %s\n    %s\n", head, x.Check, x.Says, x.Do); err != nil {
+			return err
+		}
+		head = ""
+	}
+	return nil
+}
+
+// looked reads what is to be checked. member is what our own connections say of whose they are.
+func looked(ctx context.Context, s sessions, member string) (*check.Facts, error) {
+	session, err := s.reading()
+	if err != nil {
+		return nil, exitError{fmt.Errorf("no node of %s can be reached: %w", strings.Join(s.ContactPoints, ", "), err), exitUnreachable}
+	}
+	defer session.Close()
+	f := &check.Facts{Role: s.Username, Wants: check.Wants{Permissions: s.PermissionsValidity, Entries: s.MaxEntries, Topology: s.Topology}}
+	tables, err := schema.Read(ctx, session, s.Keyspaces...)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range tables.Keyspaces {
+		f.Keyspaces = append(f.Keyspaces, check.Keyspace{Name: k.Name, Replication: k.Replication, Tables: len(k.Tables)})
+	}
+	f.Rights = rightsOf(ctx, session, s.Username)
+	for _, table := range []string{"system_views.clients", "system_views.settings", "system.prepared_statements"} {
+		if err := session.Query("SELECT * FROM " + table + " LIMIT 1").WithContext(ctx).Exec(); err != nil {
+			f.Unreadable = append(f.Unreadable, table)
+		}
+	}
+	addresses, err := nodesOf(ctx, session, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, address := range addresses {
+		f.Nodes = append(f.Nodes, s.ask(ctx, address))
+	}
+	o := &onlookers{nodes: func() []string { return addresses }, open: s.asking}
+	defer o.close()
+	seen := o.look(ctx, member)
+	f.Unseen = seen.Unseen
+	for _, p := range seen.Helenus {
+		if !slices.Contains(f.Owners, p.Owner) {
+			f.Owners = append(f.Owners, p.Owner)
+		}
+	}
+	for _, p := range seen.Clients {
+		f.Clients = append(f.Clients, check.Client{User: p.User, Driver: p.Driver, Address: p.Address, Count: p.Count})
+	}
+	return f, nil
+}
+
+// rightsOf lists what a role may do, as it may see that itself.
+func rightsOf(ctx context.Context, s *gocql.Session, role string) (r check.Rights) {
+	if role == "" {
+		return check.Rights{Unchecked: true}
+	}
+	quoted := `"` + strings.ReplaceAll(role, `"`, `""`) + `"`
+	rows, err := s.Query("LIST ROLES OF " + quoted).WithContext(ctx).Iter().SliceMap()
+	if err != nil {
+		return check.Rights{Failed: err.Error()}
+	}
+	for _, row := range rows {
+		super, _ := row["super"].(bool)
+		r.Super = r.Super || super
+	}
+	rows, err = s.Query("LIST ALL PERMISSIONS OF " + quoted).WithContext(ctx).Iter().SliceMap()
+	var refused gocql.RequestError
+	switch {
+	case errors.As(err, &refused) && strings.Contains(refused.Message(), "AllowAllAuthorizer"):
+		r.Unchecked = true
+	case err != nil:
+		r.Failed = err.Error()
+	}
+	for _, row := range rows {
+		resource, _ := row["resource"].(string)
+		permission, _ := row["permission"].(string)
+		r.Grants = append(r.Grants, check.Grant{Resource: resource, Permission: permission})
+	}
+	return r
+}
+
+// nodesOf lists the nodes of the cluster, host:port, the one that is asked first.
+func nodesOf(ctx context.Context, session *gocql.Session, s sessions) (list []string, err error) {
+	_, port, err := net.SplitHostPort(s.ContactPoints[0])
+	if err != nil {
+		return nil, err
+	}
+	own, err := strconv.Atoi(port)
+	if err != nil {
+		return nil, err
+	}
+	add := func(address net.IP, port int) {
+		if at := net.JoinHostPort(address.String(), strconv.Itoa(port)); !slices.Contains(list, at) {
+			list = append(list, at)
+		}
+	}
+	var address net.IP
+	if err := session.Query("SELECT rpc_address FROM system.local").WithContext(ctx).Scan(&address); err != nil {
+		return nil, fmt.Errorf("ask which nodes there are: %w", err)
+	}
+	add(address, own)
+	iter := session.Query("SELECT native_address, native_port FROM system.peers_v2").WithContext(ctx).Iter()
+	for iter.Scan(&address, &own) {
+		add(address, own)
+	}
+	return list, iter.Close()
+}
+
+// ask asks one node about itself.
+func (s sessions) ask(ctx context.Context, address string) (n check.Node) {
+	n.Address = address
+	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	defer cancel()
+	session, err := s.asking(address)
+	if err == nil {
+		defer session.Close()
+		err = session.Query("SELECT release_version, partitioner, data_center FROM system.local").WithContext(ctx).Scan(&n.Version, &n.Partitioner, &n.DC)
+	}
+	if err != nil {
+		n.Failed = err.Error()
+		return n
+	}
+	for i := range 5 { // the quickest answer tells the time best
+		var id gocql.UUID
+		began := time.Now()
+		if err := session.Query("SELECT now() FROM system.local").WithContext(ctx).Scan(&id); err != nil {
+			break
+		}
+		if doubt := time.Since(began)/2 + time.Millisecond; i == 0 || doubt < n.Doubt {
+			n.Offset, n.Doubt = id.Time().Sub(began.Add(time.Since(began)/2)), doubt
+		}
+	}
+	iter := session.Query("SELECT name, value FROM system_views.settings").WithContext(ctx).Iter()
+	settings := map[string]string{}
+	var key, value string
+	for iter.Scan(&key, &value) {
+		settings[key] = value
+		value = ""
+	}
+	if iter.Close() == nil {
+		n.Settings = settings
+	}
+	return n
+}

@@ -1,0 +1,436 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/internal/check"
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite"
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/exec/exectest"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// chain is a relay with an engine before a real Cassandra, in this process.
+type chain struct {
+	t      *testing.T
+	point  string // of Cassandra
+	root   *gocql.Session
+	engine *rewrite.Engine
+	server *proxy.Server
+	schema atomic.Pointer[schema.Schema]
+	served func() float64
+}
+
+// Barrier implements migrate.Traffic.
+func (c *chain) Barrier(ctx context.Context) error { return c.server.Barrier(ctx) }
+
+// withPasswords starts a Cassandra that asks for passwords and checks permissions, of which it remembers nothing for longer than validity.
+func withPasswords(t *testing.T, validity time.Duration) (point string) {
+	t.Helper()
+	cassandratest.ContactPoints(t)
+	remembers := validity.String()
+	cluster, err := cassandra.Start(t.Context(), cassandra.Options{Username: cassandra.FirstUser, Password: cassandra.FirstPassword, Extra: map[string]any{
+		"authenticator": "PasswordAuthenticator", "authorizer": "CassandraAuthorizer", "dynamic_data_masking_enabled": true,
+		"permissions_validity": remembers, "roles_validity": remembers, "permissions_update_interval": remembers, "roles_update_interval": remembers}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cluster.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return cluster.ContactPoints()[0]
+}
+
+// as connects as a role; "" without a password.
+func as(t *testing.T, at, role string) *gocql.Session {
+	t.Helper()
+	cfg := cassandratest.Config(t, at)
+	cfg.NumConns, cfg.Logger, cfg.Consistency = 1, quiet{}, gocql.One
+	switch role {
+	case "":
+	case cassandra.FirstUser:
+		cfg.Authenticator = gocql.PasswordAuthenticator{Username: role, Password: cassandra.FirstPassword}
+	default:
+		cfg.Authenticator = gocql.PasswordAuthenticator{Username: role, Password: "p"}
+	}
+	s, err := cfg.CreateSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+const staysTable = `CREATE TABLE hotel.stays (room text, day int, guest text, status text, "No" int, at timestamp, tags set<text>, card text,
+	PRIMARY KEY ((room), day)) WITH CLUSTERING ORDER BY (day DESC)`
+
+var staysTexts = []string{
+	"SELECT room, day, guest, status FROM hotel.stays WHERE guest = ? ALLOW FILTERING",
+	"SELECT * FROM hotel.stays WHERE guest = ? ALLOW FILTERING",
+	"SELECT room, day, ttl(status), writetime(status) FROM hotel.stays WHERE guest = ? AND status = ? LIMIT ? ALLOW FILTERING",
+	"SELECT room AS r, \"No\", at, tags FROM hotel.stays WHERE guest = ? AND \"No\" > ? AND at < ? AND tags CONTAINS ? ALLOW FILTERING",
+}
+
+// newChain makes the table, fills it, and has the look-up of its guests serve. role is Helenus's own; "" without passwords.
+func newChain(t *testing.T, point, root, role string, validity time.Duration) *chain {
+	t.Helper()
+	c := &chain{t: t, point: point, root: as(t, point, root)}
+	must(t, c.root, "CREATE KEYSPACE hotel WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	t.Cleanup(func() { _ = c.root.Query("DROP KEYSPACE hotel").Exec() })
+	must(t, c.root, staysTable)
+	for i := range 300 {
+		if err := c.root.Query(`INSERT INTO hotel.stays (room, day, guest, status, "No", at, tags, card) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, fmt.Sprint("room", i%40), i,
+			fmt.Sprint("guest", i%60), []string{"booked", "paid", "gone"}[i%3], i%7, time.UnixMilli(int64(i)*1e9), []string{"sea", fmt.Sprint("tag", i%5)}, "4711").Exec(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if role != "" {
+		for _, text := range []string{"CREATE ROLE " + role + " WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON KEYSPACE hotel TO " + role, "GRANT CREATE ON KEYSPACE hotel TO " + role} {
+			must(t, c.root, text)
+		}
+		time.Sleep(2*validity + 200*time.Millisecond)
+	}
+	session := as(t, point, role)
+	store := &exectest.Store{}
+	var err error
+	if c.engine, err = rewrite.New(rewrite.Options{Session: exec.NewPool(func() (*gocql.Session, error) { return session, nil }), Store: store, Traffic: c, Schema: c.schema.Load,
+		Permissions: validity, Every: 1 << 40, Migrate: migrate.Settings{Settle: 100 * time.Millisecond, Ranges: 8, Retry: 50 * time.Millisecond, ShadowReads: 1, ShadowLeast: 1,
+			ShadowSelf: 8, SweepEvery: time.Hour, SampleDelay: 10 * time.Millisecond}}); err != nil {
+		t.Fatal(err)
+	}
+	c.read()
+	if err := c.engine.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	options := proxy.Options{ContactPoints: []string{point}, Listen: "127.0.0.1:0", Rewriter: c.engine}
+	if root != "" {
+		options.Username, options.Password = cassandra.FirstUser, cassandra.FirstPassword
+	}
+	if c.server, err = proxy.New(options); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); c.engine.Run(ctx) }()
+	t.Cleanup(func() {
+		down, stop := context.WithTimeout(context.Background(), 5*time.Second)
+		defer stop()
+		_ = c.server.Shutdown(down)
+		cancel()
+		<-done
+		c.engine.Close(down)
+	})
+	await(t, "the relay is ready", c.server.Ready)
+	base := c.schema.Load().Table("hotel", "stays")
+	about := plan.Rewrite{Keyspace: "hotel", Base: "stays", Column: "guest", Table: "helenus_stays_by_guest", SchemaDigest: base.Digest()}
+	for _, text := range staysTexts {
+		print, normal, _, err := cql.FingerprintText(text, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		about.Statements, about.Texts = append(about.Statements, print.String()), append(about.Texts, normal)
+	}
+	if _, err := c.engine.Approve(t.Context(), "guests", about, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	c.await(migrate.Serving)
+	c.served = func() float64 { return gathered(t, c.engine, "helenus_change_reads_total", "served") }
+	return c
+}
+
+// gathered is the sum of a metric of which a label has a value.
+func gathered(t *testing.T, from prometheus.Collector, name, value string) (sum float64) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(from); err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if f.GetName() == name && l.GetValue() == value {
+					sum += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return sum
+}
+
+func (c *chain) read() {
+	c.t.Helper()
+	s, err := schema.Read(context.Background(), c.root, "hotel")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.schema.Store(s)
+	c.engine.SchemaChanged(s)
+}
+
+func (c *chain) await(states ...migrate.State) {
+	c.t.Helper()
+	await(c.t, fmt.Sprint("the change is ", states), func() bool {
+		m := c.engine.Migrations()[0]
+		if m.State == migrate.Failed {
+			c.t.Fatalf("%s %+v", m.Reason, m.Events)
+		}
+		return slices.Contains(states, m.State)
+	})
+}
+
+// outcome is what a read came to, as text.
+func outcome(s *gocql.Session, text string, values ...any) string {
+	rows, err := s.Query(text, values...).Iter().SliceMap()
+	if err != nil {
+		var refused gocql.RequestError
+		if errors.As(err, &refused) {
+			return fmt.Sprintf("%#x %s", refused.Code(), refused.Message())
+		}
+		return err.Error()
+	}
+	return fmt.Sprint(rows)
+}
+
+// TestCassandraRoles: clients that log in are served what their roles may read, and nothing else, through grants and revokes.
+func TestCassandraRoles(t *testing.T) {
+	const validity = 2 * time.Second
+	c := newChain(t, withPasswords(t, validity), cassandra.FirstUser, "helenus", validity)
+	front := c.server.Addrs()[0]
+	for _, text := range []string{
+		"CREATE ROLE nobody WITH PASSWORD = 'p' AND LOGIN = true",
+		"CREATE ROLE reader WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON hotel.stays TO reader",
+		"CREATE ROLE wide WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON KEYSPACE hotel TO wide",
+		"CREATE ROLE writer WITH PASSWORD = 'p' AND LOGIN = true", "GRANT MODIFY ON hotel.stays TO writer",
+		"CREATE ROLE child WITH PASSWORD = 'p' AND LOGIN = true", "CREATE ROLE grandchild WITH PASSWORD = 'p' AND LOGIN = true",
+		"GRANT reader TO child", "GRANT child TO grandchild",
+	} {
+		must(t, c.root, text)
+	}
+	time.Sleep(2*validity + 500*time.Millisecond)
+	for role, may := range map[string]bool{"nobody": false, "reader": true, "wide": true, "writer": false, "child": true, "grandchild": true, cassandra.FirstUser: true} {
+		through, direct := as(t, front, role), as(t, c.point, role)
+		before, asked := c.served(), 0.0
+		for i := range 150 {
+			guest := fmt.Sprint("guest", i%75) // of some there are no rows
+			for _, text := range staysTexts[:2] {
+				asked++
+				if got, want := outcome(through, text, guest), outcome(direct, text, guest); got != want {
+					t.Fatalf("%s asks %s for %s: %s through helenus, %s without", role, text, guest, got, want)
+				}
+			}
+		}
+		share := (c.served() - before) / asked
+		t.Logf("%s: %.4f of %g reads served", role, share, asked)
+		if may && share < 0.99 || !may && share > 0 {
+			t.Errorf("%s: %.4f of %g reads served", role, share, asked)
+		}
+	}
+	if m := c.engine.Migrations()[0]; m.State != migrate.Serving {
+		t.Errorf("%s: %s", m.State, m.Reason)
+	}
+}
+
+// TestCassandraGrants: whatever is granted and revoked while reads are served, no row and no emptiness is told to a role without the right, but
+// for as long as Cassandra itself remembers one that was.
+func TestCassandraGrants(t *testing.T) {
+	const validity = 300 * time.Millisecond
+	c := newChain(t, withPasswords(t, validity), cassandra.FirstUser, "helenus", validity)
+	front := c.server.Addrs()[0]
+	for _, text := range []string{"CREATE ROLE family", "CREATE ROLE app WITH PASSWORD = 'p' AND LOGIN = true"} {
+		must(t, c.root, text)
+	}
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("HELENUS_TEST_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64)
+	}
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
+	through, direct := as(t, front, "app"), as(t, c.point, "app")
+	// What app has the right by, and until when it may be remembered after it went.
+	grants := []struct{ grant, revoke string }{
+		{"GRANT SELECT ON hotel.stays TO app", "REVOKE SELECT ON hotel.stays FROM app"},
+		{"GRANT SELECT ON KEYSPACE hotel TO app", "REVOKE SELECT ON KEYSPACE hotel FROM app"},
+		{"GRANT SELECT ON ALL KEYSPACES TO family", "REVOKE SELECT ON ALL KEYSPACES FROM family"},
+		{"GRANT family TO app", "REVOKE family FROM app"},
+		{"GRANT MODIFY ON hotel.stays TO app", "REVOKE MODIFY ON hotel.stays FROM app"},
+	}
+	have := make([]bool, len(grants))
+	rights := func() bool { return have[0] || have[1] || have[2] && have[3] }
+	// Cassandra takes a role's rights for validity, and may take longer to load them anew: what it told the role directly at the same time counts.
+	const grace = 2*validity + 700*time.Millisecond
+	lost := time.Now().Add(-time.Hour)
+	var told, refused, within, unknown int
+	before := c.served()
+	for range 120 {
+		i := random.IntN(len(grants))
+		had := rights()
+		have[i] = !have[i]
+		if have[i] {
+			must(t, c.root, grants[i].grant)
+		} else {
+			must(t, c.root, grants[i].revoke)
+		}
+		if had && !rights() {
+			lost = time.Now()
+		}
+		until := time.Now().Add(time.Duration(random.IntN(1200)) * time.Millisecond)
+		for time.Now().Before(until) {
+			guest := fmt.Sprint("guest", random.IntN(75))
+			began := time.Now()
+			got := outcome(through, staysTexts[random.IntN(2)], guest)
+			switch unauthorized := strings.HasPrefix(got, "0x2100"); {
+			case unauthorized:
+				refused++
+			case !strings.HasPrefix(got, "["):
+				unknown++
+				t.Errorf("%s", got)
+			case rights():
+				told++
+			case began.Sub(lost) < grace:
+				within++
+			default:
+				t.Fatalf("seed %d: %v after the right was revoked it was told %s", seed, began.Sub(lost), got)
+			}
+			if rights() || time.Since(lost) > grace { // and it is what Cassandra says, sooner or later
+				continue
+			}
+		}
+	}
+	time.Sleep(grace)
+	for _, text := range staysTexts[:2] {
+		if got, want := outcome(through, text, "guest1"), outcome(direct, text, "guest1"); got != want {
+			t.Errorf("in the end %s, and without helenus %s", got, want)
+		}
+	}
+	t.Logf("told %d times with the right (%g served), %d within Cassandra's own memory, refused %d times", told, c.served()-before, within, refused)
+	if told < 100 || refused < 100 {
+		t.Errorf("told %d times, refused %d times: too few to say anything", told, refused)
+	}
+}
+
+// TestCassandraMasks: what is masked is answered by Cassandra alone, and a look-up over it is turned back.
+func TestCassandraMasks(t *testing.T) {
+	const validity = 300 * time.Millisecond
+	c := newChain(t, withPasswords(t, validity), cassandra.FirstUser, "helenus", validity)
+	front := c.server.Addrs()[0]
+	for _, text := range []string{"CREATE ROLE app WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON KEYSPACE hotel TO app"} {
+		must(t, c.root, text)
+	}
+	time.Sleep(3 * validity)
+	through, direct := as(t, front, "app"), as(t, c.point, "app")
+	check := func(when string, served ...bool) {
+		t.Helper()
+		for i, want := range served {
+			before := c.served()
+			for k := range 20 {
+				guest := fmt.Sprint("guest", k)
+				if got, want := outcome(through, staysTexts[i], guest), outcome(direct, staysTexts[i], guest); got != want {
+					t.Fatalf("%s: %s through helenus, %s without", when, got, want)
+				}
+			}
+			if got := c.served()-before == 20; got != want {
+				t.Errorf("%s: %s: %g of 20 served", when, staysTexts[i], c.served()-before)
+			}
+		}
+	}
+	check("nothing is masked", true, true)
+	must(t, c.root, "ALTER TABLE hotel.stays ALTER card MASKED WITH mask_inner(1, null)")
+	for k := range 20 { // before anybody has heard of it
+		guest := fmt.Sprint("guest", k)
+		if got := outcome(through, staysTexts[1], guest); strings.Contains(got, "4711") {
+			t.Fatalf("what is masked is told: %s", got)
+		}
+	}
+	c.read()
+	c.await(migrate.Serving)
+	check("a column of the answer is masked", true, false)
+	must(t, c.root, "ALTER TABLE hotel.stays ALTER guest MASKED WITH DEFAULT")
+	for k := range 20 {
+		guest := fmt.Sprint("guest", k)
+		if got, want := outcome(through, staysTexts[0], guest), outcome(direct, staysTexts[0], guest); got != want {
+			t.Fatalf("before the mask is known: %s, and without helenus %s", got, want)
+		}
+	}
+	c.read()
+	c.await(migrate.Suspended)
+	check("the looked-up column is masked", false, false)
+	if m := c.engine.Migrations()[0]; !strings.Contains(m.Reason, "masked") {
+		t.Errorf("%s", m.Reason)
+	}
+}
+
+// TestCassandraCheck: what helenus check says to grant is what is missing, and is there afterwards.
+func TestCassandraCheck(t *testing.T) {
+	const validity = 300 * time.Millisecond
+	point := withPasswords(t, validity)
+	root := as(t, point, cassandra.FirstUser)
+	for _, text := range []string{
+		"CREATE KEYSPACE hotel WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", staysTable, "CREATE ROLE helenus WITH PASSWORD = 'p' AND LOGIN = true",
+	} {
+		must(t, root, text)
+	}
+	t.Setenv("HELENUS_PASSWORD", "p")
+	look := func(want int, args ...string) (found []check.Finding) {
+		t.Helper()
+		code, out := command(t, nil, append([]string{"check", "--json", "--contact-points", point, "--username", "helenus", "--permissions-validity", "300ms"}, args...)...)
+		if code != want {
+			t.Fatalf("exit code %d, want %d: %s", code, want, out)
+		}
+		document, _, _ := strings.Cut(out, "\n]")
+		if err := json.Unmarshal([]byte(document+"\n]"), &found); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return found
+	}
+	time.Sleep(3 * validity)
+	for _, x := range look(exitFindings) {
+		t.Logf("%+v", x)
+		if strings.HasPrefix(x.Do, "GRANT ") {
+			must(t, root, strings.TrimSuffix(x.Do, ";"))
+		}
+	}
+	time.Sleep(3 * validity)
+	for _, x := range look(exitDone) {
+		t.Logf("%+v", x)
+		if x.Level != check.Fine && x.Check != "other writers" && x.Check != "routing" { // of this test's own connection
+			t.Errorf("%+v", x)
+		}
+	}
+	if found := look(exitDone); !slices.ContainsFunc(found, func(x check.Finding) bool {
+		return x.Check == "other writers" && strings.Contains(x.Says, cassandra.FirstUser)
+	}) {
+		t.Errorf("whose connection this is is not seen: %+v", found)
+	}
+	if code, out := command(t, nil, "check", "--contact-points", freeAddress(t)); code != exitUnreachable {
+		t.Errorf("nobody there: exit code %d: %s", code, out)
+	}
+}

@@ -1,0 +1,97 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sound is a cluster with nothing in the way.
+func sound() *Facts {
+	node := func(address string) Node {
+		return Node{Address: address, Version: "5.0.8", Partitioner: "org.apache.cassandra.dht.Murmur3Partitioner", DC: "dc1", Doubt: time.Millisecond,
+			Settings: map[string]string{"allow_filtering_enabled": "true", "tables_fail_threshold": "-1", "minimum_timestamp_fail_threshold": "null", "permissions_validity": "2s",
+				"read_consistency_levels_disallowed": "[]"}}
+	}
+	return &Facts{Role: "helenus", Nodes: []Node{node("10.0.0.1:9042"), node("10.0.0.2:9042")},
+		Rights:    Rights{Grants: []Grant{{"<keyspace shop>", "SELECT"}, {"<keyspace shop>", "CREATE"}}},
+		Keyspaces: []Keyspace{{Name: "shop", Replication: map[string]string{"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", "dc1": "2"}, Tables: 3}},
+		Owners:    []string{"one"}, Wants: Wants{Permissions: 2 * time.Second, Entries: 1000, Topology: "mirror"}}
+}
+
+func TestNothingInTheWay(t *testing.T) {
+	for _, x := range All(sound()) {
+		if x.Level != Fine {
+			t.Errorf("%+v", x)
+		}
+	}
+}
+
+// TestEachIsFound: whatever is wrong is found under its name, says so, and says what helps.
+func TestEachIsFound(t *testing.T) {
+	setting := func(name, value string) func(*Facts) {
+		return func(f *Facts) { f.Nodes[1].Settings[name] = value }
+	}
+	for name, c := range map[string]struct {
+		change func(*Facts)
+		check  string
+		level  Level
+		says   string
+		do     string
+	}{
+		"a node down":       {func(f *Facts) { f.Nodes[1].Failed = "refused" }, "nodes", Warns, "10.0.0.2:9042 could not be asked", "start it"},
+		"an old version":    {func(f *Facts) { f.Nodes[0].Version = "4.0.11" }, "version", Blocks, "4.0.11", "upgrade"},
+		"two versions":      {func(f *Facts) { f.Nodes[0].Version = "4.1.10" }, "version", Warns, "4.1.10, 5.0.8", "finish"},
+		"beta":              {func(f *Facts) { f.Nodes[0].Version = "3.11-beta1" }, "version", Blocks, "3.11", "upgrade"},
+		"partitioner":       {func(f *Facts) { f.Nodes[1].Partitioner = "org.apache.cassandra.dht.RandomPartitioner" }, "partitioner", Blocks, "Random", "none"},
+		"no right":          {func(f *Facts) { f.Rights.Grants = nil }, "permissions", Blocks, "no SELECT on keyspace shop", "GRANT SELECT ON KEYSPACE shop TO helenus;"},
+		"no right to make":  {func(f *Facts) { f.Rights.Grants = f.Rights.Grants[:1] }, "permissions", Warns, "no CREATE", "GRANT CREATE ON KEYSPACE shop TO helenus;"},
+		"odd names":         {func(f *Facts) { f.Rights.Grants, f.Role, f.Keyspaces[0].Name = nil, `He"l`, "Shop" }, "permissions", Blocks, "Shop", `GRANT SELECT ON KEYSPACE "Shop" TO "He""l";`},
+		"right on a table":  {func(f *Facts) { f.Rights.Grants[0].Resource = "<table shop.orders>" }, "permissions", Blocks, "no SELECT", "GRANT"},
+		"superuser":         {func(f *Facts) { f.Rights = Rights{Super: true} }, "permissions", Warns, "superuser", "step 3"},
+		"not listed":        {func(f *Facts) { f.Rights = Rights{Failed: "no"} }, "permissions", Warns, "can not be listed", "LIST ALL"},
+		"clients unseen":    {func(f *Facts) { f.Unreadable = []string{"system_views.clients"} }, "system tables", Warns, "who else is connected", "GRANT SELECT ON system_views.clients TO helenus;"},
+		"no filtering":      {setting("allow_filtering_enabled", "false"), "guardrails", Blocks, "10.0.0.2:9042", "allow_filtering_enabled: true"},
+		"few tables":        {setting("tables_fail_threshold", "4"), "guardrails", Blocks, "too many", "raise"},
+		"timestamps":        {setting("minimum_timestamp_fail_threshold", "30d"), "guardrails", Blocks, "timestamps 1 and 2", "unset"},
+		"levels":            {setting("write_consistency_levels_disallowed", "[ANY, ALL]"), "guardrails", Blocks, "filled at ALL", "off the list"},
+		"pages":             {setting("page_size_fail_threshold", "500"), "guardrails", Blocks, "one page", "max-entries"},
+		"keys":              {setting("partition_keys_in_select_fail_threshold", "5"), "guardrails", Warns, "one by one", "16"},
+		"permissions older": {func(f *Facts) { f.Wants.Permissions = 5 * time.Second }, "permissions validity", Warns, "for 2s", "permissions-validity: 2s"},
+		"simple strategy":   {func(f *Facts) { f.Keyspaces[0].Replication["class"], f.Nodes[1].DC = "SimpleStrategy", "dc2" }, "replication", Warns, "2 data centres", "NetworkTopologyStrategy"},
+		"one replica":       {func(f *Facts) { f.Keyspaces[0].Replication["replication_factor"] = "1" }, "replication", Warns, "one replica", "raise"},
+		"clocks apart":      {func(f *Facts) { f.Nodes[1].Offset = 200 * time.Millisecond }, "clocks", Warns, "10.0.0.2:9042 is 200ms ahead", "chrony"},
+		"clocks off":        {func(f *Facts) { f.Nodes[0].Offset, f.Nodes[1].Offset = -time.Minute, -time.Minute }, "clocks", Warns, "off that of this machine", "chrony"},
+		"two states":        {func(f *Facts) { f.Owners = []string{"one", "two"} }, "other writers", Blocks, "one, two", "one state"},
+		"an application":    {func(f *Facts) { f.Clients = []Client{{"app", "Java", "10.0.0.9", 3}} }, "other writers", Warns, "user app with driver Java", "through Helenus"},
+		"unseen":            {func(f *Facts) { f.Unseen = "node x" }, "other writers", Warns, "node x", ""},
+		"gocql":             {func(f *Facts) { f.Clients = []Client{{"app", "github.com/gocql/gocql", "10.0.0.9", 3}} }, "routing", Warns, "in turn", "TokenAwareHostPolicy"},
+		"single":            {func(f *Facts) { f.Wants.Topology = "single" }, "routing", Warns, "one node of 2", "mirror"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := sound()
+			c.change(f)
+			all := All(f)
+			if !slices.ContainsFunc(all, func(x Finding) bool {
+				return x.Check == c.check && x.Level == c.level && strings.Contains(x.Says, c.says) && strings.Contains(x.Do, c.do)
+			}) {
+				t.Errorf("not found among %+v", all)
+			}
+			if i := slices.IndexFunc(all, func(x Finding) bool { return x.Level == Blocks }); i > 0 {
+				t.Errorf("what blocks comes after %+v", all[0])
+			}
+		})
+	}
+}
+
+// TestUncheckedClusters have no permissions to lack.
+func TestUncheckedClusters(t *testing.T) {
+	f := sound()
+	f.Role, f.Rights = "", Rights{Unchecked: true}
+	for _, x := range All(f) {
+		if x.Level != Fine {
+			t.Errorf("%+v", x)
+		}
+	}
+}
