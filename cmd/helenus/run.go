@@ -269,6 +269,7 @@ func (h *helenus) wire() (err error) {
 		Store: h.store, Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
 		Thresholds: recommend.Thresholds{Executions: uint64(s.MinExecutions), SavedSeconds: s.MinSaved.Seconds()}, //nolint:gosec // not negative
 		Make:       h.rounds(),
+		Compare:    h.comparisons(),
 	}); err != nil {
 		return err
 	}
@@ -285,7 +286,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 	h.admin = admin.New(admin.Options{
 		Gate: gate, Audit: h.store, Proposals: h.store, Approvers: h.settings.Approvers, MetricsToken: h.settings.MetricsToken, WebConfig: h.settings.AdminWebConfig,
 		Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
-		Schemas: h.worked(admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics}), Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
+		Schemas: h.worked(admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics}), Advisor: h.advisor, Corrector: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
 		Ready: h.ready, Metrics: metrics, Log: h.log,
 		Connections: func() any { return h.server.Connections() },
 		Windows:     h.registry.Windows(),
