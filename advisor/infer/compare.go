@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/correction"
@@ -58,18 +59,32 @@ const fileName = "model file"
 
 // File writes the model and its workload as a file that designs, and imports, read.
 func (m *Model) File() (string, error) {
-	w := *m.Workload
+	w := readable(m.Workload)
 	if n := len(m.Unexplained); n > 0 {
-		w.Notes = append(append([]string(nil), w.Notes...), fmt.Sprintf("%d statements are not in it: the model has no place for them, `helenus model` says which and why.", n))
+		w.Notes = append(w.Notes, fmt.Sprintf("%d statements are not in it: the model has no place for them, `helenus model` says which and why.", n))
 	}
 	var b strings.Builder
-	if err := workload.Save(&b, &w); err != nil {
+	if err := workload.Save(&b, w); err != nil {
 		return "", err
 	}
 	if _, err := workload.Read(fileName, []byte(b.String())); err != nil { // rather here than when a design is asked for
 		return "", errors.Join(errors.New("the model file that was made can not be read again (please report this)"), err)
 	}
 	return b.String(), nil
+}
+
+// readable is a workload without the tables that can not be read again: those of which rows can share a primary key. A note names them.
+func readable(w *workload.Workload) *workload.Workload {
+	own := *w
+	own.Notes, own.Tables = slices.Clone(w.Notes), nil
+	for _, t := range w.Tables {
+		if t.Identifies() {
+			own.Tables = append(own.Tables, t)
+			continue
+		}
+		own.Notes = append(own.Notes, fmt.Sprintf("Table %s.%s is not in it: by what is inferred its primary key does not tell its rows apart.", t.Keyspace, t.Name))
+	}
+	return &own
 }
 
 // Compare says what is inferred now with the corrections in force, and what a model file would make of it. file may be empty: there is none.

@@ -290,6 +290,9 @@ func (b *modeller) view(src *source) {
 		primary := src.schema.PrimaryKey()
 		if len(primary) == 1 && !src.base.keyed(primary[0].Name) {
 			e.Alternate = append(e.Alternate, primary[0].Name)
+			if f := src.fields[primary[0].Name]; f.Entity == src.entity {
+				src.entity.Alternate = append(src.entity.Alternate, []*model.Attribute{f.Attribute})
+			}
 		}
 	}
 }

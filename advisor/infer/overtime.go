@@ -208,7 +208,7 @@ func WeighedCorrected(_ context.Context, snapshot *capture.Snapshot, s *schema.S
 		return "", ErrNoStatement
 	}
 	var b strings.Builder
-	if err := workload.Save(&b, w); err != nil {
+	if err := workload.Save(&b, readable(w)); err != nil {
 		return "", err
 	}
 	if _, err := workload.Read("cycles", []byte(b.String())); err != nil { // rather here than when a design is asked for
