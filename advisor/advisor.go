@@ -6,16 +6,21 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/correction"
 	"github.com/helenus-db/helenus/advisor/cost"
+	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/change"
 )
 
@@ -37,6 +42,7 @@ type Options struct {
 	Ready  func() error    // why there is no exact solver, asked each round, see solve.Process; nil: there is
 	// Opened is told of advice that is new, or asked again, once it is kept: what a person can act upon. It must not block; nil: nobody is.
 	Opened     func([]recommend.Recommendation)
+	Store      Store                // of what people said about the model; nil: it is kept in memory only
 	Changes    *change.Book         // what is proposed, and what became of it; nil: it is kept in memory only
 	Log        *slog.Logger         // nil: slog.Default
 	Clock      func() time.Time     // nil: time.Now
@@ -46,6 +52,16 @@ type Options struct {
 	Limits     solve.Limits         // of each integer program; zero: 2,000 nodes, gap 0.1 %, half a minute
 	// Make works a round out. Nil: recommend.Make, in this process; see round.Process for one that is bounded, and has a Judge and a Solver of its own.
 	Make func(ctx context.Context, in recommend.Input) (*recommend.Advice, error)
+	// Compare makes and reads model files. Nil: infer.Compare, in this process; see round.Process for one that is bounded.
+	Compare func(context.Context, *capture.Snapshot, *schema.Schema, []schema.Stats, correction.List, string) (*infer.Comparison, error)
+}
+
+// Store keeps documents: what people said about the model. *store.Store of capture/store is one.
+type Store interface {
+	Save(ctx context.Context, kind, id string, v any) error
+	// Decide is Save with lines of the audit trail, all or nothing.
+	Decide(ctx context.Context, kind, id string, v any, entries ...store.Entry) error
+	Load(ctx context.Context, kind, id string, v any) error // store.ErrNotFound if there is none
 }
 
 // ErrNothingSeen says that there is no traffic, or no schema, to learn from yet.
@@ -88,6 +104,10 @@ type Advisor struct {
 	decided [len(wishes)]atomic.Uint64 // by the place of the wish
 	trouble string                     // why the latest round failed; "" if it did not
 	without string                     // why there is no exact solver; "" if there is
+	known   *ledger                    // of corrections; nil: not loaded yet
+	against []string                   // what the latest round said that contradicts corrections
+
+	poke chan struct{} // holds a token when the next round should not wait
 }
 
 // New makes an advisor. It fails if a required option is missing.
@@ -119,11 +139,14 @@ func New(o Options) (*Advisor, error) {
 	if o.Make == nil {
 		o.Make = recommend.Make
 	}
+	if o.Compare == nil {
+		o.Compare = infer.Compare
+	}
 	if o.Changes == nil {
 		o.Changes = change.Open(nil)
 	}
 	o.Thresholds = o.Thresholds.WithDefaults()
-	return &Advisor{o: o, rounds: map[result]uint64{}}, nil
+	return &Advisor{o: o, poke: make(chan struct{}, 1), rounds: map[result]uint64{}}, nil
 }
 
 // Advise works advice out from the traffic and the tables as they are now. It keeps nothing and decides nothing: the same
@@ -135,8 +158,12 @@ func (a *Advisor) Advise(ctx context.Context) (*recommend.Advice, error) {
 	}
 	begun := time.Now()
 	past, problem := a.past(ctx)
+	said, err := a.corrected(ctx)
+	if err != nil {
+		return nil, err
+	}
 	advice, err := a.guarded(ctx, recommend.Input{
-		Past: past, Cache: &a.cache,
+		Past: past, Cache: &a.cache, Corrections: said.current().Corrections, Shown: a.shown(),
 		Snapshot: snapshot, Schema: tables, Statistics: a.o.Statistics(), Nodes: max(1, a.o.Nodes()), Driver: a.o.Driver(),
 		Judge: a.o.Judge, Cost: a.o.Cost, Solver: a.o.Solver, Limits: a.o.Limits, Thresholds: a.o.Thresholds, At: a.o.Clock(),
 	})
@@ -197,7 +224,7 @@ func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
 	}
 	before := a.current(time.Time{})
 	merged := before.clone()
-	changed := merged.merge(advice.Recommendations, advice.At)
+	changed := merged.merge(advice.Recommendations, advice.At, a.unheard(advice))
 	fresh := opened(&before, &merged)
 	if err := a.keep(ctx, &before, &merged, advice.At); err != nil {
 		return nil, a.failed(ctx, err)
@@ -208,6 +235,7 @@ func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
 	a.rounds[okResult]++
 	a.trouble = ""
 	a.latest, a.last, a.took = advice, advice.At, advice.Duration
+	a.contradicted(advice.Model.Corrections)
 	for _, problem := range advice.Problems {
 		a.o.Log.Warn("advice is incomplete", "reason", problem)
 	}
@@ -320,6 +348,53 @@ func (a *Advisor) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		case <-a.poke:
 		}
 	}
+}
+
+// enough is how long traffic must have been looked at for advice to expire that was given on more.
+const enough = time.Hour
+
+// unheard tells of advice that is not given any more whether that may be because too little was said since this process started. It was given on what an
+// earlier process saw: it stays until as much was seen again, or an hour of traffic was, unless its table is gone.
+func (a *Advisor) unheard(advice *recommend.Advice) func(*recommend.Recommendation) bool {
+	tables := a.o.Schema()
+	return func(r *recommend.Recommendation) bool {
+		seen := time.Duration(advice.Model.Window * float64(time.Second))
+		return seen < min(enough, r.Evidence.To.Sub(r.Evidence.From)) && (tables == nil || tables.Table(r.Keyspace, r.Table) != nil)
+	}
+}
+
+// shown are the ids of what is advised now: what a round needs in order not to change its mind for little. Nil before the first.
+func (a *Advisor) shown() (ids []string) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	if a.latest != nil {
+		ids = []string{}
+	}
+	b := a.current(time.Time{})
+	for i := range b.Entries {
+		if r := &b.Entries[i]; r.State == recommend.Open || r.State == recommend.Approved {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// contradicted tells the log of corrections that the facts, or the tables, contradict: once, not each round. The lock is held.
+func (a *Advisor) contradicted(list []infer.Corrected) {
+	var now []string
+	for i := range list {
+		c := &list[i]
+		if !c.Contradicted() {
+			continue
+		}
+		text := c.Text + ": " + c.Contradiction()
+		now = append(now, text)
+		if !slices.ContainsFunc(a.against, func(before string) bool { return strings.HasPrefix(before, c.Text+": ") }) {
+			a.o.Log.Warn("a correction of the model is contradicted", "correction", c.Text, "because", c.Because, "how", c.Contradiction())
+		}
+	}
+	a.against = now
 }

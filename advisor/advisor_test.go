@@ -60,7 +60,9 @@ func newWorld() *world {
 
 func (w *world) options(s change.Store) advisor.Options {
 	w.book = change.Open(s)
+	documents, _ := s.(advisor.Store)
 	return advisor.Options{
+		Store:     documents,
 		Snapshots: func() *capture.Snapshot { return w.snapshot }, Schema: func() *schema.Schema { return w.schema },
 		Statistics: infertest.HotelStatistics, Solver: solver, Changes: w.book,
 		Judge: recommend.JudgeFunc(func(lu plan.Rewrite, _ *capture.Snapshot, _ *schema.Schema) []plan.Verdict {

@@ -37,7 +37,9 @@ func (b *book) clone() book {
 
 // merge brings fresh advice and remembered decisions together. Advice that is not given any more expires, unless it is
 // approved: what runs is not forgotten because it helped. It returns how many changed their state.
-func (b *book) merge(fresh []recommend.Recommendation, now time.Time) int {
+//
+// hold says what is kept open although it is not advised now; nil: nothing is.
+func (b *book) merge(fresh []recommend.Recommendation, now time.Time, hold func(*recommend.Recommendation) bool) int {
 	changed := 0
 	given := map[string]bool{}
 	for _, r := range fresh {
@@ -71,9 +73,13 @@ func (b *book) merge(fresh []recommend.Recommendation, now time.Time) int {
 		if given[old.ID] || old.State != recommend.Open && (old.State != recommend.Snoozed || now.Before(old.Until)) {
 			continue
 		}
+		by := successor(old, fresh)
+		if by == nil && hold != nil && hold(old) {
+			continue
+		}
 		old.State, old.StateSince, old.Actor = recommend.Expired, now, ""
 		old.StateReason = "the traffic or the tables have changed: it is not advised any more"
-		if by := successor(old, fresh); by != nil {
+		if by != nil {
 			old.State, old.StateReason = recommend.Superseded, "by "+by.ID+", "+by.Title
 		}
 		changed++

@@ -36,6 +36,8 @@ var (
 	tookDesc    = prometheus.NewDesc("helenus_advisor_last_round_duration_seconds", "How long the latest successful round of advice took.", nil, nil)
 	dismissDesc = prometheus.NewDesc("helenus_advisor_dismissed_statements", "Statements of the latest round that led to no advice.", nil, nil)
 	solverDesc  = prometheus.NewDesc("helenus_advisor_solver_up", "1 if the exact solver, helenus-solver, is there; 0 if calendars are worked out by a heuristic: the log and the advice say why.", nil, nil)
+	correctDesc = prometheus.NewDesc("helenus_model_corrections", "What people said about the model, by what became of it in the latest round: agreed, contradicted (in force, but what was seen speaks against it), or not-in-force (what it names is gone, or the model has no place for it).", []string{"state"}, nil)
+	askedDesc   = prometheus.NewDesc("helenus_model_questions", "Questions about the model that the latest round left open.", nil, nil)
 	unexplDesc  = prometheus.NewDesc("helenus_advisor_unexplained_statements", "Statements of the latest round that the model can not express.", nil, nil)
 )
 
@@ -81,7 +83,7 @@ func about(r *recommend.Recommendation) map[statement]bool {
 // Describe implements prometheus.Collector.
 func (a *Advisor) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, refusedDesc, createdDesc, stateDesc, decidedDesc, aboutDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc, solverDesc,
+		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, refusedDesc, createdDesc, stateDesc, decidedDesc, aboutDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc, solverDesc, correctDesc, askedDesc,
 	} {
 		ch <- d
 	}
@@ -141,6 +143,21 @@ func (a *Advisor) Collect(ch chan<- prometheus.Metric) {
 	gauge(tookDesc, a.took.Seconds())
 	gauge(dismissDesc, float64(len(a.latest.Dismissed)))
 	gauge(unexplDesc, float64(len(a.latest.Unexplained)))
+	gauge(askedDesc, float64(len(a.latest.Model.Questions)))
+	states := map[string]float64{"agreed": 0, "contradicted": 0, "not-in-force": 0}
+	for i := range a.latest.Model.Corrections {
+		switch c := &a.latest.Model.Corrections[i]; {
+		case !c.InForce:
+			states["not-in-force"]++
+		case c.Contradicted():
+			states["contradicted"]++
+		default:
+			states["agreed"]++
+		}
+	}
+	for state, n := range states {
+		gauge(correctDesc, n, state)
+	}
 }
 
 var _ prometheus.Collector = (*Advisor)(nil)

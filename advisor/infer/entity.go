@@ -38,6 +38,7 @@ type modeller struct {
 	scanned map[table]bool    // tables read with ALLOW FILTERING
 	taken   map[string]bool   // names of entities and relationships
 	opaque  map[table]string  // tables that are not in the model, and why
+	ruled   *rulings          // what people said
 }
 
 // pair is two columns, "keyspace.table.column", in order.
@@ -89,8 +90,12 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 	}
 	sort.Slice(b.sources, func(i, j int) bool { return b.sources[i].name.String() < b.sources[j].name.String() })
 	b.group()
+	b.regroup()
 	for _, src := range b.sources {
-		src.key = src.findKey()
+		key, said := b.ruled.keyOf(src.schema, src.name.String())
+		if src.key = key; !said {
+			src.key = src.findKey()
+		}
 	}
 	b.link()
 	for _, src := range b.sources {
@@ -205,7 +210,7 @@ func (s *source) keyed(name string) bool {
 // link marks tables that hold pairs of two other tables' keys and nothing else.
 func (b *modeller) link() {
 	for _, src := range b.sources {
-		if src.base != src || len(src.schema.Columns) != 2 || len(src.key) != 2 {
+		if src.base != src || len(src.schema.Columns) != 2 || len(src.key) != 2 || b.ruled.called(src.name.String(), "") != "" {
 			continue
 		}
 		ends := map[*source]bool{}
@@ -226,14 +231,14 @@ func (b *modeller) makeEntity(src *source) {
 			name = try
 		}
 	}
-	name = plain(name)
+	name = b.ruled.called(src.name.String(), plain(name))
 	for n := 2; b.taken[name]; n++ {
 		name = fmt.Sprintf("%s%d", name, n)
 	}
 	b.taken[name] = true
 	src.entity = &model.Entity{Name: name, Count: src.rows()}
 	for _, c := range src.schema.Columns {
-		a := &model.Attribute{Name: b.attributeName(src.entity, c.Name), Type: c.Type}
+		a := &model.Attribute{Name: b.attributeName(src.entity, b.ruled.called(src.name.String()+"."+c.Name, c.Name)), Type: c.Type}
 		if src.stats != nil {
 			if st := src.stats.Column(c.Name); st != nil {
 				a.Size = math.Round(st.MeanBytes*10) / 10
@@ -266,7 +271,7 @@ func (b *modeller) attributeName(e *model.Entity, name string) string {
 func (b *modeller) view(src *source) {
 	src.entity = src.base.entity
 	for _, c := range src.schema.Columns {
-		src.fields[c.Name] = src.base.fields[c.Name]
+		src.fields[c.Name] = src.base.fields[b.counterpart(src, src.base, c.Name)]
 	}
 	for _, r := range src.base.edges {
 		for _, c := range src.schema.Columns {
@@ -285,6 +290,9 @@ func (b *modeller) view(src *source) {
 		primary := src.schema.PrimaryKey()
 		if len(primary) == 1 && !src.base.keyed(primary[0].Name) {
 			e.Alternate = append(e.Alternate, primary[0].Name)
+			if f := src.fields[primary[0].Name]; f.Entity == src.entity {
+				src.entity.Alternate = append(src.entity.Alternate, []*model.Attribute{f.Attribute})
+			}
 		}
 	}
 }

@@ -37,6 +37,7 @@ type flows struct {
 	in    [][]*edge
 	out   [][]*edge
 	depth []int
+	ruled *rulings
 }
 
 // connect makes the feed graph: per pair of statements one edge, greatest share first, as long as there is no circle, no
@@ -118,7 +119,10 @@ func (f *flows) connect(feeds []feed.Feed) {
 
 // refuse says why a feed is no join, "" if it may be one.
 func (f *flows) refuse(fd *feed.Feed, from, to *said) string {
+	answer, asked := f.ruled.joined(fd)
 	switch {
+	case asked && !answer.yes:
+		return strings.TrimSuffix("a person said that it is no join: "+answer.because, ": ")
 	case fd.Shape == feed.Pagination:
 		return "one query read on, page by page"
 	case fd.SupportRead || to.query == nil:
@@ -127,6 +131,7 @@ func (f *flows) refuse(fd *feed.Feed, from, to *said) string {
 		return "its producer is not a read of another kind"
 	case fd.Executions <= 0 || fd.Hits <= fd.Decoys:
 		return "no more hits than by chance"
+	case asked: // what follows is about whether it is one
 	case fd.Producers < support:
 		return fmt.Sprintf("seen after %d executions only, %d are needed", fd.Producers, support)
 	case fd.Confidence < Probable:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/helenus-db/helenus/advisor/correction"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture"
@@ -14,15 +15,24 @@ import (
 // Infer concludes a model and a workload. stats may lack tables, or be empty: sizes are assumed for those. It is pure.
 // It fails only if what it built contradicts itself, which no input should bring about.
 func Infer(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*Model, error) {
+	return InferCorrected(snapshot, s, stats, nil)
+}
+
+// InferCorrected is Infer with what people said: it holds, whatever speaks against it, and the model says of each line what became of it.
+func InferCorrected(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, corrections correction.List) (*Model, error) {
 	m := &Model{
 		Graph: &model.Graph{}, Workload: &workload.Workload{Name: "observed"},
 		Seconds: window(snapshot.From, snapshot.To), tables: map[table]*source{},
 	}
 	b := &modeller{
 		m: m, joins: map[pair]evidence{}, scanned: map[table]bool{}, taken: map[string]bool{}, opaque: map[table]string{},
+		ruled: newRulings(corrections),
 	}
 	for _, f := range snapshot.Feeds {
 		if f.Shape == feed.Pagination {
+			continue
+		}
+		if answer, said := b.ruled.joined(&f); said && !answer.yes {
 			continue
 		}
 		p := newPair(columnName(f.From), columnName(f.To))
@@ -43,13 +53,18 @@ func Infer(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (
 		return nil, fmt.Errorf("the model that was inferred is not consistent (please report this): %w", err)
 	}
 
-	f := &flows{m: m, index: map[string]int{}}
+	f := &flows{m: m, index: map[string]int{}, ruled: b.ruled}
 	for i := range snapshot.Statements {
 		st := &snapshot.Statements[i]
 		if st.Count == 0 {
 			continue
 		}
-		said := b.interpret(st, float64(st.Count)/m.Seconds)
+		rate := b.ruled.rate(st.Fingerprint, float64(st.Count)/m.Seconds)
+		if rate == 0 {
+			m.unexplained(st, "counts nothing: a person gave it the weight 0")
+			continue
+		}
+		said := b.interpret(st, rate)
 		if said.reason != "" {
 			m.unexplained(st, said.reason)
 			continue
@@ -61,6 +76,8 @@ func Infer(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (
 	f.connect(snapshot.Feeds)
 	f.emit()
 	m.finish()
+	b.judge(s, snapshot, corrections)
+	m.Workload.Corrections = corrections
 	return m, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helenus-db/helenus/advisor/correction"
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
@@ -189,8 +190,13 @@ var ErrNoStatement = errors.New("none of the statements could be expressed over 
 
 // Weighed writes the workload that was captured, with a weight for each step of a cycle, as a file that workload.Read reads; what the model has no place for
 // is in its notes. The error is ErrNoStatement if that is all.
-func Weighed(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error) {
-	m, err := Infer(snapshot, s, stats)
+func Weighed(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error) {
+	return WeighedCorrected(ctx, snapshot, s, stats, nil, c)
+}
+
+// WeighedCorrected is Weighed with what people said about the model.
+func WeighedCorrected(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, said correction.List, c *cycle.Cycle) (string, error) {
+	m, err := InferCorrected(snapshot, s, stats, said)
 	if err != nil {
 		return "", err
 	}
@@ -202,7 +208,7 @@ func Weighed(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, st
 		return "", ErrNoStatement
 	}
 	var b strings.Builder
-	if err := workload.Save(&b, w); err != nil {
+	if err := workload.Save(&b, readable(w)); err != nil {
 		return "", err
 	}
 	if _, err := workload.Read("cycles", []byte(b.String())); err != nil { // rather here than when a design is asked for

@@ -13,7 +13,7 @@ import (
 const prior = -1
 
 // caps keep groups of evidence that say the same several times from piling up.
-var caps = map[string]float64{"name": 2, "type": 1, "size": 3, "feed": 5}
+var caps = map[string]float64{"name": 2, "type": 1, "size": 3, "feed": 5, "person": word}
 
 // proof is a list of evidence for one assertion.
 type proof []Evidence
@@ -32,7 +32,7 @@ func (p proof) probability() float64 {
 		groups[e.Group] += e.LogOdds
 	}
 	sum := float64(prior)
-	for _, g := range []string{"name", "type", "size", "feed"} { // in a fixed order: floating-point sums depend on it
+	for _, g := range []string{"name", "type", "size", "feed", "person"} { // in a fixed order: floating-point sums depend on it
 		sum += min(groups[g], caps[g])
 	}
 	return math.Round(1000/(1+math.Exp(-sum))) / 1000
@@ -46,7 +46,7 @@ func (b *modeller) best(src *source, c schema.Column) (*source, proof) {
 		if to == src || to.base != to || to.linked || len(to.key) != 1 || to.schema.Column(to.key[0]).Type != c.Type {
 			continue
 		}
-		if p := b.prove(src, c, to); p.probability() > most.probability() {
+		if p := b.ruled.rule(b.prove(src, c, to), src.name.String()+"."+c.Name, to.name.String(), to.key[0]); p.probability() > most.probability() {
 			best, most = to, p
 		}
 	}
@@ -109,6 +109,7 @@ func (b *modeller) relate(src *source) {
 		if role == "" {
 			role = strings.Join(to.noun, "_")
 		}
+		role = b.ruled.called(src.name.String()+"."+c.Name, role)
 		r := &model.Relationship{
 			From: src.entity, To: to.entity, Kind: model.ManyToOne,
 			Forward:  b.role(src.entity, plain(role)),

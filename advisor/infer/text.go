@@ -11,6 +11,7 @@ import (
 func (m *Model) Describe() Description {
 	d := Description{
 		Entities: m.Entities, Relationships: m.Relationships, Joins: m.Joins, Unexplained: m.Unexplained, Window: m.Seconds,
+		Questions: m.Questions, Corrections: m.Corrections,
 		Tables: []TableView{}, Workload: []Conceptual{},
 	}
 	for _, t := range m.Tables {
@@ -78,6 +79,14 @@ func (d Description) Text(w io.Writer) error {
 			}
 		}
 	}
+	d.corrections(p)
+	if len(d.Questions) > 0 {
+		p.line("")
+		p.line("Open questions (`helenus questions` ranks them, `helenus answer` answers)")
+		for i := range d.Questions {
+			p.line("  %s  %s", d.Questions[i].ID, d.Questions[i].Text)
+		}
+	}
 	if len(d.Unexplained) > 0 {
 		p.line("")
 		p.line("Not in the model")
@@ -87,6 +96,26 @@ func (d Description) Text(w io.Writer) error {
 		}
 	}
 	return p.err
+}
+
+// corrections prints what people said, and what contradicts it.
+func (d Description) corrections(p *printer) {
+	if len(d.Corrections) == 0 {
+		return
+	}
+	p.line("")
+	p.line("Corrections by people (`helenus model export` has them, `helenus model import` replaces them)")
+	for i := range d.Corrections {
+		c := &d.Corrections[i]
+		text := c.Text
+		if c.Because != "" {
+			text += " (" + c.Because + ")"
+		}
+		p.line("  %s", text)
+		if c.Contradicted() {
+			p.line("    CONTRADICTED, %s", c.Contradiction())
+		}
+	}
 }
 
 // printer writes lines until the first error.

@@ -26,6 +26,8 @@ type Model struct {
 	Joins         []Join         // done by hand, accepted or not, by producer and consumer
 	Uses          []Use          // by conceptual statement, then fingerprint
 	Unexplained   []Unexplained  // by fingerprint
+	Questions     []Question     // what the evidence leaves open, by ID
+	Corrections   []Corrected    // what people said, and what became of it
 	Seconds       float64        // of traffic that the weights are means over
 
 	tables map[table]*source // of every table that is in the model
@@ -34,7 +36,7 @@ type Model struct {
 
 // Evidence is one reason for an assertion, in one of the groups of docs/design/mapping.md 2.7.
 type Evidence struct {
-	Group   string  `json:"group"` // "name", "type", "size", "feed" or "definition"
+	Group   string  `json:"group"` // "name", "type", "size", "feed", "person" or "definition"
 	LogOdds float64 `json:"log_odds"`
 	Text    string  `json:"text"`
 }
@@ -103,6 +105,8 @@ type Description struct {
 	Joins         []Join         `json:"joins"`
 	Unexplained   []Unexplained  `json:"unexplained"`
 	Window        float64        `json:"window_seconds"`
+	Questions     []Question     `json:"questions,omitempty"`
+	Corrections   []Corrected    `json:"corrections,omitempty"`
 }
 
 // TableView is an existing table over the model.

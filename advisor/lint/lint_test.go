@@ -262,7 +262,7 @@ func TestD53SchemaAsCQL(t *testing.T) {
 
 // TestLiveHotel looks at the traffic of the sample application.
 func TestLiveHotel(t *testing.T) {
-	in, err := FromSnapshot(infertest.Hotel().Snapshot(), infertest.HotelSchema(), infertest.HotelStatistics())
+	in, err := FromSnapshot(infertest.Hotel().Snapshot(), infertest.HotelSchema(), infertest.HotelStatistics(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func TestSARIF(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, err := FromSnapshot(infertest.Hotel().Snapshot(), infertest.HotelSchema(), infertest.HotelStatistics())
+	live, err := FromSnapshot(infertest.Hotel().Snapshot(), infertest.HotelSchema(), infertest.HotelStatistics(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helenus-db/helenus/advisor/correction"
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/rules"
@@ -15,18 +16,23 @@ import (
 )
 
 // FromSnapshot makes an input of what was captured, over the tables of a cluster; Helenus's own are left out. stats may lack
-// tables. What rows stand for, and which statements are a join by hand, is as far as the inference gets.
-func FromSnapshot(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*Input, error) {
-	m, err := infer.Infer(snapshot, s, stats)
+// tables; said are corrections of people. What rows stand for, and which statements are a join by hand, is as far as the inference gets.
+func FromSnapshot(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, said correction.List) (*Input, error) {
+	m, err := infer.InferCorrected(snapshot, s, stats, said)
 	if err != nil {
 		return nil, fmt.Errorf("lint: no model of the tables: %w", err)
 	}
 	return FromModel(m, snapshot, s, stats), nil
 }
 
-// Live lints what was captured, in this process: see FromSnapshot.
-func Live(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*Report, error) {
-	in, err := FromSnapshot(snapshot, s, stats)
+// Live lints what was captured, in this process, as nobody corrected the model: see FromSnapshot.
+func Live(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*Report, error) {
+	return LiveCorrected(ctx, snapshot, s, stats, nil)
+}
+
+// LiveCorrected is Live with what people said about the model.
+func LiveCorrected(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, said correction.List) (*Report, error) {
+	in, err := FromSnapshot(snapshot, s, stats, said)
 	if err != nil {
 		return nil, err
 	}

@@ -61,12 +61,17 @@ func (k *maker) listJoins() []*joined {
 				j.feeds = append(j.feeds, f)
 			}
 		}
-		if whole && s.Weight*k.model.Seconds >= float64(k.Thresholds.Executions) {
+		if whole && s.Weight*k.model.Seconds >= float64(k.bars(changeID(j)).Executions) {
 			out = append(out, j)
 			now[j] = s.Weight * k.costToday(j).Work
 		}
 	}
-	sort.SliceStable(out, func(a, b int) bool { return now[out[a]] > now[out[b]] })
+	sort.SliceStable(out, func(a, b int) bool {
+		if x, y := k.isShown(changeID(out[a])), k.isShown(changeID(out[b])); x != y {
+			return x // what is shown is looked at again
+		}
+		return now[out[a]] > now[out[b]]
+	})
 	return out[:min(len(out), most)]
 }
 
@@ -131,6 +136,7 @@ func (k *maker) adviseChange(j *joined) error {
 	}
 	saved := j.asked.Weight*(before.Work-after.Work) - writes
 	ratio := clamp(1 - after.Work/before.Work)
+	bars := k.bars(changeID(j))
 	switch {
 	case k.unmeasuredOf(j) != "":
 		k.noteJoin(j, k.unmeasuredOf(j))
@@ -138,8 +144,8 @@ func (k *maker) adviseChange(j *joined) error {
 	case len(tables) == 0:
 		k.noteJoin(j, "no new table would make that cheaper")
 		return nil
-	case perHour(saved) < k.Thresholds.SavedSeconds || ratio < k.Thresholds.SavedRatio:
-		k.noteJoin(j, "a table made for it "+k.Thresholds.tooLittle(saved, ratio, k.Thresholds.SavedRatio))
+	case perHour(saved) < bars.SavedSeconds || ratio < bars.SavedRatio:
+		k.noteJoin(j, "a table made for it "+bars.tooLittle(saved, ratio, bars.SavedRatio))
 		return nil
 	}
 	if err := k.tryAnswers(j, tables, d); err != nil {
@@ -147,6 +153,10 @@ func (k *maker) adviseChange(j *joined) error {
 		return nil
 	}
 	r := k.describeJoin(j, tables, d)
+	if why := k.open(&r, j); why != "" {
+		k.noteJoin(j, why)
+		return nil
+	}
 	if r.Confidence < k.Thresholds.Confidence {
 		k.noteJoin(j, fmt.Sprintf("that is only %.0f %% certain: advice is given from %.0f %% on", 100*r.Confidence, 100*k.Thresholds.Confidence))
 		return nil
@@ -260,12 +270,6 @@ func (k *maker) noteJoin(j *joined, why string) {
 // describeJoin begins the recommendation.
 func (k *maker) describeJoin(j *joined, tables []*design.Table, d *design.Design) Recommendation {
 	root := j.reads[0]
-	// The statements that would become one make the id, not the tables: these are refined as more is seen, while what is
-	// advised (and perhaps was rejected) stays the same.
-	about := []string{string(ApplicationChange)}
-	for _, u := range j.parts {
-		about = append(about, u.Fingerprint)
-	}
 	digests := []string{}
 	seen := map[string]bool{}
 	for _, u := range j.reads {
@@ -289,7 +293,7 @@ func (k *maker) describeJoin(j *joined, tables []*design.Table, d *design.Design
 		r.CQL = append(r.CQL, t.CQL+";")
 		r.StorageBytes += math.Round(t.Bytes)
 	}
-	r.ID = idOf(about...)
+	r.ID = changeID(j)
 	r.Title = fmt.Sprintf("read %s from %s", enumerated(tablesOf(j)), enumerated(names))
 	for n, u := range j.parts {
 		s := k.describeStatement(j.reads[n].statement)

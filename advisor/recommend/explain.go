@@ -105,6 +105,7 @@ func Explain(w io.Writer, r Recommendation) error {
 	for _, f := range r.Evidence.Facts {
 		p.paragraph(f)
 	}
+	p.writeRests(r.RestsOn)
 	p.writeVerdicts(&r)
 	if len(r.Alternatives) > 0 {
 		p.heading("Weighed and not taken")
@@ -198,6 +199,18 @@ func (p *textPage) writeRead(s *Statement) {
 		p.line("    otherwise  %s, %s of work expected", ms(s.PredictedAfterMs), ms(s.PredictedWorkAfterMs))
 		p.indented("      ", s.PlanAfter)
 	}
+}
+
+// writeRests lists the questions that an advice rests on.
+func (p *textPage) writeRests(list []Rest) {
+	if len(list) == 0 {
+		return
+	}
+	p.heading("It rests on open questions")
+	for _, r := range list {
+		p.paragraph(fmt.Sprintf("%s  %s Taken for true, with %.0f %% certainty: %s.", r.Question, r.Text, 100*r.Certainty, r.Taken))
+	}
+	p.line("  Answer with: helenus answer %s CHOICE (helenus questions lists the choices)", list[0].Question)
 }
 
 func (p *textPage) writeVerdicts(r *Recommendation) {

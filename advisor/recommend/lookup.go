@@ -38,20 +38,15 @@ func (k *maker) adviseLookUps() error {
 	if len(offers) == 0 {
 		return nil
 	}
-	var candidates []*model.Table
 	var ids []string
 	for _, o := range offers {
-		candidates = append(candidates, o.table)
 		for _, r := range o.reads {
 			if len(ids) < maxSensitivity {
 				ids = append(ids, r.asked.ID)
 			}
 		}
 	}
-	d, err := design.Choose(k.ctx, k.singles, design.Options{
-		Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: candidates, NoEnumeration: true, Allow: design.LookUpsOnly,
-		Sensitivity: ids,
-	})
+	d, err := k.settled(offers, k.choice(k.ctx, ids))
 	if k.ctx.Err() != nil {
 		return k.ctx.Err()
 	}
@@ -99,8 +94,8 @@ func (k *maker) listOffers() []*offer {
 		if r.access.Class != schema.IndexRead && (r.access.Class != schema.Scan || !r.access.Filtering) {
 			continue
 		}
-		if r.statement.Count < k.Thresholds.Executions {
-			k.reasons[r.statement.Fingerprint] = fmt.Sprintf("executed %d times only: advice is given from %d on", r.statement.Count, k.Thresholds.Executions)
+		if least := k.bars(k.readIDs(r)...).Executions; r.statement.Count < least {
+			k.reasons[r.statement.Fingerprint] = fmt.Sprintf("executed %d times only: advice is given from %d on", r.statement.Count, least)
 			continue
 		}
 		if why := k.whyUnmeasured(r.access.Keyspace, r.access.Table); why != "" {
@@ -213,9 +208,14 @@ func (k *maker) adviseLookUp(o *offer, users []*read, d *design.Design) {
 	saved := before - after - writes
 	r.SavedSecondsPerSecond = saved / 1000
 	r.BenefitRatio = clamp((before - after) / before)
-	if perHour(saved) < k.Thresholds.SavedSeconds || r.BenefitRatio < k.Thresholds.SavedRatio {
+	if bars := k.bars(r.ID); perHour(saved) < bars.SavedSeconds || r.BenefitRatio < bars.SavedRatio {
+		kept := k.isShown(lookUpIDs(o.schema, o.column)[1])
 		for _, u := range users {
-			k.reasons[u.statement.Fingerprint] = "a look-up table " + k.Thresholds.tooLittle(saved, r.BenefitRatio, k.Thresholds.SavedRatio)
+			if kept && u.access.Class == schema.IndexRead { // it would have to pay clearly for that to change
+				k.adviseKeeping(o, u, d)
+				continue
+			}
+			k.reasons[u.statement.Fingerprint] = "a look-up table " + bars.tooLittle(saved, r.BenefitRatio, bars.SavedRatio)
 		}
 		return
 	}
@@ -237,12 +237,22 @@ func (k *maker) declineRead(o *offer, u *read, d *design.Design, taken bool) {
 		}
 		return
 	}
+	k.adviseKeeping(o, u, d)
+}
+
+// adviseKeeping advises to leave a read by index as it is. What is not said yet must be clearly so.
+func (k *maker) adviseKeeping(o *offer, u *read, d *design.Design) {
+	fp := u.statement.Fingerprint
 	r := k.newRecommendation(o, Keep, []*read{u})
 	r.Title = fmt.Sprintf("keep reading %s by its index on %s", o.schema.Name, o.column)
 	r.Eligible = false
 	r.Verdicts = []plan.Verdict{{Statement: fp, Refused: true, Reason: "nothing is to be changed: the index is the cheaper way on this cluster"}}
 	before, after := k.addReads(&r, o, []*read{u}, k.costs)
 	writes := k.addWrites(&r, o)
+	if k.bar(r.ID) == enter && after+writes < (1+clearly)*before {
+		k.reasons[fp] = "a look-up table by " + o.column + " would not be clearly cheaper, nor clearly dearer, than the index"
+		return
+	}
 	r.SavedSecondsPerSecond = 0
 	r.BenefitRatio = 0
 	r.TurnsAtNodes = k.turnsAt(o, u)
@@ -310,6 +320,7 @@ func (k *maker) newRecommendation(o *offer, kind Kind, users []*read) Recommenda
 		}
 	}
 	r.Evidence.Facts = append(r.Evidence.Facts, k.rowsAValue(o, users)...)
+	r.RestsOn = k.aboutTable(o.schema.Keyspace + "." + o.schema.Name)
 	return r
 }
 

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/correction"
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/lint"
@@ -36,6 +37,10 @@ type Input struct {
 	At         time.Time      // of the advice
 	Past       *Past          // nil: no timeline is looked for
 	Cache      *CalendarCache // of earlier rounds; nil: each calendar is designed anew
+	// Corrections are what people said about the model.
+	Corrections correction.List
+	// Shown are the ids of what is advised already; see steady.go. Nil: this is the first round.
+	Shown []string
 }
 
 // maker makes one advice.
@@ -59,7 +64,7 @@ type read struct {
 	asked     *workload.Statement
 	space     *plan.Space // over the existing tables
 	plan      *plan.Plan  // the cheapest one in it
-	price     cost.Cost   // of plan
+	price     cost.Cost   // of plan, as observed
 	access    schema.Access
 }
 
@@ -95,7 +100,7 @@ func Make(ctx context.Context, in Input) (*Advice, error) {
 
 // newMaker is a maker of advice on a snapshot.
 func newMaker(ctx context.Context, in Input, s *capture.Snapshot) (*maker, error) {
-	m, err := infer.Infer(s, in.Schema, in.Statistics)
+	m, err := infer.InferCorrected(s, in.Schema, in.Statistics, in.Corrections)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +141,7 @@ func (k *maker) planReads() error {
 	}
 	for _, r := range k.reads {
 		r.plan, r.price = cheapestPlan(r.space, k.costs)
+		r.price = observed(r, r.price)
 	}
 	return nil
 }
@@ -178,6 +184,7 @@ func (k *maker) planOver(q *workload.Query, m cost.Model, tables ...*model.Table
 func (k *maker) finishAdvice() {
 	a := k.advice
 	a.Model = k.model.Describe()
+	a.Questions = k.ranked()
 	sort.SliceStable(a.Recommendations, func(i, j int) bool {
 		x, y := &a.Recommendations[i], &a.Recommendations[j]
 		if (x.Kind == Keep) != (y.Kind == Keep) {

@@ -75,6 +75,7 @@ type Recommendation struct {
 	Confidence    float64  `json:"confidence"`    // 0..1, of the facts it rests on
 	Risks         []string `json:"risks"`
 	Evidence      Evidence `json:"evidence"`
+	RestsOn       []Rest   `json:"rests_on,omitempty"` // questions that are open: with another answer it may not be advised
 
 	Nodes int `json:"nodes"` // of the cluster, as assumed in the predictions
 	// TurnsAtNodes, of a Keep: the number of nodes from which on the look-up table is the cheaper way, 0 if never.
@@ -184,12 +185,13 @@ type Dismissal struct {
 
 // Advice is everything that was concluded from one snapshot of the traffic.
 type Advice struct {
-	Recommendations []Recommendation    `json:"recommendations"`    // by saved time, greatest first; keeps last
-	Dismissed       []Dismissal         `json:"dismissed"`          // by fingerprint
-	Unexplained     []infer.Unexplained `json:"unexplained"`        // what the model could not express
-	Timeline        string              `json:"timeline,omitempty"` // why no calendar is advised; "" if one is, or nobody asked
-	Problems        []string            `json:"problems,omitempty"` // what could not be worked out, and why
-	Model           infer.Description   `json:"model"`              // with its workload
+	Recommendations []Recommendation    `json:"recommendations"`     // by saved time, greatest first; keeps last
+	Dismissed       []Dismissal         `json:"dismissed"`           // by fingerprint
+	Unexplained     []infer.Unexplained `json:"unexplained"`         // what the model could not express
+	Timeline        string              `json:"timeline,omitempty"`  // why no calendar is advised; "" if one is, or nobody asked
+	Problems        []string            `json:"problems,omitempty"`  // what could not be worked out, and why
+	Questions       []Asked             `json:"questions,omitempty"` // those worth most to have answered, first
+	Model           infer.Description   `json:"model"`               // with its workload
 	At              time.Time           `json:"at"`
 	Duration        time.Duration       `json:"-"` // what it took; not part of the advice
 }

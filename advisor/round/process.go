@@ -27,6 +27,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/correction"
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/recommend"
@@ -110,7 +111,7 @@ func (p *Process) Make(ctx context.Context, in recommend.Input) (*recommend.Advi
 	if in.Cache == nil {
 		in.Cache = &recommend.CalendarCache{}
 	}
-	a, err := p.ask(ctx, toAdvise, &in)
+	a, err := p.ask(ctx, toAdvise, &in, "")
 	if err != nil {
 		return nil, fmt.Errorf("no advice: %w", err)
 	}
@@ -118,19 +119,19 @@ func (p *Process) Make(ctx context.Context, in recommend.Input) (*recommend.Advi
 	return a.Advice, nil
 }
 
-// Lint is lint.FromSnapshot and lint.Lint in a process of its own.
-func (p *Process) Lint(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error) {
-	a, err := p.ask(ctx, toLint, &recommend.Input{Snapshot: snapshot, Schema: s, Statistics: stats, Cache: &recommend.CalendarCache{}})
+// Lint is lint.LiveCorrected in a process of its own.
+func (p *Process) Lint(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, said correction.List) (*lint.Report, error) {
+	a, err := p.ask(ctx, toLint, &recommend.Input{Snapshot: snapshot, Schema: s, Statistics: stats, Corrections: said, Cache: &recommend.CalendarCache{}}, "")
 	if err != nil {
 		return nil, fmt.Errorf("not linted: %w", err)
 	}
 	return a.Report, nil
 }
 
-// Weigh is infer.Weighed in a process of its own.
-func (p *Process) Weigh(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error) {
+// Weigh is infer.WeighedCorrected in a process of its own.
+func (p *Process) Weigh(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, said correction.List, c *cycle.Cycle) (string, error) {
 	past := &recommend.Past{Report: &cycle.Report{Cycle: c}}
-	a, err := p.ask(ctx, toWeigh, &recommend.Input{Snapshot: snapshot, Schema: s, Statistics: stats, Past: past, Cache: &recommend.CalendarCache{}})
+	a, err := p.ask(ctx, toWeigh, &recommend.Input{Snapshot: snapshot, Schema: s, Statistics: stats, Corrections: said, Past: past, Cache: &recommend.CalendarCache{}}, "")
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("not weighed: %w", err)
@@ -140,8 +141,20 @@ func (p *Process) Weigh(ctx context.Context, snapshot *capture.Snapshot, s *sche
 	return a.Workload, nil
 }
 
+// Compare is infer.Compare in a process of its own.
+func (p *Process) Compare(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, inForce correction.List, file string) (*infer.Comparison, error) {
+	a, err := p.ask(ctx, toCompare, &recommend.Input{Snapshot: snapshot, Schema: s, Statistics: stats, Corrections: inForce, Cache: &recommend.CalendarCache{}}, file)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("no model file: %w", err)
+	case a.Invalid != "":
+		return nil, &infer.InvalidError{Text: a.Invalid}
+	}
+	return a.Comparison, nil
+}
+
 // ask has a child work out what is asked of in.
-func (p *Process) ask(ctx context.Context, task string, in *recommend.Input) (*answer, error) {
+func (p *Process) ask(ctx context.Context, task string, in *recommend.Input, file string) (*answer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -158,7 +171,7 @@ func (p *Process) ask(ctx context.Context, task string, in *recommend.Input) (*a
 	)
 	guard.Go(guard.Advice, func() {
 		defer close(sent)
-		sending = errors.Join(guard.Do(guard.Advice, func() error { return send(to, task, in, p.config) }), to.Close())
+		sending = errors.Join(guard.Do(guard.Advice, func() error { return send(to, task, in, file, p.config) }), to.Close())
 	}, nil)
 	guard.Go(guard.Advice, func() {
 		defer close(read)

@@ -77,7 +77,7 @@ func TestLintIsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := round.New(round.Config{}).Lint(t.Context(), in.Snapshot, in.Schema, in.Statistics)
+	got, err := round.New(round.Config{}).Lint(t.Context(), in.Snapshot, in.Schema, in.Statistics, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestLintIsTheSame(t *testing.T) {
 	if len(want.Findings) == 0 || text(got) != text(want) {
 		t.Errorf("in a worker: %s\nhere: %s", text(got), text(want))
 	}
-	if _, err := faulty("rubbish", round.Config{}).Lint(t.Context(), in.Snapshot, in.Schema, in.Statistics); !errors.Is(err, round.ErrWorker) {
+	if _, err := faulty("rubbish", round.Config{}).Lint(t.Context(), in.Snapshot, in.Schema, in.Statistics, nil); !errors.Is(err, round.ErrWorker) {
 		t.Errorf("of rubbish: %v", err)
 	}
 }
@@ -108,14 +108,14 @@ func TestWorkloadIsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := round.New(round.Config{})
-	got, err := p.Weigh(t.Context(), in.Snapshot, in.Schema, in.Statistics, c)
+	got, err := p.Weigh(t.Context(), in.Snapshot, in.Schema, in.Statistics, nil, c)
 	if err != nil || got != want || !strings.Contains(want, "steps") {
 		t.Errorf("%v, in a worker: %s\nhere: %s", err, got, want)
 	}
-	if _, err := p.Weigh(t.Context(), &capture.Snapshot{From: in.Snapshot.From, To: in.Snapshot.To}, in.Schema, in.Statistics, c); !errors.Is(err, infer.ErrNoStatement) {
+	if _, err := p.Weigh(t.Context(), &capture.Snapshot{From: in.Snapshot.From, To: in.Snapshot.To}, in.Schema, in.Statistics, nil, c); !errors.Is(err, infer.ErrNoStatement) {
 		t.Errorf("of nothing: %v", err)
 	}
-	if _, err := faulty("rubbish", round.Config{}).Weigh(t.Context(), in.Snapshot, in.Schema, in.Statistics, c); !errors.Is(err, round.ErrWorker) {
+	if _, err := faulty("rubbish", round.Config{}).Weigh(t.Context(), in.Snapshot, in.Schema, in.Statistics, nil, c); !errors.Is(err, round.ErrWorker) {
 		t.Errorf("of rubbish: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/correction"
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/lint"
@@ -21,13 +22,15 @@ import (
 )
 
 // version begins both sides' words, so that a worker is told from a program that merely prints.
-const version = "helenus advice worker 3"
+const version = "helenus advice worker 4"
 
 // What a worker can be asked to do.
 const (
 	toAdvise = "advise"
 	toLint   = "lint"
 	toWeigh  = "weigh"
+	// toCompare is infer.Compare.
+	toCompare = "compare"
 )
 
 // workerVariable is set in the environment of every worker.
@@ -50,8 +53,12 @@ type request struct {
 	At         time.Time
 	Past       *past
 	Page       recommend.CacheState
-	Memory     int64  // bytes that a solver may take
-	Solver     string // its path, as of solve.Config
+	// Corrections are a correction.List as YAML, File is the model file to compare with.
+	Corrections string
+	File        string
+	Shown       []string
+	Memory      int64  // bytes that a solver may take
+	Solver      string // its path, as of solve.Config
 }
 
 // past is a recommend.Past.
@@ -65,9 +72,11 @@ type past struct {
 // answer is what became of it. The dismissals of the advice follow it, one by one.
 type answer struct {
 	Version    string
-	Report     *lint.Report // of linting
-	Workload   string       // of weighing
-	Empty      bool         // of weighing: infer.ErrNoStatement
+	Report     *lint.Report      // of linting
+	Workload   string            // of weighing
+	Empty      bool              // of weighing: infer.ErrNoStatement
+	Comparison *infer.Comparison // of comparing
+	Invalid    string            // of comparing: infer.InvalidError
 	Advice     *recommend.Advice
 	Dismissals int
 	Page       recommend.CacheState
@@ -77,8 +86,13 @@ type answer struct {
 }
 
 // send writes a request.
-func send(to io.Writer, task string, in *recommend.Input, c Config) error {
+func send(to io.Writer, task string, in *recommend.Input, file string, c Config) error {
+	corrections, err := in.Corrections.YAML()
+	if err != nil {
+		return err
+	}
 	r := request{
+		Corrections: string(corrections), File: file, Shown: in.Shown,
 		Version: version, Task: task, Snapshot: without(in.Snapshot), Statements: len(in.Snapshot.Statements), Schema: in.Schema, Statistics: in.Statistics, Nodes: in.Nodes, Driver: in.Driver,
 		Judged: in.Judge != nil, Limits: in.Limits, Thresholds: in.Thresholds, At: in.At, Page: in.Cache.State(in.Past), Memory: c.Memory, Solver: c.Solver,
 	}
@@ -149,7 +163,7 @@ func receive(from io.Reader) (*answer, error) {
 		return nil, fmt.Errorf("it is %q, not %q", a.Version, version)
 	}
 	if a.Advice == nil {
-		if a.Failure == "" && a.Panic == "" && a.Report == nil && a.Workload == "" && !a.Empty {
+		if a.Failure == "" && a.Panic == "" && a.Report == nil && a.Workload == "" && !a.Empty && a.Comparison == nil && a.Invalid == "" {
 			return nil, errors.New("it has neither an answer nor a reason why there is none")
 		}
 		return &a, nil
@@ -163,11 +177,11 @@ func receive(from io.Reader) (*answer, error) {
 // no answer could be given.
 func Worker(in io.Reader, out io.Writer, judge recommend.Judge) error {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // should the machine run out of memory, this is the first to go
-	task, from, err := readRequest(json.NewDecoder(in), judge)
+	task, file, from, err := readRequest(json.NewDecoder(in), judge)
 	if err != nil {
 		return fmt.Errorf("round: the worker was sent no request: %w", err)
 	}
-	a := made(task, from)
+	a := made(task, file, from)
 	a.Version = version
 	to := buffered(out)
 	encoder := json.NewEncoder(to)
@@ -196,43 +210,46 @@ func ServeIfWorker(judge recommend.Judge) {
 }
 
 // readRequest reads what a round is made of, with a solver.
-func readRequest(from *json.Decoder, judge recommend.Judge) (task string, in *recommend.Input, err error) {
+func readRequest(from *json.Decoder, judge recommend.Judge) (task, file string, in *recommend.Input, err error) {
 	var r request
 	if err := from.Decode(&r); err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
 	if r.Version != version || r.Snapshot == nil {
-		return "", nil, fmt.Errorf("it is for %q, this is %q: parent and worker must be the same program", r.Version, version)
+		return "", "", nil, fmt.Errorf("it is for %q, this is %q: parent and worker must be the same program", r.Version, version)
 	}
 	in = &recommend.Input{
 		Snapshot: r.Snapshot, Schema: r.Schema, Statistics: r.Statistics, Nodes: r.Nodes, Driver: r.Driver, Limits: r.Limits, Thresholds: r.Thresholds, At: r.At,
-		Cache: &recommend.CalendarCache{}, Solver: solve.New(solve.Config{Path: r.Solver, Memory: r.Memory}),
+		Cache: &recommend.CalendarCache{}, Solver: solve.New(solve.Config{Path: r.Solver, Memory: r.Memory}), Shown: r.Shown,
+	}
+	if in.Corrections, err = correction.Parse("corrections", []byte(r.Corrections)); err != nil {
+		return "", "", nil, err
 	}
 	if r.Judged {
 		in.Judge = judge
 	}
 	if r.Cost != nil {
 		if in.Cost, err = cost.NewCassandra(*r.Cost); err != nil {
-			return "", nil, err
+			return "", "", nil, err
 		}
 	}
 	if in.Snapshot.Statements, err = all[capture.Statement](from, r.Statements); err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
 	if p := r.Past; p != nil {
 		in.Past = &recommend.Past{Report: p.Report, Counts: p.Counts, Statistics: p.Statistics}
 		if p.Counts != nil {
 			if p.Counts.Statements, err = all[capture.Statement](from, p.Statements); err != nil {
-				return "", nil, err
+				return "", "", nil, err
 			}
 		}
 	}
 	in.Cache.Restore(r.Page, in.Past)
-	return r.Task, in, nil
+	return r.Task, r.File, in, nil
 }
 
 // made works out what is asked, whatever happens.
-func made(task string, in *recommend.Input) (a *answer) {
+func made(task, file string, in *recommend.Input) (a *answer) {
 	defer func() {
 		if v := recover(); v != nil {
 			a = &answer{Panic: fmt.Sprint(v), Stack: string(debug.Stack())}
@@ -242,10 +259,15 @@ func made(task string, in *recommend.Input) (a *answer) {
 	a = &answer{}
 	switch task {
 	case toLint:
-		a.Report, err = lint.Live(context.Background(), in.Snapshot, in.Schema, in.Statistics)
+		a.Report, err = lint.LiveCorrected(context.Background(), in.Snapshot, in.Schema, in.Statistics, in.Corrections)
 	case toWeigh:
-		a.Workload, err = infer.Weighed(context.Background(), in.Snapshot, in.Schema, in.Statistics, in.Past.Report.Cycle)
+		a.Workload, err = infer.WeighedCorrected(context.Background(), in.Snapshot, in.Schema, in.Statistics, in.Corrections, in.Past.Report.Cycle)
 		a.Empty = errors.Is(err, infer.ErrNoStatement)
+	case toCompare:
+		a.Comparison, err = infer.Compare(context.Background(), in.Snapshot, in.Schema, in.Statistics, in.Corrections, file)
+		if invalid := new(infer.InvalidError); errors.As(err, &invalid) {
+			return &answer{Invalid: invalid.Text}
+		}
 	default:
 		a.Advice, err = recommend.Make(context.Background(), *in)
 		a.Page = in.Cache.State(in.Past)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/helenus-db/helenus/advisor/correction"
 	"github.com/helenus-db/helenus/advisor/model"
 )
 
@@ -26,6 +27,8 @@ type document struct {
 	Schemas    map[string][]model.TableDocument `yaml:"schemas,omitempty"`
 	SpaceLimit float64                          `yaml:"space_limit,omitempty"`
 	Safety     *safetyDocument                  `yaml:"safety,omitempty"`
+
+	Corrections []correction.Document `yaml:"corrections,omitempty"`
 }
 
 type statementDocument struct {
@@ -118,6 +121,9 @@ func read(name string, data []byte, made existing) (*Workload, error) {
 	w := &Workload{Name: d.Name.Text, Notes: d.Notes, Graph: g, Mix: d.Mix.Text, SpaceLimit: d.SpaceLimit}
 	if !IsWeight(d.SpaceLimit) {
 		return nil, d.Name.Wrong(name, "space_limit %g is not a number of bytes", d.SpaceLimit)
+	}
+	if w.Corrections, err = correction.Read(name, d.Corrections); err != nil {
+		return nil, err
 	}
 	for _, m := range d.Mixes {
 		w.Mixes = append(w.Mixes, m.Text)
@@ -301,7 +307,8 @@ func locate(at *model.FileError, data, text string, offset int) {
 
 // Save writes the workload as YAML that Read reads.
 func Save(w io.Writer, work *Workload) error {
-	d := document{Name: model.Placed{Text: work.Name}, Notes: work.Notes, Model: model.NewDocument(work.Graph), Mix: model.Placed{Text: work.Mix}, Interval: newIntervals(work.Interval), SpaceLimit: work.SpaceLimit, Safety: work.Safety.document()}
+	d := document{Name: model.Placed{Text: work.Name}, Notes: work.Notes, Model: model.NewDocument(work.Graph), Mix: model.Placed{Text: work.Mix}, Interval: newIntervals(work.Interval), SpaceLimit: work.SpaceLimit, Safety: work.Safety.document(),
+		Corrections: correction.NewDocuments(work.Corrections)}
 	for _, m := range work.Mixes {
 		d.Mixes = append(d.Mixes, model.Placed{Text: m})
 	}

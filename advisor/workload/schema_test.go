@@ -46,6 +46,9 @@ func compare(t *testing.T, at string, s *schema, typ reflect.Type) {
 	var keys, properties []string
 	for i := range typ.NumField() {
 		key, _, _ := strings.Cut(typ.Field(i).Tag.Get("yaml"), ",")
+		if key == "-" {
+			continue
+		}
 		keys = append(keys, key)
 		if sub := s.Properties[key]; sub != nil {
 			compare(t, at+"."+key, sub, typ.Field(i).Type)

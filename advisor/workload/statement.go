@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/correction"
 	"github.com/helenus-db/helenus/advisor/model"
 )
 
@@ -23,6 +24,8 @@ type Workload struct {
 	// nobody said.
 	Interval []time.Duration
 	Safety   *Safety // nil: nobody said
+	// Corrections are what people said about the model that it was inferred into, if it was: designs take them as they are.
+	Corrections correction.List
 }
 
 // Statement is a conceptual statement. Either Query or Write is set.

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/diagram/picture"
 	"github.com/helenus-db/helenus/advisor/diagram/svg"
 	"github.com/helenus-db/helenus/advisor/recommend"
@@ -38,7 +40,7 @@ var argumentsKnown = map[string]known{
 		return s != string(migrate.RolledBack) && s != string(migrate.Dropped) && s != string(calendar.Withdrawn)
 	}),
 	"resume": changes(among(string(migrate.Suspended), string(migrate.Failed), string(calendar.Paused))), "drop": changes(among(string(migrate.RolledBack))), "pause": changes(among(string(calendar.Following))),
-	"statement": fingerprints, "trace": fingerprints, "token revoke": tokenNames,
+	"answer": questions, "model reset": versions, "statement": fingerprints, "trace": fingerprints, "token revoke": tokenNames,
 }
 
 // argumentsOf are the arguments of commands that are always the same.
@@ -114,6 +116,24 @@ func fingerprints(ctx context.Context, c *admin.Client) (list []string, err erro
 	for i := range found.Statements {
 		x := &found.Statements[i]
 		list = append(list, x.Fingerprint[:8]+"\t"+short(x.Text, 60))
+	}
+	return list, err
+}
+
+func questions(ctx context.Context, c *admin.Client) (list []string, err error) {
+	var found advisor.Questions
+	err = c.Get(ctx, "questions", &found)
+	for i := range found.Open {
+		list = append(list, found.Open[i].ID+"\t"+short(found.Open[i].Text, 60))
+	}
+	return list, err
+}
+
+func versions(ctx context.Context, c *admin.Client) (list []string, err error) {
+	var found []advisor.Version
+	err = c.Get(ctx, "model/versions", &found)
+	for i := range found {
+		list = append(list, strconv.Itoa(found[i].Number)+"\t"+short(found[i].What, 60))
 	}
 	return list, err
 }

@@ -96,7 +96,7 @@ func exitCode(err error) int {
 			return exitRefused
 		case http.StatusUnauthorized, http.StatusForbidden:
 			return exitNotAllowed
-		case http.StatusBadRequest:
+		case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
 			return exitUsage
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/helenus-db/helenus/advisor/correction"
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -19,16 +20,6 @@ import (
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/rewrite/condition"
 )
-
-func modelCommand() *cobra.Command {
-	var r remote
-	c := &cobra.Command{
-		Use: "model", Short: "The entity-relationship model found, and the joins that the application does by hand", Args: usage(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return showText(c, &r, "model") },
-	}
-	r.flags(c)
-	return c
-}
 
 func recommendationsCommand() *cobra.Command {
 	var (
@@ -228,20 +219,43 @@ func (h *helenus) rounds() func(context.Context, recommend.Input) (*recommend.Ad
 	return round.New(round.Config{Memory: int64(h.settings.AdviseMemory), Time: h.settings.AdviseTime, Solver: h.settings.Solver}).Make
 }
 
+// comparisons is how model files are made and read: in a process of their own, one after the other, where that can be.
+func (h *helenus) comparisons() func(context.Context, *capture.Snapshot, *schema.Schema, []schema.Stats, correction.List, string) (*infer.Comparison, error) {
+	compare := infer.Compare
+	if round.Possible() == nil {
+		compare = round.New(round.Config{Memory: int64(h.settings.AdviseMemory), Time: h.settings.AdviseTime, Solver: h.settings.Solver}).Compare
+	}
+	one := make(chan struct{}, 1)
+	return func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, inForce correction.List, file string) (*infer.Comparison, error) {
+		return inTurn(ctx, one, func() (*infer.Comparison, error) { return compare(ctx, snapshot, s, stats, inForce, file) })
+	}
+}
+
 // worked fills in what of the API takes long: one thing after another, each in a process of its own, where that can be.
 func (h *helenus) worked(to admin.Schemas) admin.Schemas {
-	to.Lint, to.Weigh = lint.Live, infer.Weighed
+	lintNow, weighNow := lint.LiveCorrected, infer.WeighedCorrected
 	if round.Possible() == nil {
 		p := round.New(round.Config{Memory: int64(h.settings.AdviseMemory), Time: h.settings.AdviseTime, Solver: h.settings.Solver})
-		to.Lint, to.Weigh = p.Lint, p.Weigh
+		lintNow, weighNow = p.Lint, p.Weigh
 	}
-	lintNow, weighNow := to.Lint, to.Weigh
 	one := make(chan struct{}, 1)
 	to.Lint = func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error) {
-		return inTurn(ctx, one, func() (*lint.Report, error) { return lintNow(ctx, snapshot, s, stats) })
+		return inTurn(ctx, one, func() (*lint.Report, error) {
+			said, err := h.advisor.Corrections(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return lintNow(ctx, snapshot, s, stats, said)
+		})
 	}
 	to.Weigh = func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error) {
-		return inTurn(ctx, one, func() (string, error) { return weighNow(ctx, snapshot, s, stats, c) })
+		return inTurn(ctx, one, func() (string, error) {
+			said, err := h.advisor.Corrections(ctx)
+			if err != nil {
+				return "", err
+			}
+			return weighNow(ctx, snapshot, s, stats, said, c)
+		})
 	}
 	return to
 }

@@ -63,7 +63,7 @@ the application runs.
 	c.SetVersionTemplate(built().text())
 	c.SetFlagErrorFunc(wrongFlag)
 	c.AddCommand(
-		runCommand(), statusCommand(), statementsCommand(), statementCommand(), traceCommand(), tablesCommand(), cyclesCommand(), historyCommand(), modelCommand(), recommendationsCommand(), explainCommand(),
+		runCommand(), statusCommand(), statementsCommand(), statementCommand(), traceCommand(), tablesCommand(), cyclesCommand(), historyCommand(), modelCommand(), questionsCommand(), answerCommand(), recommendationsCommand(), explainCommand(),
 		approveCommand(), dismissCommand("dismiss"), dismissCommand("reject"), snoozeCommand(), reopenCommand(), changesCommand(), migrationsCommand(),
 		verifyCommand(), connectionsCommand(), bypassCommand(), flowsCommand(), samplingCommand(), captureCommand(),
 		orderCommand("rollback", "Run the original statements again at once; its table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),

@@ -265,9 +265,10 @@ func (h *helenus) wire() (err error) {
 		Cost: costs, Past: (&memory{history: h.history, zone: zone, statistics: h.live.Statistics}).read,
 		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
 		Nodes: func() int { return len(h.server.Nodes()) }, Judge: all, Solver: solver, Ready: solver.Ready,
-		Changes: h.changes, Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
+		Store: h.store, Changes: h.changes, Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
 		Thresholds: thresholds(s),
 		Make:       h.rounds(),
+		Compare:    h.comparisons(),
 	}); err != nil {
 		return err
 	}
@@ -284,7 +285,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 	h.admin = admin.New(admin.Options{
 		Gate: gate, Audit: h.store, Proposals: h.store, Approvers: h.settings.Approvers, MetricsToken: h.settings.MetricsToken, WebConfig: h.settings.AdminWebConfig,
 		Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
-		Schemas: h.worked(admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics}), Changes: h.changes, Advisor: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
+		Schemas: h.worked(admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics}), Changes: h.changes, Advisor: h.advisor, Corrector: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
 		Ready: h.ready, Metrics: metrics, Log: h.log,
 		Connections: func() any { return h.server.Connections() },
 		Windows:     h.registry.Windows(),

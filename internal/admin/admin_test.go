@@ -204,7 +204,7 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 	}
 	o := Options{
 		Gate: access.New(g), Audit: p.state, Proposals: p.state, Pprof: pprof, Statements: said, History: p.history, Trace: traced,
-		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }, Lint: lint.Live, Weigh: infer.Weighed}, Changes: p, Advisor: p, Migrator: migrator{p}, Calendars: calendars{p},
+		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }, Lint: lint.Live, Weigh: infer.Weighed}, Changes: p, Advisor: p, Corrector: corrector(t, p.state), Migrator: migrator{p}, Calendars: calendars{p},
 		Connections: func() any { return []string{} },
 		Ready:       func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },
 		Metrics:     metrics, Log: slog.New(slog.DiscardHandler),

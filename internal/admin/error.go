@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor"
+	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/condition"
@@ -49,20 +50,25 @@ func classify(err error) *Error {
 		followed *calendar.StateError
 		limits   *calendar.LimitError
 		alone    *rewrite.ErrNotAlone
+		none     *advisor.MissingError
+		told     *advisor.RefusedError
+		unread   *infer.InvalidError
 	)
 	switch {
 	case errors.As(err, &e):
 		return e
 	case refused(err) != nil:
 		return refused(err)
-	case errors.As(err, &missing), errors.Is(err, migrate.ErrUnknown), errors.Is(err, calendar.ErrUnknown):
+	case errors.As(err, &missing), errors.As(err, &none), errors.Is(err, migrate.ErrUnknown), errors.Is(err, calendar.ErrUnknown):
 		return &Error{Status: http.StatusNotFound, Code: "not_found", Message: err.Error()}
 	case errors.As(err, &decided), errors.As(err, &approved), errors.As(err, &state), errors.As(err, &owner), errors.As(err, &refusal),
-		errors.As(err, &busy), errors.As(err, &followed), errors.As(err, &alone),
+		errors.As(err, &busy), errors.As(err, &followed), errors.As(err, &alone), errors.As(err, &told),
 		errors.Is(err, rewrite.ErrBypassed):
 		return &Error{Status: http.StatusConflict, Code: "refused", Message: err.Error()}
 	case errors.As(err, new(*migrate.ErrPending)):
 		return &Error{Status: http.StatusInsufficientStorage, Code: "pending", Message: err.Error()}
+	case errors.As(err, &unread):
+		return &Error{Status: http.StatusBadRequest, Code: "invalid", Message: err.Error()}
 	case errors.As(err, &limits):
 		return &Error{Status: http.StatusBadRequest, Code: "invalid", Message: err.Error()}
 	case errors.Is(err, advisor.ErrNothingSeen):

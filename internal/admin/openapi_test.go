@@ -22,6 +22,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/goccy/go-yaml"
 
+	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -59,6 +60,14 @@ func is[T any]() reflect.Type { return reflect.TypeFor[T]() }
 var operations = map[string]operation{
 	"GET /api/v1/status":                        {says: "How things stand: whether it is healthy, and what waits for a person", answer: is[Status]()},
 	"GET /api/v1/model":                         {says: "Entities, relationships, joins by hand, evidence", query: "format", answer: is[infer.Description](), text: "text/plain"},
+	"GET /api/v1/model/export":                  {says: "The model file: what is inferred now, with the corrections in force; of a version the file that was imported", query: "version", text: "text/plain"},
+	"GET /api/v1/model/versions":                {says: "Every version of the corrections that is remembered, the latest first", answer: is[[]advisor.Version]()},
+	"POST /api/v1/model/diff":                   {says: "How what is inferred now differs from a model file", body: is[ModelOrder](), answer: is[ModelDiff]()},
+	"POST /api/v1/model/import":                 {says: "Put the corrections of a model file in force", body: is[ModelOrder](), answer: is[advisor.Imported]()},
+	"POST /api/v1/model/reset":                  {says: "Go back to the corrections of a version, or to none", body: is[ModelOrder](), answer: is[advisor.Imported]()},
+	"GET /api/v1/questions":                     {says: "Questions about the model, those worth most first, and what was answered", answer: is[advisor.Questions]()},
+	"POST /api/v1/questions/{id}/answer":        {says: "Answer a question: the answer is a correction from then on", body: is[Decision](), answer: is[advisor.Version]()},
+	"POST /api/v1/questions/{id}/undo":          {says: "Take the answer to a question back", body: is[Decision](), answer: is[advisor.Version]()},
 	"GET /api/v1/connections":                   {says: "The client connections", answer: is[[]any]()},
 	"GET /api/v1/recommendations":               {says: "The advice, with trouble if the latest round failed", answer: is[Recommendations]()},
 	"GET /api/v1/recommendations/{id}":          {says: "One advice; as text it is explained", query: "format", answer: is[recommend.Recommendation](), text: "text/plain"},
@@ -198,7 +207,7 @@ func document(t *testing.T) []byte {
 		paths[route].(object)[strings.ToLower(method)] = one //nolint:forcetypeassert // made above
 	}
 	// A body may leave out what it has nothing to say of.
-	for _, body := range []string{"admin.Decision", "admin.TokenOrder"} {
+	for _, body := range []string{"admin.Decision", "admin.TokenOrder", "admin.ModelOrder"} {
 		delete(made.made[body].(object), "required") //nolint:forcetypeassert // made above
 	}
 	body, err := yaml.MarshalWithOptions(object{
@@ -357,6 +366,17 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	for _, order := range []string{"verify", "resume", "rollback", "drop"} {
 		ask("POST", api+"migrations/r-1/"+order, ann, 200)
 	}
+	ask("GET", api+"model/export", "", 200)
+	ask("GET", api+"questions", "", 200)
+	file := `{"actor": "ann", "reason": "to see", "file": "name: x\nmodel:\n  entities: []\nstatements: []\ncorrections:\n- rename: k.t\n  to: Thing\n- relationship: k.t.b\n  to: none\n"}`
+	ask("POST", api+"model/diff", file, 200)
+	ask("POST", api+"model/import", file, 200)
+	ask("GET", api+"model/export?version=1", "", 200)
+	ask("POST", api+"questions/q-1/answer", `{"actor": "ann", "choice": "2"}`, 200)
+	ask("GET", api+"questions", "", 200)
+	ask("POST", api+"questions/q-1/undo", ann, 200)
+	ask("POST", api+"model/reset", `{"actor": "ann", "version": 1, "dry_run": true}`, 200)
+	ask("GET", api+"model/versions", "", 200)
 	p.calendars = []calendar.Calendar{{ID: "c-1", State: calendar.Following, Seasons: []calendar.Season{{ID: "c-1.1"}}}}
 	ask("GET", api+"calendars", "", 200)
 	ask("GET", api+"calendars/c-1", "", 200)

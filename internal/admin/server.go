@@ -84,6 +84,7 @@ type Options struct {
 	Schemas
 	Changes   Changes
 	Advisor   Advisor
+	Corrector Corrector
 	Migrator  Migrator
 	Calendars Calendars
 	// Connections lists the client connections, to be written as JSON.
@@ -134,13 +135,21 @@ func (s *Server) Shutdown(ctx context.Context) error { return s.http.Shutdown(ct
 // maxBody bounds what a client may send, bytes.
 const maxBody = 1 << 20
 
+// bodyBound is what a client may send to a route, bytes.
+func bodyBound(pattern string) int64 {
+	if strings.HasPrefix(pattern, "POST /api/v1/model/") {
+		return maxModel
+	}
+	return maxBody
+}
+
 // Handler is the whole API.
 func (s *Server) Handler() http.Handler {
 	api := http.NewServeMux()
 	route := func(pattern string, h func(r *http.Request) (any, error)) {
 		s.patterns = append(s.patterns, pattern)
 		api.Handle(pattern, s.allowed(Needed(pattern), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			r.Body = http.MaxBytesReader(w, r.Body, bodyBound(pattern))
 			answer, err := h(r)
 			if answered(r, answer, err) {
 				return
@@ -167,7 +176,7 @@ func (s *Server) Handler() http.Handler {
 	s.cycleRoutes(route)
 	s.calendarRoutes(route)
 	route("GET /api/v1/status", s.status)
-	route("GET /api/v1/model", s.model)
+	s.modelRoutes(route)
 	route("GET /api/v1/connections", func(*http.Request) (any, error) { return s.o.Connections(), nil })
 	route("GET /api/v1/recommendations", s.recommendations)
 	route("GET /api/v1/recommendations/{id}", s.recommendation)
@@ -231,20 +240,6 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 		}
 	}
 	writeJSON(w, checks)
-}
-
-func (s *Server) model(r *http.Request) (any, error) {
-	a := s.o.Advisor.Latest()
-	if a == nil {
-		return nil, &Error{
-			Status: http.StatusServiceUnavailable, Code: "unavailable",
-			Message: "no model has been worked out yet: Helenus has just started (helenus recommendations --now does not wait), nothing was said, or Cassandra can not be reached (see /readyz)",
-		}
-	}
-	if !wantsText(r) {
-		return a.Model, nil
-	}
-	return textOf(a.Model.Text)
 }
 
 func wantsText(r *http.Request) bool { return r.URL.Query().Get("format") == "text" }
@@ -324,6 +319,8 @@ type Decision struct {
 	OnEntryFailure string `json:"on_entry_failure,omitempty"`
 	// Despite, of an approval, are conditions that are overruled, each with the statement because of which it refuses: as plan.ExampleOverrule.
 	Despite []string `json:"despite,omitempty"`
+	// Choice answers a question: the number of a candidate, or its answer.
+	Choice string `json:"choice,omitempty"`
 }
 
 // terms are what an approval says of how a change is carried out.
@@ -350,6 +347,9 @@ func decision(r *http.Request) (Decision, error) {
 	d, err := anyDecision(r)
 	if err == nil && d.ofChange() {
 		err = invalid("on_entry_failure and despite are for approving a change: this order has neither")
+	}
+	if err == nil && d.Choice != "" {
+		err = invalid("choice is for answering a question: this order has none")
 	}
 	if err == nil && (d.Limits != nil || d.Drop) {
 		err = invalid("limits are for approving a timeline, drop is for withdrawing its calendar: this order has neither")

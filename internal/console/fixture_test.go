@@ -16,6 +16,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/helenus-db/helenus/advisor"
+	"github.com/helenus-db/helenus/advisor/correction"
+	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture"
@@ -55,6 +58,7 @@ type fixture struct {
 	nobody     bool // no session is known
 	empty      bool // nothing was said
 	person     admin.Person
+	asked      advisor.Questions
 }
 
 const hostile = `<script>alert(1)</script>"'&`
@@ -72,6 +76,15 @@ func hotel(t testing.TB) *fixture {
 	if err := json.Unmarshal(text, &f.advice); err != nil {
 		t.Fatal(err)
 	}
+	q := infer.Question{ID: "q-1", Kind: infer.WhichRelationship, Subject: "hotel.reservations.guest_id", Text: "Whose key is " + hostile + "?", Candidates: []infer.Candidate{
+		{Answer: "hotel.guests", Text: "a guest's", Certainty: 0.6, Used: true, Evidence: []infer.Evidence{{Group: "name", LogOdds: 1.8, Text: hostile}}}, {Answer: infer.None, Text: "nobody's", Certainty: 0.4},
+	}}
+	f.asked = advisor.Questions{Open: []recommend.Asked{{Question: q, Worth: 12, Advice: []string{"r-46cc57"}}}, More: 3}
+	f.advice.Model.Corrections = []infer.Corrected{
+		{Correction: correction.Correction{Rename: "hotel.guests", To: "Visitor", Because: hostile, Question: "q-7"}, Text: "hotel.guests is called Visitor", InForce: true},
+		{Correction: correction.Correction{Rename: "hotel.gone", To: "X"}, Text: "hotel.gone is called X", Why: "there is no table hotel.gone"},
+	}
+	f.advice.Recommendations[0].RestsOn = []recommend.Rest{{Question: "q-1", Text: "Whose key is it?", Taken: "a guest's", Certainty: 0.6}}
 	open := f.advice.Recommendations[0]
 	for id, state := range map[string]migrate.State{"r-backfill": migrate.Backfill, "r-serving": migrate.Serving, "r-suspended": migrate.Suspended, "r-rolled": migrate.RolledBack} {
 		r := open
@@ -200,6 +213,8 @@ func (f *fixture) Ask(_ context.Context, method, path string, order *admin.Decis
 		return []proxy.ConnectionInfo{{Address: "10.0.0.1:5000", Application: hostile, Driver: "gocql", Requests: 4711, Since: now.Add(-time.Hour)}}, nil
 	case "model":
 		return f.advice.Model, nil
+	case "questions":
+		return f.asked, nil
 	case "tables":
 		return admin.TablesAnswer{From: now, To: now, Tables: []report.Table{{Keyspace: "hotel", Name: "reservations", Statements: 2, Reads: 60, Scans: 60, Writes: 40, Rows: 200_000, Unread: []string{hostile},
 			Columns: []report.Column{{Name: "guest_id", Kind: "regular", Read: 1, Written: 2, Filtered: 60}}}}}, nil

@@ -158,21 +158,6 @@ func (c *console) joins(r *request) error {
 	return c.show(r, "joins", frame{Title: "Joins", Here: "joins", Page: list})
 }
 
-// modelPage is what was concluded of the application's data.
-type modelPage struct {
-	infer.Description
-	Why string // there is none
-}
-
-func (c *console) model(r *request) error {
-	d, err := ask[infer.Description](c, r, "model")
-	p := modelPage{Description: d}
-	if err != nil {
-		p.Why = err.Error()
-	}
-	return c.show(r, "model", frame{Title: "Model", Here: "model", Page: p})
-}
-
 // drawingPolicy lets a drawing have the styles that it brings along, and nothing else.
 const drawingPolicy = "default-src 'none'; style-src 'unsafe-inline'"
 

@@ -182,13 +182,17 @@ func (c *console) give(r *request) error {
 		}
 	}
 	if _, err := c.o.API.Ask(r.Context(), http.MethodPost, p.Order.path(p.Change.ID), d); err != nil {
-		status := http.StatusInternalServerError
-		if e := new(admin.Error); errors.As(err, &e) {
-			status = e.Status
-		}
-		return refuse(status, err.Error())
+		return refuse(statusOf(err), err.Error())
 	}
 	c.o.Log.Info("an order was given in the console", "order", p.Order.Name, "change_id", p.Change.ID, "actor", d.Actor, "remote", r.RemoteAddr)
 	http.Redirect(r.w, r.Request, "/ui/changes/"+url.PathEscape(p.Change.ID), http.StatusSeeOther)
 	return nil
+}
+
+// statusOf is the HTTP status of an error of the API.
+func statusOf(err error) int {
+	if e := new(admin.Error); errors.As(err, &e) {
+		return e.Status
+	}
+	return http.StatusInternalServerError
 }

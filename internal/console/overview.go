@@ -104,14 +104,14 @@ func (c *console) overviewOf(r *request) (*overviewPage, error) {
 	for _, text := range advice.Problems {
 		p.Problems = append(p.Problems, problem{"Advice: " + text, "/ui/recommendations"})
 	}
-	p.Answer = c.answer(&said, connected)
+	p.Answer = c.traffic(&said, connected)
 	p.Sub = fmt.Sprintf("%s; %s.", plural(serve, "change serves", "changes serve"), cmp.Or(map[bool]string{true: "nothing waits for you"}[len(p.Waiting) == 0], plural(len(p.Waiting), "waits for you", "wait for you")))
 	p.Learning = learning(&advice, said.Requests)
 	return p, nil
 }
 
-// answer is the first line of all.
-func (c *console) answer(said *report.Statements, connected []proxy.ConnectionInfo) string {
+// traffic says what is forwarded, for whom: the first line of all.
+func (c *console) traffic(said *report.Statements, connected []proxy.ConnectionInfo) string {
 	seconds := said.To.Sub(said.From).Seconds()
 	if said.Requests == 0 || seconds <= 0 {
 		if len(connected) == 0 {
