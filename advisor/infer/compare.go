@@ -172,13 +172,13 @@ func differences(a, b *workload.Workload, least float64) (out []Difference) {
 	out = append(out, compared("table", tablesOf(a), tablesOf(b))...)
 	out = append(out, compared("statement", textsOf(a), textsOf(b))...)
 	for _, s := range a.Statements {
-		if t := b.Statement(s.ID); t != nil && s.String() == t.String() && apart(s.Weight, t.Weight, least) {
+		if t := b.Statement(s.ID); t != nil && s.String() == t.String() && differ(s.Weight, t.Weight, least) {
 			out = append(out, Difference{"weight", s.ID, weight(s.Weight), weight(t.Weight)})
 		}
 	}
 	for i := range a.Graph.Entities {
 		e := a.Graph.Entities[i]
-		if f := b.Graph.Entity(e.Name); f != nil && apart(e.Count, f.Count, least) {
+		if f := b.Graph.Entity(e.Name); f != nil && differ(e.Count, f.Count, least) {
 			out = append(out, Difference{"count", e.Name, count(e.Count), count(f.Count)})
 		}
 	}
@@ -187,7 +187,7 @@ func differences(a, b *workload.Workload, least float64) (out []Difference) {
 
 func weight(w float64) string { return fmt.Sprintf("%.3g executions a second", w) }
 
-func apart(a, b, least float64) bool { return math.Abs(a-b) > least*max(math.Abs(a), math.Abs(b)) }
+func differ(a, b, least float64) bool { return math.Abs(a-b) > least*max(math.Abs(a), math.Abs(b)) }
 
 // named is what is compared, by name, in order.
 type named struct{ name, text string }
