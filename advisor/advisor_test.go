@@ -254,7 +254,7 @@ func TestLifeCycle(t *testing.T) {
 		t.Errorf("rejected while approved: %v", err)
 	}
 	before := w.snapshot
-	quiet := &infertest.Traffic{Keyspace: "hotel", Seconds: 10}
+	quiet := &infertest.Traffic{Keyspace: "hotel", Seconds: 300}
 	quiet.Say(infertest.GuestByID, 100, 800, 1)
 	w.snapshot = quiet.Snapshot()
 	refresh(t, a)

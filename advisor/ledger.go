@@ -181,7 +181,8 @@ func pack(text string) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	_, err := io.WriteString(z, text)
-	return b.Bytes(), errors.Join(err, z.Close())
+	err = errors.Join(err, z.Close()) // which writes the rest
+	return b.Bytes(), err
 }
 
 // maxFile bounds what a file may be unpacked to.

@@ -120,12 +120,38 @@ func Compare(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, st
 	out.States = then.Corrections
 	out.Changes = append(out.Changes, differences(now.Workload, then.Workload, drift)...)
 	out.Since = differences(w, now.Workload, drift)
-	for _, d := range differences(w, then.Workload, edited) {
-		if d.What != "correction" {
-			out.Unused = append(out.Unused, d)
+	out.Unused = unused(w, now.Workload, then.Workload)
+	return out, nil
+}
+
+// unused is what a file says that is neither as it is inferred now, nor as it would be with the file's corrections: what somebody edited. Weights go with
+// the traffic, so they are compared in multiples of what all have become since.
+func unused(w, now, then *workload.Workload) (out []Difference) {
+	var ratios []float64
+	for _, s := range w.Statements {
+		if t := then.Statement(s.ID); t != nil && s.Weight > 0 {
+			ratios = append(ratios, t.Weight/s.Weight)
 		}
 	}
-	return out, nil
+	scaled := *w
+	if slices.Sort(ratios); len(ratios) > 0 {
+		scaled.Statements = slices.Clone(w.Statements)
+		for i, s := range scaled.Statements {
+			own := *s
+			own.Weight *= ratios[len(ratios)/2]
+			scaled.Statements[i] = &own
+		}
+	}
+	also := map[[2]string]bool{}
+	for _, d := range differences(&scaled, now, edited) {
+		also[[2]string{d.What, d.Name}] = true
+	}
+	for _, d := range differences(&scaled, then, edited) {
+		if d.What != "correction" && also[[2]string{d.What, d.Name}] {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // nearest names a table that may have been meant.
@@ -162,7 +188,7 @@ func nearest(c *correction.Correction, s *schema.Schema) string {
 // By how much a weight or a size must differ to be told: traffic is never the same twice, but people edit on purpose.
 const (
 	drift  = 0.05
-	edited = 0.2
+	edited = 0.5
 )
 
 // differences compares two models with their workloads, in a fixed order.

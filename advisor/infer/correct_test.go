@@ -212,6 +212,10 @@ func TestEditedFile(t *testing.T) {
 	if err != nil || len(edited.Unused) != 1 || edited.Unused[0].What != "weight" || len(edited.Changes) != 0 {
 		t.Errorf("%v, %+v", err, edited)
 	}
+	renamed, err := compare(c.File + "corrections:\n- rename: ks.sales\n  to: Deal\n")
+	if err != nil || len(renamed.Changes) == 0 || len(renamed.Unused) != 0 {
+		t.Errorf("%v; what a correction changes was not edited: %v", err, renamed.Unused)
+	}
 	pinned, err := compare(c.File + "corrections:\n- pin: ks.people\n- pin: ks.sales.who\n- pin: ks.people_by_mail\n")
 	if err != nil {
 		t.Fatal(err)

@@ -50,10 +50,10 @@ func TestMain(m *testing.M) {
 		fmt.Println(`{"Version": "helenus advice worker 1"}`)
 		os.Exit(0)
 	case "no reason":
-		fmt.Println(`{"Version": "helenus advice worker 3"}`)
+		fmt.Println(`{"Version": "helenus advice worker 4"}`)
 		os.Exit(0)
 	case "half an answer":
-		fmt.Println(`{"Version": "helenus advice worker 3", "Advice": {}, "Dismissals": 1000000000}`)
+		fmt.Println(`{"Version": "helenus advice worker 4", "Advice": {}, "Dismissals": 1000000000}`)
 		os.Exit(0)
 	case "endless":
 		fmt.Print(`{"Version": "`)
@@ -275,7 +275,7 @@ func TestFaults(t *testing.T) {
 		{"", round.Config{Memory: 1 << 20}, round.ErrMemory, "more than 1: allow it more (advise-memory)", ""},
 		{"hang", round.Config{Time: 500 * time.Millisecond}, round.ErrTime, "after 500ms: allow it more (advise-time)", ""},
 		{"rubbish", round.Config{}, round.ErrWorker, "what is no answer", ""},
-		{"another version", round.Config{}, round.ErrWorker, `"helenus advice worker 1", not "helenus advice worker 3"`, ""},
+		{"another version", round.Config{}, round.ErrWorker, `"helenus advice worker 1", not "helenus advice worker 4"`, ""},
 		{"no reason", round.Config{}, round.ErrWorker, "neither an answer nor a reason", ""},
 		{"half an answer", round.Config{}, round.ErrWorker, "ended without an answer", ""},
 		{"endless", round.Config{}, round.ErrWorker, "longer than an eighth of the memory", ""},

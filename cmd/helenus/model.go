@@ -101,7 +101,12 @@ func modelDiffCommand() *cobra.Command {
 				return err
 			}
 			var raw []byte
-			if err := client.Post(c.Context(), "model/diff", &o, &raw); err != nil {
+			if len(args) == 0 {
+				err = client.Get(c.Context(), "model/diff", &raw)
+			} else {
+				err = client.Post(c.Context(), "model/diff", &o, &raw)
+			}
+			if err != nil {
 				return err
 			}
 			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, d admin.ModelDiff) error {

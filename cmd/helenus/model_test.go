@@ -31,7 +31,7 @@ func modelAPI(t *testing.T, status int) *[]string {
 	about := map[string]any{
 		"GET model/versions": []advisor.Version{{Number: 3, Actor: "ann", What: "import", Reason: "so it is", Corrections: line, File: true}},
 		"GET questions":      advisor.Questions{Open: []recommend.Asked{{Question: q, Worth: 3, Advice: []string{"r-1"}}}, More: 2, Answered: []advisor.Answered{{ID: "q-9", Corrections: line}}},
-		"POST model/import":  imported, "POST model/reset": imported, "POST model/diff": admin.ModelDiff{Version: 3, Differences: imported.Changes},
+		"POST model/import":  imported, "POST model/reset": imported, "POST model/diff": admin.ModelDiff{Differences: imported.Changes}, "GET model/diff": admin.ModelDiff{Version: 3, Differences: imported.Changes},
 		"POST questions/q-1/answer": advisor.Version{Number: 4, What: "answer to q-1: nobody's"}, "POST questions/q-1/undo": advisor.Version{Number: 5, What: "answer to q-1 taken back"},
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +72,7 @@ func TestModelCommands(t *testing.T) {
 		{[]string{"model", "import", file, "--reason", "so it is"}, `"reason":"so it is","file":"name: observed`, []string{"Version 3 is in force, with 1 corrections", "a pin", "+ entity Account: key id", "Not taken", "~ weight q-2", "CONTRADICTED: a line\n  not in force: it is gone"}},
 		{[]string{"model", "import", file, "--dry-run"}, `"dry_run":true`, nil},
 		{[]string{"model", "diff", file}, `"file":"name: observed`, []string{"+ entity Account: key id"}},
-		{[]string{"model", "diff"}, "POST model/diff", []string{"+ entity Account"}},
+		{[]string{"model", "diff"}, "GET model/diff", []string{"+ entity Account"}},
 		{[]string{"model", "versions"}, "GET model/versions", []string{"so it is", "kept", "ann"}},
 		{[]string{"model", "reset", "2"}, `"version":2`, []string{"Version 3 is in force"}},
 		{[]string{"model", "reset"}, "POST model/reset", []string{"Version 3"}},

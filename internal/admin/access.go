@@ -21,8 +21,7 @@ var needs = map[string]access.Role{
 	"POST /api/v1/bypass/off":           access.Admin,
 	"POST /api/v1/sampling/on":          access.Admin, // what is learnt of values
 	"POST /api/v1/sampling/off":         access.Admin,
-	"POST /api/v1/capture/record":       access.Admin,  // and given away
-	"POST /api/v1/model/diff":           access.Viewer, // it sends a file to compare with
+	"POST /api/v1/capture/record":       access.Admin, // and given away
 	"GET /api/v1/tokens":                access.Admin,
 	"POST /api/v1/tokens":               access.Admin,
 	"DELETE /api/v1/tokens/{name}":      access.Admin,

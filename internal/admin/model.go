@@ -28,7 +28,14 @@ func (s *Server) modelRoutes(route func(string, func(*http.Request) (any, error)
 	route("GET /api/v1/model", s.model)
 	route("GET /api/v1/model/export", s.exportModel)
 	route("GET /api/v1/model/versions", func(r *http.Request) (any, error) { return s.o.Corrector.Versions(r.Context()) })
-	route("POST /api/v1/model/diff", s.diffModel)
+	route("GET /api/v1/model/diff", func(r *http.Request) (any, error) { return s.diff(r, "") })
+	route("POST /api/v1/model/diff", func(r *http.Request) (any, error) {
+		o, err := modelOrder(r)
+		if err != nil {
+			return nil, err
+		}
+		return s.diff(r, o.File)
+	})
 	route("POST /api/v1/model/import", s.importModel)
 	route("POST /api/v1/model/reset", s.resetModel)
 	route("GET /api/v1/questions", func(r *http.Request) (any, error) { return s.o.Corrector.Questions(r.Context()) })
@@ -69,7 +76,7 @@ const maxModel = 8 << 20
 type ModelOrder struct {
 	Actor   string `json:"actor,omitempty"` // see Decision
 	Reason  string `json:"reason,omitempty"`
-	File    string `json:"file,omitempty"`    // a model file, YAML; to diff with "", the latest that was imported
+	File    string `json:"file,omitempty"`    // a model file, YAML
 	Version int    `json:"version,omitempty"` // to go back to; 0: to no corrections
 	DryRun  bool   `json:"dry_run,omitempty"` // say what it would do, and do nothing
 }
@@ -91,18 +98,15 @@ func modelOrder(r *http.Request) (o ModelOrder, err error) {
 
 func tooLarge(err error) bool { return strings.Contains(err.Error(), "request body too large") }
 
-// ModelDiff is the answer to POST model/diff.
+// ModelDiff is the answer to GET and POST model/diff.
 type ModelDiff struct {
 	Version     int                `json:"version,omitempty"` // what is compared with, if it is not a file that was sent
 	Differences []infer.Difference `json:"differences"`
 }
 
-func (s *Server) diffModel(r *http.Request) (any, error) {
-	o, err := modelOrder(r)
-	if err != nil {
-		return nil, err
-	}
-	differences, version, err := s.o.Corrector.Diff(r.Context(), o.File)
+// diff compares with a file; with "" with the latest that was imported.
+func (s *Server) diff(r *http.Request, file string) (any, error) {
+	differences, version, err := s.o.Corrector.Diff(r.Context(), file)
 	return ModelDiff{version, differences}, err
 }
 

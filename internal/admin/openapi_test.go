@@ -62,6 +62,7 @@ var operations = map[string]operation{
 	"GET /api/v1/model":                         {says: "Entities, relationships, joins by hand, evidence", query: "format", answer: is[infer.Description](), text: "text/plain"},
 	"GET /api/v1/model/export":                  {says: "The model file: what is inferred now, with the corrections in force; of a version the file that was imported", query: "version", text: "text/plain"},
 	"GET /api/v1/model/versions":                {says: "Every version of the corrections that is remembered, the latest first", answer: is[[]advisor.Version]()},
+	"GET /api/v1/model/diff":                    {says: "How what is inferred now differs from the model file that was imported last", answer: is[ModelDiff]()},
 	"POST /api/v1/model/diff":                   {says: "How what is inferred now differs from a model file", body: is[ModelOrder](), answer: is[ModelDiff]()},
 	"POST /api/v1/model/import":                 {says: "Put the corrections of a model file in force", body: is[ModelOrder](), answer: is[advisor.Imported]()},
 	"POST /api/v1/model/reset":                  {says: "Go back to the corrections of a version, or to none", body: is[ModelOrder](), answer: is[advisor.Imported]()},
@@ -372,6 +373,7 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	ask("POST", api+"model/diff", file, 200)
 	ask("POST", api+"model/import", file, 200)
 	ask("GET", api+"model/export?version=1", "", 200)
+	ask("GET", api+"model/diff", "", 200)
 	ask("POST", api+"questions/q-1/answer", `{"actor": "ann", "choice": "2"}`, 200)
 	ask("GET", api+"questions", "", 200)
 	ask("POST", api+"questions/q-1/undo", ann, 200)

@@ -94,7 +94,7 @@ func New(o Options) http.Handler {
 		"GET /ui/tables/{keyspace}/{id}":  c.table,
 		"GET /ui/joins":                   c.joins,
 		"GET /ui/model":                   c.model,
-		"POST /ui/questions/{id}/{order}": c.answer,
+		"POST /ui/questions/{id}/{order}": c.answerQuestion,
 		"GET /ui/model.svg":               c.picture,
 		"GET /ui/tables.svg":              c.picture,
 		"GET /ui/activity":                c.activity,

@@ -39,8 +39,8 @@ func (c *console) showModel(r *request, status int, why string) error {
 	return c.write(r.w, status, "model", frame{Title: "Model", Here: "model", Who: &r.who, Page: p})
 }
 
-// answer answers a question, or takes the answer back, and leads back to the model.
-func (c *console) answer(r *request) error {
+// answerQuestion answers a question, or takes the answer back, and leads back to the model.
+func (c *console) answerQuestion(r *request) error {
 	id, order := r.PathValue("id"), r.PathValue("order")
 	if order != "answer" && order != "undo" {
 		return &admin.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such page."}
