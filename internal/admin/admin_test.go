@@ -109,7 +109,7 @@ func (p *parts) Snooze(_ context.Context, id string, length time.Duration, reaso
 func (p *parts) All(context.Context) (list []change.Record, err error) {
 	for _, r := range p.all {
 		list = append(list, change.Record{ID: r.ID, State: map[recommend.State]change.State{recommend.Open: change.Proposed, recommend.Approved: change.Approved, recommend.Rejected: change.Dismissed,
-			recommend.Snoozed: change.Snoozed}[r.State], Last: change.Decision{Actor: r.Actor, Reason: r.StateReason}})
+			recommend.Snoozed: change.Snoozed}[r.State], Until: r.Until, Last: change.Decision{Actor: r.Actor, Reason: r.StateReason}})
 	}
 	return list, nil
 }
@@ -233,7 +233,8 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 
 func someParts() *parts {
 	return &parts{all: []recommend.Recommendation{
-		{ID: "r-1", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, Rewrite: &plan.Rewrite{Table: "t"}},
+		{ID: "r-1", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, Rewrite: &plan.Rewrite{Table: "t"},
+			Verdicts: []plan.Verdict{{Statement: "4ad1f0aa52c17d3f9b8e6a7c5d4e3f21", Condition: "C20"}}},
 	}}
 }
 

@@ -219,7 +219,7 @@ func TestCalendarBadBodies(t *testing.T) {
 		{"calendars/r-2/withdraw", `{"drop": 1}`, 400, "drop"},
 		{"calendars/r-2/approve", `{}`, 404, ""},
 		{"migrations/r-2/drop", `{}`, 404, "r-2 is a calendar (following); its migrations are r-2.1 and so on"},
-		{"migrations/r-2.1/drop", `{}`, 404, "there is no migration r-2.1"},
+		{"migrations/r-2.1/drop", `{}`, 404, "there is no change r-2.1"},
 	} {
 		if code, text := post(x.path, x.body); code != x.code || !strings.Contains(text, x.says) {
 			t.Errorf("%s %s: %d %s, and %d and %q were expected", x.path, x.body, code, text, x.code, x.says)

@@ -244,6 +244,9 @@ func (s *Server) reopen(r *http.Request) (any, error) {
 	if one.State == recommend.Approved && one.Kind == recommend.TimelineKind {
 		return nil, &advisor.StateError{ID: one.ID, State: one.State, Wish: "reopen", Why: "withdraw its calendar first (`helenus rollback " + one.ID + "`)"}
 	}
+	if one.State == recommend.Approved {
+		return nil, &advisor.StateError{ID: one.ID, State: one.State, Wish: "reopen", Why: "roll it back and drop it first"}
+	}
 	return s.o.Advisor.Reopen(r.Context(), one.ID, d.Reason, d.Actor)
 }
 

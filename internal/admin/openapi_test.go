@@ -307,7 +307,7 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	router := loadOpenAPI(t)
 	p := &parts{all: []recommend.Recommendation{
 		{ID: "r-1", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, Rewrite: &plan.Rewrite{Table: "t"},
-			Verdicts: []plan.Verdict{{Statement: "aaaa0000", Condition: "C20", Refused: true, Reason: "so"}}},
+			Verdicts: []plan.Verdict{{Statement: "4ad1f0aa52c17d3f9b8e6a7c5d4e3f21", Condition: "C20"}, {Statement: "aaaa0000", Condition: "C20", Refused: true, Reason: "so"}}},
 		{ID: "r-2", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, Rewrite: &plan.Rewrite{Table: "u"}},
 	}}
 	p.options = func(o *Options) { o.Windows = &looking{} }
@@ -379,6 +379,17 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	ask("POST", api+"questions/q-1/undo", ann, 200)
 	ask("POST", api+"model/reset", `{"actor": "ann", "version": 1, "dry_run": true}`, 200)
 	ask("GET", api+"model/versions", "", 200)
+	ask("POST", api+"changes/r-1/dismiss", ann, 200)
+	ask("POST", api+"changes/r-1/reopen", ann, 200)
+	ask("POST", api+"changes/r-1/snooze", `{"actor": "ann", "reason": "not now", "for": "168h"}`, 200)
+	ask("POST", api+"changes/r-1/reopen", ann, 200)
+	ask("POST", api+"changes/r-1/approve", ann, 200)
+	for _, order := range []string{"verify", "resume", "rollback", "drop"} {
+		ask("POST", api+"changes/r-1/"+order, ann, 200)
+	}
+	ask("GET", api+"changes", "", 200)
+	ask("GET", api+"changes?state=proposed,dropped", "", 200)
+	ask("GET", api+"changes/r-1", "", 200)
 	p.calendars = []calendar.Calendar{{ID: "c-1", State: calendar.Following, Seasons: []calendar.Season{{ID: "c-1.1"}}}}
 	ask("GET", api+"calendars", "", 200)
 	ask("GET", api+"calendars/c-1", "", 200)
@@ -400,6 +411,9 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	ask("GET", "/metrics", "", 200)
 
 	ask("GET", api+"recommendations/r-9", "", 404)
+	ask("GET", api+"changes/r-9", "", 404)
+	ask("GET", api+"changes?state=lost", "", 400)
+	ask("POST", api+"changes/r-2/snooze", `{"actor": "ann", "reason": "not now", "for": "7"}`, 400)
 	ask("GET", api+"statements?limit=x", "", 400)
 	ask("POST", api+"recommendations/r-2/reject", `{"actor": "ann"}`, 400)
 	ask("POST", api+"recommendations/r-2/reject", `{"who": "ann"}`, 400)

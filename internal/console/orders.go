@@ -115,6 +115,9 @@ func (c *console) orderOf(r *request) (*orderPage, error) {
 		return nil, err
 	}
 	name := r.PathValue("order")
+	if name == "reject" { // its name until the last release
+		name = "dismiss"
+	}
 	known := slices.IndexFunc(orderKinds, func(o order) bool { return o.Name == name })
 	if known < 0 {
 		return nil, &admin.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such page."}

@@ -31,9 +31,10 @@ var pages = []struct {
 	{"/ui/recommendations?show=all", []string{"r-46cc57", "r-rolled"}},
 	{"/ui/recommendations?show=" + url.QueryEscape(hostile), []string{"3 open"}},
 	{"/ui/changes/r-46cc57", []string{"Expected: 2.2 ms instead of 283 ms for each read, 12 a minute", "ALLOW FILTERING, which looks at every row", "scan reservations, filtering by guest_id = ?", "1 request, 4 rows, 200000 scanned", "1.2 ms <small>2.1 times",
-		"a secondary index on reservations.guest_id", "All writers of reservations must go through Helenus", "CREATE TABLE hotel.helenus_reservations_by_guest_id", "60 executions", "helenus approve r-46cc57", "/ui/changes/r-46cc57/reject", "It rests on open questions", "/ui/model#q-q-1", "with 60 % certainty: a guest&#39;s"}},
+		"a secondary index on reservations.guest_id", "All writers of reservations must go through Helenus", "CREATE TABLE hotel.helenus_reservations_by_guest_id", "60 executions", "helenus approve r-46cc57", "/ui/changes/r-46cc57/dismiss", "It rests on open questions", "/ui/model#q-q-1", "with 60 % certainty: a guest&#39;s"}},
 	{"/ui/changes/r-46cc57/approve", []string{"CREATE TABLE hotel.helenus_reservations_by_guest_id, about 13.6 MB", "3 write statements", "Everything can be undone", "type its id: <code>r-46cc57</code>", "on_entry_failure"}},
-	{"/ui/changes/r-46cc57/reject", []string{"Nothing changes in the cluster", "required"}},
+	{"/ui/changes/r-46cc57/dismiss", []string{"Nothing changes in the cluster", "required"}},
+	{"/ui/changes/r-46cc57/snooze", []string{"Nothing changes in the cluster", "required", "For how many days"}},
 	{"/ui/changes/r-dcd89a", []string{"the application is to be changed", "Code, as a sketch"}},
 	{"/ui/changes/r-ce597f", []string{"Leave it as it is"}},
 	{"/ui/changes/r-refused", []string{"refused", condition17, "it counts"}},
@@ -245,16 +246,21 @@ func TestOrders(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{"approve", "r-46cc57/approve", url.Values{"typed": {"r-46cc57"}, "on_entry_failure": {"refuse"}}, 303, "recommendations/r-46cc57/approve ann  refuse"},
+		{"approve", "r-46cc57/approve", url.Values{"typed": {"r-46cc57"}, "on_entry_failure": {"refuse"}}, 303, "changes/r-46cc57/approve ann  refuse"},
 		{"approve, not confirmed", "r-46cc57/approve", url.Values{"typed": {"r-46cc5"}}, 400, ""},
-		{"approve, as somebody else", "r-46cc57/approve", url.Values{"typed": {"r-46cc57"}, "actor": {"bob"}}, 303, "recommendations/r-46cc57/approve ann  "},
+		{"approve, as somebody else", "r-46cc57/approve", url.Values{"typed": {"r-46cc57"}, "actor": {"bob"}}, 303, "changes/r-46cc57/approve ann  "},
 		{"approve what is refused", "r-refused/approve", url.Values{"typed": {"r-refused"}}, 409, ""},
-		{"reject", "r-46cc57/reject", url.Values{"reason": {" too dear "}}, 303, "recommendations/r-46cc57/reject ann too dear "},
-		{"reject without a reason", "r-46cc57/reject", url.Values{"reason": {" "}}, 400, ""},
-		{"reopen", "r-nasty/reopen", nil, 303, "recommendations/r-nasty/reopen ann  "},
-		{"roll back", "r-serving/rollback", nil, 303, "migrations/r-serving/rollback ann  "},
-		{"resume", "r-suspended/resume", nil, 303, "migrations/r-suspended/resume ann  "},
-		{"drop", "r-rolled/drop", url.Values{"typed": {table}}, 303, "migrations/r-rolled/drop ann  "},
+		{"dismiss", "r-46cc57/dismiss", url.Values{"reason": {" too dear "}}, 303, "changes/r-46cc57/dismiss ann too dear "},
+		{"dismiss, as it was called", "r-46cc57/reject", url.Values{"reason": {" too dear "}}, 303, "changes/r-46cc57/dismiss ann too dear "},
+		{"dismiss without a reason", "r-46cc57/dismiss", url.Values{"reason": {" "}}, 400, ""},
+		{"snooze", "r-46cc57/snooze", url.Values{"reason": {"later"}, "days": {"7"}}, 303, "changes/r-46cc57/snooze ann later  168h0m0s"},
+		{"snooze without a reason", "r-46cc57/snooze", url.Values{"days": {"7"}}, 400, ""},
+		{"snooze for ever", "r-46cc57/snooze", url.Values{"reason": {"later"}, "days": {"1000"}}, 400, ""},
+		{"snooze for no time", "r-46cc57/snooze", url.Values{"reason": {"later"}, "days": {"0"}}, 400, ""},
+		{"reopen", "r-nasty/reopen", nil, 303, "changes/r-nasty/reopen ann  "},
+		{"roll back", "r-serving/rollback", nil, 303, "changes/r-serving/rollback ann  "},
+		{"resume", "r-suspended/resume", nil, 303, "changes/r-suspended/resume ann  "},
+		{"drop", "r-rolled/drop", url.Values{"typed": {table}}, 303, "changes/r-rolled/drop ann  "},
 		{"drop another", "r-rolled/drop", url.Values{"typed": {"hotel.reservations"}}, 400, ""},
 		{"drop what serves", "r-serving/drop", url.Values{"typed": {table}}, 409, ""},
 		{"unknown", "r-none/approve", nil, 404, ""},
@@ -265,6 +271,9 @@ func TestOrders(t *testing.T) {
 			var got string
 			for _, o := range f.orders {
 				got += strings.Join([]string{o.path, o.d.Actor, o.d.Reason, o.d.OnEntryFailure}, " ")
+				if o.d.For != "" {
+					got += " " + o.d.For
+				}
 			}
 			if w.Code != test.code || got != test.want {
 				t.Errorf("%d, %q; want %d, %q", w.Code, got, test.code, test.want)
