@@ -85,16 +85,16 @@ type Advisor struct {
 
 	round sync.Mutex // one round at a time
 
-	mu         sync.RWMutex
-	loaded     bool
-	repository repository
-	latest     *recommend.Advice // of the latest round, as worked out
-	last       time.Time         // when it was
-	took       time.Duration
-	rounds     map[result]uint64
-	decided    map[string]uint64 // by the name of the wish
-	trouble    string            // why the latest round failed; "" if it did not
-	without    string            // why there is no exact solver; "" if there is
+	mu      sync.RWMutex
+	loaded  bool
+	book    book
+	latest  *recommend.Advice // of the latest round, as worked out
+	last    time.Time         // when it was
+	took    time.Duration
+	rounds  map[result]uint64
+	decided map[string]uint64 // by the name of the wish
+	trouble string            // why the latest round failed; "" if it did not
+	without string            // why there is no exact solver; "" if there is
 }
 
 // New makes an advisor. It fails if a required option is missing.
@@ -199,10 +199,10 @@ func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
 	if err != nil {
 		return nil, a.failed(ctx, err)
 	}
-	merged := a.repository.clone()
+	merged := a.book.clone()
 	changed := merged.merge(advice.Recommendations, advice.At)
-	fresh := opened(&a.repository, &merged)
-	if err := a.keep(ctx, merged, reconsidered(ctx, &a.repository, &merged)...); err != nil {
+	fresh := opened(&a.book, &merged)
+	if err := a.keep(ctx, merged, reconsidered(ctx, &a.book, &merged)...); err != nil {
 		return nil, a.failed(ctx, err)
 	}
 	if a.o.Opened != nil && len(fresh) > 0 {
@@ -270,7 +270,7 @@ func (a *Advisor) merged() *recommend.Advice {
 		return nil
 	}
 	out := *a.latest
-	out.Recommendations = append([]recommend.Recommendation(nil), a.repository.Entries...)
+	out.Recommendations = append([]recommend.Recommendation(nil), a.book.Entries...)
 	return &out
 }
 
@@ -288,7 +288,7 @@ func (a *Advisor) Recommendations(ctx context.Context) ([]recommend.Recommendati
 	}
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	return append([]recommend.Recommendation(nil), a.repository.Entries...), nil
+	return append([]recommend.Recommendation(nil), a.book.Entries...), nil
 }
 
 // Recommendation returns one of them. The beginning of an id is enough if only one begins so.
@@ -297,7 +297,7 @@ func (a *Advisor) Recommendation(ctx context.Context, id string) (recommend.Reco
 	if err != nil {
 		return recommend.Recommendation{}, err
 	}
-	b := repository{Entries: all}
+	b := book{Entries: all}
 	r, err := b.named(id)
 	if err != nil {
 		return recommend.Recommendation{}, err

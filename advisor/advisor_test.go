@@ -403,7 +403,7 @@ func TestNewerBookIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := newWorld().advisor(t, s).Refresh(context.Background()); err == nil || !strings.Contains(err.Error(), "version 99") {
-		t.Errorf("a repository of a newer version: %v", err)
+		t.Errorf("a book of a newer version: %v", err)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // named finds a recommendation by its id or the beginning of it.
-func (b *repository) named(id string) (*recommend.Recommendation, error) {
+func (b *book) named(id string) (*recommend.Recommendation, error) {
 	if r := b.find(id); r != nil {
 		return r, nil
 	}
@@ -110,7 +110,7 @@ func (a *Advisor) decide(ctx context.Context, w wish, id, reason, actor string, 
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	changed := a.repository.clone()
+	changed := a.book.clone()
 	r, err := changed.named(id)
 	if err != nil {
 		return recommend.Recommendation{}, err

@@ -94,8 +94,8 @@ func (a *Advisor) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	for i := range a.repository.Entries {
-		r := &a.repository.Entries[i]
+	for i := range a.book.Entries {
+		r := &a.book.Entries[i]
 		gauge(infoDesc, 1, r.ID, r.Keyspace, r.Table, string(r.Kind), string(r.State), strconv.FormatBool(r.Eligible), r.Title)
 		gauge(benefitDesc, r.BenefitRatio, r.ID)
 		gauge(savedDesc, r.SavedSecondsPerSecond, r.ID)

@@ -20,20 +20,20 @@ const (
 // material is by how many times the saving of rejected advice must have grown for the question to be asked again.
 const material = 2
 
-// The one document that holds the repository, and its version.
+// The one document that holds the book, and its version.
 const (
-	repositoryKind    = "recommendations"
-	repositoryID      = "advisor"
-	repositoryVersion = 1
+	bookKind    = "recommendations"
+	bookID      = "advisor"
+	bookVersion = 1
 )
 
-// repository is what is known of recommendations over time: decisions, and when they were first made.
-type repository struct {
+// book is what is known of recommendations over time: decisions, and when they were first made.
+type book struct {
 	Version int                        `json:"version"`
 	Entries []recommend.Recommendation `json:"entries"` // by id
 }
 
-func (b *repository) find(id string) *recommend.Recommendation {
+func (b *book) find(id string) *recommend.Recommendation {
 	for i := range b.Entries {
 		if b.Entries[i].ID == id {
 			return &b.Entries[i]
@@ -42,13 +42,13 @@ func (b *repository) find(id string) *recommend.Recommendation {
 	return nil
 }
 
-func (b *repository) clone() repository {
-	return repository{Version: b.Version, Entries: append([]recommend.Recommendation(nil), b.Entries...)}
+func (b *book) clone() book {
+	return book{Version: b.Version, Entries: append([]recommend.Recommendation(nil), b.Entries...)}
 }
 
 // merge brings fresh advice and remembered decisions together. Advice that is not given any more expires, unless it is
 // approved: what runs is not forgotten because it helped. It returns how many changed their state.
-func (b *repository) merge(fresh []recommend.Recommendation, now time.Time) int {
+func (b *book) merge(fresh []recommend.Recommendation, now time.Time) int {
 	changed := 0
 	given := map[string]bool{}
 	for _, r := range fresh {
@@ -141,7 +141,7 @@ func question(k recommend.Kind) recommend.Kind {
 
 // trim forgets the least of what is too many: of the open ones those that save least, of the others the oldest. Approved ones are
 // never forgotten.
-func (b *repository) trim() {
+func (b *book) trim() {
 	sort.SliceStable(b.Entries, func(i, j int) bool { return before(&b.Entries[i], &b.Entries[j]) })
 	open, recent := 0, 0
 	kept := b.Entries[:0]
@@ -187,25 +187,25 @@ func before(a, b *recommend.Recommendation) bool {
 	return a.ID < b.ID
 }
 
-// load reads the repository from the store, once.
+// load reads the book from the store, once.
 func (a *Advisor) load(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.loaded {
 		return nil
 	}
-	a.repository = repository{Version: repositoryVersion}
+	a.book = book{Version: bookVersion}
 	if a.o.Store != nil {
-		var b repository
-		err := a.o.Store.Load(ctx, repositoryKind, repositoryID, &b)
+		var b book
+		err := a.o.Store.Load(ctx, bookKind, bookID, &b)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 		case err != nil:
 			return fmt.Errorf("read the recommendations kept in the state directory: %w", err)
-		case b.Version != repositoryVersion:
-			return fmt.Errorf("the recommendations kept in the state directory have version %d, this Helenus reads version %d: use the one that wrote them", b.Version, repositoryVersion)
+		case b.Version != bookVersion:
+			return fmt.Errorf("the recommendations kept in the state directory have version %d, this Helenus reads version %d: use the one that wrote them", b.Version, bookVersion)
 		default:
-			a.repository = b
+			a.book = b
 		}
 	}
 	a.loaded = true
@@ -213,7 +213,7 @@ func (a *Advisor) load(ctx context.Context) error {
 }
 
 // reconsidered are the lines of the audit trail about decisions of persons that a round does not let stand.
-func reconsidered(ctx context.Context, before, after *repository) (entries []store.Entry) {
+func reconsidered(ctx context.Context, before, after *book) (entries []store.Entry) {
 	for i := range before.Entries {
 		old := &before.Entries[i]
 		if old.State != recommend.Rejected && old.State != recommend.Approved {
@@ -228,7 +228,7 @@ func reconsidered(ctx context.Context, before, after *repository) (entries []sto
 
 // opened are recommendations that wait for a decision which they did not wait for before. One that comes and goes with the traffic is opened
 // once, and what is best left as it is never: there is nothing to decide.
-func opened(before, after *repository) (all []recommend.Recommendation) {
+func opened(before, after *book) (all []recommend.Recommendation) {
 	for i := range after.Entries {
 		now := &after.Entries[i]
 		if now.State != recommend.Open || now.Kind == recommend.Keep {
@@ -241,13 +241,13 @@ func opened(before, after *repository) (all []recommend.Recommendation) {
 	return all
 }
 
-// keep saves a changed repository, and who wants it so, and makes it the valid one; on an error the old one stays valid.
-func (a *Advisor) keep(ctx context.Context, changed repository, entries ...store.Entry) error {
+// keep saves a changed book, and who wants it so, and makes it the valid one; on an error the old one stays valid.
+func (a *Advisor) keep(ctx context.Context, changed book, entries ...store.Entry) error {
 	if a.o.Store != nil {
-		if err := a.o.Store.Decide(ctx, repositoryKind, repositoryID, changed, entries...); err != nil {
+		if err := a.o.Store.Decide(ctx, bookKind, bookID, changed, entries...); err != nil {
 			return fmt.Errorf("keep the recommendations in the state directory: %w", err)
 		}
 	}
-	a.repository = changed
+	a.book = changed
 	return nil
 }
