@@ -70,7 +70,7 @@ func (c *counters) addExchanges(xs []proxy.Exchange, caller uint32, repeats *rep
 			c.retried.Add(again)
 			c.speculative.Add(twins * twinsOf)
 		}
-		took += g.add(c, some)
+		took += g.addExchanges(c, some)
 		if some[0].Rewritten {
 			took += c.addOwnLatency(some)
 		}
@@ -98,8 +98,8 @@ type gathered struct {
 	micros                           uint64
 }
 
-// add gathers exchanges, those that follow one another and do not differ as one.
-func (g *gathered) add(c *counters, xs []proxy.Exchange) (took int) {
+// addExchanges gathers exchanges, those that follow one another and do not differ as one.
+func (g *gathered) addExchanges(c *counters, xs []proxy.Exchange) (took int) {
 	for i := 0; i < len(xs); {
 		x, times := &xs[i], uint64(1)
 		for i++; i < len(xs); i++ {
@@ -141,8 +141,8 @@ func (c *counters) addOwnLatency(xs []proxy.Exchange) (took int) {
 	return took
 }
 
-// executions is how many exchanges were counted.
-func (c *counters) executions() (n uint64) {
+// executionCount is how many exchanges were counted.
+func (c *counters) executionCount() (n uint64) {
 	for i := range callers - 1 { // they are taken in order, but for the last
 		if c.byCaller[i].caller.Load() == 0 {
 			break

@@ -38,7 +38,7 @@ func describeStatement(print cql.Print, keyspace, text string, statement cql.Sta
 		t = t.In(keyspace)
 		a.keyspace, a.table = strings.Clone(t.Keyspace), strings.Clone(t.Table)
 	}
-	a.ranges, a.restricted = rangesOf(statement), restrictions(statement)
+	a.ranges, a.restricted = rangesOf(statement), restrictionText(statement)
 	a.key, a.sets = writeColumns(statement)
 	cloneNames(a.key)
 	cloneNames(a.sets)

@@ -67,7 +67,7 @@ func (r *record) Prepared(p *proxy.Prepared) {
 	if before != nil && reflect.DeepEqual(before.variables, p.Variables) && reflect.DeepEqual(before.results, p.Results) {
 		return
 	}
-	s := &shape{variables: p.Variables, results: p.Results, shown: [2][]Column{columnsOf(p.Variables), columnsOf(p.Results)}, sampled: r.described(p)}
+	s := &shape{variables: p.Variables, results: p.Results, shown: [2][]Column{columnsOf(p.Variables), columnsOf(p.Results)}, sampled: r.describedStatement(p)}
 	if r.shape.Swap(s) == nil {
 		r.addBytes(s.bytes())
 	}
@@ -143,7 +143,7 @@ func (r *record) showExchanges(xs []proxy.Exchange) {
 			w.deliver(x)
 		}
 		if r.registry.windows.Open() {
-			r.look(x)
+			r.showValues(x)
 		}
 	}
 }

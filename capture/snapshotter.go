@@ -51,7 +51,7 @@ func (p *snapshotter) prefetch(list []*record, some []int, out []Statement) {
 		if c == nil {
 			continue // it was forgotten this instant
 		}
-		if n := c.executions(); r.place > 0 && r.counted == n {
+		if n := c.executionCount(); r.place > 0 && r.counted == n {
 			p.fetched += readParts(&p.before[r.place-1])
 			continue
 		}
@@ -80,7 +80,7 @@ func (p *snapshotter) snapshotRecord(r *record, s *Statement) {
 	var n uint64
 	for _, c := range stripes {
 		if c != nil {
-			n += c.executions()
+			n += c.executionCount()
 		}
 	}
 	if n == 0 {
@@ -93,7 +93,7 @@ func (p *snapshotter) snapshotRecord(r *record, s *Statement) {
 		p.sums.reset()
 		for _, c := range stripes {
 			if c != nil {
-				p.sums.add(c)
+				p.sums.addCounters(c)
 			}
 		}
 		p.fillStatement(s)
@@ -140,7 +140,7 @@ func (t *sums) reset() {
 	t.known, t.parts, t.own = 0, 0, t.own[:0]
 }
 
-func (t *sums) add(c *counters) {
+func (t *sums) addCounters(c *counters) {
 	i := t.parts
 	t.latency[i], t.request[i], t.response[i], t.rows[i] = &c.latency, &c.request, &c.response, &c.rows
 	t.parts++
@@ -200,7 +200,7 @@ func (t *sums) statsOf(n uint32) *callerStats {
 func (p *snapshotter) fillStatement(s *Statement) {
 	t := &p.sums
 	s.Count = t.count
-	for i, n := range s.numbers() {
+	for i, n := range s.plainCounters() {
 		*n = t.n[i]
 	}
 	if room := len(t.errors) + len(t.warnings) + len(t.consistency) + len(t.serials); cap(p.tallied)-len(p.tallied) < room {

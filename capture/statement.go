@@ -95,8 +95,8 @@ func (s *Statement) Defines() bool {
 	return s.Kind == cql.KindDDL.String() || s.Kind == cql.KindRole.String()
 }
 
-// numbers are the plain counters but Count, in the order of sums.add.
-func (s *Statement) numbers() [12]*uint64 {
+// plainCounters are the plain counters but Count, in the order of sums.add.
+func (s *Statement) plainCounters() [12]*uint64 {
 	return [...]*uint64{
 		&s.Errors, &s.InBatch, &s.Paged, &s.MorePages, &s.Serial, &s.Warned, &s.Rewritten, &s.Applied, &s.NotApplied, &s.Retried, &s.Speculative, &s.Stamped,
 	}
@@ -105,8 +105,8 @@ func (s *Statement) numbers() [12]*uint64 {
 // combine applies an operation to every count of s and o; s is the left operand and keeps no list of its former self.
 func (s *Statement) combine(o *Statement, op func(a, b uint64) uint64, opd func(a, b histogram.Distribution) histogram.Distribution) {
 	s.Count = op(s.Count, o.Count)
-	theirs := o.numbers()
-	for i, p := range s.numbers() {
+	theirs := o.plainCounters()
+	for i, p := range s.plainCounters() {
 		*p = op(*p, *theirs[i])
 	}
 	s.Latency, s.Rows = opd(s.Latency, o.Latency), opd(s.Rows, o.Rows)

@@ -88,8 +88,8 @@ func (r *Registry) collectValues(out chan<- prometheus.Metric, f window.Statisti
 	}
 }
 
-// statement is what the text of the statement tells of its values: all that this file takes from a record.
-func (r *record) statement() *trace.Statement {
+// traceStatement is what the text of the statement tells of its values: all that this file takes from a record.
+func (r *record) traceStatement() *trace.Statement {
 	a := r.description.Load()
 	return &trace.Statement{
 		Fingerprint: a.fingerprint, Keyspace: a.keyspace, Table: a.table, Shape: a.restricted,
@@ -98,9 +98,9 @@ func (r *record) statement() *trace.Statement {
 	}
 }
 
-// described is what has to be known of the statement, once Cassandra has described it, to look at its values.
-func (r *record) described(p *proxy.Prepared) *trace.Statement {
-	s := r.statement()
+// describedStatement is what has to be known of the statement, once Cassandra has described it, to look at its values.
+func (r *record) describedStatement(p *proxy.Prepared) *trace.Statement {
+	s := r.traceStatement()
 	s.Variables, s.Results, s.PartitionKey = p.Variables, p.Results, p.PartitionKey
 	if ranges := r.description.Load().ranges; ranges != nil {
 		s.Ranges = ranges(p.Variables)
@@ -108,9 +108,9 @@ func (r *record) described(p *proxy.Prepared) *trace.Statement {
 	return s
 }
 
-// restrictions says how a statement restricts its rows: "user_id =, added_date <", in its own order, which does not matter to
+// restrictionText says how a statement restricts its rows: "user_id =, added_date <", in its own order, which does not matter to
 // Cassandra but tells statements of one shape.
-func restrictions(st cql.Statement) string {
+func restrictionText(st cql.Statement) string {
 	var where []cql.Relation
 	switch s := st.(type) {
 	case *cql.Select:
@@ -133,15 +133,15 @@ func restrictions(st cql.Statement) string {
 	return strings.Join(parts, ", ")
 }
 
-// look hands on the values of an exchange.
-func (r *record) look(x *proxy.Exchange) {
+// showValues hands on the values of an exchange.
+func (r *record) showValues(x *proxy.Exchange) {
 	s := r.shape.Load()
 	if s == nil {
 		return
 	}
 	st := s.sampled
 	if p := x.Prepared; p != nil && (!sameColumns(p.Variables, s.variables) || !sameColumns(p.Results, s.results)) {
-		st = r.described(p) // the same fingerprint with an IN list of another length, or another table by now, or still the former one
+		st = r.describedStatement(p) // the same fingerprint with an IN list of another length, or another table by now, or still the former one
 	}
 	r.registry.windows.Observe(x, st)
 }
@@ -162,9 +162,9 @@ func sameColumns(a, b []proxy.Column) bool {
 	return true
 }
 
-// spoken is the record of a statement that comes with its literals while a window is open. One that turns out to have been
+// literalRecord is the record of a statement that comes with its literals while a window is open. One that turns out to have been
 // prepared, or whose window has closed, is the record that it stands for.
-type spoken struct {
+type literalRecord struct {
 	*record
 	in, text string
 }
@@ -174,7 +174,7 @@ func (r *Registry) withText(x *record, keyspace, text string) proxy.Record {
 	if !r.windows.Open() || x.gone.Load() || x == r.other || !mayHaveLiterals(text) && !r.needsSchema(x, text) {
 		return x
 	}
-	return &spoken{x, keyspace, text}
+	return &literalRecord{x, keyspace, text}
 }
 
 // needsSchema reports whether a text has bind markers whose types nobody but the schema knows: it was never prepared.
@@ -205,7 +205,7 @@ func recordOf(r proxy.Record) *record {
 	switch x := r.(type) {
 	case *record:
 		return x
-	case *spoken:
+	case *literalRecord:
 		return x.record
 	}
 	return nil
@@ -213,13 +213,13 @@ func recordOf(r proxy.Record) *record {
 
 // Done counts exchanges, and looks at the values in the text, and at those of its bind markers, if it has any: their types are told by the schema, or,
 // if the same statement was prepared as well, by what Cassandra said of it then.
-func (s *spoken) Done(xs []proxy.Exchange) {
+func (s *literalRecord) Done(xs []proxy.Exchange) {
 	for i := range xs {
 		x := &xs[i]
 		if x.Prepared != nil || x.Opcode != proxy.OpQuery && !x.InBatch || len(x.Values) > 0 && !s.registry.needsSchema(s.record, s.text) {
 			continue
 		}
-		if st := s.statement(); st.Write || x.Response != nil {
+		if st := s.traceStatement(); st.Write || x.Response != nil {
 			s.registry.windows.ObserveText(x, st, s.in, s.text)
 			x.Values, x.Response = nil, nil // they were looked at
 		}

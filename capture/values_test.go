@@ -148,7 +148,7 @@ func TestRestrictions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := restrictions(st); got != want {
+		if got := restrictionText(st); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}

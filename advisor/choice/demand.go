@@ -150,7 +150,7 @@ func (d *demand) computeDepths() {
 	}
 }
 
-// useGlobalTables replaces the arcs' table numbers by those of the problem, local does the reverse and numbers anew.
+// useGlobalTables replaces the arcs' table numbers by those of the problem, numberTablesLocally does the reverse and numbers anew.
 func (d *demand) useGlobalTables() {
 	if d.tables == nil {
 		return

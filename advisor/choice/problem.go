@@ -129,14 +129,14 @@ func (d *Demand) CheapestPath(open []bool) ([]int, float64) {
 	if math.IsInf(best[Sink], 1) {
 		return nil, best[Sink]
 	}
-	var way []int
+	var path []int
 	for at := Sink; at != Source; at = d.Arcs[over[at]].From {
-		way = append(way, over[at])
+		path = append(path, over[at])
 	}
-	for i, j := 0, len(way)-1; i < j; i, j = i+1, j-1 {
-		way[i], way[j] = way[j], way[i]
+	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
+		path[i], path[j] = path[j], path[i]
 	}
-	return way, best[Sink]
+	return path, best[Sink]
 }
 
 // countTables counts the tables of a choice, and adds up their sizes.

@@ -117,7 +117,7 @@ func (s *search) isFeasible(choice []bool) bool {
 	return !math.IsInf(s.totalCost(), 1)
 }
 
-// penalisedCost is total, but what goes beyond the limit on space is paid for.
+// penalisedCost is totalCost, but what goes beyond the limit on space is paid for.
 func (s *search) penalisedCost() float64 {
 	if s.lack > 0 {
 		return math.Inf(1)
@@ -232,13 +232,13 @@ func (s *search) repairDemands(m float64) bool {
 			if math.IsInf(price, 1) {
 				return false
 			}
-			var way []int32
+			var path []int32
 			for at := int32(Sink); at != Source; {
 				a := &d.arcs[d.over[at]]
-				way = append(way, d.tables[a.table])
+				path = append(path, d.tables[a.table])
 				at = a.from
 			}
-			for _, n := range way {
+			for _, n := range path {
 				if n != None && !s.open[n] {
 					s.flipTable(int(n))
 				}
@@ -425,7 +425,7 @@ func (s *search) priceScale() float64 {
 	return worth
 }
 
-// firstChoice is improve, from nothing too.
+// firstChoice is multiStart, from nothing too.
 func (in *instance) firstChoice(budget int, m float64, hints ...[]bool) ([]bool, float64) {
 	best, least := in.multiStart(budget, m, hints...)
 	if found, t := in.descendFrom(budget, nil, m); better(t, least) {

@@ -26,14 +26,14 @@ func (e *CeilingError) Error() string {
 	return fmt.Sprintf("design: statement %s (%s) has no plan within its ceiling of %g ms: the quickest takes %.4g ms", e.Statement, e.Query, e.Ceiling, e.Least)
 }
 
-// inTime leaves out the plans of a query that take longer than the statement's ceiling. A cost model that does not count in
+// withinCeiling leaves out the plans of a query that take longer than the statement's ceiling. A cost model that does not count in
 // milliseconds knows no latency; then there is no ceiling.
-func (t *task) inTime(statement int, s *plan.Space) (*plan.Space, error) {
+func (t *task) withinCeiling(statement int, s *plan.Space) (*plan.Space, error) {
 	ceiling, m := t.work.Statements[statement].Ceiling, t.models[statement]
-	if ceiling <= 0 || unit(m.Name()) != "ms" {
+	if ceiling <= 0 || unitOf(m.Name()) != "ms" {
 		return s, nil
 	}
-	within, least := s.Within(func(a *plan.Arc) float64 { return arcCost(m, a).Latency }, ceiling)
+	within, least := s.WithinLatency(func(a *plan.Arc) float64 { return arcCost(m, a).Latency }, ceiling)
 	if len(within.Arcs) == 0 && !math.IsInf(least, 1) {
 		return nil, &CeilingError{Statement: t.work.Statements[statement].ID, Query: s.Query.String(), Ceiling: ceiling, Least: least}
 	}
@@ -43,29 +43,29 @@ func (t *task) inTime(statement int, s *plan.Space) (*plan.Space, error) {
 	return within, nil
 }
 
-// late lists the writes that take longer than their ceiling. There are some only if the search for a choice without ended
-// before it found one (hold).
-func (d *Design) late() (list []string) {
+// lateWrites lists the writes that take longer than their ceiling. There are some only if the search for a choice without ended
+// before it found one (solveWithCeilings).
+func (d *Design) lateWrites() (list []string) {
 	for _, s := range d.Statements {
-		if c := s.Statement.Ceiling; c > 0 && s.Cost.Latency > c*(1+1e-9) && unit(d.Model) == "ms" {
+		if c := s.Statement.Ceiling; c > 0 && s.Cost.Latency > c*(1+1e-9) && unitOf(d.Model) == "ms" {
 			list = append(list, fmt.Sprintf("%s takes %.4g ms until done, its ceiling is %g: all tables that it changes are written", s.Statement.ID, s.Cost.Latency, c))
 		}
 	}
 	return list
 }
 
-// hurried is a write with a ceiling.
-type hurried struct {
+// ceilingWrite is a write with a ceiling.
+type ceilingWrite struct {
 	statement int
 	ceiling   float64
 }
 
-// hurries are the writes with a ceiling, by transaction: those of one may share what they ask.
-func (t *task) hurries() (groups [][]hurried) {
-	number := together(t.work)
+// ceilingWrites are the writes with a ceiling, by transaction: those of one may share what they ask.
+func (t *task) ceilingWrites() (groups [][]ceilingWrite) {
+	number := transactionGroups(t.work)
 	at := map[int]int{}
 	for i, s := range t.work.Statements {
-		if s.Write == nil || s.Ceiling <= 0 || unit(t.models[i].Name()) != "ms" {
+		if s.Write == nil || s.Ceiling <= 0 || unitOf(t.models[i].Name()) != "ms" {
 			continue
 		}
 		n, known := at[number[i]]
@@ -73,14 +73,14 @@ func (t *task) hurries() (groups [][]hurried) {
 			n = len(groups)
 			at[number[i]], groups = n, append(groups, nil)
 		}
-		groups[n] = append(groups[n], hurried{i, s.Ceiling * (1 + 1e-9)})
+		groups[n] = append(groups[n], ceilingWrite{i, s.Ceiling * (1 + 1e-9)})
 	}
 	return groups
 }
 
-// asks are the support queries that a write needs answered for some candidates, each once. It waits for all, also for those
+// supportOf are the support queries that a write needs answered for some candidates, each once. It waits for all, also for those
 // that another statement of its transaction has asked.
-func (t *task) asks(statement int, c selection) (list []*demand) {
+func (t *task) supportOf(statement int, c selection) (list []*demand) {
 	for n := range c {
 		if !c[n] {
 			continue
@@ -94,8 +94,8 @@ func (t *task) asks(statement int, c selection) (list []*demand) {
 	return list
 }
 
-// applied is how long the deletes and puts of a write take under a choice.
-func (t *task) applied(statement int, c selection) float64 {
+// applyLatency is how long the deletes and puts of a write take under a choice.
+func (t *task) applyLatency(statement int, c selection) float64 {
 	m := t.models[statement]
 	var removed, put []cost.Cost
 	add := func(steps []plan.Step) {
@@ -121,8 +121,8 @@ func (t *task) applied(statement int, c selection) float64 {
 	return cost.Together(m, removed).Plus(cost.Together(m, put)).Latency
 }
 
-// asked is how long it takes to ask several things at once.
-func (t *task) asked(statement int, each []float64) float64 {
+// askLatency is how long it takes to ask several things at once.
+func (t *task) askLatency(statement int, each []float64) float64 {
 	list := make([]cost.Cost, len(each))
 	for i, x := range each {
 		list[i] = cost.Cost{Work: x, Latency: x}
@@ -130,34 +130,34 @@ func (t *task) asked(statement int, each []float64) float64 {
 	return cost.Together(t.models[statement], list).Latency
 }
 
-// until is how long a write takes until done under a choice, if support queries are answered by these ways, or else the
+// writeLatency is how long a write takes until done under a choice, if support queries are answered by these paths, or else the
 // cheapest.
-func (t *task) until(statement int, c selection, ways map[*demand][]*plan.Arc) float64 {
+func (t *task) writeLatency(statement int, c selection, paths map[*demand][]*plan.Arc) float64 {
 	var each []float64
-	for _, d := range t.asks(statement, c) {
-		way := ways[d]
-		if way == nil {
-			way, _ = d.space.CheapestWay(t.priceOf(d), t.chosen(c))
+	for _, d := range t.supportOf(statement, c) {
+		path := paths[d]
+		if path == nil {
+			path, _ = d.space.CheapestPath(t.priceOf(d), t.allowedBy(c))
 		}
 		sum := 0.0
-		for _, a := range way {
+		for _, a := range path {
 			sum += arcCost(t.models[statement], a).Latency
 		}
 		each = append(each, sum*d.times)
 	}
-	return t.asked(statement, each) + t.applied(statement, c)
+	return t.askLatency(statement, each) + t.applyLatency(statement, c)
 }
 
-// pace is a way to answer a demand, with what it takes.
-type pace struct {
-	way  []*plan.Arc
+// pricedPath is a path to answer a demand, with what it takes.
+type pricedPath struct {
+	path []*plan.Arc
 	cost cost.Cost // with the demand's times
 }
 
-// paces are the ways to answer a demand over some tables of which no other is both cheaper and quicker, the cheapest first.
-func (t *task) paces(d *demand, c selection) []pace {
-	m, allowed := t.models[d.statement], t.chosen(c)
-	known := make([][]pace, d.space.States)
+// paretoPaths are the paths to answer a demand over some tables of which no other is both cheaper and quicker, the cheapest first.
+func (t *task) paretoPaths(d *demand, c selection) []pricedPath {
+	m, allowed := t.models[d.statement], t.allowedBy(c)
+	known := make([][]pricedPath, d.space.States)
 	done := make([]bool, d.space.States)
 	out := make([][]*plan.Arc, d.space.States)
 	for _, a := range d.space.Arcs {
@@ -165,72 +165,72 @@ func (t *task) paces(d *demand, c selection) []pace {
 			out[a.From] = append(out[a.From], a)
 		}
 	}
-	var rest func(at int) []pace
-	rest = func(at int) []pace {
-		if at == plan.Answered {
-			return []pace{{}}
+	var rest func(at int) []pricedPath
+	rest = func(at int) []pricedPath {
+		if at == plan.SinkState {
+			return []pricedPath{{}}
 		}
 		if done[at] {
 			return known[at]
 		}
 		done[at] = true
-		var list []pace
+		var list []pricedPath
 		for _, a := range out[at] {
 			price := arcCost(m, a)
 			for _, p := range rest(a.To) {
-				list = append(list, pace{append([]*plan.Arc{a}, p.way...), price.Plus(p.cost)})
+				list = append(list, pricedPath{append([]*plan.Arc{a}, p.path...), price.Plus(p.cost)})
 			}
 		}
 		known[at] = undominated(list)
 		return known[at]
 	}
-	list := slices.Clone(rest(plan.Start))
+	list := slices.Clone(rest(plan.SourceState))
 	for i := range list {
 		list[i].cost = list[i].cost.Times(d.times)
 	}
 	return list
 }
 
-// mostPaces is how many ways are kept of one state: more than were ever met.
-const mostPaces = 64
+// mostPaths is how many paths are kept of one state: more than were ever met.
+const mostPaths = 64
 
-// undominated keeps the ways of which no other is cheaper and quicker; of too many the cheapest, and the quickest.
-func undominated(list []pace) []pace {
+// undominated keeps the paths of which no other is cheaper and quicker; of too many the cheapest, and the quickest.
+func undominated(list []pricedPath) []pricedPath {
 	sort.SliceStable(list, func(i, j int) bool {
 		if list[i].cost.Work != list[j].cost.Work {
 			return list[i].cost.Work < list[j].cost.Work
 		}
 		return list[i].cost.Latency < list[j].cost.Latency
 	})
-	var kept []pace
+	var kept []pricedPath
 	for _, p := range list {
 		if len(kept) == 0 || p.cost.Latency < kept[len(kept)-1].cost.Latency*(1-1e-12) {
 			kept = append(kept, p)
 		}
 	}
-	if len(kept) > mostPaces {
-		kept = append(kept[:mostPaces-1], kept[len(kept)-1])
+	if len(kept) > mostPaths {
+		kept = append(kept[:mostPaths-1], kept[len(kept)-1])
 	}
 	return kept
 }
 
-// hurry chooses the ways by which the writes of a transaction learn what they need over a choice: the cheapest with which
-// all are done in time. extra is what that costs more, per execution, than the cheapest ways do. False: some write is late
-// whatever the ways; the ways are the quickest then.
-func (t *task) hurry(group []hurried, c selection) (ways map[*demand][]*plan.Arc, extra float64, inTime bool) {
+// cheapestInTime chooses the paths by which the writes of a transaction learn what they need over a choice: the cheapest with which
+// all are done in time. extra is what that costs more, per execution, than the cheapest paths do. False: some write is late
+// whatever the paths; the paths are the quickest then.
+func (t *task) cheapestInTime(group []ceilingWrite, c selection) (paths map[*demand][]*plan.Arc, extra float64, inTime bool) {
 	var demands []*demand
 	for _, h := range group {
-		for _, d := range t.asks(h.statement, c) {
+		for _, d := range t.supportOf(h.statement, c) {
 			if !slices.Contains(demands, d) {
 				demands = append(demands, d)
 			}
 		}
 	}
-	options := make([][]pace, len(demands))
+	options := make([][]pricedPath, len(demands))
 	at := map[*demand]int{}
 	quickest, chosen := make([]float64, len(demands)), make([]int, len(demands))
 	for i, d := range demands {
-		if options[i] = t.paces(d, c); len(options[i]) == 0 {
+		if options[i] = t.paretoPaths(d, c); len(options[i]) == 0 {
 			return nil, 0, true // the choice does not answer it at all, which is not a question of time
 		}
 		at[d] = i
@@ -243,8 +243,8 @@ func (t *task) hurry(group []hurried, c selection) (ways map[*demand][]*plan.Arc
 	}
 	var limits []limit
 	for _, h := range group {
-		l := limit{statement: h.statement, most: h.ceiling - t.applied(h.statement, c)}
-		for _, d := range t.asks(h.statement, c) {
+		l := limit{statement: h.statement, most: h.ceiling - t.applyLatency(h.statement, c)}
+		for _, d := range t.supportOf(h.statement, c) {
 			l.of = append(l.of, at[d])
 		}
 		limits = append(limits, l)
@@ -256,7 +256,7 @@ func (t *task) hurry(group []hurried, c selection) (ways map[*demand][]*plan.Arc
 			for n, i := range l.of {
 				each[n] = now[i]
 			}
-			if t.asked(l.statement, each) > l.most {
+			if t.askLatency(l.statement, each) > l.most {
 				return false
 			}
 		}
@@ -291,26 +291,26 @@ func (t *task) hurry(group []hurried, c selection) (ways map[*demand][]*plan.Arc
 		try(0, 0)
 		extra = least
 	}
-	ways = map[*demand][]*plan.Arc{}
+	paths = map[*demand][]*plan.Arc{}
 	for i, d := range demands {
-		ways[d] = options[i][chosen[i]].way
+		paths[d] = options[i][chosen[i]].path
 	}
-	return ways, extra, inTime
+	return paths, extra, inTime
 }
 
-// mostTries bounds the combinations of ways that are looked at for one transaction.
+// mostTries bounds the combinations of paths that are looked at for one transaction.
 const mostTries = 200_000
 
-// hurried are the ways by which writes with a ceiling learn what they need, and what these cost more in all than the cheapest. False: a write is late whatever the ways.
-func (t *task) hurried(c selection) (ways map[*demand][]*plan.Arc, extra float64, inTime bool) {
+// ceilingPaths are the paths by which writes with a ceiling learn what they need, and what these cost more in all than the cheapest. False: a write is late whatever the paths.
+func (t *task) ceilingPaths(c selection) (paths map[*demand][]*plan.Arc, extra float64, inTime bool) {
 	inTime = true
-	for _, group := range t.hurries() {
-		own, more, ok := t.hurry(group, c)
-		if ways == nil {
-			ways = map[*demand][]*plan.Arc{}
+	for _, group := range t.ceilingWrites() {
+		own, more, ok := t.cheapestInTime(group, c)
+		if paths == nil {
+			paths = map[*demand][]*plan.Arc{}
 		}
-		maps.Copy(ways, own)
+		maps.Copy(paths, own)
 		extra, inTime = extra+t.weights[group[0].statement]*more, inTime && ok
 	}
-	return ways, extra, inTime
+	return paths, extra, inTime
 }

@@ -15,7 +15,7 @@ func TestWithin(t *testing.T) {
 	latency := func(a *plan.Arc) float64 {
 		sum := 0.0
 		for i := range a.Steps {
-			sum += m.Step(&a.Steps[i], a.From == plan.Start && i == 0).Latency
+			sum += m.Step(&a.Steps[i], a.From == plan.SourceState && i == 0).Latency
 		}
 		return sum
 	}
@@ -42,12 +42,12 @@ func TestWithin(t *testing.T) {
 			all := whole.Plans(10_000)
 			for _, p := range all[:min(4, len(all))] {
 				ceiling := cost.Plan(m, p).Latency
-				within, least := whole.Within(latency, ceiling)
+				within, least := whole.WithinLatency(latency, ceiling)
 				got, want := texts(within.Plans(10_000), math.Inf(1)), texts(all, ceiling)
 				if !slices.Equal(got, want) {
 					t.Fatalf("seed %d, %s within %g: %d plans, want %d", seed, s.ID, ceiling, len(got), len(want))
 				}
-				if none, _ := whole.Within(latency, least*0.99); len(none.Arcs) != 0 {
+				if none, _ := whole.WithinLatency(latency, least*0.99); len(none.Arcs) != 0 {
 					t.Errorf("seed %d, %s: plans quicker than the quickest", seed, s.ID)
 				}
 				if len(want) < len(all) {

@@ -56,7 +56,7 @@ func NewStudy(ctx context.Context, w *workload.Workload, o Options) (*Study, err
 	} else {
 		w, s.others = w.In(w.Mix)
 	}
-	t, pool, err := prepare(ctx, w, &o)
+	t, pool, err := prepareTask(ctx, w, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -66,14 +66,14 @@ func NewStudy(ctx context.Context, w *workload.Workload, o Options) (*Study, err
 
 // Design chooses.
 func (s *Study) Design(ctx context.Context) (*Design, error) {
-	best, result, err := s.choose(ctx, s.options)
+	best, result, err := s.chooseTables(ctx, s.options)
 	if err != nil {
 		return nil, err
 	}
 	var robust *Robust
 	if len(s.rates) > 0 {
 		var worst selection
-		if robust, worst, err = s.contest(ctx, best); err != nil {
+		if robust, worst, err = s.searchRegret(ctx, best); err != nil {
 			return nil, err
 		}
 		if robust.Worst = s.options.Worst; robust.Worst {
@@ -81,20 +81,20 @@ func (s *Study) Design(ctx context.Context) (*Design, error) {
 		}
 	}
 	s.best, s.result = best, result
-	s.ended("solve")
+	s.endPhase("solve")
 	d := s.designOf(best, result)
 	if d.Robust = robust; robust != nil && robust.Worst {
-		d.worst(robust)
+		d.adoptWorstCase(robust)
 	}
-	d.Rejected = s.rejections(best)
+	d.Rejected = s.rejectionsOf(best)
 	for _, id := range s.options.Sensitivity {
-		x, err := s.sensitivity(ctx, s.options, best, id)
+		x, err := s.weightSensitivity(ctx, s.options, best, id)
 		if err != nil {
 			return nil, err
 		}
 		d.Sensitive = append(d.Sensitive, *x)
 	}
-	s.ended("explain")
+	s.endPhase("explain")
 	d.Phases, d.Duration = s.phases, time.Since(s.began)
 	s.unchanged = d
 	return d, nil
@@ -102,12 +102,12 @@ func (s *Study) Design(ctx context.Context) (*Design, error) {
 
 // designOf reads a design off a choice, with what is proven of it.
 func (s *Study) designOf(c selection, r *choice.Result) *Design {
-	d := s.design(c, s.options.Cost.Name())
+	d := s.readDesign(c, s.options.Cost.Name())
 	d.Variables, d.Constraints = r.Stats.Columns, r.Stats.Rows
 	d.Candidates, d.Others = s.size, s.others
 	d.Truncated = append(append([]string(nil), s.pool...), s.truncated...)
-	d.Late, d.Breaches = d.late(), breaches(s.work)
-	d.Bound = min(r.Bound+s.constant(), d.After)
+	d.Late, d.Breaches = d.lateWrites(), breachesOf(s.work)
+	d.Bound = min(r.Bound+s.existingWrites(), d.After)
 	if d.Proven = r.Proven; d.Proven {
 		d.Bound = d.After
 	}
@@ -121,8 +121,8 @@ func (s *Study) designOf(c selection, r *choice.Result) *Design {
 	return d
 }
 
-// breaches are the writes of a workload that may break the model's word.
-func breaches(w *workload.Workload) (list []Breach) {
+// breachesOf are the writes of a workload that may break the model's word.
+func breachesOf(w *workload.Workload) (list []Breach) {
 	for _, s := range w.Statements {
 		if s.Write == nil {
 			continue
@@ -136,8 +136,8 @@ func breaches(w *workload.Workload) (list []Breach) {
 	return list
 }
 
-// worst makes what is proven of a design that of the worst case. The bound stays that of the mean cost.
-func (d *Design) worst(r *Robust) {
+// adoptWorstCase makes what is proven of a design that of the worst case. The bound stays that of the mean cost.
+func (d *Design) adoptWorstCase(r *Robust) {
 	d.Proven, d.Fewest = r.Proven, false
 	if d.Gap = 0; !d.Proven && r.Regret[1] > 0 {
 		d.Gap = (r.Regret[1] - r.Bound) / r.Regret[1]
@@ -166,8 +166,8 @@ func (e *SpaceError) Error() string {
 // Is makes it an ErrSpace.
 func (e *SpaceError) Is(target error) bool { return target == ErrSpace }
 
-// prepare fills in the options and builds the task.
-func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enumerate.Pool, error) {
+// prepareTask fills in the options and builds the task.
+func prepareTask(ctx context.Context, w *workload.Workload, o *Options) (*task, *enumerate.Pool, error) {
 	if o.Solver == nil {
 		return nil, nil, errors.New("design: no solver given")
 	}
@@ -181,12 +181,12 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 		o.SpaceLimit = w.SpaceLimit
 	}
 	began := time.Now()
-	safe, err := o.safe(w)
+	safe, err := o.safetyChecker(w)
 	if err != nil {
 		return nil, nil, err
 	}
-	allow := o.allows() // what is not safe may be a step to what is
-	pool := enumerate.NewPool(func(table *model.Table) bool { return allow(table) && (table.Kept || !safe.refuses(table)) })
+	allow := o.allowFunc() // what is not safe may be a step to what is
+	pool := enumerate.NewPool(func(table *model.Table) bool { return allow(table) && (table.Kept || !safe.refusesTable(table)) })
 	if o.Most > enumerate.DefaultMost {
 		pool.Limit(o.Most)
 	}
@@ -224,16 +224,16 @@ func prepare(ctx context.Context, w *workload.Workload, o *Options) (*task, *enu
 		if errors.As(err, &none) && full {
 			none.Most = o.Most
 		}
-		return nil, nil, safe.blame(ctx, w, *o, err)
+		return nil, nil, safe.explainUnsafe(ctx, w, *o, err)
 	}
-	t.penalise(safe)
+	t.chargePenalties(safe)
 	t.phases, t.last = []Phase{{"enumerate", enumerated.Sub(began)}}, enumerated
-	t.ended("plan")
+	t.endPhase("plan")
 	return t, pool, nil
 }
 
-// allows is Options.Allow together with Forbidden and what the cost model refuses. Tables that are there are always allowed.
-func (o *Options) allows() func(*model.Table) bool {
+// allowFunc is Options.Allow together with Forbidden and what the cost model refuses. Tables that are there are always allowed.
+func (o *Options) allowFunc() func(*model.Table) bool {
 	forbidden := map[string]bool{}
 	for _, table := range o.Forbidden {
 		forbidden[table.ID()] = true
@@ -254,14 +254,14 @@ func keptOf(tables []*model.Table) []*model.Table {
 	return list
 }
 
-// ended notes that a phase has ended.
-func (t *task) ended(phase string) {
+// endPhase notes that a phase has ended.
+func (t *task) endPhase(phase string) {
 	now := time.Now()
 	t.phases, t.last = append(t.phases, Phase{phase, now.Sub(t.last)}), now
 }
 
-// problem is the task in the terms of package choice.
-func (t *task) problem() *choice.Problem {
+// choiceProblem is the task in the terms of package choice.
+func (t *task) choiceProblem() *choice.Problem {
 	p := &choice.Problem{Space: t.space}
 	for n, table := range t.candidates {
 		p.Tables = append(p.Tables, choice.Table{Name: table.String(), Upkeep: t.putWork(n), Size: t.arithmetic.TableBytes(table), Fixed: t.fixed[n], Free: table.Kept})
@@ -283,20 +283,20 @@ func (t *task) problem() *choice.Problem {
 	return p
 }
 
-// choose solves the task.
-func (t *task) choose(ctx context.Context, o Options) (selection, *choice.Result, error) {
-	return t.solve(ctx, o, t.problem(), nil)
+// chooseTables solves the task.
+func (t *task) chooseTables(ctx context.Context, o Options) (selection, *choice.Result, error) {
+	return t.solveInTime(ctx, o, t.choiceProblem(), nil)
 }
 
-// solve solves a problem of the task, or a changed one, with writes in time. start is a choice to begin from, nil or not possible: none.
-func (t *task) solve(ctx context.Context, o Options, p *choice.Problem, start selection) (selection, *choice.Result, error) {
-	if len(t.hurries()) > 0 {
-		return t.hold(ctx, o, p, start)
+// solveInTime solves a problem of the task, or a changed one, with writes in time. start is a choice to begin from, nil or not possible: none.
+func (t *task) solveInTime(ctx context.Context, o Options, p *choice.Problem, start selection) (selection, *choice.Result, error) {
+	if len(t.ceilingWrites()) > 0 {
+		return t.solveWithCeilings(ctx, o, p, start)
 	}
 	return t.solveOnce(ctx, o, p, start)
 }
 
-// solveOnce is solve but for ceilings of writes.
+// solveOnce is solveInTime but for ceilings of writes.
 func (t *task) solveOnce(ctx context.Context, o Options, p *choice.Problem, start selection) (selection, *choice.Result, error) {
 	r, err := choice.Solve(ctx, p, choice.Options{Solver: o.Solver, Limits: o.Limits, Start: start, Ties: true, Branching: o.Branching, Progress: o.Progress})
 	var (
@@ -308,9 +308,9 @@ func (t *task) solveOnce(ctx context.Context, o Options, p *choice.Problem, star
 		return nil, nil, &SpaceError{Limit: space.Space, Smallest: space.Smallest, Proven: space.Proven}
 	case errors.As(err, &none):
 		d := t.demands[none.Demand]
-		return nil, nil, t.safe.blame(ctx, t.work, o, &UnanswerableError{Statement: t.work.Statements[d.statement].ID, Query: d.space.Query.String()})
+		return nil, nil, t.safe.explainUnsafe(ctx, t.work, o, &UnanswerableError{Statement: t.work.Statements[d.statement].ID, Query: d.space.Query.String()})
 	case err != nil:
 		return nil, nil, fmt.Errorf("design: %w", err)
 	}
-	return t.used(r.Open), r, nil
+	return t.dropUnused(r.Open), r, nil
 }

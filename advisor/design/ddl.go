@@ -15,7 +15,7 @@ func (t *Table) DDL() []string {
 	if !t.IsNew() {
 		return nil
 	}
-	name := t.qualified()
+	name := t.qualifiedName()
 	var b strings.Builder
 	fmt.Fprintf(&b, "CREATE TABLE %s (\n", name)
 	bucket := ""
@@ -28,7 +28,7 @@ func (t *Table) DDL() []string {
 		static[f] = true
 	}
 	for _, f := range t.Table.Fields() {
-		fmt.Fprintf(&b, "  %s %s", t.column(f), t.Table.ColumnType(f))
+		fmt.Fprintf(&b, "  %s %s", t.columnName(f), t.Table.ColumnType(f))
 		if static[f] {
 			b.WriteString(" STATIC")
 		}
@@ -39,23 +39,23 @@ func (t *Table) DDL() []string {
 			fmt.Fprintf(&b, "  %s %s,\n", model.Quote(t.Table.NestColumn(f)), t.Table.NestType(f))
 		}
 	}
-	partition := t.columns(t.Table.Partition)
+	partition := t.columnNames(t.Table.Partition)
 	if bucket != "" {
 		partition = append(partition, bucket)
 	}
-	key := append([]string{"(" + strings.Join(partition, ", ") + ")"}, t.columns(t.Table.Clustering)...)
+	key := append([]string{"(" + strings.Join(partition, ", ") + ")"}, t.columnNames(t.Table.Clustering)...)
 	fmt.Fprintf(&b, "  PRIMARY KEY (%s)\n) WITH ", strings.Join(key, ", "))
-	if order := t.order(); order != "" {
+	if order := t.clusteringOrder(); order != "" {
 		fmt.Fprintf(&b, "CLUSTERING ORDER BY (%s)\n  AND ", order)
 	}
-	fmt.Fprintf(&b, "comment = %s", literal(t.comment()))
+	fmt.Fprintf(&b, "comment = %s", quoteText(t.commentText()))
 	statements := []string{b.String()}
 	for _, i := range t.Table.Indexes {
 		using := ""
 		if i.SAI {
 			using = " USING 'sai'"
 		}
-		statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)%s", model.Quote(i.Name), name, t.column(i.Field), using))
+		statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)%s", model.Quote(i.Name), name, t.columnName(i.Field), using))
 	}
 	return statements
 }
@@ -63,36 +63,36 @@ func (t *Table) DDL() []string {
 // IsNew reports whether the table is to be made.
 func (t *Table) IsNew() bool { return !t.Table.Existing && !t.Table.Kept }
 
-// qualified is the table's name with its keyspace, as its CREATE TABLE has it.
-func (t *Table) qualified() string {
+// qualifiedName is the table's name with its keyspace, as its CREATE TABLE has it.
+func (t *Table) qualifiedName() string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(t.CQL, "CREATE TABLE "), " (")
 	return name
 }
 
-func (t *Table) column(f model.Field) string { return model.Quote(t.Table.ColumnName(f)) }
+func (t *Table) columnName(f model.Field) string { return model.Quote(t.Table.ColumnName(f)) }
 
-func (t *Table) columns(fields []model.Field) []string {
+func (t *Table) columnNames(fields []model.Field) []string {
 	list := make([]string, len(fields))
 	for i, f := range fields {
-		list[i] = t.column(f)
+		list[i] = t.columnName(f)
 	}
 	return list
 }
 
-// order is the clustering order, "" if it is ascending throughout.
-func (t *Table) order() string {
+// clusteringOrder is the clustering order, "" if it is ascending throughout.
+func (t *Table) clusteringOrder() string {
 	if len(t.Table.Desc) == 0 {
 		return ""
 	}
 	parts := make([]string, len(t.Table.Clustering))
 	for i, f := range t.Table.Clustering {
-		parts[i] = t.column(f) + " " + strings.ToUpper(direction(t.Table, f))
+		parts[i] = t.columnName(f) + " " + strings.ToUpper(clusteringDirection(t.Table, f))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// direction is the order of a clustering column, "asc" or "desc".
-func direction(t *model.Table, f model.Field) string {
+// clusteringDirection is the order of a clustering column, "asc" or "desc".
+func clusteringDirection(t *model.Table, f model.Field) string {
 	for _, d := range t.Desc {
 		if d == f {
 			return "desc"
@@ -101,8 +101,8 @@ func direction(t *model.Table, f model.Field) string {
 	return "asc"
 }
 
-// comment says what the table holds and whom it serves. It is cut at a length that DESCRIBE still shows well.
-func (t *Table) comment() string {
+// commentText says what the table holds and whom it serves. It is cut at a length that DESCRIBE still shows well.
+func (t *Table) commentText() string {
 	const most = 400
 	text := t.Table.Whole().Path()
 	if len(t.Statements) > 0 {
@@ -114,13 +114,13 @@ func (t *Table) comment() string {
 	return text
 }
 
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+func quoteText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // Schema writes the definitions of all new tables, ready for cqlsh.
 func (d *Design) Schema(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- Tables for %s, for Cassandra 5.0. Where no keyspace is named, USE one first.\n", d.Name)
-	for _, line := range d.lines() {
+	for _, line := range d.trialLines() {
 		if strings.HasPrefix(line, "WRONG") {
 			fmt.Fprintf(&b, "-- %s\n", strings.ReplaceAll(line, "\n", " "))
 		}

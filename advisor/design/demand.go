@@ -33,7 +33,7 @@ type demand struct {
 	memo      map[string]answer
 }
 
-// answer is the cheapest way to satisfy a demand with some tables.
+// answer is the cheapest path to satisfy a demand with some tables.
 type answer struct {
 	work     float64 // per execution
 	feasible bool
@@ -56,7 +56,7 @@ type task struct {
 	space      float64            // bytes, 0: no limit
 	truncated  []string
 	fixed      []bool // by candidate: it must be kept
-	safe       *checked
+	safe       *safetyCheck
 	penalties  []float64 // by candidate: what each write to it costs besides its own work; empty: nothing
 	graphs     map[*demand][]choice.Arc
 	names      map[*model.Table]string // of tables that are to have one; else the design makes some
@@ -98,7 +98,7 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 		}
 	}
 	plans := func(q *workload.Query) (*plan.Space, error) {
-		s, err := spaces.of(ctx, q)
+		s, err := spaces.spaceOf(ctx, q)
 		if err != nil || seen[s] {
 			return s, err
 		}
@@ -125,12 +125,12 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 		if len(space.Arcs) == 0 {
 			return nil, &UnanswerableError{Statement: s.ID, Query: s.Query.String()}
 		}
-		if space, err = t.inTime(i, space); err != nil {
+		if space, err = t.withinCeiling(i, space); err != nil {
 			return nil, err
 		}
 		t.demands = append(t.demands, &demand{name: s.ID, statement: i, times: 1, space: space})
 	}
-	groups := together(w)
+	groups := transactionGroups(w)
 	shared := map[string]*demand{}
 	for len(queue) > 0 {
 		table := queue[0]
@@ -165,20 +165,20 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 			}
 		}
 	}
-	t.share(groups)
-	t.price()
+	t.shareAnswers(groups)
+	t.priceAll()
 	return t, nil
 }
 
-// share gives support queries the answers of others of their statement or transaction that ask for more: where a table is kept for
+// shareAnswers gives support queries the answers of others of their statement or transaction that ask for more: where a table is kept for
 // which that is asked, nothing else is (plan.Holds, as package exec has it). Writes with a ceiling wait for each answer by itself
-// (hold), and share only what asks the same.
-func (t *task) share(groups []int) {
+// (solveWithCeilings), and share only what asks the same.
+func (t *task) shareAnswers(groups []int) {
 	if !t.arithmetic.Shares() {
 		return
 	}
 	waiting := map[int]bool{}
-	for _, group := range t.hurries() {
+	for _, group := range t.ceilingWrites() {
 		waiting[groups[group[0].statement]] = true
 	}
 	alike := map[string][]*demand{}
@@ -194,7 +194,7 @@ func (t *task) share(groups []int) {
 		}
 		var held []int
 		for _, other := range alike[fmt.Sprintf("%d %g %v", groups[d.statement], d.times, d.space.Query.Where)] {
-			if plan.Holds(other.space.Query, d.space.Query) {
+			if plan.AnswerHolds(other.space.Query, d.space.Query) {
 				held = append(held, other.needed...)
 			}
 		}
@@ -204,7 +204,7 @@ func (t *task) share(groups []int) {
 			tables = append(tables, t.candidates[n])
 		}
 		if len(tables) > 0 {
-			d.space = d.space.Beside(tables)
+			d.space = d.space.WithAnswers(tables)
 		}
 	}
 }
@@ -222,8 +222,8 @@ func (e *UnanswerableError) Error() string {
 	return fmt.Sprintf("design: no table that is allowed answers statement %s (%s): it needs an equality condition, or existing tables that can be scanned", e.Statement, e.Query)
 }
 
-// price prices all arcs and writes.
-func (t *task) price() {
+// priceAll prices all arcs and writes.
+func (t *task) priceAll() {
 	t.readers = make([][]int, len(t.candidates))
 	guard.Each(guard.Advice, runtime.GOMAXPROCS(0), len(t.demands), func(i int) { t.priceReads(t.demands[i]) })
 	for n, d := range t.demands {
@@ -265,14 +265,14 @@ func (t *task) priceReads(d *demand) {
 		d.reads = append(d.reads, c)
 	}
 	sort.Ints(d.reads)
-	way, _ := d.space.CheapestWay(func(a *plan.Arc) float64 {
+	path, _ := d.space.CheapestPath(func(a *plan.Arc) float64 {
 		if len(a.Steps) == 0 { // it asks nothing
 			return math.Inf(1)
 		}
 		return d.prices[a.Number]
 	}, everything)
-	if way != nil && len(way[len(way)-1].Steps) > 0 {
-		last := way[len(way)-1].Steps
+	if path != nil && len(path[len(path)-1].Steps) > 0 {
+		last := path[len(path)-1].Steps
 		d.found = last[len(last)-1].Left
 	}
 }
@@ -309,16 +309,16 @@ func (c selection) with(n int) selection {
 
 func everything(*model.Table) bool { return true }
 
-// chosen allows the existing tables and those of a choice.
-func (t *task) chosen(c selection) func(*model.Table) bool {
+// allowedBy allows the existing tables and those of a choice.
+func (t *task) allowedBy(c selection) func(*model.Table) bool {
 	return func(table *model.Table) bool {
 		n, candidate := t.number[table]
 		return !candidate || c[n]
 	}
 }
 
-// active reports whether a demand is there under a choice.
-func (d *demand) active(c selection) bool {
+// presentUnder reports whether a demand is there under a choice.
+func (d *demand) presentUnder(c selection) bool {
 	if d.needed == nil {
 		return true
 	}
@@ -330,13 +330,13 @@ func (d *demand) active(c selection) bool {
 	return false
 }
 
-// cheapest is the least work of a demand when candidates are allowed.
-func (t *task) cheapest(d *demand, allowed func(n int) bool) answer {
-	way, total := d.space.CheapestWay(t.priceOf(d), func(table *model.Table) bool {
+// cheapestAnswer is the least work of a demand when candidates are allowed.
+func (t *task) cheapestAnswer(d *demand, allowed func(n int) bool) answer {
+	path, total := d.space.CheapestPath(t.priceOf(d), func(table *model.Table) bool {
 		n, candidate := t.number[table]
 		return !candidate || allowed(n)
 	})
-	return answer{total, way != nil}
+	return answer{total, path != nil}
 }
 
 // priceOf looks arcs' prices up.
@@ -344,8 +344,8 @@ func (t *task) priceOf(d *demand) func(*plan.Arc) float64 {
 	return func(a *plan.Arc) float64 { return d.prices[a.Number] }
 }
 
-// answer is the demand's cheapest answer under a choice, remembered.
-func (t *task) answer(d *demand, c selection) answer {
+// cachedAnswer is the demand's cheapest answer under a choice, remembered.
+func (t *task) cachedAnswer(d *demand, c selection) answer {
 	key := make([]byte, (len(d.reads)+7)/8)
 	for i, n := range d.reads {
 		if c[n] {
@@ -355,14 +355,14 @@ func (t *task) answer(d *demand, c selection) answer {
 	if a, ok := d.memo[string(key)]; ok {
 		return a
 	}
-	a := t.cheapest(d, func(n int) bool { return c[n] })
+	a := t.cheapestAnswer(d, func(n int) bool { return c[n] })
 	d.memo[string(key)] = a
 	return a
 }
 
-// total is the weighted work under a choice, without that of existing tables' writes; false if something can not be
+// totalWork is the weighted work under a choice, without that of existing tables' writes; false if something can not be
 // answered, or not in time, or the tables are too large.
-func (t *task) total(c selection) (float64, bool) {
+func (t *task) totalWork(c selection) (float64, bool) {
 	sum, size := 0.0, 0.0
 	for n, table := range t.candidates {
 		if !c[n] {
@@ -377,16 +377,16 @@ func (t *task) total(c selection) (float64, bool) {
 		return 0, false
 	}
 	for _, d := range t.demands {
-		if !d.active(c) {
+		if !d.presentUnder(c) {
 			continue
 		}
-		a := t.answer(d, c)
+		a := t.cachedAnswer(d, c)
 		if !a.feasible {
 			return 0, false
 		}
 		sum += t.weights[d.statement] * d.times * a.work
 	}
-	_, extra, inTime := t.hurried(c)
+	_, extra, inTime := t.ceilingPaths(c)
 	return sum + extra, inTime
 }
 
@@ -399,8 +399,8 @@ func (t *task) putWork(n int) float64 {
 	return sum
 }
 
-// constant is the weighted work of writing the existing tables.
-func (t *task) constant() float64 {
+// existingWrites is the weighted work of writing the existing tables.
+func (t *task) existingWrites() float64 {
 	sum := 0.0
 	for i, w := range t.weights {
 		sum += w * t.base[i]

@@ -542,7 +542,7 @@ func work(w *workload.Workload, m cost.Model, tables []*model.Table) float64 {
 // held reports whether a support query need not be asked: it has been, or another is asked whose answer holds its own.
 func held(asked []plan.Support, i int) bool {
 	for j, other := range asked {
-		if other.Times == asked[i].Times && (j < i && other.Query.Key() == asked[i].Query.Key() || plan.Holds(other.Query, asked[i].Query)) {
+		if other.Times == asked[i].Times && (j < i && other.Query.Key() == asked[i].Query.Key() || plan.AnswerHolds(other.Query, asked[i].Query)) {
 			return true
 		}
 	}

@@ -6,7 +6,7 @@
 // (task); the choice, by which each write is done within its ceiling (hold.go, ceiling.go), with fewest and smallest tables among the best (package choice); plans, rejections, sensitivity.
 // Existing tables are free and always there; kept ones are there, too, but written by the design; a new one costs its
 // writes. Support queries of one statement that ask the same are paid once, and one whose answer another's holds not at all, if the cost
-// model's arithmetic says so (share). A
+// model's arithmetic says so (shareAnswers). A
 // Study keeps what was prepared, for questions what would be if (whatif.go): each is solved anew.
 //
 // What the query-driven method says of the outcome (access classes, patterns, findings of the linter) is told with it (method.go).

@@ -11,7 +11,7 @@ import (
 
 // Help says what would answer the query: the tables that a design for it alone has, in our notation; "" if there is none.
 func (e *UnanswerableError) Help(ctx context.Context, w *workload.Workload, o Options) string {
-	d := e.alone(ctx, w, Options{Cost: o.Cost, Solver: o.Solver, Limits: o.Limits})
+	d := e.designAlone(ctx, w, Options{Cost: o.Cost, Solver: o.Solver, Limits: o.Limits})
 	if d == nil {
 		return ""
 	}
@@ -22,8 +22,8 @@ func (e *UnanswerableError) Help(ctx context.Context, w *workload.Workload, o Op
 	return strings.Join(tables, " and ")
 }
 
-// alone designs for the query alone, nil if that can not be.
-func (e *UnanswerableError) alone(ctx context.Context, w *workload.Workload, o Options) *Design {
+// designAlone designs for the query alone, nil if that can not be.
+func (e *UnanswerableError) designAlone(ctx context.Context, w *workload.Workload, o Options) *Design {
 	s, err := workload.Parse(w.Graph, e.Query)
 	if err != nil || s.Query == nil {
 		return nil
@@ -47,7 +47,7 @@ func (e *UnanswerableError) AllowScans(ctx context.Context, w *workload.Workload
 		own.ScanAllowed = true
 		o.Candidates[i], originals[t.ID()] = &own, t
 	}
-	d := e.alone(ctx, w, o)
+	d := e.designAlone(ctx, w, o)
 	if d == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 )
 
-// hold solves a problem of the task so that every write with a ceiling is done in time with all that it has to ask and to
+// solveWithCeilings solves a problem of the task so that every write with a ceiling is done in time with all that it has to ask and to
 // change. That is no condition on single tables, so it is branched over: each node is a problem of its own, whose bound
 // holds for all choices that it allows; the one of the least bound comes first. Where the choice of a node has no late
 // write, it is the node's best. Where it has one, either
@@ -20,16 +20,16 @@ import (
 //   - some of the tables that the write changes make it late whatever it asks: of a smallest set of such one must go. Each
 //     is forbidden in a node of its own, in which those before it are kept;
 //   - or it asks too slowly. Then one of the tables goes; or all stay, and what each support query may take follows from
-//     what the others take at least. If the ways found are within that, one query is taken: it has to be quicker than it is, or
+//     what the others take at least. If the paths found are within that, one query is taken: it has to be quicker than it is, or
 //     the others have what is left beside it.
 //
-// The choice may do without any of this, with other ways than the cheapest (hurried): then it is an answer, but there may
-// be better ones. Every branching takes a table or a way away, so it ends. If the limits end it before, the best choice in
+// The choice may do without any of this, with other paths than the cheapest (ceilingPaths): then it is an answer, but there may
+// be better ones. Every branching takes a table or a path away, so it ends. If the limits end it before, the best choice in
 // time is returned with the least bound of what is left; if there is none, the best that is late.
-func (t *task) hold(ctx context.Context, o Options, p *choice.Problem, start selection) (selection, *choice.Result, error) {
+func (t *task) solveWithCeilings(ctx context.Context, o Options, p *choice.Problem, start selection) (selection, *choice.Result, error) {
 	began, wall := time.Now(), o.Limits.Wall
-	h := &holding{task: t, problem: p, known: math.Inf(1), least: math.Inf(1)}
-	open := []*node{h.root()}
+	h := &ceilingSearch{task: t, problem: p, known: math.Inf(1), least: math.Inf(1)}
+	open := []*node{h.rootNode()}
 	var result *choice.Result // of the root, with what is found after
 	var first selection
 	stopped, closed := "", math.Inf(1) // the least bound of nodes that were left unproven
@@ -66,7 +66,7 @@ func (t *task) hold(ctx context.Context, o Options, p *choice.Problem, start sel
 		}
 		open = slices.Delete(open, at, at+1)
 		h.nodes++
-		narrowed, possible := h.narrow(n)
+		narrowed, possible := h.nodeProblem(n)
 		if !possible {
 			continue
 		}
@@ -81,7 +81,7 @@ func (t *task) hold(ctx context.Context, o Options, p *choice.Problem, start sel
 			if c, _, err = t.solveOnce(ctx, o, p, start); err != nil {
 				return nil, nil, err
 			}
-			h.take(c)
+			h.takeIfInTime(c)
 			continue
 		case result == nil && err != nil:
 			return nil, nil, err
@@ -96,7 +96,7 @@ func (t *task) hold(ctx context.Context, o Options, p *choice.Problem, start sel
 		if result == nil {
 			result, first = r, c
 		}
-		h.take(c)
+		h.takeIfInTime(c)
 		x, each := h.lateOf(n, c)
 		if each == nil { // nothing of this node is better than its bound
 			if !r.Proven {
@@ -104,7 +104,7 @@ func (t *task) hold(ctx context.Context, o Options, p *choice.Problem, start sel
 			}
 			continue
 		}
-		for _, child := range h.branch(n, c, x, each) {
+		for _, child := range h.branchNode(n, c, x, each) {
 			child.bound = max(n.bound, r.Bound)
 			open = append(open, child)
 		}
@@ -136,8 +136,8 @@ func (t *task) hold(ctx context.Context, o Options, p *choice.Problem, start sel
 // mostNodes is how many problems are solved to keep writes within their ceilings.
 const mostNodes = 2000
 
-// holding is a search for a choice in which no write is late.
-type holding struct {
+// ceilingSearch is a search for a choice in which no write is late.
+type ceilingSearch struct {
 	*task
 	problem *choice.Problem
 	best    selection
@@ -156,18 +156,18 @@ type node struct {
 	floor           map[*demand]float64 // what it takes at least here; nothing holds it to that
 }
 
-// root allows everything, but ways of which one alone takes a write's whole time.
-func (h *holding) root() *node {
+// rootNode allows everything, but paths of which one alone takes a write's whole time.
+func (h *ceilingSearch) rootNode() *node {
 	n := &node{bound: math.Inf(-1)}
-	for _, group := range h.hurries() {
+	for _, group := range h.ceilingWrites() {
 		for _, x := range group {
 			all := make(selection, len(h.candidates))
 			for k := range all {
 				all[k] = true
 			}
-			for _, d := range h.asks(x.statement, all) {
+			for _, d := range h.supportOf(x.statement, all) {
 				if most, known := n.most[d]; !known || x.ceiling < most {
-					n.most = set(n.most, d, x.ceiling)
+					n.most = setLimit(n.most, d, x.ceiling)
 				}
 			}
 		}
@@ -175,31 +175,31 @@ func (h *holding) root() *node {
 	return n
 }
 
-func (n *node) child() *node {
+func (n *node) childNode() *node {
 	return &node{bound: n.bound, kept: slices.Clone(n.kept), forbidden: slices.Clone(n.forbidden), most: maps.Clone(n.most), floor: maps.Clone(n.floor)}
 }
 
-// take takes a node's choice if it is in time, whatever the ways, and the best so far.
-func (h *holding) take(c selection) {
-	_, extra, inTime := h.hurried(c)
+// takeIfInTime takes a node's choice if it is in time, whatever the paths, and the best so far.
+func (h *ceilingSearch) takeIfInTime(c selection) {
+	_, extra, inTime := h.ceilingPaths(c)
 	if inTime {
 		if total := h.problem.Cost(c) + extra; total < h.known {
 			h.best, h.known = c, total
 		}
 		return
 	}
-	for _, group := range h.hurries() {
-		ways, _, _ := h.hurry(group, c)
+	for _, group := range h.ceilingWrites() {
+		paths, _, _ := h.cheapestInTime(group, c)
 		for _, x := range group {
-			if took := h.until(x.statement, c, ways); took > x.ceiling && took < h.least {
+			if took := h.writeLatency(x.statement, c, paths); took > x.ceiling && took < h.least {
 				h.least, h.statement = took, x.statement
 			}
 		}
 	}
 }
 
-// narrow is the problem of a node. False: it has no solution.
-func (h *holding) narrow(n *node) (*choice.Problem, bool) {
+// nodeProblem is the problem of a node. False: it has no solution.
+func (h *ceilingSearch) nodeProblem(n *node) (*choice.Problem, bool) {
 	p := &choice.Problem{Tables: slices.Clone(h.problem.Tables), Demands: slices.Clone(h.problem.Demands), Space: h.problem.Space}
 	for _, k := range n.kept {
 		p.Tables[k].Fixed = true
@@ -209,7 +209,7 @@ func (h *holding) narrow(n *node) (*choice.Problem, bool) {
 		if !narrowed {
 			continue
 		}
-		within, _ := d.space.Within(func(a *plan.Arc) float64 { return arcCost(h.models[d.statement], a).Latency }, most/max(d.times, 1e-300))
+		within, _ := d.space.WithinLatency(func(a *plan.Arc) float64 { return arcCost(h.models[d.statement], a).Latency }, most/max(d.times, 1e-300))
 		x := &p.Demands[i]
 		x.States, x.Arcs = within.States, nil
 		for _, a := range within.Arcs {
@@ -231,8 +231,8 @@ func (h *holding) narrow(n *node) (*choice.Problem, bool) {
 	return p, true
 }
 
-// branch divides a node whose choice has a late write: each is how long its support queries take.
-func (h *holding) branch(n *node, c selection, x hurried, each map[*demand]float64) (children []*node) {
+// branchNode divides a node whose choice has a late write: each is how long its support queries take.
+func (h *ceilingSearch) branchNode(n *node, c selection, x ceilingWrite, each map[*demand]float64) (children []*node) {
 	var changed []int
 	for k := range c {
 		if c[k] && h.arithmetic.Modifies(h.work.Statements[x.statement].Write, h.candidates[k]) {
@@ -251,23 +251,23 @@ func (h *holding) branch(n *node, c selection, x hurried, each map[*demand]float
 		return s
 	}
 	quickest := map[*demand]float64{}
-	for _, d := range h.asks(x.statement, c) {
-		quickest[d] = h.quickest(d, free)
+	for _, d := range h.supportOf(x.statement, c) {
+		quickest[d] = h.leastLatency(d, free)
 	}
 	hopeless := func(list []int) bool {
 		s := only(list)
 		var asked []float64
-		for _, d := range h.asks(x.statement, s) {
+		for _, d := range h.supportOf(x.statement, s) {
 			asked = append(asked, quickest[d])
 		}
-		return h.asked(x.statement, asked)+h.applied(x.statement, s) > x.ceiling
+		return h.askLatency(x.statement, asked)+h.applyLatency(x.statement, s) > x.ceiling
 	}
 	without := func(list []int) {
 		for i, k := range list {
 			if slices.Contains(n.kept, k) || h.problem.Tables[k].Fixed {
 				continue
 			}
-			child := n.child()
+			child := n.childNode()
 			child.kept, child.forbidden = append(child.kept, list[:i]...), append(child.forbidden, k)
 			children = append(children, child)
 		}
@@ -284,11 +284,11 @@ func (h *holding) branch(n *node, c selection, x hurried, each map[*demand]float
 		return children
 	}
 	without(changed)
-	stay := n.child()
+	stay := n.childNode()
 	stay.kept = append(stay.kept, changed...)
-	demands := h.asks(x.statement, c)
-	budget := x.ceiling - h.applied(x.statement, only(changed))
-	if h.tighten(stay, x.statement, demands, quickest, budget, each) {
+	demands := h.supportOf(x.statement, c)
+	budget := x.ceiling - h.applyLatency(x.statement, only(changed))
+	if h.tightenLimits(stay, x.statement, demands, quickest, budget, each) {
 		return append(children, stay)
 	}
 	widest := -1
@@ -301,14 +301,14 @@ func (h *holding) branch(n *node, c selection, x hurried, each map[*demand]float
 		return children // the choice is late, and nothing it asks can be quicker
 	}
 	d := demands[widest]
-	quicker, slow := stay.child(), stay
-	quicker.most = set(quicker.most, d, each[d]*(1-1e-9))
-	slow.floor = set(slow.floor, d, each[d])
-	h.tighten(slow, x.statement, demands, quickest, budget, each)
+	quicker, slow := stay.childNode(), stay
+	quicker.most = setLimit(quicker.most, d, each[d]*(1-1e-9))
+	slow.floor = setLimit(slow.floor, d, each[d])
+	h.tightenLimits(slow, x.statement, demands, quickest, budget, each)
 	return append(children, quicker, slow)
 }
 
-func set(m map[*demand]float64, d *demand, v float64) map[*demand]float64 {
+func setLimit(m map[*demand]float64, d *demand, v float64) map[*demand]float64 {
 	if m == nil {
 		m = map[*demand]float64{}
 	}
@@ -316,39 +316,39 @@ func set(m map[*demand]float64, d *demand, v float64) map[*demand]float64 {
 	return m
 }
 
-// lateOf is a write that is late by the cheapest ways that a node allows, and how long each of its support queries takes by
+// lateOf is a write that is late by the cheapest paths that a node allows, and how long each of its support queries takes by
 // these; nil: none is.
-func (h *holding) lateOf(n *node, c selection) (hurried, map[*demand]float64) {
-	for _, group := range h.hurries() {
+func (h *ceilingSearch) lateOf(n *node, c selection) (ceilingWrite, map[*demand]float64) {
+	for _, group := range h.ceilingWrites() {
 		for _, x := range group {
 			each := map[*demand]float64{}
 			var list []float64
-			for _, d := range h.asks(x.statement, c) {
+			for _, d := range h.supportOf(x.statement, c) {
 				most, limited := n.most[d]
-				for _, p := range h.paces(d, c) {
+				for _, p := range h.paretoPaths(d, c) {
 					if each[d] = p.cost.Latency; !limited || each[d] <= most {
 						break
 					}
 				}
 				list = append(list, each[d])
 			}
-			if h.asked(x.statement, list)+h.applied(x.statement, c) > x.ceiling {
+			if h.askLatency(x.statement, list)+h.applyLatency(x.statement, c) > x.ceiling {
 				return x, each
 			}
 		}
 	}
-	return hurried{}, nil
+	return ceilingWrite{}, nil
 }
 
-// quickest is the least latency of a demand over some tables; 0 if they do not answer it.
-func (h *holding) quickest(d *demand, c selection) float64 {
-	_, latency := d.space.CheapestWay(func(a *plan.Arc) float64 { return arcCost(h.models[d.statement], a).Latency }, h.chosen(c))
+// leastLatency is the least latency of a demand over some tables; 0 if they do not answer it.
+func (h *ceilingSearch) leastLatency(d *demand, c selection) float64 {
+	_, latency := d.space.CheapestPath(func(a *plan.Arc) float64 { return arcCost(h.models[d.statement], a).Latency }, h.allowedBy(c))
 	return latency * d.times
 }
 
-// tighten limits what each support query may take to what the others leave it of a budget. It reports whether that takes a way
+// tightenLimits limits what each support query may take to what the others leave it of a budget. It reports whether that takes a path
 // away that was found.
-func (h *holding) tighten(n *node, statement int, demands []*demand, quickest map[*demand]float64, budget float64, each map[*demand]float64) (excludes bool) {
+func (h *ceilingSearch) tightenLimits(n *node, statement int, demands []*demand, quickest map[*demand]float64, budget float64, each map[*demand]float64) (excludes bool) {
 	least := make([]float64, len(demands))
 	for i, d := range demands {
 		least[i] = max(quickest[d], n.floor[d])
@@ -357,7 +357,7 @@ func (h *holding) tighten(n *node, statement int, demands []*demand, quickest ma
 		with := func(v float64) float64 {
 			list := slices.Clone(least)
 			list[i] = v
-			return h.asked(statement, list)
+			return h.askLatency(statement, list)
 		}
 		if with(each[d]) <= budget {
 			continue
@@ -371,7 +371,7 @@ func (h *holding) tighten(n *node, statement int, demands []*demand, quickest ma
 			}
 		}
 		if most, known := n.most[d]; !known || high < most {
-			n.most = set(n.most, d, high)
+			n.most = setLimit(n.most, d, high)
 		}
 		excludes = true
 	}

@@ -249,7 +249,7 @@ func workInTime(t *testing.T, w *workload.Workload, m cost.Model, tables []*mode
 			}
 			for _, support := range arithmetic.SupportQueries(s.Write, x) {
 				holds := func(other plan.Support) bool {
-					return other.Times == support.Times && plan.Holds(other.Query, support.Query)
+					return other.Times == support.Times && plan.AnswerHolds(other.Query, support.Query)
 				}
 				if s.Ceiling == 0 && slices.ContainsFunc(needed, holds) {
 					continue // writes with a ceiling wait for each answer

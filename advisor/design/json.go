@@ -197,8 +197,8 @@ const (
 	statusFeasible = "feasible"
 )
 
-// trial is what came of trying it, if anything is to be said of that.
-func (d *Design) trial() *Trial {
+// trialToShow is what came of trying it, if anything is to be said of that.
+func (d *Design) trialToShow() *Trial {
 	if d.Trial == nil || len(d.Trial.Wrong)+len(d.Trial.Untried) == 0 {
 		return nil
 	}
@@ -207,9 +207,9 @@ func (d *Design) trial() *Trial {
 
 // JSON writes the design for programs. The same design writes the same bytes, but for elapsed_ms.
 func (d *Design) JSON(w io.Writer) error {
-	name := d.namer()
-	out := designJSON{Name: d.Name, Mix: d.Mix, Model: d.Model, Unit: unit(d.Model), Status: statusFeasible, Cost: d.After, Bound: d.Bound, Gap: d.Gap, Bytes: math.Round(d.Bytes()),
-		Engine: d.Engine, Others: d.Others, Late: d.Late, Breaches: d.Breaches, Trial: d.trial(), Candidates: d.Candidates, Variables: d.Variables, Constraints: d.Constraints, Penalty: d.Penalty, Truncated: d.Truncated,
+	name := d.tableNamer()
+	out := designJSON{Name: d.Name, Mix: d.Mix, Model: d.Model, Unit: unitOf(d.Model), Status: statusFeasible, Cost: d.After, Bound: d.Bound, Gap: d.Gap, Bytes: math.Round(d.Bytes()),
+		Engine: d.Engine, Others: d.Others, Late: d.Late, Breaches: d.Breaches, Trial: d.trialToShow(), Candidates: d.Candidates, Variables: d.Variables, Constraints: d.Constraints, Penalty: d.Penalty, Truncated: d.Truncated,
 		Tables: []tableJSON{}, Statements: []statementJSON{}, Rejected: []rejectionJSON{}, Elapsed: map[string]float64{"total": milliseconds(d.Duration)}}
 	if d.Proven {
 		out.Status = statusOptimal
@@ -220,12 +220,12 @@ func (d *Design) JSON(w io.Writer) error {
 	for _, p := range d.Phases {
 		out.Elapsed[p.Name] += milliseconds(p.Duration)
 	}
-	use := d.uses()
+	use := d.tableUses()
 	for _, t := range d.Tables {
-		out.Tables = append(out.Tables, t.json(use))
+		out.Tables = append(out.Tables, t.toJSON(use))
 	}
 	for _, s := range d.Statements {
-		j := statementJSON{ID: s.Statement.ID, Text: s.Statement.String(), Weight: s.Statement.Weight, Cost: s.Cost.Work, Latency: s.Cost.Latency, Steps: s.steps(name)}
+		j := statementJSON{ID: s.Statement.ID, Text: s.Statement.String(), Weight: s.Statement.Weight, Cost: s.Cost.Work, Latency: s.Cost.Latency, Steps: s.stepsJSON(name)}
 		if s.Statement.Write != nil || s.Current != nil {
 			j.Before = &beforeJSON{Cost: s.CurrentCost.Work, Latency: s.CurrentCost.Latency, Steps: stepList(nil, s.Current, name)}
 		}
@@ -242,10 +242,10 @@ func (d *Design) JSON(w io.Writer) error {
 		out.Sensitivity = append(out.Sensitivity, j)
 	}
 	for _, x := range d.Absent {
-		out.Absent = append(out.Absent, absenceJSON{name(x.Table), x.cost(), x.Proven, append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)})
+		out.Absent = append(out.Absent, absenceJSON{name(x.Table), x.costOrNil(), x.Proven, append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)})
 	}
 	for _, x := range d.Insisted {
-		j := insistedJSON{Chosen: x.Same, Cost: x.cost(), Proven: x.Proven, Reason: x.Reason, ReadBy: append([]string{}, x.Readers()...),
+		j := insistedJSON{Chosen: x.Same, Cost: x.costOrNil(), Proven: x.Proven, Reason: x.Reason, ReadBy: append([]string{}, x.Readers()...),
 			Come: append([]string{}, x.Come...), Go: append([]string{}, x.Go...), Changes: append([]Change{}, x.Changes...)}
 		if j.Plan = x.Condition; x.Statement == "" {
 			j.Plan, j.Table = "", x.Table.String()
@@ -253,10 +253,10 @@ func (d *Design) JSON(w io.Writer) error {
 		out.Insisted = append(out.Insisted, j)
 	}
 	if x := d.Roomier; x != nil {
-		out.Roomier = &roomierJSON{x.cost(), max(0, -x.Worse), x.Proven, append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)}
+		out.Roomier = &roomierJSON{x.costOrNil(), max(0, -x.Worse), x.Proven, append([]string{}, x.Come...), append([]string{}, x.Go...), append([]Change{}, x.Changes...)}
 	}
-	out.Front, out.Robust = d.Front, d.Robust.json()
-	out.Method, _ = d.method()
+	out.Front, out.Robust = d.Front, d.Robust.toJSON()
+	out.Method, _ = d.methodOf()
 	for _, x := range d.Compared {
 		j := comparedJSON{Schema: x.Name, Bytes: math.Round(x.Bytes), Missing: append([]string{}, x.Missing...), Statements: []comparedStatement{}}
 		if x.Design != nil {
@@ -273,11 +273,11 @@ func (d *Design) JSON(w io.Writer) error {
 	return e.Encode(out)
 }
 
-func (t *Table) json(use uses) tableJSON {
-	j := tableJSON{Name: t.Name, Existing: !t.IsNew(), Partition: names(t.Table.Partition), Clustering: []orderedJSON{}, Static: names(t.Table.Static), Values: []string{},
+func (t *Table) toJSON(use uses) tableJSON {
+	j := tableJSON{Name: t.Name, Existing: !t.IsNew(), Partition: fieldNames(t.Table.Partition), Clustering: []orderedJSON{}, Static: fieldNames(t.Table.Static), Values: []string{},
 		Path: t.Table.Whole().Path(), Bytes: math.Round(t.Bytes), Notation: t.Table.String(), CQL: t.DDL(), Safety: t.Safety, ReadBy: append([]string{}, use.reads[t.Table]...), WrittenBy: append([]string{}, use.writes[t.Table]...)}
 	for _, f := range t.Table.Clustering {
-		j.Clustering = append(j.Clustering, orderedJSON{f.String(), direction(t.Table, f)})
+		j.Clustering = append(j.Clustering, orderedJSON{f.String(), clusteringDirection(t.Table, f)})
 	}
 	for _, f := range t.Table.Values {
 		if !hasField(t.Table.Static, f) {
@@ -286,7 +286,7 @@ func (t *Table) json(use uses) tableJSON {
 	}
 	for _, n := range t.Table.Nests {
 		owner := t.Table.Owner(n)
-		x := nestJSON{Of: owner.Name + "." + n.Edge.Role(owner), Key: n.Key.String(), Values: names(n.Values)}
+		x := nestJSON{Of: owner.Name + "." + n.Edge.Role(owner), Key: n.Key.String(), Values: fieldNames(n.Values)}
 		for _, f := range n.Fields() {
 			x.Columns = append(x.Columns, t.Table.NestColumn(f))
 		}
@@ -322,7 +322,7 @@ func (d *Design) Bytes() float64 {
 // a write's support queries are among the readers.
 type uses struct{ reads, writes map[*model.Table][]string }
 
-func (d *Design) uses() uses {
+func (d *Design) tableUses() uses {
 	u := uses{map[*model.Table][]string{}, map[*model.Table][]string{}}
 	note := func(list map[*model.Table][]string, t *model.Table, id string) {
 		if ids := list[t]; len(ids) == 0 || ids[len(ids)-1] != id {
@@ -347,8 +347,8 @@ func (d *Design) uses() uses {
 	return u
 }
 
-// steps lists all that the statement does, support queries before the steps that need them.
-func (s *Statement) steps(name func(*model.Table) string) []stepJSON {
+// stepsJSON lists all that the statement does, support queries before the steps that need them.
+func (s *Statement) stepsJSON(name func(*model.Table) string) []stepJSON {
 	list := stepList([]stepJSON{}, s.Plan, name)
 	for _, w := range s.Writes {
 		for _, support := range w.Support {
@@ -381,7 +381,7 @@ func stepList(list []stepJSON, p *plan.Plan, name func(*model.Table) string) []s
 	return list
 }
 
-func names(fields []model.Field) []string {
+func fieldNames(fields []model.Field) []string {
 	list := make([]string, len(fields))
 	for i, f := range fields {
 		list[i] = f.String()
@@ -398,7 +398,7 @@ func hasField(list []model.Field, f model.Field) bool {
 	return false
 }
 
-func (r *Robust) json() *robustJSON {
+func (r *Robust) toJSON() *robustJSON {
 	if r == nil {
 		return nil
 	}
@@ -413,8 +413,8 @@ func (r *Robust) json() *robustJSON {
 	return j
 }
 
-// cost is nil if there is no such design.
-func (x *WhatIf) cost() *float64 {
+// costOrNil is nil if there is no such design.
+func (x *WhatIf) costOrNil() *float64 {
 	if !x.Possible {
 		return nil
 	}
@@ -425,8 +425,8 @@ func milliseconds(d time.Duration) float64 {
 	return math.Round(float64(d)/float64(time.Microsecond)) / 1000
 }
 
-// unit is what a cost model counts in.
-func unit(costModel string) string {
+// unitOf is what a cost model counts in.
+func unitOf(costModel string) string {
 	switch costModel {
 	case "nose:request_count":
 		return "requests"
@@ -442,4 +442,4 @@ func unit(costModel string) string {
 }
 
 // Unit is that of all costs of the design.
-func (d *Design) Unit() string { return unit(d.Model) }
+func (d *Design) Unit() string { return unitOf(d.Model) }

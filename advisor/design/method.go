@@ -40,8 +40,8 @@ func (d *Design) Linted(w *workload.Workload) (after, before *lint.Input, err er
 	var then, now []lint.Planned
 	for _, s := range d.Statements {
 		if s.Statement.Query != nil {
-			then = append(then, lint.Planned{Statement: s.Statement, Plan: renamed(s.Plan, named)})
-			now = append(now, lint.Planned{Statement: s.Statement, Plan: renamed(s.Current, named)})
+			then = append(then, lint.Planned{Statement: s.Statement, Plan: overCopies(s.Plan, named)})
+			now = append(now, lint.Planned{Statement: s.Statement, Plan: overCopies(s.Current, named)})
 		}
 	}
 	if after, err = lint.FromPlans(w, all, then); err != nil {
@@ -50,7 +50,7 @@ func (d *Design) Linted(w *workload.Workload) (after, before *lint.Input, err er
 	for _, s := range d.Statements {
 		for _, write := range s.Writes {
 			for _, support := range write.Support {
-				for _, t := range renamed(support, named).Tables() {
+				for _, t := range overCopies(support, named).Tables() {
 					after.Support = append(after.Support, lint.Reference{Keyspace: t.Keyspace, Table: t.Name})
 				}
 			}
@@ -93,9 +93,9 @@ type (
 	}
 )
 
-// method works out what the query-driven method says of the design, as against the tables that are there; nil if the
+// methodOf works out what the query-driven method says of the design, as against the tables that are there; nil if the
 // tables can not be defined in CQL.
-func (d *Design) method() (*methodJSON, *lint.Effect) {
+func (d *Design) methodOf() (*methodJSON, *lint.Effect) {
 	if d.work == nil {
 		return nil, nil
 	}
@@ -138,7 +138,7 @@ func (d *Design) method() (*methodJSON, *lint.Effect) {
 
 // byTheRules writes what the query-driven method says.
 func (d *Design) byTheRules(b *strings.Builder) {
-	m, effect := d.method()
+	m, effect := d.methodOf()
 	if m == nil {
 		return
 	}
@@ -167,8 +167,8 @@ func (d *Design) byTheRules(b *strings.Builder) {
 	}
 }
 
-// renamed is a plan over the tables' copies.
-func renamed(p *plan.Plan, to map[*model.Table]*model.Table) *plan.Plan {
+// overCopies is a plan over the tables' copies.
+func overCopies(p *plan.Plan, to map[*model.Table]*model.Table) *plan.Plan {
 	if p == nil {
 		return nil
 	}

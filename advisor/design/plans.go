@@ -60,7 +60,7 @@ type (
 
 // Plans writes the plan of each statement in YAML. The same design writes the same bytes.
 func (d *Design) Plans(w io.Writer) error {
-	name := d.namer()
+	name := d.tableNamer()
 	out := plansYAML{Name: d.Name}
 	for _, s := range d.Statements {
 		y := statementYAML{ID: s.Statement.ID, Text: s.Statement.String(), Weight: s.Statement.Weight, Cost: s.Cost.Work}
@@ -89,8 +89,8 @@ func stepsYAML(steps []plan.Step, name func(*model.Table) string) []stepYAML {
 	for i := range steps {
 		s := &steps[i]
 		y := stepYAML{Do: s.Kind, Limit: s.Limit, Partitions: s.PerPartition, Verify: s.Verify, Requests: s.Requests, Rows: s.Rows,
-			Partition: conditions(s, s.Partition), Clustering: conditions(s, s.Clustering), Where: conditions(s, s.Where),
-			Bucket: conditions(s, s.Bucket), Reverse: s.Reverse, Grouped: s.Grouped}
+			Partition: bindingTexts(s, s.Partition), Clustering: bindingTexts(s, s.Clustering), Where: bindingTexts(s, s.Where),
+			Bucket: bindingTexts(s, s.Bucket), Reverse: s.Reverse, Grouped: s.Grouped}
 		for _, n := range s.Nests {
 			y.Nests = append(y.Nests, s.Table.NestColumn(n.Key))
 		}
@@ -125,8 +125,8 @@ func stepsYAML(steps []plan.Step, name func(*model.Table) string) []stepYAML {
 	return list
 }
 
-// conditions writes bindings in terms of the table's columns; the value of one that an earlier step found is that field.
-func conditions(s *plan.Step, bindings []plan.Binding) []string {
+// bindingTexts writes bindings in terms of the table's columns; the value of one that an earlier step found is that field.
+func bindingTexts(s *plan.Step, bindings []plan.Binding) []string {
 	list := make([]string, len(bindings))
 	for i, b := range bindings {
 		value := b.Value

@@ -76,8 +76,8 @@ func (s *Study) Read(open []bool, weights []float64, names map[*model.Table]stri
 		work.Statements[i] = &own
 	}
 	t.work, t.weights, t.names = &work, weights, names
-	d := t.design(open, s.options.Cost.Name())
-	d.Candidates, d.Others, d.Truncated, d.Late = s.size, s.others, s.Cut(), d.late()
+	d := t.readDesign(open, s.options.Cost.Name())
+	d.Candidates, d.Others, d.Truncated, d.Late = s.size, s.others, s.Cut(), d.lateWrites()
 	d.Bound = d.After
 	return d
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 )
 
-// used drops the tables that no plan reads. A support query's plan may read a table that nothing else does.
-func (t *task) used(c selection) selection {
+// dropUnused drops the tables that no plan reads. A support query's plan may read a table that nothing else does.
+func (t *task) dropUnused(c selection) selection {
 	for {
 		reads := append(selection(nil), t.fixed...)
-		hurried, _, _ := t.hurried(c)
+		hurried, _, _ := t.ceilingPaths(c)
 		for _, d := range t.demands {
-			if !d.active(c) {
+			if !d.presentUnder(c) {
 				continue
 			}
-			way := hurried[d]
-			if way == nil {
-				way, _ = d.space.CheapestWay(t.priceOf(d), t.chosen(c))
+			path := hurried[d]
+			if path == nil {
+				path, _ = d.space.CheapestPath(t.priceOf(d), t.allowedBy(c))
 			}
-			for _, a := range way {
+			for _, a := range path {
 				if n, ok := t.number[a.Table]; ok {
 					reads[n] = true
 				}
@@ -38,8 +38,8 @@ func (t *task) used(c selection) selection {
 	}
 }
 
-// design reads tables and plans off a choice.
-func (t *task) design(c selection, by string) *Design {
+// readDesign reads tables and plans off a choice.
+func (t *task) readDesign(c selection, by string) *Design {
 	d := &Design{work: t.work, Name: t.work.Name, Mix: t.work.Mix, Model: by, Answerable: true}
 	none := make(selection, len(c)) // what there is without the design
 	for n, table := range t.candidates {
@@ -47,7 +47,7 @@ func (t *task) design(c selection, by string) *Design {
 	}
 	readers := map[*model.Table][]string{}
 	paid, before := map[*demand]bool{}, map[*demand]bool{} // support queries, by the first statement that asks
-	hurried, _, _ := t.hurried(c)
+	hurried, _, _ := t.ceilingPaths(c)
 	for i, s := range t.work.Statements {
 		st, m := &Statement{Statement: s}, t.models[i]
 		if s.Query != nil {
@@ -62,9 +62,9 @@ func (t *task) design(c selection, by string) *Design {
 				readers[table] = append(readers[table], s.ID)
 			}
 		} else {
-			_, current, answerable := t.writes(i, none, nil, before, nil)
+			_, current, answerable := t.planWrites(i, none, nil, before, nil)
 			st.CurrentCost, d.Answerable = current, d.Answerable && answerable
-			st.Writes, st.Cost, _ = t.writes(i, c, readers, paid, hurried)
+			st.Writes, st.Cost, _ = t.planWrites(i, c, readers, paid, hurried)
 		}
 		d.Before += s.Weight * st.CurrentCost.Work
 		d.After += s.Weight * st.Cost.Work
@@ -93,16 +93,16 @@ func (t *task) design(c selection, by string) *Design {
 		taken[name] = true
 		made := &Table{Table: table, Name: name, Bytes: t.arithmetic.TableBytes(table), Statements: readers[table]}
 		if !table.Kept {
-			made.CQL = table.CQL(t.keyspace(table), name)
+			made.CQL = table.CQL(t.keyspaceFor(table), name)
 		}
 		d.Tables = append(d.Tables, made)
 	}
-	t.judged(d, c)
+	t.judgeSafety(d, c)
 	return d
 }
 
-// keyspace is where a candidate goes: where its base is, else where all existing tables are.
-func (t *task) keyspace(table *model.Table) string {
+// keyspaceFor is where a candidate goes: where its base is, else where all existing tables are.
+func (t *task) keyspaceFor(table *model.Table) string {
 	if table.Keyspace != "" {
 		return table.Keyspace
 	}
@@ -120,18 +120,18 @@ func (t *task) keyspace(table *model.Table) string {
 func (t *task) planOf(statement int, c selection) *plan.Plan {
 	for _, d := range t.demands {
 		if d.statement == statement && d.needed == nil {
-			p, _ := d.space.Cheapest(t.priceOf(d), t.chosen(c))
+			p, _ := d.space.Cheapest(t.priceOf(d), t.allowedBy(c))
 			return p
 		}
 	}
 	return nil
 }
 
-// writes plans a write: support queries, then what is written, for each table. Support queries that several tables need
-// are planned with the first and paid once, also by a transaction: those in paid are; one that is part of another's answer is not asked. readers, if not nil, learns who reads which table. hurried are ways by which support queries are answered that need
+// planWrites plans a write: support queries, then what is written, for each table. Support queries that several tables need
+// are planned with the first and paid once, also by a transaction: those in paid are; one that is part of another's answer is not asked. readers, if not nil, learns who reads which table. hurried are paths by which support queries are answered that need
 // not be the cheapest. What it takes until done is reckoned as package cost does (Writes), with all that it has to know. False: a support query
 // can not be answered.
-func (t *task) writes(statement int, c selection, readers map[*model.Table][]string, paid map[*demand]bool, hurried map[*demand][]*plan.Arc) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
+func (t *task) planWrites(statement int, c selection, readers map[*model.Table][]string, paid map[*demand]bool, hurried map[*demand][]*plan.Arc) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
 	s, m := t.work.Statements[statement], t.models[statement]
 	for _, table := range t.existing {
 		if t.arithmetic.Modifies(s.Write, table) {
@@ -153,7 +153,7 @@ func (t *task) writes(statement int, c selection, readers map[*model.Table][]str
 			paid[d] = true
 			support := d.space.Plan(hurried[d])
 			if hurried[d] == nil {
-				support, _ = d.space.Cheapest(t.priceOf(d), t.chosen(c))
+				support, _ = d.space.Cheapest(t.priceOf(d), t.allowedBy(c))
 			}
 			if support == nil {
 				ok = false
@@ -174,10 +174,10 @@ func (t *task) writes(statement int, c selection, readers map[*model.Table][]str
 		for i := range p.Steps {
 			sum = sum.Plus(m.Step(&p.Steps[i], false))
 		}
-		sum.Work += t.penalty(n)
+		sum.Work += t.penaltyOf(n)
 	}
-	if unit(m.Name()) == "ms" {
-		sum.Latency = t.until(statement, c, hurried)
+	if unitOf(m.Name()) == "ms" {
+		sum.Latency = t.writeLatency(statement, c, hurried)
 	}
 	return plans, sum, ok
 }

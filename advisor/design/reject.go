@@ -9,26 +9,26 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 )
 
-// rejections says why candidates were not chosen: for each that some query could read, what it would save and cost. The
+// rejectionsOf says why candidates were not chosen: for each that some query could read, what it would save and cost. The
 // nearest to being chosen come first, at most as many as listed, but all look-up tables.
-func (t *task) rejections(c selection) (out []Rejection) {
+func (t *task) rejectionsOf(c selection) (out []Rejection) {
 	const listed = 25
-	total, _ := t.total(c)
+	total, _ := t.totalWork(c)
 	var list []rejected
-	reaches := make([]*reach, len(t.demands))
+	reaches := make([]*pathDistances, len(t.demands))
 	for i, d := range t.demands {
 		if d.needed == nil {
-			reaches[i] = t.reachOf(d, c)
+			reaches[i] = t.pathDistancesOf(d, c)
 		}
 	}
 	// What a table saves is soon found, what its writes cost at most is not: those that may come first are looked at first,
 	// and the others only as far as they may still be listed.
-	var open []*saving
+	var open []*candidateSaving
 	for n, table := range t.candidates {
 		if c[n] {
 			continue
 		}
-		if s := t.saving(n, c, reaches); s.asked != nil {
+		if s := t.savingOf(n, c, reaches); s.asked != nil {
 			s.most = s.saves - t.putWork(n)
 			s.listed = table.Base != nil
 			open = append(open, s)
@@ -45,7 +45,7 @@ func (t *task) rejections(c selection) (out []Rejection) {
 		if !s.listed && len(nets) >= listed && nets[listed-1] > s.most {
 			break
 		}
-		r := t.reject(s, c, total)
+		r := t.rejectionFor(s, c, total)
 		list = append(list, r)
 		if !s.listed {
 			net := r.Saves - r.Costs
@@ -76,8 +76,8 @@ func (t *task) rejections(c selection) (out []Rejection) {
 	return out
 }
 
-// saving is what the statements would save by a candidate that was not chosen.
-type saving struct {
+// candidateSaving is what the statements would save by a candidate that was not chosen.
+type candidateSaving struct {
 	candidate           int
 	saves               float64
 	asked               *demand // of the statement that gains most
@@ -90,20 +90,20 @@ type saving struct {
 // rejected is a rejection that has no plan yet.
 type rejected struct {
 	Rejection
-	of *saving
+	of *candidateSaving
 }
 
-// saving finds out what a candidate would save besides a choice.
-func (t *task) saving(n int, c selection, reaches []*reach) *saving {
-	s := &saving{candidate: n}
+// savingOf finds out what a candidate would save besides a choice.
+func (t *task) savingOf(n int, c selection, reaches []*pathDistances) *candidateSaving {
+	s := &candidateSaving{candidate: n}
 	gain, steps := 0.0, 0
 	for _, i := range t.readers[n] {
 		d := t.demands[i]
 		if d.needed != nil {
 			continue
 		}
-		now := t.answer(d, c).work
-		a, work, length := t.forced(d, n, reaches[i])
+		now := t.cachedAnswer(d, c).work
+		a, work, length := t.cheapestOver(d, n, reaches[i])
 		if a == nil {
 			continue
 		}
@@ -120,20 +120,20 @@ func (t *task) saving(n int, c selection, reaches []*reach) *saving {
 	return s // nobody asked: of use only together with other tables that were not chosen, or for support queries
 }
 
-// reject compares the choice with what it would be with one candidate more.
-func (t *task) reject(s *saving, c selection, total float64) rejected {
+// rejectionFor compares the choice with what it would be with one candidate more.
+func (t *task) rejectionFor(s *candidateSaving, c selection, total float64) rejected {
 	n := s.candidate
 	r := rejected{Rejection{Table: t.candidates[n], Statement: s.statement, Work: s.work, Instead: s.instead, Saves: s.saves, Costs: t.putWork(n)}, s}
 	with := c.with(n)
 	feasible := true
 	for _, d := range t.demands {
-		if d.needed != nil && d.active(with) && !d.active(c) {
-			a := t.answer(d, with)
+		if d.needed != nil && d.presentUnder(with) && !d.presentUnder(c) {
+			a := t.cachedAnswer(d, with)
 			feasible = feasible && a.feasible
 			r.Costs += t.weights[d.statement] * d.times * a.work
 		}
 	}
-	_, fits := t.total(with)
+	_, fits := t.totalWork(with)
 	switch {
 	case r.Saves <= 1e-9*(1+total):
 		r.Reason = fmt.Sprintf("never cheaper: %s would take %.3g instead of %.3g", r.Statement, r.Work, r.Instead)
@@ -147,20 +147,20 @@ func (t *task) reject(s *saving, c selection, total float64) rejected {
 	return r
 }
 
-// reach is what the states of a demand are away from Start and from Answered, under a choice.
-type reach struct{ to, from []distance }
+// pathDistances is what the states of a demand are away from the source and from the sink, under a choice.
+type pathDistances struct{ to, from []distance }
 
 type distance struct {
 	price float64
 	steps int // of the plan
 }
 
-func (t *task) reachOf(d *demand, c selection) *reach {
-	r := &reach{make([]distance, d.space.States), make([]distance, d.space.States)}
+func (t *task) pathDistancesOf(d *demand, c selection) *pathDistances {
+	r := &pathDistances{make([]distance, d.space.States), make([]distance, d.space.States)}
 	for s := range r.to {
 		r.to[s].price, r.from[s].price = math.Inf(1), math.Inf(1)
 	}
-	r.to[plan.Start].price, r.from[plan.Answered].price = 0, 0
+	r.to[plan.SourceState].price, r.from[plan.SinkState].price = 0, 0
 	var arcs []*plan.Arc
 	for _, a := range d.space.Arcs {
 		if n, ok := t.number[a.Table]; !ok || c[n] {
@@ -182,8 +182,8 @@ func (t *task) reachOf(d *demand, c selection) *reach {
 	return r
 }
 
-// forced finds the arc of the cheapest way of a demand over a candidate besides a choice; nil if there is none.
-func (t *task) forced(d *demand, n int, r *reach) (over *plan.Arc, price float64, steps int) {
+// cheapestOver finds the arc of the cheapest path of a demand over a candidate besides a choice; nil if there is none.
+func (t *task) cheapestOver(d *demand, n int, r *pathDistances) (over *plan.Arc, price float64, steps int) {
 	price = math.Inf(1)
 	for _, a := range d.byTable[n] {
 		if p := r.to[a.From].price + d.prices[a.Number] + r.from[a.To].price; p < price {
@@ -195,8 +195,8 @@ func (t *task) forced(d *demand, n int, r *reach) (over *plan.Arc, price float64
 
 // planOver is the cheapest plan over an arc.
 func (t *task) planOver(d *demand, a *plan.Arc, c selection) *plan.Plan {
-	head, _, _ := d.space.CheapestBetween(plan.Start, a.From, t.priceOf(d), t.chosen(c))
-	tail, _, _ := d.space.CheapestBetween(a.To, plan.Answered, t.priceOf(d), t.chosen(c))
+	head, _, _ := d.space.CheapestBetween(plan.SourceState, a.From, t.priceOf(d), t.allowedBy(c))
+	tail, _, _ := d.space.CheapestBetween(a.To, plan.SinkState, t.priceOf(d), t.allowedBy(c))
 	p := &plan.Plan{Query: d.space.Query}
 	for _, x := range append(append(head, a), tail...) {
 		p.Steps = append(p.Steps, x.Steps...)

@@ -85,8 +85,8 @@ func meanOf(w *workload.Workload, mixes []string) (*workload.Workload, []string,
 // mostRounds is how many weights of mixes are tried.
 const mostRounds = 40
 
-// contest is the search for the least greatest regret.
-type contest struct {
+// regretSearch is the search for the least greatest regret.
+type regretSearch struct {
 	*Study
 	scale   []float64 // by mix
 	found   []selection
@@ -95,34 +95,34 @@ type contest struct {
 	robust  *Robust
 }
 
-// contest finds what the mixes cost over the mean design's choice and over the worst-case one, and returns that.
-func (s *Study) contest(ctx context.Context, mean selection) (*Robust, selection, error) {
+// searchRegret finds what the mixes cost over the mean design's choice and over the worst-case one, and returns that.
+func (s *Study) searchRegret(ctx context.Context, mean selection) (*Robust, selection, error) {
 	means := s.weights
 	defer func() { s.weights = means }()
-	x := &contest{Study: s, robust: &Robust{Proven: true}}
+	x := &regretSearch{Study: s, robust: &Robust{Proven: true}}
 	x.scale = make([]float64, len(s.rates))
 	starts := []selection{mean}
 	for k, rates := range s.rates {
 		s.weights = rates
-		c, r, err := s.task.solve(ctx, s.options, s.problem(), mean)
+		c, r, err := s.task.solveInTime(ctx, s.options, s.choiceProblem(), mean)
 		if err != nil {
 			return nil, nil, err
 		}
-		own := r.Cost + s.constant()
+		own := r.Cost + s.existingWrites()
 		x.scale[k] = scaleOf(own)
 		x.robust.Mixes = append(x.robust.Mixes, MixCost{Mix: s.options.Mixes[k], Own: own, Exact: r.Proven})
 		x.robust.Proven = x.robust.Proven && r.Proven
-		x.robust.Bound = max(x.robust.Bound, (r.Bound+s.constant())/x.scale[k])
+		x.robust.Bound = max(x.robust.Bound, (r.Bound+s.existingWrites())/x.scale[k])
 		starts = append(starts, c)
 	}
 	for _, c := range starts {
-		x.take(c)
+		x.addFound(c)
 	}
-	if err := x.weigh(ctx); err != nil {
+	if err := x.raiseBound(ctx); err != nil {
 		return nil, nil, err
 	}
-	x.improve()
-	if err := x.weigh(ctx); err != nil { // with what the improvement has found
+	x.improveBest()
+	if err := x.raiseBound(ctx); err != nil { // with what the improvement has found
 		return nil, nil, err
 	}
 	worst := x.found[x.best]
@@ -147,14 +147,14 @@ func (s *Study) contest(ctx context.Context, mean selection) (*Robust, selection
 	return r, worst, nil
 }
 
-// take adds a choice to those found; false if it was there.
-func (x *contest) take(c selection) bool {
+// addFound adds a choice to those found; false if it was there.
+func (x *regretSearch) addFound(c selection) bool {
 	for _, f := range x.found {
 		if slices.Equal(f, c) {
 			return false
 		}
 	}
-	g := x.regret(c)
+	g := x.regretsOf(c)
 	x.found, x.regrets = append(x.found, c), append(x.regrets, g)
 	if slices.Max(g) < slices.Max(x.regrets[x.best])*(1-1e-12) {
 		x.best = len(x.found) - 1
@@ -162,27 +162,27 @@ func (x *contest) take(c selection) bool {
 	return true
 }
 
-// regret is what a choice costs by mix, by the mix's own cost; infinite if it does not answer everything.
-func (x *contest) regret(c selection) []float64 {
+// regretsOf is what a choice costs by mix, by the mix's own cost; infinite if it does not answer everything.
+func (x *regretSearch) regretsOf(c selection) []float64 {
 	g := make([]float64, len(x.rates))
 	for k, rates := range x.rates {
 		x.weights = rates
-		total, ok := x.total(c)
-		if g[k] = (total + x.constant()) / x.scale[k]; !ok {
+		total, ok := x.totalWork(c)
+		if g[k] = (total + x.existingWrites()) / x.scale[k]; !ok {
 			g[k] = math.Inf(1)
 		}
 	}
 	return g
 }
 
-// weigh raises the bound by weights of the mixes until they give no new choice.
-func (x *contest) weigh(ctx context.Context) error {
+// raiseBound raises the bound by weights of the mixes until they give no new choice.
+func (x *regretSearch) raiseBound(ctx context.Context) error {
 	weights := make([]float64, len(x.work.Statements))
 	for ; x.robust.Rounds < mostRounds && ctx.Err() == nil; x.robust.Rounds++ {
 		if x.robust.Bound >= slices.Max(x.regrets[x.best])*(1-1e-9) {
 			return nil
 		}
-		lambda, value, err := x.game(ctx)
+		lambda, value, err := x.solveGame(ctx)
 		if err != nil || lambda == nil {
 			return err
 		}
@@ -197,12 +197,12 @@ func (x *contest) weigh(ctx context.Context) error {
 			}
 		}
 		x.weights = weights
-		c, r, err := x.task.solve(ctx, x.options, x.problem(), x.found[x.best])
+		c, r, err := x.task.solveInTime(ctx, x.options, x.choiceProblem(), x.found[x.best])
 		if err != nil {
 			return err
 		}
-		x.robust.Bound = max(x.robust.Bound, (r.Bound+x.constant())/unit)
-		if !x.take(c) {
+		x.robust.Bound = max(x.robust.Bound, (r.Bound+x.existingWrites())/unit)
+		if !x.addFound(c) {
 			x.robust.Rounds++
 			return nil // the best for these weights is known already: the bound is as far as it goes
 		}
@@ -210,9 +210,9 @@ func (x *contest) weigh(ctx context.Context) error {
 	return nil
 }
 
-// game finds the weights whose weighted regret is greatest over the choices found, and that regret. Nil: the solver can not
+// solveGame finds the weights whose weighted regret is greatest over the choices found, and that regret. Nil: the solver can not
 // say.
-func (x *contest) game(ctx context.Context) (lambda []float64, value float64, err error) {
+func (x *regretSearch) solveGame(ctx context.Context) (lambda []float64, value float64, err error) {
 	n := len(x.scale)
 	p := &solve.Problem{}
 	sum := solve.Row{Name: "weights", Lower: 1, Upper: 1}
@@ -248,8 +248,8 @@ func (x *contest) game(ctx context.Context) (lambda []float64, value float64, er
 	return lambda, -solution.Objective, nil
 }
 
-// improve adds, drops and exchanges tables among those of the choices found while the greatest regret falls.
-func (x *contest) improve() {
+// improveBest adds, drops and exchanges tables among those of the choices found while the greatest regret falls.
+func (x *regretSearch) improveBest() {
 	var tables []int
 	for n := range x.candidates {
 		if slices.ContainsFunc(x.found, func(c selection) bool { return c[n] }) && !x.fixed[n] {
@@ -262,7 +262,7 @@ func (x *contest) improve() {
 		for _, n := range flips {
 			c[n] = !c[n]
 		}
-		if v := slices.Max(x.regret(c)); v < least*(1-1e-9) {
+		if v := slices.Max(x.regretsOf(c)); v < least*(1-1e-9) {
 			least = v
 			return true
 		}
@@ -284,15 +284,15 @@ func (x *contest) improve() {
 			}
 		}
 	}
-	x.take(x.used(c))
+	x.addFound(x.dropUnused(c))
 }
 
-// text writes what the mixes cost.
-func (r *Robust) text(b *strings.Builder, what string) {
+// writeText writes what the mixes cost.
+func (r *Robust) writeText(b *strings.Builder, what string) {
 	fmt.Fprintf(b, "\nSeveral mixes (%s; regret: by the cost with tables of the mix's own)\n\n  %-20s %12s %12s %8s %12s %8s\n", what, "", "own tables", "mean", "regret", "worst case", "regret")
 	for i := range r.Mixes {
 		m := &r.Mixes[i]
-		fmt.Fprintf(b, "  %-20s %12.5g %12.5g %8.4f %12.5g %8.4f%s\n", m.Mix, m.Own, m.Costs[0], m.Regret(0), m.Costs[1], m.Regret(1), doubt(m.Exact))
+		fmt.Fprintf(b, "  %-20s %12.5g %12.5g %8.4f %12.5g %8.4f%s\n", m.Mix, m.Own, m.Costs[0], m.Regret(0), m.Costs[1], m.Regret(1), notProvenText(m.Exact))
 	}
 	fmt.Fprintf(b, "  %-20s %12s %12s %8.4f %12s %8.4f\n", "greatest regret", "", "", r.Regret[0], "", r.Regret[1])
 	if r.Proven {

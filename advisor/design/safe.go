@@ -49,8 +49,8 @@ func (e *UnsafeError) Error() string {
 		e.Statement, e.Query, e.Table, e.Reason)
 }
 
-// checked remembers what was found of tables. nil: nobody asks.
-type checked struct {
+// safetyCheck remembers what was found of tables. nil: nobody asks.
+type safetyCheck struct {
 	*Safety
 	work *workload.Workload
 	of   map[string]verdict // by ID
@@ -61,8 +61,8 @@ type verdict struct {
 	text   string
 }
 
-// safe prepares the check of what the options, or else the workload, ask for.
-func (o *Options) safe(w *workload.Workload) (*checked, error) {
+// safetyChecker prepares the check of what the options, or else the workload, ask for.
+func (o *Options) safetyChecker(w *workload.Workload) (*safetyCheck, error) {
 	s := o.Safety
 	if s == nil {
 		var err error
@@ -70,11 +70,11 @@ func (o *Options) safe(w *workload.Workload) (*checked, error) {
 			return nil, err
 		}
 	}
-	return &checked{s, w, map[string]verdict{}}, nil
+	return &safetyCheck{s, w, map[string]verdict{}}, nil
 }
 
-// look checks a table, once.
-func (c *checked) look(t *model.Table) verdict {
+// verdictOf checks a table, once.
+func (c *safetyCheck) verdictOf(t *model.Table) verdict {
 	if v, known := c.of[t.ID()]; known {
 		return v
 	}
@@ -107,12 +107,14 @@ func (c *checked) look(t *model.Table) verdict {
 	return v
 }
 
-// refuses reports whether a table must not be a candidate.
-func (c *checked) refuses(t *model.Table) bool { return c != nil && c.Require && c.look(t).unsafe }
+// refusesTable reports whether a table must not be a candidate.
+func (c *safetyCheck) refusesTable(t *model.Table) bool {
+	return c != nil && c.Require && c.verdictOf(t).unsafe
+}
 
-// blame makes a query that has no plan one that has none safely, if it would have one otherwise: the tables of its cheapest
+// explainUnsafe makes a query that has no plan one that has none safely, if it would have one otherwise: the tables of its cheapest
 // plan then hold an unsafe one.
-func (c *checked) blame(ctx context.Context, w *workload.Workload, o Options, err error) error {
+func (c *safetyCheck) explainUnsafe(ctx context.Context, w *workload.Workload, o Options, err error) error {
 	var none *UnanswerableError
 	if c == nil || !c.Require || !errors.As(err, &none) {
 		return err
@@ -120,7 +122,7 @@ func (c *checked) blame(ctx context.Context, w *workload.Workload, o Options, er
 	free := *c.Safety
 	free.Require, free.Penalty = false, 0
 	o.Safety = &free
-	t, _, failed := prepare(ctx, w, &o)
+	t, _, failed := prepareTask(ctx, w, &o)
 	if failed != nil {
 		return err // it has no plan at all
 	}
@@ -128,33 +130,33 @@ func (c *checked) blame(ctx context.Context, w *workload.Workload, o Options, er
 		if t.work.Statements[d.statement].ID != none.Statement {
 			continue
 		}
-		way, _ := d.space.CheapestWay(t.priceOf(d), everything)
-		if table := c.first(way); table != nil {
-			return &UnsafeError{Statement: none.Statement, Query: none.Query, Table: table, Reason: c.look(table).text}
+		path, _ := d.space.CheapestPath(t.priceOf(d), everything)
+		if table := c.firstUnsafe(path); table != nil {
+			return &UnsafeError{Statement: none.Statement, Query: none.Query, Table: table, Reason: c.verdictOf(table).text}
 		}
 	}
 	return err
 }
 
-// first is the first unsafe new table of a plan, nil if there is none.
-func (c *checked) first(way []*plan.Arc) *model.Table {
-	for _, a := range way {
-		if !a.Table.Existing && !a.Table.Kept && c.look(a.Table).unsafe {
+// firstUnsafe is the first unsafe new table of a plan, nil if there is none.
+func (c *safetyCheck) firstUnsafe(path []*plan.Arc) *model.Table {
+	for _, a := range path {
+		if !a.Table.Existing && !a.Table.Kept && c.verdictOf(a.Table).unsafe {
 			return a.Table
 		}
 	}
 	return nil
 }
 
-// penalise charges the writes to unsafe candidates.
-func (t *task) penalise(c *checked) {
+// chargePenalties charges the writes to unsafe candidates.
+func (t *task) chargePenalties(c *safetyCheck) {
 	t.safe = c
 	if c == nil || c.Penalty == 0 {
 		return
 	}
 	t.penalties = make([]float64, len(t.candidates))
 	for n, table := range t.candidates {
-		if table.Kept || !c.look(table).unsafe {
+		if table.Kept || !c.verdictOf(table).unsafe {
 			continue
 		}
 		t.penalties[n] = c.Penalty
@@ -166,28 +168,28 @@ func (t *task) penalise(c *checked) {
 	}
 }
 
-// penalty is what an execution of a write to a candidate costs besides its own work.
-func (t *task) penalty(candidate int) float64 {
+// penaltyOf is what an execution of a write to a candidate costs besides its own work.
+func (t *task) penaltyOf(candidate int) float64 {
 	if len(t.penalties) == 0 {
 		return 0
 	}
 	return t.penalties[candidate]
 }
 
-// judged says of the new tables of a design whether they are safe, and what was charged.
-func (t *task) judged(d *Design, chosen selection) {
+// judgeSafety says of the new tables of a design whether they are safe, and what was charged.
+func (t *task) judgeSafety(d *Design, chosen selection) {
 	if t.safe == nil {
 		return
 	}
 	for _, x := range d.Tables {
 		if x.IsNew() {
-			x.Safety = t.safe.look(x.Table).text
+			x.Safety = t.safe.verdictOf(x.Table).text
 		}
 	}
 	for n, table := range t.candidates {
 		for i, s := range t.work.Statements {
 			if chosen[n] && s.Write != nil && t.arithmetic.Modifies(s.Write, table) {
-				d.Penalty += t.weights[i] * t.penalty(n)
+				d.Penalty += t.weights[i] * t.penaltyOf(n)
 			}
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 )
 
-// sensitivity finds the weights of a statement at which the best choice changes.
+// weightSensitivity finds the weights of a statement at which the best choice changes.
 //
 // The least total work is, as a function of one weight f, the lower envelope of lines a + b*f, one for each choice: b is
 // the statement's work under it. From a weight far off, whose line is found by solving there, go to where that line
 // meets the present one, and solve again; the answer's line is the present one (then this is the edge) or a new one (then
 // go on with it). Each step is a whole integer program, so the edges are exact. Between the weights of which the ranging of
 // the linear relaxation proves that the present choice stays the best (choice.WeightRange), nothing has to be solved.
-func (t *task) sensitivity(ctx context.Context, o Options, best selection, id string) (*Sensitivity, error) {
+func (t *task) weightSensitivity(ctx context.Context, o Options, best selection, id string) (*Sensitivity, error) {
 	statement := -1
 	for i, s := range t.work.Statements {
 		if s.ID == id {
@@ -30,23 +30,23 @@ func (t *task) sensitivity(ctx context.Context, o Options, best selection, id st
 	weight := t.weights[statement]
 	defer func() { t.weights[statement] = weight }()
 	s := &Sensitivity{Statement: id, Weight: weight, Rises: math.Inf(1), Proven: true}
-	known := t.steady(ctx, o, statement, best)
+	known := t.weightRange(ctx, o, statement, best)
 	if weight > 0 {
-		edge, other, err := t.edge(ctx, o, statement, best, 0, known, s)
+		edge, other, err := t.nextBreakpoint(ctx, o, statement, best, 0, known, s)
 		if err != nil {
 			return nil, err
 		}
 		s.Falls = edge
-		s.Below = t.difference(best, other)
+		s.Below = t.differenceText(best, other)
 	}
 	far := max(1, weight) * 1e4
-	edge, other, err := t.edge(ctx, o, statement, best, far, known, s)
+	edge, other, err := t.nextBreakpoint(ctx, o, statement, best, far, known, s)
 	if err != nil {
 		return nil, err
 	}
 	if other != nil {
 		s.Rises = edge
-		s.Above = t.difference(best, other)
+		s.Above = t.differenceText(best, other)
 	}
 	return s, nil
 }
@@ -56,20 +56,20 @@ type line struct{ fixed, slope float64 }
 
 func (l line) at(weight float64) float64 { return l.fixed + l.slope*weight }
 
-func (t *task) line(c selection, statement int) line {
+func (t *task) lineOf(c selection, statement int) line {
 	keep := t.weights[statement]
 	t.weights[statement] = 0
-	fixed, _ := t.total(c)
+	fixed, _ := t.totalWork(c)
 	t.weights[statement] = 1
-	whole, _ := t.total(c)
+	whole, _ := t.totalWork(c)
 	t.weights[statement] = keep
 	return line{fixed, whole - fixed}
 }
 
-// edge looks for the weight between the present one and far at which another choice becomes better. It returns far and
+// nextBreakpoint looks for the weight between the present one and far at which another choice becomes better. It returns far and
 // nil if there is none. known are weights between which there is none.
-func (t *task) edge(ctx context.Context, o Options, statement int, best selection, far float64, known [2]float64, s *Sensitivity) (float64, selection, error) {
-	present := t.line(best, statement)
+func (t *task) nextBreakpoint(ctx context.Context, o Options, statement int, best selection, far float64, known [2]float64, s *Sensitivity) (float64, selection, error) {
+	present := t.lineOf(best, statement)
 	at := far
 	var other selection
 	for range 30 {
@@ -77,12 +77,12 @@ func (t *task) edge(ctx context.Context, o Options, statement int, best selectio
 			return at, other, nil
 		}
 		t.weights[statement] = at
-		c, solution, err := t.solve(ctx, o, t.problem(), best)
+		c, solution, err := t.solveInTime(ctx, o, t.choiceProblem(), best)
 		if err != nil {
 			return 0, nil, err
 		}
 		s.Proven = s.Proven && solution.Proven
-		l := t.line(c, statement)
+		l := t.lineOf(c, statement)
 		if l.at(at) >= present.at(at)-1e-7*(1+math.Abs(present.at(at))) {
 			return at, other, nil // nothing is better here than the present choice: the last one met it here
 		}
@@ -92,9 +92,9 @@ func (t *task) edge(ctx context.Context, o Options, statement int, best selectio
 	return at, other, nil
 }
 
-// steady asks the relaxation between which weights of a statement the best choice stays the best; only the present one if
+// weightRange asks the relaxation between which weights of a statement the best choice stays the best; only the present one if
 // the choice is not known to be that, or the solver knows no relaxations.
-func (t *task) steady(ctx context.Context, o Options, statement int, best selection) [2]float64 {
+func (t *task) weightRange(ctx context.Context, o Options, statement int, best selection) [2]float64 {
 	weight := t.weights[statement]
 	relaxer, ok := o.Solver.(choice.Relaxer)
 	if !ok {
@@ -108,12 +108,12 @@ func (t *task) steady(ctx context.Context, o Options, statement int, best select
 		}
 		share.Demands = append(share.Demands, times)
 	}
-	from, to := choice.WeightRange(ctx, relaxer, t.problem(), best, share)
+	from, to := choice.WeightRange(ctx, relaxer, t.choiceProblem(), best, share)
 	return [2]float64{from, to}
 }
 
-// difference says which tables come and go.
-func (t *task) difference(from, to selection) string {
+// differenceText says which tables come and go.
+func (t *task) differenceText(from, to selection) string {
 	if to == nil {
 		return ""
 	}

@@ -33,22 +33,22 @@ func newSpaces(ctx context.Context, w *workload.Workload, tables []*model.Table,
 			queries = append(queries, s.Query)
 		}
 	}
-	guard.Each(guard.Advice, runtime.GOMAXPROCS(0), len(queries), func(i int) { *x.made[queries[i].Key()] = x.space(ctx, queries[i]) })
+	guard.Each(guard.Advice, runtime.GOMAXPROCS(0), len(queries), func(i int) { *x.made[queries[i].Key()] = x.buildSpace(ctx, queries[i]) })
 	return x
 }
 
-func (x *spaces) space(ctx context.Context, q *workload.Query) (m made) {
+func (x *spaces) buildSpace(ctx context.Context, q *workload.Query) (m made) {
 	if m.err = ctx.Err(); m.err == nil {
 		m.space, m.err = plan.NewSpace(q, x.tables, x.arithmetic)
 	}
 	return m
 }
 
-// of is a query's plan space.
-func (x *spaces) of(ctx context.Context, q *workload.Query) (*plan.Space, error) {
+// spaceOf is a query's plan space.
+func (x *spaces) spaceOf(ctx context.Context, q *workload.Query) (*plan.Space, error) {
 	key := q.Key()
 	if x.made[key] == nil {
-		m := x.space(ctx, q)
+		m := x.buildSpace(ctx, q)
 		x.made[key] = &m
 	}
 	return x.made[key].space, x.made[key].err

@@ -15,24 +15,24 @@ import (
 // statement before and after, what was turned down. The same design writes the same text.
 func (d *Design) Text(w io.Writer) error {
 	var b strings.Builder
-	d.summary(&b)
+	d.writeSummary(&b)
 	if d.Robust != nil {
-		d.Robust.text(&b, unit(d.Model))
+		d.Robust.writeText(&b, unitOf(d.Model))
 	}
 	for _, kind := range []struct {
 		title string
 		isNew bool
 	}{{"New tables", true}, {"Tables that are there", false}} {
-		d.tables(&b, kind.title, kind.isNew)
+		d.writeTables(&b, kind.title, kind.isNew)
 	}
 	b.WriteString("\nStatements\n")
-	name := d.namer()
+	name := d.tableNamer()
 	for _, s := range d.Statements {
-		s.text(&b, name, unit(d.Model))
+		s.writeText(&b, name, unitOf(d.Model))
 	}
 	d.byTheRules(&b)
-	d.whatIf(&b)
-	d.compared(&b)
+	d.writeWhatIf(&b)
+	d.writeCompared(&b)
 	if len(d.Rejected) > 0 {
 		b.WriteString("\nNot chosen\n\n")
 		for _, r := range d.Rejected {
@@ -49,17 +49,17 @@ func (d *Design) Text(w io.Writer) error {
 	return err
 }
 
-// summary says in a few lines what comes out.
-func (d *Design) summary(b *strings.Builder) {
+// writeSummary says in a few lines what comes out.
+func (d *Design) writeSummary(b *strings.Builder) {
 	fmt.Fprintf(b, "Design for %s", d.Name)
 	if d.Mix != "" {
 		fmt.Fprintf(b, ", mix %s", d.Mix)
 	}
 	fmt.Fprintf(b, " (cost model %s)\n\n", d.Model)
-	what := unit(d.Model)
-	fmt.Fprintf(b, "  cost    %s, weighted by how often statements run", quantity(d.After, what))
+	what := unitOf(d.Model)
+	fmt.Fprintf(b, "  cost    %s, weighted by how often statements run", quantityText(d.After, what))
 	if d.Answerable && d.Before > 0 {
-		fmt.Fprintf(b, "; over the tables that are there: %s (%+.0f %%)", quantity(d.Before, what), 100*(d.After/d.Before-1))
+		fmt.Fprintf(b, "; over the tables that are there: %s (%+.0f %%)", quantityText(d.Before, what), 100*(d.After/d.Before-1))
 	}
 	b.WriteString("\n")
 	if d.Robust != nil && d.Robust.Worst {
@@ -67,10 +67,10 @@ func (d *Design) summary(b *strings.Builder) {
 	} else if d.Proven {
 		fmt.Fprintf(b, "  proof   no choice of the %d candidates costs less\n", d.Candidates)
 	} else {
-		fmt.Fprintf(b, "  proof   none: a choice of the %d candidates might cost as little as %s (gap %.2g %%)\n", d.Candidates, quantity(d.Bound, what), 100*d.Gap)
+		fmt.Fprintf(b, "  proof   none: a choice of the %d candidates might cost as little as %s (gap %.2g %%)\n", d.Candidates, quantityText(d.Bound, what), 100*d.Gap)
 	}
 	if d.Penalty > 0 {
-		fmt.Fprintf(b, "  safety  %s of the cost is the penalty for writes to tables in which several writers can meet\n", quantity(d.Penalty, what))
+		fmt.Fprintf(b, "  safety  %s of the cost is the penalty for writes to tables in which several writers can meet\n", quantityText(d.Penalty, what))
 	}
 	count := map[bool]int{}
 	for _, t := range d.Tables {
@@ -80,8 +80,8 @@ func (d *Design) summary(b *strings.Builder) {
 	if count[false] > 0 {
 		fmt.Fprintf(b, ", %d of those that are there", count[false])
 	}
-	fmt.Fprintf(b, "\n  space   %s for the new ones, one copy, uncompressed\n", size(d.Bytes()))
-	for _, line := range d.lines() {
+	fmt.Fprintf(b, "\n  space   %s for the new ones, one copy, uncompressed\n", sizeText(d.Bytes()))
+	for _, line := range d.trialLines() {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
 	for _, t := range d.Late {
@@ -102,9 +102,9 @@ func (d *Design) summary(b *strings.Builder) {
 	}
 }
 
-// tables lists the new tables, or those that are there, with their definitions and those who need them.
-func (d *Design) tables(b *strings.Builder, title string, isNew bool) {
-	use := d.uses()
+// writeTables lists the new tables, or those that are there, with their definitions and those who need them.
+func (d *Design) writeTables(b *strings.Builder, title string, isNew bool) {
+	use := d.tableUses()
 	first := true
 	for _, t := range d.Tables {
 		if t.IsNew() != isNew {
@@ -114,7 +114,7 @@ func (d *Design) tables(b *strings.Builder, title string, isNew bool) {
 			fmt.Fprintf(b, "\n%s\n", title)
 			first = false
 		}
-		fmt.Fprintf(b, "\n  %s  %s  %s\n", t.Name, t.Table, size(t.Bytes))
+		fmt.Fprintf(b, "\n  %s  %s  %s\n", t.Name, t.Table, sizeText(t.Bytes))
 		fmt.Fprintf(b, "    holds       %s\n", t.Table.Whole().Path())
 		for _, by := range []struct {
 			what string
@@ -128,17 +128,17 @@ func (d *Design) tables(b *strings.Builder, title string, isNew bool) {
 			fmt.Fprintf(b, "    safety      %s\n", t.Safety)
 		}
 		for _, statement := range t.DDL() {
-			b.WriteString(indent(statement+";", "    "))
+			b.WriteString(indentText(statement+";", "    "))
 		}
 	}
 }
 
-// compared sets the other designs beside this one, statement by statement.
-func (d *Design) compared(b *strings.Builder) {
+// writeCompared sets the other designs beside this one, statement by statement.
+func (d *Design) writeCompared(b *strings.Builder) {
 	if len(d.Compared) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\nCompared with other tables (%s an execution; none: no plan)\n\n  %-24s %12s", unit(d.Model), "", "this design")
+	fmt.Fprintf(b, "\nCompared with other tables (%s an execution; none: no plan)\n\n  %-24s %12s", unitOf(d.Model), "", "this design")
 	costs := make([]map[string]float64, len(d.Compared))
 	for i, x := range d.Compared {
 		fmt.Fprintf(b, " %16s", x.Name)
@@ -171,9 +171,9 @@ func (d *Design) compared(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, " %16s", text)
 	}
-	fmt.Fprintf(b, "\n  %-24s %12s", "space", size(d.Bytes()))
+	fmt.Fprintf(b, "\n  %-24s %12s", "space", sizeText(d.Bytes()))
 	for _, x := range d.Compared {
-		fmt.Fprintf(b, " %16s", size(x.Bytes))
+		fmt.Fprintf(b, " %16s", sizeText(x.Bytes))
 	}
 	b.WriteString("\n")
 }
@@ -197,8 +197,8 @@ func (s Sensitivity) String() string {
 	return text
 }
 
-// namer gives tables the names that the design gives them.
-func (d *Design) namer() func(*model.Table) string {
+// tableNamer gives tables the names that the design gives them.
+func (d *Design) tableNamer() func(*model.Table) string {
 	names := map[*model.Table]string{}
 	for _, t := range d.Tables {
 		names[t.Table] = t.Name
@@ -214,16 +214,16 @@ func (d *Design) namer() func(*model.Table) string {
 	}
 }
 
-func (s *Statement) text(b *strings.Builder, name func(*model.Table) string, what string) {
+func (s *Statement) writeText(b *strings.Builder, name func(*model.Table) string, what string) {
 	fmt.Fprintf(b, "\n  %s  (weight %.4g)\n    %s\n", s.Statement.ID, s.Statement.Weight, s.Statement)
 	if s.Current != nil && s.Plan != nil && s.Current.String() != s.Plan.String() {
-		fmt.Fprintf(b, "    now %s:\n", taking(s.CurrentCost, what))
+		fmt.Fprintf(b, "    now %s:\n", costText(s.CurrentCost, what))
 		planText(b, s.Current, name, "      ")
-		fmt.Fprintf(b, "    then %s:\n", taking(s.Cost, what))
+		fmt.Fprintf(b, "    then %s:\n", costText(s.Cost, what))
 	} else {
-		fmt.Fprintf(b, "    takes %s", taking(s.Cost, what))
+		fmt.Fprintf(b, "    takes %s", costText(s.Cost, what))
 		if s.Statement.Write != nil && s.CurrentCost != s.Cost && s.CurrentCost.Work > 0 {
-			fmt.Fprintf(b, ", now %s", taking(s.CurrentCost, what))
+			fmt.Fprintf(b, ", now %s", costText(s.CurrentCost, what))
 		}
 		b.WriteString(":\n")
 	}
@@ -250,17 +250,17 @@ func planText(b *strings.Builder, p *plan.Plan, name func(*model.Table) string, 
 	}
 }
 
-// taking says what an execution costs; latency only if the cost model tells it from work.
-func taking(c cost.Cost, what string) string {
+// costText says what an execution costs; latency only if the cost model tells it from work.
+func costText(c cost.Cost, what string) string {
 	if c.Latency == c.Work {
-		return quantity(c.Work, what)
+		return quantityText(c.Work, what)
 	}
-	return fmt.Sprintf("%s of work, %s until done", quantity(c.Work, what), quantity(c.Latency, what))
+	return fmt.Sprintf("%s of work, %s until done", quantityText(c.Work, what), quantityText(c.Latency, what))
 }
 
-func quantity(v float64, what string) string { return fmt.Sprintf("%.5g %s", v, what) }
+func quantityText(v float64, what string) string { return fmt.Sprintf("%.5g %s", v, what) }
 
-func size(bytes float64) string {
+func sizeText(bytes float64) string {
 	for _, unit := range []struct {
 		name string
 		size float64
@@ -272,7 +272,7 @@ func size(bytes float64) string {
 	return fmt.Sprintf("%.0f bytes", bytes)
 }
 
-func indent(text, prefix string) string {
+func indentText(text, prefix string) string {
 	var b strings.Builder
 	for _, line := range strings.Split(text, "\n") {
 		b.WriteString(prefix + line + "\n")

@@ -8,16 +8,16 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// together numbers the statements by those of one transaction that share what they read before they write: they have the
+// transactionGroups numbers the statements by those of one transaction that share what they read before they write: they have the
 // number of the first. They run equally often in every mix and time step, at one consistency level; statements of which that is not true
 // do not run together always, whatever they are called, and share nothing. Conditions on the same fields are taken for
 // conditions on the same values.
-func together(w *workload.Workload) []int {
+func transactionGroups(w *workload.Workload) []int {
 	groups := make([]int, len(w.Statements))
 	for i, s := range w.Statements {
 		groups[i] = i
 		for j, t := range w.Statements[:i] {
-			if s.Transaction != "" && s.Transaction == t.Transaction && alike(w, s, t) {
+			if s.Transaction != "" && s.Transaction == t.Transaction && sameFrequency(w, s, t) {
 				groups[i] = groups[j]
 				break
 			}
@@ -26,7 +26,7 @@ func together(w *workload.Workload) []int {
 	return groups
 }
 
-func alike(w *workload.Workload, s, t *workload.Statement) bool {
+func sameFrequency(w *workload.Workload, s, t *workload.Statement) bool {
 	same := s.Weight == t.Weight && slices.Equal(s.Steps, t.Steps) && s.Consistency == t.Consistency
 	for _, mix := range w.Mixes {
 		same = same && s.WeightIn(mix) == t.WeightIn(mix) && slices.Equal(s.MixSteps[mix], t.MixSteps[mix])
@@ -37,7 +37,7 @@ func alike(w *workload.Workload, s, t *workload.Statement) bool {
 func arcCost(m cost.Model, a *plan.Arc) cost.Cost {
 	var sum cost.Cost
 	for i := range a.Steps {
-		sum = sum.Plus(m.Step(&a.Steps[i], a.From == plan.Start && i == 0))
+		sum = sum.Plus(m.Step(&a.Steps[i], a.From == plan.SourceState && i == 0))
 	}
 	return sum
 }

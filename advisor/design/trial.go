@@ -42,8 +42,8 @@ func (c Counter) String() string {
 	return fmt.Sprintf("%s would be answered with %s: on made entities, asked with %s%s, with %s; right is %s", c.Statement, c.How, c.With, after, list(c.Was), list(c.Right))
 }
 
-// lines say what came of a trial, as lines of the summary.
-func (d *Design) lines() (list []string) {
+// trialLines say what came of a trial, as lines of the summary.
+func (d *Design) trialLines() (list []string) {
 	if d.Trial == nil {
 		return nil
 	}

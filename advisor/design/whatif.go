@@ -41,12 +41,12 @@ type WhatIf struct {
 
 // Without is the best design without a table: what its absence would cost.
 func (s *Study) Without(ctx context.Context, table *model.Table) (*WhatIf, error) {
-	return s.force(ctx, table, false)
+	return s.forceTable(ctx, table, false)
 }
 
 // With is the best design with a table that was not chosen: why it was not.
 func (s *Study) With(ctx context.Context, table *model.Table) (*WhatIf, error) {
-	return s.force(ctx, table, true)
+	return s.forceTable(ctx, table, true)
 }
 
 // Absences is what the absence of each new table of the design would cost, in the design's order.
@@ -65,8 +65,8 @@ func (s *Study) Absences(ctx context.Context) ([]*WhatIf, error) {
 	return list, nil
 }
 
-// force solves again with a table that must be kept, or must not.
-func (s *Study) force(ctx context.Context, table *model.Table, kept bool) (*WhatIf, error) {
+// forceTable solves again with a table that must be kept, or must not.
+func (s *Study) forceTable(ctx context.Context, table *model.Table, kept bool) (*WhatIf, error) {
 	word := "without "
 	if kept {
 		word = "with "
@@ -83,7 +83,7 @@ func (s *Study) force(ctx context.Context, table *model.Table, kept bool) (*What
 		return &WhatIf{Condition: word + table.String(), Table: table, Same: !kept, Possible: !kept, Proven: true,
 			Reason: "it is no candidate: no plan of a statement can read it, or it is not allowed"}, nil
 	}
-	p := s.problem()
+	p := s.choiceProblem()
 	if kept {
 		p.Tables[n].Fixed = true
 	} else {
@@ -95,7 +95,7 @@ func (s *Study) force(ctx context.Context, table *model.Table, kept bool) (*What
 			d.Arcs = withoutTable(d.Arcs, n)
 		}
 	}
-	x, err := s.again(ctx, word+s.candidates[n].String(), p)
+	x, err := s.solveChanged(ctx, word+s.candidates[n].String(), p)
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +118,10 @@ func (s *Study) Over(ctx context.Context, statement string, tables []*model.Tabl
 	}
 	allowed, names := map[string]bool{}, make([]string, len(tables))
 	for n, t := range tables {
-		allowed[content(t)], names[n] = true, t.String()
+		allowed[contentID(t)], names[n] = true, t.String()
 	}
 	own := *s.demands[i]
-	own.space = own.space.Over(func(t *model.Table) bool { return allowed[content(t)] })
+	own.space = own.space.OverTables(func(t *model.Table) bool { return allowed[contentID(t)] })
 	changed := *s.task
 	changed.demands = slices.Clone(s.demands)
 	changed.demands[i] = &own
@@ -129,7 +129,7 @@ func (s *Study) Over(ctx context.Context, statement string, tables []*model.Tabl
 	changed.priceReads(&own)
 	with := *s
 	with.task = &changed
-	x, err := with.again(ctx, statement+" over "+strings.Join(names, ", "), with.problem())
+	x, err := with.solveChanged(ctx, statement+" over "+strings.Join(names, ", "), with.choiceProblem())
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +140,8 @@ func (s *Study) Over(ctx context.Context, statement string, tables []*model.Tabl
 	return x, nil
 }
 
-// content names a table by what it holds, whoever made it.
-func content(t *model.Table) string {
+// contentID names a table by what it holds, whoever made it.
+func contentID(t *model.Table) string {
 	c := *t
 	c.Existing = false
 	return c.ID()
@@ -152,7 +152,7 @@ func (x *WhatIf) Readers() []string {
 	if x.Design == nil || x.Table == nil {
 		return nil
 	}
-	return x.Design.uses().reads[x.Table]
+	return x.Design.tableUses().reads[x.Table]
 }
 
 func withoutTable(arcs []choice.Arc, n int) []choice.Arc {
@@ -165,8 +165,8 @@ func withoutTable(arcs []choice.Arc, n int) []choice.Arc {
 	return kept
 }
 
-// again solves a changed problem and compares.
-func (s *Study) again(ctx context.Context, condition string, p *choice.Problem) (*WhatIf, error) {
+// solveChanged solves a changed problem and compares.
+func (s *Study) solveChanged(ctx context.Context, condition string, p *choice.Problem) (*WhatIf, error) {
 	if s.unchanged == nil {
 		if _, err := s.Design(ctx); err != nil {
 			return nil, err
@@ -200,11 +200,11 @@ func (s *Study) again(ctx context.Context, condition string, p *choice.Problem) 
 			x.Go = append(x.Go, table.String())
 		}
 	}
-	x.Changes = changes(s.unchanged, x.Design)
+	x.Changes = changesBetween(s.unchanged, x.Design)
 	return x, nil
 }
 
-// solveKeeping is solve, but keeps tables that the problem fixes though nothing reads them.
+// solveKeeping is solveInTime, but keeps tables that the problem fixes though nothing reads them.
 func (s *Study) solveKeeping(ctx context.Context, p *choice.Problem) (selection, *choice.Result, error) {
 	keep := s.fixed
 	defer func() { s.fixed = keep }()
@@ -216,11 +216,11 @@ func (s *Study) solveKeeping(ctx context.Context, p *choice.Problem) (selection,
 	for n, is := range s.fixed {
 		start[n] = start[n] || is
 	}
-	return s.solve(ctx, s.options, p, start)
+	return s.solveInTime(ctx, s.options, p, start)
 }
 
-// changes lists the statements that cost another amount, greatest difference first.
-func changes(from, to *Design) []Change {
+// changesBetween lists the statements that cost another amount, greatest difference first.
+func changesBetween(from, to *Design) []Change {
 	was := map[string]*Statement{}
 	for _, st := range from.Statements {
 		was[st.Statement.ID] = st
@@ -249,16 +249,16 @@ type Point struct {
 // at most so many points (2 or more). The widest interval of cost between two points is halved next, at half the space,
 // until the points are found or no interval holds another.
 func (s *Study) Pareto(ctx context.Context, points int) ([]Point, error) {
-	free := s.problem()
+	free := s.choiceProblem()
 	free.Space = 0
 	smallest, err := choice.MinimiseSize(ctx, free, choice.Options{Solver: s.options.Solver, Limits: s.options.Limits})
 	if err != nil {
 		return nil, fmt.Errorf("design: %w", err)
 	}
 	at := func(space float64, start selection) (Point, selection, error) {
-		p := s.problem()
+		p := s.choiceProblem()
 		p.Space = space
-		c, r, err := s.solve(ctx, s.options, p, start)
+		c, r, err := s.solveInTime(ctx, s.options, p, start)
 		if err != nil {
 			return Point{}, nil, err
 		}
@@ -321,11 +321,11 @@ func (s *Study) Limited() bool { return s.space > 0 }
 
 // MoreSpace is the best design with so many more bytes than the limit; without a limit there is nothing to gain.
 func (s *Study) MoreSpace(ctx context.Context, bytes float64) (*WhatIf, error) {
-	p := s.problem()
+	p := s.choiceProblem()
 	if p.Space > 0 {
 		p.Space += bytes
 	}
-	return s.again(ctx, fmt.Sprintf("with %.4g bytes more", bytes), p)
+	return s.solveChanged(ctx, fmt.Sprintf("with %.4g bytes more", bytes), p)
 }
 
 // Comparison is how two designs of one workload differ.
@@ -339,7 +339,7 @@ type Comparison struct {
 
 // Compare compares two designs.
 func Compare(a, b *Design) *Comparison {
-	c := &Comparison{Costs: [2]float64{a.After, b.After}, Bytes: [2]float64{a.Bytes(), b.Bytes()}, Changes: changes(a, b)}
+	c := &Comparison{Costs: [2]float64{a.After, b.After}, Bytes: [2]float64{a.Bytes(), b.Bytes()}, Changes: changesBetween(a, b)}
 	in := map[string]bool{}
 	for _, t := range b.Tables {
 		in[t.Table.ID()] = true

@@ -8,10 +8,10 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// ask is a query as enumeration sees it.
-type ask struct {
+// queryShape is a query as enumeration sees it.
+type queryShape struct {
 	query *workload.Query
-	tree  model.Tree // without what changes nothing, see trim
+	tree  model.Tree // without what changes nothing, see trimRim
 
 	equal  []model.Field // compared by = or IN: what a key can be bound by
 	ranges []model.Field // compared by <, >, <=, >= or LIKE: what the column after those can be
@@ -22,8 +22,8 @@ type ask struct {
 	wanted []model.Field // what the answer is made of
 }
 
-func newAsk(q *workload.Query, r *rules) *ask {
-	a := &ask{query: q, tree: q.Tree}
+func newQueryShape(q *workload.Query, r *rules) *queryShape {
+	a := &queryShape{query: q, tree: q.Tree}
 	for _, p := range q.Where {
 		if p.Op == workload.Equal || p.Op == workload.In {
 			a.equal = model.AppendNew(a.equal, p.Field)
@@ -69,16 +69,16 @@ func newAsk(q *workload.Query, r *rules) *ask {
 		}
 	}
 	for _, f := range a.order {
-		if !determines(q.Tree, fixed, f.Entity) {
+		if !determinesEntity(q.Tree, fixed, f.Entity) {
 			a.due = append(a.due, f)
 		}
 	}
-	a.trim(r)
+	a.trimRim(r)
 	return a
 }
 
-// trim takes entities off the rim of the tree of which no field is asked for (rule rim).
-func (a *ask) trim(r *rules) {
+// trimRim takes entities off the rim of the tree of which no field is asked for (rule rim).
+func (a *queryShape) trimRim(r *rules) {
 	used := map[*model.Entity]bool{}
 	for _, list := range [][]model.Field{a.wanted, a.equal, a.ranges, a.others, a.order} {
 		for _, f := range list {
@@ -103,8 +103,8 @@ func (a *ask) trim(r *rules) {
 	}
 }
 
-// rim returns an edge of e in the tree, and how many it has.
-func rim(tree model.Tree, e *model.Entity) (edge *model.Relationship, n int) {
+// edgesOf returns an edge of e in the tree, and how many it has.
+func edgesOf(tree model.Tree, e *model.Entity) (edge *model.Relationship, n int) {
 	for _, r := range tree.Edges {
 		if r.From == e || r.To == e {
 			edge, n = r, n+1
@@ -115,7 +115,7 @@ func rim(tree model.Tree, e *model.Entity) (edge *model.Relationship, n int) {
 
 // part is a piece of a query that one table may answer.
 type part struct {
-	ask  *ask
+	ask  *queryShape
 	tree model.Tree
 	// entry is the entity whose key the rows at hand bring; nil: the table is read first, by what the statement brings.
 	entry *model.Entity
@@ -124,8 +124,8 @@ type part struct {
 	checked bool
 }
 
-// of returns the fields of a list that the part's table is asked about.
-func (x part) of(list []model.Field) []model.Field {
+// fieldsIn returns the fields of a list that the part's table is asked about.
+func (x part) fieldsIn(list []model.Field) []model.Field {
 	var in []model.Field
 	for _, f := range list {
 		if x.tree.Has(f.Entity) && (!x.checked || f.Entity != x.entry) {
@@ -141,7 +141,7 @@ const (
 	smallParts = 3 // entities of the parts that are taken of larger trees, besides paths, sides and the whole
 )
 
-// parts returns the pieces that a query may be cut into. cut reports whether some were left out.
+// queryParts returns the pieces that a query may be cut into. cut reports whether some were left out.
 //
 // NoSE cuts graphs recursively at edges, which makes every connected part of a tree: n(n+1)/2 of a chain of n, but
 // 2^(n-1)+n-1 of a star. Beyond wholeParts only these are taken: parts of up to smallParts entities, all paths, both sides
@@ -149,10 +149,10 @@ const (
 // most n^3 parts.
 //
 // once takes the whole and both sides of each edge alone.
-func (a *ask) parts(r *rules, once bool) (list []part, cut bool) {
-	trees, cut := connected(a.tree)
+func (a *queryShape) queryParts(r *rules, once bool) (list []part, cut bool) {
+	trees, cut := connectedParts(a.tree)
 	if once {
-		trees, cut = sides(a.tree), false
+		trees, cut = oneEdgeCuts(a.tree), false
 	}
 	for _, tree := range trees {
 		p := part{ask: a, tree: tree}
@@ -164,7 +164,7 @@ func (a *ask) parts(r *rules, once bool) (list []part, cut bool) {
 				}
 			}
 		}
-		if len(a.equal) == 0 || within(a.equal, tree) {
+		if len(a.equal) == 0 || hasFieldIn(a.equal, tree) {
 			list = append(list, p)
 		}
 		for _, e := range tree.Entities {
@@ -182,8 +182,8 @@ func (a *ask) parts(r *rules, once bool) (list []part, cut bool) {
 	return list, cut
 }
 
-// sides returns a tree and what it falls into if it is cut at one edge: of k edges 2k+1 parts, the largest first.
-func sides(tree model.Tree) []model.Tree {
+// oneEdgeCuts returns a tree and what it falls into if it is cut at one edge: of k edges 2k+1 parts, the largest first.
+func oneEdgeCuts(tree model.Tree) []model.Tree {
 	list := []model.Tree{tree}
 	for _, r := range tree.Edges {
 		with, without := tree.Cut(r, r.From)
@@ -193,8 +193,8 @@ func sides(tree model.Tree) []model.Tree {
 	return list
 }
 
-// connected returns connected parts of a tree, the largest first.
-func connected(tree model.Tree) (list []model.Tree, cut bool) {
+// connectedParts returns connected parts of a tree, the largest first.
+func connectedParts(tree model.Tree) (list []model.Tree, cut bool) {
 	n := len(tree.Entities)
 	if n > 64 {
 		return []model.Tree{tree}, true
@@ -282,8 +282,8 @@ func maskOf(tree model.Tree, number map[*model.Entity]int) (mask uint64) {
 	return mask
 }
 
-// within reports whether a field of the list is of an entity of the tree.
-func within(list []model.Field, tree model.Tree) bool {
+// hasFieldIn reports whether a field of the list is of an entity of the tree.
+func hasFieldIn(list []model.Field, tree model.Tree) bool {
 	return slices.ContainsFunc(list, func(f model.Field) bool { return tree.Has(f.Entity) })
 }
 

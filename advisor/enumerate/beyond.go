@@ -16,10 +16,10 @@ const (
 	maxBuckets     = 1024             // what is larger is no table for one query
 )
 
-// bucketed returns the table with its partitions split into buckets that are no larger than allowed; nil if they are not
+// withBuckets returns the table with its partitions split into buckets that are no larger than allowed; nil if they are not
 // larger now. Buckets are of time if the rows are sorted by it: then a range and an order of time need few buckets. Else
 // they are of the first id in the clustering key.
-func bucketed(t *model.Table, largest float64) *model.Table {
+func withBuckets(t *model.Table, largest float64) *model.Table {
 	partitions := 1.0
 	if len(t.Partition) > 0 {
 		partitions = t.Partitions()
@@ -42,9 +42,9 @@ func bucketed(t *model.Table, largest float64) *model.Table {
 	return nil
 }
 
-// indexed returns the table by id of an entity with storage-attached indexes on the fields that the query compares by
+// withIndexes returns the table by id of an entity with storage-attached indexes on the fields that the query compares by
 // equality; nil if it is another table or there are none.
-func (x part) indexed(t *model.Table) *model.Table {
+func (x part) withIndexes(t *model.Table) *model.Table {
 	if x.entry == nil || len(x.tree.Entities) > 1 || x.checked || len(t.Clustering) > 0 {
 		return nil
 	}
@@ -61,15 +61,15 @@ func (x part) indexed(t *model.Table) *model.Table {
 	return &b
 }
 
-// statics is rule statics: what the partition key determines, if no write takes rows away: a partition without rows but
+// staticFields is rule statics: what the partition key determines, if no write takes rows away: a partition without rows but
 // with static values would be read as a row.
-func (e *enumeration) statics(t *model.Table) []model.Field {
+func (e *enumeration) staticFields(t *model.Table) []model.Field {
 	if len(t.Clustering) == 0 || t.Existing || t.Base != nil || t.Bucket != nil {
 		return t.Static
 	}
 	var determined []*model.Entity
 	for _, x := range t.Tree.Entities {
-		if keyed(x, t.Partition) {
+		if holdsKey(x, t.Partition) {
 			determined = append(determined, t.Tree.Determined(x).Entities...)
 		}
 	}

@@ -20,35 +20,35 @@ func RuleNames() (list []string) {
 func Without(w *workload.Workload, o Options, rule string) *Pool {
 	r := proven
 	unpruned[rule](&r)
-	return enumerate(w, o, &r)
+	return enumeratePool(w, o, &r)
 }
 
 // Wrong enumerates with a wrong variant of a rule.
 func Wrong(w *workload.Workload, o Options, rule string) *Pool {
 	r := proven
 	wrong[rule](&r)
-	return enumerate(w, o, &r)
+	return enumeratePool(w, o, &r)
 }
 
 // unpruned are the rules that leave nothing out, by name.
 var unpruned = map[string]func(*rules){
 	"rim": func(r *rules) { r.rim = func(model.Tree, *model.Entity) bool { return false } },
 	"entries": func(r *rules) {
-		r.entries = func(*ask, part, *model.Entity) (checked, unchecked bool) { return true, true }
+		r.entries = func(*queryShape, part, *model.Entity) (checked, unchecked bool) { return true, true }
 	},
 	"bound": func(r *rules) {
 		r.bound = func(x part, key []model.Field) ([][]model.Field, bool) {
-			proposed, cut := compared(x, key)
+			proposed, cut := boundChoices(x, key)
 			fields := slices.Clone(proposed[0])
 			for _, list := range [][]model.Field{x.ask.wanted, x.ask.ranges, x.ask.others, x.ask.order} {
-				fields = model.AppendNew(fields, minus(x.of(list), key)...)
+				fields = model.AppendNew(fields, minus(x.fieldsIn(list), key)...)
 			}
 			return append(proposed, fewest(fields, 5)...), cut
 		}
 	},
 	"orders": func(r *rules) {
 		r.orders = func(p *Pool, x part, bound []model.Field, whole bool) [][][]model.Field {
-			list := p.chains(x, bound, whole)
+			list := p.keyChains(x, bound, whole)
 			if len(bound) > 4 {
 				return list
 			}
@@ -62,8 +62,8 @@ var unpruned = map[string]func(*rules){
 	},
 	"suffix": func(r *rules) {
 		r.suffix = func(x part, bound []model.Field) [][]model.Field {
-			list := x.suffixes(bound)
-			fields := model.AppendNew(slices.Clone(x.of(x.ask.ranges)), x.of(x.ask.order)...)
+			list := x.suffixChoices(bound)
+			fields := model.AppendNew(slices.Clone(x.fieldsIn(x.ask.ranges)), x.fieldsIn(x.ask.order)...)
 			for _, set := range fewest(minus(fields, bound), 4) {
 				list = append(list, permutations(set)...)
 			}
@@ -71,13 +71,13 @@ var unpruned = map[string]func(*rules){
 		}
 	},
 	"directions": func(r *rules) {
-		r.directions = func(suffix []model.Field, a *ask) [][]model.Field {
-			return append([][]model.Field{descending(suffix, a)}, fewest(suffix, 4)...)
+		r.directions = func(suffix []model.Field, a *queryShape) [][]model.Field {
+			return append([][]model.Field{descendingColumns(suffix, a)}, fewest(suffix, 4)...)
 		}
 	},
 	"sources": func(r *rules) {
 		r.sources = func(t *model.Table) [][]model.Field {
-			list := [][]model.Field{identify(t)}
+			list := [][]model.Field{completingIDs(t)}
 			var ids []model.Field
 			for _, e := range t.Tree.Entities {
 				ids = model.AppendNew(ids, minus(e.KeyFields(), t.Key())...)
@@ -90,8 +90,8 @@ var unpruned = map[string]func(*rules){
 	},
 	"own": func(r *rules) { // the keys anywhere
 		r.own = func(t *model.Table, q *workload.Query) []*model.Table {
-			list := own(t, q)
-			keys, _ := asked(t, q)
+			list := ownTables(t, q)
+			keys, _ := supportKeys(t, q)
 			if keys = minus(keys, t.Partition); len(keys) == 0 {
 				return list
 			}
@@ -105,7 +105,7 @@ var unpruned = map[string]func(*rules){
 	},
 	"missing": func(r *rules) {
 		r.missing = func(x part, t *model.Table, groups [][]model.Field) [][]model.Field {
-			list := [][]model.Field{x.missing(t, groups)}
+			list := [][]model.Field{x.missingIDs(t, groups)}
 			var ids []model.Field
 			for _, e := range t.Tree.Entities {
 				ids = model.AppendNew(ids, minus(e.KeyFields(), t.Fields())...)
@@ -119,19 +119,19 @@ var unpruned = map[string]func(*rules){
 // wrong are rules that leave out too much.
 var wrong = map[string]func(*rules){
 	"rim": func(r *rules) { // of which a row may have none, or several
-		r.rim = func(tree model.Tree, e *model.Entity) bool { _, n := rim(tree, e); return n == 1 }
+		r.rim = func(tree model.Tree, e *model.Entity) bool { _, n := edgesOf(tree, e); return n == 1 }
 	},
 	"entries": func(r *rules) { // only where the query goes on: no key that is all of the part
-		r.entries = func(a *ask, p part, e *model.Entity) (checked, unchecked bool) {
+		r.entries = func(a *queryShape, p part, e *model.Entity) (checked, unchecked bool) {
 			if len(p.tree.Entities) == 1 {
 				return false, false
 			}
-			return entries(a, p, e)
+			return entryChoices(a, p, e)
 		}
 	},
 	"bound": func(r *rules) { // not all of several
 		r.bound = func(x part, key []model.Field) ([][]model.Field, bool) {
-			choices, cut := compared(x, key)
+			choices, cut := boundChoices(x, key)
 			if len(choices[0]) > 1 {
 				choices = choices[1:]
 			}
@@ -141,7 +141,7 @@ var wrong = map[string]func(*rules){
 	"orders": func(r *rules) { // all of them make the partition key
 		r.orders = func(p *Pool, x part, bound []model.Field, whole bool) [][][]model.Field {
 			if len(bound) == 0 {
-				return p.chains(x, bound, whole)
+				return p.keyChains(x, bound, whole)
 			}
 			return [][][]model.Field{{bound}}
 		}
@@ -149,14 +149,14 @@ var wrong = map[string]func(*rules){
 	"suffix": func(r *rules) { // one field, of an order, too
 		r.suffix = func(x part, bound []model.Field) [][]model.Field {
 			var list [][]model.Field
-			for _, s := range x.suffixes(bound) {
+			for _, s := range x.suffixChoices(bound) {
 				list = append(list, s[:min(1, len(s))])
 			}
 			return list
 		}
 	},
 	"directions": func(r *rules) { // none
-		r.directions = func([]model.Field, *ask) [][]model.Field { return [][]model.Field{nil} }
+		r.directions = func([]model.Field, *queryShape) [][]model.Field { return [][]model.Field{nil} }
 	},
 	"sources": func(r *rules) { // those of all entities
 		r.sources = func(t *model.Table) [][]model.Field {

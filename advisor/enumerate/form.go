@@ -26,20 +26,20 @@ const (
 	maxFamily  = 32 // sets of fields that readers of one tree can bind
 )
 
-// forms adds the tables that may answer a part, of one level, as the rules say (rules.go).
+// addForms adds the tables that may answer a part, of one level, as the rules say (rules.go).
 //
 // Not covered by these, so that the optimum over NoSE's candidates may be missed: values of which more than
 // allUnions groups are to be told apart, keys of more than allSubsets fields, and readers of a tree that need more than
 // maxChains orders. Pool.Truncated says so.
-func (p *Pool) forms(x part, level int) {
+func (p *Pool) addForms(x part, level int) {
 	var key []model.Field
 	if x.entry != nil {
 		key = x.entry.KeyFields()
 	}
-	equal := minus(x.of(x.ask.equal), key)
+	equal := minus(x.fieldsIn(x.ask.equal), key)
 	choices, cut := p.rules.bound(x, key)
 	if cut {
-		p.cut("%s: of %d equalities not all combinations are tried as keys", x.ask.query, len(equal))
+		p.noteCut("%s: of %d equalities not all combinations are tried as keys", x.ask.query, len(equal))
 		if level == scarce {
 			return
 		}
@@ -55,14 +55,14 @@ func (p *Pool) forms(x part, level int) {
 		}
 		for _, chain := range p.rules.orders(p, x, bound, whole) {
 			for _, suffix := range p.rules.suffix(x, bound) {
-				p.valued(x, chain, suffix, level)
+				p.addKeyed(x, chain, suffix, level)
 			}
 		}
 	}
 }
 
-// valued adds the tables of a key.
-func (p *Pool) valued(x part, chain [][]model.Field, suffix []model.Field, level int) {
+// addKeyed adds the tables of a key.
+func (p *Pool) addKeyed(x part, chain [][]model.Field, suffix []model.Field, level int) {
 	t := model.Table{Tree: x.tree}
 	if len(chain) == 0 {
 		t.Bucket = &model.Bucket{Count: 1} // nothing is bound: one partition has all rows
@@ -77,17 +77,17 @@ func (p *Pool) valued(x part, chain [][]model.Field, suffix []model.Field, level
 		for _, ids := range p.rules.sources(&t) {
 			keyed := t
 			keyed.Clustering = model.AppendNew(slices.Clone(t.Clustering), ids...)
-			p.filled(x, &keyed, level)
+			p.addFilled(x, &keyed, level)
 		}
 	}
 }
 
-// filled adds a table with each choice of values.
-func (p *Pool) filled(x part, t *model.Table, level int) {
-	groups := x.groups(t)
+// addFilled adds a table with each choice of values.
+func (p *Pool) addFilled(x part, t *model.Table, level int) {
+	groups := x.valueGroups(t)
 	choices, cut := subsets(len(groups), allUnions)
 	if cut {
-		p.cut("%s: of %d groups of values not all unions are tried", x.ask.query, len(groups))
+		p.noteCut("%s: of %d groups of values not all unions are tried", x.ask.query, len(groups))
 	}
 	for _, choice := range choices {
 		extreme := len(choice) == 0 || len(choice) == len(groups)
@@ -102,34 +102,34 @@ func (p *Pool) filled(x part, t *model.Table, level int) {
 		for _, ids := range p.rules.missing(x, &v, groups) {
 			full := v
 			full.Values = append(slices.Clone(v.Values), ids...)
-			p.propose(x, &full, len(choice) == len(groups), len(choice) == 0)
+			p.addTable(x, &full, len(choice) == len(groups), len(choice) == 0)
 		}
 	}
 }
 
-// propose adds a table, with buckets and indexes. all: it has all values that are asked for; none: none of them.
-func (p *Pool) propose(x part, t *model.Table, all, none bool) {
-	p.add(t)
+// addTable adds a table, with buckets and indexes. all: it has all values that are asked for; none: none of them.
+func (p *Pool) addTable(x part, t *model.Table, all, none bool) {
+	p.addIfNew(t)
 	if all && !slices.ContainsFunc(x.exits, func(e *model.Entity) bool { return e != x.entry }) {
 		p.ends[t.ID()] = true
 	}
 	if all || none {
-		p.add(bucketed(t, p.partitionBytes))
+		p.addIfNew(withBuckets(t, p.partitionBytes))
 	}
 	if p.indexes && all {
-		p.add(x.indexed(t))
+		p.addIfNew(x.withIndexes(t))
 	}
 	if p.collections && all {
-		for _, folded := range x.folds(t) {
-			p.add(folded)
+		for _, folded := range x.foldTables(t) {
+			p.addIfNew(folded)
 		}
 	}
 }
 
-// groups returns the fields that values are chosen among, those together that NoSE takes together: what is selected; and
+// valueGroups returns the fields that values are chosen among, those together that NoSE takes together: what is selected; and
 // of each entity the fields compared by equality, those compared by !=, and the others that conditions and ORDER BY speak
 // of.
-func (x part) groups(t *model.Table) [][]model.Field {
+func (x part) valueGroups(t *model.Table) [][]model.Field {
 	var groups [][]model.Field
 	add := func(list []model.Field) {
 		if list = minus(list, t.Key()); len(list) == 0 {
@@ -150,14 +150,14 @@ func (x part) groups(t *model.Table) [][]model.Field {
 	}
 	add(wanted)
 	for _, e := range x.tree.Entities {
-		add(of(x.of(x.ask.equal), e))
-		add(of(x.of(x.ask.others), e))
-		add(model.AppendNew(of(x.of(x.ask.ranges), e), of(x.ask.order, e)...))
+		add(fieldsOf(x.fieldsIn(x.ask.equal), e))
+		add(fieldsOf(x.fieldsIn(x.ask.others), e))
+		add(model.AppendNew(fieldsOf(x.fieldsIn(x.ask.ranges), e), fieldsOf(x.ask.order, e)...))
 	}
 	return groups
 }
 
-func of(list []model.Field, e *model.Entity) []model.Field {
+func fieldsOf(list []model.Field, e *model.Entity) []model.Field {
 	var own []model.Field
 	for _, f := range list {
 		if f.Entity == e {
@@ -167,8 +167,8 @@ func of(list []model.Field, e *model.Entity) []model.Field {
 	return own
 }
 
-// keyed reports whether the fields hold a key of e.
-func keyed(e *model.Entity, fields []model.Field) bool {
+// holdsKey reports whether the fields hold a key of e.
+func holdsKey(e *model.Entity, fields []model.Field) bool {
 	return subset(e.KeyFields(), fields) || slices.ContainsFunc(e.Alternate, func(key []*model.Attribute) bool {
 		for _, a := range key {
 			if !slices.Contains(fields, model.Field{Entity: e, Attribute: a}) {
@@ -182,18 +182,18 @@ func keyed(e *model.Entity, fields []model.Field) bool {
 // reader is a set of fields that some reader of a tree can bind or is sorted by, from the front.
 type reader []model.Field
 
-// read notes what the readers of a part's tree can bind. It reports whether that is new.
-func (p *Pool) read(x part) bool {
-	bound := x.of(x.ask.equal)
+// noteReader notes what the readers of a part's tree can bind. It reports whether that is new.
+func (p *Pool) noteReader(x part) bool {
+	bound := x.fieldsIn(x.ask.equal)
 	if x.entry != nil {
 		bound = model.AppendNew(x.entry.KeyFields(), bound...)
 	}
 	id := x.tree.Key()
 	if _, known := p.trees[id]; !known {
 		for other, tree := range p.trees {
-			if len(tree.Entities) > len(x.tree.Entities) && extends(x.tree, tree) {
+			if len(tree.Entities) > len(x.tree.Entities) && extendsRows(x.tree, tree) {
 				p.smaller[other] = append(p.smaller[other], id)
-			} else if len(tree.Entities) < len(x.tree.Entities) && extends(tree, x.tree) {
+			} else if len(tree.Entities) < len(x.tree.Entities) && extendsRows(tree, x.tree) {
 				p.smaller[id] = append(p.smaller[id], other)
 			}
 		}
@@ -208,7 +208,7 @@ func (p *Pool) read(x part) bool {
 			}
 		}
 		if len(p.readers[id]) == maxFamily {
-			p.cut("tables over %s have more than %d kinds of readers", x.tree.Path(), maxFamily)
+			p.noteCut("tables over %s have more than %d kinds of readers", x.tree.Path(), maxFamily)
 			return
 		}
 		p.readers[id] = append(p.readers[id], reader(slices.Clone(set)))
@@ -224,9 +224,9 @@ func (p *Pool) read(x part) bool {
 	return len(p.readers[id]) > before
 }
 
-// chains is rule orders: the orders of a table's bound fields, each as the partition key and what follows. whole: these are all equalities of the part; then those of each one entity are tried as partition key
+// keyChains is rule orders: the orders of a table's bound fields, each as the partition key and what follows. whole: these are all equalities of the part; then those of each one entity are tried as partition key
 // too, as the paper's algorithm 1 has it.
-func (p *Pool) chains(x part, bound []model.Field, whole bool) [][][]model.Field {
+func (p *Pool) keyChains(x part, bound []model.Field, whole bool) [][][]model.Field {
 	if len(bound) == 0 {
 		return [][][]model.Field{nil}
 	}
@@ -257,7 +257,7 @@ func (p *Pool) chains(x part, bound []model.Field, whole bool) [][][]model.Field
 	}
 	if whole && x.entry == nil {
 		for _, e := range x.tree.Entities {
-			add(of(bound, e))
+			add(fieldsOf(bound, e))
 		}
 	}
 	for i := 0; i < len(family); i++ {
@@ -276,7 +276,7 @@ func (p *Pool) chains(x part, bound []model.Field, whole bool) [][][]model.Field
 		last := chain[len(chain)-1]
 		if len(last) == len(bound) {
 			if len(list) == most {
-				p.cut("%s: tables by %d fields could be ordered in more than %d ways", x.ask.query, len(bound), most)
+				p.noteCut("%s: tables by %d fields could be ordered in more than %d ways", x.ask.query, len(bound), most)
 				full = true
 				return
 			}
@@ -287,14 +287,14 @@ func (p *Pool) chains(x part, bound []model.Field, whole bool) [][][]model.Field
 			list = append(list, split)
 			return
 		}
-		for _, next := range covers(family, last) {
+		for _, next := range minimalCovers(family, last) {
 			if full {
 				return
 			}
 			walk(append(chain[:len(chain):len(chain)], next))
 		}
 	}
-	for _, first := range covers(family, nil) {
+	for _, first := range minimalCovers(family, nil) {
 		if full {
 			break
 		}
@@ -303,8 +303,8 @@ func (p *Pool) chains(x part, bound []model.Field, whole bool) [][][]model.Field
 	return list
 }
 
-// covers returns the smallest sets of a family that hold a set and more.
-func covers(family [][]model.Field, set []model.Field) [][]model.Field {
+// minimalCovers returns the smallest sets of a family that hold a set and more.
+func minimalCovers(family [][]model.Field, set []model.Field) [][]model.Field {
 	var list [][]model.Field
 	for _, a := range family {
 		if len(a) <= len(set) || !subset(set, a) {

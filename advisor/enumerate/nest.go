@@ -19,19 +19,19 @@ const (
 	nestBytesMost = 65536
 )
 
-// folds returns the folds of a table of the part: over each edge where there is one, and over all that are apart.
-func (x part) folds(t *model.Table) []*model.Table {
+// foldTables returns the folds of a table of the part: over each edge where there is one, and over all that are apart.
+func (x part) foldTables(t *model.Table) []*model.Table {
 	var list []*model.Table
 	all := t
 	for _, r := range x.tree.Edges {
 		for _, owner := range []*model.Entity{r.From, r.To} {
-			one := x.fold(t, r, owner)
+			one := x.foldEdge(t, r, owner)
 			if one == nil {
 				continue
 			}
 			list = append(list, one)
 			if all.Tree.HasEdge(r) {
-				if more := x.fold(all, r, owner); more != nil {
+				if more := x.foldEdge(all, r, owner); more != nil {
 					all = more
 				}
 			}
@@ -43,10 +43,10 @@ func (x part) folds(t *model.Table) []*model.Table {
 	return list
 }
 
-// fold makes the other side of an edge a collection of its owner; nil if that can not be, or should not.
-func (x part) fold(t *model.Table, r *model.Relationship, owner *model.Entity) *model.Table {
+// foldEdge makes the other side of an edge a collection of its owner; nil if that can not be, or should not.
+func (x part) foldEdge(t *model.Table, r *model.Relationship, owner *model.Entity) *model.Table {
 	first := r.Other(owner)
-	if r.ToOne(owner) || !few(r, owner) {
+	if r.ToOne(owner) || !fewPartners(r, owner) {
 		return nil
 	}
 	rows, inside := t.Tree.Cut(r, owner)
@@ -54,7 +54,7 @@ func (x part) fold(t *model.Table, r *model.Relationship, owner *model.Entity) *
 		return nil
 	}
 	for _, list := range [][]model.Field{x.ask.equal, x.ask.ranges, x.ask.others, x.ask.order, t.Partition} {
-		if within(list, inside) {
+		if hasFieldIn(list, inside) {
 			return nil
 		}
 	}
@@ -81,19 +81,19 @@ func (x part) fold(t *model.Table, r *model.Relationship, owner *model.Entity) *
 			f.Values = append(f.Values, v)
 		}
 	}
-	if size := n.ElementBytes(n.Values); n.Key.IsZero() || size > elementBytes || size*partners(r, owner) > nestBytesMost {
+	if size := n.ElementBytes(n.Values); n.Key.IsZero() || size > elementBytes || size*meanPartners(r, owner) > nestBytesMost {
 		return nil
 	}
 	f.Nests = append(t.Nests[:len(t.Nests):len(t.Nests)], n)
-	identify(&f)
+	completingIDs(&f)
 	return &f
 }
 
-// partners is how many partners an entity has over a relationship, in the mean.
-func partners(r *model.Relationship, e *model.Entity) float64 { return r.Pairs() / max(1, e.Count) }
+// meanPartners is how many partners an entity has over a relationship, in the mean.
+func meanPartners(r *model.Relationship, e *model.Entity) float64 { return r.Pairs() / max(1, e.Count) }
 
-// few reports whether an entity has few enough partners for a collection.
-func few(r *model.Relationship, e *model.Entity) bool {
+// fewPartners reports whether an entity has few enough partners for a collection.
+func fewPartners(r *model.Relationship, e *model.Entity) bool {
 	most := r.Most
 	if e == r.To {
 		most = r.MostBack
@@ -101,18 +101,18 @@ func few(r *model.Relationship, e *model.Entity) bool {
 	if most > 0 {
 		return most <= mostElements
 	}
-	return partners(r, e) <= meanElements
+	return meanPartners(r, e) <= meanElements
 }
 
 // heldBy reports whether a table has all values and collections of another of the same graph and primary key.
 func heldBy(a, b *model.Table) bool {
 	return subset(a.Values, b.Values) && !slices.ContainsFunc(a.Nests, func(n *model.Nest) bool {
-		return !slices.ContainsFunc(b.Nests, func(other *model.Nest) bool { return alike(n, other) && subset(n.Values, other.Values) })
+		return !slices.ContainsFunc(b.Nests, func(other *model.Nest) bool { return sameElements(n, other) && subset(n.Values, other.Values) })
 	})
 }
 
-// alike reports whether two collections have the same elements.
-func alike(a, b *model.Nest) bool {
+// sameElements reports whether two collections have the same elements.
+func sameElements(a, b *model.Nest) bool {
 	return a.Edge == b.Edge && a.Key == b.Key && a.Tree.Key() == b.Tree.Key()
 }
 
@@ -122,7 +122,7 @@ func unitedNests(a, b []*model.Nest) ([]*model.Nest, bool) {
 next:
 	for _, n := range b {
 		for i, own := range all {
-			if alike(own, n) {
+			if sameElements(own, n) {
 				both := *own
 				both.Values = model.AppendNew(slices.Clone(own.Values), n.Values...)
 				all[i] = &both

@@ -43,7 +43,7 @@ func chain(t *testing.T, n int, text string) (*model.Graph, *workload.Query) {
 func TestOnce(t *testing.T) {
 	for k, want := range []int{1, 3, 5, 7, 9} {
 		g, q := chain(t, k+1, "")
-		parts := sides(q.Tree)
+		parts := oneEdgeCuts(q.Tree)
 		trees := map[string]bool{}
 		for _, p := range parts {
 			trees[p.Key()] = true

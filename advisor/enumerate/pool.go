@@ -69,9 +69,9 @@ func NewPool(allow func(*model.Table) bool, tables ...*model.Table) *Pool {
 }
 
 // Add adds a table unless the pool has it, it is not allowed or not valid, or there is no room. It reports whether it did.
-func (p *Pool) Add(t *model.Table) bool { return p.add(t) }
+func (p *Pool) Add(t *model.Table) bool { return p.addIfNew(t) }
 
-func (p *Pool) add(t *model.Table) bool {
+func (p *Pool) addIfNew(t *model.Table) bool {
 	if t == nil {
 		return false
 	}
@@ -79,8 +79,8 @@ func (p *Pool) add(t *model.Table) bool {
 	if p.known[id] || p.allow != nil && !t.Existing && !p.allow(t) || t.Validate() != nil {
 		return false
 	}
-	if p.full() {
-		p.cut("the pool is cut off at %d tables", p.most)
+	if p.isFull() {
+		p.noteCut("the pool is cut off at %d tables", p.most)
 		return false
 	}
 	p.known[id] = true
@@ -91,9 +91,9 @@ func (p *Pool) add(t *model.Table) bool {
 // Limit is how many tables the pool has room for, in place of DefaultMost.
 func (p *Pool) Limit(most int) { p.most = most }
 
-func (p *Pool) full() bool { return len(p.Tables) >= p.most }
+func (p *Pool) isFull() bool { return len(p.Tables) >= p.most }
 
-func (p *Pool) cut(format string, args ...any) {
+func (p *Pool) noteCut(format string, args ...any) {
 	what := fmt.Sprintf(format, args...)
 	if !slices.Contains(p.Truncated, what) {
 		p.Truncated = append(p.Truncated, what)
@@ -104,16 +104,16 @@ func (p *Pool) cut(format string, args ...any) {
 // values. These are more than is needed (rule sources), but what people expect to find; Workload leaves them out.
 func (p *Pool) Query(q *workload.Query, relax bool) {
 	e := &enumeration{pool: p, asked: map[string]bool{}, over: map[string][]*piece{}}
-	e.ask(q)
+	e.addQuery(q)
 	for _, first := range append([]*model.Entity{nil}, q.Tree.Entities...) {
 		if t := Materialize(q, first); t != nil {
-			p.add(t)
-			p.add(&model.Table{Tree: t.Tree, Partition: t.Partition, Clustering: t.Clustering})
+			p.addIfNew(t)
+			p.addIfNew(&model.Table{Tree: t.Tree, Partition: t.Partition, Clustering: t.Clustering})
 		}
 	}
 	for level := range levels {
 		if relax || level < relaxed {
-			e.level(level)
+			e.runLevel(level)
 		}
 	}
 }
@@ -123,15 +123,15 @@ func Workload(w *workload.Workload, o Options) *Pool {
 	if o.Sparing && !o.Once {
 		narrow := o
 		narrow.Once = true
-		if p := enumerate(w, narrow, &proven); p.full() {
-			p.cut("queries are cut at one edge at most: tables of other parts have no room")
+		if p := enumeratePool(w, narrow, &proven); p.isFull() {
+			p.noteCut("queries are cut at one edge at most: tables of other parts have no room")
 			return p
 		}
 	}
-	return enumerate(w, o, &proven)
+	return enumeratePool(w, o, &proven)
 }
 
-func enumerate(w *workload.Workload, o Options, r *rules) *Pool {
+func enumeratePool(w *workload.Workload, o Options, r *rules) *Pool {
 	p := NewPool(o.Allow)
 	p.rules = r
 	if o.Most > 0 {
@@ -151,25 +151,25 @@ func enumerate(w *workload.Workload, o Options, r *rules) *Pool {
 		}
 	}
 	sort.SliceStable(e.written, func(i, j int) bool { return e.written[i].String() < e.written[j].String() })
-	queries := heaviest(w)
+	queries := heaviestFirst(w)
 	for _, t := range LookUps(w.Tables, queries) {
-		p.add(t)
+		p.addIfNew(t)
 	}
 	for _, q := range queries {
-		e.ask(q)
+		e.addQuery(q)
 	}
 	for level := range levels {
 		if o.NoRelax && level >= relaxed {
 			break
 		}
-		e.level(level)
+		e.runLevel(level)
 		if !o.NoCombine {
-			e.combine()
+			e.combineTables()
 		}
 	}
 	if !o.NoCombine {
-		p.across()
-		e.level(exact) // what writes need for those
+		p.uniteAcross()
+		e.runLevel(exact) // what writes need for those
 	}
 	for _, t := range p.Tables {
 		t.Static = p.rules.statics(e, t)
@@ -177,9 +177,9 @@ func enumerate(w *workload.Workload, o Options, r *rules) *Pool {
 	return p
 }
 
-// heaviest returns the queries, those of the greatest weight first: if there is no room for all candidates, it is the
+// heaviestFirst returns the queries, those of the greatest weight first: if there is no room for all candidates, it is the
 // light ones' that are left out, and the same whatever the order of the statements.
-func heaviest(w *workload.Workload) []*workload.Query {
+func heaviestFirst(w *workload.Workload) []*workload.Query {
 	type weighed struct {
 		query  *workload.Query
 		weight float64
@@ -228,21 +228,21 @@ type piece struct {
 	first bool // its tables have been proposed before all others
 }
 
-// ask adds a query, unless it was asked.
-func (e *enumeration) ask(q *workload.Query) {
+// addQuery adds a query, unless it was asked.
+func (e *enumeration) addQuery(q *workload.Query) {
 	key := q.Key()
 	if e.asked[key] {
 		return
 	}
 	e.asked[key] = true
-	parts, cut := newAsk(q, e.pool.rules).parts(e.pool.rules, e.pool.once)
+	parts, cut := newQueryShape(q, e.pool.rules).queryParts(e.pool.rules, e.pool.once)
 	if cut {
-		e.pool.cut("%s: of a graph of %d entities not all parts are tried", q, len(q.Tree.Entities))
+		e.pool.noteCut("%s: of a graph of %d entities not all parts are tried", q, len(q.Tree.Entities))
 	}
 	for _, x := range parts {
 		key, one := x.tree.Key(), &piece{part: x}
 		e.parts, e.over[key] = append(e.parts, one), append(e.over[key], one)
-		if e.pool.read(x) { // the others' keys may be of use in another order now
+		if e.pool.noteReader(x) { // the others' keys may be of use in another order now
 			for _, other := range e.over[key] {
 				other.done = 0
 			}
@@ -257,37 +257,37 @@ func (e *enumeration) ask(q *workload.Query) {
 	}
 }
 
-// level adds the candidates of all queries up to a level, and of the support queries that those need, and of those that
+// runLevel adds the candidates of all queries up to a level, and of the support queries that those need, and of those that
 // these need, until there are no new ones. Support queries are over parts of the tables' trees and ask for fields of
 // theirs, of which there are finitely many, so it ends; the pool's limit ends it earlier.
-func (e *enumeration) level(level int) {
-	for again := level == exact; again && !e.pool.full(); { // what answers each query by one read comes before all else
-		e.support()
+func (e *enumeration) runLevel(level int) {
+	for again := level == exact; again && !e.pool.isFull(); { // what answers each query by one read comes before all else
+		e.addSupport()
 		again = false
 		for _, x := range e.parts {
 			if x.entry == nil && len(x.exits) == 0 && !x.first {
 				x.first, again = true, true
-				e.pool.forms(x.part, exact)
+				e.pool.addForms(x.part, exact)
 			}
 		}
 	}
-	for again := true; again && !e.pool.full(); {
+	for again := true; again && !e.pool.isFull(); {
 		again = false
 		for _, x := range e.parts {
-			for ; x.done <= level && !e.pool.full(); x.done++ {
-				e.pool.forms(x.part, x.done)
+			for ; x.done <= level && !e.pool.isFull(); x.done++ {
+				e.pool.addForms(x.part, x.done)
 				again = true
 			}
 		}
-		e.support()
+		e.addSupport()
 	}
-	if e.pool.full() {
-		e.pool.cut("the pool is cut off at %d tables: %s are not all there", e.pool.most, levelNames[level])
+	if e.pool.isFull() {
+		e.pool.noteCut("the pool is cut off at %d tables: %s are not all there", e.pool.most, levelNames[level])
 	}
 }
 
-// support asks the support queries of the tables that are new.
-func (e *enumeration) support() {
+// addSupport asks the support queries of the tables that are new.
+func (e *enumeration) addSupport() {
 	for ; e.checked < len(e.pool.Tables); e.checked++ {
 		t := e.pool.Tables[e.checked]
 		for _, w := range e.written {
@@ -295,10 +295,10 @@ func (e *enumeration) support() {
 				continue
 			}
 			for _, s := range e.writes.SupportQueries(w, t) {
-				e.ask(s.Query)
+				e.addQuery(s.Query)
 				if e.writes.Shares() { // NoSE's plans read by nothing but the keys that were found
 					for _, own := range e.pool.rules.own(t, s.Query) {
-						e.pool.add(own)
+						e.pool.addIfNew(own)
 					}
 				}
 			}

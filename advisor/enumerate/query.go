@@ -70,11 +70,11 @@ func Decompose(q *workload.Query, edge *model.Relationship) (prefix, remainder *
 	if with, _ := q.Tree.Cut(edge, edge.From); with.Has(q.Tree.Entities[0]) {
 		end = edge.To
 	}
-	return decompose(q, edge, end)
+	return cutAt(q, edge, end)
 }
 
-// decompose makes the side with the entity end the prefix.
-func decompose(q *workload.Query, edge *model.Relationship, end *model.Entity) (prefix, remainder *workload.Query, ok bool) {
+// cutAt makes the side with the entity end the prefix.
+func cutAt(q *workload.Query, edge *model.Relationship, end *model.Entity) (prefix, remainder *workload.Query, ok bool) {
 	front, back := q.Tree.Cut(edge, end)
 	prefix = &workload.Query{Tree: front, Select: end.KeyFields()}
 	remainder = &workload.Query{}

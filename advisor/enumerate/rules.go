@@ -46,7 +46,7 @@ type rules struct {
 	// Proof: at any other entity e of the part, what was read before cannot end in e without having read what lies between e
 	// and where it started, all of which the part has again. t' is the table of the part without that, which is among the
 	// parts, has fewer fields and less to write. Where the statement brings the key, the part is one that is read first.
-	entries func(a *ask, p part, e *model.Entity) (checked, unchecked bool)
+	entries func(a *queryShape, p part, e *model.Entity) (checked, unchecked bool)
 
 	// bound: K is the entry's key and some of the fields that the part's query compares by = or IN. It returns the choices of
 	// those, all of them first.
@@ -76,7 +76,7 @@ type rules struct {
 	//
 	// Proof: a partition can be read from either end, at the same cost, so t with all directions turned round serves the
 	// same. What comes after S is in no order that a reader asks for.
-	directions func(suffix []model.Field, a *ask) [][]model.Field
+	directions func(suffix []model.Field, a *queryShape) [][]model.Field
 
 	// sources: the key is completed by the ids of the entities that no other determines. It returns the choices of what is
 	// added.
@@ -110,43 +110,45 @@ type rules struct {
 
 // proven are the rules with their proofs.
 var proven = rules{
-	rim:        needless,
-	entries:    entries,
-	bound:      compared,
-	orders:     (*Pool).chains,
-	suffix:     part.suffixes,
-	directions: func(suffix []model.Field, a *ask) [][]model.Field { return [][]model.Field{descending(suffix, a)} },
-	sources:    func(t *model.Table) [][]model.Field { return [][]model.Field{identify(t)} },
-	missing: func(x part, t *model.Table, groups [][]model.Field) [][]model.Field {
-		return [][]model.Field{x.missing(t, groups)}
+	rim:     rimNeedless,
+	entries: entryChoices,
+	bound:   boundChoices,
+	orders:  (*Pool).keyChains,
+	suffix:  part.suffixChoices,
+	directions: func(suffix []model.Field, a *queryShape) [][]model.Field {
+		return [][]model.Field{descendingColumns(suffix, a)}
 	},
-	statics: (*enumeration).statics,
-	own:     own,
+	sources: func(t *model.Table) [][]model.Field { return [][]model.Field{completingIDs(t)} },
+	missing: func(x part, t *model.Table, groups [][]model.Field) [][]model.Field {
+		return [][]model.Field{x.missingIDs(t, groups)}
+	},
+	statics: (*enumeration).staticFields,
+	own:     ownTables,
 }
 
-// needless is rule rim.
-func needless(tree model.Tree, e *model.Entity) bool {
-	edge, n := rim(tree, e)
+// rimNeedless is rule rim.
+func rimNeedless(tree model.Tree, e *model.Entity) bool {
+	edge, n := edgesOf(tree, e)
 	return n == 1 && !edge.Optional && edge.ToOne(edge.Other(e))
 }
 
-// entries is rule entries.
-func entries(a *ask, p part, e *model.Entity) (checked, unchecked bool) {
+// entryChoices is rule entries.
+func entryChoices(a *queryShape, p part, e *model.Entity) (checked, unchecked bool) {
 	if subset(e.KeyFields(), a.equal) {
 		return false, false // the statement brings its key
 	}
-	compared := of(a.equal, e)
+	compared := fieldsOf(a.equal, e)
 	next := len(p.tree.Entities) == 1 || slices.Contains(p.exits, e)
 	if !next && len(compared) == 0 {
 		return false, false
 	}
-	conditions := len(compared) + len(of(a.ranges, e)) + len(of(a.others, e))
+	conditions := len(compared) + len(fieldsOf(a.ranges, e)) + len(fieldsOf(a.others, e))
 	return true, conditions > 1 || next && conditions > 0
 }
 
-// compared is rule bound.
-func compared(x part, key []model.Field) (choices [][]model.Field, cut bool) {
-	equal := minus(x.of(x.ask.equal), key)
+// boundChoices is rule bound.
+func boundChoices(x part, key []model.Field) (choices [][]model.Field, cut bool) {
+	equal := minus(x.fieldsIn(x.ask.equal), key)
 	sets, cut := subsets(len(equal), allSubsets)
 	for _, set := range sets {
 		choice := make([]model.Field, 0, len(set))
@@ -158,10 +160,10 @@ func compared(x part, key []model.Field) (choices [][]model.Field, cut bool) {
 	return choices, cut
 }
 
-// suffixes is rule suffix.
-func (x part) suffixes(bound []model.Field) [][]model.Field {
+// suffixChoices is rule suffix.
+func (x part) suffixChoices(bound []model.Field) [][]model.Field {
 	list := [][]model.Field{nil}
-	for _, f := range x.of(x.ask.ranges) {
+	for _, f := range x.fieldsIn(x.ask.ranges) {
 		if !slices.Contains(bound, f) {
 			list = append(list, []model.Field{f})
 		}
@@ -171,15 +173,15 @@ func (x part) suffixes(bound []model.Field) [][]model.Field {
 		orders = append(orders, x.ask.due)
 	}
 	for _, order := range orders {
-		if x.entry != nil || len(order) == 0 || len(x.of(order)) != len(order) {
+		if x.entry != nil || len(order) == 0 || len(x.fieldsIn(order)) != len(order) {
 			continue
 		}
 		left := minus(order, bound)
 		if len(left) > 1 || len(left) == 1 && !slices.Contains(x.ask.ranges, left[0]) {
 			list = append(list, left)
 		}
-		for _, f := range x.of(x.ask.ranges) { // the bound fields determine it: the order goes on after it
-			if len(left) > 0 && !slices.Contains(bound, f) && !slices.Contains(left, f) && determines(x.tree, bound, f.Entity) {
+		for _, f := range x.fieldsIn(x.ask.ranges) { // the bound fields determine it: the order goes on after it
+			if len(left) > 0 && !slices.Contains(bound, f) && !slices.Contains(left, f) && determinesEntity(x.tree, bound, f.Entity) {
 				list = append(list, append([]model.Field{f}, left...))
 			}
 		}
@@ -187,15 +189,15 @@ func (x part) suffixes(bound []model.Field) [][]model.Field {
 	return list
 }
 
-// determines reports whether values of the fields name one entity of e.
-func determines(tree model.Tree, fields []model.Field, e *model.Entity) bool {
+// determinesEntity reports whether values of the fields name one entity of e.
+func determinesEntity(tree model.Tree, fields []model.Field, e *model.Entity) bool {
 	return slices.ContainsFunc(tree.Entities, func(other *model.Entity) bool {
-		return keyed(other, fields) && tree.Determined(other).Has(e)
+		return holdsKey(other, fields) && tree.Determined(other).Has(e)
 	})
 }
 
-// descending is rule directions.
-func descending(suffix []model.Field, a *ask) []model.Field {
+// descendingColumns is rule directions.
+func descendingColumns(suffix []model.Field, a *queryShape) []model.Field {
 	if len(suffix) == 0 || len(suffix) == 1 || len(a.desc) == 0 {
 		return nil
 	}
@@ -209,9 +211,9 @@ func descending(suffix []model.Field, a *ask) []model.Field {
 	return list
 }
 
-// identify is rule sources: the ids of the entities that no other determines, as far as the key does not determine them
+// completingIDs is rule sources: the ids of the entities that no other determines, as far as the key does not determine them
 // yet. Of entities that determine each other it takes the first.
-func identify(t *model.Table) (ids []model.Field) {
+func completingIDs(t *model.Table) (ids []model.Field) {
 	determined := map[*model.Entity]bool{}
 	mark := func(e *model.Entity) {
 		for _, d := range t.Tree.Determined(e).Entities {
@@ -220,7 +222,7 @@ func identify(t *model.Table) (ids []model.Field) {
 	}
 	key := t.Key()
 	for _, e := range t.Tree.Entities {
-		if keyed(e, key) {
+		if holdsKey(e, key) {
 			mark(e)
 		}
 	}
@@ -235,9 +237,9 @@ func identify(t *model.Table) (ids []model.Field) {
 	return ids
 }
 
-// own is rule own.
-func own(t *model.Table, q *workload.Query) []*model.Table {
-	keys, known := asked(t, q)
+// ownTables is rule own.
+func ownTables(t *model.Table, q *workload.Query) []*model.Table {
+	keys, known := supportKeys(t, q)
 	if len(keys) == 0 || slices.ContainsFunc(t.Partition, func(f model.Field) bool { return !known(f) }) {
 		return nil
 	}
@@ -251,9 +253,9 @@ func own(t *model.Table, q *workload.Query) []*model.Table {
 	return []*model.Table{keyedAt(t, keys, at)}
 }
 
-// asked returns the keys by which a support query asks of a table's rows, and what reports whether a write knows a column when it
+// supportKeys returns the keys by which a support query asks of a table's rows, and what reports whether a write knows a column when it
 // asks, or learns it by those. None: it can not be read by them.
-func asked(t *model.Table, q *workload.Query) (keys []model.Field, known func(model.Field) bool) {
+func supportKeys(t *model.Table, q *workload.Query) (keys []model.Field, known func(model.Field) bool) {
 	if len(t.Partition) == 0 || t.Base != nil {
 		return nil, nil
 	}
@@ -264,7 +266,7 @@ func asked(t *model.Table, q *workload.Query) (keys []model.Field, known func(mo
 		keys = append(keys, p.Field)
 	}
 	return keys, func(f model.Field) bool {
-		return slices.Contains(q.Known, f) || slices.Contains(keys, f) || determines(t.Tree, keys, f.Entity)
+		return slices.Contains(q.Known, f) || slices.Contains(keys, f) || determinesEntity(t.Tree, keys, f.Entity)
 	}
 }
 
@@ -276,8 +278,8 @@ func keyedAt(t *model.Table, fields []model.Field, at int) *model.Table {
 	return &k
 }
 
-// missing is rule missing.
-func (x part) missing(t *model.Table, groups [][]model.Field) (ids []model.Field) {
+// missingIDs is rule missing.
+func (x part) missingIDs(t *model.Table, groups [][]model.Field) (ids []model.Field) {
 	for _, e := range x.tree.Entities {
 		missing := slices.Contains(x.exits, e)
 		for _, group := range groups {

@@ -12,10 +12,10 @@ const (
 	mostTables = 10 // tables of one partition key that are united with those of other clustering keys and graphs
 )
 
-// combine adds unions, and what writes need for those.
-func (e *enumeration) combine() {
+// combineTables adds unions, and what writes need for those.
+func (e *enumeration) combineTables() {
 	e.pool.Combine()
-	e.support()
+	e.addSupport()
 }
 
 // Combine adds unions of tables over the same graph with the same primary key and different values: of each two, and of
@@ -27,31 +27,31 @@ func (e *enumeration) combine() {
 // they are among the readers for which keys are ordered (rule orders). As it is done after each level, unions of three and
 // more come of those of two while there is room.
 func (p *Pool) Combine() {
-	if p.full() { // looking for what there is no room for takes longest
+	if p.isFull() { // looking for what there is no room for takes longest
 		return
 	}
-	for _, group := range p.alike() {
+	for _, group := range p.sameKeyGroups() {
 		if len(group) > allPairs {
-			p.cut("of %d tables with the same primary key as %s not all are united", len(group), group[0])
-			group = largest(group)
+			p.noteCut("of %d tables with the same primary key as %s not all are united", len(group), group[0])
+			group = maximalTables(group)
 		}
 		all := group[0]
 		for i, a := range group {
 			if len(group) <= allPairs {
 				for _, b := range group[:i] {
-					p.unite(a, b)
+					p.addUnion(a, b)
 				}
 			}
-			if more := united(all, a); more != nil {
+			if more := unionOf(all, a); more != nil {
 				all = more
 			}
 		}
-		p.unite(all, all)
+		p.addUnion(all, all)
 	}
 }
 
-// alike returns the tables in groups of the same graph and primary key, in the order of the pool.
-func (p *Pool) alike() [][]*model.Table {
+// sameKeyGroups returns the tables in groups of the same graph and primary key, in the order of the pool.
+func (p *Pool) sameKeyGroups() [][]*model.Table {
 	number := map[string]int{}
 	var groups [][]*model.Table
 	for _, t := range p.Tables {
@@ -71,12 +71,12 @@ func (p *Pool) alike() [][]*model.Table {
 	return groups
 }
 
-// across adds, of tables that have the same partition key but another clustering key or graph, those with the primary key
+// uniteAcross adds, of tables that have the same partition key but another clustering key or graph, those with the primary key
 // of the one and the fields of both, where the rows of the graph of both are those of each: of the unions of all tables of
 // a key and graph, and of those by which some query ends. Where these are few, those that only lead on, holding ids, are united
 // with them, too.
-func (p *Pool) across() {
-	if p.full() {
+func (p *Pool) uniteAcross() {
+	if p.isFull() {
 		return
 	}
 	same := map[string][]*model.Table{} // by the partition key alone
@@ -90,11 +90,11 @@ func (p *Pool) across() {
 		}
 		same[key] = append(same[key], t)
 	}
-	groups := p.alike()
+	groups := p.sameKeyGroups()
 	for _, group := range groups {
 		all := group[0]
 		for _, t := range group[1:] {
-			if more := united(all, t); more != nil {
+			if more := unionOf(all, t); more != nil {
 				all = more
 			}
 		}
@@ -113,27 +113,27 @@ func (p *Pool) across() {
 	for _, key := range keys {
 		list := same[key]
 		if len(list) <= mostTables {
-			list = append(different(list), leading[key]...)
+			list = append(distinctTables(list), leading[key]...)
 		}
 		over := map[string][]*model.Table{} // those over one graph first: the readers of the one are often those of the other
 		for _, b := range list {
 			tree := b.Tree.Key()
 			for _, a := range over[tree] {
-				p.add(larger(a, b))
-				p.add(larger(b, a))
+				p.addIfNew(largerTable(a, b))
+				p.addIfNew(largerTable(b, a))
 			}
 			if len(over[tree]) < mostTables {
 				over[tree] = append(over[tree], b)
 			}
 		}
 		if len(list) > mostTables {
-			p.cut("of %d tables with the same partition key as %s not all are united", len(list), list[0])
+			p.noteCut("of %d tables with the same partition key as %s not all are united", len(list), list[0])
 			list = list[:mostTables]
 		}
 		for i, a := range list {
 			for j, b := range list {
 				if i != j && len(b.Nests) == 0 {
-					p.add(larger(a, b))
+					p.addIfNew(largerTable(a, b))
 				}
 			}
 		}
@@ -145,8 +145,8 @@ func leadsOn(t *model.Table) bool {
 	return len(t.Values) > 0 && len(t.Nests) == 0 && !slices.ContainsFunc(t.Values, func(f model.Field) bool { return !f.IsKey() })
 }
 
-// different leaves out tables that occur before: the union of all of a group may be one of them.
-func different(list []*model.Table) (kept []*model.Table) {
+// distinctTables leaves out tables that occur before: the union of all of a group may be one of them.
+func distinctTables(list []*model.Table) (kept []*model.Table) {
 	known := map[string]bool{}
 	for _, t := range list {
 		if id := t.ID() + fmt.Sprint(t.Key()); !known[id] {
@@ -157,12 +157,12 @@ func different(list []*model.Table) (kept []*model.Table) {
 	return kept
 }
 
-// larger returns a table with the primary key of a that has b's fields too, over the union of their graphs; nil if the
+// largerTable returns a table with the primary key of a that has b's fields too, over the union of their graphs; nil if the
 // rows would not be the same. Each row of the one must have exactly one partner in what the other's graph has besides: then
 // the planner may read the larger table for what was asked of the smaller graph.
-func larger(a, b *model.Table) *model.Table {
+func largerTable(a, b *model.Table) *model.Table {
 	tree, err := a.Tree.Union(b.Tree)
-	if err != nil || !extends(a.Tree, tree) || !extends(b.Tree, tree) {
+	if err != nil || !extendsRows(a.Tree, tree) || !extendsRows(b.Tree, tree) {
 		return nil
 	}
 	for _, n := range a.Nests {
@@ -177,8 +177,8 @@ func larger(a, b *model.Table) *model.Table {
 	return &t
 }
 
-// extends reports whether the larger tree has exactly one row for each of the smaller.
-func extends(small, large model.Tree) bool {
+// extendsRows reports whether the larger tree has exactly one row for each of the smaller.
+func extendsRows(small, large model.Tree) bool {
 	for _, e := range small.Entities {
 		if !large.Has(e) {
 			return false
@@ -195,8 +195,8 @@ func extends(small, large model.Tree) bool {
 	return len(reached.Entities) == len(large.Entities)
 }
 
-// largest returns the tables whose values no other's hold.
-func largest(group []*model.Table) []*model.Table {
+// maximalTables returns the tables whose values no other's hold.
+func maximalTables(group []*model.Table) []*model.Table {
 	var list []*model.Table
 	for _, a := range group {
 		held := false
@@ -210,14 +210,14 @@ func largest(group []*model.Table) []*model.Table {
 	return list
 }
 
-func (p *Pool) unite(a, b *model.Table) {
+func (p *Pool) addUnion(a, b *model.Table) {
 	if a == b || !heldBy(a, b) && !heldBy(b, a) {
-		p.add(united(a, b))
+		p.addIfNew(unionOf(a, b))
 	}
 }
 
-// united returns a table with the values and collections of both; nil if those can not be in one.
-func united(a, b *model.Table) *model.Table {
+// unionOf returns a table with the values and collections of both; nil if those can not be in one.
+func unionOf(a, b *model.Table) *model.Table {
 	t := *a
 	t.Static = nil
 	t.Values = model.AppendNew(a.Values[:len(a.Values):len(a.Values)], b.Values...)

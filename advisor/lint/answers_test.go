@@ -34,9 +34,9 @@ func seen(t interface{ Fatal(args ...any) }, table, question string, writes ...s
 		if err != nil {
 			t.Fatal(err)
 		}
-		in.changes(st, "k")
+		in.addChanges(st, "k")
 	}
-	for _, x := range in.tables() {
+	for _, x := range in.sortedTables() {
 		in.Facts[refOf(x)] = &Fact{Rows: 5000, RowBytes: 50, Partitions: 500}
 	}
 	return in
@@ -179,7 +179,7 @@ func TestAnswersStay(t *testing.T) {
 				return
 			}
 			var b strings.Builder
-			f.text(&b)
+			f.writeText(&b)
 			rest := strings.Join(strings.Fields(b.String()), " ")
 			for _, part := range c.fix {
 				_, after, ok := strings.Cut(rest, part)
@@ -208,13 +208,13 @@ func TestIndexFindsMore(t *testing.T) {
 // TestNothingIsDroppedBeforeItWasCopied: what is printed is carried out as it stands, and a table that another replaces still has all rows then.
 func TestNothingIsDroppedBeforeItWasCopied(t *testing.T) {
 	in := seen(t, "CREATE TABLE k.t (a int, b int, c int, PRIMARY KEY (a, b))", "SELECT b, c FROM t WHERE a = ?", "INSERT INTO t (a, b, c) VALUES (?, ?, ?)")
-	in.fact(Reference{Keyspace: "k", Table: "t"}).Rows = 5e9
+	in.factOf(Reference{Keyspace: "k", Table: "t"}).Rows = 5e9
 	list := Lint(in).Findings
 	if len(list) != 1 || list[0].Rule != PartitionUnbounded || list[0].Fix == nil {
 		t.Fatalf("%+v", list)
 	}
 	var b strings.Builder
-	list[0].text(&b)
+	list[0].writeText(&b)
 	if text := b.String(); strings.Contains(text, "DROP TABLE") || !strings.Contains(text, "k.t can be dropped once its rows were copied and nothing reads or writes it any more") {
 		t.Error(text)
 	}
@@ -361,7 +361,7 @@ func TestOfferedFixesChangeNoAnswer(t *testing.T) {
 			if fix.maker != nil {
 				fix.CQL = fix.maker.Fix.CQL
 			}
-			c, err := in.tried(&f, &fix)
+			c, err := in.trialCase(&f, &fix)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -411,12 +411,12 @@ func TestOfferedFixesChangeNoAnswer(t *testing.T) {
 var mutants = map[string]func(c *trial.Case) bool{
 	"without LIMIT": func(c *trial.Case) bool {
 		s := *c.Asks[0].New.Select
-		had := !counts(c.Asks[0].Old) && (s.Limit != nil || c.Asks[0].New.Limit != nil)
+		had := !isCount(c.Asks[0].Old) && (s.Limit != nil || c.Asks[0].New.Limit != nil)
 		s.Limit, c.Asks[0].New.Select, c.Asks[0].New.Limit = nil, &s, nil
 		return had
 	},
 	"without the clustering order": func(c *trial.Case) bool {
-		if c.Copy == nil || len(c.Asks[0].New.Select.OrderBy) > 0 || c.Asks[0].New.Each != "" || !ofOne(c.Asks[0].Old, c.Table) || counts(c.Asks[0].Old) || wholeKey(c) {
+		if c.Copy == nil || len(c.Asks[0].New.Select.OrderBy) > 0 || c.Asks[0].New.Each != "" || !inOnePartition(c.Asks[0].Old, c.Table) || isCount(c.Asks[0].Old) || wholeKey(c) {
 			return false
 		}
 		had := false
@@ -466,7 +466,7 @@ func forgotten(c *trial.Case, step string) bool {
 
 // wholeKey reports whether the question is about one row.
 func wholeKey(c *trial.Case) bool {
-	by := restrictions(c.Asks[0].Old)
+	by := restrictionsOf(c.Asks[0].Old)
 	return !slices.ContainsFunc(c.Table.PrimaryKey(), func(k schema.Column) bool { return by[k.Name] != equal })
 }
 

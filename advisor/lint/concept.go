@@ -26,14 +26,14 @@ func FromWorkload(w *workload.Workload, tables []*model.Table) (*Input, error) {
 	planned := []Planned{}
 	for _, s := range w.Statements {
 		if s.Query != nil {
-			planned = append(planned, Planned{s, cheapest(s.Query, tables)})
+			planned = append(planned, Planned{s, cheapestPlan(s.Query, tables)})
 		}
 	}
 	return FromPlans(w, tables, planned)
 }
 
-// cheapest is the plan of least work; one that scans only if there is no other.
-func cheapest(q *workload.Query, tables []*model.Table) *plan.Plan {
+// cheapestPlan is the plan of least work; one that scans only if there is no other.
+func cheapestPlan(q *workload.Query, tables []*model.Table) *plan.Plan {
 	scanned := make([]*model.Table, len(tables))
 	original := map[*model.Table]*model.Table{}
 	for i, t := range tables {
@@ -46,7 +46,7 @@ func cheapest(q *workload.Query, tables []*model.Table) *plan.Plan {
 	price := func(a *plan.Arc) float64 {
 		work := 0.0
 		for i := range a.Steps {
-			work += m.Step(&a.Steps[i], a.From == plan.Start && i == 0).Work
+			work += m.Step(&a.Steps[i], a.From == plan.SourceState && i == 0).Work
 		}
 		return work
 	}
@@ -81,11 +81,11 @@ func FromPlans(w *workload.Workload, tables []*model.Table, planned []Planned) (
 		in.Schema, _ = Define(nil, "") // no statement, no error
 	}
 	for _, x := range planned {
-		in.Questions = append(in.Questions, asked(w.Graph, x))
+		in.Questions = append(in.Questions, questionOf(w.Graph, x))
 	}
 	for _, s := range w.Statements {
 		if s.Write != nil {
-			in.Writes = append(in.Writes, written(s, tables))
+			in.Writes = append(in.Writes, classifyWrite(s, tables))
 		}
 	}
 	in.Attributes = attributesOf(w.Graph, tables)
@@ -100,7 +100,7 @@ func definitions(t *model.Table) []string {
 		if x.SAI {
 			using = " USING 'sai'"
 		}
-		out = append(out, fmt.Sprintf("CREATE INDEX %s ON %s (%s)%s", model.Quote(x.Name), quoted(Reference{t.Keyspace, t.Name}), model.Quote(t.ColumnName(x.Field)), using))
+		out = append(out, fmt.Sprintf("CREATE INDEX %s ON %s (%s)%s", model.Quote(x.Name), quotedName(Reference{t.Keyspace, t.Name}), model.Quote(t.ColumnName(x.Field)), using))
 	}
 	return out
 }
@@ -156,8 +156,8 @@ func hasCopy(t *model.Table, k model.Field) bool {
 	return false
 }
 
-// asked writes a planned query as SELECTs.
-func asked(g *model.Graph, x Planned) Question {
+// questionOf writes a planned query as SELECTs.
+func questionOf(g *model.Graph, x Planned) Question {
 	s := x.Statement
 	q := Question{ID: s.ID, Text: s.String(), Access: rules.AccessOfPlan(x.Plan)}
 	if trace, err := rules.Map(g, s.Query); err == nil {
@@ -169,13 +169,13 @@ func asked(g *model.Graph, x Planned) Question {
 	}
 	reads := readsOf(x.Plan)
 	for i := range reads {
-		q.Reads = append(q.Reads, Read{Keyspace: reads[i].table.Keyspace, Select: reads[i].build(s.Query, len(reads) == 1), Client: reads[i].client})
+		q.Reads = append(q.Reads, Read{Keyspace: reads[i].table.Keyspace, Select: reads[i].buildSelect(s.Query, len(reads) == 1), Client: reads[i].client})
 	}
 	return q
 }
 
-// planned is a read of a plan with all conditions on its table.
-type planned struct {
+// plannedRead is a read of a plan with all conditions on its table.
+type plannedRead struct {
 	table  *model.Table
 	step   *plan.Step
 	where  []plan.Binding
@@ -184,13 +184,13 @@ type planned struct {
 }
 
 // readsOf lists the reads of a plan, with the client's conditions that are on columns of theirs.
-func readsOf(p *plan.Plan) []*planned {
-	var out []*planned
+func readsOf(p *plan.Plan) []*plannedRead {
+	var out []*plannedRead
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		switch s.Kind {
 		case plan.Get, plan.IndexGet, plan.Scan:
-			r := &planned{table: s.Table, step: s, where: slices.Concat(s.Partition, s.Clustering)}
+			r := &plannedRead{table: s.Table, step: s, where: slices.Concat(s.Partition, s.Clustering)}
 			if !s.Verify { // then the reader checks the rows of its own accord, which are those that were asked for
 				r.where = append(r.where, s.Where...)
 			}
@@ -198,7 +198,7 @@ func readsOf(p *plan.Plan) []*planned {
 		case plan.Filter:
 			for _, b := range s.Where {
 				for j := len(out) - 1; j >= 0; j-- {
-					if out[j].column(b.Field) != "" && b.Op != workload.NotEqual {
+					if out[j].columnOf(b.Field) != "" && b.Op != workload.NotEqual {
 						out[j].where, out[j].client = append(out[j].where, b), true
 						break
 					}
@@ -213,8 +213,8 @@ func readsOf(p *plan.Plan) []*planned {
 	return out
 }
 
-// column is the name of the column that holds a field, "" if there is none.
-func (r *planned) column(f model.Field) string {
+// columnOf is the name of the column that holds a field, "" if there is none.
+func (r *plannedRead) columnOf(f model.Field) string {
 	if r.step.As != nil {
 		f = r.step.As.Column(f)
 	}
@@ -230,11 +230,11 @@ var operators = map[workload.Op]cql.Op{
 	workload.Greater: cql.OpGT, workload.GreaterOrEqual: cql.OpGE, workload.Like: cql.OpGE,
 }
 
-// build writes the SELECT. Only one that answers the query alone is sorted.
-func (r *planned) build(q *workload.Query, alone bool) *cql.Select {
+// buildSelect writes the SELECT. Only one that answers the query alone is sorted.
+func (r *plannedRead) buildSelect(q *workload.Query, alone bool) *cql.Select {
 	s := &cql.Select{Table: cql.TableRef{Keyspace: r.table.Keyspace, Table: r.table.Name}, AllowFiltering: r.step.Kind == plan.Scan}
 	for _, f := range r.step.Fields {
-		if c := r.column(f); c != "" {
+		if c := r.columnOf(f); c != "" {
 			s.Columns = append(s.Columns, cql.Selector{Expr: &cql.ColumnRef{Name: c}})
 		}
 	}
@@ -244,7 +244,7 @@ func (r *planned) build(q *workload.Query, alone bool) *cql.Select {
 		n++
 	}
 	for _, b := range r.where {
-		if c := r.column(b.Field); c != "" {
+		if c := r.columnOf(b.Field); c != "" {
 			add(c, operators[b.Op])
 		}
 	}
@@ -265,7 +265,7 @@ func (r *planned) build(q *workload.Query, alone bool) *cql.Select {
 	}
 	if alone && (r.sort || r.step.Reverse) && len(q.Aggregates) == 0 {
 		for _, o := range q.OrderBy {
-			if c := r.column(o.Field); c != "" {
+			if c := r.columnOf(o.Field); c != "" {
 				s.OrderBy = append(s.OrderBy, cql.Ordering{Column: c, Descending: o.Desc})
 			}
 		}
@@ -273,8 +273,8 @@ func (r *planned) build(q *workload.Query, alone bool) *cql.Select {
 	return s
 }
 
-// written classifies a write: it changes rows of as many tables.
-func written(s *workload.Statement, tables []*model.Table) Classified {
+// classifyWrite classifies a write: it changes rows of as many tables.
+func classifyWrite(s *workload.Statement, tables []*model.Table) Classified {
 	c := Classified{Statement: s.ID, Text: s.String(), Access: rules.None, Tables: []string{}}
 	for _, t := range tables {
 		if plan.Modifies(s.Write, t) {
@@ -301,7 +301,7 @@ func written(s *workload.Statement, tables []*model.Table) Classified {
 func attributesOf(g *model.Graph, tables []*model.Table) []Attribute {
 	var out []Attribute
 	for _, e := range g.Entities {
-		owner := home(e, tables)
+		owner := homeTable(e, tables)
 		var create string
 		if owner == nil {
 			made := &model.Table{Tree: model.Tree{Entities: []*model.Entity{e}}, Partition: e.KeyFields()}
@@ -331,7 +331,7 @@ func attributesOf(g *model.Graph, tables []*model.Table) []Attribute {
 				}
 			}
 			if a.Copied != nil && len(x.Places) == 0 {
-				x.Places = copied(a, tables)
+				x.Places = copiedColumns(a, tables)
 			}
 			out = append(out, x)
 		}
@@ -339,8 +339,8 @@ func attributesOf(g *model.Graph, tables []*model.Table) []Attribute {
 	return out
 }
 
-// copied are the columns of what an attribute is a copy of, in tables that hold both its entities.
-func copied(a *model.Attribute, tables []*model.Table) []Place {
+// copiedColumns are the columns of what an attribute is a copy of, in tables that hold both its entities.
+func copiedColumns(a *model.Attribute, tables []*model.Table) []Place {
 	var out []Place
 	for _, t := range tables {
 		for _, e := range t.Tree.Entities {
@@ -364,8 +364,8 @@ func columnFor(t *model.Table, f model.Field) string {
 	return name
 }
 
-// home is the table that an entity's own attributes belong to: one of nothing else, with its key for primary key.
-func home(e *model.Entity, tables []*model.Table) *model.Table {
+// homeTable is the table that an entity's own attributes belong to: one of nothing else, with its key for primary key.
+func homeTable(e *model.Entity, tables []*model.Table) *model.Table {
 	for _, t := range tables {
 		if len(t.Tree.Entities) == 1 && t.Tree.Entities[0] == e && len(t.Key()) == len(e.Key) && t.Identifies() {
 			return t

@@ -27,21 +27,21 @@ func Define(s *schema.Schema, keyspace string, statements ...string) (*schema.Sc
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", text, err)
 		}
-		if err := define(out, st, keyspace); err != nil {
+		if err := applyDefinition(out, st, keyspace); err != nil {
 			return nil, fmt.Errorf("%s: %w", text, err)
 		}
 	}
 	return out, nil
 }
 
-func define(s *schema.Schema, st cql.Statement, keyspace string) error {
+func applyDefinition(s *schema.Schema, st cql.Statement, keyspace string) error {
 	switch x := st.(type) {
 	case *cql.CreateTable:
-		return create(s, x, keyspace)
+		return applyCreateTable(s, x, keyspace)
 	case *cql.CreateIndex:
-		return index(s, x, keyspace)
+		return applyCreateIndex(s, x, keyspace)
 	case *cql.AlterTable:
-		return alter(s, x, keyspace)
+		return applyAlterTable(s, x, keyspace)
 	case *cql.Drop:
 		ref := x.Name.In(keyspace)
 		k := s.Keyspace(ref.Keyspace)
@@ -54,7 +54,7 @@ func define(s *schema.Schema, st cql.Statement, keyspace string) error {
 	return fmt.Errorf("%s defines no table", cql.Verb(st))
 }
 
-func create(s *schema.Schema, x *cql.CreateTable, keyspace string) error {
+func applyCreateTable(s *schema.Schema, x *cql.CreateTable, keyspace string) error {
 	ref := x.Table.In(keyspace)
 	if s.Table(ref.Keyspace, ref.Table) != nil {
 		return fmt.Errorf("table %s is there already", ref.Table)
@@ -83,7 +83,7 @@ func create(s *schema.Schema, x *cql.CreateTable, keyspace string) error {
 			t.DefaultTTL, _ = strconv.Atoi(l.Text) // Cassandra would refuse what is no number
 		}
 	}
-	arrange(&t)
+	sortColumns(&t)
 	i, ok := slices.BinarySearchFunc(s.Keyspaces, ref.Keyspace, func(k schema.Keyspace, name string) int { return cmp.Compare(k.Name, name) })
 	if !ok {
 		s.Keyspaces = slices.Insert(s.Keyspaces, i, schema.Keyspace{Name: ref.Keyspace})
@@ -94,15 +94,15 @@ func create(s *schema.Schema, x *cql.CreateTable, keyspace string) error {
 	return nil
 }
 
-// arrange brings columns into the order that schema.Table has them in.
-func arrange(t *schema.Table) {
+// sortColumns brings columns into the order that schema.Table has them in.
+func sortColumns(t *schema.Table) {
 	kinds := []schema.ColumnKind{schema.PartitionKey, schema.Clustering, schema.Static, schema.Regular}
 	slices.SortFunc(t.Columns, func(a, b schema.Column) int {
 		return cmp.Or(slices.Index(kinds, a.Kind)-slices.Index(kinds, b.Kind), a.Position-b.Position, cmp.Compare(a.Name, b.Name))
 	})
 }
 
-func index(s *schema.Schema, x *cql.CreateIndex, keyspace string) error {
+func applyCreateIndex(s *schema.Schema, x *cql.CreateIndex, keyspace string) error {
 	ref := x.Table.In(keyspace)
 	t := s.Table(ref.Keyspace, ref.Table)
 	if t == nil {
@@ -137,7 +137,7 @@ func index(s *schema.Schema, x *cql.CreateIndex, keyspace string) error {
 	return nil
 }
 
-func alter(s *schema.Schema, x *cql.AlterTable, keyspace string) error {
+func applyAlterTable(s *schema.Schema, x *cql.AlterTable, keyspace string) error {
 	ref := x.Table.In(keyspace)
 	t := s.Table(ref.Keyspace, ref.Table)
 	if t == nil || x.Does != cql.AlterAdd {
@@ -150,14 +150,14 @@ func alter(s *schema.Schema, x *cql.AlterTable, keyspace string) error {
 		}
 		t.Columns = append(t.Columns, schema.Column{Name: c.Name, Type: c.Type.String(), Kind: schema.Regular, Position: -1})
 	}
-	arrange(t)
+	sortColumns(t)
 	return nil
 }
 
 // createText writes the definition of a table.
 func createText(t *schema.Table) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "CREATE TABLE %s (\n", quoted(refOf(t)))
+	fmt.Fprintf(&b, "CREATE TABLE %s (\n", quotedName(refOf(t)))
 	for _, c := range t.Columns {
 		static := ""
 		if c.Kind == schema.Static {
@@ -191,8 +191,8 @@ func createText(t *schema.Table) string {
 	return b.String()
 }
 
-// quoted is a table's name as CQL writes it.
-func quoted(r Reference) string {
+// quotedName is a table's name as CQL writes it.
+func quotedName(r Reference) string {
 	if r.Keyspace == "" {
 		return model.Quote(r.Table)
 	}

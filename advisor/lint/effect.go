@@ -56,7 +56,7 @@ func (in *Input) With(g *model.Graph, tables []*model.Table, planned map[string]
 	for i := range after.Questions {
 		q := &after.Questions[i]
 		if p, ok := planned[q.ID]; ok {
-			made := asked(g, p)
+			made := questionOf(g, p)
 			made.ID, made.Text, made.Count = q.ID, q.Text, q.Count
 			*q = made
 		}
@@ -66,8 +66,8 @@ func (in *Input) With(g *model.Graph, tables []*model.Table, planned map[string]
 
 // Compare says what a change means for some questions, by their ids; of all, if none is named.
 func Compare(before, after *Input, questions ...string) *Effect {
-	e := &Effect{Before: before.worst(questions), After: after.worst(questions), Cures: []Brief{}, Causes: []Brief{}, Leaves: []Brief{}}
-	then, now := before.findings(), after.findings()
+	e := &Effect{Before: before.worstAccess(questions), After: after.worstAccess(questions), Cures: []Brief{}, Causes: []Brief{}, Leaves: []Brief{}}
+	then, now := before.allFindings(), after.allFindings()
 	has := func(list []Finding, f *Finding) bool {
 		return slices.ContainsFunc(list, func(x Finding) bool { return x.key() == f.key() })
 	}
@@ -75,32 +75,32 @@ func Compare(before, after *Input, questions ...string) *Effect {
 		f := &then[i]
 		switch {
 		case !has(now, f):
-			e.Cures = append(e.Cures, f.brief())
+			e.Cures = append(e.Cures, f.toBrief())
 		case slices.Contains(questions, f.Statement):
-			e.Leaves = append(e.Leaves, f.brief())
+			e.Leaves = append(e.Leaves, f.toBrief())
 		}
 	}
 	for i := range now {
 		if !has(then, &now[i]) {
-			e.Causes = append(e.Causes, now[i].brief())
+			e.Causes = append(e.Causes, now[i].toBrief())
 		}
 	}
 	return e
 }
 
-func (f *Finding) brief() Brief {
+func (f *Finding) toBrief() Brief {
 	return Brief{f.Rule, f.Name, f.Severity, f.Table, f.Statement, f.Reason}
 }
 
-// worst is the worst class of questions.
-func (in *Input) worst(ids []string) rules.Access {
+// worstAccess is the worst class of questions.
+func (in *Input) worstAccess(ids []string) rules.Access {
 	out := rules.Access("")
 	for i := range in.Questions {
 		q := &in.Questions[i]
 		if len(ids) > 0 && !slices.Contains(ids, q.ID) {
 			continue
 		}
-		if a := in.classify(q).Access; out == "" || out.Better(a) {
+		if a := in.classifyQuestion(q).Access; out == "" || out.Better(a) {
 			out = a
 		}
 	}
@@ -111,4 +111,4 @@ func (in *Input) worst(ids []string) rules.Access {
 }
 
 // ClassOf is the class of one question.
-func (in *Input) ClassOf(id string) rules.Access { return in.worst([]string{id}) }
+func (in *Input) ClassOf(id string) rules.Access { return in.worstAccess([]string{id}) }

@@ -143,8 +143,8 @@ type Fix struct {
 	maker           *Finding                // whose fix makes the table that this one reads
 }
 
-// defines are the definitions of a fix that was carried out to its end.
-func (f *Fix) defines() []string { return slices.Concat(f.CQL, f.last) }
+// definitions are the definitions of a fix that was carried out to its end.
+func (f *Fix) definitions() []string { return slices.Concat(f.CQL, f.last) }
 
 // Finding is a breach of a rule.
 type Finding struct {

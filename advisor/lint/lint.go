@@ -12,16 +12,16 @@ import (
 
 // Lint looks at everything, and tries a fix for each finding. The same input gives the same report.
 func Lint(in *Input) *Report {
-	r := &Report{Name: in.Name, Tables: len(in.tables()), Statements: []Classified{}, Findings: in.findings(), Unsupported: slices.Clone(in.Unsupported)}
+	r := &Report{Name: in.Name, Tables: len(in.sortedTables()), Statements: []Classified{}, Findings: in.allFindings(), Unsupported: slices.Clone(in.Unsupported)}
 	if r.Unsupported == nil {
 		r.Unsupported = []rules.Unsupported{}
 	}
 	for i := range r.Findings {
-		in.mend(&r.Findings[i])
+		in.addFix(&r.Findings[i])
 	}
-	in.share(r.Findings)
+	in.shareTables(r.Findings)
 	for i := range in.Questions {
-		c := in.classify(&in.Questions[i])
+		c := in.classifyQuestion(&in.Questions[i])
 		for _, f := range r.Findings {
 			if f.Statement == c.Statement && !slices.Contains(c.Rules, f.Rule) {
 				c.Rules = append(c.Rules, f.Rule)
@@ -33,30 +33,30 @@ func Lint(in *Input) *Report {
 	return r
 }
 
-// findings looks at everything. The worst come first.
-func (in *Input) findings() []Finding {
+// allFindings looks at everything. The worst come first.
+func (in *Input) allFindings() []Finding {
 	out := []Finding{}
 	for i := range in.Questions {
-		out = append(out, in.question(&in.Questions[i])...)
+		out = append(out, in.checkQuestion(&in.Questions[i])...)
 	}
-	for _, t := range in.tables() {
-		out = append(out, in.table(t)...)
+	for _, t := range in.sortedTables() {
+		out = append(out, in.checkTable(t)...)
 	}
-	out = append(out, in.attributes()...)
+	out = append(out, in.checkAttributes()...)
 	slices.SortStableFunc(out, func(a, b Finding) int {
-		return cmp.Or(a.Severity.rank()-b.Severity.rank(), cmp.Compare(number(a.Rule), number(b.Rule)), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Statement, b.Statement))
+		return cmp.Or(a.Severity.rank()-b.Severity.rank(), cmp.Compare(ruleNumber(a.Rule), ruleNumber(b.Rule)), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Statement, b.Statement))
 	})
 	return out
 }
 
-// number is that of a rule's id.
-func number(id string) (n int) {
+// ruleNumber is that of a rule's id.
+func ruleNumber(id string) (n int) {
 	_, _ = fmt.Sscanf(id, "L%d", &n) // 0 if it has none
 	return n
 }
 
-// tables lists all tables, by keyspace and name.
-func (in *Input) tables() []*schema.Table {
+// sortedTables lists all tables, by keyspace and name.
+func (in *Input) sortedTables() []*schema.Table {
 	var out []*schema.Table
 	for i := range in.Schema.Keyspaces {
 		k := &in.Schema.Keyspaces[i]
@@ -69,8 +69,8 @@ func (in *Input) tables() []*schema.Table {
 
 func refOf(t *schema.Table) Reference { return Reference{t.Keyspace, t.Name} }
 
-// classify gives a question its one class.
-func (in *Input) classify(q *Question) Classified {
+// classifyQuestion gives a question its one class.
+func (in *Input) classifyQuestion(q *Question) Classified {
 	c := Classified{Statement: q.ID, Text: q.Text, Access: q.Access, Tables: []string{}}
 	add := func(ref Reference) {
 		if name := ref.String(); !slices.Contains(c.Tables, name) {
@@ -92,16 +92,16 @@ func (in *Input) classify(q *Question) Classified {
 	return c
 }
 
-// found makes a finding on a table.
-func (in *Input) found(rule string, on Reference, columns []string, format string, args ...any) Finding {
+// newFinding makes a finding on a table.
+func (in *Input) newFinding(rule string, on Reference, columns []string, format string, args ...any) Finding {
 	x := RuleOf(rule)
 	return Finding{Rule: rule, Name: x.Name, Severity: x.Severity, Table: on.String(), Columns: columns, Reason: fmt.Sprintf(format, args...), on: on}
 }
 
-// table looks at one table.
-func (in *Input) table(t *schema.Table) []Finding {
+// checkTable looks at one table.
+func (in *Input) checkTable(t *schema.Table) []Finding {
 	on := refOf(t)
-	fact := in.fact(on)
+	fact := in.factOf(on)
 	var out []Finding
 	var missing []string
 	for _, k := range fact.Key {
@@ -110,14 +110,14 @@ func (in *Input) table(t *schema.Table) []Finding {
 		}
 	}
 	if len(missing) > 0 {
-		f := in.found(KeyMissing, on, missing, "a row stands for %s, and the primary key (%s) lacks %s of its key: of two that agree in the rest the later write replaces the earlier one",
-			fact.Of, names(t.PrimaryKey()), strings.Join(missing, ", "))
+		f := in.newFinding(KeyMissing, on, missing, "a row stands for %s, and the primary key (%s) lacks %s of its key: of two that agree in the rest the later write replaces the earlier one",
+			fact.Of, joinNames(t.PrimaryKey()), strings.Join(missing, ", "))
 		if in.Partial {
 			f.Severity, f.Reason = Warning, f.Reason+" (if the key is what it was concluded to be: see helenus model)"
 		}
 		out = append(out, f)
 	}
-	out = append(out, in.size(t, fact)...)
+	out = append(out, in.checkSize(t, fact)...)
 	readers := 0
 	for i := range in.Questions {
 		for j := range in.Questions[i].Reads {
@@ -133,14 +133,14 @@ func (in *Input) table(t *schema.Table) []Finding {
 		readers++
 	}
 	if readers == 0 && len(in.Questions) > 0 && (!in.Partial || in.Touched[on]) {
-		f := in.found(UnusedTable, on, nil, "no statement reads it")
+		f := in.newFinding(UnusedTable, on, nil, "no statement reads it")
 		if in.Partial {
 			f.Severity, f.Reason = Note, "statements that were seen write it, and none reads it"
 		}
 		out = append(out, f)
 	}
-	if other := in.same(t); other != nil {
-		out = append(out, in.found(DuplicateTable, on, nil, "it has the primary key of %s, and no column that this has not", refOf(other)))
+	if other := in.duplicateOf(t); other != nil {
+		out = append(out, in.newFinding(DuplicateTable, on, nil, "it has the primary key of %s, and no column that this has not", refOf(other)))
 	}
 	var repeated []string
 	for _, name := range fact.Statics {
@@ -149,13 +149,13 @@ func (in *Input) table(t *schema.Table) []Finding {
 		}
 	}
 	if len(repeated) > 0 {
-		out = append(out, in.found(NotStatic, on, repeated, "the partition key (%s) determines %s: it is stored once for each row of the partition", names(t.PartitionKey()), strings.Join(repeated, ", ")))
+		out = append(out, in.newFinding(NotStatic, on, repeated, "the partition key (%s) determines %s: it is stored once for each row of the partition", joinNames(t.PartitionKey()), strings.Join(repeated, ", ")))
 	}
 	return out
 }
 
-// fact is what is known of a table, never nil.
-func (in *Input) fact(on Reference) *Fact {
+// factOf is what is known of a table, never nil.
+func (in *Input) factOf(on Reference) *Fact {
 	if f := in.Facts[on]; f != nil {
 		return f
 	}
@@ -165,8 +165,8 @@ func (in *Input) fact(on Reference) *Fact {
 // someRows is how many rows a partition has of which it is worth a note that it grows.
 const someRows = 100
 
-// partitions is how many there are, 0 if that is not known.
-func (f *Fact) partitions(t *schema.Table) float64 {
+// partitionCount is how many there are, 0 if that is not known.
+func (f *Fact) partitionCount(t *schema.Table) float64 {
 	if f.Partitions > 0 {
 		return f.Partitions
 	}
@@ -181,9 +181,9 @@ func (f *Fact) partitions(t *schema.Table) float64 {
 	return min(n, max(1, f.Rows))
 }
 
-// size looks at how large partitions are, and whether they stay like that.
-func (in *Input) size(t *schema.Table, f *Fact) []Finding {
-	partitions := f.partitions(t)
+// checkSize looks at how large partitions are, and whether they stay like that.
+func (in *Input) checkSize(t *schema.Table, f *Fact) []Finding {
+	partitions := f.partitionCount(t)
 	if partitions == 0 || f.Rows == 0 || len(t.ClusteringKey()) == 0 {
 		return nil
 	}
@@ -191,34 +191,34 @@ func (in *Input) size(t *schema.Table, f *Fact) []Finding {
 	bytes := rows * f.RowBytes
 	on, key := refOf(t), columnNames(t.PartitionKey())
 	if partitions <= 1 && f.Rows > rules.FewRows {
-		return []Finding{in.found(OnePartition, on, key, "its %.0f rows are one partition: %s has one value", f.Rows, strings.Join(key, ", "))}
+		return []Finding{in.newFinding(OnePartition, on, key, "its %.0f rows are one partition: %s has one value", f.Rows, strings.Join(key, ", "))}
 	}
 	if rows > rules.MostRows || bytes > rules.MostPartition {
-		return []Finding{in.found(PartitionUnbounded, on, key, "a partition has about %.0f rows and %.0f MB in the mean; it should stay below %d rows and %.0f MB", rows, bytes/1e6, int(rules.MostRows), rules.MostPartition/1e6)}
+		return []Finding{in.newFinding(PartitionUnbounded, on, key, "a partition has about %.0f rows and %.0f MB in the mean; it should stay below %d rows and %.0f MB", rows, bytes/1e6, int(rules.MostRows), rules.MostPartition/1e6)}
 	}
 	named := f.Bucketed || f.Named == nil
 	for _, c := range t.PartitionKey() {
 		named = named || f.Named[c.Name] || slices.Contains([]string{"date", "timestamp", "timeuuid"}, c.Type)
 	}
 	if !named && rows >= someRows {
-		out := in.found(PartitionUnbounded, on, key, "partitions are named by %s, which is no entity's key: they have about %.0f rows in the mean, and more as the table grows, unless there are more values of it as time passes", strings.Join(key, ", "), rows)
+		out := in.newFinding(PartitionUnbounded, on, key, "partitions are named by %s, which is no entity's key: they have about %.0f rows in the mean, and more as the table grows, unless there are more values of it as time passes", strings.Join(key, ", "), rows)
 		out.Severity = Note
 		return []Finding{out}
 	}
 	return nil
 }
 
-// same returns another table with the same primary key in the same order that holds all that t does; of two that are equal the
+// duplicateOf returns another table with the same primary key in the same order that holds all that t does; of two that are equal the
 // later one is the copy.
-func (in *Input) same(t *schema.Table) *schema.Table {
-	for _, o := range in.tables() {
+func (in *Input) duplicateOf(t *schema.Table) *schema.Table {
+	for _, o := range in.sortedTables() {
 		if o == t || o.Keyspace != t.Keyspace || o.Counter != t.Counter || o.DefaultTTL != t.DefaultTTL {
 			continue
 		}
-		if of := in.fact(refOf(t)).Of; in.fact(refOf(o)).Of != of || of == "" && in.Partial {
+		if of := in.factOf(refOf(t)).Of; in.factOf(refOf(o)).Of != of || of == "" && in.Partial {
 			continue // of live tables the same key says nothing: it has to be that of the same things
 		}
-		if sameKey(t, o) && holds(o, t) && (!holds(t, o) || o.Name < t.Name) {
+		if sameKey(t, o) && hasColumns(o, t) && (!hasColumns(t, o) || o.Name < t.Name) {
 			return o
 		}
 	}
@@ -234,8 +234,8 @@ func sameKey(a, b *schema.Table) bool {
 	})
 }
 
-// holds reports whether a has every column of b, of the same type.
-func holds(a, b *schema.Table) bool {
+// hasColumns reports whether a has every column of b, of the same type.
+func hasColumns(a, b *schema.Table) bool {
 	for _, c := range b.Columns {
 		if own := a.Column(c.Name); own == nil || own.Type != c.Type {
 			return false
@@ -244,13 +244,13 @@ func holds(a, b *schema.Table) bool {
 	return len(b.Indexes) == 0
 }
 
-// attributes looks for what no table stores: one finding for each entity.
-func (in *Input) attributes() []Finding {
+// checkAttributes looks for what no table stores: one finding for each entity.
+func (in *Input) checkAttributes() []Finding {
 	var out []Finding
 	at := map[string]int{} // by entity
 	for i := range in.Attributes {
 		a := &in.Attributes[i]
-		if in.stored(a) {
+		if in.isStored(a) {
 			continue
 		}
 		entity, _, _ := strings.Cut(a.Name, ".")
@@ -258,7 +258,7 @@ func (in *Input) attributes() []Finding {
 		if !ok {
 			n = len(out)
 			at[entity] = n
-			out = append(out, in.found(AttributeNotStored, a.Owner, nil, ""))
+			out = append(out, in.newFinding(AttributeNotStored, a.Owner, nil, ""))
 		}
 		out[n].Columns = append(out[n].Columns, a.Name)
 		out[n].Reason = "no table stores " + strings.Join(out[n].Columns, ", ")
@@ -266,7 +266,7 @@ func (in *Input) attributes() []Finding {
 	return out
 }
 
-func (in *Input) stored(a *Attribute) bool {
+func (in *Input) isStored(a *Attribute) bool {
 	places := a.Places
 	if a.Home != nil {
 		places = append(slices.Clone(places), Place{a.Owner, a.Home.Name})
@@ -287,4 +287,4 @@ func columnNames(columns []schema.Column) []string {
 	return out
 }
 
-func names(columns []schema.Column) string { return strings.Join(columnNames(columns), ", ") }
+func joinNames(columns []schema.Column) string { return strings.Join(columnNames(columns), ", ") }

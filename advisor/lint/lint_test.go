@@ -343,7 +343,7 @@ func TestMultiColumnSlice(t *testing.T) {
 		}
 		in := &Input{Schema: s}
 		got := ""
-		for _, f := range in.question(&Question{ID: "1", Reads: []Read{{Select: read, Client: true}}}) {
+		for _, f := range in.checkQuestion(&Question{ID: "1", Reads: []Read{{Select: read, Client: true}}}) {
 			got += f.Rule
 		}
 		if got != want {
@@ -467,11 +467,11 @@ func TestFixesHold(t *testing.T) {
 			}
 			before := in
 			if m := f.Fix.maker; m != nil {
-				if before, err = in.apply(m, m.Fix); err != nil {
+				if before, err = in.applyFix(m, m.Fix); err != nil {
 					r.Fatal(err)
 				}
 			}
-			after, err := before.apply(&f, f.Fix)
+			after, err := before.applyFix(&f, f.Fix)
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -595,7 +595,7 @@ func TestTopDownD1D2(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole := 0
-		for _, f := range in.findings() {
+		for _, f := range in.allFindings() {
 			bad := slices.Contains([]string{TableScan, IndexRead, PartitionKeyRange, InequalityFirst, ClusteringGap, FilteringNeeded, OrderNotKept, MultiTable}, f.Rule) && of[f.Statement]
 			if bad || f.Rule == KeyMissing || f.Rule == NoTable || f.Rule == StatementNotAccepted {
 				t.Errorf("%s: %s on %s, statement %s: %s", name, f.Rule, f.Table, f.Statement, f.Reason)

@@ -42,11 +42,11 @@ func LiveCorrected(_ context.Context, snapshot *capture.Snapshot, s *schema.Sche
 // FromModel is FromSnapshot with a model that was concluded from the same.
 func FromModel(m *infer.Model, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) *Input {
 	in := &Input{Name: "live", Schema: withoutOwn(s), Facts: map[Reference]*Fact{}, Partial: true}
-	for _, t := range in.tables() {
+	for _, t := range in.sortedTables() {
 		in.Facts[refOf(t)] = factOfLive(t, m, stats)
 	}
 	for i := range snapshot.Statements {
-		in.said(&snapshot.Statements[i])
+		in.addStatement(&snapshot.Statements[i])
 	}
 	if n := snapshot.Other.Count + snapshot.Unknown.Count; n > 0 {
 		in.Unsupported = append(in.Unsupported, rules.Unsupported{Statement: "other", Reason: fmt.Sprintf("%d executions of statements of which no text is kept", n)})
@@ -111,13 +111,13 @@ func factOfLive(t *schema.Table, m *infer.Model, stats []schema.Stats) *Fact {
 	return f
 }
 
-// said takes in a statement.
-func (in *Input) said(st *capture.Statement) {
+// addStatement takes in a statement.
+func (in *Input) addStatement(st *capture.Statement) {
 	if schema.System(st.Keyspace) {
 		return
 	}
 	if st.Count == 0 { // prepared, and not executed so far: somebody means to
-		in.prepared(st)
+		in.notePrepared(st)
 		return
 	}
 	cannot := func(reason string) {
@@ -139,7 +139,7 @@ func (in *Input) said(st *capture.Statement) {
 		in.Questions = append(in.Questions, Question{ID: st.Fingerprint, Text: st.Text, Count: st.Count, Reads: []Read{r}})
 		return
 	}
-	in.changes(parsed, st.Keyspace)
+	in.addChanges(parsed, st.Keyspace)
 	a := schema.Analyse(parsed, in.Schema, st.Keyspace)
 	c := Classified{Statement: st.Fingerprint, Text: st.Text, Class: a.Class, Access: rules.AccessOf(a.Class), Tables: []string{}}
 	for _, x := range append([]schema.Analysis{a}, a.Children...) {
@@ -153,11 +153,11 @@ func (in *Input) said(st *capture.Statement) {
 	in.Writes = append(in.Writes, c)
 }
 
-// changes notes a write, or those of a batch.
-func (in *Input) changes(st cql.Statement, keyspace string) {
+// addChanges notes a write, or those of a batch.
+func (in *Input) addChanges(st cql.Statement, keyspace string) {
 	if b, ok := st.(*cql.Batch); ok {
 		for _, child := range b.Statements {
-			in.changes(child, keyspace)
+			in.addChanges(child, keyspace)
 		}
 		return
 	}
@@ -167,19 +167,19 @@ func (in *Input) changes(st cql.Statement, keyspace string) {
 	}
 	ref = ref.In(keyspace)
 	in.Changes = append(in.Changes, Change{keyspace, st})
-	in.touched(Reference{ref.Keyspace, ref.Table})
+	in.noteTouched(Reference{ref.Keyspace, ref.Table})
 }
 
-// touched notes that a table is spoken of.
-func (in *Input) touched(on Reference) {
+// noteTouched notes that a table is spoken of.
+func (in *Input) noteTouched(on Reference) {
 	if in.Touched == nil {
 		in.Touched = map[Reference]bool{}
 	}
 	in.Touched[on] = true
 }
 
-// prepared notes the tables that a statement reads which was not executed: they are in use.
-func (in *Input) prepared(st *capture.Statement) {
+// notePrepared notes the tables that a statement reads which was not executed: they are in use.
+func (in *Input) notePrepared(st *capture.Statement) {
 	parsed, err := st.Parse()
 	if err != nil {
 		return

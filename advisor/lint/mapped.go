@@ -18,8 +18,8 @@ import (
 // instance is a row of the join that a query is over: values of fields, made of a few instances of each entity.
 type instance = trial.Row
 
-// mapping is a trial of a table that the mapping rules made of a query: the query is answered from the join, and from the table.
-type mapping struct {
+// mappingTrial is a trial of a table that the mapping rules made of a query: the query is answered from the join, and from the table.
+type mappingTrial struct {
 	x        *rules.Trace
 	keyspace string
 	rand     *rand.Rand
@@ -41,13 +41,13 @@ func TryMapping(x *rules.Trace, keyspace string) error {
 	}
 	const rounds = 4
 	for round := range uint64(rounds) {
-		m := &mapping{x: x, keyspace: keyspace, rand: rand.New(rand.NewPCG(trialSeed, round))} //nolint:gosec // a test of ours, no secret
-		m.join()
-		if err := m.fill(); err != nil {
+		m := &mappingTrial{x: x, keyspace: keyspace, rand: rand.New(rand.NewPCG(trialSeed, round))} //nolint:gosec // a test of ours, no secret
+		m.makeRows()
+		if err := m.fillTable(); err != nil {
 			return err
 		}
 		for range rounds {
-			if err := m.ask(); err != nil {
+			if err := m.tryAsk(); err != nil {
 				return err
 			}
 		}
@@ -61,8 +61,8 @@ const (
 	mostRows = 60
 )
 
-// join makes instances and their connections, and all rows of the join.
-func (m *mapping) join() {
+// makeRows makes instances and their connections, and all rows of the join.
+func (m *mappingTrial) makeRows() {
 	tree := m.x.Query.Tree
 	values := map[*model.Entity][]instance{}
 	for _, e := range tree.Entities {
@@ -110,7 +110,7 @@ func (m *mapping) join() {
 					row[f] = v
 				}
 			}
-			m.copies(row)
+			m.copyKeys(row)
 			for e, i := range chosen { // a key that is a copy of others' may come twice: then it is that of the first
 				key := fmt.Sprintf("%p", e)
 				for _, f := range e.KeyFields() {
@@ -143,8 +143,8 @@ func (m *mapping) join() {
 	m.rows = m.rows[:min(len(m.rows), mostRows)]
 }
 
-// copies gives attributes that repeat another entity's key the value of that.
-func (m *mapping) copies(row instance) {
+// copyKeys gives attributes that repeat another entity's key the value of that.
+func (m *mappingTrial) copyKeys(row instance) {
 	for range m.x.Query.Tree.Entities { // one may be a copy of a copy
 		for f := range row {
 			c := f.Attribute.Copied
@@ -160,8 +160,8 @@ func (m *mapping) copies(row instance) {
 	}
 }
 
-// ask draws values, asks in both ways and says how the answers differ.
-func (m *mapping) ask() error {
+// tryAsk draws values, asks in both ways and says how the answers differ.
+func (m *mappingTrial) tryAsk() error {
 	q := m.x.Query
 	m.values, m.limit = map[model.Field]map[workload.Op]memory.Value{}, 1+m.rand.IntN(3)
 	if len(m.rows) == 0 {
@@ -181,13 +181,13 @@ func (m *mapping) ask() error {
 		}
 		m.values[p.Field][p.Op] = v
 	}
-	all := m.answer(m.rows)
-	got, err := m.read()
+	all := m.answerFrom(m.rows)
+	got, err := m.readTable()
 	if err != nil {
 		return err
 	}
 	if len(m.x.Left) > 0 { // the client does the rest, which it is told of
-		got = m.answer(got)
+		got = m.answerFrom(got)
 	}
 	whole := len(q.Aggregates) == 0 && len(q.GroupBy) == 0 && q.PerLimit == 0 && !q.Distinct
 	want := len(all)
@@ -222,8 +222,8 @@ func (m *mapping) ask() error {
 	return nil
 }
 
-// answer is what the query asks for of some rows, without its limit.
-func (m *mapping) answer(rows []instance) []instance {
+// answerFrom is what the query asks for of some rows, without its limit.
+func (m *mappingTrial) answerFrom(rows []instance) []instance {
 	q := m.x.Query
 	out := slices.DeleteFunc(slices.Clone(rows), func(r instance) bool {
 		return slices.ContainsFunc(q.Where, func(p workload.Predicate) bool {
@@ -235,8 +235,8 @@ func (m *mapping) answer(rows []instance) []instance {
 	return out
 }
 
-// fill fills the table from the join.
-func (m *mapping) fill() error {
+// fillTable fills the table from the join.
+func (m *mappingTrial) fillTable() error {
 	t := m.x.Table
 	s, err := Define(nil, m.keyspace, t.CQL(m.keyspace, m.x.Name))
 	if err != nil {
@@ -261,7 +261,7 @@ func (m *mapping) fill() error {
 		insert.Columns, insert.Values = append(insert.Columns, t.BucketColumn()), append(insert.Values, &cql.Marker{Name: t.BucketColumn()})
 	}
 	for i, r := range m.rows {
-		for _, one := range m.split(r) {
+		for _, one := range m.splitElements(r) {
 			args := memory.Args{bucket: strconv.Itoa(i % m.buckets)}
 			for _, f := range fields {
 				args[m.columns[f]] = one[f]
@@ -274,8 +274,8 @@ func (m *mapping) fill() error {
 	return nil
 }
 
-// read asks the table as the fix says.
-func (m *mapping) read() ([]instance, error) {
+// readTable asks the table as the fix says.
+func (m *mappingTrial) readTable() ([]instance, error) {
 	var out []instance
 	for n := range m.buckets {
 		read, err := parseSelect(m.x.CQL(m.keyspace))
@@ -321,8 +321,8 @@ func (m *mapping) read() ([]instance, error) {
 	return out, nil
 }
 
-// split makes a row for each element of a set that the table has one for.
-func (m *mapping) split(r instance) []instance {
+// splitElements makes a row for each element of a set that the table has one for.
+func (m *mappingTrial) splitElements(r instance) []instance {
 	out := []instance{r}
 	for f := range m.x.Table.Types {
 		if _, several := rules.Element(f.Attribute.Type); !several {

@@ -27,8 +27,8 @@ type remake struct {
 	bucket  *trial.Bucket
 }
 
-// remade makes the table of one SELECT.
-func (in *Input) remade(f *Finding, t *schema.Table) (*Fix, error) {
+// remadeTable makes the table of one SELECT.
+func (in *Input) remadeTable(f *Finding, t *schema.Table) (*Fix, error) {
 	if t == nil || f.read == nil {
 		return nil, fmt.Errorf("the table is not known")
 	}
@@ -36,26 +36,26 @@ func (in *Input) remade(f *Finding, t *schema.Table) (*Fix, error) {
 		return nil, fmt.Errorf("%s counts: counters can not be copied to another table", t.Name)
 	}
 	m := &remake{t: t, s: f.read.Select}
-	if err := m.conditions(); err != nil {
+	if err := m.sortConditions(); err != nil {
 		return nil, err
 	}
 	if len(m.equal) == 0 && m.element == nil && m.ranged == "" {
 		return nil, fmt.Errorf("it asks for all rows: only a condition, or another way to go over them (token ranges), would help")
 	}
-	fact := in.fact(refOf(t))
+	fact := in.factOf(refOf(t))
 	m.made = schema.Table{Keyspace: t.Keyspace, DefaultTTL: t.DefaultTTL}
 	var by []string
-	for _, name := range restricted(m.s) {
+	for _, name := range restrictedColumns(m.s) {
 		by = append(by, model.Identifier(name))
 	}
-	m.made.Name = in.free(refOf(t), model.Identifier(t.Name)+"_by_"+strings.Join(by, "_"))
-	m.columns()
-	if err := m.comparable(); err != nil {
+	m.made.Name = in.freeName(refOf(t), model.Identifier(t.Name)+"_by_"+strings.Join(by, "_"))
+	m.makeColumns()
+	if err := m.checkComparable(); err != nil {
 		return nil, err
 	}
-	few := m.spread(fact)
+	few := m.addBucket(fact)
 	if sameKey(&m.made, t) {
-		return nil, fmt.Errorf("the table that the rules make of it has the primary key that %s has: (%s)", t.Name, names(t.PrimaryKey()))
+		return nil, fmt.Errorf("the table that the rules make of it has the primary key that %s has: (%s)", t.Name, joinNames(t.PrimaryKey()))
 	}
 	on := refOf(&m.made)
 	made := *fact
@@ -67,13 +67,13 @@ func (in *Input) remade(f *Finding, t *schema.Table) (*Fix, error) {
 		CQL: []string{createText(&m.made)}, Says: "Make the table, copy the rows, write to both, and read this one.",
 		facts: map[Reference]*Fact{on: &made}, of: refOf(t), to: on, element: m.element, bucket: m.bucket,
 	}
-	way, err := m.way()
+	way, err := m.newRead()
 	if err != nil {
 		return nil, err
 	}
-	fix.Statements, fix.question = []string{way.Select.String()}, f.with(way.Select)
-	fix.asks = []trial.Ask{{Old: qualified(f.read.Select, f.read.Keyspace), New: way}}
-	fix.Says += m.client(&way)
+	fix.Statements, fix.question = []string{way.Select.String()}, f.questionWith(way.Select)
+	fix.asks = []trial.Ask{{Old: withKeyspace(f.read.Select, f.read.Keyspace), New: way}}
+	fix.Says += m.clientText(&way)
 	c := &trial.Copy{Of: t, In: &m.made, Element: m.element, Bucket: m.bucket}
 	if fresh := c.Fresh(); len(fresh) > 0 && len(in.writesOn(fix.of)) == 0 { // else each of them says what it takes
 		fix.Says += fmt.Sprintf(" Where a statement changes %s of a row, or deletes it, delete the row with its former value: %s.", strings.Join(fresh, " or "), c.Removal())
@@ -82,19 +82,19 @@ func (in *Input) remade(f *Finding, t *schema.Table) (*Fix, error) {
 		fix.Says += fmt.Sprintf(" Cassandra takes no empty partition key: rows whose %s is '' are not in the table; leave out what is said of these, and ask for '' as before.", name)
 	}
 	if m.bucket == nil && !slices.ContainsFunc(t.PartitionKey(), func(k schema.Column) bool { return slices.Contains(m.equal, k.Name) }) {
-		fix.Says += fmt.Sprintf(" A partition holds all rows of one (%s): it grows with them, without bound; where a value has many rows, add a bucket to the partition key.", names(m.made.PartitionKey()))
+		fix.Says += fmt.Sprintf(" A partition holds all rows of one (%s): it grows with them, without bound; where a value has many rows, add a bucket to the partition key.", joinNames(m.made.PartitionKey()))
 	}
 	return fix, nil
 }
 
-// conditions sorts what the statement asks by. The error says what there is no table for.
-func (m *remake) conditions() error {
+// sortConditions sorts what the statement asks by. The error says what there is no table for.
+func (m *remake) sortConditions() error {
 	s := m.s
 	if len(s.GroupBy) > 0 || s.Distinct || s.PerPartitionLimit != nil || s.JSON {
 		return fmt.Errorf("it groups, or asks for so many of each partition: the rules have no table for that")
 	}
 	for _, x := range s.Columns {
-		if _, ok := x.Expr.(*cql.ColumnRef); !ok && !counts(s) {
+		if _, ok := x.Expr.(*cql.ColumnRef); !ok && !isCount(s) {
 			return fmt.Errorf("it selects more than columns: the rules have no table for that")
 		}
 	}
@@ -113,7 +113,7 @@ func (m *remake) conditions() error {
 		case several && m.element != nil:
 			return fmt.Errorf("it asks for elements of two collections: the rules have no table for that")
 		case several:
-			m.element = &trial.Element{Column: c.Name, As: m.free(c.Name + "_value")}
+			m.element = &trial.Element{Column: c.Name, As: m.freeColumn(c.Name + "_value")}
 			m.of = element
 		case w.Op == cql.OpEQ || w.Op == cql.OpIn:
 			if l, ok := w.Value.(*cql.Literal); ok && l.Kind == cql.LiteralString && l.Text == "" {
@@ -132,8 +132,8 @@ func (m *remake) conditions() error {
 	return nil
 }
 
-// counts reports whether a SELECT is of count(*).
-func counts(s *cql.Select) bool {
+// isCount reports whether a SELECT is of count(*).
+func isCount(s *cql.Select) bool {
 	if len(s.Columns) != 1 {
 		return false
 	}
@@ -141,8 +141,8 @@ func counts(s *cql.Select) bool {
 	return ok && x.Name == "count" && x.Star
 }
 
-// free is a name that no column has.
-func (m *remake) free(name string) string {
+// freeColumn is a name that no column has.
+func (m *remake) freeColumn(name string) string {
 	for m.t.Column(name) != nil {
 		name += "_"
 	}
@@ -158,9 +158,9 @@ func appendNew(list []string, more ...string) []string {
 	return list
 }
 
-// columns makes the columns: what is compared for equality is the partition key; then what is compared by order, what the answer is sorted
+// makeColumns makes the columns: what is compared for equality is the partition key; then what is compared by order, what the answer is sorted
 // by, and the rest of the table's own key in its order. Where the statement reads its rows backwards, all of them lie the other way round.
-func (m *remake) columns() {
+func (m *remake) makeColumns() {
 	n := 0
 	add := func(c schema.Column, kind schema.ColumnKind, descending bool) {
 		if slices.ContainsFunc(m.made.Columns, func(x schema.Column) bool { return x.Name == c.Name }) {
@@ -180,7 +180,7 @@ func (m *remake) columns() {
 		add(schema.Column{Name: m.element.As, Type: m.of}, schema.PartitionKey, false)
 	}
 	n = 0
-	backwards := m.backwards()
+	backwards := m.readsBackwards()
 	order := func(name string) bool {
 		for _, o := range m.s.OrderBy {
 			if o.Column == name {
@@ -211,13 +211,13 @@ func (m *remake) columns() {
 			add(c, schema.Regular, false)
 		}
 	}
-	arrange(&m.made)
+	sortColumns(&m.made)
 }
 
-// comparable looks whether the table compares values as the statement does. A partition is found by the bytes of its key, what is clustered or
+// checkComparable looks whether the table compares values as the statement does. A partition is found by the bytes of its key, what is clustered or
 // filtered is compared by value, and an index may find more than equal values.
-func (m *remake) comparable() error {
-	for _, name := range restricted(m.s) {
+func (m *remake) checkComparable() error {
+	for _, name := range restrictedColumns(m.s) {
 		if more := m.t.FindsMore(name); more != "" {
 			return fmt.Errorf("%s: a table would not", more)
 		}
@@ -233,8 +233,8 @@ func (m *remake) comparable() error {
 	return nil
 }
 
-// backwards reports whether the statement reads the rows of a partition from the last to the first.
-func (m *remake) backwards() bool {
+// readsBackwards reports whether the statement reads the rows of a partition from the last to the first.
+func (m *remake) readsBackwards() bool {
 	for _, o := range m.s.OrderBy {
 		if c := m.t.Column(o.Column); c != nil && c.Kind == schema.Clustering { // also one that is the same in all rows: those after it are read backwards, too
 			return c.Descending != o.Descending
@@ -246,9 +246,9 @@ func (m *remake) backwards() bool {
 // fewValues is how many values a partition key may have at the most to be taken for one that has few, whatever the table grows to.
 const fewValues = 32
 
-// spread adds a bucket to the partition key where there is none, where its values are few, or where partitions would be too large. It returns
+// addBucket adds a bucket to the partition key where there is none, where its values are few, or where partitions would be too large. It returns
 // how many values there are, 0 if nobody knows.
-func (m *remake) spread(fact *Fact) float64 {
+func (m *remake) addBucket(fact *Fact) float64 {
 	few := 1.0
 	for _, c := range m.made.PartitionKey() {
 		n := fact.Distinct[c.Name]
@@ -279,18 +279,18 @@ func (m *remake) spread(fact *Fact) float64 {
 	for _, k := range m.t.PrimaryKey() {
 		by = append(by, k.Name)
 	}
-	m.bucket = &trial.Bucket{Column: m.free(bucketColumn), Count: int(count), By: by}
+	m.bucket = &trial.Bucket{Column: m.freeColumn(bucketColumn), Count: int(count), By: by}
 	m.made.Columns = append(m.made.Columns, schema.Column{Name: m.bucket.Column, Type: "int", Kind: schema.PartitionKey, Position: len(m.made.PartitionKey())})
-	arrange(&m.made)
+	sortColumns(&m.made)
 	return few
 }
 
-// way is how the question is asked of the new table: with the same columns, conditions, order and limit.
-func (m *remake) way() (trial.Way, error) {
+// newRead is how the question is asked of the new table: with the same columns, conditions, order and limit.
+func (m *remake) newRead() (trial.Way, error) {
 	s := cql.Clone(m.s).(*cql.Select) //nolint:forcetypeassert // of its own kind
 	s.Table, s.AllowFiltering = cql.TableRef{Keyspace: m.made.Keyspace, Table: m.made.Name}, false
 	if len(s.Columns) == 0 {
-		s.Columns = all(m.t)
+		s.Columns = allColumns(m.t)
 	}
 	for i := range s.Where {
 		if w := &s.Where[i]; w.Op == cql.OpContains {
@@ -302,22 +302,22 @@ func (m *remake) way() (trial.Way, error) {
 	})
 	way := trial.Way{Select: s}
 	if m.bucket != nil {
-		if counts(s) {
+		if isCount(s) {
 			return way, fmt.Errorf("it counts, and the rows of a value are in several partitions: the client would have to add up")
 		}
 		s.Where = append(s.Where, cql.Relation{Columns: []string{m.bucket.Column}, Op: cql.OpEQ, Value: &cql.Marker{}})
 		way.Each, way.Buckets = m.bucket.Column, m.bucket.Count
-		merged(&way, m.s, m.t)
+		mergeInClient(&way, m.s, m.t)
 	}
 	var err error
 	way.Select, err = parseSelect(s.String()) // its markers are counted anew
 	return way, err
 }
 
-// merged has the client put answers of several statements together, as the one statement would have: sorted as its rows are, and cut.
-func merged(way *trial.Way, s *cql.Select, t *schema.Table) {
+// mergeInClient has the client put answers of several statements together, as the one statement would have: sorted as its rows are, and cut.
+func mergeInClient(way *trial.Way, s *cql.Select, t *schema.Table) {
 	way.Order, way.Limit = slices.Clone(s.OrderBy), s.Limit
-	if len(way.Order) == 0 && ofOne(s, t) {
+	if len(way.Order) == 0 && inOnePartition(s, t) {
 		for _, c := range t.ClusteringKey() {
 			way.Order = append(way.Order, cql.Ordering{Column: c.Name, Descending: c.Descending})
 		}
@@ -329,23 +329,23 @@ func merged(way *trial.Way, s *cql.Select, t *schema.Table) {
 	}
 }
 
-// ofOne reports whether a statement is about one partition.
-func ofOne(s *cql.Select, t *schema.Table) bool {
-	by := restrictions(s)
+// inOnePartition reports whether a statement is about one partition.
+func inOnePartition(s *cql.Select, t *schema.Table) bool {
+	by := restrictionsOf(s)
 	return !slices.ContainsFunc(t.PartitionKey(), func(k schema.Column) bool { return by[k.Name] != equal })
 }
 
-// client says what a way leaves to the client.
-func (m *remake) client(way *trial.Way) string {
+// clientText says what a way leaves to the client.
+func (m *remake) clientText(way *trial.Way) string {
 	if m.bucket == nil {
 		return ""
 	}
 	return fmt.Sprintf(" %s is a hash of (%s) modulo %d, which the writer computes: ask for each from 0 to %d, at once,%s.",
-		m.bucket.Column, strings.Join(m.bucket.By, ", "), m.bucket.Count, m.bucket.Count-1, together(way))
+		m.bucket.Column, strings.Join(m.bucket.By, ", "), m.bucket.Count, m.bucket.Count-1, mergeText(way))
 }
 
-// together says how the client puts answers together.
-func together(way *trial.Way) string {
+// mergeText says how the client puts answers together.
+func mergeText(way *trial.Way) string {
 	text := " and put the rows together"
 	if len(way.Order) > 0 {
 		text = " merge the rows by " + orderText(way.Order)
@@ -356,8 +356,8 @@ func together(way *trial.Way) string {
 	return text
 }
 
-// all selects the columns of a table one by one.
-func all(t *schema.Table) []cql.Selector {
+// allColumns selects the columns of a table one by one.
+func allColumns(t *schema.Table) []cql.Selector {
 	var out []cql.Selector
 	for _, c := range t.Columns {
 		out = append(out, cql.Selector{Expr: &cql.ColumnRef{Name: c.Name}})
@@ -365,8 +365,8 @@ func all(t *schema.Table) []cql.Selector {
 	return out
 }
 
-// qualified is a SELECT that names its keyspace.
-func qualified(s *cql.Select, keyspace string) *cql.Select {
+// withKeyspace is a SELECT that names its keyspace.
+func withKeyspace(s *cql.Select, keyspace string) *cql.Select {
 	own := *s
 	own.Table = s.Table.In(keyspace)
 	return &own

@@ -10,9 +10,9 @@ import (
 )
 
 // JSON writes the report for programs.
-func (r *Report) JSON(w io.Writer) error { return encode(w, r) }
+func (r *Report) JSON(w io.Writer) error { return encodeJSON(w, r) }
 
-func encode(w io.Writer, v any) error {
+func encodeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
@@ -26,8 +26,8 @@ func (r *Report) Text(w io.Writer) error {
 	for i := range r.Findings {
 		count[r.Findings[i].Severity]++
 	}
-	fmt.Fprintf(&b, "%s: %s, %s; %s, %s, %s (docs/rules.md explains the ids)\n", r.Name, counted(r.Tables, "table"), counted(len(r.Statements), "statement"),
-		counted(count[Error], "error"), counted(count[Warning], "warning"), counted(count[Note], "note"))
+	fmt.Fprintf(&b, "%s: %s, %s; %s, %s, %s (docs/rules.md explains the ids)\n", r.Name, countText(r.Tables, "table"), countText(len(r.Statements), "statement"),
+		countText(count[Error], "error"), countText(count[Warning], "warning"), countText(count[Note], "note"))
 	classes := map[rules.Access]int{}
 	for _, s := range r.Statements {
 		classes[s.Access]++
@@ -38,7 +38,7 @@ func (r *Report) Text(w io.Writer) error {
 		}
 	}
 	for i := range r.Findings {
-		r.Findings[i].text(&b)
+		r.Findings[i].writeText(&b)
 	}
 	if len(r.Unsupported) > 0 {
 		b.WriteString("\nNot looked at\n\n")
@@ -50,15 +50,15 @@ func (r *Report) Text(w io.Writer) error {
 	return err
 }
 
-// counted writes "1 error", "2 errors".
-func counted(n int, noun string) string {
+// countText writes "1 error", "2 errors".
+func countText(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-func (f *Finding) text(b *strings.Builder) {
+func (f *Finding) writeText(b *strings.Builder) {
 	where := f.Table
 	if f.Statement != "" {
 		where = strings.TrimPrefix(where+", statement "+f.Statement, ", ")

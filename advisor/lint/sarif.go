@@ -88,7 +88,7 @@ func (r *Report) SARIF(w io.Writer, version string, at Places) error {
 	numbers := map[string]int{}
 	for i, x := range Rules {
 		numbers[x.ID] = i
-		rule := sarifRule{ID: x.ID, Name: pascal(x.Name), Short: sarifText{x.Says}, Full: sarifText{x.Why}, Help: sarifText{x.Says + " " + x.Why + " Fix: " + x.Fix + ". See docs/rules.md."},
+		rule := sarifRule{ID: x.ID, Name: pascalCase(x.Name), Short: sarifText{x.Says}, Full: sarifText{x.Why}, Help: sarifText{x.Says + " " + x.Why + " Fix: " + x.Fix + ". See docs/rules.md."},
 			Properties: sarifProperties{"method": x.Method}}
 		rule.Default.Level = x.Severity
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, rule)
@@ -96,8 +96,8 @@ func (r *Report) SARIF(w io.Writer, version string, at Places) error {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		one := sarifResult{
-			RuleID: f.Rule, RuleIndex: numbers[f.Rule], Level: f.Severity, Message: sarifText{f.message()},
-			Locations: []sarifLocation{at.locate(f)}, Prints: map[string]string{"finding/v1": f.key() + " " + strings.Join(f.Columns, ",")},
+			RuleID: f.Rule, RuleIndex: numbers[f.Rule], Level: f.Severity, Message: sarifText{f.sarifMessage()},
+			Locations: []sarifLocation{at.locationOf(f)}, Prints: map[string]string{"finding/v1": f.key() + " " + strings.Join(f.Columns, ",")},
 		}
 		if f.Fix != nil {
 			one.Properties = sarifProperties{"cql": f.Fix.CQL, "statements": append([]string{}, f.Fix.Statements...), "says": f.Fix.Says}
@@ -109,11 +109,11 @@ func (r *Report) SARIF(w io.Writer, version string, at Places) error {
 	if len(r.Unsupported) > 0 {
 		run.Properties = sarifProperties{"unsupported": r.Unsupported}
 	}
-	return encode(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
+	return encodeJSON(w, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
-// message is what people see of a finding in their reports.
-func (f *Finding) message() string {
+// sarifMessage is what people see of a finding in their reports.
+func (f *Finding) sarifMessage() string {
 	where := f.Table
 	if f.Statement != "" {
 		where = strings.TrimPrefix(where+", statement "+f.Statement, ", ")
@@ -125,8 +125,8 @@ func (f *Finding) message() string {
 	return text
 }
 
-// locate says where a finding stands.
-func (p Places) locate(f *Finding) sarifLocation {
+// locationOf says where a finding stands.
+func (p Places) locationOf(f *Finding) sarifLocation {
 	var out sarifLocation
 	if f.Statement != "" {
 		out.Logical = append(out.Logical, sarifLogical{f.Statement, "member"})
@@ -153,12 +153,12 @@ func (p Places) locate(f *Finding) sarifLocation {
 		line = lineOf(p.Text, "name:", f.on.Table)
 	}
 	out.Physical = &sarifPhysical{Region: &sarifRegion{line}}
-	out.Physical.Artifact.URI = uri(file)
+	out.Physical.Artifact.URI = fileURI(file)
 	return out
 }
 
-// uri is that of a file: relative ones stay so.
-func uri(file string) string {
+// fileURI is that of a file: relative ones stay so.
+func fileURI(file string) string {
 	path := strings.NewReplacer("%", "%25", " ", "%20", "#", "%23", "?", "%3F").Replace(filepath.ToSlash(file))
 	if filepath.IsAbs(file) {
 		return "file://" + path
@@ -185,8 +185,8 @@ func lineOf(text, before, word string) int {
 	return 1
 }
 
-// pascal writes key-missing as KeyMissing.
-func pascal(name string) string {
+// pascalCase writes key-missing as KeyMissing.
+func pascalCase(name string) string {
 	var b strings.Builder
 	for _, part := range strings.Split(name, "-") {
 		b.WriteString(strings.ToUpper(part[:1]) + part[1:])

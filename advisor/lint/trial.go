@@ -17,13 +17,13 @@ const trialSeed = 36
 // mostBuckets is how many buckets a trial has at the most.
 const mostBuckets = 3
 
-// run tries a fix on generated rows: the statements that it changes, before and after, and again after writes of the application, carried
+// tryFix tries a fix on generated rows: the statements that it changes, before and after, and again after writes of the application, carried
 // out as the fix says. It notes what it says of the writes that are known. The error says how answers would differ, or why nobody can tell.
-func (in *Input) run(f *Finding, fix *Fix) error {
+func (in *Input) tryFix(f *Finding, fix *Fix) error {
 	if len(fix.asks) == 0 {
 		return nil
 	}
-	c, err := in.tried(f, fix)
+	c, err := in.trialCase(f, fix)
 	if err != nil {
 		return err
 	}
@@ -40,13 +40,13 @@ func (in *Input) run(f *Finding, fix *Fix) error {
 	return nil
 }
 
-// tried is what is tried of a fix.
-func (in *Input) tried(f *Finding, fix *Fix) (*trial.Case, error) {
-	after, err := Define(in.Schema, f.on.Keyspace, fix.defines()...)
+// trialCase is what is tried of a fix.
+func (in *Input) trialCase(f *Finding, fix *Fix) (*trial.Case, error) {
+	after, err := Define(in.Schema, f.on.Keyspace, fix.definitions()...)
 	if err != nil {
 		return nil, err
 	}
-	before, t := in.with(fix)
+	before, t := in.withLacking(fix)
 	if fix.to == (Reference{}) {
 		after = before
 	}
@@ -66,7 +66,7 @@ func (in *Input) tried(f *Finding, fix *Fix) (*trial.Case, error) {
 	case in.Schema.Table(fix.of.Keyspace, fix.of.Table).Counter:
 		c.Writes = nil // it is only read otherwise, and a count is a value like any
 	case len(known) == 0:
-		c.Writes = assumed(t)
+		c.Writes = assumedWrites(t)
 	}
 	if len(fix.unique)+len(fix.settled) > 0 { // the change is for rows as they ought to be, and these are inserted
 		c.Writes = slices.DeleteFunc(slices.Clone(c.Writes), func(w cql.Statement) bool { _, ok := w.(*cql.Insert); return !ok })
@@ -120,8 +120,8 @@ func (in *Input) writesOn(on Reference) []cql.Statement {
 	return out
 }
 
-// assumed are the writes that any table may have: a whole row, each column alone, and a row's end.
-func assumed(t *schema.Table) []cql.Statement {
+// assumedWrites are the writes that any table may have: a whole row, each column alone, and a row's end.
+func assumedWrites(t *schema.Table) []cql.Statement {
 	ref := cql.TableRef{Keyspace: t.Keyspace, Table: t.Name}
 	insert, remove := &cql.Insert{Table: ref}, &cql.Delete{Table: ref}
 	for _, c := range t.Columns {
@@ -145,12 +145,12 @@ func assumed(t *schema.Table) []cql.Statement {
 	return out
 }
 
-// with is the schema, and the table that a fix is about, with the columns that the fix wants rows of it to have. Counters are values there.
-func (in *Input) with(fix *Fix) (*schema.Schema, *schema.Table) {
+// withLacking is the schema, and the table that a fix is about, with the columns that the fix wants rows of it to have. Counters are values there.
+func (in *Input) withLacking(fix *Fix) (*schema.Schema, *schema.Table) {
 	out, _ := Define(in.Schema, "") // no statement, no error
 	t := out.Table(fix.of.Keyspace, fix.of.Table)
 	t.Counter = false
 	t.Columns = slices.Concat(t.Columns, fix.lacks)
-	arrange(t)
+	sortColumns(t)
 	return out, t
 }

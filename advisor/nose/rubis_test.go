@@ -36,7 +36,7 @@ func over(t *testing.T, m cost.Model, s *workload.Statement, tables []*model.Tab
 		return space.Cheapest(func(x *plan.Arc) float64 {
 			sum := 0.0
 			for i := range x.Steps {
-				sum += m.Step(&x.Steps[i], x.From == plan.Start && i == 0).Work
+				sum += m.Step(&x.Steps[i], x.From == plan.SourceState && i == 0).Work
 			}
 			return sum
 		}, func(*model.Table) bool { return true })

@@ -7,7 +7,7 @@
 //
 //	1a  variants   each query's filter fields are assigned to the row key and to the secondary indexes in every way
 //	1b  product    one variant for each query makes a schema
-//	1c  merge      pairs of tables are merged to every fix-point, under five conditions (judge); a table that is a strict
+//	1c  merge      pairs of tables are merged to every fix-point, under five conditions (judgeMerge); a table that is a strict
 //	               part of another is dropped
 //	1d  distinct   equal schemas are one option
 //	1e  look-ups   UPDATEs and DELETEs that do not find their rows get another index or row key, or a look-up table, each its

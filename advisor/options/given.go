@@ -37,9 +37,9 @@ func FromDesign(name string, d *design.Design) Given {
 	return g
 }
 
-// given measures a design by the same metrics: its partition key counts as one column, as a row key does, and every other field
+// measureGiven measures a design by the same metrics: its partition key counts as one column, as a row key does, and every other field
 // as one. A read costs a look-up by row key for each of its requests.
-func (f *finder) given(g Given) *Option {
+func (f *finder) measureGiven(g Given) *Option {
 	o := &Option{Name: g.Name, Given: true, given: g.Tables}
 	for _, t := range g.Tables {
 		x := &Table{u: &f.universe, Tree: t.Tree, Purpose: Read}
@@ -51,11 +51,11 @@ func (f *finder) given(g Given) *Option {
 		for _, i := range x.indexes {
 			x.rest = x.rest.minus(i)
 		}
-		x.finish()
+		x.setNames()
 		o.Tables = append(o.Tables, x)
 	}
-	o.Tables = sorted(o.Tables)
-	m := f.counts(o.Tables)
+	o.Tables = sortTables(o.Tables)
+	m := f.countMetrics(o.Tables)
 	for _, s := range f.writes {
 		o.Writes = append(o.Writes, WriteCost{Statement: s.ID, Writes: g.Writes[s.ID]})
 	}
@@ -66,10 +66,10 @@ func (f *finder) given(g Given) *Option {
 			m.Storage += x.Size()
 		}
 	}
-	m.Storage /= max(1, f.once())
+	m.Storage /= max(1, f.entityBytes())
 	weights := 0.0
 	for _, q := range f.report.Queries {
-		w := f.weight(q.Weight)
+		w := f.weightOf(q.Weight)
 		weights += w
 		m.Read += w * f.config.Costs.Key * float64(g.Reads[q.ID])
 		if g.Reads[q.ID] == 1 {

@@ -81,11 +81,11 @@ type (
 // JSON writes the report; top bounds how many options are part of it, besides designs that were given.
 func (r *Report) JSON(w io.Writer, top int) error {
 	d := reportJSON{
-		Name: r.Name, Mix: r.Mix, Indexes: r.Indexes, Score: r.Score, Fields: r.Fields, Combined: r.Combined, Looked: r.Looked, Merged: r.Merged, Made: r.made(),
-		Queries: []queryJSON{}, Options: []optionJSON{}, Unsupported: some(r.Unsupported), Cut: some(r.Cut), Remarks: some(r.Remarks),
+		Name: r.Name, Mix: r.Mix, Indexes: r.Indexes, Score: r.Score, Fields: r.Fields, Combined: r.Combined, Looked: r.Looked, Merged: r.Merged, Made: r.madeCount(),
+		Queries: []queryJSON{}, Options: []optionJSON{}, Unsupported: nonNil(r.Unsupported), Cut: nonNil(r.Cut), Remarks: nonNil(r.Remarks),
 	}
 	for _, q := range r.Queries {
-		x := queryJSON{ID: q.ID, Selected: names(q.Selected), Filters: names(q.Filters), Count: len(q.Variants)}
+		x := queryJSON{ID: q.ID, Selected: fieldNames(q.Selected), Filters: fieldNames(q.Filters), Count: len(q.Variants)}
 		if r.Groups != nil {
 			x.Variants = tablesJSON(q.Variants)
 		}
@@ -111,8 +111,8 @@ func (r *Report) JSON(w io.Writer, top int) error {
 	return e.Encode(d)
 }
 
-// some is the list, empty instead of null.
-func some[T any](list []T) []T {
+// nonNil is the list, empty instead of null.
+func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}
@@ -122,9 +122,9 @@ func some[T any](list []T) []T {
 func tablesJSON(list []*Table) []tableJSON {
 	out := make([]tableJSON, len(list))
 	for i, t := range list {
-		out[i] = tableJSON{Purpose: string(t.Purpose), For: t.For, Key: names(t.Key()), Indexes: [][]string{}, Rest: names(t.Rest()), Notation: t.Physical().String()}
+		out[i] = tableJSON{Purpose: string(t.Purpose), For: t.For, Key: fieldNames(t.Key()), Indexes: [][]string{}, Rest: fieldNames(t.Rest()), Notation: t.Physical().String()}
 		for _, x := range t.Indexes() {
-			out[i].Indexes = append(out[i].Indexes, names(x))
+			out[i].Indexes = append(out[i].Indexes, fieldNames(x))
 		}
 	}
 	return out

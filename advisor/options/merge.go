@@ -30,19 +30,19 @@ type Verdict struct {
 // Allowed reports whether all conditions hold.
 func (v Verdict) Allowed() bool { return len(v.Failed) == 0 }
 
-// judge applies the five conditions. All must hold; Column Count only warns unless it is to refuse.
-func (f *finder) judge(a, b *Table) Verdict {
+// judgeMerge applies the five conditions. All must hold; Column Count only warns unless it is to refuse.
+func (f *finder) judgeMerge(a, b *Table) Verdict {
 	var v Verdict
 	fail := func(c Condition) { v.Failed = append(v.Failed, c) }
 	if !a.key.empty() && !b.key.empty() {
 		fail(RowKey)
 	}
-	tree, joined := f.joined(a.Tree, b.Tree)
+	tree, joined := f.joinTrees(a.Tree, b.Tree)
 	if !joined {
 		fail(Relationship)
 		return v
 	}
-	c := a.united(b, tree)
+	c := a.mergeWith(b, tree)
 	v.Merged = c
 	if len(c.indexes) > f.config.Indexes { // those built from the key's fields are gone already
 		fail(SecondaryIndex)
@@ -68,9 +68,9 @@ func (f *finder) judge(a, b *Table) Verdict {
 	return v
 }
 
-// united is the merge of two tables (B-28): of the union of the columns, those that are normal but in the key or an index,
+// mergeWith is the merge of two tables (B-28): of the union of the columns, those that are normal but in the key or an index,
 // too, are gone, and indexes that are the key, too.
-func (t *Table) united(o *Table, tree model.Tree) *Table {
+func (t *Table) mergeWith(o *Table, tree model.Tree) *Table {
 	c := &Table{u: t.u, Tree: tree, Purpose: Read, key: t.key.or(o.key), ranges: t.ranges.or(o.ranges), split: t.split.or(o.split), queries: t.queries.or(o.queries), least: min(t.least, o.least)}
 	if t.Purpose == LookUp && o.Purpose == LookUp {
 		c.Purpose = LookUp
@@ -84,7 +84,7 @@ func (t *Table) united(o *Table, tree model.Tree) *Table {
 		}
 	}
 	c.rest = t.rest.or(o.rest).minus(looked).minus(c.key)
-	c.finish()
+	c.setNames()
 	return c
 }
 
@@ -94,9 +94,9 @@ func joinWords(a, b string) string {
 	return strings.Join(slices.Compact(words), " ")
 }
 
-// joined is the tree of a merged table; not if there is none, or several. What no relationship connects has none: the seed
+// joinTrees is the tree of a merged table; not if there is none, or several. What no relationship connects has none: the seed
 // would merge it if the column sets intersect, which those of unrelated entities never do, a column being an entity's field.
-func (f *finder) joined(a, b model.Tree) (model.Tree, bool) {
+func (f *finder) joinTrees(a, b model.Tree) (model.Tree, bool) {
 	if a.Key() == b.Key() {
 		return a, true
 	}
@@ -123,8 +123,8 @@ func (f *finder) fewRows(a, b, c *Table) bool {
 	return f.config.RowGrowth > 0 && c.Tree.Rows() <= (1+f.config.RowGrowth)*max(a.Tree.Rows(), b.Tree.Rows())
 }
 
-// drops reports whether b makes a needless: a is a strict subset of it (B-21).
-func (f *finder) drops(a, b *Table) bool {
+// isNeedless reports whether b makes a needless: a is a strict subset of it (B-21).
+func (f *finder) isNeedless(a, b *Table) bool {
 	if a.Purpose == Helper || b.Purpose == Helper || a.key != b.key || a.split != b.split || a.Tree.Key() != b.Tree.Key() {
 		return false
 	}
@@ -142,8 +142,8 @@ func (f *finder) drops(a, b *Table) bool {
 	return !f.config.RefuseColumns || b.Columns()-a.least <= f.config.ColumnGrowth
 }
 
-// with is b, having taken over a's queries.
-func (t *Table) with(a *Table) *Table {
+// withQueriesOf is b, having taken over a's queries.
+func (t *Table) withQueriesOf(a *Table) *Table {
 	c := *t
 	c.queries, c.least = t.queries.or(a.queries), min(t.least, a.least)
 	if t.Purpose != Read && a.Purpose == Read {
@@ -156,7 +156,7 @@ func (t *Table) with(a *Table) *Table {
 // tables is a schema: different tables, sorted by name.
 type tables []*Table
 
-func sorted(list []*Table) tables {
+func sortTables(list []*Table) tables {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b *Table) int { return strings.Compare(a.id, b.id) })
 	return list
@@ -171,33 +171,33 @@ func (t tables) key() string {
 	return b.String()
 }
 
-// settle drops what is needless, until nothing is.
-func (f *finder) settle(list []*Table) tables {
+// dropNeedless drops what is needless, until nothing is.
+func (f *finder) dropNeedless(list []*Table) tables {
 	for {
 		dropped := false
 	again:
 		for i, a := range list {
 			for j, b := range list {
-				if i != j && f.drops(a, b) {
+				if i != j && f.isNeedless(a, b) {
 					next := slices.Delete(slices.Clone(list), i, i+1)
 					if j > i {
 						j--
 					}
-					next[j] = b.with(a)
+					next[j] = b.withQueriesOf(a)
 					list, dropped = next, true
 					break again
 				}
 			}
 		}
 		if !dropped {
-			return sorted(list)
+			return sortTables(list)
 		}
 	}
 }
 
-// merges finds all fix-points: schemas that no further merge can be made in, over every order of merging (B-20). Beyond the
+// mergeFixpoints finds all fix-points: schemas that no further merge can be made in, over every order of merging (B-20). Beyond the
 // budget of schemas looked at, it goes on with the first merge alone, so that what it returns are fix-points always.
-func (f *finder) merges(list []*Table, budget *int) (fixed []tables, whole bool) {
+func (f *finder) mergeFixpoints(list []*Table, budget *int) (fixed []tables, whole bool) {
 	whole = true
 	seen := map[string]bool{}
 	var visit func(t tables)
@@ -215,25 +215,25 @@ func (f *finder) merges(list []*Table, budget *int) (fixed []tables, whole bool)
 					whole = false
 					return
 				}
-				c := f.merge(a, b)
+				c := f.mergeTables(a, b)
 				if c == nil {
 					continue
 				}
 				merged = true
 				next := slices.DeleteFunc(slices.Clone(t), func(x *Table) bool { return x == a || x == b })
-				visit(f.settle(append(next, c)))
+				visit(f.dropNeedless(append(next, c)))
 			}
 		}
 		if !merged {
 			fixed = append(fixed, t)
 		}
 	}
-	visit(f.settle(list))
+	visit(f.dropNeedless(list))
 	return fixed, whole
 }
 
-// merge returns the merged table, nil if it may not be. Schemas share tables, so what it finds is kept.
-func (f *finder) merge(a, b *Table) *Table {
+// mergeTables returns the merged table, nil if it may not be. Schemas share tables, so what it finds is kept.
+func (f *finder) mergeTables(a, b *Table) *Table {
 	if a.Purpose == Helper || b.Purpose == Helper || !a.key.empty() && !b.key.empty() {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (f *finder) merge(a, b *Table) *Table {
 		return c
 	}
 	var c *Table
-	if v := f.judge(a, b); v.Allowed() {
+	if v := f.judgeMerge(a, b); v.Allowed() {
 		c = v.Merged
 	}
 	if len(f.merged) >= maxMerged {

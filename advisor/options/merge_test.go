@@ -51,7 +51,7 @@ func (f *finder) table(t *testing.T, tree string, key, indexes, rest string) *Ta
 	for part := range strings.SplitSeq(indexes, ";") {
 		x.indexes = append(x.indexes, f.set(fields(part)...))
 	}
-	x.finish()
+	x.setNames()
 	x.least = x.Columns()
 	return x
 }
@@ -96,7 +96,7 @@ func TestConditionsB22toB28(t *testing.T) {
 			}
 			a, b := f.table(t, c.a.tree, c.a.key, c.a.indexes, c.a.rest), f.table(t, c.b.tree, c.b.key, c.b.indexes, c.b.rest)
 			for range 2 { // in both orders
-				v := f.judge(a, b)
+				v := f.judgeMerge(a, b)
 				if !slices.Equal(v.Failed, c.failed) || (len(v.Warnings) > 0) != c.warns {
 					t.Errorf("failed %v, want %v; warnings %q", v.Failed, c.failed, v.Warnings)
 				}

@@ -67,19 +67,19 @@ func (w Weighted) Of(m Metrics) float64 {
 	return w.Writes*m.WriteRequests + w.Storage*m.Storage + w.Read*m.Read + w.Surplus*m.Surplus
 }
 
-// option measures a schema.
-func (f *finder) option(list tables) *Option {
+// measureOption measures a schema.
+func (f *finder) measureOption(list tables) *Option {
 	o := &Option{Tables: list}
-	m := f.counts(list)
+	m := f.countMetrics(list)
 	for _, s := range f.writes {
 		o.Writes = append(o.Writes, f.writeCost(s, list))
 	}
 	f.writeMeans(&m, o)
-	m.Storage = f.storage(list)
+	m.Storage = f.storageRatio(list)
 	weights := 0.0
 	for _, q := range f.report.Queries {
 		if cost, surplus, ok := f.readCost(q, list); ok {
-			w := f.weight(q.Weight)
+			w := f.weightOf(q.Weight)
 			weights += w
 			m.Read += w * cost
 			m.Surplus += w * surplus
@@ -99,8 +99,8 @@ func (f *finder) option(list tables) *Option {
 	return o
 }
 
-// weight is 1 for all statements if none has one.
-func (f *finder) weight(w float64) float64 {
+// weightOf is 1 for all statements if none has one.
+func (f *finder) weightOf(w float64) float64 {
 	for _, s := range f.work.Statements {
 		if s.Weight > 0 {
 			return w
@@ -109,7 +109,7 @@ func (f *finder) weight(w float64) float64 {
 	return 1
 }
 
-func (f *finder) counts(list []*Table) Metrics {
+func (f *finder) countMetrics(list []*Table) Metrics {
 	m := Metrics{Tables: len(list)}
 	for _, t := range list {
 		m.Indexes += len(t.indexes)
@@ -125,7 +125,7 @@ func (f *finder) counts(list []*Table) Metrics {
 func (f *finder) writeMeans(m *Metrics, o *Option) {
 	weights := 0.0
 	for i, c := range o.Writes {
-		w := f.weight(f.writes[i].Weight)
+		w := f.weightOf(f.writes[i].Weight)
 		weights += w
 		m.WriteRequests += w * float64(c.Reads+c.Writes)
 		m.WriteMean += float64(c.Reads+c.Writes) / float64(len(o.Writes))
@@ -138,18 +138,18 @@ func (f *finder) writeMeans(m *Metrics, o *Option) {
 	}
 }
 
-func (f *finder) storage(list []*Table) float64 {
+func (f *finder) storageRatio(list []*Table) float64 {
 	stored := 0.0
 	for _, t := range list {
 		for _, x := range t.Physical().Fields() {
 			stored += x.Size()
 		}
 	}
-	return stored / max(1, f.once())
+	return stored / max(1, f.entityBytes())
 }
 
-// once is the bytes of all fields of all entities, each once.
-func (f *finder) once() float64 {
+// entityBytes is the bytes of all fields of all entities, each once.
+func (f *finder) entityBytes() float64 {
 	bytes := 0.0
 	for _, e := range f.work.Graph.Entities {
 		for _, a := range e.Attributes {
@@ -166,7 +166,7 @@ func (f *finder) readCost(q *Query, list []*Table) (cost, surplus float64, ok bo
 		if t.Purpose == Helper || !t.Answers(q) {
 			continue
 		}
-		byKey, indexes, _ := t.access(q.filter)
+		byKey, indexes, _ := t.accessBy(q.filter)
 		here := f.config.Costs.Index * float64(indexes)
 		if byKey {
 			here += f.config.Costs.Key
@@ -201,9 +201,9 @@ func joinRows(list []*Table) float64 {
 	return rows
 }
 
-// rank sorts by score, then by indexes (B-51), tables, columns and names, and numbers the options. Designs that were given come
+// rankOptions sorts by score, then by indexes (B-51), tables, columns and names, and numbers the options. Designs that were given come
 // after options of their score.
-func (f *finder) rank() {
+func (f *finder) rankOptions() {
 	f.report.Score = f.config.Score.Name()
 	list := f.report.Options
 	slices.SortFunc(list, func(a, b *Option) int { return cmp.Compare(a.key, b.key) })
@@ -211,20 +211,20 @@ func (f *finder) rank() {
 		o.Name = fmt.Sprintf("option %d", i+1)
 	}
 	for _, g := range f.config.Given {
-		list = append(list, f.given(g))
+		list = append(list, f.measureGiven(g))
 	}
 	for _, o := range list {
 		o.Score = f.config.Score.Of(o.Metrics)
 	}
-	slices.SortStableFunc(list, compare)
+	slices.SortStableFunc(list, compareOptions)
 	for i, o := range list {
 		o.Rank = i + 1
 	}
 	f.report.Options = list
 }
 
-// compare orders options. Scores are rounded, since sums of fractions differ by the order of adding.
-func compare(a, b *Option) int {
+// compareOptions orders options. Scores are rounded, since sums of fractions differ by the order of adding.
+func compareOptions(a, b *Option) int {
 	score := func(o *Option) float64 { return math.Round(o.Score * 1e9) }
 	last := func(o *Option) int {
 		if o.Given {

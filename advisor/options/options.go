@@ -100,7 +100,7 @@ func Find(ctx context.Context, w *workload.Workload, c Config) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	schemas, err := f.schemas(ctx)
+	schemas, err := f.mergedSchemas(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -108,13 +108,13 @@ func Find(ctx context.Context, w *workload.Workload, c Config) (*Report, error) 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for _, whole := range f.lookUps(s) {
-			f.report.Options = append(f.report.Options, f.option(whole))
+		for _, whole := range f.addLookUps(s) {
+			f.report.Options = append(f.report.Options, f.measureOption(whole))
 		}
 	}
-	f.report.Options = distinct(f.report.Options)
-	f.rank()
-	f.advise()
+	f.report.Options = distinctOptions(f.report.Options)
+	f.rankOptions()
+	f.addAdvice()
 	return f.report, nil
 }
 
@@ -123,13 +123,13 @@ func newFinder(w *workload.Workload, c Config) (*finder, error) {
 	if c.Indexes < 0 || !(c.RowGrowth >= 0) {
 		return nil, fmt.Errorf("%d indexes, a row growth of %g: neither may be below 0", c.Indexes, c.RowGrowth)
 	}
-	f := &finder{work: w, config: c.complete(), trees: map[[2]string]model.Tree{}, merged: map[[2]*Table]*Table{}}
+	f := &finder{work: w, config: c.withDefaults(), trees: map[[2]string]model.Tree{}, merged: map[[2]*Table]*Table{}}
 	f.number = map[model.Field]int{}
 	f.report = &Report{Name: w.Name, Mix: w.Mix, Indexes: c.Indexes, Combined: 1, Looked: 1, Merged: 1}
 	for _, e := range w.Graph.Entities {
 		f.report.Fields += len(e.Attributes)
 	}
-	f.read()
+	f.readStatements()
 	if n := len(f.report.Queries); n > maxFields {
 		return nil, &TooLargeError{"queries", n}
 	}
@@ -138,13 +138,13 @@ func newFinder(w *workload.Workload, c Config) (*finder, error) {
 		return nil, &TooLargeError{"fields", n}
 	}
 	for _, q := range f.report.Queries {
-		f.variants(q)
+		f.makeVariants(q)
 		f.report.Combined *= float64(len(q.Variants))
 	}
 	return f, nil
 }
 
-func (c Config) complete() Config {
+func (c Config) withDefaults() Config {
 	set := func(v *int, usual int) {
 		if *v == 0 {
 			*v = usual
@@ -183,8 +183,8 @@ func (f *finder) numberWrites() {
 	}
 }
 
-// distinct removes schemas that are there twice (step 1d).
-func distinct(list []*Option) []*Option {
+// distinctOptions removes schemas that are there twice (step 1d).
+func distinctOptions(list []*Option) []*Option {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(o *Option) bool {
 		o.key = tables(o.Tables).key()
@@ -194,9 +194,9 @@ func distinct(list []*Option) []*Option {
 	})
 }
 
-// groups parts the queries: tables of different groups never merge, since what the conditions ask of relationships and
+// queryGroups parts the queries: tables of different groups never merge, since what the conditions ask of relationships and
 // subsets does not depend on the assignment of filters.
-func (f *finder) groups() [][]*Query {
+func (f *finder) queryGroups() [][]*Query {
 	var groups [][]*Query
 	for _, q := range f.report.Queries {
 		joined := []*Query{q}
@@ -217,16 +217,16 @@ func (f *finder) groups() [][]*Query {
 // mayMerge reports whether tables of two queries, or what they become, could be merged or dropped for each other.
 func (f *finder) mayMerge(a, b *Query) bool {
 	if f.config.RowGrowth > 0 {
-		return slices.ContainsFunc(a.Tree.Entities, func(e *model.Entity) bool { return b.Tree.Has(e) }) || f.plain(a, b)
+		return slices.ContainsFunc(a.Tree.Entities, func(e *model.Entity) bool { return b.Tree.Has(e) }) || f.joinsPlainly(a, b)
 	}
 	if a.Tree.Key() == b.Tree.Key() {
 		return a.all.in(b.all) || b.all.in(a.all) || !manyRows(a.Tree)
 	}
-	return f.plain(a, b)
+	return f.joinsPlainly(a, b)
 }
 
-func (f *finder) plain(a, b *Query) bool {
-	tree, ok := f.joined(a.Tree, b.Tree)
+func (f *finder) joinsPlainly(a, b *Query) bool {
+	tree, ok := f.joinTrees(a.Tree, b.Tree)
 	return ok && !manyRows(tree)
 }
 
@@ -235,11 +235,11 @@ func manyRows(t model.Tree) bool {
 	return slices.ContainsFunc(t.Edges, func(r *model.Relationship) bool { return r.Kind != model.OneToOne })
 }
 
-// schemas are the different schemas after merging (steps 1b to 1d).
-func (f *finder) schemas(ctx context.Context) ([]tables, error) {
+// mergedSchemas are the different schemas after merging (steps 1b to 1d).
+func (f *finder) mergedSchemas(ctx context.Context) ([]tables, error) {
 	var parts [][]tables
-	for _, g := range f.groups() {
-		part, err := f.group(ctx, g)
+	for _, g := range f.queryGroups() {
+		part, err := f.mergeGroup(ctx, g)
 		if err != nil {
 			return nil, err
 		}
@@ -251,23 +251,23 @@ func (f *finder) schemas(ctx context.Context) ([]tables, error) {
 		sizes[i] = len(p)
 	}
 	var list []tables
-	whole := tuples(sizes, f.config.Limits.Options, func(at []int) bool {
+	whole := eachTuple(sizes, f.config.Limits.Options, func(at []int) bool {
 		var all []*Table
 		for i, j := range at {
 			all = append(all, parts[i][j]...)
 		}
-		list = append(list, sorted(all))
+		list = append(list, sortTables(all))
 		return ctx.Err() == nil
 	})
 	if !whole {
-		f.cut("of %.6g merged schemas, the %d combined of the best of each group of queries are ranked", f.report.Merged, len(list))
+		f.noteCut("of %.6g merged schemas, the %d combined of the best of each group of queries are ranked", f.report.Merged, len(list))
 	}
 	return list, ctx.Err()
 }
 
-// group merges the combinations of the variants of some queries, and returns the different results, the best by the simple
+// mergeGroup merges the combinations of the variants of some queries, and returns the different results, the best by the simple
 // score first.
-func (f *finder) group(ctx context.Context, queries []*Query) ([]tables, error) {
+func (f *finder) mergeGroup(ctx context.Context, queries []*Query) ([]tables, error) {
 	group := Group{}
 	sizes := make([]int, len(queries))
 	all := 1.0
@@ -278,12 +278,12 @@ func (f *finder) group(ctx context.Context, queries []*Query) ([]tables, error) 
 	}
 	found := map[string]tables{}
 	budget, looked, unfinished := f.config.Limits.Schemas, 0, 0
-	whole := tuples(sizes, f.config.Limits.Options, func(at []int) bool {
+	whole := eachTuple(sizes, f.config.Limits.Options, func(at []int) bool {
 		before := make([]*Table, len(queries))
 		for i, j := range at {
 			before[i] = queries[i].Variants[j]
 		}
-		after, complete := f.merges(before, &budget)
+		after, complete := f.mergeFixpoints(before, &budget)
 		looked++
 		if !complete {
 			unfinished++
@@ -302,10 +302,10 @@ func (f *finder) group(ctx context.Context, queries []*Query) ([]tables, error) 
 	})
 	f.report.Looked *= float64(looked)
 	if !whole {
-		f.cut("of %.6g combinations of table variants of the queries %v, %d were merged, those with the fewest indexed fields", all, group.Queries, looked)
+		f.noteCut("of %.6g combinations of table variants of the queries %v, %d were merged, those with the fewest indexed fields", all, group.Queries, looked)
 	}
 	if unfinished > 0 {
-		f.cut("of the combinations for %v, %d were not merged in every order: %d schemas were looked at", group.Queries, unfinished, f.config.Limits.Schemas)
+		f.noteCut("of the combinations for %v, %d were not merged in every order: %d schemas were looked at", group.Queries, unfinished, f.config.Limits.Schemas)
 	}
 	var list []tables
 	for _, key := range slices.Sorted(maps.Keys(found)) {
@@ -321,9 +321,9 @@ func (f *finder) group(ctx context.Context, queries []*Query) ([]tables, error) 
 	return list, ctx.Err()
 }
 
-// tuples calls each with one index below each size, in the order of their sum, at most that many times; each may end it.
+// eachTuple calls each with one index below each size, in the order of their sum, at most that many times; each may end it.
 // It reports whether those were all.
-func tuples(sizes []int, most int, each func([]int) bool) (whole bool) {
+func eachTuple(sizes []int, most int, each func([]int) bool) (whole bool) {
 	sum := 0
 	for _, n := range sizes {
 		if n == 0 {

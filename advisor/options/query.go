@@ -37,15 +37,15 @@ func (r Remark) String() string {
 	return r.ID + ": " + r.Text
 }
 
-// read takes the queries that the method supports, and names the others (B-5, B-6).
-func (f *finder) read() {
+// readStatements takes the queries that the method supports, and names the others (B-5, B-6).
+func (f *finder) readStatements() {
 	var reads, writes float64
 	for _, s := range f.work.Statements {
 		if s.IsWrite() {
 			writes += s.Weight
 			f.writes = append(f.writes, s)
 			if len(s.Write.Increments) > 0 {
-				f.remark(s.ID, "it adds to a field: an aggregate, which the method leaves to counters; it is taken for an UPDATE")
+				f.addRemark(s.ID, "it adds to a field: an aggregate, which the method leaves to counters; it is taken for an UPDATE")
 			}
 			continue
 		}
@@ -54,15 +54,15 @@ func (f *finder) read() {
 			f.report.Unsupported = append(f.report.Unsupported, Remark{s.ID, reason})
 			continue
 		}
-		f.query(s)
+		f.addQuery(s)
 	}
 	if writes > reads {
-		f.remark("", fmt.Sprintf("the workload is write-heavy (%.4g writes to %.4g reads): the method only makes reads fast; let a method that counts writes decide, such as helenus design", writes, reads))
+		f.addRemark("", fmt.Sprintf("the workload is write-heavy (%.4g writes to %.4g reads): the method only makes reads fast; let a method that counts writes decide, such as helenus design", writes, reads))
 	}
 	for _, q := range f.report.Queries { // after all filters, so that keys are written in the order of the conditions
 		q.selected = f.set(q.Selected...)
 		q.all = q.filter.or(q.selected)
-		f.relate(q)
+		f.remarkOnJoins(q)
 	}
 }
 
@@ -92,14 +92,14 @@ func Unsupported(q *workload.Query) string {
 	return "a query without a condition that a key or an index could serve reads a whole table: no variant answers it by one look-up"
 }
 
-func (f *finder) query(s *workload.Statement) {
+func (f *finder) addQuery(s *workload.Statement) {
 	q := &Query{ID: s.ID, Weight: s.Weight, Tree: s.Query.Tree, number: min(len(f.report.Queries), maxFields)} // more are refused
 	selected := canonicalAll(q.Tree, s.Query.Select)
 	for _, p := range s.Query.Where {
 		field := canonical(q.Tree, p.Field)
 		switch p.Op {
 		case workload.NotEqual:
-			f.remark(s.ID, fmt.Sprintf("%s != ? is checked by the reader: the field becomes a selected one", field))
+			f.addRemark(s.ID, fmt.Sprintf("%s != ? is checked by the reader: the field becomes a selected one", field))
 			selected = append(selected, field)
 			continue
 		case workload.Equal, workload.In:
@@ -109,32 +109,32 @@ func (f *finder) query(s *workload.Statement) {
 		q.Filters = model.AppendNew(q.Filters, field)
 	}
 	if len(s.Query.OrderBy) > 0 {
-		f.remark(s.ID, "ORDER BY is not part of the method: its fields are stored, the application sorts, or the table's clustering order is chosen so")
+		f.addRemark(s.ID, "ORDER BY is not part of the method: its fields are stored, the application sorts, or the table's clustering order is chosen so")
 		selected = append(selected, canonicalAll(q.Tree, s.Query.Ordered())...)
 	}
 	if s.Query.Distinct {
-		f.remark(s.ID, "DISTINCT is left to the reader")
+		f.addRemark(s.ID, "DISTINCT is left to the reader")
 	}
 	q.Selected = model.AppendNew(nil, selected...)
 	q.filter = f.set(q.Filters...)
 	switch {
 	case !q.ranges.empty() && q.ranges == q.filter:
-		f.remark(s.ID, "the method takes every operator for supported; Cassandra compares ranges in clustering columns and indexes only, so the row key of this query, which has ranges alone, is behind a bucket: one partition of all rows (MR3)")
+		f.addRemark(s.ID, "the method takes every operator for supported; Cassandra compares ranges in clustering columns and indexes only, so the row key of this query, which has ranges alone, is behind a bucket: one partition of all rows (MR3)")
 	case !q.ranges.empty():
-		f.remark(s.ID, "the method takes every operator for supported; Cassandra compares ranges in clustering columns and indexes only, so a row key of ranges alone is left out")
+		f.addRemark(s.ID, "the method takes every operator for supported; Cassandra compares ranges in clustering columns and indexes only, so a row key of ranges alone is left out")
 	}
 	f.report.Queries = append(f.report.Queries, q)
 }
 
-// relate remarks on relationships that a query joins.
-func (f *finder) relate(q *Query) {
+// remarkOnJoins remarks on relationships that a query joins.
+func (f *finder) remarkOnJoins(q *Query) {
 	for _, r := range q.Tree.Edges {
 		if r.Kind == model.ManyToMany {
-			f.remark(q.ID, fmt.Sprintf("it joins %s, a relationship of many to many: two tables with a collection each (a set of keys in %s, or in %s) may take less room than the joined table", r.Name, r.From.Name, r.To.Name))
+			f.addRemark(q.ID, fmt.Sprintf("it joins %s, a relationship of many to many: two tables with a collection each (a set of keys in %s, or in %s) may take less room than the joined table", r.Name, r.From.Name, r.To.Name))
 		}
 	}
 }
 
-func (f *finder) remark(id, text string) {
+func (f *finder) addRemark(id, text string) {
 	f.report.Remarks = append(f.report.Remarks, Remark{id, text})
 }

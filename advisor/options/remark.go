@@ -9,8 +9,8 @@ import (
 // Top is how many options the method advises to benchmark, not only the first (B-52).
 const Top = 5
 
-// advise adds what the seed's discussion says of schemas that are made so, as far as it holds for this workload.
-func (f *finder) advise() {
+// addAdvice adds what the seed's discussion says of schemas that are made so, as far as it holds for this workload.
+func (f *finder) addAdvice() {
 	var inserts, changes []string
 	for _, s := range f.writes {
 		switch s.Write.Kind {
@@ -20,30 +20,30 @@ func (f *finder) advise() {
 			changes = append(changes, s.ID)
 		}
 	}
-	f.remark("", "each query is one request in every option, so that no result combines different states of several tables; the price is writes of several requests")
-	best := f.best()
+	f.addRemark("", "each query is one request in every option, so that no result combines different states of several tables; the price is writes of several requests")
+	best := f.bestOption()
 	if best == nil {
 		return
 	}
-	if n := split(best, inserts); n > 0 {
-		f.remark("", fmt.Sprintf("consistency of %s: %d of the INSERTs take several requests; tables differ until all are done, so retry until they are", best.Name, n))
+	if n := countSplit(best, inserts); n > 0 {
+		f.addRemark("", fmt.Sprintf("consistency of %s: %d of the INSERTs take several requests; tables differ until all are done, so retry until they are", best.Name, n))
 	}
-	if n := split(best, changes); n > 0 {
-		f.remark("", fmt.Sprintf("consistency of %s: %d of the UPDATEs and DELETEs take several requests; concurrent ones of the same rows may leave tables that differ, unless all send their requests in the same order", best.Name, n))
+	if n := countSplit(best, changes); n > 0 {
+		f.addRemark("", fmt.Sprintf("consistency of %s: %d of the UPDATEs and DELETEs take several requests; concurrent ones of the same rows may leave tables that differ, unless all send their requests in the same order", best.Name, n))
 	}
 	if len(inserts)+len(changes) > 0 {
-		f.remark("", "fewer tables lower that risk: of options of about the same score, prefer those with fewer")
+		f.addRemark("", "fewer tables lower that risk: of options of about the same score, prefer those with fewer")
 	}
 	if options := len(f.report.Options); options > 1 {
-		f.remark("", fmt.Sprintf("the scores order options, they measure nothing: benchmark the best %d or %d, not the first alone", Top, 2*Top))
+		f.addRemark("", fmt.Sprintf("the scores order options, they measure nothing: benchmark the best %d or %d, not the first alone", Top, 2*Top))
 	}
 	if f.report.Given() != nil {
-		f.remark("", "a design that was given may read by several requests and counts its own; methods that minimise cost of money leave secondary indexes out, those that normalise more write less and read more")
+		f.addRemark("", "a design that was given may read by several requests and counts its own; methods that minimise cost of money leave secondary indexes out, those that normalise more write less and read more")
 	}
 }
 
-// best is the first option, designs that were given aside.
-func (f *finder) best() *Option {
+// bestOption is the first option, designs that were given aside.
+func (f *finder) bestOption() *Option {
 	for _, o := range f.report.Options {
 		if !o.Given {
 			return o
@@ -62,8 +62,8 @@ func (r *Report) Given() *Option {
 	return nil
 }
 
-// split counts the writes that take more than one request.
-func split(o *Option, ids []string) int {
+// countSplit counts the writes that take more than one request.
+func countSplit(o *Option, ids []string) int {
 	n := 0
 	for _, w := range o.Writes {
 		for _, id := range ids {

@@ -97,7 +97,7 @@ func TestRandomB3(t *testing.T) {
 					t.Fatalf("%s: %v", o.Name, err)
 				}
 			}
-			if i > 0 && compare(r.Options[i-1], o) > 0 {
+			if i > 0 && compareOptions(r.Options[i-1], o) > 0 {
 				t.Fatalf("%s is ranked after %s", o.Name, r.Options[i-1].Name)
 			}
 			if slices.ContainsFunc(r.Options[:i], func(x *Option) bool { return x.key == o.key }) {
@@ -109,14 +109,14 @@ func TestRandomB3(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		schemas, err := f.schemas(context.Background())
+		schemas, err := f.mergedSchemas(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, list := range schemas {
 			for i, a := range list {
 				for j, b := range list {
-					if i != j && (f.drops(a, b) || f.judge(a, b).Allowed()) {
+					if i != j && (f.isNeedless(a, b) || f.judgeMerge(a, b).Allowed()) {
 						t.Fatalf("(%s) and (%s) could be merged", a, b)
 					}
 				}
@@ -134,7 +134,7 @@ func TestUnsupportedB5toB7(t *testing.T) {
 - {id: clubs, text: "SELECT Club.town FROM Person.clubs WHERE Person.pid = ?", weight: 1}
 - {id: add, text: "UPDATE Star SET size = size + ? WHERE Star.sid = ?", weight: 99}
 `), Config{Indexes: 1})
-	said := strings.Join(append(texts(r.Unsupported), texts(r.Remarks)...), "\n")
+	said := strings.Join(append(remarkTexts(r.Unsupported), remarkTexts(r.Remarks)...), "\n")
 	for id, want := range map[string]string{
 		"count":  "count: aggregates are not supported",
 		"scan":   "scan: a query without a condition",
@@ -162,7 +162,7 @@ func TestUnsupportedB5toB7(t *testing.T) {
 func TestExtractionB8toB12(t *testing.T) {
 	r := find(t, read(t, customer+q1), Config{Indexes: 1})
 	q := r.Queries[0]
-	if got := fmt.Sprint(names(q.Filters), names(q.Selected)); got != "[customer.fname] [customer.fname customer.lname]" {
+	if got := fmt.Sprint(fieldNames(q.Filters), fieldNames(q.Selected)); got != "[customer.fname] [customer.fname customer.lname]" {
 		t.Errorf("q1: %s (B-8)", got)
 	}
 	var got []string
@@ -174,7 +174,7 @@ func TestExtractionB8toB12(t *testing.T) {
 		t.Errorf("q1's variants are %v, want %s", got, want)
 	}
 	join := find(t, twissandra(t), Config{}).Queries[1]
-	if got := fmt.Sprint(names(join.Filters), names(join.Selected), join.Variants[0].Physical()); got != "[User.user] [Tweet.time Tweet.tweet_id] [user][tweet_id][time]" {
+	if got := fmt.Sprint(fieldNames(join.Filters), fieldNames(join.Selected), join.Variants[0].Physical()); got != "[User.user] [Tweet.time Tweet.tweet_id] [user][tweet_id][time]" {
 		t.Errorf("t2: %s (B-9: one table of both entities)", got)
 	}
 }
@@ -182,7 +182,7 @@ func TestExtractionB8toB12(t *testing.T) {
 // TestRemarksB46B52 (B-4, B-46, B-52): what the seed's discussion says is said.
 func TestRemarksB46B52(t *testing.T) {
 	r := find(t, read(t, customer+q1+q2+q4+q5), Config{Indexes: 1})
-	said := strings.Join(texts(r.Remarks), "\n")
+	said := strings.Join(remarkTexts(r.Remarks), "\n")
 	for _, want := range []string{
 		"no result combines different states of several tables",
 		"UPDATEs and DELETEs take several requests; concurrent ones of the same rows may leave tables that differ, unless all send their requests in the same order",
@@ -201,7 +201,7 @@ func TestOtherMethodsB54(t *testing.T) {
 	const want = "methods that minimise cost of money leave secondary indexes out, those that normalise more write less and read more"
 	for _, given := range [][]Given{nil, {{Name: "by hand", Tables: handmade(t, w), Reads: map[string]int{"q1": 1, "q2": 2}}}} {
 		r := find(t, w, Config{Indexes: 1, Given: given})
-		if got := strings.Contains(strings.Join(texts(r.Remarks), "\n"), want); got != (given != nil) {
+		if got := strings.Contains(strings.Join(remarkTexts(r.Remarks), "\n"), want); got != (given != nil) {
 			t.Errorf("%d designs given; said: %t", len(given), got)
 		}
 	}
@@ -320,14 +320,14 @@ func TestTooLarge(t *testing.T) {
 // TestTuples: products come by the sum of their indexes, all of them or as many as asked.
 func TestTuples(t *testing.T) {
 	var got []string
-	if !tuples([]int{2, 3}, 9, func(at []int) bool { got = append(got, fmt.Sprint(at)); return true }) {
+	if !eachTuple([]int{2, 3}, 9, func(at []int) bool { got = append(got, fmt.Sprint(at)); return true }) {
 		t.Error("not whole")
 	}
 	if want := "[0 0] [0 1] [1 0] [0 2] [1 1] [1 2]"; strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)
 	}
 	n := 0
-	if tuples([]int{1000, 1000, 1000}, 5, func([]int) bool { n++; return true }) || n != 5 {
+	if eachTuple([]int{1000, 1000, 1000}, 5, func([]int) bool { n++; return true }) || n != 5 {
 		t.Errorf("%d of 5", n)
 	}
 }

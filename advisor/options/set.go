@@ -107,7 +107,7 @@ func (u *universe) set(fields ...model.Field) set {
 	return s
 }
 
-func (u *universe) list(s set) []model.Field {
+func (u *universe) fieldsOf(s set) []model.Field {
 	fields := make([]model.Field, 0, s.len())
 	for _, i := range s.members() {
 		fields = append(fields, u.fields[i])
@@ -119,7 +119,7 @@ func (u *universe) list(s set) []model.Field {
 // field that the other is a copy of.
 func canonical(t model.Tree, f model.Field) model.Field {
 	for range maxCopies {
-		next, found := source(t, f)
+		next, found := copySource(t, f)
 		if !found {
 			return f
 		}
@@ -131,7 +131,7 @@ func canonical(t model.Tree, f model.Field) model.Field {
 // maxCopies bounds how deep copies are followed: files may say that two attributes are copies of each other.
 const maxCopies = 8
 
-func source(t model.Tree, f model.Field) (model.Field, bool) {
+func copySource(t model.Tree, f model.Field) (model.Field, bool) {
 	c := f.Attribute.Copied
 	if c == nil {
 		return f, false

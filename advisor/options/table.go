@@ -41,8 +41,8 @@ const (
 	Helper Purpose = "insert"  // holds what an INSERT needs of another entity; never merged
 )
 
-// finish sorts and names what has been set.
-func (t *Table) finish() {
+// setNames sorts and names what has been set.
+func (t *Table) setNames() {
 	t.physical = nil
 	if t.Purpose == "" {
 		t.Purpose = Read
@@ -69,19 +69,19 @@ func (t *Table) finish() {
 }
 
 // Key is the row key's filter fields, none if the table is read by indexes alone.
-func (t *Table) Key() []model.Field { return t.u.list(t.key) }
+func (t *Table) Key() []model.Field { return t.u.fieldsOf(t.key) }
 
 // Indexes are the secondary indexes' fields.
 func (t *Table) Indexes() [][]model.Field {
 	list := make([][]model.Field, len(t.indexes))
 	for i, x := range t.indexes {
-		list[i] = t.u.list(x)
+		list[i] = t.u.fieldsOf(x)
 	}
 	return list
 }
 
 // Rest is the other columns.
-func (t *Table) Rest() []model.Field { return t.u.list(t.rest) }
+func (t *Table) Rest() []model.Field { return t.u.fieldsOf(t.rest) }
 
 // Columns counts columns as seed 000 does: the row key is one, each index is one, and so is each other field (B-45).
 func (t *Table) Columns() int {
@@ -92,8 +92,8 @@ func (t *Table) Columns() int {
 	return n
 }
 
-// indexed counts indexed fields.
-func (t *Table) indexed() int {
+// indexedFields counts indexed fields.
+func (t *Table) indexedFields() int {
 	n := 0
 	for _, x := range t.indexes {
 		n += x.len()
@@ -106,27 +106,27 @@ func (t *Table) indexed() int {
 func (t *Table) String() string {
 	var indexes []string
 	for _, x := range t.indexes {
-		indexes = append(indexes, t.concatenated(x))
+		indexes = append(indexes, t.concatenate(x))
 	}
-	key := t.concatenated(t.key)
+	key := t.concatenate(t.key)
 	if !t.split.empty() {
-		key = t.concatenated(t.split) + " + " + t.concatenated(t.key.minus(t.split))
+		key = t.concatenate(t.split) + " + " + t.concatenate(t.key.minus(t.split))
 	}
-	rest := names(t.Rest())
+	rest := fieldNames(t.Rest())
 	sort.Strings(rest)
-	return fmt.Sprintf("key %s | index %s | %s", dash(key), dash(strings.Join(indexes, "; ")), dash(strings.Join(rest, ", ")))
+	return fmt.Sprintf("key %s | index %s | %s", orDash(key), orDash(strings.Join(indexes, "; ")), orDash(strings.Join(rest, ", ")))
 }
 
-func dash(text string) string {
+func orDash(text string) string {
 	if text == "" {
 		return "-"
 	}
 	return text
 }
 
-func (t *Table) concatenated(s set) string { return strings.Join(names(t.u.list(s)), "_") }
+func (t *Table) concatenate(s set) string { return strings.Join(fieldNames(t.u.fieldsOf(s)), "_") }
 
-func names(fields []model.Field) []string {
+func fieldNames(fields []model.Field) []string {
 	list := make([]string, len(fields))
 	for i, f := range fields {
 		list[i] = f.String()
@@ -134,8 +134,8 @@ func names(fields []model.Field) []string {
 	return list
 }
 
-// partition is what must be known to read by the row key.
-func (t *Table) partition() set {
+// partitionSet is what must be known to read by the row key.
+func (t *Table) partitionSet() set {
 	if !t.split.empty() {
 		return t.split
 	}
@@ -145,11 +145,11 @@ func (t *Table) partition() set {
 	return t.key
 }
 
-// access tells how a table is read by the values of a filter: whether by the row key, and by how many indexes. It is not ok
+// accessBy tells how a table is read by the values of a filter: whether by the row key, and by how many indexes. It is not ok
 // if some field of the filter is in none of them.
-func (t *Table) access(filter set) (byKey bool, indexes int, ok bool) {
+func (t *Table) accessBy(filter set) (byKey bool, indexes int, ok bool) {
 	var covered set
-	if p := t.partition(); !p.empty() && p.in(filter) {
+	if p := t.partitionSet(); !p.empty() && p.in(filter) {
 		byKey, covered = true, t.key
 	}
 	for _, x := range t.indexes {
@@ -163,12 +163,12 @@ func (t *Table) access(filter set) (byKey bool, indexes int, ok bool) {
 
 // Answers reports whether one request to the table answers the query (B-3).
 func (t *Table) Answers(q *Query) bool {
-	_, _, ok := t.access(q.filter)
+	_, _, ok := t.accessBy(q.filter)
 	return ok && q.all.in(t.all)
 }
 
-// has returns the number of the field under which the table stores f, if it does.
-func (t *Table) has(f model.Field) (int, bool) {
+// storedAs returns the number of the field under which the table stores f, if it does.
+func (t *Table) storedAs(f model.Field) (int, bool) {
 	for _, f := range []model.Field{canonical(t.Tree, f), f} {
 		if i, ok := t.u.number[f]; ok && t.all.has(i) {
 			return i, true
@@ -181,7 +181,7 @@ func (t *Table) has(f model.Field) (int, bool) {
 // tells the rows apart; a row key of ranges alone has a bucket before it, as by rule MR3 (D-28); a table without a row key has its first entity's own key there, and the indexed fields (B-16).
 func (t *Table) Physical() *model.Table {
 	if t.physical == nil {
-		t.physical = t.made()
+		t.physical = t.physicalTable()
 		t.primary, t.columns = t.u.set(t.physical.Key()...), t.u.set(t.physical.Fields()...)
 	}
 	return t.physical
@@ -193,37 +193,37 @@ func (t *Table) primaryKey() set {
 	return t.primary
 }
 
-// stored is all fields of the table that Cassandra has.
-func (t *Table) stored() set {
+// storedFields is all fields of the table that Cassandra has.
+func (t *Table) storedFields() set {
 	t.Physical()
 	return t.columns
 }
 
-func (t *Table) made() *model.Table {
+func (t *Table) physicalTable() *model.Table {
 	p := &model.Table{Tree: t.Tree}
-	p.Partition = t.u.list(t.partition())
-	p.Clustering = t.u.list(t.key.minus(t.partition()))
+	p.Partition = t.u.fieldsOf(t.partitionSet())
+	p.Clustering = t.u.fieldsOf(t.key.minus(t.partitionSet()))
 	if !t.key.empty() && t.key.in(t.ranges) { // of which Cassandra makes no partition: all rows are in one, of a made-up column
-		p.Partition, p.Clustering, p.Bucket = nil, t.u.list(t.key), &model.Bucket{Count: 1}
+		p.Partition, p.Clustering, p.Bucket = nil, t.u.fieldsOf(t.key), &model.Bucket{Count: 1}
 	}
 	if t.key.empty() {
 		p.Partition = canonicalAll(t.Tree, t.Tree.Entities[0].KeyFields())
 		for _, x := range t.indexes {
-			for _, f := range t.u.list(x) {
+			for _, f := range t.u.fieldsOf(x) {
 				if !p.InKey(f) {
 					p.Clustering = append(p.Clustering, f)
 				}
 			}
 		}
 	}
-	t.identify(p)
+	t.completeKey(p)
 	for _, i := range t.all.members() {
 		if f := t.u.fields[i]; !p.InKey(f) {
 			p.Values = append(p.Values, f)
 		}
 	}
 	for _, x := range t.indexes {
-		for _, f := range t.u.list(x) {
+		for _, f := range t.u.fieldsOf(x) {
 			sole := len(p.Partition) == 1 && p.Partition[0] == f // is looked up by anyhow
 			if !sole && !p.HasIndex(f) {
 				p.Indexes = append(p.Indexes, model.Index{Field: f, SAI: true})
@@ -233,9 +233,9 @@ func (t *Table) made() *model.Table {
 	return p
 }
 
-// identify appends the keys of the tree's entities, those first that determine most others, and takes back what the rows are
+// completeKey appends the keys of the tree's entities, those first that determine most others, and takes back what the rows are
 // told apart without.
-func (t *Table) identify(p *model.Table) {
+func (t *Table) completeKey(p *model.Table) {
 	entities := slices.Clone(t.Tree.Entities)
 	slices.SortStableFunc(entities, func(a, b *model.Entity) int {
 		return len(t.Tree.Determined(b).Entities) - len(t.Tree.Determined(a).Entities)

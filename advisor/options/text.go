@@ -20,12 +20,12 @@ func (r *Report) Text(w io.Writer, top int) error {
 	if r.Mix != "" {
 		p.say("weights of mix %s", r.Mix)
 	}
-	p.say("%d queries, at most %s a table; ranked by the %s score, lowest first", len(r.Queries), counted(r.Indexes, "secondary index"), r.Score)
-	p.say("%.6g combinations of table variants, %.6g different schemas after merging, %d options with their look-up tables", r.Combined, r.Merged, r.made())
-	p.list("not supported, and not part of any option", texts(r.Unsupported))
-	p.list("cut off", r.Cut)
+	p.say("%d queries, at most %s a table; ranked by the %s score, lowest first", len(r.Queries), countText(r.Indexes, "secondary index"), r.Score)
+	p.say("%.6g combinations of table variants, %.6g different schemas after merging, %d options with their look-up tables", r.Combined, r.Merged, r.madeCount())
+	p.writeList("not supported, and not part of any option", remarkTexts(r.Unsupported))
+	p.writeList("cut off", r.Cut)
 	if r.Groups != nil {
-		p.steps(r)
+		p.writeSteps(r)
 	}
 	p.say("\n## ranking\n")
 	p.say("%-5s %-12s %10s %7s %8s %8s %9s %9s %9s %9s", "rank", "option", "score", "tables", "indexes", "columns", "requests", "storage", "read", "surplus")
@@ -36,9 +36,9 @@ func (r *Report) Text(w io.Writer, top int) error {
 	}
 	p.say("\nrequests: per write, weighted; storage: bytes per byte of the fields stored once; read: of a query's look-up, weighted (a row key is %g); surplus: of bytes not asked for", DefaultCosts.Key)
 	for _, o := range best {
-		p.option(o)
+		p.writeOption(o)
 	}
-	p.list("remarks", texts(r.Remarks))
+	p.writeList("remarks", remarkTexts(r.Remarks))
 	return b.Flush()
 }
 
@@ -65,8 +65,8 @@ func (r *Report) Withdraw(o *Option, why string) {
 	r.Remarks = append(r.Remarks, Remark{Text: fmt.Sprintf("%s is not offered: %s", o.Name, why)})
 }
 
-// made counts options without the designs that were given.
-func (r *Report) made() int {
+// madeCount counts options without the designs that were given.
+func (r *Report) madeCount() int {
 	n := 0
 	for _, o := range r.Options {
 		if !o.Given {
@@ -76,7 +76,7 @@ func (r *Report) made() int {
 	return n
 }
 
-func texts(list []Remark) []string {
+func remarkTexts(list []Remark) []string {
 	out := make([]string, len(list))
 	for i, x := range list {
 		out[i] = x.String()
@@ -89,7 +89,7 @@ type printer struct{ b *bufio.Writer }
 
 func (p printer) say(format string, args ...any) { fmt.Fprintf(p.b, format+"\n", args...) }
 
-func (p printer) list(title string, lines []string) {
+func (p printer) writeList(title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
@@ -99,24 +99,24 @@ func (p printer) list(title string, lines []string) {
 	}
 }
 
-func (p printer) option(o *Option) {
+func (p printer) writeOption(o *Option) {
 	p.say("\n### %d: %s, score %.4f\n", o.Rank, o.Name, o.Score)
 	for _, t := range o.Tables {
-		p.say("- %s (%s)", t, purposes(t))
+		p.say("- %s (%s)", t, purposeText(t))
 		if !o.Given {
-			p.say("  %s", physical(t))
+			p.say("  %s", physicalText(t))
 		}
 	}
 	for _, w := range o.Writes {
-		p.say("- %s: %s%s", w.Statement, counted(w.Reads+w.Writes, "request"), reading(w))
+		p.say("- %s: %s%s", w.Statement, countText(w.Reads+w.Writes, "request"), readsText(w))
 	}
 	for _, w := range o.Warnings {
 		p.say("- warning: %s", w)
 	}
 }
 
-// counted writes "1 request", "2 requests".
-func counted(n int, noun string) string {
+// countText writes "1 request", "2 requests".
+func countText(n int, noun string) string {
 	switch {
 	case n == 1:
 		return "1 " + noun
@@ -126,15 +126,15 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func reading(w WriteCost) string {
+func readsText(w WriteCost) string {
 	if w.Reads == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", %d of them look-ups", w.Reads)
 }
 
-// physical is a table as Cassandra has it: [partition][clustering][values], and indexes.
-func physical(t *Table) string {
+// physicalText is a table as Cassandra has it: [partition][clustering][values], and indexes.
+func physicalText(t *Table) string {
 	x := t.Physical()
 	text := "Cassandra: " + x.String()
 	if len(x.Indexes) > 0 {
@@ -147,29 +147,29 @@ func physical(t *Table) string {
 	return text
 }
 
-// steps writes what each step made (B-2).
-func (p printer) steps(r *Report) {
+// writeSteps writes what each step made (B-2).
+func (p printer) writeSteps(r *Report) {
 	p.say("\n## step 1a: table variants")
 	for _, q := range r.Queries {
-		p.say("\n%s: filter %s, selected %s: %d variants", q.ID, strings.Join(names(q.Filters), ", "), strings.Join(names(q.Selected), ", "), len(q.Variants))
-		p.some(len(q.Variants), func(i int) string { return q.Variants[i].String() })
+		p.say("\n%s: filter %s, selected %s: %d variants", q.ID, strings.Join(fieldNames(q.Filters), ", "), strings.Join(fieldNames(q.Selected), ", "), len(q.Variants))
+		p.writeSome(len(q.Variants), func(i int) string { return q.Variants[i].String() })
 	}
 	p.say("\n## steps 1b and 1c: schema options, and what merging makes of them")
 	for _, g := range r.Groups {
 		p.say("\ngroup %s (its tables merge with no others'):", strings.Join(g.Queries, ", "))
-		p.some(len(g.Steps), func(i int) string {
+		p.writeSome(len(g.Steps), func(i int) string {
 			s := g.Steps[i]
 			after := make([]string, len(s.After))
 			for j, list := range s.After {
-				after[j] = brief(list)
+				after[j] = briefText(list)
 			}
-			return brief(s.Before) + "\n    -> " + strings.Join(after, "\n    or ")
+			return briefText(s.Before) + "\n    -> " + strings.Join(after, "\n    or ")
 		})
 	}
 	p.say("\n## step 1d: different schemas")
 	for _, g := range r.Groups {
 		p.say("\ngroup %s: %d", strings.Join(g.Queries, ", "), len(g.Schemas))
-		p.some(len(g.Schemas), func(i int) string { return brief(g.Schemas[i]) })
+		p.writeSome(len(g.Schemas), func(i int) string { return briefText(g.Schemas[i]) })
 	}
 	p.say("\n## step 1e: tables for writes\n")
 	n := 0
@@ -179,7 +179,7 @@ func (p printer) steps(r *Report) {
 				continue
 			}
 			if n++; n <= shown {
-				p.say("- %s: %s (%s)", o.Name, t, purposes(t))
+				p.say("- %s: %s (%s)", o.Name, t, purposeText(t))
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func (p printer) steps(r *Report) {
 	}
 }
 
-func (p printer) some(n int, line func(int) string) {
+func (p printer) writeSome(n int, line func(int) string) {
 	for i := range min(n, shown) {
 		p.say("- %s", line(i))
 	}
@@ -200,7 +200,7 @@ func (p printer) some(n int, line func(int) string) {
 	}
 }
 
-func brief(list []*Table) string {
+func briefText(list []*Table) string {
 	lines := make([]string, len(list))
 	for i, t := range list {
 		lines[i] = "{" + t.String() + "}"

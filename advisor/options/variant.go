@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// variants makes step 1a's tables of a query: every assignment of its filter fields to the row key and to the indexes, which
+// makeVariants makes step 1a's tables of a query: every assignment of its filter fields to the row key and to the indexes, which
 // are interchangeable. Those that index least come first.
-func (f *finder) variants(q *Query) {
+func (f *finder) makeVariants(q *Query) {
 	fields := q.filter.members()
 	free := len(fields)
 	for free > 1 && assignments(free, f.config.Indexes) > float64(f.config.Limits.Variants) {
 		free--
 	}
 	if free < len(fields) {
-		f.cut("%s has %d filter fields, which make %.3g table variants: only those with the last %d in the row key are made", q.ID, len(fields), assignments(len(fields), f.config.Indexes), len(fields)-free)
+		f.noteCut("%s has %d filter fields, which make %.3g table variants: only those with the last %d in the row key are made", q.ID, len(fields), assignments(len(fields), f.config.Indexes), len(fields)-free)
 	}
 	var key set
 	for _, i := range fields[free:] {
@@ -25,7 +25,7 @@ func (f *finder) variants(q *Query) {
 	assign = func(at int, key set, indexes []set) {
 		if at == free {
 			if key.empty() || !key.in(q.ranges) || q.ranges == q.filter { // Cassandra reads no partition by ranges alone
-				q.Variants = append(q.Variants, f.variant(q, key, slices.Clone(indexes)))
+				q.Variants = append(q.Variants, f.newVariant(q, key, slices.Clone(indexes)))
 			}
 			return
 		}
@@ -43,7 +43,7 @@ func (f *finder) variants(q *Query) {
 	}
 	assign(0, key, nil)
 	slices.SortStableFunc(q.Variants, func(a, b *Table) int {
-		x, y := a.indexed(), b.indexed()
+		x, y := a.indexedFields(), b.indexedFields()
 		if x != y {
 			return x - y
 		}
@@ -76,16 +76,16 @@ func assignments(k, s int) float64 {
 	return math.Round(total)
 }
 
-// variant is one table of a query.
-func (f *finder) variant(q *Query, key set, indexes []set) *Table {
+// newVariant is one table of a query.
+func (f *finder) newVariant(q *Query, key set, indexes []set) *Table {
 	t := &Table{u: &f.universe, Tree: q.Tree, key: key, indexes: indexes, queries: set{}.with(q.number)}
 	t.rest = q.selected.minus(q.filter)
 	t.ranges = key.and(q.ranges)
-	t.finish()
+	t.setNames()
 	t.least = t.Columns()
 	return t
 }
 
-func (f *finder) cut(format string, args ...any) {
+func (f *finder) noteCut(format string, args ...any) {
 	f.report.Cut = append(f.report.Cut, fmt.Sprintf(format, args...))
 }

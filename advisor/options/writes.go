@@ -26,10 +26,12 @@ type target struct {
 	tree   model.Tree
 }
 
-// inserts reports whether a write makes rows: the values of other entities that those have must then be known.
-func inserts(w *workload.Write) bool { return w.Kind == workload.Insert || w.Kind == workload.Connect }
+// makesRows reports whether a write makes rows: the values of other entities that those have must then be known.
+func makesRows(w *workload.Write) bool {
+	return w.Kind == workload.Insert || w.Kind == workload.Connect
+}
 
-func change(w *workload.Write) target {
+func targetOf(w *workload.Write) target {
 	t := target{tree: w.Tree, given: w.Given, fields: w.Set}
 	for _, p := range w.Where {
 		t.filter = model.AppendNew(t.filter, p.Field)
@@ -54,9 +56,9 @@ func change(w *workload.Write) target {
 	return t
 }
 
-// touches reports whether a write changes rows of a table: it holds one of the fields (B-30, B-32), under any occurrence of
+// changesRows reports whether a write changes rows of a table: it holds one of the fields (B-30, B-32), under any occurrence of
 // their entity.
-func (f *finder) touches(s *workload.Statement, c target, t *Table) bool {
+func (f *finder) changesRows(s *workload.Statement, c target, t *Table) bool {
 	if c.edge != nil {
 		return slices.ContainsFunc(t.Tree.Edges, func(r *model.Relationship) bool { return r.Base() == c.edge.Base() })
 	}
@@ -64,11 +66,11 @@ func (f *finder) touches(s *workload.Statement, c target, t *Table) bool {
 		if e.Base() != s.Write.Entity.Base() {
 			continue
 		}
-		if s.Write.Kind == workload.Insert && !whole(s.Write, e, t) {
+		if s.Write.Kind == workload.Insert && !insertsWholeRows(s.Write, e, t) {
 			continue
 		}
 		for _, x := range c.fields {
-			if _, ok := t.has(model.Field{Entity: e, Attribute: x.Attribute}); ok {
+			if _, ok := t.storedAs(model.Field{Entity: e, Attribute: x.Attribute}); ok {
 				return true
 			}
 		}
@@ -76,15 +78,15 @@ func (f *finder) touches(s *workload.Statement, c target, t *Table) bool {
 	return false
 }
 
-// whole reports whether an INSERT of e makes rows of a table: it is connected to every entity of which the primary key has a
+// insertsWholeRows reports whether an INSERT of e makes rows of a table: it is connected to every entity of which the primary key has a
 // field. The seed would write null there, which Cassandra refuses; what has no partner yet has no row in a join.
-func whole(w *workload.Write, e *model.Entity, t *Table) bool {
-	reached := t.Tree.Reach(e, func(r *model.Relationship, from *model.Entity) bool { return from != e || connects(w, r) })
+func insertsWholeRows(w *workload.Write, e *model.Entity, t *Table) bool {
+	reached := t.Tree.Reach(e, func(r *model.Relationship, from *model.Entity) bool { return from != e || connectsBy(w, r) })
 	return !slices.ContainsFunc(t.Physical().Key(), func(x model.Field) bool { return !reached.Has(x.Entity) })
 }
 
-// known is the fields of a table whose values are given by a list of fields.
-func (f *finder) known(t *Table, fields []model.Field) set {
+// knownFields is the fields of a table whose values are given by a list of fields.
+func (f *finder) knownFields(t *Table, fields []model.Field) set {
 	var s set
 	for _, x := range fields {
 		for _, e := range t.Tree.Entities {
@@ -102,60 +104,60 @@ func (f *finder) known(t *Table, fields []model.Field) set {
 	return s
 }
 
-// reach says how a write finds its rows in a table: it knows their whole primary key; or reads the table, which must hold all
+// findsRows says how a write finds its rows in a table: it knows their whole primary key; or reads the table, which must hold all
 // that the write filters by, by a part of that; or neither.
-func (f *finder) reach(t *Table, c target) (direct, byTable bool) {
-	filter := f.known(t, c.filter)
-	if t.primaryKey().in(filter.or(f.known(t, c.given))) {
+func (f *finder) findsRows(t *Table, c target) (direct, byTable bool) {
+	filter := f.knownFields(t, c.filter)
+	if t.primaryKey().in(filter.or(f.knownFields(t, c.given))) {
 		return true, true
 	}
 	for _, x := range c.filter {
-		if f.known(t, []model.Field{x}).and(t.stored()).empty() {
+		if f.knownFields(t, []model.Field{x}).and(t.storedFields()).empty() {
 			return false, false
 		}
 	}
-	if p := t.partition(); !p.empty() && p.in(filter) {
+	if p := t.partitionSet(); !p.empty() && p.in(filter) {
 		return false, true
 	}
 	return false, slices.ContainsFunc(t.indexes, func(x set) bool { return x.in(filter) })
 }
 
-// reads reports whether the write finds its rows by reading the table.
-func (f *finder) reads(t *Table, c target) bool {
-	_, ok := f.reach(t, c)
+// findsByTable reports whether the write finds its rows by reading the table.
+func (f *finder) findsByTable(t *Table, c target) bool {
+	_, ok := f.findsRows(t, c)
 	return ok
 }
 
-// leads reports whether the write, reading table x by what it knows, learns where its rows of t are.
-func (f *finder) leads(x, t *Table, c target) bool {
+// leadsTo reports whether the write, reading table x by what it knows, learns where its rows of t are.
+func (f *finder) leadsTo(x, t *Table, c target) bool {
 	if x == t || x.Purpose == Helper {
 		return false
 	}
-	if !f.reads(x, c) {
+	if !f.findsByTable(x, c) {
 		return false
 	}
-	learned := f.known(t, x.Physical().Fields()).or(f.known(t, c.filter)).or(f.known(t, c.given))
+	learned := f.knownFields(t, x.Physical().Fields()).or(f.knownFields(t, c.filter)).or(f.knownFields(t, c.given))
 	return t.primaryKey().in(learned)
 }
 
 // writeCost counts the requests of a write (metric 1).
 func (f *finder) writeCost(s *workload.Statement, list []*Table) WriteCost {
 	cost := WriteCost{Statement: s.ID}
-	c := change(s.Write)
+	c := targetOf(s.Write)
 	lookUps := map[*Table]bool{}
 	for _, t := range list {
-		if !f.touches(s, c, t) {
+		if !f.changesRows(s, c, t) {
 			continue
 		}
 		cost.Writes++
-		if inserts(s.Write) {
+		if makesRows(s.Write) {
 			continue
 		}
-		if s.Write.Kind == workload.Update && f.moves(t, c) {
+		if s.Write.Kind == workload.Update && f.changesKey(t, c) {
 			cost.Writes++ // the row gets another primary key: delete, and insert
 		}
-		direct, byTable := f.reach(t, c)
-		switch i := slices.IndexFunc(list, func(x *Table) bool { return f.leads(x, t, c) }); {
+		direct, byTable := f.findsRows(t, c)
+		switch i := slices.IndexFunc(list, func(x *Table) bool { return f.leadsTo(x, t, c) }); {
 		case direct:
 		case byTable:
 			lookUps[t] = true
@@ -166,9 +168,9 @@ func (f *finder) writeCost(s *workload.Statement, list []*Table) WriteCost {
 		}
 	}
 	cost.Reads = len(lookUps)
-	if inserts(s.Write) {
-		for _, h := range f.helpers(s, list) {
-			if slices.ContainsFunc(list, func(t *Table) bool { return f.helps(t, h) }) {
+	if makesRows(s.Write) {
+		for _, h := range f.helperTables(s, list) {
+			if slices.ContainsFunc(list, func(t *Table) bool { return f.hasHelper(t, h) }) {
 				cost.Reads++
 			}
 		}
@@ -183,16 +185,16 @@ func joinText(a, b string) string {
 	return a + "; " + b
 }
 
-// moves reports whether an UPDATE changes a primary key of the table.
-func (f *finder) moves(t *Table, c target) bool {
-	return !f.known(t, c.fields).and(t.primaryKey()).empty()
+// changesKey reports whether an UPDATE changes a primary key of the table.
+func (f *finder) changesKey(t *Table, c target) bool {
+	return !f.knownFields(t, c.fields).and(t.primaryKey()).empty()
 }
 
-// helpers are the tables that an INSERT or CONNECT needs for the values of other entities that its rows in joined tables hold
+// helperTables are the tables that an INSERT or CONNECT needs for the values of other entities that its rows in joined tables hold
 // (B-31): one for each of those entities, by its key if the step before holds that, or else by the key of the entity before.
-func (f *finder) helpers(s *workload.Statement, list []*Table) []*Table {
+func (f *finder) helperTables(s *workload.Statement, list []*Table) []*Table {
 	w, made := s.Write, []*Table{}
-	c := change(w)
+	c := targetOf(w)
 	values := slices.Concat(w.Set, w.Given)
 	starts := map[*model.Entity]bool{w.Entity.Base(): true}
 	for _, x := range w.Connections {
@@ -207,10 +209,10 @@ func (f *finder) helpers(s *workload.Statement, list []*Table) []*Table {
 		values = append(values, w.Entity.KeyFields()...)
 	}
 	for _, t := range list {
-		if t.Purpose == Helper || len(t.Tree.Entities) < 2 || !f.touches(s, c, t) {
+		if t.Purpose == Helper || len(t.Tree.Entities) < 2 || !f.changesRows(s, c, t) {
 			continue
 		}
-		missing := t.stored().minus(f.known(t, values))
+		missing := t.storedFields().minus(f.knownFields(t, values))
 		if missing.empty() {
 			continue
 		}
@@ -222,7 +224,7 @@ func (f *finder) helpers(s *workload.Statement, list []*Table) []*Table {
 			var edges []*model.Relationship
 			for _, r := range t.Tree.Edges {
 				o := r.Other(e)
-				if o == nil || done[o] || e.Base() == w.Entity.Base() && !connects(w, r) {
+				if o == nil || done[o] || e.Base() == w.Entity.Base() && !connectsBy(w, r) {
 					continue
 				}
 				if visit(o, r, e) && r.ToOne(e) && !starts[o.Base()] {
@@ -250,7 +252,7 @@ func (f *finder) helpers(s *workload.Statement, list []*Table) []*Table {
 				return false // it is a part of the table's tree
 			}
 			h.rest = need.minus(h.key)
-			h.finish()
+			h.setNames()
 			h.least = h.Columns()
 			made = append(made, h)
 			return true
@@ -261,16 +263,16 @@ func (f *finder) helpers(s *workload.Statement, list []*Table) []*Table {
 			}
 		}
 	}
-	return united(made)
+	return mergeHelpers(made)
 }
 
-// connects reports whether a write says which the other end of a relationship is.
-func connects(w *workload.Write, r *model.Relationship) bool {
+// connectsBy reports whether a write says which the other end of a relationship is.
+func connectsBy(w *workload.Write, r *model.Relationship) bool {
 	return slices.ContainsFunc(w.Connections, func(c workload.Connection) bool { return c.Edge.Base() == r.Base() })
 }
 
-// united makes one helper of those of the same entity and key.
-func united(list []*Table) []*Table {
+// mergeHelpers makes one helper of those of the same entity and key.
+func mergeHelpers(list []*Table) []*Table {
 	var out []*Table
 	for _, h := range list {
 		i := slices.IndexFunc(out, func(o *Table) bool { return o.key == h.key && o.Tree.Key() == h.Tree.Key() })
@@ -280,15 +282,15 @@ func united(list []*Table) []*Table {
 		}
 		both := *out[i]
 		both.rest, both.For = both.rest.or(h.rest), joinWords(both.For, h.For)
-		both.finish()
+		both.setNames()
 		both.least = both.Columns()
 		out[i] = &both
 	}
 	return out
 }
 
-// helps reports whether a table has what a helper would.
-func (f *finder) helps(t, h *Table) bool {
+// hasHelper reports whether a table has what a helper would.
+func (f *finder) hasHelper(t, h *Table) bool {
 	return t.key == h.key && t.Tree.Key() == h.Tree.Key() && h.all.in(t.all)
 }
 
@@ -296,19 +298,19 @@ func (f *finder) helps(t, h *Table) bool {
 // not served then is warned of.
 const rounds = 3
 
-// served lets every UPDATE and DELETE find its rows in the tables of each schema.
-func (f *finder) served(ways []tables) []tables {
+// serveAll lets every UPDATE and DELETE find its rows in the tables of each schema.
+func (f *finder) serveAll(ways []tables) []tables {
 	for _, s := range f.writes {
-		c := change(s.Write)
-		if inserts(s.Write) || len(c.filter) == 0 {
+		c := targetOf(s.Write)
+		if makesRows(s.Write) || len(c.filter) == 0 {
 			continue
 		}
 		var next []tables
 		for _, way := range ways {
-			next = append(next, f.serve(s, c, way, 2*len(way))...)
+			next = append(next, f.serveWrite(s, c, way, 2*len(way))...)
 		}
 		if len(next) > f.config.Limits.LookUps {
-			f.cutOnce(fmt.Sprintf("of the ways to serve the look-ups of writes, %d of each schema are ranked", f.config.Limits.LookUps))
+			f.noteCutOnce(fmt.Sprintf("of the ways to serve the look-ups of writes, %d of each schema are ranked", f.config.Limits.LookUps))
 			next = next[:f.config.Limits.LookUps]
 		}
 		ways = next
@@ -316,11 +318,11 @@ func (f *finder) served(ways []tables) []tables {
 	return ways
 }
 
-// lookUps completes a merged schema for the writes (step 1e): it returns every way to do so, up to a bound.
-func (f *finder) lookUps(list tables) []tables {
+// addLookUps completes a merged schema for the writes (step 1e): it returns every way to do so, up to a bound.
+func (f *finder) addLookUps(list tables) []tables {
 	ways := []tables{list}
 	for range rounds {
-		next := f.served(ways)
+		next := f.serveAll(ways)
 		same := slices.EqualFunc(next, ways, func(a, b tables) bool { return a.key() == b.key() })
 		if ways = next; same {
 			break
@@ -329,53 +331,53 @@ func (f *finder) lookUps(list tables) []tables {
 	for i, way := range ways {
 		var helpers []*Table
 		for _, s := range f.writes {
-			if !inserts(s.Write) {
+			if !makesRows(s.Write) {
 				continue
 			}
-			for _, h := range f.helpers(s, way) {
-				if !slices.ContainsFunc(way, func(t *Table) bool { return f.helps(t, h) }) {
+			for _, h := range f.helperTables(s, way) {
+				if !slices.ContainsFunc(way, func(t *Table) bool { return f.hasHelper(t, h) }) {
 					helpers = append(helpers, h)
 				}
 			}
 		}
-		ways[i] = sorted(append(slices.Clone(way), united(helpers)...))
+		ways[i] = sortTables(append(slices.Clone(way), mergeHelpers(helpers)...))
 	}
 	return ways
 }
 
-func (f *finder) cutOnce(text string) {
+func (f *finder) noteCutOnce(text string) {
 	if !slices.Contains(f.report.Cut, text) {
 		f.report.Cut = append(f.report.Cut, text)
 	}
 }
 
-// serve lets one write find its rows in every table that it changes: in each that it can not, by another index or row key
+// serveWrite lets one write find its rows in every table that it changes: in each that it can not, by another index or row key
 // there, or by a look-up table (B-33). At most left tables are served: each step serves one.
-func (f *finder) serve(s *workload.Statement, c target, list tables, left int) []tables {
+func (f *finder) serveWrite(s *workload.Statement, c target, list tables, left int) []tables {
 	if left == 0 {
 		return []tables{list}
 	}
 	for i, t := range list {
-		if !f.touches(s, c, t) {
+		if !f.changesRows(s, c, t) {
 			continue
 		}
-		if direct, byTable := f.reach(t, c); direct || byTable {
+		if direct, byTable := f.findsRows(t, c); direct || byTable {
 			continue
 		}
-		if slices.ContainsFunc(list, func(x *Table) bool { return f.leads(x, t, c) }) {
+		if slices.ContainsFunc(list, func(x *Table) bool { return f.leadsTo(x, t, c) }) {
 			continue
 		}
 		var ways []tables
-		if x := f.indexedBy(t, c); x != nil && f.reads(x, c) {
+		if x := f.indexedBy(t, c); x != nil && f.findsByTable(x, c) {
 			next := slices.Clone(list)
 			next[i] = x
-			ways = append(ways, f.serve(s, c, f.settle(next), left-1)...)
+			ways = append(ways, f.serveWrite(s, c, f.dropNeedless(next), left-1)...)
 		}
-		if x := f.lookUpFor(s, t, c); x != nil && f.leads(x, t, c) {
+		if x := f.lookUpFor(s, t, c); x != nil && f.leadsTo(x, t, c) {
 			budget := f.config.Limits.LookUps
-			merged, _ := f.merges(withLookUp(list, x), &budget) // B-34
+			merged, _ := f.mergeFixpoints(withLookUp(list, x), &budget) // B-34
 			for _, m := range merged[:min(len(merged), 2)] {
-				ways = append(ways, f.serve(s, c, m, left-1)...)
+				ways = append(ways, f.serveWrite(s, c, m, left-1)...)
 			}
 		}
 		if len(ways) == 0 {
@@ -395,7 +397,7 @@ func withLookUp(list tables, x *Table) []*Table {
 	}
 	both := *out[i]
 	both.rest, both.For = both.rest.or(x.rest), joinWords(both.For, x.For)
-	both.finish()
+	both.setNames()
 	both.least = both.Columns()
 	out[i] = &both
 	return out
@@ -409,12 +411,12 @@ func (f *finder) indexedBy(t *Table, c target) *Table {
 			return nil // the table would have to join another entity
 		}
 	}
-	filter := f.columns(t, c.filter)
+	filter := f.storedColumns(t, c.filter)
 	n := *t
 	n.indexes = slices.Clone(t.indexes)
 	switch {
 	case t.key.empty():
-		n.key, n.ranges = filter, f.columns(t, c.ranges)
+		n.key, n.ranges = filter, f.storedColumns(t, c.ranges)
 		n.indexes = slices.DeleteFunc(n.indexes, func(x set) bool { return x == filter })
 	case filter.in(t.key) && t.split.empty() && t.ranges.empty():
 		n.split = filter
@@ -425,18 +427,18 @@ func (f *finder) indexedBy(t *Table, c target) *Table {
 	}
 	n.rest = n.rest.minus(filter)
 	n.For = joinWords(n.For, "")
-	n.finish()
+	n.setNames()
 	return &n
 }
 
-// columns is the fields under which a table stores, or would store, a list of fields.
-func (f *finder) columns(t *Table, fields []model.Field) set {
+// storedColumns is the fields under which a table stores, or would store, a list of fields.
+func (f *finder) storedColumns(t *Table, fields []model.Field) set {
 	var s set
 	for _, x := range fields {
 		for _, e := range t.Tree.Entities {
 			if e.Base() == x.Entity.Base() {
 				y := model.Field{Entity: e, Attribute: x.Attribute}
-				if _, ok := t.has(y); ok && t.all.has(f.number[y]) {
+				if _, ok := t.storedAs(y); ok && t.all.has(f.number[y]) {
 					s = s.with(f.number[y])
 				} else {
 					s = s.or(f.set(canonical(t.Tree, y)))
@@ -469,13 +471,13 @@ func (f *finder) lookUpFor(s *workload.Statement, t *Table, c target) *Table {
 	l := &Table{u: &f.universe, Purpose: LookUp, For: s.ID, Tree: whole.Span(entities)}
 	l.key, l.ranges = f.set(canonicalAll(l.Tree, c.filter)...), f.set(canonicalAll(l.Tree, c.ranges)...)
 	l.rest = t.primaryKey().minus(l.key) // under the names that the table has them by
-	l.finish()
+	l.setNames()
 	l.least = l.Columns()
 	return l
 }
 
-// purposes lists what tables are for, in one line.
-func purposes(t *Table) string {
+// purposeText lists what tables are for, in one line.
+func purposeText(t *Table) string {
 	if t.Purpose == Read {
 		return string(t.Purpose)
 	}

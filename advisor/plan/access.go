@@ -5,8 +5,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// access is one way to read a table from a state.
-type access struct {
+// tableAccess is one way to read a table from a state.
+type tableAccess struct {
 	kind       Kind
 	partition  []Binding
 	clustering []Binding
@@ -23,9 +23,9 @@ type access struct {
 	reverse bool
 }
 
-// access finds out how a table is read in a way from a state; false if it can not be.
-func (b *builder) access(from state, u *usable, kind Kind) (access, bool) {
-	a := access{kind: kind, requests: 1, fixed: b.constant}
+// accessTable finds out how a table is read in a way from a state; false if it can not be.
+func (b *builder) accessTable(from state, u *usable, kind Kind) (tableAccess, bool) {
+	a := tableAccess{kind: kind, requests: 1, fixed: b.constant}
 	switch kind {
 	case Get:
 		if !from.fields.holds(u.free) {
@@ -35,20 +35,20 @@ func (b *builder) access(from state, u *usable, kind Kind) (access, bool) {
 		a.partition = list[:0:len(u.partition)]
 		a.clustering = list[len(u.partition):len(u.partition):cap(list)]
 		for i := range u.partition {
-			if !b.bind(&a, &a.partition, from, &u.partition[i], true) {
+			if !b.bindEqual(&a, &a.partition, from, &u.partition[i], true) {
 				return a, false
 			}
 		}
 		for i := range u.clustering {
 			c := &u.clustering[i]
-			if !b.bind(&a, &a.clustering, from, c, false) {
+			if !b.bindEqual(&a, &a.clustering, from, c, false) {
 				b.bindRange(&a, &a.clustering, c)
 				break
 			}
 		}
-		b.buckets(&a, from, u)
+		b.bindBuckets(&a, from, u)
 	case IndexGet:
-		if !b.indexes(&a, from, u) {
+		if !b.bindIndexes(&a, from, u) {
 			return a, false
 		}
 	case Scan:
@@ -61,7 +61,7 @@ func (b *builder) access(from state, u *usable, kind Kind) (access, bool) {
 			}
 		}
 		for n, p := range b.query.Where {
-			if plain(p.Op) && u.plain.has(b.predicates[n].field) {
+			if serverFilterable(p.Op) && u.plain.has(b.predicates[n].field) {
 				a.where = append(a.where, Binding{p.Field, p.Op, p.Value})
 				a.applied |= 1 << n
 			}
@@ -72,10 +72,10 @@ func (b *builder) access(from state, u *usable, kind Kind) (access, bool) {
 			}
 		}
 	}
-	if from.joined != 0 && !b.joins(from, u, &a) {
+	if from.joined != 0 && !b.joinsRows(from, u, &a) {
 		return a, false
 	}
-	b.close(&a.fixed)
+	b.closeDetermined(&a.fixed)
 	if kind != IndexGet {
 		a.inOrder, a.reverse = b.inOrder(u, a.fixed)
 		a.inOrder = a.inOrder && (kind == Get || !a.reverse) // scans go one way only
@@ -83,14 +83,14 @@ func (b *builder) access(from state, u *usable, kind Kind) (access, bool) {
 	return a, true
 }
 
-// plain are the comparisons that Cassandra makes when it filters.
-func plain(op workload.Op) bool {
+// serverFilterable are the comparisons that Cassandra makes when it filters.
+func serverFilterable(op workload.Op) bool {
 	return op != workload.In && op != workload.Like && op != workload.NotEqual
 }
 
-// bind binds a column by equality: to a parameter of the query, else to a value known besides, else to a field at hand,
+// bindEqual binds a column by equality: to a parameter of the query, else to a value known besides, else to a field at hand,
 // else to each of several parameters.
-func (b *builder) bind(a *access, list *[]Binding, from state, c *column, partition bool) bool {
+func (b *builder) bindEqual(a *tableAccess, list *[]Binding, from state, c *column, partition bool) bool {
 	switch {
 	case c.equal >= 0:
 		p := &b.query.Where[c.equal]
@@ -124,7 +124,7 @@ func (b *builder) bind(a *access, list *[]Binding, from state, c *column, partit
 }
 
 // bindRange binds a column to bounds, where the query has them.
-func (b *builder) bindRange(a *access, list *[]Binding, c *column) bool {
+func (b *builder) bindRange(a *tableAccess, list *[]Binding, c *column) bool {
 	for _, n := range c.bounds {
 		p := &b.query.Where[n]
 		*list = append(*list, Binding{c.field, p.Op, p.Value})
@@ -133,17 +133,17 @@ func (b *builder) bindRange(a *access, list *[]Binding, c *column) bool {
 	return len(c.bounds) > 0
 }
 
-// buckets finds out which buckets must be read: that of a value which is known, those between bounds, else all.
-func (b *builder) buckets(a *access, from state, u *usable) {
+// bindBuckets finds out which buckets must be read: that of a value which is known, those between bounds, else all.
+func (b *builder) bindBuckets(a *tableAccess, from state, u *usable) {
 	t := u.table
 	if t.Bucket == nil || t.Bucket.Count <= 1 && t.Bucket.Of.IsZero() {
 		return
 	}
 	count := max(1, t.Bucket.Count)
 	if c := u.bucket; c != nil {
-		told := access{requests: 1}
+		told := tableAccess{requests: 1}
 		switch {
-		case b.bind(&told, &a.bucket, from, c, true):
+		case b.bindEqual(&told, &a.bucket, from, c, true):
 			a.requests *= min(count, told.requests)
 			a.several = a.several || told.several
 			a.fed |= told.fed
@@ -159,9 +159,9 @@ func (b *builder) buckets(a *access, from state, u *usable) {
 	a.several = a.several || count > 1
 }
 
-// indexes binds indexed columns: of a storage-attached index all that have a condition it can answer, of others the
+// bindIndexes binds indexed columns: of a storage-attached index all that have a condition it can answer, of others the
 // first. Where the partition key is bound too, one partition is asked instead of all nodes.
-func (b *builder) indexes(a *access, from state, u *usable) bool {
+func (b *builder) bindIndexes(a *tableAccess, from state, u *usable) bool {
 	for i := range u.indexes {
 		c := &u.indexes[i]
 		if len(a.where) > 0 && !c.sai {
@@ -170,10 +170,10 @@ func (b *builder) indexes(a *access, from state, u *usable) bool {
 		if c.equal < 0 && c.in >= 0 && (c.number < 0 || !from.fields.has(c.number)) {
 			continue
 		}
-		if c.equal < 0 && !c.known && c.number >= 0 && from.fields.has(c.number) && c.field.Attribute.Null > 0 && !b.asks(c.field) {
+		if c.equal < 0 && !c.known && c.number >= 0 && from.fields.has(c.number) && c.field.Attribute.Null > 0 && !b.hasCondition(c.field) {
 			continue // rows at hand without a value would find no row, not even their own
 		}
-		if !b.bind(a, &a.where, from, c, false) {
+		if !b.bindEqual(a, &a.where, from, c, false) {
 			ranges := c.sai && c.field.Attribute.Type != "text" && c.field.Attribute.Type != "varchar" && c.field.Attribute.Type != "ascii"
 			if ranges && len(c.bounds) > 0 && b.query.Where[c.bounds[0]].Op != workload.Like {
 				b.bindRange(a, &a.where, c)
@@ -192,7 +192,7 @@ func (b *builder) indexes(a *access, from state, u *usable) bool {
 	within := *a
 	within.partition = nil
 	for i := range u.partition {
-		if !b.bind(&within, &within.partition, from, &u.partition[i], true) || within.several {
+		if !b.bindEqual(&within, &within.partition, from, &u.partition[i], true) || within.several {
 			return true
 		}
 	}
@@ -200,9 +200,9 @@ func (b *builder) indexes(a *access, from state, u *usable) bool {
 	return true
 }
 
-// joins reports whether the rows that are read belong to the rows at hand: they share entities, and each shared entity is
+// joinsRows reports whether the rows that are read belong to the rows at hand: they share entities, and each shared entity is
 // determined by one of which a whole key is bound to what the rows at hand have.
-func (b *builder) joins(from state, u *usable, a *access) bool {
+func (b *builder) joinsRows(from state, u *usable, a *tableAccess) bool {
 	shared := from.joined & u.common
 	if shared == 0 {
 		return false
@@ -222,10 +222,10 @@ func (b *builder) joins(from state, u *usable, a *access) bool {
 func (b *builder) inOrder(u *usable, same fixed) (ordered, reverse bool) {
 	at, told := 0, false
 	for _, o := range b.order {
-		if b.fixes(&same, o.field) {
+		if b.isFixed(&same, o.field) {
 			continue
 		}
-		for at < len(u.clustering) && b.same(&same, &u.clustering[at]) {
+		for at < len(u.clustering) && b.isConstant(&same, &u.clustering[at]) {
 			at++
 		}
 		if at == len(u.clustering) || u.clustering[at].number != o.field {
@@ -237,19 +237,19 @@ func (b *builder) inOrder(u *usable, same fixed) (ordered, reverse bool) {
 			return false, false
 		}
 		same.fields.add(o.field)
-		b.close(&same)
+		b.closeDetermined(&same)
 		at++
 	}
 	return true, reverse
 }
 
-// same reports whether a column has one value.
-func (b *builder) same(k *fixed, c *column) bool {
+// isConstant reports whether a column has one value.
+func (b *builder) isConstant(k *fixed, c *column) bool {
 	return c.number >= 0 && k.fields.has(c.number) || k.entities&c.anchor != 0
 }
 
-// steps writes an arc's steps, without their estimates.
-func (b *builder) steps(u *usable, a access, filtered uint64) []Step {
+// arcSteps writes an arc's steps, without their estimates.
+func (b *builder) arcSteps(u *usable, a tableAccess, filtered uint64) []Step {
 	n := 1
 	if u.base != nil || len(u.nests) > 0 {
 		n++
@@ -259,19 +259,19 @@ func (b *builder) steps(u *usable, a access, filtered uint64) []Step {
 	}
 	steps := append(make([]Step, 0, n), Step{Kind: a.kind, Table: u.table, As: u.as, Partition: a.partition, Clustering: a.clustering, Where: a.where, Bucket: a.bucket, Fields: u.held, Nests: u.nests})
 	if u.base != nil {
-		steps = append(steps, b.verify(u, a))
+		steps = append(steps, b.verifyStep(u, a))
 	}
 	if len(u.nests) > 0 {
 		steps = append(steps, Step{Kind: Unnest, Table: u.table, As: u.as, Fields: u.inside, Nests: u.nests})
 	}
 	if filtered != 0 {
-		steps = append(steps, Step{Kind: Filter, Where: b.conditions(filtered)})
+		steps = append(steps, Step{Kind: Filter, Where: b.bindingsOf(filtered)})
 	}
 	return steps
 }
 
-// conditions returns some predicates as bindings; the same slice each time.
-func (b *builder) conditions(mask uint64) []Binding {
+// bindingsOf returns some predicates as bindings; the same slice each time.
+func (b *builder) bindingsOf(mask uint64) []Binding {
 	list := b.filters[mask]
 	if list == nil {
 		for n, p := range b.query.Where {
@@ -284,8 +284,8 @@ func (b *builder) conditions(mask uint64) []Binding {
 	return list
 }
 
-// verify reads the base rows that a look-up table's entries name, and checks again what the look-up was asked for.
-func (b *builder) verify(u *usable, a access) Step {
+// verifyStep reads the base rows that a look-up table's entries name, and checks again what the look-up was asked for.
+func (b *builder) verifyStep(u *usable, a tableAccess) Step {
 	base := u.table.Base
 	s := Step{Kind: Get, Table: base, Verify: true, Fields: u.base.held}
 	for _, f := range base.Partition {

@@ -62,30 +62,30 @@ func newBuilder(q *workload.Query, tables []*model.Table) (*builder, error) {
 		b.all = ^uint64(0)
 	}
 	for _, e := range q.Tree.Entities {
-		b.determined = append(b.determined, b.entities(q.Tree.Determined(e)))
+		b.determined = append(b.determined, b.entitySet(q.Tree.Determined(e)))
 	}
 	var listed []*usable
 	for _, t := range tables {
-		listed = append(listed, b.usables(t)...)
+		listed = append(listed, b.usablesOf(t)...)
 	}
-	b.relate(listed)
+	b.numberFields(listed)
 	if len(b.names) > 256 {
 		return nil, fmt.Errorf("query with %d fields and keys: plans are made for up to 256", len(b.names))
 	}
-	b.know()
+	b.deriveConstants()
 	for _, u := range listed {
-		b.columns(u)
-		if b.complete(u) {
+		b.bindColumns(u)
+		if b.isComplete(u) {
 			b.usable = append(b.usable, u)
 			b.bindable.unite(u.bound)
 		}
 	}
-	b.required = b.entities(needed(q))
+	b.required = b.entitySet(neededTree(q))
 	return b, nil
 }
 
-// ends are the fields that the end of the query needs.
-func ends(q *workload.Query) []model.Field {
+// fieldsAtEnd are the fields that the end of the query needs.
+func fieldsAtEnd(q *workload.Query) []model.Field {
 	list := append(append([]model.Field(nil), q.Select...), q.Ordered()...)
 	list = append(append(list, q.Per...), q.GroupBy...)
 	for _, a := range q.Aggregates {
@@ -96,30 +96,30 @@ func ends(q *workload.Query) []model.Field {
 	return list
 }
 
-// relate numbers the fields that matter: what is asked for and by, and what binds later reads: the keys of entities, and
+// numberFields numbers the fields that matter: what is asked for and by, and what binds later reads: the keys of entities, and
 // whatever tables that are there already are keyed by.
-func (b *builder) relate(listed []*usable) {
+func (b *builder) numberFields(listed []*usable) {
 	q := b.query
-	for _, f := range ends(q) {
-		b.relevant(f)
+	for _, f := range fieldsAtEnd(q) {
+		b.numberField(f)
 	}
 	for i := range min(len(b.names), 256) {
 		b.wanted.add(i)
 	}
 	for _, p := range q.Where {
-		b.relevant(p.Field)
+		b.numberField(p.Field)
 	}
 	for _, e := range q.Tree.Entities {
 		for _, k := range keysOf(e) {
 			for _, a := range k {
-				b.relevant(model.Field{Entity: e, Attribute: a})
+				b.numberField(model.Field{Entity: e, Attribute: a})
 			}
 		}
 	}
 	for _, u := range listed {
 		for _, column := range u.table.Key() {
 			if f := u.as.Field(column); (u.table.Existing || u.table.Kept) && q.Tree.Has(f.Entity) {
-				b.relevant(f)
+				b.numberField(f)
 			}
 		}
 	}
@@ -140,19 +140,19 @@ func keysOf(e *model.Entity) [][]*model.Attribute {
 	return keys
 }
 
-func (b *builder) relevant(f model.Field) {
+func (b *builder) numberField(f model.Field) {
 	if _, ok := b.fields[f]; !ok {
 		b.fields[f] = len(b.names)
 		b.names = append(b.names, f)
 	}
 }
 
-// know works out what the conditions alone tell: keys that are named, values that are the same in all rows, and what
+// deriveConstants works out what the conditions alone tell: keys that are named, values that are the same in all rows, and what
 // that leaves of ORDER BY.
-func (b *builder) know() {
+func (b *builder) deriveConstants() {
 	q := b.query
 	for _, p := range q.Where {
-		b.predicates = append(b.predicates, predicate{b.fields[p.Field], b.bit(p.Field.Entity)})
+		b.predicates = append(b.predicates, predicate{b.fields[p.Field], b.entityBit(p.Field.Entity)})
 	}
 	for i, e := range q.Tree.Entities {
 		for _, attributes := range keysOf(e) {
@@ -161,7 +161,7 @@ func (b *builder) know() {
 			for _, a := range attributes {
 				f := model.Field{Entity: e, Attribute: a}
 				k.fields.add(b.fields[f])
-				n := b.equal(f)
+				n := b.equalityOn(f)
 				if named = named && n >= 0; named {
 					k.equal |= 1 << n
 				}
@@ -179,19 +179,19 @@ func (b *builder) know() {
 			b.wanted[i>>6] &^= 1 << (i & 63) // its value is known
 		}
 	}
-	b.close(&b.constant)
+	b.closeDetermined(&b.constant)
 	known := b.constant
 	for _, o := range q.OrderBy {
-		if i := b.fields[o.Field]; !b.fixes(&known, i) {
+		if i := b.fields[o.Field]; !b.isFixed(&known, i) {
 			b.order = append(b.order, order{i, o.Desc})
 			known.fields.add(i)
-			b.close(&known)
+			b.closeDetermined(&known)
 		}
 	}
 }
 
-// equal returns the first equality on f, by number; -1 if there is none.
-func (b *builder) equal(f model.Field) int {
+// equalityOn returns the first equality on f, by number; -1 if there is none.
+func (b *builder) equalityOn(f model.Field) int {
 	for n, p := range b.query.Where {
 		if p.Field == f && p.Op == workload.Equal {
 			return n
@@ -206,8 +206,8 @@ type fixed struct {
 	entities uint64
 }
 
-// close adds the entities that the fields name by key, and what those determine.
-func (b *builder) close(k *fixed) {
+// closeDetermined adds the entities that the fields name by key, and what those determine.
+func (b *builder) closeDetermined(k *fixed) {
 	for i := range b.keys {
 		if x := &b.keys[i]; k.fields.holds(x.fields) {
 			k.entities |= b.determined[x.entity]
@@ -215,13 +215,13 @@ func (b *builder) close(k *fixed) {
 	}
 }
 
-// fixes reports whether a field is the same.
-func (b *builder) fixes(k *fixed, field int) bool {
-	return k.fields.has(field) || k.entities&b.bit(b.names[field].Entity) != 0
+// isFixed reports whether a field is the same.
+func (b *builder) isFixed(k *fixed, field int) bool {
+	return k.fields.has(field) || k.entities&b.entityBit(b.names[field].Entity) != 0
 }
 
-// single reports whether a state has one row at most: an entity that is named by key determines all that is joined.
-func (b *builder) single(s state) bool {
+// atMostOneRow reports whether a state has one row at most: an entity that is named by key determines all that is joined.
+func (b *builder) atMostOneRow(s state) bool {
 	determined := uint64(0)
 	for i := range b.keys {
 		if k := &b.keys[i]; k.equal != 0 && s.applied&k.equal == k.equal && s.joined&(1<<k.entity) != 0 {
@@ -231,10 +231,10 @@ func (b *builder) single(s state) bool {
 	return s.joined&^determined == 0
 }
 
-// useful are the fields at hand that can still make a difference: that the end needs, that a condition is still to be
+// usefulFields are the fields at hand that can still make a difference: that the end needs, that a condition is still to be
 // checked on, or that a later read can be bound to. States that differ in others only have the same future, so they are
 // one.
-func (b *builder) useful(at set, applied uint64) set {
+func (b *builder) usefulFields(at set, applied uint64) set {
 	keep := b.wanted
 	keep.unite(b.bindable)
 	for n := range b.predicates {
@@ -248,20 +248,20 @@ func (b *builder) useful(at set, applied uint64) set {
 	return at
 }
 
-// teaches reports whether a table may have something that is not at hand.
-func (b *builder) teaches(s state, u *usable) bool {
+// addsAnything reports whether a table may have something that is not at hand.
+func (b *builder) addsAnything(s state, u *usable) bool {
 	if u.common&^s.joined != 0 || u.base != nil {
 		return true
 	}
-	useful := b.useful(u.fields, s.applied)
+	useful := b.usefulFields(u.fields, s.applied)
 	return !s.fields.holds(useful)
 }
 
-// needed is the query's tree without the entities at its rim that change nothing: no field of them is asked for, and
+// neededTree is the query's tree without the entities at its rim that change nothing: no field of them is asked for, and
 // each row has exactly one.
-func needed(q *workload.Query) model.Tree {
+func neededTree(q *workload.Query) model.Tree {
 	used := map[*model.Entity]bool{}
-	for _, f := range ends(q) {
+	for _, f := range fieldsAtEnd(q) {
 		used[f.Entity] = true
 	}
 	for _, p := range q.Where {
@@ -271,7 +271,7 @@ func needed(q *workload.Query) model.Tree {
 	for again := true; again; {
 		again = false
 		for _, e := range tree.Entities {
-			edge, ends := rim(tree, e)
+			edge, ends := edgesOf(tree, e)
 			if used[e] || ends != 1 || !exactlyOne(edge, edge.Other(e)) {
 				continue
 			}
@@ -292,8 +292,8 @@ func exactlyOne(r *model.Relationship, from *model.Entity) bool {
 	return r.Kind != model.OneToOne || from == r.From || r.From.Count == r.To.Count
 }
 
-// rim returns an edge of e in the tree, and how many it has.
-func rim(tree model.Tree, e *model.Entity) (edge *model.Relationship, n int) {
+// edgesOf returns an edge of e in the tree, and how many it has.
+func edgesOf(tree model.Tree, e *model.Entity) (edge *model.Relationship, n int) {
 	for _, r := range tree.Edges {
 		if r.Other(e) != nil {
 			edge, n = r, n+1
@@ -302,10 +302,10 @@ func rim(tree model.Tree, e *model.Entity) (edge *model.Relationship, n int) {
 	return edge, n
 }
 
-// entities returns the entities of tree as a set of entities of the query.
-func (b *builder) entities(tree model.Tree) uint64 { return members(b.query.Tree, tree) }
+// entitySet returns the entities of tree as a set of entities of the query.
+func (b *builder) entitySet(tree model.Tree) uint64 { return entityMask(b.query.Tree, tree) }
 
-func (b *builder) bit(e *model.Entity) uint64 {
+func (b *builder) entityBit(e *model.Entity) uint64 {
 	for i, x := range b.query.Tree.Entities {
 		if x == e {
 			return 1 << i

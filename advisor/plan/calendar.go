@@ -35,7 +35,7 @@ type Turn struct {
 	Create bool `json:"create"` // false: drop
 }
 
-// Turns lists what is created and dropped in one course of the cycle, by step; at one step what is dropped comes first.
+// Turns lists what is created and dropped in one cycle, by step; at one step what is dropped comes first.
 func (c *Calendar) Turns(steps int) []Turn {
 	var out []Turn
 	for step := range steps {

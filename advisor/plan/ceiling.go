@@ -2,13 +2,13 @@ package plan
 
 import "math"
 
-// Within returns the space of those plans alone whose latency, summed over their arcs, is not above a ceiling: each state
-// is split by the latency of the ways that lead to it. A way from which no plan can end in time is left out at once. least
+// WithinLatency returns the space of those plans alone whose latency, summed over their arcs, is not above a ceiling: each state
+// is split by the latency of the paths that lead to it. A path from which no plan can end in time is left out at once. least
 // is the latency of the quickest plan, +Inf if there is none. Beyond MaxArcs plans are missing (Truncated).
-func (s *Space) Within(latency func(*Arc) float64, ceiling float64) (within *Space, least float64) {
+func (s *Space) WithinLatency(latency func(*Arc) float64, ceiling float64) (within *Space, least float64) {
 	rest := make([]float64, s.States) // until answered, by state
 	known := make([]bool, s.States)
-	known[Answered] = true
+	known[SinkState] = true
 	var quickest func(at int) float64
 	quickest = func(at int) float64 {
 		if !known[at] {
@@ -19,8 +19,8 @@ func (s *Space) Within(latency func(*Arc) float64, ceiling float64) (within *Spa
 		}
 		return rest[at]
 	}
-	least = quickest(Start)
-	if ceiling *= 1 + 1e-9; s.slowest(latency) <= ceiling {
+	least = quickest(SourceState)
+	if ceiling *= 1 + 1e-9; s.slowestLatency(latency) <= ceiling {
 		return s, least
 	}
 	type point struct {
@@ -28,8 +28,8 @@ func (s *Space) Within(latency func(*Arc) float64, ceiling float64) (within *Spa
 		spent float64
 	}
 	within = &Space{Query: s.Query, States: 2, Truncated: s.Truncated, out: make([][]*Arc, 2)}
-	numbers := map[point]int{{Start, 0}: Start}
-	for queue := []point{{Start, 0}}; len(queue) > 0; queue = queue[1:] {
+	numbers := map[point]int{{SourceState, 0}: SourceState}
+	for queue := []point{{SourceState, 0}}; len(queue) > 0; queue = queue[1:] {
 		p := queue[0]
 		from := numbers[p]
 		for _, a := range s.out[p.state] {
@@ -43,8 +43,8 @@ func (s *Space) Within(latency func(*Arc) float64, ceiling float64) (within *Spa
 			}
 			to, there := numbers[next]
 			switch {
-			case a.To == Answered:
-				to = Answered
+			case a.To == SinkState:
+				to = SinkState
 			case !there:
 				to = within.States
 				within.States++
@@ -61,11 +61,11 @@ func (s *Space) Within(latency func(*Arc) float64, ceiling float64) (within *Spa
 	return within, least
 }
 
-// slowest is the latency of the slowest plan; 0 if there is none.
-func (s *Space) slowest(latency func(*Arc) float64) float64 {
+// slowestLatency is the latency of the slowest plan; 0 if there is none.
+func (s *Space) slowestLatency(latency func(*Arc) float64) float64 {
 	most := make([]float64, s.States)
 	known := make([]bool, s.States)
-	known[Answered] = true
+	known[SinkState] = true
 	var rest func(at int) float64
 	rest = func(at int) float64 {
 		if !known[at] {
@@ -76,5 +76,5 @@ func (s *Space) slowest(latency func(*Arc) float64) float64 {
 		}
 		return most[at]
 	}
-	return max(0, rest(Start))
+	return max(0, rest(SourceState))
 }

@@ -34,7 +34,7 @@ type Change struct {
 	// Parts are what the queries ask; each by the keys of those of its entities that are named. One answer of each,
 	// together with what the statement says, is a row; a part without an answer means that there is none.
 	Parts []*workload.Query
-	// Not are entities that must not be what they are named by here: a row where one is, is none. Of CONNECT, see keep.
+	// Not are entities that must not be what they are named by here: a row where one is, is none. Of CONNECT, see excludeOldPairs.
 	Not []Named
 	// Gone is the edge at which somebody else stands from now on: these rows go. Of CONNECT; nil: rows are added.
 	Gone *model.Relationship
@@ -57,8 +57,8 @@ func (c *Change) Is(e *model.Entity) (by int, named bool) {
 	return 0, false
 }
 
-// at returns the entities that are named by one thing.
-func (c *Change) at(by int) []*model.Entity {
+// entitiesNamed returns the entities that are named by one thing.
+func (c *Change) entitiesNamed(by int) []*model.Entity {
 	var list []*model.Entity
 	for _, n := range c.Named {
 		if n.By == by {
@@ -68,54 +68,54 @@ func (c *Change) at(by int) []*model.Entity {
 	return list
 }
 
-// named reports whether the change names e as that.
-func (c *Change) named(e *model.Entity, by int) bool {
+// isNamed reports whether the change names e as that.
+func (c *Change) isNamed(e *model.Entity, by int) bool {
 	return slices.Contains(c.Named, Named{e, by})
 }
 
 // Changes returns the ways in which a write meets a table; none: it does not modify it. Existing tables are written by the
 // application, which knows how: their changes have no parts.
 func Changes(w *workload.Write, t *model.Table) []Change {
-	list := meetings(w, t)
+	list := changesWithoutParts(w, t)
 	if !t.Existing {
 		for i := range list {
 			if list[i].Gone != nil {
-				list[i].settle(w, t)
+				list[i].settleGone(w, t)
 				continue
 			}
-			list[i].Known = list[i].known(w, t)
-			list[i].Parts = parts(w, t, &list[i])
+			list[i].Known = list[i].knownFields(w, t)
+			list[i].Parts = partQueries(w, t, &list[i])
 		}
 	}
 	return list
 }
 
-// meetings returns changes without their parts.
-func meetings(w *workload.Write, t *model.Table) []Change {
+// changesWithoutParts returns changes without their parts.
+func changesWithoutParts(w *workload.Write, t *model.Table) []Change {
 	var list []Change
 	switch w.Kind {
 	case workload.Update, workload.Delete:
 		for _, at := range Targets(w, t) {
-			if modifies(at, t) {
+			if modifiesAt(at, t) {
 				list = append(list, Change{Named: []Named{{at.Entity, Self}}})
 			}
 		}
 	case workload.Insert:
-		if t.Existing && !owns(t, w.Entity) {
+		if t.Existing && !hasRowEach(t, w.Entity) {
 			return nil // it holds the entity because of a relationship
 		}
-		list = inserted(w, t)
+		list = insertChanges(w, t)
 	case workload.Connect, workload.Disconnect:
 		if w.Kind == workload.Disconnect && t.Base != nil {
 			return nil
 		}
-		list = connected(w, t)
+		list = connectChanges(w, t)
 	}
 	return list
 }
 
-// inserted goes over all sets of occurrences in which a new entity can stand, and what it can be connected to there.
-func inserted(w *workload.Write, t *model.Table) []Change {
+// insertChanges goes over all sets of occurrences in which a new entity can stand, and what it can be connected to there.
+func insertChanges(w *workload.Write, t *model.Table) []Change {
 	var at []*model.Entity
 	for _, e := range t.Tree.Entities {
 		if e.Base() == w.Entity.Base() {
@@ -137,7 +137,7 @@ func inserted(w *workload.Write, t *model.Table) []Change {
 				var next []Change
 				for _, way := range ways {
 					for i, c := range w.Connections {
-						if sameWay(c.Edge, w.Entity, r, e) {
+						if sameDirection(c.Edge, w.Entity, r, e) {
 							more := Change{Named: slices.Clone(way.Named)}
 							if to := (Named{r.Other(e), i}); !slices.Contains(more.Named, to) {
 								more.Named = append(more.Named, to)
@@ -154,13 +154,13 @@ func inserted(w *workload.Write, t *model.Table) []Change {
 	return list
 }
 
-// connected goes over the edges at which the pair of a CONNECT or DISCONNECT can stand, and for CONNECT over sets of them.
-func connected(w *workload.Write, t *model.Table) []Change {
+// connectChanges goes over the edges at which the pair of a CONNECT or DISCONNECT can stand, and for CONNECT over sets of them.
+func connectChanges(w *workload.Write, t *model.Table) []Change {
 	if len(w.Connections) == 0 {
 		return nil
 	}
 	c := w.Connections[0]
-	at := pairs(w, t.Tree)
+	at := pairEdges(w, t.Tree)
 	sets := subsets(at)
 	if w.Kind == workload.Disconnect || t.Existing {
 		sets = nil
@@ -171,7 +171,7 @@ func connected(w *workload.Write, t *model.Table) []Change {
 	var list []Change
 	var kept [][]*model.Relationship
 	for _, chosen := range sets {
-		change := Change{also: slices.ContainsFunc(kept, func(less []*model.Relationship) bool { return within(less, chosen) })}
+		change := Change{also: slices.ContainsFunc(kept, func(less []*model.Relationship) bool { return containsAll(less, chosen) })}
 		for _, r := range chosen {
 			self, other := r.From, r.To
 			if c.Edge.From != w.Entity {
@@ -183,33 +183,33 @@ func connected(w *workload.Write, t *model.Table) []Change {
 				}
 			}
 		}
-		if w.Kind == workload.Disconnect || change.keep(w, t, chosen) {
+		if w.Kind == workload.Disconnect || change.excludeOldPairs(w, t, chosen) {
 			list, kept = append(list, change), append(kept, chosen)
 		}
 	}
 	if w.Kind == workload.Connect {
-		list = append(list, replaced(w, t)...)
+		list = append(list, replacedRows(w, t)...)
 	}
 	return list
 }
 
-// within reports whether all of a list are in another.
-func within[T comparable](less, more []T) bool {
+// containsAll reports whether all of a list are in another.
+func containsAll[T comparable](less, more []T) bool {
 	return !slices.ContainsFunc(less, func(x T) bool { return !slices.Contains(more, x) })
 }
 
-// sameWay reports whether an edge of a table leads from e as the edge of a statement leads from its entity.
-func sameWay(stated *model.Relationship, from *model.Entity, r *model.Relationship, e *model.Entity) bool {
+// sameDirection reports whether an edge of a table leads from e as the edge of a statement leads from its entity.
+func sameDirection(stated *model.Relationship, from *model.Entity, r *model.Relationship, e *model.Entity) bool {
 	return r.Base() == stated.Base() && (r.From == e) == (stated.From == from)
 }
 
-// most bounds how many occurrences at once a new entity or pair is thought to stand at.
-const most = 6
+// mostOccurrences bounds how many occurrences at once a new entity or pair is thought to stand at.
+const mostOccurrences = 6
 
 // subsets returns all sets of the elements but the empty one: those of one first.
 func subsets[T any](list []T) [][]T {
 	var sets [][]T
-	for size := 1; size <= min(len(list), most); size++ {
+	for size := 1; size <= min(len(list), mostOccurrences); size++ {
 		var choose func(from int, chosen []T)
 		choose = func(from int, chosen []T) {
 			if len(chosen) == size {
@@ -225,22 +225,22 @@ func subsets[T any](list []T) [][]T {
 	return sets
 }
 
-// cut reports whether the write makes or takes away an edge of a change.
-func (c *Change) cut(w *workload.Write, r *model.Relationship) bool {
+// isWritten reports whether the write makes or takes away an edge of a change.
+func (c *Change) isWritten(w *workload.Write, r *model.Relationship) bool {
 	switch w.Kind {
 	case workload.Insert:
-		return c.named(r.From, Self) || c.named(r.To, Self)
+		return c.isNamed(r.From, Self) || c.isNamed(r.To, Self)
 	case workload.Connect, workload.Disconnect:
 		stated := w.Connections[0].Edge
-		return sameWay(stated, w.Entity, r, r.From) && c.named(r.From, Self) && c.named(r.To, 0) ||
-			sameWay(stated, w.Entity, r, r.To) && c.named(r.To, Self) && c.named(r.From, 0)
+		return sameDirection(stated, w.Entity, r, r.From) && c.isNamed(r.From, Self) && c.isNamed(r.To, 0) ||
+			sameDirection(stated, w.Entity, r, r.To) && c.isNamed(r.To, Self) && c.isNamed(r.From, 0)
 	}
 	return false
 }
 
-// parts returns the queries of a change: what is left of the table's tree without the edges that the write makes or takes
+// partQueries returns the queries of a change: what is left of the table's tree without the edges that the write makes or takes
 // away, as far as something is missing there.
-func parts(w *workload.Write, t *model.Table, c *Change) []*workload.Query {
+func partQueries(w *workload.Write, t *model.Table, c *Change) []*workload.Query {
 	var list []*workload.Query
 	have := fields{}
 	for _, k := range c.Known {
@@ -250,10 +250,10 @@ func parts(w *workload.Write, t *model.Table, c *Change) []*workload.Query {
 	order := slices.Clone(c.Named)                                                                    // what is connected first
 	slices.SortStableFunc(order, func(a, b Named) int { return cmp.Compare(uint(a.By), uint(b.By)) }) // #nosec G115 -- Self comes last
 	for _, n := range order {
-		if done[n.Entity] || w.Kind == workload.Insert && c.named(n.Entity, Self) {
+		if done[n.Entity] || w.Kind == workload.Insert && c.isNamed(n.Entity, Self) {
 			continue
 		}
-		part := t.Tree.Reach(n.Entity, func(r *model.Relationship, _ *model.Entity) bool { return !c.cut(w, r) })
+		part := t.Tree.Reach(n.Entity, func(r *model.Relationship, _ *model.Entity) bool { return !c.isWritten(w, r) })
 		q := &workload.Query{}
 		asked := 0
 		for _, e := range part.Entities {
@@ -263,7 +263,7 @@ func parts(w *workload.Write, t *model.Table, c *Change) []*workload.Query {
 				q.Where = append(q.Where, byKey(e)...)
 			}
 		}
-		q.Select = missing(w, t, c, part, have)
+		q.Select = missingFields(w, t, c, part, have)
 		if asked > 1 { // whether those are related to each other is a question of its own
 			q.Select = model.AppendNew(q.Select, n.Entity.KeyFields()...)
 		}
@@ -275,20 +275,20 @@ func parts(w *workload.Write, t *model.Table, c *Change) []*workload.Query {
 			for _, f := range q.Select {
 				entities = append(entities, f.Entity)
 			}
-			q.Tree = from(part.Span(entities), n.Entity)
+			q.Tree = rootedAt(part.Span(entities), n.Entity)
 		}
-		q.Known = besides(have, part, q.Where)
+		q.Known = knownBesides(have, part, q.Where)
 		list = append(list, q)
 	}
 	return list
 }
 
-// missing returns the fields of a part of the table's tree that must be found out: those that its rows need and that the
+// missingFields returns the fields of a part of the table's tree that must be found out: those that its rows need and that the
 // statement does not bring. Where rows are put, and nothing else reports whether there is something at the end of an edge that
 // need not have anything there, that is asked too.
-func missing(w *workload.Write, t *model.Table, c *Change, part model.Tree, have fields) []model.Field {
+func missingFields(w *workload.Write, t *model.Table, c *Change, part model.Tree, have fields) []model.Field {
 	var list []model.Field
-	for _, f := range wanted(w, t, c) {
+	for _, f := range wantedFields(w, t, c) {
 		if part.Has(f.Entity) && !have[f] {
 			list = model.AppendNew(list, f)
 		}
@@ -306,16 +306,16 @@ func missing(w *workload.Write, t *model.Table, c *Change, part model.Tree, have
 				continue
 			}
 			if !slices.ContainsFunc(list, func(f model.Field) bool { return beyond.Has(f.Entity) }) {
-				list = append(list, witness(t, beyond, r.Other(e)))
+				list = append(list, presenceField(t, beyond, r.Other(e)))
 			}
 		}
 	}
 	return list
 }
 
-// witness returns a field by which one learns that there is something in a part of a table's tree: one that the table holds,
+// presenceField returns a field by which one learns that there is something in a part of a table's tree: one that the table holds,
 // if it can be.
-func witness(t *model.Table, part model.Tree, e *model.Entity) model.Field {
+func presenceField(t *model.Table, part model.Tree, e *model.Entity) model.Field {
 	for _, f := range t.Fields() {
 		if part.Has(f.Entity) {
 			return f
@@ -324,11 +324,11 @@ func witness(t *model.Table, part model.Tree, e *model.Entity) model.Field {
 	return e.KeyFields()[0]
 }
 
-// wanted returns the fields of the table's rows that the write has to know: for a delete the key, for a put all, for an
+// wantedFields returns the fields of the table's rows that the write has to know: for a delete the key, for a put all, for an
 // update in place the key and what is added to. A bucket is as much a part of the key as what it is of.
-func wanted(w *workload.Write, t *model.Table, c *Change) []model.Field {
-	list := places(t)
-	moving := moves(w, t)
+func wantedFields(w *workload.Write, t *model.Table, c *Change) []model.Field {
+	list := placeFields(t)
+	moving := movesRows(w, t)
 	if w.Kind == workload.Insert || w.Kind == workload.Connect && c.Gone == nil || moving {
 		list = model.AppendNew(t.Fields(), list...)
 	}
@@ -338,10 +338,10 @@ func wanted(w *workload.Write, t *model.Table, c *Change) []model.Field {
 	if w.Kind != workload.Update {
 		return list
 	}
-	set := c.sets(w, w.Set)
+	set := c.setFields(w, w.Set)
 	if !moving { // a look-up table gets the new key; no other key changes
 		list = slices.DeleteFunc(list, func(f model.Field) bool { return slices.Contains(set, f) })
-		for _, f := range c.sets(w, w.Increments) {
+		for _, f := range c.setFields(w, w.Increments) {
 			if t.Has(f) {
 				list = model.AppendNew(list, f)
 			}
@@ -349,16 +349,16 @@ func wanted(w *workload.Write, t *model.Table, c *Change) []model.Field {
 		return list
 	}
 	for _, e := range t.Tree.Entities { // a row may hold the entity at each of them: all get the new values
-		if e.Base() == w.Entity.Base() && !c.named(e, Self) {
+		if e.Base() == w.Entity.Base() && !c.isNamed(e, Self) {
 			list = model.AppendNew(list, e.KeyFields()...)
 		}
 	}
 	return list
 }
 
-// sets returns fields of the write's entity as those of the occurrence at which an update meets the table.
-func (c *Change) sets(w *workload.Write, list []model.Field) []model.Field {
-	return moved(list, w.Entity, c.Named[0].Entity)
+// setFields returns fields of the write's entity as those of the occurrence at which an update meets the table.
+func (c *Change) setFields(w *workload.Write, list []model.Field) []model.Field {
+	return atEntity(list, w.Entity, c.Named[0].Entity)
 }
 
 // Known is a field of a table's rows that a statement brings the value of, as it is before the statement.
@@ -372,9 +372,9 @@ type Known struct {
 	Nth int
 }
 
-// known returns the fields of the table's tree whose values the statement brings, each once; but the key of an entity that
+// knownFields returns the fields of the table's tree whose values the statement brings, each once; but the key of an entity that
 // is named twice twice.
-func (c *Change) known(w *workload.Write, t *model.Table) []Known {
+func (c *Change) knownFields(w *workload.Write, t *model.Table) []Known {
 	var list []Known
 	met := fields{}
 	add := func(k Known) {
@@ -420,13 +420,13 @@ func (c *Change) known(w *workload.Write, t *model.Table) []Known {
 				case p.Op != workload.Equal:
 				case f.Entity == w.Entity:
 					add(Known{Field: at(n.Entity, f), Value: p.Value, Name: names[i]})
-				case n.Entity == w.Entity && determines(w, t.Tree, f.Entity): // else the table's are others
+				case n.Entity == w.Entity && determinesEntity(w, t.Tree, f.Entity): // else the table's are others
 					add(Known{Field: f, Value: p.Value, Name: names[i]})
 				}
 			}
 		}
 		for _, f := range w.Given {
-			if e := c.given(w, t, n, f.Entity); e != nil {
+			if e := c.givenEntity(w, t, n, f.Entity); e != nil {
 				add(Known{Field: at(e, f), Value: "?", Name: workload.GivenName(f)})
 			}
 		}
@@ -434,9 +434,9 @@ func (c *Change) known(w *workload.Write, t *model.Table) []Known {
 	return list
 }
 
-// given returns which entity of the table's tree GIVEN speaks of, as far as that is told by one that is named: that one, or
+// givenEntity returns which entity of the table's tree GIVEN speaks of, as far as that is told by one that is named: that one, or
 // what it determines.
-func (c *Change) given(w *workload.Write, t *model.Table, n Named, e *model.Entity) *model.Entity {
+func (c *Change) givenEntity(w *workload.Write, t *model.Table, n Named, e *model.Entity) *model.Entity {
 	ends := 0
 	for i, x := range w.Connections {
 		if x.Entity != e {
@@ -457,8 +457,8 @@ func (c *Change) given(w *workload.Write, t *model.Table, n Named, e *model.Enti
 	return nil
 }
 
-// facts returns the fields that an update or delete names the values of.
-func facts(w *workload.Write) []model.Field {
+// namedFields returns the fields that an update or delete names the values of.
+func namedFields(w *workload.Write) []model.Field {
 	var list []model.Field
 	for _, p := range w.Where {
 		if p.Op == workload.Equal {
@@ -468,8 +468,8 @@ func facts(w *workload.Write) []model.Field {
 	return list
 }
 
-// determines reports whether the entity of a write has one e at most, in the statement's tree, and the same in another.
-func determines(w *workload.Write, tree model.Tree, e *model.Entity) bool {
+// determinesEntity reports whether the entity of a write has one e at most, in the statement's tree, and the same in another.
+func determinesEntity(w *workload.Write, tree model.Tree, e *model.Entity) bool {
 	way := w.Tree.Span([]*model.Entity{w.Entity, e})
 	for _, r := range way.Edges {
 		if !tree.HasEdge(r) {
@@ -486,13 +486,13 @@ func Find(w *workload.Write) *workload.Query {
 	if w.Kind != workload.Update && w.Kind != workload.Delete {
 		return nil
 	}
-	facts := facts(w)
+	facts := namedFields(w)
 	named := len(facts) == len(w.Where)
 	for _, k := range w.Entity.KeyFields() {
 		named = named && slices.Contains(facts, k)
 	}
 	for _, f := range facts {
-		named = named && determines(w, w.Tree, f.Entity)
+		named = named && determinesEntity(w, w.Tree, f.Entity)
 	}
 	if named {
 		return nil

@@ -71,14 +71,14 @@ func embeddings(table, query model.Tree) (list []*Embedding, more bool) {
 	}
 	for _, t := range table.Entities {
 		for _, q := range query.Entities {
-			if t.Base() != q.Base() || met[key{t, q}] && !twice(table) && !twice(query) {
+			if t.Base() != q.Base() || met[key{t, q}] && !repeatsEntity(table) && !repeatsEntity(query) {
 				continue
 			}
 			g := grower{table: table, query: query, found: add, full: &more}
-			g.grow(&Embedding{[]*model.Entity{t}, []*model.Entity{q}}, 0, 0)
+			g.growEmbedding(&Embedding{[]*model.Entity{t}, []*model.Entity{q}}, 0, 0)
 		}
 	}
-	return unique(list), more
+	return maximal(list), more
 }
 
 // grower extends an embedding along edges.
@@ -88,8 +88,8 @@ type grower struct {
 	full         *bool // enough are found
 }
 
-// grow takes up the edges of the at-th mapped entity of the table, from a number on.
-func (g *grower) grow(m *Embedding, at, edge int) {
+// growEmbedding takes up the edges of the at-th mapped entity of the table, from a number on.
+func (g *grower) growEmbedding(m *Embedding, at, edge int) {
 	if at == len(m.table) {
 		g.found(m)
 		return
@@ -98,13 +98,13 @@ func (g *grower) grow(m *Embedding, at, edge int) {
 		return
 	}
 	if edge == len(g.table.Edges) {
-		g.grow(m, at+1, 0)
+		g.growEmbedding(m, at+1, 0)
 		return
 	}
 	r := g.table.Edges[edge]
 	from, to := m.table[at], r.Other(m.table[at])
 	if to == nil || slices.Contains(m.table, to) {
-		g.grow(m, at, edge+1)
+		g.growEmbedding(m, at, edge+1)
 		return
 	}
 	ways := 0
@@ -116,16 +116,16 @@ func (g *grower) grow(m *Embedding, at, edge int) {
 		ways++
 		n := len(m.table)
 		m.table, m.query = append(m.table, to), append(m.query, end)
-		g.grow(m, at, edge+1)
+		g.growEmbedding(m, at, edge+1)
 		m.table, m.query = m.table[:n], m.query[:n]
 	}
-	if ways == 0 || g.rival(from, edge) {
-		g.grow(m, at, edge+1)
+	if ways == 0 || g.hasRival(from, edge) {
+		g.growEmbedding(m, at, edge+1)
 	}
 }
 
-// rival reports whether a later edge of the entity could be mapped in an edge's stead.
-func (g *grower) rival(from *model.Entity, edge int) bool {
+// hasRival reports whether a later edge of the entity could be mapped in an edge's stead.
+func (g *grower) hasRival(from *model.Entity, edge int) bool {
 	r := g.table.Edges[edge]
 	for _, x := range g.table.Edges[edge+1:] {
 		if x.Other(from) != nil && x.Base() == r.Base() && (x.From == from) == (r.From == from) {
@@ -135,8 +135,8 @@ func (g *grower) rival(from *model.Entity, edge int) bool {
 	return false
 }
 
-// twice reports whether a tree meets an entity more than once.
-func twice(t model.Tree) bool {
+// repeatsEntity reports whether a tree meets an entity more than once.
+func repeatsEntity(t model.Tree) bool {
 	for _, e := range t.Entities {
 		if e.Of != nil {
 			return true
@@ -145,8 +145,8 @@ func twice(t model.Tree) bool {
 	return false
 }
 
-// unique drops embeddings that map alike what another maps, or less.
-func unique(list []*Embedding) []*Embedding {
+// maximal drops embeddings that map alike what another maps, or less.
+func maximal(list []*Embedding) []*Embedding {
 	if len(list) < 2 {
 		return list
 	}
@@ -171,5 +171,5 @@ func unique(list []*Embedding) []*Embedding {
 	return kept
 }
 
-// identity reports whether the embedding maps each entity to itself.
-func (m *Embedding) identity() bool { return slices.Equal(m.table, m.query) }
+// isIdentity reports whether the embedding maps each entity to itself.
+func (m *Embedding) isIdentity() bool { return slices.Equal(m.table, m.query) }

@@ -16,7 +16,7 @@ const rowHeader = 16
 
 // Estimate fills in the estimates.
 func (m *means) Estimate(r *Read, steps []Step) float64 {
-	m.read(r, steps)
+	m.estimateRead(r, steps)
 	for i := 1; i < len(steps); i++ {
 		s := &steps[i]
 		before := steps[i-1].Left
@@ -24,19 +24,19 @@ func (m *means) Estimate(r *Read, steps []Step) float64 {
 		switch s.Kind {
 		case Get: // verifies
 			s.Requests, s.Rows, s.Left = steps[i-1].Rows, steps[i-1].Rows, steps[i-1].Rows
-			s.Bytes = s.Rows * (width(s.Fields) + rowHeader)
+			s.Bytes = s.Rows * (rowWidth(s.Fields) + rowHeader)
 		case Unnest:
 			s.Rows = 0 // elements, which add up, while the rows that they make multiply
 			for i, n := range r.Unnested {
-				elements := steps[0].Rows * m.elements(r, n)
+				elements := steps[0].Rows * m.elementsPerRow(r, n)
 				s.Rows += elements
-				s.Scanned += elements * s.Nests[i].Entries(s.columns())
+				s.Scanned += elements * s.Nests[i].Entries(s.columnFields())
 			}
-			s.Left = m.rows(r.To.Joined, r.Served.Applied)
+			s.Left = m.rowsOf(r.To.Joined, r.Served.Applied)
 		case Filter:
-			s.Left = m.rows(r.To.Joined, r.To.Applied)
+			s.Left = m.rowsOf(r.To.Joined, r.To.Applied)
 		case Group:
-			s.Left = groups(before, s.Group)
+			s.Left = groupCount(before, s.Group)
 		case Distinct:
 			s.Left = combinations(before, s.Fields)
 		case LimitEach:
@@ -48,8 +48,8 @@ func (m *means) Estimate(r *Read, steps []Step) float64 {
 	return 0
 }
 
-// groups estimates how many groups some rows make: one if there is nothing to group by.
-func groups(rows float64, by []model.Field) float64 {
+// groupCount estimates how many groups some rows make: one if there is nothing to group by.
+func groupCount(rows float64, by []model.Field) float64 {
 	if len(by) == 0 {
 		return 1
 	}
@@ -65,20 +65,20 @@ func combinations(rows float64, fields []model.Field) float64 {
 	return model.Distinct(rows, values)
 }
 
-// read estimates the first step of an arc.
-func (m *means) read(r *Read, steps []Step) {
+// estimateRead estimates the first step of an arc.
+func (m *means) estimateRead(r *Read, steps []Step) {
 	s := &steps[0]
-	before := m.rows(r.From.Joined, r.From.Applied)
-	s.Left = m.rows(r.Served.Joined, r.Served.Applied)
+	before := m.rowsOf(r.From.Joined, r.From.Applied)
+	s.Left = m.rowsOf(r.Served.Joined, r.Served.Applied)
 	s.Rows, s.Requests = s.Left, 1
 	if !r.First() {
-		if s.Requests = before; !m.each(r) {
-			s.Requests = model.Distinct(before, m.domain(r))
+		if s.Requests = before; !m.feedsEachRow(r) {
+			s.Requests = model.Distinct(before, m.fedCombinations(r))
 		}
 		s.Rows *= s.Requests / max(before, 1e-12)
 	}
 	s.Requests *= max(1, r.Each)
-	size := width(s.Fields) + rowHeader
+	size := rowWidth(s.Fields) + rowHeader
 	switch s.Kind {
 	case Scan:
 		s.Scanned = r.Table.Entries()
@@ -90,12 +90,12 @@ func (m *means) read(r *Read, steps []Step) {
 	}
 	if s.Grouped { // the rows are read, the groups come back
 		s.Scanned = max(s.Scanned, s.Rows)
-		s.Rows = groups(s.Rows, s.Group)
+		s.Rows = groupCount(s.Rows, s.Group)
 		s.Left = s.Rows
-		size = width(s.Group) + float64(len(s.Aggregates))*aggregateBytes + rowHeader
+		size = rowWidth(s.Group) + float64(len(s.Aggregates))*aggregateBytes + rowHeader
 	}
 	for i, n := range s.Nests {
-		size += m.elements(r, r.Unnested[i]) * n.ElementBytes(steps[1].columns())
+		size += m.elementsPerRow(r, r.Unnested[i]) * n.ElementBytes(steps[1].columnFields())
 	}
 	s.Bytes = s.Rows * size
 	if limit := float64(s.Limit) * s.Requests; limit > 0 && s.Rows > limit {
@@ -107,15 +107,15 @@ func (m *means) read(r *Read, steps []Step) {
 	}
 }
 
-// elements estimates how many elements a row has in a collection that stands for some entities.
-func (m *means) elements(r *Read, nested uint64) float64 {
-	return m.rows(r.Served.Joined|nested, r.Served.Applied) / max(m.rows(r.Served.Joined, r.Served.Applied), 1e-12)
+// elementsPerRow estimates how many elements a row has in a collection that stands for some entities.
+func (m *means) elementsPerRow(r *Read, nested uint64) float64 {
+	return m.rowsOf(r.Served.Joined|nested, r.Served.Applied) / max(m.rowsOf(r.Served.Joined, r.Served.Applied), 1e-12)
 }
 
 // aggregateBytes is the size of the value of a function over a group.
 const aggregateBytes = 8
 
-func width(fields []model.Field) float64 {
+func rowWidth(fields []model.Field) float64 {
 	sum := 0.0
 	for _, f := range fields {
 		sum += f.Size()
@@ -123,9 +123,9 @@ func width(fields []model.Field) float64 {
 	return sum
 }
 
-// rows estimates the rows of the join over some entities that satisfy some predicates: no fewer than with further ones of the
+// rowsOf estimates the rows of the join over some entities that satisfy some predicates: no fewer than with further ones of the
 // query, by which the statement asks for something that is there.
-func (m *means) rows(joined, applied uint64) float64 {
+func (m *means) rowsOf(joined, applied uint64) float64 {
 	if joined == 0 {
 		return 1
 	}
@@ -139,7 +139,7 @@ func (m *means) rows(joined, applied uint64) float64 {
 			predicates = append(predicates, p)
 		}
 	}
-	rows := max(Rows(m.tree(joined), predicates), m.further(at))
+	rows := max(Rows(m.subtree(joined), predicates), m.rowsWithMore(at))
 	if seen := m.query.Returned; seen > 0 && len(predicates) == len(m.query.Where) && joined == 1<<len(m.query.Tree.Entities)-1 {
 		if m.query.Limit == 0 || seen > rows { // a limit hides what there is beyond
 			rows = seen
@@ -152,11 +152,11 @@ func (m *means) rows(joined, applied uint64) float64 {
 // allFurther is how many equalities are left to a read up to which all sets of them are looked at; of more only the whole.
 const allFurther = 6
 
-// further is the greatest estimate with more of the query's equalities on what is joined.
-func (m *means) further(at Point) float64 {
+// rowsWithMore is the greatest estimate with more of the query's equalities on what is joined.
+func (m *means) rowsWithMore(at Point) float64 {
 	left, count := uint64(0), 0
 	for n, p := range m.query.Where {
-		if at.Applied&(1<<n) == 0 && (p.Op == workload.Equal || p.Op == workload.In) && m.tree(at.Joined).Has(p.Field.Entity) {
+		if at.Applied&(1<<n) == 0 && (p.Op == workload.Equal || p.Op == workload.In) && m.subtree(at.Joined).Has(p.Field.Entity) {
 			left, count = left|1<<n, count+1
 		}
 	}
@@ -164,12 +164,12 @@ func (m *means) further(at Point) float64 {
 	case count == 0:
 		return 0
 	case count > allFurther:
-		return m.rows(at.Joined, at.Applied|left)
+		return m.rowsOf(at.Joined, at.Applied|left)
 	}
 	most := 0.0
 	for n := range m.query.Where {
 		if left&(1<<n) != 0 {
-			most = max(most, m.rows(at.Joined, at.Applied|1<<n))
+			most = max(most, m.rowsOf(at.Joined, at.Applied|1<<n))
 		}
 	}
 	return most
@@ -191,19 +191,19 @@ func Rows(tree model.Tree, predicates []workload.Predicate) float64 {
 			}
 		}
 	}
-	rows := share(tree, predicates)
+	rows := rowsUnconditional(tree, predicates)
 	if len(entities) == 0 {
 		return rows
 	}
-	if core := share(tree.Span(entities), equal); core < least {
+	if core := rowsUnconditional(tree.Span(entities), equal); core < least {
 		rows *= least / core
 	}
 	return rows
 }
 
-// share is Rows for a statement that asks for anything. Equalities on a whole key find one entity; otherwise each field
+// rowsUnconditional is Rows for a statement that asks for anything. Equalities on a whole key find one entity; otherwise each field
 // takes its share once.
-func share(tree model.Tree, predicates []workload.Predicate) float64 {
+func rowsUnconditional(tree model.Tree, predicates []workload.Predicate) float64 {
 	rows := tree.Rows()
 	on := map[model.Field][]workload.Predicate{}
 	equal := map[model.Field]bool{}
@@ -258,10 +258,10 @@ func selectivity(f model.Field, predicates []workload.Predicate) float64 {
 	return most * others * (1 - min(1, max(0, f.Attribute.Null)))
 }
 
-// each reports whether every row at hand feeds a read by values of its own: the entities that feed it, and those that the
+// feedsEachRow reports whether every row at hand feeds a read by values of its own: the entities that feed it, and those that the
 // query names by key, determine all others.
-func (m *means) each(r *Read) bool {
-	joined := m.tree(r.From.Joined)
+func (m *means) feedsEachRow(r *Read) bool {
+	joined := m.subtree(r.From.Joined)
 	determined := uint64(0)
 	for i, e := range m.query.Tree.Entities {
 		if r.From.Joined&(1<<i) == 0 {
@@ -269,33 +269,33 @@ func (m *means) each(r *Read) bool {
 		}
 		named := true
 		for _, k := range e.KeyFields() {
-			named = named && holds(m.query, r.From.Applied, k)
+			named = named && fixesParameter(m.query, r.From.Applied, k)
 		}
 		if named || r.Fed&(1<<i) != 0 {
-			determined |= members(m.query.Tree, joined.Determined(e))
+			determined |= entityMask(m.query.Tree, joined.Determined(e))
 		}
 	}
 	return determined == r.From.Joined
 }
 
-// domain estimates how many different combinations of the entities that feed a read there are.
-func (m *means) domain(r *Read) float64 {
+// fedCombinations estimates how many different combinations of the entities that feed a read there are.
+func (m *means) fedCombinations(r *Read) float64 {
 	if r.Fed == 0 {
 		return 1
 	}
-	joined := m.tree(r.From.Joined)
-	fed := m.tree(r.From.Joined & r.Fed).Entities
-	span := members(m.query.Tree, joined.Span(fed))
+	joined := m.subtree(r.From.Joined)
+	fed := m.subtree(r.From.Joined & r.Fed).Entities
+	span := entityMask(m.query.Tree, joined.Span(fed))
 	for _, e := range fed {
-		span |= members(m.query.Tree, joined.Determined(e))
+		span |= entityMask(m.query.Tree, joined.Determined(e))
 	}
-	return max(1, m.rows(span, r.From.Applied))
+	return max(1, m.rowsOf(span, r.From.Applied))
 }
 
-func (m *means) tree(joined uint64) model.Tree { return part(m.query.Tree, joined) }
+func (m *means) subtree(joined uint64) model.Tree { return subtreeOf(m.query.Tree, joined) }
 
-// members returns the entities of a part of a tree as a set of entities of the tree.
-func members(whole, tree model.Tree) uint64 {
+// entityMask returns the entities of a part of a tree as a set of entities of the tree.
+func entityMask(whole, tree model.Tree) uint64 {
 	var mask uint64
 	for i, e := range whole.Entities {
 		if tree.Has(e) {
@@ -305,8 +305,8 @@ func members(whole, tree model.Tree) uint64 {
 	return mask
 }
 
-// part returns the part of a tree with some of its entities.
-func part(whole model.Tree, mask uint64) model.Tree {
+// subtreeOf returns the part of a tree with some of its entities.
+func subtreeOf(whole model.Tree, mask uint64) model.Tree {
 	var t model.Tree
 	for i, e := range whole.Entities {
 		if mask&(1<<i) != 0 {
@@ -321,8 +321,8 @@ func part(whole model.Tree, mask uint64) model.Tree {
 	return t
 }
 
-// holds reports whether all rows have the parameter's value in f once some predicates are applied.
-func holds(q *workload.Query, applied uint64, f model.Field) bool {
+// fixesParameter reports whether all rows have the parameter's value in f once some predicates are applied.
+func fixesParameter(q *workload.Query, applied uint64, f model.Field) bool {
 	for n, p := range q.Where {
 		if p.Field == f && p.Op == workload.Equal && applied&(1<<n) != 0 {
 			return true

@@ -15,6 +15,6 @@ func NewWholeSpace(q *workload.Query, tables []*model.Table) (*Space, error) {
 		b.bindable.add(i)
 	}
 	b.estimator = Means{}.Reads(q)
-	b.run()
-	return b.space(), nil
+	b.expandAll()
+	return b.trimmedSpace(), nil
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// finish adds what comes after the last read, in the order in which it is meant: groups, one of each, the order, so many
+// finishArc adds what comes after the last read, in the order in which it is meant: groups, one of each, the order, so many
 // of each parent, so many of all. What the server has done already, or can do as well, is left to it.
 //
 // The server can group if one request finds all rows. It can limit each request if nothing is filtered, grouped or
 // dropped afterwards: the first rows of the answer are among the first of each request, if those come in the order that
 // is asked for. So many of each parent are among the first of a request if its rows have one parent.
-func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered bool) {
+func (b *builder) finishArc(arc *Arc, from, to state, u *usable, a tableAccess, filtered bool) {
 	q := b.query
 	read := &arc.Steps[0]
 	var last []Step
 	add := func(s Step) { last = append(last, s) }
-	one := b.single(from) && !a.several // request
+	one := b.atMostOneRow(from) && !a.several // request
 	plain := !filtered && u.base == nil && len(u.nests) == 0
 	sorted := to.sorted
 	sort := func() {
@@ -30,10 +30,10 @@ func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered
 	}
 	if len(q.GroupBy) > 0 || len(q.Aggregates) > 0 {
 		switch {
-		case plain && b.serverGroups(from, u, a) && (sorted || b.outlives(q.GroupBy)):
+		case plain && b.serverGroups(from, u, a) && (sorted || b.orderSurvives(q.GroupBy)):
 			read.Grouped, read.Group, read.Aggregates = true, q.GroupBy, q.Aggregates
 			plain = sorted && q.PerLimit == 0
-		case !b.outlives(q.GroupBy):
+		case !b.orderSurvives(q.GroupBy):
 			sort()
 			fallthrough
 		default:
@@ -41,8 +41,8 @@ func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered
 			plain = false
 		}
 	}
-	if q.Distinct && !b.distinct(to) {
-		if !b.outlives(q.Select) {
+	if q.Distinct && !b.rowsDistinct(to) {
+		if !b.orderSurvives(q.Select) {
 			sort()
 		}
 		add(Step{Kind: Distinct, Fields: q.Select})
@@ -53,8 +53,8 @@ func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered
 	pushed := 0
 	switch {
 	case !plain || !ordered:
-	case q.PerLimit > 0 && b.parent(a):
-		pushed = least(q.PerLimit, q.Limit)
+	case q.PerLimit > 0 && b.sameParent(a):
+		pushed = smallerLimit(q.PerLimit, q.Limit)
 	case q.PerLimit == 0:
 		pushed = q.Limit
 	}
@@ -76,9 +76,9 @@ func (b *builder) finish(arc *Arc, from, to state, u *usable, a access, filtered
 	arc.Steps = append(arc.Steps, last...)
 }
 
-// outlives reports whether rows can be put in order when nothing but some fields is left of them. Else groups, and the one
+// orderSurvives reports whether rows can be put in order when nothing but some fields is left of them. Else groups, and the one
 // kept of each, are in the order of their first rows.
-func (b *builder) outlives(fields []model.Field) bool {
+func (b *builder) orderSurvives(fields []model.Field) bool {
 	for _, o := range b.order {
 		if !slices.Contains(fields, b.names[o.field]) {
 			return false
@@ -87,8 +87,8 @@ func (b *builder) outlives(fields []model.Field) bool {
 	return true
 }
 
-// least is the smaller limit, of which 0 is none.
-func least(a, b int) int {
+// smallerLimit is the smaller limit, of which 0 is none.
+func smallerLimit(a, b int) int {
 	if b > 0 {
 		return min(a, b)
 	}
@@ -97,13 +97,13 @@ func least(a, b int) int {
 
 // serverGroups reports whether one request finds all rows and CQL can group them: by columns of the partition key, and
 // those that come first in the clustering key, but for those bound by equality.
-func (b *builder) serverGroups(from state, u *usable, a access) bool {
+func (b *builder) serverGroups(from state, u *usable, a tableAccess) bool {
 	q := b.query
 	if from.joined != 0 || a.several || a.kind != Get && len(q.GroupBy) > 0 {
 		return false
 	}
 	for _, g := range q.Aggregates {
-		if strings.EqualFold(g.Func, "avg") && whole(g.Field.Attribute.Type) {
+		if strings.EqualFold(g.Func, "avg") && isInteger(g.Field.Attribute.Type) {
 			return false // Cassandra cuts the fraction off
 		}
 	}
@@ -134,8 +134,8 @@ func (b *builder) serverGroups(from state, u *usable, a access) bool {
 	return left == set{}
 }
 
-// whole reports whether values of a CQL type are whole numbers.
-func whole(cqlType string) bool {
+// isInteger reports whether values of a CQL type are whole numbers.
+func isInteger(cqlType string) bool {
 	switch strings.ToLower(cqlType) {
 	case "tinyint", "smallint", "int", "bigint", "varint", "counter":
 		return true
@@ -143,18 +143,18 @@ func whole(cqlType string) bool {
 	return false
 }
 
-// distinct reports whether no two rows are the same in what is selected: it determines each entity that is joined, or each
+// rowsDistinct reports whether no two rows are the same in what is selected: it determines each entity that is joined, or each
 // group.
-func (b *builder) distinct(to state) bool {
+func (b *builder) rowsDistinct(to state) bool {
 	q := b.query
 	k := b.constant
 	for _, f := range q.Select {
 		k.fields.add(b.fields[f])
 	}
-	b.close(&k)
+	b.closeDetermined(&k)
 	if len(q.GroupBy) > 0 || len(q.Aggregates) > 0 {
 		for _, f := range q.GroupBy {
-			if !b.fixes(&k, b.fields[f]) {
+			if !b.isFixed(&k, b.fields[f]) {
 				return false
 			}
 		}
@@ -163,10 +163,10 @@ func (b *builder) distinct(to state) bool {
 	return to.joined&^k.entities == 0
 }
 
-// parent reports whether the rows of one request have the same parent.
-func (b *builder) parent(a access) bool {
+// sameParent reports whether the rows of one request have the same parent.
+func (b *builder) sameParent(a tableAccess) bool {
 	for _, f := range b.query.Per {
-		if !b.fixes(&a.fixed, b.fields[f]) {
+		if !b.isFixed(&a.fixed, b.fields[f]) {
 			return false
 		}
 	}

@@ -13,10 +13,10 @@ type view struct {
 	nests []*model.Nest
 }
 
-// views returns the ways to see a table in a query of which its whole graph, collections and all, can be seen in some ways:
+// viewsOf returns the ways to see a table in a query of which its whole graph, collections and all, can be seen in some ways:
 // each, with every choice among the collections that begin in it. What is not unnested is as if it were not there, and
 // rows are those of the table without it. An embedding begins with an entity of the rows.
-func views(t *model.Table, ways []*Embedding) []view {
+func viewsOf(t *model.Table, ways []*Embedding) []view {
 	var list []view
 	if len(t.Nests) == 0 {
 		for _, as := range ways {
@@ -51,7 +51,7 @@ func views(t *model.Table, ways []*Embedding) []view {
 			for _, n := range v.nests {
 				keep(n.Tree)
 			}
-			if !slices.ContainsFunc(list, func(other view) bool { return other.same(v) }) {
+			if !slices.ContainsFunc(list, func(other view) bool { return other.sameView(v) }) {
 				list = append(list, v)
 			}
 		}
@@ -59,12 +59,12 @@ func views(t *model.Table, ways []*Embedding) []view {
 	return list
 }
 
-func (v view) same(w view) bool {
+func (v view) sameView(w view) bool {
 	return slices.Equal(v.nests, w.nests) && slices.Equal(v.as.table, w.as.table) && slices.Equal(v.as.query, w.as.query)
 }
 
-// inner returns the entities of the query that only collections hold.
-func (u *usable) inner() uint64 {
+// nestedEntities returns the entities of the query that only collections hold.
+func (u *usable) nestedEntities() uint64 {
 	all := uint64(0)
 	for _, n := range u.nested {
 		all |= n
@@ -91,10 +91,10 @@ func Facets(t *model.Table) []Facet {
 
 // Changes returns the ways in which a write meets rows, or elements, of the facet. Elements that go with their row are not
 // met: what deletes the row deletes them.
-func (f Facet) Changes(w *workload.Write) []Change { return f.own(w, Changes(w, f.Table)) }
+func (f Facet) Changes(w *workload.Write) []Change { return f.ownChanges(w, Changes(w, f.Table)) }
 
-// own drops changes by which elements go with their rows.
-func (f Facet) own(w *workload.Write, changes []Change) []Change {
+// ownChanges drops changes by which elements go with their rows.
+func (f Facet) ownChanges(w *workload.Write, changes []Change) []Change {
 	if f.Nest == nil {
 		return changes
 	}
@@ -103,7 +103,7 @@ func (f Facet) own(w *workload.Write, changes []Change) []Change {
 		case workload.Delete:
 			return f.rows.Tree.Has(c.Named[0].Entity)
 		case workload.Disconnect:
-			return slices.ContainsFunc(f.rows.Tree.Edges, func(r *model.Relationship) bool { return c.cut(w, r) })
+			return slices.ContainsFunc(f.rows.Tree.Edges, func(r *model.Relationship) bool { return c.isWritten(w, r) })
 		case workload.Connect: // the row stands elsewhere with another partner
 			return c.Gone != nil && f.rows.Tree.HasEdge(c.Gone) &&
 				!slices.ContainsFunc(c.Gone.Other(c.Named[0].Entity).KeyFields(), func(k model.Field) bool { return !f.rows.InKey(k) })
@@ -112,16 +112,16 @@ func (f Facet) own(w *workload.Write, changes []Change) []Change {
 	})
 }
 
-// steps returns the deletes and puts that apply a write to the facet.
-func (f Facet) steps(w *workload.Write, t *model.Table) []Step {
+// writeSteps returns the deletes and puts that apply a write to the facet.
+func (f Facet) writeSteps(w *workload.Write, t *model.Table) []Step {
 	changes := f.Changes(w)
-	moving := moves(w, f.Table)
+	moving := movesRows(w, f.Table)
 	put := Step{Kind: Put, Table: t, Fields: f.Table.Fields()}
 	remove := Step{Kind: Remove, Table: t, Fields: f.Table.Key()}
 	if w.Kind == workload.Update && !moving && t.Base == nil {
 		put.Fields = f.Table.Key()
 		for _, c := range changes {
-			for _, x := range c.sets(w, sets(w)) {
+			for _, x := range c.setFields(w, writtenFields(w)) {
 				if f.Table.Has(x) {
 					put.Fields = model.AppendNew(put.Fields, x)
 				}
@@ -136,14 +136,14 @@ func (f Facet) steps(w *workload.Write, t *model.Table) []Step {
 	together := false // the elements of a row, as the row is put too
 	if f.Nest != nil {
 		put.Nests, remove.Nests, size = []*model.Nest{f.Nest}, []*model.Nest{f.Nest}, f.Nest.ElementBytes(put.Fields)
-		together = moves(w, f.rows)
+		together = movesRows(w, f.rows)
 	}
 	gone := w.Kind == workload.Delete || w.Kind == workload.Disconnect && !t.Existing
 	for i := range changes {
-		rows := changes[i].rows(w, f.Table)
+		rows := changes[i].rowsAffected(w, f.Table)
 		requests := rows
-		if together || f.Nest != nil && w.Kind == workload.Insert && slices.ContainsFunc(changes[i].at(Self), f.rows.Tree.Has) {
-			requests = min(rows, changes[i].rows(w, f.rows))
+		if together || f.Nest != nil && w.Kind == workload.Insert && slices.ContainsFunc(changes[i].entitiesNamed(Self), f.rows.Tree.Has) {
+			requests = min(rows, changes[i].rowsAffected(w, f.rows))
 		}
 		if gone || changes[i].Gone != nil || moving && !together {
 			remove.Requests += requests

@@ -36,7 +36,7 @@ func TestHolds(t *testing.T) {
 		for _, k := range small.Entities[0].KeyFields() {
 			less.Where = append(less.Where, workload.Predicate{Field: k, Op: workload.Equal, Value: "?"})
 		}
-		if more.Where = less.Where; !plan.Holds(more, less) {
+		if more.Where = less.Where; !plan.AnswerHolds(more, less) {
 			not++
 			continue
 		}
@@ -50,11 +50,11 @@ func TestHolds(t *testing.T) {
 				t.Fatalf("seed %d: %s is said to hold %s, but a row of that is there %d times", seed, more, less, count[at])
 			}
 		}
-		if plan.Holds(less, more) || plan.Holds(less, less) {
+		if plan.AnswerHolds(less, more) || plan.AnswerHolds(less, less) {
 			t.Errorf("%s holds no more than itself", less)
 		}
 		other := *more
-		if other.Where = nil; plan.Holds(&other, less) {
+		if other.Where = nil; plan.AnswerHolds(&other, less) {
 			t.Errorf("%s asks by something else than %s", &other, less)
 		}
 	}
@@ -103,7 +103,7 @@ func TestFewerConditions(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, a := range s.Arcs {
-				if a.From == plan.Start && a.Steps[0].Kind == plan.Get {
+				if a.From == plan.SourceState && a.Steps[0].Kind == plan.Get {
 					return a.Steps[0].Rows
 				}
 			}

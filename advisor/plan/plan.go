@@ -125,16 +125,16 @@ func (p *Plan) String() string {
 }
 
 // String says what the step does, in a line.
-func (s *Step) String() string { return s.Text(title) }
+func (s *Step) String() string { return s.Text(tableTitle) }
 
 // Text is String with names for tables.
 func (s *Step) Text(name func(*model.Table) string) string {
 	var b strings.Builder
 	switch s.Kind {
 	case Filter:
-		return "filter by " + bindings(s.Where)
+		return "filter by " + bindingsText(s.Where)
 	case Sort:
-		return "sort by " + s.order()
+		return "sort by " + s.orderText()
 	case Limit:
 		return fmt.Sprintf("keep the first %d", s.Limit)
 	case LimitEach:
@@ -142,57 +142,57 @@ func (s *Step) Text(name func(*model.Table) string) string {
 	case Distinct:
 		return "keep one of each " + fieldList(s.Fields)
 	case Group:
-		return s.grouping()
+		return s.groupingText()
 	case Unnest:
-		return fmt.Sprintf("make a row of each element of %s (%s)", s.elements(), amount(s.Left, "row"))
+		return fmt.Sprintf("make a row of each element of %s (%s)", s.elementNames(), amountText(s.Left, "row"))
 	case Put, Remove:
 		if len(s.Nests) > 0 {
 			verb, preposition := "put", "into"
 			if s.Kind == Remove {
 				verb, preposition = "delete", "from"
 			}
-			return fmt.Sprintf("%s %s %s the %s of %s", verb, amount(s.Rows, "element"), preposition, s.elements(), name(s.Table))
+			return fmt.Sprintf("%s %s %s the %s of %s", verb, amountText(s.Rows, "element"), preposition, s.elementNames(), name(s.Table))
 		}
 	}
 	switch s.Kind {
 	case Put:
-		return fmt.Sprintf("put %s into %s", amount(s.Rows, "row"), name(s.Table))
+		return fmt.Sprintf("put %s into %s", amountText(s.Rows, "row"), name(s.Table))
 	case Remove:
-		return fmt.Sprintf("delete %s from %s", amount(s.Rows, "row"), name(s.Table))
+		return fmt.Sprintf("delete %s from %s", amountText(s.Rows, "row"), name(s.Table))
 	case Get:
 		fmt.Fprintf(&b, "get %s", name(s.Table))
-		if by := bindings(append(append([]Binding(nil), s.Partition...), s.Clustering...)); by != "" {
+		if by := bindingsText(append(append([]Binding(nil), s.Partition...), s.Clustering...)); by != "" {
 			b.WriteString(" by " + by)
 		}
 	case IndexGet:
-		fmt.Fprintf(&b, "read %s by its secondary index on %s", name(s.Table), bindings(s.Where))
+		fmt.Fprintf(&b, "read %s by its secondary index on %s", name(s.Table), bindingsText(s.Where))
 		if len(s.Partition) > 0 {
-			b.WriteString(", in the partition of " + bindings(s.Partition))
+			b.WriteString(", in the partition of " + bindingsText(s.Partition))
 		}
 	case Scan:
 		fmt.Fprintf(&b, "scan %s", name(s.Table))
 		if len(s.Where) > 0 {
-			b.WriteString(", filtering by " + bindings(s.Where))
+			b.WriteString(", filtering by " + bindingsText(s.Where))
 		}
 	}
 	if s.Kind == Get && s.Table.Bucket != nil && s.Table.Bucket.Count > 1 {
 		if len(s.Bucket) > 0 {
-			b.WriteString(", in the buckets of " + bindings(s.Bucket))
+			b.WriteString(", in the buckets of " + bindingsText(s.Bucket))
 		} else {
 			fmt.Fprintf(&b, ", in all %.0f buckets", s.Table.Bucket.Count)
 		}
 	}
 	if len(s.Nests) > 0 {
-		b.WriteString(", with its " + s.elements())
+		b.WriteString(", with its " + s.elementNames())
 	}
 	if s.Reverse {
 		b.WriteString(", in reverse")
 	}
 	if s.Verify {
-		fmt.Fprintf(&b, ", check %s", bindings(s.Where))
+		fmt.Fprintf(&b, ", check %s", bindingsText(s.Where))
 	}
 	if s.Grouped {
-		b.WriteString(", " + s.grouping())
+		b.WriteString(", " + s.groupingText())
 	}
 	if s.Limit > 0 {
 		fmt.Fprintf(&b, ", first %d", s.Limit)
@@ -200,7 +200,7 @@ func (s *Step) Text(name func(*model.Table) string) string {
 	if s.PerPartition > 0 {
 		fmt.Fprintf(&b, ", first %d of each partition", s.PerPartition)
 	}
-	fmt.Fprintf(&b, " (%s, %s", amount(s.Requests, "request"), amount(s.Rows, "row"))
+	fmt.Fprintf(&b, " (%s, %s", amountText(s.Requests, "request"), amountText(s.Rows, "row"))
 	if s.Scanned > s.Rows {
 		fmt.Fprintf(&b, ", %.0f scanned", s.Scanned)
 	}
@@ -208,8 +208,8 @@ func (s *Step) Text(name func(*model.Table) string) string {
 	return b.String()
 }
 
-// columns returns the fields of a step as its table has them.
-func (s *Step) columns() []model.Field {
+// columnFields returns the fields of a step as its table has them.
+func (s *Step) columnFields() []model.Field {
 	list := make([]model.Field, len(s.Fields))
 	for i, f := range s.Fields {
 		list[i] = s.As.Column(f)
@@ -217,8 +217,8 @@ func (s *Step) columns() []model.Field {
 	return list
 }
 
-// elements names the collections of a step.
-func (s *Step) elements() string {
+// elementNames names the collections of a step.
+func (s *Step) elementNames() string {
 	names := make([]string, len(s.Nests))
 	for i, n := range s.Nests {
 		names[i] = n.Edge.Role(s.Table.Owner(n))
@@ -226,8 +226,8 @@ func (s *Step) elements() string {
 	return strings.Join(names, " and ")
 }
 
-// order writes what is sorted by.
-func (s *Step) order() string {
+// orderText writes what is sorted by.
+func (s *Step) orderText() string {
 	parts := make([]string, len(s.Order))
 	for i, o := range s.Order {
 		if parts[i] = o.Field.Attribute.Name; o.Desc {
@@ -237,8 +237,8 @@ func (s *Step) order() string {
 	return strings.Join(parts, ", ")
 }
 
-// grouping writes what is grouped by, and the aggregates.
-func (s *Step) grouping() string {
+// groupingText writes what is grouped by, and the aggregates.
+func (s *Step) groupingText() string {
 	text := "group"
 	if len(s.Group) > 0 {
 		text += " by " + fieldList(s.Group)
@@ -253,7 +253,7 @@ func (s *Step) grouping() string {
 	return text
 }
 
-func amount(n float64, what string) string {
+func amountText(n float64, what string) string {
 	text := fmt.Sprintf("%.1f", n)
 	if n >= 10 || n == float64(int(n)) {
 		text = fmt.Sprintf("%.0f", n)
@@ -264,14 +264,14 @@ func amount(n float64, what string) string {
 	return text + " " + what + "s"
 }
 
-func title(t *model.Table) string {
+func tableTitle(t *model.Table) string {
 	if t.Name != "" {
 		return t.Name
 	}
 	return t.String()
 }
 
-func bindings(list []Binding) string {
+func bindingsText(list []Binding) string {
 	parts := make([]string, len(list))
 	for i, b := range list {
 		value := b.Value

@@ -652,7 +652,7 @@ func (m *maker) prices() func(*plan.Arc) float64 {
 			case plan.Group, plan.Distinct:
 				price += group
 			}
-			if a.From == plan.Start && i == 0 {
+			if a.From == plan.SourceState && i == 0 {
 				price *= first
 			}
 			sum += price

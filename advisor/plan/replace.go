@@ -14,20 +14,20 @@ import (
 //
 // INSERT takes nobody's partner away: whom it connects a new entity to is free, as far as the relationship allows one.
 
-// near reports whether e is the end of an edge where the connection of a statement has the statement's entity.
-func near(w *workload.Write, r *model.Relationship, e *model.Entity) bool {
+// isNearEnd reports whether e is the end of an edge where the connection of a statement has the statement's entity.
+func isNearEnd(w *workload.Write, r *model.Relationship, e *model.Entity) bool {
 	stated := w.Connections[0].Edge
 	return (r.From == e) == (stated.From == w.Entity)
 }
 
-// alone returns the ends of an edge of the relationship of a CONNECT that have one partner at most, as the statement names
+// singlePartnerEnds returns the ends of an edge of the relationship of a CONNECT that have one partner at most, as the statement names
 // them.
-func alone(w *workload.Write, r *model.Relationship) []Named {
+func singlePartnerEnds(w *workload.Write, r *model.Relationship) []Named {
 	var list []Named
 	for _, e := range []*model.Entity{r.From, r.To} {
 		switch {
 		case !r.ToOne(e):
-		case near(w, r, e):
+		case isNearEnd(w, r, e):
 			list = append(list, Named{e, Self})
 		default:
 			list = append(list, Named{e, 0})
@@ -36,8 +36,8 @@ func alone(w *workload.Write, r *model.Relationship) []Named {
 	return list
 }
 
-// pairs returns the edges of a tree that are of the relationship of a CONNECT or DISCONNECT.
-func pairs(w *workload.Write, tree model.Tree) []*model.Relationship {
+// pairEdges returns the edges of a tree that are of the relationship of a CONNECT or DISCONNECT.
+func pairEdges(w *workload.Write, tree model.Tree) []*model.Relationship {
 	var list []*model.Relationship
 	for _, r := range tree.Edges {
 		if r.Base() == w.Connections[0].Edge.Base() {
@@ -47,33 +47,33 @@ func pairs(w *workload.Write, tree model.Tree) []*model.Relationship {
 	return list
 }
 
-// replaced returns the changes by which rows go, of a CONNECT.
-func replaced(w *workload.Write, t *model.Table) []Change {
+// replacedRows returns the changes by which rows go, of a CONNECT.
+func replacedRows(w *workload.Write, t *model.Table) []Change {
 	if t.Existing || t.Base != nil {
 		return nil // their readers know
 	}
 	var list []Change
-	for _, r := range pairs(w, t.Tree) {
-		for _, n := range alone(w, r) {
+	for _, r := range pairEdges(w, t.Tree) {
+		for _, n := range singlePartnerEnds(w, r) {
 			list = append(list, Change{Named: []Named{n}, Gone: r})
 		}
 	}
 	return list
 }
 
-// keep makes the change of a CONNECT, at some of the edges of its relationship, keep clear of the old pairs at the others.
+// excludeOldPairs makes the change of a CONNECT, at some of the edges of its relationship, keep clear of the old pairs at the others.
 // False: there are no such rows, as an entity that has one partner stands at an edge with the new one and at another with the
 // old one.
-func (c *Change) keep(w *workload.Write, t *model.Table, chosen []*model.Relationship) bool {
+func (c *Change) excludeOldPairs(w *workload.Write, t *model.Table, chosen []*model.Relationship) bool {
 	if t.Existing || t.Base != nil {
 		return true
 	}
-	for _, r := range pairs(w, t.Tree) {
-		if slices.Contains(chosen, r) || c.cut(w, r) {
+	for _, r := range pairEdges(w, t.Tree) {
+		if slices.Contains(chosen, r) || c.isWritten(w, r) {
 			continue
 		}
-		for _, n := range alone(w, r) {
-			if c.named(n.Entity, n.By) {
+		for _, n := range singlePartnerEnds(w, r) {
+			if c.isNamed(n.Entity, n.By) {
 				return false
 			}
 			if !slices.Contains(c.Not, n) {
@@ -84,23 +84,23 @@ func (c *Change) keep(w *workload.Write, t *model.Table, chosen []*model.Relatio
 	return true
 }
 
-// side is what is left of a table's tree around the end of a pair without the edge where somebody else will stand.
-func (c *Change) side(t *model.Table) model.Tree {
+// sideTree is what is left of a table's tree around the end of a pair without the edge where somebody else will stand.
+func (c *Change) sideTree(t *model.Table) model.Tree {
 	return t.Tree.Reach(c.Named[0].Entity, func(r *model.Relationship, _ *model.Entity) bool { return r != c.Gone })
 }
 
-// stays reports whether the key of the rows that go says nothing of the partner: then what comes with the new partner stands
+// staysInPlace reports whether the key of the rows that go says nothing of the partner: then what comes with the new partner stands
 // where they stood, as long as there is something. (Over several edges of the relationship that is not said.)
-func (c *Change) stays(w *workload.Write, t *model.Table) bool {
-	if len(pairs(w, t.Tree)) > 1 {
+func (c *Change) staysInPlace(w *workload.Write, t *model.Table) bool {
+	if len(pairEdges(w, t.Tree)) > 1 {
 		return false
 	}
-	side := c.side(t)
-	return !slices.ContainsFunc(places(t), func(f model.Field) bool { return !side.Has(f.Entity) })
+	side := c.sideTree(t)
+	return !slices.ContainsFunc(placeFields(t), func(f model.Field) bool { return !side.Has(f.Entity) })
 }
 
-// places are the fields that say where a row is.
-func places(t *model.Table) []model.Field {
+// placeFields are the fields that say where a row is.
+func placeFields(t *model.Table) []model.Field {
 	list := t.Key()
 	if t.Bucket != nil && !t.Bucket.Of.IsZero() { // what it is of need not be a column
 		list = model.AppendNew(list, t.Bucket.Of)
@@ -108,8 +108,8 @@ func places(t *model.Table) []model.Field {
 	return list
 }
 
-// newcomer is the change by which rows come at the same edge.
-func (c *Change) newcomer() *Change {
+// incomingChange is the change by which rows come at the same edge.
+func (c *Change) incomingChange() *Change {
 	n, other := c.Named[0], Named{c.Gone.Other(c.Named[0].Entity), Self}
 	if n.By == Self {
 		other.By = 0
@@ -118,23 +118,23 @@ func (c *Change) newcomer() *Change {
 	return &Change{Named: []Named{other, n}}
 }
 
-// settle fills in what is known of rows that go, and what has to be asked. What the statement says of the entities around the
+// settleGone fills in what is known of rows that go, and what has to be asked. What the statement says of the entities around the
 // pair holds for those that are around it when it is one: of the old partner, and whom that leads to, it says nothing. Where
 // the rows come back in the same places the questions are those that the new rows need answered anyway.
-func (c *Change) settle(w *workload.Write, t *model.Table) {
-	come := c.newcomer()
-	come.Known = come.known(w, t)
+func (c *Change) settleGone(w *workload.Write, t *model.Table) {
+	come := c.incomingChange()
+	come.Known = come.knownFields(w, t)
 	around := t.Tree.Reach(c.Named[0].Entity, func(r *model.Relationship, _ *model.Entity) bool { return r.Base() != c.Gone.Base() })
 	for _, k := range come.Known {
 		if around.Has(k.Field.Entity) {
 			c.Known = append(c.Known, k)
 		}
 	}
-	if !c.stays(w, t) {
-		c.Parts = parts(w, t, c)
+	if !c.staysInPlace(w, t) {
+		c.Parts = partQueries(w, t, c)
 		return
 	}
-	for _, q := range parts(w, t, come) {
+	for _, q := range partQueries(w, t, come) {
 		if q.Tree.Has(c.Named[0].Entity) {
 			c.Parts = append(c.Parts, q)
 		}

@@ -2,7 +2,7 @@ package plan
 
 import "github.com/helenus-db/helenus/advisor/model"
 
-// shorten drops arcs over which no plan needs to go. Two arcs of which one follows the other, from a state s to t by way of
+// dropDominatedArcs drops arcs over which no plan needs to go. Two arcs of which one follows the other, from a state s to t by way of
 // a third, are of no use together if the table of the second could have been read without the first, to the same state
 // t and at no more of anything: from s, or at the start. An arc is dropped if it is of no use with any that comes before
 // it, or with any that comes after it.
@@ -12,25 +12,25 @@ import "github.com/helenus-db/helenus/advisor/model"
 // and suppose it goes over a dropped arc. Then it goes over two arcs that are of no use together. The plan that reads the
 // table of the second without the first reads no further tables, is not dearer, and has fewer arcs, against what was
 // supposed. As this holds for all dropped arcs at once, dropping may be repeated.
-func (b *builder) shorten() {
+func (b *builder) dropDominatedArcs() {
 	for again := true; again; {
-		known := make(map[way]*Arc, len(b.arcs))
+		known := make(map[arcKey]*Arc, len(b.arcs))
 		after := make([][]*Arc, len(b.states))
 		for _, a := range b.arcs {
-			known[wayOf(a)] = a
+			known[arcKeyOf(a)] = a
 			after[a.From] = append(after[a.From], a)
 		}
-		before := b.before()
+		before := b.predecessors()
 		useless := map[[2]int]bool{} // pairs of states: the arcs from one to the other are of no use with any after them
 		kept := b.arcs[:0:0]
 		for _, a := range b.arcs {
 			pair := [2]int{a.From, a.To}
 			drop, told := useless[pair]
 			if !told {
-				drop = a.To != Answered && all(after[a.To], func(next *Arc) bool { return instead(known, a.From, next) })
+				drop = a.To != SinkState && all(after[a.To], func(next *Arc) bool { return readableDirectly(known, a.From, next) })
 				useless[pair] = drop
 			}
-			if !drop && (a.From == Start || !all(before[a.From], func(from int) bool { return instead(known, from, a) })) {
+			if !drop && (a.From == SourceState || !all(before[a.From], func(from int) bool { return readableDirectly(known, from, a) })) {
 				kept = append(kept, a)
 			}
 		}
@@ -48,18 +48,18 @@ func all[T any](list []T, holds func(T) bool) bool {
 	return true
 }
 
-// way tells arcs apart.
-type way struct {
+// arcKey tells arcs apart.
+type arcKey struct {
 	from, to int
 	table    *model.Table
 	as       *Embedding
 	kind     Kind
 }
 
-func wayOf(a *Arc) way { return way{a.From, a.To, a.Table, a.Steps[0].As, a.Steps[0].Kind} }
+func arcKeyOf(a *Arc) arcKey { return arcKey{a.From, a.To, a.Table, a.Steps[0].As, a.Steps[0].Kind} }
 
-// before returns, for each state, the states from which arcs lead to it, each once.
-func (b *builder) before() [][]int {
+// predecessors returns, for each state, the states from which arcs lead to it, each once.
+func (b *builder) predecessors() [][]int {
 	before := make([][]int, len(b.states))
 	last := make([]map[int]bool, len(b.states))
 	for _, a := range b.arcs {
@@ -74,11 +74,11 @@ func (b *builder) before() [][]int {
 	return before
 }
 
-// instead reports whether an arc's table could be read from a state or at the start, to the same end and for no more.
-func instead(known map[way]*Arc, from int, a *Arc) bool {
-	w := wayOf(a)
-	for _, w.kind = range reads {
-		for _, w.from = range [2]int{from, Start} {
+// readableDirectly reports whether an arc's table could be read from a state or at the start, to the same end and for no more.
+func readableDirectly(known map[arcKey]*Arc, from int, a *Arc) bool {
+	w := arcKeyOf(a)
+	for _, w.kind = range readKinds {
+		for _, w.from = range [2]int{from, SourceState} {
 			if x := known[w]; x != nil && x != a && noMore(x.Steps, a.Steps) {
 				return true
 			}
@@ -87,7 +87,7 @@ func instead(known map[way]*Arc, from int, a *Arc) bool {
 	return false
 }
 
-var reads = []Kind{Get, IndexGet, Scan}
+var readKinds = []Kind{Get, IndexGet, Scan}
 
 // noMore reports whether steps do the same kinds of things as others, and no more of any of them. Filters and limits are
 // not compared.
@@ -95,10 +95,10 @@ func noMore(steps, others []Step) bool {
 	at := 0
 	for i := range steps {
 		s := &steps[i]
-		if s.free() {
+		if s.costsNothing() {
 			continue
 		}
-		for at < len(others) && others[at].free() {
+		for at < len(others) && others[at].costsNothing() {
 			at++
 		}
 		if at == len(others) {
@@ -113,20 +113,20 @@ func noMore(steps, others []Step) bool {
 	return true
 }
 
-func (s *Step) free() bool { return s.Kind == Filter || s.Kind == Limit || s.Kind == LimitEach }
+func (s *Step) costsNothing() bool { return s.Kind == Filter || s.Kind == Limit || s.Kind == LimitEach }
 
-// space drops the states and arcs that lead nowhere.
-func (b *builder) space() *Space {
+// trimmedSpace drops the states and arcs that lead nowhere.
+func (b *builder) trimmedSpace() *Space {
 	forth, back := make([][]int, len(b.states)), make([][]int, len(b.states))
 	for _, a := range b.arcs {
 		forth[a.From], back[a.To] = append(forth[a.From], a.To), append(back[a.To], a.From)
 	}
-	met, live := b.reach(Start, forth), b.reach(Answered, back)
+	met, live := b.reachable(SourceState, forth), b.reachable(SinkState, back)
 	number := make([]int, len(b.states))
 	s := &Space{Query: b.query, Truncated: b.truncated}
 	for i := range b.states {
 		number[i] = s.States
-		if met[i] && live[i] || i <= Answered {
+		if met[i] && live[i] || i <= SinkState {
 			s.States++
 		}
 	}
@@ -144,8 +144,8 @@ func (b *builder) space() *Space {
 	return s
 }
 
-// reach returns the states that are reached from one.
-func (b *builder) reach(from int, next [][]int) []bool {
+// reachable returns the states that are reached from one.
+func (b *builder) reachable(from int, next [][]int) []bool {
 	reached := make([]bool, len(b.states))
 	reached[from] = true
 	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {

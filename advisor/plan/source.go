@@ -29,7 +29,7 @@ func Sources(tree model.Tree, tables []*model.Table) []Source {
 		if t.Base != nil {
 			continue
 		}
-		for _, u := range b.usables(t) {
+		for _, u := range b.usablesOf(t) {
 			if len(u.nests) > 0 {
 				continue
 			}

@@ -8,9 +8,9 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
-// Space is the plan space of a query over a set of tables: a graph of states without circles, in which every way from
-// Start to Answered is a plan (seed 003, figure 7, where states are the joints between column families). Every plan is
-// such a way, but for those that are never cheaper, whatever tables are chosen (shorten), and the dearest of very many
+// Space is the plan space of a query over a set of tables: a graph of states without circles, in which every path from
+// SourceState to SinkState is a plan (seed 003, figure 7, where states are the joints between column families). Every plan is
+// such a path, but for those that are never cheaper, whatever tables are chosen (dropDominatedArcs), and the dearest of very many
 // (Truncated).
 //
 // A state is what is known in the middle of a plan: which entities of the query are joined, which conditions hold, which
@@ -32,8 +32,8 @@ type Space struct {
 
 // The two states that every space has.
 const (
-	Start    = 0
-	Answered = 1
+	SourceState = 0
+	SinkState   = 1
 )
 
 // Arc is a stretch of a plan that reads one table.
@@ -68,7 +68,7 @@ type state struct {
 	applied uint64 // predicates of the query
 	fields  set    // relevant fields at hand
 	sorted  bool
-	rows    float64 // at hand; only if the arithmetic makes them depend on the way (Estimator)
+	rows    float64 // at hand; only if the arithmetic makes them depend on the path (Estimator)
 }
 
 func (s state) point() Point { return Point{s.joined, s.applied, s.rows} }
@@ -86,18 +86,18 @@ func NewSpace(q *workload.Query, tables []*model.Table, a Arithmetic) (*Space, e
 		a = Means{}
 	}
 	b.estimator = a.Reads(q)
-	b.run()
-	b.shorten()
-	return b.space(), nil
+	b.expandAll()
+	b.dropDominatedArcs()
+	return b.trimmedSpace(), nil
 }
 
-// run expands states, always the one that is reached with the least effort: if the space gets too large, what is left out
+// expandAll expands states, always the one that is reached with the least effort: if the space gets too large, what is left out
 // are plans of more effort than all that are in. It goes beyond MaxArcs only to find a plan at all.
-func (b *builder) run() {
-	b.meet(state{sorted: len(b.order) == 0}, 0)
+func (b *builder) expandAll() {
+	b.stateNumber(state{sorted: len(b.order) == 0}, 0)
 	b.states, b.efforts = append(b.states, state{}), append(b.efforts, math.Inf(1))
 	for len(b.open) > 0 {
-		if len(b.arcs) >= MaxArcs && (!math.IsInf(b.efforts[Answered], 1) || len(b.arcs) >= 4*MaxArcs) {
+		if len(b.arcs) >= MaxArcs && (!math.IsInf(b.efforts[SinkState], 1) || len(b.arcs) >= 4*MaxArcs) {
 			b.truncated = true
 			return
 		}
@@ -111,14 +111,14 @@ func (b *builder) run() {
 		b.open = slices.Delete(b.open, least, least+1)
 		for _, u := range b.usable {
 			for _, kind := range u.kinds {
-				b.expand(i, u, kind)
+				b.expandState(i, u, kind)
 			}
 		}
 	}
 }
 
-// meet returns the number of a state that is reached with some effort.
-func (b *builder) meet(s state, effort float64) int {
+// stateNumber returns the number of a state that is reached with some effort.
+func (b *builder) stateNumber(s state, effort float64) int {
 	n, known := b.index[s]
 	if !known {
 		n = len(b.states)
@@ -129,8 +129,8 @@ func (b *builder) meet(s state, effort float64) int {
 	return n
 }
 
-// effort is a measure of an arc that all cost models roughly agree with: its requests, and a little for rows.
-func effort(steps []Step) float64 {
+// arcEffort is a measure of an arc that all cost models roughly agree with: its requests, and a little for rows.
+func arcEffort(steps []Step) float64 {
 	sum := 0.0
 	for i := range steps {
 		s := &steps[i]
@@ -139,19 +139,19 @@ func effort(steps []Step) float64 {
 	return sum
 }
 
-// expand adds the arc that reads u in a way from state i, if there is one.
-func (b *builder) expand(i int, u *usable, kind Kind) {
+// expandState adds the arc that reads u in a way from state i, if there is one.
+func (b *builder) expandState(i int, u *usable, kind Kind) {
 	from := b.states[i]
-	nested := u.inner()
-	if from.joined != 0 && (from.joined&u.common == 0 || from.joined&nested != 0 || !b.teaches(from, u)) {
+	nested := u.nestedEntities()
+	if from.joined != 0 && (from.joined&u.common == 0 || from.joined&nested != 0 || !b.addsAnything(from, u)) {
 		return
 	}
-	read, ok := b.access(from, u, kind)
+	read, ok := b.accessTable(from, u, kind)
 	if !ok {
 		return
 	}
 	to := state{joined: from.joined | u.common, applied: from.applied | read.applied, fields: from.fields, sorted: from.sorted}
-	if b.single(from) {
+	if b.atMostOneRow(from) {
 		to.sorted = len(b.order) == 0 || kind == Get && read.inOrder && !read.several
 	}
 	at := from.fields
@@ -167,23 +167,23 @@ func (b *builder) expand(i int, u *usable, kind Kind) {
 		}
 	}
 	to.applied |= filtered
-	to.fields = b.useful(at, to.applied)
+	to.fields = b.usefulFields(at, to.applied)
 	if from.joined == to.joined && from.applied == to.applied && from.fields == to.fields {
 		return // nothing learnt that is of use
 	}
 	answered := to.joined&b.required == b.required && to.applied == b.all && to.fields.holds(b.wanted)
-	arc := &Arc{From: i, Table: u.table, Steps: b.steps(u, read, filtered)}
-	arc.Steps[0].Reverse = read.reverse && to.sorted && b.single(from)
+	arc := &Arc{From: i, Table: u.table, Steps: b.arcSteps(u, read, filtered)}
+	arc.Steps[0].Reverse = read.reverse && to.sorted && b.atMostOneRow(from)
 	if answered {
-		b.finish(arc, from, to, u, read, filtered != 0)
+		b.finishArc(arc, from, to, u, read, filtered != 0)
 	}
 	served := Point{Joined: from.joined | u.common&^nested, Applied: from.applied | read.applied}
 	to.rows = b.estimator.Estimate(&Read{Query: b.query, Table: u.table, From: from.point(), Served: served, To: to.point(), Fed: read.fed, Each: read.requests, Answers: answered, Sorted: to.sorted, Unnested: u.nested}, arc.Steps)
-	spent := b.efforts[i] + effort(arc.Steps)
-	if arc.To = Answered; answered {
-		b.efforts[Answered] = min(b.efforts[Answered], spent)
+	spent := b.efforts[i] + arcEffort(arc.Steps)
+	if arc.To = SinkState; answered {
+		b.efforts[SinkState] = min(b.efforts[SinkState], spent)
 	} else {
-		arc.To = b.meet(to, spent)
+		arc.To = b.stateNumber(to, spent)
 	}
 	b.arcs = append(b.arcs, arc)
 }
@@ -191,27 +191,27 @@ func (b *builder) expand(i int, u *usable, kind Kind) {
 // Plans returns all plans, up to a number.
 func (s *Space) Plans(most int) []*Plan {
 	var plans []*Plan
-	var walk func(at int, way []*Arc)
-	walk = func(at int, way []*Arc) {
+	var walk func(at int, path []*Arc)
+	walk = func(at int, path []*Arc) {
 		if len(plans) == most {
 			return
 		}
-		if at == Answered {
-			plans = append(plans, s.Plan(way))
+		if at == SinkState {
+			plans = append(plans, s.Plan(path))
 			return
 		}
 		for _, a := range s.out[at] {
-			walk(a.To, append(way[:len(way):len(way)], a))
+			walk(a.To, append(path[:len(path):len(path)], a))
 		}
 	}
-	walk(Start, nil)
+	walk(SourceState, nil)
 	return plans
 }
 
-// Plan is the plan along a way of the space's arcs; that along none has no steps.
-func (s *Space) Plan(way []*Arc) *Plan {
+// Plan is the plan along a path of the space's arcs; that along none has no steps.
+func (s *Space) Plan(path []*Arc) *Plan {
 	p := &Plan{Query: s.Query}
-	for _, a := range way {
+	for _, a := range path {
 		p.Steps = append(p.Steps, a.Steps...)
 	}
 	return p
@@ -220,20 +220,20 @@ func (s *Space) Plan(way []*Arc) *Plan {
 // Cheapest returns the plan of the least total price over the allowed tables, and the price; nil if there is none. Of
 // equal ones it takes that whose arcs come first.
 func (s *Space) Cheapest(price func(*Arc) float64, allowed func(*model.Table) bool) (*Plan, float64) {
-	way, total := s.CheapestWay(price, allowed)
-	if way == nil {
+	path, total := s.CheapestPath(price, allowed)
+	if path == nil {
 		return nil, 0
 	}
-	return s.Plan(way), total
+	return s.Plan(path), total
 }
 
-// CheapestWay is Cheapest for callers that want the arcs; nil if there is no plan.
-func (s *Space) CheapestWay(price func(*Arc) float64, allowed func(*model.Table) bool) ([]*Arc, float64) {
-	way, total, _ := s.CheapestBetween(Start, Answered, price, allowed)
-	return way, total
+// CheapestPath is Cheapest for callers that want the arcs; nil if there is no plan.
+func (s *Space) CheapestPath(price func(*Arc) float64, allowed func(*model.Table) bool) ([]*Arc, float64) {
+	path, total, _ := s.CheapestBetween(SourceState, SinkState, price, allowed)
+	return path, total
 }
 
-// CheapestBetween returns the cheapest way from one state to another; false if there is none.
+// CheapestBetween returns the cheapest path from one state to another; false if there is none.
 func (s *Space) CheapestBetween(from, to int, price func(*Arc) float64, allowed func(*model.Table) bool) ([]*Arc, float64, bool) {
 	type best struct {
 		arc   *Arc
@@ -269,9 +269,9 @@ func (s *Space) CheapestBetween(from, to int, price func(*Arc) float64, allowed 
 	if !ok {
 		return nil, 0, false
 	}
-	var way []*Arc
+	var path []*Arc
 	for at := from; at != to; at = found[at].arc.To {
-		way = append(way, found[at].arc)
+		path = append(path, found[at].arc)
 	}
-	return way, total, true
+	return path, total, true
 }

@@ -13,15 +13,15 @@ func Targets(w *workload.Write, t *model.Table) []*workload.Write {
 	var list []*workload.Write
 	for _, e := range t.Tree.Entities {
 		if e.Base() == w.Entity.Base() {
-			list = append(list, apart(as(w, t, e))...)
+			list = append(list, perConnection(atOccurrence(w, t, e))...)
 		}
 	}
 	return list
 }
 
-// apart returns a CONNECT or DISCONNECT once for each of the edges that its relationship is in a tree which has it more than
+// perConnection returns a CONNECT or DISCONNECT once for each of the edges that its relationship is in a tree which has it more than
 // once: what is connected over one of them meets all that is over the others.
-func apart(w *workload.Write) []*workload.Write {
+func perConnection(w *workload.Write) []*workload.Write {
 	if len(w.Connections) < 2 || w.Kind != workload.Connect && w.Kind != workload.Disconnect {
 		return []*workload.Write{w}
 	}
@@ -34,15 +34,15 @@ func apart(w *workload.Write) []*workload.Write {
 	return list
 }
 
-// as is the write with e, an occurrence of its entity, in that one's place.
-func as(w *workload.Write, t *model.Table, e *model.Entity) *workload.Write {
+// atOccurrence is the write with e, an occurrence of its entity, in that one's place.
+func atOccurrence(w *workload.Write, t *model.Table, e *model.Entity) *workload.Write {
 	var connections []workload.Connection
 	same := e == w.Entity
 	for _, c := range w.Connections {
 		found := false
 		for _, r := range t.Tree.Edges {
 			other := r.Other(e)
-			if other == nil || !sameWay(c.Edge, w.Entity, r, e) {
+			if other == nil || !sameDirection(c.Edge, w.Entity, r, e) {
 				continue
 			}
 			found = true
@@ -68,12 +68,12 @@ func as(w *workload.Write, t *model.Table, e *model.Entity) *workload.Write {
 		}
 		at.Where = append(at.Where, p)
 	}
-	at.Set, at.Increments, at.Given = moved(w.Set, w.Entity, e), moved(w.Increments, w.Entity, e), moved(w.Given, w.Entity, e)
+	at.Set, at.Increments, at.Given = atEntity(w.Set, w.Entity, e), atEntity(w.Increments, w.Entity, e), atEntity(w.Given, w.Entity, e)
 	return &at
 }
 
-// moved returns fields with those of one occurrence as those of another.
-func moved(fields []model.Field, from, to *model.Entity) []model.Field {
+// atEntity returns fields with those of one occurrence as those of another.
+func atEntity(fields []model.Field, from, to *model.Entity) []model.Field {
 	var list []model.Field
 	for _, f := range fields {
 		if f.Entity == from {

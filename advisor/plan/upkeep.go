@@ -33,10 +33,10 @@ func (r Requests) Times(n float64) Requests {
 // String says what they are, with the application's own among them.
 func (r Requests) String() string {
 	return fmt.Sprintf("%s before it, %s after its answer: %.2g requests in Cassandra in place of 1",
-		ours(r.Reads, r.Writes), ours(r.LaterReads, r.LaterWrites), 1+r.Sum())
+		requestsText(r.Reads, r.Writes), requestsText(r.LaterReads, r.LaterWrites), 1+r.Sum())
 }
 
-func ours(reads, writes float64) string {
+func requestsText(reads, writes float64) string {
 	var parts []string
 	for _, x := range []struct {
 		n    float64

@@ -43,32 +43,32 @@ type column struct {
 	sai    bool // of an index
 }
 
-// usables returns the ways in which t can take part. There is none if it shares nothing with the query or has rows that
+// usablesOf returns the ways in which t can take part. There is none if it shares nothing with the query or has rows that
 // the query's join does not have one of each: what it holds beyond the query must be there exactly once for each row.
 // (Fewer rows would do for no query. More would do for DISTINCT, min and max, but no model says that each entity has at
 // least one partner over a to-many edge.)
-func (b *builder) usables(t *model.Table) []*usable {
+func (b *builder) usablesOf(t *model.Table) []*usable {
 	if !t.Identifies() {
 		return nil
 	}
 	ways, more := embeddings(t.Whole(), b.query.Tree)
 	b.truncated = b.truncated || more
 	var list []*usable
-	for _, v := range views(t, ways) {
+	for _, v := range viewsOf(t, ways) {
 		as := v.as
 		u := &usable{table: t, as: as, nests: v.nests}
-		if as.identity() {
+		if as.isIdentity() {
 			u.as = nil
 		}
 		for _, e := range as.query {
-			u.common |= b.bit(e)
+			u.common |= b.entityBit(e)
 		}
 		tree := t.Tree
 		for _, n := range v.nests {
 			tree = tree.With(n)
 			nested := uint64(0)
 			for _, e := range n.Tree.Entities {
-				nested |= b.bit(as.Field(model.Field{Entity: e}).Entity)
+				nested |= b.entityBit(as.Field(model.Field{Entity: e}).Entity)
 			}
 			u.nested = append(u.nested, nested)
 		}
@@ -85,11 +85,11 @@ func (b *builder) usables(t *model.Table) []*usable {
 	return list
 }
 
-// columns works out what the columns of a table are to the query.
-func (b *builder) columns(u *usable) {
+// bindColumns works out what the columns of a table are to the query.
+func (b *builder) bindColumns(u *usable) {
 	t := u.table
 	for _, f := range t.Fields() {
-		c := b.column(u, f)
+		c := b.columnOf(u, f)
 		if c.number >= 0 {
 			u.fields.add(c.number)
 			u.held = append(u.held, c.field)
@@ -98,7 +98,7 @@ func (b *builder) columns(u *usable) {
 	u.plain = u.fields
 	for _, n := range u.nests {
 		for _, f := range n.Fields() {
-			if c := b.column(u, f); c.number >= 0 {
+			if c := b.columnOf(u, f); c.number >= 0 {
 				u.fields.add(c.number)
 				u.inside = append(u.inside, c.field)
 			}
@@ -106,7 +106,7 @@ func (b *builder) columns(u *usable) {
 	}
 	add := func(list *[]column, fields []model.Field) {
 		for _, f := range fields {
-			c := b.column(u, f)
+			c := b.columnOf(u, f)
 			*list = append(*list, c)
 			if c.number >= 0 {
 				u.bound.add(c.number)
@@ -120,7 +120,7 @@ func (b *builder) columns(u *usable) {
 		u.indexes[len(u.indexes)-1].sai = i.SAI
 	}
 	if t.Bucket != nil && !t.Bucket.Of.IsZero() {
-		c := b.column(u, t.Bucket.Of)
+		c := b.columnOf(u, t.Bucket.Of)
 		u.bucket = &c
 		if c.number >= 0 {
 			u.bound.add(c.number)
@@ -147,27 +147,27 @@ func (b *builder) columns(u *usable) {
 	}
 }
 
-// column sees a column in the query.
-func (b *builder) column(u *usable, f model.Field) column {
+// columnOf sees a column in the query.
+func (b *builder) columnOf(u *usable, f model.Field) column {
 	c := column{field: f, number: -1, equal: -1, in: -1, desc: slices.Contains(u.table.Desc, f)}
 	q := f
 	if u.as != nil {
 		q = u.as.Field(f)
 	}
 	if !q.IsZero() {
-		c.entity = b.bit(q.Entity) & u.common
+		c.entity = b.entityBit(q.Entity) & u.common
 	}
 	if c.entity == 0 {
-		c.anchor = b.anchor(u, f.Entity)
-		c.known = u.as == nil && !b.query.Tree.Has(f.Entity) && b.knows(u, f) // else the query speaks of another one, over another relationship
+		c.anchor = b.anchorOf(u, f.Entity)
+		c.known = u.as == nil && !b.query.Tree.Has(f.Entity) && b.knowsValue(u, f) // else the query speaks of another one, over another relationship
 		return c
 	}
 	c.field, c.anchor = q, c.entity
 	if n, ok := b.fields[q]; ok {
 		c.number = n
 	}
-	c.equal = b.equal(q)
-	c.known = b.knows(u, q)
+	c.equal = b.equalityOn(q)
+	c.known = b.knowsValue(u, q)
 	like, lower, upper := false, false, false
 	for n, p := range b.query.Where {
 		if p.Field != q {
@@ -188,8 +188,8 @@ func (b *builder) column(u *usable, f model.Field) column {
 	return c
 }
 
-// anchor returns the shared entity that an entity beyond the query hangs from.
-func (b *builder) anchor(u *usable, e *model.Entity) uint64 {
+// anchorOf returns the shared entity that an entity beyond the query hangs from.
+func (b *builder) anchorOf(u *usable, e *model.Entity) uint64 {
 	tree := u.table.Tree
 	for i, x := range b.query.Tree.Entities {
 		if u.common&(1<<i) == 0 {
@@ -197,7 +197,7 @@ func (b *builder) anchor(u *usable, e *model.Entity) uint64 {
 		}
 		at := u.as.Column(model.Field{Entity: x}).Entity
 		beyond := tree.Reach(at, func(r *model.Relationship, from *model.Entity) bool {
-			return b.bit(u.as.Field(model.Field{Entity: r.Other(from)}).Entity)&u.common == 0
+			return b.entityBit(u.as.Field(model.Field{Entity: r.Other(from)}).Entity)&u.common == 0
 		})
 		if beyond.Has(e) {
 			return 1 << i
@@ -206,19 +206,19 @@ func (b *builder) anchor(u *usable, e *model.Entity) uint64 {
 	return 0
 }
 
-// complete reports whether the table has a row for each of those that are asked for. A row without a value for a column of
+// isComplete reports whether the table has a row for each of those that are asked for. A row without a value for a column of
 // the key is in no table, so the query must have a condition on the field, which no row without a value satisfies. (The
 // application's own tables are as they are.)
-func (b *builder) complete(u *usable) bool {
+func (b *builder) isComplete(u *usable) bool {
 	t := u.table
 	if t.Base != nil {
-		for _, held := range b.usables(t.Base) {
+		for _, held := range b.usablesOf(t.Base) {
 			if held.as == nil {
 				u.base = held
-				b.columns(held)
+				b.bindColumns(held)
 			}
 		}
-		if u.base == nil || u.as != nil || !covers(t, t.Base) {
+		if u.base == nil || u.as != nil || !coversKey(t, t.Base) {
 			return false
 		}
 	}
@@ -230,15 +230,15 @@ func (b *builder) complete(u *usable) bool {
 		list = append(list, *u.bucket)
 	}
 	for _, c := range list {
-		if c.field.Attribute.Null > 0 && (c.entity == 0 || !b.asks(c.field)) {
+		if c.field.Attribute.Null > 0 && (c.entity == 0 || !b.hasCondition(c.field)) {
 			return false
 		}
 	}
 	return true
 }
 
-// asks reports whether the query has a condition on f.
-func (b *builder) asks(f model.Field) bool {
+// hasCondition reports whether the query has a condition on f.
+func (b *builder) hasCondition(f model.Field) bool {
 	for _, p := range b.query.Where {
 		if p.Field == f {
 			return true
@@ -247,26 +247,26 @@ func (b *builder) asks(f model.Field) bool {
 	return false
 }
 
-// knows reports whether the value of f is known for all rows of the table that can be asked for: f is known, and in the
+// knowsValue reports whether the value of f is known for all rows of the table that can be asked for: f is known, and in the
 // table belongs to what an entity that the query names by key determines.
-func (b *builder) knows(u *usable, f model.Field) bool {
+func (b *builder) knowsValue(u *usable, f model.Field) bool {
 	if !slices.Contains(b.query.Known, f) {
 		return false
 	}
 	for _, e := range b.query.Tree.Entities {
 		named := true
 		for _, k := range e.KeyFields() {
-			named = named && b.equal(k) >= 0
+			named = named && b.equalityOn(k) >= 0
 		}
-		if named && b.bit(e)&u.common != 0 && u.table.Tree.Determined(u.as.Column(model.Field{Entity: e}).Entity).Has(u.as.Column(f).Entity) {
+		if named && b.entityBit(e)&u.common != 0 && u.table.Tree.Determined(u.as.Column(model.Field{Entity: e}).Entity).Has(u.as.Column(f).Entity) {
 			return true
 		}
 	}
 	return false
 }
 
-// covers reports whether a look-up table holds the whole primary key of its base.
-func covers(lookUp, base *model.Table) bool {
+// coversKey reports whether a look-up table holds the whole primary key of its base.
+func coversKey(lookUp, base *model.Table) bool {
 	for _, f := range base.Key() {
 		if !lookUp.InKey(f) {
 			return false

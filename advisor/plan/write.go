@@ -17,35 +17,35 @@ type Support struct {
 //
 // A verified look-up table is only ever added to: what a delete leaves behind in it is found stale by its readers.
 func Modifies(w *workload.Write, t *model.Table) bool {
-	return slices.ContainsFunc(Facets(t), func(f Facet) bool { return len(f.own(w, meetings(w, f.Table))) > 0 })
+	return slices.ContainsFunc(Facets(t), func(f Facet) bool { return len(f.ownChanges(w, changesWithoutParts(w, f.Table))) > 0 })
 }
 
-// modifies reports whether an update or delete changes a table because of its entity at one place in its tree.
-func modifies(w *workload.Write, t *model.Table) bool {
+// modifiesAt reports whether an update or delete changes a table because of its entity at one place in its tree.
+func modifiesAt(w *workload.Write, t *model.Table) bool {
 	if w.Kind == workload.Delete {
 		return t.Base == nil
 	}
-	for _, f := range sets(w) {
-		if keyed(t, f) || t.Base == nil && t.Has(f) {
+	for _, f := range writtenFields(w) {
+		if inPlaceKey(t, f) || t.Base == nil && t.Has(f) {
 			return true
 		}
 	}
 	return false
 }
 
-// keyed reports whether a field says where a row is: it is in the primary key, or the bucket is computed from it.
-func keyed(t *model.Table, f model.Field) bool {
+// inPlaceKey reports whether a field says where a row is: it is in the primary key, or the bucket is computed from it.
+func inPlaceKey(t *model.Table, f model.Field) bool {
 	return t.InKey(f) || t.Bucket != nil && t.Bucket.Of == f
 }
 
-// owns reports whether an existing table has one row for each e: then inserting e inserts a row. Other existing tables with
+// hasRowEach reports whether an existing table has one row for each e: then inserting e inserts a row. Other existing tables with
 // e in their graph hold e because of a relationship.
-func owns(t *model.Table, e *model.Entity) bool {
+func hasRowEach(t *model.Table, e *model.Entity) bool {
 	return len(t.Tree.Determined(e).Entities) == len(t.Tree.Entities)
 }
 
-// sets returns the fields that a write gives new values.
-func sets(w *workload.Write) []model.Field {
+// writtenFields returns the fields that a write gives new values.
+func writtenFields(w *workload.Write) []model.Field {
 	return append(w.Set[:len(w.Set):len(w.Set)], w.Increments...)
 }
 
@@ -58,14 +58,14 @@ func (s fields) add(list ...model.Field) {
 	}
 }
 
-// moves reports whether an update changes a field of the table's primary key, at any occurrence of its entity: then its rows
+// movesRows reports whether an update changes a field of the table's primary key, at any occurrence of its entity: then its rows
 // are deleted and put again.
-func moves(w *workload.Write, t *model.Table) bool {
+func movesRows(w *workload.Write, t *model.Table) bool {
 	if w.Kind != workload.Update || t.Base != nil {
 		return false
 	}
 	for _, at := range Targets(w, t) {
-		if slices.ContainsFunc(sets(at), func(f model.Field) bool { return keyed(t, f) }) {
+		if slices.ContainsFunc(writtenFields(at), func(f model.Field) bool { return inPlaceKey(t, f) }) {
 			return true
 		}
 	}
@@ -103,8 +103,8 @@ func SupportQueries(w *workload.Write, t *model.Table) []Support {
 	return list
 }
 
-// besides returns the known fields of a part of a tree that a query does not ask by, by name.
-func besides(have fields, part model.Tree, where []workload.Predicate) []model.Field {
+// knownBesides returns the known fields of a part of a tree that a query does not ask by, by name.
+func knownBesides(have fields, part model.Tree, where []workload.Predicate) []model.Field {
 	var list []model.Field
 	for f := range have {
 		if part.Has(f.Entity) && !slices.ContainsFunc(where, func(p workload.Predicate) bool { return p.Field == f }) {
@@ -122,8 +122,8 @@ func byKey(e *model.Entity) []workload.Predicate {
 	return where
 }
 
-// from returns the tree with e first.
-func from(tree model.Tree, e *model.Entity) model.Tree {
+// rootedAt returns the tree with e first.
+func rootedAt(tree model.Tree, e *model.Entity) model.Tree {
 	return tree.Reach(e, func(*model.Relationship, *model.Entity) bool { return true })
 }
 
@@ -137,14 +137,14 @@ func Affected(w *workload.Write) float64 {
 func WriteSteps(w *workload.Write, t *model.Table) []Step {
 	var steps []Step
 	for _, f := range Facets(t) {
-		steps = append(steps, f.steps(w, t)...)
+		steps = append(steps, f.writeSteps(w, t)...)
 	}
 	return steps
 }
 
-// rows estimates how many rows of the table a change is of: those of the join that belong to the entities and relationships
+// rowsAffected estimates how many rows of the table a change is of: those of the join that belong to the entities and relationships
 // that the statement speaks of. That they stand in several places of one row at once is as good as never.
-func (c *Change) rows(w *workload.Write, t *model.Table) float64 {
+func (c *Change) rowsAffected(w *workload.Write, t *model.Table) float64 {
 	if t.Existing && w.Kind != workload.Update && w.Kind != workload.Delete {
 		return 1
 	}
@@ -153,18 +153,18 @@ func (c *Change) rows(w *workload.Write, t *model.Table) float64 {
 	case workload.Insert:
 		// Of each part around the new entity, the rows that belong to the entity it is connected to.
 		rows := 1.0
-		if len(c.at(Self)) > 1 {
+		if len(c.entitiesNamed(Self)) > 1 {
 			return 0
 		}
 		for _, n := range c.Named {
 			if n.By != Self {
-				part := t.Tree.Reach(n.Entity, func(r *model.Relationship, _ *model.Entity) bool { return !c.cut(w, r) })
+				part := t.Tree.Reach(n.Entity, func(r *model.Relationship, _ *model.Entity) bool { return !c.isWritten(w, r) })
 				rows *= part.Rows() / max(1, n.Entity.Count)
 			}
 		}
 		return rows
 	case workload.Connect, workload.Disconnect:
-		if c.Gone != nil && c.stays(w, t) {
+		if c.Gone != nil && c.staysInPlace(w, t) {
 			return 0 // put over
 		}
 		if c.Gone != nil {

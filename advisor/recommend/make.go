@@ -161,7 +161,7 @@ func cheapestPlan(space *plan.Space, m cost.Model) (*plan.Plan, cost.Cost) {
 	p, _ := space.Cheapest(func(a *plan.Arc) float64 {
 		work := 0.0
 		for i := range a.Steps {
-			work += m.Step(&a.Steps[i], a.From == plan.Start && i == 0).Work
+			work += m.Step(&a.Steps[i], a.From == plan.SourceState && i == 0).Work
 		}
 		return work
 	}, func(*model.Table) bool { return true })

@@ -23,12 +23,12 @@ import (
 
 // The timeline tier: look-up tables that follow a cycle of the traffic. The candidates are those of the transparent tier, so that
 // each change is a migration like any other; the workload is that of the recorded history, with a weight for each step of
-// the cycle that was found in it. What a calendar (advisor/timeline) costs over one round of the cycle is held against the
+// the cycle that was found in it. What a calendar (advisor/timeline) costs over one cycle is held against the
 // best single choice of look-ups and against none.
 //
 // A calendar of package timeline has a first and a last step, a cycle has not. So the steps are laid out three times in a row and
 // the calendar of the middle one is taken, if it ends with the tables that it began after: then it can follow itself for ever,
-// and what it costs includes every change of a round. At the ends alone are the tables that are there for nothing at first, and no
+// and what it costs includes every change of a cycle. At the ends alone are the tables that are there for nothing at first, and no
 // reason to prepare for what follows.
 
 // Past is what the recorded history says. It is not changed once it was handed over.
@@ -38,7 +38,7 @@ type Past struct {
 	Statistics []schema.Stats    // of the tables when it was read; nil: those of the Input
 }
 
-// Timeline is a calendar with what it is worth. Costs are milliseconds of work in one round of the cycle.
+// Timeline is a calendar with what it is worth. Costs are milliseconds of work in one cycle.
 type Timeline struct {
 	Cycle    cycle.Cycle    `json:"cycle"`
 	Pattern  cycle.Pattern  `json:"pattern"` // of all statements together: how strong and how stable the cycle is
@@ -202,7 +202,7 @@ func (y *cyclePlanner) planHistory() error {
 	return nil
 }
 
-// unrolledWorkload is the workload over some rounds of the cycle in a row.
+// unrolledWorkload is the workload over some cycles in a row.
 func (y *cyclePlanner) unrolledWorkload() *workload.Workload {
 	w := *y.timed
 	w.Interval, w.Statements = nil, nil

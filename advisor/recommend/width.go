@@ -30,7 +30,7 @@ func (k *maker) whyUnmeasured(keyspace, table string) string {
 	return ""
 }
 
-// unmeasuredOf is unmeasured of the tables of a join.
+// unmeasuredOf is whyUnmeasured of the tables of a join.
 func (k *maker) unmeasuredOf(j *joined) string {
 	for _, u := range j.reads {
 		if why := k.whyUnmeasured(u.access.Keyspace, u.access.Table); why != "" {

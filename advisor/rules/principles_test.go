@@ -41,7 +41,7 @@ func TestD20JoinAgainstCopy(t *testing.T) {
 		p, _ := space.Cheapest(func(a *plan.Arc) float64 {
 			sum := 0.0
 			for i := range a.Steps {
-				sum += m.Step(&a.Steps[i], a.From == plan.Start && i == 0).Work
+				sum += m.Step(&a.Steps[i], a.From == plan.SourceState && i == 0).Work
 			}
 			return sum
 		}, func(*model.Table) bool { return true })

@@ -34,18 +34,18 @@ func Check(g *Grammar) (*Answer, error) {
 	}
 	c := newChecker(g, accepted)
 	a := &Answer{}
-	if a.Witness = c.search(); a.Witness == nil {
+	if a.Witness = c.findWitness(); a.Witness == nil {
 		a.Safe = true
-		a.By, a.ReadOnly = c.writer()
+		a.By, a.ReadOnly = c.commonWriter()
 		return a, nil
 	}
-	if len(probable) == 0 || newChecker(g, g.Facts).search() != nil {
+	if len(probable) == 0 || newChecker(g, g.Facts).findWitness() != nil {
 		return a, nil
 	}
 	need := slices.Clone(probable) // of which one after the other is left out if it is safe without
 	for i := 0; i < len(need); {
 		fewer := slices.Delete(slices.Clone(need), i, i+1)
-		if newChecker(g, slices.Concat(accepted, fewer)).search() == nil {
+		if newChecker(g, slices.Concat(accepted, fewer)).findWitness() == nil {
 			need = fewer
 		} else {
 			i++
@@ -76,7 +76,7 @@ type checker struct {
 }
 
 func newChecker(g *Grammar, facts []Fact) *checker {
-	c := &checker{g: g, height: g.productive(), body: map[string]*Expr{}, params: map[string][]string{}, writes: map[string][]*template{},
+	c := &checker{g: g, height: g.productiveHeights(), body: map[string]*Expr{}, params: map[string][]string{}, writes: map[string][]*template{},
 		by: map[string]map[string]Term{}, below: map[string][]node{}}
 	can := map[string]bool{}
 	for k := range c.height {
@@ -84,23 +84,23 @@ func newChecker(g *Grammar, facts []Fact) *checker {
 	}
 	for _, p := range g.Productions {
 		if can[p.Kind] {
-			c.body[p.Kind], c.params[p.Kind] = normal(p.Body, p.Params, can), p.Params
+			c.body[p.Kind], c.params[p.Kind] = normalForm(p.Body, p.Params, can), p.Params
 		}
 	}
-	c.root = normal(g.Root, nil, can)
-	c.templates(facts)
-	c.reach()
+	c.root = normalForm(g.Root, nil, can)
+	c.prepareTemplates(facts)
+	c.findReached()
 	return c
 }
 
-// templates readies the writes. Those that are the same but for the names of variables are one.
-func (c *checker) templates(facts []Fact) {
+// prepareTemplates readies the writes. Those that are the same but for the names of variables are one.
+func (c *checker) prepareTemplates(facts []Fact) {
 	seen := map[string]bool{}
 	for _, w := range c.g.Writes {
 		t := &template{Write: w, by: map[string]Term{}}
 		vars := map[string]bool{}
 		for _, k := range append([]Term{w.Owner}, w.Key...) {
-			k.vars(func(v string) { vars[v] = true })
+			k.eachVar(func(v string) { vars[v] = true })
 		}
 		// A fact may speak of variables that only another fact brings in.
 		used := make([]bool, len(facts))
@@ -111,12 +111,12 @@ func (c *checker) templates(facts []Fact) {
 				for v := range vars {
 					withTo[v] = true
 				}
-				if l, r, ok := f.holds(withTo); ok && !used[i] {
+				if l, r, ok := f.equationIn(withTo); ok && !used[i] {
 					t.facts, vars[f.To], used[i], again = append(t.facts, [2]Term{l, r}), true, true, true
 				}
 			}
 		}
-		form := t.form()
+		form := t.canonicalForm()
 		if seen[form] {
 			continue
 		}
@@ -126,15 +126,15 @@ func (c *checker) templates(facts []Fact) {
 			cc.equate(f[0], f[1])
 		}
 		for i, k := range w.Key {
-			cc.equate(place(i), k)
+			cc.equate(placeVar(i), k)
 		}
 		if w.Owner.kind != anyone {
 			for i, k := range w.Key {
 				if cc.equal(k, w.Owner) {
-					t.by[place(i).Name] = place(i)
+					t.by[placeVar(i).Name] = placeVar(i)
 				}
 			}
-			if least, ok := cc.least(w.Owner, func(v string) bool { return strings.HasPrefix(v, "$") }); ok {
+			if least, ok := cc.smallestEqual(w.Owner, func(v string) bool { return strings.HasPrefix(v, "$") }); ok {
 				t.by[least.String()] = least
 			}
 		}
@@ -150,11 +150,11 @@ func (c *checker) templates(facts []Fact) {
 	}
 }
 
-// place is the variable of a place of a key.
-func place(i int) Term { return Var(fmt.Sprintf("$%d", i)) }
+// placeVar is the variable of a place of a key.
+func placeVar(i int) Term { return Var(fmt.Sprintf("$%d", i)) }
 
-// form names a template up to the names of its variables.
-func (t *template) form() string {
+// canonicalForm names a template up to the names of its variables.
+func (t *template) canonicalForm() string {
 	names := map[string]string{}
 	var b strings.Builder
 	add := func(x Term) {
@@ -178,12 +178,12 @@ func (t *template) form() string {
 	return b.String()
 }
 
-// grow returns the nodes that are reached from some, each shape once, nearest first.
-func (c *checker) grow(start []node, fixed map[string]bool) []node {
+// reachableNodes returns the nodes that are reached from some, each shape once, nearest first.
+func (c *checker) reachableNodes(start []node, fixed map[string]bool) []node {
 	seen := map[string]bool{}
 	var list []node
 	add := func(n node) {
-		if s := n.shape(fixed); !seen[s] {
+		if s := n.shapeKey(fixed); !seen[s] {
 			seen[s] = true
 			list = append(list, n)
 		}
@@ -193,14 +193,14 @@ func (c *checker) grow(start []node, fixed map[string]bool) []node {
 	}
 	for i := 0; i < len(list); i++ {
 		for _, l := range leavesOf(c.body[list[i].kind]) {
-			add(c.child(list[i], l, ""))
+			add(c.childNode(list[i], l, ""))
 		}
 	}
 	return list
 }
 
-// child is the child of a node at a leaf of its kind's body; variables bound there are renamed by the mark.
-func (c *checker) child(n node, l leaf, mark string) node {
+// childNode is the child of a node at a leaf of its kind's body; variables bound there are renamed by the mark.
+func (c *checker) childNode(n node, l leaf, mark string) node {
 	level := fmt.Sprintf("·%d%s", len(n.chain), mark)
 	args := make([]Term, len(l.symbol.Args))
 	for i, t := range l.symbol.Args {
@@ -214,24 +214,24 @@ func (c *checker) child(n node, l leaf, mark string) node {
 	return node{l.symbol.Kind, args, append(slices.Clip(n.chain), l)}
 }
 
-// reach finds the nodes of all groups, and those below each kind.
-func (c *checker) reach() {
+// findReached finds the nodes of all groups, and those below each kind.
+func (c *checker) findReached() {
 	var tops []node
 	for _, l := range leavesOf(c.root) {
 		tops = append(tops, node{l.symbol.Kind, l.symbol.Args, []leaf{l}})
 	}
-	c.reached = c.grow(tops, nil)
+	c.reached = c.reachableNodes(tops, nil)
 	for kind, params := range c.params {
 		self, fixed := node{kind: kind}, map[string]bool{}
 		for i := range params {
-			self.args, fixed[place(i).Name] = append(self.args, place(i)), true
+			self.args, fixed[placeVar(i).Name] = append(self.args, placeVar(i)), true
 		}
-		c.below[kind] = c.grow([]node{self}, fixed)
+		c.below[kind] = c.reachableNodes([]node{self}, fixed)
 	}
 }
 
-// at returns a node of kind's trees, below one with these arguments; other variables are renamed by the mark.
-func at(n node, args []Term, mark string) node {
+// instantiate returns a node of kind's trees, below one with these arguments; other variables are renamed by the mark.
+func instantiate(n node, args []Term, mark string) node {
 	out := node{n.kind, make([]Term, len(n.args)), n.chain}
 	for i, t := range n.args {
 		out.args[i] = t.replace(func(v string) Term {
@@ -253,8 +253,8 @@ type pair struct {
 	rank   int // what is shown to people first
 }
 
-// pairs returns all pairs of written nodes.
-func (c *checker) pairs() []pair {
+// nodePairs returns all pairs of written nodes.
+func (c *checker) nodePairs() []pair {
 	var list []pair
 	add := func(p pair) {
 		if len(c.writes[p.first.kind]) > 0 && len(c.writes[p.second.kind]) > 0 {
@@ -264,13 +264,13 @@ func (c *checker) pairs() []pair {
 	for _, n := range c.reached {
 		add(pair{n, node{kind: n.kind, args: n.args}, node{kind: n.kind, args: n.args}, 0})
 		for _, d := range c.below[n.kind][1:] {
-			add(pair{n, node{kind: n.kind, args: n.args}, at(d, n.args, "·d"), 2 + len(d.chain)})
+			add(pair{n, node{kind: n.kind, args: n.args}, instantiate(d, n.args, "·d"), 2 + len(d.chain)})
 		}
 		leaves := leavesOf(c.body[n.kind])
 		for i, l := range leaves {
 			for _, m := range leaves[i:] {
-				if shared, ok := together(l, m); ok {
-					c.siblings(n, l, m, shared, add)
+				if shared, ok := shareWord(l, m); ok {
+					c.addSiblingPairs(n, l, m, shared, add)
 				}
 			}
 		}
@@ -279,10 +279,10 @@ func (c *checker) pairs() []pair {
 	return list
 }
 
-// siblings adds the pairs of nodes below two children of one node.
-func (c *checker) siblings(n node, l, m leaf, shared map[string]bool, add func(pair)) {
+// addSiblingPairs adds the pairs of nodes below two children of one node.
+func (c *checker) addSiblingPairs(n node, l, m leaf, shared map[string]bool, add func(pair)) {
 	bare := node{kind: n.kind, args: n.args}
-	x, y := c.child(bare, l, ""), c.child(bare, m, "·y")
+	x, y := c.childNode(bare, l, ""), c.childNode(bare, m, "·y")
 	for v := range shared { // the same in both
 		for i, t := range m.symbol.Args {
 			if t.kind == variable && t.Name == v {
@@ -292,7 +292,7 @@ func (c *checker) siblings(n node, l, m leaf, shared map[string]bool, add func(p
 	}
 	for _, d := range c.below[x.kind] {
 		for _, e := range c.below[y.kind] {
-			p := pair{n, at(d, x.args, "·l"), at(e, y.args, "·r"), 1}
+			p := pair{n, instantiate(d, x.args, "·l"), instantiate(e, y.args, "·r"), 1}
 			p.first.chain = append([]leaf{l}, d.chain...)
 			p.second.chain = append([]leaf{m}, e.chain...)
 			if depth := len(d.chain) + len(e.chain); depth > 0 {
@@ -303,10 +303,10 @@ func (c *checker) siblings(n node, l, m leaf, shared map[string]bool, add func(p
 	}
 }
 
-// search returns how a group can have two writers, nil if none can.
-func (c *checker) search() *Witness {
-	for _, p := range c.pairs() {
-		if c.agree(p) {
+// findWitness returns how a group can have two writers, nil if none can.
+func (c *checker) findWitness() *Witness {
+	for _, p := range c.nodePairs() {
+		if c.sameWriter(p) {
 			continue
 		}
 		for i, w := range c.writes[p.first.kind] {
@@ -314,8 +314,8 @@ func (c *checker) search() *Witness {
 				if p.rank == 0 && j < i {
 					continue // the same node: the order does not matter
 				}
-				if cc := relate(p.first, p.second, w, v); conflict(cc, w, v) {
-					return c.witness(p, w, v)
+				if cc := relateWrites(p.first, p.second, w, v); writersDiffer(cc, w, v) {
+					return c.buildWitness(p, w, v)
 				}
 			}
 		}
@@ -323,12 +323,12 @@ func (c *checker) search() *Witness {
 	return nil
 }
 
-// agree is the short way: all writes of both nodes have their writer as the same terms over the key, and in some those are
+// sameWriter is the short way: all writes of both nodes have their writer as the same terms over the key, and in some those are
 // the same value. It spares the pairs of writes, which are many.
-func (c *checker) agree(p pair) bool {
+func (c *checker) sameWriter(p pair) bool {
 	for _, x := range c.by[p.first.kind] {
 		for _, y := range c.by[p.second.kind] {
-			if at(node{args: []Term{x}}, p.first.args, "").args[0].String() == at(node{args: []Term{y}}, p.second.args, "").args[0].String() {
+			if instantiate(node{args: []Term{x}}, p.first.args, "").args[0].String() == instantiate(node{args: []Term{y}}, p.second.args, "").args[0].String() {
 				return true
 			}
 		}
@@ -342,18 +342,18 @@ const (
 	secondMark = "·w2"
 )
 
-// relate asserts that one write is to the first node and another, in a copy of its own, to the second.
-func relate(first, second node, w, v *template) *closure {
+// relateWrites asserts that one write is to the first node and another, in a copy of its own, to the second.
+func relateWrites(first, second node, w, v *template) *closure {
 	cc := newClosure()
 	assert := func(n node, t *template, mark string) {
 		for i, k := range t.Key {
-			cc.equate(n.args[i], k.copied(mark))
+			cc.equate(n.args[i], k.renamedApart(mark))
 		}
 		for _, f := range t.facts {
-			cc.equate(f[0].copied(mark), f[1].copied(mark))
+			cc.equate(f[0].renamedApart(mark), f[1].renamedApart(mark))
 		}
 		if t.Owner.kind != anyone {
-			cc.add(t.Owner.copied(mark))
+			cc.add(t.Owner.renamedApart(mark))
 		}
 	}
 	assert(first, w, firstMark)
@@ -361,16 +361,16 @@ func relate(first, second node, w, v *template) *closure {
 	return cc
 }
 
-// conflict reports whether two writes that are related can have different writers.
-func conflict(cc *closure, w, v *template) bool {
+// writersDiffer reports whether two writes that are related can have different writers.
+func writersDiffer(cc *closure, w, v *template) bool {
 	if cc.clashes {
 		return false // no such writes
 	}
-	return w.Owner.kind == anyone || v.Owner.kind == anyone || !cc.equal(w.Owner.copied(firstMark), v.Owner.copied(secondMark))
+	return w.Owner.kind == anyone || v.Owner.kind == anyone || !cc.equal(w.Owner.renamedApart(firstMark), v.Owner.renamedApart(secondMark))
 }
 
-// writer returns the smallest term over the top's key that all writes of a safe grammar's groups have as writer.
-func (c *checker) writer() (term string, readOnly bool) {
+// commonWriter returns the smallest term over the top's key that all writes of a safe grammar's groups have as writer.
+func (c *checker) commonWriter() (term string, readOnly bool) {
 	readOnly = true
 	var found []string
 	for _, l := range leavesOf(c.root) {
@@ -381,10 +381,10 @@ func (c *checker) writer() (term string, readOnly bool) {
 		for _, d := range c.below[top.kind] {
 			for _, w := range c.writes[d.kind] {
 				readOnly = false
-				n := at(d, top.args, "·d")
-				cc := relate(n, n, w, w)
+				n := instantiate(d, top.args, "·d")
+				cc := relateWrites(n, n, w, w)
 				inTop := func(v string) bool { return slices.Contains(c.params[top.kind], v) }
-				if t, ok := cc.least(w.Owner.copied(firstMark), inTop); ok && !cc.clashes && !slices.Contains(found, t.String()) {
+				if t, ok := cc.smallestEqual(w.Owner.renamedApart(firstMark), inTop); ok && !cc.clashes && !slices.Contains(found, t.String()) {
 					found = append(found, t.String())
 				}
 			}

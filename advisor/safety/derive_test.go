@@ -53,7 +53,7 @@ func match(args []Term, values []string, env map[string]string) map[string]strin
 
 // below reports whether the children of a node match its production, and theirs.
 func below(g *Grammar, t *Tree) bool {
-	p := g.production(kindOf(t))
+	p := g.productionOf(kindOf(t))
 	env := map[string]string{}
 	for i, v := range p.Params {
 		env[v] = valuesOf(t)[i]

@@ -54,7 +54,7 @@ func Explicitly(g *Grammar, users int, yield func(*Explicit) bool) error {
 			w.reading[f] = list[n%len(list)]
 			n /= len(list)
 		}
-		x, err := w.automata(g)
+		x, err := w.buildAutomata(g)
 		if err != nil {
 			return err
 		}
@@ -103,19 +103,19 @@ func newWorld(g *Grammar, users int) (*world, error) {
 			term(a, place)
 		}
 	}
-	for _, e := range g.bodies() {
+	for _, e := range g.allBodies() {
 		for _, l := range leavesOf(e) {
 			places(l.symbol.Kind, l.symbol.Args)
 		}
 	}
 	for _, p := range g.Productions {
-		places(p.Kind, vars(p.Params))
+		places(p.Kind, varsOf(p.Params))
 	}
 	for n, x := range g.Writes {
 		places(x.Kind, x.Key)
 		term(x.Owner, writers)
 		for _, t := range append([]Term{x.Owner}, x.Key...) {
-			t.vars(func(v string) { w.values[w.sorts.find(fmt.Sprintf("var:w:%d/%s", n, v))] = nil })
+			t.eachVar(func(v string) { w.values[w.sorts.find(fmt.Sprintf("var:w:%d/%s", n, v))] = nil })
 		}
 	}
 	for _, f := range g.Facts {
@@ -148,7 +148,7 @@ func newWorld(g *Grammar, users int) (*world, error) {
 		for i := range arity[f] {
 			sorts = append(sorts, fmt.Sprintf("arg:%s/%d", f, i))
 		}
-		err := w.each(sorts, func(values []string) {
+		err := w.eachCombination(sorts, func(values []string) {
 			key := f + "(" + strings.Join(values, ", ") + ")"
 			w.table = append(w.table, key)
 			w.result[key] = w.sorts.find("of:" + f)
@@ -160,8 +160,8 @@ func newWorld(g *Grammar, users int) (*world, error) {
 	return w, nil
 }
 
-// each calls f with each combination of values of sorts.
-func (w *world) each(sorts []string, f func([]string)) error {
+// eachCombination calls f with each combination of values of sorts.
+func (w *world) eachCombination(sorts []string, f func([]string)) error {
 	total := 1
 	for _, s := range sorts {
 		if total *= len(w.values[w.sorts.find(s)]); total > maxSymbols {
@@ -180,34 +180,34 @@ func (w *world) each(sorts []string, f func([]string)) error {
 	return nil
 }
 
-// value reads a term.
-func (w *world) value(t Term, env map[string]string) string {
+// valueOf reads a term.
+func (w *world) valueOf(t Term, env map[string]string) string {
 	switch t.kind {
 	case constant:
 		return "'" + t.Name
 	case function:
 		args := make([]string, len(t.Args))
 		for i, a := range t.Args {
-			args[i] = w.value(a, env)
+			args[i] = w.valueOf(a, env)
 		}
 		return w.reading[t.Name+"("+strings.Join(args, ", ")+")"]
 	}
 	return env[t.Name]
 }
 
-func (w *world) key(kind string, args []Term, env map[string]string) string {
+func (w *world) keyText(kind string, args []Term, env map[string]string) string {
 	values := make([]string, len(args))
 	for i, a := range args {
-		values[i] = w.value(a, env)
+		values[i] = w.valueOf(a, env)
 	}
 	return kind + "(" + strings.Join(values, ", ") + ")"
 }
 
-// expand replaces bindings by alternatives, one for each combination of values.
-func (w *world) expand(e *Expr, env map[string]string, sort func(string) string) (*Expr, error) {
+// expandBindings replaces bindings by alternatives, one for each combination of values.
+func (w *world) expandBindings(e *Expr, env map[string]string, sort func(string) string) (*Expr, error) {
 	switch e.op {
 	case symbol:
-		return &Expr{op: symbol, Kind: w.key(e.Kind, e.Args, env)}, nil
+		return &Expr{op: symbol, Kind: w.keyText(e.Kind, e.Args, env)}, nil
 	case bind:
 		sorts := make([]string, len(e.Vars))
 		for i, v := range e.Vars {
@@ -215,12 +215,12 @@ func (w *world) expand(e *Expr, env map[string]string, sort func(string) string)
 		}
 		out := &Expr{op: alt}
 		var failed error
-		err := w.each(sorts, func(values []string) {
+		err := w.eachCombination(sorts, func(values []string) {
 			inner := maps.Clone(env)
 			for i, v := range e.Vars {
 				inner[v] = values[i]
 			}
-			x, err := w.expand(e.Parts[0], inner, sort)
+			x, err := w.expandBindings(e.Parts[0], inner, sort)
 			failed = errors.Join(failed, err)
 			out.Parts = append(out.Parts, x)
 		})
@@ -228,7 +228,7 @@ func (w *world) expand(e *Expr, env map[string]string, sort func(string) string)
 	}
 	out := &Expr{op: e.op}
 	for _, p := range e.Parts {
-		x, err := w.expand(p, env, sort)
+		x, err := w.expandBindings(p, env, sort)
 		if err != nil {
 			return nil, err
 		}
@@ -237,8 +237,8 @@ func (w *world) expand(e *Expr, env map[string]string, sort func(string) string)
 	return out, nil
 }
 
-// owners returns who may write each key, by its text.
-func (w *world) owners(g *Grammar) (map[string][]string, error) {
+// ownersOf returns who may write each key, by its text.
+func (w *world) ownersOf(g *Grammar) (map[string][]string, error) {
 	out := map[string][]string{}
 	users := w.values[w.sorts.find(writers)]
 	for n, x := range g.Writes {
@@ -249,14 +249,14 @@ func (w *world) owners(g *Grammar) (map[string][]string, error) {
 			}
 		}
 		for _, t := range append([]Term{x.Owner}, x.Key...) {
-			t.vars(add)
+			t.eachVar(add)
 		}
 		scope := fmt.Sprintf("var:w:%d/", n)
-		err := w.every(names, scope, g.Facts, func(env map[string]string) {
-			key := w.key(x.Kind, x.Key, env)
+		err := w.eachAssignment(names, scope, g.Facts, func(env map[string]string) {
+			key := w.keyText(x.Kind, x.Key, env)
 			who := users
 			if x.Owner.kind != anyone {
-				who = []string{w.value(x.Owner, env)}
+				who = []string{w.valueOf(x.Owner, env)}
 			}
 			for _, u := range who {
 				if !slices.Contains(out[key], u) {
@@ -271,8 +271,8 @@ func (w *world) owners(g *Grammar) (map[string][]string, error) {
 	return out, nil
 }
 
-// every calls f with the values of a write's variables that agree with the facts.
-func (w *world) every(names []string, scope string, facts []Fact, f func(map[string]string)) error {
+// eachAssignment calls f with the values of a write's variables that agree with the facts.
+func (w *world) eachAssignment(names []string, scope string, facts []Fact, f func(map[string]string)) error {
 	has := map[string]bool{}
 	for _, v := range names {
 		has[v] = true
@@ -281,7 +281,7 @@ func (w *world) every(names []string, scope string, facts []Fact, f func(map[str
 	for i, v := range names {
 		sorts[i] = scope + v
 	}
-	return w.each(sorts, func(values []string) {
+	return w.eachCombination(sorts, func(values []string) {
 		env := map[string]string{}
 		for i, v := range names {
 			env[v] = values[i]
@@ -292,11 +292,11 @@ func (w *world) every(names []string, scope string, facts []Fact, f func(map[str
 			for _, fact := range facts {
 				with := maps.Clone(known)
 				with[fact.To] = true
-				l, r, ok := fact.holds(with)
+				l, r, ok := fact.equationIn(with)
 				if fact.Probable || !ok {
 					continue
 				}
-				value := w.value(r, env)
+				value := w.valueOf(r, env)
 				if !known[fact.To] {
 					known[fact.To], env[l.Name], again = true, value, true
 				} else if env[l.Name] != value {
@@ -308,8 +308,8 @@ func (w *world) every(names []string, scope string, facts []Fact, f func(map[str
 	})
 }
 
-// automata builds A_s and A_w for the present reading.
-func (w *world) automata(g *Grammar) (*Explicit, error) {
+// buildAutomata builds A_s and A_w for the present reading.
+func (w *world) buildAutomata(g *Grammar) (*Explicit, error) {
 	x := &Explicit{Users: w.values[w.sorts.find(writers)], Schema: &Automaton{}, Writes: &Automaton{}}
 	number := map[string]int{}
 	type instance struct {
@@ -322,12 +322,12 @@ func (w *world) automata(g *Grammar) (*Explicit, error) {
 		for i := range p.Params {
 			sorts[i] = fmt.Sprintf("place:%s/%d", p.Kind, i)
 		}
-		err := w.each(sorts, func(values []string) {
+		err := w.eachCombination(sorts, func(values []string) {
 			env := map[string]string{}
 			for i, v := range p.Params {
 				env[v] = values[i]
 			}
-			key := w.key(p.Kind, vars(p.Params), env)
+			key := w.keyText(p.Kind, varsOf(p.Params), env)
 			number[key] = len(x.Symbols)
 			x.Symbols = append(x.Symbols, key)
 			instances = append(instances, instance{p, env})
@@ -345,18 +345,18 @@ func (w *world) automata(g *Grammar) (*Explicit, error) {
 	}
 	state := func(kind string, _ []Term) int { return number[kind] }
 	for n, i := range instances {
-		body := normal(i.p.Body, i.p.Params, all)
-		e, err := w.expand(body, i.env, w.sortOfBound(body, i.p))
+		body := normalForm(i.p.Body, i.p.Params, all)
+		e, err := w.expandBindings(body, i.env, w.sortOfBound(body, i.p))
 		if err != nil {
 			return nil, err
 		}
 		x.Schema.States = append(x.Schema.States, "q_"+x.Symbols[n])
 		x.Schema.Final = append(x.Schema.Final, false)
-		word := build(e, state, i.p.Body.String())
+		word := glushkov(e, state, i.p.Body.String())
 		x.Schema.Rules = append(x.Schema.Rules, []Rule{{n, word}})
 	}
-	root := normal(g.Root, nil, all)
-	e, err := w.expand(root, map[string]string{}, w.sortOfBound(root, &Production{}))
+	root := normalForm(g.Root, nil, all)
+	e, err := w.expandBindings(root, map[string]string{}, w.sortOfBound(root, &Production{}))
 	if err != nil {
 		return nil, err
 	}
@@ -367,12 +367,12 @@ func (w *world) automata(g *Grammar) (*Explicit, error) {
 			x.tops = append(x.tops, n)
 		}
 	}
-	owners, err := w.owners(g)
+	owners, err := w.ownersOf(g)
 	if err != nil {
 		return nil, err
 	}
-	x.writes(owners)
-	x.ambiguous(owners)
+	x.buildWrites(owners)
+	x.findAmbiguous(owners)
 	return x, nil
 }
 
@@ -390,8 +390,8 @@ func (w *world) sortOfBound(body *Expr, p *Production) func(string) string {
 	}
 }
 
-// writes builds A_w: a state for each user, and one, neutral, for what no one writes.
-func (x *Explicit) writes(owners map[string][]string) {
+// buildWrites builds A_w: a state for each user, and one, neutral, for what no one writes.
+func (x *Explicit) buildWrites(owners map[string][]string) {
 	a := x.Writes
 	a.States, a.Final = []string{"q_⊥"}, []bool{true}
 	for _, u := range x.Users {
@@ -416,8 +416,8 @@ func (x *Explicit) writes(owners map[string][]string) {
 	}
 }
 
-// ambiguous finds a group that has a symbol with two writers.
-func (x *Explicit) ambiguous(owners map[string][]string) {
+// findAmbiguous finds a group that has a symbol with two writers.
+func (x *Explicit) findAmbiguous(owners map[string][]string) {
 	// A group has such a symbol if A_s accepts a tree that an automaton which forbids them all does not.
 	forbids := &Automaton{States: []string{"ok"}, Final: []bool{true}}
 	some := false
@@ -434,8 +434,8 @@ func (x *Explicit) ambiguous(owners map[string][]string) {
 	if !some {
 		return
 	}
-	if t := outside(x.Schema, forbids); t != nil {
-		x.Ambiguous = append(x.Ambiguous, x.text(t))
+	if t := witnessOutside(x.Schema, forbids); t != nil {
+		x.Ambiguous = append(x.Ambiguous, x.treeText(t))
 	}
 }
 

@@ -70,7 +70,7 @@ func (e *Expr) String() string {
 	}
 	switch e.op {
 	case symbol:
-		return e.Kind + "(" + terms(e.Args) + ")"
+		return e.Kind + "(" + termsText(e.Args) + ")"
 	case seq:
 		if len(list) > 0 {
 			return strings.Join(list, " ")
@@ -150,7 +150,7 @@ func (w *Write) String() string {
 	if w.Owner.kind == variable && isName(w.Owner.Name) {
 		owner = "_" + w.Owner.Name
 	}
-	s := verb + owner + "(" + w.Kind + "(" + terms(w.Key) + "))"
+	s := verb + owner + "(" + w.Kind + "(" + termsText(w.Key) + "))"
 	if w.Class != Unclassed {
 		s += " " + string(w.Class)
 	}
@@ -176,8 +176,8 @@ func (f Fact) String() string {
 	return word + " " + f.Name + ": " + strings.Join(f.From, ", ") + " -> " + f.To
 }
 
-// holds returns the equation of a fact in a write with these variables, ok if it has them all.
-func (f Fact) holds(vars map[string]bool) (left, right Term, ok bool) {
+// equationIn returns the equation of a fact in a write with these variables, ok if it has them all.
+func (f Fact) equationIn(vars map[string]bool) (left, right Term, ok bool) {
 	args := make([]Term, len(f.From))
 	for i, v := range f.From {
 		if !vars[v] {
@@ -212,7 +212,7 @@ func (g *Grammar) String() string {
 	return b.String()
 }
 
-func (g *Grammar) production(kind string) *Production {
+func (g *Grammar) productionOf(kind string) *Production {
 	for _, p := range g.Productions {
 		if p.Kind == kind {
 			return p
@@ -230,7 +230,7 @@ type problem struct {
 
 func (p *problem) Error() string { return p.reason }
 
-func wrong(at int, name, format string, args ...any) error {
+func problemAt(at int, name, format string, args ...any) error {
 	return &problem{at, len(name), fmt.Sprintf(format, args...)}
 }
 
@@ -238,20 +238,20 @@ func wrong(at int, name, format string, args ...any) error {
 // parameters; functions in keys of productions; names that are missing.
 func (g *Grammar) Validate() error {
 	if g.Root == nil {
-		return wrong(0, "", "there is no production for root: say what a group has at its top")
+		return problemAt(0, "", "there is no production for root: say what a group has at its top")
 	}
 	arity := map[string]int{}
 	for _, p := range g.Productions {
 		if _, twice := arity[p.Kind]; twice {
-			return wrong(p.at, p.Kind, "%s has two productions; join them by |", p.Kind)
+			return problemAt(p.at, p.Kind, "%s has two productions; join them by |", p.Kind)
 		}
 		if p.Kind == "root" {
-			return wrong(p.at, p.Kind, "root has no parameters")
+			return problemAt(p.at, p.Kind, "root has no parameters")
 		}
 		arity[p.Kind] = len(p.Params)
 		for i, v := range p.Params {
 			if slices.Contains(p.Params[:i], v) {
-				return wrong(p.at, p.Kind, "%s has the parameter %s twice", p.Kind, v)
+				return problemAt(p.at, p.Kind, "%s has the parameter %s twice", p.Kind, v)
 			}
 		}
 	}
@@ -259,9 +259,9 @@ func (g *Grammar) Validate() error {
 		want, ok := arity[kind]
 		switch {
 		case !ok:
-			return wrong(at, kind, "there is no production for %s; known are %s", kind, strings.Join(g.kinds(), ", "))
+			return problemAt(at, kind, "there is no production for %s; known are %s", kind, strings.Join(g.kindNames(), ", "))
 		case want != n:
-			return wrong(at, kind, "%s has %d parameters, not %d", kind, want, n)
+			return problemAt(at, kind, "%s has %d parameters, not %d", kind, want, n)
 		}
 		return nil
 	}
@@ -270,7 +270,7 @@ func (g *Grammar) Validate() error {
 		if e.op == symbol {
 			for _, a := range e.Args {
 				if a.kind == function || a.kind == anyone {
-					return wrong(e.at, e.Kind, "%s: a production's keys are made of variables and constants, not %s; say it in the writes", e.Kind, a)
+					return problemAt(e.at, e.Kind, "%s: a production's keys are made of variables and constants, not %s; say it in the writes", e.Kind, a)
 				}
 			}
 			return known(e.at, e.Kind, len(e.Args))
@@ -282,18 +282,18 @@ func (g *Grammar) Validate() error {
 		}
 		return nil
 	}
-	for _, e := range g.bodies() {
+	for _, e := range g.allBodies() {
 		if err := visit(e); err != nil {
 			return err
 		}
 	}
 	if !slices.ContainsFunc(leavesOf(g.Root), func(l leaf) bool { return l.symbol != nil }) {
-		return wrong(g.Root.at, "", "root names no entity")
+		return problemAt(g.Root.at, "", "root names no entity")
 	}
 	functions := map[string]int{}
 	sameArity := func(at int, name string, n int) error {
 		if was, ok := functions[name]; ok && was != n {
-			return wrong(at, name, "the function %s has %d arguments here and %d elsewhere", name, n, was)
+			return problemAt(at, name, "the function %s has %d arguments here and %d elsewhere", name, n, was)
 		}
 		functions[name] = n
 		return nil
@@ -307,7 +307,7 @@ func (g *Grammar) Validate() error {
 		}
 		for _, a := range t.Args {
 			if a.kind == anyone {
-				return wrong(at, "", "* is no argument")
+				return problemAt(at, "", "* is no argument")
 			}
 			if err := inTerm(at, a); err != nil {
 				return err
@@ -320,7 +320,7 @@ func (g *Grammar) Validate() error {
 			return err
 		}
 		if len(f.From) == 0 {
-			return wrong(f.at, "", "%s is determined by nothing; write the constant instead", f.To)
+			return problemAt(f.at, "", "%s is determined by nothing; write the constant instead", f.To)
 		}
 	}
 	for _, w := range g.Writes {
@@ -334,14 +334,14 @@ func (g *Grammar) Validate() error {
 		}
 		for _, t := range w.Key {
 			if t.kind == anyone {
-				return wrong(w.at, w.Kind, "* may be a writer, not a part of a key")
+				return problemAt(w.at, w.Kind, "* may be a writer, not a part of a key")
 			}
 		}
 	}
 	return nil
 }
 
-func (g *Grammar) bodies() []*Expr {
+func (g *Grammar) allBodies() []*Expr {
 	list := []*Expr{g.Root}
 	for _, p := range g.Productions {
 		list = append(list, p.Body)
@@ -349,7 +349,7 @@ func (g *Grammar) bodies() []*Expr {
 	return list
 }
 
-func (g *Grammar) kinds() []string {
+func (g *Grammar) kindNames() []string {
 	var names []string
 	for _, p := range g.Productions {
 		names = append(names, p.Kind)

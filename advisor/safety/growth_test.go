@@ -8,9 +8,9 @@ import (
 
 // related counts what search does at most: pairs of nodes, and of those whose writers do not agree the pairs of writes.
 func related(c *checker) (pairs, writes int) {
-	for _, p := range c.pairs() {
+	for _, p := range c.nodePairs() {
 		pairs++
-		if !c.agree(p) {
+		if !c.sameWriter(p) {
 			writes += len(c.writes[p.first.kind]) * len(c.writes[p.second.kind])
 		}
 	}

@@ -41,8 +41,8 @@ type part struct {
 	none        bool // no word
 }
 
-// build makes the automaton of an expression without variables; state numbers its symbols.
-func build(e *Expr, state func(kind string, args []Term) int, text string) *Word {
+// glushkov makes the automaton of an expression without variables; state numbers its symbols.
+func glushkov(e *Expr, state func(kind string, args []Term) int, text string) *Word {
 	w := &Word{text: text}
 	link := func(from, to []int) {
 		for _, p := range from {
@@ -143,8 +143,8 @@ func starWord(states []int, must int, text string) *Word {
 	return w
 }
 
-// step returns the positions after reading any of the states from some positions; nil stands for the beginning.
-func (w *Word) step(from []int, begin bool, states []bool) []int {
+// stepFrom returns the positions after reading any of the states from some positions; nil stands for the beginning.
+func (w *Word) stepFrom(from []int, begin bool, states []bool) []int {
 	var out []int
 	add := func(list []int) {
 		for _, q := range list {
@@ -163,7 +163,7 @@ func (w *Word) step(from []int, begin bool, states []bool) []int {
 	return out
 }
 
-func (w *Word) accepts(at []int, begin bool) bool {
+func (w *Word) acceptsAt(at []int, begin bool) bool {
 	return begin && w.Nullable || slices.ContainsFunc(at, func(p int) bool { return w.Last[p] })
 }
 
@@ -173,19 +173,19 @@ type ground struct {
 	children []*ground
 }
 
-// run returns the states that an automaton may give the root of a tree.
-func (a *Automaton) run(t *ground) []bool {
+// runOn returns the states that an automaton may give the root of a tree.
+func (a *Automaton) runOn(t *ground) []bool {
 	var children [][]bool
 	for _, c := range t.children {
-		children = append(children, a.run(c))
+		children = append(children, a.runOn(c))
 	}
 	out := make([]bool, len(a.States))
 	for _, r := range a.Rules[t.symbol] {
 		at, begin := []int(nil), true
 		for _, c := range children {
-			at, begin = r.Word.step(at, begin, c), false
+			at, begin = r.Word.stepFrom(at, begin, c), false
 		}
-		if r.Word.accepts(at, begin) {
+		if r.Word.acceptsAt(at, begin) {
 			out[r.State] = true
 		}
 	}
@@ -194,7 +194,7 @@ func (a *Automaton) run(t *ground) []bool {
 
 // accepts reports whether a run ends in a final state.
 func (a *Automaton) accepts(t *ground) bool {
-	for q, ok := range a.run(t) {
+	for q, ok := range a.runOn(t) {
 		if ok && a.Final[q] {
 			return true
 		}
@@ -202,10 +202,10 @@ func (a *Automaton) accepts(t *ground) bool {
 	return false
 }
 
-// outside returns a tree that a accepts and b does not, nil if there is none: L(a) ⊆ L(b). It finds the pairs (a state of a,
+// witnessOutside returns a tree that a accepts and b does not, nil if there is none: L(a) ⊆ L(b). It finds the pairs (a state of a,
 // the set of all states of b) that trees can have, by rounds from the leaves up, with a least tree for each; b is made
 // deterministic on the way, as far as the trees of a need it.
-func outside(a, b *Automaton) *ground {
+func witnessOutside(a, b *Automaton) *ground {
 	type found struct {
 		state int
 		set   []bool
@@ -239,7 +239,7 @@ func outside(a, b *Automaton) *ground {
 					if begin && r.Word.Nullable || !begin && r.Word.Last[p.pos] {
 						set := make([]bool, len(b.States))
 						for i, br := range b.Rules[sym] {
-							if br.Word.accepts(p.b[i], begin) {
+							if br.Word.acceptsAt(p.b[i], begin) {
 								set[br.State] = true
 							}
 						}
@@ -248,7 +248,7 @@ func outside(a, b *Automaton) *ground {
 							f := found{r.State, set, &ground{sym, p.kids}}
 							byState[r.State] = append(byState[r.State], len(all))
 							all = append(all, f)
-							if a.Final[r.State] && !slices.ContainsFunc(slices.Collect(indices(set)), func(q int) bool { return b.Final[q] }) {
+							if a.Final[r.State] && !slices.ContainsFunc(slices.Collect(setIndices(set)), func(q int) bool { return b.Final[q] }) {
 								return f.tree
 							}
 						}
@@ -265,7 +265,7 @@ func outside(a, b *Automaton) *ground {
 							child := all[n]
 							to := place{pos: q, b: make([][]int, len(p.b)), kids: append(slices.Clip(p.kids), child.tree)}
 							for i, br := range b.Rules[sym] {
-								to.b[i] = br.Word.step(p.b[i], begin, child.set)
+								to.b[i] = br.Word.stepFrom(p.b[i], begin, child.set)
 							}
 							if key := placeKey(q, to.b); !visited[key] {
 								visited[key] = true
@@ -300,7 +300,7 @@ func placeKey(pos int, b [][]int) string {
 	return string(key)
 }
 
-func indices(set []bool) func(func(int) bool) {
+func setIndices(set []bool) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		for i, ok := range set {
 			if ok && !yield(i) {
@@ -326,21 +326,21 @@ func (x *Explicit) Safe() (bool, string) {
 	if len(x.Ambiguous) > 0 {
 		return false, x.Ambiguous[0]
 	}
-	if t := outside(x.Schema, x.Writes); t != nil {
-		return false, x.text(t)
+	if t := witnessOutside(x.Schema, x.Writes); t != nil {
+		return false, x.treeText(t)
 	}
 	return true, ""
 }
 
-func (x *Explicit) text(t *ground) string {
-	tree := x.tree(t)
+func (x *Explicit) treeText(t *ground) string {
+	tree := x.treeOf(t)
 	return tree.String()
 }
 
-func (x *Explicit) tree(t *ground) *Tree {
+func (x *Explicit) treeOf(t *ground) *Tree {
 	out := &Tree{Key: x.Symbols[t.symbol]}
 	for _, c := range t.children {
-		out.Children = append(out.Children, x.tree(c))
+		out.Children = append(out.Children, x.treeOf(c))
 	}
 	return out
 }

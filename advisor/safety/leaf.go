@@ -29,10 +29,10 @@ func leavesOf(e *Expr) []leaf {
 	return list
 }
 
-// together reports whether two leaves can both occur in one word, as two children, and which variables they then share: those
+// shareWord reports whether two leaves can both occur in one word, as two children, and which variables they then share: those
 // bound around what both are in. It asks for the outermost repetition around both, since what can differ between two of its
 // rounds can differ in most ways; a pair within one round is a case of that.
-func together(a, b leaf) (shared map[string]bool, ok bool) {
+func shareWord(a, b leaf) (shared map[string]bool, ok bool) {
 	shared = map[string]bool{}
 	for i, e := range a.above {
 		switch e.op {
@@ -50,9 +50,9 @@ func together(a, b leaf) (shared map[string]bool, ok bool) {
 	return nil, false // the same leaf, once
 }
 
-// normal returns the expression with each variable bound in one place, under a name of its own: those that are neither
+// normalForm returns the expression with each variable bound in one place, under a name of its own: those that are neither
 // parameters nor bound are bound at their symbol. Kinds that have no finite tree are taken out.
-func normal(e *Expr, params []string, productive map[string]bool) *Expr {
+func normalForm(e *Expr, params []string, productive map[string]bool) *Expr {
 	n := 0
 	var walk func(e *Expr, bound map[string]string) *Expr
 	walk = func(e *Expr, bound map[string]string) *Expr {
@@ -98,7 +98,7 @@ func normal(e *Expr, params []string, productive map[string]bool) *Expr {
 		for _, p := range e.Parts {
 			out.Parts = append(out.Parts, walk(p, bound))
 		}
-		return tidy(out)
+		return dropVoid(out)
 	}
 	bound := map[string]string{}
 	for _, p := range params {
@@ -107,8 +107,8 @@ func normal(e *Expr, params []string, productive map[string]bool) *Expr {
 	return walk(e, bound)
 }
 
-// tidy takes void parts out.
-func tidy(e *Expr) *Expr {
+// dropVoid takes void parts out.
+func dropVoid(e *Expr) *Expr {
 	isVoid := func(p *Expr) bool { return p.op == void }
 	if !slices.ContainsFunc(e.Parts, isVoid) {
 		return e
@@ -124,8 +124,8 @@ func tidy(e *Expr) *Expr {
 	return &Expr{op: void}
 }
 
-// productive returns the kinds that have a finite tree, with the height of their least one.
-func (g *Grammar) productive() map[string]int {
+// productiveHeights returns the kinds that have a finite tree, with the height of their least one.
+func (g *Grammar) productiveHeights() map[string]int {
 	height := map[string]int{}
 	for round := 1; ; round++ {
 		var found []string
@@ -166,8 +166,8 @@ type node struct {
 	chain []leaf
 }
 
-// shape names the node up to the names of variables; those in fixed keep theirs.
-func (n node) shape(fixed map[string]bool) string {
+// shapeKey names the node up to the names of variables; those in fixed keep theirs.
+func (n node) shapeKey(fixed map[string]bool) string {
 	names := map[string]string{}
 	var b strings.Builder
 	b.WriteString(n.kind)

@@ -39,7 +39,7 @@ func Parse(file string, data []byte) (*Grammar, error) {
 	if !utf8.ValidString(p.text) {
 		return nil, &model.FileError{File: file, Reason: "this is no text in UTF-8"}
 	}
-	g, err := p.grammar()
+	g, err := p.parseGrammar()
 	if err == nil {
 		err = g.Validate()
 	}
@@ -111,7 +111,7 @@ func (p *parser) scan() (token, error) {
 	}
 	rest := p.text[start:]
 	if rest[0] == '\'' {
-		return p.quoted(begin)
+		return p.scanQuoted(begin)
 	}
 	for _, s := range signs {
 		if strings.HasPrefix(rest, s) {
@@ -128,7 +128,7 @@ func (p *parser) scan() (token, error) {
 	}
 	if p.pos == start {
 		r, _ := utf8.DecodeRuneInString(rest)
-		return token{}, wrong(start, string(r), "%q has no meaning here", r)
+		return token{}, problemAt(start, string(r), "%q has no meaning here", r)
 	}
 	for p.pos < len(p.text) && p.text[p.pos] == '\'' {
 		p.pos++
@@ -137,13 +137,13 @@ func (p *parser) scan() (token, error) {
 	return token{'w', word, start, begin}, nil
 }
 
-func (p *parser) quoted(begin bool) (token, error) {
+func (p *parser) scanQuoted(begin bool) (token, error) {
 	start := p.pos
 	var b strings.Builder
 	for i := start + 1; i < len(p.text); i++ {
 		switch {
 		case p.text[i] == '\n':
-			return token{}, wrong(start, "'", "the constant does not end on its line")
+			return token{}, problemAt(start, "'", "the constant does not end on its line")
 		case p.text[i] != '\'':
 			b.WriteByte(p.text[i])
 		case strings.HasPrefix(p.text[i:], "''"):
@@ -154,7 +154,7 @@ func (p *parser) quoted(begin bool) (token, error) {
 			return token{'c', b.String(), start, begin}, nil
 		}
 	}
-	return token{}, wrong(start, "'", "the constant does not end")
+	return token{}, problemAt(start, "'", "the constant does not end")
 }
 
 func (p *parser) next() error {
@@ -190,13 +190,13 @@ func (p *parser) expect(what string) error {
 
 func (p *parser) unexpected(want string) error {
 	if p.tok.kind == 0 {
-		return wrong(p.tok.at, "", "the text ends where %s should stand", want)
+		return problemAt(p.tok.at, "", "the text ends where %s should stand", want)
 	}
-	return wrong(p.tok.at, p.tok.text, "found %s where %s should stand", p.tok.text, want)
+	return problemAt(p.tok.at, p.tok.text, "found %s where %s should stand", p.tok.text, want)
 }
 
-// item reports whether the current token begins a production, a write or a fact.
-func (p *parser) item() bool {
+// atItem reports whether the current token begins a production, a write or a fact.
+func (p *parser) atItem() bool {
 	if p.tok.kind != 'w' || !p.tok.begin {
 		return p.tok.kind == 0
 	}
@@ -214,7 +214,7 @@ func isVerb(word string) bool {
 	return word == "put" || word == "del" || strings.HasPrefix(word, "put_") || strings.HasPrefix(word, "del_")
 }
 
-func (p *parser) grammar() (*Grammar, error) {
+func (p *parser) parseGrammar() (*Grammar, error) {
 	g := &Grammar{}
 	if err := p.next(); err != nil {
 		return nil, err
@@ -226,11 +226,11 @@ func (p *parser) grammar() (*Grammar, error) {
 		var err error
 		switch word := p.tok.text; {
 		case word == "fd":
-			err = p.fact(g)
+			err = p.parseFact(g)
 		case isVerb(word):
-			err = p.write(g)
+			err = p.parseWrite(g)
 		default:
-			err = p.production(g)
+			err = p.parseProduction(g)
 		}
 		if err != nil {
 			return nil, err
@@ -239,7 +239,7 @@ func (p *parser) grammar() (*Grammar, error) {
 	return g, nil
 }
 
-func (p *parser) name(what string) (string, error) {
+func (p *parser) parseName(what string) (string, error) {
 	if p.tok.kind != 'w' {
 		return "", p.unexpected(what)
 	}
@@ -247,21 +247,21 @@ func (p *parser) name(what string) (string, error) {
 	return name, p.next()
 }
 
-func (p *parser) production(g *Grammar) error {
+func (p *parser) parseProduction(g *Grammar) error {
 	at := p.tok.at
-	kind, err := p.name("a kind")
+	kind, err := p.parseName("a kind")
 	if err != nil {
 		return err
 	}
 	prod := &Production{Kind: kind, at: at}
 	if p.is("(") {
-		args, err := p.args()
+		args, err := p.parseArgs()
 		if err != nil {
 			return err
 		}
 		for _, a := range args {
 			if a.kind != variable {
-				return wrong(at, kind, "the parameters of %s are variables, not %s", kind, a)
+				return problemAt(at, kind, "the parameters of %s are variables, not %s", kind, a)
 			}
 			prod.Params = append(prod.Params, a.Name)
 		}
@@ -269,27 +269,27 @@ func (p *parser) production(g *Grammar) error {
 	if err := p.expect("::="); err != nil {
 		return err
 	}
-	if prod.Body, err = p.alternatives(); err != nil {
+	if prod.Body, err = p.parseAlternatives(); err != nil {
 		return err
 	}
 	switch {
 	case kind != "root" || prod.Params != nil:
 		g.Productions = append(g.Productions, prod)
 	case g.Root != nil:
-		return wrong(at, kind, "root has two productions; join them by |")
+		return problemAt(at, kind, "root has two productions; join them by |")
 	default:
 		g.Root = prod.Body
 	}
 	return nil
 }
 
-func (p *parser) alternatives() (*Expr, error) {
+func (p *parser) parseAlternatives() (*Expr, error) {
 	if p.depth++; p.depth > maxDepth {
-		return nil, wrong(p.tok.at, p.tok.text, "more than %d brackets in brackets", maxDepth)
+		return nil, problemAt(p.tok.at, p.tok.text, "more than %d brackets in brackets", maxDepth)
 	}
 	defer func() { p.depth-- }()
 	at := p.tok.at
-	first, err := p.sequence()
+	first, err := p.parseSequence()
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (p *parser) alternatives() (*Expr, error) {
 		if err := p.next(); err != nil {
 			return nil, err
 		}
-		e, err := p.sequence()
+		e, err := p.parseSequence()
 		if err != nil {
 			return nil, err
 		}
@@ -310,21 +310,21 @@ func (p *parser) alternatives() (*Expr, error) {
 	return &Expr{op: alt, Parts: list, at: at}, nil
 }
 
-// sequence reads what stands side by side. At its beginning, | and variables bind them: |a' articles(u, a').
-func (p *parser) sequence() (*Expr, error) {
+// parseSequence reads what stands side by side. At its beginning, | and variables bind them: |a' articles(u, a').
+func (p *parser) parseSequence() (*Expr, error) {
 	at := p.tok.at
 	if p.is("|") {
-		return p.binding()
+		return p.parseBinding()
 	}
 	var list []*Expr
-	for !p.item() && !p.is("|") && !p.is(")") {
+	for !p.atItem() && !p.is("|") && !p.is(")") {
 		if p.is(",") {
 			if err := p.next(); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		e, err := p.repeated()
+		e, err := p.parseRepeated()
 		if err != nil {
 			return nil, err
 		}
@@ -339,43 +339,43 @@ func (p *parser) sequence() (*Expr, error) {
 	return &Expr{op: seq, Parts: list, at: at}, nil
 }
 
-func (p *parser) binding() (*Expr, error) {
+func (p *parser) parseBinding() (*Expr, error) {
 	e := &Expr{op: bind, at: p.tok.at}
 	for p.is("|") || p.is(",") {
 		if err := p.next(); err != nil {
 			return nil, err
 		}
-		v, err := p.name("a variable")
+		v, err := p.parseName("a variable")
 		if err != nil {
 			return nil, err
 		}
 		if slices.Contains(e.Vars, v) {
-			return nil, wrong(e.at, v, "%s is bound twice", v)
+			return nil, problemAt(e.at, v, "%s is bound twice", v)
 		}
 		e.Vars = append(e.Vars, v)
 		if p.is("∈") || p.tok.kind == 'w' && p.tok.text == "in" {
 			if err := p.next(); err != nil {
 				return nil, err
 			}
-			if _, err := p.name("the set's name"); err != nil {
+			if _, err := p.parseName("the set's name"); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if p.depth++; p.depth > maxDepth {
-		return nil, wrong(p.tok.at, p.tok.text, "more than %d brackets in brackets", maxDepth)
+		return nil, problemAt(p.tok.at, p.tok.text, "more than %d brackets in brackets", maxDepth)
 	}
 	defer func() { p.depth-- }()
-	body, err := p.sequence()
+	body, err := p.parseSequence()
 	e.Parts = []*Expr{body}
 	return e, err
 }
 
-func (p *parser) repeated() (*Expr, error) {
-	e, err := p.single()
+func (p *parser) parseRepeated() (*Expr, error) {
+	e, err := p.parseSingle()
 	for n := 0; err == nil && (p.is("*") || p.is("+") || p.is("?")); n++ {
 		if n == 3 { // (e+)? is e*: more than two say nothing
-			return nil, wrong(p.tok.at, p.tok.text, "%s has no meaning after so many of *, + and ?", p.tok.text)
+			return nil, problemAt(p.tok.at, p.tok.text, "%s has no meaning after so many of *, + and ?", p.tok.text)
 		}
 		switch p.tok.text {
 		case "*":
@@ -390,7 +390,7 @@ func (p *parser) repeated() (*Expr, error) {
 	return e, err
 }
 
-func (p *parser) single() (*Expr, error) {
+func (p *parser) parseSingle() (*Expr, error) {
 	at := p.tok.at
 	switch {
 	case p.is("ε") || p.is("ǫ"):
@@ -399,7 +399,7 @@ func (p *parser) single() (*Expr, error) {
 		if err := p.next(); err != nil {
 			return nil, err
 		}
-		e, err := p.alternatives()
+		e, err := p.parseAlternatives()
 		if err != nil {
 			return nil, err
 		}
@@ -408,15 +408,15 @@ func (p *parser) single() (*Expr, error) {
 		e := &Expr{op: symbol, Kind: p.tok.text, at: at}
 		err := p.next()
 		if err == nil && p.is("(") {
-			e.Args, err = p.args()
+			e.Args, err = p.parseArgs()
 		}
 		return e, err
 	}
 	return nil, p.unexpected("a child")
 }
 
-// args reads terms in round brackets; there may be none.
-func (p *parser) args() ([]Term, error) {
+// parseArgs reads terms in round brackets; there may be none.
+func (p *parser) parseArgs() ([]Term, error) {
 	if err := p.expect("("); err != nil {
 		return nil, err
 	}
@@ -427,7 +427,7 @@ func (p *parser) args() ([]Term, error) {
 				return nil, err
 			}
 		}
-		t, err := p.term()
+		t, err := p.parseTerm()
 		if err != nil {
 			return nil, err
 		}
@@ -436,9 +436,9 @@ func (p *parser) args() ([]Term, error) {
 	return list, p.next()
 }
 
-func (p *parser) term() (Term, error) {
+func (p *parser) parseTerm() (Term, error) {
 	if p.depth++; p.depth > maxDepth {
-		return Term{}, wrong(p.tok.at, p.tok.text, "more than %d brackets in brackets", maxDepth)
+		return Term{}, problemAt(p.tok.at, p.tok.text, "more than %d brackets in brackets", maxDepth)
 	}
 	defer func() { p.depth-- }()
 	switch {
@@ -448,16 +448,16 @@ func (p *parser) term() (Term, error) {
 		t := Const(p.tok.text)
 		return t, p.next()
 	}
-	name, err := p.name("a variable, a 'constant' or a function")
+	name, err := p.parseName("a variable, a 'constant' or a function")
 	if err != nil || !p.is("(") {
 		return Var(name), err
 	}
-	args, err := p.args()
+	args, err := p.parseArgs()
 	return Func(name, args...), err
 }
 
-// write reads put_u(kind(key), value), put[term](kind(key)), and the class after it.
-func (p *parser) write(g *Grammar) error {
+// parseWrite reads put_u(kind(key), value), put[term](kind(key)), and the class after it.
+func (p *parser) parseWrite(g *Grammar) error {
 	w := &Write{at: p.tok.at, Delete: strings.HasPrefix(p.tok.text, "del")}
 	owner := strings.TrimPrefix(p.tok.text[3:], "_")
 	if err := p.next(); err != nil {
@@ -471,7 +471,7 @@ func (p *parser) write(g *Grammar) error {
 			return err
 		}
 		var err error
-		if w.Owner, err = p.term(); err != nil {
+		if w.Owner, err = p.parseTerm(); err != nil {
 			return err
 		}
 		if err := p.expect("]"); err != nil {
@@ -484,13 +484,13 @@ func (p *parser) write(g *Grammar) error {
 		return err
 	}
 	w.at = p.tok.at
-	kind, err := p.name("a kind")
+	kind, err := p.parseName("a kind")
 	if err != nil {
 		return err
 	}
 	w.Kind = kind
 	if p.is("(") {
-		if w.Key, err = p.args(); err != nil {
+		if w.Key, err = p.parseArgs(); err != nil {
 			return err
 		}
 	}
@@ -498,7 +498,7 @@ func (p *parser) write(g *Grammar) error {
 		if err := p.next(); err != nil {
 			return err
 		}
-		if _, err := p.term(); err != nil {
+		if _, err := p.parseTerm(); err != nil {
 			return err
 		}
 	}
@@ -507,7 +507,7 @@ func (p *parser) write(g *Grammar) error {
 	}
 	if p.tok.kind == 'w' && !p.tok.begin {
 		if w.Class = Class(p.tok.text); !slices.Contains(classes, w.Class) {
-			return wrong(p.tok.at, p.tok.text, "no class of writes is called %s; there are lwt, counter, modify, overwrite, append and view", p.tok.text)
+			return problemAt(p.tok.at, p.tok.text, "no class of writes is called %s; there are lwt, counter, modify, overwrite, append and view", p.tok.text)
 		}
 		if err := p.next(); err != nil {
 			return err
@@ -517,8 +517,8 @@ func (p *parser) write(g *Grammar) error {
 	return nil
 }
 
-// fact reads fd name: a, b -> c. Without a name the function is called c_of. fd? is one that is only probable.
-func (p *parser) fact(g *Grammar) error {
+// parseFact reads fd name: a, b -> c. Without a name the function is called c_of. fd? is one that is only probable.
+func (p *parser) parseFact(g *Grammar) error {
 	f := Fact{at: p.tok.at}
 	if err := p.next(); err != nil {
 		return err
@@ -530,7 +530,7 @@ func (p *parser) fact(g *Grammar) error {
 		}
 	}
 	if after, err := p.peek(); err == nil && after.kind == 's' && after.text == ":" {
-		if f.Name, err = p.name("a name"); err != nil {
+		if f.Name, err = p.parseName("a name"); err != nil {
 			return err
 		}
 		if err := p.next(); err != nil {
@@ -543,7 +543,7 @@ func (p *parser) fact(g *Grammar) error {
 				return err
 			}
 		}
-		v, err := p.name("a variable")
+		v, err := p.parseName("a variable")
 		if err != nil {
 			return err
 		}
@@ -555,7 +555,7 @@ func (p *parser) fact(g *Grammar) error {
 	if err := p.next(); err != nil {
 		return err
 	}
-	to, err := p.name("a variable")
+	to, err := p.parseName("a variable")
 	if err != nil {
 		return err
 	}

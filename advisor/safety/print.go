@@ -14,13 +14,13 @@ func Text(out io.Writer, list []*Finding) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		f.text(&b)
+		f.writeText(&b)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
-func (f *Finding) text(b *strings.Builder) {
+func (f *Finding) writeText(b *strings.Builder) {
 	fmt.Fprintf(b, "%s  %s\n", f.Name, f.Key)
 	fmt.Fprintf(b, "  verdict  %s, group: %s", f.Verdict, f.Group)
 	if f.By != "" && f.Answer.Safe {
@@ -35,7 +35,7 @@ func (f *Finding) text(b *strings.Builder) {
 		fmt.Fprintf(b, "  witness  %s\n", w.Tree)
 		for _, m := range w.Writes {
 			who := "written by " + m.Writer
-			fmt.Fprintf(b, "           %s %s: %s\n", m.Key, who, m.Write.name())
+			fmt.Fprintf(b, "           %s %s: %s\n", m.Key, who, m.Write.label())
 		}
 		fmt.Fprintf(b, "  effect   %s\n", effect[f.Class])
 	}
@@ -55,8 +55,8 @@ func (f *Finding) text(b *strings.Builder) {
 	}
 }
 
-// name is the statement's id, and the template.
-func (w *Write) name() string {
+// label is the statement's id, and the template.
+func (w *Write) label() string {
 	if w.ID != "" {
 		return w.ID + ", " + w.String()
 	}
@@ -135,7 +135,7 @@ func Document(list []*Finding) any {
 			x.Writer = f.By
 		}
 		if w := f.Answer.Witness; w != nil {
-			x.Reason, x.Witness = f.Reason, w.Tree.document()
+			x.Reason, x.Witness = f.Reason, w.Tree.toJSON()
 			for _, m := range w.Writes {
 				x.Writes = append(x.Writes, writeJSON{m.Write.ID, m.Write.String(), m.Key, m.Writer})
 			}
@@ -148,10 +148,10 @@ func Document(list []*Finding) any {
 	return all
 }
 
-func (t *Tree) document() *treeJSON {
+func (t *Tree) toJSON() *treeJSON {
 	x := &treeJSON{Key: t.Key, Writer: t.Writer, Also: t.Also}
 	for _, c := range t.Children {
-		x.Children = append(x.Children, c.document())
+		x.Children = append(x.Children, c.toJSON())
 	}
 	return x
 }

@@ -19,10 +19,10 @@ type Edit struct {
 // shards is how many buckets an edit spreads writers over.
 const shards = 16
 
-// edits returns tables with other keys, each checked again, the best first. Those that are no better are left out, unless
+// safeEdits returns tables with other keys, each checked again, the best first. Those that are no better are left out, unless
 // nothing is.
-func (t *Table) edits(group Group, p Principal) ([]Edit, error) {
-	writer, shard := t.free("writer"), t.free("shard")
+func (t *Table) safeEdits(group Group, p Principal) ([]Edit, error) {
+	writer, shard := t.freeName("writer"), t.freeName("shard")
 	owners := t.clone()
 	for i, w := range owners.Writes {
 		if w.Owner.kind == anyone { // a person's own column tells who it was, whoever it was
@@ -85,8 +85,8 @@ func (t *Table) edits(group Group, p Principal) ([]Edit, error) {
 	return list, nil
 }
 
-// free returns a name that no column has.
-func (t *Table) free(name string) string {
+// freeName returns a name that no column has.
+func (t *Table) freeName(name string) string {
 	for slices.Contains(slices.Concat(t.Partition, t.Clustering, t.Static, t.Values), name) {
 		name += "_"
 	}
@@ -102,11 +102,11 @@ func (t *Table) clone() *Table {
 	return &c
 }
 
-// apart returns the grammar with each entity as a group of its own.
-func (g *Grammar) apart() *Grammar {
+// entityGroups returns the grammar with each entity as a group of its own.
+func (g *Grammar) entityGroups() *Grammar {
 	out := &Grammar{Writes: g.Writes, Facts: g.Facts, Root: Alt()}
 	for _, p := range g.Productions {
-		out.Root.Parts = append(out.Root.Parts, Child(p.Kind, vars(p.Params)...))
+		out.Root.Parts = append(out.Root.Parts, Child(p.Kind, varsOf(p.Params)...))
 		out.Productions = append(out.Productions, &Production{Kind: p.Kind, Params: p.Params, Body: Empty()})
 	}
 	return out
@@ -116,14 +116,14 @@ func (g *Grammar) apart() *Grammar {
 // that has nothing but the writer in its key, if there is one. Kinds whose key does not hold the writer get it as one more
 // parameter.
 func (g *Grammar) byWriter() *Grammar {
-	c := newChecker(g, accepted(g.Facts))
+	c := newChecker(g, confirmedFacts(g.Facts))
 	out := &Grammar{Facts: g.Facts}
 	top, writer := "", "w"
 	at := map[string]int{}
 	for _, p := range g.Productions {
 		at[p.Kind] = -1
 		for i := range p.Params {
-			if _, ok := c.by[p.Kind][place(i).Name]; ok {
+			if _, ok := c.by[p.Kind][placeVar(i).Name]; ok {
 				at[p.Kind] = i
 				break
 			}
@@ -133,7 +133,7 @@ func (g *Grammar) byWriter() *Grammar {
 		}
 	}
 	if top == "" {
-		for top = "writers"; g.production(top) != nil; top += "_" {
+		for top = "writers"; g.productionOf(top) != nil; top += "_" {
 			continue
 		}
 	}
@@ -142,7 +142,7 @@ func (g *Grammar) byWriter() *Grammar {
 		if p.Kind == top {
 			continue
 		}
-		params, args := slices.Clone(p.Params), vars(p.Params)
+		params, args := slices.Clone(p.Params), varsOf(p.Params)
 		i := at[p.Kind]
 		if i < 0 && len(c.writes[p.Kind]) > 0 {
 			name := "writer"
@@ -180,33 +180,33 @@ func (g *Grammar) byWriter() *Grammar {
 	return out
 }
 
-func accepted(facts []Fact) []Fact {
+func confirmedFacts(facts []Fact) []Fact {
 	return slices.DeleteFunc(slices.Clone(facts), func(f Fact) bool { return f.Probable })
 }
 
-// edits returns grammars that are safe, each checked again.
-func (g *Grammar) edits() ([]Edit, error) {
+// safeEdits returns grammars that are safe, each checked again.
+func (g *Grammar) safeEdits() ([]Edit, error) {
 	var list []Edit
 	for _, c := range []struct {
 		what, cost string
 		grammar    *Grammar
 	}{
 		{"keep each entity with its writer (the user-oriented form)", "what was read as one group is read from one group per writer", g.byWriter()},
-		{"a group for each entity", "no consistency over several entities", g.apart()},
+		{"a group for each entity", "no consistency over several entities", g.entityGroups()},
 	} {
 		a, err := Check(c.grammar)
 		if err != nil {
 			return nil, err
 		}
 		if a.Safe {
-			list = append(list, Edit{What: c.what, Schema: strings.TrimSpace(c.grammar.productions()), Verdict: Safe, Writer: a.By, Cost: c.cost})
+			list = append(list, Edit{What: c.what, Schema: strings.TrimSpace(c.grammar.schemaText()), Verdict: Safe, Writer: a.By, Cost: c.cost})
 		}
 	}
 	return list, nil
 }
 
-// productions writes the schema without the writes.
-func (g *Grammar) productions() string {
+// schemaText writes the schema without the writes.
+func (g *Grammar) schemaText() string {
 	only := Grammar{Root: g.Root, Productions: g.Productions}
 	return only.String()
 }

@@ -89,7 +89,7 @@ func (t *Table) Grammar(group Group) *Grammar {
 	// The elements of a row, which are groups of their own where groups are cells.
 	elements := Empty()
 	for i, c := range t.Collections {
-		one := Star(Child(row+"."+c.Name, vars(append(slices.Clone(key), c.Column))...))
+		one := Star(Child(row+"."+c.Name, varsOf(append(slices.Clone(key), c.Column))...))
 		if elements = Seq(elements, one); i == 0 {
 			elements = one
 		}
@@ -103,36 +103,36 @@ func (t *Table) Grammar(group Group) *Grammar {
 	}
 	switch group {
 	case Partition:
-		rows := Star(Child(row, vars(key)...))
+		rows := Star(Child(row, varsOf(key)...))
 		if len(t.Clustering) == 0 {
 			rows = Option(rows.Parts[0])
 		}
 		body := rows
 		if len(t.Static) > 0 {
-			body = Seq(Option(Child(static, vars(t.Partition)...)), rows)
+			body = Seq(Option(Child(static, varsOf(t.Partition)...)), rows)
 			production(static, t.Partition, Empty())
 		}
-		g.Root = Child(t.Name, vars(t.Partition)...)
+		g.Root = Child(t.Name, varsOf(t.Partition)...)
 		production(t.Name, t.Partition, body)
 		production(row, key, elements)
 	case Row:
-		g.Root = Child(row, vars(key)...)
+		g.Root = Child(row, varsOf(key)...)
 		if len(t.Static) > 0 {
-			g.Root = Alt(g.Root, Child(static, vars(t.Partition)...))
+			g.Root = Alt(g.Root, Child(static, varsOf(t.Partition)...))
 			production(static, t.Partition, Empty())
 		}
 		production(row, key, elements)
 	case Cell:
 		g.Root = Alt()
 		for _, c := range cells(t.Values) {
-			g.Root.Parts = append(g.Root.Parts, Child(row+"."+c, vars(key)...))
+			g.Root.Parts = append(g.Root.Parts, Child(row+"."+c, varsOf(key)...))
 			production(row+"."+c, key, Empty())
 		}
 		for _, c := range t.Collections {
-			g.Root.Parts = append(g.Root.Parts, Child(row+"."+c.Name, vars(append(slices.Clone(key), c.Column))...))
+			g.Root.Parts = append(g.Root.Parts, Child(row+"."+c.Name, varsOf(append(slices.Clone(key), c.Column))...))
 		}
 		for _, c := range t.Static {
-			g.Root.Parts = append(g.Root.Parts, Child(static+"."+c, vars(t.Partition)...))
+			g.Root.Parts = append(g.Root.Parts, Child(static+"."+c, varsOf(t.Partition)...))
 			production(static+"."+c, t.Partition, Empty())
 		}
 	}
@@ -248,12 +248,12 @@ func Role(name string) bool {
 func Encode(w *workload.Workload, tables []*model.Table, p Principal) []*Table {
 	var list []*Table
 	for i, t := range tables {
-		list = append(list, encode(w, t, i, p))
+		list = append(list, encodeTable(w, t, i, p))
 	}
 	return list
 }
 
-func encode(w *workload.Workload, t *model.Table, n int, p Principal) *Table {
+func encodeTable(w *workload.Workload, t *model.Table, n int, p Principal) *Table {
 	columns := func(fields []model.Field) []string {
 		var names []string
 		for _, f := range fields {
@@ -278,13 +278,13 @@ func encode(w *workload.Workload, t *model.Table, n int, p Principal) *Table {
 		}
 	}
 	for _, f := range plan.Facets(t) {
-		out.facet(w, t, f, p)
+		out.addFacet(w, t, f, p)
 	}
 	return out
 }
 
-// facet adds the writes to a table's rows, or to the elements of one of its collections.
-func (t *Table) facet(w *workload.Workload, source *model.Table, f plan.Facet, p Principal) {
+// addFacet adds the writes to a table's rows, or to the elements of one of its collections.
+func (t *Table) addFacet(w *workload.Workload, source *model.Table, f plan.Facet, p Principal) {
 	name, of := source.ColumnName, ""
 	if f.Nest != nil {
 		of = source.NestColumn(f.Nest.Key)
@@ -306,7 +306,7 @@ func (t *Table) facet(w *workload.Workload, source *model.Table, f plan.Facet, p
 			}
 		}
 	}
-	add(facts(w.Graph, f.Table)...)
+	add(factsOf(w.Graph, f.Table)...)
 	for _, s := range w.Statements {
 		if s.Write == nil || !plan.Modifies(s.Write, f.Table) {
 			continue
@@ -328,9 +328,9 @@ func (t *Table) facet(w *workload.Workload, source *model.Table, f plan.Facet, p
 // variableOf names the variable of a field: that of its entity's occurrence.
 func variableOf(f model.Field) string { return f.String() }
 
-// facts are what the model says of the table's rows: a key determines its entity's attributes, and the keys of its
+// factsOf are what the model says of the table's rows: a key determines its entity's attributes, and the keys of its
 // entity's partners over to-one relationships.
-func facts(g *model.Graph, t *model.Table) []Fact {
+func factsOf(g *model.Graph, t *model.Table) []Fact {
 	var list []Fact
 	names := func(e *model.Entity) []string {
 		var keys []string
@@ -348,13 +348,13 @@ func facts(g *model.Graph, t *model.Table) []Fact {
 		}
 		for _, r := range t.Tree.Edges {
 			if other := r.Other(e); other != nil && r.ToOne(e) {
-				list = append(list, leads(r, e, other, key)...)
+				list = append(list, partnerFacts(r, e, other, key)...)
 			}
 		}
 		// Partners over relationships that the table does not hold: writes may connect to them.
 		for _, r := range g.Edges(e.Base()) {
 			if e == e.Base() && !t.Tree.HasEdge(r) && r.From != r.To && r.ToOne(e) {
-				for _, f := range leads(r, e, r.Other(e), key) {
+				for _, f := range partnerFacts(r, e, r.Other(e), key) {
 					f.To += " by " + r.Name
 					list = append(list, f)
 				}
@@ -364,17 +364,17 @@ func facts(g *model.Graph, t *model.Table) []Fact {
 	return list
 }
 
-// leads are the facts of a to-one relationship: the key of e, in variables, determines that of its partner.
-func leads(r *model.Relationship, e, other *model.Entity, key []string) []Fact {
+// partnerFacts are the facts of a to-one relationship: the key of e, in variables, determines that of its partner.
+func partnerFacts(r *model.Relationship, e, other *model.Entity, key []string) []Fact {
 	var list []Fact
 	for _, f := range other.KeyFields() {
-		list = append(list, Fact{Name: partner(r, e, f), From: key, To: variableOf(f)})
+		list = append(list, Fact{Name: partnerFunction(r, e, f), From: key, To: variableOf(f)})
 	}
 	return list
 }
 
-// partner names the function from an entity to a key of its partner.
-func partner(r *model.Relationship, e *model.Entity, f model.Field) string {
+// partnerFunction names the function from an entity to a key of its partner.
+func partnerFunction(r *model.Relationship, e *model.Entity, f model.Field) string {
 	return r.Name + "." + r.Role(e) + "." + f.Attribute.Name
 }
 
@@ -412,13 +412,13 @@ func templateOf(g *model.Graph, s *workload.Statement, at *workload.Write, t *mo
 			x.Sets = nil // its rows are deleted and put again
 		}
 	}
-	owner, fact := p.owner(g, s, at, t)
+	owner, fact := p.ownerOf(g, s, at, t)
 	x.Owner = owner
 	return x, fact
 }
 
-// owner is who sends a statement.
-func (p Principal) owner(g *model.Graph, s *workload.Statement, at *workload.Write, t *model.Table) (Term, *Fact) {
+// ownerOf is who sends a statement.
+func (p Principal) ownerOf(g *model.Graph, s *workload.Statement, at *workload.Write, t *model.Table) (Term, *Fact) {
 	if o, ok := p.Owners[s.ID]; ok {
 		return o, nil
 	}
@@ -464,7 +464,7 @@ func (p Principal) owner(g *model.Graph, s *workload.Statement, at *workload.Wri
 		}
 	}
 	// No one says who: its own partner, probably.
-	if !towards(g, at.Entity.Base(), e, 4) {
+	if !toOneReaches(g, at.Entity.Base(), e, 4) {
 		return Anyone(), nil
 	}
 	var from []string
@@ -475,14 +475,14 @@ func (p Principal) owner(g *model.Graph, s *workload.Statement, at *workload.Wri
 	called := e.Name + " of " + at.Entity.Name
 	for _, r := range g.Edges(at.Entity.Base()) { // the same function as that of the model's fact
 		if r.Other(at.Entity.Base()) == e && r.ToOne(at.Entity.Base()) && len(e.Key) == 1 {
-			called = partner(r, at.Entity.Base(), e.KeyFields()[0])
+			called = partnerFunction(r, at.Entity.Base(), e.KeyFields()[0])
 		}
 	}
 	return Var(to), &Fact{Name: called, From: from, To: to, Probable: true}
 }
 
-// towards reports whether to-one relationships lead from an entity to another in so many steps.
-func towards(g *model.Graph, from, to *model.Entity, steps int) bool {
+// toOneReaches reports whether to-one relationships lead from an entity to another in so many steps.
+func toOneReaches(g *model.Graph, from, to *model.Entity, steps int) bool {
 	if from == to {
 		return true
 	}
@@ -490,7 +490,7 @@ func towards(g *model.Graph, from, to *model.Entity, steps int) bool {
 		return false
 	}
 	return slices.ContainsFunc(g.Edges(from), func(r *model.Relationship) bool {
-		return r.ToOne(from) && towards(g, r.Other(from), to, steps-1)
+		return r.ToOne(from) && toOneReaches(g, r.Other(from), to, steps-1)
 	})
 }
 

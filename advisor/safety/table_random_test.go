@@ -23,7 +23,7 @@ func TestFactsHold(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		for _, table := range tablesOf(w, r) {
 			rows := joined(w.Graph, table.Tree, r)
-			for _, f := range facts(w.Graph, table) {
+			for _, f := range factsOf(w.Graph, table) {
 				if f.Probable {
 					t.Fatalf("seed %d: %s of %s is only probable", seed, f, table)
 				}

@@ -40,12 +40,12 @@ func (t Term) String() string {
 	case constant:
 		return "'" + strings.ReplaceAll(t.Name, "'", "''") + "'"
 	case function:
-		return t.Name + "(" + terms(t.Args) + ")"
+		return t.Name + "(" + termsText(t.Args) + ")"
 	}
 	return t.Name
 }
 
-func terms(list []Term) string {
+func termsText(list []Term) string {
 	s := make([]string, len(list))
 	for i, t := range list {
 		s[i] = t.String()
@@ -53,13 +53,13 @@ func terms(list []Term) string {
 	return strings.Join(s, ", ")
 }
 
-// vars calls f for each variable in the term.
-func (t Term) vars(f func(string)) {
+// eachVar calls f for each variable in the term.
+func (t Term) eachVar(f func(string)) {
 	if t.kind == variable {
 		f(t.Name)
 	}
 	for _, a := range t.Args {
-		a.vars(f)
+		a.eachVar(f)
 	}
 }
 
@@ -78,8 +78,8 @@ func (t Term) replace(f func(string) Term) Term {
 	return t
 }
 
-// copied returns the term with its variables renamed apart.
-func (t Term) copied(mark string) Term {
+// renamedApart returns the term with its variables renamed apart.
+func (t Term) renamedApart(mark string) Term {
 	return t.replace(func(v string) Term { return Var(v + mark) })
 }
 
@@ -121,7 +121,7 @@ func (c *closure) add(t Term) int {
 	for i, a := range t.Args {
 		args[i] = c.find(c.add(a))
 	}
-	name := c.name(t, args)
+	name := c.termKey(t, args)
 	if n, ok := c.byName[name]; ok {
 		return n
 	}
@@ -138,7 +138,7 @@ func (c *closure) add(t Term) int {
 	return n
 }
 
-func (c *closure) name(t Term, args []int) string {
+func (c *closure) termKey(t Term, args []int) string {
 	if t.kind != function {
 		return string(rune('a'+int(t.kind))) + t.Name
 	}
@@ -170,7 +170,7 @@ func (c *closure) equate(s, t Term) {
 			c.fixed[b] = c.fixed[a]
 		}
 		for _, n := range c.uses[a] {
-			name := c.name(c.term[n], c.args[n])
+			name := c.termKey(c.term[n], c.args[n])
 			if other, ok := c.byName[name]; ok {
 				todo = append(todo, [2]int{n, other})
 			} else {
@@ -185,9 +185,9 @@ func (c *closure) equate(s, t Term) {
 // equal reports whether the equations make two terms equal.
 func (c *closure) equal(s, t Term) bool { return c.find(c.add(s)) == c.find(c.add(t)) }
 
-// least returns the smallest term that is equal to t and whose variables are all allowed, if there is one. It is built up
+// smallestEqual returns the smallest term that is equal to t and whose variables are all allowed, if there is one. It is built up
 // from the allowed leaves, so that a function of what is equal to an allowed term counts too.
-func (c *closure) least(t Term, allowed func(string) bool) (Term, bool) {
+func (c *closure) smallestEqual(t Term, allowed func(string) bool) (Term, bool) {
 	best := map[int]Term{}
 	for changed := true; changed; {
 		changed = false

@@ -124,9 +124,9 @@ func Judge(t *Table, group Group, p Principal) (*Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Finding{Name: t.Name, Key: t.CQL(), Group: group, Answer: a, Class: class, By: readable(a.By), Load: t.load(group), measured: t.Load != nil}
+	f := &Finding{Name: t.Name, Key: t.CQL(), Group: group, Answer: a, Class: class, By: readableTerm(a.By), Load: t.loadOf(group), measured: t.Load != nil}
 	if a.Witness != nil {
-		f.Reason = t.reason(a.Witness, group)
+		f.Reason = t.reasonText(a.Witness, group)
 	}
 	shards := t.Shards
 	if group != Partition {
@@ -150,7 +150,7 @@ func Judge(t *Table, group Group, p Principal) (*Finding, error) {
 	}
 	if f.Verdict != Safe && f.Verdict != SafeIf {
 		p.Guessed = p.Guessed || len(t.If) > 0
-		if f.Options, err = t.edits(group, p); err != nil {
+		if f.Options, err = t.safeEdits(group, p); err != nil {
 			return nil, err
 		}
 		if f.Load.Rate > 0 && t.Load == nil {
@@ -160,8 +160,8 @@ func Judge(t *Table, group Group, p Principal) (*Finding, error) {
 	return f, nil
 }
 
-// load is what is known of the writes to one group: what was measured, else the means of the workload.
-func (t *Table) load(group Group) Load {
+// loadOf is what is known of the writes to one group: what was measured, else the means of the workload.
+func (t *Table) loadOf(group Group) Load {
 	if t.Load != nil {
 		return *t.Load
 	}
@@ -181,7 +181,7 @@ func (t *Table) load(group Group) Load {
 // JudgeGrammar checks a grammar. Groups of a row or a cell are single entities.
 func JudgeGrammar(name string, g *Grammar, group Group) (*Finding, error) {
 	if group != Partition {
-		g = g.apart()
+		g = g.entityGroups()
 	}
 	a, err := Check(g)
 	if err != nil {
@@ -199,10 +199,10 @@ func JudgeGrammar(name string, g *Grammar, group Group) (*Finding, error) {
 		f.Remarks = append(f.Remarks, "nothing writes to a group")
 	}
 	if f.Verdict == Unsafe {
-		f.Options, err = g.edits()
+		f.Options, err = g.safeEdits()
 	}
 	return f, err
 }
 
-// readable writes a term over fields for people.
-func readable(by string) string { return strings.ReplaceAll(by, "·", "") }
+// readableTerm writes a term over fields for people.
+func readableTerm(by string) string { return strings.ReplaceAll(by, "·", "") }

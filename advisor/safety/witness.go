@@ -32,10 +32,10 @@ func (t *Tree) String() string {
 	return t.Key + "/{" + strings.Join(parts, ", ") + "}"
 }
 
-func (t *Tree) each(f func(*Tree)) {
+func (t *Tree) walk(f func(*Tree)) {
 	f(t)
 	for _, c := range t.Children {
-		c.each(f)
+		c.walk(f)
 	}
 }
 
@@ -53,10 +53,10 @@ type Witness struct {
 	Reason string
 }
 
-// want is a node that a tree must have: the leaves on the way to it, how many of them it has in common with the other
+// wantedNode is a node that a tree must have: the leaves on the way to it, how many of them it has in common with the other
 // wants, and where to put it.
-type want struct {
-	way    []leaf
+type wantedNode struct {
+	path   []leaf
 	common int
 	target **Tree
 }
@@ -68,12 +68,12 @@ type grower struct {
 	fresh int
 }
 
-// node grows a node; wants whose way ends here take it.
-func (g *grower) node(kind string, args []Term, wants []want) *Tree {
+// growNode grows a node; wants whose way ends here take it.
+func (g *grower) growNode(kind string, args []Term, wants []wantedNode) *Tree {
 	t := &Tree{kind: kind, args: args}
-	var on []want
+	var on []wantedNode
 	for _, w := range wants {
-		if len(w.way) == 0 {
+		if len(w.path) == 0 {
 			*w.target = t
 		} else {
 			on = append(on, w)
@@ -83,12 +83,12 @@ func (g *grower) node(kind string, args []Term, wants []want) *Tree {
 	for i, p := range g.c.params[kind] {
 		env[p] = args[i]
 	}
-	t.Children = g.word(g.c.body[kind], env, on, 0)
+	t.Children = g.growWord(g.c.body[kind], env, on, 0)
 	return t
 }
 
-// word grows the children of an expression that lies depth expressions deep.
-func (g *grower) word(e *Expr, env map[string]Term, wants []want, depth int) []*Tree {
+// growWord grows the children of an expression that lies depth expressions deep.
+func (g *grower) growWord(e *Expr, env map[string]Term, wants []wantedNode, depth int) []*Tree {
 	switch e.op {
 	case symbol:
 		args := make([]Term, len(e.Args))
@@ -97,9 +97,9 @@ func (g *grower) word(e *Expr, env map[string]Term, wants []want, depth int) []*
 		}
 		on := slices.Clone(wants)
 		for i := range on {
-			on[i].way, on[i].common = on[i].way[1:], on[i].common-1
+			on[i].path, on[i].common = on[i].path[1:], on[i].common-1
 		}
-		return []*Tree{g.node(e.Kind, args, on)}
+		return []*Tree{g.growNode(e.Kind, args, on)}
 	case bind:
 		inner := map[string]Term{}
 		for v, t := range env {
@@ -109,48 +109,48 @@ func (g *grower) word(e *Expr, env map[string]Term, wants []want, depth int) []*
 			g.fresh++
 			inner[v] = Var(fmt.Sprintf("%s·t%d", v, g.fresh))
 		}
-		return g.word(e.Parts[0], inner, wants, depth+1)
+		return g.growWord(e.Parts[0], inner, wants, depth+1)
 	case seq:
 		var list []*Tree
 		for i, p := range e.Parts {
-			var own []want
+			var own []wantedNode
 			for _, w := range wants {
-				if w.way[0].taken[depth] == i {
+				if w.path[0].taken[depth] == i {
 					own = append(own, w)
 				}
 			}
-			list = append(list, g.word(p, env, own, depth+1)...)
+			list = append(list, g.growWord(p, env, own, depth+1)...)
 		}
 		return list
 	case alt:
 		switch {
 		case len(wants) > 0:
-			return g.word(e.Parts[wants[0].way[0].taken[depth]], env, wants, depth+1)
+			return g.growWord(e.Parts[wants[0].path[0].taken[depth]], env, wants, depth+1)
 		case len(e.Parts) > 0:
-			return g.word(slices.MinFunc(e.Parts, func(p, q *Expr) int { return g.height(p) - g.height(q) }), env, nil, depth+1)
+			return g.growWord(slices.MinFunc(e.Parts, func(p, q *Expr) int { return g.leastHeight(p) - g.leastHeight(q) }), env, nil, depth+1)
 		}
 	case repeat, plus:
 		if len(wants) > 0 && wants[0].common > 0 {
-			return g.word(e.Parts[0], env, wants, depth+1)
+			return g.growWord(e.Parts[0], env, wants, depth+1)
 		}
 		var list []*Tree
 		for _, w := range wants {
-			list = append(list, g.word(e.Parts[0], env, []want{w}, depth+1)...)
+			list = append(list, g.growWord(e.Parts[0], env, []wantedNode{w}, depth+1)...)
 		}
 		if e.op == plus && len(wants) == 0 {
-			return g.word(e.Parts[0], env, nil, depth+1)
+			return g.growWord(e.Parts[0], env, nil, depth+1)
 		}
 		return list
 	case option:
 		if len(wants) > 0 {
-			return g.word(e.Parts[0], env, wants, depth+1)
+			return g.growWord(e.Parts[0], env, wants, depth+1)
 		}
 	}
 	return nil
 }
 
-// height is that of the least tree of an expression's least word.
-func (g *grower) height(e *Expr) int {
+// leastHeight is that of the least tree of an expression's least word.
+func (g *grower) leastHeight(e *Expr) int {
 	switch e.op {
 	case symbol:
 		return g.c.height[e.Kind]
@@ -158,33 +158,33 @@ func (g *grower) height(e *Expr) int {
 		if len(e.Parts) == 0 {
 			return 0
 		}
-		return g.height(slices.MinFunc(e.Parts, func(p, q *Expr) int { return g.height(p) - g.height(q) }))
+		return g.leastHeight(slices.MinFunc(e.Parts, func(p, q *Expr) int { return g.leastHeight(p) - g.leastHeight(q) }))
 	case seq, bind, plus:
 		most := 0
 		for _, p := range e.Parts {
-			most = max(most, g.height(p))
+			most = max(most, g.leastHeight(p))
 		}
 		return most
 	}
 	return 0
 }
 
-// witness shows a pair of nodes with two writers.
-func (c *checker) witness(p pair, w, v *template) *Witness {
+// buildWitness shows a pair of nodes with two writers.
+func (c *checker) buildWitness(p pair, w, v *template) *Witness {
 	g := &grower{c: c}
 	var first, second *Tree
 	way := func(rest []leaf) []leaf { return slices.Concat(p.from.chain, rest)[1:] }
 	common := len(p.from.chain) - 1
-	wants := []want{{way(p.first.chain), common, &first}, {way(p.second.chain), common, &second}}
+	wants := []wantedNode{{way(p.first.chain), common, &first}, {way(p.second.chain), common, &second}}
 	top := p.from.chain[0].symbol
-	tree := g.node(top.Kind, top.Args, wants) // the root's bindings are fresh by their names
-	cc := relate(node{kind: first.kind, args: first.args}, node{kind: second.kind, args: second.args}, w, v)
-	name := c.names(cc, tree, w, v)
+	tree := g.growNode(top.Kind, top.Args, wants) // the root's bindings are fresh by their names
+	cc := relateWrites(node{kind: first.kind, args: first.args}, node{kind: second.kind, args: second.args}, w, v)
+	name := c.assignNames(cc, tree, w, v)
 	owner := func(t *template, mark string) string {
 		if t.Owner.kind == anyone {
 			return "anyone"
 		}
-		return name(t.Owner.copied(mark), writers)
+		return name(t.Owner.renamedApart(mark), writers)
 	}
 	out := &Witness{Tree: tree, Writes: [2]Meeting{{w.Write, first.Key, owner(w, firstMark)}, {v.Write, second.Key, owner(v, secondMark)}}}
 	first.Writer = out.Writes[0].Writer
@@ -211,9 +211,9 @@ var people = []string{"Alice", "Dave", "Eve", "Bob", "Charlie"}
 // writers is the sort of writers.
 const writers = "writer"
 
-// names gives the tree's nodes values and returns the name of a term: one for each class of equal terms, constants as they are.
-func (c *checker) names(cc *closure, tree *Tree, w, v *template) func(t Term, sort string) string {
-	kinds := c.sorts()
+// assignNames gives the tree's nodes values and returns the name of a term: one for each class of equal terms, constants as they are.
+func (c *checker) assignNames(cc *closure, tree *Tree, w, v *template) func(t Term, sort string) string {
+	kinds := c.sortNames()
 	given, taken := map[int]string{}, map[string]int{}
 	name := func(t Term, sort string) string {
 		class := cc.find(cc.add(t))
@@ -234,20 +234,20 @@ func (c *checker) names(cc *closure, tree *Tree, w, v *template) func(t Term, so
 		}
 		return given[class]
 	}
-	tree.each(func(t *Tree) {
+	tree.walk(func(t *Tree) {
 		values := make([]string, len(t.args))
 		for i, a := range t.args {
 			values[i] = name(a, kinds[fmt.Sprintf("%s/%d", t.kind, i)])
 		}
 		t.Key = t.kind + "(" + strings.Join(values, ", ") + ")"
 	})
-	_ = name(w.Owner.copied(firstMark), writers)
-	_ = name(v.Owner.copied(secondMark), writers)
+	_ = name(w.Owner.renamedApart(firstMark), writers)
+	_ = name(v.Owner.renamedApart(secondMark), writers)
 	return name
 }
 
-// sorts names the sort of each place of each kind: writers where a writer may stand, else the first letters of a parameter.
-func (c *checker) sorts() map[string]string {
+// sortNames names the sort of each place of each kind: writers where a writer may stand, else the first letters of a parameter.
+func (c *checker) sortNames() map[string]string {
 	s := sortsOf(c.g)
 	out := map[string]string{}
 	for _, p := range c.g.Productions {
@@ -310,7 +310,7 @@ func sortsOf(g *Grammar) sortTable {
 		for i, p := range params {
 			s.join("var:p:"+kind+"/"+p, fmt.Sprintf("place:%s/%d", kind, i))
 		}
-		for _, l := range leavesOf(normal(e, params, all)) {
+		for _, l := range leavesOf(normalForm(e, params, all)) {
 			list(l.symbol.Kind, l.symbol.Args, "p:"+kind)
 		}
 	}
@@ -323,13 +323,13 @@ func sortsOf(g *Grammar) sortTable {
 		term(w.Owner, writers, scope)
 		list(w.Kind, w.Key, scope)
 		for _, f := range g.Facts {
-			term(Func(f.Name, vars(f.From)...), "var:"+scope+"/"+f.To, scope)
+			term(Func(f.Name, varsOf(f.From)...), "var:"+scope+"/"+f.To, scope)
 		}
 	}
 	return s
 }
 
-func vars(names []string) []Term {
+func varsOf(names []string) []Term {
 	list := make([]Term, len(names))
 	for i, n := range names {
 		list[i] = Var(n)

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// reason says in words why two writers can meet in a group of a table.
-func (t *Table) reason(w *Witness, group Group) string {
+// reasonText says in words why two writers can meet in a group of a table.
+func (t *Table) reasonText(w *Witness, group Group) string {
 	a, b := w.Writes[0], w.Writes[1]
-	where, key := t.place(a.Write.Kind)
+	where, key := t.groupText(a.Write.Kind)
 	text := fmt.Sprintf("two writers can meet in %s: its key (%s) does not tell who writes", where, strings.Join(key, ", "))
 	if a.Key != b.Key || a.Write.Kind != b.Write.Kind {
-		other, _ := t.place(b.Write.Kind)
+		other, _ := t.groupText(b.Write.Kind)
 		key := t.Partition
 		if group != Partition {
 			key = slices.Concat(t.Partition, t.Clustering)
@@ -22,15 +22,15 @@ func (t *Table) reason(w *Witness, group Group) string {
 		}
 		text = fmt.Sprintf("two writers can meet in one %s, one in %s and one in %s: its key (%s) does not tell who writes", group, where, other, strings.Join(key, ", "))
 	}
-	text += "; " + sender(a.Write)
+	text += "; " + senderText(a.Write)
 	if b.Write.ID != a.Write.ID {
-		text += "; " + sender(b.Write)
+		text += "; " + senderText(b.Write)
 	}
 	return text
 }
 
-// place names what a kind of the table's grammar stands for, and the columns of its key.
-func (t *Table) place(kind string) (where string, key []string) {
+// groupText names what a kind of the table's grammar stands for, and the columns of its key.
+func (t *Table) groupText(kind string) (where string, key []string) {
 	rest := strings.TrimPrefix(kind, t.Name)
 	row := slices.Concat(t.Partition, t.Clustering)
 	column, isRow := strings.CutPrefix(rest, ".row.")
@@ -54,13 +54,13 @@ func (t *Table) place(kind string) (where string, key []string) {
 // writerOf begins the name of a writer of whom a statement says nothing.
 const writerOf = "the writer of "
 
-// sender says in words who sends a write.
-func sender(w *Write) string {
+// senderText says in words who sends a write.
+func senderText(w *Write) string {
 	switch {
 	case w.Owner.kind == anyone:
 		return "anyone may send " + w.ID
 	case w.Owner.kind == variable && w.Owner.Name == writerOf+w.ID:
 		return w.ID + " does not name its writer"
 	}
-	return writerOf + w.ID + " is " + readable(w.Owner.String())
+	return writerOf + w.ID + " is " + readableTerm(w.Owner.String())
 }

@@ -52,7 +52,7 @@ func TestPlacesAreWords(t *testing.T) {
 	seen := map[string]bool{}
 	for _, group := range Groups {
 		for _, p := range table.Grammar(group).Productions {
-			where, key := table.place(p.Kind)
+			where, key := table.groupText(p.Kind)
 			if got := where + ": " + strings.Join(key, " "); got != want[p.Kind] {
 				t.Errorf("%s is %q, want %q", p.Kind, got, want[p.Kind])
 			}

@@ -120,7 +120,7 @@ func TestS09S12S14(t *testing.T) {
 			{node("comments(Dave, v1)"), false, true},
 		} {
 			if s, w := x.Schema.accepts(c.tree), x.Writes.accepts(c.tree); s != c.schema || w != c.writes {
-				t.Errorf("%s: A_s %v, A_w %v, want %v, %v", x.text(c.tree), s, w, c.schema, c.writes)
+				t.Errorf("%s: A_s %v, A_w %v, want %v, %v", x.treeText(c.tree), s, w, c.schema, c.writes)
 			}
 		}
 		return true

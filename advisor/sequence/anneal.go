@@ -225,10 +225,10 @@ func (s *annealing) repriceDemand(t int, i int32) {
 	w := &s.path[t][i]
 	w.count = 0
 	if s.in.demandPresent(int(i), s.open[t]) {
-		price, way := s.asked[i][s.in.class[t]].cheapestPath(s.open[t], s.bits[t], s.s)
+		price, path := s.asked[i][s.in.class[t]].cheapestPath(s.open[t], s.bits[t], s.s)
 		if now = price; !math.IsInf(now, 1) {
 			now *= s.p.Demands[i].Weights[t]
-			*w = *way
+			*w = *path
 		}
 	}
 	s.price[t][i] = now
@@ -267,8 +267,8 @@ func (s *annealing) repriceLoad(t int, n int32) {
 	w.count = 0
 	now := 0.0
 	if t > 0 {
-		price, way := s.filled[n].cheapestPath(s.open[t-1], s.bits[t-1], s.s)
-		now, *w = price, *way
+		price, path := s.filled[n].cheapestPath(s.open[t-1], s.bits[t-1], s.s)
+		now, *w = price, *path
 	}
 	s.load[t][n] = now
 	s.addCost(now, 1)
@@ -385,7 +385,7 @@ func (s *annealing) rollback(m mark) {
 	s.journal, s.cost, s.broken = s.journal[:m.at], m.cost, m.broken
 }
 
-// unflipTable is turn for what is not in the journal, and not in sums that are restored as a whole.
+// unflipTable is flipTable for what is not in the journal, and not in sums that are restored as a whole.
 func (s *annealing) unflipTable(t int, n int32) {
 	is := !s.open[t][n]
 	s.open[t][n] = is

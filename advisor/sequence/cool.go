@@ -82,12 +82,12 @@ func (s *annealing) makeMove(worst float64) {
 		for _, t := range s.chosen {
 			s.noteTouched(t, i)
 		}
-		way, ok := s.randomDetour(first, i, none, 1)
+		path, ok := s.randomDetour(first, i, none, 1)
 		if !ok {
 			return
 		}
 		for _, t := range s.chosen {
-			for _, n := range way.list[:way.count] {
+			for _, n := range path.list[:path.count] {
 				s.openTable(t, n)
 			}
 		}
@@ -115,8 +115,8 @@ func (s *annealing) makeMove(worst float64) {
 			for _, x := range lost {
 				i := x.of
 				if p := s.price[t][i]; p > 0 && (math.IsInf(p, 1) || s.random.IntN(2) == 0) {
-					if way, ok := s.randomDetour(t, i, n, 1); ok {
-						for _, k := range way.list[:way.count] {
+					if path, ok := s.randomDetour(t, i, n, 1); ok {
+						for _, k := range path.list[:path.count] {
 							s.openTable(t, k)
 						}
 					}

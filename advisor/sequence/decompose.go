@@ -217,13 +217,13 @@ func (s *annealing) openMissingSources() (lacking bool) {
 				s.openIfFree(t-1, int32(n))
 				continue
 			}
-			var way []int32 // turning a table over looks for other paths, in the same scratch
+			var path []int32 // turning a table over looks for other paths, in the same scratch
 			g.walkPath(s.s, func(_ int32, a *arc) {
 				if m := g.roles[a.role].table; a.role != 0 && !s.open[t-1][m] {
-					way = append(way, m)
+					path = append(path, m)
 				}
 			})
-			for _, m := range way {
+			for _, m := range path {
 				if !s.open[t-1][m] {
 					s.flipTable(t-1, m)
 				}

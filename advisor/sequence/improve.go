@@ -164,9 +164,9 @@ func (s *search) tryDetour(i, from, to int, factor float64) bool {
 	if math.IsInf(g.shortestPath(p.Demands[i].Weights[from], u, s.s), 1) {
 		return false
 	}
-	way := s.pathTables(g, 0, nil)
+	path := s.pathTables(g, 0, nil)
 	var touched []int
-	for _, n := range way {
+	for _, n := range path {
 		touched = append(touched, s.neighboursOf(int(n), from, to)...)
 		s.setCourse(int(n), func(t int) bool {
 			return s.open[t][n] || t >= from && t <= to && s.in.status[t][n] == free
@@ -177,11 +177,11 @@ func (s *search) tryDetour(i, from, to int, factor float64) bool {
 	}
 	slices.Sort(touched)
 	for _, k := range slices.Compact(touched) {
-		if !slices.Contains(way, int32(k)) {
+		if !slices.Contains(path, int32(k)) {
 			s.tuneTable(k)
 		}
 	}
-	for _, n := range way {
+	for _, n := range path {
 		s.tuneTable(int(n))
 	}
 	if better(s.totalCost(), before) {

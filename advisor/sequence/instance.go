@@ -25,7 +25,7 @@ type instance struct {
 	loads   []*graph   // by table
 	size    []float64  // by table: 0 if it takes no space
 	twin    [][]int    // by step and table: a step that is not later, at which it is kept if it is at this one, and not else; nil: each step is its own
-	needers [][]int    // by table: the demands that need it; see raised
+	needers [][]int    // by table: the demands that need it; see demandsNeeding
 	states  int        // of the largest graph
 }
 

@@ -42,12 +42,12 @@ func TestMemo(t *testing.T) {
 			}
 			open[n] = !open[n]
 			bits[n/64] ^= 1 << (n % 64)
-			want, way := g.cheapestPrice(open, s), reads{}
+			want, path := g.cheapestPrice(open, s), reads{}
 			if !math.IsInf(want, 1) {
-				way.takePath(g, s)
+				path.takePath(g, s)
 			}
-			if got, w := m.cheapestPath(open, bits, s); got != want || w.count != way.count || !slices.Equal(w.list[:max(0, w.count)], way.list[:max(0, way.count)]) {
-				t.Fatalf("%g by %v, and it is %g by %v", got, *w, want, way)
+			if got, w := m.cheapestPath(open, bits, s); got != want || w.count != path.count || !slices.Equal(w.list[:max(0, w.count)], path.list[:max(0, path.count)]) {
+				t.Fatalf("%g by %v, and it is %g by %v", got, *w, want, path)
 			}
 		}
 	}

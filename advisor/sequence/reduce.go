@@ -152,7 +152,7 @@ func (x *dual) pruneArcs(limit float64) (stay [][][]bool, gone int) {
 	return stay, gone
 }
 
-// presolve leaves out of the instance what is settled, and what prune has found; the multipliers of the rest are kept. The instance
+// presolve leaves out of the instance what is settled, and what pruneArcs has found; the multipliers of the rest are kept. The instance
 // takes the dual's status.
 func (x *dual) presolve(stay [][][]bool) {
 	in := x.in

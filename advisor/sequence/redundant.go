@@ -25,7 +25,7 @@ func DropRedundant(p *Problem, open [][]bool) ([][]bool, error) {
 	return s.best, nil
 }
 
-// dropRedundant is Thin of the best sequence.
+// dropRedundant is DropRedundant of the best sequence.
 func (s *annealing) dropRedundant() {
 	s.setSequence(s.best)
 	order := make([]int32, len(s.in.size))

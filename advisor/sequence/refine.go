@@ -86,12 +86,12 @@ func (s *annealing) favourPath() {
 	if !s.in.demandPresent(i, s.open[first]) {
 		return
 	}
-	way, ok := s.randomDetour(first, int32(i), none, favoured)
+	path, ok := s.randomDetour(first, int32(i), none, favoured)
 	if !ok {
 		return
 	}
 	for _, t := range s.chosen {
-		for _, n := range way.list[:way.count] {
+		for _, n := range path.list[:path.count] {
 			s.openTable(t, n)
 			s.held[t][n] = s.open[t][n]
 		}

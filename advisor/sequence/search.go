@@ -84,7 +84,7 @@ func (in *instance) mayBeBorn(n int) bool {
 	return false
 }
 
-// budgetSpent reports whether no more moves are to be tried; ended, whether the search must end with what it has.
+// budgetSpent reports whether no more moves are to be tried; cancelled, whether the search must end with what it has.
 func (s *search) budgetSpent() bool { return s.s.work > s.limit || s.cancelled() }
 
 func (s *search) cancelled() bool {
@@ -309,7 +309,7 @@ func (s *search) tuneTable(n int) bool {
 	return true
 }
 
-// weighTable sets the track to what a table's courses cost, and returns what the present one does.
+// weighTable sets the time path to what a table's courses cost, and returns what the present one does.
 func (s *search) weighTable(n int) float64 {
 	p, k := s.in.p, &s.timePath
 	x := &p.Tables[n]

@@ -113,7 +113,7 @@ func (x *dual) subDual(alive []int) *dual {
 	return y
 }
 
-// toAlive says a sequence in the numbers of what is left, widen the reverse.
+// toAlive says a sequence in the numbers of what is left, fromAlive the reverse.
 func (s *solver) toAlive(list [][]bool) [][]bool {
 	if s.alive == nil || list == nil {
 		return list

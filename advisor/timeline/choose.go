@@ -408,7 +408,7 @@ func toRestricted(open [][]bool, keep []int) [][]bool {
 	return list
 }
 
-// fromRestricted is the inverse of narrowed.
+// fromRestricted is the inverse of toRestricted.
 func fromRestricted(open [][]bool, keep []int, tables int) [][]bool {
 	if keep == nil {
 		return open

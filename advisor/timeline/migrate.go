@@ -63,7 +63,7 @@ func (s *search) planMigration(m *Migration) {
 	price := func(a *plan.Arc) float64 {
 		sum := 0.0
 		for i := range a.Steps {
-			sum += s.options.Cost.Step(&a.Steps[i], a.From == plan.Start && i == 0).Work
+			sum += s.options.Cost.Step(&a.Steps[i], a.From == plan.SourceState && i == 0).Work
 		}
 		return sum
 	}

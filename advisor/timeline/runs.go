@@ -166,7 +166,7 @@ func (s *search) mergeRuns(runs []run) (few []run, recurs bool) {
 // annealMultiStart anneals the first runs, from a high temperature, and lets their designs come again where their weights do.
 func (s *search) annealMultiStart(ctx context.Context, some []bool, runs []run, seeds int) {
 	if s.options.Life > 1 {
-		return // see anneal
+		return // see annealRuns
 	}
 	first := s.firstRunsOf(runs)
 	p, keep := s.wholeProblem(some)
@@ -354,7 +354,7 @@ func designsOfRuns(open [][]bool, runs []run) (list [][]bool) {
 	return list
 }
 
-// designsOfSteps is the inverse of ofRuns.
+// designsOfSteps is the inverse of designsOfRuns.
 func designsOfSteps(designs [][]bool, runs []run) (open [][]bool) {
 	for i, x := range runs {
 		for t := x.from; t <= x.to; t++ {

@@ -121,9 +121,9 @@ func TestRecur(t *testing.T) {
 	}
 }
 
-// TestNear: where all tables may come and go, what is found near the best single design is within the gap of the best calendar of runs, in most cases the least of all calendars, and
+// TestLocalBranching: where all tables may come and go, what is found near the best single design is within the gap of the best calendar of runs, in most cases the least of all calendars, and
 // never below that.
-func TestNear(t *testing.T) {
+func TestLocalBranching(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 12))
 	met, least, better := 0, 0, 0
 	for range 30 {

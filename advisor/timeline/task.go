@@ -305,7 +305,7 @@ func (t *task) noteFailure(failure error) {
 
 const solverFailed = "the solver failed"
 
-// chooseAll is choose for several questions, some side by side. The designs are in the order of the questions, nil where there is an error.
+// chooseAll is chooseDesign for several questions, some side by side. The designs are in the order of the questions, nil where there is an error.
 func (t *task) chooseAll(ctx context.Context, list []designQuestion) ([]*choice.Result, []error) {
 	results, errs := make([]*choice.Result, len(list)), make([]error, len(list))
 	var asks []*restrictedQuestion
@@ -325,7 +325,7 @@ func (t *task) chooseAll(ctx context.Context, list []designQuestion) ([]*choice.
 	return results, errs
 }
 
-// solveSingle is choose without a memory.
+// solveSingle is chooseDesign without a memory.
 func (t *task) solveSingle(ctx context.Context, q designQuestion) (*choice.Result, error) {
 	r, err := t.restrictQuestion(q).solve(ctx)
 	if err != nil {

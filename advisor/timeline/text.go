@@ -36,7 +36,7 @@ func (c *Calendar) writeSummary(b *strings.Builder) {
 	for _, s := range c.Steps {
 		changes += len(s.Migrations)
 	}
-	fmt.Fprintf(b, "  cost    %s, of which %s for %s\n", c.quantity(c.Cost), c.quantity(c.migrationCost()), numbered(changes, "table that is filled on the way", "tables that are filled on the way"))
+	fmt.Fprintf(b, "  cost    %s, of which %s for %s\n", c.quantity(c.Cost), c.quantity(c.migrationCost()), countText(changes, "table that is filled on the way", "tables that are filled on the way"))
 	switch {
 	case c.Proven && c.Pruned:
 		fmt.Fprintf(b, "  proof   no calendar of the %d promising candidates, of %d, costs less; see --exact\n", c.Kept, c.Candidates)
@@ -64,7 +64,7 @@ func (c *Calendar) writeSummary(b *strings.Builder) {
 		fmt.Fprintf(b, "  note    %s\n", note)
 	}
 	if n := len(c.Truncated); n > 0 {
-		fmt.Fprintf(b, "  note    limits have cut candidates or plans off in %s: there may be better calendars beyond\n", numbered(n, "place", "places"))
+		fmt.Fprintf(b, "  note    limits have cut candidates or plans off in %s: there may be better calendars beyond\n", countText(n, "place", "places"))
 	}
 }
 
@@ -99,7 +99,7 @@ func gigabytes(bytes float64) string {
 	return fmt.Sprintf("%.0f B", bytes)
 }
 
-func numbered(n int, one, many string) string {
+func countText(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
@@ -165,7 +165,7 @@ func (c *Calendar) writeSpan(b *strings.Builder, r span) {
 	for _, x := range c.Steps[r.from : r.to+1] {
 		cost += x.Cost
 	}
-	fmt.Fprintf(b, "\n%s: %s in %s, statements cost %s", r, numbered(len(s.Tables), "table", "tables"), gigabytes(s.Bytes), c.quantity(cost))
+	fmt.Fprintf(b, "\n%s: %s in %s, statements cost %s", r, countText(len(s.Tables), "table", "tables"), gigabytes(s.Bytes), c.quantity(cost))
 	if s.MigrationCost > 0 {
 		fmt.Fprintf(b, ", coming here %s", c.quantity(s.MigrationCost))
 	}

@@ -29,22 +29,22 @@ func placeOf(st *capture.Statement, name string) int {
 // shardNames are what columns are called that were made up to spread writers (S-21).
 var shardNames = []string{"shard", "bucket", "slot", "salt", "stripe"}
 
-// shard finds the column that spreads writers, and over how many groups.
-func (m *maker) shard(t *schema.Table, out *safety.Table) {
+// findShard finds the column that spreads writers, and over how many groups.
+func (m *maker) findShard(t *schema.Table, out *safety.Table) {
 	for _, name := range out.Partition {
 		for _, word := range shardNames {
 			if !strings.Contains(strings.ToLower(name), word) {
 				continue
 			}
-			if n := m.distinct(t, name); n > 1 {
+			if n := m.distinctValues(t, name); n > 1 {
 				out.Shard, out.Shards = name, n
 			}
 		}
 	}
 }
 
-// distinct is how many values a column has, 0 if nobody knows.
-func (m *maker) distinct(t *schema.Table, name string) float64 {
+// distinctValues is how many values a column has, 0 if nobody knows.
+func (m *maker) distinctValues(t *schema.Table, name string) float64 {
 	for i := range m.Statistics {
 		if s := &m.Statistics[i]; s.Keyspace == t.Keyspace && s.Table == t.Name {
 			if c := s.Column(name); c != nil {
@@ -64,8 +64,8 @@ func (m *maker) distinct(t *schema.Table, name string) float64 {
 	return 0
 }
 
-// load is what was measured of a table's writes.
-func (m *maker) load(t *schema.Table, out *safety.Table) {
+// measureLoad is what was measured of a table's writes.
+func (m *maker) measureLoad(t *schema.Table, out *safety.Table) {
 	l := &safety.Load{Overlaps: -1}
 	writes, refused, timeouts := 0.0, uint64(0), uint64(0)
 	slowest := 0.0

@@ -45,8 +45,8 @@ func (d *domains) same(a, b column) bool { return d.find(a) == d.find(b) }
 // confident is how sure a feed must be to tell that two columns hold the same things.
 const confident = 0.5
 
-// travels joins the columns that feeds and echoes connect.
-func (d *domains) travels(feeds []feed.Feed) {
+// joinFeeds joins the columns that feeds and echoes connect.
+func (d *domains) joinFeeds(feeds []feed.Feed) {
 	for i := range feeds {
 		if f := &feeds[i]; f.Shape != feed.Pagination && f.Confidence >= confident {
 			d.join(endOf(f.From), endOf(f.To))
@@ -71,10 +71,10 @@ type candidate struct {
 	score float64
 }
 
-// principal guesses the column that names the users: the key of a table by itself whose values many writes bear. A table that is
+// guessPrincipal guesses the column that names the users: the key of a table by itself whose values many writes bear. A table that is
 // called as users are counts most, then values that were known to the application before the write (echoes), then in how many
 // templates they are, times how exclusive they are: how seldom two writes to one partition of theirs are under way at once.
-func (m *maker) principal() (column, bool) {
+func (m *maker) guessPrincipal() (column, bool) {
 	var all []candidate
 	for k := range m.Schema.Keyspaces {
 		for i := range m.Schema.Keyspaces[k].Tables {
@@ -85,9 +85,9 @@ func (m *maker) principal() (column, bool) {
 			}
 			c := candidate{key: key}
 			for _, w := range m.templates {
-				for _, name := range w.columns() {
+				for _, name := range w.allColumns() {
 					if at := (column{w.table.Keyspace, w.table.Name, name}); at != key && m.domains.same(at, key) {
-						c.score += 1 + m.echo(w, name)
+						c.score += 1 + m.echoShare(w, name)
 						break
 					}
 				}
@@ -110,8 +110,8 @@ func (m *maker) principal() (column, bool) {
 	return best.key, true
 }
 
-// echo is the share of a statement's executions whose value of a column the application had from an earlier statement.
-func (m *maker) echo(w *template, name string) float64 {
+// echoShare is the share of a statement's executions whose value of a column the application had from an earlier statement.
+func (m *maker) echoShare(w *template, name string) float64 {
 	share := 0.0
 	for _, list := range [][]feed.Feed{m.Snapshot.Feeds, m.Snapshot.Echoes} {
 		for i := range list {
@@ -140,23 +140,23 @@ func (m *maker) exclusivity(key column) float64 {
 	return max(0, 1-float64(met)/float64(writes))
 }
 
-// holds returns the columns of a template that hold principals. With no feeds to tell, a column that is called like the key of
+// principalColumns returns the columns of a template that hold principals. With no feeds to tell, a column that is called like the key of
 // the principals, or like their table and it (user_id), and has its type, is one.
-func (m *maker) holds(w *template, names []string) []string {
+func (m *maker) principalColumns(w *template, names []string) []string {
 	if !m.known {
 		return nil
 	}
 	var list []string
 	for _, name := range names {
-		if m.bears(w.table, name) {
+		if m.holdsPrincipal(w.table, name) {
 			list = append(list, name)
 		}
 	}
 	return list
 }
 
-// bears reports whether a column holds principals.
-func (m *maker) bears(t *schema.Table, name string) bool {
+// holdsPrincipal reports whether a column holds principals.
+func (m *maker) holdsPrincipal(t *schema.Table, name string) bool {
 	at := column{t.Keyspace, t.Name, name}
 	if m.domains.same(at, m.users) {
 		return true

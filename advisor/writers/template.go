@@ -22,16 +22,16 @@ type template struct {
 	class     safety.Class
 }
 
-// columns are all columns that have values in the statement.
-func (w *template) columns() []string {
+// allColumns are all columns that have values in the statement.
+func (w *template) allColumns() []string {
 	if w.deletes {
 		return w.key
 	}
 	return slices.Concat(w.key, w.sets)
 }
 
-// read makes the template of a statement. It is not ok, with the reason, if that can not be; "" if it is no write at all.
-func read(st *capture.Statement, s *schema.Schema) (w *template, reason string) {
+// readTemplate makes the template of a statement. It is not ok, with the reason, if that can not be; "" if it is no write at all.
+func readTemplate(st *capture.Statement, s *schema.Schema) (w *template, reason string) {
 	if st.Defines() {
 		return nil, ""
 	}

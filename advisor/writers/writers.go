@@ -76,7 +76,7 @@ func Make(in Input) (*Report, error) {
 		if st.Count == 0 {
 			continue
 		}
-		w, reason := read(st, in.Schema)
+		w, reason := readTemplate(st, in.Schema)
 		switch {
 		case w != nil:
 			m.templates = append(m.templates, w)
@@ -84,8 +84,8 @@ func Make(in Input) (*Report, error) {
 			r.Unread = append(r.Unread, Unread{st.Fingerprint, st.Text, reason})
 		}
 	}
-	m.domains.travels(in.Snapshot.Feeds)
-	m.domains.travels(in.Snapshot.Echoes)
+	m.domains.joinFeeds(in.Snapshot.Feeds)
+	m.domains.joinFeeds(in.Snapshot.Echoes)
 	if in.Snapshot.Profiles != nil {
 		for _, e := range in.Snapshot.Profiles.Joined().Epochs {
 			for _, t := range e.Tables {
@@ -102,7 +102,7 @@ func Make(in Input) (*Report, error) {
 	if err := m.checkOwners(); err != nil {
 		return nil, err
 	}
-	m.modify()
+	m.markModifying()
 	if m.known {
 		r.Principal, r.Guessed = m.users.String(), in.Principal == ""
 	}
@@ -117,7 +117,7 @@ func Make(in Input) (*Report, error) {
 func (m *maker) choosePrincipal() error {
 	switch m.Principal {
 	case "":
-		m.users, m.known = m.principal()
+		m.users, m.known = m.guessPrincipal()
 		return nil
 	case Applications:
 		return nil
@@ -139,8 +139,8 @@ func (m *maker) checkOwners() error {
 		for _, w := range m.templates {
 			if len(id) >= 4 && strings.HasPrefix(w.statement.Fingerprint, id) {
 				n++
-				if name != "*" && !slices.Contains(w.columns(), name) {
-					return &InputError{fmt.Sprintf("owner: statement %s has no value for a column %s; it has %s", id, name, strings.Join(w.columns(), ", "))}
+				if name != "*" && !slices.Contains(w.allColumns(), name) {
+					return &InputError{fmt.Sprintf("owner: statement %s has no value for a column %s; it has %s", id, name, strings.Join(w.allColumns(), ", "))}
 				}
 			}
 		}
@@ -159,8 +159,8 @@ func (m *maker) checkOwners() error {
 	return nil
 }
 
-// modify marks the writes that change what was read just before.
-func (m *maker) modify() {
+// markModifying marks the writes that change what was read just before.
+func (m *maker) markModifying() {
 	for i := range m.Snapshot.Echoes {
 		f := &m.Snapshot.Echoes[i]
 		if f.Shape != feed.ReadModifyWrite {
@@ -191,35 +191,35 @@ func (m *maker) tableOf(t *schema.Table, guessed bool) *safety.Table {
 	for _, c := range t.ClusteringKey() {
 		out.Clustering = append(out.Clustering, c.Name)
 	}
-	m.facts(t, out)
+	m.keyFacts(t, out)
 	named := false
 	for _, w := range m.templates {
 		if w.table != t {
 			continue
 		}
-		s := m.sender(w)
+		s := m.senderOf(w)
 		if s.inferred != "" && !slices.Contains(out.If, s.inferred) {
 			out.If = append(out.If, s.inferred)
 		}
 		named = named || s.named
 		for _, owner := range s.owners {
-			out.Writes = append(out.Writes, m.write(w, owner))
+			out.Writes = append(out.Writes, m.writeTemplate(w, owner))
 		}
-		out.Senders = append(out.Senders, fmt.Sprintf("%.8s by %s%s: %s", w.statement.Fingerprint, s.text, callers(w.statement), w.statement.Text))
+		out.Senders = append(out.Senders, fmt.Sprintf("%.8s by %s%s: %s", w.statement.Fingerprint, s.text, callersText(w.statement), w.statement.Text))
 	}
 	if named && guessed {
 		out.If = append([]string{"the writers are the values of " + m.users.String() + " (guessed)"}, out.If...)
 	}
-	m.shard(t, out)
-	m.load(t, out)
+	m.findShard(t, out)
+	m.measureLoad(t, out)
 	return out
 }
 
-// facts are that the key determines what else names a writer: probable, or confirmed.
-func (m *maker) facts(t *schema.Table, out *safety.Table) {
+// keyFacts are that the key determines what else names a writer: probable, or confirmed.
+func (m *maker) keyFacts(t *schema.Table, out *safety.Table) {
 	key := slices.Concat(out.Partition, out.Clustering)
 	for _, name := range slices.Concat(out.Static, out.Values) {
-		if m.known && m.bears(t, name) {
+		if m.known && m.holdsPrincipal(t, name) {
 			from := key
 			if slices.Contains(out.Static, name) {
 				from = out.Partition
@@ -235,8 +235,8 @@ func (m *maker) facts(t *schema.Table, out *safety.Table) {
 	}
 }
 
-// write makes the template of one sender.
-func (m *maker) write(w *template, owner safety.Term) safety.TableWrite {
+// writeTemplate makes the template of one sender.
+func (m *maker) writeTemplate(w *template, owner safety.Term) safety.TableWrite {
 	x := safety.TableWrite{ID: fmt.Sprintf("%.8s", w.statement.Fingerprint), Text: w.statement.Text, Owner: owner, Key: map[string]safety.Term{},
 		Delete: w.deletes, Class: w.class, Rate: float64(w.statement.Count) / m.seconds}
 	for _, name := range w.key {
@@ -256,8 +256,8 @@ type sender struct {
 	named    bool   // a column of the principals names it
 }
 
-// sender finds who sends a template.
-func (m *maker) sender(w *template) sender {
+// senderOf finds who sends a template.
+func (m *maker) senderOf(w *template) sender {
 	for id, name := range m.Owners {
 		switch {
 		case !strings.HasPrefix(w.statement.Fingerprint, id):
@@ -268,9 +268,9 @@ func (m *maker) sender(w *template) sender {
 		}
 	}
 	id := fmt.Sprintf("%.8s", w.statement.Fingerprint)
-	if names := m.holds(w, w.columns()); len(names) > 0 {
-		name, sure := m.best(w, names)
-		switch mate := m.fan(w, name); {
+	if names := m.principalColumns(w, w.allColumns()); len(names) > 0 {
+		name, sure := m.bestColumn(w, names)
+		switch mate := m.fanOutSource(w, name); {
 		case mate != nil:
 			return sender{owners: []safety.Term{safety.Var("sender of " + id)}, named: true,
 				text: fmt.Sprintf("who sends %.8s, which it goes with several times", mate.statement.Fingerprint)}
@@ -279,14 +279,14 @@ func (m *maker) sender(w *template) sender {
 		}
 		return sender{owners: []safety.Term{safety.Var(name)}, text: "its " + name, named: true, inferred: fmt.Sprintf("statement %s is sent by the one that its %s names", id, name)}
 	}
-	if names := m.holds(w, slices.Concat(names(w.table, schema.Static), names(w.table, schema.Regular))); len(names) == 1 {
+	if names := m.principalColumns(w, slices.Concat(columnNames(w.table, schema.Static), columnNames(w.table, schema.Regular))); len(names) == 1 {
 		return sender{owners: []safety.Term{safety.Var(names[0])}, text: "the " + names[0] + " of its row", named: true,
 			inferred: fmt.Sprintf("statement %s is sent by the one that %s of the row names", id, names[0])}
 	}
-	return said(w.statement)
+	return applicationSenders(w.statement)
 }
 
-func names(t *schema.Table, kind schema.ColumnKind) (list []string) {
+func columnNames(t *schema.Table, kind schema.ColumnKind) (list []string) {
 	for _, c := range t.Columns {
 		if c.Kind == kind {
 			list = append(list, c.Name)
@@ -295,28 +295,28 @@ func names(t *schema.Table, kind schema.ColumnKind) (list []string) {
 	return list
 }
 
-// apart is how much more often one column's values must have been known before than another's to be taken for the writer's.
-const apart = 0.2
+// echoMargin is how much more often one column's values must have been known before than another's to be taken for the writer's.
+const echoMargin = 0.2
 
-// best is the column that names the writer, of several that may.
-func (m *maker) best(w *template, names []string) (name string, sure bool) {
+// bestColumn is the column that names the writer, of several that may.
+func (m *maker) bestColumn(w *template, names []string) (name string, sure bool) {
 	if len(names) == 1 {
 		return names[0], true
 	}
-	sort.SliceStable(names, func(i, j int) bool { return m.echo(w, names[i]) > m.echo(w, names[j]) })
-	return names[0], m.echo(w, names[0])-m.echo(w, names[1]) >= apart
+	sort.SliceStable(names, func(i, j int) bool { return m.echoShare(w, names[i]) > m.echoShare(w, names[j]) })
+	return names[0], m.echoShare(w, names[0])-m.echoShare(w, names[1]) >= echoMargin
 }
 
-// fan is a write that goes with several of w at once, the values of whose writer's column are not those of this one: then it
+// fanOutSource is a write that goes with several of w at once, the values of whose writer's column are not those of this one: then it
 // is its sender who sends w. nil: there is none.
-func (m *maker) fan(w *template, name string) *template {
+func (m *maker) fanOutSource(w *template, name string) *template {
 	for i := range m.Snapshot.Bursts {
 		p := &m.Snapshot.Bursts[i]
 		if p.To != w.statement.Fingerprint || p.From == p.To || p.Mean < 1.2 || p.Accompanied*2 < p.Writes {
 			continue
 		}
 		for _, mate := range m.templates {
-			own := m.holds(mate, mate.columns())
+			own := m.principalColumns(mate, mate.allColumns())
 			if mate.statement.Fingerprint != p.From || len(own) == 0 {
 				continue
 			}
@@ -329,8 +329,8 @@ func (m *maker) fan(w *template, name string) *template {
 	return nil
 }
 
-// said is the applications that say a statement, each one writer.
-func said(st *capture.Statement) sender {
+// applicationSenders is the applications that say a statement, each one writer.
+func applicationSenders(st *capture.Statement) sender {
 	s := sender{text: "whoever runs it"}
 	var list []string
 	for _, c := range st.Callers {
@@ -352,8 +352,8 @@ func said(st *capture.Statement) sender {
 	return s
 }
 
-// callers says who said a statement, most executions first.
-func callers(st *capture.Statement) string {
+// callersText says who said a statement, most executions first.
+func callersText(st *capture.Statement) string {
 	if len(st.Callers) == 0 || st.Count == 0 {
 		return ""
 	}

@@ -75,8 +75,8 @@ func mined() *capture.Snapshot {
 		echo(0, 3, "followers", "follower", 98), echo(0, 3, "followers", "username", 40), echo(0, 4, "userline", "username", 97), echo(0, 5, "timeline", "username", 30)}
 	for i := range s.Statements {
 		st := &s.Statements[i]
-		w, _ := read(st, twissandra())
-		for _, name := range w.columns() {
+		w, _ := readTemplate(st, twissandra())
+		for _, name := range w.allColumns() {
 			st.Variables = append(st.Variables, capture.Column{Keyspace: "tw", Table: w.table.Name, Name: name})
 		}
 	}

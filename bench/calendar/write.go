@@ -86,7 +86,7 @@ func (b *bench) maintenance(whole, filling []*model.Table) (map[string]contest.P
 				found, _ := space.Cheapest(func(a *plan.Arc) float64 {
 					work := 0.0
 					for i := range a.Steps {
-						work += b.model.Step(&a.Steps[i], a.From == plan.Start && i == 0).Work
+						work += b.model.Step(&a.Steps[i], a.From == plan.SourceState && i == 0).Work
 					}
 					return work
 				}, func(*model.Table) bool { return true })

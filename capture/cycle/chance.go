@@ -19,20 +19,20 @@ func newLikeness(n, period int) *likeness {
 	return l
 }
 
-// add adds the likeness of one statement's rows, with a weight. A row that is nil is like none.
-func (l *likeness) add(units [][]float64, weight float64) {
+// addRows adds the likeness of one statement's rows, with a weight. A row that is nil is like none.
+func (l *likeness) addRows(units [][]float64, weight float64) {
 	at := 0
 	for i := range l.rows {
 		for j := i + 1; j < l.rows; j++ {
 			if a, b := units[i], units[j]; a != nil && b != nil {
-				l.cross(l.pairs[at], a, b, weight)
+				l.addCross(l.pairs[at], a, b, weight)
 			}
 			at++
 		}
 	}
 }
 
-func (l *likeness) cross(out, a, b []float64, weight float64) {
+func (l *likeness) addCross(out, a, b []float64, weight float64) {
 	for p, x := range a {
 		if x == 0 {
 			continue
@@ -49,8 +49,8 @@ func (l *likeness) cross(out, a, b []float64, weight float64) {
 	}
 }
 
-// total is the likeness of all pairs when each row is turned by so much.
-func (l *likeness) total(turns []int) float64 {
+// totalAt is the likeness of all pairs when each row is turned by so much.
+func (l *likeness) totalAt(turns []int) float64 {
 	sum, at := 0.0, 0
 	for i := range l.rows {
 		for j := i + 1; j < l.rows; j++ {
@@ -71,11 +71,11 @@ const (
 	enough = 20
 )
 
-// chance is how likely rows that know nothing of the clock are as like each other: the share of draws, each of which turns every row
+// chanceOfLikeness is how likely rows that know nothing of the clock are as like each other: the share of draws, each of which turns every row
 // by an amount of its own, that are at least as like as the rows as they stand.
-func (l *likeness) chance(random *rand.Rand) float64 {
+func (l *likeness) chanceOfLikeness(random *rand.Rand) float64 {
 	turns := make([]int, l.rows)
-	seen := l.total(turns)
+	seen := l.totalAt(turns)
 	if seen <= 1e-9 {
 		return 1
 	}
@@ -84,7 +84,7 @@ func (l *likeness) chance(random *rand.Rand) float64 {
 		for i := 1; i < len(turns); i++ { // only how they stand to each other matters
 			turns[i] = random.IntN(l.period)
 		}
-		if l.total(turns) >= seen-1e-9*math.Abs(seen) {
+		if l.totalAt(turns) >= seen-1e-9*math.Abs(seen) {
 			if hits++; hits == enough {
 				return float64(hits+1) / float64(n+2)
 			}

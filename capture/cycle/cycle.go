@@ -43,8 +43,8 @@ type Member struct {
 	Mean        []float64 `json:"mean"`    // executions per second, by hour of the period (of a course: by day)
 }
 
-// bins is the length of the period.
-func (c *Cycle) bins() int {
+// binCount is the length of the period.
+func (c *Cycle) binCount() int {
 	if c.Period == Week {
 		return perWeek
 	}
@@ -81,9 +81,9 @@ func (c *Cycle) Rates() map[string][]float64 {
 	return out
 }
 
-// into is how far a moment is in the period, by the wall clock.
-func (c *Cycle) into(at time.Time, zone *time.Location) time.Duration {
-	now := clock(at, zone)
+// sinceBegin is how far a moment is in the period, by the wall clock.
+func (c *Cycle) sinceBegin(at time.Time, zone *time.Location) time.Duration {
+	now := wallTime(at, zone)
 	d := now.Sub(now.Truncate(24 * time.Hour))
 	if c.Period == Week {
 		d += time.Duration((int(now.Weekday())+6)%7) * 24 * time.Hour
@@ -105,7 +105,7 @@ func (c *Cycle) At(at time.Time) (step int, next time.Time) {
 		return step, c.Start.Add(last.Begin + last.Length)
 	}
 	zone := c.Location()
-	d := c.into(at, zone)
+	d := c.sinceBegin(at, zone)
 	step = len(c.Steps) - 1 // before the first step it is the last one still
 	for i, s := range c.Steps {
 		if d >= s.Begin {
@@ -114,9 +114,9 @@ func (c *Cycle) At(at time.Time) (step int, next time.Time) {
 	}
 	ends := c.Steps[(step+1)%len(c.Steps)].Begin - d
 	if ends <= 0 {
-		ends += time.Duration(c.bins()) * Bin
+		ends += time.Duration(c.binCount()) * Bin
 	}
-	return step, moment(clock(at, zone).Add(ends), zone)
+	return step, momentOf(wallTime(at, zone).Add(ends), zone)
 }
 
 // When says when a step begins, for people.
@@ -132,12 +132,12 @@ func (c *Cycle) When(step int) string {
 	return at.Format("15:04")
 }
 
-// propose makes the cycle, or says why there is none to rely on.
-func (f *finder) propose(workload []Pattern) (*Cycle, string) {
+// proposeCycle makes the cycle, or says why there is none to rely on.
+func (f *finder) proposeCycle(workload []Pattern) (*Cycle, string) {
 	reliable := func(name string) (bool, float64) {
 		share := 0.0
 		for _, s := range f.subjects {
-			if !s.gone && s.verdict(name) == Reliable {
+			if !s.gone && s.verdictOn(name) == Reliable {
 				share += s.share
 			}
 		}
@@ -152,27 +152,27 @@ func (f *finder) propose(workload []Pattern) (*Cycle, string) {
 		if ok, _ := reliable(x.name); !ok || f.o.Period != Auto && f.o.Period != x.name {
 			continue
 		}
-		c := f.cycle(x.name, x.period)
+		c := f.cutCycle(x.name, x.period)
 		if len(c.Steps) < 2 {
 			slight = fmt.Sprintf("the traffic goes with the %s, but no steps of %v or longer are worth it", x.name, max(Bin, f.o.MinStep))
 			continue
 		}
-		c.usual(f)
-		return c, fmt.Sprintf("the traffic goes with the %s: %s", x.name, f.why(workload, x.name))
+		c.learnUsual(f)
+		return c, fmt.Sprintf("the traffic goes with the %s: %s", x.name, f.whyReliable(workload, x.name))
 	}
 	if slight != "" {
 		return nil, slight
 	}
 	if ok, share := reliable(Trend); ok && f.o.Period == Auto {
-		if c := f.course(); len(c.Steps) > 1 {
+		if c := f.cutTrend(); len(c.Steps) > 1 {
 			return c, fmt.Sprintf("no cycle to rely on; statements of %.0f %% of the work change steadily: the steps are those of the recorded time, and nothing is said of the time after it", 100*share)
 		}
 	}
-	return nil, f.refusal(workload)
+	return nil, f.whyNone(workload)
 }
 
-// why is what made a period reliable.
-func (f *finder) why(workload []Pattern, name string) string {
+// whyReliable is what made a period reliable.
+func (f *finder) whyReliable(workload []Pattern, name string) string {
 	for _, p := range workload {
 		if p.Name == name && p.Verdict == Reliable {
 			return p.Why
@@ -181,8 +181,8 @@ func (f *finder) why(workload []Pattern, name string) string {
 	return "statements of more than half of the work do"
 }
 
-// refusal says why there is no cycle, and what would be needed.
-func (f *finder) refusal(workload []Pattern) string {
+// whyNone says why there is no cycle, and what would be needed.
+func (f *finder) whyNone(workload []Pattern) string {
 	var reasons []string
 	for _, p := range workload {
 		if p.Name != Trend && (f.o.Period == Auto || f.o.Period == p.Name) {
@@ -192,16 +192,16 @@ func (f *finder) refusal(workload []Pattern) string {
 	return "no cycle to rely on; " + strings.Join(reasons, "; ")
 }
 
-// cycle cuts the period into steps.
-func (f *finder) cycle(name string, period int) *Cycle {
+// cutCycle cuts the period into steps.
+func (f *finder) cutCycle(name string, period int) *Cycle {
 	c := &Cycle{Period: name, Zone: f.o.Zone.String(), zone: f.o.Zone}
-	cut := &course{places: period, round: true}
+	cut := &segmentation{places: period, round: true}
 	for _, s := range f.subjects {
 		m := Member{Fingerprint: s.row.Fingerprint, Keyspace: s.row.Keyspace, Kind: s.row.Kind, Text: s.row.Text, Work: s.weight, Share: s.share}
-		m.Mean, m.Cyclic = f.mean(s, period)
+		m.Mean, m.Cyclic = f.meanRate(s, period)
 		if m.Cyclic {
 			own, repeats := s.weeks, 1
-			if period == perDay || !s.goes(Week) {
+			if period == perDay || !s.hasPattern(Week) {
 				own, repeats = s.days, period/perDay
 			}
 			root := make([]float64, period)
@@ -209,11 +209,11 @@ func (f *finder) cycle(name string, period int) *Cycle {
 				root[j] = math.Sqrt(v * Bin.Seconds() * s.weight)
 			}
 			cut.values = append(cut.values, root)
-			cut.noise = append(cut.noise, s.weight*own.variance()/float64(max(1, len(own.kept)*repeats)))
+			cut.noise = append(cut.noise, s.weight*own.phaseVariance()/float64(max(1, len(own.kept)*repeats)))
 		}
 		c.Members = append(c.Members, m)
 	}
-	starts := cut.cut(int((f.o.MinStep + Bin - 1) / Bin))
+	starts := cut.optimalCuts(int((f.o.MinStep + Bin - 1) / Bin))
 	offset := f.wall.start.Sub(f.wall.start.Truncate(perDay * Bin)) // of a zone with half hours
 	for i, at := range starts {
 		length := period
@@ -222,14 +222,14 @@ func (f *finder) cycle(name string, period int) *Cycle {
 		}
 		c.Steps = append(c.Steps, Step{Begin: time.Duration(at)*Bin + offset, Length: time.Duration(length) * Bin})
 		for m := range c.Members {
-			c.Members[m].Weights = append(c.Members[m].Weights, mean(c.Members[m].Mean, at, length))
+			c.Members[m].Weights = append(c.Members[m].Weights, circularMean(c.Members[m].Mean, at, length))
 		}
 	}
 	return c
 }
 
-// mean is that of some places of a period, from one on.
-func mean(list []float64, from, n int) float64 {
+// circularMean is that of some places of a period, from one on.
+func circularMean(list []float64, from, n int) float64 {
 	sum := 0.0
 	for i := range n {
 		sum += list[(from+i)%len(list)]
@@ -237,17 +237,17 @@ func mean(list []float64, from, n int) float64 {
 	return sum / float64(n)
 }
 
-// mean is a statement's rate by phase of a period, and whether that goes with the clock. What is not known to is constant, what
+// meanRate is a statement's rate by phase of a period, and whether that goes with the clock. What is not known to is constant, what
 // has vanished is nothing.
-func (f *finder) mean(s *subject, period int) ([]float64, bool) {
+func (f *finder) meanRate(s *subject, period int) ([]float64, bool) {
 	out := make([]float64, period)
 	switch {
 	case s.gone:
 		return out, false
-	case period == perWeek && s.goes(Week):
-		return rate(s.weeks.byClock(meanSquares(s.weeks), f.wall.origin(perWeek))), true
-	case s.goes(Day):
-		day := rate(s.days.byClock(meanSquares(s.days), 0))
+	case period == perWeek && s.hasPattern(Week):
+		return perSecond(s.weeks.byClock(meanSquares(s.weeks), f.wall.phaseOfFirst(perWeek))), true
+	case s.hasPattern(Day):
+		day := perSecond(s.days.byClock(meanSquares(s.days), 0))
 		for j := range out {
 			out[j] = day[j%perDay]
 		}
@@ -255,13 +255,13 @@ func (f *finder) mean(s *subject, period int) ([]float64, bool) {
 	}
 	var level float64
 	if len(s.days.kept) > 0 {
-		level = mean(meanSquares(s.days), 0, perDay)
+		level = circularMean(meanSquares(s.days), 0, perDay)
 	} else {
 		squares := make([]float64, 0, len(s.root))
 		for _, v := range s.root[s.alive:] {
 			squares = append(squares, v*v)
 		}
-		level = flat(squares)[0]
+		level = flatMean(squares)[0]
 	}
 	for j := range out {
 		out[j] = level / Bin.Seconds()
@@ -269,9 +269,9 @@ func (f *finder) mean(s *subject, period int) ([]float64, bool) {
 	return out, false
 }
 
-// variance is that of a value about the mean of its phase.
-func (r *rows) variance() float64 {
-	told := shape(r.level, r.period, -1)
+// phaseVariance is that of a value about the mean of its phase.
+func (r *rows) phaseVariance() float64 {
+	told := phaseMeans(r.level, r.period, -1)
 	sum, n := 0.0, 0.0
 	for _, row := range r.level {
 		for j, v := range row {
@@ -283,15 +283,15 @@ func (r *rows) variance() float64 {
 	return sum / max(1, n-float64(r.period))
 }
 
-// course cuts the recorded days into steps.
-func (f *finder) course() *Cycle {
+// cutTrend cuts the recorded days into steps.
+func (f *finder) cutTrend() *Cycle {
 	c := &Cycle{Period: Trend, Zone: f.o.Zone.String(), zone: f.o.Zone}
 	most := 0
 	for _, s := range f.subjects {
 		most = max(most, s.days.cut)
 	}
-	c.Start = f.wall.time(f.wall.n - most*perDay)
-	cut := &course{places: most}
+	c.Start = f.wall.timeOf(f.wall.n - most*perDay)
+	cut := &segmentation{places: most}
 	for _, s := range f.subjects {
 		m := Member{Fingerprint: s.row.Fingerprint, Keyspace: s.row.Keyspace, Kind: s.row.Kind, Text: s.row.Text, Work: s.weight, Share: s.share}
 		m.Mean = make([]float64, most)
@@ -303,19 +303,19 @@ func (f *finder) course() *Cycle {
 		root := make([]float64, most)
 		for d := range most { // a day that is not known is as the one before
 			if i, ok := at[d]; ok {
-				level := flat(s.days.level[i])[0]
+				level := flatMean(s.days.level[i])[0]
 				last = level * level
 			}
 			m.Mean[d], root[d] = last/Bin.Seconds(), math.Sqrt(last*perDay*s.weight)
 		}
-		m.Cyclic = s.verdict(Trend) == Reliable
+		m.Cyclic = s.verdictOn(Trend) == Reliable
 		if m.Cyclic {
 			cut.values = append(cut.values, root)
-			cut.noise = append(cut.noise, s.weight*s.days.variance())
+			cut.noise = append(cut.noise, s.weight*s.days.phaseVariance())
 		}
 		c.Members = append(c.Members, m)
 	}
-	starts := cut.cut(max(1, int((f.o.MinStep+perDay*Bin-1)/(perDay*Bin))))
+	starts := cut.optimalCuts(max(1, int((f.o.MinStep+perDay*Bin-1)/(perDay*Bin))))
 	for i, at := range starts {
 		end := most
 		if i+1 < len(starts) {
@@ -324,7 +324,7 @@ func (f *finder) course() *Cycle {
 		day := time.Duration(perDay) * Bin
 		c.Steps = append(c.Steps, Step{Begin: time.Duration(at) * day, Length: time.Duration(end-at) * day})
 		for m := range c.Members {
-			c.Members[m].Weights = append(c.Members[m].Weights, mean(c.Members[m].Mean, at, end-at))
+			c.Members[m].Weights = append(c.Members[m].Weights, circularMean(c.Members[m].Mean, at, end-at))
 		}
 	}
 	return c

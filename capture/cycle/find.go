@@ -83,7 +83,7 @@ type subject struct {
 	found  []Pattern // day, week, trend
 }
 
-func (s *subject) verdict(name string) Verdict {
+func (s *subject) verdictOn(name string) Verdict {
 	for i := range s.found {
 		if s.found[i].Name == name {
 			return s.found[i].Verdict
@@ -92,9 +92,9 @@ func (s *subject) verdict(name string) Verdict {
 	return Chance
 }
 
-// goes reports whether a pattern is there, reliable or not.
-func (s *subject) goes(name string) bool {
-	v := s.verdict(name)
+// hasPattern reports whether a pattern is there, reliable or not.
+func (s *subject) hasPattern(name string) bool {
+	v := s.verdictOn(name)
 	return v == Reliable || v == Weak
 }
 
@@ -126,30 +126,30 @@ func Find(r *Record, o Options) (*Report, error) {
 		return out, nil
 	}
 	f.begin = f.wall.at[0]
-	f.prepare()
+	f.makeSubjects()
 	for _, s := range f.subjects {
-		f.look(s)
+		f.findPatterns(s)
 	}
-	out.Workload, out.Left = f.together(), f.left
-	c, why := f.propose(out.Workload)
+	out.Workload, out.Left = f.workloadPatterns(), f.left
+	c, why := f.proposeCycle(out.Workload)
 	out.Cycle, out.Why = c, why
 	for _, s := range f.subjects {
-		out.Statements = append(out.Statements, f.statement(s, c))
+		out.Statements = append(out.Statements, f.describeStatement(s, c))
 	}
 	return out, nil
 }
 
-// prepare makes the subjects: the heaviest statements, and the rest as one.
-func (f *finder) prepare() {
-	list := f.r.heaviest()
+// makeSubjects makes the subjects: the heaviest statements, and the rest as one.
+func (f *finder) makeSubjects() {
+	list := f.r.heaviestFirst()
 	rest := &row{Executions: f.r.rest.Executions}
-	rest.merge(f.r.rest)
+	rest.addRow(f.r.rest)
 	rest.Executions = f.r.rest.Executions
 	all := rest.Work()
 	for i, x := range list {
 		all += x.Work()
 		if i >= f.o.Main {
-			rest.merge(x)
+			rest.addRow(x)
 			f.left++
 		}
 	}
@@ -158,18 +158,18 @@ func (f *finder) prepare() {
 		list = append(list, rest)
 	}
 	for _, x := range list {
-		s := &subject{row: x, root: f.wall.series(f.r, x), alive: f.begin, weight: x.Work() / max(1, float64(x.Count)), share: x.Work() / max(1, all)}
+		s := &subject{row: x, root: f.wall.seriesOf(f.r, x), alive: f.begin, weight: x.Work() / max(1, float64(x.Count)), share: x.Work() / max(1, all)}
 		for k, v := range s.root {
 			s.root[k] = math.Sqrt(v) // NaN stays
 		}
-		f.life(s)
+		f.findLifetime(s)
 		f.subjects = append(f.subjects, s)
 	}
 }
 
-// life finds from when on a statement was executed, and whether it still is: it is gone if it has been silent for two days at
+// findLifetime finds from when on a statement was executed, and whether it still is: it is gone if it has been silent for two days at
 // least, and twice as long as ever before.
-func (f *finder) life(s *subject) {
+func (f *finder) findLifetime(s *subject) {
 	silence := 0
 	for i := 1; i < len(s.row.bins); i++ {
 		silence = max(silence, s.row.bins[i]-s.row.bins[i-1])
@@ -182,46 +182,46 @@ func (f *finder) life(s *subject) {
 	s.gone = last > max(2*perDay, 2*silence)
 }
 
-// appeared and vanished are zero for what was there from the beginning, to the end.
-func (f *finder) appeared(s *subject) (t time.Time) {
+// appearedAt and vanishedAt are zero for what was there from the beginning, to the end.
+func (f *finder) appearedAt(s *subject) (t time.Time) {
 	if s.alive > f.begin {
 		t = f.r.Start.Add(time.Duration(s.row.first) * Bin)
 	}
 	return t
 }
 
-func (f *finder) vanished(s *subject) (t time.Time) {
+func (f *finder) vanishedAt(s *subject) (t time.Time) {
 	if s.gone {
 		t = f.r.Start.Add(time.Duration(s.row.last+1) * Bin)
 	}
 	return t
 }
 
-// look looks for the patterns of one statement.
-func (f *finder) look(s *subject) {
+// findPatterns looks for the patterns of one statement.
+func (f *finder) findPatterns(s *subject) {
 	t := f.o.Thresholds
 	s.days = cutRows(s.root, s.alive, perDay, nil)
-	day := f.alone(s.days, Day)
+	day := f.patternOf(s.days, Day)
 	s.found = append(s.found, day)
 	var less []float64 // what the day explains is not the week's
 	if day.Verdict == Reliable || day.Verdict == Weak {
-		less = s.days.byClock(shape(s.days.moves, perDay, -1), 0)
+		less = s.days.byClock(phaseMeans(s.days.moves, perDay, -1), 0)
 	}
 	s.weeks = cutRows(s.root, s.alive, perWeek, less)
-	week := f.alone(s.weeks, Week)
-	s.found = append(s.found, week, trend(s.days, week.Verdict == Reliable, t))
+	week := f.patternOf(s.weeks, Week)
+	s.found = append(s.found, week, trendPattern(s.days, week.Verdict == Reliable, t))
 }
 
-func (f *finder) alone(r *rows, name string) Pattern {
+func (f *finder) patternOf(r *rows, name string) Pattern {
 	e := newEvidence(r)
-	e.add(r.onGrid(r.grid()), 1)
-	return e.judge(name, r.period, f.o.Thresholds, f.random)
+	e.addRows(r.onGrid(r.keptFromLast()), 1)
+	return e.judgePattern(name, r.period, f.o.Thresholds, f.random)
 }
 
-// together looks for the patterns of all statements at once: the rows of all are turned together, and squares are weighted by work.
-func (f *finder) together() []Pattern {
+// workloadPatterns looks for the patterns of all statements at once: the rows of all are turned together, and squares are weighted by work.
+func (f *finder) workloadPatterns() []Pattern {
 	known := &row{} // of the record itself: which periods are known
-	root := f.wall.series(f.r, known)
+	root := f.wall.seriesOf(f.r, known)
 	out := make([]Pattern, 0, 3)
 	for _, x := range []struct {
 		name   string
@@ -232,10 +232,10 @@ func (f *finder) together() []Pattern {
 		e := newEvidence(grid)
 		for _, s := range f.subjects {
 			if !s.gone {
-				e.add(x.of(s).onGrid(grid.grid()), s.weight)
+				e.addRows(x.of(s).onGrid(grid.keptFromLast()), s.weight)
 			}
 		}
-		out = append(out, e.judge(x.name, x.period, f.o.Thresholds, f.random))
+		out = append(out, e.judgePattern(x.name, x.period, f.o.Thresholds, f.random))
 	}
 	sum := make([]float64, f.wall.n)
 	for _, s := range f.subjects {
@@ -246,23 +246,23 @@ func (f *finder) together() []Pattern {
 	for k := range sum {
 		sum[k] = math.Sqrt(sum[k])
 	}
-	return append(out, trend(cutRows(sum, f.begin, perDay, nil), out[1].Verdict == Reliable, f.o.Thresholds))
+	return append(out, trendPattern(cutRows(sum, f.begin, perDay, nil), out[1].Verdict == Reliable, f.o.Thresholds))
 }
 
-// statement is the report of one.
-func (f *finder) statement(s *subject, c *Cycle) Statement {
+// describeStatement is the report of one.
+func (f *finder) describeStatement(s *subject, c *Cycle) Statement {
 	x := Statement{Fingerprint: s.row.Fingerprint, Keyspace: s.row.Keyspace, Kind: s.row.Kind, Text: s.row.Text, Count: s.row.Count, Share: s.share,
-		Appeared: f.appeared(s), Vanished: f.vanished(s), Patterns: s.found}
+		Appeared: f.appearedAt(s), Vanished: f.vanishedAt(s), Patterns: s.found}
 	period := perDay
 	if c != nil {
-		period = c.bins()
+		period = c.binCount()
 	}
 	r := s.days
 	if period == perWeek {
 		r = s.weeks
 	}
 	if len(r.kept) > 0 {
-		x.Mean = rate(r.byClock(meanSquares(r), f.wall.origin(period)))
+		x.Mean = perSecond(r.byClock(meanSquares(r), f.wall.phaseOfFirst(period)))
 	}
 	return x
 }
@@ -276,11 +276,11 @@ func meanSquares(r *rows) []float64 {
 			list[i][j] = max(0, v) * max(0, v)
 		}
 	}
-	return shape(list, r.period, -1)
+	return phaseMeans(list, r.period, -1)
 }
 
-// rate turns executions in a bin into executions per second.
-func rate(list []float64) []float64 {
+// perSecond turns executions in a bin into executions per second.
+func perSecond(list []float64) []float64 {
 	for i := range list {
 		list[i] /= Bin.Seconds()
 	}

@@ -34,19 +34,19 @@ const (
 	scaleMax = 2   // all executions together may be so many times more or fewer
 )
 
-// limit is up to which a day holds.
-func (c *Cycle) limit() float64 { return max(offLimit, c.Usual+clipAt*c.Spread) }
+// deviationLimit is up to which a day holds.
+func (c *Cycle) deviationLimit() float64 { return max(offLimit, c.Usual+clipAt*c.Spread) }
 
 // Holds asks the recent past whether the cycle still holds: it does not after two known days in a row that are farther off than the days it was made of
 // ever usually were, and by half of what it foretells at least. One such day is a holiday. Days of which
 // less than three quarters are known count neither way; without any it holds, and Known is 0. What repeats not can not stop to.
 func (c *Cycle) Holds(recent *Record) *Holding {
-	h := &Holding{Holds: true, Limit: c.limit(), Days: []Deviation{}}
+	h := &Holding{Holds: true, Limit: c.deviationLimit(), Days: []Deviation{}}
 	if c.Period == Trend {
 		h.Why = "it does not repeat, so there is nothing to hold"
 		return h
 	}
-	h.Days = c.deviations(recent)
+	h.Days = c.dayDeviations(recent)
 	h.Known = len(h.Days)
 	bad, sum := 0, 0.0
 	for i := range h.Days {
@@ -76,17 +76,17 @@ func (c *Cycle) Holds(recent *Record) *Holding {
 	return h
 }
 
-// deviations are those of the complete days of a record.
-func (c *Cycle) deviations(r *Record) []Deviation {
+// dayDeviations are those of the complete days of a record.
+func (c *Cycle) dayDeviations(r *Record) []Deviation {
 	out := []Deviation{}
 	if r.Bins == 0 {
 		return out
 	}
 	w := newWall(r, c.Location())
-	said := c.gather(r, w)
-	period := c.bins()
-	listening := w.series(r, &row{})
-	foretold := c.foretold(period)
+	said := c.gatherExecutions(r, w)
+	period := c.binCount()
+	listening := w.seriesOf(r, &row{})
+	foretold := c.foretoldSquares(period)
 	days := map[int]bool{}
 	for _, k := range w.at {
 		days[k/perDay] = true
@@ -104,13 +104,13 @@ func (c *Cycle) deviations(r *Record) []Deviation {
 		if float64(there) < known*perDay {
 			continue
 		}
-		out = append(out, c.deviation(w, said, day, foretold))
+		out = append(out, c.deviationOf(w, said, day, foretold))
 	}
 	return out
 }
 
-// gather adds the executions of statements that are no members to those of the rest.
-func (c *Cycle) gather(r *Record, w *wall) [][]float64 {
+// gatherExecutions adds the executions of statements that are no members to those of the rest.
+func (c *Cycle) gatherExecutions(r *Record, w *wall) [][]float64 {
 	own := make(map[string]*row, len(c.Members))
 	for i := range c.Members {
 		own[c.Members[i].Fingerprint] = &row{}
@@ -119,26 +119,26 @@ func (c *Cycle) gather(r *Record, w *wall) [][]float64 {
 	if rest == nil {
 		rest = &row{}
 	}
-	rest.merge(r.rest)
-	for _, x := range r.heaviest() {
+	rest.addRow(r.rest)
+	for _, x := range r.heaviestFirst() {
 		if own[x.Fingerprint] != nil && x.Fingerprint != Rest {
 			own[x.Fingerprint] = x
 		} else {
-			rest.merge(x)
+			rest.addRow(x)
 		}
 	}
 	out := make([][]float64, len(c.Members)+1)
 	for i := range c.Members {
-		out[i] = w.series(r, own[c.Members[i].Fingerprint])
+		out[i] = w.seriesOf(r, own[c.Members[i].Fingerprint])
 	}
 	if own[Rest] == nil { // there was none: what is new is off
-		out[len(c.Members)] = w.series(r, rest)
+		out[len(c.Members)] = w.seriesOf(r, rest)
 	}
 	return out
 }
 
-// foretold is the sum of squares about flat lines that a mean day of the cycle has.
-func (c *Cycle) foretold(period int) float64 {
+// foretoldSquares is the sum of squares about flat lines that a mean day of the cycle has.
+func (c *Cycle) foretoldSquares(period int) float64 {
 	sum := 0.0
 	for i := range c.Members {
 		m := &c.Members[i]
@@ -146,7 +146,7 @@ func (c *Cycle) foretold(period int) float64 {
 		for j, v := range m.Mean {
 			root[j] = math.Sqrt(v * Bin.Seconds())
 		}
-		middle := mean(root, 0, len(root))
+		middle := circularMean(root, 0, len(root))
 		for _, v := range root {
 			sum += m.Work * (v - middle) * (v - middle)
 		}
@@ -154,10 +154,10 @@ func (c *Cycle) foretold(period int) float64 {
 	return sum * perDay / float64(period)
 }
 
-// deviation is that of one day.
-func (c *Cycle) deviation(w *wall, said [][]float64, day int, foretold float64) Deviation {
-	period := c.bins()
-	d := Deviation{Day: w.time(day * perDay), Scale: 1}
+// deviationOf is that of one day.
+func (c *Cycle) deviationOf(w *wall, said [][]float64, day int, foretold float64) Deviation {
+	period := c.binCount()
+	d := Deviation{Day: w.timeOf(day * perDay), Scale: 1}
 	both, square := 0.0, 0.0
 	each := func(yield func(seen, told, work float64)) {
 		for i, list := range said {
@@ -168,7 +168,7 @@ func (c *Cycle) deviation(w *wall, said [][]float64, day int, foretold float64) 
 			for k := day * perDay; list != nil && k < (day+1)*perDay; k++ {
 				told := 0.0
 				if i < len(c.Members) {
-					told = math.Sqrt(c.Members[i].Mean[w.phase(k, period)] * Bin.Seconds())
+					told = math.Sqrt(c.Members[i].Mean[w.phaseOf(k, period)] * Bin.Seconds())
 				}
 				if !math.IsNaN(list[k]) {
 					yield(math.Sqrt(list[k]), told, work)
@@ -190,10 +190,10 @@ func (c *Cycle) deviation(w *wall, said [][]float64, day int, foretold float64) 
 	return d
 }
 
-// usual learns how far off the days were that the cycle was made of.
-func (c *Cycle) usual(f *finder) {
+// learnUsual learns how far off the days were that the cycle was made of.
+func (c *Cycle) learnUsual(f *finder) {
 	var off []float64
-	for _, d := range c.deviations(f.r) {
+	for _, d := range c.dayDeviations(f.r) {
 		off = append(off, d.Off)
 	}
 	if len(off) == 0 {

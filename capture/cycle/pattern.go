@@ -93,8 +93,8 @@ func newEvidence(r *rows) *evidence {
 	return &evidence{rows: n, cut: r.cut, bins: r.bins, like: newLikeness(n, r.period), agree: make([]float64, n), pairs: make([]float64, 2*n)}
 }
 
-// add adds a statement's rows; a row that is nil is not known of it. weight turns squares of roots of executions into work.
-func (e *evidence) add(r *statementRows, weight float64) {
+// addRows adds a statement's rows; a row that is nil is not known of it. weight turns squares of roots of executions into work.
+func (e *evidence) addRows(r *statementRows, weight float64) {
 	var there [][]float64
 	for _, moves := range r.moves {
 		if moves != nil {
@@ -104,7 +104,7 @@ func (e *evidence) add(r *statementRows, weight float64) {
 	if len(there) == 0 {
 		return
 	}
-	mean := shape(there, r.period, -1)
+	mean := phaseMeans(there, r.period, -1)
 	total, within, values := 0.0, 0.0, 0.0
 	for _, row := range there {
 		for j, v := range row {
@@ -121,15 +121,15 @@ func (e *evidence) add(r *statementRows, weight float64) {
 	e.within, e.total = e.within+weight*within, e.total+weight*total
 	// Degrees of freedom are weighted likewise, so that the adjustment is that of the statements that matter.
 	e.values, e.means = e.values+weight*total*values, e.means+weight*total*float64(r.period)
-	e.like.add(r.units, weight*total)
-	e.foretell(there, r.period, weight)
-	e.compare(r, weight*total)
+	e.like.addRows(r.units, weight*total)
+	e.addForecast(there, r.period, weight)
+	e.compareRows(r, weight*total)
 }
 
-// foretell holds out the later half of the rows, and tells each by those before it.
-func (e *evidence) foretell(there [][]float64, period int, weight float64) {
+// addForecast holds out the later half of the rows, and tells each by those before it.
+func (e *evidence) addForecast(there [][]float64, period int, weight float64) {
 	for i := max(1, (len(there)+1)/2); i < len(there); i++ {
-		told := shape(there[:i], period, -1)
+		told := phaseMeans(there[:i], period, -1)
 		for j, v := range there[i] {
 			if !math.IsNaN(v) {
 				e.missed += weight * (v - told[j]) * (v - told[j])
@@ -139,8 +139,8 @@ func (e *evidence) foretell(there [][]float64, period int, weight float64) {
 	}
 }
 
-// compare notes how like each row is to the others.
-func (e *evidence) compare(r *statementRows, weight float64) {
+// compareRows notes how like each row is to the others.
+func (e *evidence) compareRows(r *statementRows, weight float64) {
 	sum := make([]float64, r.period)
 	for _, row := range r.units {
 		for j := range row {
@@ -181,8 +181,8 @@ func (r *rows) onGrid(grid []int) *statementRows {
 	return s
 }
 
-// grid names the kept periods counted from the last.
-func (r *rows) grid() []int {
+// keptFromLast names the kept periods counted from the last.
+func (r *rows) keptFromLast() []int {
 	out := make([]int, len(r.kept))
 	for i, n := range r.kept {
 		out[i] = r.cut - n
@@ -190,8 +190,8 @@ func (r *rows) grid() []int {
 	return out
 }
 
-// judge makes a pattern of the evidence.
-func (e *evidence) judge(name string, period int, t Thresholds, random *rand.Rand) Pattern {
+// judgePattern makes a pattern of the evidence.
+func (e *evidence) judgePattern(name string, period int, t Thresholds, random *rand.Rand) Pattern {
 	p := Pattern{Name: name, Periods: e.rows, Missing: e.cut - e.rows, Chance: 1}
 	need := t.Days
 	if period > perDay {
@@ -199,7 +199,7 @@ func (e *evidence) judge(name string, period int, t Thresholds, random *rand.Ran
 	}
 	if e.rows < need {
 		p.Verdict = Short
-		p.Why = fmt.Sprintf("%d complete %ss are known, %d are needed: %s more", e.rows, name, need, days(time.Duration(max(1, need*period-e.bins))*Bin))
+		p.Why = fmt.Sprintf("%d complete %ss are known, %d are needed: %s more", e.rows, name, need, daysText(time.Duration(max(1, need*period-e.bins))*Bin))
 		if e.cut >= need {
 			p.Verdict = Irregular
 			p.Why = fmt.Sprintf("of %d %ss only %d are known for three quarters, %d are needed: let the proxy run without breaks", e.cut, name, e.rows, need)
@@ -215,7 +215,7 @@ func (e *evidence) judge(name string, period int, t Thresholds, random *rand.Ran
 		p.Verdict, p.Why = Chance, "it is executed equally at all times, or not at all"
 		return p
 	}
-	p.Chance = e.like.chance(random)
+	p.Chance = e.like.chanceOfLikeness(random)
 	if values, means := e.values/e.total, e.means/e.total; values > means {
 		p.Strength = max(0, 1-e.within/(values-means)/(e.total/max(1, values-1)))
 	}
@@ -229,12 +229,12 @@ func (e *evidence) judge(name string, period int, t Thresholds, random *rand.Ran
 		}
 	}
 	p.Share = float64(like) / float64(e.rows)
-	p.Verdict, p.Why = t.verdict(&p)
+	p.Verdict, p.Why = t.verdictOn(&p)
 	return p
 }
 
-// verdict of a cycle that enough is known of.
-func (t Thresholds) verdict(p *Pattern) (Verdict, string) {
+// verdictOn of a cycle that enough is known of.
+func (t Thresholds) verdictOn(p *Pattern) (Verdict, string) {
 	switch {
 	case p.Chance > t.Chance:
 		return Chance, fmt.Sprintf("%ss are not more like each other than if they knew nothing of the clock (chance %.3f, %.3f at most)", p.Name, p.Chance, t.Chance)
@@ -248,7 +248,7 @@ func (t Thresholds) verdict(p *Pattern) (Verdict, string) {
 	return Reliable, fmt.Sprintf("%.0f %% of the variance over %d %ss, which foretold each other by %.0f %%", 100*p.Strength, p.Periods, p.Name, 100*p.Skill)
 }
 
-func days(d time.Duration) string {
+func daysText(d time.Duration) string {
 	if n := math.Ceil(d.Hours() / 24); n != 1 {
 		return fmt.Sprintf("%.0f days", n)
 	}
@@ -261,9 +261,9 @@ const (
 	trendT    = 3.6 // of the mean change from day to day, in its standard errors
 )
 
-// trend looks for a steady change of the daily level. The changes from day to day are tested, not the levels: a random walk has
+// trendPattern looks for a steady change of the daily level. The changes from day to day are tested, not the levels: a random walk has
 // levels that rise for weeks, but its changes have the mean 0.
-func trend(d *rows, weekly bool, t Thresholds) Pattern {
+func trendPattern(d *rows, weekly bool, t Thresholds) Pattern {
 	p := Pattern{Name: Trend, Periods: len(d.kept), Missing: d.cut - len(d.kept), Chance: 1}
 	if len(d.kept) < trendDays {
 		p.Verdict, p.Why = Short, fmt.Sprintf("%d complete days are known, %d are needed", len(d.kept), trendDays)
@@ -275,7 +275,7 @@ func trend(d *rows, weekly bool, t Thresholds) Pattern {
 	}
 	rates := make([]float64, 0, len(level))
 	for i, n := range d.kept {
-		level[n] = shape([][]float64{flat(d.level[i])}, 1, -1)[0]
+		level[n] = phaseMeans([][]float64{flatMean(d.level[i])}, 1, -1)[0]
 	}
 	step := 1
 	if weekly { // weekdays differ: each is compared with its like
@@ -292,8 +292,8 @@ func trend(d *rows, weekly bool, t Thresholds) Pattern {
 			rates = append(rates, v)
 		}
 	}
-	mean, deviation := moments(changes, step)
-	slope, start := line(level)
+	mean, deviation := changeMoments(changes, step)
+	slope, start := theilSenLine(level)
 	middle := median(rates)
 	if len(changes) < 3 || deviation == 0 && mean == 0 || middle == 0 {
 		p.Verdict, p.Why = Chance, "its daily level does not change"
@@ -301,7 +301,7 @@ func trend(d *rows, weekly bool, t Thresholds) Pattern {
 	}
 	score := mean / max(deviation, 1e-12)
 	p.Chance = math.Erfc(math.Abs(score) / math.Sqrt2)
-	p.Strength, p.Skill = fit(level, slope, start)
+	p.Strength, p.Skill = lineFit(level, slope, start)
 	p.PerWeek = 2 * 7 * slope / middle // of the rate, which is the root's square
 	up := 0
 	for _, c := range changes {
@@ -321,8 +321,8 @@ func trend(d *rows, weekly bool, t Thresholds) Pattern {
 	return p
 }
 
-// flat is the mean of a row's known values, as a row of one.
-func flat(row []float64) []float64 {
+// flatMean is the mean of a row's known values, as a row of one.
+func flatMean(row []float64) []float64 {
 	sum, n := 0.0, 0.0
 	for _, v := range row {
 		if !math.IsNaN(v) {
@@ -332,10 +332,10 @@ func flat(row []float64) []float64 {
 	return []float64{sum / n}
 }
 
-// moments are the mean of changes, after the farthest value on either side is left out, and its standard error. Changes of levels that are a line
+// changeMoments are the mean of changes, after the farthest value on either side is left out, and its standard error. Changes of levels that are a line
 // and noise undo each other, those of a random walk do not: the error takes their covariance over the next changes into account
 // (Newey and West), down to a third of what it would be without. Changes over several days overlap, and are that much fewer.
-func moments(list []float64, overlap int) (mean, err float64) {
+func changeMoments(list []float64, overlap int) (mean, err float64) {
 	if len(list) < 3 {
 		return 0, 0
 	}
@@ -362,8 +362,8 @@ func moments(list []float64, overlap int) (mean, err float64) {
 	return (sum - slices.Max(list) - slices.Min(list)) / (n - 2), math.Sqrt(variance / max(1, (n-1)/float64(overlap)))
 }
 
-// line is the Theil-Sen line: the median of all slopes, and the median start.
-func line(level []float64) (slope, start float64) {
+// theilSenLine is the Theil-Sen line: the median of all slopes, and the median start.
+func theilSenLine(level []float64) (slope, start float64) {
 	var slopes, starts []float64
 	for i, a := range level {
 		for j := i + 1; j < len(level); j++ {
@@ -381,9 +381,9 @@ func line(level []float64) (slope, start float64) {
 	return slope, median(starts)
 }
 
-// fit is the share of the variance of levels that a line explains, and how much better the line of the first three quarters tells the last
+// lineFit is the share of the variance of levels that a line explains, and how much better the line of the first three quarters tells the last
 // than their last level does.
-func fit(level []float64, slope, start float64) (strength, skill float64) {
+func lineFit(level []float64, slope, start float64) (strength, skill float64) {
 	squares := func(list []float64, told func(i int) float64) float64 {
 		sum := 0.0
 		for i, v := range list {
@@ -393,13 +393,13 @@ func fit(level []float64, slope, start float64) (strength, skill float64) {
 		}
 		return sum
 	}
-	middle := flat(level)[0]
+	middle := flatMean(level)[0]
 	if all := squares(level, func(int) float64 { return middle }); all > 0 {
 		strength = max(0, 1-squares(level, func(i int) float64 { return start + slope*float64(i) })/all)
 	}
 	n := len(level) - max(1, len(level)/4)
-	before, origin := line(level[:n])
-	last := flat(level[max(0, n-3):n])[0]
+	before, origin := theilSenLine(level[:n])
+	last := flatMean(level[max(0, n-3):n])[0]
 	if math.IsNaN(last) {
 		return strength, 0
 	}

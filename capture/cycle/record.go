@@ -54,7 +54,7 @@ type row struct {
 	counts      []float64 // executions in them
 }
 
-func (r *row) add(bin int, count float64, micros uint64) {
+func (r *row) addExecutions(bin int, count float64, micros uint64) {
 	if count == 0 {
 		return
 	}
@@ -71,14 +71,14 @@ func (r *row) add(bin int, count float64, micros uint64) {
 	r.bins, r.counts = slices.Insert(r.bins, i, bin), slices.Insert(r.counts, i, count)
 }
 
-// merge adds another's executions.
-func (r *row) merge(o *row) {
+// addRow adds another's executions.
+func (r *row) addRow(o *row) {
 	for i, bin := range o.bins {
 		micros := uint64(0)
 		if i == 0 {
 			micros = o.Micros
 		}
-		r.add(bin, o.counts[i], micros)
+		r.addExecutions(bin, o.counts[i], micros)
 	}
 }
 
@@ -100,7 +100,7 @@ func Read(ctx context.Context, s Source, from, to time.Time) (*Record, error) {
 		if r.hours == 0 {
 			r.Start, bin = h.At.UTC().Truncate(Bin), 0
 		}
-		r.take(h, bin)
+		r.addHour(h, bin)
 		return ctx.Err()
 	})
 	if err != nil {
@@ -116,8 +116,8 @@ func newRecord() *Record {
 	return r
 }
 
-// take adds one proxy's hour. Where several proxies counted, their executions add up, and one that listened is enough.
-func (r *Record) take(h *history.HourOf, bin int) {
+// addHour adds one proxy's hour. Where several proxies counted, their executions add up, and one that listened is enough.
+func (r *Record) addHour(h *history.HourOf, bin int) {
 	r.hours++
 	for len(r.watched) <= bin {
 		r.watched = append(r.watched, 0)
@@ -140,7 +140,7 @@ func (r *Record) take(h *history.HourOf, bin int) {
 			if i == 0 {
 				micros = e.Micros
 			}
-			x.add(b, float64(e.Count)/share, micros)
+			x.addExecutions(b, float64(e.Count)/share, micros)
 		}
 	}
 	for i := range h.Said {
@@ -156,20 +156,20 @@ func (r *Record) take(h *history.HourOf, bin int) {
 	}
 	put(r.rest, &h.Rest)
 	if len(r.said) > maxTold {
-		r.fold(maxTold / 2)
+		r.foldLightest(maxTold / 2)
 	}
 }
 
-// fold counts all but the n heaviest statements together.
-func (r *Record) fold(n int) {
-	for _, x := range r.heaviest()[min(n, len(r.said)):] {
-		r.rest.merge(x)
+// foldLightest counts all but the n heaviest statements together.
+func (r *Record) foldLightest(n int) {
+	for _, x := range r.heaviestFirst()[min(n, len(r.said)):] {
+		r.rest.addRow(x)
 		delete(r.said, x.Fingerprint)
 	}
 }
 
-// heaviest lists the statements by the work they made.
-func (r *Record) heaviest() []*row {
+// heaviestFirst lists the statements by the work they made.
+func (r *Record) heaviestFirst() []*row {
 	list := make([]*row, 0, len(r.said))
 	for _, x := range r.said {
 		list = append(list, x)
@@ -186,8 +186,8 @@ func (r *Record) heaviest() []*row {
 	return list
 }
 
-// gap reports whether a bin is not known.
-func (r *Record) gap(bin int) bool { return r.watched[bin] < listened }
+// isUnknown reports whether a bin is not known.
+func (r *Record) isUnknown(bin int) bool { return r.watched[bin] < listened }
 
 // End is when the last bin ends.
 func (r *Record) End() time.Time { return r.Start.Add(time.Duration(r.Bins) * Bin) }
@@ -196,7 +196,7 @@ func (r *Record) End() time.Time { return r.Start.Add(time.Duration(r.Bins) * Bi
 func (r *Record) Watched() float64 {
 	n := 0
 	for bin := range r.watched {
-		if !r.gap(bin) {
+		if !r.isUnknown(bin) {
 			n++
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// course is what is to be cut into steps: for each statement a value in each place, and the variance of the noise in it. If round, the
+// segmentation is what is to be cut into steps: for each statement a value in each place, and the variance of the noise in it. If round, the
 // last place is followed by the first.
-type course struct {
+type segmentation struct {
 	values [][]float64 // by statement
 	noise  []float64   // by statement: variance of one value
 	places int
@@ -17,20 +17,20 @@ type course struct {
 // material is the share of all variance that a further step must explain at least.
 const material = 0.02
 
-// penalty is what a step must explain to be worth it: more than the best of all cuts through pure noise would (the sum of weighted
+// stepPenalty is what a step must explain to be worth it: more than the best of all cuts through pure noise would (the sum of weighted
 // chi-squares is beyond s + 2 sqrt(s2 x) + 2 m x with a chance below e^-x, where s, s2 and m are the sum, the sum of squares
 // and the greatest of the weights: Laurent and Massart 2000; x is log of the squared number of places), and more than a little.
-func (c *course) penalty() float64 {
+func (c *segmentation) stepPenalty() float64 {
 	sum, square, most := 0.0, 0.0, 0.0
 	for _, v := range c.noise {
 		sum, square, most = sum+v, square+v*v, max(most, v)
 	}
 	x := 2 * math.Log(float64(c.places))
-	return max(sum+2*math.Sqrt(square*x)+2*most*x, material*c.spread(), 1e-12)
+	return max(sum+2*math.Sqrt(square*x)+2*most*x, material*c.totalSquares(), 1e-12)
 }
 
-// spread is the sum of squares about the means of the whole.
-func (c *course) spread() float64 {
+// totalSquares is the sum of squares about the means of the whole.
+func (c *segmentation) totalSquares() float64 {
 	sum := 0.0
 	for _, v := range c.values {
 		mean := 0.0
@@ -44,8 +44,8 @@ func (c *course) spread() float64 {
 	return sum
 }
 
-// inside is the sum of squares within a step from each place, by its length: inside[from][length-1].
-func (c *course) inside() [][]float64 {
+// stepSquares is the sum of squares within a step from each place, by its length: inside[from][length-1].
+func (c *segmentation) stepSquares() [][]float64 {
 	out := make([][]float64, c.places)
 	sums := make([]float64, len(c.values))
 	for from := range out {
@@ -70,16 +70,16 @@ func (c *course) inside() [][]float64 {
 	return out
 }
 
-// cut returns the places at which steps begin, so that the squares within the steps and a penalty for each are least (Bellman's
+// optimalCuts returns the places at which steps begin, so that the squares within the steps and a penalty for each are least (Bellman's
 // optimal partition, exact). None is shorter than least. A round course is cut at its best beginning; one that is not worth
 // cutting has one step, from 0. Of equal cuts it is the one with fewest steps, then that which begins earliest.
-func (c *course) cut(least int) []int {
+func (c *segmentation) optimalCuts(least int) []int {
 	least = max(1, least)
 	whole := []int{0}
 	if c.places < 2*least || len(c.values) == 0 {
 		return whole
 	}
-	inside, penalty := c.inside(), c.penalty()
+	inside, penalty := c.stepSquares(), c.stepPenalty()
 	best, starts := inside[0][c.places-1]+penalty, whole
 	begins := 1
 	if c.round {

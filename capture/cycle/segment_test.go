@@ -9,8 +9,8 @@ import (
 )
 
 // cost is what a set of places at which steps begin costs, counted directly.
-func (c *course) cost(starts []int) float64 {
-	sum := float64(len(starts)) * c.penalty()
+func (c *segmentation) cost(starts []int) float64 {
+	sum := float64(len(starts)) * c.stepPenalty()
 	for i, from := range starts {
 		n := c.places
 		if len(starts) > 1 {
@@ -34,7 +34,7 @@ func (c *course) cost(starts []int) float64 {
 func TestCutsAreTheBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		places, least := rapid.IntRange(1, 9).Draw(t, "places"), rapid.IntRange(0, 3).Draw(t, "least")
-		c := &course{places: places, round: rapid.Bool().Draw(t, "round")}
+		c := &segmentation{places: places, round: rapid.Bool().Draw(t, "round")}
 		for range rapid.IntRange(0, 3).Draw(t, "statements") {
 			v := make([]float64, places)
 			for j := range v {
@@ -42,7 +42,7 @@ func TestCutsAreTheBest(t *testing.T) {
 			}
 			c.values, c.noise = append(c.values, v), append(c.noise, rapid.Float64Range(0, 0.3).Draw(t, "noise"))
 		}
-		got := c.cut(least)
+		got := c.optimalCuts(least)
 		best := c.cost([]int{0})
 	next:
 		for set := uint(1); set < 1<<places; set++ {
@@ -74,7 +74,7 @@ func TestNoiseIsNotCut(t *testing.T) {
 	cut := 0
 	for seed := range uint64(all) {
 		random := random(seed)
-		c := &course{places: perDay, round: true}
+		c := &segmentation{places: perDay, round: true}
 		for range 5 {
 			v := make([]float64, perDay)
 			for j := range v {
@@ -82,7 +82,7 @@ func TestNoiseIsNotCut(t *testing.T) {
 			}
 			c.values, c.noise = append(c.values, v), append(c.noise, 1)
 		}
-		if len(c.cut(0)) > 1 {
+		if len(c.optimalCuts(0)) > 1 {
 			cut++
 		}
 	}

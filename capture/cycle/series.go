@@ -41,7 +41,7 @@ func cutRows(root []float64, from, period int, less []float64) *rows {
 	}
 	part := slices.Clone(root[r.first:])
 	gaps := make([]bool, len(part))
-	medians := r.medians(part)
+	medians := r.phaseMedians(part)
 	var away []float64
 	for i, v := range part {
 		if gaps[i] = math.IsNaN(v); gaps[i] {
@@ -76,13 +76,13 @@ func cutRows(root []float64, from, period int, less []float64) *rows {
 			continue
 		}
 		r.kept, r.level, r.moves = append(r.kept, n), append(r.level, level), append(r.moves, moves)
-		r.units = append(r.units, unit(moves))
+		r.units = append(r.units, unitRow(moves))
 	}
 	return r
 }
 
-// medians are those of the phases; of one that is never known, that of all.
-func (r *rows) medians(part []float64) []float64 {
+// phaseMedians are those of the phases; of one that is never known, that of all.
+func (r *rows) phaseMedians(part []float64) []float64 {
 	out, all := make([]float64, r.period), median(part)
 	column := make([]float64, 0, r.cut)
 	for j := range out {
@@ -141,11 +141,11 @@ func runningMean(y []float64, period int) []float64 {
 	return out
 }
 
-// unit turns a row into one of mean 0 and length 1, so that none counts for more than another. What is not known is 0; so are all if they do
+// unitRow turns a row into one of mean 0 and length 1, so that none counts for more than another. What is not known is 0; so are all if they do
 // not differ.
-func unit(list []float64) []float64 {
+func unitRow(list []float64) []float64 {
 	out := make([]float64, len(list))
-	middle, square := flat(list)[0], 0.0
+	middle, square := flatMean(list)[0], 0.0
 	for i, v := range list {
 		if !math.IsNaN(v) {
 			out[i] = v - middle
@@ -161,8 +161,8 @@ func unit(list []float64) []float64 {
 	return out
 }
 
-// shape is the mean of rows by place, leaving out one of them (-1: none); 0 where nothing is known.
-func shape(list [][]float64, period, without int) []float64 {
+// phaseMeans is the mean of rows by place, leaving out one of them (-1: none); 0 where nothing is known.
+func phaseMeans(list [][]float64, period, without int) []float64 {
 	out := make([]float64, period)
 	for j := range out {
 		n := 0.0

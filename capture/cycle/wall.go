@@ -27,8 +27,8 @@ type wall struct {
 	n     int       // indices
 }
 
-// clock is the wall clock's time as if it were UTC, in which all days have 24 hours.
-func clock(t time.Time, zone *time.Location) time.Time {
+// wallTime is the wall clock's time as if it were UTC, in which all days have 24 hours.
+func wallTime(t time.Time, zone *time.Location) time.Time {
 	l := t.In(zone)
 	return time.Date(l.Year(), l.Month(), l.Day(), l.Hour(), l.Minute(), l.Second(), l.Nanosecond(), time.UTC)
 }
@@ -38,11 +38,11 @@ func newWall(r *Record, zone *time.Location) *wall {
 	if r.Bins == 0 {
 		return w
 	}
-	first := clock(r.Start, zone)
+	first := wallTime(r.Start, zone)
 	midnight := first.Truncate(perDay * Bin)
 	w.start = midnight.Add(first.Sub(midnight) % Bin)
 	for bin := range w.at {
-		w.at[bin] = int(clock(r.Start.Add(time.Duration(bin)*Bin), zone).Sub(w.start) / Bin)
+		w.at[bin] = int(wallTime(r.Start.Add(time.Duration(bin)*Bin), zone).Sub(w.start) / Bin)
 		w.n = max(w.n, w.at[bin]+1)
 	}
 	return w
@@ -54,21 +54,21 @@ const (
 	perWeek = 7 * perDay
 )
 
-// phase is the place of an index in a period: from midnight, or from midnight before Monday.
-func (w *wall) phase(k, period int) int {
-	return (k + w.origin(period)) % period
+// phaseOf is the place of an index in a period: from midnight, or from midnight before Monday.
+func (w *wall) phaseOf(k, period int) int {
+	return (k + w.phaseOfFirst(period)) % period
 }
 
-// origin is the phase of index 0.
-func (w *wall) origin(period int) int {
+// phaseOfFirst is the phase of index 0.
+func (w *wall) phaseOfFirst(period int) int {
 	if period < perWeek {
 		return 0
 	}
 	return (int(w.start.Weekday()) + 6) % 7 * perDay
 }
 
-// series lays a row along the clock: executions in each bin; NaN where they are not known.
-func (w *wall) series(r *Record, x *row) []float64 {
+// seriesOf lays a row along the clock: executions in each bin; NaN where they are not known.
+func (w *wall) seriesOf(r *Record, x *row) []float64 {
 	y, twice := make([]float64, w.n), map[int]int{}
 	for k := range y {
 		y[k] = math.NaN()
@@ -78,7 +78,7 @@ func (w *wall) series(r *Record, x *row) []float64 {
 		count[bin] = x.counts[i]
 	}
 	for bin, k := range w.at {
-		if r.gap(bin) {
+		if r.isUnknown(bin) {
 			continue
 		}
 		v := count[bin] / r.watched[bin]
@@ -92,10 +92,10 @@ func (w *wall) series(r *Record, x *row) []float64 {
 	return y
 }
 
-// time is the moment at which the wall clock shows an index. One that it leaves out is the moment that it is set at.
-func (w *wall) time(k int) time.Time { return moment(w.start.Add(time.Duration(k)*Bin), w.zone) }
+// timeOf is the moment at which the wall clock shows an index. One that it leaves out is the moment that it is set at.
+func (w *wall) timeOf(k int) time.Time { return momentOf(w.start.Add(time.Duration(k)*Bin), w.zone) }
 
-// moment turns a wall clock's time into a moment.
-func moment(clock time.Time, zone *time.Location) time.Time {
+// momentOf turns a wall clock's time into a moment.
+func momentOf(clock time.Time, zone *time.Location) time.Time {
 	return time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), 0, 0, zone)
 }

@@ -80,7 +80,7 @@ type Shelf interface {
 // maxWindow bounds what a window may unpack to, bytes.
 const maxWindow = 256 << 20
 
-func pack(s *capture.Snapshot) ([]byte, error) {
+func packSnapshot(s *capture.Snapshot) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	if err := json.NewEncoder(z).Encode(s); err != nil {
@@ -92,7 +92,7 @@ func pack(s *capture.Snapshot) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func unpack(w store.Window) (*capture.Snapshot, error) {
+func unpackWindow(w store.Window) (*capture.Snapshot, error) {
 	var s capture.Snapshot
 	z, err := gzip.NewReader(bytes.NewReader(w.Body))
 	if err == nil {

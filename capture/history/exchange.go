@@ -63,7 +63,7 @@ func Export(ctx context.Context, shelf Shelf, w io.Writer, from, to time.Time) (
 		err := shelf.Each(ctx, span, func(one store.Window) error {
 			l := line{Level: one.Level, Origin: one.Origin, At: one.At}
 			if level < mark {
-				s, err := unpack(one)
+				s, err := unpackWindow(one)
 				if err != nil {
 					return err
 				}
@@ -109,14 +109,14 @@ func Import(ctx context.Context, shelf Shelf, r io.Reader) (done Imported, err e
 	for in.Scan() {
 		at++
 		if whole {
-			if why := headed(in.Bytes()); why != "" {
+			if why := headFault(in.Bytes()); why != "" {
 				return done, wrong("%s", why)
 			}
 			whole, began = false, done.Read
 			continue
 		}
 		var l entry
-		if err := strict(in.Bytes(), &l); err != nil {
+		if err := decodeStrict(in.Bytes(), &l); err != nil {
 			return done, wrong("is not a window of a history, or was cut off: %v", err)
 		}
 		isMark := l.Level >= mark && l.Level < mark+levels
@@ -131,7 +131,7 @@ func Import(ctx context.Context, shelf Shelf, r io.Reader) (done Imported, err e
 			err = takeMark(ctx, shelf, l.Level-mark, l.Origin, l.At)
 		default:
 			var taken bool
-			if taken, err = take(ctx, shelf, &l.line); err == nil {
+			if taken, err = takeWindow(ctx, shelf, &l.line); err == nil {
 				done.Read++
 			}
 			if taken {
@@ -156,8 +156,8 @@ func Import(ctx context.Context, shelf Shelf, r io.Reader) (done Imported, err e
 	return done, nil
 }
 
-// headed says what is wrong with the first line of a file.
-func headed(text []byte) string {
+// headFault says what is wrong with the first line of a file.
+func headFault(text []byte) string {
 	const foreign = "does not begin a history as `helenus history export` writes it"
 	var h head
 	// Fields that are not known are those of a newer version, so they are no mistake here.
@@ -173,8 +173,8 @@ func headed(text []byte) string {
 	return ""
 }
 
-// strict reads one JSON value without fields that are not known.
-func strict(text []byte, into any) error {
+// decodeStrict reads one JSON value without fields that are not known.
+func decodeStrict(text []byte, into any) error {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
 	if err := in.Decode(into); err != nil {
@@ -186,12 +186,12 @@ func strict(text []byte, into any) error {
 	return nil
 }
 
-// take puts a window on the shelf, if it brings anything.
+// takeWindow puts a window on the shelf, if it brings anything.
 //
 // What is before the mark of its level was thrown away once, and is in the coarser window if there is one: with it, it would be counted twice when
-// late windows are added (roll). So a fine window is left out there, and a coarse one takes the finer ones before their mark with it.
-func take(ctx context.Context, shelf Shelf, l *line) (bool, error) {
-	marks, err := cuts(ctx, shelf)
+// late windows are added (rollWindow). So a fine window is left out there, and a coarse one takes the finer ones before their mark with it.
+func takeWindow(ctx context.Context, shelf Shelf, l *line) (bool, error) {
+	marks, err := readCuts(ctx, shelf)
 	if err != nil {
 		return false, err
 	}
@@ -200,20 +200,20 @@ func take(ctx context.Context, shelf Shelf, l *line) (bool, error) {
 		gone = m
 	}
 	if l.Level < Day && l.At.Before(gone[l.Level]) {
-		if covered, err := there(ctx, shelf, l.Level+1, l.Origin, l.At.Truncate(width[l.Level+1])); covered || err != nil {
+		if covered, err := hasWindow(ctx, shelf, l.Level+1, l.Origin, l.At.Truncate(width[l.Level+1])); covered || err != nil {
 			return false, err
 		}
 	}
 	more := true
 	err = shelf.Each(ctx, store.Span{Level: l.Level, Origin: l.Origin, From: l.At, To: l.At.Add(1)}, func(w store.Window) error {
-		s, err := unpack(w)
+		s, err := unpackWindow(w)
 		more = err == nil && l.Snapshot.Count() > s.Count()
 		return err
 	})
 	if err != nil || !more {
 		return false, err
 	}
-	body, err := pack(l.Snapshot)
+	body, err := packSnapshot(l.Snapshot)
 	if err != nil {
 		return false, err
 	}
@@ -227,7 +227,7 @@ func take(ctx context.Context, shelf Shelf, l *line) (bool, error) {
 
 // takeMark moves the mark of a level on to a time, never back, and drops what is before it and in a coarser window already.
 func takeMark(ctx context.Context, shelf Shelf, level int, origin string, to time.Time) error {
-	marks, err := cuts(ctx, shelf)
+	marks, err := readCuts(ctx, shelf)
 	if err != nil {
 		return err
 	}
@@ -250,8 +250,8 @@ func takeMark(ctx context.Context, shelf Shelf, level int, origin string, to tim
 	return shelf.Apply(ctx, c)
 }
 
-// there reports whether the shelf has a window.
-func there(ctx context.Context, shelf Shelf, level int, origin string, at time.Time) (bool, error) {
+// hasWindow reports whether the shelf has a window.
+func hasWindow(ctx context.Context, shelf Shelf, level int, origin string, at time.Time) (bool, error) {
 	list, err := shelf.Keys(ctx, store.Span{Level: level, Origin: origin, From: at, To: at.Add(1)})
 	return len(list) > 0, err
 }

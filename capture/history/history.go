@@ -71,12 +71,12 @@ func New(o Options) *History {
 		o.Statements = 1000
 	}
 	h := &History{o: o}
-	h.forget()
+	h.forgetShelf()
 	return h
 }
 
-// forget drops what is known of the shelf.
-func (h *History) forget() {
+// forgetShelf drops what is known of the shelf.
+func (h *History) forgetShelf() {
 	h.dirty = [levels]map[time.Time]bool{Hour: {}, Day: {}}
 	h.cuts = map[string]*[levels]time.Time{}
 }
@@ -89,19 +89,19 @@ func (h *History) Tick(ctx context.Context) error {
 	now := h.o.Counts()
 	window := now.Since(h.last)
 	h.last = now
-	h.watch(now.To)
+	h.watchClock(now.To)
 	var err error
 	if window.Count() > 0 || window.To.After(window.From) { // a window in which nothing was said tells that somebody listened
 		window.Feeds, window.Echoes, window.Bursts, window.Templates, window.Profiles = nil, nil, nil, nil, nil // findings, not counts
-		err = h.wait(window)
+		err = h.queueWindow(window)
 	}
 	if err == nil {
-		err = h.write(ctx, now.To)
+		err = h.writeWaiting(ctx, now.To)
 	}
 	if err != nil {
 		h.failures.Add(1)
 	}
-	h.say(err)
+	h.logTrouble(err)
 	h.waits.Store(int64(len(h.waiting)))
 	return err
 }
@@ -118,8 +118,8 @@ func (h *History) Close(ctx context.Context) error {
 	return err
 }
 
-// watch notes whether the clock runs as time does.
-func (h *History) watch(now time.Time) {
+// watchClock notes whether the clock runs as time does.
+func (h *History) watchClock(now time.Time) {
 	if !h.wall.IsZero() {
 		passed, showed := now.Sub(h.wall), now.Round(0).Sub(h.wall.Round(0)) // the first is the monotonic clock's, if there is one
 		if d := showed - passed; d > jump || d < -jump || showed < 0 || showed > 12*time.Hour {
@@ -138,12 +138,12 @@ type window struct {
 }
 
 func (w window) unpack() (*capture.Snapshot, error) {
-	return unpack(store.Window{At: w.to, Body: w.body})
+	return unpackWindow(store.Window{At: w.to, Body: w.body})
 }
 
-// wait keeps a window until it is written.
-func (h *History) wait(s *capture.Snapshot) error {
-	body, err := pack(s.Cut(h.o.Statements))
+// queueWindow keeps a window until it is written.
+func (h *History) queueWindow(s *capture.Snapshot) error {
+	body, err := packSnapshot(s.Cut(h.o.Statements))
 	if err != nil {
 		return err
 	}
@@ -166,13 +166,13 @@ func (h *History) joinOldest() error {
 	if err != nil {
 		return err
 	}
-	h.waiting[1].body, err = pack(a.Merge(b).Cut(h.o.Statements))
+	h.waiting[1].body, err = packSnapshot(a.Merge(b).Cut(h.o.Statements))
 	h.waiting = slices.Delete(h.waiting, 0, 1)
 	return err
 }
 
-// say logs a change of what can be done.
-func (h *History) say(err error) {
+// logTrouble logs a change of what can be done.
+func (h *History) logTrouble(err error) {
 	trouble := ""
 	if err != nil {
 		trouble = err.Error()
@@ -190,48 +190,48 @@ func (h *History) say(err error) {
 	}
 }
 
-// write is one attempt, and a second one on a new shelf if the first finds this one damaged.
-func (h *History) write(ctx context.Context, now time.Time) error {
-	err := h.attempt(ctx, now)
+// writeWaiting is one attempt, and a second one on a new shelf if the first finds this one damaged.
+func (h *History) writeWaiting(ctx context.Context, now time.Time) error {
+	err := h.tryWrite(ctx, now)
 	if !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrForeign) || h.o.Aside == nil {
 		return err
 	}
-	h.shut()
+	h.closeShelf()
 	path, moved := h.o.Aside(h.o.Now())
 	if moved != nil {
 		return errors.Join(err, moved)
 	}
 	h.aside.Add(1)
 	h.o.Log.Error("the history is damaged; a new one is begun", "error", err, "moved_to", path)
-	return h.attempt(ctx, now)
+	return h.tryWrite(ctx, now)
 }
 
-func (h *History) shut() {
+func (h *History) closeShelf() {
 	if h.shelf != nil {
 		_ = h.shelf.Close() // it is given up
 		h.shelf = nil
 	}
-	h.forget()
+	h.forgetShelf()
 }
 
-func (h *History) attempt(ctx context.Context, now time.Time) error {
-	if err := h.open(ctx); err != nil {
+func (h *History) tryWrite(ctx context.Context, now time.Time) error {
+	if err := h.openShelf(ctx); err != nil {
 		return err
 	}
-	err := h.flush(ctx)
+	err := h.flushWaiting(ctx)
 	if err == nil {
 		err = h.rollUp(ctx, now)
 	}
 	if err == nil {
-		err = h.prune(ctx, now)
+		err = h.pruneOld(ctx, now)
 	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrLocked) && !errors.Is(err, store.ErrFull) {
-		h.shut() // it is opened anew at the next tick
+		h.closeShelf() // it is opened anew at the next tick
 	}
 	return err
 }
 
-func (h *History) open(ctx context.Context) error {
+func (h *History) openShelf(ctx context.Context) error {
 	if h.shelf != nil {
 		return nil
 	}
@@ -240,17 +240,17 @@ func (h *History) open(ctx context.Context) error {
 		return err
 	}
 	h.shelf, h.origin = shelf, shelf.Origin()
-	if err := h.learn(ctx); err != nil {
-		h.shut()
+	if err := h.readMarks(ctx); err != nil {
+		h.closeShelf()
 		return err
 	}
 	return nil
 }
 
-// learn finds what was thrown away, and what is to be rolled up.
-func (h *History) learn(ctx context.Context) error {
+// readMarks finds what was thrown away, and what is to be rolled up.
+func (h *History) readMarks(ctx context.Context) error {
 	var err error
-	if h.cuts, err = cuts(ctx, h.shelf); err != nil {
+	if h.cuts, err = readCuts(ctx, h.shelf); err != nil {
 		return err
 	}
 	for level := Minute; level < Day; level++ {
@@ -267,7 +267,7 @@ func (h *History) learn(ctx context.Context) error {
 			made[w.At] = true
 		}
 		for _, w := range fine {
-			if at := w.At.Truncate(width[level+1]); !made[at] || at.Before(h.cut(level)) {
+			if at := w.At.Truncate(width[level+1]); !made[at] || at.Before(h.cutOf(level)) {
 				h.dirty[level+1][at] = true
 			}
 		}
@@ -275,8 +275,8 @@ func (h *History) learn(ctx context.Context) error {
 	return nil
 }
 
-// cuts reads the marks of all origins.
-func cuts(ctx context.Context, shelf Shelf) (map[string]*[levels]time.Time, error) {
+// readCuts reads the marks of all origins.
+func readCuts(ctx context.Context, shelf Shelf) (map[string]*[levels]time.Time, error) {
 	out := map[string]*[levels]time.Time{}
 	for level := range levels {
 		list, err := shelf.Keys(ctx, store.Span{Level: mark + level})
@@ -293,19 +293,19 @@ func cuts(ctx context.Context, shelf Shelf) (map[string]*[levels]time.Time, erro
 	return out, nil
 }
 
-// flush writes what waits.
-func (h *History) flush(ctx context.Context) error {
+// flushWaiting writes what waits.
+func (h *History) flushWaiting(ctx context.Context) error {
 	if len(h.waiting) == 0 {
 		return nil
 	}
 	var c store.WindowsChange
 	for i, w := range h.waiting {
-		at, err := h.place(ctx, w.to, len(h.waiting)-i)
+		at, err := h.placeOf(ctx, w.to, len(h.waiting)-i)
 		if err != nil {
 			return err
 		}
 		c.Put = append(c.Put, store.Window{Level: Minute, Origin: h.origin, At: at, Body: w.body})
-		c.Drop = append(c.Drop, h.stale(Hour, at)...)
+		c.Drop = append(c.Drop, h.staleWindows(Hour, at)...)
 	}
 	if err := h.shelf.Apply(ctx, c); err != nil {
 		return err
@@ -318,9 +318,9 @@ func (h *History) flush(ctx context.Context) error {
 	return nil
 }
 
-// place is where a window that ended then is filed: just before, so that one that ends with an hour is of that hour, and so
+// placeOf is where a window that ended then is filed: just before, so that one that ends with an hour is of that hour, and so
 // many nanoseconds before that it stands beside others that end at the same moment, as when a clock was set back.
-func (h *History) place(ctx context.Context, ended time.Time, before int) (time.Time, error) {
+func (h *History) placeOf(ctx context.Context, ended time.Time, before int) (time.Time, error) {
 	for {
 		at := ended.Add(-time.Duration(before))
 		taken, err := h.shelf.Keys(ctx, store.Span{Level: Minute, Origin: h.origin, From: at, To: at.Add(1)})
@@ -331,10 +331,10 @@ func (h *History) place(ctx context.Context, ended time.Time, before int) (time.
 	}
 }
 
-// stale are the coarser windows, from a level on, that lack what is added to the next finer level at a time: they are dropped with
-// the same change, and made anew when they are over. One whose finer windows are gone is added to instead (roll).
-func (h *History) stale(level int, at time.Time) (list []store.Span) {
-	for ; level <= Day && !at.Before(h.cut(level-1)); level++ {
+// staleWindows are the coarser windows, from a level on, that lack what is added to the next finer level at a time: they are dropped with
+// the same change, and made anew when they are over. One whose finer windows are gone is added to instead (rollWindow).
+func (h *History) staleWindows(level int, at time.Time) (list []store.Span) {
+	for ; level <= Day && !at.Before(h.cutOf(level-1)); level++ {
 		begin := at.Truncate(width[level])
 		list = append(list, store.Span{Level: level, Origin: h.origin, From: begin, To: begin.Add(1)})
 	}
@@ -348,7 +348,7 @@ func (h *History) rollUp(ctx context.Context, now time.Time) error {
 			if at.Add(width[level]).After(now) && !at.After(now) {
 				continue // not over
 			}
-			if err := h.roll(ctx, level, at); err != nil {
+			if err := h.rollWindow(ctx, level, at); err != nil {
 				return err
 			}
 			delete(h.dirty[level], at)
@@ -360,11 +360,11 @@ func (h *History) rollUp(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// roll makes the window of a level that begins at a time from the finer ones.
-func (h *History) roll(ctx context.Context, level int, at time.Time) error {
+// rollWindow makes the window of a level that begins at a time from the finer ones.
+func (h *History) rollWindow(ctx context.Context, level int, at time.Time) error {
 	var sum *capture.Snapshot
 	add := func(w store.Window) error {
-		s, err := unpack(w)
+		s, err := unpackWindow(w)
 		if err == nil && sum != nil {
 			s = sum.Merge(s)
 		}
@@ -373,7 +373,7 @@ func (h *History) roll(ctx context.Context, level int, at time.Time) error {
 	}
 	fine := store.Span{Level: level - 1, Origin: h.origin, From: at, To: at.Add(width[level])}
 	var c store.WindowsChange
-	if at.Before(h.cut(level - 1)) { // its finer windows are gone; what there is came late
+	if at.Before(h.cutOf(level - 1)) { // its finer windows are gone; what there is came late
 		if err := h.shelf.Each(ctx, store.Span{Level: level, Origin: h.origin, From: at, To: at.Add(1)}, add); err != nil {
 			return err
 		}
@@ -382,30 +382,30 @@ func (h *History) roll(ctx context.Context, level int, at time.Time) error {
 	if err := h.shelf.Each(ctx, fine, add); err != nil || sum == nil {
 		return err
 	}
-	body, err := pack(sum.Cut(h.o.Statements << level))
+	body, err := packSnapshot(sum.Cut(h.o.Statements << level))
 	if err != nil {
 		return err
 	}
-	c.Drop = append(c.Drop, h.stale(level+1, at)...)
+	c.Drop = append(c.Drop, h.staleWindows(level+1, at)...)
 	c.Put = []store.Window{{Level: level, Origin: h.origin, At: at, Body: body}}
 	return h.shelf.Apply(ctx, c)
 }
 
-func (h *History) cut(level int) time.Time {
+func (h *History) cutOf(level int) time.Time {
 	if c := h.cuts[h.origin]; c != nil {
 		return c[level]
 	}
 	return time.Time{}
 }
 
-// prune throws away what is too old, and the oldest of what is too much, once in five minutes.
-func (h *History) prune(ctx context.Context, now time.Time) error {
+// pruneOld throws away what is too old, and the oldest of what is too much, once in five minutes.
+func (h *History) pruneOld(ctx context.Context, now time.Time) error {
 	if d := now.Sub(h.pruned); d >= 0 && d < 5*time.Minute {
 		return nil
 	}
 	if h.steady >= steadyFor {
 		for level := range levels {
-			if err := h.drop(ctx, level, now.Add(-h.o.Keep[level])); err != nil {
+			if err := h.dropBefore(ctx, level, now.Add(-h.o.Keep[level])); err != nil {
 				return err
 			}
 		}
@@ -428,11 +428,11 @@ func (h *History) prune(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// drop throws a level's windows away that are older than before, whole coarser windows of them.
-func (h *History) drop(ctx context.Context, level int, before time.Time) error {
+// dropBefore throws a level's windows away that are older than before, whole coarser windows of them.
+func (h *History) dropBefore(ctx context.Context, level int, before time.Time) error {
 	coarser := width[min(level+1, Day)]
 	before = before.UTC().Truncate(coarser)
-	if !before.After(h.cut(level)) {
+	if !before.After(h.cutOf(level)) {
 		return nil
 	}
 	for at := range h.dirty[min(level+1, Day)] { // of hours that are being waited for nothing is thrown away
@@ -440,7 +440,7 @@ func (h *History) drop(ctx context.Context, level int, before time.Time) error {
 			before = at
 		}
 	}
-	if !before.After(h.cut(level)) {
+	if !before.After(h.cutOf(level)) {
 		return nil
 	}
 	gone, err := h.shelf.Keys(ctx, store.Span{Level: level, To: before})
@@ -483,12 +483,12 @@ func (h *History) dropSome(ctx context.Context, now time.Time) (bool, error) {
 		if before.After(now.Truncate(coarser)) {
 			before = now.Truncate(coarser)
 		}
-		was := h.cut(level)
-		if err := h.drop(ctx, level, before); err != nil {
+		was := h.cutOf(level)
+		if err := h.dropBefore(ctx, level, before); err != nil {
 			return false, err
 		}
-		if h.cut(level).After(was) {
-			h.o.Log.Info("the history is full; its oldest windows were thrown away", "level", name(level), "before", h.cut(level))
+		if h.cutOf(level).After(was) {
+			h.o.Log.Info("the history is full; its oldest windows were thrown away", "level", name(level), "before", h.cutOf(level))
 			return true, nil
 		}
 	}
@@ -498,9 +498,9 @@ func (h *History) dropSome(ctx context.Context, now time.Time) (bool, error) {
 // errNoShelf is returned while there is nothing to read from.
 var errNoShelf = errors.New("the history can not be read now")
 
-// reading opens the shelf if need be.
-func (h *History) reading(ctx context.Context) (Shelf, error) {
-	if err := h.open(ctx); err != nil {
+// openForReading opens the shelf if need be.
+func (h *History) openForReading(ctx context.Context) (Shelf, error) {
+	if err := h.openShelf(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoShelf, err)
 	}
 	return h.shelf, nil

@@ -97,7 +97,7 @@ func hourOf(w store.Window) (*HourOf, error) {
 // Hours is as the function Hours, of this history's shelf. It does not keep the history from being written meanwhile.
 func (h *History) Hours(ctx context.Context, from, to time.Time, yield func(*HourOf) error) error {
 	h.mu.Lock()
-	shelf, err := h.reading(ctx)
+	shelf, err := h.openForReading(ctx)
 	h.mu.Unlock()
 	if err != nil {
 		return err

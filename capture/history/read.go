@@ -22,10 +22,10 @@ func (h *History) Between(ctx context.Context, from, to time.Time) (*capture.Sna
 		}
 		sum = sum.Merge(s)
 	}
-	shelf, err := h.reading(ctx)
+	shelf, err := h.openForReading(ctx)
 	if err == nil {
-		err = cover(ctx, shelf, from, to, func(w store.Window) error {
-			s, err := unpack(w)
+		err = coverPeriod(ctx, shelf, from, to, func(w store.Window) error {
+			s, err := unpackWindow(w)
 			if err == nil {
 				add(s)
 			}
@@ -47,13 +47,13 @@ func (h *History) Between(ctx context.Context, from, to time.Time) (*capture.Sna
 	return sum, err
 }
 
-// cover calls yield for the coarsest windows that make up a period: whole days, whole hours at its ends, then minutes. Where
+// coverPeriod calls yield for the coarsest windows that make up a period: whole days, whole hours at its ends, then minutes. Where
 // finer ones were thrown away the coarse one answers though it reaches beyond the period.
-func cover(ctx context.Context, shelf Shelf, from, to time.Time, yield func(store.Window) error) error {
+func coverPeriod(ctx context.Context, shelf Shelf, from, to time.Time, yield func(store.Window) error) error {
 	if to.IsZero() {
 		to = time.Date(2250, 1, 1, 0, 0, 0, 0, time.UTC) // a clock may have been there
 	}
-	marks, err := cuts(ctx, shelf)
+	marks, err := readCuts(ctx, shelf)
 	if err != nil {
 		return err
 	}
@@ -141,10 +141,10 @@ func (h *History) Series(ctx context.Context, fingerprint string, from time.Time
 		}
 		out = append(out, p)
 	}
-	shelf, err := h.reading(ctx)
+	shelf, err := h.openForReading(ctx)
 	if err == nil {
 		err = shelf.Each(ctx, store.Span{Level: level, Origin: h.origin, From: from}, func(w store.Window) error {
-			s, err := unpack(w)
+			s, err := unpackWindow(w)
 			if err == nil {
 				point(s)
 			}

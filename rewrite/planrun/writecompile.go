@@ -175,7 +175,7 @@ func (c *writeCompiler) merge() {
 			for j := range h.changes[i].parts {
 				p := &h.changes[i].parts[j]
 				for n, larger := range list {
-					if larger != c.program.find && plan.Holds(larger.query, list[p.question].query) {
+					if larger != c.program.find && plan.AnswerHolds(larger.query, list[p.question].query) {
 						p.ask(n, list[p.question], larger)
 					}
 				}
