@@ -17,6 +17,7 @@ const word = 20
 type rulings struct {
 	list    correction.List
 	same    map[string]string   // a table or column -> the first of its group
+	alone   map[string]bool     // tables that are no copy of another
 	apart   map[pair]string     // the firsts of two groups that are different -> because
 	keys    map[string][]string // by table
 	names   map[string]string   // of entities by table, of roles and attributes by column
@@ -33,7 +34,7 @@ type ruled struct {
 
 func newRulings(list correction.List) *rulings {
 	r := &rulings{
-		list: list, same: map[string]string{}, apart: map[pair]string{}, keys: map[string][]string{}, names: map[string]string{},
+		list: list, same: map[string]string{}, alone: map[string]bool{}, apart: map[pair]string{}, keys: map[string][]string{}, names: map[string]string{},
 		holds: map[string]string{}, because: map[string]string{}, joins: map[[2]string]ruled{},
 	}
 	unite := func(names ...string) {
@@ -47,6 +48,8 @@ func newRulings(list correction.List) *rulings {
 			unite(c.Same...)
 		case c.Copy != "" && c.Of != correction.None:
 			unite(c.Of, c.Copy)
+		case c.Copy != "":
+			r.alone[c.Copy] = true
 		case c.Entity != "":
 			if len(c.Key) > 0 {
 				r.keys[c.Entity] = c.Key
@@ -95,7 +98,7 @@ func (r *rulings) alike(a, b string) (yes, said bool) {
 		return true, true
 	}
 	_, different := r.apart[newPair(x, y)]
-	return false, different
+	return false, different || r.alone[a] || r.alone[b]
 }
 
 // holding says whether a person said that a column holds the key of a table's entity.

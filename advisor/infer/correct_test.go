@@ -72,6 +72,7 @@ func TestCorrectionsHold(t *testing.T) {
 				return strings.Contains(strings.Join(entity(m, "People").Tables, " "), "ks.archive")
 			}, ""},
 		{"tables that are not one", "- different: [ks.people, ks.people_by_mail]", func(m *infer.Model) bool { return len(entity(m, "People").Tables) == 1 }, ""},
+		{"a table that is no copy", "- copy: ks.people_by_mail\n  of: none", func(m *infer.Model) bool { return len(entity(m, "People").Tables) == 1 }, ""},
 		{"a join that few saw", "- join: accept\n  from: ks.sales.who\n  to: ks.people.nr", func(m *infer.Model) bool { return m.Joins[0].Accepted }, "confidence 0.30"},
 		{"a join that is none", "- join: reject\n  from: ks.sales.who\n  to: ks.people.nr\n  because: two lists", func(m *infer.Model) bool {
 			return !m.Joins[0].Accepted && m.Joins[0].Reason == "a person said that it is no join: two lists"

@@ -17,6 +17,8 @@ type Rest struct {
 	Text      string  `json:"text"`
 	Taken     string  `json:"taken"` // the answer that was taken for true
 	Certainty float64 `json:"certainty"`
+
+	none bool // taken is that no candidate holds: nothing is built on what is open
 }
 
 // Asked is an open question, and what knowing its answer is worth.
@@ -93,7 +95,7 @@ func tableOf(column string) string {
 func rest(q *infer.Question) (r Rest, ok bool) {
 	for _, c := range q.Candidates {
 		if c.Used {
-			return Rest{q.ID, q.Text, c.Text, c.Certainty}, true
+			return Rest{q.ID, q.Text, c.Text, c.Certainty, c.Answer == infer.None}, true
 		}
 	}
 	return Rest{}, false
@@ -150,7 +152,7 @@ func (k *maker) restsOn(j *joined) (out []Rest) {
 func (k *maker) open(r *Recommendation, j *joined) string {
 	r.RestsOn = k.restsOn(j)
 	for _, x := range r.RestsOn {
-		if x.Certainty < k.Thresholds.Confidence {
+		if !x.none && x.Certainty < k.Thresholds.Confidence {
 			return fmt.Sprintf("that rests on question %s, of which the answer taken (%s) is only %.0f %% certain: `helenus answer %s` settles it", x.Question, x.Taken, 100*x.Certainty, x.Question)
 		}
 	}
