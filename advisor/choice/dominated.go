@@ -1,11 +1,11 @@
 package choice
 
-// dominatedFrom is from how many tables on it is looked for tables that others outdo: among few, and where space is not limited, bounds settle them as soon.
+// dominatedFrom is from how many tables on it is looked for tables that others dominate: among few, and where space is not limited, bounds settle them as soon.
 const dominatedFrom = 300
 
 // closeDominated closes each table in whose place another can always be kept: that is not larger and not dearer to keep, raises no demand that the one does not, and for
 // every arc over the one has an arc between the same states that is not dearer. With it in place of the one, or besides others that there were, every
-// path is there for no more. Of two that outdo each other the first stays. It reports whether it closed any.
+// path is there for no more. Of two that dominate each other the first stays. It reports whether it closed any.
 //
 // Where thousands of tables are proposed, a quarter or a third are such: the same columns in an order that serves less.
 func (in *instance) closeDominated() bool {
@@ -45,7 +45,7 @@ func (in *instance) closeDominated() bool {
 			raised[n][r.demand] = true
 		}
 	}
-	outdoes := func(m, n int32) bool {
+	dominates := func(m, n int32) bool {
 		if in.status[m] != free || in.size[m] > in.size[n] || in.upkeep[m] > in.upkeep[n] || in.problem.Tables[m].Free != in.problem.Tables[n].Free {
 			return false
 		}
@@ -69,7 +69,7 @@ func (in *instance) closeDominated() bool {
 		if s != free || len(uses[n]) == 0 {
 			continue
 		}
-		least := uses[n][0] // whoever outdoes it has an arc where few have
+		least := uses[n][0] // whoever dominates it has an arc where few have
 		for _, u := range uses[n] {
 			if u.bundle.end-u.bundle.begin < least.bundle.end-least.bundle.begin {
 				least = u
@@ -77,7 +77,7 @@ func (in *instance) closeDominated() bool {
 		}
 		d := &in.demands[least.demand]
 		for j := least.bundle.begin; j < least.bundle.end && d.arcs[j].price <= least.price; j++ {
-			if a := &d.arcs[j]; a.table != 0 && d.tables[a.table] != int32(n) && outdoes(d.tables[a.table], int32(n)) {
+			if a := &d.arcs[j]; a.table != 0 && d.tables[a.table] != int32(n) && dominates(d.tables[a.table], int32(n)) {
 				in.status[n], any = closed, true
 				break
 			}

@@ -37,7 +37,7 @@ func dearest(p *Problem) (worst []bool, most float64) {
 	return worst, most
 }
 
-// TestDominated: what others outdo is never needed, and something is outdone. Each problem has copies of its tables besides, some of them worse: all of
+// TestDominated: what others dominate is never needed, and something is dominated. Each problem has copies of its tables besides, some of them worse: all of
 // these go.
 func TestDominated(t *testing.T) {
 	closedTables := 0

@@ -19,7 +19,7 @@ const (
 	tightSteps  = 15
 )
 
-// newSpaceFilter returns the squeeze of an instance; nil if space is not limited.
+// newSpaceFilter returns the space filter of an instance; nil if space is not limited.
 func newSpaceFilter(in *instance) *spaceFilter {
 	if in.problem.Space == 0 {
 		return nil

@@ -44,7 +44,7 @@ func Anneal(ctx context.Context, p *Problem, o AnnealOptions) ([][]bool, error) 
 // one to the other is dearer on its way; bounds and branching say little there, and an integer program's solver takes minutes.
 //
 // Space is paid for, at a rate for each step that rises while its tables take too much and falls while they do not, so that the search goes
-// to and fro over the limit; what fits and is the cheapest so far is noted. A change opens or closes a table for a stretch of steps, or
+// to and fro over the limit; what fits and is the cheapest so far is noted. A change opens or closes a table for an interval of steps, or
 // opens the tables of a demand's path that is cheap at prices which are made up. Then demands that are without a path, or with a dearer one, may buy
 // tables, and tables that were of use are closed where that does not cost. Every change is weighed with all it does:
 // answering, keeping, space, creating, and filling what is created from what is there now.

@@ -127,7 +127,7 @@ func (s *annealing) makeMove(worst float64) {
 	s.closeUseless(worst)
 }
 
-// chooseSteps chooses the steps of a change: one, a stretch, or all that weigh demands as one does, as every second day may. What is better
+// chooseSteps chooses the steps of a change: one, an interval, or all that weigh demands as one does, as every second day may. What is better
 // at one of those is better at all, and a table for one alone may only look dear because it is filled so often.
 func (s *annealing) chooseSteps() {
 	from := s.random.IntN(len(s.open))

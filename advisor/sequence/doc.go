@@ -27,8 +27,8 @@
 // # Steps that are alike
 //
 // Identical steps that follow each other are not made one: that would be wrong. A table may be created in the middle of such a
-// stretch because one that was created at its begin is needed to load it, because Most lets only some come at a time, because writes that
-// must be kept up meanwhile (C^U) weigh less there, or to be the source of one that the next stretch needs. But such steps weigh every
+// interval because one that was created at its begin is needed to load it, because Most lets only some come at a time, because writes that
+// must be kept up meanwhile (C^U) weigh less there, or to be the source of one that the next interval needs. But such steps weigh every
 // demand the same, so they share its multipliers (a class): weak duality holds for any multipliers, so also for equal ones, and a
 // demand is looked at once for all of them. Cycles of 12 steps have 4 classes. The courses still go step by step.
 //
@@ -56,7 +56,7 @@
 //     most one solver process, as GOMAXPROCS. Their tables' problem is solved first. With Options.Pruned that is the answer (Algorithms 1
 //     and 2); otherwise what exact begins from, so exact is never above pruned.
 //  3. Dual steps, and after every 40 of them reduction and a search from what the multipliers suggest (search.go, improve.go). The search moves
-//     whole courses: one table's best course given all others is a shortest path, too; then stretches of time from which a table is kept out or let
+//     whole courses: one table's best course given all others is a shortest path, too; then intervals from which a table is kept out or let
 //     into, with what lacks bought; then a shortest path over all step's designs. Space is paid for at rates that rise and fall.
 //  4. What is left is branched over with the same bounds (branch.go), then given to the integer program's solver if it is not too large, with
 //     the best sequence as its start. Whatever ends a solve, Result.Bound says what no sequence can be below.

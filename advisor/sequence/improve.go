@@ -90,8 +90,8 @@ func (s *search) presentTables(more []int) []int {
 	return list
 }
 
-// descend takes steps while they help: tables tuned; designs exchanged between steps; a table kept out of a stretch of time and what lacks
-// bought anew; a table let in for a stretch, and then those tuned that it may make useless.
+// descend takes steps while they help: tables tuned; designs exchanged between steps; a table kept out of an interval of time and what lacks
+// bought anew; a table let in for an interval, and then those tuned that it may make useless.
 func (s *search) descend(tables []int) {
 	s.limit = s.s.work + s.budget
 	s.tuneAll(tables)
@@ -99,11 +99,11 @@ func (s *search) descend(tables []int) {
 	for again := true; again && !s.budgetSpent(); {
 		again = false
 		for _, n := range s.presentTables(tables) {
-			for _, stretch := range s.stretchesOf(n) {
+			for _, interval := range s.intervalsOf(n) {
 				if s.budgetSpent() {
 					return
 				}
-				again = s.flipStretch(n, stretch[0], stretch[1]) || again
+				again = s.flipInterval(n, interval[0], interval[1]) || again
 			}
 		}
 		again = s.tryDetours() || again
@@ -127,7 +127,7 @@ func (s *search) tryDetours() (found bool) {
 				return found
 			}
 			found = s.tryDetour(i, 0, last, factor) || found
-			if classes := len(s.in.begin) - 1; classes > 1 && classes <= maxStretches {
+			if classes := len(s.in.begin) - 1; classes > 1 && classes <= maxIntervals {
 				for k := range classes {
 					found = s.tryDetour(i, s.in.begin[k], s.in.begin[k+1]-1, factor) || found
 				}
@@ -192,9 +192,9 @@ func (s *search) tryDetour(i, from, to int, factor float64) bool {
 	return false
 }
 
-// stretchesOf are the stretches of time over which a table may be let in or kept out as one: where it is kept now; else those of the classes,
+// intervalsOf are the intervals over which a table may be let in or kept out as one: where it is kept now; else those of the classes,
 // and of what is before and after each.
-func (s *search) stretchesOf(n int) (list [][2]int) {
+func (s *search) intervalsOf(n int) (list [][2]int) {
 	last := len(s.open) - 1
 	add := func(from, to int) {
 		if x := [2]int{from, to}; !slices.Contains(list, x) {
@@ -215,7 +215,7 @@ func (s *search) stretchesOf(n int) (list [][2]int) {
 		return list
 	}
 	add(0, last)
-	if classes := len(s.in.begin) - 1; classes <= maxStretches {
+	if classes := len(s.in.begin) - 1; classes <= maxIntervals {
 		for k := range classes {
 			add(s.in.begin[k], s.in.begin[k+1]-1)
 		}
@@ -223,11 +223,11 @@ func (s *search) stretchesOf(n int) (list [][2]int) {
 	return list
 }
 
-// maxStretches is up to how many classes a table is tried in each alone.
-const maxStretches = 8
+// maxIntervals is up to how many classes a table is tried in each alone.
+const maxIntervals = 8
 
-// flipStretch turns a table over during a stretch, repairs, and takes that back unless it is better. It reports whether it was.
-func (s *search) flipStretch(n, from, to int) bool {
+// flipInterval turns a table over during an interval, repairs, and takes that back unless it is better. It reports whether it was.
+func (s *search) flipInterval(n, from, to int) bool {
 	before, mark := s.totalCost(), s.mark()
 	was := s.open[from][n]
 	touched := s.neighboursOf(n, from, to)
@@ -267,7 +267,7 @@ func (s *search) flipStretch(n, from, to int) bool {
 	return false
 }
 
-// neighboursOf are the kept tables that a demand or load can read which can read n, during a stretch.
+// neighboursOf are the kept tables that a demand or load can read which can read n, during an interval.
 func (s *search) neighboursOf(n, from, to int) []int {
 	is := map[int32]bool{}
 	for t := from; t <= to; t++ {

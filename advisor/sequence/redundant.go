@@ -61,7 +61,7 @@ func (s *annealing) dropRedundant() {
 	s.best, s.least = cloneBools(s.open), s.cost
 }
 
-// closeIfNotDearer closes a table for a stretch of steps if nothing is dearer without it, and reports whether it was so.
+// closeIfNotDearer closes a table for an interval of steps if nothing is dearer without it, and reports whether it was so.
 func (s *annealing) closeIfNotDearer(n int32, from, to int) bool {
 	s.journal = s.journal[:0]
 	m := s.mark()

@@ -16,7 +16,7 @@ import (
 // the designs for seed 004's cycles. The linear program of runs says what none of them costs less than, and what is of no use; the runs are
 // designed out of the rest, and out of all, as the rest may lack what fills it, by annealing: where the same weights come again and again, the first runs, for the others
 // to have their designs too; of a drift, four spans. Many runs are designed apart besides, at prices that make them fit together; and all is changed together once more, where weights come again by the
-// program of what is near (localbranch.go), else by annealing (package sequence: Relax, Apart, Around, Anneal).
+// program of what is near (localbranch.go), else by annealing (package sequence: Relax, Decompose, LocalBranch, Anneal).
 //
 // The bound holds for all calendars over the promising candidates, with changes within runs, too, as in it
 // what filling costs does not depend on what is there. Proof: of the designs of a run take the one that serves its
