@@ -92,14 +92,14 @@ func answerAlerts() []alert {
 			name: "HelenusShadowDifference", expr: `sum by (job, change_id) (increase(helenus_change_differences_total{result="unexplained"}[30m])) > 0`, severity: "critical",
 			summary: "A change answered otherwise than Cassandra", describe: "A compared read of {{ $labels.change_id }} differed, and nothing explains it. The change is suspended.",
 			means: "A read was answered from the look-up and from the table, several times, and the answers stayed different. Reads run as written since. Before that some may have been answered wrongly.",
-			look:  []string{"`helenus migrations CHANGE`: the difference, with digests.", "Change, Rows in only one table, and Writes, and who else writes.", "Whether something writes past Helenus: Overview, Other writers."},
+			look:  []string{"`helenus changes CHANGE`: the difference, with digests.", "Change, Rows in only one table, and Writes, and who else writes.", "Whether something writes past Helenus: Overview, Other writers."},
 			do:    []string{"Do not resume it before the cause is known.", "If something writes past Helenus, send it through Helenus, then `helenus resume CHANGE`: it is verified before it serves.", "If nothing explains it, `helenus rollback CHANGE`, keep its table, and tell us."},
 		},
 		{
 			name: "HelenusChangeDivergent", expr: `max by (job, change_id) (helenus_change_divergent_rows{reason="missing"}) > 0`, wait: "5m", severity: "critical",
 			summary: "Rows of a table are missing in a change", describe: "The last pass over {{ $labels.change_id }} found {{ $value }} rows without entry.",
 			means: "Verification compared both tables and found rows that the look-up lacks. It wrote them, but reads before may have missed them; a change that served is suspended.",
-			look:  []string{"Overview, Other writers: who writes to the table past Helenus (bulk loaders, repairs by hand, another data centre's applications)?", "Change, Writes, and who else writes: entries that were missed.", "`helenus migrations CHANGE`."},
+			look:  []string{"Overview, Other writers: who writes to the table past Helenus (bulk loaders, repairs by hand, another data centre's applications)?", "Change, Writes, and who else writes: entries that were missed.", "`helenus changes CHANGE`."},
 			do:    []string{"Send all writers of the table through Helenus.", "`helenus verify CHANGE` until a pass is clean, then `helenus resume CHANGE`.", "If there is a writer that can not be moved, roll the change back."},
 		},
 		{
@@ -120,7 +120,7 @@ func answerAlerts() []alert {
 			name: "HelenusTableTouched", expr: `sum by (job, change_id) (increase(helenus_change_touched_total[15m])) > 0`, severity: "warning",
 			summary: "A client changes the table of a change", describe: "Statements of a client changed, or may have changed, the table of {{ $labels.change_id }}.",
 			means: "The look-up's table is Helenus's alone. After each such statement its reads run as written until it is verified again.",
-			look:  []string{"`helenus migrations CHANGE`: when, and by which statement.", "`helenus connections`: who is connected."},
+			look:  []string{"`helenus changes CHANGE`: when, and by which statement.", "`helenus connections`: who is connected."},
 			do:    []string{"Take the right to modify the table from that role.", "If the table was altered or dropped, roll the change back."},
 		},
 		{
@@ -134,7 +134,7 @@ func answerAlerts() []alert {
 			name: "HelenusOtherWriters", expr: "max by (job, instance) (helenus_cluster_others{kind=\"client\"}) > 0\nand on (job) max by (job) (helenus_change_state{state=\"serving\"}) == 1", wait: "15m", severity: "warning",
 			summary: "Clients are connected past Helenus while a change serves", describe: "{{ $labels.instance }} sees {{ $value }} kinds of connections that do not come through Helenus.",
 			means: "If they write to a table with a change, answers lack that until a sweep finds it. If they only read, nothing is wrong.",
-			look:  []string{"The log: user, driver and address of each.", "`helenus migrations`: which tables have changes."},
+			look:  []string{"The log: user, driver and address of each.", "`helenus changes`: which tables have changes."},
 			do:    []string{"Send them through Helenus, or make sure that their role may only read."},
 		},
 		{
@@ -148,21 +148,21 @@ func answerAlerts() []alert {
 			name: "HelenusChangeSuspended", expr: `max by (job, change_id, state) (helenus_change_state{state=~"suspended|failed"}) == 1`, wait: "5m", severity: "warning",
 			summary: "A change is suspended or failed", describe: "{{ $labels.change_id }} is {{ $labels.state }}: its reads run as written until a person decides.",
 			means: "Something made it doubtful that its answers are true, or it can not go on. The application gets what it would without Helenus.",
-			look:  []string{"`helenus migrations CHANGE`: the reason, and what to do about it.", "Change, Are its answers true?"},
+			look:  []string{"`helenus changes CHANGE`: the reason, and what to do about it.", "Change, Are its answers true?"},
 			do:    []string{"Mend what the reason names, then `helenus resume CHANGE`: it is verified before it serves.", "Or `helenus rollback CHANGE`."},
 		},
 		{
 			name: "HelenusChangeStalled", expr: "changes(helenus_change_progress_ratio[30m]) == 0\nand on (job, instance, change_id) (helenus_change_state{state=~\"backfill|verify\"} == 1)\nand on (job, instance, change_id) (helenus_change_progress_ratio < 1)", wait: "15m", severity: "warning",
 			summary: "A change does not get on", describe: "{{ $labels.change_id }} has made no progress for 30 minutes.",
 			means: "It fills or verifies its table, and no part of the ring was done meanwhile.",
-			look:  []string{"Change, Waits for.", "`helenus migrations CHANGE`: what it waits for, in words.", "Cassandra: time-outs of scans, nodes that are down."},
+			look:  []string{"Change, Waits for.", "`helenus changes CHANGE`: what it waits for, in words.", "Cassandra: time-outs of scans, nodes that are down."},
 			do:    []string{"Mend the cluster; it goes on by itself from where it was.", "If `backfill-rate` is set very low, raise it."},
 		},
 		{
 			name: "HelenusChangeThrottled", expr: `max by (job, change_id, reason) (helenus_change_throttled) == 1`, wait: "15m", severity: "warning",
 			summary: "A change has been waiting for 15 minutes", describe: "{{ $labels.change_id }} waits: {{ $labels.reason }}.",
 			means: "cassandra: a statement of ours fails and is tried again. requests: some that began before it do not end. unreadable: the requests of a client can not be read, so its writes can not be seen.",
-			look:  []string{"`helenus migrations CHANGE`.", "`helenus connections`, for unreadable: which driver, and its compression."},
+			look:  []string{"`helenus changes CHANGE`.", "`helenus connections`, for unreadable: which driver, and its compression."},
 			do:    []string{"cassandra: look at the cluster.", "requests: find the client that holds a request open; restart it if need be.", "unreadable: have its driver use lz4, snappy or no compression."},
 		},
 		{
@@ -176,7 +176,7 @@ func answerAlerts() []alert {
 			name: "HelenusCalendarFailing", expr: `max by (job, instance) (helenus_calendar_failing) == 1`, wait: "15m", severity: "warning",
 			summary: "A calendar can not do what is due", describe: "{{ $labels.instance }} can not carry out what its calendar says.",
 			means: "A table that should be made or dropped by now is not. What serves goes on.",
-			look:  []string{"The log.", "Fleet, Calendars, and `helenus migrations`."},
+			look:  []string{"The log.", "Fleet, Calendars, and `helenus changes`."},
 			do:    []string{"Mend what the log names: Cassandra, or the state directory."},
 		},
 		{

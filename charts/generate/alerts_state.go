@@ -49,7 +49,7 @@ func peopleAlerts() []alert {
 			summary: "A recommendation waits for a decision", describe: "{{ $labels.change_id }} ({{ $labels.title }}) can be approved.",
 			means: "Helenus has found something that it can carry out by itself, and that saves more than 10 ms of work in each second. Nothing happens before somebody approves it.",
 			look:  []string{"Recommendations, and the page of the recommendation in the console.", "`helenus explain CHANGE`: why, what it costs, what the risks are."},
-			do:    []string{"Approve it, or dismiss it with a reason (`helenus approve`, `helenus reject --reason`)."},
+			do:    []string{"Approve it, or dismiss it with a reason (`helenus approve`, `helenus dismiss --why`, `helenus snooze --for`)."},
 		},
 		{
 			name: "HelenusBypassed", expr: `max by (job, instance) (helenus_proxy_bypass) == 1`, wait: "1h", severity: "warning",

@@ -163,7 +163,7 @@ func fleet() *page {
 		query{`max by (change_id, state) (helenus_calendar_state{@}) == 1`, "{{change_id}} {{state}}"})
 	p.lines(8, "Tables of calendars", "By stage: out, coming, there, going. Good: there changes with the cycle. coming for long: a fill is slow; see Change.", "short",
 		query{`max by (change_id, stage) (helenus_calendar_tables{@})`, "{{change_id}} {{stage}}"})
-	p.lines(8, "Due, and not done", "Changes that wait for an approval, a window or a limit, and 1 while nothing can be done. Good: 0. If not: `helenus migrations` says what each waits for.", "short",
+	p.lines(8, "Due, and not done", "Changes that wait for an approval, a window or a limit, and 1 while nothing can be done. Good: 0. If not: `helenus changes` says what each waits for.", "short",
 		query{`max by (change_id) (helenus_calendar_waiting_changes{@})`, "{{change_id}} wait"},
 		query{`max by (instance) (helenus_calendar_failing{@})`, "{{instance}} fails"})
 	return p

@@ -14,7 +14,7 @@ var (
 	descState   = describe("helenus_calendar_state", "1 for the state that a calendar is in, following, paused or withdrawing, 0 for the others. One that is over is not told.", "change_id", "state")
 	descStep    = describe("helenus_calendar_step", "The step of its cycle that a calendar is in, from 0.", "change_id")
 	descTables  = describe("helenus_calendar_tables", "Tables of a calendar by stage: out, coming, there or going.", "change_id", "stage")
-	descWaiting = describe("helenus_calendar_waiting_changes", "Changes of a calendar that are due, and wait for an approval, a window or a limit; the reason is in `helenus migrations`.", "change_id")
+	descWaiting = describe("helenus_calendar_waiting_changes", "Changes of a calendar that are due, and wait for an approval, a window or a limit; the reason is in `helenus changes`.", "change_id")
 	descNext    = describe("helenus_calendar_next_step_timestamp_seconds", "When the next step of a calendar's cycle begins, Unix time.", "change_id")
 	descOff     = describe("helenus_calendar_off_ratio", "How far the last days were off what a calendar's cycle foretold, as a share of what still holds; absent before a whole day is known.", "change_id")
 	descChanges = describe("helenus_calendar_changes_total", "Changes of calendars begun in this process: tables created, and dropped.", "action")
