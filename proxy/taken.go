@@ -53,7 +53,7 @@ func (c *conn) offer(h wire.Header, body []byte, t *slot, change *change, say fu
 	}
 	say(r)
 	c.fillRequest(r, &k.view, k.body)
-	if t.read && (r.Opcode == wire.OpQuery || r.Client.User) {
+	if r.Opcode == wire.OpQuery || t.read && r.Client.User {
 		c.lend()
 	}
 	t.taken.Store(k)
