@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/internal/preview"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -32,6 +34,7 @@ type api struct {
 	*httptest.Server
 	mu     sync.Mutex
 	orders []string
+	bodies []string
 	tokens []string
 }
 
@@ -47,7 +50,12 @@ func startAPI(t *testing.T) *api {
 	about := map[string]any{
 		"recommendations": admin.Recommendations{Recommendations: []recommend.Recommendation{advice}, Dismissed: []recommend.Dismissal{}}, "recommendations/r-open": advice,
 		"migrations": []migrate.Migration{state("r-serving", migrate.Serving), state("r-rolled", migrate.RolledBack)}, "migrations/r-serving": state("r-serving", migrate.Serving), "migrations/r-rolled": state("r-rolled", migrate.RolledBack),
+		"changes": []admin.Change{{ID: "r-open", State: change.Proposed, Kind: "look-up table", Title: advice.Title, Keyspace: "hotel", Table: "reservations"}, {ID: "r-serving", State: change.Serving}, {ID: "r-late", State: change.Snoozed,
+			Until: time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC), Reason: "after the move"}, {ID: "r-no", State: change.Dismissed, Reason: "too dear"}},
 		"calendars": []any{}, "bypass": rewrite.Bypass{},
+	}
+	for id, answer := range map[string]any{"r-open": advice, "r-serving": about["migrations/r-serving"], "r-rolled": about["migrations/r-rolled"]} {
+		about["changes/"+id] = answer
 	}
 	a := &api{}
 	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,6 +64,8 @@ func startAPI(t *testing.T) *api {
 		a.tokens = append(a.tokens, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		if r.Method != http.MethodGet {
 			a.orders = append(a.orders, r.Method+" "+path)
+			text, _ := io.ReadAll(r.Body)
+			a.bodies = append(a.bodies, string(text))
 			path = path[:strings.LastIndex(path, "/")]
 		}
 		a.mu.Unlock()
@@ -231,7 +241,7 @@ func TestDroppingIsConfirmed(t *testing.T) {
 	if _, err := said("rollback", "r-serving"); err != nil { // which drops nothing
 		t.Error(err)
 	}
-	if got := strings.Join(a.ordered(), "; "); got != "POST migrations/r-rolled/drop; POST migrations/r-rolled/drop; POST migrations/r-serving/rollback" {
+	if got := strings.Join(a.ordered(), "; "); got != "POST changes/r-rolled/drop; POST changes/r-rolled/drop; POST changes/r-serving/rollback" {
 		t.Error(got)
 	}
 }
