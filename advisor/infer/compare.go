@@ -118,9 +118,10 @@ func Compare(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, st
 		return nil, err
 	}
 	out.States = then.Corrections
-	out.Changes = append(out.Changes, differences(now.Workload, then.Workload, drift)...)
-	out.Since = differences(w, now.Workload, drift)
-	out.Unused = unused(w, now.Workload, then.Workload)
+	was, is := readable(now.Workload), readable(then.Workload) // as files have them
+	out.Changes = append(out.Changes, differences(was, is, drift)...)
+	out.Since = differences(w, was, drift)
+	out.Unused = unused(w, was, is)
 	return out, nil
 }
 
