@@ -26,6 +26,7 @@ type Model struct {
 	Joins         []Join         // done by hand, accepted or not, by producer and consumer
 	Uses          []Use          // by conceptual statement, then fingerprint
 	Unexplained   []Unexplained  // by fingerprint
+	Questions     []Question     // what the evidence leaves open, by ID
 	Seconds       float64        // of traffic that the weights are means over
 
 	tables map[table]*source // of every table that is in the model
