@@ -37,6 +37,7 @@ var (
 	dismissDesc = prometheus.NewDesc("helenus_advisor_dismissed_statements", "Statements of the latest round that led to no advice.", nil, nil)
 	solverDesc  = prometheus.NewDesc("helenus_advisor_solver_up", "1 if the exact solver, helenus-solver, is there; 0 if calendars are worked out by a heuristic: the log and the advice say why.", nil, nil)
 	unexplDesc  = prometheus.NewDesc("helenus_advisor_unexplained_statements", "Statements of the latest round that the model can not express.", nil, nil)
+	unworkDesc  = prometheus.NewDesc("helenus_advisor_unexplained_work_ratio", "Share of the work of all statements of the latest round that the model can not express, 0 to 1. An execution and a millisecond of latency are a unit of work each.", nil, nil)
 )
 
 // result is what became of a round.
@@ -81,7 +82,7 @@ func about(r *recommend.Recommendation) map[statement]bool {
 // Describe implements prometheus.Collector.
 func (a *Advisor) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, refusedDesc, createdDesc, stateDesc, decidedDesc, aboutDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc, solverDesc,
+		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, refusedDesc, createdDesc, stateDesc, decidedDesc, aboutDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc, unworkDesc, solverDesc,
 	} {
 		ch <- d
 	}
@@ -140,6 +141,11 @@ func (a *Advisor) Collect(ch chan<- prometheus.Metric) {
 	gauge(tookDesc, a.took.Seconds())
 	gauge(dismissDesc, float64(len(a.latest.Dismissed)))
 	gauge(unexplDesc, float64(len(a.latest.Unexplained)))
+	share := 0.0
+	for i := range a.latest.Unexplained {
+		share += a.latest.Unexplained[i].Share
+	}
+	gauge(unworkDesc, min(1, share))
 }
 
 var _ prometheus.Collector = (*Advisor)(nil)

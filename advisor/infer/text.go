@@ -10,7 +10,7 @@ import (
 // Describe returns the model for readers.
 func (m *Model) Describe() Description {
 	d := Description{
-		Entities: m.Entities, Relationships: m.Relationships, Joins: m.Joins, Unexplained: m.Unexplained, Window: m.Seconds,
+		Entities: m.Entities, Relationships: m.Relationships, Joins: m.Joins, Unexplained: m.Unexplained, Questions: m.Questions, Window: m.Seconds,
 		Tables: []TableView{}, Workload: []Conceptual{},
 	}
 	for _, t := range m.Tables {
@@ -83,7 +83,7 @@ func (d Description) Text(w io.Writer) error {
 		p.line("Not in the model")
 		for _, u := range d.Unexplained {
 			p.line("  %s", u.Text)
-			p.line("    %d executions: %s", u.Count, u.Reason)
+			p.line("    %d executions, %.1f %% of all work: %s", u.Count, 100*u.Share, u.Reason)
 		}
 	}
 	return p.err
