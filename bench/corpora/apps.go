@@ -22,7 +22,7 @@ Bid 9000 *bid_id:uuid amount:int/900 placed:timestamp item->Item.bids bidder->Ac
 Comment 4000 *comment_id:uuid body:text stars:int/5 author->Account.written receiver->Account.received`,
 		normal: `
 regions(Region): region_id | | name
-accounts(Account): account_id | | nick email rating region_id=region
+accounts(Account): account_id | | nick email rating region_id=region ; index=email
 categories(Category): category_id | | title
 items(Item): item_id | | title price ends seller_id=seller category_id=category
 items_by_category(Item): category_id=category | item_id

@@ -203,6 +203,7 @@ func (f *frame) known(e *entity, i int, path string, fed map[string]origin) (bou
 type choice struct {
 	t     *table
 	where []column
+	lacks bool // it has not all that is wanted
 }
 
 // choose finds the table for a read of instance i, or of those like it, by what is known: the first that has all that is wanted.
@@ -259,7 +260,7 @@ func (s *site) choose(f *frame, e *entity, i int, fed map[string]origin, wanted 
 		if all {
 			return c
 		}
-		if second == nil {
+		if c.lacks = true; second == nil {
 			second = &c
 		}
 	}
@@ -344,7 +345,18 @@ func (s *site) read(t int64, f *frame, st step, e *entity, rows []int, fed map[s
 		}
 		out, cells = append(out, &frame{e, i, row, f}), append(cells, line)
 	}
-	return out, c.t, s.say(t, q, binds, cells, 0)
+	end := s.say(t, q, binds, cells, 0)
+	if !c.lacks || single && st.by == "" || len(e.key) != 1 || e.edge(e.key[0]) != nil {
+		return out, c.t, end
+	}
+	over, key := c.t, step{kind: readOne, cols: st.cols, steps: st.steps}
+	for i, f := range out { // the table has the keys only: what is wanted is read by these, one by one
+		var whole []*frame
+		if whole, over, end = s.read(end+pause, f.up, key, e, []int{f.i}, map[string]origin{e.key[0]: f.row[e.key[0]]}, true); len(whole) == 1 {
+			out[i] = whole[0]
+		}
+	}
+	return out, over, end
 }
 
 // readList reads the partners of several frames in one statement, by IN.
