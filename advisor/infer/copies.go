@@ -132,9 +132,6 @@ func (b *modeller) named(c *copied, src, base *source) bool {
 // written is a copy by what is written: an INSERT into the one goes with one into the other, and the key has the same values.
 func (b *modeller) written(c *copied, src, base *source) bool {
 	d := b.duals[[2]table{base.name, src.name}]
-	if d.mean > 1.1 { // writes of it for one of the other: a fan-out
-		return false
-	}
 	for _, x := range d.columns {
 		of, to := base.schema.Column(x[0]), src.schema.Column(x[1])
 		if of == nil || to == nil || of.Type != to.Type {
@@ -156,6 +153,12 @@ func (b *modeller) written(c *copied, src, base *source) bool {
 			return false
 		}
 	}
+	for _, x := range src.schema.PrimaryKey() {
+		if d.mean > onceWritten && c.columns[x.Name] == "" { // writes of it for one of the other, with a key of their own: a fan-out
+			clear(c.columns)
+			return false
+		}
+	}
 	c.proof.add("burst", 4, "%d times an INSERT went with one into %s, and %d columns had the same values", d.writes, base.name.table, len(c.columns))
 	return true
 }
@@ -172,7 +175,7 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 		if x.Type != key.Type || !alone && !unique && !(src.stats == nil && src.keyed(x.Name) && len(src.key) == 1) {
 			continue
 		}
-		p := b.prove(src, x, base)
+		p := append(b.prove(src, x, base), b.sibling(src, base)...)
 		if p.probability() < Probable {
 			continue
 		}
@@ -184,6 +187,23 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 		return true
 	}
 	return false
+}
+
+// sibling weighs whether a column that is no key, and has nearly as many values as rows, has those of one of the other table: a title, a name. Small integers say
+// nothing of keys; this does.
+func (b *modeller) sibling(src, base *source) (p proof) {
+	for _, x := range src.schema.Columns {
+		for _, y := range base.schema.Columns {
+			if x.Type != y.Type || dense(x.Type) || timelike(x.Type) || src.keyed(x.Name) || base.keyed(y.Name) ||
+				src.distinct(x.Name) < 0.5*src.rows() || base.distinct(y.Name) < 0.5*base.rows() || len(p) > 0 {
+				continue
+			}
+			if odds, text := b.contained(src.id(x.Name), base.id(y.Name), x.Type, base.distinct(y.Name)); odds > 0 {
+				p.add("values", odds, "%s and %s: %s", src.id(x.Name), base.id(y.Name), text)
+			}
+		}
+	}
+	return p
 }
 
 // paired is a copy of pairs: the same two entities, the other way round, as many.

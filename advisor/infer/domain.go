@@ -143,6 +143,8 @@ func inserted(st *capture.Statement) (of table, columns []string, ok bool) {
 const (
 	// leastValues is how many different values a containment must rest on: at 50 the 95 % interval of a share of 1 ends at 0.93.
 	leastValues = 50
+	// leastUUIDs is the same of UUIDs, which are never equal by chance.
+	leastUUIDs = 10
 	// within is the share of a column's values that have to be among a key's, at least: not all of the key's values were seen.
 	within = 0.9
 	// apart is the share below which two columns have nothing to do with each other, if much of both was seen.
@@ -161,7 +163,7 @@ func (b *modeller) contained(column, key, cqlType string, rows float64) (odds fl
 	share, low, high, n := v.Containment(k)
 	of := fmt.Sprintf("%.0f %% of %d values of the one were seen in the other", 100*share, n)
 	switch {
-	case n < leastValues:
+	case n < leastUUIDs, n < leastValues && cqlType != "uuid" && cqlType != "timeuuid":
 		return 0, ""
 	case dense(cqlType):
 		if low >= within {

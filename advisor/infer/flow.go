@@ -14,7 +14,7 @@ import (
 // Bounds of the feed graph.
 const (
 	support      = 20 // executions of a producer that must have been followed
-	maxProducers = 3  // of one consumer; the greatest shares stay
+	maxProducers = 8  // of one consumer; the greatest shares stay: feeds of less than 3 % are not told (capture/feed), and a table object is asked by all
 	maxDepth     = 6  // statements one after the other
 	// nearlyAll is the share of executions from which on all count as fed: windows begin and end in the middle of things,
 	// and decoys take away a few.
@@ -28,6 +28,7 @@ type edge struct {
 	main     int     // of feeds: the one of the greatest share
 	share    float64 // of the consumer's executions
 	followed float64 // share of the producer's executions that the consumer follows
+	again    float64 // of a statement that feeds itself: its executions per second that are fed
 	joins    []int   // of Model.Joins
 }
 
@@ -40,11 +41,13 @@ type flows struct {
 	in     [][]*edge
 	out    [][]*edge
 	depth  []int
+	self   map[int]*edge // statements that feed themselves: a task's parent is a task
 }
 
 // connect makes the feed graph: per pair of statements one edge, greatest share first, as long as there is no circle, no
 // statement has too many producers, and no chain gets too long. What is left out is counted as if it came from outside.
 func (f *flows) connect(feeds []feed.Feed) {
+	f.self = map[int]*edge{}
 	f.in, f.out, f.depth = make([][]*edge, len(f.all)), make([][]*edge, len(f.all)), make([]int, len(f.all))
 	edges := map[[2]int]*edge{}
 	for _, fd := range feeds {
@@ -87,6 +90,8 @@ func (f *flows) connect(feeds []feed.Feed) {
 	for _, e := range sorted {
 		reason := ""
 		switch {
+		case e.from == e.to && f.self[e.to] == nil:
+			f.self[e.to] = e
 		case f.reaches(e.to, e.from):
 			reason = "it would close a circle of statements that feed each other"
 		case len(f.in[e.to]) >= maxProducers:
@@ -105,13 +110,19 @@ func (f *flows) connect(feeds []feed.Feed) {
 			f.leave(e, reason)
 		}
 	}
-	for _, in := range f.in {
+	for to, in := range f.in {
+		if e := f.self[to]; e != nil {
+			in = append(slices.Clone(in), e)
+		}
 		sum := 0.0
 		for _, e := range in {
 			sum += e.share
 		}
 		if sum < nearlyAll {
 			continue
+		}
+		if f.self[to] != nil { // something has to be first
+			sum = max(sum, 1)
 		}
 		for _, e := range in {
 			e.share /= sum
@@ -134,8 +145,8 @@ func (f *flows) refuse(fd *feed.Feed, from, to *said) string {
 		return "one query read on, page by page"
 	case fd.SupportRead || to.query == nil:
 		return "it feeds a write: a read that the write needs"
-	case from.query == nil || from == to:
-		return "its producer is not a read of another kind"
+	case from.query == nil:
+		return "its producer is not a read"
 	case fd.Executions <= 0 || fd.Hits <= fd.Decoys:
 		return "no more hits than by chance"
 	case fd.Producers < support:
@@ -246,6 +257,7 @@ func (f *flows) emit() {
 			alone[i] -= e.share * s.rate
 		}
 	}
+	f.split(alone)
 	sort.SliceStable(order, func(a, b int) bool { return f.depth[order[a]] < f.depth[order[b]] })
 	for _, i := range order {
 		s := f.all[i]
@@ -269,11 +281,45 @@ func (f *flows) emit() {
 	}
 }
 
+// split takes what statements feed themselves from the executions that are roots. It is joined to these: once, that is to say, as the chain of a parent's parents is
+// as long as it is. What others are fed by executions below the first comes, to them, from outside.
+func (f *flows) split(alone []float64) {
+	for i := range f.all {
+		e := f.self[i]
+		if e == nil {
+			continue
+		}
+		again := min(e.share*f.all[i].rate, max(alone[i], 0))
+		if alone[i]-again < 1e-9*f.all[i].rate {
+			f.leave(e, "all of its executions are fed by itself: nothing is the first")
+			delete(f.self, i)
+			continue
+		}
+		alone[i] -= again
+		e.again = again
+		for _, o := range f.out[i] {
+			alone[o.to] += o.share * f.all[o.to].rate * again / f.all[i].rate
+		}
+	}
+}
+
 // root makes the conceptual statements of the executions of a read that no other fed.
 func (f *flows) root(i int, alone []float64) {
 	s := f.all[i]
 	p := f.begin(i, alone[i])
 	followed := 0.0
+	if e := f.self[i]; e != nil {
+		own := p.names[i]
+		if reason := p.join(s, e); reason == "" {
+			p.parts, p.edges = append(p.parts, part{said: s, rate: e.again}), append(p.edges, e)
+			followed = min(1, e.again/alone[i])
+		} else {
+			f.leave(e, reason)
+			alone[i] += e.again
+			p.parts[0].rate = alone[i]
+		}
+		p.names[i] = own
+	}
 	for _, e := range f.byRate(i) {
 		if f.grow(p, []*edge{e}, alone[i], alone) {
 			followed = max(followed, e.followed)

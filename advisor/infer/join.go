@@ -26,6 +26,13 @@ func (p *path) join(s *said, e *edge) string {
 		return "counters can not be copied to another table"
 	}
 	fed := map[model.Field]bool{bound: true}
+	if bound.Entity == s.source.entity && bound.IsKey() { // what else is bound of the primary key says where the row is, and chooses none
+		for _, c := range q.where {
+			if column := s.source.schema.Column(c.column); column != nil && column.Position >= 0 && c.Op == workload.Equal && !c.list {
+				fed[c.Field] = true
+			}
+		}
+	}
 	many := len(q.tree.Determined(bound.Entity).Entities) < len(q.tree.Entities)
 	if reason := p.cuts(q, fed, many); reason != "" {
 		return reason

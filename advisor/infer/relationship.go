@@ -67,6 +67,16 @@ func (b *modeller) targets(src *source, c schema.Column) []target {
 			continue
 		}
 		p := b.prove(src, c, to)
+		for _, view := range b.sources { // a copy's column is the same column under another name: whichever says most
+			if view.base != src || view == src {
+				continue
+			}
+			if x := view.schema.Column(view.copied.column(c.Name)); x != nil {
+				if q := b.prove(view, *x, to); q.probability() > p.probability() {
+					p = q
+				}
+			}
+		}
 		travels := p.odds("feed")+p.odds("values") > 0
 		switch {
 		case to == src.base && !travels: // that something leads to its like is rarer than a second name for a thing

@@ -26,6 +26,7 @@ type statement struct {
 	rows        map[int]int                // answers by their rows
 	sources     map[int]map[origin]float64 // by place of the variable: executions by where the value came from
 	consumption map[*statement]float64     // executions fed by a statement
+	list        bool                       // it returns several rows
 	roots       float64                    // executions fed by none
 }
 
@@ -75,7 +76,7 @@ func (s *site) say(t int64, st *statement, binds [][]bound, rows [][]*datum, bat
 			}
 		}
 	}
-	if len(producers) == 0 {
+	if len(producers) == 0 || st.beyond(producers) {
 		st.roots++
 	}
 	for p := range producers {
@@ -99,6 +100,16 @@ func (s *site) say(t int64, st *statement, binds [][]bound, rows [][]*datum, bat
 	e.Sequence = uint32(st.count) // #nosec G115 -- few
 	s.out = append(s.out, e)
 	return end
+}
+
+// beyond tells whether the conceptual language can not say what a statement and its producers say together: the first rows of a list, and a list for each of these.
+func (st *statement) beyond(producers map[*statement]bool) bool {
+	for p := range producers {
+		if st.list && p.list && p.trace.Limited {
+			return true
+		}
+	}
+	return false
 }
 
 // bound is a value that is bound, and where it came from.
@@ -307,6 +318,7 @@ func (s *site) read(t int64, f *frame, st step, e *entity, rows []int, fed map[s
 		text += fmt.Sprintf(" LIMIT %d", st.limit)
 	}
 	q := s.prepared(text, c.t, selected, c.where, nil, false)
+	q.list = q.list || !single
 	binds := make([][]bound, len(c.where))
 	known := map[string]origin{}
 	for i, w := range c.where {

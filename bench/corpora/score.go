@@ -40,7 +40,7 @@ func (v variant) String() string {
 }
 
 // statements is how many a case says.
-const statements = 20_000
+const statements = 30_000
 
 // observed is what was captured of a case.
 type observed struct {
@@ -278,6 +278,7 @@ func (o *observed) feeds(m *infer.Model, s *score) {
 		return fmt.Sprintf("%.8s.%s -> %.8s.%s", from, fromColumn, to, toColumn)
 	}
 	must, may := map[string]bool{}, map[string]bool{}
+	beyond := map[string]bool{} // what the conceptual language can not say as one
 	for _, st := range o.site.statements {
 		for place, sources := range st.sources {
 			for from, n := range sources {
@@ -287,13 +288,21 @@ func (o *observed) feeds(m *infer.Model, s *score) {
 				to := strings.TrimSuffix(strings.TrimPrefix(st.trace.Variables[place].Name, "in("), ")")
 				x := name(from.st.trace.Fingerprint, from.st.trace.Results[from.column].Name, st.trace.Fingerprint, to)
 				may[x] = true
+				if st.beyond(map[*statement]bool{from.st: true}) {
+					beyond[x] = true
+				}
 				if n >= leastFed && n >= 0.03*float64(st.count) && !st.trace.Write {
 					must[x] = true
 				}
 			}
 		}
 	}
-	s.feeds.there, s.used.there = float64(len(must)), float64(len(must))
+	s.feeds.there = float64(len(must))
+	for x := range must {
+		if !beyond[x] {
+			s.used.there++
+		}
+	}
 	for _, j := range m.Joins {
 		f := j.Feed
 		if f.Shape == feed.Pagination {
@@ -305,9 +314,10 @@ func (o *observed) feeds(m *infer.Model, s *score) {
 			s.feeds.found++
 			s.feeds.right++
 			delete(must, x)
-			if j.Accepted {
+			switch {
+			case j.Accepted && !beyond[x]:
 				s.used.right++
-			} else {
+			case !beyond[x]:
 				s.note("join %s -> %s (%s) not used: %s", j.From, j.To, x, j.Reason)
 			}
 		case !may[x]:
