@@ -73,21 +73,27 @@ func (b *modeller) group() {
 	}
 }
 
-// standing orders tables by how well they would do as a base, the best first: a key of one column which is the whole primary key; UUIDs before
-// numbers before texts, since a text may be changed; not asked for by something else by its name; many columns.
-func (s *source) standing() [4]int {
-	out := [4]int{1, 2, 0, -len(s.schema.Columns)}
+// standing orders tables by how well they would do as a base, the best first: no counters; a key of one column which is the whole primary key; UUIDs before
+// numbers before texts, since a text may be changed; not asked for by something else by its name; called after its key; many columns.
+func (s *source) standing() [6]int {
+	out := [6]int{0, 1, 2, 0, 1, -len(s.schema.Columns)}
+	if s.schema.Counter {
+		out[0] = 1
+	}
 	if primary := s.schema.PrimaryKey(); len(primary) == 1 {
-		out[0] = 0
+		out[1] = 0
 		switch t := primary[0].Type; {
 		case t == "uuid" || t == "timeuuid":
-			out[1] = 0
+			out[2] = 0
 		case dense(t):
-			out[1] = 1
+			out[2] = 1
 		}
 	}
 	if strings.Contains(s.name.table, "_by_") {
-		out[2] = 1
+		out[3] = 1
+	}
+	if same(subject(s.key[0]), s.noun) {
+		out[4] = 0
 	}
 	return out
 }
@@ -277,7 +283,11 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 			return false
 		}
 	}
+	identity := len(base.key) == 1 && src.rows() >= fewRows && src.distinct(c.column(base.key[0])) >= once*src.rows()
 	for _, x := range src.schema.PrimaryKey() {
+		if d := src.distinct(x.Name); identity && d > 0 && d < once*src.rows() {
+			continue // what it is is determined by the base's key, and it determines nothing
+		}
 		if c.columns[x.Name] != "" || timelike(x.Type) || src.rows() >= manyRows && src.distinct(x.Name) > 0 && src.distinct(x.Name) <= fewValues {
 			continue
 		}

@@ -266,6 +266,10 @@ func (f *flows) emit() {
 			f.write(s)
 		case alone[i] <= 1e-9*s.rate:
 		case s.query.lists():
+			if e := f.self[i]; e != nil {
+				alone[i] += e.again
+				f.leave(e, "asks for a list of values (IN) that no other statement supplies")
+			}
 			f.m.unexplained(s.statement, "asks for a list of values (IN) that no other statement supplies", alone[i]/s.rate)
 			for _, e := range f.out[i] { // what it feeds is asked for alone, as far as the model can tell
 				alone[e.to] += e.share * f.all[e.to].rate * alone[i] / s.rate

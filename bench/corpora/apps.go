@@ -64,7 +64,7 @@ Message 6000 *message_id:timeuuid note:text sender->Member.sent recipient->Membe
 Guild 200 *guild_id:uuid label:text founder->Member.guilds
 Membership 5000 *guild->Guild.members *member->Member.memberships since:timestamp`,
 		normal: `
-members(Member): member_id | | handle bio joined
+members(Member): member_id | | handle bio joined ; index=handle
 posts(Post): post_id | | text written author_id=author
 posts_by_author(Post): author_id=author | -post_id
 replies(Reply): post_id=post | reply_id | words by_id=by
@@ -90,7 +90,7 @@ my_guilds(Membership): person=member | club=guild | entered=since club_name=guil
 		pages: []page{
 			{20, []step{get("Member").then(list("posts").top(10).then(list("replies").pick("words").async()))}},
 			{20, []step{get("Post").then(follow("author").pick("handle"), list("replies").then(follow("by").pick("handle", "bio").async()))}},
-			{15, []step{by("Member", "member_id").pick("handle").then(list("follows").then(follow("followed").pick("handle")))}},
+			{15, []step{by("Member", "handle").pick("bio").then(list("follows").then(follow("followed").pick("handle")))}},
 			{15, []step{get("Member").pick("handle").then(list("inbox").top(8).then(follow("sender").pick("handle").in()))}},
 			{12, []step{get("Guild").then(follow("founder").pick("handle"), list("members").then(follow("member").pick("handle", "bio").async()))}},
 			{8, []step{get("Member").pick("handle").then(insert("Post").of("author").batch())}},
@@ -112,7 +112,7 @@ Review 4000 *product->Product.reviews *customer->Customer.reviews stars:int/5 te
 Shipment 5000 *parcel:text carrier:text/6 purchase->Purchase.shipments`,
 		normal: `
 customers(Customer): customer_id | | name email city
-products(Product): sku | | title price brand_id=brand
+products(Product): sku | | title price brand_id=brand ; index=brand_id
 brands(Brand): brand_id | | label
 orders(Purchase): order_id | | placed state customer_id=customer
 orders_by_customer(Purchase): customer_id=customer | order_id
@@ -137,6 +137,7 @@ shipments(Shipment): order_id=purchase | parcel | carrier`,
 			{20, []step{get("Customer").pick("name").then(list("purchases").top(5).then(list("lines").then(follow("product").pick("title", "price").async())))}},
 			{15, []step{get("Purchase").then(follow("customer").pick("name", "email"), list("lines").then(follow("product").pick("title", "price")), list("shipments"))}},
 			{10, []step{get("Customer")}},
+			{8, []step{by("Product", "brand").pick("title", "price")}},
 			{8, []step{insert("Purchase").then()}},
 			{8, []step{get("Purchase").pick("state").then(insert("Line").of("purchase"))}},
 			{4, []step{insert("Review")}},
