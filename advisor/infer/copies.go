@@ -70,6 +70,7 @@ func (b *modeller) group() {
 			continue
 		}
 		src.base, src.copied = best.of, best
+		b.views[best.of] = append(b.views[best.of], src)
 	}
 }
 
@@ -181,7 +182,10 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 		if x.Type != key.Type || !alone && !unique && !(src.stats == nil && src.keyed(x.Name) && len(src.key) == 1) {
 			continue
 		}
-		p := append(b.prove(src, x, base), b.sibling(src, base)...)
+		p := b.prove(src, x, base)
+		if c := p.probability(); c < Probable && c >= doubtful/2 && src.rows() <= base.rows()/once {
+			p = append(p, b.sibling(src, base)...)
+		}
 		if p.probability() < Probable {
 			continue
 		}

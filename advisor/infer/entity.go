@@ -50,10 +50,12 @@ type modeller struct {
 	duals   map[[2]table]dual // tables that are inserted into together
 	values  sketches          // of columns
 	types   map[string]int    // how many types columns of a name have
-	said    map[table]uint64  // executions of statements on a table
-	scanned map[table]bool    // tables read with ALLOW FILTERING
-	taken   map[string]bool   // names of entities and relationships
-	opaque  map[table]string  // tables that are not in the model, and why
+	names   map[string]*columnNamed
+	views   map[*source][]*source // copies, by what they are copies of
+	said    map[table]uint64      // executions of statements on a table
+	scanned map[table]bool        // tables read with ALLOW FILTERING
+	taken   map[string]bool       // names of entities and relationships
+	opaque  map[table]string      // tables that are not in the model, and why
 }
 
 // Own says whether a table is one of Helenus's own derived tables: these are no part of what the application means.

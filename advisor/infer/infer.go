@@ -19,7 +19,7 @@ func Infer(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (
 		Seconds: window(snapshot.From, snapshot.To), tables: map[table]*source{},
 	}
 	b := &modeller{
-		m: m, joins: map[pair]evidence{}, duals: map[[2]table]dual{}, values: sketches{}, types: map[string]int{}, said: map[table]uint64{},
+		m: m, joins: map[pair]evidence{}, duals: map[[2]table]dual{}, values: sketches{}, types: map[string]int{}, names: map[string]*columnNamed{}, views: map[*source][]*source{}, said: map[table]uint64{},
 		scanned: map[table]bool{}, taken: map[string]bool{}, opaque: map[table]string{},
 	}
 	b.observe(snapshot, s)

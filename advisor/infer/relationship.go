@@ -67,10 +67,7 @@ func (b *modeller) targets(src *source, c schema.Column) []target {
 			continue
 		}
 		p := b.prove(src, c, to)
-		for _, view := range b.sources { // a copy's column is the same column under another name: whichever says most
-			if view.base != src || view == src {
-				continue
-			}
+		for _, view := range b.views[src] { // a copy's column is the same column under another name: whichever says most
 			if x := view.schema.Column(view.copied.column(c.Name)); x != nil {
 				if q := b.prove(view, *x, to); q.probability() > p.probability() {
 					p = q
@@ -130,22 +127,37 @@ func (b *modeller) tells(name string) bool {
 	return letters > 1 && len(subject(name)) > 0 && !(digits && b.types[name] > 1)
 }
 
+// columnNamed is what a column's name says.
+type columnNamed struct {
+	words, subject    []string
+	identifies, tells bool
+}
+
+// name takes a column's name apart, once.
+func (b *modeller) name(column string) *columnNamed {
+	n := b.names[column]
+	if n == nil {
+		n = &columnNamed{words(column), subject(column), identifies(column), b.tells(column)}
+		b.names[column] = n
+	}
+	return n
+}
+
 // prove weighs what speaks for a column holding the key of another table.
 func (b *modeller) prove(src *source, c schema.Column, to *source) proof {
 	var p proof
 	key := to.key[0]
-	about := subject(c.Name)
-	tells := b.tells(c.Name)
+	name := b.name(c.Name)
 	switch {
-	case c.Name == key && identifies(key) && tells:
+	case c.Name == key && name.identifies && name.tells:
 		p.add("name", 2, "both columns are called %s", key)
-	case identifies(c.Name) && same(about, to.noun):
+	case name.identifies && same(name.subject, to.noun):
 		p.add("name", 1.8, "%s is named after %s", c.Name, to.name.table)
-	case identifies(c.Name) && endsIn(about, to.noun):
+	case name.identifies && endsIn(name.subject, to.noun):
 		p.add("name", 0.8, "%s ends in the name of %s", c.Name, to.name.table)
-	case c.Name == key && tells:
+	case c.Name == key && name.tells:
 		p.add("name", 0.8, "both columns are called %s", key)
-	case same(words(c.Name), to.noun):
+	case same(name.words, to.noun):
 		p.add("name", 0.8, "%s is the singular of %s", c.Name, to.name.table)
 	}
 	switch c.Type {
