@@ -39,6 +39,7 @@ var (
 	correctDesc = prometheus.NewDesc("helenus_model_corrections", "What people said about the model, by what became of it in the latest round: agreed, contradicted (in force, but what was seen speaks against it), or not-in-force (what it names is gone, or the model has no place for it).", []string{"state"}, nil)
 	askedDesc   = prometheus.NewDesc("helenus_model_questions", "Questions about the model that the latest round left open.", nil, nil)
 	unexplDesc  = prometheus.NewDesc("helenus_advisor_unexplained_statements", "Statements of the latest round that the model can not express.", nil, nil)
+	unworkDesc  = prometheus.NewDesc("helenus_advisor_unexplained_work_ratio", "Share of the work of all statements of the latest round that the model can not express, 0 to 1. An execution and a millisecond of latency are a unit of work each.", nil, nil)
 )
 
 // result is what became of a round.
@@ -83,7 +84,7 @@ func about(r *recommend.Recommendation) map[statement]bool {
 // Describe implements prometheus.Collector.
 func (a *Advisor) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, refusedDesc, createdDesc, stateDesc, decidedDesc, aboutDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc, solverDesc, correctDesc, askedDesc,
+		infoDesc, benefitDesc, savedDesc, writesDesc, storageDesc, trustDesc, refusedDesc, createdDesc, stateDesc, decidedDesc, aboutDesc, roundsDesc, lastDesc, tookDesc, dismissDesc, unexplDesc, unworkDesc, solverDesc, correctDesc, askedDesc,
 	} {
 		ch <- d
 	}
@@ -158,6 +159,11 @@ func (a *Advisor) Collect(ch chan<- prometheus.Metric) {
 	for state, n := range states {
 		gauge(correctDesc, n, state)
 	}
+	share := 0.0
+	for i := range a.latest.Unexplained {
+		share += a.latest.Unexplained[i].Share
+	}
+	gauge(unworkDesc, min(1, share))
 }
 
 var _ prometheus.Collector = (*Advisor)(nil)

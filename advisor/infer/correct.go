@@ -183,35 +183,50 @@ func (r *rulings) keyOf(t *schema.Table, name string) ([]string, bool) {
 	return r.keys[name], true
 }
 
-// regroup does to groups of tables what a person said.
-func (b *modeller) regroup() {
+// ruledCopy is copyOf with what people said: of tables that they hold apart it is nil, and of those that are the same it is a copy
+// whatever was seen, if the one has the other's key.
+func (b *modeller) ruledCopy(src, base *source) *copied {
+	yes, said := b.ruled.alike(src.name.String(), base.name.String())
+	if !said {
+		return b.copyOf(src, base)
+	}
+	if !yes {
+		return nil
+	}
+	c := &copied{of: base, columns: map[string]string{}}
+	for _, x := range src.schema.Columns {
+		if o := base.schema.Column(b.counterpart(src, base, x.Name)); o != nil && o.Type == x.Type {
+			c.columns[x.Name] = o.Name
+		}
+	}
+	for _, k := range base.key {
+		if c.column(k) == "" {
+			return nil
+		}
+	}
+	b.alike(c, src, base)
+	c.proof.add("person", word, "a person said so")
+	return c
+}
+
+// saidCopy reports whether a person said that a table holds the rows of another one, rather than that one its rows: of several tables
+// that are the same the one that people name first is the base, unless only another has all columns.
+func (b *modeller) saidCopy(src *source) bool {
 	if b.ruled == nil {
-		return
+		return false
 	}
-	for _, src := range b.sources {
-		if _, different := b.ruled.alike(src.name.String(), src.base.name.String()); different && src.base != src {
-			if yes, _ := b.ruled.alike(src.name.String(), src.base.name.String()); !yes {
-				src.base = src
-			}
+	return slices.ContainsFunc(b.sources, func(other *source) bool {
+		if yes, said := b.ruled.alike(src.name.String(), other.name.String()); !said || !yes {
+			return false
 		}
-	}
-	for _, src := range b.sources {
-		for _, other := range b.sources {
-			if yes, said := b.ruled.alike(src.name.String(), other.name.String()); !said || !yes || src.base != src {
-				continue
-			}
-			// The one that people name first is the base, unless only the other has all columns.
-			first := b.ruled.first(src.name.String()) == other.name.String()
-			if other.base == other && b.within(src, other) == "" && (first || b.within(other, src) != "") {
-				src.base = other
-				for _, also := range b.sources { // of what was found to be asked for otherwise
-					if also.base == src && b.within(also, other) == "" {
-						also.base = other
-					}
-				}
-			}
+		switch name := b.ruled.first(src.name.String()); {
+		case name == other.name.String():
+			return b.within(src, other) == "" || b.within(other, src) != ""
+		case name == src.name.String():
+			return b.within(src, other) == "" && b.within(other, src) != ""
 		}
-	}
+		return false
+	})
 }
 
 // within says which column of a table has no counterpart in another one; "" if all have.

@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -21,13 +22,24 @@ type source struct {
 	noun   []string
 
 	base   *source // of a table that holds another table's entity; itself for others
+	copied *copied // of a table that does
 	entity *model.Entity
 	key    []string // columns that are the entity's key
-	linked bool     // holds nothing but the pairs of an m:n relationship; entity is nil
+	linked bool     // holds nothing but the pairs of an m:n relationship; entity is one end
 
+	own    map[string]model.Field // of a base: the entity's own attributes, by column
+	held   map[string]*held       // of a base: the partners whose keys its columns hold
 	fields map[string]model.Field // by column
 	edges  []*model.Relationship  // to the entities whose keys it holds
 	table  *model.Table
+}
+
+// held is a relationship that a column holds, with the occurrence of the partner that stands for it in all tables of the entity.
+type held struct {
+	relation *model.Relationship
+	to       *source
+	partner  *model.Entity
+	edge     *model.Relationship // between the entity and partner
 }
 
 // modeller builds the graph.
@@ -35,27 +47,16 @@ type modeller struct {
 	m       *Model
 	sources []*source
 	joins   map[pair]evidence // columns between which values were seen to travel
-	scanned map[table]bool    // tables read with ALLOW FILTERING
-	taken   map[string]bool   // names of entities and relationships
-	opaque  map[table]string  // tables that are not in the model, and why
-	ruled   *rulings          // what people said
-}
-
-// pair is two columns, "keyspace.table.column", in order.
-type pair struct{ a, b string }
-
-func newPair(a, b string) pair {
-	if b < a {
-		a, b = b, a
-	}
-	return pair{a, b}
-}
-
-// evidence is what feeds say about a pair of columns.
-type evidence struct {
-	confidence float64
-	hits       int
-	observed   int
+	duals   map[[2]table]dual // tables that are inserted into together
+	values  sketches          // of columns
+	types   map[string]int    // how many types columns of a name have
+	names   map[string]*columnNamed
+	views   map[*source][]*source // copies, by what they are copies of
+	said    map[table]uint64      // executions of statements on a table
+	scanned map[table]bool        // tables read with ALLOW FILTERING
+	taken   map[string]bool       // names of entities and relationships
+	opaque  map[table]string      // tables that are not in the model, and why
+	ruled   *rulings              // what people said
 }
 
 // Own says whether a table is one of Helenus's own derived tables: these are no part of what the application means.
@@ -63,6 +64,38 @@ func Own(t *schema.Table) bool { return strings.HasPrefix(t.Comment, "helenus ")
 
 // build makes entities, relationships and tables.
 func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
+	b.collect(s, stats)
+	for _, src := range b.sources {
+		key, said := b.ruled.keyOf(src.schema, src.name.String())
+		if src.key = key; !said {
+			src.key = src.findKey()
+		}
+	}
+	b.group()
+	b.link()
+	each := func(do func(*source), which func(*source) bool) {
+		for _, src := range b.sources {
+			if which(src) {
+				do(src)
+			}
+		}
+	}
+	isEntity := func(src *source) bool { return src.base == src && !src.linked }
+	isView := func(src *source) bool { return src.base != src }
+	each(b.makeEntity, isEntity)
+	each(b.relate, isEntity)
+	each(b.relateMany, func(src *source) bool { return src.linked })
+	each(b.complete, isView)
+	each(b.occur, func(src *source) bool { return src.base == src })
+	each(b.place, func(*source) bool { return true })
+	each(b.describe, isEntity)
+	each(b.view, isView)
+	each(b.express, func(*source) bool { return true })
+}
+
+// collect makes a source of each table.
+func (b *modeller) collect(s *schema.Schema, stats []schema.Stats) {
+	types := map[string]map[string]bool{}
 	for i := range s.Keyspaces {
 		for j := range s.Keyspaces[i].Tables {
 			t := &s.Keyspaces[i].Tables[j]
@@ -71,90 +104,34 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 			case Own(t):
 				b.opaque[name] = "a table that Helenus made"
 				continue
-			case t.Counter:
-				b.opaque[name] = "a counter table: its values are derived, and can not be copied"
-				continue
 			case len(t.PartitionKey()) == 0:
 				b.opaque[name] = "no partition key is known of it"
 				continue
 			}
-			src := &source{name: name, schema: t, noun: noun(t.Name), fields: map[string]model.Field{}}
+			src := &source{name: name, schema: t, noun: noun(t.Name), own: map[string]model.Field{}, held: map[string]*held{}, fields: map[string]model.Field{}}
 			src.base = src
 			for k := range stats {
 				if stats[k].Keyspace == t.Keyspace && stats[k].Table == t.Name {
 					src.stats = &stats[k]
 				}
 			}
+			for _, c := range t.Columns {
+				if types[c.Name] == nil {
+					types[c.Name] = map[string]bool{}
+				}
+				types[c.Name][c.Type] = true
+			}
 			b.sources = append(b.sources, src)
 		}
 	}
+	for name, of := range types {
+		b.types[name] = len(of)
+	}
 	sort.Slice(b.sources, func(i, j int) bool { return b.sources[i].name.String() < b.sources[j].name.String() })
-	b.group()
-	b.regroup()
-	for _, src := range b.sources {
-		key, said := b.ruled.keyOf(src.schema, src.name.String())
-		if src.key = key; !said {
-			src.key = src.findKey()
-		}
-	}
-	b.link()
-	for _, src := range b.sources {
-		if src.base == src && !src.linked {
-			b.makeEntity(src)
-		}
-	}
-	for _, src := range b.sources {
-		if src.base == src && !src.linked {
-			b.relate(src)
-		}
-	}
-	for _, src := range b.sources {
-		if src.linked {
-			b.relateMany(src)
-		}
-	}
-	for _, src := range b.sources {
-		b.describe(src)
-	}
-	for _, src := range b.sources {
-		if src.base != src {
-			b.view(src)
-		}
-	}
-	for _, src := range b.sources {
-		b.express(src)
-	}
 }
 
-// group finds the tables that hold another table's entity, asked for by something else: same noun, same keyspace, all
-// their columns among the other's, which has no "by" in its name or is the first.
-func (b *modeller) group() {
-	for _, src := range b.sources {
-		if !strings.Contains(src.name.table, "_by_") {
-			continue
-		}
-		for _, other := range b.sources {
-			if other == src || other.base != other || other.name.keyspace != src.name.keyspace || !same(other.noun, src.noun) {
-				continue
-			}
-			if strings.Contains(other.name.table, "_by_") && other.name.table > src.name.table {
-				continue
-			}
-			within := true
-			for _, c := range src.schema.Columns {
-				o := other.schema.Column(c.Name)
-				within = within && o != nil && o.Type == c.Type
-			}
-			if within {
-				src.base = other
-				break
-			}
-		}
-	}
-}
-
-// findKey returns the columns that identify a row's entity: the part of the primary key that is named after it, if there is
-// one and the values seen do not speak against it, else the whole primary key.
+// findKey returns the columns that identify a row's entity: the part of the primary key that is named after it, or that has each value
+// once, unless the values seen speak against it; else the whole primary key.
 func (s *source) findKey() []string {
 	primary := s.schema.PrimaryKey()
 	all := make([]string, len(primary))
@@ -174,6 +151,12 @@ func (s *source) findKey() []string {
 			return []string{c.Name}
 		}
 	}
+	// What is last in the primary key was put there to tell rows apart, so it goes first where several columns do.
+	for i := len(primary) - 1; i >= 0; i-- {
+		if c := primary[i]; !timelike(c.Type) && s.rows() >= fewRows && s.distinct(c.Name) >= once*s.rows() {
+			return []string{c.Name}
+		}
+	}
 	return all
 }
 
@@ -189,37 +172,44 @@ func (s *source) rows() float64 {
 
 // distinct is the number of different values of a column, 0 if it is not known.
 func (s *source) distinct(name string) float64 {
-	if s.stats == nil {
-		return 0
-	}
-	if c := s.stats.Column(name); c != nil {
+	if c := s.column(name); c != nil {
 		return math.Round(c.Distinct)
 	}
 	return 0
 }
 
-func (s *source) keyed(name string) bool {
-	for _, k := range s.key {
-		if k == name {
-			return true
-		}
+func (s *source) column(name string) *schema.ColumnStats {
+	if s.stats == nil {
+		return nil
 	}
-	return false
+	return s.stats.Column(name)
 }
 
-// link marks tables that hold pairs of two other tables' keys and nothing else.
+func (s *source) keyed(name string) bool { return slices.Contains(s.key, name) }
+
+// link marks tables that hold pairs of two other tables' keys and nothing else, in none of their copies either.
 func (b *modeller) link() {
 	for _, src := range b.sources {
 		if src.base != src || len(src.schema.Columns) != 2 || len(src.key) != 2 || b.ruled.called(src.name.String(), "") != "" {
 			continue
 		}
-		ends := map[*source]bool{}
+		src.linked = true
 		for _, c := range src.schema.Columns {
-			if to, e := b.best(src, c); e.probability() >= Probable {
-				ends[to] = true
+			to, p := b.best(src, c)
+			src.linked = src.linked && to != nil && p.probability() >= Probable
+		}
+		for _, x := range b.sources {
+			if x.base == src && len(x.schema.Columns) != 2 {
+				src.linked = false
 			}
 		}
-		src.linked = len(ends) == 2
+	}
+	for _, src := range b.sources { // of pairs of what is itself a pair nothing can be said
+		for _, c := range src.schema.Columns {
+			if to, _ := b.best(src, c); src.linked && to != nil && to.linked {
+				src.linked = false
+			}
+		}
 	}
 }
 
@@ -238,25 +228,32 @@ func (b *modeller) makeEntity(src *source) {
 	b.taken[name] = true
 	src.entity = &model.Entity{Name: name, Count: src.rows()}
 	for _, c := range src.schema.Columns {
-		a := &model.Attribute{Name: b.attributeName(src.entity, b.ruled.called(src.name.String()+"."+c.Name, c.Name)), Type: c.Type}
-		if src.stats != nil {
-			if st := src.stats.Column(c.Name); st != nil {
-				a.Size = math.Round(st.MeanBytes*10) / 10
-				if d := math.Round(st.Distinct); d >= 1 {
-					a.Distinct = d
-				}
-			}
-		}
-		src.entity.Attributes = append(src.entity.Attributes, a)
-		src.fields[c.Name] = model.Field{Entity: src.entity, Attribute: a}
+		b.attribute(src, src, c)
 	}
 	for _, k := range src.key {
-		src.entity.Key = append(src.entity.Key, src.fields[k].Attribute)
+		src.entity.Key = append(src.entity.Key, src.own[k].Attribute)
 	}
 	if len(src.key) == 1 { // one value each
-		src.fields[src.key[0]].Attribute.Distinct = 0
+		src.own[src.key[0]].Attribute.Distinct = 0
 	}
 	b.m.Graph.Entities = append(b.m.Graph.Entities, src.entity)
+}
+
+// attribute gives the entity of a base an attribute for a column of a table that holds it.
+func (b *modeller) attribute(base, in *source, c schema.Column) {
+	name := c.Name
+	a := &model.Attribute{Name: b.attributeName(base.entity, b.ruled.called(in.id(c.Name), c.Name)), Type: c.Type}
+	if st := in.column(c.Name); st != nil {
+		a.Size = math.Round(st.MeanBytes*10) / 10
+		if d := math.Round(st.Distinct); d >= 1 {
+			a.Distinct = d
+		}
+	}
+	if in != base {
+		name = in.id(c.Name)
+	}
+	base.entity.Attributes = append(base.entity.Attributes, a)
+	base.own[name] = model.Field{Entity: base.entity, Attribute: a}
 }
 
 func (b *modeller) attributeName(e *model.Entity, name string) string {
@@ -267,30 +264,114 @@ func (b *modeller) attributeName(e *model.Entity, name string) string {
 	return name
 }
 
-// view maps the columns of a table that holds another's entity onto that entity.
-func (b *modeller) view(src *source) {
-	src.entity = src.base.entity
+// complete finds what the columns of a copy are that its base has not: a partner's key, or an attribute of the same entity that only the copy has.
+func (b *modeller) complete(src *source) {
+	base := src.base
 	for _, c := range src.schema.Columns {
-		src.fields[c.Name] = src.base.fields[b.counterpart(src, src.base, c.Name)]
-	}
-	for _, r := range src.base.edges {
-		for _, c := range src.schema.Columns {
-			if src.fields[c.Name].Entity == r.Other(src.base.entity) {
-				src.edges = append(src.edges, r)
-				break
+		if src.copied.columns[c.Name] != "" {
+			continue
+		}
+		to, p := b.best(src, c)
+		if to != nil && to.entity != nil && p.probability() >= Probable && !base.linked {
+			var same []string
+			for column, h := range base.held {
+				if h.to == to && src.copied.column(column) == "" {
+					same = append(same, column)
+				}
+			}
+			if len(same) == 1 {
+				src.copied.columns[c.Name] = same[0]
+				continue
+			}
+			if len(same) == 0 && to != base {
+				b.hold(base, src, c, to, p)
+				src.copied.columns[c.Name] = src.id(c.Name)
+				continue
 			}
 		}
+		if !base.linked {
+			b.attribute(base, src, c)
+			src.copied.columns[c.Name] = src.id(c.Name)
+		}
 	}
+}
+
+// occur gives each relationship of an entity an occurrence of the partner of its own: a message's sender and recipient are two.
+func (b *modeller) occur(src *source) {
+	met := map[*model.Entity]int{src.entity: 1}
+	if src.linked {
+		primary := src.schema.PrimaryKey()
+		from, to := src.held[primary[0].Name], src.held[primary[1].Name]
+		from.partner, to.partner = from.to.entity, to.to.entity
+		if from.to == to.to {
+			to.partner = b.m.Graph.Occurrence(to.to.entity, 2)
+		}
+		from.edge = b.m.Graph.Between(from.relation, from.partner, to.partner)
+		to.edge = from.edge
+		return
+	}
+	for _, column := range src.holding() {
+		h := src.held[column]
+		met[h.to.entity]++
+		h.partner = b.m.Graph.Occurrence(h.to.entity, met[h.to.entity])
+		h.edge = b.m.Graph.Between(h.relation, src.entity, h.partner)
+	}
+}
+
+// holding lists the columns that hold partners: in the order of the table, then those of copies.
+func (s *source) holding() []string {
+	var out []string
+	for _, c := range s.schema.Columns {
+		if s.held[c.Name] != nil {
+			out = append(out, c.Name)
+		}
+	}
+	var more []string
+	for c := range s.held {
+		if !slices.Contains(out, c) {
+			more = append(more, c)
+		}
+	}
+	slices.Sort(more)
+	return append(out, more...)
+}
+
+// place says which field each column of a table holds.
+func (b *modeller) place(src *source) {
+	base := src.base
+	src.entity, src.edges = base.entity, nil
+	for _, c := range src.schema.Columns {
+		of := c.Name
+		if src != base {
+			of = src.copied.columns[c.Name]
+		}
+		if h := base.held[of]; h != nil {
+			src.fields[c.Name] = model.Field{Entity: h.partner, Attribute: h.to.entity.Key[0]}
+			if h.edge != nil && !slices.Contains(src.edges, h.edge) {
+				src.edges = append(src.edges, h.edge)
+			}
+			continue
+		}
+		if f, ok := base.own[of]; ok {
+			src.fields[c.Name] = f
+		}
+	}
+}
+
+// view notes a table that holds another's entity.
+func (b *modeller) view(src *source) {
 	for i := range b.m.Entities {
 		e := &b.m.Entities[i]
-		if e.Name != src.entity.Name {
+		if src.base.linked || e.Name != src.entity.Name {
 			continue
 		}
 		e.Tables = append(e.Tables, src.name.String())
+		e.Evidence = append(e.Evidence, Evidence{"copy", 0, fmt.Sprintf("%s holds it too, %.0f %% of it, certainty %.2f", src.name, 100*src.covers(), src.copied.certainty())})
+		e.Evidence = append(e.Evidence, src.copied.proof...)
 		primary := src.schema.PrimaryKey()
-		if len(primary) == 1 && !src.base.keyed(primary[0].Name) {
-			e.Alternate = append(e.Alternate, primary[0].Name)
-			if f := src.fields[primary[0].Name]; f.Entity == src.entity {
+		if f := src.fields[primary[0].Name]; len(primary) == 1 && !f.IsZero() && !f.IsKey() {
+			e.Alternate = append(e.Alternate, f.Attribute.Name)
+			if f.Entity == src.entity {
 				src.entity.Alternate = append(src.entity.Alternate, []*model.Attribute{f.Attribute})
 			}
 		}
@@ -299,9 +380,6 @@ func (b *modeller) view(src *source) {
 
 // describe notes how an entity was found.
 func (b *modeller) describe(src *source) {
-	if src.base != src || src.linked {
-		return
-	}
 	e := Entity{Name: src.entity.Name, Tables: []string{src.name.String()}, Count: src.entity.Count, Confidence: 0.99}
 	e.Evidence = append(e.Evidence, Evidence{"definition", 4, "table " + src.name.String() + " has a primary key"})
 	for _, k := range src.entity.Key {
@@ -342,6 +420,9 @@ func (b *modeller) express(src *source) {
 			t.Partition = append(t.Partition, f)
 		case schema.Clustering:
 			t.Clustering = append(t.Clustering, f)
+			if c.Descending {
+				t.Desc = append(t.Desc, f)
+			}
 		default:
 			t.Values = append(t.Values, f)
 		}
@@ -360,6 +441,8 @@ func (b *modeller) express(src *source) {
 		return
 	}
 	src.table = t
-	b.m.Tables = append(b.m.Tables, t)
 	b.m.tables[src.name] = src
+	if src.covers() >= Full { // of what holds a part only its own statements know what part
+		b.m.Tables = append(b.m.Tables, t)
+	}
 }

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // Bounds of the feed graph.
 const (
 	support      = 20 // executions of a producer that must have been followed
-	maxProducers = 3  // of one consumer; the greatest shares stay
+	maxProducers = 8  // of one consumer; the greatest shares stay: feeds of less than 3 % are not told (capture/feed), and a table object is asked by all
 	maxDepth     = 6  // statements one after the other
 	// nearlyAll is the share of executions from which on all count as fed: windows begin and end in the middle of things,
 	// and decoys take away a few.
@@ -24,25 +25,30 @@ const (
 type edge struct {
 	from, to int // of flows.all
 	feeds    []feed.Feed
+	main     int     // of feeds: the one of the greatest share
 	share    float64 // of the consumer's executions
 	followed float64 // share of the producer's executions that the consumer follows
+	again    float64 // of a statement that feeds itself: its executions per second that are fed
 	joins    []int   // of Model.Joins
 }
 
 // flows attributes executions to producers and makes conceptual statements of them.
 type flows struct {
-	m     *Model
-	all   []*said        // by fingerprint
-	index map[string]int // by fingerprint
-	in    [][]*edge
-	out   [][]*edge
-	depth []int
-	ruled *rulings
+	m      *Model
+	all    []*said // by fingerprint
+	writes map[*said]*whole
+	index  map[string]int // by fingerprint
+	in     [][]*edge
+	out    [][]*edge
+	depth  []int
+	self   map[int]*edge // statements that feed themselves: a task's parent is a task
+	ruled  *rulings
 }
 
 // connect makes the feed graph: per pair of statements one edge, greatest share first, as long as there is no circle, no
 // statement has too many producers, and no chain gets too long. What is left out is counted as if it came from outside.
 func (f *flows) connect(feeds []feed.Feed) {
+	f.self = map[int]*edge{}
 	f.in, f.out, f.depth = make([][]*edge, len(f.all)), make([][]*edge, len(f.all)), make([]int, len(f.all))
 	edges := map[[2]int]*edge{}
 	for _, fd := range feeds {
@@ -67,8 +73,8 @@ func (f *flows) connect(feeds []feed.Feed) {
 		}
 		e.feeds = append(e.feeds, fd)
 		e.joins = append(e.joins, len(f.m.Joins)-1)
-		if share := min(1, float64(fd.Hits-fd.Decoys)/float64(fd.Executions)); share > e.share {
-			e.share, e.followed = share, fd.Followed
+		if share := shareOf(&fd); share > e.share {
+			e.share, e.followed, e.main = share, fd.Followed, len(e.feeds)-1
 		}
 	}
 	sorted := make([]*edge, 0, len(edges))
@@ -85,6 +91,8 @@ func (f *flows) connect(feeds []feed.Feed) {
 	for _, e := range sorted {
 		reason := ""
 		switch {
+		case e.from == e.to && f.self[e.to] == nil:
+			f.self[e.to] = e
 		case f.reaches(e.to, e.from):
 			reason = "it would close a circle of statements that feed each other"
 		case len(f.in[e.to]) >= maxProducers:
@@ -103,7 +111,10 @@ func (f *flows) connect(feeds []feed.Feed) {
 			f.leave(e, reason)
 		}
 	}
-	for _, in := range f.in {
+	for to, in := range f.in {
+		if e := f.self[to]; e != nil {
+			in = append(slices.Clone(in), e)
+		}
 		sum := 0.0
 		for _, e := range in {
 			sum += e.share
@@ -111,10 +122,21 @@ func (f *flows) connect(feeds []feed.Feed) {
 		if sum < nearlyAll {
 			continue
 		}
+		if f.self[to] != nil { // something has to be first
+			sum = max(sum, 1)
+		}
 		for _, e := range in {
 			e.share /= sum
 		}
 	}
+}
+
+// shareOf is the share of the consumer's executions that a feed accounts for. Findings from before shares were told have hits and decoys only.
+func shareOf(fd *feed.Feed) float64 {
+	if fd.Share > 0 {
+		return fd.Share
+	}
+	return min(1, float64(max(fd.Hits-fd.Decoys, 0))/float64(max(fd.Executions-fd.Decoys, 1)))
 }
 
 // refuse says why a feed is no join, "" if it may be one.
@@ -127,8 +149,8 @@ func (f *flows) refuse(fd *feed.Feed, from, to *said) string {
 		return "one query read on, page by page"
 	case fd.SupportRead || to.query == nil:
 		return "it feeds a write: a read that the write needs"
-	case from.query == nil || from == to:
-		return "its producer is not a read of another kind"
+	case from.query == nil:
+		return "its producer is not a read"
 	case fd.Executions <= 0 || fd.Hits <= fd.Decoys:
 		return "no more hits than by chance"
 	case asked: // what follows is about whether it is one
@@ -141,7 +163,7 @@ func (f *flows) refuse(fd *feed.Feed, from, to *said) string {
 	switch {
 	case delivered.IsZero() || bound.IsZero():
 		return "one of its columns is not in the schema"
-	case delivered != bound:
+	case delivered.Entity.Base() != bound.Entity.Base() || delivered.Attribute != bound.Attribute:
 		return fmt.Sprintf("no relationship is known by which %s is %s", bound, delivered)
 	case len(delivered.Entity.Key) != 1 || !delivered.IsKey():
 		return fmt.Sprintf("%s does not identify a %s", delivered, delivered.Entity.Name)
@@ -201,16 +223,30 @@ func (f *flows) longest() int {
 // path is a path query that grows from a root down the feed graph.
 type path struct {
 	asked asked
+	graph *model.Graph
+	names map[int]renaming       // by statement: its entities as they are called in the path
 	many  map[*model.Entity]bool // entities at which the path fans out already
 	last  *model.Entity          // of the statement joined last
 	parts []part
 	edges []*edge
+	forks [][]*edge // ways down from the root that would be a second list below one entity: paths of their own
+}
+
+// renaming says which entity of the path an entity of a statement is.
+type renaming map[*model.Entity]*model.Entity
+
+func (r renaming) field(f model.Field) model.Field {
+	if e := r[f.Entity]; e != nil {
+		f.Entity = e
+	}
+	return f
 }
 
 // part is a statement in a path with its executions per second that belong to it.
 type part struct {
-	said *said
-	rate float64
+	said    *said
+	rate    float64
+	counted bool // in another path of the same root
 }
 
 // emit makes the conceptual statements. Producers come before consumers, so that what can not be joined to its
@@ -226,6 +262,7 @@ func (f *flows) emit() {
 			alone[i] -= e.share * s.rate
 		}
 	}
+	f.split(alone)
 	sort.SliceStable(order, func(a, b int) bool { return f.depth[order[a]] < f.depth[order[b]] })
 	for _, i := range order {
 		s := f.all[i]
@@ -234,8 +271,11 @@ func (f *flows) emit() {
 			f.write(s)
 		case alone[i] <= 1e-9*s.rate:
 		case s.query.lists():
-			f.m.unexplained(s.statement, "asks for a list of values (IN) that no other statement supplies")
-			f.m.Unexplained[len(f.m.Unexplained)-1].Count = uint64(alone[i]*f.m.Seconds + 0.5)
+			if e := f.self[i]; e != nil {
+				alone[i] += e.again
+				f.leave(e, "asks for a list of values (IN) that no other statement supplies")
+			}
+			f.m.unexplained(s.statement, "asks for a list of values (IN) that no other statement supplies", alone[i]/s.rate)
 			for _, e := range f.out[i] { // what it feeds is asked for alone, as far as the model can tell
 				alone[e.to] += e.share * f.all[e.to].rate * alone[i] / s.rate
 			}
@@ -250,40 +290,102 @@ func (f *flows) emit() {
 	}
 }
 
-// write makes the conceptual statements of a write. The first counts its executions; the others happen with it.
-func (f *flows) write(s *said) {
-	for n, w := range s.writes {
-		id, uses := "w-"+digest(s.statement.Fingerprint), 1.0
-		if n > 0 {
-			id, uses = fmt.Sprintf("%s-%d", id, n+1), 0
+// split takes what statements feed themselves from the executions that are roots. It is joined to these: once, that is to say, as the chain of a parent's parents is
+// as long as it is. What others are fed by executions below the first comes, to them, from outside.
+func (f *flows) split(alone []float64) {
+	for i := range f.all {
+		e := f.self[i]
+		if e == nil {
+			continue
 		}
-		f.add(id, &workload.Statement{Weight: s.rate, Write: w}, []Use{{Fingerprint: s.statement.Fingerprint, PerExecution: uses}})
+		again := min(e.share*f.all[i].rate, max(alone[i], 0))
+		if alone[i]-again < 1e-9*f.all[i].rate {
+			f.leave(e, "all of its executions are fed by itself: nothing is the first")
+			delete(f.self, i)
+			continue
+		}
+		alone[i] -= again
+		e.again = again
+		for _, o := range f.out[i] {
+			alone[o.to] += o.share * f.all[o.to].rate * again / f.all[i].rate
+		}
 	}
 }
 
 // root makes the conceptual statements of the executions of a read that no other fed.
 func (f *flows) root(i int, alone []float64) {
 	s := f.all[i]
-	p := &path{asked: s.query.begun(), many: map[*model.Entity]bool{}, last: s.source.entity, parts: []part{{s, alone[i]}}}
+	p := f.begin(i, alone[i])
 	followed := 0.0
+	if e := f.self[i]; e != nil {
+		own := p.names[i]
+		if reason := p.join(s, e); reason == "" {
+			p.parts, p.edges = append(p.parts, part{said: s, rate: e.again}), append(p.edges, e)
+			followed = min(1, e.again/alone[i])
+		} else {
+			f.leave(e, reason)
+			alone[i] += e.again
+			p.parts[0].rate = alone[i]
+		}
+		p.names[i] = own
+	}
 	for _, e := range f.byRate(i) {
-		if f.grow(p, e, alone[i], alone) {
+		if f.grow(p, []*edge{e}, alone[i], alone) {
 			followed = max(followed, e.followed)
 		}
 	}
 	single := alone[i]
+	if followed <= 0 || followed > 1 {
+		followed = 1
+	}
 	if len(p.parts) > 1 {
-		if followed <= 0 || followed > 1 {
-			followed = 1
-		}
-		weight := alone[i] * followed
-		single -= weight
-		f.addPath(p, weight)
+		single -= alone[i] * followed
+		f.addPath(p, alone[i]*followed)
+	}
+	for n := 0; n < len(p.forks); n++ {
+		f.fork(p, p.forks[n], alone[i], alone[i]*followed, alone)
 	}
 	if single > 1e-9*s.rate {
 		f.add("q-"+digest(s.statement.Fingerprint), &workload.Statement{Weight: single, Query: s.query.query()},
 			[]Use{{Fingerprint: s.statement.Fingerprint, PerExecution: 1}})
 	}
+}
+
+// begin is a path of its root alone.
+func (f *flows) begin(i int, rate float64) *path {
+	s := f.all[i]
+	own := renaming{}
+	for _, e := range s.query.tree.Entities {
+		own[e] = e
+	}
+	return &path{
+		asked: s.query.begun(), graph: f.m.Graph, names: map[int]renaming{i: own}, many: map[*model.Entity]bool{}, last: s.source.entity,
+		parts: []part{{said: s, rate: rate}},
+	}
+}
+
+// fork makes the path of a second list below one entity: from the same root down, where what is above the list is counted in the first path.
+func (f *flows) fork(first *path, way []*edge, executions, weight float64, alone []float64) {
+	p := f.begin(way[0].from, executions)
+	rate := executions
+	for n, e := range way {
+		rate = e.share * f.all[e.to].rate * rate / f.all[e.from].rate
+		if reason := p.join(f.all[e.to], e); reason != "" {
+			alone[e.to] += rate
+			f.leave(e, reason)
+			return
+		}
+		p.parts = append(p.parts, part{said: f.all[e.to], rate: rate, counted: n < len(way)-1})
+		if n == len(way)-1 {
+			p.edges = append(p.edges, e)
+		}
+	}
+	p.parts[0].counted = true
+	for _, next := range f.byRate(way[len(way)-1].to) {
+		f.grow(p, append(slices.Clone(way), next), rate, alone)
+	}
+	first.forks = append(first.forks, p.forks...)
+	f.addPath(p, weight)
 }
 
 // begun is a query as the first of a path: sorted as its rows come, so that those of the path do, too.
@@ -311,107 +413,29 @@ func (f *flows) byRate(i int) []*edge {
 	return out
 }
 
-// grow joins the consumer of e to the path, and what it feeds in turn; executions is how many of the producer's belong to
+// grow joins the consumer at the end of a way from the root to the path, and what it feeds in turn; executions is how many of the producer's belong to
 // the path. A consumer that can not be joined becomes a root by itself.
-func (f *flows) grow(p *path, e *edge, executions float64, alone []float64) bool {
+func (f *flows) grow(p *path, way []*edge, executions float64, alone []float64) bool {
+	e := way[len(way)-1]
 	to := f.all[e.to]
 	rate := e.share * to.rate * executions / f.all[e.from].rate
-	if reason := p.join(to, e); reason != "" {
+	switch reason := p.join(to, e); {
+	case reason == crossProduct:
+		p.forks = append(p.forks, slices.Clone(way))
+		return true
+	case reason != "":
 		alone[e.to] += rate
 		if e.joins != nil && !f.m.Joins[e.joins[0]].Accepted {
 			f.leave(e, reason)
 		}
 		return false
 	}
-	p.parts = append(p.parts, part{to, rate})
+	p.parts = append(p.parts, part{said: to, rate: rate})
 	p.edges = append(p.edges, e)
 	for _, next := range f.byRate(e.to) {
-		f.grow(p, next, rate, alone)
+		f.grow(p, append(slices.Clone(way), next), rate, alone)
 	}
 	return true
-}
-
-// join unifies a consumer's query with the path, or says why that can not be done.
-func (p *path) join(s *said, e *edge) string {
-	fed := map[model.Field]bool{}
-	var at *model.Entity
-	for _, fd := range e.feeds {
-		field := s.source.fields[fd.To.Column]
-		if at != nil && at != field.Entity {
-			return "it is fed with keys of two entities at once"
-		}
-		fed[field], at = true, field.Entity
-	}
-	if !p.asked.tree.Has(at) {
-		return fmt.Sprintf("the path does not lead over %s", at.Name)
-	}
-	q := s.query
-	above, below := p.asked.tree.Determined(at), q.tree.Determined(at)
-	for _, x := range q.tree.Entities {
-		if x != at && p.asked.tree.Has(x) && (!below.Has(x) || !above.Has(x)) {
-			return fmt.Sprintf("it would lead over %s twice", x.Name)
-		}
-	}
-	many := len(below.Entities) < len(q.tree.Entities)
-	if reason := p.cuts(q, fed, many); reason != "" {
-		return reason
-	}
-	if many && p.many[at] {
-		return fmt.Sprintf("a second list below the same %s: together they would be a cross product", at.Name)
-	}
-	tree, err := p.asked.tree.Union(q.tree)
-	if err != nil {
-		return err.Error()
-	}
-	where := append([]condition(nil), p.asked.where...)
-	for _, c := range q.where {
-		if fed[c.Field] && c.Op == workload.Equal {
-			continue
-		}
-		if c.list {
-			return "it also asks for a list of values (IN)"
-		}
-		known := false
-		for _, w := range where {
-			known = known || w.Field == c.Field && w.Op == c.Op
-		}
-		if !known {
-			where = append(where, c)
-		}
-	}
-	next := asked{
-		tree: tree, where: where, order: p.asked.order, limit: p.asked.limit, limited: p.asked.limited, inOrder: p.asked.inOrder && (!many || q.inOrder),
-		selected: unique(append(append([]model.Field(nil), p.asked.selected...), q.selected...)),
-	}
-	if many && next.inOrder { // within a row of the producer, the consumer's come in their order
-		next.order = append(append([]workload.Order(nil), p.asked.order...), q.lies...)
-	}
-	p.asked = next
-	p.last = s.source.entity
-	if many {
-		p.many[at] = true
-	}
-	return ""
-}
-
-// cuts says why a join would not leave out the rows that the statements leave out, "" if it does. A LIMIT of the producer is one of the join
-// if each of its rows is one there, in the same order; one of the consumer is none if it returns a single row anyway.
-func (p *path) cuts(q *asked, fed map[model.Field]bool, many bool) string {
-	more := false
-	for _, c := range q.where {
-		more = more || !fed[c.Field]
-	}
-	switch {
-	case p.asked.each || q.each:
-		return "PER PARTITION LIMIT: a join has no such limit"
-	case q.limited && many:
-		return "its LIMIT is one for each row of its producer: a join has no such limit"
-	case p.asked.limited && (many || more):
-		return "its producer's LIMIT counts rows of the producer, and a join has more or fewer"
-	case p.asked.limited && !p.asked.inOrder:
-		return "its producer's LIMIT keeps the first rows in an order that a table of the join would not have"
-	}
-	return ""
 }
 
 // addPath makes a path query.
@@ -421,8 +445,13 @@ func (f *flows) addPath(p *path, weight float64) {
 	for n, x := range p.parts {
 		names = append(names, digest(x.said.statement.Fingerprint))
 		uses[n] = Use{Fingerprint: x.said.statement.Fingerprint, PerExecution: x.rate / weight, Joined: n > 0}
+		if n == 0 {
+			uses[n].PerExecution = 1
+		}
+		if x.counted {
+			uses[n].PerExecution = 0
+		}
 	}
-	uses[0].PerExecution = 1
 	q := p.asked.query()
 	if tree, err := model.NewTree(p.last, q.Tree.Edges...); err == nil {
 		q.Tree = tree

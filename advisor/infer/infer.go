@@ -25,26 +25,11 @@ func InferCorrected(snapshot *capture.Snapshot, s *schema.Schema, stats []schema
 		Seconds: window(snapshot.From, snapshot.To), tables: map[table]*source{},
 	}
 	b := &modeller{
-		m: m, joins: map[pair]evidence{}, scanned: map[table]bool{}, taken: map[string]bool{}, opaque: map[table]string{},
+		m: m, joins: map[pair]evidence{}, duals: map[[2]table]dual{}, values: sketches{}, types: map[string]int{}, names: map[string]*columnNamed{}, views: map[*source][]*source{}, said: map[table]uint64{},
+		scanned: map[table]bool{}, taken: map[string]bool{}, opaque: map[table]string{},
 		ruled: newRulings(corrections),
 	}
-	for _, f := range snapshot.Feeds {
-		if f.Shape == feed.Pagination {
-			continue
-		}
-		if answer, said := b.ruled.joined(&f); said && !answer.yes {
-			continue
-		}
-		p := newPair(columnName(f.From), columnName(f.To))
-		if e := b.joins[p]; f.Confidence > e.confidence {
-			b.joins[p] = evidence{confidence: f.Confidence, hits: f.Hits, observed: f.Executions}
-		}
-	}
-	for i := range snapshot.Statements {
-		if t, ok := filters(&snapshot.Statements[i], s); ok {
-			b.scanned[t] = true
-		}
-	}
+	b.observe(snapshot, s)
 	b.build(s, stats)
 	m.Workload.Graph, m.Workload.Tables = m.Graph, m.Tables
 	sort.Slice(m.Entities, func(i, j int) bool { return m.Entities[i].Name < m.Entities[j].Name })
@@ -53,26 +38,30 @@ func InferCorrected(snapshot *capture.Snapshot, s *schema.Schema, stats []schema
 		return nil, fmt.Errorf("the model that was inferred is not consistent (please report this): %w", err)
 	}
 
+	for i := range snapshot.Statements {
+		m.work += snapshot.Statements[i].Work()
+	}
 	f := &flows{m: m, index: map[string]int{}, ruled: b.ruled}
 	for i := range snapshot.Statements {
 		st := &snapshot.Statements[i]
 		if st.Count == 0 {
 			continue
 		}
-		rate := b.ruled.rate(st.Fingerprint, float64(st.Count)/m.Seconds)
+		rate := b.ruled.rate(st.Fingerprint, float64(executions(st))/m.Seconds)
 		if rate == 0 {
-			m.unexplained(st, "counts nothing: a person gave it the weight 0")
+			m.unexplained(st, "counts nothing: a person gave it the weight 0", 1)
 			continue
 		}
 		said := b.interpret(st, rate)
 		if said.reason != "" {
-			m.unexplained(st, said.reason)
+			m.unexplained(st, said.reason, 1)
 			continue
 		}
 		f.index[st.Fingerprint] = len(f.all)
 		f.all = append(f.all, said)
 	}
 	m.said = f.all
+	f.bursts(snapshot.Templates)
 	f.connect(snapshot.Feeds)
 	f.emit()
 	m.finish()
@@ -83,9 +72,14 @@ func InferCorrected(snapshot *capture.Snapshot, s *schema.Schema, stats []schema
 
 func columnName(e feed.End) string { return e.Keyspace + "." + e.Table + "." + e.Column }
 
-func (m *Model) unexplained(st *capture.Statement, reason string) {
+// executions is how often a statement was asked: not so for each of its pages.
+func executions(st *capture.Statement) uint64 { return st.Count - min(st.Paged, st.Count-1) }
+
+// unexplained notes that a share of a statement's executions is not in the workload.
+func (m *Model) unexplained(st *capture.Statement, reason string, share float64) {
 	m.Unexplained = append(m.Unexplained, Unexplained{
-		Fingerprint: st.Fingerprint, Keyspace: st.Keyspace, Text: st.Text, Count: st.Count, Reason: reason,
+		Fingerprint: st.Fingerprint, Keyspace: st.Keyspace, Text: st.Text, Count: uint64(share*float64(executions(st)) + 0.5), Reason: reason,
+		Share: share * st.Work() / max(m.work, 1),
 	})
 }
 
@@ -94,6 +88,7 @@ func (m *Model) finish() {
 	sort.SliceStable(m.Workload.Statements, func(i, j int) bool { return m.Workload.Statements[i].ID < m.Workload.Statements[j].ID })
 	sort.SliceStable(m.Uses, func(i, j int) bool { return m.Uses[i].Statement < m.Uses[j].Statement })
 	sort.SliceStable(m.Unexplained, func(i, j int) bool { return m.Unexplained[i].Fingerprint < m.Unexplained[j].Fingerprint })
+	sort.SliceStable(m.Questions, func(i, j int) bool { return m.Questions[i].ID < m.Questions[j].ID })
 	sort.SliceStable(m.Joins, func(i, j int) bool {
 		a, b := m.Joins[i], m.Joins[j]
 		if a.From != b.From {
@@ -121,6 +116,7 @@ func (m *Model) UsesOf(statement string) []Use {
 // application. IDs are those of Workload, "q-" and "w-" and the beginning of the fingerprint.
 func (m *Model) Singles() *workload.Workload {
 	single := &flows{m: &Model{Workload: &workload.Workload{Name: "observed, one by one", Graph: m.Graph, Tables: m.Tables}}}
+	single.writes = m.bursts
 	for _, s := range m.said {
 		switch {
 		case s.writes != nil:

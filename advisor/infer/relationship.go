@@ -1,9 +1,12 @@
 package infer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -13,7 +16,10 @@ import (
 const prior = -1
 
 // caps keep groups of evidence that say the same several times from piling up.
-var caps = map[string]float64{"name": 2, "type": 1, "size": 3, "feed": 5, "person": word}
+var caps = map[string]float64{"name": 2, "type": 1, "size": 3, "feed": 5, "values": 3, "dependency": 3, "definition": 2, "burst": 5, "person": word}
+
+// groups are all of them, in a fixed order: floating-point sums depend on it.
+var groups = []string{"name", "type", "size", "feed", "values", "dependency", "definition", "burst", "person"}
 
 // proof is a list of evidence for one assertion.
 type proof []Evidence
@@ -27,47 +33,131 @@ func (p proof) probability() float64 {
 	if len(p) == 0 {
 		return 0
 	}
-	groups := map[string]float64{}
-	for _, e := range p {
-		groups[e.Group] += e.LogOdds
-	}
 	sum := float64(prior)
-	for _, g := range []string{"name", "type", "size", "feed", "person"} { // in a fixed order: floating-point sums depend on it
-		sum += min(groups[g], caps[g])
+	for _, g := range groups {
+		sum += min(p.odds(g), caps[g])
 	}
 	return math.Round(1000/(1+math.Exp(-sum))) / 1000
 }
 
-// best finds the table whose key a column most probably holds.
-func (b *modeller) best(src *source, c schema.Column) (*source, proof) {
-	var best *source
-	var most proof
-	for _, to := range b.sources {
-		if to == src || to.base != to || to.linked || len(to.key) != 1 || to.schema.Column(to.key[0]).Type != c.Type {
-			continue
-		}
-		if p := b.ruled.rule(b.prove(src, c, to), src.name.String()+"."+c.Name, to.name.String(), to.key[0]); p.probability() > most.probability() {
-			best, most = to, p
+// odds is what a group says.
+func (p proof) odds(group string) float64 {
+	sum := 0.0
+	for _, e := range p {
+		if e.Group == group {
+			sum += e.LogOdds
 		}
 	}
-	return best, most
+	return sum
+}
+
+// target is a table whose key a column may hold.
+type target struct {
+	to    *source
+	proof proof
+}
+
+// targets lists the tables whose key a column may hold, the likeliest first. Those of another keyspace are among them if values say so, and if
+// none of its own is as good: applications share a cluster, and their names.
+func (b *modeller) targets(src *source, c schema.Column) []target {
+	var out []target
+	home := false
+	for _, to := range b.sources {
+		if to.base != to || to.linked || len(to.key) != 1 || to.schema.Column(to.key[0]).Type != c.Type || to == src && src.keyed(c.Name) {
+			continue
+		}
+		p := b.ruled.rule(b.prove(src, c, to), src.id(c.Name), to.name.String(), to.key[0])
+		for _, view := range b.views[src] { // a copy's column is the same column under another name: whichever says most
+			if x := view.schema.Column(view.copied.column(c.Name)); x != nil {
+				if q := b.ruled.rule(b.prove(view, *x, to), view.id(x.Name), to.name.String(), to.key[0]); q.probability() > p.probability() {
+					p = q
+				}
+			}
+		}
+		travels := p.odds("feed")+p.odds("values")+p.odds("person") > 0 // or a person knows that they do
+		switch {
+		case to == src.base && !travels: // that something leads to its like is rarer than a second name for a thing
+			continue
+		case to.name.keyspace != src.name.keyspace && !travels:
+			continue
+		case to.name.keyspace == src.name.keyspace && p.probability() >= Probable:
+			home = true
+		}
+		out = append(out, target{to, p})
+	}
+	if home {
+		out = slices.DeleteFunc(out, func(t target) bool { return t.to.name.keyspace != src.name.keyspace && t.proof.odds("feed") <= 0 })
+	}
+	slices.SortStableFunc(out, func(x, y target) int { return cmp.Compare(y.proof.probability(), x.proof.probability()) })
+	return out
+}
+
+// tie is the difference of certainty below which one assertion is no better than another: that of the weakest evidence there is.
+const tie = 0.01
+
+// best finds the table whose key a column most probably holds, nil if none does, or several equally.
+func (b *modeller) best(src *source, c schema.Column) (*source, proof) {
+	list := b.targets(src, c)
+	if len(list) == 0 || len(list) > 1 && list[0].proof.probability()-list[1].proof.probability() < tie && list[0].proof.probability() >= doubtful {
+		return nil, nil
+	}
+	return list[0].to, list[0].proof
+}
+
+// likely is best before copies are known, so that several tables may have one key.
+func (b *modeller) likely(src *source, c schema.Column) (*source, proof) {
+	if list := b.targets(src, c); len(list) > 0 {
+		return list[0].to, list[0].proof
+	}
+	return nil, nil
+}
+
+// tells reports whether two columns of a name may be alike because of it. Names that are made up by a program (c1, col_2) are borne by columns of
+// all types.
+func (b *modeller) tells(name string) bool {
+	letters, digits := 0, false
+	for _, r := range name {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+		case unicode.IsDigit(r):
+			digits = true
+		}
+	}
+	return letters > 1 && len(subject(name)) > 0 && !(digits && b.types[name] > 1)
+}
+
+// columnNamed is what a column's name says.
+type columnNamed struct {
+	words, subject    []string
+	identifies, tells bool
+}
+
+// name takes a column's name apart, once.
+func (b *modeller) name(column string) *columnNamed {
+	n := b.names[column]
+	if n == nil {
+		n = &columnNamed{words(column), subject(column), identifies(column), b.tells(column)}
+		b.names[column] = n
+	}
+	return n
 }
 
 // prove weighs what speaks for a column holding the key of another table.
 func (b *modeller) prove(src *source, c schema.Column, to *source) proof {
 	var p proof
 	key := to.key[0]
-	about := subject(c.Name)
+	name := b.name(c.Name)
 	switch {
-	case c.Name == key && identifies(key):
+	case c.Name == key && name.identifies && name.tells:
 		p.add("name", 2, "both columns are called %s", key)
-	case identifies(c.Name) && same(about, to.noun):
+	case name.identifies && same(name.subject, to.noun):
 		p.add("name", 1.8, "%s is named after %s", c.Name, to.name.table)
-	case identifies(c.Name) && endsIn(about, to.noun):
+	case name.identifies && endsIn(name.subject, to.noun):
 		p.add("name", 0.8, "%s ends in the name of %s", c.Name, to.name.table)
-	case c.Name == key:
+	case c.Name == key && name.tells:
 		p.add("name", 0.8, "both columns are called %s", key)
-	case same(words(c.Name), to.noun):
+	case same(name.words, to.noun):
 		p.add("name", 0.8, "%s is the singular of %s", c.Name, to.name.table)
 	}
 	switch c.Type {
@@ -84,85 +174,113 @@ func (b *modeller) prove(src *source, c schema.Column, to *source) proof {
 			p.add("size", -4, "%.0f different values, but only %.0f keys", d, rows)
 		}
 	}
-	if e, ok := b.joins[newPair(src.name.String()+"."+c.Name, to.name.String()+"."+key)]; ok {
+	if odds, text := b.contained(src.id(c.Name), to.id(key), c.Type, to.rows()); odds != 0 {
+		p.add("values", odds, "%s", text)
+	}
+	if e, ok := b.joins[newPair(src.id(c.Name), to.id(key))]; ok {
 		p.add("feed", 3*e.confidence, "values travel between them: %d of %d looked at", e.hits, e.observed)
 	}
 	return p
 }
 
 // relate finds the relationships of an entity: columns that hold other entities' keys. Such a column stops being an
-// attribute, unless it is part of the entity's own key.
+// attribute, unless it is part of the entity's own key: then the attribute is a copy of the partner's.
 func (b *modeller) relate(src *source) {
 	for _, c := range src.schema.Columns {
 		if len(src.key) == 1 && src.keyed(c.Name) {
 			continue
 		}
 		to, p := b.best(src, c)
-		confidence := p.probability()
-		if to == nil || confidence < Probable {
+		if to == nil || p.probability() < Probable {
+			b.askRelationship(src, c)
 			continue
 		}
-		if b.between(src.entity, to.entity) {
-			continue // a path could not tell the two apart: the column stays an attribute
-		}
-		role := strings.Join(subject(c.Name), "_")
-		if role == "" {
-			role = strings.Join(to.noun, "_")
-		}
-		role = b.ruled.called(src.name.String()+"."+c.Name, role)
-		r := &model.Relationship{
-			From: src.entity, To: to.entity, Kind: model.ManyToOne,
-			Forward:  b.role(src.entity, plain(role)),
-			Backward: b.role(to.entity, plain(plural(strings.Join(src.noun, "_")))),
-		}
-		if st := src.column(c.Name); st != nil && st.Nulls > 0 {
-			r.Optional = true
-		}
-		if d := src.distinct(c.Name); d > 0 {
-			r.Reached = min(d, max(1, to.rows()))
-		}
-		if d := src.distinct(c.Name); d > 0 && d >= 0.99*src.rows() && src.rows() >= max(30, to.rows()/2) && c.Kind == schema.Regular {
-			r.Kind = model.OneToOne
-			p.add("size", 0, "%.0f different values in %.0f rows: each only once", d, src.rows())
-		}
-		r.Name = b.unique(strings.ToLower(src.entity.Name) + "_" + r.Forward)
-		b.m.Graph.Relationships = append(b.m.Graph.Relationships, r)
-		b.m.Relationships = append(b.m.Relationships, Relationship{
-			Name: r.Name, From: r.From.Name, To: r.To.Name, Kind: r.Kind, Forward: r.Forward, Backward: r.Backward,
-			Column: src.name.String() + "." + c.Name, Confidence: confidence, Evidence: p,
-		})
-		if src.keyed(c.Name) {
-			continue // the entity is named by its parent too: it keeps its copy
-		}
-		src.edges = append(src.edges, r)
-		old := src.fields[c.Name]
-		for i, a := range src.entity.Attributes {
-			if a == old.Attribute {
-				src.entity.Attributes = append(src.entity.Attributes[:i], src.entity.Attributes[i+1:]...)
-				break
-			}
-		}
-		src.fields[c.Name] = to.fields[to.key[0]]
+		b.hold(src, src, c, to, p)
 	}
+}
+
+// hold makes the relationship that a column of a table of src's entity holds.
+func (b *modeller) hold(src, in *source, c schema.Column, to *source, p proof) {
+	role := strings.Join(subject(c.Name), "_")
+	if role == "" {
+		role = strings.Join(to.noun, "_")
+	}
+	role = b.ruled.called(in.id(c.Name), role)
+	r := &model.Relationship{From: src.entity, To: to.entity, Kind: model.ManyToOne, Forward: b.role(src.entity, plain(role))}
+	back := plain(plural(strings.Join(src.noun, "_")))
+	if b.between(src.entity, to.entity) {
+		back += "_as_" + r.Forward
+	}
+	if r.Backward = b.role(to.entity, back); src == to && r.Backward == r.Forward {
+		r.Backward += "_of"
+	}
+	if st := in.column(c.Name); st != nil && st.Nulls > 0 {
+		r.Optional = true
+	}
+	d := in.distinct(c.Name)
+	if d > 0 {
+		r.Reached = min(d, max(1, to.rows()))
+	}
+	if d > 0 && d >= 0.99*src.rows() && src.rows() >= max(fewRows, to.rows()/2) && c.Kind == schema.Regular {
+		r.Kind = model.OneToOne
+		p.add("size", 0, "%.0f different values in %.0f rows: each only once", d, src.rows())
+	}
+	r.Name = b.unique(strings.ToLower(src.entity.Name) + "_" + r.Forward)
+	b.m.Graph.Relationships = append(b.m.Graph.Relationships, r)
+	b.m.Relationships = append(b.m.Relationships, Relationship{
+		Name: r.Name, From: r.From.Name, To: r.To.Name, Kind: r.Kind, Forward: r.Forward, Backward: r.Backward,
+		Column: in.id(c.Name), Confidence: p.probability(), Evidence: p,
+	})
+	if in != src {
+		src.held[in.id(c.Name)] = &held{relation: r, to: to}
+		return
+	}
+	src.held[c.Name] = &held{relation: r, to: to}
+	own := src.own[c.Name]
+	if src.keyed(c.Name) {
+		own.Attribute.Copied = &model.Copy{Edge: r, Of: to.entity.Key[0]}
+		return
+	}
+	delete(src.own, c.Name)
+	src.entity.Attributes = slices.DeleteFunc(src.entity.Attributes, func(a *model.Attribute) bool { return a == own.Attribute })
+}
+
+// askRelationship asks whose key a column holds, if there is something to choose from.
+func (b *modeller) askRelationship(src *source, c schema.Column) {
+	q := Question{Kind: WhichRelationship, Subject: src.id(c.Name), Text: fmt.Sprintf("Whose key does %s hold?", src.id(c.Name))}
+	none := 1.0
+	for _, t := range b.targets(src, c) {
+		if p := t.proof.probability(); p >= doubtful && len(q.Candidates) < 4 {
+			q.Candidates = append(q.Candidates, Candidate{Answer: t.to.name.String(), Text: "that of " + t.to.name.String(), Certainty: p, Evidence: t.proof})
+			none = min(none, 1-p)
+		}
+	}
+	b.ask(q, "nobody's: it is an attribute", none, true)
 }
 
 // relateMany makes the m:n relationship of a table of pairs.
 func (b *modeller) relateMany(src *source) {
 	var ends []*source
+	var names []string
 	var whole proof
 	confidence := 1.0
 	for _, c := range src.schema.PrimaryKey() {
 		to, p := b.best(src, c)
-		ends = append(ends, to)
-		src.fields[c.Name] = to.fields[to.key[0]]
+		ends, names = append(ends, to), append(names, c.Name)
 		confidence = min(confidence, p.probability())
 		whole = append(whole, p...)
 	}
 	from, to := ends[0].entity, ends[1].entity
+	forward, backward := strings.Join(ends[1].noun, "_"), strings.Join(ends[0].noun, "_")
+	if from == to { // its ends are told apart by their columns only
+		forward, backward = strings.Join(subject(names[1]), "_"), strings.Join(subject(names[0]), "_")
+	}
 	r := &model.Relationship{
 		From: from, To: to, Kind: model.ManyToMany, Optional: true, Degree: src.rows() / max(1, from.Count),
-		Forward:  b.role(from, plain(plural(strings.Join(ends[1].noun, "_")))),
-		Backward: b.role(to, plain(plural(strings.Join(ends[0].noun, "_")))),
+		Forward: b.role(from, plain(plural(forward))), Backward: b.role(to, plain(plural(backward))),
+	}
+	if from == to && r.Forward == r.Backward {
+		r.Backward += "_of"
 	}
 	r.Name = b.unique(plain(src.name.table))
 	b.m.Graph.Relationships = append(b.m.Graph.Relationships, r)
@@ -170,7 +288,9 @@ func (b *modeller) relateMany(src *source) {
 		Name: r.Name, From: from.Name, To: to.Name, Kind: r.Kind, Forward: r.Forward, Backward: r.Backward,
 		Column: src.name.String(), Confidence: confidence, Evidence: whole,
 	})
-	src.entity, src.edges = from, []*model.Relationship{r}
+	src.entity = from
+	src.held[names[0]] = &held{relation: r, to: ends[0]}
+	src.held[names[1]] = &held{relation: r, to: ends[1]}
 }
 
 func (b *modeller) between(a, c *model.Entity) bool {
@@ -207,11 +327,4 @@ func (b *modeller) unique(name string) string {
 	}
 	b.taken[name] = true
 	return name
-}
-
-func (s *source) column(name string) *schema.ColumnStats {
-	if s.stats == nil {
-		return nil
-	}
-	return s.stats.Column(name)
 }

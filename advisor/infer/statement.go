@@ -32,6 +32,8 @@ type asked struct {
 	returned float64 // rows of one execution in the mean, all its pages; 0: not seen
 	limited  bool    // LIMIT
 	each     bool    // PER PARTITION LIMIT
+	perLimit int     // of a path: rows for each of per; 0: no limit
+	per      []model.Field
 	// lies is the order in which its rows come, if inOrder: those of one partition, sorted by its clustering columns.
 	lies    []workload.Order
 	inOrder bool
@@ -59,6 +61,9 @@ func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
 		return s
 	case err != nil:
 		s.reason = "Helenus can not parse it"
+		return s
+	case st.Errors >= st.Count:
+		s.reason = "none of its executions succeeded"
 		return s
 	}
 	var ref cql.TableRef
@@ -90,6 +95,9 @@ func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
 	case *cql.Select:
 		if s.query, err = s.source.read(x); err == nil {
 			s.query.returned = returned(st)
+			if !s.query.inOrder && st.Rows.Count >= seen && st.Rows.P99() <= 1 { // one row is in any order
+				s.query.lies, s.query.inOrder = nil, true
+			}
 		}
 		if err == nil && x.Limit != nil {
 			// The number is not kept, as no literal is: what the answers had is as much as the limit ever let through.
@@ -127,7 +135,7 @@ func returned(st *capture.Statement) float64 {
 func (s *source) tree(fields []model.Field) (model.Tree, error) {
 	var edges []*model.Relationship
 	for _, r := range s.edges {
-		if s.linked {
+		if s.base.linked {
 			edges = append(edges, r)
 			continue
 		}
@@ -256,7 +264,10 @@ func (q *asked) fields() []model.Field {
 
 // query is q in the conceptual language.
 func (q *asked) query() *workload.Query {
-	out := &workload.Query{Tree: q.tree, Select: q.selected, OrderBy: q.order, Limit: q.limit, Returned: q.returned}
+	if q.limited && q.inOrder { // which rows come first is what the statement means
+		q = &asked{tree: q.tree, selected: q.selected, where: q.where, order: q.lies, limit: q.limit, returned: q.returned, perLimit: q.perLimit, per: q.per}
+	}
+	out := &workload.Query{Tree: q.tree, Select: q.selected, OrderBy: q.order, Limit: q.limit, PerLimit: q.perLimit, Per: q.per, Returned: q.returned}
 	for _, c := range q.where {
 		out.Where = append(out.Where, c.Predicate)
 	}
@@ -304,7 +315,7 @@ func (s *source) insert(x *cql.Insert) ([]*workload.Write, error) {
 	if x.JSON != nil {
 		return nil, inexpressible("INSERT JSON: its columns are not known before it runs")
 	}
-	if s.linked {
+	if s.base.linked {
 		return s.pairs(workload.Connect), nil
 	}
 	w := &workload.Write{Kind: workload.Insert, Entity: s.entity, Tree: model.Tree{Entities: []*model.Entity{s.entity}}}
@@ -315,10 +326,14 @@ func (s *source) insert(x *cql.Insert) ([]*workload.Write, error) {
 		}
 		if f.Entity == s.entity {
 			w.Set = append(w.Set, f)
-		} else {
-			w.Connections = append(w.Connections, s.connection(f))
+			continue
+		}
+		w.Connections = append(w.Connections, s.connection(f))
+		if own, ok := s.ownKey(c); ok {
+			w.Set = append(w.Set, own)
 		}
 	}
+	w.Set = unique(w.Set)
 	for _, k := range s.entity.KeyFields() {
 		if !has(w.Set, k) {
 			return nil, inexpressible("sets static columns only")
@@ -329,14 +344,18 @@ func (s *source) insert(x *cql.Insert) ([]*workload.Write, error) {
 
 // update expresses an UPDATE: of attributes, of connections, or of both.
 func (s *source) update(x *cql.Update) ([]*workload.Write, error) {
-	if s.linked {
+	if s.base.linked {
 		return nil, inexpressible("updates a table that has keys only")
 	}
 	var columns []string
 	for _, a := range x.Assignments {
 		columns = append(columns, a.Column)
 	}
-	return s.change(x.Where, columns, workload.Connect)
+	writes, err := s.change(x.Where, columns, workload.Connect)
+	if err == nil && s.schema.Counter {
+		writes[0].Set, writes[0].Increments = nil, writes[0].Set // there is no other way to change a counter
+	}
+	return writes, err
 }
 
 // change expresses what happens to columns of one row: attributes are updated, relationships connected or disconnected.
@@ -368,7 +387,7 @@ func (s *source) change(at []cql.Relation, columns []string, relate workload.Wri
 // remove expresses a DELETE of rows or columns.
 func (s *source) remove(x *cql.Delete) ([]*workload.Write, error) {
 	if len(x.Columns) == 0 {
-		if s.linked {
+		if s.base.linked {
 			return s.pairs(workload.Disconnect), nil
 		}
 		return s.removeRows(x)
@@ -407,6 +426,7 @@ func (s *source) removeRows(x *cql.Delete) ([]*workload.Write, error) {
 // row expresses the WHERE clause of a write of one row: the entity's key, and what else of the primary key is given.
 func (s *source) row(where []cql.Relation) (key []workload.Predicate, given []model.Field, err error) {
 	bound := map[string]bool{}
+	var whole []workload.Predicate
 	for i := range where {
 		c, err := s.condition(&where[i])
 		if err != nil {
@@ -416,24 +436,49 @@ func (s *source) row(where []cql.Relation) (key []workload.Predicate, given []mo
 			return nil, nil, inexpressible("writes several rows at once")
 		}
 		bound[c.column] = true
-		if c.Field.Entity == s.entity && c.Field.IsKey() {
+		own, copied := s.ownKey(c.column)
+		switch {
+		case c.Field.Entity == s.entity && c.Field.IsKey():
 			key = append(key, c.Predicate)
-		} else {
-			given = append(given, c.Field)
+			continue
+		case copied:
+			key = append(key, workload.Predicate{Field: own, Op: workload.Equal, Value: c.Value})
 		}
+		given = append(given, c.Field)
+		whole = append(whole, c.Predicate)
 	}
 	for _, c := range s.schema.PrimaryKey() {
 		if !bound[c.Name] {
 			return nil, nil, inexpressible("writes static columns, or several rows at once")
 		}
 	}
+	if len(key) < len(s.entity.Key) { // of a copy by something else: what it is asked by finds the row
+		for _, p := range whole {
+			if p.Field.Entity != s.entity {
+				return nil, nil, inexpressible("names a row of a copy without the key of what it is")
+			}
+		}
+		return append(key, whole...), nil, nil
+	}
 	return key, given, nil
+}
+
+// ownKey is the entity's own key attribute that is a copy of the partner's key that a column holds.
+func (s *source) ownKey(column string) (model.Field, bool) {
+	if s.base != s {
+		column = s.copied.columns[column]
+	}
+	if s.base.held[column] == nil {
+		return model.Field{}, false
+	}
+	f, ok := s.base.own[column]
+	return f, ok
 }
 
 func (s *source) connection(f model.Field) workload.Connection {
 	for _, r := range s.edges {
 		if r.Other(s.entity) == f.Entity {
-			return workload.Connection{Edge: r, Entity: f.Entity}
+			return workload.Connection{Edge: r.Base(), Entity: f.Entity.Base()}
 		}
 	}
 	return workload.Connection{}
@@ -448,7 +493,7 @@ func (s *source) write(kind workload.WriteKind, f model.Field, given []model.Fie
 
 // pairs writes to a table that holds an m:n relationship.
 func (s *source) pairs(kind workload.WriteKind) []*workload.Write {
-	r := s.edges[0]
+	r := s.edges[0].Base()
 	return []*workload.Write{{
 		Kind: kind, Entity: r.From, Tree: model.Tree{Entities: []*model.Entity{r.From}},
 		Connections: []workload.Connection{{Edge: r, Entity: r.To}},

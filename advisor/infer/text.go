@@ -92,7 +92,7 @@ func (d Description) Text(w io.Writer) error {
 		p.line("Not in the model")
 		for _, u := range d.Unexplained {
 			p.line("  %s", u.Text)
-			p.line("    %d executions: %s", u.Count, u.Reason)
+			p.line("    %d executions, %.1f %% of all work: %s", u.Count, 100*u.Share, u.Reason)
 		}
 	}
 	return p.err

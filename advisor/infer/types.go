@@ -32,11 +32,13 @@ type Model struct {
 
 	tables map[table]*source // of every table that is in the model
 	said   []*said           // the statements that are in the workload
+	bursts map[*said]*whole  // what writes are parts of
+	work   float64           // of all statements
 }
 
 // Evidence is one reason for an assertion, in one of the groups of docs/design/mapping.md 2.7.
 type Evidence struct {
-	Group   string  `json:"group"` // "name", "type", "size", "feed", "person" or "definition"
+	Group   string  `json:"group"` // "name", "type", "size", "feed", "values", "dependency", "burst", "definition" or "person"
 	LogOdds float64 `json:"log_odds"`
 	Text    string  `json:"text"`
 }
@@ -94,6 +96,8 @@ type Unexplained struct {
 	Text        string `json:"text"`
 	Count       uint64 `json:"count"`
 	Reason      string `json:"reason"`
+	// Share is that of all work that these executions are, as capture.Statement.Work measures it: 0 to 1.
+	Share float64 `json:"share,omitempty"`
 }
 
 // Description is a Model for readers: JSON, and the text that Text prints.

@@ -132,7 +132,7 @@ func (s *Step) Text(name func(*model.Table) string) string {
 	var b strings.Builder
 	switch s.Kind {
 	case Filter:
-		return "filter by " + bindingsText(s.Where)
+		return "filter by " + s.bindingsText(s.Where)
 	case Sort:
 		return "sort by " + s.orderText()
 	case Limit:
@@ -161,23 +161,23 @@ func (s *Step) Text(name func(*model.Table) string) string {
 		return fmt.Sprintf("delete %s from %s", amountText(s.Rows, "row"), name(s.Table))
 	case Get:
 		fmt.Fprintf(&b, "get %s", name(s.Table))
-		if by := bindingsText(append(append([]Binding(nil), s.Partition...), s.Clustering...)); by != "" {
+		if by := s.bindingsText(append(append([]Binding(nil), s.Partition...), s.Clustering...)); by != "" {
 			b.WriteString(" by " + by)
 		}
 	case IndexGet:
-		fmt.Fprintf(&b, "read %s by its secondary index on %s", name(s.Table), bindingsText(s.Where))
+		fmt.Fprintf(&b, "read %s by its secondary index on %s", name(s.Table), s.bindingsText(s.Where))
 		if len(s.Partition) > 0 {
-			b.WriteString(", in the partition of " + bindingsText(s.Partition))
+			b.WriteString(", in the partition of " + s.bindingsText(s.Partition))
 		}
 	case Scan:
 		fmt.Fprintf(&b, "scan %s", name(s.Table))
 		if len(s.Where) > 0 {
-			b.WriteString(", filtering by " + bindingsText(s.Where))
+			b.WriteString(", filtering by " + s.bindingsText(s.Where))
 		}
 	}
 	if s.Kind == Get && s.Table.Bucket != nil && s.Table.Bucket.Count > 1 {
 		if len(s.Bucket) > 0 {
-			b.WriteString(", in the buckets of " + bindingsText(s.Bucket))
+			b.WriteString(", in the buckets of " + s.bindingsText(s.Bucket))
 		} else {
 			fmt.Fprintf(&b, ", in all %.0f buckets", s.Table.Bucket.Count)
 		}
@@ -189,7 +189,7 @@ func (s *Step) Text(name func(*model.Table) string) string {
 		b.WriteString(", in reverse")
 	}
 	if s.Verify {
-		fmt.Fprintf(&b, ", check %s", bindingsText(s.Where))
+		fmt.Fprintf(&b, ", check %s", s.bindingsText(s.Where))
 	}
 	if s.Grouped {
 		b.WriteString(", " + s.groupingText())
@@ -206,6 +206,18 @@ func (s *Step) Text(name func(*model.Table) string) string {
 	}
 	b.WriteString(")")
 	return b.String()
+}
+
+// called is what the table of a step calls a field: of the application's own tables the column, else the attribute.
+func (s *Step) called(f model.Field) string {
+	if s.Table != nil && s.Table.Existing {
+		for _, own := range []model.Field{f, s.As.Column(f)} {
+			if column, ok := s.Table.Columns[own]; ok {
+				return column
+			}
+		}
+	}
+	return f.Attribute.Name
 }
 
 // columnFields returns the fields of a step as its table has them.
@@ -271,14 +283,14 @@ func tableTitle(t *model.Table) string {
 	return t.String()
 }
 
-func bindingsText(list []Binding) string {
+func (s *Step) bindingsText(list []Binding) string {
 	parts := make([]string, len(list))
 	for i, b := range list {
 		value := b.Value
 		if value == "" {
 			value = "each found"
 		}
-		parts[i] = fmt.Sprintf("%s %s %s", b.Field.Attribute.Name, b.Op, value)
+		parts[i] = fmt.Sprintf("%s %s %s", s.called(b.Field), b.Op, value)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -62,7 +62,7 @@ type read struct {
 	statement *capture.Statement
 	rate      float64
 	asked     *workload.Statement
-	space     *plan.Space // over the existing tables
+	space     *plan.Space // over the table that it reads
 	plan      *plan.Plan  // the cheapest one in it
 	price     cost.Cost   // of plan, as observed
 	access    schema.Access
@@ -111,7 +111,7 @@ func newMaker(ctx context.Context, in Input, s *capture.Snapshot) (*maker, error
 	}, nil
 }
 
-// planReads plans every read over the existing tables and calibrates the cost model. A read that the tables can not answer as
+// planReads plans every read over the table that it reads and calibrates the cost model. A read that the tables can not answer as
 // they are described is left out of the optimiser's workload, and said to be.
 func (k *maker) planReads() error {
 	k.singles = k.model.Singles()
@@ -122,14 +122,18 @@ func (k *maker) planReads() error {
 			continue
 		}
 		st := k.Snapshot.Statement(s.Sources[0])
-		space, err := plan.NewSpace(s.Query, k.model.Tables, nil)
-		if err != nil || len(space.Arcs) == 0 {
-			k.reasons[st.Fingerprint] = "the model does not see how the existing tables answer it"
-			continue
-		}
-		r := &read{statement: st, rate: s.Weight, asked: s, space: space}
+		r := &read{statement: st, rate: s.Weight, asked: s}
+		tables := k.model.Tables
 		if parsed, err := st.Parse(); err == nil {
 			r.access = schema.Classify(parsed, k.Schema, st.Keyspace)
+			if own := k.model.Table(r.access.Keyspace, r.access.Table); own != nil {
+				tables = []*model.Table{own} // what it does today, however well a copy might answer it
+			}
+		}
+		var err error
+		if r.space, err = plan.NewSpace(s.Query, tables, nil); err != nil || len(r.space.Arcs) == 0 {
+			k.reasons[st.Fingerprint] = "the model does not see how the existing tables answer it"
+			continue
 		}
 		k.reads[st.Fingerprint] = r
 		kept = append(kept, s)

@@ -8,7 +8,8 @@
 //	    for each variable p of w and q of u with equal values:  p of w equals q of u (once each)
 //	the same with a bind vector that w's statement had at least a second before, in place of w's: the decoys
 //
-// A pair is accepted if one is accompanied by the other in at least 80 of 100 cases and the decoys are in at most 20. Two
+// A pair is accepted if one is accompanied by the other in at least 80 of 100 cases and the decoys are in at most 20, where only what has at least
+// k values in common counts, for some k: keys that many have (a popular product) are met by chance, all of a row's values are not. Two
 // columns are the same if their values were equal in 90 of 100 cases of either statement; in one direction only, "there is such a
 // row": one of a fan-out.
 //
@@ -52,6 +53,7 @@ const (
 	accompany  = 0.8
 	coincident = 0.2
 	same       = 0.9
+	maxLevel   = 8 // values in common that are told apart
 )
 
 // Pair says how often writes of one statement are accompanied by writes of another. All counts are of sampled exchanges.
@@ -95,6 +97,7 @@ type write struct {
 type met struct {
 	statement string
 	n         int
+	most      int // values in common with one of them
 	batched   bool
 	equal     []equal
 	first     *trace.Execution // of them, by time
@@ -105,9 +108,10 @@ type equal struct{ from, to int }
 type pairKey struct{ from, to string }
 
 type pair struct {
-	accompanied, decoys, batched, n int
-	before, after                   int
-	equal                           map[equal]int
+	levels, chance          [maxLevel]int // writes and decoys with at least so many values in common, from 1 on
+	accompanied, batched, n int
+	before, after           int
+	equal                   map[equal]int
 
 	judged int // accompanied, when same was worked out
 	same   []equal
@@ -242,6 +246,7 @@ func oneWay(w, u *write) (shared bool) {
 		w.met[i].first = u.e
 	}
 	w.met[i].n++
+	w.met[i].most = max(w.met[i].most, len(pairs))
 	w.met[i].batched = w.met[i].batched || w.e.Batch != 0 && w.e.Batch == u.e.Batch
 	for _, p := range pairs {
 		if !slices.Contains(w.met[i].equal, p) {
@@ -276,8 +281,14 @@ func (m *Miner) count(w *write) {
 			p = &pair{equal: map[equal]int{}}
 			m.pairs[key] = p
 		}
+		for k := range min(x.most, maxLevel) {
+			if w.decoy {
+				p.chance[k]++
+			} else {
+				p.levels[k]++
+			}
+		}
 		if w.decoy {
-			p.decoys++
 			continue
 		}
 		p.accompanied++
@@ -363,16 +374,26 @@ func (m *Miner) Pairs() []Pair {
 }
 
 func (m *Miner) accepted(key pairKey, p *pair) bool {
+	return m.level(key, p) > 0
+}
+
+// level is the least number of values in common by which a pair is accepted, 0 if it is not.
+func (m *Miner) level(key pairKey, p *pair) int {
 	s := m.statements[key.from]
 	if s.writes < least || s.tried < least || key.from == key.to {
-		return false
+		return 0
 	}
-	return float64(p.accompanied) >= accompany*float64(s.writes) && float64(p.decoys) <= coincident*float64(s.tried)
+	for k := range p.levels {
+		if float64(p.levels[k]) >= accompany*float64(s.writes) && float64(p.chance[k]) <= coincident*float64(s.tried) {
+			return k + 1
+		}
+	}
+	return 0
 }
 
 func (m *Miner) describe(key pairKey, p *pair) Pair {
 	s := m.statements[key.from]
-	out := Pair{From: key.from, To: key.to, Writes: s.writes, Tried: s.tried, Accompanied: p.accompanied, Decoys: p.decoys, Batched: p.batched,
+	out := Pair{From: key.from, To: key.to, Writes: s.writes, Tried: s.tried, Accompanied: p.accompanied, Decoys: p.chance[max(m.level(key, p), 1)-1], Batched: p.batched,
 		Before: p.before, After: p.after, Mean: float64(p.n) / float64(p.accompanied)}
 	back := m.pairs[pairKey{key.to, key.from}]
 	for q, n := range p.equal {

@@ -347,6 +347,7 @@ func alone(observations []observation, wanted func(source) bool) (out []finding)
 				f.explained = append(f.explained, observations[i])
 			}
 		}
+		f.share, f.certainty = shareOf(f.hits, f.decoys, n), certainty(f.hits, f.decoys, n, len(all)*len(edges))
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b finding) int { return cmp.Compare(a.source, b.source) })

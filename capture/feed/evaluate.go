@@ -33,7 +33,9 @@ type parameter struct {
 	many         bool      // there were more
 	fresh        bool      // feeds is what the observations say
 	bound        bool      // since Wanting was asked last
+	found        []finding // without the observations that they explain
 	feeds        []Feed
+	inherited    []Feed // by way of echoes
 	echoes       []Feed
 }
 
@@ -142,9 +144,26 @@ func (t thresholds) pass(h, d, na, n int) bool {
 	if na == 0 || excess < math.Max(float64(t.excess), t.share*float64(n)) || float64(h)/float64(d+1) < t.ratio {
 		return false
 	}
+	return deviations(h, d, na) >= t.z
+}
+
+// deviations is the excess of h hits over d decoy hits in na observations, in standard deviations.
+func deviations(h, d, na int) float64 {
 	q := float64(d+1) / float64(na+1)
-	deviation := math.Sqrt(float64(na)*q*(1-q) + float64(h)*(1-float64(h)/float64(na)) + 1)
-	return excess/deviation >= t.z
+	return float64(h-d) / math.Sqrt(float64(na)*q*(1-q)+float64(h)*(1-float64(h)/float64(na))+1)
+}
+
+// certainty is 1 - the chance that a source with h hits and d decoy hits is none at all, however little it explains: the upper tail of the normal
+// distribution, times the tests that were made to find it (Bonferroni), which is no less than the share of false ones among what is
+// accepted (the false discovery rate).
+func certainty(h, d, na, tests int) float64 {
+	return 1 - min(1, float64(max(tests, 1))*math.Erfc(deviations(h, d, na)/math.Sqrt2)/2)
+}
+
+// shareOf is the share of na observations that a source with h hits and d decoy hits explains. Of those that it does not, it hits as many
+// by chance as it does of the decoys: h = s na + (1 - s) d.
+func shareOf(h, d, na int) float64 {
+	return min(1, float64(max(h-d, 0))/float64(max(na-d, 1)))
 }
 
 // finding is a source that explains observations up to a lag.
@@ -153,15 +172,19 @@ type finding struct {
 	edge      uint32
 	hits      int
 	decoys    int
+	share     float64 // of all observations that it explains, those left out that are explained by chance
+	certainty float64
 	explained []observation
 }
 
 // explain finds the sources of a variable, the strongest first; each explains away its observations before the next.
 //
+// Shares add up: of what the stronger left, a source explains shareOf.
+//
 // What is left when the strongest are gone is no fair sample any more: if the values that came from elsewhere are the small
 // numbers, say, then the rest meets other small numbers more often than decoys do, which are drawn from all. So a source
 // has to show an excess both in what is left and in the whole, where real values and decoys are distributed alike.
-func explain(observations []observation) []finding {
+func explain(observations []observation, wanted func(source) bool) []finding {
 	n := len(observations)
 	if n == 0 {
 		return nil
@@ -170,9 +193,10 @@ func explain(observations []observation) []finding {
 	all, sizes := count(observations, middle)
 	eligible := func(s source, e int) bool {
 		t := all[s]
-		return t != nil && before.pass(t[0].hits[e], t[0].decoys[e], n, n)
+		return t != nil && wanted(s) && before.pass(t[0].hits[e], t[0].decoys[e], n, n)
 	}
 	var found []finding
+	left := 1.0 // share of the observations that none of found explains
 	alive, tallies := observations, all
 	for range 64 { // each round explains at least 30 observations; more sources than this is no workload
 		best, ok := strongest(tallies, sizes, n, eligible)
@@ -187,6 +211,9 @@ func explain(observations []observation) []finding {
 				rest = append(rest, alive[i])
 			}
 		}
+		best.certainty = certainty(best.hits, best.decoys, len(alive), len(all)*len(edges))
+		best.share = left * shareOf(best.hits, best.decoys, len(alive))
+		left -= best.share
 		found = append(found, best)
 		alive = rest
 		tallies, sizes = count(alive, middle)
@@ -278,35 +305,110 @@ func (o *observation) within(s source, edge uint32) bool {
 
 // find evaluates every variable that was bound since it was evaluated last.
 func (m *Miner) find() (feeds, echoes []Feed) {
+	changed := false
 	for at, p := range m.parameters {
 		if !p.fresh {
 			m.evaluate(at, p)
+			changed = true
 		}
-		feeds, echoes = append(feeds, p.feeds...), append(echoes, p.echoes...)
+	}
+	for at, p := range m.parameters {
+		if changed {
+			m.inherit(at, p)
+		}
+		feeds, echoes = append(append(feeds, p.feeds...), p.inherited...), append(echoes, p.echoes...)
 	}
 	sortFeeds(feeds)
 	return feeds, settled(echoes, feeds)
 }
 
 func (m *Miner) evaluate(at source, p *parameter) {
-	p.fresh, p.feeds, p.echoes = true, nil, nil
+	p.fresh, p.found, p.feeds, p.echoes = true, nil, nil, nil
 	if p.constant() {
 		return
 	}
 	observations := p.ordered()
-	found := explain(observations)
+	found := explain(observations, anySource)
 	for _, f := range found {
-		if f.source.echo() {
-			continue
+		if !f.source.echo() {
+			p.feeds = append(p.feeds, m.feed(f, at, p, observations))
 		}
-		feed := m.describe(f, at, p)
-		m.usage(&feed, f, observations)
-		if feed.Change = m.change(f, at, observations); feed.Change != nil {
-			feed.Race = !m.statements[at.statement()].statement.Conditional
-		}
-		p.feeds = append(p.feeds, feed)
 	}
 	p.echoes = m.echoes(at, p, observations, found)
+	for _, f := range found {
+		f.explained = nil
+		p.found = append(p.found, f)
+	}
+}
+
+func anySource(source) bool { return true }
+
+// feed describes a finding that is a feed, with all that the application does there.
+func (m *Miner) feed(f finding, at source, p *parameter, observations []observation) Feed {
+	feed := m.describe(f, at, p)
+	m.usage(&feed, f, observations)
+	if feed.Change = m.change(f, at, observations); feed.Change != nil {
+		feed.Race = !m.statements[at.statement()].statement.Conditional
+	}
+	return feed
+}
+
+// inherit follows a variable's echoes to their roots. One answer that is followed by several statements, one after the other, explains
+// the second no better than the first one's variable does, which is bound to the same values later. But what was bound there came from somewhere:
+// from the sources of that variable, so these are looked for among the observations that the echo explains.
+func (m *Miner) inherit(at source, p *parameter) {
+	p.inherited = nil
+	known := map[source]bool{}
+	for _, f := range p.found {
+		known[f.source] = true
+	}
+	var observations []observation
+	for _, echo := range p.found {
+		if !echo.source.echo() {
+			continue
+		}
+		roots := map[source]bool{}
+		m.roots(echo.source, roots, map[source]bool{at: true})
+		for s := range roots {
+			if known[s] || s.statement() == at.statement() {
+				delete(roots, s)
+			}
+		}
+		if len(roots) == 0 {
+			continue
+		}
+		if observations == nil {
+			observations = p.ordered()
+		}
+		var explained []observation
+		for i := range observations {
+			if observations[i].within(echo.source, echo.edge) {
+				explained = append(explained, observations[i])
+			}
+		}
+		for _, f := range explain(explained, func(s source) bool { return roots[s] }) {
+			known[f.source] = true
+			f.share *= echo.share
+			f.certainty = min(f.certainty, echo.certainty)
+			p.inherited = append(p.inherited, m.feed(f, at, p, observations))
+		}
+	}
+}
+
+// roots collects the result columns that feed a variable, by way of echoes too.
+func (m *Miner) roots(variable source, into, seen map[source]bool) {
+	p := m.parameters[variable]
+	if p == nil || seen[variable] {
+		return
+	}
+	seen[variable] = true
+	for _, f := range p.found {
+		if f.source.echo() {
+			m.roots(f.source, into, seen)
+		} else {
+			into[f.source] = true
+		}
+	}
 }
 
 // describe makes a Feed of a finding.
@@ -317,7 +419,8 @@ func (m *Miner) describe(f finding, at source, p *parameter) Feed {
 		To:         End{Fingerprint: consumer.statement.Fingerprint, Index: at.index()},
 		Executions: len(p.observations), Hits: f.hits, Decoys: f.decoys,
 		SupportRead: consumer.statement.Write,
-		Confidence:  lowerBound(f.hits-f.decoys, f.hits),
+		Share:       f.share,
+		Confidence:  f.certainty,
 	}
 	cs, i := producer.statement.Results, f.source.index()
 	if feed.From.Bound = f.source.echo(); feed.From.Bound {
@@ -404,14 +507,4 @@ func use(feed *Feed, f finding) {
 	default:
 		feed.Shape = FanOut
 	}
-}
-
-// lowerBound is the lower end of Wilson's 95 % interval of k of n.
-func lowerBound(k, n int) float64 {
-	if n == 0 {
-		return 0
-	}
-	const z = 1.96
-	p, m := float64(k)/float64(n), float64(n)
-	return max(0, (p+z*z/(2*m)-z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m)))/(1+z*z/m))
 }

@@ -17,6 +17,13 @@
 //	  repeat: of all sources and lag limits take the one with the largest excess of hits over decoy hits that passes the
 //	          thresholds, in the whole and in both halves of the time; drop the observations it explains from alive
 //	  the result columns chosen are feeds; the echoes chosen are only explanations ("was known before")
+//	for each echo chosen, what feeds the variable that it comes from is looked for among the observations that it explains: one
+//	  answer may be followed by several statements, and the later ones are as well explained by the earlier ones' variables
+//
+// Whether there is a feed and how much it explains are two numbers. Confidence is the certainty of a test: with decoys as null control the
+// excess is normally distributed if there is none, and the false discovery rate is bounded by Bonferroni's correction. Share is
+// an estimate, from hits and decoys together: at many threads nearly all values were somewhere a moment ago, and a feed that
+// explains half of them is no less certain for that.
 //
 // D3 then says of each finding what the application does there, by the latest answers of the producer, which are remembered for it
 // (answers.go): which rows of an answer are followed (usage.go: all, the first ones, those that a column chooses, some), and which echoes mean
@@ -78,6 +85,9 @@ type Feed struct {
 	Executions int `json:"executions"` // values bound by the consumer that were looked at
 	Hits       int `json:"hits"`       // of these, how many the producer had returned shortly before
 	Decoys     int `json:"decoys"`     // how many it would have been by coincidence
+	// Share is the share of Executions whose value came from the producer: of what stronger sources left, (hits - decoys) / (left - decoys).
+	// The shares of all sources of a variable add up to 1 at most.
+	Share float64 `json:"share,omitempty"`
 
 	Producers    int     `json:"producers"`     // executions of the producer that were followed by the consumer
 	Followed     float64 `json:"followed"`      // share of the producer's executions that were followed, 0..1
@@ -100,7 +110,8 @@ type Feed struct {
 	// Race: the consumer writes to what was read without IF, so what was read may not be so any more.
 	Race bool `json:"race,omitempty"`
 
-	Confidence float64 `json:"confidence"` // 0..1: lower 95 % bound of the share of hits that are no coincidence
+	// Confidence that the producer is a source at all, however small its share: 1 - the chance of as many hits by coincidence, times the sources that were tried.
+	Confidence float64 `json:"confidence"`
 
 	Last   time.Time `json:"last,omitzero"` // when it was last seen; kept by who knows what time it is
 	LastAt int64     `json:"-"`             // the same on the clock of the executions
@@ -136,7 +147,7 @@ func Merge(a, b []Feed) []Feed {
 func (f *Feed) compare(g *Feed) int {
 	return cmp.Or(f.Last.Compare(g.Last), cmp.Compare(f.Executions, g.Executions), cmp.Compare(f.Hits, g.Hits), cmp.Compare(g.Decoys, f.Decoys),
 		cmp.Compare(f.Producers, g.Producers), cmp.Compare(f.Followed, g.Followed), cmp.Compare(f.PerExecution, g.PerExecution),
-		cmp.Compare(f.LagP50, g.LagP50), cmp.Compare(f.LagP99, g.LagP99), cmp.Compare(f.Shape, g.Shape),
+		cmp.Compare(f.Share, g.Share), cmp.Compare(f.LagP50, g.LagP50), cmp.Compare(f.LagP99, g.LagP99), cmp.Compare(f.Shape, g.Shape),
 		cmp.Compare(f.RowsFollowed, g.RowsFollowed), cmp.Compare(f.Repeated, g.Repeated), cmp.Compare(f.details(), g.details()))
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/burst"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/histogram"
@@ -24,6 +25,8 @@ type Traffic struct {
 	Seconds  float64
 	said     []capture.Statement
 	feeds    []feed.Feed
+	bursts   []burst.Pair
+	sets     []burst.Template
 }
 
 // Say adds a statement: executions, their latency in microseconds and the rows of an answer. It returns the fingerprint.
@@ -66,11 +69,27 @@ func (t *Traffic) Feed(from, fromTable, fromColumn, to, toTable, toColumn string
 	t.feeds = append(t.feeds, more)
 }
 
+// Together adds that writes of two statements go together, always, with the places of the variables that are equal.
+func (t *Traffic) Together(from, to string, equal ...[2]int) {
+	if to < from {
+		from, to = to, from
+		for i := range equal {
+			equal[i][0], equal[i][1] = equal[i][1], equal[i][0]
+		}
+	}
+	p := burst.Pair{From: from, To: to, Writes: 100, Accompanied: 100, Tried: 100, Mean: 1}
+	for _, e := range equal {
+		p.Equal = append(p.Equal, burst.Equal{From: e[0], To: e[1], Share: 1, Same: true})
+	}
+	t.bursts = append(t.bursts, p)
+	t.sets = append(t.sets, burst.Template{Count: 100, Writes: []burst.Member{{Fingerprint: from, Mean: 1, Most: 1}, {Fingerprint: to, Mean: 1, Most: 1}}})
+}
+
 // Snapshot is what was built.
 func (t *Traffic) Snapshot() *capture.Snapshot {
 	sort.Slice(t.said, func(i, j int) bool { return t.said[i].Fingerprint < t.said[j].Fingerprint })
 	return &capture.Snapshot{
-		From: Start, To: Start.Add(time.Duration(t.Seconds * float64(time.Second))), Statements: t.said, Feeds: t.feeds,
+		From: Start, To: Start.Add(time.Duration(t.Seconds * float64(time.Second))), Statements: t.said, Feeds: t.feeds, Bursts: t.bursts, Templates: t.sets,
 	}
 }
 

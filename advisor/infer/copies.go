@@ -1,0 +1,381 @@
+package infer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// This file finds copies: tables whose rows are rows of another table, arranged otherwise, under other names, with more columns or
+// with fewer.
+
+// Bounds of copies.
+const (
+	// once is the share of rows with a value of their own from which on a column is taken to have each value once: measurements are estimates, within
+	// some 2 % (HyperLogLog with 2^12 registers).
+	once = 0.98
+	// fewRows is how many rows say nothing about values being different: so many of a thousand are mostly different by chance.
+	fewRows = 30
+	// manyRows and fewValues are when a column is one of few values: a state, a bucket.
+	manyRows, fewValues = 1000, 64
+	// Full is the share of the base table's rows that a copy has to have to be asked in its place. Measurements of two tables differ by some percent.
+	Full = 0.95
+)
+
+// copied is how a table holds the rows of another one.
+type copied struct {
+	of      *source
+	columns map[string]string // its columns, and those of the other that they hold
+	proof   proof
+}
+
+func (c *copied) certainty() float64 {
+	if c == nil {
+		return 0
+	}
+	return c.proof.probability()
+}
+
+// group finds the tables that hold another table's entity. Tables are looked at by how well they would do as the one that the others are copies of.
+func (b *modeller) group() {
+	order := slices.Clone(b.sources)
+	slices.SortStableFunc(order, func(x, y *source) int {
+		if a, c := b.saidCopy(x), b.saidCopy(y); a != c { // what a person calls a copy is no base
+			if a {
+				return 1
+			}
+			return -1
+		}
+		a, c := x.standing(), y.standing()
+		for i := range a {
+			if a[i] != c[i] {
+				return a[i] - c[i]
+			}
+		}
+		return strings.Compare(x.name.String(), y.name.String())
+	})
+	var bases []*source
+	for _, src := range order {
+		var best, second *copied
+		for _, base := range bases {
+			switch c := b.ruledCopy(src, base); {
+			case c == nil:
+			case c.certainty() > best.certainty():
+				best, second = c, best
+			case c.certainty() > second.certainty():
+				second = c
+			}
+		}
+		if best.certainty() < Probable || best.certainty() == second.certainty() {
+			bases = append(bases, src)
+			b.askCopy(src, best, second)
+			continue
+		}
+		src.base, src.copied = best.of, best
+		b.views[best.of] = append(b.views[best.of], src)
+	}
+}
+
+// standing orders tables by how well they would do as a base, the best first: no counters; a key of one column which is the whole primary key; UUIDs before
+// numbers before texts, since a text may be changed; not asked for by something else by its name; called after its key; many columns.
+func (s *source) standing() [6]int {
+	out := [6]int{0, 1, 2, 0, 1, -len(s.schema.Columns)}
+	if s.schema.Counter {
+		out[0] = 1
+	}
+	if primary := s.schema.PrimaryKey(); len(primary) == 1 {
+		out[1] = 0
+		switch t := primary[0].Type; {
+		case t == "uuid" || t == "timeuuid":
+			out[2] = 0
+		case dense(t):
+			out[2] = 1
+		}
+	}
+	if strings.Contains(s.name.table, "_by_") {
+		out[3] = 1
+	}
+	if same(subject(s.key[0]), s.noun) {
+		out[4] = 0
+	}
+	return out
+}
+
+// copyOf says how src holds the rows of base, nil if nothing speaks for that.
+func (b *modeller) copyOf(src, base *source) *copied {
+	if src.name.keyspace != base.name.keyspace && len(b.duals[[2]table{src.name, base.name}].columns) == 0 {
+		return nil
+	}
+	c := &copied{of: base, columns: map[string]string{}}
+	switch {
+	case b.named(c, src, base), b.written(c, src, base), b.identified(c, src, base), b.paired(c, src, base):
+	default:
+		return nil
+	}
+	b.alike(c, src, base)
+	if !b.arranged(c, src, base) {
+		return nil
+	}
+	return c
+}
+
+// named is a copy by its name: the same noun, and all its columns are columns of the base ("videos_by_tag").
+func (b *modeller) named(c *copied, src, base *source) bool {
+	if !strings.Contains(src.name.table, "_by_") || !same(base.noun, src.noun) {
+		return false
+	}
+	for _, x := range src.schema.Columns {
+		o := base.schema.Column(x.Name)
+		if o == nil || o.Type != x.Type {
+			return false
+		}
+	}
+	for _, x := range src.schema.Columns {
+		c.columns[x.Name] = x.Name
+	}
+	c.proof.add("name", 2, "%s is called after %s, and has no columns of its own", src.name.table, base.name.table)
+	c.proof.add("definition", 2, "all of its columns are columns of %s", base.name.table)
+	return true
+}
+
+// written is a copy by what is written: an INSERT into the one goes with one into the other, and the key has the same values.
+func (b *modeller) written(c *copied, src, base *source) bool {
+	d := b.duals[[2]table{base.name, src.name}]
+	for _, x := range d.columns {
+		of, to := base.schema.Column(x[0]), src.schema.Column(x[1])
+		if of == nil || to == nil || of.Type != to.Type {
+			continue
+		}
+		if x[0] != x[1] && (c.columns[x[1]] != "" || c.column(x[0]) != "") { // of several equal columns those of one name belong together, else the first
+			continue
+		}
+		for other, y := range c.columns {
+			if y == x[0] {
+				delete(c.columns, other)
+			}
+		}
+		c.columns[x[1]] = x[0]
+	}
+	for _, k := range base.key {
+		if c.column(k) == "" {
+			clear(c.columns)
+			return false
+		}
+	}
+	for _, x := range src.schema.PrimaryKey() {
+		if d.mean > onceWritten && c.columns[x.Name] == "" { // writes of it for one of the other, with a key of their own: a fan-out
+			clear(c.columns)
+			return false
+		}
+	}
+	c.proof.add("burst", 4, "%d times an INSERT went with one into %s, and %d columns had the same values", d.writes, base.name.table, len(c.columns))
+	return true
+}
+
+// identified is a copy by its key: a column that has each value once holds the other's key.
+func (b *modeller) identified(c *copied, src, base *source) bool {
+	if len(base.key) != 1 {
+		return false
+	}
+	key := base.schema.Column(base.key[0])
+	for _, x := range src.schema.Columns {
+		alone := len(src.schema.PrimaryKey()) == 1 && src.keyed(x.Name)
+		unique := src.rows() >= fewRows && src.distinct(x.Name) >= once*src.rows()
+		if x.Type != key.Type || !alone && !unique && !(src.stats == nil && src.keyed(x.Name) && len(src.key) == 1) {
+			continue
+		}
+		p := b.prove(src, x, base)
+		if c := p.probability(); c < Probable && c >= doubtful/2 && src.rows() <= base.rows()/once {
+			p = append(p, b.sibling(src, base)...)
+		}
+		if p.probability() < Probable {
+			continue
+		}
+		c.columns[x.Name] = key.Name
+		c.proof = append(c.proof, p...)
+		if unique || alone {
+			c.proof.add("dependency", 2, "each value of %s is there once", x.Name)
+		}
+		return true
+	}
+	return false
+}
+
+// sibling weighs whether a column that is no key, and has nearly as many values as rows, has those of one of the other table: a title, a name. Small integers say
+// nothing of keys; this does.
+func (b *modeller) sibling(src, base *source) (p proof) {
+	for _, x := range src.schema.Columns {
+		for _, y := range base.schema.Columns {
+			if x.Type != y.Type || dense(x.Type) || timelike(x.Type) || src.keyed(x.Name) || base.keyed(y.Name) ||
+				src.distinct(x.Name) < 0.5*src.rows() || base.distinct(y.Name) < 0.5*base.rows() || len(p) > 0 {
+				continue
+			}
+			if odds, text := b.contained(src.id(x.Name), base.id(y.Name), x.Type, base.distinct(y.Name)); odds > 0 {
+				p.add("values", odds, "%s and %s: %s", src.id(x.Name), base.id(y.Name), text)
+			}
+		}
+	}
+	return p
+}
+
+// paired is a copy of pairs: the same two entities, the other way round, as many.
+func (b *modeller) paired(c *copied, src, base *source) bool {
+	if len(src.schema.Columns) != 2 || len(base.schema.Columns) != 2 || len(src.key) != 2 || len(base.key) != 2 || src.stats == nil || base.stats == nil ||
+		src.rows() < fewRows || src.rows() < once*base.rows() || base.rows() < once*src.rows() {
+		return false
+	}
+	for _, x := range src.schema.Columns {
+		to, p := b.likely(src, x)
+		if to == nil || p.probability() < Probable {
+			return false
+		}
+		for _, y := range base.schema.Columns {
+			if of, q := b.likely(base, y); of == to && q.probability() >= Probable && c.column(y.Name) == "" && src.position(x.Name) != base.position(y.Name) {
+				c.columns[x.Name] = y.Name
+				break
+			}
+		}
+	}
+	if len(c.columns) != 2 {
+		clear(c.columns)
+		return false
+	}
+	c.proof.add("size", 2, "pairs of the same two, the other way round, and as many")
+	return true
+}
+
+// column is the copy's column that holds one of the base, "" if none does.
+func (c *copied) column(of string) string {
+	found := ""
+	for x, y := range c.columns {
+		if y == of && (found == "" || x < found) {
+			found = x
+		}
+	}
+	return found
+}
+
+// alike finds the rest of a copy's columns: those of the same name and type, then those whose values are the other's.
+func (b *modeller) alike(c *copied, src, base *source) {
+	free := func(name string) bool { return c.column(name) == "" }
+	for _, x := range src.schema.Columns {
+		if o := base.schema.Column(x.Name); c.columns[x.Name] == "" && o != nil && o.Type == x.Type && free(o.Name) && b.tells(x.Name) {
+			c.columns[x.Name] = o.Name
+		}
+	}
+	for _, x := range src.schema.Columns {
+		if c.columns[x.Name] != "" || dense(x.Type) || timelike(x.Type) || src.rows() >= manyRows && src.distinct(x.Name) <= fewValues {
+			continue
+		}
+		only, n := "", 0
+		for _, y := range base.schema.Columns {
+			if y.Type != x.Type || !free(y.Name) {
+				continue
+			}
+			if odds, _ := b.contained(src.id(x.Name), base.id(y.Name), x.Type, base.distinct(y.Name)); odds > 0 {
+				only, n = y.Name, n+1
+			}
+		}
+		if n == 1 {
+			c.columns[x.Name] = only
+		}
+	}
+}
+
+// arranged tells whether a row of the base is one row of the copy: what else is in the copy's primary key is no identity of its own.
+func (b *modeller) arranged(c *copied, src, base *source) bool {
+	for _, k := range base.key {
+		if c.column(k) == "" {
+			return false
+		}
+	}
+	identity := len(base.key) == 1 && src.rows() >= fewRows && src.distinct(c.column(base.key[0])) >= once*src.rows()
+	for _, x := range src.schema.PrimaryKey() {
+		if d := src.distinct(x.Name); identity && d > 0 && d < once*src.rows() {
+			continue // what it is is determined by the base's key, and it determines nothing
+		}
+		if c.columns[x.Name] != "" || timelike(x.Type) || src.rows() >= manyRows && src.distinct(x.Name) > 0 && src.distinct(x.Name) <= fewValues {
+			continue
+		}
+		if to, p := b.likely(src, x); to != nil && to != base && p.probability() >= Probable {
+			continue
+		}
+		return false
+	}
+	for _, k := range base.key { // and the copy's rows are different ones of the base
+		in := c.column(k)
+		if d := src.distinct(in); len(base.key) == 1 && src.rows() >= fewRows && d > 0 && d < 0.5*src.rows() {
+			return strings.Contains(src.name.table, "_by_") // by each of its tags
+		}
+	}
+	return true
+}
+
+// covers is the share of the base table's rows that a copy has: 1 if one of them was not measured.
+func (s *source) covers() float64 {
+	if s.base == s || s.stats == nil || s.base.stats == nil {
+		return 1
+	}
+	return min(1, s.rows()/max(1, s.base.rows()))
+}
+
+// id names a column.
+func (s *source) id(column string) string { return s.name.String() + "." + column }
+
+// position is where a column stands in the primary key, -1 if it does not.
+func (s *source) position(column string) int {
+	return slices.IndexFunc(s.schema.PrimaryKey(), func(c schema.Column) bool { return c.Name == column })
+}
+
+// doubtful is the certainty from which on an assertion that is not made is worth a question.
+const doubtful = 0.3
+
+// askCopy asks whether a table that is taken to hold an entity of its own is a copy.
+func (b *modeller) askCopy(src *source, list ...*copied) {
+	q := Question{Kind: SameEntity, Subject: src.name.String(), Text: fmt.Sprintf("Does %s hold the rows of another table?", src.name)}
+	none := 1.0
+	for _, c := range list {
+		if p := c.certainty(); p >= doubtful {
+			q.Candidates = append(q.Candidates, Candidate{
+				Answer: c.of.name.String(), Text: fmt.Sprintf("those of %s", c.of.name), Certainty: p, Evidence: c.proof,
+			})
+			none = min(none, 1-p)
+		}
+	}
+	b.ask(q, "no, it has an entity of its own", none, true)
+}
+
+// ask adds a question that has candidates, with the candidate that none of them is right.
+func (b *modeller) ask(q Question, none string, certainty float64, used bool) {
+	if len(q.Candidates) == 0 {
+		return
+	}
+	q.ID = "m-" + digestOf(string(q.Kind), q.Subject)
+	q.Candidates = append(q.Candidates, Candidate{Answer: None, Text: none, Certainty: certainty, Used: used})
+	slices.SortStableFunc(q.Candidates, func(a, c Candidate) int {
+		switch {
+		case a.Certainty > c.Certainty:
+			return -1
+		case a.Certainty < c.Certainty:
+			return 1
+		}
+		return 0
+	})
+	keyspace, rest, _ := strings.Cut(q.Subject, ".")
+	name, _, _ := strings.Cut(rest, ".")
+	q.Rate = float64(b.said[table{keyspace, name}]) / b.m.Seconds
+	b.m.Questions = append(b.m.Questions, q)
+}
+
+// digestOf names things by what they are.
+func digestOf(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%q ", p)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:8]
+}

@@ -1,0 +1,204 @@
+package infer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/burst"
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/sketch"
+)
+
+// This file collects what values say: which columns have values of the same domain.
+
+// pair is two columns, "keyspace.table.column", in order.
+type pair struct{ a, b string }
+
+func newPair(a, b string) pair {
+	if b < a {
+		a, b = b, a
+	}
+	return pair{a, b}
+}
+
+// evidence is what feeds say about a pair of columns.
+type evidence struct {
+	confidence float64
+	hits       int
+	observed   int
+}
+
+// dual is that INSERTs into two tables go together, with the columns that are bound to the same values in both directions: a
+// column of the first table in order, and one of the other.
+type dual struct {
+	columns [][2]string
+	writes  int
+	mean    float64 // INSERTs into the other table for one into this
+}
+
+// observe takes in what a snapshot says of values.
+func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
+	for _, f := range snapshot.Feeds {
+		if f.Shape == feed.Pagination {
+			continue
+		}
+		if answer, said := b.ruled.joined(&f); said && !answer.yes {
+			continue
+		}
+		p := newPair(columnName(f.From), columnName(f.To))
+		if e := b.joins[p]; f.Confidence > e.confidence {
+			b.joins[p] = evidence{confidence: f.Confidence, hits: f.Hits, observed: f.Executions}
+		}
+	}
+	for i := range snapshot.Statements {
+		st := &snapshot.Statements[i]
+		if t, ok := filters(st, s); ok {
+			b.scanned[t] = true
+		}
+		b.said[table{st.Keyspace, st.Table}] += st.Count
+	}
+	b.coWritten(snapshot)
+	if snapshot.Profiles == nil {
+		return
+	}
+	joined := snapshot.Profiles.Joined()
+	for i := range joined.Epochs {
+		if e := &joined.Epochs[i]; !e.Derived { // hashes of two epochs are not to be compared
+			for k := range e.Columns {
+				c := &e.Columns[k]
+				b.values[c.Keyspace+"."+c.Table+"."+c.Name] = c.Values
+			}
+			break
+		}
+	}
+}
+
+// coWritten notes which tables are inserted into together.
+func (b *modeller) coWritten(snapshot *capture.Snapshot) {
+	type insert struct {
+		of      table
+		columns []string // by place
+	}
+	inserts := map[string]insert{}
+	for i := range snapshot.Statements {
+		st := &snapshot.Statements[i]
+		if of, columns, ok := inserted(st); ok {
+			inserts[st.Fingerprint] = insert{of, columns}
+		}
+	}
+	pairs := slices.Clone(snapshot.Bursts)
+	slices.SortFunc(pairs, func(p, q burst.Pair) int { return q.Accompanied - p.Accompanied }) // of several statements on the same tables the most frequent says most
+	for _, p := range pairs {
+		from, ok := inserts[p.From]
+		to, ok2 := inserts[p.To]
+		if !ok || !ok2 || from.of == to.of {
+			continue
+		}
+		d := dual{writes: p.Accompanied, mean: p.Mean}
+		for _, e := range p.Equal {
+			if e.Same && e.From < len(from.columns) && e.To < len(to.columns) {
+				d.columns = append(d.columns, [2]string{from.columns[e.From], to.columns[e.To]})
+			}
+		}
+		if _, known := b.duals[[2]table{from.of, to.of}]; known || len(d.columns) == 0 {
+			continue
+		}
+		b.duals[[2]table{from.of, to.of}] = d
+		back := dual{writes: d.writes, mean: d.mean}
+		for _, c := range d.columns {
+			back.columns = append(back.columns, [2]string{c[1], c[0]})
+		}
+		b.duals[[2]table{to.of, from.of}] = back
+	}
+}
+
+// inserted returns the table of an INSERT and the columns of its variables, by place.
+func inserted(st *capture.Statement) (of table, columns []string, ok bool) {
+	if st.Kind != cql.KindInsert.String() {
+		return of, nil, false
+	}
+	parsed, err := st.Parse()
+	x, isInsert := parsed.(*cql.Insert)
+	if err != nil || !isInsert || x.JSON != nil {
+		return of, nil, false
+	}
+	ref := x.Table.In(st.Keyspace)
+	of = table{ref.Keyspace, ref.Table}
+	if len(st.Variables) > 0 { // no column is bound twice in an INSERT, so a variable's place is its number
+		for _, v := range st.Variables {
+			columns = append(columns, v.Name)
+		}
+		return of, columns, true
+	}
+	for i, v := range x.Values {
+		if _, marker := v.(*cql.Marker); marker && i < len(x.Columns) {
+			columns = append(columns, x.Columns[i])
+		}
+	}
+	return of, columns, true
+}
+
+// Containment of sketches.
+const (
+	// leastValues is how many different values a containment must rest on: at 50 the 95 % interval of a share of 1 ends at 0.93.
+	leastValues = 50
+	// leastUUIDs is the same of UUIDs, which are never equal by chance.
+	leastUUIDs = 10
+	// within is the share of a column's values that have to be among a key's, at least: not all of the key's values were seen.
+	within = 0.9
+	// apart is the share below which two columns have nothing to do with each other, if much of both was seen.
+	apart = 0.05
+	// sparse is how much of the range between the smallest and the largest of a domain is used, at most, for equal values to say something:
+	// 36 of 137 unary inclusion dependencies of dense integers join what belongs together (docs/design/mapping.md, A2).
+	sparse = 0.1
+)
+
+// contained weighs whether the values seen of a column are among those seen of a key. rows is how many values the key has, 0 if that is not known.
+func (b *modeller) contained(column, key, cqlType string, rows float64) (odds float64, text string) {
+	v, k := b.values[column], b.values[key]
+	if v == nil || k == nil {
+		return 0, ""
+	}
+	share, low, high, n := v.Containment(k)
+	of := fmt.Sprintf("%.0f %% of %d values of the one were seen in the other", 100*share, n)
+	switch {
+	case n < leastUUIDs, n < leastValues && cqlType != "uuid" && cqlType != "timeuuid":
+		return 0, ""
+	case dense(cqlType):
+		if low >= within {
+			return 0.2, of + ", but small integers are in everything"
+		}
+	case low >= within:
+		return 2.5, of
+	case low >= apart: // keys seen are a part of all: values of two domains are never equal
+		return 2, of
+	case high <= apart && rows > 0 && k.Distinct() >= rows/2:
+		return -4, of
+	}
+	return 0, ""
+}
+
+// dense tells whether values of a type are mostly small integers: equal ones say nothing.
+func dense(cqlType string) bool {
+	switch strings.ToLower(cqlType) {
+	case "int", "bigint", "smallint", "tinyint", "varint", "counter":
+		return true
+	}
+	return false
+}
+
+// timelike tells whether a type orders things in time, rather than naming them.
+func timelike(cqlType string) bool {
+	switch strings.ToLower(cqlType) {
+	case "timestamp", "date", "time":
+		return true
+	}
+	return false
+}
+
+// sketches by column.
+type sketches map[string]*sketch.Values

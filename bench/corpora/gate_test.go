@@ -1,0 +1,51 @@
+package main
+
+import "testing"
+
+// TestModelsAreTrue holds what is inferred of two tuned applications to what was reached, with some slack: the whole table is
+// printed by make bench-model.
+func TestModelsAreTrue(t *testing.T) {
+	var sum score
+	for _, v := range []variant{
+		{&applications[0], "denormalised", false, 8, 1}, {&applications[1], "messy", false, 8, 1}, {&applications[0], "random", false, 8, 1},
+		{&applications[2], "normalised", false, 64, 1}, {&applications[4], "normalised", true, 8, 1},
+	} {
+		s, err := v.observe().judge()
+		if err != nil {
+			t.Fatalf("%s: %v", v, err)
+		}
+		t.Logf("%s: %s", v, s)
+		sum.add(*s)
+	}
+	for _, c := range []struct {
+		what         string
+		got, atLeast float64
+	}{
+		{"entities by key and tables, F1", sum.byTables.f1(), 0.9},
+		{"relationships, F1", sum.relationships.f1(), 0.8},
+		{"feeds, precision", sum.feeds.precision(), 0.97},
+		{"feeds, recall", sum.feeds.recall(), 0.85},
+		{"feeds used", sum.used.recall(), 0.6},
+		{"1 - weight error", 1 - share(sum.weight, sum.weights), 0.75},
+	} {
+		if c.got < c.atLeast {
+			t.Errorf("%s: %.3f, at least %.2f is asked", c.what, c.got, c.atLeast)
+		}
+	}
+}
+
+// TestSameSeedSameTraffic: a case is what its seed makes of it.
+func TestSameSeedSameTraffic(t *testing.T) {
+	v := variant{&applications[3], "messy", false, 8, 7}
+	a, err := v.observe().judge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := v.observe().judge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.String() != b.String() {
+		t.Errorf("%s, then %s", a, b)
+	}
+}
