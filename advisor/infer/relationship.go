@@ -149,7 +149,7 @@ func (b *modeller) prove(src *source, c schema.Column, to *source) proof {
 	key := to.key[0]
 	name := b.name(c.Name)
 	switch {
-	case c.Name == key && name.identifies && name.tells:
+	case c.Name == key && name.tells && (name.identifies || src.position(c.Name) >= 0): // what is in a primary key identifies, whatever it is called
 		p.add("name", 2, "both columns are called %s", key)
 	case name.identifies && same(name.subject, to.noun):
 		p.add("name", 1.8, "%s is named after %s", c.Name, to.name.table)
