@@ -430,6 +430,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	}
 	s.scheduler.stop()
 	release()
+	synctest.Wait() // who is about to begin has begun
 	s.clients.Wait()
 	for _, stop := range s.stops {
 		stop()

@@ -54,6 +54,8 @@ func TestRestsOn(t *testing.T) {
 	if why := k.open(&r, j); !strings.Contains(why, "question q-column") || !strings.Contains(why, "only 60 % certain") || !strings.Contains(why, "helenus answer q-column") {
 		t.Errorf("%q", why)
 	}
+	all := k.model.Questions
+	k.model.Questions = all[:2]
 	for i := range k.model.Questions[0].Candidates {
 		c := &k.model.Questions[0].Candidates[i]
 		c.Used = !c.Used
@@ -61,6 +63,7 @@ func TestRestsOn(t *testing.T) {
 	if why := k.open(&r, j); why != "" || len(r.RestsOn) == 0 {
 		t.Errorf("%q, %+v: nothing is built on what is open, and it is named all the same", why, r.RestsOn)
 	}
+	k.model.Questions = all
 	if about := k.aboutTable("hotel.reservations"); len(about) != 1 || about[0].Question != "q-copy" {
 		t.Errorf("of a look-up: %+v", about)
 	}

@@ -48,7 +48,7 @@ func TestTokensAndTrail(t *testing.T) {
 		says        string
 	}{
 		{"", "token list", 0, "olga"},
-		{olga.Text, "migrations", 0, "No migration yet"},
+		{olga.Text, "migrations", 0, "No change yet"},
 		{olga.Text, "token list", exitNotAllowed, "needs role admin"},
 		{olga.Text, "bypass on", exitNotAllowed, "needs role admin"},
 		{"", "bypass on", 0, "bypass"},

@@ -212,7 +212,7 @@ func TestTimelineWaitsOfTheProcess(t *testing.T) {
 	says(exitRefused, "it was approved as a whole", "approve", id+".1")
 	says(exitRefused, "only one that is paused can be resumed", "resume", id)
 	says(exitRefused, "withdraw its calendar first", "reopen", id)
-	says(exitNotFound, "`helenus migrations` lists them", "pause", "r-000000")
+	says(exitNotFound, "`helenus changes` lists them", "pause", "r-000000")
 	says(0, "is withdrawing", "rollback", "--yes", id)
 	x.awaitNothingLeft()
 
