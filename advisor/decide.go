@@ -132,7 +132,8 @@ func (a *Advisor) Reopen(ctx context.Context, id, reason, actor string) (recomme
 // What is not eligible because of single statements is approved all the same if each such verdict is overruled, which is kept as
 // the reason of its state.
 func Approvable(r *recommend.Recommendation, despite ...plan.Overrule) error {
-	w, why := &wishes[approve], ""
+	w := &wishes[approve]
+	var why string
 	switch {
 	case !w.from[r.State]:
 		why = w.why[r.State]

@@ -329,7 +329,8 @@ func printable(text string) string {
 
 func word(name string) bool {
 	for i, r := range name {
-		if r > unicode.MaxASCII || !(unicode.IsLetter(r) || i > 0 && (r == '_' || unicode.IsDigit(r))) {
+		inside := i > 0 && (r == '_' || unicode.IsDigit(r))
+		if r > unicode.MaxASCII || !inside && !unicode.IsLetter(r) {
 			return false
 		}
 	}

@@ -90,7 +90,7 @@ func readable(w *workload.Workload) *workload.Workload {
 // Compare says what is inferred now with the corrections in force, and what a model file would make of it. file may be empty: there is none.
 // What is wrong with it is an InvalidError. A line that is in force already may name what is gone; a new one must name what is there.
 func Compare(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, inForce correction.List, file string) (*Comparison, error) {
-	now, err := InferCorrected(snapshot, s, stats, inForce)
+	now, err := WithCorrections(snapshot, s, stats, inForce)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func Compare(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, st
 	if i, why := out.Corrections.Contradiction(); i >= 0 {
 		return nil, &InvalidError{fmt.Sprintf("%s: with what is pinned, %s", fileName, why)}
 	}
-	then, err := InferCorrected(snapshot, s, stats, out.Corrections)
+	then, err := WithCorrections(snapshot, s, stats, out.Corrections)
 	if err != nil {
 		return nil, err
 	}

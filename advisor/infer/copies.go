@@ -185,7 +185,8 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 	for _, x := range src.schema.Columns {
 		alone := len(src.schema.PrimaryKey()) == 1 && src.keyed(x.Name)
 		unique := src.rows() >= fewRows && src.distinct(x.Name) >= once*src.rows()
-		if x.Type != key.Type || !alone && !unique && !(src.stats == nil && src.keyed(x.Name) && len(src.key) == 1) {
+		unmeasured := src.stats == nil && src.keyed(x.Name) && len(src.key) == 1
+		if x.Type != key.Type || !alone && !unique && !unmeasured {
 			continue
 		}
 		p := b.prove(src, x, base)

@@ -44,7 +44,7 @@ func shop() (*infertest.Traffic, *schema.Schema, []schema.Stats) {
 func corrected(t *testing.T, text string) *infer.Model {
 	t.Helper()
 	traffic, s, stats := shop()
-	m, err := infer.InferCorrected(traffic.Snapshot(), s, stats, lines(t, text))
+	m, err := infer.WithCorrections(traffic.Snapshot(), s, stats, lines(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestWeights(t *testing.T) {
 	traffic, s, stats := shop()
 	snapshot := traffic.Snapshot()
 	of := func(list correction.List) map[string]float64 {
-		m, err := infer.InferCorrected(snapshot, s, stats, list)
+		m, err := infer.WithCorrections(snapshot, s, stats, list)
 		if err != nil {
 			t.Fatal(err)
 		}

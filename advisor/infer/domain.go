@@ -152,9 +152,6 @@ const (
 	within = 0.9
 	// apart is the share below which two columns have nothing to do with each other, if much of both was seen.
 	apart = 0.05
-	// sparse is how much of the range between the smallest and the largest of a domain is used, at most, for equal values to say something:
-	// 36 of 137 unary inclusion dependencies of dense integers join what belongs together (docs/design/mapping.md, A2).
-	sparse = 0.1
 )
 
 // contained weighs whether the values seen of a column are among those seen of a key. rows is how many values the key has, 0 if that is not known.

@@ -15,11 +15,11 @@ import (
 // Infer concludes a model and a workload. stats may lack tables, or be empty: sizes are assumed for those. It is pure.
 // It fails only if what it built contradicts itself, which no input should bring about.
 func Infer(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*Model, error) {
-	return InferCorrected(snapshot, s, stats, nil)
+	return WithCorrections(snapshot, s, stats, nil)
 }
 
-// InferCorrected is Infer with what people said: it holds, whatever speaks against it, and the model says of each line what became of it.
-func InferCorrected(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, corrections correction.List) (*Model, error) {
+// WithCorrections is Infer with what people said: it holds, whatever speaks against it, and the model says of each line what became of it.
+func WithCorrections(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, corrections correction.List) (*Model, error) {
 	m := &Model{
 		Graph: &model.Graph{}, Workload: &workload.Workload{Name: "observed"},
 		Seconds: window(snapshot.From, snapshot.To), tables: map[table]*source{},

@@ -196,7 +196,7 @@ func Weighed(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, 
 
 // WeighedCorrected is Weighed with what people said about the model.
 func WeighedCorrected(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, said correction.List, c *cycle.Cycle) (string, error) {
-	m, err := InferCorrected(snapshot, s, stats, said)
+	m, err := WithCorrections(snapshot, s, stats, said)
 	if err != nil {
 		return "", err
 	}

@@ -124,7 +124,8 @@ func (b *modeller) tells(name string) bool {
 			digits = true
 		}
 	}
-	return letters > 1 && len(subject(name)) > 0 && !(digits && b.types[name] > 1)
+	numbered := digits && b.types[name] > 1
+	return letters > 1 && len(subject(name)) > 0 && !numbered
 }
 
 // columnNamed is what a column's name says.

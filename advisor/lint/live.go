@@ -18,7 +18,7 @@ import (
 // FromSnapshot makes an input of what was captured, over the tables of a cluster; Helenus's own are left out. stats may lack
 // tables; said are corrections of people. What rows stand for, and which statements are a join by hand, is as far as the inference gets.
 func FromSnapshot(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, said correction.List) (*Input, error) {
-	m, err := infer.InferCorrected(snapshot, s, stats, said)
+	m, err := infer.WithCorrections(snapshot, s, stats, said)
 	if err != nil {
 		return nil, fmt.Errorf("lint: no model of the tables: %w", err)
 	}

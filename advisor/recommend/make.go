@@ -100,7 +100,7 @@ func Make(ctx context.Context, in Input) (*Advice, error) {
 
 // newMaker is a maker of advice on a snapshot.
 func newMaker(ctx context.Context, in Input, s *capture.Snapshot) (*maker, error) {
-	m, err := infer.InferCorrected(s, in.Schema, in.Statistics, in.Corrections)
+	m, err := infer.WithCorrections(s, in.Schema, in.Statistics, in.Corrections)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,6 @@ func insert(entity string) step        { return step{kind: insertOne, name: enti
 func update(entity, attribute string) step {
 	return step{kind: updateOne, name: entity, by: attribute}
 }
-func remove(entity string) step { return step{kind: deleteOne, name: entity} }
 
 func (s step) pick(attributes ...string) step { s.cols = attributes; return s }
 func (s step) then(steps ...step) step        { s.steps = steps; return s }
@@ -58,6 +57,4 @@ func (s step) top(n int) step                 { s.limit = n; return s }
 func (s step) async() step                    { s.mode = atOnce; return s }
 func (s step) in() step                       { s.mode = inList; return s }
 func (s step) batch() step                    { s.mode = inBatch; return s }
-func (s step) cached(missed float64) step     { s.share = missed; return s }
-func (s step) only(n int) step                { s.first = n; return s }
 func (s step) of(roles ...string) step        { s.with = roles; return s }

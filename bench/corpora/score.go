@@ -138,7 +138,6 @@ type score struct {
 	byKey, byTables, relationships, feeds ratio
 	used                                  ratio   // joins that are part of path queries; precision means nothing
 	weight, weights                       float64 // sum of errors, of weights
-	unexplained                           float64
 	notes                                 []string
 }
 
@@ -251,7 +250,8 @@ func (o *observed) relationships(m *infer.Model, s *score, of map[string]*entity
 		switch {
 		case r.Kind == model.ManyToMany && t.of.pairs:
 			name = t.of.edges[0].to.name + " m:n " + t.of.edges[1].to.name + " " + t.of.name
-			if !(from == t.of.edges[0].to && to == t.of.edges[1].to || from == t.of.edges[1].to && to == t.of.edges[0].to) {
+			one, other := t.of.edges[0].to, t.of.edges[1].to
+			if (from != one || to != other) && (from != other || to != one) {
 				name = ""
 			}
 		case len(parts) == 3 && from == t.of && t.named(parts[2]) != nil:

@@ -20,7 +20,7 @@ func (f *frame) nearest(e *entity) *frame {
 func (s *site) write(t int64, f *frame, st step) int64 {
 	e := s.w.entity(st.name)
 	at := f.nearest(e)
-	i := 0
+	var i int
 	fed := map[string]origin{}
 	switch {
 	case st.kind == insertOne:
