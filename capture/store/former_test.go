@@ -190,10 +190,9 @@ func TestKilledWhileBroughtForward(t *testing.T) {
 		}
 		time.Sleep(wait)
 		must(t, child.Process.Kill())
-		_ = child.Wait() // killed, as it should be
-		if rest, _ := lines.ReadString('\n'); strings.HasPrefix(rest, "done") {
-			done = true
-		}
+		rest, _ := lines.ReadString('\n') // before Wait, which closes the pipe
+		_ = child.Wait()                  // killed, as it should be
+		done = strings.HasPrefix(rest, "done")
 		s := open(t, dir)
 		if d := cmp.Diff(carried, states(t, s)); d != "" {
 			t.Fatalf("killed after %v: %s", wait, d)
