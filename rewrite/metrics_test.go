@@ -46,7 +46,7 @@ func TestUnservedReasons(t *testing.T) {
 		const name = "helenus_change_reads_not_served_total"
 		before := series(t, w.engine, name)
 		for reason, change := range map[string]func(*proxy.Request){
-			"text":        func(r *proxy.Request) { r.Opcode, r.Prepared = proxy.OpQuery, nil },
+			"text":        func(r *proxy.Request) { r.Opcode, r.Prepared, r.SkipMetadata = proxy.OpQuery, nil, true }, // its answer could not be made without
 			"unprepared":  func(r *proxy.Request) { r.Prepared = nil },
 			"pages":       func(r *proxy.Request) { r.PagingState = []byte{1} },
 			"consistency": func(r *proxy.Request) { r.Consistency = uint16(gocql.Serial) },

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -77,10 +77,10 @@ func (b *bench) must(err error) {
 // written, and after.
 func (b *bench) write(x *Change) (before, after int) {
 	b.t.Helper()
-	b.sent.queries, b.sent.batches = 0, 0
+	begun := b.sent.all()
 	_, err := b.m.Begin(context.Background(), []*Change{x}, gocql.Quorum)
 	b.must(err)
-	before = b.sent.queries + b.sent.batches
+	before = b.sent.all() - begun
 	text, values := "UPDATE k.t SET v = ? WHERE p = ?", [][]byte{x.Value, x.Key[0]}
 	if x.Clears {
 		text, values = "DELETE FROM k.t WHERE p = ?", x.Key
@@ -93,7 +93,7 @@ func (b *bench) write(x *Change) (before, after int) {
 	b.must(b.db.Write(text, values, at))
 	b.m.End([]*Change{x}, kind.Applied, kind.Level{Consistency: gocql.Quorum})
 	b.drain()
-	return before, b.sent.queries + b.sent.batches - before
+	return before, b.sent.all() - begun - before
 }
 
 // drain does what waits.
@@ -181,28 +181,25 @@ func TestLookUpsShareRequests(t *testing.T) {
 	y.LookUp = b.lookup(b.l.Base, "w")
 	_, err := b.m.Begin(context.Background(), []*Change{x, y}, gocql.Quorum)
 	b.must(err)
-	if b.sent.queries != 1 || b.sent.batches != 1 {
-		t.Errorf("%d reads and %d batches", b.sent.queries, b.sent.batches)
+	if b.sent.queries.Load() != 1 || b.sent.batches.Load() != 1 {
+		t.Errorf("%d reads and %d batches", b.sent.queries.Load(), b.sent.batches.Load())
 	}
 }
 
 type counting struct {
 	*exectest.Memory
-	mu               sync.Mutex
-	queries, batches int
+	queries, batches atomic.Int64
 }
 
+func (c *counting) all() int { return int(c.queries.Load() + c.batches.Load()) }
+
 func (c *counting) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
-	c.mu.Lock()
-	c.queries++
-	c.mu.Unlock()
+	c.queries.Add(1)
 	return c.Memory.Query(ctx, q)
 }
 
 func (c *counting) Unlogged(ctx context.Context, writes []exec.Query) error {
-	c.mu.Lock()
-	c.batches++
-	c.mu.Unlock()
+	c.batches.Add(1)
 	return c.Memory.Unlogged(ctx, writes)
 }
 
