@@ -3,6 +3,7 @@ package recommend_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -49,9 +50,13 @@ func shown(a *recommend.Advice) []string {
 	return ids
 }
 
-// Load that goes up or down by a fifth, each statement by itself, does not change what is advised: 38 of 40 times at least, on clusters
-// of one node and of four, where the index is nearly as cheap, and near the bars.
+// Load that goes up or down by a fifth, each statement by itself, does not change what is advised: 38 of 40 times at least (7 of 8 without
+// HELENUS_TEST_LONG), on clusters of one node and of four, where the index is nearly as cheap, and near the bars.
 func TestSteady(t *testing.T) {
+	tries := 8
+	if os.Getenv("HELENUS_TEST_LONG") != "" {
+		tries = 40
+	}
 	for _, tt := range []struct {
 		name string
 		in   func() recommend.Input
@@ -85,7 +90,7 @@ func TestSteady(t *testing.T) {
 			in.Shown = nil
 			want := shown(advise(t, in))
 			same, others := 0, map[string]int{}
-			for seed := range uint64(40) {
+			for seed := range uint64(tries) { //nolint:gosec // not negative
 				again := tt.in()
 				again.Snapshot, again.Shown = louder(in.Snapshot, seed), want
 				got := shown(advise(t, again))
@@ -95,8 +100,8 @@ func TestSteady(t *testing.T) {
 					others[strings.Join(got, " ")]++
 				}
 			}
-			if same < 38 {
-				t.Errorf("%d of 40 as at first, %s; the others: %s", same, strings.Join(want, " "), fmt.Sprint(others))
+			if least := tries - max(1, tries/20); same < least {
+				t.Errorf("%d of %d as at first, %s; the others: %s", same, tries, strings.Join(want, " "), fmt.Sprint(others))
 			}
 		})
 	}
