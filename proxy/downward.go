@@ -170,10 +170,12 @@ func (c *conn) follow(r *wire.Reader) {
 // request, is true all the same.
 func (c *conn) late(h wire.Header, body []byte, complete bool, t *slot) (pipe.Verdict, []byte, error) {
 	own := t.stream == nobody
-	if !complete && !(own && h.Length > c.server.options.MaxFrame) {
-		if h.Length > c.server.options.MaxFrame {
-			return pipe.Pass, nil, c.tooLong(h)
-		}
+	tooLong := h.Length > c.server.options.MaxFrame
+	switch {
+	case complete, own && tooLong:
+	case tooLong:
+		return pipe.Pass, nil, c.tooLong(h)
+	default:
 		return pipe.Whole, nil, nil
 	}
 	c.server.stats.late.Add(1)
