@@ -206,7 +206,10 @@ func (b *modeller) link() {
 	}
 	for _, src := range b.sources { // of pairs of what is itself a pair nothing can be said
 		for _, c := range src.schema.Columns {
-			if to, _ := b.best(src, c); src.linked && to != nil && to.linked {
+			if !src.linked {
+				break
+			}
+			if to, _ := b.best(src, c); to != nil && to.linked {
 				src.linked = false
 			}
 		}

@@ -53,8 +53,9 @@ func (p proof) odds(group string) float64 {
 
 // target is a table whose key a column may hold.
 type target struct {
-	to    *source
-	proof proof
+	to          *source
+	proof       proof
+	probability float64 // of proof
 }
 
 // targets lists the tables whose key a column may hold, the likeliest first. Those of another keyspace are among them if values say so, and if
@@ -74,21 +75,22 @@ func (b *modeller) targets(src *source, c schema.Column) []target {
 				}
 			}
 		}
+		probability := p.probability()
 		travels := p.odds("feed")+p.odds("values")+p.odds("person") > 0 // or a person knows that they do
 		switch {
 		case to == src.base && !travels: // that something leads to its like is rarer than a second name for a thing
 			continue
 		case to.name.keyspace != src.name.keyspace && !travels:
 			continue
-		case to.name.keyspace == src.name.keyspace && p.probability() >= Probable:
+		case to.name.keyspace == src.name.keyspace && probability >= Probable:
 			home = true
 		}
-		out = append(out, target{to, p})
+		out = append(out, target{to, p, probability})
 	}
 	if home {
 		out = slices.DeleteFunc(out, func(t target) bool { return t.to.name.keyspace != src.name.keyspace && t.proof.odds("feed") <= 0 })
 	}
-	slices.SortStableFunc(out, func(x, y target) int { return cmp.Compare(y.proof.probability(), x.proof.probability()) })
+	slices.SortStableFunc(out, func(x, y target) int { return cmp.Compare(y.probability, x.probability) })
 	return out
 }
 
@@ -98,7 +100,7 @@ const tie = 0.01
 // best finds the table whose key a column most probably holds, nil if none does, or several equally.
 func (b *modeller) best(src *source, c schema.Column) (*source, proof) {
 	list := b.targets(src, c)
-	if len(list) == 0 || len(list) > 1 && list[0].proof.probability()-list[1].proof.probability() < tie && list[0].proof.probability() >= doubtful {
+	if len(list) == 0 || len(list) > 1 && list[0].probability-list[1].probability < tie && list[0].probability >= doubtful {
 		return nil, nil
 	}
 	return list[0].to, list[0].proof
@@ -251,7 +253,7 @@ func (b *modeller) askRelationship(src *source, c schema.Column) {
 	q := Question{Kind: WhichRelationship, Subject: src.id(c.Name), Text: fmt.Sprintf("Whose key does %s hold?", src.id(c.Name))}
 	none := 1.0
 	for _, t := range b.targets(src, c) {
-		if p := t.proof.probability(); p >= doubtful && len(q.Candidates) < 4 {
+		if p := t.probability; p >= doubtful && len(q.Candidates) < 4 {
 			q.Candidates = append(q.Candidates, Candidate{Answer: t.to.name.String(), Text: "that of " + t.to.name.String(), Certainty: p, Evidence: t.proof})
 			none = min(none, 1-p)
 		}

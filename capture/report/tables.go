@@ -212,7 +212,7 @@ func (u *usage) judge(stats []schema.Stats, profiles *profile.Document) {
 		remark("Cassandra warned %d times of tombstones", u.warned)
 	}
 	if strings.HasPrefix(u.table.Comment, schema.OwnComment) {
-		remark("a table of Helenus: it reads and writes it by itself, see helenus migrations")
+		remark("a table of Helenus: it reads and writes it by itself, see helenus changes")
 	} else if u.Statements == 0 {
 		remark("nobody used it")
 	} else if u.Reads == 0 && u.Writes > 0 {

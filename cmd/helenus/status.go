@@ -90,7 +90,7 @@ func printStatus(w io.Writer, s admin.Status) error {
 		waits = append(waits, fmt.Sprintf("%-10s %s\n             %s", one.ID, short(one.What, 100), one.Order))
 	}
 	if more := len(s.Waits) - maxWaits; more > 0 {
-		waits = append(waits, fmt.Sprintf("and %d more: helenus recommendations, helenus migrations", more))
+		waits = append(waits, fmt.Sprintf("and %d more: helenus recommendations, helenus changes", more))
 	}
 	if len(waits) == 0 {
 		b.WriteString("\nNothing waits for you.\n")

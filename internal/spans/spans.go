@@ -41,8 +41,8 @@ type Sender struct {
 const queue = 8192
 
 // New returns a Sender to the collector at an address (http://host:4318; without a path spans go to /v1/traces), or, if that is "", one that
-// is not to be sent anything. What else
-// OpenTelemetry's exporter reads from the environment holds too: OTEL_EXPORTER_OTLP_HEADERS, _CERTIFICATE, _COMPRESSION, _TIMEOUT.
+// is not to be sent anything. What else OpenTelemetry's exporter reads from the environment holds too: OTEL_EXPORTER_OTLP_HEADERS,
+// _CERTIFICATE, _COMPRESSION, _TIMEOUT.
 // version is this program's; what goes wrong later is logged and counted.
 func New(ctx context.Context, address, version string, log *slog.Logger) (*Sender, error) {
 	if address == "" {
@@ -127,12 +127,12 @@ func attributes(r capture.Traced) []attribute.KeyValue {
 		attribute.Int("helenus.request.bytes", r.RequestBytes),
 		attribute.Int("helenus.response.bytes", r.ResponseBytes),
 	}
-	for key, value := range map[string]string{
-		"db.namespace": r.Keyspace, "db.collection.name": r.Table, "db.query.text": r.Text,
-		"network.peer.address": r.Node, "client.address": r.Client, "enduser.id": r.Role,
+	for _, known := range [...]struct{ key, value string }{
+		{"db.namespace", r.Keyspace}, {"db.collection.name", r.Table}, {"db.query.text", r.Text},
+		{"network.peer.address", r.Node}, {"client.address", r.Client}, {"enduser.id", r.Role},
 	} {
-		if value != "" {
-			list = append(list, attribute.String(key, value))
+		if known.value != "" {
+			list = append(list, attribute.String(known.key, known.value))
 		}
 	}
 	if r.Rows >= 0 {

@@ -89,6 +89,3 @@ func (e *ClientError) Code() int { return e.code }
 
 // Message implements gocql.RequestError.
 func (e *ClientError) Message() string { return e.text }
-
-// Unauthorized tells whether Cassandra says that the client's role may not.
-func (e *ClientError) Unauthorized() bool { return e.code == gocql.ErrCodeUnauthorized }

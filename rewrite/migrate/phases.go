@@ -433,7 +433,7 @@ func (m *Manager) CheckOnce(ctx context.Context, id string) (kind.Findings, erro
 func undroppable(s State) string {
 	switch s {
 	case RollingBack:
-		return "drop it once it is rolled-back, in a moment; `helenus migrations` tells"
+		return "drop it once it is rolled-back, in a moment; `helenus changes` tells"
 	case Dropped:
 		return "its table is gone already"
 	}
