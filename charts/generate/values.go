@@ -28,7 +28,7 @@ var owned = []string{
 	"contact-points", "username", "password", "listen", "topology", "fleet", "advertise", "listen-tls-cert", "listen-tls-key", "listen-tls-client-ca",
 	"cassandra-tls", "cassandra-tls-ca", "cassandra-tls-cert", "cassandra-tls-key", "cassandra-tls-server-name", "cassandra-tls-verify",
 	"admin", "admin-token", "admin-hosts", "admin-web-config", "metrics-token", "state-dir", "drain-timeout", "drain-grace", "sample-secret",
-	"webhooks", "webhooks-slack", "webhook-secret", "webhook-console",
+	"webhooks", "webhooks-slack", "webhook-secret", "webhook-console", "openid-secret",
 }
 
 var keyLine = regexp.MustCompile(`^( *)([A-Za-z]+):(.*)$`)

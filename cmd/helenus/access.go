@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helenus-db/helenus/internal/access"
+	"github.com/helenus-db/helenus/internal/access/openid"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/config"
 )
@@ -107,6 +108,22 @@ func (r *remote) secureClient() (*http.Client, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = c
 	return &http.Client{Transport: t}, nil
+}
+
+// provider is whom people log in with at the console, besides tokens; nil if nobody.
+func (h *helenus) provider() (*openid.Provider, error) {
+	s := h.settings
+	if s.OpenIDIssuer == "" {
+		return nil, nil //nolint:nilnil // as it is without
+	}
+	rules, err := openid.ParseRules(s.OpenIDRoles)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("setting openid-roles: %w", err)}
+	}
+	return openid.New(openid.Options{
+		Issuer: s.OpenIDIssuer, Client: s.OpenIDClient, Secret: s.OpenIDSecret, Scopes: s.OpenIDScopes,
+		Name: s.OpenIDName, Claim: s.OpenIDClaim, Roles: rules, Address: s.WebhookConsole,
+	}), nil
 }
 
 func tokenCommand() *cobra.Command {

@@ -281,9 +281,13 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	provider, err := h.provider()
+	if err != nil {
+		return err
+	}
 	metrics := prometheus.NewRegistry()
 	h.admin = admin.New(admin.Options{
-		Gate: gate, Audit: h.store, Proposals: h.store, Approvers: h.settings.Approvers, MetricsToken: h.settings.MetricsToken, WebConfig: h.settings.AdminWebConfig,
+		Gate: gate, OpenID: provider, Audit: h.store, Proposals: h.store, Approvers: h.settings.Approvers, MetricsToken: h.settings.MetricsToken, WebConfig: h.settings.AdminWebConfig,
 		Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
 		Schemas: h.worked(admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics}), Changes: h.changes, Advisor: h.advisor, Corrector: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
 		Ready: h.ready, Metrics: metrics, Log: h.log,

@@ -274,10 +274,41 @@ func TestSessions(t *testing.T) {
 		t.Error("it does not end")
 	}
 	for range maxSessions + 5 {
-		h.sessions.begin(Token{}, h.now)
+		h.sessions.begin(session{}, h.now)
 	}
 	if n := len(h.sessions.all); n != maxSessions {
 		t.Errorf("%d sessions", n)
+	}
+}
+
+// TestVouchedFor lets in somebody whom another knows, until the session ends; who is refused too often waits, as with wrong tokens.
+func TestVouchedFor(t *testing.T) {
+	h := newHouse(t, nil)
+	olga := Identity{Name: "olga", Role: Operator, Via: ViaOpenID, Ambient: true}
+	w := httptest.NewRecorder()
+	who, until, err := h.BeginAs(w, request(), func() (Identity, error) { return olga, nil })
+	if err != nil || who.Name != "olga" || !until.Equal(h.now.Add(sessionFor)) || len(w.Result().Cookies()) != 1 {
+		t.Fatal(who, until, err)
+	}
+	r := request()
+	r.AddCookie(w.Result().Cookies()[0])
+	if who, err := h.Identify(r); err != nil || who.Name != "olga" || who.Role != Operator || who.Via != ViaOpenID || !who.Ambient || who.Claims || who.From == "" {
+		t.Errorf("%+v, %v", who, err)
+	}
+	h.now = h.now.Add(sessionFor)
+	if _, err := h.Identify(r); !errors.Is(err, ErrEnded) {
+		t.Errorf("it does not end: %v", err)
+	}
+	refusal := errors.New("no role")
+	for range wrongAtOnce {
+		if _, _, err := h.BeginAs(httptest.NewRecorder(), request(), func() (Identity, error) { return Identity{}, refusal }); !errors.Is(err, refusal) {
+			t.Fatal(err)
+		}
+	}
+	asked := false
+	_, _, err = h.BeginAs(httptest.NewRecorder(), request(), func() (Identity, error) { asked = true; return olga, nil })
+	if limited := new(ErrLimited); !errors.As(err, &limited) || asked {
+		t.Errorf("%v, and the provider was asked: %v", err, asked)
 	}
 }
 

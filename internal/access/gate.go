@@ -101,6 +101,9 @@ func (g *Gate) Identify(r *http.Request) (Identity, error) {
 	if c, err := r.Cookie(Cookie); err == nil {
 		s, ok := g.sessions.find(c.Value, g.o.Now())
 		switch {
+		case ok && s.person.Name != "":
+			s.person.From = from
+			return s.person, nil
 		case ok && s.token.Name == "":
 			return Identity{Name: "api", Role: Admin, Via: ViaBootstrap, From: from, Claims: true, Ambient: true}, nil
 		case ok && g.o.Tokens.still(s.token):
@@ -135,10 +138,8 @@ func (g *Gate) byToken(r *http.Request) (who Identity, token Token, err error) {
 		return who, token, ErrMissing
 	}
 	from, limiter := g.origin(r), g.limiter(r)
-	now := g.o.Now()
-	if left := limiter.TokensAt(now); left < 1 {
-		g.counts.Limited.Add(1)
-		return who, token, &ErrLimited{time.Duration((1 - left) * float64(wrongPause))}
+	if err := g.limited(limiter); err != nil {
+		return who, token, err
 	}
 	given, own := digest(text), digest(g.o.Bootstrap)
 	bootstrap := g.o.Bootstrap != "" && subtle.ConstantTimeCompare(given[:], own[:]) == 1
@@ -150,10 +151,25 @@ func (g *Gate) byToken(r *http.Request) (who Identity, token Token, err error) {
 	case found:
 		return Identity{Name: token.Name, Role: token.Role, Via: ViaToken, From: from}, token, nil
 	}
-	limiter.AllowN(now, 1)
-	g.counts.Wrong.Add(1)
-	g.report(r, ErrWrong)
+	g.refuse(r, limiter, ErrWrong)
 	return who, Token{}, ErrWrong
+}
+
+// limited is an *ErrLimited while too much that was wrong came from where this limiter counts.
+func (g *Gate) limited(l *rate.Limiter) error {
+	left := l.TokensAt(g.o.Now())
+	if left >= 1 {
+		return nil
+	}
+	g.counts.Limited.Add(1)
+	return &ErrLimited{time.Duration((1 - left) * float64(wrongPause))}
+}
+
+// refuse counts something that was wrong.
+func (g *Gate) refuse(r *http.Request, l *rate.Limiter, why error) {
+	l.AllowN(g.o.Now(), 1)
+	g.counts.Wrong.Add(1)
+	g.report(r, why)
 }
 
 // bearer takes the token out of an Authorization header; the scheme's name may be in any case (RFC 9110, 11.1).
@@ -273,6 +289,6 @@ func (g *Gate) report(r *http.Request, why error) {
 		g.silent++
 		return
 	}
-	g.o.Log.Warn("a request to the API came with a wrong token", "remote", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "why", why, "unlogged_before", g.silent)
+	g.o.Log.Warn("a request to the API is of nobody who is known", "remote", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "why", why, "unlogged_before", g.silent)
 	g.next, g.silent = now.Add(wrongTokenEvery), 0
 }

@@ -44,4 +44,5 @@ const (
 	ViaToken     = "token"
 	ViaSession   = "session"
 	ViaHeader    = "header"
+	ViaOpenID    = "openid" // a session of somebody for whom a provider vouched
 )

@@ -16,8 +16,10 @@ const (
 )
 
 // session is what a browser shows instead of a token, which it is not to keep. It ends with its token, and with the process.
+// That of somebody for whom a provider vouched (package openid) ends after sessionFor: until then the provider is not asked again.
 type session struct {
-	token   Token // zero: of the bootstrap token
+	token   Token    // zero: of the bootstrap token, or person's
+	person  Identity // whom a provider vouched for
 	expires time.Time
 }
 
@@ -27,8 +29,9 @@ type sessions struct {
 	all map[[32]byte]session
 }
 
-func (s *sessions) begin(token Token, now time.Time) (text string, expires time.Time) {
+func (s *sessions) begin(one session, now time.Time) (text string, expires time.Time) {
 	text, expires = secret(), now.Add(sessionFor)
+	one.expires = expires
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
@@ -36,14 +39,14 @@ func (s *sessions) begin(token Token, now time.Time) (text string, expires time.
 	}
 	if len(s.all) >= maxSessions {
 		var oldest [32]byte
-		for id, one := range s.all {
-			if first, ok := s.all[oldest]; !ok || one.expires.Before(first.expires) {
+		for id, other := range s.all {
+			if first, ok := s.all[oldest]; !ok || other.expires.Before(first.expires) {
 				oldest = id
 			}
 		}
 		delete(s.all, oldest)
 	}
-	s.all[digest(text)] = session{token, expires}
+	s.all[digest(text)] = one
 	return text, expires
 }
 
@@ -66,9 +69,28 @@ func (g *Gate) Begin(w http.ResponseWriter, r *http.Request) (Identity, time.Tim
 	if err != nil {
 		return who, time.Time{}, err
 	}
-	text, expires := g.sessions.begin(token, g.o.Now())
+	return who, g.remember(w, r, session{token: token}), nil
+}
+
+// BeginAs begins a session of somebody for whom another vouches, and sets its cookie. Refusals count as wrong tokens do.
+func (g *Gate) BeginAs(w http.ResponseWriter, r *http.Request, vouch func() (Identity, error)) (Identity, time.Time, error) {
+	limiter := g.limiter(r)
+	if err := g.limited(limiter); err != nil {
+		return Identity{}, time.Time{}, err
+	}
+	who, err := vouch()
+	if err != nil {
+		g.refuse(r, limiter, err)
+		return Identity{}, time.Time{}, err
+	}
+	who.From = g.origin(r)
+	return who, g.remember(w, r, session{person: who}), nil
+}
+
+func (g *Gate) remember(w http.ResponseWriter, r *http.Request, one session) (expires time.Time) {
+	text, expires := g.sessions.begin(one, g.o.Now())
 	http.SetCookie(w, cookie(r, text, int(sessionFor/time.Second)))
-	return who, expires, nil
+	return expires
 }
 
 // End ends the session of a request, if it has one.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/internal/access"
+	"github.com/helenus-db/helenus/internal/access/openid"
 )
 
 // needs are the routes that need another role than their method: GET is for viewers, all else for operators.
@@ -109,6 +110,12 @@ func refused(err error) *Error {
 	switch {
 	case is(access.ErrMissing, access.ErrWrong, access.ErrEnded, access.ErrHeader):
 		return &Error{Status: http.StatusUnauthorized, Code: "unauthorised", Message: err.Error()}
+	case is(openid.ErrForeign):
+		return &Error{Status: http.StatusBadRequest, Code: "invalid", Message: err.Error()}
+	case is(openid.ErrRefused, openid.ErrNoRole):
+		return &Error{Status: http.StatusForbidden, Code: "forbidden", Message: err.Error()}
+	case is(openid.ErrAway):
+		return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: err.Error()}
 	case errors.As(err, &limited):
 		return &Error{Status: http.StatusTooManyRequests, Code: "limited", Message: err.Error(), after: limited.After}
 	case is(access.ErrHost):

@@ -23,6 +23,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/internal/access"
+	"github.com/helenus-db/helenus/internal/access/openid"
 	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
@@ -72,6 +73,7 @@ type Check struct {
 // Options says what a Server serves. All fields but Pprof, MetricsToken, Approvers, WebConfig and Pages are needed.
 type Options struct {
 	Gate         *access.Gate
+	OpenID       *openid.Provider // nil: people log in with tokens alone
 	Audit        Audit
 	Proposals    Proposals
 	Approvers    int    // persons that must approve; 0: 1

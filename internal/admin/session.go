@@ -23,6 +23,41 @@ func (s *Server) Begin(w http.ResponseWriter, r *http.Request, token string) err
 	return nil
 }
 
+// Provider names the provider that people log in with, besides tokens; empty if there is none.
+func (s *Server) Provider() string {
+	if s.o.OpenID == nil {
+		return ""
+	}
+	return s.o.OpenID.Host()
+}
+
+// LeaveForProvider sends a browser to that provider; next is the page that it is to see afterwards.
+func (s *Server) LeaveForProvider(w http.ResponseWriter, r *http.Request, next string) error {
+	if s.o.OpenID == nil {
+		return &Error{Status: http.StatusNotFound, Code: "not_found", Message: "No provider is set that people log in with (setting openid-issuer)."}
+	}
+	if err := s.o.OpenID.Begin(w, r, next); err != nil {
+		return classify(err)
+	}
+	return nil
+}
+
+// BeginByProvider makes a session of somebody who comes back from the provider, and tells where to go on.
+func (s *Server) BeginByProvider(w http.ResponseWriter, r *http.Request) (next string, err error) {
+	if s.o.OpenID == nil {
+		return "", s.LeaveForProvider(w, r, "")
+	}
+	i, expires, err := s.o.Gate.BeginAs(w, r, func() (who access.Identity, err error) {
+		who, next, err = s.o.OpenID.Finish(w, r)
+		return who, err
+	})
+	if err != nil {
+		return next, classify(err)
+	}
+	s.o.Log.Info("session begun", "actor", i.Name, "role", i.Role, "via", i.Via, "from", i.From, "until", expires)
+	return next, nil
+}
+
 // End ends the session of a request, if it has one.
 func (s *Server) End(w http.ResponseWriter, r *http.Request) { s.o.Gate.End(w, r) }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -45,7 +46,40 @@ func (s *Settings) validateAdmin(wrong func(name, format string, args ...any)) {
 	case strings.EqualFold(s.AdminTrustedHeader, "Authorization"), strings.EqualFold(s.AdminTrustedHeader, "Cookie"):
 		wrong("admin-trusted-header", "is %q, which clients send; name one that the proxy sets, such as X-Forwarded-User", s.AdminTrustedHeader)
 	}
+	s.validateOpenID(wrong)
 	if !slices.Contains(roles, s.AdminHeaderRole) && !strings.Contains(s.AdminHeaderRole, "-") {
 		wrong("admin-header-role", "is %q; it may be %s, or the name of a header such as X-Forwarded-Role", s.AdminHeaderRole, strings.Join(roles, ", "))
+	}
+}
+
+// validateOpenID checks what is said of the provider that people log in with.
+func (s *Settings) validateOpenID(wrong func(name, format string, args ...any)) {
+	if s.OpenIDIssuer == "" {
+		if s.OpenIDClient != "" || s.OpenIDSecret != "" || len(s.OpenIDRoles) > 0 {
+			wrong("openid-issuer", "is empty, but other settings of openid are not; name the provider, such as https://login.example.org/realms/staff")
+		}
+		return
+	}
+	u, err := url.Parse(s.OpenIDIssuer)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		wrong("openid-issuer", "is %q; it is an address such as https://login.example.org/realms/staff", s.OpenIDIssuer)
+	case u.Scheme == "http" && u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1" && u.Hostname() != "::1":
+		wrong("openid-issuer", "is %q: without https anybody between could be the provider; only one on this machine may speak http", s.OpenIDIssuer)
+	}
+	if s.OpenIDClient == "" {
+		wrong("openid-client", "is empty; the provider gives it when Helenus is registered there")
+	}
+	if s.OpenIDName == "" || s.OpenIDClaim == "" {
+		wrong("openid-claim", "and openid-name each name a claim; groups and email are usual")
+	}
+	if len(s.OpenIDRoles) == 0 {
+		wrong("openid-roles", "is empty, so that nobody would be let in; say who has which role, such as sre=admin,*=viewer")
+	}
+	for _, rule := range s.OpenIDRoles {
+		at := strings.LastIndexByte(rule, '=')
+		if at <= 0 || !slices.Contains(roles, rule[at+1:]) {
+			wrong("openid-roles", "%q is no VALUE=ROLE, such as sre=admin; roles are %s", rule, strings.Join(roles, ", "))
+		}
 	}
 }

@@ -56,12 +56,20 @@ type Settings struct {
 	AdminTrustedProxies []string `name:"admin-trusted-proxies" default:"" help:"addresses (CIDR) that this header is believed from"`
 	AdminHeaderRole     string   `name:"admin-header-role" default:"viewer" help:"role of whoever that header names: viewer, operator or admin; or the header that says so, such as X-Forwarded-Role, without which it is viewer"`
 
+	OpenIDIssuer string   `name:"openid-issuer" default:"" help:"OpenID Connect provider that people log in with at the console, as it writes its name in its tokens, such as https://login.example.org/realms/staff; empty: tokens alone"`
+	OpenIDClient string   `name:"openid-client" default:"" help:"client id by which the provider knows Helenus"`
+	OpenIDSecret string   `name:"openid-secret" default:"" help:"client secret; empty: a public client. Better given as HELENUS_OPENID_SECRET"`
+	OpenIDScopes []string `name:"openid-scopes" default:"" help:"what the provider is asked to tell besides openid, profile and email, such as groups"`
+	OpenIDName   string   `name:"openid-name" default:"email" help:"claim that says who somebody is in the audit trail; an unverified email is nobody's name, then sub is taken"`
+	OpenIDClaim  string   `name:"openid-claim" default:"groups" help:"claim that roles are said by; a dot leads into an object, such as realm_access.roles"`
+	OpenIDRoles  []string `name:"openid-roles" default:"" help:"who has which role: VALUE=ROLE of that claim's values, comma separated, such as sre=admin,backend=operator,*=viewer; the highest counts, who has none is not let in"`
+
 	Webhooks       []string      `name:"webhooks" default:"" help:"addresses that are told of new advice and of changes, as JSON (docs/webhooks.md), comma separated; they may hold secrets: better given as HELENUS_WEBHOOKS"`
 	WebhooksSlack  []string      `name:"webhooks-slack" default:"" help:"addresses that are told likewise, as messages for Slack and what takes the same; better given as HELENUS_WEBHOOKS_SLACK"`
 	WebhookSecret  string        `name:"webhook-secret" default:"" help:"secret by which what is sent is signed (header X-Helenus-Signature); empty: it is not. Better given as HELENUS_WEBHOOK_SECRET"`
 	WebhookEvents  []string      `name:"webhook-events" default:"" help:"which events are told (docs/webhooks.md lists them); empty: all"`
 	WebhookTimeout time.Duration `name:"webhook-timeout" default:"10s" help:"how long an address may take to answer"`
-	WebhookConsole string        `name:"webhook-console" default:"" help:"address of the console as a person's browser reaches it, such as https://helenus.example.org, for the links in what is sent; empty: none"`
+	WebhookConsole string        `name:"webhook-console" default:"" help:"address of the console as a person's browser reaches it, such as https://helenus.example.org, for the links in what is sent, and for the provider of openid-issuer to send browsers back to; empty: no links, and back as they came"`
 
 	OTLPEndpoint string `name:"otlp-endpoint" default:"" help:"OpenTelemetry collector that is sent spans of requests whose custom payload has a traceparent that is sampled, such as http://127.0.0.1:4318; empty: none are. OTEL_EXPORTER_OTLP_HEADERS and its like in the environment hold too"`
 

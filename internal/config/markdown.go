@@ -29,7 +29,7 @@ says what is wrong and where, and prints what is in force. This page is written 
 }
 
 // secrets are settings that are not shown. Addresses of webhooks are secrets with many receivers: whoever has one may write there.
-var secrets = []string{"password", "admin-token", "sample-secret", "webhooks", "webhooks-slack", "webhook-secret"}
+var secrets = []string{"password", "admin-token", "sample-secret", "webhooks", "webhooks-slack", "webhook-secret", "openid-secret"}
 
 // YAML writes the settings as a file that Load reads back, without the secrets.
 func (s *Settings) YAML() string {

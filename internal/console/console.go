@@ -10,12 +10,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/internal/access"
+	"github.com/helenus-db/helenus/internal/access/openid"
 	"github.com/helenus-db/helenus/internal/admin"
 )
 
@@ -29,6 +29,10 @@ type Sessions interface {
 	// Begin turns a token into a session, whose cookie it sets; End ends it.
 	Begin(w http.ResponseWriter, r *http.Request, token string) error
 	End(w http.ResponseWriter, r *http.Request)
+	// Provider names who else people can log in with, "" if nobody; the browser is sent there, and a session made when it comes back.
+	Provider() string
+	LeaveForProvider(w http.ResponseWriter, r *http.Request, next string) error
+	BeginByProvider(w http.ResponseWriter, r *http.Request) (next string, err error)
 	// Who returns the context in which the API knows who asks.
 	Who(r *http.Request) (context.Context, admin.Person, error)
 }
@@ -62,7 +66,7 @@ var assets embed.FS
 // New makes the pages, which answer below /ui/.
 func New(o Options) http.Handler {
 	c := &console{o: o, pages: map[string]*template.Template{}, style: style(), streams: make(chan struct{}, maxStreams)}
-	for _, name := range []string{"login", "error", "overview", "recommendations", "change", "order", "statements", "statement", "tables", "table", "joins", "model", "activity", "settings", "connections"} {
+	for _, name := range []string{"login", "arrived", "error", "overview", "recommendations", "change", "order", "statements", "statement", "tables", "table", "joins", "model", "activity", "settings", "connections"} {
 		c.pages[name] = template.Must(template.New(name).Funcs(c.words()).ParseFS(assets, "assets/layout.tmpl", "assets/parts.tmpl", "assets/"+name+".tmpl"))
 	}
 	mux := http.NewServeMux()
@@ -80,6 +84,8 @@ func New(o Options) http.Handler {
 	file("icon.svg", "image/svg+xml", icon)
 	mux.HandleFunc("GET /ui/login", c.showLogin)
 	mux.HandleFunc("POST /ui/login", c.login)
+	mux.HandleFunc("GET /ui/login/openid", c.leaveForProvider)
+	mux.HandleFunc("GET "+openid.Path, c.loginByProvider)
 	mux.HandleFunc("POST /ui/logout", c.logout)
 	for pattern, show := range map[string]func(*request) error{
 		"GET /ui/{$}":                     c.overview,
@@ -227,44 +233,4 @@ func (c *console) fail(w http.ResponseWriter, r *request, err error) {
 	if err := c.write(w, f.Status, "error", page); err != nil {
 		http.Error(w, "the page could not be made", http.StatusInternalServerError)
 	}
-}
-
-// login pages.
-type loginPage struct{ Next, Error string }
-
-// inside is where to go after the login: a page of the console, whatever was asked for.
-func inside(next string) string {
-	u, err := url.Parse(next)
-	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(next, "/ui/") || strings.ContainsAny(next, "\\\r\n") || strings.HasPrefix(next, "/ui/log") {
-		return "/ui/"
-	}
-	return u.RequestURI()
-}
-
-func (c *console) showLogin(w http.ResponseWriter, r *http.Request) {
-	if err := c.write(w, http.StatusOK, "login", frame{Title: "Log in", Page: loginPage{Next: inside(r.URL.Query().Get("next"))}}); err != nil {
-		c.fail(w, &request{Request: r}, err)
-	}
-}
-
-func (c *console) login(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	next := inside(r.PostFormValue("next"))
-	err := c.o.Sessions.Begin(w, r, strings.TrimSpace(r.PostFormValue("token")))
-	if err == nil {
-		http.Redirect(w, r, next, http.StatusSeeOther) //nolint:gosec // inside lets pages of the console through alone
-		return
-	}
-	status := http.StatusUnauthorized
-	if e := new(admin.Error); errors.As(err, &e) {
-		status = e.Status
-	}
-	if err := c.write(w, status, "login", frame{Title: "Log in", Page: loginPage{Next: next, Error: err.Error()}}); err != nil {
-		c.fail(w, &request{Request: r}, err)
-	}
-}
-
-func (c *console) logout(w http.ResponseWriter, r *http.Request) {
-	c.o.Sessions.End(w, r)
-	http.Redirect(w, r, "/ui/login", http.StatusSeeOther)
 }

@@ -257,6 +257,16 @@ func (f *fixture) Begin(w http.ResponseWriter, _ *http.Request, token string) er
 	return nil
 }
 
+func (f *fixture) Provider() string { return "login.example.org" }
+
+func (f *fixture) LeaveForProvider(http.ResponseWriter, *http.Request, string) error {
+	return &admin.Error{Status: http.StatusServiceUnavailable, Message: "the provider is away"}
+}
+
+func (f *fixture) BeginByProvider(_ http.ResponseWriter, r *http.Request) (string, error) {
+	return r.URL.Query().Get("next"), nil
+}
+
 func (f *fixture) End(http.ResponseWriter, *http.Request) { f.nobody = true }
 
 func (f *fixture) Who(r *http.Request) (context.Context, admin.Person, error) {
@@ -266,14 +276,17 @@ func (f *fixture) Who(r *http.Request) (context.Context, admin.Person, error) {
 	return r.Context(), f.person, nil
 }
 
-func (f *fixture) handler() http.Handler {
+func (f *fixture) handler() http.Handler { return f.with(f) }
+
+// with makes the pages for people whom others know.
+func (f *fixture) with(sessions Sessions) http.Handler {
 	metrics := prometheus.NewRegistry()
 	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "helenus_proxy_added_seconds", Help: "x", Buckets: []float64{0.00001, 0.00004, 0.001}}, []string{"direction"})
 	for range 1000 {
 		h.WithLabelValues("request").Observe(0.00003)
 	}
 	metrics.MustRegister(h)
-	return New(Options{API: f, Sessions: f, Ready: func() []admin.Check { return f.ready }, Metrics: metrics, Settings: func() string { return "listen: 127.0.0.1:9042 # " + hostile + "\n" },
+	return New(Options{API: f, Sessions: sessions, Ready: func() []admin.Check { return f.ready }, Metrics: metrics, Settings: func() string { return "listen: 127.0.0.1:9042 # " + hostile + "\n" },
 		Stopping: make(chan struct{}), Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
 }
 
