@@ -223,19 +223,19 @@ func (h *helenus) lookUps(ctx context.Context) (map[string]string, error) {
 
 // change is what the bench reads of an approved one.
 type change struct {
-	ID     string `json:"id"`
+	ID     string `json:"change_id"`
 	State  string `json:"state"`
 	Reason string `json:"reason"`
 }
 
 func (h *helenus) changes(ctx context.Context) ([]change, error) {
-	text, err := h.cli(ctx, "migrations", "--json")
+	text, err := h.cli(ctx, "changes", "--all", "--json")
 	if err != nil {
 		return nil, err
 	}
 	var all []change
 	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, fmt.Errorf("helenus migrations: %w", err)
+		return nil, fmt.Errorf("helenus changes: %w", err)
 	}
 	return all, nil
 }

@@ -148,7 +148,7 @@ Try:
   export HELENUS_ADMIN=%s HELENUS_STATE_DIR=%s
   bin/helenus recommendations
   bin/helenus approve ID
-  bin/helenus migrations
+  bin/helenus changes
   bin/hotel run -hosts %s -seed 3 -ops 1000`,
 		d.direct, d.through, d.admin, filepath.Join(d.stateDir(), "admin.token"), d.admin, source, filepath.Join(d.charts(), "dashboards", "*.json"), d.dir, d.admin, d.stateDir(), d.through)
 	<-ctx.Done()

@@ -478,6 +478,6 @@ func (d *demo) rollBack(ctx context.Context) error {
 	if _, err := d.cli(ctx, true, "drop", "--yes", d.lookUp.ID); err != nil {
 		return err
 	}
-	_, err = d.cli(ctx, true, "migrations")
+	_, err = d.cli(ctx, true, "changes", "--all")
 	return err
 }
