@@ -258,6 +258,14 @@ func (e *Engine) Rollback(ctx context.Context, id, actor string) error {
 	return e.manager.Rollback(ctx, id, actor)
 }
 
+// Hold keeps a change in shadow once it has come there, CutOver lets it serve then.
+func (e *Engine) Hold(ctx context.Context, id, actor string) error { return e.manager.Hold(ctx, id, actor) }
+
+// CutOver lets a change serve that was held.
+func (e *Engine) CutOver(ctx context.Context, id, actor string) error {
+	return e.manager.CutOver(ctx, id, actor)
+}
+
 // Drop removes the tables of a migration that was rolled back.
 func (e *Engine) Drop(ctx context.Context, id, actor string) error {
 	return e.manager.Drop(ctx, id, actor)

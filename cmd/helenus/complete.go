@@ -39,9 +39,13 @@ var argumentsKnown = map[string]known{
 	"changes": changes(nil), "migrations": changes(nil), "verify": changes(nil), "rollback": changes(func(s string) bool {
 		return s != string(migrate.RolledBack) && s != string(migrate.Dropped) && s != string(calendar.Withdrawn)
 	}),
+	"hold": changes(among(unserved...)), "cut-over": changes(among(unserved...)),
 	"resume": changes(among(string(migrate.Suspended), string(migrate.Failed), string(calendar.Paused))), "drop": changes(among(string(migrate.RolledBack))), "pause": changes(among(string(calendar.Following))),
 	"answer": questions, "model reset": versions, "statement": fingerprints, "trace": fingerprints, "token revoke": tokenNames,
 }
+
+// unserved are the states of a change before it serves.
+var unserved = []string{string(migrate.Approved), string(migrate.Created), string(migrate.DualWrite), string(migrate.Backfill), string(migrate.Verify), string(migrate.Shadow), string(migrate.Suspended), string(migrate.Failed)}
 
 // argumentsOf are the arguments of commands that are always the same.
 var argumentsOf = map[string][]string{"bypass": {"on", "off"}, "sampling": {"on", "off"}}

@@ -59,7 +59,7 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 			}
 			var raw []byte
 			if err := client.Post(c.Context(), pathID("changes", args[0])+"/approve", admin.Decision{Actor: actor(), Limits: allowed,
-				OnEntryFailure: terms.OnEntryFailure, Despite: terms.Despite}, &raw); err != nil {
+				OnEntryFailure: terms.OnEntryFailure, Hold: terms.Hold, Despite: terms.Despite}, &raw); err != nil {
 				return err
 			}
 			var awaits admin.Proposed
@@ -88,6 +88,7 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 	order.flags(c, true)
 	c.Flags().StringVar(&terms.OnEntryFailure, "on-entry-failure", "", "what becomes of a write whose entry can not be written: turn-back (the default: it is carried out, and reads run as written until the table is verified again) or refuse (it is refused, before anything of it was sent)")
 	c.Flags().StringSliceVar(&terms.Despite, "despite", nil, "conditions to overrule that refuse it because of a statement, such as "+plan.ExampleOverrule+"; they are kept in the history with your name")
+	c.Flags().BoolVar(&terms.Hold, "hold", false, "keep it in shadow, where reads run as written and are compared, until `helenus cut-over` is given")
 	c.Flags().BoolVar(&detach, "detach", false, "return at once instead of showing the progress")
 	return c
 }
@@ -121,6 +122,13 @@ func follow(ctx context.Context, w io.Writer, r *remote, id string) error {
 					return err
 				}
 			}
+		}
+		switch {
+		case m.State == migrate.Shadow && m.Progress.Throttled == migrate.Held && !r.structured():
+			_, err = fmt.Fprintf(w, "%s is held in shadow. `helenus cut-over %s` has reads answered by it.\n", m.ID, m.ID)
+			return err
+		case m.State == migrate.Shadow && m.Progress.Throttled == migrate.Held:
+			return r.write(w, raw)
 		}
 		switch m.State {
 		case migrate.Serving:
@@ -317,6 +325,6 @@ func orderCommand(name, about, done string) *cobra.Command {
 		},
 	}
 	r.flags(c)
-	flags.flags(c, name != "resume")
+	flags.flags(c, name == "rollback" || name == "drop")
 	return c
 }

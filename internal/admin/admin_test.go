@@ -158,6 +158,14 @@ func (m migrator) Bypass(_ context.Context, on bool, actor string) error {
 
 func (m migrator) Bypassed() rewrite.Bypass { return m.bypass }
 
+func (m migrator) Hold(_ context.Context, id, actor string) error {
+	return m.order("hold", id, actor, migrate.Shadow)
+}
+
+func (m migrator) CutOver(_ context.Context, id, actor string) error {
+	return m.order("cut-over", id, actor, migrate.Serving)
+}
+
 func (m migrator) Rollback(_ context.Context, id, actor string) error {
 	return m.order("rollback", id, actor, migrate.RolledBack)
 }

@@ -47,7 +47,7 @@ func (s *Server) changeRoutes(route func(string, func(*http.Request) (any, error
 	route("GET /api/v1/changes/{id}", s.change)
 	for order, do := range map[string]func(*http.Request) (any, error){
 		"approve": s.approve, "dismiss": s.dismiss, "snooze": s.snooze, "reopen": s.reopen,
-		"rollback": s.order(s.o.Migrator.Rollback), "resume": s.order(s.o.Migrator.Resume), "verify": s.order(s.verify), "drop": s.order(s.o.Migrator.Drop),
+		"rollback": s.order(s.o.Migrator.Rollback), "resume": s.order(s.o.Migrator.Resume), "verify": s.order(s.verify), "hold": s.order(s.o.Migrator.Hold), "cut-over": s.order(s.o.Migrator.CutOver), "drop": s.order(s.o.Migrator.Drop),
 	} {
 		route("POST /api/v1/changes/{id}/"+order, do)
 		switch order {
@@ -55,7 +55,7 @@ func (s *Server) changeRoutes(route func(string, func(*http.Request) (any, error
 			route("POST /api/v1/recommendations/{id}/"+order, do)
 		case "dismiss":
 			route("POST /api/v1/recommendations/{id}/reject", do)
-		case "snooze":
+		case "snooze", "hold", "cut-over":
 		default:
 			route("POST /api/v1/migrations/{id}/"+order, do)
 		}

@@ -114,7 +114,7 @@ func TestNamesOfTheLastRelease(t *testing.T) {
 		}
 		p := someParts()
 		c := serve(t, p, false)
-		for _, order := range []string{"dismiss", "reopen", "approve", "verify", "resume", "rollback", "drop"} {
+		for _, order := range []string{"dismiss", "reopen", "approve", "verify", "hold", "cut-over", "resume", "rollback", "drop"} {
 			if err := c.Post(t.Context(), strings.Replace(name(order), "{id}", "r-1", 1), Decision{Actor: "ann", Reason: "x"}, new(any)); err != nil {
 				t.Errorf("%s: %v", name(order), err)
 			}

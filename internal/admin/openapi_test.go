@@ -78,6 +78,8 @@ var operations = map[string]operation{
 	"POST /api/v1/changes/{id}/dismiss":         {says: "Do not show it again until it changes materially; needs a reason", body: is[Decision](), answer: is[recommend.Recommendation]()},
 	"POST /api/v1/changes/{id}/snooze":          {says: "Do not show it for a while (for), unless it changes materially; needs a reason", body: is[Decision](), answer: is[recommend.Recommendation]()},
 	"POST /api/v1/changes/{id}/reopen":          {says: "Take a dismissal or a snooze back", body: is[Decision](), answer: is[recommend.Recommendation]()},
+	"POST /api/v1/changes/{id}/hold":            {says: "The change stays in shadow, where reads run as written and are compared, once it has come there", body: is[Decision](), answer: is[migrate.Migration]()},
+	"POST /api/v1/changes/{id}/cut-over":        {says: "A change that was held serves, once enough reads were compared", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/changes/{id}/rollback":        {says: "The original statements run again at once; the table stays", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/changes/{id}/resume":          {says: "Verify a suspended or failed change again, and go on", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/changes/{id}/verify":          {says: "Compare its two tables now; what is missing is repaired", body: is[Decision](), answer: is[migrate.Migration]()},
@@ -384,7 +386,7 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	ask("POST", api+"changes/r-1/snooze", `{"actor": "ann", "reason": "not now", "for": "168h"}`, 200)
 	ask("POST", api+"changes/r-1/reopen", ann, 200)
 	ask("POST", api+"changes/r-1/approve", ann, 200)
-	for _, order := range []string{"verify", "resume", "rollback", "drop"} {
+	for _, order := range []string{"verify", "hold", "cut-over", "resume", "rollback", "drop"} {
 		ask("POST", api+"changes/r-1/"+order, ann, 200)
 	}
 	ask("GET", api+"changes", "", 200)

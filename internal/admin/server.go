@@ -52,6 +52,8 @@ type Advisor interface {
 type Migrator interface {
 	ApproveOn(ctx context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (migrate.Migration, error)
 	Rollback(ctx context.Context, id, actor string) error
+	Hold(ctx context.Context, id, actor string) error
+	CutOver(ctx context.Context, id, actor string) error
 	Resume(ctx context.Context, id, actor string) error
 	Verify(ctx context.Context, id, actor string) error
 	Drop(ctx context.Context, id, actor string) error
@@ -319,6 +321,8 @@ type Decision struct {
 	Drop   bool             `json:"drop,omitempty"`
 	// OnEntryFailure, of an approval, is what becomes of a write whose entry can not be written: turn-back (the default) or refuse.
 	OnEntryFailure string `json:"on_entry_failure,omitempty"`
+	// Hold, of an approval, keeps the change in shadow until the cut-over is ordered.
+	Hold bool `json:"hold,omitempty"`
 	// Despite, of an approval, are conditions that are overruled, each with the statement because of which it refuses: as plan.ExampleOverrule.
 	Despite []string `json:"despite,omitempty"`
 	// Choice answers a question: the number of a candidate, or its answer.
@@ -327,7 +331,7 @@ type Decision struct {
 
 // terms are what an approval says of how a change is carried out.
 func (d *Decision) terms() (migrate.Terms, error) {
-	t := migrate.Terms{Actor: d.Actor, OnEntryFailure: d.OnEntryFailure}
+	t := migrate.Terms{Actor: d.Actor, OnEntryFailure: d.OnEntryFailure, Hold: d.Hold}
 	if err := t.Check(); err != nil {
 		return t, invalid(err.Error())
 	}
@@ -342,13 +346,13 @@ func (d *Decision) terms() (migrate.Terms, error) {
 }
 
 // ofChange tells whether a decision says what only the approval of a change can.
-func (d *Decision) ofChange() bool { return d.OnEntryFailure != "" || len(d.Despite) > 0 }
+func (d *Decision) ofChange() bool { return d.OnEntryFailure != "" || d.Hold || len(d.Despite) > 0 }
 
 // decision reads the body of an order that needs neither limits nor drop. One that has them is refused: who sent them would believe that they count.
 func decision(r *http.Request) (Decision, error) {
 	d, err := anyDecision(r)
 	if err == nil && d.ofChange() {
-		err = invalid("on_entry_failure and despite are for approving a change: this order has neither")
+		err = invalid("on_entry_failure, hold and despite are for approving a change: this order has none of them")
 	}
 	if err == nil && d.Choice != "" {
 		err = invalid("choice is for answering a question: this order has none")

@@ -35,6 +35,8 @@ var orderKinds = []order{
 	{Name: "dismiss", Label: "Dismiss", Reason: true, Must: true, of: "changes", by: "dismiss", cli: "helenus dismiss"},
 	{Name: "reopen", Label: "Reopen", Reason: true, of: "changes", by: "reopen", cli: "helenus reopen"},
 	{Name: "resume", Label: "Resume", of: "changes", by: "resume", cli: "helenus resume"},
+	{Name: "hold", Label: "Hold before the cut-over", of: "changes", by: "hold", cli: "helenus hold"},
+	{Name: "cut-over", Label: "Cut over", of: "changes", by: "cut-over", cli: "helenus cut-over"},
 	{Name: "rollback", Label: "Roll back", Danger: true, of: "changes", by: "rollback", cli: "helenus rollback"},
 	{Name: "drop", Label: "Drop its table", Danger: true, of: "changes", by: "drop", cli: "helenus drop"},
 	{Name: "pause", Label: "Pause the calendar", Reason: true, of: "calendars", by: "pause", cli: "helenus pause"},
@@ -100,6 +102,7 @@ type orderPage struct {
 	Happens  []string
 	What, Is string // what is to be typed
 	Despite  []plan.Verdict
+	Holds    bool // it can be held before the cut-over
 	Fails    bool // it can be said what becomes of writes whose entry can not be written
 	Error    string
 	Given    url.Values
@@ -134,6 +137,7 @@ func (c *console) orderOf(r *request) (*orderPage, error) {
 	p.What, p.Is = o.typed(about)
 	if o.Name == "approve" {
 		p.Despite = preview.Overrulable(change.Rec)
+		p.Holds = change.Rec.Rewrite != nil
 		p.Fails = change.Rec.Rewrite != nil && change.Rec.Rewrite.Table != ""
 	}
 	return p, nil
@@ -180,6 +184,7 @@ func (c *console) give(r *request) error {
 	}
 	if p.Order.Name == "approve" {
 		d.Despite = r.PostForm["despite"]
+		d.Hold = r.PostForm.Get("hold") != ""
 		if p.Fails {
 			d.OnEntryFailure = r.PostForm.Get("on_entry_failure")
 		}

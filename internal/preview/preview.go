@@ -49,7 +49,11 @@ var Orders = map[string]*Order{
 		}
 		return []string{"The base table and " + Table(s.Mig) + " are compared first, in both directions; what is missing is written.", "Then reads are compared, and answered from it again once all agree.", "If the cause is still there, it stops again and says so."}
 	}},
-	"rollback": {When: inState(migrate.Approved, migrate.Created, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Serving, migrate.Suspended, migrate.Failed), Happens: rolledBack},
+	"rollback": {When: func(s *Subject) bool { return unserved(s) || inState(migrate.Serving)(s) }, Happens: rolledBack},
+	"hold": {When: func(s *Subject) bool { return unserved(s) && !s.Mig.Hold },
+		Happens: say("It goes on as far as shadow: reads run as written and are compared with its answers, until you order the cut-over.")},
+	"cut-over": {When: func(s *Subject) bool { return unserved(s) && s.Mig.Hold },
+		Happens: say("Once enough reads were compared, reads are answered by it.", "You can roll it back at any time.")},
 	"verify": {When: inState(migrate.Verify, migrate.Shadow, migrate.Serving), Happens: func(s *Subject) []string {
 		return []string{"The base table and " + Table(s.Mig) + " are read and compared, in both directions. Reads of both tables go to Cassandra for it.", "Entries that are missing are written, entries without a row removed. If some were, reads run as written until they agree."}
 	}},
@@ -68,6 +72,9 @@ var Orders = map[string]*Order{
 }
 
 func say(lines ...string) func(*Subject) []string { return func(*Subject) []string { return lines } }
+
+// unserved: it is carried out, but does not serve.
+var unserved = inState(migrate.Approved, migrate.Created, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Suspended, migrate.Failed)
 
 func inState(states ...migrate.State) func(*Subject) bool {
 	return func(s *Subject) bool { return s.Mig != nil && slices.Contains(states, s.Mig.State) }

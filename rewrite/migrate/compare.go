@@ -23,7 +23,7 @@ const failing = 3
 // Reads that fail, or do not come, do not hold it up: what failed is compared with the base by token ranges, and when most fail,
 // or when the time is over, our own comparisons are enough.
 func (m *Manager) shadow(ctx context.Context, r *run) error {
-	if r.get().Served {
+	if have := r.get(); have.Served && !have.Hold {
 		return nil
 	}
 	samples, err := r.fitted().Samples(ctx, m.settings.ShadowSelf, m.settings.Read)
@@ -45,10 +45,13 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 		r.mu.Lock()
 		failed := r.failed
 		r.mu.Unlock()
+		enough := have.Served || compared >= m.settings.ShadowReads || over && (len(samples) > 0 || compared >= m.settings.ShadowLeast) ||
+			failed >= failing && failed > have.ByReads && have.ByOwn+have.ByRanges > 0
 		switch {
-		case compared >= m.settings.ShadowReads, over && (len(samples) > 0 || compared >= m.settings.ShadowLeast),
-			failed >= failing && failed > have.ByReads && have.ByOwn+have.ByRanges > 0:
+		case enough && !have.Hold:
 			return nil
+		case enough:
+			r.throttle(Held)
 		case over:
 			r.throttle(fmt.Sprintf("%d of %d reads have come that could be compared, and Helenus can not ask by itself: the statements bind more than the one value",
 				compared, m.settings.ShadowLeast))

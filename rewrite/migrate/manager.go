@@ -549,8 +549,11 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 		form = d.Form()
 	}
 	r.m = Migration{ID: id, Owner: owner, Rewrite: lu, Base: *base, State: Approved, Form: form, Actor: t.Actor, Approved: now, Earlier: earlier,
-		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Despite: t.Despite}
+		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Despite: t.Despite, Hold: t.Hold}
 	r.m.note(now, t.Actor, "approved; if an entry can not be written: "+t.OnEntryFailure)
+	if t.Hold {
+		r.m.note(now, t.Actor, "approved, and held before the cut-over")
+	}
 	for _, o := range t.Despite {
 		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, because of statement %s", o.Condition.Name(), o.Statement))
 	}

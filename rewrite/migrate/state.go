@@ -54,6 +54,7 @@ type Terms struct {
 	Actor          string          // who approves it
 	OnEntryFailure string          // TurnBack or Refuse; "" for TurnBack
 	Despite        []plan.Overrule // conditions that he overrules; they are kept in the history
+	Hold           bool            // it stays in shadow until a cut-over is ordered
 	// Admit says that the proposal may be carried out, in the transaction in which it begins. nil: there is no proposal, as of a table of a calendar.
 	Admit change.Admission
 }
@@ -161,6 +162,9 @@ type Migration struct {
 	OnEntryFailure string `json:"on_entry_failure,omitempty"`
 	// Despite are the conditions that were overruled when it was approved.
 	Despite []plan.Overrule `json:"despite,omitempty"`
+
+	// Hold: it stays in shadow, compared all the while, until a person orders the cut-over.
+	Hold bool `json:"hold,omitempty"`
 
 	Refilled bool `json:"refilled,omitempty"` // which was done because passes found rows without entry; forgotten by a clean pass
 }
