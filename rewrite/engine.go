@@ -259,7 +259,9 @@ func (e *Engine) Rollback(ctx context.Context, id, actor string) error {
 }
 
 // Hold keeps a change in shadow once it has come there, CutOver lets it serve then.
-func (e *Engine) Hold(ctx context.Context, id, actor string) error { return e.manager.Hold(ctx, id, actor) }
+func (e *Engine) Hold(ctx context.Context, id, actor string) error {
+	return e.manager.Hold(ctx, id, actor)
+}
 
 // CutOver lets a change serve that was held.
 func (e *Engine) CutOver(ctx context.Context, id, actor string) error {
