@@ -70,6 +70,8 @@ const literalKeys = 30
 func checkCommand(flags *flag.FlagSet) func(context.Context, io.Writer) error {
 	direct := flags.String("direct", "127.0.0.1:9042", "address of Cassandra itself, host:port")
 	through := flags.String("through", "", "address to compare with it, host:port")
+	var access access
+	access.flags(flags)
 	keys := flags.Int("keys", 10_000, "number of random guests whose reservations are compared")
 	seed := flags.Uint64("seed", 1, "seed of the choice of guests")
 	concurrency := flags.Int("concurrency", 16, "requests in flight at once")
@@ -90,11 +92,11 @@ func checkCommand(flags *flag.FlagSet) func(context.Context, io.Writer) error {
 			return err
 		}
 		c := checker{concurrency: *concurrency, patience: time.Second, out: out}
-		if c.direct, err = connect(*direct, keyspace); err != nil {
+		if c.direct, err = access.connect(*direct, keyspace); err != nil {
 			return err
 		}
 		defer c.direct.Close()
-		if c.through, err = connect(*through, keyspace); err != nil {
+		if c.through, err = access.connect(*through, keyspace); err != nil {
 			return err
 		}
 		defer c.through.Close()

@@ -372,7 +372,7 @@ func TestOnCassandra(t *testing.T) {
 		t.Skip("HELENUS_TEST_CASSANDRA is not set: needs a real Cassandra (make test)")
 	}
 	keyspace := fmt.Sprintf("hotel_%x", time.Now().UnixNano())
-	session, err := connect(point, "")
+	session, err := (&access{consistency: gocql.Quorum}).connect(point, "")
 	if err != nil {
 		t.Fatal(err)
 	}

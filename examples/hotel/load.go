@@ -14,6 +14,8 @@ import (
 
 func loadCommand(flags *flag.FlagSet) func(context.Context, io.Writer) error {
 	hosts := flags.String("hosts", "127.0.0.1:9042", "address of Cassandra, host:port")
+	var access access
+	access.flags(flags)
 	concurrency := flags.Int("concurrency", 64, "requests in flight at once")
 	replication := flags.Int("replication", 1, "replication factor of the keyspace")
 	named := keyspaceFlag(flags)
@@ -31,7 +33,7 @@ func loadCommand(flags *flag.FlagSet) func(context.Context, io.Writer) error {
 			return usageError("-concurrency and -replication must be at least 1")
 		}
 		begin := time.Now()
-		admin, err := connect(*hosts, "")
+		admin, err := access.connect(*hosts, "")
 		if err != nil {
 			return err
 		}
@@ -39,7 +41,7 @@ func loadCommand(flags *flag.FlagSet) func(context.Context, io.Writer) error {
 		if err := createSchema(ctx, admin, keyspace, *replication); err != nil {
 			return err
 		}
-		session, err := connect(*hosts, keyspace)
+		session, err := access.connect(*hosts, keyspace)
 		if err != nil {
 			return err
 		}

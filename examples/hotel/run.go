@@ -31,6 +31,8 @@ func runCommand(flags *flag.FlagSet) func(context.Context, io.Writer) error {
 	var o runOptions
 	hosts := flags.String("hosts", "127.0.0.1:9042", "address of Cassandra, or of what stands for it, host:port")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the traffic: operation k of a seed is always the same")
+	var access access
+	access.flags(flags)
 	flags.IntVar(&o.ops, "ops", 0, "number of operations (0: until -for has passed)")
 	flags.DurationVar(&o.duration, "for", 0, "how long to start operations, such as 30s (0: until -ops are done)")
 	flags.Float64Var(&o.rate, "rate", 0, "operations a second at most (0: no limit)")
@@ -56,7 +58,7 @@ func runCommand(flags *flag.FlagSet) func(context.Context, io.Writer) error {
 		if err != nil {
 			return err
 		}
-		session, err := connect(*hosts, keyspace)
+		session, err := access.connect(*hosts, keyspace)
 		if err != nil {
 			return err
 		}
