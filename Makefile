@@ -148,8 +148,9 @@ bench-advisor:
 
 # How true the models are that are inferred, on gold corpora: docs/results/model.md has the table. MODEL has the program's flags.
 bench-model:
-	$(GO) build -o $(BIN)/ ./bench/corpora
+	$(GO) build -o $(BIN)/ ./bench/corpora ./cmd/helenus-solver
 	$(BIN)/corpora $(if $(QUICK),-quick) $(MODEL)
+	$(BIN)/corpora -regret $(if $(QUICK),-quick) $(MODEL)
 
 # What calendars cost against single designs on seed 004's workload, in what time; best on a machine that does nothing else.
 bench-timeline:

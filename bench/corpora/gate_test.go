@@ -1,6 +1,31 @@
 package main
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
+
+// TestRegret holds what designs for inferred models cost to what those for the true ones do. What a case is compared with itself must cost the
+// same, and over no tables everything runs as today.
+func TestRegret(t *testing.T) {
+	for _, c := range []struct {
+		v    variant
+		most float64
+	}{
+		{variant{&applications[1], "normalised", false, 1, 1}, 1},
+		{variant{&applications[1], "random", false, 8, 1}, 1.15},
+		{variant{&applications[0], "messy", false, 8, 1}, 1.15},
+		{variant{&applications[2], "normalised", false, 64, 1}, 1.05},
+	} {
+		r, err := c.v.observe().regret(context.Background(), c.v.truth().observe())
+		if err != nil {
+			t.Fatalf("%s: %v", c.v, err)
+		}
+		if x := r.cost / r.best; x > c.most+1e-9 || x < 0.9 || len(r.lost) > 0 || len(r.missing) > 0 {
+			t.Errorf("%s: %.3f, %.2f at the most; not carried over %v; without an answer %v", c.v, x, c.most, r.lost, r.missing)
+		}
+	}
+}
 
 // TestModelsAreTrue holds what is inferred of two tuned applications to what was reached, with some slack: the whole table is
 // printed by make bench-model.

@@ -13,6 +13,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -34,9 +35,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	only := flags.String("only", "", "measure only the cases that have all these words")
 	quick := flags.Bool("quick", false, "the tuned cases alone")
+	regret := flags.Bool("regret", false, "what designs for the inferred models cost, by those for the true ones (slow)")
 	verbose := flags.Bool("v", false, "say what is wrong, of tuned cases only")
 	if flags.Parse(args) != nil {
 		return 2
+	}
+	if *regret {
+		return regrets(stdout, stderr, *only, *quick, *verbose)
 	}
 	fmt.Fprintln(stdout, "|  | entities F1 by key; and tables | relationships F1 | feeds precision; recall; used | weight error |")
 	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- |")
@@ -67,6 +72,50 @@ func run(args []string, stdout, stderr io.Writer) int {
 			}
 			if n > 0 {
 				fmt.Fprintf(stdout, "| %s | %s |\n", line.name, &sum)
+			}
+		}
+	}
+	return 0
+}
+
+// regrets prints a table of regrets: the mean of a line, and its worst case.
+func regrets(stdout, stderr io.Writer, only string, quick, verbose bool) int {
+	fmt.Fprintln(stdout, "|  | regret: mean; worst | statements without an answer over it |")
+	fmt.Fprintln(stdout, "| --- | --- | --- |")
+	truths := map[string]*observed{}
+	for _, held := range []bool{false, true} {
+		if held && quick {
+			break
+		}
+		for _, line := range lines(held) {
+			sum, worst, n, missing, who := 0.0, 0.0, 0.0, 0, ""
+			for _, v := range line.cases {
+				if !matches(v.String(), only) {
+					continue
+				}
+				of := v.truth()
+				if truths[of.String()] == nil {
+					truths[of.String()] = of.observe()
+				}
+				r, err := v.observe().regret(context.Background(), truths[of.String()])
+				if err != nil {
+					fmt.Fprintln(stderr, "corpora:", v, err)
+					return 1
+				}
+				x := r.cost / r.best
+				sum, n, missing = sum+x, n+1, missing+len(r.missing)
+				if x > worst {
+					worst, who = x, v.app.name
+				}
+				if verbose && !held {
+					fmt.Fprintf(stdout, "%s: %.3f; not carried over %v; without an answer %v\n", v, x, r.lost, r.missing)
+					for _, text := range r.dearer {
+						fmt.Fprintln(stdout, "    ", text)
+					}
+				}
+			}
+			if n > 0 {
+				fmt.Fprintf(stdout, "| %s | %.2f; %.2f (%s) | %d |\n", line.name, sum/n, worst, who, missing)
 			}
 		}
 	}

@@ -243,20 +243,7 @@ func (o *observed) relationships(m *infer.Model, s *score, of map[string]*entity
 	s.relationships.there = float64(len(left))
 	for _, r := range m.Relationships {
 		s.relationships.found++
-		name := ""
-		parts := strings.Split(r.Column, ".")
-		t := o.table(o.site.keyspace + "." + parts[1])
-		from, to := of[r.From], of[r.To]
-		switch {
-		case r.Kind == model.ManyToMany && t.of.pairs:
-			name = t.of.edges[0].to.name + " m:n " + t.of.edges[1].to.name + " " + t.of.name
-			one, other := t.of.edges[0].to, t.of.edges[1].to
-			if (from != one || to != other) && (from != other || to != one) {
-				name = ""
-			}
-		case len(parts) == 3 && from == t.of && t.named(parts[2]) != nil:
-			name = from.name + "." + t.named(parts[2]).path + " " + to.name
-		}
+		name := o.relationOf(&r, of)
 		if left[name] {
 			delete(left, name)
 			s.relationships.right++
@@ -267,6 +254,24 @@ func (o *observed) relationships(m *infer.Model, s *score, of map[string]*entity
 	for name := range left {
 		s.note("no relationship %s", name)
 	}
+}
+
+// relationOf is the relation of the gold model that an inferred one is, "" if none.
+func (o *observed) relationOf(r *infer.Relationship, of map[string]*entity) string {
+	parts := strings.Split(r.Column, ".")
+	t := o.table(o.site.keyspace + "." + parts[1])
+	from, to := of[r.From], of[r.To]
+	switch {
+	case r.Kind == model.ManyToMany && t.of.pairs:
+		one, other := t.of.edges[0].to, t.of.edges[1].to
+		if (from != one || to != other) && (from != other || to != one) {
+			return ""
+		}
+		return one.name + " m:n " + other.name + " " + t.of.name
+	case len(parts) == 3 && from == t.of && t.named(parts[2]) != nil:
+		return from.name + "." + t.named(parts[2]).path + " " + to.name
+	}
+	return ""
 }
 
 // leastFed is how many executions of a statement must be fed by another for it to be a feed that must be found.
