@@ -138,14 +138,3 @@ func (d *Demand) CheapestPath(open []bool) ([]int, float64) {
 	}
 	return path, best[Sink]
 }
-
-// countTables counts the tables of a choice, and adds up their sizes.
-func (p *Problem) countTables(open []bool) (count int, size float64) {
-	for n, t := range p.Tables {
-		if open[n] && !t.Free {
-			count++
-			size += t.Size
-		}
-	}
-	return count, size
-}

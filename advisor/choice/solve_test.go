@@ -230,3 +230,14 @@ func TestSpaceError(t *testing.T) {
 		t.Errorf("only %d problems did not fit", tried)
 	}
 }
+
+// countTables counts the tables of a choice, and adds up their sizes.
+func (p *Problem) countTables(open []bool) (count int, size float64) {
+	for n, t := range p.Tables {
+		if open[n] && !t.Free {
+			count++
+			size += t.Size
+		}
+	}
+	return count, size
+}

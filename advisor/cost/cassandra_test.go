@@ -88,23 +88,16 @@ func TestCassandra(t *testing.T) {
 	}
 }
 
-// TestTogether: what a write has to know is asked at once, and once; its tables are written at once, deletes first.
+// TestTogether: what goes on at the same time is as much work as one after the other, and takes as long as the longest and a share of the rest; where a model
+// knows nothing of time, as long as all of it.
 func TestTogether(t *testing.T) {
 	m := cassandra(t, cost.CassandraParameters{Nodes: 1, Parallel: 4})
-	get := plan.Step{Kind: plan.Get, Table: sensor(1e6, 1000), Requests: 1, Rows: 1}
-	put, remove := plan.Step{Kind: plan.Put, Requests: 1, Rows: 1}, plan.Step{Kind: plan.Remove, Requests: 1, Rows: 1}
-	ask := &plan.Plan{Query: &workload.Query{}, Steps: []plan.Step{get}}
-	other := &plan.Plan{Query: &workload.Query{}, Steps: []plan.Step{get, get}}
-	c := cost.Writes(m, []*plan.WritePlan{
-		{Support: []*plan.Plan{ask}, Steps: []plan.Step{remove, put}},
-		{Support: []*plan.Plan{ask, other}, Steps: []plan.Step{put}},
-	})
-	g, p := m.Step(&get, true), m.Step(&put, true)
-	near(t, "work", c.Work, 3*g.Work+2*p.Work+m.Step(&remove, true).Work)
-	near(t, "latency", c.Latency, 2*g.Latency+g.Latency/4+p.Latency+p.Latency+p.Latency/4)
+	list := []cost.Cost{{Work: 2, Latency: 2}, {Work: 3, Latency: 8}, {Work: 1, Latency: 2}}
+	c := cost.Together(m, list)
+	near(t, "work", c.Work, 6)
+	near(t, "latency", c.Latency, 8+(2.0+2)/4)
 	simple, _ := cost.ByName("nose:cassandra")
-	w := &plan.WritePlan{Support: []*plan.Plan{ask}, Steps: []plan.Step{remove, put}}
-	near(t, "a model that knows no latency", cost.Writes(simple, []*plan.WritePlan{w, {Steps: w.Steps}}).Latency, cost.Write(simple, w).Latency+cost.Write(simple, &plan.WritePlan{Steps: w.Steps}).Latency)
+	near(t, "a model that knows no latency", cost.Together(simple, list).Latency, 12)
 }
 
 func TestConsistency(t *testing.T) {

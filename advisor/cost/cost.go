@@ -45,30 +45,6 @@ func Write(m Model, w *plan.WritePlan) Cost {
 	return sum.Plus(steps(m, w.Steps))
 }
 
-// Writes prices a write over all tables that it changes, as they are written together: what several need to know is asked
-// once, all questions at once, then all rows go that have to, then all come. Its work is what Write says of each, its latency is not
-// their sum, where a model says (Together).
-func Writes(m Model, plans []*plan.WritePlan) Cost {
-	var asked, removed, put []Cost
-	met := map[string]bool{}
-	for _, w := range plans {
-		for _, p := range w.Support {
-			if key := p.Query.Key() + "\n" + p.String(); !met[key] {
-				met[key] = true
-				asked = append(asked, Plan(m, p))
-			}
-		}
-		for i := range w.Steps {
-			if c := m.Step(&w.Steps[i], i == 0); w.Steps[i].Kind == plan.Remove {
-				removed = append(removed, c)
-			} else {
-				put = append(put, c)
-			}
-		}
-	}
-	return Together(m, asked).Plus(Together(m, removed)).Plus(Together(m, put))
-}
-
 // Together prices what goes on at the same time: as a model says (by a method of that name), else one after the other.
 func Together(m Model, list []Cost) (sum Cost) {
 	if t, ok := m.(interface{ Together(list []Cost) Cost }); ok {

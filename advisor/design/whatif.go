@@ -327,35 +327,3 @@ func (s *Study) MoreSpace(ctx context.Context, bytes float64) (*WhatIf, error) {
 	}
 	return s.solveChanged(ctx, fmt.Sprintf("with %.4g bytes more", bytes), p)
 }
-
-// Comparison is how two designs of one workload differ.
-type Comparison struct {
-	Costs   [2]float64  `json:"costs"`
-	Bytes   [2]float64  `json:"bytes"`
-	Only    [2][]string `json:"only"`
-	Both    []string    `json:"both"`
-	Changes []Change    `json:"changes"`
-}
-
-// Compare compares two designs.
-func Compare(a, b *Design) *Comparison {
-	c := &Comparison{Costs: [2]float64{a.After, b.After}, Bytes: [2]float64{a.Bytes(), b.Bytes()}, Changes: changesBetween(a, b)}
-	in := map[string]bool{}
-	for _, t := range b.Tables {
-		in[t.Table.ID()] = true
-	}
-	for _, t := range a.Tables {
-		if in[t.Table.ID()] {
-			c.Both = append(c.Both, t.Table.String())
-			delete(in, t.Table.ID())
-		} else {
-			c.Only[0] = append(c.Only[0], t.Table.String())
-		}
-	}
-	for _, t := range b.Tables {
-		if in[t.Table.ID()] {
-			c.Only[1] = append(c.Only[1], t.Table.String())
-		}
-	}
-	return c
-}

@@ -74,19 +74,6 @@ type Query struct{ Number, Name, Text string }
 // Arrow says that a query comes to table To, from table From or, if that is -1, from outside.
 type Arrow struct{ Query, From, To int }
 
-// Key returns the names of the primary key's columns.
-func (t *Table) Key() (partition, clustering []string) {
-	for _, c := range t.Columns {
-		switch c.Part {
-		case Partition:
-			partition = append(partition, c.Name)
-		case Clustering:
-			clustering = append(clustering, c.Name)
-		}
-	}
-	return partition, clustering
-}
-
 // sort brings the columns into their order.
 func (t *Table) sort(partition, clustering []string) {
 	place := func(c Column) int {

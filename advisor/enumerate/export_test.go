@@ -210,3 +210,21 @@ func permutations(fields []model.Field) [][]model.Field {
 	}
 	return list
 }
+
+// Query adds the candidates of one query, and its views as the paper has them, with the keys of all entities, and without
+// values. These are more than is needed (rule sources), but what people expect to find; Workload leaves them out.
+func (p *Pool) Query(q *workload.Query, relax bool) {
+	e := &enumeration{pool: p, asked: map[string]bool{}, over: map[string][]*piece{}}
+	e.addQuery(q)
+	for _, first := range append([]*model.Entity{nil}, q.Tree.Entities...) {
+		if t := Materialize(q, first); t != nil {
+			p.addIfNew(t)
+			p.addIfNew(&model.Table{Tree: t.Tree, Partition: t.Partition, Clustering: t.Clustering})
+		}
+	}
+	for level := range levels {
+		if relax || level < relaxed {
+			e.runLevel(level)
+		}
+	}
+}

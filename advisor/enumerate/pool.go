@@ -100,24 +100,6 @@ func (p *Pool) noteCut(format string, args ...any) {
 	}
 }
 
-// Query adds the candidates of one query, and its views as the paper has them, with the keys of all entities, and without
-// values. These are more than is needed (rule sources), but what people expect to find; Workload leaves them out.
-func (p *Pool) Query(q *workload.Query, relax bool) {
-	e := &enumeration{pool: p, asked: map[string]bool{}, over: map[string][]*piece{}}
-	e.addQuery(q)
-	for _, first := range append([]*model.Entity{nil}, q.Tree.Entities...) {
-		if t := Materialize(q, first); t != nil {
-			p.addIfNew(t)
-			p.addIfNew(&model.Table{Tree: t.Tree, Partition: t.Partition, Clustering: t.Clustering})
-		}
-	}
-	for level := range levels {
-		if relax || level < relaxed {
-			e.runLevel(level)
-		}
-	}
-}
-
 // Workload returns the candidates of a workload (algorithm 4). Existing tables are not among them.
 func Workload(w *workload.Workload, o Options) *Pool {
 	if o.Sparing && !o.Once {

@@ -82,7 +82,7 @@ func TestCorrectionsHold(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := corrected(t, tt.line)
 			var text bytes.Buffer
-			if err := m.Text(&text); err != nil {
+			if err := m.Describe().Text(&text); err != nil {
 				t.Fatal(err)
 			}
 			if !tt.holds(m) {

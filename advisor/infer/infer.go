@@ -12,13 +12,9 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 )
 
-// Infer concludes a model and a workload. stats may lack tables, or be empty: sizes are assumed for those. It is pure.
+// WithCorrections concludes a model and a workload. stats may lack tables, or be empty: sizes are assumed for those. It is pure.
+// What people said holds, whatever speaks against it, and the model says of each line what became of it.
 // It fails only if what it built contradicts itself, which no input should bring about.
-func Infer(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*Model, error) {
-	return WithCorrections(snapshot, s, stats, nil)
-}
-
-// WithCorrections is Infer with what people said: it holds, whatever speaks against it, and the model says of each line what became of it.
 func WithCorrections(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, corrections correction.List) (*Model, error) {
 	m := &Model{
 		Graph: &model.Graph{}, Workload: &workload.Workload{Name: "observed"},

@@ -39,11 +39,11 @@ func TestHotelModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := m.Text(&text); err != nil {
+	if err := m.Describe().Text(&text); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "hotel.txt", text.Bytes())
-	form, err := json.MarshalIndent(m, "", "  ")
+	form, err := json.MarshalIndent(m.Describe(), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}

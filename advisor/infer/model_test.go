@@ -246,7 +246,7 @@ func TestInListIsJoined(t *testing.T) {
 	m := inferred(t, traffic, infertest.HotelSchema(), infertest.HotelStatistics()...)
 	if len(m.Workload.Statements) != 1 || len(m.Workload.Statements[0].Sources) != 2 {
 		var text strings.Builder
-		_ = m.Text(&text)
+		_ = m.Describe().Text(&text)
 		t.Errorf("want one path query:\n%s", text.String())
 	}
 }

@@ -188,13 +188,8 @@ func (m *Model) SinglesOverTime(singles *workload.Workload, c *cycle.Cycle) *wor
 // ErrNoStatement is that there is nothing to give weights to.
 var ErrNoStatement = errors.New("none of the statements could be expressed over the schema; `helenus model` says why")
 
-// Weighed writes the workload that was captured, with a weight for each step of a cycle, as a file that workload.Read reads; what the model has no place for
-// is in its notes. The error is ErrNoStatement if that is all.
-func Weighed(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error) {
-	return WeighedCorrected(ctx, snapshot, s, stats, nil, c)
-}
-
-// WeighedCorrected is Weighed with what people said about the model.
+// WeighedCorrected writes the workload that was captured, with a weight for each step of a cycle, as a file that workload.Read reads; said is what people said
+// about the model, and what the model has no place for is in the file's notes. The error is ErrNoStatement if that is all.
 func WeighedCorrected(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, said correction.List, c *cycle.Cycle) (string, error) {
 	m, err := WithCorrections(snapshot, s, stats, said)
 	if err != nil {

@@ -1,7 +1,6 @@
 package infer
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -22,13 +21,6 @@ func (m *Model) Describe() Description {
 	}
 	return d
 }
-
-// MarshalJSON writes the description.
-func (m *Model) MarshalJSON() ([]byte, error) { return json.Marshal(m.Describe()) }
-
-// Text prints the model for people: entities with their keys, relationships with what speaks for them, joins done by hand
-// with their shape, and the workload.
-func (m *Model) Text(w io.Writer) error { return m.Describe().Text(w) }
 
 // Text prints the description.
 func (d Description) Text(w io.Writer) error {

@@ -25,12 +25,7 @@ func FromSnapshot(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.S
 	return FromModel(m, snapshot, s, stats), nil
 }
 
-// Live lints what was captured, in this process, as nobody corrected the model: see FromSnapshot.
-func Live(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*Report, error) {
-	return LiveCorrected(ctx, snapshot, s, stats, nil)
-}
-
-// LiveCorrected is Live with what people said about the model.
+// LiveCorrected lints what was captured, in this process: see FromSnapshot. said is what people said about the model.
 func LiveCorrected(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, said correction.List) (*Report, error) {
 	in, err := FromSnapshot(snapshot, s, stats, said)
 	if err != nil {

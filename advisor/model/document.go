@@ -1,8 +1,6 @@
 package model
 
 import (
-	"fmt"
-	"io"
 	"strings"
 )
 
@@ -400,14 +398,4 @@ func NewTableDocument(t *Table) TableDocument {
 		}
 	}
 	return d
-}
-
-// Save writes a graph as YAML.
-func Save(w io.Writer, g *Graph) error {
-	data, err := MarshalYAML(NewDocument(g))
-	if err != nil {
-		return fmt.Errorf("model: %w", err)
-	}
-	_, err = w.Write(data)
-	return err
 }

@@ -73,7 +73,7 @@ func TestMain(m *testing.M) {
 // TestLintIsTheSame: a worker lints as this process does, and what becomes of it is told as of advice.
 func TestLintIsTheSame(t *testing.T) {
 	in := hotel()
-	want, err := lint.Live(t.Context(), in.Snapshot, in.Schema, in.Statistics)
+	want, err := lint.LiveCorrected(t.Context(), in.Snapshot, in.Schema, in.Statistics, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestWorkloadIsTheSame(t *testing.T) {
 	for i := range c.Steps {
 		c.Steps[i] = cycle.Step{Begin: time.Duration(i) * 12 * time.Hour, Length: 12 * time.Hour}
 	}
-	want, err := infer.Weighed(t.Context(), in.Snapshot, in.Schema, in.Statistics, c)
+	want, err := infer.WeighedCorrected(t.Context(), in.Snapshot, in.Schema, in.Statistics, nil, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,17 +65,6 @@ func Explicitly(g *Grammar, users int, yield func(*Explicit) bool) error {
 	return nil
 }
 
-// SafeExplicitly decides by explicit automata whether a grammar is safe, and names a tree that is not. Probable facts do not
-// count.
-func SafeExplicitly(g *Grammar, users int) (safe bool, witness string, err error) {
-	safe = true
-	err = Explicitly(g, users, func(x *Explicit) bool {
-		safe, witness = x.Safe()
-		return safe
-	})
-	return safe, witness, err
-}
-
 func newWorld(g *Grammar, users int) (*world, error) {
 	w := &world{sorts: sortsOf(g), values: map[string][]string{}, reading: map[string]string{}, result: map[string]string{}}
 	constants := map[string][]string{}

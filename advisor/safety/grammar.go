@@ -52,9 +52,6 @@ func Plus(e *Expr) *Expr { return &Expr{op: plus, Parts: []*Expr{e}} }
 // Option is once or not at all.
 func Option(e *Expr) *Expr { return &Expr{op: option, Parts: []*Expr{e}} }
 
-// Any is e for any values of the variables, the same throughout e.
-func Any(e *Expr, vars ...string) *Expr { return &Expr{op: bind, Vars: vars, Parts: []*Expr{e}} }
-
 // String writes the expression as the grammar's text has it.
 func (e *Expr) String() string {
 	part := func(i int) string {

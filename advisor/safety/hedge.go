@@ -173,35 +173,6 @@ type ground struct {
 	children []*ground
 }
 
-// runOn returns the states that an automaton may give the root of a tree.
-func (a *Automaton) runOn(t *ground) []bool {
-	var children [][]bool
-	for _, c := range t.children {
-		children = append(children, a.runOn(c))
-	}
-	out := make([]bool, len(a.States))
-	for _, r := range a.Rules[t.symbol] {
-		at, begin := []int(nil), true
-		for _, c := range children {
-			at, begin = r.Word.stepFrom(at, begin, c), false
-		}
-		if r.Word.acceptsAt(at, begin) {
-			out[r.State] = true
-		}
-	}
-	return out
-}
-
-// accepts reports whether a run ends in a final state.
-func (a *Automaton) accepts(t *ground) bool {
-	for q, ok := range a.runOn(t) {
-		if ok && a.Final[q] {
-			return true
-		}
-	}
-	return false
-}
-
 // witnessOutside returns a tree that a accepts and b does not, nil if there is none: L(a) ⊆ L(b). It finds the pairs (a state of a,
 // the set of all states of b) that trees can have, by rounds from the leaves up, with a least tree for each; b is made
 // deterministic on the way, as far as the trees of a need it.

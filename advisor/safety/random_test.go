@@ -267,3 +267,6 @@ func TestS25(t *testing.T) {
 		}
 	}
 }
+
+// Any is e for any values of the variables, the same throughout e.
+func Any(e *Expr, vars ...string) *Expr { return &Expr{op: bind, Vars: vars, Parts: []*Expr{e}} }

@@ -295,3 +295,43 @@ func BenchmarkThousands(b *testing.B) {
 		}
 	}
 }
+
+// SafeExplicitly decides by explicit automata whether a grammar is safe, and names a tree that is not. Probable facts do not
+// count.
+func SafeExplicitly(g *Grammar, users int) (safe bool, witness string, err error) {
+	safe = true
+	err = Explicitly(g, users, func(x *Explicit) bool {
+		safe, witness = x.Safe()
+		return safe
+	})
+	return safe, witness, err
+}
+
+// runOn returns the states that an automaton may give the root of a tree.
+func (a *Automaton) runOn(t *ground) []bool {
+	var children [][]bool
+	for _, c := range t.children {
+		children = append(children, a.runOn(c))
+	}
+	out := make([]bool, len(a.States))
+	for _, r := range a.Rules[t.symbol] {
+		at, begin := []int(nil), true
+		for _, c := range children {
+			at, begin = r.Word.stepFrom(at, begin, c), false
+		}
+		if r.Word.acceptsAt(at, begin) {
+			out[r.State] = true
+		}
+	}
+	return out
+}
+
+// accepts reports whether a run ends in a final state.
+func (a *Automaton) accepts(t *ground) bool {
+	for q, ok := range a.runOn(t) {
+		if ok && a.Final[q] {
+			return true
+		}
+	}
+	return false
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/design"
 	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
@@ -149,7 +150,31 @@ func priced(m cost.Model, s *design.Statement) cost.Cost {
 	if s.Plan != nil {
 		return cost.Plan(m, s.Plan)
 	}
-	return cost.Writes(m, s.Writes)
+	return priceWrites(m, s.Writes)
+}
+
+// priceWrites prices a write over all tables that it changes, as they are written together: what several need to know is asked
+// once, all questions at once, then all rows go that have to, then all come. Its work is what Write says of each, its latency is not
+// their sum, where a model says (Together).
+func priceWrites(m cost.Model, plans []*plan.WritePlan) cost.Cost {
+	var asked, removed, put []cost.Cost
+	met := map[string]bool{}
+	for _, w := range plans {
+		for _, p := range w.Support {
+			if key := p.Query.Key() + "\n" + p.String(); !met[key] {
+				met[key] = true
+				asked = append(asked, cost.Plan(m, p))
+			}
+		}
+		for i := range w.Steps {
+			if c := m.Step(&w.Steps[i], i == 0); w.Steps[i].Kind == plan.Remove {
+				removed = append(removed, c)
+			} else {
+				put = append(put, c)
+			}
+		}
+	}
+	return cost.Together(m, asked).Plus(cost.Together(m, removed)).Plus(cost.Together(m, put))
 }
 
 // Half allows about that share of all candidates, by a seed: what is best among those is a design that somebody might have

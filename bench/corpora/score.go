@@ -156,7 +156,7 @@ func (s *score) note(format string, args ...any) {
 
 // judge compares an inferred model with the truth.
 func (o *observed) judge() (*score, error) {
-	m, err := infer.Infer(o.snapshot, o.schema, o.stats)
+	m, err := infer.WithCorrections(o.snapshot, o.schema, o.stats, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -103,9 +103,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			o.MostTables = fewCandidates
 		}
 		c, err := timeline.Choose(ctx, w, o)
-		if err == nil {
-			err = c.Check()
-		}
 		if err != nil {
 			_, _ = fmt.Fprintf(stderr, "%s: %v\n", k, err)
 			return 1

@@ -39,13 +39,6 @@ func (p *Print) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParsePrint reads a fingerprint from its 32 digits.
-func ParsePrint(s string) (Print, error) {
-	var p Print
-	err := p.UnmarshalText([]byte(s))
-	return p, err
-}
-
 // Normalise returns the text that a fingerprint is made from. keyspace is the one in use when the statement was sent, ""
 // for none; it qualifies every table that has no keyspace. Literals and markers become "?"; lists of values, tuples and
 // collections become "(?)" whatever their length; equal statements of a batch become one. No literal survives.

@@ -218,3 +218,10 @@ func ExampleFingerprintText() {
 	fmt.Println(print.Short(), normalised, err)
 	// Output: a5093941 SELECT name FROM shop.users WHERE id IN (?) <nil>
 }
+
+// ParsePrint reads a fingerprint from its 32 digits.
+func ParsePrint(s string) (Print, error) {
+	var p Print
+	err := p.UnmarshalText([]byte(s))
+	return p, err
+}

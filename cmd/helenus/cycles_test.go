@@ -96,7 +96,15 @@ type noMigrations struct{ admin.Migrator }
 func (p *past) serve() (address string) {
 	s := admin.New(admin.Options{
 		Gate: access.New(access.Options{Bootstrap: "secret", Log: slog.New(slog.DiscardHandler)}), Statements: p.registry.Snapshot, History: p.history, Migrator: noMigrations{},
-		Schemas:     admin.Schemas{Schema: infertest.HotelSchema, Measured: func() []schema.Stats { return infertest.HotelStatistics() }, Lint: lint.Live, Weigh: infer.Weighed},
+		Schemas: admin.Schemas{
+			Schema: infertest.HotelSchema, Measured: func() []schema.Stats { return infertest.HotelStatistics() },
+			Lint: func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error) {
+				return lint.LiveCorrected(ctx, snapshot, s, stats, nil)
+			},
+			Weigh: func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error) {
+				return infer.WeighedCorrected(ctx, snapshot, s, stats, nil, c)
+			},
+		},
 		Connections: func() any { return nil }, Ready: func() []admin.Check { return nil }, Metrics: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -321,9 +320,4 @@ func (s *Settings) validateTLS(wrong func(name, format string, args ...any)) {
 	if s.CassandraTLSVerify != "full" {
 		wrong("cassandra-tls-verify", "has no effect unless cassandra-tls is true")
 	}
-}
-
-// Load is Flags for callers without flags: the file (or "") and the environment.
-func Load(file string) (*Settings, error) {
-	return Flags(pflag.NewFlagSet("", pflag.ContinueOnError))(file, os.LookupEnv)
 }

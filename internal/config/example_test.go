@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
 )
 
 // TestExample holds the file that packages install to the settings; -update writes it.
 func TestExample(t *testing.T) {
 	const file = "../packaging/files/helenus.yaml"
 	if *update {
-		if err := os.WriteFile(file, []byte(Example()), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(exampleFile()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	have, err := os.ReadFile(file)
-	if diff := cmp.Diff(string(have), Example()); err != nil || diff != "" {
+	if diff := cmp.Diff(string(have), exampleFile()); err != nil || diff != "" {
 		t.Errorf("%s is not as the settings have it (go test ./internal/config -update): %v\n%.2000s", file, err, diff)
 	}
 	s, err := Load(file)
@@ -28,7 +29,7 @@ func TestExample(t *testing.T) {
 	// Whoever takes the # away from all lines has the defaults.
 	all := filepath.Join(t.TempDir(), "all.yaml")
 	var lines []string
-	for line := range strings.Lines(Example()) {
+	for line := range strings.Lines(exampleFile()) {
 		if key := strings.TrimPrefix(line, "#"); key != line && !strings.HasPrefix(key, " ") {
 			line = key
 		}
@@ -43,4 +44,9 @@ func TestExample(t *testing.T) {
 	if err != nil || got.YAML() != want.YAML() {
 		t.Errorf("%v\n%s", err, cmp.Diff(want.YAML(), got.YAML()))
 	}
+}
+
+// Load is Flags for callers without flags: the file (or "") and the environment.
+func Load(file string) (*Settings, error) {
+	return Flags(pflag.NewFlagSet("", pflag.ContinueOnError))(file, os.LookupEnv)
 }

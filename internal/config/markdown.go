@@ -6,28 +6,6 @@ import (
 	"strings"
 )
 
-// Markdown is docs/configuration.md.
-func Markdown() string {
-	var b strings.Builder
-	b.WriteString(`# Configuration
-
-Every setting of ` + "`helenus run`" + ` is a flag, an environment variable and a YAML key. A flag beats the environment, which beats
-the file (` + "`--config helenus.yaml`" + `), which beats the default. ` + "`helenus config check --config helenus.yaml`" + ` reads them all,
-says what is wrong and where, and prints what is in force. This page is written from the program (` + "`internal/config`" + `).
-
-| flag and YAML key | environment | type | default | what it does |
-| --- | --- | --- | --- | --- |
-`)
-	for _, one := range All() {
-		def := one.Default
-		if def == "" {
-			def = "(empty)"
-		}
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | `%s` | %s |\n", one.Name, one.Env, one.Type, def, one.Help)
-	}
-	return b.String()
-}
-
 // secrets are settings that are not shown. Addresses of webhooks are secrets with many receivers: whoever has one may write there.
 var secrets = []string{"password", "admin-token", "sample-secret", "webhooks", "webhooks-slack", "webhook-secret", "openid-secret"}
 

@@ -61,10 +61,6 @@ const (
 	numMoves             // how many there are
 )
 
-var moveNames = [numMoves]string{"rest", "begin", "left", "filled", "arrived", "turn", "undo", "again", "drop", "fail", "lost", "stray"}
-
-func (m move) String() string { return moveNames[m] }
-
 // rule is a row of the table: what is to be done, by what is seen.
 type rule [sights]move
 

@@ -323,3 +323,7 @@ func (w *world) told(want ...string) {
 		w.t.Errorf("the trail is %q, not %q", got, want)
 	}
 }
+
+var moveNames = [numMoves]string{"rest", "begin", "left", "filled", "arrived", "turn", "undo", "again", "drop", "fail", "lost", "stray"}
+
+func (m move) String() string { return moveNames[m] }

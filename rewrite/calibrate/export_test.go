@@ -22,3 +22,20 @@ func Rounds(ctx context.Context, budget time.Duration, times map[string]int, run
 	kept, err = c.rounds(ctx, all)
 	return c.facts.Rounds, kept, err
 }
+
+// Shapes are all that a calibration measures.
+func Shapes(small bool, replication int) ([]Shape, error) {
+	s := full
+	if small {
+		s = quick
+	}
+	b, err := newBench(nil, DefaultPrefix, &Facts{Replication: replication}, s)
+	if err != nil {
+		return nil, err
+	}
+	var out []Shape
+	for _, o := range b.operations(nil) {
+		out = append(out, o.Shape)
+	}
+	return out, nil
+}

@@ -196,23 +196,6 @@ func (b *bench) operations(refused map[string]string) []operation {
 	return all
 }
 
-// Shapes are all that a calibration measures.
-func Shapes(small bool, replication int) ([]Shape, error) {
-	s := full
-	if small {
-		s = quick
-	}
-	b, err := newBench(nil, DefaultPrefix, &Facts{Replication: replication}, s)
-	if err != nil {
-		return nil, err
-	}
-	var out []Shape
-	for _, o := range b.operations(nil) {
-		out = append(out, o.Shape)
-	}
-	return out, nil
-}
-
 // partition is the id of one of the partitions of a size; there are b.partitions(rows) of them.
 func partition(rows, i int) int { return rows*10000 + i }
 

@@ -143,9 +143,6 @@ var styles = map[Class]look{
 // Series are the classes of lines that are told apart by colour, in order.
 var Series = []Class{First, Second, Third, Fourth, Fifth, Sixth}
 
-// Size is the size of a class of text.
-func Size(c Class) float64 { return styles[c].size }
-
 // sheetCSS writes the rules of the classes that are used.
 func sheetCSS(used map[Class]bool, theme Theme) string {
 	var b strings.Builder

@@ -8,8 +8,8 @@ import (
 // installed are the settings that an installed helenus is given, since their defaults are for trying it out.
 var installed = map[string]string{"state-dir": "/var/lib/helenus"}
 
-// Example is a file of all settings, each with what it does, for packages to install.
-func Example() string {
+// exampleFile is a file of all settings, each with what it does, for packages to install.
+func exampleFile() string {
 	var b strings.Builder
 	b.WriteString(`# The settings of helenus run. What is commented out is the default. helenus config check --config FILE says what is wrong, and what is in force.
 # Secrets (password, admin-token, sample-secret) are better given as variables of the environment: /etc/helenus/environment.

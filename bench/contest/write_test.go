@@ -1,4 +1,4 @@
-package cost_test
+package contest
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 )
 
 // TestWrites: what several tables ask is read once; what goes at once takes as long as the longest, and a share of the rest.
-func TestWrites(t *testing.T) {
+func TestPriceWrites(t *testing.T) {
 	m, err := cost.NewCassandra(cost.CassandraParameters{Nodes: 1, Replication: 1, Consistency: "ONE", Parallel: 4, Request: 1, Replica: 1, Put: 1, Row: 1e-12, Byte: 1e-12, Tombstone: 1e-12})
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestWrites(t *testing.T) {
 		{"one support query for two tables", []*plan.WritePlan{{Support: []*plan.Plan{rate}}, {Support: []*plan.Plan{rate}}}, 2, 2},
 		{"two support queries", []*plan.WritePlan{{Support: []*plan.Plan{rate, city}}, {Support: []*plan.Plan{rate}}}, 4, 2.5},
 	} {
-		got := cost.Writes(m, c.plans)
+		got := priceWrites(m, c.plans)
 		if math.Abs(got.Work-c.work) > 1e-6 || math.Abs(got.Latency-c.latency) > 1e-6 {
 			t.Errorf("%s: %+v, want %g and %g", c.what, got, c.work, c.latency)
 		}
@@ -59,7 +59,7 @@ func TestWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := cost.Writes(nose, []*plan.WritePlan{{Steps: []plan.Step{put}}, {Steps: []plan.Step{put}}}); c.Work != c.Latency || c.Work <= 0 {
+	if c := priceWrites(nose, []*plan.WritePlan{{Steps: []plan.Step{put}}, {Steps: []plan.Step{put}}}); c.Work != c.Latency || c.Work <= 0 {
 		t.Errorf("a model that knows nothing of time: %+v", c)
 	}
 }
