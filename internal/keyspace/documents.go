@@ -198,7 +198,7 @@ func (s *Store) attempt(ctx context.Context, c *store.Change, versions map[store
 			next.Epoch++
 		}
 		if next.Epoch != head.Epoch || next.lines != head.lines {
-			b.Query(s.cql("UPDATE %s.state SET epoch = ?, lines = ?, last = ? WHERE part = ? IF epoch = ? AND lines = ?"), next.Epoch, next.lines, mark, part, orNull(head.Epoch), orNull(head.lines))
+			b.Query(s.cql("UPDATE %s.state SET epoch = ?, lines = ?, last = ? WHERE part = ? IF epoch = ? AND lines = ?"), next.Epoch, orNull(next.lines), mark, part, orNull(head.Epoch), orNull(head.lines))
 		}
 	}
 	applied, err := s.transact(ctx, apply)
