@@ -29,7 +29,7 @@
 //	Who sees beat k knows: k-1 was acknowledged before k was decided on. The beginning of the last look that did not show k-1 yet is before that
 //	acknowledgement, so it is before the decision: from then Lease counts.
 //
-// So it does not matter when a beat that timed out arrives after all; one that proves nothing but itself would (see the mutant "newest" in the tests). A look reads the beats first,
+// So it does not matter when a beat that timed out arrives after all; one that proves nothing but itself would (TestALateBeatGrantsNothing). A look reads the beats first,
 // then the epoch, and follows it before anything is concluded from the beats: what a member stored before it beat is in force at whoever counts on the beat.
 //
 // A member that must turn reads back everywhere before it forwards a write (an entry could not be written, it is not known what the write changes) stores the order and

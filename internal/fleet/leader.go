@@ -249,7 +249,7 @@ func (m *Member) Fleet() Fleet {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.o.Now()
-	f := Fleet{Self: m.o.ID, Role: "follower", Leader: m.leader.Member, Term: m.leader.Term, Epoch: m.seen, Serving: m.serving(now), Trouble: m.trouble, Members: []View{}}
+	f := Fleet{Self: m.o.ID, Role: "follower", Leader: m.leader.Member, Term: m.leader.Term, Epoch: m.seen, Serving: m.Serving(), Trouble: m.trouble, Members: []View{}}
 	switch {
 	case m.place != registered:
 		f.Role = "outside"
@@ -284,7 +284,7 @@ func (m *Member) Trouble() string {
 	defer m.mu.Unlock()
 	now := m.o.Now()
 	switch {
-	case m.serving(now):
+	case m.Serving():
 		return ""
 	case m.place != registered && m.trouble != "":
 		return "not in the fleet yet: " + m.trouble

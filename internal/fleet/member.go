@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
@@ -139,7 +140,8 @@ type Entry struct {
 type Beat struct {
 	Incarnation int    `json:"incarnation"`
 	Counter     int64  `json:"counter"`
-	Epoch       int64  `json:"epoch"` // applied
+	Epoch       int64  `json:"epoch"` // applied: followed, and passed a barrier
+	Seen        int64  `json:"seen"`  // followed
 	Blocked     string `json:"blocked,omitempty"`
 	Serves      bool   `json:"serves,omitempty"` // its lease held when it said so
 }
@@ -171,7 +173,7 @@ type Member struct {
 	sights   map[string]*sight
 	register map[string]Entry // as followed
 	blocked  string           // why nothing can be verified because of others
-	lease    time.Duration    // until when reads may be answered
+	lease    atomic.Int64     // until when reads may be answered, as Now counts: each of them looks at it
 	seen     int64            // epoch followed
 	applied  int64            // epoch acknowledged
 	rules    uint64           // that have passed a barrier
@@ -183,6 +185,7 @@ type Member struct {
 	leads    bool
 	form     int
 	counts   counts
+	served   bool // reads could be answered after the last look
 }
 
 // counts are for the metrics.
@@ -202,7 +205,8 @@ const never = time.Duration(-1 << 62)
 // New returns a Member that is outside. Call Join, and then Run.
 func New(o Options) *Member {
 	o.defaults()
-	m := &Member{o: o, sights: map[string]*sight{}, register: map[string]Entry{}, leading: make(chan struct{}), previous: never, lease: never, heard: never, acked: true}
+	m := &Member{o: o, sights: map[string]*sight{}, register: map[string]Entry{}, leading: make(chan struct{}), previous: never, heard: never, acked: true}
+	m.lease.Store(int64(never))
 	m.entry = Entry{ID: o.ID, Incarnation: 1, Address: o.Address, API: o.API, Version: o.Version, Form: o.Form}
 	return m
 }
@@ -211,13 +215,7 @@ func New(o Options) *Member {
 func (m *Member) ID() string { return m.o.ID }
 
 // Serving reports whether a read may be answered by a change now. It waits for nothing.
-func (m *Member) Serving() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.serving(m.o.Now())
-}
-
-func (m *Member) serving(now time.Duration) bool { return m.place == registered && now < m.lease }
+func (m *Member) Serving() bool { return int64(m.o.Now()) < m.lease.Load() }
 
 // Join brings this process into the fleet, and returns when it has followed all that is stored: from then on it may take traffic. alone says that nobody
 // else was registered, so that nobody may have followed the writes before. It is tried until it succeeds, or the context ends.
@@ -361,7 +359,7 @@ func (m *Member) conclude(began time.Duration, beats map[string]json.RawMessage)
 		}
 	}
 	m.previous = began
-	was, until, blocked := m.lease, time.Duration(1<<62), ""
+	until, blocked := time.Duration(1<<62), ""
 	for id := range m.register {
 		s := m.sights[id]
 		if s == nil || s.beat.Incarnation != m.register[id].Incarnation {
@@ -374,13 +372,15 @@ func (m *Member) conclude(began time.Duration, beats map[string]json.RawMessage)
 		}
 	}
 	m.blocked = blocked
-	now := m.o.Now()
-	if m.lease = never; until > never && m.place == registered {
-		m.lease = until + m.o.Lease
+	was, lease := m.Serving(), never
+	if until > never && m.place == registered {
+		lease = until + m.o.Lease
 	}
-	if now < was && now >= m.lease {
+	m.lease.Store(int64(lease))
+	if was && !m.Serving() || !was && m.served {
 		m.counts.lapses++
 	}
+	m.served = m.Serving()
 }
 
 // acknowledge has the rules in force pass a barrier, if they have changed since one; then the epoch is applied.
@@ -420,7 +420,7 @@ func (m *Member) beat(ctx context.Context) error {
 		return nil
 	}
 	if m.acked {
-		m.sent = Beat{Incarnation: m.entry.Incarnation, Counter: m.sent.Counter + 1, Epoch: m.applied, Blocked: m.o.Truth.Blocked(), Serves: m.serving(m.o.Now())}
+		m.sent = Beat{Incarnation: m.entry.Incarnation, Counter: m.sent.Counter + 1, Epoch: m.applied, Seen: m.seen, Blocked: m.o.Truth.Blocked(), Serves: m.Serving()}
 		m.acked = false
 	}
 	b, decided := m.sent, m.o.Now()
@@ -442,7 +442,8 @@ func (m *Member) move(ctx context.Context) error {
 	p, entry, beats, begun := m.place, m.entry, m.sent.Counter, m.begun
 	if p == registered && (!on || e.Incarnation != entry.Incarnation) {
 		m.o.Log.Warn("somebody took this process off the register of the fleet: it serves nothing, and begins anew")
-		m.place, m.lease, m.entry.Incarnation = outside, never, entry.Incarnation+1
+		m.place, m.entry.Incarnation = outside, entry.Incarnation+1
+		m.lease.Store(int64(never))
 	}
 	m.mu.Unlock()
 	switch {
@@ -490,7 +491,8 @@ func (m *Member) Leave(ctx context.Context) error {
 	m.mu.Lock()
 	e, on := m.register[m.o.ID]
 	leads, l, version, counter := m.leader.Member == m.o.ID, m.leader, m.version, m.sent.Counter
-	m.place, m.lease = left, never
+	m.place = left
+	m.lease.Store(int64(never))
 	m.lead(m.o.Now())
 	m.mu.Unlock()
 	if !on {
@@ -529,7 +531,8 @@ func (m *Member) Quiet(ctx context.Context, stored <-chan struct{}) error {
 		default:
 		}
 		if epoch >= 0 {
-			if waits, err := m.waitsFor(ctx, epoch); err == nil && waits == "" {
+			followed := func(id string, b Beat) bool { return id == m.o.ID || b.Seen >= epoch } // reads under way there look again before they answer
+			if waits, err := m.waitsFor(ctx, followed); err == nil && waits == "" {
 				return nil
 			}
 		}
@@ -549,7 +552,7 @@ func (m *Member) Barrier(ctx context.Context, progress func(string)) error {
 			epoch, err = m.o.Store.Epoch(ctx)
 		}
 		if err == nil && epoch >= 0 {
-			waits, err = m.waitsFor(ctx, epoch)
+			waits, err = m.waitsFor(ctx, func(_ string, b Beat) bool { return b.Epoch >= epoch })
 		}
 		if err == nil && waits == "" {
 			return nil
@@ -570,8 +573,8 @@ func (m *Member) Barrier(ctx context.Context, progress func(string)) error {
 	}
 }
 
-// waitsFor names a registered member that has not acknowledged an epoch, "" if all have.
-func (m *Member) waitsFor(ctx context.Context, epoch int64) (string, error) {
+// waitsFor names a registered member of whose latest beat something does not hold yet, "" if it does of all.
+func (m *Member) waitsFor(ctx context.Context, holds func(id string, b Beat) bool) (string, error) {
 	documents, err := m.o.Store.List(ctx, KindMember)
 	if err != nil {
 		return "", err
@@ -580,15 +583,22 @@ func (m *Member) waitsFor(ctx context.Context, epoch int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	blocked := ""
 	for _, d := range documents {
 		var e Entry
 		var b Beat
 		if err := json.Unmarshal(d.Raw, &e); err != nil {
 			return "", fmt.Errorf("member %s in the register can not be read: %w", d.ID, err)
 		}
-		if raw, ok := beats[d.ID]; !ok || json.Unmarshal(raw, &b) != nil || b.Incarnation != e.Incarnation || b.Epoch < epoch {
-			return fmt.Sprintf("member %s at %s has not acknowledged epoch %d yet (it has %d)", e.ID, e.Address, epoch, b.Epoch), nil
+		if raw, ok := beats[d.ID]; !ok || json.Unmarshal(raw, &b) != nil || b.Incarnation != e.Incarnation || !holds(e.ID, b) {
+			return fmt.Sprintf("member %s at %s has not acknowledged the last orders yet (it has epoch %d)", e.ID, e.Address, b.Epoch), nil
+		}
+		if b.Blocked != "" && e.ID != m.o.ID {
+			blocked = fmt.Sprintf("member %s at %s: %s", e.ID, e.Address, b.Blocked)
 		}
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.blocked = blocked // whoever waited for acknowledgements looks at it next
 	return "", nil
 }

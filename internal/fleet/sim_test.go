@@ -77,7 +77,6 @@ type actor struct {
 	cut      time.Duration // can not reach the state until
 	joined   bool
 	blind    bool // mutant: follows nothing
-	twice    bool // mutant: trusts the newest beat alone
 	hasty    bool // mutant: does not wait for the others before it forwards
 	careless bool // mutant: a leader that waits for nobody
 	loud     bool // mutant: beats while it withholds
@@ -238,14 +237,6 @@ func (a *actor) Beat(ctx context.Context, member string, counter int64, v any) e
 
 func (a *actor) Beats(ctx context.Context) (out map[string]json.RawMessage, err error) {
 	err = a.request(ctx, false, func() error { out = maps.Clone(a.w.beats); return nil })
-	if a.twice {
-		for id, raw := range out {
-			var b Beat
-			_ = json.Unmarshal(raw, &b)
-			b.Counter *= 2
-			out[id], _ = json.Marshal(b)
-		}
-	}
 	return out, err
 }
 
