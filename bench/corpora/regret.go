@@ -227,11 +227,11 @@ type compared struct {
 
 // regret designs for what was inferred of a case, and prices the true workload over it. truth is the same application with the same seed.
 func (o *observed) regret(ctx context.Context, truth *observed) (*compared, error) {
-	inferred, err := infer.Infer(o.snapshot, o.schema, o.stats)
+	inferred, err := infer.WithCorrections(o.snapshot, o.schema, o.stats, nil)
 	if err != nil {
 		return nil, err
 	}
-	gold, err := infer.Infer(truth.snapshot, truth.schema, truth.stats)
+	gold, err := infer.WithCorrections(truth.snapshot, truth.schema, truth.stats, nil)
 	if err != nil {
 		return nil, err
 	}
