@@ -22,6 +22,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/access"
@@ -212,7 +214,7 @@ func serve(t *testing.T, p *parts, pprof bool) *Client {
 	}
 	o := Options{
 		Gate: access.New(g), Audit: p.state, Proposals: p.state, Pprof: pprof, Statements: said, History: p.history, Trace: traced,
-		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }, Lint: lint.Live, Weigh: infer.Weighed}, Changes: p, Advisor: p, Corrector: corrector(t, p.state), Migrator: migrator{p}, Calendars: calendars{p},
+		Schemas: Schemas{Schema: tablesOf, Measured: func() []schema.Stats { return nil }, Lint: lintedAlone, Weigh: weighedAlone}, Changes: p, Advisor: p, Corrector: corrector(t, p.state), Migrator: migrator{p}, Calendars: calendars{p},
 		Connections: func() any { return []string{} },
 		Ready:       func() []Check { return []Check{{Name: "cassandra", Ready: p.ready, Why: "away"}} },
 		Metrics:     metrics, Log: slog.New(slog.DiscardHandler),
@@ -504,4 +506,13 @@ func TestBypass(t *testing.T) {
 	if got := code(t, c.Post(ctx, "bypass/on", Decision{}, &b)); got != "refused" {
 		t.Errorf("refused: %q", got)
 	}
+}
+
+// lintedAlone and weighedAlone work out in this process, and without what people said, what a child works out with it.
+func lintedAlone(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error) {
+	return lint.LiveCorrected(ctx, snapshot, s, stats, nil)
+}
+
+func weighedAlone(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, c *cycle.Cycle) (string, error) {
+	return infer.WeighedCorrected(ctx, snapshot, s, stats, nil, c)
 }
