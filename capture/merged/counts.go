@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"time"
 
@@ -34,10 +33,8 @@ type span struct {
 
 // countedBy is what one member counted, at most so many statements by themselves.
 func countedBy(member string, s *capture.Snapshot, statements int) *counted {
-	if len(s.Statements) > statements {
-		s = s.Cut(statements)
-	}
-	return &counted{[]string{member}, []span{{s.From, s.To}}, s}
+	c := &counted{[]string{member}, []span{{s.From, s.To}}, s}
+	return c.cut(statements)
 }
 
 // A row of counts is gob, deflated: fields that another version does not know are left out, so that two versions run together. Distributions, which are nearly
@@ -143,28 +140,26 @@ func unpackCounts(body []byte) (*counted, error) {
 	return &counted{p.Members, p.Times, s}, err
 }
 
-// sum is what several counted that do not overlap: several members, or one before it was started anew. It has at most so many statements of
-// their own, those that made the most work. It ends when the last of them does, and begins as long before as there was one that listened: so what it
-// says is said per second is, though nobody listened in between.
-func sum(parts []*counted, statements int) *counted {
-	out := &counted{Snapshot: &capture.Snapshot{Statements: []capture.Statement{}}}
-	for _, c := range parts {
-		out.Snapshot = out.Snapshot.Merge(c.Snapshot)
-		out.Members, out.Times = append(out.Members, c.Members...), append(out.Times, c.Times...)
-	}
+// plus is what both counted, which must not overlap: two members, or one before it was started anew. It ends when the last of them does, and begins as long
+// before as there was one that listened: so what it says is said per second is, though nobody listened in between.
+func (c *counted) plus(o *counted) *counted {
+	out := &counted{Members: slices.Concat(c.Members, o.Members), Times: union(slices.Concat(c.Times, o.Times)), Snapshot: c.Snapshot.Merge(o.Snapshot)}
 	slices.Sort(out.Members)
-	out.Members, out.Times = slices.Compact(out.Members), union(out.Times)
-	if len(out.Snapshot.Statements) > statements {
-		out.Snapshot = out.Snapshot.Cut(statements)
-	}
+	out.Members = slices.Compact(out.Members)
 	total := time.Duration(0)
 	for _, t := range out.Times {
 		total += t.To.Sub(t.From)
 	}
-	own := *out.Snapshot
-	own.From = own.To.Add(-total)
-	out.Snapshot = &own
+	out.Snapshot.From = out.Snapshot.To.Add(-total)
 	return out
+}
+
+// cut is c with at most so many statements of their own, those that made the most work.
+func (c *counted) cut(statements int) *counted {
+	if len(c.Snapshot.Statements) <= statements {
+		return c
+	}
+	return &counted{c.Members, c.Times, c.Snapshot.Cut(statements)}
 }
 
 // maxTimes is how many spans a sum remembers; the shortest gaps are closed.
@@ -212,17 +207,4 @@ func included(sums map[string]*counted, member string) bool {
 		}
 	}
 	return false
-}
-
-// together lists what members counted, by their names, but for those that are in a sum; then the sums.
-func together(members, sums map[string]*counted) (out []*counted) {
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if !included(sums, name) {
-			out = append(out, members[name])
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		out = append(out, sums[name])
-	}
-	return out
 }

@@ -34,7 +34,13 @@ func drawnCounts(t *rapid.T, name string) *counted {
 func TestSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := drawnCounts(t, "a"), drawnCounts(t, "b"), drawnCounts(t, "c")
-		of := func(parts ...*counted) *counted { return sum(parts, 100) }
+		of := func(parts ...*counted) *counted {
+			out := &counted{Snapshot: &capture.Snapshot{Statements: []capture.Statement{}}}
+			for _, c := range parts {
+				out = out.plus(c)
+			}
+			return out
+		}
 		want := of(a, b, c)
 		for name, got := range map[string]*counted{
 			"a (b c)": of(a, of(b, c)), "(c a) b": of(of(c, a), b), "c (b a)": of(c, of(b, a)), "with nothing": of(of(), of(a, b), c, of()),

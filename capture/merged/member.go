@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +41,7 @@ type Options struct {
 	Retention  time.Duration        // how long what was found is kept after it was seen last (30 days)
 	Keep       time.Duration        // how long what was counted by members that left is kept (30 days)
 	Statements int                  // that a row, and the sum, has by themselves (5,000)
-	Every      time.Duration        // between exchanges (30 s); with more than ten members, three seconds for each
+	Every      time.Duration        // between exchanges (30 s); longer if they take more than a hundredth of a processor
 	Log        *slog.Logger
 	Now        func() time.Time // time.Now
 	Seed       uint64           // if not 0, makes what is found repeatable. For tests
@@ -52,8 +53,15 @@ type Windows interface {
 	Share() (window.Share, bool)
 }
 
-// perMember is how long it is between exchanges for each member at least: the leader reads one row in that time.
-const perMember = 3 * time.Second
+// share is the part of a processor that exchanges may take: the next begins as many times later as the last took by itself. slowest is how long that is at the most.
+const (
+	share   = 100
+	slowest = 10 * time.Minute
+)
+
+// slots is how many shares of a member's values wait for the leader; then the oldest is written over. Rows are written over, never dropped: reading a partition in which
+// rows are dropped all the time becomes dear.
+const slots = 16
 
 // gone is how long a member that is not registered may be silent before what it counted is put into a sum.
 const gone = 15 * time.Minute
@@ -80,6 +88,8 @@ type Member struct {
 	joiner  *joiner             // nil: this member does not lead
 	told    uint64              // hash of the findings that were stored, or read, last
 	summed  uint64              // likewise of the sum
+	took    time.Duration       // the latest exchange, but for what it waited
+	waited  time.Duration       // for the store
 	troubles
 
 	mu    sync.RWMutex
@@ -88,11 +98,10 @@ type Member struct {
 	peers int
 }
 
-// row is a row of counts.
+// row is what is remembered of a row of counts.
 type row struct {
 	hash uint64
 	at   time.Time // when it was seen to change, by this process's own clock
-	*counted
 }
 
 // troubles are what can not be done now.
@@ -190,11 +199,14 @@ func (m *Member) members() int {
 }
 
 func (m *Member) every() time.Duration {
-	return max(m.o.Every, time.Duration(m.members())*perMember)
+	return max(m.o.Every, min(share*m.took, slowest))
 }
 
 // Exchange leaves what this member has learned, and reads what all have. One that leads puts it together first. What can be done is, whatever else fails.
 func (m *Member) Exchange(ctx context.Context) error {
+	began := time.Now()
+	m.waited = 0
+	defer func() { m.took = time.Since(began) - m.waited }()
 	err := errors.Join(m.join(ctx), m.leaveShare(ctx), m.leaveCounts(ctx))
 	if m.o.Leads() {
 		return errors.Join(err, m.mine(ctx), m.lead(ctx))
@@ -204,26 +216,78 @@ func (m *Member) Exchange(ctx context.Context) error {
 	return errors.Join(err, m.readFindings(ctx), m.readSum(ctx))
 }
 
-// lead adds up what members counted.
+// stored does something with the store, which is not this process's work.
+func (m *Member) stored(f func(Store) error) error {
+	began := time.Now()
+	defer func() { m.waited += time.Since(began) }()
+	return f(m.o.Store)
+}
+
+func (m *Member) put(ctx context.Context, row Row, keep time.Duration) error {
+	return m.stored(func(s Store) error { return s.Put(ctx, row, keep) })
+}
+
+func (m *Member) drop(ctx context.Context, kind, key string) error {
+	return m.stored(func(s Store) error { return s.Drop(ctx, kind, key) })
+}
+
+func (m *Member) all(ctx context.Context, kind string) (list []Row, err error) {
+	err = m.stored(func(s Store) (err error) {
+		list, err = s.All(ctx, kind)
+		return err
+	})
+	slices.SortFunc(list, func(a, b Row) int { return cmp.Compare(a.Key, b.Key) })
+	return list, err
+}
+
+// lead adds up what members counted. One row after the other is unpacked: together they may be large.
 func (m *Member) lead(ctx context.Context) error {
-	bad := m.readCounts(ctx)
-	if len(m.rows) == 0 {
+	list, err := m.all(ctx, countsKind)
+	if err != nil {
+		return fmt.Errorf("read what members counted: %w", err)
+	}
+	if err := m.readLeft(ctx); err != nil {
+		return err
+	}
+	var bad error
+	now, rows, total := m.o.Now(), map[string]row{}, &counted{Snapshot: &capture.Snapshot{Statements: []capture.Statement{}}}
+	for _, one := range list {
+		c, err := unpackCounts(one.Body)
+		if err != nil { // another version's, say
+			bad = errors.Join(bad, fmt.Errorf("row of member %s: %w", one.Key, err))
+			continue
+		}
+		r := row{hash: maphash.Bytes(m.seed, one.Body), at: now}
+		if was, known := m.rows[one.Key]; known && was.hash == r.hash {
+			r = was
+		}
+		if left, err := m.sumUp(ctx, one.Key, r, c, list); err != nil {
+			bad = errors.Join(bad, err)
+		} else if left {
+			continue
+		}
+		rows[one.Key] = r
+		if !included(m.sums, one.Key) {
+			total = total.plus(c)
+		}
+	}
+	m.rows = rows
+	bad = errors.Join(bad, m.forget(ctx))
+	for _, in := range slices.Sorted(maps.Keys(m.sums)) {
+		total = total.plus(m.sums[in])
+	}
+	if len(total.Members) == 0 {
 		return bad
 	}
-	bad = errors.Join(bad, m.sumUp(ctx))
-	members := map[string]*counted{}
-	for name, r := range m.rows {
-		members[name] = r.counted
-	}
-	all := sum(together(members, m.sums), m.o.Statements)
-	body, err := packCounts(all)
+	total = total.cut(m.o.Statements)
+	body, err := packCounts(total)
 	if err != nil {
 		return errors.Join(bad, err)
 	}
-	if err := m.o.Store.Put(ctx, Row{sumKind, allKey, body}, m.o.Keep); err != nil {
-		bad = errors.Join(bad, fmt.Errorf("tell what all have counted: %w", err))
+	m.publish(total, len(rows))
+	if err := m.put(ctx, Row{sumKind, allKey, body}, m.o.Keep); err != nil {
+		return errors.Join(bad, fmt.Errorf("tell what all have counted: %w", err))
 	}
-	m.publish(all, len(members))
 	return bad
 }
 
@@ -232,7 +296,7 @@ const allKey = "all"
 
 // readSum reads what all have counted, as the leader says.
 func (m *Member) readSum(ctx context.Context) error {
-	list, err := m.o.Store.All(ctx, sumKind)
+	list, err := m.all(ctx, sumKind)
 	if err != nil {
 		return fmt.Errorf("read what all have counted: %w", err)
 	}
@@ -287,7 +351,7 @@ func (m *Member) agree(ctx context.Context) error {
 		return fmt.Errorf("agree on the key that values are hashed under: %w", err)
 	}
 	m.secret, m.epoch = string(got.Body), epoch
-	return m.o.Store.Drop(ctx, secretKind, strconv.FormatInt(epoch-2, 10)) // with it goes all that was hashed under it
+	return m.drop(ctx, secretKind, strconv.FormatInt(epoch-2, 10)) // with it goes all that was hashed under it
 }
 
 // leaveShare leaves what was looked at.
@@ -304,11 +368,14 @@ func (m *Member) leaveShare(ctx context.Context) error {
 		return err
 	}
 	m.number++
-	if err := m.o.Store.Put(ctx, Row{valuesKind, fmt.Sprintf("%s/%012d", m.name, m.number), body}, 10*m.every()); err != nil {
+	if err := m.put(ctx, Row{valuesKind, slot(m.name, m.number), body}, slots*slowest); err != nil {
 		return fmt.Errorf("leave what values were looked at: %w", err)
 	}
 	return nil
 }
+
+// slot is the key of a member's share.
+func slot(member string, number uint64) string { return fmt.Sprintf("%s/%02d", member, number%slots) }
 
 // leaveCounts leaves what was counted. A member whose row was put into a sum counts anew.
 func (m *Member) leaveCounts(ctx context.Context) error {
@@ -328,38 +395,16 @@ func (m *Member) leaveCounts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := m.o.Store.Put(ctx, Row{countsKind, m.name, body}, m.o.Keep); err != nil {
+	if err := m.put(ctx, Row{countsKind, m.name, body}, m.o.Keep); err != nil {
 		return fmt.Errorf("leave what was counted: %w", err)
 	}
 	m.left = m.o.Now()
 	return nil
 }
 
-// readCounts reads what the others counted. Rows that are as they were are not read again.
-func (m *Member) readCounts(ctx context.Context) error {
-	list, err := m.o.Store.All(ctx, countsKind)
-	if err != nil {
-		return fmt.Errorf("read what members counted: %w", err)
-	}
-	var bad error
-	now, rows := m.o.Now(), map[string]row{}
-	for _, one := range list {
-		r := row{hash: maphash.Bytes(m.seed, one.Body), at: now}
-		if was, known := m.rows[one.Key]; known && was.hash == r.hash {
-			r = was
-		} else if r.counted, err = unpackCounts(one.Body); err != nil { // another version's, say
-			bad = fmt.Errorf("row of member %s: %w", one.Key, err)
-			continue
-		}
-		rows[one.Key] = r
-	}
-	m.rows = rows
-	return errors.Join(bad, m.readLeft(ctx))
-}
-
 // readLeft reads the sums of members that left.
 func (m *Member) readLeft(ctx context.Context) error {
-	list, err := m.o.Store.All(ctx, leftKind)
+	list, err := m.all(ctx, leftKind)
 	if err != nil {
 		return fmt.Errorf("read what members counted that left: %w", err)
 	}
@@ -377,39 +422,55 @@ func (m *Member) readLeft(ctx context.Context) error {
 	return nil
 }
 
-// sumUp puts members that left into the sums, and forgets sums that are too old.
-func (m *Member) sumUp(ctx context.Context) error {
-	now := m.o.Now()
-	for name, r := range m.rows {
-		base, _, _ := strings.Cut(name, "~")
-		if name == m.name || now.Sub(r.at) < gone && !included(m.sums, name) || m.o.Registered != nil && m.o.Registered(base) && m.lastLife(name) {
-			continue
-		}
-		if !included(m.sums, name) {
-			in := week(r.Snapshot.To)
-			parts := []*counted{r.counted}
-			if was := m.sums[in]; was != nil {
-				parts = append(parts, was)
-			}
-			all := sum(parts, m.o.Statements)
-			body, err := packCounts(all)
-			if err != nil {
-				return err
-			}
-			if err := m.o.Store.Put(ctx, Row{leftKind, in, body}, m.o.Keep); err != nil {
-				return fmt.Errorf("sum up what member %s counted, which left: %w", name, err)
-			}
-			m.sums[in], m.sumRows[in] = all, maphash.Bytes(m.seed, body)
-		}
-		if err := m.o.Store.Drop(ctx, countsKind, name); err != nil {
-			return fmt.Errorf("drop what member %s counted, which is in a sum: %w", name, err)
-		}
-		delete(m.rows, name)
+// sumUp puts a member that left into the sum of its week, and drops its row. It tells whether it did.
+func (m *Member) sumUp(ctx context.Context, name string, r row, c *counted, list []Row) (left bool, err error) {
+	base, _, _ := strings.Cut(name, "~")
+	stays := name == m.name || m.o.Now().Sub(r.at) < gone || m.o.Registered != nil && m.o.Registered(base) && lastLife(name, list)
+	if stays && !included(m.sums, name) {
+		return false, nil
 	}
-	oldest := now.Add(m.o.Skew()).Add(-m.o.Keep)
+	if !included(m.sums, name) {
+		in := week(c.Snapshot.To)
+		all := c
+		if was := m.sums[in]; was != nil {
+			all = was.plus(c)
+		}
+		all = all.cut(m.o.Statements)
+		body, err := packCounts(all)
+		if err != nil {
+			return false, err
+		}
+		if err := m.put(ctx, Row{leftKind, in, body}, m.o.Keep); err != nil {
+			return false, fmt.Errorf("sum up what member %s counted, which left: %w", name, err)
+		}
+		m.sums[in], m.sumRows[in] = all, maphash.Bytes(m.seed, body)
+	}
+	for n := range uint64(slots) {
+		if err := m.drop(ctx, valuesKind, slot(name, n)); err != nil {
+			return false, fmt.Errorf("drop what member %s looked at, which left: %w", name, err)
+		}
+	}
+	if err := m.drop(ctx, countsKind, name); err != nil {
+		return false, fmt.Errorf("drop what member %s counted, which is in a sum: %w", name, err)
+	}
+	return true, nil
+}
+
+// lastLife tells whether no later life of the same process leaves rows.
+func lastLife(name string, list []Row) bool {
+	base, _, _ := strings.Cut(name, "~")
+	return !slices.ContainsFunc(list, func(r Row) bool {
+		of, _, _ := strings.Cut(r.Key, "~")
+		return of == base && (len(r.Key) > len(name) || len(r.Key) == len(name) && r.Key > name)
+	})
+}
+
+// forget drops sums that are too old.
+func (m *Member) forget(ctx context.Context) error {
+	oldest := m.o.Now().Add(m.o.Skew()).Add(-m.o.Keep)
 	for in, s := range m.sums {
 		if s.Snapshot.To.Before(oldest) {
-			if err := m.o.Store.Drop(ctx, leftKind, in); err != nil {
+			if err := m.drop(ctx, leftKind, in); err != nil {
 				return fmt.Errorf("forget what was counted in week %s: %w", in, err)
 			}
 			delete(m.sums, in)
@@ -417,17 +478,6 @@ func (m *Member) sumUp(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// lastLife tells whether no later life of the same process leaves rows.
-func (m *Member) lastLife(name string) bool {
-	base, _, _ := strings.Cut(name, "~")
-	for other := range m.rows {
-		if of, _, _ := strings.Cut(other, "~"); of == base && len(other) >= len(name) && other > name {
-			return false
-		}
-	}
-	return true
 }
 
 // mine looks the members' values through, and tells what is in them.
@@ -439,29 +489,41 @@ func (m *Member) mine(ctx context.Context) error {
 		m.joiner = newJoiner(window.NewLearner(window.Options{Retention: m.o.Retention, Now: m.o.Now, Seed: m.o.Seed}))
 		m.joiner.learner.Remember(m.found)
 	}
-	list, err := m.o.Store.All(ctx, valuesKind)
+	list, err := m.all(ctx, valuesKind)
 	if err != nil {
 		return fmt.Errorf("read what values members looked at: %w", err)
 	}
-	slices.SortFunc(list, func(a, b Row) int { return cmp.Compare(a.Key, b.Key) })
 	var bad error
+	type given struct {
+		member string
+		*window.Share
+	}
+	var shares []given
 	for _, one := range list {
 		member, _, _ := strings.Cut(one.Key, "/")
+		if len(one.Body) == 0 {
+			continue // it was read
+		}
 		s, err := unpackShare(one.Body)
 		if err != nil {
-			bad = fmt.Errorf("share of member %s: %w", member, err)
+			bad = errors.Join(bad, fmt.Errorf("share of member %s: %w", member, err))
 			continue
 		}
-		m.joiner.add(member, s)
+		shares = append(shares, given{member, s})
+	}
+	slices.SortStableFunc(shares, func(a, b given) int { return cmp.Compare(a.From, b.From) })
+	for _, s := range shares {
+		m.joiner.add(s.member, s.Share)
 	}
 	if m.joiner.advance() > 0 {
-		if err := m.tellFindings(ctx); err != nil {
-			return errors.Join(bad, err)
-		}
+		bad = errors.Join(bad, m.tellFindings(ctx))
 	}
 	for _, one := range list {
-		if err := m.o.Store.Drop(ctx, valuesKind, one.Key); err != nil {
-			return errors.Join(bad, fmt.Errorf("drop a share of values that was read: %w", err))
+		if len(one.Body) == 0 {
+			continue
+		}
+		if err := m.put(ctx, Row{valuesKind, one.Key, []byte{}}, slots*slowest); err != nil {
+			return errors.Join(bad, fmt.Errorf("mark a share of values as read: %w", err))
 		}
 	}
 	return bad
@@ -489,7 +551,7 @@ func (m *Member) tellFindings(ctx context.Context) error {
 	if hash == m.told {
 		return nil
 	}
-	if err := m.o.Store.Put(ctx, Row{findingsKind, allKey, body}, m.o.Retention); err != nil {
+	if err := m.put(ctx, Row{findingsKind, allKey, body}, m.o.Retention); err != nil {
 		return fmt.Errorf("tell what was found in values: %w", err)
 	}
 	m.told = hash
@@ -497,7 +559,7 @@ func (m *Member) tellFindings(ctx context.Context) error {
 }
 
 func (m *Member) readFindings(ctx context.Context) error {
-	list, err := m.o.Store.All(ctx, findingsKind)
+	list, err := m.all(ctx, findingsKind)
 	if err != nil {
 		return fmt.Errorf("read what was found in values: %w", err)
 	}
