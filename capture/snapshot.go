@@ -15,7 +15,7 @@ import (
 //
 // Every exchange that was reported is in it once: in its statement, in Other or in Unknown. (A child of a batch is an
 // exchange too; Statement.InBatch says how many are.) Snapshots that do not overlap (windows of one registry, or registries of
-// several proxies) add up exactly: Merge is commutative and associative, and the counts of a sum are the sums of the counts.
+// several proxies) add up exactly: Merge is commutative and associative, the empty snapshot changes nothing, and the counts of a sum are the sums of the counts.
 type Snapshot struct {
 	From       time.Time     `json:"from"`
 	To         time.Time     `json:"to"`
@@ -98,7 +98,7 @@ func (s *Snapshot) Merge(o *Snapshot) *Snapshot {
 	}
 	out := &Snapshot{From: s.From, To: s.To, Statements: make([]Statement, 0, max(len(s.Statements), len(o.Statements))), Other: s.Other, Unknown: s.Unknown}
 	out.Watched = s.Watched + o.Watched
-	if o.From.Before(out.From) {
+	if s.From.IsZero() || !o.From.IsZero() && o.From.Before(s.From) { // one that is of no time is empty
 		out.From = o.From
 	}
 	if o.To.After(out.To) {

@@ -3,6 +3,7 @@ package capture
 import (
 	"cmp"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"time"
 
@@ -143,7 +144,14 @@ func (s *Statement) isNewer(o *Statement) bool {
 	if c := s.Described.Compare(o.Described); c != 0 {
 		return c > 0
 	}
+	if s.Text == o.Text && s.Keyspace == o.Keyspace && s.Table == o.Table && s.Kind == o.Kind && slices.EqualFunc(s.Variables, o.Variables, Column.equal) && slices.EqualFunc(s.Results, o.Results, Column.equal) {
+		return false // nearly always
+	}
 	return s.description() > o.description()
+}
+
+func (c Column) equal(o Column) bool {
+	return c.Keyspace == o.Keyspace && c.Table == o.Table && c.Name == o.Name && reflect.DeepEqual(c.Type, o.Type)
 }
 
 func (s *Statement) description() string {

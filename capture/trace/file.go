@@ -175,7 +175,7 @@ func (w *written) execution(known []*Statement) (*Execution, error) {
 	}, nil
 }
 
-// values reads values back. A number is the largest of its magnitude.
+// values reads values back.
 func values(data []datum) []value.Value {
 	var out []value.Value
 	for _, d := range data {
@@ -184,13 +184,7 @@ func values(data []datum) []value.Value {
 		}
 		v := value.Value{Hash: uint64(d[0]), Bytes: uint32(d[1]), Index: uint16(d[2]), Row: uint16(d[3]), Class: value.Class(d[4]), Null: d[6] != 0}
 		if m := d[5]; m >= -64 && m <= 64 {
-			v.Numeric = true
-			switch {
-			case m > 0:
-				v.Number = int64(uint64(1)<<min(m, 63) - 1)
-			case m < 0:
-				v.Number = -int64(uint64(1) << (min(-m, 64) - 1))
-			}
+			v.Number, v.Numeric = value.OfMagnitude(int8(m)), true
 		}
 		out = append(out, v)
 	}

@@ -101,6 +101,17 @@ func (v *Value) Magnitude() int8 {
 	return int8(bits.Len64(uint64(v.Number)))
 }
 
+// OfMagnitude is a number of a magnitude: the one farthest from 0.
+func OfMagnitude(m int8) int64 {
+	switch {
+	case m > 0:
+		return int64(uint64(1)<<min(m, 63) - 1) //nolint:gosec // 63 bits at most
+	case m < 0:
+		return -int64(uint64(1) << (min(-int(m), 64) - 1)) //nolint:gosec // the smallest number is its own negative
+	}
+	return 0
+}
+
 // Hasher hashes values under a secret key. It is for one goroutine.
 type Hasher struct {
 	K0, K1  uint64

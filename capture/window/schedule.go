@@ -30,10 +30,28 @@ type schedule struct {
 	number  int64     // of the period
 	eager   bool      // too little is known: every period is cut in two, and so is the budget
 	were    bool      // due, at the tick before
+
+	clock  func() int64 // nil: nobody asks when windows were open
+	opened int64        // by clock, if it is open
+	spans  []Interval   // in which it was open, since they were taken
 }
 
 // settle works out open from the rest. s.mu is held.
-func (s *schedule) settle() { s.open.Store((s.due || s.held) && !s.off.Load() && !s.paused.Load()) }
+func (s *schedule) settle() {
+	open := (s.due || s.held) && !s.off.Load() && !s.paused.Load()
+	if s.clock == nil || open == s.open.Load() {
+		s.open.Store(open)
+		return
+	}
+	// Whoever loads open between the clock's reading and the store is left out of the span, or sees a closed window in it for an instant.
+	if open {
+		s.open.Store(true)
+		s.opened = s.clock()
+		return
+	}
+	s.spans = append(s.spans, Interval{s.opened, s.clock()})
+	s.open.Store(false)
+}
 
 // tick opens and closes windows. It tells whether one was closed.
 func (s *schedule) tick(now time.Time) (closed bool) {

@@ -106,6 +106,7 @@ type Windows struct {
 	bursts  *burst.Miner
 	former  Findings // of former keys
 	record  *recording
+	shared  *sharing // nil: this process looks for itself alone
 }
 
 // New starts looking. Close ends it.
@@ -263,7 +264,9 @@ func (w *Windows) expired(now time.Time) bool {
 	return w.epoch(now) != w.epoch(w.keyed)
 }
 
-func (w *Windows) epoch(t time.Time) int64 { return t.UnixNano() / int64(w.options.Rotation) }
+func (w *Windows) epoch(t time.Time) int64 {
+	return w.common(t).UnixNano() / int64(w.options.Rotation)
+}
 
 // rotate takes a new key, and forgets all that was hashed under the old one; what was found stays. w.mu is held.
 func (w *Windows) rotate(now time.Time) {
@@ -296,6 +299,7 @@ func (w *Windows) rotate(now time.Time) {
 		began = time.Unix(0, w.epoch(now)*int64(w.options.Rotation))
 	}
 	id := w.decoder.hash.Of(value.Text, []byte("helenus epoch")).Hash // names the key without telling it
+	w.rekeyShared(id)
 	w.book = profile.New(profile.Options{Epoch: id, Source: w.source, Began: began, Started: w.options.Started, Literals: w.options.LiteralsAllowed})
 }
 
@@ -315,6 +319,7 @@ func (w *Windows) ingest(s *sample) {
 	}
 	w.learn(e)
 	w.record.add(e)
+	w.shared.add(e)
 }
 
 func (w *Windows) learn(e *trace.Execution) {
@@ -366,12 +371,16 @@ func (w *Windows) findings(now time.Time) Findings {
 		}
 	}
 	oldest := now.Add(-w.options.Retention)
+	all := w.former.Merge(Findings{Feeds: feeds, Echoes: echoes, Bursts: w.bursts.Pairs(), Templates: w.bursts.Templates(), Profiles: w.book.Document()})
+	all.Feeds, all.Echoes, all.Profiles = feed.Since(all.Feeds, oldest), feed.Since(all.Echoes, oldest), all.Profiles.Since(oldest)
+	return all
+}
+
+// Merge returns what both have found: of two findings of one thing that which is newer, or rests on more. So any number may be merged, in any order.
+func (f Findings) Merge(o Findings) Findings {
 	return Findings{
-		Feeds:     feed.Since(feed.Merge(w.former.Feeds, feeds), oldest),
-		Echoes:    feed.Since(feed.Merge(w.former.Echoes, echoes), oldest),
-		Bursts:    burst.Merge(w.former.Bursts, w.bursts.Pairs()),
-		Templates: burst.MergeTemplates(w.former.Templates, w.bursts.Templates()),
-		Profiles:  w.book.Document().Merge(w.former.Profiles).Since(oldest),
+		Feeds: feed.Merge(f.Feeds, o.Feeds), Echoes: feed.Merge(f.Echoes, o.Echoes), Bursts: burst.Merge(f.Bursts, o.Bursts),
+		Templates: burst.MergeTemplates(f.Templates, o.Templates), Profiles: f.Profiles.Merge(o.Profiles),
 	}
 }
 
