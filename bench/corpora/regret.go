@@ -114,9 +114,12 @@ func located(from *entity, path string, at *entity) (place, bool) {
 
 // onto makes a table of another model what it would be in this one; nil if it can not be said.
 func (c *carried) onto(truth *carried, t *model.Table) *model.Table {
-	x := &translation{from: c, fields: map[string]model.Field{}, edges: map[string]*model.Relationship{}, ends: map[string]*model.Entity{}, graph: truth.model.Graph}
+	x := &translation{from: c, fields: map[string][]model.Field{}, edges: map[string]*model.Relationship{}, ends: map[string]*model.Entity{}, graph: truth.model.Graph}
 	for f, p := range truth.fields {
-		x.fields[p.String()] = f
+		x.fields[p.String()] = append(x.fields[p.String()], f)
+	}
+	for _, same := range x.fields {
+		slices.SortFunc(same, func(a, b model.Field) int { return strings.Compare(a.String(), b.String()) })
 	}
 	for r, name := range truth.edges {
 		x.edges[name] = r
@@ -132,7 +135,7 @@ func (c *carried) onto(truth *carried, t *model.Table) *model.Table {
 			x.follow(to, r.From, r.To)
 		}
 	}
-	partition, clustering, values, desc, static := x.take(t.Partition), x.take(t.Clustering), x.take(t.Values), x.take(t.Desc), x.take(t.Static)
+	partition, clustering, values, desc, static := x.take(t.Partition, false), x.take(t.Clustering, false), x.take(slices.Concat(t.Values, t.Partition, t.Clustering), true), x.take(t.Desc, false), x.take(t.Static, true)
 	if x.failed {
 		return nil
 	}
@@ -150,8 +153,8 @@ func (c *carried) onto(truth *carried, t *model.Table) *model.Table {
 // translation makes a table of one model one of another.
 type translation struct {
 	from   *carried
-	graph  *model.Graph // the other's
-	fields map[string]model.Field
+	graph  *model.Graph             // the other's
+	fields map[string][]model.Field // what is one in the gold model may be several there
 	edges  map[string]*model.Relationship
 	ends   map[string]*model.Entity // by the name of the gold model
 	tree   []*model.Relationship
@@ -180,16 +183,16 @@ func (x *translation) follow(r *model.Relationship, from, to *model.Entity) {
 	}
 }
 
-// take makes fields those of the other model, and follows the relations that they stand for there.
-func (x *translation) take(list []model.Field) (out []model.Field) {
+// take makes fields those of the other model, all that they are there or the first, and follows the relations that they stand for there.
+func (x *translation) take(list []model.Field, all bool) (out []model.Field) {
 	for _, f := range list {
 		p, known := x.from.fields[model.Field{Entity: f.Entity.Base(), Attribute: f.Attribute}]
-		to, there := x.fields[p.String()]
+		same, there := x.fields[p.String()]
 		if there {
 			p.relations = nil
 		} else { // what is an attribute here is one at the end of a relationship there
 			owner, _, _ := strings.Cut(p.attribute, ".")
-			to, there = x.fields[place{entity: owner, attribute: p.attribute}.String()]
+			same, there = x.fields[place{entity: owner, attribute: p.attribute}.String()]
 		}
 		if !known || !there || len(p.relations) > 0 && f.Entity.Of != nil {
 			x.failed = true
@@ -205,13 +208,18 @@ func (x *translation) take(list []model.Field) (out []model.Field) {
 				x.tree = append(x.tree, r)
 			}
 		}
-		if len(p.relations) == 0 {
-			if to.Entity = x.end(f.Entity); x.failed {
-				return nil
+		for _, to := range same {
+			if len(p.relations) == 0 {
+				if to.Entity = x.end(f.Entity); x.failed {
+					return nil
+				}
 			}
-		}
-		if !slices.Contains(out, to) {
-			out = append(out, to)
+			if !slices.Contains(out, to) {
+				out = append(out, to)
+			}
+			if !all {
+				break
+			}
 		}
 	}
 	return out

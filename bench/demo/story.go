@@ -58,12 +58,18 @@ type programs struct {
 
 // start runs a binary in the background with its output in a log file.
 func (ps *programs) start(name string, args ...string) (*program, error) {
-	logFile, err := os.Create(filepath.Join(ps.dir, name+".log")) //nolint:gosec // our own folder
+	return ps.startWith(name, nil, args...)
+}
+
+// startWith is start with further variables in the environment. Of a program that is started again the log goes on.
+func (ps *programs) startWith(name string, env []string, args ...string) (*program, error) {
+	logFile, err := os.OpenFile(filepath.Join(ps.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // our own folder
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = logFile.Close() }() // the child has its own
 	cmd := ps.command(args...)
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = logFile, logFile
 	started, err := child.Start(cmd)
 	if err != nil {
