@@ -341,8 +341,13 @@ func TestWithstandAtEveryState(t *testing.T) {
 				}
 			}
 		}
-		t.Run(name, broken(states...)) // one migration, broken again and again
-		if os.Getenv("HELENUS_WITHSTAND") == "each" {
+		each := os.Getenv("HELENUS_WITHSTAND") == "each"
+		few := states
+		if !each && strings.HasPrefix(name, "Cassandra") { // it takes long to start: where it is in the way, and where it is not noticed
+			few = []migrate.State{migrate.Backfill, migrate.Serving}
+		}
+		t.Run(name, broken(few...)) // one migration, broken again and again
+		if each {
 			for _, state := range states {
 				t.Run(name+"/"+string(state), broken(state))
 			}
