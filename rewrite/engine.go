@@ -131,6 +131,7 @@ type active struct {
 	derived kind.Derived // change, if it has tables of its own
 	keeper  kind.Keeper  // which keeps them true
 	tables  []kind.Table
+	rests   []kind.Table // tables of the application's that it answers from besides the base
 	about   *plan.Rewrite
 	// These are looked at by every Take, so they hold for rules of earlier epochs too.
 	write, shadow, serve atomic.Bool
@@ -350,6 +351,9 @@ func (e *Engine) publish(published []migrate.Published) {
 			next := &active{id: p.ID, change: p.Change, about: p.Rewrite, counts: &counts{}, uptime: e.options.Uptime, refuse: p.OnEntryFailure == migrate.Refuse, gain: e.gains.Meter(p.ID), members: e.options.Members}
 			if next.derived, _ = p.Change.(kind.Derived); next.derived != nil {
 				next.keeper, next.tables = p.Runner.(kind.Keeper), next.derived.Tables()
+			}
+			if f, ok := p.Change.(kind.Foreign); ok {
+				next.rests = f.Rests()
 			}
 			if a != nil {
 				a.serve.Store(false) // for rules of earlier epochs; their writes are still to be followed

@@ -36,7 +36,7 @@ func (e *Engine) Suspect(keyspace, table string) {
 	defer s.mu.Unlock()
 	for _, a := range e.rules.Load().active {
 		base := (keyspace == "" || keyspace == a.about.Keyspace) && (table == "" || table == a.about.Base)
-		if base || slices.ContainsFunc(a.tables, func(t kind.Table) bool {
+		if base || slices.ContainsFunc(slices.Concat(a.tables, a.rests), func(t kind.Table) bool {
 			return (keyspace == "" || keyspace == t.Keyspace) && (table == "" || table == t.Name)
 		}) {
 			a.holds.Add(1)

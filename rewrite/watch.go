@@ -18,14 +18,19 @@ import (
 //	answered    by a refusal: nothing happened, reads are served again
 //	            otherwise, or lost: an order to verify it again, and then no longer held back
 //
+// Tables that the application keeps, and a change answers from, are the application's to write, row by row. What empties or removes one as a whole is
+// followed in the same way.
+//
 // A read that is under way meanwhile may have seen the table before or after, so it is answered only if nothing was said since it
 // began (active.touched).
 
-// touch is one statement on a table of ours.
+// touch is one statement on a table of ours, or one that empties a table which a change answers from.
 type touch struct {
 	active *active
 	what   string // "DELETE on"
-	rows   bool   // what it writes may hide entries from their own rows on: a table with such a tombstone can not be mended
+	on     *kind.Table
+	ours   bool
+	rows   bool // what it writes may hide entries from their own rows on: a table with such a tombstone can not be mended
 }
 
 // has tells whether a table is one of its own; any of a keyspace, if table is "".
@@ -39,7 +44,15 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 		t = t.In(keyspace)
 		for _, a := range s.active {
 			if a.has(t.Keyspace, t.Table) {
-				all = append(all, touch{a, what + " on", rows})
+				all = append(all, touch{a, what + " on", &a.tables[0], true, rows})
+			}
+		}
+	}
+	emptied := func(what string, t cql.TableRef) {
+		t = t.In(keyspace)
+		for _, a := range s.active {
+			if slices.ContainsFunc(a.rests, func(r kind.Table) bool { return r.Keyspace == t.Keyspace && (r.Name == t.Table || t.Table == "") }) {
+				all = append(all, touch{a, what, &a.rests[0], false, false})
 			}
 		}
 	}
@@ -56,6 +69,7 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 		}
 	case *cql.Truncate:
 		on("TRUNCATE", x.Table, true)
+		emptied("TRUNCATE of", x.Table)
 	case *cql.AlterTable:
 		on("ALTER TABLE", x.Table, false)
 	case *cql.CreateIndex:
@@ -68,14 +82,16 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 		switch x.Object {
 		case cql.ObjectTable:
 			on("DROP TABLE", x.Name, false)
+			emptied("DROP TABLE of", x.Name)
 		case cql.ObjectTrigger:
 			on("DROP TRIGGER", x.On, false)
 		case cql.ObjectKeyspace:
 			for _, a := range s.active {
 				if a.has(x.Name.Keyspace, "") {
-					all = append(all, touch{a, "DROP KEYSPACE with", false})
+					all = append(all, touch{a, "DROP KEYSPACE with", &a.tables[0], true, false})
 				}
 			}
+			emptied("DROP KEYSPACE with", cql.TableRef{Keyspace: x.Name.Keyspace})
 		}
 	}
 	return all
@@ -89,7 +105,7 @@ func (s *ruleSet) unread(text string) (all []touch) {
 			name := strings.ToLower(t.Name)
 			return strings.Contains(text, name) || strings.Contains(text, strings.ReplaceAll(name, `"`, `""`))
 		}) {
-			all = append(all, touch{a, "a statement that can not be read, and names", true})
+			all = append(all, touch{a, "a statement that can not be read, and names", &a.tables[0], true, true})
 		}
 	}
 	return all
@@ -171,7 +187,11 @@ func (w *watched) ended(harmless bool) {
 		if t.rows {
 			order = w.engine.manager.Refill
 		}
-		w.engine.turnBack(t.active, condition.Schema.Refuse("%s said %s our %s table %s", w.who, t.what, w.engine.noun(t.active), &t.active.tables[0]).Error(), order)
+		reason := condition.Schema.Refuse("%s said %s table %s, by which rows are found", w.who, t.what, t.on)
+		if t.ours {
+			reason = condition.Schema.Refuse("%s said %s our %s table %s", w.who, t.what, w.engine.noun(t.active), t.on)
+		}
+		w.engine.turnBack(t.active, reason.Error(), order)
 		t.active.holds.Add(-1)
 	}
 }

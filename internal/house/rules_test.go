@@ -44,7 +44,9 @@ var mayImport = map[string][]string{
 	"rewrite/planrun":   {"rewrite/exec", "advisor/plan", "advisor/model", "advisor/workload", "capture/", "internal/guard"},                                            // plans, for commands and bench
 	"rewrite/kind":      {"rewrite/kind/", "rewrite/exec", "rewrite/condition", "advisor/plan", "capture/", "proxy"},                                                    // the seam, and what a kind may know beside it
 	"rewrite/lookup":    {"rewrite/lookup/", "rewrite/kind", "rewrite/exec/", "rewrite/condition", "advisor/plan", "capture/", "proxy", "internal/guard"},
-	"rewrite/rehearse":  {"rewrite/exec", "rewrite/planrun", "advisor/", "capture/"}, // it runs a design as it is printed
+	// a look-up whose table is the application's: it reads as look-ups do
+	"rewrite/existing": {"rewrite/lookup", "rewrite/lookup/match", "rewrite/kind", "rewrite/kinds", "rewrite/exec/", "rewrite/condition", "advisor/plan", "capture/", "proxy", "internal/guard"},
+	"rewrite/rehearse": {"rewrite/exec", "rewrite/planrun", "advisor/", "capture/"}, // it runs a design as it is printed
 	// it measures the executor, to fit what the plans are said to cost
 	"rewrite/calibrate": {"rewrite/exec", "rewrite/planrun", "rewrite/scratch", "advisor/cost", "advisor/model", "advisor/plan", "advisor/workload", "internal/chart", "internal/guard"},
 	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/chart", "internal/child", "internal/config", "internal/guard"},
@@ -68,8 +70,9 @@ var testsMayImport = []string{"internal/cassandra/", "internal/schematest", "ben
 // onlyFrom names, for folders of kinds, who may import them besides themselves, but for tests: whoever else would know a kind otherwise than
 // through rewrite/kind. planrun is what commands and bench run, and nothing that serves (docs/decisions/045).
 var onlyFrom = map[string][]string{
-	"rewrite/lookup":  {"rewrite/kinds", "cmd/"}, // cmd: its settings
-	"rewrite/planrun": {"rewrite/calibrate", "rewrite/rehearse", "bench/"},
+	"rewrite/lookup":   {"rewrite/kinds", "rewrite/existing", "cmd/"}, // cmd: its settings
+	"rewrite/existing": {"rewrite/kinds"},
+	"rewrite/planrun":  {"rewrite/calibrate", "rewrite/rehearse", "bench/"},
 }
 
 // folders and files are all that may lie at the top.

@@ -1,5 +1,5 @@
 // Package condition is the list of what must hold for an answer from a look-up to be the answer of the original statement: C1 to
-// C23, each with its title, why it matters, what helps, where it is checked and an example. Whatever refuses does so by one of them, and says its
+// C24, each with its title, why it matters, what helps, where it is checked and an example. Whatever refuses does so by one of them, and says its
 // id, its title and where to read more. docs/conditions.md is written from it.
 //
 // It holds no checks: what can break a condition depends on the kind of change, so each kind registers its own to the
@@ -33,6 +33,7 @@ const (
 	OfExecution Place = "**each execution** of a served statement: one that fails runs as written"
 	OfWrite     Place = "**each write**: before a look-up is advised (a warning), and as it comes; it is carried out, and reads run as written until the look-up is true again"
 	OfLookUp    Place = "**the look-up table**: after each change of the schema, and at each statement of a client that changes it"
+	OfKept      Place = "**a table that the application keeps**, by which rows are to be found: before that is advised, and when it is approved"
 	ByDesign    Place = "nothing: Helenus itself holds it at all times, and refuses nothing because of it"
 )
 
@@ -50,7 +51,7 @@ type Condition struct {
 
 // All are the conditions, by number.
 var All = [...]*Condition{Columns, Order, Paging, Limits, Functions, Values, Existence, Statics, Collections, Lifetime, Timestamps, Conditional, Consistency,
-	Frames, Retries, Deletes, Counters, Batches, Types, Schema, Rights, SideEffects, Masks}
+	Frames, Retries, Deletes, Counters, Batches, Types, Schema, Rights, SideEffects, Masks, Copies}
 
 // Find returns the condition of an id, nil if there is none.
 func Find(id ID) *Condition {

@@ -11,7 +11,7 @@ const intro = `# Conditions: when a read may be answered from a look-up
 Written from the program by ` + "`go generate ./rewrite/condition`" + `.
 
 Helenus answers a statement from a look-up table only if the answer is the one that Cassandra would give to the statement as it was
-written. What that takes are these 22 conditions. Where one does not hold, the statement runs as it was written: nothing is lost but the time that would have been
+written. What that takes are these conditions. Where one does not hold, the statement runs as it was written: nothing is lost but the time that would have been
 saved. Whatever is refused names its condition: in ` + "`helenus explain`, `approve` and `migrations`" + `, in the log, in the API
 (` + "`id`, `title`, `link`" + `) and in metrics (label ` + "`condition`" + `).
 

@@ -13,9 +13,26 @@ import (
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
 
+// Verified is a Fitted that answers from tables which can be compared with the base.
+type Verified interface {
+	Fitted
+	// Pass compares the base with these tables, in both directions, and puts right what it may. progress is told how many of how many
+	// parts are done.
+	Pass(ctx context.Context, progress func(done, total int)) (Findings, error)
+}
+
+// Foreign is a Verified that answers from tables of the application's besides the base: nobody writes them but the application.
+type Foreign interface {
+	Verified
+	// Rests are these tables; only their names are looked at.
+	Rests() []Table
+	// Lacks words that so many rows of the base have none there.
+	Lacks(rows int64) string
+}
+
 // Derived is a Fitted that answers from tables of its own.
 type Derived interface {
-	Fitted
+	Verified
 	// Tables are those that it makes, at least one. The comment of the first tells whose they are.
 	Tables() []Table
 	// Form is the version of what these tables hold: of another, nothing can be kept.
@@ -27,9 +44,6 @@ type Derived interface {
 	// Fill writes what the rows of one part of the base's ring need, so that it may be done again. When it returns without error all is
 	// acknowledged. next is called before each row is written, and may wait, or end it.
 	Fill(ctx context.Context, part exec.Range, how Filling, next func(context.Context) error) (rows int64, err error)
-	// Pass compares the base with these tables, in both directions, and puts right what it finds. progress is told how many of how many
-	// parts are done.
-	Pass(ctx context.Context, progress func(done, total int)) (Findings, error)
 }
 
 // Filling says how a part is filled.

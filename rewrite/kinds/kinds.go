@@ -8,19 +8,21 @@ import (
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/existing"
 	"github.com/helenus-db/helenus/rewrite/kind"
 	"github.com/helenus-db/helenus/rewrite/lookup"
 )
 
-// Settings are those of the kinds, each its own.
+// Settings are those of the kinds.
 type Settings struct {
-	LookUp lookup.Settings
+	LookUp lookup.Settings // also of existing tables, which are read alike
 }
 
 // All are all kinds. The first is that of records which name none.
 func All(s Settings) Set {
 	return Set{
 		lookup.Kind{Settings: s.LookUp},
+		existing.Kind{Settings: s.LookUp},
 	}
 }
 

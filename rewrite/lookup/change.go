@@ -271,75 +271,10 @@ func (r *read) Original(ctx context.Context, q kind.Request) (proxy.Rows, error)
 
 // Asked implements kind.Read.
 func (r *read) Asked(q kind.Request) string {
-	value, _ := r.Get(q.Values, r.Column)
-	return fmt.Sprintf("%s = 0x%x", r.LookUp.By.Name, value.Bytes)
+	return r.Read.Asked(q.Values)
 }
 
-// Scan implements kind.Scanner: Cassandra evaluates all conditions but that on the looked-up column, and rows are told apart here by
-// its value. One scan serves many values.
+// Scan implements kind.Scanner.
 func (r *read) Scan(ctx context.Context, requests []kind.Request, parts []exec.Range, c gocql.Consistency) ([]proxy.Rows, error) {
-	found := make(map[string]proxy.Rows, len(requests))
-	asked := func(q kind.Request) string {
-		value, _ := r.Get(q.Values, r.Column)
-		return string(value.Bytes)
-	}
-	for _, q := range requests {
-		found[asked(q)] = proxy.Rows{}
-	}
-	var others [][]byte
-	for _, x := range r.Others {
-		v, _ := r.Get(requests[0].Values, x)
-		others = append(others, v.Bytes)
-	}
-	for _, part := range parts {
-		rows, err := r.part(ctx, others, part, c, found, maxSplits)
-		if err != nil {
-			return nil, fmt.Errorf("compare with %s by token ranges: %w", r.LookUp.BaseName(), err)
-		}
-		for _, row := range rows {
-			value := string(row[len(row)-1])
-			found[value] = append(found[value], row[:len(row)-1])
-		}
-	}
-	answers := make([]proxy.Rows, len(requests))
-	for i, q := range requests {
-		limit, _ := r.Limit(func(m kind.Marker) ([]byte, bool, bool) {
-			v, ok := q.Values.Get(m)
-			return v.Bytes, !v.Unset, ok
-		})
-		rows := found[asked(q)]
-		answers[i] = rows[:min(len(rows), limit)]
-	}
-	return answers, nil
-}
-
-// maxSplits is how often a part of the ring is halved that can not be read.
-const maxSplits = 12
-
-// part reads one part of the ring, and keeps the rows of the values that are wanted. What is too much for one read is halved.
-func (r *read) part(ctx context.Context, others [][]byte, part exec.Range, c gocql.Consistency, wanted map[string]proxy.Rows, splits int) (proxy.Rows, error) {
-	var rows proxy.Rows
-	q := exec.Query{Text: r.Read.Scan, Values: append(append([][]byte(nil), others...), exec.FromInt64(part.First), exec.FromInt64(part.Last)),
-		Consistency: c, PageSize: 1000}
-	err := r.of.runner.parts.Session.Scan(ctx, q, func(cells [][]byte) error {
-		if value := cells[len(cells)-1]; value != nil {
-			if _, ok := wanted[string(value)]; ok {
-				rows = append(rows, cells)
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		return rows, nil
-	}
-	a, b, ok := part.Split()
-	if !ok || splits == 0 || ctx.Err() != nil || !exec.Down(err) || exec.Unreachable(err) {
-		return nil, err
-	}
-	first, err := r.part(ctx, others, a, c, wanted, splits-1)
-	if err != nil {
-		return nil, err
-	}
-	second, err := r.part(ctx, others, b, c, wanted, splits-1)
-	return append(first, second...), err
+	return r.of.runner.Reader.Scan(ctx, r.Read, requests, parts, c)
 }

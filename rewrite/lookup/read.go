@@ -28,21 +28,28 @@ type Reader struct {
 
 // Read answers a request from the look-up. See the package comment for the steps.
 func (r *Reader) Read(ctx context.Context, read *match.Read, q kind.Request) (proxy.Rows, error) {
-	return r.read(ctx, read, q, base{r.Session, nil})
+	return r.read(ctx, read, q, base{r.Session, r.Session, nil})
 }
 
 // ReadFor is Read for a client that logged in. Rows of the base are read on its own connection. Entries are read by our session, so before
 // Cassandra must lately have carried the statement out there, for one key; and an answer without rows is given only if it does that now.
+// Keys that are found in a table of the application's are read on the client's connection, too: it must have a right to that table itself.
 func (r *Reader) ReadFor(ctx context.Context, read *match.Read, q kind.Request, client kind.Client) (proxy.Rows, error) {
-	return r.read(ctx, read, q, base{client, client})
+	if read.LookUp.Kept() {
+		return r.read(ctx, read, q, base{client, client, client})
+	}
+	return r.read(ctx, read, q, base{client, r.Session, client})
 }
 
-// base is where rows of the base are read.
+// asker is a session, or a client's connection.
+type asker interface {
+	Query(context.Context, exec.Query) (exec.Answer, error)
+}
+
+// base is where rows of the base are read, and where their keys are.
 type base struct {
-	session interface {
-		Query(context.Context, exec.Query) (exec.Answer, error)
-	}
-	client kind.Client // that logged in; nil: none did
+	session, keys asker
+	client        kind.Client // that logged in; nil: none did
 }
 
 // judge has Cassandra judge whether the client may read what a statement reads: it carries it out for a key of no row in particular.
@@ -55,9 +62,13 @@ func (b base) judge(ctx context.Context, read *match.Read, bound [][]byte, q kin
 }
 
 func (r *Reader) read(ctx context.Context, read *match.Read, q kind.Request, from base) (proxy.Rows, error) {
-	value, ok := read.Get(q.Values, read.Column)
-	if !ok || value.Null || value.Unset || !match.Indexable(value.Bytes) || !match.Takes(value.Bytes, read.LookUp.By.Type) {
-		return nil, fmt.Errorf("%w: the value is absent, null, empty, too long or not of its type", kind.ErrUnsuited)
+	asked := make([][]byte, 0, len(read.By)+1)
+	for i, m := range read.By {
+		value, ok := read.Get(q.Values, m)
+		if !ok || value.Null || value.Unset || !match.Indexable(value.Bytes) || !match.Takes(value.Bytes, read.LookUp.Asked[i].Type) {
+			return nil, fmt.Errorf("%w: the value is absent, null, empty, too long or not of its type", kind.ErrUnsuited)
+		}
+		asked = append(asked, value.Bytes)
 	}
 	limit, ok := read.Limit(func(m kind.Marker) ([]byte, bool, bool) {
 		v, ok := read.Get(q.Values, m)
@@ -71,7 +82,7 @@ func (r *Reader) read(ctx context.Context, read *match.Read, q kind.Request, fro
 		return nil, err
 	}
 	judged := false
-	if c := from.client; c != nil && !c.Lately(read.Fetch) && (read.Several == "" || !c.Lately(read.Several)) {
+	if c := from.client; c != nil && from.keys != from.session && !c.Lately(read.Fetch) && (read.Several == "" || !c.Lately(read.Several)) {
 		if err := from.judge(ctx, read, bound, q); err != nil {
 			return nil, err
 		}
@@ -87,10 +98,10 @@ func (r *Reader) read(ctx context.Context, read *match.Read, q kind.Request, fro
 			return nil, fmt.Errorf("%w: the values of too many rows are not known just now", kind.ErrUnsuited)
 		}
 	}
-	found, err := r.Session.Query(ctx, exec.Query{Text: read.Find, Values: [][]byte{value.Bytes, exec.FromInt32(int32(most + 1))}, // #nosec G115 -- a small setting
+	found, err := from.keys.Query(ctx, exec.Query{Text: read.Find, Values: append(asked, exec.FromInt32(int32(most+1))), // #nosec G115 -- a small setting
 		Consistency: q.Consistency, PageSize: most + 2})
 	if err != nil {
-		return nil, fmt.Errorf("find the entries in %s: %w", read.LookUp.LookUpName(), err)
+		return nil, fmt.Errorf("find the entries in %s: %w", read.LookUp.FoundIn(), err)
 	}
 	if len(found.Rows) > most {
 		return nil, fmt.Errorf("%w: more than %d entries", kind.ErrUnsuited, most)
@@ -98,9 +109,13 @@ func (r *Reader) read(ctx context.Context, read *match.Read, q kind.Request, fro
 	if slices.ContainsFunc(found.Rows, read.LookUp.StandsIn) {
 		return nil, fmt.Errorf("%w: a row's key has no room in the look-up", kind.ErrUnsuited)
 	}
-	keys, ok := distinctKeys(found.Rows, candidates, read.LookUp.Partition)
+	entries := found.Rows
+	if !read.LookUp.Sorted() { // then none of them is known to have a place in its partition
+		entries, candidates = nil, found.Rows
+	}
+	keys, ok := distinctKeys(entries, candidates, read.LookUp.Partition)
 	if !ok {
-		return nil, fmt.Errorf("%w: a row whose value is not known is in the partition of another", kind.ErrUnsuited)
+		return nil, fmt.Errorf("%w: a row is in the partition of another, and which comes first is not known", kind.ErrUnsuited)
 	}
 	if from.client != nil && len(keys) == 0 && !judged {
 		if err := from.judge(ctx, read, bound, q); err != nil {

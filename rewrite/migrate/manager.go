@@ -185,8 +185,9 @@ type run struct {
 // fittedTo is a change as it fits its base.
 type fittedTo struct {
 	kind.Fitted
-	derived kind.Derived // the same, if it has tables of its own
-	tables  []kind.Table
+	derived  kind.Derived  // the same, if it has tables of its own
+	verified kind.Verified // the same, if there are tables to compare with the base
+	tables   []kind.Table
 }
 
 // fits takes a change on as it fits its base; nil: it does not.
@@ -196,6 +197,7 @@ func (r *run) fits(f kind.Fitted) {
 		return
 	}
 	now := &fittedTo{Fitted: f}
+	now.verified, _ = f.(kind.Verified)
 	if now.derived, _ = f.(kind.Derived); now.derived != nil {
 		now.tables = now.derived.Tables()
 	}
@@ -216,6 +218,22 @@ func (r *run) derived() kind.Derived {
 		return f.derived
 	}
 	return nil
+}
+
+// verified is the change if there are tables to compare with the base, nil if not.
+func (r *run) verified() kind.Verified {
+	if f := r.now.Load(); f != nil {
+		return f.verified
+	}
+	return nil
+}
+
+// lost words that a pass found rows which reads did not find.
+func (r *run) lost(rows int64) string {
+	if f, ok := r.fitted().(kind.Foreign); ok {
+		return f.Lacks(rows)
+	}
+	return fmt.Sprintf("a sweep found %d rows without entry: something writes past the proxy, or an entry was lost", rows)
 }
 
 // tables are those of its own.

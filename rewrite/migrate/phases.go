@@ -261,7 +261,7 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 	if err := m.quiet(ctx, r); err != nil {
 		return err
 	}
-	if r.derived() == nil { // it answers from the application's own tables
+	if r.verified() == nil { // there is nothing to compare before reads are
 		return m.update(ctx, r, func(x *Migration) { x.Unfollowed = x.Unfollowed && r.turns != turns })
 	}
 	for pass := 0; pass < m.settings.Passes; pass++ {
@@ -287,6 +287,10 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 				x.Unfollowed = x.Unfollowed && r.turns != turns
 			})
 		}
+	}
+	if r.derived() == nil { // nobody but the application can mend it
+		have := r.get()
+		return &stop{to: Failed, reason: fmt.Sprintf("%s (after %d passes; as %v)", r.lost(have.Last.Missing), m.settings.Passes, have.Last.Sample)}
 	}
 	reason := fmt.Sprintf("after %d passes there are still rows without entry, as %v", m.settings.Passes, r.get().Last.Sample)
 	if !r.get().Refilled {
@@ -337,15 +341,15 @@ func (m *Manager) unblocked(ctx context.Context, r *run) error {
 
 // pass runs one pass, and returns how many rows without entry it found, also if it could not end.
 func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
-	d := r.derived()
-	if d == nil {
+	v := r.verified()
+	if v == nil {
 		return 0, nil
 	}
-	found, err := d.Pass(ctx, func(done, total int) {
+	found, err := v.Pass(ctx, func(done, total int) {
 		m.progress(r, "token ranges", int64(done), int64(total))
 	})
 	if err != nil {
-		return found.Missing, fmt.Errorf("verify %s: %w", &r.tables()[0], err)
+		return found.Missing, fmt.Errorf("verify the %s over %s.%s: %w", r.noun(), r.rewrite.Keyspace, r.rewrite.Base, err)
 	}
 	m.memorise(ctx, r.runner)
 	return found.Missing, m.update(ctx, r, func(x *Migration) {
@@ -369,16 +373,12 @@ func (m *Manager) serve(ctx context.Context, r *run) error {
 		}
 		missing, err := m.pass(ctx, r)
 		if missing > 0 {
-			return &stop{to: Suspended, reason: lost(missing)}
+			return &stop{to: Suspended, reason: r.lost(missing)}
 		}
 		if err != nil {
 			return err
 		}
 	}
-}
-
-func lost(rows int64) string {
-	return fmt.Sprintf("a sweep found %d rows without entry: something writes past the proxy, or an entry was lost", rows)
 }
 
 // Verify compares the base and the tables of a change now, in both directions, as the sweep of a serving migration does by itself.
@@ -399,7 +399,7 @@ func (m *Manager) Verify(ctx context.Context, id, actor string) error {
 	missing, err := m.pass(ctx, r)
 	m.Log.Info("verified on order", "change_id", id, "actor", actor, "missing", missing, "err", err)
 	if have := r.get(); missing > 0 && have.State == Serving {
-		return errors.Join(err, m.suspend(context.WithoutCancel(ctx), r, lost(missing), false))
+		return errors.Join(err, m.suspend(context.WithoutCancel(ctx), r, r.lost(missing), false))
 	}
 	return err
 }
@@ -436,10 +436,10 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 // CheckOnce runs one verification pass over a migration now, whatever its state. What is missing is repaired.
 func (m *Manager) CheckOnce(ctx context.Context, id string) (kind.Findings, error) {
 	r, err := m.find(id)
-	if err != nil || r.derived() == nil {
+	if err != nil || r.verified() == nil {
 		return kind.Findings{}, err
 	}
-	return r.derived().Pass(ctx, func(int, int) {})
+	return r.verified().Pass(ctx, func(int, int) {})
 }
 
 // undroppable says why a table can not be dropped in a state.

@@ -39,6 +39,16 @@ func (r *Relay) Ask(text string, values ...[]byte) (rows proxy.Rows, forwarded b
 	return t.rows, t.forwarded
 }
 
+// Do says a statement that is no read, as a text.
+func (r *Relay) Do(text string) {
+	r.told = make(chan told, 1)
+	q := &proxy.Request{Opcode: proxy.OpQuery, Version: 4, Text: text, Consistency: 1, Responder: r, Rule: r.Rewriter.Rule("", text)}
+	if q.Rule == nil || !r.Rewriter.Take(q) {
+		r.Forward(q, proxy.Forward{})
+	}
+	<-r.told
+}
+
 // Forward implements proxy.Responder.
 func (r *Relay) Forward(q *proxy.Request, f proxy.Forward) {
 	var values [][]byte

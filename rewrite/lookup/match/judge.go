@@ -23,17 +23,7 @@ func Judge(lu plan.Rewrite, snapshot *capture.Snapshot, s *schema.Schema) []plan
 		return []plan.Verdict{verdict("", refusal)}
 	}
 	out := []plan.Verdict{{Reason: fmt.Sprintf("%s.%s can be looked up by %s", lu.Keyspace, lu.Base, lu.Column)}}
-	for i, fingerprint := range lu.Statements {
-		text := ""
-		if i < len(lu.Texts) {
-			text = lu.Texts[i]
-		}
-		refusal := l.Check(text)
-		if c := snapshot.Statement(fingerprint); refusal == nil && c != nil {
-			refusal = first(habitChecks, c)
-		}
-		out = append(out, verdict(fingerprint, refusal))
-	}
+	out = append(out, l.JudgeReads(snapshot)...)
 	for i := range snapshot.Statements {
 		if v, matters := l.judgeWrite(&snapshot.Statements[i]); matters {
 			if v.Refused && v.Statement == "" {
@@ -41,6 +31,22 @@ func Judge(lu plan.Rewrite, snapshot *capture.Snapshot, s *schema.Schema) []plan
 			}
 			out = append(out, v)
 		}
+	}
+	return out
+}
+
+// JudgeReads says of each statement of the change whether it could be answered.
+func (l *LookUp) JudgeReads(snapshot *capture.Snapshot) (out []plan.Verdict) {
+	for i, fingerprint := range l.Statements {
+		text := ""
+		if i < len(l.Texts) {
+			text = l.Texts[i]
+		}
+		refusal := l.Check(text)
+		if c := snapshot.Statement(fingerprint); refusal == nil && c != nil {
+			refusal = first(habitChecks, c)
+		}
+		out = append(out, verdict(fingerprint, refusal))
 	}
 	return out
 }

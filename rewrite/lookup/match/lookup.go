@@ -20,7 +20,8 @@ const MaxName = 48
 type LookUp struct {
 	plan.Rewrite
 	Base      *schema.Table
-	By        schema.Column   // the column that the look-up is keyed by
+	By        schema.Column   // the column that the look-up is keyed by; none of a look-up that the application keeps (Over)
+	Asked     []schema.Column // the columns that reads ask by: By, or what an application's table is keyed by
 	Key       []schema.Column // primary key of the base
 	Partition int             // how many of Key are its partition key
 	// Names of the look-up table's own columns, chosen so as to differ from those of the base: which kind of entry (see package
@@ -30,6 +31,7 @@ type LookUp struct {
 	statements map[string]bool
 	text       texts
 	standIn    [][]byte // see EntryKey
+	foreign    *Keys    // where the keys are found, if that is a table of the application's
 }
 
 // New prepares a look-up over its base table, or says which condition forbids it. The result is not changed afterwards.
@@ -41,15 +43,20 @@ func New(lu plan.Rewrite, base *schema.Table) (*LookUp, *condition.Refusal) {
 	if refusal := first(tableChecks, c); refusal != nil {
 		return nil, refusal
 	}
-	l := &LookUp{Rewrite: lu, Base: base, By: *c.column, Key: base.PrimaryKey(), Partition: len(base.PartitionKey()),
-		statements: make(map[string]bool, len(lu.Statements))}
+	l := &LookUp{Rewrite: lu, Base: base, By: *c.column, Asked: []schema.Column{*c.column}, Key: base.PrimaryKey(), Partition: len(base.PartitionKey())}
+	l.approve(lu.Statements)
 	l.standIn = l.makeStandIn()
-	for _, s := range lu.Statements {
-		l.statements[s] = true
-	}
 	l.EntryKind, l.EntryID, l.Written, l.Bucket = l.free("entry_kind"), l.free("entry_id"), l.free("written"), l.free("bucket")
 	l.text = l.write()
 	return l, nil
+}
+
+// approve takes down which statements may be answered.
+func (l *LookUp) approve(fingerprints []string) {
+	l.statements = make(map[string]bool, len(fingerprints))
+	for _, s := range fingerprints {
+		l.statements[s] = true
+	}
 }
 
 // free returns a name that neither the column nor the key of the base has.

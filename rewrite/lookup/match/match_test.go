@@ -171,7 +171,7 @@ func TestTexts(t *testing.T) {
 	if got != string(want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if len(read.Bound) != 2 || read.Bound[0].Index != 0 || read.Bound[1].Index != 1 || read.Column.Index != 1 || len(read.All) != 3 {
+	if len(read.Bound) != 2 || read.Bound[0].Index != 0 || read.Bound[1].Index != 1 || len(read.By) != 1 || read.By[0].Index != 1 || len(read.All) != 3 {
 		t.Errorf("%+v", read)
 	}
 	for _, statement := range strings.Split(got, "\n\n") {

@@ -2,8 +2,11 @@ package match
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -15,14 +18,14 @@ import (
 // Read is a SELECT that the look-up can answer.
 type Read struct {
 	LookUp *LookUp
-	Find   string // keys of the entries: value, limit
+	Find   string // keys of the entries: values of By, limit
 	Fetch  string // the application's SELECT narrowed to one row: the values of Bound, then key...
 	// Several is Fetch for one row of each of several partitions: the values of Bound, then the list of partition keys, then the rest of
 	// the key. The partition key is a further column of its rows, the last. "" if there is no such statement.
 	Several string
 	Bound   []kind.Marker // which values of the request Fetch begins with
 	Types   []string      // of those values; "" if that is not looked at
-	Column  kind.Marker   // which value of the request the look-up is asked by
+	By      []kind.Marker // which values of the request the look-up is asked by, one for each of LookUp.Asked
 	// Nowhere is a key that a row of the base could have.
 	Nowhere [][]byte
 	// Twin is the application's SELECT without LIMIT, with markers in the place of the values that stand in it: what Cassandra says of its answer is
@@ -30,8 +33,8 @@ type Read struct {
 	Twin string
 	Text string // the application's SELECT with anonymous markers, for the values of All
 	All  []kind.Marker
-	// Scan is the application's SELECT without the value it asks by and without LIMIT, over a part of the ring: the values of
-	// Others, then first token, last token. Each row has the value of the column after the cells of the answer.
+	// Scan is the application's SELECT without the values it asks by and without LIMIT, over a part of the ring: the values of
+	// Others, then first token, last token. Each row has the values of the columns after the cells of the answer.
 	Scan   string
 	Others []kind.Marker
 	limit  cql.Term
@@ -50,6 +53,25 @@ func (r *Read) Get(v kind.Values, m kind.Marker) (value proxy.Value, ok bool) {
 // Takes tells whether a request has as many values as the text has places for them. (Of those with names Cassandra takes what it needs.)
 func (r *Read) Takes(v kind.Values) bool {
 	return len(v.Values) == r.takes || len(v.Values) > 0 && v.Values[0].Name != ""
+}
+
+// AskedValues are the values that a request asks by, one for each of LookUp.Asked.
+func (r *Read) AskedValues(v kind.Values) [][]byte {
+	out := make([][]byte, len(r.By))
+	for i, m := range r.By {
+		value, _ := r.Get(v, m)
+		out[i] = value.Bytes
+	}
+	return out
+}
+
+// Asked says what a request asks for, by its bytes: "email = 0x61".
+func (r *Read) Asked(v kind.Values) string {
+	var all []string
+	for i, value := range r.AskedValues(v) {
+		all = append(all, fmt.Sprintf("%s = 0x%x", r.LookUp.Asked[i].Name, value))
+	}
+	return strings.Join(all, ", ")
 }
 
 // CompileRead compiles a SELECT. The fingerprint is checked too: what nobody approved is not answered.
@@ -85,22 +107,23 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 		return nil, condition.Limits.Refuse("LIMIT is neither a number nor bound")
 	}
 	where, places, left := l.lift(s.Where, r)
-	found := false
+	r.By = make([]kind.Marker, len(l.Asked))
+	found := make([]bool, len(l.Asked))
 	for i := range where {
-		by, refusal := l.relation(&where[i])
+		by, n, refusal := l.relation(&where[i])
 		if refusal != nil {
 			return nil, refusal
 		}
 		if by == nil {
 			continue
 		}
-		if found {
-			return nil, condition.Columns.Refuse("%s is restricted more than once", l.By.Name)
+		if found[n] {
+			return nil, condition.Columns.Refuse("%s is restricted more than once", l.Asked[n].Name)
 		}
-		found, r.Column = true, places.of(by)
+		found[n], r.By[n] = true, places.of(by)
 	}
-	if !found {
-		return nil, condition.Columns.Refuse("does not ask for rows by %s = ?", l.By.Name)
+	if n := slices.Index(found, false); n >= 0 {
+		return nil, condition.Columns.Refuse("does not ask for rows by %s = ?", l.Asked[n].Name)
 	}
 	whole := *s
 	whole.Where = where
@@ -109,7 +132,12 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 	r.Scan, r.Others = l.scan(&whole, places)
 	fetch := whole
 	fetch.Limit, fetch.AllowFiltering = nil, true
-	fetch.Where = append([]cql.Relation(nil), where...)
+	fetch.Where = nil
+	for _, relation := range where { // a part of the key is restricted by the whole key
+		if n := l.askedBy(&relation); n < 0 || l.key(l.Asked[n].Name) < 0 {
+			fetch.Where = append(fetch.Where, relation)
+		}
+	}
 	bound := cql.Markers(&fetch)
 	for _, k := range l.Key {
 		fetch.Where = append(fetch.Where, cql.Relation{Columns: []string{k.Name}, Op: cql.OpEQ, Value: &cql.Marker{}})
@@ -127,7 +155,7 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 	return r, nil
 }
 
-// scan writes the statement that reads what a SELECT finds for all values of the column.
+// scan writes the statement that reads what a SELECT finds for all values of the columns that it asks by.
 func (l *LookUp) scan(whole *cql.Select, at places) (string, []kind.Marker) {
 	s := *whole
 	s.Limit, s.AllowFiltering, s.Where = nil, true, nil
@@ -136,9 +164,12 @@ func (l *LookUp) scan(whole *cql.Select, at places) (string, []kind.Marker) {
 			s.Columns = append(s.Columns, cql.Selector{Expr: &cql.ColumnRef{Name: c.Name}})
 		}
 	}
-	s.Columns = append(append([]cql.Selector(nil), s.Columns...), cql.Selector{Expr: &cql.ColumnRef{Name: l.By.Name}})
+	s.Columns = append([]cql.Selector(nil), s.Columns...)
+	for _, c := range l.Asked {
+		s.Columns = append(s.Columns, cql.Selector{Expr: &cql.ColumnRef{Name: c.Name}})
+	}
 	for _, relation := range whole.Where {
-		if relation.Op != cql.OpEQ || len(relation.Columns) != 1 || relation.Columns[0] != l.By.Name || relation.Element != nil {
+		if l.askedBy(&relation) < 0 {
 			s.Where = append(s.Where, relation)
 		}
 	}
@@ -215,45 +246,55 @@ func (l *LookUp) projection(columns []cql.Selector) *condition.Refusal {
 var filters = map[cql.Op]bool{cql.OpEQ: true, cql.OpLT: true, cql.OpLE: true, cql.OpGT: true, cql.OpGE: true,
 	cql.OpContains: true, cql.OpContainsKey: true}
 
-// relation checks one relation; it returns the marker if this is the one that the look-up is asked by.
-func (l *LookUp) relation(r *cql.Relation) (*cql.Marker, *condition.Refusal) {
+// askedBy tells which of the columns that the look-up is asked by a relation gives the value of, -1 if none.
+func (l *LookUp) askedBy(r *cql.Relation) int {
+	if r.Op != cql.OpEQ || len(r.Columns) != 1 || r.Element != nil || r.Token || r.Tuple {
+		return -1
+	}
+	return slices.IndexFunc(l.Asked, func(c schema.Column) bool { return c.Name == r.Columns[0] })
+}
+
+// relation checks one relation; it returns the marker, and of which column, if this is one that the look-up is asked by.
+func (l *LookUp) relation(r *cql.Relation) (*cql.Marker, int, *condition.Refusal) {
+	refuse := func(refusal *condition.Refusal) (*cql.Marker, int, *condition.Refusal) { return nil, -1, refusal }
 	if r.Token {
-		return nil, condition.Limits.Refuse("token() is about the ring of the base")
+		return refuse(condition.Limits.Refuse("token() is about the ring of the base"))
 	}
 	if len(r.Columns) != 1 || r.Tuple {
-		return nil, condition.Columns.Refuse("relation on several columns")
+		return refuse(condition.Columns.Refuse("relation on several columns"))
 	}
 	column := l.Base.Column(r.Columns[0])
 	if column == nil {
-		return nil, condition.Schema.Refuse("asks by %s, which the table did not have when the look-up was approved", r.Columns[0])
+		return refuse(condition.Schema.Refuse("asks by %s, which the table did not have when the look-up was approved", r.Columns[0]))
 	}
 	if column.Masked {
-		return nil, condition.Masks.Refuse("asks by %s, which is masked", column.Name)
+		return refuse(condition.Masks.Refuse("asks by %s, which is masked", column.Name))
 	}
-	switch column.Kind {
-	case schema.Static:
-		return nil, condition.Statics.Refuse("filters by the static column %s", column.Name)
-	case schema.PartitionKey, schema.Clustering:
-		return nil, condition.Columns.Refuse("restricts the key column %s, which can not be combined with a row's whole key", column.Name)
+	n := l.askedBy(r)
+	switch {
+	case column.Kind == schema.Static:
+		return refuse(condition.Statics.Refuse("filters by the static column %s", column.Name))
+	case n < 0 && (column.Kind == schema.PartitionKey || column.Kind == schema.Clustering):
+		return refuse(condition.Columns.Refuse("restricts the key column %s, which can not be combined with a row's whole key", column.Name))
 	}
-	if column.Name == l.By.Name && r.Op == cql.OpEQ && r.Element == nil {
+	if n >= 0 {
 		marker, ok := r.Value.(*cql.Marker)
 		if !ok {
-			return nil, condition.Values.Refuse("the value of %s stands in the text in a form that only Cassandra reads: bind it", column.Name)
+			return refuse(condition.Values.Refuse("the value of %s stands in the text in a form that only Cassandra reads: bind it", column.Name))
 		}
-		return marker, nil
+		return marker, n, nil
 	}
 	if !filters[r.Op] {
-		return nil, condition.Columns.Refuse("operator %s on %s", r.Op, column.Name)
+		return refuse(condition.Columns.Refuse("operator %s on %s", r.Op, column.Name))
 	}
 	for _, t := range []cql.Term{r.Element, r.Value} {
 		switch t.(type) {
 		case nil, *cql.Marker, *cql.Literal:
 		default:
-			return nil, condition.Functions.Refuse("%s is compared with an expression, which each sub-read would evaluate anew", column.Name)
+			return refuse(condition.Functions.Refuse("%s is compared with an expression, which each sub-read would evaluate anew", column.Name))
 		}
 	}
-	return nil, nil
+	return nil, -1, nil
 }
 
 // Limit is the LIMIT of a request, math.MaxInt if it has none; ok is false if Cassandra would refuse it.
@@ -293,7 +334,7 @@ func (l *LookUp) Check(text string) *condition.Refusal {
 	return refusal
 }
 
-// Alone compiles those of the approved statements that bind nothing but the value they ask by.
+// Alone compiles those of the approved statements that bind nothing but the values they ask by.
 func (l *LookUp) Alone() []*Read {
 	var out []*Read
 	for _, text := range l.Texts {
@@ -301,7 +342,7 @@ func (l *LookUp) Alone() []*Read {
 		if err != nil {
 			continue
 		}
-		if read, refusal := l.CompileRead(st, l.Keyspace); refusal == nil && len(read.All) == 1 {
+		if read, refusal := l.CompileRead(st, l.Keyspace); refusal == nil && len(read.All) == len(read.By) {
 			out = append(out, read)
 		}
 	}

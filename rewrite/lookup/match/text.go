@@ -141,8 +141,11 @@ func FormerRow(lookups []*LookUp) string {
 	return b.String() + " FROM " + lookups[0].BaseName() + " WHERE " + equal(key)
 }
 
-// Find reads the keys of the entries of one value: column, limit.
+// Find reads the keys of the entries of one value: columns of Asked, limit.
 func (l *LookUp) Find() string {
+	if l.foreign != nil {
+		return l.foreign.find()
+	}
 	key, _ := l.names()
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? LIMIT ?", strings.Join(key, ", "), l.LookUpName(), quote(l.By.Name))
 }
