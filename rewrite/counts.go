@@ -9,6 +9,9 @@ type counts struct {
 	written, failed atomic.Int64              // writes
 	missed          atomic.Uint64             // writes that went on without their entry
 	touched         atomic.Int64              // statements of clients on our table
+	rechecked       atomic.Int64              // rows that CDC agents told of, and that were compared
+	around          atomic.Int64              // of which were written around us
+	aroundSaid      atomic.Int64              // uptime at which that was last said
 }
 
 // unserved is why a read that a change may answer ran as it was written.

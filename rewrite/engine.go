@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+	"golang.org/x/time/rate"
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -50,6 +51,10 @@ type Options struct {
 	Members Members
 	// Others finds who else is connected to the cluster; own is this state's owner id. nil: nobody is looked for.
 	Others func(ctx context.Context, own string) Others
+	// Nodes are the addresses of the cluster's nodes, with or without ports. nil: they are not known.
+	Nodes func() []string
+
+	Recheck int // 500; rows that CDC agents tell of compared in a second
 
 	Reads       int           // 512; reads answered at a time, more run as written
 	ReadTimeout time.Duration // 2 s for a served read, then it runs as written
@@ -84,6 +89,7 @@ func (o *Options) defaults() {
 	if o.Kinds == nil {
 		o.Kinds = kinds.All(kinds.Settings{})
 	}
+	num(&o.Recheck, 500)
 	num(&o.Reads, 512)
 	num(&o.Comparing, 4)
 	if o.ReadTimeout <= 0 {
@@ -111,6 +117,7 @@ type Engine struct {
 	kill      kill
 	suspected suspicion
 	others    others
+	agents    agents
 
 	mu     sync.Mutex
 	active map[string]*active // by migration, also those no longer in force, for their counters
@@ -168,12 +175,13 @@ func New(o Options) (*Engine, error) {
 	o.defaults()
 	e := &Engine{options: o, log: o.Log, session: o.Session, active: map[string]*active{},
 		reads: make(chan struct{}, o.Reads), pairs: make(chan struct{}, o.Comparing)}
+	e.agents.limit = rate.NewLimiter(rate.Limit(o.Recheck), max(o.Recheck/10, 1))
 	e.runners = make(map[string]kind.Runner, len(o.Kinds))
 	for _, k := range o.Kinds {
 		e.runners[k.Name()] = k.Open(kind.Parts{Session: o.Session, Schema: o.Schema, Now: o.Now, Uptime: o.Uptime, Log: o.Log})
 	}
 	parts := migrate.Parts{Session: o.Session, Kinds: o.Kinds, Runners: e.runners, Store: o.Store, Changes: o.Changes,
-		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Blocked: e.blocked, Missed: e.missed}
+		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Blocked: e.blocked, Missed: e.missed, Covered: e.covered}
 	if o.Members != nil {
 		parts.Traffic, parts.Shared, parts.Lead = everywhere{o.Traffic, o.Members}, true, o.Members.Lead
 	}

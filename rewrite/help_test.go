@@ -62,7 +62,8 @@ type world struct {
 	engine *Engine
 	stop   func()
 
-	bypassed atomic.Bool // the relay's switch
+	bypassed atomic.Bool     // the relay's switch
+	nodes    func() []string // of the cluster
 
 	mu       sync.Mutex
 	barriers int
@@ -101,7 +102,7 @@ func newWorld(t testing.TB) *world {
 // boot starts an Engine on what the store and the database hold, as a process does.
 func (w *world) boot(settings migrate.Settings) {
 	w.t.Helper()
-	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Bypass: w.bypassed.Store, Schema: w.db.Schema, Migrate: settings, Every: 1 << 60, Kinds: few()})
+	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Bypass: w.bypassed.Store, Schema: w.db.Schema, Nodes: w.nodes, Migrate: settings, Every: 1 << 60, Kinds: few()})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -55,11 +55,18 @@ var (
 
 	descDecisions = describe("helenus_change_decisions_total",
 		"Decisions about changes in this process, and who took them: a person, a calendar that a person approved, or the guard that watches over changes.", "decision", "by")
+	descRechecked   = describe("helenus_change_rechecked_total", "Rows that CDC agents told of, and that were compared with their entries.", "change_id")
+	descAround      = describe("helenus_change_written_around_total", "Rows that CDC agents told of and that had no entry: somebody writes around Helenus. They were repaired; reads missed them until then.", "change_id")
+	descAgent       = describe("helenus_cdc_last_report_timestamp_seconds", "When the CDC agent of a node reported last.", "node")
+	descAgentBehind = describe("helenus_cdc_behind_bytes", "Bytes of the commit log that the CDC agent of a node has yet to read, as it reported last.", "node")
+	descAgentUnread = describe("helenus_cdc_unread_total", "Mutations, or parts of the commit log, that the CDC agent of a node could not read.", "node")
+
 	descUnlisted = describe("helenus_change_unlisted", "Changes that are left out of these metrics because there are more than 100: those that ended longest ago, and then of those under way the last by id.")
 	descOrders   = describe("helenus_orders_pending", "Orders (roll-back, suspension, bypass, drop) that are in force and could not be stored yet; they are stored again and again until they are.")
 
 	descriptions = []*prometheus.Desc{descInfo, descState, descLatency, descGain, descSaved, descReads, descUnserved, descRefused, descWrites, descTouched, descOthers, descDivergent, descClean, descRepairs,
-		descRatio, descETA, descFilled, descToFill, descStarted, descWaiting, descCompared, descDiffered, descDecisions, descUnlisted, descOrders}
+		descRatio, descETA, descFilled, descToFill, descStarted, descWaiting, descCompared, descDiffered, descDecisions, descUnlisted, descOrders,
+		descRechecked, descAround, descAgent, descAgentBehind, descAgentUnread}
 )
 
 // maxListed is how many changes have metrics: each has at most some 160 series, histograms included.
@@ -126,6 +133,7 @@ func (e *Engine) Collect(ch chan<- prometheus.Metric) {
 	c.gauge(descOrders, float64(e.manager.Backlog()))
 	c.gauge(descOthers, float64(e.others.helenus.Load()), "helenus")
 	c.gauge(descOthers, float64(e.others.clients.Load()), "client")
+	c.agents(&e.agents)
 	for _, act := range migrate.Acts {
 		for _, by := range migrate.Deciders {
 			c.total(descDecisions, e.manager.Decided(migrate.Decision{Act: act, By: by}), string(act), string(by))
@@ -169,6 +177,8 @@ func (c sink) requests(id string, n *counts) {
 	c.total(descWrites, n.failed.Load(), id, "failed")
 	c.total(descWrites, int64(n.missed.Load()), id, "missed") //nolint:gosec // counts of one process
 	c.total(descTouched, n.touched.Load(), id)
+	c.total(descRechecked, n.rechecked.Load(), id)
+	c.total(descAround, n.around.Load(), id)
 }
 
 // change tells where a change stands.

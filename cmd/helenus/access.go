@@ -181,7 +181,7 @@ func tokenCreateCommand() *cobra.Command {
 		},
 	}
 	r.flags(c)
-	c.Flags().StringVar(&role, "role", string(access.Viewer), "viewer, operator or admin")
+	c.Flags().StringVar(&role, "role", string(access.Viewer), "viewer, operator or admin; or agent, which is for cdc-agent alone")
 	c.Flags().StringVar(&expires, "expires", "", "after how long it is not valid any more, such as 12h or 90d; default: never")
 	return c
 }

@@ -240,7 +240,7 @@ func (h *helenus) wire() (err error) {
 	all := kinds.All(kinds.Settings{LookUp: lookUpSettings(s)})
 	if h.engine, err = rewrite.New(rewrite.Options{
 		Connect: cluster.working, Store: h.store, Changes: h.changes, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Now: clock, Kinds: all,
-		Permissions: s.PermissionsValidity, Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet, Others: h.onlookers.look,
+		Permissions: s.PermissionsValidity, Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet, Others: h.onlookers.look, Nodes: h.nodes, Recheck: s.CDCRate,
 		Migrate: changeSettings(s),
 	}); err != nil {
 		return err

@@ -2,11 +2,12 @@ package access
 
 import "fmt"
 
-// Role is what somebody may do; each may do all that the one before it may.
+// Role is what somebody may do; each from Viewer on may do all that the one before it may.
 type Role string
 
 // The roles.
 const (
+	Agent    Role = "agent"    // tells which rows were written (helenus cdc-agent), and may do nothing else; operators may, too
 	Viewer   Role = "viewer"   // reads
 	Operator Role = "operator" // approves, rejects, rolls back, resumes, verifies
 	Admin    Role = "admin"    // tokens, drop, bypass, what is sampled, pprof
@@ -16,14 +17,19 @@ var ranks = map[Role]int{Viewer: 1, Operator: 2, Admin: 3}
 
 // ParseRole reads a role.
 func ParseRole(text string) (Role, error) {
-	if r := Role(text); ranks[r] > 0 {
+	if r := Role(text); r == Agent || ranks[r] > 0 {
 		return r, nil
 	}
-	return "", fmt.Errorf("role %q: it may be %s, %s or %s", text, Viewer, Operator, Admin)
+	return "", fmt.Errorf("role %q: it may be %s, %s, %s or %s", text, Agent, Viewer, Operator, Admin)
 }
 
 // Allows reports whether a role includes another.
-func (r Role) Allows(needed Role) bool { return ranks[needed] > 0 && ranks[r] >= ranks[needed] }
+func (r Role) Allows(needed Role) bool {
+	if needed == Agent {
+		return r == Agent || r.Allows(Operator)
+	}
+	return ranks[needed] > 0 && ranks[r] >= ranks[needed]
+}
 
 // Identity is who sent a request, and how that is known.
 type Identity struct {

@@ -23,6 +23,8 @@ var needs = map[string]access.Role{
 	"POST /api/v1/sampling/on":          access.Admin, // what is learnt of values
 	"POST /api/v1/sampling/off":         access.Admin,
 	"POST /api/v1/capture/record":       access.Admin, // and given away
+	"GET /api/v1/cdc/tables":            access.Agent,
+	"POST /api/v1/cdc/rows":             access.Agent,
 	"GET /api/v1/tokens":                access.Admin,
 	"POST /api/v1/tokens":               access.Admin,
 	"DELETE /api/v1/tokens/{name}":      access.Admin,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -166,6 +167,17 @@ func (m migrator) Hold(_ context.Context, id, actor string) error {
 
 func (m migrator) CutOver(_ context.Context, id, actor string) error {
 	return m.order("cut-over", id, actor, migrate.Serving)
+}
+
+func (m migrator) CDCTables() ([]rewrite.CDCTable, error) {
+	return []rewrite.CDCTable{{Keyspace: "shop", Name: "users", ID: "6bddc1a5-2e0e-4b1c-a4a1-0b0f0b1f6f5b", Watch: []string{"email"}}}, nil
+}
+
+func (m migrator) Told(_ context.Context, r *rewrite.CDCReport) (rewrite.CDCFindings, error) {
+	if len(r.Rows) == 0 {
+		return rewrite.CDCFindings{}, fmt.Errorf("%w: it is empty", rewrite.ErrCDCReport)
+	}
+	return rewrite.CDCFindings{Rechecked: int64(len(r.Rows)), Around: 1}, nil
 }
 
 func (m migrator) Rollback(_ context.Context, id, actor string) error {

@@ -69,9 +69,9 @@ func classify(err error) *Error {
 		return &Error{Status: http.StatusInsufficientStorage, Code: "pending", Message: err.Error()}
 	case errors.As(err, &unread):
 		return &Error{Status: http.StatusBadRequest, Code: "invalid", Message: err.Error()}
-	case errors.As(err, &limits):
+	case errors.As(err, &limits), errors.Is(err, rewrite.ErrCDCReport):
 		return &Error{Status: http.StatusBadRequest, Code: "invalid", Message: err.Error()}
-	case errors.Is(err, advisor.ErrNothingSeen):
+	case errors.Is(err, advisor.ErrNothingSeen), errors.Is(err, rewrite.ErrNoSchema):
 		return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: err.Error()}
 	}
 	return &Error{Status: http.StatusInternalServerError, Code: "internal", Message: err.Error()}

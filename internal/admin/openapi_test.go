@@ -115,6 +115,8 @@ var operations = map[string]operation{
 	"POST /api/v1/sampling/on":                  {says: "Look at values again", body: is[Decision](), answer: is[window.Statistics]()},
 	"POST /api/v1/sampling/off":                 {says: "Look at no values, and forget all that was hashed", body: is[Decision](), answer: is[window.Statistics]()},
 	"POST /api/v1/capture/record":               {says: "A hashed trace of what is said meanwhile", query: "for!", body: is[Decision](), text: "application/gzip"},
+	"GET /api/v1/cdc/tables":                    {says: "The tables that CDC agents have to know, and by which columns their rows are watched", answer: is[[]rewrite.CDCTable]()},
+	"POST /api/v1/cdc/rows":                     {says: "Compare rows that a CDC agent saw written with their entries; the answer comes when that is done", body: is[rewrite.CDCReport](), answer: is[rewrite.CDCFindings]()},
 	"GET /api/v1/cycles":                        {says: "How the traffic goes with the time", query: "since period zone min_step", answer: is[cycle.Report]()},
 	"GET /api/v1/cycles/workload":               {says: "A workload in YAML with a weight for each step of the cycle", query: "since period zone min_step", text: "text/plain"},
 	"GET /api/v1/audit":                         {says: "The audit trail, the latest line first", query: "change actor action since until limit before", answer: is[AuditAnswer]()},

@@ -58,6 +58,9 @@ type Migrator interface {
 	Verify(ctx context.Context, id, actor string) error
 	Drop(ctx context.Context, id, actor string) error
 	Migrations() []migrate.Migration
+	// CDCTables are those that CDC agents have to know, Told takes what one tells.
+	CDCTables() ([]rewrite.CDCTable, error)
+	Told(ctx context.Context, report *rewrite.CDCReport) (rewrite.CDCFindings, error)
 	// Bypass switches the kill-switch, Bypassed is its state.
 	Bypass(ctx context.Context, on bool, actor string) error
 	Bypassed() rewrite.Bypass
@@ -187,6 +190,7 @@ func (s *Server) Handler() http.Handler {
 	s.changeRoutes(route)
 	route("POST /api/v1/advise", s.advise)
 	s.values(route)
+	s.cdcRoutes(route)
 	route("GET /api/v1/bypass", func(*http.Request) (any, error) { return s.o.Migrator.Bypassed(), nil })
 	route("POST /api/v1/bypass/on", s.bypass(true))
 	route("POST /api/v1/bypass/off", s.bypass(false))

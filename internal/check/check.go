@@ -85,7 +85,7 @@ type Client struct {
 // All looks at everything, what blocks first.
 func All(f *Facts) []Finding {
 	var all []Finding
-	for _, look := range []func(*Facts) []Finding{nodes, versions, partitioner, rights, systemTables, guardrails, validity, replication, clocks, others, drivers} {
+	for _, look := range []func(*Facts) []Finding{nodes, versions, partitioner, rights, systemTables, guardrails, cdc, validity, replication, clocks, others, drivers} {
 		all = append(all, look(f)...)
 	}
 	rank := map[Level]int{Blocks: 0, Warns: 1, Fine: 2}

@@ -96,6 +96,21 @@ func guardrails(f *Facts) (out []Finding) {
 	return out
 }
 
+// cdc looks for nodes on which a CDC agent that is behind, or gone, would stop the application's writes.
+func cdc(f *Facts) []Finding {
+	var where []string
+	for _, n := range f.asked() {
+		if strings.EqualFold(n.Settings["cdc_enabled"], "true") && strings.EqualFold(n.Settings["cdc_block_writes"], "true") {
+			where = append(where, n.Address)
+		}
+	}
+	if len(where) == 0 {
+		return nil
+	}
+	return []Finding{{"cdc", Warns, fmt.Sprintf("cdc_block_writes is true (%s): once cdc_raw is full, because nobody reads and removes its segments, Cassandra refuses writes to tables with cdc = true", strings.Join(where, ", ")),
+		"cdc_block_writes: false, with which the oldest segments go instead; what an agent misses so, the next sweep finds"}}
+}
+
 // validity compares how long Cassandra remembers permissions with how long Helenus thinks it does.
 func validity(f *Facts) []Finding {
 	if f.Rights.Unchecked {

@@ -126,6 +126,7 @@ type Settings struct {
 	ShadowFor      time.Duration `name:"shadow-for" default:"24h" help:"or how long to compare, if that many reads do not come"`
 	ShadowProbes   int           `name:"shadow-probes" default:"100" help:"values for which Helenus itself compares both plans before an approved change serves"`
 	SweepEvery     time.Duration `name:"sweep-every" default:"1h" help:"how often a serving table is compared with its base in both directions"`
+	CDCRate        int           `name:"cdc-rate" default:"500" help:"rows a second that are compared with their entries because CDC agents tell that they were written (docs/cdc.md)"`
 	MaxEntries     int           `name:"max-entries" default:"1000" help:"look-up entries of one value above which the original statement runs"`
 
 	PermissionsValidity time.Duration `name:"permissions-validity" default:"2s" help:"before a look-up is read for a client that logged in, Cassandra must have carried the statement out on the client's own connection at most so long ago; not above Cassandra's own permissions_validity. 0s: just then, each time"`
@@ -253,7 +254,7 @@ func (s *Settings) Validate() error {
 	}
 	positive := map[string]int64{
 		"max-connections": int64(s.MaxConnections), "max-frame": int64(s.MaxFrame), "max-statements": int64(s.MaxStatements), "history-size": int64(s.HistorySize),
-		"backfill-ranges": int64(s.BackfillRanges), "workers": int64(s.Workers), "max-entries": int64(s.MaxEntries),
+		"backfill-ranges": int64(s.BackfillRanges), "workers": int64(s.Workers), "max-entries": int64(s.MaxEntries), "cdc-rate": int64(s.CDCRate),
 	}
 	for _, one := range All() {
 		if n, ok := positive[one.Name]; ok && n <= 0 {

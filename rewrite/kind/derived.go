@@ -46,6 +46,16 @@ type Derived interface {
 	Fill(ctx context.Context, part exec.Range, how Filling, next func(context.Context) error) (rows int64, err error)
 }
 
+// Rechecker is a Derived that can compare single rows of the base with its tables.
+type Rechecker interface {
+	Derived
+	// Watched are the columns by which what the tables need of a row may change.
+	Watched() []string
+	// Recheck compares what one row of the base needs with what the tables have, and puts right what is missing. The key is that of a row, or of a
+	// partition: then all its rows are meant. next is called before each row, and may wait, or end it.
+	Recheck(ctx context.Context, key [][]byte, next func(context.Context) error) (Findings, error)
+}
+
 // Filling says how a part is filled.
 type Filling struct {
 	Read, Write gocql.Consistency

@@ -27,7 +27,7 @@ type Fitted struct {
 	runner *Runner
 }
 
-var _ kind.Derived = (*Fitted)(nil)
+var _ kind.Rechecker = (*Fitted)(nil)
 
 // form is that of the tables that this version makes and keeps: an entry per write (package maintain).
 const form = 1
@@ -198,6 +198,14 @@ func (l *Fitted) Pass(ctx context.Context, progress func(done, total int)) (kind
 		err = l.runner.Maintainer.SweepPending(ctx, l.LookUp)
 	}
 	return found, err
+}
+
+// Watched implements kind.Rechecker.
+func (l *Fitted) Watched() []string { return []string{l.By.Name} }
+
+// Recheck implements kind.Rechecker.
+func (l *Fitted) Recheck(ctx context.Context, key [][]byte, next func(context.Context) error) (kind.Findings, error) {
+	return l.runner.checker.Recheck(ctx, l.LookUp, key, next)
 }
 
 // write is what a statement means to the entries.

@@ -117,7 +117,7 @@ func (s Settings) Defaults() Settings {
 	return s
 }
 
-// Parts are what a Manager works with; all must be set but Changes, Blocked, Missed and Wait.
+// Parts are what a Manager works with; all must be set but Changes, Blocked, Missed, Covered and Wait.
 type Parts struct {
 	Session exec.Session
 	Kinds   kinds.Set
@@ -137,6 +137,8 @@ type Parts struct {
 	// no more to; nil: there is no other.
 	Shared bool
 	Lead   func(ctx context.Context, f func(context.Context))
+	// Covered says whether all writes around us are told of, by CDC agents. nil: they are not.
+	Covered func() bool
 	// Wait waits as long as it is told, or until the context ends, which is then its error. nil: by the machine's clock.
 	Wait func(ctx context.Context, d time.Duration) error
 }

@@ -372,13 +372,25 @@ func (m *Manager) serve(ctx context.Context, r *run) error {
 			return err
 		}
 		missing, err := m.pass(ctx, r)
-		if missing > 0 {
+		if missing > 0 && !m.expected(ctx, r, missing) {
 			return &stop{to: Suspended, reason: r.lost(missing)}
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// expected reports whether rows that a sweep found without entry are what writes around us leave for the moment until a CDC agent tells of them: where
+// one is at work on every node, whoever put them there knows of such writes (docs/decisions/059). The rows have their entries by now.
+func (m *Manager) expected(ctx context.Context, r *run, missing int64) bool {
+	if m.Covered == nil || !m.Covered() {
+		return false
+	}
+	if _, err := m.Note(ctx, r.id, fmt.Sprintf("a sweep found and repaired %d rows without entry, and it goes on serving: CDC agents tell of writes around Helenus", missing)); err != nil {
+		m.Log.Warn("a note could not be stored", "change_id", r.id, "err", err)
+	}
+	return true
 }
 
 // Verify compares the base and the tables of a change now, in both directions, as the sweep of a serving migration does by itself.
@@ -398,7 +410,7 @@ func (m *Manager) Verify(ctx context.Context, id, actor string) error {
 	}
 	missing, err := m.pass(ctx, r)
 	m.Log.Info("verified on order", "change_id", id, "actor", actor, "missing", missing, "err", err)
-	if have := r.get(); missing > 0 && have.State == Serving {
+	if have := r.get(); missing > 0 && have.State == Serving && !m.expected(ctx, r, missing) {
 		return errors.Join(err, m.suspend(context.WithoutCancel(ctx), r, r.lost(missing), false))
 	}
 	return err

@@ -16,6 +16,7 @@ type texts struct {
 	Outdate     string // timestamp; column, key..., kind
 	RowEntries  string // column, key... -> kind, id, WRITETIME
 	BaseRow     string // key... -> key..., column, WRITETIME(column), TTL(column)
+	Partition   string // partition key... -> key..., column, WRITETIME(column), TTL(column)
 	ScanBase    string // first token, last token -> key..., column, WRITETIME(column), TTL(column)
 	ScanEntries string // first token, last token -> key..., column
 	Sample      string // -> column
@@ -41,6 +42,9 @@ func (l *LookUp) RowEntries() string { return l.text.RowEntries }
 
 // BaseRow reads key..., column, WRITETIME(column) and TTL(column) of a row of the base: key...
 func (l *LookUp) BaseRow() string { return l.text.BaseRow }
+
+// BasePartition reads key..., column, WRITETIME(column) and TTL(column) of all rows of a partition of the base: partition key...
+func (l *LookUp) BasePartition() string { return l.text.Partition }
 
 // ScanBase reads key..., column, WRITETIME(column) and TTL(column) of the base after one token and up to another.
 func (l *LookUp) ScanBase() string { return l.text.ScanBase }
@@ -115,6 +119,7 @@ func (l *LookUp) write() texts {
 		Outdate:    fmt.Sprintf("DELETE FROM %s USING TIMESTAMP ? WHERE %s", table, equal(whole[:len(whole)-1])),
 		RowEntries: fmt.Sprintf("SELECT %s, %s, WRITETIME(%s) FROM %s WHERE %s", quote(l.EntryKind), quote(l.EntryID), written, table, equal(all)),
 		BaseRow:    row + equal(key),
+		Partition:  row + equal(key[:l.Partition]),
 		ScanBase:   row + fmt.Sprintf("%s > ? AND %s <= ?", token, token),
 		ScanEntries: fmt.Sprintf("SELECT %s, %s FROM %s WHERE token(%s) > ? AND token(%s) <= ?",
 			strings.Join(key, ", "), column, table, column, column),
