@@ -18,7 +18,7 @@ import (
 //	an application      that does not come through a helenus may only read, or write elsewhere: a warning that names it
 //	a table of another  owner's in the keyspace, where not everybody's connections can be seen: as another helenus
 //
-// Members of a fleet are not told of each other's changes yet, so there nothing is approved at all.
+// Members of a fleet that share a state know of each other (members.go). Where each has a state of its own nothing is approved at all.
 
 // Peer are connections to the cluster of one kind.
 type Peer struct {
@@ -58,8 +58,8 @@ type ErrNotAlone struct{ Reason string }
 func (e *ErrNotAlone) Error() string { return e.Reason }
 
 // errFleet is why a fleet takes nothing on.
-var errFleet = &ErrNotAlone{"topology: fleet: members are not told of each other's changes yet, so what is written through one would be missing in what another " +
-	"answers. Run one process (topology mirror or single) to have changes carried out; a fleet relays, learns and advises"}
+var errFleet = &ErrNotAlone{"topology: fleet with a state of its own (state: sqlite): members are not told of each other's changes, so what is written through one would be missing in what another " +
+	"answers. Have them share one (state: cassandra, see docs/fleet.md); `helenus state move` takes along what is known"}
 
 // othersEvery is how often we look while there is a change, othersPatience how long a look may take.
 const (
@@ -147,7 +147,7 @@ func (e *Engine) observe(ctx context.Context) {
 	defer tick.Stop()
 	told := ""
 	for {
-		if len(e.rules.Load().active) > 0 {
+		if len(e.rules.Load().active) > 0 && (e.options.Members == nil || e.options.Members.Leads()) {
 			found, err := e.Alone(ctx, "")
 			now := found.warning()
 			if err != nil && ctx.Err() == nil {

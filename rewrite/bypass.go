@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // The kill-switch. While the relay is bypassed, reads and writes go to Cassandra as they came, so no look-up is read, and none is
@@ -88,9 +89,67 @@ func (e *Engine) bypassOn(ctx context.Context, actor string) error {
 		e.manager.Retry("bypass", e.storeBypass)
 		err = fmt.Errorf("requests bypass the rewriting, but that is not stored yet. It is stored again and again until it is: %w", err)
 	}
-	e.bypassRelay(true)
-	e.log.Warn("requests bypass the rewriting", "actor", actor)
-	return errors.Join(err, e.suspendAll(ctx))
+	if e.options.Members == nil {
+		e.bypassRelay(true)
+		e.log.Warn("requests bypass the rewriting", "actor", actor)
+		return errors.Join(err, e.suspendAll(ctx))
+	}
+	order := k.orders
+	k.Unlock() // whoever asks how it stands does not wait
+	defer k.Lock()
+	return errors.Join(err, e.bypassFleet(ctx, order, actor))
+}
+
+// bypassFleet suspends all changes, and bypasses the relay of this member once no member answers by one any more. Each member does so that sees the order.
+func (e *Engine) bypassFleet(ctx context.Context, order int, actor string) error {
+	e.unsaved.Add(1)
+	defer e.unsaved.Add(-1)
+	stored := make(chan struct{})
+	err := e.suspendAll(ctx)
+	if err == nil {
+		close(stored)
+	}
+	_ = e.options.Members.Quiet(e.life, stored) // which ends with the process
+	k := &e.kill
+	k.Lock()
+	defer k.Unlock()
+	if k.orders == order && k.state.On {
+		e.bypassRelay(true)
+		e.log.Warn("requests bypass the rewriting", "actor", actor)
+	}
+	return err
+}
+
+// followBypass does what another member was ordered: it bypasses the relay, or does not any more.
+func (e *Engine) followBypass(ctx context.Context) error {
+	var now Bypass
+	if err := e.options.Store.Load(ctx, kindBypass, kindBypass, &now); err != nil {
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return fmt.Errorf("read whether requests bypass the rewriting: %w", err)
+	}
+	k := &e.kill
+	k.Lock()
+	defer k.Unlock()
+	if k.state.Pending != "" || k.state.On == now.On {
+		return nil
+	}
+	k.orders++
+	k.state = now
+	order := k.orders
+	if !now.On {
+		e.bypassRelay(false)
+		e.orders.Add(1) // what bypasses it still is waited for before the epoch is acknowledged
+		e.log.Warn("requests do not bypass the rewriting any more: another member was ordered so", "actor", now.Actor)
+		return nil
+	}
+	guard.In(&e.wait, guard.Migrations, func() {
+		if err := e.bypassFleet(context.WithoutCancel(ctx), order, now.Actor); err != nil {
+			e.log.Error("suspensions could not be saved", "err", err)
+		}
+	})
+	return nil
 }
 
 // switched is the line of the audit trail about the kill-switch.
@@ -151,6 +210,7 @@ func (e *Engine) bypassOff(ctx context.Context, actor string) error {
 		return fmt.Errorf("requests still bypass the rewriting: %w", err)
 	}
 	k.state, k.trail = next, nil
+	e.orders.Add(1)
 	e.log.Warn("requests do not bypass the rewriting any more; migrations stay suspended until they are resumed", "actor", actor)
 	return nil
 }

@@ -46,6 +46,8 @@ type Options struct {
 	Kinds kinds.Set
 	// Fleet says that other processes relay to the same cluster, and are not told of changes: none is taken on.
 	Fleet bool
+	// Members are the other processes that relay to the same cluster and have the same Store; nil: there are none.
+	Members Members
 	// Others finds who else is connected to the cluster; own is this state's owner id. nil: nobody is looked for.
 	Others func(ctx context.Context, own string) Others
 
@@ -114,6 +116,9 @@ type Engine struct {
 	active map[string]*active // by migration, also those no longer in force, for their counters
 	opaque int                // connections that can not be read, open now
 
+	unsaved atomic.Int64  // orders that turn reads back and are being stored
+	orders  atomic.Uint64 // those that were given, and are stored: see Rules
+
 	life context.Context // of the reads and writes taken; ended by Close
 	end  context.CancelFunc
 	wait sync.WaitGroup // goroutines of Take
@@ -139,13 +144,18 @@ type active struct {
 	counts               *counts
 	errors               errorRate
 	gain                 *gain.Meter
+	members              Members // nil: there are none
 }
 
-// relied tells whether something rests on the entries now being complete.
-func (a *active) relied() bool { return (a.serve.Load() || a.shadow.Load()) && a.turning.Load() == 0 }
+// relied tells whether something rests on the entries now being complete. In a fleet another member may be ahead.
+func (a *active) relied() bool {
+	return (a.serve.Load() || a.shadow.Load() || a.members != nil && a.write.Load()) && a.turning.Load() == 0
+}
 
 // serving tells whether reads are answered by the change at this moment.
-func (a *active) serving() bool { return a.serve.Load() && a.holds.Load() == 0 }
+func (a *active) serving() bool {
+	return a.serve.Load() && a.holds.Load() == 0 && (a.members == nil || a.members.Serving())
+}
 
 var _ proxy.Rewriter = (*Engine)(nil)
 
@@ -161,8 +171,12 @@ func New(o Options) (*Engine, error) {
 	for _, k := range o.Kinds {
 		e.runners[k.Name()] = k.Open(kind.Parts{Session: o.Session, Schema: o.Schema, Now: o.Now, Uptime: o.Uptime, Log: o.Log})
 	}
-	e.manager = migrate.New(migrate.Parts{Session: o.Session, Kinds: o.Kinds, Runners: e.runners, Store: o.Store, Changes: o.Changes,
-		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Blocked: e.blocked, Missed: e.missed}, o.Migrate)
+	parts := migrate.Parts{Session: o.Session, Kinds: o.Kinds, Runners: e.runners, Store: o.Store, Changes: o.Changes,
+		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Blocked: e.blocked, Missed: e.missed}
+	if o.Members != nil {
+		parts.Traffic, parts.Shared, parts.Lead = everywhere{o.Traffic, o.Members}, true, o.Members.Lead
+	}
+	e.manager = migrate.New(parts, o.Migrate)
 	e.gains = gain.NewKeeper(o.Store, o.Gain)
 	e.rules.Store(newRuleSet(nil))
 	e.life, e.end = context.WithCancel(context.Background())
@@ -273,6 +287,9 @@ func (e *Engine) blocked() string {
 	if e.opaque > 0 {
 		return Unreadable
 	}
+	if m := e.options.Members; m != nil {
+		return m.Blocked()
+	}
 	return ""
 }
 
@@ -320,7 +337,7 @@ func (e *Engine) publish(published []migrate.Published) {
 	for _, p := range published {
 		a := e.active[p.ID]
 		if a == nil || a.change != p.Change { // what was fitted to another schema, or dropped and approved again, is another
-			next := &active{id: p.ID, change: p.Change, about: p.Rewrite, counts: &counts{}, uptime: e.options.Uptime, refuse: p.OnEntryFailure == migrate.Refuse, gain: e.gains.Meter(p.ID)}
+			next := &active{id: p.ID, change: p.Change, about: p.Rewrite, counts: &counts{}, uptime: e.options.Uptime, refuse: p.OnEntryFailure == migrate.Refuse, gain: e.gains.Meter(p.ID), members: e.options.Members}
 			if next.derived, _ = p.Change.(kind.Derived); next.derived != nil {
 				next.keeper, next.tables = p.Runner.(kind.Keeper), next.derived.Tables()
 			}
@@ -370,10 +387,12 @@ func (e *Engine) Rule(keyspace, text string) proxy.Rule {
 func (e *Engine) Opaque(c *proxy.Client) func() {
 	e.mu.Lock()
 	e.opaque++
+	var stored []<-chan struct{}
 	for _, a := range e.rules.Load().active {
-		e.turnBack(a, "client "+c.Address+" can not be read, so its writes can not be seen", e.manager.Reverify)
+		stored = append(stored, e.turnBack(a, "client "+c.Address+" can not be read, so its writes can not be seen", e.manager.Reverify))
 	}
 	e.mu.Unlock()
+	e.quiet(stored...)
 	e.log.Warn("a client's requests can not be read (a compression other than lz4 and snappy), so no read is answered by a change until it has gone and all are verified", "address", c.Address)
 	return func() {
 		e.mu.Lock()

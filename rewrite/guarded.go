@@ -14,7 +14,9 @@ func (e *Engine) TurnBack(reason string) {
 	defer e.mu.Unlock()
 	for _, a := range e.active {
 		a.holds.Add(1)
+		e.unsaved.Add(1)
 		guard.In(&e.wait, guard.Migrations, func() {
+			defer e.unsaved.Add(-1)
 			if e.suspend(a, reason) {
 				a.holds.Add(-1)
 			}

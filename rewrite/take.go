@@ -28,10 +28,24 @@ func (e *Engine) Take(r *proxy.Request) bool {
 		return e.take(r)
 	}
 	e.watch(r, touches)
+	if e.options.Members == nil {
+		e.takeOrForward(r)
+		return true
+	}
+	e.wait.Add(1)
+	guard.Go(guard.Writes, func() {
+		defer e.wait.Done()
+		e.warnOfTouches(touches)
+		e.takeOrForward(r)
+	}, func(error) { r.Forward(proxy.Forward{}) })
+	return true
+}
+
+// takeOrForward takes a request, or sends it on as it came.
+func (e *Engine) takeOrForward(r *proxy.Request) {
 	if !e.take(r) {
 		r.Forward(proxy.Forward{})
 	}
-	return true
 }
 
 func (e *Engine) take(r *proxy.Request) bool {
@@ -238,7 +252,7 @@ func (e *Engine) compare(r *proxy.Request, rule *readRule, control bool) bool {
 	release := func() { <-e.pairs; e.wait.Done() }
 	r.Forward(proxy.Forward{Done: func(answer proxy.Response) {
 		if !answer.Lost && answer.Failed && unanswerable[answer.ErrorCode] {
-			e.manager.Unanswered(rule.active.id, rule.read, q)
+			guard.Go(guard.Comparisons, func() { e.manager.Unanswered(rule.active.id, rule.read, q) }, nil) // which may wait for the state
 		}
 		if control && !answer.Lost && !answer.Failed {
 			rule.active.gain.Control(e.options.Uptime() - began)

@@ -17,11 +17,12 @@ import (
 
 // preparation is all that has to be done for one write request.
 type preparation struct {
-	steps   []kind.Step // of the rows whose new value is known
-	owners  []*active   // of steps, one by one
-	pending []pending   // rows whose new value is not known
-	doubts  []doubt     // it is not known which rows: reads are turned back until the answer
-	refused []doubt     // Cassandra is certain to refuse the statement, and is not believed before it did
+	steps   []kind.Step       // of the rows whose new value is known
+	owners  []*active         // of steps, one by one
+	pending []pending         // rows whose new value is not known
+	doubts  []doubt           // it is not known which rows: reads are turned back until the answer
+	refused []doubt           // Cassandra is certain to refuse the statement, and is not believed before it did
+	turned  []<-chan struct{} // orders that turned reads back; each is closed when it is stored
 	level   kind.Level
 
 	began       time.Duration // when the request was read, by uptime
@@ -67,7 +68,7 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 	for _, d := range p.doubts {
 		d.active.holds.Add(1)
 	}
-	if len(p.steps) == 0 && len(p.pending) == 0 {
+	if len(p.steps) == 0 && len(p.pending) == 0 && (len(p.doubts) == 0 || e.options.Members == nil) {
 		e.forward(r, p)
 		return true
 	}
@@ -164,6 +165,7 @@ func (p *preparation) end(answer kind.Answer) {
 
 // write takes the steps that a request needs, and sends it on.
 func (e *Engine) write(r *proxy.Request, p *preparation) {
+	e.warn(p)
 	if refusal := e.prepare(p); refusal != "" {
 		p.end(kind.Refused)
 		e.settle(p, kind.Refused)
@@ -178,6 +180,7 @@ func (e *Engine) write(r *proxy.Request, p *preparation) {
 func (e *Engine) prepare(p *preparation) (refusal string) {
 	p.skipBroken()
 	start := e.options.Uptime()
+	defer func() { e.quiet(p.turned...); p.turned = nil }()
 	p.kept(func(keeper kind.Keeper, from, to int) {
 		if refusal != "" {
 			return
@@ -191,7 +194,7 @@ func (e *Engine) prepare(p *preparation) (refusal string) {
 					p.owners[i].breaker.close()
 				}
 			case refusal == "":
-				refusal = e.unwritten(p.owners[i], err)
+				refusal = e.unwritten(p, p.owners[i], err)
 			}
 		}
 	})
@@ -200,7 +203,7 @@ func (e *Engine) prepare(p *preparation) (refusal string) {
 	}
 	for _, u := range p.pending {
 		if _, err := u.active.keeper.Begin(e.life, []kind.Step{u.step}, p.level.Consistency); err != nil {
-			if refusal = e.unwritten(u.active, err); refusal != "" {
+			if refusal = e.unwritten(p, u.active, err); refusal != "" {
 				return refusal
 			}
 		}
@@ -231,7 +234,7 @@ func (p *preparation) skipBroken() {
 
 // unwritten is called when an entry or a pending row could not be written. refusal is what to tell the client, "" if the write
 // goes on.
-func (e *Engine) unwritten(a *active, err error) (refusal string) {
+func (e *Engine) unwritten(p *preparation, a *active, err error) (refusal string) {
 	a.counts.failed.Add(1)
 	if a.relied() && a.refuse && exec.Down(err) && !exec.Internal(err) {
 		return fmt.Sprintf("helenus: the write was not carried out, because its entry in %s could not be written first: %s", &a.tables[0], innermost(err))
@@ -239,7 +242,7 @@ func (e *Engine) unwritten(a *active, err error) (refusal string) {
 	a.counts.missed.Add(1)
 	a.breaker.trip(a.uptime())
 	if a.relied() {
-		e.turnBack(a, "an entry could not be written: "+err.Error(), e.manager.Reverify)
+		p.turned = append(p.turned, e.turnBack(a, "an entry could not be written: "+err.Error(), e.manager.Reverify))
 	}
 	return ""
 }
@@ -256,20 +259,26 @@ func innermost(err error) string {
 }
 
 // turnBack turns the reads of a change back at once, and gives the order that makes it so until they are proven again.
-// It does not block.
-func (e *Engine) turnBack(a *active, reason string, order func(ctx context.Context, id, reason string) error) {
+// It does not block; stored is closed once that is stored.
+func (e *Engine) turnBack(a *active, reason string, order func(ctx context.Context, id, reason string) error) (stored <-chan struct{}) {
+	done := make(chan struct{})
+	e.unsaved.Add(1)
+	e.orders.Add(1)
 	a.holds.Add(1) // until the order is in force, whatever is published meanwhile
 	a.turning.Add(1)
 	a.serve.Store(false) // and so for as long as the order can not even be given
 	a.shadow.Store(false)
 	guard.In(&e.wait, guard.Migrations, func() {
-		defer func() { a.turning.Add(-1); a.holds.Add(-1) }()
+		defer func() { a.turning.Add(-1); a.holds.Add(-1); e.orders.Add(1); e.unsaved.Add(-1) }()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
 		defer cancel()
 		if err := order(ctx, a.id, reason); err != nil {
 			e.log.Error("reads were turned back, but that could not be saved", "change_id", a.id, "reason", reason, "err", err)
+			return
 		}
+		close(done)
 	})
+	return done
 }
 
 // forward sends a request on as it came.

@@ -74,13 +74,23 @@ type Store interface {
 	Remove(ctx context.Context, kind, id string, version int64, entries ...store.Entry) error
 }
 
+// Shared is a Store that other processes change, too: it tells what has changed without its being read.
+type Shared interface {
+	Store
+	// Versions are those of all documents of a kind, by id.
+	Versions(ctx context.Context, kind string) (map[string]int64, error)
+	// Document reads one; nil if there is none.
+	Document(ctx context.Context, kind, id string) (*store.Document, error)
+}
+
 // Book is all changes, as they are stored. It is safe for concurrent use.
 type Book struct {
 	store Store // nil: nothing is kept
 
-	mu      sync.Mutex
-	loaded  bool
-	records map[string]*Record // what is in the map is never changed
+	changing sync.Mutex // held while something is stored or read: one after the other
+	mu       sync.Mutex // of what follows; never held while the store is waited for
+	loaded   bool
+	records  map[string]*Record // what is in the map is never changed
 }
 
 // Open returns the changes of a store; nil: there are none, and nothing is kept.
@@ -88,15 +98,85 @@ func Open(s Store) *Book { return &Book{store: s, records: map[string]*Record{}}
 
 // Load reads all changes, again if they were read before.
 func (b *Book) Load(ctx context.Context) error {
+	b.changing.Lock()
+	defer b.changing.Unlock()
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.loaded = false
+	b.mu.Unlock()
 	return b.load(ctx)
 }
 
-// load reads them if they were not yet; b.mu is held.
+// Sync reads those that others have changed since they were read, or stored here.
+func (b *Book) Sync(ctx context.Context) error {
+	shared, ok := b.store.(Shared)
+	if !ok {
+		return nil
+	}
+	b.changing.Lock()
+	defer b.changing.Unlock()
+	if err := b.load(ctx); err != nil {
+		return err
+	}
+	versions, err := shared.Versions(ctx, Kind)
+	if err != nil {
+		return fmt.Errorf("look which changes are new: %w", err)
+	}
+	known := b.Known()
+	for id, version := range versions {
+		if have, ok := known[id]; ok && have.version == version {
+			continue
+		}
+		d, err := shared.Document(ctx, Kind, id)
+		if err != nil {
+			return fmt.Errorf("read change %s: %w", id, err)
+		}
+		if d == nil {
+			continue // forgotten just now: the next time says so
+		}
+		r, err := decode(d)
+		if err != nil {
+			return err
+		}
+		b.hold(r)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, r := range b.records {
+		if _, there := versions[id]; !there && r.version > 0 && known[id].version == r.version {
+			delete(b.records, id)
+		}
+	}
+	return nil
+}
+
+// hold makes a record the one that is known of its id.
+func (b *Book) hold(r *Record) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.records[r.ID] = r
+}
+
+// held is the record that is known of an id; nil if none is.
+func (b *Book) held(id string) *Record {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.records[id]
+}
+
+// Record is what is known of one change.
+func (b *Book) Record(id string) (r Record, ok bool) {
+	if have := b.held(id); have != nil {
+		return *have, true
+	}
+	return r, false
+}
+
+// load reads them if they were not yet; b.changing is held.
 func (b *Book) load(ctx context.Context) error {
-	if b.loaded || b.store == nil {
+	b.mu.Lock()
+	loaded := b.loaded
+	b.mu.Unlock()
+	if loaded || b.store == nil {
 		return nil
 	}
 	documents, err := b.store.List(ctx, Kind)
@@ -111,6 +191,8 @@ func (b *Book) load(ctx context.Context) error {
 		}
 		records[r.ID] = r
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.records, b.loaded = records, true
 	return nil
 }
@@ -132,15 +214,13 @@ func decode(d *store.Document) (*Record, error) {
 
 // All are all changes, by id.
 func (b *Book) All(ctx context.Context) ([]Record, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.load(ctx); err != nil {
+	b.changing.Lock()
+	err := b.load(ctx)
+	b.changing.Unlock()
+	if err != nil {
 		return nil, err
 	}
-	out := make([]Record, 0, len(b.records))
-	for _, r := range b.records {
-		out = append(out, *r)
-	}
+	out := slices.Collect(maps.Values(b.Known()))
 	slices.SortFunc(out, func(x, y Record) int { return strings.Compare(x.ID, y.ID) })
 	return out, nil
 }
@@ -172,14 +252,14 @@ const attempts = 5
 // returns, all or nothing. A record that is Empty afterwards is forgotten. On an error of do nothing happens. do may be called more than once, each
 // time with the record as it is stored by then; it must not use the Book.
 func (b *Book) Change(ctx context.Context, id string, do func(r *Record) ([]store.Entry, error)) (Record, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.changing.Lock()
+	defer b.changing.Unlock()
 	if err := b.load(ctx); err != nil {
 		return Record{}, err
 	}
 	for try := 1; ; try++ {
 		r := Record{ID: id, Form: Form}
-		if have := b.records[id]; have != nil {
+		if have := b.held(id); have != nil {
 			r = *have
 		}
 		trail, err := do(&r)
@@ -198,7 +278,7 @@ func (b *Book) Change(ctx context.Context, id string, do func(r *Record) ([]stor
 	}
 }
 
-// put stores a record, or forgets it; b.mu is held.
+// put stores a record, or forgets it; b.changing is held.
 func (b *Book) put(ctx context.Context, r *Record, trail []store.Entry) error {
 	switch {
 	case r.Empty() && r.version == 0 && len(trail) == 0:
@@ -209,7 +289,9 @@ func (b *Book) put(ctx context.Context, r *Record, trail []store.Entry) error {
 				return fmt.Errorf("forget change %s: %w", r.ID, err)
 			}
 		}
+		b.mu.Lock()
 		delete(b.records, r.ID)
+		b.mu.Unlock()
 		return nil
 	}
 	r.version++ // without a store
@@ -221,7 +303,7 @@ func (b *Book) put(ctx context.Context, r *Record, trail []store.Entry) error {
 		r.version = version
 	}
 	kept := *r
-	b.records[r.ID] = &kept
+	b.hold(&kept)
 	return nil
 }
 
@@ -235,15 +317,15 @@ func (b *Book) again(ctx context.Context, id string) error {
 		if documents[i].ID == id {
 			r, err := decode(&documents[i])
 			if err == nil {
-				b.records[id] = r
+				b.hold(r)
 			}
 			return err
 		}
 	}
-	if have := b.records[id]; have != nil {
+	if have := b.held(id); have != nil {
 		fresh := *have
 		fresh.version = 0
-		b.records[id] = &fresh
+		b.hold(&fresh)
 	}
 	return nil
 }

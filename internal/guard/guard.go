@@ -47,11 +47,12 @@ const (
 	API
 	Session // Helenus's own connections to Cassandra
 	Webhooks
+	Fleet // what members say of themselves, and who leads
 	parts
 )
 
 var names = [parts]string{"relay", "recorder", "rewriter", "reads", "writes", "comparisons", "schema", "statistics", "windows", "slow-log",
-	"advice", "history", "migrations", "maintainer", "backfill", "verification", "calendars", "gain", "others", "state", "api", "session", "webhooks"}
+	"advice", "history", "migrations", "maintainer", "backfill", "verification", "calendars", "gain", "others", "state", "api", "session", "webhooks", "fleet"}
 
 // String is the part's name in the log and in metrics.
 func (p Part) String() string { return names[p] }

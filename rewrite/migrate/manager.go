@@ -133,6 +133,10 @@ type Parts struct {
 	Blocked func() string
 	// Missed counts the writes that went on without their entry, of one migration. nil: there are none.
 	Missed func(id string) uint64
+	// Shared says that other processes carry out the same changes: what they verified is verified. Lead runs what one of them alone is to do, in a context that ends when it is
+	// no more to; nil: there is no other.
+	Shared bool
+	Lead   func(ctx context.Context, f func(context.Context))
 	// Wait waits as long as it is told, or until the context ends, which is then its error. nil: by the machine's clock.
 	Wait func(ctx context.Context, d time.Duration) error
 }
@@ -172,7 +176,8 @@ type run struct {
 	unanswered []unanswered // reads that failed as they were written, to be compared by token ranges
 	failed     int64        // how many did, in this process
 
-	trail []store.Entry // of the audit: what is in force, and not stored yet
+	trail  []store.Entry   // of the audit: what is in force, and not stored yet
+	stored json.RawMessage // as it was stored last, here or elsewhere
 
 	marked bool // the comment of its table says that it was turned back: see pending.go
 }
@@ -257,6 +262,9 @@ func New(p Parts, settings Settings) *Manager {
 	if p.Wait == nil {
 		p.Wait = sleep
 	}
+	if p.Lead == nil {
+		p.Lead = func(ctx context.Context, f func(context.Context)) { f(ctx) }
+	}
 	if p.Missed == nil {
 		p.Missed = func(string) uint64 { return 0 }
 	}
@@ -282,16 +290,11 @@ func (m *Manager) Restore(ctx context.Context) error {
 		if records[i].Work == nil {
 			continue
 		}
-		stored, err := worked(&records[i])
+		r, err := m.taken(&records[i])
 		if err != nil {
 			return err
 		}
-		r := m.run(&stored.Rewrite)
-		r.m = stored
-		if r.m.OnEntryFailure == "" {
-			r.m.OnEntryFailure = TurnBack
-		}
-		if s := r.m.State; s == Serving || s == Shadow || s == Verify && r.m.Served {
+		if s := r.m.State; !m.Shared && (s == Serving || s == Shadow || s == Verify && r.m.Served) {
 			r.m.Served = r.m.Served || s == Serving
 			r.m.State, r.m.Progress = Verify, Progress{Started: m.Now()}
 			if r.m.Reason == "" {
@@ -299,16 +302,7 @@ func (m *Manager) Restore(ctx context.Context) error {
 			}
 			r.m.note(m.Now(), "", "verified again: "+begun)
 		}
-		base := r.m.Base // of its own: what is fitted is read while the migration is written
-		fitted, refusal := r.refit(r.m.Rewrite, &base)
-		if refusal != nil {
-			r.m.Broken, r.m.Reason = true, refusal.Error()
-			if r.m.Active() && r.m.State != RollingBack {
-				r.m.State = Suspended
-			}
-		}
-		r.id = r.m.ID
-		r.fits(fitted)
+		m.fitStored(r)
 		m.renew(ctx, r)
 		runs[r.m.ID] = r
 	}
@@ -340,7 +334,7 @@ func (m *Manager) renew(ctx context.Context, r *run) {
 	const why = "its table has the form of an earlier version: it is made and filled anew"
 	r.m.note(m.Now(), "", why)
 	entry := store.Entry{At: m.Now(), Action: "refill", Target: r.m.ID, Reason: why, Before: string(before), After: string(r.m.State)}.By(ctx, store.Self)
-	if err := m.keep(ctx, &r.m, entry); err != nil { // then the next process does so again
+	if err := m.keep(ctx, r, &r.m, entry); err != nil { // then the next process does so again
 		m.Log.Error("that a table is made anew could not be saved", "change_id", r.m.ID, "err", err)
 	}
 }
@@ -375,14 +369,21 @@ func (m *Manager) memorise(ctx context.Context, runner kind.Runner) {
 	}
 }
 
-// Run drives the migrations until the context ends.
+// Run stores what is to be stored again, and, as long as this process leads, drives the migrations, until the context ends.
 func (m *Manager) Run(ctx context.Context) {
+	var catching sync.WaitGroup
+	guard.In(&catching, guard.Migrations, func() { guard.Loop(ctx, guard.Migrations, guard.Clock{Now: m.Now}, m.catchUp, nil) })
+	m.Lead(ctx, m.driveAll)
+	catching.Wait()
+}
+
+// driveAll drives the migrations until the context ends.
+func (m *Manager) driveAll(ctx context.Context) {
 	m.mu.Lock()
 	m.ctx = ctx
 	for _, r := range m.sorted() {
 		m.start(r)
 	}
-	guard.In(&m.wait, guard.Migrations, func() { guard.Loop(ctx, guard.Migrations, guard.Clock{Now: m.Now}, m.catchUp, nil) })
 	m.mu.Unlock()
 	<-ctx.Done()
 	m.mu.Lock()
@@ -554,7 +555,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 	for _, o := range t.Despite {
 		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, because of statement %s", o.Condition.Name(), o.Statement))
 	}
-	begun, err := m.begin(ctx, &r.m, t)
+	begun, err := m.begin(ctx, r, t)
 	if err != nil {
 		return Migration{}, err
 	}

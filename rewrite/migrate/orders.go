@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -128,6 +129,15 @@ func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
 	}
 	r.orders.Lock()
 	defer r.orders.Unlock()
+	for try := 1; ; try++ { // what another process makes of it meanwhile has to be verified, too
+		if err := m.reverify(ctx, r, reason); !errors.Is(err, errElsewhere) || try == 5 {
+			return err
+		}
+	}
+}
+
+// reverify is Reverify once; r.orders is held.
+func (m *Manager) reverify(ctx context.Context, r *run, reason string) error {
 	have := r.get()
 	if have.Broken {
 		return nil
@@ -158,7 +168,13 @@ func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
 	}
 	r.m.Reason, r.m.Unfollowed = reason, true
 	r.trail = append(r.trail, store.Entry{At: m.Now(), Action: "verify", Target: r.id, Reason: "verified anew: " + reason, Before: string(r.m.State), After: string(r.m.State)}.By(ctx, store.Guard))
-	if err := m.save(ctx, r, &r.m); err != nil {
+	err := m.save(ctx, r, &r.m)
+	if errors.Is(err, errElsewhere) {
+		r.trail = r.trail[:len(r.trail)-1]
+		m.adopt(r)
+		return err
+	}
+	if err != nil {
 		return m.postpone(r, err)
 	}
 	return nil

@@ -43,7 +43,10 @@ func Owner(ctx context.Context, s Store) (string, error) {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails
 	id = hex.EncodeToString(random[:])
-	if err := s.Save(ctx, KindOwner, KindOwner, &owner{id}); err != nil {
+	switch _, err := s.Replace(ctx, KindOwner, KindOwner, 0, &owner{id}); {
+	case errors.Is(err, store.ErrConflict): // another process was first
+		return madeOwner(ctx, s)
+	case err != nil:
 		return "", fmt.Errorf("save the owner id of the state: %w", err)
 	}
 	return id, nil

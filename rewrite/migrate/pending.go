@@ -137,7 +137,10 @@ func (m *Manager) storeAgain(ctx context.Context, r *run) error {
 	r.mu.Lock()
 	var err error
 	if r.m.Pending != "" {
-		err = m.save(ctx, r, &r.m)
+		if err = m.save(ctx, r, &r.m); errors.Is(err, errElsewhere) {
+			m.rebase(r)
+			err = m.save(ctx, r, &r.m)
+		}
 	}
 	mark, marked := marks[r.m.State], r.marked
 	r.mu.Unlock()

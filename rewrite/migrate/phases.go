@@ -298,6 +298,29 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 // quiet waits until nothing is under way that was not followed: what passed without rules, or under others (a migration that
 // was suspended is verified, too), and what a write that could not be followed has left inside Cassandra.
 func (m *Manager) quiet(ctx context.Context, r *run) error {
+	for {
+		if err := m.unblocked(ctx, r); err != nil {
+			return err
+		}
+		if err := m.barrier(ctx, r); err != nil {
+			return err
+		}
+		if m.Blocked() == "" { // else another member said so with its acknowledgement
+			break
+		}
+	}
+	if !r.get().Unfollowed {
+		return nil
+	}
+	r.mu.Lock()
+	pause := r.doubts.pause(m.settings.Settle)
+	r.mu.Unlock()
+	r.throttle(fmt.Sprintf("%v are left to writes that could not be followed", pause))
+	return m.Wait(ctx, pause)
+}
+
+// unblocked waits until what passes can be followed, by all members.
+func (m *Manager) unblocked(ctx context.Context, r *run) error {
 	for why := m.Blocked(); why != ""; why = m.Blocked() {
 		if !r.get().Unfollowed {
 			if err := m.update(ctx, r, func(x *Migration) { x.Unfollowed = true }); err != nil {
@@ -309,17 +332,7 @@ func (m *Manager) quiet(ctx context.Context, r *run) error {
 			return err
 		}
 	}
-	if err := m.barrier(ctx, r); err != nil {
-		return err
-	}
-	if !r.get().Unfollowed {
-		return nil
-	}
-	r.mu.Lock()
-	pause := r.doubts.pause(m.settings.Settle)
-	r.mu.Unlock()
-	r.throttle(fmt.Sprintf("%v are left to writes that could not be followed", pause))
-	return m.Wait(ctx, pause)
+	return nil
 }
 
 // pass runs one pass, and returns how many rows without entry it found, also if it could not end.

@@ -1,8 +1,10 @@
 package migrate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -33,15 +35,27 @@ func carry(r *change.Record, x *Migration) (err error) {
 	return err
 }
 
-// keep stores a migration as it is now, along with lines of the audit trail.
-func (m *Manager) keep(ctx context.Context, x *Migration, trail ...store.Entry) error {
-	_, err := m.Changes.Change(ctx, x.ID, func(r *change.Record) ([]store.Entry, error) { return trail, carry(r, x) })
+// errElsewhere says that another process has stored something of a migration that this one has not taken on yet.
+var errElsewhere = errors.New("another process has changed it meanwhile")
+
+// keep stores a migration as it is now, along with lines of the audit trail, unless another process has changed it. r.mu is held, or nobody else knows r yet.
+func (m *Manager) keep(ctx context.Context, r *run, x *Migration, trail ...store.Entry) error {
+	kept, err := m.Changes.Change(ctx, x.ID, func(c *change.Record) ([]store.Entry, error) {
+		if r.stored != nil && c.Work != nil && !bytes.Equal(c.Work, r.stored) {
+			return nil, errElsewhere
+		}
+		return trail, carry(c, x)
+	})
+	if err == nil {
+		r.stored = kept.Work
+	}
 	return err
 }
 
 // begin stores a migration that is approved: that it is, who approves it, and its first state, at once.
-func (m *Manager) begin(ctx context.Context, x *Migration, t Terms) (begun store.Entry, err error) {
-	_, err = m.Changes.Change(ctx, x.ID, func(r *change.Record) ([]store.Entry, error) {
+func (m *Manager) begin(ctx context.Context, run *run, t Terms) (begun store.Entry, err error) {
+	x := &run.m
+	kept, err := m.Changes.Change(ctx, x.ID, func(r *change.Record) ([]store.Entry, error) {
 		order, before := change.Begin, r.State
 		begun = store.Entry{}
 		if t.Admit != nil {
@@ -66,5 +80,6 @@ func (m *Manager) begin(ctx context.Context, x *Migration, t Terms) (begun store
 		begun = begun.By(ctx, t.Actor)
 		return []store.Entry{begun}, carry(r, x)
 	})
+	run.stored = kept.Work
 	return begun, err
 }

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"errors"
 
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/change"
@@ -40,7 +41,7 @@ func (m *Manager) advance(ctx context.Context, r *run, turns int, to State, text
 	if r.turned(turns) {
 		return nil
 	}
-	return m.turn(ctx, r, to, order{store.Self, "advance"}, text, change)
+	return m.turn(ctx, r, to, order{store.Self, advancing}, text, change)
 }
 
 // turned tells whether an order came since a work began.
@@ -52,8 +53,29 @@ func (r *run) turned(turns int) bool {
 
 // turn changes the state of a migration, in the right order: what asks more is stored before it is published, what asks
 // less is published before it is stored. What does not ask more holds whether it could be stored or not, and is stored again
-// and again until it is; the error is then an *ErrPending. r.orders is held.
+// and again until it is; the error is then an *ErrPending. If another process has changed it, what that made of it is taken on, and the order
+// is given again if the table has it from there too; work that is done is not: it was done for what the migration was. r.orders is held.
 func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text string, also func(*Migration)) error {
+	for try := 1; ; try++ {
+		err := m.turnOnce(ctx, r, to, by, text, also)
+		if !errors.Is(err, errElsewhere) {
+			if try > 1 {
+				m.publish()
+			}
+			return err
+		}
+		if by.action == advancing || try == 5 {
+			m.publish()
+			return err
+		}
+	}
+}
+
+// advancing is the action of work that is done.
+const advancing = "advance"
+
+// turnOnce is turn, but for what is done when another process was first: that is taken on already.
+func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text string, also func(*Migration)) error {
 	r.mu.Lock()
 	now, from := m.Now(), r.m.State
 	if o := change.Order(by.action); !change.Allowed(o, from, to) {
@@ -87,6 +109,12 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text str
 	}
 	r.trail = append(r.trail, entry)
 	err := m.save(ctx, r, &next)
+	if errors.Is(err, errElsewhere) {
+		r.trail = r.trail[:len(r.trail)-1]
+		m.adopt(r)
+		r.mu.Unlock()
+		return err
+	}
 	if err != nil && raises {
 		r.trail = r.trail[:len(r.trail)-1] // it did not happen
 		r.mu.Unlock()
@@ -122,7 +150,7 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text str
 func (m *Manager) save(ctx context.Context, r *run, x *Migration) error {
 	stored := *x
 	stored.Pending = ""
-	if err := m.keep(ctx, &stored, r.trail...); err != nil {
+	if err := m.keep(ctx, r, &stored, r.trail...); err != nil {
 		return err
 	}
 	x.Pending, r.trail = "", nil
@@ -132,7 +160,17 @@ func (m *Manager) save(ctx context.Context, r *run, x *Migration) error {
 // update changes what is known of a migration without changing its state, and saves it.
 func (m *Manager) update(ctx context.Context, r *run, change func(*Migration)) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	change(&r.m)
-	return m.save(ctx, r, &r.m)
+	err := m.save(ctx, r, &r.m)
+	elsewhere := errors.Is(err, errElsewhere)
+	if elsewhere {
+		m.adopt(r)
+		change(&r.m)
+		err = m.save(ctx, r, &r.m)
+	}
+	r.mu.Unlock()
+	if elsewhere {
+		m.publish()
+	}
+	return err
 }

@@ -1,0 +1,131 @@
+package rewrite
+
+import (
+	"context"
+
+	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// A fleet is several processes with one state (internal/fleet). To an Engine it matters in four places:
+//
+//	a read          is answered by a change while the member's lease holds, when it begins and when it ends (active.serving)
+//	a barrier       of a change waits for all members (everywhere)
+//	a write         that turns reads back goes on when no member answers any more by what was turned back (quiet)
+//	what is stored  by others is taken on (Follow)
+//
+// and one member, the leader, drives the changes.
+
+// Members is what an Engine needs of a fleet; *fleet.Member is one.
+type Members interface {
+	// Serving reports whether reads may be answered now. It waits for nothing.
+	Serving() bool
+	// Quiet returns when no member answers by what was turned back here before; stored is closed once that is stored.
+	Quiet(ctx context.Context, stored <-chan struct{}) error
+	// Barrier returns when all members have acknowledged the state as it is now.
+	Barrier(ctx context.Context, progress func(string)) error
+	// Blocked says why nothing can be verified because of another member.
+	Blocked() string
+	Leads() bool
+	Lead(ctx context.Context, f func(context.Context))
+}
+
+// everywhere is the traffic of all members.
+type everywhere struct {
+	here    migrate.Traffic
+	members Members
+}
+
+// Barrier implements migrate.Traffic.
+func (t everywhere) Barrier(ctx context.Context) error {
+	if err := t.here.Barrier(ctx); err != nil {
+		return err
+	}
+	return t.members.Barrier(ctx, nil)
+}
+
+// quiet waits until no member of the fleet answers by what was turned back.
+func (e *Engine) quiet(stored ...<-chan struct{}) {
+	if e.options.Members == nil || len(stored) == 0 {
+		return
+	}
+	waiting, cancel := context.WithCancel(e.life)
+	defer cancel()
+	_ = e.options.Members.Quiet(waiting, all(waiting, stored)) // which ends with the process
+}
+
+// all is closed once each of some is.
+func all(life context.Context, some []<-chan struct{}) <-chan struct{} {
+	if len(some) == 1 {
+		return some[0]
+	}
+	done := make(chan struct{})
+	guard.Go(guard.Writes, func() {
+		for _, one := range some {
+			select {
+			case <-one:
+			case <-life.Done():
+				return
+			}
+		}
+		close(done)
+	}, nil)
+	return done
+}
+
+// warn turns reads back everywhere before a write goes on of which it is not known what it changes.
+func (e *Engine) warn(p *preparation) {
+	if e.options.Members == nil {
+		return
+	}
+	var stored []<-chan struct{}
+	for _, d := range p.doubts {
+		if d.active.relied() {
+			stored = append(stored, e.turnBack(d.active, d.reason, e.manager.Reverify))
+		}
+	}
+	e.quiet(stored...)
+}
+
+// warnOfTouches does so before a statement on tables of ours goes on.
+func (e *Engine) warnOfTouches(touches []touch) {
+	var stored []<-chan struct{}
+	for _, t := range touches {
+		if t.active.relied() {
+			stored = append(stored, e.turnBack(t.active, "a client is about to say "+t.what+" a table of ours", e.manager.Reverify))
+		}
+	}
+	e.quiet(stored...)
+}
+
+// Withholding reports whether reads were turned back here, and that is not stored yet.
+func (e *Engine) Withholding() bool { return e.unsaved.Load() > 0 || e.manager.Backlog() > 0 }
+
+// Unfollowed says why nothing can be verified because of this process; "" if it can.
+func (e *Engine) Unfollowed() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.opaque > 0 {
+		return Unreadable
+	}
+	return ""
+}
+
+// Rules is a number that grows whenever there is something that requests under way may not know yet: other rules, or an order that turned reads back.
+func (e *Engine) Rules() uint64 { return e.epoch.Load() + e.orders.Load() }
+
+// Follow takes on what other members have stored, and has put it in force when it returns.
+func (e *Engine) Follow(ctx context.Context) error {
+	if err := e.followBypass(ctx); err != nil {
+		return err
+	}
+	return e.manager.Follow(ctx)
+}
+
+// ReverifyAll has all changes verified before they are served again, and has stored so when it returns without error.
+func (e *Engine) ReverifyAll(ctx context.Context, reason string) error {
+	return e.manager.ReverifyAll(ctx, reason)
+}
+
+// Unsaved is how many orders are in force here and not stored.
+func (e *Engine) Unsaved() int { return e.manager.Backlog() + int(e.unsaved.Load()) }

@@ -1,0 +1,172 @@
+package migrate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/helenus-db/helenus/internal/change"
+)
+
+// Several processes may carry out the same changes: each has them in force, one of them drives them, and orders are given at any. What one stores the others take on
+// (Follow). Each stores by compare and set against what it last took on or stored (run.stored), so an order that another gave is never written over: who
+// was not first takes on what is there, and then sees whether his own order still is one (turn).
+
+// taken is a migration as its change's record has it.
+func (m *Manager) taken(c *change.Record) (*run, error) {
+	stored, err := worked(c)
+	if err != nil {
+		return nil, err
+	}
+	r := m.run(&stored.Rewrite)
+	r.id, r.m, r.stored = stored.ID, stored, c.Work
+	if r.m.OnEntryFailure == "" {
+		r.m.OnEntryFailure = TurnBack
+	}
+	return r, nil
+}
+
+// fitStored fits a migration to its base as it was when it was stored. One that does not fit is broken for this process.
+func (m *Manager) fitStored(r *run) {
+	base := r.m.Base // of its own: what is fitted is read while the migration is written
+	fitted, refusal := r.refit(r.m.Rewrite, &base)
+	if refusal != nil {
+		r.m.Broken, r.m.Reason = true, refusal.Error()
+		if r.m.Active() && r.m.State != RollingBack {
+			r.m.State = Suspended
+		}
+	}
+	r.fits(fitted)
+}
+
+// adopt takes on what another process has stored of a migration: what was worked on here is outdated. r.mu is held.
+func (m *Manager) adopt(r *run) {
+	c, ok := m.Changes.Record(r.id)
+	if !ok || c.Work == nil {
+		return
+	}
+	x, err := worked(&c)
+	if err != nil {
+		m.Log.Error("what another process has stored of a change can not be read", "change_id", r.id, "err", err)
+		return
+	}
+	refit := x.Base.Digest() != r.m.Base.Digest() || r.fitted() == nil
+	was := r.m.State
+	r.m, r.stored = x, c.Work
+	if r.m.OnEntryFailure == "" {
+		r.m.OnEntryFailure = TurnBack
+	}
+	if refit {
+		m.fitStored(r)
+	}
+	r.turns++
+	if r.cancel != nil {
+		r.cancel()
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+	if was != r.m.State {
+		m.Log.Info("change", "change_id", r.id, "state", r.m.State, "before", was, "by", "another member")
+	}
+}
+
+// rebase puts an order that is in force and not stored yet upon what another process has stored meanwhile, if it asks less of the relay than that; else there is nothing left
+// to store of it. r.mu is held.
+func (m *Manager) rebase(r *run) {
+	ours := r.m
+	m.adopt(r)
+	if theirs := r.m; ours.Mode().less(theirs.Mode()) && phases[theirs.State].back {
+		r.m.State, r.m.Reason, r.m.Pending, r.m.Progress = ours.State, ours.Reason, ours.Pending, Progress{Started: ours.Progress.Started}
+		r.m.Broken, r.m.Refill, r.m.Unfollowed = theirs.Broken || ours.Broken, theirs.Refill || ours.Refill, theirs.Unfollowed || ours.Unfollowed
+		return
+	}
+	r.trail = nil
+}
+
+// Follow takes on what other processes have stored, and has put it in force when it returns.
+func (m *Manager) Follow(ctx context.Context) error {
+	records, err := m.Changes.All(ctx)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	changed := false
+	for i := range records {
+		if records[i].Work == nil {
+			continue
+		}
+		did, err := m.followOne(&records[i])
+		changed = changed || did
+		failed = append(failed, err)
+	}
+	if changed {
+		m.publish()
+	}
+	return errors.Join(failed...)
+}
+
+// followOne takes on one change; it reports whether that is another than before.
+func (m *Manager) followOne(c *change.Record) (bool, error) {
+	fresh, err := m.taken(c)
+	if err != nil {
+		return false, err
+	}
+	m.mu.Lock()
+	r := m.runs[c.ID]
+	if r == nil || !r.same(fresh) {
+		m.fitStored(fresh)
+		m.runs[c.ID] = fresh
+		m.start(fresh)
+		m.mu.Unlock()
+		if r != nil {
+			r.over()
+		}
+		return true, nil
+	}
+	m.mu.Unlock()
+	r.orders.Lock() // an order that is being given here is stored and in force, or neither
+	defer r.orders.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now, ok := m.Changes.Record(c.ID)
+	if !ok || bytes.Equal(now.Work, r.stored) || r.m.Pending != "" { // what is pending is put upon it when it is stored
+		return false, nil
+	}
+	m.adopt(r)
+	return true, nil
+}
+
+// same tells whether two runs are of one approval: what was dropped and approved again is another.
+func (r *run) same(other *run) bool {
+	have := r.get()
+	return have.Approved.Equal(other.m.Approved)
+}
+
+// over ends the driving of a run that another has taken the place of.
+func (r *run) over() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.m.State = Dropped
+	r.turns++
+	if r.cancel != nil {
+		r.cancel()
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// ReverifyAll turns the reads of all migrations back until they were verified anew, and has stored so when it returns without error.
+func (m *Manager) ReverifyAll(ctx context.Context, reason string) error {
+	m.mu.Lock()
+	runs := m.sorted()
+	m.mu.Unlock()
+	var failed []error
+	for _, r := range runs {
+		failed = append(failed, m.Reverify(ctx, r.id, reason))
+	}
+	return errors.Join(failed...)
+}
