@@ -41,9 +41,11 @@ type Options struct {
 	Solver solve.Solver    // see solve.New
 	Ready  func() error    // why there is no exact solver, asked each round, see solve.Process; nil: there is
 	// Opened is told of advice that is new, or asked again, once it is kept: what a person can act upon. It must not block; nil: nobody is.
-	Opened     func([]recommend.Recommendation)
-	Store      Store                // of what people said about the model; nil: it is kept in memory only
-	Changes    *change.Book         // what is proposed, and what became of it; nil: it is kept in memory only
+	Opened  func([]recommend.Recommendation)
+	Store   Store        // of what people said about the model; nil: it is kept in memory only
+	Changes *change.Book // what is proposed, and what became of it; nil: it is kept in memory only
+	// Leads reports whether this process is the one of several with the same Store and Changes that advises; the others read what it advised. nil: there is one.
+	Leads      func() bool
 	Log        *slog.Logger         // nil: slog.Default
 	Clock      func() time.Time     // nil: time.Now
 	Interval   time.Duration        // between rounds of Run; 0: a minute
@@ -62,6 +64,9 @@ type Store interface {
 	// Decide is Save with lines of the audit trail, all or nothing.
 	Decide(ctx context.Context, kind, id string, v any, entries ...store.Entry) error
 	Load(ctx context.Context, kind, id string, v any) error // store.ErrNotFound if there is none
+	List(ctx context.Context, kind string) ([]store.Document, error)
+	// Replace is Decide if the version that is stored is the one given; else it is store.ErrConflict.
+	Replace(ctx context.Context, kind, id string, version int64, v any, entries ...store.Entry) (int64, error)
 }
 
 // ErrNothingSeen says that there is no traffic, or no schema, to learn from yet.
@@ -105,6 +110,9 @@ type Advisor struct {
 	trouble string                     // why the latest round failed; "" if it did not
 	without string                     // why there is no exact solver; "" if there is
 	known   *ledger                    // of corrections; nil: not loaded yet
+	ledger  int64                      // the version of its document
+	stale   bool                       // another process may have advised since latest was read
+	wished  time.Time                  // when another process last wanted a round
 	against []string                   // what the latest round said that contradicts corrections
 
 	poke chan struct{} // holds a token when the next round should not wait
@@ -210,8 +218,20 @@ func (a *Advisor) guarded(ctx context.Context, in recommend.Input) (advice *reco
 // Refresh works advice out, merges it with the decisions, keeps the result and returns it: the advice, with Recommendations
 // replaced by all that are remembered, in their states.
 func (a *Advisor) Refresh(ctx context.Context) (*recommend.Advice, error) {
+	if a.o.Leads != nil && !a.o.Leads() {
+		return a.ask(ctx)
+	}
 	a.round.Lock()
 	defer a.round.Unlock()
+	out, err := a.refresh(ctx)
+	if err == nil && a.o.Leads != nil {
+		a.share(ctx)
+	}
+	return out, err
+}
+
+// refresh is Refresh in this process; a.round is held.
+func (a *Advisor) refresh(ctx context.Context) (*recommend.Advice, error) {
 	if err := a.load(ctx); err != nil {
 		return nil, err
 	}
@@ -301,6 +321,7 @@ func (a *Advisor) merged() *recommend.Advice {
 
 // Latest returns what the latest round gave, merged with all decisions since; nil if there was none in this process.
 func (a *Advisor) Latest() *recommend.Advice {
+	a.catchUp()
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return a.merged()

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -76,19 +77,23 @@ func (a *Advisor) corrected(ctx context.Context) (ledger, error) {
 	if a.known != nil {
 		return *a.known, nil
 	}
-	l := ledger{Version: ledgerVersion}
+	l, version := ledger{Version: ledgerVersion}, int64(0)
 	if a.o.Store != nil {
-		err := a.o.Store.Load(ctx, ledgerKind, ledgerID, &l)
+		documents, err := a.o.Store.List(ctx, ledgerKind)
+		for i := range documents {
+			if d := &documents[i]; d.ID == ledgerID && err == nil {
+				version = d.Version
+				err = json.Unmarshal(d.Raw, &l)
+			}
+		}
 		switch {
-		case errors.Is(err, store.ErrNotFound):
-			l = ledger{Version: ledgerVersion}
 		case err != nil:
 			return l, fmt.Errorf("read the corrections kept in the state directory: %w", err)
 		case l.Version != ledgerVersion:
 			return l, fmt.Errorf("the corrections kept in the state directory have version %d, this Helenus reads version %d: use the one that wrote them", l.Version, ledgerVersion)
 		}
 	}
-	a.known = &l
+	a.known, a.ledger = &l, version
 	return l, nil
 }
 
@@ -138,6 +143,9 @@ func (l *ledger) version(n int) (Version, error) {
 func (a *Advisor) changed(ctx context.Context, base int, v *Version, action, target, text string) (Version, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.known == nil {
+		return Version{}, &RefusedError{"somebody has corrected the model meanwhile, through another process: look at that, and try again"}
+	}
 	before := a.known.current()
 	if before.Number != base {
 		return Version{}, &RefusedError{fmt.Sprintf("%s has corrected the model meanwhile (version %d, %s): look at that, and try again", before.Actor, before.Number, before.What)}
@@ -163,9 +171,15 @@ func (a *Advisor) changed(ctx context.Context, base int, v *Version, action, tar
 			Before: fmt.Sprintf("version %d, %d corrections", before.Number, len(before.Corrections)),
 			After:  fmt.Sprintf("version %d, %d corrections", v.Number, len(v.Corrections)),
 		}.By(ctx, cmp.Or(v.Actor, store.Self))
-		if err := a.o.Store.Decide(ctx, ledgerKind, ledgerID, next, entry); err != nil {
+		version, err := a.o.Store.Replace(ctx, ledgerKind, ledgerID, a.ledger, next, entry)
+		if errors.Is(err, store.ErrConflict) {
+			a.known = nil // it is read again
+			return Version{}, &RefusedError{"somebody has corrected the model meanwhile, through another process: look at that, and try again"}
+		}
+		if err != nil {
 			return Version{}, fmt.Errorf("keep the corrections in the state directory: %w", err)
 		}
+		a.ledger = version
 	}
 	a.known = &next
 	a.o.Log.Info("the model was corrected", "version", v.Number, "corrections", len(v.Corrections), "by", v.Actor, "what", v.What, "reason", v.Reason)

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ import (
 // Peer are connections to the cluster of one kind.
 type Peer struct {
 	Owner   string // of a helenus: its state's owner id; "" for an application
+	Process string // of a helenus of our own state that is not one of ours: which process it is
 	Address string // without port
 	User    string
 	Driver  string
@@ -31,6 +33,9 @@ type Peer struct {
 
 // String is a peer as people are told of it.
 func (p Peer) String() string {
+	if p.Process != "" {
+		return fmt.Sprintf("a helenus at %s (process %s, with a copy of this state, owner %s)", p.Address, p.Process, p.Owner)
+	}
 	if p.Owner != "" {
 		return fmt.Sprintf("a helenus at %s (owner %s)", p.Address, p.Owner)
 	}
@@ -52,13 +57,16 @@ type Others struct {
 }
 
 // ErrNotAlone refuses a change because of who else may write to the cluster.
-type ErrNotAlone struct{ Reason string }
+type ErrNotAlone struct {
+	Reason string
+	Stray  bool // it is a process of our own fleet that is not on its register: it will be, or will go
+}
 
 // Error implements error.
 func (e *ErrNotAlone) Error() string { return e.Reason }
 
 // errFleet is why a fleet takes nothing on.
-var errFleet = &ErrNotAlone{"topology: fleet with a state of its own (state: sqlite): members are not told of each other's changes, so what is written through one would be missing in what another " +
+var errFleet = &ErrNotAlone{Reason: "topology: fleet with a state of its own (state: sqlite): members are not told of each other's changes, so what is written through one would be missing in what another " +
 	"answers. Have them share one (state: cassandra, see docs/fleet.md); `helenus state move` takes along what is known"}
 
 // othersEvery is how often we look while there is a change, othersPatience how long a look may take.
@@ -88,15 +96,19 @@ func (e *Engine) Alone(ctx context.Context, keyspace string) (Others, error) {
 	found := e.options.Others(looking, own)
 	e.others.helenus.Store(int64(len(found.Helenus)))
 	e.others.clients.Store(int64(len(found.Clients)))
+	strays := e.options.Members != nil && !slices.ContainsFunc(found.Helenus, func(p Peer) bool { return p.Owner != own })
+	if len(found.Helenus) > 0 && strays {
+		return found, &ErrNotAlone{Stray: true, Reason: fmt.Sprintf("%s is connected to this cluster and not on the register of the fleet: what is written through it may pass unseen. It registers by itself, or is to be stopped", join(found.Helenus))}
+	}
 	if len(found.Helenus) > 0 {
-		return found, &ErrNotAlone{fmt.Sprintf("%s is connected to this cluster and has a state of its own: what is written through it passes unseen here, so answers would be wrong. "+
+		return found, &ErrNotAlone{Reason: fmt.Sprintf("%s is connected to this cluster and has a state of its own: what is written through it passes unseen here, so answers would be wrong. "+
 			"Stop it, or send its applications through this one", join(found.Helenus))}
 	}
 	if found.Unseen == "" {
 		return found, nil
 	}
 	if table, owner := e.foreign(own, keyspace); table != "" {
-		return found, &ErrNotAlone{fmt.Sprintf("the table %s belongs to another helenus (owner %s), and it can not be seen whether that still runs (%s): what is written through it would pass unseen here. "+
+		return found, &ErrNotAlone{Reason: fmt.Sprintf("the table %s belongs to another helenus (owner %s), and it can not be seen whether that still runs (%s): what is written through it would pass unseen here. "+
 			"Stop it and drop its tables, or let helenus read system_views.clients", table, owner, found.Unseen)}
 	}
 	return found, nil
@@ -152,7 +164,13 @@ func (e *Engine) observe(ctx context.Context) {
 			now := found.warning()
 			if err != nil && ctx.Err() == nil {
 				now = err.Error()
-				e.suspendFor(ctx, err)
+				if alone := (*ErrNotAlone)(nil); errors.As(err, &alone) && alone.Stray {
+					if err := e.ReverifyAll(ctx, alone.Reason); err != nil {
+						e.log.Error("that changes are to be verified could not be saved", "err", err)
+					}
+				} else {
+					e.suspendFor(ctx, err)
+				}
 			}
 			if now != told && now != "" && ctx.Err() == nil {
 				e.log.Warn("others may write what is not seen here", "who", now)

@@ -119,7 +119,17 @@ func (e *Engine) Follow(ctx context.Context) error {
 	if err := e.followBypass(ctx); err != nil {
 		return err
 	}
-	return e.manager.Follow(ctx)
+	if err := e.manager.Follow(ctx); err != nil {
+		return err
+	}
+	var ids []string
+	for _, m := range e.manager.Migrations() {
+		ids = append(ids, m.ID)
+	}
+	if err := e.gains.Learn(ctx, ids); err != nil {
+		e.log.Warn("what changes are worth could not be read", "err", err)
+	}
+	return nil
 }
 
 // ReverifyAll has all changes verified before they are served again, and has stored so when it returns without error.

@@ -76,6 +76,9 @@ func (e *Engine) weighAll(ctx context.Context, last bool) {
 		}
 		turned = true
 	}
+	if m := e.options.Members; m != nil && !m.Leads() {
+		return // what the leader measures stands for all
+	}
 	if err := e.gains.Save(ctx, now, turned); err != nil {
 		e.log.Warn("what changes are worth could not be saved", "err", err)
 	}

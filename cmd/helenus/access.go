@@ -34,6 +34,7 @@ func (h *helenus) gate(ctx context.Context) (*access.Gate, error) {
 		h.log.Error("nobody has the bootstrap token of the API: give one with --admin-token, or mend the file and start again", "error", err)
 	}
 	tokens, err := access.LoadTokens(ctx, h.store, time.Now)
+	h.tokens = tokens
 	if err != nil {
 		h.log.Error("some tokens are not known: their holders are refused", "error", err)
 	}

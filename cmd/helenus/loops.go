@@ -39,14 +39,15 @@ func (h *helenus) loops() []loop {
 	return []loop{
 		{guard.Schema, h.follow, func(err error) { h.engine.OnPanic(err); reread(err) }}, // who does not see the schema must not serve
 		{guard.Migrations, h.engine.Run, h.engine.OnPanic},
-		{guard.Calendars, h.keeper.Run, nil},
+		{guard.Calendars, h.leading(h.followCalendars), nil},
 		{guard.Statistics, h.measure, nil},
-		{guard.Advice, h.advise, nil},
+		{guard.Advice, h.leading(h.advise), nil},
 		{guard.History, h.remember, nil},
 		{guard.State, h.mindState, nil},
 		{guard.State, h.trim, nil},
 		{guard.Webhooks, h.webhooks.Run, nil},
 		{guard.Relay, h.watchdog, nil},
+		{guard.Fleet, h.beFound, nil},
 	}
 }
 
@@ -168,6 +169,9 @@ func (s sessions) tracing(keyspace string) (*gocql.Session, error) {
 // working is for plans, look-up entries and migrations. It does not retry by itself: whoever asks knows whether
 // that is safe.
 func (s sessions) working() (*gocql.Session, error) { return s.open("", 4, 30*time.Second) }
+
+// stating is for the state in a keyspace.
+func (s sessions) stating() (*gocql.Session, error) { return s.open("", 2, 10*time.Second) }
 
 func (s sessions) open(keyspace string, connections int, timeout time.Duration) (*gocql.Session, error) {
 	c, err := s.cluster(keyspace, connections, timeout)

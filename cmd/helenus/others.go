@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gocql/gocql"
 
@@ -49,17 +51,72 @@ type onlookers struct {
 	nodes func() []string // host:port
 	open  func(node string) (*gocql.Session, error)
 
+	// ours says which processes belong to our state; nil: this one alone, which says self.
+	ours func(process string) bool
+	self string
+	// grace is for how long a process of our own state may be connected that is none of ours: one that joins, or has just handed over.
+	grace time.Duration
+
 	mu       sync.Mutex
 	sessions map[string]*gocql.Session // by node
+	strays   map[string]time.Time      // when they were first seen, by process
 }
 
 // look implements rewrite.Options.Others.
 func (o *onlookers) look(ctx context.Context, own string) rewrite.Others {
+	all, unseen := o.everybody(ctx)
+	found := sorted(all, own, o.mine, unseen)
+	if o.ours != nil || !slices.ContainsFunc(found.Helenus, func(p rewrite.Peer) bool { return p.Owner == own }) || !pause(ctx, o.grace) {
+		return found
+	}
+	all, unseen = o.everybody(ctx) // the process that this one took over from may have been listed still
+	return sorted(all, own, o.mine, unseen)
+}
+
+// mine reports whether a process of our own state is one of ours, or may become one.
+func (o *onlookers) mine(process string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case process == "" || process == o.self:
+		return true
+	case o.ours == nil:
+		return false
+	case o.ours(process):
+		delete(o.strays, process)
+		return true
+	}
+	if o.strays == nil {
+		o.strays = map[string]time.Time{}
+	}
+	if o.strays[process].IsZero() {
+		o.strays[process] = time.Now()
+	}
+	return time.Since(o.strays[process]) < o.grace
+}
+
+// processes are those of our state that any node lists connections of; an error: not all nodes could be asked.
+func (o *onlookers) processes(ctx context.Context) (map[string]bool, error) {
+	all, unseen := o.everybody(ctx)
+	if len(unseen) > 0 {
+		return nil, errors.New(strings.Join(unseen, "; "))
+	}
+	found := map[string]bool{}
+	for _, p := range all {
+		if p.Process != "" {
+			found[p.Process] = true
+		}
+	}
+	return found, nil
+}
+
+// everybody are all connections that the nodes list, and why there may be more.
+func (o *onlookers) everybody(ctx context.Context) (all []rewrite.Peer, problems []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	nodes := o.nodes()
 	if len(nodes) == 0 {
-		return rewrite.Others{Unseen: "the nodes of the cluster are not known yet"}
+		return nil, []string{"the nodes of the cluster are not known yet"}
 	}
 	o.forget(nodes)
 	found := make([][]rewrite.Peer, len(nodes))
@@ -79,15 +136,18 @@ func (o *onlookers) look(ctx context.Context, own string) rewrite.Others {
 		})
 	}
 	wait.Wait()
-	return sorted(slices.Concat(found...), own, slices.DeleteFunc(unseen, func(s string) bool { return s == "" }))
+	return slices.Concat(found...), slices.DeleteFunc(unseen, func(s string) bool { return s == "" })
 }
 
 // sorted tells ours, other processes of helenus and applications apart, and counts connections of one kind together.
-func sorted(all []rewrite.Peer, own string, unseen []string) (out rewrite.Others) {
+func sorted(all []rewrite.Peer, own string, mine func(process string) bool, unseen []string) (out rewrite.Others) {
 	counts := map[rewrite.Peer]int{}
 	for _, p := range all {
-		if p.Owner == own {
+		if p.Owner == own && mine(p.Process) {
 			continue
+		}
+		if p.Owner != own {
+			p.Process = ""
 		}
 		if p.Owner != "" {
 			p.User, p.Driver = "", "" // of whoever comes through it
@@ -117,7 +177,8 @@ func connected(ctx context.Context, s *gocql.Session) (all []rewrite.Peer, err e
 	var options map[string]string
 	for iter.Scan(&address, &user, &driver, &stage, &options) {
 		if strings.EqualFold(stage, "ready") { // before, it has said nothing yet
-			all = append(all, rewrite.Peer{Owner: options[wire.MemberOption], Address: address.String(), User: user, Driver: driver})
+			owner, process, _ := strings.Cut(options[wire.MemberOption], "/")
+			all = append(all, rewrite.Peer{Owner: owner, Process: process, Address: address.String(), User: user, Driver: driver})
 		}
 		address, user, driver, stage, options = nil, "", "", "", nil
 	}

@@ -17,9 +17,10 @@ func TestOthersSorted(t *testing.T) {
 	got := sorted([]rewrite.Peer{
 		{Owner: "ours", Address: "10.0.0.1", Driver: "gocql"}, app, app, {Address: "10.0.0.6", User: "joe", Driver: "gocql"},
 		{Owner: "theirs", Address: "10.0.0.9", Driver: "gocql", User: "ann"}, {Owner: "theirs", Address: "10.0.0.9", Driver: "Helenus"},
-	}, "ours", []string{"node a: no", "node b: no"})
+		{Owner: "ours", Process: "p1", Address: "10.0.0.1"}, {Owner: "ours", Process: "p2", Address: "10.0.0.1", User: "ann"}, {Owner: "theirs", Process: "p3", Address: "10.0.0.9"},
+	}, "ours", func(process string) bool { return process == "" || process == "p1" }, []string{"node a: no", "node b: no"})
 	want := rewrite.Others{Unseen: "node a: no; node b: no"}
-	want.Helenus = []rewrite.Peer{{Owner: "theirs", Address: "10.0.0.9", Count: 2}}
+	want.Helenus = []rewrite.Peer{{Owner: "ours", Process: "p2", Address: "10.0.0.1", Count: 1}, {Owner: "theirs", Address: "10.0.0.9", Count: 3}} // a copied state has the same owner
 	want.Clients = []rewrite.Peer{{Address: "10.0.0.5", User: "joe", Driver: "gocql", Count: 2}, {Address: "10.0.0.6", User: "joe", Driver: "gocql", Count: 1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

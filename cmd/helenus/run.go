@@ -27,11 +27,14 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/capture/window"
+	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/internal/console"
+	"github.com/helenus-db/helenus/internal/fleet"
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/internal/keyspace"
 	"github.com/helenus-db/helenus/internal/spans"
 	"github.com/helenus-db/helenus/internal/webhook"
 	"github.com/helenus-db/helenus/proxy"
@@ -86,7 +89,12 @@ type helenus struct {
 	secured   secured
 	webhooks  *webhook.Teller
 	spans     *spans.Sender
-	store     *store.Store
+	store     state
+	file      *store.Store    // store, if it is one
+	shared    *keyspace.Store // store, if it is one
+	process   string          // the id of this process, as its connections say it
+	member    *fleet.Member   // nil: no other process has this state
+	tokens    *access.Tokens
 	changes   *change.Book // in store
 	registry  *capture.Registry
 	history   *history.History
@@ -186,7 +194,7 @@ func (h *helenus) refresh(ctx context.Context) error {
 func assemble(ctx context.Context, s *config.Settings, from *inheritance, log *slog.Logger) (*helenus, error) {
 	guard.LogTo(log)
 	h := &helenus{settings: s, log: log, from: from, stale: make(chan struct{}, 1), lost: make(chan string, 1)}
-	if err := h.wire(); err != nil {
+	if err := h.wire(ctx); err != nil {
 		h.close()
 		return nil, err
 	}
@@ -205,24 +213,23 @@ func sampling(s *config.Settings) window.Options {
 	}
 }
 
-func (h *helenus) wire() (err error) {
+func (h *helenus) wire(ctx context.Context) (err error) {
 	s := h.settings
+	h.process = fleet.NewID()
 	if h.secured, err = secure(s, h.log); err != nil {
 		return usageError{err}
 	}
 	h.webhooks = webhook.New(h.telling())
-	if err := h.openState(); err != nil {
+	if err := h.openState(ctx); err != nil {
 		return err
 	}
 	h.store.Watch(h.webhooks.Decided)
 	h.changes = change.Open(h.store)
-	if h.secured.member, err = migrate.Owner(context.Background(), h.store); err != nil { // approvals say so, too
-		h.log.Warn("connections can not say which process of helenus they come through", "error", err)
-	}
+	h.sayWho(ctx)
 	started := time.Now()
 	cluster := sessions{s, h.secured.dialer()}
 	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
-	h.onlookers = &onlookers{nodes: h.nodes, open: cluster.asking}
+	h.onlookers = &onlookers{nodes: h.nodes, open: cluster.asking, self: h.process, grace: handOverGrace}
 	windows := sampling(s)
 	windows.Schema = func() *schema.Schema { return h.live.Schema() }
 	if h.spans, err = spans.New(context.Background(), s.OTLPEndpoint, built().version, h.log); err != nil {
@@ -237,10 +244,11 @@ func (h *helenus) wire() (err error) {
 		Aside: func(now time.Time) (string, error) { return store.Aside(s.StateDir, now) },
 		Keep:  [...]time.Duration{s.HistoryMinutes, s.HistoryHours, s.HistoryDays}, Size: int64(s.HistorySize),
 	})
+	h.join()
 	all := kinds.All(kinds.Settings{LookUp: lookUpSettings(s)})
 	if h.engine, err = rewrite.New(rewrite.Options{
 		Connect: cluster.working, Store: h.store, Changes: h.changes, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Now: clock, Kinds: all,
-		Permissions: s.PermissionsValidity, Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet, Others: h.onlookers.look,
+		Permissions: s.PermissionsValidity, Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet && !s.Shared(), Members: h.members(), Others: h.onlookers.look,
 		Migrate: changeSettings(s),
 	}); err != nil {
 		return err
@@ -265,7 +273,7 @@ func (h *helenus) wire() (err error) {
 		Cost: costs, Past: (&memory{history: h.history, zone: zone, statistics: h.live.Statistics}).read,
 		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
 		Nodes: func() int { return len(h.server.Nodes()) }, Judge: all, Solver: solver, Ready: solver.Ready,
-		Store: h.store, Changes: h.changes, Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
+		Store: h.store, Changes: h.changes, Leads: h.leads(), Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
 		Thresholds: thresholds(s),
 		Make:       h.rounds(),
 		Compare:    h.comparisons(),
@@ -286,7 +294,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 		Gate: gate, Audit: h.store, Proposals: h.store, Approvers: h.settings.Approvers, MetricsToken: h.settings.MetricsToken, WebConfig: h.settings.AdminWebConfig,
 		Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
 		Schemas: h.worked(admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics}), Changes: h.changes, Advisor: h.advisor, Corrector: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
-		Ready: h.ready, Metrics: metrics, Log: h.log,
+		Ready: h.ready, Metrics: metrics, Log: h.log, Members: h.membership(),
 		Connections: func() any { return h.server.Connections() },
 		Windows:     h.registry.Windows(),
 		Pages: func(api *admin.Server) http.Handler {
@@ -306,7 +314,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 
 // collectors are all parts that have metrics.
 func (h *helenus) collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric(), h.admin, h.webhooks, h.spans, guard.Metrics(), built().metric()}
+	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric(), h.admin, h.webhooks, h.spans, h.member, guard.Metrics(), built().metric()}
 }
 
 func (h *helenus) ready() []admin.Check {
@@ -322,6 +330,7 @@ func (h *helenus) ready() []admin.Check {
 		h.rewriting(),
 		{Name: "state", Ready: true, Why: h.store.Trouble()},    // ready: the proxy forwards without it
 		{Name: "advice", Ready: true, Why: h.advisor.Trouble()}, // likewise
+		h.fleetCheck(),
 	}
 }
 
@@ -367,6 +376,9 @@ func (h *helenus) run(ctx context.Context) error {
 	if err := h.restore(ctx); err != nil {
 		return err
 	}
+	if err := h.enter(ctx); err != nil || ctx.Err() != nil {
+		return err
+	}
 	if err := h.server.Start(ctx); err != nil {
 		return err
 	}
@@ -409,6 +421,7 @@ func (h *helenus) stop(drain func(context.Context) error, stop context.CancelFun
 	if errors.Is(err, context.DeadlineExceeded) { // the drain has logged what was cut off
 		err = nil
 	}
+	h.leave()
 	stop()
 	work.Wait()
 	closing, cancel := context.WithTimeout(context.Background(), closeFor)

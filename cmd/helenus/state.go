@@ -4,20 +4,90 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
+	"github.com/gocql/gocql"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/keyspace"
+	"github.com/helenus-db/helenus/rewrite/gain"
+	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
-// openState opens the state, whatever it is in: the relay needs none of it.
-func (h *helenus) openState() (err error) {
-	h.store, err = store.Begin(h.settings.StateDir, h.stateDamaged)
+// state is where decisions and changes are kept: a *store.Store, in a file, or a *keyspace.Store, in a keyspace of Cassandra.
+type state interface {
+	migrate.Store
+	Commit(ctx context.Context, c store.Change) error
+	Delete(ctx context.Context, kind, id string) error
+	Append(ctx context.Context, entries ...store.Entry) error
+	Audit(ctx context.Context, q store.AuditQuery) ([]store.Entry, error)
+	Trim(ctx context.Context, before time.Time) (int64, error)
+	Watch(f func([]store.Entry))
+	Trouble() string
+	Close() error
+}
+
+// unheard are the kinds of documents that are written all the time, by who does the work alone: other members need not know.
+var unheard = []string{migrate.KindBackfill, gain.KindGain, "proposal"}
+
+// openState opens the state, whatever it is in: the relay needs none of it. One that is shared is waited for: who has not read it would not know what to write.
+func (h *helenus) openState(ctx context.Context) (err error) {
+	if h.settings.Shared() {
+		return h.openShared(ctx)
+	}
+	h.file, err = store.Begin(h.settings.StateDir, h.stateDamaged)
 	if errors.Is(err, store.ErrLocked) {
 		return fmt.Errorf("%w; or take over from it: run --take-over", err)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	h.store = h.file
+	if err := store.Usable(ctx, h.store); errors.Is(err, store.ErrMoved) {
+		return err
+	}
+	return nil
+}
+
+// openShared opens the state in its keyspace, and makes that if it is missing.
+func (h *helenus) openShared(ctx context.Context) (err error) {
+	if err := os.MkdirAll(h.settings.StateDir, 0o700); err != nil {
+		return fmt.Errorf("make the state directory: %w", err)
+	}
+	cluster := func() (*gocql.Session, error) { return sessions{h.settings, h.secured.dialer()}.stating() }
+	if h.shared, err = keyspace.New(keyspace.Options{Connect: cluster, Keyspace: h.settings.StateKeyspace, Replication: h.settings.StateReplication, Unheard: unheard, Now: clock}); err != nil {
+		return usageError{err}
+	}
+	h.store = h.shared
+	for {
+		err := h.shared.Prepare(ctx)
+		if err == nil {
+			err = store.Usable(ctx, h.shared)
+		}
+		var refused *keyspace.DDLError
+		if err == nil || errors.Is(err, store.ErrNewer) || errors.Is(err, store.ErrMoved) || errors.As(err, &refused) {
+			return err
+		}
+		h.log.Warn("the state can not be read yet: without it this process takes no requests; it is tried again", "keyspace", h.settings.StateKeyspace, "error", err)
+		if !pause(ctx, retryEvery) {
+			return ctx.Err()
+		}
+	}
+}
+
+// sayWho has connections say which state this process has, and which process it is.
+func (h *helenus) sayWho(ctx context.Context) {
+	owner, err := migrate.Owner(ctx, h.store)
+	if err != nil { // approvals say so, too
+		h.log.Warn("connections can not say which process of helenus they come through", "error", err)
+		return
+	}
+	h.secured.member = owner + "/" + h.process
+	if h.shared != nil {
+		h.shared.Renew()
+	}
 }
 
 // stateDamaged is told what is wrong with the state. It does not block: whoever finds damage may hold locks.
@@ -56,6 +126,14 @@ const trimEvery = 12 * time.Hour
 
 // trim keeps the audit trail from growing for ever.
 func (h *helenus) trim(ctx context.Context) {
+	if h.member != nil {
+		h.member.Lead(ctx, h.trimming)
+		return
+	}
+	h.trimming(ctx)
+}
+
+func (h *helenus) trimming(ctx context.Context) {
 	for h.settings.AuditKeep > 0 {
 		if n, err := h.store.Trim(ctx, clock().Add(-h.settings.AuditKeep)); err != nil {
 			h.log.Warn("old lines of the audit trail could not be removed; it is tried again", "err", err)
@@ -84,11 +162,11 @@ func (h *helenus) restore(ctx context.Context) error {
 		return nil
 	}
 	err := once()
-	if err == nil || errors.Is(err, store.ErrNewer) || ctx.Err() != nil {
+	if err == nil || errors.Is(err, store.ErrNewer) || ctx.Err() != nil || h.file == nil { // what others have is not given up
 		return err
 	}
 	if !errors.Is(err, store.ErrCorrupt) { // else the store has done so
-		h.store.GiveUp(err)
+		h.file.GiveUp(err)
 	}
 	return once()
 }
@@ -99,7 +177,7 @@ func (h *helenus) stateMetric() prometheus.Collector {
 		Name: "helenus_state_damaged",
 		Help: "1 while decisions and changes are not known because a damaged state was set aside, or are kept in memory only; /readyz says why.",
 	}, func() float64 {
-		if h.store.Trouble() != "" {
+		if h.file != nil && h.file.Trouble() != "" {
 			return 1
 		}
 		return 0

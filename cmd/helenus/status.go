@@ -65,6 +65,15 @@ func printStatus(w io.Writer, s admin.Status) error {
 		forwards += "; requests bypass the rewriting"
 	}
 	fmt.Fprintf(&b, "%s %s.\n\n", head, forwards)
+	if f := s.Fleet; f != nil {
+		leader := "nobody leads"
+		for _, v := range f.Members {
+			if v.Leads {
+				leader = fmt.Sprintf("%s at %s leads", v.ID, v.Address)
+			}
+		}
+		fmt.Fprintf(&b, "fleet      %d members, %s; this one, %s, is %s\n", len(f.Members), leader, f.Self, map[string]string{"leader": "the leader", "follower": "a follower"}[f.Role]+map[bool]string{true: "not on the register"}[f.Role == "outside"])
+	}
 	fmt.Fprintf(&b, "changes    %s\n", tallied(s.Changes))
 	if len(s.Calendars) > 0 {
 		fmt.Fprintf(&b, "calendars  %s\n", tallied(s.Calendars))

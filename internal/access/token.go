@@ -60,18 +60,29 @@ type Tokens struct {
 // LoadTokens reads the tokens of a store.
 func LoadTokens(ctx context.Context, s Store, now func() time.Time) (*Tokens, error) {
 	t := &Tokens{store: s, now: now, all: map[string]Token{}}
-	documents, err := s.List(ctx, KindToken)
+	return t, t.Reload(ctx)
+}
+
+// Reload reads them anew: another process may have made or revoked some.
+func (t *Tokens) Reload(ctx context.Context) error {
+	documents, err := t.store.List(ctx, KindToken)
 	if err != nil {
-		return t, fmt.Errorf("read the tokens: %w", err)
+		return fmt.Errorf("read the tokens: %w", err)
 	}
+	all := make(map[string]Token, len(documents))
+	var unread []error
 	for _, d := range documents {
 		var one Token
 		if err := json.Unmarshal(d.Raw, &one); err != nil {
-			return t, fmt.Errorf("token %s in the store can not be read: %w", d.ID, err)
+			unread = append(unread, fmt.Errorf("token %s in the store can not be read: %w", d.ID, err))
+			continue
 		}
-		t.all[d.ID] = one
+		all[d.ID] = one
 	}
-	return t, nil
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all = all
+	return errors.Join(unread...)
 }
 
 var (
@@ -109,7 +120,11 @@ func (t *Tokens) Create(ctx context.Context, name string, role Role, expires tim
 	if _, taken := t.all[name]; taken {
 		return "", made, fmt.Errorf("%w: %s; revoke it first", ErrTaken, name)
 	}
-	if err := t.store.Commit(ctx, store.Change{Save: []store.Document{d}, Audit: []store.Entry{entry}}); err != nil {
+	free := map[store.Key]int64{{Kind: KindToken, ID: name}: 0}
+	switch err := t.store.Commit(ctx, store.Change{If: free, Save: []store.Document{d}, Audit: []store.Entry{entry}}); {
+	case errors.Is(err, store.ErrConflict):
+		return "", made, fmt.Errorf("%w: %s; revoke it first", ErrTaken, name)
+	case err != nil:
 		return "", made, fmt.Errorf("keep token %s: %w", name, err)
 	}
 	t.all[name] = made

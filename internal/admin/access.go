@@ -25,6 +25,7 @@ var needs = map[string]access.Role{
 	"GET /api/v1/tokens":                access.Admin,
 	"POST /api/v1/tokens":               access.Admin,
 	"DELETE /api/v1/tokens/{name}":      access.Admin,
+	"DELETE /api/v1/members/{id}":       access.Admin, // whose writes nobody follows any more
 }
 
 // Needed is the role that a route needs: "POST /api/v1/migrations/{id}/drop".

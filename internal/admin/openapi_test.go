@@ -35,6 +35,7 @@ import (
 	"github.com/helenus-db/helenus/capture/tracer"
 	"github.com/helenus-db/helenus/capture/window"
 	"github.com/helenus-db/helenus/internal/access"
+	"github.com/helenus-db/helenus/internal/fleet"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -100,6 +101,8 @@ var operations = map[string]operation{
 	"GET /api/v1/bypass":                        {says: "The kill-switch", answer: is[rewrite.Bypass]()},
 	"POST /api/v1/bypass/on":                    {says: "From the next request on all run as they came; changes are suspended", body: is[Decision](), answer: is[rewrite.Bypass]()},
 	"POST /api/v1/bypass/off":                   {says: "Requests are seen again", body: is[Decision](), answer: is[rewrite.Bypass]()},
+	"GET /api/v1/members":                       {says: "The processes that share the state: who leads, who is silent", answer: is[fleet.Fleet]()},
+	"DELETE /api/v1/members/{id}":               {says: "Take a member that is gone for good off the register; all changes are verified before they serve again", body: is[Decision](), answer: is[fleet.Fleet]()},
 	"GET /api/v1/statements":                    {says: "What was said, since the start or in a period", query: "since until sort limit table keyspace class kind user application driver", answer: is[report.Statements]()},
 	"GET /api/v1/statements/{id}":               {says: "One statement, by its fingerprint or the first digits of it", query: "since until", answer: is[Detail]()},
 	"POST /api/v1/statements/{id}/trace":        {says: "Say its next execution again, traced", query: "wait", body: is[Decision](), answer: is[tracer.Trace]()},

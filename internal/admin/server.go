@@ -87,6 +87,8 @@ type Options struct {
 	Corrector Corrector
 	Migrator  Migrator
 	Calendars Calendars
+	// Members are the processes that share the state; nil: there is this one.
+	Members Members
 	// Connections lists the client connections, to be written as JSON.
 	Connections func() any
 	Windows     Windows
@@ -186,6 +188,8 @@ func (s *Server) Handler() http.Handler {
 	route("GET /api/v1/bypass", func(*http.Request) (any, error) { return s.o.Migrator.Bypassed(), nil })
 	route("POST /api/v1/bypass/on", s.bypass(true))
 	route("POST /api/v1/bypass/off", s.bypass(false))
+	route("GET /api/v1/members", func(*http.Request) (any, error) { return s.fleet(), nil })
+	route("DELETE /api/v1/members/{id}", s.removeMember)
 	api.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, notFound("there is no "+r.Method+" "+r.URL.Path+"; docs/operating.md lists what there is"))
 	})

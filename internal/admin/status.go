@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/recommend"
+	"github.com/helenus-db/helenus/internal/fleet"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -18,9 +19,10 @@ type Status struct {
 	Problems  []string       `json:"problems"` // each says what to do, or where to look
 	Remarks   []string       `json:"remarks"`  // what works less well than it might
 	Checks    []Check        `json:"checks"`
-	Bypassed  bool           `json:"bypassed"`  // the kill-switch is on
-	Changes   map[string]int `json:"changes"`   // by state; those that are dropped are not counted
-	Calendars map[string]int `json:"calendars"` // by state
+	Bypassed  bool           `json:"bypassed"`        // the kill-switch is on
+	Fleet     *fleet.Fleet   `json:"fleet,omitempty"` // if several processes share the state
+	Changes   map[string]int `json:"changes"`         // by state; those that are dropped are not counted
+	Calendars map[string]int `json:"calendars"`       // by state
 	Waits     []Waiting      `json:"waits"`
 	Advised   time.Time      `json:"advised"` // the last round of advice of this process; zero if there was none
 }
@@ -44,6 +46,15 @@ func (s *Server) status(r *http.Request) (any, error) {
 		}
 	}
 	st.Bypassed = s.o.Migrator.Bypassed().On
+	if s.o.Members != nil {
+		f := s.fleet()
+		st.Fleet = &f
+		for i := range f.Members {
+			if v := &f.Members[i]; v.Silent != "" && !v.Self {
+				st.Waits = append(st.Waits, Waiting{v.ID, "a member at " + v.Address + " that is silent for " + v.Silent, "helenus members remove " + v.ID + ", if it is gone for good"})
+			}
+		}
+	}
 	s.changes(&st)
 	if err := s.advice(r.Context(), &st); err != nil {
 		return nil, err

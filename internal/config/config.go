@@ -65,7 +65,13 @@ type Settings struct {
 
 	OTLPEndpoint string `name:"otlp-endpoint" default:"" help:"OpenTelemetry collector that is sent spans of requests whose custom payload has a traceparent that is sampled, such as http://127.0.0.1:4318; empty: none are. OTEL_EXPORTER_OTLP_HEADERS and its like in the environment hold too"`
 
-	StateDir  string `name:"state-dir" default:"helenus-state" help:"where decisions, migrations and history are kept; one process at a time"`
+	StateDir string `name:"state-dir" default:"helenus-state" help:"where decisions, migrations and history are kept; one process at a time. With state cassandra what is private to the process alone: history, the bootstrap token"`
+
+	State            string        `name:"state" default:"" help:"where decisions and changes are kept: sqlite, in state-dir, for one process, or cassandra, in a keyspace, for several processes that have one truth (docs/fleet.md); empty: cassandra in topology fleet, else sqlite"`
+	StateKeyspace    string        `name:"state-keyspace" default:"helenus" help:"the keyspace of state cassandra; it is made if it is missing and the role may"`
+	StateReplication string        `name:"state-replication" default:"" help:"its replication if it is made, as {'class': 'NetworkTopologyStrategy', 'dc1': 3}; empty: three copies in each data centre, or as many as it has nodes"`
+	ServingLease     time.Duration `name:"serving-lease" default:"4s" help:"with state cassandra: for how long a process may answer reads by changes without news of each of the others, and so how long a write may wait that turns reads back everywhere; the same on each"`
+
 	LogLevel  string `name:"log-level" default:"info" help:"debug, info, warn or error"`
 	LogFormat string `name:"log-format" default:"text" help:"text or json"`
 
@@ -205,8 +211,13 @@ func Flags(flags *pflag.FlagSet, only ...string) func(file string, lookup func(s
 
 // Choices are the settings that have few values, and these.
 var Choices = map[string][]string{
-	"topology": {"mirror", "single", "fleet"}, "log-level": {"debug", "info", "warn", "error"}, "log-format": {"text", "json"},
+	"topology": {"mirror", "single", "fleet"}, "state": {"", "sqlite", "cassandra"}, "log-level": {"debug", "info", "warn", "error"}, "log-format": {"text", "json"},
 	"listen-tls-min": {"1.2", "1.3"}, "cassandra-tls-min": {"1.2", "1.3"}, "cassandra-tls-verify": {"full", "chain", "none"},
+}
+
+// Shared reports whether the state is in a keyspace of Cassandra, and may have several processes.
+func (s *Settings) Shared() bool {
+	return s.State == "cassandra" || s.State == "" && s.Topology == "fleet"
 }
 
 // Validate checks what a single field's type can not.
@@ -230,6 +241,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.Topology == "fleet" && len(s.Fleet) == 0 {
 		wrong("fleet", "is empty; topology fleet wants the address of every process in it")
+	}
+	if s.ServingLease < time.Second {
+		wrong("serving-lease", "is %v; below 1s no process would serve for long", s.ServingLease)
 	}
 	if _, err := time.LoadLocation(s.CycleZone); err != nil || s.CycleZone == "Local" {
 		wrong("cycle-zone", "is %q; it may be UTC, or a place such as Europe/Berlin", s.CycleZone)

@@ -220,6 +220,14 @@ func (m *Member) Dismiss(ctx context.Context, id, actor, reason string) error {
 	return m.o.Store.Silence(ctx, e.ID, counter)
 }
 
+// Knows reports whether a process is on the register.
+func (m *Member) Knows(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, on := m.register[id]
+	return on
+}
+
 // View is a member as people are told of it.
 type View struct {
 	Entry

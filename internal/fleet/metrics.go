@@ -23,6 +23,9 @@ func (m *Member) Describe(c chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (m *Member) Collect(c chan<- prometheus.Metric) {
+	if m == nil { // there is no fleet
+		return
+	}
 	f := m.Fleet()
 	m.mu.Lock()
 	counts, applied := m.counts, m.applied

@@ -75,6 +75,7 @@ type actor struct {
 	dead     bool
 	paused   time.Duration // stands still until
 	cut      time.Duration // can not reach the state until
+	jam      time.Duration // has no transaction carried out until
 	joined   bool
 	blind    bool // mutant: follows nothing
 	hasty    bool // mutant: does not wait for the others before it forwards
@@ -200,6 +201,9 @@ func (a *actor) Replace(ctx context.Context, kind, id string, version int64, v a
 		return 0, err
 	}
 	return version + 1, a.request(ctx, true, func() error {
+		if a.w.now < a.jam {
+			return errCut
+		}
 		k := store.Key{Kind: kind, ID: id}
 		if a.w.documents[k].Version != version {
 			return store.ErrConflict
@@ -466,7 +470,10 @@ func play(seed uint64, length time.Duration, spoil func(*actor)) *world {
 		trouble = w.now + time.Duration(w.rand.Int64N(int64(9*time.Second)))
 		a := w.actors[w.rand.IntN(len(w.actors))]
 		span := time.Duration(w.rand.Int64N(int64(9 * time.Second)))
-		switch w.rand.IntN(5) {
+		switch w.rand.IntN(6) {
+		case 5:
+			a.jam = w.now + span
+			w.note(a, "has no transaction for %v", span)
 		case 0:
 			a.paused = w.now + span
 			w.note(a, "stands still for %v", span)

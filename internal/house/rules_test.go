@@ -51,6 +51,8 @@ var mayImport = map[string][]string{
 	"examples":          {}, // ordinary applications know nothing of Helenus
 	"internal":          {"internal/"},
 	"internal/change":   {"capture/store"},                                                                              // the record that all share who advise, carry out and show: below them
+	"internal/keyspace": {"internal/guard", "capture/store"},                                                            // the state, as capture/store has it
+	"internal/fleet":    {"internal/guard", "capture/store"},                                                            // who shares it
 	"internal/preview":  {"internal/words", "advisor/plan", "advisor/recommend", "rewrite/calendar", "rewrite/migrate"}, // what an order would do, in words
 	"internal/access":   {"internal/", "capture/store"},                                                                 // the tokens, and who acts in the audit trail
 	"internal/spans":    {"internal/guard", "capture", "capture/slow"},                                                  // what is said of a request

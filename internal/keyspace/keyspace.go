@@ -268,6 +268,16 @@ func (s *Store) connected() (*gocql.Session, error) {
 	return session, nil
 }
 
+// Renew has the session made anew: by now more may be known of what it is to say of itself.
+func (s *Store) Renew() {
+	s.connecting.Lock()
+	defer s.connecting.Unlock()
+	if s.session != nil {
+		s.session.Close()
+		s.session = nil
+	}
+}
+
 // Close ends the session.
 func (s *Store) Close() error {
 	s.mu.Lock()

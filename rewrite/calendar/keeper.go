@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,6 +57,7 @@ type Keeper struct {
 
 	mu        sync.RWMutex
 	calendars map[string]*Calendar // as saved; what is in the map is never changed
+	raw       map[string][]byte    // likewise, as their records have them
 	failing   string               // why the last tick could not do all its work; "" if it could
 	created   uint64               // migrations ordered and tables dropped in this process
 	dropped   uint64
@@ -85,10 +87,10 @@ func New(o Options) (*Keeper, error) {
 			}
 		}
 	}
-	return &Keeper{o: o, calendars: map[string]*Calendar{}}, nil
+	return &Keeper{o: o, calendars: map[string]*Calendar{}, raw: map[string][]byte{}}, nil
 }
 
-// Restore reads the calendars from the store. It is called once, before Run and before any order.
+// Restore reads the calendars from the store. It is called before Run and before any order, and again when another process may have changed them.
 func (k *Keeper) Restore(ctx context.Context) error {
 	records, err := k.o.Changes.All(ctx)
 	if err != nil {
@@ -96,7 +98,7 @@ func (k *Keeper) Restore(ctx context.Context) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	calendars := map[string]*Calendar{} // all or none
+	calendars, raw := map[string]*Calendar{}, map[string][]byte{} // all or none
 	for i := range records {
 		if records[i].Calendar == nil {
 			continue
@@ -106,8 +108,10 @@ func (k *Keeper) Restore(ctx context.Context) error {
 			return err
 		}
 		calendars[c.ID] = c
+		raw[c.ID] = records[i].Calendar
 	}
 	maps.Copy(k.calendars, calendars)
+	maps.Copy(k.raw, raw)
 	return nil
 }
 
@@ -277,21 +281,35 @@ func (k *Keeper) save(ctx context.Context, c *Calendar, entries ...store.Entry) 
 
 // store is save in which what was proposed may have to be admitted.
 func (k *Keeper) store(ctx context.Context, c *Calendar, admit change.Admission, entries ...store.Entry) error {
-	if _, err := k.o.Changes.Change(ctx, c.ID, func(r *change.Record) ([]store.Entry, error) {
+	k.mu.RLock()
+	have := k.raw[c.ID]
+	k.mu.RUnlock()
+	kept, err := k.o.Changes.Change(ctx, c.ID, func(r *change.Record) ([]store.Entry, error) {
+		if have != nil && r.Calendar != nil && !bytes.Equal(have, r.Calendar) {
+			return nil, errElsewhere
+		}
 		if admit != nil {
 			if _, err := admit(r); err != nil {
 				return nil, err
 			}
 		}
 		return entries, carry(r, c, k.o.Clock())
-	}); err != nil {
+	})
+	if errors.Is(err, errElsewhere) {
+		return errors.Join(err, k.Restore(ctx))
+	}
+	if err != nil {
 		return err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.raw[c.ID] = kept.Calendar
 	k.calendars[c.ID] = c.clone() // whoever saves it may go on changing his own
 	return nil
 }
+
+// errElsewhere says that another process was first.
+var errElsewhere = errors.New("another process has changed the calendar meanwhile: look at it, and try again")
 
 // carry puts a calendar, as it is now, into its change's record.
 func carry(r *change.Record, c *Calendar, now time.Time) (err error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,6 +52,40 @@ func (k *Keeper) Restore(ctx context.Context) error {
 		var r Record
 		if json.Unmarshal(d.Raw, &r) == nil {
 			k.meters[d.ID], k.saved[d.ID] = NewMeter(k.settings, r), r
+		}
+	}
+	return nil
+}
+
+// Learn reads what was saved of changes that this process knows nothing of: another one may have begun to measure them.
+func (k *Keeper) Learn(ctx context.Context, ids []string) error {
+	k.mu.Lock()
+	known := !slices.ContainsFunc(ids, func(id string) bool { _, ok := k.saved[id]; return !ok })
+	k.mu.Unlock()
+	if known {
+		return nil
+	}
+	list, err := k.store.List(ctx, KindGain)
+	if err != nil {
+		return fmt.Errorf("read what changes were worth: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, d := range list {
+		var r Record
+		if _, ok := k.saved[d.ID]; ok || json.Unmarshal(d.Raw, &r) != nil {
+			continue
+		}
+		k.saved[d.ID] = r
+		if m := k.meters[d.ID]; m != nil {
+			m.restart(r)
+		} else {
+			k.meters[d.ID] = NewMeter(k.settings, r)
+		}
+	}
+	for _, id := range ids { // of which nothing was saved
+		if _, ok := k.saved[id]; !ok {
+			k.saved[id] = Record{}
 		}
 	}
 	return nil
