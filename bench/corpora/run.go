@@ -23,7 +23,6 @@ type statement struct {
 	kind        string
 	group       string // of a write: what it is a part of, "insert Bid"
 	count       int
-	rows        map[int]int                // answers by their rows
 	sources     map[int]map[origin]float64 // by place of the variable: executions by where the value came from
 	consumption map[*statement]float64     // executions fed by a statement
 	list        bool                       // it returns several rows
@@ -85,7 +84,6 @@ func (s *site) say(t int64, st *statement, binds [][]bound, rows [][]*datum, bat
 	st.count++
 	if !st.trace.Write {
 		e.Rows = len(rows)
-		st.rows[len(rows)]++
 		for r, row := range rows[:min(len(rows), value.MaxRows)] {
 			for c, d := range row {
 				v := value.Value{Null: true}
@@ -165,7 +163,7 @@ func (s *site) prepared(text string, t *table, results, where, sets []column, li
 		panic(fmt.Sprintf("corpora: %s: %v", text, err)) // a fault of this package
 	}
 	st := &statement{
-		text: normalised, table: t, kind: parsed.Kind().String(), rows: map[int]int{}, sources: map[int]map[origin]float64{}, consumption: map[*statement]float64{},
+		text: normalised, table: t, kind: parsed.Kind().String(), sources: map[int]map[origin]float64{}, consumption: map[*statement]float64{},
 		trace: &trace.Statement{Fingerprint: fingerprint.String(), Keyspace: s.keyspace, Table: t.name, Write: parsed.Kind() != cql.KindSelect, Limited: strings.Contains(text, " LIMIT ")},
 	}
 	for _, c := range sets {

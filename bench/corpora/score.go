@@ -17,6 +17,7 @@ import (
 	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/profile"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/capture/trace"
 )
 
 // variant is a case: an application over one of its designs, with so many threads.
@@ -73,43 +74,59 @@ func (v variant) observe() *observed {
 	return o
 }
 
+// start is when cases begin.
+var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
 // capture gives what was said to the miners, as capture/window does, and counts it, as the registry does.
 func (s *site) capture() *capture.Snapshot {
-	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	feeds, bursts := feed.New(feed.Options{Seed: 11}), burst.New(12)
 	book := profile.New(profile.Options{Epoch: 1, Source: 1, Began: start, Started: start})
-	latest := int64(0)
-	latencies := map[string]*histogram.Histogram{}
 	for _, e := range s.out {
 		feeds.Add(e)
 		bursts.Add(e)
 		book.Add(e)
-		latest = max(latest, e.End)
-		h := latencies[e.Statement.Fingerprint]
-		if h == nil {
-			h = &histogram.Histogram{}
-			latencies[e.Statement.Fingerprint] = h
-		}
-		h.Add(uint64(e.End-e.Start) / 1000) // #nosec G115 -- a second at the most
 	}
-	out := &capture.Snapshot{From: start, To: start.Add(time.Duration(latest)), Bursts: bursts.Pairs(), Templates: bursts.Templates(), Profiles: book.Document()}
+	out := s.count(s.out)
+	out.Bursts, out.Templates, out.Profiles = bursts.Pairs(), bursts.Templates(), book.Document()
 	out.Feeds, out.Echoes = feeds.Find()
+	return out
+}
+
+// count counts executions, all of them or those that one of several processes saw.
+func (s *site) count(executions []*trace.Execution) *capture.Snapshot {
+	type counts struct {
+		n             uint64
+		latency, rows histogram.Histogram
+	}
+	latest := int64(0)
+	for _, e := range s.out {
+		latest = max(latest, e.End)
+	}
+	said := map[string]*counts{}
+	for _, e := range executions {
+		c := said[e.Statement.Fingerprint]
+		if c == nil {
+			c = &counts{}
+			said[e.Statement.Fingerprint] = c
+		}
+		c.n++
+		c.latency.Add(uint64(e.End-e.Start) / 1000) // #nosec G115 -- a second at the most
+		if e.Rows >= 0 {
+			c.rows.Add(uint64(e.Rows)) // #nosec G115
+		}
+	}
+	out := &capture.Snapshot{From: start, To: start.Add(time.Duration(latest))}
 	for _, st := range s.statements {
-		if st.count == 0 {
+		c := said[st.trace.Fingerprint]
+		if c == nil {
 			continue
 		}
 		one := capture.Statement{
-			Fingerprint: st.trace.Fingerprint, Keyspace: s.keyspace, Table: st.table.name, Kind: st.kind, Text: st.text, Count: uint64(st.count), // #nosec G115
-			Consistency: capture.TallyOf(map[string]uint64{"ONE": uint64(st.count)}), First: start, Last: out.To, // #nosec G115
+			Fingerprint: st.trace.Fingerprint, Keyspace: s.keyspace, Table: st.table.name, Kind: st.kind, Text: st.text, Count: c.n,
+			Consistency: capture.TallyOf(map[string]uint64{"ONE": c.n}), First: start, Last: out.To,
 		}
-		latencies[st.trace.Fingerprint].AddTo(&one.Latency)
-		var rows histogram.Histogram
-		for _, n := range slices.Sorted(maps.Keys(st.rows)) {
-			for range st.rows[n] {
-				rows.Add(uint64(n)) // #nosec G115
-			}
-		}
-		rows.AddTo(&one.Rows)
+		c.latency.AddTo(&one.Latency)
+		c.rows.AddTo(&one.Rows)
 		out.Statements = append(out.Statements, one)
 	}
 	slices.SortFunc(out.Statements, func(a, b capture.Statement) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })

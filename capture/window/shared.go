@@ -144,7 +144,9 @@ func (w *Windows) Share() (Share, bool) {
 		own.Start, own.End = e.Start+to, e.End+to
 		out.Executions[i] = &own
 	}
-	slices.SortStableFunc(out.Executions, func(a, b *trace.Execution) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Start, b.Start)) })
+	slices.SortStableFunc(out.Executions, func(a, b *trace.Execution) int {
+		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Start, b.Start))
+	})
 	s.from = out.Until
 	s.executions, s.gap = nil, 0
 	return out, true

@@ -15,14 +15,27 @@ import (
 
 // checkpoint is how far a backfill came: the parts of the ring that are not done yet. What is missing from it is done.
 type checkpoint struct {
-	Total int          `json:"total"` // parts at the beginning
-	Left  []exec.Range `json:"left"`
-	Rows  int64        `json:"rows"` // entries written by the parts that are done
+	Total int    `json:"total"` // parts at the beginning
+	Left  []part `json:"left"`
+	Rows  int64  `json:"rows"` // entries written by the parts that are done
+	// By is who has written them, in a fleet.
+	By map[string]int64 `json:"by,omitempty"`
+}
+
+// part is a part of the ring. In a fleet it may be claimed; see together.go.
+type part struct {
+	exec.Range
+	Owner string `json:"owner,omitempty"`
+	Beat  int64  `json:"beat,omitempty"`
 }
 
 // whole is the checkpoint at the beginning.
 func (m *Manager) whole() *checkpoint {
-	return &checkpoint{Total: m.settings.Ranges, Left: exec.Ring(m.settings.Ranges)}
+	c := &checkpoint{Total: m.settings.Ranges}
+	for _, p := range exec.Ring(m.settings.Ranges) {
+		c.Left = append(c.Left, part{Range: p})
+	}
+	return c
 }
 
 func (m *Manager) loadCheckpoint(ctx context.Context, id string) (*checkpoint, error) {
@@ -43,6 +56,9 @@ func (m *Manager) backfill(ctx context.Context, r *run) error {
 	d := r.derived()
 	if d == nil {
 		return nil
+	}
+	if m.Shared {
+		return m.fillTogether(ctx, r, d)
 	}
 	id := r.get().ID
 	c, err := m.loadCheckpoint(ctx, id)
@@ -69,7 +85,7 @@ func (m *Manager) backfill(ctx context.Context, r *run) error {
 feed:
 	for _, p := range todo {
 		select {
-		case queue <- p:
+		case queue <- p.Range:
 		case <-ctx.Done():
 			break feed
 		}
@@ -125,10 +141,10 @@ func (j *job) split(ctx context.Context, p exec.Range) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var left []exec.Range
+	var left []part
 	for _, have := range j.c.Left {
-		if have == p {
-			left = append(left, a, b)
+		if have.Range == p {
+			left = append(left, part{Range: a}, part{Range: b})
 			j.c.Total++
 			continue
 		}
@@ -144,9 +160,9 @@ func (j *job) split(ctx context.Context, p exec.Range) {
 func (j *job) done(ctx context.Context, p exec.Range, rows int64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var left []exec.Range
+	var left []part
 	for _, have := range j.c.Left {
-		if have != p {
+		if have.Range != p {
 			left = append(left, have)
 		}
 	}
@@ -162,6 +178,15 @@ func (j *job) done(ctx context.Context, p exec.Range, rows int64) error {
 	return nil
 }
 
+// divide has several share a rate.
+func (p *pace) divide(rate, among int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.rate = 0; rate > 0 {
+		p.rate = max(1, rate/among)
+	}
+}
+
 // pace limits a rate: each caller waits for its turn.
 type pace struct {
 	rate int
@@ -170,10 +195,11 @@ type pace struct {
 }
 
 func (p *pace) wait(ctx context.Context) error {
+	p.mu.Lock()
 	if p.rate <= 0 {
+		p.mu.Unlock()
 		return nil
 	}
-	p.mu.Lock()
 	now := time.Now()
 	if p.next.Before(now) {
 		p.next = now

@@ -36,7 +36,7 @@ type Store interface {
 	change.Store // which it has the changes in
 }
 
-// KindBackfill is the kind of document of a checkpoint in the Store. It is none of the record: it is written all the time, by who does the work alone.
+// KindBackfill is the kind of document of a checkpoint in the Store. It is none of the record: it is written all the time, by those who do the work.
 const KindBackfill = "backfill"
 
 // Traffic is the relay as far as a migration needs it.
@@ -157,6 +157,7 @@ type Manager struct {
 	wait       sync.WaitGroup
 	backlog    backlog
 	tally      tally
+	crews      atomic.Uint64 // see crewName
 }
 
 // run is one migration under way.
@@ -393,6 +394,9 @@ func (m *Manager) memorise(ctx context.Context, runner kind.Runner) {
 func (m *Manager) Run(ctx context.Context) {
 	var catching sync.WaitGroup
 	guard.In(&catching, guard.Migrations, func() { guard.Loop(ctx, guard.Migrations, guard.Clock{Now: m.Now}, m.catchUp, nil) })
+	if m.Shared {
+		guard.In(&catching, guard.Backfill, func() { guard.Loop(ctx, guard.Backfill, guard.Clock{Now: m.Now}, m.help, nil) })
+	}
 	m.Lead(ctx, m.driveAll)
 	catching.Wait()
 }

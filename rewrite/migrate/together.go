@@ -1,0 +1,330 @@
+package migrate
+
+import (
+	"cmp"
+	"context"
+	crand "crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/kind"
+)
+
+// Members of a fleet fill the tables of a change together. The leader, who drives the change, takes part as the others do, and goes on when all is done.
+//
+//	checkpoint   one document, replaced by compare and set: the parts that are not done, of each who has claimed it and how often he said that he is at it (beat)
+//	claim        a part that nobody has claimed, or whose owner was not seen to beat for lease, on the claimer's own monotonic clock
+//	beat         every third of lease, all claims of a member at once
+//	done         the part is taken out, by whoever filled it, whoever has it claimed by then
+//
+// Clocks are not compared, and no lease guards a write: a part that is filled twice, because its owner was only slow, is as if it was filled once, and counted once. A member that is
+// stopped holds up its parts alone, and for lease. Who leads next begins with what is not claimed, at once.
+
+// self names this process, at random.
+var self = sync.OnceValue(crand.Text)
+
+const (
+	lease   = 10 * time.Second
+	helpers = 8 // members that fill at a time: a replacement by compare and set is dear, and Cassandra is the bound by then
+)
+
+// fill is how one part is filled.
+type fill func(ctx context.Context, p exec.Range, next func(context.Context) error) (rows int64, err error)
+
+// sight is what was seen of a claim.
+type sight struct {
+	owner string
+	beat  int64
+	since time.Time
+}
+
+// crew is a member's part in filling.
+type crew struct {
+	m      *Manager
+	id     string // of the change
+	fill   fill
+	seen   func(*checkpoint) // is told how it stands
+	pace   pace
+	going  func() bool // it is still to be filled
+	worker string      // no other crew's name
+
+	mu    sync.Mutex
+	mine  map[exec.Range]bool  // claimed
+	sight map[exec.Range]sight // of others
+}
+
+func (m *Manager) crew(id string, f fill) *crew {
+	return &crew{m: m, id: id, fill: f, seen: func(*checkpoint) {}, going: func() bool { return true }, worker: m.crewName(), pace: pace{rate: m.settings.Rate}, mine: map[exec.Range]bool{}, sight: map[exec.Range]sight{}}
+}
+
+// crewName is a name that no other crew has, of whatever process: claims of an earlier one are waited out like any other's.
+func (m *Manager) crewName() string { return fmt.Sprintf("%s-%d", self(), m.crews.Add(1)) }
+
+// errFilled says that nothing is left to be done, errBusy that others do it.
+var (
+	errFilled = errors.New("all is filled")
+	errBusy   = errors.New("others fill what is left")
+)
+
+// change replaces the checkpoint by what do makes of it, unless that is false. There is none any more: errFilled.
+func (c *crew) change(ctx context.Context, do func(*checkpoint) bool) error {
+	for try := 1; ; try++ {
+		list, err := c.m.Store.List(ctx, KindBackfill)
+		if err != nil {
+			return fmt.Errorf("read the checkpoint of migration %s: %w", c.id, err)
+		}
+		i := slices.IndexFunc(list, func(d store.Document) bool { return d.ID == c.id })
+		if i < 0 {
+			return errFilled
+		}
+		now := &checkpoint{}
+		if err := json.Unmarshal(list[i].Raw, now); err != nil {
+			return fmt.Errorf("read the checkpoint of migration %s: %w", c.id, err)
+		}
+		c.look(now)
+		if !do(now) {
+			return nil
+		}
+		_, err = c.m.Store.Replace(ctx, KindBackfill, c.id, list[i].Version, now)
+		if err == nil {
+			c.seen(now)
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+		if err := c.m.Wait(ctx, time.Duration(min(try, 20))*10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// look notes how others' claims stand.
+func (c *crew) look(now *checkpoint) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.sight
+	c.sight = map[exec.Range]sight{}
+	for _, p := range now.Left {
+		if p.Owner == "" || c.mine[p.Range] && p.Owner == c.worker {
+			continue
+		}
+		s := before[p.Range]
+		if s.owner != p.Owner || s.beat != p.Beat {
+			s = sight{p.Owner, p.Beat, c.m.Now()}
+		}
+		c.sight[p.Range] = s
+	}
+}
+
+// claim takes a part to be filled: errFilled, errBusy.
+func (c *crew) claim(ctx context.Context) (taken exec.Range, err error) {
+	why := errFilled
+	err = c.change(ctx, func(now *checkpoint) bool {
+		why = errFilled
+		if len(now.Left) == 0 {
+			return false
+		}
+		why = errBusy
+		owners := map[string]bool{}
+		for _, p := range now.Left {
+			if p.Owner != "" {
+				owners[p.Owner] = true
+			}
+		}
+		owners[c.worker] = true
+		c.pace.divide(c.m.settings.Rate, len(owners))
+		if len(owners) > helpers {
+			return false
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		free := func(p part) bool {
+			s, other := c.sight[p.Range]
+			return p.Owner == "" || other && c.m.Now().Sub(s.since) >= lease
+		}
+		at := slices.IndexFunc(now.Left, free)
+		if at < 0 {
+			return false
+		}
+		p := &now.Left[at]
+		p.Owner, p.Beat = c.worker, p.Beat+1
+		taken, why = p.Range, nil
+		return true
+	})
+	if err = cmp.Or(err, why); err == nil {
+		c.mu.Lock()
+		c.mine[taken] = true
+		c.mu.Unlock()
+	}
+	return taken, err
+}
+
+// beat says that this member is at its parts.
+func (c *crew) beat(ctx context.Context) error {
+	return c.change(ctx, func(now *checkpoint) (any bool) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for i := range now.Left {
+			if p := &now.Left[i]; p.Owner == c.worker && c.mine[p.Range] {
+				p.Beat++
+				any = true
+			}
+		}
+		return any
+	})
+}
+
+// done takes a part out, and counts its rows, unless another has done so.
+func (c *crew) done(ctx context.Context, done exec.Range, rows int64) error {
+	return c.change(ctx, func(now *checkpoint) bool {
+		at := slices.IndexFunc(now.Left, func(p part) bool { return p.Range == done })
+		if at < 0 {
+			return false
+		}
+		now.Left = slices.Delete(now.Left, at, at+1)
+		now.Rows += rows
+		if now.By == nil {
+			now.By = map[string]int64{}
+		}
+		now.By[c.worker] += rows
+		return true
+	})
+}
+
+// release gives a part up, in two halves if it is to be split.
+func (c *crew) release(ctx context.Context, given exec.Range, split bool) error {
+	return c.change(ctx, func(now *checkpoint) bool {
+		at := slices.IndexFunc(now.Left, func(p part) bool { return p.Range == given && p.Owner == c.worker })
+		if at < 0 {
+			return false
+		}
+		now.Left[at].Owner = ""
+		if a, b, ok := given.Split(); ok && split {
+			now.Left[at].Range = a
+			now.Left = slices.Insert(now.Left, at+1, part{Range: b})
+			now.Total++
+		}
+		return true
+	})
+}
+
+// forget takes a part off the list of those that this member is at.
+func (c *crew) forget(p exec.Range) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.mine, p)
+}
+
+// work fills parts until none is left, by whomever.
+func (c *crew) work(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var beating, wait sync.WaitGroup
+	over, end := context.WithCancel(ctx)
+	guard.In(&beating, guard.Backfill, func() {
+		for c.m.Wait(over, lease/3) == nil {
+			if err := c.beat(over); err != nil && !errors.Is(err, errFilled) && over.Err() == nil {
+				c.m.Log.Warn("it can not be said that token ranges are being filled; another member may fill them, too", "change_id", c.id, "err", err)
+			}
+		}
+	})
+	for range c.m.settings.Workers {
+		guard.In(&wait, guard.Backfill, func() {
+			if err := guard.Do(guard.Backfill, func() error { return c.fillParts(ctx) }); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wait.Wait()
+	end()
+	beating.Wait()
+	return context.Cause(ctx)
+}
+
+// fillParts is the work of one worker.
+func (c *crew) fillParts(ctx context.Context) error {
+	for c.going() {
+		p, err := c.claim(ctx)
+		switch {
+		case errors.Is(err, errFilled):
+			return nil
+		case errors.Is(err, errBusy):
+			if err := c.m.Wait(ctx, lease/10); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		rows, err := c.fill(ctx, p, c.pace.wait)
+		if err == nil {
+			err = c.done(ctx, p, rows)
+		} else {
+			given, end := context.WithTimeout(context.WithoutCancel(ctx), lease) // it is given up also if the process ends
+			if bad := c.release(given, p, ctx.Err() == nil && exec.Down(err) && !exec.Unreachable(err)); bad != nil && !errors.Is(bad, errFilled) {
+				c.m.Log.Warn("a token range could not be given up; it is filled by another when this member was not heard of for a while", "change_id", c.id, "err", bad)
+			}
+			end()
+		}
+		c.forget(p)
+		if err != nil && !errors.Is(err, errFilled) {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillTogether is backfill in a fleet, at the leader.
+func (m *Manager) fillTogether(ctx context.Context, r *run, d kind.Derived) error {
+	id := r.get().ID
+	if _, err := m.Store.Replace(ctx, KindBackfill, id, 0, m.whole()); err != nil && !errors.Is(err, store.ErrConflict) {
+		return fmt.Errorf("save the checkpoint of migration %s: %w", id, err)
+	}
+	c := m.crew(id, m.fillWith(d))
+	c.seen = func(now *checkpoint) {
+		r.mu.Lock()
+		r.m.Entries = now.Rows
+		r.mu.Unlock()
+		m.progress(r, "token ranges", int64(now.Total-len(now.Left)), int64(now.Total))
+	}
+	return c.work(ctx)
+}
+
+// fillWith is how a change fills a part.
+func (m *Manager) fillWith(d kind.Derived) fill {
+	return func(ctx context.Context, p exec.Range, next func(context.Context) error) (int64, error) {
+		rows, err := d.Fill(ctx, p, kind.Filling{Read: m.settings.Read, Write: m.settings.Write, InFlight: m.settings.InFlight}, next)
+		if err != nil {
+			return rows, fmt.Errorf("backfill %s: %w", &d.Tables()[0], err)
+		}
+		return rows, nil
+	}
+}
+
+// help fills, as long as another member drives them, the tables of changes that are being filled.
+func (m *Manager) help(ctx context.Context) {
+	for m.Wait(ctx, m.settings.Retry) == nil {
+		m.mu.Lock()
+		leads, runs := m.ctx != nil, m.sorted()
+		m.mu.Unlock()
+		for _, r := range runs {
+			d := r.derived()
+			filling := func() bool { return r.get().State == Backfill && r.derived() == d }
+			if leads || d == nil || !filling() {
+				continue
+			}
+			c := m.crew(r.id, m.fillWith(d))
+			c.going = filling
+			if err := c.work(ctx); err != nil && ctx.Err() == nil {
+				m.Log.Warn("this member can not help to fill a table now; others do", "change_id", r.id, "err", err)
+			}
+		}
+	}
+}
