@@ -23,10 +23,11 @@ endef
 VERSION ?= $(shell internal/packaging/version)
 stamp = -X main.version=$(VERSION) -X main.revision=$(shell git rev-parse HEAD 2>/dev/null)
 
-.PHONY: help build programs dist demo test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change bench-model churn soak setup clean
+.PHONY: help build programs dist demo demo-production test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change bench-model churn soak setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
+	@echo 'make demo-production   the same with three nodes, passwords, TLS and two members of a fleet'
 	@echo 'make test    install what is missing, lint, and run every test, with the race detector, on a real Cassandra'
 	@echo 'make build   $(BIN)/helenus, one static file, and $(BIN)/helenus-solver, which needs COIN-OR'
 	@echo 'make dist    deb, rpm, tarball, bill of materials and checksums, in dist'
@@ -65,6 +66,13 @@ demo:
 	$(product)
 	$(GO) build -o $(BIN)/ ./examples/hotel ./bench/demo
 	$(BIN)/demo -bin $(BIN) $(if $(KEEP),-keep)
+
+# The same where production is: three nodes, RF 3, passwords, TLS, two members of a fleet, an application of two processes.
+demo-production:
+	@.ci/setup demo $(if $(KEEP),keep)
+	$(product)
+	$(GO) build -o $(BIN)/ ./examples/hotel ./bench/demo
+	$(BIN)/demo -bin $(BIN) -production $(if $(KEEP),-keep)
 
 # The race detector makes tests five to twenty times slower, so it looks at the packages of the product that have a goroutine, a lock or
 # an atomic of their own, and serve requests: not at cmd/helenus, whose tests are mostly processes before real Cassandras, nor at what works out

@@ -53,6 +53,9 @@ const (
 	adminToken      = "the-token-of-this-demo"
 )
 
+// guests are as many as have some reservations each.
+func (p *production) guests() string { return strconv.Itoa(p.reservations / 4) }
+
 func password(role string) string { return role + "-s3cret" }
 
 // runProduction tells it.
@@ -64,6 +67,7 @@ func runProduction(ctx context.Context, o options) error {
 	if o.bin, err = filepath.Abs(o.bin); err != nil {
 		return err
 	}
+	o.reservations = min(o.reservations, 60_000) // three nodes share the machine, and each has all
 	s := &story{out: os.Stdout, begun: time.Now()}
 	p := &production{options: o, story: s, proof: proof{story: s}, programs: &programs{story: s, dir: dir, bin: o.bin}, dir: dir}
 	defer p.cleanUp()
@@ -103,7 +107,7 @@ func (p *production) startCluster(ctx context.Context) error {
 		return err
 	}
 	p.direct = p.cluster.ContactPoints()[0]
-	if err := p.run(ctx, hotelPassword(cassandra.FirstPassword), append([]string{"hotel", "load", "-hosts", p.direct, "-seed", "1", "-replication", "3", "-reservations", strconv.Itoa(p.reservations)},
+	if err := p.run(ctx, hotelPassword(cassandra.FirstPassword), append([]string{"hotel", "load", "-hosts", p.direct, "-seed", "1", "-replication", "3", "-guests", p.guests(), "-reservations", strconv.Itoa(p.reservations)},
 		p.access(cassandra.FirstUser)...)...); err != nil {
 		return err
 	}
@@ -165,6 +169,14 @@ func (p *production) makeRoles(ctx context.Context) error {
 				}
 				granted++
 			}
+		}
+	}
+	for _, text := range []string{
+		"CREATE KEYSPACE helenus WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3}",
+		"GRANT CREATE ON KEYSPACE helenus TO " + helenusRole, "GRANT SELECT ON KEYSPACE helenus TO " + helenusRole, "GRANT MODIFY ON KEYSPACE helenus TO " + helenusRole,
+	} {
+		if err := p.execute(ctx, text); err != nil {
+			return err
 		}
 	}
 	p.claim(granted > 0, "`helenus check` says what its role lacks, as text that can be run (%d grants)", granted)
@@ -268,7 +280,7 @@ func (p *production) applications(ctx context.Context, name string, do func() er
 	for i := range p.members {
 		hosts := []string{p.members[i].listen, p.members[(i+1)%len(p.members)].listen}
 		files[i] = filepath.Join(p.dir, fmt.Sprintf("%s-%d.json", name, i+1))
-		all := append([]string{"hotel", "run", "-hosts", strings.Join(hosts, ","), "-report", files[i], "-seed", strconv.Itoa(11 + i), "-concurrency", "4"}, p.access(applicationRole)...)
+		all := append([]string{"hotel", "run", "-hosts", strings.Join(hosts, ","), "-report", files[i], "-seed", strconv.Itoa(11 + i), "-concurrency", "4", "-guests", p.guests(), "-reservations", strconv.Itoa(p.reservations)}, p.access(applicationRole)...)
 		wait.Go(func() {
 			_, errs[i] = p.output(ctx, false, hotelPassword(password(applicationRole)), append(all, args...)...)
 		})
@@ -372,7 +384,7 @@ func (p *production) compare(ctx context.Context) error {
 }
 
 func (p *production) check(ctx context.Context, m *member) error {
-	args := append([]string{"hotel", "check", "-direct", p.direct, "-through", m.listen, "-keys", strconv.Itoa(p.keys / 10), "-seed", "5"}, p.access(applicationRole)...)
+	args := append([]string{"hotel", "check", "-direct", p.direct, "-through", m.listen, "-keys", strconv.Itoa(p.keys / 10), "-seed", "5", "-guests", p.guests(), "-reservations", strconv.Itoa(p.reservations)}, p.access(applicationRole)...)
 	text, err := p.output(ctx, true, hotelPassword(password(applicationRole)), args...)
 	p.claim(err == nil, "through %s all answers are Cassandra's own: %s", m.name, strings.TrimSpace(lastLine(text)))
 	return ctx.Err()
