@@ -74,6 +74,11 @@ type Imported struct {
 func (a *Advisor) corrected(ctx context.Context) (ledger, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return a.loadLedger(ctx)
+}
+
+// loadLedger is corrected for those who hold a.mu.
+func (a *Advisor) loadLedger(ctx context.Context) (ledger, error) {
 	if a.known != nil {
 		return *a.known, nil
 	}
@@ -143,8 +148,8 @@ func (l *ledger) version(n int) (Version, error) {
 func (a *Advisor) changed(ctx context.Context, base int, v *Version, action, target, text string) (Version, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.known == nil {
-		return Version{}, &RefusedError{"somebody has corrected the model meanwhile, through another process: look at that, and try again"}
+	if _, err := a.loadLedger(ctx); err != nil { // another process may have changed it
+		return Version{}, err
 	}
 	before := a.known.current()
 	if before.Number != base {

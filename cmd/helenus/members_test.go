@@ -27,7 +27,7 @@ func (s *shop) members(contactPoints string, n int, more ...string) (all []*proc
 	state := strings.Replace(s.keyspace, "shop", "state", 1)
 	s.t.Cleanup(func() { _ = s.direct.Query("DROP KEYSPACE IF EXISTS " + state).Exec() })
 	for range n {
-		all = append(all, s.process(contactPoints, append([]string{"--state", "cassandra", "--state-keyspace", state, "--serving-lease", "6s", "--topology", "single"}, more...)...))
+		all = append(all, s.process(contactPoints, append([]string{"--state", "cassandra", "--state-keyspace", state, "--serving-lease", "10s", "--topology", "single"}, more...)...))
 	}
 	return all
 }

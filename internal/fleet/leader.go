@@ -170,9 +170,8 @@ func (m *Member) ReapOnce(ctx context.Context, absent map[string]int) error {
 func (m *Member) silent() (ids []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.o.Now()
-	for id := range m.register {
-		if s := m.sights[id]; id != m.o.ID && (s == nil && now-m.previous < m.o.Takeover || s != nil && now-s.changed > m.o.Takeover) {
+	for id := range m.register { // as of the last look: who could not look knows nothing of others
+		if s := m.sights[id]; id != m.o.ID && (s == nil || m.previous-s.changed > m.o.Takeover) {
 			ids = append(ids, id)
 		}
 	}

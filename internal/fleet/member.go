@@ -383,8 +383,12 @@ func (m *Member) conclude(began time.Duration, beats map[string]json.RawMessage)
 	m.served = m.Serving()
 }
 
-// acknowledge has the rules in force pass a barrier, if they have changed since one; then the epoch is applied.
+// acknowledge has the rules in force pass a barrier, if they have changed since one; then the epoch is applied. While an order is being stored that turns reads back nothing is:
+// its epoch may be seen already, and a request that began under it has not been waited for.
 func (m *Member) acknowledge(ctx context.Context) {
+	if m.o.Truth.Withholding() {
+		return
+	}
 	m.mu.Lock()
 	rules := m.o.Truth.Rules()
 	if rules == m.rules {

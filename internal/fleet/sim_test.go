@@ -316,6 +316,7 @@ func (a *actor) write(ctx context.Context) {
 	if known != nothing && w.rand.IntN(25) == 0 {
 		unseen = true
 		a.turning++
+		a.rules++
 		done := make(chan struct{})
 		a.spawn(func() {
 			for a.reverify(ctx, "") != nil {
@@ -323,6 +324,7 @@ func (a *actor) write(ctx context.Context) {
 					return
 				}
 			}
+			a.rules++
 			a.turning--
 			close(done)
 		})

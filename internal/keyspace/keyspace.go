@@ -115,13 +115,18 @@ func (s *Store) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	fresh := len(made) > 0
 	for _, text := range s.tables() {
-		if err := s.make(ctx, session, text, append(made, s.tables()...)); err != nil {
+		did, err := s.make(ctx, session, text, append(made, s.tables()...))
+		if err != nil {
 			return err
 		}
+		fresh = fresh || did
 	}
-	if err := session.AwaitSchemaAgreement(ctx); err != nil {
-		return s.noted(fmt.Errorf("wait until all nodes know the tables of keyspace %s: %w", s.o.Keyspace, err))
+	if fresh { // else a node that is down would keep processes from starting
+		if err := session.AwaitSchemaAgreement(ctx); err != nil {
+			return s.noted(fmt.Errorf("wait until all nodes know the tables of keyspace %s: %w", s.o.Keyspace, err))
+		}
 	}
 	return s.settleForm(ctx)
 }
@@ -182,7 +187,8 @@ func (s *Store) keyspaceMade(ctx context.Context, session *gocql.Session) (state
 		}
 	}
 	text := fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = %s", s.o.Keyspace, replication)
-	return []string{text}, s.make(ctx, session, text, append([]string{text}, s.tables()...))
+	_, err = s.make(ctx, session, text, append([]string{text}, s.tables()...))
+	return []string{text}, err
 }
 
 // replicationHere is three copies in each data centre, or as many as it has nodes.
@@ -225,26 +231,26 @@ func (e *DDLError) Error() string {
 // Unwrap returns what Cassandra said.
 func (e *DDLError) Unwrap() error { return e.Cause }
 
-// make says a statement of DDL, if what it makes is not there: a role that may not make it needs no right to.
-func (s *Store) make(ctx context.Context, session *gocql.Session, text string, all []string) error {
+// make says a statement of DDL, if what it makes is not there: a role that may not make it needs no right to. It reports whether it did.
+func (s *Store) make(ctx context.Context, session *gocql.Session, text string, all []string) (did bool, err error) {
 	if name, ok := strings.CutPrefix(text, "CREATE TABLE IF NOT EXISTS "+s.o.Keyspace+"."); ok {
 		name, _, _ = strings.Cut(name, " ")
 		var found string
 		err := s.one(ctx, session, gocql.One, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?", []any{s.o.Keyspace, name}, &found)
 		if err == nil {
-			return nil
+			return false, nil
 		}
 		if !errors.Is(err, gocql.ErrNotFound) {
-			return s.noted(fmt.Errorf("look for the tables of keyspace %s: %w", s.o.Keyspace, err))
+			return false, s.noted(fmt.Errorf("look for the tables of keyspace %s: %w", s.o.Keyspace, err))
 		}
 	}
 	making, cancel := context.WithTimeout(ctx, 6*s.o.Patience)
 	defer cancel()
-	err := session.Query(text).WithContext(making).Consistency(gocql.Quorum).Exec()
+	err = session.Query(text).WithContext(making).Consistency(gocql.Quorum).Exec()
 	if refusal := gocql.RequestError(nil); errors.As(err, &refusal) && refusal.Code() >= 0x2000 {
-		return &DDLError{s.o.Keyspace, all, err}
+		return false, &DDLError{s.o.Keyspace, all, err}
 	}
-	return s.noted(err)
+	return true, s.noted(err)
 }
 
 // connected returns the session, which it makes if there is none.
