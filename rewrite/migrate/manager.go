@@ -157,7 +157,6 @@ type Manager struct {
 	wait       sync.WaitGroup
 	backlog    backlog
 	tally      tally
-	crews      atomic.Uint64 // see crewName
 }
 
 // run is one migration under way.

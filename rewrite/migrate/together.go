@@ -27,9 +27,6 @@ import (
 // Clocks are not compared, and no lease guards a write: a part that is filled twice, because its owner was only slow, is as if it was filled once, and counted once. A member that is
 // stopped holds up its parts alone, and for lease. Who leads next begins with what is not claimed, at once.
 
-// self names this process, at random.
-var self = sync.OnceValue(crand.Text)
-
 const (
 	lease   = 10 * time.Second
 	helpers = 8 // members that fill at a time: a replacement by compare and set is dear, and Cassandra is the bound by then
@@ -53,7 +50,7 @@ type crew struct {
 	seen   func(*checkpoint) // is told how it stands
 	pace   pace
 	going  func() bool // it is still to be filled
-	worker string      // no other crew's name
+	worker string      // no other's name, at random: claims of an earlier life of the process are waited out like any other's
 
 	mu    sync.Mutex
 	mine  map[exec.Range]bool  // claimed
@@ -61,11 +58,8 @@ type crew struct {
 }
 
 func (m *Manager) crew(id string, f fill) *crew {
-	return &crew{m: m, id: id, fill: f, seen: func(*checkpoint) {}, going: func() bool { return true }, worker: m.crewName(), pace: pace{rate: m.settings.Rate}, mine: map[exec.Range]bool{}, sight: map[exec.Range]sight{}}
+	return &crew{m: m, id: id, fill: f, seen: func(*checkpoint) {}, going: func() bool { return true }, worker: crand.Text(), pace: pace{rate: m.settings.Rate}, mine: map[exec.Range]bool{}, sight: map[exec.Range]sight{}}
 }
-
-// crewName is a name that no other crew has, of whatever process: claims of an earlier one are waited out like any other's.
-func (m *Manager) crewName() string { return fmt.Sprintf("%s-%d", self(), m.crews.Add(1)) }
 
 // errFilled says that nothing is left to be done, errBusy that others do it.
 var (
