@@ -65,7 +65,7 @@ the application runs.
 	c.AddCommand(
 		runCommand(), statusCommand(), statementsCommand(), statementCommand(), traceCommand(), tablesCommand(), cyclesCommand(), historyCommand(), modelCommand(), questionsCommand(), answerCommand(), recommendationsCommand(), explainCommand(),
 		approveCommand(), dismissCommand("dismiss"), dismissCommand("reject"), snoozeCommand(), reopenCommand(), changesCommand(), migrationsCommand(),
-		verifyCommand(), cdcAgentCommand(), connectionsCommand(), bypassCommand(), flowsCommand(), samplingCommand(), captureCommand(),
+		verifyCommand(), bulkCommand(), cdcAgentCommand(), connectionsCommand(), bypassCommand(), flowsCommand(), samplingCommand(), captureCommand(),
 		orderCommand("rollback", "Run the original statements again at once; its table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
 		orderCommand("resume", "Verify a suspended change again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
 		orderCommand("drop", "Drop the table of a change that was rolled back", "dropped"),

@@ -159,6 +159,10 @@ func (m migrator) Bypass(_ context.Context, on bool, actor string) error {
 
 func (m migrator) Bypassed() rewrite.Bypass { return m.bypass }
 
+func (m migrator) Spark(id string) (string, error) { return "# fills " + id, nil }
+
+func (m migrator) Filled(context.Context, string, string) error { return nil }
+
 func (m migrator) CDCTables() ([]rewrite.CDCTable, error) {
 	return []rewrite.CDCTable{{Keyspace: "shop", Name: "users", ID: "6bddc1a5-2e0e-4b1c-a4a1-0b0f0b1f6f5b", Watch: []string{"email"}}}, nil
 }

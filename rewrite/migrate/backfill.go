@@ -44,6 +44,9 @@ func (m *Manager) backfill(ctx context.Context, r *run) error {
 	if d == nil {
 		return nil
 	}
+	if r.get().Fill == FillBulk {
+		return m.filledElsewhere(ctx, r)
+	}
 	id := r.get().ID
 	c, err := m.loadCheckpoint(ctx, id)
 	if err != nil {
@@ -68,6 +71,9 @@ func (m *Manager) backfill(ctx context.Context, r *run) error {
 	}
 feed:
 	for _, p := range todo {
+		if r.get().Filled { // by somebody else, meanwhile
+			break
+		}
 		select {
 		case queue <- p:
 		case <-ctx.Done():

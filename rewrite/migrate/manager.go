@@ -546,12 +546,15 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 	now := m.Now()
 	r.id = id
 	r.fits(fitted)
+	if err := r.fillable(t.Fill); err != nil {
+		return Migration{}, err
+	}
 	form := 0
 	if d := r.derived(); d != nil {
 		form = d.Form()
 	}
 	r.m = Migration{ID: id, Owner: owner, Rewrite: lu, Base: *base, State: Approved, Form: form, Actor: t.Actor, Approved: now, Earlier: earlier,
-		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Despite: t.Despite}
+		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Fill: t.Fill, Despite: t.Despite}
 	r.m.note(now, t.Actor, "approved; if an entry can not be written: "+t.OnEntryFailure)
 	for _, o := range t.Despite {
 		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, because of statement %s", o.Condition.Name(), o.Statement))
