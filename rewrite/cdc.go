@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/kind"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -60,6 +61,9 @@ type CDCFindings struct {
 
 // MaxCDCRows is how many rows a report may have.
 const MaxCDCRows = 1000
+
+// recheckedAtOnce is how many rows of a report are compared at a time.
+const recheckedAtOnce = 16
 
 // agentAlive is how long after its last report an agent is taken to be at work; maxAgents how many are remembered.
 const (
@@ -151,7 +155,7 @@ func (e *Engine) recheck(ctx context.Context, a *active, r kind.Rechecker, repor
 		return nil
 	}
 	partition, whole := len(base.PartitionKey()), len(base.PrimaryKey())
-	var all kind.Findings
+	var keys [][][]byte
 	for _, row := range report.Rows {
 		if row.Keyspace != base.Keyspace || row.Table != base.Name || row.ID != base.ID {
 			continue
@@ -159,19 +163,33 @@ func (e *Engine) recheck(ctx context.Context, a *active, r kind.Rechecker, repor
 		if n := len(row.Key); n != whole && n != partition || slices.ContainsFunc(row.Key, func(b []byte) bool { return b == nil }) {
 			return fmt.Errorf("%w: a key of %s.%s has %d values, where it has %d, or %d of a partition, none of them null", ErrCDCReport, row.Keyspace, row.Table, n, whole, partition)
 		}
-		one, err := r.Recheck(ctx, row.Key, e.agents.limit.Wait)
-		found.Rechecked += one.Rows
-		found.Around += one.Missing
+		keys = append(keys, row.Key)
+	}
+	var (
+		mu    sync.Mutex
+		all   kind.Findings
+		first error
+	)
+	guard.Each(guard.Verification, recheckedAtOnce, len(keys), func(i int) {
+		one, err := r.Recheck(ctx, keys[i], e.agents.limit.Wait)
 		a.counts.rechecked.Add(one.Rows)
 		a.counts.around.Add(one.Missing)
+		mu.Lock()
+		defer mu.Unlock()
+		found.Rechecked += one.Rows
+		found.Around += one.Missing
 		all.Missing += one.Missing
 		all.Sample = append(all.Sample, one.Sample...)
-		if err != nil {
-			return fmt.Errorf("compare a row that CDC told of: %w", err)
+		if first == nil {
+			first = err
 		}
-	}
+	})
 	if all.Missing > 0 {
+		slices.Sort(all.Sample)
 		e.around(ctx, a, report.Node, &all)
+	}
+	if first != nil {
+		return fmt.Errorf("compare rows that CDC told of: %w", first)
 	}
 	return nil
 }

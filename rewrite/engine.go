@@ -325,6 +325,14 @@ func (e *Engine) Resume(ctx context.Context, id, actor string) error {
 	return e.manager.Resume(ctx, id, actor)
 }
 
+// Spark writes the script that fills the table of a change on others' machines, and Filled says that it has.
+func (e *Engine) Spark(id string) (string, error) { return e.manager.Spark(id) }
+
+// Filled says that a script of Spark has filled the table of a change.
+func (e *Engine) Filled(ctx context.Context, id, actor string) error {
+	return e.manager.Filled(ctx, id, actor)
+}
+
 // Verify compares a migration's base and its own tables now, in both directions, and returns when that is done.
 func (e *Engine) Verify(ctx context.Context, id, actor string) error {
 	return e.manager.Verify(ctx, id, actor)

@@ -138,6 +138,13 @@ func answerAlerts() []alert {
 			do:    []string{"Send them through Helenus, or make sure that their role may only read."},
 		},
 		{
+			name: "HelenusWritesAround", expr: "sum by (job, change_id) (increase(helenus_change_written_around_total[15m])) > 0", severity: "warning",
+			summary: "Rows of a table with a change are written around Helenus", describe: "CDC agents told of {{ $value }} rows of {{ $labels.change_id }} without entry.",
+			means: "Who wrote them does not come through Helenus. The rows have their entries by now; reads missed them for the seconds until an agent told.",
+			look:  []string{"`helenus changes CHANGE`: when, on which node, the first keys.", "HelenusOtherWriters, and the log: who is connected past Helenus."},
+			do:    []string{"Send them through Helenus, or make sure that their role may only read."},
+		},
+		{
 			name: "HelenusSlowerThanBefore", expr: "max by (job, change_id) (helenus_change_gain_ratio{source=\"measured\"}) < 1\nand on (job, change_id) max by (job, change_id) (helenus_change_state{state=\"serving\"}) == 1", wait: "10m", severity: "warning",
 			summary: "A change makes its reads slower", describe: "Reads of {{ $labels.change_id }} are {{ $value }} times as fast as without it.",
 			means: "At the median its reads take longer than as many as written. The guard rolls such a change back once it is sure.",

@@ -41,6 +41,7 @@ var alertSeries = map[string]firing{
 		"helenus_cluster_others{kind=\"client\"} 1x90\nhelenus_change_state{change_id=\"r-1\",state=\"serving\"} 1x90",
 		"helenus_cluster_others{kind=\"client\"} 1x90\nhelenus_change_state{change_id=\"r-1\",state=\"serving\"} 0x90",
 	},
+	"HelenusWritesAround": {`helenus_change_written_around_total{change_id="r-1"} 0x80 4x10`, `helenus_change_written_around_total{change_id="r-1"} 4x90`},
 	"HelenusSlowerThanBefore": {
 		"helenus_change_gain_ratio{change_id=\"r-1\",source=\"measured\"} 0.8x90\nhelenus_change_state{change_id=\"r-1\",state=\"serving\"} 1x90",
 		"helenus_change_gain_ratio{change_id=\"r-1\",source=\"promised\"} 0.8x90\nhelenus_change_gain_ratio{change_id=\"r-1\",source=\"measured\"} 1.2x90\nhelenus_change_state{change_id=\"r-1\",state=\"serving\"} 1x90",

@@ -57,7 +57,7 @@ var valuesKnown = map[string]known{
 
 // valuesOf are the values of flags that are always the same.
 var valuesOf = map[string][]string{
-	"approve on-entry-failure": {"turn-back", "refuse"}, "token create role": {string(access.Agent), string(access.Viewer), string(access.Operator), string(access.Admin)},
+	"approve on-entry-failure": {"turn-back", "refuse"}, "approve fill": {"own", "bulk"}, "bulk engine": {"spark"}, "token create role": {string(access.Agent), string(access.Viewer), string(access.Operator), string(access.Admin)},
 	"statements sort": report.Sorts(), "statements class": report.Classes(), "statements kind": cql.Kinds(), "cycles period": {cycle.Auto, cycle.Day, cycle.Week},
 	"diagram kind": texts(picture.Kinds), "diagram format": formats, "diagram theme": texts(svg.Themes), "safety group": texts(safety.Groups),
 	"lint fail-on": {"error", "warning", "note", "never"}, "options score": {"simple", "weighted"},

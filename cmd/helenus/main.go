@@ -65,7 +65,7 @@ the application runs.
 	c.AddCommand(
 		runCommand(), statusCommand(), statementsCommand(), statementCommand(), traceCommand(), tablesCommand(), cyclesCommand(), historyCommand(), modelCommand(), questionsCommand(), answerCommand(), recommendationsCommand(), explainCommand(),
 		approveCommand(), dismissCommand("dismiss"), dismissCommand("reject"), snoozeCommand(), reopenCommand(), changesCommand(), migrationsCommand(),
-		verifyCommand(), cdcAgentCommand(), connectionsCommand(), bypassCommand(), membersCommand(), stateCommand(), flowsCommand(), samplingCommand(), captureCommand(),
+		verifyCommand(), bulkCommand(), cdcAgentCommand(), connectionsCommand(), bypassCommand(), membersCommand(), stateCommand(), flowsCommand(), samplingCommand(), captureCommand(),
 		orderCommand("rollback", "Run the original statements again at once; its table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
 		orderCommand("hold", "Keep a change in shadow, where reads run as written and are compared, once it has come there", "held"),
 		orderCommand("cut-over", "Let a change that is held serve, once enough reads were compared", "no longer held"),

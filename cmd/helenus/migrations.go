@@ -59,7 +59,7 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 			}
 			var raw []byte
 			if err := client.Post(c.Context(), pathID("changes", args[0])+"/approve", admin.Decision{Actor: actor(), Limits: allowed,
-				OnEntryFailure: terms.OnEntryFailure, Hold: terms.Hold, Despite: terms.Despite}, &raw); err != nil {
+				OnEntryFailure: terms.OnEntryFailure, Fill: terms.Fill, Hold: terms.Hold, Despite: terms.Despite}, &raw); err != nil {
 				return err
 			}
 			var awaits admin.Proposed
@@ -87,6 +87,7 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 	limits.flags(c)
 	order.flags(c, true)
 	c.Flags().StringVar(&terms.OnEntryFailure, "on-entry-failure", "", "what becomes of a write whose entry can not be written: turn-back (the default: it is carried out, and reads run as written until the table is verified again) or refuse (it is refused, before anything of it was sent)")
+	c.Flags().StringVar(&terms.Fill, "fill", "", "who fills the table: own (the default: Helenus) or bulk (it waits for a bulk job; see helenus bulk)")
 	c.Flags().StringSliceVar(&terms.Despite, "despite", nil, "conditions to overrule that refuse it because of a statement, such as "+plan.ExampleOverrule+"; they are kept in the history with your name")
 	c.Flags().BoolVar(&terms.Hold, "hold", false, "keep it in shadow, where reads run as written and are compared, until `helenus cut-over` is given")
 	c.Flags().BoolVar(&detach, "detach", false, "return at once instead of showing the progress")

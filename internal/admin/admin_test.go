@@ -169,6 +169,10 @@ func (m migrator) CutOver(_ context.Context, id, actor string) error {
 	return m.order("cut-over", id, actor, migrate.Serving)
 }
 
+func (m migrator) Spark(id string) (string, error) { return "# fills " + id, nil }
+
+func (m migrator) Filled(context.Context, string, string) error { return nil }
+
 func (m migrator) CDCTables() ([]rewrite.CDCTable, error) {
 	return []rewrite.CDCTable{{Keyspace: "shop", Name: "users", ID: "6bddc1a5-2e0e-4b1c-a4a1-0b0f0b1f6f5b", Watch: []string{"email"}}}, nil
 }

@@ -54,7 +54,7 @@ func (s *Server) calendarRoutes(route func(string, func(*http.Request) (any, err
 			case err != nil:
 				return nil, err
 			case d.ofChange():
-				return nil, invalid("on_entry_failure and despite are for approving a change, not for a calendar")
+				return nil, invalid("on_entry_failure, fill and despite are for approving a change, not for a calendar")
 			case d.For != "":
 				return nil, invalid("for is how long to snooze advice")
 			case d.Limits != nil:
@@ -138,7 +138,7 @@ func (s *Server) approvable(one *recommend.Recommendation, d *Decision) error {
 		return invalid(fmt.Sprintf("limits are for a timeline; %s is a %s", one.ID, one.Kind))
 	}
 	if one.Kind == recommend.TimelineKind && d.ofChange() {
-		return invalid(fmt.Sprintf("%s is a timeline: its tables turn reads back if an entry can not be written, and it can not be approved despite a condition", one.ID))
+		return invalid(fmt.Sprintf("%s is a timeline: its tables turn reads back if an entry can not be written, are filled by Helenus, and it can not be approved despite a condition", one.ID))
 	}
 	if one.Rewrite == nil {
 		return nil

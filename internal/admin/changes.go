@@ -47,7 +47,7 @@ func (s *Server) changeRoutes(route func(string, func(*http.Request) (any, error
 	route("GET /api/v1/changes/{id}", s.change)
 	for order, do := range map[string]func(*http.Request) (any, error){
 		"approve": s.approve, "dismiss": s.dismiss, "snooze": s.snooze, "reopen": s.reopen,
-		"rollback": s.order(s.o.Migrator.Rollback), "resume": s.order(s.o.Migrator.Resume), "verify": s.order(s.verify), "hold": s.order(s.o.Migrator.Hold), "cut-over": s.order(s.o.Migrator.CutOver), "drop": s.order(s.o.Migrator.Drop),
+		"rollback": s.order(s.o.Migrator.Rollback), "resume": s.order(s.o.Migrator.Resume), "verify": s.order(s.verify), "filled": s.order(s.filled), "hold": s.order(s.o.Migrator.Hold), "cut-over": s.order(s.o.Migrator.CutOver), "drop": s.order(s.o.Migrator.Drop),
 	} {
 		route("POST /api/v1/changes/{id}/"+order, do)
 		switch order {
@@ -55,11 +55,15 @@ func (s *Server) changeRoutes(route func(string, func(*http.Request) (any, error
 			route("POST /api/v1/recommendations/{id}/"+order, do)
 		case "dismiss":
 			route("POST /api/v1/recommendations/{id}/reject", do)
-		case "snooze", "hold", "cut-over":
+		case "snooze", "hold", "cut-over", "filled":
 		default:
 			route("POST /api/v1/migrations/{id}/"+order, do)
 		}
 	}
+	route("GET /api/v1/changes/{id}/spark", func(r *http.Request) (any, error) {
+		script, err := s.o.Migrator.Spark(r.PathValue("id"))
+		return text(script), err
+	})
 	route("GET /api/v1/migrations", s.migrations)
 	route("GET /api/v1/migrations/{id}", s.migration)
 }
@@ -256,6 +260,14 @@ func (s *Server) verify(ctx context.Context, id, actor string) error {
 		return err
 	}
 	return s.o.Migrator.Verify(ctx, id, actor)
+}
+
+// filled says first who says so: what follows is the change's own.
+func (s *Server) filled(ctx context.Context, id, actor string) error {
+	if err := s.noted(ctx, "filled", id, "", actor); err != nil {
+		return err
+	}
+	return s.o.Migrator.Filled(ctx, id, actor)
 }
 
 func (s *Server) migrations(*http.Request) (any, error) {

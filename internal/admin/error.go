@@ -11,6 +11,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/condition"
+	"github.com/helenus-db/helenus/rewrite/kind"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -63,7 +64,7 @@ func classify(err error) *Error {
 		return &Error{Status: http.StatusNotFound, Code: "not_found", Message: err.Error()}
 	case errors.As(err, &decided), errors.As(err, &approved), errors.As(err, &state), errors.As(err, &owner), errors.As(err, &refusal),
 		errors.As(err, &busy), errors.As(err, &followed), errors.As(err, &alone), errors.As(err, &told),
-		errors.Is(err, rewrite.ErrBypassed):
+		errors.Is(err, rewrite.ErrBypassed), errors.Is(err, kind.ErrNoBulk):
 		return &Error{Status: http.StatusConflict, Code: "refused", Message: err.Error()}
 	case errors.As(err, new(*migrate.ErrPending)):
 		return &Error{Status: http.StatusInsufficientStorage, Code: "pending", Message: err.Error()}

@@ -84,6 +84,8 @@ var operations = map[string]operation{
 	"POST /api/v1/changes/{id}/rollback":        {says: "The original statements run again at once; the table stays", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/changes/{id}/resume":          {says: "Verify a suspended or failed change again, and go on", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/changes/{id}/verify":          {says: "Compare its two tables now; what is missing is repaired", body: is[Decision](), answer: is[migrate.Migration]()},
+	"GET /api/v1/changes/{id}/spark":            {says: "The PySpark script that fills the table of a change that is in state backfill, and verifies it", text: "text/plain"},
+	"POST /api/v1/changes/{id}/filled":          {says: "Say that a bulk job has filled its table: it is verified next", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/changes/{id}/drop":            {says: "Drop the table of a change that was rolled back", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/recommendations/{id}/approve": {says: "The name of changes/{id}/approve until the last release: carry it out", body: is[Decision](), answer: is[migrate.Migration](), further: is[calendar.Calendar]()},
 	"POST /api/v1/recommendations/{id}/reject":  {says: "The name of changes/{id}/dismiss until the last release", body: is[Decision](), answer: is[recommend.Recommendation]()},

@@ -57,6 +57,9 @@ type Migrator interface {
 	Resume(ctx context.Context, id, actor string) error
 	Verify(ctx context.Context, id, actor string) error
 	Drop(ctx context.Context, id, actor string) error
+	// Spark writes the script that fills a change's table elsewhere, Filled says that it has.
+	Spark(id string) (string, error)
+	Filled(ctx context.Context, id, actor string) error
 	Migrations() []migrate.Migration
 	// CDCTables are those that CDC agents have to know, Told takes what one tells.
 	CDCTables() ([]rewrite.CDCTable, error)
@@ -331,6 +334,8 @@ type Decision struct {
 	OnEntryFailure string `json:"on_entry_failure,omitempty"`
 	// Hold, of an approval, keeps the change in shadow until the cut-over is ordered.
 	Hold bool `json:"hold,omitempty"`
+	// Fill, of an approval, is who fills the table: own (the default) or bulk, which waits for a bulk job.
+	Fill string `json:"fill,omitempty"`
 	// Despite, of an approval, are conditions that are overruled, each with the statement because of which it refuses: as plan.ExampleOverrule.
 	Despite []string `json:"despite,omitempty"`
 	// Choice answers a question: the number of a candidate, or its answer.
@@ -339,7 +344,7 @@ type Decision struct {
 
 // terms are what an approval says of how a change is carried out.
 func (d *Decision) terms() (migrate.Terms, error) {
-	t := migrate.Terms{Actor: d.Actor, OnEntryFailure: d.OnEntryFailure, Hold: d.Hold}
+	t := migrate.Terms{Actor: d.Actor, OnEntryFailure: d.OnEntryFailure, Fill: d.Fill, Hold: d.Hold}
 	if err := t.Check(); err != nil {
 		return t, invalid(err.Error())
 	}
@@ -354,13 +359,15 @@ func (d *Decision) terms() (migrate.Terms, error) {
 }
 
 // ofChange tells whether a decision says what only the approval of a change can.
-func (d *Decision) ofChange() bool { return d.OnEntryFailure != "" || d.Hold || len(d.Despite) > 0 }
+func (d *Decision) ofChange() bool {
+	return d.OnEntryFailure != "" || d.Fill != "" || d.Hold || len(d.Despite) > 0
+}
 
 // decision reads the body of an order that needs neither limits nor drop. One that has them is refused: who sent them would believe that they count.
 func decision(r *http.Request) (Decision, error) {
 	d, err := anyDecision(r)
 	if err == nil && d.ofChange() {
-		err = invalid("on_entry_failure, hold and despite are for approving a change: this order has none of them")
+		err = invalid("on_entry_failure, fill, hold and despite are for approving a change: this order has none of them")
 	}
 	if err == nil && d.Choice != "" {
 		err = invalid("choice is for answering a question: this order has none")

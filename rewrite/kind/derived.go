@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -55,6 +56,16 @@ type Rechecker interface {
 	// partition: then all its rows are meant. next is called before each row, and may wait, or end it.
 	Recheck(ctx context.Context, key [][]byte, next func(context.Context) error) (Findings, error)
 }
+
+// Bulk is a Derived that somebody else's machines may fill.
+type Bulk interface {
+	Derived
+	// Spark writes the PySpark script that fills the tables of a change, the first of which was made with an id. An error wraps ErrNoBulk if none can.
+	Spark(change, tableID string, write gocql.Consistency) (string, error)
+}
+
+// ErrNoBulk says that a change can not be filled by anybody else.
+var ErrNoBulk = errors.New("it can only be filled by Helenus itself")
 
 // Filling says how a part is filled.
 type Filling struct {

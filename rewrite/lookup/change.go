@@ -17,6 +17,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/kind"
+	"github.com/helenus-db/helenus/rewrite/lookup/bulk"
 	"github.com/helenus-db/helenus/rewrite/lookup/maintain"
 	"github.com/helenus-db/helenus/rewrite/lookup/match"
 )
@@ -27,7 +28,10 @@ type Fitted struct {
 	runner *Runner
 }
 
-var _ kind.Rechecker = (*Fitted)(nil)
+var (
+	_ kind.Rechecker = (*Fitted)(nil)
+	_ kind.Bulk      = (*Fitted)(nil)
+)
 
 // form is that of the tables that this version makes and keeps: an entry per write (package maintain).
 const form = 1
@@ -198,6 +202,11 @@ func (l *Fitted) Pass(ctx context.Context, progress func(done, total int)) (kind
 		err = l.runner.Maintainer.SweepPending(ctx, l.LookUp)
 	}
 	return found, err
+}
+
+// Spark implements kind.Bulk.
+func (l *Fitted) Spark(change, tableID string, write gocql.Consistency) (string, error) {
+	return bulk.Spark(change, tableID, l.LookUp, l.runner.Maintainer.CellEntry(), write)
 }
 
 // Watched implements kind.Rechecker.

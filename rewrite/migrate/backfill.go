@@ -57,6 +57,9 @@ func (m *Manager) backfill(ctx context.Context, r *run) error {
 	if d == nil {
 		return nil
 	}
+	if r.get().Fill == FillBulk {
+		return m.filledElsewhere(ctx, r)
+	}
 	if m.Shared {
 		return m.fillTogether(ctx, r, d)
 	}
@@ -84,6 +87,9 @@ func (m *Manager) backfill(ctx context.Context, r *run) error {
 	}
 feed:
 	for _, p := range todo {
+		if r.get().Filled { // by somebody else, meanwhile
+			break
+		}
 		select {
 		case queue <- p.Range:
 		case <-ctx.Done():

@@ -568,12 +568,15 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 	now := m.Now()
 	r.id = id
 	r.fits(fitted)
+	if err := r.fillable(t.Fill); err != nil {
+		return Migration{}, err
+	}
 	form := 0
 	if d := r.derived(); d != nil {
 		form = d.Form()
 	}
 	r.m = Migration{ID: id, Owner: owner, Rewrite: lu, Base: *base, State: Approved, Form: form, Actor: t.Actor, Approved: now, Earlier: earlier,
-		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Despite: t.Despite, Hold: t.Hold}
+		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Fill: t.Fill, Despite: t.Despite, Hold: t.Hold}
 	r.m.note(now, t.Actor, "approved; if an entry can not be written: "+t.OnEntryFailure)
 	if t.Hold {
 		r.m.note(now, t.Actor, "approved, and held before the cut-over")

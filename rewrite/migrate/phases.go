@@ -224,7 +224,7 @@ func (m *Manager) settle(ctx context.Context, r *run) error {
 			x.T0 = m.Now().UnixMicro()
 		}
 		if refill {
-			x.Refill, x.Entries = false, 0
+			x.Refill, x.Entries, x.Filled = false, 0, false
 		}
 	})
 }

@@ -49,10 +49,17 @@ const (
 	Refuse   = "refuse"    // it is refused (Overloaded) before anything of it was sent
 )
 
+// Who fills the tables of a change, decided at approval.
+const (
+	FillOwn  = "own"  // this process does
+	FillBulk = "bulk" // somebody else's machines do (package bulk of its kind): it waits until a person says that they have
+)
+
 // Terms are how a change is approved.
 type Terms struct {
 	Actor          string          // who approves it
 	OnEntryFailure string          // TurnBack or Refuse; "" for TurnBack
+	Fill           string          // who fills it: FillOwn or FillBulk; "" for FillOwn
 	Despite        []plan.Overrule // conditions that he overrules; they are kept in the history
 	Hold           bool            // it stays in shadow until a cut-over is ordered
 	// Admit says that the proposal may be carried out, in the transaction in which it begins. nil: there is no proposal, as of a table of a calendar.
@@ -61,6 +68,11 @@ type Terms struct {
 
 // Check says what is wrong with terms.
 func (t *Terms) Check() error {
+	switch t.Fill {
+	case "", FillOwn, FillBulk:
+	default:
+		return fmt.Errorf("fill %q: it may be %s or %s", t.Fill, FillOwn, FillBulk)
+	}
 	switch t.OnEntryFailure {
 	case "", TurnBack, Refuse:
 		return nil
@@ -160,6 +172,9 @@ type Migration struct {
 	Refill     bool `json:"refill,omitempty"`     // its table is to be emptied, and filled anew
 	// OnEntryFailure is what becomes of a write whose entry can not be written, as it was approved: TurnBack or Refuse.
 	OnEntryFailure string `json:"on_entry_failure,omitempty"`
+	// Fill is who fills it, as it was approved: FillOwn, also if it is "", or FillBulk. Filled says that somebody else has.
+	Fill   string `json:"fill,omitempty"`
+	Filled bool   `json:"filled,omitempty"`
 	// Despite are the conditions that were overruled when it was approved.
 	Despite []plan.Overrule `json:"despite,omitempty"`
 

@@ -201,16 +201,31 @@ func (m *Maintainer) outdate(l *match.LookUp, value []byte, key [][]byte, upTo i
 const (
 	maxTTL     = 20 * 365 * 24 * 60 * 60
 	lastSecond = 1<<31 - 2
+
+	clockMargin = 12 * 60 * 60 // for clocks that are behind ours: what they take for the limit is then later
 )
 
 // entryTTL is how long the entry of a cell lives that lives for ttl seconds; 0 is for ever.
 func (m *Maintainer) entryTTL(l *match.LookUp, ttl int32) int32 {
 	longer := int64(ttl) + int64(m.settings.Margin/time.Second)
-	// Half a day for clocks that are behind ours: what they take for the limit is then later.
-	if ttl <= 0 || l.Base.DefaultTTL != 0 || longer > maxTTL || m.Now().Unix()+longer > lastSecond-12*60*60 {
+	if ttl <= 0 || l.Base.DefaultTTL != 0 || longer > maxTTL || m.Now().Unix()+longer > lastSecond-clockMargin {
 		return 0
 	}
 	return int32(longer) // #nosec G115 -- checked
+}
+
+// CellEntry says how the entry of a cell of the base is written, for who writes it elsewhere (Fill does it here): at the cell's own timestamp; if the cell has a time
+// to live and the base no default, with one that is longer by Margin, unless that is more than MaxTTL or ends after LastSecond.
+type CellEntry struct {
+	Kind               int8
+	ID                 int
+	Margin             time.Duration
+	MaxTTL, LastSecond int64 // seconds
+}
+
+// CellEntry returns it.
+func (m *Maintainer) CellEntry() CellEntry {
+	return CellEntry{Kind: Stamped, ID: ofCell, Margin: m.settings.Margin, MaxTTL: maxTTL, LastSecond: lastSecond - clockMargin}
 }
 
 // Limits of one unlogged batch: Cassandra warns of more partitions, and of more bytes.

@@ -67,9 +67,9 @@ func (l *LookUp) free(name string) string {
 	return name
 }
 
-// maxEntryKey is how long the key of a base row, all columns together, may be to have room in the look-up, beside kind and id: Cassandra takes
+// MaxEntryKey is how long the key of a base row, all columns together, may be to have room in the look-up, beside kind and id: Cassandra takes
 // clustering keys of 65,535 bytes in all. The base has partition and clustering key apart, and so room for twice as much.
-const maxEntryKey = MaxValue - 1 - 8
+const MaxEntryKey = MaxValue - 1 - 8
 
 // makeStandIn makes the key that stands for all keys without room: the shortest there is; nil if no key can be too long, as all its columns are short.
 func (l *LookUp) makeStandIn() [][]byte {
@@ -99,7 +99,7 @@ func (l *LookUp) EntryKey(key [][]byte) (entry [][]byte, own bool) {
 	for _, k := range key {
 		n += len(k)
 	}
-	if n > maxEntryKey || l.StandsIn(key) {
+	if n > MaxEntryKey || l.StandsIn(key) {
 		return l.standIn, false
 	}
 	return key, true
