@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
@@ -44,12 +46,13 @@ func (m *Manager) backfill(ctx context.Context, r *run) error {
 	if d == nil {
 		return nil
 	}
-	id := r.get().ID
+	have := r.get()
+	id := have.ID
 	c, err := m.loadCheckpoint(ctx, id)
 	if err != nil {
 		return err
 	}
-	job := &job{m: m, r: r, d: d, c: c, id: id, pace: pace{rate: m.settings.Rate}}
+	job := &job{m: m, r: r, d: d, c: c, id: id, pace: pace{rate: m.settings.Rate}, moved: have.Moved}
 	m.progress(r, "token ranges", int64(c.Total-len(c.Left)), int64(c.Total))
 	todo := c.Left
 	ctx, cancel := context.WithCancel(ctx)
@@ -90,6 +93,8 @@ type job struct {
 	d    kind.Derived
 	id   string
 	pace pace
+	// moved tells that some replicas of the base may not have all its rows: all are asked.
+	moved bool
 
 	mu  sync.Mutex
 	c   *checkpoint
@@ -107,6 +112,9 @@ func (j *job) fail(err error) {
 // do fills one part, and marks it done. A part that times out is cut in two, as it may hold too much.
 func (j *job) do(ctx context.Context, p exec.Range) error {
 	how := kind.Filling{Read: j.m.settings.Read, Write: j.m.settings.Write, InFlight: j.m.settings.InFlight}
+	if j.moved {
+		how.Read = gocql.All
+	}
 	rows, err := j.d.Fill(ctx, p, how, j.pace.wait)
 	if err != nil {
 		if ctx.Err() == nil && exec.Down(err) && !exec.Unreachable(err) {
