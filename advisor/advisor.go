@@ -50,8 +50,10 @@ type Options struct {
 	Clock      func() time.Time     // nil: time.Now
 	Interval   time.Duration        // between rounds of Run; 0: a minute
 	Thresholds recommend.Thresholds // what is worth advising
-	Cost       *cost.Cassandra      // measured here (helenus calibrate); nil: the defaults
-	Limits     solve.Limits         // of each integer program; zero: 2,000 nodes, gap 0.1 %, half a minute
+	// DataKeyspace is where tables of ours are to lie: see recommend.Input.
+	DataKeyspace string
+	Cost         *cost.Cassandra // measured here (helenus calibrate); nil: the defaults
+	Limits       solve.Limits    // of each integer program; zero: 2,000 nodes, gap 0.1 %, half a minute
 	// Make works a round out. Nil: recommend.Make, in this process; see round.Process for one that is bounded, and has a Judge and a Solver of its own.
 	Make func(ctx context.Context, in recommend.Input) (*recommend.Advice, error)
 	// Compare makes and reads model files. Nil: infer.Compare, in this process; see round.Process for one that is bounded.
@@ -173,7 +175,7 @@ func (a *Advisor) Advise(ctx context.Context) (*recommend.Advice, error) {
 	advice, err := a.guarded(ctx, recommend.Input{
 		Past: past, Cache: &a.cache, Corrections: said.current().Corrections, Shown: a.shown(),
 		Snapshot: snapshot, Schema: tables, Statistics: a.o.Statistics(), Nodes: max(1, a.o.Nodes()), Driver: a.o.Driver(),
-		Judge: a.o.Judge, Cost: a.o.Cost, Solver: a.o.Solver, Limits: a.o.Limits, Thresholds: a.o.Thresholds, At: a.o.Clock(),
+		Judge: a.o.Judge, Cost: a.o.Cost, Solver: a.o.Solver, Limits: a.o.Limits, Thresholds: a.o.Thresholds, At: a.o.Clock(), DataKeyspace: a.o.DataKeyspace,
 	})
 	if err != nil {
 		return nil, err

@@ -149,7 +149,7 @@ func TestHabitsThroughTheProxy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	live := schema.NewLive(func() (*gocql.Session, error) { return direct, nil }, nil)
+	live := schema.NewLive(func() (*gocql.Session, error) { return direct, nil }, nil, "")
 	if _, err := live.Refresh(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func (e *Engine) foreign(own, keyspace string) (table, owner string) {
 		return "", ""
 	}
 	for _, k := range s.Keyspaces {
-		if keyspace != k.Name && (keyspace != "" || !slices.ContainsFunc(e.rules.Load().active, func(a *active) bool { return a.about.Keyspace == k.Name })) {
+		if !e.concerns(k.Name, keyspace) {
 			continue
 		}
 		for i := range k.Tables {

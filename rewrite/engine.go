@@ -28,9 +28,11 @@ type Migration = migrate.Migration
 
 // Options of an Engine. Session or Connect, Store, Traffic and Schema must be set.
 type Options struct {
-	// Connect makes the session that all statements of ours run on. It is called when it is first needed, and again
-	// after it failed. The session must not retry or speculate on its own.
-	Connect func() (*gocql.Session, error)
+	// Connect makes the session that statements of ours run on: with the nodes of one data centre alone, or, for "", with all. It is called when
+	// one is first needed, and again after it failed. Sessions must not retry or speculate on their own.
+	Connect func(dataCentre string) (*gocql.Session, error)
+	// DataCentre is that of a node (proxy.Client.Node), in which what is said for its clients is coordinated; "" in a cluster of one. nil: there is one.
+	DataCentre func(node string) string
 	// Session is used instead of Connect if it is set.
 	Session exec.Session
 	Store   migrate.Store
@@ -41,6 +43,7 @@ type Options struct {
 	// Schema returns the schema as it was last read, nil before.
 	Schema func() *schema.Schema
 	Log    *slog.Logger
+	Role   string               // that Session logs in with, "" if it does not
 	Now    func() time.Time     // time.Now
 	Uptime func() time.Duration // monotonic, since the process began; nil: by the runtime's clock
 	// Kinds are the kinds of change that there are; nil: all, with their defaults.
@@ -74,7 +77,7 @@ func (o *Options) defaults() {
 		}
 	}
 	if o.Session == nil {
-		o.Session = exec.NewPool(o.Connect)
+		o.Session = exec.NewSites(o.Connect)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -118,6 +121,7 @@ type Engine struct {
 	suspected suspicion
 	others    others
 	agents    agents
+	sightings sightings
 
 	mu     sync.Mutex
 	active map[string]*active // by migration, also those no longer in force, for their counters
@@ -176,12 +180,13 @@ func New(o Options) (*Engine, error) {
 	e := &Engine{options: o, log: o.Log, session: o.Session, active: map[string]*active{},
 		reads: make(chan struct{}, o.Reads), pairs: make(chan struct{}, o.Comparing)}
 	e.agents.limit = rate.NewLimiter(rate.Limit(o.Recheck), max(o.Recheck/10, 1))
+	e.options.Others = e.remembering(o.Others)
 	e.runners = make(map[string]kind.Runner, len(o.Kinds))
 	for _, k := range o.Kinds {
 		e.runners[k.Name()] = k.Open(kind.Parts{Session: o.Session, Schema: o.Schema, Now: o.Now, Uptime: o.Uptime, Log: o.Log})
 	}
 	parts := migrate.Parts{Session: o.Session, Kinds: o.Kinds, Runners: e.runners, Store: o.Store, Changes: o.Changes,
-		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Blocked: e.blocked, Missed: e.missed, Covered: e.covered}
+		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Role: o.Role, Blocked: e.blocked, Missed: e.missed, Covered: e.covered}
 	if o.Members != nil {
 		parts.Traffic, parts.Shared, parts.Lead = everywhere{o.Traffic, o.Members}, true, o.Members.Lead
 	}
@@ -197,6 +202,7 @@ func (e *Engine) Restore(ctx context.Context) error {
 	if err := e.restoreBypass(ctx); err != nil {
 		return err
 	}
+	e.restoreSightings(ctx)
 	if err := e.gains.Restore(ctx); err != nil {
 		return err
 	}
@@ -219,6 +225,7 @@ func (e *Engine) Run(ctx context.Context) {
 	var wait sync.WaitGroup
 	clock := guard.Clock{Now: e.options.Now}
 	guard.In(&wait, guard.Others, func() { guard.Loop(ctx, guard.Others, clock, e.observe, nil) })
+	guard.In(&wait, guard.Others, func() { guard.Loop(ctx, guard.Others, clock, e.sample, nil) })
 	guard.In(&wait, guard.Gain, func() { guard.Loop(ctx, guard.Gain, clock, e.weigh, nil) })
 	for _, r := range e.runners {
 		if keeper, ok := r.(kind.Keeper); ok {
@@ -244,7 +251,7 @@ func (e *Engine) Close(ctx context.Context) {
 	case <-time.After(5 * time.Second):
 		e.log.Error("requests that were taken did not end")
 	}
-	if p, ok := e.session.(*exec.Pool); ok {
+	if p, ok := e.session.(*exec.Sites); ok {
 		p.Close()
 	}
 }
@@ -270,10 +277,24 @@ func (e *Engine) ApproveOn(ctx context.Context, id string, lu plan.Rewrite, term
 	if err == nil {
 		e.promised(ctx, id, lu, before)
 	}
-	if text := found.warning(); err == nil && text != "" {
-		return e.manager.Note(ctx, id, "warning: "+text)
+	if err != nil {
+		return m, err
 	}
-	return m, err
+	told := e.Beforehand(&lu)
+	if text := found.warning(); text != "" {
+		told = append(told, "warning: "+text)
+	}
+	for _, text := range told {
+		if m, err = e.manager.Note(ctx, id, text); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+// Prepare has what a change needs be there before it is decided on. See migrate.Manager.Prepare.
+func (e *Engine) Prepare(ctx context.Context, c *plan.Rewrite) error {
+	return e.manager.Prepare(ctx, c)
 }
 
 // Rollback turns the reads of a migration back at once, then stops writing its entries. Its table is kept.

@@ -16,7 +16,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	descInfo = describe("helenus_change_info", "A change that was approved, and has not ended longest ago; always 1. Structure is the table that it makes.",
+	descInfo = describe("helenus_change_info", "A change that was approved, and has not ended longest ago; always 1. Structure is the table that it makes, with the keyspace if that is not the application's.",
 		"change_id", "keyspace", "table", "structure")
 	descState = describe("helenus_change_state", "1 for the state that a change is in, 0 for all others.", "change_id", "state")
 	descReads = describe("helenus_change_reads_total",
@@ -183,7 +183,11 @@ func (c sink) requests(id string, n *counts) {
 
 // change tells where a change stands.
 func (c sink) change(m *migrate.Migration) {
-	c.gauge(descInfo, 1, m.ID, m.Rewrite.Keyspace, m.Rewrite.Base, m.Rewrite.Table)
+	structure := m.Rewrite.Table
+	if m.Rewrite.Home() != m.Rewrite.Keyspace {
+		structure = m.Rewrite.FullTable()
+	}
+	c.gauge(descInfo, 1, m.ID, m.Rewrite.Keyspace, m.Rewrite.Base, structure)
 	for _, s := range migrate.States {
 		c.flag(descState, s == m.State, m.ID, string(s))
 	}

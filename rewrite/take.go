@@ -193,7 +193,7 @@ func (e *Engine) undisturbed(ctx context.Context, r *proxy.Request, rule *readRu
 
 // serve answers a read by its change, or sends it on as it was written.
 func (e *Engine) serve(r *proxy.Request, rule *readRule, answer func(context.Context, kind.Request) (proxy.Rows, error), began time.Duration) {
-	ctx, cancel := context.WithTimeout(e.life, e.options.ReadTimeout)
+	ctx, cancel := context.WithTimeout(e.near(e.life, r.Client), e.options.ReadTimeout)
 	defer cancel()
 	a := rule.active
 	rows, err := e.undisturbed(ctx, r, rule, answer)
@@ -244,7 +244,7 @@ func (e *Engine) compare(r *proxy.Request, rule *readRule, control bool) bool {
 		}
 		return control
 	}
-	began := e.options.Uptime()
+	began, ctx := e.options.Uptime(), e.near(e.life, r.Client)
 	q := request(r)
 	q.PageSize = 0 // the answer is looked at only if it is whole
 	q.Values.Values = keep(r.Values)
@@ -271,7 +271,7 @@ func (e *Engine) compare(r *proxy.Request, rule *readRule, control bool) bool {
 			if original == nil {
 				original = proxy.Rows{}
 			}
-			err = e.manager.Compare(e.life, rule.active.id, rule.read, q, original)
+			err = e.manager.Compare(ctx, rule.active.id, rule.read, q, original)
 			if err != nil && e.life.Err() == nil {
 				e.log.Debug("a read could not be compared", "change_id", rule.active.id, "err", err)
 			}

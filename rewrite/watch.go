@@ -78,6 +78,12 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 		on("CREATE MATERIALIZED VIEW", x.From, false)
 	case *cql.CreateTrigger:
 		on("CREATE TRIGGER", x.Table, false)
+	case *cql.AlterKeyspace:
+		for _, a := range s.active {
+			if a.has(x.Keyspace, "") || len(a.tables) > 0 && a.about.Keyspace == x.Keyspace {
+				all = append(all, touch{a, "ALTER KEYSPACE with or of the base of", &a.tables[0], true, false})
+			}
+		}
 	case *cql.Drop:
 		switch x.Object {
 		case cql.ObjectTable:

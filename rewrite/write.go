@@ -166,7 +166,7 @@ func (p *preparation) end(answer kind.Answer) {
 // write takes the steps that a request needs, and sends it on.
 func (e *Engine) write(r *proxy.Request, p *preparation) {
 	e.warn(p)
-	if refusal := e.prepare(p); refusal != "" {
+	if refusal := e.prepare(e.near(e.life, r.Client), p); refusal != "" {
 		p.end(kind.Refused)
 		e.settle(p, kind.Refused)
 		r.Fail(errorCode, refusal)
@@ -177,7 +177,7 @@ func (e *Engine) write(r *proxy.Request, p *preparation) {
 
 // prepare puts entries and pending rows. What can not be put turns the reads of its change back, and is then no reason to keep the
 // application from writing; unless the person who approved wanted the write refused: then it returns what to tell the client.
-func (e *Engine) prepare(p *preparation) (refusal string) {
+func (e *Engine) prepare(ctx context.Context, p *preparation) (refusal string) {
 	p.skipBroken()
 	start := e.options.Uptime()
 	defer func() { e.quiet(p.turned...); p.turned = nil }()
@@ -185,7 +185,7 @@ func (e *Engine) prepare(p *preparation) (refusal string) {
 		if refusal != "" {
 			return
 		}
-		bad, err := keeper.Begin(e.life, p.steps[from:to], p.level.Consistency)
+		bad, err := keeper.Begin(ctx, p.steps[from:to], p.level.Consistency)
 		for i := from; i < to; i++ {
 			switch {
 			case !slices.Contains(bad, p.steps[i]):
@@ -202,7 +202,7 @@ func (e *Engine) prepare(p *preparation) (refusal string) {
 		return refusal
 	}
 	for _, u := range p.pending {
-		if _, err := u.active.keeper.Begin(e.life, []kind.Step{u.step}, p.level.Consistency); err != nil {
+		if _, err := u.active.keeper.Begin(ctx, []kind.Step{u.step}, p.level.Consistency); err != nil {
 			if refusal = e.unwritten(p, u.active, err); refusal != "" {
 				return refusal
 			}
@@ -211,7 +211,7 @@ func (e *Engine) prepare(p *preparation) (refusal string) {
 	// Entries have to be younger than what their writes' lives are counted by. A process that was stopped here puts them again.
 	for i, s := range p.steps {
 		if e.options.Uptime()-start > p.owners[i].keeper.Horizon(s)/8 {
-			return e.prepare(p)
+			return e.prepare(ctx, p)
 		}
 	}
 	return ""

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -60,7 +59,7 @@ type modeller struct {
 }
 
 // Own says whether a table is one of Helenus's own derived tables: these are no part of what the application means.
-func Own(t *schema.Table) bool { return strings.HasPrefix(t.Comment, "helenus ") }
+func Own(t *schema.Table) bool { return t.Own() }
 
 // build makes entities, relationships and tables.
 func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {

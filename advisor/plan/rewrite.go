@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -11,19 +12,21 @@ import (
 )
 
 // Rewrite is the contract between the advisor and package rewrite for a change of any kind: other ways to answer statements of the
-// application, which a person approves as one. Keyspace, Base, Table, Statements, Texts, SchemaDigest and Promise mean the same to all; the
+// application, which a person approves as one. Keyspace, Base, Table, TableKeyspace, Statements, Texts, SchemaDigest and Promise mean the same to all; the
 // rest is the kind's.
 //
 // A look-up (docs/design/mapping.md 3.3, R1) is a derived table that finds primary keys by one column, after which the base rows are read
 // again and re-checked. As a plan it is a join plan whose last step is the base table.
 type Rewrite struct {
-	Kind       string   `json:"kind,omitempty"` // name of its kind (rewrite/kinds); "" in records of when there were look-ups only
-	Keyspace   string   `json:"keyspace"`
-	Base       string   `json:"base"`       // the application's table; never altered
-	Column     string   `json:"column"`     // what the statements ask by; partition key of a look-up table
-	Table      string   `json:"table"`      // name of the table that it makes, in Keyspace; "" if it makes none
-	Statements []string `json:"statements"` // fingerprints (32 hex digits) of the statements to be answered otherwise
-	Texts      []string `json:"texts"`      // their normalised texts, in the same order
+	Kind     string `json:"kind,omitempty"` // name of its kind (rewrite/kinds); "" in records of when there were look-ups only
+	Keyspace string `json:"keyspace"`
+	Base     string `json:"base"`   // the application's table; never altered
+	Column   string `json:"column"` // what the statements ask by; partition key of a look-up table
+	Table    string `json:"table"`  // name of the table that it makes; "" if it makes none
+	// TableKeyspace is where that lies: a keyspace of ours (schema.DataKeyspace); "" in records of when it lay in Keyspace.
+	TableKeyspace string   `json:"table_keyspace,omitempty"`
+	Statements    []string `json:"statements"` // fingerprints (32 hex digits) of the statements to be answered otherwise
+	Texts         []string `json:"texts"`      // their normalised texts, in the same order
 	// SchemaDigest is schema.Table.Digest of the base table that the advice was made on: approval is refused when it is no
 	// longer the same.
 	SchemaDigest string `json:"schema_digest"`
@@ -35,6 +38,12 @@ type Rewrite struct {
 	// Promise is what was promised when it was advised; it is held against what is measured.
 	Promise Promise `json:"promise,omitzero"`
 }
+
+// Home is the keyspace in which the table lies that it makes.
+func (r *Rewrite) Home() string { return cmp.Or(r.TableKeyspace, r.Keyspace) }
+
+// FullTable is the table that it makes, with its keyspace.
+func (r *Rewrite) FullTable() string { return r.Home() + "." + r.Table }
 
 // LookUp is the kind of a verified look-up, the first there was.
 const LookUp = "lookup"

@@ -84,6 +84,12 @@ func Explain(w io.Writer, r Recommendation) error {
 	}
 	p.writeMethod(r.Method)
 	p.writeOpinions(&r)
+	if len(r.Beforehand) > 0 {
+		p.heading("Before you approve")
+		for _, line := range r.Beforehand {
+			p.paragraph(line)
+		}
+	}
 	if len(r.CQL) > 0 {
 		p.heading("Tables")
 		for _, c := range r.CQL {

@@ -158,7 +158,7 @@ func (k *maker) candidateOf(base *model.Table, field model.Field) *model.Table {
 	return nil
 }
 
-// lookUpName is helenus_<base>_by_<column>: cut, with a hash, if it is too long or a table of the application has it.
+// lookUpName is helenus_<base>_by_<column>: cut, with a hash, if it is too long or a table that is not ours has it.
 func (k *maker) lookUpName(base *schema.Table, column string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -167,7 +167,7 @@ func (k *maker) lookUpName(base *schema.Table, column string) string {
 		return '_'
 	}, strings.ToLower("helenus_"+base.Name+"_by_"+column))
 	free := func(name string) bool {
-		t := k.Schema.Table(base.Keyspace, name)
+		t := k.Schema.Table(schema.DataKeyspace(k.DataKeyspace, base.Keyspace), name)
 		return t == nil || infer.Own(t)
 	}
 	exact := clean == "helenus_"+base.Name+"_by_"+column
@@ -297,6 +297,9 @@ func (k *maker) rejectionOf(o *offer, d *design.Design) string {
 // newRecommendation begins a recommendation about a look-up table.
 func (k *maker) newRecommendation(o *offer, kind Kind, users []*read) Recommendation {
 	lu := &plan.Rewrite{Kind: plan.LookUp, Keyspace: o.schema.Keyspace, Base: o.schema.Name, Column: o.column, Table: o.name, SchemaDigest: o.schema.Digest(), Statements: []string{}, Texts: []string{}}
+	if home := k.homeOf(o); home != lu.Keyspace {
+		lu.TableKeyspace = home
+	}
 	r := Recommendation{
 		ID: idOf(string(kind), o.schema.Keyspace, o.schema.Name, o.column), Kind: kind, State: Open,
 		Keyspace: o.schema.Keyspace, Table: o.schema.Name, Column: o.column, Nodes: k.Nodes,
@@ -310,7 +313,7 @@ func (k *maker) newRecommendation(o *offer, kind Kind, users []*read) Recommenda
 		r.Evidence.Executions += u.statement.Count
 	}
 	if kind == LookUpTable {
-		r.CQL = []string{createLookUp(o)}
+		r.CQL = k.definitions(o)
 		r.Risks = lookUpRisks(o)
 		if left := k.tombstonesPassed(o); left >= 1 {
 			r.Risks = append(r.Risks, fmt.Sprintf("Writes that change or clear %s leave tombstones: about %.0f are passed by a read of one value, which its time above includes.", o.column, left))

@@ -34,9 +34,11 @@ type Input struct {
 	Solver     solve.Solver
 	Limits     solve.Limits
 	Thresholds Thresholds
-	At         time.Time      // of the advice
-	Past       *Past          // nil: no timeline is looked for
-	Cache      *CalendarCache // of earlier rounds; nil: each calendar is designed anew
+	At         time.Time // of the advice
+	// DataKeyspace is the prefix of the keyspaces that tables of ours lie in (schema.DataKeyspace); "": that of their base.
+	DataKeyspace string
+	Past         *Past          // nil: no timeline is looked for
+	Cache        *CalendarCache // of earlier rounds; nil: each calendar is designed anew
 	// Corrections are what people said about the model.
 	Corrections correction.List
 	// Shown are the ids of what is advised already; see steady.go. Nil: this is the first round.

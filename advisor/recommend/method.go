@@ -66,7 +66,7 @@ func (k *maker) lookUpMethod(o *offer, users []*read, d *design.Design) *Method 
 	}
 	if d != nil {
 		own := *o.table
-		own.Keyspace, own.Name = o.schema.Keyspace, o.name
+		own.Keyspace, own.Name = k.homeOf(o), o.name
 		tables = []*model.Table{&own}
 		for id, p := range planned {
 			p.Plan = replaceTable(p.Plan, o.table, &own)

@@ -57,6 +57,8 @@ type Recommendation struct {
 	// Pending is an order about it that is in force and not stored yet, Waits why it does not serve; joined, too.
 	Pending string `json:"pending,omitempty"`
 	Waits   string `json:"waits,omitempty"`
+	// Beforehand is what to know of the cluster before it is approved: how fresh answers will be, who writes past Helenus; joined, too.
+	Beforehand []string `json:"beforehand,omitempty"`
 
 	Eligible bool           `json:"eligible"` // it can be approved: Helenus can carry it out, and no condition refuses
 	Verdicts []plan.Verdict `json:"verdicts"`
@@ -87,7 +89,7 @@ type Recommendation struct {
 	Safety []TableSafety `json:"safety,omitempty"`
 	Place  *Place        `json:"options_place,omitempty"`
 
-	CQL    []string `json:"cql,omitempty"` // CREATE TABLE, for the eye: a migration writes its own
+	CQL    []string `json:"cql,omitempty"` // CREATE KEYSPACE and CREATE TABLE, for the eye: a migration writes its own
 	Sketch *Sketch  `json:"sketch,omitempty"`
 
 	SchemaDigest string        `json:"schema_digest"` // of the tables that it rests on

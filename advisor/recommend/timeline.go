@@ -332,7 +332,7 @@ func (y *cyclePlanner) fillTimeline(t *Timeline, steps []*timeline.Step) {
 		r := y.newRecommendation(o, LookUpTable, o.reads)
 		took := cost.Seconds(y.costs, cost.Extract(y.costs, o.table.Base).Latency+cost.Load(y.costs, o.table).Latency)
 		seasons[o] = len(t.Calendar.Seasons)
-		t.Calendar.Seasons = append(t.Calendar.Seasons, plan.Season{Rewrite: *r.Rewrite, Steps: there, Bytes: r.StorageBytes, CQL: r.CQL[0],
+		t.Calendar.Seasons = append(t.Calendar.Seasons, plan.Season{Rewrite: *r.Rewrite, Steps: there, Bytes: r.StorageBytes, CQL: r.CQL[len(r.CQL)-1],
 			Fill: fillLeast + time.Duration(fillSlow*took*float64(time.Second)).Round(time.Second)})
 	}
 	for i, s := range steps {
@@ -411,7 +411,11 @@ func (y *cyclePlanner) recommendCalendar(t *Timeline, saved, ratio float64) *Rec
 		y.addWrites(r, o)
 		digests = append(digests, one.SchemaDigest)
 		r.StorageBytes += one.StorageBytes
-		r.CQL = append(r.CQL, one.CQL...)
+		for _, text := range one.CQL {
+			if !slices.Contains(r.CQL, text) { // one keyspace for all
+				r.CQL = append(r.CQL, text)
+			}
+		}
 		r.Evidence.Executions += one.Evidence.Executions
 		r.Evidence.Facts = append(r.Evidence.Facts, one.Evidence.Facts...)
 		r.Risks = append(r.Risks, one.Risks...)

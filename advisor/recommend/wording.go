@@ -163,11 +163,25 @@ func sensitivityText(s design.Sensitivity, fingerprint string) string {
 	return text
 }
 
+// homeOf is the keyspace that a look-up table is to lie in.
+func (k *maker) homeOf(o *offer) string {
+	return schema.DataKeyspace(k.DataKeyspace, o.schema.Keyspace)
+}
+
+// definitions are what the change will make: the keyspace, if it is one of ours, and the table.
+func (k *maker) definitions(o *offer) (cql []string) {
+	home := k.homeOf(o)
+	if base := k.Schema.Keyspace(o.schema.Keyspace); base != nil && home != base.Name {
+		cql = append(cql, base.CreateLike(home)+";")
+	}
+	return append(cql, createLookUp(o, home))
+}
+
 // createLookUp is the CREATE TABLE of a look-up table, as the change will write it but for its comment.
-func createLookUp(o *offer) string {
+func createLookUp(o *offer, home string) string {
 	var b strings.Builder
 	quote := model.Quote
-	fmt.Fprintf(&b, "CREATE TABLE %s.%s (\n  %s %s,\n", quote(o.schema.Keyspace), quote(o.name), quote(o.column), o.schema.Column(o.column).Type)
+	fmt.Fprintf(&b, "CREATE TABLE %s.%s (\n  %s %s,\n", quote(home), quote(o.name), quote(o.column), o.schema.Column(o.column).Type)
 	keys, orders := []string{}, []string{}
 	clustered := func(name, order string) {
 		keys, orders = append(keys, quote(name)), append(orders, quote(name)+" "+order)

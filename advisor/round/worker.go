@@ -51,8 +51,10 @@ type request struct {
 	Limits     solve.Limits
 	Thresholds recommend.Thresholds
 	At         time.Time
-	Past       *past
-	Page       recommend.CacheState
+	// DataKeyspace is that of recommend.Input.
+	DataKeyspace string
+	Past         *past
+	Page         recommend.CacheState
 	// Corrections are a correction.List as YAML, File is the model file to compare with.
 	Corrections string
 	File        string
@@ -94,7 +96,7 @@ func send(to io.Writer, task string, in *recommend.Input, file string, c Config)
 	r := request{
 		Corrections: string(corrections), File: file, Shown: in.Shown,
 		Version: version, Task: task, Snapshot: without(in.Snapshot), Statements: len(in.Snapshot.Statements), Schema: in.Schema, Statistics: in.Statistics, Nodes: in.Nodes, Driver: in.Driver,
-		Judged: in.Judge != nil, Limits: in.Limits, Thresholds: in.Thresholds, At: in.At, Page: in.Cache.State(in.Past), Memory: c.Memory, Solver: c.Solver,
+		Judged: in.Judge != nil, Limits: in.Limits, Thresholds: in.Thresholds, At: in.At, DataKeyspace: in.DataKeyspace, Page: in.Cache.State(in.Past), Memory: c.Memory, Solver: c.Solver,
 	}
 	if in.Cost != nil {
 		p := in.Cost.Parameters()
@@ -219,7 +221,7 @@ func readRequest(from *json.Decoder, judge recommend.Judge) (task, file string, 
 		return "", "", nil, fmt.Errorf("it is for %q, this is %q: parent and worker must be the same program", r.Version, version)
 	}
 	in = &recommend.Input{
-		Snapshot: r.Snapshot, Schema: r.Schema, Statistics: r.Statistics, Nodes: r.Nodes, Driver: r.Driver, Limits: r.Limits, Thresholds: r.Thresholds, At: r.At,
+		Snapshot: r.Snapshot, Schema: r.Schema, Statistics: r.Statistics, Nodes: r.Nodes, Driver: r.Driver, Limits: r.Limits, Thresholds: r.Thresholds, At: r.At, DataKeyspace: r.DataKeyspace,
 		Cache: &recommend.CalendarCache{}, Solver: solve.New(solve.Config{Path: r.Solver, Memory: r.Memory}), Shown: r.Shown,
 	}
 	if in.Corrections, err = correction.Parse("corrections", []byte(r.Corrections)); err != nil {

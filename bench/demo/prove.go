@@ -75,9 +75,13 @@ type recommendation struct {
 		Extra float64 `json:"predicted_extra_ms"`
 	} `json:"writes"`
 	LookUp *struct {
-		Table string `json:"table"`
+		Table    string `json:"table"`
+		Keyspace string `json:"table_keyspace"`
 	} `json:"look_up"`
 }
+
+// derived is the look-up table, which lies in a keyspace of its own.
+func (d *demo) derived() string { return d.lookUp.LookUp.Keyspace + "." + d.lookUp.LookUp.Table }
 
 // approve carries the advice out while the application goes on.
 func (d *demo) approve(ctx context.Context) error {
@@ -235,7 +239,7 @@ func (d *demo) rowsReadByPlan(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	keys := "SELECT room_id, start_date, reservation_id FROM " + d.lookUp.LookUp.Table + " WHERE guest_id = ?"
+	keys := "SELECT room_id, start_date, reservation_id FROM " + d.derived() + " WHERE guest_id = ?"
 	rows, err := d.traced(ctx, keys, guest)
 	if err != nil {
 		return 0, err
@@ -417,7 +421,7 @@ func (d *demo) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	derived, err := d.pairs(ctx, d.lookUp.LookUp.Table)
+	derived, err := d.pairs(ctx, d.derived())
 	if err != nil {
 		return err
 	}

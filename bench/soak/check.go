@@ -162,7 +162,7 @@ func (w *world) checkEntries(d twintest.Doer, l twintest.LookUp, table string) e
 	if err != nil {
 		return err
 	}
-	entries, err := whole(d, "SELECT "+l.Column+", "+key+" FROM @."+table)
+	entries, err := whole(d, "SELECT "+l.Column+", "+key+" FROM "+table)
 	if err != nil {
 		return err
 	}

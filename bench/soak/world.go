@@ -210,7 +210,10 @@ func (w *world) approve(ctx context.Context) error {
 			Recommendations []struct {
 				ID, Kind, Table, Column string
 				Eligible                bool
-				LookUp                  *struct{ Table string } `json:"look_up"`
+				LookUp                  *struct {
+					Table    string
+					Keyspace string `json:"table_keyspace"`
+				} `json:"look_up"`
 			}
 		}
 		if err := w.ask(ctx, http.MethodPost, "/api/v1/advise", &advice); err == nil {
@@ -221,7 +224,7 @@ func (w *world) approve(ctx context.Context) error {
 				if err := w.ask(ctx, http.MethodPost, "/api/v1/recommendations/"+r.ID+"/approve", nil); err != nil {
 					return err
 				}
-				w.ids, w.tables[r.ID] = append(w.ids, r.ID), r.LookUp.Table
+				w.ids, w.tables[r.ID] = append(w.ids, r.ID), r.LookUp.Keyspace+"."+r.LookUp.Table
 			}
 		}
 		if time.Now().After(end) {

@@ -211,7 +211,7 @@ func (u *usage) judge(stats []schema.Stats, profiles *profile.Document) {
 	if u.warned > 0 {
 		remark("Cassandra warned %d times of tombstones", u.warned)
 	}
-	if strings.HasPrefix(u.table.Comment, schema.OwnComment) {
+	if u.table.Own() {
 		remark("a table of Helenus: it reads and writes it by itself, see helenus changes")
 	} else if u.Statements == 0 {
 		remark("nobody used it")

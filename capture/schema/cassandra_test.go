@@ -153,7 +153,7 @@ func TestReadCode(t *testing.T) {
 func TestLiveFollowsChanges(t *testing.T) {
 	session, keyspace := connect(t)
 	ctx := context.Background()
-	live := NewLive(func() (*gocql.Session, error) { return session, nil }, []string{keyspace})
+	live := NewLive(func() (*gocql.Session, error) { return session, nil }, []string{keyspace}, "")
 	read := func() *Table {
 		t.Helper()
 		s, err := live.Refresh(ctx)

@@ -14,9 +14,6 @@ import (
 	"github.com/helenus-db/helenus/internal/guard"
 )
 
-// OwnComment begins the comment of every table that Helenus made: such a table is nothing to advise on.
-const OwnComment = "helenus "
-
 // agreement is how long a reading of the schema waits for the nodes to agree on it: the one that is asked may not have yet what
 // another has told of.
 const agreement = time.Second
@@ -26,6 +23,7 @@ const agreement = time.Second
 type Live struct {
 	connect   func() (*gocql.Session, error)
 	keyspaces []string
+	data      string // prefix of the keyspaces of ours
 
 	mu      sync.Mutex // one reader at a time
 	session *gocql.Session
@@ -36,9 +34,9 @@ type Live struct {
 }
 
 // NewLive reads nothing yet. connect is called when a session is first needed, and again after it failed; keyspaces are
-// those to advise on, none meaning all that are not Cassandra's own.
-func NewLive(connect func() (*gocql.Session, error), keyspaces []string) *Live {
-	return &Live{connect: connect, keyspaces: keyspaces}
+// those to advise on, none meaning all that are not Cassandra's own, nor ours, which data is the prefix of (DataKeyspace).
+func NewLive(connect func() (*gocql.Session, error), keyspaces []string, data string) *Live {
+	return &Live{connect: connect, keyspaces: keyspaces, data: data}
 }
 
 // Schema is what was read last, nil before the first Refresh: every table of the application's keyspaces, and our own.
@@ -150,13 +148,7 @@ func (l *Live) open() (*gocql.Session, error) {
 }
 
 func (l *Live) restrict(s *Schema) *Schema {
-	out := &Schema{}
-	for _, k := range s.Keyspaces {
-		if len(l.keyspaces) > 0 && !slices.Contains(l.keyspaces, k.Name) {
-			continue
-		}
-		k.Tables = slices.DeleteFunc(slices.Clone(k.Tables), func(t Table) bool { return strings.HasPrefix(t.Comment, OwnComment) })
-		out.Keyspaces = append(out.Keyspaces, k)
-	}
+	out := s.WithoutOwn(l.data)
+	out.Keyspaces = slices.DeleteFunc(out.Keyspaces, func(k Keyspace) bool { return len(l.keyspaces) > 0 && !slices.Contains(l.keyspaces, k.Name) })
 	return out
 }

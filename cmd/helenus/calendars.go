@@ -221,7 +221,7 @@ func printCalendar(w io.Writer, c *calendar.Calendar) error {
 		if s.Took > 0 {
 			took = s.Took.Round(time.Second).String()
 		}
-		t.AppendRow([]any{s.ID, p.Rewrite.Keyspace + "." + p.Rewrite.Table, s.Stage, ago(s.Since), strings.Join(when, ", "), took, s.Waiting})
+		t.AppendRow([]any{s.ID, p.Rewrite.FullTable(), s.Stage, ago(s.Since), strings.Join(when, ", "), took, s.Waiting})
 	}
 	if err := render(w, t); err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/check"
 	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/rewrite"
 )
 
 // checkPatience is how long each node may take to say of itself what is asked.
@@ -29,7 +30,8 @@ func checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "check", Short: "Say what of a cluster stands in the way of learning from it and of serving on it, and what helps", Args: usage(cobra.NoArgs),
 		Long: `Check asks every node of the cluster, as the role that Helenus has, and changes nothing: versions, partitioner, what the role may do and lacks, with
-the GRANT to copy, guardrails, how long permissions are remembered, replication, clocks, who else is connected, and drivers that do not choose nodes by token.
+the GRANT to copy, guardrails, how long permissions are remembered, replication, clocks, who else is connected, and drivers that do not choose nodes by token. The process that runs with --state-dir, if
+one does, is asked who was connected past it in the last month.
 
 What blocks makes the exit code ` + strconv.Itoa(exitFindings) + `; what a person should know does not.
 
@@ -37,7 +39,7 @@ What blocks makes the exit code ` + strconv.Itoa(exitFindings) + `; what a perso
 	}
 	f.flags(c)
 	c.Flags().StringVar(&file, "config", "", "YAML file of settings, as for run")
-	settings := config.Flags(c.Flags(), append(slices.Clone(config.Connection), "keyspaces", "permissions-validity", "max-entries", "topology")...)
+	settings := config.Flags(c.Flags(), append(slices.Clone(config.Connection), "keyspaces", "data-keyspace", "state-dir", "permissions-validity", "max-entries", "topology")...)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		s, err := settings(file, os.LookupEnv)
 		if err != nil {
@@ -52,6 +54,7 @@ What blocks makes the exit code ` + strconv.Itoa(exitFindings) + `; what a perso
 		if err != nil {
 			return err
 		}
+		remembered(c.Context(), s.StateDir, facts)
 		found := check.All(facts)
 		if f.structured() {
 			err = f.encode(c.OutOrStdout(), found)
@@ -64,6 +67,23 @@ What blocks makes the exit code ` + strconv.Itoa(exitFindings) + `; what a perso
 		return err
 	}
 	return c
+}
+
+// remembered asks the process that runs with a state directory who was connected past it.
+func remembered(ctx context.Context, stateDir string, f *check.Facts) {
+	r := remote{stateDir: stateDir, given: func(flag string) bool { return flag == "state-dir" }}
+	client, err := r.client()
+	var all rewrite.Sightings
+	if err == nil {
+		err = client.Get(ctx, "others", &all)
+	}
+	if err != nil {
+		f.Forgotten = fmt.Sprintf("no helenus answers that runs with state-dir %s", stateDir)
+		return
+	}
+	for _, x := range all.Seen {
+		f.Seen = append(f.Seen, check.Seen{Client: check.Client{User: x.User, Driver: x.Driver, Address: x.Address, Count: x.Most}, First: x.First, Last: x.Last, Looks: x.Looks})
+	}
 }
 
 // sayFindings writes a table, and below it what to do, whole.
@@ -96,12 +116,8 @@ func looked(ctx context.Context, s sessions, member string) (*check.Facts, error
 	}
 	defer session.Close()
 	f := &check.Facts{Role: s.Username, Wants: check.Wants{Permissions: s.PermissionsValidity, Entries: s.MaxEntries, Topology: s.Topology}}
-	tables, err := schema.Read(ctx, session, s.Keyspaces...)
-	if err != nil {
+	if f.Keyspaces, err = keyspacesOf(ctx, session, s); err != nil {
 		return nil, err
-	}
-	for _, k := range tables.Keyspaces {
-		f.Keyspaces = append(f.Keyspaces, check.Keyspace{Name: k.Name, Replication: k.Replication, Tables: len(k.Tables)})
 	}
 	f.Rights = rightsOf(ctx, session, s.Username)
 	for _, table := range []string{"system_views.clients", "system_views.settings", "system.prepared_statements"} {
@@ -129,6 +145,26 @@ func looked(ctx context.Context, s sessions, member string) (*check.Facts, error
 		f.Clients = append(f.Clients, check.Client{User: p.User, Driver: p.Driver, Address: p.Address, Count: p.Count})
 	}
 	return f, nil
+}
+
+// keyspacesOf are the application's, each with the one of ours that goes with it.
+func keyspacesOf(ctx context.Context, session *gocql.Session, s sessions) (out []check.Keyspace, err error) {
+	all, err := schema.Read(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range all.WithoutOwn(s.DataKeyspace).Keyspaces {
+		if len(s.Keyspaces) > 0 && !slices.Contains(s.Keyspaces, k.Name) {
+			continue
+		}
+		data := check.Data{Name: schema.DataKeyspace(s.DataKeyspace, k.Name)}
+		data.Make, data.Follow = k.CreateLike(data.Name), k.AlterLike(data.Name)
+		if own := all.Keyspace(data.Name); own != nil {
+			data.Replication = own.Replication
+		}
+		out = append(out, check.Keyspace{Name: k.Name, Replication: k.Replication, Tables: len(k.Tables), Data: data})
+	}
+	return out, nil
 }
 
 // rightsOf lists what a role may do, as it may see that itself.

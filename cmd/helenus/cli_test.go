@@ -46,7 +46,7 @@ func startAPI(t *testing.T) *api {
 	}
 	advice := recommend.Recommendation{ID: "r-open", Kind: recommend.LookUpTable, State: recommend.Open, Title: "look up reservations by guest_id", Eligible: true, Rewrite: &lookUp,
 		Keyspace: "hotel", Table: "reservations", SavedSecondsPerSecond: 0.464, BenefitRatio: 0.41, WriteCostRatio: 2.1, WriteRequests: 5, StorageBytes: 13.6e6, Confidence: 0.97,
-		Writes: []recommend.Write{{PerSecond: 0.7}}}
+		Writes: []recommend.Write{{PerSecond: 0.7}}, Beforehand: []string{"Freshness, with 3 replicas: reads at QUORUM find all."}}
 	about := map[string]any{
 		"recommendations": admin.Recommendations{Recommendations: []recommend.Recommendation{advice}, Dismissed: []recommend.Dismissal{}}, "recommendations/r-open": advice,
 		"migrations": []migrate.Migration{state("r-serving", migrate.Serving), state("r-rolled", migrate.RolledBack)}, "migrations/r-serving": state("r-serving", migrate.Serving), "migrations/r-rolled": state("r-rolled", migrate.RolledBack),
@@ -165,7 +165,7 @@ func TestDryRunsChangeNothing(t *testing.T) {
 		code int
 		says []string
 	}{
-		{[]string{"approve", "r-open"}, 0, []string{"Nothing was done", "464 ms of cluster work each second, 41 % of what its reads cost", "CREATE TABLE hotel.helenus_reservations_by_guest_id, about 13.6 MB", "1 write statement (0.7 a second in all)"}},
+		{[]string{"approve", "r-open"}, 0, []string{"Nothing was done", "464 ms of cluster work each second, 41 % of what its reads cost", "CREATE TABLE hotel.helenus_reservations_by_guest_id, about 13.6 MB", "1 write statement (0.7 a second in all)", "Freshness, with 3 replicas"}},
 		{[]string{"reject", "r-open", "--reason", "x"}, 0, []string{"Nothing changes in the cluster"}},
 		{[]string{"rollback", "r-serving"}, 0, []string{"run as the application wrote them", "60,000 entries"}},
 		{[]string{"drop", "r-rolled"}, 0, []string{"DROP TABLE hotel.helenus_reservations_by_guest_id, 60,000 entries"}},

@@ -168,7 +168,16 @@ func (s sessions) tracing(keyspace string) (*gocql.Session, error) {
 
 // working is for plans, look-up entries and migrations. It does not retry by itself: whoever asks knows whether
 // that is safe.
-func (s sessions) working() (*gocql.Session, error) { return s.open("", 4, 30*time.Second) }
+func (s sessions) working(dataCentre string) (*gocql.Session, error) {
+	c, err := s.cluster("", 4, 30*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	if dataCentre != "" {
+		c.HostFilter = gocql.DataCentreHostFilter(dataCentre)
+	}
+	return c.CreateSession()
+}
 
 // stating is for the state in a keyspace.
 func (s sessions) stating() (*gocql.Session, error) { return s.open("", 2, 10*time.Second) }

@@ -196,7 +196,10 @@ func printMigrations(w io.Writer, all []migrate.Migration) error {
 
 // tables is the table that a change makes, or, if it makes none, the application's.
 func tables(m *migrate.Migration) string {
-	return m.Rewrite.Keyspace + "." + cmp.Or(m.Rewrite.Table, m.Rewrite.Base)
+	if m.Rewrite.Table == "" {
+		return m.Rewrite.Keyspace + "." + m.Rewrite.Base
+	}
+	return m.Rewrite.FullTable()
 }
 
 // ratio is how much of the work of its state is done, "-" if there is none that could be counted.

@@ -103,7 +103,7 @@ func TestWritesOfAnotherTime(t *testing.T) {
 	if got := p.metric(`helenus_change_reads_total{`, `result="served"`); got == 0 {
 		t.Error("nothing was served")
 	}
-	iter := direct.Query("SELECT customer, TTL(written) FROM " + s.keyspace + "." + table).Iter()
+	iter := direct.Query("SELECT customer, TTL(written) FROM " + table).Iter()
 	var who string
 	var ttl *int
 	for iter.Scan(&who, &ttl) {

@@ -86,6 +86,12 @@ func as(t *testing.T, at, role string) *gocql.Session {
 const staysTable = `CREATE TABLE hotel.stays (room text, day int, guest text, status text, "No" int, at timestamp, tags set<text>, card text,
 	PRIMARY KEY ((room), day)) WITH CLUSTERING ORDER BY (day DESC)`
 
+// hotelData is the keyspace of ours beside it, and entries what it holds in the clear.
+const (
+	hotelData = "helenus_data_hotel"
+	entries   = "SELECT guest, room FROM " + hotelData + ".helenus_stays_by_guest LIMIT 1"
+)
+
 var staysTexts = []string{
 	"SELECT room, day, guest, status FROM hotel.stays WHERE guest = ? ALLOW FILTERING",
 	"SELECT * FROM hotel.stays WHERE guest = ? ALLOW FILTERING",
@@ -98,7 +104,10 @@ func newChain(t *testing.T, point, root, role string, validity time.Duration) *c
 	t.Helper()
 	c := &chain{t: t, point: point, root: as(t, point, root)}
 	must(t, c.root, "CREATE KEYSPACE hotel WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	t.Cleanup(func() { _ = c.root.Query("DROP KEYSPACE hotel").Exec() })
+	t.Cleanup(func() {
+		_ = c.root.Query("DROP KEYSPACE hotel").Exec()
+		_ = c.root.Query("DROP KEYSPACE IF EXISTS " + hotelData).Exec()
+	})
 	must(t, c.root, staysTable)
 	for i := range 300 {
 		if err := c.root.Query(`INSERT INTO hotel.stays (room, day, guest, status, "No", at, tags, card) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, fmt.Sprint("room", i%40), i,
@@ -107,7 +116,8 @@ func newChain(t *testing.T, point, root, role string, validity time.Duration) *c
 		}
 	}
 	if role != "" {
-		for _, text := range []string{"CREATE ROLE " + role + " WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON KEYSPACE hotel TO " + role, "GRANT CREATE ON KEYSPACE hotel TO " + role} {
+		for _, text := range []string{"CREATE ROLE " + role + " WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON KEYSPACE hotel TO " + role,
+			"CREATE KEYSPACE " + hotelData + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", "GRANT ALL PERMISSIONS ON KEYSPACE " + hotelData + " TO " + role} {
 			must(t, c.root, text)
 		}
 		time.Sleep(2*validity + 200*time.Millisecond)
@@ -147,7 +157,7 @@ func newChain(t *testing.T, point, root, role string, validity time.Duration) *c
 	})
 	await(t, "the relay is ready", c.server.Ready)
 	base := c.schema.Load().Table("hotel", "stays")
-	about := plan.Rewrite{Keyspace: "hotel", Base: "stays", Column: "guest", Table: "helenus_stays_by_guest", SchemaDigest: base.Digest()}
+	about := plan.Rewrite{Keyspace: "hotel", Base: "stays", Column: "guest", Table: "helenus_stays_by_guest", TableKeyspace: hotelData, SchemaDigest: base.Digest()}
 	for _, text := range staysTexts {
 		print, normal, _, err := cql.FingerprintText(text, "")
 		if err != nil {
@@ -193,7 +203,7 @@ func (c *chain) because(reason string) float64 {
 
 func (c *chain) read() {
 	c.t.Helper()
-	s, err := schema.Read(context.Background(), c.root, "hotel")
+	s, err := schema.Read(context.Background(), c.root, "hotel", hotelData)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -297,6 +307,9 @@ func TestCassandraGrants(t *testing.T) {
 	}
 	have := make([]bool, len(grants))
 	rights := func() bool { return have[0] || have[1] || have[2] && have[3] }
+	// Our own table is read by nobody who was not given the right on all keyspaces, whatever he may do in the application's.
+	everything := func() bool { return have[2] && have[3] }
+	lostAll := time.Now().Add(-time.Hour)
 	// Cassandra takes a role's rights for validity, and may take longer to load them anew: what it told the role directly at the same time counts.
 	const grace = 2*validity + 700*time.Millisecond
 	lost := time.Now().Add(-time.Hour)
@@ -304,7 +317,7 @@ func TestCassandraGrants(t *testing.T) {
 	before := c.served()
 	for range 120 {
 		i := random.IntN(len(grants))
-		had := rights()
+		had, hadAll := rights(), everything()
 		have[i] = !have[i]
 		if have[i] {
 			must(t, c.root, grants[i].grant)
@@ -313,6 +326,15 @@ func TestCassandraGrants(t *testing.T) {
 		}
 		if had && !rights() {
 			lost = time.Now()
+		}
+		if hadAll && !everything() {
+			lostAll = time.Now()
+		}
+		for _, s := range []*gocql.Session{through, direct} {
+			began := time.Now()
+			if got := outcome(s, entries); !everything() && began.Sub(lostAll) >= grace && !strings.HasPrefix(got, "0x2100") {
+				t.Fatalf("seed %d: with %v granted our table says %s", seed, have, got)
+			}
 		}
 		until := time.Now().Add(time.Duration(random.IntN(1200)) * time.Millisecond)
 		for time.Now().Before(until) {
@@ -354,11 +376,18 @@ func TestCassandraMasks(t *testing.T) {
 	const validity = 300 * time.Millisecond
 	c := newChain(t, withPasswords(t, validity), cassandra.FirstUser, "helenus", validity)
 	front := c.server.Addrs()[0]
-	for _, text := range []string{"CREATE ROLE app WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON KEYSPACE hotel TO app"} {
+	for _, text := range []string{"CREATE ROLE app WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON KEYSPACE hotel TO app", "CREATE ROLE everything WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON ALL KEYSPACES TO everything"} {
 		must(t, c.root, text)
 	}
 	time.Sleep(3 * validity)
 	through, direct := as(t, front, "app"), as(t, c.point, "app")
+	everything := as(t, c.point, "everything")
+	if got := outcome(direct, entries); !strings.HasPrefix(got, "0x2100") {
+		t.Errorf("whoever may read the application's keyspace reads ours: %s", got)
+	}
+	if got := outcome(everything, entries); !strings.Contains(got, "guest:guest") {
+		t.Errorf("whoever may read all keyspaces does not read ours: %s", got)
+	}
 	check := func(when string, served ...bool) {
 		t.Helper()
 		for i, want := range served {
@@ -400,6 +429,19 @@ func TestCassandraMasks(t *testing.T) {
 	if m := c.engine.Migrations()[0]; !strings.Contains(m.Reason, "masked") {
 		t.Errorf("%s", m.Reason)
 	}
+	// Whoever may read all keyspaces, but not unmask, does not find in our table what the base hides from him.
+	await(t, "the column is masked in our table, too", func() bool { return strings.Contains(outcome(everything, entries), "guest:****") })
+	c.read()
+	if err := c.engine.Rollback(t.Context(), "guests", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	c.await(migrate.RolledBack)
+	if err := c.engine.Drop(t.Context(), "guests", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if got := outcome(c.root, entries); strings.HasPrefix(got, "[") {
+		t.Errorf("after the drop our table says %s", got)
+	}
 }
 
 // TestCassandraCheck: what helenus check says to grant is what is missing, and is there afterwards.
@@ -428,8 +470,10 @@ func TestCassandraCheck(t *testing.T) {
 	time.Sleep(3 * validity)
 	for _, x := range look(exitFindings) {
 		t.Logf("%+v", x)
-		if strings.HasPrefix(x.Do, "GRANT ") {
-			must(t, root, strings.TrimSuffix(x.Do, ";"))
+		if strings.HasPrefix(x.Do, "GRANT ") || strings.HasPrefix(x.Do, "CREATE KEYSPACE ") {
+			for text := range strings.SplitSeq(strings.TrimSuffix(x.Do, ";"), "; ") {
+				must(t, root, text)
+			}
 		}
 	}
 	time.Sleep(3 * validity)

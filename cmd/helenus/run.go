@@ -100,6 +100,7 @@ type helenus struct {
 	history   *history.History
 	live      *schema.Live
 	onlookers *onlookers
+	centres   centres
 	server    *proxy.Server
 	engine    *rewrite.Engine
 	advisor   *advisor.Advisor
@@ -174,6 +175,9 @@ func (h *helenus) allowed(ctx context.Context, c *plan.Calendar) error {
 		if _, err := h.engine.Alone(ctx, c.Seasons[i].Rewrite.Keyspace); err != nil {
 			return err
 		}
+		if err := h.engine.Prepare(ctx, &c.Seasons[i].Rewrite); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -228,7 +232,7 @@ func (h *helenus) wire(ctx context.Context) (err error) {
 	h.sayWho(ctx)
 	started := time.Now()
 	cluster := sessions{s, h.secured.dialer()}
-	h.live = schema.NewLive(cluster.reading, s.Keyspaces)
+	h.live = schema.NewLive(cluster.reading, s.Keyspaces, s.DataKeyspace)
 	h.onlookers = &onlookers{nodes: h.nodes, open: cluster.asking, self: h.process, grace: handOverGrace}
 	windows := sampling(s)
 	windows.Schema = func() *schema.Schema { return h.live.Schema() }
@@ -247,7 +251,7 @@ func (h *helenus) wire(ctx context.Context) (err error) {
 	h.join()
 	all := kinds.All(kinds.Settings{LookUp: lookUpSettings(s)})
 	if h.engine, err = rewrite.New(rewrite.Options{
-		Connect: cluster.working, Store: h.store, Changes: h.changes, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Now: clock, Kinds: all,
+		Connect: cluster.working, DataCentre: h.dataCentre, Store: h.store, Changes: h.changes, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Role: s.Username, Now: clock, Kinds: all,
 		Permissions: s.PermissionsValidity, Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet && !s.Shared(), Members: h.members(), Others: h.onlookers.look, Nodes: h.nodes, Recheck: s.CDCRate,
 		Migrate: changeSettings(s),
 	}); err != nil {
@@ -274,9 +278,9 @@ func (h *helenus) wire(ctx context.Context) (err error) {
 		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
 		Nodes: func() int { return len(h.server.Nodes()) }, Judge: all, Solver: solver, Ready: solver.Ready,
 		Store: h.store, Changes: h.changes, Leads: h.leads(), Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
-		Thresholds: thresholds(s),
-		Make:       h.rounds(),
-		Compare:    h.comparisons(),
+		Thresholds: thresholds(s), DataKeyspace: s.DataKeyspace,
+		Make:    h.rounds(),
+		Compare: h.comparisons(),
 	}); err != nil {
 		return err
 	}

@@ -60,7 +60,8 @@ func TestConfigCheckReadsTheFiles(t *testing.T) {
 const (
 	learning = "CREATE ROLE helenus WITH PASSWORD = 'secret' AND LOGIN = true"
 	advising = "GRANT SELECT ON KEYSPACE %s TO helenus"
-	changing = "GRANT CREATE ON KEYSPACE %s TO helenus"
+	making   = "CREATE KEYSPACE helenus_data_%s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"
+	changing = "GRANT ALL PERMISSIONS ON KEYSPACE helenus_data_%s TO helenus"
 )
 
 // TestSecureCluster puts the program before a Cassandra that demands TLS, certificates and passwords.
@@ -233,6 +234,10 @@ cassandra-tls-key: KEY
 	// A change, with the permissions of step 3 and no more. Helenus owns the table that it makes.
 	orders.ask(session, 60)
 	advice := p.advice()
+	if err := p.approve(advice.ID); err == nil || !strings.Contains(err.Error(), "GRANT ALL PERMISSIONS ON KEYSPACE "+advice.Rewrite.TableKeyspace+" TO helenus;") {
+		t.Errorf("approved without the right to make a keyspace: %v", err)
+	}
+	must(t, direct, fmt.Sprintf(making, orders.keyspace))
 	must(t, direct, fmt.Sprintf(changing, orders.keyspace))
 	time.Sleep(5 * time.Second) // for two seconds (permissions_validity) Cassandra believes what it knew of a role, and longer under load
 	if err := p.approve(advice.ID); err != nil {
@@ -244,7 +249,7 @@ cassandra-tls-key: KEY
 	})
 	must(t, session, "UPDATE "+orders.table()+" SET customer = 'new' WHERE day = 1 AND number = 1")
 	orders.same(session)
-	if missing, rows := orders.missing(advice.Rewrite.Table); missing != 0 {
+	if missing, rows := orders.missing(advice.Rewrite.FullTable()); missing != 0 {
 		t.Errorf("%d of %d rows have no look-up entry", missing, rows)
 	}
 	for _, order := range []string{"rollback", "drop"} { // which needs --yes where there is no terminal
@@ -252,7 +257,7 @@ cassandra-tls-key: KEY
 			t.Errorf("%s: exit code %d: %s", order, code, out)
 		}
 	}
-	if err := direct.Query("SELECT * FROM " + orders.keyspace + "." + advice.Rewrite.Table).Exec(); err == nil {
+	if err := direct.Query("SELECT * FROM " + advice.Rewrite.FullTable()).Exec(); err == nil {
 		t.Error("the look-up table is still there")
 	}
 	if code := p.stop(); code != 0 {

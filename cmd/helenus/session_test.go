@@ -28,7 +28,7 @@ func TestBackendThatMakesGocqlPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live := schema.NewLive(sessions{s, secured.dialer()}.reading, nil)
+	live := schema.NewLive(sessions{s, secured.dialer()}.reading, nil, "")
 	defer live.Close()
 	before := guard.Count(guard.Session)
 	_, err = live.Refresh(t.Context())

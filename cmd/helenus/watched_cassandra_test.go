@@ -86,7 +86,7 @@ func TestOurTableIsWatched(t *testing.T) {
 				t.Errorf("nobody is warned of: %+v", m.Events)
 			}
 			s.alike(through, "while it serves")
-			text := strings.ReplaceAll(c.text, "%s", s.keyspace+"."+table)
+			text := strings.ReplaceAll(c.text, "%s", table)
 			if !c.past {
 				must(t, through, text)
 			} else {
@@ -162,7 +162,7 @@ func TestTwoStatesBeforeOneCluster(t *testing.T) {
 	}
 	_ = second.client().Post(context.Background(), "migrations/"+id+"/drop", map[string]string{"actor": "test"}, nil)
 	second.stop()
-	must(t, direct, "SELECT * FROM "+s.keyspace+"."+table+" LIMIT 1")
+	must(t, direct, "SELECT * FROM "+table+" LIMIT 1")
 	if code, out := command(t, first, "resume", id); code != 0 {
 		t.Fatal(out)
 	}

@@ -214,7 +214,7 @@ func (s *shop) missing(lookUp string) (missing, rows int) {
 	}
 	entries := map[key]bool{}
 	var k key
-	iter := s.direct.Query("SELECT customer, day, number FROM " + s.keyspace + "." + lookUp).Iter()
+	iter := s.direct.Query("SELECT customer, day, number FROM " + lookUp).Iter()
 	for iter.Scan(&k.customer, &k.day, &k.number) {
 		entries[k] = true
 	}
@@ -282,7 +282,7 @@ func (s *shop) propose(p *process) (id, lookUp string) {
 	through := session(s.t, p.listen)
 	s.ask(through, 60)
 	r := p.advice()
-	return r.ID, r.Rewrite.Table
+	return r.ID, r.Rewrite.FullTable()
 }
 
 // serves checks that the plan answers now, and that it answers rightly.
@@ -454,7 +454,7 @@ func TestRefusalsAndGuards(t *testing.T) {
 		if code, out := command(t, p, "drop", id); code != exitRefused {
 			t.Errorf("a drop while serving: %d %s", code, out)
 		}
-		must(t, direct, "DROP TABLE "+s.keyspace+"."+lookUp)
+		must(t, direct, "DROP TABLE "+lookUp)
 		await(t, "the migration is suspended", func() bool { return p.migration(id).State == migrate.Suspended })
 		through := session(t, p.listen)
 		s.same(through)

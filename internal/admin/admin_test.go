@@ -184,6 +184,14 @@ func (m migrator) Told(_ context.Context, r *rewrite.CDCReport) (rewrite.CDCFind
 	return rewrite.CDCFindings{Rechecked: int64(len(r.Rows)), Around: 1}, nil
 }
 
+func (migrator) Beforehand(c *plan.Rewrite) []string {
+	return []string{"Freshness of " + c.FullTable() + ", as it is."}
+}
+
+func (migrator) Sightings() rewrite.Sightings {
+	return rewrite.Sightings{Looks: 3, Seen: []rewrite.Sighting{{Address: "10.0.0.9", User: "etl", Driver: "DataStax Python Driver", Most: 2, Looks: 1}}}
+}
+
 func (m migrator) Rollback(_ context.Context, id, actor string) error {
 	return m.order("rollback", id, actor, migrate.RolledBack)
 }
@@ -286,6 +294,10 @@ func TestApproveRejectRollbackDrop(t *testing.T) {
 	c := serve(t, p, false)
 	ctx := context.Background()
 	var m migrate.Migration
+	var open recommend.Recommendation
+	if err := c.Get(ctx, "recommendations/r-1", &open); err != nil || len(open.Beforehand) != 1 || !strings.HasPrefix(open.Beforehand[0], "Freshness of ") {
+		t.Errorf("what to know beforehand is not joined: %+v, %v", open.Beforehand, err)
+	}
 	if err := c.Post(ctx, "recommendations/r-1/approve", Decision{Actor: "ann", OnEntryFailure: "refuse", Despite: []string{"C20:4ad1f0"}}, &m); err != nil || m.Actor != "ann" ||
 		m.OnEntryFailure != migrate.Refuse || len(m.Despite) != 1 || m.Despite[0] != (plan.Overrule{Condition: "C20", Statement: "4ad1f0"}) || m.Rewrite.Table != "t" {
 		t.Fatalf("approve: %+v, %v", m, err)

@@ -53,6 +53,7 @@ func classify(err error) *Error {
 		alone    *rewrite.ErrNotAlone
 		none     *advisor.MissingError
 		told     *advisor.RefusedError
+		keyspace *migrate.ErrKeyspace
 		unread   *infer.InvalidError
 	)
 	switch {
@@ -63,7 +64,7 @@ func classify(err error) *Error {
 	case errors.As(err, &missing), errors.As(err, &none), errors.Is(err, migrate.ErrUnknown), errors.Is(err, calendar.ErrUnknown):
 		return &Error{Status: http.StatusNotFound, Code: "not_found", Message: err.Error()}
 	case errors.As(err, &decided), errors.As(err, &approved), errors.As(err, &state), errors.As(err, &owner), errors.As(err, &refusal),
-		errors.As(err, &busy), errors.As(err, &followed), errors.As(err, &alone), errors.As(err, &told),
+		errors.As(err, &busy), errors.As(err, &followed), errors.As(err, &alone), errors.As(err, &told), errors.As(err, &keyspace),
 		errors.Is(err, rewrite.ErrBypassed), errors.Is(err, kind.ErrNoBulk):
 		return &Error{Status: http.StatusConflict, Code: "refused", Message: err.Error()}
 	case errors.As(err, new(*migrate.ErrPending)):

@@ -70,6 +70,7 @@ var operations = map[string]operation{
 	"GET /api/v1/questions":                     {says: "Questions about the model, those worth most first, and what was answered", answer: is[advisor.Questions]()},
 	"POST /api/v1/questions/{id}/answer":        {says: "Answer a question: the answer is a correction from then on", body: is[Decision](), answer: is[advisor.Version]()},
 	"POST /api/v1/questions/{id}/undo":          {says: "Take the answer to a question back", body: is[Decision](), answer: is[advisor.Version]()},
+	"GET /api/v1/others":                        {says: "Who was seen to be connected to Cassandra past Helenus, over the last 30 days", answer: is[rewrite.Sightings]()},
 	"GET /api/v1/connections":                   {says: "The client connections", answer: is[[]any]()},
 	"GET /api/v1/recommendations":               {says: "The advice, with trouble if the latest round failed", answer: is[Recommendations]()},
 	"GET /api/v1/recommendations/{id}":          {says: "One advice; as text it is explained", query: "format", answer: is[recommend.Recommendation](), text: "text/plain"},
@@ -364,7 +365,7 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	}
 	const api = "/api/v1/"
 	ann := `{"actor": "ann", "reason": "to see"}`
-	for _, path := range []string{"status", "connections", "recommendations", "recommendations/r-1", "recommendations/r-1?format=text", "model", "model?format=text", "migrations", "bypass", "statements", "statements?since=1h&sort=calls&limit=2", "statements/aaaa1111", "tables", "lint", "schema", "safety", "safety?format=text&table=t",
+	for _, path := range []string{"status", "connections", "others", "recommendations", "recommendations/r-1", "recommendations/r-1?format=text", "model", "model?format=text", "migrations", "bypass", "statements", "statements?since=1h&sort=calls&limit=2", "statements/aaaa1111", "tables", "lint", "schema", "safety", "safety?format=text&table=t",
 		"flows", "profiles", "profiles?hashes=true", "sampling", "cycles?zone=UTC", "audit?limit=10", "tokens", "session"} {
 		ask("GET", api+path, "", 200)
 	}

@@ -67,6 +67,9 @@ type Migrator interface {
 	// Bypass switches the kill-switch, Bypassed is its state.
 	Bypass(ctx context.Context, on bool, actor string) error
 	Bypassed() rewrite.Bypass
+	// Beforehand is what to know of the cluster before a change is approved, Sightings who was seen to be connected past Helenus.
+	Beforehand(c *plan.Rewrite) []string
+	Sightings() rewrite.Sightings
 }
 
 // Check is one condition of readiness.
@@ -190,6 +193,7 @@ func (s *Server) Handler() http.Handler {
 	route("GET /api/v1/status", s.status)
 	s.modelRoutes(route)
 	route("GET /api/v1/connections", func(*http.Request) (any, error) { return s.o.Connections(), nil })
+	route("GET /api/v1/others", func(*http.Request) (any, error) { return s.o.Migrator.Sightings(), nil })
 	route("GET /api/v1/recommendations", s.recommendations)
 	route("GET /api/v1/recommendations/{id}", s.recommendation)
 	s.changeRoutes(route)
@@ -303,6 +307,13 @@ func (s *Server) joined(ctx context.Context, r recommend.Recommendation) recomme
 	}
 	if why := s.awaits(ctx, &r); why != "" {
 		r.Waits = why
+	}
+	switch {
+	case r.State != recommend.Open:
+	case r.Rewrite != nil && r.Executable():
+		r.Beforehand = s.o.Migrator.Beforehand(r.Rewrite)
+	case r.Timeline != nil && len(r.Timeline.Calendar.Seasons) > 0:
+		r.Beforehand = s.o.Migrator.Beforehand(&r.Timeline.Calendar.Seasons[0].Rewrite)
 	}
 	if c, err := s.o.Calendars.Calendar(r.ID); err == nil && r.State == recommend.Approved {
 		r.Migration = string(c.State)

@@ -17,14 +17,16 @@ import (
 // Options says what cluster to start. The zero value is one node of DefaultVersion on a free port, with a data
 // directory that is removed afterwards.
 type Options struct {
-	Version string         // release of Apache Cassandra; empty means DefaultVersion
-	Nodes   int            // 1 to 3; 0 means 1
-	Dir     string         // data and logs, kept after Stop and used again by a later Start; empty: a temporary one
-	Heap    string         // Java heap of each node, as -Xmx takes it; empty means 512m (about 0.9 GB resident)
-	Host    string         // address of the first node, in 127.0.0.0/8; the others follow it; empty: chosen
-	Port    int            // native protocol port, the same on every node; 0: a free one
-	Durable bool           // a write is on disk before it is acknowledged: slower, but a crash loses none
-	Extra   map[string]any // settings of cassandra.yaml that add to ours or replace them
+	Version string // release of Apache Cassandra; empty means DefaultVersion
+	Nodes   int    // 1 to 3; 0 means 1
+	Dir     string // data and logs, kept after Stop and used again by a later Start; empty: a temporary one
+	Heap    string // Java heap of each node, as -Xmx takes it; empty means 512m (about 0.9 GB resident)
+	Host    string // address of the first node, in 127.0.0.0/8; the others follow it; empty: chosen
+	Port    int    // native protocol port, the same on every node; 0: a free one
+	// DataCentres are those of the nodes, in turn; none: all are in one that is called datacenter1.
+	DataCentres []string
+	Durable     bool           // a write is on disk before it is acknowledged: slower, but a crash loses none
+	Extra       map[string]any // settings of cassandra.yaml that add to ours or replace them
 
 	// TLS and the credentials are for the wait until a node answers, where Extra demands them. Empty credentials
 	// mean Cassandra's first user, cassandra/cassandra.
@@ -263,6 +265,14 @@ func (c *Cluster) reservePorts() error {
 	return nil
 }
 
+// centre is the data centre of the i-th node that there ever was, "" if nothing was said of it.
+func (c *Cluster) centre(i int) string {
+	if len(c.opt.DataCentres) == 0 {
+		return ""
+	}
+	return c.opt.DataCentres[i%len(c.opt.DataCentres)]
+}
+
 // newNode makes a node whose native and storage ports are reserved.
 func (c *Cluster) newNode(host netip.Addr, native uint16, token int64) error {
 	jmx, err := c.reserveShared([]netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}, 0)
@@ -278,6 +288,7 @@ func (c *Cluster) newNode(host netip.Addr, native uint16, token int64) error {
 		addr:    netip.AddrPortFrom(host, native),
 		jmx:     jmx,
 		dir:     filepath.Join(c.dir, fmt.Sprintf("node%d", c.born)),
+		centre:  c.centre(c.born - 1),
 	})
 	return nil
 }

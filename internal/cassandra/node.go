@@ -28,6 +28,7 @@ type Node struct {
 	addr    netip.AddrPort
 	jmx     uint16
 	dir     string
+	centre  string // its data centre; "": Cassandra's default
 
 	mu    sync.Mutex                    // held while the state changes
 	proc  atomic.Pointer[child.Process] // nil before the first start
@@ -171,6 +172,7 @@ func (n *Node) end() {
 
 func (n *Node) configFile() string  { return filepath.Join(n.dir, "conf", "cassandra.yaml") }
 func (n *Node) optionsFile() string { return filepath.Join(n.dir, "conf", "jvm.options") }
+func (n *Node) placeFile() string   { return filepath.Join(n.dir, "conf", "cassandra-rackdc.properties") }
 func (n *Node) logbackFile() string { return filepath.Join(n.dir, "conf", "logback.xml") }
 
 // launch writes the configuration and starts the process.
@@ -183,7 +185,8 @@ func (n *Node) launch() error {
 	if err != nil {
 		return err
 	}
-	for path, content := range map[string][]byte{n.configFile(): config, n.logbackFile(): []byte(logbackConfig), n.optionsFile(): jvmOptions} {
+	for path, content := range map[string][]byte{n.configFile(): config, n.logbackFile(): []byte(logbackConfig), n.optionsFile(): jvmOptions,
+		n.placeFile(): []byte("dc=" + n.centre + "\nrack=rack1\n")} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			return err
 		}
@@ -206,6 +209,7 @@ func (n *Node) launch() error {
 		"-Xms"+heap, "-Xmx"+heap, "-Xss512k", "-XX:+UseSerialGC", "-XX:+PerfDisableSharedMem", "-XX:+ExitOnOutOfMemoryError",
 		"-Djdk.attach.allowAttachSelf=true",
 		"-Dcassandra.config=file://"+n.configFile(),
+		"-Dcassandra-rackdc.properties=file://"+n.placeFile(),
 		"-Dlogback.configurationFile="+n.logbackFile(),
 		"-Dcassandra.storagedir="+n.dir,
 		"-Dcassandra-foreground=yes",
@@ -262,6 +266,9 @@ func (n *Node) config() ([]byte, error) {
 				"seeds": netip.AddrPortFrom(c.Node(0).addr.Addr(), c.storagePort).String(),
 			}},
 		}},
+	}
+	if n.centre != "" {
+		settings["endpoint_snitch"] = "GossipingPropertyFileSnitch" // which reads placeFile
 	}
 	if c.opt.Durable {
 		settings["commitlog_sync"] = "batch"

@@ -5,6 +5,7 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,8 @@ type Facts struct {
 	Keyspaces  []Keyspace // the application's
 	Clients    []Client   // connections that do not come through a helenus
 	Owners     []string   // states of the helenus processes that are connected
+	Seen       []Seen     // connections that came past a helenus in the last month, as the running process remembers them
+	Forgotten  string     // why nobody remembers, "" if somebody does
 	Unseen     string     // why there may be more connections, "" if there are not
 	Wants      Wants      // what the settings ask for
 }
@@ -74,12 +77,28 @@ type Keyspace struct {
 	Name        string
 	Replication map[string]string
 	Tables      int
+	Data        Data
+}
+
+// Data is the keyspace of ours that look-up tables over a keyspace lie in.
+type Data struct {
+	Name        string
+	Replication map[string]string // nil: it is not there
+	Make        string            // CQL that makes it
+	Follow      string            // CQL that has it replicated as the application's
 }
 
 // Client are connections of one kind.
 type Client struct {
 	User, Driver, Address string
 	Count                 int
+}
+
+// Seen are connections of one kind, as they were seen over time.
+type Seen struct {
+	Client
+	First, Last time.Time
+	Looks       int64 // how many looks, one a minute, saw them
 }
 
 // All looks at everything, what blocks first.
@@ -170,22 +189,37 @@ func rights(f *Facts) (out []Finding) {
 		return []Finding{{"permissions", Warns, fmt.Sprintf("what %s may do can not be listed: %s", f.Role, r.Failed), "LIST ALL PERMISSIONS OF " + name(f.Role)}}
 	}
 	for _, k := range f.Keyspaces {
-		for _, need := range []struct{ permission, why string }{
-			{"SELECT", "to measure its tables and to fill look-ups"}, {"CREATE", "to make look-up tables, once a change is approved"}} {
-			if !f.Rights.may(need.permission, k.Name) {
-				level := Blocks
-				if need.permission == "CREATE" { // later is early enough
-					level = Warns
-				}
-				out = append(out, Finding{"permissions", level, fmt.Sprintf("%s has no %s on keyspace %s, which it needs %s", f.Role, need.permission, k.Name, need.why),
-					fmt.Sprintf("GRANT %s ON KEYSPACE %s TO %s;", need.permission, name(k.Name), name(f.Role))})
-			}
+		if !f.Rights.may("SELECT", k.Name) {
+			out = append(out, Finding{"permissions", Blocks, fmt.Sprintf("%s has no SELECT on keyspace %s, which it needs to measure its tables and to fill look-ups", f.Role, k.Name),
+				fmt.Sprintf("GRANT SELECT ON KEYSPACE %s TO %s;", name(k.Name), name(f.Role))})
 		}
+		out = append(out, f.home(&k)...)
 	}
 	if out == nil {
-		return fine("permissions", "%s has SELECT and CREATE on %d keyspaces", f.Role, len(f.Keyspaces))
+		return fine("permissions", "%s has SELECT on %d keyspaces, and may make look-up tables beside them", f.Role, len(f.Keyspaces))
 	}
 	return out
+}
+
+// home says what is missing to make tables over a keyspace: the keyspace that they lie in, or rights on it. Before a change is approved is early enough.
+func (f *Facts) home(k *Keyspace) []Finding {
+	grant := fmt.Sprintf("GRANT ALL PERMISSIONS ON KEYSPACE %s TO %s;", name(k.Data.Name), name(f.Role))
+	if k.Data.Replication == nil {
+		if f.Rights.may("CREATE", "") {
+			return nil
+		}
+		return []Finding{{"permissions", Warns, fmt.Sprintf("keyspace %s, which look-up tables over %s lie in, is not there, and %s may make none", k.Data.Name, k.Name, f.Role), k.Data.Make + "; " + grant}}
+	}
+	var lacks []string
+	for _, permission := range []string{"CREATE", "ALTER", "DROP", "SELECT", "MODIFY"} {
+		if !f.Rights.may(permission, k.Data.Name) {
+			lacks = append(lacks, permission)
+		}
+	}
+	if lacks == nil {
+		return nil
+	}
+	return []Finding{{"permissions", Warns, fmt.Sprintf("%s has no %s on keyspace %s, which look-up tables over %s lie in", f.Role, strings.Join(lacks, ", "), k.Data.Name, k.Name), grant}}
 }
 
 // name writes an identifier as CQL.
@@ -227,16 +261,19 @@ func replication(f *Facts) (out []Finding) {
 	for _, k := range f.Keyspaces {
 		class := k.Replication["class"]
 		if strings.HasSuffix(class, "SimpleStrategy") && len(dcs) > 1 {
-			out = append(out, Finding{"replication", Warns, fmt.Sprintf("keyspace %s has SimpleStrategy in a cluster of %d data centres; look-up tables, which lie in it, are replicated alike", k.Name, len(dcs)),
+			out = append(out, Finding{"replication", Warns, fmt.Sprintf("keyspace %s has SimpleStrategy in a cluster of %d data centres; look-up tables over it are replicated alike", k.Name, len(dcs)),
 				"ALTER KEYSPACE " + name(k.Name) + " WITH replication = {'class': 'NetworkTopologyStrategy', ...}; then repair"})
 		}
 		if k.Replication["replication_factor"] == "1" && len(f.Nodes) > 1 {
 			out = append(out, Finding{"replication", Warns, fmt.Sprintf("keyspace %s has one replica of each row: while a node is down, a part of its rows, and of its look-ups' entries, can be neither read nor written", k.Name),
 				"raise the replication factor, then repair"})
 		}
+		if d := &k.Data; d.Replication != nil && !maps.Equal(d.Replication, k.Replication) {
+			out = append(out, Finding{"replication", Warns, fmt.Sprintf("keyspace %s is not replicated as %s is, whose look-up tables lie in it: Helenus alters it as soon as a change in it is approved or in force", d.Name, k.Name), d.Follow + ";"})
+		}
 	}
 	if out == nil {
-		return fine("replication", "look-up tables lie in the keyspaces of their bases, and are replicated alike")
+		return fine("replication", "keyspaces of look-up tables are replicated as those of their bases")
 	}
 	return out
 }
@@ -273,11 +310,21 @@ func others(f *Facts) (out []Finding) {
 		out = append(out, Finding{"other writers", Warns, fmt.Sprintf("user %s with driver %s is connected from %s past Helenus (%d connections): what it writes to a base of a look-up is missing in answers until a sweep finds it",
 			orNone(c.User), orNone(c.Driver), c.Address, c.Count), "send it through Helenus, unless it only reads"})
 	}
+	for _, s := range f.Seen {
+		if slices.ContainsFunc(f.Clients, func(c Client) bool { return c.User == s.User && c.Driver == s.Driver && c.Address == s.Address }) {
+			continue // it is connected now, and said above
+		}
+		out = append(out, Finding{"other writers", Warns, fmt.Sprintf("user %s with driver %s was connected from %s past Helenus, last at %s (in %d looks since %s): what it writes to a base of a look-up is missing in answers until a sweep finds it",
+			orNone(s.User), orNone(s.Driver), s.Address, s.Last.UTC().Format("2006-01-02 15:04"), s.Looks, s.First.UTC().Format("2006-01-02")), "send it through Helenus, unless it only reads"})
+	}
 	if f.Unseen != "" {
 		out = append(out, Finding{"other writers", Warns, "there may be more: " + f.Unseen, ""})
 	}
 	if out == nil {
-		return fine("other writers", "none is connected now; what runs at night is seen at night")
+		if f.Forgotten != "" {
+			return fine("other writers", "none is connected now; who was before is not known: %s", f.Forgotten)
+		}
+		return fine("other writers", "none is connected now, and none was in the last month as far as the running process has looked")
 	}
 	return out
 }

@@ -15,9 +15,11 @@ func sound() *Facts {
 				"read_consistency_levels_disallowed": "[]"}}
 	}
 	return &Facts{Role: "helenus", Nodes: []Node{node("10.0.0.1:9042"), node("10.0.0.2:9042")},
-		Rights:    Rights{Grants: []Grant{{"<keyspace shop>", "SELECT"}, {"<keyspace shop>", "CREATE"}}},
-		Keyspaces: []Keyspace{{Name: "shop", Replication: map[string]string{"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", "dc1": "2"}, Tables: 3}},
-		Owners:    []string{"one"}, Wants: Wants{Permissions: 2 * time.Second, Entries: 1000, Topology: "mirror"}}
+		Rights: Rights{Grants: []Grant{{"<keyspace shop>", "SELECT"}, {"<keyspace ours_shop>", "CREATE"}, {"<keyspace ours_shop>", "ALTER"}, {"<keyspace ours_shop>", "DROP"},
+			{"<keyspace ours_shop>", "SELECT"}, {"<keyspace ours_shop>", "MODIFY"}}},
+		Keyspaces: []Keyspace{{Name: "shop", Replication: map[string]string{"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", "dc1": "2"}, Tables: 3,
+			Data: Data{"ours_shop", map[string]string{"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", "dc1": "2"}, "CREATE KEYSPACE ours_shop", "ALTER KEYSPACE ours_shop"}}},
+		Owners: []string{"one"}, Wants: Wants{Permissions: 2 * time.Second, Entries: 1000, Topology: "mirror"}}
 }
 
 func TestNothingInTheWay(t *testing.T) {
@@ -46,18 +48,21 @@ func TestEachIsFound(t *testing.T) {
 		"beta":             {func(f *Facts) { f.Nodes[0].Version = "3.11-beta1" }, "version", Blocks, "3.11", "upgrade"},
 		"partitioner":      {func(f *Facts) { f.Nodes[1].Partitioner = "org.apache.cassandra.dht.RandomPartitioner" }, "partitioner", Blocks, "Random", "none"},
 		"no right":         {func(f *Facts) { f.Rights.Grants = nil }, "permissions", Blocks, "no SELECT on keyspace shop", "GRANT SELECT ON KEYSPACE shop TO helenus;"},
-		"no right to make": {func(f *Facts) { f.Rights.Grants = f.Rights.Grants[:1] }, "permissions", Warns, "no CREATE", "GRANT CREATE ON KEYSPACE shop TO helenus;"},
-		"odd names":        {func(f *Facts) { f.Rights.Grants, f.Role, f.Keyspaces[0].Name = nil, `He"l`, "Shop" }, "permissions", Blocks, "Shop", `GRANT SELECT ON KEYSPACE "Shop" TO "He""l";`},
-		"right on a table": {func(f *Facts) { f.Rights.Grants[0].Resource = "<table shop.orders>" }, "permissions", Blocks, "no SELECT", "GRANT"},
-		"superuser":        {func(f *Facts) { f.Rights = Rights{Super: true} }, "permissions", Warns, "superuser", "step 3"},
-		"not listed":       {func(f *Facts) { f.Rights = Rights{Failed: "no"} }, "permissions", Warns, "can not be listed", "LIST ALL"},
-		"clients unseen":   {func(f *Facts) { f.Unreadable = []string{"system_views.clients"} }, "system tables", Warns, "who else is connected", "GRANT SELECT ON system_views.clients TO helenus;"},
-		"no filtering":     {setting("allow_filtering_enabled", "false"), "guardrails", Blocks, "10.0.0.2:9042", "allow_filtering_enabled: true"},
-		"few tables":       {setting("tables_fail_threshold", "4"), "guardrails", Blocks, "too many", "raise"},
-		"timestamps":       {setting("minimum_timestamp_fail_threshold", "30d"), "guardrails", Blocks, "timestamps 1 and 2", "unset"},
-		"levels":           {setting("write_consistency_levels_disallowed", "[ANY, ALL]"), "guardrails", Blocks, "filled at ALL", "off the list"},
-		"pages":            {setting("page_size_fail_threshold", "500"), "guardrails", Blocks, "one page", "max-entries"},
-		"keys":             {setting("partition_keys_in_select_fail_threshold", "5"), "guardrails", Warns, "one by one", "16"},
+		"no right to make": {func(f *Facts) { f.Rights.Grants = f.Rights.Grants[:1] }, "permissions", Warns, "no CREATE, ALTER, DROP, SELECT, MODIFY on keyspace ours_shop", "GRANT ALL PERMISSIONS ON KEYSPACE ours_shop TO helenus;"},
+		"no keyspace": {func(f *Facts) { f.Keyspaces[0].Data.Replication = nil }, "permissions", Warns, "ours_shop, which look-up tables over shop lie in, is not there",
+			"CREATE KEYSPACE ours_shop; GRANT ALL PERMISSIONS ON KEYSPACE ours_shop TO helenus;"},
+		"other replication": {func(f *Facts) { f.Keyspaces[0].Data.Replication["dc1"] = "1" }, "replication", Warns, "ours_shop is not replicated as shop is", "ALTER KEYSPACE ours_shop;"},
+		"odd names":         {func(f *Facts) { f.Rights.Grants, f.Role, f.Keyspaces[0].Name = nil, `He"l`, "Shop" }, "permissions", Blocks, "Shop", `GRANT SELECT ON KEYSPACE "Shop" TO "He""l";`},
+		"right on a table":  {func(f *Facts) { f.Rights.Grants[0].Resource = "<table shop.orders>" }, "permissions", Blocks, "no SELECT", "GRANT"},
+		"superuser":         {func(f *Facts) { f.Rights = Rights{Super: true} }, "permissions", Warns, "superuser", "step 3"},
+		"not listed":        {func(f *Facts) { f.Rights = Rights{Failed: "no"} }, "permissions", Warns, "can not be listed", "LIST ALL"},
+		"clients unseen":    {func(f *Facts) { f.Unreadable = []string{"system_views.clients"} }, "system tables", Warns, "who else is connected", "GRANT SELECT ON system_views.clients TO helenus;"},
+		"no filtering":      {setting("allow_filtering_enabled", "false"), "guardrails", Blocks, "10.0.0.2:9042", "allow_filtering_enabled: true"},
+		"few tables":        {setting("tables_fail_threshold", "4"), "guardrails", Blocks, "too many", "raise"},
+		"timestamps":        {setting("minimum_timestamp_fail_threshold", "30d"), "guardrails", Blocks, "timestamps 1 and 2", "unset"},
+		"levels":            {setting("write_consistency_levels_disallowed", "[ANY, ALL]"), "guardrails", Blocks, "filled at ALL", "off the list"},
+		"pages":             {setting("page_size_fail_threshold", "500"), "guardrails", Blocks, "one page", "max-entries"},
+		"keys":              {setting("partition_keys_in_select_fail_threshold", "5"), "guardrails", Warns, "one by one", "16"},
 		"cdc blocks": {func(f *Facts) {
 			f.Nodes[1].Settings["cdc_enabled"], f.Nodes[1].Settings["cdc_block_writes"] = "true", "true"
 		}, "cdc", Warns, "10.0.0.2:9042", "cdc_block_writes: false"},
@@ -68,9 +73,12 @@ func TestEachIsFound(t *testing.T) {
 		"clocks off":        {func(f *Facts) { f.Nodes[0].Offset, f.Nodes[1].Offset = -time.Minute, -time.Minute }, "clocks", Warns, "off that of this machine", "chrony"},
 		"two states":        {func(f *Facts) { f.Owners = []string{"one", "two"} }, "other writers", Blocks, "one, two", "one state"},
 		"an application":    {func(f *Facts) { f.Clients = []Client{{"app", "Java", "10.0.0.9", 3}} }, "other writers", Warns, "user app with driver Java", "through Helenus"},
-		"unseen":            {func(f *Facts) { f.Unseen = "node x" }, "other writers", Warns, "node x", ""},
-		"gocql":             {func(f *Facts) { f.Clients = []Client{{"app", "github.com/gocql/gocql", "10.0.0.9", 3}} }, "routing", Warns, "in turn", "TokenAwareHostPolicy"},
-		"single":            {func(f *Facts) { f.Wants.Topology = "single" }, "routing", Warns, "one node of 2", "mirror"},
+		"a job at night": {func(f *Facts) {
+			f.Seen = []Seen{{Client{"etl", "Spark", "10.0.0.8", 2}, time.Date(2026, 11, 1, 2, 0, 0, 0, time.UTC), time.Date(2026, 11, 26, 2, 5, 0, 0, time.UTC), 75}}
+		}, "other writers", Warns, "user etl with driver Spark was connected from 10.0.0.8 past Helenus, last at 2026-11-26 02:05 (in 75 looks since 2026-11-01)", "through Helenus"},
+		"unseen": {func(f *Facts) { f.Unseen = "node x" }, "other writers", Warns, "node x", ""},
+		"gocql":  {func(f *Facts) { f.Clients = []Client{{"app", "github.com/gocql/gocql", "10.0.0.9", 3}} }, "routing", Warns, "in turn", "TokenAwareHostPolicy"},
+		"single": {func(f *Facts) { f.Wants.Topology = "single" }, "routing", Warns, "one node of 2", "mirror"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := sound()

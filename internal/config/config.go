@@ -135,6 +135,8 @@ type Settings struct {
 	CDCRate        int           `name:"cdc-rate" default:"500" help:"rows a second that are compared with their entries because CDC agents tell that they were written (docs/cdc.md)"`
 	MaxEntries     int           `name:"max-entries" default:"1000" help:"look-up entries of one value above which the original statement runs"`
 
+	DataKeyspace string `name:"data-keyspace" default:"helenus_data" help:"how the keyspaces begin that look-up tables lie in: DATA-KEYSPACE_shop for tables of keyspace shop, replicated as that is. Nobody but Helenus's role needs a right on them"`
+
 	PermissionsValidity time.Duration `name:"permissions-validity" default:"2s" help:"before a look-up is read for a client that logged in, Cassandra must have carried the statement out on the client's own connection at most so long ago; not above Cassandra's own permissions_validity. 0s: just then, each time"`
 }
 

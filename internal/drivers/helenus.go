@@ -24,6 +24,7 @@ type Helenus struct {
 	Listen []string // host:port of each listener, the first node's first
 
 	binary, admin string
+	state         string // its directory
 	args          []string
 	process       *child.Process
 	log           buffer
@@ -94,7 +95,7 @@ func Fleet(binary, state string, contactPoints []string, n int, flags ...string)
 }
 
 func prepare(binary, state string, contactPoints, listen []string, admin string, flags ...string) *Helenus {
-	return &Helenus{Listen: listen, binary: binary, admin: admin, args: append([]string{"run", "--contact-points", strings.Join(contactPoints, ","),
+	return &Helenus{Listen: listen, binary: binary, admin: admin, state: state, args: append([]string{"run", "--contact-points", strings.Join(contactPoints, ","),
 		"--listen", strings.Join(listen, ","), "--admin", admin, "--state-dir", state, "--log-level", "debug"}, flags...)}
 }
 

@@ -103,11 +103,10 @@ func tableName(s *Subject) (what, text string) {
 }
 
 // Table is the table that a migration made.
-func Table(m *migrate.Migration) string { return m.Rewrite.Keyspace + "." + m.Rewrite.Table }
+func Table(m *migrate.Migration) string { return m.Rewrite.FullTable() }
 
 func seasonTable(s *Subject) string {
-	lu := &s.Calendar.Plan.Seasons[s.Season].Rewrite
-	return lu.Keyspace + "." + lu.Table
+	return s.Calendar.Plan.Seasons[s.Season].Rewrite.FullTable()
 }
 
 // Approvable tells whether a person may approve a recommendation, if need be despite conditions.
@@ -135,6 +134,7 @@ func approval(s *Subject) (list []string) {
 	if text := r.ServedText(); text != "" {
 		list = append(list, text+".")
 	}
+	list = append(list, r.Beforehand...)
 	if r.Kind == recommend.TimelineKind {
 		return append(list,
 			"Its tables come and go with the cycle of the traffic until you withdraw it; each is created, filled, verified and compared before it serves.",
@@ -142,7 +142,7 @@ func approval(s *Subject) (list []string) {
 			"The application's own tables are not altered. You can withdraw it at any time.")
 	}
 	if r.Rewrite != nil && r.Rewrite.Table != "" {
-		list = append(list, fmt.Sprintf("CREATE TABLE %s.%s, about %s before replication.", r.Rewrite.Keyspace, r.Rewrite.Table, words.Size(r.StorageBytes)))
+		list = append(list, fmt.Sprintf("CREATE TABLE %s, about %s before replication.", r.Rewrite.FullTable(), words.Size(r.StorageBytes)))
 	}
 	var writes float64
 	for i := range r.Writes {
@@ -192,7 +192,7 @@ func withdrawn(s *Subject) (list []string) {
 	for n := range s.Calendar.Seasons {
 		if season := &s.Calendar.Seasons[n]; season.Stage != calendar.Out {
 			lu := &s.Calendar.Plan.Seasons[n].Rewrite
-			list = append(list, fmt.Sprintf("%s.%s (%s): reads run as written again, and then DROP TABLE.", lu.Keyspace, lu.Table, season.Stage))
+			list = append(list, fmt.Sprintf("%s (%s): reads run as written again, and then DROP TABLE.", lu.FullTable(), season.Stage))
 		}
 	}
 	return append(list, "The application's own tables are not touched. The advice is open again, and may be approved again.")

@@ -184,7 +184,7 @@ func (k *Keeper) Holds(lu *plan.Rewrite) string {
 }
 
 func same(a, b *plan.Rewrite) bool {
-	return a.Keyspace == b.Keyspace && (a.Table == b.Table || a.Base == b.Base && a.Column == b.Column)
+	return a.Keyspace == b.Keyspace && (a.FullTable() == b.FullTable() || a.Base == b.Base && a.Column == b.Column)
 }
 
 // Of finds the calendar, and the place in it, of a season's id.

@@ -88,7 +88,7 @@ func (c *Calendar) leaves() string {
 	var list []string
 	for _, n := range c.Remaining() {
 		lu, id := &c.Plan.Seasons[n].Rewrite, c.Seasons[n].ID
-		list = append(list, fmt.Sprintf("%s.%s serves still (migration %s): let it, or `helenus rollback %s` and `helenus drop %s`", lu.Keyspace, lu.Table, id, id, id))
+		list = append(list, fmt.Sprintf("%s serves still (migration %s): let it, or `helenus rollback %s` and `helenus drop %s`", lu.FullTable(), id, id, id))
 	}
 	if list == nil {
 		return "none of its tables is left"

@@ -13,16 +13,16 @@ SELECT room FROM hotel.stays WHERE guest = 'ann' ALLOW FILTERING;   -- as writte
 	}
 	Schema = &Condition{
 		ID: "C20", Title: "schema changes",
-		Says: "Base and look-up table are as they were when the look-up was approved and filled: the base, its primary key, the column and its type; of the look-up table its id, columns, default_time_to_live and owner.",
+		Says: "Base and look-up table are as they were when the look-up was approved and filled: the base, its primary key, the column and its type; of the look-up table its id, columns, default_time_to_live and owner; of both the replication.",
 		Why:  "A base that was dropped and made again, a TRUNCATE, or a look-up table that somebody wrote to, has other rows than the look-up knows: answers would lack rows.",
 		Help: "After a change of the base: ask for new advice (`helenus recommendations --now`) and approve that. If the look-up table was dropped or altered: `helenus rollback ID`, `helenus drop ID`, and approve anew. " +
-			"Leave tables whose name begins with `helenus_` alone.",
+			"Leave keyspaces and tables whose name begins with `helenus_` alone. After ALTER KEYSPACE of the base's replication: repair, as without Helenus; the look-up is filled anew by itself.",
 		Where: []Place{OfTable, OfStatement, OfWrite, OfLookUp}, Overrule: true,
 		CQL: `ALTER TABLE hotel.stays ADD stars int;                                           -- goes on, after it was verified again
 ALTER TABLE hotel.stays DROP guest;                                              -- suspended
 SELECT stars FROM hotel.stays WHERE guest = ? ALLOW FILTERING;                    -- refused: it was not there at approval
 TRUNCATE hotel.stays;                                                            -- the look-up is emptied and filled anew
-DROP TABLE hotel.helenus_stays_by_guest;                                         -- suspended`,
+DROP TABLE helenus_data_hotel.helenus_stays_by_guest;                            -- suspended`,
 	}
 	Rights = &Condition{
 		ID: "C21", Title: "rights of the client's role",
@@ -39,8 +39,9 @@ SELECT room FROM hotel.stays WHERE guest = 'ann' ALLOW FILTERING;   -- as writte
 		ID: "C23", Title: "masked columns",
 		Says: "Neither the column that is asked by, nor the primary key, nor a column of the answer or of another condition is masked.",
 		Why: "What a masked column reads depends on the role that reads: Helenus's role, without UNMASK, would keep entries of **** and find them right; with it, a look-up " +
-			"would hold in the clear what other roles must not see.",
-		Help:  "Leave masked columns out of the statement, or DROP MASKED, if that is right for the data. Before a column is masked that a look-up has, `helenus rollback ID` and `helenus drop ID`: its table holds the values. Statements over masked columns run as written.",
+			"would hold in the clear what roles that may read all keyspaces, its own included, must not see. Grants on the base or its keyspace do not reach it.",
+		Help: "Leave masked columns out of the statement, or DROP MASKED, if that is right for the data. If a column is masked that a look-up has, the change is suspended and the column masked in its table as well, a moment later: " +
+			"`helenus rollback ID` and `helenus drop ID`, before the mask if that moment counts. Statements over masked columns run as written.",
 		Where: []Place{OfTable, OfStatement},
 		CQL: `ALTER TABLE hotel.stays ALTER card MASKED WITH mask_inner(0, 4);
 SELECT room, card FROM hotel.stays WHERE guest = ? ALLOW FILTERING;   -- refused
@@ -51,7 +52,7 @@ ALTER TABLE hotel.stays ALTER guest MASKED WITH DEFAULT;               -- suspen
 		ID: "C22", Title: "side effects",
 		Says:  "Whoever looks on inside Cassandra (triggers, CDC, audit and slow query logs, exports by Spark) knows that statements of Helenus are among those of the application.",
 		Why:   "A served read is several small reads by Helenus's role in place of one, and a write of the column is preceded by a write to the look-up table.",
-		Help:  "Have consumers of CDC and audit logs leave out tables whose name begins with `helenus_`, and Helenus's role.",
+		Help:  "Have consumers of CDC and audit logs leave out keyspaces and tables whose name begins with `helenus_`, and Helenus's role.",
 		Where: []Place{ByDesign},
 		CQL:   `-- nodetool enableauditlog --excluded-users helenus`,
 	}

@@ -14,9 +14,9 @@ UPDATE hotel.stays SET guest = ? WHERE room = ? AND day = ? IF guest = null;    
 	}
 	Consistency = &Condition{
 		ID: "C13", Title: "consistency level",
-		Says:  "Who reads what he wrote at QUORUM finds it, with a look-up as without.",
-		Why:   "Entries are written at the level of their write, at least a quorum of its data centres, and read at the level of the read; base rows are read at that level, too.",
-		Help:  "Nothing. Reads and writes at ONE are as weak as they are without Helenus.",
+		Says:  "What Cassandra promises to a read at its consistency of what was written at another, it promises with a look-up as without.",
+		Why:   "Entries are written at the level of their write, at least a quorum of their data centre, and read at the level of the read; base rows are read at that level, too; all in the data centre of the client's node.",
+		Help:  "Nothing. Reads and writes at ONE are as weak as they are without Helenus; what holds on your cluster is said before approval ([the table](how-it-works.md#how-fresh-answers-are)).",
 		Where: []Place{ByDesign},
 		CQL: `CONSISTENCY ONE;
 UPDATE hotel.stays SET guest = 'ann' WHERE room = ? AND day = ?;   -- sent on at ONE; its entry was written at QUORUM`,

@@ -43,9 +43,9 @@ func (*Fitted) Form() int { return form }
 func (l *Fitted) Tables() []kind.Table {
 	one := exec.FromInt64(0)
 	return []kind.Table{
-		{Keyspace: l.Keyspace, Name: l.Table, Create: l.Create, Columns: l.columns, Mark: l.EntryID, Holds: true,
+		{Keyspace: l.Home(), Name: l.Table, Create: l.Create, Columns: l.columns, Mark: l.EntryID, Holds: true,
 			Probe: exec.Query{Text: l.ScanEntries(), Values: [][]byte{one, one}, Consistency: gocql.One}},
-		{Keyspace: l.Keyspace, Name: l.PendingTable(), Create: l.CreatePending,
+		{Keyspace: l.Home(), Name: l.PendingTable(), Create: l.CreatePending,
 			Probe: exec.Query{Text: l.ScanPending(), Values: [][]byte{{0}}, Consistency: gocql.One}},
 	}
 }

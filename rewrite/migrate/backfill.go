@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gocql/gocql"
+
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
@@ -63,12 +65,13 @@ func (m *Manager) backfill(ctx context.Context, r *run) error {
 	if m.Shared {
 		return m.fillTogether(ctx, r, d)
 	}
-	id := r.get().ID
+	have := r.get()
+	id := have.ID
 	c, err := m.loadCheckpoint(ctx, id)
 	if err != nil {
 		return err
 	}
-	job := &job{m: m, r: r, d: d, c: c, id: id, pace: pace{rate: m.settings.Rate}}
+	job := &job{m: m, r: r, d: d, c: c, id: id, pace: pace{rate: m.settings.Rate}, how: m.filling(&have)}
 	m.progress(r, "token ranges", int64(c.Total-len(c.Left)), int64(c.Total))
 	todo := c.Left
 	ctx, cancel := context.WithCancel(ctx)
@@ -112,10 +115,20 @@ type job struct {
 	d    kind.Derived
 	id   string
 	pace pace
+	how  kind.Filling
 
 	mu  sync.Mutex
 	c   *checkpoint
 	err error
+}
+
+// filling is how the tables of a change are filled. Where the base was replicated otherwise before, some replicas may not have all its rows: all are asked.
+func (m *Manager) filling(have *Migration) kind.Filling {
+	how := kind.Filling{Read: m.settings.Read, Write: m.settings.Write, InFlight: m.settings.InFlight}
+	if have.Moved {
+		how.Read = gocql.All
+	}
+	return how
 }
 
 func (j *job) fail(err error) {
@@ -128,8 +141,7 @@ func (j *job) fail(err error) {
 
 // do fills one part, and marks it done. A part that times out is cut in two, as it may hold too much.
 func (j *job) do(ctx context.Context, p exec.Range) error {
-	how := kind.Filling{Read: j.m.settings.Read, Write: j.m.settings.Write, InFlight: j.m.settings.InFlight}
-	rows, err := j.d.Fill(ctx, p, how, j.pace.wait)
+	rows, err := j.d.Fill(ctx, p, j.how, j.pace.wait)
 	if err != nil {
 		if ctx.Err() == nil && exec.Down(err) && !exec.Unreachable(err) {
 			j.split(ctx, p)

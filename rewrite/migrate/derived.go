@@ -19,8 +19,8 @@ func (m *Manager) drifted(ctx context.Context, noun string, have *Migration, f k
 		return "", nil
 	}
 	tables := d.Tables()
-	name := have.Rewrite.Keyspace + "." + have.Rewrite.Table
-	table := s.Table(have.Rewrite.Keyspace, have.Rewrite.Table)
+	name := have.Rewrite.FullTable()
+	table := s.Table(have.Rewrite.Home(), have.Rewrite.Table)
 	if table == nil {
 		if !needed[have.State] {
 			return "", nil

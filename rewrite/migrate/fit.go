@@ -19,6 +19,7 @@ type fitting struct {
 	silent string   // why none of its statements can be answered any more, though it can be kept
 	news   []string // what else has changed: it is verified again
 	longer bool     // rows live longer than the entries that were written for them
+	moved  bool     // it is replicated otherwise: the last of news
 }
 
 // fit compares a migration with the schema. What a change rests on must be as it was: the base itself, its primary key, the column
@@ -51,6 +52,9 @@ func (r *run) fit(have *Migration, s *schema.Schema) fitting {
 	}
 	f.fitted = fitted
 	f.news = news(was, is)
+	if text := moved(have, s); text != "" {
+		f.moved, f.news = true, append(f.news, text)
+	}
 	f.longer = was.DefaultTTL > 0 && (is.DefaultTTL == 0 || is.DefaultTTL > was.DefaultTTL)
 	for _, text := range have.Rewrite.Texts {
 		refusal := fitted.Check(text)
@@ -139,12 +143,13 @@ func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
 	m.mu.Unlock()
 	for _, r := range runs {
 		have := r.get()
-		if table := s.Table(have.Rewrite.Keyspace, have.Rewrite.Table); first && table != nil {
+		if table := s.Table(have.Rewrite.Home(), have.Rewrite.Table); first && table != nil {
 			m.recall(ctx, r, table.Comment)
 		}
 		if err := m.follow(ctx, r, s); err != nil && !errors.As(err, new(*ErrPending)) {
 			m.Log.Error("a change of the schema could not be followed", "change_id", have.ID, "err", err)
 		}
+		m.mask(ctx, r, s)
 	}
 	if first {
 		m.mu.Lock()
@@ -173,11 +178,16 @@ func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema) error {
 		return m.rest(ctx, r, f.broken, true)
 	}
 	if len(f.news) == 0 {
-		return nil
+		if have.Replication != nil || have.Rewrite.Table == "" || s.Keyspace(have.Rewrite.Keyspace) == nil {
+			return nil
+		}
+		return m.update(ctx, r, func(x *Migration) { x.Replication = replicationOf(s, x.Rewrite.Keyspace) }) // a record from before it was noted
 	}
 	take := func(x *Migration) {
 		x.Base = *f.base
-		x.Refill = x.Refill || f.longer
+		x.Refill = x.Refill || f.longer || f.moved
+		x.Moved = x.Moved || f.moved
+		x.Replication = replicationOf(s, x.Rewrite.Keyspace)
 	}
 	text := fmt.Sprintf("table %s.%s has changed: %s", have.Rewrite.Keyspace, have.Rewrite.Base, strings.Join(f.news, ", "))
 	r.fits(f.fitted)
@@ -189,7 +199,7 @@ func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema) error {
 		return m.update(ctx, r, take)
 	case f.silent != "":
 		return m.turn(ctx, r, Suspended, order{store.Guard, "suspend"}, "suspended: "+f.silent, func(x *Migration) { take(x); x.Reason = f.silent })
-	case f.longer || have.Refill || have.State == DualWrite || have.State == Backfill:
+	case f.longer || f.moved || have.Refill || have.State == DualWrite || have.State == Backfill:
 		return m.turn(ctx, r, DualWrite, order{store.Guard, "refill"}, "filled anew: "+text, func(x *Migration) { take(x); x.Reason = text })
 	}
 	return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, "verified again: "+text, func(x *Migration) { take(x); x.Reason, x.Unfollowed = text, true })

@@ -129,6 +129,7 @@ type Parts struct {
 	Schema  func() *schema.Schema
 	Now     func() time.Time
 	Log     *slog.Logger
+	Role    string // that Session logs in with, "" if it does not
 	// Blocked says why nothing can be verified now, "" if it can: while it does, verification waits. nil: it always can.
 	Blocked func() string
 	// Missed counts the writes that went on without their entry, of one migration. nil: there are none.
@@ -542,12 +543,15 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 	if refusal != nil {
 		return Migration{}, refusal
 	}
+	if err := m.Prepare(ctx, &lu); err != nil { // what can not be made just now, create makes
+		return Migration{}, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, other := range m.sorted() {
 		have := other.get()
-		same := have.Rewrite.Keyspace == lu.Keyspace && (have.Rewrite.Kind == lu.Kind && have.Rewrite.Base == lu.Base && have.Rewrite.Column == lu.Column ||
-			have.Rewrite.Table == lu.Table && lu.Table != "")
+		same := have.Rewrite.Keyspace == lu.Keyspace && have.Rewrite.Kind == lu.Kind && have.Rewrite.Base == lu.Base && have.Rewrite.Column == lu.Column ||
+			have.Rewrite.FullTable() == lu.FullTable() && lu.Table != ""
 		if (have.ID == id && have.State != Dropped) || (have.Active() && same) {
 			return Migration{}, &ErrAlreadyApproved{have.ID, have.State}
 		}
@@ -576,7 +580,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 		form = d.Form()
 	}
 	r.m = Migration{ID: id, Owner: owner, Rewrite: lu, Base: *base, State: Approved, Form: form, Actor: t.Actor, Approved: now, Earlier: earlier,
-		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Fill: t.Fill, Despite: t.Despite, Hold: t.Hold}
+		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Fill: t.Fill, Despite: t.Despite, Hold: t.Hold, Replication: replicationOf(s, lu.Keyspace)}
 	r.m.note(now, t.Actor, "approved; if an entry can not be written: "+t.OnEntryFailure)
 	if t.Hold {
 		r.m.note(now, t.Actor, "approved, and held before the cut-over")

@@ -106,6 +106,9 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 		return nil
 	}
 	name := tables[0].String()
+	if err := m.patiently(ctx, r, WaitsForNodes, func(ctx context.Context) error { return m.replicate(ctx, &have.Rewrite) }); err != nil {
+		return err
+	}
 	if table, err := m.owned(ctx, r); err != nil {
 		return err
 	} else if table != nil {
@@ -207,7 +210,11 @@ func (m *Manager) validate(_ context.Context, r *run) error {
 // settle is the work of DualWrite: its mode was published when the state was entered.
 func (m *Manager) settle(ctx context.Context, r *run) error {
 	m.progress(r, "", 0, 0)
-	refill := r.get().Refill
+	have := r.get()
+	refill := have.Refill
+	if err := m.replicate(ctx, &have.Rewrite); err != nil {
+		return err
+	}
 	if refill {
 		if err := m.empty(ctx, r); err != nil {
 			return err
@@ -427,7 +434,7 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 		return &ErrState{id, "drop", have.State, undroppable(have.State)}
 	}
 	if r.fitted() == nil && have.Rewrite.Table != "" {
-		return fmt.Errorf("migration %s can not be dropped: %s; remove the table %s.%s by hand", id, have.Reason, have.Rewrite.Keyspace, have.Rewrite.Table)
+		return fmt.Errorf("migration %s can not be dropped: %s; remove the table %s by hand", id, have.Reason, have.Rewrite.FullTable())
 	}
 	table, err := m.owned(ctx, r)
 	if err != nil {

@@ -170,6 +170,10 @@ type Migration struct {
 	Served     bool `json:"served,omitempty"`     // it has answered reads, and no answer was found wrong since: once verified, it serves
 	Unfollowed bool `json:"unfollowed,omitempty"` // a write that could not be followed may be on its way still: verification lets it end first
 	Refill     bool `json:"refill,omitempty"`     // its table is to be emptied, and filled anew
+	// Replication is that of the base's keyspace when it was filled; nil in records of before. Moved: it has changed since, and not every replica of
+	// the base may have every row.
+	Replication map[string]string `json:"replication,omitempty"`
+	Moved       bool              `json:"moved,omitempty"`
 	// OnEntryFailure is what becomes of a write whose entry can not be written, as it was approved: TurnBack or Refuse.
 	OnEntryFailure string `json:"on_entry_failure,omitempty"`
 	// Fill is who fills it, as it was approved: FillOwn, also if it is "", or FillBulk. Filled says that somebody else has.

@@ -281,7 +281,7 @@ func (m *Manager) fillTogether(ctx context.Context, r *run, d kind.Derived) erro
 	if _, err := m.Store.Replace(ctx, KindBackfill, id, 0, m.whole()); err != nil && !errors.Is(err, store.ErrConflict) {
 		return fmt.Errorf("save the checkpoint of migration %s: %w", id, err)
 	}
-	c := m.crew(id, m.fillWith(d))
+	c := m.crew(id, m.fillWith(r, d))
 	c.seen = func(now *checkpoint) {
 		r.mu.Lock()
 		r.m.Entries = now.Rows
@@ -292,9 +292,10 @@ func (m *Manager) fillTogether(ctx context.Context, r *run, d kind.Derived) erro
 }
 
 // fillWith is how a change fills a part.
-func (m *Manager) fillWith(d kind.Derived) fill {
+func (m *Manager) fillWith(r *run, d kind.Derived) fill {
 	return func(ctx context.Context, p exec.Range, next func(context.Context) error) (int64, error) {
-		rows, err := d.Fill(ctx, p, kind.Filling{Read: m.settings.Read, Write: m.settings.Write, InFlight: m.settings.InFlight}, next)
+		have := r.get()
+		rows, err := d.Fill(ctx, p, m.filling(&have), next)
 		if err != nil {
 			return rows, fmt.Errorf("backfill %s: %w", &d.Tables()[0], err)
 		}
@@ -314,7 +315,7 @@ func (m *Manager) help(ctx context.Context) {
 			if leads || d == nil || !filling() {
 				continue
 			}
-			c := m.crew(r.id, m.fillWith(d))
+			c := m.crew(r.id, m.fillWith(r, d))
 			c.going = filling
 			if err := c.work(ctx); err != nil && ctx.Err() == nil {
 				m.Log.Warn("this member can not help to fill a table now; others do", "change_id", r.id, "err", err)

@@ -311,6 +311,41 @@ func (p *program) warnings(r *part.Result) error {
 	return nil
 }
 
+// lookedUp asks for rows by a column that is no key, as often as part says.
+func (p *program) lookedUp(*part.Result) error {
+	for i := range part.LookedUp {
+		var got []int
+		var id int
+		var note string
+		iter := p.session.Query(part.ByOwner, part.Owner(i)).Iter()
+		for iter.Scan(&id, &note) {
+			if note != part.Note(id) {
+				return fmt.Errorf("row %d came with the note %q", id, note)
+			}
+			got = append(got, id)
+		}
+		if err := iter.Close(); err != nil {
+			return err
+		}
+		slices.Sort(got)
+		if want := part.Owned(i); !slices.Equal(got, want) {
+			return fmt.Errorf("%s has the rows %v, want %v", part.Owner(i), got, want)
+		}
+	}
+	return nil
+}
+
+// notAllowed asks for the same, and is refused each time.
+func (p *program) notAllowed(*part.Result) error {
+	var failure gocql.RequestError
+	for i := range part.LookedUp {
+		if err := p.session.Query(part.ByOwner, part.Owner(i)).Exec(); !errors.As(err, &failure) || failure.Code() != gocql.ErrCodeUnauthorized {
+			return fmt.Errorf("%s: %w", part.Owner(i), err)
+		}
+	}
+	return nil
+}
+
 func (p *program) errors(*part.Result) error {
 	var failure gocql.RequestError
 	for statement, code := range map[string]int{

@@ -59,6 +59,8 @@ final class Statements {
     checks.put("connect", this::connect);
     checks.put("prepared", this::prepared);
     checks.put("batch", this::batch);
+    checks.put("looked-up", this::lookedUp);
+    checks.put("not-allowed", this::notAllowed);
     checks.put("paging", this::paging);
     checks.put("collections", this::collections);
     checks.put("udt", this::udt);
@@ -256,6 +258,36 @@ final class Statements {
     List<String> got = session.execute(text + "APPLY BATCH").getExecutionInfo().getWarnings();
     r.put("detail", got.isEmpty() ? "" : got.get(0).substring(0, 40));
     same("no warning of an unlogged batch over 20 partitions", got.isEmpty(), version == 3);
+  }
+
+  private static final String BY_OWNER = "SELECT id, note FROM orders WHERE owner = ? ALLOW FILTERING";
+
+  private void lookedUp(Map<String, Object> r) {
+    PreparedStatement select = session.prepare(BY_OWNER);
+    for (int i = 0; i < 300; i++) {
+      int n = i % 110;
+      java.util.TreeMap<Integer, String> got = new java.util.TreeMap<>();
+      java.util.TreeMap<Integer, String> want = new java.util.TreeMap<>();
+      for (Row row : session.execute(select.bind("owner " + n))) {
+        got.put(row.getInt(0), row.getString(1));
+      }
+      for (int k = n; k < 400 && n < 100; k += 100) {
+        want.put(k, "note " + k);
+      }
+      same("orders of " + n, got, want);
+    }
+  }
+
+  private void notAllowed(Map<String, Object> r) {
+    PreparedStatement select = session.prepare(BY_OWNER);
+    for (int i = 0; i < 300; i++) {
+      try {
+        session.execute(select.bind("owner " + i % 110));
+      } catch (com.datastax.oss.driver.api.core.servererrors.UnauthorizedException e) {
+        continue;
+      }
+      throw new AssertionError("the orders of " + i % 110 + " were told");
+    }
   }
 
   private void errors(Map<String, Object> r) {

@@ -205,6 +205,22 @@ const checks = {
     }
   },
 
+  async 'looked-up'() {
+    for (let i = 0; i < 300; i++) {
+      const n = i % 110;
+      const rs = await client.execute('SELECT id, note FROM orders WHERE owner = ? ALLOW FILTERING', [`owner ${n}`], { prepare: true });
+      const want = n < 100 ? [n, n + 100, n + 200, n + 300].map((k) => [k, `note ${k}`]) : [];
+      same(`orders of ${n}`, rs.rows.map((row) => [row.id, row.note]).sort((a, b) => a[0] - b[0]), want);
+    }
+  },
+
+  async 'not-allowed'() {
+    for (let i = 0; i < 300; i++) {
+      const got = await client.execute('SELECT id, note FROM orders WHERE owner = ? ALLOW FILTERING', [`owner ${i % 110}`], { prepare: true }).then(() => 'told', (e) => e.code);
+      same('the orders', got, types.responseErrorCodes.unauthorized);
+    }
+  },
+
   async errors() {
     const codes = types.responseErrorCodes;
     for (const [statement, code] of [['SELEKT', codes.syntaxError], ['SELECT x FROM nosuchtable', codes.invalid],

@@ -52,6 +52,28 @@ func Parse() Options {
 	return o
 }
 
+// What the checks of roles ask for: roles_test.go of internal/drivers makes the rows, and the programs in other languages have the same numbers.
+const (
+	ByOwner  = "SELECT id, note FROM orders WHERE owner = ? ALLOW FILTERING"
+	LookedUp = 300 // times
+	rows     = 400
+	owners   = 100
+)
+
+// Owner is whose orders are asked for the i-th time; some have none.
+func Owner(i int) string { return fmt.Sprint("owner ", i%(owners+10)) }
+
+// Owned are the ids of the rows of that owner.
+func Owned(i int) (ids []int) {
+	for id := i % (owners + 10); id < rows && i%(owners+10) < owners; id += owners {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Note is what stands beside an id.
+func Note(id int) string { return fmt.Sprint("note ", id) }
+
 // Result is one line of output.
 type Result struct {
 	Check  string      `json:"check,omitempty"`

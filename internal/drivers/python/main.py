@@ -11,7 +11,7 @@ from collections import Counter, namedtuple
 from datetime import date, datetime
 from decimal import Decimal
 
-from cassandra import AlreadyExists, ConsistencyLevel, InvalidRequest
+from cassandra import AlreadyExists, ConsistencyLevel, InvalidRequest, Unauthorized
 from cassandra.auth import PlainTextAuthProvider
 from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, NoHostAvailable
 from cassandra.concurrent import execute_concurrent_with_args
@@ -223,6 +223,22 @@ class Program:
         future.result()
         r["detail"] = str(future.warnings)[:60]
         assert future.warnings or self.cluster.protocol_version == 3, "an unlogged batch over 20 partitions came without a warning"
+
+    def looked_up(self, r):
+        select = self.session.prepare("SELECT id, note FROM orders WHERE owner = ? ALLOW FILTERING")
+        for i in range(300):
+            n = i % 110
+            got = sorted((row[0], row[1]) for row in self.session.execute(select, ("owner %d" % n,)))
+            same("orders of %d" % n, got, [(k, "note %d" % k) for k in range(n, 400, 100)] if n < 100 else [])
+
+    def not_allowed(self, r):
+        select = self.session.prepare("SELECT id, note FROM orders WHERE owner = ? ALLOW FILTERING")
+        for i in range(300):
+            try:
+                self.session.execute(select, ("owner %d" % (i % 110),))
+            except Unauthorized:
+                continue
+            raise AssertionError("the orders of %d were told" % (i % 110))
 
     def errors(self, r):
         for statement, kind in (("SELEKT", SyntaxException), ("SELECT x FROM nosuchtable", InvalidRequest),

@@ -39,6 +39,8 @@ type Memory struct {
 	mu     sync.Mutex
 	tables map[string]*table
 	made   int // tables, by CREATE TABLE
+	// keyspaces are the replications of those that were defined.
+	keyspaces map[string]map[string]string
 }
 
 type table struct {
@@ -84,6 +86,9 @@ func (m *Memory) Schema() *schema.Schema {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	by := map[string]*schema.Keyspace{}
+	for name, replication := range m.keyspaces {
+		by[name] = &schema.Keyspace{Name: name, Replication: maps.Clone(replication)}
+	}
 	for _, t := range m.tables {
 		if by[t.Keyspace] == nil {
 			by[t.Keyspace] = &schema.Keyspace{Name: t.Keyspace, Replication: map[string]string{"class": "SimpleStrategy", "replication_factor": "1"}}
@@ -110,7 +115,7 @@ func (m *Memory) Drop(keyspace, name string) {
 func (m *Memory) Snapshot() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := &Memory{Now: m.Now, tables: map[string]*table{}, made: m.made}
+	out := &Memory{Now: m.Now, tables: map[string]*table{}, made: m.made, keyspaces: maps.Clone(m.keyspaces)}
 	for name, t := range m.tables {
 		c := &table{Table: t.Table, key: t.key, whole: t.whole, rows: map[string]*row{}, ranges: maps.Clone(t.ranges)}
 		for k, r := range t.rows {
@@ -160,10 +165,12 @@ func (f *failure) Error() string   { return f.message }
 
 func refusal(message string) error { return &failure{gocql.ErrCodeInvalid, message} }
 
-// Answers by which Cassandra says that it could not do it now, and that it failed by its own fault.
+// Answers by which Cassandra says that it could not do it now, that it failed by its own fault, and that it may not.
 var (
 	Timeout  error = &failure{gocql.ErrCodeWriteTimeout, "too few replicas answered in time"}
 	Internal error = &failure{gocql.ErrCodeServer, "java.lang.NullPointerException"}
+	// Unauthorized is what a role is told that lacks a right.
+	Unauthorized error = &failure{gocql.ErrCodeUnauthorized, "User helenus has no CREATE permission on <all keyspaces> or any of its parents"}
 )
 
 // Query implements exec.Session.
@@ -183,6 +190,14 @@ func (m *Memory) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch s := st.(type) {
+	case *cql.CreateKeyspace:
+		if m.keyspaces[s.Keyspace] == nil {
+			m.replicate(s.Keyspace, replicationOf(s.Properties))
+		}
+		return exec.Answer{}, nil
+	case *cql.AlterKeyspace:
+		m.replicate(s.Keyspace, replicationOf(s.Properties))
+		return exec.Answer{}, nil
 	case *cql.CreateTable:
 		m.define(s)
 		return exec.Answer{}, nil

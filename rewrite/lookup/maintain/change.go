@@ -60,7 +60,7 @@ func (m *Maintainer) Begin(ctx context.Context, changes []*Change, c gocql.Consi
 		}
 		m.prepare(x)
 		if x.entry != nil {
-			puts = append(puts, m.put(x.entry, putLevel(c)))
+			puts = append(puts, m.put(x.entry, m.putLevel(ctx, x.LookUp, c)))
 		}
 		if !x.knew {
 			asking = append(asking, x)
@@ -116,10 +116,16 @@ func (m *Maintainer) prepare(x *Change) {
 }
 
 // putLevel is the consistency at which the entry of a write at c is put: at least c, so that who can see the row can see its
-// entry, and at least a quorum, so that it is not lost with one replica.
-func putLevel(c gocql.Consistency) gocql.Consistency {
+// entry, and at least a quorum, so that it is not lost with one replica. Where ONE was enough to the application, in a keyspace of several data
+// centres, the quorum is that of the data centre in which it is written: a quorum of all would need the others to be there.
+func (m *Maintainer) putLevel(ctx context.Context, l *match.LookUp, c gocql.Consistency) gocql.Consistency {
 	switch c {
-	case gocql.Any, gocql.One, gocql.Two:
+	case gocql.Any, gocql.One:
+		if dc := exec.DataCentre(ctx); dc != "" && m.replicasIn(l, dc) > 0 {
+			return gocql.LocalQuorum
+		}
+		return gocql.Quorum
+	case gocql.Two:
 		return gocql.Quorum
 	case gocql.LocalOne:
 		return gocql.LocalQuorum

@@ -110,7 +110,7 @@ func (b *bench) drain() {
 
 func (b *bench) entries(value string) int {
 	b.t.Helper()
-	list, err := b.m.entries(context.Background(), b.l, []byte(value), [][]byte{[]byte("p")})
+	list, err := b.m.entries(context.Background(), b.l, []byte(value), [][]byte{[]byte("p")}, gocql.Quorum)
 	b.must(err)
 	return len(list)
 }
@@ -273,12 +273,23 @@ func TestEntryTTL(t *testing.T) {
 
 // C13: at which consistency entries are put.
 func TestPutLevel(t *testing.T) {
+	b := setup(t, Settings{}, nil)
+	b.db.Replicate("k", map[string]string{"class": "N", "dc1": "3", "dc2": "3"})
 	for c, want := range map[gocql.Consistency]gocql.Consistency{gocql.Any: gocql.Quorum, gocql.One: gocql.Quorum, gocql.Two: gocql.Quorum,
 		gocql.LocalOne: gocql.LocalQuorum, gocql.LocalQuorum: gocql.LocalQuorum, gocql.Quorum: gocql.Quorum, gocql.Three: gocql.Three,
 		gocql.EachQuorum: gocql.EachQuorum, gocql.All: gocql.All} {
-		if got := putLevel(c); got != want {
+		if got := b.m.putLevel(t.Context(), b.l, c); got != want {
 			t.Errorf("the entry of a write at %s is put at %s, want %s", c, got, want)
 		}
+		if c == gocql.Any || c == gocql.One {
+			want = gocql.LocalQuorum // the other data centre need not be there
+		}
+		if got := b.m.putLevel(exec.In(t.Context(), "dc2"), b.l, c); got != want {
+			t.Errorf("in one of two data centres the entry of a write at %s is put at %s, want %s", c, got, want)
+		}
+	}
+	if got := b.m.putLevel(exec.In(t.Context(), "dc3"), b.l, gocql.One); got != gocql.Quorum {
+		t.Errorf("where there are no replicas the entry of a write at ONE is put at %s", got)
 	}
 }
 

@@ -26,7 +26,7 @@ func (m *Maintainer) ReconcileElsewhere(ctx context.Context, l *match.LookUp, va
 }
 
 func (m *Maintainer) reconcileElsewhere(ctx context.Context, l *match.LookUp, value []byte, needed bool) (Outcome, error) {
-	entries, err := m.entries(ctx, l, value, l.StandIn())
+	entries, err := m.entries(ctx, l, value, l.StandIn(), m.settings.Consistency)
 	if err != nil || len(entries) == 0 {
 		return Absent, err
 	}

@@ -18,7 +18,7 @@ func long(last byte) [][]byte { return [][]byte{append(bytes.Repeat([]byte("k"),
 
 func (b *bench) standIns(value string) int {
 	b.t.Helper()
-	list, err := b.m.entries(context.Background(), b.l, []byte(value), b.l.StandIn())
+	list, err := b.m.entries(context.Background(), b.l, []byte(value), b.l.StandIn(), gocql.Quorum)
 	b.must(err)
 	return len(list)
 }

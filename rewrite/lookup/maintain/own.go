@@ -77,12 +77,13 @@ func (o *own) forget(x *Change) (former cell, knew bool) {
 // cellName tells the cells of base rows apart: the look-up, which stands for table and column, and the key's cells with
 // their lengths.
 func cellName(l *match.LookUp, key [][]byte) string {
-	size := len(l.Keyspace) + len(l.Table) + 2
+	home := l.Home()
+	size := len(home) + len(l.Table) + 2
 	for _, k := range key {
 		size += len(k) + binary.MaxVarintLen32
 	}
 	name := make([]byte, 0, size)
-	name = append(append(append(append(name, l.Keyspace...), 0), l.Table...), 0)
+	name = append(append(append(append(name, home...), 0), l.Table...), 0)
 	for _, k := range key {
 		name = binary.AppendUvarint(name, uint64(len(k)))
 		name = append(name, k...)

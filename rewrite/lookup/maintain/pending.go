@@ -104,7 +104,7 @@ func (m *Maintainer) BeginUnknown(ctx context.Context, u *Unknown, c gocql.Consi
 		r := pendingRow{key: key, id: m.id()}
 		u.rows = append(u.rows, r)
 		values := append(append([][]byte{bucketOf(r.id)}, key...), exec.FromInt64(r.id), exec.FromInt64(pendingAt))
-		puts = append(puts, exec.Query{Text: u.LookUp.PutPending(), Values: values, Consistency: putLevel(c)})
+		puts = append(puts, exec.Query{Text: u.LookUp.PutPending(), Values: values, Consistency: m.putLevel(ctx, u.LookUp, c)})
 	}
 	m.changePending(u.LookUp, func(list []pendingRow) []pendingRow { return append(list, u.rows...) })
 	if err := m.send(ctx, puts); err != nil {

@@ -23,8 +23,8 @@ const (
 )
 
 // entries reads all entries of a value and row.
-func (m *Maintainer) entries(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) ([]*entry, error) {
-	a, err := m.Session.Query(ctx, exec.Query{Text: l.RowEntries(), Values: append([][]byte{value}, key...), Consistency: m.settings.Consistency})
+func (m *Maintainer) entries(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, c gocql.Consistency) ([]*entry, error) {
+	a, err := m.Session.Query(ctx, exec.Query{Text: l.RowEntries(), Values: append([][]byte{value}, key...), Consistency: c})
 	if err != nil {
 		return nil, fmt.Errorf("read the entries of a row in %s: %w", l.LookUpName(), err)
 	}
@@ -64,7 +64,7 @@ func (m *Maintainer) count(outcome Outcome, err error) (Outcome, error) {
 }
 
 func (m *Maintainer) reconcile(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) (Outcome, error) {
-	entries, err := m.entries(ctx, l, value, key)
+	entries, err := m.entries(ctx, l, value, key, m.settings.Consistency)
 	if err != nil || len(entries) == 0 {
 		return Absent, err
 	}
@@ -144,11 +144,17 @@ func (m *Maintainer) Repair(ctx context.Context, l *match.LookUp, value []byte, 
 	return nil
 }
 
-// Has tells whether a value and row have an entry, or the row's value is noted as not known.
+// Has tells whether a value and row have an entry, or the row's value is noted as not known. In several data centres an entry that was put at
+// LOCAL_QUORUM may not have reached the others: before it is said to be missing all replicas are asked, if they can be, which brings it to them, too.
 func (m *Maintainer) Has(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) (bool, error) {
 	if m.isPending(l, key) {
 		return true, nil
 	}
-	found, err := m.entries(ctx, l, value, key)
+	found, err := m.entries(ctx, l, value, key, m.settings.Consistency)
+	if _, centres := m.replicas(l); err == nil && len(found) == 0 && centres > 1 {
+		if everywhere, failed := m.entries(ctx, l, value, key, gocql.All); failed == nil {
+			found = everywhere
+		}
+	}
 	return len(found) > 0, err
 }

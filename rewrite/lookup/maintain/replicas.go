@@ -31,6 +31,16 @@ func (m *Maintainer) replicas(l *match.LookUp) (replicas, datacentres int) {
 	return replicas, datacentres
 }
 
+// replicasIn is how many replicas a keyspace has in a data centre; 0 if that is not known.
+func (m *Maintainer) replicasIn(l *match.LookUp, dataCentre string) int {
+	k := m.Schema().Keyspace(l.Keyspace)
+	if k == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(strings.SplitN(k.Replication[dataCentre], "/", 2)[0])
+	return n
+}
+
 // proves tells whether a write acknowledged at a level is in every quorum that is read afterwards.
 func (m *Maintainer) proves(l *match.LookUp, c gocql.Consistency) bool {
 	replicas, datacentres := m.replicas(l)

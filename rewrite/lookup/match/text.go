@@ -70,12 +70,12 @@ func quote(name string) string { return (&cql.ColumnRef{Name: name}).String() }
 
 // LookUpName is the look-up table as CQL.
 func (l *LookUp) LookUpName() string {
-	return cql.TableRef{Keyspace: l.Keyspace, Table: l.Table}.String()
+	return cql.TableRef{Keyspace: l.Home(), Table: l.Table}.String()
 }
 
 // PendingName is the table of the rows whose value is not known, as CQL.
 func (l *LookUp) PendingName() string {
-	return cql.TableRef{Keyspace: l.Keyspace, Table: l.PendingTable()}.String()
+	return cql.TableRef{Keyspace: l.Home(), Table: l.PendingTable()}.String()
 }
 
 // PendingTable is its name without the keyspace.

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gocql/gocql"
+	"golang.org/x/sys/unix"
+
+	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/rewrite/migrate"
+)
+
+// cpu is the processor time that the process has used, all its threads together.
+func (p *process) cpu() time.Duration {
+	p.t.Helper()
+	// The kernel's name for the process's clock: the complement of the id, and below it which clock of the process (2: as scheduled).
+	const scheduled = 2
+	var at unix.Timespec
+	if err := unix.ClockGettime(int32(^p.cmd.Process.Pid<<3|scheduled), &at); err != nil { //nolint:gosec // a process id
+		p.t.Fatal(err)
+	}
+	return time.Duration(at.Nano())
+}
+
+// TestCostOfRoles measures what a served read costs helenus for a client that logged in, whose rights are asked of Cassandra and whose rows are read on its own
+// connection, against one on a cluster without passwords, in rounds that take turns.
+func TestCostOfRoles(t *testing.T) {
+	if os.Getenv("HELENUS_TEST_LONG") == "" {
+		t.Skip("it measures for minutes, on two clusters: `make test-long` runs this")
+	}
+	const most, rounds, reads = 1.15, 15, 600
+	t.Setenv("HELENUS_PASSWORD", "p")
+	type side struct {
+		name    string
+		p       *process
+		through *gocql.Session
+		ask     func()
+		us      []float64
+	}
+	begin := func(name, point, root, app string, flags ...string) *side {
+		direct := as(t, point, root)
+		s := newShop(t, direct)
+		if app != "" {
+			for _, text := range []string{"CREATE ROLE helenus WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON KEYSPACE " + s.keyspace + " TO helenus",
+				fmt.Sprintf(making, s.keyspace), fmt.Sprintf(changing, s.keyspace), "CREATE ROLE app WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON KEYSPACE " + s.keyspace + " TO app"} {
+				must(t, direct, text)
+			}
+			time.Sleep(5 * time.Second)
+		}
+		one := &side{name: name, p: s.process(point, append(flags, "--log-level", "info", "--sample-values=false")...)}
+		one.p.start()
+		one.p.awaitReady()
+		one.through = as(t, one.p.listen, app)
+		s.ask(one.through, 60)
+		id := one.p.advice().ID
+		if err := one.p.approve(id); err != nil {
+			t.Fatal(err)
+		}
+		await(t, name+" serves", func() bool { s.ask(one.through, 10); return one.p.migration(id).State == migrate.Serving })
+		one.ask = func() { s.ask(one.through, reads) }
+		return one
+	}
+	sides := []*side{begin("without", cluster(t).ContactPoints()[0], "", ""), begin("with a role", withPasswords(t, 2*time.Second), cassandra.FirstUser, "app", "--username", "helenus")}
+	for round := -1; round < rounds; round++ {
+		for i := range sides {
+			s := sides[(i+max(round, 0))%2] // none is always first
+			before, served := s.p.cpu(), s.p.served()
+			s.ask()
+			if n := s.p.served() - served; n < 0.9*reads {
+				t.Fatalf("%s: %g of %d reads were served", s.name, n, reads)
+			}
+			if used := s.p.cpu() - before; round >= 0 {
+				s.us = append(s.us, float64(used.Microseconds())/reads)
+			}
+		}
+	}
+	var ratios []float64
+	for i := range rounds {
+		ratios = append(ratios, sides[1].us[i]/sides[0].us[i])
+	}
+	middle := func(v []float64) float64 {
+		v = slices.Clone(v)
+		slices.SortFunc(v, cmp.Compare[float64])
+		return v[len(v)/2]
+	}
+	t.Logf("CPU of a served read of %d rows: %.0f us without passwords, %.0f us with a role, ratio %.2f (median of %d rounds of %d reads that take turns)",
+		orders/customers, middle(sides[0].us), middle(sides[1].us), middle(ratios), rounds, reads)
+	if got := middle(ratios); got > most {
+		t.Errorf("a role costs %.2f times as much, want %.2f at most", got, most)
+	}
+}
