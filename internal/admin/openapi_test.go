@@ -320,7 +320,7 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 			Verdicts: []plan.Verdict{{Statement: "4ad1f0aa52c17d3f9b8e6a7c5d4e3f21", Condition: "C20"}, {Statement: "aaaa0000", Condition: "C20", Refused: true, Reason: "so"}}},
 		{ID: "r-2", Kind: recommend.LookUpTable, State: recommend.Open, Eligible: true, Rewrite: &plan.Rewrite{Table: "u"}},
 	}}
-	p.options = func(o *Options) { o.Windows = &looking{} }
+	p.options = func(o *Options) { o.Windows, o.Members = &looking{}, pair{} }
 	c := serve(t, p, false)
 	asked := map[string]int{}
 	ask := func(method, path, body string, want int) {
@@ -397,6 +397,13 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	for _, order := range []string{"verify", "hold", "cut-over", "resume", "rollback", "drop"} {
 		ask("POST", api+"changes/r-1/"+order, ann, 200)
 	}
+	ask("POST", api+"changes/r-1/filled", ann, 200)
+	ask("GET", api+"changes/r-1/spark", "", 200)
+	ask("GET", api+"cdc/tables", "", 200)
+	ask("POST", api+"cdc/rows", `{"node": "10.0.0.1", "behind_bytes": 0, "rows": [{"keyspace": "shop", "table": "users", "id": "6bddc1a5-2e0e-4b1c-a4a1-0b0f0b1f6f5b", "key": ["AAAAAQ=="]}]}`, 200)
+	ask("GET", api+"members", "", 200)
+	ask("DELETE", api+"members/b", ann, 200)
+	ask("DELETE", api+"members/c", ann, 404)
 	ask("GET", api+"changes", "", 200)
 	ask("GET", api+"changes?state=proposed,dropped", "", 200)
 	ask("GET", api+"changes/r-1", "", 200)
@@ -439,4 +446,21 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 			t.Errorf("%s was not asked", pattern)
 		}
 	}
+}
+
+// pair is a fleet of two members.
+type pair struct{}
+
+func (pair) Fleet() fleet.Fleet {
+	return fleet.Fleet{Self: "a", Role: "leader", Leader: "a", Term: 3, Epoch: 12, Serving: true, Members: []fleet.View{
+		{Entry: fleet.Entry{ID: "a", Incarnation: 1, Address: "10.0.0.1:9042", Version: "1.2.3", Form: 1}, Self: true, Leads: true, Serves: true, Epoch: 12, Counter: 40},
+		{Entry: fleet.Entry{ID: "b", Incarnation: 2, Address: "10.0.0.2:9042", Form: 1}, Silent: "5s", Blocked: "a client can not be read"},
+	}}
+}
+
+func (pair) Dismiss(_ context.Context, id, _, _ string) error {
+	if id != "b" {
+		return &fleet.UnknownError{ID: id}
+	}
+	return nil
 }
