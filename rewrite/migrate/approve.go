@@ -1,0 +1,113 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/rewrite/condition"
+	"github.com/helenus-db/helenus/rewrite/kind"
+)
+
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// Approve takes a change on. It is refused (a *condition.Refusal) if the schema is no longer the one that the advice was
+// made on, or a condition forbids it; a second approval is an *ErrAlreadyApproved.
+func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Terms) (Migration, error) {
+	if err := t.Check(); err != nil {
+		return Migration{}, err
+	}
+	if t.OnEntryFailure == "" {
+		t.OnEntryFailure = TurnBack
+	}
+	if !idPattern.MatchString(id) {
+		return Migration{}, fmt.Errorf("%q can not be the id of a migration: up to 64 letters, digits, dots, dashes or underlines", id)
+	}
+	s := m.Schema()
+	if s == nil {
+		return Migration{}, errors.New("the schema is not known yet: Cassandra was not reached since the start; try again later")
+	}
+	base := s.Table(lu.Keyspace, lu.Base)
+	r := m.run(&lu)
+	fitted, refusal := r.check(lu, base)
+	if refusal != nil {
+		return Migration{}, refusal
+	}
+	if err := m.Prepare(ctx, &lu); err != nil { // what can not be made just now, create makes
+		return Migration{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, other := range m.sorted() {
+		have := other.get()
+		same := have.Rewrite.Keyspace == lu.Keyspace && have.Rewrite.Kind == lu.Kind && have.Rewrite.Base == lu.Base && have.Rewrite.Column == lu.Column ||
+			have.Rewrite.FullTable() == lu.FullTable() && lu.Table != ""
+		if (have.ID == id && have.State != Dropped) || (have.Active() && same) {
+			return Migration{}, &ErrAlreadyApproved{have.ID, have.State}
+		}
+	}
+	earlier := int64(0)
+	if old := m.runs[id]; old != nil { // dropped: it begins anew, and must not find its first backfill done
+		if x := old.get(); x.Mismatch == "" && x.Rewrite.Same(lu) {
+			earlier = x.Earlier + x.Compared
+		}
+		if err := m.Store.Save(ctx, KindBackfill, id, m.whole()); err != nil {
+			return Migration{}, fmt.Errorf("save the checkpoint of migration %s: %w", id, err)
+		}
+	}
+	owner, err := Owner(ctx, m.Store)
+	if err != nil {
+		return Migration{}, err
+	}
+	now := m.Now()
+	r.id = id
+	r.fits(fitted)
+	if err := r.fillable(t.Fill); err != nil {
+		return Migration{}, err
+	}
+	form := 0
+	if d := r.derived(); d != nil {
+		form = d.Form()
+	}
+	r.m = Migration{ID: id, Owner: owner, Rewrite: lu, Base: *base, State: Approved, Form: form, Actor: t.Actor, Approved: now, Earlier: earlier,
+		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Fill: t.Fill, Despite: t.Despite, Hold: t.Hold, Replication: replicationOf(s, lu.Keyspace)}
+	r.m.note(now, t.Actor, "approved; if an entry can not be written: "+t.OnEntryFailure)
+	if t.Hold {
+		r.m.note(now, t.Actor, "approved, and held before the cut-over")
+	}
+	for _, o := range t.Despite {
+		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, because of statement %s", o.Condition.Name(), o.Statement))
+	}
+	begun, err := m.begin(ctx, r, t)
+	if err != nil {
+		return Migration{}, err
+	}
+	m.Log.Info("change", "change_id", id, "order", begun.Action, "state", Approved, "actor", begun.Actor, "from", begun.From, "despite", begun.Despite)
+	m.runs[id] = r
+	m.tally.add(Decision{ActApprove, decider(t.Actor)})
+	out := r.m.clone()
+	m.start(r)
+	return out, nil
+}
+
+// check tells whether a change still fits its base table.
+func (r *run) check(lu plan.Rewrite, base *schema.Table) (kind.Fitted, *condition.Refusal) {
+	fitted, refusal := r.refit(lu, base)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if d := base.Digest(); d != lu.SchemaDigest {
+		return nil, condition.Schema.Refuse("table %s.%s has changed since the advice was made (digest %s, was %s): ask for new advice",
+			lu.Keyspace, lu.Base, d, lu.SchemaDigest)
+	}
+	last := condition.Columns.Refuse("the advice names no statement")
+	for _, text := range lu.Texts {
+		if last = fitted.Check(text); last == nil {
+			return fitted, nil // what it can not answer runs as it was written
+		}
+	}
+	return nil, &condition.Refusal{Condition: last.Condition, Reason: "none of the statements of the advice can be answered: " + last.Reason}
+}
