@@ -23,7 +23,7 @@ endef
 VERSION ?= $(shell internal/packaging/version)
 stamp = -X main.version=$(VERSION) -X main.revision=$(shell git rev-parse HEAD 2>/dev/null)
 
-.PHONY: help build programs dist demo demo-production test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-calendar bench-rubis bench-safety bench-change bench-model churn soak setup clean
+.PHONY: help build programs dist demo demo-production test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-ablation bench-calendar bench-rubis bench-safety bench-change bench-model churn soak setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -35,6 +35,7 @@ help:
 	@echo 'make lint    the linter alone        make bench   the micro-benchmarks        make clean   remove $(BIN)'
 	@echo 'make bench-advisor   what the optimiser finds, against NoSE, and how it grows (QUICK=1: sooner)'
 	@echo 'make bench-timeline  designs that follow time, on TPC-H, against single ones, and how that grows (QUICK=1: sooner)'
+	@echo 'make bench-ablation  what each method of the kernel is worth: every workload without it (ABLATION="-only groups -workloads rubis": one)'
 	@echo 'make bench-calendar  a calendar lived through on a real Cassandra: tables filled ahead, changed over, every answer compared (QUICK=1: sooner)'
 	@echo 'make verify   our designs, hand-made and random ones, against a reference, on a real Cassandra (WORKLOADS=200 SEED=1)'
 	@echo 'make bench-options  the best options of a workload, measured beside their computed ranking, on a real Cassandra (FILE=examples/designs/twissandra.yaml)'
@@ -164,6 +165,11 @@ bench-model:
 bench-timeline:
 	$(GO) build -o $(BIN)/ ./bench/timeline
 	$(BIN)/timeline $(if $(QUICK),-quick,-exact -out docs/results -command "make bench-timeline")
+
+# What each method of the kernel is worth: docs/optimiser.md has the table. ABLATION has the program's flags. Only what is built with the tag can do without.
+bench-ablation:
+	$(GO) build -tags ablation -o $(BIN)/ablation/ ./bench/ablation ./bench/advisor ./bench/timeline
+	$(BIN)/ablation/ablation $(ABLATION)
 
 # TPC-H's twelve steps on a real Cassandra: the calendar beside the static baselines; the report goes to docs/results. CALENDAR has
 # further flags (bin/calendar -help): CALENDAR="-file evolution".

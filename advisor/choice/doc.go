@@ -54,7 +54,10 @@
 // Nothing is left out but by proof; if the limits strike, the bound says how much better another choice might be. All of
 // it is deterministic while no wall limit is reached.
 //
-// It imports advisor/solve. Thin today: a limit on space ties all parts together, and its relaxation is weak
+// Several limits, as those on the space of each step of a sequence, are conditions of the program alone (Program, limits.go): package sequence writes designs of many steps as
+// choices with such limits. Greedy are choices for who has no time at all.
+//
+// It imports advisor/ablation, by which bench/ablation switches methods off, and advisor/solve. Thin today: a limit on space ties all parts together, and its relaxation is weak
 // where few large tables fit, so that of tens of thousands of arcs a gap of 1 to 5 % stays unless CBC gets minutes; the multipliers are not started from a
 // former solve's; parts of more than 200,000 arcs are not given to the solver, and stay with what bounds and branching come
 // to; sizes that differ by less than a millionth of their sum count as the same; where very many choices cost

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/helenus-db/helenus/advisor/ablation"
 )
 
 // dual is a lower bound on the cost of every choice, and what it tells of single tables and arcs.
@@ -83,7 +85,7 @@ func (x *dual) initMultipliers() {
 // prices are tried, each from the multipliers of the one before: a higher one if what is open at it takes more than there is, else a lower
 // one, until the two are close. The bound is concave in the price, so that the best one lies between them.
 func (x *dual) initSpacePrice(ctx context.Context) {
-	if x.space == 0 || !x.evaluate() {
+	if x.space == 0 || ablation.Without(ablation.SpacePricing) || !x.evaluate() {
 		return
 	}
 	x.fixed = true

@@ -1,6 +1,10 @@
 package choice
 
-import "math"
+import (
+	"math"
+
+	"github.com/helenus-db/helenus/advisor/ablation"
+)
 
 // polishArcs is up to how many arcs the relaxation is given to the simplex method, and farArcs where a limit on space leaves it as the only bound that is worth
 // anything: a hundred thousand arcs take ten seconds.
@@ -24,7 +28,7 @@ func (w *partSolver) polishSoon() bool {
 // wantsLocalBranching reports whether a part is one of which only what is near the bound is given to the solver at first: a limit on space leaves it large.
 func (w *partSolver) wantsLocalBranching() bool {
 	_, ok := w.options.Solver.(Relaxer)
-	return ok && w.problem.Space > 0 && w.in.arcCount() >= nearFrom && w.in.arcCount() <= farArcs
+	return ok && !ablation.Without(ablation.NearFirst) && w.problem.Space > 0 && w.in.arcCount() >= nearFrom && w.in.arcCount() <= farArcs
 }
 
 // useExactMultipliers replaces a part's multipliers by the exact ones. The subgradient method comes close to the relaxation's optimum and no
@@ -33,7 +37,7 @@ func (w *partSolver) wantsLocalBranching() bool {
 // on the engine's tolerances. It reports whether there may be something left below the limit.
 func (w *partSolver) useExactMultipliers(x *dual) bool {
 	engine, ok := w.options.Solver.(Relaxer)
-	if !ok {
+	if !ok || ablation.Without(ablation.ExactPrices) {
 		return true
 	}
 	if !x.evaluate() || !w.pruneFurther(x) { // the branching has used the same demands

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/helenus-db/helenus/advisor/ablation"
 )
 
 // The states of a table during the search.
@@ -73,7 +75,7 @@ func compileProblem(p *Problem) (*instance, error) {
 	if bad := in.presolve(); bad >= 0 {
 		return nil, &UnsatisfiableError{in.demands[bad].number}
 	}
-	if p.Space > 0 && len(in.status) >= dominatedFrom && in.closeDominated() {
+	if p.Space > 0 && len(in.status) >= dominatedFrom && !ablation.Without(ablation.Domination) && in.closeDominated() {
 		in.presolve()
 	}
 	return in, nil
@@ -179,6 +181,9 @@ func (in *instance) placeGroups(at int) int {
 	}
 	for i := range in.demands {
 		d := &in.demands[i]
+		if ablation.Without(ablation.Groups) {
+			continue
+		}
 		in.shrinkGroups(d, number)
 		if d.grouped == 0 || len(d.arcs) < d.grouped {
 			in.growGroups(i)

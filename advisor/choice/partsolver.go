@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/ablation"
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
@@ -53,7 +54,7 @@ const (
 // branchThenSolve branches, then asks the solver.
 func (w *partSolver) branchThenSolve(x *dual) error {
 	large, far := w.in.arcCount() > programArcs, w.wantsLocalBranching()
-	if budget := w.budget; budget > 0 && !far {
+	if budget := w.budget; budget > 0 && !far && !ablation.Without(ablation.Branching) {
 		switch {
 		case large:
 			budget *= instead

@@ -26,10 +26,18 @@ type program struct {
 	flows   []int // by demand, -1 if it is there always
 	arcs    []int // by demand: the column of its first arc
 	rows    []int // by multiplier of the dual: the row whose price it is, -1 if there is none
+	compact bool  // demands with a shortcut are written in fewer rows and columns, which the dual has no multipliers for
 }
 
 func newProgram(in *instance) *program {
-	p := &program{in: in, problem: &solve.Problem{}, column: make([]int, len(in.status)), rows: make([]int, in.multiplierCount())}
+	p := &program{in: in}
+	p.build()
+	return p
+}
+
+func (p *program) build() {
+	in := p.in
+	p.problem, p.column, p.rows = &solve.Problem{}, make([]int, len(in.status)), make([]int, in.multiplierCount())
 	for i := range p.rows {
 		p.rows[i] = -1
 	}
@@ -67,7 +75,6 @@ func newProgram(in *instance) *program {
 			p.rows[d.groupsAt+n] = p.addRow(row)
 		}
 	}
-	return p
 }
 
 // programSize returns how many columns and rows the program has.
@@ -117,11 +124,32 @@ func (p *program) addRow(r solve.Row) int {
 	return len(p.problem.Rows) - 1
 }
 
+// shortcut finds a demand's arc that satisfies it for nothing over one table, where one table needs the demand: what is created need not be if it was
+// there before. Then there is a flow only if the one is kept and the other is not, which is one row in place of two. -1: there is none.
+func (d *demand) shortcut() int {
+	if d.always || len(d.needed) != 1 {
+		return -1
+	}
+	for k, a := range d.arcs {
+		if a.from == Source && a.to == Sink && a.price == 0 && a.table != 0 && d.tables[a.table] != d.needed[0] {
+			return k
+		}
+	}
+	return -1
+}
+
 // addDemand adds the flow of one demand.
 func (p *program) addDemand(i int) {
 	d := &p.in.demands[i]
-	flow := -1
-	if !d.always {
+	flow, short := -1, -1
+	if p.compact {
+		short = d.shortcut()
+	}
+	switch {
+	case short >= 0:
+		flow = p.addColumn(solve.Column{Upper: 1})
+		p.addRow(solve.Row{Lower: 0, Upper: math.Inf(1), Terms: []solve.Term{{Column: flow, Coefficient: 1}, {Column: p.column[d.needed[0]], Coefficient: -1}, {Column: p.column[d.tables[d.arcs[short].table]], Coefficient: 1}}})
+	case !d.always:
 		flow = p.addColumn(solve.Column{Name: fmt.Sprintf("flow %d", d.number), Upper: 1})
 		for j, n := range d.needed {
 			p.rows[d.at+len(d.tables)+j] = p.addRow(solve.Row{Lower: 0, Upper: math.Inf(1), Terms: []solve.Term{{Column: flow, Coefficient: 1}, {Column: p.column[n], Coefficient: -1}}})
@@ -131,7 +159,11 @@ func (p *program) addDemand(i int) {
 	p.arcs = append(p.arcs, len(p.problem.Columns))
 	states := make([][]solve.Term, d.states)
 	used := make([][]solve.Term, len(d.tables))
-	for _, a := range d.arcs {
+	for k, a := range d.arcs {
+		if k == short { // its number stays
+			p.addColumn(solve.Column{})
+			continue
+		}
 		c := p.addColumn(solve.Column{Cost: a.price, Upper: 1})
 		states[a.from] = append(states[a.from], solve.Term{Column: c, Coefficient: 1})
 		if a.to != Sink {
@@ -152,6 +184,9 @@ func (p *program) addDemand(i int) {
 		p.addRow(row)
 	}
 	for j, n := range d.tables[1:] {
+		if used[j+1] == nil {
+			continue // the shortcut's alone
+		}
 		p.rows[d.at+1+j] = p.addRow(solve.Row{Lower: math.Inf(-1), Upper: 0, Terms: append(used[j+1], solve.Term{Column: p.column[n], Coefficient: -1})})
 	}
 }
@@ -169,6 +204,9 @@ func (p *program) setStart(choice []bool) {
 	for i := range p.in.demands {
 		d := &p.in.demands[i]
 		if s.there[i] == 0 || math.IsInf(s.cheapestPrice(i), 1) {
+			continue
+		}
+		if p.compact && int(d.over[Sink]) == d.shortcut() {
 			continue
 		}
 		if p.flows[i] >= 0 {

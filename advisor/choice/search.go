@@ -433,3 +433,36 @@ func (in *instance) firstChoice(budget int, m float64, hints ...[]bool) ([]bool,
 	}
 	return best, least
 }
+
+// Greedy are choices that take no search, one for each of some prices of space, the dearer the smaller: each demand in turn buys the tables of its cheapest path, those that
+// were bought before for nothing, and then what is of no use any more goes. They take no more than reading the problem some times over; none of them has to fit.
+func Greedy(p *Problem) (list [][]bool) {
+	unlimited := *p
+	unlimited.Space = 0
+	in, err := compileProblem(&unlimited)
+	if err != nil {
+		return nil
+	}
+	upkeep, price := slices.Clone(in.upkeep), 0.0
+	for range greedyPrices {
+		for n := range upkeep {
+			in.upkeep[n] = upkeep[n] + price*in.size[n]
+		}
+		s := newSearch(in, 0)
+		if s.setChoice(nil); !s.repairDemands(0) {
+			return list
+		}
+		s.closeUseless(-1)
+		list = append(list, slices.Clone(s.open))
+		if price *= greedyRise; price == 0 {
+			price = max(s.sum, 1) / max(s.size, 1) / (greedyRise * greedyRise)
+		}
+	}
+	return list
+}
+
+// The prices of space at which Greedy buys.
+const (
+	greedyPrices = 16
+	greedyRise   = 4
+)

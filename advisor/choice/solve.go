@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/ablation"
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
@@ -102,7 +103,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if m := mergeDemands(p); m != nil {
+	if m := mergeDemands(p); m != nil && !ablation.Without(ablation.Merging) {
 		return m.solveAndSplit(ctx, o)
 	}
 	return solveOnce(ctx, p, o, nil)

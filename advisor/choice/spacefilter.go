@@ -1,6 +1,10 @@
 package choice
 
-import "context"
+import (
+	"context"
+
+	"github.com/helenus-db/helenus/advisor/ablation"
+)
 
 // spaceFilter says what a limit on space rules out, whatever it costs. Priced, the limit is one condition among thousands, and where
 // little fits, its multiplier would have to be beyond all costs before the bound said that something does not. So the question
@@ -21,7 +25,7 @@ const (
 
 // newSpaceFilter returns the space filter of an instance; nil if space is not limited.
 func newSpaceFilter(in *instance) *spaceFilter {
-	if in.problem.Space == 0 {
+	if in.problem.Space == 0 || ablation.Without(ablation.SpaceFilter) {
 		return nil
 	}
 	small := &instance{problem: &Problem{Tables: in.problem.Tables, Demands: in.problem.Demands}, upkeep: in.size, size: in.size, unit: 1, done: in.done, status: append([]int8(nil), in.status...)}

@@ -57,7 +57,7 @@ type annealing struct {
 	s       *scratch
 	open    [][]bool
 	bits    [][]uint64  // by step: the open tables, as a memo wants them
-	asked   [][]*memo   // by demand and class
+	asked   []*memo     // by demand
 	filled  []*memo     // by table
 	price   [][]float64 // by step and demand: of its path, weighed; +Inf if there is none
 	path    [][]reads   // by step and demand
@@ -127,7 +127,7 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 	steps, count := len(in.status), len(in.size)
 	s := &annealing{in: in, p: in.p, random: rand.New(rand.NewPCG(seed, 8)), s: newScratch(in.states), born: make([]int, steps), size: make([]float64, steps),
 		rate: make([]float64, steps), concern: make([][]use, count), feeds: make([][]use, count), least: math.Inf(1),
-		asked: make([][]*memo, len(in.demands)), filled: make([]*memo, count)}
+		asked: make([]*memo, len(in.demands)), filled: make([]*memo, count)}
 	longest := 1
 	least := infinities(count)
 	note := func(uses [][]use, of int, tables []int32) {
@@ -139,16 +139,12 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 	}
 	for i := range in.demands {
 		read := slices.Clone(in.needed[i])
-		for k, g := range in.demands[i] {
-			if longest = max(longest, len(g.roles)); k > 0 && g == in.demands[i][k-1] {
-				s.asked[i] = append(s.asked[i], s.asked[i][k-1])
-				continue
-			}
-			s.asked[i] = append(s.asked[i], newMemo(g, count))
-			g.lowerToCheapest(least, s.s)
-			for _, r := range g.roles[1:] {
-				read = append(read, r.table)
-			}
+		g := in.demands[i]
+		longest = max(longest, len(g.roles))
+		s.asked[i] = newMemo(g, count)
+		g.lowerToCheapest(least, s.s)
+		for _, r := range g.roles[1:] {
+			read = append(read, r.table)
 		}
 		for _, n := range in.needed[i] {
 			least[n] = math.Inf(-1)
@@ -225,7 +221,7 @@ func (s *annealing) repriceDemand(t int, i int32) {
 	w := &s.path[t][i]
 	w.count = 0
 	if s.in.demandPresent(int(i), s.open[t]) {
-		price, path := s.asked[i][s.in.class[t]].cheapestPath(s.open[t], s.bits[t], s.s)
+		price, path := s.asked[i].cheapestPath(s.open[t], s.bits[t], s.s)
 		if now = price; !math.IsInf(now, 1) {
 			now *= s.p.Demands[i].Weights[t]
 			*w = *path

@@ -1,7 +1,6 @@
 package sequence
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -43,9 +42,6 @@ type InvalidError struct {
 func (e *InvalidError) Error() string {
 	return fmt.Sprintf("sequence: problem not valid: %s %d: %s", e.Part, e.Index, e.Reason)
 }
-
-// errNone: neither a sequence nor a proof that there is none.
-var errNone = errors.New("sequence: no sequence was found within the limits: allow more time")
 
 // Validate returns an *InvalidError for the first part that is not well formed: a list that is not as long as there are steps, a
 // number that is negative or none, an arc of no table or state, arcs in a circle. A well-formed problem may still be impossible to solve.

@@ -181,7 +181,7 @@ func (s *annealing) noteTouched(t int, i int32) {
 // randomDetour is a path of a demand that is cheap with made-up prices for tables that must be opened for it, times a factor; without one table. False:
 // there is none.
 func (s *annealing) randomDetour(t int, i, without int32, times float64) (w reads, ok bool) {
-	g := s.in.demands[i][s.in.class[t]]
+	g := s.in.demands[i]
 	u := s.u[:len(g.roles)]
 	factor := times * math.Exp(4*s.random.Float64()-3)
 	for j, r := range g.roles {

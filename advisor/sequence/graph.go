@@ -9,8 +9,7 @@ import (
 
 // graph is a compiled demand or load. Its arcs are in an order in which a path's arcs follow each other; those between the same two
 // states are next to each other (a bundle), the cheapest first. Whatever multipliers and weights do, they add to a price or
-// multiply all of them, so a bundle is left at the first arc whose bare price is too much. One graph serves all steps; where arcs
-// fall away at some, those get one of their own (subgraph).
+// multiply all of them, so a bundle is left at the first arc whose bare price is too much. One graph serves all steps.
 type graph struct {
 	states  int
 	arcs    []arc
@@ -202,31 +201,6 @@ func (g *graph) buildBundles() {
 		}
 		g.bundles = append(g.bundles, bundle{a.from, a.to, int32(i), int32(i + 1)})
 	}
-}
-
-// subgraph is a graph that has only some of the arcs, and the number that each of its roles has in g.
-func (g *graph) subgraph(kept func(i int) bool) (*graph, []int32) {
-	next := &graph{states: g.states, roles: []role{{none, 0}}}
-	was := []int32{0}
-	number := make([]int32, len(g.roles))
-	for i := range g.arcs {
-		if !kept(i) {
-			continue
-		}
-		a := g.arcs[i]
-		if a.role != 0 {
-			if number[a.role] == 0 {
-				number[a.role] = int32(len(was))
-				was = append(was, a.role)
-				next.roles = append(next.roles, g.roles[a.role])
-			}
-			a.role = number[a.role]
-		}
-		next.arcs = append(next.arcs, a)
-	}
-	next.buildBundles()
-	next.floor = next.shortestPath(1, make([]float64, len(next.roles)), newScratch(g.states))
-	return next, was
 }
 
 // scratch is what a search for a path writes into.

@@ -16,17 +16,14 @@ const (
 // instance is a compiled Problem, as far as it is not settled yet.
 type instance struct {
 	p       *Problem
-	class   []int      // by step: steps that follow each other and weigh all demands the same are a class
-	begin   []int      // by class: its first step, and at the end the number of steps
-	status  [][]int8   // by step and table
-	unborn  [][]bool   // by step and table: it is not created for that step
-	demands [][]*graph // by demand and class
-	needed  [][]int32  // by demand; nil: it is there always
-	loads   []*graph   // by table
-	size    []float64  // by table: 0 if it takes no space
-	twin    [][]int    // by step and table: a step that is not later, at which it is kept if it is at this one, and not else; nil: each step is its own
-	needers [][]int    // by table: the demands that need it; see demandsNeeding
-	states  int        // of the largest graph
+	begin   []int     // the first steps of intervals in which all demands weigh the same, and at the end the number of steps
+	status  [][]int8  // by step and table
+	unborn  [][]bool  // by step and table: it is not created for that step
+	demands []*graph  // by demand
+	needed  [][]int32 // by demand; nil: it is there always
+	loads   []*graph  // by table
+	size    []float64 // by table: 0 if it takes no space
+	states  int       // of the largest graph
 }
 
 // newInstance compiles a problem that is valid. The error is an *UnsatisfiableError or an *InvalidError.
@@ -35,7 +32,7 @@ type instance struct {
 // demand which has no path.
 func newInstance(p *Problem) (*instance, error) {
 	in := &instance{p: p}
-	in.findClasses()
+	in.findIntervals()
 	for range p.Steps {
 		in.status = append(in.status, make([]int8, len(p.Tables)))
 		in.unborn = append(in.unborn, make([]bool, len(p.Tables)))
@@ -110,11 +107,7 @@ func newInstance(p *Problem) (*instance, error) {
 	}
 	for i, g := range demands {
 		d := &p.Demands[i]
-		list := make([]*graph, len(in.begin)-1)
-		for k := range list {
-			list[k] = g
-		}
-		in.demands = append(in.demands, list)
+		in.demands = append(in.demands, g)
 		in.states = max(in.states, g.states)
 		var needed []int32
 		if d.Needed != nil && !slices.ContainsFunc(d.Needed, fixed) {
@@ -130,13 +123,12 @@ func newInstance(p *Problem) (*instance, error) {
 	return in, nil
 }
 
-// findClasses finds the classes.
-func (in *instance) findClasses() {
+// findIntervals finds where weights change.
+func (in *instance) findIntervals() {
 	for t := range in.p.Steps {
 		if t == 0 || !in.p.sameWeights(t-1, t) {
 			in.begin = append(in.begin, t)
 		}
-		in.class = append(in.class, len(in.begin)-1)
 	}
 	in.begin = append(in.begin, len(in.p.Steps))
 }
@@ -149,29 +141,6 @@ func (p *Problem) sameWeights(s, t int) bool {
 		}
 	}
 	return true
-}
-
-// asAt is the first step at which a table must be what it is at one.
-func (in *instance) asAt(t, n int) int {
-	if in.twin == nil {
-		return t
-	}
-	return in.twin[t][n]
-}
-
-// changeOf tells at how many steps a table comes and goes as at one, which is the first of them, and what creating it costs at all.
-func (in *instance) changeOf(t, n int) (first, times int, birth float64) {
-	x := &in.p.Tables[n]
-	if in.twin == nil || t == 0 {
-		return t, 1, x.Birth[t]
-	}
-	first = t
-	for s := 1; s < len(in.status); s++ {
-		if in.asAt(s, n) == in.asAt(t, n) && in.asAt(s-1, n) == in.asAt(t-1, n) && in.unborn[s][n] == in.unborn[t][n] {
-			first, times, birth = min(first, s), times+1, birth+x.Birth[s]
-		}
-	}
-	return first, times, birth
 }
 
 // alwaysThere reports whether a demand is there at all steps.
@@ -189,4 +158,17 @@ func (p *Problem) staticProblem(t int) *choice.Problem {
 		c.Demands = append(c.Demands, choice.Demand{Name: d.Name, Weight: d.Weights[t], States: d.States, Arcs: d.Arcs, Needed: d.Needed})
 	}
 	return c
+}
+
+// demandPresent reports whether a demand must be satisfied by a step's tables.
+func (in *instance) demandPresent(i int, open []bool) bool {
+	return in.alwaysThere(i) || slices.ContainsFunc(in.needed[i], func(n int32) bool { return open[n] })
+}
+
+// keptBefore reports whether a table was kept before a step.
+func (p *Problem) keptBefore(list [][]bool, t, n int) bool {
+	if t == 0 {
+		return p.Tables[n].There
+	}
+	return list[t-1][n]
 }

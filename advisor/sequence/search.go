@@ -51,10 +51,8 @@ func newSearch(in *instance, budget int, done <-chan struct{}) *search {
 	for i := range in.demands {
 		s.price, s.uses = append(s.price, make([]float64, steps)), append(s.uses, make([][]int32, steps))
 		seen := map[int32]bool{}
-		for _, g := range in.demands[i] {
-			for _, r := range g.roles[1:] {
-				seen[r.table] = true
-			}
+		for _, r := range in.demands[i].roles[1:] {
+			seen[r.table] = true
 		}
 		for _, n := range in.needed[i] {
 			seen[n] = true
@@ -162,7 +160,7 @@ func (s *search) repriceDemand(i, t int) {
 		s.uses[i][t] = s.uses[i][t][:0]
 		return
 	}
-	s.uses[i][t] = s.pathTables(s.in.demands[i][s.in.class[t]], s.price[i][t], s.uses[i][t])
+	s.uses[i][t] = s.pathTables(s.in.demands[i], s.price[i][t], s.uses[i][t])
 }
 
 // demandCost is what a demand costs at a step.
@@ -170,7 +168,7 @@ func (s *search) demandCost(i, t int) float64 {
 	if !s.in.demandPresent(i, s.open[t]) {
 		return 0
 	}
-	v := s.in.demands[i][s.in.class[t]].cheapestPrice(s.open[t], s.s)
+	v := s.in.demands[i].cheapestPrice(s.open[t], s.s)
 	if math.IsInf(v, 1) {
 		return v
 	}
@@ -443,7 +441,7 @@ func (s *search) repairDemands() bool {
 				if !math.IsInf(s.price[i][t], 1) {
 					continue
 				}
-				g := s.in.demands[i][s.in.class[t]]
+				g := s.in.demands[i]
 				u := make([]float64, len(g.roles))
 				for j, r := range g.roles {
 					if j == 0 || s.open[t][r.table] {

@@ -13,12 +13,11 @@ import (
 
 // Options say how to solve.
 type Options struct {
-	Solver   solve.Solver   // for what the relaxation and branching do not settle; nil: none
+	Solver   solve.Solver   // for what courses do not settle; nil: none
 	Limits   solve.Limits   // Nodes and Iterations for the solver; Gap and Wall for the whole
-	Pruned   bool           // only with tables that the local programs of the workload summary tree choose (Algorithms 1 and 2)
+	Pruned   bool           // only with tables that are promising: above all those that the local programs of the workload summary tree choose (Algorithms 1 and 2)
 	Mean     bool           // a local program's step weighs what the steps around it weigh on average, not what it weighs itself (W-21)
 	Start    [][]bool       // a sequence to begin from, by step and table; nil: none
-	Direct   bool           // no local programs and little search: the integer program gets what is left soon
 	Ties     bool           // among sequences of equal cost, one of the fewest tables over all steps, of those the smallest (W-41)
 	Progress func(Progress) // if set, it is told of each better sequence and greater bound, by one goroutine at a time
 }
@@ -37,7 +36,7 @@ type Result struct {
 	Bound  float64 // no sequence costs less; with Options.Pruned none of the tables that are left
 	Proven bool    // Cost is the least
 	Fewest bool    // proven: no sequence of this cost has fewer tables over all steps, or as many and smaller ones (Options.Ties)
-	// Stopped says what ended the solve before its end: "gap", "nodes", "wall", "cancelled" or "failed"; else empty.
+	// Stopped says what ended the solve before its end: "gap", "nodes", "iterations", "wall", "cancelled" or "failed"; else empty.
 	Stopped string
 	Failure error // of the solver, if it failed: a *solve.WorkerError
 	Engine  string
@@ -48,12 +47,8 @@ type Result struct {
 
 // Stats are figures of a solve.
 type Stats struct {
-	Arcs          int // of all demands and loads, at one step
-	Classes       int // steps that differ from the one before in what they weigh
-	ArcsLeft      int // of demands, over all classes, after the reduction
-	TablesLeft    int // steps of tables that are not settled by it
-	Columns, Rows int // of the largest integer program that was given to the solver
-	Nodes         int // branched
+	Arcs          int // of all demands and loads, over all steps
+	Columns, Rows int // of the integer program, if it was given to the solver
 }
 
 // The reasons of Result.Stopped that are not the solver's.
@@ -63,7 +58,22 @@ const (
 	StoppedNodes     = "nodes"
 )
 
-var errWall = errors.New("sequence: the time limit is reached")
+var (
+	errWall = errors.New("sequence: the time limit is reached")
+	// errNone: neither a sequence nor a proof that there is none.
+	errNone = errors.New("sequence: no sequence was found within the limits: allow more time")
+)
+
+// How much is done: arcs that a descent may look at, changes that are annealed for each step within a limit on space, and how large a program may be, and
+// one that only chooses among sequences of equal cost.
+const (
+	searching    = 10_000_000
+	annealing1   = 4_000
+	programArcs  = 120_000
+	tieArcs      = 20_000
+	tieNodes     = 300
+	tieIteration = 100_000 // some ten seconds
+)
 
 // solver is one solve under way.
 type solver struct {
@@ -72,19 +82,23 @@ type solver struct {
 	began   time.Time
 	p       *Problem
 	in      *instance
-	alive   []int // the tables that it has; nil: all of the problem
 	best    [][]bool
 	known   float64
 	bound   float64
-	effort  effort
-	grain   float64    // what is rounding, whatever the cost
-	seeds   [][][]bool // sequences to search from
-	ideals  *ideals
+	grain   float64 // what is rounding, whatever the cost
 	result  *Result
 }
 
-// Solve finds a sequence of least cost. The error is an *InvalidError, an *UnsatisfiableError, a *SpaceError, or the context's if it ended
-// before there was any sequence.
+// Solve finds a sequence of least cost:
+//
+//  1. The best design of each step by itself (package choice). All of them bound: nothing is answered and kept for less, and changing costs at least nothing.
+//  2. With Options.Pruned, what is promising is left (tree.go).
+//  3. Courses (search.go, improve.go): from those designs, and from each of them kept throughout, one table's best course along time after the other, given all
+//     others'. Where space is limited what that comes to is annealed, too (anneal.go).
+//  4. The integer program of all steps (expand.go), if it is not too large, from the best of these.
+//  5. Of sequences of the least cost one of the fewest tables, by the same program.
+//
+// The error is an *InvalidError, an *UnsatisfiableError, a *SpaceError, or the context's if it ended before there was any sequence.
 func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -94,33 +108,16 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Limits.Wall, errWall)
 		defer cancel()
 	}
-	s := &solver{ctx: ctx, options: o, began: time.Now(), p: p, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), ideals: &ideals{at: map[int]*ideal{}}, effort: fullEffort, result: &Result{}}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	s := &solver{ctx: ctx, options: o, began: time.Now(), p: p, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), result: &Result{Engine: "courses"}}
 	var err error
 	if s.in, err = newInstance(p); err != nil {
 		return nil, err
 	}
-	for i := range p.Demands {
-		s.result.Stats.Arcs += len(p.Demands[i].Arcs)
-	}
-	for n := range p.Loads {
-		s.result.Stats.Arcs += len(p.Loads[n].Arcs)
-	}
-	s.result.Stats.Classes = len(s.in.begin) - 1
 	s.offerSequence(o.Start)
-	if x := newDual(s.in); x.evaluate() { // without multipliers: every demand at its cheapest
-		s.liftBound(x.bound)
-	}
-	if o.Direct {
-		s.effort = directEffort
-	} else if len(p.Steps) > 2 {
-		err = s.solveLocalPrograms()
-	}
-	if err == nil {
-		err = s.run()
-	}
+	err = s.run()
 	if err != nil && (s.best == nil || ctx.Err() == nil) {
 		return nil, err
 	}
@@ -133,162 +130,146 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	return s.fillResult(), nil
 }
 
-// solveLocalPrograms solves the local programs. With Options.Pruned the instance is left with the tables that they chose; otherwise the problem is solved
-// with those first, for a sequence to begin from.
-func (s *solver) solveLocalPrograms() error {
-	t, err := s.solveTree()
-	if err != nil {
-		return err
-	}
-	s.result.Locals = t.locals
-	kept := t.keptTables()
-	if math.IsInf(s.p.Cost(t.design), 1) {
-		// A table does not live long enough, or too many come at once. What takes the least space can be kept throughout.
-		list, err := s.smallestSequence()
-		if err != nil {
-			return err
-		}
-		for n, is := range list[0] {
-			if at, found := slices.BinarySearch(kept, n); is && !found {
-				kept = slices.Insert(kept, at, n)
-			}
-		}
-	}
-	s.offerSequence(t.design)
-	if s.options.Pruned {
-		for _, n := range s.promisingTables() {
-			if at, found := slices.BinarySearch(kept, n); !found {
-				kept = slices.Insert(kept, at, n)
-			}
-		}
-		s.seeds = [][][]bool{s.idealSequence()}
-		s.result.Kept = kept
-		if s.best != nil && !slices.ContainsFunc(s.best, func(d []bool) bool { return usesOutside(d, kept) }) {
-			s.restrictTables(kept)
-			return nil
-		}
-		s.best, s.known = nil, math.Inf(1) // Options.Start has tables that were not kept: what is chosen from those counts
-		s.offerSequence(t.design)
-		s.restrictTables(kept)
-		return nil
-	}
-	in := *s.in
-	in.status, in.unborn, in.demands = cloneStatus(s.in.status), cloneBools(s.in.unborn), nil
-	for i := range s.in.demands {
-		in.demands = append(in.demands, slices.Clone(s.in.demands[i]))
-	}
-	first := &solver{ctx: s.ctx, options: s.options, effort: fullEffort, began: s.began, p: s.p, in: &in, best: s.best, known: s.known, bound: math.Inf(-1), grain: s.grain, result: &Result{}}
-	first.seeds = [][][]bool{s.idealSequence()}
-	first.options.Ties, first.options.Progress, first.options.Start = false, nil, s.best
-	first.restrictTables(kept)
-	if err := first.run(); err != nil {
-		return err
-	}
-	s.offerSequence(first.best)
-	return nil
-}
-
-// pricedRounds is how long multipliers are raised for to see what is promising beside what the local programs chose.
-const pricedRounds = 3
-
-// promisingTables are the tables that the relaxation over all of them makes something of. A local program knows three of the steps, and takes what is
-// best for just these: a table that serves no three of them best, but all together, is in none of their designs. The relaxation knows all
-// steps and no integers, so the two fail on different tables.
-func (s *solver) promisingTables() []int {
-	x := newDual(s.in)
-	x.initMultipliers()
-	if !x.evaluate() {
-		return nil
-	}
-	x.initSpacePrices(s.stepCostScale())
-	for range pricedRounds {
-		if !x.ascend(s.ctx, pauseSteps, s.known) {
-			return nil
-		}
-	}
-	return x.likelyTables()
-}
-
-// restrictTables leaves the instance with some of the tables.
-func (s *solver) restrictTables(kept []int) {
-	s.in.closeAllBut(kept)
-	alive := s.in.aliveTables()
-	in, _ := s.in.subInstance(alive)
-	s.setInstance(in, alive)
-}
-
-// usesOutside reports whether a design has tables that are not in a list.
-func usesOutside(design []bool, kept []int) bool {
-	for n, is := range design {
-		if _, found := slices.BinarySearch(kept, n); is && !found {
-			return true
-		}
-	}
-	return false
-}
-
-// effort is how much is done, in arcs looked at.
-type effort struct {
-	searching int // by each search
-	branching int
-	program   int // arcs up to which what is left becomes an integer program
-	nodes     int // that its solver may branch, 0: as Options.Limits says
-}
-
-var (
-	fullEffort   = effort{10_000_000, 150_000_000, 60_000, 0}
-	localEffort  = effort{1_000_000, 4_000_000, 2_000, 100}
-	directEffort = effort{1_000_000, 4_000_000, 400_000, 0}
-)
-
-const (
-	pauseSteps = 40 // between reductions
-	rounds     = 60
-)
-
-// run bounds, searches, reduces, branches, and asks the solver.
 func (s *solver) run() error {
-	if s.offerSequence(s.options.Start); s.best != nil {
-		s.searchFrom(nil, s.toAlive(s.best), nil)
-	}
-	for _, list := range s.seeds {
-		s.searchFrom(nil, s.toAlive(list), nil)
-	}
-	x, ok, err := s.reduceInstance()
+	designs, err := s.designSteps()
 	if err != nil {
 		return err
 	}
-	if !ok {
-		s.liftBound(s.known) // no sequence is as good as the best one: only rounding can say that
-		return nil
-	}
-	s.result.Stats.ArcsLeft, s.result.Stats.TablesLeft = s.in.sizeLeft()
-	if !s.gapClosed() && !s.canStop() {
-		if err := s.branchThenSolve(x); err != nil {
+	if s.options.Pruned && len(s.p.Steps) > 2 {
+		if err := s.prune(designs); err != nil {
 			return err
 		}
 	}
-	if s.options.Ties && s.gapClosed() && s.ctx.Err() == nil {
+	s.searchCourses(designs)
+	x := s.in.expand(nil)
+	s.result.Stats.Arcs = x.arcCount()
+	if !s.canStop() && !s.gapClosed() {
+		if err := s.solveProgram(x); err != nil {
+			return err
+		}
+	}
+	if s.options.Ties && s.best != nil && s.ctx.Err() == nil {
 		return s.breakTies(x)
 	}
 	return nil
 }
 
-// searchFrom searches from a sequence with tables that the multipliers (may be nil) make much of.
-func (s *solver) searchFrom(x *dual, begin [][]bool, tables []int) {
-	q := newSearch(s.in, s.effort.searching, s.ctx.Done())
-	q.descendFrom(begin, tables, func(t int) float64 {
-		if x != nil && x.spacePrice(t) > 0 {
-			return x.spacePrice(t)
+// designSteps finds the best design of each step, those of steps that ask the same once, and bounds by them. A step's error is that of the whole: what answers everything in the least
+// space does so at every step, so the step that has the least is looked at first.
+func (s *solver) designSteps() (designs [][]bool, err error) {
+	steps := len(s.p.Steps)
+	order := make([]int, steps)
+	for t := range order {
+		order[t] = t
+	}
+	space := func(t int) float64 {
+		if v := s.p.Steps[t].Space; v > 0 {
+			return v
 		}
+		return math.Inf(1)
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case space(a) < space(b):
+			return -1
+		case space(a) > space(b):
+			return 1
+		}
+		return 0
+	})
+	designs = make([][]bool, steps)
+	bound := 0.0
+	var met []*stepDesign
+	for _, t := range order {
+		at := slices.IndexFunc(met, func(d *stepDesign) bool { return s.p.sameStep(d.step, t) })
+		if at < 0 {
+			d, err := s.designStep(t)
+			if err != nil {
+				return nil, err
+			}
+			at, met = len(met), append(met, d)
+		}
+		designs[t] = met[at].open
+		bound += met[at].bound
+	}
+	s.liftBound(bound)
+	return designs, nil
+}
+
+// stepDesign is the best design of a step, and what none costs less than.
+type stepDesign struct {
+	step  int
+	open  []bool
+	bound float64
+}
+
+func (s *solver) designStep(t int) (*stepDesign, error) {
+	o := choice.Options{Limits: solve.Limits{Gap: s.options.Limits.Gap}}
+	if s.best != nil {
+		o.Start = s.best[t]
+	}
+	r, err := choice.Solve(s.ctx, s.p.staticProblem(t), o)
+	var tight *choice.SpaceError
+	switch {
+	case errors.As(err, &tight):
+		return nil, &SpaceError{Step: t, Space: s.p.Steps[t].Space, Smallest: tight.Smallest, Proven: tight.Proven}
+	case err != nil && s.best != nil: // there is a sequence; of this step nothing is known
+		return &stepDesign{t, s.best[t], 0}, nil
+	case err != nil:
+		return nil, err
+	}
+	return &stepDesign{t, r.Open, max(0, r.Bound)}, nil
+}
+
+// sameStep reports whether two steps ask the same for the same.
+func (p *Problem) sameStep(s, t int) bool {
+	return p.sameWeights(s, t) && p.Steps[s].Space == p.Steps[t].Space && !slices.ContainsFunc(p.Tables, func(x Table) bool { return x.Upkeep[s] != x.Upkeep[t] })
+}
+
+// searchCourses looks for sequences from the designs of the steps, each in its place and each throughout.
+func (s *solver) searchCourses(designs [][]bool) {
+	s.searchFrom(s.best)
+	s.searchFrom(designs)
+	var met [][]bool
+	for _, d := range designs {
+		if len(met) < throughout && !slices.ContainsFunc(met, func(o []bool) bool { return slices.Equal(o, d) }) {
+			met = append(met, d)
+			same := slices.Repeat([][]bool{d}, len(designs))
+			s.offerSequence(same)
+			s.searchFrom(same)
+		}
+	}
+	if s.canStop() || s.gapClosed() || !s.in.spaceLimited() {
+		return
+	}
+	a := newAnnealing(s.in, 1)
+	a.setSequence(s.best)
+	a.coolDown(s.ctx, annealing1*len(designs))
+	s.offerSequence(a.best)
+	s.searchFrom(s.best)
+}
+
+// throughout is of how many designs it is tried to keep them throughout.
+const throughout = 8
+
+// searchFrom searches from a sequence; nil: from nothing.
+func (s *solver) searchFrom(begin [][]bool) {
+	if s.canStop() && s.best != nil {
+		return
+	}
+	q := newSearch(s.in, searching, s.ctx.Done())
+	q.descendFrom(begin, func(t int) float64 {
 		if space := s.p.Steps[t].Space; space > 0 {
 			return 1e-3 * s.stepCostScale() / space
 		}
 		return 0
 	})
-	if better(q.least, s.known) {
-		s.offerSequence(s.fromAlive(q.best))
-	}
+	s.offerSequence(q.best)
+}
+
+// spaceLimited reports whether some step has a limit on space.
+func (in *instance) spaceLimited() bool {
+	return slices.ContainsFunc(in.p.Steps, func(s Step) bool { return s.Space > 0 })
 }
 
 // stepCostScale is of the order of what a step costs.
@@ -296,124 +277,7 @@ func (s *solver) stepCostScale() float64 {
 	if s.best != nil {
 		return s.known / float64(len(s.p.Steps))
 	}
-	sum := 0.0
-	for i := range s.in.demands {
-		for t, k := range s.in.class {
-			if g := s.in.demands[i][k]; len(g.arcs) > 0 {
-				sum += g.floor * s.p.Demands[i].Weights[t]
-			}
-		}
-	}
-	return max(sum, s.bound, s.grain) / float64(len(s.p.Steps))
-}
-
-// reduceInstance raises the dual bound and leaves out what it shows to be useless. False: nothing is left.
-func (s *solver) reduceInstance() (*dual, bool, error) {
-	if s.best == nil { // the steps along the multipliers go by what is known
-		s.searchFrom(nil, nil, nil)
-	}
-	x := newDual(s.in)
-	x.initMultipliers()
-	if !x.evaluate() {
-		return x, false, s.impossibleError()
-	}
-	s.liftBound(x.bound)
-	x.initSpacePrices(s.stepCostScale())
-	idle, dry, next := 0, 0, 0
-	for round := range rounds {
-		before := s.bound
-		if !x.ascend(s.ctx, pauseSteps, s.known) {
-			return x, false, s.impossibleError()
-		}
-		s.liftBound(x.bound)
-		if known := s.known; round >= next {
-			often := x.likelyTables()
-			s.searchFrom(x, x.suggestSequence(0.5), often)
-			s.searchFrom(x, x.suggestSequence(0.2), often)
-			if s.known < known {
-				dry = 0
-			}
-			dry++
-			next = round + dry
-			if s.best == nil && s.ctx.Err() == nil {
-				if _, err := s.smallestSequence(); err != nil {
-					return x, false, err
-				}
-			}
-		}
-		if s.ctx.Err() != nil || s.canStop() && (!s.options.Ties || !s.gapClosed()) {
-			return x, true, nil //nolint:nilerr // the context ended: what there is stays
-		}
-		limit := s.known + tolerance(s.known) + s.grain
-		fixed := x.fixTables(limit)
-		if !x.evaluate() {
-			return x, false, nil
-		}
-		stay, gone := x.pruneArcs(limit)
-		if fixed > 0 || gone > 0 {
-			x.presolve(stay)
-			if alive := s.in.aliveTables(); len(alive)*5 < len(s.in.size)*4 {
-				x = x.subDual(alive)
-				s.setInstance(x.in, alive)
-			}
-			if !x.evaluate() {
-				return x, false, nil
-			}
-		}
-		arcs, _ := s.in.sizeLeft()
-		if idle++; s.bound > before+0.005*(s.known-before) || gone*20 > arcs {
-			idle = 0
-		} else {
-			x.theta = 0 // from here on anew: the average may point elsewhere by now
-		}
-		if idle == 3 || s.gapClosed() {
-			break
-		}
-	}
-	return x, true, nil
-}
-
-// likelyTables are the tables that the multipliers make something of at some step.
-func (x *dual) likelyTables() (list []int) {
-	for n := range x.in.size {
-		for t := range x.status {
-			if x.status[t][n] == free && (x.kept[t][n] > 0.05 || x.used[t][n] > 0.05) {
-				list = append(list, n)
-				break
-			}
-		}
-	}
-	return list
-}
-
-// impossibleError is the error if no sequence was found where none can be.
-func (s *solver) impossibleError() error {
-	if s.best != nil {
-		return nil
-	}
-	_, err := s.smallestSequence()
-	return err
-}
-
-// branchThenSolve branches, then asks the solver.
-func (s *solver) branchThenSolve(x *dual) error {
-	margin := max(1e-10, s.options.Limits.Gap) * math.Abs(s.known)
-	b := &branchAndBound{ctx: s.ctx, in: s.in, best: s.toAlive(s.best), known: s.known, limit: s.known - margin, margin: margin, budget: s.effort.branching}
-	done := b.searchTree(x)
-	s.result.Stats.Nodes = b.nodes
-	s.offerSequence(s.fromAlive(b.best))
-	if s.result.Engine = "branching"; done {
-		s.liftBound(min(s.known, b.limit))
-		if s.options.Limits.Gap == 0 {
-			s.liftBound(s.known)
-		}
-		return nil
-	}
-	s.liftBound(min(b.left, b.limit))
-	if arcs, _ := s.in.sizeLeft(); s.options.Solver == nil || s.ctx.Err() != nil || arcs > s.effort.program {
-		return nil //nolint:nilerr // the context ended: what there is stays
-	}
-	return s.solveProgram()
+	return max(s.bound, s.grain) / float64(len(s.p.Steps))
 }
 
 // canStop reports whether the solve may end: the gap is small enough, or the time is over.
@@ -471,14 +335,6 @@ func (s *solver) reportProgress() {
 // better reports whether a is better than b by more than rounding.
 func better(a, b float64) bool { return a < b && (math.IsInf(b, 1) || a < b-1e-11*math.Abs(b)) }
 
-func cloneStatus(list [][]int8) [][]int8 {
-	next := make([][]int8, len(list))
-	for t := range list {
-		next[t] = append([]int8(nil), list[t]...)
-	}
-	return next
-}
-
 func cloneBools(list [][]bool) [][]bool {
 	next := make([][]bool, len(list))
 	for t := range list {
@@ -487,71 +343,85 @@ func cloneBools(list [][]bool) [][]bool {
 	return next
 }
 
-// solverLimits are the solver's.
-func (s *solver) solverLimits() solve.Limits {
-	l := solve.Limits{Nodes: s.options.Limits.Nodes, Iterations: s.options.Limits.Iterations, Gap: s.options.Limits.Gap}
-	if s.effort.nodes > 0 {
-		l.Nodes = s.effort.nodes
-	}
-	if at, ok := s.ctx.Deadline(); ok { // an engine that stops by itself says how far its bound has come
-		l.Wall = max(time.Until(at)*9/10, time.Millisecond)
-	}
-	return l
-}
-
-// solveProgram solves one integer program of all that is not settled.
-func (s *solver) solveProgram() error {
-	if s.options.Solver == nil {
+// solveProgram gives the program of all steps to the solver.
+func (s *solver) solveProgram(x *expansion) error {
+	if s.options.Solver == nil || s.result.Stats.Arcs > programArcs {
 		return nil
 	}
-	p := newProgram(s.in)
-	s.result.Stats.Columns, s.result.Stats.Rows = len(p.problem.Columns), len(p.problem.Rows)
-	if s.best != nil {
-		p.setStart(s.toAlive(s.best))
+	q, err := choice.NewProgram(&x.problem, x.limits)
+	if err != nil {
+		return nil //nolint:nilerr // what must be there breaks a limit: then there is no sequence, which the designs of the steps have said or will
 	}
-	list, solution, failed, err := p.runSolver(s.ctx, s.options.Solver, s.solverLimits())
+	s.result.Stats.Columns, s.result.Stats.Rows = q.Columns(), q.Rows()
+	limits := solve.Limits{Nodes: s.options.Limits.Nodes, Iterations: s.options.Limits.Iterations, Gap: s.options.Limits.Gap}
+	if at, ok := s.ctx.Deadline(); ok { // an engine that stops by itself says how far its bound has come
+		limits.Wall = max(time.Until(at)*9/10, time.Millisecond)
+	}
+	a, err := x.run(s.ctx, q, s.options.Solver, limits, s.best, false)
 	if err != nil {
 		return err
 	}
-	if list != nil {
-		s.offerSequence(s.fromAlive(list))
+	s.offerSequence(a.open)
+	s.liftBound(a.bound)
+	if s.result.Failure = a.failure; a.engine != "" {
+		s.result.Engine, s.result.Stopped = a.engine, a.limit
 	}
-	if s.result.Failure = failed; solution == nil {
-		return nil
-	}
-	s.result.Engine = solution.Engine
-	switch solution.Status {
-	case solve.Optimal:
+	if a.optimal {
 		s.liftBound(s.known)
-	case solve.Stopped:
-		s.liftBound(solution.Bound + p.openUpkeep())
-		s.result.Stopped = solution.Limit
 	}
 	return nil
 }
 
-// smallestSequence begins from the tables that take the least space, kept throughout. The error is a *SpaceError if they do not fit.
-func (s *solver) smallestSequence() ([][]bool, error) {
-	tight := 0
-	for t, step := range s.p.Steps {
-		if step.Space > 0 && (s.p.Steps[tight].Space == 0 || step.Space < s.p.Steps[tight].Space) {
-			tight = t
+// breakTies looks for the fewest tables, then the smallest, among the sequences of the least cost: what can be left out goes, and where the cost is proven the program
+// says whether fewer would do. Both are one objective: sizes are shares of their sum over all steps, which together count less than one table.
+func (s *solver) breakTies(x *expansion) error {
+	thin := newAnnealing(s.in, 0)
+	if thin.setSequence(s.best); thin.best != nil {
+		if thin.dropRedundant(); s.p.Cost(thin.best) <= s.known+1e-12*math.Abs(s.known) {
+			s.best = thin.best
 		}
 	}
-	r, err := choice.MinimiseSize(s.ctx, s.p.staticProblem(tight), choice.Options{Solver: s.options.Solver})
+	if !s.gapClosed() || s.options.Solver == nil || s.result.Stats.Arcs > tieArcs {
+		return nil
+	}
+	total := 1.0
+	for _, size := range s.in.size {
+		total += size * float64(len(s.in.status))
+	}
+	each := make([]float64, len(s.in.size))
+	for n := range each {
+		if !s.p.Tables[n].Free {
+			each[n] = 1 + s.in.size[n]/total
+		}
+	}
+	limit := s.known + 1e-9*math.Abs(s.known) + s.grain
+	q, err := choice.NewProgram(&x.problem, x.limits)
 	if err != nil {
-		return nil, err
+		return nil //nolint:nilerr // as in solveProgram
 	}
-	if space := s.p.Steps[tight].Space; space > 0 && r.Cost > space*(1+1e-12) {
-		return nil, &SpaceError{Step: tight, Space: space, Smallest: r.Cost, Proven: r.Proven}
+	q.Hold(limit-x.offset, x.counts(each))
+	a, err := x.run(s.ctx, q, s.options.Solver, solve.Limits{Nodes: tieNodes, Iterations: tieIteration}, s.best, false)
+	if err != nil {
+		return err
 	}
-	list := make([][]bool, len(s.p.Steps))
+	if a.open != nil && s.p.Cost(a.open) <= limit && countEach(a.open, each) < countEach(s.best, each)-1e-12 {
+		s.best = a.open
+		s.known = s.p.Cost(s.best)
+	}
+	s.result.Fewest = a.optimal
+	return nil
+}
+
+// countEach adds up what the tables of a sequence count.
+func countEach(list [][]bool, each []float64) (sum float64) {
 	for t := range list {
-		list[t] = r.Open
+		for n, is := range list[t] {
+			if is {
+				sum += each[n]
+			}
+		}
 	}
-	s.offerSequence(list)
-	s.searchFrom(nil, s.toAlive(list), nil)
-	return list, nil
+	return sum
 }
 
 // fillResult fills in the result.

@@ -3,7 +3,7 @@ package sequence
 import "math"
 
 // timePath is the question of a table's course along time: at which steps it is kept. It is a shortest path, found by one pass
-// forward; with one backward it tells what a course costs at least that keeps it at a step, does not, or creates it for one.
+// forward.
 type timePath struct {
 	there  bool
 	drop   float64
@@ -12,14 +12,13 @@ type timePath struct {
 	birth  []float64 // by step: what creating it costs, +Inf: it can not be
 	status []int8
 
-	off, on         []float64 // by step: cheapest up to it, if it is not kept; if it is, and may go after it
-	offward, onward []float64 // by step: cheapest from after it on
-	born            []int32   // by step: on comes of a creation for that step, -1: of having been kept before
+	off, on []float64 // by step: cheapest up to it, if it is not kept; if it is, and may go after it
+	born    []int32   // by step: on comes of a creation for that step, -1: of having been kept before
 }
 
 func newTimePath(steps int) timePath {
 	list := func() []float64 { return make([]float64, steps) }
-	return timePath{keep: list(), birth: list(), status: make([]int8, steps), off: list(), on: list(), offward: list(), onward: list(), born: make([]int32, steps)}
+	return timePath{keep: list(), birth: list(), status: make([]int8, steps), off: list(), on: list(), born: make([]int32, steps)}
 }
 
 // lifeEnd is the last step that a table must be kept at which is created for step t.
@@ -105,44 +104,4 @@ func (k *timePath) traceBack(tell func(t int, keep, born bool)) {
 		}
 		on = false
 	}
-}
-
-// backwardPass fills in what is left to pay after each step; forward has been called.
-func (k *timePath) backwardPass() {
-	last := len(k.keep) - 1
-	k.offward[last], k.onward[last] = 0, 0
-	for t := last - 1; t >= 0; t-- {
-		k.offward[t], k.onward[t] = math.Inf(1), math.Inf(1)
-		if k.status[t+1] != open {
-			k.offward[t], k.onward[t] = k.offward[t+1], k.drop+k.offward[t+1]
-		}
-		if k.status[t+1] != closed {
-			k.onward[t] = min(k.onward[t], k.keep[t+1]+k.onward[t+1])
-			if !math.IsInf(k.birth[t+1], 1) {
-				e := k.lifeEnd(t + 1)
-				k.offward[t] = min(k.offward[t], k.birth[t+1]+k.keepCost(t+1, e)+k.onward[e])
-			}
-		}
-	}
-}
-
-// costWithout is what a course costs at least that does not keep the table at a step.
-func (k *timePath) costWithout(t int) float64 { return k.off[t] + k.offward[t] }
-
-// costCreating is what a course costs at least that creates the table for a step.
-func (k *timePath) costCreating(t int) float64 {
-	if math.IsInf(k.birth[t], 1) {
-		return k.birth[t]
-	}
-	e := k.lifeEnd(t)
-	return k.absentCost(t) + k.birth[t] + k.keepCost(t, e) + k.onward[e]
-}
-
-// costKeeping is what a course costs at least that keeps the table at a step.
-func (k *timePath) costKeeping(t int) float64 {
-	v := k.on[t] + k.onward[t]
-	for s := max(0, t-max(1, k.life)+1); s <= t; s++ {
-		v = min(v, k.costCreating(s))
-	}
-	return v
 }

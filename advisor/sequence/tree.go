@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
+	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/internal/guard"
 )
@@ -15,9 +15,12 @@ import (
 // middle, the last. Its local program is a sequence of these; the designs found are handed on to its children, which keep them at their
 // first and last step (W-23) and choose but the middle one. So a span of n steps takes n-1 local programs (W-22), and in the end each step has a
 // design that was chosen beside those of the steps next to it: put together they are a sequence, unless a table does not live long enough.
+//
+// A local program weighs its three steps by what they weigh themselves (or what those around them do on average), for half of the
+// span each. What it finds is promising, not final: it ends at a gap of 1e-5, and is a program only where it is small.
 type tree struct {
 	s      *solver
-	base   *instance
+	ideal  [][]bool // by step, its best design by itself
 	mutex  sync.Mutex
 	tokens chan struct{} // as many as may be at work at once
 	group  guard.Group
@@ -26,12 +29,22 @@ type tree struct {
 	err    error
 }
 
-// solveTree solves all local programs, side by side. The designs depend on the problem only, not on which is solved first.
-func (s *solver) solveTree() (*tree, error) {
-	t := &tree{s: s, base: s.in, tokens: make(chan struct{}, runtime.GOMAXPROCS(0)), design: make([][]bool, len(s.p.Steps))}
-	t.group.Go(guard.Advice, func() { t.solveNode(0, len(s.p.Steps)-1, true) })
+// localGap is what a local program may be away from its optimum, and localArcs up to how many arcs it is given to the integer program's solver.
+const (
+	localGap  = 1e-5
+	localArcs = 5_000
+)
+
+// newTree is a tree over a problem, given the best designs of its steps.
+func newTree(s *solver, ideal [][]bool) *tree {
+	return &tree{s: s, ideal: ideal, tokens: make(chan struct{}, runtime.GOMAXPROCS(0)), design: make([][]bool, len(s.p.Steps))}
+}
+
+// solveAll solves all local programs, side by side. The designs depend on the problem only, not on which is solved first.
+func (t *tree) solveAll() error {
+	t.group.Go(guard.Advice, func() { t.solveNode(0, len(t.design)-1, true) })
 	t.group.Wait()
-	return t, t.err
+	return t.err
 }
 
 // solveNode solves the local program of a span, then those of its halves.
@@ -40,7 +53,9 @@ func (t *tree) solveNode(from, to int, root bool) {
 		return
 	}
 	middle := (from + to) / 2
-	err := t.withToken(func() error { return t.solveLocal(from, middle, to, root) })
+	t.tokens <- struct{}{}
+	err := t.solveLocal(from, middle, to, root)
+	<-t.tokens
 	if err != nil {
 		t.mutex.Lock()
 		t.err = err
@@ -51,12 +66,6 @@ func (t *tree) solveNode(from, to int, root bool) {
 	t.group.Go(guard.Advice, func() { t.solveNode(middle, to, false) })
 }
 
-func (t *tree) withToken(do func() error) error {
-	t.tokens <- struct{}{}
-	defer func() { <-t.tokens }()
-	return do()
-}
-
 // solveLocal solves one local program.
 func (t *tree) solveLocal(from, middle, to int, root bool) error {
 	steps := [3]int{from, middle, to}
@@ -65,34 +74,38 @@ func (t *tree) solveLocal(from, middle, to int, root bool) error {
 	t.locals++
 	first, last := t.design[from], t.design[to]
 	t.mutex.Unlock()
-	in := t.base.summaryInstance(q, steps)
 	if !root {
 		for n := range q.Tables {
 			q.Tables[n].There = first[n]
 		}
+	}
+	in, err := newInstance(q)
+	if err != nil {
+		return err
+	}
+	seeds := [][][]bool{{t.ideal[from], t.ideal[middle], t.ideal[to]}}
+	if !root {
 		in.fixDesign(0, first)
 		in.fixDesign(2, last)
+		seeds = [][][]bool{{first, first, last}, {first, t.ideal[middle], last}, {first, last, last}}
 	}
-	s := &solver{ctx: t.s.ctx, options: Options{Solver: t.s.options.Solver, Limits: solve.Limits{Gap: max(localGap, t.s.options.Limits.Gap)}}, effort: localEffort,
-		began: time.Now(), p: q, in: in, known: math.Inf(1), bound: math.Inf(-1), grain: t.s.grain, result: &Result{}}
-	if root {
-		s.seeds = [][][]bool{{t.s.idealDesign(from), t.s.idealDesign(middle), t.s.idealDesign(to)}}
-	} else {
-		for _, design := range [][]bool{first, t.s.idealDesign(middle), last} {
-			s.seeds = append(s.seeds, [][]bool{first, design, last})
+	s := &solver{ctx: t.s.ctx, options: Options{Solver: t.s.options.Solver, Limits: solve.Limits{Gap: max(localGap, t.s.options.Limits.Gap), Nodes: tieNodes}}, p: q, in: in,
+		known: math.Inf(1), bound: math.Inf(-1), grain: t.s.grain, result: &Result{}}
+	for _, seed := range seeds {
+		s.offerSequence(seed)
+		s.searchFrom(seed)
+	}
+	if x := in.expand(nil); x.arcCount() <= localArcs {
+		s.result.Stats.Arcs = x.arcCount()
+		if err := s.solveProgram(x); err != nil && s.ctx.Err() == nil {
+			return err
 		}
-	}
-	if err := s.run(); err != nil && root {
-		return err // no space, or no path: that is so for the whole
 	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	switch {
 	case s.best == nil && root:
-		if err := t.s.ctx.Err(); err != nil {
-			return err
-		}
-		return errNone
+		t.design[from], t.design[middle], t.design[to] = t.ideal[from], t.ideal[middle], t.ideal[to]
 	case s.best == nil:
 		t.design[middle] = first
 	case root:
@@ -103,9 +116,6 @@ func (t *tree) solveLocal(from, middle, to int, root bool) error {
 	return nil
 }
 
-// localGap is what a local program may be away from its optimum: what it finds is to be found promising, not to be used.
-const localGap = 1e-5
-
 // fixDesign fixes the design of a step.
 func (in *instance) fixDesign(t int, design []bool) {
 	for n, is := range design {
@@ -114,17 +124,6 @@ func (in *instance) fixDesign(t int, design []bool) {
 			in.status[t][n] = open
 		}
 	}
-}
-
-// keptTables lists the tables of all designs.
-func (t *tree) keptTables() []int {
-	var list []int
-	for n := range t.base.size {
-		if slices.ContainsFunc(t.design, func(d []bool) bool { return d[n] }) {
-			list = append(list, n)
-		}
-	}
-	return list
 }
 
 // summaryProblem is a problem over three of the steps. What a step weighs is what it weighs itself, or with mean what those around it do on
@@ -170,54 +169,43 @@ func (p *Problem) summaryProblem(steps [3]int, mean bool) *Problem {
 	return q
 }
 
-// summaryInstance is the instance of a summary, over the same graphs.
-func (in *instance) summaryInstance(q *Problem, steps [3]int) *instance {
-	next := &instance{p: q, needed: in.needed, loads: in.loads, size: in.size, states: in.states}
-	next.findClasses()
-	for i, t := range steps {
-		next.status = append(next.status, append([]int8(nil), in.status[t]...))
-		unborn := append([]bool(nil), in.unborn[t]...)
-		for n := range unborn {
-			unborn[n] = in.status[t][n] == closed || i > 0 && (q.Steps[i].Closed || len(in.loads[n].arcs) == 0)
+// prune leaves the tables that the local programs choose (Algorithms 1 and 2), and with them what the steps' best designs have, what the linear relaxation of all steps keeps some
+// of, and what there is already: a local program knows three of the steps, and takes what is best for just these. A table that serves no three of them best, but all together, is in none
+// of their designs. The relaxation knows all steps and no integers, so the two fail on different tables.
+func (s *solver) prune(ideal [][]bool) error {
+	t := newTree(s, ideal)
+	if err := t.solveAll(); err != nil {
+		return err
+	}
+	s.offerSequence(t.design)
+	kept := make([]bool, len(s.p.Tables))
+	for _, design := range slices.Concat(t.design, ideal, s.best) {
+		for n, is := range design {
+			kept[n] = kept[n] || is
 		}
-		next.unborn = append(next.unborn, unborn)
 	}
-	for i := range in.demands {
-		list := make([]*graph, len(next.begin)-1)
-		for k := range list {
-			list[k] = in.demands[i][0]
-		}
-		next.demands = append(next.demands, list)
-	}
-	return next
-}
-
-// closeAllBut closes all tables but some, at all steps.
-func (in *instance) closeAllBut(kept []int) {
-	is := make([]bool, len(in.size))
-	for _, n := range kept {
-		is[n] = true
-	}
-	for t := range in.status {
-		for n := range is {
-			if !is[n] {
-				in.status[t][n], in.unborn[t][n] = closed, true
+	if relaxer, able := s.options.Solver.(choice.Relaxer); able && s.in.expand(nil).arcCount() <= programArcs {
+		if r, err := Relax(s.ctx, s.p, relaxer); err == nil { // else it is done without
+			s.liftBound(r.Bound)
+			for _, list := range r.Kept {
+				for n, v := range list {
+					kept[n] = kept[n] || v > support
+				}
 			}
 		}
 	}
-	less := func(g *graph) *graph {
-		next, _ := g.subgraph(func(a int) bool { r := g.arcs[a].role; return r == 0 || is[g.roles[r].table] })
-		return next
-	}
-	loads := make([]*graph, len(in.loads))
-	for n, g := range in.loads {
-		loads[n] = less(g)
-	}
-	in.loads = loads
-	for i := range in.demands {
-		g := less(in.demands[i][0])
-		for k := range in.demands[i] {
-			in.demands[i][k] = g
+	s.result.Locals = t.locals
+	for n, is := range kept {
+		if is {
+			s.result.Kept = append(s.result.Kept, n)
+			continue
+		}
+		for t := range s.in.status {
+			s.in.status[t][n], s.in.unborn[t][n] = closed, true
 		}
 	}
+	return nil
 }
+
+// support is how much of a table the relaxation has to keep for it to count.
+const support = 0.01

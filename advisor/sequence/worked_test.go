@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/solve"
 )
 
 // The tables of seed 004's figures 1 to 3.
@@ -65,7 +66,7 @@ func tables(list ...int) []bool {
 
 func solve1(t *testing.T, p *Problem) *Result {
 	t.Helper()
-	r, err := Solve(context.Background(), p, Options{Ties: true})
+	r, err := Solve(context.Background(), p, Options{Ties: true, Solver: solve.New(solve.Config{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,19 +210,20 @@ func TestLocals(t *testing.T) {
 func TestHandedDown(t *testing.T) {
 	for seed := range uint64(5) {
 		p := synthetic(seed, shape{queries: 3, entities: 4, variants: 2, steps: 9, weights: cycles})
-		whole := func() *solver {
-			in, err := newInstance(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return &solver{ctx: context.Background(), p: p, in: in, effort: fullEffort, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), ideals: &ideals{at: map[int]*ideal{}}, result: &Result{}}
-		}
-		all, err := whole().solveTree()
+		in, err := newInstance(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := whole()
-		alone := &tree{s: s, base: s.in, design: make([][]bool, len(p.Steps))}
+		s := &solver{ctx: context.Background(), p: p, in: in, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), result: &Result{}}
+		ideal, err := s.designSteps()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := newTree(s, ideal)
+		if err := all.solveAll(); err != nil {
+			t.Fatal(err)
+		}
+		alone := newTree(s, ideal)
 		for _, span := range [][3]int{{0, 4, 8}, {0, 2, 4}, {4, 6, 8}, {2, 3, 4}} {
 			if err := alone.solveLocal(span[0], span[1], span[2], span[2]-span[0] == 8); err != nil {
 				t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helenus-db/helenus/advisor/ablation"
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/internal/guard"
@@ -39,17 +40,16 @@ func (k *baselineDesigns) cancelMean() {
 	}
 }
 
-// distinctResults are all of them, those of equal weights once.
-func (k *baselineDesigns) distinctResults() []*choice.Result {
-	var list []*choice.Result
+// distinctDesigns are all of them, those of equal weights once.
+func (k *baselineDesigns) distinctDesigns() (list [][]bool) {
 	if k.average != nil {
-		list = append(list, k.average)
+		list = append(list, k.average.Open)
 	}
 	met := map[*choice.Result]bool{}
 	for _, r := range k.ideal {
 		if !met[r] {
 			met[r] = true
-			list = append(list, r)
+			list = append(list, r.Open)
 		}
 	}
 	return list
@@ -58,7 +58,7 @@ func (k *baselineDesigns) distinctResults() []*choice.Result {
 // designBaselines finds the best designs for the weights of each step, and for the mean ones, over some of the candidates. Steps of equal weights, and weights
 // that differ by a factor alone, have one design. Where these are integer programs, they begin from drafts; that for the mean weights is solved behind what follows, and of a
 // drift, whose steps have weights of their own, those of the first and the last one alone are solved at all.
-func (t *task) designBaselines(ctx context.Context, l *localSearch, in []bool, corners [][]bool) (*baselineDesigns, error) {
+func (t *task) designBaselines(ctx context.Context, in []bool, corners [][]bool) (*baselineDesigns, error) {
 	within, cancel := withShare(ctx, baselineShare)
 	mean := t.weightsKey(-1)
 	asked, programs := t.distinctSteps(), t.usesProgram(in)
@@ -69,7 +69,7 @@ func (t *task) designBaselines(ctx context.Context, l *localSearch, in []bool, c
 	designs := slices.Clone(corners)
 	solved := map[string]*choice.Result{}
 	ask := steps
-	if programs {
+	if programs && !ablation.Without(ablation.Drafts) {
 		ask = nil
 		for i, draft := range t.draftDesigns(within, steps, in, corners) {
 			step, key := steps[i], t.weightsKey(steps[i])
@@ -82,7 +82,7 @@ func (t *task) designBaselines(ctx context.Context, l *localSearch, in []bool, c
 			}
 		}
 	}
-	found, errs := t.bestDesigns(within, l, ask, solved, in, corners)
+	found, errs := t.bestDesigns(within, ask, solved, in, corners)
 	for i, step := range ask {
 		key := t.weightsKey(step)
 		if outOfTime(within, errs[i]) {
@@ -115,13 +115,7 @@ func (t *task) designBaselines(ctx context.Context, l *localSearch, in []bool, c
 // have what comes of it, too. cancel is called once it has ended.
 func (t *task) startMeanDesign(ctx context.Context, cancel func(), k *baselineDesigns, in []bool, designs [][]bool) {
 	q := designQuestion{weights: t.weightsAt(-1), space: t.space, in: in}
-	whole := t.staticProblem(q.weights, t.space)
-	least := math.Inf(1)
-	for _, open := range designs {
-		if c := whole.Cost(open); c < least {
-			q.start, least = open, c
-		}
-	}
+	q.start = t.cheapestOf(q.weights, designs)
 	type answer struct {
 		r   *choice.Result
 		err error
@@ -173,54 +167,31 @@ func (t *task) usesProgram(in []bool) bool {
 	return t.space > 0 && n > proofTables && n <= programTables && t.options.Solver != nil
 }
 
-// bestDesigns finds the best designs for some steps' weights, or all steps' (-1), from drafts by the keys of these weights. Without a limit on space, and among few candidates, they
-// are proven.
-func (t *task) bestDesigns(ctx context.Context, l *localSearch, steps []int, drafts map[string]*choice.Result, in []bool, corners [][]bool) ([]*choice.Result, []error) {
-	if t.space == 0 || t.usesProgram(in) {
-		var list []designQuestion
-		for _, step := range steps {
-			q := designQuestion{weights: t.weightsAt(step), space: t.space, in: in}
-			if draft := drafts[t.weightsKey(step)]; draft != nil {
-				q.start = draft.Open
-			}
-			list = append(list, q)
-		}
-		return t.chooseAll(ctx, list)
-	}
-	var results []*choice.Result
-	var errs []error
+// bestDesigns finds the best designs for some steps' weights, or all steps' (-1), from drafts by the keys of these weights, or else from the best of some designs. Without
+// a limit on space, and among few candidates, they are proven.
+func (t *task) bestDesigns(ctx context.Context, steps []int, drafts map[string]*choice.Result, in []bool, corners [][]bool) ([]*choice.Result, []error) {
+	var list []designQuestion
 	for _, step := range steps {
-		r, err := t.designStep(ctx, l, step, in, corners)
-		results, errs = append(results, r), append(errs, err)
-	}
-	return results, errs
-}
-
-// designStep finds the best design for a step's weights where what exchanging tables finds has to do, or to be begun with.
-func (t *task) designStep(ctx context.Context, l *localSearch, step int, in []bool, corners [][]bool) (*choice.Result, error) {
-	weights, keep := t.demandWeights(t.weightsAt(step))
-	open, cost := l.bestDesign(weights, keep, append(slices.Clone(corners), in), in)
-	if n := countOpen(in); n > proofTables && open != nil {
-		return &choice.Result{Open: open, Cost: cost, Engine: "local", Bound: math.Inf(-1)}, nil
-	}
-	return t.chooseDesign(ctx, designQuestion{weights: t.weightsAt(step), space: t.space, in: in, start: open})
-}
-
-// demandWeights are the weights of the demands, and what keeping each candidate costs, if statements run so often.
-func (t *task) demandWeights(weights []float64) (demands, keep []float64) {
-	for _, d := range t.demands {
-		demands = append(demands, weights[d.Statement]*d.Times)
-	}
-	for n := range t.tables {
-		sum := 0.0
-		for i, w := range weights {
-			if puts := t.study.Puts(i, n); puts > 0 {
-				sum += w * puts
-			}
+		q := designQuestion{weights: t.weightsAt(step), space: t.space, in: in}
+		if draft := drafts[t.weightsKey(step)]; draft != nil {
+			q.start = draft.Open
+		} else if t.space > 0 {
+			q.start = t.cheapestOf(q.weights, corners)
 		}
-		keep = append(keep, sum)
+		list = append(list, q)
 	}
-	return demands, keep
+	return t.chooseAll(ctx, list)
+}
+
+// cheapestOf is the cheapest of some designs within the limit on space; nil: none is.
+func (t *task) cheapestOf(weights []float64, designs [][]bool) (best []bool) {
+	p, least := t.staticProblem(weights, t.space), math.Inf(1)
+	for _, open := range designs {
+		if c := p.Cost(open); c < least {
+			best, least = open, c
+		}
+	}
+	return best
 }
 
 func countOpen(open []bool) (n int) {

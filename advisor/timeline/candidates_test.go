@@ -80,8 +80,8 @@ func TestGrowth(t *testing.T) {
 		}
 		c := &counting{Process: solve.New(solve.Config{})}
 		s.options.Solver = c
-		for _, r := range b.distinctResults() {
-			s.offerCalendar(s.sameThroughout(r.Open))
+		for _, open := range b.distinctDesigns() {
+			s.offerCalendar(s.sameThroughout(open))
 		}
 		if _, err := s.searchByRuns(context.Background(), b, in); err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestGrowth(t *testing.T) {
 		}
 		return figures{len(s.answers), c.asked}
 	}
-	const few = 3 * decomposeFrom // from so many steps on runs are designed apart, too
+	const few = 3 * togetherFrom // from so many steps on it is annealed after the program of what is near, too
 	first := at(few)
 	if got := at(few - 3); got.designs > first.designs || got.programs > first.programs {
 		t.Errorf("%d steps: %+v, with %d %+v", few-3, got, few, first)

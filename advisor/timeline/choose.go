@@ -66,20 +66,14 @@ func (t *task) findCalendar(ctx context.Context) (*Calendar, error) {
 		t.full = t.bytesOf(full.Open)
 		t.space = t.full * t.options.SpaceShare
 	}
-	l := t.newLocalSearch(in)
-	l.ctx = ctx
-	b, err := t.designBaselines(ctx, l, in, corners)
+	b, err := t.designBaselines(ctx, in, corners)
 	if err != nil {
 		return nil, err
-	}
-	if l.candidates != countOpen(in) { // designs were bought
-		l = t.newLocalSearch(in)
-		l.ctx = ctx
 	}
 	defer b.cancelMean()
 	t.endPhase("baselines")
 	s := t.newSearch()
-	if err := s.run(ctx, b, l, in); err != nil {
+	if err := s.run(ctx, b, in); err != nil {
 		return nil, err
 	}
 	t.endPhase("solve")
@@ -92,10 +86,9 @@ func (t *task) findCalendar(ctx context.Context) (*Calendar, error) {
 // be, and is put right for the tables that the solution creates, until it is right for all that one does.
 type search struct {
 	*task
-	loader   *loader
-	problem  *sequence.Problem
-	bounds   []float64 // by candidate, see loader.arcsOf
-	fillings map[string]map[int]float64
+	loader  *loader
+	problem *sequence.Problem
+	bounds  []float64 // by candidate, see loader.arcsOf
 
 	open    [][]bool // the best calendar so far
 	cost    float64  // of it, without writes of the existing tables
@@ -109,24 +102,24 @@ type search struct {
 	fewest  bool
 	stopped string
 	pruned  bool // over the promising candidates
-	effort  int  // how many times as often annealing is tried; above 1 runs are designed apart, however few
+	effort  int  // how many times as often annealing is tried; above 1 runs are designed
 }
 
 func (t *task) newSearch() *search {
-	return &search{task: t, loader: &loader{task: t, tables: t.tables, byTree: map[string]*treeSources{}}, fillings: map[string]map[int]float64{}, cost: math.Inf(1), effort: 1}
+	return &search{task: t, loader: &loader{task: t, tables: t.tables, byTree: map[string]*treeSources{}}, cost: math.Inf(1), effort: 1}
 }
 
 // run looks for the calendar. Exact mode begins with pruned mode's, so it never has a dearer one; of few candidates, all promising, the program
 // is solved at once, of many within a limit on space what is near (exact.go).
-func (s *search) run(ctx context.Context, b *baselineDesigns, l *localSearch, in []bool) error {
+func (s *search) run(ctx context.Context, b *baselineDesigns, in []bool) error {
 	if !s.options.Exact {
-		return s.solvePromising(ctx, b, l, in)
+		return s.solvePromising(ctx, b, in)
 	}
 	if n := countOpen(in); n > proofTables || n < len(s.tables) {
 		within, cancel := withShare(ctx, prunedShare)
 		defer cancel()
 		few := s.newSearch()
-		if err := few.solvePromising(within, b, l, in); err != nil && within.Err() == nil {
+		if err := few.solvePromising(within, b, in); err != nil && within.Err() == nil {
 			return err
 		}
 		if s.open = few.open; few.kept == len(s.tables) {
@@ -137,7 +130,7 @@ func (s *search) run(ctx context.Context, b *baselineDesigns, l *localSearch, in
 			return s.searchExact(ctx, b, in)
 		}
 	}
-	return s.solveAll(ctx, b, l, in)
+	return s.solveAll(ctx, b)
 }
 
 // prepareProblem makes the problem, in which tables are filled from those of the loader, for some candidates, nil: for all; and offers the calendar that there is, and
@@ -160,23 +153,17 @@ func (s *search) prepareProblem(b *baselineDesigns, in []bool) {
 	}
 }
 
-// offerDescended offers what the single designs become by dropping, adding and exchanging tables.
-func (s *search) offerDescended(ctx context.Context, b *baselineDesigns, l *localSearch, in []bool) (halted bool, err error) {
+// offerMean offers the best single design for the mean weights, kept throughout, and reports whether the search has to end.
+func (s *search) offerMean(ctx context.Context, b *baselineDesigns) (halted bool, err error) {
 	if err := b.awaitMean(); err != nil {
 		return false, err
 	}
 	s.offerCalendar(s.sameThroughout(b.average.Open))
-	if s.mustStop(ctx) {
-		return true, nil
-	}
-	for _, from := range [][]*choice.Result{b.ideal, slices.Repeat([]*choice.Result{b.average}, s.steps)} {
-		s.offerCalendar(s.descend(l, from, in))
-	}
-	return false, nil
+	return s.mustStop(ctx), nil
 }
 
 // solvePromising looks for the calendar over the promising candidates, from the best single design on.
-func (s *search) solvePromising(ctx context.Context, b *baselineDesigns, l *localSearch, in []bool) error {
+func (s *search) solvePromising(ctx context.Context, b *baselineDesigns, in []bool) error {
 	s.pruned = true
 	s.loader.tables = nil
 	var keep []int
@@ -186,7 +173,7 @@ func (s *search) solvePromising(ctx context.Context, b *baselineDesigns, l *loca
 		}
 	}
 	s.prepareProblem(b, in)
-	if s.space > 0 && countOpen(in) > proofTables && s.options.Solver != nil && s.open != nil && ctx.Err() == nil {
+	if s.space > 0 && len(keep) > proofTables && s.options.Solver != nil && s.open != nil && ctx.Err() == nil {
 		keep, err := s.searchByRuns(ctx, b, in)
 		if err != nil {
 			return err
@@ -197,7 +184,7 @@ func (s *search) solvePromising(ctx context.Context, b *baselineDesigns, l *loca
 			return nil
 		}
 	}
-	if halted, err := s.offerDescended(ctx, b, l, in); halted || err != nil {
+	if halted, err := s.offerMean(ctx, b); halted || err != nil {
 		return err
 	}
 	r, err := s.solveSequence(ctx, restrictProblem(s.problem, keep), sequence.Options{Pruned: true, Start: toRestricted(s.open, keep)})
@@ -220,9 +207,9 @@ func (s *search) solvePromising(ctx context.Context, b *baselineDesigns, l *loca
 }
 
 // solveAll looks for the calendar over all candidates.
-func (s *search) solveAll(ctx context.Context, b *baselineDesigns, l *localSearch, in []bool) error {
+func (s *search) solveAll(ctx context.Context, b *baselineDesigns) error {
 	s.prepareProblem(b, nil)
-	if halted, err := s.offerDescended(ctx, b, l, in); halted || err != nil {
+	if halted, err := s.offerMean(ctx, b); halted || err != nil {
 		return err
 	}
 	s.bound = max(s.bound, s.lowerBound())
@@ -344,16 +331,10 @@ func (s *search) promisingTables(r *sequence.Result, b *baselineDesigns) []int {
 	for _, n := range r.Kept {
 		in[n] = true
 	}
-	note := func(open []bool) {
-		for n, kept := range open {
+	for _, design := range slices.Concat(r.Open, s.open, b.distinctDesigns()) {
+		for n, kept := range design {
 			in[n] = in[n] || kept
 		}
-	}
-	for _, open := range slices.Concat(r.Open, s.open) {
-		note(open)
-	}
-	for _, x := range b.distinctResults() {
-		note(x.Open)
 	}
 	keep := []int{}
 	for n := range s.tables {

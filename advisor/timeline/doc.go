@@ -26,25 +26,20 @@
 //
 //  1. Candidates, plan spaces and prices (package design, task.go).
 //  2. Promising candidates (sweep.go): the best designs as space gets dearer. Then the baselines (baseline.go) from drafts (draft.go), that for the mean weights
-//     beside what follows, and a first calendar (runs.go; descend.go, local.go), by dropping, adding and exchanging tables, run by
-//     run, with what changing costs.
-//  3. Pruned mode: the workload summary tree over the promising candidates (package sequence), then the whole program over what
-//     it leaves, both from the first calendar on. Exact mode: the program over all candidates, from pruned mode's calendar on, so that it never has a dearer one.
-//     Both state the bound.
+//     beside what follows.
+//  3. The calendar: pruned mode looks at the promising candidates, exact mode at all, from pruned mode's calendar on, so that it never has a dearer one.
+//     Package sequence solves the problem of all steps. Both state the bound.
 //     With a limit on space and many candidates exact mode looks at single designs over all of them, and at calendars over what is near these (exact.go).
-//     With a limit on space and many promising candidates, in their place one design for each run of equal weights: the relaxation of the program of runs bounds
-//     them, window by window (relax.go), the runs are annealed, many of them designed apart, too (runs.go), the best of that is made better by the program of what is near it
+//     With a limit on space and many promising candidates, in place of all steps one design for each run of equal weights: the relaxation of the program of runs bounds
+//     them, window by window (relax.go), the runs are annealed (runs.go), the best of that is made better by the program of what is near it
 //     (localbranch.go), that of a drift by further annealing, and thinned.
 //     All solves end by counted steps; the same workload has the same calendar on any machine, unless the caller sets a wall.
 //     The first runs are annealed from a high temperature out of what the relaxation makes something of, and out of all promising ones, as what fills tables may be missing
-//     among the others (decision 31); those runs with the same weights have their designs, too. Seven recurring runs and more are designed apart besides (sequence.Decompose):
-//     each by itself, at prices that charge it for what it has that the run before has not, and pay it for what it leaves the next one; what fills a table has to be
-//     there before. What comes of that is changed together: where weights come again by the program of what is near (sequence.LocalBranch); where that finds nothing, or there are
-//     many runs, or weights drift, by annealing again, in rounds that hold one way while the rest makes room. Then changes are moved to the runs where they cost least
-//     (sequence.Smooth), and at last all is thinned: what nothing is dearer without goes (W-41). Runs after which the same comes share their prices, relaxations
+//     among the others (decision 31); those runs with the same weights have their designs, too. What comes of that is changed together: where weights come again by the program of what is near
+//     (sequence.LocalBranch); where that finds nothing, or there are many runs, or weights drift, by annealing again, in rounds that hold one way while the rest makes room. Then changes are moved to the
+//     runs where they cost least (sequence.Smooth), and at last all is thinned: what nothing is dearer without goes (W-41). Relaxations
 //     are solved for windows of four runs, and what was asked before is answered as before, so cycles of 44 steps take little more than those of 12.
-//     Exact mode bounds all calendars over all candidates by the single designs' bounds, for up to four steps' weights and the mean ones, and by designing each run apart at prices of
-//     what changes cost (decision 27).
+//     Exact mode bounds all calendars over all candidates by the single designs' bounds, for up to four steps' weights and the mean ones (decision 27).
 //  4. The calendar, with a design for each step, and a migration for each table that comes (read.go, migrate.go).
 //
 // Migrations. A migration query (W-26, W-27) asks for the target's columns by the WHERE of a query of the workload, or by the
@@ -90,9 +85,9 @@
 //
 // Thin today: no table with collections is proposed, as none is filled; a calendar is not a cycle, its last step is not
 // followed by its first; support queries that a table needs while it is filled are not counted in C^U; of more than 300
-// promising candidates, or without a solver, the baselines are found, not proven, and so are, in pruned mode within a limit on space, those that take CBC more than
+// promising candidates, or without a solver, the baselines are found, not proven, and so is a calendar that changes without a solver, and so are, in pruned mode within a limit on space, those that take CBC more than
 // 15,000 steps, and a drift's own steps; migrations read four tables, eight of those that are there; with a limit on space and
-// thousands of candidates exact mode finds, and does not prove: single designs are bounded within 1 to 5 %, and of what changes cost its bound has a part alone. And where there are more than 60
+// thousands of candidates exact mode finds, and does not prove: single designs are bounded within 1 to 5 %, and its bound has nothing of what changes cost. And where there are more than 60
 // promising candidates and a limit on space, a calendar of runs is found, not proven; its bound leaves out what changing between windows of four runs costs, and
 // that tables are filled out of what is there; weights that drift from step to step are designed for in four spans, before changes are moved to single steps;
 // and of equal calendars thinning finds one without a table that is not needed, if not always the one of the fewest.

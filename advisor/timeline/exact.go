@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/choice"
-	"github.com/helenus-db/helenus/advisor/sequence"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/internal/guard"
 )
@@ -18,10 +17,8 @@ import (
 //
 //  1. the weights of some steps, and the mean ones, get their best designs over all candidates, which tells of each candidate how far it is from being of use;
 //  2. the calendar is looked for over the promising candidates, those designs, and what is near them, with more tries than pruned mode makes;
-//  3. all candidates are bounded in two ways. By the single designs alone: what the best design costs is a concave function of the weights, and twice the weights cost twice
-//     as much, so the bound of a step is that of any sum of other steps' weights which its own are not below (concaveBound). And by pricing what changes cost (priced), as
-//     sequence.Decompose does: each run is designed apart over all candidates, at the prices that the relaxation over the near ones has; a candidate that is not
-//     near is charged where it is nearer than in the run before, as whoever has it there has to create it.
+//  3. all candidates are bounded by the single designs: what the best design costs is a concave function of the weights, and twice the weights cost twice
+//     as much, so the bound of a step is that of any sum of other steps' weights which its own are not below (concaveBound).
 
 // singlePeriod is a single design over all candidates, for the weights of a step.
 type singlePeriod struct {
@@ -44,26 +41,22 @@ func (s *search) searchExact(ctx context.Context, b *baselineDesigns, in []bool)
 		s.endPhase("designs")
 	}
 	s.effort = exactEffort
-	l := s.newLocalSearch(near)
-	l.ctx = ctx
-	if err := s.solvePromising(ctx, b, l, near); err != nil {
+	if err := s.solvePromising(ctx, b, near); err != nil {
 		return err
 	}
 	if s.kept < len(s.tables) {
 		s.bound = least // theirs is of some candidates
 	}
-	s.bound = max(s.bound, s.lowerBound(), s.concaveBound(ctx, singles), s.decomposedBound(ctx, singles, near))
+	s.bound = max(s.bound, s.lowerBound(), s.concaveBound(ctx, singles))
 	s.pruned, s.kept, s.proven = false, len(s.tables), s.cost <= s.bound*(1+1e-9)
 	return nil
 }
 
-// How exact mode looks: at the weights of so many steps, at so many of the nearest candidates of each, so many times as often by annealing, and with so many steps of the simplex
-// method for a run that is designed apart.
+// How exact mode looks: at the weights of so many steps, at so many of the nearest candidates of each, and so many times as often by annealing.
 const (
-	exactSteps      = 4
-	exactTables     = 100
-	exactEffort     = 3
-	exactIterations = 60_000
+	exactSteps  = 4
+	exactTables = 100
+	exactEffort = 3
 )
 
 // singlePeriods are designs over all candidates; none of those that time is not left for.
@@ -181,75 +174,4 @@ func (s *search) concaveBound(ctx context.Context, singles []singlePeriod) (sum 
 		sum += bounds[key]
 	}
 	return sum
-}
-
-// decomposedBound bounds calendars by designing each run apart over all candidates; 0 where that says nothing.
-func (s *search) decomposedBound(ctx context.Context, singles []singlePeriod, near []bool) float64 {
-	relaxer, able := s.options.Solver.(choice.Relaxer)
-	runs := s.weightRuns()
-	if few, recurs := s.mergeRuns(runs); !able || singles == nil || !recurs || len(few) < len(runs) || !noChangeWithinRuns(s.problem, runs) || ctx.Err() != nil {
-		return 0
-	}
-	all := s.task.sequenceProblem()
-	for n, l := 0, s.newSearch().loader; n < len(s.tables); n++ {
-		all.Loads = append(all.Loads, l.arcsOf(n, math.NaN())) // the least, whatever is there
-	}
-	p := problemByRun(all, runs)
-	prices := s.creationShares(ctx, p, relaxer, singles, near, runs)
-	if prices == nil {
-		return 0
-	}
-	limits := s.solverLimits()
-	if limits.Gap = max(limits.Gap, staticGap); s.options.Limits == (solve.Limits{}) {
-		limits.Iterations = exactIterations
-	}
-	parted, err := sequence.Decompose(ctx, p, sequence.DecomposeOptions{
-		Prices: prices, Start: designsOfRuns(s.open, runs), Rounds: 1, Known: s.cost,
-		Design: choice.Options{Solver: s.options.Solver, Limits: limits, Searching: briefSearching, Branching: briefBranching},
-	})
-	if err != nil {
-		return 0 // the time is over, or the solver failed: there is another bound
-	}
-	s.noteFailure(parted.Failure)
-	return parted.Bound
-}
-
-// creationShares are, by run and candidate, the share of what creating it costs that the run bears: of those that are near as their relaxation has it; the others bear
-// all of it in a run that they are nearer to than to the one before. nil: there is no relaxation.
-func (s *search) creationShares(ctx context.Context, p *sequence.Problem, relaxer choice.Relaxer, singles []singlePeriod, near []bool, runs []run) [][]float64 {
-	first := s.firstRunsOf(runs)
-	far := map[string][]float64{}
-	for _, x := range singles {
-		if x.step >= 0 {
-			far[s.weightsKey(x.step)] = x.result.Distances
-		}
-	}
-	var keep []int
-	for n, is := range near {
-		if is {
-			keep = append(keep, n)
-		}
-	}
-	relaxed, err := sequence.Relax(ctx, restrictProblem(p, keep).Window(0, first.count), relaxer)
-	if err != nil {
-		return nil
-	}
-	list := make([][]float64, len(runs))
-	for i := range runs {
-		list[i] = make([]float64, len(s.tables))
-		at := first.matchingRun(i)
-		for k, n := range keep {
-			list[i][n] = relaxed.Prices[at][k]
-		}
-		if i == 0 {
-			continue
-		}
-		now, before := far[first.weights[i]], far[first.weights[i-1]]
-		for n := range s.tables {
-			if load := &p.Loads[n]; !near[n] && now != nil && before != nil && now[n] < before[n] && len(load.Arcs) > 0 {
-				list[i][n] = p.Tables[n].Birth[i] + load.Arcs[0].Price
-			}
-		}
-	}
-	return list
 }

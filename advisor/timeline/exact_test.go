@@ -12,7 +12,7 @@ import (
 // of the candidates counted as promising before (W-25's converse: what is not promising is bounded all the same).
 func TestWide(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 5))
-	met, least, close, priced := 0, 0, 0, 0
+	met, least, close := 0, 0, 0
 	for range 16 {
 		w, tables := figured(t, "1, 1, 1", "1, 1, 1", 1, 3, 4, 7, 8)
 		for _, x := range w.Statements {
@@ -53,22 +53,9 @@ func TestWide(t *testing.T) {
 		if bound := s.concaveBound(context.Background(), singles); bound > truth*(1+1e-9) {
 			t.Errorf("at least %g by the single designs, and the least is %g", bound, truth)
 		}
-		everything := make([]bool, len(in))
-		for n := range everything {
-			everything[n] = true
-		}
-		for _, near := range [][]bool{in, everything} {
-			bound := s.decomposedBound(context.Background(), singles, near)
-			if bound > truth*(1+1e-9) {
-				t.Errorf("at least %g at prices, and the least is %g", bound, truth)
-			}
-			if bound > 0 {
-				priced++
-			}
-		}
 	}
 	t.Logf("of %d problems %d were solved, %d bounded within two hundredths", met, least, close)
-	if met < 8 || least < met/2 || close < met/2 || priced < met {
+	if met < 8 || least < met/2 || close < met/2 {
 		t.Errorf("of %d problems %d were solved, %d bounded within two hundredths", met, least, close)
 	}
 }

@@ -73,7 +73,10 @@ func Given(ctx context.Context, w *workload.Workload, o Options, tables [][]*mod
 			return nil, inputError("step %d: its tables do not answer every statement", step)
 		}
 		for n, is := range open {
-			if step > 0 && is && !s.open[step-1][n] && math.IsInf(s.fillingFrom(n, s.open[step-1]), 1) {
+			if step == 0 || !is || s.open[step-1][n] {
+				continue
+			}
+			if _, price := s.cheapestFilling(n, s.open[step-1]); math.IsInf(price, 1) {
 				return nil, inputError("step %d: nothing in step %d fills table %s", step, step-1, t.tables[n])
 			}
 		}

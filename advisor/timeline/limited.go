@@ -16,7 +16,7 @@ import (
 
 // A search whose time ends, or that is interrupted, has a calendar all the same: the best so far. Each phase has a share of the time, as
 // those after it do more for the calendar than its own last per cent; what a phase does not use is left to the next. If not even single designs were found
-// in time, there is one that takes no search (greedyDesigns).
+// in time, there is one that takes no search (choice.Greedy).
 
 // The shares of what is left of the time: of the sweep, of the single designs after it, and of pruned mode's calendar that exact mode begins with.
 const (
@@ -78,68 +78,9 @@ func (s *search) mustStop(ctx context.Context) bool {
 	return true
 }
 
-// greedyDesigns are designs without a search, one for each price of space: each statement in turn buys the tables of its cheapest path, those
-// that were bought before for nothing; then those are given back that others do without for less. The dearer space is, the less they take.
-func (t *task) greedyDesigns(l *localSearch, step int, in []bool) (designs [][]bool) {
-	weights, keep := t.demandWeights(t.weightsAt(step))
-	bare := make([]bool, len(t.tables))
-	for n := range bare {
-		bare[n] = l.fixed[n]
-	}
-	price := 0.0
-	for range mostBought {
-		c := l.startClimb(weights, keep, bare, in)
-		for again := true; again && c.broken > 0; { // a table that is bought may need an answer of its own
-			before := len(c.log)
-			for i := range c.parts {
-				if math.IsInf(c.parts[i], 1) {
-					c.buyPath(i, choice.None, price)
-				}
-			}
-			again = len(c.log) > before
-		}
-		if c.broken > 0 {
-			break
-		}
-		c.exchangeTables(price)
-		designs = append(designs, c.open)
-		if price *= boughtRise; price == 0 {
-			price = max(abs(c.sum), 1) / max(c.bytes, 1) / (boughtRise * boughtRise)
-		}
-	}
-	return designs
-}
-
-// exchangeTables gives tables back where others, or none, do for less.
-func (c *hillClimb) exchangeTables(price float64) {
-	for range mostPasses {
-		better := false
-		for n := range c.open {
-			if c.open[n] && !c.fixed[n] {
-				better = c.tryMove(price, func() {
-					c.flipTable(n)
-					for _, i := range c.touches[n] {
-						c.buyPath(i, n, price)
-					}
-				}) || better
-			}
-		}
-		if !better {
-			return
-		}
-	}
-}
-
-// The prices of space at which tables are bought.
-const (
-	mostBought = 16
-	boughtRise = 4
-)
-
 // addGreedy are designs of buying for all steps together, out of all candidates; what they have is put among those that count.
 func (t *task) addGreedy(in []bool) [][]bool {
-	all := t.allCandidates()
-	designs := t.greedyDesigns(t.newLocalSearch(all), -1, all)
+	designs := choice.Greedy(t.staticProblem(t.weightsAt(-1), t.space))
 	for _, open := range designs {
 		for n, is := range open {
 			in[n] = in[n] || is
@@ -153,13 +94,11 @@ func (t *task) allCandidates() []bool { return slices.Repeat([]bool{true}, len(t
 
 // fallbackDesign is the best for a step's weights, or all steps' (-1), of designs that are known, and of those that are bought.
 func (t *task) fallbackDesign(ctx context.Context, step int, in []bool, designs [][]bool) (*choice.Result, error) {
-	all := t.allCandidates()
-	l := t.newLocalSearch(all)
-	weights, keep := t.demandWeights(t.weightsAt(step))
+	p := t.staticProblem(t.weightsAt(step), t.space)
 	r := &choice.Result{Cost: math.Inf(1), Bound: math.Inf(-1), Engine: "buying", Stopped: stopReason(ctx)}
-	for _, open := range slices.Concat(designs, t.greedyDesigns(l, step, all)) {
-		if c := l.startClimb(weights, keep, open, all); c.broken == 0 && c.fitsSpace() && c.totalCost() < r.Cost {
-			r.Open, r.Cost = open, c.totalCost()
+	for _, open := range slices.Concat(designs, choice.Greedy(p)) {
+		if c := p.Cost(open); c < r.Cost {
+			r.Open, r.Cost = open, c
 		}
 	}
 	if r.Open == nil {

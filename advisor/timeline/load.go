@@ -309,3 +309,14 @@ func (g *fillGraph) joinsWith(s joinState, p *sourcePart) bool {
 	}
 	return shared&^determined == 0
 }
+
+// designKey tells designs apart.
+func designKey(open []bool) string {
+	key := make([]byte, (len(open)+7)/8)
+	for n, is := range open {
+		if is {
+			key[n>>3] |= 1 << (n & 7)
+		}
+	}
+	return string(key)
+}

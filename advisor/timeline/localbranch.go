@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/helenus-db/helenus/advisor/ablation"
 	"github.com/helenus-db/helenus/advisor/sequence"
 	"github.com/helenus-db/helenus/advisor/solve"
 )
@@ -13,7 +14,7 @@ import (
 // so far, and those of which the relaxation keeps more in one run than in another (moves). The others are there at all times or never, and of these the large ones stay what
 // they are. First the runs that weigh the same have the same design, where they come again; then, of few runs, each has its own. It reports whether there is a better one.
 func (s *search) localBranching(ctx context.Context, in, moves []bool, runs []run) bool {
-	if s.options.Life > 1 || s.open == nil {
+	if s.options.Life > 1 || s.open == nil || ablation.Without(ablation.LocalBranching) {
 		return false
 	}
 	was := s.cost

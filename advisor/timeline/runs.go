@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/helenus-db/helenus/advisor/ablation"
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/sequence"
 	"github.com/helenus-db/helenus/advisor/solve"
@@ -15,8 +16,8 @@ import (
 // Where space is limited and promising candidates are many, calendars have one design for each run of steps whose weights are the same: a third of
 // the designs for seed 004's cycles. The linear program of runs says what none of them costs less than, and what is of no use; the runs are
 // designed out of the rest, and out of all, as the rest may lack what fills it, by annealing: where the same weights come again and again, the first runs, for the others
-// to have their designs too; of a drift, four spans. Many runs are designed apart besides, at prices that make them fit together; and all is changed together once more, where weights come again by the
-// program of what is near (localbranch.go), else by annealing (package sequence: Relax, Decompose, LocalBranch, Anneal).
+// to have their designs too; of a drift, four spans. And all is changed together once more, where weights come again by the
+// program of what is near (localbranch.go), else by annealing (package sequence: Relax, LocalBranch, Anneal).
 //
 // The bound holds for all calendars over the promising candidates, with changes within runs, too, as in it
 // what filling costs does not depend on what is there. Proof: of the designs of a run take the one that serves its
@@ -25,6 +26,23 @@ import (
 // after it, or is in both cases born there, and is born now at the next run's first step. So nothing is dearer if births at the first
 // step of a run cost no more than at its others, and at the next one's first no more than at its others. No table is dropped
 // that was not. Overlap, Life, Most and windows could forbid the calendar so made, so with these there is no bound but the plainest.
+
+// run is a run of steps of which the weights are the same, or for whose later ones no table may be created: one design
+// serves it, as changing within it only costs (identical adjacent steps, merged).
+type run struct{ from, to int }
+
+func (t *task) weightRuns() []run {
+	var list []run
+	for step := range t.steps {
+		closed := len(t.options.Windows) > 0 && !t.options.Windows[step]
+		if step > 0 && (closed || t.weightsKey(step) == t.weightsKey(step-1)) {
+			list[len(list)-1].to = step
+		} else {
+			list = append(list, run{step, step})
+		}
+	}
+	return list
+}
 
 // problemByRun is a problem with one step for each run.
 func problemByRun(p *sequence.Problem, runs []run) *sequence.Problem {
@@ -76,7 +94,7 @@ func noChangeWithinRuns(p *sequence.Problem, runs []run) bool {
 }
 
 // searchByRuns relaxes the program of runs, which bounds what any calendar over the candidates costs and tells which of these count; anneals the runs out of those
-// from a high temperature, and of many designs them apart; and looks near the best calendar that came of that. It returns the candidates, for which the bound holds; none: there are too many
+// from a high temperature; and looks near the best calendar that came of that. It returns the candidates, for which the bound holds; none: there are too many
 // for that, or nothing that solves linear programs, or the time is over.
 func (s *search) searchByRuns(ctx context.Context, b *baselineDesigns, in []bool) ([]int, error) {
 	relaxer, able := s.options.Solver.(choice.Relaxer)
@@ -103,18 +121,15 @@ func (s *search) searchByRuns(ctx context.Context, b *baselineDesigns, in []bool
 		some[n] = true
 	}
 	few, recurs := s.mergeRuns(runs)
-	s.annealMultiStart(ctx, some, few, multiStartSeeds)
-	if countOpen(some) < len(all) { // some has been chosen as if tables were filled out of nothing: what they are filled from may be missing (decision 31)
+	if !ablation.Without(ablation.MultiStart) {
+		s.annealMultiStart(ctx, some, few, multiStartSeeds)
+	}
+	if countOpen(some) < len(all) && !ablation.Without(ablation.MultiStartAll) { // some has been chosen as if tables were filled out of nothing: what they are filled from may be missing (decision 31)
 		tries := multiStartSeeds / 2
 		if !recurs {
 			tries /= 2 // of drifts three come to as much as six
 		}
 		s.annealMultiStart(ctx, in, few, tries)
-	}
-	if len(runs) >= decomposeFrom && recurs || s.effort > 1 {
-		if err := s.decompose(ctx, relaxer, some, few); err != nil && ctx.Err() == nil {
-			return nil, err
-		}
 	}
 	s.improveTogether(ctx, in, fromRestricted([][]bool{whole.moves}, all, len(s.tables))[0], few, recurs)
 	if err := b.awaitMean(); err != nil {
@@ -137,7 +152,7 @@ func (s *search) searchByRuns(ctx context.Context, b *baselineDesigns, in []bool
 // improveTogether changes the best calendar's runs together: where weights come again by the program of what is near it, and where that finds nothing, or runs are many, or weights drift, by
 // annealing. Exact mode anneals first, and solves the program as often as there is something to find.
 func (s *search) improveTogether(ctx context.Context, in, moves []bool, runs []run, recurs bool) {
-	if s.effort == 1 && recurs && s.localBranching(ctx, in, moves, runs) && len(runs) < decomposeFrom {
+	if s.effort == 1 && recurs && s.localBranching(ctx, in, moves, runs) && len(runs) < togetherFrom {
 		return
 	}
 	s.annealRuns(ctx, in, s.open, runs)
@@ -229,41 +244,16 @@ func (f *firstRuns) repeatDesigns(designs [][]bool) (list [][]bool) {
 	return list
 }
 
-// decompose designs runs apart, and offers the calendars that come of it.
-func (s *search) decompose(ctx context.Context, r choice.Relaxer, some []bool, runs []run) error {
-	p, keep := s.wholeProblem(some)
-	limits := s.solverLimits()
-	if limits.Gap = max(limits.Gap, briefGap); s.options.Limits == (solve.Limits{}) {
-		limits.Iterations = briefIterations
-	}
-	parted, err := sequence.Decompose(ctx, problemByRun(p, runs), sequence.DecomposeOptions{
-		Relaxer: r, Rounds: decomposeRounds, Known: s.cost,
-		Design: choice.Options{Solver: s.options.Solver, Limits: limits, Searching: briefSearching, Branching: briefBranching},
-		Found: func(designs [][]bool) float64 {
-			open := designsOfSteps(fromRestricted(designs, keep, len(s.tables)), runs)
-			s.designs = append(s.designs, designsOfRuns(open, runs)...)
-			s.offerCalendar(open)
-			return s.cost
-		},
-	})
-	if parted != nil {
-		s.noteFailure(parted.Failure)
-	}
-	return err
-}
-
 // relaxTables is of how many candidates, times the runs that are looked at together, a relaxation is solved: it takes some three seconds for a quarter of these.
-// decomposeRounds is how often the runs are designed apart, and decomposeFrom from how many runs on that come again: of fewer, and of a drift, annealing from a high temperature finds
-// as much in a third of the time. Exact mode does both.
+// togetherFrom is from how many runs on it is annealed after the program of what is near, too.
 const (
-	relaxTables     = 3000
-	decomposeRounds = 2
-	decomposeFrom   = 7
+	relaxTables  = 3000
+	togetherFrom = 7
 )
 
 // annealRuns looks for a better calendar of one design for each run, in rounds near another; nil: there is none.
 func (s *search) annealRuns(ctx context.Context, in []bool, from [][]bool, runs []run) {
-	if s.options.Life > 1 || from == nil {
+	if s.options.Life > 1 || from == nil || ablation.Without(ablation.Neighbourhoods) {
 		return // a run's designs are not as old as its steps
 	}
 	p, keep := s.wholeProblem(in)
@@ -291,7 +281,7 @@ func annealSeeds(ctx context.Context, p *sequence.Problem, seeds int, o sequence
 
 // smoothRuns moves changes to other runs, where all together is cheaper so, and takes designs of calendars that were not the best.
 func (s *search) smoothRuns(in []bool, runs []run) {
-	if s.options.Life > 1 || s.open == nil {
+	if s.options.Life > 1 || s.open == nil || ablation.Without(ablation.Smoothing) {
 		return
 	}
 	p, keep := s.wholeProblem(in)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/helenus-db/helenus/advisor/ablation"
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/internal/guard"
@@ -30,7 +31,7 @@ const (
 // prices go far beyond the one at which the mean design fits.
 func (t *task) sweepPrices(ctx context.Context) (in []bool, corners [][]bool, err error) {
 	in = make([]bool, len(t.tables))
-	if len(t.tables) <= fewTables {
+	if len(t.tables) <= fewTables || ablation.Without(ablation.Sweep) {
 		for n := range in {
 			in[n] = true
 		}

@@ -248,12 +248,6 @@ const proofTables = 60
 // programTables is how many candidates an integer program of a single design has at most: with a solver, so many are no trouble.
 const programTables = 300
 
-// How good the design of a run is that is designed apart, and how many steps of the simplex method it takes at most: annealing changes it again.
-const (
-	briefGap        = 5e-3
-	briefIterations = 30_000
-)
-
 // Of more than proofTables within a limit, searches and branching settle little before the integer program's solver has its turn: arcs that they look at.
 const (
 	briefSearching = 4_000_000
@@ -381,7 +375,7 @@ func (t *task) restrictQuestion(q designQuestion) *restrictedQuestion {
 		from = toRestricted([][]bool{q.start}, keep)[0]
 	}
 	o := choice.Options{Solver: t.options.Solver, Limits: limits, Ties: len(keep) <= proofTables, Start: from}
-	if q.space > 0 && len(keep) > proofTables && t.options.Solver != nil {
+	if q.space > 0 && len(keep) > proofTables {
 		if o.Searching, o.Branching = briefSearching, briefBranching; !t.options.Exact && t.options.Limits == (solve.Limits{}) {
 			o.Limits.Iterations = staticIterations
 		}

@@ -3,6 +3,7 @@ package timeline
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -117,7 +118,7 @@ func (c *Calendar) writeComparison(b *strings.Builder) {
 		word := "less than it"
 		share := 100 * c.Less(x)
 		switch {
-		case abs(share) < 1e-6:
+		case math.Abs(share) < 1e-6:
 			share, word = 0, "from it"
 		case share < 0:
 			word = "above it"
