@@ -44,6 +44,7 @@ const KindSightings = "sightings"
 
 const (
 	sightingsEvery = time.Minute
+	sightingsBlind = time.Hour        // where nobody's connections can be seen, at most: what is asked in vain is asked ever more rarely
 	sightingsSaved = 10 * time.Minute // what a crash may lose of when somebody was seen last; who is new is saved at once
 	sightingsKept  = 30 * 24 * time.Hour
 	mostSightings  = 1000
@@ -158,24 +159,36 @@ func (e *Engine) sample(ctx context.Context) {
 	if e.options.Others == nil {
 		return
 	}
-	tick := time.NewTicker(sightingsEvery)
-	defer tick.Stop()
+	wait := sightingsEvery
 	for {
-		own, err := migrate.Owner(ctx, e.options.Store)
-		if err == nil {
+		if own, err := migrate.Owner(ctx, e.options.Store); err == nil {
 			looking, cancel := context.WithTimeout(ctx, othersPatience)
-			e.options.Others(looking, own)
+			if found := e.options.Others(looking, own); found.Unseen != "" && len(found.Clients)+len(found.Helenus) == 0 {
+				wait = min(2*wait, sightingsBlind)
+			} else {
+				wait = sightingsEvery
+			}
 			cancel()
 		}
 		if e.sightings.due(e.options.Now()) {
 			e.saveSightings(ctx)
 		}
-		select {
-		case <-ctx.Done():
+		if err := sleepFor(ctx, wait); err != nil {
 			e.saveSightings(ctx)
 			return
-		case <-tick.C:
 		}
+	}
+}
+
+// sleepFor waits until a time has passed, or the context has ended, which is then its error.
+func sleepFor(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
 	}
 }
 

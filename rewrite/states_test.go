@@ -419,7 +419,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%v %v", problems, err)
 		}
 		want := `
-# HELP helenus_change_info A change that was approved, and has not ended longest ago; always 1. Structure is the table that it makes.
+# HELP helenus_change_info A change that was approved, and has not ended longest ago; always 1. Structure is the table that it makes, with the keyspace if that is not the application's.
 # TYPE helenus_change_info gauge
 helenus_change_info{change_id="m1",keyspace="hotel",structure="stays_by_guest",table="stays"} 1
 # HELP helenus_change_writes_total Entries of writes: written first (written), not to be written (failed), and writes that went on without theirs (missed); after a missed one reads run as written until it is verified again.
