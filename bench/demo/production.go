@@ -155,14 +155,14 @@ func (p *production) makeRoles(ctx context.Context) error {
 	var found []struct {
 		Do string `json:"do"`
 	}
-	text, err := p.output(ctx, false, []string{"HELENUS_PASSWORD=" + password(helenusRole)}, append([]string{"helenus", "check", "--json"}, p.reach()...)...)
+	text, err := p.output(ctx, false, []string{"HELENUS_PASSWORD=" + password(helenusRole)}, append([]string{"helenus", "check", "--json", "--topology", "fleet"}, p.reach()...)...)
 	if jsonError := json.Unmarshal(text, &found); jsonError != nil {
 		return errors.Join(err, jsonError)
 	}
 	granted := 0
 	for _, f := range found {
 		for grant := range strings.SplitSeq(f.Do, ";") {
-			if grant = strings.TrimSpace(grant); strings.HasPrefix(grant, "GRANT ") {
+			if grant = strings.TrimSpace(grant); strings.HasPrefix(grant, "GRANT ") || strings.HasPrefix(grant, "CREATE KEYSPACE ") {
 				p.say("%s;", grant)
 				if err := p.execute(ctx, grant); err != nil {
 					return err
@@ -171,15 +171,7 @@ func (p *production) makeRoles(ctx context.Context) error {
 			}
 		}
 	}
-	for _, text := range []string{
-		"CREATE KEYSPACE helenus WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3}",
-		"GRANT CREATE ON KEYSPACE helenus TO " + helenusRole, "GRANT SELECT ON KEYSPACE helenus TO " + helenusRole, "GRANT MODIFY ON KEYSPACE helenus TO " + helenusRole,
-	} {
-		if err := p.execute(ctx, text); err != nil {
-			return err
-		}
-	}
-	p.claim(granted > 0, "`helenus check` says what its role lacks, as text that can be run (%d grants)", granted)
+	p.claim(granted > 0, "`helenus check` says what its role lacks, as text that can be run (%d statements)", granted)
 	return nil
 }
 

@@ -56,7 +56,7 @@ func (s *Schema) WithoutOwn(prefix string) *Schema {
 		own := len(k.Tables)
 		k.Tables = slices.DeleteFunc(slices.Clone(k.Tables), func(t Table) bool { return t.Own() })
 		own -= len(k.Tables)
-		if len(k.Tables) == 0 && (own > 0 && prefix != "" && strings.HasPrefix(k.Name, prefix+"_") || ours[k.Name]) {
+		if len(k.Tables) == 0 && (own > 0 && prefix != "" || ours[k.Name]) {
 			continue
 		}
 		out.Keyspaces = append(out.Keyspaces, k)

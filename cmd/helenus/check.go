@@ -18,6 +18,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/check"
 	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/internal/keyspace"
 	"github.com/helenus-db/helenus/rewrite"
 )
 
@@ -39,7 +40,7 @@ What blocks makes the exit code ` + strconv.Itoa(exitFindings) + `; what a perso
 	}
 	f.flags(c)
 	c.Flags().StringVar(&file, "config", "", "YAML file of settings, as for run")
-	settings := config.Flags(c.Flags(), append(slices.Clone(config.Connection), "keyspaces", "data-keyspace", "state-dir", "permissions-validity", "max-entries", "topology")...)
+	settings := config.Flags(c.Flags(), append(slices.Clone(config.Connection), "keyspaces", "data-keyspace", "state-dir", "permissions-validity", "max-entries", "topology", "state", "state-keyspace", "state-replication")...)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		s, err := settings(file, os.LookupEnv)
 		if err != nil {
@@ -119,6 +120,11 @@ func looked(ctx context.Context, s sessions, member string) (*check.Facts, error
 	if f.Keyspaces, err = keyspacesOf(ctx, session, s); err != nil {
 		return nil, err
 	}
+	if s.Shared() {
+		if f.State, err = stateOfFleet(ctx, session, s); err != nil {
+			return nil, err
+		}
+	}
 	f.Rights = rightsOf(ctx, session, s.Username)
 	for _, table := range []string{"system_views.clients", "system_views.settings", "system.prepared_statements"} {
 		if err := session.Query("SELECT * FROM " + table + " LIMIT 1").WithContext(ctx).Exec(); err != nil {
@@ -164,6 +170,26 @@ func keyspacesOf(ctx context.Context, session *gocql.Session, s sessions) (out [
 		}
 		out = append(out, check.Keyspace{Name: k.Name, Replication: k.Replication, Tables: len(k.Tables), Data: data})
 	}
+	return out, nil
+}
+
+// stateOfFleet is the keyspace of the state, and how it is made.
+func stateOfFleet(ctx context.Context, session *gocql.Session, s sessions) (*check.State, error) {
+	all, err := schema.Read(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	out := &check.State{Name: s.StateKeyspace}
+	if all.Keyspace(out.Name) != nil {
+		return out, nil
+	}
+	replication := s.StateReplication
+	if replication == "" {
+		if replication, err = keyspace.Replication(ctx, session); err != nil {
+			return nil, err
+		}
+	}
+	out.Make = keyspace.Statement(out.Name, replication)
 	return out, nil
 }
 

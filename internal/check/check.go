@@ -37,6 +37,7 @@ type Facts struct {
 	Rights     Rights     // of Role
 	Unreadable []string   // system tables that Role may not read
 	Keyspaces  []Keyspace // the application's
+	State      *State     // nil: it is kept in a file
 	Clients    []Client   // connections that do not come through a helenus
 	Owners     []string   // states of the helenus processes that are connected
 	Seen       []Seen     // connections that came past a helenus in the last month, as the running process remembers them
@@ -88,6 +89,12 @@ type Data struct {
 	Follow      string            // CQL that has it replicated as the application's
 }
 
+// State is the keyspace that the members of a fleet keep their state in.
+type State struct {
+	Name string
+	Make string // CQL that makes it; "": it is there
+}
+
 // Client are connections of one kind.
 type Client struct {
 	User, Driver, Address string
@@ -104,7 +111,7 @@ type Seen struct {
 // All looks at everything, what blocks first.
 func All(f *Facts) []Finding {
 	var all []Finding
-	for _, look := range []func(*Facts) []Finding{nodes, versions, partitioner, rights, systemTables, guardrails, cdc, validity, replication, clocks, others, drivers} {
+	for _, look := range []func(*Facts) []Finding{nodes, versions, partitioner, rights, fleetState, systemTables, guardrails, cdc, validity, replication, clocks, others, drivers} {
 		all = append(all, look(f)...)
 	}
 	rank := map[Level]int{Blocks: 0, Warns: 1, Fine: 2}
@@ -220,6 +227,26 @@ func (f *Facts) home(k *Keyspace) []Finding {
 		return nil
 	}
 	return []Finding{{"permissions", Warns, fmt.Sprintf("%s has no %s on keyspace %s, which look-up tables over %s lie in", f.Role, strings.Join(lacks, ", "), k.Data.Name, k.Name), grant}}
+}
+
+// fleetState says what is missing for a member of a fleet to start: it takes no traffic before it has read the state.
+func fleetState(f *Facts) []Finding {
+	s := f.State
+	if s == nil {
+		return nil
+	}
+	grant := fmt.Sprintf("GRANT ALL PERMISSIONS ON KEYSPACE %s TO %s;", name(s.Name), name(f.Role))
+	made := s.Make == ""
+	rights := f.Rights.may("SELECT", s.Name) && f.Rights.may("MODIFY", s.Name)
+	switch {
+	case !made && !f.Rights.may("CREATE", ""):
+		return []Finding{{"state", Blocks, fmt.Sprintf("keyspace %s, in which members of a fleet keep their state, is not there, and %s may make none", s.Name, f.Role), s.Make + "; " + grant}}
+	case !made:
+		return fine("state", "the first member makes keyspace %s for the state", s.Name)
+	case !rights:
+		return []Finding{{"state", Blocks, fmt.Sprintf("%s lacks SELECT or MODIFY on keyspace %s, in which members of a fleet keep their state", f.Role, s.Name), grant}}
+	}
+	return fine("state", "the state of the fleet is kept in keyspace %s", s.Name)
 }
 
 // name writes an identifier as CQL.

@@ -95,7 +95,7 @@ func (s *Store) tables() []string {
 		var id gocql.UUID
 		copy(id[:], sum[:])
 		id[6], id[8] = id[6]&0x0f|0x50, id[8]&0x3f|0x80
-		return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (%s) WITH ID = %s AND comment = 'state of helenus; see docs/fleet.md'", s.o.Keyspace, name, columns, id)
+		return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (%s) WITH ID = %s AND comment = 'helenus state; see docs/fleet.md'", s.o.Keyspace, name, columns, id)
 	}
 	return []string{
 		made("state", "part text, kind text, seq bigint, id text, version bigint, at bigint, body blob, mark text, form int STATIC, epoch bigint STATIC, lines bigint STATIC, last text STATIC, PRIMARY KEY (part, kind, seq, id)"),
@@ -182,17 +182,22 @@ func (s *Store) keyspaceMade(ctx context.Context, session *gocql.Session) (state
 	}
 	replication := s.o.Replication
 	if replication == "" {
-		if replication, err = s.replicationHere(ctx, session); err != nil {
+		if replication, err = Replication(ctx, session); err != nil {
 			return nil, s.noted(err)
 		}
 	}
-	text := fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = %s", s.o.Keyspace, replication)
+	text := Statement(s.o.Keyspace, replication)
 	_, err = s.make(ctx, session, text, append([]string{text}, s.tables()...))
 	return []string{text}, err
 }
 
-// replicationHere is three copies in each data centre, or as many as it has nodes.
-func (s *Store) replicationHere(ctx context.Context, session *gocql.Session) (string, error) {
+// Statement is the CQL that makes a keyspace of state.
+func Statement(keyspace, replication string) string {
+	return fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = %s", keyspace, replication)
+}
+
+// Replication is three copies in each data centre of a cluster, or as many as it has nodes, as CQL.
+func Replication(ctx context.Context, session *gocql.Session) (string, error) {
 	nodes, names := map[string]int{}, []string{}
 	for _, text := range []string{"SELECT data_center FROM system.local", "SELECT data_center FROM system.peers"} {
 		iter := session.Query(text).WithContext(ctx).Consistency(gocql.One).Iter()
