@@ -272,6 +272,11 @@ func (e *Engine) ApproveOn(ctx context.Context, id string, lu plan.Rewrite, term
 	if err != nil {
 		return Migration{}, err
 	}
+	if e.options.Members != nil { // who approved just now, elsewhere, was first
+		if err := errors.Join(e.options.Changes.Sync(ctx), e.manager.Follow(ctx)); err != nil {
+			return Migration{}, err
+		}
+	}
 	before := e.before(lu)
 	m, err := e.manager.Approve(ctx, id, lu, terms)
 	if err == nil {

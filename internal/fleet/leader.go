@@ -113,7 +113,7 @@ func (m *Member) term(ctx context.Context, changed <-chan struct{}, f func(conte
 	leading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	over := make(chan struct{})
-	m.o.Go(func() {
+	m.o.Beside(func() {
 		select {
 		case <-changed:
 		case <-over:

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"encoding/json"
+	"os"
 	"testing"
 	"time"
 )
@@ -10,8 +11,11 @@ import (
 // without an entry and not found since.
 func TestNobodyAnswersWhatItCanNotKnow(t *testing.T) {
 	worlds := 150
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		worlds = 30
+	case os.Getenv("HELENUS_TEST_LONG") != "":
+		worlds = 20_000
 	}
 	served := 0
 	for seed := range uint64(worlds) {

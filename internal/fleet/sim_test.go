@@ -450,7 +450,7 @@ func (w *world) start(spoil func(*actor)) *actor {
 			Withholding: func() bool { return a.turning > 0 && !a.loud }, Reverify: func(ctx context.Context, why string) error { return reverify(ctx, why) }, Connected: connected,
 		},
 		Now: func() time.Duration { return w.now }, Time: func() time.Time { return time.Unix(0, int64(w.now)) },
-		Go: a.spawn, Wait: func(ctx context.Context, d time.Duration) error { return a.step(ctx, w.now+d) },
+		Beside: a.spawn, Wait: func(ctx context.Context, d time.Duration) error { return a.step(ctx, w.now+d) },
 	})
 	w.actors = append(w.actors, a)
 	a.spawn(func() { a.live(ctx, nil) })

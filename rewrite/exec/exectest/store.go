@@ -20,6 +20,9 @@ type Store struct {
 	documents map[store.Key]json.RawMessage
 	versions  map[store.Key]int64
 	trail     []store.Entry
+	epoch     int64
+	beats     map[string]json.RawMessage
+	counters  map[string]int64
 }
 
 // Save implements migrate.Store.
@@ -51,6 +54,7 @@ func (s *Store) put(key store.Key, raw json.RawMessage, entries []store.Entry) {
 	}
 	s.documents[key] = raw
 	s.versions[key]++
+	s.epoch++
 	s.trail = append(s.trail, entries...)
 }
 
@@ -90,6 +94,7 @@ func (s *Store) Remove(_ context.Context, kind, id string, version int64, entrie
 	}
 	delete(s.documents, key)
 	delete(s.versions, key)
+	s.epoch++
 	s.trail = append(s.trail, entries...)
 	return nil
 }
