@@ -93,9 +93,6 @@ func TestGrowth(t *testing.T) {
 	}
 	const few = 3 * togetherFrom // from so many steps on it is annealed after the program of what is near, too
 	first := at(few)
-	if got := at(few - 3); got.designs > first.designs || got.programs > first.programs {
-		t.Errorf("%d steps: %+v, with %d %+v", few-3, got, few, first)
-	}
 	for _, steps := range []int{2 * few, 4 * few} {
 		got := at(steps)
 		t.Logf("%d steps: %+v; %d steps: %+v", steps, got, few, first)

@@ -63,7 +63,7 @@ func TestInterrupted(t *testing.T) {
 					t.Fatalf("%v, %+v", err, whole)
 				}
 				finished, best := false, 0
-				for asked := 0; !finished; asked = asked*5/4 + 1 {
+				for asked := 0; !finished; asked = asked*2 + 1 {
 					if asked > 1e7 {
 						t.Fatal("it never ends")
 					}
