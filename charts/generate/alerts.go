@@ -159,14 +159,14 @@ func answerAlerts() []alert {
 			do:    []string{"Mend what the reason names, then `helenus resume CHANGE`: it is verified before it serves.", "Or `helenus rollback CHANGE`."},
 		},
 		{
-			name: "HelenusChangeStalled", expr: "changes(helenus_change_progress_ratio[30m]) == 0\nand on (job, instance, change_id) (helenus_change_state{state=~\"backfill|verify\"} == 1)\nand on (job, instance, change_id) (helenus_change_progress_ratio < 1)", wait: "15m", severity: "warning",
+			name: "HelenusChangeStalled", expr: "changes(helenus_change_progress_ratio[30m]) == 0\nand on (job, instance, change_id) (helenus_change_state{state=~\"backfill|verify\"} == 1)\nand on (job, instance, change_id) (helenus_change_progress_ratio < 1)\nunless on (job, instance, change_id) (helenus_change_throttled{reason=\"bulk\"} == 1)", wait: "15m", severity: "warning",
 			summary: "A change does not get on", describe: "{{ $labels.change_id }} has made no progress for 30 minutes.",
 			means: "It fills or verifies its table, and no part of the ring was done meanwhile.",
 			look:  []string{"Change, Waits for.", "`helenus changes CHANGE`: what it waits for, in words.", "Cassandra: time-outs of scans, nodes that are down."},
 			do:    []string{"Mend the cluster; it goes on by itself from where it was.", "If `backfill-rate` is set very low, raise it."},
 		},
 		{
-			name: "HelenusChangeThrottled", expr: `max by (job, change_id, reason) (helenus_change_throttled) == 1`, wait: "15m", severity: "warning",
+			name: "HelenusChangeThrottled", expr: `max by (job, change_id, reason) (helenus_change_throttled{reason!="bulk"}) == 1`, wait: "15m", severity: "warning",
 			summary: "A change has been waiting for 15 minutes", describe: "{{ $labels.change_id }} waits: {{ $labels.reason }}.",
 			means: "cassandra: a statement of ours fails and is tried again. requests: some that began before it do not end. unreadable: the requests of a client can not be read, so its writes can not be seen.",
 			look:  []string{"`helenus changes CHANGE`.", "`helenus connections`, for unreadable: which driver, and its compression."},

@@ -49,7 +49,7 @@ var alertSeries = map[string]firing{
 	"HelenusChangeSuspended": {`helenus_change_state{change_id="r-1",state="failed"} 1x90`, "helenus_change_state{change_id=\"r-1\",state=\"suspended\"} 0x90\nhelenus_change_state{change_id=\"r-1\",state=\"serving\"} 1x90"},
 	"HelenusChangeStalled": {
 		"helenus_change_progress_ratio{change_id=\"r-1\"} 0.3x90\nhelenus_change_state{change_id=\"r-1\",state=\"backfill\"} 1x90",
-		"helenus_change_progress_ratio{change_id=\"r-1\"} 0+0.01x90\nhelenus_change_state{change_id=\"r-1\",state=\"backfill\"} 1x90\nhelenus_change_progress_ratio{change_id=\"r-2\"} 0x90\nhelenus_change_state{change_id=\"r-2\",state=\"serving\"} 1x90",
+		"helenus_change_throttled{change_id=\"r-3\",reason=\"bulk\"} 1x90\nhelenus_change_progress_ratio{change_id=\"r-3\"} 0x90\nhelenus_change_state{change_id=\"r-3\",state=\"backfill\"} 1x90\nhelenus_change_progress_ratio{change_id=\"r-1\"} 0+0.01x90\nhelenus_change_state{change_id=\"r-1\",state=\"backfill\"} 1x90\nhelenus_change_progress_ratio{change_id=\"r-2\"} 0x90\nhelenus_change_state{change_id=\"r-2\",state=\"serving\"} 1x90",
 	},
 	"HelenusChangeThrottled":     {`helenus_change_throttled{change_id="r-1",reason="cassandra"} 1x90`, `helenus_change_throttled{change_id="r-1",reason="cassandra"} 0x90`},
 	"HelenusGarbageDropped":      {`helenus_change_reconciled_total{outcome="dropped"} 0+100x90`, `helenus_change_reconciled_total{outcome="removed"} 0+100x90`},

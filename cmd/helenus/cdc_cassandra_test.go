@@ -69,7 +69,7 @@ func TestWritesAroundAreFound(t *testing.T) {
 		}
 	}()
 
-	const around, own = 40, 300
+	const around, own = 20, 100
 	for i := range own {
 		must(t, through, "INSERT INTO "+s.table()+" (day, number, customer, total) VALUES (?, ?, ?, ?)", i%days, 1_000_000+i, customer(i), i)
 	}

@@ -395,3 +395,21 @@ func TestRoles(t *testing.T) {
 		}
 	}
 }
+
+// An agent tells which rows were written, and sees nothing; who only reads does not tell.
+func TestAgents(t *testing.T) {
+	if r, err := ParseRole("agent"); err != nil || r != Agent {
+		t.Errorf("%q, %v", r, err)
+	}
+	for _, c := range []struct {
+		role, needed Role
+		want         bool
+	}{
+		{Agent, Agent, true}, {Operator, Agent, true}, {Admin, Agent, true}, {Viewer, Agent, false}, {"", Agent, false},
+		{Agent, Viewer, false}, {Agent, Operator, false}, {Agent, Admin, false},
+	} {
+		if got := c.role.Allows(c.needed); got != c.want {
+			t.Errorf("%q does what %q may: %v", c.role, c.needed, got)
+		}
+	}
+}

@@ -60,8 +60,8 @@ type Rechecker interface {
 // Bulk is a Derived that somebody else's machines may fill.
 type Bulk interface {
 	Derived
-	// Spark writes the PySpark script that fills the tables of a change, the first of which was made with an id. An error wraps ErrNoBulk if none can.
-	Spark(change, tableID string, write gocql.Consistency) (string, error)
+	// Spark writes the PySpark script that fills the tables of a change. An error wraps ErrNoBulk if none can.
+	Spark(change string, write gocql.Consistency) (string, error)
 }
 
 // ErrNoBulk says that a change can not be filled by anybody else.

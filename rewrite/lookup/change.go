@@ -205,8 +205,8 @@ func (l *Fitted) Pass(ctx context.Context, progress func(done, total int)) (kind
 }
 
 // Spark implements kind.Bulk.
-func (l *Fitted) Spark(change, tableID string, write gocql.Consistency) (string, error) {
-	return bulk.Spark(change, tableID, l.LookUp, l.runner.Maintainer.CellEntry(), write)
+func (l *Fitted) Spark(change string, write gocql.Consistency) (string, error) {
+	return bulk.Spark(change, l.LookUp, l.runner.Maintainer.CellEntry(), write)
 }
 
 // Watched implements kind.Rechecker.

@@ -20,7 +20,6 @@ type job struct {
 	Change      string            `json:"change"`
 	Base        table             `json:"base"`
 	LookUp      table             `json:"look_up"`
-	TableID     string            `json:"table_id"` // of the look-up, as it was made: another is not the one to fill
 	Column      string            `json:"column"`
 	Text        bool              `json:"text"` // the column's values may have any length
 	Key         []string          `json:"key"`
@@ -55,10 +54,10 @@ var script string
 // here is where the script is told about the job.
 const here = "JOB = {}\n"
 
-// Spark writes the PySpark script that fills the look-up of a change, whose table was made with an id. An error wraps kind.ErrNoBulk if it can not.
-func Spark(change, tableID string, l *match.LookUp, e maintain.CellEntry, write gocql.Consistency) (string, error) {
+// Spark writes the PySpark script that fills the look-up of a change. An error wraps kind.ErrNoBulk if it can not.
+func Spark(change string, l *match.LookUp, e maintain.CellEntry, write gocql.Consistency) (string, error) {
 	j := job{
-		Change: change, Base: table{l.Keyspace, l.Rewrite.Base}, LookUp: table{l.Keyspace, l.Table}, TableID: tableID, Column: l.By.Name,
+		Change: change, Base: table{l.Keyspace, l.Rewrite.Base}, LookUp: table{l.Keyspace, l.Table}, Column: l.By.Name,
 		Own:     map[string]string{"kind": l.EntryKind, "id": l.EntryID, "written": l.Written},
 		Stamped: int(e.Kind), ID: e.ID, Margin: int64(e.Margin / time.Second), Expires: l.Base.DefaultTTL == 0, MaxTTL: e.MaxTTL, LastSecond: e.LastSecond,
 		MaxValue: match.MaxValue, MaxKey: match.MaxEntryKey, Consistency: write.String(),

@@ -29,16 +29,6 @@ def read(spark, table, **options):
     return spark.read.format(CASSANDRA).options(keyspace=table["keyspace"], table=table["table"], **options).load()
 
 
-def check(spark):
-    """Ends the job if the look-up table is not the one that was made for the change."""
-    tables = read(spark, {"keyspace": "system_schema", "table": "tables"})
-    found = tables.where(
-        (F.col("keyspace_name") == JOB["look_up"]["keyspace"]) & (F.col("table_name") == JOB["look_up"]["table"])
-    ).select("id").collect()
-    if [row["id"] for row in found] != [JOB["table_id"]]:
-        sys.exit("helenus-bulk: the table %(keyspace)s.%(table)s is not the one that was made for this change: ask Helenus for another script" % JOB["look_up"])
-
-
 def base(spark):
     """The rows of the base that are to have an entry of their own, with the timestamp and the seconds left of the cell."""
     column = JOB["column"]
@@ -112,7 +102,6 @@ def main():
         .config("spark.cassandra.output.consistency.level", JOB["write_consistency"])
         .getOrCreate()
     )
-    check(spark)
     report = {"change": JOB["change"]}
     began = time.time()
     report["entries"] = fill(spark)
