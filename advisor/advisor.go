@@ -173,7 +173,7 @@ func (a *Advisor) Advise(ctx context.Context) (*recommend.Advice, error) {
 		return nil, err
 	}
 	advice, err := a.guarded(ctx, recommend.Input{
-		Past: past, Cache: &a.cache, Corrections: said.current().Corrections, Shown: a.shown(),
+		Past: past, Cache: &a.cache, Corrections: said.current().Corrections, Shown: a.shown(), Declined: a.declined(),
 		Snapshot: snapshot, Schema: tables, Statistics: a.o.Statistics(), Nodes: max(1, a.o.Nodes()), Driver: a.o.Driver(),
 		Judge: a.o.Judge, Cost: a.o.Cost, Solver: a.o.Solver, Limits: a.o.Limits, Thresholds: a.o.Thresholds, At: a.o.Clock(), DataKeyspace: a.o.DataKeyspace,
 	})
@@ -399,6 +399,19 @@ func (a *Advisor) shown() (ids []string) {
 	b := a.current(time.Time{})
 	for i := range b.Entries {
 		if r := &b.Entries[i]; r.State == recommend.Open || r.State == recommend.Approved {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// declined are the ids of what people have dismissed, or put off.
+func (a *Advisor) declined() (ids []string) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	b := a.current(time.Time{})
+	for i := range b.Entries {
+		if r := &b.Entries[i]; r.State == recommend.Rejected || r.State == recommend.Snoozed {
 			ids = append(ids, r.ID)
 		}
 	}

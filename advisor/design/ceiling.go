@@ -109,7 +109,7 @@ func (t *task) applyLatency(statement int, c selection) float64 {
 	}
 	write := t.work.Statements[statement].Write
 	for _, table := range t.existing {
-		if t.arithmetic.Modifies(write, table) {
+		if t.writesExisting(write, table) {
 			add(t.arithmetic.WriteSteps(write, table, nil))
 		}
 	}

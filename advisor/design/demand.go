@@ -122,6 +122,9 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 		if err != nil {
 			return nil, fmt.Errorf("design: statement %s: %w", s.ID, err)
 		}
+		if only := s.Only; only != nil {
+			space = space.OverTables(func(t *model.Table) bool { return t == only || t.Base == only })
+		}
 		if len(space.Arcs) == 0 {
 			return nil, &UnanswerableError{Statement: s.ID, Query: s.Query.String()}
 		}
@@ -242,11 +245,16 @@ func (t *task) priceAll() {
 			t.puts[i][c] = stepsWork(t.models[i], t.writeSteps(i, c))
 		}
 		for _, table := range t.existing {
-			if t.arithmetic.Modifies(s.Write, table) {
+			if t.writesExisting(s.Write, table) {
 				t.base[i] += stepsWork(t.models[i], t.arithmetic.WriteSteps(s.Write, table, nil))
 			}
 		}
 	}
+}
+
+// writesExisting tells whether a write changes a table that is there. One by which the rows of another are found is among the others, too, as what it is: it is written once.
+func (t *task) writesExisting(w *workload.Write, table *model.Table) bool {
+	return table.Base == nil && t.arithmetic.Modifies(w, table)
 }
 
 // priceReads prices the arcs of a demand, and lists what it reads.

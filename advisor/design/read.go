@@ -134,7 +134,7 @@ func (t *task) planOf(statement int, c selection) *plan.Plan {
 func (t *task) planWrites(statement int, c selection, readers map[*model.Table][]string, paid map[*demand]bool, hurried map[*demand][]*plan.Arc) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
 	s, m := t.work.Statements[statement], t.models[statement]
 	for _, table := range t.existing {
-		if t.arithmetic.Modifies(s.Write, table) {
+		if t.writesExisting(s.Write, table) {
 			p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.arithmetic.WriteSteps(s.Write, table, nil)}
 			plans = append(plans, p)
 			sum = sum.Plus(cost.Write(m, p))

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/helenus-db/helenus/advisor/correction"
@@ -108,17 +109,20 @@ func (m *Model) UsesOf(statement string) []Use {
 	return out
 }
 
-// Singles returns the workload with every statement on its own, joined to nothing: what can be changed without touching the
-// application. IDs are those of Workload, "q-" and "w-" and the beginning of the fingerprint.
+// Singles returns the workload with every statement on its own, joined to nothing and read from the table that it names: what can be changed without
+// touching the application. IDs are those of Workload, "q-" and "w-" and the beginning of the fingerprint.
 func (m *Model) Singles() *workload.Workload {
-	single := &flows{m: &Model{Workload: &workload.Workload{Name: "observed, one by one", Graph: m.Graph, Tables: m.Tables}}}
+	single := &flows{m: &Model{Workload: &workload.Workload{Name: "observed, one by one", Graph: m.Graph, Tables: slices.Clone(m.Tables)}}}
 	single.writes = m.bursts
 	for _, s := range m.said {
 		switch {
 		case s.writes != nil:
 			single.write(s)
 		case !s.query.lists():
-			single.add("q-"+digest(s.statement.Fingerprint), &workload.Statement{Weight: s.rate, Query: s.query.query()},
+			if t := s.source.table; !slices.Contains(single.m.Workload.Tables, t) { // a part of the rows, which its own statements read
+				single.m.Workload.Tables = append(single.m.Workload.Tables, t)
+			}
+			single.add("q-"+digest(s.statement.Fingerprint), &workload.Statement{Weight: s.rate, Query: s.query.query(), Only: s.source.table},
 				[]Use{{Fingerprint: s.statement.Fingerprint, PerExecution: 1}})
 		}
 	}

@@ -43,6 +43,12 @@ func Explain(w io.Writer, r Recommendation) error {
 		p.line("  storage         %s at most, without replication", bytes(r.StorageBytes))
 	} else if r.Kind != Keep {
 		p.line("  saves           %s", r.Gain())
+		if m := r.MarginalSecondsPerSecond; m != nil {
+			p.line("  beside the rest %s: so much would be lost without it, if all else is done that is advised", Work(*m))
+		}
+		if len(r.OnlyWith) > 0 {
+			p.line("  only with       %s: it does not pay without", strings.Join(r.OnlyWith, ", "))
+		}
 		p.line("  writes          %.1f times as long as now, the dearest of them", r.WriteCostRatio)
 		if r.WriteRequests > 0 {
 			p.line("  in Cassandra    %.1f requests for each of these writes, in place of 1", r.WriteRequests)

@@ -34,9 +34,12 @@ type offer struct {
 
 // adviseLookUps makes the advice of the transparent tier.
 func (k *maker) adviseLookUps() error {
-	offers := k.listOffers()
-	if len(offers) == 0 {
+	offers, kept := k.listOffers(), k.listKept()
+	if len(offers)+len(kept) == 0 {
 		return nil
+	}
+	for _, o := range kept { // they are there, and cost nothing to keep
+		k.singles.Tables = append(k.singles.Tables, o.table)
 	}
 	var ids []string
 	for _, o := range offers {
@@ -58,6 +61,17 @@ func (k *maker) adviseLookUps() error {
 	for _, s := range d.Statements {
 		after[s.Statement.ID] = s
 	}
+	for _, o := range kept {
+		var users []*read
+		for _, r := range o.reads {
+			if readsTable(after[r.asked.ID].Plan, o.table) {
+				users = append(users, r)
+			}
+		}
+		if len(users) > 0 {
+			k.adviseKept(o, users, offers)
+		}
+	}
 	for _, o := range offers {
 		var users, others []*read
 		for _, r := range o.reads {
@@ -74,6 +88,7 @@ func (k *maker) adviseLookUps() error {
 			k.declineRead(o, r, d, len(users) > 0)
 		}
 	}
+	k.weighMarginal(offers, kept, d)
 	return nil
 }
 

@@ -43,6 +43,8 @@ type Input struct {
 	Corrections correction.List
 	// Shown are the ids of what is advised already; see steady.go. Nil: this is the first round.
 	Shown []string
+	// Declined are the ids of what people do not want: something else may be advised in its place.
+	Declined []string
 }
 
 // maker makes one advice.
@@ -87,6 +89,7 @@ func Make(ctx context.Context, in Input) (*Advice, error) {
 	if err := k.adviseLookUps(); err != nil {
 		return nil, err
 	}
+	k.adviseRedirects()
 	if err := k.adviseChanges(); err != nil {
 		return nil, err
 	}

@@ -69,8 +69,12 @@ type Recommendation struct {
 	Writes       []Write       `json:"writes"`     // writes that have to keep the new table true
 
 	SavedSecondsPerSecond float64 `json:"saved_seconds_per_second"` // work saved on reads, less work added to writes
-	BenefitRatio          float64 `json:"benefit_ratio"`            // 0..1, of the work of the reads
-	WriteCostRatio        float64 `json:"write_cost_ratio"`         // latency of the dearest write afterwards, in multiples of now; 1 if none
+	// MarginalSecondsPerSecond is what it saves beside all else of its tier that is advised: what the design would take without it, less what it takes with it.
+	// It is less than SavedSecondsPerSecond where something else would do a part of it. nil: it was not worked out.
+	MarginalSecondsPerSecond *float64 `json:"marginal_seconds_per_second,omitempty"`
+	OnlyWith                 []string `json:"only_with,omitempty"` // ids of recommendations without which it would not pay
+	BenefitRatio             float64  `json:"benefit_ratio"`       // 0..1, of the work of the reads
+	WriteCostRatio           float64  `json:"write_cost_ratio"`    // latency of the dearest write afterwards, in multiples of now; 1 if none
 	// WriteRequests are those inside Cassandra for one of the writes that pay, its own among them, in the mean; 0: none pays, or a change of the application.
 	WriteRequests float64  `json:"write_requests,omitempty"`
 	StorageBytes  float64  `json:"storage_bytes"` // of new tables, without replication and compression

@@ -2,6 +2,7 @@ package recommend
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -74,7 +75,7 @@ func (k *maker) cheaperUpTo(o *offer, users []*read) int {
 			asked, q := *u.asked, *u.asked.Query
 			q.Where = nil // the one value: what else is asked is filtered out of its rows
 			for _, p := range u.asked.Query.Where {
-				if p.Op == workload.Equal && p.Field == o.table.Partition[0] {
+				if p.Op == workload.Equal && slices.Contains(o.table.Partition, p.Field) {
 					q.Where = append(q.Where, p)
 				}
 			}

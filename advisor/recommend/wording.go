@@ -98,6 +98,9 @@ func howFound(u *read) string {
 	if u.access.Class == schema.IndexRead {
 		return "by the secondary index " + u.access.UsesIndex
 	}
+	if u.access.Class == schema.Partition {
+		return "with ALLOW FILTERING, which looks at every row of a partition"
+	}
 	return "with ALLOW FILTERING, which looks at every row of the table"
 }
 

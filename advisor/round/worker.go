@@ -59,6 +59,7 @@ type request struct {
 	Corrections string
 	File        string
 	Shown       []string
+	Declined    []string
 	Memory      int64  // bytes that a solver may take
 	Solver      string // its path, as of solve.Config
 }
@@ -94,7 +95,7 @@ func send(to io.Writer, task string, in *recommend.Input, file string, c Config)
 		return err
 	}
 	r := request{
-		Corrections: string(corrections), File: file, Shown: in.Shown,
+		Corrections: string(corrections), File: file, Shown: in.Shown, Declined: in.Declined,
 		Version: version, Task: task, Snapshot: without(in.Snapshot), Statements: len(in.Snapshot.Statements), Schema: in.Schema, Statistics: in.Statistics, Nodes: in.Nodes, Driver: in.Driver,
 		Judged: in.Judge != nil, Limits: in.Limits, Thresholds: in.Thresholds, At: in.At, DataKeyspace: in.DataKeyspace, Page: in.Cache.State(in.Past), Memory: c.Memory, Solver: c.Solver,
 	}
@@ -222,7 +223,7 @@ func readRequest(from *json.Decoder, judge recommend.Judge) (task, file string, 
 	}
 	in = &recommend.Input{
 		Snapshot: r.Snapshot, Schema: r.Schema, Statistics: r.Statistics, Nodes: r.Nodes, Driver: r.Driver, Limits: r.Limits, Thresholds: r.Thresholds, At: r.At, DataKeyspace: r.DataKeyspace,
-		Cache: &recommend.CalendarCache{}, Solver: solve.New(solve.Config{Path: r.Solver, Memory: r.Memory}), Shown: r.Shown,
+		Cache: &recommend.CalendarCache{}, Solver: solve.New(solve.Config{Path: r.Solver, Memory: r.Memory}), Shown: r.Shown, Declined: r.Declined,
 	}
 	if in.Corrections, err = correction.Parse("corrections", []byte(r.Corrections)); err != nil {
 		return "", "", nil, err

@@ -42,6 +42,9 @@ type Statement struct {
 	Transaction string               // statements with the same name here run together, and may share what they read
 	Consistency string               // ONE, QUORUM and so on; "": the cost model's own
 	Ceiling     float64              // latency not to be exceeded, milliseconds; 0: none
+	// Only is, of a query of a statement that stays as it is written, the table that it names: it is read from there, or by what finds rows of that table
+	// (model.Table.Base), and by nothing else, however well another table might answer it. nil: any table will do.
+	Only *model.Table
 	// Sources are the fingerprints of the statements seen that it stands for.
 	Sources []string
 }

@@ -190,7 +190,7 @@ func (p *changePage) answer() string {
 			if r.WriteCostRatio > 1 {
 				text += fmt.Sprintf(" Writes that pay take up to %.1f times as long; %s of storage.", r.WriteCostRatio, sizes(r.StorageBytes))
 			}
-			return text
+			return text + r.Beside()
 		}
 	}
 	text := fmt.Sprintf("It would save %s.", r.Gain())
