@@ -155,7 +155,7 @@ func (p *production) makeRoles(ctx context.Context) error {
 	var found []struct {
 		Do string `json:"do"`
 	}
-	text, err := p.output(ctx, false, []string{"HELENUS_PASSWORD=" + password(helenusRole)}, append([]string{"helenus", "check", "--json", "--topology", "fleet"}, p.reach()...)...)
+	text, err := p.output(ctx, false, []string{"HELENUS_PASSWORD=" + password(helenusRole)}, append([]string{"helenus", "check", "--json", "--state", "cassandra"}, p.reach()...)...)
 	if jsonError := json.Unmarshal(text, &found); jsonError != nil {
 		return errors.Join(err, jsonError)
 	}
