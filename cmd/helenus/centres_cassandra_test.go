@@ -135,17 +135,7 @@ func TestDataCentres(t *testing.T) {
 		}
 	})
 	direct := session(t, c.ContactPoints()[0])
-	s := newReplicatedShop(t, direct, 1)
-	both := "{'class': 'NetworkTopologyStrategy', 'dc1': 1, 'dc2': 1}"
-	must(t, direct, "ALTER KEYSPACE "+s.keyspace+" WITH replication = "+both)
-	for i := range 2 { // the rows of the start were in one data centre
-		if _, err := c.Node(i).NodeTool(context.Background(), "rebuild", "--", []string{"dc2", "dc1"}[i]); err != nil {
-			t.Logf("rebuild: %v", err)
-		}
-		if _, err := c.Node(i).NodeTool(context.Background(), "repair", "--full", s.keyspace); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s := newShopLike(t, direct, "{'class': 'NetworkTopologyStrategy', 'dc1': 1, 'dc2': 1}")
 	p := s.process(strings.Join(c.ContactPoints(), ","))
 	id, lookUp := s.propose(p)
 	if err := p.approve(id); err != nil {

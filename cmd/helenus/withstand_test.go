@@ -99,8 +99,14 @@ func newShop(t *testing.T, direct *gocql.Session) *shop {
 
 func newReplicatedShop(t *testing.T, direct *gocql.Session, replicas int) *shop {
 	t.Helper()
+	return newShopLike(t, direct, fmt.Sprintf("{'class': 'SimpleStrategy', 'replication_factor': %d}", replicas))
+}
+
+// newShopLike is newShop with a replication of one's own.
+func newShopLike(t *testing.T, direct *gocql.Session, replication string) *shop {
+	t.Helper()
 	s := &shop{t, fmt.Sprintf("shop_%d", time.Now().UnixNano()), direct}
-	must(t, direct, fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %d}", s.keyspace, replicas))
+	must(t, direct, fmt.Sprintf("CREATE KEYSPACE %s WITH replication = %s", s.keyspace, replication))
 	must(t, direct, "CREATE TABLE "+s.table()+" (day int, number int, customer text, total int, PRIMARY KEY ((day), number))")
 	for day := range days {
 		b := direct.NewBatch(gocql.UnloggedBatch)

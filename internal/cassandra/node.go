@@ -204,6 +204,9 @@ func (n *Node) launch() error {
 	if n.joins { // it has to hear of the schema before it knows what to stream
 		ringDelay = 4000
 	}
+	if n.centre != "" { // which nobody waits for, but a node that has not heard of the others by then ends: a busy machine takes its time
+		ringDelay = 20000
+	}
 	cmd := exec.Command(n.cluster.java,
 		"@"+n.optionsFile(), "-javaagent:"+agent,
 		"-Xms"+heap, "-Xmx"+heap, "-Xss512k", "-XX:+UseSerialGC", "-XX:+PerfDisableSharedMem", "-XX:+ExitOnOutOfMemoryError",

@@ -1,0 +1,21 @@
+package cassandra
+
+import (
+	"os"
+	"testing"
+)
+
+// TestDataCentres: each node says that it is where it was put.
+func TestDataCentres(t *testing.T) {
+	if os.Getenv("HELENUS_TEST_LONG") == "" {
+		t.Skip("two nodes take minutes to start: `make test-long` runs this")
+	}
+	centres := []string{"east", "west"}
+	c := startCluster(t, Options{Nodes: 2, DataCentres: centres})
+	for i, want := range centres {
+		var got string
+		if err := open(t, c.Node(i)).Query("SELECT data_center FROM system.local").Scan(&got); err != nil || got != want {
+			t.Errorf("node %d is in %q, %v; want %s", i, got, err, want)
+		}
+	}
+}
