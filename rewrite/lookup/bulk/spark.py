@@ -25,14 +25,16 @@ VALUE = [JOB["column"]] + JOB["key"]
 AT, TTL = "helenus_at", "helenus_ttl"
 
 
-def read(spark, table, **options):
-    return spark.read.format(CASSANDRA).options(keyspace=table["keyspace"], table=table["table"], **options).load()
+def read(spark, table):
+    return spark.read.format(CASSANDRA).options(keyspace=table["keyspace"], table=table["table"]).load()
 
 
 def base(spark):
     """The rows of the base that are to have an entry of their own, with the timestamp and the seconds left of the cell."""
     column = JOB["column"]
-    rows = read(spark, JOB["base"], **{"writetime." + column: AT, "ttl." + column: TTL}).select(*VALUE, AT, TTL)
+    rows = read(spark, JOB["base"]).select(
+        *VALUE, F.expr("writetime(`%s`)" % column).alias(AT), F.expr("ttl(`%s`)" % column).alias(TTL)
+    )
     rows = rows.where(F.col(column).isNotNull())
     if JOB["text"]:
         rows = rows.where(F.octet_length(column).between(1, JOB["max_value_bytes"]))
@@ -97,6 +99,7 @@ def verify(spark):
 def main():
     spark = (
         SparkSession.builder.appName("helenus bulk " + JOB["change"])
+        .config("spark.sql.extensions", "com.datastax.spark.connector.CassandraSparkExtensions")
         .config("spark.sql.caseSensitive", "true")
         .config("spark.cassandra.input.consistency.level", "QUORUM")
         .config("spark.cassandra.output.consistency.level", JOB["write_consistency"])
