@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"rewrite/kind":      {"rewrite/kind/", "rewrite/exec", "rewrite/condition", "advisor/plan", "capture/", "proxy"},                                                    // the seam, and what a kind may know beside it
 	"rewrite/lookup":    {"rewrite/lookup/", "rewrite/kind", "rewrite/exec/", "rewrite/condition", "advisor/plan", "capture/", "proxy", "internal/guard"},
 	// a look-up whose table is the application's: it reads as look-ups do
-	"rewrite/existing": {"rewrite/lookup", "rewrite/lookup/match", "rewrite/kind", "rewrite/kinds", "rewrite/exec/", "rewrite/condition", "advisor/plan", "capture/", "proxy", "internal/guard"},
+	"rewrite/existing": {"rewrite/lookup", "rewrite/lookup/", "rewrite/kind", "rewrite/kinds", "rewrite/exec/", "rewrite/condition", "advisor/plan", "capture/", "proxy", "internal/guard"},
 	"rewrite/rehearse": {"rewrite/exec", "rewrite/planrun", "advisor/", "capture/"}, // it runs a design as it is printed
 	// it measures the executor, to fit what the plans are said to cost
 	"rewrite/calibrate": {"rewrite/exec", "rewrite/planrun", "rewrite/scratch", "advisor/cost", "advisor/model", "advisor/plan", "advisor/workload", "internal/chart", "internal/guard"},
