@@ -18,9 +18,14 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/helenus-db/helenus/advisor/solve/coin"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	coin.ServeIfWorker()
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // Seeds of data, names and traffic.
 var (
