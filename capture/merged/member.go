@@ -11,6 +11,7 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,8 +89,7 @@ type Member struct {
 	joiner  *joiner             // nil: this member does not lead
 	told    uint64              // hash of the findings that were stored, or read, last
 	summed  uint64              // likewise of the sum
-	took    time.Duration       // the latest exchange, but for what it waited
-	waited  time.Duration       // for the store
+	took    time.Duration       // of a processor, by the latest exchange
 	troubles
 
 	mu    sync.RWMutex
@@ -204,9 +204,10 @@ func (m *Member) every() time.Duration {
 
 // Exchange leaves what this member has learned, and reads what all have. One that leads puts it together first. What can be done is, whatever else fails.
 func (m *Member) Exchange(ctx context.Context) error {
-	began := time.Now()
-	m.waited = 0
-	defer func() { m.took = time.Since(began) - m.waited }()
+	runtime.LockOSThread() // whose time is taken
+	defer runtime.UnlockOSThread()
+	began := processorTime()
+	defer func() { m.took = processorTime() - began }()
 	err := errors.Join(m.join(ctx), m.leaveShare(ctx), m.leaveCounts(ctx))
 	if m.o.Leads() {
 		return errors.Join(err, m.mine(ctx), m.lead(ctx))
@@ -216,26 +217,9 @@ func (m *Member) Exchange(ctx context.Context) error {
 	return errors.Join(err, m.readFindings(ctx), m.readSum(ctx))
 }
 
-// stored does something with the store, which is not this process's work.
-func (m *Member) stored(f func(Store) error) error {
-	began := time.Now()
-	defer func() { m.waited += time.Since(began) }()
-	return f(m.o.Store)
-}
-
-func (m *Member) put(ctx context.Context, row Row, keep time.Duration) error {
-	return m.stored(func(s Store) error { return s.Put(ctx, row, keep) })
-}
-
-func (m *Member) drop(ctx context.Context, kind, key string) error {
-	return m.stored(func(s Store) error { return s.Drop(ctx, kind, key) })
-}
-
-func (m *Member) all(ctx context.Context, kind string) (list []Row, err error) {
-	err = m.stored(func(s Store) (err error) {
-		list, err = s.All(ctx, kind)
-		return err
-	})
+// all is Store.All, by key.
+func (m *Member) all(ctx context.Context, kind string) ([]Row, error) {
+	list, err := m.o.Store.All(ctx, kind)
 	slices.SortFunc(list, func(a, b Row) int { return cmp.Compare(a.Key, b.Key) })
 	return list, err
 }
@@ -285,7 +269,7 @@ func (m *Member) lead(ctx context.Context) error {
 		return errors.Join(bad, err)
 	}
 	m.publish(total, len(rows))
-	if err := m.put(ctx, Row{sumKind, allKey, body}, m.o.Keep); err != nil {
+	if err := m.o.Store.Put(ctx, Row{sumKind, allKey, body}, m.o.Keep); err != nil {
 		return errors.Join(bad, fmt.Errorf("tell what all have counted: %w", err))
 	}
 	return bad
@@ -346,12 +330,12 @@ func (m *Member) agree(ctx context.Context) error {
 	var random [32]byte
 	_, _ = crand.Read(random[:]) // never fails, by its documentation
 	name := strconv.FormatInt(epoch, 10)
-	got, err := m.o.Store.Agree(ctx, Row{secretKind, name, []byte(base64.StdEncoding.EncodeToString(random[:]))}, 2*m.o.Rotation)
+	got, err := m.o.Store.Agree(ctx, Row{SecretKind, name, []byte(base64.StdEncoding.EncodeToString(random[:]))}, 2*m.o.Rotation)
 	if err != nil {
 		return fmt.Errorf("agree on the key that values are hashed under: %w", err)
 	}
 	m.secret, m.epoch = string(got.Body), epoch
-	return m.drop(ctx, secretKind, strconv.FormatInt(epoch-2, 10)) // with it goes all that was hashed under it
+	return m.o.Store.Drop(ctx, SecretKind, strconv.FormatInt(epoch-2, 10)) // with it goes all that was hashed under it
 }
 
 // leaveShare leaves what was looked at.
@@ -368,7 +352,7 @@ func (m *Member) leaveShare(ctx context.Context) error {
 		return err
 	}
 	m.number++
-	if err := m.put(ctx, Row{valuesKind, slot(m.name, m.number), body}, slots*slowest); err != nil {
+	if err := m.o.Store.Put(ctx, Row{valuesKind, slot(m.name, m.number), body}, slots*slowest); err != nil {
 		return fmt.Errorf("leave what values were looked at: %w", err)
 	}
 	return nil
@@ -395,7 +379,7 @@ func (m *Member) leaveCounts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := m.put(ctx, Row{countsKind, m.name, body}, m.o.Keep); err != nil {
+	if err := m.o.Store.Put(ctx, Row{countsKind, m.name, body}, m.o.Keep); err != nil {
 		return fmt.Errorf("leave what was counted: %w", err)
 	}
 	m.left = m.o.Now()
@@ -440,17 +424,17 @@ func (m *Member) sumUp(ctx context.Context, name string, r row, c *counted, list
 		if err != nil {
 			return false, err
 		}
-		if err := m.put(ctx, Row{leftKind, in, body}, m.o.Keep); err != nil {
+		if err := m.o.Store.Put(ctx, Row{leftKind, in, body}, m.o.Keep); err != nil {
 			return false, fmt.Errorf("sum up what member %s counted, which left: %w", name, err)
 		}
 		m.sums[in], m.sumRows[in] = all, maphash.Bytes(m.seed, body)
 	}
 	for n := range uint64(slots) {
-		if err := m.drop(ctx, valuesKind, slot(name, n)); err != nil {
+		if err := m.o.Store.Drop(ctx, valuesKind, slot(name, n)); err != nil {
 			return false, fmt.Errorf("drop what member %s looked at, which left: %w", name, err)
 		}
 	}
-	if err := m.drop(ctx, countsKind, name); err != nil {
+	if err := m.o.Store.Drop(ctx, countsKind, name); err != nil {
 		return false, fmt.Errorf("drop what member %s counted, which is in a sum: %w", name, err)
 	}
 	return true, nil
@@ -470,7 +454,7 @@ func (m *Member) forget(ctx context.Context) error {
 	oldest := m.o.Now().Add(m.o.Skew()).Add(-m.o.Keep)
 	for in, s := range m.sums {
 		if s.Snapshot.To.Before(oldest) {
-			if err := m.drop(ctx, leftKind, in); err != nil {
+			if err := m.o.Store.Drop(ctx, leftKind, in); err != nil {
 				return fmt.Errorf("forget what was counted in week %s: %w", in, err)
 			}
 			delete(m.sums, in)
@@ -522,7 +506,7 @@ func (m *Member) mine(ctx context.Context) error {
 		if len(one.Body) == 0 {
 			continue
 		}
-		if err := m.put(ctx, Row{valuesKind, one.Key, []byte{}}, slots*slowest); err != nil {
+		if err := m.o.Store.Put(ctx, Row{valuesKind, one.Key, []byte{}}, slots*slowest); err != nil {
 			return errors.Join(bad, fmt.Errorf("mark a share of values as read: %w", err))
 		}
 	}
@@ -551,7 +535,7 @@ func (m *Member) tellFindings(ctx context.Context) error {
 	if hash == m.told {
 		return nil
 	}
-	if err := m.put(ctx, Row{findingsKind, allKey, body}, m.o.Retention); err != nil {
+	if err := m.o.Store.Put(ctx, Row{findingsKind, allKey, body}, m.o.Retention); err != nil {
 		return fmt.Errorf("tell what was found in values: %w", err)
 	}
 	m.told = hash

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -416,21 +415,19 @@ func TestSizes(t *testing.T) {
 	busy := many(6_000).Snapshot
 	f := newFleet(t)
 	m := New(Options{Store: f.store, Name: "a", Counts: func() *capture.Snapshot { return busy }, Log: slog.New(slog.DiscardHandler), Now: f.clock.Now})
-	before := processorTime(t)
 	if err := m.Exchange(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	took := processorTime(t) - before
 	size := len(f.store.rows[countsKind]["a"])
-	t.Logf("6,000 statements: %d kB, %v of a processor for a leader's exchange with one member", size/1000, took)
+	t.Logf("6,000 statements: %d kB, %v of a processor for a leader's exchange with one member", size/1000, m.took)
 	if s := m.Snapshot(); len(s.Statements) != 5_000 || s.Count() != busy.Count() {
 		t.Errorf("%d statements, %d executions", len(s.Statements), s.Count())
 	}
 	if size > 2<<20 {
 		t.Errorf("a row has %d bytes", size)
 	}
-	if want := max(30*time.Second, min(share*m.took, slowest)); took > time.Second || m.every() != want {
-		t.Errorf("it took %v of a processor, and the next is after %v", took, m.every())
+	if want := max(30*time.Second, min(share*m.took, slowest)); m.took > time.Second || m.every() != want {
+		t.Errorf("it took %v of a processor, and the next is after %v", m.took, m.every())
 	}
 }
 
@@ -442,8 +439,8 @@ func TestPace(t *testing.T) {
 	if err := a.Exchange(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if a.waited < 300*time.Millisecond || a.took > a.waited {
-		t.Errorf("it waited %v and took %v", a.waited, a.took)
+	if a.took > 100*time.Millisecond {
+		t.Errorf("waiting for the store took %v of a processor", a.took)
 	}
 	for took, want := range map[time.Duration]time.Duration{time.Millisecond: 30 * time.Second, time.Second: 100 * time.Second, time.Minute: slowest} {
 		if a.took = took; a.every() != want {
@@ -458,13 +455,4 @@ type slow struct{ *memory }
 func (s slow) Put(ctx context.Context, row Row, keep time.Duration) error {
 	time.Sleep(200 * time.Millisecond)
 	return s.memory.Put(ctx, row, keep)
-}
-
-// processorTime is what this process has used.
-func processorTime(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

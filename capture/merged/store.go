@@ -31,5 +31,7 @@ const (
 	sumKind      = "sum"
 	valuesKind   = "values"
 	findingsKind = "findings"
-	secretKind   = "secret"
+
+	// SecretKind is of what is agreed on.
+	SecretKind = "secret"
 )

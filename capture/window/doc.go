@@ -34,7 +34,9 @@
 // Columns that are never to be sampled are not hashed, nor counted; the copy that the ring holds for an instant is all that
 // there is of them.
 //
-// Where it is thin: windows are those of the proxy, not of each client process (docs/design/mapping.md 2.5 D5), so a process whose connections go through
-// several proxies is seen by each in part and at other times; copies of values are in memory until they are
+// A process whose connections go through several proxies is seen by each in part. Members of a fleet look at the same time and share what they looked at (shared.go,
+// capture/merged).
+//
+// Where it is thin: windows are those of the proxy, not of each client process (docs/design/mapping.md 2.5 D5); copies of values are in memory until they are
 // decoded, milliseconds later, and their buffers are reused, not wiped.
 package window

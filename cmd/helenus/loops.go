@@ -48,6 +48,7 @@ func (h *helenus) loops() []loop {
 		{guard.Webhooks, h.webhooks.Run, nil},
 		{guard.Relay, h.watchdog, nil},
 		{guard.Fleet, h.beFound, nil},
+		{guard.Fleet, h.learnMerged, nil},
 	}
 }
 

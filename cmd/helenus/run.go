@@ -24,6 +24,7 @@ import (
 	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/history"
+	"github.com/helenus-db/helenus/capture/merged"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/capture/window"
@@ -94,6 +95,7 @@ type helenus struct {
 	shared    *keyspace.Store // store, if it is one
 	process   string          // the id of this process, as its connections say it
 	member    *fleet.Member   // nil: no other process has this state
+	merged    *merged.Member  // what members learn, put together; nil: there is one process
 	tokens    *access.Tokens
 	changes   *change.Book // in store
 	registry  *capture.Registry
@@ -147,9 +149,12 @@ func (m migrator) Resume(ctx context.Context, id, actor string) error {
 	return m.Engine.Resume(ctx, id, actor)
 }
 
-// before is what the statements of a change took as Cassandra answered them, as far as this process has counted.
+// before is what the statements of a change took as Cassandra answered them, as far as this process, or its fleet, has counted.
 func (h *helenus) before(lu plan.Rewrite) (b gain.Before) {
 	counts := h.registry.Counts()
+	if h.merged != nil {
+		counts = h.learned()
+	}
 	sum := func(fingerprints []string) (d histogram.Distribution) {
 		for _, f := range fingerprints {
 			if st := counts.Statement(f); st != nil {
@@ -249,6 +254,7 @@ func (h *helenus) wire(ctx context.Context) (err error) {
 		Keep:  [...]time.Duration{s.HistoryMinutes, s.HistoryHours, s.HistoryDays}, Size: int64(s.HistorySize),
 	})
 	h.join()
+	h.learnTogether()
 	all := kinds.All(kinds.Settings{LookUp: lookUpSettings(s)})
 	if h.engine, err = rewrite.New(rewrite.Options{
 		Connect: cluster.working, DataCentre: h.dataCentre, Store: h.store, Changes: h.changes, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Log: h.log, Role: s.Username, Now: clock, Kinds: all,
@@ -275,7 +281,7 @@ func (h *helenus) wire(ctx context.Context) (err error) {
 	solver := solve.New(solve.Config{Path: s.Solver})
 	if h.advisor, err = advisor.New(advisor.Options{
 		Cost: costs, Past: (&memory{history: h.history, zone: zone, statistics: h.live.Statistics}).read,
-		Snapshots: h.registry.Snapshot, Schema: h.live.Advisable, Statistics: h.live.Statistics,
+		Snapshots: h.learned, Schema: h.live.Advisable, Statistics: h.live.Statistics,
 		Nodes: func() int { return len(h.server.Nodes()) }, Judge: all, Solver: solver, Ready: solver.Ready,
 		Store: h.store, Changes: h.changes, Leads: h.leads(), Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
 		Thresholds: thresholds(s), DataKeyspace: s.DataKeyspace,
@@ -300,7 +306,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 	metrics := prometheus.NewRegistry()
 	h.admin = admin.New(admin.Options{
 		Gate: gate, OpenID: provider, Audit: h.store, Proposals: h.store, Approvers: h.settings.Approvers, MetricsToken: h.settings.MetricsToken, WebConfig: h.settings.AdminWebConfig,
-		Pprof: h.settings.Pprof, Statements: h.registry.Snapshot, History: h.history, Trace: h.trace,
+		Pprof: h.settings.Pprof, Statements: h.learned, History: h.history, Trace: h.trace,
 		Schemas: h.worked(admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics}), Changes: h.changes, Advisor: h.advisor, Corrector: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
 		Ready: h.ready, Metrics: metrics, Log: h.log, Members: h.membership(),
 		Connections: func() any { return h.server.Connections() },

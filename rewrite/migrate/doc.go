@@ -16,7 +16,7 @@
 //     whatever a crash leaves in the store, the proxy did at most that, and Restore puts it in force again before the
 //     first connection is accepted.
 //   - All work is idempotent and starts again from its checkpoint: backfill writes the entry of a cell at that cell's own
-//     timestamp, range by range, and marks a range done after its entries were acknowledged.
+//     timestamp, range by range, and marks a range done after its entries were acknowledged. Members of a fleet share the ranges (together.go).
 //   - The table is filled after dual-write was seen by every connection (a barrier of the relay) and a settling time.
 //   - What was proven before a process began is proven again: it begins in verify, and serves after a clean pass.
 //   - An order that can not be stored is in force, is said to be pending, and is stored again until it is (pending.go).
@@ -25,7 +25,7 @@
 //
 // # Where it is thin today
 //
-// One proxy drives its own migrations; there is no lease yet, so two proxies on one store must not run. A write that
+// Verification is the work of one process, also in a fleet. A write that
 // timed out before dual-write began, and that a hint completes after backfill passed its row, has no entry until the
 // next sweep finds it; backfill writes at ALL, so with a node down it waits. Writers that bypass the proxy are found by
 // sweeps only. A change without tables of its own has no comment to keep an order that could not be stored.

@@ -84,6 +84,7 @@ func (c *crew) change(ctx context.Context, do func(*checkpoint) bool) error {
 		}
 		c.look(now)
 		if !do(now) {
+			c.seen(now)
 			return nil
 		}
 		_, err = c.m.Store.Replace(ctx, KindBackfill, c.id, list[i].Version, now)

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/helenus-db/helenus/capture/report"
+)
+
+// TestSkew: of several answers the least uncertain tells, and clocks that agree as far as can be told are left alone.
+func TestSkew(t *testing.T) {
+	const off = 10 * time.Minute
+	for name, c := range map[string]struct {
+		offsets, uncertain []time.Duration
+		want               time.Duration
+	}{
+		"apart":     {[]time.Duration{off + 300*time.Millisecond, off, off - time.Second}, []time.Duration{400 * time.Millisecond, time.Millisecond, 2 * time.Second}, off},
+		"behind":    {[]time.Duration{-off}, []time.Duration{time.Millisecond}, -off},
+		"agreed":    {[]time.Duration{time.Millisecond, 40 * time.Millisecond}, []time.Duration{200 * time.Millisecond, 300 * time.Millisecond}, 0},
+		"no answer": {nil, nil, 0},
+	} {
+		asked := 0
+		k := &skew{clock: func(context.Context) (time.Time, time.Duration, error) {
+			i := asked
+			asked++
+			if i >= len(c.offsets) {
+				return time.Time{}, 0, errors.New("no node answers")
+			}
+			return time.Now().Add(c.offsets[i]), c.uncertain[i], nil
+		}}
+		if got := k.now(); (got - c.want).Abs() > 100*time.Millisecond {
+			t.Errorf("%s: %v, not %v", name, got, c.want)
+		}
+		before := asked
+		if k.now(); asked != before {
+			t.Errorf("%s: the clock is asked again at once", name)
+		}
+	}
+}
+
+// TestMembersLearnTogether: what is said through two members is counted at either as if it was said through one, also when one of them is gone.
+func TestMembersLearnTogether(t *testing.T) {
+	c := cluster(t)
+	address := c.ContactPoints()[0]
+	s := newShop(t, session(t, address))
+	all := s.members(address, 2, "--advise-every", "1s")
+	for _, p := range all {
+		p.start()
+		p.awaitReady()
+	}
+	const each = 40
+	for _, p := range all {
+		s.ask(session(t, p.listen), each)
+	}
+	counted := func(p *process) (n uint64) {
+		var r report.Statements
+		if err := p.client().Get(context.Background(), "statements?limit=1000", &r); err != nil {
+			return 0
+		}
+		for i := range r.Statements {
+			if r.Statements[i].Keyspace == s.keyspace && r.Statements[i].Kind == "SELECT" {
+				n += r.Statements[i].Count
+			}
+		}
+		return n
+	}
+	for _, p := range all {
+		await(t, "a member knows what was said through both", func() bool { return counted(p) >= 2*each })
+	}
+	before := counted(all[0])
+	all[1].stop()
+	await(t, "the other leads", func() bool { return all[0].fleet().Role == "leader" })
+	time.Sleep(3 * time.Second) // a few exchanges
+	if n := counted(all[0]); n != before {
+		t.Errorf("when a member had gone %d executions were known, before %d", n, before)
+	}
+}
