@@ -104,11 +104,12 @@ func (e *Engine) Withholding() bool { return e.unsaved.Load() > 0 || e.manager.B
 // Unfollowed says why nothing can be verified because of this process; "" if it can.
 func (e *Engine) Unfollowed() string {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.opaque > 0 {
+	opaque := e.opaque
+	e.mu.Unlock()
+	if opaque > 0 {
 		return Unreadable
 	}
-	return ""
+	return e.manager.Unfit()
 }
 
 // Rules is a number that grows whenever there is something that requests under way may not know yet: other rules, or an order that turned reads back.

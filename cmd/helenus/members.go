@@ -118,8 +118,12 @@ func (h *helenus) enter(ctx context.Context) error {
 		return err
 	}
 	h.log.Info("in the fleet", "member", h.member.ID(), "alone", alone)
+	why := h.engine.Unfollowed() // then it is verified when this member is gone, or can
 	if alone {
-		if err := h.engine.ReverifyAll(ctx, "no member was there: what was written meanwhile is verified first; reads run as they were written"); err != nil {
+		why = "no member was there: what was written meanwhile is verified first; reads run as they were written"
+	}
+	if why != "" {
+		if err := h.engine.ReverifyAll(ctx, why); err != nil {
 			h.log.Error("that changes are to be verified could not be saved; it is tried again", "err", err)
 		}
 	}

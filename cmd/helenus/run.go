@@ -234,7 +234,9 @@ func (h *helenus) wire(ctx context.Context) (err error) {
 	}
 	h.store.Watch(h.webhooks.Decided)
 	h.changes = change.Open(h.store)
-	h.sayWho(ctx)
+	if err := h.sayWho(ctx); err != nil {
+		return err
+	}
 	started := time.Now()
 	cluster := sessions{s, h.secured.dialer()}
 	h.live = schema.NewLive(cluster.reading, s.Keyspaces, s.DataKeyspace)

@@ -66,6 +66,9 @@ func (h *helenus) openShared(ctx context.Context) (err error) {
 		if err == nil {
 			err = store.Usable(ctx, h.shared)
 		}
+		if err == nil {
+			_, err = migrate.Owner(ctx, h.shared)
+		}
 		var refused *keyspace.DDLError
 		if err == nil || errors.Is(err, store.ErrNewer) || errors.Is(err, store.ErrMoved) || errors.As(err, &refused) {
 			return err
@@ -78,16 +81,20 @@ func (h *helenus) openShared(ctx context.Context) (err error) {
 }
 
 // sayWho has connections say which state this process has, and which process it is.
-func (h *helenus) sayWho(ctx context.Context) {
+func (h *helenus) sayWho(ctx context.Context) error {
 	owner, err := migrate.Owner(ctx, h.store)
+	if err != nil && h.shared != nil {
+		return err // the others would not find its connections, and take it for gone
+	}
 	if err != nil { // approvals say so, too
 		h.log.Warn("connections can not say which process of helenus they come through", "error", err)
-		return
+		return nil
 	}
 	h.secured.member = owner + "/" + h.process
 	if h.shared != nil {
 		h.shared.Renew()
 	}
+	return nil
 }
 
 // stateDamaged is told what is wrong with the state. It does not block: whoever finds damage may hold locks.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/helenus-db/helenus/internal/change"
 )
@@ -30,7 +31,9 @@ func (m *Manager) taken(c *change.Record) (*run, error) {
 func (m *Manager) fitStored(r *run) {
 	base := r.m.Base // of its own: what is fitted is read while the migration is written
 	fitted, refusal := r.refit(r.m.Rewrite, &base)
+	r.unfit = ""
 	if refusal != nil {
+		r.unfit = refusal.Error()
 		r.m.Broken, r.m.Reason = true, refusal.Error()
 		if r.m.Active() && r.m.State != RollingBack {
 			r.m.State = Suspended
@@ -104,6 +107,7 @@ func (m *Manager) Follow(ctx context.Context) error {
 	if changed {
 		m.publish()
 	}
+	m.lookUnfit()
 	return errors.Join(failed...)
 }
 
@@ -157,6 +161,33 @@ func (r *run) over() {
 	case r.wake <- struct{}{}:
 	default:
 	}
+}
+
+// Unfit says which migration this process can not follow, and why, though others may: it was made by a version that knows more. "" if there is none. While there is one nothing is
+// verified anywhere, as its writes through this process have no entries.
+func (m *Manager) Unfit() string {
+	if why := m.unfit.Load(); why != nil {
+		return *why
+	}
+	return ""
+}
+
+// lookUnfit looks for it.
+func (m *Manager) lookUnfit() {
+	var found *string
+	m.mu.Lock()
+	runs := m.sorted()
+	m.mu.Unlock()
+	for _, r := range runs {
+		r.mu.Lock()
+		why, active := r.unfit, r.m.Active() && r.m.State != RollingBack
+		r.mu.Unlock()
+		if why != "" && active {
+			text := fmt.Sprintf("this version of helenus can not follow change %s: %s", r.id, why)
+			found = &text
+		}
+	}
+	m.unfit.Store(found)
 }
 
 // ReverifyAll turns the reads of all migrations back until they were verified anew, and has stored so when it returns without error.

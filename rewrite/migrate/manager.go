@@ -157,6 +157,7 @@ type Manager struct {
 	wait       sync.WaitGroup
 	backlog    backlog
 	tally      tally
+	unfit      atomic.Pointer[string] // see Unfit
 }
 
 // run is one migration under way.
@@ -180,6 +181,7 @@ type run struct {
 
 	trail  []store.Entry   // of the audit: what is in force, and not stored yet
 	stored json.RawMessage // as it was stored last, here or elsewhere
+	unfit  string          // why this version can not follow it as it was stored
 
 	marked bool // the comment of its table says that it was turned back: see pending.go
 }
