@@ -57,7 +57,7 @@ const here = "JOB = {}\n"
 // Spark writes the PySpark script that fills the look-up of a change. An error wraps kind.ErrNoBulk if it can not.
 func Spark(change string, l *match.LookUp, e maintain.CellEntry, write gocql.Consistency) (string, error) {
 	j := job{
-		Change: change, Base: table{l.Keyspace, l.Rewrite.Base}, LookUp: table{l.Keyspace, l.Table}, Column: l.By.Name,
+		Change: change, Base: table{l.Keyspace, l.Rewrite.Base}, LookUp: table{l.Rewrite.Home(), l.Table}, Column: l.By.Name,
 		Own:     map[string]string{"kind": l.EntryKind, "id": l.EntryID, "written": l.Written},
 		Stamped: int(e.Kind), ID: e.ID, Margin: int64(e.Margin / time.Second), Expires: l.Base.DefaultTTL == 0, MaxTTL: e.MaxTTL, LastSecond: e.LastSecond,
 		MaxValue: match.MaxValue, MaxKey: match.MaxEntryKey, Consistency: write.String(),

@@ -31,7 +31,7 @@ func lookUp(t *testing.T, change func(*schema.Table)) *match.LookUp {
 	if change != nil {
 		change(base)
 	}
-	l, refusal := match.New(plan.Rewrite{Keyspace: "shop", Base: "orders", Column: base.Columns[3].Name, Table: "orders_by_customer", SchemaDigest: base.Digest(),
+	l, refusal := match.New(plan.Rewrite{Keyspace: "shop", Base: "orders", Column: base.Columns[3].Name, Table: "orders_by_customer", TableKeyspace: "helenus_data_shop", SchemaDigest: base.Digest(),
 		Statements: []string{"1"}, Texts: []string{"SELECT * FROM shop.orders WHERE customer = ? ALLOW FILTERING"}}, base)
 	if refusal != nil {
 		t.Fatal(refusal)
@@ -61,7 +61,7 @@ func written(t *testing.T, l *match.LookUp) (text string, told map[string]any) {
 func TestSpark(t *testing.T) {
 	text, told := written(t, lookUp(t, nil))
 	want := map[string]any{
-		"change": "r-1", "base": map[string]any{"keyspace": "shop", "table": "orders"}, "look_up": map[string]any{"keyspace": "shop", "table": "orders_by_customer"},
+		"change": "r-1", "base": map[string]any{"keyspace": "shop", "table": "orders"}, "look_up": map[string]any{"keyspace": "helenus_data_shop", "table": "orders_by_customer"},
 		"column": "customer", "text": true, "key": []any{"day", "place", "at"}, "fixed_key_bytes": 20.0,
 		"varying_key": []any{"place"}, "own": map[string]any{"kind": "entry_kind", "id": "entry_id", "written": "written"}, "entry_kind": 0.0, "entry_id": 0.0,
 		"margin_seconds": time.Hour.Seconds(), "entries_expire": true, "max_ttl": 630720000.0, "last_second": 2147440446.0, "max_value_bytes": 65535.0, "max_key_bytes": 65526.0,
