@@ -391,6 +391,11 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	for _, order := range []string{"verify", "resume", "rollback", "drop"} {
 		ask("POST", api+"changes/r-1/"+order, ann, 200)
 	}
+	ask("GET", api+"changes/r-1/spark", "", 200)
+	ask("POST", api+"changes/r-1/filled", ann, 200)
+	ask("GET", api+"cdc/tables", "", 200)
+	ask("POST", api+"cdc/rows", `{"node": "10.0.0.1", "rows": [{"keyspace": "shop", "table": "users", "id": "1", "key": ["AAAAAQ=="]}], "behind_bytes": 0}`, 200)
+	ask("POST", api+"cdc/rows", `{"node": "10.0.0.1", "behind_bytes": 0}`, 400)
 	ask("GET", api+"changes", "", 200)
 	ask("GET", api+"changes?state=proposed,dropped", "", 200)
 	ask("GET", api+"changes/r-1", "", 200)
