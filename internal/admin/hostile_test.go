@@ -207,7 +207,7 @@ func fingerprint(t *testing.T, p *parts) []byte {
 	return text
 }
 
-// TestEveryRouteHasARole: a viewer may read, and gives no order, whatever routes there will be.
+// TestEveryRouteHasARole: a viewer may read, and gives no order, whatever routes there will be. (What agents are told is for agents and operators.)
 func TestEveryRouteHasARole(t *testing.T) {
 	p := someParts()
 	p.options = func(o *Options) { o.Windows = &looking{} }

@@ -404,6 +404,7 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	ask("GET", api+"members", "", 200)
 	ask("DELETE", api+"members/b", ann, 200)
 	ask("DELETE", api+"members/c", ann, 404)
+	ask("POST", api+"cdc/rows", `{"node": "10.0.0.1", "behind_bytes": 0}`, 400)
 	ask("GET", api+"changes", "", 200)
 	ask("GET", api+"changes?state=proposed,dropped", "", 200)
 	ask("GET", api+"changes/r-1", "", 200)
