@@ -12,6 +12,7 @@ type Holder struct {
 	Columns        map[string]string // its columns, and those of the other table that they hold
 	// Coverage is the share of the other table's rows that it has, as both were measured; 0 if one of them was not.
 	Coverage  float64
+	Counted   bool // Coverage is of rows that were counted in both, not estimated
 	Certainty float64
 	Evidence  []Evidence
 }
@@ -46,7 +47,7 @@ func (m *Model) Holders(keyspace, name string) (list []Holder) {
 			}
 		}
 		if measured(of.stats) && measured(s.stats) {
-			h.Coverage = min(1, s.rows()/of.rows())
+			h.Coverage, h.Counted = min(1, s.rows()/of.rows()), s.stats.Exact && of.stats.Exact
 		}
 		list = append(list, h)
 	}

@@ -33,6 +33,10 @@ func keptID(t *schema.Table, h *infer.Holder) string {
 	return idOf(plan.Existing, t.Keyspace, t.Name, h.Keyspace, h.Name)
 }
 
+// estimatedFull is the coverage from which on a table may have all rows, where its rows and the other's were estimated from samples: two estimates of 20,000 rows
+// were seen to differ by 16 %. Verification compares every row before anything is served.
+const estimatedFull = 0.75
+
 // improvable tells whether a read looks at more than its rows, or asks all nodes.
 func improvable(a *schema.Access) bool {
 	return a.Class == schema.IndexRead || a.Filtering && (a.Class == schema.Scan || a.Class == schema.Partition)
@@ -44,10 +48,14 @@ func (k *maker) holdersOf(r *read) (list []infer.Holder) {
 		return nil
 	}
 	for _, h := range k.model.Holders(r.access.Keyspace, r.access.Table) {
+		full := infer.Full
+		if !h.Counted {
+			full = estimatedFull
+		}
 		switch {
 		case h.Coverage == 0:
 			k.notes[r.statement.Fingerprint] += fmt.Sprintf("; %s holds rows of %s, and how many was not measured yet", h.Name, r.access.Table)
-		case h.Coverage < infer.Full:
+		case h.Coverage < full:
 			k.notes[r.statement.Fingerprint] += fmt.Sprintf("; %s holds %.0f %% of the rows of %s only, so they are not to be found there", h.Name, 100*h.Coverage, r.access.Table)
 		default:
 			list = append(list, h)

@@ -57,6 +57,12 @@ func TestExistingTableServes(t *testing.T) {
 	}
 	s.ask(through, 60)
 	var found recommend.Recommendation
+	var last admin.Recommendations
+	t.Cleanup(func() {
+		if found.ID == "" {
+			t.Logf("the last advice: %+v", last)
+		}
+	})
 	await(t, "it is advised to find orders by customer where they are", func() bool {
 		var all admin.Recommendations
 		if err := p.client().Post(context.Background(), "advise", admin.Decision{}, &all); err != nil {
@@ -66,11 +72,12 @@ func TestExistingTableServes(t *testing.T) {
 			if string(r.Kind) == plan.Existing {
 				found = r
 			}
-			if r.Kind == recommend.LookUpTable {
+			if r.Kind == recommend.LookUpTable && found.ID != "" {
 				t.Fatalf("a table is advised that is there already: %s", r.Why)
 			}
 		}
-		return found.ID != ""
+		last = all
+		return found.ID != "" // before both tables are measured it is not
 	})
 	if err := p.approve(found.ID); err == nil || !strings.Contains(err.Error(), string(condition.Copies.ID)) {
 		t.Fatalf("approved without a word about the application's writes: %v", err)
