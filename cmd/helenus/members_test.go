@@ -21,15 +21,14 @@ import (
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
-// members are processes that share a state in a keyspace of Cassandra.
-func (s *shop) members(contactPoints string, n int, more ...string) (all []*process) {
+// members makes processes that share a state in a keyspace of Cassandra, one with each call: its ports are free until it listens only.
+func (s *shop) members(contactPoints string, more ...string) (another func() *process) {
 	s.t.Helper()
 	state := strings.Replace(s.keyspace, "shop", "state", 1)
 	s.t.Cleanup(func() { _ = s.direct.Query("DROP KEYSPACE IF EXISTS " + state).Exec() })
-	for range n {
-		all = append(all, s.process(contactPoints, append([]string{"--state", "cassandra", "--state-keyspace", state, "--serving-lease", "10s", "--topology", "single"}, more...)...))
+	return func() *process {
+		return s.process(contactPoints, append([]string{"--state", "cassandra", "--state-keyspace", state, "--serving-lease", "10s", "--topology", "single"}, more...)...)
 	}
-	return all
 }
 
 func (p *process) fleet() (f fleet.Fleet) {
@@ -82,9 +81,10 @@ func TestMembersShareOneTruth(t *testing.T) {
 	c := cluster(t)
 	address := c.ContactPoints()[0]
 	s := newShop(t, session(t, address))
-	all := s.members(address, 2)
-	a, b := all[0], all[1]
+	another := s.members(address)
+	a := another()
 	id, lookUp := s.propose(a) // alone, it leads
+	b := another()
 	b.start()
 	b.awaitReady()
 	await(t, "both know of each other", func() bool { return len(a.fleet().Members) == 2 && len(b.fleet().Members) == 2 })
@@ -210,9 +210,10 @@ func TestACopiedStateIsFound(t *testing.T) {
 	c := cluster(t)
 	address := c.ContactPoints()[0]
 	s := newShop(t, session(t, address))
-	a, b := s.process(address), s.process(address)
+	a := s.process(address)
 	id, _ := s.propose(a)
 	a.stop()
+	b := s.process(address)
 	text, err := os.ReadFile(filepath.Join(a.state, store.File))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(b.state, store.File), text, 0o600)
@@ -220,10 +221,10 @@ func TestACopiedStateIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.start()
 	b.start()
-	a.awaitReady()
 	b.awaitReady()
+	a.start()
+	a.awaitReady()
 	var refused error
 	await(t, "the approval is judged", func() bool { refused = a.approve(id); return refused != nil || a.migration(id).State != "" })
 	if !refusedWith(refused, "with a copy of this state") {
@@ -238,15 +239,18 @@ func TestMembersWithstand(t *testing.T) {
 	c, direct := nodes(t)
 	points := strings.Join(c.ContactPoints(), ",")
 	s := newReplicatedShop(t, direct, 3)
-	all := s.members(points, 3, "--state-replication", "{'class': 'SimpleStrategy', 'replication_factor': 3}")
+	another := s.members(points, "--state-replication", "{'class': 'SimpleStrategy', 'replication_factor': 3}")
+	all := []*process{another()}
 	id, lookUp := s.propose(all[0])
 	var stops []func() (int64, int64)
 	var compares []func() (int, []string)
-	for i, p := range all {
-		if i > 0 {
-			p.start()
-			p.awaitReady()
-		}
+	for range 2 {
+		p := another()
+		p.start()
+		p.awaitReady()
+		all = append(all, p)
+	}
+	for _, p := range all {
 		stops = append(stops, s.write(p.listen))
 		compares = append(compares, s.compare(p.listen))
 	}

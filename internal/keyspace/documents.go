@@ -248,30 +248,26 @@ func (s *Store) decided(ctx context.Context, c *store.Change, mark string, after
 	if head.last == mark {
 		return true, nil
 	}
-	for i := range c.Save {
-		_, _, have, err := s.row(ctx, store.Key{Kind: c.Save[i].Kind, ID: c.Save[i].ID})
-		if err != nil {
-			return false, lost
+	switch { // it was all or nothing: one of what it wrote says so
+	case len(c.Save) > 0: // one that was written since by another has his mark, and is tried again: a conflict, if that matters
+		_, _, have, err := s.row(ctx, store.Key{Kind: c.Save[0].Kind, ID: c.Save[0].ID})
+		if err == nil {
+			return have == mark, nil
 		}
-		return have == mark, nil // one that was written since by another has his mark, and is tried again: a conflict, if that matters
-	}
-	for i := range c.Audit {
-		var have string
+	case len(c.Audit) > 0:
+		have := ""
 		err := s.each(ctx, serial, func(scan func(...any) error) error { return scan(&have) },
-			s.cql("SELECT mark FROM %s.state WHERE part = ? AND kind = ? AND seq = ?"), part, kindAudit, c.Audit[i].Seq)
-		if err != nil {
-			return false, lost
+			s.cql("SELECT mark FROM %s.state WHERE part = ? AND kind = ? AND seq = ?"), part, kindAudit, c.Audit[0].Seq)
+		if err == nil {
+			return have == mark, nil
 		}
-		return have == mark, nil
-	}
-	for _, k := range c.Delete {
-		_, version, _, err := s.row(ctx, k)
-		if err != nil {
-			return false, lost
+	case len(c.Delete) > 0:
+		_, version, _, err := s.row(ctx, c.Delete[0])
+		if err == nil {
+			return version == after[c.Delete[0]], nil
 		}
-		return version == after[k], nil
 	}
-	return false, nil
+	return false, lost
 }
 
 func newMark() string {
