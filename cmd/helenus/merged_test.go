@@ -45,7 +45,8 @@ func TestMembersLearnTogether(t *testing.T) {
 	c := cluster(t)
 	address := c.ContactPoints()[0]
 	s := newShop(t, session(t, address))
-	all := s.members(address, 2, "--advise-every", "1s")
+	another := s.members(address, "--advise-every", "1s")
+	all := []*process{another(), another()}
 	for _, p := range all {
 		p.start()
 		p.awaitReady()
