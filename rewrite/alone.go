@@ -164,11 +164,13 @@ func (e *Engine) observe(ctx context.Context) {
 			now := found.warning()
 			if err != nil && ctx.Err() == nil {
 				now = err.Error()
-				if alone := (*ErrNotAlone)(nil); errors.As(err, &alone) && alone.Stray {
+				switch alone := (*ErrNotAlone)(nil); {
+				case !errors.As(err, &alone): // the state could not be read: nothing was found, and it is looked again
+				case alone.Stray:
 					if err := e.ReverifyAll(ctx, alone.Reason); err != nil {
 						e.log.Error("that changes are to be verified could not be saved", "err", err)
 					}
-				} else {
+				default:
 					e.suspendFor(ctx, err)
 				}
 			}

@@ -72,6 +72,27 @@ func TestAnotherHelenus(t *testing.T) {
 	})
 }
 
+// A state that can not be read for a moment, as one that is kept in Cassandra, is no other helenus.
+func TestUnreadStateIsNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(3, 1)
+		var others atomic.Pointer[Others]
+		others.Store(&Others{})
+		w.crowded(false, &others)
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Serving)
+		w.store.Loading.Set(func(string, string) error { return errors.New("timed out") })
+		time.Sleep(3 * othersEvery)
+		synctest.Wait()
+		w.store.Loading.Clear()
+		if w.state() != migrate.Serving || !w.served("guest1") {
+			t.Errorf("%s: %s", w.state(), w.engine.Migrations()[0].Reason)
+		}
+	})
+}
+
 // Applications that go past us are named to whoever approves; where not all can be seen a table of another's is taken for a sign of it.
 func TestWhoGoesPast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 
 // Store keeps documents in memory as *store.Store keeps them in a file. Its zero value is empty.
 type Store struct {
+	// Loading is called before each Load; an error is its answer.
+	Loading Hook[func(kind, id string) error]
 	// Before is called before each Save; an error is its answer, and nothing is saved.
 	Before Hook[func(kind, id string) error]
 
@@ -108,6 +110,11 @@ func (s *Store) Trail() []store.Entry {
 
 // Load implements migrate.Store.
 func (s *Store) Load(_ context.Context, kind, id string, v any) error {
+	if loading, ok := s.Loading.Get(); ok {
+		if err := loading(kind, id); err != nil {
+			return err
+		}
+	}
 	s.mu.Lock()
 	raw, ok := s.documents[store.Key{Kind: kind, ID: id}]
 	s.mu.Unlock()
