@@ -338,7 +338,7 @@ func TestShellsComplete(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"approve ": "r-open", "drop ": "r-rolled", "rollback ": "r-serving", "migrations ": "r-serving r-rolled", "bypass ": "on off", "approve r-open ": "", "recommendations ": "",
-		"statements --sort ": "time p50 p99 calls rows bytes errors", "run --topology ": "mirror single fleet", "token create --role ": "viewer operator admin", "migrations --output ": "table wide json yaml",
+		"statements --sort ": "time p50 p99 calls rows bytes errors", "run --topology ": "mirror single fleet", "token create --role ": "agent viewer operator admin", "migrations --output ": "table wide json yaml",
 		"lint --fail-on ": "error warning note never", "appr": "approve",
 	} {
 		if got := offers(strings.Split(args, " ")...); got != want {
