@@ -167,7 +167,7 @@ func TestEveryCommandSaysWhatItIs(t *testing.T) {
 				t.Errorf("%s --%s does not say what it does", path, f.Name)
 			}
 		})
-		if c.Flags().Lookup("server") != nil && c.Flags().Lookup("output") == nil && !slices.Contains([]string{"capture record", "diagram", "context add", "model export"}, path) {
+		if c.Flags().Lookup("server") != nil && c.Flags().Lookup("output") == nil && !slices.Contains([]string{"capture record", "cdc-agent", "diagram", "context add", "model export"}, path) {
 			t.Errorf("%s asks a process, and has no -o", path)
 		}
 	})
