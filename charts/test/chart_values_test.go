@@ -86,6 +86,7 @@ var others = map[string]struct {
 	"webhooks.slackKey":                   {"x", "webhooks: {existingSecret: hooks}"},
 	"webhooks.signatureKey":               {"x", "webhooks: {existingSecret: hooks}"},
 	"webhooks.console":                    {"https://helenus.example.org", ""},
+	"openid.secretKey":                    {"x", "openid: {existingSecret: provider}"},
 	"config":                              {map[string]any{"log-format": "json"}, ""},
 	"drain.endpointSeconds":               {30, ""},
 	"drain.timeoutSeconds":                {60, ""},
