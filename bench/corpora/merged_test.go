@@ -69,7 +69,6 @@ func (s *shared) Drop(_ context.Context, kind, key string) error {
 type looked struct {
 	of    []*trace.Execution
 	turns int64
-	end   int64
 }
 
 func (l *looked) Join(window.Together) {}

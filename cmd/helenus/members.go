@@ -113,7 +113,7 @@ func (h *helenus) enter(ctx context.Context) error {
 	alone, err := h.member.Join(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // it was told to stop
 		}
 		return err
 	}

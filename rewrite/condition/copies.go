@@ -1,6 +1,6 @@
 package condition
 
-// What must hold of a table that the application keeps beside its base, for rows to be found by it.
+// Copies is what must hold of a table that the application keeps beside its base, for rows to be found by it.
 var Copies = &Condition{
 	ID: "C24", Title: "tables that the application keeps",
 	Says: "Where rows are found by a table that the application keeps itself, a person has said that its writes are trusted: each row of the base has its row there, as soon and as surely as the application sees to it.",

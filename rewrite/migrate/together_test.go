@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,8 +114,8 @@ func TestTwoFillHalfEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGang(t)
 		crews := g.begin(g.ring.fills("a", time.Second), g.ring.fills("b", time.Second))
-		told := 0
-		crews[0].seen = func(c *checkpoint) { told = max(told, c.Total-len(c.Left)) }
+		var told atomic.Int64 // workers tell
+		crews[0].seen = func(c *checkpoint) { told.Store(max(told.Load(), int64(c.Total-len(c.Left)))) }
 		began := time.Now()
 		a, b := start(t.Context(), crews[0]), start(t.Context(), crews[1])
 		if err := errors.Join(<-a, <-b); err != nil {
@@ -134,8 +135,8 @@ func TestTwoFillHalfEach(t *testing.T) {
 		if took := time.Since(began); took > 10*time.Second { // 32 parts, 2 workers each: 8 s, alone 16
 			t.Errorf("it took %v", took)
 		}
-		if told != 32 {
-			t.Errorf("the leader knows of %d parts that are done", told)
+		if told.Load() != int64(32) {
+			t.Errorf("the leader knows of %d parts that are done", told.Load())
 		}
 	})
 }
