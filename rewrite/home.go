@@ -3,6 +3,7 @@ package rewrite
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/proxy"
@@ -18,13 +19,20 @@ func (e *Engine) near(ctx context.Context, c *proxy.Client) context.Context {
 }
 
 // concerns tells whether tables of another helenus in a keyspace would be kept from what a change in keyspace base is kept from; base "" is any that
-// there are changes in. Whoever made them named his keyspaces as he liked, so all that hold nothing but tables of ours are meant, too.
+// there are changes in. A keyspace that holds nothing but tables of ours is that of one base, if it has the usual name; whoever gave it another one may mean any.
 func (e *Engine) concerns(keyspace, base string) bool {
-	if s := e.options.Schema().Keyspace(keyspace); s != nil && len(s.Tables) > 0 && !slices.ContainsFunc(s.Tables, func(t schema.Table) bool { return !t.Own() }) {
-		return base != "" || len(e.rules.Load().active) > 0
+	ours := false
+	if s := e.options.Schema().Keyspace(keyspace); s != nil {
+		ours = len(s.Tables) > 0 && !slices.ContainsFunc(s.Tables, func(t schema.Table) bool { return !t.Own() })
+	}
+	meant := func(base string) bool {
+		return keyspace == base || ours && (!strings.HasPrefix(keyspace, usualPrefix+"_") || keyspace == schema.DataKeyspace(usualPrefix, base))
 	}
 	if base != "" {
-		return keyspace == base
+		return meant(base)
 	}
-	return slices.ContainsFunc(e.rules.Load().active, func(a *active) bool { return a.about.Keyspace == keyspace })
+	return slices.ContainsFunc(e.rules.Load().active, func(a *active) bool { return meant(a.about.Keyspace) })
 }
+
+// usualPrefix is that of data-keyspace unless somebody set another.
+const usualPrefix = "helenus_data"
