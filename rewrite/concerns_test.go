@@ -10,11 +10,11 @@ import (
 func TestWhatConcernsAChange(t *testing.T) {
 	own, theirs := schema.Table{Name: "x", Comment: "helenus a owner b"}, schema.Table{Name: "y"}
 	s := &schema.Schema{Keyspaces: []schema.Keyspace{
+		{Name: "as_they_liked", Tables: []schema.Table{own}},
+		{Name: "helenus_data_gone", Tables: []schema.Table{own}},
+		{Name: "helenus_data_hotel", Tables: []schema.Table{own}},
 		{Name: "hotel", Tables: []schema.Table{theirs}},
 		{Name: "shop", Tables: []schema.Table{theirs, own}},
-		{Name: "helenus_data_hotel", Tables: []schema.Table{own}},
-		{Name: "helenus_data_gone", Tables: []schema.Table{own}},
-		{Name: "as_they_liked", Tables: []schema.Table{own}},
 	}}
 	e := &Engine{options: Options{Schema: func() *schema.Schema { return s }}}
 	for keyspace, want := range map[string]bool{"hotel": true, "helenus_data_hotel": true, "as_they_liked": true, "shop": false, "helenus_data_gone": false, "nowhere": false} {
