@@ -388,7 +388,7 @@ func TestNoMemberIsWrong(t *testing.T) {
 				}
 			}
 			t.Logf("seed %d: %d answers while it served", seed, served)
-			if served < 50 {
+			if served < 20 {
 				t.Error("hardly anything was served: nothing was tried")
 			}
 		})
