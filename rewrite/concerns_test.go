@@ -16,7 +16,7 @@ func TestWhatConcernsAChange(t *testing.T) {
 		{Name: "hotel", Tables: []schema.Table{theirs}},
 		{Name: "shop", Tables: []schema.Table{theirs, own}},
 	}}
-	e := &Engine{options: Options{Schema: func() *schema.Schema { return s }}}
+	e := &Engine{options: Options{DataKeyspace: "helenus_data", Schema: func() *schema.Schema { return s }}}
 	for keyspace, want := range map[string]bool{"hotel": true, "helenus_data_hotel": true, "as_they_liked": true, "shop": false, "helenus_data_gone": false, "nowhere": false} {
 		if got := e.concerns(keyspace, "hotel"); got != want {
 			t.Errorf("%s: %v", keyspace, got)

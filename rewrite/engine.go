@@ -43,9 +43,11 @@ type Options struct {
 	// Schema returns the schema as it was last read, nil before.
 	Schema func() *schema.Schema
 	Log    *slog.Logger
-	Role   string               // that Session logs in with, "" if it does not
-	Now    func() time.Time     // time.Now
-	Uptime func() time.Duration // monotonic, since the process began; nil: by the runtime's clock
+	// DataKeyspace begins the names of keyspaces of ours (schema.DataKeyspace).
+	DataKeyspace string
+	Role         string               // that Session logs in with, "" if it does not
+	Now          func() time.Time     // time.Now
+	Uptime       func() time.Duration // monotonic, since the process began; nil: by the runtime's clock
 	// Kinds are the kinds of change that there are; nil: all, with their defaults.
 	Kinds kinds.Set
 	// Fleet says that other processes relay to the same cluster, and are not told of changes: none is taken on.
@@ -325,11 +327,16 @@ func (e *Engine) Drop(ctx context.Context, id, actor string) error {
 // Unreadable is why nothing can be verified while a connection can not be read.
 const Unreadable = "a client's requests can not be read, so its writes can not be seen: its driver asked for a compression other than lz4 and snappy; change that"
 
-// blocked says why nothing can be verified now.
-func (e *Engine) blocked() string {
+// unreadable reports whether a connection is open that can not be read.
+func (e *Engine) unreadable() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.opaque > 0 {
+	return e.opaque > 0
+}
+
+// blocked says why nothing can be verified now. No lock of ours is held while the fleet is asked, which asks us under its own.
+func (e *Engine) blocked() string {
+	if e.unreadable() {
 		return Unreadable
 	}
 	if m := e.options.Members; m != nil {

@@ -19,20 +19,18 @@ func (e *Engine) near(ctx context.Context, c *proxy.Client) context.Context {
 }
 
 // concerns tells whether tables of another helenus in a keyspace would be kept from what a change in keyspace base is kept from; base "" is any that
-// there are changes in. A keyspace that holds nothing but tables of ours is that of one base, if it has the usual name; whoever gave it another one may mean any.
+// there are changes in. A keyspace that holds nothing but tables of ours is that of one base, if it is named as we would; whoever gave it another name may mean any.
 func (e *Engine) concerns(keyspace, base string) bool {
-	ours := false
+	prefix, ours := e.options.DataKeyspace, false
+	usual := prefix != "" && strings.HasPrefix(keyspace, prefix+"_")
 	if s := e.options.Schema().Keyspace(keyspace); s != nil {
 		ours = len(s.Tables) > 0 && !slices.ContainsFunc(s.Tables, func(t schema.Table) bool { return !t.Own() })
 	}
 	meant := func(base string) bool {
-		return keyspace == base || ours && (!strings.HasPrefix(keyspace, usualPrefix+"_") || keyspace == schema.DataKeyspace(usualPrefix, base))
+		return keyspace == base || ours && (!usual || keyspace == schema.DataKeyspace(prefix, base))
 	}
 	if base != "" {
 		return meant(base)
 	}
 	return slices.ContainsFunc(e.rules.Load().active, func(a *active) bool { return meant(a.about.Keyspace) })
 }
-
-// usualPrefix is that of data-keyspace unless somebody set another.
-const usualPrefix = "helenus_data"

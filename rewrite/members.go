@@ -103,10 +103,7 @@ func (e *Engine) Withholding() bool { return e.unsaved.Load() > 0 || e.manager.B
 
 // Unfollowed says why nothing can be verified because of this process; "" if it can.
 func (e *Engine) Unfollowed() string {
-	e.mu.Lock()
-	opaque := e.opaque
-	e.mu.Unlock()
-	if opaque > 0 {
+	if e.unreadable() {
 		return Unreadable
 	}
 	return e.manager.Unfit()

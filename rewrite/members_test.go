@@ -401,3 +401,26 @@ var (
 	_ change.Shared  = (*exectest.Store)(nil)
 	_ proxy.Rewriter = (*Engine)(nil)
 )
+
+// asking is a member that looks whether it is asked under the engine's lock, which it may itself be waiting for.
+type asking struct {
+	Members
+	engine *Engine
+	held   bool
+}
+
+func (a *asking) Blocked() string {
+	if a.held = !a.engine.mu.TryLock(); !a.held {
+		a.engine.mu.Unlock()
+	}
+	return "another can not be verified"
+}
+
+func TestTheFleetIsNotAskedUnderTheLock(t *testing.T) {
+	e := &Engine{}
+	a := &asking{engine: e}
+	e.options.Members = a
+	if why := e.blocked(); why != "another can not be verified" || a.held {
+		t.Errorf("%q, under the lock: %v", why, a.held)
+	}
+}

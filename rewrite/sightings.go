@@ -170,14 +170,21 @@ func (e *Engine) sample(ctx context.Context) {
 			}
 			cancel()
 		}
-		if e.sightings.due(e.options.Now()) {
+		if e.keepsSightings() && e.sightings.due(e.options.Now()) {
 			e.saveSightings(ctx)
 		}
 		if err := sleepFor(ctx, wait); err != nil {
-			e.saveSightings(ctx)
+			if e.keepsSightings() {
+				e.saveSightings(ctx)
+			}
 			return
 		}
 	}
+}
+
+// keepsSightings: all members of a fleet look, and see the same; one of them stores it.
+func (e *Engine) keepsSightings() bool {
+	return e.options.Members == nil || e.options.Members.Leads()
 }
 
 // sleepFor waits until a time has passed, or the context has ended, which is then its error.

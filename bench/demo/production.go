@@ -388,8 +388,8 @@ func lastLine(text []byte) string {
 	return lines[len(lines)-1]
 }
 
-// served counts the reads that a change answered, at a member.
-func (p *production) served(ctx context.Context, m *member) (state string, err error) {
+// stateAt is the state of the change, as a member says it.
+func (p *production) stateAt(ctx context.Context, m *member) (state string, err error) {
 	var c struct {
 		State string `json:"state"`
 	}
@@ -426,7 +426,7 @@ func (p *production) loseTheLeader(ctx context.Context) error {
 	if other == leader {
 		other = p.members[1]
 	}
-	took := time.Duration(0)
+	took, serving := time.Duration(0), false
 	reports, err := p.applications(ctx, "killed", func() error {
 		leader.process.Kill()
 		_ = leader.process.Wait()
@@ -441,16 +441,16 @@ func (p *production) loseTheLeader(ctx context.Context) error {
 		if err := p.untilReady(ctx, leader); err != nil {
 			return err
 		}
-		err := p.untilServing(ctx)
+		serving = p.untilServing(ctx) == nil
 		took = time.Since(begun)
-		return err
+		return ctx.Err()
 	}, "-for", "20m", "-rate", pace)
 	if err != nil {
 		return err
 	}
 	n, faults := total(reports)
 	p.claim(faults <= n/100, "%d operations meanwhile: %d errors (requests that were on their way through it when it was killed)", n, faults)
-	p.claim(true, "it is back and the change serves at both members again after %s", took.Round(time.Second))
+	p.claim(serving, "it is back, and the change serves at both members again: looked at for %s", took.Round(time.Second))
 	for _, m := range p.members {
 		if err := p.check(ctx, m); err != nil {
 			return err
@@ -466,7 +466,7 @@ func (p *production) untilServing(ctx context.Context) error {
 	for {
 		serving := 0
 		for _, m := range p.members {
-			if state, err := p.served(ctx, m); err == nil && state == "serving" {
+			if state, err := p.stateAt(ctx, m); err == nil && state == "serving" {
 				serving++
 			}
 		}
@@ -507,7 +507,7 @@ func (p *production) rollBack(ctx context.Context) error {
 	state := ""
 	for state != "rolled-back" && wait.Err() == nil {
 		var err error
-		if state, err = p.served(ctx, p.members[1]); err != nil {
+		if state, err = p.stateAt(ctx, p.members[1]); err != nil {
 			return err
 		}
 		time.Sleep(200 * time.Millisecond)

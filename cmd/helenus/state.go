@@ -12,6 +12,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/keyspace"
+	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/gain"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -30,7 +31,7 @@ type state interface {
 }
 
 // unheard are the kinds of documents that are written all the time, by who does the work alone: other members need not know.
-var unheard = []string{migrate.KindBackfill, gain.KindGain, "proposal"}
+var unheard = []string{migrate.KindBackfill, gain.KindGain, rewrite.KindSightings, "proposal"}
 
 // openState opens the state, whatever it is in: the relay needs none of it. One that is shared is waited for: who has not read it would not know what to write.
 func (h *helenus) openState(ctx context.Context) (err error) {

@@ -37,7 +37,7 @@ type Store interface {
 	Raise(ctx context.Context, form int) error
 }
 
-// Truth is what of a process follows the state; all must be set but Connected.
+// Truth is what of a process follows the state; all must be set but Connected. None is called under the member's lock: whoever answers may be asking the member.
 type Truth struct {
 	// Follow takes on what others have stored, and returns when it is in force.
 	Follow func(ctx context.Context) error
@@ -389,8 +389,8 @@ func (m *Member) acknowledge(ctx context.Context) {
 	if m.o.Truth.Withholding() {
 		return
 	}
-	m.mu.Lock()
 	rules := m.o.Truth.Rules()
+	m.mu.Lock()
 	if rules == m.rules {
 		m.applied = m.seen
 	}
@@ -416,7 +416,7 @@ func (m *Member) acknowledge(ctx context.Context) {
 // beat says that this member is there, unless it withholds.
 func (m *Member) beat(ctx context.Context) error {
 	m.saying.Lock()
-	withholding := m.o.Truth.Withholding()
+	withholding, blocked := m.o.Truth.Withholding(), m.o.Truth.Blocked() // before m.mu: whoever answers may be asking this member
 	m.mu.Lock()
 	if m.place == left || withholding {
 		m.mu.Unlock()
@@ -424,7 +424,7 @@ func (m *Member) beat(ctx context.Context) error {
 		return nil
 	}
 	if m.acked {
-		m.sent = Beat{Incarnation: m.entry.Incarnation, Counter: m.sent.Counter + 1, Epoch: m.applied, Seen: m.seen, Blocked: m.o.Truth.Blocked(), Serves: m.Serving()}
+		m.sent = Beat{Incarnation: m.entry.Incarnation, Counter: m.sent.Counter + 1, Epoch: m.applied, Seen: m.seen, Blocked: blocked, Serves: m.Serving()}
 		m.acked = false
 	}
 	b, decided := m.sent, m.o.Now()

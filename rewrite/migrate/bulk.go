@@ -59,15 +59,12 @@ func (m *Manager) Spark(id string) (string, error) {
 
 // Filled takes note that somebody else has filled the table of a change: it is verified next.
 func (m *Manager) Filled(ctx context.Context, id, actor string) error {
-	r, err := m.find(id)
-	if err != nil {
-		return err
-	}
-	if have := r.get(); have.State != Backfill {
-		return &ErrState{id, "go on with", have.State, "it is not being filled"}
-	}
-	return m.update(ctx, r, func(x *Migration) {
+	return m.mark(ctx, id, order{actor, "filled"}, "filled by a bulk job; it is verified next", func(x *Migration) (bool, error) {
+		if x.State != Backfill {
+			return false, &ErrState{id, "go on with", x.State, "it is not being filled"}
+		}
+		was := x.Filled
 		x.Filled = true
-		x.note(m.Now(), actor, "filled by a bulk job; it is verified next")
+		return !was, nil
 	})
 }

@@ -157,6 +157,52 @@ func (m *Manager) save(ctx context.Context, r *run, x *Migration) error {
 	return nil
 }
 
+// mark carries out an order that leaves a migration in its state: change makes it so, and says whether that is anything new, or why it can not be. An order that can not be
+// stored was not given.
+func (m *Manager) mark(ctx context.Context, id string, by order, text string, change func(*Migration) (fresh bool, err error)) error {
+	r, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	r.orders.Lock()
+	defer r.orders.Unlock()
+	r.mu.Lock()
+	err = m.markOnce(ctx, r, by, text, change)
+	elsewhere := errors.Is(err, errElsewhere)
+	if elsewhere {
+		m.adopt(r)
+		err = m.markOnce(ctx, r, by, text, change)
+	}
+	r.mu.Unlock()
+	if elsewhere {
+		m.publish()
+	}
+	select {
+	case r.samples <- struct{}{}: // whoever waits in shadow looks again
+	default:
+	}
+	return err
+}
+
+// markOnce is mark upon what is known here; r.mu is held.
+func (m *Manager) markOnce(ctx context.Context, r *run, by order, text string, change func(*Migration) (bool, error)) error {
+	next := r.m.clone()
+	if fresh, err := change(&next); err != nil || !fresh {
+		return err
+	}
+	now := m.Now()
+	next.note(now, by.person(), text)
+	entry := store.Entry{At: now, Action: by.action, Target: r.id, Reason: text, Before: string(next.State), After: string(next.State)}.By(ctx, by.actor)
+	r.trail = append(r.trail, entry)
+	if err := m.save(ctx, r, &next); err != nil {
+		r.trail = r.trail[:len(r.trail)-1]
+		return err
+	}
+	r.m = next
+	m.Log.Info("change", "change_id", r.id, "order", by.action, "state", next.State, "actor", entry.Actor, "from", entry.From, "text", text)
+	return nil
+}
+
 // update changes what is known of a migration without changing its state, and saves it.
 func (m *Manager) update(ctx context.Context, r *run, change func(*Migration)) error {
 	r.mu.Lock()

@@ -19,7 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -60,8 +60,7 @@ type Provider struct {
 	o    Options
 	http *http.Client
 
-	mu    sync.Mutex
-	known *oidc.Provider // nil until it has answered
+	known atomic.Pointer[oidc.Provider] // nil until it has answered
 }
 
 // New returns the provider; it is not asked for anything yet.
@@ -178,20 +177,20 @@ func (p *Provider) trip(r *http.Request) (trip, error) {
 
 // client is what speaks to the provider for a request, which may be the first that asks for it.
 func (p *Provider) client(r *http.Request) (*oauth2.Config, *oidc.Provider, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.known == nil {
+	known := p.known.Load()
+	if known == nil { // several may ask at a time: none waits for another's patience
 		// The context stays with the provider's keys, so it is not the request's.
-		known, err := oidc.NewProvider(oidc.ClientContext(context.Background(), p.http), p.o.Issuer)
+		found, err := oidc.NewProvider(oidc.ClientContext(context.Background(), p.http), p.o.Issuer)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w: %w", ErrAway, err)
 		}
-		p.known = known
+		known = found
+		p.known.Store(known)
 	}
 	return &oauth2.Config{
-		ClientID: p.o.Client, ClientSecret: p.o.Secret, Endpoint: p.known.Endpoint(), RedirectURL: p.address(r) + Path,
+		ClientID: p.o.Client, ClientSecret: p.o.Secret, Endpoint: known.Endpoint(), RedirectURL: p.address(r) + Path,
 		Scopes: append([]string{oidc.ScopeOpenID, "profile", "email"}, p.o.Scopes...),
-	}, p.known, nil
+	}, known, nil
 }
 
 // address is where this browser reaches the console. Whom a request is addressed to was checked before (access.Gate.Check).

@@ -1,0 +1,93 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/helenus-db/helenus/capture/store"
+)
+
+// lone is a state of which one member knows.
+type lone struct {
+	kinds map[string][]store.Document
+	beats map[string]json.RawMessage
+	epoch int64
+}
+
+func (s *lone) Epoch(context.Context) (int64, error) { return s.epoch, nil }
+
+func (s *lone) List(_ context.Context, kind string) ([]store.Document, error) {
+	return s.kinds[kind], nil
+}
+
+func (s *lone) Replace(_ context.Context, kind, id string, _ int64, v any, _ ...store.Entry) (int64, error) {
+	raw, err := json.Marshal(v)
+	s.epoch++
+	s.kinds[kind] = []store.Document{{ID: id, Version: s.epoch, Raw: raw}}
+	return s.epoch, err
+}
+
+func (s *lone) Remove(_ context.Context, kind, _ string, _ int64, _ ...store.Entry) error {
+	s.epoch++
+	delete(s.kinds, kind)
+	return nil
+}
+
+func (s *lone) Beat(_ context.Context, member string, _ int64, v any) error {
+	raw, err := json.Marshal(v)
+	s.beats[member] = raw
+	return err
+}
+
+func (s *lone) Beats(context.Context) (map[string]json.RawMessage, error) { return s.beats, nil }
+
+func (s *lone) Silence(context.Context, string, int64) error { return nil }
+
+func (s *lone) Raise(context.Context, int) error { return nil }
+
+// TestNobodyIsAskedUnderTheLock: an engine asks the member, under locks of its own, why nothing can be verified, and is asked the same by the member's beat: each waited for
+// the other.
+func TestNobodyIsAskedUnderTheLock(t *testing.T) {
+	var m *Member
+	asked := map[string]bool{}
+	free := func(what string) {
+		asked[what] = true
+		if !m.mu.TryLock() {
+			t.Errorf("%s is asked under the member's lock", what)
+			return
+		}
+		m.mu.Unlock()
+	}
+	at := time.Duration(0)
+	m = New(Options{
+		Store: &lone{kinds: map[string][]store.Document{}, beats: map[string]json.RawMessage{}}, ID: "m", Form: 1,
+		Now: func() time.Duration { return at }, Beside: func(f func()) { f() }, Wait: func(_ context.Context, d time.Duration) error { at += d; return nil },
+		Truth: Truth{
+			Follow:      func(context.Context) error { free("Follow"); return nil },
+			Rules:       func() uint64 { free("Rules"); return uint64(at) }, // there is always something new
+			Barrier:     func(context.Context) error { free("Barrier"); return nil },
+			Withholding: func() bool { free("Withholding"); return false },
+			Blocked:     func() string { free("Blocked"); return "" },
+			Reverify:    func(context.Context, string) error { free("Reverify"); return nil },
+		},
+	})
+	if _, err := m.Join(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		at += time.Second
+		if err := m.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Dismiss(t.Context(), "m", "ann", "for the test"); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"Follow", "Rules", "Barrier", "Withholding", "Blocked", "Reverify"} {
+		if !asked[what] {
+			t.Errorf("%s was not asked", what)
+		}
+	}
+}
