@@ -178,6 +178,18 @@ func (h *helenus) served(ctx context.Context) (sum float64, err error) {
 	return sum, nil
 }
 
+// unserved says, as its metrics do, why reads were not answered from look-ups; "" if it cannot be asked.
+func (h *helenus) unserved(ctx context.Context) string {
+	_, text, _ := h.get(ctx, "/metrics")
+	var said []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if (strings.HasPrefix(line, "helenus_change_reads_") || strings.HasPrefix(line, "helenus_change_touched_total")) && !strings.HasSuffix(line, " 0") {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
 // cli runs a command of the product against the process.
 func (h *helenus) cli(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, h.program, args...)

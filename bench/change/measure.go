@@ -168,7 +168,7 @@ func (w *world) answersAreServed(ctx context.Context) error {
 	}
 	after, err := w.with.served(ctx)
 	if err == nil && after-before < heavy-1 { // one in a thousand runs as written, to be compared
-		err = fmt.Errorf("only %.0f of %d reads were answered from the look-up", after-before, heavy)
+		err = fmt.Errorf("only %.0f of %d reads were answered from the look-up: %s", after-before, heavy, w.with.unserved(ctx))
 	}
 	return err
 }
@@ -322,6 +322,9 @@ func (w *world) once(ctx context.Context) (a again, err error) {
 		n, err := h.served(ctx)
 		return n > 0, err
 	})
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, h.unserved(ctx))
+	}
 	a.serves = time.Since(begun).Seconds()
 	return a, err
 }

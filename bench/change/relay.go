@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -227,8 +228,12 @@ func (l *link) request(h wire.Header, frame []byte, more bool) error {
 	if err != nil {
 		return err
 	}
+	op := wire.OpResult
+	if asksForOthers(h, body) {
+		op, answer = wire.OpError, wire.AppendError(nil, unauthorized, "the relay shows no client to another")
+	}
 	if answer != nil {
-		reply := wire.AppendFrame(nil, wire.Header{Version: h.Version | wire.ResponseBit, Stream: h.Stream, Opcode: wire.OpResult}, answer)
+		reply := wire.AppendFrame(nil, wire.Header{Version: h.Version | wire.ResponseBit, Stream: h.Stream, Opcode: op}, answer)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return errors.Join(send(l.down, reply, more), flush(l.up, more))
@@ -244,6 +249,19 @@ func (l *link) request(h wire.Header, frame []byte, more bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.down.Flush() // replies that waited for this frame
+}
+
+const unauthorized = 0x2100
+
+// asksForOthers reports whether somebody asks who else is connected. The two processes must not see each other: either would, rightly, turn its reads back,
+// as the other writes past it. To tables without a change alone, so nothing is missed.
+func asksForOthers(h wire.Header, body []byte) bool {
+	if h.Opcode != wire.OpPrepare && h.Opcode != wire.OpQuery {
+		return false
+	}
+	in := wire.NewReader(body)
+	in.SkipRequestPrefix(h.Flags)
+	return bytes.Contains(in.LongString(), []byte("system_views.clients"))
 }
 
 func flush(w *bufio.Writer, more bool) error {

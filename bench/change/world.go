@@ -110,8 +110,8 @@ func start(ctx context.Context, s settings) (_ *world, err error) {
 	return w, w.with.open(ctx)
 }
 
-// shareOwner has both processes begin with one state, and so with one owner: another helenus with a state of its own would, rightly,
-// turn all changes back. The one without changes writes to a table without a change alone, so nothing is missed.
+// shareOwner has both processes begin with one state, and so with one owner: tables of another's would, rightly, turn all changes back where it can not
+// be seen who else is connected, and here it can not (asksForOthers).
 func (w *world) shareOwner(ctx context.Context) error {
 	if err := w.without.start(); err != nil {
 		return err

@@ -173,7 +173,9 @@ func TestDiagramLiveProcess(t *testing.T) {
 	for n := range 40 {
 		id := gocql.MustRandomUUID()
 		must(t, through, "INSERT INTO "+keyspace+".guests (guest_id, name) VALUES (?, ?)", id, fmt.Sprint("guest ", n))
-		must(t, through, "INSERT INTO "+keyspace+".stays (guest_id, arrival, room) VALUES (?, '2026-01-01', ?)", id, n)
+		for day := 1; day <= 2; day++ { // with one stay of each guest they might be one entity
+			must(t, through, fmt.Sprintf("INSERT INTO %s.stays (guest_id, arrival, room) VALUES (?, '2026-01-%02d', ?)", keyspace, day), id, n)
+		}
 		must(t, through, "SELECT name FROM "+keyspace+".guests WHERE guest_id = ?", id)
 		must(t, through, "SELECT arrival, room FROM "+keyspace+".stays WHERE guest_id = ?", id)
 	}

@@ -44,9 +44,9 @@ func TestExistingTableServes(t *testing.T) {
 	through := session(t, p.listen)
 	order := func(number int, both bool) {
 		b := through.NewBatch(gocql.LoggedBatch)
-		b.Query("INSERT INTO "+s.table()+" (day, number, customer, total) VALUES (?, ?, ?, ?)", number%days, number, customer(3), number)
+		b.Query("INSERT INTO "+s.table()+" (day, number, customer, total) VALUES (?, ?, ?, ?)", number%days, number, customer(number%customers), number)
 		if both {
-			b.Query("INSERT INTO "+kept+" (customer, day, number) VALUES (?, ?, ?)", customer(3), number%days, number)
+			b.Query("INSERT INTO "+kept+" (customer, day, number) VALUES (?, ?, ?)", customer(number%customers), number%days, number)
 		}
 		if err := through.ExecuteBatch(b); err != nil {
 			t.Fatal(err)
@@ -102,13 +102,13 @@ func TestExistingTableServes(t *testing.T) {
 
 	order(orders+100, false) // a version of the application that leaves the other write out
 	await(t, "the missing row is noticed", func() bool {
-		for range 300 { // one of a thousand is compared
-			s.answers(through, customer(3))
+		for range 300 { // one of a thousand is compared, and a sweep reads all rows now and then: either notices
+			s.answers(through, customer(100))
 		}
 		m = p.migration(found.ID)
 		return m.State != migrate.Serving
 	})
-	if m.State != migrate.Suspended || !strings.Contains(m.Reason, "answers otherwise") {
+	if m.State != migrate.Suspended || !strings.Contains(m.Reason, "answers otherwise") && !strings.Contains(m.Reason, " rows of "+s.table()+" are not in "+kept) {
 		t.Errorf("%s: %s", m.State, m.Reason)
 	}
 	s.alike(through, "once it is turned back")
