@@ -139,7 +139,7 @@ func (e *Engine) takeRead(r *proxy.Request, rule *readRule) bool {
 		}
 		e.wait.Add(1)
 		began := e.options.Uptime()
-		guard.Go(guard.Reads, func() {
+		guard.GoDeep(guard.Reads, func() {
 			defer func() { <-e.reads; e.wait.Done() }()
 			e.serve(r, rule, answer, began)
 		}, func(error) {

@@ -73,7 +73,7 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 		return true
 	}
 	e.wait.Add(1)
-	guard.Go(guard.Writes, func() {
+	guard.GoDeep(guard.Writes, func() {
 		defer e.wait.Done()
 		e.write(r, p)
 	}, func(err error) { e.writePanicked(r, p, err) })

@@ -42,7 +42,7 @@ func Each(ctx context.Context, n, parallel int, do func(ctx context.Context, i i
 		}
 	}
 	for range min(max(parallel, 1), n) - 1 {
-		wait.Go(guard.Reads, work)
+		wait.Go(guard.Reads, func() { guard.Deepen(); work() })
 	}
 	work()
 	wait.Wait()

@@ -67,7 +67,7 @@ func (m *Maintainer) Begin(ctx context.Context, changes []*Change, c gocql.Consi
 		}
 	}
 	if len(asking) > 0 && len(puts) > 0 {
-		guard.In(&wait, guard.Writes, func() { m.askFormers(ctx, asking) })
+		guard.InDeep(&wait, guard.Writes, func() { m.askFormers(ctx, asking) })
 	} else if len(asking) > 0 {
 		m.askFormers(ctx, asking)
 	}

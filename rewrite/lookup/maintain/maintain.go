@@ -282,7 +282,7 @@ func (m *Maintainer) each(n int, f func(int) error) error {
 	)
 	for i := range n {
 		slots <- struct{}{}
-		guard.In(&wait, guard.Maintainer, func() {
+		guard.InDeep(&wait, guard.Maintainer, func() {
 			defer func() { <-slots }()
 			if err := guard.Do(guard.Maintainer, func() error { return f(i) }); err != nil {
 				once.Do(func() { first = err })
