@@ -188,7 +188,7 @@ func New(o Options) (*Engine, error) {
 		e.runners[k.Name()] = k.Open(kind.Parts{Session: o.Session, Schema: o.Schema, Now: o.Now, Uptime: o.Uptime, Log: o.Log})
 	}
 	parts := migrate.Parts{Session: o.Session, Kinds: o.Kinds, Runners: e.runners, Store: o.Store, Changes: o.Changes,
-		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Role: o.Role, Blocked: e.blocked, Missed: e.missed, Covered: e.covered}
+		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Role: o.Role, Blocked: e.blocked, Missed: e.missed, Doubted: e.doubted, Covered: e.covered}
 	if o.Members != nil {
 		parts.Traffic, parts.Shared, parts.Lead = everywhere{o.Traffic, o.Members}, true, o.Members.Lead
 	}
@@ -386,6 +386,18 @@ func (e *Engine) missed(id string) uint64 {
 		return a.counts.missed.Load()
 	}
 	return 0
+}
+
+// doubted tells whether a change's reads are being turned back: by an order of ours that is not stored yet, or, while not all members are known to
+// follow, perhaps by another's.
+func (e *Engine) doubted(id string) bool {
+	if e.options.Members != nil && !e.options.Members.Serving() {
+		return true
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	a := e.active[id]
+	return a != nil && a.turning.Load() > 0
 }
 
 // publish puts migrations in force.

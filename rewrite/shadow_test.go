@@ -106,3 +106,31 @@ func TestRareReads(t *testing.T) {
 		}
 	})
 }
+
+// A comparison that began before the tables were doubted suspends nothing: the change is verified, and goes on by itself. Without that it is suspended.
+func TestAComparisonOfBeforeSuspendsNothing(t *testing.T) {
+	for _, doubted := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.fill(6, 2)
+			s := quick()
+			s.ShadowReads, s.ShadowLeast, s.ShadowFor = 10000, 1000, 24*time.Hour
+			w.boot(s)
+			defer func() { w.stop() }()
+			must(t, w.approve("m1"))
+			w.await(migrate.Shadow)
+			time.Sleep(time.Minute) // its own samples are over
+			w.empty()
+			w.ask(byGuest, str("guest1")) // is compared, again and again
+			time.Sleep(50 * time.Millisecond)
+			if doubted {
+				must(t, w.engine.manager.Reverify(context.Background(), "m1", "somebody emptied it"))
+			}
+			w.await(map[bool]migrate.State{true: migrate.Shadow, false: migrate.Suspended}[doubted])
+			time.Sleep(time.Minute)
+			if m := w.migration(); doubted && (m.State != migrate.Shadow || m.Differed != 0) {
+				t.Errorf("%s, %s, %d differed", m.State, m.Reason, m.Differed)
+			}
+		})
+	}
+}

@@ -288,8 +288,8 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-// metric is the value of the one series of a gauge.
-func metric(t *testing.T, e *Engine, name string) float64 {
+// metric is the sum of a gauge over all that it is given of.
+func metric(t *testing.T, e *Engine, name string) (sum float64) {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
 	must(t, registry.Register(e))
@@ -297,7 +297,10 @@ func metric(t *testing.T, e *Engine, name string) float64 {
 	must(t, err)
 	for _, f := range families {
 		if f.GetName() == name {
-			return f.GetMetric()[0].GetGauge().GetValue()
+			for _, m := range f.GetMetric() {
+				sum += m.GetGauge().GetValue()
+			}
+			return sum
 		}
 	}
 	t.Fatalf("no metric %s", name)

@@ -133,6 +133,9 @@ type Parts struct {
 	Blocked func() string
 	// Missed counts the writes that went on without their entry, of one migration. nil: there are none.
 	Missed func(id string) uint64
+	// Doubted tells whether reads of a migration are being turned back, here or, as far as is known, by another process, because its tables may not be true: an order
+	// to verify it is on its way. nil: they never are.
+	Doubted func(id string) bool
 	// Shared says that other processes carry out the same changes: what they verified is verified. Lead runs what one of them alone is to do, in a context that ends when it is
 	// no more to; nil: there is no other.
 	Shared bool

@@ -71,6 +71,7 @@ func (m *Manager) compareRanges(ctx context.Context, r *run, read kind.Read, req
 	if !ok {
 		return nil
 	}
+	entered := r.get().Progress.Started
 	var list []*candidate
 	for _, q := range requests {
 		planned, err := read.Answer(ctx, q)
@@ -106,7 +107,7 @@ func (m *Manager) compareRanges(ctx context.Context, r *run, read kind.Read, req
 				c.still++
 			}
 			if c.still > m.settings.ReadSamples {
-				return m.mismatch(ctx, r, read, c.q, planned, rows)
+				return m.mismatch(ctx, r, entered, read, c.q, planned, rows)
 			}
 			c.planned = planned
 			left = append(left, c)
