@@ -71,7 +71,7 @@ type Settings struct {
 	ShadowSelf  int               // 100 requests of our own
 	SweepFirst  time.Duration     // 1 min from the start, of serving or of the process, to the first pass
 	SweepEvery  time.Duration     // 1 h between passes while serving
-	Retry       time.Duration     // 1 s, doubled up to a minute
+	Retry       time.Duration     // 1 s, doubled up to longestRetry
 	ReadSamples int               // 3; times a difference is read again
 	SampleDelay time.Duration     // 500 ms between them
 }
