@@ -96,8 +96,8 @@ func originalFails(err error) bool {
 
 // Compare compares what Cassandra answered to a read (nil: ask) with what the change answers. A difference counts only if
 // it is seen again and again while Cassandra's own answer stands still before and after; it suspends the migration. Rows
-// that change under the eyes prove nothing: then the read is not counted at all. An error means that it could not be
-// compared.
+// that change under the eyes prove nothing: then the read is not counted at all. Nor does a difference while the change is, or was meanwhile, turned back to be verified: a
+// write whose entry could not be written makes one. An error means that it could not be compared.
 func (m *Manager) Compare(ctx context.Context, id string, read kind.Read, q kind.Request, original proxy.Rows) error {
 	r, err := m.find(id)
 	if err != nil {
@@ -108,6 +108,12 @@ func (m *Manager) Compare(ctx context.Context, id string, read kind.Read, q kind
 
 // compare is Compare of a migration; what agrees is counted in Compared, and in tally.
 func (m *Manager) compare(ctx context.Context, r *run, read kind.Read, q kind.Request, original proxy.Rows, tally *int64) error {
+	r.mu.Lock()
+	turns, compares := r.turns, r.m.Mode().Shadow
+	r.mu.Unlock()
+	if !compares {
+		return nil
+	}
 	var err error
 	if original == nil {
 		// The plan first: what has too many rows for it is not to be read whole either.
@@ -154,6 +160,9 @@ func (m *Manager) compare(ctx context.Context, r *run, read kind.Read, q kind.Re
 		if original, err = read.Original(ctx, q); err != nil {
 			return err
 		}
+	}
+	if !m.Current() || r.turned(turns) { // in this order: what others turned back before the lease began is known
+		return nil
 	}
 	return m.mismatch(ctx, r, read, q, planned, original)
 }

@@ -116,7 +116,7 @@ func (s Settings) Defaults() Settings {
 	return s
 }
 
-// Parts are what a Manager works with; all must be set but Changes, Blocked, Missed, Covered and Wait.
+// Parts are what a Manager works with; all must be set but Changes, Blocked, Missed, Current, Covered and Wait.
 type Parts struct {
 	Session exec.Session
 	Kinds   kinds.Set
@@ -137,6 +137,8 @@ type Parts struct {
 	// no more to; nil: there is no other.
 	Shared bool
 	Lead   func(ctx context.Context, f func(context.Context))
+	// Current reports whether what is known here of the changes is all that others may have stored: this process's lease holds. nil: there is no other.
+	Current func() bool
 	// Covered says whether all writes around us are told of, by CDC agents. nil: they are not.
 	Covered func() bool
 	// Wait waits as long as it is told, or until the context ends, which is then its error. nil: by the machine's clock.
@@ -289,6 +291,9 @@ func New(p Parts, settings Settings) *Manager {
 	}
 	if p.Missed == nil {
 		p.Missed = func(string) uint64 { return 0 }
+	}
+	if p.Current == nil {
+		p.Current = func() bool { return true }
 	}
 	if p.Blocked == nil {
 		p.Blocked = func() string { return "" }
