@@ -23,7 +23,7 @@ endef
 VERSION ?= $(shell internal/packaging/version)
 stamp = -X main.version=$(VERSION) -X main.revision=$(shell git rev-parse HEAD 2>/dev/null)
 
-.PHONY: help build programs dist demo demo-production test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-ablation bench-calendar bench-rubis bench-safety bench-change bench-model churn soak setup clean
+.PHONY: help build programs dist demo demo-production test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-ablation bench-calendar bench-rubis bench-safety bench-change bench-faults bench-model churn soak setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -42,6 +42,7 @@ help:
 	@echo 'make bench-rubis SCALE=10   RUBiS over our tables, an expert'"'"'s and normalised ones, on a real Cassandra (QUICK=1: sooner)'
 	@echo 'make bench-safety    one partition against one per user, under concurrent lightweight transactions (QUICK=1: sooner)'
 	@echo 'make bench-change    what serving changes cost: CPU, requests inside Cassandra, throughput, after kill -9 (QUICK=1: sooner)'
+	@echo 'make bench-faults    a fleet under faults in every state of a change, every answer checked (QUICK=1: sooner; FAULTS="-seed 307 -runs 1")'
 	@echo 'make bench-model     how true inferred models are, on applications of which everything is known (QUICK=1: sooner; MODEL="-v -only messy")'
 	@echo 'make test-long    what takes too long for make test: the twin under all clocks, breaking at every state, the soak (DURATION=20m)'
 	@echo 'make soak    writers of all forms through a helenus that is killed, with a clock that steps, on a Cassandra that is killed (DURATION=20m SEED=27)'
@@ -201,6 +202,12 @@ bench-change:
 	$(product)
 	$(GO) build -o $(BIN)/ ./bench/change
 	$(BIN)/change -command 'make bench-change$(if $(QUICK), QUICK=1)$(if $(CHANGE), CHANGE="$(CHANGE)")' $(if $(QUICK),-quick) $(CHANGE)
+
+# A fleet under faults, in the manner of Jepsen: histories of clients that read and write through all members, checked row by row and against Cassandra's own answers; in
+# process by the thousand. The report goes to docs/results. FAULTS has further flags (bin/faults -help).
+bench-faults:
+	$(GO) build -o $(BIN)/ ./bench/faults
+	$(BIN)/faults -command 'make bench-faults$(if $(QUICK), QUICK=1)$(if $(FAULTS), FAULTS="$(FAULTS)")' $(if $(QUICK),-runs 200 -out $(BIN)/results) $(FAULTS)
 
 # RUBiS, EasyAntiCheat, the hotel and random workloads: every answer and every table after updates, compared with SQLite's; a
 # quarter of an hour. The node keeps its schema in memory alone, as most of the time goes into making tables.

@@ -190,7 +190,7 @@ func New(o Options) (*Engine, error) {
 	parts := migrate.Parts{Session: o.Session, Kinds: o.Kinds, Runners: e.runners, Store: o.Store, Changes: o.Changes,
 		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Role: o.Role, Blocked: e.blocked, Missed: e.missed, Doubted: e.doubted, Covered: e.covered}
 	if o.Members != nil {
-		parts.Traffic, parts.Shared, parts.Lead = everywhere{o.Traffic, o.Members}, true, o.Members.Lead
+		parts.Traffic, parts.Shared, parts.Lead, parts.Current = everywhere{o.Traffic, o.Members}, true, o.Members.Lead, o.Members.Serving
 	}
 	e.manager = migrate.New(parts, o.Migrate)
 	e.gains = gain.NewKeeper(o.Store, o.Gain)
@@ -388,12 +388,8 @@ func (e *Engine) missed(id string) uint64 {
 	return 0
 }
 
-// doubted tells whether a change's reads are being turned back: by an order of ours that is not stored yet, or, while not all members are known to
-// follow, perhaps by another's.
+// doubted tells whether a change's reads are being turned back by an order of ours that is not stored yet.
 func (e *Engine) doubted(id string) bool {
-	if e.options.Members != nil && !e.options.Members.Serving() {
-		return true
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.active[id]

@@ -259,6 +259,38 @@ func TestAMissedEntryTurnsAllBack(t *testing.T) {
 	}
 }
 
+// TestAnOutageIsOneDoubt: entries can not be written for a while, and writes go on through the leader. Each is verified, but all together once: it serves soon after the last.
+func TestAnOutageIsOneDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 2)
+		defer f.close()
+		leader := f.leader()
+		if _, err := leader.engine.Approve(context.Background(), "r-1", advice(t), "ann"); err != nil {
+			t.Fatal(err)
+		}
+		leader.answered()
+		f.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.Contains(q.Text, "stays_by_guest") && strings.HasPrefix(q.Text, "INSERT") {
+				return exec.ErrNoConnection
+			}
+			return nil
+		})
+		for began, n := time.Now(), 0; time.Since(began) < 90*time.Second; n++ {
+			leader.say(insertRow, str("room9"), num(9), num(n%2), str("guest1"), str("new"))
+			time.Sleep(time.Second)
+		}
+		f.db.Before.Set(func(context.Context, exec.Query) error { return nil })
+		over := time.Now()
+		for _, w := range f.all {
+			w.answered()
+			w.same("guest1")
+		}
+		if took := time.Since(over); took > time.Minute {
+			t.Errorf("it serves %v after the outage", took)
+		}
+	})
+}
+
 // TestAnotherLeads: the leader dies in each state; another goes on from where it was, and serves once the dead one is off the register.
 func TestAnotherLeads(t *testing.T) {
 	for _, state := range []migrate.State{migrate.Approved, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Serving} {

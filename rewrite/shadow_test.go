@@ -30,6 +30,48 @@ func (w *world) fails(failing *atomic.Bool) {
 	})
 }
 
+// TestAMissedEntryIsNoDifference: a write goes on without its entry, and reads are turned back, while an earlier read is being compared. It finds a row without entry, which is
+// what verification is for: nobody is asked.
+func TestAMissedEntryIsNoDifference(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(6, 2)
+		w.boot(starved())
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Shadow)
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			switch {
+			case q.Text == byGuest:
+				time.Sleep(100 * time.Millisecond)
+			case strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest "):
+				return exec.ErrNoConnection
+			}
+			return nil
+		})
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			if a := w.ask(byGuest, str("guest1")); !a.forwarded {
+				t.Error("it was not compared")
+			}
+		}()
+		time.Sleep(10 * time.Millisecond)
+		if a := w.ask(insertRow, str("room9"), num(9), num(9), str("guest1"), str("new")); a.failed {
+			t.Error("the write failed")
+		}
+		<-over
+		w.db.Before.Set(func(context.Context, exec.Query) error { return nil })
+		for range 100 {
+			time.Sleep(100 * time.Millisecond)
+			if w.state() == migrate.Suspended {
+				t.Fatalf("suspended: %s", w.migration().Reason)
+			}
+		}
+		w.await(migrate.Shadow)
+	})
+}
+
 // Case 23: an original that always fails does not keep the change that would help it from serving.
 func TestOriginalAlwaysFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -96,8 +96,8 @@ func originalFails(err error) bool {
 
 // Compare compares what Cassandra answered to a read (nil: ask) with what the change answers. A difference counts only if
 // it is seen again and again while Cassandra's own answer stands still before and after; it suspends the migration. Rows
-// that change under the eyes prove nothing: then the read is not counted at all. An error means that it could not be
-// compared.
+// that change under the eyes prove nothing: then the read is not counted at all. Nor does a difference while the change is, or was meanwhile, turned back to be verified: a
+// write whose entry could not be written makes one. An error means that it could not be compared.
 func (m *Manager) Compare(ctx context.Context, id string, read kind.Read, q kind.Request, original proxy.Rows) error {
 	r, err := m.find(id)
 	if err != nil {
@@ -108,8 +108,13 @@ func (m *Manager) Compare(ctx context.Context, id string, read kind.Read, q kind
 
 // compare is Compare of a migration; what agrees is counted in Compared, and in tally.
 func (m *Manager) compare(ctx context.Context, r *run, read kind.Read, q kind.Request, original proxy.Rows, tally *int64) error {
+	r.mu.Lock()
+	turns, compares := r.turns, r.m.Mode().Shadow
+	r.mu.Unlock()
+	if !compares {
+		return nil
+	}
 	var err error
-	entered := r.get().Progress.Started
 	if original == nil {
 		// The plan first: what has too many rows for it is not to be read whole either.
 		if _, err := read.Answer(ctx, q); errors.Is(err, kind.ErrUnsuited) {
@@ -156,13 +161,13 @@ func (m *Manager) compare(ctx context.Context, r *run, read kind.Read, q kind.Re
 			return err
 		}
 	}
-	return m.mismatch(ctx, r, entered, read, q, planned, original)
+	return m.mismatch(ctx, r, turns, read, q, planned, original)
 }
 
-// mismatch suspends a migration that answers otherwise than the base, unless its tables are doubted already, or were since the comparison began, in the state
-// that was entered then: it is verified, and compared again.
-func (m *Manager) mismatch(ctx context.Context, r *run, entered time.Time, read kind.Read, q kind.Request, planned, original proxy.Rows) error {
-	if !r.get().Progress.Started.Equal(entered) || m.Doubted != nil && m.Doubted(r.id) {
+// mismatch suspends a migration that answers otherwise than the base, unless its reads were turned back since the comparison began, which knew of so many turns, or are
+// just being turned back: then it is verified, and compared again.
+func (m *Manager) mismatch(ctx context.Context, r *run, turns int, read kind.Read, q kind.Request, planned, original proxy.Rows) error {
+	if !m.Current() || m.Doubted(r.id) || r.turned(turns) { // in this order: what others turned back before the lease began is known
 		return nil
 	}
 	text := fmt.Sprintf("the %s answers otherwise for %s: %d rows (digest %x) instead of %d (digest %x)", r.noun(), read.Asked(q),

@@ -71,7 +71,7 @@ type Settings struct {
 	ShadowSelf  int               // 100 requests of our own
 	SweepFirst  time.Duration     // 1 min from the start, of serving or of the process, to the first pass
 	SweepEvery  time.Duration     // 1 h between passes while serving
-	Retry       time.Duration     // 1 s, doubled up to a minute
+	Retry       time.Duration     // 1 s, doubled up to longestRetry
 	ReadSamples int               // 3; times a difference is read again
 	SampleDelay time.Duration     // 500 ms between them
 }
@@ -116,7 +116,7 @@ func (s Settings) Defaults() Settings {
 	return s
 }
 
-// Parts are what a Manager works with; all must be set but Changes, Blocked, Missed, Covered and Wait.
+// Parts are what a Manager works with; all must be set but Changes, Blocked, Missed, Doubted, Current, Covered and Wait.
 type Parts struct {
 	Session exec.Session
 	Kinds   kinds.Set
@@ -133,13 +133,14 @@ type Parts struct {
 	Blocked func() string
 	// Missed counts the writes that went on without their entry, of one migration. nil: there are none.
 	Missed func(id string) uint64
-	// Doubted tells whether reads of a migration are being turned back, here or, as far as is known, by another process, because its tables may not be true: an order
-	// to verify it is on its way. nil: they never are.
+	// Doubted tells whether reads of a migration are being turned back here, by an order that is on its way. nil: they never are.
 	Doubted func(id string) bool
 	// Shared says that other processes carry out the same changes: what they verified is verified. Lead runs what one of them alone is to do, in a context that ends when it is
 	// no more to; nil: there is no other.
 	Shared bool
 	Lead   func(ctx context.Context, f func(context.Context))
+	// Current reports whether what is known here of the changes is all that others may have stored: this process's lease holds. nil: there is no other.
+	Current func() bool
 	// Covered says whether all writes around us are told of, by CDC agents. nil: they are not.
 	Covered func() bool
 	// Wait waits as long as it is told, or until the context ends, which is then its error. nil: by the machine's clock.
@@ -292,6 +293,12 @@ func New(p Parts, settings Settings) *Manager {
 	}
 	if p.Missed == nil {
 		p.Missed = func(string) uint64 { return 0 }
+	}
+	if p.Doubted == nil {
+		p.Doubted = func(string) bool { return false }
+	}
+	if p.Current == nil {
+		p.Current = func() bool { return true }
 	}
 	if p.Blocked == nil {
 		p.Blocked = func() string { return "" }

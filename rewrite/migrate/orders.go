@@ -240,10 +240,12 @@ func (m *Manager) empty(ctx context.Context, r *run) error {
 	return nil
 }
 
-// doubts counts how often a migration was to be verified anew because of a write that could not be followed.
+// doubts counts how often a verification was in vain because of a write that could not be followed. What comes before one has begun, as when entries can not be written for
+// a while, is one doubt together: it begins after the last of them, and nothing was in vain.
 type doubts struct {
-	n    int
-	last time.Time
+	n       int
+	last    time.Time
+	scanned bool // tables were compared since
 }
 
 // calm is after how long without doubt the next one is the first again.
@@ -253,8 +255,10 @@ func (d *doubts) add(now time.Time) {
 	if now.Sub(d.last) > calm {
 		d.n = 0
 	}
-	d.n++
-	d.last = now
+	if d.n == 0 || d.scanned {
+		d.n++
+	}
+	d.last, d.scanned = now, false
 }
 
 // maxDoubtful is the longest that verification waits for doubts to end.

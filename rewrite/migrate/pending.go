@@ -95,7 +95,7 @@ func (m *Manager) catchUp(ctx context.Context) {
 			return
 		}
 		m.retryAll(ctx)
-		pause = min(max(2*pause, m.settings.Retry), time.Minute)
+		pause = min(max(2*pause, m.settings.Retry), longestRetry)
 	}
 }
 

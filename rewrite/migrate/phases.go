@@ -15,6 +15,9 @@ import (
 	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
+// longestRetry is the longest between two attempts of what can not be done now: what stood in the way may be over right after one.
+const longestRetry = 15 * time.Second
+
 // drive does the work of one state after the other until the context ends.
 func (m *Manager) drive(ctx context.Context, r *run) {
 	wait := m.settings.Retry
@@ -71,7 +74,7 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 		r.throttle(err.Error())
 		m.Log.Warn("a migration waits", "change_id", r.get().ID, "state", state, "err", err)
 		r.rest(ctx, m.Wait, wait)
-		wait = min(2*wait, time.Minute)
+		wait = min(2*wait, longestRetry)
 	}
 }
 
@@ -355,6 +358,11 @@ func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
 	found, err := v.Pass(ctx, func(done, total int) {
 		m.progress(r, "token ranges", int64(done), int64(total))
 	})
+	if err == nil || ctx.Err() != nil { // ended, or given up for a doubt; one that could not read anything costs nothing
+		r.mu.Lock()
+		r.doubts.scanned = true
+		r.mu.Unlock()
+	}
 	if err != nil {
 		return found.Missing, fmt.Errorf("verify the %s over %s.%s: %w", r.noun(), r.rewrite.Keyspace, r.rewrite.Base, err)
 	}

@@ -71,7 +71,9 @@ func (m *Manager) compareRanges(ctx context.Context, r *run, read kind.Read, req
 	if !ok {
 		return nil
 	}
-	entered := r.get().Progress.Started
+	r.mu.Lock()
+	turns := r.turns
+	r.mu.Unlock()
 	var list []*candidate
 	for _, q := range requests {
 		planned, err := read.Answer(ctx, q)
@@ -107,7 +109,7 @@ func (m *Manager) compareRanges(ctx context.Context, r *run, read kind.Read, req
 				c.still++
 			}
 			if c.still > m.settings.ReadSamples {
-				return m.mismatch(ctx, r, entered, read, c.q, planned, rows)
+				return m.mismatch(ctx, r, turns, read, c.q, planned, rows)
 			}
 			c.planned = planned
 			left = append(left, c)
