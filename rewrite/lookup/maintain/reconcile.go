@@ -77,7 +77,7 @@ func (m *Maintainer) reconcile(ctx context.Context, l *match.LookUp, value []byt
 	var aged []*entry
 	outdated, current := false, false
 	for _, e := range entries {
-		current = current || e.kind != Stamped || e.at >= now.at
+		current = current || e.kind == Stamped && e.at == now.at
 		switch {
 		case e.kind == Stamped && now.value != nil && e.at < now.at && (!now.expiring || m.expiredIsEvidence(l)):
 			outdated = true // D2: the base shows something above it
@@ -92,7 +92,8 @@ func (m *Maintainer) reconcile(ctx context.Context, l *match.LookUp, value []byt
 			}
 		}
 	}
-	// The cell that the base shows may have no entry of its own: it could not be written. Then its row is found by an earlier one of the same value.
+	// The cell that the base shows may have no entry of its own: it could not be written. Then its row is found by an earlier one of the same value. (One of a write under way may
+	// go again.)
 	if outdated && (current || !same) {
 		removals = append(removals, m.outdate(l, value, key, now.at-1))
 	}
