@@ -13,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
+	"github.com/helenus-db/helenus/rewrite/lookup/match"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -121,6 +122,40 @@ func TestGarbageGoes(t *testing.T) {
 					t.Errorf("%+v", c)
 				}
 			})
+		})
+	}
+}
+
+// TestTheLastEntryStays: a row's value is written once more, and the entry of that write can not be put. Then the row is found by the entry of the cell before it, which has a
+// smaller timestamp than what the base shows: neither the write's answer nor a sweep may take that for garbage.
+func TestTheLastEntryStays(t *testing.T) {
+	for _, stamped := range []bool{true, false} {
+		serving(t, func(t *testing.T, w *world) {
+			w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+				if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest ") {
+					return exec.ErrNoConnection
+				}
+				return nil
+			})
+			a := w.send(setGuest, func(r *proxy.Request) { r.HasTimestamp, r.Timestamp = stamped, time.Now().UnixMicro()*b2i(stamped) }, str("guest4"), str("room3"), num(1), num(0))
+			if a.failed {
+				t.Fatal("the write failed")
+			}
+			synctest.Wait()
+			base := w.db.Schema().Table("hotel", "stays")
+			l, refusal := match.New(advice(t), base)
+			if refusal != nil {
+				t.Fatal(refusal)
+			}
+			if ok, _, _ := w.entry("guest4"); !ok {
+				t.Errorf("stamped %v: the write's answer took the last entry of its value", stamped)
+			}
+			if _, err := lookUps(w.engine).Maintainer.Reconcile(context.Background(), l, str("guest4"), [][]byte{str("room3"), num(1), num(0)}); err != nil {
+				t.Fatal(err)
+			}
+			if ok, _, _ := w.entry("guest4"); !ok {
+				t.Errorf("stamped %v: a sweep took the last entry of a value that the base holds", stamped)
+			}
 		})
 	}
 }

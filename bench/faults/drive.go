@@ -103,6 +103,10 @@ func carryOut(p plan, b backend, start map[int]register) *verdict {
 	happening.Wait() // the last fault is over
 	d.settle()
 	clients.Wait()
+	if took := d.v.Settled; d.v.Stuck == "" && p.goal() == change.Serving { // what they wrote last may have turned it back
+		d.settle()
+		d.v.Settled = max(took, d.v.Settled)
+	}
 	for guest := 1; guest <= p.guests; guest++ {
 		for member := range p.members {
 			d.ask(d.question(member, guest))

@@ -4,6 +4,7 @@
 //	make bench-faults          in process, then real; QUICK=1: sooner
 //	bin/faults -runs 5000      in process: real engines and members before a database and a state in memory, in simulated time, hundreds of seeds a minute
 //	bin/faults -seed 307       from this seed on
+//	bin/faults -runs 0 -scale 200   what a large fleet asks of its state (docs/scale.md)
 //	bin/faults -real           real processes before a real Cassandra (-nodes 3: of three nodes)
 //
 // A run in process is a plan drawn from a seed: what clients ask, which faults strike once the change is in which state (a member is killed, stands still, can not reach the state; the
@@ -36,6 +37,7 @@ type settings struct {
 	seed          uint64
 	out, command  string
 	shrinks       int
+	scale         int
 }
 
 func main() {
@@ -44,6 +46,7 @@ func main() {
 	flag.Uint64Var(&s.seed, "seed", 0, "the first seed")
 	flag.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "runs in process at a time")
 	flag.IntVar(&s.shrinks, "shrink", 200, "runs to make a plan smaller that went wrong")
+	flag.IntVar(&s.scale, "scale", 0, "members of a large fleet whose traffic with its state is measured, in simulated time; with 50 tables and half a change for each")
 	flag.StringVar(&s.out, "out", "docs/results", "folder for the report")
 	flag.StringVar(&s.command, "command", "", "what to call the command in the report; default: as it was run")
 	flag.Parse()
@@ -85,6 +88,15 @@ func run(ctx context.Context, t *testing.T, s settings, r *report, say func(stri
 	if s.runs > 0 {
 		say("%d runs in process from seed %d, %d at a time", s.runs, s.seed, s.workers)
 		r.Simulated = simulateMany(ctx, t, s, say)
+	}
+	if s.scale > 0 {
+		say("%d members in process, %d tables, %d changes", s.scale, 50*s.scale, s.scale/2)
+		periods, err := simulateCrowd(t, s.scale, 50*s.scale, s.scale/2, say)
+		r.Scale = periods
+		fmt.Print(scaleTable(periods))
+		if err != nil {
+			return err
+		}
 	}
 	return ctx.Err()
 }

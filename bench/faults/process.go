@@ -279,7 +279,11 @@ func (c *call) end() {
 // Forward carries the request out on the database, and passes on what that says.
 func (c *call) Forward(_ *proxy.Request, f proxy.Forward) {
 	c.p.w.wait.Go(func() {
-		out, response := c.carryOut()
+		var out outcome
+		var response proxy.Response
+		if c.p.pass() == nil { // who is dead sends nothing any more
+			out, response = c.carryOut()
+		}
 		if c.p.pass() != nil {
 			out, response = outcome{}, proxy.Response{Lost: true}
 		}

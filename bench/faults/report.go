@@ -17,6 +17,7 @@ type report struct {
 	Seconds    float64    `json:"seconds"`
 	Processors int        `json:"processors"`
 	Simulated  *simulated `json:"simulated,omitempty"`
+	Scale      []period   `json:"scale,omitempty"`
 }
 
 // simulated is what came of the runs in process.
@@ -81,6 +82,9 @@ func (r *report) markdown() string {
 		for _, e := range s.Examples {
 			fmt.Fprintf(&b, "\n### Went wrong\n\n```\n%s```\n", e)
 		}
+	}
+	if len(r.Scale) > 0 {
+		fmt.Fprintf(&b, "\n## A large fleet and its state\n\n%s", scaleTable(r.Scale))
 	}
 	return b.String()
 }

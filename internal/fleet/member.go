@@ -172,6 +172,7 @@ type Member struct {
 	previous time.Duration // when the last look began that was concluded from; negative: there was none
 	sights   map[string]*sight
 	register map[string]Entry // as followed
+	seenAll  view             // of who waits for acknowledgements
 	blocked  string           // why nothing can be verified because of others
 	lease    atomic.Int64     // until when reads may be answered, as Now counts: each of them looks at it
 	seen     int64            // epoch followed

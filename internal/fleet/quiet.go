@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/helenus-db/helenus/capture/store"
 )
 
 // drift is by how much clocks may run faster than others, as a divisor.
@@ -16,18 +18,20 @@ func (m *Member) Quiet(ctx context.Context, stored <-chan struct{}) error {
 	m.saying.Lock() // a beat that is being decided on was decided on before
 	began := m.o.Now()
 	m.saying.Unlock()
-	over, epoch := began+m.o.Lease+m.o.Lease/drift, int64(-1)
+	over, epoch, after := began+m.o.Lease+m.o.Lease/drift, int64(-1), began
 	for m.o.Now() < over {
 		select {
 		case <-stored:
-			if e, err := m.o.Store.Epoch(ctx); epoch < 0 && err == nil {
-				epoch = e
+			if epoch < 0 {
+				if e, err := m.o.Store.Epoch(ctx); err == nil {
+					epoch, after = e, m.o.Now()
+				}
 			}
 		default:
 		}
 		if epoch >= 0 {
 			followed := func(id string, b Beat) bool { return id == m.o.ID || b.Seen >= epoch } // reads under way there look again before they answer
-			if waits, err := m.waitsFor(ctx, followed); err == nil && waits == "" {
+			if waits, err := m.waitsFor(ctx, &after, m.o.Interval/4, followed); err == nil && waits == "" {
 				return nil
 			}
 		}
@@ -40,14 +44,15 @@ func (m *Member) Quiet(ctx context.Context, stored <-chan struct{}) error {
 
 // Barrier returns when every registered member has acknowledged the state as it is now. progress is told whom it waits for; it may be nil.
 func (m *Member) Barrier(ctx context.Context, progress func(string)) error {
-	for epoch, told := int64(-1), ""; ; {
+	for epoch, told, after := int64(-1), "", time.Duration(0); ; {
 		var waits string
 		var err error
 		if epoch < 0 {
 			epoch, err = m.o.Store.Epoch(ctx)
+			after = m.o.Now()
 		}
 		if err == nil && epoch >= 0 {
-			waits, err = m.waitsFor(ctx, func(_ string, b Beat) bool { return b.Epoch >= epoch })
+			waits, err = m.waitsFor(ctx, &after, m.o.Interval/2, func(_ string, b Beat) bool { return b.Epoch >= epoch })
 		}
 		if err == nil && waits == "" {
 			return nil
@@ -58,7 +63,7 @@ func (m *Member) Barrier(ctx context.Context, progress func(string)) error {
 				epoch = -1
 			}
 		}
-		if progress != nil && waits != told {
+		if progress != nil && waits != told && waits != unseen {
 			progress(waits)
 			told = waits
 		}
@@ -68,16 +73,61 @@ func (m *Member) Barrier(ctx context.Context, progress func(string)) error {
 	}
 }
 
+// view is the register and the beats as they were read at one time; reading tells that somebody is about to read them.
+type view struct {
+	began   time.Duration
+	reading bool
+	members []store.Document
+	beats   map[string]json.RawMessage
+}
+
+// gather returns a view that was begun later than a moment, which it moves on to that view. Of all who wait for something at a time one reads, and no sooner than
+// every after the last time: however many changes wait for a fleet, it is asked as for one. ok is false if there is nothing new to be seen yet.
+func (m *Member) gather(ctx context.Context, later *time.Duration, every time.Duration) (v view, ok bool, err error) {
+	m.mu.Lock()
+	now := m.o.Now()
+	if v = m.seenAll; v.members != nil && v.began > *later {
+		m.mu.Unlock()
+		*later = v.began
+		return v, true, nil
+	}
+	if v.reading || v.members != nil && now-v.began < every {
+		m.mu.Unlock()
+		return v, false, nil
+	}
+	m.seenAll.reading = true
+	m.mu.Unlock()
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.seenAll.reading = false
+	}()
+	v = view{began: now, reading: true}
+	if v.members, err = m.o.Store.List(ctx, KindMember); err == nil {
+		v.beats, err = m.o.Store.Beats(ctx)
+	}
+	if err != nil {
+		return v, false, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.seenAll, *later = v, v.began
+	return v, true, nil
+}
+
+// unseen is what is said of a fleet that was not looked at yet.
+const unseen = "who has acknowledged the last orders was not read yet"
+
 // waitsFor names a registered member of whose latest beat something does not hold yet, "" if it does of all.
-func (m *Member) waitsFor(ctx context.Context, holds func(id string, b Beat) bool) (string, error) {
-	documents, err := m.o.Store.List(ctx, KindMember)
+func (m *Member) waitsFor(ctx context.Context, later *time.Duration, every time.Duration, holds func(id string, b Beat) bool) (string, error) {
+	v, ok, err := m.gather(ctx, later, every)
 	if err != nil {
 		return "", err
 	}
-	beats, err := m.o.Store.Beats(ctx)
-	if err != nil {
-		return "", err
+	if !ok {
+		return unseen, nil
 	}
+	documents, beats := v.members, v.beats
 	blocked := ""
 	for _, d := range documents {
 		var e Entry

@@ -113,6 +113,9 @@ func (m *Manager) Follow(ctx context.Context) error {
 
 // followOne takes on one change; it reports whether that is another than before.
 func (m *Manager) followOne(c *change.Record) (bool, error) {
+	if m.known(c) {
+		return false, nil
+	}
 	fresh, err := m.taken(c)
 	if err != nil {
 		return false, err
@@ -140,6 +143,19 @@ func (m *Manager) followOne(c *change.Record) (bool, error) {
 	}
 	m.adopt(r)
 	return true, nil
+}
+
+// known tells whether a change is stored as this process last took it on or stored it: most are, whenever one is new.
+func (m *Manager) known(c *change.Record) bool {
+	m.mu.Lock()
+	r := m.runs[c.ID]
+	m.mu.Unlock()
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return bytes.Equal(c.Work, r.stored)
 }
 
 // same tells whether two runs are of one approval: what was dropped and approved again is another.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/kind"
@@ -70,16 +71,15 @@ var (
 // change replaces the checkpoint by what do makes of it, unless that is false. There is none any more: errFilled.
 func (c *crew) change(ctx context.Context, do func(*checkpoint) bool) error {
 	for try := 1; ; try++ {
-		list, err := c.m.Store.List(ctx, KindBackfill)
+		stored, err := c.read(ctx)
 		if err != nil {
 			return fmt.Errorf("read the checkpoint of migration %s: %w", c.id, err)
 		}
-		i := slices.IndexFunc(list, func(d store.Document) bool { return d.ID == c.id })
-		if i < 0 {
+		if stored == nil {
 			return errFilled
 		}
 		now := &checkpoint{}
-		if err := json.Unmarshal(list[i].Raw, now); err != nil {
+		if err := json.Unmarshal(stored.Raw, now); err != nil {
 			return fmt.Errorf("read the checkpoint of migration %s: %w", c.id, err)
 		}
 		c.look(now)
@@ -87,7 +87,7 @@ func (c *crew) change(ctx context.Context, do func(*checkpoint) bool) error {
 			c.seen(now)
 			return nil
 		}
-		_, err = c.m.Store.Replace(ctx, KindBackfill, c.id, list[i].Version, now)
+		_, err = c.m.Store.Replace(ctx, KindBackfill, c.id, stored.Version, now)
 		if err == nil {
 			c.seen(now)
 		}
@@ -98,6 +98,19 @@ func (c *crew) change(ctx context.Context, do func(*checkpoint) bool) error {
 			return err
 		}
 	}
+}
+
+// read reads the checkpoint of this change, and of no other if that can be: each is as long as the ring has parts. nil: there is none.
+func (c *crew) read(ctx context.Context) (*store.Document, error) {
+	if shared, ok := c.m.Store.(change.Shared); ok {
+		return shared.Document(ctx, KindBackfill, c.id)
+	}
+	list, err := c.m.Store.List(ctx, KindBackfill)
+	i := slices.IndexFunc(list, func(d store.Document) bool { return d.ID == c.id })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return &list[i], nil
 }
 
 // look notes how others' claims stand.

@@ -37,6 +37,7 @@ type Change struct {
 	former cell   // what it replaces, as far as was found
 	knew   bool   // former is from memory: the value this process put last, under an id of its own
 
+	unput     bool // its entry could not be put, or that is not known
 	elsewhere bool // its row has no entry of its own
 }
 
@@ -78,6 +79,7 @@ func (m *Maintainer) Begin(ctx context.Context, changes []*Change, c gocql.Consi
 	}
 	for _, x := range changes {
 		if x.entry != nil {
+			x.unput = true
 			bad = append(bad, x)
 		}
 	}
@@ -287,11 +289,14 @@ func (m *Maintainer) blind(c completion) (removals []exec.Query, settled bool) {
 		upTo--
 	}
 	f := x.former
-	if !match.Indexable(f.value) || f.at > upTo || (m.expires(x) && !m.expiredIsEvidence(x.LookUp)) {
+	if !match.Indexable(f.value) || f.at > upTo || x.keeps(f) || (m.expires(x) && !m.expiredIsEvidence(x.LookUp)) {
 		return nil, true
 	}
 	return []exec.Query{m.outdate(x.LookUp, f.value, x.Key, upTo)}, true
 }
+
+// keeps tells whether the entries of a former value are what a change's row is found by: it has the same value, and no entry of its own.
+func (x *Change) keeps(former cell) bool { return x.unput && bytes.Equal(former.value, x.Value) }
 
 // removal is the timestamp that deletes an entry.
 func (m *Maintainer) removal(e *entry) int64 {
@@ -331,7 +336,7 @@ func (m *Maintainer) settle(ctx context.Context, c completion) error {
 			writes = append(writes, m.remove(e, removeAt)) // D1
 		}
 	}
-	if f := x.former; match.Indexable(f.value) && believed {
+	if f := x.former; match.Indexable(f.value) && believed && !x.keeps(f) {
 		upTo := now.at - 1
 		if now.value == nil {
 			upTo = f.at // seen and gone

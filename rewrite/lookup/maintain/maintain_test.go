@@ -385,7 +385,7 @@ func TestReconcile(t *testing.T) {
 		{"right", Stamped, 5, "v", 5, Kept, Kept},
 		{"right, of a write without a timestamp", Unstamped, 1, "v", 5, Kept, Kept},
 		{"overwritten later", Stamped, 5, "other", 6, Removed, Absent},
-		{"an older one of the same value", Stamped, 5, "v", 6, Removed, Absent},
+		{"an older one of the same value, by which alone the row is found", Stamped, 5, "v", 6, Kept, Kept},
 		{"overwritten at the same time: its own write may win", Stamped, 5, "other", 5, Left, Removed},
 		{"overwritten earlier: its own write is under way", Stamped, 5, "other", 4, Left, Removed},
 		{"without a timestamp", Unstamped, 1, "other", 6, Left, Removed},

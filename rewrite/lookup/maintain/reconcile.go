@@ -75,8 +75,9 @@ func (m *Maintainer) reconcile(ctx context.Context, l *match.LookUp, value []byt
 	same := bytes.Equal(now.value, value) && now.value != nil
 	var removals []exec.Query
 	var aged []*entry
-	outdated := false
+	outdated, current := false, false
 	for _, e := range entries {
+		current = current || e.kind == Stamped && e.at == now.at
 		switch {
 		case e.kind == Stamped && now.value != nil && e.at < now.at && (!now.expiring || m.expiredIsEvidence(l)):
 			outdated = true // D2: the base shows something above it
@@ -91,7 +92,9 @@ func (m *Maintainer) reconcile(ctx context.Context, l *match.LookUp, value []byt
 			}
 		}
 	}
-	if outdated {
+	// The cell that the base shows may have no entry of its own: it could not be written. Then its row is found by an earlier one of the same value. (One of a write under way may
+	// go again.)
+	if outdated && (current || !same) {
 		removals = append(removals, m.outdate(l, value, key, now.at-1))
 	}
 	if len(aged) > 0 {
