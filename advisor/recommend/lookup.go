@@ -387,11 +387,16 @@ func (k *maker) addReads(r *Recommendation, o *offer, users []*read, m *cost.Cas
 
 // planThrough is the plan of a read that goes through the look-up table.
 func (k *maker) planThrough(o *offer, u *read, m *cost.Cassandra) (*plan.Plan, cost.Cost) {
+	return k.planOver(u.asked.Query, m, o.throughAlone())
+}
+
+// throughAlone is the look-up table over a base that can be read by key only.
+func (o *offer) throughAlone() *model.Table {
 	base := *o.table.Base
 	base.Indexes, base.ScanAllowed = nil, false
 	table := *o.table
 	table.Base = &base
-	return k.planOver(u.asked.Query, m, &table)
+	return &table
 }
 
 // addWrites adds the writes that would have to keep the look-up table true too, and returns their additional work per second.
@@ -439,12 +444,16 @@ func (k *maker) describeWrite(st *capture.Statement, otherwise float64) Write {
 
 // turnsAt is the least number of nodes at which the look-up table saves more than it costs; 0 if there is none.
 func (k *maker) turnsAt(o *offer, u *read) int {
+	space, err := plan.NewSpace(u.asked.Query, []*model.Table{o.throughAlone()}, nil) // its plans are the same on all clusters
+	if err != nil {
+		return 0
+	}
 	for n := k.Nodes + 1; n <= k.Thresholds.SlowestKeep; n++ {
 		m, err := atNodes(k.costs, n)
 		if err != nil {
 			return 0
 		}
-		_, through := k.planThrough(o, u, m)
+		_, through := cheapestPlan(space, m)
 		put := 0.0
 		for _, p := range k.payingWrites(o) {
 			put += p.asked.Weight * o.upkeepOf(m, &p)

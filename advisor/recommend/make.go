@@ -54,10 +54,11 @@ type maker struct {
 	model   *infer.Model
 	costs   *cost.Cassandra // calibrated to this cluster
 	singles *workload.Workload
-	reads   map[string]*read  // by fingerprint: the reads of singles
-	reasons map[string]string // by fingerprint: why nothing is advised
-	notes   map[string]string // by fingerprint: what else was weighed, and why not
-	linted  *lint.Input       // what there is, as the linter looks at it; nil: not yet
+	reads   map[string]*read          // by fingerprint: the reads of singles
+	reasons map[string]string         // by fingerprint: why nothing is advised
+	notes   map[string]string         // by fingerprint: what else was weighed, and why not
+	paying  map[*model.Table][]paying // by look-up table: payingWrites, once asked for
+	linted  *lint.Input               // what there is, as the linter looks at it; nil: not yet
 	advice  *Advice
 }
 
@@ -112,6 +113,7 @@ func newMaker(ctx context.Context, in Input, s *capture.Snapshot) (*maker, error
 	in.Snapshot = s
 	return &maker{
 		Input: in, ctx: ctx, model: m, reads: map[string]*read{}, reasons: map[string]string{}, notes: map[string]string{},
+		paying: map[*model.Table][]paying{},
 		advice: &Advice{Recommendations: []Recommendation{}, Dismissed: []Dismissal{}, Unexplained: m.Unexplained, At: in.At},
 	}, nil
 }
