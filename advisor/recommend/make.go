@@ -60,6 +60,11 @@ type maker struct {
 	paying  map[*model.Table][]paying // by look-up table: payingWrites, once asked for
 	linted  *lint.Input               // what there is, as the linter looks at it; nil: not yet
 	advice  *Advice
+
+	// What may be chosen of what Helenus can do by itself, and what was.
+	offers      []*offer
+	kept        []*keptOffer
+	transparent transparent
 }
 
 // read is a read of the application, on its own.
@@ -69,7 +74,8 @@ type read struct {
 	asked     *workload.Statement
 	space     *plan.Space // over the table that it reads
 	plan      *plan.Plan  // the cheapest one in it
-	price     cost.Cost   // of plan, as observed
+	assumed   cost.Cost   // of plan, by the cost model
+	price     cost.Cost   // the same as observed
 	access    schema.Access
 }
 
@@ -151,8 +157,8 @@ func (k *maker) planReads() error {
 		return fmt.Errorf("recommend: calibrate: %w", err)
 	}
 	for _, r := range k.reads {
-		r.plan, r.price = cheapestPlan(r.space, k.costs)
-		r.price = observed(r, r.price)
+		r.plan, r.assumed = cheapestPlan(r.space, k.costs)
+		r.price = observed(r, r.assumed)
 	}
 	return nil
 }
